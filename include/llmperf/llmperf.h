@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The whole public API. */
+#ifndef LLMPERF_LLMPERF_H
+#define LLMPERF_LLMPERF_H
+
+#include "llmperf/activity.h"
+#include "llmperf/api.h"
+#include "llmperf/config.h"
+#include "llmperf/output.h"
+#include "llmperf/profile.h"
+#include "llmperf/region.h"
+#include "llmperf/session.h"
+#include "llmperf/version.h"
+
+#endif

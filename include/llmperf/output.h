@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Reports and checks.
+ *
+ * @threads one at a time per object */
+#ifndef LLMPERF_OUTPUT_H
+#define LLMPERF_OUTPUT_H
+
+#include "llmperf/api.h"
+#include "llmperf/profile.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Documents that a profile can be written as. */
+enum {
+    LLMPERF_DOCUMENT_REPORT_MD = 1,    /**< report.md: everything, for people */
+    LLMPERF_DOCUMENT_STAGES_MD = 2,    /**< stages.md */
+    LLMPERF_DOCUMENT_KERNELS_MD = 3,   /**< kernels.md, sorted by total time */
+    LLMPERF_DOCUMENT_OPERATORS_MD = 4, /**< operators.md */
+    LLMPERF_DOCUMENT_METRICS_JSON = 5, /**< metrics.json, see conf/schema/metrics.schema.json */
+    LLMPERF_DOCUMENT_ENV_JSON = 6      /**< env.json: machine and versions */
+};
+
+/** A document as text. @param text_out  Yours: llmperf_text_free().
+ * @return LLMPERF_OK, LLMPERF_EINVAL, LLMPERF_ENOMEM. */
+LLMPERF_API int llmperf_document_text(const llmperf_profile *profile, uint32_t document, char **text_out);
+
+/** A document as a file; a temporary file beside it is renamed, so readers never see half of it.
+ * @return LLMPERF_OK, LLMPERF_EINVAL, LLMPERF_EIO, LLMPERF_ENOMEM. */
+LLMPERF_API int llmperf_document_write(const llmperf_profile *profile, uint32_t document, const char *path);
+
+/** All documents of a run into its directory, which must exist. @return as llmperf_document_write(). */
+LLMPERF_API int llmperf_artifacts_write(const llmperf_profile *profile, const char *run_dir);
+
+/** Check a JSON file against its schema (found by its "$schema" or "schema_version" and name).
+ *
+ * @param schema_path  NULL: conf/schema/metrics.schema.json of llmperf_config_dir().
+ * @return LLMPERF_OK; LLMPERF_EFORMAT (the error names the place that fails), LLMPERF_ENOENT, LLMPERF_EIO, LLMPERF_ENOMEM. */
+LLMPERF_API int llmperf_validate(const char *path, const char *schema_path);
+
+/** Formats of llmperf_doctor(). */
+enum { LLMPERF_DOCTOR_TEXT = 0, LLMPERF_DOCTOR_JSON = 1 };
+
+/** What works on this machine and what to do about the rest: driver, GPUs, CUPTI, tools, permissions, variables.
+ *
+ * @param text_out  Yours: llmperf_text_free().
+ * @return LLMPERF_OK (profiling kernels works), LLMPERF_ENODEVICE (host times only; the text says why), LLMPERF_ENOMEM. */
+LLMPERF_API int llmperf_doctor(uint32_t format, char **text_out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** A profile: totals per region path and per kernel, frozen at one moment, and the ledger that says how complete they are.
+ *
+ * Times are milliseconds. A double that cannot be known is NaN, an integer that cannot be known is LLMPERF_UNKNOWN, a device that
+ * does not apply is -1; the reason stands in the notes. Text belongs to the profile and lives as long as it does.
+ *
+ * @threads one at a time per object; reading from several threads is fine */
+#ifndef LLMPERF_PROFILE_H
+#define LLMPERF_PROFILE_H
+
+#include "llmperf/api.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define LLMPERF_UNKNOWN UINT64_MAX
+
+typedef struct llmperf_profile llmperf_profile;
+
+/** How complete a profile is. */
+enum {
+    LLMPERF_VERDICT_COMPLETE = 1,   /**< every launch has its records, every record its launch, every time is valid */
+    LLMPERF_VERDICT_SAMPLED = 2,    /**< a known share was collected on purpose */
+    LLMPERF_VERDICT_INCOMPLETE = 3, /**< something is missing; the problems say what */
+    LLMPERF_VERDICT_NO_DEVICE = 4,  /**< host times only */
+    LLMPERF_VERDICT_DEAD = 5        /**< kernels were launched and not one was reported */
+};
+
+/** Expected against seen. Counters are exact. */
+typedef struct llmperf_ledger {
+    size_t struct_size;
+    uint64_t launches_expected;      /**< kernel launch calls that succeeded, outside of stream capture and graph launches */
+    uint64_t graph_launches;         /**< graph launch calls; each brings any number of records */
+    uint64_t memory_calls;           /**< copy and set calls seen */
+    uint64_t kernels_seen;           /**< kernel records with valid times, graph kernels included */
+    uint64_t graph_kernels_seen;     /**< the part of kernels_seen that graph launches brought */
+    uint64_t memory_seen;            /**< copy and set records with valid times */
+    uint64_t kernels_attributed;     /**< kernels whose launch is known */
+    uint64_t kernels_outside;        /**< the part of kernels_attributed that was launched with no region open */
+    uint64_t kernels_unattributed;   /**< kernels whose launch was not seen */
+    uint64_t launches_missing;       /**< launches without a kernel record */
+    uint64_t records_dropped;        /**< device records the driver or the pool had to drop */
+    uint64_t records_invalid_time;   /**< end before start, or a time that cannot be */
+    uint64_t records_incomplete;     /**< records without a start or an end time */
+    uint64_t records_duplicate;      /**< a second record of one single-kernel launch; not counted in totals */
+    uint64_t records_late;           /**< records that came after their region's busy time was closed */
+    uint64_t graph_nodes_unmapped;   /**< graph records whose capture region is not known */
+    uint64_t regions_dropped;        /**< host records lost because a thread's ring was full */
+    uint64_t regions_truncated;      /**< regions open at the start or at the end of the session */
+    uint64_t regions_unbalanced;     /**< ends without a begin */
+    double cupti_overhead_ms;        /**< what the driver's tracing reports as its own cost; NaN: not collected */
+    double sampled_fraction;         /**< share of the work that was collected; 1 = all */
+    double attributed_gpu_time_share; /**< device time whose launch is known / all device time; NaN: no device time */
+    uint32_t verdict;                /**< LLMPERF_VERDICT_… */
+    uint32_t reserved;
+} llmperf_ledger;
+#define LLMPERF_LEDGER_INIT \
+    { sizeof(llmperf_ledger), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+
+/** One region path on one device. A region that used several devices has a row for each; wall times repeat in them. */
+typedef struct llmperf_region_stats {
+    size_t struct_size;
+    const char *path;   /**< labels joined by '/': "LLM@prefill/LLM@mlp" */
+    const char *label;  /**< "LLM@mlp" */
+    const char *parent; /**< path of the parent; NULL at the top */
+    const char *stage;  /**< label of the stage it is or lies in; NULL: none */
+    uint32_t depth;     /**< 0 at the top */
+    uint32_t kind;      /**< LLMPERF_REGION_STAGE or LLMPERF_REGION_OPERATOR */
+    int32_t device;     /**< CUDA device ordinal; -1: no device activity */
+    uint32_t process_id;
+    uint64_t instances; /**< complete ones; wall times are of these */
+    uint64_t truncated; /**< open at the start or end of the session */
+    double wall_sum_ms, wall_mean_ms, wall_std_ms, wall_min_ms, wall_max_ms;
+    double wall_p50_ms, wall_p95_ms, wall_p99_ms; /**< within 2 % */
+    double gpu_busy_ms;           /**< union of activity intervals, nested regions included */
+    double exclusive_gpu_busy_ms; /**< union of activity launched directly in this region */
+    double kernel_ms;             /**< sum of kernel durations, nested regions included */
+    double exclusive_kernel_ms;
+    double memcpy_ms, memset_ms;  /**< sums, nested regions included */
+    double idle_ms;               /**< wall_sum_ms - gpu_busy_ms, not below 0; NaN without device */
+    uint64_t kernel_count, memcpy_count, memset_count; /**< nested regions included */
+    uint64_t memcpy_bytes;
+    /** Given by the program; if not given on this region, the sum of its children; else LLMPERF_UNKNOWN. */
+    uint64_t tokens, sequences, context, flops, bytes;
+} llmperf_region_stats;
+
+/** One kernel (or copy, set) of one region on one device. */
+typedef struct llmperf_kernel_stats {
+    size_t struct_size;
+    const char *name;        /**< as the driver gives it, usually mangled; copies: "[memcpy HtoD]" and so on */
+    const char *demangled;   /**< full C++ name; the same as name if it is not mangled */
+    const char *short_name;  /**< without return type, template arguments and parameters */
+    const char *region;      /**< path; "" if it was launched with no region open, NULL if its launch was not seen */
+    const char *captured_in; /**< path of the region that captured the graph node; NULL: not a graph kernel, or not known */
+    uint32_t kind;           /**< LLMPERF_ACTIVITY_… */
+    int32_t device;
+    uint64_t calls;
+    uint64_t bytes;          /**< copies and sets */
+    double total_ms, mean_ms, min_ms, max_ms;
+    double p50_ms, p95_ms, p99_ms; /**< within 2 % */
+    double share;            /**< of all device time of the profile, 0 to 1 */
+} llmperf_kernel_stats;
+
+/** Regions below a stage with one label and one stage, wherever they are nested. */
+typedef struct llmperf_operator_stats {
+    size_t struct_size;
+    const char *name;  /**< label */
+    const char *stage; /**< label of the stage; NULL: below no stage */
+    uint64_t calls;
+    double total_time_ms; /**< host wall time */
+    double cuda_time_ms;  /**< device busy time, nested regions included, summed over devices; NaN without device */
+    double mean_ms;       /**< total_time_ms / calls */
+} llmperf_operator_stats;
+
+#define LLMPERF_REGION_STATS_INIT \
+    { sizeof(llmperf_region_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
+      0, 0, 0, 0 }
+#define LLMPERF_KERNEL_STATS_INIT { sizeof(llmperf_kernel_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+#define LLMPERF_OPERATOR_STATS_INIT { sizeof(llmperf_operator_stats), 0, 0, 0, 0, 0, 0 }
+
+/** Number of rows; rows are ordered: regions by path (parents first), kernels and operators by total time, largest first. */
+LLMPERF_API size_t llmperf_profile_region_count(const llmperf_profile *profile);
+LLMPERF_API size_t llmperf_profile_kernel_count(const llmperf_profile *profile);
+LLMPERF_API size_t llmperf_profile_operator_count(const llmperf_profile *profile);
+
+/** Row `index`. @param …_out  struct_size set by the caller; text Borrowed from the profile.
+ * @return LLMPERF_OK, LLMPERF_EINVAL. */
+LLMPERF_API int llmperf_profile_region(const llmperf_profile *profile, size_t index, llmperf_region_stats *stats_out);
+LLMPERF_API int llmperf_profile_kernel(const llmperf_profile *profile, size_t index, llmperf_kernel_stats *stats_out);
+LLMPERF_API int llmperf_profile_operator(const llmperf_profile *profile, size_t index, llmperf_operator_stats *stats_out);
+
+/** @param ledger_out  struct_size set by the caller. @return LLMPERF_OK, LLMPERF_EINVAL. */
+LLMPERF_API int llmperf_profile_ledger(const llmperf_profile *profile, llmperf_ledger *ledger_out);
+
+/** Problems of the ledger and notes (reasons for unknown values), one line each. NULL past the end. */
+LLMPERF_API const char *llmperf_profile_problem(const llmperf_profile *profile, size_t index);
+LLMPERF_API const char *llmperf_profile_note(const llmperf_profile *profile, size_t index);
+
+/** Word for a verdict: "complete", "sampled", "incomplete", "no_device", "dead". Static text. */
+LLMPERF_API const char *llmperf_verdict_name(uint32_t verdict);
+
+/** Facts about the run, for example "run_id", "created_at", "tier", "source"; NULL if unknown. */
+LLMPERF_API const char *llmperf_profile_fact(const llmperf_profile *profile, const char *key);
+
+/** Save as a run file (SQLite); the file is replaced only when it is complete.
+ * @return LLMPERF_OK, LLMPERF_EINVAL, LLMPERF_EIO, LLMPERF_ENOMEM. */
+LLMPERF_API int llmperf_profile_save(const llmperf_profile *profile, const char *path);
+
+/** Read a run back, also one that a killed process left. The file is opened read-only.
+ * @param run  Run directory, or its run.llmperf.
+ * @param profile_out  Yours: llmperf_profile_free().
+ * @return LLMPERF_OK, LLMPERF_ENOENT, LLMPERF_EFORMAT, LLMPERF_EIO, LLMPERF_ENOMEM. */
+LLMPERF_API int llmperf_profile_open(const char *run, llmperf_profile **profile_out);
+
+/** NULL is fine. */
+LLMPERF_API void llmperf_profile_free(llmperf_profile *profile);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** A session: one profiling run inside this process. One session at a time. */
+#ifndef LLMPERF_SESSION_H
+#define LLMPERF_SESSION_H
+
+#include "llmperf/api.h"
+#include "llmperf/profile.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** How much is collected. */
+enum {
+    LLMPERF_TIER_DEFAULT = 0, /**< LLMPERF_TIER from the environment, else deep */
+    LLMPERF_TIER_REGIONS = 1, /**< host clock only; the device is not looked at */
+    LLMPERF_TIER_LIGHT = 2,   /**< kernels only */
+    LLMPERF_TIER_DEEP = 3,    /**< kernels, copies and sets */
+    LLMPERF_TIER_COUNTERS = 4 /**< deep and hardware counters; this version answers LLMPERF_ENOTSUP */
+};
+
+/** Where device activity comes from. */
+enum {
+    LLMPERF_SOURCE_AUTO = 0,   /**< cupti if it works, else none; the reason is in the profile's notes */
+    LLMPERF_SOURCE_CUPTI = 1,  /**< this process's GPU; fails if it cannot */
+    LLMPERF_SOURCE_REPLAY = 2, /**< a recording (device_path) */
+    LLMPERF_SOURCE_FAKE = 3,   /**< a script (device_path), for tests */
+    LLMPERF_SOURCE_NONE = 4    /**< host times only */
+};
+
+/** Flags of llmperf_session_options. */
+enum {
+    LLMPERF_SESSION_NO_REPORTS = 1 /**< at stop write run.llmperf only, no report files */
+};
+
+/** Zero = default. Strings are Borrowed for the call. */
+typedef struct llmperf_session_options {
+    size_t struct_size;
+    uint32_t tier;                     /**< LLMPERF_TIER_… */
+    uint32_t device_source;            /**< LLMPERF_SOURCE_… */
+    const char *run_dir;               /**< folder of this run, created; NULL: out_dir decides */
+    const char *out_dir;               /**< folder of runs: the run goes to out_dir/run_id; NULL: LLMPERF_OUT, else nothing is written */
+    const char *run_id;                /**< NULL: UTC YYYYMMDD-HHMMSS-PID */
+    const char *config_path;           /**< YAML file kept with the run as config.yaml; NULL: none */
+    const char *model_path;            /**< model description kept by name with the run; NULL: none */
+    const char *device_path;           /**< recording (replay) or script (fake) */
+    const char *record_path;           /**< write a recording of this session here; NULL: none */
+    const char *counters;              /**< counter preset for tier counters */
+    uint64_t ring_bytes;               /**< host records kept per thread between two reads; default 1 MiB */
+    uint64_t pool_bytes;               /**< most memory for device records under way; default 256 MiB */
+    uint32_t overhead_budget_permille; /**< for tier light; default 10 */
+    uint32_t keep_trace;               /**< this version keeps totals only; 1 answers LLMPERF_ENOTSUP */
+    uint32_t flags;                    /**< LLMPERF_SESSION_… */
+    uint32_t reserved;
+} llmperf_session_options;
+#define LLMPERF_SESSION_OPTIONS_INIT \
+    { sizeof(llmperf_session_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+
+typedef struct llmperf_session llmperf_session;
+
+/** Start collecting.
+ *
+ * @param options      Borrowed; NULL: all defaults.
+ * @param session_out  Yours: llmperf_session_stop(), then llmperf_session_free().
+ * @return LLMPERF_OK; LLMPERF_EBUSY (a session runs already, or another profiler holds CUPTI and the source is cupti),
+ *         LLMPERF_ENODEVICE, LLMPERF_EINVAL, LLMPERF_ENOTSUP, LLMPERF_EIO, LLMPERF_ENOMEM.
+ * @threads any thread */
+LLMPERF_API int llmperf_session_start(const llmperf_session_options *options, llmperf_session **session_out);
+
+/** Stop collecting device activity until resume; regions keep their stacks, time in between is not counted.
+ * @return LLMPERF_OK, LLMPERF_ESTATE. @threads any thread */
+LLMPERF_API int llmperf_session_pause(llmperf_session *session);
+LLMPERF_API int llmperf_session_resume(llmperf_session *session);
+
+/** Take in all that is complete by now, commit it to run.llmperf. Waits for the collector.
+ * @return LLMPERF_OK, LLMPERF_ESTATE, LLMPERF_EIO. @threads any thread */
+LLMPERF_API int llmperf_session_flush(llmperf_session *session);
+
+/** Totals so far, while the session goes on; includes a flush.
+ * @param profile_out  Yours: llmperf_profile_free().
+ * @return LLMPERF_OK, LLMPERF_ESTATE, LLMPERF_ENOMEM. @threads any thread */
+LLMPERF_API int llmperf_session_snapshot(llmperf_session *session, llmperf_profile **profile_out);
+
+/** Proof of completeness so far. @param ledger_out  struct_size set by the caller.
+ * @return LLMPERF_OK, LLMPERF_EINVAL, LLMPERF_ESTATE. @threads any thread */
+LLMPERF_API int llmperf_session_ledger(llmperf_session *session, llmperf_ledger *ledger_out);
+
+/** Folder of this run; NULL if nothing is written. Valid until llmperf_session_free(). @threads any thread */
+LLMPERF_API const char *llmperf_session_run_dir(const llmperf_session *session);
+
+/** Stop: waits until work launched so far has been reported, at most a few seconds after the device falls silent; replay and
+ * fake sources are played to their end first. Writes the run directory's reports unless LLMPERF_SESSION_NO_REPORTS.
+ *
+ * @param profile_out  Yours: llmperf_profile_free(); NULL: not wanted.
+ * @return LLMPERF_OK; LLMPERF_ESTATE (stopped before, or in a forked child), LLMPERF_EIO (the profile is still handed out),
+ *         LLMPERF_EFORMAT (a damaged recording or script), LLMPERF_ENOMEM.
+ * @threads any thread, once */
+LLMPERF_API int llmperf_session_stop(llmperf_session *session, llmperf_profile **profile_out);
+
+/** Free a session; a running one is stopped first. NULL is fine. @threads one at a time per object */
+LLMPERF_API void llmperf_session_free(llmperf_session *session);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/base/file.h"
+#include "lib/base/status.h"
+
+char *lp_path_join(const char *folder, const char *name)
+{
+    size_t length = strlen(folder) + strlen(name) + 2;
+    char *path = malloc(length);
+
+    if (path)
+        snprintf(path, length, "%s/%s", folder, name);
+    return path;
+}
+
+bool lp_path_exists(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
+
+bool lp_path_is_folder(const char *path)
+{
+    struct stat info;
+
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+int lp_folder_make(const char *path)
+{
+    char *partial = strdup(path);
+    int status = 0;
+
+    if (!partial)
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    for (char *slash = partial + 1; status == 0 && *slash; slash++) {
+        if (*slash != '/')
+            continue;
+        *slash = '\0';
+        if (mkdir(partial, 0777) < 0 && errno != EEXIST)
+            status = errno;
+        *slash = '/';
+    }
+    if (status == 0 && mkdir(partial, 0777) < 0 && errno != EEXIST)
+        status = errno;
+    free(partial);
+    if (status == 0 && !lp_path_is_folder(path))
+        status = ENOTDIR;
+    return status ? lp_error(LLMPERF_EIO, "cannot make folder %s: %s", path, strerror(status)) : 0;
+}
+
+static int write_all(int fd, const char *bytes, size_t size)
+{
+    while (size > 0) {
+        ssize_t done = write(fd, bytes, size);
+
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done < 0)
+            return -1;
+        bytes += done;
+        size -= (size_t)done;
+    }
+    return 0;
+}
+
+int lp_file_write(const char *path, const void *bytes, size_t size)
+{
+    char temporary[4096];
+    int fd, failed;
+
+    if (snprintf(temporary, sizeof(temporary), "%s.%ld.tmp", path, (long)getpid()) >= (int)sizeof(temporary))
+        return lp_error(LLMPERF_EIO, "path too long: %s", path);
+    fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return lp_error(LLMPERF_EIO, "cannot write %s: %s", temporary, strerror(errno));
+    failed = write_all(fd, bytes, size) < 0 ? errno : 0;
+    if (close(fd) < 0 && !failed)
+        failed = errno;
+    if (!failed && rename(temporary, path) < 0)
+        failed = errno;
+    if (failed) {
+        unlink(temporary);
+        return lp_error(LLMPERF_EIO, "cannot write %s: %s", path, strerror(failed));
+    }
+    return 0;
+}
+
+static int read_stream(FILE *stream, const char *path, char **bytes_out, size_t *size_out)
+{
+    size_t capacity = 65536, size = 0;
+    char *bytes = malloc(capacity), *grown;
+
+    while (bytes) {
+        size += fread(bytes + size, 1, capacity - size - 1, stream);
+        if (size < capacity - 1)
+            break;
+        grown = realloc(bytes, capacity *= 2);
+        if (!grown)
+            free(bytes);
+        bytes = grown;
+    }
+    if (!bytes)
+        return lp_error(LLMPERF_ENOMEM, "out of memory for %s", path);
+    if (ferror(stream)) {
+        free(bytes);
+        return lp_error(LLMPERF_EIO, "cannot read %s: %s", path, strerror(errno));
+    }
+    bytes[size] = '\0';
+    *bytes_out = bytes;
+    *size_out = size;
+    return 0;
+}
+
+int lp_file_read(const char *path, char **bytes_out, size_t *size_out)
+{
+    FILE *stream = fopen(path, "rbe");
+    int status;
+
+    if (!stream)
+        return lp_error(errno == ENOENT ? LLMPERF_ENOENT : LLMPERF_EIO, "cannot read %s: %s", path, strerror(errno));
+    status = read_stream(stream, path, bytes_out, size_out);
+    fclose(stream);
+    return status;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Whole files and folders. @threads any thread */
+#ifndef LP_BASE_FILE_H
+#define LP_BASE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/** Write a file through a temporary one beside it and rename, so that a reader sees the old or the new, never half of it.
+ * 0 or LLMPERF_EIO. */
+int lp_file_write(const char *path, const void *bytes, size_t size);
+
+/** Read a whole file. *bytes_out: free(); a NUL stands behind the last byte. 0, LLMPERF_ENOENT, LLMPERF_EIO, LLMPERF_ENOMEM. */
+int lp_file_read(const char *path, char **bytes_out, size_t *size_out);
+
+/** Make a folder and its parents; an existing one is fine. 0 or LLMPERF_EIO. */
+int lp_folder_make(const char *path);
+
+bool lp_path_exists(const char *path);
+bool lp_path_is_folder(const char *path);
+
+/** "folder/name", malloc'ed; NULL without memory. */
+char *lp_path_join(const char *folder, const char *name);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Texts that live as long as their pool. @threads one at a time per object */
+#ifndef LP_BASE_STRINGS_H
+#define LP_BASE_STRINGS_H
+
+#include <stddef.h>
+
+struct lp_strings_block;
+
+/** Zero-initialised: an empty pool. */
+struct lp_strings {
+    struct lp_strings_block *blocks;
+};
+
+/** Copy of `text` that lives until the pool is cleared; NULL without memory, or for NULL. */
+const char *lp_strings_add(struct lp_strings *pool, const char *text);
+const char *lp_strings_add_bytes(struct lp_strings *pool, const char *bytes, size_t length);
+
+void lp_strings_clear(struct lp_strings *pool);
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/status.h"
+#include "lib/base/text.h"
+
+static bool make_room(struct lp_text *text, size_t more)
+{
+    size_t wanted = text->capacity ? text->capacity : 256;
+    char *grown;
+
+    while (wanted < text->length + more + 1)
+        wanted *= 2;
+    if (text->failed || wanted == text->capacity)
+        return !text->failed;
+    grown = realloc(text->bytes, wanted);
+    if (!grown) {
+        text->failed = true;
+        return false;
+    }
+    text->bytes = grown;
+    text->capacity = wanted;
+    return true;
+}
+
+void lp_text_add(struct lp_text *text, const char *bytes, size_t length)
+{
+    if (!make_room(text, length))
+        return;
+    memcpy(text->bytes + text->length, bytes, length);
+    text->length += length;
+    text->bytes[text->length] = '\0';
+}
+
+void lp_text_puts(struct lp_text *text, const char *string)
+{
+    lp_text_add(text, string, strlen(string));
+}
+
+void lp_text_printf(struct lp_text *text, const char *format, ...)
+{
+    va_list args;
+    int length;
+
+    va_start(args, format);
+    length = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    if (length < 0 || !make_room(text, (size_t)length))
+        return;
+    va_start(args, format);
+    vsnprintf(text->bytes + text->length, (size_t)length + 1, format, args);
+    va_end(args);
+    text->length += (size_t)length;
+}
+
+void lp_text_clear(struct lp_text *text)
+{
+    free(text->bytes);
+    *text = (struct lp_text){ NULL, 0, 0, false };
+}
+
+int lp_text_take(struct lp_text *text, char **out)
+{
+    if (!make_room(text, 0)) {
+        lp_text_clear(text);
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    }
+    text->bytes[text->length] = '\0';
+    *out = text->bytes;
+    *text = (struct lp_text){ NULL, 0, 0, false };
+    return 0;
+}
+
+char *lp_text_copy(const char *string)
+{
+    return string ? strdup(string) : NULL;
+}
+
+void llmperf_text_free(char *text)
+{
+    free(text);
+}
+
+/* Length of the valid UTF-8 character at `s`, 0 if there is none (RFC 3629: no surrogates, no overlong forms, up to U+10FFFF). */
+static size_t character_length(const unsigned char *s)
+{
+    size_t length = s[0] < 0x80 ? 1 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : (s[0] & 0xf0) == 0xe0 ? 3 : s[0] >= 0xf0 && s[0] < 0xf5 ? 4 : 0;
+
+    for (size_t i = 1; i < length; i++)
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0) || (s[0] == 0xf0 && s[1] < 0x90) ||
+        (s[0] == 0xf4 && s[1] >= 0x90))
+        return 0;
+    return length;
+}
+
+size_t lp_text_sanitise(char *clean, size_t size, const char *raw)
+{
+    const unsigned char *in = (const unsigned char *)raw;
+    size_t out = 0;
+
+    while (*in) {
+        size_t length = character_length(in);
+        const char *bytes = length ? (const char *)in : "\xef\xbf\xbd";
+        size_t wanted = length ? length : 3;
+
+        if (*in < 0x20 || *in == 0x7f)
+            bytes = " ";
+        if (out + wanted >= size)
+            break;
+        memcpy(clean + out, bytes, wanted);
+        out += wanted;
+        in += length ? length : 1;
+    }
+    clean[out] = '\0';
+    return out;
+}

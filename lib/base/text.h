@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Growing text, and a few questions about text. A failed allocation is remembered in `failed`; later calls do nothing.
+ * @threads one at a time per object */
+#ifndef LP_BASE_TEXT_H
+#define LP_BASE_TEXT_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct lp_text {
+    char *bytes; /* ends with NUL once anything was added */
+    size_t length, capacity;
+    bool failed;
+};
+
+void lp_text_add(struct lp_text *text, const char *bytes, size_t length);
+void lp_text_puts(struct lp_text *text, const char *string);
+void lp_text_printf(struct lp_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void lp_text_clear(struct lp_text *text);
+
+/** Hand the bytes over: 0 and *out (free with free()), or LLMPERF_ENOMEM. The text is empty afterwards. */
+int lp_text_take(struct lp_text *text, char **out);
+
+/** malloc'ed copy, NULL without memory. A NULL string gives NULL. */
+char *lp_text_copy(const char *string);
+
+/** Copy `raw` to `clean` of `size` bytes: cut at a character boundary, invalid UTF-8 becomes U+FFFD, control characters a blank.
+ * @return length of the clean text. */
+size_t lp_text_sanitise(char *clean, size_t size, const char *raw);
+
+#endif

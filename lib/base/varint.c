@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <pthread.h>
+
+#include "lib/base/varint.h"
+
+static uint32_t table[8][256]; /* table[k][b]: byte b, then k zero bytes */
+
+static void fill_table(void)
+{
+    for (uint32_t b = 0; b < 256; b++) {
+        uint32_t crc = b;
+
+        for (int bit = 0; bit < 8; bit++)
+            crc = (crc >> 1) ^ (crc & 1 ? 0x82f63b78u : 0); /* the polynomial 0x1edc6f41, bits reversed */
+        table[0][b] = crc;
+    }
+    for (int k = 1; k < 8; k++)
+        for (uint32_t b = 0; b < 256; b++)
+            table[k][b] = (table[k - 1][b] >> 8) ^ table[0][table[k - 1][b] & 0xff];
+}
+
+uint32_t lp_crc32c(const void *bytes, size_t size)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    const uint8_t *at = bytes;
+    uint32_t crc = ~0u;
+
+    pthread_once(&once, fill_table);
+    for (; size >= 8; size -= 8, at += 8)
+        crc = table[7][(crc ^ at[0]) & 0xff] ^ table[6][((crc >> 8) ^ at[1]) & 0xff] ^
+              table[5][((crc >> 16) ^ at[2]) & 0xff] ^ table[4][(crc >> 24) ^ at[3]] ^ table[3][at[4]] ^ table[2][at[5]] ^
+              table[1][at[6]] ^ table[0][at[7]];
+    while (size-- > 0)
+        crc = (crc >> 8) ^ table[0][(crc ^ *at++) & 0xff];
+    return ~crc;
+}

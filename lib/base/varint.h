@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Variable-length integers (7 bits a byte, low first) and a checksum, for recordings. @threads any thread */
+#ifndef LP_BASE_VARINT_H
+#define LP_BASE_VARINT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LP_VARINT_BYTES 10 /* most bytes one takes */
+
+/** Write; returns the byte behind. `out` has room for LP_VARINT_BYTES. */
+static inline uint8_t *lp_varint_put(uint8_t *out, uint64_t value)
+{
+    while (value >= 0x80) {
+        *out++ = (uint8_t)(value | 0x80);
+        value >>= 7;
+    }
+    *out++ = (uint8_t)value;
+    return out;
+}
+
+/** Signed differences, small in either direction. */
+static inline uint64_t lp_zigzag(int64_t value)
+{
+    return ((uint64_t)value << 1) ^ (value < 0 ? UINT64_MAX : 0);
+}
+
+static inline int64_t lp_unzigzag(uint64_t value)
+{
+    return (int64_t)(value >> 1) ^ -(int64_t)(value & 1);
+}
+
+struct lp_varint_reader {
+    const uint8_t *at, *end;
+    bool failed; /* ran past the end or met an overlong number; values are 0 from then on */
+};
+
+static inline uint64_t lp_varint_get(struct lp_varint_reader *reader)
+{
+    uint64_t value = 0;
+
+    for (unsigned shift = 0; shift < 64 && reader->at < reader->end; shift += 7) {
+        uint8_t byte = *reader->at++;
+
+        value |= (uint64_t)(byte & 0x7f) << shift;
+        if (byte < 0x80)
+            return value;
+    }
+    reader->failed = true;
+    reader->at = reader->end;
+    return 0;
+}
+
+/** CRC-32C (Castagnoli); the check value of "123456789" is 0xe3069283. */
+uint32_t lp_crc32c(const void *bytes, size_t size);
+
+#endif

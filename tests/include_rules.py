@@ -1,0 +1,259 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Holds the rules of docs/architecture.md: who may include whom, an SPDX line in each source, no path of a developer's machine.
+
+include_rules.py [ROOT]       check the tree; prints each fault as FILE:LINE: what is wrong, exit 1 if there was one
+include_rules.py --self-test  plant each kind of fault and see that it is found
+"""
+import os
+import re
+import subprocess
+import sys
+from fnmatch import fnmatch
+
+# What a folder of lib/ may include besides itself and llmperf/api.h. Toolboxes show all their headers, other folders only
+# lib/<folder>/<folder>.h. A folder that is not in this table is a fault: a new folder needs a word in docs/architecture.md first.
+TOOLBOXES = {"base", "record"}
+FOLDERS = {
+    #              folders of lib/                              headers of include/llmperf/
+    "base":        ([],                                         ["version.h"]),
+    "record":      (["base"],                                   ["region.h", "activity.h"]),
+    "capture":     (["base", "record"],                         ["region.h", "activity.h"]),
+    "attribution": (["base", "record"],                         ["activity.h"]),
+    "result":      (["base", "record", "attribution"],          ["activity.h", "region.h", "profile.h", "version.h"]),
+    "config":      (["base"],                                   ["config.h"]),
+    "output":      (["base", "result", "config"],               ["activity.h", "config.h", "region.h", "profile.h",
+                                                                 "output.h", "version.h"]),
+    "session":     (["*"],                                      ["*.h"]),
+}
+
+# Each third-party header stands in these files and nowhere else, and never in a header of ours (tests are free).
+THIRD_PARTY = {
+    "yaml.h":          ["lib/base/yaml_tree.c"],
+    "jansson.h":       ["lib/output/*.c", "lib/session/environment.c", "lib/session/doctor.c"],
+    "sqlite3.h":       ["lib/result/store_sqlite.c"],
+    "nvtx3/*":         ["lib/capture/nvtx_*.c"],
+    "cupti*.h":        ["lib/capture/cupti_*.c", "lib/capture/device_cupti*.c", "lib/capture/counters_*.c"],
+    "generated_cuda*": ["lib/capture/cupti_*.c", "lib/capture/device_cupti*.c", "lib/capture/counters_*.c"],
+    "cuda*.h":         ["lib/capture/cupti_*.c", "lib/capture/device_cupti*.c", "lib/capture/counters_*.c",
+                        "examples/*.cu", "examples/*.cuh"],
+}
+
+# Headers of C and of POSIX/Linux. Whatever stands in neither table is a dependency that nobody decided on.
+PUBLIC_STANDARD = {"stddef.h", "stdint.h"}
+STANDARD = PUBLIC_STANDARD | {
+    "assert.h", "ctype.h", "errno.h", "float.h", "inttypes.h", "limits.h", "locale.h", "math.h", "setjmp.h", "signal.h",
+    "stdarg.h", "stdalign.h", "stdatomic.h", "stdbool.h", "stdio.h", "stdlib.h", "stdnoreturn.h", "string.h", "time.h",
+    "dirent.h", "dlfcn.h", "elf.h", "fcntl.h", "fnmatch.h", "ftw.h", "getopt.h", "glob.h", "libgen.h", "link.h", "poll.h",
+    "pthread.h", "sched.h", "semaphore.h", "spawn.h", "strings.h", "termios.h", "unistd.h", "cxxabi.h",
+    "linux/*.h", "sys/*.h",
+    # C++ and device code of the examples
+    "algorithm", "chrono", "cmath", "cstdint", "cstdio", "cstdlib", "cstring", "memory", "string", "vector", "x86intrin.h",
+}
+
+SPDX = "SPDX-License-Identifier: Apache-2.0"
+SPDX_FILES = ["*.c", "*.h", "*.cu", "*.cuh", "*.cpp", "*.py", "*.sh", "*.yaml", "*.yml", "meson.build", "*/meson.build",
+              "meson_options.txt", ".ci/run"]
+SPDX_EXCEPT = ["tests/data/*", "examples/data/*"]
+
+# Written in pieces, so that this file does not hold what it forbids.
+FORBIDDEN = [re.compile("/wo" + r"rk/(?:main|shared|\.)"), re.compile("/ro" + "ot/"), re.compile("/ho" + r"me/[a-z]"),
+             re.compile("/Us" + r"ers/[A-Za-z]"), re.compile("/bash_" + "jobs")]
+
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"]+)"|<([^>]+)>)', re.M)
+
+
+def matches(name, patterns):
+    return any(fnmatch(name, pattern) for pattern in patterns)
+
+
+def third_party_pattern(header):
+    return next((pattern for pattern in THIRD_PARTY if fnmatch(header, pattern)), None)
+
+
+def system_fault(path, header):
+    """What is wrong with `#include <header>` in path, or None."""
+    pattern = third_party_pattern(header)
+    if pattern:
+        if path.endswith(".h"):
+            return f"<{header}>: a header of ours shows no third-party header"
+        if not matches(path, THIRD_PARTY[pattern]):
+            return f"<{header}> stands only in {', '.join(THIRD_PARTY[pattern])}"
+        return None
+    if path.startswith("include/"):
+        return None if header in PUBLIC_STANDARD else f"<{header}>: public headers include llmperf/*.h, stddef.h and stdint.h only"
+    if header.startswith("llmperf/"):
+        return f"<{header}>: our headers are included with quotes"
+    if not matches(header, STANDARD):
+        return f"<{header}> is neither a standard header nor a known dependency (see the tables of tests/include_rules.py)"
+    return None
+
+
+def library_fault(folder, header):
+    """What is wrong with `#include "header"` in lib/<folder>/, or None."""
+    if folder not in FOLDERS:
+        return f"lib/{folder} is not in the table of tests/include_rules.py"
+    folders, public = FOLDERS[folder]
+    parts = header.split("/")
+    if parts[0] == "llmperf":
+        ok = parts[1] == "api.h" or matches(parts[1], public)
+        return None if ok else f'"{header}": lib/{folder} may include {", ".join(["api.h"] + public)} of llmperf/ only'
+    if parts[0] != "lib" or len(parts) < 3:
+        return f'"{header}": internal includes carry the full path ("lib/{folder}/...")'
+    other = parts[1]
+    if other == folder:
+        return None
+    if not matches(other, folders):
+        return f'"{header}": lib/{folder} may not include lib/{other}'
+    if other not in TOOLBOXES and parts[2:] != [other + ".h"]:
+        return f'"{header}": from another folder include only lib/{other}/{other}.h'
+    return None
+
+
+def quoted_fault(path, header):
+    """What is wrong with `#include "header"` in path, or None."""
+    top = path.split("/")[0]
+    if top == "lib":
+        return library_fault(path.split("/")[1], header)
+    if top == "include":
+        return None if header.startswith("llmperf/") else f'"{header}": public headers include llmperf/*.h only'
+    if header.startswith(("lib/", "../")):
+        return f'"{header}": {top}/ uses the public headers (llmperf/*.h) only'
+    return None
+
+
+def include_faults(path, text):
+    if not path.startswith(("lib/", "include/", "tools/", "examples/")):
+        return
+    for match in INCLUDE.finditer(text):
+        quoted, system = match.groups()
+        fault = quoted_fault(path, quoted) if quoted else system_fault(path, system)
+        if quoted and third_party_pattern(quoted):
+            fault = system_fault(path, quoted)
+        if fault:
+            yield text.count("\n", 0, match.start()) + 1, "include " + fault
+
+
+def spdx_faults(path, text):
+    if not matches(path, SPDX_FILES) or matches(path, SPDX_EXCEPT):
+        return
+    lines = text.split("\n", 2)
+    first = 1 if lines[0].startswith("#!") else 0
+    if len(lines) <= first or SPDX not in lines[first]:
+        yield first + 1, f"line {first + 1} must hold {SPDX}"
+
+
+def word_faults(path, text):
+    for number, line in enumerate(text.split("\n"), 1):
+        for word in FORBIDDEN:
+            match = word.search(line)
+            if match:
+                yield number, f"a path of somebody's machine: {match.group(0)}"
+
+
+def faults(path, text):
+    for check in (include_faults, spdx_faults, word_faults):
+        for line, message in check(path, text):
+            yield f"{path}:{line}: {message}"
+
+
+def list_files(root):
+    """What belongs to the repository; an unpacked archive has no git, so its whole tree does."""
+    git = subprocess.run(["git", "-C", root, "ls-files", "-co", "--exclude-standard", "-z"], capture_output=True)
+    if git.returncode == 0:
+        return sorted(name for name in git.stdout.decode().split("\0") if name)
+    found = []
+    for folder, folders, files in os.walk(root):
+        folders[:] = [name for name in folders if not name.startswith((".git", "build", "__pycache__"))]
+        found += [os.path.relpath(os.path.join(folder, name), root) for name in files]
+    return sorted(found)
+
+
+def check_tree(root):
+    found, sources = [], 0
+    for path in list_files(root):
+        full = os.path.join(root, path)
+        if not os.path.isfile(full):
+            continue  # deleted, not yet committed
+        with open(full, "rb") as file:
+            content = file.read()
+        if b"\0" in content[:8192]:
+            continue  # binary data
+        sources += matches(path, ["*.c", "*.h"])
+        found += faults(path, content.decode("utf-8", "replace"))
+    if sources < 10:
+        found.append(f"{root}: only {sources} C files found; is this the source tree?")
+    for fault in found:
+        print(fault)
+    print(f"{sources} C files, {len(found)} faults")
+    return 1 if found else 0
+
+
+C_LINE = f"/* {SPDX} */\n"
+PLANTED = [  # path, text, a part of the fault that must be found
+    ("lib/base/x.c", C_LINE + '#include "lib/record/names.h"\n', "may not include lib/record"),
+    ("lib/record/x.c", C_LINE + '#include "lib/capture/capture.h"\n', "may not include lib/capture"),
+    ("lib/capture/x.c", C_LINE + '#include "llmperf/session.h"\n', "of llmperf/ only"),
+    ("lib/capture/x.c", C_LINE + '#include "lib/attribution/attribution.h"\n', "may not include lib/attribution"),
+    ("lib/attribution/x.c", C_LINE + '#include "lib/result/result.h"\n', "may not include lib/result"),
+    ("lib/result/x.c", C_LINE + '#include "lib/attribution/ledger.h"\n', "include only lib/attribution/attribution.h"),
+    ("lib/session/x.c", C_LINE + '#include "lib/result/histogram.h"\n', "include only lib/result/result.h"),
+    ("lib/result/x.c", C_LINE + '#include "histogram.h"\n', "full path"),
+    ("lib/result/x.c", C_LINE + '#include "../base/text.h"\n', "full path"),
+    ("lib/result/x.c", C_LINE + "#include <sqlite3.h>\n", "stands only in lib/result/store_sqlite.c"),
+    ("lib/result/x.c", C_LINE + '#include "sqlite3.h"\n', "stands only in lib/result/store_sqlite.c"),
+    ("lib/result/x.h", C_LINE + "#include <sqlite3.h>\n", "shows no third-party header"),
+    ("lib/config/x.c", C_LINE + "#  include <yaml.h>\n", "stands only in lib/base/yaml_tree.c"),
+    ("lib/session/session.c", C_LINE + "#include <jansson.h>\n", "stands only in"),
+    ("lib/capture/regions.c", C_LINE + "#include <nvtx3/nvToolsExt.h>\n", "stands only in lib/capture/nvtx_"),
+    ("lib/capture/regions.c", C_LINE + "#include <cupti.h>\n", "stands only in"),
+    ("lib/base/x.c", C_LINE + "#include <cuda.h>\n", "stands only in"),
+    ("lib/base/x.c", C_LINE + "#include <curl/curl.h>\n", "nor a known dependency"),
+    ("lib/nonsense/x.c", C_LINE + '#include "lib/base/text.h"\n', "not in the table"),
+    ("include/llmperf/x.h", C_LINE + "#include <stdbool.h>\n", "public headers include"),
+    ("include/llmperf/x.h", C_LINE + "#include <jansson.h>\n", "shows no third-party header"),
+    ("include/llmperf/x.h", C_LINE + '#include "lib/base/text.h"\n', "public headers include"),
+    ("tools/llmperf/x.c", C_LINE + '#include "lib/base/text.h"\n', "public headers (llmperf/*.h) only"),
+    ("tools/llmperf/x.c", C_LINE + "#include <jansson.h>\n", "stands only in"),
+    ("examples/demo/x.c", C_LINE + '#include "../../lib/base/text.h"\n', "public headers (llmperf/*.h) only"),
+    ("lib/base/x.c", "int x;\n", "line 1 must hold"),
+    ("tests/x.sh", "#!/bin/sh\nset -e\n", "line 2 must hold"),
+    ("conf/model/x.yaml", "a: 1\n", "line 1 must hold"),
+    ("lib/meson.build", "x = 1\n", "line 1 must hold"),
+    ("docs/x.md", "see /wo" + "rk/main/lib\n", "somebody's machine"),
+    ("tests/data/x.json", '{"cwd": "/ho' + 'me/jane/engine"}\n', "somebody's machine"),
+]
+CLEAN = [
+    ("lib/result/store_sqlite.c", C_LINE + '#include <sqlite3.h>\n#include "lib/base/text.h"\n#include "llmperf/profile.h"\n'),
+    ("lib/capture/nvtx_out.c", C_LINE + "#include <nvtx3/nvToolsExt.h>\n#include <dlfcn.h>\n"),
+    ("lib/capture/device_cupti.c", C_LINE + '#include <cupti.h>\n#include "lib/record/names.h"\n'),
+    ("lib/session/session.c", C_LINE + '#include "lib/result/result.h"\n#include "llmperf/session.h"\n'),
+    ("tools/llmperf/main.c", C_LINE + '#include "llmperf/llmperf.h"\n#include "commands.h"\n#include <stdio.h>\n'),
+    ("include/llmperf/x.h", C_LINE + '#include <stdint.h>\n#include "llmperf/api.h"\n'),
+    ("tests/unit/test_x.c", C_LINE + '#include <sqlite3.h>\n#include "lib/result/histogram.h"\n'),
+    ("tests/x.sh", f"#!/bin/sh\n# {SPDX}\n"),
+    ("docs/x.md", "framework, network/main, the rootless home\n"),
+]
+
+
+def self_test():
+    failed = 0
+    for path, text, expected in PLANTED:
+        found = list(faults(path, text))
+        if not any(expected in fault for fault in found):
+            print(f"NOT FOUND in {path}: {expected} (found: {found})")
+            failed += 1
+    for path, text in CLEAN:
+        found = list(faults(path, text))
+        if found:
+            print(f"WRONGLY FOUND: {found}")
+            failed += 1
+    print(f"{len(PLANTED) + len(CLEAN) - failed} passed, {failed} failed, 0 skipped")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    arguments = sys.argv[1:]
+    if arguments == ["--self-test"]:
+        sys.exit(self_test())
+    sys.exit(check_tree(arguments[0] if arguments else os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))

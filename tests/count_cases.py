@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""count_cases.py LOG.json...: adds up the cases of meson's test logs; prints "PASSED FAILED SKIPPED".
+
+A program that names its cases (cmocka, unittest, or a last line "N passed, N failed, N skipped") counts by case, any other as one.
+A program that ends badly counts as at least one failure, whatever its cases said: a leak report comes after the last case.
+"""
+import json
+import re
+import sys
+
+CMOCKA = {word: re.compile(rf"^\[ +{word} +\] \w", re.M) for word in ("RUN", "OK", "SKIPPED")}
+UNITTEST = re.compile(r"^Ran (\d+) tests? in .*\n+(?:OK|FAILED)(?: \((.*)\))?$", re.M)
+PLAIN = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", re.M)
+
+
+def cases(test):
+    """(passed, failed, skipped) as the program's own output says, or None."""
+    stdout, stderr = test.get("stdout") or "", test.get("stderr") or ""
+    runs, passed, skipped = (len(CMOCKA[word].findall(stdout)) for word in ("RUN", "OK", "SKIPPED"))
+    if runs:
+        return passed, runs - passed - skipped, skipped
+    match = UNITTEST.search(stderr) or UNITTEST.search(stdout)
+    if match:
+        words = dict(re.findall(r"(\w+)=(\d+)", match.group(2) or ""))
+        failed = int(words.get("failures", 0)) + int(words.get("errors", 0))
+        skipped = int(words.get("skipped", 0))
+        # A case with failing subtests is counted once a subtest, so the rest can fall below zero.
+        return max(int(match.group(1)) - failed - skipped, 0), failed, skipped
+    plain = PLAIN.findall(stdout)
+    if plain:
+        return tuple(int(number or 0) for number in plain[-1])
+    return None
+
+
+def count(test):
+    result = test["result"]
+    if result == "SKIP":
+        return 0, 0, 1
+    passed, failed, skipped = cases(test) or (int(result == "OK"), 0, 0)
+    if result not in ("OK", "EXPECTEDFAIL"):
+        failed = max(failed, 1)
+    return passed, failed, skipped
+
+
+def main(paths):
+    total = [0, 0, 0]
+    for path in paths:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            for line in file:
+                total = [sum(pair) for pair in zip(total, count(json.loads(line)))]
+    print(*total)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

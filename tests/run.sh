@@ -1,0 +1,109 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Installs what is missing, builds, and runs every test that needs no GPU. Last line: "N passed, N failed, N skipped".
+#
+#   tests/run.sh                  all configurations
+#   tests/run.sh gcc asan ...     only these: gcc clang asan tsan nocuda
+set -u
+export LC_ALL=C
+unset "${!LLMPERF_@}" # what the user has set must not change what is tested
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+builds=$root/build-tests
+cd "$root" || exit 1
+. tests/packages.sh
+
+clang_links() { # with the runtime of a sanitizer
+    echo 'int main(void) { return 0; }' | clang -fsanitize="$1" -x c - -o /dev/null
+}
+has_jsonschema() { # apt cannot give it to another python3 that comes first in PATH; the test skips itself there
+    python3 -c 'import jsonschema' || { command -v python3 && [ "$(command -v python3)" != /usr/bin/python3 ]; }
+}
+
+need_to_build
+need g++ command -v g++
+need binutils command -v readelf
+need clang command -v clang
+need libclang-rt-dev clang_links address
+need llvm command -v llvm-symbolizer
+need libcmocka-dev pkg-config --exists cmocka
+need python3-jsonschema has_jsonschema
+install_packages || exit 1
+
+# The kernel's default of 32 random bits in mmap addresses is more than ThreadSanitizer of clang 14 and gcc 12 can map.
+fixed_addresses=()
+setarch -R true 2>/dev/null && fixed_addresses=(setarch -R)
+
+passed=0
+failed=0
+skipped=0
+
+fail() { # what, log
+    failed=$((failed + 1))
+    echo "FAILED: $1"
+    tail -n 60 "$2"
+}
+
+# build NAME COMPILER [meson option...]
+build() {
+    local name=$1 compiler=$2 log=$builds/$1.log
+    shift 2
+    # A build folder of another configuration, or of a tree elsewhere, is made anew.
+    if ! CC=$compiler meson setup "$builds/$name" --reconfigure --werror "$@" >"$log" 2>&1; then
+        rm -rf "${builds:?}/$name"
+        CC=$compiler meson setup "$builds/$name" --werror "$@" >"$log" 2>&1 || { fail "$name: setup" "$log"; return 1; }
+    fi
+    ninja -C "$builds/$name" >>"$log" 2>&1 || { fail "$name: build" "$log"; return 1; }
+    echo "$name: built in ${SECONDS} s"
+}
+
+# run NAME [meson test option...]
+run() {
+    local name=$1 log=$builds/$1.log counts
+    shift
+    rm -f "$builds/$name"/meson-logs/testlog*
+    meson test -C "$builds/$name" --no-rebuild --no-suite gpu --print-errorlogs "$@" >"$log" 2>&1 || tail -n 200 "$log"
+    if ! counts=$(python3 tests/count_cases.py "$builds/$name"/meson-logs/testlog*.json 2>>"$log"); then
+        fail "$name: no test log" "$log"
+        return
+    fi
+    # shellcheck disable=SC2086 # three numbers
+    set -- $counts
+    passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3))
+    echo "$name: $1 passed, $2 failed, $3 skipped (${SECONDS} s)"
+}
+
+# Sanitizers want undefined symbols in a shared library; the program brings the runtime.
+sanitize() { # NAME SANITIZERS
+    build "$1" clang -Db_sanitize="$2" -Db_lundef=false -Dexamples=disabled -Dbench=disabled
+}
+
+configuration() {
+    case $1 in
+    gcc) build gcc gcc && run gcc ;;
+    clang) build clang clang -Dbench=disabled && run clang --suite unit ;;
+    nocuda) build nocuda gcc -Dcuda=disabled -Dbench=disabled && run nocuda --suite flow ;;
+    asan)
+        sanitize asan address,undefined &&
+            ASAN_OPTIONS=detect_leaks=1:halt_on_error=1:detect_stack_use_after_return=1 \
+                UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 run asan -t 3
+        ;;
+    tsan)
+        sanitize tsan thread &&
+            TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 \
+                run tsan -t 5 ${fixed_addresses:+--wrapper "${fixed_addresses[*]}"} --suite unit --suite flow
+        ;;
+    *)
+        echo "no configuration '$1'; there are: gcc clang asan tsan nocuda" >&2
+        exit 2
+        ;;
+    esac
+}
+
+mkdir -p "$builds"
+SECONDS=0
+[ $# -gt 0 ] || set -- gcc clang asan tsan nocuda
+for name; do
+    configuration "$name"
+done
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# From a fresh clone to a first report: installs what is missing, builds, profiles a small network, prints where the report is.
+# With a GPU it runs live on it. Without one it runs on the CPU, and shows the report of a recorded run on an H200 too.
+set -euo pipefail
+export LC_ALL=C
+unset "${!LLMPERF_@}"
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+build=$root/build-quickstart
+runs=$root/runs
+log=$root/build-quickstart.log
+llmperf=$build/tools/llmperf/llmperf
+dummy_resnet=$build/examples/dummy_resnet/dummy_resnet
+recording=$root/tests/data/h200/dummy_resnet.llmrec
+. "$root/tests/packages.sh"
+
+build_all() {
+    local options=(--buildtype=debugoptimized -Dtests=disabled -Dbench=disabled -Dtools=enabled -Dexamples=enabled)
+    meson setup "$build" "$root" --reconfigure "${options[@]}" || {
+        rm -rf "${build:?}" # made by another meson, or for a tree that was moved
+        meson setup "$build" "$root" "${options[@]}"
+    }
+    ninja -C "$build"
+}
+
+show() { # title, run directory
+    printf '\n===== %s =====\n\n' "$1"
+    head -n 40 "$2/report.md"
+    shown+=("$2/report.md")
+}
+
+need_to_build
+install_packages
+echo "building in $build"
+if ! build_all >"$log" 2>&1; then
+    tail -n 40 "$log" >&2
+    echo "the build failed; the whole log: $log" >&2
+    exit 1
+fi
+
+shown=()
+mkdir -p "$runs"
+printf '\n===== llmperf doctor =====\n\n'
+device=cpu
+if "$llmperf" doctor; then
+    device=cuda
+fi
+
+# The last line on standard output is the run directory.
+if [ "$device" = cuda ] && run=$(LLMPERF_TIER=deep "$dummy_resnet" --device cuda --iterations 50 --out "$runs" | tail -n 1); then
+    show "dummy_resnet on this machine's GPU" "$run"
+else
+    [ "$device" = cpu ] || echo "dummy_resnet did not run on the GPU (is there an nvcc? see $log); going on with the CPU"
+    run=$("$dummy_resnet" --device cpu --iterations 5 --out "$runs" | tail -n 1)
+    show "dummy_resnet on the CPU: host times only" "$run"
+    if [ -f "$recording" ]; then
+        rm -rf "${runs:?}/h200-recording"
+        "$llmperf" import "$recording" -o "$runs/h200-recording" >/dev/null
+        show "the same program, recorded on an H200" "$runs/h200-recording"
+    fi
+fi
+
+printf '\nReports:\n'
+printf '  %s\n' "${shown[@]}"

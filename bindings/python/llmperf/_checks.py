@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Questions to the library that need no session."""
+from __future__ import annotations
+
+import json
+from ctypes import byref
+from typing import Any, Dict, Optional
+
+from . import _native
+from ._library import check, library, path_bytes, take_text, text_of
+
+
+def version() -> str:
+    """Version of the library that is loaded, for example "0.1.0"."""
+    return text_of(library().llmperf_version()) or ""
+
+
+def config_dir() -> Optional[str]:
+    """Folder with the data files of the library (models, hardware, schemas); None: not found."""
+    return text_of(library().llmperf_config_dir())
+
+
+def doctor() -> Dict[str, Any]:
+    """What works on this machine and what to do about the rest: driver, GPUs, CUPTI, tools."""
+    text = _native.text()
+    status = library().llmperf_doctor(_native.LLMPERF_DOCTOR_JSON, byref(text))
+    if not text:
+        check(status)
+        return {}
+    # LLMPERF_ENODEVICE is an answer here, not a failure: the text says why.
+    return json.loads(take_text(text))
+
+
+def validate(path: Any, schema_path: Any = None) -> None:
+    """Check a metrics.json or region report; LlmperfError names the place that fails.
+
+    schema_path: JSON Schema; None: the one in the library's data files.
+    """
+    schema = None if schema_path is None else path_bytes(schema_path)
+    check(library().llmperf_validate(path_bytes(path), schema))

@@ -1,0 +1,355 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The C API as ctypes sees it: constants, structures and the prototype of each exported function.
+
+Nothing here loads the library (see _library.py). Names are those of include/llmperf/*.h; the tests
+compile these declarations against the headers.
+"""
+from __future__ import annotations
+
+from ctypes import (
+    CFUNCTYPE,
+    POINTER,
+    Structure,
+    c_char,
+    c_char_p,
+    c_double,
+    c_int,
+    c_int32,
+    c_int64,
+    c_size_t,
+    c_uint32,
+    c_uint64,
+    c_void_p,
+    sizeof,
+)
+from typing import Any, Dict, List, Tuple
+
+# api.h
+LLMPERF_OK = 0
+LLMPERF_EINVAL = -1
+LLMPERF_ENOMEM = -2
+LLMPERF_EIO = -3
+LLMPERF_EBUSY = -4
+LLMPERF_ENOTSUP = -5
+LLMPERF_ENOENT = -6
+LLMPERF_EFORMAT = -7
+LLMPERF_ESTATE = -8
+LLMPERF_ENODEVICE = -9
+LLMPERF_LOG_NONE = 0
+LLMPERF_LOG_ERROR = 1
+LLMPERF_LOG_WARN = 2
+LLMPERF_LOG_INFO = 3
+LLMPERF_LOG_DEBUG = 4
+
+# activity.h
+LLMPERF_ACTIVITY_KERNEL = 1
+LLMPERF_ACTIVITY_MEMCPY = 2
+LLMPERF_ACTIVITY_MEMSET = 3
+
+# region.h
+LLMPERF_REGION_DEPTH = 128
+LLMPERF_LABEL_BYTES = 1024
+LLMPERF_REGION_AUTO = 0
+LLMPERF_REGION_STAGE = 1
+LLMPERF_REGION_OPERATOR = 2
+LLMPERF_QUANTITY_TOKENS = 1
+LLMPERF_QUANTITY_SEQUENCES = 2
+LLMPERF_QUANTITY_CONTEXT = 3
+LLMPERF_QUANTITY_FLOPS = 4
+LLMPERF_QUANTITY_BYTES = 5
+
+# profile.h
+LLMPERF_UNKNOWN = 2**64 - 1
+LLMPERF_VERDICT_COMPLETE = 1
+LLMPERF_VERDICT_SAMPLED = 2
+LLMPERF_VERDICT_INCOMPLETE = 3
+LLMPERF_VERDICT_NO_DEVICE = 4
+LLMPERF_VERDICT_DEAD = 5
+
+# session.h
+LLMPERF_TIER_DEFAULT = 0
+LLMPERF_TIER_REGIONS = 1
+LLMPERF_TIER_LIGHT = 2
+LLMPERF_TIER_DEEP = 3
+LLMPERF_TIER_COUNTERS = 4
+LLMPERF_SOURCE_AUTO = 0
+LLMPERF_SOURCE_CUPTI = 1
+LLMPERF_SOURCE_REPLAY = 2
+LLMPERF_SOURCE_FAKE = 3
+LLMPERF_SOURCE_NONE = 4
+LLMPERF_SESSION_NO_REPORTS = 1
+
+# output.h
+LLMPERF_DOCUMENT_REPORT_MD = 1
+LLMPERF_DOCUMENT_STAGES_MD = 2
+LLMPERF_DOCUMENT_KERNELS_MD = 3
+LLMPERF_DOCUMENT_OPERATORS_MD = 4
+LLMPERF_DOCUMENT_METRICS_JSON = 5
+LLMPERF_DOCUMENT_ENV_JSON = 6
+LLMPERF_DOCTOR_TEXT = 0
+LLMPERF_DOCTOR_JSON = 1
+
+# version.h
+LLMPERF_VERSION_MAJOR = 0
+LLMPERF_VERSION_MINOR = 1
+LLMPERF_VERSION_PATCH = 0
+
+CONSTANTS: Dict[str, int] = {
+    name: value for name, value in globals().items() if name.startswith("LLMPERF_")
+}
+
+
+class llmperf_config(Structure):
+    """Opaque."""
+
+
+class llmperf_profile(Structure):
+    """Opaque."""
+
+
+class llmperf_session(Structure):
+    """Opaque."""
+
+
+class llmperf_ledger(Structure):
+    """Expected against seen; counters are exact."""
+
+    _fields_ = [("struct_size", c_size_t)]
+    _fields_ += [
+        (name, c_uint64)
+        for name in (
+            "launches_expected",
+            "graph_launches",
+            "memory_calls",
+            "kernels_seen",
+            "graph_kernels_seen",
+            "memory_seen",
+            "kernels_attributed",
+            "kernels_outside",
+            "kernels_unattributed",
+            "launches_missing",
+            "records_dropped",
+            "records_invalid_time",
+            "records_incomplete",
+            "records_duplicate",
+            "records_late",
+            "graph_nodes_unmapped",
+            "regions_dropped",
+            "regions_truncated",
+            "regions_unbalanced",
+        )
+    ]
+    _fields_ += [
+        ("cupti_overhead_ms", c_double),
+        ("sampled_fraction", c_double),
+        ("attributed_gpu_time_share", c_double),
+        ("verdict", c_uint32),
+        ("reserved", c_uint32),
+    ]
+
+
+class llmperf_region_stats(Structure):
+    """One region path on one device."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("path", c_char_p),
+        ("label", c_char_p),
+        ("parent", c_char_p),
+        ("stage", c_char_p),
+        ("depth", c_uint32),
+        ("kind", c_uint32),
+        ("device", c_int32),
+        ("process_id", c_uint32),
+        ("instances", c_uint64),
+        ("truncated", c_uint64),
+        ("wall_sum_ms", c_double),
+        ("wall_mean_ms", c_double),
+        ("wall_std_ms", c_double),
+        ("wall_min_ms", c_double),
+        ("wall_max_ms", c_double),
+        ("wall_p50_ms", c_double),
+        ("wall_p95_ms", c_double),
+        ("wall_p99_ms", c_double),
+        ("gpu_busy_ms", c_double),
+        ("exclusive_gpu_busy_ms", c_double),
+        ("kernel_ms", c_double),
+        ("exclusive_kernel_ms", c_double),
+        ("memcpy_ms", c_double),
+        ("memset_ms", c_double),
+        ("idle_ms", c_double),
+        ("kernel_count", c_uint64),
+        ("memcpy_count", c_uint64),
+        ("memset_count", c_uint64),
+        ("memcpy_bytes", c_uint64),
+        ("tokens", c_uint64),
+        ("sequences", c_uint64),
+        ("context", c_uint64),
+        ("flops", c_uint64),
+        ("bytes", c_uint64),
+    ]
+
+
+class llmperf_kernel_stats(Structure):
+    """One kernel (or copy, set) of one region on one device."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("name", c_char_p),
+        ("demangled", c_char_p),
+        ("short_name", c_char_p),
+        ("region", c_char_p),
+        ("captured_in", c_char_p),
+        ("kind", c_uint32),
+        ("device", c_int32),
+        ("calls", c_uint64),
+        ("bytes", c_uint64),
+        ("total_ms", c_double),
+        ("mean_ms", c_double),
+        ("min_ms", c_double),
+        ("max_ms", c_double),
+        ("p50_ms", c_double),
+        ("p95_ms", c_double),
+        ("p99_ms", c_double),
+        ("share", c_double),
+    ]
+
+
+class llmperf_operator_stats(Structure):
+    """Regions below a stage with one label and one stage."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("name", c_char_p),
+        ("stage", c_char_p),
+        ("calls", c_uint64),
+        ("total_time_ms", c_double),
+        ("cuda_time_ms", c_double),
+        ("mean_ms", c_double),
+    ]
+
+
+class llmperf_region_attr(Structure):
+    """A region with what is known about its work; 0 is "not given"."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("label", c_char_p),
+        ("kind", c_uint32),
+        ("reserved", c_uint32),
+        ("tokens", c_uint64),
+        ("sequences", c_uint64),
+        ("context", c_uint64),
+        ("flops", c_uint64),
+        ("bytes", c_uint64),
+    ]
+
+
+class llmperf_session_options(Structure):
+    """Options of a session; 0 is "default"."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("tier", c_uint32),
+        ("device_source", c_uint32),
+        ("run_dir", c_char_p),
+        ("out_dir", c_char_p),
+        ("run_id", c_char_p),
+        ("config_path", c_char_p),
+        ("model_path", c_char_p),
+        ("device_path", c_char_p),
+        ("record_path", c_char_p),
+        ("counters", c_char_p),
+        ("ring_bytes", c_uint64),
+        ("pool_bytes", c_uint64),
+        ("overhead_budget_permille", c_uint32),
+        ("keep_trace", c_uint32),
+        ("flags", c_uint32),
+        ("reserved", c_uint32),
+    ]
+
+
+STRUCTURES: List[Any] = [
+    llmperf_ledger,
+    llmperf_region_stats,
+    llmperf_kernel_stats,
+    llmperf_operator_stats,
+    llmperf_region_attr,
+    llmperf_session_options,
+]
+
+
+def sized(structure: Any) -> Any:
+    """A zeroed instance with struct_size set, as the ..._INIT macros give it."""
+    return structure(struct_size=sizeof(structure))
+
+
+log_function = CFUNCTYPE(None, c_void_p, c_int32, c_char_p)
+
+_config = POINTER(llmperf_config)
+_profile = POINTER(llmperf_profile)
+_session = POINTER(llmperf_session)
+# A text that is ours to free: c_char_p would be copied on return and its address lost.
+text = POINTER(c_char)
+
+# Name: (result, parameters).
+FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
+    # api.h
+    "llmperf_version": (c_char_p, []),
+    "llmperf_last_error": (c_char_p, []),
+    "llmperf_status_name": (c_char_p, [c_int]),
+    "llmperf_log_set": (None, [log_function, c_void_p, c_int32]),
+    "llmperf_text_free": (None, [text]),
+    # activity.h
+    "llmperf_activity_kind_name": (c_char_p, [c_uint32]),
+    # config.h
+    "llmperf_config_dir": (c_char_p, []),
+    "llmperf_config_open": (c_int, [c_char_p, POINTER(_config)]),
+    "llmperf_config_integer": (c_int, [_config, c_char_p, POINTER(c_int64)]),
+    "llmperf_config_number": (c_int, [_config, c_char_p, POINTER(c_double)]),
+    "llmperf_config_text": (c_int, [_config, c_char_p, POINTER(c_char_p)]),
+    "llmperf_config_length": (c_size_t, [_config, c_char_p]),
+    "llmperf_config_free": (None, [_config]),
+    # region.h
+    "llmperf_region_begin": (None, [c_char_p]),
+    "llmperf_region_begin_attr": (None, [POINTER(llmperf_region_attr)]),
+    "llmperf_region_end": (None, []),
+    "llmperf_region_count": (None, [c_uint32, c_uint64]),
+    "llmperf_prefill_begin": (None, [c_uint64]),
+    "llmperf_prefill_end": (None, []),
+    "llmperf_decode_all_begin": (None, []),
+    "llmperf_decode_all_end": (None, [c_uint64]),
+    "llmperf_decode_step_begin": (None, [c_uint64, c_uint64]),
+    "llmperf_decode_step_end": (None, []),
+    # session.h
+    "llmperf_session_start": (c_int, [POINTER(llmperf_session_options), POINTER(_session)]),
+    "llmperf_session_pause": (c_int, [_session]),
+    "llmperf_session_resume": (c_int, [_session]),
+    "llmperf_session_flush": (c_int, [_session]),
+    "llmperf_session_snapshot": (c_int, [_session, POINTER(_profile)]),
+    "llmperf_session_ledger": (c_int, [_session, POINTER(llmperf_ledger)]),
+    "llmperf_session_run_dir": (c_char_p, [_session]),
+    "llmperf_session_stop": (c_int, [_session, POINTER(_profile)]),
+    "llmperf_session_free": (None, [_session]),
+    # profile.h
+    "llmperf_profile_region_count": (c_size_t, [_profile]),
+    "llmperf_profile_kernel_count": (c_size_t, [_profile]),
+    "llmperf_profile_operator_count": (c_size_t, [_profile]),
+    "llmperf_profile_region": (c_int, [_profile, c_size_t, POINTER(llmperf_region_stats)]),
+    "llmperf_profile_kernel": (c_int, [_profile, c_size_t, POINTER(llmperf_kernel_stats)]),
+    "llmperf_profile_operator": (c_int, [_profile, c_size_t, POINTER(llmperf_operator_stats)]),
+    "llmperf_profile_ledger": (c_int, [_profile, POINTER(llmperf_ledger)]),
+    "llmperf_profile_problem": (c_char_p, [_profile, c_size_t]),
+    "llmperf_profile_note": (c_char_p, [_profile, c_size_t]),
+    "llmperf_verdict_name": (c_char_p, [c_uint32]),
+    "llmperf_profile_fact": (c_char_p, [_profile, c_char_p]),
+    "llmperf_profile_save": (c_int, [_profile, c_char_p]),
+    "llmperf_profile_open": (c_int, [c_char_p, POINTER(_profile)]),
+    "llmperf_profile_free": (None, [_profile]),
+    # output.h
+    "llmperf_document_text": (c_int, [_profile, c_uint32, POINTER(text)]),
+    "llmperf_document_write": (c_int, [_profile, c_uint32, c_char_p]),
+    "llmperf_artifacts_write": (c_int, [_profile, c_char_p]),
+    "llmperf_validate": (c_int, [c_char_p, c_char_p]),
+    "llmperf_doctor": (c_int, [c_uint32, POINTER(text)]),
+}

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Profiles: totals per region and kernel, frozen at one moment, and the ledger beside them."""
+from __future__ import annotations
+
+import json
+import weakref
+from ctypes import byref
+from math import isnan
+from types import TracebackType
+from typing import Any, Callable, Dict, List, Optional, Type
+
+from . import _native
+from ._library import check, library, path_bytes, take_text, text_of
+
+_DOCUMENTS = {
+    "report.md": _native.LLMPERF_DOCUMENT_REPORT_MD,
+    "stages.md": _native.LLMPERF_DOCUMENT_STAGES_MD,
+    "kernels.md": _native.LLMPERF_DOCUMENT_KERNELS_MD,
+    "operators.md": _native.LLMPERF_DOCUMENT_OPERATORS_MD,
+    "metrics.json": _native.LLMPERF_DOCUMENT_METRICS_JSON,
+    "env.json": _native.LLMPERF_DOCUMENT_ENV_JSON,
+}
+_REGION_KINDS = {_native.LLMPERF_REGION_STAGE: "stage", _native.LLMPERF_REGION_OPERATOR: "operator"}
+
+Row = Dict[str, Any]
+
+
+class Profile:
+    """Totals per region path and per kernel. Sessions and open() make it.
+
+    Times are milliseconds. What cannot be known is None, with the reason in `notes`. The memory in
+    the library is freed by close(), at the end of a `with` block, or with the object.
+    One thread at a time may close it; reading from several threads is fine.
+    """
+
+    def __init__(self, handle: Any) -> None:
+        self._handle = handle
+        self._free = weakref.finalize(self, library().llmperf_profile_free, handle)
+
+    def close(self) -> None:
+        """Free the profile; it cannot be read afterwards. Again is fine."""
+        self._free()
+        self._handle = None
+
+    def __enter__(self) -> "Profile":
+        return self
+
+    def __exit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],
+                 trace: Optional[TracebackType]) -> None:
+        self.close()
+
+    def regions(self) -> List[Row]:
+        """A row for each region path and device, parents first; a path on two devices has two rows.
+
+        The keys are the fields of llmperf_region_stats (profile.h), among them path, label, parent,
+        stage, depth, kind ("stage" or "operator"), device, instances, wall_sum_ms, wall_mean_ms,
+        wall_p50_ms, gpu_busy_ms, kernel_ms, idle_ms, kernel_count, memcpy_bytes, tokens, flops,
+        bytes.
+        """
+        lib = library()
+        rows = self._rows(lib.llmperf_profile_region_count, lib.llmperf_profile_region,
+                          _native.llmperf_region_stats)
+        for row in rows:
+            row["kind"] = _REGION_KINDS.get(row["kind"], "unknown")
+        return rows
+
+    def kernels(self) -> List[Row]:
+        """A row for each kernel, copy or set of a region and device, largest total first.
+
+        The keys are the fields of llmperf_kernel_stats, among them name, demangled, short_name,
+        region ("": outside of all regions, None: its launch was not seen), captured_in, kind
+        ("kernel", "memcpy", "memset"), device, calls, bytes, total_ms, mean_ms, p50_ms, share
+        (0 to 1).
+        """
+        lib = library()
+        rows = self._rows(lib.llmperf_profile_kernel_count, lib.llmperf_profile_kernel,
+                          _native.llmperf_kernel_stats)
+        for row in rows:
+            row["kind"] = text_of(lib.llmperf_activity_kind_name(row["kind"]))
+        return rows
+
+    def operators(self) -> List[Row]:
+        """A row for each label below a stage, largest total first.
+
+        The keys are name, stage, calls, total_time_ms (host), cuda_time_ms (device busy), mean_ms.
+        """
+        lib = library()
+        return self._rows(lib.llmperf_profile_operator_count, lib.llmperf_profile_operator,
+                          _native.llmperf_operator_stats)
+
+    def ledger(self) -> Row:
+        """What was expected, seen and lost; the keys are the fields of llmperf_ledger.
+
+        verdict: "complete", "sampled", "incomplete", "no_device" or "dead"; see `problems`.
+        """
+        ledger = _native.sized(_native.llmperf_ledger)
+        check(library().llmperf_profile_ledger(self._pointer(), byref(ledger)))
+        return ledger_row(ledger)
+
+    @property
+    def problems(self) -> List[str]:
+        """What keeps the profile from being complete, one line each."""
+        return self._lines(library().llmperf_profile_problem)
+
+    @property
+    def notes(self) -> List[str]:
+        """Reasons for values that are None, one line each."""
+        return self._lines(library().llmperf_profile_note)
+
+    def fact(self, key: str) -> Optional[str]:
+        """A fact about the run: "run_id", "created_at", "tier", "source", ...; None: unknown."""
+        return text_of(library().llmperf_profile_fact(self._pointer(), key.encode()))
+
+    def document(self, name: str) -> str:
+        """The text of a document: "report.md", "stages.md", "kernels.md", "operators.md",
+        "metrics.json" or "env.json"."""
+        text = _native.text()
+        check(library().llmperf_document_text(self._pointer(), _document(name), byref(text)))
+        return take_text(text)
+
+    def to_dict(self) -> Row:
+        """metrics.json as a dict; its schema is conf/schema/metrics.schema.json."""
+        return json.loads(self.document("metrics.json"))
+
+    def report_markdown(self) -> str:
+        """report.md: everything, for people."""
+        return self.document("report.md")
+
+    def write(self, name: str, path: Any) -> None:
+        """Write the document `name` (see document()) to the file `path`, whole or not at all."""
+        check(library().llmperf_document_write(self._pointer(), _document(name), path_bytes(path)))
+
+    def write_artifacts(self, run_dir: Any) -> None:
+        """Write all documents into the folder `run_dir`, which must exist."""
+        check(library().llmperf_artifacts_write(self._pointer(), path_bytes(run_dir)))
+
+    def save(self, path: Any) -> None:
+        """Save as a run file (SQLite) that open() reads; an existing one is replaced."""
+        check(library().llmperf_profile_save(self._pointer(), path_bytes(path)))
+
+    def _pointer(self) -> Any:
+        if self._handle is None:
+            raise ValueError("the profile is closed")
+        return self._handle
+
+    def _rows(self, count: Callable[..., int], get: Callable[..., int],
+              structure: Any) -> List[Row]:
+        handle = self._pointer()
+        stats = _native.sized(structure)
+        rows = []
+        for position in range(count(handle)):
+            check(get(handle, position, byref(stats)))
+            rows.append(row_of(stats))
+        return rows
+
+    def _lines(self, get: Callable[..., Optional[bytes]]) -> List[str]:
+        lines = []
+        while True:
+            line = text_of(get(self._pointer(), len(lines)))
+            if line is None:
+                return lines
+            lines.append(line)
+
+
+def open(path: Any) -> Profile:  # noqa: A001 - reads as llmperf.open()
+    """Read a run back, also one that a killed process left.
+
+    path: a run directory, or its run.llmperf.
+    """
+    handle = _native._profile()
+    check(library().llmperf_profile_open(path_bytes(path), byref(handle)))
+    return Profile(handle)
+
+
+def ledger_row(ledger: Any) -> Row:
+    """A llmperf_ledger as a dict, the verdict in words."""
+    row = row_of(ledger)
+    row["verdict"] = text_of(library().llmperf_verdict_name(row["verdict"]))
+    return row
+
+
+def row_of(stats: Any) -> Row:
+    """A structure as a dict; NaN, LLMPERF_UNKNOWN and device -1 become None."""
+    return {name: _value(name, getattr(stats, name)) for name, _ in stats._fields_
+            if name not in ("struct_size", "reserved")}
+
+
+def _value(name: str, value: Any) -> Any:
+    if isinstance(value, bytes):
+        return text_of(value)
+    if isinstance(value, float):
+        return None if isnan(value) else value
+    if value == _native.LLMPERF_UNKNOWN or (name == "device" and value < 0):
+        return None
+    return value
+
+
+def _document(name: str) -> int:
+    if name not in _DOCUMENTS:
+        raise ValueError(f"document {name!r} is not one of {', '.join(_DOCUMENTS)}")
+    return _DOCUMENTS[name]

@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Regions: named, nested spans of host time on the calling thread.
+
+Regions need no session: a library marks them, the application decides about profiling. Kernels that
+a thread launches while a region is open are charged to it, whenever they run.
+
+The stack of open regions belongs to the thread. So a `with` block must not hold an `await` (other
+tasks would run inside the region), and in a generator it must not hold a `yield`.
+"""
+from __future__ import annotations
+
+import functools
+import inspect
+from ctypes import byref
+from operator import index
+from types import TracebackType
+from typing import Any, Callable, Dict, Generator, Optional, Type, TypeVar, Union
+
+from . import _native
+from ._library import library
+
+_KINDS = {
+    None: _native.LLMPERF_REGION_AUTO,
+    "auto": _native.LLMPERF_REGION_AUTO,
+    "stage": _native.LLMPERF_REGION_STAGE,
+    "operator": _native.LLMPERF_REGION_OPERATOR,
+}
+_PLAIN_LIMIT = 4096  # programs that put a number into each label must not fill memory here
+_plain: Dict[Any, "Region"] = {}
+
+Amount = Optional[int]
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+# The first call of any of these loads the library and replaces all of them by the C functions: a
+# region then costs a global look-up and the call.
+def _begin(label: bytes) -> None:
+    _bind()
+    _begin(label)
+
+
+def _begin_attr(attr: Any) -> None:
+    _bind()
+    _begin_attr(attr)
+
+
+def _end() -> None:
+    _bind()
+    _end()
+
+
+def _count(quantity: int, amount: int) -> None:
+    _bind()
+    _count(quantity, amount)
+
+
+def _bind() -> None:
+    global _begin, _begin_attr, _end, _count
+    lib = library()
+    _begin = lib.llmperf_region_begin
+    _begin_attr = lib.llmperf_region_begin_attr
+    _end = lib.llmperf_region_end
+    _count = lib.llmperf_region_count
+
+
+class Region:
+    """What region() returns: a context manager and decorator.
+
+    It may be used again, nested in itself, and on any thread.
+    """
+
+    __slots__ = ("_label", "_attr")
+
+    def __init__(self, label: bytes, attr: Any = None) -> None:
+        self._label = label
+        self._attr = attr
+
+    def __enter__(self) -> "Region":
+        if self._attr is None:
+            _begin(self._label)
+        else:
+            _begin_attr(self._attr)
+        return self
+
+    def __exit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],
+                 trace: Optional[TracebackType]) -> None:
+        _end()
+
+    def __call__(self, function: Function) -> Function:
+        """Decorate a function or a generator function; see region()."""
+        if not callable(function) or inspect.isclass(function):
+            raise TypeError("region decorates functions; put it below @staticmethod, @classmethod "
+                            "and @property")
+        if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+            raise TypeError(
+                f"region cannot decorate async function {function.__qualname__}: open regions "
+                "belong to the thread, and its other tasks run at each await; mark the parts "
+                "between awaits with `with llmperf.region(...)`")
+        if inspect.isgeneratorfunction(function):
+            return self._around_each_resume(function)
+
+        @functools.wraps(function)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            with self:
+                return function(*args, **kwargs)
+
+        return call  # type: ignore[return-value]
+
+    def _around_each_resume(self, function: Any) -> Any:
+        plain = Region(self._label)
+
+        @functools.wraps(function)
+        def call(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
+            generator = function(*args, **kwargs)
+            around = self  # amounts belong to the call: they are counted at its first resume
+            step: Callable[[Any], Any] = generator.send
+            value: Any = None
+            while True:
+                try:
+                    with around:
+                        item = step(value)
+                except StopIteration as stop:
+                    return stop.value
+                around = plain
+                try:
+                    step, value = generator.send, (yield item)
+                except GeneratorExit:
+                    with plain:
+                        generator.close()
+                    raise
+                except BaseException as error:
+                    step, value = generator.throw, error
+
+        return call
+
+
+def region(label: Union[str, bytes], *, tokens: Amount = None, sequences: Amount = None,
+           context: Amount = None, flops: Amount = None, bytes: Amount = None,
+           kind: Optional[str] = None) -> Region:
+    """A region around a `with` block or, as a decorator, around each call of a function.
+
+    label: `DOMAIN@name`; without `@` the domain is `LLM`.
+    tokens: new tokens computed.
+    sequences: sequences (requests) in the batch.
+    context: KV positions attended, summed over the sequences; each new token counts itself.
+    flops: floating-point operations; a multiply-add is 2.
+    bytes: bytes moved to and from device memory.
+    kind: "stage", "operator" or "auto": prefill, decode_all, decode_step and vision of domain LLM
+        are stages, others operators. The first kind given for a path stays.
+
+    Amounts are integers from 0 to 2**64 - 1, counted each time the region opens; None and 0 are
+    "not given". An exception in the block ends the region and goes on.
+
+    As a decorator of a generator function the region is open only while the generator runs, not
+    while it waits between `yield` and `next()`: each resume is one instance of the region, and the
+    amounts are counted at the first. Coroutine functions and asynchronous generators raise
+    TypeError.
+
+    Without the library, opening a region raises LibraryNotFoundError; see available().
+    """
+    if (tokens is None and sequences is None and context is None and flops is None and bytes is None
+            and kind is None):
+        try:
+            return _plain[label]
+        except KeyError:
+            return _remember(label)
+    if kind not in _KINDS:
+        raise ValueError(f"kind {kind!r} is not one of auto, stage, operator")
+    encoded = _encode(label)
+    attr = _native.sized(_native.llmperf_region_attr)
+    attr.label = encoded
+    attr.kind = _KINDS[kind]
+    attr.tokens = _amount("tokens", tokens)
+    attr.sequences = _amount("sequences", sequences)
+    attr.context = _amount("context", context)
+    attr.flops = _amount("flops", flops)
+    attr.bytes = _amount("bytes", bytes)
+    return Region(encoded, byref(attr))
+
+
+def count(*, tokens: Amount = None, sequences: Amount = None, context: Amount = None,
+          flops: Amount = None, bytes: Amount = None) -> None:
+    """Add amounts to the innermost open region of this thread; units as in region().
+
+    Without an open region this does nothing.
+    """
+    for quantity, name, value in (
+            (_native.LLMPERF_QUANTITY_TOKENS, "tokens", tokens),
+            (_native.LLMPERF_QUANTITY_SEQUENCES, "sequences", sequences),
+            (_native.LLMPERF_QUANTITY_CONTEXT, "context", context),
+            (_native.LLMPERF_QUANTITY_FLOPS, "flops", flops),
+            (_native.LLMPERF_QUANTITY_BYTES, "bytes", bytes)):
+        if value is not None:
+            _count(quantity, _amount(name, value))
+
+
+class prefill:
+    """`LLM@prefill`: the forward pass over the prompt, up to the first logits.
+
+    tokens: prompt tokens computed; None: not known.
+    """
+
+    __slots__ = ("_tokens",)
+
+    def __init__(self, tokens: Amount = None) -> None:
+        self._tokens = _amount("tokens", tokens)
+
+    def __enter__(self) -> "prefill":
+        library().llmperf_prefill_begin(self._tokens)
+        return self
+
+    def __exit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],
+                 trace: Optional[TracebackType]) -> None:
+        library().llmperf_prefill_end()
+
+
+class decode_all:
+    """`LLM@decode_all`: the whole token loop.
+
+    tokens: tokens made by the loop; None: not known. It may be set inside the block::
+
+        with llmperf.decode_all() as loop:
+            loop.tokens = generate()
+    """
+
+    __slots__ = ("tokens",)
+
+    def __init__(self, tokens: Amount = None) -> None:
+        _amount("tokens", tokens)
+        self.tokens = tokens
+
+    def __enter__(self) -> "decode_all":
+        library().llmperf_decode_all_begin()
+        return self
+
+    def __exit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],
+                 trace: Optional[TracebackType]) -> None:
+        tokens = 0
+        try:
+            tokens = _amount("tokens", self.tokens)
+        finally:
+            library().llmperf_decode_all_end(tokens)
+
+
+class decode_step:
+    """`LLM@decode_step`: one pass of the token loop; counts `sequences` tokens too.
+
+    sequences: sequences in the batch, one new token each; None: not known.
+    context: KV positions attended, summed over the sequences; None: not known.
+    """
+
+    __slots__ = ("_sequences", "_context")
+
+    def __init__(self, sequences: Amount = None, context: Amount = None) -> None:
+        self._sequences = _amount("sequences", sequences)
+        self._context = _amount("context", context)
+
+    def __enter__(self) -> "decode_step":
+        library().llmperf_decode_step_begin(self._sequences, self._context)
+        return self
+
+    def __exit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],
+                 trace: Optional[TracebackType]) -> None:
+        library().llmperf_decode_step_end()
+
+
+def _amount(name: str, value: Amount) -> int:
+    """Check here: ctypes would cut a number that does not fit to 64 bits, in silence."""
+    if value is None:
+        return 0
+    try:
+        number = index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, not {type(value).__name__}") from None
+    if not 0 <= number < 2**64:
+        raise ValueError(f"{name} must be from 0 to 2**64 - 1, not {number}")
+    return number
+
+
+def _encode(label: Union[str, bytes]) -> bytes:
+    if isinstance(label, str):
+        label = label.encode("utf-8", "replace")
+    elif not isinstance(label, bytes):
+        raise TypeError(f"a label is a str or bytes, not {type(label).__name__}")
+    return label.replace(b"\0", b"?")  # C would take the label as ended there
+
+
+def _remember(label: Union[str, bytes]) -> Region:
+    if len(_plain) >= _PLAIN_LIMIT:
+        _plain.clear()
+    new = _plain[label] = Region(_encode(label))
+    return new

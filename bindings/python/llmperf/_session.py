@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sessions: one profiling run inside this process."""
+from __future__ import annotations
+
+import os
+import threading
+import warnings
+import weakref
+from ctypes import byref
+from types import TracebackType
+from typing import Any, Dict, Optional, Type
+
+from . import _native
+from ._errors import LlmperfError
+from ._library import check, library, path_bytes, text_of
+from ._profile import Profile, ledger_row
+
+_TIERS = {
+    None: _native.LLMPERF_TIER_DEFAULT,
+    "regions": _native.LLMPERF_TIER_REGIONS,
+    "light": _native.LLMPERF_TIER_LIGHT,
+    "deep": _native.LLMPERF_TIER_DEEP,
+    "counters": _native.LLMPERF_TIER_COUNTERS,
+}
+_SOURCES = {
+    "auto": _native.LLMPERF_SOURCE_AUTO,
+    "cupti": _native.LLMPERF_SOURCE_CUPTI,
+    "replay": _native.LLMPERF_SOURCE_REPLAY,
+    "fake": _native.LLMPERF_SOURCE_FAKE,
+    "none": _native.LLMPERF_SOURCE_NONE,
+}
+
+
+class Session:
+    """One profiling run inside this process; only one may run at a time.
+
+        with llmperf.Session(tier="deep", out="runs") as session:
+            with llmperf.region("LLM@prefill", tokens=512):
+                forward()
+        print(session.profile.report_markdown())
+
+    tier: how much is collected. "regions": host times; "light": kernels; "deep": kernels, copies
+        and sets; "counters": deep and hardware counters. None: LLMPERF_TIER, else "deep".
+    out: folder of runs; the run goes to out/run_id. None: LLMPERF_OUT, else nothing is written.
+    source: where device activity comes from. "auto": "cupti" if it works, else "none", the reason
+        in the profile's notes; "cupti": this process's GPU, or fail; "replay": a recording; "fake":
+        a script, for tests; "none": host times only.
+    run_dir: folder of this run, created; instead of `out`.
+    run_id: name of the run; None: UTC YYYYMMDD-HHMMSS-PID.
+    config_path: YAML file kept with the run as config.yaml.
+    model_path: model description kept by name with the run.
+    device_path: recording (source "replay") or script (source "fake").
+    record_path: file to write a recording of this session to.
+    counters: counter preset of tier "counters".
+    ring_bytes: host records kept per thread between two reads; 0: 1 MiB.
+    pool_bytes: most memory for device records under way; 0: 256 MiB.
+    overhead_budget_permille: for tier "light", in thousandths of the run time; 0: 10.
+    keep_trace: keep each record, not totals only.
+    reports: write the report files at stop, beside run.llmperf.
+
+    Collecting starts at the `with` statement or start() and ends with its block or stop(). All
+    methods may be called from any thread. A forked child records nothing: there the end of the
+    block does nothing, and calls raise LlmperfError (LLMPERF_ESTATE).
+
+    run_dir: folder of this run once started; None: nothing is written.
+    profile: the Profile of the whole run once stopped, else None.
+    """
+
+    def __init__(self, tier: Optional[str] = None, out: Any = None, source: str = "auto", *,
+                 run_dir: Any = None, run_id: Optional[str] = None, config_path: Any = None,
+                 model_path: Any = None, device_path: Any = None, record_path: Any = None,
+                 counters: Optional[str] = None, ring_bytes: int = 0, pool_bytes: int = 0,
+                 overhead_budget_permille: int = 0, keep_trace: bool = False,
+                 reports: bool = True) -> None:
+        options = _native.sized(_native.llmperf_session_options)
+        options.tier = _code("tier", tier, _TIERS)
+        options.device_source = _code("source", source, _SOURCES)
+        texts = {"run_dir": run_dir, "out_dir": out, "run_id": run_id, "config_path": config_path,
+                 "model_path": model_path, "device_path": device_path, "record_path": record_path,
+                 "counters": counters}
+        for field, value in texts.items():
+            if value is not None:
+                setattr(options, field, path_bytes(value))
+        options.ring_bytes = _size("ring_bytes", ring_bytes, 2**64)
+        options.pool_bytes = _size("pool_bytes", pool_bytes, 2**64)
+        options.overhead_budget_permille = _size(
+            "overhead_budget_permille", overhead_budget_permille, 2**32)
+        options.keep_trace = 1 if keep_trace else 0
+        options.flags = 0 if reports else _native.LLMPERF_SESSION_NO_REPORTS
+        self._options = options
+        self._handle: Any = None
+        self._pid = 0
+        self._stop_lock = threading.Lock()
+        self._stopped = False
+        self.run_dir: Optional[str] = None
+        self.profile: Optional[Profile] = None
+
+    def start(self) -> "Session":
+        """Start collecting; `with` does it. A session can be started once."""
+        if self._handle is not None:
+            raise _state_error("the session was started before; make a new one")
+        handle = _native._session()
+        check(library().llmperf_session_start(byref(self._options), byref(handle)))
+        self._handle = handle
+        self._pid = os.getpid()
+        # Freed with the object, not in stop(): another thread may be inside snapshot().
+        weakref.finalize(self, _free_session, handle, self._pid)
+        run_dir = library().llmperf_session_run_dir(handle)
+        self.run_dir = None if run_dir is None else os.fsdecode(run_dir)
+        return self
+
+    def __enter__(self) -> "Session":
+        return self.start()
+
+    def __exit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],
+                 trace: Optional[TracebackType]) -> None:
+        if os.getpid() != self._pid:
+            return
+        try:
+            self.stop()
+        except LlmperfError as stop_error:
+            if error is None:
+                raise
+            # The exception of the block is the one to see.
+            warnings.warn(f"llmperf session: {stop_error}", RuntimeWarning, stacklevel=2)
+
+    def pause(self) -> None:
+        """Stop collecting device activity until resume(); the time in between is not counted."""
+        check(library().llmperf_session_pause(self._pointer()))
+
+    def resume(self) -> None:
+        """Go on after pause()."""
+        check(library().llmperf_session_resume(self._pointer()))
+
+    def flush(self) -> None:
+        """Take in all that is complete by now and commit it to run.llmperf; waits for that."""
+        check(library().llmperf_session_flush(self._pointer()))
+
+    def snapshot(self) -> Dict[str, Any]:
+        """Totals so far, while the session goes on, as metrics.json has them; includes a flush."""
+        handle = _native._profile()
+        check(library().llmperf_session_snapshot(self._pointer(), byref(handle)))
+        with Profile(handle) as profile:
+            return profile.to_dict()
+
+    def ledger(self) -> Dict[str, Any]:
+        """What was expected, seen and lost so far; the keys are those of Profile.ledger()."""
+        ledger = _native.sized(_native.llmperf_ledger)
+        check(library().llmperf_session_ledger(self._pointer(), byref(ledger)))
+        return ledger_row(ledger)
+
+    def stop(self) -> Optional[Profile]:
+        """Stop, write the reports, and return the profile; a second call returns the same one.
+
+        Waits until the device has reported the work launched so far, at most a few seconds after it
+        falls silent. If a file cannot be written, LlmperfError is raised and `profile` is set all
+        the same.
+        """
+        with self._stop_lock:
+            if not self._stopped:
+                handle = _native._profile()
+                status = library().llmperf_session_stop(self._pointer(), byref(handle))
+                self._stopped = True
+                if handle:
+                    self.profile = Profile(handle)
+                check(status)
+            return self.profile
+
+    def _pointer(self) -> Any:
+        if self._handle is None:
+            raise _state_error("the session is not started; use `with` or start()")
+        return self._handle
+
+
+def _free_session(handle: Any, pid: int) -> None:
+    # In a forked child the collector thread does not exist, so there is nothing to stop or join.
+    if os.getpid() == pid:
+        library().llmperf_session_free(handle)
+
+
+def _state_error(text: str) -> LlmperfError:
+    return LlmperfError(_native.LLMPERF_ESTATE, "LLMPERF_ESTATE", text)
+
+
+def _code(what: str, word: Optional[str], codes: Dict[Any, int]) -> int:
+    if word not in codes:
+        raise ValueError(f"{what} {word!r} is not one of {', '.join(filter(None, codes))}")
+    return codes[word]
+
+
+def _size(name: str, value: int, limit: int) -> int:
+    if not 0 <= value < limit:
+        raise ValueError(f"{name} must be from 0 to {limit - 1}, not {value}")
+    return value

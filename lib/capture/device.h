@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Device sources: where activity records come from, behind one table of functions. All functions are called by the collector
+ * only, unless said otherwise. */
+#ifndef LP_CAPTURE_DEVICE_H
+#define LP_CAPTURE_DEVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/record/names.h"
+#include "lib/record/record.h"
+
+/** Takes facts; batches are borrowed until the call returns, attribution may write into activities. */
+struct lp_device_sink {
+    void *context;
+    void (*host)(void *context, uint32_t thread, const struct lp_record *records, size_t count);
+    void (*activities)(void *context, struct lp_activity *activities, size_t count);
+};
+
+/** What the source itself knows to be missing or to cost. */
+struct lp_device_stats {
+    uint64_t records_dropped;    /* by the driver or because the pool was full */
+    uint64_t records_incomplete; /* the driver gave a record up half written */
+    uint64_t overhead_ns;        /* the driver's own tracing cost; meaningful if has_overhead */
+    bool has_overhead;
+    bool cut; /* a recording that ends early */
+};
+
+struct lp_device_options {
+    const char *path;       /* recording or script; Borrowed for open() */
+    uint64_t pool_bytes;    /* most memory for records under way */
+    bool memory_activities; /* copies and sets too */
+    struct lp_names *names; /* kernel names go here; outlives the source */
+};
+
+struct lp_device_source;
+
+struct lp_device_ops {
+    const char *name;
+    /** true: time goes on by itself; false: a finite source, deliver() says when it is over. */
+    bool live;
+    int (*start)(struct lp_device_source *source); /* also: resume */
+    void (*pause)(struct lp_device_source *source);
+    /** Ask the driver for what is complete; `force` also for what is not. May block. Called with no lock held. */
+    void (*flush)(struct lp_device_source *source, bool force);
+    /** Set aside what has arrived. Host records are drained between take() and deliver(), so each record finds its launch. */
+    void (*take)(struct lp_device_source *source);
+    /** Decode what was taken into the sink. 1: there is more; 0: all; negative: an error with its text. */
+    int (*deliver)(struct lp_device_source *source, const struct lp_device_sink *sink);
+    void (*stats)(const struct lp_device_source *source, struct lp_device_stats *stats);
+    void (*close)(struct lp_device_source *source);
+};
+
+/** Common head of all sources. */
+struct lp_device_source {
+    const struct lp_device_ops *ops;
+    struct lp_names *names;
+    uint32_t cupti_version;  /* cuptiGetVersion(), 0: not CUPTI */
+    char cupti_path[512];    /* file that was loaded, "" if not CUPTI */
+    const char *recorded;    /* JSON of a recording's origin; NULL: not a recording */
+};
+
+/** Open a source. 0 and *source_out; LLMPERF_ENODEVICE, LLMPERF_EBUSY, LLMPERF_ENOENT, LLMPERF_EFORMAT, LLMPERF_ENOMEM. */
+int lp_device_open_cupti(const struct lp_device_options *options, struct lp_device_source **source_out);
+int lp_device_open_replay(const struct lp_device_options *options, struct lp_device_source **source_out);
+int lp_device_open_fake(const struct lp_device_options *options, struct lp_device_source **source_out);
+
+/** Activities gathered into batches for a sink. */
+struct lp_activity_batch {
+    size_t count;
+    struct lp_activity items[512];
+};
+
+/** Room for one more activity, zeroed; sends the batch on first if it is full. */
+struct lp_activity *lp_activity_batch_next(struct lp_activity_batch *batch, const struct lp_device_sink *sink);
+void lp_activity_batch_send(struct lp_activity_batch *batch, const struct lp_device_sink *sink);
+
+#endif

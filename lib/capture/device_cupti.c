@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** This process's GPUs through CUPTI: one subscription and one set of callbacks for the life of the process. Re-subscribing resets
+ * correlation ids, and CUPTI 13.0 gives wrong ones for graph launches then; so sessions only switch kinds and callbacks. */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/clock.h"
+#include "lib/base/log.h"
+#include "lib/base/status.h"
+#include "lib/capture/buffers.h"
+#include "lib/capture/capture.h"
+#include "lib/capture/cupti_cbids.h"
+#include "lib/capture/cupti_decode.h"
+#include "lib/capture/cupti_symbols.h"
+#include "lib/capture/threads.h"
+
+#define BUFFER_BYTES (UINT64_C(1) << 20) /* about 4,850 kernels; each launching thread holds one */
+
+/* Callbacks use all of this until the process is gone: static, never destroyed. */
+static struct lp_buffer_pool pool;
+static const struct lp_cupti *cupti;
+static lp_cupti_subscriber subscriber;
+static bool exceed_pool;      /* this CUPTI crashes on a NULL buffer: never refuse one */
+static uint8_t launch_kinds[1024]; /* callback id -> enum lp_launch_kind */
+
+/* A launch made while its stream is captured becomes a graph node instead of a kernel: CUPTI tells of the node between the call's
+ * enter and exit, on the same thread. */
+static __thread bool node_created;
+
+struct cupti_source {
+    struct lp_device_source head;
+    bool memory_activities;
+    struct lp_buffer *taken;
+    struct lp_cupti_decoder decoder;
+    uint64_t refused_before, dropped;
+};
+
+static void on_launch(uint32_t id, const struct lp_cupti_callback_data *data)
+{
+    if (data->site == LP_CUPTI_SITE_ENTER) {
+        node_created = false;
+        /* At enter, not at exit: a short kernel's record may be read before the call returns. */
+        lp_thread_launch((enum lp_launch_kind)launch_kinds[id], data->correlation_id);
+    } else if (node_created || (data->function_return_value && *(const int *)data->function_return_value != 0)) {
+        node_created = false;
+        lp_thread_launch_void(data->correlation_id);
+    }
+}
+
+static void on_callback(void *user, uint32_t domain, uint32_t id, const void *data)
+{
+    (void)user;
+    if (domain == LP_CUPTI_DOMAIN_DRIVER_API && id < sizeof(launch_kinds) && launch_kinds[id])
+        on_launch(id, data);
+    else if (domain == LP_CUPTI_DOMAIN_RESOURCE)
+        node_created = true;
+}
+
+static void on_buffer_requested(uint8_t **bytes, size_t *size, size_t *max_records)
+{
+    struct lp_buffer *buffer = lp_buffer_get(&pool, exceed_pool);
+
+    *bytes = buffer ? buffer->bytes : NULL;
+    *size = buffer ? pool.buffer_bytes : 0;
+    *max_records = 0;
+}
+
+static void on_buffer_completed(void *context, uint32_t stream, uint8_t *bytes, size_t size, size_t valid)
+{
+    (void)context;
+    (void)stream;
+    (void)size;
+    if (bytes)
+        lp_buffer_complete(&pool, lp_buffer_of(bytes), valid);
+}
+
+static uint64_t read_clock(void)
+{
+    return lp_clock_now();
+}
+
+static int subscribe(char *holder, size_t holder_size)
+{
+    char name[LP_CUPTI_HOLDER_NAME_BYTES] = "";
+    struct lp_cupti_subscriber_parameters parameters = { sizeof(parameters), "libllmperf", name, sizeof(name) };
+    int result = cupti->Subscribe_v2 ? cupti->Subscribe_v2(&subscriber, on_callback, NULL, &parameters)
+                                     : cupti->Subscribe(&subscriber, on_callback, NULL);
+
+    name[sizeof(name) - 1] = '\0';
+    snprintf(holder, holder_size, "%s", *name ? name : "another profiler");
+    if (result == LP_CUPTI_SUCCESS)
+        return 0;
+    subscriber = NULL;
+    if (result == LP_CUPTI_ERROR_MULTIPLE_SUBSCRIBERS)
+        return lp_error(LLMPERF_EBUSY, "CUPTI is held by %s in this process; stop it first (CUPTI serves one profiler at a time)", holder);
+    return lp_error(LLMPERF_ENODEVICE, "CUPTI refused to start: %s (%d)", lp_cupti_text(cupti, result), result);
+}
+
+/* Once in the life of the process. The timestamp callback above all: registering it again damages a record each time. */
+static int set_up_activity(void)
+{
+    uint8_t zeroed = 1;
+    size_t size = sizeof(zeroed);
+    int result;
+
+    cupti->ActivitySetAttribute(LP_CUPTI_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &size, &zeroed);
+    if (!cupti->ActivityRegisterTimestampCallback || cupti->ActivityRegisterTimestampCallback(read_clock) != LP_CUPTI_SUCCESS)
+        return lp_error(LLMPERF_ENOTSUP, "this CUPTI (%s) cannot use our clock; use CUPTI 11.8 or newer", cupti->path);
+    result = cupti->ActivityRegisterCallbacks(on_buffer_requested, on_buffer_completed);
+    if (result != LP_CUPTI_SUCCESS)
+        return lp_error(LLMPERF_ENODEVICE, "CUPTI gives no activity records: %s (%d)", lp_cupti_text(cupti, result), result);
+    return 0;
+}
+
+static int set_up_process(uint64_t pool_bytes)
+{
+    static const struct {
+        uint16_t id;
+        uint8_t kind;
+    } calls[] = {
+#define CALL(kind, number, function) { number, LP_LAUNCH_##kind },
+        LP_CUPTI_LAUNCH_CALLS(CALL)
+#undef CALL
+    };
+    char holder[LP_CUPTI_HOLDER_NAME_BYTES];
+    int status;
+
+    if ((status = lp_cupti_load(&cupti)) < 0)
+        return status;
+    lp_buffer_pool_init(&pool, BUFFER_BYTES, pool_bytes);
+    if (subscriber)
+        return 0;
+    exceed_pool = cupti->version < LP_CUPTI_VERSION_12_9;
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+        launch_kinds[calls[i].id] = calls[i].kind;
+    if ((status = subscribe(holder, sizeof(holder))) < 0)
+        return status;
+    if ((status = set_up_activity()) < 0) {
+        cupti->Unsubscribe(subscriber);
+        subscriber = NULL;
+    }
+    return status;
+}
+
+/* Callbacks that an older CUPTI does not know are refused one by one: the driver below it does not have those calls either. */
+static void switch_callbacks(uint32_t on)
+{
+    for (uint32_t id = 0; id < sizeof(launch_kinds); id++)
+        if (launch_kinds[id] && cupti->EnableCallback(on, subscriber, LP_CUPTI_DOMAIN_DRIVER_API, id) != LP_CUPTI_SUCCESS && on)
+            lp_log(LLMPERF_LOG_DEBUG, "CUPTI does not know driver callback %u", id);
+    cupti->EnableCallback(on, subscriber, LP_CUPTI_DOMAIN_RESOURCE, LP_CUPTI_RESOURCE_GRAPHNODE_CREATED);
+}
+
+static const uint32_t memory_kinds[] = { LP_CUPTI_KIND_MEMCPY, LP_CUPTI_KIND_MEMCPY2, LP_CUPTI_KIND_MEMSET };
+
+static int start(struct lp_device_source *head)
+{
+    struct cupti_source *source = (struct cupti_source *)(void *)head;
+    int result;
+
+    switch_callbacks(1);
+    result = cupti->ActivityEnable(LP_CUPTI_KIND_CONCURRENT_KERNEL);
+    if (result != LP_CUPTI_SUCCESS) {
+        switch_callbacks(0);
+        return lp_error(LLMPERF_ENODEVICE, "CUPTI records no kernels: %s (%d)", lp_cupti_text(cupti, result), result);
+    }
+    for (size_t i = 0; source->memory_activities && i < sizeof(memory_kinds) / sizeof(memory_kinds[0]); i++)
+        cupti->ActivityEnable(memory_kinds[i]);
+    cupti->ActivityEnable(LP_CUPTI_KIND_OVERHEAD);
+    return 0;
+}
+
+static void pause_source(struct lp_device_source *head)
+{
+    (void)head;
+    cupti->ActivityDisable(LP_CUPTI_KIND_CONCURRENT_KERNEL);
+    for (size_t i = 0; i < sizeof(memory_kinds) / sizeof(memory_kinds[0]); i++)
+        cupti->ActivityDisable(memory_kinds[i]);
+    cupti->ActivityDisable(LP_CUPTI_KIND_OVERHEAD);
+    switch_callbacks(0);
+}
+
+static void flush(struct lp_device_source *head, bool force)
+{
+    struct cupti_source *source = (struct cupti_source *)(void *)head;
+    size_t dropped = 0;
+
+    cupti->ActivityFlushAll(force ? LP_CUPTI_FLAG_FLUSH_FORCED : 0);
+    if (cupti->ActivityGetNumDroppedRecords(NULL, 0, &dropped) == LP_CUPTI_SUCCESS)
+        source->dropped += dropped;
+}
+
+static void take(struct lp_device_source *head)
+{
+    struct cupti_source *source = (struct cupti_source *)(void *)head;
+
+    source->taken = lp_buffer_take(&pool);
+}
+
+static int deliver(struct lp_device_source *head, const struct lp_device_sink *sink)
+{
+    struct cupti_source *source = (struct cupti_source *)(void *)head;
+
+    while (source->taken) {
+        struct lp_buffer *buffer = source->taken;
+
+        source->taken = buffer->next;
+        lp_cupti_decode(&source->decoder, cupti, buffer, sink);
+        lp_buffer_recycle(&pool, buffer);
+    }
+    return 0;
+}
+
+static void read_stats(const struct lp_device_source *head, struct lp_device_stats *stats)
+{
+    const struct cupti_source *source = (const struct cupti_source *)(const void *)head;
+    uint64_t refused = atomic_load(&pool.refused) - source->refused_before;
+
+    /* A refused buffer makes CUPTI drop records and count them; only if it did not count is the refusal itself told. */
+    *stats = (struct lp_device_stats){ source->dropped ? source->dropped : refused, source->decoder.incomplete,
+                                       source->decoder.overhead_ns, true, false };
+}
+
+static void close_source(struct lp_device_source *head)
+{
+    free(head);
+}
+
+/* What an earlier session left in CUPTI belongs to nobody. */
+static void discard_leftovers(struct cupti_source *source)
+{
+    struct lp_buffer *buffer;
+
+    cupti->ActivityFlushAll(0);
+    for (source->taken = lp_buffer_take(&pool); (buffer = source->taken); lp_buffer_recycle(&pool, buffer))
+        source->taken = buffer->next;
+    flush(&source->head, false);
+    source->dropped = 0;
+}
+
+int lp_device_open_cupti(const struct lp_device_options *options, struct lp_device_source **source_out)
+{
+    static const struct lp_device_ops ops = { "cupti", true, start, pause_source, flush, take, deliver, read_stats, close_source };
+    int status = set_up_process(options->pool_bytes);
+    struct cupti_source *source;
+
+    if (status < 0)
+        return status;
+    source = calloc(1, sizeof(*source));
+    if (!source)
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    source->head.ops = &ops;
+    source->head.names = options->names;
+    source->head.cupti_version = cupti->version;
+    snprintf(source->head.cupti_path, sizeof(source->head.cupti_path), "%s", cupti->path);
+    source->memory_activities = options->memory_activities;
+    source->decoder.names = options->names;
+    source->refused_before = atomic_load(&pool.refused);
+    discard_leftovers(source);
+    *source_out = &source->head;
+    return 0;
+}
+
+int lp_cupti_probe(char *path, size_t path_size, uint32_t *version, char *holder, size_t holder_size)
+{
+    int status = lp_cupti_load(&cupti);
+
+    snprintf(path, path_size, "%s", status < 0 ? "" : cupti->path);
+    *version = status < 0 ? 0 : cupti->version;
+    snprintf(holder, holder_size, "%s", "");
+    if (status < 0 || subscriber)
+        return status;
+    status = subscribe(holder, holder_size);
+    if (status == 0)
+        cupti->Unsubscribe(subscriber);
+    subscriber = NULL;
+    return status;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The fake device. With a script (device_path) it plays launches, records and faults of its own; without one it takes
+ * lp_fake_launch() calls of this process's threads, through the same rings and buffers as CUPTI. */
+#ifndef LP_CAPTURE_DEVICE_FAKE_H
+#define LP_CAPTURE_DEVICE_FAKE_H
+
+#include "lib/capture/device.h"
+
+/** Launch a kernel on the fake device from this thread; needs a fake session without a script.
+ * @param name  A string that lives as long as the session. @threads any thread */
+void lp_fake_launch(const char *name, uint32_t stream, uint64_t duration_ns);
+
+int lp_fake_live_open(const struct lp_device_options *options, struct lp_device_source **source_out);
+
+#endif

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/file.h"
+#include "lib/base/status.h"
+#include "lib/base/text.h"
+#include "lib/base/varint.h"
+#include "lib/capture/device.h"
+#include "lib/capture/recording.h"
+#include "lib/record/paths.h"
+#include "llmperf/activity.h"
+#include "llmperf/region.h"
+
+#define CHUNKS_A_CALL 64
+
+struct replay {
+    struct lp_device_source head;
+    char *path, *origin;
+    char *bytes;
+    size_t size, at; /* at: next chunk */
+    LP_VECTOR(uint32_t) names, paths; /* recorded id -> id of this process */
+    LP_VECTOR(struct lp_record) records;
+    struct lp_device_stats stats;
+    bool ended;
+    struct lp_activity_batch batch;
+};
+
+static int damaged(const struct replay *replay, const char *what)
+{
+    return lp_error(LLMPERF_EFORMAT, "%s: damaged recording (%s near byte %zu); record it again", replay->path, what, replay->at);
+}
+
+static const char *read_string(struct lp_varint_reader *reader, char **copy, size_t *capacity)
+{
+    uint64_t length = lp_varint_get(reader);
+
+    if (reader->failed || length > (uint64_t)(reader->end - reader->at))
+        return NULL;
+    if (length + 1 > *capacity) {
+        char *grown = realloc(*copy, (size_t)length + 1);
+
+        if (!grown)
+            return NULL;
+        *copy = grown;
+        *capacity = (size_t)length + 1;
+    }
+    memcpy(*copy, reader->at, (size_t)length);
+    (*copy)[length] = '\0';
+    reader->at += length;
+    return *copy;
+}
+
+/* NAMES and PATHS: both add to a table of ids. */
+static int read_table(struct replay *replay, struct lp_varint_reader *reader, bool paths)
+{
+    uint64_t first = lp_varint_get(reader), count = lp_varint_get(reader);
+    uint64_t known = paths ? replay->paths.count : replay->names.count;
+    char *copy = NULL;
+    size_t capacity = 0;
+    int status = first == known ? 0 : damaged(replay, "a table with a gap");
+
+    for (uint64_t i = 0; status == 0 && i < count; i++) {
+        uint64_t parent = paths ? lp_varint_get(reader) : 0;
+        const char *text = read_string(reader, &copy, &capacity);
+        uint32_t id;
+
+        if (!text || (paths && first + i > LP_PATH_OTHER && parent >= replay->paths.count)) {
+            status = damaged(replay, "a name");
+        } else if (paths) {
+            id = first + i <= LP_PATH_OTHER ? (uint32_t)(first + i) : lp_path_intern(replay->paths.items[parent], text);
+            status = lp_vector_push(&replay->paths, id);
+        } else {
+            id = lp_names_intern(replay->head.names, text);
+            status = id == LP_HASHMAP_NONE ? lp_error(LLMPERF_ENOMEM, "out of memory") : lp_vector_push(&replay->names, id);
+        }
+    }
+    free(copy);
+    return status;
+}
+
+static int read_kinds(struct replay *replay, struct lp_varint_reader *reader)
+{
+    for (uint64_t left = lp_varint_get(reader); left > 0 && !reader->failed; left--) {
+        uint64_t node = lp_varint_get(reader), kind = lp_varint_get(reader);
+        uint32_t unset = LLMPERF_REGION_AUTO;
+
+        if (node >= replay->paths.count || (kind != LLMPERF_REGION_STAGE && kind != LLMPERF_REGION_OPERATOR))
+            return damaged(replay, "a region kind");
+        atomic_compare_exchange_strong(&lp_path_get(replay->paths.items[node])->kind, &unset, (uint32_t)kind);
+    }
+    return 0;
+}
+
+static int read_host(struct replay *replay, struct lp_varint_reader *reader, const struct lp_device_sink *sink)
+{
+    uint64_t thread = lp_varint_get(reader), count = lp_varint_get(reader);
+    struct lp_record record = { 0, 0, 0, 0, 0 };
+
+    if (thread > UINT32_MAX || count > (uint64_t)(reader->end - reader->at))
+        return damaged(replay, "a thread");
+    replay->records.count = 0;
+    if (lp_vector_reserve(&replay->records, (size_t)count) < 0)
+        return LLMPERF_ENOMEM;
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t kind = lp_varint_get(reader);
+        struct lp_record mapped;
+
+        record.kind = kind & 15;
+        record.detail = (uint16_t)(kind >> 4);
+        record.time_ns += (uint64_t)lp_unzigzag(lp_varint_get(reader));
+        record.node += (uint32_t)lp_unzigzag(lp_varint_get(reader));
+        record.value += (uint64_t)lp_unzigzag(lp_varint_get(reader));
+        if (reader->failed || record.node >= replay->paths.count)
+            return damaged(replay, "a host record");
+        mapped = record;
+        mapped.node = replay->paths.items[record.node];
+        replay->records.items[replay->records.count++] = mapped;
+    }
+    sink->host(sink->context, (uint32_t)thread, replay->records.items, replay->records.count);
+    return 0;
+}
+
+static void read_activity(struct lp_varint_reader *reader, struct lp_activity *activity)
+{
+    uint64_t word = lp_varint_get(reader), kind;
+
+    activity->name = (uint32_t)(word >> 3);
+    activity->start_ns += (uint64_t)lp_unzigzag(lp_varint_get(reader));
+    activity->end_ns = activity->start_ns + (uint64_t)lp_unzigzag(lp_varint_get(reader));
+    activity->correlation += (uint32_t)lp_unzigzag(lp_varint_get(reader));
+    if (word & 4) {
+        activity->device = (uint16_t)lp_varint_get(reader);
+        activity->context = (uint32_t)lp_varint_get(reader);
+        activity->stream = (uint32_t)lp_varint_get(reader);
+    }
+    kind = word & 2 ? lp_varint_get(reader) : LLMPERF_ACTIVITY_KERNEL << 1;
+    activity->kind = (uint8_t)(kind >> 1);
+    activity->device_launched = kind & 1;
+    activity->bytes = word & 2 ? lp_varint_get(reader) : 0;
+    activity->graph = word & 1 ? (uint32_t)lp_varint_get(reader) : 0;
+    activity->graph_node = word & 1 ? lp_varint_get(reader) : 0;
+}
+
+static int read_activities(struct replay *replay, struct lp_varint_reader *reader, const struct lp_device_sink *sink)
+{
+    struct lp_activity activity = { 0 };
+
+    for (uint64_t left = lp_varint_get(reader); left > 0; left--) {
+        struct lp_activity *mapped;
+
+        read_activity(reader, &activity);
+        if (reader->failed || activity.name >= replay->names.count)
+            return damaged(replay, "an activity");
+        mapped = lp_activity_batch_next(&replay->batch, sink);
+        *mapped = activity;
+        mapped->name = replay->names.items[activity.name];
+    }
+    lp_activity_batch_send(&replay->batch, sink);
+    return 0;
+}
+
+static int read_origin(struct replay *replay, struct lp_varint_reader *reader)
+{
+    free(replay->origin);
+    replay->origin = strndup((const char *)reader->at, (size_t)(reader->end - reader->at));
+    replay->head.recorded = replay->origin;
+    return replay->origin ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
+}
+
+static int read_end(struct replay *replay, struct lp_varint_reader *reader)
+{
+    replay->stats.records_dropped = lp_varint_get(reader);
+    replay->stats.records_incomplete = lp_varint_get(reader);
+    replay->stats.has_overhead = lp_varint_get(reader) != 0;
+    replay->stats.overhead_ns = lp_varint_get(reader);
+    replay->ended = true;
+    return reader->failed ? damaged(replay, "the end") : 0;
+}
+
+static int read_chunk(struct replay *replay, uint32_t type, struct lp_varint_reader *reader, const struct lp_device_sink *sink)
+{
+    switch (type) {
+    case LP_CHUNK_NAMES:
+    case LP_CHUNK_PATHS:
+        return read_table(replay, reader, type == LP_CHUNK_PATHS);
+    case LP_CHUNK_HOST:
+        return read_host(replay, reader, sink);
+    case LP_CHUNK_ACTIVITY:
+        return read_activities(replay, reader, sink);
+    case LP_CHUNK_KINDS:
+        return read_kinds(replay, reader);
+    case LP_CHUNK_ORIGIN:
+        return read_origin(replay, reader);
+    case LP_CHUNK_END:
+        return read_end(replay, reader);
+    default:
+        return damaged(replay, "an unknown chunk");
+    }
+}
+
+/* The next whole chunk; 0 at the end or where the file was cut. */
+static int find_chunk(struct replay *replay, struct lp_chunk_header *header)
+{
+    if (replay->size - replay->at < sizeof(*header))
+        return 0;
+    memcpy(header, replay->bytes + replay->at, sizeof(*header));
+    if (replay->size - replay->at - sizeof(*header) < header->size)
+        return 0;
+    if (lp_crc32c(replay->bytes + replay->at + sizeof(*header), header->size) != header->crc)
+        return damaged(replay, "wrong checksum");
+    return 1;
+}
+
+static int deliver(struct lp_device_source *source, const struct lp_device_sink *sink)
+{
+    struct replay *replay = (struct replay *)(void *)source;
+    struct lp_chunk_header header;
+    int status = 1;
+
+    for (int i = 0; i < CHUNKS_A_CALL && status > 0 && !replay->ended; i++) {
+        struct lp_varint_reader reader = { 0 };
+
+        status = find_chunk(replay, &header);
+        if (status <= 0)
+            break;
+        reader.at = (const uint8_t *)replay->bytes + replay->at + sizeof(header);
+        reader.end = reader.at + header.size;
+        if ((status = read_chunk(replay, header.type, &reader, sink)) < 0)
+            break;
+        replay->at += sizeof(header) + header.size;
+        status = 1;
+    }
+    if (status == 0 && !replay->ended)
+        replay->stats.cut = true;
+    return replay->ended ? 0 : status;
+}
+
+static int read_head(struct replay *replay)
+{
+    if (replay->size < 8 || memcmp(replay->bytes, LP_RECORDING_MAGIC, 7))
+        return lp_error(LLMPERF_EFORMAT, "%s is not a recording of this library", replay->path);
+    if (replay->bytes[7] != LP_RECORDING_VERSION)
+        return lp_error(LLMPERF_EFORMAT, "%s is a recording of version %d, this library reads version %d", replay->path,
+                        replay->bytes[7], LP_RECORDING_VERSION);
+    replay->at = 8;
+    return 0;
+}
+
+static int start(struct lp_device_source *source)
+{
+    (void)source;
+    return 0;
+}
+
+static void do_nothing(struct lp_device_source *source)
+{
+    (void)source;
+}
+
+static void flush(struct lp_device_source *source, bool force)
+{
+    (void)source;
+    (void)force;
+}
+
+static void read_stats(const struct lp_device_source *source, struct lp_device_stats *stats)
+{
+    *stats = ((const struct replay *)(const void *)source)->stats;
+}
+
+static void close_replay(struct lp_device_source *source)
+{
+    struct replay *replay = (struct replay *)(void *)source;
+
+    free(replay->path);
+    free(replay->origin);
+    free(replay->bytes);
+    lp_vector_clear(&replay->names);
+    lp_vector_clear(&replay->paths);
+    lp_vector_clear(&replay->records);
+    free(replay);
+}
+
+int lp_device_open_replay(const struct lp_device_options *options, struct lp_device_source **source_out)
+{
+    static const struct lp_device_ops ops = { "replay",   false,   start,      do_nothing,  flush,
+                                              do_nothing, deliver, read_stats, close_replay };
+    struct replay *replay = calloc(1, sizeof(*replay));
+    int status;
+
+    if (!replay)
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    replay->head.ops = &ops;
+    replay->head.names = options->names;
+    if (!options->path)
+        status = lp_error(LLMPERF_EINVAL, "a replay needs a recording: set device_path");
+    else if (!(replay->path = lp_text_copy(options->path)))
+        status = lp_error(LLMPERF_ENOMEM, "out of memory");
+    else if ((status = lp_file_read(options->path, &replay->bytes, &replay->size)) == 0)
+        status = read_head(replay);
+    if (status < 0)
+        close_replay(&replay->head);
+    else
+        *source_out = &replay->head;
+    return status;
+}

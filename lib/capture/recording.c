@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/status.h"
+#include "lib/base/text.h"
+#include "lib/base/varint.h"
+#include "lib/capture/recording.h"
+#include "lib/record/paths.h"
+#include "llmperf/activity.h"
+#include "llmperf/region.h"
+
+struct lp_recorder {
+    FILE *file;
+    char *path;
+    const struct lp_names *names;
+    struct lp_device_sink next;
+    struct lp_text chunk; /* payload under way */
+    uint32_t names_told, paths_told;
+    int failed; /* errno of the first failed write */
+};
+
+static void put_number(struct lp_recorder *recorder, uint64_t value)
+{
+    uint8_t bytes[LP_VARINT_BYTES];
+
+    lp_text_add(&recorder->chunk, (const char *)bytes, (size_t)(lp_varint_put(bytes, value) - bytes));
+}
+
+static void put_difference(struct lp_recorder *recorder, uint64_t value, uint64_t before)
+{
+    put_number(recorder, lp_zigzag((int64_t)(value - before)));
+}
+
+static void put_string(struct lp_recorder *recorder, const char *text)
+{
+    put_number(recorder, strlen(text));
+    lp_text_puts(&recorder->chunk, text);
+}
+
+static void write_bytes(struct lp_recorder *recorder, const void *bytes, size_t size)
+{
+    if (!recorder->failed && size > 0 && fwrite(bytes, size, 1, recorder->file) != 1)
+        recorder->failed = errno ? errno : EIO;
+}
+
+static void write_chunk(struct lp_recorder *recorder, enum lp_chunk_type type)
+{
+    struct lp_chunk_header header = { type, (uint32_t)recorder->chunk.length,
+                                      lp_crc32c(recorder->chunk.bytes, recorder->chunk.length) };
+
+    if (recorder->chunk.failed)
+        recorder->failed = ENOMEM;
+    write_bytes(recorder, &header, sizeof(header));
+    write_bytes(recorder, recorder->chunk.bytes, recorder->chunk.length);
+    recorder->chunk.length = 0;
+}
+
+/* Names and paths that appeared since the last chunk: a reader knows each before it is used. */
+static void tell_names(struct lp_recorder *recorder)
+{
+    uint32_t count = (uint32_t)recorder->names->texts.count;
+
+    if (recorder->names_told == count)
+        return;
+    put_number(recorder, recorder->names_told);
+    put_number(recorder, count - recorder->names_told);
+    while (recorder->names_told < count)
+        put_string(recorder, lp_names_text(recorder->names, recorder->names_told++));
+    write_chunk(recorder, LP_CHUNK_NAMES);
+}
+
+static void tell_paths(struct lp_recorder *recorder)
+{
+    uint32_t count = lp_path_count();
+
+    if (recorder->paths_told == count)
+        return;
+    put_number(recorder, recorder->paths_told);
+    put_number(recorder, count - recorder->paths_told);
+    for (; recorder->paths_told < count; recorder->paths_told++) {
+        const struct lp_path *path = lp_path_get(recorder->paths_told);
+
+        put_number(recorder, path->parent);
+        put_string(recorder, path->label);
+    }
+    write_chunk(recorder, LP_CHUNK_PATHS);
+}
+
+static void tell_kinds(struct lp_recorder *recorder)
+{
+    uint32_t count = 0, limit = lp_path_count();
+
+    for (uint32_t node = 0; node < limit; node++)
+        count += atomic_load(&lp_path_get(node)->kind) != LLMPERF_REGION_AUTO;
+    put_number(recorder, count);
+    for (uint32_t node = 0; node < limit; node++) {
+        uint32_t kind = atomic_load(&lp_path_get(node)->kind);
+
+        if (kind == LLMPERF_REGION_AUTO)
+            continue;
+        put_number(recorder, node);
+        put_number(recorder, kind);
+    }
+    write_chunk(recorder, LP_CHUNK_KINDS);
+}
+
+static void record_host(void *context, uint32_t thread, const struct lp_record *records, size_t count)
+{
+    struct lp_recorder *recorder = context;
+    struct lp_record before = { 0, 0, 0, 0, 0 };
+
+    tell_paths(recorder);
+    put_number(recorder, thread);
+    put_number(recorder, count);
+    for (size_t i = 0; i < count; i++) {
+        put_number(recorder, (uint64_t)records[i].detail << 4 | records[i].kind);
+        put_difference(recorder, records[i].time_ns, before.time_ns);
+        put_difference(recorder, records[i].node, before.node);
+        put_difference(recorder, records[i].value, before.value);
+        before = records[i];
+    }
+    write_chunk(recorder, LP_CHUNK_HOST);
+    recorder->next.host(recorder->next.context, thread, records, count);
+}
+
+static void put_activity(struct lp_recorder *recorder, const struct lp_activity *activity, const struct lp_activity *before)
+{
+    bool place = activity->context != before->context || activity->device != before->device || activity->stream != before->stream;
+    bool memory = activity->kind != LLMPERF_ACTIVITY_KERNEL || activity->bytes != 0 || activity->device_launched;
+    bool graph = activity->graph != 0 || activity->graph_node != 0;
+
+    put_number(recorder, (uint64_t)activity->name << 3 | (uint64_t)place << 2 | (uint64_t)memory << 1 | graph);
+    put_difference(recorder, activity->start_ns, before->start_ns);
+    put_difference(recorder, activity->end_ns, activity->start_ns);
+    put_difference(recorder, activity->correlation, before->correlation);
+    if (place) {
+        put_number(recorder, activity->device);
+        put_number(recorder, activity->context);
+        put_number(recorder, activity->stream);
+    }
+    if (memory) {
+        put_number(recorder, (uint64_t)activity->kind << 1 | activity->device_launched);
+        put_number(recorder, activity->bytes);
+    }
+    if (graph) {
+        put_number(recorder, activity->graph);
+        put_number(recorder, activity->graph_node);
+    }
+}
+
+static void record_activities(void *context, struct lp_activity *activities, size_t count)
+{
+    struct lp_recorder *recorder = context;
+    struct lp_activity before = { 0 };
+
+    tell_names(recorder);
+    put_number(recorder, count);
+    for (size_t i = 0; i < count; i++) {
+        put_activity(recorder, &activities[i], &before);
+        before = activities[i];
+    }
+    write_chunk(recorder, LP_CHUNK_ACTIVITY);
+    recorder->next.activities(recorder->next.context, activities, count);
+}
+
+static void free_recorder(struct lp_recorder *recorder)
+{
+    if (recorder->file)
+        fclose(recorder->file);
+    lp_text_clear(&recorder->chunk);
+    free(recorder->path);
+    free(recorder);
+}
+
+int lp_recorder_open(const char *path, const struct lp_names *names, struct lp_recorder **recorder_out)
+{
+    const char magic[8] = { 'L', 'L', 'M', 'P', 'R', 'E', 'C', LP_RECORDING_VERSION };
+    struct lp_recorder *recorder = calloc(1, sizeof(*recorder));
+
+    if (!recorder || !(recorder->path = lp_text_copy(path))) {
+        free(recorder);
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    }
+    recorder->names = names;
+    recorder->file = fopen(path, "wbe");
+    if (!recorder->file) {
+        int status = lp_error(LLMPERF_EIO, "cannot write recording %s: %s", path, strerror(errno));
+
+        free_recorder(recorder);
+        return status;
+    }
+    write_bytes(recorder, magic, sizeof(magic));
+    *recorder_out = recorder;
+    return 0;
+}
+
+struct lp_device_sink lp_recorder_sink(struct lp_recorder *recorder, const struct lp_device_sink *next)
+{
+    recorder->next = *next;
+    return (struct lp_device_sink){ recorder, record_host, record_activities };
+}
+
+int lp_recorder_close(struct lp_recorder *recorder, const struct lp_device_stats *stats, const char *origin)
+{
+    int status = 0;
+
+    if (!recorder)
+        return 0;
+    tell_kinds(recorder);
+    lp_text_puts(&recorder->chunk, origin);
+    write_chunk(recorder, LP_CHUNK_ORIGIN);
+    put_number(recorder, stats->records_dropped);
+    put_number(recorder, stats->records_incomplete);
+    put_number(recorder, stats->has_overhead);
+    put_number(recorder, stats->overhead_ns);
+    write_chunk(recorder, LP_CHUNK_END);
+    if (fclose(recorder->file) != 0 && !recorder->failed)
+        recorder->failed = errno;
+    recorder->file = NULL;
+    if (recorder->failed)
+        status = lp_error(LLMPERF_EIO, "cannot write recording %s: %s", recorder->path, strerror(recorder->failed));
+    free_recorder(recorder);
+    return status;
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "lib/base/clock.h"
+#include "lib/base/log.h"
+#include "lib/capture/capture.h"
+#include "lib/capture/threads.h"
+#include "lib/record/paths.h"
+
+_Atomic uint32_t lp_capture_epoch;
+__thread struct lp_thread *lp_thread_self;
+
+static _Atomic(struct lp_thread *) all_threads;
+static _Atomic uint64_t ring_records = 32768; /* for rings made from now on; power of two */
+static _Atomic bool forked;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
+static struct lp_thread *free_threads;
+static uint32_t thread_count;
+static uint32_t last_epoch;
+
+static _Atomic(void (*)(void)) wake_collector;
+
+static pthread_key_t exit_key;
+
+static void leave_thread(void *state);
+
+static void begin_child(void)
+{
+    atomic_store(&forked, true);
+    atomic_store(&lp_capture_epoch, 0);
+}
+
+static void make_hooks(void)
+{
+    pthread_key_create(&exit_key, leave_thread);
+    pthread_atfork(NULL, NULL, begin_child);
+}
+
+static void set_up(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, make_hooks);
+}
+
+bool lp_capture_forked(void)
+{
+    return atomic_load(&forked);
+}
+
+static struct lp_thread *make_thread(void)
+{
+    struct lp_thread *thread;
+
+    /* Zeroed pages: a state costs memory only where it is used. */
+    thread = mmap(NULL, sizeof(*thread), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (thread == MAP_FAILED)
+        return NULL;
+    thread->index = thread_count++;
+    thread->next = atomic_load_explicit(&all_threads, memory_order_relaxed);
+    atomic_store_explicit(&all_threads, thread, memory_order_release);
+    return thread;
+}
+
+struct lp_thread *lp_thread_create(void)
+{
+    struct lp_thread *thread;
+
+    set_up();
+    if (atomic_load(&forked)) /* Another thread may have held the lock when the process forked. */
+        return NULL;
+    pthread_mutex_lock(&lock);
+    thread = free_threads;
+    if (thread)
+        free_threads = thread->next_free;
+    else
+        thread = make_thread();
+    pthread_mutex_unlock(&lock);
+    if (!thread)
+        return NULL;
+    thread->depth = 0;
+    thread->node = LP_PATH_ROOT;
+    pthread_setspecific(exit_key, thread);
+    lp_thread_self = thread;
+    return thread;
+}
+
+/* The next thread that takes this state goes on in the same ring: the exit record lies between the two. */
+static void leave_thread(void *state)
+{
+    struct lp_thread *thread = state;
+
+    lp_thread_self = NULL;
+    if (atomic_load(&forked))
+        return;
+    if (lp_thread_recording())
+        lp_thread_record(thread, LP_RECORD_THREAD_EXIT, 0, LP_PATH_ROOT, 0);
+    pthread_mutex_lock(&lock);
+    thread->next_free = free_threads;
+    free_threads = thread;
+    pthread_mutex_unlock(&lock);
+}
+
+void lp_capture_on_pressure(void (*wake)(void))
+{
+    atomic_store(&wake_collector, wake);
+}
+
+static bool make_ring(struct lp_ring *ring)
+{
+    uint64_t count = atomic_load(&ring_records);
+    void *memory = mmap(NULL, count * sizeof(struct lp_record), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (memory == MAP_FAILED)
+        return false;
+    ring->mask = count - 1;
+    ring->records = memory;
+    return true;
+}
+
+static bool push_record(struct lp_ring *ring, const struct lp_record *record)
+{
+    uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed); /* Only this thread moves it. */
+
+    if (head - ring->known_tail > ring->mask) {
+        ring->known_tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
+        if (head - ring->known_tail > ring->mask)
+            return false;
+    }
+    ring->records[head & ring->mask] = *record;
+    atomic_store_explicit(&ring->head, head + 1, memory_order_release);
+    if (__builtin_expect(head == ring->half, 0)) {
+        void (*wake)(void) = atomic_load_explicit(&wake_collector, memory_order_acquire);
+
+        ring->half = head + ring->mask / 2;
+        if (wake)
+            wake();
+    }
+    return true;
+}
+
+/* Nothing of this ring is read by the collector until ring_epoch says so. */
+static bool join_epoch(struct lp_thread *thread, uint32_t epoch)
+{
+    struct lp_ring *ring = &thread->ring;
+    uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+    uint32_t open = thread->depth < LLMPERF_REGION_DEPTH ? thread->depth : LLMPERF_REGION_DEPTH;
+
+    if (!ring->records && !make_ring(ring))
+        return false;
+    atomic_store_explicit(&ring->tail, head, memory_order_relaxed);
+    ring->known_tail = head;
+    ring->half = head + ring->mask / 2;
+    thread->epoch = epoch;
+    for (uint32_t i = 0; i < open; i++) {
+        struct lp_record record = { lp_clock_now(), 0, thread->stack[i], LP_RECORD_REGION_BEGIN, 1 };
+
+        push_record(ring, &record);
+    }
+    atomic_store_explicit(&thread->ring_epoch, epoch, memory_order_release);
+    return true;
+}
+
+void lp_thread_record(struct lp_thread *thread, uint16_t kind, uint16_t detail, uint32_t node, uint64_t value)
+{
+    uint32_t epoch = atomic_load_explicit(&lp_capture_epoch, memory_order_acquire);
+    struct lp_record record = { 0, value, node, kind, detail };
+
+    if (epoch == 0 || (thread->epoch != epoch && !join_epoch(thread, epoch)))
+        return;
+    record.time_ns = lp_clock_now();
+    if (!push_record(&thread->ring, &record)) /* One writer, so no read-modify-write is needed. */
+        atomic_store_explicit(&thread->ring.lost, atomic_load_explicit(&thread->ring.lost, memory_order_relaxed) + 1,
+                              memory_order_relaxed);
+}
+
+void lp_thread_launch(enum lp_launch_kind kind, uint32_t correlation)
+{
+    struct lp_thread *thread = lp_thread_recording() ? lp_thread_get() : NULL;
+
+    if (thread)
+        lp_thread_record(thread, LP_RECORD_LAUNCH, (uint16_t)kind, thread->node, correlation);
+}
+
+void lp_thread_launch_void(uint32_t correlation)
+{
+    struct lp_thread *thread = lp_thread_recording() ? lp_thread_get() : NULL;
+
+    if (thread)
+        lp_thread_record(thread, LP_RECORD_LAUNCH_VOID, 0, thread->node, correlation);
+}
+
+void lp_capture_begin(uint64_t ring_bytes)
+{
+    uint64_t count = 1024;
+
+    set_up();
+    while (count * 2 * sizeof(struct lp_record) <= ring_bytes && count < (UINT64_C(1) << 32))
+        count *= 2;
+    atomic_store(&ring_records, count);
+    pthread_mutex_lock(&lock);
+    last_epoch += 2;
+    atomic_store(&lp_capture_epoch, last_epoch - 1);
+    pthread_mutex_unlock(&lock);
+}
+
+void lp_capture_end(void)
+{
+    pthread_mutex_lock(&lock);
+    atomic_store(&lp_capture_epoch, 0);
+    pthread_mutex_unlock(&lock);
+}
+
+static void report_lost(struct lp_thread *thread, const struct lp_device_sink *sink)
+{
+    uint64_t lost = atomic_load_explicit(&thread->ring.lost, memory_order_relaxed);
+    struct lp_record record = { lp_clock_now(), lost - thread->lost_told, LP_PATH_ROOT, LP_RECORD_LOST, 0 };
+
+    if (record.value == 0)
+        return;
+    thread->lost_told = lost;
+    sink->host(sink->context, thread->index, &record, 1);
+}
+
+static size_t drain_ring(struct lp_thread *thread, const struct lp_device_sink *sink)
+{
+    struct lp_ring *ring = &thread->ring;
+    uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed); /* Only the collector moves it in an epoch. */
+    uint64_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
+    size_t total = (size_t)(head - tail);
+
+    while (tail < head) {
+        uint64_t at = tail & ring->mask;
+        uint64_t run = ring->mask + 1 - at < head - tail ? ring->mask + 1 - at : head - tail;
+
+        sink->host(sink->context, thread->index, ring->records + at, (size_t)run);
+        tail += run;
+        atomic_store_explicit(&ring->tail, tail, memory_order_release);
+    }
+    report_lost(thread, sink);
+    return total;
+}
+
+size_t lp_capture_drain(const struct lp_device_sink *sink)
+{
+    uint32_t current;
+    size_t total = 0;
+
+    pthread_mutex_lock(&lock);
+    current = last_epoch - 1;
+    pthread_mutex_unlock(&lock);
+    for (struct lp_thread *thread = atomic_load_explicit(&all_threads, memory_order_acquire); thread; thread = thread->next)
+        if (atomic_load_explicit(&thread->ring_epoch, memory_order_acquire) == current)
+            total += drain_ring(thread, sink);
+    return total;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What each thread owns: its region stack, its cache of paths, its ring of records. States are recycled, never freed, because a
+ * driver callback may look at one at any time. */
+#ifndef LP_CAPTURE_THREADS_H
+#define LP_CAPTURE_THREADS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/record/record.h"
+#include "llmperf/region.h"
+
+/** Single producer (the thread), single consumer (the collector). Full: drop and count. */
+struct lp_ring {
+    struct lp_record *records; /* set once, before the first record is published */
+    uint64_t mask;
+    uint64_t known_tail;       /* the producer's last look at tail */
+    uint64_t half;             /* head at which the collector is woken */
+    _Atomic uint64_t lost;     /* records dropped; the producer counts */
+    _Alignas(64) _Atomic uint64_t head; /* the producer moves it */
+    _Alignas(64) _Atomic uint64_t tail; /* the consumer moves it */
+};
+
+struct lp_path_cache_entry {
+    const char *pointer; /* the caller's text; checked by content against `label` */
+    const char *label;   /* our copy of what was passed */
+    uint32_t parent, node;
+};
+
+#define LP_PATH_CACHE 256u
+
+struct lp_thread {
+    uint32_t depth; /* open regions, may exceed LLMPERF_REGION_DEPTH */
+    uint32_t node;  /* innermost region, LP_PATH_ROOT if none */
+    uint32_t stack[LLMPERF_REGION_DEPTH];
+    struct lp_path_cache_entry cache[LP_PATH_CACHE];
+    struct lp_ring ring;
+    uint32_t index;              /* stable name of this state, dense from 0 */
+    uint32_t epoch;              /* the producer's: epoch its ring belongs to */
+    _Atomic uint32_t ring_epoch; /* the same, released for the collector */
+    uint64_t lost_told;          /* the collector's: how much of ring.lost it has reported */
+    struct lp_thread *next;      /* list of all states */
+    struct lp_thread *next_free;
+};
+
+/** Epoch in which host records are kept; 0: none. Odd and growing with each lp_capture_begin(). */
+extern _Atomic uint32_t lp_capture_epoch;
+
+extern __thread struct lp_thread *lp_thread_self;
+
+/** State of this thread, made on first use; NULL without memory. */
+struct lp_thread *lp_thread_create(void);
+
+static inline struct lp_thread *lp_thread_get(void)
+{
+    struct lp_thread *thread = lp_thread_self;
+
+    return __builtin_expect(thread != NULL, 1) ? thread : lp_thread_create();
+}
+
+/** Keep a host record of this thread, if an epoch is on. */
+void lp_thread_record(struct lp_thread *thread, uint16_t kind, uint16_t detail, uint32_t node, uint64_t value);
+
+static inline bool lp_thread_recording(void)
+{
+    /* Relaxed: a record more or less at the edge of an epoch is fine, the ring itself synchronises. */
+    return __builtin_expect(atomic_load_explicit(&lp_capture_epoch, memory_order_relaxed) != 0, 0);
+}
+
+/** Keep a launch by this thread, charged to its innermost region. For driver callbacks. */
+void lp_thread_launch(enum lp_launch_kind kind, uint32_t correlation);
+void lp_thread_launch_void(uint32_t correlation);
+
+#endif

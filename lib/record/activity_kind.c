@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "llmperf/activity.h"
+
+const char *llmperf_activity_kind_name(uint32_t kind)
+{
+    switch (kind) {
+    case LLMPERF_ACTIVITY_KERNEL:
+        return "kernel";
+    case LLMPERF_ACTIVITY_MEMCPY:
+        return "memcpy";
+    case LLMPERF_ACTIVITY_MEMSET:
+        return "memset";
+    default:
+        return "unknown";
+    }
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Names of kernels and copies: text to id and back. Ids are dense from 0. @threads one at a time per object */
+#ifndef LP_RECORD_NAMES_H
+#define LP_RECORD_NAMES_H
+
+#include "lib/base/hashmap.h"
+#include "lib/base/strings.h"
+#include "lib/base/vector.h"
+
+struct lp_names {
+    LP_VECTOR(const char *) texts;
+    struct lp_strings pool;
+    struct lp_hashmap ids;
+};
+
+/** Id of a name, a new one if it was not seen. LP_HASHMAP_NONE without memory. */
+uint32_t lp_names_intern(struct lp_names *names, const char *text);
+
+/** Text of an id; NULL past the end. Lives as long as `names`. */
+const char *lp_names_text(const struct lp_names *names, uint32_t id);
+
+void lp_names_clear(struct lp_names *names);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Layouts of facts. Times are CLOCK_MONOTONIC nanoseconds. */
+#ifndef LP_RECORD_RECORD_H
+#define LP_RECORD_RECORD_H
+
+#include <assert.h>
+#include <stdint.h>
+
+/** Kinds of host records. Values stand in recordings. */
+enum lp_record_kind {
+    LP_RECORD_REGION_BEGIN = 1, /* node opened; detail 1: it was open before collection started */
+    LP_RECORD_REGION_END = 2,   /* node closed; detail 1: closed because its thread ended */
+    LP_RECORD_COUNT = 3,        /* node, detail = quantity, value = amount */
+    LP_RECORD_LAUNCH = 4,       /* node, detail = enum lp_launch_kind, value = correlation id */
+    LP_RECORD_LAUNCH_VOID = 5,  /* value = correlation id of a launch that failed or was captured into a graph */
+    LP_RECORD_UNBALANCED = 6,   /* an end without a begin */
+    LP_RECORD_THREAD_EXIT = 7,  /* all regions of the thread are closed */
+    LP_RECORD_LOST = 8          /* value records of this thread were dropped before this one */
+};
+
+/** What a launch call brings. Values stand in recordings. */
+enum lp_launch_kind {
+    LP_LAUNCH_KERNEL = 1,       /* exactly one kernel record */
+    LP_LAUNCH_KERNEL_MULTI = 2, /* one kernel record for each device */
+    LP_LAUNCH_GRAPH = 3,        /* any number of records of any kind */
+    LP_LAUNCH_MEMORY = 4        /* copies or sets, any number (none for zero bytes) */
+};
+
+/** A host fact of one thread. */
+struct lp_record {
+    uint64_t time_ns;
+    uint64_t value;
+    uint32_t node; /* path node, see paths.h */
+    uint16_t kind; /* enum lp_record_kind */
+    uint16_t detail;
+};
+static_assert(sizeof(struct lp_record) == 24, "rings are sized by it");
+
+/** Correlation id 0: the record has none. */
+#define LP_CORRELATION_NONE 0u
+
+/** A span of device time. */
+struct lp_activity {
+    uint64_t start_ns, end_ns;
+    uint64_t bytes;      /* copies and sets */
+    uint64_t graph_node; /* 0: not part of a graph */
+    uint32_t graph;      /* graph exec id; 0: not part of a graph */
+    uint32_t correlation;
+    uint32_t name;       /* see names.h */
+    uint32_t context, stream;
+    uint16_t device;
+    uint8_t kind;        /* LLMPERF_ACTIVITY_… */
+    uint8_t device_launched;
+    uint32_t node;       /* set by attribution: path of the launch, LP_PATH_UNKNOWN without one */
+    uint32_t captured;   /* set by attribution: path that captured the graph node, LP_PATH_UNKNOWN without one */
+};
+static_assert(sizeof(struct lp_activity) == 64, "batches are sized by it");
+
+#endif

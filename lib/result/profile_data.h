@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Inside of llmperf_profile, for lib/result only. */
+#ifndef LP_RESULT_PROFILE_DATA_H
+#define LP_RESULT_PROFILE_DATA_H
+
+#include "lib/base/strings.h"
+#include "lib/base/vector.h"
+#include "llmperf/profile.h"
+
+/** An encoded histogram (histogram.h), in the profile's pool; NULL: none. */
+struct lp_blob {
+    const char *bytes;
+    size_t size;
+};
+
+struct lp_region_row {
+    llmperf_region_stats stats;
+    struct lp_blob wall; /* durations of the instances */
+};
+
+struct lp_kernel_row {
+    llmperf_kernel_stats stats;
+    struct lp_blob durations;
+};
+
+struct lp_fact {
+    const char *key, *value;
+};
+
+struct llmperf_profile {
+    LP_VECTOR(struct lp_region_row) regions;
+    LP_VECTOR(struct lp_kernel_row) kernels;
+    LP_VECTOR(llmperf_operator_stats) operators; /* made by lp_profile_finish() */
+    LP_VECTOR(const char *) problems;
+    LP_VECTOR(const char *) notes;
+    LP_VECTOR(struct lp_fact) facts;
+    llmperf_ledger ledger;
+    struct lp_strings pool; /* all text */
+};
+
+/** An empty profile; NULL without memory. */
+llmperf_profile *lp_profile_create(void);
+
+/** Copy a text into the profile; NULL for NULL or without memory. */
+const char *lp_profile_text(llmperf_profile *profile, const char *text);
+
+/** Add one line. 0 or LLMPERF_ENOMEM. */
+int lp_profile_add_problem(llmperf_profile *profile, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int lp_profile_add_note(llmperf_profile *profile, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/** Order the rows, fill in what follows from others: kernel names for people, shares, operators. 0 or LLMPERF_ENOMEM. */
+int lp_profile_finish(llmperf_profile *profile);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The door of result: attributed facts in, totals and profiles out. */
+#ifndef LP_RESULT_RESULT_H
+#define LP_RESULT_RESULT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/record/names.h"
+#include "lib/record/record.h"
+#include "llmperf/profile.h"
+
+struct lp_totals;
+
+/** Totals that grow with names, not with time. @param names  Of kernels; outlives the totals. NULL without memory.
+ * @threads one at a time per object, all functions */
+struct lp_totals *lp_totals_create(const struct lp_names *names);
+void lp_totals_free(struct lp_totals *totals);
+
+/** A region instance ended; `truncated`: it was cut by the start or the end of the session, only its number counts. */
+void lp_totals_region(struct lp_totals *totals, uint32_t node, uint64_t wall_ns, bool truncated);
+
+/** A quantity (LLMPERF_QUANTITY_…) of a region. */
+void lp_totals_count(struct lp_totals *totals, uint32_t node, uint32_t quantity, uint64_t amount);
+
+/** Attributed activities with valid times. */
+void lp_totals_activities(struct lp_totals *totals, const struct lp_activity *activities, size_t count);
+
+/** Records so far that came after their time was closed, and whether memory ran out (then totals are short). */
+uint64_t lp_totals_late(const struct lp_totals *totals);
+bool lp_totals_failed(const struct lp_totals *totals);
+
+/** A profile of what is there now: rows, ledger as given, verdict, problems and notes that follow from the ledger.
+ * @param ledger  As attribution and the source know it; times share and records_late are filled in here.
+ * @param profile_out  Yours: llmperf_profile_free(). 0 or LLMPERF_ENOMEM. */
+int lp_totals_freeze(struct lp_totals *totals, const llmperf_ledger *ledger, llmperf_profile **profile_out);
+
+/** Set a fact (llmperf_profile_fact()); a NULL value is left out. 0 or LLMPERF_ENOMEM. */
+int lp_profile_set_fact(llmperf_profile *profile, const char *key, const char *value);
+
+/** Add a problem (and make a complete verdict incomplete) or a note. 0 or LLMPERF_ENOMEM. */
+int lp_profile_problem(llmperf_profile *profile, const char *line);
+int lp_profile_note(llmperf_profile *profile, const char *line);
+
+struct lp_store;
+
+/** Create or replace a run file and keep it open. 0, LLMPERF_EIO, LLMPERF_ENOMEM. */
+int lp_store_create(const char *path, struct lp_store **store_out);
+
+/** Commit a profile; readers see the old or the new one. 0 or LLMPERF_EIO. */
+int lp_store_write(struct lp_store *store, const llmperf_profile *profile);
+
+/** Close; a single file without a write-ahead log remains. NULL is fine. 0 or LLMPERF_EIO. */
+int lp_store_close(struct lp_store *store);
+
+#endif

@@ -157,6 +157,19 @@ def faults(path, text):
             yield f"{path}:{line}: {message}"
 
 
+def names_or(dash, names, everything):
+    return dash if not names else "all" if names == [everything] else ", ".join(names)
+
+
+def document_faults(text):
+    """docs/architecture.md shows FOLDERS; a row that differs is a fault."""
+    for folder, (folders, public) in FOLDERS.items():
+        headers = names_or("–", public if public == ["*.h"] else [f"`{name}`" for name in public], "*.h")
+        row = f"| {folder} | {names_or('–', folders, '*')} | {headers} |"
+        if row not in text:
+            yield f"docs/architecture.md: the include table lacks the row: {row}"
+
+
 def list_files(root):
     """What belongs to the repository; an unpacked archive has no git, so its whole tree does."""
     git = subprocess.run(["git", "-C", root, "ls-files", "-co", "--exclude-standard", "-z"], capture_output=True)
@@ -180,7 +193,10 @@ def check_tree(root):
         if b"\0" in content[:8192]:
             continue  # binary data
         sources += matches(path, ["*.c", "*.h"])
-        found += faults(path, content.decode("utf-8", "replace"))
+        text = content.decode("utf-8", "replace")
+        found += faults(path, text)
+        if path == "docs/architecture.md":
+            found += document_faults(text)
     if sources < 10:
         found.append(f"{root}: only {sources} C files found; is this the source tree?")
     for fault in found:
@@ -248,7 +264,10 @@ def self_test():
         if found:
             print(f"WRONGLY FOUND: {found}")
             failed += 1
-    print(f"{len(PLANTED) + len(CLEAN) - failed} passed, {failed} failed, 0 skipped")
+    if len(list(document_faults("| base | – | `version.h` |"))) != len(FOLDERS) - 1:
+        print("NOT FOUND: rows that docs/architecture.md lacks")
+        failed += 1
+    print(f"{len(PLANTED) + len(CLEAN) + 1 - failed} passed, {failed} failed, 0 skipped")
     return 1 if failed else 0
 
 

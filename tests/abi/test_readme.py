@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What the README shows works: its C program compiles and runs, its Python program runs, its links point at something."""
+import os
+import re
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import headers  # noqa: E402
+
+with open(os.path.join(headers.SOURCE, "README.md"), encoding="utf-8") as readme:
+    README = readme.read()
+
+
+def example(language):
+    return re.search(rf"^```{language}\n(.*?)^```$", README, re.M | re.S).group(1)
+
+
+class Readme(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.environment = {**os.environ, "LLMPERF_OUT": os.path.join(self.folder, "runs")}
+
+    @unittest.skipUnless(os.path.exists(headers.LIBRARY), "LLMPERF_LIBRARY names no file")
+    def test_the_c_example_compiles_runs_and_writes_a_report(self):
+        source, binary = os.path.join(self.folder, "example.c"), os.path.join(self.folder, "example")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(example("c"))
+        status, output = headers.run(headers.CC + ["-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror", "-I" + headers.INCLUDE,
+                                                   source, "-o", binary, headers.LIBRARY,
+                                                   "-Wl,-rpath," + os.path.dirname(headers.LIBRARY)])
+        self.assertEqual(status, 0, output)
+        status, output = headers.run([binary], cwd=self.folder, env=self.environment)
+        self.assertEqual(status, 0, output)
+        reports = [top for top, _, names in os.walk(self.folder) if "report.md" in names]
+        self.assertEqual(len(reports), 1, output)
+
+    @unittest.skipUnless(os.path.exists(headers.LIBRARY), "LLMPERF_LIBRARY names no file")
+    @unittest.skipUnless(os.path.exists(os.path.join(headers.SOURCE, "bindings/python/llmperf/__init__.py")), "no bindings")
+    def test_the_python_example_runs(self):
+        status, output = headers.run([sys.executable, "-c", example("python")], cwd=self.folder, env=self.environment)
+        self.assertEqual(status, 0, output)
+
+    def test_links_point_at_files(self):
+        for folder, name in [("", "README.md"), ("", "CONTRIBUTING.md"), ("", "CHANGES.md")] + [
+                ("docs", name) for name in os.listdir(os.path.join(headers.SOURCE, "docs")) if name.endswith(".md")]:
+            with open(os.path.join(headers.SOURCE, folder, name), encoding="utf-8") as file:
+                for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", file.read()):
+                    with self.subTest(f"{name}: {target}"):
+                        self.assertTrue(os.path.exists(os.path.join(headers.SOURCE, folder, target)))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdlib.h>
+
+#include "lib/attribution/attribution.h"
+#include "lib/attribution/correlate.h"
+#include "lib/attribution/open_regions.h"
+#include "lib/record/paths.h"
+#include "llmperf/activity.h"
+
+#define PARKED_LIMIT 1000000u /* activities that wait for their launch */
+
+/* No activity lasts a day, and no monotonic clock passes 146 years: driver faults such as 0x8000000000000000 do. */
+#define LONGEST_NS UINT64_C(86400000000000)
+#define LATEST_NS  (UINT64_C(1) << 62)
+
+typedef LP_VECTOR(struct lp_activity) activity_vector;
+
+struct lp_attribution {
+    struct lp_attribution_sink sink;
+    struct lp_open_regions regions;
+    struct lp_correlation correlation;
+    activity_vector parked[2]; /* without a launch, since this round and since the round before */
+    uint64_t launches, voids, graph_launches, memory_calls, records_lost;
+    uint64_t matched; /* kernel launches with their record */
+    uint64_t kernels_seen, graph_kernels_seen, memory_seen, kernels_attributed, kernels_outside, kernels_unattributed;
+    uint64_t duplicates, invalid, incomplete, graph_unmapped;
+    uint64_t attributed_ns, unattributed_ns;
+    uint64_t missing;
+};
+
+struct lp_attribution *lp_attribution_create(const struct lp_attribution_sink *sink)
+{
+    struct lp_attribution *attribution = calloc(1, sizeof(*attribution));
+
+    if (attribution)
+        attribution->sink = *sink;
+    return attribution;
+}
+
+void lp_attribution_free(struct lp_attribution *attribution)
+{
+    if (!attribution)
+        return;
+    lp_open_regions_clear(&attribution->regions);
+    lp_correlation_clear(&attribution->correlation);
+    lp_vector_clear(&attribution->parked[0]);
+    lp_vector_clear(&attribution->parked[1]);
+    free(attribution);
+}
+
+static void add_launch(struct lp_attribution *attribution, const struct lp_record *record)
+{
+    attribution->launches += record->detail == LP_LAUNCH_KERNEL;
+    attribution->graph_launches += record->detail == LP_LAUNCH_GRAPH;
+    attribution->memory_calls += record->detail == LP_LAUNCH_MEMORY;
+    lp_correlation_add(&attribution->correlation, (uint32_t)record->value, record->node, (uint8_t)record->detail);
+}
+
+static void void_launch(struct lp_attribution *attribution, const struct lp_record *record)
+{
+    struct lp_launch *launch = lp_correlation_find(&attribution->correlation, (uint32_t)record->value);
+
+    if (!launch || launch->is_void)
+        return;
+    launch->is_void = 1;
+    attribution->voids += launch->kind == LP_LAUNCH_KERNEL;
+}
+
+void lp_attribution_host(struct lp_attribution *attribution, uint32_t thread, const struct lp_record *records, size_t count)
+{
+    const struct lp_attribution_sink *sink = &attribution->sink;
+
+    for (size_t i = 0; i < count; i++) {
+        switch (records[i].kind) {
+        case LP_RECORD_LAUNCH:
+            add_launch(attribution, &records[i]);
+            break;
+        case LP_RECORD_LAUNCH_VOID:
+            void_launch(attribution, &records[i]);
+            break;
+        case LP_RECORD_COUNT:
+            sink->count(sink->context, records[i].node, records[i].detail, records[i].value);
+            break;
+        case LP_RECORD_UNBALANCED:
+            attribution->regions.unbalanced++;
+            break;
+        case LP_RECORD_LOST:
+            attribution->records_lost += records[i].value;
+            break;
+        default:
+            lp_open_regions_apply(&attribution->regions, thread, &records[i], sink);
+        }
+    }
+}
+
+static bool time_is_valid(struct lp_attribution *attribution, const struct lp_activity *activity)
+{
+    if (activity->start_ns == 0 || activity->end_ns == 0) {
+        attribution->incomplete++;
+        return false;
+    }
+    if (activity->end_ns < activity->start_ns || activity->end_ns - activity->start_ns > LONGEST_NS ||
+        activity->end_ns > LATEST_NS) {
+        attribution->invalid++;
+        return false;
+    }
+    return true;
+}
+
+/* Count a valid activity. `launch`: NULL if it was not seen. false: it is a duplicate and must not count. */
+static bool count_activity(struct lp_attribution *attribution, struct lp_activity *activity, struct lp_launch *launch)
+{
+    bool kernel = activity->kind == LLMPERF_ACTIVITY_KERNEL;
+    bool graph = activity->graph_node != 0;
+
+    if (launch && kernel && launch->kind == LP_LAUNCH_KERNEL && !activity->device_launched) {
+        if (launch->seen > 0) {
+            attribution->duplicates++;
+            return false;
+        }
+        attribution->matched += !launch->is_void;
+    }
+    if (launch && (kernel || launch->kind != LP_LAUNCH_KERNEL) && launch->seen < UINT16_MAX)
+        launch->seen++;
+    activity->node = launch ? launch->node : LP_PATH_UNKNOWN;
+    activity->captured = LP_PATH_UNKNOWN;
+    *(launch ? &attribution->attributed_ns : &attribution->unattributed_ns) += activity->end_ns - activity->start_ns;
+    attribution->kernels_seen += kernel;
+    attribution->memory_seen += !kernel;
+    attribution->graph_kernels_seen += kernel && graph;
+    attribution->graph_unmapped += graph;
+    attribution->kernels_attributed += kernel && launch;
+    attribution->kernels_unattributed += kernel && !launch;
+    attribution->kernels_outside += kernel && launch && launch->node == LP_PATH_ROOT;
+    return true;
+}
+
+static bool park(struct lp_attribution *attribution, const struct lp_activity *activity)
+{
+    if (attribution->parked[0].count >= PARKED_LIMIT)
+        return false;
+    return lp_vector_push(&attribution->parked[0], *activity) == 0;
+}
+
+void lp_attribution_activities(struct lp_attribution *attribution, struct lp_activity *activities, size_t count)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        struct lp_activity *activity = &activities[i];
+        struct lp_launch *launch;
+
+        if (!time_is_valid(attribution, activity))
+            continue;
+        launch = lp_correlation_find(&attribution->correlation, activity->correlation);
+        if (!launch && park(attribution, activity))
+            continue;
+        if (count_activity(attribution, activity, launch))
+            activities[kept++] = *activity;
+    }
+    if (kept > 0)
+        attribution->sink.activities(attribution->sink.context, activities, kept);
+}
+
+/* Try parked activities again; those still without a launch go to `next`, or on as unattributed if that is NULL. */
+static void retry_parked(struct lp_attribution *attribution, activity_vector *parked, activity_vector *next)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < parked->count; i++) {
+        struct lp_activity *activity = &parked->items[i];
+        struct lp_launch *launch = lp_correlation_find(&attribution->correlation, activity->correlation);
+
+        if (!launch && next && lp_vector_push(next, *activity) == 0)
+            continue;
+        if (count_activity(attribution, activity, launch))
+            parked->items[kept++] = *activity;
+    }
+    if (kept > 0)
+        attribution->sink.activities(attribution->sink.context, parked->items, kept);
+    parked->count = 0;
+}
+
+void lp_attribution_settle(struct lp_attribution *attribution, bool final)
+{
+    retry_parked(attribution, &attribution->parked[1], NULL);
+    retry_parked(attribution, &attribution->parked[0], final ? NULL : &attribution->parked[1]);
+    if (final)
+        attribution->missing = lp_correlation_missing(&attribution->correlation);
+}
+
+void lp_attribution_close_regions(struct lp_attribution *attribution)
+{
+    lp_open_regions_close(&attribution->regions, &attribution->sink);
+}
+
+uint64_t lp_attribution_pending(const struct lp_attribution *attribution)
+{
+    uint64_t settled = attribution->matched + attribution->voids + attribution->correlation.forgotten;
+
+    return attribution->launches > settled ? attribution->launches - settled : 0;
+}
+
+void lp_attribution_ledger(const struct lp_attribution *attribution, llmperf_ledger *ledger)
+{
+    uint64_t all_ns = attribution->attributed_ns + attribution->unattributed_ns;
+
+    ledger->launches_expected = attribution->launches - attribution->voids;
+    ledger->graph_launches = attribution->graph_launches;
+    ledger->memory_calls = attribution->memory_calls;
+    ledger->kernels_seen = attribution->kernels_seen;
+    ledger->graph_kernels_seen = attribution->graph_kernels_seen;
+    ledger->memory_seen = attribution->memory_seen;
+    ledger->kernels_attributed = attribution->kernels_attributed;
+    ledger->kernels_outside = attribution->kernels_outside;
+    ledger->kernels_unattributed = attribution->kernels_unattributed;
+    ledger->launches_missing = attribution->missing + attribution->correlation.forgotten;
+    ledger->records_invalid_time = attribution->invalid;
+    ledger->records_incomplete = attribution->incomplete;
+    ledger->records_duplicate = attribution->duplicates;
+    ledger->graph_nodes_unmapped = attribution->graph_unmapped;
+    ledger->regions_dropped = attribution->records_lost;
+    ledger->regions_truncated = attribution->regions.truncated;
+    ledger->regions_unbalanced = attribution->regions.unbalanced;
+    ledger->sampled_fraction = 1;
+    ledger->attributed_gpu_time_share = all_ns ? (double)attribution->attributed_ns / (double)all_ns : NAN;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The door of attribution: host records and activities in, attributed facts out, and the ledger of what was expected and seen.
+ * @threads one at a time per object, all functions */
+#ifndef LP_ATTRIBUTION_ATTRIBUTION_H
+#define LP_ATTRIBUTION_ATTRIBUTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/record/record.h"
+#include "llmperf/profile.h"
+
+/** Takes what attribution found out; batches are borrowed until the call returns. */
+struct lp_attribution_sink {
+    void *context;
+    void (*region)(void *context, uint32_t node, uint64_t wall_ns, bool truncated);
+    void (*count)(void *context, uint32_t node, uint32_t quantity, uint64_t amount);
+    void (*activities)(void *context, const struct lp_activity *activities, size_t count);
+};
+
+struct lp_attribution;
+
+/** NULL without memory. */
+struct lp_attribution *lp_attribution_create(const struct lp_attribution_sink *sink);
+void lp_attribution_free(struct lp_attribution *attribution);
+
+/** Host records of one thread, in its order. */
+void lp_attribution_host(struct lp_attribution *attribution, uint32_t thread, const struct lp_record *records, size_t count);
+
+/** Activities in any order, of any thread. Their node and captured fields are filled in; invalid ones are counted and left out. */
+void lp_attribution_activities(struct lp_attribution *attribution, struct lp_activity *activities, size_t count);
+
+/** End of a round of host records and activities: activities whose launch was not seen are tried again; after a second round, or
+ * if `final`, they are passed on as unattributed. `final` also closes the books on launches without a record. */
+void lp_attribution_settle(struct lp_attribution *attribution, bool final);
+
+/** Close the regions that are open now as truncated: collection ends or pauses. */
+void lp_attribution_close_regions(struct lp_attribution *attribution);
+
+/** Launch calls that should have brought a record and have not yet. */
+uint64_t lp_attribution_pending(const struct lp_attribution *attribution);
+
+/** Fill in what attribution knows of the ledger; the rest is left alone. */
+void lp_attribution_ledger(const struct lp_attribution *attribution, llmperf_ledger *ledger);
+
+#endif

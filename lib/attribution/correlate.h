@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Correlation id -> launch. Ids are one growing counter of the process, so launches lie densely in pages; the window of the
+ * newest LP_CORRELATION_PAGES pages is kept, older launches are forgotten. One id may serve many records. */
+#ifndef LP_ATTRIBUTION_CORRELATE_H
+#define LP_ATTRIBUTION_CORRELATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define LP_CORRELATION_PAGE_BITS 12u
+#define LP_CORRELATION_PAGES     1024u /* 4 million ids, 32 MiB */
+
+struct lp_launch {
+    uint32_t node;
+    uint8_t kind; /* enum lp_launch_kind; 0: no launch with this id */
+    uint8_t is_void;
+    uint16_t seen; /* records so far; stops at its largest value */
+};
+
+struct lp_launch_page {
+    uint32_t number;
+    struct lp_launch launches[1u << LP_CORRELATION_PAGE_BITS];
+};
+
+struct lp_correlation {
+    struct lp_launch_page *pages[LP_CORRELATION_PAGES]; /* by page number modulo */
+    uint64_t forgotten; /* kernel launches that left the window without a record */
+    bool failed;        /* memory ran out: some launches are unknown */
+};
+
+/** The launch of an id; NULL if it is unknown. */
+struct lp_launch *lp_correlation_find(struct lp_correlation *correlation, uint32_t id);
+
+/** Remember a launch. */
+void lp_correlation_add(struct lp_correlation *correlation, uint32_t id, uint32_t node, uint8_t kind);
+
+/** Kernel launches in the window that have brought no record. */
+uint64_t lp_correlation_missing(const struct lp_correlation *correlation);
+
+void lp_correlation_clear(struct lp_correlation *correlation);
+
+#endif

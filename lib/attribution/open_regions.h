@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The region stacks of all threads, played back from their host records. */
+#ifndef LP_ATTRIBUTION_OPEN_REGIONS_H
+#define LP_ATTRIBUTION_OPEN_REGIONS_H
+
+#include "lib/attribution/attribution.h"
+#include "lib/base/vector.h"
+
+struct lp_open_region {
+    uint64_t begin_ns;
+    uint32_t node;
+    bool truncated; /* it was open before collection started */
+};
+
+typedef LP_VECTOR(struct lp_open_region) lp_open_stack;
+
+struct lp_open_regions {
+    LP_VECTOR(lp_open_stack) threads; /* by thread index */
+    uint64_t truncated, unbalanced;
+    bool failed; /* memory ran out */
+};
+
+/** REGION_BEGIN, REGION_END and THREAD_EXIT of a thread; closed instances go to the sink. */
+void lp_open_regions_apply(struct lp_open_regions *regions, uint32_t thread, const struct lp_record *record,
+                           const struct lp_attribution_sink *sink);
+
+/** Close everything as truncated. */
+void lp_open_regions_close(struct lp_open_regions *regions, const struct lp_attribution_sink *sink);
+
+void lp_open_regions_clear(struct lp_open_regions *regions);
+
+#endif

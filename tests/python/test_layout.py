@@ -73,7 +73,7 @@ def expected_layout() -> List[str]:
 
 
 def prototype_program() -> str:
-    """Calls each function with variables of the declared types, so that the compiler judges them."""
+    """Calls each function with variables of the declared types: the compiler judges them."""
     lines = ["#include <llmperf/llmperf.h>"]
     for name, (result, parameters) in _native.FUNCTIONS.items():
         arguments = ", ".join(f"{c_type(declared)} a{i}" for i, declared in enumerate(parameters))

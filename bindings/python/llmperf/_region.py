@@ -184,14 +184,16 @@ def count(*, tokens: Amount = None, sequences: Amount = None, context: Amount = 
 
     Without an open region this does nothing.
     """
-    for quantity, name, value in (
-            (_native.LLMPERF_QUANTITY_TOKENS, "tokens", tokens),
-            (_native.LLMPERF_QUANTITY_SEQUENCES, "sequences", sequences),
-            (_native.LLMPERF_QUANTITY_CONTEXT, "context", context),
-            (_native.LLMPERF_QUANTITY_FLOPS, "flops", flops),
-            (_native.LLMPERF_QUANTITY_BYTES, "bytes", bytes)):
-        if value is not None:
-            _count(quantity, _amount(name, value))
+    if tokens is not None:
+        _count(_native.LLMPERF_QUANTITY_TOKENS, _amount("tokens", tokens))
+    if sequences is not None:
+        _count(_native.LLMPERF_QUANTITY_SEQUENCES, _amount("sequences", sequences))
+    if context is not None:
+        _count(_native.LLMPERF_QUANTITY_CONTEXT, _amount("context", context))
+    if flops is not None:
+        _count(_native.LLMPERF_QUANTITY_FLOPS, _amount("flops", flops))
+    if bytes is not None:
+        _count(_native.LLMPERF_QUANTITY_BYTES, _amount("bytes", bytes))
 
 
 class prefill:

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reading profiles: rows, documents, files, memory."""
+from __future__ import annotations
+
+import ctypes
+import json
+import math
+from typing import Any, List
+
+import support
+import llmperf
+from llmperf import _native, _profile
+
+
+def make_profile(**options: Any) -> llmperf.Profile:
+    """One prefill with two operators."""
+    with llmperf.Session(source="none", **options) as session:
+        with llmperf.prefill(512):
+            for name in ("attention", "mlp", "mlp"):
+                with llmperf.region(name, flops=1000):
+                    pass
+    assert session.profile is not None
+    return session.profile
+
+
+class Rows(support.TestCase):
+    """Structures as dicts."""
+
+    def test_unknown_values_become_none(self) -> None:
+        stats = _native.sized(_native.llmperf_region_stats)
+        stats.path, stats.device, stats.tokens = "größe".encode(), -1, _native.LLMPERF_UNKNOWN
+        stats.idle_ms, stats.wall_sum_ms, stats.instances = math.nan, 1.5, 0
+        row = _profile.row_of(stats)
+        self.assertEqual((row["path"], row["wall_sum_ms"], row["instances"], row["depth"]),
+                         ("größe", 1.5, 0, 0))
+        for name in ("device", "tokens", "idle_ms", "parent"):
+            self.assertIsNone(row[name], name)
+        self.assertNotIn("struct_size", row)
+        self.assertNotIn("reserved", _profile.row_of(_native.llmperf_ledger()))
+
+    def test_each_field_of_each_row_is_there(self) -> None:
+        profile = make_profile()
+        for rows, structure in ((profile.regions(), _native.llmperf_region_stats),
+                                (profile.operators(), _native.llmperf_operator_stats),
+                                ([profile.ledger()], _native.llmperf_ledger)):
+            self.assertTrue(rows)
+            names = {name for name, _ in structure._fields_} - {"struct_size", "reserved"}
+            for row in rows:
+                self.assertEqual(set(row), names)
+        self.assertEqual(profile.kernels(), [])
+
+    def test_operators_are_below_their_stage(self) -> None:
+        rows = {row["name"]: row for row in make_profile().operators()}
+        self.assertEqual({name: (row["stage"], row["calls"]) for name, row in rows.items()},
+                         {"LLM@attention": ("LLM@prefill", 1), "LLM@mlp": ("LLM@prefill", 2)})
+        mlp = rows["LLM@mlp"]
+        self.assertAlmostEqual(mlp["total_time_ms"], 2 * mlp["mean_ms"])
+        self.assertIsNone(mlp["cuda_time_ms"])
+
+    def test_notes_give_reasons_and_problems_are_lines(self) -> None:
+        profile = make_profile()
+        self.assertTrue(profile.notes)
+        for line in profile.notes + profile.problems:
+            self.assertIsInstance(line, str)
+            self.assertNotIn("\n", line)
+        self.assertIsNone(profile.fact("no such fact"))
+
+
+class Documents(support.TestCase):
+    """Texts and files."""
+
+    def test_dict_agrees_with_the_rows(self) -> None:
+        profile = make_profile()
+        document = profile.to_dict()
+        self.assertEqual([row["path"] for row in document["regions"]],
+                         [row["path"] for row in profile.regions()])
+        self.assertEqual(document["ledger"]["verdict"], profile.ledger()["verdict"])
+        by_path = {row["path"]: row for row in profile.regions()}
+        for row in document["regions"]:
+            self.assertEqual(row["tokens"], by_path[row["path"]]["tokens"])
+            self.assertAlmostEqual(row["wall_ms"]["sum"], by_path[row["path"]]["wall_sum_ms"],
+                                   places=3)
+
+    def test_dict_fits_the_schema(self) -> None:
+        try:
+            import jsonschema
+        except ImportError:
+            self.skipTest("jsonschema is not installed")
+        schema = json.loads((support.SOURCE / "conf/schema/metrics.schema.json").read_text())
+        document = make_profile().to_dict()
+        validator = jsonschema.Draft202012Validator(schema)
+        validator.validate(document)
+        del document["ledger"]["verdict"]
+        self.assertFalse(validator.is_valid(document))
+
+    def test_markdown_documents(self) -> None:
+        profile = make_profile()
+        self.assertIn("LLM@prefill", profile.report_markdown())
+        for name in ("stages.md", "kernels.md", "operators.md"):
+            self.assertTrue(profile.document(name).strip(), name)
+        self.assertIsInstance(json.loads(profile.document("env.json")), dict)
+        with self.assertRaisesRegex(ValueError, "'report' is not one of report.md, stages.md"):
+            profile.document("report")
+
+    def test_files_hold_the_documents(self) -> None:
+        profile = make_profile()
+        profile.write("operators.md", self.folder / "operators.md")
+        self.assertEqual((self.folder / "operators.md").read_text(),
+                         profile.document("operators.md"))
+        profile.write_artifacts(self.folder)
+        self.assertTrue((self.folder / "report.md").is_file())
+        with self.assertRaises(llmperf.LlmperfError) as refused:
+            profile.write("report.md", self.folder / "missing/report.md")
+        self.assertEqual(refused.exception.name, "LLMPERF_EIO")
+
+
+class Saved(support.TestCase):
+    """save() and open()."""
+
+    def test_saved_profile_reads_back_the_same(self) -> None:
+        profile = make_profile()
+        path = self.folder / "copy.llmperf"
+        profile.save(path)
+        profile.save(path)
+        with llmperf.open(str(path)) as copy:
+            self.assertEqual(copy.regions(), profile.regions())
+            self.assertEqual(copy.operators(), profile.operators())
+            self.assertEqual(copy.ledger(), profile.ledger())
+            self.assertEqual((copy.notes, copy.problems), (profile.notes, profile.problems))
+
+    def test_a_run_folder_opens_by_its_name(self) -> None:
+        profile = make_profile(run_dir=self.folder / "run")
+        for run in (self.folder / "run", self.folder / "run/run.llmperf"):
+            with llmperf.open(run) as copy:
+                self.assertEqual(copy.regions(), profile.regions())
+
+    def test_missing_and_foreign_runs_are_refused(self) -> None:
+        with self.assertRaises(llmperf.LlmperfError) as refused:
+            llmperf.open(self.folder / "missing")
+        self.assertEqual(refused.exception.name, "LLMPERF_ENOENT")
+        self.assertIn("missing", refused.exception.text)
+        foreign = self.folder / "foreign.llmperf"
+        foreign.write_bytes(b"not a database" * 1000)
+        with self.assertRaises(llmperf.LlmperfError) as refused:
+            llmperf.open(foreign)
+        self.assertEqual(refused.exception.name, "LLMPERF_EFORMAT")
+
+
+class Memory(support.TestCase):
+    """Each profile is freed once, and early."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        library = _profile.library()
+        free = library.llmperf_profile_free
+        self.freed: List[int] = []
+
+        def counting_free(handle: Any) -> None:
+            self.freed.append(ctypes.addressof(handle.contents))
+            free(handle)
+
+        library.llmperf_profile_free = counting_free
+        self.addCleanup(setattr, library, "llmperf_profile_free", free)
+
+    def test_close_frees_once(self) -> None:
+        profile = make_profile()
+        profile.close()
+        profile.close()
+        self.assertEqual(len(self.freed), 1)
+        for read in (profile.regions, profile.to_dict, profile.ledger, lambda: profile.notes):
+            with self.assertRaisesRegex(ValueError, "closed"):
+                read()
+
+    def test_a_dropped_profile_is_freed(self) -> None:
+        make_profile().regions()
+        self.assertEqual(len(self.freed), 1)
+
+    def test_a_snapshot_is_freed_at_once(self) -> None:
+        with llmperf.Session(source="none") as session:
+            session.snapshot()
+            self.assertEqual(len(self.freed), 1)
+
+
+if __name__ == "__main__":
+    support.need_library()
+    support.main()

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/file.h"
+#include "lib/base/status.h"
+#include "lib/output/output.h"
+
+static int env_json(const llmperf_profile *profile, struct lp_text *out)
+{
+    const char *env = llmperf_profile_fact(profile, "env");
+
+    lp_text_puts(out, env ? env : "{}\n");
+    return 0;
+}
+
+static const struct document {
+    uint32_t id;
+    const char *file;
+    int (*write)(const llmperf_profile *profile, struct lp_text *out);
+} documents[] = {
+    { LLMPERF_DOCUMENT_REPORT_MD, "report.md", lp_report_md },
+    { LLMPERF_DOCUMENT_STAGES_MD, "stages.md", lp_stages_md },
+    { LLMPERF_DOCUMENT_KERNELS_MD, "kernels.md", lp_kernels_md },
+    { LLMPERF_DOCUMENT_OPERATORS_MD, "operators.md", lp_operators_md },
+    { LLMPERF_DOCUMENT_METRICS_JSON, "metrics.json", lp_metrics_json },
+    { LLMPERF_DOCUMENT_ENV_JSON, "env.json", env_json },
+};
+#define DOCUMENTS (sizeof(documents) / sizeof(documents[0]))
+
+int llmperf_document_text(const llmperf_profile *profile, uint32_t document, char **text_out)
+{
+    struct lp_text text = { NULL, 0, 0, false };
+    int status;
+
+    if (!profile || !text_out)
+        return lp_error(LLMPERF_EINVAL, "profile and text_out are required");
+    for (size_t i = 0; i < DOCUMENTS; i++) {
+        if (documents[i].id != document)
+            continue;
+        if ((status = documents[i].write(profile, &text)) == 0)
+            return lp_text_take(&text, text_out);
+        lp_text_clear(&text);
+        return status;
+    }
+    return lp_error(LLMPERF_EINVAL,
+                    "document %u does not exist; see LLMPERF_DOCUMENT_ in llmperf/output.h",
+                    document);
+}
+
+int llmperf_document_write(const llmperf_profile *profile, uint32_t document, const char *path)
+{
+    char *text;
+    int status;
+
+    if (!path)
+        return lp_error(LLMPERF_EINVAL, "path is required");
+    if ((status = llmperf_document_text(profile, document, &text)) < 0)
+        return status;
+    status = lp_file_write(path, text, strlen(text));
+    free(text);
+    return status;
+}
+
+/* The configuration that the run was made with, if it had one. */
+static int write_config(const llmperf_profile *profile, const char *run_dir)
+{
+    const char *config = llmperf_profile_fact(profile, "config");
+    char *path;
+    int status;
+
+    if (!config)
+        return 0;
+    if (!(path = lp_path_join(run_dir, "config.yaml")))
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    status = lp_file_write(path, config, strlen(config));
+    free(path);
+    return status;
+}
+
+int llmperf_artifacts_write(const llmperf_profile *profile, const char *run_dir)
+{
+    if (!profile || !run_dir)
+        return lp_error(LLMPERF_EINVAL, "profile and run_dir are required");
+    for (size_t i = 0; i < DOCUMENTS; i++) {
+        char *path = lp_path_join(run_dir, documents[i].file);
+        int status = path ? llmperf_document_write(profile, documents[i].id, path)
+                          : lp_error(LLMPERF_ENOMEM, "out of memory");
+
+        free(path);
+        if (status < 0)
+            return status;
+    }
+    return write_config(profile, run_dir);
+}

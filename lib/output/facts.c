@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/output/facts.h"
+
+struct lp_machine {
+    json_t *root;
+};
+
+struct lp_machine *lp_machine_open(const llmperf_profile *profile)
+{
+    const char *text = llmperf_profile_fact(profile, "env");
+    struct lp_machine *machine;
+    json_t *root = text ? json_loads(text, 0, NULL) : NULL;
+
+    if (!root)
+        return NULL;
+    if (!(machine = malloc(sizeof(*machine))))
+        json_decref(root);
+    else
+        machine->root = root;
+    return machine;
+}
+
+void lp_machine_free(struct lp_machine *machine)
+{
+    if (machine)
+        json_decref(machine->root);
+    free(machine);
+}
+
+static const json_t *find(const json_t *at, const char *key)
+{
+    char part[64];
+
+    while (at && *key) {
+        size_t length = strcspn(key, ".");
+
+        if (length >= sizeof(part))
+            return NULL;
+        memcpy(part, key, length);
+        part[length] = '\0';
+        at = json_object_get(at, part);
+        key += length + (key[length] == '.');
+    }
+    return at;
+}
+
+static const json_t *gpu_at(const struct lp_machine *machine, size_t gpu)
+{
+    return machine ? json_array_get(json_object_get(machine->root, "gpus"), gpu) : NULL;
+}
+
+static double number_of(const json_t *value)
+{
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+const char *lp_machine_text(const struct lp_machine *machine, const char *key)
+{
+    return machine ? json_string_value(find(machine->root, key)) : NULL;
+}
+
+double lp_machine_number(const struct lp_machine *machine, const char *key)
+{
+    return machine ? number_of(find(machine->root, key)) : NAN;
+}
+
+const char *lp_machine_gpu_text(const struct lp_machine *machine, size_t gpu, const char *key)
+{
+    return json_string_value(find(gpu_at(machine, gpu), key));
+}
+
+double lp_machine_gpu_number(const struct lp_machine *machine, size_t gpu, const char *key)
+{
+    return number_of(find(gpu_at(machine, gpu), key));
+}
+
+size_t lp_machine_gpu_count(const struct lp_machine *machine)
+{
+    return machine ? json_array_size(json_object_get(machine->root, "gpus")) : 0;
+}
+
+double lp_fact_number(const llmperf_profile *profile, const char *key)
+{
+    const char *text = llmperf_profile_fact(profile, key);
+    /* jansson reads numbers as JSON has them; strtod would follow the locale. */
+    json_t *value = text ? json_loads(text, JSON_DECODE_ANY, NULL) : NULL;
+    double number = number_of(value);
+
+    json_decref(value);
+    return number;
+}
+
+bool lp_fact_is(const llmperf_profile *profile, const char *key, const char *word)
+{
+    const char *text = llmperf_profile_fact(profile, key);
+
+    return text && strcmp(text, word) == 0;
+}
+
+bool lp_device_known(const llmperf_ledger *ledger)
+{
+    return ledger->verdict != LLMPERF_VERDICT_NO_DEVICE && ledger->verdict != LLMPERF_VERDICT_DEAD;
+}
+
+double lp_coverage(const llmperf_ledger *ledger)
+{
+    double coverage = ledger->attributed_gpu_time_share;
+    double expected = (double)ledger->launches_expected;
+
+    if (ledger->launches_expected > 0 && ledger->launches_expected != LLMPERF_UNKNOWN)
+        coverage = fmin(coverage, (expected - (double)ledger->launches_missing) / expected);
+    return coverage;
+}

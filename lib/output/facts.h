@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What a profile says about its run beyond the tables: values of env.json and numbers among the
+ * facts.
+ * @threads one at a time per object */
+#ifndef LP_OUTPUT_FACTS_H
+#define LP_OUTPUT_FACTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "llmperf/profile.h"
+
+/** An env.json that was read. */
+struct lp_machine;
+
+/** Never fails: a missing or damaged env.json is a machine of which nothing is known, NULL. */
+struct lp_machine *lp_machine_open(const llmperf_profile *profile);
+void lp_machine_free(struct lp_machine *machine);
+
+/** Value at a dotted key ("host.cpu_model"), or of GPU `gpu` ("name"). NULL and NaN: not known.
+ * Text lives as long as the machine. */
+const char *lp_machine_text(const struct lp_machine *machine, const char *key);
+double lp_machine_number(const struct lp_machine *machine, const char *key);
+const char *lp_machine_gpu_text(const struct lp_machine *machine, size_t gpu, const char *key);
+double lp_machine_gpu_number(const struct lp_machine *machine, size_t gpu, const char *key);
+size_t lp_machine_gpu_count(const struct lp_machine *machine);
+
+/** A fact as a number, whatever the locale; NaN: not known. */
+double lp_fact_number(const llmperf_profile *profile, const char *key);
+
+/** A fact equals a word. */
+bool lp_fact_is(const llmperf_profile *profile, const char *key, const char *word);
+
+/** Device times of this profile mean something: false without a device, and when launches left no
+ * record at all. */
+bool lp_device_known(const llmperf_ledger *ledger);
+
+/** Share of launches and of device time that is accounted for, the smaller of the two; NaN: nothing
+ * to account for. */
+double lp_coverage(const llmperf_ledger *ledger);
+
+#endif

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "lib/output/markdown.h"
+#include "llmperf/profile.h"
+
+void lp_md_text(struct lp_text *out, const char *string)
+{
+    for (; *string; string++) {
+        if (strchr("\\`|<*", *string))
+            lp_text_add(out, "\\", 1);
+        lp_text_add(out, (unsigned char)*string < 0x20 ? " " : string, 1);
+    }
+}
+
+static size_t longest_backtick_run(const char *string)
+{
+    size_t longest = 0;
+
+    while (*string) {
+        size_t run = strspn(string, "`");
+
+        longest = run > longest ? run : longest;
+        string += run;
+        string += strcspn(string, "`");
+    }
+    return longest;
+}
+
+static void add_fence(struct lp_text *out, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        lp_text_add(out, "`", 1);
+}
+
+/* Tables look for '|' before code spans, so it is escaped there too. Backslashes that stand before
+ * it are doubled: to a reader that pairs them up the cell would end otherwise. */
+static void add_code_bytes(struct lp_text *out, const char *string)
+{
+    while (*string) {
+        size_t backslashes = strspn(string, "\\");
+
+        lp_text_add(out, string, backslashes);
+        if (string[backslashes] == '|') {
+            lp_text_add(out, string, backslashes);
+            lp_text_add(out, "\\", 1);
+        }
+        string += backslashes;
+        if (*string) {
+            lp_text_add(out, (unsigned char)*string < 0x20 ? " " : string, 1);
+            string++;
+        }
+    }
+}
+
+void lp_md_code(struct lp_text *out, const char *string)
+{
+    size_t run = longest_backtick_run(string), length = strlen(string);
+    bool padded = run > 0 || strspn(string, " ") == length;
+
+    if (length == 0)
+        return;
+    add_fence(out, run + 1);
+    lp_text_puts(out, padded ? " " : "");
+    add_code_bytes(out, string);
+    /* A backslash at the end would take the sign behind it along in some readers. */
+    lp_text_puts(out, padded || string[length - 1] == '\\' ? " " : "");
+    add_fence(out, run + 1);
+}
+
+/* Digits by integer arithmetic: printf's decimal point follows the locale of the host program. */
+static void add_decimal(struct lp_text *out, double value, int decimals)
+{
+    uint64_t scale = 1, scaled;
+
+    for (int i = 0; i < decimals; i++)
+        scale *= 10;
+    scaled = (uint64_t)llround(value * (double)scale);
+    lp_text_printf(out, "%" PRIu64, scaled / scale);
+    if (decimals > 0)
+        lp_text_printf(out, ".%0*" PRIu64, decimals, scaled % scale);
+}
+
+void lp_md_number(struct lp_text *out, double value)
+{
+    double size = fabs(value);
+    int decimals = 0;
+
+    if (isnan(value)) {
+        lp_text_puts(out, LP_MD_UNKNOWN);
+        return;
+    }
+    if (value < 0)
+        lp_text_puts(out, "-");
+    if (size >= 1e15) {
+        lp_text_printf(out, "%.0f", size);
+        return;
+    }
+    if (size == 0) {
+        lp_text_puts(out, "0");
+        return;
+    }
+    for (double limit = 999.95; decimals < 6 && size < limit; limit /= 10)
+        decimals++;
+    add_decimal(out, size, decimals);
+}
+
+void lp_md_count(struct lp_text *out, uint64_t value)
+{
+    if (value == LLMPERF_UNKNOWN)
+        lp_text_puts(out, LP_MD_UNKNOWN);
+    else
+        lp_text_printf(out, "%" PRIu64, value);
+}
+
+static void end_cell(struct lp_text *out)
+{
+    lp_text_puts(out, " |");
+}
+
+void lp_md_cell_text(struct lp_text *out, const char *string)
+{
+    lp_text_puts(out, " ");
+    lp_md_text(out, string ? string : LP_MD_UNKNOWN);
+    end_cell(out);
+}
+
+void lp_md_cell_code(struct lp_text *out, const char *string)
+{
+    lp_text_puts(out, " ");
+    if (string)
+        lp_md_code(out, string);
+    else
+        lp_text_puts(out, LP_MD_UNKNOWN);
+    end_cell(out);
+}
+
+void lp_md_cell_number(struct lp_text *out, double value)
+{
+    lp_text_puts(out, " ");
+    lp_md_number(out, value);
+    end_cell(out);
+}
+
+void lp_md_cell_count(struct lp_text *out, uint64_t value)
+{
+    lp_text_puts(out, " ");
+    lp_md_count(out, value);
+    end_cell(out);
+}
+
+void lp_md_cell_device(struct lp_text *out, int32_t device)
+{
+    if (device < 0)
+        lp_md_cell_text(out, NULL);
+    else
+        lp_md_cell_count(out, (uint64_t)device);
+}
+
+void lp_md_cell_region(struct lp_text *out, const char *path)
+{
+    if (path && *path)
+        lp_md_cell_code(out, path);
+    else
+        lp_md_cell_text(out, path ? "(no region)" : "(unknown launch)");
+}

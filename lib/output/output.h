@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Front header of output: documents of a profile, and JSON text for those who write other
+ * documents.
+ * @threads one at a time per object */
+#ifndef LP_OUTPUT_OUTPUT_H
+#define LP_OUTPUT_OUTPUT_H
+
+#include "lib/base/text.h"
+#include "lib/output/json_writer.h"
+#include "llmperf/output.h"
+
+/** One function per document; each adds to `out`. 0 or LLMPERF_ENOMEM. */
+int lp_report_md(const llmperf_profile *profile, struct lp_text *out);
+int lp_stages_md(const llmperf_profile *profile, struct lp_text *out);
+int lp_kernels_md(const llmperf_profile *profile, struct lp_text *out);
+int lp_operators_md(const llmperf_profile *profile, struct lp_text *out);
+int lp_metrics_json(const llmperf_profile *profile, struct lp_text *out);
+
+#endif

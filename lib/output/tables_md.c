@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <string.h>
+
+#include "lib/output/facts.h"
+#include "lib/output/kernel_names.h"
+#include "lib/output/markdown.h"
+#include "lib/output/output.h"
+#include "lib/output/tables_md.h"
+#include "llmperf/region.h"
+
+void lp_table_warning(const llmperf_profile *profile, struct lp_text *out)
+{
+    llmperf_ledger ledger = LLMPERF_LEDGER_INIT;
+    const char *meaning = NULL;
+
+    llmperf_profile_ledger(profile, &ledger);
+    switch (ledger.verdict) {
+    case LLMPERF_VERDICT_SAMPLED:
+        meaning = "only a share of the work was collected, on purpose.";
+        break;
+    case LLMPERF_VERDICT_INCOMPLETE:
+        meaning = "something is missing, device times are lower bounds; report.md says what.";
+        break;
+    case LLMPERF_VERDICT_NO_DEVICE:
+        meaning = "no device was observed, there are host times only.";
+        break;
+    case LLMPERF_VERDICT_DEAD:
+        meaning = "kernels were launched and not one was reported; device times are not known.";
+        break;
+    default:
+        return;
+    }
+    lp_text_printf(out, "**Verdict: %s** – %s\n\n", llmperf_verdict_name(ledger.verdict), meaning);
+}
+
+static bool device_known(const llmperf_profile *profile)
+{
+    llmperf_ledger ledger = LLMPERF_LEDGER_INIT;
+
+    llmperf_profile_ledger(profile, &ledger);
+    return lp_device_known(&ledger);
+}
+
+static bool has_stages(const llmperf_profile *profile)
+{
+    for (size_t i = 0; i < llmperf_profile_region_count(profile); i++) {
+        llmperf_region_stats region = LLMPERF_REGION_STATS_INIT;
+
+        llmperf_profile_region(profile, i, &region);
+        if (region.kind == LLMPERF_REGION_STAGE)
+            return true;
+    }
+    return false;
+}
+
+static bool is_shown(const llmperf_region_stats *region, bool stages)
+{
+    return stages ? region->kind == LLMPERF_REGION_STAGE : region->depth == 0;
+}
+
+static void stage_wall_row(const llmperf_region_stats *region, struct lp_text *out)
+{
+    bool rate = region->tokens != LLMPERF_UNKNOWN && region->wall_sum_ms > 0;
+    bool any = region->instances > 0;
+
+    lp_text_puts(out, "|");
+    lp_md_cell_region(out, region->path);
+    lp_md_cell_count(out, region->instances);
+    lp_md_cell_number(out, any ? region->wall_sum_ms : NAN);
+    lp_md_cell_number(out, any ? region->wall_mean_ms : NAN);
+    lp_md_cell_number(out, any ? region->wall_std_ms : NAN);
+    lp_md_cell_number(out, any ? region->wall_p50_ms : NAN);
+    lp_md_cell_number(out, any ? region->wall_p95_ms : NAN);
+    lp_md_cell_number(out, any ? region->wall_p99_ms : NAN);
+    lp_md_cell_count(out, region->tokens);
+    lp_md_cell_number(out, rate ? (double)region->tokens * 1e3 / region->wall_sum_ms : NAN);
+    lp_text_puts(out, "\n");
+}
+
+static void stage_device_row(const llmperf_region_stats *region, struct lp_text *out)
+{
+    bool wall = region->instances > 0 && region->wall_sum_ms > 0 && region->device >= 0;
+
+    lp_text_puts(out, "|");
+    lp_md_cell_region(out, region->path);
+    lp_md_cell_device(out, region->device);
+    lp_md_cell_number(out, region->gpu_busy_ms);
+    lp_md_cell_number(out, wall ? 100 * region->gpu_busy_ms / region->wall_sum_ms : NAN);
+    lp_md_cell_number(out, region->idle_ms);
+    lp_md_cell_number(out, region->exclusive_gpu_busy_ms);
+    lp_md_cell_number(out, region->kernel_ms);
+    lp_md_cell_count(out, region->kernel_count);
+    lp_md_cell_number(out, region->memcpy_ms);
+    lp_text_puts(out, "\n");
+}
+
+/* Wall times repeat in the rows of a region that used several devices: it is shown once. Rows of
+ * one path stand together. */
+static bool is_same_region(const llmperf_region_stats *a, const llmperf_region_stats *b)
+{
+    return a->path == b->path ||
+           (a->path && b->path && strcmp(a->path, b->path) == 0 && a->process_id == b->process_id);
+}
+
+static void add_stage_rows(const llmperf_profile *profile, bool stages, bool wall,
+                           struct lp_text *out)
+{
+    llmperf_region_stats last = LLMPERF_REGION_STATS_INIT;
+
+    for (size_t i = 0; i < llmperf_profile_region_count(profile); i++) {
+        llmperf_region_stats region = LLMPERF_REGION_STATS_INIT;
+
+        llmperf_profile_region(profile, i, &region);
+        if (!is_shown(&region, stages) || (wall && last.path && is_same_region(&last, &region)))
+            continue;
+        if (wall)
+            stage_wall_row(&region, out);
+        else
+            stage_device_row(&region, out);
+        last = region;
+    }
+}
+
+int lp_table_stages(const llmperf_profile *profile, struct lp_text *out)
+{
+    bool stages = has_stages(profile);
+
+    if (llmperf_profile_region_count(profile) == 0) {
+        lp_text_puts(out, "No region was marked.\n");
+        return 0;
+    }
+    if (!stages)
+        lp_text_puts(
+            out, "No stage was marked (prefill, decode_all, decode_step, vision); these are the "
+                 "outermost regions.\n\n");
+    lp_text_puts(out,
+                 "| Region | Instances | Wall ms | Mean ms | Std ms | p50 ms | p95 ms | p99 ms "
+                 "| Tokens | Tokens/s |\n"
+                 "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
+    add_stage_rows(profile, stages, true, out);
+    if (!device_known(profile))
+        return 0;
+    lp_text_puts(out, "\n| Region | Device | GPU busy ms | GPU busy % | Idle ms | Own busy ms "
+                      "| Kernels ms | Kernels | Copies ms |\n"
+                      "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
+    add_stage_rows(profile, stages, false, out);
+    lp_text_puts(
+        out, "\nGPU busy is the union of device intervals of work launched in the region, nested "
+             "regions included; own busy leaves them out; kernels ms is the sum.\n");
+    return 0;
+}
+
+int lp_table_operators(const llmperf_profile *profile, size_t limit, struct lp_text *out)
+{
+    size_t count = llmperf_profile_operator_count(profile);
+    bool known = device_known(profile);
+
+    if (count == 0) {
+        lp_text_puts(out, "No operator was marked (regions below a stage).\n");
+        return 0;
+    }
+    lp_text_puts(out, "| Operator | Stage | Calls | Wall ms | Mean ms | GPU busy ms |\n"
+                      "| --- | --- | ---: | ---: | ---: | ---: |\n");
+    for (size_t i = 0; i < count && i < limit; i++) {
+        llmperf_operator_stats op = LLMPERF_OPERATOR_STATS_INIT;
+
+        llmperf_profile_operator(profile, i, &op);
+        lp_text_puts(out, "|");
+        lp_md_cell_code(out, op.name);
+        lp_md_cell_code(out, op.stage);
+        lp_md_cell_count(out, op.calls);
+        lp_md_cell_number(out, op.total_time_ms);
+        lp_md_cell_number(out, op.mean_ms);
+        lp_md_cell_number(out, known ? op.cuda_time_ms : NAN);
+        lp_text_puts(out, "\n");
+    }
+    if (count > limit)
+        lp_text_printf(out, "\n%zu more in operators.md.\n", count - limit);
+    return 0;
+}
+
+/* A graph kernel belongs to the launch; where its node was captured stands behind it. */
+static void kernel_region_cell(const llmperf_kernel_stats *kernel, struct lp_text *out)
+{
+    if (!kernel->captured_in || !*kernel->captured_in || !kernel->region) {
+        lp_md_cell_region(out, kernel->region);
+        return;
+    }
+    lp_text_puts(out, " ");
+    if (*kernel->region)
+        lp_md_code(out, kernel->region);
+    else
+        lp_text_puts(out, "(no region)");
+    lp_text_puts(out, " × ");
+    lp_md_code(out, kernel->captured_in);
+    lp_text_puts(out, " |");
+}
+
+static void kernel_row(const struct lp_kernel_names *names, size_t index,
+                       const llmperf_kernel_stats *kernel, bool wide, struct lp_text *out)
+{
+    lp_text_puts(out, "|");
+    lp_kernel_names_cell(names, index, kernel, out);
+    kernel_region_cell(kernel, out);
+    lp_md_cell_device(out, kernel->device);
+    lp_md_cell_number(out, kernel->total_ms);
+    lp_md_cell_count(out, kernel->calls);
+    lp_md_cell_number(out, kernel->mean_ms);
+    if (wide) {
+        lp_md_cell_number(out, kernel->p50_ms);
+        lp_md_cell_number(out, kernel->p95_ms);
+        lp_md_cell_number(out, kernel->p99_ms);
+    }
+    lp_md_cell_number(out, 100 * kernel->share);
+    lp_text_puts(out, "\n");
+}
+
+static void kernel_header(bool wide, struct lp_text *out)
+{
+    lp_text_puts(out, "| Kernel | Region | Device | Total ms | Calls | Mean ms |");
+    lp_text_puts(out, wide ? " p50 ms | p95 ms | p99 ms |" : "");
+    lp_text_puts(out, " Share % |\n| --- | --- | ---: | ---: | ---: | ---: |");
+    lp_text_puts(out, wide ? " ---: | ---: | ---: |" : "");
+    lp_text_puts(out, " ---: |\n");
+}
+
+int lp_table_kernels(const llmperf_profile *profile, size_t limit, bool wide, struct lp_text *out)
+{
+    size_t count = llmperf_profile_kernel_count(profile);
+    struct lp_kernel_names names;
+    double rest = 0;
+    int status;
+
+    if (count == 0) {
+        lp_text_puts(out, device_known(profile) ? "No device activity was seen.\n"
+                                                : "No kernels: no device activity was observed.\n");
+        return 0;
+    }
+    if ((status = lp_kernel_names_init(&names, profile)) < 0)
+        goto out;
+    kernel_header(wide, out);
+    for (size_t i = 0; i < count; i++) {
+        llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
+
+        llmperf_profile_kernel(profile, i, &kernel);
+        if (i < limit)
+            kernel_row(&names, i, &kernel, wide, out);
+        else
+            rest += kernel.share;
+    }
+    if (count > limit) {
+        lp_text_printf(out, "\n%zu more rows in kernels.md, together ", count - limit);
+        lp_md_number(out, 100 * rest);
+        lp_text_puts(out, " % of device time.\n");
+    }
+    lp_kernel_names_legend(&names, profile, limit, out);
+out:
+    lp_kernel_names_clear(&names);
+    return status;
+}
+
+/* Title and warning above one table; `table` takes the whole of it. */
+static void begin_document(const llmperf_profile *profile, const char *title, struct lp_text *out)
+{
+    const char *run_id = llmperf_profile_fact(profile, "run_id");
+
+    lp_text_printf(out, "# %s", title);
+    if (run_id) {
+        lp_text_puts(out, ": ");
+        lp_md_text(out, run_id);
+    }
+    lp_text_puts(out, "\n\n");
+    lp_table_warning(profile, out);
+}
+
+int lp_stages_md(const llmperf_profile *profile, struct lp_text *out)
+{
+    begin_document(profile, "Stages", out);
+    return lp_table_stages(profile, out);
+}
+
+int lp_kernels_md(const llmperf_profile *profile, struct lp_text *out)
+{
+    begin_document(profile, "Kernels", out);
+    return lp_table_kernels(profile, SIZE_MAX, true, out);
+}
+
+int lp_operators_md(const llmperf_profile *profile, struct lp_text *out)
+{
+    begin_document(profile, "Operators", out);
+    return lp_table_operators(profile, SIZE_MAX, out);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Tables that the report shares with the table documents. `limit` is the most rows; more are
+ * counted in a line below.
+ * @threads one at a time per object */
+#ifndef LP_OUTPUT_TABLES_MD_H
+#define LP_OUTPUT_TABLES_MD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lib/base/text.h"
+#include "llmperf/profile.h"
+
+/** Stages; the outermost regions if there are none. */
+int lp_table_stages(const llmperf_profile *profile, struct lp_text *out);
+int lp_table_operators(const llmperf_profile *profile, size_t limit, struct lp_text *out);
+
+/** @param wide  With percentiles, device and share: kernels.md. */
+int lp_table_kernels(const llmperf_profile *profile, size_t limit, bool wide, struct lp_text *out);
+
+/** One line that says what the verdict means for a table, unless it is "complete". */
+void lp_table_warning(const llmperf_profile *profile, struct lp_text *out);
+
+#endif

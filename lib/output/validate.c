@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "lib/base/file.h"
+#include "lib/base/status.h"
+#include "lib/output/json_schema.h"
+#include "llmperf/config.h"
+#include "llmperf/output.h"
+
+static int default_schema(char **path_out)
+{
+    const char *folder = llmperf_config_dir();
+
+    if (!folder)
+        return LLMPERF_ENOENT; /* it said why */
+    *path_out = lp_path_join(folder, "schema/metrics.schema.json");
+    return *path_out ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
+}
+
+int llmperf_validate(const char *path, const char *schema_path)
+{
+    char *found = NULL, *text = NULL, *schema = NULL;
+    size_t size, schema_size;
+    int status = 0;
+
+    if (!path)
+        return lp_error(LLMPERF_EINVAL, "path is required");
+    if (!schema_path && (status = default_schema(&found)) < 0)
+        return status;
+    schema_path = schema_path ? schema_path : found;
+    if ((status = lp_file_read(path, &text, &size)) == 0 &&
+        (status = lp_file_read(schema_path, &schema, &schema_size)) == 0)
+        status = lp_json_check(path, text, size, schema_path, schema, schema_size);
+    free(found);
+    free(text);
+    free(schema);
+    return status;
+}

@@ -7,6 +7,7 @@ include_rules.py --self-test  plant each kind of fault and see that it is found
 """
 import os
 import re
+import shutil
 import subprocess
 import sys
 from fnmatch import fnmatch
@@ -172,8 +173,10 @@ def document_faults(text):
 
 def list_files(root):
     """What belongs to the repository; an unpacked archive has no git, so its whole tree does."""
-    git = subprocess.run(["git", "-C", root, "ls-files", "-co", "--exclude-standard", "-z"], capture_output=True)
-    if git.returncode == 0:
+    git = None
+    if shutil.which("git"):
+        git = subprocess.run(["git", "-C", root, "ls-files", "-co", "--exclude-standard", "-z"], capture_output=True)
+    if git and git.returncode == 0:
         return sorted(name for name in git.stdout.decode().split("\0") if name)
     found = []
     for folder, folders, files in os.walk(root):

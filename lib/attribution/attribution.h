@@ -38,7 +38,7 @@ void lp_attribution_settle(struct lp_attribution *attribution, bool final);
 /** Close the regions that are open now as truncated: collection ends or pauses. */
 void lp_attribution_close_regions(struct lp_attribution *attribution);
 
-/** Launch calls that should have brought a record and have not yet. */
+/** Launch calls of kernels and graphs that should have brought a record and have not yet. */
 uint64_t lp_attribution_pending(const struct lp_attribution *attribution);
 
 /** Fill in what attribution knows of the ledger; the rest is left alone. */

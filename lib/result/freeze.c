@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Totals to a profile. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/base/status.h"
+#include "lib/record/paths.h"
+#include "lib/result/profile_data.h"
+#include "lib/result/totals.h"
+#include "lib/result/verdict.h"
+#include "llmperf/region.h"
+
+/* Sums of a path and all below it, on one device. */
+struct device_sums {
+    uint64_t kernel_ns, memcpy_ns, memset_ns, memcpy_bytes, kernels, memcpys, memsets;
+};
+
+struct freezer {
+    struct lp_totals *totals;
+    llmperf_profile *profile;
+    const char **paths;         /* by node: its text in the profile */
+    struct device_sums *sums;   /* by device row */
+    uint64_t (*quantities)[LP_QUANTITIES]; /* by node, LLMPERF_UNKNOWN: not given */
+    uint32_t nodes;
+    struct lp_text scratch;
+};
+
+static double to_ms(uint64_t ns)
+{
+    return (double)ns / 1e6;
+}
+
+static const char *path_text(struct freezer *freezer, uint32_t node)
+{
+    if (node >= freezer->nodes)
+        return NULL;
+    if (!freezer->paths[node]) {
+        freezer->scratch.length = 0;
+        lp_text_puts(&freezer->scratch, "");
+        lp_path_print(&freezer->scratch, node);
+        freezer->paths[node] = freezer->scratch.failed ? NULL : lp_profile_text(freezer->profile, freezer->scratch.bytes);
+    }
+    return freezer->paths[node];
+}
+
+static struct lp_blob encode(struct freezer *freezer, const struct lp_histogram *histogram)
+{
+    struct lp_blob blob = { NULL, 0 };
+
+    freezer->scratch.length = 0;
+    lp_histogram_encode(histogram, &freezer->scratch);
+    if (!freezer->scratch.failed && freezer->scratch.length > 0) {
+        blob.bytes = lp_strings_add_bytes(&freezer->profile->pool, freezer->scratch.bytes, freezer->scratch.length);
+        blob.size = blob.bytes ? freezer->scratch.length : 0;
+    }
+    return blob;
+}
+
+static double quantile_ms(const struct lp_histogram *histogram, double fraction, uint64_t min_ns, uint64_t max_ns)
+{
+    double value = lp_histogram_quantile(histogram, fraction);
+
+    return fmin(fmax(value, (double)min_ns), (double)max_ns) / 1e6;
+}
+
+/* Rows of children stand behind their parents', so one pass from the end adds everything up. */
+static void sum_devices(struct freezer *freezer)
+{
+    const struct lp_totals *totals = freezer->totals;
+
+    for (size_t i = totals->devices.count; i-- > 0;) {
+        const struct lp_device_total *total = &totals->devices.items[i];
+        struct device_sums *sum = &freezer->sums[i], *above;
+
+        sum->kernel_ns += total->kernel_ns;
+        sum->memcpy_ns += total->memcpy_ns;
+        sum->memset_ns += total->memset_ns;
+        sum->memcpy_bytes += total->memcpy_bytes;
+        sum->kernels += total->kernels;
+        sum->memcpys += total->memcpys;
+        sum->memsets += total->memsets;
+        if (total->parent == LP_HASHMAP_NONE)
+            continue;
+        above = &freezer->sums[total->parent];
+        above->kernel_ns += sum->kernel_ns;
+        above->memcpy_ns += sum->memcpy_ns;
+        above->memset_ns += sum->memset_ns;
+        above->memcpy_bytes += sum->memcpy_bytes;
+        above->kernels += sum->kernels;
+        above->memcpys += sum->memcpys;
+        above->memsets += sum->memsets;
+    }
+}
+
+/* What a region does not give is the sum of what its children give. A node's id is above its parent's. */
+static void sum_quantities(struct freezer *freezer)
+{
+    for (uint32_t node = 0; node < freezer->nodes; node++)
+        for (uint32_t q = 0; q < LP_QUANTITIES; q++) {
+            uint64_t own = node < freezer->totals->hosts.count ? freezer->totals->hosts.items[node].quantities[q] : 0;
+
+            freezer->quantities[node][q] = own ? own : LLMPERF_UNKNOWN;
+        }
+    for (uint32_t node = freezer->nodes; node-- > LP_PATH_OTHER + 1;) {
+        uint32_t parent = lp_path_get(node)->parent;
+
+        for (uint32_t q = 0; q < LP_QUANTITIES; q++) {
+            bool given = parent < freezer->totals->hosts.count && freezer->totals->hosts.items[parent].quantities[q] != 0;
+            uint64_t *above = &freezer->quantities[parent][q], below = freezer->quantities[node][q];
+
+            if (!given && below != LLMPERF_UNKNOWN)
+                *above = (*above == LLMPERF_UNKNOWN ? 0 : *above) + below;
+        }
+    }
+}
+
+static void fill_names(struct freezer *freezer, llmperf_region_stats *stats, uint32_t node)
+{
+    const struct lp_path *path = lp_path_get(node);
+    uint32_t stage = lp_path_stage(node);
+
+    stats->path = path_text(freezer, node);
+    stats->label = lp_profile_text(freezer->profile, path->label);
+    stats->parent = node == LP_PATH_ROOT || path->parent == LP_PATH_ROOT ? NULL : path_text(freezer, path->parent);
+    stats->stage = stage == LP_PATH_ROOT ? NULL : lp_profile_text(freezer->profile, lp_path_get(stage)->label);
+    stats->depth = node == LP_PATH_ROOT ? 0 : path->depth - 1;
+    stats->kind = node == LP_PATH_ROOT ? LLMPERF_REGION_OPERATOR : lp_path_kind(node);
+    stats->process_id = (uint32_t)getpid();
+    stats->tokens = freezer->quantities[node][LLMPERF_QUANTITY_TOKENS];
+    stats->sequences = freezer->quantities[node][LLMPERF_QUANTITY_SEQUENCES];
+    stats->context = freezer->quantities[node][LLMPERF_QUANTITY_CONTEXT];
+    stats->flops = freezer->quantities[node][LLMPERF_QUANTITY_FLOPS];
+    stats->bytes = freezer->quantities[node][LLMPERF_QUANTITY_BYTES];
+}
+
+static void fill_wall(llmperf_region_stats *stats, const struct lp_host_total *host)
+{
+    stats->wall_sum_ms = stats->wall_mean_ms = stats->wall_std_ms = stats->wall_min_ms = stats->wall_max_ms = NAN;
+    stats->wall_p50_ms = stats->wall_p95_ms = stats->wall_p99_ms = NAN;
+    if (!host)
+        return;
+    stats->instances = host->instances;
+    stats->truncated = host->truncated;
+    if (host->instances == 0)
+        return;
+    stats->wall_sum_ms = to_ms(host->sum_ns);
+    stats->wall_mean_ms = host->mean_ns / 1e6;
+    if (host->instances > 1)
+        stats->wall_std_ms = sqrt(host->spread / (double)(host->instances - 1)) / 1e6;
+    stats->wall_min_ms = to_ms(host->min_ns);
+    stats->wall_max_ms = to_ms(host->max_ns);
+    stats->wall_p50_ms = quantile_ms(&host->wall, 0.50, host->min_ns, host->max_ns);
+    stats->wall_p95_ms = quantile_ms(&host->wall, 0.95, host->min_ns, host->max_ns);
+    stats->wall_p99_ms = quantile_ms(&host->wall, 0.99, host->min_ns, host->max_ns);
+}
+
+/* The root stands for work with no region open: only what was launched there counts, not the sum of all regions. */
+static void fill_device(struct freezer *freezer, llmperf_region_stats *stats, uint32_t row)
+{
+    const struct lp_device_total *total = &freezer->totals->devices.items[row];
+    bool root = total->node == LP_PATH_ROOT;
+    struct device_sums sums = freezer->sums[row];
+
+    if (root)
+        sums = (struct device_sums){ total->kernel_ns, total->memcpy_ns, total->memset_ns, total->memcpy_bytes,
+                                     total->kernels, total->memcpys, total->memsets };
+    stats->device = total->device;
+    stats->exclusive_gpu_busy_ms = to_ms(lp_union_length(&total->own));
+    stats->gpu_busy_ms = root ? stats->exclusive_gpu_busy_ms : to_ms(lp_union_length(&total->inclusive));
+    stats->kernel_ms = to_ms(sums.kernel_ns);
+    stats->exclusive_kernel_ms = to_ms(total->kernel_ns);
+    stats->memcpy_ms = to_ms(sums.memcpy_ns);
+    stats->memset_ms = to_ms(sums.memset_ns);
+    stats->kernel_count = sums.kernels;
+    stats->memcpy_count = sums.memcpys;
+    stats->memset_count = sums.memsets;
+    stats->memcpy_bytes = sums.memcpy_bytes;
+    if (stats->instances > 0 && stats->truncated == 0)
+        stats->idle_ms = fmax(stats->wall_sum_ms - stats->gpu_busy_ms, 0);
+}
+
+/* Without device rows: in a session that saw a device, no work is a known 0; without a device nothing is known. */
+static void fill_no_device(struct freezer *freezer, llmperf_region_stats *stats)
+{
+    double nothing = freezer->profile->ledger.verdict == LLMPERF_VERDICT_NO_DEVICE ? NAN : 0;
+
+    stats->device = -1;
+    stats->gpu_busy_ms = stats->exclusive_gpu_busy_ms = stats->kernel_ms = stats->exclusive_kernel_ms = nothing;
+    stats->memcpy_ms = stats->memset_ms = nothing;
+    stats->idle_ms = isnan(nothing) || stats->truncated > 0 ? NAN : stats->wall_sum_ms;
+    if (isnan(nothing))
+        stats->kernel_count = stats->memcpy_count = stats->memset_count = stats->memcpy_bytes = LLMPERF_UNKNOWN;
+}
+
+static int add_region_row(struct freezer *freezer, uint32_t node, uint32_t row)
+{
+    const struct lp_host_total *host = node < freezer->totals->hosts.count ? &freezer->totals->hosts.items[node] : NULL;
+    struct lp_region_row region = { LLMPERF_REGION_STATS_INIT, { NULL, 0 } };
+
+    fill_names(freezer, &region.stats, node);
+    fill_wall(&region.stats, host);
+    region.stats.idle_ms = NAN;
+    if (row == LP_HASHMAP_NONE)
+        fill_no_device(freezer, &region.stats);
+    else
+        fill_device(freezer, &region.stats, row);
+    if (host && host->instances > 0)
+        region.wall = encode(freezer, &host->wall);
+    return lp_vector_push(&freezer->profile->regions, region);
+}
+
+static bool has_host_facts(const struct freezer *freezer, uint32_t node)
+{
+    const struct lp_host_total *host = node < freezer->totals->hosts.count ? &freezer->totals->hosts.items[node] : NULL;
+    bool any = host && (host->instances > 0 || host->truncated > 0);
+
+    for (uint32_t q = 0; host && !any && q < LP_QUANTITIES; q++)
+        any = host->quantities[q] != 0;
+    return any;
+}
+
+static int add_regions(struct freezer *freezer)
+{
+    const struct lp_totals *totals = freezer->totals;
+    bool *on_device = calloc(freezer->nodes + 1, sizeof(*on_device));
+    int status = on_device ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
+
+    for (uint32_t row = 0; status == 0 && row < totals->devices.count; row++) {
+        const struct lp_device_total *total = &totals->devices.items[row];
+
+        if (total->node >= freezer->nodes || (total->node == LP_PATH_ROOT && total->kernels + total->memcpys + total->memsets == 0))
+            continue;
+        on_device[total->node] = true;
+        status = add_region_row(freezer, total->node, row);
+    }
+    for (uint32_t node = LP_PATH_OTHER; status == 0 && node < freezer->nodes; node++)
+        if (!on_device[node] && has_host_facts(freezer, node))
+            status = add_region_row(freezer, node, LP_HASHMAP_NONE);
+    free(on_device);
+    return status;
+}
+
+static int add_kernel_row(struct freezer *freezer, const struct lp_kernel_total *total)
+{
+    struct lp_kernel_row row = { LLMPERF_KERNEL_STATS_INIT, encode(freezer, &total->durations) };
+    llmperf_kernel_stats *stats = &row.stats;
+
+    stats->name = lp_profile_text(freezer->profile, lp_names_text(freezer->totals->names, total->name));
+    stats->region = path_text(freezer, total->node);
+    stats->captured_in = path_text(freezer, total->captured);
+    stats->kind = total->kind;
+    stats->device = total->device;
+    stats->calls = total->calls;
+    stats->bytes = total->bytes;
+    stats->total_ms = to_ms(total->total_ns);
+    stats->mean_ms = to_ms(total->total_ns) / (double)total->calls;
+    stats->min_ms = to_ms(total->min_ns);
+    stats->max_ms = to_ms(total->max_ns);
+    stats->p50_ms = quantile_ms(&total->durations, 0.50, total->min_ns, total->max_ns);
+    stats->p95_ms = quantile_ms(&total->durations, 0.95, total->min_ns, total->max_ns);
+    stats->p99_ms = quantile_ms(&total->durations, 0.99, total->min_ns, total->max_ns);
+    return lp_vector_push(&freezer->profile->kernels, row);
+}
+
+static int fill_profile(struct freezer *freezer)
+{
+    struct lp_totals *totals = freezer->totals;
+    int status;
+
+    lp_totals_settle(totals);
+    sum_devices(freezer);
+    sum_quantities(freezer);
+    freezer->profile->ledger.records_late = lp_totals_late(totals);
+    if ((status = add_regions(freezer)) < 0)
+        return status;
+    for (size_t i = 0; i < totals->kernels.count; i++)
+        if ((status = add_kernel_row(freezer, &totals->kernels.items[i])) < 0)
+            return status;
+    if (totals->failed && (status = lp_profile_add_problem(freezer->profile, "memory ran out: totals are too small")) < 0)
+        return status;
+    if (freezer->scratch.failed)
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    return (status = lp_profile_judge(freezer->profile)) < 0 ? status : lp_profile_finish(freezer->profile);
+}
+
+int lp_totals_freeze(struct lp_totals *totals, const llmperf_ledger *ledger, llmperf_profile **profile_out)
+{
+    struct freezer freezer = { .totals = totals, .profile = lp_profile_create(), .nodes = lp_path_count() };
+    int status;
+
+    freezer.paths = calloc(freezer.nodes, sizeof(*freezer.paths));
+    freezer.sums = calloc(totals->devices.count + 1, sizeof(*freezer.sums));
+    freezer.quantities = calloc(freezer.nodes, sizeof(*freezer.quantities));
+    if (freezer.profile && freezer.paths && freezer.sums && freezer.quantities) {
+        freezer.profile->ledger = *ledger;
+        status = fill_profile(&freezer);
+    } else {
+        status = lp_error(LLMPERF_ENOMEM, "out of memory");
+    }
+    free(freezer.paths);
+    free(freezer.sums);
+    free(freezer.quantities);
+    lp_text_clear(&freezer.scratch);
+    if (status < 0)
+        llmperf_profile_free(freezer.profile);
+    else
+        *profile_out = freezer.profile;
+    return status;
+}

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/hashmap.h"
+#include "lib/base/status.h"
+#include "lib/base/text.h"
+#include "lib/result/kernel_name.h"
+#include "lib/result/profile_data.h"
+#include "lib/result/result.h"
+#include "llmperf/activity.h"
+#include "llmperf/region.h"
+
+llmperf_profile *lp_profile_create(void)
+{
+    llmperf_profile *profile = calloc(1, sizeof(*profile));
+
+    if (profile)
+        profile->ledger.struct_size = sizeof(profile->ledger);
+    return profile;
+}
+
+void llmperf_profile_free(llmperf_profile *profile)
+{
+    if (!profile)
+        return;
+    lp_vector_clear(&profile->regions);
+    lp_vector_clear(&profile->kernels);
+    lp_vector_clear(&profile->operators);
+    lp_vector_clear(&profile->problems);
+    lp_vector_clear(&profile->notes);
+    lp_vector_clear(&profile->facts);
+    lp_strings_clear(&profile->pool);
+    free(profile);
+}
+
+const char *lp_profile_text(llmperf_profile *profile, const char *text)
+{
+    return lp_strings_add(&profile->pool, text);
+}
+
+static const char *format_line(llmperf_profile *profile, const char *format, va_list args)
+{
+    char line[1024];
+
+    vsnprintf(line, sizeof(line), format, args);
+    return lp_profile_text(profile, line);
+}
+
+int lp_profile_add_problem(llmperf_profile *profile, const char *format, ...)
+{
+    const char *line;
+    va_list args;
+
+    va_start(args, format);
+    line = format_line(profile, format, args);
+    va_end(args);
+    return line ? lp_vector_push(&profile->problems, line) : lp_error(LLMPERF_ENOMEM, "out of memory");
+}
+
+int lp_profile_add_note(llmperf_profile *profile, const char *format, ...)
+{
+    const char *line;
+    va_list args;
+
+    va_start(args, format);
+    line = format_line(profile, format, args);
+    va_end(args);
+    return line ? lp_vector_push(&profile->notes, line) : lp_error(LLMPERF_ENOMEM, "out of memory");
+}
+
+int lp_profile_problem(llmperf_profile *profile, const char *line)
+{
+    if (profile->ledger.verdict == LLMPERF_VERDICT_COMPLETE || profile->ledger.verdict == LLMPERF_VERDICT_SAMPLED)
+        profile->ledger.verdict = LLMPERF_VERDICT_INCOMPLETE;
+    return lp_profile_add_problem(profile, "%s", line);
+}
+
+int lp_profile_note(llmperf_profile *profile, const char *line)
+{
+    return lp_profile_add_note(profile, "%s", line);
+}
+
+int lp_profile_set_fact(llmperf_profile *profile, const char *key, const char *value)
+{
+    struct lp_fact fact = { lp_profile_text(profile, key), lp_profile_text(profile, value) };
+
+    if (!value)
+        return 0;
+    if (!fact.key || !fact.value)
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    for (size_t i = 0; i < profile->facts.count; i++)
+        if (!strcmp(profile->facts.items[i].key, key)) {
+            profile->facts.items[i] = fact;
+            return 0;
+        }
+    return lp_vector_push(&profile->facts, fact);
+}
+
+const char *llmperf_profile_fact(const llmperf_profile *profile, const char *key)
+{
+    for (size_t i = 0; profile && key && i < profile->facts.count; i++)
+        if (!strcmp(profile->facts.items[i].key, key))
+            return profile->facts.items[i].value;
+    return NULL;
+}
+
+/* Ordering */
+
+static int compare_text(const char *a, const char *b)
+{
+    return !a || !b ? (a != NULL) - (b != NULL) : strcmp(a, b);
+}
+
+/* '/' sorts before every other character here, so that a region's children follow it and not its longer-named sisters. */
+static int compare_paths(const char *a, const char *b)
+{
+    while (*a && *a == *b) {
+        a++;
+        b++;
+    }
+    return (*a == '/' ? 1 : (unsigned char)*a) - (*b == '/' ? 1 : (unsigned char)*b);
+}
+
+static int compare_regions(const void *left, const void *right)
+{
+    const llmperf_region_stats *a = &((const struct lp_region_row *)left)->stats;
+    const llmperf_region_stats *b = &((const struct lp_region_row *)right)->stats;
+    int order = compare_paths(a->path, b->path);
+
+    return order ? order : a->device - b->device;
+}
+
+static int compare_times(double a, double b)
+{
+    return (a < b) - (a > b);
+}
+
+static int compare_kernels(const void *left, const void *right)
+{
+    const llmperf_kernel_stats *a = &((const struct lp_kernel_row *)left)->stats;
+    const llmperf_kernel_stats *b = &((const struct lp_kernel_row *)right)->stats;
+    int order = compare_times(a->total_ms, b->total_ms);
+
+    order = order ? order : compare_text(a->name, b->name);
+    order = order ? order : compare_text(a->region, b->region);
+    return order ? order : a->device - b->device;
+}
+
+static int compare_operators(const void *left, const void *right)
+{
+    const llmperf_operator_stats *a = left, *b = right;
+    int order = compare_times(isnan(a->cuda_time_ms) ? 0 : a->cuda_time_ms, isnan(b->cuda_time_ms) ? 0 : b->cuda_time_ms);
+
+    order = order ? order : compare_times(a->total_time_ms, b->total_time_ms);
+    order = order ? order : compare_text(a->name, b->name);
+    return order ? order : compare_text(a->stage, b->stage);
+}
+
+/* What follows from the rows */
+
+static int name_kernels(llmperf_profile *profile)
+{
+    struct lp_text text = { NULL, 0, 0, false };
+
+    for (size_t i = 0; i < profile->kernels.count; i++) {
+        llmperf_kernel_stats *stats = &profile->kernels.items[i].stats;
+
+        text.length = 0;
+        lp_kernel_demangle(&text, stats->name);
+        stats->demangled = text.failed ? NULL : lp_profile_text(profile, text.bytes);
+        text.length = 0;
+        lp_kernel_shorten(&text, stats->demangled ? stats->demangled : stats->name);
+        stats->short_name = text.failed ? NULL : lp_profile_text(profile, text.bytes);
+        if (!stats->short_name) {
+            lp_text_clear(&text);
+            return lp_error(LLMPERF_ENOMEM, "out of memory");
+        }
+    }
+    lp_text_clear(&text);
+    return 0;
+}
+
+static void share_kernels(llmperf_profile *profile)
+{
+    double total = 0;
+
+    for (size_t i = 0; i < profile->kernels.count; i++)
+        total += profile->kernels.items[i].stats.total_ms;
+    for (size_t i = 0; i < profile->kernels.count; i++)
+        profile->kernels.items[i].stats.share = total > 0 ? profile->kernels.items[i].stats.total_ms / total : 0;
+}
+
+static llmperf_operator_stats *find_operator(llmperf_profile *profile, const llmperf_region_stats *region)
+{
+    llmperf_operator_stats fresh = LLMPERF_OPERATOR_STATS_INIT;
+
+    for (size_t i = 0; i < profile->operators.count; i++)
+        if (!strcmp(profile->operators.items[i].name, region->label) &&
+            compare_text(profile->operators.items[i].stage, region->stage) == 0)
+            return &profile->operators.items[i];
+    fresh.name = region->label;
+    fresh.stage = region->stage;
+    fresh.cuda_time_ms = NAN;
+    if (lp_vector_push(&profile->operators, fresh) < 0)
+        return NULL;
+    return &profile->operators.items[profile->operators.count - 1];
+}
+
+/* A region's rows on several devices repeat its host times: those count once, on the first row. */
+static int make_operators(llmperf_profile *profile)
+{
+    const char *before = NULL;
+
+    profile->operators.count = 0;
+    for (size_t i = 0; i < profile->regions.count; i++) {
+        const llmperf_region_stats *region = &profile->regions.items[i].stats;
+        bool again = before && !strcmp(before, region->path);
+        llmperf_operator_stats *operator_stats;
+
+        before = region->path;
+        if (region->kind == LLMPERF_REGION_STAGE || !*region->path)
+            continue;
+        if (!(operator_stats = find_operator(profile, region)))
+            return LLMPERF_ENOMEM;
+        if (!again) {
+            operator_stats->calls += region->instances;
+            operator_stats->total_time_ms += isnan(region->wall_sum_ms) ? 0 : region->wall_sum_ms;
+        }
+        if (!isnan(region->gpu_busy_ms))
+            operator_stats->cuda_time_ms = (isnan(operator_stats->cuda_time_ms) ? 0 : operator_stats->cuda_time_ms) + region->gpu_busy_ms;
+    }
+    for (size_t i = 0; i < profile->operators.count; i++) {
+        llmperf_operator_stats *stats = &profile->operators.items[i];
+
+        stats->mean_ms = stats->calls ? stats->total_time_ms / (double)stats->calls : NAN;
+    }
+    return 0;
+}
+
+int lp_profile_finish(llmperf_profile *profile)
+{
+    int status = name_kernels(profile);
+
+    if (status < 0)
+        return status;
+    share_kernels(profile);
+    if (profile->regions.count > 0)
+        qsort(profile->regions.items, profile->regions.count, sizeof(*profile->regions.items), compare_regions);
+    if (profile->kernels.count > 0)
+        qsort(profile->kernels.items, profile->kernels.count, sizeof(*profile->kernels.items), compare_kernels);
+    if ((status = make_operators(profile)) < 0)
+        return status;
+    if (profile->operators.count > 0)
+        qsort(profile->operators.items, profile->operators.count, sizeof(*profile->operators.items), compare_operators);
+    return 0;
+}
+
+/* Public access */
+
+size_t llmperf_profile_region_count(const llmperf_profile *profile)
+{
+    return profile ? profile->regions.count : 0;
+}
+
+size_t llmperf_profile_kernel_count(const llmperf_profile *profile)
+{
+    return profile ? profile->kernels.count : 0;
+}
+
+size_t llmperf_profile_operator_count(const llmperf_profile *profile)
+{
+    return profile ? profile->operators.count : 0;
+}
+
+/* Callers built against an older header have a shorter struct: they get the fields they know. */
+static int copy_struct(void *out, const void *from, size_t size)
+{
+    size_t wanted;
+
+    memcpy(&wanted, out, sizeof(wanted));
+    if (wanted < sizeof(wanted))
+        return lp_error(LLMPERF_EINVAL, "struct_size is not set; initialise the struct with its …_INIT macro");
+    memcpy(out, from, wanted < size ? wanted : size);
+    memcpy(out, &wanted, sizeof(wanted));
+    return 0;
+}
+
+static int check_row(const llmperf_profile *profile, size_t index, size_t count, const void *out)
+{
+    if (!profile || !out)
+        return lp_error(LLMPERF_EINVAL, "profile and out-parameter are required");
+    return index < count ? 0 : lp_error(LLMPERF_EINVAL, "row %zu of %zu does not exist", index, count);
+}
+
+int llmperf_profile_region(const llmperf_profile *profile, size_t index, llmperf_region_stats *stats_out)
+{
+    int status = check_row(profile, index, llmperf_profile_region_count(profile), stats_out);
+
+    return status < 0 ? status : copy_struct(stats_out, &profile->regions.items[index].stats, sizeof(*stats_out));
+}
+
+int llmperf_profile_kernel(const llmperf_profile *profile, size_t index, llmperf_kernel_stats *stats_out)
+{
+    int status = check_row(profile, index, llmperf_profile_kernel_count(profile), stats_out);
+
+    return status < 0 ? status : copy_struct(stats_out, &profile->kernels.items[index].stats, sizeof(*stats_out));
+}
+
+int llmperf_profile_operator(const llmperf_profile *profile, size_t index, llmperf_operator_stats *stats_out)
+{
+    int status = check_row(profile, index, llmperf_profile_operator_count(profile), stats_out);
+
+    return status < 0 ? status : copy_struct(stats_out, &profile->operators.items[index], sizeof(*stats_out));
+}
+
+int llmperf_profile_ledger(const llmperf_profile *profile, llmperf_ledger *ledger_out)
+{
+    if (!profile || !ledger_out)
+        return lp_error(LLMPERF_EINVAL, "profile and ledger are required");
+    return copy_struct(ledger_out, &profile->ledger, sizeof(*ledger_out));
+}
+
+const char *llmperf_profile_problem(const llmperf_profile *profile, size_t index)
+{
+    return profile && index < profile->problems.count ? profile->problems.items[index] : NULL;
+}
+
+const char *llmperf_profile_note(const llmperf_profile *profile, size_t index)
+{
+    return profile && index < profile->notes.count ? profile->notes.items[index] : NULL;
+}
+
+const char *llmperf_verdict_name(uint32_t verdict)
+{
+    static const char *const names[] = { "unknown", "complete", "sampled", "incomplete", "no_device", "dead" };
+
+    return names[verdict < sizeof(names) / sizeof(names[0]) ? verdict : 0];
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "lib/record/paths.h"
+#include "lib/result/totals.h"
+#include "llmperf/activity.h"
+
+#define INTERVALS_KEPT  (UINT64_C(1) << 20) /* of all unions together: 16 MiB */
+#define FOLD_CHECK      16384u              /* activities between two looks at it */
+
+struct lp_totals *lp_totals_create(const struct lp_names *names)
+{
+    struct lp_totals *totals = calloc(1, sizeof(*totals));
+
+    if (totals)
+        totals->names = names;
+    return totals;
+}
+
+void lp_totals_free(struct lp_totals *totals)
+{
+    if (!totals)
+        return;
+    for (size_t i = 0; i < totals->hosts.count; i++)
+        lp_histogram_clear(&totals->hosts.items[i].wall);
+    for (size_t i = 0; i < totals->devices.count; i++) {
+        lp_union_clear(&totals->devices.items[i].own);
+        lp_union_clear(&totals->devices.items[i].inclusive);
+    }
+    for (size_t i = 0; i < totals->kernels.count; i++)
+        lp_histogram_clear(&totals->kernels.items[i].durations);
+    lp_vector_clear(&totals->hosts);
+    lp_vector_clear(&totals->devices);
+    lp_vector_clear(&totals->kernels);
+    lp_hashmap_clear(&totals->device_rows);
+    lp_hashmap_clear(&totals->kernel_rows);
+    free(totals);
+}
+
+bool lp_totals_failed(const struct lp_totals *totals)
+{
+    return totals->failed;
+}
+
+uint64_t lp_totals_late(const struct lp_totals *totals)
+{
+    uint64_t late = 0;
+
+    for (size_t i = 0; i < totals->devices.count; i++)
+        late += totals->devices.items[i].own.late;
+    return late;
+}
+
+static struct lp_host_total *find_host(struct lp_totals *totals, uint32_t node)
+{
+    static const struct lp_host_total empty = { 0 };
+
+    while (totals->hosts.count <= node)
+        if (lp_vector_push(&totals->hosts, empty) < 0) {
+            totals->failed = true;
+            return NULL;
+        }
+    return &totals->hosts.items[node];
+}
+
+void lp_totals_region(struct lp_totals *totals, uint32_t node, uint64_t wall_ns, bool truncated)
+{
+    struct lp_host_total *host = find_host(totals, node);
+    double from_mean;
+
+    if (!host)
+        return;
+    if (truncated) {
+        host->truncated++;
+        return;
+    }
+    host->instances++;
+    host->sum_ns += wall_ns;
+    host->min_ns = host->instances == 1 || wall_ns < host->min_ns ? wall_ns : host->min_ns;
+    host->max_ns = wall_ns > host->max_ns ? wall_ns : host->max_ns;
+    from_mean = (double)wall_ns - host->mean_ns;
+    host->mean_ns += from_mean / (double)host->instances;
+    host->spread += from_mean * ((double)wall_ns - host->mean_ns);
+    if (lp_histogram_add(&host->wall, wall_ns) < 0)
+        totals->failed = true;
+}
+
+void lp_totals_count(struct lp_totals *totals, uint32_t node, uint32_t quantity, uint64_t amount)
+{
+    struct lp_host_total *host = find_host(totals, node);
+
+    if (host && quantity < LP_QUANTITIES)
+        host->quantities[quantity] += amount;
+}
+
+/* Row of a path on a device; rows of its parents are made with it. LP_HASHMAP_NONE without memory. */
+static uint32_t find_device_row(struct lp_totals *totals, uint32_t node, uint16_t device)
+{
+    uint32_t row = lp_hashmap_get(&totals->device_rows, node, device);
+    struct lp_device_total total = { .node = node, .device = device, .parent = LP_HASHMAP_NONE };
+
+    if (row != LP_HASHMAP_NONE)
+        return row;
+    if (node == LP_PATH_UNKNOWN)
+        total.parent = find_device_row(totals, LP_PATH_ROOT, device);
+    else if (node != LP_PATH_ROOT)
+        total.parent = find_device_row(totals, lp_path_get(node)->parent, device);
+    row = (uint32_t)totals->devices.count;
+    if (lp_vector_push(&totals->devices, total) < 0 || lp_hashmap_put(&totals->device_rows, node, device, row) < 0) {
+        totals->failed = true;
+        return LP_HASHMAP_NONE;
+    }
+    return row;
+}
+
+static bool same_kernel(const struct lp_kernel_total *kernel, const struct lp_activity *activity)
+{
+    return kernel->node == activity->node && kernel->name == activity->name && kernel->captured == activity->captured &&
+           kernel->device == activity->device && kernel->kind == activity->kind;
+}
+
+static struct lp_kernel_total *find_kernel(struct lp_totals *totals, const struct lp_activity *activity)
+{
+    uint64_t key0 = (uint64_t)activity->node << 32 | activity->captured;
+    uint64_t key1 = (uint64_t)activity->name << 24 | (uint64_t)activity->device << 8 | activity->kind;
+    struct lp_kernel_total total = { .node = activity->node, .captured = activity->captured, .name = activity->name,
+                                     .device = activity->device, .kind = activity->kind, .min_ns = UINT64_MAX };
+    uint32_t row;
+
+    if (totals->last_kernel < totals->kernels.count && same_kernel(&totals->kernels.items[totals->last_kernel], activity))
+        return &totals->kernels.items[totals->last_kernel];
+    row = lp_hashmap_get(&totals->kernel_rows, key0, key1);
+    if (row == LP_HASHMAP_NONE) {
+        total.row = find_device_row(totals, activity->node, activity->device);
+        row = (uint32_t)totals->kernels.count;
+        if (total.row == LP_HASHMAP_NONE || lp_vector_push(&totals->kernels, total) < 0 ||
+            lp_hashmap_put(&totals->kernel_rows, key0, key1, row) < 0) {
+            totals->failed = true;
+            return NULL;
+        }
+    }
+    totals->last_kernel = row;
+    return &totals->kernels.items[row];
+}
+
+/* Merge what is pending on a row and hand the merged runs up: a parent's busy time holds its children's. */
+static void merge_row(struct lp_totals *totals, uint32_t row)
+{
+    struct lp_device_total *total = &totals->devices.items[row];
+    struct lp_interval_union *from = &total->own, *to = &total->inclusive;
+
+    for (;;) {
+        if (lp_union_merge(from) < 0)
+            totals->failed = true;
+        for (size_t i = 0; i < from->pending.count; i++)
+            if (lp_union_add(to, from->pending.items[i].start, from->pending.items[i].end) < 0)
+                totals->failed = true;
+        lp_union_settled(from);
+        if (!lp_union_due(to) || total->parent == LP_HASHMAP_NONE)
+            return;
+        total = &totals->devices.items[total->parent];
+        from = to;
+        to = &total->inclusive;
+    }
+}
+
+static void add_to_device(struct lp_totals *totals, uint32_t row, const struct lp_activity *activity)
+{
+    struct lp_device_total *total = &totals->devices.items[row];
+    uint64_t duration = activity->end_ns - activity->start_ns;
+
+    if (activity->kind == LLMPERF_ACTIVITY_KERNEL) {
+        total->kernel_ns += duration;
+        total->kernels++;
+    } else if (activity->kind == LLMPERF_ACTIVITY_MEMCPY) {
+        total->memcpy_ns += duration;
+        total->memcpy_bytes += activity->bytes;
+        total->memcpys++;
+    } else {
+        total->memset_ns += duration;
+        total->memsets++;
+    }
+    if (lp_union_add(&total->own, activity->start_ns, activity->end_ns) < 0)
+        totals->failed = true;
+    if (lp_union_due(&total->own))
+        merge_row(totals, row);
+}
+
+static void add_to_kernel(struct lp_totals *totals, struct lp_kernel_total *kernel, const struct lp_activity *activity)
+{
+    uint64_t duration = activity->end_ns - activity->start_ns;
+
+    kernel->calls++;
+    kernel->bytes += activity->bytes;
+    kernel->total_ns += duration;
+    kernel->min_ns = duration < kernel->min_ns ? duration : kernel->min_ns;
+    kernel->max_ns = duration > kernel->max_ns ? duration : kernel->max_ns;
+    if (lp_histogram_add(&kernel->durations, duration) < 0)
+        totals->failed = true;
+}
+
+void lp_totals_settle(struct lp_totals *totals)
+{
+    bool again = true;
+
+    for (uint32_t row = 0; row < totals->devices.count; row++)
+        merge_row(totals, row);
+    /* Children hand up to parents that may have been settled before: until nothing moves. Depth bounds the rounds. */
+    while (again) {
+        again = false;
+        for (size_t i = 0; i < totals->devices.count; i++) {
+            struct lp_device_total *total = &totals->devices.items[i];
+            struct lp_interval_union *set = &total->inclusive;
+
+            if (set->pending.count == 0)
+                continue;
+            again = true;
+            if (lp_union_merge(set) < 0)
+                totals->failed = true;
+            for (size_t k = 0; total->parent != LP_HASHMAP_NONE && k < set->pending.count; k++)
+                if (lp_union_add(&totals->devices.items[total->parent].inclusive, set->pending.items[k].start,
+                                 set->pending.items[k].end) < 0)
+                    totals->failed = true;
+            lp_union_settled(set);
+        }
+    }
+}
+
+static uint64_t kept_intervals(const struct lp_totals *totals, uint64_t *first, uint64_t *last)
+{
+    uint64_t kept = 0;
+
+    *first = UINT64_MAX;
+    *last = 0;
+    for (size_t i = 0; i < totals->devices.count; i++) {
+        const lp_intervals *sets[] = { &totals->devices.items[i].own.open, &totals->devices.items[i].inclusive.open };
+
+        for (size_t k = 0; k < 2; k++) {
+            kept += sets[k]->capacity;
+            if (sets[k]->count == 0)
+                continue;
+            *first = sets[k]->items[0].start < *first ? sets[k]->items[0].start : *first;
+            *last = sets[k]->items[sets[k]->count - 1].end > *last ? sets[k]->items[sets[k]->count - 1].end : *last;
+        }
+    }
+    return kept;
+}
+
+/* Bound the memory of intervals: the older half of the time span becomes a sum. */
+static void fold_old(struct lp_totals *totals)
+{
+    uint64_t first, last, until;
+
+    totals->since_fold = 0;
+    if (kept_intervals(totals, &first, &last) <= INTERVALS_KEPT || first >= last)
+        return;
+    lp_totals_settle(totals);
+    kept_intervals(totals, &first, &last);
+    until = first + (last - first) / 2;
+    for (size_t i = 0; i < totals->devices.count; i++) {
+        lp_union_fold(&totals->devices.items[i].own, until);
+        lp_union_fold(&totals->devices.items[i].inclusive, until);
+    }
+}
+
+void lp_totals_activities(struct lp_totals *totals, const struct lp_activity *activities, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct lp_kernel_total *kernel = find_kernel(totals, &activities[i]);
+
+        if (!kernel)
+            continue;
+        add_to_kernel(totals, kernel, &activities[i]);
+        add_to_device(totals, kernel->row, &activities[i]);
+    }
+    totals->since_fold += count;
+    if (totals->since_fold >= FOLD_CHECK)
+        fold_old(totals);
+}

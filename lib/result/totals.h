@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Inside of lp_totals, for lib/result only. */
+#ifndef LP_RESULT_TOTALS_H
+#define LP_RESULT_TOTALS_H
+
+#include "lib/base/hashmap.h"
+#include "lib/base/vector.h"
+#include "lib/result/histogram.h"
+#include "lib/result/interval_union.h"
+#include "lib/result/result.h"
+
+#define LP_QUANTITIES 6u /* by LLMPERF_QUANTITY_…, 0 unused */
+
+/** What the host said of one path. */
+struct lp_host_total {
+    uint64_t instances, truncated;
+    uint64_t sum_ns, min_ns, max_ns;
+    double mean_ns, spread; /* Welford: spread is the sum of squared differences from the mean */
+    struct lp_histogram wall;
+    uint64_t quantities[LP_QUANTITIES];
+};
+
+/** What ran on one device for one path. */
+struct lp_device_total {
+    uint32_t node; /* LP_PATH_UNKNOWN: launch not seen */
+    uint16_t device;
+    uint32_t parent; /* row of the parent path on this device; LP_HASHMAP_NONE for the root */
+    struct lp_interval_union own, inclusive;
+    uint64_t kernel_ns, memcpy_ns, memset_ns, memcpy_bytes; /* own */
+    uint64_t kernels, memcpys, memsets;                     /* own */
+};
+
+struct lp_kernel_total {
+    uint32_t node, captured, name;
+    uint16_t device;
+    uint8_t kind;
+    uint32_t row; /* device total */
+    uint64_t calls, bytes, total_ns, min_ns, max_ns;
+    struct lp_histogram durations;
+};
+
+struct lp_totals {
+    const struct lp_names *names;
+    LP_VECTOR(struct lp_host_total) hosts; /* by node */
+    LP_VECTOR(struct lp_device_total) devices;
+    LP_VECTOR(struct lp_kernel_total) kernels;
+    struct lp_hashmap device_rows, kernel_rows;
+    uint32_t last_kernel; /* row of the activity before */
+    uint64_t since_fold;  /* activities since memory of intervals was looked at */
+    bool failed;
+};
+
+/** Bring all interval unions up to date. */
+void lp_totals_settle(struct lp_totals *totals);
+
+#endif

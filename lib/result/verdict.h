@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What a ledger means, in a word and in sentences. For lib/result only. */
+#ifndef LP_RESULT_VERDICT_H
+#define LP_RESULT_VERDICT_H
+
+#include "lib/result/profile_data.h"
+
+/** Set the verdict of the profile's ledger and add its problems. A verdict of LLMPERF_VERDICT_NO_DEVICE that is set already
+ * stays. 0 or LLMPERF_ENOMEM. */
+int lp_profile_judge(llmperf_profile *profile);
+
+#endif

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The collector thread: takes in host records and activities, attributes them, commits. All work of a session happens here. */
+#include <errno.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "lib/base/clock.h"
+#include "lib/base/log.h"
+#include "lib/base/status.h"
+#include "lib/session/session.h"
+
+#define ROUND_NS  UINT64_C(20000000)   /* longest sleep between two looks at the rings */
+#define FLUSH_NS  UINT64_C(500000000)  /* between two requests for partly filled buffers */
+#define COMMIT_NS UINT64_C(1000000000) /* a killed process loses at most this */
+#define SILENT_NS UINT64_C(2000000000) /* at the end: wait this long for outstanding records while none arrive */
+
+/* Static and never destroyed: a producer may be about to post it when its session is freed. */
+static sem_t wake;
+
+__attribute__((constructor)) static void make_wake(void)
+{
+    sem_init(&wake, 0, 0);
+}
+
+void lp_session_wake(void)
+{
+    int saved = errno; /* Called on the user's threads. */
+
+    sem_post(&wake);
+    errno = saved;
+}
+
+static void wait_for_work(uint64_t ns)
+{
+    uint64_t until = lp_clock_now() + ns;
+    struct timespec deadline = { (time_t)(until / 1000000000u), (long)(until % 1000000000u) };
+
+    while (sem_clockwait(&wake, CLOCK_MONOTONIC, &deadline) < 0 && errno == EINTR)
+        ;
+    while (sem_trywait(&wake) == 0)
+        ;
+}
+
+void lp_session_fail(struct llmperf_session *session, int status)
+{
+    if (session->failed < 0)
+        return;
+    session->failed = status;
+    snprintf(session->failure, sizeof(session->failure), "%s", llmperf_last_error());
+    lp_log(LLMPERF_LOG_ERROR, "%s", session->failure);
+}
+
+/* One look at everything: launches are always in before the activities that they explain. */
+static void do_round(struct llmperf_session *session, bool flush, bool force)
+{
+    struct lp_device_source *source = session->source;
+    int status = 0;
+
+    if (source && flush) {
+        source->ops->flush(source, force);
+        session->flushed_ns = lp_clock_now();
+    }
+    if (source)
+        source->ops->take(source);
+    if (!source || source->ops->live)
+        lp_capture_drain(&session->sink);
+    if (source && (source->ops->live || session->playing))
+        status = source->ops->deliver(source, &session->sink);
+    if (status < 0)
+        lp_session_fail(session, status);
+    session->playing = session->playing && status > 0;
+    lp_attribution_settle(session->attribution, false);
+}
+
+/* Until every launch has its record, or the device has been silent for long: counts, not time, say when all is in. */
+static void collect_outstanding(struct llmperf_session *session)
+{
+    uint64_t seen = session->activities, moved_ns = lp_clock_now();
+    bool quiet = false;
+
+    while (session->playing)
+        do_round(session, false, false);
+    if (!session->source || !session->source->ops->live)
+        return;
+    while (!quiet && lp_clock_now() - moved_ns < SILENT_NS) {
+        do_round(session, true, false);
+        quiet = session->activities == seen && lp_attribution_pending(session->attribution) == 0;
+        if (session->activities != seen)
+            moved_ns = lp_clock_now();
+        seen = session->activities;
+        if (!quiet && lp_attribution_pending(session->attribution) > 0)
+            wait_for_work(ROUND_NS / 4);
+    }
+    do_round(session, true, true);
+}
+
+static void stop_capture(struct llmperf_session *session)
+{
+    if (session->source && !session->paused)
+        session->source->ops->pause(session->source);
+    if (!session->source || session->source->ops->live)
+        lp_capture_end();
+}
+
+static int pause_session(struct llmperf_session *session)
+{
+    if (session->paused)
+        return lp_error(LLMPERF_ESTATE, "the session is paused already");
+    stop_capture(session);
+    if (!session->source || session->source->ops->live)
+        do_round(session, true, false);
+    lp_attribution_close_regions(session->attribution);
+    session->paused = true;
+    return 0;
+}
+
+static int resume_session(struct llmperf_session *session)
+{
+    int status;
+
+    if (!session->paused)
+        return lp_error(LLMPERF_ESTATE, "the session is not paused");
+    if (session->source && (status = session->source->ops->start(session->source)) < 0)
+        return status;
+    if (!session->source || session->source->ops->live)
+        lp_capture_begin(session->options.ring_bytes);
+    session->paused = false;
+    return 0;
+}
+
+static int finish_session(struct llmperf_session *session, llmperf_profile **profile_out)
+{
+    struct lp_device_stats stats = { 0 };
+    int status;
+
+    stop_capture(session);
+    collect_outstanding(session);
+    lp_attribution_settle(session->attribution, true);
+    lp_attribution_close_regions(session->attribution);
+    lp_session_environment(session);
+    if (session->source)
+        session->source->ops->stats(session->source, &stats);
+    status = lp_recorder_close(session->recorder, &stats, session->environment ? session->environment : "{}");
+    session->recorder = NULL;
+    if (status < 0)
+        lp_session_fail(session, status);
+    lp_session_commit(session, false);
+    status = lp_store_close(session->store);
+    session->store = NULL;
+    if (status < 0)
+        lp_session_fail(session, status);
+    return lp_session_profile(session, false, profile_out);
+}
+
+static int read_ledger(struct llmperf_session *session, llmperf_ledger *ledger)
+{
+    llmperf_profile *profile;
+    int status = lp_session_profile(session, false, &profile);
+
+    if (status < 0)
+        return status;
+    ledger->struct_size = sizeof(*ledger);
+    status = llmperf_profile_ledger(profile, ledger);
+    llmperf_profile_free(profile);
+    return status;
+}
+
+static int answer(struct llmperf_session *session, struct lp_request *request)
+{
+    switch (request->kind) {
+    case LP_REQUEST_PAUSE:
+        return pause_session(session);
+    case LP_REQUEST_RESUME:
+        return resume_session(session);
+    case LP_REQUEST_STOP:
+        return finish_session(session, &request->profile);
+    case LP_REQUEST_LEDGER:
+        do_round(session, false, false);
+        return read_ledger(session, &request->ledger);
+    case LP_REQUEST_SNAPSHOT:
+        do_round(session, true, false);
+        return lp_session_profile(session, false, &request->profile);
+    default:
+        do_round(session, true, false);
+        lp_session_commit(session, true);
+        return session->failed < 0 ? lp_error(session->failed, "%s", session->failure) : 0;
+    }
+}
+
+void *lp_session_collect(void *context)
+{
+    struct llmperf_session *session = context;
+    struct lp_request *request = NULL;
+    bool stop = false;
+
+    while (!stop) {
+        uint64_t now;
+
+        if (!session->playing)
+            wait_for_work(ROUND_NS);
+        request = lp_request_take(&session->requests);
+        now = lp_clock_now();
+        do_round(session, now - session->flushed_ns >= FLUSH_NS, false);
+        if (now - session->committed_ns >= COMMIT_NS)
+            lp_session_commit(session, true);
+        if (!request)
+            continue;
+        stop = request->kind == LP_REQUEST_STOP;
+        lp_request_answer(&session->requests, request, answer(session, request));
+    }
+    return NULL;
+}

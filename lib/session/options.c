@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/clock.h"
+#include "lib/base/file.h"
+#include "lib/base/status.h"
+#include "lib/base/text.h"
+#include "lib/session/options.h"
+
+static const char *const tiers[] = { NULL, "regions", "light", "deep", "counters" };
+#define TIERS (sizeof(tiers) / sizeof(tiers[0]))
+
+const char *lp_tier_name(uint32_t tier)
+{
+    return tier > 0 && tier < TIERS ? tiers[tier] : "unknown";
+}
+
+static int choose_tier(struct lp_options *options, uint32_t given)
+{
+    const char *word = getenv("LLMPERF_TIER");
+
+    options->tier = given ? given : LLMPERF_TIER_DEEP;
+    if (given == LLMPERF_TIER_DEFAULT && word && *word) {
+        for (options->tier = 1; options->tier < TIERS && strcmp(word, tiers[options->tier]); options->tier++)
+            ;
+        if (options->tier == TIERS)
+            return lp_error(LLMPERF_EINVAL, "LLMPERF_TIER=%s is no tier; use regions, light or deep", word);
+    }
+    if (options->tier >= TIERS)
+        return lp_error(LLMPERF_EINVAL, "tier %u does not exist; use LLMPERF_TIER_REGIONS, _LIGHT or _DEEP", given);
+    if (options->tier == LLMPERF_TIER_COUNTERS)
+        return lp_error(LLMPERF_ENOTSUP, "tier counters is not in this version; use deep");
+    return 0;
+}
+
+static int copy(char **out, const char *text)
+{
+    *out = lp_text_copy(text);
+    return text && !*out ? lp_error(LLMPERF_ENOMEM, "out of memory") : 0;
+}
+
+static int choose_run_dir(struct lp_options *options, const llmperf_session_options *given)
+{
+    const char *out_dir = given->out_dir ? given->out_dir : getenv("LLMPERF_OUT");
+    char run_id[64];
+
+    lp_clock_run_id(run_id, sizeof(run_id));
+    if (copy(&options->run_id, given->run_id ? given->run_id : run_id) < 0)
+        return LLMPERF_ENOMEM;
+    if (!*options->run_id || strchr(options->run_id, '/'))
+        return lp_error(LLMPERF_EINVAL, "run_id \"%s\" must be a plain folder name", options->run_id);
+    if (given->run_dir)
+        return copy(&options->run_dir, given->run_dir);
+    if (!out_dir || !*out_dir)
+        return 0;
+    options->run_dir = lp_path_join(out_dir, options->run_id);
+    return options->run_dir ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
+}
+
+static int check_source(const struct lp_options *options)
+{
+    if (options->source > LLMPERF_SOURCE_NONE)
+        return lp_error(LLMPERF_EINVAL, "device source %u does not exist; use one of LLMPERF_SOURCE_…", options->source);
+    if (options->source == LLMPERF_SOURCE_REPLAY && !options->device_path)
+        return lp_error(LLMPERF_EINVAL, "source replay needs a recording: set device_path");
+    return 0;
+}
+
+int lp_options_init(struct lp_options *options, const llmperf_session_options *given)
+{
+    llmperf_session_options whole = LLMPERF_SESSION_OPTIONS_INIT;
+    int status;
+
+    *options = (struct lp_options){ 0 };
+    if (given && given->struct_size < sizeof(size_t))
+        return lp_error(LLMPERF_EINVAL, "struct_size is not set; initialise with LLMPERF_SESSION_OPTIONS_INIT");
+    if (given) /* Users of an older header have a shorter struct. */
+        memcpy(&whole, given, given->struct_size < sizeof(whole) ? given->struct_size : sizeof(whole));
+    if (whole.keep_trace)
+        return lp_error(LLMPERF_ENOTSUP, "keep_trace is not in this version: totals only; record_path keeps every fact");
+    options->source = whole.device_source;
+    options->flags = whole.flags;
+    options->ring_bytes = whole.ring_bytes ? whole.ring_bytes : UINT64_C(1) << 20;
+    options->pool_bytes = whole.pool_bytes ? whole.pool_bytes : UINT64_C(256) << 20;
+    if ((status = choose_tier(options, whole.tier)) < 0 || (status = choose_run_dir(options, &whole)) < 0 ||
+        (status = copy(&options->config_path, whole.config_path)) < 0 ||
+        (status = copy(&options->model_path, whole.model_path)) < 0 ||
+        (status = copy(&options->device_path, whole.device_path)) < 0 ||
+        (status = copy(&options->record_path, whole.record_path)) < 0)
+        return status;
+    return check_source(options);
+}
+
+void lp_options_clear(struct lp_options *options)
+{
+    free(options->run_dir);
+    free(options->run_id);
+    free(options->config_path);
+    free(options->model_path);
+    free(options->device_path);
+    free(options->record_path);
+    *options = (struct lp_options){ 0 };
+}

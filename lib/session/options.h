@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Session options with defaults filled in and checked. For lib/session only. */
+#ifndef LP_SESSION_OPTIONS_H
+#define LP_SESSION_OPTIONS_H
+
+#include "llmperf/session.h"
+
+/** Our copy; all strings are owned. */
+struct lp_options {
+    uint32_t tier, source, flags;
+    uint64_t ring_bytes, pool_bytes;
+    char *run_dir; /* NULL: nothing is written */
+    char *run_id;
+    char *config_path, *model_path, *device_path, *record_path;
+};
+
+/** 0; LLMPERF_EINVAL, LLMPERF_ENOTSUP, LLMPERF_ENOMEM. Clear it afterwards in all cases. */
+int lp_options_init(struct lp_options *options, const llmperf_session_options *given);
+void lp_options_clear(struct lp_options *options);
+
+/** "regions", "light", "deep", "counters". */
+const char *lp_tier_name(uint32_t tier);
+
+#endif

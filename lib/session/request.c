@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+
+#include "lib/base/status.h"
+#include "lib/session/request.h"
+#include "lib/session/session.h"
+
+void lp_requests_init(struct lp_requests *requests)
+{
+    pthread_mutex_init(&requests->callers, NULL);
+    pthread_mutex_init(&requests->lock, NULL);
+    pthread_cond_init(&requests->done, NULL);
+    requests->current = NULL;
+    requests->closed = 0;
+}
+
+void lp_requests_clear(struct lp_requests *requests)
+{
+    pthread_mutex_destroy(&requests->callers);
+    pthread_mutex_destroy(&requests->lock);
+    pthread_cond_destroy(&requests->done);
+}
+
+int lp_request_send(struct lp_requests *requests, struct lp_request *request)
+{
+    int closed;
+
+    pthread_mutex_lock(&requests->callers);
+    pthread_mutex_lock(&requests->lock);
+    closed = requests->closed;
+    if (!closed) {
+        requests->current = request;
+        lp_session_wake();
+        while (requests->current)
+            pthread_cond_wait(&requests->done, &requests->lock);
+    }
+    pthread_mutex_unlock(&requests->lock);
+    pthread_mutex_unlock(&requests->callers);
+    if (closed)
+        return lp_error(LLMPERF_ESTATE, "the session is stopped");
+    return request->status < 0 ? lp_error(request->status, "%s", request->error) : 0;
+}
+
+struct lp_request *lp_request_take(struct lp_requests *requests)
+{
+    struct lp_request *request;
+
+    pthread_mutex_lock(&requests->lock);
+    request = requests->current;
+    pthread_mutex_unlock(&requests->lock);
+    return request;
+}
+
+void lp_request_answer(struct lp_requests *requests, struct lp_request *request, int status)
+{
+    request->status = status;
+    if (status < 0)
+        snprintf(request->error, sizeof(request->error), "%s", llmperf_last_error());
+    pthread_mutex_lock(&requests->lock);
+    if (request->kind == LP_REQUEST_STOP)
+        requests->closed = 1;
+    requests->current = NULL;
+    pthread_cond_broadcast(&requests->done);
+    pthread_mutex_unlock(&requests->lock);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** How any thread asks the collector to do something and waits for it: one request at a time. For lib/session only. */
+#ifndef LP_SESSION_REQUEST_H
+#define LP_SESSION_REQUEST_H
+
+#include <pthread.h>
+
+#include "llmperf/profile.h"
+
+enum lp_request_kind { LP_REQUEST_NONE, LP_REQUEST_FLUSH, LP_REQUEST_PAUSE, LP_REQUEST_RESUME, LP_REQUEST_SNAPSHOT, LP_REQUEST_LEDGER, LP_REQUEST_STOP };
+
+struct lp_request {
+    enum lp_request_kind kind;
+    llmperf_profile *profile; /* out: snapshot, stop */
+    llmperf_ledger ledger;    /* out: ledger */
+    int status;               /* out */
+    char error[512];          /* out: text of a failure, because last_error belongs to a thread */
+};
+
+struct lp_requests {
+    pthread_mutex_t callers; /* one asks at a time */
+    pthread_mutex_t lock;    /* guards current and closed */
+    pthread_cond_t done;
+    struct lp_request *current;
+    int closed; /* the collector takes no more */
+};
+
+void lp_requests_init(struct lp_requests *requests);
+void lp_requests_clear(struct lp_requests *requests);
+
+/** Ask and wait. The request's status (its text becomes this thread's last error), or LLMPERF_ESTATE if the collector is gone. */
+int lp_request_send(struct lp_requests *requests, struct lp_request *request);
+
+/** Collector: what is asked for now; NULL if nothing. */
+struct lp_request *lp_request_take(struct lp_requests *requests);
+
+/** Collector: answer. After LP_REQUEST_STOP nothing more is taken. */
+void lp_request_answer(struct lp_requests *requests, struct lp_request *request, int status);
+
+#endif

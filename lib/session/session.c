@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/base/clock.h"
+#include "lib/base/file.h"
+#include "lib/base/log.h"
+#include "lib/base/status.h"
+#include "lib/session/session.h"
+#include "llmperf/output.h"
+
+static _Atomic(struct llmperf_session *) active; /* the one that runs */
+
+/* A program that ends without stopping its session still gets its report. Runs before CUPTI's own exit handler, because that was
+ * registered before, or never. */
+static void stop_at_exit(void)
+{
+    struct llmperf_session *session = atomic_load(&active);
+
+    if (session && session->pid == getpid())
+        llmperf_session_stop(session, NULL);
+}
+
+static void register_exit(void)
+{
+    atexit(stop_at_exit);
+}
+
+/* The pipeline, from the device side to the result side */
+
+static void pass_host(void *context, uint32_t thread, const struct lp_record *records, size_t count)
+{
+    lp_attribution_host(((struct llmperf_session *)context)->attribution, thread, records, count);
+}
+
+static void pass_activities(void *context, struct lp_activity *activities, size_t count)
+{
+    struct llmperf_session *session = context;
+
+    session->activities += count;
+    lp_attribution_activities(session->attribution, activities, count);
+}
+
+static void pass_region(void *context, uint32_t node, uint64_t wall_ns, bool truncated)
+{
+    lp_totals_region(((struct llmperf_session *)context)->totals, node, wall_ns, truncated);
+}
+
+static void pass_count(void *context, uint32_t node, uint32_t quantity, uint64_t amount)
+{
+    lp_totals_count(((struct llmperf_session *)context)->totals, node, quantity, amount);
+}
+
+static void pass_attributed(void *context, const struct lp_activity *activities, size_t count)
+{
+    lp_totals_activities(((struct llmperf_session *)context)->totals, activities, count);
+}
+
+static int make_pipeline(struct llmperf_session *session)
+{
+    struct lp_attribution_sink results = { session, pass_region, pass_count, pass_attributed };
+    struct lp_device_sink facts = { session, pass_host, pass_activities };
+    int status;
+
+    session->totals = lp_totals_create(&session->names);
+    session->attribution = lp_attribution_create(&results);
+    if (!session->totals || !session->attribution)
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    session->sink = facts;
+    if (session->options.record_path) {
+        if ((status = lp_recorder_open(session->options.record_path, &session->names, &session->recorder)) < 0)
+            return status;
+        session->sink = lp_recorder_sink(session->recorder, &facts);
+    }
+    return 0;
+}
+
+/* Which source */
+
+static int open_source(struct llmperf_session *session, uint32_t kind)
+{
+    const struct lp_device_options options = { session->options.device_path, session->options.pool_bytes,
+                                               session->options.tier != LLMPERF_TIER_LIGHT, &session->names };
+    int status;
+
+    if (kind == LLMPERF_SOURCE_REPLAY)
+        status = lp_device_open_replay(&options, &session->source);
+    else if (kind == LLMPERF_SOURCE_FAKE)
+        status = lp_device_open_fake(&options, &session->source);
+    else
+        status = lp_device_open_cupti(&options, &session->source);
+    if (status < 0)
+        return status;
+    if ((status = session->source->ops->start(session->source)) < 0) {
+        session->source->ops->close(session->source);
+        session->source = NULL;
+        return status;
+    }
+    session->playing = !session->source->ops->live;
+    return 0;
+}
+
+static int choose_source(struct llmperf_session *session)
+{
+    uint32_t kind = session->options.source;
+    int status = 0;
+
+    if (kind == LLMPERF_SOURCE_AUTO && session->options.tier == LLMPERF_TIER_REGIONS) {
+        snprintf(session->source_reason, sizeof(session->source_reason), "tier regions: device activity was not collected");
+    } else if (kind == LLMPERF_SOURCE_NONE) {
+        snprintf(session->source_reason, sizeof(session->source_reason), "source none: device activity was not collected");
+    } else {
+        status = open_source(session, kind);
+        if (status < 0 && kind == LLMPERF_SOURCE_AUTO) {
+            snprintf(session->source_reason, sizeof(session->source_reason), "no device activity: %s", llmperf_last_error());
+            lp_log(LLMPERF_LOG_WARN, "%s", session->source_reason);
+            status = 0;
+        }
+    }
+    snprintf(session->source_name, sizeof(session->source_name), "%s", session->source ? session->source->ops->name : "none");
+    return status;
+}
+
+/* Start and stop */
+
+static int prepare_run(struct llmperf_session *session)
+{
+    char *path;
+    size_t size;
+    int status;
+
+    if (session->options.config_path &&
+        (status = lp_file_read(session->options.config_path, &session->config_text, &size)) < 0)
+        return status;
+    if (!session->options.run_dir)
+        return 0;
+    if ((status = lp_folder_make(session->options.run_dir)) < 0)
+        return status;
+    path = lp_path_join(session->options.run_dir, "run.llmperf");
+    status = path ? lp_store_create(path, &session->store) : lp_error(LLMPERF_ENOMEM, "out of memory");
+    free(path);
+    return status;
+}
+
+/* The program's signals are the program's: none is handled on our thread. */
+static int start_collector(struct llmperf_session *session)
+{
+    sigset_t all, before;
+    int failed;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    failed = pthread_create(&session->collector, NULL, lp_session_collect, session);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return failed ? lp_error(LLMPERF_ENOMEM, "cannot start the collector thread: %s", strerror(failed)) : 0;
+}
+
+static void free_session(struct llmperf_session *session)
+{
+    struct lp_device_stats none = { 0 };
+
+    lp_recorder_close(session->recorder, &none, "{}");
+    if (session->source)
+        session->source->ops->close(session->source);
+    lp_store_close(session->store);
+    lp_attribution_free(session->attribution);
+    lp_totals_free(session->totals);
+    lp_names_clear(&session->names);
+    lp_requests_clear(&session->requests);
+    lp_options_clear(&session->options);
+    free(session->environment);
+    free(session->config_text);
+    free(session);
+}
+
+static int start_session(struct llmperf_session *session)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    int status;
+
+    if ((status = prepare_run(session)) < 0 || (status = make_pipeline(session)) < 0 || (status = choose_source(session)) < 0)
+        return status;
+    pthread_once(&once, register_exit);
+    session->start_ns = session->flushed_ns = lp_clock_now();
+    lp_session_commit(session, true);
+    if (session->failed < 0)
+        return lp_error(session->failed, "%s", session->failure);
+    lp_capture_on_pressure(lp_session_wake);
+    if (!session->source || session->source->ops->live)
+        lp_capture_begin(session->options.ring_bytes);
+    if ((status = start_collector(session)) < 0)
+        lp_capture_end();
+    return status;
+}
+
+int llmperf_session_start(const llmperf_session_options *options, llmperf_session **session_out)
+{
+    struct llmperf_session *session, *nobody = NULL;
+    int status;
+
+    if (!session_out)
+        return lp_error(LLMPERF_EINVAL, "session_out is required");
+    if (lp_capture_forked())
+        return lp_error(LLMPERF_ESTATE, "this is a forked child of a profiled process: it records nothing; start it with exec instead");
+    session = calloc(1, sizeof(*session));
+    if (!session)
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    lp_requests_init(&session->requests);
+    session->pid = getpid();
+    lp_clock_utc(session->created_at, sizeof(session->created_at));
+    status = lp_options_init(&session->options, options);
+    if (status == 0 && !atomic_compare_exchange_strong(&active, &nobody, session))
+        status = lp_error(LLMPERF_EBUSY, "a session runs already in this process; stop it first");
+    else if (status == 0 && (status = start_session(session)) < 0)
+        atomic_store(&active, NULL);
+    if (status < 0)
+        free_session(session);
+    else
+        *session_out = session;
+    return status;
+}
+
+static int check_session(const llmperf_session *session)
+{
+    if (!session)
+        return lp_error(LLMPERF_EINVAL, "session is required");
+    if (session->pid != getpid())
+        return lp_error(LLMPERF_ESTATE, "this session belongs to the parent process");
+    return session->stopped ? lp_error(LLMPERF_ESTATE, "the session is stopped") : 0;
+}
+
+static int send_request(llmperf_session *session, enum lp_request_kind kind, struct lp_request *request)
+{
+    int status = check_session(session);
+
+    *request = (struct lp_request){ .kind = kind };
+    return status < 0 ? status : lp_request_send(&session->requests, request);
+}
+
+int llmperf_session_pause(llmperf_session *session)
+{
+    struct lp_request request;
+
+    return send_request(session, LP_REQUEST_PAUSE, &request);
+}
+
+int llmperf_session_resume(llmperf_session *session)
+{
+    struct lp_request request;
+
+    return send_request(session, LP_REQUEST_RESUME, &request);
+}
+
+int llmperf_session_flush(llmperf_session *session)
+{
+    struct lp_request request;
+
+    return send_request(session, LP_REQUEST_FLUSH, &request);
+}
+
+int llmperf_session_snapshot(llmperf_session *session, llmperf_profile **profile_out)
+{
+    struct lp_request request;
+    int status = profile_out ? send_request(session, LP_REQUEST_SNAPSHOT, &request) : lp_error(LLMPERF_EINVAL, "profile_out is required");
+
+    if (status == 0)
+        *profile_out = request.profile;
+    return status;
+}
+
+int llmperf_session_ledger(llmperf_session *session, llmperf_ledger *ledger_out)
+{
+    struct lp_request request;
+    size_t size;
+    int status;
+
+    if (!ledger_out || ledger_out->struct_size < sizeof(size_t))
+        return lp_error(LLMPERF_EINVAL, "ledger_out is required, initialised with LLMPERF_LEDGER_INIT");
+    if ((status = send_request(session, LP_REQUEST_LEDGER, &request)) < 0)
+        return status;
+    size = ledger_out->struct_size;
+    memcpy(ledger_out, &request.ledger, size < sizeof(request.ledger) ? size : sizeof(request.ledger));
+    ledger_out->struct_size = size;
+    return 0;
+}
+
+const char *llmperf_session_run_dir(const llmperf_session *session)
+{
+    return session ? session->options.run_dir : NULL;
+}
+
+static int write_reports(llmperf_session *session, const llmperf_profile *profile)
+{
+    if (!session->options.run_dir || (session->options.flags & LLMPERF_SESSION_NO_REPORTS))
+        return 0;
+    return llmperf_artifacts_write(profile, session->options.run_dir);
+}
+
+int llmperf_session_stop(llmperf_session *session, llmperf_profile **profile_out)
+{
+    struct lp_request request;
+    int status = send_request(session, LP_REQUEST_STOP, &request), written;
+
+    if (status == LLMPERF_ESTATE || status == LLMPERF_EINVAL)
+        return status;
+    session->stopped = true;
+    pthread_join(session->collector, NULL);
+    atomic_store(&active, NULL);
+    if (status < 0)
+        return status;
+    written = write_reports(session, request.profile);
+    if (profile_out)
+        *profile_out = request.profile;
+    else
+        llmperf_profile_free(request.profile);
+    if (session->failed < 0)
+        return lp_error(session->failed, "%s", session->failure);
+    return written;
+}
+
+void llmperf_session_free(llmperf_session *session)
+{
+    if (!session || session->pid != getpid()) /* A forked child has no collector to end. */
+        return;
+    if (!session->stopped)
+        llmperf_session_stop(session, NULL);
+    free_session(session);
+}

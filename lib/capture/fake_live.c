@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The fake device of running threads: each launch writes its record at once into its thread's
+ * buffer, as a driver would later. */
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/clock.h"
+#include "lib/base/hashmap.h"
+#include "lib/base/status.h"
+#include "lib/capture/buffers.h"
+#include "lib/capture/capture.h"
+#include "lib/capture/device_fake.h"
+#include "lib/capture/threads.h"
+#include "llmperf/activity.h"
+
+#define BUFFER_BYTES ((size_t)65536)
+#define STREAMS      256u /* streams of equal remainder share a queue */
+#define CONTEXT      1u
+
+struct fake_record {
+    const char *name;
+    uint64_t start_ns, end_ns;
+    uint32_t correlation, stream;
+};
+static_assert(sizeof(struct fake_record) == 32, "buffers are cut into records");
+
+/* A thread's place for its buffer. Recycled with the buffer in it when the thread ends, never
+ * freed. */
+struct slot {
+    pthread_mutex_t lock; /* guards buffer and valid */
+    struct lp_buffer *buffer;
+    size_t valid;
+    struct slot *next, *next_free;
+};
+
+struct live_source {
+    struct lp_device_source head;
+    struct lp_buffer *taken;
+    uint64_t refused_before, nameless;
+    struct lp_activity_batch batch;
+};
+
+/* Threads use all of this until the process is gone: static, never destroyed. */
+static struct lp_buffer_pool pool;
+static _Atomic bool running;
+static _Atomic uint32_t last_correlation;
+static _Atomic uint64_t stream_free_ns[STREAMS];
+
+static pthread_mutex_t slots_lock =
+    PTHREAD_MUTEX_INITIALIZER; /* guards the two lists; taken before a slot's lock */
+static struct slot *all_slots, *free_slots;
+
+static __thread struct slot *own_slot;
+static pthread_key_t exit_key;
+
+static void leave_slot(void *state)
+{
+    struct slot *slot = state;
+
+    own_slot = NULL;
+    if (lp_capture_forked()) /* Another thread may have held the lock when the process forked. */
+        return;
+    pthread_mutex_lock(&slots_lock);
+    slot->next_free = free_slots;
+    free_slots = slot;
+    pthread_mutex_unlock(&slots_lock);
+}
+
+static void make_key(void)
+{
+    pthread_key_create(&exit_key, leave_slot);
+}
+
+static struct slot *make_slot(void)
+{
+    struct slot *slot = calloc(1, sizeof(*slot));
+
+    if (!slot)
+        return NULL;
+    pthread_mutex_init(&slot->lock, NULL);
+    slot->next = all_slots;
+    all_slots = slot;
+    return slot;
+}
+
+static struct slot *find_slot(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    if (own_slot)
+        return own_slot;
+    pthread_once(&once, make_key);
+    pthread_mutex_lock(&slots_lock);
+    own_slot = free_slots;
+    if (own_slot)
+        free_slots = own_slot->next_free;
+    else
+        own_slot = make_slot();
+    pthread_mutex_unlock(&slots_lock);
+    if (own_slot)
+        pthread_setspecific(exit_key, own_slot);
+    return own_slot;
+}
+
+/* Under the slot's lock. */
+static void complete_buffer(struct slot *slot)
+{
+    if (slot->buffer)
+        lp_buffer_complete(&pool, slot->buffer, slot->valid);
+    slot->buffer = NULL;
+    slot->valid = 0;
+}
+
+/* Under the slot's lock. */
+static void append_record(struct slot *slot, const struct fake_record *record)
+{
+    if (slot->buffer && slot->valid + sizeof(*record) > BUFFER_BYTES)
+        complete_buffer(slot);
+    if (!slot->buffer && !(slot->buffer = lp_buffer_get(&pool, false)))
+        return; /* The pool counts what it refused. */
+    memcpy(slot->buffer->bytes + slot->valid, record, sizeof(*record));
+    slot->valid += sizeof(*record);
+}
+
+/* Kernels of a stream run one after the other. */
+static uint64_t queue_on_stream(uint32_t stream, uint64_t duration_ns)
+{
+    _Atomic uint64_t *free_ns = &stream_free_ns[stream % STREAMS];
+    uint64_t before =
+        atomic_load_explicit(free_ns, memory_order_relaxed); /* Only the word itself matters. */
+    uint64_t now_ns = lp_clock_now(), start_ns;
+
+    do {
+        start_ns = before > now_ns ? before : now_ns;
+    } while (!atomic_compare_exchange_weak_explicit(free_ns, &before, start_ns + duration_ns,
+                                                    memory_order_relaxed, memory_order_relaxed));
+    return start_ns;
+}
+
+static uint32_t next_correlation(void)
+{
+    uint32_t id;
+
+    do { /* Relaxed: ids need to differ, nothing else. */
+        id = atomic_fetch_add_explicit(&last_correlation, 1, memory_order_relaxed) + 1;
+    } while (id == LP_CORRELATION_NONE);
+    return id;
+}
+
+/* Under the slot's lock. */
+static void launch(struct slot *slot, const char *name, uint32_t stream, uint64_t duration_ns)
+{
+    struct fake_record record = { name, 0, 0, next_correlation(), stream };
+
+    lp_thread_launch(LP_LAUNCH_KERNEL, record.correlation);
+    record.start_ns = queue_on_stream(stream, duration_ns);
+    record.end_ns = record.start_ns + duration_ns;
+    append_record(slot, &record);
+}
+
+/* One lock around the whole launch: a flush after pause() waits for launches under way, so none is
+ * half in a session. */
+void lp_fake_launch(const char *name, uint32_t stream, uint64_t duration_ns)
+{
+    struct slot *slot;
+
+    if (!atomic_load(&running) || lp_capture_forked() || !(slot = find_slot()))
+        return;
+    pthread_mutex_lock(&slot->lock);
+    if (atomic_load(&running))
+        launch(slot, name, stream, duration_ns);
+    pthread_mutex_unlock(&slot->lock);
+}
+
+static int start(struct lp_device_source *head)
+{
+    (void)head;
+    atomic_store(&running, true);
+    return 0;
+}
+
+static void pause_source(struct lp_device_source *head)
+{
+    (void)head;
+    atomic_store(&running, false);
+}
+
+static void flush(struct lp_device_source *head, bool force)
+{
+    (void)head;
+    (void)force;
+    pthread_mutex_lock(&slots_lock);
+    for (struct slot *slot = all_slots; slot; slot = slot->next) {
+        pthread_mutex_lock(&slot->lock);
+        complete_buffer(slot);
+        pthread_mutex_unlock(&slot->lock);
+    }
+    pthread_mutex_unlock(&slots_lock);
+}
+
+static void take(struct lp_device_source *head)
+{
+    struct live_source *source = (struct live_source *)(void *)head;
+
+    if (!source->taken)
+        source->taken = lp_buffer_take(&pool);
+}
+
+static void decode_record(struct live_source *source, const struct fake_record *record,
+                          const struct lp_device_sink *sink)
+{
+    uint32_t name = lp_names_intern(source->head.names,
+                                    record->name ? record->name : "[kernel without a name]");
+    struct lp_activity *activity;
+
+    if (name == LP_HASHMAP_NONE) {
+        source->nameless++;
+        return;
+    }
+    activity = lp_activity_batch_next(&source->batch, sink);
+    activity->start_ns = record->start_ns;
+    activity->end_ns = record->end_ns;
+    activity->correlation = record->correlation;
+    activity->name = name;
+    activity->context = CONTEXT;
+    activity->stream = record->stream;
+    activity->kind = LLMPERF_ACTIVITY_KERNEL;
+}
+
+static int deliver(struct lp_device_source *head, const struct lp_device_sink *sink)
+{
+    struct live_source *source = (struct live_source *)(void *)head;
+
+    while (source->taken) {
+        struct lp_buffer *buffer = source->taken;
+
+        source->taken = buffer->next;
+        for (size_t at = 0; at < buffer->valid; at += sizeof(struct fake_record)) {
+            struct fake_record record;
+
+            memcpy(&record, buffer->bytes + at, sizeof(record));
+            decode_record(source, &record, sink);
+        }
+        lp_buffer_recycle(&pool, buffer);
+    }
+    lp_activity_batch_send(&source->batch, sink);
+    return 0;
+}
+
+static void read_stats(const struct lp_device_source *head, struct lp_device_stats *stats)
+{
+    const struct live_source *source = (const struct live_source *)(const void *)head;
+    uint64_t refused = atomic_load(&pool.refused) - source->refused_before;
+
+    *stats = (struct lp_device_stats){ refused + source->nameless, 0, 0, false, false };
+}
+
+static void recycle_taken(struct live_source *source)
+{
+    struct lp_buffer *buffer;
+
+    while ((buffer = source->taken)) {
+        source->taken = buffer->next;
+        lp_buffer_recycle(&pool, buffer);
+    }
+}
+
+/* What threads wrote and nobody asked for. Nobody looks at the pool after it while `running` is
+ * off. */
+static void discard(struct live_source *source)
+{
+    flush(&source->head, true);
+    recycle_taken(source);
+    take(&source->head);
+    recycle_taken(source);
+}
+
+static void close_source(struct lp_device_source *head)
+{
+    atomic_store(&running, false);
+    discard((struct live_source *)(void *)head);
+    free(head);
+}
+
+int lp_fake_live_open(const struct lp_device_options *options, struct lp_device_source **source_out)
+{
+    static const struct lp_device_ops ops = { "fake", true,    start,      pause_source, flush,
+                                              take,   deliver, read_stats, close_source };
+    struct live_source *source = calloc(1, sizeof(*source));
+
+    if (!source)
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    source->head.ops = &ops;
+    source->head.names = options->names;
+    atomic_store(&running, false);
+    discard(source);
+    lp_buffer_pool_init(&pool, BUFFER_BYTES, options->pool_bytes);
+    source->refused_before = atomic_load(&pool.refused);
+    *source_out = &source->head;
+    return 0;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Scripts of the fake device, read into a list of statements. The language is described in
+ * docs/fake-script.md.
+ * @threads one at a time per object */
+#ifndef LP_CAPTURE_FAKE_SCRIPT_H
+#define LP_CAPTURE_FAKE_SCRIPT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/base/strings.h"
+#include "lib/base/vector.h"
+
+#define LP_FAKE_THREADS 1024u
+#define LP_FAKE_NESTING 16u
+#define LP_FAKE_REPEATS UINT64_C(1000000000) /* most rounds, all nested repeats multiplied */
+#define LP_FAKE_NUMBER  UINT64_C(1000000000000000000) /* largest number; as a time about 31 years  \
+                                                       */
+
+enum lp_fake_verb {
+    LP_FAKE_THREAD,
+    LP_FAKE_AT,
+    LP_FAKE_WAIT,
+    LP_FAKE_BEGIN,
+    LP_FAKE_END,
+    LP_FAKE_COUNT,
+    LP_FAKE_LAUNCH,
+    LP_FAKE_GRAPH,
+    LP_FAKE_COPY,
+    LP_FAKE_SET,
+    LP_FAKE_LAUNCH_FAIL,
+    LP_FAKE_CAPTURE,
+    LP_FAKE_EXIT,
+    LP_FAKE_REPEAT,
+    LP_FAKE_DONE,
+    LP_FAKE_FAULT,
+    LP_FAKE_DRIVER_DROP,
+    LP_FAKE_INCOMPLETE,
+    LP_FAKE_OVERHEAD
+};
+
+enum lp_fake_copy { LP_FAKE_HTOD, LP_FAKE_DTOH, LP_FAKE_DTOD, LP_FAKE_PTOP };
+
+enum lp_fake_fault {
+    LP_FAKE_NONE,
+    LP_FAKE_DROP,
+    LP_FAKE_DUPLICATE,
+    LP_FAKE_ZERO_TIME,
+    LP_FAKE_NO_END,
+    LP_FAKE_REVERSED_TIME,
+    LP_FAKE_FAR_FUTURE,
+    LP_FAKE_LATE,
+    LP_FAKE_LATE_LAUNCH,
+    LP_FAKE_UNKNOWN_CORRELATION,
+    LP_FAKE_REORDER
+};
+
+/** Options of statements, KEY=VALUE. The first five have the values of LLMPERF_QUANTITY_…; of a
+ * device statement `context` is the device context. */
+enum lp_fake_key {
+    LP_FAKE_TOKENS = 1,
+    LP_FAKE_SEQUENCES = 2,
+    LP_FAKE_CONTEXT = 3,
+    LP_FAKE_FLOPS = 4,
+    LP_FAKE_BYTES = 5,
+    LP_FAKE_KIND = 6, /* LLMPERF_REGION_… */
+    LP_FAKE_STREAM = 7,
+    LP_FAKE_DEVICE = 8,
+    LP_FAKE_DURATION = 9,
+    LP_FAKE_DELAY = 10,
+    LP_FAKE_EVERY = 11,
+    LP_FAKE_GRAPH_ID = 12
+};
+#define LP_FAKE_KEYS 13
+
+/** One statement, defaults filled in. */
+struct lp_fake_op {
+    uint8_t verb;   /* enum lp_fake_verb */
+    uint8_t choice; /* LLMPERF_QUANTITY_…, enum lp_fake_copy or enum lp_fake_fault */
+    uint16_t given; /* set of enum lp_fake_key that the script gives */
+    uint32_t line;
+    uint32_t first_name, name_count; /* in names of the script */
+    uint32_t partner;                /* of done: its repeat */
+    uint64_t number;
+    uint64_t values[LP_FAKE_KEYS]; /* by enum lp_fake_key */
+};
+
+/** Zero-initialised: an empty script. */
+struct lp_fake_script {
+    LP_VECTOR(struct lp_fake_op) ops;
+    LP_VECTOR(const char *) names;
+    struct lp_strings pool;
+};
+
+/** Read the script of `size` bytes into `script`. @param path  Stands in error texts.
+ * @return 0, LLMPERF_EFORMAT, LLMPERF_ENOMEM; clear the script in any case. */
+int lp_fake_script_read(struct lp_fake_script *script, const char *path, const char *bytes,
+                        size_t size);
+
+void lp_fake_script_clear(struct lp_fake_script *script);
+
+#endif

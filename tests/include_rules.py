@@ -20,7 +20,7 @@ FOLDERS = {
     "base":        ([],                                         ["version.h"]),
     "record":      (["base"],                                   ["region.h", "activity.h"]),
     "capture":     (["base", "record"],                         ["region.h", "activity.h"]),
-    "attribution": (["base", "record"],                         ["activity.h"]),
+    "attribution": (["base", "record"],                         ["activity.h", "profile.h"]),  # the ledger
     "result":      (["base", "record", "attribution"],          ["activity.h", "region.h", "profile.h", "version.h"]),
     "config":      (["base"],                                   ["config.h"]),
     "output":      (["base", "result", "config"],               ["activity.h", "config.h", "region.h", "profile.h",

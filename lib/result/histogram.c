@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdlib.h>
+
+#include "lib/base/status.h"
+#include "lib/base/varint.h"
+#include "lib/result/histogram.h"
+
+#define BUCKET_BITS 5u
+#define BUCKETS     (1u << BUCKET_BITS) /* of an octave */
+
+/* Octave 0 holds 0..31, one value a bucket; octave k holds the values whose highest bit is k + 4.
+ */
+static unsigned octave_of(uint64_t value)
+{
+    return value < BUCKETS ? 0 : 64u - BUCKET_BITS - (unsigned)__builtin_clzll(value);
+}
+
+int lp_histogram_add(struct lp_histogram *histogram, uint64_t value)
+{
+    unsigned octave = octave_of(value);
+    unsigned bucket = (unsigned)(octave ? value >> (octave - 1) : value) & (BUCKETS - 1);
+    uint64_t *counts = histogram->octaves[octave];
+
+    if (!counts) {
+        counts = calloc(BUCKETS, sizeof(*counts));
+        if (!counts)
+            return lp_error(LLMPERF_ENOMEM, "out of memory (a histogram)");
+        histogram->octaves[octave] = counts;
+    }
+    counts[bucket]++;
+    return 0;
+}
+
+static double middle_of(unsigned octave, unsigned bucket)
+{
+    if (octave == 0)
+        return bucket;
+    return ldexp(BUCKETS + bucket, (int)octave - 1) + (ldexp(1, (int)octave - 1) - 1) / 2;
+}
+
+static uint64_t total_count(const struct lp_histogram *histogram)
+{
+    uint64_t total = 0;
+
+    for (unsigned octave = 0; octave < LP_HISTOGRAM_OCTAVES; octave++)
+        for (unsigned bucket = 0; histogram->octaves[octave] && bucket < BUCKETS; bucket++)
+            total += histogram->octaves[octave][bucket];
+    return total;
+}
+
+double lp_histogram_quantile(const struct lp_histogram *histogram, double fraction)
+{
+    double rank = fmax(1, ceil(fraction * (double)total_count(histogram)));
+    uint64_t below = 0;
+    double middle = 0;
+
+    for (unsigned octave = 0; octave < LP_HISTOGRAM_OCTAVES; octave++) {
+        const uint64_t *counts = histogram->octaves[octave];
+
+        for (unsigned bucket = 0; counts && bucket < BUCKETS; bucket++) {
+            if (counts[bucket] == 0)
+                continue;
+            below += counts[bucket];
+            middle = middle_of(octave, bucket);
+            if ((double)below >= rank)
+                return middle;
+        }
+    }
+    return middle; /* a fraction over 1: the last one */
+}
+
+static void add_varint(struct lp_text *text, uint64_t value)
+{
+    uint8_t bytes[LP_VARINT_BYTES];
+
+    lp_text_add(text, (const char *)bytes, (size_t)(lp_varint_put(bytes, value) - bytes));
+}
+
+void lp_histogram_encode(const struct lp_histogram *histogram, struct lp_text *text)
+{
+    unsigned last = 0;
+
+    for (unsigned octave = 0; octave < LP_HISTOGRAM_OCTAVES; octave++) {
+        const uint64_t *counts = histogram->octaves[octave];
+
+        for (unsigned bucket = 0; counts && bucket < BUCKETS; bucket++) {
+            if (counts[bucket] == 0)
+                continue;
+            add_varint(text, octave * BUCKETS + bucket - last);
+            add_varint(text, counts[bucket]);
+            last = octave * BUCKETS + bucket;
+        }
+    }
+}
+
+void lp_histogram_clear(struct lp_histogram *histogram)
+{
+    for (unsigned octave = 0; octave < LP_HISTOGRAM_OCTAVES; octave++)
+        free(histogram->octaves[octave]);
+    *histogram = (struct lp_histogram){ { NULL } };
+}

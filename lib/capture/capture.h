@@ -4,6 +4,7 @@
 #define LP_CAPTURE_CAPTURE_H
 
 #include "lib/capture/device.h"
+#include "lib/capture/driver.h"
 #include "lib/capture/recording.h"
 
 /** Begin to keep host records; `ring_bytes` for each thread that records for the first time. Regions that are open on a thread are

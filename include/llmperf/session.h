@@ -46,7 +46,7 @@ typedef struct llmperf_session_options {
     const char *device_path;           /**< recording (replay) or script (fake) */
     const char *record_path;           /**< write a recording of this session here; NULL: none */
     const char *counters;              /**< counter preset for tier counters */
-    uint64_t ring_bytes;               /**< host records kept per thread between two reads; default 1 MiB */
+    uint64_t ring_bytes;               /**< host records kept per thread between two reads; default 4 MiB */
     uint64_t pool_bytes;               /**< most memory for device records under way; default 256 MiB */
     uint32_t overhead_budget_permille; /**< for tier light; default 10 */
     uint32_t keep_trace;               /**< this version keeps totals only; 1 answers LLMPERF_ENOTSUP */

@@ -81,7 +81,7 @@ int lp_options_init(struct lp_options *options, const llmperf_session_options *g
         return lp_error(LLMPERF_ENOTSUP, "keep_trace is not in this version: totals only; record_path keeps every fact");
     options->source = whole.device_source;
     options->flags = whole.flags;
-    options->ring_bytes = whole.ring_bytes ? whole.ring_bytes : UINT64_C(1) << 20;
+    options->ring_bytes = whole.ring_bytes ? whole.ring_bytes : UINT64_C(4) << 20;
     options->pool_bytes = whole.pool_bytes ? whole.pool_bytes : UINT64_C(256) << 20;
     if ((status = choose_tier(options, whole.tier)) < 0 || (status = choose_run_dir(options, &whole)) < 0 ||
         (status = copy(&options->config_path, whole.config_path)) < 0 ||

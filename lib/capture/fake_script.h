@@ -13,9 +13,8 @@
 
 #define LP_FAKE_THREADS 1024u
 #define LP_FAKE_NESTING 16u
-#define LP_FAKE_REPEATS UINT64_C(1000000000) /* most rounds, all nested repeats multiplied */
-#define LP_FAKE_NUMBER  UINT64_C(1000000000000000000) /* largest number; as a time about 31 years  \
-                                                       */
+#define LP_FAKE_REPEATS UINT64_C(1000000000)          /* most rounds of nested repeats */
+#define LP_FAKE_NUMBER  UINT64_C(1000000000000000000) /* largest number; in ns 31 years */
 
 enum lp_fake_verb {
     LP_FAKE_THREAD,

@@ -66,6 +66,82 @@ class Rows(support.TestCase):
         self.assertIsNone(profile.fact("no such fact"))
 
 
+SCRIPT = """
+begin LLM@prefill tokens=8
+begin mlp
+launch _Z4gemmIfEvPKT_i duration=5000
+launch _Z4gemmIfEvPKT_i duration=7000
+copy htod bytes=64 duration=1000
+end
+launch softmax duration=2000 device=1
+end
+set bytes=32 duration=500
+"""
+
+
+class Device(support.TestCase):
+    """Rows with device activity, scripted."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.script = self.folder / "script.txt"
+        self.script.write_text(SCRIPT)
+
+    def play(self, source: str, path: Any, **options: Any) -> llmperf.Profile:
+        with llmperf.Session(source=source, device_path=path, tier="deep", **options) as session:
+            pass
+        assert session.profile is not None
+        return session.profile
+
+    def test_kernel_rows(self) -> None:
+        profile = self.play("fake", self.script)
+        rows = {row["name"]: row for row in profile.kernels()}
+        gemm = rows["_Z4gemmIfEvPKT_i"]
+        self.assertEqual(set(gemm), {name for name, _ in _native.llmperf_kernel_stats._fields_}
+                         - {"struct_size"})
+        self.assertEqual((gemm["region"], gemm["captured_in"], gemm["kind"], gemm["device"],
+                          gemm["calls"], gemm["short_name"]),
+                         ("LLM@prefill/LLM@mlp", None, "kernel", 0, 2, "gemm"))
+        for name, value in (("total_ms", 0.012), ("mean_ms", 0.006), ("min_ms", 0.005),
+                            ("max_ms", 0.007)):
+            self.assertAlmostEqual(gemm[name], value)
+        self.assertAlmostEqual(sum(row["share"] for row in rows.values()), 1)
+        copy, fill = rows["[memcpy HtoD]"], rows["[memset]"]
+        self.assertEqual((copy["kind"], copy["bytes"], copy["region"]),
+                         ("memcpy", 64, "LLM@prefill/LLM@mlp"))
+        self.assertEqual((fill["kind"], fill["bytes"], fill["region"]), ("memset", 32, ""))
+
+    def test_region_rows_have_a_device_each(self) -> None:
+        profile = self.play("fake", self.script)
+        rows = {(row["path"], row["device"]): row for row in profile.regions()}
+        self.assertEqual(set(rows), {("LLM@prefill", 0), ("LLM@prefill", 1),
+                                     ("LLM@prefill/LLM@mlp", 0)})
+        self.assertAlmostEqual(rows["LLM@prefill", 0]["kernel_ms"], 0.012)
+        self.assertAlmostEqual(rows["LLM@prefill", 1]["gpu_busy_ms"], 0.002)
+        self.assertEqual(rows["LLM@prefill/LLM@mlp", 0]["memcpy_bytes"], 64)
+        ledger = profile.ledger()
+        self.assertEqual((ledger["verdict"], ledger["launches_expected"], ledger["kernels_seen"],
+                          ledger["memory_seen"], ledger["kernels_outside"]),
+                         ("complete", 3, 3, 2, 0))
+        self.assertEqual(ledger["attributed_gpu_time_share"], 1)
+
+    def test_a_recording_replays_to_the_same_rows(self) -> None:
+        recording = self.folder / "session.recording"
+        played = self.play("fake", self.script, record_path=recording)
+        replayed = self.play("replay", recording)
+        self.assertEqual(replayed.kernels(), played.kernels())
+        self.assertEqual(replayed.ledger(), played.ledger())
+        for row, again in zip(played.regions(), replayed.regions()):
+            self.assertEqual({**row, "process_id": 0}, {**again, "process_id": 0})
+
+    def test_a_faulty_script_names_its_line(self) -> None:
+        self.script.write_text("begin x\nlunch kernel\n")
+        with self.assertRaises(llmperf.LlmperfError) as refused:
+            self.play("fake", self.script)
+        self.assertEqual(refused.exception.name, "LLMPERF_EFORMAT")
+        self.assertIn("2", refused.exception.text)
+
+
 class Documents(support.TestCase):
     """Texts and files."""
 

@@ -52,7 +52,7 @@ class Session:
     device_path: recording (source "replay") or script (source "fake").
     record_path: file to write a recording of this session to.
     counters: counter preset of tier "counters".
-    ring_bytes: host records kept per thread between two reads; 0: 1 MiB.
+    ring_bytes: host records kept per thread between two reads; 0: 4 MiB.
     pool_bytes: most memory for device records under way; 0: 256 MiB.
     overhead_budget_permille: for tier "light", in thousandths of the run time; 0: 10.
     keep_trace: keep each record, not totals only.

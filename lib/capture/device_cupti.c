@@ -145,11 +145,14 @@ static int set_up_process(uint64_t pool_bytes)
 }
 
 /* Callbacks that an older CUPTI does not know are refused one by one: the driver below it does not have those calls either. */
-static void switch_callbacks(uint32_t on)
+static void switch_callbacks(const struct cupti_source *source, uint32_t on)
 {
-    for (uint32_t id = 0; id < sizeof(launch_kinds); id++)
-        if (launch_kinds[id] && cupti->EnableCallback(on, subscriber, LP_CUPTI_DOMAIN_DRIVER_API, id) != LP_CUPTI_SUCCESS && on)
+    for (uint32_t id = 0; id < sizeof(launch_kinds); id++) {
+        if (!launch_kinds[id] || (launch_kinds[id] == LP_LAUNCH_MEMORY && !source->memory_activities))
+            continue;
+        if (cupti->EnableCallback(on, subscriber, LP_CUPTI_DOMAIN_DRIVER_API, id) != LP_CUPTI_SUCCESS && on)
             lp_log(LLMPERF_LOG_DEBUG, "CUPTI does not know driver callback %u", id);
+    }
     cupti->EnableCallback(on, subscriber, LP_CUPTI_DOMAIN_RESOURCE, LP_CUPTI_RESOURCE_GRAPHNODE_CREATED);
 }
 
@@ -160,10 +163,10 @@ static int start(struct lp_device_source *head)
     struct cupti_source *source = (struct cupti_source *)(void *)head;
     int result;
 
-    switch_callbacks(1);
+    switch_callbacks(source, 1);
     result = cupti->ActivityEnable(LP_CUPTI_KIND_CONCURRENT_KERNEL);
     if (result != LP_CUPTI_SUCCESS) {
-        switch_callbacks(0);
+        switch_callbacks(source, 0);
         return lp_error(LLMPERF_ENODEVICE, "CUPTI records no kernels: %s (%d)", lp_cupti_text(cupti, result), result);
     }
     for (size_t i = 0; source->memory_activities && i < sizeof(memory_kinds) / sizeof(memory_kinds[0]); i++)
@@ -174,12 +177,13 @@ static int start(struct lp_device_source *head)
 
 static void pause_source(struct lp_device_source *head)
 {
-    (void)head;
+    const struct cupti_source *source = (const struct cupti_source *)(const void *)head;
+
     cupti->ActivityDisable(LP_CUPTI_KIND_CONCURRENT_KERNEL);
-    for (size_t i = 0; i < sizeof(memory_kinds) / sizeof(memory_kinds[0]); i++)
+    for (size_t i = 0; source->memory_activities && i < sizeof(memory_kinds) / sizeof(memory_kinds[0]); i++)
         cupti->ActivityDisable(memory_kinds[i]);
     cupti->ActivityDisable(LP_CUPTI_KIND_OVERHEAD);
-    switch_callbacks(0);
+    switch_callbacks(source, 0);
 }
 
 static void flush(struct lp_device_source *head, bool force)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""count_cases.py LOG.json...: adds up the cases of meson's test logs; prints "PASSED FAILED SKIPPED".
+"""count_cases.py LOG.json...   adds up the cases of meson's test logs; prints "PASSED FAILED SKIPPED"
+count_cases.py --self-test
 
 A program that names its cases (cmocka, unittest, or a last line "N passed, N failed, N skipped") counts by case, any other as one.
 A program that ends badly counts as at least one failure, whatever its cases said: a leak report comes after the last case.
@@ -52,5 +53,34 @@ def main(paths):
     print(*total)
 
 
+CMOCKA_RUN = "[==========] Running 3 test(s).\n[ RUN      ] a\n[       OK ] a\n[ RUN      ] b\n"
+SAMPLES = [  # result, standard output, standard error, what it counts as
+    ("OK", "hello\n", "", (1, 0, 0)),
+    ("FAIL", "hello\n", "", (0, 1, 0)),
+    ("TIMEOUT", None, None, (0, 1, 0)),
+    ("SKIP", "no device\n", "", (0, 0, 1)),
+    ("OK", CMOCKA_RUN + "[       OK ] b\n[ RUN      ] c\n[  SKIPPED ] c\n", "[  PASSED  ] 2 test(s).\n", (2, 0, 1)),
+    ("FAIL", CMOCKA_RUN + "[  FAILED  ] b\n[ RUN      ] c\n[       OK ] c\n", "", (2, 1, 0)),
+    ("FAIL", CMOCKA_RUN, "Segmentation fault\n", (1, 1, 0)),
+    ("FAIL", CMOCKA_RUN + "[       OK ] b\n", "ERROR: LeakSanitizer: detected memory leaks\n", (2, 1, 0)),
+    ("OK", "", "....\nRan 4 tests in 0.1s\n\nOK\n", (4, 0, 0)),
+    ("OK", "", "..s.\nRan 4 tests in 0.1s\n\nOK (skipped=1)\n", (3, 0, 1)),
+    ("FAIL", "", "Ran 9 tests in 0.1s\n\nFAILED (failures=1, errors=2, skipped=3)\n", (3, 3, 3)),
+    ("OK", "one\n40 passed, 0 failed, 0 skipped\n", "", (40, 0, 0)),
+    ("FAIL", "39 passed, 1 failed\n", "", (39, 1, 0)),
+]
+
+
+def self_test():
+    failed = 0
+    for result, stdout, stderr, expected in SAMPLES:
+        found = count({"result": result, "stdout": stdout, "stderr": stderr})
+        if found != expected:
+            print(f"{stdout!r} {stderr!r}: expected {expected}, found {found}")
+            failed += 1
+    print(f"{len(SAMPLES) - failed} passed, {failed} failed, 0 skipped")
+    return 1 if failed else 0
+
+
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    sys.exit(self_test() if sys.argv[1:] == ["--self-test"] else main(sys.argv[1:]))

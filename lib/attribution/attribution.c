@@ -21,8 +21,8 @@ struct lp_attribution {
     struct lp_open_regions regions;
     struct lp_correlation correlation;
     activity_vector parked[2]; /* without a launch, since this round and since the round before */
-    uint64_t launches, voids, graph_launches, graph_voids, memory_calls, records_lost;
-    uint64_t matched, graphs_matched; /* launches with their record, with their first record */
+    uint64_t launches, voids, graph_launches, graph_voids, memory_calls, memory_voids, records_lost;
+    uint64_t matched, graphs_matched, memory_matched; /* launches with their record, with their first record */
     uint64_t kernels_seen, graph_kernels_seen, memory_seen, kernels_attributed, kernels_outside, kernels_unattributed;
     uint64_t duplicates, invalid, incomplete, graph_unmapped;
     uint64_t attributed_ns, unattributed_ns;
@@ -66,6 +66,7 @@ static void void_launch(struct lp_attribution *attribution, const struct lp_reco
     launch->is_void = 1;
     attribution->voids += launch->kind == LP_LAUNCH_KERNEL;
     attribution->graph_voids += launch->kind == LP_LAUNCH_GRAPH;
+    attribution->memory_voids += launch->kind == LP_LAUNCH_MEMORY;
 }
 
 void lp_attribution_host(struct lp_attribution *attribution, uint32_t thread, const struct lp_record *records, size_t count)
@@ -122,7 +123,10 @@ static bool count_activity(struct lp_attribution *attribution, struct lp_activit
         }
         attribution->matched += !launch->is_void;
     }
-    attribution->graphs_matched += launch && launch->kind == LP_LAUNCH_GRAPH && launch->seen == 0 && !launch->is_void;
+    if (launch && launch->seen == 0 && !launch->is_void) {
+        attribution->graphs_matched += launch->kind == LP_LAUNCH_GRAPH;
+        attribution->memory_matched += launch->kind == LP_LAUNCH_MEMORY;
+    }
     if (launch && (kernel || launch->kind != LP_LAUNCH_KERNEL) && launch->seen < UINT16_MAX)
         launch->seen++;
     activity->node = launch ? launch->node : LP_PATH_UNKNOWN;
@@ -206,13 +210,20 @@ uint64_t lp_attribution_pending(const struct lp_attribution *attribution)
     return launches > settled ? launches - settled : 0;
 }
 
+uint64_t lp_attribution_pending_memory(const struct lp_attribution *attribution)
+{
+    uint64_t settled = attribution->memory_matched + attribution->memory_voids;
+
+    return attribution->memory_calls > settled ? attribution->memory_calls - settled : 0;
+}
+
 void lp_attribution_ledger(const struct lp_attribution *attribution, llmperf_ledger *ledger)
 {
     uint64_t all_ns = attribution->attributed_ns + attribution->unattributed_ns;
 
     ledger->launches_expected = attribution->launches - attribution->voids;
     ledger->graph_launches = attribution->graph_launches - attribution->graph_voids;
-    ledger->memory_calls = attribution->memory_calls;
+    ledger->memory_calls = attribution->memory_calls - attribution->memory_voids;
     ledger->kernels_seen = attribution->kernels_seen;
     ledger->graph_kernels_seen = attribution->graph_kernels_seen;
     ledger->memory_seen = attribution->memory_seen;

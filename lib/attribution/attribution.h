@@ -41,6 +41,9 @@ void lp_attribution_close_regions(struct lp_attribution *attribution);
 /** Launch calls of kernels and graphs that should have brought a record and have not yet. */
 uint64_t lp_attribution_pending(const struct lp_attribution *attribution);
 
+/** The same for calls of copies and sets; those of zero bytes never bring one. */
+uint64_t lp_attribution_pending_memory(const struct lp_attribution *attribution);
+
 /** Fill in what attribution knows of the ledger; the rest is left alone. */
 void lp_attribution_ledger(const struct lp_attribution *attribution, llmperf_ledger *ledger);
 

@@ -168,7 +168,7 @@ static void fill_device(struct freezer *freezer, llmperf_region_stats *stats, ui
                                      total->kernels, total->memcpys, total->memsets };
     stats->device = total->device;
     stats->exclusive_gpu_busy_ms = to_ms(lp_union_length(&total->own));
-    stats->gpu_busy_ms = root ? stats->exclusive_gpu_busy_ms : to_ms(lp_union_length(&total->inclusive));
+    stats->gpu_busy_ms = root ? stats->exclusive_gpu_busy_ms : to_ms(lp_totals_busy(total));
     stats->kernel_ms = to_ms(sums.kernel_ns);
     stats->exclusive_kernel_ms = to_ms(total->kernel_ns);
     stats->memcpy_ms = to_ms(sums.memcpy_ns);

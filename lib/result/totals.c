@@ -5,7 +5,7 @@
 #include "lib/result/totals.h"
 #include "llmperf/activity.h"
 
-#define INTERVALS_KEPT  (UINT64_C(1) << 20) /* of all unions together: 16 MiB */
+#define INTERVALS_KEPT  (UINT64_C(1) << 21) /* of all unions together: 32 MiB */
 #define FOLD_CHECK      16384u              /* activities between two looks at it */
 
 struct lp_totals *lp_totals_create(const struct lp_names *names)
@@ -93,6 +93,53 @@ void lp_totals_count(struct lp_totals *totals, uint32_t node, uint32_t quantity,
         host->quantities[quantity] += amount;
 }
 
+/* Merge a union and hand its merged runs up to the inclusive time of `target`, if that is a row. */
+static void pass_up(struct lp_totals *totals, struct lp_interval_union *from, uint32_t target)
+{
+    if (lp_union_merge(from) < 0)
+        totals->failed = true;
+    for (size_t i = 0; target != LP_HASHMAP_NONE && i < from->pending.count; i++)
+        if (lp_union_add(&totals->devices.items[target].inclusive, from->pending.items[i].start, from->pending.items[i].end) < 0)
+            totals->failed = true;
+    lp_union_settled(from);
+}
+
+/* A parent's busy time holds its children's: what a row has pending goes up as far as it is due. */
+static void merge_row(struct lp_totals *totals, uint32_t row)
+{
+    struct lp_device_total *total = &totals->devices.items[row];
+    struct lp_interval_union *from = &total->own;
+    uint32_t target = total->has_children ? row : total->parent;
+
+    pass_up(totals, from, target);
+    while (target != LP_HASHMAP_NONE && lp_union_due(&totals->devices.items[target].inclusive)) {
+        from = &totals->devices.items[target].inclusive;
+        target = totals->devices.items[target].parent;
+        pass_up(totals, from, target);
+    }
+}
+
+uint64_t lp_totals_busy(const struct lp_device_total *total)
+{
+    return lp_union_length(total->has_children ? &total->inclusive : &total->own);
+}
+
+/* The first child of a row: from now on what it and what its children do is told apart. */
+static void adopt_child(struct lp_totals *totals, uint32_t parent)
+{
+    struct lp_device_total *total = &totals->devices.items[parent];
+
+    if (total->has_children)
+        return;
+    merge_row(totals, parent);
+    total->has_children = true;
+    total->inclusive.folded_ns = total->own.folded_ns;
+    total->inclusive.folded_until = total->own.folded_until;
+    for (size_t i = 0; i < total->own.open.count; i++)
+        if (lp_union_add(&total->inclusive, total->own.open.items[i].start, total->own.open.items[i].end) < 0)
+            totals->failed = true;
+}
+
 /* Row of a path on a device; rows of its parents are made with it. LP_HASHMAP_NONE without memory. */
 static uint32_t find_device_row(struct lp_totals *totals, uint32_t node, uint16_t device)
 {
@@ -105,6 +152,8 @@ static uint32_t find_device_row(struct lp_totals *totals, uint32_t node, uint16_
         total.parent = find_device_row(totals, LP_PATH_ROOT, device);
     else if (node != LP_PATH_ROOT)
         total.parent = find_device_row(totals, lp_path_get(node)->parent, device);
+    if (total.parent != LP_HASHMAP_NONE)
+        adopt_child(totals, total.parent);
     row = (uint32_t)totals->devices.count;
     if (lp_vector_push(&totals->devices, total) < 0 || lp_hashmap_put(&totals->device_rows, node, device, row) < 0) {
         totals->failed = true;
@@ -143,27 +192,6 @@ static struct lp_kernel_total *find_kernel(struct lp_totals *totals, const struc
     return &totals->kernels.items[row];
 }
 
-/* Merge what is pending on a row and hand the merged runs up: a parent's busy time holds its children's. */
-static void merge_row(struct lp_totals *totals, uint32_t row)
-{
-    struct lp_device_total *total = &totals->devices.items[row];
-    struct lp_interval_union *from = &total->own, *to = &total->inclusive;
-
-    for (;;) {
-        if (lp_union_merge(from) < 0)
-            totals->failed = true;
-        for (size_t i = 0; i < from->pending.count; i++)
-            if (lp_union_add(to, from->pending.items[i].start, from->pending.items[i].end) < 0)
-                totals->failed = true;
-        lp_union_settled(from);
-        if (!lp_union_due(to) || total->parent == LP_HASHMAP_NONE)
-            return;
-        total = &totals->devices.items[total->parent];
-        from = to;
-        to = &total->inclusive;
-    }
-}
-
 static void add_to_device(struct lp_totals *totals, uint32_t row, const struct lp_activity *activity)
 {
     struct lp_device_total *total = &totals->devices.items[row];
@@ -199,30 +227,13 @@ static void add_to_kernel(struct lp_totals *totals, struct lp_kernel_total *kern
         totals->failed = true;
 }
 
+/* Rows of children stand behind their parents': one pass from the end brings everything up. */
 void lp_totals_settle(struct lp_totals *totals)
 {
-    bool again = true;
-
-    for (uint32_t row = 0; row < totals->devices.count; row++)
-        merge_row(totals, row);
-    /* Children hand up to parents that may have been settled before: until nothing moves. Depth bounds the rounds. */
-    while (again) {
-        again = false;
-        for (size_t i = 0; i < totals->devices.count; i++) {
-            struct lp_device_total *total = &totals->devices.items[i];
-            struct lp_interval_union *set = &total->inclusive;
-
-            if (set->pending.count == 0)
-                continue;
-            again = true;
-            if (lp_union_merge(set) < 0)
-                totals->failed = true;
-            for (size_t k = 0; total->parent != LP_HASHMAP_NONE && k < set->pending.count; k++)
-                if (lp_union_add(&totals->devices.items[total->parent].inclusive, set->pending.items[k].start,
-                                 set->pending.items[k].end) < 0)
-                    totals->failed = true;
-            lp_union_settled(set);
-        }
+    for (size_t row = totals->devices.count; row-- > 0;) {
+        merge_row(totals, (uint32_t)row);
+        if (totals->devices.items[row].has_children)
+            pass_up(totals, &totals->devices.items[row].inclusive, totals->devices.items[row].parent);
     }
 }
 
@@ -236,7 +247,7 @@ static uint64_t kept_intervals(const struct lp_totals *totals, uint64_t *first, 
         const lp_intervals *sets[] = { &totals->devices.items[i].own.open, &totals->devices.items[i].inclusive.open };
 
         for (size_t k = 0; k < 2; k++) {
-            kept += sets[k]->capacity;
+            kept += sets[k]->count;
             if (sets[k]->count == 0)
                 continue;
             *first = sets[k]->items[0].start < *first ? sets[k]->items[0].start : *first;

@@ -25,6 +25,7 @@ struct lp_device_total {
     uint32_t node; /* LP_PATH_UNKNOWN: launch not seen */
     uint16_t device;
     uint32_t parent; /* row of the parent path on this device; LP_HASHMAP_NONE for the root */
+    bool has_children; /* some path below it ran on this device; only then is `inclusive` kept, else it is the same as `own` */
     struct lp_interval_union own, inclusive;
     uint64_t kernel_ns, memcpy_ns, memset_ns, memcpy_bytes; /* own */
     uint64_t kernels, memcpys, memsets;                     /* own */
@@ -52,5 +53,8 @@ struct lp_totals {
 
 /** Bring all interval unions up to date. */
 void lp_totals_settle(struct lp_totals *totals);
+
+/** Busy time of a row, nested regions included; after lp_totals_settle(). */
+uint64_t lp_totals_busy(const struct lp_device_total *total);
 
 #endif

@@ -12,9 +12,10 @@
 #include "lib/session/session.h"
 
 #define ROUND_NS  UINT64_C(20000000)   /* longest sleep between two looks at the rings */
-#define FLUSH_NS  UINT64_C(500000000)  /* between two requests for partly filled buffers */
+#define FLUSH_NS  UINT64_C(200000000)  /* between two requests for partly filled buffers */
 #define COMMIT_NS UINT64_C(1000000000) /* a killed process loses at most this */
-#define SILENT_NS UINT64_C(2000000000) /* at the end: wait this long for outstanding records while none arrive */
+#define SILENT_NS UINT64_C(2000000000) /* at the end: wait this long for outstanding kernels while nothing arrives */
+#define COPIES_NS UINT64_C(300000000)  /* the same for copies and sets only: some, of zero bytes, never bring a record */
 
 /* Static and never destroyed: a producer may be about to post it when its session is freed. */
 static sem_t wake;
@@ -74,24 +75,29 @@ static void do_round(struct llmperf_session *session, bool flush, bool force)
     lp_attribution_settle(session->attribution, false);
 }
 
-/* Until every launch has its record, or the device has been silent for long: counts, not time, say when all is in. */
+/* How long to wait for more while nothing arrives; 0: all is in. Counts, not time, say when. */
+static uint64_t patience(const struct llmperf_session *session)
+{
+    if (lp_attribution_pending(session->attribution) > 0)
+        return SILENT_NS;
+    return lp_attribution_pending_memory(session->attribution) > 0 ? COPIES_NS : 0;
+}
+
 static void collect_outstanding(struct llmperf_session *session)
 {
     uint64_t seen = session->activities, moved_ns = lp_clock_now();
-    bool quiet = false;
 
     while (session->playing)
         do_round(session, false, false);
     if (!session->source || !session->source->ops->live)
         return;
-    while (!quiet && lp_clock_now() - moved_ns < SILENT_NS) {
+    do_round(session, true, false);
+    while (lp_clock_now() - moved_ns < patience(session)) {
+        wait_for_work(ROUND_NS / 8);
         do_round(session, true, false);
-        quiet = session->activities == seen && lp_attribution_pending(session->attribution) == 0;
         if (session->activities != seen)
             moved_ns = lp_clock_now();
         seen = session->activities;
-        if (!quiet && lp_attribution_pending(session->attribution) > 0)
-            wait_for_work(ROUND_NS / 4);
     }
     do_round(session, true, true);
 }

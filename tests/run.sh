@@ -80,8 +80,8 @@ sanitize() { # NAME SANITIZERS
 configuration() {
     case $1 in
     gcc) build gcc gcc && run gcc ;;
-    clang) build clang clang -Dbench=disabled && run clang --suite unit ;;
-    nocuda) build nocuda gcc -Dcuda=disabled -Dbench=disabled && run nocuda --suite flow ;;
+    clang) build clang clang -Dbench=disabled && run clang --suite unit --suite flow ;;
+    nocuda) build nocuda gcc -Dcuda=disabled -Dbench=disabled && run nocuda --suite unit --suite flow ;;
     asan)
         sanitize asan address,undefined &&
             ASAN_OPTIONS=detect_leaks=1:halt_on_error=1:detect_stack_use_after_return=1 \

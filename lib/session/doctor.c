@@ -222,7 +222,7 @@ static void look_at_nvtx(struct doctor *doctor)
     if (lp_nvtx_out_available())
         add(doctor, "nvtx", LEVEL_OK, NULL, "regions are NVTX ranges for nsys and ncu");
     else
-        add(doctor, "nvtx", LEVEL_WARN, "build with the CUDA headers (-Dcuda_path=DIR)",
+        add(doctor, "nvtx", LEVEL_WARN, "build with the CUDA headers (-Dcuda-path=DIR)",
             "this build gives no NVTX ranges to nsys and ncu");
 }
 

@@ -19,7 +19,6 @@ enum reason {
     REASON_NO_ITERATIONS,
     REASON_NO_CLASSES,
     REASON_NO_GPU,
-    REASON_REPLAY,
     REASON_NO_FACT,
     REASON_COUNT
 };
@@ -43,9 +42,7 @@ static const char *const reasons[REASON_COUNT] = {
     [REASON_NO_ITERATIONS] =
         "iterations is null: this version keeps totals, not single iterations.",
     [REASON_NO_CLASSES] = "kernel_class is null: this version does not classify kernels.",
-    [REASON_NO_GPU] = "hardware is unknown: no GPU was found.",
-    [REASON_REPLAY] =
-        "hardware is unknown: the device activity was recorded elsewhere and replayed here.",
+    [REASON_NO_GPU] = "hardware is not known: env.json names no GPU.",
     [REASON_NO_FACT] = "Facts of the run that are null were not recorded.",
 };
 
@@ -352,25 +349,22 @@ static size_t used_gpu(const struct metrics *metrics)
 static void put_hardware(struct metrics *metrics)
 {
     struct lp_json *json = &metrics->json;
-    bool replayed = lp_fact_is(metrics->profile, "source", "replay");
-    enum reason reason = replayed ? REASON_REPLAY : REASON_NO_GPU;
-    /* env.json describes the machine that replays, not the one that was recorded. */
-    const struct lp_machine *machine = replayed ? NULL : metrics->machine;
+    const struct lp_machine *machine = metrics->machine;
     size_t gpu = used_gpu(metrics);
     double bandwidth = bandwidth_gbs(machine, gpu);
 
     lp_json_open(json, "hardware", '{');
-    put_string(metrics, "name", lp_machine_gpu_text(machine, gpu, "name"), reason);
+    put_string(metrics, "name", lp_machine_gpu_text(machine, gpu, "name"), REASON_NO_GPU);
     put_string(metrics, "compute_capability",
-               lp_machine_gpu_text(machine, gpu, "compute_capability"), reason);
-    put_number(metrics, "sm_count", lp_machine_gpu_number(machine, gpu, "sm_count"), reason);
+               lp_machine_gpu_text(machine, gpu, "compute_capability"), REASON_NO_GPU);
+    put_number(metrics, "sm_count", lp_machine_gpu_number(machine, gpu, "sm_count"), REASON_NO_GPU);
     lp_json_open(json, "peak", '{');
     lp_json_close(json, '}');
     put_null(metrics, "peak_source", REASON_NO_PEAK);
-    put_number(metrics, "bandwidth_gbs", bandwidth, reason);
+    put_number(metrics, "bandwidth_gbs", bandwidth, REASON_NO_GPU);
     put_string(metrics, "bandwidth_source",
                isnan(bandwidth) ? NULL : "2 x memory clock x bus width, as the driver gives them",
-               reason);
+               REASON_NO_GPU);
     lp_json_open(json, "measured", '{');
     lp_json_close(json, '}');
     lp_json_close(json, '}');

@@ -190,7 +190,7 @@ static void add_gpus(const struct lp_machine *machine, struct lp_text *out)
         lp_text_puts(out, " GiB |\n");
     }
     if (lp_machine_gpu_count(machine) == 0)
-        add_row(out, "GPU", machine ? "none" : NULL);
+        add_row(out, "GPU", lp_machine_text(machine, "gpus_reason"));
 }
 
 static void add_host(const struct lp_machine *machine, struct lp_text *out)
@@ -212,7 +212,7 @@ static void add_environment(const llmperf_profile *profile, struct lp_text *out)
     add_row(out, "Tier", llmperf_profile_fact(profile, "tier"));
     add_row(out, "Device source", llmperf_profile_fact(profile, "source"));
     add_row(out, "Why no better source", llmperf_profile_fact(profile, "source_reason"));
-    add_row(out, "Recorded on", llmperf_profile_fact(profile, "recorded_from"));
+    add_row(out, "Recording", llmperf_profile_fact(profile, "recorded_from"));
     add_row(out, "Process", llmperf_profile_fact(profile, "process_id"));
     add_row(out, "Model", llmperf_profile_fact(profile, "model"));
     add_gpus(machine, out);

@@ -231,6 +231,7 @@ static void forked_child_records_nothing_and_ends_well(void)
     pid_t child;
 
     llmperf_region_begin("parent");
+    fflush(stdout);
     child = fork();
     if (child == 0) {
         llmperf_session *none = NULL;

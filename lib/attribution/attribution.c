@@ -10,7 +10,8 @@
 
 #define PARKED_LIMIT 1000000u /* activities that wait for their launch */
 
-/* No activity lasts a day, and no monotonic clock passes 146 years: driver faults such as 0x8000000000000000 do. */
+/* No activity lasts a day, and no monotonic clock passes 146 years: driver faults such as
+ * 0x8000000000000000 do. */
 #define LONGEST_NS UINT64_C(86400000000000)
 #define LATEST_NS  (UINT64_C(1) << 62)
 
@@ -22,8 +23,10 @@ struct lp_attribution {
     struct lp_correlation correlation;
     activity_vector parked[2]; /* without a launch, since this round and since the round before */
     uint64_t launches, voids, graph_launches, graph_voids, memory_calls, memory_voids, records_lost;
-    uint64_t matched, graphs_matched, memory_matched; /* launches with their record, with their first record */
-    uint64_t kernels_seen, graph_kernels_seen, memory_seen, kernels_attributed, kernels_outside, kernels_unattributed;
+    uint64_t matched, graphs_matched,
+        memory_matched; /* launches with their record, with their first record */
+    uint64_t kernels_seen, graph_kernels_seen, memory_seen, kernels_attributed, kernels_outside,
+        kernels_unattributed;
     uint64_t duplicates, invalid, incomplete, graph_unmapped;
     uint64_t attributed_ns, unattributed_ns;
     uint64_t missing;
@@ -54,12 +57,14 @@ static void add_launch(struct lp_attribution *attribution, const struct lp_recor
     attribution->launches += record->detail == LP_LAUNCH_KERNEL;
     attribution->graph_launches += record->detail == LP_LAUNCH_GRAPH;
     attribution->memory_calls += record->detail == LP_LAUNCH_MEMORY;
-    lp_correlation_add(&attribution->correlation, (uint32_t)record->value, record->node, (uint8_t)record->detail);
+    lp_correlation_add(&attribution->correlation, (uint32_t)record->value, record->node,
+                       (uint8_t)record->detail);
 }
 
 static void void_launch(struct lp_attribution *attribution, const struct lp_record *record)
 {
-    struct lp_launch *launch = lp_correlation_find(&attribution->correlation, (uint32_t)record->value);
+    struct lp_launch *launch =
+        lp_correlation_find(&attribution->correlation, (uint32_t)record->value);
 
     if (!launch || launch->is_void)
         return;
@@ -69,7 +74,8 @@ static void void_launch(struct lp_attribution *attribution, const struct lp_reco
     attribution->memory_voids += launch->kind == LP_LAUNCH_MEMORY;
 }
 
-void lp_attribution_host(struct lp_attribution *attribution, uint32_t thread, const struct lp_record *records, size_t count)
+void lp_attribution_host(struct lp_attribution *attribution, uint32_t thread,
+                         const struct lp_record *records, size_t count)
 {
     const struct lp_attribution_sink *sink = &attribution->sink;
 
@@ -102,16 +108,18 @@ static bool time_is_valid(struct lp_attribution *attribution, const struct lp_ac
         attribution->incomplete++;
         return false;
     }
-    if (activity->end_ns < activity->start_ns || activity->end_ns - activity->start_ns > LONGEST_NS ||
-        activity->end_ns > LATEST_NS) {
+    if (activity->end_ns < activity->start_ns ||
+        activity->end_ns - activity->start_ns > LONGEST_NS || activity->end_ns > LATEST_NS) {
         attribution->invalid++;
         return false;
     }
     return true;
 }
 
-/* Count a valid activity. `launch`: NULL if it was not seen. false: it is a duplicate and must not count. */
-static bool count_activity(struct lp_attribution *attribution, struct lp_activity *activity, struct lp_launch *launch)
+/* Count a valid activity. `launch`: NULL if it was not seen. false: it is a duplicate and must not
+ * count. */
+static bool count_activity(struct lp_attribution *attribution, struct lp_activity *activity,
+                           struct lp_launch *launch)
 {
     bool kernel = activity->kind == LLMPERF_ACTIVITY_KERNEL;
     bool graph = activity->graph_node != 0;
@@ -131,7 +139,8 @@ static bool count_activity(struct lp_attribution *attribution, struct lp_activit
         launch->seen++;
     activity->node = launch ? launch->node : LP_PATH_UNKNOWN;
     activity->captured = LP_PATH_UNKNOWN;
-    *(launch ? &attribution->attributed_ns : &attribution->unattributed_ns) += activity->end_ns - activity->start_ns;
+    *(launch ? &attribution->attributed_ns : &attribution->unattributed_ns) +=
+        activity->end_ns - activity->start_ns;
     attribution->kernels_seen += kernel;
     attribution->memory_seen += !kernel;
     attribution->graph_kernels_seen += kernel && graph;
@@ -149,7 +158,8 @@ static bool park(struct lp_attribution *attribution, const struct lp_activity *a
     return lp_vector_push(&attribution->parked[0], *activity) == 0;
 }
 
-void lp_attribution_activities(struct lp_attribution *attribution, struct lp_activity *activities, size_t count)
+void lp_attribution_activities(struct lp_attribution *attribution, struct lp_activity *activities,
+                               size_t count)
 {
     size_t kept = 0;
 
@@ -169,14 +179,17 @@ void lp_attribution_activities(struct lp_attribution *attribution, struct lp_act
         attribution->sink.activities(attribution->sink.context, activities, kept);
 }
 
-/* Try parked activities again; those still without a launch go to `next`, or on as unattributed if that is NULL. */
-static void retry_parked(struct lp_attribution *attribution, activity_vector *parked, activity_vector *next)
+/* Try parked activities again; those still without a launch go to `next`, or on as unattributed if
+ * that is NULL. */
+static void retry_parked(struct lp_attribution *attribution, activity_vector *parked,
+                         activity_vector *next)
 {
     size_t kept = 0;
 
     for (size_t i = 0; i < parked->count; i++) {
         struct lp_activity *activity = &parked->items[i];
-        struct lp_launch *launch = lp_correlation_find(&attribution->correlation, activity->correlation);
+        struct lp_launch *launch =
+            lp_correlation_find(&attribution->correlation, activity->correlation);
 
         if (!launch && next && lp_vector_push(next, *activity) == 0)
             continue;
@@ -204,8 +217,8 @@ void lp_attribution_close_regions(struct lp_attribution *attribution)
 uint64_t lp_attribution_pending(const struct lp_attribution *attribution)
 {
     uint64_t launches = attribution->launches + attribution->graph_launches;
-    uint64_t settled = attribution->matched + attribution->voids + attribution->graphs_matched + attribution->graph_voids +
-                       attribution->correlation.forgotten;
+    uint64_t settled = attribution->matched + attribution->voids + attribution->graphs_matched +
+                       attribution->graph_voids + attribution->correlation.forgotten;
 
     return launches > settled ? launches - settled : 0;
 }
@@ -239,5 +252,6 @@ void lp_attribution_ledger(const struct lp_attribution *attribution, llmperf_led
     ledger->regions_truncated = attribution->regions.truncated;
     ledger->regions_unbalanced = attribution->regions.unbalanced;
     ledger->sampled_fraction = 1;
-    ledger->attributed_gpu_time_share = all_ns ? (double)attribution->attributed_ns / (double)all_ns : NAN;
+    ledger->attributed_gpu_time_share =
+        all_ns ? (double)attribution->attributed_ns / (double)all_ns : NAN;
 }

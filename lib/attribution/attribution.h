@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The door of attribution: host records and activities in, attributed facts out, and the ledger of what was expected and seen.
+/** The door of attribution: host records and activities in, attributed facts out, and the ledger of
+ * what was expected and seen.
  * @threads one at a time per object, all functions */
 #ifndef LP_ATTRIBUTION_ATTRIBUTION_H
 #define LP_ATTRIBUTION_ATTRIBUTION_H
@@ -26,13 +27,17 @@ struct lp_attribution *lp_attribution_create(const struct lp_attribution_sink *s
 void lp_attribution_free(struct lp_attribution *attribution);
 
 /** Host records of one thread, in its order. */
-void lp_attribution_host(struct lp_attribution *attribution, uint32_t thread, const struct lp_record *records, size_t count);
+void lp_attribution_host(struct lp_attribution *attribution, uint32_t thread,
+                         const struct lp_record *records, size_t count);
 
-/** Activities in any order, of any thread. Their node and captured fields are filled in; invalid ones are counted and left out. */
-void lp_attribution_activities(struct lp_attribution *attribution, struct lp_activity *activities, size_t count);
+/** Activities in any order, of any thread. Their node and captured fields are filled in; invalid
+ * ones are counted and left out. */
+void lp_attribution_activities(struct lp_attribution *attribution, struct lp_activity *activities,
+                               size_t count);
 
-/** End of a round of host records and activities: activities whose launch was not seen are tried again; after a second round, or
- * if `final`, they are passed on as unattributed. `final` also closes the books on launches without a record. */
+/** End of a round of host records and activities: activities whose launch was not seen are tried
+ * again; after a second round, or if `final`, they are passed on as unattributed. `final` also
+ * closes the books on launches without a record. */
 void lp_attribution_settle(struct lp_attribution *attribution, bool final);
 
 /** Close the regions that are open now as truncated: collection ends or pauses. */

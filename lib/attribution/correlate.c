@@ -10,7 +10,8 @@ struct lp_launch *lp_correlation_find(struct lp_correlation *correlation, uint32
 {
     uint32_t number = id >> LP_CORRELATION_PAGE_BITS;
     struct lp_launch_page *page = correlation->pages[number % LP_CORRELATION_PAGES];
-    struct lp_launch *launch = page && page->number == number ? &page->launches[id % PAGE_LAUNCHES] : NULL;
+    struct lp_launch *launch =
+        page && page->number == number ? &page->launches[id % PAGE_LAUNCHES] : NULL;
 
     return launch && launch->kind ? launch : NULL;
 }
@@ -20,11 +21,13 @@ static uint64_t count_missing(const struct lp_launch_page *page)
     uint64_t missing = 0;
 
     for (uint32_t i = 0; i < PAGE_LAUNCHES; i++)
-        missing += page->launches[i].kind == LP_LAUNCH_KERNEL && !page->launches[i].is_void && page->launches[i].seen == 0;
+        missing += page->launches[i].kind == LP_LAUNCH_KERNEL && !page->launches[i].is_void &&
+                   page->launches[i].seen == 0;
     return missing;
 }
 
-/* The page of an id. A page that stands in its place is older by the whole window, or newer after a reset: it goes. */
+/* The page of an id. A page that stands in its place is older by the whole window, or newer after a
+ * reset: it goes. */
 static struct lp_launch_page *make_page(struct lp_correlation *correlation, uint32_t number)
 {
     struct lp_launch_page **slot = &correlation->pages[number % LP_CORRELATION_PAGES];
@@ -42,7 +45,8 @@ static struct lp_launch_page *make_page(struct lp_correlation *correlation, uint
     return *slot;
 }
 
-void lp_correlation_add(struct lp_correlation *correlation, uint32_t id, uint32_t node, uint8_t kind)
+void lp_correlation_add(struct lp_correlation *correlation, uint32_t id, uint32_t node,
+                        uint8_t kind)
 {
     struct lp_launch_page *page = make_page(correlation, id >> LP_CORRELATION_PAGE_BITS);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Correlation id -> launch. Ids are one growing counter of the process, so launches lie densely in pages; the window of the
- * newest LP_CORRELATION_PAGES pages is kept, older launches are forgotten. One id may serve many records. */
+/** Correlation id -> launch. Ids are one growing counter of the process, so launches lie densely in
+ * pages; the window of the newest LP_CORRELATION_PAGES pages is kept, older launches are forgotten.
+ * One id may serve many records. */
 #ifndef LP_ATTRIBUTION_CORRELATE_H
 #define LP_ATTRIBUTION_CORRELATE_H
 
@@ -32,7 +33,8 @@ struct lp_correlation {
 struct lp_launch *lp_correlation_find(struct lp_correlation *correlation, uint32_t id);
 
 /** Remember a launch. */
-void lp_correlation_add(struct lp_correlation *correlation, uint32_t id, uint32_t node, uint8_t kind);
+void lp_correlation_add(struct lp_correlation *correlation, uint32_t id, uint32_t node,
+                        uint8_t kind);
 
 /** Kernel launches in the window that have brought no record. */
 uint64_t lp_correlation_missing(const struct lp_correlation *correlation);

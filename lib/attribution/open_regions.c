@@ -13,8 +13,8 @@ static lp_open_stack *find_stack(struct lp_open_regions *regions, uint32_t threa
     return &regions->threads.items[thread];
 }
 
-static void close_top(struct lp_open_regions *regions, lp_open_stack *stack, uint64_t end_ns, bool truncated,
-                      const struct lp_attribution_sink *sink)
+static void close_top(struct lp_open_regions *regions, lp_open_stack *stack, uint64_t end_ns,
+                      bool truncated, const struct lp_attribution_sink *sink)
 {
     struct lp_open_region top = stack->items[--stack->count];
 
@@ -24,8 +24,8 @@ static void close_top(struct lp_open_regions *regions, lp_open_stack *stack, uin
 }
 
 /* An end whose begin is not on top: the records between were dropped with a full ring. */
-static void end_region(struct lp_open_regions *regions, lp_open_stack *stack, const struct lp_record *record,
-                       const struct lp_attribution_sink *sink)
+static void end_region(struct lp_open_regions *regions, lp_open_stack *stack,
+                       const struct lp_record *record, const struct lp_attribution_sink *sink)
 {
     size_t at = stack->count;
 
@@ -41,8 +41,8 @@ static void end_region(struct lp_open_regions *regions, lp_open_stack *stack, co
     close_top(regions, stack, record->time_ns, record->detail != 0, sink);
 }
 
-void lp_open_regions_apply(struct lp_open_regions *regions, uint32_t thread, const struct lp_record *record,
-                           const struct lp_attribution_sink *sink)
+void lp_open_regions_apply(struct lp_open_regions *regions, uint32_t thread,
+                           const struct lp_record *record, const struct lp_attribution_sink *sink)
 {
     lp_open_stack *stack = find_stack(regions, thread);
     struct lp_open_region opened = { record->time_ns, record->node, record->detail != 0 };

@@ -21,8 +21,8 @@ struct lp_open_regions {
 };
 
 /** REGION_BEGIN, REGION_END and THREAD_EXIT of a thread; closed instances go to the sink. */
-void lp_open_regions_apply(struct lp_open_regions *regions, uint32_t thread, const struct lp_record *record,
-                           const struct lp_attribution_sink *sink);
+void lp_open_regions_apply(struct lp_open_regions *regions, uint32_t thread,
+                           const struct lp_record *record, const struct lp_attribution_sink *sink);
 
 /** Close everything as truncated. */
 void lp_open_regions_close(struct lp_open_regions *regions, const struct lp_attribution_sink *sink);

@@ -75,7 +75,8 @@ int lp_file_write(const char *path, const void *bytes, size_t size)
     char temporary[4096];
     int fd, failed;
 
-    if (snprintf(temporary, sizeof(temporary), "%s.%ld.tmp", path, (long)getpid()) >= (int)sizeof(temporary))
+    if (snprintf(temporary, sizeof(temporary), "%s.%ld.tmp", path, (long)getpid()) >=
+        (int)sizeof(temporary))
         return lp_error(LLMPERF_EIO, "path too long: %s", path);
     fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (fd < 0)
@@ -124,7 +125,8 @@ int lp_file_read(const char *path, char **bytes_out, size_t *size_out)
     int status;
 
     if (!stream)
-        return lp_error(errno == ENOENT ? LLMPERF_ENOENT : LLMPERF_EIO, "cannot read %s: %s", path, strerror(errno));
+        return lp_error(errno == ENOENT ? LLMPERF_ENOENT : LLMPERF_EIO, "cannot read %s: %s", path,
+                        strerror(errno));
     status = read_stream(stream, path, bytes_out, size_out);
     fclose(stream);
     return status;

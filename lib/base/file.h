@@ -6,11 +6,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Write a file through a temporary one beside it and rename, so that a reader sees the old or the new, never half of it.
- * 0 or LLMPERF_EIO. */
+/** Write a file through a temporary one beside it and rename, so that a reader sees the old or the
+ * new, never half of it. 0 or LLMPERF_EIO. */
 int lp_file_write(const char *path, const void *bytes, size_t size);
 
-/** Read a whole file. *bytes_out: free(); a NUL stands behind the last byte. 0, LLMPERF_ENOENT, LLMPERF_EIO, LLMPERF_ENOMEM. */
+/** Read a whole file. *bytes_out: free(); a NUL stands behind the last byte. 0, LLMPERF_ENOENT,
+ * LLMPERF_EIO, LLMPERF_ENOMEM. */
 int lp_file_read(const char *path, char **bytes_out, size_t *size_out);
 
 /** Make a folder and its parents; an existing one is fine. 0 or LLMPERF_EIO. */

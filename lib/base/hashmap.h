@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Map from two 64-bit words to an index. Open addressing; keys are never removed one by one. @threads one at a time per object */
+/** Map from two 64-bit words to an index. Open addressing; keys are never removed one by one.
+ * @threads one at a time per object */
 #ifndef LP_BASE_HASHMAP_H
 #define LP_BASE_HASHMAP_H
 
@@ -23,7 +24,8 @@ struct lp_hashmap {
 /** Value of a key, LP_HASHMAP_NONE if absent. */
 uint32_t lp_hashmap_get(const struct lp_hashmap *map, uint64_t key0, uint64_t key1);
 
-/** Add a key that is absent, or replace its value. 0 or LLMPERF_ENOMEM. `value` is not LP_HASHMAP_NONE. */
+/** Add a key that is absent, or replace its value. 0 or LLMPERF_ENOMEM. `value` is not
+ * LP_HASHMAP_NONE. */
 int lp_hashmap_put(struct lp_hashmap *map, uint64_t key0, uint64_t key1, uint32_t value);
 
 /** Forget all keys, keep the memory. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Log lines to the user's function, or to standard error if LLMPERF_LOG asks for it. @threads any thread, never the hot path */
+/** Log lines to the user's function, or to standard error if LLMPERF_LOG asks for it. @threads any
+ * thread, never the hot path */
 #ifndef LP_BASE_LOG_H
 #define LP_BASE_LOG_H
 

@@ -5,7 +5,8 @@
 
 #include "llmperf/api.h"
 
-/** Set this thread's error text; returns `status`, so that a failing function can `return lp_error(…)`. */
+/** Set this thread's error text; returns `status`, so that a failing function can `return
+ * lp_error(…)`. */
 int lp_error(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -83,16 +83,21 @@ void llmperf_text_free(char *text)
     free(text);
 }
 
-/* Length of the valid UTF-8 character at `s`, 0 if there is none (RFC 3629: no surrogates, no overlong forms, up to U+10FFFF). */
+/* Length of the valid UTF-8 character at `s`, 0 if there is none (RFC 3629: no surrogates, no
+ * overlong forms, up to U+10FFFF). */
 static size_t character_length(const unsigned char *s)
 {
-    size_t length = s[0] < 0x80 ? 1 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : (s[0] & 0xf0) == 0xe0 ? 3 : s[0] >= 0xf0 && s[0] < 0xf5 ? 4 : 0;
+    size_t length = s[0] < 0x80                   ? 1
+                    : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
+                    : (s[0] & 0xf0) == 0xe0       ? 3
+                    : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
+                                                  : 0;
 
     for (size_t i = 1; i < length; i++)
         if ((s[i] & 0xc0) != 0x80)
             return 0;
-    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0) || (s[0] == 0xf0 && s[1] < 0x90) ||
-        (s[0] == 0xf4 && s[1] >= 0x90))
+    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0) ||
+        (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] >= 0x90))
         return 0;
     return length;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Growing text, and a few questions about text. A failed allocation is remembered in `failed`; later calls do nothing.
+/** Growing text, and a few questions about text. A failed allocation is remembered in `failed`;
+ * later calls do nothing.
  * @threads one at a time per object */
 #ifndef LP_BASE_TEXT_H
 #define LP_BASE_TEXT_H
@@ -17,16 +18,19 @@ struct lp_text {
 
 void lp_text_add(struct lp_text *text, const char *bytes, size_t length);
 void lp_text_puts(struct lp_text *text, const char *string);
-void lp_text_printf(struct lp_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void lp_text_printf(struct lp_text *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 void lp_text_clear(struct lp_text *text);
 
-/** Hand the bytes over: 0 and *out (free with free()), or LLMPERF_ENOMEM. The text is empty afterwards. */
+/** Hand the bytes over: 0 and *out (free with free()), or LLMPERF_ENOMEM. The text is empty
+ * afterwards. */
 int lp_text_take(struct lp_text *text, char **out);
 
 /** malloc'ed copy, NULL without memory. A NULL string gives NULL. */
 char *lp_text_copy(const char *string);
 
-/** Copy `raw` to `clean` of `size` bytes: cut at a character boundary, invalid UTF-8 becomes U+FFFD, control characters a blank.
+/** Copy `raw` to `clean` of `size` bytes: cut at a character boundary, invalid UTF-8 becomes
+ * U+FFFD, control characters a blank.
  * @return length of the clean text. */
 size_t lp_text_sanitise(char *clean, size_t size, const char *raw);
 

@@ -11,7 +11,8 @@ static void fill_table(void)
         uint32_t crc = b;
 
         for (int bit = 0; bit < 8; bit++)
-            crc = (crc >> 1) ^ (crc & 1 ? 0x82f63b78u : 0); /* the polynomial 0x1edc6f41, bits reversed */
+            crc = (crc >> 1) ^
+                  (crc & 1 ? 0x82f63b78u : 0); /* the polynomial 0x1edc6f41, bits reversed */
         table[0][b] = crc;
     }
     for (int k = 1; k < 8; k++)
@@ -28,8 +29,8 @@ uint32_t lp_crc32c(const void *bytes, size_t size)
     pthread_once(&once, fill_table);
     for (; size >= 8; size -= 8, at += 8)
         crc = table[7][(crc ^ at[0]) & 0xff] ^ table[6][((crc >> 8) ^ at[1]) & 0xff] ^
-              table[5][((crc >> 16) ^ at[2]) & 0xff] ^ table[4][(crc >> 24) ^ at[3]] ^ table[3][at[4]] ^ table[2][at[5]] ^
-              table[1][at[6]] ^ table[0][at[7]];
+              table[5][((crc >> 16) ^ at[2]) & 0xff] ^ table[4][(crc >> 24) ^ at[3]] ^
+              table[3][at[4]] ^ table[2][at[5]] ^ table[1][at[6]] ^ table[0][at[7]];
     while (size-- > 0)
         crc = (crc >> 8) ^ table[0][(crc ^ *at++) & 0xff];
     return ~crc;

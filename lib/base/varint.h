@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Variable-length integers (7 bits a byte, low first) and a checksum, for recordings. @threads any thread */
+/** Variable-length integers (7 bits a byte, low first) and a checksum, for recordings. @threads any
+ * thread */
 #ifndef LP_BASE_VARINT_H
 #define LP_BASE_VARINT_H
 

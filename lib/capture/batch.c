@@ -10,7 +10,8 @@ void lp_activity_batch_send(struct lp_activity_batch *batch, const struct lp_dev
     batch->count = 0;
 }
 
-struct lp_activity *lp_activity_batch_next(struct lp_activity_batch *batch, const struct lp_device_sink *sink)
+struct lp_activity *lp_activity_batch_next(struct lp_activity_batch *batch,
+                                           const struct lp_device_sink *sink)
 {
     struct lp_activity *activity;
 

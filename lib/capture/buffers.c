@@ -9,7 +9,9 @@ void lp_buffer_pool_init(struct lp_buffer_pool *pool, size_t buffer_bytes, uint6
     uint64_t limit = pool_bytes / buffer_bytes;
 
     pool->buffer_bytes = buffer_bytes;
-    atomic_store(&pool->limit, limit < 2 ? 2 : limit > LP_BUFFER_LIMIT ? LP_BUFFER_LIMIT : (uint32_t)limit);
+    atomic_store(&pool->limit, limit < 2                 ? 2
+                               : limit > LP_BUFFER_LIMIT ? LP_BUFFER_LIMIT
+                                                         : (uint32_t)limit);
 }
 
 static struct lp_buffer *pop_free(struct lp_buffer_pool *pool)
@@ -18,9 +20,11 @@ static struct lp_buffer *pop_free(struct lp_buffer_pool *pool)
 
     while ((uint32_t)head != 0) {
         uint32_t index = (uint32_t)head - 1;
-        uint64_t next = ((head >> 32) + 1) << 32 | atomic_load_explicit(&pool->free_next[index], memory_order_relaxed);
+        uint64_t next = ((head >> 32) + 1) << 32 |
+                        atomic_load_explicit(&pool->free_next[index], memory_order_relaxed);
 
-        if (atomic_compare_exchange_weak_explicit(&pool->free_head, &head, next, memory_order_acq_rel, memory_order_acquire))
+        if (atomic_compare_exchange_weak_explicit(&pool->free_head, &head, next,
+                                                  memory_order_acq_rel, memory_order_acquire))
             return atomic_load_explicit(&pool->buffers[index], memory_order_relaxed);
     }
     return NULL;
@@ -36,7 +40,8 @@ static struct lp_buffer *make_buffer(struct lp_buffer_pool *pool, uint32_t limit
             return NULL;
     } while (!atomic_compare_exchange_weak(&pool->made, &index, index + 1));
     /* Pages are zero and cost memory only once they are written. */
-    buffer = mmap(NULL, sizeof(*buffer) + pool->buffer_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    buffer = mmap(NULL, sizeof(*buffer) + pool->buffer_bytes, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (buffer == MAP_FAILED)
         return NULL;
     buffer->index = index;
@@ -49,7 +54,9 @@ struct lp_buffer *lp_buffer_get(struct lp_buffer_pool *pool, bool exceed)
     struct lp_buffer *buffer = pop_free(pool);
 
     if (!buffer)
-        buffer = make_buffer(pool, exceed ? LP_BUFFER_LIMIT : atomic_load_explicit(&pool->limit, memory_order_relaxed));
+        buffer =
+            make_buffer(pool, exceed ? LP_BUFFER_LIMIT
+                                     : atomic_load_explicit(&pool->limit, memory_order_relaxed));
     if (!buffer)
         atomic_fetch_add_explicit(&pool->refused, 1, memory_order_relaxed);
     return buffer;
@@ -64,7 +71,8 @@ void lp_buffer_complete(struct lp_buffer_pool *pool, struct lp_buffer *buffer, s
 {
     buffer->valid = valid;
     buffer->next = atomic_load_explicit(&pool->full, memory_order_relaxed);
-    while (!atomic_compare_exchange_weak_explicit(&pool->full, &buffer->next, buffer, memory_order_release, memory_order_relaxed))
+    while (!atomic_compare_exchange_weak_explicit(&pool->full, &buffer->next, buffer,
+                                                  memory_order_release, memory_order_relaxed))
         ;
 }
 
@@ -91,7 +99,9 @@ void lp_buffer_recycle(struct lp_buffer_pool *pool, struct lp_buffer *buffer)
     memset(buffer->bytes, 0, buffer->valid);
     buffer->valid = 0;
     do {
-        atomic_store_explicit(&pool->free_next[buffer->index], (uint32_t)head, memory_order_relaxed);
+        atomic_store_explicit(&pool->free_next[buffer->index], (uint32_t)head,
+                              memory_order_relaxed);
         next = ((head >> 32) + 1) << 32 | (buffer->index + 1);
-    } while (!atomic_compare_exchange_weak_explicit(&pool->free_head, &head, next, memory_order_acq_rel, memory_order_relaxed));
+    } while (!atomic_compare_exchange_weak_explicit(&pool->free_head, &head, next,
+                                                    memory_order_acq_rel, memory_order_relaxed));
 }

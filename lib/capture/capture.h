@@ -7,26 +7,33 @@
 #include "lib/capture/driver.h"
 #include "lib/capture/recording.h"
 
-/** Begin to keep host records; `ring_bytes` for each thread that records for the first time. Regions that are open on a thread are
- * reported as begun before, with the thread's first record. @threads collector only */
+/** Begin to keep host records; `ring_bytes` for each thread that records for the first time.
+ * Regions that are open on a thread are reported as begun before, with the thread's first record.
+ * @threads collector only */
 void lp_capture_begin(uint64_t ring_bytes);
 
-/** Stop keeping host records. What threads have written so far can still be drained, until the next begin. */
+/** Stop keeping host records. What threads have written so far can still be drained, until the next
+ * begin. */
 void lp_capture_end(void);
 
-/** Hand all host records written so far to `sink`. @return records handed over. @threads collector only */
+/** Hand all host records written so far to `sink`. @return records handed over. @threads collector
+ * only */
 size_t lp_capture_drain(const struct lp_device_sink *sink);
 
-/** Called when a ring is half full, from any thread, on the hot path: it must only wake the collector. NULL: nobody. */
+/** Called when a ring is half full, from any thread, on the hot path: it must only wake the
+ * collector. NULL: nobody. */
 void lp_capture_on_pressure(void (*wake)(void));
 
-/** Is this process a forked child of one that captured? Such a child records nothing. @threads any thread */
+/** Is this process a forked child of one that captured? Such a child records nothing. @threads any
+ * thread */
 bool lp_capture_forked(void);
 
 /** Look at CUPTI without starting anything.
  * @param holder  Name of the profiler that holds it, with LLMPERF_EBUSY.
- * @return 0; LLMPERF_ENODEVICE (no driver), LLMPERF_ENOENT (no libcupti), LLMPERF_EBUSY (another profiler), with the error text. */
-int lp_cupti_probe(char *path, size_t path_size, uint32_t *version, char *holder, size_t holder_size);
+ * @return 0; LLMPERF_ENODEVICE (no driver), LLMPERF_ENOENT (no libcupti), LLMPERF_EBUSY (another
+ * profiler), with the error text. */
+int lp_cupti_probe(char *path, size_t path_size, uint32_t *version, char *holder,
+                   size_t holder_size);
 
 /** NVTX out was built in. */
 bool lp_nvtx_out_available(void);

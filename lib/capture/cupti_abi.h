@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The part of CUPTI's binary interface that we use, in our own words: so that the library builds without CUDA headers and serves
- * every CUPTI from 11.8 on. Records only ever grow at their tail, so a prefix fits all versions. cupti_check.c holds each offset
- * and number against the toolkit's headers where the build finds them. Facts: CUPTI 13.0. */
+/** The part of CUPTI's binary interface that we use, in our own words: so that the library builds
+ * without CUDA headers and serves every CUPTI from 11.8 on. Records only ever grow at their tail,
+ * so a prefix fits all versions. cupti_check.c holds each offset and number against the toolkit's
+ * headers where the build finds them. Facts: CUPTI 13.0. */
 #ifndef LP_CAPTURE_CUPTI_ABI_H
 #define LP_CAPTURE_CUPTI_ABI_H
 
@@ -29,7 +30,9 @@ enum { LP_CUPTI_DOMAIN_DRIVER_API = 1, LP_CUPTI_DOMAIN_RESOURCE = 3 };
 enum { LP_CUPTI_SITE_ENTER = 0, LP_CUPTI_SITE_EXIT = 1 };
 enum { LP_CUPTI_RESOURCE_GRAPHNODE_CREATED = 13 };
 enum { LP_CUPTI_HOLDER_NAME_BYTES = 64 };
-enum { LP_CUPTI_VERSION_12_9 = 27 }; /* from here on a NULL buffer makes CUPTI drop and count; before, it crashes */
+enum {
+    LP_CUPTI_VERSION_12_9 = 27
+}; /* from here on a NULL buffer makes CUPTI drop and count; before, it crashes */
 
 struct lp_cupti_record { /* head of every activity record */
     uint32_t kind;
@@ -72,7 +75,8 @@ struct lp_cupti_memcpy2 {
     uint8_t copy_kind, source_kind, destination_kind, flags;
     uint64_t bytes, start, end;
     uint32_t device_id, context_id, stream_id;
-    uint32_t source_device_id, source_context_id, destination_device_id, destination_context_id, correlation_id;
+    uint32_t source_device_id, source_context_id, destination_device_id, destination_context_id,
+        correlation_id;
     void *reserved;
     uint64_t graph_node_id;
     uint32_t graph_id;
@@ -117,7 +121,8 @@ struct lp_cupti_subscriber_parameters {
 typedef struct lp_cupti_subscriber *lp_cupti_subscriber; /* opaque */
 typedef void (*lp_cupti_callback)(void *user, uint32_t domain, uint32_t id, const void *data);
 typedef void (*lp_cupti_buffer_requested)(uint8_t **buffer, size_t *size, size_t *max_records);
-typedef void (*lp_cupti_buffer_completed)(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid);
+typedef void (*lp_cupti_buffer_completed)(void *context, uint32_t stream, uint8_t *buffer,
+                                          size_t size, size_t valid);
 typedef uint64_t (*lp_cupti_timestamp)(void);
 
 #endif

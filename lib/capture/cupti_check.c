@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Our picture of CUPTI's binary interface against the toolkit's headers. Compiled where the build finds them; holds no code. */
+/* Our picture of CUPTI's binary interface against the toolkit's headers. Compiled where the build
+ * finds them; holds no code. */
 #include <assert.h>
 
 #include "lib/capture/cupti_abi.h"
@@ -7,9 +8,9 @@
 
 #include <cupti.h>
 
-#define SAME_FIELD(ours, our_field, theirs, their_field)                                                \
-    static_assert(offsetof(struct ours, our_field) == offsetof(theirs, their_field) &&                  \
-                      sizeof(((struct ours *)0)->our_field) == sizeof(((theirs *)0)->their_field),      \
+#define SAME_FIELD(ours, our_field, theirs, their_field)                                           \
+    static_assert(offsetof(struct ours, our_field) == offsetof(theirs, their_field) &&             \
+                      sizeof(((struct ours *)0)->our_field) == sizeof(((theirs *)0)->their_field), \
                   #ours "." #our_field)
 #define SAME_NUMBER(ours, theirs) static_assert((int)(ours) == (int)(theirs), #ours)
 
@@ -69,7 +70,8 @@ SAME_FIELD(lp_cupti_callback_data, correlation_id, CUpti_CallbackData, correlati
 SAME_FIELD(lp_cupti_subscriber_parameters, name, CUpti_SubscriberParams, subscriberName);
 SAME_FIELD(lp_cupti_subscriber_parameters, holder, CUpti_SubscriberParams, oldSubscriberName);
 SAME_FIELD(lp_cupti_subscriber_parameters, holder_size, CUpti_SubscriberParams, oldSubscriberSize);
-static_assert(sizeof(struct lp_cupti_subscriber_parameters) == sizeof(CUpti_SubscriberParams), "subscriber parameters");
+static_assert(sizeof(struct lp_cupti_subscriber_parameters) == sizeof(CUpti_SubscriberParams),
+              "subscriber parameters");
 
 SAME_NUMBER(LP_CUPTI_SUCCESS, CUPTI_SUCCESS);
 SAME_NUMBER(LP_CUPTI_ERROR_MAX_LIMIT_REACHED, CUPTI_ERROR_MAX_LIMIT_REACHED);
@@ -80,7 +82,8 @@ SAME_NUMBER(LP_CUPTI_KIND_MEMSET, CUPTI_ACTIVITY_KIND_MEMSET);
 SAME_NUMBER(LP_CUPTI_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
 SAME_NUMBER(LP_CUPTI_KIND_OVERHEAD, CUPTI_ACTIVITY_KIND_OVERHEAD);
 SAME_NUMBER(LP_CUPTI_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMCPY2);
-SAME_NUMBER(LP_CUPTI_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER);
+SAME_NUMBER(LP_CUPTI_ATTR_ZEROED_OUT_ACTIVITY_BUFFER,
+            CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER);
 SAME_NUMBER(LP_CUPTI_FLAG_FLUSH_FORCED, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 SAME_NUMBER(LP_CUPTI_DOMAIN_DRIVER_API, CUPTI_CB_DOMAIN_DRIVER_API);
 SAME_NUMBER(LP_CUPTI_DOMAIN_RESOURCE, CUPTI_CB_DOMAIN_RESOURCE);

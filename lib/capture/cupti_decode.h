@@ -13,7 +13,8 @@ struct lp_cupti_decoder {
     struct lp_names *names;
     uint64_t incomplete;  /* buffers given up at a half-written record */
     uint64_t overhead_ns; /* sum of OVERHEAD records */
-    uint32_t generation;  /* of the name cache: one a buffer, because a pointer may be reused once its module is unloaded */
+    uint32_t generation;  /* of the name cache: one a buffer, because a pointer may be reused once
+                             its module is unloaded */
     struct {
         const char *pointer;
         uint32_t generation, name;
@@ -22,7 +23,7 @@ struct lp_cupti_decoder {
 };
 
 /** Decode one buffer into the sink. */
-void lp_cupti_decode(struct lp_cupti_decoder *decoder, const struct lp_cupti *cupti, struct lp_buffer *buffer,
-                     const struct lp_device_sink *sink);
+void lp_cupti_decode(struct lp_cupti_decoder *decoder, const struct lp_cupti *cupti,
+                     struct lp_buffer *buffer, const struct lp_device_sink *sink);
 
 #endif

@@ -21,7 +21,8 @@ static const struct {
 static struct lp_cupti cupti; /* filled once, never changed after */
 static void *handle;
 
-/* CUDA major that the driver serves; 0 if there is no driver. No cuInit: a parent that forks must stay clean. */
+/* CUDA major that the driver serves; 0 if there is no driver. No cuInit: a parent that forks must
+ * stay clean. */
 static uint32_t driver_major(void)
 {
     int (*version_of)(int *version);
@@ -39,8 +40,8 @@ static uint32_t driver_major(void)
 
 static bool device_present(void)
 {
-    return access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0 || access("/dev/nvhost-gpu", F_OK) == 0 ||
-           access("/dev/nvgpu", F_OK) == 0;
+    return access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0 ||
+           access("/dev/nvhost-gpu", F_OK) == 0 || access("/dev/nvgpu", F_OK) == 0;
 }
 
 static void *open_library(const char *path, int flags)
@@ -69,7 +70,8 @@ static void *open_from_environment(void)
     return library;
 }
 
-/* 2. A copy that is in the process already (PyTorch loads one): two copies would be two profilers. 3. The system's. */
+/* 2. A copy that is in the process already (PyTorch loads one): two copies would be two
+ * profilers. 3. The system's. */
 static void *open_by_name(uint32_t major, int flags)
 {
     void *library = NULL;
@@ -85,20 +87,24 @@ struct wheel_search {
     void *library;
 };
 
-/* 4. Beside the CUDA libraries of a Python environment: NVIDIA's wheels put CUPTI into a folder of its own. */
+/* 4. Beside the CUDA libraries of a Python environment: NVIDIA's wheels put CUPTI into a folder of
+ * its own. */
 static int look_beside(struct dl_phdr_info *info, size_t size, void *context)
 {
-    static const char *const places[] = { ".", "../../cuda_cupti/lib", "../../nvidia/cuda_cupti/lib", "../../nvidia/cu13/lib" };
+    static const char *const places[] = { ".", "../../cuda_cupti/lib",
+                                          "../../nvidia/cuda_cupti/lib", "../../nvidia/cu13/lib" };
     struct wheel_search *search = context;
     const char *name = info->dlpi_name, *slash = strrchr(name, '/');
     char path[2048];
 
     (void)size;
-    if (!slash || (!strstr(slash, "libcudart") && !strstr(slash, "libtorch_cuda") && !strstr(slash, "libcublas")))
+    if (!slash || (!strstr(slash, "libcudart") && !strstr(slash, "libtorch_cuda") &&
+                   !strstr(slash, "libcublas")))
         return 0;
     for (size_t i = 0; i < SONAMES; i++)
         for (size_t k = 0; !search->library && k < sizeof(places) / sizeof(places[0]); k++) {
-            snprintf(path, sizeof(path), "%.*s/%s/%s", (int)(slash - name), name, places[k], sonames[i].file);
+            snprintf(path, sizeof(path), "%.*s/%s/%s", (int)(slash - name), name, places[k],
+                     sonames[i].file);
             if (sonames[i].major <= search->major && access(path, R_OK) == 0)
                 search->library = open_library(path, 0);
         }
@@ -108,7 +114,8 @@ static int look_beside(struct dl_phdr_info *info, size_t size, void *context)
 /* 5. Toolkits. */
 static void *open_from_toolkit(uint32_t major)
 {
-    const char *roots[] = { getenv("CUDA_HOME"), getenv("CUDA_PATH"), "/usr/local/cuda", "/opt/cuda" };
+    const char *roots[] = { getenv("CUDA_HOME"), getenv("CUDA_PATH"), "/usr/local/cuda",
+                            "/opt/cuda" };
     static const char *const places[] = { "extras/CUPTI/lib64", "lib64", "lib" };
     char path[1024];
     void *library = NULL;
@@ -155,7 +162,8 @@ static bool find_symbols(void)
         { "cuptiEnableCallback", &cupti.EnableCallback, true },
         { "cuptiActivitySetAttribute", &cupti.ActivitySetAttribute, true },
         { "cuptiActivityRegisterCallbacks", &cupti.ActivityRegisterCallbacks, true },
-        { "cuptiActivityRegisterTimestampCallback", &cupti.ActivityRegisterTimestampCallback, false },
+        { "cuptiActivityRegisterTimestampCallback", &cupti.ActivityRegisterTimestampCallback,
+          false },
         { "cuptiActivityEnable", &cupti.ActivityEnable, true },
         { "cuptiActivityDisable", &cupti.ActivityDisable, true },
         { "cuptiActivityFlushAll", &cupti.ActivityFlushAll, true },
@@ -168,14 +176,17 @@ static bool find_symbols(void)
 
         if (!address && symbols[i].needed)
             return false;
-        memcpy(symbols[i].slot, &address, sizeof(address)); /* dlsym's pointer is a function's on every system we run on. */
+        memcpy(symbols[i].slot, &address,
+               sizeof(address)); /* dlsym's pointer is a function's on every system we run on. */
     }
     return true;
 }
 
 static uint32_t cupti_major(uint32_t version)
 {
-    return version >= 10000 ? version / 10000 : version >= 19 ? 12 : 11; /* 11.8 is 18, 12.0 is 19, 13.0 is 130000 */
+    return version >= 10000 ? version / 10000
+           : version >= 19  ? 12
+                            : 11; /* 11.8 is 18, 12.0 is 19, 13.0 is 130000 */
 }
 
 static int describe_library(uint32_t major)
@@ -190,7 +201,9 @@ static int describe_library(uint32_t major)
     if (cupti.GetVersion(&cupti.version) != LP_CUPTI_SUCCESS)
         cupti.version = 0;
     if (cupti_major(cupti.version) > major)
-        return lp_error(LLMPERF_ENOENT, "%s is for CUDA %u, the driver serves CUDA %u; set LLMPERF_CUPTI_PATH to a CUPTI of CUDA %u",
+        return lp_error(LLMPERF_ENOENT,
+                        "%s is for CUDA %u, the driver serves CUDA %u; set LLMPERF_CUPTI_PATH to a "
+                        "CUPTI of CUDA %u",
                         cupti.path, cupti_major(cupti.version), major, major);
     return 0;
 }
@@ -200,15 +213,21 @@ int lp_cupti_load(const struct lp_cupti **cupti_out)
     uint32_t major = driver_major();
 
     if (major == 0)
-        return lp_error(LLMPERF_ENODEVICE, "no NVIDIA driver: libcuda.so.1 not found; kernels cannot be profiled here");
+        return lp_error(
+            LLMPERF_ENODEVICE,
+            "no NVIDIA driver: libcuda.so.1 not found; kernels cannot be profiled here");
     if (!device_present())
-        return lp_error(LLMPERF_ENODEVICE, "no GPU: the driver is installed, but there is no /dev/nvidiactl; "
-                                           "in a container, start it with GPU access");
+        return lp_error(LLMPERF_ENODEVICE,
+                        "no GPU: the driver is installed, but there is no /dev/nvidiactl; "
+                        "in a container, start it with GPU access");
     if (!handle && !(handle = find_library(major)))
-        return lp_error(LLMPERF_ENOENT, "libcupti.so.%u not found; set LLMPERF_CUPTI_PATH or install the CUDA toolkit", major);
+        return lp_error(
+            LLMPERF_ENOENT,
+            "libcupti.so.%u not found; set LLMPERF_CUPTI_PATH or install the CUDA toolkit", major);
     if (!cupti.GetVersion && !find_symbols()) {
         cupti.GetVersion = NULL;
-        return lp_error(LLMPERF_ENOENT, "this libcupti lacks functions that are needed; use CUPTI 11.8 or newer");
+        return lp_error(LLMPERF_ENOENT,
+                        "this libcupti lacks functions that are needed; use CUPTI 11.8 or newer");
     }
     *cupti_out = &cupti;
     return describe_library(major);
@@ -218,5 +237,6 @@ const char *lp_cupti_text(const struct lp_cupti *symbols, int result)
 {
     const char *text = NULL;
 
-    return symbols->GetResultString(result, &text) == LP_CUPTI_SUCCESS && text ? text : "unknown result";
+    return symbols->GetResultString(result, &text) == LP_CUPTI_SUCCESS && text ? text
+                                                                               : "unknown result";
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** CUPTI's functions, found at run time. Which ones exist is asked by name, never concluded from a version. */
+/** CUPTI's functions, found at run time. Which ones exist is asked by name, never concluded from a
+ * version. */
 #ifndef LP_CAPTURE_CUPTI_SYMBOLS_H
 #define LP_CAPTURE_CUPTI_SYMBOLS_H
 
@@ -16,9 +17,11 @@ struct lp_cupti {
     int (*Subscribe_v2)(lp_cupti_subscriber *subscriber, lp_cupti_callback callback, void *user,
                         struct lp_cupti_subscriber_parameters *parameters); /* NULL before 13.0 */
     int (*Unsubscribe)(lp_cupti_subscriber subscriber);
-    int (*EnableCallback)(uint32_t enable, lp_cupti_subscriber subscriber, uint32_t domain, uint32_t id);
+    int (*EnableCallback)(uint32_t enable, lp_cupti_subscriber subscriber, uint32_t domain,
+                          uint32_t id);
     int (*ActivitySetAttribute)(uint32_t attribute, size_t *size, void *value);
-    int (*ActivityRegisterCallbacks)(lp_cupti_buffer_requested requested, lp_cupti_buffer_completed completed);
+    int (*ActivityRegisterCallbacks)(lp_cupti_buffer_requested requested,
+                                     lp_cupti_buffer_completed completed);
     int (*ActivityRegisterTimestampCallback)(lp_cupti_timestamp function); /* NULL before 11.6 */
     int (*ActivityEnable)(uint32_t kind);
     int (*ActivityDisable)(uint32_t kind);
@@ -27,8 +30,9 @@ struct lp_cupti {
     int (*ActivityGetNumDroppedRecords)(void *context, uint32_t stream, size_t *dropped);
 };
 
-/** The one CUPTI of this process, loaded at the first call; a copy that the process has loaded already is shared.
- * 0 and *cupti_out (never freed); LLMPERF_ENODEVICE (no driver), LLMPERF_ENOENT (no CUPTI, or not one for this driver).
+/** The one CUPTI of this process, loaded at the first call; a copy that the process has loaded
+ * already is shared. 0 and *cupti_out (never freed); LLMPERF_ENODEVICE (no driver), LLMPERF_ENOENT
+ * (no CUPTI, or not one for this driver).
  * @threads one at a time */
 int lp_cupti_load(const struct lp_cupti **cupti_out);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Device sources: where activity records come from, behind one table of functions. All functions are called by the collector
- * only, unless said otherwise. */
+/** Device sources: where activity records come from, behind one table of functions. All functions
+ * are called by the collector only, unless said otherwise. */
 #ifndef LP_CAPTURE_DEVICE_H
 #define LP_CAPTURE_DEVICE_H
 
@@ -11,7 +11,8 @@
 #include "lib/record/names.h"
 #include "lib/record/record.h"
 
-/** Takes facts; batches are borrowed until the call returns, attribution may write into activities. */
+/** Takes facts; batches are borrowed until the call returns, attribution may write into activities.
+ */
 struct lp_device_sink {
     void *context;
     void (*host)(void *context, uint32_t thread, const struct lp_record *records, size_t count);
@@ -42,11 +43,14 @@ struct lp_device_ops {
     bool live;
     int (*start)(struct lp_device_source *source); /* also: resume */
     void (*pause)(struct lp_device_source *source);
-    /** Ask the driver for what is complete; `force` also for what is not. May block. Called with no lock held. */
+    /** Ask the driver for what is complete; `force` also for what is not. May block. Called with no
+     * lock held. */
     void (*flush)(struct lp_device_source *source, bool force);
-    /** Set aside what has arrived. Host records are drained between take() and deliver(), so each record finds its launch. */
+    /** Set aside what has arrived. Host records are drained between take() and deliver(), so each
+     * record finds its launch. */
     void (*take)(struct lp_device_source *source);
-    /** Decode what was taken into the sink. 1: there is more; 0: all; negative: an error with its text. */
+    /** Decode what was taken into the sink. 1: there is more; 0: all; negative: an error with its
+     * text. */
     int (*deliver)(struct lp_device_source *source, const struct lp_device_sink *sink);
     void (*stats)(const struct lp_device_source *source, struct lp_device_stats *stats);
     void (*close)(struct lp_device_source *source);
@@ -56,15 +60,19 @@ struct lp_device_ops {
 struct lp_device_source {
     const struct lp_device_ops *ops;
     struct lp_names *names;
-    uint32_t cupti_version;  /* cuptiGetVersion(), 0: not CUPTI */
-    char cupti_path[512];    /* file that was loaded, "" if not CUPTI */
-    const char *recorded;    /* JSON of a recording's origin; NULL: not a recording */
+    uint32_t cupti_version; /* cuptiGetVersion(), 0: not CUPTI */
+    char cupti_path[512];   /* file that was loaded, "" if not CUPTI */
+    const char *recorded;   /* JSON of a recording's origin; NULL: not a recording */
 };
 
-/** Open a source. 0 and *source_out; LLMPERF_ENODEVICE, LLMPERF_EBUSY, LLMPERF_ENOENT, LLMPERF_EFORMAT, LLMPERF_ENOMEM. */
-int lp_device_open_cupti(const struct lp_device_options *options, struct lp_device_source **source_out);
-int lp_device_open_replay(const struct lp_device_options *options, struct lp_device_source **source_out);
-int lp_device_open_fake(const struct lp_device_options *options, struct lp_device_source **source_out);
+/** Open a source. 0 and *source_out; LLMPERF_ENODEVICE, LLMPERF_EBUSY, LLMPERF_ENOENT,
+ * LLMPERF_EFORMAT, LLMPERF_ENOMEM. */
+int lp_device_open_cupti(const struct lp_device_options *options,
+                         struct lp_device_source **source_out);
+int lp_device_open_replay(const struct lp_device_options *options,
+                          struct lp_device_source **source_out);
+int lp_device_open_fake(const struct lp_device_options *options,
+                        struct lp_device_source **source_out);
 
 /** Activities gathered into batches for a sink. */
 struct lp_activity_batch {
@@ -73,7 +81,8 @@ struct lp_activity_batch {
 };
 
 /** Room for one more activity, zeroed; sends the batch on first if it is full. */
-struct lp_activity *lp_activity_batch_next(struct lp_activity_batch *batch, const struct lp_device_sink *sink);
+struct lp_activity *lp_activity_batch_next(struct lp_activity_batch *batch,
+                                           const struct lp_device_sink *sink);
 void lp_activity_batch_send(struct lp_activity_batch *batch, const struct lp_device_sink *sink);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** This process's GPUs through CUPTI: one subscription and one set of callbacks for the life of the process. Re-subscribing resets
- * correlation ids, and CUPTI 13.0 gives wrong ones for graph launches then; so sessions only switch kinds and callbacks. */
+/** This process's GPUs through CUPTI: one subscription and one set of callbacks for the life of the
+ * process. Re-subscribing resets correlation ids, and CUPTI 13.0 gives wrong ones for graph
+ * launches then; so sessions only switch kinds and callbacks. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,17 +17,18 @@
 #include "lib/capture/cupti_symbols.h"
 #include "lib/capture/threads.h"
 
-#define BUFFER_BYTES (UINT64_C(1) << 20) /* about 4,850 kernels; each launching thread holds one */
+#define BUFFER_BYTES (UINT64_C(1) << 20) /* about 4,850 kernels; each launching thread holds one   \
+                                          */
 
 /* Callbacks use all of this until the process is gone: static, never destroyed. */
 static struct lp_buffer_pool pool;
 static const struct lp_cupti *cupti;
 static lp_cupti_subscriber subscriber;
-static bool exceed_pool;      /* this CUPTI crashes on a NULL buffer: never refuse one */
+static bool exceed_pool;           /* this CUPTI crashes on a NULL buffer: never refuse one */
 static uint8_t launch_kinds[1024]; /* callback id -> enum lp_launch_kind */
 
-/* A launch made while its stream is captured becomes a graph node instead of a kernel: CUPTI tells of the node between the call's
- * enter and exit, on the same thread. */
+/* A launch made while its stream is captured becomes a graph node instead of a kernel: CUPTI tells
+ * of the node between the call's enter and exit, on the same thread. */
 static __thread bool node_created;
 
 struct cupti_source {
@@ -43,7 +45,8 @@ static void on_launch(uint32_t id, const struct lp_cupti_callback_data *data)
         node_created = false;
         /* At enter, not at exit: a short kernel's record may be read before the call returns. */
         lp_thread_launch((enum lp_launch_kind)launch_kinds[id], data->correlation_id);
-    } else if (node_created || (data->function_return_value && *(const int *)data->function_return_value != 0)) {
+    } else if (node_created ||
+               (data->function_return_value && *(const int *)data->function_return_value != 0)) {
         node_created = false;
         lp_thread_launch_void(data->correlation_id);
     }
@@ -67,7 +70,8 @@ static void on_buffer_requested(uint8_t **bytes, size_t *size, size_t *max_recor
     *max_records = 0;
 }
 
-static void on_buffer_completed(void *context, uint32_t stream, uint8_t *bytes, size_t size, size_t valid)
+static void on_buffer_completed(void *context, uint32_t stream, uint8_t *bytes, size_t size,
+                                size_t valid)
 {
     (void)context;
     (void)stream;
@@ -84,9 +88,11 @@ static uint64_t read_clock(void)
 static int subscribe(char *holder, size_t holder_size)
 {
     char name[LP_CUPTI_HOLDER_NAME_BYTES] = "";
-    struct lp_cupti_subscriber_parameters parameters = { sizeof(parameters), "libllmperf", name, sizeof(name) };
-    int result = cupti->Subscribe_v2 ? cupti->Subscribe_v2(&subscriber, on_callback, NULL, &parameters)
-                                     : cupti->Subscribe(&subscriber, on_callback, NULL);
+    struct lp_cupti_subscriber_parameters parameters = { sizeof(parameters), "libllmperf", name,
+                                                         sizeof(name) };
+    int result = cupti->Subscribe_v2
+                     ? cupti->Subscribe_v2(&subscriber, on_callback, NULL, &parameters)
+                     : cupti->Subscribe(&subscriber, on_callback, NULL);
 
     name[sizeof(name) - 1] = '\0';
     snprintf(holder, holder_size, "%s", *name ? name : "another profiler");
@@ -94,11 +100,16 @@ static int subscribe(char *holder, size_t holder_size)
         return 0;
     subscriber = NULL;
     if (result == LP_CUPTI_ERROR_MULTIPLE_SUBSCRIBERS)
-        return lp_error(LLMPERF_EBUSY, "CUPTI is held by %s in this process; stop it first (CUPTI serves one profiler at a time)", holder);
-    return lp_error(LLMPERF_ENODEVICE, "CUPTI refused to start: %s (%d)", lp_cupti_text(cupti, result), result);
+        return lp_error(LLMPERF_EBUSY,
+                        "CUPTI is held by %s in this process; stop it first (CUPTI serves one "
+                        "profiler at a time)",
+                        holder);
+    return lp_error(LLMPERF_ENODEVICE, "CUPTI refused to start: %s (%d)",
+                    lp_cupti_text(cupti, result), result);
 }
 
-/* Once in the life of the process. The timestamp callback above all: registering it again damages a record each time. */
+/* Once in the life of the process. The timestamp callback above all: registering it again damages a
+ * record each time. */
 static int set_up_activity(void)
 {
     uint8_t zeroed = 1;
@@ -106,11 +117,15 @@ static int set_up_activity(void)
     int result;
 
     cupti->ActivitySetAttribute(LP_CUPTI_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &size, &zeroed);
-    if (!cupti->ActivityRegisterTimestampCallback || cupti->ActivityRegisterTimestampCallback(read_clock) != LP_CUPTI_SUCCESS)
-        return lp_error(LLMPERF_ENOTSUP, "this CUPTI (%s) cannot use our clock; use CUPTI 11.8 or newer", cupti->path);
+    if (!cupti->ActivityRegisterTimestampCallback ||
+        cupti->ActivityRegisterTimestampCallback(read_clock) != LP_CUPTI_SUCCESS)
+        return lp_error(LLMPERF_ENOTSUP,
+                        "this CUPTI (%s) cannot use our clock; use CUPTI 11.8 or newer",
+                        cupti->path);
     result = cupti->ActivityRegisterCallbacks(on_buffer_requested, on_buffer_completed);
     if (result != LP_CUPTI_SUCCESS)
-        return lp_error(LLMPERF_ENODEVICE, "CUPTI gives no activity records: %s (%d)", lp_cupti_text(cupti, result), result);
+        return lp_error(LLMPERF_ENODEVICE, "CUPTI gives no activity records: %s (%d)",
+                        lp_cupti_text(cupti, result), result);
     return 0;
 }
 
@@ -144,19 +159,25 @@ static int set_up_process(uint64_t pool_bytes)
     return status;
 }
 
-/* Callbacks that an older CUPTI does not know are refused one by one: the driver below it does not have those calls either. */
+/* Callbacks that an older CUPTI does not know are refused one by one: the driver below it does not
+ * have those calls either. */
 static void switch_callbacks(const struct cupti_source *source, uint32_t on)
 {
     for (uint32_t id = 0; id < sizeof(launch_kinds); id++) {
-        if (!launch_kinds[id] || (launch_kinds[id] == LP_LAUNCH_MEMORY && !source->memory_activities))
+        if (!launch_kinds[id] ||
+            (launch_kinds[id] == LP_LAUNCH_MEMORY && !source->memory_activities))
             continue;
-        if (cupti->EnableCallback(on, subscriber, LP_CUPTI_DOMAIN_DRIVER_API, id) != LP_CUPTI_SUCCESS && on)
+        if (cupti->EnableCallback(on, subscriber, LP_CUPTI_DOMAIN_DRIVER_API, id) !=
+                LP_CUPTI_SUCCESS &&
+            on)
             lp_log(LLMPERF_LOG_DEBUG, "CUPTI does not know driver callback %u", id);
     }
-    cupti->EnableCallback(on, subscriber, LP_CUPTI_DOMAIN_RESOURCE, LP_CUPTI_RESOURCE_GRAPHNODE_CREATED);
+    cupti->EnableCallback(on, subscriber, LP_CUPTI_DOMAIN_RESOURCE,
+                          LP_CUPTI_RESOURCE_GRAPHNODE_CREATED);
 }
 
-static const uint32_t memory_kinds[] = { LP_CUPTI_KIND_MEMCPY, LP_CUPTI_KIND_MEMCPY2, LP_CUPTI_KIND_MEMSET };
+static const uint32_t memory_kinds[] = { LP_CUPTI_KIND_MEMCPY, LP_CUPTI_KIND_MEMCPY2,
+                                         LP_CUPTI_KIND_MEMSET };
 
 static int start(struct lp_device_source *head)
 {
@@ -167,9 +188,11 @@ static int start(struct lp_device_source *head)
     result = cupti->ActivityEnable(LP_CUPTI_KIND_CONCURRENT_KERNEL);
     if (result != LP_CUPTI_SUCCESS) {
         switch_callbacks(source, 0);
-        return lp_error(LLMPERF_ENODEVICE, "CUPTI records no kernels: %s (%d)", lp_cupti_text(cupti, result), result);
+        return lp_error(LLMPERF_ENODEVICE, "CUPTI records no kernels: %s (%d)",
+                        lp_cupti_text(cupti, result), result);
     }
-    for (size_t i = 0; source->memory_activities && i < sizeof(memory_kinds) / sizeof(memory_kinds[0]); i++)
+    for (size_t i = 0;
+         source->memory_activities && i < sizeof(memory_kinds) / sizeof(memory_kinds[0]); i++)
         cupti->ActivityEnable(memory_kinds[i]);
     cupti->ActivityEnable(LP_CUPTI_KIND_OVERHEAD);
     return 0;
@@ -180,7 +203,8 @@ static void pause_source(struct lp_device_source *head)
     const struct cupti_source *source = (const struct cupti_source *)(const void *)head;
 
     cupti->ActivityDisable(LP_CUPTI_KIND_CONCURRENT_KERNEL);
-    for (size_t i = 0; source->memory_activities && i < sizeof(memory_kinds) / sizeof(memory_kinds[0]); i++)
+    for (size_t i = 0;
+         source->memory_activities && i < sizeof(memory_kinds) / sizeof(memory_kinds[0]); i++)
         cupti->ActivityDisable(memory_kinds[i]);
     cupti->ActivityDisable(LP_CUPTI_KIND_OVERHEAD);
     switch_callbacks(source, 0);
@@ -222,9 +246,11 @@ static void read_stats(const struct lp_device_source *head, struct lp_device_sta
     const struct cupti_source *source = (const struct cupti_source *)(const void *)head;
     uint64_t refused = atomic_load(&pool.refused) - source->refused_before;
 
-    /* A refused buffer makes CUPTI drop records and count them; only if it did not count is the refusal itself told. */
-    *stats = (struct lp_device_stats){ source->dropped ? source->dropped : refused, source->decoder.incomplete,
-                                       source->decoder.overhead_ns, true, false };
+    /* A refused buffer makes CUPTI drop records and count them; only if it did not count is the
+     * refusal itself told. */
+    *stats = (struct lp_device_stats){ source->dropped ? source->dropped : refused,
+                                       source->decoder.incomplete, source->decoder.overhead_ns,
+                                       true, false };
 }
 
 static void close_source(struct lp_device_source *head)
@@ -238,15 +264,18 @@ static void discard_leftovers(struct cupti_source *source)
     struct lp_buffer *buffer;
 
     cupti->ActivityFlushAll(0);
-    for (source->taken = lp_buffer_take(&pool); (buffer = source->taken); lp_buffer_recycle(&pool, buffer))
+    for (source->taken = lp_buffer_take(&pool); (buffer = source->taken);
+         lp_buffer_recycle(&pool, buffer))
         source->taken = buffer->next;
     flush(&source->head, false);
     source->dropped = 0;
 }
 
-int lp_device_open_cupti(const struct lp_device_options *options, struct lp_device_source **source_out)
+int lp_device_open_cupti(const struct lp_device_options *options,
+                         struct lp_device_source **source_out)
 {
-    static const struct lp_device_ops ops = { "cupti", true, start, pause_source, flush, take, deliver, read_stats, close_source };
+    static const struct lp_device_ops ops = { "cupti", true,    start,      pause_source, flush,
+                                              take,    deliver, read_stats, close_source };
     int status = set_up_process(options->pool_bytes);
     struct cupti_source *source;
 
@@ -267,7 +296,8 @@ int lp_device_open_cupti(const struct lp_device_options *options, struct lp_devi
     return 0;
 }
 
-int lp_cupti_probe(char *path, size_t path_size, uint32_t *version, char *holder, size_t holder_size)
+int lp_cupti_probe(char *path, size_t path_size, uint32_t *version, char *holder,
+                   size_t holder_size)
 {
     int status = lp_cupti_load(&cupti);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The fake device. With a script (device_path) it plays launches, records and faults of its own; without one it takes
- * lp_fake_launch() calls of this process's threads, through the same rings and buffers as CUPTI. */
+/** The fake device. With a script (device_path) it plays launches, records and faults of its own;
+ * without one it takes lp_fake_launch() calls of this process's threads, through the same rings and
+ * buffers as CUPTI. */
 #ifndef LP_CAPTURE_DEVICE_FAKE_H
 #define LP_CAPTURE_DEVICE_FAKE_H
 
@@ -10,6 +11,7 @@
  * @param name  A string that lives as long as the session. @threads any thread */
 void lp_fake_launch(const char *name, uint32_t stream, uint64_t duration_ns);
 
-int lp_fake_live_open(const struct lp_device_options *options, struct lp_device_source **source_out);
+int lp_fake_live_open(const struct lp_device_options *options,
+                      struct lp_device_source **source_out);
 
 #endif

@@ -18,7 +18,7 @@ struct replay {
     struct lp_device_source head;
     char *path, *origin;
     char *bytes;
-    size_t size, at; /* at: next chunk */
+    size_t size, at;                  /* at: next chunk */
     LP_VECTOR(uint32_t) names, paths; /* recorded id -> id of this process */
     LP_VECTOR(struct lp_record) records;
     struct lp_device_stats stats;
@@ -28,7 +28,8 @@ struct replay {
 
 static int damaged(const struct replay *replay, const char *what)
 {
-    return lp_error(LLMPERF_EFORMAT, "%s: damaged recording (%s near byte %zu); record it again", replay->path, what, replay->at);
+    return lp_error(LLMPERF_EFORMAT, "%s: damaged recording (%s near byte %zu); record it again",
+                    replay->path, what, replay->at);
 }
 
 static const char *read_string(struct lp_varint_reader *reader, char **copy, size_t *capacity)
@@ -68,11 +69,13 @@ static int read_table(struct replay *replay, struct lp_varint_reader *reader, bo
         if (!text || (paths && first + i > LP_PATH_OTHER && parent >= replay->paths.count)) {
             status = damaged(replay, "a name");
         } else if (paths) {
-            id = first + i <= LP_PATH_OTHER ? (uint32_t)(first + i) : lp_path_intern(replay->paths.items[parent], text);
+            id = first + i <= LP_PATH_OTHER ? (uint32_t)(first + i)
+                                            : lp_path_intern(replay->paths.items[parent], text);
             status = lp_vector_push(&replay->paths, id);
         } else {
             id = lp_names_intern(replay->head.names, text);
-            status = id == LP_HASHMAP_NONE ? lp_error(LLMPERF_ENOMEM, "out of memory") : lp_vector_push(&replay->names, id);
+            status = id == LP_HASHMAP_NONE ? lp_error(LLMPERF_ENOMEM, "out of memory")
+                                           : lp_vector_push(&replay->names, id);
         }
     }
     free(copy);
@@ -85,14 +88,17 @@ static int read_kinds(struct replay *replay, struct lp_varint_reader *reader)
         uint64_t node = lp_varint_get(reader), kind = lp_varint_get(reader);
         uint32_t unset = LLMPERF_REGION_AUTO;
 
-        if (node >= replay->paths.count || (kind != LLMPERF_REGION_STAGE && kind != LLMPERF_REGION_OPERATOR))
+        if (node >= replay->paths.count ||
+            (kind != LLMPERF_REGION_STAGE && kind != LLMPERF_REGION_OPERATOR))
             return damaged(replay, "a region kind");
-        atomic_compare_exchange_strong(&lp_path_get(replay->paths.items[node])->kind, &unset, (uint32_t)kind);
+        atomic_compare_exchange_strong(&lp_path_get(replay->paths.items[node])->kind, &unset,
+                                       (uint32_t)kind);
     }
     return 0;
 }
 
-static int read_host(struct replay *replay, struct lp_varint_reader *reader, const struct lp_device_sink *sink)
+static int read_host(struct replay *replay, struct lp_varint_reader *reader,
+                     const struct lp_device_sink *sink)
 {
     uint64_t thread = lp_varint_get(reader), count = lp_varint_get(reader);
     struct lp_record record = { 0, 0, 0, 0, 0 };
@@ -142,7 +148,8 @@ static void read_activity(struct lp_varint_reader *reader, struct lp_activity *a
     activity->graph_node = word & 1 ? lp_varint_get(reader) : 0;
 }
 
-static int read_activities(struct replay *replay, struct lp_varint_reader *reader, const struct lp_device_sink *sink)
+static int read_activities(struct replay *replay, struct lp_varint_reader *reader,
+                           const struct lp_device_sink *sink)
 {
     struct lp_activity activity = { 0 };
 
@@ -178,7 +185,8 @@ static int read_end(struct replay *replay, struct lp_varint_reader *reader)
     return reader->failed ? damaged(replay, "the end") : 0;
 }
 
-static int read_chunk(struct replay *replay, uint32_t type, struct lp_varint_reader *reader, const struct lp_device_sink *sink)
+static int read_chunk(struct replay *replay, uint32_t type, struct lp_varint_reader *reader,
+                      const struct lp_device_sink *sink)
 {
     switch (type) {
     case LP_CHUNK_NAMES:
@@ -241,8 +249,9 @@ static int read_head(struct replay *replay)
     if (replay->size < 8 || memcmp(replay->bytes, LP_RECORDING_MAGIC, 7))
         return lp_error(LLMPERF_EFORMAT, "%s is not a recording of this library", replay->path);
     if (replay->bytes[7] != LP_RECORDING_VERSION)
-        return lp_error(LLMPERF_EFORMAT, "%s is a recording of version %d, this library reads version %d", replay->path,
-                        replay->bytes[7], LP_RECORDING_VERSION);
+        return lp_error(LLMPERF_EFORMAT,
+                        "%s is a recording of version %d, this library reads version %d",
+                        replay->path, replay->bytes[7], LP_RECORDING_VERSION);
     replay->at = 8;
     return 0;
 }
@@ -282,7 +291,8 @@ static void close_replay(struct lp_device_source *source)
     free(replay);
 }
 
-int lp_device_open_replay(const struct lp_device_options *options, struct lp_device_source **source_out)
+int lp_device_open_replay(const struct lp_device_options *options,
+                          struct lp_device_source **source_out)
 {
     static const struct lp_device_ops ops = { "replay",   false,   start,      do_nothing,  flush,
                                               do_nothing, deliver, read_stats, close_replay };

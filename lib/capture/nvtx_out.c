@@ -12,14 +12,16 @@
 
 enum { UNTRIED = 0, ABSENT = 1, PRESENT = 2 };
 
-static _Atomic uint32_t tool; /* is a tool attached? NVTX decides at its first call and stays with that. */
+static _Atomic uint32_t
+    tool; /* is a tool attached? NVTX decides at its first call and stays with that. */
 
 bool lp_nvtx_out_available(void)
 {
     return true;
 }
 
-/* NVTX gives a NULL domain when no tool listens. Two threads may create one domain twice: tools take both for one by name. */
+/* NVTX gives a NULL domain when no tool listens. Two threads may create one domain twice: tools
+ * take both for one by name. */
 static nvtxDomainHandle_t find_domain(struct lp_path *path)
 {
     nvtxDomainHandle_t domain = atomic_load_explicit(&path->nvtx_domain, memory_order_acquire);
@@ -33,7 +35,9 @@ static nvtxDomainHandle_t find_domain(struct lp_path *path)
     memcpy(name, path->label, length);
     name[length] = '\0';
     domain = nvtxDomainCreateA(name);
-    atomic_store_explicit(&path->nvtx_name, domain ? nvtxDomainRegisterStringA(domain, path->name) : NULL, memory_order_release);
+    atomic_store_explicit(&path->nvtx_name,
+                          domain ? nvtxDomainRegisterStringA(domain, path->name) : NULL,
+                          memory_order_release);
     atomic_store_explicit(&path->nvtx_domain, domain, memory_order_release);
     return domain;
 }
@@ -44,7 +48,8 @@ static void push_range(uint32_t node)
     nvtxDomainHandle_t domain = find_domain(path);
     nvtxEventAttributes_t attributes = { 0 };
 
-    atomic_store_explicit(&tool, domain ? PRESENT : ABSENT, memory_order_relaxed); /* Each thread finds the same. */
+    atomic_store_explicit(&tool, domain ? PRESENT : ABSENT,
+                          memory_order_relaxed); /* Each thread finds the same. */
     if (!domain)
         return;
     attributes.version = NVTX_VERSION;

@@ -26,7 +26,8 @@ static void put_number(struct lp_recorder *recorder, uint64_t value)
 {
     uint8_t bytes[LP_VARINT_BYTES];
 
-    lp_text_add(&recorder->chunk, (const char *)bytes, (size_t)(lp_varint_put(bytes, value) - bytes));
+    lp_text_add(&recorder->chunk, (const char *)bytes,
+                (size_t)(lp_varint_put(bytes, value) - bytes));
 }
 
 static void put_difference(struct lp_recorder *recorder, uint64_t value, uint64_t before)
@@ -107,7 +108,8 @@ static void tell_kinds(struct lp_recorder *recorder)
     write_chunk(recorder, LP_CHUNK_KINDS);
 }
 
-static void record_host(void *context, uint32_t thread, const struct lp_record *records, size_t count)
+static void record_host(void *context, uint32_t thread, const struct lp_record *records,
+                        size_t count)
 {
     struct lp_recorder *recorder = context;
     struct lp_record before = { 0, 0, 0, 0, 0 };
@@ -126,13 +128,17 @@ static void record_host(void *context, uint32_t thread, const struct lp_record *
     recorder->next.host(recorder->next.context, thread, records, count);
 }
 
-static void put_activity(struct lp_recorder *recorder, const struct lp_activity *activity, const struct lp_activity *before)
+static void put_activity(struct lp_recorder *recorder, const struct lp_activity *activity,
+                         const struct lp_activity *before)
 {
-    bool place = activity->context != before->context || activity->device != before->device || activity->stream != before->stream;
-    bool memory = activity->kind != LLMPERF_ACTIVITY_KERNEL || activity->bytes != 0 || activity->device_launched;
+    bool place = activity->context != before->context || activity->device != before->device ||
+                 activity->stream != before->stream;
+    bool memory = activity->kind != LLMPERF_ACTIVITY_KERNEL || activity->bytes != 0 ||
+                  activity->device_launched;
     bool graph = activity->graph != 0 || activity->graph_node != 0;
 
-    put_number(recorder, (uint64_t)activity->name << 3 | (uint64_t)place << 2 | (uint64_t)memory << 1 | graph);
+    put_number(recorder, (uint64_t)activity->name << 3 | (uint64_t)place << 2 |
+                             (uint64_t)memory << 1 | graph);
     put_difference(recorder, activity->start_ns, before->start_ns);
     put_difference(recorder, activity->end_ns, activity->start_ns);
     put_difference(recorder, activity->correlation, before->correlation);
@@ -175,7 +181,8 @@ static void free_recorder(struct lp_recorder *recorder)
     free(recorder);
 }
 
-int lp_recorder_open(const char *path, const struct lp_names *names, struct lp_recorder **recorder_out)
+int lp_recorder_open(const char *path, const struct lp_names *names,
+                     struct lp_recorder **recorder_out)
 {
     const char magic[8] = { 'L', 'L', 'M', 'P', 'R', 'E', 'C', LP_RECORDING_VERSION };
     struct lp_recorder *recorder = calloc(1, sizeof(*recorder));
@@ -197,13 +204,15 @@ int lp_recorder_open(const char *path, const struct lp_names *names, struct lp_r
     return 0;
 }
 
-struct lp_device_sink lp_recorder_sink(struct lp_recorder *recorder, const struct lp_device_sink *next)
+struct lp_device_sink lp_recorder_sink(struct lp_recorder *recorder,
+                                       const struct lp_device_sink *next)
 {
     recorder->next = *next;
     return (struct lp_device_sink){ recorder, record_host, record_activities };
 }
 
-int lp_recorder_close(struct lp_recorder *recorder, const struct lp_device_stats *stats, const char *origin)
+int lp_recorder_close(struct lp_recorder *recorder, const struct lp_device_stats *stats,
+                      const char *origin)
 {
     int status = 0;
 
@@ -221,7 +230,8 @@ int lp_recorder_close(struct lp_recorder *recorder, const struct lp_device_stats
         recorder->failed = errno;
     recorder->file = NULL;
     if (recorder->failed)
-        status = lp_error(LLMPERF_EIO, "cannot write recording %s: %s", recorder->path, strerror(recorder->failed));
+        status = lp_error(LLMPERF_EIO, "cannot write recording %s: %s", recorder->path,
+                          strerror(recorder->failed));
     free_recorder(recorder);
     return status;
 }

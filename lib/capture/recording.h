@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Recordings: the facts of a session in a file, exactly as they reached the pipeline, so that it can be played again anywhere.
+/** Recordings: the facts of a session in a file, exactly as they reached the pipeline, so that it
+ * can be played again anywhere.
  *
- * File: "LLMPREC" and a version byte, then chunks { type u32, payload bytes u32, CRC-32C of the payload u32, payload }, little
- * endian. Numbers in payloads are varints (varint.h); times and ids are differences to the record before within the chunk. */
+ * File: "LLMPREC" and a version byte, then chunks { type u32, payload bytes u32, CRC-32C of the
+ * payload u32, payload }, little endian. Numbers in payloads are varints (varint.h); times and ids
+ * are differences to the record before within the chunk. */
 #ifndef LP_CAPTURE_RECORDING_H
 #define LP_CAPTURE_RECORDING_H
 
@@ -12,7 +14,8 @@
 #define LP_RECORDING_VERSION 1
 
 enum lp_chunk_type {
-    LP_CHUNK_ORIGIN = 1,   /* JSON: where the recording was made (the env.json of that session), near the end */
+    LP_CHUNK_ORIGIN =
+        1, /* JSON: where the recording was made (the env.json of that session), near the end */
     LP_CHUNK_NAMES = 2,    /* first id, count, then length and bytes of each */
     LP_CHUNK_PATHS = 3,    /* first node, count, then parent, label length and label of each */
     LP_CHUNK_HOST = 4,     /* thread, count, then records */
@@ -27,13 +30,18 @@ struct lp_chunk_header {
 
 struct lp_recorder;
 
-/** Start a recording. @param names  Outlives the recorder. 0, LLMPERF_EIO, LLMPERF_ENOMEM. @threads collector only, all functions */
-int lp_recorder_open(const char *path, const struct lp_names *names, struct lp_recorder **recorder_out);
+/** Start a recording. @param names  Outlives the recorder. 0, LLMPERF_EIO, LLMPERF_ENOMEM. @threads
+ * collector only, all functions */
+int lp_recorder_open(const char *path, const struct lp_names *names,
+                     struct lp_recorder **recorder_out);
 
 /** A sink that records and passes on to `next`. Valid until close. */
-struct lp_device_sink lp_recorder_sink(struct lp_recorder *recorder, const struct lp_device_sink *next);
+struct lp_device_sink lp_recorder_sink(struct lp_recorder *recorder,
+                                       const struct lp_device_sink *next);
 
-/** Finish the file. @param origin  JSON, Borrowed for the call. 0 or LLMPERF_EIO if any write failed. A NULL recorder is fine. */
-int lp_recorder_close(struct lp_recorder *recorder, const struct lp_device_stats *stats, const char *origin);
+/** Finish the file. @param origin  JSON, Borrowed for the call. 0 or LLMPERF_EIO if any write
+ * failed. A NULL recorder is fine. */
+int lp_recorder_close(struct lp_recorder *recorder, const struct lp_device_stats *stats,
+                      const char *origin);
 
 #endif

@@ -27,14 +27,17 @@ static uint32_t find_path(struct lp_thread *thread, const char *label)
     uint64_t mix = ((uint64_t)(uintptr_t)label ^ ((uint64_t)parent << 17)) * 0x9e3779b97f4a7c15u;
     struct lp_path_cache_entry *entry = &thread->cache[mix >> 56];
 
-    if (__builtin_expect(entry->pointer == label && label && entry->parent == parent && !strcmp(entry->label, label), 1))
+    if (__builtin_expect(entry->pointer == label && label && entry->parent == parent &&
+                             !strcmp(entry->label, label),
+                         1))
         return entry->node;
     return learn_path(entry, parent, label);
 }
 
 static void open_region(struct lp_thread *thread, uint32_t node)
 {
-    if (lp_thread_recording()) /* Before the push: a thread that joins an epoch here tells what was open before. */
+    if (lp_thread_recording()) /* Before the push: a thread that joins an epoch here tells what was
+                                  open before. */
         lp_thread_record(thread, LP_RECORD_REGION_BEGIN, 0, node, 0);
     thread->stack[thread->depth++] = node;
     thread->node = node;
@@ -77,7 +80,8 @@ void llmperf_region_count(uint32_t quantity, uint64_t amount)
 {
     struct lp_thread *thread = lp_thread_recording() ? lp_thread_get() : NULL;
 
-    if (thread && thread->depth > 0 && amount > 0 && quantity >= LLMPERF_QUANTITY_TOKENS && quantity <= LLMPERF_QUANTITY_BYTES)
+    if (thread && thread->depth > 0 && amount > 0 && quantity >= LLMPERF_QUANTITY_TOKENS &&
+        quantity <= LLMPERF_QUANTITY_BYTES)
         lp_thread_record(thread, LP_RECORD_COUNT, (uint16_t)quantity, thread->node, amount);
 }
 

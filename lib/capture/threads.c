@@ -56,7 +56,8 @@ static struct lp_thread *make_thread(void)
     struct lp_thread *thread;
 
     /* Zeroed pages: a state costs memory only where it is used. */
-    thread = mmap(NULL, sizeof(*thread), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    thread =
+        mmap(NULL, sizeof(*thread), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (thread == MAP_FAILED)
         return NULL;
     thread->index = thread_count++;
@@ -88,7 +89,8 @@ struct lp_thread *lp_thread_create(void)
     return thread;
 }
 
-/* The next thread that takes this state goes on in the same ring: the exit record lies between the two. */
+/* The next thread that takes this state goes on in the same ring: the exit record lies between the
+ * two. */
 static void leave_thread(void *state)
 {
     struct lp_thread *thread = state;
@@ -112,7 +114,8 @@ void lp_capture_on_pressure(void (*wake)(void))
 static bool make_ring(struct lp_ring *ring)
 {
     uint64_t count = atomic_load(&ring_records);
-    void *memory = mmap(NULL, count * sizeof(struct lp_record), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *memory = mmap(NULL, count * sizeof(struct lp_record), PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     if (memory == MAP_FAILED)
         return false;
@@ -123,7 +126,8 @@ static bool make_ring(struct lp_ring *ring)
 
 static bool push_record(struct lp_ring *ring, const struct lp_record *record)
 {
-    uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed); /* Only this thread moves it. */
+    uint64_t head =
+        atomic_load_explicit(&ring->head, memory_order_relaxed); /* Only this thread moves it. */
 
     if (head - ring->known_tail > ring->mask) {
         ring->known_tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
@@ -156,7 +160,8 @@ static bool join_epoch(struct lp_thread *thread, uint32_t epoch)
     ring->half = head + ring->mask / 2;
     thread->epoch = epoch;
     for (uint32_t i = 0; i < open; i++) {
-        struct lp_record record = { lp_clock_now(), 0, thread->stack[i], LP_RECORD_REGION_BEGIN, 1 };
+        struct lp_record record = { lp_clock_now(), 0, thread->stack[i], LP_RECORD_REGION_BEGIN,
+                                    1 };
 
         push_record(ring, &record);
     }
@@ -164,7 +169,8 @@ static bool join_epoch(struct lp_thread *thread, uint32_t epoch)
     return true;
 }
 
-void lp_thread_record(struct lp_thread *thread, uint16_t kind, uint16_t detail, uint32_t node, uint64_t value)
+void lp_thread_record(struct lp_thread *thread, uint16_t kind, uint16_t detail, uint32_t node,
+                      uint64_t value)
 {
     uint32_t epoch = atomic_load_explicit(&lp_capture_epoch, memory_order_acquire);
     struct lp_record record = { 0, value, node, kind, detail };
@@ -173,7 +179,8 @@ void lp_thread_record(struct lp_thread *thread, uint16_t kind, uint16_t detail, 
         return;
     record.time_ns = lp_clock_now();
     if (!push_record(&thread->ring, &record)) /* One writer, so no read-modify-write is needed. */
-        atomic_store_explicit(&thread->ring.lost, atomic_load_explicit(&thread->ring.lost, memory_order_relaxed) + 1,
+        atomic_store_explicit(&thread->ring.lost,
+                              atomic_load_explicit(&thread->ring.lost, memory_order_relaxed) + 1,
                               memory_order_relaxed);
 }
 
@@ -217,7 +224,8 @@ void lp_capture_end(void)
 static void report_lost(struct lp_thread *thread, const struct lp_device_sink *sink)
 {
     uint64_t lost = atomic_load_explicit(&thread->ring.lost, memory_order_relaxed);
-    struct lp_record record = { lp_clock_now(), lost - thread->lost_told, LP_PATH_ROOT, LP_RECORD_LOST, 0 };
+    struct lp_record record = { lp_clock_now(), lost - thread->lost_told, LP_PATH_ROOT,
+                                LP_RECORD_LOST, 0 };
 
     if (record.value == 0)
         return;
@@ -228,7 +236,8 @@ static void report_lost(struct lp_thread *thread, const struct lp_device_sink *s
 static size_t drain_ring(struct lp_thread *thread, const struct lp_device_sink *sink)
 {
     struct lp_ring *ring = &thread->ring;
-    uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed); /* Only the collector moves it in an epoch. */
+    uint64_t tail = atomic_load_explicit(
+        &ring->tail, memory_order_relaxed); /* Only the collector moves it in an epoch. */
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
     size_t total = (size_t)(head - tail);
 
@@ -252,7 +261,8 @@ size_t lp_capture_drain(const struct lp_device_sink *sink)
     pthread_mutex_lock(&lock);
     current = last_epoch - 1;
     pthread_mutex_unlock(&lock);
-    for (struct lp_thread *thread = atomic_load_explicit(&all_threads, memory_order_acquire); thread; thread = thread->next)
+    for (struct lp_thread *thread = atomic_load_explicit(&all_threads, memory_order_acquire);
+         thread; thread = thread->next)
         if (atomic_load_explicit(&thread->ring_epoch, memory_order_acquire) == current)
             total += drain_ring(thread, sink);
     return total;

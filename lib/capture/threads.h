@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What each thread owns: its region stack, its cache of paths, its ring of records. States are recycled, never freed, because a
- * driver callback may look at one at any time. */
+/** What each thread owns: its region stack, its cache of paths, its ring of records. States are
+ * recycled, never freed, because a driver callback may look at one at any time. */
 #ifndef LP_CAPTURE_THREADS_H
 #define LP_CAPTURE_THREADS_H
 
@@ -15,9 +15,9 @@
 struct lp_ring {
     struct lp_record *records; /* set once, before the first record is published */
     uint64_t mask;
-    uint64_t known_tail;       /* the producer's last look at tail */
-    uint64_t half;             /* head at which the collector is woken */
-    _Atomic uint64_t lost;     /* records dropped; the producer counts */
+    uint64_t known_tail;                /* the producer's last look at tail */
+    uint64_t half;                      /* head at which the collector is woken */
+    _Atomic uint64_t lost;              /* records dropped; the producer counts */
     _Alignas(64) _Atomic uint64_t head; /* the producer moves it */
     _Alignas(64) _Atomic uint64_t tail; /* the consumer moves it */
 };
@@ -60,11 +60,13 @@ static inline struct lp_thread *lp_thread_get(void)
 }
 
 /** Keep a host record of this thread, if an epoch is on. */
-void lp_thread_record(struct lp_thread *thread, uint16_t kind, uint16_t detail, uint32_t node, uint64_t value);
+void lp_thread_record(struct lp_thread *thread, uint16_t kind, uint16_t detail, uint32_t node,
+                      uint64_t value);
 
 static inline bool lp_thread_recording(void)
 {
-    /* Relaxed: a record more or less at the edge of an epoch is fine, the ring itself synchronises. */
+    /* Relaxed: a record more or less at the edge of an epoch is fine, the ring itself synchronises.
+     */
     return __builtin_expect(atomic_load_explicit(&lp_capture_epoch, memory_order_relaxed) != 0, 0);
 }
 

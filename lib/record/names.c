@@ -12,7 +12,8 @@ uint32_t lp_names_intern(struct lp_names *names, const char *text)
     const char *copy;
 
     /* Different texts of one hash get consecutive second key words. */
-    while ((id = lp_hashmap_get(&names->ids, hash, probe)) != LP_HASHMAP_NONE && strcmp(names->texts.items[id], text))
+    while ((id = lp_hashmap_get(&names->ids, hash, probe)) != LP_HASHMAP_NONE &&
+           strcmp(names->texts.items[id], text))
         probe++;
     if (id != LP_HASHMAP_NONE)
         return id;

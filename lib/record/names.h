@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Names of kernels and copies: text to id and back. Ids are dense from 0. @threads one at a time per object */
+/** Names of kernels and copies: text to id and back. Ids are dense from 0. @threads one at a time
+ * per object */
 #ifndef LP_RECORD_NAMES_H
 #define LP_RECORD_NAMES_H
 

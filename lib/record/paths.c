@@ -15,7 +15,8 @@
 static _Atomic(struct lp_path *) chunks[LP_PATH_LIMIT / CHUNK];
 static _Atomic uint32_t node_count;
 
-/* Guards growth: everything below and the filling of new nodes. Readers see a node because node_count is released after it. */
+/* Guards growth: everything below and the filling of new nodes. Readers see a node because
+ * node_count is released after it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct lp_strings pool;
 static struct lp_names raw_labels;
@@ -51,7 +52,8 @@ uint32_t lp_path_count(void)
 /* Under the lock. LP_PATH_OTHER if there is no room. */
 static uint32_t add_node(uint32_t parent, const char *label)
 {
-    uint32_t node = atomic_load_explicit(&node_count, memory_order_relaxed); /* Only the lock's holder changes it. */
+    uint32_t node = atomic_load_explicit(
+        &node_count, memory_order_relaxed); /* Only the lock's holder changes it. */
     struct lp_path *chunk, *path;
     const char *copy, *at;
 
@@ -89,7 +91,8 @@ static uint32_t find_or_add(uint32_t parent, const char *label)
     uint64_t key = (uint64_t)parent << 32;
     uint32_t node;
 
-    while ((node = lp_hashmap_get(&children, hash, key)) != LP_HASHMAP_NONE && strcmp(lp_path_get(node)->label, label))
+    while ((node = lp_hashmap_get(&children, hash, key)) != LP_HASHMAP_NONE &&
+           strcmp(lp_path_get(node)->label, label))
         key++;
     if (node != LP_HASHMAP_NONE)
         return node;
@@ -124,9 +127,11 @@ const char *lp_path_raw_label(const char *label)
 
 uint32_t lp_path_kind(uint32_t node)
 {
-    static const char *const stages[] = { "LLM@prefill", "LLM@decode_all", "LLM@decode_step", "LLM@vision" };
+    static const char *const stages[] = { "LLM@prefill", "LLM@decode_all", "LLM@decode_step",
+                                          "LLM@vision" };
     const struct lp_path *path = lp_path_get(node);
-    uint32_t kind = atomic_load_explicit(&path->kind, memory_order_relaxed); /* Any value once set is right. */
+    uint32_t kind =
+        atomic_load_explicit(&path->kind, memory_order_relaxed); /* Any value once set is right. */
 
     if (kind != LLMPERF_REGION_AUTO)
         return kind;

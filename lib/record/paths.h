@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The tree of region paths of this process. A node is one label below one parent; nodes are never removed, so an id found once
- * stays valid for ever. Memory is bounded by LP_PATH_LIMIT names.
+/** The tree of region paths of this process. A node is one label below one parent; nodes are never
+ * removed, so an id found once stays valid for ever. Memory is bounded by LP_PATH_LIMIT names.
  * @threads any thread; reading takes no lock */
 #ifndef LP_RECORD_PATHS_H
 #define LP_RECORD_PATHS_H
@@ -17,18 +17,19 @@
 #define LP_PATH_LIMIT   65536u
 
 struct lp_path {
-    const char *label;       /* "DOMAIN@name", clean UTF-8 */
-    const char *name;        /* part of label behind the '@' */
-    uint32_t parent, depth;  /* depth of a top region is 1 */
-    _Atomic uint32_t kind;   /* LLMPERF_REGION_…; AUTO until somebody says */
+    const char *label;                      /* "DOMAIN@name", clean UTF-8 */
+    const char *name;                       /* part of label behind the '@' */
+    uint32_t parent, depth;                 /* depth of a top region is 1 */
+    _Atomic uint32_t kind;                  /* LLMPERF_REGION_…; AUTO until somebody says */
     _Atomic(void *) nvtx_domain, nvtx_name; /* handles that nvtx_out.c keeps here */
 };
 
-/** Node of `label` (any text a user passes) below `parent`; LP_PATH_OTHER above the limit or without memory. Takes a lock if the
- * node is new to the caller: keep what you found. */
+/** Node of `label` (any text a user passes) below `parent`; LP_PATH_OTHER above the limit or
+ * without memory. Takes a lock if the node is new to the caller: keep what you found. */
 uint32_t lp_path_intern(uint32_t parent, const char *label);
 
-/** Our copy of a text that a caller passed as a label, for comparing with later calls; NULL without memory or above the limit. */
+/** Our copy of a text that a caller passed as a label, for comparing with later calls; NULL without
+ * memory or above the limit. */
 const char *lp_path_raw_label(const char *label);
 
 /** A node; `node` must be one that lp_path_intern() returned, or LP_PATH_ROOT. */

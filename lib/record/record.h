@@ -12,10 +12,11 @@ enum lp_record_kind {
     LP_RECORD_REGION_END = 2,   /* node closed; detail 1: closed because its thread ended */
     LP_RECORD_COUNT = 3,        /* node, detail = quantity, value = amount */
     LP_RECORD_LAUNCH = 4,       /* node, detail = enum lp_launch_kind, value = correlation id */
-    LP_RECORD_LAUNCH_VOID = 5,  /* value = correlation id of a launch that failed or was captured into a graph */
-    LP_RECORD_UNBALANCED = 6,   /* an end without a begin */
-    LP_RECORD_THREAD_EXIT = 7,  /* all regions of the thread are closed */
-    LP_RECORD_LOST = 8          /* value records of this thread were dropped before this one */
+    LP_RECORD_LAUNCH_VOID =
+        5, /* value = correlation id of a launch that failed or was captured into a graph */
+    LP_RECORD_UNBALANCED = 6,  /* an end without a begin */
+    LP_RECORD_THREAD_EXIT = 7, /* all regions of the thread are closed */
+    LP_RECORD_LOST = 8         /* value records of this thread were dropped before this one */
 };
 
 /** What a launch call brings. Values stand in recordings. */
@@ -46,13 +47,14 @@ struct lp_activity {
     uint64_t graph_node; /* 0: not part of a graph */
     uint32_t graph;      /* graph exec id; 0: not part of a graph */
     uint32_t correlation;
-    uint32_t name;       /* see names.h */
+    uint32_t name; /* see names.h */
     uint32_t context, stream;
     uint16_t device;
-    uint8_t kind;        /* LLMPERF_ACTIVITY_… */
+    uint8_t kind; /* LLMPERF_ACTIVITY_… */
     uint8_t device_launched;
-    uint32_t node;       /* set by attribution: path of the launch, LP_PATH_UNKNOWN without one */
-    uint32_t captured;   /* set by attribution: path that captured the graph node, LP_PATH_UNKNOWN without one */
+    uint32_t node;     /* set by attribution: path of the launch, LP_PATH_UNKNOWN without one */
+    uint32_t captured; /* set by attribution: path that captured the graph node, LP_PATH_UNKNOWN
+                          without one */
 };
 static_assert(sizeof(struct lp_activity) == 64, "batches are sized by it");
 

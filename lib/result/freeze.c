@@ -20,8 +20,8 @@ struct device_sums {
 struct freezer {
     struct lp_totals *totals;
     llmperf_profile *profile;
-    const char **paths;         /* by node: its text in the profile */
-    struct device_sums *sums;   /* by device row */
+    const char **paths;                    /* by node: its text in the profile */
+    struct device_sums *sums;              /* by device row */
     uint64_t (*quantities)[LP_QUANTITIES]; /* by node, LLMPERF_UNKNOWN: not given */
     uint32_t nodes;
     struct lp_text scratch;
@@ -40,7 +40,9 @@ static const char *path_text(struct freezer *freezer, uint32_t node)
         freezer->scratch.length = 0;
         lp_text_puts(&freezer->scratch, "");
         lp_path_print(&freezer->scratch, node);
-        freezer->paths[node] = freezer->scratch.failed ? NULL : lp_profile_text(freezer->profile, freezer->scratch.bytes);
+        freezer->paths[node] = freezer->scratch.failed
+                                   ? NULL
+                                   : lp_profile_text(freezer->profile, freezer->scratch.bytes);
     }
     return freezer->paths[node];
 }
@@ -52,13 +54,15 @@ static struct lp_blob encode(struct freezer *freezer, const struct lp_histogram 
     freezer->scratch.length = 0;
     lp_histogram_encode(histogram, &freezer->scratch);
     if (!freezer->scratch.failed && freezer->scratch.length > 0) {
-        blob.bytes = lp_strings_add_bytes(&freezer->profile->pool, freezer->scratch.bytes, freezer->scratch.length);
+        blob.bytes = lp_strings_add_bytes(&freezer->profile->pool, freezer->scratch.bytes,
+                                          freezer->scratch.length);
         blob.size = blob.bytes ? freezer->scratch.length : 0;
     }
     return blob;
 }
 
-static double quantile_ms(const struct lp_histogram *histogram, double fraction, uint64_t min_ns, uint64_t max_ns)
+static double quantile_ms(const struct lp_histogram *histogram, double fraction, uint64_t min_ns,
+                          uint64_t max_ns)
 {
     double value = lp_histogram_quantile(histogram, fraction);
 
@@ -94,12 +98,15 @@ static void sum_devices(struct freezer *freezer)
     }
 }
 
-/* What a region does not give is the sum of what its children give. A node's id is above its parent's. */
+/* What a region does not give is the sum of what its children give. A node's id is above its
+ * parent's. */
 static void sum_quantities(struct freezer *freezer)
 {
     for (uint32_t node = 0; node < freezer->nodes; node++)
         for (uint32_t q = 0; q < LP_QUANTITIES; q++) {
-            uint64_t own = node < freezer->totals->hosts.count ? freezer->totals->hosts.items[node].quantities[q] : 0;
+            uint64_t own = node < freezer->totals->hosts.count
+                               ? freezer->totals->hosts.items[node].quantities[q]
+                               : 0;
 
             freezer->quantities[node][q] = own ? own : LLMPERF_UNKNOWN;
         }
@@ -107,7 +114,8 @@ static void sum_quantities(struct freezer *freezer)
         uint32_t parent = lp_path_get(node)->parent;
 
         for (uint32_t q = 0; q < LP_QUANTITIES; q++) {
-            bool given = parent < freezer->totals->hosts.count && freezer->totals->hosts.items[parent].quantities[q] != 0;
+            bool given = parent < freezer->totals->hosts.count &&
+                         freezer->totals->hosts.items[parent].quantities[q] != 0;
             uint64_t *above = &freezer->quantities[parent][q], below = freezer->quantities[node][q];
 
             if (!given && below != LLMPERF_UNKNOWN)
@@ -123,8 +131,11 @@ static void fill_names(struct freezer *freezer, llmperf_region_stats *stats, uin
 
     stats->path = path_text(freezer, node);
     stats->label = lp_profile_text(freezer->profile, path->label);
-    stats->parent = node == LP_PATH_ROOT || path->parent == LP_PATH_ROOT ? NULL : path_text(freezer, path->parent);
-    stats->stage = stage == LP_PATH_ROOT ? NULL : lp_profile_text(freezer->profile, lp_path_get(stage)->label);
+    stats->parent = node == LP_PATH_ROOT || path->parent == LP_PATH_ROOT
+                        ? NULL
+                        : path_text(freezer, path->parent);
+    stats->stage =
+        stage == LP_PATH_ROOT ? NULL : lp_profile_text(freezer->profile, lp_path_get(stage)->label);
     stats->depth = node == LP_PATH_ROOT ? 0 : path->depth - 1;
     stats->kind = node == LP_PATH_ROOT ? LLMPERF_REGION_OPERATOR : lp_path_kind(node);
     stats->process_id = (uint32_t)getpid();
@@ -137,7 +148,8 @@ static void fill_names(struct freezer *freezer, llmperf_region_stats *stats, uin
 
 static void fill_wall(llmperf_region_stats *stats, const struct lp_host_total *host)
 {
-    stats->wall_sum_ms = stats->wall_mean_ms = stats->wall_std_ms = stats->wall_min_ms = stats->wall_max_ms = NAN;
+    stats->wall_sum_ms = stats->wall_mean_ms = stats->wall_std_ms = stats->wall_min_ms =
+        stats->wall_max_ms = NAN;
     stats->wall_p50_ms = stats->wall_p95_ms = stats->wall_p99_ms = NAN;
     if (!host)
         return;
@@ -156,7 +168,8 @@ static void fill_wall(llmperf_region_stats *stats, const struct lp_host_total *h
     stats->wall_p99_ms = quantile_ms(&host->wall, 0.99, host->min_ns, host->max_ns);
 }
 
-/* The root stands for work with no region open: only what was launched there counts, not the sum of all regions. */
+/* The root stands for work with no region open: only what was launched there counts, not the sum of
+ * all regions. */
 static void fill_device(struct freezer *freezer, llmperf_region_stats *stats, uint32_t row)
 {
     const struct lp_device_total *total = &freezer->totals->devices.items[row];
@@ -164,8 +177,9 @@ static void fill_device(struct freezer *freezer, llmperf_region_stats *stats, ui
     struct device_sums sums = freezer->sums[row];
 
     if (root)
-        sums = (struct device_sums){ total->kernel_ns, total->memcpy_ns, total->memset_ns, total->memcpy_bytes,
-                                     total->kernels, total->memcpys, total->memsets };
+        sums = (struct device_sums){ total->kernel_ns,    total->memcpy_ns, total->memset_ns,
+                                     total->memcpy_bytes, total->kernels,   total->memcpys,
+                                     total->memsets };
     stats->device = total->device;
     stats->exclusive_gpu_busy_ms = to_ms(lp_union_length(&total->own));
     stats->gpu_busy_ms = root ? stats->exclusive_gpu_busy_ms : to_ms(lp_totals_busy(total));
@@ -181,22 +195,26 @@ static void fill_device(struct freezer *freezer, llmperf_region_stats *stats, ui
         stats->idle_ms = fmax(stats->wall_sum_ms - stats->gpu_busy_ms, 0);
 }
 
-/* Without device rows: in a session that saw a device, no work is a known 0; without a device nothing is known. */
+/* Without device rows: in a session that saw a device, no work is a known 0; without a device
+ * nothing is known. */
 static void fill_no_device(struct freezer *freezer, llmperf_region_stats *stats)
 {
     double nothing = freezer->profile->ledger.verdict == LLMPERF_VERDICT_NO_DEVICE ? NAN : 0;
 
     stats->device = -1;
-    stats->gpu_busy_ms = stats->exclusive_gpu_busy_ms = stats->kernel_ms = stats->exclusive_kernel_ms = nothing;
+    stats->gpu_busy_ms = stats->exclusive_gpu_busy_ms = stats->kernel_ms =
+        stats->exclusive_kernel_ms = nothing;
     stats->memcpy_ms = stats->memset_ms = nothing;
     stats->idle_ms = isnan(nothing) || stats->truncated > 0 ? NAN : stats->wall_sum_ms;
     if (isnan(nothing))
-        stats->kernel_count = stats->memcpy_count = stats->memset_count = stats->memcpy_bytes = LLMPERF_UNKNOWN;
+        stats->kernel_count = stats->memcpy_count = stats->memset_count = stats->memcpy_bytes =
+            LLMPERF_UNKNOWN;
 }
 
 static int add_region_row(struct freezer *freezer, uint32_t node, uint32_t row)
 {
-    const struct lp_host_total *host = node < freezer->totals->hosts.count ? &freezer->totals->hosts.items[node] : NULL;
+    const struct lp_host_total *host =
+        node < freezer->totals->hosts.count ? &freezer->totals->hosts.items[node] : NULL;
     struct lp_region_row region = { LLMPERF_REGION_STATS_INIT, { NULL, 0 } };
 
     fill_names(freezer, &region.stats, node);
@@ -213,7 +231,8 @@ static int add_region_row(struct freezer *freezer, uint32_t node, uint32_t row)
 
 static bool has_host_facts(const struct freezer *freezer, uint32_t node)
 {
-    const struct lp_host_total *host = node < freezer->totals->hosts.count ? &freezer->totals->hosts.items[node] : NULL;
+    const struct lp_host_total *host =
+        node < freezer->totals->hosts.count ? &freezer->totals->hosts.items[node] : NULL;
     bool any = host && (host->instances > 0 || host->truncated > 0);
 
     for (uint32_t q = 0; host && !any && q < LP_QUANTITIES; q++)
@@ -230,7 +249,8 @@ static int add_regions(struct freezer *freezer)
     for (uint32_t row = 0; status == 0 && row < totals->devices.count; row++) {
         const struct lp_device_total *total = &totals->devices.items[row];
 
-        if (total->node >= freezer->nodes || (total->node == LP_PATH_ROOT && total->kernels + total->memcpys + total->memsets == 0))
+        if (total->node >= freezer->nodes ||
+            (total->node == LP_PATH_ROOT && total->kernels + total->memcpys + total->memsets == 0))
             continue;
         on_device[total->node] = true;
         status = add_region_row(freezer, total->node, row);
@@ -247,7 +267,8 @@ static int add_kernel_row(struct freezer *freezer, const struct lp_kernel_total 
     struct lp_kernel_row row = { LLMPERF_KERNEL_STATS_INIT, encode(freezer, &total->durations) };
     llmperf_kernel_stats *stats = &row.stats;
 
-    stats->name = lp_profile_text(freezer->profile, lp_names_text(freezer->totals->names, total->name));
+    stats->name =
+        lp_profile_text(freezer->profile, lp_names_text(freezer->totals->names, total->name));
     stats->region = path_text(freezer, total->node);
     stats->captured_in = path_text(freezer, total->captured);
     stats->kind = total->kind;
@@ -278,16 +299,21 @@ static int fill_profile(struct freezer *freezer)
     for (size_t i = 0; i < totals->kernels.count; i++)
         if ((status = add_kernel_row(freezer, &totals->kernels.items[i])) < 0)
             return status;
-    if (totals->failed && (status = lp_profile_add_problem(freezer->profile, "memory ran out: totals are too small")) < 0)
+    if (totals->failed && (status = lp_profile_add_problem(
+                               freezer->profile, "memory ran out: totals are too small")) < 0)
         return status;
     if (freezer->scratch.failed)
         return lp_error(LLMPERF_ENOMEM, "out of memory");
-    return (status = lp_profile_judge(freezer->profile)) < 0 ? status : lp_profile_finish(freezer->profile);
+    return (status = lp_profile_judge(freezer->profile)) < 0 ? status
+                                                             : lp_profile_finish(freezer->profile);
 }
 
-int lp_totals_freeze(struct lp_totals *totals, const llmperf_ledger *ledger, llmperf_profile **profile_out)
+int lp_totals_freeze(struct lp_totals *totals, const llmperf_ledger *ledger,
+                     llmperf_profile **profile_out)
 {
-    struct freezer freezer = { .totals = totals, .profile = lp_profile_create(), .nodes = lp_path_count() };
+    struct freezer freezer = { .totals = totals,
+                               .profile = lp_profile_create(),
+                               .nodes = lp_path_count() };
     int status;
 
     freezer.paths = calloc(freezer.nodes, sizeof(*freezer.paths));

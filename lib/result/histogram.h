@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Log-linear histogram of durations: 32 buckets an octave, so the middle of a bucket is within 1/65 (1.6 %) of any value in it.
- * Memory only for octaves that occur. @threads one at a time per object */
+/** Log-linear histogram of durations: 32 buckets an octave, so the middle of a bucket is within
+ * 1/65 (1.6 %) of any value in it. Memory only for octaves that occur. @threads one at a time per
+ * object */
 #ifndef LP_RESULT_HISTOGRAM_H
 #define LP_RESULT_HISTOGRAM_H
 

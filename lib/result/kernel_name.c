@@ -31,10 +31,12 @@ void lp_kernel_demangle(struct lp_text *text, const char *name)
     free(plain);
 }
 
-/* Length of `operator<<` and the like at `s`, so that its brackets are not taken for template arguments. */
+/* Length of `operator<<` and the like at `s`, so that its brackets are not taken for template
+ * arguments. */
 static size_t operator_length(const char *s)
 {
-    static const char *const symbols[] = { "<=>", "<<=", ">>=", "->*", "<<", ">>", "<=", ">=", "->", "()", "<", ">" };
+    static const char *const symbols[] = { "<=>", "<<=", ">>=", "->*", "<<", ">>",
+                                           "<=",  ">=",  "->",  "()",  "<",  ">" };
 
     if (strncmp(s, "operator", 8))
         return 0;
@@ -55,7 +57,8 @@ static size_t fixed_length(const char *s)
     return operator_length(s);
 }
 
-/* Names cut short by other tools have unbalanced brackets: whatever is left at the end is simply dropped. */
+/* Names cut short by other tools have unbalanced brackets: whatever is left at the end is simply
+ * dropped. */
 void lp_kernel_shorten(struct lp_text *text, const char *demangled)
 {
     size_t begin = text->length;
@@ -76,7 +79,8 @@ void lp_kernel_shorten(struct lp_text *text, const char *demangled)
             depth--;
         else if (*s == '(' && depth == 0)
             break;
-        else if (*s == ' ' && depth == 0 && !text->failed) /* what came before was the return type */
+        else if (*s == ' ' && depth == 0 &&
+                 !text->failed) /* what came before was the return type */
             text->length = begin;
         else if (depth == 0)
             lp_text_add(text, s, 1);

@@ -8,7 +8,8 @@
 /** Append the C++ name; the name itself if it is not mangled or the C++ runtime is not there. */
 void lp_kernel_demangle(struct lp_text *text, const char *name);
 
-/** Append a demangled name without return type, template arguments and parameters: "void a::f<int>(int*)" gives "a::f". */
+/** Append a demangled name without return type, template arguments and parameters: "void
+ * a::f<int>(int*)" gives "a::f". */
 void lp_kernel_shorten(struct lp_text *text, const char *demangled);
 
 #endif

@@ -58,7 +58,8 @@ int lp_profile_add_problem(llmperf_profile *profile, const char *format, ...)
     va_start(args, format);
     line = format_line(profile, format, args);
     va_end(args);
-    return line ? lp_vector_push(&profile->problems, line) : lp_error(LLMPERF_ENOMEM, "out of memory");
+    return line ? lp_vector_push(&profile->problems, line)
+                : lp_error(LLMPERF_ENOMEM, "out of memory");
 }
 
 int lp_profile_add_note(llmperf_profile *profile, const char *format, ...)
@@ -74,7 +75,8 @@ int lp_profile_add_note(llmperf_profile *profile, const char *format, ...)
 
 int lp_profile_problem(llmperf_profile *profile, const char *line)
 {
-    if (profile->ledger.verdict == LLMPERF_VERDICT_COMPLETE || profile->ledger.verdict == LLMPERF_VERDICT_SAMPLED)
+    if (profile->ledger.verdict == LLMPERF_VERDICT_COMPLETE ||
+        profile->ledger.verdict == LLMPERF_VERDICT_SAMPLED)
         profile->ledger.verdict = LLMPERF_VERDICT_INCOMPLETE;
     return lp_profile_add_problem(profile, "%s", line);
 }
@@ -115,7 +117,8 @@ static int compare_text(const char *a, const char *b)
     return !a || !b ? (a != NULL) - (b != NULL) : strcmp(a, b);
 }
 
-/* '/' sorts before every other character here, so that a region's children follow it and not its longer-named sisters. */
+/* '/' sorts before every other character here, so that a region's children follow it and not its
+ * longer-named sisters. */
 static int compare_paths(const char *a, const char *b)
 {
     while (*a && *a == *b) {
@@ -153,7 +156,8 @@ static int compare_kernels(const void *left, const void *right)
 static int compare_operators(const void *left, const void *right)
 {
     const llmperf_operator_stats *a = left, *b = right;
-    int order = compare_times(isnan(a->cuda_time_ms) ? 0 : a->cuda_time_ms, isnan(b->cuda_time_ms) ? 0 : b->cuda_time_ms);
+    int order = compare_times(isnan(a->cuda_time_ms) ? 0 : a->cuda_time_ms,
+                              isnan(b->cuda_time_ms) ? 0 : b->cuda_time_ms);
 
     order = order ? order : compare_times(a->total_time_ms, b->total_time_ms);
     order = order ? order : compare_text(a->name, b->name);
@@ -191,10 +195,12 @@ static void share_kernels(llmperf_profile *profile)
     for (size_t i = 0; i < profile->kernels.count; i++)
         total += profile->kernels.items[i].stats.total_ms;
     for (size_t i = 0; i < profile->kernels.count; i++)
-        profile->kernels.items[i].stats.share = total > 0 ? profile->kernels.items[i].stats.total_ms / total : 0;
+        profile->kernels.items[i].stats.share =
+            total > 0 ? profile->kernels.items[i].stats.total_ms / total : 0;
 }
 
-static llmperf_operator_stats *find_operator(llmperf_profile *profile, const llmperf_region_stats *region)
+static llmperf_operator_stats *find_operator(llmperf_profile *profile,
+                                             const llmperf_region_stats *region)
 {
     llmperf_operator_stats fresh = LLMPERF_OPERATOR_STATS_INIT;
 
@@ -231,7 +237,9 @@ static int make_operators(llmperf_profile *profile)
             operator_stats->total_time_ms += isnan(region->wall_sum_ms) ? 0 : region->wall_sum_ms;
         }
         if (!isnan(region->gpu_busy_ms))
-            operator_stats->cuda_time_ms = (isnan(operator_stats->cuda_time_ms) ? 0 : operator_stats->cuda_time_ms) + region->gpu_busy_ms;
+            operator_stats->cuda_time_ms =
+                (isnan(operator_stats->cuda_time_ms) ? 0 : operator_stats->cuda_time_ms) +
+                region->gpu_busy_ms;
     }
     for (size_t i = 0; i < profile->operators.count; i++) {
         llmperf_operator_stats *stats = &profile->operators.items[i];
@@ -249,13 +257,16 @@ int lp_profile_finish(llmperf_profile *profile)
         return status;
     share_kernels(profile);
     if (profile->regions.count > 0)
-        qsort(profile->regions.items, profile->regions.count, sizeof(*profile->regions.items), compare_regions);
+        qsort(profile->regions.items, profile->regions.count, sizeof(*profile->regions.items),
+              compare_regions);
     if (profile->kernels.count > 0)
-        qsort(profile->kernels.items, profile->kernels.count, sizeof(*profile->kernels.items), compare_kernels);
+        qsort(profile->kernels.items, profile->kernels.count, sizeof(*profile->kernels.items),
+              compare_kernels);
     if ((status = make_operators(profile)) < 0)
         return status;
     if (profile->operators.count > 0)
-        qsort(profile->operators.items, profile->operators.count, sizeof(*profile->operators.items), compare_operators);
+        qsort(profile->operators.items, profile->operators.count, sizeof(*profile->operators.items),
+              compare_operators);
     return 0;
 }
 
@@ -283,7 +294,8 @@ static int copy_struct(void *out, const void *from, size_t size)
 
     memcpy(&wanted, out, sizeof(wanted));
     if (wanted < sizeof(wanted))
-        return lp_error(LLMPERF_EINVAL, "struct_size is not set; initialise the struct with its …_INIT macro");
+        return lp_error(LLMPERF_EINVAL,
+                        "struct_size is not set; initialise the struct with its …_INIT macro");
     memcpy(out, from, wanted < size ? wanted : size);
     memcpy(out, &wanted, sizeof(wanted));
     return 0;
@@ -293,28 +305,38 @@ static int check_row(const llmperf_profile *profile, size_t index, size_t count,
 {
     if (!profile || !out)
         return lp_error(LLMPERF_EINVAL, "profile and out-parameter are required");
-    return index < count ? 0 : lp_error(LLMPERF_EINVAL, "row %zu of %zu does not exist", index, count);
+    return index < count ? 0
+                         : lp_error(LLMPERF_EINVAL, "row %zu of %zu does not exist", index, count);
 }
 
-int llmperf_profile_region(const llmperf_profile *profile, size_t index, llmperf_region_stats *stats_out)
+int llmperf_profile_region(const llmperf_profile *profile, size_t index,
+                           llmperf_region_stats *stats_out)
 {
     int status = check_row(profile, index, llmperf_profile_region_count(profile), stats_out);
 
-    return status < 0 ? status : copy_struct(stats_out, &profile->regions.items[index].stats, sizeof(*stats_out));
+    return status < 0
+               ? status
+               : copy_struct(stats_out, &profile->regions.items[index].stats, sizeof(*stats_out));
 }
 
-int llmperf_profile_kernel(const llmperf_profile *profile, size_t index, llmperf_kernel_stats *stats_out)
+int llmperf_profile_kernel(const llmperf_profile *profile, size_t index,
+                           llmperf_kernel_stats *stats_out)
 {
     int status = check_row(profile, index, llmperf_profile_kernel_count(profile), stats_out);
 
-    return status < 0 ? status : copy_struct(stats_out, &profile->kernels.items[index].stats, sizeof(*stats_out));
+    return status < 0
+               ? status
+               : copy_struct(stats_out, &profile->kernels.items[index].stats, sizeof(*stats_out));
 }
 
-int llmperf_profile_operator(const llmperf_profile *profile, size_t index, llmperf_operator_stats *stats_out)
+int llmperf_profile_operator(const llmperf_profile *profile, size_t index,
+                             llmperf_operator_stats *stats_out)
 {
     int status = check_row(profile, index, llmperf_profile_operator_count(profile), stats_out);
 
-    return status < 0 ? status : copy_struct(stats_out, &profile->operators.items[index], sizeof(*stats_out));
+    return status < 0
+               ? status
+               : copy_struct(stats_out, &profile->operators.items[index], sizeof(*stats_out));
 }
 
 int llmperf_profile_ledger(const llmperf_profile *profile, llmperf_ledger *ledger_out)
@@ -336,7 +358,8 @@ const char *llmperf_profile_note(const llmperf_profile *profile, size_t index)
 
 const char *llmperf_verdict_name(uint32_t verdict)
 {
-    static const char *const names[] = { "unknown", "complete", "sampled", "incomplete", "no_device", "dead" };
+    static const char *const names[] = { "unknown",    "complete",  "sampled",
+                                         "incomplete", "no_device", "dead" };
 
     return names[verdict < sizeof(names) / sizeof(names[0]) ? verdict : 0];
 }

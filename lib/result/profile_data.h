@@ -45,10 +45,13 @@ llmperf_profile *lp_profile_create(void);
 const char *lp_profile_text(llmperf_profile *profile, const char *text);
 
 /** Add one line. 0 or LLMPERF_ENOMEM. */
-int lp_profile_add_problem(llmperf_profile *profile, const char *format, ...) __attribute__((format(printf, 2, 3)));
-int lp_profile_add_note(llmperf_profile *profile, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int lp_profile_add_problem(llmperf_profile *profile, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+int lp_profile_add_note(llmperf_profile *profile, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
-/** Order the rows, fill in what follows from others: kernel names for people, shares, operators. 0 or LLMPERF_ENOMEM. */
+/** Order the rows, fill in what follows from others: kernel names for people, shares, operators. 0
+ * or LLMPERF_ENOMEM. */
 int lp_profile_finish(llmperf_profile *profile);
 
 #endif

@@ -13,28 +13,35 @@
 
 struct lp_totals;
 
-/** Totals that grow with names, not with time. @param names  Of kernels; outlives the totals. NULL without memory.
+/** Totals that grow with names, not with time. @param names  Of kernels; outlives the totals. NULL
+ * without memory.
  * @threads one at a time per object, all functions */
 struct lp_totals *lp_totals_create(const struct lp_names *names);
 void lp_totals_free(struct lp_totals *totals);
 
-/** A region instance ended; `truncated`: it was cut by the start or the end of the session, only its number counts. */
+/** A region instance ended; `truncated`: it was cut by the start or the end of the session, only
+ * its number counts. */
 void lp_totals_region(struct lp_totals *totals, uint32_t node, uint64_t wall_ns, bool truncated);
 
 /** A quantity (LLMPERF_QUANTITY_…) of a region. */
 void lp_totals_count(struct lp_totals *totals, uint32_t node, uint32_t quantity, uint64_t amount);
 
 /** Attributed activities with valid times. */
-void lp_totals_activities(struct lp_totals *totals, const struct lp_activity *activities, size_t count);
+void lp_totals_activities(struct lp_totals *totals, const struct lp_activity *activities,
+                          size_t count);
 
-/** Records so far that came after their time was closed, and whether memory ran out (then totals are short). */
+/** Records so far that came after their time was closed, and whether memory ran out (then totals
+ * are short). */
 uint64_t lp_totals_late(const struct lp_totals *totals);
 bool lp_totals_failed(const struct lp_totals *totals);
 
-/** A profile of what is there now: rows, ledger as given, verdict, problems and notes that follow from the ledger.
- * @param ledger  As attribution and the source know it; times share and records_late are filled in here.
+/** A profile of what is there now: rows, ledger as given, verdict, problems and notes that follow
+ * from the ledger.
+ * @param ledger  As attribution and the source know it; times share and records_late are filled in
+ * here.
  * @param profile_out  Yours: llmperf_profile_free(). 0 or LLMPERF_ENOMEM. */
-int lp_totals_freeze(struct lp_totals *totals, const llmperf_ledger *ledger, llmperf_profile **profile_out);
+int lp_totals_freeze(struct lp_totals *totals, const llmperf_ledger *ledger,
+                     llmperf_profile **profile_out);
 
 /** Set a fact (llmperf_profile_fact()); a NULL value is left out. 0 or LLMPERF_ENOMEM. */
 int lp_profile_set_fact(llmperf_profile *profile, const char *key, const char *value);

@@ -5,8 +5,8 @@
 #include "lib/result/totals.h"
 #include "llmperf/activity.h"
 
-#define INTERVALS_KEPT  (UINT64_C(1) << 21) /* of all unions together: 32 MiB */
-#define FOLD_CHECK      16384u              /* activities between two looks at it */
+#define INTERVALS_KEPT (UINT64_C(1) << 21) /* of all unions together: 32 MiB */
+#define FOLD_CHECK     16384u              /* activities between two looks at it */
 
 struct lp_totals *lp_totals_create(const struct lp_names *names)
 {
@@ -99,7 +99,8 @@ static void pass_up(struct lp_totals *totals, struct lp_interval_union *from, ui
     if (lp_union_merge(from) < 0)
         totals->failed = true;
     for (size_t i = 0; target != LP_HASHMAP_NONE && i < from->pending.count; i++)
-        if (lp_union_add(&totals->devices.items[target].inclusive, from->pending.items[i].start, from->pending.items[i].end) < 0)
+        if (lp_union_add(&totals->devices.items[target].inclusive, from->pending.items[i].start,
+                         from->pending.items[i].end) < 0)
             totals->failed = true;
     lp_union_settled(from);
 }
@@ -136,11 +137,13 @@ static void adopt_child(struct lp_totals *totals, uint32_t parent)
     total->inclusive.folded_ns = total->own.folded_ns;
     total->inclusive.folded_until = total->own.folded_until;
     for (size_t i = 0; i < total->own.open.count; i++)
-        if (lp_union_add(&total->inclusive, total->own.open.items[i].start, total->own.open.items[i].end) < 0)
+        if (lp_union_add(&total->inclusive, total->own.open.items[i].start,
+                         total->own.open.items[i].end) < 0)
             totals->failed = true;
 }
 
-/* Row of a path on a device; rows of its parents are made with it. LP_HASHMAP_NONE without memory. */
+/* Row of a path on a device; rows of its parents are made with it. LP_HASHMAP_NONE without memory.
+ */
 static uint32_t find_device_row(struct lp_totals *totals, uint32_t node, uint16_t device)
 {
     uint32_t row = lp_hashmap_get(&totals->device_rows, node, device);
@@ -155,7 +158,8 @@ static uint32_t find_device_row(struct lp_totals *totals, uint32_t node, uint16_
     if (total.parent != LP_HASHMAP_NONE)
         adopt_child(totals, total.parent);
     row = (uint32_t)totals->devices.count;
-    if (lp_vector_push(&totals->devices, total) < 0 || lp_hashmap_put(&totals->device_rows, node, device, row) < 0) {
+    if (lp_vector_push(&totals->devices, total) < 0 ||
+        lp_hashmap_put(&totals->device_rows, node, device, row) < 0) {
         totals->failed = true;
         return LP_HASHMAP_NONE;
     }
@@ -164,19 +168,27 @@ static uint32_t find_device_row(struct lp_totals *totals, uint32_t node, uint16_
 
 static bool same_kernel(const struct lp_kernel_total *kernel, const struct lp_activity *activity)
 {
-    return kernel->node == activity->node && kernel->name == activity->name && kernel->captured == activity->captured &&
-           kernel->device == activity->device && kernel->kind == activity->kind;
+    return kernel->node == activity->node && kernel->name == activity->name &&
+           kernel->captured == activity->captured && kernel->device == activity->device &&
+           kernel->kind == activity->kind;
 }
 
-static struct lp_kernel_total *find_kernel(struct lp_totals *totals, const struct lp_activity *activity)
+static struct lp_kernel_total *find_kernel(struct lp_totals *totals,
+                                           const struct lp_activity *activity)
 {
     uint64_t key0 = (uint64_t)activity->node << 32 | activity->captured;
-    uint64_t key1 = (uint64_t)activity->name << 24 | (uint64_t)activity->device << 8 | activity->kind;
-    struct lp_kernel_total total = { .node = activity->node, .captured = activity->captured, .name = activity->name,
-                                     .device = activity->device, .kind = activity->kind, .min_ns = UINT64_MAX };
+    uint64_t key1 =
+        (uint64_t)activity->name << 24 | (uint64_t)activity->device << 8 | activity->kind;
+    struct lp_kernel_total total = { .node = activity->node,
+                                     .captured = activity->captured,
+                                     .name = activity->name,
+                                     .device = activity->device,
+                                     .kind = activity->kind,
+                                     .min_ns = UINT64_MAX };
     uint32_t row;
 
-    if (totals->last_kernel < totals->kernels.count && same_kernel(&totals->kernels.items[totals->last_kernel], activity))
+    if (totals->last_kernel < totals->kernels.count &&
+        same_kernel(&totals->kernels.items[totals->last_kernel], activity))
         return &totals->kernels.items[totals->last_kernel];
     row = lp_hashmap_get(&totals->kernel_rows, key0, key1);
     if (row == LP_HASHMAP_NONE) {
@@ -192,7 +204,8 @@ static struct lp_kernel_total *find_kernel(struct lp_totals *totals, const struc
     return &totals->kernels.items[row];
 }
 
-static void add_to_device(struct lp_totals *totals, uint32_t row, const struct lp_activity *activity)
+static void add_to_device(struct lp_totals *totals, uint32_t row,
+                          const struct lp_activity *activity)
 {
     struct lp_device_total *total = &totals->devices.items[row];
     uint64_t duration = activity->end_ns - activity->start_ns;
@@ -214,7 +227,8 @@ static void add_to_device(struct lp_totals *totals, uint32_t row, const struct l
         merge_row(totals, row);
 }
 
-static void add_to_kernel(struct lp_totals *totals, struct lp_kernel_total *kernel, const struct lp_activity *activity)
+static void add_to_kernel(struct lp_totals *totals, struct lp_kernel_total *kernel,
+                          const struct lp_activity *activity)
 {
     uint64_t duration = activity->end_ns - activity->start_ns;
 
@@ -233,7 +247,8 @@ void lp_totals_settle(struct lp_totals *totals)
     for (size_t row = totals->devices.count; row-- > 0;) {
         merge_row(totals, (uint32_t)row);
         if (totals->devices.items[row].has_children)
-            pass_up(totals, &totals->devices.items[row].inclusive, totals->devices.items[row].parent);
+            pass_up(totals, &totals->devices.items[row].inclusive,
+                    totals->devices.items[row].parent);
     }
 }
 
@@ -244,14 +259,17 @@ static uint64_t kept_intervals(const struct lp_totals *totals, uint64_t *first, 
     *first = UINT64_MAX;
     *last = 0;
     for (size_t i = 0; i < totals->devices.count; i++) {
-        const lp_intervals *sets[] = { &totals->devices.items[i].own.open, &totals->devices.items[i].inclusive.open };
+        const lp_intervals *sets[] = { &totals->devices.items[i].own.open,
+                                       &totals->devices.items[i].inclusive.open };
 
         for (size_t k = 0; k < 2; k++) {
             kept += sets[k]->count;
             if (sets[k]->count == 0)
                 continue;
             *first = sets[k]->items[0].start < *first ? sets[k]->items[0].start : *first;
-            *last = sets[k]->items[sets[k]->count - 1].end > *last ? sets[k]->items[sets[k]->count - 1].end : *last;
+            *last = sets[k]->items[sets[k]->count - 1].end > *last
+                        ? sets[k]->items[sets[k]->count - 1].end
+                        : *last;
         }
     }
     return kept;
@@ -274,7 +292,8 @@ static void fold_old(struct lp_totals *totals)
     }
 }
 
-void lp_totals_activities(struct lp_totals *totals, const struct lp_activity *activities, size_t count)
+void lp_totals_activities(struct lp_totals *totals, const struct lp_activity *activities,
+                          size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         struct lp_kernel_total *kernel = find_kernel(totals, &activities[i]);

@@ -24,8 +24,9 @@ struct lp_host_total {
 struct lp_device_total {
     uint32_t node; /* LP_PATH_UNKNOWN: launch not seen */
     uint16_t device;
-    uint32_t parent; /* row of the parent path on this device; LP_HASHMAP_NONE for the root */
-    bool has_children; /* some path below it ran on this device; only then is `inclusive` kept, else it is the same as `own` */
+    uint32_t parent;   /* row of the parent path on this device; LP_HASHMAP_NONE for the root */
+    bool has_children; /* some path below it ran on this device; only then is `inclusive` kept, else
+                          it is the same as `own` */
     struct lp_interval_union own, inclusive;
     uint64_t kernel_ns, memcpy_ns, memset_ns, memcpy_bytes; /* own */
     uint64_t kernels, memcpys, memsets;                     /* own */

@@ -9,22 +9,31 @@ static const struct {
     size_t offset;
     const char *sentence;
 } faults[] = {
-    { offsetof(llmperf_ledger, launches_missing), "%" PRIu64 " kernel launches have no kernel record" },
+    { offsetof(llmperf_ledger, launches_missing),
+      "%" PRIu64 " kernel launches have no kernel record" },
     { offsetof(llmperf_ledger, kernels_unattributed),
-      "%" PRIu64 " kernels ran whose launch was not seen; they are in no region (start the session before the work it measures)" },
-    { offsetof(llmperf_ledger, records_dropped), "%" PRIu64 " device records were dropped (raise pool_bytes)" },
-    { offsetof(llmperf_ledger, records_invalid_time), "%" PRIu64 " device records had impossible times and were left out" },
-    { offsetof(llmperf_ledger, records_incomplete), "%" PRIu64 " device records had no start or end time and were left out" },
-    { offsetof(llmperf_ledger, records_duplicate), "%" PRIu64 " device records came twice; each launch was counted once" },
+      "%" PRIu64 " kernels ran whose launch was not seen; they are in no region (start the session "
+                 "before the work it measures)" },
+    { offsetof(llmperf_ledger, records_dropped),
+      "%" PRIu64 " device records were dropped (raise pool_bytes)" },
+    { offsetof(llmperf_ledger, records_invalid_time),
+      "%" PRIu64 " device records had impossible times and were left out" },
+    { offsetof(llmperf_ledger, records_incomplete),
+      "%" PRIu64 " device records had no start or end time and were left out" },
+    { offsetof(llmperf_ledger, records_duplicate),
+      "%" PRIu64 " device records came twice; each launch was counted once" },
     { offsetof(llmperf_ledger, records_late),
-      "%" PRIu64 " device records came after their time was closed; GPU-busy times are short by at most their durations" },
-    { offsetof(llmperf_ledger, regions_dropped), "%" PRIu64 " host records were dropped because a thread's ring was full (raise ring_bytes)" },
+      "%" PRIu64 " device records came after their time was closed; GPU-busy times are short by at "
+                 "most their durations" },
+    { offsetof(llmperf_ledger, regions_dropped),
+      "%" PRIu64 " host records were dropped because a thread's ring was full (raise ring_bytes)" },
 };
 
 static int add_faults(llmperf_profile *profile, uint64_t *found)
 {
     for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
-        uint64_t value = *(const uint64_t *)(const void *)((const char *)&profile->ledger + faults[i].offset);
+        uint64_t value =
+            *(const uint64_t *)(const void *)((const char *)&profile->ledger + faults[i].offset);
 
         *found += value;
         if (value > 0 && lp_profile_add_problem(profile, faults[i].sentence, value) < 0)
@@ -38,15 +47,23 @@ static int add_notes(llmperf_profile *profile)
     const llmperf_ledger *ledger = &profile->ledger;
 
     if (ledger->regions_truncated > 0 &&
-        lp_profile_add_note(profile, "%" PRIu64 " region instances were open at the start or the end of the session; their wall "
-                            "times are not known and not in the totals", ledger->regions_truncated) < 0)
+        lp_profile_add_note(
+            profile,
+            "%" PRIu64
+            " region instances were open at the start or the end of the session; their wall "
+            "times are not known and not in the totals",
+            ledger->regions_truncated) < 0)
         return LLMPERF_ENOMEM;
     if (ledger->regions_unbalanced > 0 &&
-        lp_profile_add_note(profile, "%" PRIu64 " region ends had no begin and were ignored", ledger->regions_unbalanced) < 0)
+        lp_profile_add_note(profile, "%" PRIu64 " region ends had no begin and were ignored",
+                            ledger->regions_unbalanced) < 0)
         return LLMPERF_ENOMEM;
     if (ledger->graph_nodes_unmapped > 0 &&
-        lp_profile_add_note(profile, "captured_in: this version does not yet map graph nodes to the region that captured them; "
-                            "%" PRIu64 " graph records are charged to the region that launched the graph",
+        lp_profile_add_note(profile,
+                            "captured_in: this version does not yet map graph nodes to the region "
+                            "that captured them; "
+                            "%" PRIu64
+                            " graph records are charged to the region that launched the graph",
                             ledger->graph_nodes_unmapped) < 0)
         return LLMPERF_ENOMEM;
     return 0;
@@ -61,13 +78,18 @@ int lp_profile_judge(llmperf_profile *profile)
         return LLMPERF_ENOMEM;
     if (ledger->verdict == LLMPERF_VERDICT_NO_DEVICE && found == 0)
         return 0;
-    ledger->verdict = found > 0 ? LLMPERF_VERDICT_INCOMPLETE
-                      : ledger->sampled_fraction < 1 ? LLMPERF_VERDICT_SAMPLED : LLMPERF_VERDICT_COMPLETE;
-    if (ledger->launches_expected > 0 && ledger->kernels_seen == 0 && ledger->launches_missing > 0) {
+    ledger->verdict = found > 0                      ? LLMPERF_VERDICT_INCOMPLETE
+                      : ledger->sampled_fraction < 1 ? LLMPERF_VERDICT_SAMPLED
+                                                     : LLMPERF_VERDICT_COMPLETE;
+    if (ledger->launches_expected > 0 && ledger->kernels_seen == 0 &&
+        ledger->launches_missing > 0) {
         ledger->verdict = LLMPERF_VERDICT_DEAD;
-        return lp_profile_add_problem(profile, "%" PRIu64 " kernels were launched and not one was reported: the driver's tracing is "
-                                      "dead in this process; start the session before CUDA graphs are captured, or restart the program",
-                                      ledger->launches_expected);
+        return lp_profile_add_problem(
+            profile,
+            "%" PRIu64 " kernels were launched and not one was reported: the driver's tracing is "
+            "dead in this process; start the session before CUDA graphs are captured, or restart "
+            "the program",
+            ledger->launches_expected);
     }
     return 0;
 }

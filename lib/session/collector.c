@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The collector thread: takes in host records and activities, attributes them, commits. All work of a session happens here. */
+/** The collector thread: takes in host records and activities, attributes them, commits. All work
+ * of a session happens here. */
 #include <errno.h>
 #include <semaphore.h>
 #include <stdio.h>
@@ -14,8 +15,12 @@
 #define ROUND_NS  UINT64_C(20000000)   /* longest sleep between two looks at the rings */
 #define FLUSH_NS  UINT64_C(200000000)  /* between two requests for partly filled buffers */
 #define COMMIT_NS UINT64_C(1000000000) /* a killed process loses at most this */
-#define SILENT_NS UINT64_C(2000000000) /* at the end: wait this long for outstanding kernels while nothing arrives */
-#define COPIES_NS UINT64_C(300000000)  /* the same for copies and sets only: some, of zero bytes, never bring a record */
+#define SILENT_NS                                                                                  \
+    UINT64_C(                                                                                      \
+        2000000000) /* at the end: wait this long for outstanding kernels while nothing arrives */
+#define COPIES_NS                                                                                  \
+    UINT64_C(300000000) /* the same for copies and sets only: some, of zero bytes, never bring a   \
+                           record */
 
 /* Static and never destroyed: a producer may be about to post it when its session is freed. */
 static sem_t wake;
@@ -148,7 +153,8 @@ static int finish_session(struct llmperf_session *session, llmperf_profile **pro
     lp_session_environment(session);
     if (session->source)
         session->source->ops->stats(session->source, &stats);
-    status = lp_recorder_close(session->recorder, &stats, session->environment ? session->environment : "{}");
+    status = lp_recorder_close(session->recorder, &stats,
+                               session->environment ? session->environment : "{}");
     session->recorder = NULL;
     if (status < 0)
         lp_session_fail(session, status);

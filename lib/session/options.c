@@ -22,13 +22,16 @@ static int choose_tier(struct lp_options *options, uint32_t given)
 
     options->tier = given ? given : LLMPERF_TIER_DEEP;
     if (given == LLMPERF_TIER_DEFAULT && word && *word) {
-        for (options->tier = 1; options->tier < TIERS && strcmp(word, tiers[options->tier]); options->tier++)
+        for (options->tier = 1; options->tier < TIERS && strcmp(word, tiers[options->tier]);
+             options->tier++)
             ;
         if (options->tier == TIERS)
-            return lp_error(LLMPERF_EINVAL, "LLMPERF_TIER=%s is no tier; use regions, light or deep", word);
+            return lp_error(LLMPERF_EINVAL,
+                            "LLMPERF_TIER=%s is no tier; use regions, light or deep", word);
     }
     if (options->tier >= TIERS)
-        return lp_error(LLMPERF_EINVAL, "tier %u does not exist; use LLMPERF_TIER_REGIONS, _LIGHT or _DEEP", given);
+        return lp_error(LLMPERF_EINVAL,
+                        "tier %u does not exist; use LLMPERF_TIER_REGIONS, _LIGHT or _DEEP", given);
     if (options->tier == LLMPERF_TIER_COUNTERS)
         return lp_error(LLMPERF_ENOTSUP, "tier counters is not in this version; use deep");
     return 0;
@@ -49,7 +52,8 @@ static int choose_run_dir(struct lp_options *options, const llmperf_session_opti
     if (copy(&options->run_id, given->run_id ? given->run_id : run_id) < 0)
         return LLMPERF_ENOMEM;
     if (!*options->run_id || strchr(options->run_id, '/'))
-        return lp_error(LLMPERF_EINVAL, "run_id \"%s\" must be a plain folder name", options->run_id);
+        return lp_error(LLMPERF_EINVAL, "run_id \"%s\" must be a plain folder name",
+                        options->run_id);
     if (given->run_dir)
         return copy(&options->run_dir, given->run_dir);
     if (!out_dir || !*out_dir)
@@ -61,7 +65,9 @@ static int choose_run_dir(struct lp_options *options, const llmperf_session_opti
 static int check_source(const struct lp_options *options)
 {
     if (options->source > LLMPERF_SOURCE_NONE)
-        return lp_error(LLMPERF_EINVAL, "device source %u does not exist; use one of LLMPERF_SOURCE_…", options->source);
+        return lp_error(LLMPERF_EINVAL,
+                        "device source %u does not exist; use one of LLMPERF_SOURCE_…",
+                        options->source);
     if (options->source == LLMPERF_SOURCE_REPLAY && !options->device_path)
         return lp_error(LLMPERF_EINVAL, "source replay needs a recording: set device_path");
     return 0;
@@ -74,16 +80,21 @@ int lp_options_init(struct lp_options *options, const llmperf_session_options *g
 
     *options = (struct lp_options){ 0 };
     if (given && given->struct_size < sizeof(size_t))
-        return lp_error(LLMPERF_EINVAL, "struct_size is not set; initialise with LLMPERF_SESSION_OPTIONS_INIT");
+        return lp_error(LLMPERF_EINVAL,
+                        "struct_size is not set; initialise with LLMPERF_SESSION_OPTIONS_INIT");
     if (given) /* Users of an older header have a shorter struct. */
-        memcpy(&whole, given, given->struct_size < sizeof(whole) ? given->struct_size : sizeof(whole));
+        memcpy(&whole, given,
+               given->struct_size < sizeof(whole) ? given->struct_size : sizeof(whole));
     if (whole.keep_trace)
-        return lp_error(LLMPERF_ENOTSUP, "keep_trace is not in this version: totals only; record_path keeps every fact");
+        return lp_error(
+            LLMPERF_ENOTSUP,
+            "keep_trace is not in this version: totals only; record_path keeps every fact");
     options->source = whole.device_source;
     options->flags = whole.flags;
     options->ring_bytes = whole.ring_bytes ? whole.ring_bytes : UINT64_C(4) << 20;
     options->pool_bytes = whole.pool_bytes ? whole.pool_bytes : UINT64_C(256) << 20;
-    if ((status = choose_tier(options, whole.tier)) < 0 || (status = choose_run_dir(options, &whole)) < 0 ||
+    if ((status = choose_tier(options, whole.tier)) < 0 ||
+        (status = choose_run_dir(options, &whole)) < 0 ||
         (status = copy(&options->config_path, whole.config_path)) < 0 ||
         (status = copy(&options->model_path, whole.model_path)) < 0 ||
         (status = copy(&options->device_path, whole.device_path)) < 0 ||

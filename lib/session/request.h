@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** How any thread asks the collector to do something and waits for it: one request at a time. For lib/session only. */
+/** How any thread asks the collector to do something and waits for it: one request at a time. For
+ * lib/session only. */
 #ifndef LP_SESSION_REQUEST_H
 #define LP_SESSION_REQUEST_H
 
@@ -7,7 +8,15 @@
 
 #include "llmperf/profile.h"
 
-enum lp_request_kind { LP_REQUEST_NONE, LP_REQUEST_FLUSH, LP_REQUEST_PAUSE, LP_REQUEST_RESUME, LP_REQUEST_SNAPSHOT, LP_REQUEST_LEDGER, LP_REQUEST_STOP };
+enum lp_request_kind {
+    LP_REQUEST_NONE,
+    LP_REQUEST_FLUSH,
+    LP_REQUEST_PAUSE,
+    LP_REQUEST_RESUME,
+    LP_REQUEST_SNAPSHOT,
+    LP_REQUEST_LEDGER,
+    LP_REQUEST_STOP
+};
 
 struct lp_request {
     enum lp_request_kind kind;
@@ -28,7 +37,8 @@ struct lp_requests {
 void lp_requests_init(struct lp_requests *requests);
 void lp_requests_clear(struct lp_requests *requests);
 
-/** Ask and wait. The request's status (its text becomes this thread's last error), or LLMPERF_ESTATE if the collector is gone. */
+/** Ask and wait. The request's status (its text becomes this thread's last error), or
+ * LLMPERF_ESTATE if the collector is gone. */
 int lp_request_send(struct lp_requests *requests, struct lp_request *request);
 
 /** Collector: what is asked for now; NULL if nothing. */

@@ -15,8 +15,8 @@
 
 static _Atomic(struct llmperf_session *) active; /* the one that runs */
 
-/* A program that ends without stopping its session still gets its report. Runs before CUPTI's own exit handler, because that was
- * registered before, or never. */
+/* A program that ends without stopping its session still gets its report. Runs before CUPTI's own
+ * exit handler, because that was registered before, or never. */
 static void stop_at_exit(void)
 {
     struct llmperf_session *session = atomic_load(&active);
@@ -72,7 +72,8 @@ static int make_pipeline(struct llmperf_session *session)
         return lp_error(LLMPERF_ENOMEM, "out of memory");
     session->sink = facts;
     if (session->options.record_path) {
-        if ((status = lp_recorder_open(session->options.record_path, &session->names, &session->recorder)) < 0)
+        if ((status = lp_recorder_open(session->options.record_path, &session->names,
+                                       &session->recorder)) < 0)
             return status;
         session->sink = lp_recorder_sink(session->recorder, &facts);
     }
@@ -83,8 +84,10 @@ static int make_pipeline(struct llmperf_session *session)
 
 static int open_source(struct llmperf_session *session, uint32_t kind)
 {
-    const struct lp_device_options options = { session->options.device_path, session->options.pool_bytes,
-                                               session->options.tier != LLMPERF_TIER_LIGHT, &session->names };
+    const struct lp_device_options options = { session->options.device_path,
+                                               session->options.pool_bytes,
+                                               session->options.tier != LLMPERF_TIER_LIGHT,
+                                               &session->names };
     int status;
 
     if (kind == LLMPERF_SOURCE_REPLAY)
@@ -110,18 +113,22 @@ static int choose_source(struct llmperf_session *session)
     int status = 0;
 
     if (kind == LLMPERF_SOURCE_AUTO && session->options.tier == LLMPERF_TIER_REGIONS) {
-        snprintf(session->source_reason, sizeof(session->source_reason), "tier regions: device activity was not collected");
+        snprintf(session->source_reason, sizeof(session->source_reason),
+                 "tier regions: device activity was not collected");
     } else if (kind == LLMPERF_SOURCE_NONE) {
-        snprintf(session->source_reason, sizeof(session->source_reason), "source none: device activity was not collected");
+        snprintf(session->source_reason, sizeof(session->source_reason),
+                 "source none: device activity was not collected");
     } else {
         status = open_source(session, kind);
         if (status < 0 && kind == LLMPERF_SOURCE_AUTO) {
-            snprintf(session->source_reason, sizeof(session->source_reason), "no device activity: %s", llmperf_last_error());
+            snprintf(session->source_reason, sizeof(session->source_reason),
+                     "no device activity: %s", llmperf_last_error());
             lp_log(LLMPERF_LOG_WARN, "%s", session->source_reason);
             status = 0;
         }
     }
-    snprintf(session->source_name, sizeof(session->source_name), "%s", session->source ? session->source->ops->name : "none");
+    snprintf(session->source_name, sizeof(session->source_name), "%s",
+             session->source ? session->source->ops->name : "none");
     return status;
 }
 
@@ -141,7 +148,8 @@ static int prepare_run(struct llmperf_session *session)
     if ((status = lp_folder_make(session->options.run_dir)) < 0)
         return status;
     path = lp_path_join(session->options.run_dir, "run.llmperf");
-    status = path ? lp_store_create(path, &session->store) : lp_error(LLMPERF_ENOMEM, "out of memory");
+    status =
+        path ? lp_store_create(path, &session->store) : lp_error(LLMPERF_ENOMEM, "out of memory");
     free(path);
     return status;
 }
@@ -156,7 +164,9 @@ static int start_collector(struct llmperf_session *session)
     pthread_sigmask(SIG_SETMASK, &all, &before);
     failed = pthread_create(&session->collector, NULL, lp_session_collect, session);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return failed ? lp_error(LLMPERF_ENOMEM, "cannot start the collector thread: %s", strerror(failed)) : 0;
+    return failed
+               ? lp_error(LLMPERF_ENOMEM, "cannot start the collector thread: %s", strerror(failed))
+               : 0;
 }
 
 static void free_session(struct llmperf_session *session)
@@ -182,7 +192,8 @@ static int start_session(struct llmperf_session *session)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     int status;
 
-    if ((status = prepare_run(session)) < 0 || (status = make_pipeline(session)) < 0 || (status = choose_source(session)) < 0)
+    if ((status = prepare_run(session)) < 0 || (status = make_pipeline(session)) < 0 ||
+        (status = choose_source(session)) < 0)
         return status;
     pthread_once(&once, register_exit);
     session->start_ns = session->flushed_ns = lp_clock_now();
@@ -205,7 +216,8 @@ int llmperf_session_start(const llmperf_session_options *options, llmperf_sessio
     if (!session_out)
         return lp_error(LLMPERF_EINVAL, "session_out is required");
     if (lp_capture_forked())
-        return lp_error(LLMPERF_ESTATE, "this is a forked child of a profiled process: it records nothing; start it with exec instead");
+        return lp_error(LLMPERF_ESTATE, "this is a forked child of a profiled process: it records "
+                                        "nothing; start it with exec instead");
     session = calloc(1, sizeof(*session));
     if (!session)
         return lp_error(LLMPERF_ENOMEM, "out of memory");
@@ -233,7 +245,8 @@ static int check_session(const llmperf_session *session)
     return session->stopped ? lp_error(LLMPERF_ESTATE, "the session is stopped") : 0;
 }
 
-static int send_request(llmperf_session *session, enum lp_request_kind kind, struct lp_request *request)
+static int send_request(llmperf_session *session, enum lp_request_kind kind,
+                        struct lp_request *request)
 {
     int status = check_session(session);
 
@@ -265,7 +278,8 @@ int llmperf_session_flush(llmperf_session *session)
 int llmperf_session_snapshot(llmperf_session *session, llmperf_profile **profile_out)
 {
     struct lp_request request;
-    int status = profile_out ? send_request(session, LP_REQUEST_SNAPSHOT, &request) : lp_error(LLMPERF_EINVAL, "profile_out is required");
+    int status = profile_out ? send_request(session, LP_REQUEST_SNAPSHOT, &request)
+                             : lp_error(LLMPERF_EINVAL, "profile_out is required");
 
     if (status == 0)
         *profile_out = request.profile;
@@ -279,11 +293,13 @@ int llmperf_session_ledger(llmperf_session *session, llmperf_ledger *ledger_out)
     int status;
 
     if (!ledger_out || ledger_out->struct_size < sizeof(size_t))
-        return lp_error(LLMPERF_EINVAL, "ledger_out is required, initialised with LLMPERF_LEDGER_INIT");
+        return lp_error(LLMPERF_EINVAL,
+                        "ledger_out is required, initialised with LLMPERF_LEDGER_INIT");
     if ((status = send_request(session, LP_REQUEST_LEDGER, &request)) < 0)
         return status;
     size = ledger_out->struct_size;
-    memcpy(ledger_out, &request.ledger, size < sizeof(request.ledger) ? size : sizeof(request.ledger));
+    memcpy(ledger_out, &request.ledger,
+           size < sizeof(request.ledger) ? size : sizeof(request.ledger));
     ledger_out->struct_size = size;
     return 0;
 }

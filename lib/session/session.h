@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Inside of a session. For lib/session only. Everything below `collector` belongs to the collector thread while it runs. */
+/** Inside of a session. For lib/session only. Everything below `collector` belongs to the collector
+ * thread while it runs. */
 #ifndef LP_SESSION_SESSION_H
 #define LP_SESSION_SESSION_H
 
@@ -18,7 +19,7 @@ struct llmperf_session {
     char source_name[16];
     char source_reason[512]; /* why not a better source; "" if there is none */
     char created_at[32];
-    char *config_text;       /* of config_path; NULL: none */
+    char *config_text; /* of config_path; NULL: none */
     pid_t pid;
     bool stopped;
     struct lp_requests requests; /* how other threads ask the collector */
@@ -30,22 +31,24 @@ struct llmperf_session {
     struct lp_device_sink sink;
     struct lp_attribution *attribution;
     struct lp_totals *totals;
-    struct lp_store *store;          /* NULL: nothing is written */
-    char *environment;               /* JSON */
+    struct lp_store *store; /* NULL: nothing is written */
+    char *environment;      /* JSON */
     bool environment_has_driver;
     bool paused;
-    bool playing; /* a finite source that is not over */
-    uint64_t activities;             /* delivered so far: progress */
+    bool playing;        /* a finite source that is not over */
+    uint64_t activities; /* delivered so far: progress */
     uint64_t start_ns, flushed_ns, committed_ns;
-    int failed;                      /* first error of the source or the store */
+    int failed; /* first error of the source or the store */
     char failure[512];
 };
 
 /** Keep the first error of the pipeline for llmperf_session_stop(). */
 void lp_session_fail(struct llmperf_session *session, int status);
 
-/** A profile of now, with facts; `running`: as a commit while the session goes on. 0 or LLMPERF_ENOMEM. */
-int lp_session_profile(struct llmperf_session *session, bool running, llmperf_profile **profile_out);
+/** A profile of now, with facts; `running`: as a commit while the session goes on. 0 or
+ * LLMPERF_ENOMEM. */
+int lp_session_profile(struct llmperf_session *session, bool running,
+                       llmperf_profile **profile_out);
 
 /** Write a profile into the store. */
 void lp_session_commit(struct llmperf_session *session, bool running);

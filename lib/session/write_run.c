@@ -14,20 +14,23 @@
 void lp_session_environment(struct llmperf_session *session)
 {
     bool cupti = session->source && session->source->cupti_version != 0;
-    /* Before the program itself used the device, asking the driver would initialise it: a parent that forks must stay clean. */
+    /* Before the program itself used the device, asking the driver would initialise it: a parent
+     * that forks must stay clean. */
     bool with_driver = cupti && session->activities > 0;
     char *text;
 
     if (session->environment && (session->environment_has_driver || !with_driver))
         return;
-    if (lp_environment_json(with_driver, cupti ? session->source->cupti_version : 0, cupti ? session->source->cupti_path : NULL, &text) < 0)
+    if (lp_environment_json(with_driver, cupti ? session->source->cupti_version : 0,
+                            cupti ? session->source->cupti_path : NULL, &text) < 0)
         return;
     free(session->environment);
     session->environment = text;
     session->environment_has_driver = with_driver;
 }
 
-static void fill_ledger(struct llmperf_session *session, llmperf_ledger *ledger, struct lp_device_stats *stats)
+static void fill_ledger(struct llmperf_session *session, llmperf_ledger *ledger,
+                        struct lp_device_stats *stats)
 {
     *ledger = (llmperf_ledger)LLMPERF_LEDGER_INIT;
     *stats = (struct lp_device_stats){ 0 };
@@ -47,7 +50,8 @@ static int add_facts(struct llmperf_session *session, llmperf_profile *profile)
     char duration[32], pid[32];
     int status;
 
-    snprintf(duration, sizeof(duration), "%.3f", (double)(lp_clock_now() - session->start_ns) / 1e6);
+    snprintf(duration, sizeof(duration), "%.3f",
+             (double)(lp_clock_now() - session->start_ns) / 1e6);
     snprintf(pid, sizeof(pid), "%ld", (long)session->pid);
     if ((status = lp_profile_set_fact(profile, "run_id", session->options.run_id)) < 0 ||
         (status = lp_profile_set_fact(profile, "created_at", session->created_at)) < 0 ||
@@ -59,24 +63,32 @@ static int add_facts(struct llmperf_session *session, llmperf_profile *profile)
         (status = lp_profile_set_fact(profile, "model", session->options.model_path)) < 0 ||
         (status = lp_profile_set_fact(profile, "config", session->config_text)) < 0 ||
         /* A replay reports the machine of the recording. */
-        (status = lp_profile_set_fact(profile, "env", recorded ? recorded : session->environment)) < 0)
+        (status = lp_profile_set_fact(profile, "env", recorded ? recorded : session->environment)) <
+            0)
         return status;
-    if (recorded && (status = lp_profile_set_fact(profile, "recorded_from", session->options.device_path)) < 0)
+    if (recorded &&
+        (status = lp_profile_set_fact(profile, "recorded_from", session->options.device_path)) < 0)
         return status;
-    return *session->source_reason ? lp_profile_set_fact(profile, "source_reason", session->source_reason) : 0;
+    return *session->source_reason
+               ? lp_profile_set_fact(profile, "source_reason", session->source_reason)
+               : 0;
 }
 
-static int add_lines(struct llmperf_session *session, const struct lp_device_stats *stats, bool running, llmperf_profile *profile)
+static int add_lines(struct llmperf_session *session, const struct lp_device_stats *stats,
+                     bool running, llmperf_profile *profile)
 {
     int status = 0;
 
     if (*session->source_reason)
         status = lp_profile_note(profile, session->source_reason);
     if (status == 0 && running)
-        status = lp_profile_problem(profile, "the program ended without stopping the session: what happened after the last commit "
-                                             "(at most a second before the end) is missing");
+        status = lp_profile_problem(
+            profile,
+            "the program ended without stopping the session: what happened after the last commit "
+            "(at most a second before the end) is missing");
     if (status == 0 && stats->cut)
-        status = lp_profile_problem(profile, "the recording ends early: it was cut while it was written");
+        status = lp_profile_problem(profile,
+                                    "the recording ends early: it was cut while it was written");
     if (status == 0 && session->failed < 0)
         status = lp_profile_problem(profile, session->failure);
     return status;
@@ -92,7 +104,8 @@ int lp_session_profile(struct llmperf_session *session, bool running, llmperf_pr
     fill_ledger(session, &ledger, &stats);
     if ((status = lp_totals_freeze(session->totals, &ledger, &profile)) < 0)
         return status;
-    if ((status = add_facts(session, profile)) < 0 || (status = add_lines(session, &stats, running, profile)) < 0) {
+    if ((status = add_facts(session, profile)) < 0 ||
+        (status = add_lines(session, &stats, running, profile)) < 0) {
         llmperf_profile_free(profile);
         return status;
     }

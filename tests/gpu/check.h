@@ -15,23 +15,24 @@
 
 static int checks_failed;
 
-#define CHECK(condition, ...)                                      \
-    do {                                                           \
-        if (!(condition)) {                                        \
-            printf("FAILED %s:%d: %s: ", __FILE__, __LINE__, #condition); \
-            printf(__VA_ARGS__);                                   \
-            printf("\n");                                          \
-            checks_failed++;                                       \
-        }                                                          \
+#define CHECK(condition, ...)                                                                      \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            printf("FAILED %s:%d: %s: ", __FILE__, __LINE__, #condition);                          \
+            printf(__VA_ARGS__);                                                                   \
+            printf("\n");                                                                          \
+            checks_failed++;                                                                       \
+        }                                                                                          \
     } while (0)
 
-#define CUDA(call)                                                                                      \
-    do {                                                                                                \
-        cudaError_t status_ = (call);                                                                   \
-        if (status_ != cudaSuccess) {                                                                   \
-            printf("FAILED %s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(status_));   \
-            exit(1);                                                                                    \
-        }                                                                                               \
+#define CUDA(call)                                                                                 \
+    do {                                                                                           \
+        cudaError_t status_ = (call);                                                              \
+        if (status_ != cudaSuccess) {                                                              \
+            printf("FAILED %s:%d: %s: %s\n", __FILE__, __LINE__, #call,                            \
+                   cudaGetErrorString(status_));                                                   \
+            exit(1);                                                                               \
+        }                                                                                          \
     } while (0)
 
 /** Skips the test without a device. */
@@ -82,12 +83,14 @@ static inline void expect_complete(const llmperf_profile *profile)
 {
     llmperf_ledger ledger = ledger_of(profile);
 
-    CHECK(ledger.verdict == LLMPERF_VERDICT_COMPLETE, "verdict %s, first problem: %s", llmperf_verdict_name(ledger.verdict),
+    CHECK(ledger.verdict == LLMPERF_VERDICT_COMPLETE, "verdict %s, first problem: %s",
+          llmperf_verdict_name(ledger.verdict),
           llmperf_profile_problem(profile, 0) ? llmperf_profile_problem(profile, 0) : "none");
 }
 
 /** Row of a path on a device; exits if there is none. */
-static inline llmperf_region_stats region_of(const llmperf_profile *profile, const char *path, int device)
+static inline llmperf_region_stats region_of(const llmperf_profile *profile, const char *path,
+                                             int device)
 {
     llmperf_region_stats stats = LLMPERF_REGION_STATS_INIT;
 

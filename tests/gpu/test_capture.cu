@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels, copies, sets and graphs of a real device against what the program knows that it launched. */
+/* Kernels, copies, sets and graphs of a real device against what the program knows that it
+ * launched. */
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -38,8 +39,9 @@ static void launches_are_kernels_in_their_regions(void)
     profile = stop_session(session);
     ledger = ledger_of(profile);
     expect_complete(profile);
-    CHECK(ledger.launches_expected == 301 && ledger.kernels_seen == 301, "%lu launches, %lu kernels",
-          (unsigned long)ledger.launches_expected, (unsigned long)ledger.kernels_seen);
+    CHECK(ledger.launches_expected == 301 && ledger.kernels_seen == 301,
+          "%lu launches, %lu kernels", (unsigned long)ledger.launches_expected,
+          (unsigned long)ledger.kernels_seen);
     CHECK(ledger.kernels_outside == 1, "%lu outside", (unsigned long)ledger.kernels_outside);
     CHECK(region_of(profile, "LLM@prefill/LLM@attention", 0).kernel_count == 100, "attention");
     CHECK(region_of(profile, "LLM@prefill/LLM@mlp", 0).kernel_count == 200, "mlp");
@@ -60,7 +62,8 @@ static void kernel_ending_after_its_region_still_counts(void)
     profile = stop_session(session);
     expect_complete(profile);
     CHECK(region_of(profile, "LLM@long", 0).kernel_count == 1, "kernel");
-    CHECK(region_of(profile, "LLM@long", 0).gpu_busy_ms > 100, "%f ms", region_of(profile, "LLM@long", 0).gpu_busy_ms);
+    CHECK(region_of(profile, "LLM@long", 0).gpu_busy_ms > 100, "%f ms",
+          region_of(profile, "LLM@long", 0).gpu_busy_ms);
     llmperf_profile_free(profile);
 }
 
@@ -85,8 +88,10 @@ static void region_time_agrees_with_events(void)
     CUDA(cudaEventElapsedTime(&event_ms, begin, end));
     profile = stop_session(session);
     busy_ms = region_of(profile, "LLM@timed", 0).gpu_busy_ms;
-    printf("region %.4f ms, events %.4f ms, difference %.3f %%\n", busy_ms, (double)event_ms, 100 * (busy_ms / (double)event_ms - 1));
-    CHECK(fabs(busy_ms / (double)event_ms - 1) < 0.03, "%f against %f ms", busy_ms, (double)event_ms);
+    printf("region %.4f ms, events %.4f ms, difference %.3f %%\n", busy_ms, (double)event_ms,
+           100 * (busy_ms / (double)event_ms - 1));
+    CHECK(fabs(busy_ms / (double)event_ms - 1) < 0.03, "%f against %f ms", busy_ms,
+          (double)event_ms);
     llmperf_profile_free(profile);
 }
 
@@ -113,8 +118,8 @@ static void copies_and_sets_are_seen(void)
     profile = stop_session(session);
     expect_complete(profile);
     stats = region_of(profile, "LLM@memory", 0);
-    CHECK(stats.memcpy_count == 30 && stats.memset_count == 10, "%lu copies, %lu sets", (unsigned long)stats.memcpy_count,
-          (unsigned long)stats.memset_count);
+    CHECK(stats.memcpy_count == 30 && stats.memset_count == 10, "%lu copies, %lu sets",
+          (unsigned long)stats.memcpy_count, (unsigned long)stats.memset_count);
     CHECK(stats.memcpy_bytes == 30 * bytes, "%lu bytes", (unsigned long)stats.memcpy_bytes);
     llmperf_profile_free(profile);
     CUDA(cudaFreeHost(host));
@@ -136,7 +141,8 @@ static void failed_launches_are_not_expected(void)
     llmperf_region_end();
     profile = stop_session(session);
     expect_complete(profile);
-    CHECK(ledger_of(profile).kernels_seen == 5, "%lu kernels", (unsigned long)ledger_of(profile).kernels_seen);
+    CHECK(ledger_of(profile).kernels_seen == 5, "%lu kernels",
+          (unsigned long)ledger_of(profile).kernels_seen);
     llmperf_profile_free(profile);
 }
 
@@ -167,9 +173,11 @@ static void graph_replays_count_nodes_and_captures_nothing(void)
     profile = stop_session(session);
     ledger = ledger_of(profile);
     expect_complete(profile);
-    CHECK(ledger.launches_expected == 0, "%lu launches expected", (unsigned long)ledger.launches_expected);
-    CHECK(ledger.graph_launches == 25 && ledger.graph_kernels_seen == 1000, "%lu graphs, %lu kernels",
-          (unsigned long)ledger.graph_launches, (unsigned long)ledger.graph_kernels_seen);
+    CHECK(ledger.launches_expected == 0, "%lu launches expected",
+          (unsigned long)ledger.launches_expected);
+    CHECK(ledger.graph_launches == 25 && ledger.graph_kernels_seen == 1000,
+          "%lu graphs, %lu kernels", (unsigned long)ledger.graph_launches,
+          (unsigned long)ledger.graph_kernels_seen);
     CHECK(region_of(profile, "LLM@decode_step", 0).kernel_count == 1000, "decode_step");
     llmperf_profile_free(profile);
     CUDA(cudaGraphExecDestroy(exec));
@@ -213,7 +221,8 @@ static void snapshots_grow_while_the_session_runs(void)
             spin<<<1, 32>>>(10);
         llmperf_region_end();
         CUDA(cudaDeviceSynchronize());
-        CHECK(llmperf_session_snapshot(session, &profile) == LLMPERF_OK, "%s", llmperf_last_error());
+        CHECK(llmperf_session_snapshot(session, &profile) == LLMPERF_OK, "%s",
+              llmperf_last_error());
         CHECK(ledger_of(profile).kernels_seen == 1000u * (unsigned)round, "%lu kernels in round %d",
               (unsigned long)ledger_of(profile).kernels_seen, round);
         CHECK(ledger_of(profile).kernels_seen > before, "no growth");
@@ -244,7 +253,8 @@ static void forked_child_records_nothing_and_ends_well(void)
     }
     spin<<<1, 32>>>(100);
     llmperf_region_end();
-    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0, "child ended with %d", status);
+    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0,
+          "child ended with %d", status);
     profile = stop_session(session);
     expect_complete(profile);
     CHECK(region_of(profile, "LLM@parent", 0).kernel_count == 1, "parent");

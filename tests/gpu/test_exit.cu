@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program that ends without stopping its session leaves a whole run. The child is this program again, with a folder. */
+/* A program that ends without stopping its session leaves a whole run. The child is this program
+ * again, with a folder. */
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -41,11 +42,13 @@ int main(int argc, char **argv)
         _exit(3);
     }
     need_device(1);
-    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0, "child ended with %d", status);
+    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0,
+          "child ended with %d", status);
     CHECK(llmperf_profile_open(folder, &profile) == LLMPERF_OK, "%s", llmperf_last_error());
     if (profile) {
         expect_complete(profile);
-        CHECK(ledger_of(profile).kernels_seen == 1000, "%lu kernels", (unsigned long)ledger_of(profile).kernels_seen);
+        CHECK(ledger_of(profile).kernels_seen == 1000, "%lu kernels",
+              (unsigned long)ledger_of(profile).kernels_seen);
         CHECK(region_of(profile, "LLM@open at the end", 0).truncated == 1, "truncated");
     }
     llmperf_profile_free(profile);

@@ -52,10 +52,11 @@ int main(void)
     profile = stop_session(session);
     ledger = ledger_of(profile);
     expect_complete(profile);
-    CHECK(ledger.launches_expected == each * THREADS, "%lu expected", (unsigned long)ledger.launches_expected);
+    CHECK(ledger.launches_expected == each * THREADS, "%lu expected",
+          (unsigned long)ledger.launches_expected);
     CHECK(ledger.kernels_seen == each * THREADS, "%lu seen", (unsigned long)ledger.kernels_seen);
-    CHECK(ledger.kernels_attributed == each * THREADS && ledger.kernels_outside == 0, "%lu attributed",
-          (unsigned long)ledger.kernels_attributed);
+    CHECK(ledger.kernels_attributed == each * THREADS && ledger.kernels_outside == 0,
+          "%lu attributed", (unsigned long)ledger.kernels_attributed);
     for (int t = 0; t < THREADS; t++) {
         char path[64];
 
@@ -64,8 +65,8 @@ int main(void)
         snprintf(path, sizeof(path), "LLM@thread %d/LLM@odd", t);
         CHECK(region_of(profile, path, 0).kernel_count == each / 2, "%s", path);
     }
-    printf("%lu launches, %lu kernels, verdict %s\n", (unsigned long)ledger.launches_expected, (unsigned long)ledger.kernels_seen,
-           llmperf_verdict_name(ledger.verdict));
+    printf("%lu launches, %lu kernels, verdict %s\n", (unsigned long)ledger.launches_expected,
+           (unsigned long)ledger.kernels_seen, llmperf_verdict_name(ledger.verdict));
     llmperf_profile_free(profile);
     return finish();
 }

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "command.h"
+#include "llmperf/llmperf.h"
+
+#define RUN_FILE   "run.llmperf"
+#define PATH_BYTES 4096
+/* Artifacts stand at most this deep: regions/<label>/report.md. */
+#define DEPTH_MAX 4
+
+static bool join(char *path, const char *folder, const char *name)
+{
+    return snprintf(path, PATH_BYTES, "%s/%s", folder, name) < PATH_BYTES;
+}
+
+static bool is_kind(const char *path, mode_t kind)
+{
+    struct stat info;
+
+    return stat(path, &info) == 0 && (info.st_mode & S_IFMT) == kind;
+}
+
+static bool is_run(const char *folder)
+{
+    char path[PATH_BYTES];
+
+    return join(path, folder, RUN_FILE) && is_kind(path, S_IFREG);
+}
+
+static int is_visible(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+/* Calls `visit` with each entry in the order of names; returns the number of entries, -1: not a
+ * folder that can be read. */
+static int each_entry(const char *folder,
+                      void (*visit)(const char *path, const char *name, void *user), void *user)
+{
+    struct dirent **entries;
+    int count = scandir(folder, &entries, is_visible, alphasort);
+
+    for (int i = 0; i < count; i++) {
+        char path[PATH_BYTES];
+
+        if (join(path, folder, entries[i]->d_name))
+            visit(path, entries[i]->d_name, user);
+        free(entries[i]);
+    }
+    if (count >= 0)
+        free(entries);
+    return count;
+}
+
+struct run_list {
+    int runs, damaged;
+};
+
+static const char *fact(const llmperf_profile *profile, const char *key)
+{
+    const char *text = llmperf_profile_fact(profile, key);
+
+    return text ? text : "-";
+}
+
+static void print_run(const char *path, const char *name, void *user)
+{
+    llmperf_ledger ledger = LLMPERF_LEDGER_INIT;
+    struct run_list *list = user;
+    llmperf_profile *profile;
+
+    if (!is_run(path))
+        return;
+    if (list->runs++ == 0)
+        print("%-28s %-20s %-8s %s\n", "RUN", "CREATED", "TIER", "VERDICT");
+    if (llmperf_profile_open(path, &profile) < 0) {
+        print("%-28s %-20s %-8s unreadable: %s\n", name, "-", "-", llmperf_last_error());
+        list->damaged++;
+        return;
+    }
+    llmperf_profile_ledger(profile, &ledger);
+    print("%-28s %-20s %-8s %s\n", name, fact(profile, "created_at"), fact(profile, "tier"),
+          llmperf_verdict_name(ledger.verdict));
+    llmperf_profile_free(profile);
+}
+
+struct file_list {
+    const char *root;
+    int depth;
+    uint64_t bytes;
+};
+
+static void print_file(const char *path, const char *name, void *user)
+{
+    struct file_list *list = user;
+    struct stat info;
+
+    (void)name;
+    if (stat(path, &info) < 0)
+        return;
+    if (S_ISDIR(info.st_mode) && list->depth < DEPTH_MAX) {
+        list->depth++;
+        each_entry(path, print_file, list);
+        list->depth--;
+    } else if (S_ISREG(info.st_mode)) {
+        print("%12" PRIu64 "  %s\n", (uint64_t)info.st_size, path + strlen(list->root) + 1);
+        list->bytes += (uint64_t)info.st_size;
+    }
+}
+
+static int list_files(const char *run)
+{
+    struct file_list list = { run, 0, 0 };
+
+    print("%12s  %s\n", "BYTES", "FILE");
+    each_entry(run, print_file, &list);
+    print("%12" PRIu64 "  together\n", list.bytes);
+    return EXIT_FINE;
+}
+
+/* A path without the slashes behind it, so that what stands below it can be printed relative to it.
+ */
+static void cut_slashes(char *path)
+{
+    size_t length = strlen(path);
+
+    while (length > 1 && path[length - 1] == '/')
+        path[--length] = '\0';
+}
+
+/* Folder of a run.llmperf that was named itself. */
+static void cut_run_file(char *path)
+{
+    char *slash = strrchr(path, '/');
+
+    if (!is_kind(path, S_IFREG) || strcmp(slash ? slash + 1 : path, RUN_FILE) != 0)
+        return;
+    if (slash)
+        *slash = '\0';
+    else
+        snprintf(path, PATH_BYTES, ".");
+}
+
+int cmd_list(const struct command *command, int argc, char **argv)
+{
+    const char *out = getenv("LLMPERF_OUT");
+    struct run_list list = { 0, 0 };
+    char folder[PATH_BYTES];
+    int count, status;
+
+    if ((status = parse_options(command, argc, argv, NULL, 0, &count)) >= 0)
+        return status;
+    if (count > 1)
+        return fail_usage(command, "give one folder or run");
+    snprintf(folder, sizeof(folder), "%s", count == 1 ? argv[1] : out && *out ? out : "runs");
+    cut_run_file(folder);
+    cut_slashes(folder);
+    if (is_run(folder))
+        return list_files(folder);
+    if (each_entry(folder, print_run, &list) < 0)
+        return fail_usage(command, "%s is no folder and no run", folder);
+    if (list.runs == 0)
+        print("no runs in %s\n", folder);
+    return list.damaged > 0 ? EXIT_CHECK_FAILED : EXIT_FINE;
+}

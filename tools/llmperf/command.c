@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "command.h"
+#include "llmperf/llmperf.h"
+
+static int output_error;
+
+void print(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    if (vprintf(format, args) < 0 && !output_error)
+        output_error = errno;
+    va_end(args);
+}
+
+int finish_output(int code)
+{
+    if (fflush(stdout) != 0 && !output_error)
+        output_error = errno;
+    /* The reader of a pipe has seen enough: that is its right. */
+    if (!output_error || output_error == EPIPE)
+        return code;
+    fprintf(stderr, "llmperf: cannot write to standard output: %s\n", strerror(output_error));
+    return EXIT_ENVIRONMENT;
+}
+
+int fail_usage(const struct command *command, const char *format, ...)
+{
+    va_list args;
+
+    fprintf(stderr, "llmperf %s: ", command->name);
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fprintf(stderr, "; see llmperf %s --help\n", command->name);
+    return EXIT_USAGE;
+}
+
+int fail_status(int status)
+{
+    bool input = status == LLMPERF_EINVAL || status == LLMPERF_ENOENT ||
+                 status == LLMPERF_EFORMAT || status == LLMPERF_ENOTSUP;
+
+    fprintf(stderr, "llmperf: %s\n", llmperf_last_error());
+    return input ? EXIT_USAGE : EXIT_ENVIRONMENT;
+}
+
+/* Length of the option's name at the start of `argument`, 0 if it is another option. */
+static size_t match(const struct option_text *option, const char *argument)
+{
+    size_t length = strlen(option->name);
+
+    if (strncmp(argument, option->name, length) == 0 &&
+        (argument[length] == '\0' || argument[length] == '='))
+        return length;
+    return option->short_name && strcmp(argument, option->short_name) == 0
+               ? strlen(option->short_name)
+               : 0;
+}
+
+/* Takes the option at argv[*at], and its value if that stands behind it. False: no such option, or
+ * no value. */
+static bool take_option(int argc, char **argv, int *at, struct option_text *options, int count)
+{
+    const char *argument = argv[*at];
+
+    for (int i = 0; i < count; i++) {
+        size_t length = match(&options[i], argument);
+
+        if (length == 0)
+            continue;
+        if (argument[length] == '=')
+            options[i].value = argument + length + 1;
+        else if (*at + 1 < argc)
+            options[i].value = argv[++*at];
+        else
+            return false;
+        return true;
+    }
+    return false;
+}
+
+int parse_options(const struct command *command, int argc, char **argv, struct option_text *options,
+                  int option_count, int *count)
+{
+    bool only_operands = false;
+
+    *count = 0;
+    for (int i = 1; i < argc; i++) {
+        char *argument = argv[i];
+
+        if (only_operands || argument[0] != '-' || argument[1] == '\0') {
+            argv[++*count] = argument;
+        } else if (strcmp(argument, "--") == 0) {
+            only_operands = true;
+        } else if (strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0) {
+            print("%s", command->usage);
+            return EXIT_FINE;
+        } else if (!take_option(argc, argv, &i, options, option_count)) {
+            return fail_usage(command, "option %s is unknown or has no value", argument);
+        }
+    }
+    return -1;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Commands of the command line, and what they share. */
+#ifndef LLMPERF_TOOL_COMMAND_H
+#define LLMPERF_TOOL_COMMAND_H
+
+#include <stdbool.h>
+
+/** Exit codes. */
+enum { EXIT_FINE = 0, EXIT_CHECK_FAILED = 1, EXIT_USAGE = 2, EXIT_ENVIRONMENT = 3 };
+
+struct command {
+    const char *name;
+    const char *summary;
+    const char *usage; /* what --help prints */
+    int (*run)(const struct command *command, int argc, char **argv);
+};
+
+/** Each takes its arguments from argv[1] on and returns an exit code. */
+int cmd_doctor(const struct command *command, int argc, char **argv);
+int cmd_import(const struct command *command, int argc, char **argv);
+int cmd_list(const struct command *command, int argc, char **argv);
+int cmd_report(const struct command *command, int argc, char **argv);
+int cmd_validate(const struct command *command, int argc, char **argv);
+
+/** An option with a value: `--format md`, `--format=md`; a short name ("-o") may be NULL. */
+struct option_text {
+    const char *name, *short_name;
+    const char *value; /* in: default; out: what was given */
+};
+
+/** Take options out of argv; what is left are `*count` operands at argv[1].
+ * @return -1: go on; else an exit code (after --help, or a message about wrong usage). */
+int parse_options(const struct command *command, int argc, char **argv, struct option_text *options,
+                  int option_count, int *count);
+
+/** Message on standard error. @return EXIT_USAGE */
+int fail_usage(const struct command *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/** Message of the library's last error. @return exit code for `status` */
+int fail_status(int status);
+
+/** Print to standard output; a closed pipe is remembered, not fatal. */
+void print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/** What printing came to. @return `code`, or EXIT_ENVIRONMENT if output was lost for another reason
+ * than a closed pipe. */
+int finish_output(int code);
+
+#endif

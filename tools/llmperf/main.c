@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The command line: `llmperf COMMAND [options]`. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "command.h"
+#include "llmperf/llmperf.h"
+
+static const struct command commands[] = {
+    { "report", "print the report of a run",
+      "usage: llmperf report RUN [--format md|json] [-o FILE]\n"
+      "\n"
+      "Prints the report of a run. RUN is a run directory or its run.llmperf.\n"
+      "  --format md|json  Markdown for people (default), or metrics.json\n"
+      "  -o FILE           write to a file; - is standard output\n",
+      cmd_report },
+    { "list", "runs under a folder, or the files of a run",
+      "usage: llmperf list [DIR|RUN]\n"
+      "\n"
+      "Lists the runs under a folder (default: $LLMPERF_OUT, else runs) with their verdicts,\n"
+      "or the files of one run with their sizes.\n",
+      cmd_list },
+    { "import", "turn recordings into runs",
+      "usage: llmperf import RECORDING... [-o RUN_DIR]\n"
+      "\n"
+      "Replays recordings (.llmrec) and writes a run directory with reports for each.\n"
+      "Prints the run directory last.\n"
+      "  -o RUN_DIR  run directory for one recording; default: a new one in $LLMPERF_OUT, else "
+      "runs\n",
+      cmd_import },
+    { "validate", "check a metrics.json against its schema",
+      "usage: llmperf validate FILE [--schema FILE]\n"
+      "\n"
+      "Checks a JSON file against its JSON Schema (2020-12). Exit code 1 and one line name the "
+      "place\n"
+      "that fails.\n"
+      "  --schema FILE  default: schema/metrics.schema.json of the data files\n",
+      cmd_validate },
+    { "doctor", "what works on this machine, and what to do about the rest",
+      "usage: llmperf doctor [--format text|json]\n"
+      "\n"
+      "Looks at driver, GPUs, CUPTI, tools, permissions and variables. Exit code 0: kernels can "
+      "be\n"
+      "profiled here; 1: they cannot, and the lines say what to do.\n",
+      cmd_doctor },
+};
+#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static void print_help(void)
+{
+    print("usage: llmperf COMMAND [options]\n\n");
+    for (size_t i = 0; i < COMMANDS; i++)
+        print("  %-10s %s\n", commands[i].name, commands[i].summary);
+    print("\nllmperf COMMAND --help tells more; llmperf --version prints the version.\n"
+          "Exit codes: 0 ok, 1 a check failed, 2 wrong usage, 3 environment.\n");
+}
+
+static int run_command(int argc, char **argv)
+{
+    const char *name = argc > 1 ? argv[1] : NULL;
+
+    if (!name) {
+        fprintf(stderr, "llmperf: which command? See llmperf --help\n");
+        return EXIT_USAGE;
+    }
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
+        print_help();
+        return EXIT_FINE;
+    }
+    if (strcmp(name, "--version") == 0) {
+        print("llmperf %s\n", llmperf_version());
+        return EXIT_FINE;
+    }
+    for (size_t i = 0; i < COMMANDS; i++)
+        if (strcmp(commands[i].name, name) == 0)
+            return commands[i].run(&commands[i], argc - 1, argv + 1);
+    fprintf(stderr, "llmperf: there is no command %s; see llmperf --help\n", name);
+    return EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    /* A reader that closes the pipe must not kill us in the middle of writing a run. */
+    signal(SIGPIPE, SIG_IGN);
+    return finish_output(run_command(argc, argv));
+}

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The collector thread: takes in host records and activities, attributes them, commits. All work
  * of a session happens here. */
-#include <errno.h>
-#include <semaphore.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "lib/base/clock.h"
-#include "lib/base/log.h"
 #include "lib/base/status.h"
 #include "lib/session/session.h"
+#include "lib/session/wake.h"
 
 #define ROUND_NS  UINT64_C(20000000)   /* longest sleep between two looks at the rings */
 #define FLUSH_NS  UINT64_C(200000000)  /* between two requests for partly filled buffers */
@@ -21,42 +18,6 @@
 #define COPIES_NS                                                                                  \
     UINT64_C(300000000) /* the same for copies and sets only: some, of zero bytes, never bring a   \
                            record */
-
-/* Static and never destroyed: a producer may be about to post it when its session is freed. */
-static sem_t wake;
-
-__attribute__((constructor)) static void make_wake(void)
-{
-    sem_init(&wake, 0, 0);
-}
-
-void lp_session_wake(void)
-{
-    int saved = errno; /* Called on the user's threads. */
-
-    sem_post(&wake);
-    errno = saved;
-}
-
-static void wait_for_work(uint64_t ns)
-{
-    uint64_t until = lp_clock_now() + ns;
-    struct timespec deadline = { (time_t)(until / 1000000000u), (long)(until % 1000000000u) };
-
-    while (sem_clockwait(&wake, CLOCK_MONOTONIC, &deadline) < 0 && errno == EINTR)
-        ;
-    while (sem_trywait(&wake) == 0)
-        ;
-}
-
-void lp_session_fail(struct llmperf_session *session, int status)
-{
-    if (session->failed < 0)
-        return;
-    session->failed = status;
-    snprintf(session->failure, sizeof(session->failure), "%s", llmperf_last_error());
-    lp_log(LLMPERF_LOG_ERROR, "%s", session->failure);
-}
 
 /* One look at everything: launches are always in before the activities that they explain. */
 static void do_round(struct llmperf_session *session, bool flush, bool force)
@@ -98,7 +59,7 @@ static void collect_outstanding(struct llmperf_session *session)
         return;
     do_round(session, true, false);
     while (lp_clock_now() - moved_ns < patience(session)) {
-        wait_for_work(ROUND_NS / 8);
+        lp_wake_wait(ROUND_NS / 8);
         do_round(session, true, false);
         if (session->activities != seen)
             moved_ns = lp_clock_now();
@@ -211,7 +172,7 @@ void *lp_session_collect(void *context)
         uint64_t now;
 
         if (!session->playing)
-            wait_for_work(ROUND_NS);
+            lp_wake_wait(ROUND_NS);
         request = lp_request_take(&session->requests);
         now = lp_clock_now();
         do_round(session, now - session->flushed_ns >= FLUSH_NS, false);

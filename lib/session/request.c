@@ -3,7 +3,7 @@
 
 #include "lib/base/status.h"
 #include "lib/session/request.h"
-#include "lib/session/session.h"
+#include "lib/session/wake.h"
 
 void lp_requests_init(struct lp_requests *requests)
 {
@@ -30,7 +30,7 @@ int lp_request_send(struct lp_requests *requests, struct lp_request *request)
     closed = requests->closed;
     if (!closed) {
         requests->current = request;
-        lp_session_wake();
+        lp_wake_post();
         while (requests->current)
             pthread_cond_wait(&requests->done, &requests->lock);
     }

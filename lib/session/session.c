@@ -11,6 +11,7 @@
 #include "lib/base/log.h"
 #include "lib/base/status.h"
 #include "lib/session/session.h"
+#include "lib/session/wake.h"
 #include "llmperf/output.h"
 
 static _Atomic(struct llmperf_session *) active; /* the one that runs */
@@ -200,7 +201,7 @@ static int start_session(struct llmperf_session *session)
     lp_session_commit(session, true);
     if (session->failed < 0)
         return lp_error(session->failed, "%s", session->failure);
-    lp_capture_on_pressure(lp_session_wake);
+    lp_capture_on_pressure(lp_wake_post);
     if (!session->source || session->source->ops->live)
         lp_capture_begin(session->options.ring_bytes);
     if ((status = start_collector(session)) < 0)

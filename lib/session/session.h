@@ -59,7 +59,4 @@ void lp_session_environment(struct llmperf_session *session);
 /** The collector thread: from its start to the end of the session. */
 void *lp_session_collect(void *session);
 
-/** Wake the collector from any thread; safe on the hot path. */
-void lp_session_wake(void);
-
 #endif

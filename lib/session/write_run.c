@@ -7,9 +7,19 @@
 #include <string.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/log.h"
 #include "lib/session/environment.h"
 #include "lib/session/session.h"
 #include "llmperf/version.h"
+
+void lp_session_fail(struct llmperf_session *session, int status)
+{
+    if (session->failed < 0)
+        return;
+    session->failed = status;
+    snprintf(session->failure, sizeof(session->failure), "%s", llmperf_last_error());
+    lp_log(LLMPERF_LOG_ERROR, "%s", session->failure);
+}
 
 void lp_session_environment(struct llmperf_session *session)
 {

@@ -84,22 +84,27 @@ size_t lp_machine_gpu_count(const struct lp_machine *machine)
     return machine ? json_array_size(json_object_get(machine->root, "gpus")) : 0;
 }
 
-double lp_fact_number(const llmperf_profile *profile, const char *key)
-{
-    const char *text = llmperf_profile_fact(profile, key);
-    /* jansson reads numbers as JSON has them; strtod would follow the locale. */
-    json_t *value = text ? json_loads(text, JSON_DECODE_ANY, NULL) : NULL;
-    double number = number_of(value);
-
-    json_decref(value);
-    return number;
-}
-
-bool lp_fact_is(const llmperf_profile *profile, const char *key, const char *word)
+static bool is_fact(const llmperf_profile *profile, const char *key, const char *word)
 {
     const char *text = llmperf_profile_fact(profile, key);
 
     return text && strcmp(text, word) == 0;
+}
+
+double lp_duration_ms(const llmperf_profile *profile)
+{
+    const char *text = llmperf_profile_fact(profile, "duration_ms");
+    json_t *value;
+    double number;
+
+    /* The session's duration is that of playing, which says nothing about the program. */
+    if (!text || is_fact(profile, "source", "replay") || is_fact(profile, "source", "fake"))
+        return NAN;
+    /* jansson reads numbers as JSON has them; strtod would follow the locale. */
+    value = json_loads(text, JSON_DECODE_ANY, NULL);
+    number = number_of(value);
+    json_decref(value);
+    return number;
 }
 
 bool lp_device_known(const llmperf_ledger *ledger)

@@ -26,11 +26,8 @@ const char *lp_machine_gpu_text(const struct lp_machine *machine, size_t gpu, co
 double lp_machine_gpu_number(const struct lp_machine *machine, size_t gpu, const char *key);
 size_t lp_machine_gpu_count(const struct lp_machine *machine);
 
-/** A fact as a number, whatever the locale; NaN: not known. */
-double lp_fact_number(const llmperf_profile *profile, const char *key);
-
-/** A fact equals a word. */
-bool lp_fact_is(const llmperf_profile *profile, const char *key, const char *word);
+/** How long the profiled program was watched, ms; NaN: not known. */
+double lp_duration_ms(const llmperf_profile *profile);
 
 /** Device times of this profile mean something: false without a device, and when launches left no
  * record at all. */

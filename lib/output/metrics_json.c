@@ -32,8 +32,8 @@ static const char *const reasons[REASON_COUNT] = {
                          "of it (see the ledger).",
     [REASON_NO_ACTIVITY] =
         "idle_ms is null where a region started no device activity; device is null there too.",
-    [REASON_NO_INSTANCE] =
-        "wall_ms and idle_ms hold null where no instance of a region was complete.",
+    [REASON_NO_INSTANCE] = "wall_ms and idle_ms hold null where no instance of a region was "
+                           "complete; std needs two instances.",
     [REASON_NOT_COUNTED] =
         "tokens, sequences, context, flops and bytes are null where the program did "
         "not give them; tokens_per_s needs tokens and a wall time.",
@@ -43,7 +43,7 @@ static const char *const reasons[REASON_COUNT] = {
         "iterations is null: this version keeps totals, not single iterations.",
     [REASON_NO_CLASSES] = "kernel_class is null: this version does not classify kernels.",
     [REASON_NO_GPU] = "hardware is not known: env.json names no GPU.",
-    [REASON_NO_FACT] = "Facts of the run that are null were not recorded.",
+    [REASON_NO_FACT] = "Facts of the run that are null, and duration_ms, were not recorded.",
 };
 
 struct metrics {
@@ -296,7 +296,8 @@ static void put_ledger(struct metrics *metrics)
     lp_json_count(json, "regions_truncated", ledger->regions_truncated);
     lp_json_count(json, "regions_unbalanced", ledger->regions_unbalanced);
     put_number(metrics, "cupti_overhead_ms", ledger->cupti_overhead_ms, REASON_NOT_COLLECTED);
-    put_number(metrics, "sampled_fraction", ledger->sampled_fraction, REASON_NOT_COLLECTED);
+    put_number(metrics, "sampled_fraction", counted ? ledger->sampled_fraction : NAN,
+               REASON_NOT_COLLECTED);
     put_number(metrics, "attributed_gpu_time_share", ledger->attributed_gpu_time_share,
                REASON_NOT_COLLECTED);
     lp_json_string(json, "verdict", llmperf_verdict_name(ledger->verdict));
@@ -404,8 +405,7 @@ static void put_aggregates(struct metrics *metrics)
         add_kernel(&totals, &kernel);
     }
     lp_json_open(&metrics->json, "aggregates", '{');
-    put_number(metrics, "duration_ms", lp_fact_number(metrics->profile, "duration_ms"),
-               REASON_NO_FACT);
+    put_number(metrics, "duration_ms", lp_duration_ms(metrics->profile), REASON_NO_FACT);
     put_device_number(metrics, "device_ms", totals.kernel_ms + totals.memcpy_ms + totals.memset_ms);
     put_device_number(metrics, "kernel_ms", totals.kernel_ms);
     put_device_count(metrics, "kernel_count", totals.kernel_count);

@@ -44,7 +44,7 @@ static void add_complete(const llmperf_ledger *ledger, struct lp_text *out)
     if (!isnan(ledger->attributed_gpu_time_share)) {
         lp_text_puts(out, ", ");
         add_percent(out, ledger->attributed_gpu_time_share);
-        lp_text_puts(out, " of device time has its launch");
+        lp_text_puts(out, " of device time has a known launch");
     }
     lp_text_puts(out, ".\n");
 }
@@ -90,6 +90,21 @@ static void add_verdict(const llmperf_profile *profile, const llmperf_ledger *le
     }
 }
 
+/* A region whose device work ends after it has more busy time than wall time; a share would say
+ * nothing then. */
+static void add_busy(const llmperf_region_stats *region, struct lp_text *out)
+{
+    double share = region->gpu_busy_ms / region->wall_sum_ms;
+
+    lp_text_printf(out, ", GPU %" PRId32 " busy ", region->device);
+    if (share <= 1) {
+        add_percent(out, share);
+        return;
+    }
+    lp_md_number(out, region->gpu_busy_ms);
+    lp_text_puts(out, " ms (on after the region)");
+}
+
 /* "LLM@prefill: 12.34 ms mean of 3, 41500 tokens/s, GPU busy 92.1 %." */
 static void add_stage_sentence(const llmperf_region_stats *region, bool device, struct lp_text *out)
 {
@@ -103,10 +118,8 @@ static void add_stage_sentence(const llmperf_region_stats *region, bool device, 
         lp_md_number(out, (double)region->tokens * 1e3 / region->wall_sum_ms);
         lp_text_puts(out, " tokens/s");
     }
-    if (device && region->device >= 0 && region->wall_sum_ms > 0) {
-        lp_text_printf(out, ", GPU %" PRId32 " busy ", region->device);
-        add_percent(out, region->gpu_busy_ms / region->wall_sum_ms);
-    }
+    if (device && region->device >= 0)
+        add_busy(region, out);
     lp_text_puts(out, "\n");
 }
 
@@ -139,6 +152,24 @@ static double device_total_ms(const llmperf_profile *profile)
     return total;
 }
 
+static void add_totals(const llmperf_profile *profile, bool device, bool incomplete,
+                       struct lp_text *out)
+{
+    double duration = lp_duration_ms(profile);
+
+    if (device) {
+        lp_text_puts(out, incomplete ? "At least " : "");
+        lp_md_number(out, device_total_ms(profile));
+        lp_text_puts(out, " ms of device time");
+    }
+    if (!isnan(duration)) {
+        lp_text_puts(out, device ? " in " : "Profiled for ");
+        lp_md_number(out, duration);
+        lp_text_puts(out, " ms");
+    }
+    lp_text_puts(out, device || !isnan(duration) ? ".\n" : "");
+}
+
 static void add_headline(const llmperf_profile *profile, const llmperf_ledger *ledger,
                          struct lp_text *out)
 {
@@ -153,13 +184,7 @@ static void add_headline(const llmperf_profile *profile, const llmperf_ledger *l
         lp_text_puts(out, " of launches and device time is accounted for, 95 % is needed.\n");
         return;
     }
-    if (device) {
-        lp_text_puts(out, incomplete ? "At least " : "");
-        lp_md_number(out, device_total_ms(profile));
-        lp_text_puts(out, " ms of device time in ");
-    }
-    lp_md_number(out, lp_fact_number(profile, "duration_ms"));
-    lp_text_puts(out, device ? " ms.\n" : " ms profiled on the host.\n");
+    add_totals(profile, device, incomplete, out);
     add_stage_sentences(profile, device, out);
 }
 
@@ -211,7 +236,7 @@ static void add_environment(const llmperf_profile *profile, struct lp_text *out)
     add_row(out, "llmperf", llmperf_profile_fact(profile, "llmperf_version"));
     add_row(out, "Tier", llmperf_profile_fact(profile, "tier"));
     add_row(out, "Device source", llmperf_profile_fact(profile, "source"));
-    add_row(out, "Why no better source", llmperf_profile_fact(profile, "source_reason"));
+    add_row(out, "Why this source", llmperf_profile_fact(profile, "source_reason"));
     add_row(out, "Recording", llmperf_profile_fact(profile, "recorded_from"));
     add_row(out, "Process", llmperf_profile_fact(profile, "process_id"));
     add_row(out, "Model", llmperf_profile_fact(profile, "model"));
@@ -264,7 +289,7 @@ static void add_ledger_counts(const llmperf_ledger *ledger, struct lp_text *out)
     add_count(out, "Regions cut by the start or the end", ledger->regions_truncated);
     add_count(out, "Region ends without a begin", ledger->regions_unbalanced);
     add_value(out, "CUPTI overhead ms", ledger->cupti_overhead_ms);
-    add_value(out, "Collected %", 100 * ledger->sampled_fraction);
+    add_value(out, "Collected %", counted ? 100 * ledger->sampled_fraction : NAN);
     add_value(out, "Device time with a known launch %", 100 * ledger->attributed_gpu_time_share);
 }
 

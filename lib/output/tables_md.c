@@ -141,13 +141,14 @@ int lp_table_stages(const llmperf_profile *profile, struct lp_text *out)
     add_stage_rows(profile, stages, true, out);
     if (!device_known(profile))
         return 0;
-    lp_text_puts(out, "\n| Region | Device | GPU busy ms | GPU busy % | Idle ms | Own busy ms "
+    lp_text_puts(out, "\n| Region | Device | GPU busy ms | Busy/wall % | Idle ms | Own busy ms "
                       "| Kernels ms | Kernels | Copies ms |\n"
                       "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
     add_stage_rows(profile, stages, false, out);
     lp_text_puts(
         out, "\nGPU busy is the union of device intervals of work launched in the region, nested "
-             "regions included; own busy leaves them out; kernels ms is the sum.\n");
+             "regions included; own busy leaves them out; kernels ms is the sum. Busy/wall above "
+             "100 %: the host left the region before its device work was done.\n");
     return 0;
 }
 

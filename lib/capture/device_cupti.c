@@ -17,8 +17,9 @@
 #include "lib/capture/cupti_symbols.h"
 #include "lib/capture/threads.h"
 
-#define BUFFER_BYTES (UINT64_C(1) << 20) /* about 4,850 kernels; each launching thread holds one   \
-                                          */
+#define BUFFER_BYTES                                                                               \
+    (UINT64_C(1) << 20) /* about 4,850 kernels; each launching thread holds one                    \
+                         */
 
 /* Callbacks use all of this until the process is gone: static, never destroyed. */
 static struct lp_buffer_pool pool;
@@ -248,9 +249,12 @@ static void read_stats(const struct lp_device_source *head, struct lp_device_sta
 
     /* A refused buffer makes CUPTI drop records and count them; only if it did not count is the
      * refusal itself told. */
-    *stats = (struct lp_device_stats){ source->dropped ? source->dropped : refused,
-                                       source->decoder.incomplete, source->decoder.overhead_ns,
-                                       true, false };
+    *stats = (struct lp_device_stats){
+        .records_dropped = source->dropped ? source->dropped : refused,
+        .records_incomplete = source->decoder.incomplete,
+        .overhead_ns = source->decoder.overhead_ns,
+        .has_overhead = true,
+    };
 }
 
 static void close_source(struct lp_device_source *head)

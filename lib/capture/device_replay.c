@@ -181,6 +181,8 @@ static int read_end(struct replay *replay, struct lp_varint_reader *reader)
     replay->stats.records_incomplete = lp_varint_get(reader);
     replay->stats.has_overhead = lp_varint_get(reader) != 0;
     replay->stats.overhead_ns = lp_varint_get(reader);
+    replay->stats.process_id = (uint32_t)lp_varint_get(reader);
+    replay->stats.duration_ns = lp_varint_get(reader);
     replay->ended = true;
     return reader->failed ? damaged(replay, "the end") : 0;
 }

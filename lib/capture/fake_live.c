@@ -255,7 +255,7 @@ static void read_stats(const struct lp_device_source *head, struct lp_device_sta
     const struct live_source *source = (const struct live_source *)(const void *)head;
     uint64_t refused = atomic_load(&pool.refused) - source->refused_before;
 
-    *stats = (struct lp_device_stats){ refused + source->nameless, 0, 0, false, false };
+    *stats = (struct lp_device_stats){ .records_dropped = refused + source->nameless };
 }
 
 static void recycle_taken(struct live_source *source)

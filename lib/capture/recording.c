@@ -225,6 +225,8 @@ int lp_recorder_close(struct lp_recorder *recorder, const struct lp_device_stats
     put_number(recorder, stats->records_incomplete);
     put_number(recorder, stats->has_overhead);
     put_number(recorder, stats->overhead_ns);
+    put_number(recorder, stats->process_id);
+    put_number(recorder, stats->duration_ns);
     write_chunk(recorder, LP_CHUNK_END);
     if (fclose(recorder->file) != 0 && !recorder->failed)
         recorder->failed = errno;

@@ -21,7 +21,7 @@ enum lp_chunk_type {
     LP_CHUNK_HOST = 4,     /* thread, count, then records */
     LP_CHUNK_ACTIVITY = 5, /* count, then records */
     LP_CHUNK_KINDS = 6,    /* count, then node and LLMPERF_REGION_… of each that is not AUTO */
-    LP_CHUNK_END = 7       /* device stats; a recording without it was cut */
+    LP_CHUNK_END = 7       /* struct lp_device_stats; a recording without it was cut */
 };
 
 struct lp_chunk_header {

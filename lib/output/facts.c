@@ -97,8 +97,8 @@ double lp_duration_ms(const llmperf_profile *profile)
     json_t *value;
     double number;
 
-    /* The session's duration is that of playing, which says nothing about the program. */
-    if (!text || is_fact(profile, "source", "replay") || is_fact(profile, "source", "fake"))
+    /* A script has a clock of its own: how long it played says nothing. */
+    if (!text || is_fact(profile, "source", "fake"))
         return NAN;
     /* jansson reads numbers as JSON has them; strtod would follow the locale. */
     value = json_loads(text, JSON_DECODE_ANY, NULL);

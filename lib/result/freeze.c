@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "lib/base/status.h"
 #include "lib/record/paths.h"
@@ -23,7 +22,7 @@ struct freezer {
     const char **paths;                    /* by node: its text in the profile */
     struct device_sums *sums;              /* by device row */
     uint64_t (*quantities)[LP_QUANTITIES]; /* by node, LLMPERF_UNKNOWN: not given */
-    uint32_t nodes;
+    uint32_t nodes, process_id;
     struct lp_text scratch;
 };
 
@@ -138,7 +137,7 @@ static void fill_names(struct freezer *freezer, llmperf_region_stats *stats, uin
         stage == LP_PATH_ROOT ? NULL : lp_profile_text(freezer->profile, lp_path_get(stage)->label);
     stats->depth = node == LP_PATH_ROOT ? 0 : path->depth - 1;
     stats->kind = node == LP_PATH_ROOT ? LLMPERF_REGION_OPERATOR : lp_path_kind(node);
-    stats->process_id = (uint32_t)getpid();
+    stats->process_id = freezer->process_id;
     stats->tokens = freezer->quantities[node][LLMPERF_QUANTITY_TOKENS];
     stats->sequences = freezer->quantities[node][LLMPERF_QUANTITY_SEQUENCES];
     stats->context = freezer->quantities[node][LLMPERF_QUANTITY_CONTEXT];
@@ -308,12 +307,13 @@ static int fill_profile(struct freezer *freezer)
                                                              : lp_profile_finish(freezer->profile);
 }
 
-int lp_totals_freeze(struct lp_totals *totals, const llmperf_ledger *ledger,
+int lp_totals_freeze(struct lp_totals *totals, const llmperf_ledger *ledger, uint32_t process_id,
                      llmperf_profile **profile_out)
 {
     struct freezer freezer = { .totals = totals,
                                .profile = lp_profile_create(),
-                               .nodes = lp_path_count() };
+                               .nodes = lp_path_count(),
+                               .process_id = process_id };
     int status;
 
     freezer.paths = calloc(freezer.nodes, sizeof(*freezer.paths));

@@ -37,10 +37,11 @@ bool lp_totals_failed(const struct lp_totals *totals);
 
 /** A profile of what is there now: rows, ledger as given, verdict, problems and notes that follow
  * from the ledger.
+ * @param process_id  Of the process that ran the work.
  * @param ledger  As attribution and the source know it; times share and records_late are filled in
  * here.
  * @param profile_out  Yours: llmperf_profile_free(). 0 or LLMPERF_ENOMEM. */
-int lp_totals_freeze(struct lp_totals *totals, const llmperf_ledger *ledger,
+int lp_totals_freeze(struct lp_totals *totals, const llmperf_ledger *ledger, uint32_t process_id,
                      llmperf_profile **profile_out);
 
 /** Set a fact (llmperf_profile_fact()); a NULL value is left out. 0 or LLMPERF_ENOMEM. */

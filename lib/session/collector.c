@@ -114,6 +114,8 @@ static int finish_session(struct llmperf_session *session, llmperf_profile **pro
     lp_session_environment(session);
     if (session->source)
         session->source->ops->stats(session->source, &stats);
+    stats.process_id = stats.process_id ? stats.process_id : (uint32_t)session->pid;
+    stats.duration_ns = stats.duration_ns ? stats.duration_ns : lp_clock_now() - session->start_ns;
     status = lp_recorder_close(session->recorder, &stats,
                                session->environment ? session->environment : "{}");
     session->recorder = NULL;

@@ -54,15 +54,18 @@ static void fill_ledger(struct llmperf_session *session, llmperf_ledger *ledger,
     ledger->cupti_overhead_ms = stats->has_overhead ? (double)stats->overhead_ns / 1e6 : NAN;
 }
 
-static int add_facts(struct llmperf_session *session, llmperf_profile *profile)
+static int add_facts(struct llmperf_session *session, const struct lp_device_stats *stats,
+                     llmperf_profile *profile)
 {
+    uint64_t duration_ns =
+        stats->duration_ns ? stats->duration_ns : lp_clock_now() - session->start_ns;
     const char *recorded = session->source ? session->source->recorded : NULL;
     char duration[32], pid[32];
     int status;
 
-    snprintf(duration, sizeof(duration), "%.3f",
-             (double)(lp_clock_now() - session->start_ns) / 1e6);
-    snprintf(pid, sizeof(pid), "%ld", (long)session->pid);
+    snprintf(duration, sizeof(duration), "%.3f", (double)duration_ns / 1e6);
+    snprintf(pid, sizeof(pid), "%ld",
+             (long)(stats->process_id ? (pid_t)stats->process_id : session->pid));
     if ((status = lp_profile_set_fact(profile, "run_id", session->options.run_id)) < 0 ||
         (status = lp_profile_set_fact(profile, "created_at", session->created_at)) < 0 ||
         (status = lp_profile_set_fact(profile, "tier", lp_tier_name(session->options.tier))) < 0 ||
@@ -112,9 +115,11 @@ int lp_session_profile(struct llmperf_session *session, bool running, llmperf_pr
     int status;
 
     fill_ledger(session, &ledger, &stats);
-    if ((status = lp_totals_freeze(session->totals, &ledger, &profile)) < 0)
+    if ((status = lp_totals_freeze(session->totals, &ledger,
+                                   stats.process_id ? stats.process_id : (uint32_t)session->pid,
+                                   &profile)) < 0)
         return status;
-    if ((status = add_facts(session, profile)) < 0 ||
+    if ((status = add_facts(session, &stats, profile)) < 0 ||
         (status = add_lines(session, &stats, running, profile)) < 0) {
         llmperf_profile_free(profile);
         return status;

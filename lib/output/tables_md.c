@@ -54,8 +54,11 @@ static bool has_stages(const llmperf_profile *profile)
     return false;
 }
 
-static bool is_shown(const llmperf_region_stats *region, bool stages)
+/* What was launched with no region open has device times, but no time on the host. */
+static bool is_shown(const llmperf_region_stats *region, bool stages, bool wall)
 {
+    if (!*region->path)
+        return !wall;
     return stages ? region->kind == LLMPERF_REGION_STAGE : region->depth == 0;
 }
 
@@ -112,7 +115,8 @@ static void add_stage_rows(const llmperf_profile *profile, bool stages, bool wal
         llmperf_region_stats region = LLMPERF_REGION_STATS_INIT;
 
         llmperf_profile_region(profile, i, &region);
-        if (!is_shown(&region, stages) || (wall && last.path && is_same_region(&last, &region)))
+        if (!is_shown(&region, stages, wall) ||
+            (wall && last.path && is_same_region(&last, &region)))
             continue;
         if (wall)
             stage_wall_row(&region, out);

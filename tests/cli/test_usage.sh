@@ -1,0 +1,51 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Help, version, wrong usage, and output that cannot be written.
+. "$LLMPERF_SOURCE/tests/cli/common.sh"
+
+expect 0 --version
+stdout_has "llmperf $(sed -n 's/.*VERSION_STRING "\(.*\)"/\1/p' "$LLMPERF_SOURCE/include/llmperf/version.h")"
+
+for word in --help -h help; do
+    expect 0 $word
+    stderr_empty
+    for command in report list import validate doctor; do
+        stdout_has "  $command "
+    done
+done
+for command in report list import validate doctor; do
+    expect 0 $command --help
+    stdout_has "usage: llmperf $command"
+    stderr_empty
+    expect 2 $command --nonsense
+    stdout_empty
+    stderr_is_one_line
+    stderr_has "--nonsense"
+done
+
+expect 2
+stderr_is_one_line
+expect 2 nonsense
+stderr_has "there is no command nonsense"
+expect 2 report
+stderr_has "give one run"
+expect 2 report a b
+expect 2 report --format
+expect 2 validate
+expect 2 validate a b
+expect 2 import
+expect 2 list a b
+expect 2 doctor a
+expect 2 doctor --format xml
+
+# A full disk is told, a reader that went away is not.
+"$LLMPERF" --help >/dev/full 2>err
+[ $? = 3 ] || die "a full disk was not told"
+grep -q "cannot write" err || die "a full disk was not told"
+{
+    sleep 0.2
+    "$LLMPERF" --help 2>err
+    echo $? >code
+} | true
+[ "$(cat code)" = 0 ] || die "a closed pipe gave exit code $(cat code)"
+[ ! -s err ] || die "a closed pipe gave a message"

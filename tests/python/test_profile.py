@@ -114,8 +114,10 @@ class Device(support.TestCase):
     def test_region_rows_have_a_device_each(self) -> None:
         profile = self.play("fake", self.script)
         rows = {(row["path"], row["device"]): row for row in profile.regions()}
-        self.assertEqual(set(rows), {("LLM@prefill", 0), ("LLM@prefill", 1),
+        self.assertEqual(set(rows), {("", 0), ("LLM@prefill", 0), ("LLM@prefill", 1),
                                      ("LLM@prefill/LLM@mlp", 0)})
+        self.assertAlmostEqual(rows["", 0]["memset_ms"], 0.0005)
+        self.assertIsNone(rows["", 0]["wall_sum_ms"])
         self.assertAlmostEqual(rows["LLM@prefill", 0]["kernel_ms"], 0.012)
         self.assertAlmostEqual(rows["LLM@prefill", 1]["gpu_busy_ms"], 0.002)
         self.assertEqual(rows["LLM@prefill/LLM@mlp", 0]["memcpy_bytes"], 64)
@@ -133,6 +135,20 @@ class Device(support.TestCase):
         self.assertEqual(replayed.ledger(), played.ledger())
         for row, again in zip(played.regions(), replayed.regions()):
             self.assertEqual({**row, "process_id": 0}, {**again, "process_id": 0})
+
+    def test_the_recording_of_a_gpu_gives_the_figures_of_its_run(self) -> None:
+        recording = support.DATA / "h200/dummy_resnet.llmrec"
+        if not recording.exists():
+            self.skipTest(f"no {recording}")
+        with self.play("replay", recording) as profile:
+            ledger, kernels, document = profile.ledger(), profile.kernels(), profile.to_dict()
+        self.assertEqual((ledger["verdict"], ledger["kernels_seen"]),
+                         ("complete", ledger["launches_expected"]))
+        self.assertEqual(sum(row["calls"] for row in kernels), ledger["kernels_seen"])
+        expected = json.loads(recording.with_suffix(".metrics.json").read_text())
+        for name in ("kernels", "ledger"):
+            self.assertTrue(expected[name])
+            self.assertEqual(document[name], expected[name], name)
 
     def test_a_faulty_script_names_its_line(self) -> None:
         self.script.write_text("begin x\nlunch kernel\n")

@@ -52,6 +52,7 @@ class Profile:
     def regions(self) -> List[Row]:
         """A row for each region path and device, parents first; a path on two devices has two rows.
 
+        The path "" is device work that was launched with no region open.
         The keys are the fields of llmperf_region_stats (profile.h), among them path, label, parent,
         stage, depth, kind ("stage" or "operator"), device, instances, wall_sum_ms, wall_mean_ms,
         wall_p50_ms, gpu_busy_ms, kernel_ms, idle_ms, kernel_count, memcpy_bytes, tokens, flops,

@@ -9,7 +9,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$root/build-quickstart
 runs=$root/runs
 log=$root/build-quickstart.log
-llmperf=$build/tools/llmperf/llmperf
+llmperf=$build/tools/llmperf
 dummy_resnet=$build/examples/dummy_resnet/dummy_resnet
 recording=$root/tests/data/h200/dummy_resnet.llmrec
 . "$root/tests/packages.sh"

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the README shows works: its C program compiles and runs, its Python program runs, its links point at something."""
+"""The documents tell the truth: the README's programs run, links point at files, each field of metrics.json is explained."""
+import json
 import os
 import re
 import sys
@@ -16,6 +17,15 @@ with open(os.path.join(headers.SOURCE, "README.md"), encoding="utf-8") as readme
 
 def example(language):
     return re.search(rf"^```{language}\n(.*?)^```$", README, re.M | re.S).group(1)
+
+
+def field_names(schema):
+    """All names of properties in a JSON Schema."""
+    for name, inner in schema.get("properties", {}).items():
+        yield name
+        yield from field_names(inner)
+    for inner in [*schema.get("$defs", {}).values(), *([schema["items"]] if "items" in schema else [])]:
+        yield from field_names(inner)
 
 
 class Readme(unittest.TestCase):
@@ -52,6 +62,14 @@ class Readme(unittest.TestCase):
                 for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", file.read()):
                     with self.subTest(f"{name}: {target}"):
                         self.assertTrue(os.path.exists(os.path.join(headers.SOURCE, folder, target)))
+
+    def test_every_field_of_metrics_json_is_explained(self):
+        with open(os.path.join(headers.SOURCE, "conf/schema/metrics.schema.json"), encoding="utf-8") as file:
+            fields = set(field_names(json.load(file)))
+        with open(os.path.join(headers.SOURCE, "docs/metrics.md"), encoding="utf-8") as file:
+            quoted = set(re.findall(r"\w+", " ".join(re.findall(r"`([^`]+)`", file.read()))))
+        self.assertIn("gpu_busy_ms", fields)
+        self.assertEqual(sorted(fields - quoted), [])
 
 
 if __name__ == "__main__":

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "lib/base/file.h"
 #include "lib/base/status.h"
@@ -48,6 +51,25 @@ int llmperf_document_text(const llmperf_profile *profile, uint32_t document, cha
                     document);
 }
 
+/* A device, a pipe or a link is written to; renaming a file over it would take it away from
+ * everybody. */
+static bool is_special(const char *path)
+{
+    struct stat info;
+
+    return lstat(path, &info) == 0 && !S_ISREG(info.st_mode);
+}
+
+static int write_in_place(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "we");
+    bool written = file && fputs(text, file) >= 0;
+
+    if (file && fclose(file) != 0)
+        written = false;
+    return written ? 0 : lp_error(LLMPERF_EIO, "cannot write %s: %s", path, strerror(errno));
+}
+
 int llmperf_document_write(const llmperf_profile *profile, uint32_t document, const char *path)
 {
     char *text;
@@ -57,7 +79,8 @@ int llmperf_document_write(const llmperf_profile *profile, uint32_t document, co
         return lp_error(LLMPERF_EINVAL, "path is required");
     if ((status = llmperf_document_text(profile, document, &text)) < 0)
         return status;
-    status = lp_file_write(path, text, strlen(text));
+    status =
+        is_special(path) ? write_in_place(path, text) : lp_file_write(path, text, strlen(text));
     free(text);
     return status;
 }

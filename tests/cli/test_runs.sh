@@ -24,6 +24,8 @@ expect 0 report run --format json -o other.json
 stdout_empty
 cmp -s other.json run/metrics.json || die "-o wrote something else"
 expect 0 validate run/metrics.json
+expect 0 report run --format json -o /dev/stdout
+cmp -s out run/metrics.json || die "-o /dev/stdout wrote something else"
 expect 3 report run -o nowhere/report.md
 stderr_has "nowhere"
 

@@ -349,6 +349,26 @@ static void artifacts_are_whole_and_leave_nothing_else(void **state)
     llmperf_profile_free(profile);
 }
 
+static void links_and_devices_are_written_to_not_replaced(void **state)
+{
+    llmperf_profile *profile = run_script(two_stages);
+    char target[128], path[128];
+    struct stat info;
+
+    (void)state;
+    snprintf(target, sizeof(target), "%s/target.md", folder);
+    snprintf(path, sizeof(path), "%s/link.md", folder);
+    assert_int_equal(symlink(target, path), 0);
+    assert_int_equal(llmperf_document_write(profile, LLMPERF_DOCUMENT_REPORT_MD, path), 0);
+    assert_int_equal(lstat(path, &info), 0);
+    assert_true(S_ISLNK(info.st_mode));
+    assert_int_equal(stat(target, &info), 0);
+    assert_true(S_ISREG(info.st_mode) && info.st_size > 0);
+    assert_int_equal(llmperf_document_write(profile, LLMPERF_DOCUMENT_REPORT_MD, folder),
+                     LLMPERF_EIO);
+    llmperf_profile_free(profile);
+}
+
 static void wrong_arguments_are_refused(void **state)
 {
     llmperf_profile *profile = run_script(two_stages);
@@ -557,6 +577,7 @@ int main(void)
         cmocka_unit_test(empty_profile_has_all_documents),
         cmocka_unit_test(saved_profile_gives_the_same_documents),
         cmocka_unit_test(artifacts_are_whole_and_leave_nothing_else),
+        cmocka_unit_test(links_and_devices_are_written_to_not_replaced),
         cmocka_unit_test(wrong_arguments_are_refused),
         cmocka_unit_test(markdown_signs_are_escaped),
         cmocka_unit_test(numbers_have_four_digits),

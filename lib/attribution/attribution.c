@@ -10,8 +10,8 @@
 
 #define PARKED_LIMIT 1000000u /* activities that wait for their launch */
 
-/* No activity lasts a day, and no monotonic clock passes 146 years: driver faults such as
- * 0x8000000000000000 do. */
+/* No activity lasts a day or begins a day after all that the host has told, and no monotonic clock
+ * passes 146 years: driver faults such as 0x8000000000000000 do. */
 #define LONGEST_NS UINT64_C(86400000000000)
 #define LATEST_NS  (UINT64_C(1) << 62)
 
@@ -30,6 +30,7 @@ struct lp_attribution {
     uint64_t duplicates, invalid, incomplete, graph_unmapped;
     uint64_t attributed_ns, unattributed_ns;
     uint64_t missing;
+    uint64_t newest_host_ns;
 };
 
 struct lp_attribution *lp_attribution_create(const struct lp_attribution_sink *sink)
@@ -80,6 +81,8 @@ void lp_attribution_host(struct lp_attribution *attribution, uint32_t thread,
     const struct lp_attribution_sink *sink = &attribution->sink;
 
     for (size_t i = 0; i < count; i++) {
+        if (records[i].time_ns > attribution->newest_host_ns)
+            attribution->newest_host_ns = records[i].time_ns;
         switch (records[i].kind) {
         case LP_RECORD_LAUNCH:
             add_launch(attribution, &records[i]);
@@ -102,6 +105,17 @@ void lp_attribution_host(struct lp_attribution *attribution, uint32_t thread,
     }
 }
 
+/* Without host records, as in a session that sees another's kernels only, there is nothing to
+ * compare with. */
+static bool is_far_ahead(const struct lp_attribution *attribution,
+                         const struct lp_activity *activity)
+{
+    uint64_t newest_ns = attribution->newest_host_ns;
+
+    return newest_ns > 0 && activity->start_ns > newest_ns &&
+           activity->start_ns - newest_ns > LONGEST_NS;
+}
+
 static bool time_is_valid(struct lp_attribution *attribution, const struct lp_activity *activity)
 {
     if (activity->start_ns == 0 || activity->end_ns == 0) {
@@ -109,11 +123,36 @@ static bool time_is_valid(struct lp_attribution *attribution, const struct lp_ac
         return false;
     }
     if (activity->end_ns < activity->start_ns ||
-        activity->end_ns - activity->start_ns > LONGEST_NS || activity->end_ns > LATEST_NS) {
+        activity->end_ns - activity->start_ns > LONGEST_NS || activity->end_ns > LATEST_NS ||
+        is_far_ahead(attribution, activity)) {
         attribution->invalid++;
         return false;
     }
     return true;
+}
+
+/* The first record of a launch that should have brought one: nobody need wait for it any more. */
+static void match_launch(struct lp_attribution *attribution, const struct lp_launch *launch,
+                         bool kernel)
+{
+    if (launch->is_void || launch->spoiled || launch->seen > 0)
+        return;
+    attribution->matched += kernel && launch->kind == LP_LAUNCH_KERNEL;
+    attribution->graphs_matched += launch->kind == LP_LAUNCH_GRAPH;
+    attribution->memory_matched += launch->kind == LP_LAUNCH_MEMORY;
+}
+
+/* A record that is left out still says that its launch brought one: it is faulty, not missing. */
+static void spoil_launch(struct lp_attribution *attribution, const struct lp_activity *activity)
+{
+    struct lp_launch *launch =
+        lp_correlation_find(&attribution->correlation, activity->correlation);
+    bool kernel = activity->kind == LLMPERF_ACTIVITY_KERNEL;
+
+    if (!launch || (launch->kind == LP_LAUNCH_KERNEL && (!kernel || activity->device_launched)))
+        return;
+    match_launch(attribution, launch, kernel);
+    launch->spoiled = 1;
 }
 
 /* Count a valid activity. `launch`: NULL if it was not seen. false: it is a duplicate and must not
@@ -123,19 +162,16 @@ static bool count_activity(struct lp_attribution *attribution, struct lp_activit
 {
     bool kernel = activity->kind == LLMPERF_ACTIVITY_KERNEL;
     bool graph = activity->graph_node != 0;
+    /* A kernel that the launched one launched itself is not the one record of the launch. */
+    bool launched = kernel && !activity->device_launched;
 
-    if (launch && kernel && launch->kind == LP_LAUNCH_KERNEL && !activity->device_launched) {
-        if (launch->seen > 0) {
-            attribution->duplicates++;
-            return false;
-        }
-        attribution->matched += !launch->is_void;
+    if (launch && launched && launch->kind == LP_LAUNCH_KERNEL && launch->seen > 0) {
+        attribution->duplicates++;
+        return false;
     }
-    if (launch && launch->seen == 0 && !launch->is_void) {
-        attribution->graphs_matched += launch->kind == LP_LAUNCH_GRAPH;
-        attribution->memory_matched += launch->kind == LP_LAUNCH_MEMORY;
-    }
-    if (launch && (kernel || launch->kind != LP_LAUNCH_KERNEL) && launch->seen < UINT16_MAX)
+    if (launch)
+        match_launch(attribution, launch, launched);
+    if (launch && (launched || launch->kind != LP_LAUNCH_KERNEL) && launch->seen < UINT8_MAX)
         launch->seen++;
     activity->node = launch ? launch->node : LP_PATH_UNKNOWN;
     activity->captured = LP_PATH_UNKNOWN;
@@ -167,8 +203,10 @@ void lp_attribution_activities(struct lp_attribution *attribution, struct lp_act
         struct lp_activity *activity = &activities[i];
         struct lp_launch *launch;
 
-        if (!time_is_valid(attribution, activity))
+        if (!time_is_valid(attribution, activity)) {
+            spoil_launch(attribution, activity);
             continue;
+        }
         launch = lp_correlation_find(&attribution->correlation, activity->correlation);
         if (!launch && park(attribution, activity))
             continue;

@@ -20,9 +20,12 @@ static uint64_t count_missing(const struct lp_launch_page *page)
 {
     uint64_t missing = 0;
 
-    for (uint32_t i = 0; i < PAGE_LAUNCHES; i++)
-        missing += page->launches[i].kind == LP_LAUNCH_KERNEL && !page->launches[i].is_void &&
-                   page->launches[i].seen == 0;
+    for (uint32_t i = 0; i < PAGE_LAUNCHES; i++) {
+        const struct lp_launch *launch = &page->launches[i];
+
+        missing += launch->kind == LP_LAUNCH_KERNEL && !launch->is_void && !launch->spoiled &&
+                   launch->seen == 0;
+    }
     return missing;
 }
 
@@ -51,7 +54,7 @@ void lp_correlation_add(struct lp_correlation *correlation, uint32_t id, uint32_
     struct lp_launch_page *page = make_page(correlation, id >> LP_CORRELATION_PAGE_BITS);
 
     if (page)
-        page->launches[id % PAGE_LAUNCHES] = (struct lp_launch){ node, kind, 0, 0 };
+        page->launches[id % PAGE_LAUNCHES] = (struct lp_launch){ node, kind, 0, 0, 0 };
 }
 
 uint64_t lp_correlation_missing(const struct lp_correlation *correlation)

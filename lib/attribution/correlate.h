@@ -15,7 +15,8 @@ struct lp_launch {
     uint32_t node;
     uint8_t kind; /* enum lp_launch_kind; 0: no launch with this id */
     uint8_t is_void;
-    uint16_t seen; /* records so far; stops at its largest value */
+    uint8_t spoiled; /* a record came whose times were not valid */
+    uint8_t seen;    /* valid records so far; stops at its largest value */
 };
 
 struct lp_launch_page {
@@ -36,7 +37,7 @@ struct lp_launch *lp_correlation_find(struct lp_correlation *correlation, uint32
 void lp_correlation_add(struct lp_correlation *correlation, uint32_t id, uint32_t node,
                         uint8_t kind);
 
-/** Kernel launches in the window that have brought no record. */
+/** Kernel launches in the window that have brought no record, not even one with invalid times. */
 uint64_t lp_correlation_missing(const struct lp_correlation *correlation);
 
 void lp_correlation_clear(struct lp_correlation *correlation);

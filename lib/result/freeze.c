@@ -112,6 +112,8 @@ static void sum_quantities(struct freezer *freezer)
     for (uint32_t node = freezer->nodes; node-- > LP_PATH_OTHER + 1;) {
         uint32_t parent = lp_path_get(node)->parent;
 
+        if (parent == LP_PATH_ROOT) /* The work of no region is not the sum of all regions. */
+            continue;
         for (uint32_t q = 0; q < LP_QUANTITIES; q++) {
             bool given = parent < freezer->totals->hosts.count &&
                          freezer->totals->hosts.items[parent].quantities[q] != 0;

@@ -173,33 +173,53 @@ static bool same_kernel(const struct lp_kernel_total *kernel, const struct lp_ac
            kernel->kind == activity->kind;
 }
 
-static struct lp_kernel_total *find_kernel(struct lp_totals *totals,
-                                           const struct lp_activity *activity)
+static uint32_t add_kernel_row(struct lp_totals *totals, const struct lp_activity *activity,
+                               uint64_t key0, uint64_t key1)
 {
-    uint64_t key0 = (uint64_t)activity->node << 32 | activity->captured;
-    uint64_t key1 =
-        (uint64_t)activity->name << 24 | (uint64_t)activity->device << 8 | activity->kind;
     struct lp_kernel_total total = { .node = activity->node,
                                      .captured = activity->captured,
                                      .name = activity->name,
                                      .device = activity->device,
                                      .kind = activity->kind,
                                      .min_ns = UINT64_MAX };
-    uint32_t row;
+    uint32_t row = (uint32_t)totals->kernels.count;
 
-    if (totals->last_kernel < totals->kernels.count &&
-        same_kernel(&totals->kernels.items[totals->last_kernel], activity))
-        return &totals->kernels.items[totals->last_kernel];
-    row = lp_hashmap_get(&totals->kernel_rows, key0, key1);
-    if (row == LP_HASHMAP_NONE) {
-        total.row = find_device_row(totals, activity->node, activity->device);
-        row = (uint32_t)totals->kernels.count;
-        if (total.row == LP_HASHMAP_NONE || lp_vector_push(&totals->kernels, total) < 0 ||
-            lp_hashmap_put(&totals->kernel_rows, key0, key1, row) < 0) {
-            totals->failed = true;
-            return NULL;
+    total.row = find_device_row(totals, activity->node, activity->device);
+    if (total.row != LP_HASHMAP_NONE && lp_vector_push(&totals->kernels, total) == 0 &&
+        lp_hashmap_put(&totals->kernel_rows, key0, key1, row) == 0)
+        return row;
+    totals->failed = true;
+    return LP_HASHMAP_NONE;
+}
+
+static uint32_t find_kernel_row(struct lp_totals *totals, const struct lp_activity *activity)
+{
+    uint64_t key0 = (uint64_t)activity->node << 32 | activity->captured;
+    uint64_t key1 =
+        (uint64_t)activity->name << 24 | (uint64_t)activity->device << 8 | activity->kind;
+    uint32_t row = lp_hashmap_get(&totals->kernel_rows, key0, key1);
+
+    return row != LP_HASHMAP_NONE ? row : add_kernel_row(totals, activity, key0, key1);
+}
+
+/* The row that followed the last time, else by key. */
+static struct lp_kernel_total *find_kernel(struct lp_totals *totals,
+                                           const struct lp_activity *activity)
+{
+    uint32_t last = totals->last_kernel, row = 0;
+
+    if (last < totals->kernels.count) {
+        row = totals->kernels.items[last].next;
+        if (same_kernel(&totals->kernels.items[row], activity)) {
+            totals->last_kernel = row;
+            return &totals->kernels.items[row];
         }
     }
+    row = find_kernel_row(totals, activity);
+    if (row == LP_HASHMAP_NONE)
+        return NULL;
+    if (last < totals->kernels.count)
+        totals->kernels.items[last].next = row;
     totals->last_kernel = row;
     return &totals->kernels.items[row];
 }

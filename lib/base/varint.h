@@ -56,4 +56,7 @@ static inline uint64_t lp_varint_get(struct lp_varint_reader *reader)
 /** CRC-32C (Castagnoli); the check value of "123456789" is 0xe3069283. */
 uint32_t lp_crc32c(const void *bytes, size_t size);
 
+/** The same without special instructions, for machines that lack them and for tests. */
+uint32_t lp_crc32c_portable(const void *bytes, size_t size);
+
 #endif

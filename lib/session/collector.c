@@ -107,6 +107,7 @@ static int finish_session(struct llmperf_session *session, llmperf_profile **pro
     struct lp_device_stats stats = { 0 };
     int status;
 
+    session->stop_ns = lp_clock_now();
     stop_capture(session);
     collect_outstanding(session);
     lp_attribution_settle(session->attribution, true);
@@ -115,7 +116,8 @@ static int finish_session(struct llmperf_session *session, llmperf_profile **pro
     if (session->source)
         session->source->ops->stats(session->source, &stats);
     stats.process_id = stats.process_id ? stats.process_id : (uint32_t)session->pid;
-    stats.duration_ns = stats.duration_ns ? stats.duration_ns : lp_clock_now() - session->start_ns;
+    stats.duration_ns =
+        stats.duration_ns ? stats.duration_ns : session->stop_ns - session->start_ns;
     status = lp_recorder_close(session->recorder, &stats,
                                session->environment ? session->environment : "{}");
     session->recorder = NULL;

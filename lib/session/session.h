@@ -38,6 +38,7 @@ struct llmperf_session {
     bool playing;        /* a finite source that is not over */
     uint64_t activities; /* delivered so far: progress */
     uint64_t start_ns, flushed_ns, committed_ns;
+    uint64_t stop_ns; /* 0: it still runs */
     int failed; /* first error of the source or the store */
     char failure[512];
 };

@@ -57,8 +57,8 @@ static void fill_ledger(struct llmperf_session *session, llmperf_ledger *ledger,
 static int add_facts(struct llmperf_session *session, const struct lp_device_stats *stats,
                      llmperf_profile *profile)
 {
-    uint64_t duration_ns =
-        stats->duration_ns ? stats->duration_ns : lp_clock_now() - session->start_ns;
+    uint64_t now_ns = session->stop_ns ? session->stop_ns : lp_clock_now();
+    uint64_t duration_ns = stats->duration_ns ? stats->duration_ns : now_ns - session->start_ns;
     const char *recorded = session->source ? session->source->recorded : NULL;
     char duration[32], pid[32];
     int status;

@@ -34,9 +34,12 @@ bool lp_path_is_folder(const char *path)
 
 int lp_folder_make(const char *path)
 {
-    char *partial = strdup(path);
+    char *partial;
     int status = 0;
 
+    if (!*path)
+        return lp_error(LLMPERF_EIO, "cannot make folder: its name is empty");
+    partial = strdup(path);
     if (!partial)
         return lp_error(LLMPERF_ENOMEM, "out of memory");
     for (char *slash = partial + 1; status == 0 && *slash; slash++) {

@@ -51,7 +51,8 @@ static int choose_run_dir(struct lp_options *options, const llmperf_session_opti
     lp_clock_run_id(run_id, sizeof(run_id));
     if (copy(&options->run_id, given->run_id ? given->run_id : run_id) < 0)
         return LLMPERF_ENOMEM;
-    if (!*options->run_id || strchr(options->run_id, '/'))
+    if (!*options->run_id || strchr(options->run_id, '/') || !strcmp(options->run_id, ".") ||
+        !strcmp(options->run_id, ".."))
         return lp_error(LLMPERF_EINVAL, "run_id \"%s\" must be a plain folder name",
                         options->run_id);
     if (given->run_dir)

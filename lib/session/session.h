@@ -21,7 +21,7 @@ struct llmperf_session {
     char created_at[32];
     char *config_text; /* of config_path; NULL: none */
     pid_t pid;
-    bool stopped;
+    _Atomic bool stopped; /* set by the thread that stops, read by all that ask */
     struct lp_requests requests; /* how other threads ask the collector */
     pthread_t collector;
 

@@ -3,7 +3,7 @@
 # Builds the benchmarks with optimisation and without assertions, runs one after the other, and prints their tables.
 #
 #   tests/bench/run.sh                 all of them
-#   tests/bench/run.sh regions ...     tests/bench/bench_regions.c ...
+#   tests/bench/run.sh region          tests/bench/bench_region.c
 set -eu
 export LC_ALL=C
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -18,7 +18,7 @@ fi
 status=0
 # One at a time: two benchmarks side by side measure each other.
 meson test -C "$build" --benchmark --num-processes 1 --no-rebuild "$@" >"$log" 2>&1 || status=$?
-python3 - "$build/meson-logs/benchmarklog.json" <<'PY'
+python3 - "$build/meson-logs/testlog.json" <<'PY'
 import json
 import sys
 

@@ -96,18 +96,14 @@ class Places(support.TestCase):
         self.assertEqual(self.folder_used(self.code, LD_LIBRARY_PATH=str(self.folder)),
                          os.path.realpath(self.folder))
 
-    def test_a_copy_in_the_process_is_shared(self) -> None:
-        other = self.folder / "other"
-        other.mkdir()
-        shutil.copy(os.path.realpath(LIBRARY), self.folder / "libllmperf.so.0")
-        shutil.copy(os.path.realpath(LIBRARY), other / "injected.so")
+    def test_a_copy_in_the_process_comes_before_all_places(self) -> None:
+        injected = self.folder / "libllmperf.so"
+        shutil.copy(os.path.realpath(LIBRARY), injected)
         used = self.folder_used(
-            f"import ctypes\nctypes.CDLL({str(other / 'injected.so')!r})\n"
-            + self.code.replace("if 'lib", "if 'injected' in line or 'lib")
-            + "\nprint(len({line.split()[-1] for line in open('/proc/self/maps')"
-              " if 'injected' in line or 'libllmperf' in line}))",
-            LD_LIBRARY_PATH=str(self.folder))
-        self.assertEqual(used.splitlines(), [os.path.realpath(other), "1"])
+            f"import ctypes, llmperf._library\nctypes.CDLL({str(injected)!r})\n"
+            "llmperf._library._candidates = lambda: ['/asked/for/a/place']\n"
+            f"{self.code}")
+        self.assertEqual(used, os.path.realpath(self.folder))
 
 
 if __name__ == "__main__":

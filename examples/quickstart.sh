@@ -8,7 +8,7 @@ unset "${!LLMPERF_@}"
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$root/build-quickstart
 runs=$root/runs
-log=$root/build-quickstart.log
+log=$runs/build.log
 llmperf=$build/tools/llmperf
 dummy_resnet=$build/examples/dummy_resnet/dummy_resnet
 recording=$root/tests/data/h200/dummy_resnet.llmrec
@@ -29,6 +29,7 @@ show() { # title, run directory
     shown+=("$2/report.md")
 }
 
+mkdir -p "$runs"
 need_to_build
 install_packages
 echo "building in $build"
@@ -39,7 +40,6 @@ if ! build_all >"$log" 2>&1; then
 fi
 
 shown=()
-mkdir -p "$runs"
 printf '\n===== llmperf doctor =====\n\n'
 device=cpu
 if "$llmperf" doctor; then

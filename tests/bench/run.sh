@@ -8,8 +8,9 @@ set -eu
 export LC_ALL=C
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 build=$root/build-bench
-log=$root/build-bench.log
+log=$build/run.log
 
+mkdir -p "$build"
 if ! { meson setup "$build" "$root" --reconfigure --buildtype=release || meson setup "$build" "$root" --buildtype=release; } \
     >"$log" 2>&1 || ! ninja -C "$build" >>"$log" 2>&1; then
     tail -n 40 "$log" >&2

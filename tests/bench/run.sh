@@ -17,8 +17,13 @@ if ! { meson setup "$build" "$root" --reconfigure --buildtype=release || meson s
     exit 1
 fi
 status=0
+rm -f "$build"/meson-logs/testlog.json
 # One at a time: two benchmarks side by side measure each other.
 meson test -C "$build" --benchmark --num-processes 1 --no-rebuild "$@" >"$log" 2>&1 || status=$?
+if [ ! -f "$build/meson-logs/testlog.json" ]; then
+    tail -n 5 "$log" >&2 # no benchmark of that name
+    exit 1
+fi
 python3 - "$build/meson-logs/testlog.json" <<'PY'
 import json
 import sys

@@ -22,8 +22,10 @@ FOLDERS = {
     "capture":     (["base", "record"],                         ["region.h", "activity.h"]),
     "attribution": (["base", "record"],                         ["activity.h", "profile.h"]),  # the ledger
     "result":      (["base", "record", "attribution"],          ["activity.h", "region.h", "profile.h", "version.h"]),
+    "analysis":    (["base", "result"],                         ["activity.h", "analysis.h", "config.h", "hardware.h", "model.h",
+                                                                 "profile.h"]),
     "config":      (["base"],                                   ["config.h"]),
-    "output":      (["base", "result", "config"],               ["activity.h", "config.h", "region.h", "profile.h",
+    "output":      (["base", "result", "analysis", "config"],               ["activity.h", "config.h", "region.h", "profile.h",
                                                                  "output.h", "version.h"]),
     "session":     (["*"],                                      ["*.h"]),
 }
@@ -31,8 +33,8 @@ FOLDERS = {
 # Each third-party header stands in these files and nowhere else, and never in a header of ours (tests are free).
 THIRD_PARTY = {
     "yaml.h":          ["lib/base/yaml_tree.c"],
-    "jansson.h":       ["lib/output/*.c", "lib/session/environment.c", "lib/session/doctor.c"],
-    "sqlite3.h":       ["lib/result/store_sqlite.c"],
+    "jansson.h":       ["lib/output/*.c", "lib/analysis/model_hf.c", "lib/session/environment.c", "lib/session/doctor.c"],
+    "sqlite3.h":       ["lib/result/store_*.c"],
     "nvtx3/*":         ["lib/capture/nvtx_*.c"],
     "cupti*.h":        ["lib/capture/cupti_*.c", "lib/capture/device_cupti*.c", "lib/capture/counters_*.c"],
     "generated_cuda*": ["lib/capture/cupti_*.c", "lib/capture/device_cupti*.c", "lib/capture/counters_*.c"],
@@ -46,7 +48,7 @@ STANDARD = PUBLIC_STANDARD | {
     "assert.h", "ctype.h", "errno.h", "float.h", "inttypes.h", "limits.h", "locale.h", "math.h", "setjmp.h", "signal.h",
     "stdarg.h", "stdalign.h", "stdatomic.h", "stdbool.h", "stdio.h", "stdlib.h", "stdnoreturn.h", "string.h", "time.h",
     "dirent.h", "dlfcn.h", "elf.h", "fcntl.h", "fnmatch.h", "ftw.h", "getopt.h", "glob.h", "libgen.h", "link.h", "poll.h",
-    "pthread.h", "sched.h", "semaphore.h", "spawn.h", "strings.h", "termios.h", "unistd.h", "cxxabi.h",
+    "pthread.h", "regex.h", "sched.h", "semaphore.h", "spawn.h", "strings.h", "termios.h", "unistd.h", "cxxabi.h",
     "linux/*.h", "sys/*.h",
     # C++ and device code of the examples
     "algorithm", "chrono", "cmath", "cstdint", "cstdio", "cstdlib", "cstring", "memory", "string", "vector", "x86intrin.h",
@@ -217,8 +219,8 @@ PLANTED = [  # path, text, a part of the fault that must be found
     ("lib/session/x.c", C_LINE + '#include "lib/result/histogram.h"\n', "include only lib/result/result.h"),
     ("lib/result/x.c", C_LINE + '#include "histogram.h"\n', "full path"),
     ("lib/result/x.c", C_LINE + '#include "../base/text.h"\n', "full path"),
-    ("lib/result/x.c", C_LINE + "#include <sqlite3.h>\n", "stands only in lib/result/store_sqlite.c"),
-    ("lib/result/x.c", C_LINE + '#include "sqlite3.h"\n', "stands only in lib/result/store_sqlite.c"),
+    ("lib/result/x.c", C_LINE + "#include <sqlite3.h>\n", "stands only in lib/result/store_*.c"),
+    ("lib/result/x.c", C_LINE + '#include "sqlite3.h"\n', "stands only in lib/result/store_*.c"),
     ("lib/result/x.h", C_LINE + "#include <sqlite3.h>\n", "shows no third-party header"),
     ("lib/config/x.c", C_LINE + "#  include <yaml.h>\n", "stands only in lib/base/yaml_tree.c"),
     ("lib/session/session.c", C_LINE + "#include <jansson.h>\n", "stands only in"),
@@ -241,7 +243,7 @@ PLANTED = [  # path, text, a part of the fault that must be found
     ("tests/data/x.json", '{"cwd": "/ho' + 'me/jane/engine"}\n', "somebody's machine"),
 ]
 CLEAN = [
-    ("lib/result/store_sqlite.c", C_LINE + '#include <sqlite3.h>\n#include "lib/base/text.h"\n#include "llmperf/profile.h"\n'),
+    ("lib/result/store_read_sqlite.c", C_LINE + '#include <sqlite3.h>\n#include "lib/base/text.h"\n#include "llmperf/profile.h"\n'),
     ("lib/capture/nvtx_out.c", C_LINE + "#include <nvtx3/nvToolsExt.h>\n#include <dlfcn.h>\n"),
     ("lib/capture/device_cupti.c", C_LINE + '#include <cupti.h>\n#include "lib/record/names.h"\n'),
     ("lib/session/session.c", C_LINE + '#include "lib/result/result.h"\n#include "llmperf/session.h"\n'),

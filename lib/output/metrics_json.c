@@ -2,6 +2,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "lib/analysis/analysis.h"
+#include "lib/output/class_totals.h"
 #include "lib/output/facts.h"
 #include "lib/output/output.h"
 #include "llmperf/activity.h"
@@ -41,7 +43,9 @@ static const char *const reasons[REASON_COUNT] = {
         "Values of the ledger and of kernels that are null were not collected.",
     [REASON_NO_ITERATIONS] =
         "iterations is null: this version keeps totals, not single iterations.",
-    [REASON_NO_CLASSES] = "kernel_class is null: this version does not classify kernels.",
+    [REASON_NO_CLASSES] =
+        "kernel_class and kernel_classes are null: kernel_classes.yaml could not be read (set "
+        "LLMPERF_CONFIG_DIR to the folder that holds it).",
     [REASON_NO_GPU] = "hardware is not known: env.json names no GPU.",
     [REASON_NO_FACT] = "Facts of the run that are null, and duration_ms, were not recorded.",
 };
@@ -50,6 +54,7 @@ struct metrics {
     const llmperf_profile *profile;
     llmperf_ledger ledger;
     struct lp_machine *machine;
+    struct lp_kernel_classes *classes; /* NULL: the table could not be read */
     struct lp_json json;
     bool device_known;
     bool used[REASON_COUNT];
@@ -235,7 +240,10 @@ static void put_kernel(struct metrics *metrics, const llmperf_kernel_stats *kern
     put_device(metrics, kernel->device);
     lp_json_string(json, "region", kernel->region);
     lp_json_string(json, "captured_in", kernel->captured_in);
-    put_null(metrics, "kernel_class", REASON_NO_CLASSES);
+    put_string(metrics, "kernel_class",
+               metrics->classes ? lp_kernel_class(metrics->classes, kernel->demangled, kernel->kind)
+                                : NULL,
+               REASON_NO_CLASSES);
     lp_json_count(json, "calls", kernel->calls);
     lp_json_count(json, "bytes", kernel->bytes);
     put_number(metrics, "total_ms", kernel->total_ms, REASON_NOT_COLLECTED);
@@ -431,14 +439,45 @@ static void put_notes(struct metrics *metrics)
     lp_json_close(&metrics->json, ']');
 }
 
+static int put_classes(struct metrics *metrics)
+{
+    struct lp_json *json = &metrics->json;
+    struct lp_class_totals totals;
+    int status;
+
+    if (!metrics->classes) {
+        put_null(metrics, "kernel_classes", REASON_NO_CLASSES);
+        return 0;
+    }
+    status = lp_class_totals_init(&totals, metrics->profile, metrics->classes);
+    lp_json_open(json, "kernel_classes", '[');
+    for (size_t i = 0; status == 0 && i < totals.rows.count; i++) {
+        const struct lp_class_total *row = &totals.rows.items[i];
+
+        lp_json_open(json, NULL, '{');
+        lp_json_string(json, "stage", row->stage);
+        lp_json_string(json, "kernel_class", row->kernel_class);
+        lp_json_count(json, "calls", row->calls);
+        lp_json_number(json, "total_ms", row->total_ms);
+        lp_json_number(json, "share", row->share);
+        lp_json_close(json, '}');
+    }
+    lp_json_close(json, ']');
+    lp_class_totals_clear(&totals);
+    return status;
+}
+
 int lp_metrics_json(const llmperf_profile *profile, struct lp_text *out)
 {
     struct metrics metrics = { .profile = profile, .ledger = LLMPERF_LEDGER_INIT };
     struct lp_json *json = &metrics.json;
+    int status;
 
     llmperf_profile_ledger(profile, &metrics.ledger);
     metrics.device_known = lp_device_known(&metrics.ledger);
     metrics.machine = lp_machine_open(profile);
+    if (lp_kernel_classes_open(NULL, &metrics.classes) < 0)
+        metrics.classes = NULL;
     lp_json_open(json, NULL, '{');
     lp_json_integer(json, "schema_version", 1);
     put_fact(&metrics, "run_id", "run_id");
@@ -452,14 +491,16 @@ int lp_metrics_json(const llmperf_profile *profile, struct lp_text *out)
     put_regions(&metrics, "stages", true);
     put_operators(&metrics);
     put_kernels(&metrics);
+    status = put_classes(&metrics);
     put_null(&metrics, "iterations", REASON_NO_ITERATIONS);
     put_ledger(&metrics);
     put_aggregates(&metrics);
     put_notes(&metrics);
     lp_json_close(json, '}');
     lp_machine_free(metrics.machine);
+    lp_kernel_classes_free(metrics.classes);
     lp_text_add(out, json->text.bytes ? json->text.bytes : "", json->text.length);
     out->failed |= json->text.failed;
     lp_text_clear(&json->text);
-    return out->failed ? LLMPERF_ENOMEM : 0;
+    return out->failed ? LLMPERF_ENOMEM : status;
 }

@@ -166,6 +166,9 @@ int lp_report_md(const llmperf_profile *profile, struct lp_text *out)
     lp_text_puts(out, "\n## Top operators\n\n");
     if ((status = lp_table_operators(profile, TOP_OPERATORS, out)) < 0)
         return status;
+    lp_text_puts(out, "\n## Kernel classes\n\n");
+    if ((status = lp_table_classes(profile, out)) < 0)
+        return status;
     lp_text_puts(out, "\n## Top kernels\n\n");
     if ((status = lp_table_kernels(profile, TOP_KERNELS, false, out)) < 0)
         return status;

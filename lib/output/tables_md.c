@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "lib/output/class_totals.h"
 #include "lib/output/facts.h"
 #include "lib/output/kernel_names.h"
 #include "lib/output/markdown.h"
@@ -183,6 +184,47 @@ int lp_table_operators(const llmperf_profile *profile, size_t limit, struct lp_t
     if (count > limit)
         lp_text_printf(out, "\n%zu more in operators.md.\n", count - limit);
     return 0;
+}
+
+static int add_class_rows(const llmperf_profile *profile, const struct lp_kernel_classes *classes,
+                          struct lp_text *out)
+{
+    struct lp_class_totals totals;
+    int status = lp_class_totals_init(&totals, profile, classes);
+
+    lp_text_puts(out, "| Stage | Kernel class | Total ms | Calls | Share of stage % |\n"
+                      "| --- | --- | ---: | ---: | ---: |\n");
+    for (size_t i = 0; status == 0 && i < totals.rows.count; i++) {
+        const struct lp_class_total *row = &totals.rows.items[i];
+
+        lp_text_puts(out, "|");
+        lp_md_cell_code(out, row->stage);
+        lp_md_cell_text(out, row->kernel_class);
+        lp_md_cell_number(out, row->total_ms);
+        lp_md_cell_count(out, row->calls);
+        lp_md_cell_number(out, 100 * row->share);
+        lp_text_puts(out, "\n");
+    }
+    lp_class_totals_clear(&totals);
+    return status;
+}
+
+int lp_table_classes(const llmperf_profile *profile, struct lp_text *out)
+{
+    struct lp_kernel_classes *classes;
+    int status;
+
+    if (llmperf_profile_kernel_count(profile) == 0) {
+        lp_text_puts(out, "No kernels: no device activity was observed.\n");
+        return 0;
+    }
+    if (lp_kernel_classes_open(NULL, &classes) < 0) {
+        lp_text_printf(out, "Not known: %s\n", llmperf_last_error());
+        return 0;
+    }
+    status = add_class_rows(profile, classes, out);
+    lp_kernel_classes_free(classes);
+    return status;
 }
 
 /* A graph kernel belongs to the launch; where its node was captured stands behind it. */

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The door of analysis. */
+#ifndef LP_ANALYSIS_ANALYSIS_H
+#define LP_ANALYSIS_ANALYSIS_H
+
+#include "lib/analysis/kernel_class.h"
+
+#endif

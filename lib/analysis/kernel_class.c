@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <regex.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/analysis/kernel_class.h"
+#include "lib/base/status.h"
+#include "lib/base/strings.h"
+#include "lib/base/vector.h"
+#include "llmperf/activity.h"
+#include "llmperf/config.h"
+
+#define REGEX_PREFIX "regex:"
+
+struct pattern {
+    const char *class_name;
+    const char *text; /* to find in the name; NULL: regex */
+    regex_t regex;
+};
+
+struct lp_kernel_classes {
+    LP_VECTOR(struct pattern) patterns; /* in the order of the table */
+    struct lp_strings pool;
+};
+
+static int add_regex(struct pattern *pattern, const char *expression)
+{
+    char reason[256];
+    int failed = regcomp(&pattern->regex, expression, REG_EXTENDED | REG_NOSUB | REG_ICASE);
+
+    if (!failed)
+        return 0;
+    regerror(failed, &pattern->regex, reason, sizeof(reason));
+    return lp_error(LLMPERF_EFORMAT, "kernel classes: \"%s\" is no regular expression: %s",
+                    expression, reason);
+}
+
+static int add_pattern(struct lp_kernel_classes *classes, const char *class_name, const char *text)
+{
+    struct pattern pattern = { .class_name = class_name };
+    int status = 0;
+
+    if (!*text)
+        return lp_error(LLMPERF_EFORMAT,
+                        "kernel classes: an empty pattern of class %s would match everything",
+                        class_name);
+    if (!strncmp(text, REGEX_PREFIX, strlen(REGEX_PREFIX)))
+        status = add_regex(&pattern, text + strlen(REGEX_PREFIX));
+    else if (!(pattern.text = lp_strings_add(&classes->pool, text)))
+        status = lp_error(LLMPERF_ENOMEM, "out of memory");
+    if (status == 0 && (status = lp_vector_push(&classes->patterns, pattern)) < 0 && !pattern.text)
+        regfree(&pattern.regex);
+    return status;
+}
+
+static int add_rule(struct lp_kernel_classes *classes, const llmperf_config *config, size_t index)
+{
+    char key[64];
+    const char *text, *class_name;
+    size_t count;
+    int status;
+
+    snprintf(key, sizeof(key), "rules.%zu.class", index);
+    if ((status = llmperf_config_text(config, key, &text)) < 0)
+        return status;
+    if (!(class_name = lp_strings_add(&classes->pool, text)))
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    snprintf(key, sizeof(key), "rules.%zu.patterns", index);
+    if ((count = llmperf_config_length(config, key)) == 0)
+        return lp_error(LLMPERF_EFORMAT,
+                        "kernel classes: rule %zu (class %s) has no list \"patterns\"", index,
+                        class_name);
+    for (size_t i = 0; i < count; i++) {
+        snprintf(key, sizeof(key), "rules.%zu.patterns.%zu", index, i);
+        if ((status = llmperf_config_text(config, key, &text)) < 0 ||
+            (status = add_pattern(classes, class_name, text)) < 0)
+            return status;
+    }
+    return 0;
+}
+
+int lp_kernel_classes_open(const char *path, struct lp_kernel_classes **classes_out)
+{
+    struct lp_kernel_classes *classes = calloc(1, sizeof(*classes));
+    llmperf_config *config = NULL;
+    int status;
+
+    if (!classes)
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    status = llmperf_config_open(path ? path : "kernel_classes.yaml", &config);
+    for (size_t i = 0; status == 0 && i < llmperf_config_length(config, "rules"); i++)
+        status = add_rule(classes, config, i);
+    if (status == 0 && classes->patterns.count == 0)
+        status = lp_error(LLMPERF_EFORMAT, "kernel classes: the table has no list \"rules\"");
+    llmperf_config_free(config);
+    if (status < 0)
+        lp_kernel_classes_free(classes);
+    else
+        *classes_out = classes;
+    return status;
+}
+
+void lp_kernel_classes_free(struct lp_kernel_classes *classes)
+{
+    if (!classes)
+        return;
+    for (size_t i = 0; i < classes->patterns.count; i++)
+        if (!classes->patterns.items[i].text)
+            regfree(&classes->patterns.items[i].regex);
+    lp_vector_clear(&classes->patterns);
+    lp_strings_clear(&classes->pool);
+    free(classes);
+}
+
+static bool matches(const struct pattern *pattern, const char *name)
+{
+    if (pattern->text)
+        return strcasestr(name, pattern->text) != NULL;
+    return regexec(&pattern->regex, name, 0, NULL, 0) == 0;
+}
+
+const char *lp_kernel_class(const struct lp_kernel_classes *classes, const char *name,
+                            uint32_t kind)
+{
+    if (kind != LLMPERF_ACTIVITY_KERNEL)
+        return "memory op";
+    for (size_t i = 0; i < classes->patterns.count; i++)
+        if (matches(&classes->patterns.items[i], name))
+            return classes->patterns.items[i].class_name;
+    return "other";
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Kernel classes by name: an ordered table of patterns, conf/kernel_classes.yaml. @threads one at
+ * a time per object */
+#ifndef LP_ANALYSIS_KERNEL_CLASS_H
+#define LP_ANALYSIS_KERNEL_CLASS_H
+
+#include <stdint.h>
+
+struct lp_kernel_classes;
+
+/** Read the table. @param path  NULL: kernel_classes.yaml of the configuration folder.
+ * 0; LLMPERF_ENOENT, LLMPERF_EFORMAT (the error names the rule), LLMPERF_ENOMEM. */
+int lp_kernel_classes_open(const char *path, struct lp_kernel_classes **classes_out);
+void lp_kernel_classes_free(struct lp_kernel_classes *classes);
+
+/** Class of a kernel. @param name  C++ name. @param kind  LLMPERF_ACTIVITY_…. Text lives as long as
+ * `classes`. */
+const char *lp_kernel_class(const struct lp_kernel_classes *classes, const char *name,
+                            uint32_t kind);
+
+#endif

@@ -1,25 +1,58 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "lib/base/status.h"
 #include "llmperf/version.h"
 
-static __thread char last_error[1024];
+#define TEXT_BYTES 1024
+
+/* A pointer only: a library that is loaded late gets little of the static TLS block that its
+ * one-word variables live in. */
+static __thread char *last_error;
+static pthread_key_t free_key;
+
+static void free_text(void *text)
+{
+    last_error = NULL;
+    free(text);
+}
+
+static void make_key(void)
+{
+    pthread_key_create(&free_key, free_text);
+}
+
+static char *error_text(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, make_key);
+    if (!last_error) {
+        last_error = malloc(TEXT_BYTES);
+        pthread_setspecific(free_key, last_error);
+    }
+    return last_error;
+}
 
 int lp_error(int status, const char *format, ...)
 {
+    char *text = error_text();
     va_list args;
 
+    if (!text)
+        return status;
     va_start(args, format);
-    vsnprintf(last_error, sizeof(last_error), format, args);
+    vsnprintf(text, TEXT_BYTES, format, args);
     va_end(args);
     return status;
 }
 
 const char *llmperf_last_error(void)
 {
-    return last_error;
+    return last_error ? last_error : "";
 }
 
 const char *llmperf_version(void)

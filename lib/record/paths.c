@@ -76,13 +76,25 @@ static uint32_t add_node(uint32_t parent, const char *label)
     return node;
 }
 
-/* Before main, so that the root exists for whoever asks first. */
+static void take_lock(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+static void give_lock(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+/* Before main, so that the root exists for whoever asks first. A forked child goes on opening
+ * regions: it must not find the lock held by a thread that it does not have. */
 __attribute__((constructor)) static void make_fixed_nodes(void)
 {
     pthread_mutex_lock(&lock);
     add_node(LP_PATH_ROOT, "");
     add_node(LP_PATH_ROOT, "LLM@(too many paths)");
     pthread_mutex_unlock(&lock);
+    pthread_atfork(take_lock, give_lock, give_lock);
 }
 
 static uint32_t find_or_add(uint32_t parent, const char *label)

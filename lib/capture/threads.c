@@ -111,11 +111,20 @@ void lp_capture_on_pressure(void (*wake)(void))
     atomic_store(&wake_collector, wake);
 }
 
+/* A ring of the size that is wanted now; what an earlier epoch left in it was read or is forgotten.
+ */
 static bool make_ring(struct lp_ring *ring)
 {
     uint64_t count = atomic_load(&ring_records);
-    void *memory = mmap(NULL, count * sizeof(struct lp_record), PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *memory;
+
+    if (ring->records && ring->mask + 1 == count)
+        return true;
+    if (ring->records)
+        munmap(ring->records, (ring->mask + 1) * sizeof(struct lp_record));
+    ring->records = NULL;
+    memory = mmap(NULL, count * sizeof(struct lp_record), PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     if (memory == MAP_FAILED)
         return false;
@@ -153,7 +162,7 @@ static bool join_epoch(struct lp_thread *thread, uint32_t epoch)
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
     uint32_t open = thread->depth < LLMPERF_REGION_DEPTH ? thread->depth : LLMPERF_REGION_DEPTH;
 
-    if (!ring->records && !make_ring(ring))
+    if (!make_ring(ring))
         return false;
     atomic_store_explicit(&ring->tail, head, memory_order_relaxed);
     ring->known_tail = head;
@@ -174,11 +183,14 @@ void lp_thread_record(struct lp_thread *thread, uint16_t kind, uint16_t detail, 
 {
     uint32_t epoch = atomic_load_explicit(&lp_capture_epoch, memory_order_acquire);
     struct lp_record record = { 0, value, node, kind, detail };
+    bool joined;
 
-    if (epoch == 0 || (thread->epoch != epoch && !join_epoch(thread, epoch)))
+    if (epoch == 0)
         return;
+    joined = thread->epoch == epoch || join_epoch(thread, epoch);
     record.time_ns = lp_clock_now();
-    if (!push_record(&thread->ring, &record)) /* One writer, so no read-modify-write is needed. */
+    if (!joined ||
+        !push_record(&thread->ring, &record)) /* One writer, so no read-modify-write is needed. */
         atomic_store_explicit(&thread->ring.lost,
                               atomic_load_explicit(&thread->ring.lost, memory_order_relaxed) + 1,
                               memory_order_relaxed);
@@ -265,5 +277,7 @@ size_t lp_capture_drain(const struct lp_device_sink *sink)
          thread; thread = thread->next)
         if (atomic_load_explicit(&thread->ring_epoch, memory_order_acquire) == current)
             total += drain_ring(thread, sink);
+        else /* Without memory for a ring a thread loses all that it tells. */
+            report_lost(thread, sink);
     return total;
 }

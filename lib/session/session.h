@@ -21,7 +21,7 @@ struct llmperf_session {
     char created_at[32];
     char *config_text; /* of config_path; NULL: none */
     pid_t pid;
-    _Atomic bool stopped; /* set by the thread that stops, read by all that ask */
+    _Atomic bool stopped;        /* set by the thread that stops, read by all that ask */
     struct lp_requests requests; /* how other threads ask the collector */
     pthread_t collector;
 
@@ -39,7 +39,7 @@ struct llmperf_session {
     uint64_t activities; /* delivered so far: progress */
     uint64_t start_ns, flushed_ns, committed_ns;
     uint64_t stop_ns; /* 0: it still runs */
-    int failed; /* first error of the source or the store */
+    int failed;       /* first error of the source or the store */
     char failure[512];
 };
 

@@ -32,12 +32,10 @@ static const char *const operators[OPERATORS] = {
 };
 
 enum stage { READ, CRC, DECODE, ATTRIBUTE, AGGREGATE, SESSION, STAGES };
-static const char *const stage_names[STAGES] = { "copy the bytes",
-                                                 "CRC of the bytes",
-                                                 "decode",
-                                                 "decode, attribute",
-                                                 "decode, attribute, aggregate",
-                                                 "whole session" };
+static const char *const stage_names[STAGES] = {
+    "read the file, copy it", "read the file, CRC",           "decode",
+    "decode, attribute",      "decode, attribute, aggregate", "whole session"
+};
 
 struct recording {
     const char *what;
@@ -222,7 +220,7 @@ static void read_bytes(struct recording *recording, enum stage stage)
     recording->bytes = (double)size;
     if (stage == READ && (copy = malloc(size))) {
         memcpy(copy, bytes, size);
-        recording->checksum += (uint32_t)((volatile char *)copy)[size / 2]; /* Keeps the work. */
+        recording->checksum += lp_crc32c(copy, 64); /* Keeps the work. */
         free(copy);
     } else {
         recording->checksum += lp_crc32c(bytes, size);
@@ -279,7 +277,7 @@ static void print_row(struct recording *recording)
     snprintf(measured, sizeof(measured),
              "%.1f million kernels/s (%.1f million records/s with the host's)", rate / 1e6,
              (double)recording->facts / seconds / 1e6);
-    snprintf(beside, sizeof(beside), "CRC of the same bytes %.0f million kernels/s",
+    snprintf(beside, sizeof(beside), "reading and CRC of the same bytes %.0f million kernels/s",
              (double)recording->kernels / bench_median(&recording->stages[CRC]) / 1e6);
     bench_row(what, measured, beside, ">= 20 million/s on one core", rate >= TARGET);
 }

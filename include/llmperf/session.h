@@ -30,7 +30,10 @@ enum {
 
 /** Flags of llmperf_session_options. */
 enum {
-    LLMPERF_SESSION_NO_REPORTS = 1 /**< at stop write run.llmperf only, no report files */
+    LLMPERF_SESSION_NO_REPORTS = 1, /**< at stop write run.llmperf only, no report files */
+    /** At stop give CUPTI up, so that another profiler (torch.profiler, say) can start in this process. Without it this library
+     * keeps CUPTI until the process ends, and its own next session starts cheaper. */
+    LLMPERF_SESSION_RELEASE = 2
 };
 
 /** Zero = default. Strings are Borrowed for the call. */

@@ -35,6 +35,7 @@ struct lp_device_options {
     uint64_t pool_bytes;    /* most memory for records under way */
     bool memory_activities; /* copies and sets too */
     struct lp_names *names; /* kernel names go here; outlives the source */
+    bool release;           /* close() gives the driver's profiler up for others */
 };
 
 struct lp_device_source;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** This process's GPUs through CUPTI: one subscription and one set of callbacks for the life of the
  * process. Re-subscribing resets correlation ids, and CUPTI 13.0 gives wrong ones for graph
- * launches then; so sessions only switch kinds and callbacks. */
+ * launches then; so sessions only switch kinds and callbacks, unless they are told to give it up.
+ */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +35,7 @@ static __thread bool node_created;
 
 struct cupti_source {
     struct lp_device_source head;
-    bool memory_activities;
+    bool memory_activities, release;
     struct lp_buffer *taken;
     struct lp_cupti_decoder decoder;
     uint64_t refused_before, dropped;
@@ -259,6 +260,12 @@ static void read_stats(const struct lp_device_source *head, struct lp_device_sta
 
 static void close_source(struct lp_device_source *head)
 {
+    const struct cupti_source *source = (const struct cupti_source *)(const void *)head;
+
+    if (source->release && subscriber) {
+        cupti->Unsubscribe(subscriber);
+        subscriber = NULL;
+    }
     free(head);
 }
 
@@ -293,6 +300,7 @@ int lp_device_open_cupti(const struct lp_device_options *options,
     source->head.cupti_version = cupti->version;
     snprintf(source->head.cupti_path, sizeof(source->head.cupti_path), "%s", cupti->path);
     source->memory_activities = options->memory_activities;
+    source->release = options->release;
     source->decoder.names = options->names;
     source->refused_before = atomic_load(&pool.refused);
     discard_leftovers(source);

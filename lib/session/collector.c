@@ -128,7 +128,12 @@ static int finish_session(struct llmperf_session *session, llmperf_profile **pro
     session->store = NULL;
     if (status < 0)
         lp_session_fail(session, status);
-    return lp_session_profile(session, false, profile_out);
+    status = lp_session_profile(session, false, profile_out);
+    if (session->source) /* Here, not with the session: a released profiler is free when stop
+                            returns. */
+        session->source->ops->close(session->source);
+    session->source = NULL;
+    return status;
 }
 
 static int read_ledger(struct llmperf_session *session, llmperf_ledger *ledger)

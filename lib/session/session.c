@@ -85,10 +85,13 @@ static int make_pipeline(struct llmperf_session *session)
 
 static int open_source(struct llmperf_session *session, uint32_t kind)
 {
-    const struct lp_device_options options = { session->options.device_path,
-                                               session->options.pool_bytes,
-                                               session->options.tier != LLMPERF_TIER_LIGHT,
-                                               &session->names };
+    const struct lp_device_options options = {
+        .path = session->options.device_path,
+        .pool_bytes = session->options.pool_bytes,
+        .memory_activities = session->options.tier != LLMPERF_TIER_LIGHT,
+        .release = (session->options.flags & LLMPERF_SESSION_RELEASE) != 0,
+        .names = &session->names,
+    };
     int status;
 
     if (kind == LLMPERF_SOURCE_REPLAY)

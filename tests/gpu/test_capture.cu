@@ -261,6 +261,22 @@ static void forked_child_records_nothing_and_ends_well(void)
     llmperf_profile_free(profile);
 }
 
+/* CUPTI given up and taken again: the sessions after it still find each kernel in its region. */
+static void a_released_profiler_can_be_taken_again(void)
+{
+    llmperf_session_options options = LLMPERF_SESSION_OPTIONS_INIT;
+    llmperf_session *session = NULL;
+
+    options.device_source = LLMPERF_SOURCE_CUPTI;
+    options.flags = LLMPERF_SESSION_RELEASE;
+    CHECK(llmperf_session_start(&options, &session) == LLMPERF_OK, "%s", llmperf_last_error());
+    spin<<<1, 32>>>(100);
+    llmperf_profile_free(stop_session(session));
+    launches_are_kernels_in_their_regions();
+    copies_and_sets_are_seen();
+    graph_replays_count_nodes_and_captures_nothing();
+}
+
 int main(void)
 {
     need_device(1);
@@ -274,6 +290,7 @@ int main(void)
     paused_work_is_not_counted();
     snapshots_grow_while_the_session_runs();
     forked_child_records_nothing_and_ends_well();
+    a_released_profiler_can_be_taken_again();
     for (int i = 0; i < 5; i++) /* sessions one after another find the same */
         launches_are_kernels_in_their_regions();
     return finish();

@@ -83,6 +83,15 @@ void llmperf_text_free(char *text)
     free(text);
 }
 
+/* Length of the control character at `s`, 0 if there is none: C0, DEL, and C1, which terminals obey
+ * too. */
+static size_t control_length(const unsigned char *s)
+{
+    if (s[0] < 0x20 || s[0] == 0x7f)
+        return 1;
+    return s[0] == 0xc2 && s[1] >= 0x80 && s[1] < 0xa0 ? 2 : 0;
+}
+
 /* Length of the valid UTF-8 character at `s`, 0 if there is none (RFC 3629: no surrogates, no
  * overlong forms, up to U+10FFFF). */
 static size_t character_length(const unsigned char *s)
@@ -112,8 +121,10 @@ size_t lp_text_sanitise(char *clean, size_t size, const char *raw)
         const char *bytes = length ? (const char *)in : "\xef\xbf\xbd";
         size_t wanted = length ? length : 3;
 
-        if (*in < 0x20 || *in == 0x7f)
+        if (control_length(in) > 0) {
             bytes = " ";
+            wanted = 1;
+        }
         if (out + wanted >= size)
             break;
         memcpy(clean + out, bytes, wanted);

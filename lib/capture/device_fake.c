@@ -114,7 +114,7 @@ static int begin_region(struct player *player, struct fake_thread *thread,
             lp_path_intern(parent, player->script.names.items[op->first_name]);
         status = tell(player, thread, LP_RECORD_REGION_BEGIN, 0, 0);
     }
-    if (kind != LLMPERF_REGION_AUTO)
+    if (kind != LLMPERF_REGION_AUTO && thread->depth <= LLMPERF_REGION_DEPTH)
         atomic_compare_exchange_strong(&lp_path_get(innermost(thread))->kind, &unset, kind);
     for (uint32_t key = LP_FAKE_TOKENS; status == 0 && key <= LP_FAKE_BYTES; key++)
         status = count(player, thread, key, op->values[key]);

@@ -7,7 +7,7 @@
 #include "lib/capture/driver.h"
 #include "lib/capture/recording.h"
 
-/** Begin to keep host records; `ring_bytes` for each thread that records for the first time.
+/** Begin to keep host records; `ring_bytes` for each thread that records.
  * Regions that are open on a thread are reported as begun before, with the thread's first record.
  * @threads collector only */
 void lp_capture_begin(uint64_t ring_bytes);

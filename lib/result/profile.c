@@ -199,54 +199,77 @@ static void share_kernels(llmperf_profile *profile)
             total > 0 ? profile->kernels.items[i].stats.total_ms / total : 0;
 }
 
-static llmperf_operator_stats *find_operator(llmperf_profile *profile,
+static bool is_of_operator(const llmperf_region_stats *region, const llmperf_operator_stats *stats)
+{
+    return strcmp(stats->name, region->label) == 0 &&
+           compare_text(stats->stage, region->stage) == 0;
+}
+
+/* @param rows  Label and stage -> index; different ones of one hash get consecutive second key
+ * words. */
+static llmperf_operator_stats *find_operator(llmperf_profile *profile, struct lp_hashmap *rows,
                                              const llmperf_region_stats *region)
 {
     llmperf_operator_stats fresh = LLMPERF_OPERATOR_STATS_INIT;
+    uint64_t label = lp_hash_text(region->label, strlen(region->label));
+    uint64_t stage = region->stage ? lp_hash_text(region->stage, strlen(region->stage)) : 0;
+    uint32_t row;
 
-    for (size_t i = 0; i < profile->operators.count; i++)
-        if (!strcmp(profile->operators.items[i].name, region->label) &&
-            compare_text(profile->operators.items[i].stage, region->stage) == 0)
-            return &profile->operators.items[i];
+    while ((row = lp_hashmap_get(rows, label, stage)) != LP_HASHMAP_NONE &&
+           !is_of_operator(region, &profile->operators.items[row]))
+        stage++;
+    if (row != LP_HASHMAP_NONE)
+        return &profile->operators.items[row];
+    row = (uint32_t)profile->operators.count;
     fresh.name = region->label;
     fresh.stage = region->stage;
     fresh.cuda_time_ms = NAN;
-    if (lp_vector_push(&profile->operators, fresh) < 0)
+    if (lp_vector_push(&profile->operators, fresh) < 0 ||
+        lp_hashmap_put(rows, label, stage, row) < 0)
         return NULL;
-    return &profile->operators.items[profile->operators.count - 1];
+    return &profile->operators.items[row];
 }
 
 /* A region's rows on several devices repeat its host times: those count once, on the first row. */
+static void add_to_operator(llmperf_operator_stats *stats, const llmperf_region_stats *region,
+                            bool again)
+{
+    if (!again) {
+        stats->calls += region->instances;
+        stats->total_time_ms += isnan(region->wall_sum_ms) ? 0 : region->wall_sum_ms;
+    }
+    if (!isnan(region->gpu_busy_ms))
+        stats->cuda_time_ms =
+            (isnan(stats->cuda_time_ms) ? 0 : stats->cuda_time_ms) + region->gpu_busy_ms;
+}
+
 static int make_operators(llmperf_profile *profile)
 {
+    struct lp_hashmap rows = { NULL, 0, 0 };
     const char *before = NULL;
+    int status = 0;
 
     profile->operators.count = 0;
-    for (size_t i = 0; i < profile->regions.count; i++) {
+    for (size_t i = 0; status == 0 && i < profile->regions.count; i++) {
         const llmperf_region_stats *region = &profile->regions.items[i].stats;
         bool again = before && !strcmp(before, region->path);
-        llmperf_operator_stats *operator_stats;
+        llmperf_operator_stats *stats;
 
         before = region->path;
         if (region->kind == LLMPERF_REGION_STAGE || !*region->path)
             continue;
-        if (!(operator_stats = find_operator(profile, region)))
-            return LLMPERF_ENOMEM;
-        if (!again) {
-            operator_stats->calls += region->instances;
-            operator_stats->total_time_ms += isnan(region->wall_sum_ms) ? 0 : region->wall_sum_ms;
-        }
-        if (!isnan(region->gpu_busy_ms))
-            operator_stats->cuda_time_ms =
-                (isnan(operator_stats->cuda_time_ms) ? 0 : operator_stats->cuda_time_ms) +
-                region->gpu_busy_ms;
+        if ((stats = find_operator(profile, &rows, region)))
+            add_to_operator(stats, region, again);
+        else
+            status = LLMPERF_ENOMEM;
     }
+    lp_hashmap_clear(&rows);
     for (size_t i = 0; i < profile->operators.count; i++) {
         llmperf_operator_stats *stats = &profile->operators.items[i];
 
         stats->mean_ms = stats->calls ? stats->total_time_ms / (double)stats->calls : NAN;
     }
-    return 0;
+    return status;
 }
 
 int lp_profile_finish(llmperf_profile *profile)

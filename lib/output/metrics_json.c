@@ -33,7 +33,8 @@ static const char *const reasons[REASON_COUNT] = {
     [REASON_NO_DEVICE] = "Device times and counts are null: no device was observed, or no kernel "
                          "of it (see the ledger).",
     [REASON_NO_ACTIVITY] =
-        "idle_ms is null where a region started no device activity; device is null there too.",
+        "device and idle_ms are null where a region started no device activity; idle_ms also where "
+        "the start or the end of the session cut an instance.",
     [REASON_NO_INSTANCE] = "wall_ms and idle_ms hold null where no instance of a region was "
                            "complete; std needs two instances.",
     [REASON_NOT_COUNTED] =

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading run files: one that is being written, too, and one on a read-only medium. */
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <sqlite3.h>
+
+#include "lib/base/file.h"
+#include "lib/base/status.h"
+#include "lib/base/text.h"
+#include "lib/result/profile_data.h"
+#include "lib/result/store_columns.h"
+
+#define DEVICE_MAX 65535 /* records hold 16 bits */
+
+static int damaged(const char *path, const char *reason)
+{
+    return lp_error(LLMPERF_EFORMAT, "%s is damaged: %s", path, reason);
+}
+
+static int read_error(sqlite3 *db, const char *path)
+{
+    int code = sqlite3_extended_errcode(db);
+
+    switch (code & 0xff) {
+    case SQLITE_NOMEM:
+        return lp_error(LLMPERF_ENOMEM, "out of memory for %s", path);
+    case SQLITE_NOTADB:
+        return lp_error(LLMPERF_EFORMAT, "%s is not a run of this library", path);
+    case SQLITE_CORRUPT:
+    case SQLITE_ERROR: /* a table or a column is missing */
+    case SQLITE_TOOBIG:
+        return damaged(path, sqlite3_errmsg(db));
+    default:
+        break;
+    }
+    if (code == SQLITE_IOERR_SHORT_READ)
+        return damaged(path, "it is too short");
+    return lp_error(LLMPERF_EIO,
+                    "cannot read %s: %s; may you read it? or copy its folder and "
+                    "open the copy",
+                    path, sqlite3_errmsg(db));
+}
+
+static int read_number(sqlite3 *db, const char *sql, int *number_out)
+{
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
+
+    if (code == SQLITE_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
+        *number_out = sqlite3_column_int(statement, 0);
+        code = SQLITE_OK;
+    }
+    sqlite3_finalize(statement);
+    return code;
+}
+
+/* `path` as a URI, so that it can carry an option. */
+static void write_uri(struct lp_text *uri, const char *path)
+{
+    lp_text_puts(uri, *path == '/' ? "file://" : "file:");
+    for (const char *at = path; *at; at++) {
+        if (strchr("?#%", *at))
+            lp_text_printf(uri, "%%%02x", (unsigned char)*at);
+        else
+            lp_text_add(uri, at, 1);
+    }
+    lp_text_puts(uri, "?immutable=1");
+}
+
+/* Open and take a snapshot: all that follows is read as of one commit. *db_out is also set on
+ * failure, for the message. */
+static int connect_reader(const char *path, bool immutable, sqlite3 **db_out)
+{
+    struct lp_text uri = { NULL, 0, 0, false };
+    int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | (immutable ? SQLITE_OPEN_URI : 0);
+    int code, ignored;
+
+    if (immutable)
+        write_uri(&uri, path);
+    code = uri.failed ? SQLITE_NOMEM
+                      : sqlite3_open_v2(immutable ? uri.bytes : path, db_out, flags, NULL);
+    lp_text_clear(&uri);
+    if (code != SQLITE_OK)
+        return code;
+    sqlite3_busy_timeout(*db_out, LP_STORE_BUSY_MS);
+    code = sqlite3_exec(*db_out, "PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON; BEGIN",
+                        NULL, NULL, NULL);
+    /* BEGIN alone reads nothing. */
+    return code == SQLITE_OK ? read_number(*db_out, "SELECT count(*) FROM sqlite_master", &ignored)
+                             : code;
+}
+
+static bool has_log(const char *path)
+{
+    struct lp_text name = { NULL, 0, 0, false };
+    struct stat info;
+    bool found;
+
+    lp_text_printf(&name, "%s-wal", path);
+    found = name.failed || (stat(name.bytes, &info) == 0 && info.st_size > 0);
+    lp_text_clear(&name);
+    return found;
+}
+
+static int open_reader(const char *path, sqlite3 **db_out)
+{
+    sqlite3 *db = NULL;
+    int code = connect_reader(path, false, &db) & 0xff, status;
+
+    /* A file in WAL mode on a read-only medium: SQLite wants to make an index of a log that is not
+     * there. Without a log the file alone is complete. */
+    if ((code == SQLITE_CANTOPEN || code == SQLITE_READONLY) && !has_log(path)) {
+        sqlite3_close(db);
+        db = NULL;
+        code = connect_reader(path, true, &db) & 0xff;
+    }
+    if (code != SQLITE_OK) {
+        status = read_error(db, path);
+        sqlite3_close(db);
+        return status;
+    }
+    *db_out = db;
+    return 0;
+}
+
+static int check_format(sqlite3 *db, const char *path)
+{
+    int application = 0, format = 0;
+
+    if (read_number(db, "PRAGMA application_id", &application) != SQLITE_OK ||
+        read_number(db, "PRAGMA user_version", &format) != SQLITE_OK)
+        return read_error(db, path);
+    if (application != LP_STORE_APPLICATION)
+        return lp_error(LLMPERF_EFORMAT, "%s is not a run of this library", path);
+    if (format > LP_STORE_FORMAT)
+        return lp_error(LLMPERF_EFORMAT,
+                        "%s has format %d, this library reads up to format %d; use a newer one",
+                        path, format, LP_STORE_FORMAT);
+    return format == LP_STORE_FORMAT ? 0 : damaged(path, "its format is not set");
+}
+
+/* SQLite takes the missing part of a last page for zeros. With a log, pages may be only in there.
+ */
+static int check_size(sqlite3 *db, const char *path)
+{
+    int pages = 0, page_bytes = 0;
+    struct stat info;
+
+    if (read_number(db, "PRAGMA page_count", &pages) != SQLITE_OK ||
+        read_number(db, "PRAGMA page_size", &page_bytes) != SQLITE_OK)
+        return read_error(db, path);
+    if (has_log(path) || stat(path, &info) < 0 || info.st_size >= (off_t)pages * page_bytes)
+        return 0;
+    return damaged(path, "its end is missing");
+}
+
+/* A profile that is being read. */
+struct reader {
+    sqlite3 *db;
+    const char *path;
+    llmperf_profile *profile;
+    sqlite3_stmt *rows; /* of the table that is being read */
+    size_t count;       /* of its rows */
+};
+
+static int out_of_memory(const struct reader *reader)
+{
+    return lp_error(LLMPERF_ENOMEM, "out of memory for %s", reader->path);
+}
+
+/* *text_out is NULL for NULL. */
+static int read_text(const struct reader *reader, int at, const char **text_out)
+{
+    const char *text;
+
+    *text_out = NULL;
+    if (sqlite3_column_type(reader->rows, at) == SQLITE_NULL)
+        return 0;
+    text = (const char *)sqlite3_column_text(reader->rows, at);
+    *text_out = text ? lp_profile_text(reader->profile, text) : NULL;
+    return *text_out ? 0 : out_of_memory(reader);
+}
+
+static int read_name(const struct reader *reader, int at, const char **text_out)
+{
+    int status = read_text(reader, at, text_out);
+
+    return status < 0 || *text_out ? status : damaged(reader->path, "a name is missing");
+}
+
+static int read_blob(const struct reader *reader, int at, struct lp_blob *blob_out)
+{
+    const void *bytes = sqlite3_column_blob(reader->rows, at);
+    size_t size = (size_t)sqlite3_column_bytes(reader->rows, at);
+
+    *blob_out = (struct lp_blob){ NULL, 0 };
+    if (!bytes)
+        return 0;
+    *blob_out = (struct lp_blob){ lp_strings_add_bytes(&reader->profile->pool, bytes, size), size };
+    return blob_out->bytes ? 0 : out_of_memory(reader);
+}
+
+static int read_integer(const struct reader *reader, int at, sqlite3_int64 most,
+                        sqlite3_int64 *value_out)
+{
+    *value_out = sqlite3_column_int64(reader->rows, at);
+    return *value_out >= 0 && *value_out <= most
+               ? 0
+               : damaged(reader->path, "a number is out of range");
+}
+
+static int read_column(const struct reader *reader, int at, const struct lp_store_column *column,
+                       void *row)
+{
+    void *field = (char *)row + column->offset;
+    bool null = sqlite3_column_type(reader->rows, at) == SQLITE_NULL;
+    sqlite3_int64 value = -1;
+    int status = 0;
+
+    switch (column->type) {
+    case LP_COLUMN_NAME:
+        return read_name(reader, at, field);
+    case LP_COLUMN_TEXT:
+        return read_text(reader, at, field);
+    case LP_COLUMN_BLOB:
+        return read_blob(reader, at, field);
+    case LP_COLUMN_WORD:
+        status = read_integer(reader, at, UINT32_MAX, &value);
+        *(uint32_t *)field = (uint32_t)value;
+        break;
+    case LP_COLUMN_DEVICE:
+        if (!null)
+            status = read_integer(reader, at, DEVICE_MAX, &value);
+        *(int32_t *)field = (int32_t)value;
+        break;
+    case LP_COLUMN_COUNT:
+        value = sqlite3_column_int64(reader->rows, at);
+        *(uint64_t *)field = null ? LLMPERF_UNKNOWN : (uint64_t)value;
+        break;
+    case LP_COLUMN_NUMBER:
+        *(double *)field = null ? (double)NAN : sqlite3_column_double(reader->rows, at);
+        break;
+    }
+    return status;
+}
+
+static int read_columns(const struct reader *reader, const struct lp_store_table *table, void *row)
+{
+    int status = 0;
+
+    for (size_t i = 0; i < table->count && status == 0; i++)
+        status = read_column(reader, (int)i, &table->columns[i], row);
+    return status;
+}
+
+static int take_ledger(const struct reader *reader)
+{
+    return read_columns(reader, &lp_store_tables[LP_STORE_LEDGER], &reader->profile->ledger);
+}
+
+static int take_region(const struct reader *reader)
+{
+    struct lp_region_row row = { .stats = LLMPERF_REGION_STATS_INIT };
+    int status = read_columns(reader, &lp_store_tables[LP_STORE_REGION], &row);
+
+    return status < 0 ? status : lp_vector_push(&reader->profile->regions, row);
+}
+
+static int take_kernel(const struct reader *reader)
+{
+    struct lp_kernel_row row = { .stats = LLMPERF_KERNEL_STATS_INIT };
+    int status = read_columns(reader, &lp_store_tables[LP_STORE_KERNEL], &row);
+
+    return status < 0 ? status : lp_vector_push(&reader->profile->kernels, row);
+}
+
+static int take_fact(const struct reader *reader)
+{
+    struct lp_fact fact;
+    int status = read_columns(reader, &lp_store_tables[LP_STORE_FACT], &fact);
+
+    return status < 0 ? status : lp_vector_push(&reader->profile->facts, fact);
+}
+
+static int take_problem(const struct reader *reader)
+{
+    const char *line;
+    int status = read_columns(reader, &lp_store_tables[LP_STORE_PROBLEM], &line);
+
+    return status < 0 ? status : lp_vector_push(&reader->profile->problems, line);
+}
+
+static int take_note(const struct reader *reader)
+{
+    const char *line;
+    int status = read_columns(reader, &lp_store_tables[LP_STORE_NOTE], &line);
+
+    return status < 0 ? status : lp_vector_push(&reader->profile->notes, line);
+}
+
+/* Call `take` for each row. */
+static int read_rows(struct reader *reader, const char *sql,
+                     int (*take)(const struct reader *reader))
+{
+    int code = sqlite3_prepare_v2(reader->db, sql, -1, &reader->rows, NULL), status = 0;
+
+    while (code == SQLITE_OK && status == 0 && sqlite3_step(reader->rows) == SQLITE_ROW) {
+        status = take(reader);
+        reader->count++;
+    }
+    code = sqlite3_errcode(reader->db);
+    if (status == 0 && code != SQLITE_OK && code != SQLITE_DONE)
+        status = read_error(reader->db, reader->path);
+    sqlite3_finalize(reader->rows);
+    reader->rows = NULL;
+    return status;
+}
+
+static int read_table(struct reader *reader, enum lp_store_table_id id,
+                      int (*take)(const struct reader *reader))
+{
+    struct lp_text sql = { NULL, 0, 0, false };
+    int status;
+
+    reader->count = 0;
+    lp_store_sql_select(&sql, &lp_store_tables[id]);
+    status = sql.failed ? out_of_memory(reader) : read_rows(reader, sql.bytes, take);
+    lp_text_clear(&sql);
+    return status;
+}
+
+static int read_profile(struct reader *reader)
+{
+    int status;
+
+    if ((status = check_format(reader->db, reader->path)) < 0 ||
+        (status = check_size(reader->db, reader->path)) < 0 ||
+        (status = read_table(reader, LP_STORE_LEDGER, take_ledger)) < 0)
+        return status;
+    if (reader->count == 0)
+        return lp_error(LLMPERF_EFORMAT, "%s is empty: its program ended before the first commit",
+                        reader->path);
+    if ((status = read_table(reader, LP_STORE_REGION, take_region)) < 0 ||
+        (status = read_table(reader, LP_STORE_KERNEL, take_kernel)) < 0 ||
+        (status = read_table(reader, LP_STORE_FACT, take_fact)) < 0 ||
+        (status = read_table(reader, LP_STORE_PROBLEM, take_problem)) < 0 ||
+        (status = read_table(reader, LP_STORE_NOTE, take_note)) < 0)
+        return status;
+    return lp_profile_finish(reader->profile);
+}
+
+static int open_file(const char *path, llmperf_profile **profile_out)
+{
+    struct reader reader = { NULL, path, NULL, NULL, 0 };
+    int status;
+
+    if (!lp_path_exists(path))
+        return lp_error(LLMPERF_ENOENT,
+                        "%s does not exist; give a run directory or its run.llmperf", path);
+    if ((status = open_reader(path, &reader.db)) < 0)
+        return status;
+    reader.profile = lp_profile_create();
+    status = reader.profile ? read_profile(&reader) : out_of_memory(&reader);
+    sqlite3_close(reader.db);
+    if (status < 0) {
+        llmperf_profile_free(reader.profile);
+        return status;
+    }
+    *profile_out = reader.profile;
+    return 0;
+}
+
+int llmperf_profile_open(const char *run, llmperf_profile **profile_out)
+{
+    char *path;
+    int status;
+
+    if (!run || !profile_out)
+        return lp_error(LLMPERF_EINVAL, "run and profile_out are required");
+    path = lp_path_is_folder(run) ? lp_path_join(run, "run.llmperf") : lp_text_copy(run);
+    if (!path)
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    status = open_file(path, profile_out);
+    free(path);
+    return status;
+}

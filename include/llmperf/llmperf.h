@@ -6,6 +6,7 @@
 #include "llmperf/activity.h"
 #include "llmperf/api.h"
 #include "llmperf/config.h"
+#include "llmperf/hardware.h"
 #include "llmperf/output.h"
 #include "llmperf/profile.h"
 #include "llmperf/region.h"

@@ -90,6 +90,24 @@ LLMPERF_DOCUMENT_ENV_JSON = 6
 LLMPERF_DOCTOR_TEXT = 0
 LLMPERF_DOCTOR_JSON = 1
 
+# hardware.h
+LLMPERF_ORIGIN_NONE = 0
+LLMPERF_ORIGIN_TABLE = 1
+LLMPERF_ORIGIN_COMPUTED = 2
+LLMPERF_ORIGIN_USER = 3
+LLMPERF_ORIGIN_DEVICE = 4
+LLMPERF_CONFIDENCE_NONE = 0
+LLMPERF_CONFIDENCE_LOW = 1
+LLMPERF_CONFIDENCE_MEDIUM = 2
+LLMPERF_CONFIDENCE_HIGH = 3
+LLMPERF_HARDWARE_BANDWIDTH_GBS = 1
+LLMPERF_HARDWARE_MEMORY_GB = 2
+LLMPERF_HARDWARE_L2_MB = 3
+LLMPERF_HARDWARE_SMS = 4
+LLMPERF_HARDWARE_TENSOR_CLOCK_MHZ = 5
+LLMPERF_HARDWARE_VECTOR_CLOCK_MHZ = 6
+LLMPERF_HARDWARE_LINK_GBS = 7
+
 # version.h
 LLMPERF_VERSION_MAJOR = 0
 LLMPERF_VERSION_MINOR = 1
@@ -101,6 +119,10 @@ CONSTANTS: Dict[str, int] = {
 
 
 class llmperf_config(Structure):
+    """Opaque."""
+
+
+class llmperf_hardware(Structure):
     """Opaque."""
 
 
@@ -270,6 +292,37 @@ class llmperf_session_options(Structure):
     ]
 
 
+class llmperf_hardware_query(Structure):
+    """What is known about a GPU; 0 is "not known"."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("name", c_char_p),
+        ("memory_bytes", c_uint64),
+        ("cc_major", c_int32),
+        ("cc_minor", c_int32),
+        ("sm_count", c_int32),
+        ("clock_khz", c_int32),
+        ("memory_clock_khz", c_int32),
+        ("bus_width_bits", c_int32),
+        ("l2_bytes", c_int32),
+        ("reserved", c_int32),
+    ]
+
+
+class llmperf_hardware_value(Structure):
+    """One value with its source."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("value", c_double),
+        ("source", c_char_p),
+        ("reason", c_char_p),
+        ("origin", c_uint32),
+        ("confidence", c_uint32),
+    ]
+
+
 STRUCTURES: List[Any] = [
     llmperf_ledger,
     llmperf_region_stats,
@@ -277,6 +330,8 @@ STRUCTURES: List[Any] = [
     llmperf_operator_stats,
     llmperf_region_attr,
     llmperf_session_options,
+    llmperf_hardware_query,
+    llmperf_hardware_value,
 ]
 
 
@@ -288,6 +343,7 @@ def sized(structure: Any) -> Any:
 log_function = CFUNCTYPE(None, c_void_p, c_int32, c_char_p)
 
 _config = POINTER(llmperf_config)
+_hardware = POINTER(llmperf_hardware)
 _profile = POINTER(llmperf_profile)
 _session = POINTER(llmperf_session)
 # A text that is ours to free: c_char_p would be copied on return and its address lost.
@@ -347,6 +403,20 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "llmperf_profile_save": (c_int, [_profile, c_char_p]),
     "llmperf_profile_open": (c_int, [c_char_p, POINTER(_profile)]),
     "llmperf_profile_free": (None, [_profile]),
+    # hardware.h
+    "llmperf_hardware_find": (
+        c_int, [POINTER(llmperf_hardware_query), _config, POINTER(_hardware)]),
+    "llmperf_hardware_local": (c_int, [c_int32, _config, POINTER(_hardware)]),
+    "llmperf_hardware_free": (None, [_hardware]),
+    "llmperf_hardware_name": (c_char_p, [_hardware]),
+    "llmperf_hardware_capability": (c_int32, [_hardware]),
+    "llmperf_hardware_peak": (c_int, [_hardware, c_char_p, POINTER(llmperf_hardware_value)]),
+    "llmperf_hardware_dtype": (c_char_p, [c_size_t]),
+    "llmperf_hardware_quantity": (c_int, [_hardware, c_uint32, POINTER(llmperf_hardware_value)]),
+    "llmperf_hardware_warning": (c_char_p, [_hardware, c_size_t]),
+    "llmperf_hardware_names": (c_int, [POINTER(text)]),
+    "llmperf_origin_name": (c_char_p, [c_uint32]),
+    "llmperf_confidence_name": (c_char_p, [c_uint32]),
     # output.h
     "llmperf_document_text": (c_int, [_profile, c_uint32, POINTER(text)]),
     "llmperf_document_write": (c_int, [_profile, c_uint32, c_char_p]),

@@ -92,8 +92,10 @@ static void tell_paths(struct lp_recorder *recorder)
 
 static void tell_kinds(struct lp_recorder *recorder)
 {
-    uint32_t count = 0, limit = lp_path_count();
+    uint32_t count = 0, limit;
 
+    tell_paths(recorder); /* A reader knows each path before its kind. */
+    limit = recorder->paths_told;
     for (uint32_t node = 0; node < limit; node++)
         count += atomic_load(&lp_path_get(node)->kind) != LLMPERF_REGION_AUTO;
     put_number(recorder, count);

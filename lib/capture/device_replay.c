@@ -13,6 +13,7 @@
 #include "llmperf/region.h"
 
 #define CHUNKS_A_CALL 64
+#define THREAD_LIMIT  1048576u /* thread states are dense: this many threads lived at once */
 
 struct replay {
     struct lp_device_source head;
@@ -97,13 +98,23 @@ static int read_kinds(struct replay *replay, struct lp_varint_reader *reader)
     return 0;
 }
 
+static bool is_record_kind(uint16_t kind)
+{
+    return kind >= LP_RECORD_REGION_BEGIN && kind <= LP_RECORD_LOST;
+}
+
+static bool is_activity_kind(uint8_t kind)
+{
+    return kind >= LLMPERF_ACTIVITY_KERNEL && kind <= LLMPERF_ACTIVITY_MEMSET;
+}
+
 static int read_host(struct replay *replay, struct lp_varint_reader *reader,
                      const struct lp_device_sink *sink)
 {
     uint64_t thread = lp_varint_get(reader), count = lp_varint_get(reader);
     struct lp_record record = { 0, 0, 0, 0, 0 };
 
-    if (thread > UINT32_MAX || count > (uint64_t)(reader->end - reader->at))
+    if (thread >= THREAD_LIMIT || count > (uint64_t)(reader->end - reader->at))
         return damaged(replay, "a thread");
     replay->records.count = 0;
     if (lp_vector_reserve(&replay->records, (size_t)count) < 0)
@@ -117,7 +128,7 @@ static int read_host(struct replay *replay, struct lp_varint_reader *reader,
         record.time_ns += (uint64_t)lp_unzigzag(lp_varint_get(reader));
         record.node += (uint32_t)lp_unzigzag(lp_varint_get(reader));
         record.value += (uint64_t)lp_unzigzag(lp_varint_get(reader));
-        if (reader->failed || record.node >= replay->paths.count)
+        if (reader->failed || record.node >= replay->paths.count || !is_record_kind(record.kind))
             return damaged(replay, "a host record");
         mapped = record;
         mapped.node = replay->paths.items[record.node];
@@ -157,7 +168,8 @@ static int read_activities(struct replay *replay, struct lp_varint_reader *reade
         struct lp_activity *mapped;
 
         read_activity(reader, &activity);
-        if (reader->failed || activity.name >= replay->names.count)
+        if (reader->failed || activity.name >= replay->names.count ||
+            !is_activity_kind(activity.kind))
             return damaged(replay, "an activity");
         mapped = lp_activity_batch_next(&replay->batch, sink);
         *mapped = activity;
@@ -172,6 +184,7 @@ static int read_origin(struct replay *replay, struct lp_varint_reader *reader)
     free(replay->origin);
     replay->origin = strndup((const char *)reader->at, (size_t)(reader->end - reader->at));
     replay->head.recorded = replay->origin;
+    reader->at = reader->end;
     return replay->origin ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
 }
 
@@ -183,8 +196,8 @@ static int read_end(struct replay *replay, struct lp_varint_reader *reader)
     replay->stats.overhead_ns = lp_varint_get(reader);
     replay->stats.process_id = (uint32_t)lp_varint_get(reader);
     replay->stats.duration_ns = lp_varint_get(reader);
-    replay->ended = true;
-    return reader->failed ? damaged(replay, "the end") : 0;
+    replay->ended = !reader->failed && reader->end == (const uint8_t *)replay->bytes + replay->size;
+    return replay->ended ? 0 : damaged(replay, "the end");
 }
 
 static int read_chunk(struct replay *replay, uint32_t type, struct lp_varint_reader *reader,
@@ -207,6 +220,20 @@ static int read_chunk(struct replay *replay, uint32_t type, struct lp_varint_rea
     default:
         return damaged(replay, "an unknown chunk");
     }
+}
+
+/* A chunk's type is not in its checksum: one that is read as another kind leaves bytes over or
+ * stands in a wrong place. Behind the origin comes the end only. */
+static int read_whole_chunk(struct replay *replay, uint32_t type, struct lp_varint_reader *reader,
+                            const struct lp_device_sink *sink)
+{
+    int status;
+
+    if (replay->origin && type != LP_CHUNK_END)
+        return damaged(replay, "a chunk behind the last one");
+    status = read_chunk(replay, type, reader, sink);
+    return status == 0 && reader->at != reader->end ? damaged(replay, "bytes behind a chunk")
+                                                    : status;
 }
 
 /* The next whole chunk; 0 at the end or where the file was cut. */
@@ -236,7 +263,7 @@ static int deliver(struct lp_device_source *source, const struct lp_device_sink 
             break;
         reader.at = (const uint8_t *)replay->bytes + replay->at + sizeof(header);
         reader.end = reader.at + header.size;
-        if ((status = read_chunk(replay, header.type, &reader, sink)) < 0)
+        if ((status = read_whole_chunk(replay, header.type, &reader, sink)) < 0)
             break;
         replay->at += sizeof(header) + header.size;
         status = 1;

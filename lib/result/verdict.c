@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "lib/result/verdict.h"
@@ -13,7 +14,7 @@ static const struct {
       "%" PRIu64 " kernel launches have no kernel record" },
     { offsetof(llmperf_ledger, kernels_unattributed),
       "%" PRIu64 " kernels ran whose launch was not seen; they are in no region (start the session "
-                 "before the work it measures)" },
+      "before the work it measures)" },
     { offsetof(llmperf_ledger, records_dropped),
       "%" PRIu64 " device records were dropped (raise pool_bytes)" },
     { offsetof(llmperf_ledger, records_invalid_time),
@@ -24,7 +25,7 @@ static const struct {
       "%" PRIu64 " device records came twice; each launch was counted once" },
     { offsetof(llmperf_ledger, records_late),
       "%" PRIu64 " device records came after their time was closed; GPU-busy times are short by at "
-                 "most their durations" },
+      "most their durations" },
     { offsetof(llmperf_ledger, regions_dropped),
       "%" PRIu64 " host records were dropped because a thread's ring was full (raise ring_bytes)" },
 };
@@ -72,16 +73,17 @@ static int add_notes(llmperf_profile *profile)
 int lp_profile_judge(llmperf_profile *profile)
 {
     llmperf_ledger *ledger = &profile->ledger;
+    bool cut = ledger->verdict == LLMPERF_VERDICT_INCOMPLETE;
     uint64_t found = 0;
 
     if (add_notes(profile) < 0 || add_faults(profile, &found) < 0)
         return LLMPERF_ENOMEM;
     if (ledger->verdict == LLMPERF_VERDICT_NO_DEVICE && found == 0)
         return 0;
-    ledger->verdict = found > 0                      ? LLMPERF_VERDICT_INCOMPLETE
+    ledger->verdict = found > 0 || cut               ? LLMPERF_VERDICT_INCOMPLETE
                       : ledger->sampled_fraction < 1 ? LLMPERF_VERDICT_SAMPLED
                                                      : LLMPERF_VERDICT_COMPLETE;
-    if (ledger->launches_expected > 0 && ledger->kernels_seen == 0 &&
+    if (!cut && ledger->launches_expected > 0 && ledger->kernels_seen == 0 &&
         ledger->launches_missing > 0) {
         ledger->verdict = LLMPERF_VERDICT_DEAD;
         return lp_profile_add_problem(

@@ -49,6 +49,10 @@ static void fill_ledger(struct llmperf_session *session, llmperf_ledger *ledger,
         session->source->ops->stats(session->source, stats);
     else
         ledger->verdict = LLMPERF_VERDICT_NO_DEVICE;
+    if (stats->cut ||
+        (session->source &&
+         session->failed < 0)) /* What it did not bring may be in the part that is lost. */
+        ledger->verdict = LLMPERF_VERDICT_INCOMPLETE;
     ledger->records_dropped = stats->records_dropped;
     ledger->records_incomplete += stats->records_incomplete;
     ledger->cupti_overhead_ms = stats->has_overhead ? (double)stats->overhead_ns / 1e6 : NAN;

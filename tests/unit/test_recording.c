@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Recordings: what was recorded plays again as it was, and a damaged file is told, never believed.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lib/base/file.h"
+#include "lib/base/varint.h"
+#include "lib/capture/device_fake.h"
+#include "lib/capture/recording.h"
+#include "tests/support/play.h"
+
+static const char small[] = "begin LLM@prefill tokens=4\nlaunch k\ncopy htod bytes=3\ngraph a,b\n"
+                            "launch k stream=9 device=1\nend\nbegin odd kind=stage\nend\n";
+
+struct bytes {
+    char *at;
+    size_t size;
+};
+
+/* Record a script; *profile_out, if it is not NULL, is of the session that was recorded. */
+static struct bytes record(const char *script, llmperf_profile **profile_out)
+{
+    llmperf_session_options options = script_options(script);
+    struct bytes bytes = { NULL, 0 };
+    llmperf_profile *profile;
+
+    options.record_path = in_test_folder("recorded");
+    profile = play_options(&options);
+    assert_int_equal(lp_file_read(options.record_path, &bytes.at, &bytes.size), 0);
+    if (profile_out)
+        *profile_out = profile;
+    else
+        llmperf_profile_free(profile);
+    return bytes;
+}
+
+/* Play a file. @return the first status that was not 0; *profile_out is NULL if start refused it.
+ */
+static int replay(const void *bytes, size_t size, llmperf_profile **profile_out)
+{
+    llmperf_session_options options = LLMPERF_SESSION_OPTIONS_INIT;
+    llmperf_session *session = NULL;
+    int status;
+
+    options.tier = LLMPERF_TIER_DEEP;
+    options.device_source = LLMPERF_SOURCE_REPLAY;
+    options.device_path = write_test_file("replayed", bytes, size);
+    *profile_out = NULL;
+    if ((status = llmperf_session_start(&options, &session)) < 0)
+        return status;
+    status = llmperf_session_stop(session, profile_out);
+    llmperf_session_free(session);
+    return status;
+}
+
+static void check_same(const llmperf_profile *a, const llmperf_profile *b)
+{
+    char *metrics[2] = { lasting_metrics(a), lasting_metrics(b) };
+
+    assert_string_equal(metrics[0], metrics[1]);
+    free(metrics[0]);
+    free(metrics[1]);
+}
+
+/* A damaged file is refused, or what is left of it is called incomplete. */
+static void check_told(const void *bytes, size_t size, const char *what, size_t where)
+{
+    llmperf_profile *profile = NULL;
+    int status = replay(bytes, size, &profile);
+
+    if (status != 0 && status != LLMPERF_EFORMAT)
+        fail_msg("%s at %zu: %s", what, where, llmperf_status_name(status));
+    if (status != 0)
+        check_error("record");
+    if (status == 0 && !profile)
+        fail_msg("%s at %zu: no profile", what, where);
+    if (profile && ledger_of(profile).verdict != LLMPERF_VERDICT_INCOMPLETE)
+        fail_msg("%s at %zu: %s", what, where, llmperf_verdict_name(ledger_of(profile).verdict));
+    llmperf_profile_free(profile);
+}
+
+static void a_recording_plays_as_it_was(void **state)
+{
+    static const char *const scripts[] = {
+        small,
+        "",
+        "launch k\n",
+        "begin LLM@decode_all\nrepeat 3000\nbegin LLM@decode_step sequences=3 context=9\n"
+        "launch \"void f<int>(float*)\" stream=3\ngraph a,b,c graph=77 device=2 context=5\nend\n"
+        "done\nend\n",
+        "thread 5\nbegin a\nthread 900\nbegin b\nlaunch k\nthread 5\nlaunch k\nexit\nthread 900\n"
+        "count flops 1000000000000000000\n",
+        "begin a\nend\nend\nlaunch_fail k\ncapture k\nset bytes=12\ndriver_drop 5\nincomplete 6\n"
+        "overhead 700\n",
+        "begin a\nfault drop every=3\nrepeat 20\nlaunch k\ndone\nfault duplicate\nlaunch k\n"
+        "fault zero_time\nlaunch k\nfault reversed_time\nlaunch k\nfault far_future\nlaunch k\n"
+        "fault unknown_correlation\nlaunch k\nfault late_launch\nlaunch k\nfault late\nlaunch k\n",
+        "at 1000000000000000000\nbegin \"\xc3\xa4 / b\"\nlaunch k delay=5\nwait 1\nend\n",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++) {
+        llmperf_profile *live = NULL, *replayed = NULL;
+        struct bytes bytes = record(scripts[i], &live);
+
+        if (replay(bytes.at, bytes.size, &replayed) < 0)
+            fail_msg("script %zu: %s", i, llmperf_last_error());
+        check_same(live, replayed);
+        assert_string_equal(llmperf_profile_fact(replayed, "source"), "replay");
+        assert_non_null(llmperf_profile_fact(replayed, "recorded_from"));
+        assert_string_equal(llmperf_profile_fact(live, "env"),
+                            llmperf_profile_fact(replayed, "env"));
+        llmperf_profile_free(live);
+        llmperf_profile_free(replayed);
+        free(bytes.at);
+    }
+}
+
+static void a_recording_of_running_threads_plays_as_it_was(void **state)
+{
+    llmperf_session_options options = LLMPERF_SESSION_OPTIONS_INIT;
+    llmperf_session *session = NULL;
+    llmperf_profile *live = NULL, *replayed = NULL;
+    struct bytes bytes;
+
+    (void)state;
+    options.device_source = LLMPERF_SOURCE_FAKE;
+    options.tier = LLMPERF_TIER_DEEP;
+    options.record_path = in_test_folder("live");
+    llmperf_region_begin("open before");
+    assert_int_equal(llmperf_session_start(&options, &session), 0);
+    for (int i = 0; i < 2000; i++) {
+        llmperf_decode_step_begin(2, 50);
+        lp_fake_launch(i % 2 ? "odd" : "even", (uint32_t)(i % 3), 70);
+        llmperf_decode_step_end();
+    }
+    assert_int_equal(llmperf_session_pause(session), 0);
+    llmperf_region_begin("in the pause");
+    llmperf_region_end();
+    assert_int_equal(llmperf_session_resume(session), 0);
+    llmperf_region_end();
+    lp_fake_launch("outside", 1, 70);
+    assert_int_equal(llmperf_session_stop(session, &live), 0);
+    llmperf_session_free(session);
+    assert_int_equal(lp_file_read(options.record_path, &bytes.at, &bytes.size), 0);
+    assert_int_equal(replay(bytes.at, bytes.size, &replayed), 0);
+    check_same(live, replayed);
+    llmperf_profile_free(live);
+    llmperf_profile_free(replayed);
+    free(bytes.at);
+}
+
+static void a_replay_can_be_recorded_again(void **state)
+{
+    llmperf_session_options options = LLMPERF_SESSION_OPTIONS_INIT;
+    struct bytes first = record(small, NULL), second;
+
+    (void)state;
+    options.tier = LLMPERF_TIER_DEEP;
+    options.device_source = LLMPERF_SOURCE_REPLAY;
+    options.device_path = in_test_folder("recorded");
+    options.record_path = in_test_folder("again");
+    llmperf_profile_free(play_options(&options));
+    assert_int_equal(lp_file_read(options.record_path, &second.at, &second.size), 0);
+    assert_true(first.size > 8 && second.size > 8);
+    {
+        llmperf_profile *a = NULL, *b = NULL;
+
+        assert_int_equal(replay(first.at, first.size, &a), 0);
+        assert_int_equal(replay(second.at, second.size, &b), 0);
+        check_same(a, b);
+        llmperf_profile_free(a);
+        llmperf_profile_free(b);
+    }
+    free(first.at);
+    free(second.at);
+}
+
+static void another_kind_or_version_of_file_is_refused(void **state)
+{
+    struct bytes bytes = record(small, NULL);
+    llmperf_profile *profile;
+
+    (void)state;
+    assert_int_equal(replay("", 0, &profile), LLMPERF_EFORMAT);
+    check_error("is not a recording of this library");
+    assert_int_equal(replay("LLMPREC", 7, &profile), LLMPERF_EFORMAT);
+    assert_int_equal(replay("begin LLM@prefill\n", 18, &profile), LLMPERF_EFORMAT);
+    check_error("is not a recording of this library");
+    bytes.at[7]++;
+    assert_int_equal(replay(bytes.at, bytes.size, &profile), LLMPERF_EFORMAT);
+    check_error("is a recording of version 2, this library reads version 1");
+    free(bytes.at);
+}
+
+static void a_cut_recording_is_incomplete(void **state)
+{
+    struct bytes bytes = record(small, NULL);
+    llmperf_profile *profile;
+
+    (void)state;
+    for (size_t size = 8; size < bytes.size; size += (size_t)scaled(1, 13))
+        check_told(bytes.at, size, "cut", size);
+    assert_int_equal(replay(bytes.at, bytes.size - 1, &profile), 0);
+    assert_true(has_problem(profile, "the recording ends early"));
+    llmperf_profile_free(profile);
+    free(bytes.at);
+}
+
+static void a_recording_cut_between_chunks_is_incomplete(void **state)
+{
+    struct bytes bytes = record(small, NULL);
+    struct lp_chunk_header header;
+    size_t chunks = 0;
+
+    (void)state;
+    for (size_t at = 8; at < bytes.size; at += sizeof(header) + header.size) {
+        check_told(bytes.at, at, "cut before a chunk", at);
+        memcpy(&header, bytes.at + at, sizeof(header));
+        chunks++;
+    }
+    assert_in_range(chunks, 6, 20);
+    free(bytes.at);
+}
+
+static void each_flipped_bit_is_told(void **state)
+{
+    struct bytes bytes = record(small, NULL);
+
+    (void)state;
+    for (size_t bit = 0; bit < 8 * bytes.size; bit += (size_t)scaled(1, 17)) {
+        bytes.at[bit / 8] = (char)(bytes.at[bit / 8] ^ 1 << bit % 8);
+        check_told(bytes.at, bytes.size, "flipped bit", bit);
+        bytes.at[bit / 8] = (char)(bytes.at[bit / 8] ^ 1 << bit % 8);
+    }
+    free(bytes.at);
+}
+
+static void bytes_behind_the_end_are_told(void **state)
+{
+    struct bytes bytes = record(small, NULL);
+    char *longer = calloc(1, bytes.size + 40);
+
+    (void)state;
+    assert_non_null(longer);
+    memcpy(longer, bytes.at, bytes.size);
+    check_told(longer, bytes.size + 1, "one byte more at", bytes.size);
+    check_told(longer, bytes.size + 40, "zero bytes at", bytes.size);
+    free(longer);
+    free(bytes.at);
+}
+
+/* A recording of one chunk with a good checksum. */
+static void check_chunk(uint32_t type, const uint64_t *numbers, size_t count)
+{
+    uint8_t file[512] = "LLMPREC\1";
+    uint8_t *payload = file + 8 + sizeof(struct lp_chunk_header), *end = payload;
+    struct lp_chunk_header header = { type, 0, 0 };
+
+    for (size_t i = 0; i < count; i++)
+        end = lp_varint_put(end, numbers[i]);
+    header.size = (uint32_t)(end - payload);
+    header.crc = lp_crc32c(payload, header.size);
+    memcpy(file + 8, &header, sizeof(header));
+    check_told(file, (size_t)(end - file), "chunk", type);
+}
+
+static void numbers_out_of_range_are_told(void **state)
+{
+    static const uint64_t no_numbers[] = { 0 }, far_gap[] = { 7, 1 }, many[] = { 0, UINT64_MAX },
+                          thread[] = { UINT32_MAX, 0 }, records[] = { 0, UINT64_MAX },
+                          node[] = { 0, 1, 1, 0, 99, 0 }, paths[] = { 0, 3, 0, 0, 0, 0, 900, 0 },
+                          activity[] = { 1, 800, 0, 0, 0 }, kinds[] = { 1, 5, 1 },
+                          long_name[] = { 0, 1, UINT64_MAX };
+
+    (void)state;
+#define CHECK(type, numbers) check_chunk(type, numbers, sizeof(numbers) / sizeof(numbers[0]))
+    for (uint32_t type = 0; type < 10; type++)
+        check_chunk(type, no_numbers, 0);
+    CHECK(LP_CHUNK_NAMES, far_gap);
+    CHECK(LP_CHUNK_PATHS, far_gap);
+    CHECK(LP_CHUNK_NAMES, many);
+    CHECK(LP_CHUNK_PATHS, many);
+    CHECK(LP_CHUNK_PATHS, paths);
+    CHECK(LP_CHUNK_NAMES, long_name);
+    CHECK(LP_CHUNK_HOST, thread);
+    CHECK(LP_CHUNK_HOST, records);
+    CHECK(LP_CHUNK_HOST, node);
+    check_chunk(LP_CHUNK_ACTIVITY, many + 1, 1);
+    CHECK(LP_CHUNK_ACTIVITY, activity);
+    CHECK(LP_CHUNK_KINDS, kinds);
+    CHECK(LP_CHUNK_END, no_numbers);
+    CHECK(UINT32_MAX, no_numbers);
+#undef CHECK
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_recording_plays_as_it_was),
+        cmocka_unit_test(a_recording_of_running_threads_plays_as_it_was),
+        cmocka_unit_test(a_replay_can_be_recorded_again),
+        cmocka_unit_test(another_kind_or_version_of_file_is_refused),
+        cmocka_unit_test(a_cut_recording_is_incomplete),
+        cmocka_unit_test(a_recording_cut_between_chunks_is_incomplete),
+        cmocka_unit_test(each_flipped_bit_is_told),
+        cmocka_unit_test(bytes_behind_the_end_are_told),
+        cmocka_unit_test(numbers_out_of_range_are_told),
+    };
+
+    return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
+}

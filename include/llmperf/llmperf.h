@@ -7,6 +7,7 @@
 #include "llmperf/api.h"
 #include "llmperf/config.h"
 #include "llmperf/hardware.h"
+#include "llmperf/model.h"
 #include "llmperf/output.h"
 #include "llmperf/profile.h"
 #include "llmperf/region.h"

@@ -10,6 +10,7 @@ from ctypes import (
     CFUNCTYPE,
     POINTER,
     Structure,
+    _Pointer,
     c_char,
     c_char_p,
     c_double,
@@ -57,6 +58,30 @@ LLMPERF_QUANTITY_SEQUENCES = 2
 LLMPERF_QUANTITY_CONTEXT = 3
 LLMPERF_QUANTITY_FLOPS = 4
 LLMPERF_QUANTITY_BYTES = 5
+
+# model.h
+LLMPERF_DTYPE_DEFAULT = 0
+LLMPERF_DTYPE_FP32 = 1
+LLMPERF_DTYPE_BF16 = 2
+LLMPERF_DTYPE_FP16 = 3
+LLMPERF_DTYPE_FP8 = 4
+LLMPERF_DTYPE_FP8_BLOCK128 = 5
+LLMPERF_DTYPE_INT8 = 6
+LLMPERF_DTYPE_INT4_G128 = 7
+LLMPERF_DTYPE_NVFP4 = 8
+LLMPERF_DTYPE_MXFP4 = 9
+LLMPERF_DTYPE_NF4 = 10
+LLMPERF_DTYPE_Q4_0 = 11
+LLMPERF_DTYPE_Q4_K = 12
+LLMPERF_DTYPE_Q6_K = 13
+LLMPERF_DTYPE_Q8_0 = 14
+LLMPERF_PHASE_PREFILL = 1
+LLMPERF_PHASE_DECODE = 2
+LLMPERF_PHASE_VISION = 3
+LLMPERF_LOGITS_DEFAULT = 0
+LLMPERF_LOGITS_FINAL = 1
+LLMPERF_LOGITS_ALL = 2
+LLMPERF_LOGITS_NONE = 3
 
 # profile.h
 LLMPERF_UNKNOWN = 2**64 - 1
@@ -119,6 +144,10 @@ CONSTANTS: Dict[str, int] = {
 
 
 class llmperf_config(Structure):
+    """Opaque."""
+
+
+class llmperf_model(Structure):
     """Opaque."""
 
 
@@ -292,6 +321,138 @@ class llmperf_session_options(Structure):
     ]
 
 
+class const_uint64_p(_Pointer):  # type: ignore[type-arg]
+    """const uint64_t *: an array that the library only reads."""
+
+    _type_ = c_uint64
+
+
+class llmperf_model_info(Structure):
+    """What a model is."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("name", c_char_p),
+        ("family", c_char_p),
+        ("source", c_char_p),
+        ("convention", c_char_p),
+        ("parameters_total", c_uint64),
+        ("parameters_active", c_uint64),
+        ("parameters_embedding", c_uint64),
+        ("parameters_lm_head", c_uint64),
+        ("parameters_norm", c_uint64),
+        ("parameters_attention_in", c_uint64),
+        ("parameters_attention_out", c_uint64),
+        ("parameters_mlp", c_uint64),
+        ("parameters_router", c_uint64),
+        ("parameters_shared_experts", c_uint64),
+        ("parameters_experts", c_uint64),
+        ("parameters_vision", c_uint64),
+        ("parameters_other", c_uint64),
+        ("weight_bytes", c_uint64),
+        ("kv_bytes_per_token", c_uint64),
+        ("flops_per_token", c_uint64),
+        ("flops_per_pair", c_uint64),
+        ("flops_lm_head", c_uint64),
+        ("layers", c_uint64),
+        ("moe_layers", c_uint64),
+        ("window_layers", c_uint64),
+        ("window", c_uint64),
+        ("hidden", c_uint64),
+        ("heads", c_uint64),
+        ("kv_heads", c_uint64),
+        ("head_dim", c_uint64),
+        ("vocabulary", c_uint64),
+        ("experts", c_uint64),
+        ("experts_per_token", c_uint64),
+        ("weight_dtype", c_uint32),
+        ("kv_dtype", c_uint32),
+        ("has_decoder", c_uint32),
+        ("has_vision", c_uint32),
+        ("latent_attention", c_uint32),
+        ("reserved", c_uint32),
+    ]
+
+
+class llmperf_step(Structure):
+    """One step of one replica."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("phase", c_uint32),
+        ("logits", c_uint32),
+        ("weight_dtype", c_uint32),
+        ("activation_dtype", c_uint32),
+        ("kv_dtype", c_uint32),
+        ("draft_tokens", c_uint32),
+        ("acceptance", c_double),
+        ("requests", c_uint64),
+        ("new_tokens", const_uint64_p),
+        ("cached_tokens", const_uint64_p),
+        ("logits_rows", const_uint64_p),
+        ("padded_tokens", c_uint64),
+        ("experts_touched", c_double),
+        ("tensor_parallel", c_uint32),
+        ("pipeline_parallel", c_uint32),
+        ("expert_parallel", c_uint32),
+        ("data_parallel", c_uint32),
+        ("pipeline_rank", c_uint32),
+        ("vision_calls", c_uint32),
+        ("images", c_uint64),
+        ("image_heights", const_uint64_p),
+        ("image_widths", const_uint64_p),
+        ("tile_rows", const_uint64_p),
+        ("tile_columns", const_uint64_p),
+        ("tile_pixels", c_uint64),
+    ]
+
+
+class llmperf_work(Structure):
+    """Work of a step on one GPU."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("convention", c_char_p),
+        ("requests", c_uint64),
+        ("tokens", c_uint64),
+        ("positions", c_uint64),
+        ("logits_rows", c_uint64),
+        ("model_flops", c_uint64),
+        ("vector_flops", c_uint64),
+        ("hardware_flops", c_uint64),
+        ("bytes", c_uint64),
+        ("weight_bytes", c_uint64),
+        ("kv_read_bytes", c_uint64),
+        ("kv_write_bytes", c_uint64),
+        ("activation_bytes", c_uint64),
+        ("communication_bytes", c_uint64),
+        ("model_flops_expected", c_double),
+        ("tokens_expected", c_double),
+        ("experts_touched", c_double),
+    ]
+
+
+class llmperf_operator_work(Structure):
+    """Work of one operator in all layers of one kind."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("name", c_char_p),
+        ("layer_kind", c_char_p),
+        ("layers", c_uint64),
+        ("model_flops", c_uint64),
+        ("vector_flops", c_uint64),
+        ("hardware_flops", c_uint64),
+        ("weight_bytes", c_uint64),
+        ("kv_read_bytes", c_uint64),
+        ("kv_write_bytes", c_uint64),
+        ("activation_bytes", c_uint64),
+        ("communication_bytes", c_uint64),
+        ("compute_dtype", c_uint32),
+        ("reserved", c_uint32),
+    ]
+
+
 class llmperf_hardware_query(Structure):
     """What is known about a GPU; 0 is "not known"."""
 
@@ -332,6 +493,10 @@ STRUCTURES: List[Any] = [
     llmperf_session_options,
     llmperf_hardware_query,
     llmperf_hardware_value,
+    llmperf_model_info,
+    llmperf_step,
+    llmperf_work,
+    llmperf_operator_work,
 ]
 
 
@@ -343,6 +508,7 @@ def sized(structure: Any) -> Any:
 log_function = CFUNCTYPE(None, c_void_p, c_int32, c_char_p)
 
 _config = POINTER(llmperf_config)
+_model = POINTER(llmperf_model)
 _hardware = POINTER(llmperf_hardware)
 _profile = POINTER(llmperf_profile)
 _session = POINTER(llmperf_session)
@@ -367,6 +533,31 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "llmperf_config_text": (c_int, [_config, c_char_p, POINTER(c_char_p)]),
     "llmperf_config_length": (c_size_t, [_config, c_char_p]),
     "llmperf_config_free": (None, [_config]),
+    # model.h
+    "llmperf_dtype_find": (c_int, [c_char_p, POINTER(c_uint32)]),
+    "llmperf_dtype_name": (c_char_p, [c_uint32]),
+    "llmperf_dtype_bits": (c_double, [c_uint32]),
+    "llmperf_model_open": (c_int, [c_char_p, POINTER(_model)]),
+    "llmperf_model_free": (None, [_model]),
+    "llmperf_model_info_get": (c_int, [_model, POINTER(llmperf_model_info)]),
+    "llmperf_model_warning": (c_char_p, [_model, c_size_t]),
+    "llmperf_model_assumption": (c_char_p, [_model, c_size_t]),
+    "llmperf_model_weight_bytes": (c_int, [_model, c_uint32, POINTER(c_uint64)]),
+    "llmperf_model_kv_bytes": (c_int, [_model, c_uint32, POINTER(c_uint64)]),
+    "llmperf_model_work": (c_int, [_model, POINTER(llmperf_step), POINTER(llmperf_work)]),
+    "llmperf_model_operator": (
+        c_int,
+        [_model, POINTER(llmperf_step), c_size_t, POINTER(llmperf_operator_work)],
+    ),
+    "llmperf_convention_name": (c_char_p, [c_size_t]),
+    "llmperf_convention_note": (c_char_p, [c_char_p]),
+    "llmperf_model_flops": (
+        c_int,
+        [_model, POINTER(llmperf_step), c_char_p, POINTER(c_uint64)],
+    ),
+    "llmperf_pairs_causal": (c_int, [c_uint64, c_uint64, c_uint64, POINTER(c_uint64)]),
+    "llmperf_experts_expected": (c_double, [c_uint64, c_uint64, c_uint64]),
+    "llmperf_tokens_expected": (c_double, [c_double, c_uint32]),
     # region.h
     "llmperf_region_begin": (None, [c_char_p]),
     "llmperf_region_begin_attr": (None, [POINTER(llmperf_region_attr)]),

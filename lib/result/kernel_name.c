@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <ctype.h>
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -33,12 +34,12 @@ void lp_kernel_demangle(struct lp_text *text, const char *name)
 
 /* Length of `operator<<` and the like at `s`, so that its brackets are not taken for template
  * arguments. */
-static size_t operator_length(const char *s)
+static size_t operator_length(const char *s, char before)
 {
     static const char *const symbols[] = { "<=>", "<<=", ">>=", "->*", "<<", ">>",
                                            "<=",  ">=",  "->",  "()",  "<",  ">" };
 
-    if (strncmp(s, "operator", 8))
+    if (strncmp(s, "operator", 8) || isalnum((unsigned char)before) || before == '_')
         return 0;
     for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++)
         if (!strncmp(s + 8, symbols[i], strlen(symbols[i])))
@@ -47,14 +48,14 @@ static size_t operator_length(const char *s)
 }
 
 /* The text that stands at a '(' inside a name, not in front of parameters: kept as it is. */
-static size_t fixed_length(const char *s)
+static size_t fixed_length(const char *s, char before)
 {
     static const char *const fixed[] = { "(anonymous namespace)", "{lambda(" };
 
     for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
         if (!strncmp(s, fixed[i], strlen(fixed[i])))
             return i == 0 ? strlen(fixed[i]) : strcspn(s, "}") + (strchr(s, '}') != NULL);
-    return operator_length(s);
+    return operator_length(s, before);
 }
 
 /* Names cut short by other tools have unbalanced brackets: whatever is left at the end is simply
@@ -69,7 +70,7 @@ void lp_kernel_shorten(struct lp_text *text, const char *demangled)
         return;
     }
     for (const char *s = demangled; *s;) {
-        size_t fixed = fixed_length(s);
+        size_t fixed = fixed_length(s, s > demangled ? s[-1] : ' ');
 
         if (fixed > 0 && depth == 0)
             lp_text_add(text, s, fixed);
@@ -79,6 +80,8 @@ void lp_kernel_shorten(struct lp_text *text, const char *demangled)
             depth--;
         else if (*s == '(' && depth == 0)
             break;
+        else if (*s == ' ' && depth == 0 && s[1] == '<') /* of "operator<< <int>" */
+            ;
         else if (*s == ' ' && depth == 0 &&
                  !text->failed) /* what came before was the return type */
             text->length = begin;

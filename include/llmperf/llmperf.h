@@ -4,6 +4,7 @@
 #define LLMPERF_LLMPERF_H
 
 #include "llmperf/activity.h"
+#include "llmperf/analysis.h"
 #include "llmperf/api.h"
 #include "llmperf/config.h"
 #include "llmperf/hardware.h"

@@ -133,6 +133,16 @@ LLMPERF_HARDWARE_TENSOR_CLOCK_MHZ = 5
 LLMPERF_HARDWARE_VECTOR_CLOCK_MHZ = 6
 LLMPERF_HARDWARE_LINK_GBS = 7
 
+# analysis.h
+LLMPERF_BOUND_UNKNOWN = 0
+LLMPERF_BOUND_COMPUTE = 1
+LLMPERF_BOUND_MEMORY = 2
+LLMPERF_BOUND_BALANCED = 3
+LLMPERF_BOUND_COMMUNICATION = 4
+LLMPERF_BOUND_LAUNCH = 5
+LLMPERF_WARNING_L2_RESIDENT = 1
+LLMPERF_WARNING_BUSY_UNKNOWN = 2
+
 # version.h
 LLMPERF_VERSION_MAJOR = 0
 LLMPERF_VERSION_MINOR = 1
@@ -484,6 +494,66 @@ class llmperf_hardware_value(Structure):
     ]
 
 
+class llmperf_utilisation_input(Structure):
+    """Work and the limits it is held against; 0 is "not known"."""
+
+    _fields_ = [("struct_size", c_size_t)]
+    _fields_ += [
+        (name, c_double)
+        for name in (
+            "flops",
+            "bytes",
+            "time_ms",
+            "peak_tflops",
+            "bandwidth_gbs",
+            "busy_share",
+            "serial_floor_ms",
+            "link_bytes",
+            "link_gbs",
+            "l2_mb",
+            "steps",
+            "devices",
+        )
+    ]
+
+
+class llmperf_utilisation(Structure):
+    """Utilisation, floors and bound, with reasons for what is NaN."""
+
+    _fields_ = [("struct_size", c_size_t)]
+    _fields_ += [
+        (name, c_double)
+        for name in (
+            "mfu",
+            "mbu",
+            "achieved_tflops",
+            "achieved_gbs",
+            "intensity",
+            "ridge",
+            "attainable_tflops",
+            "mfu_limit",
+            "compute_floor_ms",
+            "memory_floor_ms",
+            "link_floor_ms",
+            "time_floor_ms",
+            "floor_ratio",
+            "wall_ratio",
+        )
+    ]
+    _fields_ += [
+        (name, c_char_p)
+        for name in (
+            "mfu_reason",
+            "mbu_reason",
+            "intensity_reason",
+            "floor_reason",
+            "ratio_reason",
+            "bound_reason",
+        )
+    ]
+    _fields_ += [("bound", c_uint32), ("warnings", c_uint32)]
+
+
 STRUCTURES: List[Any] = [
     llmperf_ledger,
     llmperf_region_stats,
@@ -493,6 +563,8 @@ STRUCTURES: List[Any] = [
     llmperf_session_options,
     llmperf_hardware_query,
     llmperf_hardware_value,
+    llmperf_utilisation_input,
+    llmperf_utilisation,
     llmperf_model_info,
     llmperf_step,
     llmperf_work,
@@ -608,6 +680,18 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "llmperf_hardware_names": (c_int, [POINTER(text)]),
     "llmperf_origin_name": (c_char_p, [c_uint32]),
     "llmperf_confidence_name": (c_char_p, [c_uint32]),
+    # analysis.h
+    "llmperf_utilisation_compute": (
+        c_int, [POINTER(llmperf_utilisation_input), POINTER(llmperf_utilisation)]),
+    "llmperf_utilisation_add": (
+        c_int, [POINTER(llmperf_utilisation_input), POINTER(llmperf_utilisation_input)]),
+    "llmperf_bound_name": (c_char_p, [c_uint32]),
+    "llmperf_peak_mixed": (c_double, [POINTER(c_double), POINTER(c_double), c_size_t]),
+    "llmperf_floor_serial": (
+        c_double, [POINTER(c_double), POINTER(c_double), POINTER(c_double), c_size_t, c_double]),
+    "llmperf_batch_critical": (c_double, [c_double, c_double]),
+    "llmperf_intensity_limit": (c_double, [c_double, c_double, c_double, c_double]),
+    "llmperf_context_critical": (c_double, [c_double, c_double, c_double, c_double]),
     # output.h
     "llmperf_document_text": (c_int, [_profile, c_uint32, POINTER(text)]),
     "llmperf_document_write": (c_int, [_profile, c_uint32, c_char_p]),

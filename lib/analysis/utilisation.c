@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "lib/base/status.h"
+#include "llmperf/analysis.h"
+
+/* Floors closer than this are called balanced. */
+#define CLEARLY 1.2
+/* Further above its floor than this, with an idle GPU, work waits for launches or the host. */
+#define FAR_ABOVE   3.0
+#define MOSTLY_IDLE 0.5
+/* Times are measured in nanoseconds and added up; a share of 1e-6 below the floor is not a fault.
+ */
+#define ROUNDING 1e-6
+
+/* Fields of the input behind struct_size, all doubles. */
+static const char *const fields[] = { "flops",           "bytes",         "time_ms",
+                                      "peak_tflops",     "bandwidth_gbs", "busy_share",
+                                      "serial_floor_ms", "link_bytes",    "link_gbs",
+                                      "l2_mb",           "steps",         "devices" };
+#define FIELDS (sizeof(fields) / sizeof(fields[0]))
+
+_Static_assert(sizeof(llmperf_utilisation_input) == sizeof(size_t) + FIELDS * sizeof(double),
+               "each field has its name");
+
+static bool is_known(double value)
+{
+    return value > 0; /* not for NaN */
+}
+
+/* A whole copy of what the caller has, checked; 0 becomes NaN where it means "not known". */
+static int read_input(const llmperf_utilisation_input *input, llmperf_utilisation_input *whole)
+{
+    double values[FIELDS] = { 0 };
+    size_t size;
+
+    if (!input || input->struct_size < sizeof(size_t))
+        return lp_error(LLMPERF_EINVAL, "an input is required; initialise it with "
+                                        "LLMPERF_UTILISATION_INPUT_INIT");
+    size = input->struct_size < sizeof(*whole) ? input->struct_size : sizeof(*whole);
+    memcpy(values, (const char *)input + sizeof(size_t), size - sizeof(size_t));
+    for (size_t i = 0; i < FIELDS; i++) {
+        if (values[i] < 0 || isinf(values[i]))
+            return lp_error(LLMPERF_EINVAL, "%s is %g; it must be positive, or 0 for not known",
+                            fields[i], values[i]);
+        if (!is_known(values[i]))
+            values[i] = NAN;
+    }
+    whole->struct_size = sizeof(*whole);
+    memcpy((char *)whole + sizeof(size_t), values, sizeof(values));
+    if (whole->busy_share > 1 + ROUNDING)
+        return lp_error(LLMPERF_EINVAL, "busy_share is %g; it must not exceed 1",
+                        whole->busy_share);
+    whole->steps = is_known(whole->steps) ? whole->steps : 1;
+    whole->devices = is_known(whole->devices) ? whole->devices : 1;
+    return 0;
+}
+
+static const char *missing_work(const llmperf_utilisation_input *in, bool memory)
+{
+    if (memory)
+        return isnan(in->bytes)           ? "the bytes of the work are not known, or 0"
+               : isnan(in->bandwidth_gbs) ? "the memory bandwidth is not known"
+                                          : NULL;
+    return isnan(in->flops) ? "the FLOPs of the work are not known, or 0"
+           : isnan(in->peak_tflops)
+               ? "the peak of the dtype is not known, or the GPU lacks the dtype"
+               : NULL;
+}
+
+static void set_mfu(const llmperf_utilisation_input *in, llmperf_utilisation *out)
+{
+    out->achieved_tflops = in->flops / (in->time_ms * 1e9);
+    out->mfu = out->achieved_tflops / (in->peak_tflops * in->devices);
+    if ((out->mfu_reason = missing_work(in, false)))
+        out->mfu = NAN;
+    else if (isnan(in->time_ms))
+        out->mfu_reason = "the time is not known, or 0";
+    else if (out->mfu > 1 + ROUNDING) {
+        out->mfu = NAN;
+        out->mfu_reason = "above 1, so an input is wrong: the peak, the dtype, the FLOPs (tokens, "
+                          "convention) or the time (part of the region was not recorded)";
+    }
+}
+
+static bool fits_in_l2(const llmperf_utilisation_input *in)
+{
+    return in->bytes / in->steps < 2 * in->l2_mb * 1e6 * in->devices;
+}
+
+static void set_mbu(const llmperf_utilisation_input *in, llmperf_utilisation *out)
+{
+    out->achieved_gbs = in->bytes / (in->time_ms * 1e6);
+    out->mbu = out->achieved_gbs / (in->bandwidth_gbs * in->devices);
+    if (fits_in_l2(in))
+        out->warnings |= LLMPERF_WARNING_L2_RESIDENT;
+    if ((out->mbu_reason = missing_work(in, true)))
+        out->mbu = NAN;
+    else if (isnan(in->time_ms))
+        out->mbu_reason = "the time is not known, or 0";
+    else if (out->mbu > 1 + ROUNDING && !(out->warnings & LLMPERF_WARNING_L2_RESIDENT)) {
+        out->mbu = NAN;
+        out->mbu_reason = "above 1, so an input is wrong: the bandwidth, the bytes (tokens, dtype, "
+                          "experts) or the time (part of the region was not recorded)";
+    }
+}
+
+static void set_roofline(const llmperf_utilisation_input *in, llmperf_utilisation *out)
+{
+    out->intensity = in->flops / in->bytes;
+    out->ridge = 1e3 * in->peak_tflops / in->bandwidth_gbs;
+    out->attainable_tflops =
+        isnan(out->intensity) || isnan(out->ridge)
+            ? NAN
+            : fmin(in->peak_tflops, out->intensity * in->bandwidth_gbs / 1e3) * in->devices;
+    out->mfu_limit = out->attainable_tflops / (in->peak_tflops * in->devices);
+    if (isnan(out->intensity))
+        out->intensity_reason = isnan(in->flops) ? missing_work(in, false) : missing_work(in, true);
+}
+
+static void set_floors(const llmperf_utilisation_input *in, llmperf_utilisation *out)
+{
+    double largest;
+
+    out->compute_floor_ms = in->flops / (in->peak_tflops * 1e9 * in->devices);
+    out->memory_floor_ms = in->bytes / (in->bandwidth_gbs * 1e6 * in->devices);
+    out->link_floor_ms = in->link_bytes / (in->link_gbs * 1e6);
+    /* fmax takes the other one for NaN: a floor of one resource alone is still a floor. */
+    largest = fmax(fmax(out->compute_floor_ms, out->memory_floor_ms), out->link_floor_ms);
+    out->time_floor_ms = isnan(in->serial_floor_ms) ? largest : in->serial_floor_ms;
+    if (in->serial_floor_ms < largest * (1 - ROUNDING)) {
+        out->time_floor_ms = NAN;
+        out->floor_reason = "the serial floor is below the one of the whole work: they are not of "
+                            "the same operators, peak and bandwidth";
+    } else if (isnan(out->time_floor_ms)) {
+        out->floor_reason = "neither FLOPs with a peak nor bytes with a bandwidth are known";
+    }
+}
+
+static void set_ratio(const llmperf_utilisation_input *in, llmperf_utilisation *out)
+{
+    out->floor_ratio = in->time_ms / out->time_floor_ms;
+    out->wall_ratio = out->floor_ratio / in->busy_share;
+    if (isnan(in->time_ms))
+        out->ratio_reason = "the time is not known, or 0";
+    else if (isnan(out->time_floor_ms))
+        out->ratio_reason = out->floor_reason;
+    else if (out->floor_ratio < 1 - ROUNDING) {
+        out->floor_ratio = out->wall_ratio = NAN;
+        out->ratio_reason = out->warnings & LLMPERF_WARNING_L2_RESIDENT
+                                ? "faster than the floor: the bytes fit in the L2 cache and need "
+                                  "not come from device memory"
+                                : "faster than the floor, so an input is wrong: a limit, the work, "
+                                  "or the time";
+    }
+}
+
+/* Bound of the work itself, on a GPU that is kept busy. */
+static uint32_t bound_of_floors(const llmperf_utilisation *out)
+{
+    double compute = out->compute_floor_ms, memory = out->memory_floor_ms;
+
+    if (out->link_floor_ms > compute && out->link_floor_ms > memory)
+        return LLMPERF_BOUND_COMMUNICATION;
+    if (memory > CLEARLY * compute)
+        return LLMPERF_BOUND_MEMORY;
+    return compute > CLEARLY * memory ? LLMPERF_BOUND_COMPUTE : LLMPERF_BOUND_BALANCED;
+}
+
+static void set_bound(const llmperf_utilisation_input *in, llmperf_utilisation *out)
+{
+    bool far = (isnan(in->busy_share) ? out->floor_ratio : out->wall_ratio) > FAR_ABOVE;
+
+    if (isnan(in->busy_share) && !isnan(in->time_ms))
+        out->warnings |= LLMPERF_WARNING_BUSY_UNKNOWN;
+    if (isnan(in->busy_share) && far)
+        out->bound_reason = "far above the floor, and how busy the GPU was is not known: launches "
+                            "and the host cannot be ruled out";
+    else if (far && in->busy_share < MOSTLY_IDLE)
+        out->bound = LLMPERF_BOUND_LAUNCH;
+    else if (isnan(out->compute_floor_ms))
+        out->bound_reason = missing_work(in, false);
+    else if (isnan(out->memory_floor_ms))
+        out->bound_reason = missing_work(in, true);
+    else if (!isnan(in->time_ms) && isnan(out->floor_ratio))
+        out->bound_reason = out->ratio_reason;
+    else
+        out->bound = bound_of_floors(out);
+}
+
+int llmperf_utilisation_compute(const llmperf_utilisation_input *input, llmperf_utilisation *out)
+{
+    llmperf_utilisation_input in;
+    llmperf_utilisation whole = LLMPERF_UTILISATION_INIT;
+    size_t size;
+    int status;
+
+    if (!out || out->struct_size < sizeof(size_t))
+        return lp_error(LLMPERF_EINVAL,
+                        "an output is required; initialise it with LLMPERF_UTILISATION_INIT");
+    if ((status = read_input(input, &in)) < 0)
+        return status;
+    set_mfu(&in, &whole);
+    set_mbu(&in, &whole);
+    set_roofline(&in, &whole);
+    set_floors(&in, &whole);
+    set_ratio(&in, &whole);
+    set_bound(&in, &whole);
+    size = out->struct_size;
+    memcpy(out, &whole, size < sizeof(whole) ? size : sizeof(whole));
+    out->struct_size = size;
+    return 0;
+}
+
+/* Mean of a limit over the time that it held. */
+static double weigh(double limit, double time_ms, double other, double other_ms)
+{
+    return (limit * time_ms + other * other_ms) / (time_ms + other_ms);
+}
+
+int llmperf_utilisation_add(llmperf_utilisation_input *total, const llmperf_utilisation_input *part)
+{
+    llmperf_utilisation_input sum, in;
+    bool first;
+    size_t size;
+    int status;
+
+    if ((status = read_input(total, &sum)) < 0 || (status = read_input(part, &in)) < 0)
+        return status;
+    first = isnan(sum.time_ms);
+    if (isnan(in.time_ms))
+        return lp_error(LLMPERF_EINVAL, "work without a time cannot be added up");
+    if (!first && (sum.devices != in.devices ||
+                   (sum.l2_mb != in.l2_mb && !(isnan(sum.l2_mb) && isnan(in.l2_mb)))))
+        return lp_error(LLMPERF_EINVAL, "work of unlike GPUs cannot be added up");
+    if (first) {
+        sum = in;
+    } else {
+        sum.peak_tflops = weigh(sum.peak_tflops, sum.time_ms, in.peak_tflops, in.time_ms);
+        sum.bandwidth_gbs = weigh(sum.bandwidth_gbs, sum.time_ms, in.bandwidth_gbs, in.time_ms);
+        sum.link_gbs = weigh(sum.link_gbs, sum.time_ms, in.link_gbs, in.time_ms);
+        sum.busy_share = (sum.time_ms + in.time_ms) /
+                         (sum.time_ms / sum.busy_share + in.time_ms / in.busy_share);
+        sum.flops += in.flops;
+        sum.bytes += in.bytes;
+        sum.serial_floor_ms += in.serial_floor_ms;
+        sum.link_bytes += in.link_bytes;
+        sum.steps += in.steps;
+        sum.time_ms += in.time_ms;
+    }
+    size = total->struct_size;
+    memcpy(total, &sum, size < sizeof(sum) ? size : sizeof(sum));
+    total->struct_size = size;
+    return 0;
+}
+
+const char *llmperf_bound_name(uint32_t bound)
+{
+    static const char *const names[] = { "unknown",  "compute",       "memory",
+                                         "balanced", "communication", "launch" };
+
+    return bound < sizeof(names) / sizeof(names[0]) ? names[bound] : names[0];
+}

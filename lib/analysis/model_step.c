@@ -233,7 +233,7 @@ static void add_request(struct lp_step *step, const struct request *request, uin
 static int add_requests(const struct llmperf_model *model, struct lp_step *step)
 {
     const llmperf_step *given = &step->given;
-    struct request request;
+    struct request request = { 0 };
     int status;
 
     if (given->requests == 0 || given->requests > LIMIT_REQUESTS)

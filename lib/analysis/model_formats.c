@@ -147,9 +147,12 @@ void lp_read_formats(const struct lp_fields *fields)
     }
     if (reader->status < 0)
         return;
+    /* Engines run a decoder in 16 bits; the framework of an image model loads it in 32. */
+    model->base_dtype =
+        model->family && lp_decoder_family(model->family) ? LLMPERF_DTYPE_BF16 : LLMPERF_DTYPE_FP32;
     if (!word)
-        lp_reader_assume(reader, "torch_dtype is absent: bf16");
-    model->base_dtype = LLMPERF_DTYPE_BF16;
+        lp_reader_assume(reader, "torch_dtype is absent: %s",
+                         llmperf_dtype_name(model->base_dtype));
     if (word && (llmperf_dtype_find(word, &model->base_dtype) < 0 ||
                  lp_dtype(model->base_dtype)->quantised))
         lp_reader_fail(reader, LLMPERF_EFORMAT,

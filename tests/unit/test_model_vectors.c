@@ -497,6 +497,49 @@ static void padded_windows_are_hardware_flops_only(void **state)
     llmperf_model_free(model);
 }
 
+/* FLOPs of the rows with this kind, and with this name if one is given. */
+static uint64_t executed(const llmperf_model *model, uint64_t pixels, const char *kind,
+                         const char *name)
+{
+    llmperf_operator_work op = LLMPERF_OPERATOR_WORK_INIT;
+    llmperf_step step = LLMPERF_STEP_INIT;
+    uint64_t sum = 0;
+
+    step.phase = LLMPERF_PHASE_VISION;
+    step.images = 1;
+    step.image_heights = &pixels;
+    for (size_t i = 0; llmperf_model_operator(model, &step, i, &op) == 0; i++)
+        if (strcmp(op.layer_kind, kind) == 0 && (!name || strcmp(op.name, name) == 0))
+            sum += op.hardware_flops;
+    return sum;
+}
+
+static void parts_of_the_encoder_equal_the_vectors(void **state)
+{
+    llmperf_model *model = open_model("deepseek_ocr");
+    json_t *ocr = at(vectors, "deepseek_ocr"), *expected;
+    const char *key;
+
+    (void)state;
+    json_object_foreach(at(ocr, "sam_detail"), key, expected)
+    {
+        uint64_t pixels = strtoull(key, NULL, 10);
+        uint64_t patches = executed(model, pixels, "sam", "patch_embed");
+
+        assert_number("patch_embed", patches, at(expected, "patch_embed"));
+        assert_number("global block", (executed(model, pixels, "sam", NULL) - patches) / 4,
+                      at(expected, "block_global_each"));
+        assert_number("window block", executed(model, pixels, "sam_window", NULL) / 8,
+                      at(expected, "block_window_each"));
+        assert_number("neck", executed(model, pixels, "conv", "neck"), at(expected, "neck"));
+        assert_number("compressor", executed(model, pixels, "conv", "compressor"),
+                      at(expected, "compressor"));
+        assert_number("clip", executed(model, pixels, "clip", NULL),
+                      at(at(at(ocr, "clip_detail"), key), "total"));
+    }
+    llmperf_model_free(model);
+}
+
 static void decoder_of_deepseek_ocr_equals_the_vectors(void **state)
 {
     json_t *expected = at(vectors, "deepseek_ocr");
@@ -578,6 +621,7 @@ int main(void)
         cmocka_unit_test(speculation_equals_the_vectors),
         cmocka_unit_test(modes_of_deepseek_ocr_equal_the_vectors),
         cmocka_unit_test(padded_windows_are_hardware_flops_only),
+        cmocka_unit_test(parts_of_the_encoder_equal_the_vectors),
         cmocka_unit_test(decoder_of_deepseek_ocr_equals_the_vectors),
         cmocka_unit_test(plain_image_models_equal_the_vectors),
     };

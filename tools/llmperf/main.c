@@ -37,6 +37,15 @@ static const struct command commands[] = {
       "that fails.\n"
       "  --schema FILE  default: schema/metrics.schema.json of the data files\n",
       cmd_validate },
+    { "hardware", "peaks of a GPU and where they come from",
+      "usage: llmperf hardware [NAME] [--list] [--format text|json] [--config FILE]\n"
+      "\n"
+      "Prints the limits that utilisation is held against: dense peaks, bandwidth, ridge points, each\n"
+      "with its source. NAME is a GPU as the driver calls it; default: the GPUs of this machine.\n"
+      "  --list         names of all GPUs that are known\n"
+      "  --config FILE  YAML with hardware.peak_tflops and hardware.bandwidth_gbs\n"
+      "LLMPERF_PEAK_TFLOPS (one number, or bf16=989,fp8=1979) and LLMPERF_BANDWIDTH_GBS win.\n",
+      cmd_hardware },
     { "doctor", "what works on this machine, and what to do about the rest",
       "usage: llmperf doctor [--format text|json]\n"
       "\n"

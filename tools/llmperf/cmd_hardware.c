@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `llmperf hardware`: the limits that MFU, MBU and floors are held against, and where they come
+ * from. */
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "command.h"
+#include "llmperf/llmperf.h"
+
+#define NAME_BYTES 256
+
+static const struct {
+    const char *key, *words, *unit;
+    uint32_t quantity;
+} quantities[] = {
+    { "bandwidth_gbs", "memory bandwidth", "GB/s", LLMPERF_HARDWARE_BANDWIDTH_GBS },
+    { "memory_gb", "memory", "GB", LLMPERF_HARDWARE_MEMORY_GB },
+    { "l2_mb", "L2 cache", "MB", LLMPERF_HARDWARE_L2_MB },
+    { "link_gbs", "NVLink, both directions", "GB/s", LLMPERF_HARDWARE_LINK_GBS },
+    { "sm_count", "SMs", "", LLMPERF_HARDWARE_SMS },
+    { "tensor_clock_mhz", "clock of tensor peaks", "MHz", LLMPERF_HARDWARE_TENSOR_CLOCK_MHZ },
+    { "vector_clock_mhz", "clock of fp32 and fp64", "MHz", LLMPERF_HARDWARE_VECTOR_CLOCK_MHZ },
+};
+#define QUANTITIES (sizeof(quantities) / sizeof(quantities[0]))
+
+static llmperf_hardware_value peak_of(const llmperf_hardware *hardware, const char *dtype)
+{
+    llmperf_hardware_value value = LLMPERF_HARDWARE_VALUE_INIT;
+
+    llmperf_hardware_peak(hardware, dtype, &value);
+    return value;
+}
+
+static llmperf_hardware_value quantity_of(const llmperf_hardware *hardware, uint32_t quantity)
+{
+    llmperf_hardware_value value = LLMPERF_HARDWARE_VALUE_INIT;
+
+    llmperf_hardware_quantity(hardware, quantity, &value);
+    return value;
+}
+
+/* FLOPs a byte; NaN if one of the two is not known. */
+static double ridge_of(const llmperf_hardware *hardware, const char *dtype)
+{
+    return 1e3 * peak_of(hardware, dtype).value /
+           quantity_of(hardware, LLMPERF_HARDWARE_BANDWIDTH_GBS).value;
+}
+
+static void print_number(int width, double number)
+{
+    if (isnan(number))
+        print("%*s", width, "-");
+    else
+        print("%*.5g", width, number);
+}
+
+static void print_origin(const llmperf_hardware_value *value)
+{
+    if (isnan(value->value))
+        print("  %s\n", value->reason);
+    else
+        print("  %-8s  %-6s  %s\n", llmperf_origin_name(value->origin),
+              llmperf_confidence_name(value->confidence), value->source);
+}
+
+static void print_text(const llmperf_hardware *hardware, int32_t device)
+{
+    int32_t capability = llmperf_hardware_capability(hardware);
+    const char *text;
+
+    if (device >= 0)
+        print("GPU %d: ", device);
+    print("%s", llmperf_hardware_name(hardware));
+    if (capability > 0)
+        print(", compute capability %d.%d", capability / 10, capability % 10);
+    print("\n\n  %-7s  %9s  %9s  %-8s  %-6s  %s\n", "dtype", "TFLOP/s", "ridge", "from", "sure",
+          "source (dense peaks; ridge in FLOPs a byte)");
+    for (size_t i = 0; (text = llmperf_hardware_dtype(i)); i++) {
+        llmperf_hardware_value value = peak_of(hardware, text);
+
+        print("  %-7s", text);
+        print_number(11, value.value);
+        print_number(11, ridge_of(hardware, text));
+        print_origin(&value);
+    }
+    print("\n");
+    for (size_t i = 0; i < QUANTITIES; i++) {
+        llmperf_hardware_value value = quantity_of(hardware, quantities[i].quantity);
+
+        print("  %-23s", quantities[i].words);
+        print_number(8, value.value);
+        print(" %-4s", quantities[i].unit);
+        print_origin(&value);
+    }
+    for (size_t i = 0; (text = llmperf_hardware_warning(hardware, i)); i++)
+        print("%s  Note: %s.\n", i == 0 ? "\n" : "", text);
+}
+
+/* Text of the library and of its data files is UTF-8. */
+static void put_string(const char *text)
+{
+    if (!text) {
+        print("null");
+        return;
+    }
+    print("\"");
+    for (; *text; text++)
+        if (*text == '"' || *text == '\\')
+            print("\\%c", *text);
+        else if ((unsigned char)*text < 0x20)
+            print("\\u%04x", (unsigned)*text);
+        else
+            print("%c", *text);
+    print("\"");
+}
+
+static void put_number(const char *key, double number)
+{
+    print("\"%s\": ", key);
+    if (isfinite(number))
+        print("%.17g", number);
+    else
+        print("null");
+}
+
+static void put_value(const char *key, const llmperf_hardware_value *value, double ridge)
+{
+    print("\"%s\": {", key);
+    put_number("value", value->value);
+    if (ridge >= 0) {
+        print(", ");
+        put_number("ridge", ridge);
+    }
+    print(", \"origin\": \"%s\", \"confidence\": \"%s\", \"source\": ",
+          llmperf_origin_name(value->origin), llmperf_confidence_name(value->confidence));
+    put_string(value->source);
+    print(", \"reason\": ");
+    put_string(value->reason);
+    print("}");
+}
+
+static void print_json(const llmperf_hardware *hardware, int32_t device)
+{
+    int32_t capability = llmperf_hardware_capability(hardware);
+    const char *text;
+
+    print("{\"name\": ");
+    put_string(llmperf_hardware_name(hardware));
+    if (device >= 0)
+        print(", \"device\": %d", device);
+    else
+        print(", \"device\": null");
+    if (capability > 0)
+        print(", \"compute_capability\": \"%d.%d\"", capability / 10, capability % 10);
+    else
+        print(", \"compute_capability\": null");
+    print(",\n  \"peak_tflops\": {");
+    for (size_t i = 0; (text = llmperf_hardware_dtype(i)); i++) {
+        llmperf_hardware_value value = peak_of(hardware, text);
+
+        print("%s\n    ", i > 0 ? "," : "");
+        put_value(text, &value, ridge_of(hardware, text));
+    }
+    print("\n  }");
+    for (size_t i = 0; i < QUANTITIES; i++) {
+        llmperf_hardware_value value = quantity_of(hardware, quantities[i].quantity);
+
+        print(",\n  ");
+        put_value(quantities[i].key, &value, NAN);
+    }
+    print(",\n  \"warnings\": [");
+    for (size_t i = 0; (text = llmperf_hardware_warning(hardware, i)); i++) {
+        print("%s", i > 0 ? ", " : "");
+        put_string(text);
+    }
+    print("]}");
+}
+
+struct request {
+    bool json;
+    char name[NAME_BYTES];
+    llmperf_config *config;
+};
+
+static void print_gpu(const struct request *request, const llmperf_hardware *hardware,
+                      int32_t device)
+{
+    if (request->json) {
+        print("%s", device > 0 ? ",\n" : "{\"schema_version\": 1, \"gpus\": [\n");
+        print_json(hardware, device);
+    } else {
+        print("%s", device > 0 ? "\n" : "");
+        print_text(hardware, device);
+    }
+}
+
+static int print_named(const struct request *request)
+{
+    llmperf_hardware_query query = LLMPERF_HARDWARE_QUERY_INIT;
+    llmperf_hardware *hardware;
+    int status;
+
+    query.name = request->name;
+    if ((status = llmperf_hardware_find(&query, request->config, &hardware)) < 0)
+        return fail_status(status);
+    print_gpu(request, hardware, -1);
+    print("%s", request->json ? "]}\n" : "");
+    llmperf_hardware_free(hardware);
+    return EXIT_FINE;
+}
+
+static int print_local(const struct request *request)
+{
+    llmperf_hardware *hardware;
+    int32_t device = 0;
+    int status;
+
+    while ((status = llmperf_hardware_local(device, request->config, &hardware)) == LLMPERF_OK) {
+        print_gpu(request, hardware, device++);
+        llmperf_hardware_free(hardware);
+    }
+    if (status == LLMPERF_ENODEVICE) {
+        fprintf(stderr, "llmperf: no GPU here: %s; name one, see llmperf hardware --list\n",
+                llmperf_last_error());
+        return EXIT_ENVIRONMENT;
+    }
+    /* Past the last device. */
+    if (status != LLMPERF_ENOENT || device == 0)
+        return fail_status(status);
+    print("%s", request->json ? "]}\n" : "");
+    return EXIT_FINE;
+}
+
+static int print_list(bool json)
+{
+    char *names = NULL, *rest = NULL;
+    int status = llmperf_hardware_names(&names);
+
+    if (status < 0)
+        return fail_status(status);
+    if (!json)
+        print("%s", names);
+    print("%s", json ? "{\"schema_version\": 1, \"names\": [" : "");
+    for (char *line = json ? strtok_r(names, "\n", &rest) : NULL; line;
+         line = strtok_r(NULL, "\n", &rest)) {
+        print("%s\n  ", line > names ? "," : "");
+        put_string(line);
+    }
+    print("%s", json ? "\n]}\n" : "");
+    llmperf_text_free(names);
+    return EXIT_FINE;
+}
+
+/* Takes a flag out of argv. */
+static bool take_flag(int *argc, char **argv, const char *flag)
+{
+    int kept = 1;
+
+    for (int i = 1; i < *argc; i++)
+        if (strcmp(argv[i], flag) != 0)
+            argv[kept++] = argv[i];
+    if (kept == *argc)
+        return false;
+    *argc = kept;
+    return true;
+}
+
+/* Words of a name need no quotes: llmperf hardware RTX 4090. */
+static bool join_name(struct request *request, int count, char **argv)
+{
+    size_t used = 0;
+
+    for (int i = 1; i <= count && used < NAME_BYTES; i++)
+        used += (size_t)snprintf(request->name + used, NAME_BYTES - used, "%s%s", i > 1 ? " " : "",
+                                 argv[i]);
+    for (size_t i = 0; i < used && used < NAME_BYTES; i++)
+        if (request->name[i] < 0x20 || request->name[i] > 0x7e)
+            return false;
+    return used < NAME_BYTES;
+}
+
+int cmd_hardware(const struct command *command, int argc, char **argv)
+{
+    struct option_text options[] = { { "--format", NULL, "text" }, { "--config", NULL, NULL } };
+    bool list = take_flag(&argc, argv, "--list"), measure = take_flag(&argc, argv, "--measure");
+    struct request request = { .config = NULL };
+    int count, status;
+
+    if ((status = parse_options(command, argc, argv, options, 2, &count)) >= 0)
+        return status;
+    if (measure)
+        return fail_usage(command, "measuring ceilings is not in this version");
+    if (strcmp(options[0].value, "text") != 0 && strcmp(options[0].value, "json") != 0)
+        return fail_usage(command, "format %s does not exist", options[0].value);
+    request.json = strcmp(options[0].value, "json") == 0;
+    if (list)
+        return count == 0 ? print_list(request.json) : fail_usage(command, "--list takes no name");
+    if (!join_name(&request, count, argv))
+        return fail_usage(command, "the name of a GPU is plain ASCII and below %d characters",
+                          NAME_BYTES);
+    if (options[1].value && (status = llmperf_config_open(options[1].value, &request.config)) < 0)
+        return fail_status(status);
+    status = count > 0 ? print_named(&request) : print_local(&request);
+    llmperf_config_free(request.config);
+    return status;
+}

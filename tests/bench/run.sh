@@ -9,7 +9,8 @@ set -eu
 export LC_ALL=C
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 build=${LLMPERF_BENCH_BUILD:-$root/build-bench}
-log=$build.log
+mkdir -p "$build"
+log=$build/bench.log
 
 if ! { meson setup "$build" "$root" --reconfigure --buildtype=release || meson setup "$build" "$root" --buildtype=release; } \
     >"$log" 2>&1 ||

@@ -43,7 +43,7 @@ typedef struct llmperf_utilisation_input {
     double serial_floor_ms; /**< llmperf_floor_serial() of all steps, if the operators are known */
     double link_bytes;      /**< sent between GPUs */
     double link_gbs;        /**< one direction */
-    double l2_mb;           /**< L2 cache */
+    double l2_mb;           /**< L2 cache, 2^20 bytes */
     double steps;           /**< how often the work was repeated in time_ms; 0 is 1 */
     double devices;         /**< GPUs that share the work in time_ms (the slowest one's); 0 is 1 */
 } llmperf_utilisation_input;

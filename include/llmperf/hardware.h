@@ -34,7 +34,7 @@ enum { LLMPERF_CONFIDENCE_NONE = 0, LLMPERF_CONFIDENCE_LOW = 1, LLMPERF_CONFIDEN
 enum {
     LLMPERF_HARDWARE_BANDWIDTH_GBS = 1,    /**< device memory, 10^9 bytes a second */
     LLMPERF_HARDWARE_MEMORY_GB = 2,        /**< as sold; of a device that is not listed 10^9 bytes */
-    LLMPERF_HARDWARE_L2_MB = 3,            /**< L2 cache */
+    LLMPERF_HARDWARE_L2_MB = 3,            /**< L2 cache, 2^20 bytes */
     LLMPERF_HARDWARE_SMS = 4,              /**< streaming multiprocessors */
     LLMPERF_HARDWARE_TENSOR_CLOCK_MHZ = 5, /**< clock of the peaks of tensor dtypes */
     LLMPERF_HARDWARE_VECTOR_CLOCK_MHZ = 6, /**< clock of fp32 and fp64; what CUDA reports */

@@ -381,8 +381,8 @@ static int fill_unlisted(struct request *request)
                        query->clock_khz / 1e3, "the driver did not say");
     fill_device_number(quantity(hardware, LLMPERF_HARDWARE_MEMORY_GB),
                        (double)query->memory_bytes / 1e9, "the driver did not say");
-    fill_device_number(quantity(hardware, LLMPERF_HARDWARE_L2_MB), query->l2_bytes / 1e6,
-                       "the driver did not say");
+    fill_device_number(quantity(hardware, LLMPERF_HARDWARE_L2_MB),
+                       query->l2_bytes / (double)(1 << 20), "the driver did not say");
     lp_hardware_unset(quantity(hardware, LLMPERF_HARDWARE_LINK_GBS),
                       "the driver does not say, and the GPU is not in the table");
     return 0;

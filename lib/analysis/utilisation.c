@@ -87,7 +87,7 @@ static void set_mfu(const llmperf_utilisation_input *in, llmperf_utilisation *ou
 
 static bool fits_in_l2(const llmperf_utilisation_input *in)
 {
-    return in->bytes / in->steps < 2 * in->l2_mb * 1e6 * in->devices;
+    return in->bytes / in->steps < 2 * in->l2_mb * (1 << 20) * in->devices;
 }
 
 static void set_mbu(const llmperf_utilisation_input *in, llmperf_utilisation *out)

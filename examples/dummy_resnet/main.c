@@ -136,7 +136,10 @@ static int print_ledger(const struct run *run)
            (unsigned long long)run->plan->warmup);
     printf("launches: %llu\n", (unsigned long long)run->launches);
     printf("ledger: %s, kernels seen %llu of %llu expected\n", llmperf_verdict_name(ledger.verdict),
-           (unsigned long long)ledger.kernels_seen, (unsigned long long)ledger.launches_expected);
+           (unsigned long long)ledger.kernels_seen,
+           (unsigned long long)(ledger.launches_expected == LLMPERF_UNKNOWN
+                                    ? 0
+                                    : ledger.launches_expected));
     for (size_t i = 0; (line = llmperf_profile_problem(run->profile, i)); i++)
         printf("problem: %s\n", line);
     return 0;

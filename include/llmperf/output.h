@@ -33,7 +33,7 @@ LLMPERF_API int llmperf_document_write(const llmperf_profile *profile, uint32_t 
 /** All documents of a run into its directory, which must exist. @return as llmperf_document_write(). */
 LLMPERF_API int llmperf_artifacts_write(const llmperf_profile *profile, const char *run_dir);
 
-/** Check a JSON file against its schema (found by its "$schema" or "schema_version" and name).
+/** Check a metrics.json, or any JSON file against a schema of your own (the part of JSON Schema 2020-12 that ours uses).
  *
  * @param schema_path  NULL: conf/schema/metrics.schema.json of llmperf_config_dir().
  * @return LLMPERF_OK; LLMPERF_EFORMAT (the error names the place that fails), LLMPERF_ENOENT, LLMPERF_EIO, LLMPERF_ENOMEM. */

@@ -102,7 +102,8 @@ typedef struct llmperf_kernel_stats {
     double share;            /**< of all device time of the profile, 0 to 1 */
 } llmperf_kernel_stats;
 
-/** Regions below a stage with one label and one stage, wherever they are nested. */
+/** Regions below a stage with one label and one stage, wherever they are nested. One that lies inside another of its label adds a
+ * call but no time: the outer one's time holds it. */
 typedef struct llmperf_operator_stats {
     size_t struct_size;
     const char *name;  /**< label */

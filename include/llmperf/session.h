@@ -41,9 +41,9 @@ typedef struct llmperf_session_options {
     size_t struct_size;
     uint32_t tier;                     /**< LLMPERF_TIER_… */
     uint32_t device_source;            /**< LLMPERF_SOURCE_… */
-    const char *run_dir;               /**< folder of this run, created; NULL: out_dir decides */
+    const char *run_dir;               /**< folder of this run, created; it may not hold a run yet; NULL: out_dir decides */
     const char *out_dir;               /**< folder of runs: the run goes to out_dir/run_id; NULL: LLMPERF_OUT, else nothing is written */
-    const char *run_id;                /**< NULL: UTC YYYYMMDD-HHMMSS-PID */
+    const char *run_id;                /**< NULL: UTC YYYYMMDD-HHMMSS-PID, with -1, -2 … if it is taken */
     const char *config_path;           /**< YAML file kept with the run as config.yaml; NULL: none */
     const char *model_path;            /**< model description kept by name with the run; NULL: none */
     const char *device_path;           /**< recording (replay) or script (fake) */
@@ -65,7 +65,8 @@ typedef struct llmperf_session llmperf_session;
  *
  * @param options      Borrowed; NULL: all defaults.
  * @param session_out  Yours: llmperf_session_stop(), then llmperf_session_free().
- * @return LLMPERF_OK; LLMPERF_EBUSY (a session runs already, or another profiler holds CUPTI and the source is cupti),
+ * @return LLMPERF_OK; LLMPERF_EBUSY (a session runs already, the folder holds a run, or another profiler holds CUPTI and the
+ *         source is cupti), LLMPERF_ENOENT,
  *         LLMPERF_ENODEVICE, LLMPERF_EINVAL, LLMPERF_ENOTSUP, LLMPERF_EIO, LLMPERF_ENOMEM.
  * @threads any thread */
 LLMPERF_API int llmperf_session_start(const llmperf_session_options *options, llmperf_session **session_out);

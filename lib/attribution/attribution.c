@@ -268,6 +268,11 @@ uint64_t lp_attribution_pending_memory(const struct lp_attribution *attribution)
     return attribution->memory_calls > settled ? attribution->memory_calls - settled : 0;
 }
 
+bool lp_attribution_failed(const struct lp_attribution *attribution)
+{
+    return attribution->correlation.failed || attribution->regions.failed;
+}
+
 void lp_attribution_ledger(const struct lp_attribution *attribution, llmperf_ledger *ledger)
 {
     uint64_t all_ns = attribution->attributed_ns + attribution->unattributed_ns;

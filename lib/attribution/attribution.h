@@ -49,6 +49,9 @@ uint64_t lp_attribution_pending(const struct lp_attribution *attribution);
 /** The same for calls of copies and sets; those of zero bytes never bring one. */
 uint64_t lp_attribution_pending_memory(const struct lp_attribution *attribution);
 
+/** Memory ran out: launches or regions are missing. */
+bool lp_attribution_failed(const struct lp_attribution *attribution);
+
 /** Fill in what attribution knows of the ledger; the rest is left alone. */
 void lp_attribution_ledger(const struct lp_attribution *attribution, llmperf_ledger *ledger);
 

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #define LP_CORRELATION_PAGE_BITS 12u
-#define LP_CORRELATION_PAGES     1024u /* 4 million ids, 32 MiB */
+#define LP_CORRELATION_PAGES     512u /* 2 million ids, 16 MiB */
 
 struct lp_launch {
     uint32_t node;

@@ -41,6 +41,8 @@ static inline uint64_t lp_varint_get(struct lp_varint_reader *reader)
 {
     uint64_t value = 0;
 
+    if (reader->at < reader->end && *reader->at < 0x80) /* most are one byte */
+        return *reader->at++;
     for (unsigned shift = 0; shift < 64 && reader->at < reader->end; shift += 7) {
         uint8_t byte = *reader->at++;
 

@@ -11,7 +11,8 @@ static uint32_t learn_path(struct lp_path_cache_entry *entry, uint32_t parent, c
 {
     uint32_t node = lp_path_intern(parent, label);
 
-    if (label && node != LP_PATH_OTHER) {
+    /* Kept is only what the limit lets through: a longer text is looked up each time. */
+    if (label && node != LP_PATH_OTHER && strlen(label) <= LLMPERF_LABEL_BYTES) {
         entry->label = lp_path_raw_label(label);
         entry->pointer = entry->label ? label : NULL;
         entry->parent = parent;

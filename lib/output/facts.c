@@ -116,8 +116,10 @@ double lp_coverage(const llmperf_ledger *ledger)
 {
     double coverage = ledger->attributed_gpu_time_share;
     double expected = (double)ledger->launches_expected;
+    /* Kernels of single launches that have a valid time and a known launch. */
+    double usable = (double)ledger->kernels_attributed - (double)ledger->graph_kernels_seen;
 
     if (ledger->launches_expected > 0 && ledger->launches_expected != LLMPERF_UNKNOWN)
-        coverage = fmin(coverage, (expected - (double)ledger->launches_missing) / expected);
+        coverage = fmin(coverage, fmax(usable, 0) / expected);
     return coverage;
 }

@@ -53,6 +53,10 @@ static void add_no_device(const llmperf_profile *profile, struct lp_text *out)
         lp_md_text(out, reason);
     }
     lp_text_puts(out, "\n");
+    if (llmperf_profile_problem(profile, 0)) {
+        lp_text_puts(out, "\nHost times are lower bounds:\n\n");
+        lp_problems_md(profile, out);
+    }
 }
 
 void lp_verdict_md(const llmperf_profile *profile, const llmperf_ledger *ledger,

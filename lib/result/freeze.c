@@ -125,7 +125,7 @@ static void sum_quantities(struct freezer *freezer)
     }
 }
 
-static void fill_names(struct freezer *freezer, llmperf_region_stats *stats, uint32_t node)
+static int fill_names(struct freezer *freezer, llmperf_region_stats *stats, uint32_t node)
 {
     const struct lp_path *path = lp_path_get(node);
     uint32_t stage = lp_path_stage(node);
@@ -145,6 +145,7 @@ static void fill_names(struct freezer *freezer, llmperf_region_stats *stats, uin
     stats->context = freezer->quantities[node][LLMPERF_QUANTITY_CONTEXT];
     stats->flops = freezer->quantities[node][LLMPERF_QUANTITY_FLOPS];
     stats->bytes = freezer->quantities[node][LLMPERF_QUANTITY_BYTES];
+    return stats->path && stats->label ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
 }
 
 static void fill_wall(llmperf_region_stats *stats, const struct lp_host_total *host)
@@ -218,7 +219,8 @@ static int add_region_row(struct freezer *freezer, uint32_t node, uint32_t row)
         node < freezer->totals->hosts.count ? &freezer->totals->hosts.items[node] : NULL;
     struct lp_region_row region = { LLMPERF_REGION_STATS_INIT, { NULL, 0 } };
 
-    fill_names(freezer, &region.stats, node);
+    if (fill_names(freezer, &region.stats, node) < 0)
+        return LLMPERF_ENOMEM;
     fill_wall(&region.stats, host);
     region.stats.idle_ms = NAN;
     if (row == LP_HASHMAP_NONE)
@@ -283,6 +285,8 @@ static int add_kernel_row(struct freezer *freezer, const struct lp_kernel_total 
     stats->p50_ms = quantile_ms(&total->durations, 0.50, total->min_ns, total->max_ns);
     stats->p95_ms = quantile_ms(&total->durations, 0.95, total->min_ns, total->max_ns);
     stats->p99_ms = quantile_ms(&total->durations, 0.99, total->min_ns, total->max_ns);
+    if (!stats->name || (!stats->region && total->node != LP_PATH_UNKNOWN))
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
     return lp_vector_push(&freezer->profile->kernels, row);
 }
 

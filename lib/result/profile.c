@@ -230,15 +230,33 @@ static llmperf_operator_stats *find_operator(llmperf_profile *profile, struct lp
     return &profile->operators.items[row];
 }
 
+/* Does an operator lie inside one of the same name? Its time is in that one's already. */
+static bool is_inside_itself(const llmperf_region_stats *region)
+{
+    size_t length = strlen(region->label);
+    const char *at = region->parent;
+
+    while (at && (at = strstr(at, region->label))) {
+        bool begins = at == region->parent || at[-1] == '/';
+
+        if (begins && (at[length] == '/' || !at[length]))
+            return true;
+        at++;
+    }
+    return false;
+}
+
 /* A region's rows on several devices repeat its host times: those count once, on the first row. */
 static void add_to_operator(llmperf_operator_stats *stats, const llmperf_region_stats *region,
                             bool again)
 {
-    if (!again) {
+    bool inside = is_inside_itself(region);
+
+    if (!again)
         stats->calls += region->instances;
-        stats->total_time_ms += isnan(region->wall_sum_ms) ? 0 : region->wall_sum_ms;
-    }
-    if (!isnan(region->gpu_busy_ms))
+    if (!again && !inside && !isnan(region->wall_sum_ms))
+        stats->total_time_ms += region->wall_sum_ms;
+    if (!inside && !isnan(region->gpu_busy_ms))
         stats->cuda_time_ms =
             (isnan(stats->cuda_time_ms) ? 0 : stats->cuda_time_ms) + region->gpu_busy_ms;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading run files: one that is being written, too, and one on a read-only medium. */
+#include <errno.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -359,8 +360,10 @@ static int open_file(const char *path, llmperf_profile **profile_out)
     int status;
 
     if (!lp_path_exists(path))
-        return lp_error(LLMPERF_ENOENT,
-                        "%s does not exist; give a run directory or its run.llmperf", path);
+        return errno == EACCES
+                   ? lp_error(LLMPERF_EIO, "%s may not be read: %s", path, strerror(errno))
+                   : lp_error(LLMPERF_ENOENT,
+                              "%s does not exist; give a run directory or its run.llmperf", path);
     if ((status = open_reader(path, &reader.db)) < 0)
         return status;
     reader.profile = lp_profile_create();

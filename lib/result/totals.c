@@ -5,7 +5,7 @@
 #include "lib/result/totals.h"
 #include "llmperf/activity.h"
 
-#define INTERVALS_KEPT (UINT64_C(1) << 21) /* of all unions together: 32 MiB */
+#define INTERVALS_KEPT (UINT64_C(3) << 19) /* of all unions together: 24 MiB */
 #define FOLD_CHECK     16384u              /* activities between two looks at it */
 
 struct lp_totals *lp_totals_create(const struct lp_names *names)
@@ -89,8 +89,12 @@ void lp_totals_count(struct lp_totals *totals, uint32_t node, uint32_t quantity,
 {
     struct lp_host_total *host = find_host(totals, node);
 
-    if (host && quantity < LP_QUANTITIES)
-        host->quantities[quantity] += amount;
+    uint64_t room;
+
+    if (!host || quantity >= LP_QUANTITIES)
+        return;
+    room = LLMPERF_UNKNOWN - 1 - host->quantities[quantity]; /* the largest value means "unknown" */
+    host->quantities[quantity] += amount < room ? amount : room;
 }
 
 /* Merge a union and hand its merged runs up to the inclusive time of `target`, if that is a row. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -48,12 +49,11 @@ static int add_notes(llmperf_profile *profile)
     const llmperf_ledger *ledger = &profile->ledger;
 
     if (ledger->regions_truncated > 0 &&
-        lp_profile_add_note(
-            profile,
-            "%" PRIu64
-            " region instances were open at the start or the end of the session; their wall "
-            "times are not known and not in the totals",
-            ledger->regions_truncated) < 0)
+        lp_profile_add_note(profile,
+                            "%" PRIu64 " region instances were open at the start or the end of the "
+                            "session, or when their thread ended; their wall "
+                            "times are not known and not in the totals",
+                            ledger->regions_truncated) < 0)
         return LLMPERF_ENOMEM;
     if (ledger->regions_unbalanced > 0 &&
         lp_profile_add_note(profile, "%" PRIu64 " region ends had no begin and were ignored",
@@ -78,8 +78,12 @@ int lp_profile_judge(llmperf_profile *profile)
 
     if (add_notes(profile) < 0 || add_faults(profile, &found) < 0)
         return LLMPERF_ENOMEM;
-    if (ledger->verdict == LLMPERF_VERDICT_NO_DEVICE && found == 0)
+    if (ledger->verdict == LLMPERF_VERDICT_NO_DEVICE) { /* Nobody counted: not known is not none. */
+        ledger->launches_expected = ledger->graph_launches = LLMPERF_UNKNOWN;
+        ledger->memory_calls = ledger->launches_missing = LLMPERF_UNKNOWN;
+        ledger->sampled_fraction = NAN;
         return 0;
+    }
     ledger->verdict = found > 0 || cut               ? LLMPERF_VERDICT_INCOMPLETE
                       : ledger->sampled_fraction < 1 ? LLMPERF_VERDICT_SAMPLED
                                                      : LLMPERF_VERDICT_COMPLETE;

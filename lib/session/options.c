@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,6 +8,8 @@
 #include "lib/base/status.h"
 #include "lib/base/text.h"
 #include "lib/session/options.h"
+
+#define RING_BYTES_MAX (UINT64_C(1) << 30)
 
 static const char *const tiers[] = { NULL, "regions", "light", "deep", "counters" };
 #define TIERS (sizeof(tiers) / sizeof(tiers[0]))
@@ -48,6 +51,7 @@ static int choose_run_dir(struct lp_options *options, const llmperf_session_opti
     const char *out_dir = given->out_dir ? given->out_dir : getenv("LLMPERF_OUT");
     char run_id[64];
 
+    options->run_id_is_ours = !given->run_id && !given->run_dir;
     lp_clock_run_id(run_id, sizeof(run_id));
     if (copy(&options->run_id, given->run_id ? given->run_id : run_id) < 0)
         return LLMPERF_ENOMEM;
@@ -90,6 +94,10 @@ int lp_options_init(struct lp_options *options, const llmperf_session_options *g
         return lp_error(
             LLMPERF_ENOTSUP,
             "keep_trace is not in this version: totals only; record_path keeps every fact");
+    if (whole.ring_bytes > RING_BYTES_MAX)
+        return lp_error(LLMPERF_EINVAL,
+                        "ring_bytes is %" PRIu64 "; at most %" PRIu64 " (1 GiB a thread)",
+                        whole.ring_bytes, RING_BYTES_MAX);
     options->source = whole.device_source;
     options->flags = whole.flags;
     options->ring_bytes = whole.ring_bytes ? whole.ring_bytes : UINT64_C(4) << 20;
@@ -101,6 +109,8 @@ int lp_options_init(struct lp_options *options, const llmperf_session_options *g
         (status = copy(&options->device_path, whole.device_path)) < 0 ||
         (status = copy(&options->record_path, whole.record_path)) < 0)
         return status;
+    if (options->model_path && !lp_path_exists(options->model_path))
+        return lp_error(LLMPERF_ENOENT, "model_path %s does not exist", options->model_path);
     return check_source(options);
 }
 

@@ -3,6 +3,8 @@
 #ifndef LP_SESSION_OPTIONS_H
 #define LP_SESSION_OPTIONS_H
 
+#include <stdbool.h>
+
 #include "llmperf/session.h"
 
 /** Our copy; all strings are owned. */
@@ -11,6 +13,7 @@ struct lp_options {
     uint64_t ring_bytes, pool_bytes;
     char *run_dir; /* NULL: nothing is written */
     char *run_id;
+    bool run_id_is_ours; /* made here from the time: another may be taken if a run has it already */
     char *config_path, *model_path, *device_path, *record_path;
 };
 

@@ -1,29 +1,102 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lib/base/clock.h"
 #include "lib/base/file.h"
 #include "lib/base/log.h"
 #include "lib/base/status.h"
+#include "lib/base/text.h"
 #include "lib/session/session.h"
 #include "lib/session/wake.h"
 #include "llmperf/output.h"
 
-static _Atomic(struct llmperf_session *) active; /* the one that runs */
+/* The life of the one session. Never destroyed: the exit handler may need it while other threads
+ * run. */
+static pthread_mutex_t life = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
+static pthread_cond_t life_changed = PTHREAD_COND_INITIALIZER;
+static struct llmperf_session *active; /* the one that runs, until its reports are written */
+static struct llmperf_session
+    *exiting; /* the one that the exit handler looks at: not to be freed */
+static bool starting;
+static pid_t owner; /* process that started the last session */
+
+static int reserve_life(void)
+{
+    bool taken;
+
+    pthread_mutex_lock(&life);
+    taken = active || starting;
+    starting = starting || !taken;
+    pthread_mutex_unlock(&life);
+    return taken ? lp_error(LLMPERF_EBUSY, "a session runs already in this process; stop it first")
+                 : 0;
+}
+
+/* A start has ended: with a session, or NULL. */
+static void begin_life(struct llmperf_session *session)
+{
+    pthread_mutex_lock(&life);
+    starting = false;
+    active = session;
+    owner = getpid();
+    pthread_mutex_unlock(&life);
+}
+
+static void end_life(void)
+{
+    pthread_mutex_lock(&life);
+    active = NULL;
+    pthread_cond_broadcast(&life_changed);
+    pthread_mutex_unlock(&life);
+}
+
+/* The exit handler is done with a session that is about to be freed. */
+static void await_exit_handler(const struct llmperf_session *session)
+{
+    pthread_mutex_lock(&life);
+    while (exiting == session)
+        pthread_cond_wait(&life_changed, &life);
+    pthread_mutex_unlock(&life);
+}
+
+/* Another thread may be stopping it: its reports are awaited, but not for ever. */
+static void await_other_stop(void)
+{
+    struct timespec deadline;
+
+    clock_gettime(CLOCK_REALTIME, &deadline);
+    deadline.tv_sec += 10;
+    pthread_mutex_lock(&life);
+    while (active == exiting && pthread_cond_timedwait(&life_changed, &life, &deadline) == 0)
+        ;
+    pthread_mutex_unlock(&life);
+}
 
 /* A program that ends without stopping its session still gets its report. Runs before CUPTI's own
  * exit handler, because that was registered before, or never. */
 static void stop_at_exit(void)
 {
-    struct llmperf_session *session = atomic_load(&active);
+    struct llmperf_session *session;
 
-    if (session && session->pid == getpid())
-        llmperf_session_stop(session, NULL);
+    if (owner != getpid()) /* A forked child: the lock may be held by a thread it does not have. */
+        return;
+    pthread_mutex_lock(&life);
+    session = exiting = active;
+    pthread_mutex_unlock(&life);
+    if (session && llmperf_session_stop(session, NULL) == LLMPERF_ESTATE)
+        await_other_stop();
+    pthread_mutex_lock(&life);
+    exiting = NULL;
+    pthread_cond_broadcast(&life_changed);
+    pthread_mutex_unlock(&life);
 }
 
 static void register_exit(void)
@@ -116,7 +189,8 @@ static int choose_source(struct llmperf_session *session)
     uint32_t kind = session->options.source;
     int status = 0;
 
-    if (kind == LLMPERF_SOURCE_AUTO && session->options.tier == LLMPERF_TIER_REGIONS) {
+    if ((kind == LLMPERF_SOURCE_AUTO || kind == LLMPERF_SOURCE_CUPTI) &&
+        session->options.tier == LLMPERF_TIER_REGIONS) {
         snprintf(session->source_reason, sizeof(session->source_reason),
                  "tier regions: device activity was not collected");
     } else if (kind == LLMPERF_SOURCE_NONE) {
@@ -138,24 +212,92 @@ static int choose_source(struct llmperf_session *session)
 
 /* Start and stop */
 
+static int read_config(struct llmperf_session *session)
+{
+    size_t size;
+
+    if (!session->options.config_path)
+        return 0;
+    return lp_file_read(session->options.config_path, &session->config_text, &size);
+}
+
+/* Make the run file, new: whoever makes it first has the run. 0, LLMPERF_EBUSY if there is one. */
+static int claim_file(const char *run_dir, char **path_out)
+{
+    char *path = lp_path_join(run_dir, "run.llmperf");
+    int fd, status = 0;
+
+    if (!path)
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd >= 0)
+        close(fd);
+    else if (errno == EEXIST)
+        status = lp_error(LLMPERF_EBUSY,
+                          "%s holds a run already; choose another run_dir or run_id, or remove it",
+                          run_dir);
+    else
+        status = lp_error(LLMPERF_EIO, "cannot write %s: %s", path, strerror(errno));
+    if (status < 0)
+        free(path);
+    else
+        *path_out = path;
+    return status;
+}
+
+/* The next name for a run that was named by its second: "…-1", "…-2". */
+static int rename_run(struct lp_options *options, const char *folder, const char *run_id,
+                      unsigned number)
+{
+    char name[128];
+
+    snprintf(name, sizeof(name), "%s-%u", run_id, number);
+    free(options->run_id);
+    free(options->run_dir);
+    options->run_id = lp_text_copy(name);
+    options->run_dir = lp_path_join(folder, name);
+    return options->run_id && options->run_dir ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
+}
+
+static int claim_run(struct lp_options *options, char **path_out)
+{
+    char *folder = lp_text_copy(options->run_dir), *run_id = lp_text_copy(options->run_id);
+    int status = folder && run_id ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
+
+    if (status == 0 && strrchr(folder, '/'))
+        *strrchr(folder, '/') = '\0';
+    for (unsigned number = 1; status == 0; number++) {
+        if ((status = lp_folder_make(options->run_dir)) < 0 ||
+            (status = claim_file(options->run_dir, path_out)) != LLMPERF_EBUSY ||
+            !options->run_id_is_ours || number > 999)
+            break;
+        status = rename_run(options, folder, run_id, number);
+    }
+    free(folder);
+    free(run_id);
+    return status;
+}
+
 static int prepare_run(struct llmperf_session *session)
 {
-    char *path;
-    size_t size;
     int status;
 
-    if (session->options.config_path &&
-        (status = lp_file_read(session->options.config_path, &session->config_text, &size)) < 0)
-        return status;
     if (!session->options.run_dir)
         return 0;
-    if ((status = lp_folder_make(session->options.run_dir)) < 0)
+    if ((status = claim_run(&session->options, &session->run_file)) < 0)
         return status;
-    path = lp_path_join(session->options.run_dir, "run.llmperf");
-    status =
-        path ? lp_store_create(path, &session->store) : lp_error(LLMPERF_ENOMEM, "out of memory");
-    free(path);
-    return status;
+    return lp_store_create(session->run_file, &session->store);
+}
+
+/* A session that did not start leaves no run behind. */
+static void unclaim_run(struct llmperf_session *session)
+{
+    lp_store_close(session->store);
+    session->store = NULL;
+    if (!session->run_file)
+        return;
+    unlink(session->run_file);
+    rmdir(session->options.run_dir); /* stays if something else is in it */
 }
 
 /* The program's signals are the program's: none is handled on our thread. */
@@ -188,6 +330,7 @@ static void free_session(struct llmperf_session *session)
     lp_options_clear(&session->options);
     free(session->environment);
     free(session->config_text);
+    free(session->run_file);
     free(session);
 }
 
@@ -196,8 +339,8 @@ static int start_session(struct llmperf_session *session)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     int status;
 
-    if ((status = prepare_run(session)) < 0 || (status = make_pipeline(session)) < 0 ||
-        (status = choose_source(session)) < 0)
+    if ((status = read_config(session)) < 0 || (status = make_pipeline(session)) < 0 ||
+        (status = choose_source(session)) < 0 || (status = prepare_run(session)) < 0)
         return status;
     pthread_once(&once, register_exit);
     session->start_ns = session->flushed_ns = lp_clock_now();
@@ -212,9 +355,22 @@ static int start_session(struct llmperf_session *session)
     return status;
 }
 
+static int start_or_clean_up(struct llmperf_session *session)
+{
+    int status = start_session(session);
+
+    if (status < 0) {
+        snprintf(session->failure, sizeof(session->failure), "%s", llmperf_last_error());
+        unclaim_run(session);
+        lp_error(status, "%s", session->failure);
+    }
+    begin_life(status < 0 ? NULL : session);
+    return status;
+}
+
 int llmperf_session_start(const llmperf_session_options *options, llmperf_session **session_out)
 {
-    struct llmperf_session *session, *nobody = NULL;
+    struct llmperf_session *session;
     int status;
 
     if (!session_out)
@@ -228,11 +384,9 @@ int llmperf_session_start(const llmperf_session_options *options, llmperf_sessio
     lp_requests_init(&session->requests);
     session->pid = getpid();
     lp_clock_utc(session->created_at, sizeof(session->created_at));
-    status = lp_options_init(&session->options, options);
-    if (status == 0 && !atomic_compare_exchange_strong(&active, &nobody, session))
-        status = lp_error(LLMPERF_EBUSY, "a session runs already in this process; stop it first");
-    else if (status == 0 && (status = start_session(session)) < 0)
-        atomic_store(&active, NULL);
+    if ((status = lp_options_init(&session->options, options)) == 0 &&
+        (status = reserve_life()) == 0)
+        status = start_or_clean_up(session);
     if (status < 0)
         free_session(session);
     else
@@ -320,26 +474,31 @@ static int write_reports(llmperf_session *session, const llmperf_profile *profil
     return llmperf_artifacts_write(profile, session->options.run_dir);
 }
 
+static int write_and_hand_over(llmperf_session *session, llmperf_profile *profile,
+                               llmperf_profile **profile_out)
+{
+    int status = write_reports(session, profile);
+
+    if (profile_out)
+        *profile_out = profile;
+    else
+        llmperf_profile_free(profile);
+    return session->failed < 0 ? lp_error(session->failed, "%s", session->failure) : status;
+}
+
 int llmperf_session_stop(llmperf_session *session, llmperf_profile **profile_out)
 {
     struct lp_request request;
-    int status = send_request(session, LP_REQUEST_STOP, &request), written;
+    int status = send_request(session, LP_REQUEST_STOP, &request);
 
     if (status == LLMPERF_ESTATE || status == LLMPERF_EINVAL)
         return status;
     session->stopped = true;
     pthread_join(session->collector, NULL);
-    atomic_store(&active, NULL);
-    if (status < 0)
-        return status;
-    written = write_reports(session, request.profile);
-    if (profile_out)
-        *profile_out = request.profile;
-    else
-        llmperf_profile_free(request.profile);
-    if (session->failed < 0)
-        return lp_error(session->failed, "%s", session->failure);
-    return written;
+    if (status == 0)
+        status = write_and_hand_over(session, request.profile, profile_out);
+    end_life();
+    return status;
 }
 
 void llmperf_session_free(llmperf_session *session)
@@ -348,5 +507,6 @@ void llmperf_session_free(llmperf_session *session)
         return;
     if (!session->stopped)
         llmperf_session_stop(session, NULL);
+    await_exit_handler(session);
     free_session(session);
 }

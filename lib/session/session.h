@@ -20,6 +20,7 @@ struct llmperf_session {
     char source_reason[512]; /* why not a better source; "" if there is none */
     char created_at[32];
     char *config_text; /* of config_path; NULL: none */
+    char *run_file;    /* path of run.llmperf; NULL: nothing is written */
     pid_t pid;
     _Atomic bool stopped;        /* set by the thread that stops, read by all that ask */
     struct lp_requests requests; /* how other threads ask the collector */

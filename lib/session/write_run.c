@@ -106,6 +106,8 @@ static int add_lines(struct llmperf_session *session, const struct lp_device_sta
     if (status == 0 && stats->cut)
         status = lp_profile_problem(profile,
                                     "the recording ends early: it was cut while it was written");
+    if (status == 0 && lp_attribution_failed(session->attribution))
+        status = lp_profile_problem(profile, "memory ran out: launches or regions are missing");
     if (status == 0 && session->failed < 0)
         status = lp_profile_problem(profile, session->failure);
     return status;

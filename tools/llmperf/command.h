@@ -20,6 +20,7 @@ int cmd_doctor(const struct command *command, int argc, char **argv);
 int cmd_hardware(const struct command *command, int argc, char **argv);
 int cmd_import(const struct command *command, int argc, char **argv);
 int cmd_list(const struct command *command, int argc, char **argv);
+int cmd_model(const struct command *command, int argc, char **argv);
 int cmd_report(const struct command *command, int argc, char **argv);
 int cmd_validate(const struct command *command, int argc, char **argv);
 

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What `llmperf model` found out, and the two ways to print it. */
+#ifndef LLMPERF_TOOL_MODEL_ANSWER_H
+#define LLMPERF_TOOL_MODEL_ANSWER_H
+
+#include <stdbool.h>
+
+#include "llmperf/llmperf.h"
+
+struct model_answer {
+    const llmperf_model *model;
+    llmperf_model_info info;
+    uint32_t weight_dtype, kv_dtype;
+    uint64_t weight_bytes, kv_bytes_per_token;
+    /* As asked for. */
+    uint64_t prompt, prefix, context, batch, generated;
+    uint64_t image_height, image_width, tile_rows, tile_columns, tile_pixels;
+    /* Steps borrow the arrays of cmd_model.c. */
+    llmperf_step prefill_step, decode_step, vision_step;
+    llmperf_work prefill, prefill_all, decode, vision;
+    /* Of `generated` tokens for each request behind its prompt; 0 if none were asked for,
+     * LLMPERF_UNKNOWN above 64 bits. */
+    uint64_t generation_flops, generation_bytes;
+};
+
+void print_model_text(const struct model_answer *answer);
+void print_model_json(const struct model_answer *answer);
+
+#endif

@@ -25,6 +25,7 @@ struct lp_device_stats {
     uint64_t records_incomplete; /* the driver gave a record up half written */
     uint64_t overhead_ns;        /* the driver's own tracing cost; meaningful if has_overhead */
     bool has_overhead;
+    bool no_device; /* a recording of a session without a device source: host facts only */
     bool cut; /* a recording that ends early */
     uint32_t process_id;  /* of the process that was recorded; 0: this one */
     uint64_t duration_ns; /* of the session that was recorded; 0: not a recording */

@@ -190,9 +190,13 @@ static int read_origin(struct replay *replay, struct lp_varint_reader *reader)
 
 static int read_end(struct replay *replay, struct lp_varint_reader *reader)
 {
+    uint64_t flags;
+
     replay->stats.records_dropped = lp_varint_get(reader);
     replay->stats.records_incomplete = lp_varint_get(reader);
-    replay->stats.has_overhead = lp_varint_get(reader) != 0;
+    flags = lp_varint_get(reader);
+    replay->stats.has_overhead = flags & 1;
+    replay->stats.no_device = (flags & 2) != 0;
     replay->stats.overhead_ns = lp_varint_get(reader);
     replay->stats.process_id = (uint32_t)lp_varint_get(reader);
     replay->stats.duration_ns = lp_varint_get(reader);

@@ -225,7 +225,7 @@ int lp_recorder_close(struct lp_recorder *recorder, const struct lp_device_stats
     write_chunk(recorder, LP_CHUNK_ORIGIN);
     put_number(recorder, stats->records_dropped);
     put_number(recorder, stats->records_incomplete);
-    put_number(recorder, stats->has_overhead);
+    put_number(recorder, (uint64_t)stats->no_device << 1 | stats->has_overhead);
     put_number(recorder, stats->overhead_ns);
     put_number(recorder, stats->process_id);
     put_number(recorder, stats->duration_ns);

@@ -115,6 +115,7 @@ static int finish_session(struct llmperf_session *session, llmperf_profile **pro
     lp_session_environment(session);
     if (session->source)
         session->source->ops->stats(session->source, &stats);
+    stats.no_device = stats.no_device || !session->source;
     stats.process_id = stats.process_id ? stats.process_id : (uint32_t)session->pid;
     stats.duration_ns =
         stats.duration_ns ? stats.duration_ns : session->stop_ns - session->start_ns;

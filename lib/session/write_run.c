@@ -47,7 +47,7 @@ static void fill_ledger(struct llmperf_session *session, llmperf_ledger *ledger,
     lp_attribution_ledger(session->attribution, ledger);
     if (session->source)
         session->source->ops->stats(session->source, stats);
-    else
+    if (!session->source || stats->no_device)
         ledger->verdict = LLMPERF_VERDICT_NO_DEVICE;
     if (stats->cut ||
         (session->source &&
@@ -98,6 +98,8 @@ static int add_lines(struct llmperf_session *session, const struct lp_device_sta
 
     if (*session->source_reason)
         status = lp_profile_note(profile, session->source_reason);
+    if (status == 0 && stats->no_device)
+        status = lp_profile_note(profile, "the recording was made without a device source");
     if (status == 0 && running)
         status = lp_profile_problem(
             profile,

@@ -166,7 +166,7 @@ static void what_a_small_ring_drops_is_counted(void **state)
 
 static void a_thread_without_memory_for_its_ring_counts_what_it_loses(void **state)
 {
-    llmperf_session *session = start(UINT64_C(1) << 29, NULL); /* 100 GB for a thread */
+    llmperf_session *session = start(UINT64_C(1) << 29, NULL); /* half a GiB for a thread */
     llmperf_profile *profile;
 
     (void)state;

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Folders of runs, and what a session leaves in them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tests/support/play.h"
+
+static llmperf_session_options host_options(void)
+{
+    llmperf_session_options options = LLMPERF_SESSION_OPTIONS_INIT;
+
+    options.device_source = LLMPERF_SOURCE_NONE;
+    return options;
+}
+
+static void sessions_of_one_second_have_folders_of_their_own(void **state)
+{
+    llmperf_session_options options = host_options();
+    char *seen[4];
+
+    (void)state;
+    options.out_dir = in_test_folder("out");
+    for (int i = 0; i < 4; i++) {
+        llmperf_session *session = NULL;
+        llmperf_profile *profile = NULL;
+
+        assert_int_equal(llmperf_session_start(&options, &session), LLMPERF_OK);
+        seen[i] = strdup(llmperf_session_run_dir(session));
+        assert_int_equal(llmperf_session_stop(session, &profile), LLMPERF_OK);
+        assert_non_null(strstr(seen[i], llmperf_profile_fact(profile, "run_id")));
+        llmperf_profile_free(profile);
+        llmperf_session_free(session);
+        for (int k = 0; k < i; k++)
+            assert_string_not_equal(seen[i], seen[k]);
+    }
+    for (int i = 0; i < 4; i++) {
+        llmperf_profile *profile = NULL;
+
+        assert_int_equal(llmperf_profile_open(seen[i], &profile), LLMPERF_OK);
+        llmperf_profile_free(profile);
+        free(seen[i]);
+    }
+}
+
+static void a_folder_that_holds_a_run_is_refused(void **state)
+{
+    llmperf_session_options options = host_options();
+    llmperf_session *session = NULL;
+    llmperf_profile *profile = NULL;
+
+    (void)state;
+    options.run_dir = in_test_folder("taken");
+    llmperf_profile_free(play_options(&options));
+    options.run_dir = in_test_folder("taken");
+    assert_int_equal(llmperf_session_start(&options, &session), LLMPERF_EBUSY);
+    check_error("holds a run already");
+    assert_int_equal(llmperf_profile_open(in_test_folder("taken"), &profile), LLMPERF_OK);
+    llmperf_profile_free(profile);
+}
+
+static void a_start_that_fails_leaves_no_folder(void **state)
+{
+    llmperf_session_options options = host_options();
+    llmperf_session *session = NULL;
+
+    (void)state;
+    options.device_source = LLMPERF_SOURCE_REPLAY;
+    options.device_path = "/no/such/recording";
+    options.run_dir = in_test_folder("failed");
+    assert_true(llmperf_session_start(&options, &session) < 0);
+    assert_int_equal(access(in_test_folder("failed"), F_OK), -1);
+}
+
+static void a_recording_without_a_device_replays_without_one(void **state)
+{
+    llmperf_session_options options = host_options();
+    llmperf_session *session = NULL;
+    llmperf_profile *profile;
+
+    (void)state;
+    options.record_path = in_test_folder("host.llmrec");
+    assert_int_equal(llmperf_session_start(&options, &session), LLMPERF_OK);
+    llmperf_region_begin("host only");
+    llmperf_region_end();
+    assert_int_equal(llmperf_session_stop(session, NULL), LLMPERF_OK);
+    llmperf_session_free(session);
+    options = host_options();
+    options.device_source = LLMPERF_SOURCE_REPLAY;
+    options.device_path = in_test_folder("host.llmrec");
+    profile = play_options(&options);
+    assert_int_equal(ledger_of(profile).verdict, LLMPERF_VERDICT_NO_DEVICE);
+    assert_true(ledger_of(profile).launches_expected == LLMPERF_UNKNOWN);
+    assert_true(has_note(profile, "without a device source"));
+    assert_int_equal(find_region(profile, "LLM@host only", -1).instances, 1);
+    llmperf_profile_free(profile);
+}
+
+/* The inner call is in the outer one's time. */
+static void an_operator_inside_itself_counts_its_time_once(void **state)
+{
+    llmperf_profile *profile = play_script("begin block\n"
+                                           "begin block\n"
+                                           "launch k duration=5000\n"
+                                           "end\n"
+                                           "launch k duration=7000\n"
+                                           "end\n");
+    llmperf_operator_stats stats = find_operator(profile, "LLM@block", NULL);
+
+    (void)state;
+    assert_int_equal(stats.calls, 2);
+    check_close(stats.cuda_time_ms, 0.012);
+    check_close(stats.total_time_ms, find_region(profile, "LLM@block", 0).wall_sum_ms);
+    llmperf_profile_free(profile);
+}
+
+static void amounts_stop_at_the_largest_number(void **state)
+{
+    llmperf_profile *profile = play_script("begin full\n"
+                                           "repeat 30\n"
+                                           "count flops 1000000000000000000\n"
+                                           "done\n"
+                                           "end\n");
+
+    (void)state;
+    assert_true(find_region(profile, "LLM@full", -1).flops == LLMPERF_UNKNOWN - 1);
+    llmperf_profile_free(profile);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sessions_of_one_second_have_folders_of_their_own),
+        cmocka_unit_test(a_folder_that_holds_a_run_is_refused),
+        cmocka_unit_test(a_start_that_fails_leaves_no_folder),
+        cmocka_unit_test(a_recording_without_a_device_replays_without_one),
+        cmocka_unit_test(an_operator_inside_itself_counts_its_time_once),
+        cmocka_unit_test(amounts_stop_at_the_largest_number),
+    };
+
+    return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
+}

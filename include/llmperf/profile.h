@@ -151,7 +151,8 @@ LLMPERF_API int llmperf_profile_save(const llmperf_profile *profile, const char 
 /** Read a run back, also one that a killed process left. The file is opened read-only.
  * @param run  Run directory, or its run.llmperf.
  * @param profile_out  Yours: llmperf_profile_free().
- * @return LLMPERF_OK, LLMPERF_ENOENT, LLMPERF_EFORMAT, LLMPERF_EIO, LLMPERF_ENOMEM. */
+ * @return LLMPERF_OK, LLMPERF_ENOENT, LLMPERF_EFORMAT, LLMPERF_EIO, LLMPERF_ENOMEM; LLMPERF_ESTATE in a child that was forked
+ *         while a session wrote a run. */
 LLMPERF_API int llmperf_profile_open(const char *run, llmperf_profile **profile_out);
 
 /** NULL is fine. */

@@ -7,6 +7,7 @@
 #ifndef LP_RESULT_STORE_COLUMNS_H
 #define LP_RESULT_STORE_COLUMNS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -68,6 +69,10 @@ void lp_store_sql_drop(struct lp_text *sql, const struct lp_store_table *table);
 
 /** Append the query for all columns of all rows, by id. */
 void lp_store_sql_select(struct lp_text *sql, const struct lp_store_table *table);
+
+/** Was this process forked while its parent had a run file open? SQLite's locks may then be held by
+ * a thread that the child does not have: it must not be called. */
+bool lp_store_is_orphaned(void);
 
 /** Hash of these columns of a row. */
 uint64_t lp_store_hash(const struct lp_store_column *columns, size_t count, const void *row);

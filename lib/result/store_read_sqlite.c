@@ -359,6 +359,9 @@ static int open_file(const char *path, llmperf_profile **profile_out)
     struct reader reader = { NULL, path, NULL, NULL, 0 };
     int status;
 
+    if (lp_store_is_orphaned())
+        return lp_error(LLMPERF_ESTATE,
+                        "a forked child of a profiled process reads no runs; start one with exec");
     if (!lp_path_exists(path))
         return errno == EACCES
                    ? lp_error(LLMPERF_EIO, "%s may not be read: %s", path, strerror(errno))

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writing run files: rows that did not change since the last write stay as they are. */
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -317,10 +319,35 @@ static void free_store(struct lp_store *store)
     free(store);
 }
 
+static _Atomic int open_stores;
+static _Atomic bool orphaned;
+
+static void begin_child(void)
+{
+    if (atomic_load(&open_stores) > 0)
+        atomic_store(&orphaned, true);
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, begin_child);
+}
+
+bool lp_store_is_orphaned(void)
+{
+    return atomic_load(&orphaned);
+}
+
 int lp_store_create(const char *path, struct lp_store **store_out)
 {
-    struct lp_store *store = calloc(1, sizeof(*store));
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    struct lp_store *store;
     int status;
+
+    pthread_once(&once, watch_forks);
+    if (lp_store_is_orphaned())
+        return lp_error(LLMPERF_ESTATE, "a forked child of a profiled process writes no run files");
+    store = calloc(1, sizeof(*store));
 
     if (!store || !(store->path = lp_text_copy(path))) {
         free(store);
@@ -330,6 +357,7 @@ int lp_store_create(const char *path, struct lp_store **store_out)
         free_store(store);
         return status;
     }
+    atomic_fetch_add(&open_stores, 1);
     *store_out = store;
     return 0;
 }
@@ -349,6 +377,7 @@ int lp_store_close(struct lp_store *store)
     if (status == 0 && code != SQLITE_OK && code != SQLITE_BUSY && code != SQLITE_LOCKED)
         status = write_error(store);
     free_store(store);
+    atomic_fetch_sub(&open_stores, 1);
     return status;
 }
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -134,6 +135,29 @@ static void amounts_stop_at_the_largest_number(void **state)
     llmperf_profile_free(profile);
 }
 
+/* SQLite's locks may be held by the collector when the child is made. */
+static void a_forked_child_is_refused_runs_instead_of_hanging(void **state)
+{
+    llmperf_session_options options = host_options();
+    llmperf_session *session = NULL;
+    int status = -1;
+    pid_t child;
+
+    (void)state;
+    options.run_dir = in_test_folder("forked");
+    assert_int_equal(llmperf_session_start(&options, &session), LLMPERF_OK);
+    child = fork();
+    if (child == 0) {
+        llmperf_profile *profile = NULL;
+
+        _exit(llmperf_profile_open(in_test_folder("forked"), &profile) == LLMPERF_ESTATE ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(llmperf_session_stop(session, NULL), LLMPERF_OK);
+    llmperf_session_free(session);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -142,6 +166,7 @@ int main(void)
         cmocka_unit_test(a_start_that_fails_leaves_no_folder),
         cmocka_unit_test(a_recording_without_a_device_replays_without_one),
         cmocka_unit_test(an_operator_inside_itself_counts_its_time_once),
+        cmocka_unit_test(a_forked_child_is_refused_runs_instead_of_hanging),
         cmocka_unit_test(amounts_stop_at_the_largest_number),
     };
 

@@ -25,7 +25,7 @@ FOLDERS = {
     "analysis":    (["base", "result"],                         ["activity.h", "analysis.h", "config.h", "hardware.h", "model.h",
                                                                  "profile.h"]),
     "config":      (["base"],                                   ["config.h"]),
-    "output":      (["base", "result", "analysis", "config"],               ["activity.h", "config.h", "region.h", "profile.h",
+    "output":      (["base", "result", "analysis", "config"],               ["activity.h", "hardware.h", "analysis.h", "config.h", "region.h", "profile.h",
                                                                  "output.h", "version.h"]),
     "session":     (["*"],                                      ["*.h"]),
 }

@@ -62,7 +62,7 @@ typedef struct llmperf_utilisation {
     double attainable_tflops; /**< min(peak, intensity x bandwidth) x devices */
     double mfu_limit;        /**< the most that MFU can be at this intensity: attainable / peak */
     double compute_floor_ms, memory_floor_ms, link_floor_ms; /**< of all steps */
-    double time_floor_ms;    /**< the serial floor if given, else the largest of the three */
+    double time_floor_ms;    /**< the serial floor if given, else the largest of the three; NaN if work is known, but not its limit */
     double floor_ratio;      /**< time / floor, at least 1 */
     double wall_ratio;       /**< wall time / floor: time / (busy_share x floor) */
     const char *mfu_reason, *mbu_reason, *intensity_reason, *floor_reason, *ratio_reason, *bound_reason;

@@ -120,6 +120,14 @@ static void set_roofline(const llmperf_utilisation_input *in, llmperf_utilisatio
         out->intensity_reason = isnan(in->flops) ? missing_work(in, false) : missing_work(in, true);
 }
 
+/* A floor that leaves out known work would be too low without saying so. */
+static bool is_limit_missing(const llmperf_utilisation_input *in)
+{
+    return (is_known(in->flops) && isnan(in->peak_tflops)) ||
+           (is_known(in->bytes) && isnan(in->bandwidth_gbs)) ||
+           (is_known(in->link_bytes) && isnan(in->link_gbs));
+}
+
 static void set_floors(const llmperf_utilisation_input *in, llmperf_utilisation *out)
 {
     double largest;
@@ -130,7 +138,11 @@ static void set_floors(const llmperf_utilisation_input *in, llmperf_utilisation 
     /* fmax takes the other one for NaN: a floor of one resource alone is still a floor. */
     largest = fmax(fmax(out->compute_floor_ms, out->memory_floor_ms), out->link_floor_ms);
     out->time_floor_ms = isnan(in->serial_floor_ms) ? largest : in->serial_floor_ms;
-    if (in->serial_floor_ms < largest * (1 - ROUNDING)) {
+    if (isnan(in->serial_floor_ms) && is_limit_missing(in)) {
+        out->time_floor_ms = NAN;
+        out->floor_reason = "the work is known, but not the limit of the GPU that it meets: the "
+                            "peak of the dtype, or the bandwidth";
+    } else if (in->serial_floor_ms < largest * (1 - ROUNDING)) {
         out->time_floor_ms = NAN;
         out->floor_reason = "the serial floor is below the one of the whole work: they are not of "
                             "the same operators, peak and bandwidth";
@@ -175,15 +187,15 @@ static void set_bound(const llmperf_utilisation_input *in, llmperf_utilisation *
 
     if (isnan(in->busy_share) && !isnan(in->time_ms))
         out->warnings |= LLMPERF_WARNING_BUSY_UNKNOWN;
-    if (isnan(in->busy_share) && far)
+    if (isnan(out->compute_floor_ms))
+        out->bound_reason = missing_work(in, false);
+    else if (isnan(out->memory_floor_ms))
+        out->bound_reason = missing_work(in, true);
+    else if (isnan(in->busy_share) && far)
         out->bound_reason = "far above the floor, and how busy the GPU was is not known: launches "
                             "and the host cannot be ruled out";
     else if (far && in->busy_share < MOSTLY_IDLE)
         out->bound = LLMPERF_BOUND_LAUNCH;
-    else if (isnan(out->compute_floor_ms))
-        out->bound_reason = missing_work(in, false);
-    else if (isnan(out->memory_floor_ms))
-        out->bound_reason = missing_work(in, true);
     else if (!isnan(in->time_ms) && isnan(out->floor_ratio))
         out->bound_reason = out->ratio_reason;
     else

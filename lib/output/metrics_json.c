@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "lib/analysis/analysis.h"
 #include "lib/output/class_totals.h"
 #include "lib/output/facts.h"
+#include "lib/output/limits.h"
 #include "lib/output/output.h"
 #include "llmperf/activity.h"
 #include "llmperf/region.h"
@@ -12,7 +14,7 @@
 /* Why a value is null. Each reason that was used becomes one line of notes[]. */
 enum reason {
     REASON_NO_MODEL,
-    REASON_NO_PEAK,
+    REASON_NO_COUNTERS,
     REASON_NO_DEVICE,
     REASON_NO_ACTIVITY,
     REASON_NO_INSTANCE,
@@ -21,15 +23,14 @@ enum reason {
     REASON_NO_ITERATIONS,
     REASON_NO_CLASSES,
     REASON_NO_GPU,
+    REASON_NO_LIMITS,
     REASON_NO_FACT,
     REASON_COUNT
 };
 
 static const char *const reasons[REASON_COUNT] = {
-    [REASON_NO_MODEL] =
-        "mfu, hfu, mbu, bound, time_floor_ms, floor_ratio and model are null: no model "
-        "description was given, or this version does not compute them.",
-    [REASON_NO_PEAK] = "hardware.peak is empty: no table of peaks is part of this version.",
+    [REASON_NO_MODEL] = "model is null: no model description was given.",
+    [REASON_NO_COUNTERS] = "hfu is null: it needs hardware counters.",
     [REASON_NO_DEVICE] = "Device times and counts are null: no device was observed, or no kernel "
                          "of it (see the ledger).",
     [REASON_NO_ACTIVITY] =
@@ -48,8 +49,12 @@ static const char *const reasons[REASON_COUNT] = {
         "kernel_class and kernel_classes are null: kernel_classes.yaml could not be read (set "
         "LLMPERF_CONFIG_DIR to the folder that holds it).",
     [REASON_NO_GPU] = "hardware is not known: env.json names no GPU.",
+    [REASON_NO_LIMITS] = "Peaks or bandwidth of the GPU are not known: see llmperf hardware.",
     [REASON_NO_FACT] = "Facts of the run that are null, and duration_ms, were not recorded.",
 };
+
+/* Most pairs of a value and a reason that notes[] tells of. */
+#define WHY_MOST 48
 
 struct metrics {
     const llmperf_profile *profile;
@@ -57,8 +62,13 @@ struct metrics {
     struct lp_machine *machine;
     struct lp_kernel_classes *classes; /* NULL: the table could not be read */
     struct lp_json json;
+    struct lp_limits limits;
     bool device_known;
     bool used[REASON_COUNT];
+    struct {
+        const char *key, *reason;
+    } why[WHY_MOST]; /* reasons of utilisation: static texts, or those of the limits */
+    size_t why_count;
 };
 
 static void put_null(struct metrics *metrics, const char *key, enum reason reason)
@@ -72,6 +82,25 @@ static void put_number(struct metrics *metrics, const char *key, double value, e
     if (!isfinite(value))
         metrics->used[reason] = true;
     lp_json_number(&metrics->json, key, value);
+}
+
+/* A number of the utilisation, or null with the reason that came with it. */
+static void put_utilisation(struct metrics *metrics, const char *key, double value,
+                            const char *reason)
+{
+    size_t i = 0;
+
+    lp_json_number(&metrics->json, key, value);
+    if (isfinite(value) || !reason)
+        return;
+    while (i < metrics->why_count &&
+           (metrics->why[i].reason != reason || strcmp(metrics->why[i].key, key) != 0))
+        i++;
+    if (i < WHY_MOST && i == metrics->why_count) {
+        metrics->why[i].key = key;
+        metrics->why[i].reason = reason;
+        metrics->why_count++;
+    }
 }
 
 static void put_count(struct metrics *metrics, const char *key, uint64_t value, enum reason reason)
@@ -150,6 +179,57 @@ static void put_region_device(struct metrics *metrics, const llmperf_region_stat
         put_number(metrics, "idle_ms", region->idle_ms, REASON_NO_ACTIVITY);
 }
 
+/* Does `hardware` describe this device? A run may use GPUs that are not alike. */
+static bool is_described(const struct metrics *metrics, int32_t device)
+{
+    const struct lp_machine *machine = metrics->machine;
+
+    for (size_t i = 0; i < lp_machine_gpu_count(machine); i++) {
+        const char *name = lp_machine_gpu_text(machine, i, "name");
+
+        if (lp_machine_gpu_number(machine, i, "device") == device)
+            return name && metrics->limits.gpu_name && strcmp(name, metrics->limits.gpu_name) == 0;
+    }
+    return true;
+}
+
+/* The first thing that keeps a value from being known. */
+static const char *why_not(const struct metrics *metrics, const llmperf_region_stats *region,
+                           bool compute, const char *reason)
+{
+    const struct lp_limits *limits = &metrics->limits;
+    bool given = (compute ? region->flops : region->bytes) != LLMPERF_UNKNOWN;
+
+    if (given && !is_described(metrics, region->device))
+        return "the region ran on another GPU than hardware describes";
+    if (given && limits->hardware_reason[0])
+        return limits->hardware_reason;
+    return given && compute && limits->dtype_reason[0] ? limits->dtype_reason : reason;
+}
+
+static void put_region_utilisation(struct metrics *metrics, const llmperf_region_stats *region)
+{
+    llmperf_utilisation out;
+    bool above;
+
+    lp_limits_apply(is_described(metrics, region->device) ? &metrics->limits : NULL, region,
+                    metrics->device_known, &out);
+    /* The schema, like every reader, takes a utilisation for a share. */
+    above = out.mbu > 1;
+    put_utilisation(metrics, "mfu", out.mfu, why_not(metrics, region, true, out.mfu_reason));
+    put_null(metrics, "hfu", REASON_NO_COUNTERS);
+    put_utilisation(metrics, "mbu", above ? NAN : out.mbu,
+                    above ? "above 1: the bytes fit in the L2 cache and need not come from device "
+                            "memory"
+                          : why_not(metrics, region, false, out.mbu_reason));
+    if (out.bound == LLMPERF_BOUND_UNKNOWN)
+        put_utilisation(metrics, "bound", NAN, why_not(metrics, region, true, out.bound_reason));
+    else
+        lp_json_string(&metrics->json, "bound", llmperf_bound_name(out.bound));
+    put_utilisation(metrics, "time_floor_ms", out.time_floor_ms, out.floor_reason);
+    put_utilisation(metrics, "floor_ratio", out.floor_ratio, out.ratio_reason);
+}
+
 static void put_region_work(struct metrics *metrics, const llmperf_region_stats *region)
 {
     bool rate = region->tokens != LLMPERF_UNKNOWN && region->wall_sum_ms > 0;
@@ -161,12 +241,7 @@ static void put_region_work(struct metrics *metrics, const llmperf_region_stats 
     put_count(metrics, "context", region->context, REASON_NOT_COUNTED);
     put_count(metrics, "flops", region->flops, REASON_NOT_COUNTED);
     put_count(metrics, "bytes", region->bytes, REASON_NOT_COUNTED);
-    put_null(metrics, "mfu", REASON_NO_MODEL);
-    put_null(metrics, "hfu", REASON_NO_MODEL);
-    put_null(metrics, "mbu", REASON_NO_MODEL);
-    put_null(metrics, "bound", REASON_NO_MODEL);
-    put_null(metrics, "time_floor_ms", REASON_NO_MODEL);
-    put_null(metrics, "floor_ratio", REASON_NO_MODEL);
+    put_region_utilisation(metrics, region);
     lp_json_open(&metrics->json, "counters", '{');
     lp_json_close(&metrics->json, '}');
 }
@@ -332,17 +407,6 @@ static void put_model(struct metrics *metrics)
     lp_json_close(&metrics->json, '}');
 }
 
-/* 2 x memory clock x bus width / 8: two transfers a clock on GDDR and HBM. kHz x bit = 1000 bit/s.
- * H100 SXM: 2 x 2619 MHz x 5120 bit / 8 = 3352 GB/s. */
-static double bandwidth_gbs(const struct lp_machine *machine, size_t gpu)
-{
-    double clock_khz = lp_machine_gpu_number(machine, gpu, "memory_clock_khz");
-    double width = lp_machine_gpu_number(machine, gpu, "bus_width_bits");
-    double rate = 2 * clock_khz * 1e3 * width / 8 / 1e9;
-
-    return rate > 0 ? rate : NAN;
-}
-
 /* The GPU that the profile is about: the first device that shows up in its rows. */
 static size_t used_gpu(const struct metrics *metrics)
 {
@@ -356,25 +420,58 @@ static size_t used_gpu(const struct metrics *metrics)
     return 0;
 }
 
+static void put_peaks(struct metrics *metrics)
+{
+    const char *dtype;
+
+    lp_json_open(&metrics->json, "peak", '{');
+    for (size_t i = 0; (dtype = llmperf_hardware_dtype(i)); i++) {
+        llmperf_hardware_value value = LLMPERF_HARDWARE_VALUE_INIT;
+
+        if (metrics->limits.hardware &&
+            llmperf_hardware_peak(metrics->limits.hardware, dtype, &value) == 0 &&
+            isfinite(value.value))
+            lp_json_number(&metrics->json, dtype, value.value);
+    }
+    lp_json_close(&metrics->json, '}');
+}
+
+static void put_source(struct metrics *metrics, const char *key,
+                       const llmperf_hardware_value *value)
+{
+    char text[512];
+
+    snprintf(text, sizeof(text), "%s: %s", llmperf_origin_name(value->origin),
+             value->source ? value->source : "");
+    put_string(metrics, key, value->source ? text : NULL, REASON_NO_LIMITS);
+}
+
+/* Source of the peak that the run is held against; without a dtype that of its 16-bit peak. */
+static void put_peak_source(struct metrics *metrics)
+{
+    llmperf_hardware_value value = metrics->limits.peak;
+
+    if (!value.source && metrics->limits.hardware)
+        llmperf_hardware_peak(metrics->limits.hardware, "fp16", &value);
+    put_source(metrics, "peak_source", &value);
+}
+
 static void put_hardware(struct metrics *metrics)
 {
     struct lp_json *json = &metrics->json;
     const struct lp_machine *machine = metrics->machine;
     size_t gpu = used_gpu(metrics);
-    double bandwidth = bandwidth_gbs(machine, gpu);
 
+    lp_limits_init(&metrics->limits, metrics->profile, machine, gpu);
     lp_json_open(json, "hardware", '{');
-    put_string(metrics, "name", lp_machine_gpu_text(machine, gpu, "name"), REASON_NO_GPU);
+    put_string(metrics, "name", metrics->limits.gpu_name, REASON_NO_GPU);
     put_string(metrics, "compute_capability",
                lp_machine_gpu_text(machine, gpu, "compute_capability"), REASON_NO_GPU);
     put_number(metrics, "sm_count", lp_machine_gpu_number(machine, gpu, "sm_count"), REASON_NO_GPU);
-    lp_json_open(json, "peak", '{');
-    lp_json_close(json, '}');
-    put_null(metrics, "peak_source", REASON_NO_PEAK);
-    put_number(metrics, "bandwidth_gbs", bandwidth, REASON_NO_GPU);
-    put_string(metrics, "bandwidth_source",
-               isnan(bandwidth) ? NULL : "2 x memory clock x bus width, as the driver gives them",
-               REASON_NO_GPU);
+    put_peaks(metrics);
+    put_peak_source(metrics);
+    put_number(metrics, "bandwidth_gbs", metrics->limits.bandwidth.value, REASON_NO_LIMITS);
+    put_source(metrics, "bandwidth_source", &metrics->limits.bandwidth);
     lp_json_open(json, "measured", '{');
     lp_json_close(json, '}');
     lp_json_close(json, '}');
@@ -427,6 +524,32 @@ static void put_aggregates(struct metrics *metrics)
     lp_json_close(&metrics->json, '}');
 }
 
+/* What utilisation was held against, and why it is null where it is. */
+static void put_limit_notes(struct metrics *metrics)
+{
+    const struct lp_limits *limits = &metrics->limits;
+    const char *warning;
+    char text[700];
+
+    if (isfinite(limits->peak.value)) {
+        snprintf(text, sizeof(text),
+                 "mfu and floors are held against the dense %s peak of %.6g TFLOP/s "
+                 "(%s, confidence %s).",
+                 limits->dtype, limits->peak.value, llmperf_origin_name(limits->peak.origin),
+                 llmperf_confidence_name(limits->peak.confidence));
+        lp_json_string(&metrics->json, NULL, text);
+    }
+    for (size_t i = 0; (warning = llmperf_hardware_warning(limits->hardware, i)); i++) {
+        snprintf(text, sizeof(text), "hardware: %s.", warning);
+        lp_json_string(&metrics->json, NULL, text);
+    }
+    for (size_t i = 0; i < metrics->why_count; i++) {
+        snprintf(text, sizeof(text), "%s is null in some regions: %s.", metrics->why[i].key,
+                 metrics->why[i].reason);
+        lp_json_string(&metrics->json, NULL, text);
+    }
+}
+
 static void put_notes(struct metrics *metrics)
 {
     const char *note;
@@ -434,6 +557,7 @@ static void put_notes(struct metrics *metrics)
     lp_json_open(&metrics->json, "notes", '[');
     for (size_t i = 0; (note = llmperf_profile_note(metrics->profile, i)); i++)
         lp_json_string(&metrics->json, NULL, note);
+    put_limit_notes(metrics);
     for (size_t i = 0; i < REASON_COUNT; i++)
         if (metrics->used[i])
             lp_json_string(&metrics->json, NULL, reasons[i]);
@@ -498,6 +622,7 @@ int lp_metrics_json(const llmperf_profile *profile, struct lp_text *out)
     put_aggregates(&metrics);
     put_notes(&metrics);
     lp_json_close(json, '}');
+    lp_limits_clear(&metrics.limits);
     lp_machine_free(metrics.machine);
     lp_kernel_classes_free(metrics.classes);
     lp_text_add(out, json->text.bytes ? json->text.bytes : "", json->text.length);

@@ -35,6 +35,7 @@ static const char *const shown_variables[] = {
     "LLMPERF_TIER",
     "LLMPERF_OUT",
     "LLMPERF_CONFIG_DIR",
+    "LLMPERF_DTYPE",
     "LLMPERF_PEAK_TFLOPS",
     "LLMPERF_BANDWIDTH_GBS",
     "LLMPERF_LOG",

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A recording of a real H200 gives the report that the live run gave.
 set -eu
+unset LLMPERF_DTYPE LLMPERF_PEAK_TFLOPS LLMPERF_BANDWIDTH_GBS
 data=$LLMPERF_TEST_DATA/h200
 
 "$LLMPERF" import "$data/dummy_resnet.llmrec" -o "$TMPDIR/run" >/dev/null
@@ -12,13 +13,77 @@ python3 - "$data/dummy_resnet.metrics.json" "$TMPDIR/run/metrics.json" <<'EOF'
 import json
 import sys
 
+# Follow from the rest and from the table of GPUs, which grows.
+DERIVED = ("mfu", "mbu", "bound", "time_floor_ms", "floor_ratio", "peak", "peak_source", "bandwidth_gbs", "bandwidth_source")
+
+
+def plain(part):
+    if isinstance(part, list):
+        return [plain(row) for row in part]
+    return {key: value for key, value in part.items() if key not in DERIVED}
+
+
 live, replayed = (json.load(open(path)) for path in sys.argv[1:])
 for part in ("regions", "stages", "operators", "kernels", "ledger", "hardware"):
-    assert live[part] == replayed[part], f"{part}: {live[part]} is not {replayed[part]}"
+    assert plain(live[part]) == plain(replayed[part]), f"{part}: {live[part]} is not {replayed[part]}"
 ledger = replayed["ledger"]
 assert ledger["verdict"] == "complete", ledger
 assert ledger["launches_expected"] == ledger["kernels_seen"] == ledger["kernels_attributed"] == 950, ledger
 counts = {region["path"].rsplit("@", 1)[1]: region["kernel_count"] for region in replayed["regions"]}
 # A forward pass: stem 2, each of 3 blocks 2 + 2 + 1, head 2; 50 passes.
 assert counts == {"forward": 950, "stem": 100, "residual": 750, "block.conv1": 300, "block.conv2": 300, "head": 100}, counts
+EOF
+
+# Nobody told the dtype: no peak to hold FLOPs against, but bytes meet the bandwidth. Told, all follows from the table.
+LLMPERF_DTYPE=fp32 "$LLMPERF" report "$TMPDIR/run" --format json >"$TMPDIR/told.json"
+LLMPERF_DTYPE=fp4 "$LLMPERF" report "$TMPDIR/run" --format json >"$TMPDIR/lacking.json"
+LLMPERF_DTYPE=int4 "$LLMPERF" report "$TMPDIR/run" --format json >"$TMPDIR/stored.json"
+LLMPERF_DTYPE=fp32 LLMPERF_PEAK_TFLOPS=1 "$LLMPERF" report "$TMPDIR/run" --format json >"$TMPDIR/low.json"
+LLMPERF_PEAK_TFLOPS=abc "$LLMPERF" report "$TMPDIR/run" --format json >"$TMPDIR/wrong.json"
+for file in told lacking stored low wrong; do
+    "$LLMPERF" validate "$TMPDIR/$file.json" >/dev/null
+done
+python3 - "$TMPDIR" <<'EOF'
+import json
+import sys
+
+folder = sys.argv[1]
+untold, told, lacking, stored, low, wrong = (
+    json.load(open(f"{folder}/{name}.json")) for name in ("run/metrics", "told", "lacking", "stored", "low", "wrong"))
+
+
+def near(value, expected):
+    assert abs(value / expected - 1) < 1e-9, (value, expected)
+
+
+def noted(metrics, key, words):
+    assert any(note.startswith(key) and words in note for note in metrics["notes"]), (key, words, metrics["notes"])
+
+
+hardware = told["hardware"]
+assert hardware["peak"]["bf16"] == 989.4 and "fp4" not in hardware["peak"], hardware
+assert hardware["bandwidth_gbs"] == 4800 and hardware["peak_source"].startswith("table: "), hardware
+for region in told["regions"]:
+    flops, data, busy = region["flops"], region["bytes"], region["gpu_busy_ms"]
+    near(region["mfu"], flops / (busy / 1e3 * 67e12))
+    near(region["mbu"], data / (busy / 1e3 * 4800e9))
+    floor = 1e3 * max(flops / 67e12, data / 4800e9)
+    near(region["time_floor_ms"], floor)
+    near(region["floor_ratio"], busy / floor)
+noted(told, "mfu and floors", "dense fp32 peak of 67 TFLOP/s")
+bounds = {region["label"]: region["bound"] for region in told["regions"]}
+# The head is busy for a third of its wall time; the rest of the pass keeps the device busy longer than the host.
+assert bounds == {"LLM@forward": "balanced", "LLM@head": "launch", "LLM@residual": "balanced", "LLM@block.conv1": "compute",
+                  "LLM@block.conv2": "compute", "LLM@stem": "memory"}, bounds
+for metrics, words in ((untold, "set LLMPERF_DTYPE"), (lacking, "no fp4 unit"), (stored, "activations")):
+    noted(metrics, "mfu is null", words)
+    for region in metrics["regions"]:
+        assert region["mfu"] is region["bound"] is region["time_floor_ms"] is None, region
+        near(region["mbu"], region["bytes"] / (region["gpu_busy_ms"] / 1e3 * 4800e9))
+# A peak that the run exceeds is a fault, not 300 %.
+noted(low, "mfu is null", "above 1")
+assert all(region["mfu"] is None or 0 < region["mfu"] <= 1 for region in low["regions"])
+noted(wrong, "mfu is null", "LLMPERF_PEAK_TFLOPS=abc")
+assert wrong["hardware"]["peak"] == {} and wrong["hardware"]["bandwidth_gbs"] is None
+assert all(region["mfu"] is region["mbu"] is None for region in wrong["regions"])
 EOF

@@ -291,6 +291,10 @@ static void what_is_missing_is_named(void **state)
     out = compute(&input);
     assert_has(out.mfu_reason, "peak of the dtype");
     assert_true(isnan(out.ridge));
+    assert_same(out.memory_floor_ms, 1, "the memory floor is known");
+    assert_has(out.floor_reason, "not the limit");
+    input.busy_share = 0.01;
+    assert_has(compute(&input).bound_reason, "peak of the dtype");
 
     input = simple();
     input.bytes = 0;

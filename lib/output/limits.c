@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/output/limits.h"
+
+#define DTYPE_VARIABLE "LLMPERF_DTYPE"
+
+static int32_t integer(const struct lp_machine *machine, size_t gpu, const char *key)
+{
+    double value = lp_machine_gpu_number(machine, gpu, key);
+
+    return value > 0 && value <= INT32_MAX ? (int32_t)value : 0;
+}
+
+static void find_hardware(struct lp_limits *limits, const struct lp_machine *machine, size_t gpu)
+{
+    const char *capability = lp_machine_gpu_text(machine, gpu, "compute_capability");
+    double memory = lp_machine_gpu_number(machine, gpu, "memory_bytes");
+    llmperf_hardware_query query = LLMPERF_HARDWARE_QUERY_INIT;
+    int major = 0, minor = 0;
+
+    if (capability && sscanf(capability, "%2d.%1d", &major, &minor) != 2)
+        major = minor = 0;
+    query.name = limits->gpu_name;
+    query.cc_major = major;
+    query.cc_minor = minor;
+    query.memory_bytes = memory > 0 && memory < 1e18 ? (uint64_t)memory : 0;
+    query.sm_count = integer(machine, gpu, "sm_count");
+    query.clock_khz = integer(machine, gpu, "clock_khz");
+    query.memory_clock_khz = integer(machine, gpu, "memory_clock_khz");
+    query.bus_width_bits = integer(machine, gpu, "bus_width_bits");
+    query.l2_bytes = integer(machine, gpu, "l2_bytes");
+    if (!query.name)
+        snprintf(limits->hardware_reason, sizeof(limits->hardware_reason), "env.json names no GPU");
+    else if (llmperf_hardware_find(&query, NULL, &limits->hardware) < 0)
+        snprintf(limits->hardware_reason, sizeof(limits->hardware_reason), "%s",
+                 llmperf_last_error());
+}
+
+/* Said now, said when the run was made, or recorded. */
+static void find_dtype(struct lp_limits *limits, const llmperf_profile *profile,
+                       const struct lp_machine *machine)
+{
+    const char *word = getenv(DTYPE_VARIABLE);
+
+    if (!word || !*word)
+        word = lp_machine_text(machine, "variables." DTYPE_VARIABLE);
+    if (!word || !*word)
+        word = llmperf_profile_fact(profile, "dtype");
+    if (!word || !*word)
+        snprintf(limits->dtype_reason, sizeof(limits->dtype_reason),
+                 "the dtype that the program computes in is not known; set " DTYPE_VARIABLE
+                 " to bf16, fp16, fp8 or another one of llmperf hardware");
+    else
+        snprintf(limits->dtype, sizeof(limits->dtype), "%s", word);
+}
+
+static void find_peak(struct lp_limits *limits)
+{
+    if (!limits->hardware || !limits->dtype[0])
+        return;
+    if (llmperf_hardware_peak(limits->hardware, limits->dtype, &limits->peak) < 0)
+        snprintf(limits->dtype_reason, sizeof(limits->dtype_reason), DTYPE_VARIABLE ": %s",
+                 llmperf_last_error());
+    else if (limits->peak.reason)
+        snprintf(limits->dtype_reason, sizeof(limits->dtype_reason), "no peak for %s: %s",
+                 limits->dtype, limits->peak.reason);
+}
+
+void lp_limits_init(struct lp_limits *limits, const llmperf_profile *profile,
+                    const struct lp_machine *machine, size_t gpu)
+{
+    const llmperf_hardware_value unknown = { sizeof(unknown), NAN, NULL, NULL, 0, 0 };
+
+    *limits = (struct lp_limits){ .peak = unknown, .bandwidth = unknown, .l2 = unknown };
+    limits->gpu_name = lp_machine_gpu_text(machine, gpu, "name");
+    find_hardware(limits, machine, gpu);
+    find_dtype(limits, profile, machine);
+    find_peak(limits);
+    if (limits->hardware) {
+        llmperf_hardware_quantity(limits->hardware, LLMPERF_HARDWARE_BANDWIDTH_GBS,
+                                  &limits->bandwidth);
+        llmperf_hardware_quantity(limits->hardware, LLMPERF_HARDWARE_L2_MB, &limits->l2);
+    }
+}
+
+void lp_limits_clear(struct lp_limits *limits)
+{
+    llmperf_hardware_free(limits->hardware);
+    limits->hardware = NULL;
+}
+
+static double work(uint64_t given)
+{
+    return given == LLMPERF_UNKNOWN ? NAN : (double)given;
+}
+
+void lp_limits_apply(const struct lp_limits *limits, const llmperf_region_stats *region,
+                     bool device_known, llmperf_utilisation *out)
+{
+    llmperf_utilisation_input input = LLMPERF_UTILISATION_INPUT_INIT;
+    /* Wall times are of complete instances only, device times of all. */
+    bool whole = region->instances > 0 && region->truncated == 0 && region->wall_sum_ms > 0;
+
+    *out = (llmperf_utilisation)LLMPERF_UTILISATION_INIT;
+    input.flops = work(region->flops);
+    input.bytes = work(region->bytes);
+    input.time_ms = device_known ? region->gpu_busy_ms : NAN;
+    input.peak_tflops = limits ? limits->peak.value : NAN;
+    input.bandwidth_gbs = limits ? limits->bandwidth.value : NAN;
+    input.l2_mb = limits ? limits->l2.value : NAN;
+    input.steps = (double)(region->instances + region->truncated);
+    /* Device work may run on after its region ended: the host does not hold it up then. */
+    if (whole && input.time_ms > 0)
+        input.busy_share = fmin(1, input.time_ms / region->wall_sum_ms);
+    llmperf_utilisation_compute(&input, out);
+}

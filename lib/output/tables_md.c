@@ -153,7 +153,9 @@ int lp_table_stages(const llmperf_profile *profile, struct lp_text *out)
     lp_text_puts(
         out, "\nGPU busy is the union of device intervals of work launched in the region, nested "
              "regions included; own busy leaves them out; kernels ms is the sum. Busy/wall above "
-             "100 %: the host left the region before its device work was done.\n");
+             "100 %: the host left the region before its device work was done. Wall ms adds up "
+             "all instances: where several threads are in a region at once, tokens/s, busy/wall "
+             "and idle are those of one thread.\n");
     return 0;
 }
 

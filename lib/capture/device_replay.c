@@ -53,6 +53,13 @@ static const char *read_string(struct lp_varint_reader *reader, char **copy, siz
     return *copy;
 }
 
+/* A node that may have children: one of this recording, and not deeper than regions can nest. */
+static bool is_parent(const struct replay *replay, uint64_t node)
+{
+    return node < replay->paths.count &&
+           lp_path_get(replay->paths.items[node])->depth < LLMPERF_REGION_DEPTH;
+}
+
 /* NAMES and PATHS: both add to a table of ids. */
 static int read_table(struct replay *replay, struct lp_varint_reader *reader, bool paths)
 {
@@ -67,7 +74,7 @@ static int read_table(struct replay *replay, struct lp_varint_reader *reader, bo
         const char *text = read_string(reader, &copy, &capacity);
         uint32_t id;
 
-        if (!text || (paths && first + i > LP_PATH_OTHER && parent >= replay->paths.count)) {
+        if (!text || (paths && first + i > LP_PATH_OTHER && !is_parent(replay, parent))) {
             status = damaged(replay, "a name");
         } else if (paths) {
             id = first + i <= LP_PATH_OTHER ? (uint32_t)(first + i)

@@ -39,8 +39,9 @@ struct llmperf_session {
     bool playing;        /* a finite source that is not over */
     uint64_t activities; /* delivered so far: progress */
     uint64_t start_ns, flushed_ns, committed_ns;
-    uint64_t stop_ns; /* 0: it still runs */
-    int failed;       /* first error of the source or the store */
+    uint64_t commit_cost_ns; /* of the last commit */
+    uint64_t stop_ns;        /* 0: it still runs */
+    int failed;              /* first error of the source or the store */
     char failure[512];
 };
 

@@ -150,6 +150,7 @@ void lp_session_commit(struct llmperf_session *session, bool running)
         status = lp_store_write(session->store, profile);
         llmperf_profile_free(profile);
     }
+    session->commit_cost_ns = lp_clock_now() - session->committed_ns;
     if (status < 0)
         lp_session_fail(session, status);
 }

@@ -104,7 +104,7 @@ static int add_lines(struct llmperf_session *session, const struct lp_device_sta
         status = lp_profile_problem(
             profile,
             "the program ended without stopping the session: what happened after the last commit "
-            "(at most a second before the end) is missing");
+            "(usually at most a second before the end) is missing");
     if (status == 0 && stats->cut)
         status = lp_profile_problem(profile,
                                     "the recording ends early: it was cut while it was written");

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,11 +43,21 @@ static nvtxDomainHandle_t find_domain(struct lp_path *path)
     return domain;
 }
 
+/* NVTX's own lazy start is not free of data races: one thread makes its first call for all. */
+static void start_nvtx(void)
+{
+    nvtxInitialize(NULL);
+}
+
 static void push_range(uint32_t node)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct lp_path *path = lp_path_get(node);
-    nvtxDomainHandle_t domain = find_domain(path);
     nvtxEventAttributes_t attributes = { 0 };
+    nvtxDomainHandle_t domain;
+
+    pthread_once(&once, start_nvtx);
+    domain = find_domain(path);
 
     atomic_store_explicit(&tool, domain ? PRESENT : ABSENT,
                           memory_order_relaxed); /* Each thread finds the same. */

@@ -58,7 +58,6 @@ static void push_range(uint32_t node)
 
     pthread_once(&once, start_nvtx);
     domain = find_domain(path);
-
     atomic_store_explicit(&tool, domain ? PRESENT : ABSENT,
                           memory_order_relaxed); /* Each thread finds the same. */
     if (!domain)

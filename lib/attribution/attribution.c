@@ -243,6 +243,7 @@ void lp_attribution_settle(struct lp_attribution *attribution, bool final)
 {
     retry_parked(attribution, &attribution->parked[1], NULL);
     retry_parked(attribution, &attribution->parked[0], final ? NULL : &attribution->parked[1]);
+    lp_correlation_retire(&attribution->correlation);
     if (final)
         attribution->missing = lp_correlation_missing(&attribution->correlation);
 }

@@ -42,7 +42,7 @@ static struct lp_launch_page *make_page(struct lp_correlation *correlation, uint
     free(*slot);
     *slot = calloc(1, sizeof(**slot));
     if (*slot)
-        (*slot)->number = number;
+        (*slot)->number = correlation->newest = number;
     else
         correlation->failed = true;
     return *slot;
@@ -55,6 +55,20 @@ void lp_correlation_add(struct lp_correlation *correlation, uint32_t id, uint32_
 
     if (page)
         page->launches[id % PAGE_LAUNCHES] = (struct lp_launch){ node, kind, 0, 0, 0 };
+}
+
+void lp_correlation_retire(struct lp_correlation *correlation)
+{
+    for (uint32_t i = 0; i < LP_CORRELATION_PAGES; i++) {
+        struct lp_launch_page *page = correlation->pages[i];
+
+        /* Unsigned difference: ids wrap. */
+        if (!page || correlation->newest - page->number <= LP_CORRELATION_KEPT ||
+            correlation->newest - page->number > UINT32_MAX / 2 || count_missing(page) > 0)
+            continue;
+        free(page);
+        correlation->pages[i] = NULL;
+    }
 }
 
 uint64_t lp_correlation_missing(const struct lp_correlation *correlation)
@@ -71,5 +85,5 @@ void lp_correlation_clear(struct lp_correlation *correlation)
 {
     for (uint32_t i = 0; i < LP_CORRELATION_PAGES; i++)
         free(correlation->pages[i]);
-    *correlation = (struct lp_correlation){ { NULL }, 0, false };
+    *correlation = (struct lp_correlation){ { NULL }, 0, 0, false };
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Correlation id -> launch. Ids are one growing counter of the process, so launches lie densely in
- * pages; the window of the newest LP_CORRELATION_PAGES pages is kept, older launches are forgotten.
- * One id may serve many records. */
+ * pages. Old pages are freed once every kernel launch in them has its record: a backlog of records
+ * grows the memory, and nothing else does. One id may serve many records. */
 #ifndef LP_ATTRIBUTION_CORRELATE_H
 #define LP_ATTRIBUTION_CORRELATE_H
 
@@ -9,7 +9,8 @@
 #include <stdint.h>
 
 #define LP_CORRELATION_PAGE_BITS 12u
-#define LP_CORRELATION_PAGES     512u /* 2 million ids, 16 MiB */
+#define LP_CORRELATION_PAGES     8192u /* 33 million ids, the most under way at once */
+#define LP_CORRELATION_KEPT      512u /* newest pages that stay in any case: 2 million ids, 16 MiB */
 
 struct lp_launch {
     uint32_t node;
@@ -26,6 +27,7 @@ struct lp_launch_page {
 
 struct lp_correlation {
     struct lp_launch_page *pages[LP_CORRELATION_PAGES]; /* by page number modulo */
+    uint32_t newest;                                    /* page */
     uint64_t forgotten; /* kernel launches that left the window without a record */
     bool failed;        /* memory ran out: some launches are unknown */
 };
@@ -36,6 +38,9 @@ struct lp_launch *lp_correlation_find(struct lp_correlation *correlation, uint32
 /** Remember a launch. */
 void lp_correlation_add(struct lp_correlation *correlation, uint32_t id, uint32_t node,
                         uint8_t kind);
+
+/** Free old pages whose launches all have their records. A page that still waits stays. */
+void lp_correlation_retire(struct lp_correlation *correlation);
 
 /** Kernel launches in the window that have brought no record, not even one with invalid times. */
 uint64_t lp_correlation_missing(const struct lp_correlation *correlation);

@@ -12,7 +12,7 @@
 #include "lib/record/paths.h"
 #include "llmperf/activity.h"
 
-#define WINDOW (4u << 20) /* launches that are remembered */
+#define WINDOW (32u << 20) /* the most launches that are remembered */
 
 /* What attribution passed on. */
 struct found {
@@ -267,6 +267,27 @@ static void forgotten_launches_are_missing_and_memory_is_bounded(void **state)
     assert_int_equal(ledger.kernels_attributed, 3);
 }
 
+/* A collector that falls behind sees millions of launches before the first of their records. */
+static void a_backlog_of_launches_is_not_forgotten(void **state)
+{
+    const uint32_t backlog = 3000000;
+    struct found found = { 0 };
+    struct lp_attribution *attribution = create(&found);
+    llmperf_ledger ledger;
+
+    (void)state;
+    for (uint32_t id = 1; id <= backlog; id++)
+        launch(attribution, LP_LAUNCH_KERNEL, id);
+    lp_attribution_settle(attribution, false);
+    for (uint32_t id = 1; id <= backlog; id++)
+        run(attribution, kernel(id));
+    lp_attribution_settle(attribution, false);
+    ledger = close_books(attribution);
+    assert_int_equal(ledger.kernels_attributed, backlog);
+    assert_int_equal(ledger.kernels_unattributed, 0);
+    assert_int_equal(ledger.launches_missing, 0);
+}
+
 static void one_launch_for_several_devices_brings_a_record_each(void **state)
 {
     struct found found = { 0 };
@@ -326,6 +347,7 @@ int main(void)
         cmocka_unit_test(times_that_cannot_be_are_left_out),
         cmocka_unit_test(without_host_records_any_time_of_a_clock_is_fine),
         cmocka_unit_test(forgotten_launches_are_missing_and_memory_is_bounded),
+        cmocka_unit_test(a_backlog_of_launches_is_not_forgotten),
         cmocka_unit_test(one_launch_for_several_devices_brings_a_record_each),
         cmocka_unit_test(a_lost_end_cuts_its_region_only),
     };

@@ -78,6 +78,11 @@ int lp_device_open_replay(const struct lp_device_options *options,
 int lp_device_open_fake(const struct lp_device_options *options,
                         struct lp_device_source **source_out);
 
+/** What finite sources answer to calls that only a running driver needs. */
+int lp_finite_start(struct lp_device_source *source);
+void lp_finite_nothing(struct lp_device_source *source);
+void lp_finite_flush(struct lp_device_source *source, bool force);
+
 /** Activities gathered into batches for a sink. */
 struct lp_activity_batch {
     size_t count;

@@ -473,23 +473,6 @@ static int deliver(struct lp_device_source *source, const struct lp_device_sink 
     return 0;
 }
 
-static int start(struct lp_device_source *source)
-{
-    (void)source;
-    return 0;
-}
-
-static void do_nothing(struct lp_device_source *source)
-{
-    (void)source;
-}
-
-static void flush(struct lp_device_source *source, bool force)
-{
-    (void)source;
-    (void)force;
-}
-
 static void read_stats(const struct lp_device_source *source, struct lp_device_stats *stats)
 {
     *stats = ((const struct player *)(const void *)source)->stats;
@@ -529,8 +512,10 @@ static int read_script(struct player *player, const char *path)
 int lp_device_open_fake(const struct lp_device_options *options,
                         struct lp_device_source **source_out)
 {
-    static const struct lp_device_ops ops = { "fake",     false,   start,      do_nothing,  flush,
-                                              do_nothing, deliver, read_stats, close_player };
+    static const struct lp_device_ops ops = {
+        "fake",  false,      lp_finite_start, lp_finite_nothing, lp_finite_flush, lp_finite_nothing,
+        deliver, read_stats, close_player
+    };
     struct player *player;
     int status;
 

@@ -296,23 +296,6 @@ static int read_head(struct replay *replay)
     return 0;
 }
 
-static int start(struct lp_device_source *source)
-{
-    (void)source;
-    return 0;
-}
-
-static void do_nothing(struct lp_device_source *source)
-{
-    (void)source;
-}
-
-static void flush(struct lp_device_source *source, bool force)
-{
-    (void)source;
-    (void)force;
-}
-
 static void read_stats(const struct lp_device_source *source, struct lp_device_stats *stats)
 {
     *stats = ((const struct replay *)(const void *)source)->stats;
@@ -334,8 +317,9 @@ static void close_replay(struct lp_device_source *source)
 int lp_device_open_replay(const struct lp_device_options *options,
                           struct lp_device_source **source_out)
 {
-    static const struct lp_device_ops ops = { "replay",   false,   start,      do_nothing,  flush,
-                                              do_nothing, deliver, read_stats, close_replay };
+    static const struct lp_device_ops ops = { "replay",          false,           lp_finite_start,
+                                              lp_finite_nothing, lp_finite_flush, lp_finite_nothing,
+                                              deliver,           read_stats,      close_replay };
     struct replay *replay = calloc(1, sizeof(*replay));
     int status;
 

@@ -114,22 +114,44 @@ typedef struct llmperf_operator_stats {
     double mean_ms;       /**< total_time_ms / calls */
 } llmperf_operator_stats;
 
+/** One named metric of a region, or of a kernel in it: a hardware counter of this library, or what ncu measured. Numbers are over
+ * `count` results (kernel launches, range instances, samples); a sum is mean * count. */
+typedef struct llmperf_metric_stats {
+    size_t struct_size;
+    const char *name;    /**< "dram__bytes.sum", or in a tool's words "DRAM Throughput" */
+    const char *unit;    /**< base unit: "ns", "byte", "hz", "%", "byte/s"; "": a plain number or a text */
+    const char *group;   /**< section or preset that holds it; NULL: none. The same name in two groups may differ */
+    const char *source;  /**< who measured: "ncu", "range_profiler", "pm_sampling" */
+    const char *region;  /**< path; "" with no region open; NULL: not known */
+    const char *kernel;  /**< as llmperf_kernel_stats.name; NULL: of the region as a whole, which includes nested regions */
+    const char *text;    /**< value that is no number ("PolicySpread"); NULL: a number, or texts that differ */
+    int32_t device;      /**< CUDA device ordinal; -1: not known */
+    uint32_t process_id; /**< 0: not known */
+    uint64_t count;      /**< results that had a value */
+    double mean, std;    /**< std is of the sample (n - 1); NaN below two results, or not known */
+    double min, max;
+} llmperf_metric_stats;
+
+#define LLMPERF_METRIC_STATS_INIT { sizeof(llmperf_metric_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 #define LLMPERF_REGION_STATS_INIT \
     { sizeof(llmperf_region_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
       0, 0, 0, 0 }
 #define LLMPERF_KERNEL_STATS_INIT { sizeof(llmperf_kernel_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 #define LLMPERF_OPERATOR_STATS_INIT { sizeof(llmperf_operator_stats), 0, 0, 0, 0, 0, 0 }
 
-/** Number of rows; rows are ordered: regions by path (parents first), kernels and operators by total time, largest first. */
+/** Number of rows; rows are ordered: regions by path (parents first), kernels and operators by total time, largest first, metrics by
+ * region, device, process, kernel (those of the region itself first), name and group. */
 LLMPERF_API size_t llmperf_profile_region_count(const llmperf_profile *profile);
 LLMPERF_API size_t llmperf_profile_kernel_count(const llmperf_profile *profile);
 LLMPERF_API size_t llmperf_profile_operator_count(const llmperf_profile *profile);
+LLMPERF_API size_t llmperf_profile_metric_count(const llmperf_profile *profile);
 
 /** Row `index`. @param …_out  struct_size set by the caller; text Borrowed from the profile.
  * @return LLMPERF_OK, LLMPERF_EINVAL. */
 LLMPERF_API int llmperf_profile_region(const llmperf_profile *profile, size_t index, llmperf_region_stats *stats_out);
 LLMPERF_API int llmperf_profile_kernel(const llmperf_profile *profile, size_t index, llmperf_kernel_stats *stats_out);
 LLMPERF_API int llmperf_profile_operator(const llmperf_profile *profile, size_t index, llmperf_operator_stats *stats_out);
+LLMPERF_API int llmperf_profile_metric(const llmperf_profile *profile, size_t index, llmperf_metric_stats *stats_out);
 
 /** @param ledger_out  struct_size set by the caller. @return LLMPERF_OK, LLMPERF_EINVAL. */
 LLMPERF_API int llmperf_profile_ledger(const llmperf_profile *profile, llmperf_ledger *ledger_out);

@@ -5,6 +5,7 @@
 
 #include "lib/analysis/analysis.h"
 #include "lib/output/class_totals.h"
+#include "lib/output/counters.h"
 #include "lib/output/facts.h"
 #include "lib/output/limits.h"
 #include "lib/output/output.h"
@@ -63,6 +64,7 @@ struct metrics {
     struct lp_kernel_classes *classes; /* NULL: the table could not be read */
     struct lp_json json;
     struct lp_limits limits;
+    struct lp_counter_index counters;
     bool device_known;
     bool used[REASON_COUNT];
     struct {
@@ -242,8 +244,7 @@ static void put_region_work(struct metrics *metrics, const llmperf_region_stats 
     put_count(metrics, "flops", region->flops, REASON_NOT_COUNTED);
     put_count(metrics, "bytes", region->bytes, REASON_NOT_COUNTED);
     put_region_utilisation(metrics, region);
-    lp_json_open(&metrics->json, "counters", '{');
-    lp_json_close(&metrics->json, '}');
+    lp_counters_json(&metrics->json, &metrics->counters, region);
 }
 
 static void put_region(struct metrics *metrics, const llmperf_region_stats *region)
@@ -598,6 +599,8 @@ int lp_metrics_json(const llmperf_profile *profile, struct lp_text *out)
     struct lp_json *json = &metrics.json;
     int status;
 
+    if ((status = lp_counter_index_init(&metrics.counters, profile)) < 0)
+        return status;
     llmperf_profile_ledger(profile, &metrics.ledger);
     metrics.device_known = lp_device_known(&metrics.ledger);
     metrics.machine = lp_machine_open(profile);
@@ -617,11 +620,13 @@ int lp_metrics_json(const llmperf_profile *profile, struct lp_text *out)
     put_operators(&metrics);
     put_kernels(&metrics);
     status = put_classes(&metrics);
+    lp_metrics_rows_json(json, profile);
     put_null(&metrics, "iterations", REASON_NO_ITERATIONS);
     put_ledger(&metrics);
     put_aggregates(&metrics);
     put_notes(&metrics);
     lp_json_close(json, '}');
+    lp_counter_index_clear(&metrics.counters);
     lp_limits_clear(&metrics.limits);
     lp_machine_free(metrics.machine);
     lp_kernel_classes_free(metrics.classes);

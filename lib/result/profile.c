@@ -30,6 +30,8 @@ void llmperf_profile_free(llmperf_profile *profile)
     lp_vector_clear(&profile->regions);
     lp_vector_clear(&profile->kernels);
     lp_vector_clear(&profile->operators);
+    lp_vector_clear(&profile->metrics);
+    lp_hashmap_clear(&profile->metric_rows);
     lp_vector_clear(&profile->problems);
     lp_vector_clear(&profile->notes);
     lp_vector_clear(&profile->facts);
@@ -112,14 +114,14 @@ const char *llmperf_profile_fact(const llmperf_profile *profile, const char *key
 
 /* Ordering */
 
-static int compare_text(const char *a, const char *b)
+int lp_compare_text(const char *a, const char *b)
 {
     return !a || !b ? (a != NULL) - (b != NULL) : strcmp(a, b);
 }
 
 /* '/' sorts before every other character here, so that a region's children follow it and not its
  * longer-named sisters. */
-static int compare_paths(const char *a, const char *b)
+int lp_compare_paths(const char *a, const char *b)
 {
     while (*a && *a == *b) {
         a++;
@@ -132,7 +134,7 @@ static int compare_regions(const void *left, const void *right)
 {
     const llmperf_region_stats *a = &((const struct lp_region_row *)left)->stats;
     const llmperf_region_stats *b = &((const struct lp_region_row *)right)->stats;
-    int order = compare_paths(a->path, b->path);
+    int order = lp_compare_paths(a->path, b->path);
 
     return order ? order : a->device - b->device;
 }
@@ -148,8 +150,8 @@ static int compare_kernels(const void *left, const void *right)
     const llmperf_kernel_stats *b = &((const struct lp_kernel_row *)right)->stats;
     int order = compare_times(a->total_ms, b->total_ms);
 
-    order = order ? order : compare_text(a->name, b->name);
-    order = order ? order : compare_text(a->region, b->region);
+    order = order ? order : lp_compare_text(a->name, b->name);
+    order = order ? order : lp_compare_text(a->region, b->region);
     return order ? order : a->device - b->device;
 }
 
@@ -160,8 +162,8 @@ static int compare_operators(const void *left, const void *right)
                               isnan(b->cuda_time_ms) ? 0 : b->cuda_time_ms);
 
     order = order ? order : compare_times(a->total_time_ms, b->total_time_ms);
-    order = order ? order : compare_text(a->name, b->name);
-    return order ? order : compare_text(a->stage, b->stage);
+    order = order ? order : lp_compare_text(a->name, b->name);
+    return order ? order : lp_compare_text(a->stage, b->stage);
 }
 
 /* What follows from the rows */
@@ -202,7 +204,7 @@ static void share_kernels(llmperf_profile *profile)
 static bool is_of_operator(const llmperf_region_stats *region, const llmperf_operator_stats *stats)
 {
     return strcmp(stats->name, region->label) == 0 &&
-           compare_text(stats->stage, region->stage) == 0;
+           lp_compare_text(stats->stage, region->stage) == 0;
 }
 
 /* @param rows  Label and stage -> index; different ones of one hash get consecutive second key
@@ -297,6 +299,7 @@ int lp_profile_finish(llmperf_profile *profile)
     if (status < 0)
         return status;
     share_kernels(profile);
+    lp_profile_sort_metrics(profile);
     if (profile->regions.count > 0)
         qsort(profile->regions.items, profile->regions.count, sizeof(*profile->regions.items),
               compare_regions);
@@ -329,7 +332,7 @@ size_t llmperf_profile_operator_count(const llmperf_profile *profile)
 }
 
 /* Callers built against an older header have a shorter struct: they get the fields they know. */
-static int copy_struct(void *out, const void *from, size_t size)
+int lp_copy_struct(void *out, const void *from, size_t size)
 {
     size_t wanted;
 
@@ -355,9 +358,9 @@ int llmperf_profile_region(const llmperf_profile *profile, size_t index,
 {
     int status = check_row(profile, index, llmperf_profile_region_count(profile), stats_out);
 
-    return status < 0
-               ? status
-               : copy_struct(stats_out, &profile->regions.items[index].stats, sizeof(*stats_out));
+    return status < 0 ? status
+                      : lp_copy_struct(stats_out, &profile->regions.items[index].stats,
+                                       sizeof(*stats_out));
 }
 
 int llmperf_profile_kernel(const llmperf_profile *profile, size_t index,
@@ -365,9 +368,9 @@ int llmperf_profile_kernel(const llmperf_profile *profile, size_t index,
 {
     int status = check_row(profile, index, llmperf_profile_kernel_count(profile), stats_out);
 
-    return status < 0
-               ? status
-               : copy_struct(stats_out, &profile->kernels.items[index].stats, sizeof(*stats_out));
+    return status < 0 ? status
+                      : lp_copy_struct(stats_out, &profile->kernels.items[index].stats,
+                                       sizeof(*stats_out));
 }
 
 int llmperf_profile_operator(const llmperf_profile *profile, size_t index,
@@ -377,14 +380,14 @@ int llmperf_profile_operator(const llmperf_profile *profile, size_t index,
 
     return status < 0
                ? status
-               : copy_struct(stats_out, &profile->operators.items[index], sizeof(*stats_out));
+               : lp_copy_struct(stats_out, &profile->operators.items[index], sizeof(*stats_out));
 }
 
 int llmperf_profile_ledger(const llmperf_profile *profile, llmperf_ledger *ledger_out)
 {
     if (!profile || !ledger_out)
         return lp_error(LLMPERF_EINVAL, "profile and ledger are required");
-    return copy_struct(ledger_out, &profile->ledger, sizeof(*ledger_out));
+    return lp_copy_struct(ledger_out, &profile->ledger, sizeof(*ledger_out));
 }
 
 const char *llmperf_profile_problem(const llmperf_profile *profile, size_t index)

@@ -3,6 +3,7 @@
 #ifndef LP_RESULT_PROFILE_DATA_H
 #define LP_RESULT_PROFILE_DATA_H
 
+#include "lib/base/hashmap.h"
 #include "lib/base/strings.h"
 #include "lib/base/vector.h"
 #include "llmperf/profile.h"
@@ -31,15 +32,14 @@ struct llmperf_profile {
     LP_VECTOR(struct lp_region_row) regions;
     LP_VECTOR(struct lp_kernel_row) kernels;
     LP_VECTOR(llmperf_operator_stats) operators; /* made by lp_profile_finish() */
+    LP_VECTOR(llmperf_metric_stats) metrics;
+    struct lp_hashmap metric_rows; /* hash of the key, how many rows before have that hash */
     LP_VECTOR(const char *) problems;
     LP_VECTOR(const char *) notes;
     LP_VECTOR(struct lp_fact) facts;
     llmperf_ledger ledger;
     struct lp_strings pool; /* all text */
 };
-
-/** An empty profile; NULL without memory. */
-llmperf_profile *lp_profile_create(void);
 
 /** Copy a text into the profile; NULL for NULL or without memory. */
 const char *lp_profile_text(llmperf_profile *profile, const char *text);
@@ -50,8 +50,17 @@ int lp_profile_add_problem(llmperf_profile *profile, const char *format, ...)
 int lp_profile_add_note(llmperf_profile *profile, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/** Order the rows, fill in what follows from others: kernel names for people, shares, operators. 0
- * or LLMPERF_ENOMEM. */
-int lp_profile_finish(llmperf_profile *profile);
+/** Order the metrics. */
+void lp_profile_sort_metrics(llmperf_profile *profile);
+
+/** Struct to a caller whose header may be older: it gets the fields that it knows. 0 or
+ * LLMPERF_EINVAL. */
+int lp_copy_struct(void *out, const void *from, size_t size);
+
+/** strcmp() with NULL before all text. */
+int lp_compare_text(const char *a, const char *b);
+
+/** By path, a region's children behind it and before its sisters. */
+int lp_compare_paths(const char *a, const char *b);
 
 #endif

@@ -44,12 +44,24 @@ bool lp_totals_failed(const struct lp_totals *totals);
 int lp_totals_freeze(struct lp_totals *totals, const llmperf_ledger *ledger, uint32_t process_id,
                      llmperf_profile **profile_out);
 
+/** An empty profile; NULL without memory. */
+llmperf_profile *lp_profile_create(void);
+
+/** Order the rows, fill in what follows from others: kernel names for people, shares, operators.
+ * Again after rows were added. 0 or LLMPERF_ENOMEM. */
+int lp_profile_finish(llmperf_profile *profile);
+
 /** Set a fact (llmperf_profile_fact()); a NULL value is left out. 0 or LLMPERF_ENOMEM. */
 int lp_profile_set_fact(llmperf_profile *profile, const char *key, const char *value);
 
 /** Add a problem (and make a complete verdict incomplete) or a note. 0 or LLMPERF_ENOMEM. */
 int lp_profile_problem(llmperf_profile *profile, const char *line);
 int lp_profile_note(llmperf_profile *profile, const char *line);
+
+/** Add a metric; if the profile has one with this name, group, source, region, kernel, device and
+ * process, the results of both become one. Texts are copied. lp_profile_finish()
+ * orders them. 0 or LLMPERF_ENOMEM. */
+int lp_profile_add_metric(llmperf_profile *profile, const llmperf_metric_stats *stats);
 
 struct lp_store;
 

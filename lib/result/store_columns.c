@@ -8,6 +8,7 @@
 #define LEDGER(type, field) #field, LP_COLUMN_##type, offsetof(llmperf_ledger, field)
 #define REGION(type, field) #field, LP_COLUMN_##type, offsetof(struct lp_region_row, stats.field)
 #define KERNEL(type, field) #field, LP_COLUMN_##type, offsetof(struct lp_kernel_row, stats.field)
+#define METRIC(type, field) #field, LP_COLUMN_##type, offsetof(llmperf_metric_stats, field)
 #define LENGTH(array)       (sizeof(array) / sizeof((array)[0]))
 
 static const struct lp_store_column ledger_columns[] = {
@@ -103,13 +104,32 @@ static const struct lp_store_column fact_columns[] = {
 static const struct lp_store_column line_columns[] = { { "line", LP_COLUMN_NAME,
                                                          0 } }; /* of const char * */
 
+static const struct lp_store_column metric_columns[] = {
+    { METRIC(NAME, name) },
+    { "metric_group", LP_COLUMN_TEXT, offsetof(llmperf_metric_stats, group) }, /* GROUP is SQL */
+    { METRIC(NAME, source) },
+    { METRIC(TEXT, region) },
+    { METRIC(TEXT, kernel) },
+    { METRIC(DEVICE, device) },
+    { METRIC(WORD, process_id) },
+    { METRIC(NAME, unit) },
+    { METRIC(TEXT, text) },
+    { METRIC(COUNT, count) },
+    { METRIC(NUMBER, mean) },
+    { METRIC(NUMBER, std) },
+    { METRIC(NUMBER, min) },
+    { METRIC(NUMBER, max) },
+};
+
 const struct lp_store_table lp_store_tables[LP_STORE_TABLES] = {
-    { "ledger", "id", ledger_columns, LENGTH(ledger_columns), 0, LENGTH(ledger_columns) },
-    { "region", "id", region_columns, LENGTH(region_columns), 3, LENGTH(region_columns) },
-    { "kernel", "id", kernel_columns, LENGTH(kernel_columns), 5, LENGTH(kernel_columns) - 1 },
-    { "fact", "id", fact_columns, LENGTH(fact_columns), 1, LENGTH(fact_columns) },
-    { "problem", "position", line_columns, 1, 0, 1 },
-    { "note", "position", line_columns, 1, 0, 1 },
+    { "ledger", "id", ledger_columns, LENGTH(ledger_columns), 0, LENGTH(ledger_columns), false },
+    { "region", "id", region_columns, LENGTH(region_columns), 3, LENGTH(region_columns), false },
+    { "kernel", "id", kernel_columns, LENGTH(kernel_columns), 5, LENGTH(kernel_columns) - 1,
+      false },
+    { "fact", "id", fact_columns, LENGTH(fact_columns), 1, LENGTH(fact_columns), false },
+    { "problem", "position", line_columns, 1, 0, 1, false },
+    { "note", "position", line_columns, 1, 0, 1, false },
+    { "metric", "id", metric_columns, LENGTH(metric_columns), 7, LENGTH(metric_columns), true },
 };
 
 void lp_store_sql_create(struct lp_text *sql, const struct lp_store_table *table)

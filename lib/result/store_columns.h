@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** What a run file holds: an SQLite database, application id "LLMP", user_version = format. Tables:
  * ledger (one row), region and kernel with a column for each field of the public structs, fact,
- * problem, note. NULL stands for NaN, LLMPERF_UNKNOWN, device -1 and NULL text. Histograms are
- * blobs as lp_histogram_encode() writes them. While a run goes on, kernel.share is as of the row's
- * last change; readers of this library and a closed file have it right. @threads any thread */
+ * problem, note, metric (not in the first files of format 1). NULL stands for NaN, LLMPERF_UNKNOWN,
+ * device -1 and NULL text. Histograms are blobs as lp_histogram_encode() writes them. While a run
+ * goes on, kernel.share is as of the row's last change; readers of this library and a closed file
+ * have it right. @threads any thread */
 #ifndef LP_RESULT_STORE_COLUMNS_H
 #define LP_RESULT_STORE_COLUMNS_H
 
@@ -40,19 +41,21 @@ struct lp_store_table {
     size_t count;
     size_t keys;     /* the first columns say which row it is; 0: its position does */
     size_t compared; /* if these did not change, the row is not written again */
+    bool optional;   /* files of older versions do not have it */
 };
 
 /* Rows: llmperf_ledger, struct lp_region_row, lp_kernel_row, lp_fact; const char * for a problem
- * and a note. */
+ * and a note; llmperf_metric_stats. */
 enum lp_store_table_id {
     LP_STORE_LEDGER,
     LP_STORE_REGION,
     LP_STORE_KERNEL,
     LP_STORE_FACT,
     LP_STORE_PROBLEM,
-    LP_STORE_NOTE
+    LP_STORE_NOTE,
+    LP_STORE_METRIC
 };
-#define LP_STORE_TABLES 6
+#define LP_STORE_TABLES 7
 
 /** By lp_store_table_id. Creating, writing and reading go by these lists. */
 extern const struct lp_store_table lp_store_tables[LP_STORE_TABLES];

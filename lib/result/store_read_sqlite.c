@@ -13,6 +13,7 @@
 #include "lib/base/status.h"
 #include "lib/base/text.h"
 #include "lib/result/profile_data.h"
+#include "lib/result/result.h"
 #include "lib/result/store_columns.h"
 
 #define DEVICE_MAX 65535 /* records hold 16 bits */
@@ -303,6 +304,14 @@ static int take_note(const struct reader *reader)
     return status < 0 ? status : lp_vector_push(&reader->profile->notes, line);
 }
 
+static int take_metric(const struct reader *reader)
+{
+    llmperf_metric_stats stats = LLMPERF_METRIC_STATS_INIT;
+    int status = read_columns(reader, &lp_store_tables[LP_STORE_METRIC], &stats);
+
+    return status < 0 ? status : lp_vector_push(&reader->profile->metrics, stats);
+}
+
 /* Call `take` for each row. */
 static int read_rows(struct reader *reader, const char *sql,
                      int (*take)(const struct reader *reader))
@@ -321,14 +330,33 @@ static int read_rows(struct reader *reader, const char *sql,
     return status;
 }
 
+static int has_table(const struct reader *reader, const char *name, bool *has_out)
+{
+    struct lp_text sql = { NULL, 0, 0, false };
+    int count = 0, code;
+
+    lp_text_printf(&sql, "SELECT count(*) FROM sqlite_master WHERE type='table' AND name='%s'",
+                   name);
+    code = sql.failed ? SQLITE_NOMEM : read_number(reader->db, sql.bytes, &count);
+    lp_text_clear(&sql);
+    *has_out = count > 0;
+    return code == SQLITE_OK ? 0 : read_error(reader->db, reader->path);
+}
+
 static int read_table(struct reader *reader, enum lp_store_table_id id,
                       int (*take)(const struct reader *reader))
 {
+    const struct lp_store_table *table = &lp_store_tables[id];
     struct lp_text sql = { NULL, 0, 0, false };
-    int status;
+    bool there = true;
+    int status = 0;
 
     reader->count = 0;
-    lp_store_sql_select(&sql, &lp_store_tables[id]);
+    if (table->optional && (status = has_table(reader, table->name, &there)) < 0)
+        return status;
+    if (!there)
+        return 0;
+    lp_store_sql_select(&sql, table);
     status = sql.failed ? out_of_memory(reader) : read_rows(reader, sql.bytes, take);
     lp_text_clear(&sql);
     return status;
@@ -349,7 +377,8 @@ static int read_profile(struct reader *reader)
         (status = read_table(reader, LP_STORE_KERNEL, take_kernel)) < 0 ||
         (status = read_table(reader, LP_STORE_FACT, take_fact)) < 0 ||
         (status = read_table(reader, LP_STORE_PROBLEM, take_problem)) < 0 ||
-        (status = read_table(reader, LP_STORE_NOTE, take_note)) < 0)
+        (status = read_table(reader, LP_STORE_NOTE, take_note)) < 0 ||
+        (status = read_table(reader, LP_STORE_METRIC, take_metric)) < 0)
         return status;
     return lp_profile_finish(reader->profile);
 }

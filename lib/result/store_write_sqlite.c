@@ -198,7 +198,8 @@ static int put_profile(struct lp_store *store, const llmperf_profile *profile)
         (status = PUT_LIST(store, LP_STORE_KERNEL, profile->kernels)) < 0 ||
         (status = PUT_LIST(store, LP_STORE_FACT, profile->facts)) < 0 ||
         (status = PUT_LIST(store, LP_STORE_PROBLEM, profile->problems)) < 0 ||
-        (status = PUT_LIST(store, LP_STORE_NOTE, profile->notes)) < 0)
+        (status = PUT_LIST(store, LP_STORE_NOTE, profile->notes)) < 0 ||
+        (status = PUT_LIST(store, LP_STORE_METRIC, profile->metrics)) < 0)
         return status;
     return run_sql(store, "COMMIT");
 }

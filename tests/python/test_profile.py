@@ -48,6 +48,7 @@ class Rows(support.TestCase):
             for row in rows:
                 self.assertEqual(set(row), names)
         self.assertEqual(profile.kernels(), [])
+        self.assertEqual(profile.metrics(), [])
 
     def test_operators_are_below_their_stage(self) -> None:
         rows = {row["name"]: row for row in make_profile().operators()}

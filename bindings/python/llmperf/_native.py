@@ -291,6 +291,28 @@ class llmperf_operator_stats(Structure):
     ]
 
 
+class llmperf_metric_stats(Structure):
+    """One named metric of a region, or of a kernel in it."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("name", c_char_p),
+        ("unit", c_char_p),
+        ("group", c_char_p),
+        ("source", c_char_p),
+        ("region", c_char_p),
+        ("kernel", c_char_p),
+        ("text", c_char_p),
+        ("device", c_int32),
+        ("process_id", c_uint32),
+        ("count", c_uint64),
+        ("mean", c_double),
+        ("std", c_double),
+        ("min", c_double),
+        ("max", c_double),
+    ]
+
+
 class llmperf_region_attr(Structure):
     """A region with what is known about its work; 0 is "not given"."""
 
@@ -559,6 +581,7 @@ STRUCTURES: List[Any] = [
     llmperf_region_stats,
     llmperf_kernel_stats,
     llmperf_operator_stats,
+    llmperf_metric_stats,
     llmperf_region_attr,
     llmperf_session_options,
     llmperf_hardware_query,
@@ -655,9 +678,11 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "llmperf_profile_region_count": (c_size_t, [_profile]),
     "llmperf_profile_kernel_count": (c_size_t, [_profile]),
     "llmperf_profile_operator_count": (c_size_t, [_profile]),
+    "llmperf_profile_metric_count": (c_size_t, [_profile]),
     "llmperf_profile_region": (c_int, [_profile, c_size_t, POINTER(llmperf_region_stats)]),
     "llmperf_profile_kernel": (c_int, [_profile, c_size_t, POINTER(llmperf_kernel_stats)]),
     "llmperf_profile_operator": (c_int, [_profile, c_size_t, POINTER(llmperf_operator_stats)]),
+    "llmperf_profile_metric": (c_int, [_profile, c_size_t, POINTER(llmperf_metric_stats)]),
     "llmperf_profile_ledger": (c_int, [_profile, POINTER(llmperf_ledger)]),
     "llmperf_profile_problem": (c_char_p, [_profile, c_size_t]),
     "llmperf_profile_note": (c_char_p, [_profile, c_size_t]),

@@ -89,6 +89,16 @@ class Profile:
         return self._rows(lib.llmperf_profile_operator_count, lib.llmperf_profile_operator,
                           _native.llmperf_operator_stats)
 
+    def metrics(self) -> List[Row]:
+        """A row for each named metric (hardware counter, or what ncu measured) of a region or kernel.
+
+        The keys are the fields of llmperf_metric_stats: name, unit, group, source, region, kernel
+        (None: of the region as a whole), text, device, process_id, count, mean, std, min, max.
+        """
+        lib = library()
+        return self._rows(lib.llmperf_profile_metric_count, lib.llmperf_profile_metric,
+                          _native.llmperf_metric_stats)
+
     def ledger(self) -> Row:
         """What was expected, seen and lost; the keys are the fields of llmperf_ledger.
 

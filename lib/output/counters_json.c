@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/output/counters.h"
+
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* The index of `path`'s first row, or LP_HASHMAP_NONE and in *twin_out the place for it. */
+static uint32_t find_first(const struct lp_counter_index *index, const char *path, uint64_t hash,
+                           uint64_t *twin_out)
+{
+    llmperf_metric_stats metric = LLMPERF_METRIC_STATS_INIT;
+    uint64_t twin = 0;
+    uint32_t row;
+
+    while ((row = lp_hashmap_get(&index->first, hash, twin)) != LP_HASHMAP_NONE &&
+           llmperf_profile_metric(index->profile, row, &metric) == 0 &&
+           !same_text(metric.region, path))
+        twin++;
+    *twin_out = twin;
+    return row;
+}
+
+int lp_counter_index_init(struct lp_counter_index *index, const llmperf_profile *profile)
+{
+    const char *before = NULL;
+    int status = 0;
+
+    *index = (struct lp_counter_index){ profile, { NULL, 0, 0 } };
+    for (size_t i = 0; status == 0 && i < llmperf_profile_metric_count(profile); i++) {
+        llmperf_metric_stats metric = LLMPERF_METRIC_STATS_INIT;
+        uint64_t hash, twin;
+
+        if (llmperf_profile_metric(profile, i, &metric) < 0 || !metric.region ||
+            same_text(metric.region, before))
+            continue;
+        before = metric.region;
+        hash = lp_hash_text(before, strlen(before));
+        if (find_first(index, before, hash, &twin) == LP_HASHMAP_NONE)
+            status = lp_hashmap_put(&index->first, hash, twin, (uint32_t)i);
+    }
+    return status;
+}
+
+void lp_counter_index_clear(struct lp_counter_index *index)
+{
+    lp_hashmap_clear(&index->first);
+}
+
+size_t lp_counter_index_find(const struct lp_counter_index *index, const char *path)
+{
+    uint64_t twin;
+    uint32_t row = find_first(index, path, lp_hash_text(path, strlen(path)), &twin);
+
+    return row != LP_HASHMAP_NONE ? row : llmperf_profile_metric_count(index->profile);
+}
+
+static bool is_of_row(const llmperf_metric_stats *metric, const llmperf_region_stats *region)
+{
+    return !metric->kernel && (metric->device < 0 || metric->device == region->device) &&
+           (metric->process_id == 0 || metric->process_id == region->process_id);
+}
+
+/* Rows of one name of one region stand side by side. */
+static bool has_namesake(const llmperf_profile *profile, size_t index,
+                         const llmperf_metric_stats *metric)
+{
+    for (int side = -1; side <= 1; side += 2) {
+        llmperf_metric_stats other = LLMPERF_METRIC_STATS_INIT;
+        size_t at = index + (size_t)side; /* row 0 has none before it: at is past the end */
+
+        if (at < llmperf_profile_metric_count(profile) &&
+            llmperf_profile_metric(profile, at, &other) == 0 && !other.kernel &&
+            same_text(other.region, metric->region) && same_text(other.name, metric->name))
+            return true;
+    }
+    return false;
+}
+
+static void put_counter(struct lp_json *json, const llmperf_profile *profile, size_t index,
+                        const llmperf_metric_stats *metric)
+{
+    char name[512];
+
+    snprintf(name, sizeof(name), "%s", metric->name);
+    if (has_namesake(profile, index, metric))
+        snprintf(name, sizeof(name), "%s (%s%s%s)", metric->name, metric->source,
+                 metric->group ? ": " : "", metric->group ? metric->group : "");
+    if (metric->text)
+        lp_json_string(json, name, metric->text);
+    else
+        lp_json_number(json, name, metric->mean);
+}
+
+void lp_counters_json(struct lp_json *json, const struct lp_counter_index *index,
+                      const llmperf_region_stats *region)
+{
+    llmperf_metric_stats metric = LLMPERF_METRIC_STATS_INIT;
+
+    lp_json_open(json, "counters", '{');
+    for (size_t i = lp_counter_index_find(index, region->path);
+         i < llmperf_profile_metric_count(index->profile) &&
+         llmperf_profile_metric(index->profile, i, &metric) == 0 &&
+         same_text(metric.region, region->path);
+         i++)
+        if (is_of_row(&metric, region))
+            put_counter(json, index->profile, i, &metric);
+    lp_json_close(json, '}');
+}
+
+static void put_row(struct lp_json *json, const llmperf_metric_stats *metric)
+{
+    lp_json_open(json, NULL, '{');
+    lp_json_string(json, "name", metric->name);
+    lp_json_string(json, "unit", metric->unit);
+    lp_json_string(json, "group", metric->group);
+    lp_json_string(json, "source", metric->source);
+    lp_json_string(json, "region", metric->region);
+    lp_json_string(json, "kernel", metric->kernel);
+    lp_json_count(json, "device", metric->device < 0 ? LLMPERF_UNKNOWN : (uint64_t)metric->device);
+    lp_json_count(json, "process_id",
+                  metric->process_id == 0 ? LLMPERF_UNKNOWN : metric->process_id);
+    lp_json_count(json, "count", metric->count);
+    lp_json_string(json, "text", metric->text);
+    lp_json_number(json, "mean", metric->mean);
+    lp_json_number(json, "std", metric->std);
+    lp_json_number(json, "min", metric->min);
+    lp_json_number(json, "max", metric->max);
+    lp_json_close(json, '}');
+}
+
+void lp_metrics_rows_json(struct lp_json *json, const llmperf_profile *profile)
+{
+    size_t count = llmperf_profile_metric_count(profile);
+
+    lp_json_open(json, "metrics", '[');
+    for (size_t i = 0; i < count; i++) {
+        llmperf_metric_stats metric = LLMPERF_METRIC_STATS_INIT;
+
+        if (llmperf_profile_metric(profile, i, &metric) == 0)
+            put_row(json, &metric);
+    }
+    lp_json_close(json, ']');
+}

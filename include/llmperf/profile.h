@@ -83,6 +83,7 @@ typedef struct llmperf_region_stats {
     uint64_t memcpy_bytes;
     /** Given by the program; if not given on this region, the sum of its children; else LLMPERF_UNKNOWN. */
     uint64_t tokens, sequences, context, flops, bytes;
+    uint32_t flops_origin, bytes_origin; /**< LLMPERF_WORK_…; of a sum of children, the program if it gave any part of it */
 } llmperf_region_stats;
 
 /** One kernel (or copy, set) of one region on one device. */
@@ -133,18 +134,72 @@ typedef struct llmperf_metric_stats {
 } llmperf_metric_stats;
 
 #define LLMPERF_METRIC_STATS_INIT { sizeof(llmperf_metric_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+
+/** Iterations that a profile keeps one by one; the statistics hold all. */
+#define LLMPERF_ITERATIONS_KEPT 1024
+
+/** Most kernel classes that are told apart in iterations; further ones count as "other". */
+#define LLMPERF_ITERATION_CLASSES 16
+
+/** One instance of a stage (a prefill, a step of decode), as far as it could be followed alone. Its device work is what was
+ * launched in it and in the regions nested in it. Times of the device are over all devices together. NaN: no device, or (span,
+ * idle) no device work in it. */
+typedef struct llmperf_iteration {
+    size_t struct_size;
+    const char *region;    /**< path of the stage */
+    uint64_t sequence;     /**< from 1, in the order in which iterations became complete */
+    uint64_t begin_ns;     /**< host, CLOCK_MONOTONIC */
+    uint64_t activities;   /**< kernels, copies and sets */
+    /** Given by the program, or (flops, bytes) derived from the model; LLMPERF_UNKNOWN: neither. */
+    uint64_t tokens, sequences, context, flops, bytes;
+    double wall_ms;        /**< host time between begin and end */
+    double span_ms;        /**< first start to last end on the device */
+    double busy_ms;        /**< part of the span in which something ran */
+    double idle_ms;        /**< span_ms - busy_ms = idle_launch_ms + idle_wait_ms */
+    double idle_launch_ms; /**< gaps that end with work whose launch call came after the gap had begun: the host was late */
+    double idle_wait_ms;   /**< gaps that end with work launched before: the device waited for a dependency or its own scheduling */
+    double class_ms[LLMPERF_ITERATION_CLASSES]; /**< sums of durations by kernel class: llmperf_profile_class() */
+} llmperf_iteration;
+#define LLMPERF_ITERATION_INIT { sizeof(llmperf_iteration), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, { 0 } }
+
+/** How one quantity of a stage is spread over its iterations: "wall", "span", "busy", "idle", "idle_launch", "idle_wait" (fields
+ * of llmperf_iteration), or a kernel class. */
+typedef struct llmperf_iteration_stats {
+    size_t struct_size;
+    const char *region;     /**< path of the stage */
+    const char *quantity;   /**< name of the time, or of the kernel class */
+    uint32_t is_class;      /**< 1: quantity is a kernel class */
+    uint32_t reserved;
+    uint64_t count;         /**< iterations that have the quantity; a class that did not run in an iteration counts there as 0 ms */
+    double sum_ms, mean_ms;
+    double std_ms;          /**< of a sample; NaN below two iterations */
+    double min_ms, max_ms;
+    double p50_ms, p95_ms, p99_ms; /**< within 2 % */
+} llmperf_iteration_stats;
+#define LLMPERF_ITERATION_STATS_INIT { sizeof(llmperf_iteration_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+
+/** Where the FLOPs and bytes of a region come from. */
+enum {
+    LLMPERF_WORK_UNKNOWN = 0, /**< nowhere: they are LLMPERF_UNKNOWN */
+    LLMPERF_WORK_PROGRAM = 1, /**< llmperf_region_count(), or the attributes of a region */
+    LLMPERF_WORK_MODEL = 2    /**< the session's model and the tokens, sequences and context of each instance */
+};
+
 #define LLMPERF_REGION_STATS_INIT \
     { sizeof(llmperf_region_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-      0, 0, 0, 0 }
+      0, 0, 0, 0, 0, 0 }
 #define LLMPERF_KERNEL_STATS_INIT { sizeof(llmperf_kernel_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 #define LLMPERF_OPERATOR_STATS_INIT { sizeof(llmperf_operator_stats), 0, 0, 0, 0, 0, 0 }
 
-/** Number of rows; rows are ordered: regions by path (parents first), kernels and operators by total time, largest first, metrics by
- * region, device, process, kernel (those of the region itself first), name and group. */
+/** Number of rows; rows are ordered: regions by path (parents first), kernels and operators by total time, largest first,
+ * iterations by sequence (the newest LLMPERF_ITERATIONS_KEPT), their statistics by region, times before classes,
+ * metrics by region, device, process, kernel (those of the region itself first), name and group. */
 LLMPERF_API size_t llmperf_profile_region_count(const llmperf_profile *profile);
 LLMPERF_API size_t llmperf_profile_kernel_count(const llmperf_profile *profile);
 LLMPERF_API size_t llmperf_profile_operator_count(const llmperf_profile *profile);
 LLMPERF_API size_t llmperf_profile_metric_count(const llmperf_profile *profile);
+LLMPERF_API size_t llmperf_profile_iteration_count(const llmperf_profile *profile);
+LLMPERF_API size_t llmperf_profile_iteration_stats_count(const llmperf_profile *profile);
 
 /** Row `index`. @param …_out  struct_size set by the caller; text Borrowed from the profile.
  * @return LLMPERF_OK, LLMPERF_EINVAL. */
@@ -152,6 +207,11 @@ LLMPERF_API int llmperf_profile_region(const llmperf_profile *profile, size_t in
 LLMPERF_API int llmperf_profile_kernel(const llmperf_profile *profile, size_t index, llmperf_kernel_stats *stats_out);
 LLMPERF_API int llmperf_profile_operator(const llmperf_profile *profile, size_t index, llmperf_operator_stats *stats_out);
 LLMPERF_API int llmperf_profile_metric(const llmperf_profile *profile, size_t index, llmperf_metric_stats *stats_out);
+LLMPERF_API int llmperf_profile_iteration(const llmperf_profile *profile, size_t index, llmperf_iteration *iteration_out);
+LLMPERF_API int llmperf_profile_iteration_stats(const llmperf_profile *profile, size_t index, llmperf_iteration_stats *stats_out);
+
+/** Name of the kernel class at `index` of llmperf_iteration.class_ms; NULL: no such class in this profile. */
+LLMPERF_API const char *llmperf_profile_class(const llmperf_profile *profile, size_t index);
 
 /** @param ledger_out  struct_size set by the caller. @return LLMPERF_OK, LLMPERF_EINVAL. */
 LLMPERF_API int llmperf_profile_ledger(const llmperf_profile *profile, llmperf_ledger *ledger_out);

@@ -32,6 +32,8 @@ void llmperf_profile_free(llmperf_profile *profile)
     lp_vector_clear(&profile->operators);
     lp_vector_clear(&profile->metrics);
     lp_hashmap_clear(&profile->metric_rows);
+    lp_vector_clear(&profile->iterations);
+    lp_vector_clear(&profile->iteration_stats);
     lp_vector_clear(&profile->problems);
     lp_vector_clear(&profile->notes);
     lp_vector_clear(&profile->facts);
@@ -137,6 +139,13 @@ static int compare_regions(const void *left, const void *right)
     int order = lp_compare_paths(a->path, b->path);
 
     return order ? order : a->device - b->device;
+}
+
+static int compare_iterations(const void *left, const void *right)
+{
+    const llmperf_iteration *a = left, *b = right;
+
+    return (a->sequence > b->sequence) - (a->sequence < b->sequence);
 }
 
 static int compare_times(double a, double b)
@@ -292,6 +301,38 @@ static int make_operators(llmperf_profile *profile)
     return status;
 }
 
+static int time_position(const char *quantity)
+{
+    static const char *const times[] = {
+        "wall", "span", "busy", "idle", "idle_launch", "idle_wait"
+    };
+    int position = 0;
+
+    while (position < 6 && strcmp(times[position], quantity) != 0)
+        position++;
+    return position;
+}
+
+/* By region; times in the order of llmperf_iteration, then classes by time. */
+static int compare_iteration_stats(const void *left, const void *right)
+{
+    const llmperf_iteration_stats *a = &((const struct lp_iteration_stats_row *)left)->stats;
+    const llmperf_iteration_stats *b = &((const struct lp_iteration_stats_row *)right)->stats;
+    int order = lp_compare_paths(a->region, b->region);
+
+    if (order || a->is_class != b->is_class)
+        return order ? order : (int)a->is_class - (int)b->is_class;
+    order = a->is_class ? compare_times(a->sum_ms, b->sum_ms)
+                        : time_position(a->quantity) - time_position(b->quantity);
+    return order ? order : strcmp(a->quantity, b->quantity);
+}
+
+#define SORT(list, compare)                                                                        \
+    do {                                                                                           \
+        if ((list).count > 0)                                                                      \
+            qsort((list).items, (list).count, sizeof(*(list).items), compare);                     \
+    } while (0)
+
 int lp_profile_finish(llmperf_profile *profile)
 {
     int status = name_kernels(profile);
@@ -300,17 +341,13 @@ int lp_profile_finish(llmperf_profile *profile)
         return status;
     share_kernels(profile);
     lp_profile_sort_metrics(profile);
-    if (profile->regions.count > 0)
-        qsort(profile->regions.items, profile->regions.count, sizeof(*profile->regions.items),
-              compare_regions);
-    if (profile->kernels.count > 0)
-        qsort(profile->kernels.items, profile->kernels.count, sizeof(*profile->kernels.items),
-              compare_kernels);
+    SORT(profile->regions, compare_regions);
+    SORT(profile->kernels, compare_kernels);
+    SORT(profile->iterations, compare_iterations);
+    SORT(profile->iteration_stats, compare_iteration_stats);
     if ((status = make_operators(profile)) < 0)
         return status;
-    if (profile->operators.count > 0)
-        qsort(profile->operators.items, profile->operators.count, sizeof(*profile->operators.items),
-              compare_operators);
+    SORT(profile->operators, compare_operators);
     return 0;
 }
 
@@ -329,6 +366,26 @@ size_t llmperf_profile_kernel_count(const llmperf_profile *profile)
 size_t llmperf_profile_operator_count(const llmperf_profile *profile)
 {
     return profile ? profile->operators.count : 0;
+}
+
+size_t llmperf_profile_iteration_count(const llmperf_profile *profile)
+{
+    return profile ? profile->iterations.count : 0;
+}
+
+size_t llmperf_profile_iteration_stats_count(const llmperf_profile *profile)
+{
+    return profile ? profile->iteration_stats.count : 0;
+}
+
+const char *llmperf_profile_class(const llmperf_profile *profile, size_t index)
+{
+    char key[32];
+
+    if (index >= LLMPERF_ITERATION_CLASSES)
+        return NULL;
+    snprintf(key, sizeof(key), LP_CLASS_FACT "%zu", index);
+    return llmperf_profile_fact(profile, key);
 }
 
 /* Callers built against an older header have a shorter struct: they get the fields they know. */
@@ -381,6 +438,27 @@ int llmperf_profile_operator(const llmperf_profile *profile, size_t index,
     return status < 0
                ? status
                : lp_copy_struct(stats_out, &profile->operators.items[index], sizeof(*stats_out));
+}
+
+int llmperf_profile_iteration(const llmperf_profile *profile, size_t index,
+                              llmperf_iteration *iteration_out)
+{
+    int status = check_row(profile, index, llmperf_profile_iteration_count(profile), iteration_out);
+
+    return status < 0 ? status
+                      : lp_copy_struct(iteration_out, &profile->iterations.items[index],
+                                       sizeof(*iteration_out));
+}
+
+int llmperf_profile_iteration_stats(const llmperf_profile *profile, size_t index,
+                                    llmperf_iteration_stats *stats_out)
+{
+    int status =
+        check_row(profile, index, llmperf_profile_iteration_stats_count(profile), stats_out);
+
+    return status < 0 ? status
+                      : lp_copy_struct(stats_out, &profile->iteration_stats.items[index].stats,
+                                       sizeof(*stats_out));
 }
 
 int llmperf_profile_ledger(const llmperf_profile *profile, llmperf_ledger *ledger_out)

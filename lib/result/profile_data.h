@@ -24,6 +24,11 @@ struct lp_kernel_row {
     struct lp_blob durations;
 };
 
+struct lp_iteration_stats_row {
+    llmperf_iteration_stats stats;
+    struct lp_blob histogram;
+};
+
 struct lp_fact {
     const char *key, *value;
 };
@@ -34,12 +39,17 @@ struct llmperf_profile {
     LP_VECTOR(llmperf_operator_stats) operators; /* made by lp_profile_finish() */
     LP_VECTOR(llmperf_metric_stats) metrics;
     struct lp_hashmap metric_rows; /* hash of the key, how many rows before have that hash */
+    LP_VECTOR(llmperf_iteration) iterations;
+    LP_VECTOR(struct lp_iteration_stats_row) iteration_stats;
     LP_VECTOR(const char *) problems;
     LP_VECTOR(const char *) notes;
     LP_VECTOR(struct lp_fact) facts;
     llmperf_ledger ledger;
     struct lp_strings pool; /* all text */
 };
+
+/* Facts "kernel_class.0" … name the kernel classes of iterations. */
+#define LP_CLASS_FACT "kernel_class."
 
 /** Copy a text into the profile; NULL for NULL or without memory. */
 const char *lp_profile_text(llmperf_profile *profile, const char *text);

@@ -5,11 +5,17 @@
 #include "lib/result/profile_data.h"
 #include "lib/result/store_columns.h"
 
-#define LEDGER(type, field) #field, LP_COLUMN_##type, offsetof(llmperf_ledger, field)
-#define REGION(type, field) #field, LP_COLUMN_##type, offsetof(struct lp_region_row, stats.field)
-#define KERNEL(type, field) #field, LP_COLUMN_##type, offsetof(struct lp_kernel_row, stats.field)
-#define METRIC(type, field) #field, LP_COLUMN_##type, offsetof(llmperf_metric_stats, field)
-#define LENGTH(array)       (sizeof(array) / sizeof((array)[0]))
+#define LEDGER(type, field)    #field, LP_COLUMN_##type, offsetof(llmperf_ledger, field)
+#define REGION(type, field)    #field, LP_COLUMN_##type, offsetof(struct lp_region_row, stats.field)
+#define KERNEL(type, field)    #field, LP_COLUMN_##type, offsetof(struct lp_kernel_row, stats.field)
+#define METRIC(type, field)    #field, LP_COLUMN_##type, offsetof(llmperf_metric_stats, field)
+#define ITERATION(type, field) #field, LP_COLUMN_##type, offsetof(llmperf_iteration, field)
+#define CLASS(index)                                                                               \
+    "class_" #index "_ms", LP_COLUMN_NUMBER,                                                       \
+        offsetof(llmperf_iteration, class_ms) + (index) * sizeof(double)
+#define SPREAD(type, field)                                                                        \
+#field, LP_COLUMN_##type, offsetof(struct lp_iteration_stats_row, stats.field)
+#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct lp_store_column ledger_columns[] = {
     { LEDGER(COUNT, launches_expected) },
@@ -72,6 +78,8 @@ static const struct lp_store_column region_columns[] = {
     { REGION(COUNT, context) },
     { REGION(COUNT, flops) },
     { REGION(COUNT, bytes) },
+    { REGION(WORD, flops_origin) },
+    { REGION(WORD, bytes_origin) },
     { "wall_histogram", LP_COLUMN_BLOB, offsetof(struct lp_region_row, wall) },
 };
 
@@ -94,6 +102,56 @@ static const struct lp_store_column kernel_columns[] = {
     { KERNEL(NUMBER, p99_ms) },
     { "histogram", LP_COLUMN_BLOB, offsetof(struct lp_kernel_row, durations) },
     { KERNEL(NUMBER, share) }, /* last and not compared: it changes whenever another row does */
+};
+
+static const struct lp_store_column iteration_columns[] = {
+    { ITERATION(COUNT, sequence) },
+    { ITERATION(NAME, region) },
+    { ITERATION(COUNT, begin_ns) },
+    { ITERATION(COUNT, activities) },
+    { ITERATION(COUNT, tokens) },
+    { ITERATION(COUNT, sequences) },
+    { ITERATION(COUNT, context) },
+    { ITERATION(COUNT, flops) },
+    { ITERATION(COUNT, bytes) },
+    { ITERATION(NUMBER, wall_ms) },
+    { ITERATION(NUMBER, span_ms) },
+    { ITERATION(NUMBER, busy_ms) },
+    { ITERATION(NUMBER, idle_ms) },
+    { ITERATION(NUMBER, idle_launch_ms) },
+    { ITERATION(NUMBER, idle_wait_ms) },
+    { CLASS(0) },
+    { CLASS(1) },
+    { CLASS(2) },
+    { CLASS(3) },
+    { CLASS(4) },
+    { CLASS(5) },
+    { CLASS(6) },
+    { CLASS(7) },
+    { CLASS(8) },
+    { CLASS(9) },
+    { CLASS(10) },
+    { CLASS(11) },
+    { CLASS(12) },
+    { CLASS(13) },
+    { CLASS(14) },
+    { CLASS(15) },
+};
+
+static const struct lp_store_column iteration_stats_columns[] = {
+    { SPREAD(NAME, region) },
+    { SPREAD(NAME, quantity) },
+    { SPREAD(WORD, is_class) },
+    { SPREAD(COUNT, count) },
+    { SPREAD(NUMBER, sum_ms) },
+    { SPREAD(NUMBER, mean_ms) },
+    { SPREAD(NUMBER, std_ms) },
+    { SPREAD(NUMBER, min_ms) },
+    { SPREAD(NUMBER, max_ms) },
+    { SPREAD(NUMBER, p50_ms) },
+    { SPREAD(NUMBER, p95_ms) },
+    { SPREAD(NUMBER, p99_ms) },
+    { "histogram", LP_COLUMN_BLOB, offsetof(struct lp_iteration_stats_row, histogram) },
 };
 
 static const struct lp_store_column fact_columns[] = {
@@ -130,6 +188,10 @@ const struct lp_store_table lp_store_tables[LP_STORE_TABLES] = {
     { "problem", "position", line_columns, 1, 0, 1, false },
     { "note", "position", line_columns, 1, 0, 1, false },
     { "metric", "id", metric_columns, LENGTH(metric_columns), 7, LENGTH(metric_columns), true },
+    { "iteration", "id", iteration_columns, LENGTH(iteration_columns), 1, LENGTH(iteration_columns),
+      false },
+    { "iteration_stats", "id", iteration_stats_columns, LENGTH(iteration_stats_columns), 3,
+      LENGTH(iteration_stats_columns), false },
 };
 
 void lp_store_sql_create(struct lp_text *sql, const struct lp_store_table *table)

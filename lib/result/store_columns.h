@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** What a run file holds: an SQLite database, application id "LLMP", user_version = format. Tables:
- * ledger (one row), region and kernel with a column for each field of the public structs, fact,
- * problem, note, metric (not in the first files of format 1). NULL stands for NaN, LLMPERF_UNKNOWN,
- * device -1 and NULL text. Histograms are blobs as lp_histogram_encode() writes them. While a run
- * goes on, kernel.share is as of the row's last change; readers of this library and a closed file
- * have it right. @threads any thread */
+ * ledger (one row), region, kernel, iteration and iteration_stats with a column for each field of
+ * the public structs, fact, problem, note, metric. NULL stands for NaN, LLMPERF_UNKNOWN, device -1
+ * and NULL text. Histograms are blobs as lp_histogram_encode() writes them. While a run goes on,
+ * kernel.share is as of the row's last change; readers of this library and a closed file have it
+ * right. @threads any thread */
 #ifndef LP_RESULT_STORE_COLUMNS_H
 #define LP_RESULT_STORE_COLUMNS_H
 
@@ -15,7 +15,7 @@
 #include "lib/base/text.h"
 
 #define LP_STORE_APPLICATION 0x4c4c4d50 /* "LLMP" */
-#define LP_STORE_FORMAT      1
+#define LP_STORE_FORMAT      2
 #define LP_STORE_BUSY_MS     2000 /* a reader and a writer wait this long for each other */
 
 enum lp_column_type {
@@ -45,7 +45,7 @@ struct lp_store_table {
 };
 
 /* Rows: llmperf_ledger, struct lp_region_row, lp_kernel_row, lp_fact; const char * for a problem
- * and a note; llmperf_metric_stats. */
+ * and a note; llmperf_metric_stats, llmperf_iteration, struct lp_iteration_stats_row. */
 enum lp_store_table_id {
     LP_STORE_LEDGER,
     LP_STORE_REGION,
@@ -53,9 +53,11 @@ enum lp_store_table_id {
     LP_STORE_FACT,
     LP_STORE_PROBLEM,
     LP_STORE_NOTE,
-    LP_STORE_METRIC
+    LP_STORE_METRIC,
+    LP_STORE_ITERATION,
+    LP_STORE_ITERATION_STATS
 };
-#define LP_STORE_TABLES 7
+#define LP_STORE_TABLES 9
 
 /** By lp_store_table_id. Creating, writing and reading go by these lists. */
 extern const struct lp_store_table lp_store_tables[LP_STORE_TABLES];

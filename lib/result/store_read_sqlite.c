@@ -142,7 +142,14 @@ static int check_format(sqlite3 *db, const char *path)
         return lp_error(LLMPERF_EFORMAT,
                         "%s has format %d, this library reads up to format %d; use a newer one",
                         path, format, LP_STORE_FORMAT);
-    return format == LP_STORE_FORMAT ? 0 : damaged(path, "its format is not set");
+    if (format == 0)
+        return damaged(path, "its format is not set");
+    return format == LP_STORE_FORMAT
+               ? 0
+               : lp_error(LLMPERF_EFORMAT,
+                          "%s has format %d of an earlier version, this library reads format %d; "
+                          "open it with that version",
+                          path, format, LP_STORE_FORMAT);
 }
 
 /* SQLite takes the missing part of a last page for zeros. With a log, pages may be only in there.
@@ -280,6 +287,22 @@ static int take_kernel(const struct reader *reader)
     return status < 0 ? status : lp_vector_push(&reader->profile->kernels, row);
 }
 
+static int take_iteration(const struct reader *reader)
+{
+    llmperf_iteration row = LLMPERF_ITERATION_INIT;
+    int status = read_columns(reader, &lp_store_tables[LP_STORE_ITERATION], &row);
+
+    return status < 0 ? status : lp_vector_push(&reader->profile->iterations, row);
+}
+
+static int take_iteration_stats(const struct reader *reader)
+{
+    struct lp_iteration_stats_row row = { .stats = LLMPERF_ITERATION_STATS_INIT };
+    int status = read_columns(reader, &lp_store_tables[LP_STORE_ITERATION_STATS], &row);
+
+    return status < 0 ? status : lp_vector_push(&reader->profile->iteration_stats, row);
+}
+
 static int take_fact(const struct reader *reader)
 {
     struct lp_fact fact;
@@ -375,6 +398,8 @@ static int read_profile(struct reader *reader)
                         reader->path);
     if ((status = read_table(reader, LP_STORE_REGION, take_region)) < 0 ||
         (status = read_table(reader, LP_STORE_KERNEL, take_kernel)) < 0 ||
+        (status = read_table(reader, LP_STORE_ITERATION, take_iteration)) < 0 ||
+        (status = read_table(reader, LP_STORE_ITERATION_STATS, take_iteration_stats)) < 0 ||
         (status = read_table(reader, LP_STORE_FACT, take_fact)) < 0 ||
         (status = read_table(reader, LP_STORE_PROBLEM, take_problem)) < 0 ||
         (status = read_table(reader, LP_STORE_NOTE, take_note)) < 0 ||

@@ -37,7 +37,8 @@ struct lp_kernel_total {
     uint16_t device;
     uint8_t kind;
     uint32_t row;  /* device total */
-    uint32_t next; /* row of the activity that came after this one the last time: models repeat themselves */
+    uint32_t next; /* row of the activity that came after this one the last time: models repeat
+                      themselves */
     uint64_t calls, bytes, total_ns, min_ns, max_ns;
     struct lp_histogram durations;
 };

@@ -38,6 +38,8 @@ def c_type(declared: Any) -> str:
     """C's spelling of a ctypes type."""
     if declared in PLAIN:
         return PLAIN[declared]
+    if isinstance(declared, type) and issubclass(declared, ctypes.Array):
+        return f"{c_type(declared._type_)}[{declared._length_}]"
     if hasattr(declared, "_type_") and not isinstance(declared._type_, str):
         return c_type(declared._type_) + " *"
     return declared.__name__

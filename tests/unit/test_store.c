@@ -144,6 +144,8 @@ static const struct field region_fields[] = {
     { REGION(COUNT, context) },
     { REGION(COUNT, flops) },
     { REGION(COUNT, bytes) },
+    { REGION(WORD, flops_origin) },
+    { REGION(WORD, bytes_origin) },
 };
 
 static const struct field kernel_fields[] = {
@@ -556,7 +558,7 @@ static void columns_for_people_are_in_the_file(void **state)
     assert_sql_gives("SELECT value FROM fact WHERE key='run_id'", "20260101-000000-1");
     assert_sql_gives("SELECT group_concat(line) FROM problem", "first problem,second; 'problem'");
     assert_sql_gives("PRAGMA application_id", "1280068944"); /* "LLMP" */
-    assert_sql_gives("PRAGMA user_version", "1");
+    assert_sql_gives("PRAGMA user_version", "2");
     llmperf_profile_free(profile);
 }
 
@@ -912,7 +914,16 @@ static void a_newer_format_names_both_versions(void **state)
     save_rows(run_path, 1);
     run_sql(run_path, "PRAGMA user_version=3");
     assert_not_opened(run_path, LLMPERF_EFORMAT, "format 3");
-    assert_error_has("format 1");
+    assert_error_has("format 2");
+}
+
+static void an_older_format_names_both_versions(void **state)
+{
+    (void)state;
+    save_rows(run_path, 1);
+    run_sql(run_path, "PRAGMA user_version=1");
+    assert_not_opened(run_path, LLMPERF_EFORMAT, "format 1 of an earlier version");
+    assert_error_has("format 2");
 }
 
 static void contents_that_cannot_be_are_errors(void **state)
@@ -1089,6 +1100,7 @@ int main(void)
         CASE(flipped_bytes_do_no_worse_than_an_error),
         CASE(other_files_are_not_runs),
         CASE(a_newer_format_names_both_versions),
+        CASE(an_older_format_names_both_versions),
         CASE(contents_that_cannot_be_are_errors),
         CASE(missing_runs_say_what_to_give),
         CASE(a_read_only_folder_is_enough),

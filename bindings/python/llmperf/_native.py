@@ -90,6 +90,11 @@ LLMPERF_VERDICT_SAMPLED = 2
 LLMPERF_VERDICT_INCOMPLETE = 3
 LLMPERF_VERDICT_NO_DEVICE = 4
 LLMPERF_VERDICT_DEAD = 5
+LLMPERF_ITERATIONS_KEPT = 1024
+LLMPERF_ITERATION_CLASSES = 16
+LLMPERF_WORK_UNKNOWN = 0
+LLMPERF_WORK_PROGRAM = 1
+LLMPERF_WORK_MODEL = 2
 
 # session.h
 LLMPERF_TIER_DEFAULT = 0
@@ -249,6 +254,8 @@ class llmperf_region_stats(Structure):
         ("context", c_uint64),
         ("flops", c_uint64),
         ("bytes", c_uint64),
+        ("flops_origin", c_uint32),
+        ("bytes_origin", c_uint32),
     ]
 
 
@@ -310,6 +317,51 @@ class llmperf_metric_stats(Structure):
         ("std", c_double),
         ("min", c_double),
         ("max", c_double),
+    ]
+
+
+class llmperf_iteration(Structure):
+    """One instance of a stage."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("region", c_char_p),
+        ("sequence", c_uint64),
+        ("begin_ns", c_uint64),
+        ("activities", c_uint64),
+        ("tokens", c_uint64),
+        ("sequences", c_uint64),
+        ("context", c_uint64),
+        ("flops", c_uint64),
+        ("bytes", c_uint64),
+        ("wall_ms", c_double),
+        ("span_ms", c_double),
+        ("busy_ms", c_double),
+        ("idle_ms", c_double),
+        ("idle_launch_ms", c_double),
+        ("idle_wait_ms", c_double),
+        ("class_ms", c_double * LLMPERF_ITERATION_CLASSES),
+    ]
+
+
+class llmperf_iteration_stats(Structure):
+    """How one quantity of a stage is spread over its iterations."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("region", c_char_p),
+        ("quantity", c_char_p),
+        ("is_class", c_uint32),
+        ("reserved", c_uint32),
+        ("count", c_uint64),
+        ("sum_ms", c_double),
+        ("mean_ms", c_double),
+        ("std_ms", c_double),
+        ("min_ms", c_double),
+        ("max_ms", c_double),
+        ("p50_ms", c_double),
+        ("p95_ms", c_double),
+        ("p99_ms", c_double),
     ]
 
 
@@ -582,6 +634,8 @@ STRUCTURES: List[Any] = [
     llmperf_kernel_stats,
     llmperf_operator_stats,
     llmperf_metric_stats,
+    llmperf_iteration,
+    llmperf_iteration_stats,
     llmperf_region_attr,
     llmperf_session_options,
     llmperf_hardware_query,
@@ -679,6 +733,14 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "llmperf_profile_kernel_count": (c_size_t, [_profile]),
     "llmperf_profile_operator_count": (c_size_t, [_profile]),
     "llmperf_profile_metric_count": (c_size_t, [_profile]),
+    "llmperf_profile_iteration_count": (c_size_t, [_profile]),
+    "llmperf_profile_iteration_stats_count": (c_size_t, [_profile]),
+    "llmperf_profile_iteration": (c_int, [_profile, c_size_t, POINTER(llmperf_iteration)]),
+    "llmperf_profile_iteration_stats": (
+        c_int,
+        [_profile, c_size_t, POINTER(llmperf_iteration_stats)],
+    ),
+    "llmperf_profile_class": (c_char_p, [_profile, c_size_t]),
     "llmperf_profile_region": (c_int, [_profile, c_size_t, POINTER(llmperf_region_stats)]),
     "llmperf_profile_kernel": (c_int, [_profile, c_size_t, POINTER(llmperf_kernel_stats)]),
     "llmperf_profile_operator": (c_int, [_profile, c_size_t, POINTER(llmperf_operator_stats)]),

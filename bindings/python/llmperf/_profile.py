@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import weakref
-from ctypes import byref
+from ctypes import Array, byref
 from math import isnan
 from types import TracebackType
 from typing import Any, Callable, Dict, List, Optional, Type
@@ -99,6 +99,33 @@ class Profile:
         return self._rows(lib.llmperf_profile_metric_count, lib.llmperf_profile_metric,
                           _native.llmperf_metric_stats)
 
+    def iterations(self) -> List[Row]:
+        """The newest instances of stages, oldest first.
+
+        The keys are the fields of llmperf_iteration (profile.h): region, sequence, begin_ns,
+        activities, tokens, sequences, context, flops, bytes, wall_ms, span_ms, busy_ms, idle_ms,
+        idle_launch_ms, idle_wait_ms; class_ms is a dict from kernel class to milliseconds.
+        """
+        lib = library()
+        names = self._classes()
+        rows = self._rows(lib.llmperf_profile_iteration_count, lib.llmperf_profile_iteration,
+                          _native.llmperf_iteration)
+        for row in rows:
+            row["class_ms"] = {name: time for name, time in zip(names, row["class_ms"])
+                               if time is not None}
+        return rows
+
+    def iteration_stats(self) -> List[Row]:
+        """How the times of a stage are spread over its instances, one row for each quantity.
+
+        The keys are region, quantity ("wall", "span", "busy", "idle", "idle_launch", "idle_wait",
+        or a kernel class where is_class is 1), count, sum_ms, mean_ms, std_ms, min_ms, max_ms,
+        p50_ms, p95_ms, p99_ms.
+        """
+        lib = library()
+        return self._rows(lib.llmperf_profile_iteration_stats_count,
+                          lib.llmperf_profile_iteration_stats, _native.llmperf_iteration_stats)
+
     def ledger(self) -> Row:
         """What was expected, seen and lost; the keys are the fields of llmperf_ledger.
 
@@ -164,6 +191,11 @@ class Profile:
             rows.append(row_of(stats))
         return rows
 
+    def _classes(self) -> List[str]:
+        names = [text_of(library().llmperf_profile_class(self._pointer(), position))
+                 for position in range(_native.LLMPERF_ITERATION_CLASSES)]
+        return [name for name in names if name is not None]
+
     def _lines(self, get: Callable[..., Optional[bytes]]) -> List[str]:
         lines = []
         while True:
@@ -201,6 +233,8 @@ def _value(name: str, value: Any) -> Any:
         return text_of(value)
     if isinstance(value, float):
         return None if isnan(value) else value
+    if isinstance(value, Array):
+        return [_value(name, item) for item in value]
     if value == _native.LLMPERF_UNKNOWN or (name == "device" and value < 0):
         return None
     return value

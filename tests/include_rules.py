@@ -22,7 +22,7 @@ FOLDERS = {
     "capture":     (["base", "record"],                         ["region.h", "activity.h"]),
     "attribution": (["base", "record"],                         ["activity.h", "profile.h"]),  # the ledger
     "result":      (["base", "record", "attribution"],          ["activity.h", "region.h", "profile.h", "version.h"]),
-    "analysis":    (["base", "result"],                         ["activity.h", "analysis.h", "config.h", "hardware.h", "model.h",
+    "analysis":    (["base", "result"],                         ["activity.h", "analysis.h", "config.h", "floor.h", "hardware.h", "model.h",
                                                                  "profile.h"]),
     "config":      (["base"],                                   ["config.h"]),
     "output":      (["base", "result", "analysis", "config"],               ["activity.h", "hardware.h", "analysis.h", "config.h", "region.h", "profile.h",

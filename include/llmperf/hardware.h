@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What a GPU can do at most: dense peaks by dtype, memory bandwidth, sizes. Each value says where it comes from.
+/** What a GPU can do at most: dense peaks by dtype, memory bandwidth, sizes, and ceilings measured on it. Each value says where it comes
+ * from.
  *
  * Looked up in conf/hardware by name, checked against what the device says about itself. A GPU that is not listed, or that disagrees,
  * gets computed values (SMs x rate x clock; 2 x memory clock x bus width); what cannot be known is NaN with a reason. Nothing is
@@ -55,9 +56,11 @@ typedef struct llmperf_hardware_query {
     int32_t bus_width_bits;
     int32_t l2_bytes;
     int32_t reserved;
+    const char *uuid;   /**< "GPU-…": ceilings measured on this very GPU are read */
+    const char *driver; /**< version of the driver, "580.95.05"; needed for them, too */
 } llmperf_hardware_query;
 #define LLMPERF_HARDWARE_QUERY_INIT \
-    { sizeof(llmperf_hardware_query), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+    { sizeof(llmperf_hardware_query), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /** One value. Text lives as long as its hardware. */
 typedef struct llmperf_hardware_value {
@@ -70,6 +73,19 @@ typedef struct llmperf_hardware_value {
 } llmperf_hardware_value;
 #define LLMPERF_HARDWARE_VALUE_INIT \
     { sizeof(llmperf_hardware_value), 0, 0, 0, 0, 0 }
+
+/** The most that was measured of something on one GPU. Text lives as long as its hardware. */
+typedef struct llmperf_ceiling {
+    size_t struct_size;
+    double best;      /**< of the fastest repeat: TFLOP/s of a dtype, GB/s of "read" and "copy" (read and written bytes); NaN: not known */
+    double median;    /**< of all repeats, back to back: what the GPU holds */
+    double clock_mhz; /**< of the SMs while they ran; NaN: not known */
+    uint64_t repeats;
+    const char *how;    /**< what ran; NULL if not known */
+    const char *reason; /**< why it is not known; NULL if it is */
+} llmperf_ceiling;
+#define LLMPERF_CEILING_INIT \
+    { sizeof(llmperf_ceiling), 0, 0, 0, 0, 0, 0 }
 
 /** Look a GPU up.
  *
@@ -114,6 +130,19 @@ LLMPERF_API const char *llmperf_hardware_dtype(size_t index);
 
 /** Another quantity. @param quantity  LLMPERF_HARDWARE_… @return LLMPERF_OK, LLMPERF_EINVAL. */
 LLMPERF_API int llmperf_hardware_quantity(const llmperf_hardware *hardware, uint32_t quantity, llmperf_hardware_value *value_out);
+
+/** A ceiling that was measured on this GPU.
+ *
+ * @param what         "copy", "read", or a dtype as for llmperf_hardware_peak().
+ * @param ceiling_out  struct_size set by the caller. What was not measured is NaN with a reason.
+ * @return LLMPERF_OK; LLMPERF_EINVAL: there is no such ceiling. */
+LLMPERF_API int llmperf_hardware_ceiling(const llmperf_hardware *hardware, const char *what, llmperf_ceiling *ceiling_out);
+
+/** Names of the ceilings that can be measured; NULL past the end. Static text. @threads any thread */
+LLMPERF_API const char *llmperf_ceiling_name(size_t index);
+
+/** When the ceilings were measured and with what: one line; NULL: they were not. Lives as long as `hardware`. */
+LLMPERF_API const char *llmperf_hardware_measured(const llmperf_hardware *hardware);
 
 /** What a reader of the numbers should know, one line each; NULL past the end. Lives as long as `hardware`. */
 LLMPERF_API const char *llmperf_hardware_warning(const llmperf_hardware *hardware, size_t index);

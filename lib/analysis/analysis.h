@@ -3,6 +3,7 @@
 #ifndef LP_ANALYSIS_ANALYSIS_H
 #define LP_ANALYSIS_ANALYSIS_H
 
+#include "lib/analysis/ceilings.h"
 #include "lib/analysis/kernel_class.h"
 
 #endif

@@ -423,6 +423,8 @@ static int look_up(struct request *request)
         (status = lp_hardware_user(request->hardware, request->config, &user)) == 0 &&
         !request->match.row && !described && !user)
         status = not_found(request);
+    if (status == 0)
+        lp_hardware_read_ceilings(request->hardware, query->uuid, query->driver);
     lp_gpu_table_free(table);
     if (status == 0 && request->hardware->failed)
         status = lp_error(LLMPERF_ENOMEM, "out of memory");

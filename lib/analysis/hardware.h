@@ -6,13 +6,13 @@
 
 #include <stdbool.h>
 
+#include "lib/analysis/ceilings.h"
 #include "lib/base/strings.h"
 #include "lib/base/vector.h"
 #include "llmperf/hardware.h"
 
 /** Dtypes that peaks exist for, at the index of llmperf_hardware_dtype(). */
 enum { LP_PEAK_FP64, LP_PEAK_FP64_TC, LP_PEAK_FP32, LP_PEAK_TF32, LP_PEAK_FP16, LP_PEAK_BF16 };
-#define LP_PEAKS      9
 #define LP_QUANTITIES 7
 
 /** Longest name of a GPU that is looked at, with its NUL. */
@@ -24,6 +24,8 @@ struct llmperf_hardware {
     bool failed; /* out of memory */
     llmperf_hardware_value peaks[LP_PEAKS];
     llmperf_hardware_value quantities[LP_QUANTITIES]; /* LLMPERF_HARDWARE_… - 1 */
+    struct lp_ceilings ceilings;
+    const char *measured; /* when and with what; NULL: the ceilings are not known */
     LP_VECTOR(const char *) warnings;
     struct lp_strings pool;
 };

@@ -163,8 +163,8 @@ int llmperf_model_info_get(const llmperf_model *model, llmperf_model_info *info_
     return hand_out(info_out, info_out->struct_size, &info, sizeof(info));
 }
 
-static int list_operators(const llmperf_model *model, const llmperf_step *given,
-                          struct lp_step *step, struct lp_operators *list)
+int lp_model_operators(const struct llmperf_model *model, const llmperf_step *given,
+                       struct lp_step *step, struct lp_operators *list)
 {
     int status = lp_step_prepare(model, given, step);
 
@@ -198,25 +198,39 @@ static void add_up(const struct lp_operators *list, struct lp_operator *sum)
     }
 }
 
-static int narrow_sums(const struct lp_operator *sum, llmperf_work *work)
+static int narrow_operator(const struct lp_operator *op, llmperf_operator_work *work)
 {
     int status;
 
-    if ((status = narrow(sum->model, "the number of model FLOPs", &work->model_flops)) < 0 ||
-        (status = narrow(sum->vector, "the number of vector FLOPs", &work->vector_flops)) < 0 ||
-        (status = narrow(sum->hardware, "the number of hardware FLOPs", &work->hardware_flops)) <
+    if ((status = narrow(op->model, "the number of model FLOPs", &work->model_flops)) < 0 ||
+        (status = narrow(op->vector, "the number of vector FLOPs", &work->vector_flops)) < 0 ||
+        (status = narrow(op->hardware, "the number of hardware FLOPs", &work->hardware_flops)) <
             0 ||
-        (status = narrow(sum->weights, "weight_bytes", &work->weight_bytes)) < 0 ||
-        (status = narrow(sum->kv_read, "kv_read_bytes", &work->kv_read_bytes)) < 0 ||
-        (status = narrow(sum->kv_write, "kv_write_bytes", &work->kv_write_bytes)) < 0 ||
-        (status = narrow(sum->weights + sum->kv_read + sum->kv_write, "the number of bytes",
-                         &work->bytes)) < 0 ||
-        (status = narrow(sum->activations, "activation_bytes", &work->activation_bytes)) < 0 ||
-        (status = narrow(sum->communication, "communication_bytes", &work->communication_bytes)) <
-            0)
+        (status = narrow(op->weights, "weight_bytes", &work->weight_bytes)) < 0 ||
+        (status = narrow(op->kv_read, "kv_read_bytes", &work->kv_read_bytes)) < 0 ||
+        (status = narrow(op->kv_write, "kv_write_bytes", &work->kv_write_bytes)) < 0 ||
+        (status = narrow(op->activations, "activation_bytes", &work->activation_bytes)) < 0)
         return status;
+    return narrow(op->communication, "communication_bytes", &work->communication_bytes);
+}
+
+static int narrow_sums(const struct lp_operator *sum, llmperf_work *work)
+{
+    llmperf_operator_work each;
+    int status = narrow_operator(sum, &each);
+
+    if (status < 0)
+        return status;
+    work->model_flops = each.model_flops;
+    work->vector_flops = each.vector_flops;
+    work->hardware_flops = each.hardware_flops;
+    work->weight_bytes = each.weight_bytes;
+    work->kv_read_bytes = each.kv_read_bytes;
+    work->kv_write_bytes = each.kv_write_bytes;
+    work->activation_bytes = each.activation_bytes;
+    work->communication_bytes = each.communication_bytes;
     work->model_flops_expected = sum->expected;
-    return 0;
+    return narrow(sum->weights + sum->kv_read + sum->kv_write, "the number of bytes", &work->bytes);
 }
 
 int llmperf_model_work(const llmperf_model *model, const llmperf_step *given, llmperf_work *out)
@@ -229,7 +243,7 @@ int llmperf_model_work(const llmperf_model *model, const llmperf_step *given, ll
 
     if (!out)
         return lp_error(LLMPERF_EINVAL, "work_out is required");
-    if ((status = list_operators(model, given, &step, &list)) < 0)
+    if ((status = lp_model_operators(model, given, &step, &list)) < 0)
         return status;
     add_up(&list, &sum);
     if (step.given.draft_tokens)
@@ -247,22 +261,6 @@ int llmperf_model_work(const llmperf_model *model, const llmperf_step *given, ll
     return hand_out(out, out->struct_size, &work, sizeof(work));
 }
 
-static int narrow_operator(const struct lp_operator *op, llmperf_operator_work *work)
-{
-    int status;
-
-    if ((status = narrow(op->model, "the number of model FLOPs", &work->model_flops)) < 0 ||
-        (status = narrow(op->vector, "the number of vector FLOPs", &work->vector_flops)) < 0 ||
-        (status = narrow(op->hardware, "the number of hardware FLOPs", &work->hardware_flops)) <
-            0 ||
-        (status = narrow(op->weights, "weight_bytes", &work->weight_bytes)) < 0 ||
-        (status = narrow(op->kv_read, "kv_read_bytes", &work->kv_read_bytes)) < 0 ||
-        (status = narrow(op->kv_write, "kv_write_bytes", &work->kv_write_bytes)) < 0 ||
-        (status = narrow(op->activations, "activation_bytes", &work->activation_bytes)) < 0)
-        return status;
-    return narrow(op->communication, "communication_bytes", &work->communication_bytes);
-}
-
 int llmperf_model_operator(const llmperf_model *model, const llmperf_step *given, size_t index,
                            llmperf_operator_work *out)
 {
@@ -274,7 +272,7 @@ int llmperf_model_operator(const llmperf_model *model, const llmperf_step *given
 
     if (!out)
         return lp_error(LLMPERF_EINVAL, "work_out is required");
-    if ((status = list_operators(model, given, &step, &list)) < 0)
+    if ((status = lp_model_operators(model, given, &step, &list)) < 0)
         return status;
     if (index >= list.count)
         return lp_error(LLMPERF_ENOENT, "the step has %zu operators", list.count);

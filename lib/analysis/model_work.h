@@ -55,6 +55,10 @@ void lp_decoder_work(const struct llmperf_model *model, const struct lp_step *st
 int lp_vision_work(const struct llmperf_model *model, const struct lp_step *step,
                    struct lp_operators *out);
 
+/** Check a step and list its operators. 0 or LLMPERF_EINVAL, LLMPERF_ENOTSUP. */
+int lp_model_operators(const struct llmperf_model *model, const llmperf_step *given,
+                       struct lp_step *step, struct lp_operators *list);
+
 lp_u128 lp_divide_up(lp_u128 value, lp_u128 divisor);
 
 /** Nearest whole number. */

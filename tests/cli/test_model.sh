@@ -25,8 +25,9 @@ expected = vectors["decode_bytes"]["B8_c2048"]
 assert decode["flops"] == 8 * vectors["decode"]["2048"]
 assert decode["bytes"] == expected["total"] and decode["kv_read_bytes"] == expected["kv_read"]
 assert decode["experts_touched"] is None and seen["vision"] is None and seen["generation"] is None
-assert seen["hardware"] is None and seen["floors"] == {"prefill_ms": None, "decode_ms": None}
-assert seen["bound"] == {"prefill": None, "decode": None} and seen["notes"]
+assert seen["hardware"] is None and not any(seen["floors"].values()) and not any(seen["bound"].values())
+assert prefill["floor"] is None and decode["turn"] == {"batch": None, "context": None}
+assert any("no GPU was named" in note for note in seen["notes"])
 for step in prefill, decode:
     assert sum(row["model_flops"] for row in step["operators"]) == step["flops"]
     assert sum(row["weight_bytes"] for row in step["operators"]) == step["weight_bytes"]
@@ -53,6 +54,50 @@ decode = all_vectors["models"]["deepseek-ocr-decoder"]["decode_bytes"]["B8_c2048
 assert seen["decode"]["bytes"] == decode["total"]
 assert abs(seen["decode"]["experts_touched"] - decode["experts_touched_expected"]) < 1e-12
 PYTHON
+
+# Floors on a GPU: those of the worked example, null with a reason where a limit is not known.
+expect 0 model llama-3-8b --prompt 2048 --context 2048 --batch 8 --gpu H200 --format json
+python3 - "$LLMPERF_TEST_DATA/analytics/model_vectors.json" <<'PYTHON' || die "floors on an H200"
+import json, sys
+seen, worked = json.load(open("out")), json.load(open(sys.argv[1]))["worked"]["llama3_8b_H200_decode_B8_c2048"]
+hardware, floors = seen["hardware"], seen["floors"]
+assert (hardware["name"], hardware["compute_capability"], hardware["sm_count"]) == ("H200 SXM", "9.0", 132)
+assert hardware["peak"]["bf16"] == 989.4 and hardware["peak"]["fp4"] is None and hardware["bandwidth_gbs"] == 4800
+assert hardware["peak_source"] and hardware["bandwidth_source"] and hardware["measured"] == {}
+assert abs(floors["decode_ms"] - worked["floor_us"] / 1e3) < 1e-9 < floors["decode_ms"] <= floors["decode_serial_ms"]
+assert floors["prefill_ms"] < floors["prefill_serial_ms"]
+assert floors["vision_ms"] is None and floors["decode_measured_ms"] is None
+assert seen["bound"] == {"prefill": "compute", "decode": "memory", "vision": None}
+assert abs(seen["decode"]["floor"]["mfu_limit"] - worked["mfu_at_floor"]) < 1e-12
+assert abs(seen["decode"]["floor"]["tokens_per_s"] - 8 * worked["tok_s_per_user_at_floor"]) < 1e-6
+assert seen["decode"]["turn"] == {"batch": None, "context": 566}
+assert any("memory bound at any batch" in note for note in seen["notes"])
+PYTHON
+for gpu in "Tesla V100-SXM2-16GB" Voodoo2; do
+    expect 0 model llama_3_8b --gpu "$gpu" --format json
+    stderr_empty
+    python3 - <<'PYTHON' || die "limits of $gpu"
+import json
+seen = json.load(open("out"))
+assert not any(seen["floors"].values()) and not any(seen["bound"].values()), seen["floors"]
+words = "no bf16 unit" if seen["hardware"] else "no data for the GPU Voodoo2"
+assert any(words in note for note in seen["notes"]), seen["notes"]
+PYTHON
+    expect 0 model llama_3_8b --gpu "$gpu"
+    grep -qE "no bf16 unit|no data for the GPU Voodoo2" out || die "no reason for $gpu"
+done
+LLMPERF_PEAK_TFLOPS=100 LLMPERF_BANDWIDTH_GBS=1000 expect 0 model llama_3_8b --gpu Voodoo2 --format json
+python3 -c 'import json; assert json.load(open("out"))["floors"]["decode_ms"] > 15' || die "limits of the user"
+expect 0 model deepseek-ocr --gpu H200 --tp 2
+stdout_has "link"
+expect 0 model resnet_50 --gpu H200
+stdout_has "MFU at most"
+"$LLMPERF" model llama_3_8b --gpu local >out 2>err
+case $? in
+0) stdout_has "floors, ms" ;;
+3) stdout_empty && stderr_is_one_line ;;
+*) die "--gpu local" ;;
+esac
 
 # Text and JSON of every description of the tests.
 for config in "$models"/*.json; do
@@ -82,7 +127,9 @@ refused "give one model"
 refused "give one model" llama_3_8b gpt2
 refused "no file and no model" nonsense
 refused "format xml" llama_3_8b --format xml
-refused "not in this version" llama_3_8b --gpu H100
+refused "--gpu needs a name" llama_3_8b --gpu=
+LLMPERF_PEAK_TFLOPS=0 refused "no positive number" llama_3_8b --gpu H200
+LLMPERF_BANDWIDTH_GBS=-1 refused "no positive number" llama_3_8b --gpu H200
 refused "--prompt is 0" llama_3_8b --prompt 0
 refused "--prompt is -5" llama_3_8b --prompt=-5
 refused "--prompt is 1e3" llama_3_8b --prompt 1e3

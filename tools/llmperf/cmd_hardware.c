@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "json.h"
 #include "llmperf/llmperf.h"
 
 #define NAME_BYTES 256
@@ -98,46 +99,19 @@ static void print_text(const llmperf_hardware *hardware, int32_t device)
         print("%s  Note: %s.\n", i == 0 ? "\n" : "", text);
 }
 
-/* Text of the library and of its data files is UTF-8. */
-static void put_string(const char *text)
-{
-    if (!text) {
-        print("null");
-        return;
-    }
-    print("\"");
-    for (; *text; text++)
-        if (*text == '"' || *text == '\\')
-            print("\\%c", *text);
-        else if ((unsigned char)*text < 0x20)
-            print("\\u%04x", (unsigned)*text);
-        else
-            print("%c", *text);
-    print("\"");
-}
-
-static void put_number(const char *key, double number)
-{
-    print("\"%s\": ", key);
-    if (isfinite(number))
-        print("%.17g", number);
-    else
-        print("null");
-}
-
 static void put_value(const char *key, const llmperf_hardware_value *value, double ridge)
 {
     print("\"%s\": {", key);
-    put_number("value", value->value);
+    json_number("value", value->value);
     if (ridge >= 0) {
         print(", ");
-        put_number("ridge", ridge);
+        json_number("ridge", ridge);
     }
     print(", \"origin\": \"%s\", \"confidence\": \"%s\", \"source\": ",
           llmperf_origin_name(value->origin), llmperf_confidence_name(value->confidence));
-    put_string(value->source);
+    json_string(value->source);
     print(", \"reason\": ");
-    put_string(value->reason);
+    json_string(value->reason);
     print("}");
 }
 
@@ -147,7 +121,7 @@ static void print_json(const llmperf_hardware *hardware, int32_t device)
     const char *text;
 
     print("{\"name\": ");
-    put_string(llmperf_hardware_name(hardware));
+    json_string(llmperf_hardware_name(hardware));
     if (device >= 0)
         print(", \"device\": %d", device);
     else
@@ -173,7 +147,7 @@ static void print_json(const llmperf_hardware *hardware, int32_t device)
     print(",\n  \"warnings\": [");
     for (size_t i = 0; (text = llmperf_hardware_warning(hardware, i)); i++) {
         print("%s", i > 0 ? ", " : "");
-        put_string(text);
+        json_string(text);
     }
     print("]}");
 }
@@ -246,7 +220,7 @@ static int print_list(bool json)
     for (char *line = json ? strtok_r(names, "\n", &rest) : NULL; line;
          line = strtok_r(NULL, "\n", &rest)) {
         print("%s\n  ", line > names ? "," : "");
-        put_string(line);
+        json_string(line);
     }
     print("%s", json ? "\n]}\n" : "");
     llmperf_text_free(names);

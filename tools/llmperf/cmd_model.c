@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "command.h"
-#include "model_answer.h"
+#include "model_gpu.h"
 
 #define GENERATED_MAX 1000000
 #define BATCH_MAX     1000000
@@ -288,7 +288,7 @@ static int work_out(struct model_answer *answer, const struct arrays *arrays)
         status = work_decoder(answer, arrays);
     if (status == 0 && answer->info.has_vision)
         status = llmperf_model_work(answer->model, &answer->vision_step, &answer->vision);
-    return status;
+    return status < 0 ? status : work_out_gpu(answer);
 }
 
 static int answer_for(const struct command *command, struct option_text *options,
@@ -305,7 +305,7 @@ static int answer_for(const struct command *command, struct option_text *options
         .vision = LLMPERF_WORK_INIT,
     };
     struct arrays arrays;
-    int status;
+    int status, code;
 
     llmperf_model_info_get(model, &answer.info);
     if (!take_dtypes(command, options, &answer) || !take_sizes(command, options, &answer) ||
@@ -318,14 +318,19 @@ static int answer_for(const struct command *command, struct option_text *options
         return fail_usage(command, "--decode and --draft do not go together; use --context");
     if (answer.tile_rows && !answer.tile_pixels)
         return fail_usage(command, "--tiles needs --tile-size");
-    if (!make_arrays(&answer, &arrays))
+    if ((code = take_gpu(command, options[GPU].value, &answer)) != EXIT_FINE)
+        return code;
+    if (!make_arrays(&answer, &arrays)) {
+        free_gpu(&answer);
         return fail_usage(command, "no memory for a batch of %" PRIu64, answer.batch);
+    }
     status = work_out(&answer, &arrays);
     if (status == 0 && strcmp(options[FORMAT].value, "json") == 0)
         print_model_json(&answer);
     else if (status == 0)
         print_model_text(&answer);
     free(arrays.prompt);
+    free_gpu(&answer);
     return status < 0 ? fail_status(status) : EXIT_FINE;
 }
 
@@ -363,8 +368,6 @@ int cmd_model(const struct command *command, int argc, char **argv)
         return fail_usage(command, "give one model");
     if (strcmp(options[FORMAT].value, "text") != 0 && strcmp(options[FORMAT].value, "json") != 0)
         return fail_usage(command, "format %s does not exist", options[FORMAT].value);
-    if (options[GPU].value)
-        return fail_usage(command, "--gpu is not in this version");
     if ((status = llmperf_model_open(argv[1], &model)) < 0)
         return fail_status(status);
     status = answer_for(command, options, model);

@@ -69,6 +69,7 @@ static const struct command commands[] = {
       "  --tp N --pp N --pp-rank N --ep N --dp N   share of one GPU\n"
       "  --draft N --acceptance P   speculation in the decode step\n"
       "  --image WxH --tiles CxR --tile-size N     what the encoder sees, in pixels\n"
+      "  --gpu NAME          floors and bounds on this GPU; local: the first one of this machine\n"
       "  --format text|json  default: text\n"
       "Formats: fp32 bf16 fp16 fp8 fp8_block128 int8 int4_g128 nvfp4 mxfp4 nf4 q4_0 q4_k q6_k "
       "q8_0.\n",

@@ -7,6 +7,20 @@
 
 #include "llmperf/llmperf.h"
 
+enum model_phase { PREFILL, DECODE_STEP, VISION, PHASES };
+
+/* Against the limits in use, and against the ceilings that were measured. */
+enum { IN_USE, MEASURED, LIMITS };
+
+struct gpu_answer {
+    const char *name;           /* as asked for; NULL: no GPU was */
+    llmperf_hardware *hardware; /* NULL: not known */
+    char reason[512];           /* why; "" if it is known */
+    bool has[PHASES];           /* the model has such a step */
+    llmperf_step_floor floors[LIMITS][PHASES];
+    llmperf_decode_turn turn;
+};
+
 struct model_answer {
     const llmperf_model *model;
     llmperf_model_info info;
@@ -21,6 +35,7 @@ struct model_answer {
     /* Of `generated` tokens for each request behind its prompt; 0 if none were asked for,
      * LLMPERF_UNKNOWN above 64 bits. */
     uint64_t generation_flops, generation_bytes;
+    struct gpu_answer gpu;
 };
 
 void print_model_text(const struct model_answer *answer);

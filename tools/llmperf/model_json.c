@@ -1,26 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
-#include <math.h>
-#include <string.h>
 
 #include "command.h"
-#include "model_answer.h"
-
-static void print_string(const char *text)
-{
-    print("\"");
-    for (; *text; text++) {
-        unsigned char byte = (unsigned char)*text;
-
-        if (byte == '"' || byte == '\\')
-            print("\\%c", byte);
-        else if (byte < 0x20)
-            print("\\u%04x", byte);
-        else
-            print("%c", byte);
-    }
-    print("\"");
-}
+#include "json.h"
+#include "model_gpu.h"
 
 /* The next line holds another member of the same object. */
 static void member(const char *indent, const char *key, uint64_t value)
@@ -31,16 +14,8 @@ static void member(const char *indent, const char *key, uint64_t value)
 static void member_text(const char *indent, const char *key, const char *text)
 {
     print("%s\"%s\": ", indent, key);
-    print_string(text);
+    json_string(text);
     print(",\n");
-}
-
-static void print_real(double value)
-{
-    if (isnan(value))
-        print("null");
-    else
-        print("%.17g", value);
 }
 
 /* A sum that passed 64 bits is not known. */
@@ -83,7 +58,7 @@ static void print_work(const llmperf_work *work)
     member("    ", "activation_bytes", work->activation_bytes);
     member("    ", "communication_bytes", work->communication_bytes);
     print("    \"experts_touched\": ");
-    print_real(work->experts_touched);
+    json_real(work->experts_touched);
     print(",\n");
 }
 
@@ -112,6 +87,7 @@ static void print_prefill(const struct model_answer *answer)
     member("    ", "flops_all_logits", answer->prefill_all.model_flops);
     print_work(&answer->prefill);
     print_conventions(answer);
+    print_floor_json(&answer->gpu, PREFILL);
     print_operators(answer->model, &answer->prefill_step);
     print("  },\n");
 }
@@ -123,9 +99,11 @@ static void print_decode(const struct model_answer *answer)
     member("    ", "batch", answer->batch);
     member("    ", "flops", answer->decode.model_flops);
     print("    \"tokens_expected\": ");
-    print_real(answer->decode.tokens_expected);
+    json_real(answer->decode.tokens_expected);
     print(",\n");
     print_work(&answer->decode);
+    print_floor_json(&answer->gpu, DECODE_STEP);
+    print_turn_json(&answer->gpu);
     print_operators(answer->model, &answer->decode_step);
     print("  },\n  \"generation\": ");
     if (!answer->generated) {
@@ -152,6 +130,7 @@ static void print_vision(const struct model_answer *answer)
     member("    ", "vector_flops", answer->vision.vector_flops);
     member("    ", "bytes", answer->vision.bytes);
     member("    ", "activation_bytes", answer->vision.activation_bytes);
+    print_floor_json(&answer->gpu, VISION);
     print_operators(answer->model, &answer->vision_step);
     print("  },\n");
 }
@@ -164,7 +143,7 @@ static void print_lines(const char *key, const char *(*line)(const llmperf_model
     print("  \"%s\": [", key);
     for (size_t i = 0; (text = line(model, i)); i++) {
         print("%s", i ? ", " : "");
-        print_string(text);
+        json_string(text);
     }
     print("],\n");
 }
@@ -207,10 +186,10 @@ void print_model_json(const struct model_answer *answer)
         print_vision(answer);
     else
         print("  \"vision\": null,\n");
-    print("  \"hardware\": null,\n  \"floors\": {\"prefill_ms\": null, \"decode_ms\": null},\n"
-          "  \"bound\": {\"prefill\": null, \"decode\": null},\n");
+    print_gpu_json(answer);
     print_lines("assumptions", llmperf_model_assumption, answer->model);
     print_lines("warnings", llmperf_model_warning, answer->model);
-    print("  \"notes\": [\"hardware, floors and bound need a GPU, which this version does not take "
-          "here\"]\n}\n");
+    print("  \"notes\": [");
+    print_gpu_notes(answer);
+    print("]\n}\n");
 }

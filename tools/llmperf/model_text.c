@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "command.h"
-#include "model_answer.h"
+#include "model_gpu.h"
 
 /* "16.06 G": four digits that matter and a decimal prefix. */
 static const char *scaled(uint64_t value, char text[32])
@@ -181,6 +181,7 @@ void print_model_text(const struct model_answer *answer)
     }
     if (answer->info.has_decoder)
         print_decoder(answer);
+    print_gpu_text(answer);
     print_lines("\nassumed", llmperf_model_assumption, answer->model);
     print_lines("\nwarnings", llmperf_model_warning, answer->model);
 }

@@ -120,6 +120,10 @@ LLMPERF_DOCUMENT_ENV_JSON = 6
 LLMPERF_DOCTOR_TEXT = 0
 LLMPERF_DOCTOR_JSON = 1
 
+# floor.h
+LLMPERF_LIMITS_IN_USE = 0
+LLMPERF_LIMITS_MEASURED = 1
+
 # hardware.h
 LLMPERF_ORIGIN_NONE = 0
 LLMPERF_ORIGIN_TABLE = 1
@@ -552,6 +556,8 @@ class llmperf_hardware_query(Structure):
         ("bus_width_bits", c_int32),
         ("l2_bytes", c_int32),
         ("reserved", c_int32),
+        ("uuid", c_char_p),
+        ("driver", c_char_p),
     ]
 
 
@@ -565,6 +571,59 @@ class llmperf_hardware_value(Structure):
         ("reason", c_char_p),
         ("origin", c_uint32),
         ("confidence", c_uint32),
+    ]
+
+
+class llmperf_ceiling(Structure):
+    """The most that was measured of something on one GPU."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("best", c_double),
+        ("median", c_double),
+        ("clock_mhz", c_double),
+        ("repeats", c_uint64),
+        ("how", c_char_p),
+        ("reason", c_char_p),
+    ]
+
+
+class llmperf_step_floor(Structure):
+    """How fast a step of a model can be on a GPU."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("compute_ms", c_double),
+        ("memory_ms", c_double),
+        ("link_ms", c_double),
+        ("roofline_ms", c_double),
+        ("serial_ms", c_double),
+        ("peak_tflops", c_double),
+        ("bandwidth_gbs", c_double),
+        ("link_gbs", c_double),
+        ("intensity", c_double),
+        ("ridge", c_double),
+        ("mfu_limit", c_double),
+        ("mbu_limit", c_double),
+        ("tokens_per_s", c_double),
+        ("compute_reason", c_char_p),
+        ("memory_reason", c_char_p),
+        ("link_reason", c_char_p),
+        ("bound_reason", c_char_p),
+        ("bound", c_uint32),
+        ("missing_dtype", c_uint32),
+    ]
+
+
+class llmperf_decode_turn(Structure):
+    """Where decoding changes from memory bound to compute bound."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("batch", c_double),
+        ("context", c_double),
+        ("batch_reason", c_char_p),
+        ("context_reason", c_char_p),
     ]
 
 
@@ -640,6 +699,9 @@ STRUCTURES: List[Any] = [
     llmperf_session_options,
     llmperf_hardware_query,
     llmperf_hardware_value,
+    llmperf_ceiling,
+    llmperf_step_floor,
+    llmperf_decode_turn,
     llmperf_utilisation_input,
     llmperf_utilisation,
     llmperf_model_info,
@@ -763,10 +825,18 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "llmperf_hardware_peak": (c_int, [_hardware, c_char_p, POINTER(llmperf_hardware_value)]),
     "llmperf_hardware_dtype": (c_char_p, [c_size_t]),
     "llmperf_hardware_quantity": (c_int, [_hardware, c_uint32, POINTER(llmperf_hardware_value)]),
+    "llmperf_hardware_ceiling": (c_int, [_hardware, c_char_p, POINTER(llmperf_ceiling)]),
+    "llmperf_ceiling_name": (c_char_p, [c_size_t]),
+    "llmperf_hardware_measured": (c_char_p, [_hardware]),
     "llmperf_hardware_warning": (c_char_p, [_hardware, c_size_t]),
     "llmperf_hardware_names": (c_int, [POINTER(text)]),
     "llmperf_origin_name": (c_char_p, [c_uint32]),
     "llmperf_confidence_name": (c_char_p, [c_uint32]),
+    # floor.h
+    "llmperf_model_floor": (
+        c_int, [_model, POINTER(llmperf_step), _hardware, c_uint32, POINTER(llmperf_step_floor)]),
+    "llmperf_model_decode_turn": (
+        c_int, [_model, POINTER(llmperf_step), _hardware, c_uint32, POINTER(llmperf_decode_turn)]),
     # analysis.h
     "llmperf_utilisation_compute": (
         c_int, [POINTER(llmperf_utilisation_input), POINTER(llmperf_utilisation)]),

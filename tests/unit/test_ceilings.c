@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ceilings that were measured: the file that keeps them, and the look-up that reads it back. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "lib/analysis/ceilings.h"
+#include "lib/base/file.h"
+#include "llmperf/floor.h"
+#include "tests/support/hardware.h"
+
+#define UUID   "GPU-01234567-89ab-cdef-0123-456789abcdef"
+#define DRIVER "580.95.05"
+
+static char folder[64];
+
+static int make_folder(void **state)
+{
+    (void)state;
+    snprintf(folder, sizeof(folder), "/tmp/llmperf-ceilings-XXXXXX");
+    assert_non_null(mkdtemp(folder));
+    setenv("XDG_CACHE_HOME", folder, 1);
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    char command[128];
+
+    (void)state;
+    snprintf(command, sizeof(command), "rm -rf %s", folder);
+    return system(command);
+}
+
+static void set(struct lp_ceiling *item, double best, const char *how)
+{
+    item->best = best;
+    item->median = best / 1.01;
+    item->clock_mhz = 1755;
+    item->repeats = 40;
+    item->reason[0] = '\0';
+    snprintf(item->how, sizeof(item->how), "%s", how);
+}
+
+static struct lp_ceilings sample(void)
+{
+    struct lp_ceilings ceilings;
+
+    lp_ceilings_init(&ceilings, "libcublasLt wasn't found");
+    snprintf(ceilings.uuid, sizeof(ceilings.uuid), "%s", UUID);
+    snprintf(ceilings.driver, sizeof(ceilings.driver), "%s", DRIVER);
+    snprintf(ceilings.gpu, sizeof(ceilings.gpu), "It's a GPU: #1");
+    snprintf(ceilings.measured_at, sizeof(ceilings.measured_at), "2026-11-21T07:00:00Z");
+    set(&ceilings.items[LP_CEILING_COPY], 4012.25, "kernel, 2 x 1 GiB");
+    set(&ceilings.items[LP_CEILING_READ], 4380.5, "kernel");
+    set(&ceilings.items[lp_ceiling_index("bf16")], 788.125, "cublasLt 8192 x 8192 x 8192");
+    return ceilings;
+}
+
+static char *write_sample(void)
+{
+    struct lp_ceilings ceilings = sample();
+    char *path = NULL;
+
+    assert_int_equal(lp_ceilings_path(UUID, DRIVER, &path), 0);
+    assert_int_equal(lp_ceilings_write(path, &ceilings), 0);
+    return path;
+}
+
+static llmperf_hardware *find_this_gpu(void)
+{
+    llmperf_hardware_query query = h200_query();
+
+    query.uuid = UUID;
+    query.driver = DRIVER;
+    return find_gpu(&query);
+}
+
+static llmperf_ceiling ceiling_of(const llmperf_hardware *hardware, const char *what)
+{
+    llmperf_ceiling ceiling = LLMPERF_CEILING_INIT;
+
+    if (llmperf_hardware_ceiling(hardware, what, &ceiling) < 0)
+        fail_msg("%s", llmperf_last_error());
+    assert_true(isnan(ceiling.best) == (ceiling.reason != NULL));
+    assert_true(isnan(ceiling.best) == (ceiling.how == NULL));
+    return ceiling;
+}
+
+static void the_file_says_what_was_written(void **state)
+{
+    struct lp_ceilings read, written = sample();
+    char *path = write_sample();
+
+    (void)state;
+    assert_int_equal(lp_ceilings_read(path, &read), 0);
+    assert_string_equal(read.gpu, written.gpu);
+    assert_string_equal(read.measured_at, written.measured_at);
+    for (size_t i = 0; i < LP_CEILINGS; i++) {
+        const struct lp_ceiling *a = &read.items[i], *b = &written.items[i];
+
+        assert_true(isnan(a->best) == isnan(b->best));
+        assert_string_equal(a->how, b->how);
+        assert_string_equal(a->reason, b->reason);
+        assert_int_equal(a->repeats, b->repeats);
+        if (isnan(a->best))
+            continue;
+        assert_near(a->best, b->best, 1e-3, "best");
+        assert_near(a->median, b->median, 1e-3, "median");
+        assert_near(a->clock_mhz, b->clock_mhz, 1e-3, "clock");
+    }
+    free(path);
+}
+
+static void a_look_up_of_the_gpu_reads_its_ceilings_back(void **state)
+{
+    llmperf_hardware *hardware;
+    char *path = write_sample();
+
+    (void)state;
+    hardware = find_this_gpu();
+    assert_near(ceiling_of(hardware, "bf16").best, 788.125, 1e-9, "bf16");
+    assert_near(ceiling_of(hardware, "bfloat16").best, 788.125, 1e-9, "another spelling");
+    assert_near(ceiling_of(hardware, "read").best, 4380.5, 1e-9, "read");
+    assert_string_equal(ceiling_of(hardware, "copy").how, "kernel, 2 x 1 GiB");
+    assert_string_equal(ceiling_of(hardware, "fp8").reason, "libcublasLt wasn't found");
+    assert_text_has(llmperf_hardware_measured(hardware), path);
+    assert_text_has(llmperf_hardware_measured(hardware),
+                    "2026-11-21T07:00:00Z with driver " DRIVER);
+    /* The peaks in use stay what they were. */
+    assert_true(peak_of(hardware, "bf16").value == 989.4);
+    llmperf_hardware_free(hardware);
+    free(path);
+}
+
+static void a_gpu_without_a_file_has_no_ceilings_and_says_what_to_do(void **state)
+{
+    llmperf_hardware *hardware = find_this_gpu();
+
+    (void)state;
+    assert_true(isnan(ceiling_of(hardware, "bf16").best));
+    assert_text_has(ceiling_of(hardware, "bf16").reason, "llmperf hardware --measure");
+    assert_null(llmperf_hardware_measured(hardware));
+    llmperf_hardware_free(hardware);
+    hardware = find_gpu_name("H200");
+    assert_true(isnan(ceiling_of(hardware, "copy").best));
+    llmperf_hardware_free(hardware);
+}
+
+static void another_driver_needs_another_measurement(void **state)
+{
+    llmperf_hardware_query query = h200_query();
+    llmperf_hardware *hardware;
+
+    (void)state;
+    free(write_sample());
+    query.uuid = UUID;
+    query.driver = "590.10";
+    hardware = find_gpu(&query);
+    assert_null(llmperf_hardware_measured(hardware));
+    llmperf_hardware_free(hardware);
+}
+
+static void floors_against_ceilings_are_longer_than_against_peaks(void **state)
+{
+    llmperf_step_floor peaks = LLMPERF_STEP_FLOOR_INIT, ceilings = LLMPERF_STEP_FLOOR_INIT;
+    llmperf_step step = LLMPERF_STEP_INIT;
+    llmperf_hardware *hardware;
+    llmperf_model *model = NULL;
+    uint64_t cached = 2047;
+
+    (void)state;
+    free(write_sample());
+    hardware = find_this_gpu();
+    assert_int_equal(llmperf_model_open("llama_3_8b", &model), LLMPERF_OK);
+    step.phase = LLMPERF_PHASE_DECODE;
+    step.requests = 1;
+    step.cached_tokens = &cached;
+    assert_int_equal(llmperf_model_floor(model, &step, hardware, LLMPERF_LIMITS_IN_USE, &peaks), 0);
+    assert_int_equal(
+        llmperf_model_floor(model, &step, hardware, LLMPERF_LIMITS_MEASURED, &ceilings), 0);
+    assert_near(peaks.roofline_ms, 15278424064.0 / 4800e6, 1e-9, "published");
+    assert_near(ceilings.roofline_ms, 15278424064.0 / 4380.5e6, 1e-9,
+                "the faster of read and copy");
+    assert_near(ceilings.peak_tflops, 788.125, 1e-9, "peak");
+    step.weight_dtype = step.activation_dtype = LLMPERF_DTYPE_FP8;
+    assert_int_equal(
+        llmperf_model_floor(model, &step, hardware, LLMPERF_LIMITS_MEASURED, &ceilings), 0);
+    assert_true(isnan(ceilings.roofline_ms));
+    assert_string_equal(ceilings.bound_reason, "libcublasLt wasn't found");
+    llmperf_model_free(model);
+    llmperf_hardware_free(hardware);
+}
+
+/* The text stands in place of the file; a look-up still finds the GPU. */
+static void check_damaged(const char *text, const char *reason, const char *warning)
+{
+    llmperf_hardware *hardware;
+    char *path = write_sample();
+
+    assert_int_equal(lp_file_write(path, text, strlen(text)), 0);
+    hardware = find_this_gpu();
+    assert_true(isnan(ceiling_of(hardware, "bf16").best));
+    assert_text_has(ceiling_of(hardware, "bf16").reason, reason);
+    if (warning)
+        assert_true(hardware_warns(hardware, warning));
+    assert_true(peak_of(hardware, "bf16").value == 989.4);
+    llmperf_hardware_free(hardware);
+    free(path);
+}
+
+static void a_damaged_file_is_a_warning_not_a_number(void **state)
+{
+    (void)state;
+    check_damaged("{", "damaged", ".yaml");
+    check_damaged("", "damaged", "measure again");
+    check_damaged("measured_at: x\nceilings: {bf16: {best: nan, how: a}}", "was not measured",
+                  NULL);
+    check_damaged("measured_at: x\nceilings: {bf16: {best: -5, how: a}}", "was not measured", NULL);
+    check_damaged("measured_at: x\nceilings: {bf16: {best: 0, how: a}}", "was not measured", NULL);
+    check_damaged("measured_at: x\nceilings: {bf16: {best: 1e300}}", "was not measured", NULL);
+    check_damaged("measured_at: x\nceilings: [1, 2]", "was not measured", NULL);
+}
+
+static void names_that_leave_the_folder_are_refused(void **state)
+{
+    char *path = NULL;
+
+    (void)state;
+    assert_int_equal(lp_ceilings_path("../../etc/x", DRIVER, &path), LLMPERF_EINVAL);
+    assert_int_equal(lp_ceilings_path(UUID, "1/2", &path), LLMPERF_EINVAL);
+    assert_int_equal(lp_ceilings_path("", DRIVER, &path), LLMPERF_EINVAL);
+    assert_int_equal(lp_ceilings_path(UUID, ".", &path), LLMPERF_EINVAL);
+    assert_null(path);
+}
+
+static void without_the_variable_the_home_folder_has_the_cache(void **state)
+{
+    char *home = getenv("HOME") ? strdup(getenv("HOME")) : NULL, *path = NULL;
+
+    (void)state;
+    setenv("XDG_CACHE_HOME", "relative", 1);
+    setenv("HOME", "/a/home", 1);
+    assert_int_equal(lp_ceilings_path(UUID, DRIVER, &path), 0);
+    assert_string_equal(path, "/a/home/.cache/llmperf/" UUID "-" DRIVER ".yaml");
+    free(path);
+    unsetenv("HOME");
+    assert_int_equal(lp_ceilings_path(UUID, DRIVER, &path), LLMPERF_ENOENT);
+    if (home)
+        setenv("HOME", home, 1);
+    free(home);
+}
+
+static void every_ceiling_has_a_name_and_other_names_are_refused(void **state)
+{
+    llmperf_hardware *hardware = find_gpu_name("H200");
+    llmperf_ceiling ceiling = LLMPERF_CEILING_INIT;
+    size_t count = 0;
+
+    (void)state;
+    for (const char *name; (name = llmperf_ceiling_name(count)); count++)
+        assert_int_equal(lp_ceiling_index(name), count);
+    assert_int_equal(count, LP_CEILINGS);
+    assert_int_equal(llmperf_hardware_ceiling(hardware, "write", &ceiling), LLMPERF_EINVAL);
+    assert_text_has(llmperf_last_error(), "there is no ceiling write");
+    assert_int_equal(llmperf_hardware_ceiling(NULL, "copy", &ceiling), LLMPERF_EINVAL);
+    ceiling.struct_size = 0;
+    assert_int_equal(llmperf_hardware_ceiling(hardware, "copy", &ceiling), LLMPERF_EINVAL);
+    llmperf_hardware_free(hardware);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(the_file_says_what_was_written),
+        CASE(a_look_up_of_the_gpu_reads_its_ceilings_back),
+        CASE(a_gpu_without_a_file_has_no_ceilings_and_says_what_to_do),
+        CASE(another_driver_needs_another_measurement),
+        CASE(floors_against_ceilings_are_longer_than_against_peaks),
+        CASE(a_damaged_file_is_a_warning_not_a_number),
+        CASE(names_that_leave_the_folder_are_refused),
+        CASE(without_the_variable_the_home_folder_has_the_cache),
+        CASE(every_ceiling_has_a_name_and_other_names_are_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

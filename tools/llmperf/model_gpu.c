@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model_gpu.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "json.h"
+
+static const char *const phase_names[PHASES] = { "prefill", "decode", "vision" };
+
+static const llmperf_step_floor unknown_floor = {
+    sizeof(unknown_floor),
+    NAN,
+    NAN,
+    NAN,
+    NAN,
+    NAN,
+    NAN,
+    NAN,
+    NAN,
+    NAN,
+    NAN,
+    NAN,
+    NAN,
+    NAN,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    LLMPERF_BOUND_UNKNOWN,
+    0,
+};
+
+static int find_gpu(const char *name, llmperf_hardware **hardware)
+{
+    llmperf_hardware_query query = LLMPERF_HARDWARE_QUERY_INIT;
+
+    if (strcmp(name, "local") == 0)
+        return llmperf_hardware_local(0, NULL, hardware);
+    query.name = name;
+    return llmperf_hardware_find(&query, NULL, hardware);
+}
+
+/* A GPU that nobody knows leaves its values null; a name that cannot be meant is wrong usage. */
+int take_gpu(const struct command *command, const char *name, struct model_answer *answer)
+{
+    struct gpu_answer *gpu = &answer->gpu;
+    int status;
+
+    for (size_t i = 0; i < LIMITS; i++)
+        for (size_t k = 0; k < PHASES; k++)
+            gpu->floors[i][k] = unknown_floor;
+    gpu->turn = (llmperf_decode_turn){ sizeof(gpu->turn), NAN, NAN, NULL, NULL };
+    gpu->name = name;
+    snprintf(gpu->reason, sizeof(gpu->reason), "no GPU was named; see --gpu");
+    if (!name)
+        return EXIT_FINE;
+    if (!*name)
+        return fail_usage(command, "--gpu needs a name, see llmperf hardware --list; or local");
+    status = find_gpu(name, &gpu->hardware);
+    snprintf(gpu->reason, sizeof(gpu->reason), "%s", status < 0 ? llmperf_last_error() : "");
+    return status == 0 || (status == LLMPERF_ENOENT && strcmp(name, "local") != 0)
+               ? EXIT_FINE
+               : fail_status(status);
+}
+
+void free_gpu(struct model_answer *answer)
+{
+    llmperf_hardware_free(answer->gpu.hardware);
+}
+
+static const llmperf_step *step_of(const struct model_answer *answer, enum model_phase phase)
+{
+    return phase == PREFILL       ? &answer->prefill_step
+           : phase == DECODE_STEP ? &answer->decode_step
+                                  : &answer->vision_step;
+}
+
+int work_out_gpu(struct model_answer *answer)
+{
+    struct gpu_answer *gpu = &answer->gpu;
+    int status = 0;
+
+    gpu->has[PREFILL] = gpu->has[DECODE_STEP] = answer->info.has_decoder;
+    gpu->has[VISION] = answer->info.has_vision;
+    for (uint32_t which = 0; gpu->hardware && which < LIMITS; which++)
+        for (enum model_phase phase = 0; status == 0 && phase < PHASES; phase++)
+            if (gpu->has[phase])
+                status = llmperf_model_floor(answer->model, step_of(answer, phase), gpu->hardware,
+                                             which, &gpu->floors[which][phase]);
+    if (status == 0 && gpu->hardware && answer->info.has_decoder)
+        status = llmperf_model_decode_turn(answer->model, &answer->decode_step, gpu->hardware,
+                                           LLMPERF_LIMITS_IN_USE, &gpu->turn);
+    return status;
+}
+
+static double bandwidth_of(const struct gpu_answer *gpu, llmperf_hardware_value *value)
+{
+    *value = (llmperf_hardware_value)LLMPERF_HARDWARE_VALUE_INIT;
+    value->value = NAN;
+    if (gpu->hardware)
+        llmperf_hardware_quantity(gpu->hardware, LLMPERF_HARDWARE_BANDWIDTH_GBS, value);
+    return value->value;
+}
+
+/* Formats that the operators of all steps compute in; true for the first `index` of a format. */
+static bool computes_in(const struct model_answer *answer, uint32_t dtype)
+{
+    llmperf_operator_work op = LLMPERF_OPERATOR_WORK_INIT;
+
+    for (enum model_phase phase = 0; phase < PHASES; phase++)
+        for (size_t i = 0;
+             answer->gpu.has[phase] &&
+             llmperf_model_operator(answer->model, step_of(answer, phase), i, &op) == 0;
+             i++)
+            if (op.model_flops && op.compute_dtype == dtype)
+                return true;
+    return false;
+}
+
+/* Peak of a format; NaN with a reason. */
+static llmperf_hardware_value peak_of(const struct gpu_answer *gpu, const char *dtype)
+{
+    llmperf_hardware_value value = LLMPERF_HARDWARE_VALUE_INIT;
+
+    value.value = NAN;
+    if (llmperf_hardware_peak(gpu->hardware, dtype, &value) < 0)
+        value.reason = llmperf_last_error();
+    return value;
+}
+
+static void print_value(const char *name, const char *unit, const llmperf_hardware_value *value)
+{
+    if (isnan(value->value))
+        print("  %-12s -  %s\n", name, value->reason);
+    else
+        print("  %-12s %.5g %s  %s, confidence %s: %s\n", name, value->value, unit,
+              llmperf_origin_name(value->origin), llmperf_confidence_name(value->confidence),
+              value->source);
+}
+
+static void print_limits(const struct model_answer *answer)
+{
+    const struct gpu_answer *gpu = &answer->gpu;
+    llmperf_hardware_value value;
+    const char *text;
+
+    print("\nlimits of %s\n", llmperf_hardware_name(gpu->hardware));
+    bandwidth_of(gpu, &value);
+    print_value("bandwidth", "GB/s", &value);
+    for (uint32_t i = 1; strcmp(llmperf_dtype_name(i), "unknown") != 0; i++) {
+        if (!computes_in(answer, i))
+            continue;
+        value = peak_of(gpu, llmperf_dtype_name(i));
+        print_value(llmperf_dtype_name(i), "TFLOP/s", &value);
+    }
+    if ((text = llmperf_hardware_measured(gpu->hardware)))
+        print("  ceilings     %s\n", text);
+    for (size_t i = 0; (text = llmperf_hardware_warning(gpu->hardware, i)); i++)
+        print("  note: %s\n", text);
+}
+
+/* One line of the table of floors: a member of each step's floor. */
+static void print_row(const struct gpu_answer *gpu, const char *words, size_t which, size_t member,
+                      double factor, const char *comment)
+{
+    print("  %-22s", words);
+    for (enum model_phase phase = 0; phase < PHASES; phase++) {
+        double value;
+
+        if (!gpu->has[phase])
+            continue;
+        memcpy(&value, (const char *)&gpu->floors[which][phase] + member, sizeof(value));
+        if (isnan(value))
+            print(" %11s", "-");
+        else
+            print(" %11.5g", factor * value);
+    }
+    print("  %s\n", comment);
+}
+
+static void print_bounds(const struct gpu_answer *gpu)
+{
+    print("  %-22s", "bound");
+    for (enum model_phase phase = 0; phase < PHASES; phase++)
+        if (gpu->has[phase])
+            print(" %11s", llmperf_bound_name(gpu->floors[IN_USE][phase].bound));
+    print("\n");
+}
+
+static void print_reasons(const struct gpu_answer *gpu)
+{
+    for (enum model_phase phase = 0; phase < PHASES; phase++)
+        if (gpu->has[phase] && gpu->floors[IN_USE][phase].bound_reason)
+            print("  %s: %s\n", phase_names[phase], gpu->floors[IN_USE][phase].bound_reason);
+}
+
+static void print_turn(const struct model_answer *answer)
+{
+    const llmperf_decode_turn *turn = &answer->gpu.turn;
+
+    if (isinf(turn->batch))
+        print("\ndecoding at this context stays memory bound at any batch\n");
+    else if (!isnan(turn->batch))
+        print("\ndecoding at this context turns compute bound at %.0f requests\n", turn->batch);
+    if (isinf(turn->context))
+        print("at any context there is a batch that makes it compute bound\n");
+    else if (!isnan(turn->context))
+        print("above a context of %.0f it is memory bound at any batch\n", turn->context);
+}
+
+#define MEMBER(name) offsetof(llmperf_step_floor, name)
+
+void print_gpu_text(const struct model_answer *answer)
+{
+    const struct gpu_answer *gpu = &answer->gpu;
+
+    if (!gpu->name)
+        return;
+    if (!gpu->hardware) {
+        print("\nno floors: %s\n", gpu->reason);
+        return;
+    }
+    print_limits(answer);
+    print("\n%-24s", "floors, ms");
+    for (enum model_phase phase = 0; phase < PHASES; phase++)
+        if (gpu->has[phase])
+            print(" %11s", phase_names[phase]);
+    print("\n");
+    print_row(gpu, "roofline", IN_USE, MEMBER(roofline_ms), 1, "everything overlaps");
+    print_row(gpu, "serial", IN_USE, MEMBER(serial_ms), 1, "one operator after another");
+    print_row(gpu, "compute", IN_USE, MEMBER(compute_ms), 1, "");
+    print_row(gpu, "memory", IN_USE, MEMBER(memory_ms), 1, "");
+    if (answer->prefill.communication_bytes || answer->decode.communication_bytes)
+        print_row(gpu, "link", IN_USE, MEMBER(link_ms), 1, "one direction");
+    if (llmperf_hardware_measured(gpu->hardware)) {
+        print_row(gpu, "roofline, measured", MEASURED, MEMBER(roofline_ms), 1,
+                  "against measured ceilings");
+        print_row(gpu, "serial, measured", MEASURED, MEMBER(serial_ms), 1, "");
+    }
+    print_bounds(gpu);
+    print_row(gpu, "intensity", IN_USE, MEMBER(intensity), 1, "FLOPs a byte");
+    print_row(gpu, "ridge", IN_USE, MEMBER(ridge), 1, "FLOPs a byte: compute bounds above it");
+    print_row(gpu, "MFU at most, %", IN_USE, MEMBER(mfu_limit), 100, "");
+    print_row(gpu, "MBU at most, %", IN_USE, MEMBER(mbu_limit), 100, "");
+    print_row(gpu, "tokens/s at most", IN_USE, MEMBER(tokens_per_s), 1, "");
+    print_reasons(gpu);
+    print_turn(answer);
+}
+
+static void print_peaks_json(const struct gpu_answer *gpu)
+{
+    const char *dtype, *source = NULL;
+
+    print(", \"peak\": {");
+    for (size_t i = 0; (dtype = llmperf_hardware_dtype(i)); i++) {
+        llmperf_hardware_value value = peak_of(gpu, dtype);
+
+        print("%s", i ? ", " : "");
+        json_number(dtype, value.value);
+        if (value.source && (!source || strcmp(dtype, "fp16") == 0))
+            source = value.source;
+    }
+    print("}, \"peak_source\": ");
+    json_string(source);
+}
+
+static void print_measured_json(const struct gpu_answer *gpu)
+{
+    const char *name;
+
+    print(", \"measured\": {");
+    for (size_t i = 0, shown = 0; (name = llmperf_ceiling_name(i)); i++) {
+        llmperf_ceiling ceiling = LLMPERF_CEILING_INIT;
+
+        llmperf_hardware_ceiling(gpu->hardware, name, &ceiling);
+        if (isnan(ceiling.best))
+            continue;
+        print("%s", shown++ ? ", " : "");
+        json_number(name, ceiling.best);
+    }
+    print("}, \"measured_source\": ");
+    json_string(llmperf_hardware_measured(gpu->hardware));
+}
+
+static void print_hardware_json(const struct gpu_answer *gpu)
+{
+    llmperf_hardware_value value;
+    int32_t capability;
+
+    print("  \"hardware\": ");
+    if (!gpu->hardware) {
+        print("null,\n");
+        return;
+    }
+    print("{\"name\": ");
+    json_string(llmperf_hardware_name(gpu->hardware));
+    capability = llmperf_hardware_capability(gpu->hardware);
+    if (capability > 0)
+        print(", \"compute_capability\": \"%d.%d\", ", capability / 10, capability % 10);
+    else
+        print(", \"compute_capability\": null, ");
+    llmperf_hardware_quantity(
+        gpu->hardware, LLMPERF_HARDWARE_SMS,
+        (value = (llmperf_hardware_value)LLMPERF_HARDWARE_VALUE_INIT, &value));
+    json_number("sm_count", value.value);
+    print_peaks_json(gpu);
+    print(", ");
+    json_number("bandwidth_gbs", bandwidth_of(gpu, &value));
+    print(", \"bandwidth_source\": ");
+    json_string(value.source);
+    print_measured_json(gpu);
+    print("},\n");
+}
+
+static void print_floors_json(const struct gpu_answer *gpu)
+{
+    print("  \"floors\": {");
+    for (enum model_phase phase = 0; phase < PHASES; phase++) {
+        print("%s\"%s_ms\": ", phase ? ", " : "", phase_names[phase]);
+        json_real(gpu->floors[IN_USE][phase].roofline_ms);
+        print(", \"%s_serial_ms\": ", phase_names[phase]);
+        json_real(gpu->floors[IN_USE][phase].serial_ms);
+        print(", \"%s_measured_ms\": ", phase_names[phase]);
+        json_real(gpu->floors[MEASURED][phase].roofline_ms);
+    }
+    print("},\n");
+}
+
+void print_gpu_json(const struct model_answer *answer)
+{
+    const struct gpu_answer *gpu = &answer->gpu;
+
+    print_hardware_json(gpu);
+    print_floors_json(gpu);
+    print("  \"bound\": {");
+    for (enum model_phase phase = 0; phase < PHASES; phase++) {
+        uint32_t bound = gpu->floors[IN_USE][phase].bound;
+
+        print("%s\"%s\": ", phase ? ", " : "", phase_names[phase]);
+        json_string(bound == LLMPERF_BOUND_UNKNOWN ? NULL : llmperf_bound_name(bound));
+    }
+    print("},\n");
+}
+
+static void print_members(const llmperf_step_floor *floor)
+{
+    static const struct {
+        const char *key;
+        size_t offset;
+    } members[] = {
+        { "compute_ms", MEMBER(compute_ms) },
+        { "memory_ms", MEMBER(memory_ms) },
+        { "link_ms", MEMBER(link_ms) },
+        { "roofline_ms", MEMBER(roofline_ms) },
+        { "serial_ms", MEMBER(serial_ms) },
+        { "peak_tflops", MEMBER(peak_tflops) },
+        { "bandwidth_gbs", MEMBER(bandwidth_gbs) },
+        { "link_gbs", MEMBER(link_gbs) },
+        { "intensity", MEMBER(intensity) },
+        { "ridge", MEMBER(ridge) },
+        { "mfu_limit", MEMBER(mfu_limit) },
+        { "mbu_limit", MEMBER(mbu_limit) },
+        { "tokens_per_s", MEMBER(tokens_per_s) },
+    };
+
+    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+        double value;
+
+        memcpy(&value, (const char *)floor + members[i].offset, sizeof(value));
+        print("%s", i ? ", " : "{");
+        json_number(members[i].key, value);
+    }
+    print("}");
+}
+
+void print_floor_json(const struct gpu_answer *gpu, enum model_phase phase)
+{
+    print("    \"floor\": ");
+    if (gpu->hardware)
+        print_members(&gpu->floors[IN_USE][phase]);
+    else
+        print("null");
+    print(",\n    \"floor_measured\": ");
+    if (gpu->hardware && llmperf_hardware_measured(gpu->hardware))
+        print_members(&gpu->floors[MEASURED][phase]);
+    else
+        print("null");
+    print(",\n");
+}
+
+void print_turn_json(const struct gpu_answer *gpu)
+{
+    print("    \"turn\": {");
+    json_number("batch", gpu->turn.batch);
+    print(", ");
+    json_number("context", gpu->turn.context);
+    print("},\n");
+}
+
+static void print_note(size_t *count, const char *what, const char *reason)
+{
+    char text[700];
+
+    if (!reason)
+        return;
+    snprintf(text, sizeof(text), "%s: %s", what, reason);
+    print("%s", (*count)++ ? ", " : "");
+    json_string(text);
+}
+
+void print_gpu_notes(const struct model_answer *answer)
+{
+    const struct gpu_answer *gpu = &answer->gpu;
+    size_t count = 0;
+
+    print_note(&count, "hardware, floors and bound are null", gpu->reason[0] ? gpu->reason : NULL);
+    for (enum model_phase phase = 0; phase < PHASES; phase++)
+        print_note(&count, phase_names[phase], gpu->floors[IN_USE][phase].bound_reason);
+    print_note(&count, "turn.batch is null", gpu->turn.batch_reason);
+    print_note(&count, "turn.context is null", gpu->turn.context_reason);
+    if (isinf(gpu->turn.batch))
+        print_note(&count, "turn.batch is null",
+                   "decoding at this context is memory bound at any batch");
+    if (isinf(gpu->turn.context))
+        print_note(&count, "turn.context is null",
+                   "at any context there is a batch that makes decoding compute bound");
+    if (gpu->hardware && !llmperf_hardware_measured(gpu->hardware))
+        print_note(&count, "measured floors are null",
+                   "no ceilings were measured on this GPU; see llmperf hardware --measure");
+}

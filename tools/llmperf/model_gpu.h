@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** `llmperf model --gpu`: the steps of a model held against the limits of a GPU. */
+#ifndef LLMPERF_TOOL_MODEL_GPU_H
+#define LLMPERF_TOOL_MODEL_GPU_H
+
+#include "command.h"
+#include "model_answer.h"
+
+/** Fill answer->gpu. @return EXIT_FINE; else a message was printed */
+int take_gpu(const struct command *command, const char *name, struct model_answer *answer);
+
+/** After the work is known. @return a status of the library */
+int work_out_gpu(struct model_answer *answer);
+
+void free_gpu(struct model_answer *answer);
+
+void print_gpu_text(const struct model_answer *answer);
+
+/** Members "hardware", "floors" and "bound", each with a comma behind it. */
+void print_gpu_json(const struct model_answer *answer);
+
+/** Member "floor" of a step, with a comma behind it. */
+void print_floor_json(const struct gpu_answer *gpu, enum model_phase phase);
+
+/** Member "turn" of the decode step, with a comma behind it. */
+void print_turn_json(const struct gpu_answer *gpu);
+
+/** Strings of the array "notes": why values of the GPU are null. */
+void print_gpu_notes(const struct model_answer *answer);
+
+#endif

@@ -7,6 +7,7 @@
 #include "llmperf/analysis.h"
 #include "llmperf/api.h"
 #include "llmperf/config.h"
+#include "llmperf/counters.h"
 #include "llmperf/floor.h"
 #include "llmperf/hardware.h"
 #include "llmperf/model.h"

@@ -233,6 +233,16 @@ int lp_cupti_load(const struct lp_cupti **cupti_out)
     return describe_library(major);
 }
 
+/* Newest first where no driver sets a limit: what needs no device works with any of them. */
+void *lp_cupti_library(void)
+{
+    uint32_t major = driver_major();
+
+    if (!handle)
+        handle = find_library(major ? major : sonames[0].major);
+    return handle;
+}
+
 const char *lp_cupti_text(const struct lp_cupti *symbols, int result)
 {
     const char *text = NULL;

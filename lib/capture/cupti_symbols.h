@@ -36,6 +36,10 @@ struct lp_cupti {
  * @threads one at a time */
 int lp_cupti_load(const struct lp_cupti **cupti_out);
 
+/** The libcupti that lp_cupti_load() takes, or would take without looking for a device; NULL if
+ * there is none. @threads one at a time */
+void *lp_cupti_library(void);
+
 /** Text of a CUPTI result, for messages. */
 const char *lp_cupti_text(const struct lp_cupti *cupti, int result);
 

@@ -46,6 +46,17 @@ static const struct command commands[] = {
       "  --config FILE  YAML with hardware.peak_tflops and hardware.bandwidth_gbs\n"
       "LLMPERF_PEAK_TFLOPS (one number, or bf16=989,fp8=1979) and LLMPERF_BANDWIDTH_GBS win.\n",
       cmd_hardware },
+    { "counters", "hardware counters of a chip, presets and their passes",
+      "usage: llmperf counters [--chip CHIP (--preset PRESET | --list PATTERN)] [options]\n"
+      "\n"
+      "What hardware counters a chip has and what a preset comes to on it; needs no GPU, only\n"
+      "libcupti 12.6 or newer with libnvperf_host. Alone: names of presets and chips.\n"
+      "  --chip CHIP        GH100 is the H100 and H200\n"
+      "  --preset PRESET    a name, the path of a preset file, or metrics joined by ','\n"
+      "  --list PATTERN     metrics by name: exact, with '*', or regex:EXPRESSION\n"
+      "  --method range|pm  which metrics --list shows: counted (default) or sampled ones\n"
+      "  --format text|json default: text\n",
+      cmd_counters },
     { "doctor", "what works on this machine, and what to do about the rest",
       "usage: llmperf doctor [--format text|json]\n"
       "\n"

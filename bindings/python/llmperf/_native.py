@@ -142,6 +142,10 @@ LLMPERF_HARDWARE_TENSOR_CLOCK_MHZ = 5
 LLMPERF_HARDWARE_VECTOR_CLOCK_MHZ = 6
 LLMPERF_HARDWARE_LINK_GBS = 7
 
+# counters.h
+LLMPERF_COUNTERS_RANGE = 0
+LLMPERF_COUNTERS_PM = 1
+
 # analysis.h
 LLMPERF_BOUND_UNKNOWN = 0
 LLMPERF_BOUND_COMPUTE = 1
@@ -171,6 +175,10 @@ class llmperf_model(Structure):
 
 
 class llmperf_hardware(Structure):
+    """Opaque."""
+
+
+class llmperf_counters(Structure):
     """Opaque."""
 
 
@@ -382,6 +390,19 @@ class llmperf_region_attr(Structure):
         ("context", c_uint64),
         ("flops", c_uint64),
         ("bytes", c_uint64),
+    ]
+
+
+class llmperf_counter_info(Structure):
+    """One quantity or metric of a chip."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("quantity", c_char_p),
+        ("metric", c_char_p),
+        ("unit", c_char_p),
+        ("about", c_char_p),
+        ("reason", c_char_p),
     ]
 
 
@@ -696,6 +717,7 @@ STRUCTURES: List[Any] = [
     llmperf_iteration,
     llmperf_iteration_stats,
     llmperf_region_attr,
+    llmperf_counter_info,
     llmperf_session_options,
     llmperf_hardware_query,
     llmperf_hardware_value,
@@ -721,6 +743,7 @@ log_function = CFUNCTYPE(None, c_void_p, c_int32, c_char_p)
 _config = POINTER(llmperf_config)
 _model = POINTER(llmperf_model)
 _hardware = POINTER(llmperf_hardware)
+_counters = POINTER(llmperf_counters)
 _profile = POINTER(llmperf_profile)
 _session = POINTER(llmperf_session)
 # A text that is ours to free: c_char_p would be copied on return and its address lost.
@@ -849,6 +872,16 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "llmperf_batch_critical": (c_double, [c_double, c_double]),
     "llmperf_intensity_limit": (c_double, [c_double, c_double, c_double, c_double]),
     "llmperf_context_critical": (c_double, [c_double, c_double, c_double, c_double]),
+    # counters.h
+    "llmperf_counters_chip": (c_char_p, [c_size_t]),
+    "llmperf_counters_presets": (c_int, [POINTER(text)]),
+    "llmperf_counters_open": (c_int, [c_char_p, c_char_p, POINTER(_counters)]),
+    "llmperf_counters_list": (c_int, [c_char_p, c_char_p, c_uint32, POINTER(_counters)]),
+    "llmperf_counters_count": (c_size_t, [_counters]),
+    "llmperf_counters_info": (c_int, [_counters, c_size_t, POINTER(llmperf_counter_info)]),
+    "llmperf_counters_passes": (c_uint32, [_counters]),
+    "llmperf_counters_method": (c_uint32, [_counters]),
+    "llmperf_counters_free": (None, [_counters]),
     # output.h
     "llmperf_document_text": (c_int, [_profile, c_uint32, POINTER(text)]),
     "llmperf_document_write": (c_int, [_profile, c_uint32, c_char_p]),

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `llmperf counters`: metrics of a chip, what a preset comes to there, and in how many passes. */
+#include <stdio.h>
+#include <string.h>
+
+#include "command.h"
+#include "llmperf/llmperf.h"
+
+struct wish {
+    const char *chip, *preset, *pattern, *format, *method;
+};
+
+static void put_string(const char *key, const char *text)
+{
+    print("\"%s\": ", key);
+    if (!text) {
+        print("null");
+        return;
+    }
+    print("\"");
+    for (; *text; text++)
+        if (*text == '"' || *text == '\\')
+            print("\\%c", *text);
+        else if ((unsigned char)*text < 0x20)
+            print("\\u%04x", (unsigned)*text);
+        else
+            print("%c", *text);
+    print("\"");
+}
+
+static llmperf_counter_info info_of(const llmperf_counters *counters, size_t index)
+{
+    llmperf_counter_info info = LLMPERF_COUNTER_INFO_INIT;
+
+    llmperf_counters_info(counters, index, &info);
+    return info;
+}
+
+static void print_json(const struct wish *wish, const llmperf_counters *counters)
+{
+    uint32_t passes = llmperf_counters_passes(counters);
+
+    print("{");
+    put_string("chip", wish->chip);
+    print(", ");
+    put_string("preset", wish->preset);
+    print(", ");
+    put_string("method", llmperf_counters_method(counters) == LLMPERF_COUNTERS_PM ? "pm" : "range");
+    if (passes)
+        print(", \"passes\": %u", passes);
+    print(", \"metrics\": [");
+    for (size_t i = 0; i < llmperf_counters_count(counters); i++) {
+        llmperf_counter_info info = info_of(counters, i);
+
+        print("%s\n  {", i ? "," : "");
+        put_string("quantity", info.quantity);
+        print(", ");
+        put_string("metric", info.metric);
+        print(", ");
+        put_string("unit", info.unit);
+        print(", ");
+        put_string("about", info.about);
+        print(", ");
+        put_string("reason", info.reason);
+        print("}");
+    }
+    print("]}\n");
+}
+
+static void print_text(const struct wish *wish, const llmperf_counters *counters)
+{
+    uint32_t passes = llmperf_counters_passes(counters);
+
+    if (passes)
+        print("%s on %s: %u pass%s (%s)\n\n", wish->preset, wish->chip, passes,
+              passes > 1 ? "es" : "",
+              llmperf_counters_method(counters) == LLMPERF_COUNTERS_PM ? "sampled" : "range");
+    for (size_t i = 0; i < llmperf_counters_count(counters); i++) {
+        llmperf_counter_info info = info_of(counters, i);
+
+        if (!info.metric)
+            print("  %-24s -  %s\n", info.quantity, info.reason);
+        else if (passes && strcmp(info.quantity, info.metric) != 0)
+            print("  %-24s %-8s %s\n", info.quantity, info.unit, info.metric);
+        else
+            print("  %-60s %-8s %s\n", info.metric, info.unit, info.about);
+    }
+}
+
+static int print_counters(const struct wish *wish)
+{
+    uint32_t method =
+        strcmp(wish->method, "pm") == 0 ? LLMPERF_COUNTERS_PM : LLMPERF_COUNTERS_RANGE;
+    llmperf_counters *counters;
+    int status = wish->preset ? llmperf_counters_open(wish->chip, wish->preset, &counters)
+                              : llmperf_counters_list(wish->chip, wish->pattern, method, &counters);
+
+    if (status < 0)
+        return fail_status(status);
+    if (strcmp(wish->format, "json") == 0)
+        print_json(wish, counters);
+    else
+        print_text(wish, counters);
+    llmperf_counters_free(counters);
+    return EXIT_FINE;
+}
+
+/* What there is to ask for. */
+static int print_names(void)
+{
+    char *presets;
+    int status = llmperf_counters_presets(&presets);
+    const char *chip;
+
+    if (status < 0)
+        return fail_status(status);
+    print("presets:\n%s\nchips:\n", presets);
+    llmperf_text_free(presets);
+    if (!llmperf_counters_chip(0))
+        return fail_status(LLMPERF_ENODEVICE); /* Without libcupti it is the machine that lacks. */
+    for (size_t i = 0; (chip = llmperf_counters_chip(i)); i++)
+        print("%s\n", chip);
+    return EXIT_FINE;
+}
+
+int cmd_counters(const struct command *command, int argc, char **argv)
+{
+    struct option_text options[] = {
+        { "--chip", NULL, NULL },     { "--preset", NULL, NULL },    { "--list", NULL, NULL },
+        { "--format", NULL, "text" }, { "--method", NULL, "range" },
+    };
+    struct wish wish;
+    int count, status;
+
+    if ((status = parse_options(command, argc, argv, options,
+                                (int)(sizeof(options) / sizeof(options[0])), &count)) >= 0)
+        return status;
+    wish = (struct wish){ options[0].value, options[1].value, options[2].value, options[3].value,
+                          options[4].value };
+    if (count > 0)
+        return fail_usage(command, "%s is not an option", argv[1]);
+    if (strcmp(wish.format, "text") != 0 && strcmp(wish.format, "json") != 0)
+        return fail_usage(command, "--format is text or json");
+    if (strcmp(wish.method, "range") != 0 && strcmp(wish.method, "pm") != 0)
+        return fail_usage(command, "--method is range or pm");
+    if (!wish.chip && !wish.preset && !wish.pattern)
+        return print_names();
+    if (!wish.chip || (!wish.preset == !wish.pattern))
+        return fail_usage(command, "give --chip and either --preset or --list");
+    if (!llmperf_counters_chip(0))
+        return fail_status(LLMPERF_ENODEVICE); /* Without libcupti it is the machine that lacks. */
+    return print_counters(&wish);
+}

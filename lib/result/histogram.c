@@ -94,6 +94,34 @@ void lp_histogram_encode(const struct lp_histogram *histogram, struct lp_text *t
     }
 }
 
+static uint64_t low_of(uint64_t index)
+{
+    uint64_t octave = index / BUCKETS, bucket = index % BUCKETS;
+
+    return octave == 0 ? bucket : (BUCKETS + bucket) << (octave - 1);
+}
+
+int lp_histogram_next(const char *bytes, size_t size, struct lp_histogram_position *position,
+                      struct lp_histogram_bucket *bucket_out)
+{
+    const uint8_t *start = (const uint8_t *)bytes;
+    struct lp_varint_reader reader = { start + position->offset, start + size, false };
+    uint64_t difference, count;
+
+    if (position->offset >= size)
+        return 0;
+    difference = lp_varint_get(&reader);
+    count = lp_varint_get(&reader);
+    if (reader.failed || count == 0 || difference >= LP_HISTOGRAM_OCTAVES * BUCKETS ||
+        position->bucket + difference >= LP_HISTOGRAM_OCTAVES * BUCKETS)
+        return lp_error(LLMPERF_EFORMAT, "a histogram is damaged");
+    position->bucket += difference;
+    position->offset = (size_t)(reader.at - start);
+    *bucket_out = (struct lp_histogram_bucket){ low_of(position->bucket),
+                                                low_of(position->bucket + 1), count };
+    return 1;
+}
+
 void lp_histogram_clear(struct lp_histogram *histogram)
 {
     for (unsigned octave = 0; octave < LP_HISTOGRAM_OCTAVES; octave++)

@@ -26,6 +26,22 @@ double lp_histogram_quantile(const struct lp_histogram *histogram, double fracti
 /** Append as varints: bucket difference, count; empty buckets left out. */
 void lp_histogram_encode(const struct lp_histogram *histogram, struct lp_text *text);
 
+/** Where a reader of an encoded histogram stands; starts as zeros. */
+struct lp_histogram_position {
+    size_t offset;
+    uint64_t bucket;
+};
+
+/** The values that fall into one bucket: low <= value < high. */
+struct lp_histogram_bucket {
+    uint64_t low, high, count;
+};
+
+/** Read an encoded histogram bucket by bucket, smallest first. @return 1: there is a bucket, 0: no
+ * more, LLMPERF_EFORMAT: damaged. */
+int lp_histogram_next(const char *bytes, size_t size, struct lp_histogram_position *position,
+                      struct lp_histogram_bucket *bucket_out);
+
 void lp_histogram_clear(struct lp_histogram *histogram);
 
 #endif

@@ -63,6 +63,18 @@ int lp_profile_note(llmperf_profile *profile, const char *line);
  * orders them. 0 or LLMPERF_ENOMEM. */
 int lp_profile_add_metric(llmperf_profile *profile, const llmperf_metric_stats *stats);
 
+/** Values that fell between two limits. */
+struct lp_bucket {
+    double low_ms, high_ms;
+    uint64_t count;
+};
+
+/** Histogram of row `index` of the iteration statistics, shortest first.
+ * @param buckets_out  Yours: free(); NULL if the row has none. 0, LLMPERF_EINVAL, LLMPERF_EFORMAT,
+ * LLMPERF_ENOMEM. */
+int lp_profile_iteration_histogram(const llmperf_profile *profile, size_t index,
+                                   struct lp_bucket **buckets_out, size_t *count_out);
+
 struct lp_store;
 
 /** Create or replace a run file and keep it open. 0, LLMPERF_EIO, LLMPERF_ENOMEM. */

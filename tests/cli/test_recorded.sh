@@ -14,13 +14,17 @@ import json
 import sys
 
 # Follow from the rest and from the table of GPUs, which grows.
-DERIVED = ("mfu", "mbu", "bound", "time_floor_ms", "floor_ratio", "peak", "peak_source", "bandwidth_gbs", "bandwidth_source")
+DERIVED = ("mfu", "mbu", "bound", "time_floor_ms", "floor_ratio", "peak", "peak_source", "bandwidth_gbs", "bandwidth_source",
+           "wall_ratio", "intensity", "achieved_tflops", "attainable_tflops", "achieved_gbs", "mfu_limit", "cv", "dtype", "ridge",
+           "flops_origin", "bytes_origin")
 
 
 def plain(part):
     if isinstance(part, list):
         return [plain(row) for row in part]
-    return {key: value for key, value in part.items() if key not in DERIVED}
+    if isinstance(part, dict):
+        return {key: plain(value) for key, value in part.items() if key not in DERIVED}
+    return part
 
 
 live, replayed = (json.load(open(path)) for path in sys.argv[1:])

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "lib/base/status.h"
 #include "lib/base/varint.h"
 #include "lib/result/histogram.h"
 
@@ -176,6 +177,39 @@ static void encoding_lists_differences_and_counts(void **state)
     lp_histogram_clear(&histogram);
 }
 
+static void encoded_buckets_hold_their_values(void **state)
+{
+    struct lp_histogram histogram = { { NULL } };
+    struct lp_text text = { NULL, 0, 0, false };
+    struct lp_histogram_position position = { 0, 0 };
+    struct lp_histogram_bucket bucket;
+    const uint64_t values[] = { 0, 31, 32, 33, 1000, 1001, 123456789, UINT64_C(1) << 50 };
+    const size_t count = sizeof(values) / sizeof(values[0]);
+    uint64_t seen = 0;
+    size_t next = 0;
+    int status;
+
+    (void)state;
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(lp_histogram_add(&histogram, values[i]), 0);
+    lp_histogram_encode(&histogram, &text);
+    while ((status = lp_histogram_next(text.bytes, text.length, &position, &bucket)) > 0) {
+        seen += bucket.count;
+        for (uint64_t i = 0; i < bucket.count; i++, next++)
+            assert_true(values[next] >= bucket.low && values[next] < bucket.high);
+        assert_true(bucket.low < 32 || (double)bucket.high / (double)bucket.low < 1.033);
+    }
+    assert_int_equal(status, 0);
+    assert_int_equal(seen, count);
+    position = (struct lp_histogram_position){ 0, 0 };
+    status = 1;
+    while (status > 0) /* the last number is cut in two */
+        status = lp_histogram_next(text.bytes, text.length - 1, &position, &bucket);
+    assert_int_equal(status, LLMPERF_EFORMAT);
+    lp_text_clear(&text);
+    lp_histogram_clear(&histogram);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -187,6 +221,7 @@ int main(void)
         cmocka_unit_test(an_empty_one_gives_0),
         cmocka_unit_test(memory_is_taken_for_octaves_that_occur),
         cmocka_unit_test(encoding_lists_differences_and_counts),
+        cmocka_unit_test(encoded_buckets_hold_their_values),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,6 +27,7 @@ FOLDERS = {
     "config":      (["base"],                                   ["config.h"]),
     "output":      (["base", "result", "analysis", "config"],               ["activity.h", "hardware.h", "analysis.h", "config.h", "region.h", "profile.h",
                                                                  "output.h", "version.h"]),
+    "measure":     (["base", "capture", "analysis"],            ["hardware.h"]),
     "session":     (["*"],                                      ["*.h"]),
 }
 
@@ -38,6 +39,7 @@ THIRD_PARTY = {
     "nvtx3/*":         ["lib/capture/nvtx_*.c"],
     "cupti*.h":        ["lib/capture/cupti_*.c", "lib/capture/device_cupti*.c", "lib/capture/counters_*.c"],
     "generated_cuda*": ["lib/capture/cupti_*.c", "lib/capture/device_cupti*.c", "lib/capture/counters_*.c"],
+    "cublasLt.h":      ["lib/measure/blaslt_check.c"],
     "cuda*.h":         ["lib/capture/cupti_*.c", "lib/capture/device_cupti*.c", "lib/capture/counters_*.c",
                         "examples/*.cu", "examples/*.cuh"],
 }

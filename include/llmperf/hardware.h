@@ -56,7 +56,7 @@ typedef struct llmperf_hardware_query {
     int32_t bus_width_bits;
     int32_t l2_bytes;
     int32_t reserved;
-    const char *uuid;   /**< "GPU-…": ceilings measured on this very GPU are read */
+    const char *uuid;   /**< "GPU-…": ceilings measured on this very GPU are read; see llmperf_hardware_measure() */
     const char *driver; /**< version of the driver, "580.95.05"; needed for them, too */
 } llmperf_hardware_query;
 #define LLMPERF_HARDWARE_QUERY_INIT \
@@ -86,6 +86,15 @@ typedef struct llmperf_ceiling {
 } llmperf_ceiling;
 #define LLMPERF_CEILING_INIT \
     { sizeof(llmperf_ceiling), 0, 0, 0, 0, 0, 0 }
+
+/** How to measure; zero is the default. */
+typedef struct llmperf_measure_options {
+    size_t struct_size;
+    double seconds;        /**< of each ceiling: 0.01 to 60; default 0.5 */
+    uint64_t buffer_bytes; /**< of each of three buffers: 2^24 to 2^34; default 2^30, less where a quarter of the free memory is less */
+} llmperf_measure_options;
+#define LLMPERF_MEASURE_OPTIONS_INIT \
+    { sizeof(llmperf_measure_options), 0, 0 }
 
 /** Look a GPU up.
  *
@@ -143,6 +152,20 @@ LLMPERF_API const char *llmperf_ceiling_name(size_t index);
 
 /** When the ceilings were measured and with what: one line; NULL: they were not. Lives as long as `hardware`. */
 LLMPERF_API const char *llmperf_hardware_measured(const llmperf_hardware *hardware);
+
+/** Measure the ceilings of GPU `device` of this machine, and keep them in a file of this user:
+ * $XDG_CACHE_HOME/llmperf/UUID-DRIVER.yaml (without the variable ~/.cache), which every look-up of this GPU reads.
+ *
+ * Needs the driver; matrix rates need libcublasLt too (LLMPERF_CUBLASLT_PATH, else where a CUDA toolkit or a process's own copy is), without
+ * it they are not known, with the reason. Takes seconds, up to three gigabytes of the GPU's memory, and all of the GPU: nothing else
+ * should run on it. Starts the driver (see llmperf_hardware_local()).
+ *
+ * @param options   Borrowed; NULL: defaults.
+ * @param path_out  The file. Yours: llmperf_text_free(). NULL is fine.
+ * @return LLMPERF_OK, also if single ceilings could not be measured; LLMPERF_ENODEVICE: no driver or GPU; LLMPERF_ENOENT: no such
+ *         device; LLMPERF_EINVAL: an option; LLMPERF_ENOMEM: too little memory, here or on the GPU; LLMPERF_EIO: the file cannot be
+ *         written. @threads one at a time */
+LLMPERF_API int llmperf_hardware_measure(int32_t device, const llmperf_measure_options *options, char **path_out);
 
 /** What a reader of the numbers should know, one line each; NULL past the end. Lives as long as `hardware`. */
 LLMPERF_API const char *llmperf_hardware_warning(const llmperf_hardware *hardware, size_t index);

@@ -8,6 +8,7 @@ int llmperf_hardware_local(int32_t device, const llmperf_config *config,
                            llmperf_hardware **hardware_out)
 {
     llmperf_hardware_query query = LLMPERF_HARDWARE_QUERY_INIT;
+    char driver[64];
     struct lp_gpu gpu;
     int32_t count;
     int status;
@@ -33,5 +34,7 @@ int llmperf_hardware_local(int32_t device, const llmperf_config *config,
     query.memory_clock_khz = gpu.memory_clock_khz;
     query.bus_width_bits = gpu.bus_width_bits;
     query.l2_bytes = gpu.l2_bytes;
+    query.uuid = gpu.uuid;
+    query.driver = lp_driver_module_version(driver, sizeof(driver)) ? driver : NULL;
     return llmperf_hardware_find(&query, config, hardware_out);
 }

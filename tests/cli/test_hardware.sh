@@ -77,10 +77,24 @@ expect 2 hardware H200 --format xml
 expect 2 hardware H200 --list
 expect 2 hardware H200 --config nowhere.yaml
 stderr_is_one_line
-for name in "" H200; do
-    expect 2 hardware --measure $name
-    stderr_has "not in this version"
+expect 2 hardware --measure H200
+stderr_has "leave the name out"
+expect 2 hardware --measure --list
+for seconds in 0 -1 nan 61 x; do
+    expect 2 hardware --measure --seconds $seconds
+    stdout_empty
+    stderr_is_one_line
 done
+expect 2 hardware H200 --seconds 1
+
+# Ceilings that were measured belong to one GPU; a name alone has none.
+expect 0 hardware --format json H200
+python3 - <<'PYTHON' || die "ceilings of a name"
+import json
+(gpu,) = json.load(open("out"))["gpus"]
+assert gpu["measured_source"] is None and gpu["measured"]["bf16"]["best"] is None
+assert "llmperf hardware --measure" in gpu["measured"]["copy"]["reason"]
+PYTHON
 
 # The GPUs of this machine, or a hint.
 "$LLMPERF" hardware >out 2>err
@@ -96,5 +110,15 @@ case $? in
     stderr_has "llmperf hardware --list"
     ;;
 *) die "hardware without a name" ;;
+esac
+
+# Measuring needs a GPU of this machine, and says so.
+export XDG_CACHE_HOME=$PWD/cache
+"$LLMPERF" hardware --measure --seconds 0.05 --format json >out 2>err
+case $? in
+0) ls cache/llmperf/*.yaml >names || die "no file of ceilings"
+    python3 -c 'import json; assert json.load(open("out"))["gpus"][0]["measured"]["copy"]["best"] > 1' || die "no ceiling" ;;
+3) stdout_empty && stderr_is_one_line && stderr_has "cannot measure" ;;
+*) die "hardware --measure" ;;
 esac
 exit 0

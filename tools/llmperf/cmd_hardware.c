@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
@@ -66,6 +67,35 @@ static void print_origin(const llmperf_hardware_value *value)
               llmperf_confidence_name(value->confidence), value->source);
 }
 
+/* Published peak of what a ceiling is of: of a dtype, or the bandwidth. */
+static double published(const llmperf_hardware *hardware, const char *name)
+{
+    if (strcmp(name, "copy") == 0 || strcmp(name, "read") == 0)
+        return quantity_of(hardware, LLMPERF_HARDWARE_BANDWIDTH_GBS).value;
+    return peak_of(hardware, name).value;
+}
+
+static void print_ceilings(const llmperf_hardware *hardware)
+{
+    const char *name;
+
+    if (!llmperf_hardware_measured(hardware))
+        return;
+    print("\n  %s\n  %-7s  %9s  %9s  %7s  %6s  %s\n", llmperf_hardware_measured(hardware),
+          "ceiling", "best", "median", "% peak", "MHz", "what ran (GB/s, TFLOP/s)");
+    for (size_t i = 0; (name = llmperf_ceiling_name(i)); i++) {
+        llmperf_ceiling ceiling = LLMPERF_CEILING_INIT;
+
+        llmperf_hardware_ceiling(hardware, name, &ceiling);
+        print("  %-7s", name);
+        print_number(11, ceiling.best);
+        print_number(11, ceiling.median);
+        print_number(9, 100 * ceiling.best / published(hardware, name));
+        print_number(7, ceiling.clock_mhz);
+        print("  %s\n", ceiling.how ? ceiling.how : ceiling.reason);
+    }
+}
+
 static void print_text(const llmperf_hardware *hardware, int32_t device)
 {
     int32_t capability = llmperf_hardware_capability(hardware);
@@ -95,6 +125,7 @@ static void print_text(const llmperf_hardware *hardware, int32_t device)
         print(" %-4s", quantities[i].unit);
         print_origin(&value);
     }
+    print_ceilings(hardware);
     for (size_t i = 0; (text = llmperf_hardware_warning(hardware, i)); i++)
         print("%s  Note: %s.\n", i == 0 ? "\n" : "", text);
 }
@@ -113,6 +144,34 @@ static void put_value(const char *key, const llmperf_hardware_value *value, doub
     print(", \"reason\": ");
     json_string(value->reason);
     print("}");
+}
+
+static void put_ceilings(const llmperf_hardware *hardware)
+{
+    const char *name;
+
+    print(",\n  \"measured\": {");
+    for (size_t i = 0; (name = llmperf_ceiling_name(i)); i++) {
+        llmperf_ceiling ceiling = LLMPERF_CEILING_INIT;
+
+        llmperf_hardware_ceiling(hardware, name, &ceiling);
+        print("%s\n    \"%s\": {", i > 0 ? "," : "", name);
+        json_number("best", ceiling.best);
+        print(", ");
+        json_number("median", ceiling.median);
+        print(", ");
+        json_number("clock_mhz", ceiling.clock_mhz);
+        if (ceiling.repeats > 0)
+            print(", \"repeats\": %llu, \"how\": ", (unsigned long long)ceiling.repeats);
+        else
+            print(", \"repeats\": null, \"how\": ");
+        json_string(ceiling.how);
+        print(", \"reason\": ");
+        json_string(ceiling.reason);
+        print("}");
+    }
+    print("\n  },\n  \"measured_source\": ");
+    json_string(llmperf_hardware_measured(hardware));
 }
 
 static void print_json(const llmperf_hardware *hardware, int32_t device)
@@ -144,6 +203,7 @@ static void print_json(const llmperf_hardware *hardware, int32_t device)
         print(",\n  ");
         put_value(quantities[i].key, &value, NAN);
     }
+    put_ceilings(hardware);
     print(",\n  \"warnings\": [");
     for (size_t i = 0; (text = llmperf_hardware_warning(hardware, i)); i++) {
         print("%s", i > 0 ? ", " : "");
@@ -153,7 +213,8 @@ static void print_json(const llmperf_hardware *hardware, int32_t device)
 }
 
 struct request {
-    bool json;
+    bool json, measure;
+    double seconds; /* of each ceiling; 0: the default */
     char name[NAME_BYTES];
     llmperf_config *config;
 };
@@ -185,12 +246,30 @@ static int print_named(const struct request *request)
     return EXIT_FINE;
 }
 
+/* Of every GPU that this process sees. */
+static int measure_all(double seconds)
+{
+    llmperf_measure_options options = LLMPERF_MEASURE_OPTIONS_INIT;
+    int32_t device = 0;
+    int status;
+
+    options.seconds = seconds;
+    while ((status = llmperf_hardware_measure(device, &options, NULL)) == LLMPERF_OK)
+        device++;
+    /* Past the last device. */
+    return status == LLMPERF_ENOENT && device > 0 ? LLMPERF_OK : status;
+}
+
 static int print_local(const struct request *request)
 {
     llmperf_hardware *hardware;
     int32_t device = 0;
     int status;
 
+    if (request->measure && (status = measure_all(request->seconds)) < 0) {
+        fprintf(stderr, "llmperf: cannot measure: %s\n", llmperf_last_error());
+        return status == LLMPERF_EINVAL ? EXIT_USAGE : EXIT_ENVIRONMENT;
+    }
     while ((status = llmperf_hardware_local(device, request->config, &hardware)) == LLMPERF_OK) {
         print_gpu(request, hardware, device++);
         llmperf_hardware_free(hardware);
@@ -255,17 +334,29 @@ static bool join_name(struct request *request, int count, char **argv)
     return used < NAME_BYTES;
 }
 
+static bool take_seconds(const char *text, double *seconds)
+{
+    char *end;
+
+    *seconds = strtod(text, &end);
+    return end != text && *end == '\0' && *seconds >= 0.01 && *seconds <= 60;
+}
+
 int cmd_hardware(const struct command *command, int argc, char **argv)
 {
-    struct option_text options[] = { { "--format", NULL, "text" }, { "--config", NULL, NULL } };
-    bool list = take_flag(&argc, argv, "--list"), measure = take_flag(&argc, argv, "--measure");
-    struct request request = { .config = NULL };
+    struct option_text options[] = { { "--format", NULL, "text" },
+                                     { "--config", NULL, NULL },
+                                     { "--seconds", NULL, NULL } };
+    bool list = take_flag(&argc, argv, "--list");
+    struct request request = { .measure = take_flag(&argc, argv, "--measure") };
     int count, status;
 
-    if ((status = parse_options(command, argc, argv, options, 2, &count)) >= 0)
+    if ((status = parse_options(command, argc, argv, options, 3, &count)) >= 0)
         return status;
-    if (measure)
-        return fail_usage(command, "measuring ceilings is not in this version");
+    if (request.measure && (list || count > 0))
+        return fail_usage(command, "--measure is of the GPUs of this machine; leave the name out");
+    if (options[2].value && !(request.measure && take_seconds(options[2].value, &request.seconds)))
+        return fail_usage(command, "--seconds is from 0.01 to 60, with --measure");
     if (strcmp(options[0].value, "text") != 0 && strcmp(options[0].value, "json") != 0)
         return fail_usage(command, "format %s does not exist", options[0].value);
     request.json = strcmp(options[0].value, "json") == 0;

@@ -38,11 +38,14 @@ static const struct command commands[] = {
       "  --schema FILE  default: schema/metrics.schema.json of the data files\n",
       cmd_validate },
     { "hardware", "peaks of a GPU and where they come from",
-      "usage: llmperf hardware [NAME] [--list] [--format text|json] [--config FILE]\n"
+      "usage: llmperf hardware [NAME] [--list] [--measure] [--format text|json] [--config FILE]\n"
       "\n"
       "Prints the limits that utilisation is held against: dense peaks, bandwidth, ridge points, each\n"
       "with its source. NAME is a GPU as the driver calls it; default: the GPUs of this machine.\n"
       "  --list         names of all GPUs that are known\n"
+      "  --measure      measure bandwidth and matrix rates of the GPUs of this machine and keep them in\n"
+      "                 $XDG_CACHE_HOME/llmperf (default ~/.cache/llmperf); nothing else should run\n"
+      "  --seconds S    of each ceiling that is measured (default 0.5)\n"
       "  --config FILE  YAML with hardware.peak_tflops and hardware.bandwidth_gbs\n"
       "LLMPERF_PEAK_TFLOPS (one number, or bf16=989,fp8=1979) and LLMPERF_BANDWIDTH_GBS win.\n",
       cmd_hardware },

@@ -609,6 +609,12 @@ class llmperf_ceiling(Structure):
     ]
 
 
+class llmperf_measure_options(Structure):
+    """How to measure ceilings; zero is the default."""
+
+    _fields_ = [("struct_size", c_size_t), ("seconds", c_double), ("buffer_bytes", c_uint64)]
+
+
 class llmperf_step_floor(Structure):
     """How fast a step of a model can be on a GPU."""
 
@@ -722,6 +728,7 @@ STRUCTURES: List[Any] = [
     llmperf_hardware_query,
     llmperf_hardware_value,
     llmperf_ceiling,
+    llmperf_measure_options,
     llmperf_step_floor,
     llmperf_decode_turn,
     llmperf_utilisation_input,
@@ -850,6 +857,8 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "llmperf_hardware_quantity": (c_int, [_hardware, c_uint32, POINTER(llmperf_hardware_value)]),
     "llmperf_hardware_ceiling": (c_int, [_hardware, c_char_p, POINTER(llmperf_ceiling)]),
     "llmperf_ceiling_name": (c_char_p, [c_size_t]),
+    "llmperf_hardware_measure": (
+        c_int, [c_int32, POINTER(llmperf_measure_options), POINTER(text)]),
     "llmperf_hardware_measured": (c_char_p, [_hardware]),
     "llmperf_hardware_warning": (c_char_p, [_hardware, c_size_t]),
     "llmperf_hardware_names": (c_int, [POINTER(text)]),

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/measure/cuda_api.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+#include "lib/base/status.h"
+#include "llmperf/api.h"
+
+#define OUT_OF_MEMORY 2 /* CUDA_ERROR_OUT_OF_MEMORY */
+
+int lp_symbol_find(void *library, const char *name, void *function)
+{
+    void *address = dlsym(library, name);
+
+    /* POSIX gives functions as object pointers; memcpy keeps the compiler content. */
+    memcpy(function, &address, sizeof(address));
+    return address != NULL;
+}
+
+int lp_cuda_open(struct lp_cuda *cuda)
+{
+    const struct {
+        const char *name;
+        void *function;
+    } functions[] = {
+        { "cuDeviceGet", &cuda->device_get },
+        { "cuDevicePrimaryCtxRetain", &cuda->context_retain },
+        { "cuDevicePrimaryCtxRelease_v2", &cuda->context_release },
+        { "cuCtxPushCurrent_v2", &cuda->context_push },
+        { "cuCtxPopCurrent_v2", &cuda->context_pop },
+        { "cuMemGetInfo_v2", &cuda->memory_info },
+        { "cuMemAlloc_v2", &cuda->memory_alloc },
+        { "cuMemFree_v2", &cuda->memory_free },
+        { "cuMemcpyDtoDAsync_v2", &cuda->copy },
+        { "cuStreamCreate", &cuda->stream_create },
+        { "cuStreamSynchronize", &cuda->stream_synchronize },
+        { "cuStreamDestroy_v2", &cuda->stream_destroy },
+        { "cuEventCreate", &cuda->event_create },
+        { "cuEventRecord", &cuda->event_record },
+        { "cuEventElapsedTime", &cuda->event_elapsed },
+        { "cuEventDestroy_v2", &cuda->event_destroy },
+        { "cuModuleLoadData", &cuda->module_load },
+        { "cuModuleGetFunction", &cuda->module_function },
+        { "cuModuleUnload", &cuda->module_unload },
+        { "cuLaunchKernel", &cuda->launch },
+        { "cuGetErrorString", &cuda->error_string },
+    };
+    void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+
+    if (!library)
+        return lp_error(LLMPERF_ENODEVICE, "no NVIDIA driver: %s", dlerror());
+    for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
+        if (!lp_symbol_find(library, functions[i].name, functions[i].function))
+            return lp_error(LLMPERF_ENODEVICE,
+                            "libcuda.so.1 has no %s; install a newer NVIDIA driver",
+                            functions[i].name);
+    return 0;
+}
+
+int lp_cuda_error(const struct lp_cuda *cuda, const char *what, int result)
+{
+    const char *text = NULL;
+
+    if (cuda->error_string(result, &text) != 0 || !text)
+        text = "unknown error";
+    if (result == OUT_OF_MEMORY)
+        return lp_error(LLMPERF_ENOMEM, "%s: too little memory is free on the GPU", what);
+    return lp_error(LLMPERF_ENODEVICE, "%s failed with %d (%s)", what, result, text);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Our own kernels: they read, copy and fill device memory. PTX that the driver compiles, so that
+ * neither nvcc nor NVRTC is needed.
+ * @threads one at a time per object */
+#ifndef LP_MEASURE_KERNELS_H
+#define LP_MEASURE_KERNELS_H
+
+#include "lib/analysis/analysis.h"
+#include "lib/measure/bench.h"
+
+struct lp_kernels {
+    void *read, *copy, *fill; /* functions of the bench's module */
+};
+
+/** 0 or LLMPERF_ENODEVICE. */
+int lp_kernels_open(struct lp_kernels *kernels, struct lp_bench *bench);
+
+/** Fill all buffers with random words, each ANDed and ORed: the words of numbers of one format near
+ * 1. Zeros would run faster than data does. 0 or LLMPERF_ENODEVICE. */
+int lp_kernels_fill(const struct lp_kernels *kernels, struct lp_bench *bench, uint32_t and_mask,
+                    uint32_t or_mask);
+
+/** Measure reading, and copying by kernel and by the driver. What fails has its reason. */
+void lp_measure_memory(const struct lp_kernels *kernels, struct lp_bench *bench,
+                       struct lp_ceilings *ceilings);
+
+/** Take the times of `work` units (bytes, FLOPs) as a ceiling, if it is higher than the one so far;
+ * `scale` units make one of the ceiling a millisecond. */
+void lp_ceiling_take(struct lp_ceiling *ceiling, double work, double scale,
+                     const struct lp_times *times, const char *how);
+
+/** The last error becomes the reason, unless something was measured. */
+void lp_ceiling_fail(struct lp_ceiling *ceiling);
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Rates of matrix products through cuBLASLt.
+ * @threads one at a time per object */
+#ifndef LP_MEASURE_MATRIX_H
+#define LP_MEASURE_MATRIX_H
+
+#include "lib/measure/kernels.h"
+
+/** Measure all dtypes that we have a product for; what fails has its reason. */
+void lp_measure_matrix(const struct lp_kernels *kernels, struct lp_bench *bench, int32_t capability,
+                       struct lp_ceilings *ceilings);
+
+#endif

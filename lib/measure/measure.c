@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ceilings of a GPU of this machine: measured, and kept in a file. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "lib/base/status.h"
+#include "lib/capture/capture.h"
+#include "lib/measure/kernels.h"
+#include "lib/measure/matrix.h"
+#include "llmperf/hardware.h"
+
+#define SECONDS       0.5
+#define SECONDS_LEAST 0.01
+#define SECONDS_MOST  60
+#define BUFFER        (UINT64_C(1) << 30)
+#define BUFFER_LEAST  (UINT64_C(1) << 24)
+#define BUFFER_MOST   (UINT64_C(1) << 34)
+#define NOT_MEASURED  "this version has no product in this dtype to measure"
+
+static int take_options(const llmperf_measure_options *given, llmperf_measure_options *options)
+{
+    *options = (llmperf_measure_options)LLMPERF_MEASURE_OPTIONS_INIT;
+    if (given && given->struct_size < sizeof(size_t))
+        return lp_error(LLMPERF_EINVAL,
+                        "struct_size is not set; initialise with LLMPERF_MEASURE_OPTIONS_INIT");
+    if (given)
+        memcpy(options, given,
+               given->struct_size < sizeof(*options) ? given->struct_size : sizeof(*options));
+    if (options->seconds == 0)
+        options->seconds = SECONDS;
+    if (options->buffer_bytes == 0)
+        options->buffer_bytes = BUFFER;
+    if (!(options->seconds >= SECONDS_LEAST && options->seconds <= SECONDS_MOST))
+        return lp_error(LLMPERF_EINVAL, "seconds is %g; it must be from 0.01 to 60",
+                        options->seconds);
+    if (options->buffer_bytes < BUFFER_LEAST || options->buffer_bytes > BUFFER_MOST)
+        return lp_error(LLMPERF_EINVAL, "buffer_bytes is %llu; it must be from 2^24 to 2^34",
+                        (unsigned long long)options->buffer_bytes);
+    return 0;
+}
+
+static int find_gpu(int32_t device, struct lp_gpu *gpu)
+{
+    int32_t count;
+    int status = lp_driver_gpu_count(&count);
+
+    if (status < 0)
+        return status;
+    if (device < 0 || device >= count)
+        return lp_error(count == 0 ? LLMPERF_ENODEVICE : LLMPERF_ENOENT,
+                        "there is no device %d; this process sees %d", device, count);
+    return lp_driver_gpu(device, gpu);
+}
+
+static void name_gpu(const struct lp_gpu *gpu, struct lp_ceilings *ceilings)
+{
+    time_t now = time(NULL);
+    struct tm utc;
+
+    lp_ceilings_init(ceilings, NOT_MEASURED);
+    snprintf(ceilings->uuid, sizeof(ceilings->uuid), "%s", gpu->uuid);
+    snprintf(ceilings->gpu, sizeof(ceilings->gpu), "%.*s", (int)sizeof(ceilings->gpu) - 1,
+             gpu->name);
+    if (!lp_driver_module_version(ceilings->driver, sizeof(ceilings->driver)))
+        ceilings->driver[0] = '\0';
+    gmtime_r(&now, &utc);
+    strftime(ceilings->measured_at, sizeof(ceilings->measured_at), "%Y-%m-%dT%H:%M:%SZ", &utc);
+}
+
+static int measure(int32_t device, const struct lp_gpu *gpu, const llmperf_measure_options *options,
+                   struct lp_ceilings *ceilings)
+{
+    struct lp_kernels kernels;
+    struct lp_bench bench;
+    int status = lp_bench_open(&bench, device, gpu->uuid, options->buffer_bytes);
+
+    if (status < 0)
+        return status;
+    bench.seconds = options->seconds;
+    bench.sm_count = gpu->sm_count > 0 ? gpu->sm_count : 1;
+    if ((status = lp_kernels_open(&kernels, &bench)) == 0 &&
+        (status = lp_kernels_fill(&kernels, &bench, UINT32_MAX, 0)) == 0) {
+        lp_measure_memory(&kernels, &bench, ceilings);
+        lp_measure_matrix(&kernels, &bench, 10 * gpu->cc_major + gpu->cc_minor, ceilings);
+    }
+    lp_bench_close(&bench);
+    return status;
+}
+
+int llmperf_hardware_measure(int32_t device, const llmperf_measure_options *given, char **path_out)
+{
+    llmperf_measure_options options;
+    struct lp_ceilings ceilings;
+    struct lp_gpu gpu;
+    char *path = NULL;
+    int status;
+
+    if ((status = take_options(given, &options)) < 0 || (status = find_gpu(device, &gpu)) < 0)
+        return status;
+    name_gpu(&gpu, &ceilings);
+    /* First: without a place to keep them there is no sense in measuring. */
+    if ((status = lp_ceilings_path(ceilings.uuid, ceilings.driver, &path)) == 0 &&
+        (status = measure(device, &gpu, &options, &ceilings)) == 0)
+        status = lp_ceilings_write(path, &ceilings);
+    if (status == 0 && path_out)
+        *path_out = path;
+    else
+        free(path);
+    return status;
+}

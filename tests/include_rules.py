@@ -50,7 +50,7 @@ STANDARD = PUBLIC_STANDARD | {
     "assert.h", "ctype.h", "errno.h", "float.h", "inttypes.h", "limits.h", "locale.h", "math.h", "setjmp.h", "signal.h",
     "stdarg.h", "stdalign.h", "stdatomic.h", "stdbool.h", "stdio.h", "stdlib.h", "stdnoreturn.h", "string.h", "time.h",
     "dirent.h", "dlfcn.h", "elf.h", "fcntl.h", "fnmatch.h", "ftw.h", "getopt.h", "glob.h", "libgen.h", "link.h", "poll.h",
-    "pthread.h", "regex.h", "sched.h", "semaphore.h", "spawn.h", "strings.h", "termios.h", "unistd.h", "cxxabi.h",
+    "pthread.h", "regex.h", "sched.h", "semaphore.h", "spawn.h", "strings.h", "termios.h", "unistd.h", "wchar.h", "cxxabi.h",
     "linux/*.h", "sys/*.h",
     # C++ and device code of the examples
     "algorithm", "chrono", "cmath", "cstdint", "cstdio", "cstdlib", "cstring", "memory", "string", "vector", "x86intrin.h",

@@ -75,6 +75,16 @@ static void void_launch(struct lp_attribution *attribution, const struct lp_reco
     attribution->memory_voids += launch->kind == LP_LAUNCH_MEMORY;
 }
 
+static void add_range(struct lp_attribution *attribution, const struct lp_record *record)
+{
+    bool truncated = record->detail != 0;
+
+    atomic_store(&lp_path_get(record->node)->is_range, true);
+    attribution->regions.truncated += truncated;
+    attribution->sink.region(attribution->sink.context, record->node, truncated ? 0 : record->value,
+                             truncated);
+}
+
 void lp_attribution_host(struct lp_attribution *attribution, uint32_t thread,
                          const struct lp_record *records, size_t count)
 {
@@ -98,6 +108,9 @@ void lp_attribution_host(struct lp_attribution *attribution, uint32_t thread,
             break;
         case LP_RECORD_LOST:
             attribution->records_lost += records[i].value;
+            break;
+        case LP_RECORD_RANGE:
+            add_range(attribution, &records[i]);
             break;
         default:
             lp_open_regions_apply(&attribution->regions, thread, &records[i], sink);

@@ -39,4 +39,13 @@ int lp_cupti_probe(char *path, size_t path_size, uint32_t *version, char *holder
 /** NVTX out was built in. */
 bool lp_nvtx_out_available(void);
 
+/** Does this thread start NVTX for our own regions right now? NVTX then asks the tool of the
+ * environment, which may be this library: it must not listen to itself. */
+bool lp_nvtx_out_starting(void);
+
+/** Make the NVTX ranges of one shared object regions from now on.
+ * @param export_table  What NVTX hands to InitializeInjectionNvtx2().
+ * @return 0, LLMPERF_ENOTSUP, LLMPERF_ENOMEM. @threads any thread */
+int lp_nvtx_listen(const void *(*export_table)(uint32_t id));
+
 #endif

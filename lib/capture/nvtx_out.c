@@ -16,9 +16,16 @@ enum { UNTRIED = 0, ABSENT = 1, PRESENT = 2 };
 static _Atomic uint32_t
     tool; /* is a tool attached? NVTX decides at its first call and stays with that. */
 
+static __thread bool starting;
+
 bool lp_nvtx_out_available(void)
 {
     return true;
+}
+
+bool lp_nvtx_out_starting(void)
+{
+    return starting;
 }
 
 /* NVTX gives a NULL domain when no tool listens. Two threads may create one domain twice: tools
@@ -46,7 +53,9 @@ static nvtxDomainHandle_t find_domain(struct lp_path *path)
 /* NVTX's own lazy start is not free of data races: one thread makes its first call for all. */
 static void start_nvtx(void)
 {
+    starting = true;
     nvtxInitialize(NULL);
+    starting = false;
 }
 
 static void push_range(uint32_t node)
@@ -89,6 +98,11 @@ void lp_nvtx_pop(uint32_t node)
 #else
 
 bool lp_nvtx_out_available(void)
+{
+    return false;
+}
+
+bool lp_nvtx_out_starting(void)
 {
     return false;
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "lib/capture/nvtx_out.h"
-#include "lib/capture/threads.h"
+#include "lib/capture/region_stack.h"
 #include "lib/record/paths.h"
 #include "llmperf/region.h"
 
@@ -35,16 +34,6 @@ static uint32_t find_path(struct lp_thread *thread, const char *label)
     return learn_path(entry, parent, label);
 }
 
-static void open_region(struct lp_thread *thread, uint32_t node)
-{
-    if (lp_thread_recording()) /* Before the push: a thread that joins an epoch here tells what was
-                                  open before. */
-        lp_thread_record(thread, LP_RECORD_REGION_BEGIN, 0, node, 0);
-    thread->stack[thread->depth++] = node;
-    thread->node = node;
-    lp_nvtx_push(node);
-}
-
 void llmperf_region_begin(const char *label)
 {
     struct lp_thread *thread = lp_thread_get();
@@ -52,7 +41,7 @@ void llmperf_region_begin(const char *label)
     if (!thread)
         return;
     if (thread->depth < LLMPERF_REGION_DEPTH)
-        open_region(thread, find_path(thread, label));
+        lp_stack_open(thread, find_path(thread, label), LP_OWNER_SELF);
     else
         thread->depth++;
 }
@@ -61,20 +50,8 @@ void llmperf_region_end(void)
 {
     struct lp_thread *thread = lp_thread_get();
 
-    if (!thread)
-        return;
-    if (thread->depth == 0) {
-        if (lp_thread_recording())
-            lp_thread_record(thread, LP_RECORD_UNBALANCED, 0, LP_PATH_ROOT, 0);
-        return;
-    }
-    if (thread->depth <= LLMPERF_REGION_DEPTH) {
-        if (lp_thread_recording())
-            lp_thread_record(thread, LP_RECORD_REGION_END, 0, thread->node, 0);
-        lp_nvtx_pop(thread->node);
-        thread->node = thread->depth > 1 ? thread->stack[thread->depth - 2] : LP_PATH_ROOT;
-    }
-    thread->depth--;
+    if (thread)
+        lp_stack_close(thread, LP_OWNER_SELF);
 }
 
 void llmperf_region_count(uint32_t quantity, uint64_t amount)

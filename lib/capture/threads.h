@@ -28,13 +28,21 @@ struct lp_path_cache_entry {
     uint32_t parent, node;
 };
 
+/** The same for names of NVTX ranges, whose address says nothing: many are made for one call. */
+struct lp_range_cache_entry {
+    uint64_t hash; /* of domain and name; 0: free */
+    uint32_t parent, node;
+};
+
 #define LP_PATH_CACHE 256u
 
 struct lp_thread {
     uint32_t depth; /* open regions, may exceed LLMPERF_REGION_DEPTH */
     uint32_t node;  /* innermost region, LP_PATH_ROOT if none */
     uint32_t stack[LLMPERF_REGION_DEPTH];
+    uint32_t owner[LLMPERF_REGION_DEPTH]; /* of each level, see region_stack.h */
     struct lp_path_cache_entry cache[LP_PATH_CACHE];
+    struct lp_range_cache_entry ranges[LP_PATH_CACHE];
     struct lp_ring ring;
     uint32_t index;              /* stable name of this state, dense from 0 */
     uint32_t epoch;              /* the producer's: epoch its ring belongs to */

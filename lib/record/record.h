@@ -16,7 +16,9 @@ enum lp_record_kind {
         5, /* value = correlation id of a launch that failed or was captured into a graph */
     LP_RECORD_UNBALANCED = 6,  /* an end without a begin */
     LP_RECORD_THREAD_EXIT = 7, /* all regions of the thread are closed */
-    LP_RECORD_LOST = 8         /* value records of this thread were dropped before this one */
+    LP_RECORD_LOST = 8,        /* value records of this thread were dropped before this one */
+    LP_RECORD_RANGE = 9        /* node of a range that is on no stack and ended here, value = its
+                                  nanoseconds; detail 1: it was open before collection started */
 };
 
 /** What a launch call brings. Values stand in recordings. */

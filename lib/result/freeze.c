@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Totals to a profile. */
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -197,11 +199,13 @@ static void fill_device(struct freezer *freezer, llmperf_region_stats *stats, ui
         stats->idle_ms = fmax(stats->wall_sum_ms - stats->gpu_busy_ms, 0);
 }
 
-/* Without device rows: in a session that saw a device, no work is a known 0; without a device
- * nothing is known. */
-static void fill_no_device(struct freezer *freezer, llmperf_region_stats *stats)
+/* Without device rows: in a session that saw a device, no work is a known 0; without a device, and
+ * for a range on no stack, nothing is known. */
+static void fill_no_device(struct freezer *freezer, llmperf_region_stats *stats, uint32_t node)
 {
-    double nothing = freezer->profile->ledger.verdict == LLMPERF_VERDICT_NO_DEVICE ? NAN : 0;
+    bool unknown = freezer->profile->ledger.verdict == LLMPERF_VERDICT_NO_DEVICE ||
+                   atomic_load(&lp_path_get(node)->is_range);
+    double nothing = unknown ? NAN : 0;
 
     stats->device = -1;
     stats->gpu_busy_ms = stats->exclusive_gpu_busy_ms = stats->kernel_ms =
@@ -224,7 +228,7 @@ static int add_region_row(struct freezer *freezer, uint32_t node, uint32_t row)
     fill_wall(&region.stats, host);
     region.stats.idle_ms = NAN;
     if (row == LP_HASHMAP_NONE)
-        fill_no_device(freezer, &region.stats);
+        fill_no_device(freezer, &region.stats, node);
     else
         fill_device(freezer, &region.stats, row);
     if (host && host->instances > 0)
@@ -290,6 +294,41 @@ static int add_kernel_row(struct freezer *freezer, const struct lp_kernel_total 
     return lp_vector_push(&freezer->profile->kernels, row);
 }
 
+/* The union of everything that ran on a device, summed over devices. */
+static int add_busy_fact(struct freezer *freezer)
+{
+    const struct lp_totals *totals = freezer->totals;
+    uint64_t busy_ns = 0, devices = 0;
+    char text[32];
+
+    for (size_t i = 0; i < totals->devices.count; i++)
+        if (totals->devices.items[i].node == LP_PATH_ROOT) {
+            busy_ns += lp_totals_busy(&totals->devices.items[i]);
+            devices++;
+        }
+    if (devices == 0)
+        return 0;
+    snprintf(text, sizeof(text), "%.3f", to_ms(busy_ns));
+    return lp_profile_set_fact(freezer->profile, "gpu_busy_ms", text);
+}
+
+/* Launches belong to the push/pop region of their thread. */
+static int add_range_note(struct freezer *freezer)
+{
+    uint32_t ranges = 0;
+
+    for (uint32_t node = LP_PATH_OTHER + 1; node < freezer->nodes; node++)
+        ranges += atomic_load(&lp_path_get(node)->is_range) && has_host_facts(freezer, node);
+    return ranges == 0
+               ? 0
+               : lp_profile_add_note(freezer->profile,
+                                     "%" PRIu32
+                                     " regions are start/end ranges of NVTX: they have host "
+                                     "times only, because launches are charged to the "
+                                     "push/pop region of their thread",
+                                     ranges);
+}
+
 static int fill_profile(struct freezer *freezer)
 {
     struct lp_totals *totals = freezer->totals;
@@ -299,7 +338,8 @@ static int fill_profile(struct freezer *freezer)
     sum_devices(freezer);
     sum_quantities(freezer);
     freezer->profile->ledger.records_late = lp_totals_late(totals);
-    if ((status = add_regions(freezer)) < 0)
+    if ((status = add_regions(freezer)) < 0 || (status = add_busy_fact(freezer)) < 0 ||
+        (status = add_range_note(freezer)) < 0)
         return status;
     for (size_t i = 0; i < totals->kernels.count; i++)
         if ((status = add_kernel_row(freezer, &totals->kernels.items[i])) < 0)

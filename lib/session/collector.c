@@ -38,6 +38,9 @@ static void do_round(struct llmperf_session *session, bool flush, bool force)
     if (status < 0)
         lp_session_fail(session, status);
     session->playing = session->playing && status > 0;
+    if (source && source->ops->live &&
+        (session->activities > 0 || lp_attribution_pending(session->attribution) > 0))
+        lp_session_device_in_use();
     lp_attribution_settle(session->attribution, false);
 }
 
@@ -192,6 +195,8 @@ void *lp_session_collect(void *context)
 
         if (!session->playing)
             lp_wake_wait(ROUND_NS);
+        if (session->injected)
+            lp_session_take_attached(session);
         request = lp_request_take(&session->requests);
         now = lp_clock_now();
         do_round(session, now - session->flushed_ns >= FLUSH_NS, false);

@@ -80,8 +80,9 @@ static void await_other_stop(void)
     pthread_mutex_unlock(&life);
 }
 
-/* A program that ends without stopping its session still gets its report. Runs before CUPTI's own
- * exit handler, because that was registered before, or never. */
+/* A program that ends without stopping its session still gets its report. It must run before
+ * CUPTI's, the driver's and the runtime's own exit handlers: those registered later run first, so
+ * it is registered again once the device is in use. */
 static void stop_at_exit(void)
 {
     struct llmperf_session *session;
@@ -102,6 +103,13 @@ static void stop_at_exit(void)
 static void register_exit(void)
 {
     atexit(stop_at_exit);
+}
+
+void lp_session_device_in_use(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, register_exit);
 }
 
 /* The pipeline, from the device side to the result side */
@@ -152,62 +160,6 @@ static int make_pipeline(struct llmperf_session *session)
         session->sink = lp_recorder_sink(session->recorder, &facts);
     }
     return 0;
-}
-
-/* Which source */
-
-static int open_source(struct llmperf_session *session, uint32_t kind)
-{
-    const struct lp_device_options options = {
-        .path = session->options.device_path,
-        .pool_bytes = session->options.pool_bytes,
-        .memory_activities = session->options.tier != LLMPERF_TIER_LIGHT,
-        .release = (session->options.flags & LLMPERF_SESSION_RELEASE) != 0,
-        .names = &session->names,
-    };
-    int status;
-
-    if (kind == LLMPERF_SOURCE_REPLAY)
-        status = lp_device_open_replay(&options, &session->source);
-    else if (kind == LLMPERF_SOURCE_FAKE)
-        status = lp_device_open_fake(&options, &session->source);
-    else
-        status = lp_device_open_cupti(&options, &session->source);
-    if (status < 0)
-        return status;
-    if ((status = session->source->ops->start(session->source)) < 0) {
-        session->source->ops->close(session->source);
-        session->source = NULL;
-        return status;
-    }
-    session->playing = !session->source->ops->live;
-    return 0;
-}
-
-static int choose_source(struct llmperf_session *session)
-{
-    uint32_t kind = session->options.source;
-    int status = 0;
-
-    if ((kind == LLMPERF_SOURCE_AUTO || kind == LLMPERF_SOURCE_CUPTI) &&
-        session->options.tier == LLMPERF_TIER_REGIONS) {
-        snprintf(session->source_reason, sizeof(session->source_reason),
-                 "tier regions: device activity was not collected");
-    } else if (kind == LLMPERF_SOURCE_NONE) {
-        snprintf(session->source_reason, sizeof(session->source_reason),
-                 "source none: device activity was not collected");
-    } else {
-        status = open_source(session, kind);
-        if (status < 0 && kind == LLMPERF_SOURCE_AUTO) {
-            snprintf(session->source_reason, sizeof(session->source_reason),
-                     "no device activity: %s", llmperf_last_error());
-            lp_log(LLMPERF_LOG_WARN, "%s", session->source_reason);
-            status = 0;
-        }
-    }
-    snprintf(session->source_name, sizeof(session->source_name), "%s",
-             session->source ? session->source->ops->name : "none");
-    return status;
 }
 
 /* Start and stop */
@@ -340,7 +292,7 @@ static int start_session(struct llmperf_session *session)
     int status;
 
     if ((status = read_config(session)) < 0 || (status = make_pipeline(session)) < 0 ||
-        (status = choose_source(session)) < 0 || (status = prepare_run(session)) < 0)
+        (status = lp_session_choose_source(session)) < 0 || (status = prepare_run(session)) < 0)
         return status;
     pthread_once(&once, register_exit);
     session->start_ns = session->flushed_ns = lp_clock_now();
@@ -368,13 +320,12 @@ static int start_or_clean_up(struct llmperf_session *session)
     return status;
 }
 
-int llmperf_session_start(const llmperf_session_options *options, llmperf_session **session_out)
+static int start_new(const llmperf_session_options *options, bool injected,
+                     llmperf_session **session_out)
 {
     struct llmperf_session *session;
     int status;
 
-    if (!session_out)
-        return lp_error(LLMPERF_EINVAL, "session_out is required");
     if (lp_capture_forked())
         return lp_error(LLMPERF_ESTATE, "this is a forked child of a profiled process: it records "
                                         "nothing; start it with exec instead");
@@ -383,6 +334,7 @@ int llmperf_session_start(const llmperf_session_options *options, llmperf_sessio
         return lp_error(LLMPERF_ENOMEM, "out of memory");
     lp_requests_init(&session->requests);
     session->pid = getpid();
+    session->injected = injected;
     lp_clock_utc(session->created_at, sizeof(session->created_at));
     if ((status = lp_options_init(&session->options, options)) == 0 &&
         (status = reserve_life()) == 0)
@@ -392,6 +344,24 @@ int llmperf_session_start(const llmperf_session_options *options, llmperf_sessio
     else
         *session_out = session;
     return status;
+}
+
+int llmperf_session_start(const llmperf_session_options *options, llmperf_session **session_out)
+{
+    int status;
+
+    if (!session_out)
+        return lp_error(LLMPERF_EINVAL, "session_out is required");
+    lp_inject_yield();
+    status = start_new(options, false, session_out);
+    if (status == 0)
+        lp_inject_tell_run((*session_out)->options.run_dir);
+    return status;
+}
+
+int lp_session_start_injected(const llmperf_session_options *options, llmperf_session **session_out)
+{
+    return start_new(options, true, session_out);
 }
 
 static int check_session(const llmperf_session *session)
@@ -495,6 +465,7 @@ int llmperf_session_stop(llmperf_session *session, llmperf_profile **profile_out
         return status;
     session->stopped = true;
     pthread_join(session->collector, NULL);
+    lp_session_drop_attached(session);
     if (status == 0)
         status = write_and_hand_over(session, request.profile, profile_out);
     end_life();

@@ -20,11 +20,15 @@ struct llmperf_session {
     char source_reason[512]; /* why not a better source; "" if there is none */
     char created_at[32];
     char *config_text; /* of config_path; NULL: none */
+    bool injected;     /* its source is attached later, if at all */
     char *run_file;    /* path of run.llmperf; NULL: nothing is written */
     pid_t pid;
     _Atomic bool stopped;        /* set by the thread that stops, read by all that ask */
     struct lp_requests requests; /* how other threads ask the collector */
     pthread_t collector;
+    _Atomic(struct lp_device_source *) attached; /* on its way to the collector */
+    char attach_failure[512]; /* why none comes; read once attach_failed is seen */
+    _Atomic bool attach_failed;
 
     struct lp_names names;
     struct lp_device_source *source; /* NULL: none */
@@ -44,6 +48,34 @@ struct llmperf_session {
     int failed;              /* first error of the source or the store */
     char failure[512];
 };
+
+/** llmperf_session_start() for a program that does not know us. It has no source until one is
+ * attached. */
+int lp_session_start_injected(const llmperf_session_options *options,
+                              llmperf_session **session_out);
+
+/** Open the device source that the options ask for, in the caller's thread, and hand it to the
+ * collector without waiting: the caller may hold locks of the driver. */
+void lp_session_attach(struct llmperf_session *session);
+
+/** The program uses the device: from now on its exit is met before the driver's own handlers. */
+void lp_session_device_in_use(void);
+
+/** Choose and open the source of a session that starts. 0, or negative as opening it. */
+int lp_session_choose_source(struct llmperf_session *session);
+
+/** A source that came too late for the collector is closed. */
+void lp_session_drop_attached(struct llmperf_session *session);
+
+/** Collector: take over a source that was attached, or the reason why none comes. */
+void lp_session_take_attached(struct llmperf_session *session);
+
+/** End the injected session, because the program starts one of its own. */
+void lp_inject_yield(void);
+
+/** A session that the program started itself writes there: tell the tool that started the program.
+ */
+void lp_inject_tell_run(const char *run_dir);
 
 /** Keep the first error of the pipeline for llmperf_session_stop(). */
 void lp_session_fail(struct llmperf_session *session, int status);

@@ -60,6 +60,7 @@ static int each_entry(const char *folder,
 
 struct run_list {
     int runs, damaged;
+    size_t prefix; /* length of the folder that is listed */
 };
 
 static const char *fact(const llmperf_profile *profile, const char *key)
@@ -69,14 +70,11 @@ static const char *fact(const llmperf_profile *profile, const char *key)
     return text ? text : "-";
 }
 
-static void print_run(const char *path, const char *name, void *user)
+static void print_one_run(const char *path, const char *name, struct run_list *list)
 {
     llmperf_ledger ledger = LLMPERF_LEDGER_INIT;
-    struct run_list *list = user;
     llmperf_profile *profile;
 
-    if (!is_run(path))
-        return;
     if (list->runs++ == 0)
         print("%-28s %-20s %-8s %s\n", "RUN", "CREATED", "TIER", "VERDICT");
     if (llmperf_profile_open(path, &profile) < 0) {
@@ -88,6 +86,28 @@ static void print_run(const char *path, const char *name, void *user)
     print("%-28s %-20s %-8s %s\n", name, fact(profile, "created_at"), fact(profile, "tier"),
           llmperf_verdict_name(ledger.verdict));
     llmperf_profile_free(profile);
+}
+
+static void print_process(const char *path, const char *name, void *user)
+{
+    struct run_list *list = user;
+
+    (void)name;
+    if (is_run(path))
+        print_one_run(path, path + list->prefix, list);
+}
+
+/* A run, and the runs of further processes of its job. */
+static void print_run(const char *path, const char *name, void *user)
+{
+    struct run_list *list = user;
+    char processes[PATH_BYTES];
+
+    if (is_run(path))
+        print_one_run(path, name, list);
+    list->prefix = strlen(path) - strlen(name);
+    if (join(processes, path, "processes"))
+        each_entry(processes, print_process, list);
 }
 
 struct file_list {
@@ -150,7 +170,7 @@ static void cut_run_file(char *path)
 int cmd_list(const struct command *command, int argc, char **argv)
 {
     const char *out = getenv("LLMPERF_OUT");
-    struct run_list list = { 0, 0 };
+    struct run_list list = { 0, 0, 0 };
     char folder[PATH_BYTES];
     int count, status;
 

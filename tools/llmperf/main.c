@@ -8,6 +8,20 @@
 #include "llmperf/llmperf.h"
 
 static const struct command commands[] = {
+    { "run", "profile a program that does not know the library",
+      "usage: llmperf run [--tier T] [--out DIR] [--config FILE] -- PROGRAM ARG...\n"
+      "\n"
+      "Runs a program with CUDA_INJECTION64_PATH and NVTX_INJECTION64_PATH set to libllmperf, and\n"
+      "prints its run directory last. No change of the program: its kernels, copies and NVTX "
+      "ranges\n"
+      "are profiled, and those of processes that it starts, each in a run of its own.\n"
+      "  --tier T       regions, light or deep (default: $LLMPERF_TIER, else deep)\n"
+      "  --out DIR      folder of runs (default: $LLMPERF_OUT, else runs)\n"
+      "  --config FILE  YAML kept with the run\n"
+      "Exit code: the program's; 128 + N if signal N ended it. 2 and 3 with a line of llmperf's "
+      "own:\n"
+      "it was not started.\n",
+      cmd_run },
     { "report", "print the report of a run",
       "usage: llmperf report RUN [--format md|json] [-o FILE]\n"
       "\n"
@@ -40,7 +54,8 @@ static const struct command commands[] = {
     { "hardware", "peaks of a GPU and where they come from",
       "usage: llmperf hardware [NAME] [--list] [--measure] [--format text|json] [--config FILE]\n"
       "\n"
-      "Prints the limits that utilisation is held against: dense peaks, bandwidth, ridge points, each\n"
+      "Prints the limits that utilisation is held against: dense peaks, bandwidth, ridge points, "
+      "each\n"
       "with its source. NAME is a GPU as the driver calls it; default: the GPUs of this machine.\n"
       "  --list         names of all GPUs that are known\n"
       "  --measure      measure bandwidth and matrix rates of the GPUs of this machine and keep them in\n"

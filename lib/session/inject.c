@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The session of a program that does not know us. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/base/file.h"
+#include "lib/base/log.h"
+#include "lib/base/status.h"
+#include "lib/session/session.h"
+#include "llmperf/inject.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
+static llmperf_session *session; /* the one that was started here; the exit handler stops it */
+static bool tried, attached;     /* each once in the life of a process */
+
+static const char *word_of(const char *variable)
+{
+    const char *word = getenv(variable);
+
+    return word && *word ? word : NULL;
+}
+
+/* The folder of the job is the run of the process that the tool started. */
+static bool is_first_process(void)
+{
+    const char *word = word_of("LLMPERF_RUN_PID");
+
+    return word && strtol(word, NULL, 10) == (long)getpid();
+}
+
+static int start_in_job(llmperf_session_options *options, const char *job)
+{
+    const char *slash = strrchr(job, '/');
+    char *out_dir = lp_path_join(job, "processes");
+    int status = LLMPERF_EBUSY;
+
+    if (is_first_process()) {
+        options->run_dir = job;
+        options->run_id = slash ? slash + 1 : job;
+        status = lp_session_start_injected(options, &session);
+        options->run_dir = options->run_id = NULL;
+    }
+    /* Busy: of a program that this process was before it executed another one. */
+    if (status == LLMPERF_EBUSY) {
+        options->out_dir = out_dir;
+        status = out_dir ? lp_session_start_injected(options, &session)
+                         : lp_error(LLMPERF_ENOMEM, "out of memory");
+    }
+    free(out_dir);
+    return status;
+}
+
+/* Under the lock. */
+static void start(void)
+{
+    llmperf_session_options options = LLMPERF_SESSION_OPTIONS_INIT;
+    const char *job = word_of("LLMPERF_RUN_DIR");
+    int status;
+
+    tried = true;
+    options.config_path = word_of("LLMPERF_RUN_CONFIG");
+    if (job)
+        status = start_in_job(&options, job);
+    else if (word_of("LLMPERF_OUT"))
+        status = lp_session_start_injected(&options, &session);
+    else
+        status = lp_error(LLMPERF_EINVAL, "injected without LLMPERF_OUT: nothing is collected");
+    if (status < 0)
+        lp_log(LLMPERF_LOG_WARN, "%s", llmperf_last_error());
+}
+
+/* false: this process is not profiled, or by a session of its own. */
+static bool ensure_session(void)
+{
+    bool running;
+
+    if (lp_capture_forked()) /* Another thread may have held the lock when the process forked. */
+        return false;
+    pthread_mutex_lock(&lock);
+    if (!tried)
+        start();
+    running = session != NULL;
+    pthread_mutex_unlock(&lock);
+    return running;
+}
+
+void lp_inject_yield(void)
+{
+    llmperf_session *ours;
+
+    if (lp_capture_forked())
+        return;
+    pthread_mutex_lock(&lock);
+    ours = session;
+    session = NULL;
+    tried = true;
+    pthread_mutex_unlock(&lock);
+    if (!ours)
+        return;
+    lp_log(LLMPERF_LOG_INFO, "the program starts a session of its own: the injected one ends");
+    llmperf_session_free(ours);
+}
+
+/* Leave word for the tool that started the job: an empty or small file in its folder. */
+static void leave_word(const char *kind, const char *text)
+{
+    const char *job = word_of("LLMPERF_RUN_DIR");
+    char *path = NULL;
+    char name[64];
+
+    snprintf(name, sizeof(name), "%s-%ld", kind, (long)getpid());
+    if (job && (path = lp_path_join(job, name)))
+        lp_file_write(path, text, strlen(text));
+    free(path);
+}
+
+void lp_inject_tell_run(const char *run_dir)
+{
+    const char *job = word_of("LLMPERF_RUN_DIR");
+    char *whole = NULL;
+
+    if (!job || !run_dir || strncmp(run_dir, job, strlen(job)) == 0)
+        return;
+    whole = realpath(run_dir, NULL);
+    leave_word("run", whole ? whole : run_dir);
+    free(whole);
+}
+
+int InitializeInjection(void)
+{
+    if (lp_capture_forked())
+        leave_word("forked", ""); /* It records nothing, but would have had what to record. */
+    if (!ensure_session())
+        return 0;
+    pthread_mutex_lock(&lock);
+    if (session && !attached)
+        lp_session_attach(session);
+    attached = true;
+    pthread_mutex_unlock(&lock);
+    return 1;
+}
+
+int InitializeInjectionNvtx2(const void *(*get_export_table)(uint32_t id))
+{
+    /* Our own regions as NVTX ranges would come back as regions. */
+    if (lp_nvtx_out_starting())
+        return 0;
+    ensure_session(); /* First: once we listen, other threads mark ranges. */
+    return lp_nvtx_listen(get_export_table) == 0;
+}

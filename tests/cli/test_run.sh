@@ -1,0 +1,145 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# llmperf run: programs that do not know the library, how they end, and what stands in the way.
+. "$LLMPERF_SOURCE/tests/cli/common.sh"
+program=$LLMPERF_TEST_PROGRAMS/nvtx_program
+own=$LLMPERF_TEST_PROGRAMS/own_program
+unset CUDA_INJECTION64_PATH NVTX_INJECTION64_PATH NSYS_PROFILING_SESSION_ID
+
+last_line() { tail -n 1 out; }
+# metric EXPRESSION RUN: of metrics.json as m; regions by path as r
+metric() {
+    "$LLMPERF" report "$2" --format json >metrics 2>>err || die "no report of $2"
+    python3 -c 'import json, sys
+m = json.load(open("metrics")); r = {x["path"]: x for x in m["regions"]}
+print(eval(sys.argv[1]))' "$1"
+}
+is() { [ "$1" = "$2" ] || die "$3: $1, not $2"; }
+
+# Usage.
+expect 2 run
+stderr_is_one_line
+expect 2 run -- 
+stderr_is_one_line
+expect 2 run /bin/true
+stderr_has "put --"
+expect 2 run --tier fast -- /bin/true
+stderr_has "regions, light, deep"
+expect 2 run model.batch=1 -- /bin/true
+stderr_has "model.batch=1"
+expect 2 run -- nosuchprogram
+stderr_has "nosuchprogram"
+stderr_is_one_line
+expect 2 run --config nosuch.yaml -- /bin/true
+stderr_has "nosuch.yaml"
+expect 3 run --out /dev/null/x -- /bin/true
+stderr_has "/dev/null/x"
+[ ! -e runs ] || die "wrong usage leaves a folder"
+
+# A program without CUDA and NVTX: its output, its exit code, an empty run that says so.
+expect 0 run --out o -- /bin/echo --out "two words"
+is "$(head -n 1 out)" "--out two words" "output of the program"
+is "$(wc -l <out)" 2 "lines"
+stderr_has "neither CUDA nor NVTX"
+is "$(metric 'm["ledger"]["verdict"]' "$(last_line)")" no_device verdict
+expect 7 run --out o -- sh -c 'exit 7'
+expect 143 run --out o -- sh -c 'kill $$'
+printf '#!/bin/sh\necho "$#" "$1"\n' >script
+chmod +x script
+expect 0 run --out o -- ./script "a b"
+is "$(head -n 1 out)" "1 a b" "arguments of a script"
+printf 'no program\n' >noprogram
+chmod +x noprogram
+printf '\177ELF\002\001\001\000\000\000\000\000\000\000\000\000\002\000\050\000\001\000\000\000%064d' 0 >foreign
+chmod +x foreign
+expect 3 run --out o -- ./foreign
+stderr_has "another architecture"
+stderr_has "cannot start"
+
+# The tests below need a program that uses NVTX.
+[ -x "$program" ] || exit 0
+
+expect 0 run --out o --tier regions -- "$program" ranges
+run=$(last_line)
+is "$(metric 'm["run_id"]' "$run")" "$(basename "$run")" "run id"
+is "$(metric 'm["tier"]' "$run")" regions tier
+is "$(metric 'r["LLM@prefill"]["instances"], r["LLM@prefill"]["tokens"]' "$run")" "(1, 128)" prefill
+is "$(metric 'r["LLM@prefill/default@aten::mm"]["instances"]' "$run")" 3 "PyTorch's operator"
+is "$(metric '[o["calls"] for o in m["operators"] if o["op_name"] == "default@aten::mm"]' "$run")" "[3]" operator
+is "$(metric 'r["LLM@prefill/default@\u00fcber"]["instances"], r["default@request"]["instances"]' "$run")" "(1, 1)" "wide, start/end"
+for file in report.md env.json run.llmperf; do
+    [ -s "$run/$file" ] || die "$file is missing"
+done
+expect 0 run --out o -- "$program" threads
+is "$(metric 'r["default@threaded"]["instances"]' "$(last_line)")" 8000 "ranges of eight threads"
+printf 'a: 1\n' >own.yaml
+expect 5 run --out o --config own.yaml -- "$program" exit 5
+is "$(cat "$(last_line)/config.yaml")" "a: 1" config
+
+# Fork, exec, children.
+expect 0 run --out o -- "$program" fork
+run=$(last_line)
+is "$(metric '"default@in the child" in r, r["default@in the parent"]["instances"]' "$run")" "(False, 5)" "a fork"
+[ ! -e "$run/processes" ] || die "a forked child has a run"
+expect 0 run --out o -- "$program" spawn
+run=$(last_line)
+is "$(metric 'list(r)' "$run")" "['default@before']" "the parent of spawned programs"
+is "$(ls "$run/processes" | wc -l)" 3 "runs of spawned programs"
+is "$(metric 'r["LLM@prefill"]["instances"]' "$run/processes/$(ls "$run/processes" | tail -n 1)")" 1 "a spawned program"
+is "$(grep -c verdict err)" 4 "runs that are told"
+expect 0 list "$(dirname "$run")"
+stdout_has "$(basename "$run")/processes/"
+expect 0 run --out o -- "$program" exec
+is "$(grep -c verdict err)" 2 "runs of a program and of what it became"
+expect 0 run --out o -- sh -c "'$program' ranges & '$program' ranges; wait"
+is "$(grep -c verdict err)" 2 "runs of a shell's children"
+
+# A hard end: what was committed stays.
+expect 4 run --out o -- "$program" _exit
+is "$(metric 'r["default@step"]["instances"]' "$(last_line)")" 7 "_exit"
+expect 134 run --out o -- "$program" abort
+is "$(metric 'r["default@step"]["instances"]' "$(last_line)")" 7 abort
+expect 139 run --out o -- "$program" segv
+is "$(metric 'r["default@step"]["instances"]' "$(last_line)")" 7 "segmentation fault"
+python3 "$LLMPERF_SOURCE/tests/cli/kill_run.py" 6 >out 2>err || die "killed programs"
+
+# Signals pass through, once.
+for signal in TERM INT; do
+    mkfifo ready
+    "$LLMPERF" run --out o -- "$program" signal >ready 2>err &
+    { read -r _; kill -$signal $!; cat; } <ready >out
+    wait $!
+    is "$?" $([ $signal = TERM ] && echo 9 || echo 10) "exit code after SIG$signal"
+    is "$(head -n 1 out)" $signal "what the program saw"
+    rm ready
+done
+
+# Programs that are linked to the library: each range once, and their own session is the one that counts.
+expect 0 run --out o -- "$own" regions
+is "$(metric 'sorted((p, x["instances"]) for p, x in r.items())' "$(last_line)")" \
+    "[('LLM@prefill', 3), ('default@foreign', 2)]" "regions of a linked program"
+expect 0 run --out o -- "$own" session
+run=$(last_line)
+is "$(grep -c verdict err)" 2 "the injected session and the program's"
+expect 0 run --out o -- "$own" session mine
+is "$(metric 'r["LLM@own"]["instances"], r["LLM@own/default@foreign"]["instances"]' mine)" "(1, 2)" "its own session"
+grep -q "$PWD/mine: process .*verdict" err || die "the program's own run is not told"
+
+# Another tool has its place already.
+export CUDA_INJECTION64_PATH=/opt/tool/libtool.so
+expect 0 run --out o -- "$program" ranges
+stderr_has "/opt/tool/libtool.so"
+is "$(metric 'r["LLM@prefill"]["instances"]' "$(last_line)")" 1 "ranges beside another tool's CUDA injection"
+export NVTX_INJECTION64_PATH=/opt/tool/libtool.so
+expect 0 run --out o -- "$program" ranges
+stderr_has "NVTX_INJECTION64_PATH is /opt/tool/libtool.so"
+stderr_has "another tool has the injection"
+unset CUDA_INJECTION64_PATH NVTX_INJECTION64_PATH
+
+# Injected by hand.
+library=$(python3 -c 'import os, sys; print(os.path.realpath(sys.argv[1]))' "$LLMPERF_TEST_PROGRAMS/../../lib/libllmperf.so")
+NVTX_INJECTION64_PATH=$library LLMPERF_LOG=warn "$program" ranges >out 2>err || die "injected without a folder"
+stderr_has "LLMPERF_OUT"
+NVTX_INJECTION64_PATH=$library LLMPERF_OUT=hand "$program" ranges >out 2>err || die "injected by hand"
+stderr_empty
+is "$(metric 'r["LLM@prefill"]["instances"]' "hand/$(ls hand)")" 1 "by hand"

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** NVTX ranges of other people's code, through a table like the one that NVTX shows. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <math.h>
+#include <pthread.h>
+#include <wchar.h>
+
+#include <cmocka.h>
+
+#include "lib/capture/capture.h"
+#include "lib/capture/nvtx_abi.h"
+#include "tests/support/play.h"
+
+/* What a program that uses NVTX calls. */
+static struct {
+    uint64_t (*range_start_ex)(const struct lp_nvtx_attributes *attributes);
+    uint64_t (*range_start_a)(const char *text);
+    uint64_t (*range_start_w)(const wchar_t *text);
+    void (*range_end)(uint64_t id);
+    int (*range_push_ex)(const struct lp_nvtx_attributes *attributes);
+    int (*range_push_a)(const char *text);
+    int (*range_push_w)(const wchar_t *text);
+    int (*range_pop)(void);
+    uint64_t (*domain_range_start)(const void *domain, const struct lp_nvtx_attributes *attributes);
+    void (*domain_range_end)(const void *domain, uint64_t id);
+    int (*domain_range_push)(const void *domain, const struct lp_nvtx_attributes *attributes);
+    int (*domain_range_pop)(const void *domain);
+    const void *(*register_string_a)(const void *domain, const char *text);
+    const void *(*register_string_w)(const void *domain, const wchar_t *text);
+    const void *(*domain_create_a)(const char *name);
+    const void *(*domain_create_w)(const wchar_t *name);
+} nvtx;
+
+static unsigned core_size, core2_size;
+
+static int show_module(int module, lp_nvtx_function ***table_out, unsigned *size_out)
+{
+    static lp_nvtx_function *core[16], *core2[16];
+
+    core[LP_NVTX_RANGE_START_EX] = (lp_nvtx_function *)(void *)&nvtx.range_start_ex;
+    core[LP_NVTX_RANGE_START_A] = (lp_nvtx_function *)(void *)&nvtx.range_start_a;
+    core[LP_NVTX_RANGE_START_W] = (lp_nvtx_function *)(void *)&nvtx.range_start_w;
+    core[LP_NVTX_RANGE_END] = (lp_nvtx_function *)(void *)&nvtx.range_end;
+    core[LP_NVTX_RANGE_PUSH_EX] = (lp_nvtx_function *)(void *)&nvtx.range_push_ex;
+    core[LP_NVTX_RANGE_PUSH_A] = (lp_nvtx_function *)(void *)&nvtx.range_push_a;
+    core[LP_NVTX_RANGE_PUSH_W] = (lp_nvtx_function *)(void *)&nvtx.range_push_w;
+    core[LP_NVTX_RANGE_POP] = (lp_nvtx_function *)(void *)&nvtx.range_pop;
+    core2[LP_NVTX_DOMAIN_RANGE_START_EX] = (lp_nvtx_function *)(void *)&nvtx.domain_range_start;
+    core2[LP_NVTX_DOMAIN_RANGE_END] = (lp_nvtx_function *)(void *)&nvtx.domain_range_end;
+    core2[LP_NVTX_DOMAIN_RANGE_PUSH_EX] = (lp_nvtx_function *)(void *)&nvtx.domain_range_push;
+    core2[LP_NVTX_DOMAIN_RANGE_POP] = (lp_nvtx_function *)(void *)&nvtx.domain_range_pop;
+    core2[LP_NVTX_DOMAIN_REGISTER_STRING_A] = (lp_nvtx_function *)(void *)&nvtx.register_string_a;
+    core2[LP_NVTX_DOMAIN_REGISTER_STRING_W] = (lp_nvtx_function *)(void *)&nvtx.register_string_w;
+    core2[LP_NVTX_DOMAIN_CREATE_A] = (lp_nvtx_function *)(void *)&nvtx.domain_create_a;
+    core2[LP_NVTX_DOMAIN_CREATE_W] = (lp_nvtx_function *)(void *)&nvtx.domain_create_w;
+    if (module != LP_NVTX_MODULE_CORE && module != LP_NVTX_MODULE_CORE2)
+        return 0;
+    *table_out = module == LP_NVTX_MODULE_CORE ? core : core2;
+    *size_out = module == LP_NVTX_MODULE_CORE ? core_size : core2_size;
+    return 1;
+}
+
+static const void *export_table(uint32_t id)
+{
+    static const struct lp_nvtx_callbacks callbacks = { sizeof(callbacks), show_module };
+
+    return id == LP_NVTX_TABLE_CALLBACKS ? &callbacks : NULL;
+}
+
+static int listen_to_nvtx(void **state)
+{
+    (void)state;
+    core_size = core2_size = 16;
+    return lp_nvtx_listen(export_table);
+}
+
+static llmperf_session *start(void)
+{
+    llmperf_session_options options = LLMPERF_SESSION_OPTIONS_INIT;
+    llmperf_session *session = NULL;
+
+    options.device_source = LLMPERF_SOURCE_NONE;
+    if (llmperf_session_start(&options, &session) < 0)
+        fail_msg("%s", llmperf_last_error());
+    return session;
+}
+
+static llmperf_profile *stop(llmperf_session *session)
+{
+    llmperf_profile *profile = NULL;
+
+    assert_int_equal(llmperf_session_stop(session, &profile), 0);
+    llmperf_session_free(session);
+    return profile;
+}
+
+static struct lp_nvtx_attributes named(const char *text)
+{
+    struct lp_nvtx_attributes attributes = { .version = 3, .size = sizeof(attributes) };
+
+    attributes.message_type = LP_NVTX_MESSAGE_ASCII;
+    attributes.message.ascii = text;
+    return attributes;
+}
+
+static void expect_instances(const llmperf_profile *profile, const char *path, uint64_t count)
+{
+    if (find_region(profile, path, -1).instances != count)
+        fail_msg("%s: %lu instances, not %lu", path,
+                 (unsigned long)find_region(profile, path, -1).instances, (unsigned long)count);
+}
+
+static void ranges_of_every_kind_become_regions(void **state)
+{
+    struct lp_nvtx_attributes ascii = named("in a domain"), wide = named(NULL),
+                              string = named(NULL);
+    llmperf_session *session = start();
+    const void *domain = nvtx.domain_create_a("engine");
+    llmperf_profile *profile;
+
+    (void)state;
+    wide.message_type = LP_NVTX_MESSAGE_WIDE;
+    wide.message.wide = L"br\u00fccke \u6ce8 \U0001F600";
+    string.message_type = LP_NVTX_MESSAGE_REGISTERED;
+    string.message.registered = nvtx.register_string_a(domain, "registered");
+    assert_int_equal(nvtx.range_push_a("plain"), 0);
+    assert_int_equal(nvtx.domain_range_push(domain, &ascii), 0);
+    assert_int_equal(nvtx.domain_range_push(domain, &string), 1);
+    assert_int_equal(nvtx.domain_range_pop(domain), 1);
+    assert_int_equal(nvtx.domain_range_pop(domain), 0);
+    assert_int_equal(nvtx.range_push_w(L"wide"), 1);
+    assert_int_equal(nvtx.range_pop(), 1);
+    assert_int_equal(nvtx.range_push_ex(&wide), 1);
+    assert_int_equal(nvtx.range_pop(), 1);
+    assert_int_equal(nvtx.range_pop(), 0);
+    profile = stop(session);
+    expect_instances(profile, "default@plain", 1);
+    expect_instances(profile, "default@plain/engine@in a domain", 1);
+    expect_instances(profile, "default@plain/engine@in a domain/engine@registered", 1);
+    expect_instances(profile, "default@plain/default@wide", 1);
+    expect_instances(profile,
+                     "default@plain/default@br\xc3\xbc"
+                     "cke \xe6\xb3\xa8 \xf0\x9f\x98\x80",
+                     1);
+    assert_int_equal(ledger_of(profile).regions_unbalanced, 0);
+    llmperf_profile_free(profile);
+}
+
+static void names_that_say_llm_are_llm_labels(void **state)
+{
+    struct lp_nvtx_attributes full = named("LLM@prefill"), bare = named("prefill");
+    llmperf_session *session = start();
+    const void *llm = nvtx.domain_create_a("LLM");
+    llmperf_profile *profile;
+
+    (void)state;
+    assert_ptr_equal(llm, nvtx.domain_create_w(L"LLM"));
+    nvtx.domain_range_push(llm, &full);
+    nvtx.domain_range_pop(llm);
+    nvtx.domain_range_push(llm, &bare);
+    nvtx.domain_range_pop(llm);
+    nvtx.range_push_a("LLM@prefill");
+    nvtx.range_pop();
+    llmperf_region_begin("prefill");
+    llmperf_region_end();
+    nvtx.range_push_a("prefill"); /* Somebody's prefill, without the domain. */
+    nvtx.range_pop();
+    profile = stop(session);
+    expect_instances(profile, "LLM@prefill", 4);
+    assert_int_equal(find_region(profile, "LLM@prefill", -1).kind, LLMPERF_REGION_STAGE);
+    expect_instances(profile, "default@prefill", 1);
+    llmperf_profile_free(profile);
+}
+
+static void numbers_of_pytorch_calls_make_no_new_names(void **state)
+{
+    static const char *const tails[] = { "", ", seq = %d", ", op_id = %d",
+                                         ", seq = %d, op_id = 3, sizes = [[2, 3], []]",
+                                         ", sizes = [[%d]]" };
+    llmperf_session *session = start();
+    llmperf_profile *profile;
+
+    (void)state;
+    for (int i = 0; i < 1000; i++) {
+        char text[128] = "aten::mm";
+
+        snprintf(text + 8, sizeof(text) - 8, tails[i % 5], i);
+        nvtx.range_push_a(text);
+        nvtx.range_pop();
+    }
+    nvtx.range_push_a("a, b, c");
+    nvtx.range_pop();
+    profile = stop(session);
+    expect_instances(profile, "default@aten::mm", 1000);
+    expect_instances(profile, "default@a, b, c", 1);
+    assert_int_equal(find_operator(profile, "default@aten::mm", NULL).calls, 1000);
+    llmperf_profile_free(profile);
+}
+
+static void payloads_in_the_llm_domain_are_tokens(void **state)
+{
+    struct lp_nvtx_attributes attributes = named("prefill");
+    llmperf_session *session = start();
+    const void *llm = nvtx.domain_create_a("LLM"), *other = nvtx.domain_create_a("other");
+    llmperf_profile *profile;
+
+    (void)state;
+    attributes.payload_type = LP_NVTX_PAYLOAD_UINT64;
+    attributes.payload.u64 = 512;
+    nvtx.domain_range_push(llm, &attributes);
+    nvtx.domain_range_pop(llm);
+    attributes.payload_type = LP_NVTX_PAYLOAD_INT32;
+    attributes.payload.u64 = 0xffffffff00000007u; /* Of four bytes the rest means nothing. */
+    nvtx.domain_range_push(llm, &attributes);
+    nvtx.domain_range_pop(llm);
+    attributes.payload.i32 = -1;
+    nvtx.domain_range_push(llm, &attributes);
+    nvtx.domain_range_pop(llm);
+    attributes.payload.i32 = 9;
+    nvtx.domain_range_push(other, &attributes);
+    nvtx.domain_range_pop(other);
+    profile = stop(session);
+    assert_int_equal(find_region(profile, "LLM@prefill", -1).tokens, 519);
+    assert_true(find_region(profile, "other@prefill", -1).tokens == LLMPERF_UNKNOWN);
+    llmperf_profile_free(profile);
+}
+
+static void a_pop_closes_its_own_domain_only(void **state)
+{
+    struct lp_nvtx_attributes a = named("a"), b = named("b");
+    llmperf_session *session = start();
+    const void *one = nvtx.domain_create_a("one"), *two = nvtx.domain_create_a("two");
+    llmperf_profile *profile;
+
+    (void)state;
+    nvtx.domain_range_push(one, &a);
+    nvtx.domain_range_push(two, &b);
+    assert_int_equal(nvtx.domain_range_pop(one), 0); /* b stands above it. */
+    assert_true(nvtx.domain_range_pop(one) < 0);
+    llmperf_region_end(); /* Not ours to close. */
+    assert_int_equal(nvtx.domain_range_pop(two), 0);
+    nvtx.range_push_a("after");
+    nvtx.range_pop();
+    assert_true(nvtx.range_pop() < 0);
+    llmperf_region_begin("own");
+    nvtx.range_push_a("inside");
+    llmperf_region_end();
+    nvtx.range_pop();
+    profile = stop(session);
+    expect_instances(profile, "one@a", 1);
+    expect_instances(profile, "one@a/two@b", 1);
+    expect_instances(profile, "default@after", 1);
+    expect_instances(profile, "LLM@own", 1);
+    expect_instances(profile, "LLM@own/default@inside", 1);
+    assert_int_equal(ledger_of(profile).regions_unbalanced, 3);
+    assert_int_equal(ledger_of(profile).regions_truncated, 0);
+    llmperf_profile_free(profile);
+}
+
+static void *end_range(void *id)
+{
+    nvtx.range_end(*(uint64_t *)id);
+    return NULL;
+}
+
+static void start_and_end_need_no_order_and_no_thread(void **state)
+{
+    struct lp_nvtx_attributes request = named("request");
+    llmperf_session *session;
+    const void *domain = nvtx.domain_create_a("server");
+    uint64_t before = nvtx.range_start_a("before the session"), first, second;
+    llmperf_profile *profile;
+    pthread_t thread;
+
+    (void)state;
+    session = start();
+    nvtx.range_end(before);
+    nvtx.range_push_a("pushed");
+    first = nvtx.domain_range_start(domain, &request);
+    second = nvtx.domain_range_start(domain, &request);
+    assert_int_not_equal(first, second);
+    nvtx.range_pop();
+    nvtx.domain_range_end(domain, first);
+    pthread_create(&thread, NULL, end_range, &second);
+    pthread_join(thread, NULL);
+    nvtx.range_end(second); /* Twice. */
+    nvtx.range_end(0);
+    nvtx.range_end(UINT64_MAX);
+    nvtx.range_end(nvtx.range_start_w(L"wide"));
+    nvtx.range_end(nvtx.range_start_ex(&request));
+    profile = stop(session);
+    expect_instances(profile, "server@request", 2);
+    expect_instances(profile, "default@pushed", 1);
+    expect_instances(profile, "default@wide", 1);
+    expect_instances(profile, "default@request", 1);
+    assert_int_equal(find_region(profile, "default@before the session", -1).truncated, 1);
+    assert_int_equal(ledger_of(profile).regions_unbalanced, 3);
+    assert_true(has_note(profile, "start/end ranges"));
+    llmperf_profile_free(profile);
+}
+
+static void too_many_open_ranges_are_refused_not_lost(void **state)
+{
+    static uint64_t ids[20000];
+    unsigned refused = 0;
+
+    (void)state;
+    for (unsigned i = 0; i < 20000; i++)
+        refused += (ids[i] = nvtx.range_start_a("open")) == 0;
+    assert_true(refused > 0 && refused < 20000);
+    for (unsigned i = 0; i < 20000; i++)
+        nvtx.range_end(ids[i]);
+    assert_true(nvtx.range_start_a("again") != 0);
+}
+
+static void deeper_than_the_limit_stays_balanced(void **state)
+{
+    llmperf_session *session = start();
+    llmperf_profile *profile;
+
+    (void)state;
+    for (int i = 0; i < LLMPERF_REGION_DEPTH + 50; i++)
+        nvtx.range_push_a("deep");
+    for (int i = 0; i < LLMPERF_REGION_DEPTH + 50; i++)
+        assert_true(nvtx.range_pop() >= 0);
+    assert_true(nvtx.range_pop() < 0);
+    nvtx.range_push_a("shallow");
+    nvtx.range_pop();
+    profile = stop(session);
+    expect_instances(profile, "default@shallow", 1);
+    assert_int_equal(ledger_of(profile).regions_unbalanced, 1);
+    llmperf_profile_free(profile);
+}
+
+static void nonsense_is_taken(void **state)
+{
+    struct lp_nvtx_attributes strange = named(NULL);
+    llmperf_session *session = start();
+    const void *odd = nvtx.domain_create_a("a@b\n");
+    llmperf_profile *profile;
+
+    (void)state;
+    assert_ptr_equal(nvtx.domain_create_a(NULL), nvtx.domain_create_a(""));
+    nvtx.range_push_a(NULL);
+    nvtx.range_pop();
+    nvtx.range_push_ex(NULL);
+    nvtx.range_pop();
+    strange.message_type = 77;
+    nvtx.domain_range_push(odd, &strange);
+    nvtx.domain_range_pop(odd);
+    strange.message_type = LP_NVTX_MESSAGE_REGISTERED;
+    nvtx.domain_range_push(odd, &strange);
+    nvtx.domain_range_pop(odd);
+    strange.message.registered = nvtx.register_string_w(odd, NULL);
+    nvtx.domain_range_push(odd, &strange);
+    nvtx.domain_range_pop(odd);
+    profile = stop(session);
+    expect_instances(profile, "default@(empty)", 2);
+    expect_instances(profile, "a_b @(empty)", 3);
+    llmperf_profile_free(profile);
+}
+
+static void an_older_nvtx_gets_what_it_has(void **state)
+{
+    (void)state;
+    core_size = LP_NVTX_RANGE_POP; /* Places below it only. */
+    core2_size = 0;
+    nvtx.range_pop = NULL;
+    nvtx.domain_create_a = NULL;
+    assert_int_equal(lp_nvtx_listen(export_table), 0);
+    assert_null(nvtx.range_pop);
+    assert_null(nvtx.domain_create_a);
+    assert_non_null(nvtx.range_push_a);
+    assert_int_equal(lp_nvtx_listen(NULL), LLMPERF_ENOTSUP);
+    listen_to_nvtx(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ranges_of_every_kind_become_regions),
+        cmocka_unit_test(names_that_say_llm_are_llm_labels),
+        cmocka_unit_test(numbers_of_pytorch_calls_make_no_new_names),
+        cmocka_unit_test(payloads_in_the_llm_domain_are_tokens),
+        cmocka_unit_test(a_pop_closes_its_own_domain_only),
+        cmocka_unit_test(start_and_end_need_no_order_and_no_thread),
+        cmocka_unit_test(too_many_open_ranges_are_refused_not_lost),
+        cmocka_unit_test(deeper_than_the_limit_stays_balanced),
+        cmocka_unit_test(nonsense_is_taken),
+        cmocka_unit_test(an_older_nvtx_gets_what_it_has),
+    };
+
+    return cmocka_run_group_tests(tests, listen_to_nvtx, NULL);
+}

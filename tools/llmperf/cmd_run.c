@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Profiles a program that does not know the library: the CUDA driver and NVTX are told to load it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "llmperf/llmperf.h"
+#include "run.h"
+
+struct job {
+    char folder[RUN_PATH_BYTES], config[RUN_PATH_BYTES], library[RUN_PATH_BYTES];
+    char path[RUN_PATH_BYTES]; /* of the program */
+    const char *tier;
+    char **program;
+    sigset_t handled, before;  /* signals that we wait for; the mask that the program gets */
+    bool keep_cuda, keep_nvtx; /* another tool's injection stays */
+    double started_s, shown_s;
+    bool progress;
+};
+
+static double now_s(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* Before it starts */
+
+static int make_folders(char *path)
+{
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        mkdir(path, 0777);
+        *slash = '/';
+    }
+    return mkdir(path, 0777) < 0 && errno != EEXIST ? -1 : 0;
+}
+
+static int make_job_folder(struct job *job, const char *out)
+{
+    char folder[RUN_PATH_BYTES / 2], stamp[32];
+    time_t now = time(NULL);
+    struct tm utc;
+
+    gmtime_r(&now, &utc);
+    strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &utc);
+    if (snprintf(folder, sizeof(folder), "%s/%s-%ld", out, stamp, (long)getpid()) >=
+            (int)sizeof(folder) ||
+        make_folders(folder) < 0 || !realpath(folder, job->folder)) {
+        fprintf(stderr, "llmperf run: cannot make a folder in %s: %s\n", out, strerror(errno));
+        return EXIT_ENVIRONMENT;
+    }
+    return EXIT_FINE;
+}
+
+static int take_config(struct job *job, const struct command *command, const char *name)
+{
+    if (!name)
+        return EXIT_FINE;
+    if (!realpath(name, job->config))
+        return fail_usage(command, "--config %s: %s (name a file)", name, strerror(errno));
+    return EXIT_FINE;
+}
+
+static bool is_tier(const char *word)
+{
+    return strcmp(word, "regions") == 0 || strcmp(word, "light") == 0 || strcmp(word, "deep") == 0;
+}
+
+/* Our place among the injections: another tool's is never taken. */
+static bool is_taken(const char *variable, const char *consequence)
+{
+    const char *path = getenv(variable);
+
+    if (!path || !*path || strstr(path, "libllmperf.so"))
+        return false;
+    fprintf(stderr, "llmperf run: %s is %s: that tool keeps its place, and %s\n", variable, path,
+            consequence);
+    return true;
+}
+
+/* The program itself */
+
+static void set_environment(const struct job *job)
+{
+    char pid[32], out[RUN_PATH_BYTES + 16];
+
+    snprintf(pid, sizeof(pid), "%ld", (long)getpid());
+    snprintf(out, sizeof(out), "%s/processes", job->folder);
+    setenv("LLMPERF_OUT", out, 1); /* for sessions that the program starts itself */
+    if (!job->keep_cuda)
+        setenv("CUDA_INJECTION64_PATH", job->library, 1);
+    if (!job->keep_nvtx)
+        setenv("NVTX_INJECTION64_PATH", job->library, 1);
+    setenv("LLMPERF_RUN_DIR", job->folder, 1);
+    setenv("LLMPERF_RUN_PID", pid, 1);
+    unsetenv("LLMPERF_RUN_CONFIG");
+    if (job->config[0])
+        setenv("LLMPERF_RUN_CONFIG", job->config, 1);
+    if (job->tier)
+        setenv("LLMPERF_TIER", job->tier, 1);
+}
+
+/* In the child: does not return. `failure`: where errno goes if the program cannot be started. */
+static void become_program(const struct job *job, int failure)
+{
+    int reason;
+
+    signal(SIGPIPE, SIG_DFL); /* main() ignores it. */
+    sigprocmask(SIG_SETMASK, &job->before, NULL);
+    set_environment(job);
+    execv(job->path, job->program);
+    reason = errno;
+    if (write(failure, &reason, sizeof(reason)) < 0)
+        _exit(EXIT_ENVIRONMENT);
+    _exit(EXIT_ENVIRONMENT);
+}
+
+/* 0 and the pid, else errno of what kept it from starting. */
+static int start_program(const struct job *job, pid_t *pid_out)
+{
+    int failure[2], reason = 0;
+
+    if (pipe2(failure, O_CLOEXEC) < 0)
+        return errno;
+    *pid_out = fork();
+    if (*pid_out == 0)
+        become_program(job, failure[1]);
+    reason = *pid_out < 0 ? errno : 0;
+    close(failure[1]);
+    if (*pid_out > 0 && read(failure[0], &reason, sizeof(reason)) == (ssize_t)sizeof(reason))
+        waitpid(*pid_out, NULL, 0);
+    close(failure[0]);
+    return reason;
+}
+
+/* A signal of the terminal has reached the program too; one that was sent to us alone has not. */
+static void pass_on(const siginfo_t *info, pid_t pid)
+{
+    if (info->si_code != SI_KERNEL)
+        kill(pid, info->si_signo);
+}
+
+static void look(struct job *job, struct run_state *state)
+{
+    double now = now_s();
+
+    if (!state->saw_library)
+        run_look_at_maps(state);
+    if (!job->progress || now - job->shown_s < 1)
+        return;
+    job->shown_s = now;
+    run_look_at_runs(state, false);
+    run_show_progress(state, now - job->started_s);
+}
+
+/* Waits for the end of the program. @return its wait status */
+static int watch_program(struct job *job, struct run_state *state)
+{
+    struct timespec pause = { 0, 20000000 };
+    int status = 0;
+
+    while (waitpid(state->pid, &status, WNOHANG) == 0) {
+        siginfo_t info;
+        int number = sigtimedwait(&job->handled, &info, &pause);
+
+        if (number > 0 && number != SIGCHLD)
+            pass_on(&info, state->pid);
+        else if (number < 0)
+            look(job, state);
+        if (pause.tv_nsec < 500000000) /* Short programs are over soon, long ones want peace. */
+            pause.tv_nsec += pause.tv_nsec / 4;
+    }
+    if (job->shown_s > 0)
+        run_end_progress();
+    return status;
+}
+
+/* After its end */
+
+/* A program without CUDA and without NVTX has nobody to write its run. */
+static void write_empty_run(const struct job *job)
+{
+    llmperf_session_options options = LLMPERF_SESSION_OPTIONS_INIT;
+    llmperf_session *session;
+
+    options.device_source = LLMPERF_SOURCE_NONE;
+    options.run_dir = job->folder;
+    options.run_id = strrchr(job->folder, '/') + 1;
+    options.config_path = job->config[0] ? job->config : NULL;
+    if (llmperf_session_start(&options, &session) < 0) {
+        fail_status(LLMPERF_EIO);
+        return;
+    }
+    llmperf_session_stop(session, NULL);
+    llmperf_session_free(session);
+}
+
+static void tell_why_empty(const struct job *job, const struct run_state *state)
+{
+    if (job->keep_cuda)
+        fprintf(stderr, "llmperf run: nothing was collected: another tool has the injection\n");
+    else if (state->saw_library)
+        fprintf(stderr, "llmperf run: the program loaded libllmperf, but no session started; "
+                        "LLMPERF_LOG=warn says why\n");
+    else if (state->saw_driver)
+        fprintf(stderr,
+                "llmperf run: the program loaded the CUDA driver but not libllmperf: it "
+                "never initialised CUDA, or the injection was ignored (a cleared "
+                "environment, another user, a library that libllmperf needs and the "
+                "program cannot find: ldd %s)\n",
+                job->library);
+    else
+        fprintf(stderr, "llmperf run: the program used neither CUDA nor NVTX: the run is empty\n");
+}
+
+static void conclude(const struct job *job, struct run_state *state)
+{
+    run_look_at_runs(state, true);
+    if (state->forked > 0)
+        fprintf(stderr,
+                "llmperf run: %u processes were forked from a profiled one and used CUDA: they are "
+                "in no run; let them be spawned (exec) instead\n",
+                state->forked);
+    if (state->runs == 0) {
+        tell_why_empty(job, state);
+        write_empty_run(job);
+        snprintf(state->best, sizeof(state->best), "%s", job->folder);
+    }
+    print("%s\n", state->best);
+}
+
+static int exit_code_of(int status)
+{
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static int run_program(struct job *job)
+{
+    struct run_state state = { .job = job->folder, .library = job->library };
+    int reason, status;
+
+    sigemptyset(&job->handled);
+    for (const int *number =
+             (const int[]){ SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD, 0 };
+         *number; number++)
+        sigaddset(&job->handled, *number);
+    sigprocmask(SIG_BLOCK, &job->handled, &job->before);
+    job->progress = isatty(STDERR_FILENO);
+    job->started_s = now_s();
+    if ((reason = start_program(job, &state.pid)) != 0) {
+        fprintf(stderr, "llmperf run: cannot start %s: %s\n", job->program[0], strerror(reason));
+        rmdir(job->folder);
+        return EXIT_ENVIRONMENT;
+    }
+    status = watch_program(job, &state);
+    conclude(job, &state);
+    return exit_code_of(status);
+}
+
+/* Where "--" stands in argv; 0: nowhere. */
+static int find_program_words(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--") == 0)
+            return i;
+    return 0;
+}
+
+static int check_options(struct job *job, const struct command *command, int count, char **argv)
+{
+    for (int i = 1; i <= count; i++)
+        if (strchr(argv[i], '='))
+            return fail_usage(command,
+                              "%s: key=value is not in this version; put it into a file "
+                              "for --config",
+                              argv[i]);
+    if (count > 0)
+        return fail_usage(command, "put -- before the program %s", argv[1]);
+    if (job->tier && !is_tier(job->tier))
+        return fail_usage(command, "tier %s is none of regions, light, deep", job->tier);
+    if (!run_check_program(job->program[0], job->path))
+        return EXIT_USAGE;
+    return run_find_library(job->library) ? EXIT_FINE : EXIT_ENVIRONMENT;
+}
+
+int cmd_run(const struct command *command, int argc, char **argv)
+{
+    struct option_text options[] = { { "--tier", NULL, NULL },
+                                     { "--out", NULL, NULL },
+                                     { "--config", NULL, NULL } };
+    int words = find_program_words(argc, argv), count, status;
+    const char *out = getenv("LLMPERF_OUT");
+    struct job job = { .folder = "" };
+
+    if ((status = parse_options(command, words > 0 ? words : argc, argv, options, 3, &count)) >= 0)
+        return status;
+    if (words == 0 || words + 1 == argc)
+        return fail_usage(command, words == 0 && count > 0 ? "put -- before the program"
+                                                           : "give a program behind --");
+    job.program = argv + words + 1;
+    job.tier = options[0].value;
+    if ((status = check_options(&job, command, count, argv)) != EXIT_FINE ||
+        (status = take_config(&job, command, options[2].value)) != EXIT_FINE)
+        return status;
+    out = options[1].value ? options[1].value : out && *out ? out : "runs";
+    if ((status = make_job_folder(&job, out)) != EXIT_FINE)
+        return status;
+    job.keep_cuda = is_taken("CUDA_INJECTION64_PATH", "kernels are not collected here");
+    job.keep_nvtx = is_taken("NVTX_INJECTION64_PATH", "NVTX ranges do not become regions");
+    return run_program(&job);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Parts of `llmperf run`. */
+#ifndef LLMPERF_TOOL_RUN_H
+#define LLMPERF_TOOL_RUN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define RUN_PATH_BYTES 4096
+
+/** The library that programs are made to load: its file. false with a message if there is none. */
+bool run_find_library(char *path);
+
+/** Find a program as execvp() would and say on standard error what keeps it from being profiled,
+ * one line each. @param path  Out: its file. false: it is not there. */
+bool run_check_program(const char *name, char *path);
+
+/** What a process under profile has done so far, by its runs. */
+struct run_state {
+    const char *job;     /* folder of the job */
+    const char *library; /* path that the program should load */
+    pid_t pid;
+    bool saw_driver, saw_library; /* in the memory map of the program */
+    unsigned runs, forked;
+    uint64_t kernels, dropped;
+    double busy_ms, best_busy_ms;
+    char best[RUN_PATH_BYTES]; /* run of the process with the most GPU time */
+};
+
+/** Look at the program's memory map: did it load the driver, did it load us? */
+void run_look_at_maps(struct run_state *state);
+
+/** Add the runs of the job up. `tell`: print a line for each on standard error. */
+void run_look_at_runs(struct run_state *state, bool tell);
+
+/** One line over the last one, on a terminal. */
+void run_show_progress(const struct run_state *state, double elapsed_s);
+void run_end_progress(void);
+
+#endif

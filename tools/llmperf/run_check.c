@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What keeps a program from being profiled, seen before it starts. */
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "llmperf/llmperf.h"
+#include "run.h"
+
+#if defined(__x86_64__)
+#define OUR_MACHINE EM_X86_64
+#elif defined(__aarch64__)
+#define OUR_MACHINE EM_AARCH64
+#else
+#define OUR_MACHINE EM_NONE
+#endif
+
+bool run_find_library(char *path)
+{
+    const char *(*function)(void) = llmperf_version;
+    void *address;
+    Dl_info info;
+
+    memcpy(&address, &function, sizeof(address));
+    if (!dladdr(address, &info) || !info.dli_fname || !realpath(info.dli_fname, path)) {
+        fprintf(stderr, "llmperf run: libllmperf.so is not where it was; install it again\n");
+        return false;
+    }
+    if (strstr(strrchr(path, '/'), ".so"))
+        return true;
+    fprintf(stderr, "llmperf run: this llmperf holds its library inside, and a program cannot load "
+                    "that; build it with the shared library\n");
+    return false;
+}
+
+static bool is_executable(const char *path)
+{
+    struct stat info;
+
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode) && access(path, X_OK) == 0;
+}
+
+/* As execvp(): a name with a slash is a path, others are looked up in PATH. */
+static bool find_program(const char *name, char *path)
+{
+    const char *from = getenv("PATH");
+
+    if (strchr(name, '/'))
+        return snprintf(path, RUN_PATH_BYTES, "%s", name) < RUN_PATH_BYTES && is_executable(path);
+    for (from = from ? from : "/usr/local/bin:/usr/bin:/bin"; *from || from[-1] == ':';) {
+        size_t length = strcspn(from, ":");
+        const char *folder = length > 0 ? from : ".";
+
+        snprintf(path, RUN_PATH_BYTES, "%.*s/%s", length > 0 ? (int)length : 1, folder, name);
+        if (is_executable(path))
+            return true;
+        if (from[length] == '\0')
+            break;
+        from += length + 1;
+    }
+    return false;
+}
+
+/* The interpreter of a script; false: it is no script. */
+static bool find_interpreter(const char *head, char *path)
+{
+    size_t blank, length;
+
+    if (strncmp(head, "#!", 2) != 0)
+        return false;
+    blank = strspn(head + 2, " \t");
+    length = strcspn(head + 2 + blank, " \t\n");
+    snprintf(path, RUN_PATH_BYTES, "%.*s", (int)length, head + 2 + blank);
+    return length > 0;
+}
+
+/* Does the file name a dynamic loader? What does not, cannot load us. */
+static bool is_dynamic(int fd, const Elf64_Ehdr *header)
+{
+    Elf64_Phdr program;
+
+    for (unsigned i = 0; i < header->e_phnum; i++) {
+        off_t at = (off_t)(header->e_phoff + (Elf64_Off)i * header->e_phentsize);
+
+        if (pread(fd, &program, sizeof(program), at) != (ssize_t)sizeof(program))
+            return true;
+        if (program.p_type == PT_INTERP)
+            return true;
+    }
+    return false;
+}
+
+static void check_elf(const char *path, int fd, const Elf64_Ehdr *header)
+{
+    if (header->e_ident[EI_CLASS] != ELFCLASS64 ||
+        (OUR_MACHINE != EM_NONE && header->e_machine != OUR_MACHINE))
+        fprintf(stderr,
+                "llmperf run: %s is for another architecture (ELF machine %u) than libllmperf: it "
+                "cannot load it and is not profiled\n",
+                path, header->e_machine);
+    else if (!is_dynamic(fd, header))
+        fprintf(stderr,
+                "llmperf run: %s is linked statically: it cannot load libllmperf and is not "
+                "profiled itself; programs that it starts are\n",
+                path);
+}
+
+static void check_rights(const char *path)
+{
+    struct stat info;
+
+    if (stat(path, &info) < 0)
+        return;
+    if (((info.st_mode & S_ISUID) && info.st_uid != geteuid()) ||
+        ((info.st_mode & S_ISGID) && info.st_gid != getegid()))
+        fprintf(stderr,
+                "llmperf run: %s changes its user (setuid): the system drops the injection there; "
+                "use it outside, as in: %s llmperf run -- PROGRAM\n",
+                path, path);
+}
+
+static void check_file(const char *path, int depth)
+{
+    char interpreter[RUN_PATH_BYTES];
+    union {
+        Elf64_Ehdr elf;
+        char text[256];
+    } head = { .text = "" };
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t size = fd < 0 ? 0 : read(fd, &head, sizeof(head) - 1);
+
+    check_rights(path);
+    if (size >= (ssize_t)sizeof(head.elf) && memcmp(head.text, ELFMAG, SELFMAG) == 0)
+        check_elf(path, fd, &head.elf);
+    else if (size > 2 && depth < 4 && find_interpreter(head.text, interpreter))
+        check_file(interpreter, depth + 1);
+    if (fd >= 0)
+        close(fd);
+}
+
+bool run_check_program(const char *name, char *path)
+{
+    if (!find_program(name, path)) {
+        fprintf(stderr, "llmperf run: %s is no program that can be started\n", name);
+        return false;
+    }
+    check_file(path, 0);
+    return true;
+}

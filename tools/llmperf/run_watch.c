@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What is seen of a program while it is profiled: its memory map, and the runs that it commits. */
+#include <dirent.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "llmperf/llmperf.h"
+#include "run.h"
+
+void run_look_at_maps(struct run_state *state)
+{
+    char path[64], line[RUN_PATH_BYTES + 128];
+    FILE *file;
+
+    snprintf(path, sizeof(path), "/proc/%ld/maps", (long)state->pid);
+    file = fopen(path, "re");
+    while (file && fgets(line, sizeof(line), file)) {
+        state->saw_driver = state->saw_driver || strstr(line, "/libcuda.so");
+        state->saw_library = state->saw_library || strstr(line, state->library);
+    }
+    if (file)
+        fclose(file);
+}
+
+static double number_of(const llmperf_profile *profile, const char *fact)
+{
+    const char *text = llmperf_profile_fact(profile, fact);
+
+    return text ? strtod(text, NULL) : 0;
+}
+
+static const char *text_of(const llmperf_profile *profile, const char *fact)
+{
+    const char *text = llmperf_profile_fact(profile, fact);
+
+    return text ? text : "?";
+}
+
+static void tell_run(const char *run, const llmperf_profile *profile, const llmperf_ledger *ledger)
+{
+    const char *reason = llmperf_profile_fact(profile, "source_reason");
+
+    fprintf(stderr, "llmperf: %s: process %s, verdict %s", run, text_of(profile, "process_id"),
+            llmperf_verdict_name(ledger->verdict));
+    if (ledger->verdict == LLMPERF_VERDICT_NO_DEVICE)
+        fprintf(stderr, " (%s)\n", reason ? reason : "no device");
+    else
+        fprintf(stderr, ", %" PRIu64 " kernels, GPU busy %.1f ms\n", ledger->kernels_seen,
+                number_of(profile, "gpu_busy_ms"));
+}
+
+static void look_at_run(struct run_state *state, const char *run, bool tell)
+{
+    llmperf_ledger ledger = LLMPERF_LEDGER_INIT;
+    llmperf_profile *profile;
+    double busy_ms;
+
+    if (llmperf_profile_open(run, &profile) < 0)
+        return;
+    llmperf_profile_ledger(profile, &ledger);
+    busy_ms = number_of(profile, "gpu_busy_ms");
+    if (tell)
+        tell_run(run, profile, &ledger);
+    if (state->runs++ == 0 || busy_ms > state->best_busy_ms) {
+        state->best_busy_ms = busy_ms;
+        snprintf(state->best, sizeof(state->best), "%s", run);
+    }
+    state->busy_ms += busy_ms;
+    state->kernels += ledger.kernels_seen == LLMPERF_UNKNOWN ? 0 : ledger.kernels_seen;
+    state->dropped += ledger.records_dropped + ledger.regions_dropped;
+    llmperf_profile_free(profile);
+}
+
+static bool join(char *path, const char *folder, const char *name)
+{
+    return snprintf(path, RUN_PATH_BYTES, "%s/%s", folder, name) < RUN_PATH_BYTES;
+}
+
+static bool holds_run(const char *folder)
+{
+    char path[RUN_PATH_BYTES];
+
+    return join(path, folder, "run.llmperf") && access(path, R_OK) == 0;
+}
+
+static int is_visible(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+/* A run that the program keeps elsewhere, by a file that holds its path. */
+static void look_at_word(struct run_state *state, const char *path, bool tell)
+{
+    char run[RUN_PATH_BYTES] = "";
+    FILE *file = fopen(path, "re");
+
+    if (file && fgets(run, sizeof(run), file))
+        look_at_run(state, run, tell);
+    if (file)
+        fclose(file);
+}
+
+static void look_at_folder(struct run_state *state, const char *folder, bool tell)
+{
+    struct dirent **entries;
+    int count = scandir(folder, &entries, is_visible, alphasort);
+
+    for (int i = 0; i < count; i++) {
+        char path[RUN_PATH_BYTES];
+
+        state->forked += strncmp(entries[i]->d_name, "forked-", 7) == 0;
+        if (!join(path, folder, entries[i]->d_name))
+            path[0] = '\0';
+        if (strncmp(entries[i]->d_name, "run-", 4) == 0)
+            look_at_word(state, path, tell);
+        else if (holds_run(path))
+            look_at_run(state, path, tell);
+        free(entries[i]);
+    }
+    if (count >= 0)
+        free(entries);
+}
+
+void run_look_at_runs(struct run_state *state, bool tell)
+{
+    char path[RUN_PATH_BYTES];
+
+    state->runs = state->forked = 0;
+    state->kernels = state->dropped = 0;
+    state->busy_ms = state->best_busy_ms = 0;
+    if (holds_run(state->job))
+        look_at_run(state, state->job, tell);
+    look_at_folder(state, state->job, tell);
+    if (join(path, state->job, "processes"))
+        look_at_folder(state, path, tell);
+}
+
+void run_show_progress(const struct run_state *state, double elapsed_s)
+{
+    double busy = elapsed_s > 0 ? state->busy_ms / 10 / elapsed_s : 0;
+
+    fprintf(stderr,
+            "\r\033[Kllmperf: %.0f s, %" PRIu64 " kernels, GPU busy %.0f %%, %" PRIu64 " dropped",
+            elapsed_s, state->kernels, busy, state->dropped);
+    if (state->runs > 1)
+        fprintf(stderr, ", %u processes", state->runs);
+    fflush(stderr);
+}
+
+void run_end_progress(void)
+{
+    fprintf(stderr, "\r\033[K");
+    fflush(stderr);
+}

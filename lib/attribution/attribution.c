@@ -53,13 +53,27 @@ void lp_attribution_free(struct lp_attribution *attribution)
     free(attribution);
 }
 
-static void add_launch(struct lp_attribution *attribution, const struct lp_record *record)
+/* Copies of zero bytes never bring a record: nobody waits for memory operations. */
+static bool is_awaited(const struct lp_launch *launch)
 {
+    return launch->kind != LP_LAUNCH_MEMORY;
+}
+
+static void add_launch(struct lp_attribution *attribution, uint32_t thread,
+                       const struct lp_record *record)
+{
+    const struct lp_open_region *region = lp_open_regions_top(&attribution->regions, thread);
+    struct lp_launch launch = { .node = record->node,
+                                .unit = region ? region->unit : LP_UNIT_NONE,
+                                .queued = lp_queued(record->time_ns),
+                                .kind = (uint8_t)record->detail };
+
     attribution->launches += record->detail == LP_LAUNCH_KERNEL;
     attribution->graph_launches += record->detail == LP_LAUNCH_GRAPH;
     attribution->memory_calls += record->detail == LP_LAUNCH_MEMORY;
-    lp_correlation_add(&attribution->correlation, (uint32_t)record->value, record->node,
-                       (uint8_t)record->detail);
+    lp_correlation_add(&attribution->correlation, (uint32_t)record->value, &launch);
+    if (is_awaited(&launch))
+        lp_units_launched(&attribution->regions.units, launch.unit);
 }
 
 static void void_launch(struct lp_attribution *attribution, const struct lp_record *record)
@@ -70,6 +84,8 @@ static void void_launch(struct lp_attribution *attribution, const struct lp_reco
     if (!launch || launch->is_void)
         return;
     launch->is_void = 1;
+    if (launch->seen == 0 && !launch->spoiled && is_awaited(launch))
+        lp_units_landed(&attribution->regions.units, launch->unit, true, record->time_ns);
     attribution->voids += launch->kind == LP_LAUNCH_KERNEL;
     attribution->graph_voids += launch->kind == LP_LAUNCH_GRAPH;
     attribution->memory_voids += launch->kind == LP_LAUNCH_MEMORY;
@@ -85,6 +101,17 @@ static void add_range(struct lp_attribution *attribution, const struct lp_record
                              truncated);
 }
 
+static void add_count(struct lp_attribution *attribution, uint32_t thread,
+                      const struct lp_record *record)
+{
+    const struct lp_attribution_sink *sink = &attribution->sink;
+    const struct lp_open_region *region = lp_open_regions_top(&attribution->regions, thread);
+
+    sink->count(sink->context, record->node, record->detail, record->value);
+    if (region && region->is_unit && region->node == record->node)
+        sink->units.count(sink->context, region->unit, record->detail, record->value);
+}
+
 void lp_attribution_host(struct lp_attribution *attribution, uint32_t thread,
                          const struct lp_record *records, size_t count)
 {
@@ -95,13 +122,13 @@ void lp_attribution_host(struct lp_attribution *attribution, uint32_t thread,
             attribution->newest_host_ns = records[i].time_ns;
         switch (records[i].kind) {
         case LP_RECORD_LAUNCH:
-            add_launch(attribution, &records[i]);
+            add_launch(attribution, thread, &records[i]);
             break;
         case LP_RECORD_LAUNCH_VOID:
             void_launch(attribution, &records[i]);
             break;
         case LP_RECORD_COUNT:
-            sink->count(sink->context, records[i].node, records[i].detail, records[i].value);
+            add_count(attribution, thread, &records[i]);
             break;
         case LP_RECORD_UNBALANCED:
             attribution->regions.unbalanced++;
@@ -144,11 +171,18 @@ static bool time_is_valid(struct lp_attribution *attribution, const struct lp_ac
     return true;
 }
 
-/* The first record of a launch that should have brought one: nobody need wait for it any more. */
+/* A record of a launch. The first of one that should have brought one: nobody need wait for it any
+ * more. */
 static void match_launch(struct lp_attribution *attribution, const struct lp_launch *launch,
                          bool kernel)
 {
-    if (launch->is_void || launch->spoiled || launch->seen > 0)
+    bool first = !launch->is_void && !launch->spoiled && launch->seen == 0;
+    bool awaited = launch->kind == LP_LAUNCH_KERNEL ? kernel : is_awaited(launch);
+
+    if (launch->unit != LP_UNIT_NONE)
+        lp_units_landed(&attribution->regions.units, launch->unit, first && awaited,
+                        attribution->newest_host_ns);
+    if (!first)
         return;
     attribution->matched += kernel && launch->kind == LP_LAUNCH_KERNEL;
     attribution->graphs_matched += launch->kind == LP_LAUNCH_GRAPH;
@@ -188,6 +222,8 @@ static bool count_activity(struct lp_attribution *attribution, struct lp_activit
         launch->seen++;
     activity->node = launch ? launch->node : LP_PATH_UNKNOWN;
     activity->captured = LP_PATH_UNKNOWN;
+    activity->unit = launch ? launch->unit : LP_UNIT_NONE;
+    activity->queued = launch ? launch->queued : lp_queued(activity->start_ns);
     *(launch ? &attribution->attributed_ns : &attribution->unattributed_ns) +=
         activity->end_ns - activity->start_ns;
     attribution->kernels_seen += kernel;
@@ -252,11 +288,13 @@ static void retry_parked(struct lp_attribution *attribution, activity_vector *pa
     parked->count = 0;
 }
 
-void lp_attribution_settle(struct lp_attribution *attribution, bool final)
+void lp_attribution_settle(struct lp_attribution *attribution, uint64_t now_ns, bool final)
 {
     retry_parked(attribution, &attribution->parked[1], NULL);
     retry_parked(attribution, &attribution->parked[0], final ? NULL : &attribution->parked[1]);
     lp_correlation_retire(&attribution->correlation);
+    lp_units_settle(&attribution->regions.units, now_ns ? now_ns : attribution->newest_host_ns,
+                    final, &attribution->sink);
     if (final)
         attribution->missing = lp_correlation_missing(&attribution->correlation);
 }
@@ -273,6 +311,11 @@ uint64_t lp_attribution_pending(const struct lp_attribution *attribution)
                        attribution->graph_voids + attribution->correlation.forgotten;
 
     return launches > settled ? launches - settled : 0;
+}
+
+uint64_t lp_attribution_untracked(const struct lp_attribution *attribution)
+{
+    return attribution->regions.units.untracked;
 }
 
 uint64_t lp_attribution_pending_memory(const struct lp_attribution *attribution)

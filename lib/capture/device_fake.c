@@ -22,8 +22,9 @@
 struct fake_thread {
     uint32_t depth; /* may exceed LLMPERF_REGION_DEPTH, as in a real thread */
     uint32_t stack[LLMPERF_REGION_DEPTH];
-    LP_VECTOR(struct lp_record) records; /* of this call of deliver() */
-    LP_VECTOR(struct lp_record) later;   /* launches for the next call */
+    LP_VECTOR(struct lp_record) records; /* not yet sent */
+    bool cut;                            /* records from the late one on wait for the next call */
+    size_t late;                         /* the first record that does */
 };
 
 struct player {
@@ -244,20 +245,23 @@ static int run_on_device(struct player *player, const struct lp_fake_op *op,
     return report(player, &activity);
 }
 
-/* The launch is the last record of its thread; a struck one waits for the next call. */
-static int postpone_launch(struct player *player, struct fake_thread *thread)
+/* The launch is the last record of its thread; a struck one waits for the next call, and with it
+ * what its thread does behind it: a ring keeps its order. */
+static void postpone_launch(struct player *player, struct fake_thread *thread)
 {
-    if (player->fault != LP_FAKE_LATE_LAUNCH || !strikes(player))
-        return 0;
-    thread->records.count--;
-    return lp_vector_push(&thread->later, thread->records.items[thread->records.count]);
+    if (player->fault != LP_FAKE_LATE_LAUNCH || !strikes(player) || thread->cut)
+        return;
+    thread->cut = true;
+    thread->late = thread->records.count - 1;
 }
 
 static int launch(struct player *player, struct fake_thread *thread, uint16_t kind)
 {
     int status = tell_launch(player, thread, kind);
 
-    return status < 0 ? status : postpone_launch(player, thread);
+    if (status == 0)
+        postpone_launch(player, thread);
+    return status;
 }
 
 static int launch_kernels(struct player *player, struct fake_thread *thread,
@@ -406,34 +410,26 @@ static int play_some(struct player *player)
     return status;
 }
 
-/* What the last call kept back comes first. */
-static int bring_later(struct player *player)
+/* What is not ready stays for the next call. */
+static void send_thread(struct fake_thread *thread, uint32_t index,
+                        const struct lp_device_sink *sink)
 {
-    for (uint32_t i = 0; i < LP_FAKE_THREADS; i++) {
-        struct fake_thread *thread = player->threads[i];
+    size_t ready = thread->cut ? thread->late : thread->records.count;
 
-        if (!thread || thread->later.count == 0)
-            continue;
-        if (lp_vector_reserve(&thread->records, thread->later.count) < 0)
-            return LLMPERF_ENOMEM;
-        memcpy(thread->records.items, thread->later.items,
-               thread->later.count * sizeof(*thread->later.items));
-        thread->records.count = thread->later.count;
-        thread->later.count = 0;
-    }
-    return 0;
+    if (ready > 0)
+        sink->host(sink->context, index, thread->records.items, ready);
+    thread->records.count -= ready;
+    if (thread->records.count > 0)
+        memmove(thread->records.items, thread->records.items + ready,
+                thread->records.count * sizeof(*thread->records.items));
+    thread->cut = false;
 }
 
 static void send_host(struct player *player, const struct lp_device_sink *sink)
 {
-    for (uint32_t i = 0; i < LP_FAKE_THREADS; i++) {
-        struct fake_thread *thread = player->threads[i];
-
-        if (!thread || thread->records.count == 0)
-            continue;
-        sink->host(sink->context, i, thread->records.items, thread->records.count);
-        thread->records.count = 0;
-    }
+    for (uint32_t i = 0; i < LP_FAKE_THREADS; i++)
+        if (player->threads[i])
+            send_thread(player->threads[i], i, sink);
 }
 
 /* In batches of the size that other sources send. */
@@ -450,7 +446,7 @@ static void send_activities(struct lp_activity *items, size_t count_all,
 static bool is_over(const struct player *player)
 {
     for (uint32_t i = 0; i < LP_FAKE_THREADS; i++)
-        if (player->threads[i] && player->threads[i]->later.count > 0)
+        if (player->threads[i] && player->threads[i]->records.count > 0)
             return false;
     return player->at == player->script.ops.count;
 }
@@ -459,7 +455,7 @@ static int deliver(struct lp_device_source *source, const struct lp_device_sink 
 {
     struct player *player = (struct player *)(void *)source;
 
-    if (player->status == 0 && (player->status = bring_later(player)) == 0)
+    if (player->status == 0)
         player->status = play_some(player);
     send_host(player, sink);
     send_activities(player->activities.items, player->activities.count, sink);
@@ -486,7 +482,6 @@ static void close_player(struct lp_device_source *source)
         if (!player->threads[i])
             continue;
         lp_vector_clear(&player->threads[i]->records);
-        lp_vector_clear(&player->threads[i]->later);
         free(player->threads[i]);
     }
     lp_hashmap_clear(&player->streams);

@@ -5,6 +5,5 @@
 
 #include "lib/analysis/ceilings.h"
 #include "lib/analysis/kernel_class.h"
-#include "lib/analysis/recommend.h"
 
 #endif

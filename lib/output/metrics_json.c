@@ -54,8 +54,6 @@ static void put_region_utilisation(struct lp_metrics *metrics, const struct lp_r
     lp_put_utilisation(metrics, "mfu", use->mfu, region->mfu_reason);
     lp_put_null(metrics, "hfu", LP_REASON_NO_COUNTERS);
     lp_put_utilisation(metrics, "mbu", use->mbu, region->mbu_reason);
-    lp_put_utilisation(metrics, "mfu_measured", region->mfu_measured, region->mfu_measured_reason);
-    lp_put_utilisation(metrics, "mbu_measured", region->mbu_measured, region->mbu_measured_reason);
     if (use->bound == LLMPERF_BOUND_UNKNOWN)
         lp_put_utilisation(metrics, "bound", NAN, region->bound_reason);
     else
@@ -224,6 +222,8 @@ static void put_ledger(struct lp_metrics *metrics)
     lp_json_count(json, "records_duplicate", ledger->records_duplicate);
     lp_json_count(json, "records_late", ledger->records_late);
     lp_json_count(json, "graph_nodes_unmapped", ledger->graph_nodes_unmapped);
+    lp_put_count(metrics, "graphs_device_launchable", ledger->graphs_device_launchable,
+                 LP_REASON_NOT_COLLECTED);
     lp_json_count(json, "regions_dropped", ledger->regions_dropped);
     lp_json_count(json, "regions_truncated", ledger->regions_truncated);
     lp_json_count(json, "regions_unbalanced", ledger->regions_unbalanced);
@@ -301,24 +301,6 @@ static void put_dtype(struct lp_metrics *metrics)
                   LP_REASON_NO_DTYPE);
 }
 
-/* What was measured on this GPU; nothing where nothing was. */
-static void put_measured(struct lp_metrics *metrics)
-{
-    const llmperf_hardware *hardware = metrics->view.limits.hardware;
-    const char *name;
-
-    lp_json_open(&metrics->json, "measured", '{');
-    for (size_t i = 0; hardware && (name = llmperf_ceiling_name(i)); i++) {
-        llmperf_ceiling ceiling = LLMPERF_CEILING_INIT;
-
-        if (llmperf_hardware_ceiling(hardware, name, &ceiling) == 0 && isfinite(ceiling.best))
-            lp_json_number(&metrics->json, name, ceiling.best);
-    }
-    lp_json_close(&metrics->json, '}');
-    lp_put_string(metrics, "measured_source", llmperf_hardware_measured(hardware),
-                  LP_REASON_NO_CEILINGS);
-}
-
 static void put_hardware(struct lp_metrics *metrics)
 {
     struct lp_json *json = &metrics->json;
@@ -337,7 +319,8 @@ static void put_hardware(struct lp_metrics *metrics)
                   LP_REASON_NO_LIMITS);
     put_source(metrics, "bandwidth_source", &metrics->view.limits.bandwidth);
     put_dtype(metrics);
-    put_measured(metrics);
+    lp_json_open(json, "measured", '{');
+    lp_json_close(json, '}');
     lp_json_close(json, '}');
 }
 
@@ -470,38 +453,6 @@ static void put_classes(struct lp_metrics *metrics)
     lp_json_close(json, ']');
 }
 
-static void put_evidence(struct lp_json *json, const struct lp_recommendation *row)
-{
-    lp_json_open(json, "evidence", '{');
-    for (size_t i = 0; i < row->evidence_count; i++) {
-        if (row->evidence[i].text)
-            lp_json_string(json, row->evidence[i].name, row->evidence[i].text);
-        else
-            lp_json_number(json, row->evidence[i].name, row->evidence[i].value);
-    }
-    lp_json_close(json, '}');
-}
-
-static void put_recommendations(struct lp_metrics *metrics)
-{
-    struct lp_json *json = &metrics->json;
-
-    lp_json_open(json, "recommendations", '[');
-    for (size_t i = 0; i < metrics->view.advice.rows.count; i++) {
-        const struct lp_recommendation *row = &metrics->view.advice.rows.items[i];
-
-        lp_json_open(json, NULL, '{');
-        lp_json_string(json, "id", row->id);
-        lp_json_string(json, "region", row->region);
-        lp_json_string(json, "severity", lp_severity_name(row->severity));
-        lp_json_number(json, "at_stake_ms", row->at_stake_ms);
-        lp_json_string(json, "text", row->text);
-        put_evidence(json, row);
-        lp_json_close(json, '}');
-    }
-    lp_json_close(json, ']');
-}
-
 static void put_document(struct lp_metrics *metrics)
 {
     struct lp_json *json = &metrics->json;
@@ -522,7 +473,6 @@ static void put_document(struct lp_metrics *metrics)
     put_classes(metrics);
     lp_metrics_rows_json(json, metrics->view.profile);
     lp_put_iterations(metrics);
-    put_recommendations(metrics);
     put_ledger(metrics);
     put_aggregates(metrics);
     put_notes(metrics);

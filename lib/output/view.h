@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <stdbool.h>
 
-#include "lib/analysis/analysis.h"
 #include "lib/base/vector.h"
 #include "lib/output/class_totals.h"
 #include "lib/output/facts.h"
@@ -24,9 +23,6 @@ struct lp_region_view {
     llmperf_region_stats stats;
     llmperf_utilisation use; /* mbu is never above 1 here */
     const char *mfu_reason, *mbu_reason, *bound_reason;
-    /* The same against the ceilings that were measured on this GPU. */
-    double mfu_measured, mbu_measured;
-    const char *mfu_measured_reason, *mbu_measured_reason;
 };
 
 /** Zero-initialised: nothing. */
@@ -39,7 +35,6 @@ struct lp_view {
     struct lp_limits limits;
     LP_VECTOR(struct lp_region_view) regions; /* as in the profile */
     LP_VECTOR(struct lp_stage_iterations) stages;
-    struct lp_recommendations advice;
     bool device_known; /* device times mean something */
     bool withheld;     /* too little is accounted for to lead with a number */
 };

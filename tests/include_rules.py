@@ -39,7 +39,10 @@ THIRD_PARTY = {
     "nvtx3/*":         ["lib/capture/nvtx_*.c"],
     "cupti*.h":        ["lib/capture/cupti_*.c", "lib/capture/device_cupti*.c", "lib/capture/counters_*.c"],
     "generated_cuda*": ["lib/capture/cupti_*.c", "lib/capture/device_cupti*.c", "lib/capture/counters_*.c"],
-    "cublasLt.h":      ["lib/measure/blaslt_check.c"],
+    "cublasLt.h":      ["lib/measure/blaslt_check.c", "examples/*.cu"],
+    "mma.h":           ["examples/*.cu"],
+    "png.h":           ["examples/*.c"],
+    "jpeglib.h":       ["examples/*.c"],
     "cuda*.h":         ["lib/capture/cupti_*.c", "lib/capture/device_cupti*.c", "lib/capture/counters_*.c",
                         "examples/*.cu", "examples/*.cuh"],
 }

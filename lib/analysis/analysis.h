@@ -5,5 +5,6 @@
 
 #include "lib/analysis/ceilings.h"
 #include "lib/analysis/kernel_class.h"
+#include "lib/analysis/recommend.h"
 
 #endif

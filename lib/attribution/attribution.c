@@ -4,7 +4,6 @@
 
 #include "lib/attribution/attribution.h"
 #include "lib/attribution/correlate.h"
-#include "lib/attribution/graph_map.h"
 #include "lib/attribution/open_regions.h"
 #include "lib/record/paths.h"
 #include "llmperf/activity.h"
@@ -22,7 +21,6 @@ struct lp_attribution {
     struct lp_attribution_sink sink;
     struct lp_open_regions regions;
     struct lp_correlation correlation;
-    struct lp_graph_map graphs;
     activity_vector parked[2]; /* without a launch, since this round and since the round before */
     uint64_t launches, voids, graph_launches, graph_voids, memory_calls, memory_voids, records_lost;
     uint64_t matched, graphs_matched,
@@ -50,7 +48,6 @@ void lp_attribution_free(struct lp_attribution *attribution)
         return;
     lp_open_regions_clear(&attribution->regions);
     lp_correlation_clear(&attribution->correlation);
-    lp_graph_map_clear(&attribution->graphs);
     lp_vector_clear(&attribution->parked[0]);
     lp_vector_clear(&attribution->parked[1]);
     free(attribution);
@@ -63,9 +60,6 @@ static void add_launch(struct lp_attribution *attribution, const struct lp_recor
     attribution->memory_calls += record->detail == LP_LAUNCH_MEMORY;
     lp_correlation_add(&attribution->correlation, (uint32_t)record->value, record->node,
                        (uint8_t)record->detail);
-    if (record->detail == LP_LAUNCH_GRAPH)
-        lp_graph_map_launch(&attribution->graphs, LP_GRAPH_OF(record->value),
-                            (uint32_t)record->value, record->node);
 }
 
 static void void_launch(struct lp_attribution *attribution, const struct lp_record *record)
@@ -124,13 +118,6 @@ void lp_attribution_host(struct lp_attribution *attribution, uint32_t thread,
     }
 }
 
-void lp_attribution_graphs(struct lp_attribution *attribution, const struct lp_graph_event *events,
-                           size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        lp_graph_map_event(&attribution->graphs, &events[i]);
-}
-
 /* Without host records, as in a session that sees another's kernels only, there is nothing to
  * compare with. */
 static bool is_far_ahead(const struct lp_attribution *attribution,
@@ -187,10 +174,9 @@ static bool count_activity(struct lp_attribution *attribution, struct lp_activit
                            struct lp_launch *launch)
 {
     bool kernel = activity->kind == LLMPERF_ACTIVITY_KERNEL;
-    bool graph = activity->graph != 0 && activity->graph_node != 0;
+    bool graph = activity->graph_node != 0;
     /* A kernel that the launched one launched itself is not the one record of the launch. */
     bool launched = kernel && !activity->device_launched;
-    bool unmapped = false;
 
     if (launch && launched && launch->kind == LP_LAUNCH_KERNEL && launch->seen > 0) {
         attribution->duplicates++;
@@ -202,29 +188,16 @@ static bool count_activity(struct lp_attribution *attribution, struct lp_activit
         launch->seen++;
     activity->node = launch ? launch->node : LP_PATH_UNKNOWN;
     activity->captured = LP_PATH_UNKNOWN;
-    if (graph)
-        activity->captured =
-            lp_graph_map_captured(&attribution->graphs, activity, activity->correlation, &unmapped);
     *(launch ? &attribution->attributed_ns : &attribution->unattributed_ns) +=
         activity->end_ns - activity->start_ns;
     attribution->kernels_seen += kernel;
     attribution->memory_seen += !kernel;
     attribution->graph_kernels_seen += kernel && graph;
-    attribution->graph_unmapped += unmapped;
+    attribution->graph_unmapped += graph;
     attribution->kernels_attributed += kernel && launch;
     attribution->kernels_unattributed += kernel && !launch;
     attribution->kernels_outside += kernel && launch && launch->node == LP_PATH_ROOT;
     return true;
-}
-
-/* The launch of a record; NULL if it was not seen, or not yet. A record of a graph may name none:
- * then it gets the one that it must belong to, once `all_in`. */
-static struct lp_launch *find_launch(struct lp_attribution *attribution,
-                                     struct lp_activity *activity, bool all_in)
-{
-    if (activity->correlation == LP_CORRELATION_NONE && activity->graph != 0)
-        activity->correlation = lp_graph_map_launch_of(&attribution->graphs, activity, all_in);
-    return lp_correlation_find(&attribution->correlation, activity->correlation);
 }
 
 static bool park(struct lp_attribution *attribution, const struct lp_activity *activity)
@@ -247,9 +220,7 @@ void lp_attribution_activities(struct lp_attribution *attribution, struct lp_act
             spoil_launch(attribution, activity);
             continue;
         }
-        if (activity->graph != 0 && activity->correlation != LP_CORRELATION_NONE)
-            lp_graph_map_seen(&attribution->graphs, activity);
-        launch = find_launch(attribution, activity, false);
+        launch = lp_correlation_find(&attribution->correlation, activity->correlation);
         if (!launch && park(attribution, activity))
             continue;
         if (count_activity(attribution, activity, launch))
@@ -268,7 +239,8 @@ static void retry_parked(struct lp_attribution *attribution, activity_vector *pa
 
     for (size_t i = 0; i < parked->count; i++) {
         struct lp_activity *activity = &parked->items[i];
-        struct lp_launch *launch = find_launch(attribution, activity, !next);
+        struct lp_launch *launch =
+            lp_correlation_find(&attribution->correlation, activity->correlation);
 
         if (!launch && next && lp_vector_push(next, *activity) == 0)
             continue;
@@ -312,8 +284,7 @@ uint64_t lp_attribution_pending_memory(const struct lp_attribution *attribution)
 
 bool lp_attribution_failed(const struct lp_attribution *attribution)
 {
-    return attribution->correlation.failed || attribution->regions.failed ||
-           attribution->graphs.failed;
+    return attribution->correlation.failed || attribution->regions.failed;
 }
 
 void lp_attribution_ledger(const struct lp_attribution *attribution, llmperf_ledger *ledger)
@@ -334,8 +305,7 @@ void lp_attribution_ledger(const struct lp_attribution *attribution, llmperf_led
     ledger->records_incomplete = attribution->incomplete;
     ledger->records_duplicate = attribution->duplicates;
     ledger->graph_nodes_unmapped = attribution->graph_unmapped;
-    ledger->regions_dropped = attribution->records_lost + attribution->graphs.lost;
-    ledger->graphs_device_launchable = attribution->graphs.device_launchable;
+    ledger->regions_dropped = attribution->records_lost;
     ledger->regions_truncated = attribution->regions.truncated;
     ledger->regions_unbalanced = attribution->regions.unbalanced;
     ledger->sampled_fraction = 1;

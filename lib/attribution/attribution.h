@@ -9,7 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/record/graph_event.h"
 #include "lib/record/record.h"
 #include "llmperf/profile.h"
 
@@ -30,10 +29,6 @@ void lp_attribution_free(struct lp_attribution *attribution);
 /** Host records of one thread, in its order. */
 void lp_attribution_host(struct lp_attribution *attribution, uint32_t thread,
                          const struct lp_record *records, size_t count);
-
-/** Graph events of the process, in their order, before the activities that they explain. */
-void lp_attribution_graphs(struct lp_attribution *attribution, const struct lp_graph_event *events,
-                           size_t count);
 
 /** Activities in any order, of any thread. Their node and captured fields are filled in; invalid
  * ones are counted and left out. */

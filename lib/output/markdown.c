@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "lib/base/number.h"
 #include "lib/output/markdown.h"
 #include "llmperf/profile.h"
 
@@ -70,41 +71,9 @@ void lp_md_code(struct lp_text *out, const char *string)
     add_fence(out, run + 1);
 }
 
-/* Digits by integer arithmetic: printf's decimal point follows the locale of the host program. */
-static void add_decimal(struct lp_text *out, double value, int decimals)
-{
-    uint64_t scale = 1, scaled;
-
-    for (int i = 0; i < decimals; i++)
-        scale *= 10;
-    scaled = (uint64_t)llround(value * (double)scale);
-    lp_text_printf(out, "%" PRIu64, scaled / scale);
-    if (decimals > 0)
-        lp_text_printf(out, ".%0*" PRIu64, decimals, scaled % scale);
-}
-
 void lp_md_number(struct lp_text *out, double value)
 {
-    double size = fabs(value);
-    int decimals = 0;
-
-    if (isnan(value)) {
-        lp_text_puts(out, LP_MD_UNKNOWN);
-        return;
-    }
-    if (value < 0)
-        lp_text_puts(out, "-");
-    if (size >= 1e15) {
-        lp_text_printf(out, "%.0f", size);
-        return;
-    }
-    if (size == 0) {
-        lp_text_puts(out, "0");
-        return;
-    }
-    for (double limit = 999.95; decimals < 6 && size < limit; limit /= 10)
-        decimals++;
-    add_decimal(out, size, decimals);
+    lp_text_puts(out, isnan(value) ? LP_MD_UNKNOWN : LP_NUMBER(value, 4));
 }
 
 void lp_md_count(struct lp_text *out, uint64_t value)

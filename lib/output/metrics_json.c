@@ -222,8 +222,6 @@ static void put_ledger(struct lp_metrics *metrics)
     lp_json_count(json, "records_duplicate", ledger->records_duplicate);
     lp_json_count(json, "records_late", ledger->records_late);
     lp_json_count(json, "graph_nodes_unmapped", ledger->graph_nodes_unmapped);
-    lp_put_count(metrics, "graphs_device_launchable", ledger->graphs_device_launchable,
-                 LP_REASON_NOT_COLLECTED);
     lp_json_count(json, "regions_dropped", ledger->regions_dropped);
     lp_json_count(json, "regions_truncated", ledger->regions_truncated);
     lp_json_count(json, "regions_unbalanced", ledger->regions_unbalanced);
@@ -453,6 +451,38 @@ static void put_classes(struct lp_metrics *metrics)
     lp_json_close(json, ']');
 }
 
+static void put_evidence(struct lp_json *json, const struct lp_recommendation *row)
+{
+    lp_json_open(json, "evidence", '{');
+    for (size_t i = 0; i < row->evidence_count; i++) {
+        if (row->evidence[i].text)
+            lp_json_string(json, row->evidence[i].name, row->evidence[i].text);
+        else
+            lp_json_number(json, row->evidence[i].name, row->evidence[i].value);
+    }
+    lp_json_close(json, '}');
+}
+
+static void put_recommendations(struct lp_metrics *metrics)
+{
+    struct lp_json *json = &metrics->json;
+
+    lp_json_open(json, "recommendations", '[');
+    for (size_t i = 0; i < metrics->view.advice.rows.count; i++) {
+        const struct lp_recommendation *row = &metrics->view.advice.rows.items[i];
+
+        lp_json_open(json, NULL, '{');
+        lp_json_string(json, "id", row->id);
+        lp_json_string(json, "region", row->region);
+        lp_json_string(json, "severity", lp_severity_name(row->severity));
+        lp_json_number(json, "at_stake_ms", row->at_stake_ms);
+        lp_json_string(json, "text", row->text);
+        put_evidence(json, row);
+        lp_json_close(json, '}');
+    }
+    lp_json_close(json, ']');
+}
+
 static void put_document(struct lp_metrics *metrics)
 {
     struct lp_json *json = &metrics->json;
@@ -473,6 +503,7 @@ static void put_document(struct lp_metrics *metrics)
     put_classes(metrics);
     lp_metrics_rows_json(json, metrics->view.profile);
     lp_put_iterations(metrics);
+    put_recommendations(metrics);
     put_ledger(metrics);
     put_aggregates(metrics);
     put_notes(metrics);

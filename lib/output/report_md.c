@@ -113,8 +113,6 @@ static void add_ledger_counts(const llmperf_ledger *ledger, struct lp_text *out)
     add_count(out, "Records twice", ledger->records_duplicate);
     add_count(out, "Records late", ledger->records_late);
     add_count(out, "Graph nodes without a capture region", ledger->graph_nodes_unmapped);
-    add_count(out, "Graphs that the device may launch unseen",
-              counted ? ledger->graphs_device_launchable : LLMPERF_UNKNOWN);
     add_count(out, "Region records dropped", ledger->regions_dropped);
     add_count(out, "Regions cut by the start or the end", ledger->regions_truncated);
     add_count(out, "Region ends without a begin", ledger->regions_unbalanced);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lib/base/status.h"
+#include "lib/output/advice.h"
 #include "lib/output/view.h"
 #include "llmperf/region.h"
 
@@ -130,13 +131,14 @@ int lp_view_init(struct lp_view *view, const llmperf_profile *profile)
         view->classes = NULL;
     else
         status = lp_class_totals_init(&view->class_totals, profile, view->classes);
-    if (status < 0 || (status = add_regions(view)) < 0)
+    if (status < 0 || (status = add_regions(view)) < 0 || (status = add_stages(view)) < 0)
         return status;
-    return add_stages(view);
+    return lp_advice_add(view);
 }
 
 void lp_view_clear(struct lp_view *view)
 {
+    lp_recommendations_clear(&view->advice);
     lp_vector_clear(&view->stages);
     lp_vector_clear(&view->regions);
     lp_class_totals_clear(&view->class_totals);

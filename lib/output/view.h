@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdbool.h>
 
+#include "lib/analysis/analysis.h"
 #include "lib/base/vector.h"
 #include "lib/output/class_totals.h"
 #include "lib/output/facts.h"
@@ -35,6 +36,7 @@ struct lp_view {
     struct lp_limits limits;
     LP_VECTOR(struct lp_region_view) regions; /* as in the profile */
     LP_VECTOR(struct lp_stage_iterations) stages;
+    struct lp_recommendations advice;
     bool device_known; /* device times mean something */
     bool withheld;     /* too little is accounted for to lead with a number */
 };

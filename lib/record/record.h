@@ -11,8 +11,7 @@ enum lp_record_kind {
     LP_RECORD_REGION_BEGIN = 1, /* node opened; detail 1: it was open before collection started */
     LP_RECORD_REGION_END = 2,   /* node closed; detail 1: closed because its thread ended */
     LP_RECORD_COUNT = 3,        /* node, detail = quantity, value = amount */
-    LP_RECORD_LAUNCH = 4,       /* node, detail = enum lp_launch_kind, value = correlation id,
-                                of a graph see LP_LAUNCH_VALUE */
+    LP_RECORD_LAUNCH = 4,       /* node, detail = enum lp_launch_kind, value = correlation id */
     LP_RECORD_LAUNCH_VOID =
         5, /* value = correlation id of a launch that failed or was captured into a graph */
     LP_RECORD_UNBALANCED = 6,  /* an end without a begin */

@@ -142,15 +142,10 @@ static void pass_attributed(void *context, const struct lp_activity *activities,
     lp_totals_activities(((struct llmperf_session *)context)->totals, activities, count);
 }
 
-static void pass_graphs(void *context, const struct lp_graph_event *events, size_t count)
-{
-    lp_attribution_graphs(((struct llmperf_session *)context)->attribution, events, count);
-}
-
 static int make_pipeline(struct llmperf_session *session)
 {
     struct lp_attribution_sink results = { session, pass_region, pass_count, pass_attributed };
-    struct lp_device_sink facts = { session, pass_host, pass_activities, pass_graphs };
+    struct lp_device_sink facts = { session, pass_host, pass_activities };
     int status;
 
     session->totals = lp_totals_create(&session->names);

@@ -219,6 +219,70 @@ static void stages_that_vary_are_noted_once(void **state)
     json_decref(root);
 }
 
+static const json_t *recommendation(const json_t *root, const char *id)
+{
+    const json_t *rows = json_object_get(root, "recommendations");
+
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
+
+        if (strcmp(json_string_value(json_object_get(row, "id")), id) == 0)
+            return row;
+    }
+    return NULL;
+}
+
+static void recommendations_rest_on_numbers_of_the_run(void **state)
+{
+    json_t *root = metrics_of(sample_profile());
+    const json_t *first = json_array_get(json_object_get(root, "recommendations"), 0);
+    const json_t *evidence = json_object_get(first, "evidence");
+
+    (void)state;
+    assert_string_equal(json_string_value(json_object_get(first, "id")), "launch_bound");
+    assert_string_equal(json_string_value(json_object_get(first, "region")), SAMPLE_STEP);
+    assert_string_equal(json_string_value(json_object_get(first, "severity")), "high");
+    assert_near(number(evidence, "idle_share"), 5. / 9, 1e-12);
+    assert_near(number(evidence, "idle_launch_share"), 0.8, 1e-12);
+    assert_near(number(first, "at_stake_ms"), 4 * SAMPLE_STEPS, 1e-9);
+    assert_non_null(recommendation(root, "small_batch"));
+    assert_non_null(recommendation(root, "memory_bound"));
+    assert_non_null(recommendation(root, "step_tail"));
+    assert_null(recommendation(root, "outside_regions"));
+    json_decref(root);
+}
+
+static void decode_all_is_no_stage_of_its_own_beside_its_steps(void **state)
+{
+    json_t *root = metrics_of(sample_profile());
+    const json_t *rows = json_object_get(root, "recommendations");
+
+    (void)state;
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const char *region = json_string_value(json_object_get(json_array_get(rows, i), "region"));
+
+        assert_true(!region || strcmp(region, "LLM@decode_all") != 0);
+    }
+    json_decref(root);
+}
+
+static void little_of_the_work_seen_gets_no_advice_on_it(void **state)
+{
+    llmperf_profile *profile = sample_profile();
+    json_t *root;
+
+    (void)state;
+    profile->ledger.verdict = LLMPERF_VERDICT_INCOMPLETE;
+    profile->ledger.launches_missing = profile->ledger.launches_expected / 2;
+    profile->ledger.kernels_attributed /= 2;
+    assert_int_equal(lp_profile_add_problem(profile, "half of it is missing"), 0);
+    root = metrics_of(profile);
+    assert_non_null(recommendation(root, "incomplete_ledger"));
+    assert_non_null(recommendation(root, "step_tail"));
+    assert_int_equal(json_array_size(json_object_get(root, "recommendations")), 2);
+    json_decref(root);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -230,6 +294,9 @@ int main(void)
         cmocka_unit_test(work_says_who_gave_it),
         cmocka_unit_test(roofline_of_a_step_follows_from_its_work),
         cmocka_unit_test(stages_that_vary_are_noted_once),
+        cmocka_unit_test(recommendations_rest_on_numbers_of_the_run),
+        cmocka_unit_test(decode_all_is_no_stage_of_its_own_beside_its_steps),
+        cmocka_unit_test(little_of_the_work_seen_gets_no_advice_on_it),
     };
 
     return cmocka_run_group_tests(tests, clear_environment, remove_file);

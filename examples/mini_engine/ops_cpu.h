@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The CPU's operations, in three files. */
+#ifndef MINI_ENGINE_OPS_CPU_H
+#define MINI_ENGINE_OPS_CPU_H
+
+#include "ops.h"
+
+void ops_cpu_add_attention(struct ops *ops);
+void ops_cpu_add_vision(struct ops *ops);
+
+#endif

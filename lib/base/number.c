@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "lib/base/number.h"
+
+#define DECIMALS_MOST 6
+
+/* Digits by integer arithmetic: printf's decimal point follows the locale. */
+static int put_decimal(char *out, size_t size, double value, int decimals)
+{
+    uint64_t scale = 1, scaled;
+
+    for (int i = 0; i < decimals; i++)
+        scale *= 10;
+    scaled = (uint64_t)llround(value * (double)scale);
+    if (decimals == 0)
+        return snprintf(out, size, "%" PRIu64, scaled);
+    return snprintf(out, size, "%" PRIu64 ".%0*" PRIu64, scaled / scale, decimals, scaled % scale);
+}
+
+const char *lp_number(char *out, double value, int digits)
+{
+    const char *sign = value < 0 ? "-" : "";
+    double size = fabs(value);
+    int decimals = 0, length;
+
+    if (isnan(value)) {
+        snprintf(out, LP_NUMBER_BYTES, "?");
+        return out;
+    }
+    length = snprintf(out, LP_NUMBER_BYTES, "%s", sign);
+    if (size >= 1e15) { /* also "inf" */
+        snprintf(out + length, LP_NUMBER_BYTES - (size_t)length, "%.0f", size);
+        return out;
+    }
+    /* What would be rounded up to one digit more takes one decimal less. */
+    for (double limit = pow(10, digits - 1) * (1 - 0.5 * pow(10, -digits));
+         size > 0 && decimals < DECIMALS_MOST && size < limit; limit /= 10)
+        decimals++;
+    put_decimal(out + length, LP_NUMBER_BYTES - (size_t)length, size, decimals);
+    return out;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Numbers for people, with a point whatever the locale of the host program says. @threads any
+ * thread */
+#ifndef LP_BASE_NUMBER_H
+#define LP_BASE_NUMBER_H
+
+/** Room for any number. */
+#define LP_NUMBER_BYTES 340
+
+/** `digits` significant ones (1 to 9), at most six decimals (a nanosecond in ms); "?" for NaN.
+ * @param out  LP_NUMBER_BYTES. @return out. */
+const char *lp_number(char *out, double value, int digits);
+
+/** The same in a buffer that lives as long as the block around the call. */
+#define LP_NUMBER(value, digits) lp_number((char[LP_NUMBER_BYTES]){ 0 }, (value), (digits))
+
+#endif

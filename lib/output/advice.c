@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/hashmap.h"
+#include "lib/output/advice.h"
+#include "llmperf/activity.h"
+#include "llmperf/region.h"
+
+/* A stage that another one fills that far is only its frame. */
+#define FRAME_SHARE 0.8
+
+/* Is `path` that region, or nested in it? */
+static bool is_in(const char *path, const char *region)
+{
+    size_t length = strlen(region);
+
+    return path && strncmp(path, region, length) == 0 &&
+           (path[length] == '\0' || path[length] == '/');
+}
+
+static bool is_stage(const llmperf_region_stats *region)
+{
+    return region->kind == LLMPERF_REGION_STAGE && *region->path;
+}
+
+static bool is_busiest(const struct lp_view *view, size_t index)
+{
+    const llmperf_region_stats *region = &view->regions.items[index].stats;
+
+    for (size_t i = 0; i < view->regions.count; i++) {
+        const llmperf_region_stats *other = &view->regions.items[i].stats;
+
+        if (i != index && strcmp(other->path, region->path) == 0 &&
+            (other->gpu_busy_ms > region->gpu_busy_ms ||
+             (other->gpu_busy_ms >= region->gpu_busy_ms && i < index)))
+            return false;
+    }
+    return true;
+}
+
+static bool fills(const struct lp_view *view, const llmperf_region_stats *inner,
+                  const llmperf_region_stats *outer)
+{
+    if (inner == outer || !is_stage(inner) || strcmp(inner->path, outer->path) == 0 ||
+        !is_in(inner->path, outer->path))
+        return false;
+    if (view->device_known && outer->gpu_busy_ms > 0)
+        return inner->gpu_busy_ms >= FRAME_SHARE * outer->gpu_busy_ms;
+    return inner->wall_sum_ms >= FRAME_SHARE * outer->wall_sum_ms;
+}
+
+bool lp_advice_is_about(const struct lp_view *view, size_t index)
+{
+    const llmperf_region_stats *region = &view->regions.items[index].stats;
+
+    if (!is_stage(region) || !is_busiest(view, index))
+        return false;
+    for (size_t i = 0; i < view->regions.count; i++)
+        if (fills(view, &view->regions.items[i].stats, region))
+            return false;
+    return true;
+}
+
+static double known(uint64_t value)
+{
+    return value == LLMPERF_UNKNOWN ? NAN : (double)value;
+}
+
+/* Bytes of an element of a dtype: what its name says in bits. */
+static double bytes_of(const char *dtype)
+{
+    const char *digit = strpbrk(dtype, "123456789");
+
+    return digit ? strtod(digit, NULL) / 8 : NAN;
+}
+
+static bool is_decode(const char *label)
+{
+    const char *name = strchr(label, '@');
+
+    return strcmp(name ? name + 1 : label, "decode_step") == 0;
+}
+
+/* Times of complete instances do not belong to the device times of cut ones. */
+static void set_times(const struct lp_view *view, const struct lp_region_view *region,
+                      struct lp_stage_facts *facts)
+{
+    const llmperf_region_stats *stats = &region->stats;
+    bool whole = stats->instances > 0 && stats->truncated == 0;
+    bool device = view->device_known && stats->device >= 0;
+
+    facts->wall_ms = whole ? stats->wall_sum_ms : NAN;
+    facts->busy_ms = device ? stats->gpu_busy_ms : NAN;
+    facts->wall_p50_ms = whole ? stats->wall_p50_ms : NAN;
+    facts->wall_p99_ms = whole ? stats->wall_p99_ms : NAN;
+    facts->kernel_ms = device ? stats->kernel_ms : NAN;
+    facts->kernel_count = device && whole ? (double)stats->kernel_count : NAN;
+    facts->memcpy_ms = device ? stats->memcpy_ms : NAN;
+    facts->memcpy_count = device && whole ? (double)stats->memcpy_count : NAN;
+    facts->floor_ms = region->use.time_floor_ms;
+    facts->floor_ratio = region->use.floor_ratio;
+    facts->wall_ratio = region->use.wall_ratio;
+    facts->compute_floor_ms = region->use.compute_floor_ms;
+    facts->memory_floor_ms = region->use.memory_floor_ms;
+    facts->mbu = region->use.mbu;
+    facts->bound = region->use.bound;
+}
+
+static void set_iterations(const struct lp_view *view, struct lp_stage_facts *facts)
+{
+    facts->step_ms = facts->span_ms = NAN;
+    facts->idle_ms = facts->idle_launch_ms = facts->idle_wait_ms = NAN;
+    for (size_t i = 0; i < view->stages.count; i++) {
+        const struct lp_stage_iterations *stage = &view->stages.items[i];
+
+        if (strcmp(stage->region, facts->region) != 0)
+            continue;
+        facts->step_ms = stage->times[LP_TIME_WALL].sum_ms;
+        facts->span_ms = stage->times[LP_TIME_SPAN].sum_ms;
+        facts->idle_ms = stage->times[LP_TIME_IDLE].sum_ms;
+        facts->idle_launch_ms = stage->times[LP_TIME_IDLE_LAUNCH].sum_ms;
+        facts->idle_wait_ms = stage->times[LP_TIME_IDLE_WAIT].sum_ms;
+        /* Iterations without device work have a wall time but no span. */
+        if (stage->times[LP_TIME_SPAN].count != stage->times[LP_TIME_WALL].count)
+            facts->step_ms = NAN;
+    }
+}
+
+/* Time by name: of kernels or of classes. */
+struct shares {
+    struct lp_hashmap rows;
+    LP_VECTOR(struct share {
+        const char *name;
+        double ms;
+    })
+    items;
+};
+
+static int add_share(struct shares *shares, const char *name, double ms)
+{
+    uint64_t hash = lp_hash_text(name, strlen(name));
+    uint32_t row = lp_hashmap_get(&shares->rows, hash, 0);
+    struct share fresh = { name, ms };
+
+    if (row != LP_HASHMAP_NONE) {
+        shares->items.items[row].ms += ms;
+        return 0;
+    }
+    if (lp_hashmap_put(&shares->rows, hash, 0, (uint32_t)shares->items.count) < 0)
+        return LLMPERF_ENOMEM;
+    return lp_vector_push(&shares->items, fresh);
+}
+
+static const char *largest(const struct shares *shares, double *ms_out)
+{
+    const struct share *top = NULL;
+
+    for (size_t i = 0; i < shares->items.count; i++)
+        if (!top || shares->items.items[i].ms > top->ms)
+            top = &shares->items.items[i];
+    *ms_out = top ? top->ms : NAN;
+    return top ? top->name : NULL;
+}
+
+static double sum_of(const struct shares *shares, const char *const *names, size_t count)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < shares->items.count; i++)
+        for (size_t k = 0; k < count; k++)
+            if (strcmp(shares->items.items[i].name, names[k]) == 0)
+                sum += shares->items.items[i].ms;
+    return sum;
+}
+
+static void clear_shares(struct shares *shares)
+{
+    lp_hashmap_clear(&shares->rows);
+    lp_vector_clear(&shares->items);
+}
+
+static int add_kernels(const struct lp_view *view, struct lp_stage_facts *facts,
+                       struct shares *kernels, struct shares *classes)
+{
+    int status = 0;
+
+    for (size_t i = 0; status == 0 && i < llmperf_profile_kernel_count(view->profile); i++) {
+        llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
+
+        llmperf_profile_kernel(view->profile, i, &kernel);
+        if (!is_in(kernel.region, facts->region))
+            continue;
+        facts->device_ms += kernel.total_ms;
+        if (kernel.kind == LLMPERF_ACTIVITY_KERNEL)
+            status = add_share(kernels, kernel.short_name, kernel.total_ms);
+        if (status == 0 && view->classes)
+            status =
+                add_share(classes, lp_kernel_class(view->classes, kernel.demangled, kernel.kind),
+                          kernel.total_ms);
+    }
+    return status;
+}
+
+static int set_kernels(const struct lp_view *view, struct lp_stage_facts *facts)
+{
+    static const char *const small[] = { "norm", "elementwise", "reduction", "copy/cast" };
+    struct shares kernels = { .rows = { NULL, 0, 0 } }, classes = { .rows = { NULL, 0, 0 } };
+    int status = add_kernels(view, facts, &kernels, &classes);
+
+    facts->top_kernel = largest(&kernels, &facts->top_kernel_ms);
+    facts->top_class = largest(&classes, &facts->top_class_ms);
+    facts->small_ms = view->classes ? sum_of(&classes, small, 4) : NAN;
+    facts->copy_cast_ms = view->classes ? sum_of(&classes, small + 3, 1) : NAN;
+    clear_shares(&kernels);
+    clear_shares(&classes);
+    return status;
+}
+
+static void set_batch(const struct lp_view *view, const llmperf_region_stats *stats,
+                      struct lp_stage_facts *facts)
+{
+    const struct lp_limits *limits = &view->limits;
+    double ridge = limits->peak.value * 1e3 / limits->bandwidth.value;
+
+    facts->decode = is_decode(stats->label);
+    facts->batch = known(stats->sequences) / (double)(stats->instances + stats->truncated);
+    facts->dtype = limits->dtype;
+    facts->critical_batch = llmperf_batch_critical(ridge, bytes_of(limits->dtype));
+}
+
+static int set_stage(const struct lp_view *view, const struct lp_region_view *region,
+                     struct lp_stage_facts *facts)
+{
+    *facts = (struct lp_stage_facts){ .region = region->stats.path,
+                                      .label = region->stats.label,
+                                      .instances = region->stats.instances };
+    set_times(view, region, facts);
+    set_iterations(view, facts);
+    set_batch(view, &region->stats, facts);
+    return set_kernels(view, facts);
+}
+
+static void set_run(const struct lp_view *view, struct lp_run_facts *run)
+{
+    uint32_t verdict = view->ledger.verdict;
+
+    *run = (struct lp_run_facts){ .problem = NULL };
+    if (verdict == LLMPERF_VERDICT_INCOMPLETE || verdict == LLMPERF_VERDICT_DEAD)
+        run->problem = llmperf_profile_problem(view->profile, 0);
+    run->device_usable = view->device_known && !view->withheld;
+    run->host_usable = view->ledger.regions_dropped == 0;
+    for (size_t i = 0; i < llmperf_profile_kernel_count(view->profile); i++) {
+        llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
+
+        llmperf_profile_kernel(view->profile, i, &kernel);
+        run->device_ms += kernel.total_ms;
+        if (kernel.region && !*kernel.region)
+            run->outside_ms += kernel.total_ms;
+    }
+}
+
+int lp_advice_add(struct lp_view *view)
+{
+    LP_VECTOR(struct lp_stage_facts) stages = { NULL, 0, 0 };
+    struct lp_run_facts run;
+    int status = 0;
+
+    set_run(view, &run);
+    for (size_t i = 0; status == 0 && i < view->regions.count; i++) {
+        struct lp_stage_facts facts;
+
+        if (!lp_advice_is_about(view, i))
+            continue;
+        if ((status = set_stage(view, &view->regions.items[i], &facts)) == 0)
+            status = lp_vector_push(&stages, facts);
+    }
+    if (status == 0)
+        status = lp_recommend(&run, stages.items, stages.count, &view->advice);
+    lp_vector_clear(&stages);
+    return status;
+}

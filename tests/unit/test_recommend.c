@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Each rule of the recommendations: when it speaks, when it is silent, and in what order. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lib/analysis/analysis.h"
+#include "llmperf/analysis.h"
+
+/* A stage of which only its time is known. */
+static struct lp_stage_facts plain_stage(void)
+{
+    struct lp_stage_facts stage = { .region = "LLM@decode_all/LLM@decode_step",
+                                    .label = "LLM@decode_step",
+                                    .decode = true,
+                                    .instances = 100,
+                                    .wall_ms = 1000,
+                                    .busy_ms = 900,
+                                    .dtype = "bf16" };
+    double *const unknown[] = {
+        &stage.wall_p50_ms,
+        &stage.wall_p99_ms,
+        &stage.step_ms,
+        &stage.span_ms,
+        &stage.idle_ms,
+        &stage.idle_launch_ms,
+        &stage.idle_wait_ms,
+        &stage.floor_ms,
+        &stage.floor_ratio,
+        &stage.wall_ratio,
+        &stage.mbu,
+        &stage.batch,
+        &stage.compute_floor_ms,
+        &stage.memory_floor_ms,
+        &stage.critical_batch,
+        &stage.kernel_ms,
+        &stage.kernel_count,
+        &stage.memcpy_ms,
+        &stage.memcpy_count,
+        &stage.device_ms,
+        &stage.top_class_ms,
+        &stage.top_kernel_ms,
+        &stage.copy_cast_ms,
+        &stage.small_ms,
+    };
+
+    for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
+        *unknown[i] = NAN;
+    return stage;
+}
+
+static const struct lp_run_facts good_run = { .device_usable = true,
+                                              .host_usable = true,
+                                              .device_ms = 900 };
+
+static struct lp_recommendations of_stage(const struct lp_stage_facts *stage)
+{
+    struct lp_recommendations out;
+
+    assert_int_equal(lp_recommend(&good_run, stage, 1, &out), 0);
+    return out;
+}
+
+static double evidence(const struct lp_recommendation *row, const char *name)
+{
+    for (size_t i = 0; i < row->evidence_count; i++)
+        if (strcmp(row->evidence[i].name, name) == 0)
+            return row->evidence[i].value;
+    fail_msg("%s has no evidence %s", row->id, name);
+    return NAN;
+}
+
+/* One recommendation, of this rule, with that in its text. */
+static void assert_says(const struct lp_stage_facts *stage, const char *id, double at_stake_ms,
+                        const char *words)
+{
+    struct lp_recommendations out = of_stage(stage);
+    const struct lp_recommendation *row = out.rows.items;
+
+    assert_int_equal(out.rows.count, 1);
+    assert_string_equal(row->id, id);
+    assert_string_equal(row->region, stage->region);
+    if (isnan(at_stake_ms) ? !isnan(row->at_stake_ms)
+                           : !(fabs(row->at_stake_ms - at_stake_ms) < 1e-9))
+        fail_msg("%s: %g ms at stake", id, row->at_stake_ms);
+    if (!strstr(row->text, words))
+        fail_msg("\"%s\" is not in: %s", words, row->text);
+    lp_recommendations_clear(&out);
+}
+
+static void assert_silent(const struct lp_stage_facts *stage)
+{
+    struct lp_recommendations out = of_stage(stage);
+
+    if (out.rows.count > 0)
+        fail_msg("%s: %s", out.rows.items[0].id, out.rows.items[0].text);
+    lp_recommendations_clear(&out);
+}
+
+static void what_is_not_known_says_nothing(void **state)
+{
+    struct lp_stage_facts stage = plain_stage();
+
+    (void)state;
+    assert_silent(&stage);
+    stage.wall_ms = stage.busy_ms = NAN;
+    assert_silent(&stage);
+}
+
+static struct lp_stage_facts idle_stage(double launch_ms, double wait_ms)
+{
+    struct lp_stage_facts stage = plain_stage();
+
+    stage.step_ms = 1000;
+    stage.span_ms = 950;
+    stage.idle_launch_ms = launch_ms;
+    stage.idle_wait_ms = wait_ms;
+    stage.idle_ms = launch_ms + wait_ms;
+    return stage;
+}
+
+static void late_launches_are_told_from_waiting(void **state)
+{
+    struct lp_stage_facts stage = idle_stage(380, 95);
+
+    (void)state;
+    assert_says(&stage, "launch_bound", 380,
+                "LLM@decode_step is 50.0 % idle between kernels, 80.0 % of that launch bound");
+    stage.wall_ratio = 16.04;
+    stage.memory_floor_ms = 2;
+    stage.compute_floor_ms = 1;
+    assert_says(&stage, "launch_bound", 380, "is at 16.0x its memory floor and 50.0 % idle");
+    stage = idle_stage(95, 380);
+    assert_says(&stage, "waiting", 380, "80.0 % of that waiting");
+    stage = idle_stage(70, 70); /* 14.7 % of the span */
+    assert_silent(&stage);
+    stage.idle_ms = 475; /* and nothing said of the rest */
+    assert_silent(&stage);
+}
+
+static void host_time_around_the_kernels_is_named(void **state)
+{
+    struct lp_stage_facts stage = idle_stage(0, 0);
+
+    (void)state;
+    stage.span_ms = 600;
+    assert_says(&stage, "host_gap", 400, "no work on the device for 40.0 % of its time");
+    stage.span_ms = 760;
+    assert_silent(&stage);
+}
+
+static void idle_time_without_iterations_is_not_explained(void **state)
+{
+    struct lp_stage_facts stage = plain_stage();
+
+    (void)state;
+    stage.busy_ms = 400;
+    assert_says(&stage, "device_idle", 600, "without device work for 60.0 %");
+    stage.busy_ms = 0; /* nothing was launched: nothing to say */
+    assert_silent(&stage);
+}
+
+static void slow_kernels_name_the_largest_class(void **state)
+{
+    struct lp_stage_facts stage = plain_stage();
+
+    (void)state;
+    stage.floor_ratio = 5;
+    stage.floor_ms = 180;
+    stage.memory_floor_ms = 180;
+    stage.compute_floor_ms = 20;
+    assert_says(&stage, "slow_kernels", 720, "busy for 5.00x its memory floor");
+    stage.device_ms = 1000;
+    stage.top_class = "GEMM";
+    stage.top_class_ms = 850;
+    assert_says(&stage, "slow_kernels", 720, "most of all GEMM (85.0 % of its device time)");
+    stage.floor_ratio = 2.4;
+    assert_silent(&stage);
+}
+
+static void work_at_the_memory_floor_needs_fewer_bytes(void **state)
+{
+    struct lp_stage_facts stage = plain_stage();
+
+    (void)state;
+    stage.bound = LLMPERF_BOUND_MEMORY;
+    stage.floor_ratio = 1.28;
+    stage.floor_ms = 700;
+    stage.mbu = 0.78;
+    assert_says(&stage, "memory_bound", 350, "1.28x the memory floor (MBU 78.0 %)");
+    stage.floor_ratio = 1.6;
+    assert_silent(&stage);
+    stage.floor_ratio = 1.28;
+    stage.bound = LLMPERF_BOUND_LAUNCH;
+    assert_silent(&stage);
+}
+
+static void small_batches_of_decode_are_named(void **state)
+{
+    struct lp_stage_facts stage = plain_stage();
+
+    (void)state;
+    stage.batch = 8;
+    stage.critical_batch = 206.1;
+    stage.memory_floor_ms = 700;
+    stage.compute_floor_ms = 26;
+    assert_says(&stage, "small_batch", NAN, "decodes 8.00 sequences a step");
+    stage.decode = false;
+    assert_silent(&stage);
+    stage.decode = true;
+    stage.batch = 104;
+    assert_silent(&stage);
+}
+
+static void many_short_kernels_are_to_be_fused(void **state)
+{
+    struct lp_stage_facts stage = plain_stage();
+
+    (void)state;
+    stage.kernel_count = 50000;
+    stage.kernel_ms = 155;
+    assert_says(&stage, "tiny_kernels", NAN, "500 kernels each time, of 3.10 us");
+    stage.small_ms = 60;
+    stage.device_ms = 240;
+    assert_says(&stage, "tiny_kernels", 60, "are 25.0 % of its device time");
+    stage.kernel_count = 9000; /* 90 a step */
+    stage.kernel_ms = 28;
+    assert_silent(&stage);
+}
+
+static void copies_are_named(void **state)
+{
+    struct lp_stage_facts stage = plain_stage();
+
+    (void)state;
+    stage.device_ms = 900;
+    stage.copy_cast_ms = 135;
+    assert_says(&stage, "copy_cast", 135, "15.0 % of its device time");
+    stage.copy_cast_ms = 45;
+    assert_silent(&stage);
+    stage.memcpy_count = 100;
+    stage.memcpy_ms = 27;
+    assert_says(&stage, "memcpy_in_decode", 27, "makes 1.00 memory copies a step, 3.00 %");
+    stage.memcpy_ms = 9;
+    assert_silent(&stage);
+    stage.memcpy_count = 800;
+    assert_says(&stage, "memcpy_in_decode", 9, "makes 8.00 memory copies");
+    stage.decode = false;
+    assert_silent(&stage);
+}
+
+static void a_kernel_that_dominates_is_named(void **state)
+{
+    struct lp_stage_facts stage = plain_stage();
+
+    (void)state;
+    stage.device_ms = 900;
+    stage.top_kernel = "gemv<float>";
+    stage.top_kernel_ms = 720;
+    assert_says(&stage, "dominant_kernel", NAN, "One kernel, gemv<float>, takes 80.0 %");
+    stage.top_kernel_ms = 440;
+    assert_silent(&stage);
+}
+
+static void slow_instances_are_named(void **state)
+{
+    struct lp_stage_facts stage = plain_stage();
+
+    (void)state;
+    stage.wall_p50_ms = 9;
+    stage.wall_p99_ms = 31;
+    assert_says(&stage, "step_tail", 100, "p99 is 31.0 ms, 3.44x the median of 9.00 ms");
+    stage.instances = 49; /* too few for a p99 */
+    assert_silent(&stage);
+}
+
+static void untrusted_runs_get_the_ledger_and_host_times_only(void **state)
+{
+    struct lp_stage_facts stage = idle_stage(380, 95);
+    struct lp_run_facts run = { .problem = "7 launches are missing", .host_usable = true };
+    struct lp_recommendations out;
+
+    (void)state;
+    stage.wall_p50_ms = 9;
+    stage.wall_p99_ms = 31;
+    assert_int_equal(lp_recommend(&run, &stage, 1, &out), 0);
+    assert_int_equal(out.rows.count, 2);
+    assert_string_equal(out.rows.items[0].id, "incomplete_ledger");
+    assert_non_null(strstr(out.rows.items[0].text, "7 launches are missing"));
+    assert_null(out.rows.items[0].region);
+    assert_string_equal(out.rows.items[1].id, "step_tail");
+    lp_recommendations_clear(&out);
+    run.host_usable = false;
+    assert_int_equal(lp_recommend(&run, &stage, 1, &out), 0);
+    assert_int_equal(out.rows.count, 1);
+    lp_recommendations_clear(&out);
+}
+
+static void work_outside_of_regions_is_named(void **state)
+{
+    struct lp_run_facts run = good_run;
+    struct lp_recommendations out;
+
+    (void)state;
+    run.outside_ms = 90;
+    assert_int_equal(lp_recommend(&run, NULL, 0, &out), 0);
+    assert_int_equal(out.rows.count, 1);
+    assert_string_equal(out.rows.items[0].id, "outside_regions");
+    assert_int_equal(out.rows.items[0].severity, LP_SEVERITY_LOW);
+    assert_true(fabs(evidence(&out.rows.items[0], "outside_share") - 0.1) < 1e-12);
+    lp_recommendations_clear(&out);
+    run.outside_ms = 40;
+    assert_int_equal(lp_recommend(&run, NULL, 0, &out), 0);
+    assert_int_equal(out.rows.count, 0);
+    lp_recommendations_clear(&out);
+}
+
+static void the_most_time_at_stake_stands_first(void **state)
+{
+    struct lp_stage_facts stages[2] = { idle_stage(200, 0), idle_stage(600, 0) };
+    struct lp_recommendations out;
+
+    (void)state;
+    stages[0].region = "LLM@prefill";
+    stages[0].top_kernel = "k";
+    stages[0].top_kernel_ms = stages[0].device_ms = 900;
+    assert_int_equal(lp_recommend(&good_run, stages, 2, &out), 0);
+    assert_int_equal(out.rows.count, 3);
+    assert_string_equal(out.rows.items[0].region, stages[1].region);
+    assert_int_equal(out.rows.items[0].severity, LP_SEVERITY_HIGH); /* 600 of 2000 ms */
+    assert_string_equal(out.rows.items[1].region, "LLM@prefill");
+    assert_int_equal(out.rows.items[1].severity, LP_SEVERITY_MEDIUM);
+    assert_string_equal(out.rows.items[2].id, "dominant_kernel");
+    assert_int_equal(out.rows.items[2].severity, LP_SEVERITY_LOW);
+    lp_recommendations_clear(&out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_not_known_says_nothing),
+        cmocka_unit_test(late_launches_are_told_from_waiting),
+        cmocka_unit_test(host_time_around_the_kernels_is_named),
+        cmocka_unit_test(idle_time_without_iterations_is_not_explained),
+        cmocka_unit_test(slow_kernels_name_the_largest_class),
+        cmocka_unit_test(work_at_the_memory_floor_needs_fewer_bytes),
+        cmocka_unit_test(small_batches_of_decode_are_named),
+        cmocka_unit_test(many_short_kernels_are_to_be_fused),
+        cmocka_unit_test(copies_are_named),
+        cmocka_unit_test(a_kernel_that_dominates_is_named),
+        cmocka_unit_test(slow_instances_are_named),
+        cmocka_unit_test(untrusted_runs_get_the_ledger_and_host_times_only),
+        cmocka_unit_test(work_outside_of_regions_is_named),
+        cmocka_unit_test(the_most_time_at_stake_stands_first),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

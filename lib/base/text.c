@@ -111,6 +111,20 @@ static size_t character_length(const unsigned char *s)
     return length;
 }
 
+bool lp_text_is_utf8(const char *text)
+{
+    const unsigned char *at = (const unsigned char *)text;
+
+    while (*at) {
+        size_t length = character_length(at);
+
+        if (length == 0)
+            return false;
+        at += length;
+    }
+    return true;
+}
+
 size_t lp_text_sanitise(char *clean, size_t size, const char *raw)
 {
     const unsigned char *in = (const unsigned char *)raw;

@@ -29,6 +29,9 @@ int lp_text_take(struct lp_text *text, char **out);
 /** malloc'ed copy, NULL without memory. A NULL string gives NULL. */
 char *lp_text_copy(const char *string);
 
+/** Whether all of it is valid UTF-8 (RFC 3629). */
+bool lp_text_is_utf8(const char *text);
+
 /** Copy `raw` to `clean` of `size` bytes: cut at a character boundary, invalid UTF-8 becomes
  * U+FFFD, control characters a blank.
  * @return length of the clean text. */

@@ -1,89 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <dlfcn.h>
 #include <errno.h>
-#include <limits.h>
 #include <locale.h>
 #include <math.h>
-#include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/file.h"
+#include "lib/base/sha256.h"
 #include "lib/base/status.h"
-#include "lib/base/yaml_tree.h"
+#include "lib/config/config.h"
+#include "lib/config/emit.h"
+#include "lib/config/scalar.h"
 #include "llmperf/config.h"
-
-struct llmperf_config {
-    struct lp_yaml_tree *tree;
-};
-
-/* What a key leads to. */
-struct found {
-    const struct lp_yaml_node *node;
-    uint32_t line;
-};
-
-static pthread_once_t folder_once = PTHREAD_ONCE_INIT;
-static char folder[PATH_MAX]; /* written once, under folder_once; "" if there is none */
-
-static bool take_folder(const char *path)
-{
-    char real[PATH_MAX];
-
-    if (!lp_path_is_folder(path) || !realpath(path, real))
-        return false;
-    memcpy(folder, real, strlen(real) + 1);
-    return true;
-}
-
-/* PREFIX/share/llmperf of PREFIX/lib/libllmperf.so, or of
- * PREFIX/lib/x86_64-linux-gnu/libllmperf.so. */
-static bool find_beside_library(void)
-{
-    static const char *const places[] = { "../share/llmperf", "../../share/llmperf" };
-    static const char self;
-    char library[PATH_MAX], path[PATH_MAX + 32];
-    Dl_info info;
-    char *slash;
-
-    if (!dladdr(&self, &info) || !info.dli_fname || !realpath(info.dli_fname, library))
-        return false;
-    slash = strrchr(library, '/');
-    *slash = '\0';
-    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-        snprintf(path, sizeof(path), "%s/%s", library, places[i]);
-        if (take_folder(path))
-            return true;
-    }
-    return false;
-}
-
-static void find_folder(void)
-{
-    if (!find_beside_library() && !take_folder(LP_DATA_DIR))
-        take_folder(LP_SOURCE_CONF_DIR);
-}
-
-const char *llmperf_config_dir(void)
-{
-    const char *chosen = getenv("LLMPERF_CONFIG_DIR");
-
-    if (chosen && *chosen) {
-        if (lp_path_is_folder(chosen))
-            return chosen;
-        lp_error(LLMPERF_ENOENT, "LLMPERF_CONFIG_DIR=%s is not a folder; correct or unset it",
-                 chosen);
-        return NULL;
-    }
-    pthread_once(&folder_once, find_folder);
-    if (folder[0])
-        return folder;
-    lp_error(LLMPERF_ENOENT,
-             "no data files: neither beside the library nor in %s; set LLMPERF_CONFIG_DIR",
-             LP_DATA_DIR);
-    return NULL;
-}
 
 /* The file itself, or for a relative path that does not exist the one below the data folder. NULL
  * without memory. */
@@ -111,67 +39,70 @@ int llmperf_config_open(const char *path, llmperf_config **config_out)
     if (!config || !file)
         status = lp_error(LLMPERF_ENOMEM, "out of memory while reading %s", path);
     else
-        status = lp_yaml_read(file, &config->tree);
+        status = lp_value_read(&config->values, file, &config->root);
     free(file);
     if (status < 0)
-        free(config);
+        llmperf_config_free(config);
     else
         *config_out = config;
     return status;
 }
 
-/* Element of a list by a decimal index without sign or leading zeros. */
-static const struct lp_yaml_entry *element(const struct lp_yaml_node *list, const char *index,
-                                           size_t length)
+int llmperf_config_parse(const char *text, llmperf_config **config_out)
 {
-    size_t number = 0;
+    llmperf_config *config;
+    int status;
 
-    if (length == 0 || length > 9 || (length > 1 && index[0] == '0'))
-        return NULL;
-    for (size_t i = 0; i < length; i++) {
-        if (index[i] < '0' || index[i] > '9')
-            return NULL;
-        number = number * 10 + (size_t)(index[i] - '0');
-    }
-    return number < list->count ? &list->entries[number] : NULL;
+    if (!text || !config_out)
+        return lp_error(LLMPERF_EINVAL, "text and config_out are required");
+    config = calloc(1, sizeof(*config));
+    if (!config)
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    status = lp_value_parse(&config->values, "configuration", text, strlen(text), &config->root);
+    if (status < 0)
+        llmperf_config_free(config);
+    else
+        *config_out = config;
+    return status;
 }
 
 /* Follow the dots; the error names the line of the map or list that lacks the next part. */
-static int find(const llmperf_config *config, const char *key, struct found *found_out)
+static int find(const llmperf_config *config, const char *key, const struct lp_value **found_out)
 {
-    struct found at = { lp_yaml_root(config->tree), lp_yaml_root(config->tree)->line };
+    const struct lp_value *at = config->root, *next;
+    char place[512];
 
     for (const char *part = key; *key && part;) {
         size_t length = strcspn(part, ".");
-        const struct lp_yaml_entry *entry = at.node->kind == LP_YAML_LIST
-                                                ? element(at.node, part, length)
-                                                : lp_yaml_get(at.node, part, length);
 
-        if (!entry)
-            return lp_error(LLMPERF_ENOENT, "%s:%u: no key \"%s\" (\"%.*s\" is missing)",
-                            lp_yaml_name(config->tree), at.line, key, (int)length, part);
-        at = (struct found){ entry->value, entry->line };
+        next = lp_value_get(at, part, length);
+        if (!next)
+            return lp_error(LLMPERF_ENOENT, "%s: no key \"%s\" (\"%.*s\" is missing)",
+                            lp_value_place(at, place, sizeof(place)), key, (int)length, part);
+        at = next;
         part = part[length] ? part + length + 1 : NULL;
     }
+    if (config->composed && lp_value_is_missing(at))
+        return lp_error(LLMPERF_EFORMAT, "%s: %s must be given: write %s=VALUE",
+                        lp_value_place(at, place, sizeof(place)), key, key);
     *found_out = at;
     return 0;
 }
 
-static int wrong_type(const llmperf_config *config, const char *key, struct found at,
-                      const char *wanted)
+static int wrong_type(const char *key, const struct lp_value *at, const char *wanted)
 {
     static const char *const kinds[] = { "a text", "a list", "a map" };
-    const char *name = lp_yaml_name(config->tree);
+    char place[512];
 
-    if (lp_yaml_is_null(at.node))
-        return lp_error(LLMPERF_EFORMAT, "%s:%u: %s is empty; it must be %s", name, at.line, key,
+    lp_value_place(at, place, sizeof(place));
+    if (at->kind != LP_VALUE_TEXT)
+        return lp_error(LLMPERF_EFORMAT, "%s: %s is %s; it must be %s", place, key, kinds[at->kind],
                         wanted);
-    if (at.node->kind != LP_YAML_TEXT)
-        return lp_error(LLMPERF_EFORMAT, "%s:%u: %s is %s; it must be %s", name, at.line, key,
-                        kinds[at.node->kind], wanted);
-    return lp_error(LLMPERF_EFORMAT, "%s:%u: %s is %s%.100s%s; it must be %s", name, at.line, key,
-                    at.node->is_string ? "the text \"" : "", at.node->text,
-                    at.node->is_string ? "\"" : "", wanted);
+    if (lp_scalar_type(at) == LP_SCALAR_NULL)
+        return lp_error(LLMPERF_EFORMAT, "%s: %s is empty; it must be %s", place, key, wanted);
+    return lp_error(LLMPERF_EFORMAT, "%s: %s is %s%.100s%s; it must be %s", place, key,
+                    at->is_string ? "the text \"" : "", at->text, at->is_string ? "\"" : "",
+                    wanted);
 }
 
 static size_t count_digits(const char *text)
@@ -216,7 +147,7 @@ static bool is_number(const char *text)
 
 int llmperf_config_integer(const llmperf_config *config, const char *key, int64_t *value_out)
 {
-    struct found at;
+    const struct lp_value *at;
     long long value;
     int status;
 
@@ -224,19 +155,19 @@ int llmperf_config_integer(const llmperf_config *config, const char *key, int64_
         return lp_error(LLMPERF_EINVAL, "config, key and value_out are required");
     if ((status = find(config, key, &at)) < 0)
         return status;
-    if (at.node->kind != LP_YAML_TEXT || at.node->is_string || !is_integer(at.node->text))
-        return wrong_type(config, key, at, "a decimal integer");
+    if (at->kind != LP_VALUE_TEXT || at->is_string || !is_integer(at->text))
+        return wrong_type(key, at, "a decimal integer");
     errno = 0;
-    value = strtoll(at.node->text, NULL, 10);
+    value = strtoll(at->text, NULL, 10);
     if (errno == ERANGE)
-        return wrong_type(config, key, at, "an integer of 64 bits");
+        return wrong_type(key, at, "an integer of 64 bits");
     *value_out = value;
     return 0;
 }
 
 int llmperf_config_number(const llmperf_config *config, const char *key, double *value_out)
 {
-    struct found at;
+    const struct lp_value *at;
     locale_t plain;
     double value;
     int status;
@@ -245,47 +176,137 @@ int llmperf_config_number(const llmperf_config *config, const char *key, double 
         return lp_error(LLMPERF_EINVAL, "config, key and value_out are required");
     if ((status = find(config, key, &at)) < 0)
         return status;
-    if (at.node->kind != LP_YAML_TEXT || at.node->is_string || !is_number(at.node->text))
-        return wrong_type(config, key, at, "a decimal number");
+    if (at->kind != LP_VALUE_TEXT || at->is_string || !is_number(at->text))
+        return wrong_type(key, at, "a decimal number");
     /* The process may have chosen a locale with a decimal comma. */
     plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     if (!plain)
         return lp_error(LLMPERF_ENOMEM, "out of memory while reading %s", key);
-    value = strtod_l(at.node->text, NULL, plain);
+    value = strtod_l(at->text, NULL, plain);
     freelocale(plain);
     if (!isfinite(value))
-        return wrong_type(config, key, at, "within the range of a double");
+        return wrong_type(key, at, "within the range of a double");
     *value_out = value;
     return 0;
 }
 
 int llmperf_config_text(const llmperf_config *config, const char *key, const char **value_out)
 {
-    struct found at;
+    const struct lp_value *at;
     int status;
 
     if (!config || !key || !value_out)
         return lp_error(LLMPERF_EINVAL, "config, key and value_out are required");
     if ((status = find(config, key, &at)) < 0)
         return status;
-    if (at.node->kind != LP_YAML_TEXT || lp_yaml_is_null(at.node))
-        return wrong_type(config, key, at, "a text");
-    *value_out = at.node->text;
+    if (at->kind != LP_VALUE_TEXT || lp_scalar_type(at) == LP_SCALAR_NULL)
+        return wrong_type(key, at, "a text");
+    *value_out = at->text;
+    return 0;
+}
+
+int llmperf_config_boolean(const llmperf_config *config, const char *key, int32_t *value_out)
+{
+    const struct lp_value *at;
+    int status;
+
+    if (!config || !key || !value_out)
+        return lp_error(LLMPERF_EINVAL, "config, key and value_out are required");
+    if ((status = find(config, key, &at)) < 0)
+        return status;
+    if (at->kind != LP_VALUE_TEXT || lp_scalar_type(at) != LP_SCALAR_BOOL)
+        return wrong_type(key, at, "true or false");
+    *value_out = lp_scalar_true(at->text);
     return 0;
 }
 
 size_t llmperf_config_length(const llmperf_config *config, const char *key)
 {
-    struct found at;
+    const struct lp_value *at;
 
     if (!config || !key || find(config, key, &at) < 0)
         return 0;
-    return at.node->count;
+    return at->count;
+}
+
+const char *llmperf_config_key(const llmperf_config *config, const char *key, size_t index)
+{
+    const struct lp_value *at;
+
+    if (!config || !key || find(config, key, &at) < 0 || at->kind != LP_VALUE_MAP ||
+        index >= at->count)
+        return NULL;
+    return at->entries[index].key;
+}
+
+int llmperf_config_origin(const llmperf_config *config, const char *key, const char **file_out,
+                          uint32_t *line_out)
+{
+    const struct lp_value *at;
+    int status;
+
+    if (!config || !key || !file_out || !line_out)
+        return lp_error(LLMPERF_EINVAL, "config, key, file_out and line_out are required");
+    if ((status = find(config, key, &at)) < 0)
+        return status;
+    *file_out = at->file;
+    *line_out = at->line;
+    return 0;
+}
+
+int32_t llmperf_config_has(const llmperf_config *config, const char *key)
+{
+    const struct lp_value *at = config && key ? config->root : NULL;
+
+    for (const char *part = key; at && *key && part;) {
+        size_t length = strcspn(part, ".");
+
+        at = lp_value_get(at, part, length);
+        part = part[length] ? part + length + 1 : NULL;
+    }
+    return at && !(at->kind == LP_VALUE_TEXT && lp_scalar_type(at) == LP_SCALAR_NULL);
+}
+
+int llmperf_config_document(const llmperf_config *config, const char *key, uint32_t format,
+                            char **text_out)
+{
+    const struct lp_value *at;
+    struct lp_text text = { 0 };
+    int status;
+
+    if (!config || !key || !text_out)
+        return lp_error(LLMPERF_EINVAL, "config, key and text_out are required");
+    if (format > LLMPERF_CONFIG_JSON)
+        return lp_error(LLMPERF_EINVAL, "format %u does not exist", format);
+    if ((status = find(config, key, &at)) < 0)
+        return status;
+    if (format == LLMPERF_CONFIG_JSON)
+        lp_emit_json(&text, at);
+    else
+        lp_emit_yaml(&text, at);
+    return lp_text_take(&text, text_out);
+}
+
+int llmperf_config_fingerprint(const llmperf_config *config, char **hex_out)
+{
+    char *text, hex[65];
+    int status;
+
+    if (!config || !hex_out)
+        return lp_error(LLMPERF_EINVAL, "config and hex_out are required");
+    if ((status = llmperf_config_document(config, "", LLMPERF_CONFIG_YAML, &text)) < 0)
+        return status;
+    lp_sha256(text, strlen(text), hex);
+    free(text);
+    if (!(text = strdup(hex)))
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    *hex_out = text;
+    return 0;
 }
 
 void llmperf_config_free(llmperf_config *config)
 {
     if (config)
-        lp_yaml_free(config->tree);
+        lp_values_clear(&config->values);
     free(config);
 }

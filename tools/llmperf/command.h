@@ -17,6 +17,7 @@ struct command {
 
 /** Each takes its arguments from argv[1] on and returns an exit code. */
 int cmd_counters(const struct command *command, int argc, char **argv);
+int cmd_config(const struct command *command, int argc, char **argv);
 int cmd_doctor(const struct command *command, int argc, char **argv);
 int cmd_hardware(const struct command *command, int argc, char **argv);
 int cmd_import(const struct command *command, int argc, char **argv);

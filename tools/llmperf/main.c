@@ -75,6 +75,14 @@ static const struct command commands[] = {
       "  --method range|pm  which metrics --list shows: counted (default) or sampled ones\n"
       "  --format text|json default: text\n",
       cmd_counters },
+    { "config", "print a configuration as it is composed",
+      "usage: llmperf config [--config NAME] [--format yaml|json] [key=value...]\n"
+      "\n"
+      "Composes a configuration in Hydra's grammar and prints it.\n"
+      "  --config NAME       a name in the data files, or a YAML file (default: config)\n"
+      "  --format yaml|json  default: yaml\n"
+      "  key=value           a.b=c sets, +a.b=c adds, ~a.b removes, group=option chooses\n",
+      cmd_config },
     { "doctor", "what works on this machine, and what to do about the rest",
       "usage: llmperf doctor [--format text|json]\n"
       "\n"

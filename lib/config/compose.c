@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A configuration out of several files and overrides. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "lib/base/file.h"
+#include "lib/base/status.h"
+#include "lib/config/config.h"
+#include "lib/config/defaults.h"
+#include "lib/config/edit.h"
+#include "lib/config/interpolate.h"
+#include "llmperf/config.h"
+
+/* The work in hand. */
+struct composition {
+    struct lp_repository repository;
+    struct lp_values *values;
+    struct lp_value *root;
+    const char *name; /* of the first file, below its folder */
+    struct lp_override *overrides;
+    size_t override_count;
+    time_t now;
+};
+
+static bool is_file(const char *name)
+{
+    return lp_path_exists(name) && !lp_path_is_folder(name) &&
+           (strchr(name, '/') || strstr(name, ".yaml") || strstr(name, ".yml"));
+}
+
+/* A file brings its own folder, which is searched before that of the library. */
+static int choose_roots(struct composition *composition, const char *name)
+{
+    struct lp_repository *repository = &composition->repository;
+    const char *data = llmperf_config_dir(), *slash = strrchr(name, '/');
+    const char *folder;
+
+    composition->name = name;
+    if (is_file(name)) {
+        folder = slash ? lp_values_printf(composition->values, "%.*s",
+                                          slash == name ? 1 : (int)(slash - name), name)
+                       : ".";
+        if (!folder)
+            return LLMPERF_ENOMEM;
+        repository->roots[repository->root_count++] = folder;
+        composition->name = slash ? slash + 1 : name;
+    } else if (!data) {
+        return LLMPERF_ENOENT; /* llmperf_config_dir() said why */
+    }
+    if (data)
+        repository->roots[repository->root_count++] = data;
+    return 0;
+}
+
+static int check_first(struct composition *composition, const char *name)
+{
+    const struct lp_source *source;
+    int status = lp_repository_load(&composition->repository, composition->name, &source);
+
+    if (status < 0 || source)
+        return status;
+    return lp_error(LLMPERF_ENOENT,
+                    "there is no configuration %s: neither a YAML file nor a name in %s%s", name,
+                    composition->repository.roots[0],
+                    lp_repository_options(&composition->repository, ".", name));
+}
+
+static int parse_overrides(struct composition *composition, const char *const *texts, size_t count)
+{
+    int status = 0;
+
+    composition->overrides = calloc(count + 1, sizeof(*composition->overrides));
+    if (!composition->overrides)
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    for (size_t i = 0; status == 0 && i < count; i++)
+        status = texts[i]
+                     ? lp_override_parse(composition->values, texts[i],
+                                         &composition->overrides[composition->override_count++])
+                     : lp_error(LLMPERF_EINVAL, "an override is NULL");
+    return status;
+}
+
+static int merge_parts(struct composition *composition)
+{
+    struct lp_parts parts = { 0 };
+    int status =
+        lp_defaults_expand(&composition->repository, composition->name, composition->overrides,
+                           composition->override_count, composition->now, &parts);
+
+    for (size_t i = 0; status == 0 && i < parts.list.count; i++)
+        status = lp_edit_embed(composition->values, composition->root, parts.list.items[i].package,
+                               parts.list.items[i].source->content);
+    lp_vector_clear(&parts.list);
+    return status;
+}
+
+static int compose(struct composition *composition, const char *name, const char *const *overrides,
+                   size_t count)
+{
+    struct lp_interpolation interpolation = { composition->values, NULL, composition->now, 0 };
+    const struct lp_source *first;
+    int status;
+
+    if ((status = parse_overrides(composition, overrides, count)) < 0 ||
+        (status = choose_roots(composition, name)) < 0 ||
+        (status = check_first(composition, name)) < 0 ||
+        (status = lp_repository_load(&composition->repository, composition->name, &first)) < 0)
+        return status;
+    composition->root = lp_value_new(composition->values, LP_VALUE_MAP, first->content->file, 1);
+    if (!composition->root)
+        return LLMPERF_ENOMEM;
+    if ((status = merge_parts(composition)) < 0)
+        return status;
+    for (size_t i = 0; status == 0 && i < count; i++)
+        if (!lp_override_is_group(&composition->repository, &composition->overrides[i]))
+            status =
+                lp_edit_apply(composition->values, composition->root, &composition->overrides[i]);
+    interpolation.root = composition->root;
+    return status < 0 ? status : lp_interpolate(&interpolation, composition->root);
+}
+
+int llmperf_config_compose(const char *name, const char *const *overrides, size_t override_count,
+                           llmperf_config **config_out)
+{
+    struct composition composition = { .now = time(NULL) };
+    llmperf_config *config;
+    int status;
+
+    if (!name || !*name || !config_out || (override_count && !overrides))
+        return lp_error(LLMPERF_EINVAL, "name, overrides and config_out are required");
+    config = calloc(1, sizeof(*config));
+    if (!config)
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    composition.values = composition.repository.values = &config->values;
+    status = compose(&composition, name, overrides, override_count);
+    config->root = composition.root;
+    config->composed = true;
+    lp_repository_clear(&composition.repository);
+    free(composition.overrides);
+    if (status < 0)
+        llmperf_config_free(config);
+    else
+        *config_out = config;
+    return status;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where the data files of the library are. */
+#include <dlfcn.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/file.h"
+#include "lib/base/status.h"
+#include "llmperf/config.h"
+
+static pthread_once_t folder_once = PTHREAD_ONCE_INIT;
+static char folder[PATH_MAX]; /* written once, under folder_once; "" if there is none */
+
+static bool take_folder(const char *path)
+{
+    char real[PATH_MAX];
+
+    if (!lp_path_is_folder(path) || !realpath(path, real))
+        return false;
+    memcpy(folder, real, strlen(real) + 1);
+    return true;
+}
+
+/* PREFIX/share/llmperf of PREFIX/lib/libllmperf.so, or of
+ * PREFIX/lib/x86_64-linux-gnu/libllmperf.so. */
+static bool find_beside_library(void)
+{
+    static const char *const places[] = { "../share/llmperf", "../../share/llmperf" };
+    static const char self;
+    char library[PATH_MAX], path[PATH_MAX + 32];
+    Dl_info info;
+    char *slash;
+
+    if (!dladdr(&self, &info) || !info.dli_fname || !realpath(info.dli_fname, library))
+        return false;
+    slash = strrchr(library, '/');
+    *slash = '\0';
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        snprintf(path, sizeof(path), "%s/%s", library, places[i]);
+        if (take_folder(path))
+            return true;
+    }
+    return false;
+}
+
+static void find_folder(void)
+{
+    if (!find_beside_library() && !take_folder(LP_DATA_DIR))
+        take_folder(LP_SOURCE_CONF_DIR);
+}
+
+const char *llmperf_config_dir(void)
+{
+    const char *chosen = getenv("LLMPERF_CONFIG_DIR");
+
+    if (chosen && *chosen) {
+        if (lp_path_is_folder(chosen))
+            return chosen;
+        lp_error(LLMPERF_ENOENT, "LLMPERF_CONFIG_DIR=%s is not a folder; correct or unset it",
+                 chosen);
+        return NULL;
+    }
+    pthread_once(&folder_once, find_folder);
+    if (folder[0])
+        return folder;
+    lp_error(LLMPERF_ENOENT,
+             "no data files: neither beside the library nor in %s; set LLMPERF_CONFIG_DIR",
+             LP_DATA_DIR);
+    return NULL;
+}

@@ -20,7 +20,7 @@ FOLDERS = {
     "base":        ([],                                         ["version.h"]),
     "record":      (["base"],                                   ["region.h", "activity.h"]),
     "capture":     (["base", "record"],                         ["region.h", "activity.h"]),
-    "attribution": (["base", "record"],                         ["activity.h", "profile.h"]),  # the ledger
+    "attribution": (["base", "record"],                         ["activity.h", "profile.h", "region.h"]),  # the ledger
     "result":      (["base", "record", "attribution"],          ["activity.h", "region.h", "profile.h", "version.h"]),
     "analysis":    (["base", "result"],                         ["activity.h", "analysis.h", "config.h", "floor.h", "hardware.h", "model.h",
                                                                  "profile.h"]),

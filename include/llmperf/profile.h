@@ -54,9 +54,10 @@ typedef struct llmperf_ledger {
     double attributed_gpu_time_share; /**< device time whose launch is known / all device time; NaN: no device time */
     uint32_t verdict;                /**< LLMPERF_VERDICT_… */
     uint32_t reserved;
+    uint64_t graphs_device_launchable; /**< graphs instantiated for launch from the device; such launches bring no records */
 } llmperf_ledger;
 #define LLMPERF_LEDGER_INIT \
-    { sizeof(llmperf_ledger), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+    { sizeof(llmperf_ledger), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /** One region path on one device. A region that used several devices has a row for each; wall times repeat in them. */
 typedef struct llmperf_region_stats {
@@ -93,7 +94,7 @@ typedef struct llmperf_kernel_stats {
     const char *demangled;   /**< full C++ name; the same as name if it is not mangled */
     const char *short_name;  /**< without return type, template arguments and parameters */
     const char *region;      /**< path; "" if it was launched with no region open, NULL if its launch was not seen */
-    const char *captured_in; /**< path of the region that captured the graph node; NULL: not a graph kernel, or not known */
+    const char *captured_in; /**< path of the region that captured the graph node, "": none was open; NULL: not of a graph. "LLM@(…" says why it is not known */
     uint32_t kind;           /**< LLMPERF_ACTIVITY_… */
     int32_t device;
     uint64_t calls;

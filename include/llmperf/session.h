@@ -45,7 +45,7 @@ typedef struct llmperf_session_options {
     const char *out_dir;               /**< folder of runs: the run goes to out_dir/run_id; NULL: LLMPERF_OUT, else nothing is written */
     const char *run_id;                /**< NULL: UTC YYYYMMDD-HHMMSS-PID, with -1, -2 … if it is taken */
     const char *config_path;           /**< YAML file kept with the run as config.yaml; NULL: none */
-    const char *model_path;            /**< model description kept by name with the run; NULL: none */
+    const char *model_path;            /**< as llmperf_model_open() takes it: gives each prefill, decode_step and vision its FLOPs and bytes; NULL: none */
     const char *device_path;           /**< recording (replay) or script (fake) */
     const char *record_path;           /**< write a recording of this session here; NULL: none */
     const char *counters;              /**< counter preset for tier counters */

@@ -11,8 +11,11 @@
 #include "lib/base/vector.h"
 #include "llmperf/activity.h"
 #include "llmperf/config.h"
+#include "llmperf/profile.h"
 
 #define REGEX_PREFIX "regex:"
+#define MEMORY_CLASS "memory op"
+#define OTHER_CLASS  "other"
 
 struct pattern {
     const char *class_name;
@@ -22,6 +25,8 @@ struct pattern {
 
 struct lp_kernel_classes {
     LP_VECTOR(struct pattern) patterns; /* in the order of the table */
+    const char *names[LLMPERF_ITERATION_CLASSES];
+    size_t name_count;
     struct lp_strings pool;
 };
 
@@ -81,27 +86,6 @@ static int add_rule(struct lp_kernel_classes *classes, const llmperf_config *con
     return 0;
 }
 
-int lp_kernel_classes_open(const char *path, struct lp_kernel_classes **classes_out)
-{
-    struct lp_kernel_classes *classes = calloc(1, sizeof(*classes));
-    llmperf_config *config = NULL;
-    int status;
-
-    if (!classes)
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
-    status = llmperf_config_open(path ? path : "kernel_classes.yaml", &config);
-    for (size_t i = 0; status == 0 && i < llmperf_config_length(config, "rules"); i++)
-        status = add_rule(classes, config, i);
-    if (status == 0 && classes->patterns.count == 0)
-        status = lp_error(LLMPERF_EFORMAT, "kernel classes: the table has no list \"rules\"");
-    llmperf_config_free(config);
-    if (status < 0)
-        lp_kernel_classes_free(classes);
-    else
-        *classes_out = classes;
-    return status;
-}
-
 void lp_kernel_classes_free(struct lp_kernel_classes *classes)
 {
     if (!classes)
@@ -125,9 +109,67 @@ const char *lp_kernel_class(const struct lp_kernel_classes *classes, const char 
                             uint32_t kind)
 {
     if (kind != LLMPERF_ACTIVITY_KERNEL)
-        return "memory op";
+        return MEMORY_CLASS;
     for (size_t i = 0; i < classes->patterns.count; i++)
         if (matches(&classes->patterns.items[i], name))
             return classes->patterns.items[i].class_name;
-    return "other";
+    return OTHER_CLASS;
+}
+
+const char *lp_kernel_class_name(const struct lp_kernel_classes *classes, size_t index)
+{
+    return index < classes->name_count ? classes->names[index] : NULL;
+}
+
+static size_t find_name(const struct lp_kernel_classes *classes, const char *name)
+{
+    size_t i = 0;
+
+    while (i < classes->name_count && strcmp(classes->names[i], name) != 0)
+        i++;
+    return i;
+}
+
+uint8_t lp_kernel_class_index(const struct lp_kernel_classes *classes, const char *name,
+                              uint32_t kind)
+{
+    size_t index = find_name(classes, lp_kernel_class(classes, name, kind));
+
+    return (uint8_t)(index < classes->name_count ? index : find_name(classes, OTHER_CLASS));
+}
+
+static void number_classes(struct lp_kernel_classes *classes)
+{
+    classes->names[classes->name_count++] = MEMORY_CLASS;
+    classes->names[classes->name_count++] = OTHER_CLASS;
+    for (size_t i = 0; i < classes->patterns.count; i++) {
+        const char *name = classes->patterns.items[i].class_name;
+
+        if (classes->name_count < LLMPERF_ITERATION_CLASSES &&
+            find_name(classes, name) == classes->name_count)
+            classes->names[classes->name_count++] = name;
+    }
+}
+
+int lp_kernel_classes_open(const char *path, struct lp_kernel_classes **classes_out)
+{
+    struct lp_kernel_classes *classes = calloc(1, sizeof(*classes));
+    llmperf_config *config = NULL;
+    int status;
+
+    if (!classes)
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    status = llmperf_config_open(path ? path : "kernel_classes.yaml", &config);
+    for (size_t i = 0; status == 0 && i < llmperf_config_length(config, "rules"); i++)
+        status = add_rule(classes, config, i);
+    if (status == 0 && classes->patterns.count == 0)
+        status = lp_error(LLMPERF_EFORMAT, "kernel classes: the table has no list \"rules\"");
+    llmperf_config_free(config);
+    if (status < 0) {
+        lp_kernel_classes_free(classes);
+        return status;
+    }
+    number_classes(classes);
+    *classes_out = classes;
+    return 0;
 }

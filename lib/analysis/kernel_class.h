@@ -4,6 +4,7 @@
 #ifndef LP_ANALYSIS_KERNEL_CLASS_H
 #define LP_ANALYSIS_KERNEL_CLASS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct lp_kernel_classes;
@@ -17,5 +18,11 @@ void lp_kernel_classes_free(struct lp_kernel_classes *classes);
  * `classes`. */
 const char *lp_kernel_class(const struct lp_kernel_classes *classes, const char *name,
                             uint32_t kind);
+
+/** Classes by number, at most LLMPERF_ITERATION_CLASSES of them: "memory op", "other", then those
+ * of the table in its order. Those past the limit count as "other". NULL: no such class. */
+const char *lp_kernel_class_name(const struct lp_kernel_classes *classes, size_t index);
+uint8_t lp_kernel_class_index(const struct lp_kernel_classes *classes, const char *name,
+                              uint32_t kind);
 
 #endif

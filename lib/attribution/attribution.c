@@ -4,6 +4,7 @@
 
 #include "lib/attribution/attribution.h"
 #include "lib/attribution/correlate.h"
+#include "lib/attribution/graph_map.h"
 #include "lib/attribution/open_regions.h"
 #include "lib/record/paths.h"
 #include "llmperf/activity.h"
@@ -21,6 +22,7 @@ struct lp_attribution {
     struct lp_attribution_sink sink;
     struct lp_open_regions regions;
     struct lp_correlation correlation;
+    struct lp_graph_map graphs;
     activity_vector parked[2]; /* without a launch, since this round and since the round before */
     uint64_t launches, voids, graph_launches, graph_voids, memory_calls, memory_voids, records_lost;
     uint64_t matched, graphs_matched,
@@ -48,18 +50,36 @@ void lp_attribution_free(struct lp_attribution *attribution)
         return;
     lp_open_regions_clear(&attribution->regions);
     lp_correlation_clear(&attribution->correlation);
+    lp_graph_map_clear(&attribution->graphs);
     lp_vector_clear(&attribution->parked[0]);
     lp_vector_clear(&attribution->parked[1]);
     free(attribution);
 }
 
-static void add_launch(struct lp_attribution *attribution, const struct lp_record *record)
+/* Copies of zero bytes never bring a record: nobody waits for memory operations. */
+static bool is_awaited(const struct lp_launch *launch)
 {
+    return launch->kind != LP_LAUNCH_MEMORY;
+}
+
+static void add_launch(struct lp_attribution *attribution, uint32_t thread,
+                       const struct lp_record *record)
+{
+    const struct lp_open_region *region = lp_open_regions_top(&attribution->regions, thread);
+    struct lp_launch launch = { .node = record->node,
+                                .unit = region ? region->unit : LP_UNIT_NONE,
+                                .queued = lp_queued(record->time_ns),
+                                .kind = (uint8_t)record->detail };
+
     attribution->launches += record->detail == LP_LAUNCH_KERNEL;
     attribution->graph_launches += record->detail == LP_LAUNCH_GRAPH;
     attribution->memory_calls += record->detail == LP_LAUNCH_MEMORY;
-    lp_correlation_add(&attribution->correlation, (uint32_t)record->value, record->node,
-                       (uint8_t)record->detail);
+    lp_correlation_add(&attribution->correlation, (uint32_t)record->value, &launch);
+    if (is_awaited(&launch))
+        lp_units_launched(&attribution->regions.units, launch.unit);
+    if (record->detail == LP_LAUNCH_GRAPH)
+        lp_graph_map_launch(&attribution->graphs, LP_GRAPH_OF(record->value),
+                            (uint32_t)record->value, record->node);
 }
 
 static void void_launch(struct lp_attribution *attribution, const struct lp_record *record)
@@ -70,6 +90,8 @@ static void void_launch(struct lp_attribution *attribution, const struct lp_reco
     if (!launch || launch->is_void)
         return;
     launch->is_void = 1;
+    if (launch->seen == 0 && !launch->spoiled && is_awaited(launch))
+        lp_units_landed(&attribution->regions.units, launch->unit, true, record->time_ns);
     attribution->voids += launch->kind == LP_LAUNCH_KERNEL;
     attribution->graph_voids += launch->kind == LP_LAUNCH_GRAPH;
     attribution->memory_voids += launch->kind == LP_LAUNCH_MEMORY;
@@ -85,6 +107,17 @@ static void add_range(struct lp_attribution *attribution, const struct lp_record
                              truncated);
 }
 
+static void add_count(struct lp_attribution *attribution, uint32_t thread,
+                      const struct lp_record *record)
+{
+    const struct lp_attribution_sink *sink = &attribution->sink;
+    const struct lp_open_region *region = lp_open_regions_top(&attribution->regions, thread);
+
+    sink->count(sink->context, record->node, record->detail, record->value);
+    if (region && region->is_unit && region->node == record->node)
+        sink->units.count(sink->context, region->unit, record->detail, record->value);
+}
+
 void lp_attribution_host(struct lp_attribution *attribution, uint32_t thread,
                          const struct lp_record *records, size_t count)
 {
@@ -95,13 +128,13 @@ void lp_attribution_host(struct lp_attribution *attribution, uint32_t thread,
             attribution->newest_host_ns = records[i].time_ns;
         switch (records[i].kind) {
         case LP_RECORD_LAUNCH:
-            add_launch(attribution, &records[i]);
+            add_launch(attribution, thread, &records[i]);
             break;
         case LP_RECORD_LAUNCH_VOID:
             void_launch(attribution, &records[i]);
             break;
         case LP_RECORD_COUNT:
-            sink->count(sink->context, records[i].node, records[i].detail, records[i].value);
+            add_count(attribution, thread, &records[i]);
             break;
         case LP_RECORD_UNBALANCED:
             attribution->regions.unbalanced++;
@@ -116,6 +149,13 @@ void lp_attribution_host(struct lp_attribution *attribution, uint32_t thread,
             lp_open_regions_apply(&attribution->regions, thread, &records[i], sink);
         }
     }
+}
+
+void lp_attribution_graphs(struct lp_attribution *attribution, const struct lp_graph_event *events,
+                           size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        lp_graph_map_event(&attribution->graphs, &events[i]);
 }
 
 /* Without host records, as in a session that sees another's kernels only, there is nothing to
@@ -144,11 +184,18 @@ static bool time_is_valid(struct lp_attribution *attribution, const struct lp_ac
     return true;
 }
 
-/* The first record of a launch that should have brought one: nobody need wait for it any more. */
+/* A record of a launch. The first of one that should have brought one: nobody need wait for it any
+ * more. */
 static void match_launch(struct lp_attribution *attribution, const struct lp_launch *launch,
                          bool kernel)
 {
-    if (launch->is_void || launch->spoiled || launch->seen > 0)
+    bool first = !launch->is_void && !launch->spoiled && launch->seen == 0;
+    bool awaited = launch->kind == LP_LAUNCH_KERNEL ? kernel : is_awaited(launch);
+
+    if (launch->unit != LP_UNIT_NONE)
+        lp_units_landed(&attribution->regions.units, launch->unit, first && awaited,
+                        attribution->newest_host_ns);
+    if (!first)
         return;
     attribution->matched += kernel && launch->kind == LP_LAUNCH_KERNEL;
     attribution->graphs_matched += launch->kind == LP_LAUNCH_GRAPH;
@@ -174,9 +221,10 @@ static bool count_activity(struct lp_attribution *attribution, struct lp_activit
                            struct lp_launch *launch)
 {
     bool kernel = activity->kind == LLMPERF_ACTIVITY_KERNEL;
-    bool graph = activity->graph_node != 0;
+    bool graph = activity->graph != 0 && activity->graph_node != 0;
     /* A kernel that the launched one launched itself is not the one record of the launch. */
     bool launched = kernel && !activity->device_launched;
+    bool unmapped = false;
 
     if (launch && launched && launch->kind == LP_LAUNCH_KERNEL && launch->seen > 0) {
         attribution->duplicates++;
@@ -188,16 +236,31 @@ static bool count_activity(struct lp_attribution *attribution, struct lp_activit
         launch->seen++;
     activity->node = launch ? launch->node : LP_PATH_UNKNOWN;
     activity->captured = LP_PATH_UNKNOWN;
+    if (graph)
+        activity->captured =
+            lp_graph_map_captured(&attribution->graphs, activity, activity->correlation, &unmapped);
+    activity->unit = launch ? launch->unit : LP_UNIT_NONE;
+    activity->queued = launch ? launch->queued : lp_queued(activity->start_ns);
     *(launch ? &attribution->attributed_ns : &attribution->unattributed_ns) +=
         activity->end_ns - activity->start_ns;
     attribution->kernels_seen += kernel;
     attribution->memory_seen += !kernel;
     attribution->graph_kernels_seen += kernel && graph;
-    attribution->graph_unmapped += graph;
+    attribution->graph_unmapped += unmapped;
     attribution->kernels_attributed += kernel && launch;
     attribution->kernels_unattributed += kernel && !launch;
     attribution->kernels_outside += kernel && launch && launch->node == LP_PATH_ROOT;
     return true;
+}
+
+/* The launch of a record; NULL if it was not seen, or not yet. A record of a graph may name none:
+ * then it gets the one that it must belong to, once `all_in`. */
+static struct lp_launch *find_launch(struct lp_attribution *attribution,
+                                     struct lp_activity *activity, bool all_in)
+{
+    if (activity->correlation == LP_CORRELATION_NONE && activity->graph != 0)
+        activity->correlation = lp_graph_map_launch_of(&attribution->graphs, activity, all_in);
+    return lp_correlation_find(&attribution->correlation, activity->correlation);
 }
 
 static bool park(struct lp_attribution *attribution, const struct lp_activity *activity)
@@ -220,7 +283,9 @@ void lp_attribution_activities(struct lp_attribution *attribution, struct lp_act
             spoil_launch(attribution, activity);
             continue;
         }
-        launch = lp_correlation_find(&attribution->correlation, activity->correlation);
+        if (activity->graph != 0 && activity->correlation != LP_CORRELATION_NONE)
+            lp_graph_map_seen(&attribution->graphs, activity);
+        launch = find_launch(attribution, activity, false);
         if (!launch && park(attribution, activity))
             continue;
         if (count_activity(attribution, activity, launch))
@@ -239,8 +304,7 @@ static void retry_parked(struct lp_attribution *attribution, activity_vector *pa
 
     for (size_t i = 0; i < parked->count; i++) {
         struct lp_activity *activity = &parked->items[i];
-        struct lp_launch *launch =
-            lp_correlation_find(&attribution->correlation, activity->correlation);
+        struct lp_launch *launch = find_launch(attribution, activity, !next);
 
         if (!launch && next && lp_vector_push(next, *activity) == 0)
             continue;
@@ -252,11 +316,13 @@ static void retry_parked(struct lp_attribution *attribution, activity_vector *pa
     parked->count = 0;
 }
 
-void lp_attribution_settle(struct lp_attribution *attribution, bool final)
+void lp_attribution_settle(struct lp_attribution *attribution, uint64_t now_ns, bool final)
 {
     retry_parked(attribution, &attribution->parked[1], NULL);
     retry_parked(attribution, &attribution->parked[0], final ? NULL : &attribution->parked[1]);
     lp_correlation_retire(&attribution->correlation);
+    lp_units_settle(&attribution->regions.units, now_ns ? now_ns : attribution->newest_host_ns,
+                    final, &attribution->sink);
     if (final)
         attribution->missing = lp_correlation_missing(&attribution->correlation);
 }
@@ -275,6 +341,11 @@ uint64_t lp_attribution_pending(const struct lp_attribution *attribution)
     return launches > settled ? launches - settled : 0;
 }
 
+uint64_t lp_attribution_untracked(const struct lp_attribution *attribution)
+{
+    return attribution->regions.units.untracked;
+}
+
 uint64_t lp_attribution_pending_memory(const struct lp_attribution *attribution)
 {
     uint64_t settled = attribution->memory_matched + attribution->memory_voids;
@@ -284,7 +355,8 @@ uint64_t lp_attribution_pending_memory(const struct lp_attribution *attribution)
 
 bool lp_attribution_failed(const struct lp_attribution *attribution)
 {
-    return attribution->correlation.failed || attribution->regions.failed;
+    return attribution->correlation.failed || attribution->regions.failed ||
+           attribution->graphs.failed;
 }
 
 void lp_attribution_ledger(const struct lp_attribution *attribution, llmperf_ledger *ledger)
@@ -305,7 +377,8 @@ void lp_attribution_ledger(const struct lp_attribution *attribution, llmperf_led
     ledger->records_incomplete = attribution->incomplete;
     ledger->records_duplicate = attribution->duplicates;
     ledger->graph_nodes_unmapped = attribution->graph_unmapped;
-    ledger->regions_dropped = attribution->records_lost;
+    ledger->regions_dropped = attribution->records_lost + attribution->graphs.lost;
+    ledger->graphs_device_launchable = attribution->graphs.device_launchable;
     ledger->regions_truncated = attribution->regions.truncated;
     ledger->regions_unbalanced = attribution->regions.unbalanced;
     ledger->sampled_fraction = 1;

@@ -9,8 +9,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/record/graph_event.h"
 #include "lib/record/record.h"
 #include "llmperf/profile.h"
+
+/** No unit. */
+#define LP_UNIT_NONE 0u
+
+/** Most units at once: a unit's slot is the low half of its id. */
+#define LP_UNIT_SLOTS 65536u
+
+/** Takes the instances of stages that are followed one by one (units.h). An id may come again after
+ * its unit is done. All NULL: nobody follows them. */
+struct lp_unit_sink {
+    void (*begin)(void *context, uint32_t unit, uint32_t parent, uint32_t node, uint64_t begin_ns);
+    void (*count)(void *context, uint32_t unit, uint32_t quantity, uint64_t amount);
+    /** `truncated`: its end was not seen. */
+    void (*end)(void *context, uint32_t unit, uint64_t end_ns, bool truncated);
+    /** All its device work was handed over. */
+    void (*done)(void *context, uint32_t unit);
+};
 
 /** Takes what attribution found out; batches are borrowed until the call returns. */
 struct lp_attribution_sink {
@@ -18,6 +36,7 @@ struct lp_attribution_sink {
     void (*region)(void *context, uint32_t node, uint64_t wall_ns, bool truncated);
     void (*count)(void *context, uint32_t node, uint32_t quantity, uint64_t amount);
     void (*activities)(void *context, const struct lp_activity *activities, size_t count);
+    struct lp_unit_sink units;
 };
 
 struct lp_attribution;
@@ -30,6 +49,10 @@ void lp_attribution_free(struct lp_attribution *attribution);
 void lp_attribution_host(struct lp_attribution *attribution, uint32_t thread,
                          const struct lp_record *records, size_t count);
 
+/** Graph events of the process, in their order, before the activities that they explain. */
+void lp_attribution_graphs(struct lp_attribution *attribution, const struct lp_graph_event *events,
+                           size_t count);
+
 /** Activities in any order, of any thread. Their node and captured fields are filled in; invalid
  * ones are counted and left out. */
 void lp_attribution_activities(struct lp_attribution *attribution, struct lp_activity *activities,
@@ -37,8 +60,9 @@ void lp_attribution_activities(struct lp_attribution *attribution, struct lp_act
 
 /** End of a round of host records and activities: activities whose launch was not seen are tried
  * again; after a second round, or if `final`, they are passed on as unattributed. `final` also
- * closes the books on launches without a record. */
-void lp_attribution_settle(struct lp_attribution *attribution, bool final);
+ * closes the books on launches without a record, and on units. @param now_ns  Time of the host; 0:
+ * that of its newest record. */
+void lp_attribution_settle(struct lp_attribution *attribution, uint64_t now_ns, bool final);
 
 /** Close the regions that are open now as truncated: collection ends or pauses. */
 void lp_attribution_close_regions(struct lp_attribution *attribution);
@@ -48,6 +72,9 @@ uint64_t lp_attribution_pending(const struct lp_attribution *attribution);
 
 /** The same for calls of copies and sets; those of zero bytes never bring one. */
 uint64_t lp_attribution_pending_memory(const struct lp_attribution *attribution);
+
+/** Instances of stages that were not followed: too many at once. */
+uint64_t lp_attribution_untracked(const struct lp_attribution *attribution);
 
 /** Memory ran out: launches or regions are missing. */
 bool lp_attribution_failed(const struct lp_attribution *attribution);

@@ -48,13 +48,13 @@ static struct lp_launch_page *make_page(struct lp_correlation *correlation, uint
     return *slot;
 }
 
-void lp_correlation_add(struct lp_correlation *correlation, uint32_t id, uint32_t node,
-                        uint8_t kind)
+void lp_correlation_add(struct lp_correlation *correlation, uint32_t id,
+                        const struct lp_launch *launch)
 {
     struct lp_launch_page *page = make_page(correlation, id >> LP_CORRELATION_PAGE_BITS);
 
     if (page)
-        page->launches[id % PAGE_LAUNCHES] = (struct lp_launch){ node, kind, 0, 0, 0 };
+        page->launches[id % PAGE_LAUNCHES] = *launch;
 }
 
 void lp_correlation_retire(struct lp_correlation *correlation)

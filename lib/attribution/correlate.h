@@ -10,11 +10,13 @@
 
 #define LP_CORRELATION_PAGE_BITS 12u
 #define LP_CORRELATION_PAGES     8192u /* 33 million ids, the most under way at once */
-#define LP_CORRELATION_KEPT      512u /* newest pages that stay in any case: 2 million ids, 16 MiB */
+#define LP_CORRELATION_KEPT      256u /* newest pages that stay in any case: 1 million ids, 16 MiB */
 
 struct lp_launch {
     uint32_t node;
-    uint8_t kind; /* enum lp_launch_kind; 0: no launch with this id */
+    uint32_t unit;   /* LP_UNIT_NONE: none */
+    uint32_t queued; /* time of the call, lp_queued() */
+    uint8_t kind;    /* enum lp_launch_kind; 0: no launch with this id */
     uint8_t is_void;
     uint8_t spoiled; /* a record came whose times were not valid */
     uint8_t seen;    /* valid records so far; stops at its largest value */
@@ -36,8 +38,8 @@ struct lp_correlation {
 struct lp_launch *lp_correlation_find(struct lp_correlation *correlation, uint32_t id);
 
 /** Remember a launch. */
-void lp_correlation_add(struct lp_correlation *correlation, uint32_t id, uint32_t node,
-                        uint8_t kind);
+void lp_correlation_add(struct lp_correlation *correlation, uint32_t id,
+                        const struct lp_launch *launch);
 
 /** Free old pages whose launches all have their records. A page that still waits stays. */
 void lp_correlation_retire(struct lp_correlation *correlation);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/attribution/open_regions.h"
 
+#include "lib/record/paths.h"
+#include "llmperf/region.h"
+
 static lp_open_stack *find_stack(struct lp_open_regions *regions, uint32_t thread)
 {
     static const lp_open_stack empty = { NULL, 0, 0 };
@@ -20,6 +23,10 @@ static void close_top(struct lp_open_regions *regions, lp_open_stack *stack, uin
 
     truncated = truncated || top.truncated || end_ns < top.begin_ns;
     regions->truncated += truncated;
+    if (top.is_unit) {
+        sink->units.end(sink->context, top.unit, end_ns, truncated);
+        lp_units_end(&regions->units, top.unit, end_ns);
+    }
     sink->region(sink->context, top.node, truncated ? 0 : end_ns - top.begin_ns, truncated);
 }
 
@@ -41,17 +48,44 @@ static void end_region(struct lp_open_regions *regions, lp_open_stack *stack,
     close_top(regions, stack, record->time_ns, record->detail != 0, sink);
 }
 
+const struct lp_open_region *lp_open_regions_top(const struct lp_open_regions *regions,
+                                                 uint32_t thread)
+{
+    const lp_open_stack *stack =
+        thread < regions->threads.count ? &regions->threads.items[thread] : NULL;
+
+    return stack && stack->count > 0 ? &stack->items[stack->count - 1] : NULL;
+}
+
+static void begin_region(struct lp_open_regions *regions, lp_open_stack *stack,
+                         const struct lp_record *record, const struct lp_attribution_sink *sink)
+{
+    uint32_t parent = stack->count > 0 ? stack->items[stack->count - 1].unit : LP_UNIT_NONE;
+    struct lp_open_region opened = { record->time_ns, record->node, parent, false,
+                                     record->detail != 0 };
+
+    /* What it did before collection started is not known: such a one is not followed. */
+    if (sink->units.begin && !opened.truncated &&
+        lp_path_kind(record->node) == LLMPERF_REGION_STAGE) {
+        opened.unit = lp_units_begin(&regions->units, parent, record->time_ns);
+        opened.is_unit = opened.unit != LP_UNIT_NONE;
+        opened.unit = opened.is_unit ? opened.unit : parent;
+    }
+    if (lp_vector_push(stack, opened) < 0)
+        regions->failed = true;
+    else if (opened.is_unit)
+        sink->units.begin(sink->context, opened.unit, parent, record->node, record->time_ns);
+}
+
 void lp_open_regions_apply(struct lp_open_regions *regions, uint32_t thread,
                            const struct lp_record *record, const struct lp_attribution_sink *sink)
 {
     lp_open_stack *stack = find_stack(regions, thread);
-    struct lp_open_region opened = { record->time_ns, record->node, record->detail != 0 };
 
     if (!stack)
         return;
     if (record->kind == LP_RECORD_REGION_BEGIN) {
-        if (lp_vector_push(stack, opened) < 0)
-            regions->failed = true;
+        begin_region(regions, stack, record, sink);
     } else if (record->kind == LP_RECORD_REGION_END) {
         end_region(regions, stack, record, sink);
     } else {
@@ -72,4 +106,5 @@ void lp_open_regions_clear(struct lp_open_regions *regions)
     for (size_t i = 0; i < regions->threads.count; i++)
         lp_vector_clear(&regions->threads.items[i]);
     lp_vector_clear(&regions->threads);
+    lp_units_clear(&regions->units);
 }

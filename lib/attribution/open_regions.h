@@ -4,11 +4,14 @@
 #define LP_ATTRIBUTION_OPEN_REGIONS_H
 
 #include "lib/attribution/attribution.h"
+#include "lib/attribution/units.h"
 #include "lib/base/vector.h"
 
 struct lp_open_region {
     uint64_t begin_ns;
     uint32_t node;
+    uint32_t unit; /* the innermost one it lies in; its own if is_unit */
+    bool is_unit;
     bool truncated; /* it was open before collection started */
 };
 
@@ -16,6 +19,7 @@ typedef LP_VECTOR(struct lp_open_region) lp_open_stack;
 
 struct lp_open_regions {
     LP_VECTOR(lp_open_stack) threads; /* by thread index */
+    struct lp_units units;
     uint64_t truncated, unbalanced;
     bool failed; /* memory ran out */
 };
@@ -23,6 +27,10 @@ struct lp_open_regions {
 /** REGION_BEGIN, REGION_END and THREAD_EXIT of a thread; closed instances go to the sink. */
 void lp_open_regions_apply(struct lp_open_regions *regions, uint32_t thread,
                            const struct lp_record *record, const struct lp_attribution_sink *sink);
+
+/** The innermost open region of a thread; NULL: none. */
+const struct lp_open_region *lp_open_regions_top(const struct lp_open_regions *regions,
+                                                 uint32_t thread);
 
 /** Close everything as truncated. */
 void lp_open_regions_close(struct lp_open_regions *regions, const struct lp_attribution_sink *sink);

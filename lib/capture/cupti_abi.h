@@ -28,7 +28,16 @@ enum { LP_CUPTI_ATTR_ZEROED_OUT_ACTIVITY_BUFFER = 5 };
 enum { LP_CUPTI_FLAG_FLUSH_FORCED = 1 };
 enum { LP_CUPTI_DOMAIN_DRIVER_API = 1, LP_CUPTI_DOMAIN_RESOURCE = 3 };
 enum { LP_CUPTI_SITE_ENTER = 0, LP_CUPTI_SITE_EXIT = 1 };
-enum { LP_CUPTI_RESOURCE_GRAPHNODE_CREATED = 13 };
+enum {
+    LP_CUPTI_RESOURCE_GRAPH_DESTROY_STARTING = 10,
+    LP_CUPTI_RESOURCE_GRAPHNODE_CREATED = 13,
+    LP_CUPTI_RESOURCE_GRAPHEXEC_CREATE_STARTING = 17,
+    LP_CUPTI_RESOURCE_GRAPHEXEC_CREATED = 18,
+    LP_CUPTI_RESOURCE_GRAPHEXEC_DESTROY_STARTING = 19,
+    LP_CUPTI_RESOURCE_GRAPHNODE_CLONED = 20,
+    LP_CUPTI_RESOURCE_GRAPHNODE_UPDATED = 22, /* "node" says what "original_node" does from now */
+};
+enum { LP_CUPTI_INSTANTIATE_DEVICE_LAUNCH = 4 }; /* flag of the driver's instantiate calls */
 enum { LP_CUPTI_HOLDER_NAME_BYTES = 64 };
 enum {
     LP_CUPTI_VERSION_12_9 = 27
@@ -109,6 +118,22 @@ struct lp_cupti_callback_data {
     uint32_t context_uid;
     uint64_t *correlation_data;
     uint32_t correlation_id;
+};
+
+struct lp_cupti_resource_data {
+    void *context;
+    void *handle;
+    void *descriptor; /* of a graph: struct lp_cupti_graph_data */
+};
+
+/* Handles, good for the getters of ids during the callback. Only those that the event is about are
+ * set. Node types read 0 whatever the node is (CUPTI 13.0). */
+struct lp_cupti_graph_data {
+    void *graph, *original_graph;
+    void *node, *original_node;
+    uint32_t node_type;
+    void *dependency;
+    void *exec;
 };
 
 struct lp_cupti_subscriber_parameters {

@@ -126,6 +126,17 @@
     X(MEMORY, 797, cuMemcpyBatchAsync_v2_ptsz) \
     X(MEMORY, 798, cuMemcpy3DBatchAsync_v2) \
     X(MEMORY, 799, cuMemcpy3DBatchAsync_v2_ptsz)
+
+/* Driver calls whose beginning and end say what happens to graphs: X(enum lp_graph_call, callback id, driver function). */
+#define LP_CUPTI_GRAPH_CALLS(X) \
+    X(REMOVE, 522, cuGraphDestroyNode) \
+    X(UPDATE, 561, cuGraphExecUpdate) \
+    X(SET_CHILD, 586, cuGraphExecChildGraphNodeSetParams) \
+    X(INSTANTIATE, 643, cuGraphInstantiateWithFlags) \
+    X(INSTANTIATE_WITH, 656, cuGraphInstantiateWithParams) \
+    X(INSTANTIATE_WITH, 657, cuGraphInstantiateWithParams_ptsz) \
+    X(UPDATE, 696, cuGraphExecUpdate_v2) \
+    X(SET_CHILD, 714, cuGraphExecNodeSetParams)
 /* clang-format on */
 
 #endif

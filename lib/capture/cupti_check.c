@@ -67,6 +67,13 @@ SAME_FIELD(lp_cupti_callback_data, function_return_value, CUpti_CallbackData, fu
 SAME_FIELD(lp_cupti_callback_data, correlation_data, CUpti_CallbackData, correlationData);
 SAME_FIELD(lp_cupti_callback_data, correlation_id, CUpti_CallbackData, correlationId);
 
+SAME_FIELD(lp_cupti_resource_data, descriptor, CUpti_ResourceData, resourceDescriptor);
+SAME_FIELD(lp_cupti_graph_data, graph, CUpti_GraphData, graph);
+SAME_FIELD(lp_cupti_graph_data, original_graph, CUpti_GraphData, originalGraph);
+SAME_FIELD(lp_cupti_graph_data, node, CUpti_GraphData, node);
+SAME_FIELD(lp_cupti_graph_data, original_node, CUpti_GraphData, originalNode);
+SAME_FIELD(lp_cupti_graph_data, exec, CUpti_GraphData, graphExec);
+
 SAME_FIELD(lp_cupti_subscriber_parameters, name, CUpti_SubscriberParams, subscriberName);
 SAME_FIELD(lp_cupti_subscriber_parameters, holder, CUpti_SubscriberParams, oldSubscriberName);
 SAME_FIELD(lp_cupti_subscriber_parameters, holder_size, CUpti_SubscriberParams, oldSubscriberSize);
@@ -89,8 +96,18 @@ SAME_NUMBER(LP_CUPTI_DOMAIN_DRIVER_API, CUPTI_CB_DOMAIN_DRIVER_API);
 SAME_NUMBER(LP_CUPTI_DOMAIN_RESOURCE, CUPTI_CB_DOMAIN_RESOURCE);
 SAME_NUMBER(LP_CUPTI_SITE_ENTER, CUPTI_API_ENTER);
 SAME_NUMBER(LP_CUPTI_SITE_EXIT, CUPTI_API_EXIT);
+SAME_NUMBER(LP_CUPTI_RESOURCE_GRAPH_DESTROY_STARTING, CUPTI_CBID_RESOURCE_GRAPH_DESTROY_STARTING);
 SAME_NUMBER(LP_CUPTI_RESOURCE_GRAPHNODE_CREATED, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
+SAME_NUMBER(LP_CUPTI_RESOURCE_GRAPHEXEC_CREATE_STARTING,
+            CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATE_STARTING);
+SAME_NUMBER(LP_CUPTI_RESOURCE_GRAPHEXEC_CREATED, CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED);
+SAME_NUMBER(LP_CUPTI_RESOURCE_GRAPHEXEC_DESTROY_STARTING,
+            CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING);
+SAME_NUMBER(LP_CUPTI_RESOURCE_GRAPHNODE_CLONED, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED);
+SAME_NUMBER(LP_CUPTI_RESOURCE_GRAPHNODE_UPDATED, CUPTI_CBID_RESOURCE_GRAPH_NODE_UPDATED);
+SAME_NUMBER(LP_CUPTI_INSTANTIATE_DEVICE_LAUNCH, CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH);
 SAME_NUMBER(LP_CUPTI_HOLDER_NAME_BYTES, CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN);
 
 #define SAME_CALL(kind, number, function) SAME_NUMBER(number, CUPTI_DRIVER_TRACE_CBID_##function);
 LP_CUPTI_LAUNCH_CALLS(SAME_CALL)
+LP_CUPTI_GRAPH_CALLS(SAME_CALL)

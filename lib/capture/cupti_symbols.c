@@ -169,6 +169,9 @@ static bool find_symbols(void)
         { "cuptiActivityFlushAll", &cupti.ActivityFlushAll, true },
         { "cuptiActivityGetNextRecord", &cupti.ActivityGetNextRecord, true },
         { "cuptiActivityGetNumDroppedRecords", &cupti.ActivityGetNumDroppedRecords, true },
+        { "cuptiGetGraphId", &cupti.GetGraphId, false },
+        { "cuptiGetGraphExecId", &cupti.GetGraphExecId, false },
+        { "cuptiGetGraphNodeId", &cupti.GetGraphNodeId, false },
     };
 
     for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++) {

@@ -28,6 +28,9 @@ struct lp_cupti {
     int (*ActivityFlushAll)(uint32_t flag);
     int (*ActivityGetNextRecord)(uint8_t *buffer, size_t valid, struct lp_cupti_record **record);
     int (*ActivityGetNumDroppedRecords)(void *context, uint32_t stream, size_t *dropped);
+    int (*GetGraphId)(void *graph, uint32_t *id);    /* NULL before 11.1 */
+    int (*GetGraphExecId)(void *exec, uint32_t *id); /* NULL before 12.3 */
+    int (*GetGraphNodeId)(void *node, uint64_t *id); /* NULL before 11.1 */
 };
 
 /** The one CUPTI of this process, loaded at the first call; a copy that the process has loaded

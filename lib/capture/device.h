@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/record/graph_event.h"
 #include "lib/record/names.h"
 #include "lib/record/record.h"
 
@@ -17,6 +18,8 @@ struct lp_device_sink {
     void *context;
     void (*host)(void *context, uint32_t thread, const struct lp_record *records, size_t count);
     void (*activities)(void *context, struct lp_activity *activities, size_t count);
+    /** In the order in which they happened, before the activities that they explain. */
+    void (*graphs)(void *context, const struct lp_graph_event *events, size_t count);
 };
 
 /** What the source itself knows to be missing or to cost. */

@@ -15,7 +15,9 @@
 #include "lib/capture/capture.h"
 #include "lib/capture/cupti_cbids.h"
 #include "lib/capture/cupti_decode.h"
+#include "lib/capture/cupti_graphs.h"
 #include "lib/capture/cupti_symbols.h"
+#include "lib/capture/graph_log.h"
 #include "lib/capture/threads.h"
 
 #define BUFFER_BYTES                                                                               \
@@ -28,6 +30,7 @@ static const struct lp_cupti *cupti;
 static lp_cupti_subscriber subscriber;
 static bool exceed_pool;           /* this CUPTI crashes on a NULL buffer: never refuse one */
 static uint8_t launch_kinds[1024]; /* callback id -> enum lp_launch_kind */
+static uint8_t graph_calls[1024];  /* callback id -> enum lp_graph_call */
 
 /* A launch made while its stream is captured becomes a graph node instead of a kernel: CUPTI tells
  * of the node between the call's enter and exit, on the same thread. */
@@ -46,7 +49,11 @@ static void on_launch(uint32_t id, const struct lp_cupti_callback_data *data)
     if (data->site == LP_CUPTI_SITE_ENTER) {
         node_created = false;
         /* At enter, not at exit: a short kernel's record may be read before the call returns. */
-        lp_thread_launch((enum lp_launch_kind)launch_kinds[id], data->correlation_id);
+        lp_thread_launch((enum lp_launch_kind)launch_kinds[id],
+                         launch_kinds[id] == LP_LAUNCH_GRAPH && lp_thread_recording()
+                             ? lp_cupti_launched_graph(cupti, data)
+                             : 0,
+                         data->correlation_id);
     } else if (node_created ||
                (data->function_return_value && *(const int *)data->function_return_value != 0)) {
         node_created = false;
@@ -54,13 +61,22 @@ static void on_launch(uint32_t id, const struct lp_cupti_callback_data *data)
     }
 }
 
+static void on_resource(uint32_t id, const struct lp_cupti_resource_data *data)
+{
+    node_created = node_created || id == LP_CUPTI_RESOURCE_GRAPHNODE_CREATED;
+    if (lp_cupti_graphs_known(cupti))
+        lp_cupti_graph_resource(cupti, id, data);
+}
+
 static void on_callback(void *user, uint32_t domain, uint32_t id, const void *data)
 {
     (void)user;
     if (domain == LP_CUPTI_DOMAIN_DRIVER_API && id < sizeof(launch_kinds) && launch_kinds[id])
         on_launch(id, data);
+    else if (domain == LP_CUPTI_DOMAIN_DRIVER_API && id < sizeof(graph_calls) && graph_calls[id])
+        lp_cupti_graph_call(cupti, (enum lp_graph_call)graph_calls[id], data);
     else if (domain == LP_CUPTI_DOMAIN_RESOURCE)
-        node_created = true;
+        on_resource(id, data);
 }
 
 static void on_buffer_requested(uint8_t **bytes, size_t *size, size_t *max_records)
@@ -131,16 +147,29 @@ static int set_up_activity(void)
     return 0;
 }
 
+static void list_calls(void)
+{
+#define LAUNCH(kind, number, function) launch_kinds[number] = LP_LAUNCH_##kind;
+    LP_CUPTI_LAUNCH_CALLS(LAUNCH)
+#undef LAUNCH
+#define GRAPH(call, number, function) graph_calls[number] = LP_GRAPH_CALL_##call;
+    LP_CUPTI_GRAPH_CALLS(GRAPH)
+#undef GRAPH
+}
+
+/* From the first session to the end of the process: what is captured between sessions, or while one
+ * is paused, is replayed later. */
+static void watch_graphs(void)
+{
+    for (size_t i = 0; lp_cupti_graph_resources[i]; i++)
+        cupti->EnableCallback(1, subscriber, LP_CUPTI_DOMAIN_RESOURCE, lp_cupti_graph_resources[i]);
+    for (uint32_t id = 0; id < sizeof(graph_calls); id++)
+        if (graph_calls[id])
+            cupti->EnableCallback(1, subscriber, LP_CUPTI_DOMAIN_DRIVER_API, id);
+}
+
 static int set_up_process(uint64_t pool_bytes)
 {
-    static const struct {
-        uint16_t id;
-        uint8_t kind;
-    } calls[] = {
-#define CALL(kind, number, function) { number, LP_LAUNCH_##kind },
-        LP_CUPTI_LAUNCH_CALLS(CALL)
-#undef CALL
-    };
     char holder[LP_CUPTI_HOLDER_NAME_BYTES];
     int status;
 
@@ -150,10 +179,10 @@ static int set_up_process(uint64_t pool_bytes)
     if (subscriber)
         return 0;
     exceed_pool = cupti->version < LP_CUPTI_VERSION_12_9;
-    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
-        launch_kinds[calls[i].id] = calls[i].kind;
+    list_calls();
     if ((status = subscribe(holder, sizeof(holder))) < 0)
         return status;
+    watch_graphs();
     if ((status = set_up_activity()) < 0) {
         cupti->Unsubscribe(subscriber);
         subscriber = NULL;
@@ -174,8 +203,6 @@ static void switch_callbacks(const struct cupti_source *source, uint32_t on)
             on)
             lp_log(LLMPERF_LOG_DEBUG, "CUPTI does not know driver callback %u", id);
     }
-    cupti->EnableCallback(on, subscriber, LP_CUPTI_DOMAIN_RESOURCE,
-                          LP_CUPTI_RESOURCE_GRAPHNODE_CREATED);
 }
 
 static const uint32_t memory_kinds[] = { LP_CUPTI_KIND_MEMCPY, LP_CUPTI_KIND_MEMCPY2,
@@ -233,6 +260,7 @@ static int deliver(struct lp_device_source *head, const struct lp_device_sink *s
 {
     struct cupti_source *source = (struct cupti_source *)(void *)head;
 
+    lp_graph_log_drain(sink);
     while (source->taken) {
         struct lp_buffer *buffer = source->taken;
 
@@ -265,7 +293,9 @@ static void close_source(struct lp_device_source *head)
     if (source->release && subscriber) {
         cupti->Unsubscribe(subscriber);
         subscriber = NULL;
+        lp_graph_log_forget();
     }
+    lp_graph_log_end();
     free(head);
 }
 
@@ -304,6 +334,7 @@ int lp_device_open_cupti(const struct lp_device_options *options,
     source->decoder.names = options->names;
     source->refused_before = atomic_load(&pool.refused);
     discard_leftovers(source);
+    lp_graph_log_begin();
     *source_out = &source->head;
     return 0;
 }

@@ -22,8 +22,9 @@
 struct fake_thread {
     uint32_t depth; /* may exceed LLMPERF_REGION_DEPTH, as in a real thread */
     uint32_t stack[LLMPERF_REGION_DEPTH];
-    LP_VECTOR(struct lp_record) records; /* of this call of deliver() */
-    LP_VECTOR(struct lp_record) later;   /* launches for the next call */
+    LP_VECTOR(struct lp_record) records; /* not yet sent */
+    bool cut;                            /* records from the late one on wait for the next call */
+    size_t late;                         /* the first record that does */
 };
 
 struct player {
@@ -42,6 +43,7 @@ struct player {
     uint64_t fault_every, fault_seen;
     uint64_t random;
     LP_VECTOR(struct lp_activity) activities, late;
+    LP_VECTOR(struct lp_graph_event) graphs;
     struct lp_device_stats stats;
     int status; /* the error that ended the play */
 };
@@ -133,17 +135,20 @@ static int end_region(struct player *player, struct fake_thread *thread)
     return status;
 }
 
-static int tell_launch(struct player *player, struct fake_thread *thread, uint16_t kind)
+static int tell_launch(struct player *player, struct fake_thread *thread, uint16_t kind,
+                       uint32_t graph)
 {
     if (player->correlation == NEVER_LAUNCHED - 1)
         return lp_error(LLMPERF_EFORMAT, "the script makes over %u launches; write smaller repeats",
                         NEVER_LAUNCHED - 1);
-    return tell(player, thread, LP_RECORD_LAUNCH, kind, ++player->correlation);
+    player->correlation++;
+    return tell(player, thread, LP_RECORD_LAUNCH, kind,
+                LP_LAUNCH_VALUE(graph, player->correlation));
 }
 
 static int launch_void(struct player *player, struct fake_thread *thread)
 {
-    int status = tell_launch(player, thread, LP_LAUNCH_KERNEL);
+    int status = tell_launch(player, thread, LP_LAUNCH_KERNEL, 0);
 
     return status < 0 ? status
                       : tell(player, thread, LP_RECORD_LAUNCH_VOID, 0, player->correlation);
@@ -237,42 +242,66 @@ static int run_on_device(struct player *player, const struct lp_fake_op *op,
         return lp_error(LLMPERF_ENOMEM, "out of memory");
     activity.start_ns = *free_ns > ready_ns ? *free_ns : ready_ns;
     activity.end_ns = *free_ns = add_time(activity.start_ns, op->values[LP_FAKE_DURATION]);
-    activity.correlation = player->correlation;
     activity.stream = (uint32_t)op->values[LP_FAKE_STREAM];
     activity.context = (uint32_t)op->values[LP_FAKE_CONTEXT];
     activity.device = (uint16_t)op->values[LP_FAKE_DEVICE];
     return report(player, &activity);
 }
 
-/* The launch is the last record of its thread; a struck one waits for the next call. */
-static int postpone_launch(struct player *player, struct fake_thread *thread)
+/* The launch is the last record of its thread; a struck one waits for the next call, and with it
+ * what its thread does behind it: a ring keeps its order. */
+static void postpone_launch(struct player *player, struct fake_thread *thread)
 {
-    if (player->fault != LP_FAKE_LATE_LAUNCH || !strikes(player))
-        return 0;
-    thread->records.count--;
-    return lp_vector_push(&thread->later, thread->records.items[thread->records.count]);
+    if (player->fault != LP_FAKE_LATE_LAUNCH || !strikes(player) || thread->cut)
+        return;
+    thread->cut = true;
+    thread->late = thread->records.count - 1;
 }
 
-static int launch(struct player *player, struct fake_thread *thread, uint16_t kind)
+static int launch(struct player *player, struct fake_thread *thread, uint16_t kind, uint32_t graph)
 {
-    int status = tell_launch(player, thread, kind);
+    int status = tell_launch(player, thread, kind, graph);
 
-    return status < 0 ? status : postpone_launch(player, thread);
+    if (status == 0)
+        postpone_launch(player, thread);
+    return status;
 }
 
-static int launch_kernels(struct player *player, struct fake_thread *thread,
-                          const struct lp_fake_op *op)
+static uint8_t kind_of_node(const char *name)
 {
-    bool graph = op->verb == LP_FAKE_GRAPH;
-    struct lp_activity activity = { 0 };
-    int status = launch(player, thread, graph ? LP_LAUNCH_GRAPH : LP_LAUNCH_KERNEL);
+    return !strncmp(name, "[memcpy", 7)   ? LLMPERF_ACTIVITY_MEMCPY
+           : !strncmp(name, "[memset", 7) ? LLMPERF_ACTIVITY_MEMSET
+                                          : LLMPERF_ACTIVITY_KERNEL;
+}
 
-    activity.kind = LLMPERF_ACTIVITY_KERNEL;
-    activity.graph = (uint32_t)op->values[LP_FAKE_GRAPH_ID];
+static int launch_kernel(struct player *player, struct fake_thread *thread,
+                         const struct lp_fake_op *op)
+{
+    struct lp_activity activity = { .kind = LLMPERF_ACTIVITY_KERNEL };
+    int status = launch(player, thread, LP_LAUNCH_KERNEL, 0);
+
+    activity.correlation = player->correlation;
+    return status < 0
+               ? status
+               : run_on_device(player, op, activity, player->script.names.items[op->first_name]);
+}
+
+/* The last `body` nodes lie in bodies of conditional nodes: their records name no launch. */
+static int launch_graph(struct player *player, struct fake_thread *thread,
+                        const struct lp_fake_op *op)
+{
+    uint32_t graph = (uint32_t)op->values[LP_FAKE_GRAPH_ID];
+    int status = launch(player, thread, LP_LAUNCH_GRAPH, graph);
+
     for (uint32_t i = 0; status == 0 && i < op->name_count; i++) {
-        activity.graph_node = graph ? (uint64_t)activity.graph << 32 | (i + 1) : 0;
-        status =
-            run_on_device(player, op, activity, player->script.names.items[op->first_name + i]);
+        const char *name = player->script.names.items[op->first_name + i];
+        struct lp_activity activity = { .kind = kind_of_node(name), .graph = graph };
+
+        if (i + op->values[LP_FAKE_BODY] < op->name_count)
+            activity.correlation = player->correlation;
+        activity.graph_node = LP_GRAPH_NODE(graph, op->values[LP_FAKE_INDEX] + i);
+        if (activity.kind == LLMPERF_ACTIVITY_KERNEL || player->memory_activities)
+            status = run_on_device(player, op, activity, name);
     }
     return status;
 }
@@ -291,9 +320,59 @@ static int launch_memory(struct player *player, struct fake_thread *thread,
         return 0;
     activity.kind = set ? LLMPERF_ACTIVITY_MEMSET : LLMPERF_ACTIVITY_MEMCPY;
     activity.bytes = op->values[LP_FAKE_BYTES];
-    status = launch(player, thread, LP_LAUNCH_MEMORY);
+    status = launch(player, thread, LP_LAUNCH_MEMORY, 0);
+    activity.correlation = player->correlation;
     return status < 0 ? status
                       : run_on_device(player, op, activity, set ? "[memset]" : names[op->choice]);
+}
+
+/* One event of a graph; `more`: which of several nodes. */
+static int tell_graph(struct player *player, const struct fake_thread *thread,
+                      const struct lp_fake_op *op, uint32_t more)
+{
+    static const uint32_t kinds[] = {
+        [LP_FAKE_NODE] = LP_GRAPH_NODE_CREATED,
+        [LP_FAKE_NODE_CLONE] = LP_GRAPH_NODE_CLONED,
+        [LP_FAKE_NODE_REMOVE] = LP_GRAPH_NODE_REMOVED,
+        [LP_FAKE_NODE_UPDATE] = LP_GRAPH_NODE_UPDATED,
+        [LP_FAKE_GRAPH_INLINE] = LP_GRAPH_INLINED,
+        [LP_FAKE_INSTANTIATE] = LP_GRAPH_INSTANTIATED,
+        [LP_FAKE_GRAPH_UPDATE] = LP_GRAPH_UPDATED,
+        [LP_FAKE_GRAPH_DESTROY] = LP_GRAPH_DESTROYED,
+    };
+    bool nodes = op->verb <= LP_FAKE_NODE_UPDATE;
+    struct lp_graph_event event = {
+        .node = LP_GRAPH_NODE(op->values[LP_FAKE_GRAPH_ID], op->values[LP_FAKE_INDEX]),
+        .origin = LP_GRAPH_NODE(op->values[LP_FAKE_FROM], op->values[LP_FAKE_SOURCE]),
+        .path = innermost(thread),
+        .kind = kinds[op->verb],
+        .detail = (uint32_t)op->values[LP_FAKE_LAUNCHABLE],
+    };
+
+    event.node += nodes ? more : 0;
+    event.origin += nodes ? more : 0;
+    /* The nodes that an update changes are told before the call has ended. */
+    if (event.kind == LP_GRAPH_NODE_UPDATED)
+        event.correlation = player->correlation + 1;
+    else if (event.kind == LP_GRAPH_UPDATED)
+        event.correlation = ++player->correlation;
+    return lp_vector_push(&player->graphs, event);
+}
+
+/* Statements of several nodes; an instantiation clones those of its graph first. */
+static int tell_nodes(struct player *player, const struct fake_thread *thread,
+                      const struct lp_fake_op *op)
+{
+    struct lp_fake_op each = *op;
+    int status = 0;
+
+    if (op->verb == LP_FAKE_INSTANTIATE)
+        each.verb = LP_FAKE_NODE_CLONE;
+    for (uint32_t i = 0; status == 0 && i < op->values[LP_FAKE_NODES]; i++)
+        status = tell_graph(player, thread, &each, i);
+    if (status == 0 && op->verb == LP_FAKE_INSTANTIATE)
+        status = tell_graph(player, thread, op, 0);
+    return status;
 }
 
 static int exit_thread(struct player *player, struct fake_thread *thread)
@@ -312,14 +391,25 @@ static int play_host(struct player *player, struct fake_thread *thread, const st
     case LP_FAKE_COUNT:
         return count(player, thread, op->choice, op->number);
     case LP_FAKE_LAUNCH:
+        return launch_kernel(player, thread, op);
     case LP_FAKE_GRAPH:
-        return launch_kernels(player, thread, op);
+        return launch_graph(player, thread, op);
     case LP_FAKE_COPY:
     case LP_FAKE_SET:
         return launch_memory(player, thread, op);
     case LP_FAKE_LAUNCH_FAIL:
     case LP_FAKE_CAPTURE:
         return launch_void(player, thread);
+    case LP_FAKE_NODE:
+    case LP_FAKE_NODE_CLONE:
+    case LP_FAKE_INSTANTIATE:
+        return tell_nodes(player, thread, op);
+    case LP_FAKE_NODE_REMOVE:
+    case LP_FAKE_NODE_UPDATE:
+    case LP_FAKE_GRAPH_INLINE:
+    case LP_FAKE_GRAPH_UPDATE:
+    case LP_FAKE_GRAPH_DESTROY:
+        return tell_graph(player, thread, op, 0);
     default:
         return exit_thread(player, thread);
     }
@@ -338,6 +428,14 @@ static void go_round(struct player *player, const struct lp_fake_op *op)
         player->at = op->partner + 1;
     else
         player->depth--;
+}
+
+static void lose_graphs(struct player *player, uint64_t number)
+{
+    const struct lp_graph_event event = { .kind = LP_GRAPH_LOST, .origin = number };
+
+    if (player->status == 0)
+        player->status = lp_vector_push(&player->graphs, event);
 }
 
 /* What no thread does. false: `op` is a statement of a thread. */
@@ -367,6 +465,9 @@ static bool play_control(struct player *player, const struct lp_fake_op *op)
         return true;
     case LP_FAKE_INCOMPLETE:
         player->stats.records_incomplete += op->number;
+        return true;
+    case LP_FAKE_GRAPH_LOST:
+        lose_graphs(player, op->number);
         return true;
     case LP_FAKE_OVERHEAD:
         player->stats.overhead_ns += op->number;
@@ -406,34 +507,33 @@ static int play_some(struct player *player)
     return status;
 }
 
-/* What the last call kept back comes first. */
-static int bring_later(struct player *player)
+/* What is not ready stays for the next call. */
+static void send_thread(struct fake_thread *thread, uint32_t index,
+                        const struct lp_device_sink *sink)
 {
-    for (uint32_t i = 0; i < LP_FAKE_THREADS; i++) {
-        struct fake_thread *thread = player->threads[i];
+    size_t ready = thread->cut ? thread->late : thread->records.count;
 
-        if (!thread || thread->later.count == 0)
-            continue;
-        if (lp_vector_reserve(&thread->records, thread->later.count) < 0)
-            return LLMPERF_ENOMEM;
-        memcpy(thread->records.items, thread->later.items,
-               thread->later.count * sizeof(*thread->later.items));
-        thread->records.count = thread->later.count;
-        thread->later.count = 0;
-    }
-    return 0;
+    if (ready > 0)
+        sink->host(sink->context, index, thread->records.items, ready);
+    thread->records.count -= ready;
+    if (thread->records.count > 0)
+        memmove(thread->records.items, thread->records.items + ready,
+                thread->records.count * sizeof(*thread->records.items));
+    thread->cut = false;
 }
 
 static void send_host(struct player *player, const struct lp_device_sink *sink)
 {
-    for (uint32_t i = 0; i < LP_FAKE_THREADS; i++) {
-        struct fake_thread *thread = player->threads[i];
+    for (uint32_t i = 0; i < LP_FAKE_THREADS; i++)
+        if (player->threads[i])
+            send_thread(player->threads[i], i, sink);
+}
 
-        if (!thread || thread->records.count == 0)
-            continue;
-        sink->host(sink->context, i, thread->records.items, thread->records.count);
-        thread->records.count = 0;
-    }
+static void send_graphs(struct player *player, const struct lp_device_sink *sink)
+{
+    if (player->graphs.count > 0)
+        sink->graphs(sink->context, player->graphs.items, player->graphs.count);
+    player->graphs.count = 0;
 }
 
 /* In batches of the size that other sources send. */
@@ -450,7 +550,7 @@ static void send_activities(struct lp_activity *items, size_t count_all,
 static bool is_over(const struct player *player)
 {
     for (uint32_t i = 0; i < LP_FAKE_THREADS; i++)
-        if (player->threads[i] && player->threads[i]->later.count > 0)
+        if (player->threads[i] && player->threads[i]->records.count > 0)
             return false;
     return player->at == player->script.ops.count;
 }
@@ -459,8 +559,9 @@ static int deliver(struct lp_device_source *source, const struct lp_device_sink 
 {
     struct player *player = (struct player *)(void *)source;
 
-    if (player->status == 0 && (player->status = bring_later(player)) == 0)
+    if (player->status == 0)
         player->status = play_some(player);
+    send_graphs(player, sink);
     send_host(player, sink);
     send_activities(player->activities.items, player->activities.count, sink);
     player->activities.count = 0;
@@ -486,13 +587,13 @@ static void close_player(struct lp_device_source *source)
         if (!player->threads[i])
             continue;
         lp_vector_clear(&player->threads[i]->records);
-        lp_vector_clear(&player->threads[i]->later);
         free(player->threads[i]);
     }
     lp_hashmap_clear(&player->streams);
     lp_vector_clear(&player->free_ns);
     lp_vector_clear(&player->activities);
     lp_vector_clear(&player->late);
+    lp_vector_clear(&player->graphs);
     lp_fake_script_clear(&player->script);
     free(player);
 }

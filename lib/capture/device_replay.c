@@ -22,8 +22,10 @@ struct replay {
     size_t size, at;                  /* at: next chunk */
     LP_VECTOR(uint32_t) names, paths; /* recorded id -> id of this process */
     LP_VECTOR(struct lp_record) records;
+    LP_VECTOR(struct lp_graph_event) graphs;
     struct lp_device_stats stats;
     bool ended;
+    bool without_graphs; /* of a version that did not keep graph events; not told yet */
     struct lp_activity_batch batch;
 };
 
@@ -186,6 +188,37 @@ static int read_activities(struct replay *replay, struct lp_varint_reader *reade
     return 0;
 }
 
+static int read_graphs(struct replay *replay, struct lp_varint_reader *reader,
+                       const struct lp_device_sink *sink)
+{
+    uint64_t count = lp_varint_get(reader);
+    struct lp_graph_event event = { 0, 0, 0, 0, 0, 0 };
+
+    if (count > (uint64_t)(reader->end - reader->at))
+        return damaged(replay, "graph events");
+    replay->graphs.count = 0;
+    if (lp_vector_reserve(&replay->graphs, (size_t)count) < 0)
+        return LLMPERF_ENOMEM;
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t kind = lp_varint_get(reader);
+        struct lp_graph_event *mapped = &replay->graphs.items[i];
+
+        event.kind = kind & 15;
+        event.detail = (uint32_t)(kind >> 4);
+        event.node += (uint64_t)lp_unzigzag(lp_varint_get(reader));
+        event.origin += (uint64_t)lp_unzigzag(lp_varint_get(reader));
+        event.path += (uint32_t)lp_unzigzag(lp_varint_get(reader));
+        event.correlation += (uint32_t)lp_unzigzag(lp_varint_get(reader));
+        if (reader->failed || event.path >= replay->paths.count || event.kind == 0 ||
+            event.kind > LP_GRAPH_EVENT_LAST)
+            return damaged(replay, "a graph event");
+        *mapped = event;
+        mapped->path = replay->paths.items[event.path];
+    }
+    sink->graphs(sink->context, replay->graphs.items, (size_t)count);
+    return 0;
+}
+
 static int read_origin(struct replay *replay, struct lp_varint_reader *reader)
 {
     free(replay->origin);
@@ -222,6 +255,8 @@ static int read_chunk(struct replay *replay, uint32_t type, struct lp_varint_rea
         return read_host(replay, reader, sink);
     case LP_CHUNK_ACTIVITY:
         return read_activities(replay, reader, sink);
+    case LP_CHUNK_GRAPH:
+        return read_graphs(replay, reader, sink);
     case LP_CHUNK_KINDS:
         return read_kinds(replay, reader);
     case LP_CHUNK_ORIGIN:
@@ -260,12 +295,22 @@ static int find_chunk(struct replay *replay, struct lp_chunk_header *header)
     return 1;
 }
 
+static void tell_no_graphs(struct replay *replay, const struct lp_device_sink *sink)
+{
+    const struct lp_graph_event event = { .kind = LP_GRAPH_NOT_RECORDED };
+
+    if (replay->without_graphs)
+        sink->graphs(sink->context, &event, 1);
+    replay->without_graphs = false;
+}
+
 static int deliver(struct lp_device_source *source, const struct lp_device_sink *sink)
 {
     struct replay *replay = (struct replay *)(void *)source;
     struct lp_chunk_header header;
     int status = 1;
 
+    tell_no_graphs(replay, sink);
     for (int i = 0; i < CHUNKS_A_CALL && status > 0 && !replay->ended; i++) {
         struct lp_varint_reader reader = { 0 };
 
@@ -288,10 +333,11 @@ static int read_head(struct replay *replay)
 {
     if (replay->size < 8 || memcmp(replay->bytes, LP_RECORDING_MAGIC, 7))
         return lp_error(LLMPERF_EFORMAT, "%s is not a recording of this library", replay->path);
-    if (replay->bytes[7] != LP_RECORDING_VERSION)
+    if (replay->bytes[7] < LP_RECORDING_OLDEST || replay->bytes[7] > LP_RECORDING_VERSION)
         return lp_error(LLMPERF_EFORMAT,
-                        "%s is a recording of version %d, this library reads version %d",
-                        replay->path, replay->bytes[7], LP_RECORDING_VERSION);
+                        "%s is a recording of version %d, this library reads versions %d to %d",
+                        replay->path, replay->bytes[7], LP_RECORDING_OLDEST, LP_RECORDING_VERSION);
+    replay->without_graphs = replay->bytes[7] < 2;
     replay->at = 8;
     return 0;
 }
@@ -311,6 +357,7 @@ static void close_replay(struct lp_device_source *source)
     lp_vector_clear(&replay->names);
     lp_vector_clear(&replay->paths);
     lp_vector_clear(&replay->records);
+    lp_vector_clear(&replay->graphs);
     free(replay);
 }
 

@@ -155,7 +155,7 @@ static void launch(struct slot *slot, const char *name, uint32_t stream, uint64_
 {
     struct fake_record record = { name, 0, 0, next_correlation(), stream };
 
-    lp_thread_launch(LP_LAUNCH_KERNEL, record.correlation);
+    lp_thread_launch(LP_LAUNCH_KERNEL, 0, record.correlation);
     record.start_ns = queue_on_stream(stream, duration_ns);
     record.end_ns = record.start_ns + duration_ns;
     append_record(slot, &record);

@@ -21,6 +21,8 @@ enum argument {
 #define KEY(name)    (1u << LP_FAKE_##name)
 #define AMOUNT_KEYS  (KEY(TOKENS) | KEY(SEQUENCES) | KEY(CONTEXT) | KEY(FLOPS) | KEY(BYTES))
 #define DEVICE_KEYS  (KEY(STREAM) | KEY(DEVICE) | KEY(CONTEXT) | KEY(DURATION) | KEY(DELAY))
+#define NODE_KEYS    (KEY(GRAPH_ID) | KEY(INDEX))
+#define COPY_KEYS    (NODE_KEYS | KEY(FROM) | KEY(SOURCE))
 #define DEVICE_USAGE " [stream=N] [device=N] [context=N] [duration=NS] [delay=NS]"
 
 static const char *const quantities[] = { "",      "tokens", "sequences", "context",
@@ -53,8 +55,8 @@ static const struct statement statements[] = {
       "count tokens|sequences|context|flops|bytes N" },
     { "launch", LP_FAKE_LAUNCH, ARGUMENT_NAME, NULL, 0, 0, DEVICE_KEYS,
       "launch NAME" DEVICE_USAGE },
-    { "graph", LP_FAKE_GRAPH, ARGUMENT_NAMES, NULL, 0, 0, DEVICE_KEYS | KEY(GRAPH_ID),
-      "graph NAME,NAME,... [graph=N]" DEVICE_USAGE },
+    { "graph", LP_FAKE_GRAPH, ARGUMENT_NAMES, NULL, 0, 0, DEVICE_KEYS | NODE_KEYS | KEY(BODY),
+      "graph NAME,NAME,... [graph=N] [index=N] [body=N]" DEVICE_USAGE },
     { "copy", LP_FAKE_COPY, ARGUMENT_CHOICE, copies, 0, 0, DEVICE_KEYS | KEY(BYTES),
       "copy htod|dtoh|dtod|ptop [bytes=N]" DEVICE_USAGE },
     { "set", LP_FAKE_SET, ARGUMENT_NONE, NULL, 0, 0, DEVICE_KEYS | KEY(BYTES),
@@ -74,6 +76,25 @@ static const struct statement statements[] = {
     { "incomplete", LP_FAKE_INCOMPLETE, ARGUMENT_NUMBER, NULL, 0, LP_FAKE_NUMBER, 0,
       "incomplete N" },
     { "overhead", LP_FAKE_OVERHEAD, ARGUMENT_NUMBER, NULL, 0, LP_FAKE_NUMBER, 0, "overhead NS" },
+    { "node", LP_FAKE_NODE, ARGUMENT_NONE, NULL, 0, 0, NODE_KEYS | KEY(NODES),
+      "node graph=N index=N [nodes=N]" },
+    { "node_clone", LP_FAKE_NODE_CLONE, ARGUMENT_NONE, NULL, 0, 0, COPY_KEYS | KEY(NODES),
+      "node_clone graph=N index=N from=N source=N [nodes=N]" },
+    { "node_remove", LP_FAKE_NODE_REMOVE, ARGUMENT_NONE, NULL, 0, 0, NODE_KEYS,
+      "node_remove graph=N index=N" },
+    { "node_update", LP_FAKE_NODE_UPDATE, ARGUMENT_NONE, NULL, 0, 0, COPY_KEYS,
+      "node_update graph=N index=N from=N source=N" },
+    { "graph_inline", LP_FAKE_GRAPH_INLINE, ARGUMENT_NONE, NULL, 0, 0, KEY(GRAPH_ID) | KEY(FROM),
+      "graph_inline graph=N from=N" },
+    { "instantiate", LP_FAKE_INSTANTIATE, ARGUMENT_NONE, NULL, 0, 0,
+      KEY(GRAPH_ID) | KEY(FROM) | KEY(NODES) | KEY(LAUNCHABLE),
+      "instantiate graph=N from=N [nodes=N] [launchable=1]" },
+    { "graph_update", LP_FAKE_GRAPH_UPDATE, ARGUMENT_NONE, NULL, 0, 0, KEY(GRAPH_ID) | KEY(FROM),
+      "graph_update graph=N from=N" },
+    { "graph_destroy", LP_FAKE_GRAPH_DESTROY, ARGUMENT_NONE, NULL, 0, 0, KEY(GRAPH_ID),
+      "graph_destroy graph=N" },
+    { "graph_lost", LP_FAKE_GRAPH_LOST, ARGUMENT_NUMBER, NULL, 0, LP_FAKE_NUMBER, 0,
+      "graph_lost N" },
 };
 
 /* By enum lp_fake_key. */
@@ -94,6 +115,12 @@ static const struct {
     { "delay", 0, LP_FAKE_NUMBER },
     { "every", 1, LP_FAKE_NUMBER },
     { "graph", 1, UINT32_MAX },
+    { "index", 0, UINT32_MAX },
+    { "from", 1, UINT32_MAX },
+    { "source", 0, UINT32_MAX },
+    { "nodes", 1, 1000000 },
+    { "body", 0, UINT32_MAX },
+    { "launchable", 0, 1 },
 };
 
 /* A piece of the script. */
@@ -291,7 +318,7 @@ static int read_value(struct parser *parser, const struct statement *statement, 
 
     if (op->given & (1u << key))
         return complain(parser, "%s= is given twice; write it once", keys[key].word);
-    op->given |= (uint16_t)(1u << key);
+    op->given |= 1u << key;
     if (key != LP_FAKE_KIND)
         return read_number(parser, statement, word, keys[key].least, most, &op->values[key]);
     status = read_choice(parser, statement, word, kinds, &kind);
@@ -349,8 +376,13 @@ static int set_defaults(struct parser *parser, const struct statement *statement
         op->values[LP_FAKE_DURATION] = 1000;
         op->values[LP_FAKE_DELAY] = 2000;
     }
-    if (op->verb == LP_FAKE_GRAPH)
+    if (op->verb == LP_FAKE_GRAPH) {
         op->values[LP_FAKE_GRAPH_ID] = ++parser->graphs;
+        op->values[LP_FAKE_INDEX] = 1;
+    }
+    if (op->verb == LP_FAKE_NODE || op->verb == LP_FAKE_NODE_CLONE ||
+        op->verb == LP_FAKE_INSTANTIATE)
+        op->values[LP_FAKE_NODES] = 1;
     return parser->script->ops.count < UINT32_MAX
                ? 0
                : complain(parser, "too many statements; use repeat");
@@ -362,6 +394,17 @@ static const struct statement *find_statement(struct word word)
         if (is_word(word, statements[i].word))
             return &statements[i];
     return NULL;
+}
+
+/* Of statements about graphs every key is needed but those of amounts. */
+static int check_given(struct parser *parser, const struct statement *statement,
+                       const struct lp_fake_op *op)
+{
+    uint32_t needed = statement->keys & (COPY_KEYS);
+
+    if (op->verb < LP_FAKE_NODE || (op->given & needed) == needed)
+        return 0;
+    return complain(parser, "%s lacks an id; write: %s", statement->word, statement->usage);
 }
 
 static int read_statement(struct parser *parser)
@@ -376,14 +419,17 @@ static int read_statement(struct parser *parser)
             parser,
             "unknown statement \"%.*s\"; write one of thread, at, wait, begin, end, count, launch, "
             "graph, copy, set, "
-            "launch_fail, capture, exit, repeat, done, fault, driver_drop, incomplete, overhead",
+            "launch_fail, capture, exit, repeat, done, fault, driver_drop, incomplete, overhead, "
+            "node, node_clone, node_remove, node_update, graph_inline, instantiate, graph_update, "
+            "graph_destroy, graph_lost",
             shown(word), word.start);
     op.verb = statement->verb;
     op.line = parser->line;
     op.first_name = (uint32_t)parser->script->names.count;
     if ((status = set_defaults(parser, statement, &op)) < 0 ||
         (status = read_argument(parser, statement, &op)) < 0 ||
-        (status = read_options(parser, statement, &op)) < 0)
+        (status = read_options(parser, statement, &op)) < 0 ||
+        (status = check_given(parser, statement, &op)) < 0)
         return status;
     if (op.verb == LP_FAKE_REPEAT)
         status = open_repeat(parser, &op);

@@ -35,7 +35,16 @@ enum lp_fake_verb {
     LP_FAKE_FAULT,
     LP_FAKE_DRIVER_DROP,
     LP_FAKE_INCOMPLETE,
-    LP_FAKE_OVERHEAD
+    LP_FAKE_OVERHEAD,
+    LP_FAKE_NODE,
+    LP_FAKE_NODE_CLONE,
+    LP_FAKE_NODE_REMOVE,
+    LP_FAKE_NODE_UPDATE,
+    LP_FAKE_GRAPH_INLINE,
+    LP_FAKE_INSTANTIATE,
+    LP_FAKE_GRAPH_UPDATE,
+    LP_FAKE_GRAPH_DESTROY,
+    LP_FAKE_GRAPH_LOST
 };
 
 enum lp_fake_copy { LP_FAKE_HTOD, LP_FAKE_DTOH, LP_FAKE_DTOD, LP_FAKE_PTOP };
@@ -68,15 +77,21 @@ enum lp_fake_key {
     LP_FAKE_DURATION = 9,
     LP_FAKE_DELAY = 10,
     LP_FAKE_EVERY = 11,
-    LP_FAKE_GRAPH_ID = 12
+    LP_FAKE_GRAPH_ID = 12,
+    LP_FAKE_INDEX = 13,
+    LP_FAKE_FROM = 14,
+    LP_FAKE_SOURCE = 15,
+    LP_FAKE_NODES = 16,
+    LP_FAKE_BODY = 17,
+    LP_FAKE_LAUNCHABLE = 18
 };
-#define LP_FAKE_KEYS 13
+#define LP_FAKE_KEYS 19
 
 /** One statement, defaults filled in. */
 struct lp_fake_op {
     uint8_t verb;   /* enum lp_fake_verb */
     uint8_t choice; /* LLMPERF_QUANTITY_…, enum lp_fake_copy or enum lp_fake_fault */
-    uint16_t given; /* set of enum lp_fake_key that the script gives */
+    uint32_t given; /* set of enum lp_fake_key that the script gives */
     uint32_t line;
     uint32_t first_name, name_count; /* in names of the script */
     uint32_t partner;                /* of done: its repeat */

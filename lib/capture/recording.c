@@ -174,6 +174,25 @@ static void record_activities(void *context, struct lp_activity *activities, siz
     recorder->next.activities(recorder->next.context, activities, count);
 }
 
+static void record_graphs(void *context, const struct lp_graph_event *events, size_t count)
+{
+    struct lp_recorder *recorder = context;
+    struct lp_graph_event before = { 0, 0, 0, 0, 0, 0 };
+
+    tell_paths(recorder);
+    put_number(recorder, count);
+    for (size_t i = 0; i < count; i++) {
+        put_number(recorder, (uint64_t)events[i].detail << 4 | events[i].kind);
+        put_difference(recorder, events[i].node, before.node);
+        put_difference(recorder, events[i].origin, before.origin);
+        put_difference(recorder, events[i].path, before.path);
+        put_difference(recorder, events[i].correlation, before.correlation);
+        before = events[i];
+    }
+    write_chunk(recorder, LP_CHUNK_GRAPH);
+    recorder->next.graphs(recorder->next.context, events, count);
+}
+
 static void free_recorder(struct lp_recorder *recorder)
 {
     if (recorder->file)
@@ -210,7 +229,7 @@ struct lp_device_sink lp_recorder_sink(struct lp_recorder *recorder,
                                        const struct lp_device_sink *next)
 {
     recorder->next = *next;
-    return (struct lp_device_sink){ recorder, record_host, record_activities };
+    return (struct lp_device_sink){ recorder, record_host, record_activities, record_graphs };
 }
 
 int lp_recorder_close(struct lp_recorder *recorder, const struct lp_device_stats *stats,

@@ -11,7 +11,8 @@
 #include "lib/capture/device.h"
 
 #define LP_RECORDING_MAGIC   "LLMPREC"
-#define LP_RECORDING_VERSION 1
+#define LP_RECORDING_VERSION 2 /* 2: graph events, and graphs in launch records */
+#define LP_RECORDING_OLDEST  1 /* that can still be read */
 
 enum lp_chunk_type {
     LP_CHUNK_ORIGIN =
@@ -21,7 +22,8 @@ enum lp_chunk_type {
     LP_CHUNK_HOST = 4,     /* thread, count, then records */
     LP_CHUNK_ACTIVITY = 5, /* count, then records */
     LP_CHUNK_KINDS = 6,    /* count, then node and LLMPERF_REGION_… of each that is not AUTO */
-    LP_CHUNK_END = 7       /* struct lp_device_stats; a recording without it was cut */
+    LP_CHUNK_END = 7,      /* struct lp_device_stats; a recording without it was cut */
+    LP_CHUNK_GRAPH = 8     /* count, then graph events */
 };
 
 struct lp_chunk_header {

@@ -7,6 +7,7 @@
 #include "lib/base/log.h"
 #include "lib/capture/capture.h"
 #include "lib/capture/threads.h"
+#include "lib/record/graph_event.h"
 #include "lib/record/paths.h"
 
 _Atomic uint32_t lp_capture_epoch;
@@ -196,12 +197,13 @@ void lp_thread_record(struct lp_thread *thread, uint16_t kind, uint16_t detail, 
                               memory_order_relaxed);
 }
 
-void lp_thread_launch(enum lp_launch_kind kind, uint32_t correlation)
+void lp_thread_launch(enum lp_launch_kind kind, uint32_t graph, uint32_t correlation)
 {
     struct lp_thread *thread = lp_thread_recording() ? lp_thread_get() : NULL;
 
     if (thread)
-        lp_thread_record(thread, LP_RECORD_LAUNCH, (uint16_t)kind, thread->node, correlation);
+        lp_thread_record(thread, LP_RECORD_LAUNCH, (uint16_t)kind, thread->node,
+                         LP_LAUNCH_VALUE(graph, correlation));
 }
 
 void lp_thread_launch_void(uint32_t correlation)

@@ -78,8 +78,9 @@ static inline bool lp_thread_recording(void)
     return __builtin_expect(atomic_load_explicit(&lp_capture_epoch, memory_order_relaxed) != 0, 0);
 }
 
-/** Keep a launch by this thread, charged to its innermost region. For driver callbacks. */
-void lp_thread_launch(enum lp_launch_kind kind, uint32_t correlation);
+/** Keep a launch by this thread, charged to its innermost region. For driver callbacks.
+ * @param graph  Executable graph of a graph launch; 0: none, or not known. */
+void lp_thread_launch(enum lp_launch_kind kind, uint32_t graph, uint32_t correlation);
 void lp_thread_launch_void(uint32_t correlation);
 
 #endif

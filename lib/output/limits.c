@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/analysis/analysis.h"
 #include "lib/output/limits.h"
 
 #define DTYPE_VARIABLE "LLMPERF_DTYPE"
@@ -13,6 +14,58 @@ static int32_t integer(const struct lp_machine *machine, size_t gpu, const char 
     double value = lp_machine_gpu_number(machine, gpu, key);
 
     return value > 0 && value <= INT32_MAX ? (int32_t)value : 0;
+}
+
+static void copy_text(char *out, size_t size, const char *text)
+{
+    snprintf(out, size, "%s", text ? text : "");
+}
+
+/* The run recorded them: then its reports are the same everywhere. */
+static void take_recorded_ceilings(struct lp_limits *limits, const struct lp_machine *machine,
+                                   size_t gpu)
+{
+    const char *at = lp_machine_gpu_text(machine, gpu, "measured.measured_at"), *name;
+    struct lp_ceilings ceilings;
+    char key[64];
+
+    if (!at || !limits->hardware)
+        return;
+    lp_ceilings_init(&ceilings, "was not measured");
+    copy_text(ceilings.measured_at, sizeof(ceilings.measured_at), at);
+    copy_text(ceilings.driver, sizeof(ceilings.driver),
+              lp_machine_text(machine, "driver.kernel_version"));
+    for (size_t i = 0; (name = llmperf_ceiling_name(i)); i++) {
+        struct lp_ceiling *item = &ceilings.items[i];
+        double best;
+
+        snprintf(key, sizeof(key), "measured.%s", name);
+        best = lp_machine_gpu_number(machine, gpu, key);
+        if (!(best > 0 && best < 1e9))
+            continue;
+        item->best = best;
+        item->reason[0] = '\0';
+        copy_text(item->how, sizeof(item->how), "env.json of the run");
+    }
+    lp_hardware_take_ceilings(limits->hardware, &ceilings, "env.json of the run");
+}
+
+static void find_ceilings(struct lp_limits *limits)
+{
+    llmperf_ceiling read = LLMPERF_CEILING_INIT, copy = LLMPERF_CEILING_INIT;
+    llmperf_ceiling dtype = LLMPERF_CEILING_INIT;
+
+    if (!limits->hardware)
+        return;
+    llmperf_hardware_ceiling(limits->hardware, "read", &read);
+    llmperf_hardware_ceiling(limits->hardware, "copy", &copy);
+    limits->ceiling_gbs = fmax(read.best, copy.best);
+    limits->ceiling_gbs_reason = isnan(limits->ceiling_gbs) ? read.reason : NULL;
+    if (limits->dtype[0] &&
+        llmperf_hardware_ceiling(limits->hardware, limits->dtype, &dtype) == 0) {
+        limits->ceiling_tflops = dtype.best;
+        limits->ceiling_tflops_reason = dtype.reason;
+    }
 }
 
 static void find_hardware(struct lp_limits *limits, const struct lp_machine *machine, size_t gpu)
@@ -33,6 +86,8 @@ static void find_hardware(struct lp_limits *limits, const struct lp_machine *mac
     query.memory_clock_khz = integer(machine, gpu, "memory_clock_khz");
     query.bus_width_bits = integer(machine, gpu, "bus_width_bits");
     query.l2_bytes = integer(machine, gpu, "l2_bytes");
+    query.uuid = lp_machine_gpu_text(machine, gpu, "uuid");
+    query.driver = lp_machine_text(machine, "driver.kernel_version");
     if (!query.name)
         snprintf(limits->hardware_reason, sizeof(limits->hardware_reason), "env.json names no GPU");
     else if (llmperf_hardware_find(&query, NULL, &limits->hardware) < 0)
@@ -75,11 +130,17 @@ void lp_limits_init(struct lp_limits *limits, const llmperf_profile *profile,
 {
     const llmperf_hardware_value unknown = { sizeof(unknown), NAN, NULL, NULL, 0, 0 };
 
-    *limits = (struct lp_limits){ .peak = unknown, .bandwidth = unknown, .l2 = unknown };
+    *limits = (struct lp_limits){ .peak = unknown,
+                                  .bandwidth = unknown,
+                                  .l2 = unknown,
+                                  .ceiling_tflops = NAN,
+                                  .ceiling_gbs = NAN };
     limits->gpu_name = lp_machine_gpu_text(machine, gpu, "name");
     find_hardware(limits, machine, gpu);
     find_dtype(limits, profile, machine);
     find_peak(limits);
+    take_recorded_ceilings(limits, machine, gpu);
+    find_ceilings(limits);
     if (limits->hardware) {
         llmperf_hardware_quantity(limits->hardware, LLMPERF_HARDWARE_BANDWIDTH_GBS,
                                   &limits->bandwidth);

@@ -16,7 +16,10 @@ struct lp_limits {
     const char *gpu_name;       /* as the driver gives it; NULL: not known */
     char dtype[32];             /* "": nobody told */
     llmperf_hardware_value peak, bandwidth, l2;
-    char hardware_reason[512], dtype_reason[512]; /* "": known */
+    /* Measured on this GPU: of the dtype, and the faster of reading and copying. NaN: not known. */
+    double ceiling_tflops, ceiling_gbs;
+    const char *ceiling_tflops_reason, *ceiling_gbs_reason; /* NULL: known */
+    char hardware_reason[512], dtype_reason[512];           /* "": known */
 };
 
 /** Never fails: what is not known has its reason. `limits` borrows text of `machine`. */

@@ -54,6 +54,8 @@ static void put_region_utilisation(struct lp_metrics *metrics, const struct lp_r
     lp_put_utilisation(metrics, "mfu", use->mfu, region->mfu_reason);
     lp_put_null(metrics, "hfu", LP_REASON_NO_COUNTERS);
     lp_put_utilisation(metrics, "mbu", use->mbu, region->mbu_reason);
+    lp_put_utilisation(metrics, "mfu_measured", region->mfu_measured, region->mfu_measured_reason);
+    lp_put_utilisation(metrics, "mbu_measured", region->mbu_measured, region->mbu_measured_reason);
     if (use->bound == LLMPERF_BOUND_UNKNOWN)
         lp_put_utilisation(metrics, "bound", NAN, region->bound_reason);
     else
@@ -222,6 +224,8 @@ static void put_ledger(struct lp_metrics *metrics)
     lp_json_count(json, "records_duplicate", ledger->records_duplicate);
     lp_json_count(json, "records_late", ledger->records_late);
     lp_json_count(json, "graph_nodes_unmapped", ledger->graph_nodes_unmapped);
+    lp_put_count(metrics, "graphs_device_launchable", ledger->graphs_device_launchable,
+                 LP_REASON_NOT_COLLECTED);
     lp_json_count(json, "regions_dropped", ledger->regions_dropped);
     lp_json_count(json, "regions_truncated", ledger->regions_truncated);
     lp_json_count(json, "regions_unbalanced", ledger->regions_unbalanced);
@@ -299,6 +303,24 @@ static void put_dtype(struct lp_metrics *metrics)
                   LP_REASON_NO_DTYPE);
 }
 
+/* What was measured on this GPU; nothing where nothing was. */
+static void put_measured(struct lp_metrics *metrics)
+{
+    const llmperf_hardware *hardware = metrics->view.limits.hardware;
+    const char *name;
+
+    lp_json_open(&metrics->json, "measured", '{');
+    for (size_t i = 0; hardware && (name = llmperf_ceiling_name(i)); i++) {
+        llmperf_ceiling ceiling = LLMPERF_CEILING_INIT;
+
+        if (llmperf_hardware_ceiling(hardware, name, &ceiling) == 0 && isfinite(ceiling.best))
+            lp_json_number(&metrics->json, name, ceiling.best);
+    }
+    lp_json_close(&metrics->json, '}');
+    lp_put_string(metrics, "measured_source", llmperf_hardware_measured(hardware),
+                  LP_REASON_NO_CEILINGS);
+}
+
 static void put_hardware(struct lp_metrics *metrics)
 {
     struct lp_json *json = &metrics->json;
@@ -317,8 +339,7 @@ static void put_hardware(struct lp_metrics *metrics)
                   LP_REASON_NO_LIMITS);
     put_source(metrics, "bandwidth_source", &metrics->view.limits.bandwidth);
     put_dtype(metrics);
-    lp_json_open(json, "measured", '{');
-    lp_json_close(json, '}');
+    put_measured(metrics);
     lp_json_close(json, '}');
 }
 

@@ -30,6 +30,9 @@ static const char *const reasons[LP_REASON_COUNT] = {
         "LLMPERF_CONFIG_DIR to the folder that holds it).",
     [LP_REASON_NO_GPU] = "hardware is not known: env.json names no GPU.",
     [LP_REASON_NO_LIMITS] = "Peaks or bandwidth of the GPU are not known: see llmperf hardware.",
+    [LP_REASON_NO_CEILINGS] =
+        "hardware.measured is empty: no ceilings were measured on this GPU with "
+        "this driver; see llmperf hardware --measure.",
     [LP_REASON_NO_FACT] = "Facts of the run that are null, and duration_ms, were not recorded.",
     [LP_REASON_NO_DTYPE] = "hardware.dtype is null where nobody told it (LLMPERF_DTYPE); ridge "
                            "needs a peak of that dtype and a bandwidth.",

@@ -3,6 +3,7 @@
 
 #include "lib/output/facts.h"
 #include "lib/output/headline_md.h"
+#include "lib/output/limits_md.h"
 #include "lib/output/markdown.h"
 #include "lib/output/output.h"
 #include "lib/output/tables_md.h"
@@ -113,6 +114,8 @@ static void add_ledger_counts(const llmperf_ledger *ledger, struct lp_text *out)
     add_count(out, "Records twice", ledger->records_duplicate);
     add_count(out, "Records late", ledger->records_late);
     add_count(out, "Graph nodes without a capture region", ledger->graph_nodes_unmapped);
+    add_count(out, "Graphs that the device may launch unseen",
+              counted ? ledger->graphs_device_launchable : LLMPERF_UNKNOWN);
     add_count(out, "Region records dropped", ledger->regions_dropped);
     add_count(out, "Regions cut by the start or the end", ledger->regions_truncated);
     add_count(out, "Region ends without a begin", ledger->regions_unbalanced);
@@ -144,8 +147,19 @@ static void add_notes(const llmperf_profile *profile, struct lp_text *out)
         lp_text_puts(out, "\n");
     }
     lp_text_puts(out, "- " LP_MD_UNKNOWN
-                      " stands where a value is not known. Percentiles are within 2 %.\n"
-                      "- This version computes no FLOPs, bytes or utilisation (MFU, MBU).\n");
+                      " stands where a value is not known. Percentiles are within 2 %.\n");
+}
+
+static int add_limits(const llmperf_profile *profile, struct lp_text *out)
+{
+    struct lp_view view;
+    int status = lp_view_init(&view, profile);
+
+    lp_text_puts(out, "\n## MFU and MBU\n\n");
+    if (status == 0)
+        lp_limits_md(&view, out);
+    lp_view_clear(&view);
+    return status;
 }
 
 int lp_report_md(const llmperf_profile *profile, struct lp_text *out)
@@ -162,6 +176,8 @@ int lp_report_md(const llmperf_profile *profile, struct lp_text *out)
     lp_headline_md(profile, &ledger, out);
     lp_text_puts(out, "\n## Stages\n\n");
     if ((status = lp_table_stages(profile, out)) < 0)
+        return status;
+    if ((status = add_limits(profile, out)) < 0)
         return status;
     lp_text_puts(out, "\n## Top operators\n\n");
     if ((status = lp_table_operators(profile, TOP_OPERATORS, out)) < 0)

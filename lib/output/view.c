@@ -84,6 +84,33 @@ static void set_use(const struct lp_view *view, struct lp_region_view *region)
         use->bound == LLMPERF_BOUND_UNKNOWN ? why_not(view, stats, true, use->bound_reason) : NULL;
 }
 
+/* A share of a ceiling. Where the share of the peak is not known, this is not for the same reason.
+ */
+static double share_of(double achieved, double ceiling, const char *ceiling_reason,
+                       const char *peak_reason, const char **reason)
+{
+    double share = achieved / ceiling;
+
+    *reason = peak_reason      ? peak_reason
+              : isnan(ceiling) ? ceiling_reason
+              : !(share <= 1)  ? "above 1: faster than what was measured; measure again on an "
+                                 "idle GPU (llmperf hardware --measure)"
+                               : NULL;
+    return *reason ? NAN : share;
+}
+
+static void set_measured_use(const struct lp_view *view, struct lp_region_view *region)
+{
+    const struct lp_limits *limits = &view->limits;
+
+    region->mfu_measured =
+        share_of(region->use.achieved_tflops, limits->ceiling_tflops, limits->ceiling_tflops_reason,
+                 region->mfu_reason, &region->mfu_measured_reason);
+    region->mbu_measured =
+        share_of(region->use.achieved_gbs, limits->ceiling_gbs, limits->ceiling_gbs_reason,
+                 region->mbu_reason, &region->mbu_measured_reason);
+}
+
 static int add_regions(struct lp_view *view)
 {
     size_t count = llmperf_profile_region_count(view->profile);
@@ -96,6 +123,7 @@ static int add_regions(struct lp_view *view)
         *region = (struct lp_region_view){ .stats = LLMPERF_REGION_STATS_INIT };
         llmperf_profile_region(view->profile, i, &region->stats);
         set_use(view, region);
+        set_measured_use(view, region);
     }
     return 0;
 }

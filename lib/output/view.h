@@ -24,6 +24,9 @@ struct lp_region_view {
     llmperf_region_stats stats;
     llmperf_utilisation use; /* mbu is never above 1 here */
     const char *mfu_reason, *mbu_reason, *bound_reason;
+    /* The same against the ceilings that were measured on this GPU. */
+    double mfu_measured, mbu_measured;
+    const char *mfu_measured_reason, *mbu_measured_reason;
 };
 
 /** Zero-initialised: nothing. */

@@ -11,7 +11,8 @@ enum lp_record_kind {
     LP_RECORD_REGION_BEGIN = 1, /* node opened; detail 1: it was open before collection started */
     LP_RECORD_REGION_END = 2,   /* node closed; detail 1: closed because its thread ended */
     LP_RECORD_COUNT = 3,        /* node, detail = quantity, value = amount */
-    LP_RECORD_LAUNCH = 4,       /* node, detail = enum lp_launch_kind, value = correlation id */
+    LP_RECORD_LAUNCH = 4,       /* node, detail = enum lp_launch_kind, value = correlation id,
+                                of a graph see LP_LAUNCH_VALUE */
     LP_RECORD_LAUNCH_VOID =
         5, /* value = correlation id of a launch that failed or was captured into a graph */
     LP_RECORD_UNBALANCED = 6,  /* an end without a begin */
@@ -57,7 +58,24 @@ struct lp_activity {
     uint32_t node;     /* set by attribution: path of the launch, LP_PATH_UNKNOWN without one */
     uint32_t captured; /* set by attribution: path that captured the graph node, LP_PATH_UNKNOWN
                           without one */
+    uint32_t unit;     /* set by attribution: instance of a stage that launched it, 0 without one */
+    uint32_t queued;   /* set by attribution: lp_queued() of the launch call */
 };
-static_assert(sizeof(struct lp_activity) == 64, "batches are sized by it");
+static_assert(sizeof(struct lp_activity) == 72, "batches are sized by it");
+
+/** The time of a launch call in steps of 64 ns, low half: enough for the 274 s before its work ran.
+ */
+static inline uint32_t lp_queued(uint64_t time_ns)
+{
+    return (uint32_t)(time_ns >> 6);
+}
+
+/** How long before `start_ns` the launch call was, to 64 ns; 0 if it seems to lie behind it. */
+static inline uint64_t lp_queued_before(uint64_t start_ns, uint32_t queued)
+{
+    uint32_t steps = lp_queued(start_ns) - queued;
+
+    return steps > UINT32_MAX / 2 ? 0 : (uint64_t)steps << 6;
+}
 
 #endif

@@ -24,6 +24,7 @@ struct freezer {
     const char **paths;                    /* by node: its text in the profile */
     struct device_sums *sums;              /* by device row */
     uint64_t (*quantities)[LP_QUANTITIES]; /* by node, LLMPERF_UNKNOWN: not given */
+    uint8_t (*origins)[LP_QUANTITIES];     /* by node, LLMPERF_WORK_… */
     uint32_t nodes, process_id;
     struct lp_text scratch;
 };
@@ -99,32 +100,79 @@ static void sum_devices(struct freezer *freezer)
     }
 }
 
-/* What a region does not give is the sum of what its children give. A node's id is above its
- * parent's. */
+/* An origin: part of the work is not known, so no sum of other parts may stand for it. */
+#define WORK_LOST UINT8_MAX
+
+/* What the program gave, else what the model told of every instance. */
+static void own_quantity(const struct lp_host_total *host, uint32_t q, uint64_t *value_out,
+                         uint8_t *origin_out)
+{
+    bool work = q == LLMPERF_QUANTITY_FLOPS || q == LLMPERF_QUANTITY_BYTES;
+
+    *value_out = LLMPERF_UNKNOWN;
+    *origin_out = LLMPERF_WORK_UNKNOWN;
+    if (host->quantities[q] != 0) {
+        *value_out = host->quantities[q];
+        *origin_out = LLMPERF_WORK_PROGRAM;
+    } else if (work && host->derived > 0 && host->underived == 0) {
+        *value_out = q == LLMPERF_QUANTITY_FLOPS ? host->derived_flops : host->derived_bytes;
+        *origin_out = LLMPERF_WORK_MODEL;
+    }
+}
+
+/* Did a stage run whose work nobody knows? What the model tells of the stage around it is then too
+ * little. */
+static bool is_stage_with_work(const struct freezer *freezer, uint32_t node)
+{
+    return lp_path_kind(node) == LLMPERF_REGION_STAGE && node < freezer->totals->hosts.count &&
+           freezer->totals->hosts.items[node].wall.count > 0;
+}
+
+/* What a region does not give is the sum of what its children give; what the model tells of it is
+ * without its children. */
+static void add_to_parent(struct freezer *freezer, uint32_t node, uint32_t q)
+{
+    uint32_t parent = lp_path_get(node)->parent;
+    uint64_t *above = &freezer->quantities[parent][q], below = freezer->quantities[node][q];
+    uint8_t *origin = &freezer->origins[parent][q], origin_below = freezer->origins[node][q];
+    bool given = parent < freezer->totals->hosts.count &&
+                 freezer->totals->hosts.items[parent].quantities[q] != 0;
+
+    if (given || *origin == WORK_LOST)
+        return;
+    if (below == LLMPERF_UNKNOWN) {
+        if (*origin == LLMPERF_WORK_MODEL && is_stage_with_work(freezer, node)) {
+            *above = LLMPERF_UNKNOWN;
+            *origin = WORK_LOST;
+        }
+        return;
+    }
+    *above = (*above == LLMPERF_UNKNOWN ? 0 : *above) + below;
+    if (*origin == LLMPERF_WORK_UNKNOWN || origin_below == LLMPERF_WORK_PROGRAM)
+        *origin = origin_below;
+}
+
+/* A node's id is above its parent's. */
 static void sum_quantities(struct freezer *freezer)
 {
+    static const struct lp_host_total none = { 0 };
+
     for (uint32_t node = 0; node < freezer->nodes; node++)
-        for (uint32_t q = 0; q < LP_QUANTITIES; q++) {
-            uint64_t own = node < freezer->totals->hosts.count
-                               ? freezer->totals->hosts.items[node].quantities[q]
-                               : 0;
+        for (uint32_t q = 0; q < LP_QUANTITIES; q++)
+            own_quantity(node < freezer->totals->hosts.count ? &freezer->totals->hosts.items[node]
+                                                             : &none,
+                         q, &freezer->quantities[node][q], &freezer->origins[node][q]);
+    for (uint32_t node = freezer->nodes; node-- > LP_PATH_OTHER + 1;)
+        /* The work of no region is not the sum of all regions. */
+        for (uint32_t q = 0; lp_path_get(node)->parent != LP_PATH_ROOT && q < LP_QUANTITIES; q++)
+            add_to_parent(freezer, node, q);
+}
 
-            freezer->quantities[node][q] = own ? own : LLMPERF_UNKNOWN;
-        }
-    for (uint32_t node = freezer->nodes; node-- > LP_PATH_OTHER + 1;) {
-        uint32_t parent = lp_path_get(node)->parent;
+static uint32_t origin_of(const struct freezer *freezer, uint32_t node, uint32_t quantity)
+{
+    uint8_t origin = freezer->origins[node][quantity];
 
-        if (parent == LP_PATH_ROOT) /* The work of no region is not the sum of all regions. */
-            continue;
-        for (uint32_t q = 0; q < LP_QUANTITIES; q++) {
-            bool given = parent < freezer->totals->hosts.count &&
-                         freezer->totals->hosts.items[parent].quantities[q] != 0;
-            uint64_t *above = &freezer->quantities[parent][q], below = freezer->quantities[node][q];
-
-            if (!given && below != LLMPERF_UNKNOWN)
-                *above = (*above == LLMPERF_UNKNOWN ? 0 : *above) + below;
-        }
-    }
+    return origin == WORK_LOST ? LLMPERF_WORK_UNKNOWN : origin;
 }
 
 static int fill_names(struct freezer *freezer, llmperf_region_stats *stats, uint32_t node)
@@ -147,6 +195,8 @@ static int fill_names(struct freezer *freezer, llmperf_region_stats *stats, uint
     stats->context = freezer->quantities[node][LLMPERF_QUANTITY_CONTEXT];
     stats->flops = freezer->quantities[node][LLMPERF_QUANTITY_FLOPS];
     stats->bytes = freezer->quantities[node][LLMPERF_QUANTITY_BYTES];
+    stats->flops_origin = origin_of(freezer, node, LLMPERF_QUANTITY_FLOPS);
+    stats->bytes_origin = origin_of(freezer, node, LLMPERF_QUANTITY_BYTES);
     return stats->path && stats->label ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
 }
 
@@ -157,19 +207,18 @@ static void fill_wall(llmperf_region_stats *stats, const struct lp_host_total *h
     stats->wall_p50_ms = stats->wall_p95_ms = stats->wall_p99_ms = NAN;
     if (!host)
         return;
-    stats->instances = host->instances;
+    stats->instances = host->wall.count;
     stats->truncated = host->truncated;
-    if (host->instances == 0)
+    if (host->wall.count == 0)
         return;
-    stats->wall_sum_ms = to_ms(host->sum_ns);
-    stats->wall_mean_ms = host->mean_ns / 1e6;
-    if (host->instances > 1)
-        stats->wall_std_ms = sqrt(host->spread / (double)(host->instances - 1)) / 1e6;
-    stats->wall_min_ms = to_ms(host->min_ns);
-    stats->wall_max_ms = to_ms(host->max_ns);
-    stats->wall_p50_ms = quantile_ms(&host->wall, 0.50, host->min_ns, host->max_ns);
-    stats->wall_p95_ms = quantile_ms(&host->wall, 0.95, host->min_ns, host->max_ns);
-    stats->wall_p99_ms = quantile_ms(&host->wall, 0.99, host->min_ns, host->max_ns);
+    stats->wall_sum_ms = to_ms(host->wall.sum_ns);
+    stats->wall_mean_ms = lp_distribution_mean(&host->wall);
+    stats->wall_std_ms = lp_distribution_std(&host->wall);
+    stats->wall_min_ms = to_ms(host->wall.min_ns);
+    stats->wall_max_ms = to_ms(host->wall.max_ns);
+    stats->wall_p50_ms = lp_distribution_quantile(&host->wall, 0.50);
+    stats->wall_p95_ms = lp_distribution_quantile(&host->wall, 0.95);
+    stats->wall_p99_ms = lp_distribution_quantile(&host->wall, 0.99);
 }
 
 /* The root stands for work with no region open: only what was launched there counts, not the sum of
@@ -231,8 +280,8 @@ static int add_region_row(struct freezer *freezer, uint32_t node, uint32_t row)
         fill_no_device(freezer, &region.stats, node);
     else
         fill_device(freezer, &region.stats, row);
-    if (host && host->instances > 0)
-        region.wall = encode(freezer, &host->wall);
+    if (host && host->wall.count > 0)
+        region.wall = encode(freezer, &host->wall.histogram);
     return lp_vector_push(&freezer->profile->regions, region);
 }
 
@@ -240,7 +289,7 @@ static bool has_host_facts(const struct freezer *freezer, uint32_t node)
 {
     const struct lp_host_total *host =
         node < freezer->totals->hosts.count ? &freezer->totals->hosts.items[node] : NULL;
-    bool any = host && (host->instances > 0 || host->truncated > 0);
+    bool any = host && (host->wall.count > 0 || host->truncated > 0);
 
     for (uint32_t q = 0; host && !any && q < LP_QUANTITIES; q++)
         any = host->quantities[q] != 0;
@@ -344,8 +393,12 @@ static int fill_profile(struct freezer *freezer)
     for (size_t i = 0; i < totals->kernels.count; i++)
         if ((status = add_kernel_row(freezer, &totals->kernels.items[i])) < 0)
             return status;
-    if (totals->failed && (status = lp_profile_add_problem(
-                               freezer->profile, "memory ran out: totals are too small")) < 0)
+    if ((status =
+             lp_iterations_freeze(&totals->iterations, &totals->classifier, freezer->profile)) < 0)
+        return status;
+    if (lp_totals_failed(totals) &&
+        (status =
+             lp_profile_add_problem(freezer->profile, "memory ran out: totals are too small")) < 0)
         return status;
     if (freezer->scratch.failed)
         return lp_error(LLMPERF_ENOMEM, "out of memory");
@@ -365,7 +418,8 @@ int lp_totals_freeze(struct lp_totals *totals, const llmperf_ledger *ledger, uin
     freezer.paths = calloc(freezer.nodes, sizeof(*freezer.paths));
     freezer.sums = calloc(totals->devices.count + 1, sizeof(*freezer.sums));
     freezer.quantities = calloc(freezer.nodes, sizeof(*freezer.quantities));
-    if (freezer.profile && freezer.paths && freezer.sums && freezer.quantities) {
+    freezer.origins = calloc(freezer.nodes, sizeof(*freezer.origins));
+    if (freezer.profile && freezer.paths && freezer.sums && freezer.quantities && freezer.origins) {
         freezer.profile->ledger = *ledger;
         status = fill_profile(&freezer);
     } else {
@@ -374,6 +428,7 @@ int lp_totals_freeze(struct lp_totals *totals, const llmperf_ledger *ledger, uin
     free(freezer.paths);
     free(freezer.sums);
     free(freezer.quantities);
+    free(freezer.origins);
     lp_text_clear(&freezer.scratch);
     if (status < 0)
         llmperf_profile_free(freezer.profile);

@@ -7,11 +7,30 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/attribution/attribution.h"
 #include "lib/record/names.h"
 #include "lib/record/record.h"
 #include "llmperf/profile.h"
 
 struct lp_totals;
+
+#define LP_QUANTITIES 6u /* by LLMPERF_QUANTITY_…, 0 unused */
+
+/** Tells the work of an instance of a stage that the program did not count itself. */
+struct lp_work_source {
+    void *context;
+    /** @param quantities  What the program counted in the instance; 0: not given. @param flops_out
+     * LLMPERF_UNKNOWN: cannot be told. */
+    void (*work)(void *context, uint32_t node, const uint64_t *quantities, uint64_t *flops_out,
+                 uint64_t *bytes_out);
+};
+
+/** Tells the class of a kernel, 0 to LLMPERF_ITERATION_CLASSES - 1. */
+struct lp_classifier {
+    void *context;
+    uint8_t (*classify)(void *context, const char *demangled, uint32_t kind);
+    const char *(*name)(void *context, size_t index); /* NULL: no such class */
+};
 
 /** Totals that grow with names, not with time. @param names  Of kernels; outlives the totals. NULL
  * without memory.
@@ -29,6 +48,18 @@ void lp_totals_count(struct lp_totals *totals, uint32_t node, uint32_t quantity,
 /** Attributed activities with valid times. */
 void lp_totals_activities(struct lp_totals *totals, const struct lp_activity *activities,
                           size_t count);
+
+/** Where the work and the classes of iterations come from; before the first fact. */
+void lp_totals_set_work(struct lp_totals *totals, const struct lp_work_source *source);
+void lp_totals_set_classes(struct lp_totals *totals, const struct lp_classifier *classifier);
+
+/** Totals as the receiver of an attribution. */
+struct lp_attribution_sink lp_totals_sink(struct lp_totals *totals);
+
+/** The oldest iteration above a sequence number that is still kept; false: none. Its text lives as
+ * long as the totals. @threads any thread, while the totals exist */
+bool lp_totals_iteration(const struct lp_totals *totals, uint64_t after,
+                         llmperf_iteration *iteration_out);
 
 /** Records so far that came after their time was closed, and whether memory ran out (then totals
  * are short). */

@@ -41,6 +41,7 @@ static const struct lp_store_column ledger_columns[] = {
     { LEDGER(NUMBER, sampled_fraction) },
     { LEDGER(NUMBER, attributed_gpu_time_share) },
     { LEDGER(WORD, verdict) },
+    { LEDGER(COUNT, graphs_device_launchable) },
 };
 
 static const struct lp_store_column region_columns[] = {

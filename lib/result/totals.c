@@ -2,8 +2,10 @@
 #include <stdlib.h>
 
 #include "lib/record/paths.h"
+#include "lib/result/kernel_name.h"
 #include "lib/result/totals.h"
 #include "llmperf/activity.h"
+#include "llmperf/region.h"
 
 #define INTERVALS_KEPT (UINT64_C(3) << 19) /* of all unions together: 24 MiB */
 #define FOLD_CHECK     16384u              /* activities between two looks at it */
@@ -12,8 +14,13 @@ struct lp_totals *lp_totals_create(const struct lp_names *names)
 {
     struct lp_totals *totals = calloc(1, sizeof(*totals));
 
-    if (totals)
-        totals->names = names;
+    if (!totals)
+        return NULL;
+    totals->names = names;
+    if (lp_iterations_init(&totals->iterations) < 0) {
+        free(totals);
+        return NULL;
+    }
     return totals;
 }
 
@@ -22,7 +29,7 @@ void lp_totals_free(struct lp_totals *totals)
     if (!totals)
         return;
     for (size_t i = 0; i < totals->hosts.count; i++)
-        lp_histogram_clear(&totals->hosts.items[i].wall);
+        lp_distribution_clear(&totals->hosts.items[i].wall);
     for (size_t i = 0; i < totals->devices.count; i++) {
         lp_union_clear(&totals->devices.items[i].own);
         lp_union_clear(&totals->devices.items[i].inclusive);
@@ -32,6 +39,7 @@ void lp_totals_free(struct lp_totals *totals)
     lp_vector_clear(&totals->hosts);
     lp_vector_clear(&totals->devices);
     lp_vector_clear(&totals->kernels);
+    lp_iterations_clear(&totals->iterations);
     lp_hashmap_clear(&totals->device_rows);
     lp_hashmap_clear(&totals->kernel_rows);
     free(totals);
@@ -39,7 +47,7 @@ void lp_totals_free(struct lp_totals *totals)
 
 bool lp_totals_failed(const struct lp_totals *totals)
 {
-    return totals->failed;
+    return totals->failed || totals->iterations.failed;
 }
 
 uint64_t lp_totals_late(const struct lp_totals *totals)
@@ -66,22 +74,12 @@ static struct lp_host_total *find_host(struct lp_totals *totals, uint32_t node)
 void lp_totals_region(struct lp_totals *totals, uint32_t node, uint64_t wall_ns, bool truncated)
 {
     struct lp_host_total *host = find_host(totals, node);
-    double from_mean;
 
     if (!host)
         return;
-    if (truncated) {
+    if (truncated)
         host->truncated++;
-        return;
-    }
-    host->instances++;
-    host->sum_ns += wall_ns;
-    host->min_ns = host->instances == 1 || wall_ns < host->min_ns ? wall_ns : host->min_ns;
-    host->max_ns = wall_ns > host->max_ns ? wall_ns : host->max_ns;
-    from_mean = (double)wall_ns - host->mean_ns;
-    host->mean_ns += from_mean / (double)host->instances;
-    host->spread += from_mean * ((double)wall_ns - host->mean_ns);
-    if (lp_histogram_add(&host->wall, wall_ns) < 0)
+    else if (lp_distribution_add(&host->wall, wall_ns) < 0)
         totals->failed = true;
 }
 
@@ -95,6 +93,44 @@ void lp_totals_count(struct lp_totals *totals, uint32_t node, uint32_t quantity,
         return;
     room = LLMPERF_UNKNOWN - 1 - host->quantities[quantity]; /* the largest value means "unknown" */
     host->quantities[quantity] += amount < room ? amount : room;
+}
+
+void lp_totals_set_work(struct lp_totals *totals, const struct lp_work_source *source)
+{
+    totals->work_source = *source;
+}
+
+void lp_totals_set_classes(struct lp_totals *totals, const struct lp_classifier *classifier)
+{
+    totals->classifier = *classifier;
+}
+
+void lp_totals_derive_work(struct lp_totals *totals, struct lp_unit_work *unit)
+{
+    struct lp_host_total *host = find_host(totals, unit->node);
+    uint64_t flops = LLMPERF_UNKNOWN, bytes = LLMPERF_UNKNOWN;
+
+    if (!host || !totals->work_source.work)
+        return;
+    totals->work_source.work(totals->work_source.context, unit->node, unit->quantities, &flops,
+                             &bytes);
+    if (flops == LLMPERF_UNKNOWN || bytes == LLMPERF_UNKNOWN) {
+        host->underived++;
+        return;
+    }
+    host->derived++;
+    host->derived_flops += flops;
+    host->derived_bytes += bytes;
+    if (unit->quantities[LLMPERF_QUANTITY_FLOPS] == 0)
+        unit->quantities[LLMPERF_QUANTITY_FLOPS] = flops;
+    if (unit->quantities[LLMPERF_QUANTITY_BYTES] == 0)
+        unit->quantities[LLMPERF_QUANTITY_BYTES] = bytes;
+}
+
+bool lp_totals_iteration(const struct lp_totals *totals, uint64_t after,
+                         llmperf_iteration *iteration_out)
+{
+    return lp_iteration_ring_next(totals->iterations.recent, after, iteration_out);
 }
 
 /* Merge a union and hand its merged runs up to the inclusive time of `target`, if that is a row. */
@@ -177,6 +213,21 @@ static bool same_kernel(const struct lp_kernel_total *kernel, const struct lp_ac
            kernel->kind == activity->kind;
 }
 
+static uint8_t classify(const struct lp_totals *totals, const struct lp_activity *activity)
+{
+    const struct lp_classifier *classifier = &totals->classifier;
+    struct lp_text name = { NULL, 0, 0, false };
+    uint8_t kernel_class = 0;
+
+    if (!classifier->classify)
+        return 0;
+    lp_kernel_demangle(&name, lp_names_text(totals->names, activity->name));
+    if (!name.failed)
+        kernel_class = classifier->classify(classifier->context, name.bytes, activity->kind);
+    lp_text_clear(&name);
+    return kernel_class < LLMPERF_ITERATION_CLASSES ? kernel_class : 0;
+}
+
 static uint32_t add_kernel_row(struct lp_totals *totals, const struct lp_activity *activity,
                                uint64_t key0, uint64_t key1)
 {
@@ -185,6 +236,7 @@ static uint32_t add_kernel_row(struct lp_totals *totals, const struct lp_activit
                                      .name = activity->name,
                                      .device = activity->device,
                                      .kind = activity->kind,
+                                     .kernel_class = classify(totals, activity),
                                      .min_ns = UINT64_MAX };
     uint32_t row = (uint32_t)totals->kernels.count;
 
@@ -326,6 +378,7 @@ void lp_totals_activities(struct lp_totals *totals, const struct lp_activity *ac
             continue;
         add_to_kernel(totals, kernel, &activities[i]);
         add_to_device(totals, kernel->row, &activities[i]);
+        lp_iterations_add(&totals->iterations, &activities[i], kernel->kernel_class);
     }
     totals->since_fold += count;
     if (totals->since_fold >= FOLD_CHECK)

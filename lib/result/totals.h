@@ -5,19 +5,19 @@
 
 #include "lib/base/hashmap.h"
 #include "lib/base/vector.h"
+#include "lib/result/distribution.h"
 #include "lib/result/histogram.h"
 #include "lib/result/interval_union.h"
+#include "lib/result/iterations.h"
 #include "lib/result/result.h"
-
-#define LP_QUANTITIES 6u /* by LLMPERF_QUANTITY_…, 0 unused */
 
 /** What the host said of one path. */
 struct lp_host_total {
-    uint64_t instances, truncated;
-    uint64_t sum_ns, min_ns, max_ns;
-    double mean_ns, spread; /* Welford: spread is the sum of squared differences from the mean */
-    struct lp_histogram wall;
+    struct lp_distribution wall; /* of the complete instances */
+    uint64_t truncated;
     uint64_t quantities[LP_QUANTITIES];
+    uint64_t derived_flops, derived_bytes; /* of instances whose work the model told */
+    uint64_t derived, underived;           /* instances with and without */
 };
 
 /** What ran on one device for one path. */
@@ -36,6 +36,7 @@ struct lp_kernel_total {
     uint32_t node, captured, name;
     uint16_t device;
     uint8_t kind;
+    uint8_t kernel_class;
     uint32_t row;  /* device total */
     uint32_t next; /* row of the activity that came after this one the last time: models repeat
                       themselves */
@@ -49,10 +50,16 @@ struct lp_totals {
     LP_VECTOR(struct lp_device_total) devices;
     LP_VECTOR(struct lp_kernel_total) kernels;
     struct lp_hashmap device_rows, kernel_rows;
+    struct lp_iterations iterations;
+    struct lp_work_source work_source;
+    struct lp_classifier classifier;
     uint32_t last_kernel; /* row of the activity before */
     uint64_t since_fold;  /* activities since memory of intervals was looked at */
     bool failed;
 };
+
+/** The work of an instance of a stage: what the program counted stands, the rest is derived. */
+void lp_totals_derive_work(struct lp_totals *totals, struct lp_unit_work *unit);
 
 /** Bring all interval unions up to date. */
 void lp_totals_settle(struct lp_totals *totals);

@@ -28,7 +28,8 @@ static const struct {
       "%" PRIu64 " device records came after their time was closed; GPU-busy times are short by at "
       "most their durations" },
     { offsetof(llmperf_ledger, regions_dropped),
-      "%" PRIu64 " host records were dropped because a thread's ring was full (raise ring_bytes)" },
+      "%" PRIu64 " host records were dropped because a thread's ring was full (raise "
+      "ring_bytes), or graph events because there were too many" },
 };
 
 static int add_faults(llmperf_profile *profile, uint64_t *found)
@@ -61,11 +62,20 @@ static int add_notes(llmperf_profile *profile)
         return LLMPERF_ENOMEM;
     if (ledger->graph_nodes_unmapped > 0 &&
         lp_profile_add_note(profile,
-                            "captured_in: this version does not yet map graph nodes to the region "
-                            "that captured them; "
                             "%" PRIu64
-                            " graph records are charged to the region that launched the graph",
+                            " graph records ran nodes whose capture was not seen; they are charged "
+                            "to the region that launched the graph, and captured_in says why and "
+                            "which nodes (graphs that are captured again while a session runs are "
+                            "known from then on)",
                             ledger->graph_nodes_unmapped) < 0)
+        return LLMPERF_ENOMEM;
+    if (ledger->graphs_device_launchable > 0 &&
+        ledger->graphs_device_launchable != LLMPERF_UNKNOWN &&
+        lp_profile_add_note(profile,
+                            "%" PRIu64
+                            " graphs were instantiated for launch from the device; the driver "
+                            "reports no kernels of such launches, their time is missing here",
+                            ledger->graphs_device_launchable) < 0)
         return LLMPERF_ENOMEM;
     return 0;
 }
@@ -81,6 +91,7 @@ int lp_profile_judge(llmperf_profile *profile)
     if (ledger->verdict == LLMPERF_VERDICT_NO_DEVICE) { /* Nobody counted: not known is not none. */
         ledger->launches_expected = ledger->graph_launches = LLMPERF_UNKNOWN;
         ledger->memory_calls = ledger->launches_missing = LLMPERF_UNKNOWN;
+        ledger->graphs_device_launchable = LLMPERF_UNKNOWN;
         ledger->sampled_fraction = NAN;
         return 0;
     }

@@ -19,6 +19,12 @@
     UINT64_C(300000000) /* the same for copies and sets only: some, of zero bytes, never bring a   \
                            record */
 
+/* A recording has a time of its own: that of its newest record. */
+static uint64_t host_time(const struct llmperf_session *session)
+{
+    return !session->source || session->source->ops->live ? lp_clock_now() : 0;
+}
+
 /* One look at everything: launches are always in before the activities that they explain. */
 static void do_round(struct llmperf_session *session, bool flush, bool force)
 {
@@ -41,7 +47,7 @@ static void do_round(struct llmperf_session *session, bool flush, bool force)
     if (source && source->ops->live &&
         (session->activities > 0 || lp_attribution_pending(session->attribution) > 0))
         lp_session_device_in_use();
-    lp_attribution_settle(session->attribution, false);
+    lp_attribution_settle(session->attribution, host_time(session), false);
 }
 
 /* How long to wait for more while nothing arrives; 0: all is in. Counts, not time, say when. */
@@ -113,7 +119,7 @@ static int finish_session(struct llmperf_session *session, llmperf_profile **pro
     session->stop_ns = lp_clock_now();
     stop_capture(session);
     collect_outstanding(session);
-    lp_attribution_settle(session->attribution, true);
+    lp_attribution_settle(session->attribution, host_time(session), true);
     lp_attribution_close_regions(session->attribution);
     lp_session_environment(session);
     if (session->source)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,6 +7,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "lib/analysis/analysis.h"
 #include "lib/base/file.h"
 #include "lib/capture/capture.h"
 #include "lib/session/environment.h"
@@ -111,6 +113,29 @@ static void add_positive(struct lp_json *json, const char *key, uint64_t value)
         lp_json_null(json, key);
 }
 
+/* Ceilings that were measured on this GPU with this driver: a report of this run, made anywhere,
+ * holds it against them. */
+static void add_ceilings(struct lp_json *json, const struct lp_gpu *gpu)
+{
+    struct lp_ceilings ceilings;
+    char driver[64], *path = NULL;
+    const char *name;
+
+    if (!lp_driver_module_version(driver, sizeof(driver)) ||
+        lp_ceilings_path(gpu->uuid, driver, &path) < 0 || lp_ceilings_read(path, &ceilings) < 0) {
+        lp_json_null(json, "measured");
+        free(path);
+        return;
+    }
+    free(path);
+    lp_json_open(json, "measured", '{');
+    lp_json_string(json, "measured_at", ceilings.measured_at);
+    for (size_t i = 0; (name = llmperf_ceiling_name(i)); i++)
+        if (!isnan(ceilings.items[i].best))
+            lp_json_number(json, name, ceilings.items[i].best);
+    lp_json_close(json, '}');
+}
+
 static void add_gpu(struct lp_json *json, const struct lp_gpu *gpu)
 {
     char capability[32];
@@ -127,6 +152,7 @@ static void add_gpu(struct lp_json *json, const struct lp_gpu *gpu)
     add_positive(json, "bus_width_bits", (uint64_t)gpu->bus_width_bits);
     add_positive(json, "l2_bytes", (uint64_t)gpu->l2_bytes);
     add_positive(json, "memory_bytes", gpu->memory_bytes);
+    add_ceilings(json, gpu);
     lp_json_close(json, '}');
 }
 

@@ -109,8 +109,6 @@ int lp_options_init(struct lp_options *options, const llmperf_session_options *g
         (status = copy(&options->device_path, whole.device_path)) < 0 ||
         (status = copy(&options->record_path, whole.record_path)) < 0)
         return status;
-    if (options->model_path && !lp_path_exists(options->model_path))
-        return lp_error(LLMPERF_ENOENT, "model_path %s does not exist", options->model_path);
     return check_source(options);
 }
 

@@ -127,31 +127,54 @@ static void pass_activities(void *context, struct lp_activity *activities, size_
     lp_attribution_activities(session->attribution, activities, count);
 }
 
-static void pass_region(void *context, uint32_t node, uint64_t wall_ns, bool truncated)
+static uint8_t classify(void *classes, const char *demangled, uint32_t kind)
 {
-    lp_totals_region(((struct llmperf_session *)context)->totals, node, wall_ns, truncated);
+    return lp_kernel_class_index(classes, demangled, kind);
 }
 
-static void pass_count(void *context, uint32_t node, uint32_t quantity, uint64_t amount)
+static const char *name_class(void *classes, size_t index)
 {
-    lp_totals_count(((struct llmperf_session *)context)->totals, node, quantity, amount);
+    return lp_kernel_class_name(classes, index);
 }
 
-static void pass_attributed(void *context, const struct lp_activity *activities, size_t count)
+/* What iterations are made of besides times: the work of each, and the class of each kernel. */
+static int open_knowledge(struct llmperf_session *session)
 {
-    lp_totals_activities(((struct llmperf_session *)context)->totals, activities, count);
+    struct lp_work_source source;
+    int status;
+
+    if (lp_kernel_classes_open(NULL, &session->classes) == 0)
+        lp_totals_set_classes(session->totals,
+                              &(struct lp_classifier){ session->classes, classify, name_class });
+    else
+        session->classes = NULL;
+    if (!session->options.model_path)
+        return 0;
+    if ((status = lp_stage_work_open(session->options.model_path, &session->stage_work)) < 0)
+        return status;
+    source = lp_stage_work_source(session->stage_work);
+    lp_totals_set_work(session->totals, &source);
+    return 0;
+}
+
+static void pass_graphs(void *context, const struct lp_graph_event *events, size_t count)
+{
+    lp_attribution_graphs(((struct llmperf_session *)context)->attribution, events, count);
 }
 
 static int make_pipeline(struct llmperf_session *session)
 {
-    struct lp_attribution_sink results = { session, pass_region, pass_count, pass_attributed };
-    struct lp_device_sink facts = { session, pass_host, pass_activities };
+    struct lp_attribution_sink results;
+    struct lp_device_sink facts = { session, pass_host, pass_activities, pass_graphs };
     int status;
 
-    session->totals = lp_totals_create(&session->names);
-    session->attribution = lp_attribution_create(&results);
-    if (!session->totals || !session->attribution)
+    if (!(session->totals = lp_totals_create(&session->names)))
         return lp_error(LLMPERF_ENOMEM, "out of memory");
+    results = lp_totals_sink(session->totals);
+    if (!(session->attribution = lp_attribution_create(&results)))
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    if ((status = open_knowledge(session)) < 0)
+        return status;
     session->sink = facts;
     if (session->options.record_path) {
         if ((status = lp_recorder_open(session->options.record_path, &session->names,
@@ -277,6 +300,8 @@ static void free_session(struct llmperf_session *session)
     lp_store_close(session->store);
     lp_attribution_free(session->attribution);
     lp_totals_free(session->totals);
+    lp_stage_work_free(session->stage_work);
+    lp_kernel_classes_free(session->classes);
     lp_names_clear(&session->names);
     lp_requests_clear(&session->requests);
     lp_options_clear(&session->options);

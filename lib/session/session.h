@@ -8,11 +8,13 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "lib/analysis/analysis.h"
 #include "lib/attribution/attribution.h"
 #include "lib/capture/capture.h"
 #include "lib/result/result.h"
 #include "lib/session/options.h"
 #include "lib/session/request.h"
+#include "lib/session/stage_work.h"
 
 struct llmperf_session {
     struct lp_options options;
@@ -36,8 +38,10 @@ struct llmperf_session {
     struct lp_device_sink sink;
     struct lp_attribution *attribution;
     struct lp_totals *totals;
-    struct lp_store *store; /* NULL: nothing is written */
-    char *environment;      /* JSON */
+    struct lp_stage_work *stage_work;  /* NULL: no model */
+    struct lp_kernel_classes *classes; /* NULL: the table could not be read */
+    struct lp_store *store;            /* NULL: nothing is written */
+    char *environment;                 /* JSON */
     bool environment_has_driver;
     bool paused;
     bool playing;        /* a finite source that is not over */

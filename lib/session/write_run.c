@@ -96,7 +96,13 @@ static int add_lines(struct llmperf_session *session, const struct lp_device_sta
 {
     int status = 0;
 
-    if (*session->source_reason)
+    if (session->stage_work)
+        status = lp_stage_work_facts(session->stage_work, profile);
+    if (status == 0 && lp_attribution_untracked(session->attribution) > 0)
+        status = lp_profile_note(profile,
+                                 "Some instances of stages were not followed one by one: too many "
+                                 "were under way at once; totals hold them.");
+    if (status == 0 && *session->source_reason)
         status = lp_profile_note(profile, session->source_reason);
     if (status == 0 && stats->no_device)
         status = lp_profile_note(profile, "the recording was made without a device source");

@@ -30,29 +30,16 @@ struct engine {
     struct lp_activity device[STEPS * KERNELS];
 };
 
-static void pass_region(void *context, uint32_t node, uint64_t wall_ns, bool truncated)
-{
-    lp_totals_region(((struct engine *)context)->totals, node, wall_ns, truncated);
-}
-
-static void pass_count(void *context, uint32_t node, uint32_t quantity, uint64_t amount)
-{
-    lp_totals_count(((struct engine *)context)->totals, node, quantity, amount);
-}
-
-static void pass_attributed(void *context, const struct lp_activity *activities, size_t count)
-{
-    lp_totals_activities(((struct engine *)context)->totals, activities, count);
-}
-
 static struct engine *make_engine(void)
 {
     struct engine *engine = calloc(1, sizeof(*engine));
-    struct lp_attribution_sink results = { engine, pass_region, pass_count, pass_attributed };
+    struct lp_attribution_sink results;
     char label[64];
 
-    if (!engine || !(engine->totals = lp_totals_create(&engine->names)) ||
-        !(engine->attribution = lp_attribution_create(&results)))
+    if (!engine || !(engine->totals = lp_totals_create(&engine->names)))
+        exit(1);
+    results = lp_totals_sink(engine->totals);
+    if (!(engine->attribution = lp_attribution_create(&results)))
         exit(1);
     engine->host_ns = 1000000;
     engine->step_node = lp_path_intern(LP_PATH_ROOT, "LLM@decode_step");
@@ -114,7 +101,7 @@ static void run_round(struct engine *engine)
         add_step(engine);
     lp_attribution_host(engine->attribution, 0, engine->host, engine->records);
     lp_attribution_activities(engine->attribution, engine->device, engine->activities);
-    lp_attribution_settle(engine->attribution, false);
+    lp_attribution_settle(engine->attribution, 0, false);
 }
 
 static double resident_mib(void)

@@ -141,28 +141,20 @@ struct pipeline {
     uint64_t kernels, host_records;
 };
 
-static void pass_region(void *context, uint32_t node, uint64_t wall_ns, bool truncated)
+/* For attribution alone. */
+static void ignore_region(void *context, uint32_t node, uint64_t wall_ns, bool truncated)
 {
-    struct lp_totals *totals = ((struct pipeline *)context)->totals;
-
-    if (totals)
-        lp_totals_region(totals, node, wall_ns, truncated);
+    (void)context, (void)node, (void)wall_ns, (void)truncated;
 }
 
-static void pass_count(void *context, uint32_t node, uint32_t quantity, uint64_t amount)
+static void ignore_count(void *context, uint32_t node, uint32_t quantity, uint64_t amount)
 {
-    struct lp_totals *totals = ((struct pipeline *)context)->totals;
-
-    if (totals)
-        lp_totals_count(totals, node, quantity, amount);
+    (void)context, (void)node, (void)quantity, (void)amount;
 }
 
-static void pass_attributed(void *context, const struct lp_activity *activities, size_t count)
+static void ignore_activities(void *context, const struct lp_activity *activities, size_t count)
 {
-    struct lp_totals *totals = ((struct pipeline *)context)->totals;
-
-    if (totals)
-        lp_totals_activities(totals, activities, count);
+    (void)context, (void)activities, (void)count;
 }
 
 static void pass_host(void *context, uint32_t thread, const struct lp_record *records, size_t count)
@@ -187,21 +179,22 @@ static void run_pipeline(struct recording *recording, enum stage stage)
 {
     struct pipeline pipeline = { .kernels = 0 };
     const struct lp_device_options options = { .path = recording->path, .names = &pipeline.names };
-    const struct lp_device_sink facts = { &pipeline, pass_host, pass_activities };
-    const struct lp_attribution_sink results = { &pipeline, pass_region, pass_count,
-                                                 pass_attributed };
+    const struct lp_device_sink facts = { &pipeline, pass_host, pass_activities, NULL };
+    struct lp_attribution_sink results = { .region = ignore_region,
+                                           .count = ignore_count,
+                                           .activities = ignore_activities };
     struct lp_device_source *source = NULL;
     int status;
 
     bench_need(lp_device_open_replay(&options, &source), "replay");
+    if (stage >= AGGREGATE && (pipeline.totals = lp_totals_create(&pipeline.names)))
+        results = lp_totals_sink(pipeline.totals);
     if (stage >= ATTRIBUTE)
         pipeline.attribution = lp_attribution_create(&results);
-    if (stage >= AGGREGATE)
-        pipeline.totals = lp_totals_create(&pipeline.names);
     do {
         bench_need(status = source->ops->deliver(source, &facts), "deliver");
         if (pipeline.attribution)
-            lp_attribution_settle(pipeline.attribution, status == 0);
+            lp_attribution_settle(pipeline.attribution, 0, status == 0);
     } while (status > 0);
     source->ops->close(source);
     lp_attribution_free(pipeline.attribution);

@@ -3,6 +3,7 @@
 # A recording of a real H200 gives the report that the live run gave.
 set -eu
 unset LLMPERF_DTYPE LLMPERF_PEAK_TFLOPS LLMPERF_BANDWIDTH_GBS
+export XDG_CACHE_HOME=$TMPDIR/cache # no ceilings of this machine
 data=$LLMPERF_TEST_DATA/h200
 
 "$LLMPERF" import "$data/dummy_resnet.llmrec" -o "$TMPDIR/run" >/dev/null
@@ -16,7 +17,7 @@ import sys
 # Follow from the rest and from the table of GPUs, which grows.
 DERIVED = ("mfu", "mbu", "bound", "time_floor_ms", "floor_ratio", "peak", "peak_source", "bandwidth_gbs", "bandwidth_source",
            "wall_ratio", "intensity", "achieved_tflops", "attainable_tflops", "achieved_gbs", "mfu_limit", "cv", "dtype", "ridge",
-           "flops_origin", "bytes_origin")
+           "flops_origin", "bytes_origin", "mfu_measured", "mbu_measured", "measured", "measured_source")
 
 
 def plain(part):
@@ -91,3 +92,73 @@ noted(wrong, "mfu is null", "LLMPERF_PEAK_TFLOPS=abc")
 assert wrong["hardware"]["peak"] == {} and wrong["hardware"]["bandwidth_gbs"] is None
 assert all(region["mfu"] is region["mbu"] is None for region in wrong["regions"])
 EOF
+
+# Ceilings that were measured on this GPU with this driver: both denominators stand in the reports.
+mkdir -p "$XDG_CACHE_HOME/llmperf"
+cat >"$XDG_CACHE_HOME/llmperf/GPU-d43566c9-05c7-ccde-7af9-7c28194876bd-580.159.04.yaml" <<'EOF'
+schema_version: 1
+measured_at: '2026-11-21T07:30:53Z'
+driver: '580.159.04'
+ceilings:
+  copy: {best: 4276.869, median: 4250.612, clock_mhz: 1980.000, repeats: 250, how: 'kernel'}
+  read: {best: 4535.300, median: 4511.600, clock_mhz: 1980.000, repeats: 250, how: 'kernel'}
+  fp32: {best: 51.140, median: 51.000, clock_mhz: 1935.000, repeats: 12, how: 'cuBLASLt'}
+  tf32: {reason: 'no time'}
+EOF
+LLMPERF_DTYPE=fp32 "$LLMPERF" report "$TMPDIR/run" --format json >"$TMPDIR/cached.json"
+LLMPERF_DTYPE=tf32 "$LLMPERF" report "$TMPDIR/run" --format json >"$TMPDIR/part.json"
+LLMPERF_DTYPE=fp32 "$LLMPERF" report "$TMPDIR/run" >"$TMPDIR/cached.md"
+# A run that recorded ceilings keeps them, whatever this machine has.
+cp -r "$TMPDIR/run" "$TMPDIR/recorded"
+python3 - "$TMPDIR/recorded/run.llmperf" <<'EOF'
+import json
+import sqlite3
+import sys
+
+store = sqlite3.connect(sys.argv[1])
+(text,) = store.execute("SELECT value FROM fact WHERE key = 'env'").fetchone()
+env = json.loads(text)
+env["gpus"][0]["measured"] = {"measured_at": "2026-01-01T00:00:00Z", "read": 4000, "fp32": 50, "bf16": -1, "fp16": "x"}
+store.execute("UPDATE fact SET value = ? WHERE key = 'env'", (json.dumps(env),))
+store.commit()
+EOF
+LLMPERF_DTYPE=fp32 "$LLMPERF" report "$TMPDIR/recorded" --format json >"$TMPDIR/recorded.json"
+for file in cached part recorded; do
+    "$LLMPERF" validate "$TMPDIR/$file.json" >/dev/null
+done
+python3 - "$TMPDIR" <<'EOF'
+import json
+import sys
+
+told, cached, part, recorded = (json.load(open(f"{sys.argv[1]}/{name}.json")) for name in ("told", "cached", "part", "recorded"))
+
+
+def check(metrics, tflops, gbs):
+    above = 0
+    for region in metrics["regions"]:
+        for share, achieved, ceiling in (("mfu_measured", "achieved_tflops", tflops), ("mbu_measured", "achieved_gbs", gbs)):
+            expected = region[achieved] / ceiling
+            if expected > 1:
+                above += 1
+                assert region[share] is None, region
+            else:
+                assert abs(region[share] / expected - 1) < 1e-9, region
+    return above
+
+
+assert told["hardware"]["measured"] == {} and told["hardware"]["measured_source"] is None
+assert all(region["mfu_measured"] is region["mbu_measured"] is None for region in told["regions"])
+assert any(note.startswith("mfu_measured is null") and "--measure" in note for note in told["notes"])
+assert cached["hardware"]["measured"] == {"copy": 4276.869, "read": 4535.3, "fp32": 51.14}
+assert "2026-11-21T07:30:53Z with driver 580.159.04" in cached["hardware"]["measured_source"]
+above = check(cached, 51.14, 4535.3)
+assert (above > 0) == any("faster than what was measured" in note for note in cached["notes"])
+assert [region["mfu"] for region in cached["regions"]] == [region["mfu"] for region in told["regions"]]
+assert all(region["mfu_measured"] is None for region in part["regions"])
+assert any("mfu_measured is null" in note and "no time" in note for note in part["notes"])
+assert recorded["hardware"]["measured"] == {"read": 4000, "fp32": 50} and "env.json" in recorded["hardware"]["measured_source"]
+check(recorded, 50, 4000)
+EOF
+grep -q "^## MFU and MBU" "$TMPDIR/cached.md"
+grep -qE "^\| fp32, TFLOP/s \| 67.00 \| table \| 51.14 \| 76.33 \|" "$TMPDIR/cached.md"
+grep -qE "^\| memory bandwidth, GB/s \| 4800 \| table \| 4535 \| 94.49 \|" "$TMPDIR/cached.md"

@@ -174,7 +174,7 @@ void check_ledger(const llmperf_profile *profile, const llmperf_ledger *expected
         NUMBER(launches_missing),     NUMBER(records_dropped),    NUMBER(records_invalid_time),
         NUMBER(records_incomplete),   NUMBER(records_duplicate),  NUMBER(records_late),
         NUMBER(graph_nodes_unmapped), NUMBER(regions_dropped),    NUMBER(regions_truncated),
-        NUMBER(regions_unbalanced),
+        NUMBER(regions_unbalanced),   NUMBER(graphs_device_launchable),
     };
 #undef NUMBER
     const llmperf_ledger ledger = ledger_of(profile);

@@ -48,7 +48,9 @@ static void take_activities(void *context, const struct lp_activity *activities,
 
 static struct lp_attribution *create(struct found *found)
 {
-    const struct lp_attribution_sink sink = { found, take_region, take_count, take_activities };
+    const struct lp_attribution_sink sink = {
+        .context = found, .region = take_region, .count = take_count, .activities = take_activities
+    };
     struct lp_attribution *attribution = lp_attribution_create(&sink);
 
     assert_non_null(attribution);
@@ -84,7 +86,7 @@ static llmperf_ledger close_books(struct lp_attribution *attribution)
 {
     llmperf_ledger ledger = LLMPERF_LEDGER_INIT;
 
-    lp_attribution_settle(attribution, true);
+    lp_attribution_settle(attribution, 0, true);
     lp_attribution_ledger(attribution, &ledger);
     lp_attribution_free(attribution);
     return ledger;
@@ -99,10 +101,10 @@ static void a_record_waits_two_rounds_for_its_launch(void **state)
     (void)state;
     run(attribution, kernel(1));
     run(attribution, kernel(2));
-    lp_attribution_settle(attribution, false);
+    lp_attribution_settle(attribution, 0, false);
     assert_int_equal(found.activities, 0);
     launch(attribution, LP_LAUNCH_KERNEL, 1);
-    lp_attribution_settle(attribution, false);
+    lp_attribution_settle(attribution, 0, false);
     assert_int_equal(found.activities, 2);
     launch(attribution, LP_LAUNCH_KERNEL, 2); /* too late */
     ledger = close_books(attribution);
@@ -278,10 +280,10 @@ static void a_backlog_of_launches_is_not_forgotten(void **state)
     (void)state;
     for (uint32_t id = 1; id <= backlog; id++)
         launch(attribution, LP_LAUNCH_KERNEL, id);
-    lp_attribution_settle(attribution, false);
+    lp_attribution_settle(attribution, 0, false);
     for (uint32_t id = 1; id <= backlog; id++)
         run(attribution, kernel(id));
-    lp_attribution_settle(attribution, false);
+    lp_attribution_settle(attribution, 0, false);
     ledger = close_books(attribution);
     assert_int_equal(ledger.kernels_attributed, backlog);
     assert_int_equal(ledger.kernels_unattributed, 0);

@@ -17,6 +17,8 @@
 #include "tests/support/play.h"
 
 static const char small[] = "begin LLM@prefill tokens=4\nlaunch k\ncopy htod bytes=3\ngraph a,b\n"
+                            "node graph=5 index=0 nodes=2\ninstantiate graph=6 from=5 nodes=2\n"
+                            "graph_update graph=6 from=5\ngraph a,b graph=6 index=0\n"
                             "launch k stream=9 device=1\nend\nbegin odd kind=stage\nend\n";
 
 struct bytes {
@@ -196,7 +198,22 @@ static void another_kind_or_version_of_file_is_refused(void **state)
     check_error("is not a recording of this library");
     bytes.at[7]++;
     assert_int_equal(replay(bytes.at, bytes.size, &profile), LLMPERF_EFORMAT);
-    check_error("is a recording of version 2, this library reads version 1");
+    check_error("is a recording of version 3, this library reads versions 1 to 2");
+    free(bytes.at);
+}
+
+static void version_1_says_that_captures_were_not_recorded(void **state)
+{
+    struct bytes bytes = record("graph a graph=3\n", NULL);
+    llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
+    llmperf_profile *profile;
+
+    (void)state;
+    bytes.at[7] = 1;
+    assert_int_equal(replay(bytes.at, bytes.size, &profile), 0);
+    assert_int_equal(llmperf_profile_kernel(profile, 0, &kernel), 0);
+    assert_string_equal(kernel.captured_in, "LLM@(capture not recorded)/LLM@graph 3 node 1");
+    llmperf_profile_free(profile);
     free(bytes.at);
 }
 
@@ -308,6 +325,7 @@ int main(void)
         cmocka_unit_test(a_recording_of_running_threads_plays_as_it_was),
         cmocka_unit_test(a_replay_can_be_recorded_again),
         cmocka_unit_test(another_kind_or_version_of_file_is_refused),
+        cmocka_unit_test(version_1_says_that_captures_were_not_recorded),
         cmocka_unit_test(a_cut_recording_is_incomplete),
         cmocka_unit_test(a_recording_cut_between_chunks_is_incomplete),
         cmocka_unit_test(each_flipped_bit_is_told),

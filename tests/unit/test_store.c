@@ -106,6 +106,7 @@ static const struct field ledger_fields[] = {
     { LEDGER(NUMBER, attributed_gpu_time_share) },
     { LEDGER(WORD, verdict) },
     { LEDGER(RESERVED, reserved) },
+    { LEDGER(COUNT, graphs_device_launchable) },
 };
 
 static const struct field region_fields[] = {

@@ -224,6 +224,7 @@ class llmperf_ledger(Structure):
         ("attributed_gpu_time_share", c_double),
         ("verdict", c_uint32),
         ("reserved", c_uint32),
+        ("graphs_device_launchable", c_uint64),
     ]
 
 

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Node of a CUDA graph -> region that captured it, played back from graph events. Each executable
+ * graph has an array of paths by node index, so a device record costs two loads. What an update of
+ * a graph changes holds for launches after it: older arrays are kept for records that are still to
+ * come. */
+#ifndef LP_ATTRIBUTION_GRAPH_MAP_H
+#define LP_ATTRIBUTION_GRAPH_MAP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/base/hashmap.h"
+#include "lib/base/vector.h"
+#include "lib/record/graph_event.h"
+#include "lib/record/record.h"
+
+#define LP_GRAPH_INDEX_LIMIT (1u << 20) /* nodes of one graph */
+#define LP_GRAPH_VERSIONS    1024u        /* arrays kept of a graph that is updated again and again */
+#define LP_GRAPH_DEAD_BYTES  (8u << 20) /* arrays kept of destroyed executable graphs */
+#define LP_GRAPH_NAMED_NODES 4096u /* nodes without a capture region that get a row of their own   \
+                                    */
+
+/** Paths that held for launches before the one with correlation id `until`. */
+struct lp_graph_version {
+    uint32_t until, count;
+    uint32_t *paths;
+};
+
+/** When the first record of a launch began on the device. */
+struct lp_graph_span {
+    uint64_t start_ns;
+    uint32_t correlation;
+};
+
+/** A node that the update under way has changed. */
+struct lp_graph_change {
+    uint64_t source; /* before */
+    uint32_t index;
+};
+
+struct lp_graph {
+    uint32_t id, origin; /* origin: what it was instantiated from, or updated with last */
+    uint32_t update;     /* correlation id of the update that made `paths`; 0: none */
+    uint32_t forgotten;  /* launches before this one belong to an array that is gone; 0: none */
+    uint32_t inlined;    /* first index of the nodes of nested graphs; 0: none */
+    bool executable, dead;
+    bool has_bodies;           /* kernels of conditional bodies came, which name no launch */
+    LP_VECTOR(uint32_t) paths; /* by index; LP_PATH_UNKNOWN: not known */
+    LP_VECTOR(uint64_t)
+    sources; /* by index: node that it follows, its own if it was captured here;
+                0: no such node */
+    LP_VECTOR(struct lp_graph_version) old; /* oldest first */
+    LP_VECTOR(struct lp_graph_change) changes;
+    uint32_t launch_node,
+        last_launch; /* of its launches: their region, if it is one, and the last */
+    bool launched_in_many;
+    LP_VECTOR(struct lp_graph_span) spans; /* a ring once it is full */
+    uint32_t span_at;
+};
+
+/** A destroyed executable graph whose arrays are kept. */
+struct lp_dead_graph {
+    uint32_t id;
+    size_t bytes;
+};
+
+struct lp_graph_map {
+    LP_VECTOR(struct lp_graph) graphs;
+    struct lp_hashmap index;              /* graph id -> position in graphs */
+    LP_VECTOR(struct lp_dead_graph) dead; /* oldest first */
+    size_t dead_bytes, emptied;           /* emptied: graphs without arrays */
+    uint32_t last_id, last;               /* the graph that was looked for last */
+    uint32_t named;                       /* nodes without a capture region that have a name */
+    uint64_t lost, device_launchable;
+    bool not_recorded, failed;
+};
+
+void lp_graph_map_event(struct lp_graph_map *map, const struct lp_graph_event *event);
+
+/** A graph was launched from the host. */
+void lp_graph_map_launch(struct lp_graph_map *map, uint32_t graph, uint32_t correlation,
+                         uint32_t node);
+
+/** A record of this graph came with the correlation id of its launch. */
+void lp_graph_map_seen(struct lp_graph_map *map, const struct lp_activity *activity);
+
+/** Correlation id of the launch that a record belongs to which names none, as kernels in bodies of
+ * conditional nodes do: launches of one executable graph run one after the other, so it is the last
+ * one that had begun.
+ * @param all_in  The records of this round are in: a guess by time is as good as it gets.
+ * @return LP_CORRELATION_NONE: not known, or not yet. */
+uint32_t lp_graph_map_launch_of(struct lp_graph_map *map, const struct lp_activity *activity,
+                                bool all_in);
+
+/** Path that captured the node of a record, launched with `correlation`. *unmapped: the path is one
+ * that stands for a reason why it is not known. */
+uint32_t lp_graph_map_captured(struct lp_graph_map *map, const struct lp_activity *activity,
+                               uint32_t correlation, bool *unmapped);
+
+void lp_graph_map_clear(struct lp_graph_map *map);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Updates of executable graphs, for graph_map.c. */
+#ifndef LP_ATTRIBUTION_GRAPH_UPDATE_H
+#define LP_ATTRIBUTION_GRAPH_UPDATE_H
+
+#include "lib/attribution/graph_map.h"
+
+/** A graph that was heard of; NULL: it was not. Valid until a graph is added. */
+struct lp_graph *lp_graph_map_find(struct lp_graph_map *map, uint32_t id);
+
+/** Path that captured a node; LP_PATH_UNKNOWN: not known. */
+uint32_t lp_graph_map_path(struct lp_graph_map *map, uint64_t node);
+
+/** The first word of the update with this correlation id: keep what held before. */
+void lp_graph_begin_update(struct lp_graph_map *map, struct lp_graph *graph, uint32_t correlation);
+
+/** The update is complete: nodes that it did not name follow graph `origin` as well. */
+void lp_graph_end_update(struct lp_graph_map *map, uint32_t id, uint32_t origin);
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/attribution/units.h"
+
+#include "lib/base/status.h"
+
+#define LOOK_NS UINT64_C(50000000) /* between two looks at the ended ones */
+
+/* A graph brings any number of records, and nobody says which is the last: while it runs, the
+ * driver hands some over at each flush, five times a second. */
+#define QUIET_NS UINT64_C(1000000000)
+
+/* A launch may never bring its record. */
+#define GIVEN_UP_NS UINT64_C(60000000000)
+
+static struct lp_unit *find_unit(struct lp_units *units, uint32_t id)
+{
+    uint32_t slot = id & UINT16_MAX;
+    struct lp_unit *unit = slot && slot < units->slots.count ? &units->slots.items[slot] : NULL;
+
+    return unit && unit->in_use && unit->generation == id >> 16 ? unit : NULL;
+}
+
+/* A free slot; 0: none. */
+static uint32_t take_slot(struct lp_units *units)
+{
+    static const struct lp_unit fresh = { 0 };
+
+    if (units->vacant.count > 0)
+        return units->vacant.items[--units->vacant.count];
+    if (units->slots.count == 0 && lp_vector_push(&units->slots, fresh) < 0)
+        return 0;
+    if (units->slots.count >= LP_UNIT_SLOTS || lp_vector_push(&units->slots, fresh) < 0)
+        return 0;
+    return (uint32_t)units->slots.count - 1;
+}
+
+uint32_t lp_units_begin(struct lp_units *units, uint32_t parent, uint64_t now_ns)
+{
+    uint32_t slot = take_slot(units);
+    uint16_t generation;
+
+    if (slot == 0) {
+        units->untracked++;
+        return LP_UNIT_NONE;
+    }
+    generation = (uint16_t)(units->slots.items[slot].generation + 1);
+    units->slots.items[slot] = (struct lp_unit){ now_ns, parent, 0, generation, true };
+    return (uint32_t)generation << 16 | slot;
+}
+
+void lp_units_end(struct lp_units *units, uint32_t id, uint64_t now_ns)
+{
+    struct lp_unit *unit = find_unit(units, id);
+
+    if (!unit)
+        return;
+    if (now_ns > unit->touched_ns)
+        unit->touched_ns = now_ns;
+    if (lp_vector_push(&units->ended, id) < 0) {
+        unit->in_use = false; /* Without memory it is forgotten. */
+        units->untracked++;
+    }
+}
+
+void lp_units_launched(struct lp_units *units, uint32_t id)
+{
+    for (struct lp_unit *unit; (unit = find_unit(units, id)); id = unit->parent)
+        unit->pending++;
+}
+
+void lp_units_landed(struct lp_units *units, uint32_t id, bool first, uint64_t now_ns)
+{
+    for (struct lp_unit *unit; (unit = find_unit(units, id)); id = unit->parent) {
+        unit->pending -= first && unit->pending > 0;
+        unit->touched_ns = now_ns;
+    }
+}
+
+static bool is_done(const struct lp_unit *unit, uint64_t now_ns)
+{
+    uint64_t quiet_ns = now_ns > unit->touched_ns ? now_ns - unit->touched_ns : 0;
+
+    return quiet_ns >= GIVEN_UP_NS || (unit->pending == 0 && quiet_ns >= QUIET_NS);
+}
+
+void lp_units_settle(struct lp_units *units, uint64_t now_ns, bool final,
+                     const struct lp_attribution_sink *sink)
+{
+    size_t kept = 0;
+
+    if (!final && now_ns - units->looked_ns < LOOK_NS)
+        return;
+    units->looked_ns = now_ns;
+    for (size_t i = 0; i < units->ended.count; i++) {
+        uint32_t id = units->ended.items[i];
+        struct lp_unit *unit = find_unit(units, id);
+
+        if (!final && !is_done(unit, now_ns)) {
+            units->ended.items[kept++] = id;
+            continue;
+        }
+        sink->units.done(sink->context, id);
+        unit->in_use = false;
+        /* Without memory for the list the slot is not used again. */
+        (void)lp_vector_push(&units->vacant, (uint16_t)(id & UINT16_MAX));
+    }
+    units->ended.count = kept;
+}
+
+void lp_units_clear(struct lp_units *units)
+{
+    lp_vector_clear(&units->slots);
+    lp_vector_clear(&units->vacant);
+    lp_vector_clear(&units->ended);
+}

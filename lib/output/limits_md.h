@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** MFU and MBU as Markdown.
+ * @threads one at a time per object */
+#ifndef LP_OUTPUT_LIMITS_MD_H
+#define LP_OUTPUT_LIMITS_MD_H
+
+#include "lib/base/text.h"
+#include "lib/output/view.h"
+
+/** The limits of the GPU, as they are used and as they were measured, and how much of both the
+ * stages reached. One line where there is no such GPU or no work to hold against it. */
+void lp_limits_md(const struct lp_view *view, struct lp_text *out);
+
+#endif

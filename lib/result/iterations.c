@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/result/iterations.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "lib/base/status.h"
+#include "lib/base/text.h"
+#include "lib/record/paths.h"
+#include "llmperf/region.h"
+
+/* Pieces that a unit keeps: a step has hundreds. The older half of longer ones becomes a sum. */
+#define SPANS_KEPT 16384u
+
+int lp_iterations_init(struct lp_iterations *iterations)
+{
+    *iterations = (struct lp_iterations){ 0 };
+    iterations->recent = calloc(1, sizeof(*iterations->recent));
+    return iterations->recent ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
+}
+
+static struct lp_unit_work *find_work(const struct lp_iterations *iterations, uint32_t unit)
+{
+    uint32_t slot = unit & UINT16_MAX;
+    struct lp_unit_work *work =
+        unit && slot < iterations->works.count ? iterations->works.items[slot] : NULL;
+
+    return work && work->unit == unit ? work : NULL;
+}
+
+/* The place of a unit, with the memory that an earlier one in it left. */
+static struct lp_unit_work *make_work(struct lp_iterations *iterations, uint32_t unit)
+{
+    uint32_t slot = unit & UINT16_MAX;
+    struct lp_unit_work **place, *none = NULL;
+
+    while (iterations->works.count <= slot)
+        if (lp_vector_push(&iterations->works, none) < 0)
+            return NULL;
+    place = &iterations->works.items[slot];
+    if (!*place)
+        *place = calloc(1, sizeof(**place));
+    return *place;
+}
+
+void lp_iterations_begin(struct lp_iterations *iterations, uint32_t unit, uint32_t parent,
+                         uint32_t node, uint64_t begin_ns)
+{
+    struct lp_unit_work *work = make_work(iterations, unit), fresh = { .unit = unit };
+
+    if (!work) {
+        iterations->failed = true;
+        return;
+    }
+    fresh.parent = parent;
+    fresh.node = node;
+    fresh.begin_ns = begin_ns;
+    fresh.spans.items = work->spans.items;
+    fresh.spans.capacity = work->spans.capacity;
+    *work = fresh;
+}
+
+void lp_iterations_count(struct lp_iterations *iterations, uint32_t unit, uint32_t quantity,
+                         uint64_t amount)
+{
+    struct lp_unit_work *work = find_work(iterations, unit);
+    uint64_t room;
+
+    if (!work || quantity >= LP_QUANTITIES)
+        return;
+    room = LLMPERF_UNKNOWN - 1 - work->quantities[quantity];
+    work->quantities[quantity] += amount < room ? amount : room;
+}
+
+struct lp_unit_work *lp_iterations_end(struct lp_iterations *iterations, uint32_t unit,
+                                       uint64_t end_ns, bool truncated)
+{
+    struct lp_unit_work *work = find_work(iterations, unit);
+
+    if (!work)
+        return NULL;
+    work->ended = true;
+    work->truncated = truncated;
+    work->end_ns = end_ns;
+    return work;
+}
+
+static int compare_spans(const void *left, const void *right)
+{
+    const struct lp_span *a = left, *b = right;
+
+    return (a->start > b->start) - (a->start < b->start);
+}
+
+/* A piece of work behind all that begin earlier: what it adds to the busy time, and whom the gap in
+ * front of it is charged to. */
+static void fold_span(struct lp_unit_work *work, const struct lp_span *span)
+{
+    uint64_t gap = span->start > work->frontier_ns ? span->start - work->frontier_ns : 0;
+
+    if (work->frontier_ns == 0)
+        work->first_ns = span->start;
+    else if (span->launched > work->frontier_ns)
+        work->idle_launch_ns += gap;
+    else
+        work->idle_wait_ns += gap;
+    if (work->frontier_ns == 0 || gap > 0)
+        work->busy_ns += span->end - span->start;
+    else if (span->end > work->frontier_ns)
+        work->busy_ns += span->end - work->frontier_ns;
+    if (span->end > work->frontier_ns)
+        work->frontier_ns = span->end;
+}
+
+/* Turn the first `count` pieces, by their start, into sums. */
+static void fold_spans(struct lp_unit_work *work, size_t count)
+{
+    size_t left = work->spans.count - count;
+
+    if (work->spans_sorted_not)
+        qsort(work->spans.items, work->spans.count, sizeof(*work->spans.items), compare_spans);
+    work->spans_sorted_not = false;
+    for (size_t i = 0; i < count; i++)
+        fold_span(work, &work->spans.items[i]);
+    for (size_t i = 0; i < left; i++)
+        work->spans.items[i] = work->spans.items[count + i];
+    work->spans.count = left;
+}
+
+static void add_span(struct lp_iterations *iterations, struct lp_unit_work *work,
+                     const struct lp_span *span)
+{
+    const struct lp_span *last =
+        work->spans.count > 0 ? &work->spans.items[work->spans.count - 1] : NULL;
+
+    work->spans_sorted_not |= last && span->start < last->start;
+    if (lp_vector_push(&work->spans, *span) < 0)
+        iterations->failed = true;
+    if (work->spans.count >= SPANS_KEPT)
+        fold_spans(work, SPANS_KEPT / 2);
+}
+
+void lp_iterations_add(struct lp_iterations *iterations, const struct lp_activity *activity,
+                       uint8_t kernel_class)
+{
+    struct lp_span span = { activity->start_ns, activity->end_ns,
+                            activity->start_ns -
+                                lp_queued_before(activity->start_ns, activity->queued) };
+    uint32_t unit = activity->unit;
+
+    if (unit && !find_work(iterations, unit))
+        iterations->late++;
+    for (struct lp_unit_work *work; (work = find_work(iterations, unit)); unit = work->parent) {
+        add_span(iterations, work, &span);
+        work->activities++;
+        work->class_ns[kernel_class] += span.end - span.start;
+    }
+}
+
+/* Row of a stage; NULL without memory. */
+static struct lp_stage_total *find_stage(struct lp_iterations *iterations, uint32_t node)
+{
+    uint32_t row = lp_hashmap_get(&iterations->stage_rows, node, 0);
+    struct lp_text path = { NULL, 0, 0, false };
+    struct lp_stage_total total = { .node = node };
+
+    if (row != LP_HASHMAP_NONE)
+        return &iterations->stages.items[row];
+    row = (uint32_t)iterations->stages.count;
+    lp_path_print(&path, node);
+    total.path = path.bytes;
+    if (path.failed || lp_vector_push(&iterations->stages, total) < 0) {
+        lp_text_clear(&path);
+        return NULL;
+    }
+    if (lp_hashmap_put(&iterations->stage_rows, node, 0, row) < 0)
+        iterations->failed = true;
+    return &iterations->stages.items[row];
+}
+
+static double to_ms(uint64_t ns)
+{
+    return (double)ns / 1e6;
+}
+
+static uint64_t known(uint64_t quantity)
+{
+    return quantity ? quantity : LLMPERF_UNKNOWN;
+}
+
+static void fill_device(llmperf_iteration *row, const struct lp_unit_work *work, bool with_device)
+{
+    bool ran = with_device && work->activities > 0;
+
+    row->activities = with_device ? work->activities : LLMPERF_UNKNOWN;
+    row->busy_ms = with_device ? to_ms(work->busy_ns) : (double)NAN;
+    row->span_ms = ran ? to_ms(work->frontier_ns - work->first_ns) : (double)NAN;
+    row->idle_launch_ms = ran ? to_ms(work->idle_launch_ns) : (double)NAN;
+    row->idle_wait_ms = ran ? to_ms(work->idle_wait_ns) : (double)NAN;
+    row->idle_ms = ran ? to_ms(work->idle_launch_ns + work->idle_wait_ns) : (double)NAN;
+    for (size_t i = 0; i < LLMPERF_ITERATION_CLASSES; i++)
+        row->class_ms[i] = with_device ? to_ms(work->class_ns[i]) : (double)NAN;
+}
+
+static llmperf_iteration make_row(const struct lp_unit_work *work, const char *path,
+                                  uint64_t sequence, bool with_device)
+{
+    llmperf_iteration row = LLMPERF_ITERATION_INIT;
+
+    row.region = path;
+    row.sequence = sequence;
+    row.begin_ns = work->begin_ns;
+    row.tokens = known(work->quantities[LLMPERF_QUANTITY_TOKENS]);
+    row.sequences = known(work->quantities[LLMPERF_QUANTITY_SEQUENCES]);
+    row.context = known(work->quantities[LLMPERF_QUANTITY_CONTEXT]);
+    row.flops = known(work->quantities[LLMPERF_QUANTITY_FLOPS]);
+    row.bytes = known(work->quantities[LLMPERF_QUANTITY_BYTES]);
+    row.wall_ms = to_ms(work->end_ns - work->begin_ns);
+    fill_device(&row, work, with_device);
+    return row;
+}
+
+/* A class that did not run in an instance counts there as 0: also in those before its first. */
+static int add_class(struct lp_stage_total *stage, size_t index, uint64_t value_ns, uint64_t before)
+{
+    struct lp_distribution **distribution = &stage->classes[index];
+    int status = 0;
+
+    if (!*distribution && value_ns == 0)
+        return 0;
+    if (!*distribution && !(*distribution = calloc(1, sizeof(**distribution))))
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    while ((*distribution)->count < before && status == 0)
+        status = lp_distribution_add(*distribution, 0);
+    return status < 0 ? status : lp_distribution_add(*distribution, value_ns);
+}
+
+static int add_to_stage(struct lp_stage_total *stage, const struct lp_unit_work *work,
+                        bool with_device)
+{
+    const uint64_t times[LP_STAGE_TIMES] = {
+        [LP_STAGE_WALL] = work->end_ns - work->begin_ns,
+        [LP_STAGE_SPAN] = work->frontier_ns - work->first_ns,
+        [LP_STAGE_BUSY] = work->busy_ns,
+        [LP_STAGE_IDLE] = work->idle_launch_ns + work->idle_wait_ns,
+        [LP_STAGE_IDLE_LAUNCH] = work->idle_launch_ns,
+        [LP_STAGE_IDLE_WAIT] = work->idle_wait_ns,
+    };
+    uint64_t before = stage->times[LP_STAGE_BUSY].count;
+    int status = lp_distribution_add(&stage->times[LP_STAGE_WALL], times[LP_STAGE_WALL]);
+
+    for (size_t i = 0; with_device && status == 0 && i < LLMPERF_ITERATION_CLASSES; i++)
+        status = add_class(stage, i, work->class_ns[i], before);
+    for (size_t i = LP_STAGE_SPAN; with_device && status == 0 && i < LP_STAGE_TIMES; i++)
+        if (work->activities > 0 || i == LP_STAGE_BUSY)
+            status = lp_distribution_add(&stage->times[i], times[i]);
+    return status;
+}
+
+void lp_iterations_done(struct lp_iterations *iterations, uint32_t unit, bool with_device)
+{
+    struct lp_unit_work *work = find_work(iterations, unit);
+    struct lp_stage_total *stage;
+    llmperf_iteration row;
+
+    if (!work)
+        return;
+    work->unit = 0;
+    if (work->truncated || work->end_ns < work->begin_ns)
+        return;
+    fold_spans(work, work->spans.count);
+    if (!(stage = find_stage(iterations, work->node))) {
+        iterations->failed = true;
+        return;
+    }
+    row = make_row(work, stage->path, ++iterations->sequence, with_device);
+    lp_iteration_ring_put(iterations->recent, &row);
+    if (add_to_stage(stage, work, with_device) < 0)
+        iterations->failed = true;
+}
+
+void lp_iterations_clear(struct lp_iterations *iterations)
+{
+    for (size_t i = 0; i < iterations->works.count; i++) {
+        if (iterations->works.items[i])
+            lp_vector_clear(&iterations->works.items[i]->spans);
+        free(iterations->works.items[i]);
+    }
+    for (size_t i = 0; i < iterations->stages.count; i++) {
+        struct lp_stage_total *stage = &iterations->stages.items[i];
+
+        free(stage->path);
+        for (size_t k = 0; k < LP_STAGE_TIMES; k++)
+            lp_distribution_clear(&stage->times[k]);
+        for (size_t k = 0; k < LLMPERF_ITERATION_CLASSES; k++) {
+            if (stage->classes[k])
+                lp_distribution_clear(stage->classes[k]);
+            free(stage->classes[k]);
+        }
+    }
+    lp_vector_clear(&iterations->works);
+    lp_vector_clear(&iterations->stages);
+    free(iterations->recent);
+    lp_hashmap_clear(&iterations->stage_rows);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Instances of stages one by one, and how their times are spread: for lib/result only. A unit
+ * takes what was launched in it and in the units nested in it. */
+#ifndef LP_RESULT_ITERATIONS_H
+#define LP_RESULT_ITERATIONS_H
+
+#include "lib/base/hashmap.h"
+#include "lib/base/vector.h"
+#include "lib/record/record.h"
+#include "lib/result/distribution.h"
+#include "lib/result/iteration_ring.h"
+#include "lib/result/result.h"
+
+/** A piece of device work, and when its launch was called. */
+struct lp_span {
+    uint64_t start, end, launched;
+};
+
+/** What is known of an instance while it is followed. */
+struct lp_unit_work {
+    uint32_t unit, parent, node;
+    bool ended, truncated;
+    uint64_t begin_ns, end_ns;
+    uint64_t quantities[LP_QUANTITIES];
+    uint64_t activities;
+    uint64_t class_ns[LLMPERF_ITERATION_CLASSES];
+    LP_VECTOR(struct lp_span) spans; /* not yet folded */
+    bool spans_sorted_not;
+    uint64_t first_ns, frontier_ns; /* of what was folded: first start, last end */
+    uint64_t busy_ns, idle_launch_ns, idle_wait_ns;
+};
+
+enum lp_stage_time {
+    LP_STAGE_WALL,
+    LP_STAGE_SPAN,
+    LP_STAGE_BUSY,
+    LP_STAGE_IDLE,
+    LP_STAGE_IDLE_LAUNCH,
+    LP_STAGE_IDLE_WAIT,
+    LP_STAGE_TIMES
+};
+
+/** All finished instances of one stage. */
+struct lp_stage_total {
+    uint32_t node;
+    char *path;
+    struct lp_distribution times[LP_STAGE_TIMES];
+    struct lp_distribution *classes[LLMPERF_ITERATION_CLASSES]; /* NULL: did not run */
+};
+
+struct lp_iterations {
+    LP_VECTOR(struct lp_unit_work *) works; /* by slot of the unit; NULL: never used */
+    LP_VECTOR(struct lp_stage_total) stages;
+    struct lp_hashmap stage_rows; /* by node */
+    struct lp_iteration_ring *recent;
+    uint64_t sequence; /* of the newest */
+    uint64_t late;     /* activities of units that were done */
+    bool failed;
+};
+
+/** 0 or LLMPERF_ENOMEM. */
+int lp_iterations_init(struct lp_iterations *iterations);
+
+void lp_iterations_begin(struct lp_iterations *iterations, uint32_t unit, uint32_t parent,
+                         uint32_t node, uint64_t begin_ns);
+void lp_iterations_count(struct lp_iterations *iterations, uint32_t unit, uint32_t quantity,
+                         uint64_t amount);
+
+/** The work of a unit whose end is known; NULL: it is not followed. */
+struct lp_unit_work *lp_iterations_end(struct lp_iterations *iterations, uint32_t unit,
+                                       uint64_t end_ns, bool truncated);
+
+void lp_iterations_add(struct lp_iterations *iterations, const struct lp_activity *activity,
+                       uint8_t kernel_class);
+
+/** A unit is complete: it becomes an iteration. `with_device`: device times mean something. */
+void lp_iterations_done(struct lp_iterations *iterations, uint32_t unit, bool with_device);
+
+/** Rows of what is done now into a profile. 0 or LLMPERF_ENOMEM. */
+int lp_iterations_freeze(const struct lp_iterations *iterations,
+                         const struct lp_classifier *classifier, llmperf_profile *profile);
+
+void lp_iterations_clear(struct lp_iterations *iterations);
+
+#endif

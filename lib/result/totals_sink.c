@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Totals as the receiver of what attribution finds out. */
+#include "lib/result/totals.h"
+
+static void take_region(void *totals, uint32_t node, uint64_t wall_ns, bool truncated)
+{
+    lp_totals_region(totals, node, wall_ns, truncated);
+}
+
+static void take_count(void *totals, uint32_t node, uint32_t quantity, uint64_t amount)
+{
+    lp_totals_count(totals, node, quantity, amount);
+}
+
+static void take_activities(void *totals, const struct lp_activity *activities, size_t count)
+{
+    lp_totals_activities(totals, activities, count);
+}
+
+static void begin_unit(void *context, uint32_t unit, uint32_t parent, uint32_t node,
+                       uint64_t begin_ns)
+{
+    struct lp_totals *totals = context;
+
+    lp_iterations_begin(&totals->iterations, unit, parent, node, begin_ns);
+}
+
+static void count_unit(void *context, uint32_t unit, uint32_t quantity, uint64_t amount)
+{
+    struct lp_totals *totals = context;
+
+    lp_iterations_count(&totals->iterations, unit, quantity, amount);
+}
+
+static void end_unit(void *context, uint32_t unit, uint64_t end_ns, bool truncated)
+{
+    struct lp_totals *totals = context;
+    struct lp_unit_work *work = lp_iterations_end(&totals->iterations, unit, end_ns, truncated);
+
+    if (work && !truncated)
+        lp_totals_derive_work(totals, work);
+}
+
+static void finish_unit(void *context, uint32_t unit)
+{
+    struct lp_totals *totals = context;
+
+    lp_iterations_done(&totals->iterations, unit, totals->devices.count > 0);
+}
+
+struct lp_attribution_sink lp_totals_sink(struct lp_totals *totals)
+{
+    return (struct lp_attribution_sink){
+        totals,
+        take_region,
+        take_count,
+        take_activities,
+        { begin_unit, count_unit, end_unit, finish_unit },
+    };
+}

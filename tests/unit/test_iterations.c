@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Busy and idle time of an instance against a slow count, and reading iterations while they are
+ * written. */
+#include <math.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lib/record/paths.h"
+#include "lib/result/iterations.h"
+#include "llmperf/activity.h"
+
+#define UNIT 0x10001u
+
+static uint64_t next_random(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return *state >> 33;
+}
+
+/* Kernels on two streams, every time a multiple of 64 ns as the launch times are. */
+static void make_kernels(struct lp_activity *kernels, size_t count)
+{
+    uint64_t random = 7, free_ns[2] = { 64000, 64000 }, called_ns = 64000;
+
+    for (size_t i = 0; i < count; i++) {
+        size_t stream = next_random(&random) % 2;
+        uint64_t start_ns;
+
+        called_ns += 64 * (next_random(&random) % 50);
+        start_ns = called_ns + 128 > free_ns[stream] ? called_ns + 128 : free_ns[stream];
+        start_ns += 64 * (next_random(&random) % 8);
+        free_ns[stream] = start_ns + 64 * (1 + next_random(&random) % 30);
+        kernels[i] = (struct lp_activity){ .start_ns = start_ns,
+                                           .end_ns = free_ns[stream],
+                                           .unit = UNIT,
+                                           .queued = lp_queued(called_ns),
+                                           .kind = LLMPERF_ACTIVITY_KERNEL };
+    }
+}
+
+/* Records of two streams come a little out of order. */
+static void shuffle(struct lp_activity *kernels, size_t count)
+{
+    uint64_t random = 11;
+
+    for (size_t i = 0; i + 64 < count; i++) {
+        size_t other = i + next_random(&random) % 64;
+        struct lp_activity kernel = kernels[i];
+
+        kernels[i] = kernels[other];
+        kernels[other] = kernel;
+    }
+}
+
+struct sums {
+    uint64_t span_ns, busy_ns, launch_ns, wait_ns;
+};
+
+static int compare_starts(const void *left, const void *right)
+{
+    const struct lp_activity *a = left, *b = right;
+
+    return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
+}
+
+static struct sums count_slowly(const struct lp_activity *kernels, size_t count)
+{
+    struct lp_activity *sorted = malloc(count * sizeof(*sorted));
+    struct sums sums = { 0, 0, 0, 0 };
+    uint64_t end_ns = 0;
+
+    memcpy(sorted, kernels, count * sizeof(*sorted));
+    qsort(sorted, count, sizeof(*sorted), compare_starts);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t called_ns = (uint64_t)sorted[i].queued << 6;
+
+        if (i > 0 && sorted[i].start_ns > end_ns && called_ns > end_ns)
+            sums.launch_ns += sorted[i].start_ns - end_ns;
+        else if (i > 0 && sorted[i].start_ns > end_ns)
+            sums.wait_ns += sorted[i].start_ns - end_ns;
+        end_ns = sorted[i].end_ns > end_ns ? sorted[i].end_ns : end_ns;
+    }
+    sums.span_ns = end_ns - sorted[0].start_ns;
+    sums.busy_ns = sums.span_ns - sums.launch_ns - sums.wait_ns;
+    free(sorted);
+    return sums;
+}
+
+static void check_instance(size_t count)
+{
+    struct lp_activity *kernels = malloc(count * sizeof(*kernels));
+    struct lp_iterations iterations;
+    llmperf_iteration row = LLMPERF_ITERATION_INIT;
+    struct sums sums;
+
+    make_kernels(kernels, count);
+    shuffle(kernels, count);
+    sums = count_slowly(kernels, count);
+    assert_int_equal(lp_iterations_init(&iterations), 0);
+    lp_iterations_begin(&iterations, UNIT, 0, lp_path_intern(LP_PATH_ROOT, "LLM@prefill"), 1000);
+    for (size_t i = 0; i < count; i++)
+        lp_iterations_add(&iterations, &kernels[i], 3);
+    assert_non_null(lp_iterations_end(&iterations, UNIT, 2000, false));
+    lp_iterations_done(&iterations, UNIT, true);
+    assert_true(lp_iteration_ring_next(iterations.recent, 0, &row));
+    assert_int_equal(row.activities, count);
+    assert_true(fabs(row.span_ms * 1e6 - (double)sums.span_ns) < 0.01);
+    assert_true(fabs(row.busy_ms * 1e6 - (double)sums.busy_ns) < 0.01);
+    assert_true(fabs(row.idle_launch_ms * 1e6 - (double)sums.launch_ns) < 0.01);
+    assert_true(fabs(row.idle_wait_ms * 1e6 - (double)sums.wait_ns) < 0.01);
+    assert_true(count < 100 || (sums.launch_ns > 0 && sums.wait_ns > 0));
+    lp_iterations_clear(&iterations);
+    free(kernels);
+}
+
+static void times_are_those_of_a_slow_count(void **state)
+{
+    (void)state;
+    check_instance(2);
+    check_instance(700);
+}
+
+static void an_instance_of_any_length_is_exact_in_bounded_memory(void **state)
+{
+    (void)state;
+    check_instance(100000);
+}
+
+static void late_work_of_a_finished_instance_changes_nothing_but_a_count(void **state)
+{
+    struct lp_activity kernel = { .start_ns = 64000, .end_ns = 65000, .unit = UNIT };
+    struct lp_iterations iterations;
+
+    (void)state;
+    assert_int_equal(lp_iterations_init(&iterations), 0);
+    lp_iterations_begin(&iterations, UNIT, 0, lp_path_intern(LP_PATH_ROOT, "LLM@prefill"), 1000);
+    lp_iterations_end(&iterations, UNIT, 2000, false);
+    lp_iterations_done(&iterations, UNIT, true);
+    lp_iterations_add(&iterations, &kernel, 0);
+    lp_iterations_done(&iterations, UNIT, true);
+    assert_int_equal(iterations.late, 1);
+    assert_int_equal(iterations.sequence, 1);
+    lp_iterations_clear(&iterations);
+}
+
+#define ROWS 200000u
+
+static struct lp_iteration_ring ring;
+
+static void *write_rows(void *context)
+{
+    (void)context;
+    for (uint64_t i = 1; i <= ROWS; i++) {
+        llmperf_iteration row = LLMPERF_ITERATION_INIT;
+
+        row.sequence = row.begin_ns = row.tokens = row.bytes = i;
+        row.class_ms[LLMPERF_ITERATION_CLASSES - 1] = (double)i;
+        lp_iteration_ring_put(&ring, &row);
+    }
+    return NULL;
+}
+
+static void rows_that_are_read_while_others_are_written_are_whole(void **state)
+{
+    pthread_t writer;
+    uint64_t last = 0;
+
+    (void)state;
+    assert_int_equal(pthread_create(&writer, NULL, write_rows, NULL), 0);
+    while (last < ROWS) {
+        llmperf_iteration row = LLMPERF_ITERATION_INIT;
+
+        if (!lp_iteration_ring_next(&ring, last, &row))
+            continue;
+        assert_true(row.sequence > last && row.sequence <= ROWS);
+        assert_true(row.begin_ns == row.sequence && row.tokens == row.sequence &&
+                    row.bytes == row.sequence);
+        assert_true((uint64_t)row.class_ms[LLMPERF_ITERATION_CLASSES - 1] == row.sequence);
+        last = row.sequence;
+    }
+    assert_int_equal(pthread_join(writer, NULL), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(times_are_those_of_a_slow_count),
+        cmocka_unit_test(an_instance_of_any_length_is_exact_in_bounded_memory),
+        cmocka_unit_test(late_work_of_a_finished_instance_changes_nothing_but_a_count),
+        cmocka_unit_test(rows_that_are_read_while_others_are_written_are_whole),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

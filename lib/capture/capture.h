@@ -25,6 +25,13 @@ size_t lp_capture_drain(const struct lp_device_sink *sink);
  * collector. NULL: nobody. */
 void lp_capture_on_pressure(void (*wake)(void));
 
+/** Called when the program first makes a context, and again when it first launches: in a driver
+ * callback on its own thread. NULL: nobody. */
+void lp_capture_on_first_use(void (*tell)(void));
+
+/** Has the program made a context since CUPTI listens? */
+bool lp_capture_device_used(void);
+
 /** Is this process a forked child of one that captured? Such a child records nothing. @threads any
  * thread */
 bool lp_capture_forked(void);

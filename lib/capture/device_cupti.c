@@ -17,6 +17,7 @@
 #include "lib/capture/cupti_decode.h"
 #include "lib/capture/cupti_graphs.h"
 #include "lib/capture/cupti_symbols.h"
+#include "lib/capture/first_use.h"
 #include "lib/capture/graph_log.h"
 #include "lib/capture/threads.h"
 
@@ -48,6 +49,7 @@ static void on_launch(uint32_t id, const struct lp_cupti_callback_data *data)
 {
     if (data->site == LP_CUPTI_SITE_ENTER) {
         node_created = false;
+        lp_note_use(&lp_first_launch);
         /* At enter, not at exit: a short kernel's record may be read before the call returns. */
         lp_thread_launch((enum lp_launch_kind)launch_kinds[id],
                          launch_kinds[id] == LP_LAUNCH_GRAPH && lp_thread_recording()
@@ -75,6 +77,8 @@ static void on_callback(void *user, uint32_t domain, uint32_t id, const void *da
         on_launch(id, data);
     else if (domain == LP_CUPTI_DOMAIN_DRIVER_API && id < sizeof(graph_calls) && graph_calls[id])
         lp_cupti_graph_call(cupti, (enum lp_graph_call)graph_calls[id], data);
+    else if (domain == LP_CUPTI_DOMAIN_RESOURCE && id == LP_CUPTI_RESOURCE_CONTEXT_CREATED)
+        lp_note_use(&lp_first_context);
     else if (domain == LP_CUPTI_DOMAIN_RESOURCE)
         on_resource(id, data);
 }
@@ -203,6 +207,8 @@ static void switch_callbacks(const struct cupti_source *source, uint32_t on)
             on)
             lp_log(LLMPERF_LOG_DEBUG, "CUPTI does not know driver callback %u", id);
     }
+    cupti->EnableCallback(on, subscriber, LP_CUPTI_DOMAIN_RESOURCE,
+                          LP_CUPTI_RESOURCE_CONTEXT_CREATED);
 }
 
 static const uint32_t memory_kinds[] = { LP_CUPTI_KIND_MEMCPY, LP_CUPTI_KIND_MEMCPY2,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The collector thread: takes in host records and activities, attributes them, commits. All work
  * of a session happens here. */
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,13 +26,19 @@ static uint64_t host_time(const struct llmperf_session *session)
     return !session->source || session->source->ops->live ? lp_clock_now() : 0;
 }
 
+/* false: the program ends, and behind the driver's own exit handlers CUPTI crashes. */
+static bool may_call_driver(const struct llmperf_session *session)
+{
+    return !atomic_load(&session->driver_gone) || session->source->cupti_version == 0;
+}
+
 /* One look at everything: launches are always in before the activities that they explain. */
 static void do_round(struct llmperf_session *session, bool flush, bool force)
 {
     struct lp_device_source *source = session->source;
     int status = 0;
 
-    if (source && flush) {
+    if (source && flush && may_call_driver(session)) {
         source->ops->flush(source, force);
         session->flushed_ns = lp_clock_now();
     }
@@ -44,9 +51,6 @@ static void do_round(struct llmperf_session *session, bool flush, bool force)
     if (status < 0)
         lp_session_fail(session, status);
     session->playing = session->playing && status > 0;
-    if (source && source->ops->live &&
-        (session->activities > 0 || lp_attribution_pending(session->attribution) > 0))
-        lp_session_device_in_use();
     lp_attribution_settle(session->attribution, host_time(session), false);
 }
 
@@ -79,7 +83,7 @@ static void collect_outstanding(struct llmperf_session *session)
 
 static void stop_capture(struct llmperf_session *session)
 {
-    if (session->source && !session->paused)
+    if (session->source && !session->paused && may_call_driver(session))
         session->source->ops->pause(session->source);
     if (!session->source || session->source->ops->live)
         lp_capture_end();
@@ -139,8 +143,8 @@ static int finish_session(struct llmperf_session *session, llmperf_profile **pro
     if (status < 0)
         lp_session_fail(session, status);
     status = lp_session_profile(session, false, profile_out);
-    if (session->source) /* Here, not with the session: a released profiler is free when stop
-                            returns. */
+    if (session->source && may_call_driver(session)) /* Here, not with the session: a released
+                            profiler is free when stop returns. */
         session->source->ops->close(session->source);
     session->source = NULL;
     return status;
@@ -201,8 +205,8 @@ void *lp_session_collect(void *context)
 
         if (!session->playing)
             lp_wake_wait(ROUND_NS);
-        if (session->injected)
-            lp_session_take_attached(session);
+        if (session->injected && lp_session_take_attached(session))
+            lp_session_commit(session, true);
         request = lp_request_take(&session->requests);
         now = lp_clock_now();
         do_round(session, now - session->flushed_ns >= FLUSH_NS, false);

@@ -24,12 +24,10 @@ bool lp_other_tool(char *name, size_t size)
 
     if (getenv("NSYS_PROFILING_SESSION_ID"))
         snprintf(name, size, "Nsight Systems");
+    else if (getenv("NV_COMPUTE_PROFILER_PERFWORKS_DIR") || getenv("NV_TPS_LAUNCH_TOKEN"))
+        snprintf(name, size, "Nsight Compute");
     else if (!injected || !*injected || is_this_library(injected))
         return false;
-    else if (strstr(injected, "nsight-compute") || strstr(injected, "libcuda-injection"))
-        snprintf(name, size, "Nsight Compute");
-    else if (strstr(injected, "nsight-systems") || strstr(injected, "libToolsInjection"))
-        snprintf(name, size, "Nsight Systems");
     else
         snprintf(name, size, "a tool that CUDA_INJECTION64_PATH names, %s,", injected);
     return true;

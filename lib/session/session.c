@@ -80,9 +80,10 @@ static void await_other_stop(void)
     pthread_mutex_unlock(&life);
 }
 
-/* A program that ends without stopping its session still gets its report. It must run before
- * CUPTI's, the driver's and the runtime's own exit handlers: those registered later run first, so
- * it is registered again once the device is in use. */
+/* A program that ends without stopping its session still gets its report. Handlers run in the
+ * reverse order of their registration, and behind the driver's own, CUPTI crashes. So this one is
+ * registered again with the first context and with the first launch. If neither has happened, no
+ * device work is outstanding. */
 static void stop_at_exit(void)
 {
     struct llmperf_session *session;
@@ -92,6 +93,8 @@ static void stop_at_exit(void)
     pthread_mutex_lock(&life);
     session = exiting = active;
     pthread_mutex_unlock(&life);
+    if (session && !lp_capture_device_used())
+        session->driver_gone = true;
     if (session && llmperf_session_stop(session, NULL) == LLMPERF_ESTATE)
         await_other_stop();
     pthread_mutex_lock(&life);
@@ -103,13 +106,6 @@ static void stop_at_exit(void)
 static void register_exit(void)
 {
     atexit(stop_at_exit);
-}
-
-void lp_session_device_in_use(void)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-    pthread_once(&once, register_exit);
 }
 
 /* The pipeline, from the device side to the result side */
@@ -325,6 +321,7 @@ static int start_session(struct llmperf_session *session)
     if (session->failed < 0)
         return lp_error(session->failed, "%s", session->failure);
     lp_capture_on_pressure(lp_wake_post);
+    lp_capture_on_first_use(register_exit);
     if (!session->source || session->source->ops->live)
         lp_capture_begin(session->options.ring_bytes);
     if ((status = start_collector(session)) < 0)

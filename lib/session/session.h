@@ -44,6 +44,7 @@ struct llmperf_session {
     char *environment;                 /* JSON */
     bool environment_has_driver;
     bool paused;
+    _Atomic bool driver_gone; /* it may not be called any more */
     bool playing;        /* a finite source that is not over */
     uint64_t activities; /* delivered so far: progress */
     uint64_t start_ns, flushed_ns, committed_ns;
@@ -62,17 +63,15 @@ int lp_session_start_injected(const llmperf_session_options *options,
  * collector without waiting: the caller may hold locks of the driver. */
 void lp_session_attach(struct llmperf_session *session);
 
-/** The program uses the device: from now on its exit is met before the driver's own handlers. */
-void lp_session_device_in_use(void);
-
 /** Choose and open the source of a session that starts. 0, or negative as opening it. */
 int lp_session_choose_source(struct llmperf_session *session);
 
 /** A source that came too late for the collector is closed. */
 void lp_session_drop_attached(struct llmperf_session *session);
 
-/** Collector: take over a source that was attached, or the reason why none comes. */
-void lp_session_take_attached(struct llmperf_session *session);
+/** Collector: take over a source that was attached, or the reason why none comes. true: there was
+ * one to take. */
+bool lp_session_take_attached(struct llmperf_session *session);
 
 /** End the injected session, because the program starts one of its own. */
 void lp_inject_yield(void);

@@ -75,7 +75,7 @@ int lp_session_choose_source(struct llmperf_session *session)
     } else if (kind == LLMPERF_SOURCE_NONE) {
         go_without(session, "source none: device activity was not collected");
     } else if (session->injected) {
-        go_without(session, "no device activity: the program has not used CUDA");
+        go_without(session, "no device activity: the program had not used CUDA by then");
     } else if ((status = open_source(session, kind, &source)) == 0) {
         take_source(session, source);
     } else {
@@ -106,7 +106,7 @@ void lp_session_attach(struct llmperf_session *session)
     atomic_store(&session->attach_failed, true);
 }
 
-void lp_session_take_attached(struct llmperf_session *session)
+bool lp_session_take_attached(struct llmperf_session *session)
 {
     struct lp_device_source *source = atomic_exchange(&session->attached, NULL);
 
@@ -114,6 +114,7 @@ void lp_session_take_attached(struct llmperf_session *session)
         take_source(session, source);
     else if (!session->source && atomic_load(&session->attach_failed))
         go_without(session, session->attach_failure);
+    return source != NULL;
 }
 
 void lp_session_drop_attached(struct llmperf_session *session)

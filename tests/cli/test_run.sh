@@ -4,7 +4,7 @@
 . "$LLMPERF_SOURCE/tests/cli/common.sh"
 program=$LLMPERF_TEST_PROGRAMS/nvtx_program
 own=$LLMPERF_TEST_PROGRAMS/own_program
-unset CUDA_INJECTION64_PATH NVTX_INJECTION64_PATH NSYS_PROFILING_SESSION_ID
+unset CUDA_INJECTION64_PATH NVTX_INJECTION64_PATH NSYS_PROFILING_SESSION_ID NV_COMPUTE_PROFILER_PERFWORKS_DIR NV_TPS_LAUNCH_TOKEN
 
 last_line() { tail -n 1 out; }
 # metric EXPRESSION RUN: of metrics.json as m; regions by path as r
@@ -135,6 +135,10 @@ expect 0 run --out o -- "$program" ranges
 stderr_has "NVTX_INJECTION64_PATH is /opt/tool/libtool.so"
 stderr_has "another tool has the injection"
 unset CUDA_INJECTION64_PATH NVTX_INJECTION64_PATH
+NSYS_PROFILING_SESSION_ID=1 expect 0 run --out o -- "$program" ranges
+stderr_has "Nsight Systems profiles this program"
+NV_TPS_LAUNCH_TOKEN=x expect 0 run --out o -- "$program" ranges
+stderr_has "Nsight Compute profiles this program"
 
 # Injected by hand.
 library=$(python3 -c 'import os, sys; print(os.path.realpath(sys.argv[1]))' "$LLMPERF_TEST_PROGRAMS/../../lib/libllmperf.so")

@@ -78,6 +78,21 @@ static bool is_tier(const char *word)
     return strcmp(word, "regions") == 0 || strcmp(word, "light") == 0 || strcmp(word, "deep") == 0;
 }
 
+/* Under nsys or ncu nothing is set: they refuse to work beside another injection, and the ranges
+ * are theirs. */
+static bool runs_under_tool(void)
+{
+    const char *name =
+        getenv("NSYS_PROFILING_SESSION_ID") ? "Nsight Systems"
+        : getenv("NV_COMPUTE_PROFILER_PERFWORKS_DIR") || getenv("NV_TPS_LAUNCH_TOKEN")
+            ? "Nsight Compute"
+            : NULL;
+
+    if (name)
+        fprintf(stderr, "llmperf run: %s profiles this program: collecting is left to it\n", name);
+    return name != NULL;
+}
+
 /* Our place among the injections: another tool's is never taken. */
 static bool is_taken(const char *variable, const char *consequence)
 {
@@ -317,7 +332,10 @@ int cmd_run(const struct command *command, int argc, char **argv)
     out = options[1].value ? options[1].value : out && *out ? out : "runs";
     if ((status = make_job_folder(&job, out)) != EXIT_FINE)
         return status;
-    job.keep_cuda = is_taken("CUDA_INJECTION64_PATH", "kernels are not collected here");
-    job.keep_nvtx = is_taken("NVTX_INJECTION64_PATH", "NVTX ranges do not become regions");
+    job.keep_cuda = job.keep_nvtx = runs_under_tool();
+    if (!job.keep_cuda) {
+        job.keep_cuda = is_taken("CUDA_INJECTION64_PATH", "kernels are not collected here");
+        job.keep_nvtx = is_taken("NVTX_INJECTION64_PATH", "NVTX ranges do not become regions");
+    }
     return run_program(&job);
 }

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The moments when the program first makes a context and first launches. Inside capture; the door
+ * is capture.h. */
+#ifndef LP_CAPTURE_FIRST_USE_H
+#define LP_CAPTURE_FIRST_USE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+struct lp_first_use {
+    _Atomic bool seen;
+};
+
+extern struct lp_first_use lp_first_context, lp_first_launch;
+
+void lp_tell_first_use(struct lp_first_use *use);
+
+/** In a driver callback, on the program's thread. */
+static inline void lp_note_use(struct lp_first_use *use)
+{
+    /* Relaxed: whoever is first is settled by an exchange. */
+    if (__builtin_expect(!atomic_load_explicit(&use->seen, memory_order_relaxed), 0))
+        lp_tell_first_use(use);
+}
+
+#endif

@@ -8,6 +8,8 @@
 /* Figures in a sentence: three digits are plenty. */
 #define N(value)       LP_NUMBER(value, 3)
 #define PERCENT(share) LP_NUMBER(100 * (share), 3)
+/* Whole ones without decimals. */
+#define COUNT(value) LP_NUMBER(value, fabs((value)-round(value)) < 1e-9 ? 1 : 3)
 
 /* Idle time in a span is worth a word from here on. */
 #define IDLE_SHARE 0.15
@@ -164,7 +166,7 @@ static bool small_batch(const struct lp_stage_facts *stage, struct lp_recommenda
     lp_text_printf(text,
                    "%s decodes %s sequences a step; reading the weights (%s) stops dominating at "
                    "about %s: until then a larger batch costs little time a step.",
-                   stage->label, N(stage->batch), stage->dtype, N(stage->critical_batch));
+                   stage->label, COUNT(stage->batch), stage->dtype, N(stage->critical_batch));
     return true;
 }
 
@@ -180,8 +182,8 @@ static bool tiny_kernels(const struct lp_stage_facts *stage, struct lp_recommend
     add(out, "kernel_mean_us", mean_ms * 1e3);
     add(out, "small_share", stage->small_ms / stage->device_ms);
     out->at_stake_ms = stage->small_ms;
-    lp_text_printf(text, "%s runs %s kernels each time, of %s us on average", stage->label, N(each),
-                   N(mean_ms * 1e3));
+    lp_text_printf(text, "%s runs %s kernels each time, of %s us on average", stage->label,
+                   COUNT(each), N(mean_ms * 1e3));
     if (stage->small_ms > 0)
         lp_text_printf(text,
                        "; norms, element-wise work, copies and reductions are %s %% of its device "
@@ -224,7 +226,7 @@ static bool memcpy_in_decode(const struct lp_stage_facts *stage, struct lp_recom
         "%s makes %s memory copies a step, %s %% of its busy time: keep tokens, positions "
         "and tables on the device, and use pinned memory and asynchronous copies for the "
         "rest.",
-        stage->label, N(each), PERCENT(share));
+        stage->label, COUNT(each), PERCENT(share));
     return true;
 }
 

@@ -245,20 +245,16 @@ static int set_stage(const struct lp_view *view, const struct lp_region_view *re
 static void set_run(const struct lp_view *view, struct lp_run_facts *run)
 {
     uint32_t verdict = view->ledger.verdict;
+    struct lp_aggregates sums;
 
     *run = (struct lp_run_facts){ .problem = NULL };
     if (verdict == LLMPERF_VERDICT_INCOMPLETE || verdict == LLMPERF_VERDICT_DEAD)
         run->problem = llmperf_profile_problem(view->profile, 0);
     run->device_usable = view->device_known && !view->withheld;
     run->host_usable = view->ledger.regions_dropped == 0;
-    for (size_t i = 0; i < llmperf_profile_kernel_count(view->profile); i++) {
-        llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
-
-        llmperf_profile_kernel(view->profile, i, &kernel);
-        run->device_ms += kernel.total_ms;
-        if (kernel.region && !*kernel.region)
-            run->outside_ms += kernel.total_ms;
-    }
+    lp_aggregates_read(&sums, view->profile);
+    run->device_ms = sums.device_ms;
+    run->outside_ms = sums.outside_ms;
 }
 
 int lp_advice_add(struct lp_view *view)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/output/facts.h"
+#include "llmperf/activity.h"
 
 struct lp_machine {
     json_t *root;
@@ -122,4 +123,33 @@ double lp_coverage(const llmperf_ledger *ledger)
     if (ledger->launches_expected > 0 && ledger->launches_expected != LLMPERF_UNKNOWN)
         coverage = fmin(coverage, fmax(usable, 0) / expected);
     return coverage;
+}
+
+static void add_kernel(struct lp_aggregates *sums, const llmperf_kernel_stats *kernel)
+{
+    double *time = kernel->kind == LLMPERF_ACTIVITY_MEMCPY   ? &sums->memcpy_ms
+                   : kernel->kind == LLMPERF_ACTIVITY_MEMSET ? &sums->memset_ms
+                                                             : &sums->kernel_ms;
+    uint64_t *count = kernel->kind == LLMPERF_ACTIVITY_MEMCPY   ? &sums->memcpy_count
+                      : kernel->kind == LLMPERF_ACTIVITY_MEMSET ? &sums->memset_count
+                                                                : &sums->kernel_count;
+
+    *time += kernel->total_ms;
+    *count += kernel->calls;
+    if (!kernel->region)
+        sums->unknown_launch_ms += kernel->total_ms;
+    else if (!*kernel->region)
+        sums->outside_ms += kernel->total_ms;
+}
+
+void lp_aggregates_read(struct lp_aggregates *sums, const llmperf_profile *profile)
+{
+    *sums = (struct lp_aggregates){ 0 };
+    for (size_t i = 0; i < llmperf_profile_kernel_count(profile); i++) {
+        llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
+
+        llmperf_profile_kernel(profile, i, &kernel);
+        add_kernel(sums, &kernel);
+    }
+    sums->device_ms = sums->kernel_ms + sums->memcpy_ms + sums->memset_ms;
 }

@@ -26,6 +26,13 @@ const char *lp_machine_gpu_text(const struct lp_machine *machine, size_t gpu, co
 double lp_machine_gpu_number(const struct lp_machine *machine, size_t gpu, const char *key);
 size_t lp_machine_gpu_count(const struct lp_machine *machine);
 
+/** Sums over all rows of kernels, copies and sets. */
+struct lp_aggregates {
+    double device_ms, kernel_ms, memcpy_ms, memset_ms, outside_ms, unknown_launch_ms;
+    uint64_t kernel_count, memcpy_count, memset_count;
+};
+void lp_aggregates_read(struct lp_aggregates *sums, const llmperf_profile *profile);
+
 /** How long the profiled program was watched, ms; NaN: not known. */
 double lp_duration_ms(const llmperf_profile *profile);
 

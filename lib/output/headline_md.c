@@ -7,9 +7,6 @@
 #include "lib/output/markdown.h"
 #include "llmperf/region.h"
 
-/* An incomplete profile that accounts for less than this has no headline. */
-#define HEADLINE_COVERAGE 0.95
-
 static void add_percent(struct lp_text *out, double share)
 {
     lp_md_number(out, 100 * share);
@@ -103,9 +100,32 @@ static void add_busy(const llmperf_region_stats *region, struct lp_text *out)
     lp_text_puts(out, " ms in all, some of it after the region");
 }
 
-/* "LLM@prefill: 12.34 ms mean of 3, 41500 tokens/s, GPU busy 92.1 %." */
-static void add_stage_sentence(const llmperf_region_stats *region, bool device, struct lp_text *out)
+/* For decode the distance from the floor says most, then MBU, then MFU, which is small by physics.
+ */
+static void add_utilisation(const llmperf_utilisation *use, struct lp_text *out)
 {
+    bool compute = use->compute_floor_ms > use->memory_floor_ms;
+
+    if (!isnan(use->wall_ratio)) {
+        lp_text_puts(out, ", ");
+        lp_md_number(out, use->wall_ratio);
+        lp_text_printf(out, "x its %s floor", compute ? "compute" : "memory");
+    }
+    if (!isnan(use->mbu)) {
+        lp_text_puts(out, ", MBU ");
+        add_percent(out, use->mbu);
+    }
+    if (!isnan(use->mfu)) {
+        lp_text_puts(out, ", MFU ");
+        add_percent(out, use->mfu);
+    }
+}
+
+/* "LLM@prefill: 12.34 ms mean of 3, 41500 tokens/s, 1.30x its compute floor, GPU busy 92.1 %." */
+static void add_stage_sentence(const struct lp_region_view *view, bool device, struct lp_text *out)
+{
+    const llmperf_region_stats *region = &view->stats;
+
     lp_text_puts(out, "- ");
     lp_md_code(out, region->path);
     lp_text_puts(out, ": ");
@@ -116,48 +136,37 @@ static void add_stage_sentence(const llmperf_region_stats *region, bool device, 
         lp_md_number(out, (double)region->tokens * 1e3 / region->wall_sum_ms);
         lp_text_puts(out, " tokens/s");
     }
+    add_utilisation(&view->use, out);
     if (device && region->device >= 0)
         add_busy(region, out);
     lp_text_puts(out, "\n");
 }
 
-static void add_stage_sentences(const llmperf_profile *profile, bool device, struct lp_text *out)
+static void add_stage_sentences(const struct lp_view *view, struct lp_text *out)
 {
     bool any = false;
 
-    for (size_t i = 0; i < llmperf_profile_region_count(profile); i++) {
-        llmperf_region_stats region = LLMPERF_REGION_STATS_INIT;
+    for (size_t i = 0; i < view->regions.count; i++) {
+        const llmperf_region_stats *region = &view->regions.items[i].stats;
 
-        llmperf_profile_region(profile, i, &region);
-        if (region.kind != LLMPERF_REGION_STAGE || region.instances == 0)
+        if (region->kind != LLMPERF_REGION_STAGE || region->instances == 0)
             continue;
         lp_text_puts(out, any ? "" : "\n");
-        add_stage_sentence(&region, device, out);
+        add_stage_sentence(&view->regions.items[i], view->device_known, out);
         any = true;
     }
-}
-
-static double device_total_ms(const llmperf_profile *profile)
-{
-    double total = 0;
-
-    for (size_t i = 0; i < llmperf_profile_kernel_count(profile); i++) {
-        llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
-
-        llmperf_profile_kernel(profile, i, &kernel);
-        total += kernel.total_ms;
-    }
-    return total;
 }
 
 static void add_totals(const llmperf_profile *profile, bool device, bool incomplete,
                        struct lp_text *out)
 {
     double duration = lp_duration_ms(profile);
+    struct lp_aggregates sums;
 
+    lp_aggregates_read(&sums, profile);
     if (device) {
         lp_text_puts(out, incomplete ? "At least " : "");
-        lp_md_number(out, device_total_ms(profile));
+        lp_md_number(out, sums.device_ms);
         lp_text_puts(out, " ms of device time");
     }
     if (!isnan(duration)) {
@@ -168,20 +177,16 @@ static void add_totals(const llmperf_profile *profile, bool device, bool incompl
     lp_text_puts(out, device || !isnan(duration) ? ".\n" : "");
 }
 
-void lp_headline_md(const llmperf_profile *profile, const llmperf_ledger *ledger,
-                    struct lp_text *out)
+void lp_headline_md(const struct lp_view *view, struct lp_text *out)
 {
-    bool device = lp_device_known(ledger);
-    bool incomplete = ledger->verdict == LLMPERF_VERDICT_INCOMPLETE;
-    double coverage = lp_coverage(ledger);
-
     lp_text_puts(out, "\n");
-    if (incomplete && !(coverage >= HEADLINE_COVERAGE)) {
+    if (view->withheld) {
         lp_text_puts(out, "Headline withheld: ");
-        add_percent(out, coverage);
+        add_percent(out, lp_coverage(&view->ledger));
         lp_text_puts(out, " of launches and device time is accounted for, 95 % is needed.\n");
         return;
     }
-    add_totals(profile, device, incomplete, out);
-    add_stage_sentences(profile, device, out);
+    add_totals(view->profile, view->device_known,
+               view->ledger.verdict == LLMPERF_VERDICT_INCOMPLETE, out);
+    add_stage_sentences(view, out);
 }

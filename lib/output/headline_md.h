@@ -5,15 +5,14 @@
 #define LP_OUTPUT_HEADLINE_MD_H
 
 #include "lib/base/text.h"
-#include "llmperf/profile.h"
+#include "lib/output/view.h"
 
 /** What the verdict means, in words; the problems, if something is missing. */
 void lp_verdict_md(const llmperf_profile *profile, const llmperf_ledger *ledger,
                    struct lp_text *out);
 
 /** Totals and stages in one line each; withheld from a profile that accounts for too little. */
-void lp_headline_md(const llmperf_profile *profile, const llmperf_ledger *ledger,
-                    struct lp_text *out);
+void lp_headline_md(const struct lp_view *view, struct lp_text *out);
 
 /** Problems of the ledger as a list. */
 void lp_problems_md(const llmperf_profile *profile, struct lp_text *out);

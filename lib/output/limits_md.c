@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "lib/output/markdown.h"
-#include "llmperf/region.h"
 
 static void add_limit(struct lp_text *out, const char *name, const llmperf_hardware_value *value,
                       double ceiling)
@@ -43,48 +42,6 @@ static void add_limits(const struct lp_limits *limits, struct lp_text *out)
     }
 }
 
-static bool has_work(const struct lp_region_view *region)
-{
-    return region->stats.kind == LLMPERF_REGION_STAGE &&
-           (region->stats.flops != LLMPERF_UNKNOWN || region->stats.bytes != LLMPERF_UNKNOWN);
-}
-
-static void add_use(const struct lp_region_view *region, struct lp_text *out)
-{
-    const llmperf_utilisation *use = &region->use;
-
-    lp_text_puts(out, "|");
-    lp_md_cell_region(out, region->stats.path);
-    lp_md_cell_device(out, region->stats.device);
-    lp_md_cell_number(out, 100 * use->mfu);
-    lp_md_cell_number(out, 100 * region->mfu_measured);
-    lp_md_cell_number(out, 100 * use->mbu);
-    lp_md_cell_number(out, 100 * region->mbu_measured);
-    lp_md_cell_text(out, llmperf_bound_name(use->bound));
-    lp_md_cell_number(out, use->time_floor_ms);
-    lp_md_cell_number(out, use->floor_ratio);
-    lp_text_puts(out, "\n");
-}
-
-static void add_uses(const struct lp_view *view, struct lp_text *out)
-{
-    bool any = false;
-
-    for (size_t i = 0; i < view->regions.count; i++) {
-        if (!has_work(&view->regions.items[i]))
-            continue;
-        if (!any)
-            lp_text_puts(out, "\n| Stage | GPU | MFU % | of measured % | MBU % | of measured % | "
-                              "bound | floor ms | time / floor |\n| --- | ---: | ---: | ---: | "
-                              "---: | ---: | --- | ---: | ---: |\n");
-        any = true;
-        add_use(&view->regions.items[i], out);
-    }
-    if (!any)
-        lp_text_puts(out, "\nNo stage has FLOPs or bytes: neither the program nor a model gave "
-                          "them.\n");
-}
-
 void lp_limits_md(const struct lp_view *view, struct lp_text *out)
 {
     if (!view->limits.hardware) {
@@ -94,5 +51,4 @@ void lp_limits_md(const struct lp_view *view, struct lp_text *out)
         return;
     }
     add_limits(&view->limits, out);
-    add_uses(view, out);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** MFU and MBU as Markdown.
+/** Limits of the GPU as Markdown.
  * @threads one at a time per object */
 #ifndef LP_OUTPUT_LIMITS_MD_H
 #define LP_OUTPUT_LIMITS_MD_H
@@ -7,8 +7,8 @@
 #include "lib/base/text.h"
 #include "lib/output/view.h"
 
-/** The limits of the GPU, as they are used and as they were measured, and how much of both the
- * stages reached. One line where there is no such GPU or no work to hold against it. */
+/** The limits of the GPU, as they are used and as they were measured. One line where there is no
+ * such GPU. */
 void lp_limits_md(const struct lp_view *view, struct lp_text *out);
 
 #endif

@@ -343,51 +343,22 @@ static void put_hardware(struct lp_metrics *metrics)
     lp_json_close(json, '}');
 }
 
-struct totals {
-    double kernel_ms, memcpy_ms, memset_ms, outside_ms, unknown_launch_ms;
-    uint64_t kernel_count, memcpy_count, memset_count;
-};
-
-static void add_kernel(struct totals *totals, const llmperf_kernel_stats *kernel)
-{
-    double *time = kernel->kind == LLMPERF_ACTIVITY_MEMCPY   ? &totals->memcpy_ms
-                   : kernel->kind == LLMPERF_ACTIVITY_MEMSET ? &totals->memset_ms
-                                                             : &totals->kernel_ms;
-    uint64_t *count = kernel->kind == LLMPERF_ACTIVITY_MEMCPY   ? &totals->memcpy_count
-                      : kernel->kind == LLMPERF_ACTIVITY_MEMSET ? &totals->memset_count
-                                                                : &totals->kernel_count;
-
-    *time += kernel->total_ms;
-    *count += kernel->calls;
-    if (!kernel->region)
-        totals->unknown_launch_ms += kernel->total_ms;
-    else if (!*kernel->region)
-        totals->outside_ms += kernel->total_ms;
-}
-
 static void put_aggregates(struct lp_metrics *metrics)
 {
-    struct totals totals = { 0 };
-    size_t kernels = llmperf_profile_kernel_count(metrics->view.profile);
+    struct lp_aggregates sums;
 
-    for (size_t i = 0; i < kernels; i++) {
-        llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
-
-        llmperf_profile_kernel(metrics->view.profile, i, &kernel);
-        add_kernel(&totals, &kernel);
-    }
+    lp_aggregates_read(&sums, metrics->view.profile);
     lp_json_open(&metrics->json, "aggregates", '{');
     lp_put_number(metrics, "duration_ms", lp_duration_ms(metrics->view.profile), LP_REASON_NO_FACT);
-    lp_put_device_number(metrics, "device_ms",
-                         totals.kernel_ms + totals.memcpy_ms + totals.memset_ms);
-    lp_put_device_number(metrics, "kernel_ms", totals.kernel_ms);
-    lp_put_device_count(metrics, "kernel_count", totals.kernel_count);
-    lp_put_device_number(metrics, "memcpy_ms", totals.memcpy_ms);
-    lp_put_device_count(metrics, "memcpy_count", totals.memcpy_count);
-    lp_put_device_number(metrics, "memset_ms", totals.memset_ms);
-    lp_put_device_count(metrics, "memset_count", totals.memset_count);
-    lp_put_device_number(metrics, "outside_regions_ms", totals.outside_ms);
-    lp_put_device_number(metrics, "unknown_launch_ms", totals.unknown_launch_ms);
+    lp_put_device_number(metrics, "device_ms", sums.device_ms);
+    lp_put_device_number(metrics, "kernel_ms", sums.kernel_ms);
+    lp_put_device_count(metrics, "kernel_count", sums.kernel_count);
+    lp_put_device_number(metrics, "memcpy_ms", sums.memcpy_ms);
+    lp_put_device_count(metrics, "memcpy_count", sums.memcpy_count);
+    lp_put_device_number(metrics, "memset_ms", sums.memset_ms);
+    lp_put_device_count(metrics, "memset_count", sums.memset_count);
+    lp_put_device_number(metrics, "outside_regions_ms", sums.outside_ms);
+    lp_put_device_number(metrics, "unknown_launch_ms", sums.unknown_launch_ms);
     lp_json_close(&metrics->json, '}');
 }
 

@@ -3,14 +3,16 @@
 
 #include "lib/output/facts.h"
 #include "lib/output/headline_md.h"
-#include "lib/output/limits_md.h"
 #include "lib/output/markdown.h"
 #include "lib/output/output.h"
+#include "lib/output/sections_md.h"
 #include "lib/output/tables_md.h"
 
 /* Rows of the report's tables; the rest stands in operators.md and kernels.md. */
 #define TOP_OPERATORS 15
 #define TOP_KERNELS   20
+/* Recommendations that stand above everything. */
+#define FIRST_ADVICE 3
 
 static void add_row(struct lp_text *out, const char *name, const char *value)
 {
@@ -55,9 +57,10 @@ static void add_host(const struct lp_machine *machine, struct lp_text *out)
     add_row(out, "Container", lp_machine_text(machine, "host.container"));
 }
 
-static void add_environment(const llmperf_profile *profile, struct lp_text *out)
+static void add_environment(const struct lp_view *view, struct lp_text *out)
 {
-    struct lp_machine *machine = lp_machine_open(profile);
+    const llmperf_profile *profile = view->profile;
+    const struct lp_machine *machine = view->machine;
 
     lp_text_puts(out, "\n## Environment\n\n| | |\n| --- | --- |\n");
     add_row(out, "Run", llmperf_profile_fact(profile, "run_id"));
@@ -74,7 +77,6 @@ static void add_environment(const llmperf_profile *profile, struct lp_text *out)
     add_row(out, "CUDA of the driver", lp_machine_text(machine, "driver.cuda_version"));
     add_row(out, "CUPTI", lp_machine_text(machine, "cupti.path"));
     add_host(machine, out);
-    lp_machine_free(machine);
 }
 
 static void add_count(struct lp_text *out, const char *name, uint64_t value)
@@ -136,60 +138,102 @@ static void add_ledger(const llmperf_profile *profile, const llmperf_ledger *led
     add_ledger_counts(ledger, out);
 }
 
-static void add_notes(const llmperf_profile *profile, struct lp_text *out)
+static void add_aggregates(const struct lp_view *view, struct lp_text *out)
+{
+    struct lp_aggregates sums;
+    bool device = view->device_known;
+
+    lp_aggregates_read(&sums, view->profile);
+    lp_text_puts(out, "\n## Aggregates\n\n| | |\n| --- | ---: |\n");
+    add_value(out, "Profiled ms", lp_duration_ms(view->profile));
+    add_value(out, "Device ms, all kernels, copies and sets", device ? sums.device_ms : NAN);
+    add_value(out, "Kernels ms", device ? sums.kernel_ms : NAN);
+    add_count(out, "Kernels", device ? sums.kernel_count : LLMPERF_UNKNOWN);
+    add_value(out, "Copies ms", device ? sums.memcpy_ms : NAN);
+    add_count(out, "Copies", device ? sums.memcpy_count : LLMPERF_UNKNOWN);
+    add_value(out, "Sets ms", device ? sums.memset_ms : NAN);
+    add_value(out, "Launched outside of regions ms", device ? sums.outside_ms : NAN);
+    add_value(out, "Launch not seen ms", device ? sums.unknown_launch_ms : NAN);
+}
+
+static void add_notes(const struct lp_view *view, struct lp_text *out)
 {
     const char *note;
 
     lp_text_puts(out, "\n## Notes\n\n");
-    for (size_t i = 0; (note = llmperf_profile_note(profile, i)); i++) {
+    for (size_t i = 0; (note = llmperf_profile_note(view->profile, i)); i++) {
         lp_text_puts(out, "- ");
         lp_md_text(out, note);
         lp_text_puts(out, "\n");
     }
+    lp_variation_md(view, out);
     lp_text_puts(out, "- " LP_MD_UNKNOWN
                       " stands where a value is not known. Percentiles are within 2 %.\n");
 }
 
-static int add_limits(const llmperf_profile *profile, struct lp_text *out)
+static void add_title(const struct lp_view *view, struct lp_text *out)
 {
-    struct lp_view view;
-    int status = lp_view_init(&view, profile);
+    const char *run_id = llmperf_profile_fact(view->profile, "run_id");
 
+    lp_text_puts(out, "# llmperf report: ");
+    lp_md_text(out, run_id ? run_id : "run without a name");
+    lp_text_puts(out, "\n\n");
+    lp_verdict_md(view->profile, &view->ledger, out);
+    lp_headline_md(view, out);
+    if (view->advice.rows.count == 0)
+        return;
+    lp_text_puts(out, "\nWhat to look at first:\n\n");
+    lp_advice_md(view, FIRST_ADVICE, out);
+}
+
+static void add_advice(const struct lp_view *view, struct lp_text *out)
+{
+    lp_text_puts(out, "\n## Recommendations\n\n");
+    if (view->advice.rows.count == 0)
+        lp_text_puts(out, "None: no rule found its numbers in this run.\n");
+    lp_advice_md(view, SIZE_MAX, out);
+}
+
+/* Tables that say what was measured, then what it means. */
+static int add_sections(const struct lp_view *view, struct lp_text *out)
+{
+    int status;
+
+    lp_text_puts(out, "\n## Per-stage timings\n\n");
+    if ((status = lp_table_stages(view->profile, out)) < 0)
+        return status;
+    lp_vision_md(view, out);
     lp_text_puts(out, "\n## MFU and MBU\n\n");
-    if (status == 0)
-        lp_limits_md(&view, out);
-    lp_view_clear(&view);
-    return status;
+    lp_utilisation_md(view, out);
+    lp_text_puts(out, "\n## Roofline\n\n");
+    lp_roofline_md(view, out);
+    lp_text_puts(out, "\n## Top operators\n\n");
+    if ((status = lp_table_operators(view->profile, TOP_OPERATORS, out)) < 0)
+        return status;
+    lp_text_puts(out, "\n## Top kernels\n\n");
+    if ((status = lp_table_kernels(view->profile, TOP_KERNELS, false, out)) < 0)
+        return status;
+    lp_text_puts(out, "\n## Kernel classes per stage\n\n");
+    lp_table_classes(view, out);
+    lp_text_puts(out, "\n## Iterations\n\n");
+    lp_iterations_md(view, out);
+    return 0;
 }
 
 int lp_report_md(const llmperf_profile *profile, struct lp_text *out)
 {
-    const char *run_id = llmperf_profile_fact(profile, "run_id");
-    llmperf_ledger ledger = LLMPERF_LEDGER_INIT;
+    struct lp_view view;
     int status;
 
-    llmperf_profile_ledger(profile, &ledger);
-    lp_text_puts(out, "# llmperf report: ");
-    lp_md_text(out, run_id ? run_id : "run without a name");
-    lp_text_puts(out, "\n\n");
-    lp_verdict_md(profile, &ledger, out);
-    lp_headline_md(profile, &ledger, out);
-    lp_text_puts(out, "\n## Stages\n\n");
-    if ((status = lp_table_stages(profile, out)) < 0)
-        return status;
-    if ((status = add_limits(profile, out)) < 0)
-        return status;
-    lp_text_puts(out, "\n## Top operators\n\n");
-    if ((status = lp_table_operators(profile, TOP_OPERATORS, out)) < 0)
-        return status;
-    lp_text_puts(out, "\n## Kernel classes\n\n");
-    if ((status = lp_table_classes(profile, out)) < 0)
-        return status;
-    lp_text_puts(out, "\n## Top kernels\n\n");
-    if ((status = lp_table_kernels(profile, TOP_KERNELS, false, out)) < 0)
-        return status;
-    add_ledger(profile, &ledger, out);
-    add_environment(profile, out);
-    add_notes(profile, out);
-    return 0;
+    if ((status = lp_view_init(&view, profile)) == 0) {
+        add_title(&view, out);
+        add_environment(&view, out);
+        add_aggregates(&view, out);
+        status = add_sections(&view, out);
+        add_advice(&view, out);
+        add_ledger(profile, &view.ledger, out);
+        add_notes(&view, out);
+    }
+    lp_view_clear(&view);
+    return status;
 }

@@ -2,7 +2,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "lib/output/class_totals.h"
 #include "lib/output/facts.h"
 #include "lib/output/kernel_names.h"
 #include "lib/output/markdown.h"
@@ -63,13 +62,20 @@ static bool is_shown(const llmperf_region_stats *region, bool stages, bool wall)
     return stages ? region->kind == LLMPERF_REGION_STAGE : region->depth == 0;
 }
 
+/* A nested stage is marked: its time is part of the one above. */
+static void stage_cell(const llmperf_region_stats *region, struct lp_text *out)
+{
+    lp_text_puts(out, region->depth > 0 && *region->path ? " ↳" : "");
+    lp_md_cell_region(out, region->path);
+}
+
 static void stage_wall_row(const llmperf_region_stats *region, struct lp_text *out)
 {
     bool rate = region->tokens != LLMPERF_UNKNOWN && region->wall_sum_ms > 0;
     bool any = region->instances > 0;
 
     lp_text_puts(out, "|");
-    lp_md_cell_region(out, region->path);
+    stage_cell(region, out);
     lp_md_cell_count(out, region->instances);
     lp_md_cell_number(out, any ? region->wall_sum_ms : NAN);
     lp_md_cell_number(out, any ? region->wall_mean_ms : NAN);
@@ -87,7 +93,7 @@ static void stage_device_row(const llmperf_region_stats *region, struct lp_text 
     bool wall = region->instances > 0 && region->wall_sum_ms > 0 && region->device >= 0;
 
     lp_text_puts(out, "|");
-    lp_md_cell_region(out, region->path);
+    stage_cell(region, out);
     lp_md_cell_device(out, region->device);
     lp_md_cell_number(out, region->gpu_busy_ms);
     lp_md_cell_number(out, wall ? 100 * region->gpu_busy_ms / region->wall_sum_ms : NAN);
@@ -188,16 +194,22 @@ int lp_table_operators(const llmperf_profile *profile, size_t limit, struct lp_t
     return 0;
 }
 
-static int add_class_rows(const llmperf_profile *profile, const struct lp_kernel_classes *classes,
-                          struct lp_text *out)
+void lp_table_classes(const struct lp_view *view, struct lp_text *out)
 {
-    struct lp_class_totals totals;
-    int status = lp_class_totals_init(&totals, profile, classes);
-
+    if (llmperf_profile_kernel_count(view->profile) == 0) {
+        lp_text_puts(out, "No kernels: no device activity was observed.\n");
+        return;
+    }
+    if (!view->classes) {
+        lp_text_puts(out,
+                     "Not known: kernel_classes.yaml could not be read (set LLMPERF_CONFIG_DIR "
+                     "to the folder that holds it).\n");
+        return;
+    }
     lp_text_puts(out, "| Stage | Kernel class | Total ms | Calls | Share of stage % |\n"
                       "| --- | --- | ---: | ---: | ---: |\n");
-    for (size_t i = 0; status == 0 && i < totals.rows.count; i++) {
-        const struct lp_class_total *row = &totals.rows.items[i];
+    for (size_t i = 0; i < view->class_totals.rows.count; i++) {
+        const struct lp_class_total *row = &view->class_totals.rows.items[i];
 
         lp_text_puts(out, "|");
         lp_md_cell_code(out, row->stage);
@@ -207,26 +219,6 @@ static int add_class_rows(const llmperf_profile *profile, const struct lp_kernel
         lp_md_cell_number(out, 100 * row->share);
         lp_text_puts(out, "\n");
     }
-    lp_class_totals_clear(&totals);
-    return status;
-}
-
-int lp_table_classes(const llmperf_profile *profile, struct lp_text *out)
-{
-    struct lp_kernel_classes *classes;
-    int status;
-
-    if (llmperf_profile_kernel_count(profile) == 0) {
-        lp_text_puts(out, "No kernels: no device activity was observed.\n");
-        return 0;
-    }
-    if (lp_kernel_classes_open(NULL, &classes) < 0) {
-        lp_text_printf(out, "Not known: %s\n", llmperf_last_error());
-        return 0;
-    }
-    status = add_class_rows(profile, classes, out);
-    lp_kernel_classes_free(classes);
-    return status;
 }
 
 /* A graph kernel belongs to the launch; where its node was captured stands behind it. */

@@ -9,14 +9,15 @@
 #include <stddef.h>
 
 #include "lib/base/text.h"
-#include "llmperf/profile.h"
+#include "lib/output/view.h"
 
 /** Stages; the outermost regions if there are none. */
 int lp_table_stages(const llmperf_profile *profile, struct lp_text *out);
 int lp_table_operators(const llmperf_profile *profile, size_t limit, struct lp_text *out);
 
-/** Device time by stage and kernel class; one line if there is no device time or no table of classes. */
-int lp_table_classes(const llmperf_profile *profile, struct lp_text *out);
+/** Device time by stage and kernel class; one line if there is no device time or no table of
+ * classes. */
+void lp_table_classes(const struct lp_view *view, struct lp_text *out);
 
 /** @param wide  With percentiles, device and share: kernels.md. */
 int lp_table_kernels(const llmperf_profile *profile, size_t limit, bool wide, struct lp_text *out);

@@ -58,6 +58,8 @@ static const char *why_not(const struct lp_view *view, const llmperf_region_stat
     const struct lp_limits *limits = &view->limits;
     bool given = (compute ? region->flops : region->bytes) != LLMPERF_UNKNOWN;
 
+    if (given && view->withheld)
+        return "less than 95 % of launches and device time is accounted for (see the ledger)";
     if (given && !is_described(view, region->device))
         return "the region ran on another GPU than hardware describes";
     if (given && limits->hardware_reason[0])
@@ -71,7 +73,7 @@ static void set_use(const struct lp_view *view, struct lp_region_view *region)
     llmperf_utilisation *use = &region->use;
 
     lp_limits_apply(is_described(view, stats->device) ? &view->limits : NULL, stats,
-                    view->device_known, use);
+                    view->device_known && !view->withheld, use);
     region->mfu_reason = isnan(use->mfu) ? why_not(view, stats, true, use->mfu_reason) : NULL;
     region->mbu_reason = isnan(use->mbu) ? why_not(view, stats, false, use->mbu_reason) : NULL;
     /* Every reader takes a utilisation for a share. */

@@ -210,7 +210,7 @@ static void small_batches_of_decode_are_named(void **state)
     stage.critical_batch = 206.1;
     stage.memory_floor_ms = 700;
     stage.compute_floor_ms = 26;
-    assert_says(&stage, "small_batch", NAN, "decodes 8.00 sequences a step");
+    assert_says(&stage, "small_batch", NAN, "decodes 8 sequences a step");
     stage.decode = false;
     assert_silent(&stage);
     stage.decode = true;
@@ -246,11 +246,11 @@ static void copies_are_named(void **state)
     assert_silent(&stage);
     stage.memcpy_count = 100;
     stage.memcpy_ms = 27;
-    assert_says(&stage, "memcpy_in_decode", 27, "makes 1.00 memory copies a step, 3.00 %");
+    assert_says(&stage, "memcpy_in_decode", 27, "makes 1 memory copies a step, 3.00 %");
     stage.memcpy_ms = 9;
     assert_silent(&stage);
     stage.memcpy_count = 800;
-    assert_says(&stage, "memcpy_in_decode", 9, "makes 8.00 memory copies");
+    assert_says(&stage, "memcpy_in_decode", 9, "makes 8 memory copies");
     stage.decode = false;
     assert_silent(&stage);
 }

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Sections of report.md that say what the numbers mean. Each adds its text, without a heading;
+ * where nothing is known it says why.
+ * @threads one at a time per object */
+#ifndef LP_OUTPUT_SECTIONS_MD_H
+#define LP_OUTPUT_SECTIONS_MD_H
+
+#include "lib/base/text.h"
+#include "lib/output/view.h"
+
+/** Distance from the floor, MBU and MFU of regions whose work is known. */
+void lp_utilisation_md(const struct lp_view *view, struct lp_text *out);
+
+/** The same regions on the roofline. */
+void lp_roofline_md(const struct lp_view *view, struct lp_text *out);
+
+/** Where the time of an iteration goes, by stage. */
+void lp_iterations_md(const struct lp_view *view, struct lp_text *out);
+
+/** Recommendations as a numbered list, at most `limit`. */
+void lp_advice_md(const struct lp_view *view, size_t limit, struct lp_text *out);
+
+/** One line for each stage that holds a vision stage: how much of it that is. */
+void lp_vision_md(const struct lp_view *view, struct lp_text *out);
+
+/** One line for each stage whose instances differ. */
+void lp_variation_md(const struct lp_view *view, struct lp_text *out);
+
+#endif

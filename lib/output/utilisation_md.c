@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <string.h>
+
+#include "lib/base/number.h"
+#include "lib/output/limits_md.h"
+#include "lib/output/markdown.h"
+#include "lib/output/sections_md.h"
+
+static bool has_work(const struct lp_region_view *region)
+{
+    return region->stats.flops != LLMPERF_UNKNOWN || region->stats.bytes != LLMPERF_UNKNOWN;
+}
+
+static bool has_any_work(const struct lp_view *view)
+{
+    for (size_t i = 0; i < view->regions.count; i++)
+        if (has_work(&view->regions.items[i]))
+            return true;
+    return false;
+}
+
+/* Where the denominators come from. */
+static void add_source(struct lp_text *out, const char *what, const llmperf_hardware_value *value)
+{
+    if (isnan(value->value) || !value->source)
+        return;
+    lp_text_printf(out, "- %s: ", what);
+    lp_md_text(out, value->source);
+    lp_text_printf(out, " (confidence %s)\n", llmperf_confidence_name(value->confidence));
+}
+
+/* Regions of a stage differ in what is not known; each reason is said once. */
+static void add_reason(const char *name, const char *reason, const char **last, struct lp_text *out)
+{
+    if (!reason || (*last && strcmp(*last, reason) == 0))
+        return;
+    *last = reason;
+    lp_text_printf(out, "- %s is not known somewhere: ", name);
+    lp_md_text(out, reason);
+    lp_text_puts(out, "\n");
+}
+
+static void add_reasons(const struct lp_view *view, struct lp_text *out)
+{
+    const char *mfu = view->limits.dtype_reason, *mbu = NULL, *bound = NULL;
+
+    for (size_t i = 0; i < view->regions.count; i++) {
+        const struct lp_region_view *region = &view->regions.items[i];
+
+        if (!has_work(region))
+            continue;
+        add_reason("MFU", region->mfu_reason, &mfu, out);
+        add_reason("MBU", region->mbu_reason, &mbu, out);
+        add_reason("The bound", region->bound_reason, &bound, out);
+    }
+}
+
+static void add_origin(const llmperf_region_stats *stats, struct lp_text *out)
+{
+    const char *flops = lp_work_origin(stats->flops_origin);
+    const char *bytes = lp_work_origin(stats->bytes_origin);
+    const char *other = flops && bytes && strcmp(flops, bytes) != 0 ? bytes : NULL;
+
+    lp_text_printf(out, " %s%s%s |",
+                   flops   ? flops
+                   : bytes ? bytes
+                           : LP_MD_UNKNOWN,
+                   other ? ", " : "", other ? other : "");
+}
+
+static void utilisation_row(const struct lp_region_view *region, struct lp_text *out)
+{
+    const llmperf_utilisation *use = &region->use;
+
+    lp_text_puts(out, "|");
+    lp_md_cell_region(out, region->stats.path);
+    lp_md_cell_device(out, region->stats.device);
+    lp_md_cell_number(out, use->time_floor_ms);
+    lp_md_cell_number(out, use->wall_ratio);
+    lp_md_cell_number(out, use->floor_ratio);
+    lp_md_cell_number(out, 100 * use->mbu);
+    lp_md_cell_number(out, 100 * region->mbu_measured);
+    lp_md_cell_number(out, 100 * use->mfu);
+    lp_md_cell_number(out, 100 * region->mfu_measured);
+    lp_md_cell_number(out, 100 * use->mfu_limit);
+    lp_md_cell_text(out, llmperf_bound_name(use->bound));
+    add_origin(&region->stats, out);
+    lp_text_puts(out, "\n");
+}
+
+static bool is_missing(const struct lp_view *view, struct lp_text *out)
+{
+    if (view->withheld) {
+        lp_text_puts(out, "Withheld: the ledger accounts for too little.\n");
+        return true;
+    }
+    if (has_any_work(view))
+        return false;
+    lp_text_puts(out,
+                 "Not known: the program gave no FLOPs or bytes (llmperf\\_region\\_count), and "
+                 "no model was named that they follow from.\n");
+    return true;
+}
+
+void lp_utilisation_md(const struct lp_view *view, struct lp_text *out)
+{
+    lp_limits_md(view, out);
+    lp_text_puts(out, "\n");
+    if (is_missing(view, out))
+        return;
+    lp_text_puts(out, "| Region | Device | Floor ms | Wall/floor | Busy/floor | MBU % | of "
+                      "measured % | MFU % | of measured % | MFU limit % | Bound | Work from |\n"
+                      "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- "
+                      "| --- |\n");
+    for (size_t i = 0; i < view->regions.count; i++)
+        if (has_work(&view->regions.items[i]))
+            utilisation_row(&view->regions.items[i], out);
+    lp_text_puts(out,
+                 "\nThe floor is the least time that the work of all instances can take; MFU and "
+                 "MBU are of GPU busy time. The MFU limit is the most at this intensity: in "
+                 "decode look at the distance from the floor first, then at MBU.\n\n");
+    add_source(out, "Peak", &view->limits.peak);
+    add_source(out, "Bandwidth", &view->limits.bandwidth);
+    add_reasons(view, out);
+}
+
+static void roofline_row(const struct lp_region_view *region, double ridge, struct lp_text *out)
+{
+    const llmperf_utilisation *use = &region->use;
+
+    lp_text_puts(out, "|");
+    lp_md_cell_region(out, region->stats.path);
+    lp_md_cell_device(out, region->stats.device);
+    lp_md_cell_number(out, use->intensity);
+    lp_md_cell_text(out, isnan(ridge)             ? NULL
+                         : use->intensity < ridge ? "left: memory"
+                                                  : "right: compute");
+    lp_md_cell_number(out, use->achieved_tflops);
+    lp_md_cell_number(out, use->attainable_tflops);
+    lp_md_cell_number(out, 100 * use->achieved_tflops / use->attainable_tflops);
+    lp_md_cell_number(out, use->achieved_gbs);
+    lp_text_puts(out, "\n");
+}
+
+void lp_roofline_md(const struct lp_view *view, struct lp_text *out)
+{
+    double ridge = view->limits.peak.value * 1e3 / view->limits.bandwidth.value;
+    bool any = false;
+
+    if (is_missing(view, out))
+        return;
+    for (size_t i = 0; i < view->regions.count; i++) {
+        const struct lp_region_view *region = &view->regions.items[i];
+
+        if (isnan(region->use.intensity))
+            continue;
+        if (!any)
+            lp_text_puts(out, "| Region | Device | FLOP/B | Side of the ridge | TFLOP/s | Roof "
+                              "TFLOP/s | Of the roof % | GB/s |\n"
+                              "| --- | ---: | ---: | --- | ---: | ---: | ---: | ---: |\n");
+        any = true;
+        roofline_row(region, ridge, out);
+    }
+    if (!any) {
+        lp_text_puts(out, "Not known: no region has both FLOPs and bytes.\n");
+    } else if (!isnan(ridge)) {
+        lp_text_printf(out, "\nRidge: %s FLOP/B; work to the left of it is limited by memory.\n",
+                       LP_NUMBER(ridge, 4));
+    }
+}

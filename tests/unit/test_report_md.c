@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What report.md says beyond the tables of test_output.c. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "llmperf/llmperf.h"
+#include "tests/support/sample.h"
+
+static int clear_environment(void **state)
+{
+    (void)state;
+    unsetenv("LLMPERF_DTYPE");
+    unsetenv("LLMPERF_PEAK_TFLOPS");
+    unsetenv("LLMPERF_BANDWIDTH_GBS");
+    return 0;
+}
+
+/* Of a profile, which is freed. */
+static char *report_of(llmperf_profile *profile)
+{
+    char *text = NULL;
+
+    if (llmperf_document_text(profile, LLMPERF_DOCUMENT_REPORT_MD, &text) < 0)
+        fail_msg("%s", llmperf_last_error());
+    llmperf_profile_free(profile);
+    return text;
+}
+
+static void assert_holds(const char *text, const char *part)
+{
+    if (!strstr(text, part))
+        fail_msg("\"%s\" is not in:\n%s", part, text);
+}
+
+static void assert_lacks(const char *text, const char *part)
+{
+    if (strstr(text, part))
+        fail_msg("\"%s\" is in:\n%s", part, text);
+}
+
+static void sections_stand_in_their_order(void **state)
+{
+    static const char *const sections[] = { "## Environment",
+                                            "## Aggregates",
+                                            "## Per-stage timings",
+                                            "## MFU and MBU",
+                                            "## Roofline",
+                                            "## Top operators",
+                                            "## Top kernels",
+                                            "## Kernel classes per stage",
+                                            "## Iterations",
+                                            "## Recommendations",
+                                            "## Ledger",
+                                            "## Notes" };
+    char *text = report_of(sample_profile());
+    const char *at = text;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
+        assert_holds(at, sections[i]);
+        at = strstr(at, sections[i]) + 1;
+    }
+    llmperf_text_free(text);
+}
+
+static void decode_leads_with_its_distance_from_the_floor(void **state)
+{
+    char *text = report_of(sample_profile());
+
+    (void)state;
+    assert_holds(text,
+                 "- `" SAMPLE_STEP "`: 10.00 ms mean of 300, 800.0 tokens/s, 2.797x its memory "
+                 "floor, MBU 89.37 %, MFU 3.251 %");
+    assert_holds(text, "| `" SAMPLE_STEP "` | 0 | 1072 | 2.797 | 1.119 | 89.37 | – | 3.251 | – | "
+                       "3.638 | memory | model, program |");
+    assert_holds(text, "| bf16, TFLOP/s | 989.4 | table |");
+    assert_holds(text, "| `" SAMPLE_STEP "` | 0 | 7.499 | left: memory | 32.17 | 35.99 |");
+    assert_holds(text, "Ridge: 206.1 FLOP/B");
+    llmperf_text_free(text);
+}
+
+static void vision_is_a_nested_row_and_a_note(void **state)
+{
+    char *text = report_of(sample_profile());
+
+    (void)state;
+    assert_holds(text, "| ↳ `LLM@prefill/LLM@vision` | 1 | 12.00 |");
+    assert_holds(text, "Vision is part of `LLM@prefill` and counted once: 11.00 of its 46.00 ms of "
+                       "GPU busy time (23.9 %).");
+    llmperf_text_free(text);
+}
+
+static void iterations_are_a_budget(void **state)
+{
+    char *text = report_of(sample_profile());
+
+    (void)state;
+    assert_holds(text, "### `" SAMPLE_STEP "`\n\n300 iterations.");
+    assert_holds(text, "| … busy | 4.000 | 40.00 |");
+    assert_holds(text, "| …… launch bound | 4.000 | 40.00 |");
+    assert_holds(text, "| …… waiting | 1.000 | 10.00 |");
+    assert_holds(text, "| Host only, around the span | 1.000 | 10.00 |");
+    assert_holds(text, "| Kernels: attention | 1.000 | 10.00 |");
+    llmperf_text_free(text);
+}
+
+static void recommendations_stand_above_and_in_full(void **state)
+{
+    char *text = report_of(sample_profile());
+
+    (void)state;
+    assert_holds(text,
+                 "What to look at first:\n\n1. **High**: LLM@decode_step is at 2.80x its memory "
+                 "floor and 55.6 % idle between kernels, 80.0 % of that launch bound");
+    assert_holds(strstr(text, "## Recommendations"), "decodes 8 sequences a step");
+    assert_holds(text, "At stake: up to 1200 ms.");
+    llmperf_text_free(text);
+}
+
+static void little_of_the_work_seen_withholds_what_it_means(void **state)
+{
+    llmperf_profile *profile = sample_profile();
+    char *text;
+
+    (void)state;
+    profile->ledger.verdict = LLMPERF_VERDICT_INCOMPLETE;
+    profile->ledger.kernels_attributed /= 2;
+    text = report_of(profile);
+    assert_holds(text, "Headline withheld: 50.00 %");
+    assert_holds(text, "\n\nWithheld: ");
+    assert_holds(text, "## Roofline\n\nWithheld: ");
+    assert_lacks(text, "launch bound (the host");
+    llmperf_text_free(text);
+}
+
+static void unknown_work_says_why(void **state)
+{
+    llmperf_profile *profile = sample_rows();
+    char *text;
+
+    (void)state;
+    for (size_t i = 0; i < profile->regions.count; i++)
+        profile->regions.items[i].stats.flops = profile->regions.items[i].stats.bytes =
+            LLMPERF_UNKNOWN;
+    profile->iteration_stats.count = profile->iterations.count = 0;
+    assert_int_equal(lp_profile_finish(profile), 0);
+    text = report_of(profile);
+    assert_holds(text, "\n\nNot known: the program gave no FLOPs");
+    assert_holds(text, "## Iterations\n\nNot known: ");
+    assert_lacks(text, "x its memory floor");
+    llmperf_text_free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sections_stand_in_their_order),
+        cmocka_unit_test(decode_leads_with_its_distance_from_the_floor),
+        cmocka_unit_test(vision_is_a_nested_row_and_a_note),
+        cmocka_unit_test(iterations_are_a_budget),
+        cmocka_unit_test(recommendations_stand_above_and_in_full),
+        cmocka_unit_test(little_of_the_work_seen_withholds_what_it_means),
+        cmocka_unit_test(unknown_work_says_why),
+    };
+
+    return cmocka_run_group_tests(tests, clear_environment, NULL);
+}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,14 +97,21 @@ int lp_file_write(const char *path, const void *bytes, size_t size)
     return 0;
 }
 
-static int read_stream(FILE *stream, const char *path, char **bytes_out, size_t *size_out)
+static int too_large(const char *path, size_t most)
+{
+    return lp_error(LLMPERF_EFORMAT, "%s has more than %zu bytes, which no such file needs", path,
+                    most);
+}
+
+static int read_stream(FILE *stream, const char *path, size_t most, char **bytes_out,
+                       size_t *size_out)
 {
     size_t capacity = 65536, size = 0;
     char *bytes = malloc(capacity), *grown;
 
     while (bytes) {
         size += fread(bytes + size, 1, capacity - size - 1, stream);
-        if (size < capacity - 1)
+        if (size < capacity - 1 || size > most)
             break;
         grown = realloc(bytes, capacity *= 2);
         if (!grown)
@@ -116,21 +124,35 @@ static int read_stream(FILE *stream, const char *path, char **bytes_out, size_t 
         free(bytes);
         return lp_error(LLMPERF_EIO, "cannot read %s: %s", path, strerror(errno));
     }
+    if (size > most) {
+        free(bytes);
+        return too_large(path, most);
+    }
     bytes[size] = '\0';
     *bytes_out = bytes;
     *size_out = size;
     return 0;
 }
 
-int lp_file_read(const char *path, char **bytes_out, size_t *size_out)
+int lp_file_read_most(const char *path, size_t most, char **bytes_out, size_t *size_out)
 {
     FILE *stream = fopen(path, "rbe");
+    struct stat info;
     int status;
 
     if (!stream)
         return lp_error(errno == ENOENT ? LLMPERF_ENOENT : LLMPERF_EIO, "cannot read %s: %s", path,
                         strerror(errno));
-    status = read_stream(stream, path, bytes_out, size_out);
+    if (fstat(fileno(stream), &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0 &&
+        (uintmax_t)info.st_size > most)
+        status = too_large(path, most);
+    else
+        status = read_stream(stream, path, most, bytes_out, size_out);
     fclose(stream);
     return status;
+}
+
+int lp_file_read(const char *path, char **bytes_out, size_t *size_out)
+{
+    return lp_file_read_most(path, SIZE_MAX, bytes_out, size_out);
 }

@@ -14,6 +14,10 @@ int lp_file_write(const char *path, const void *bytes, size_t size);
  * LLMPERF_EIO, LLMPERF_ENOMEM. */
 int lp_file_read(const char *path, char **bytes_out, size_t *size_out);
 
+/** As lp_file_read(), of at most `most` bytes; also LLMPERF_EFORMAT: there are more. A regular file is
+ * refused by its size before anything is read. */
+int lp_file_read_most(const char *path, size_t most, char **bytes_out, size_t *size_out);
+
 /** Make a folder and its parents; an existing one is fine. 0 or LLMPERF_EIO. */
 int lp_folder_make(const char *path);
 

@@ -340,7 +340,7 @@ int lp_yaml_read(const char *path, struct lp_yaml_tree **tree_out)
 {
     char *bytes;
     size_t size;
-    int status = lp_file_read(path, &bytes, &size);
+    int status = lp_file_read_most(path, LP_YAML_BYTES, &bytes, &size);
 
     if (status < 0)
         return status;

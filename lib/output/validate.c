@@ -7,6 +7,9 @@
 #include "llmperf/config.h"
 #include "llmperf/output.h"
 
+/* The metrics.json of a hundred thousand kernels has some 80 million. */
+#define MOST_BYTES ((size_t)1 << 30)
+
 static int default_schema(char **path_out)
 {
     const char *folder = llmperf_config_dir();
@@ -28,8 +31,8 @@ int llmperf_validate(const char *path, const char *schema_path)
     if (!schema_path && (status = default_schema(&found)) < 0)
         return status;
     schema_path = schema_path ? schema_path : found;
-    if ((status = lp_file_read(path, &text, &size)) == 0 &&
-        (status = lp_file_read(schema_path, &schema, &schema_size)) == 0)
+    if ((status = lp_file_read_most(path, MOST_BYTES, &text, &size)) == 0 &&
+        (status = lp_file_read_most(schema_path, MOST_BYTES, &schema, &schema_size)) == 0)
         status = lp_json_check(path, text, size, schema_path, schema, schema_size);
     free(found);
     free(text);

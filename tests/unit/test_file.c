@@ -37,6 +37,26 @@ static void bytes_read_back(void **state)
     free(bytes);
 }
 
+static void a_file_above_the_limit_is_refused_and_one_at_it_is_not(void **state)
+{
+    char *read = NULL;
+    size_t size;
+
+    (void)state;
+    assert_int_equal(lp_file_write(in_test_folder("limit"), "12345", 5), 0);
+    assert_int_equal(lp_file_read_most(in_test_folder("limit"), 5, &read, &size), 0);
+    assert_int_equal(size, 5);
+    free(read);
+    assert_int_equal(lp_file_read_most(in_test_folder("limit"), 4, &read, &size), LLMPERF_EFORMAT);
+    check_error("more than 4 bytes");
+    /* Has no size of its own, and no end. */
+    assert_int_equal(lp_file_read_most("/dev/zero", 100000, &read, &size), LLMPERF_EFORMAT);
+    assert_int_equal(truncate(in_test_folder("limit"), (off_t)10 << 30), 0);
+    assert_int_equal(lp_file_read_most(in_test_folder("limit"), 1 << 20, &read, &size),
+                     LLMPERF_EFORMAT);
+    unlink(in_test_folder("limit"));
+}
+
 static int count_files(const char *folder)
 {
     DIR *files = opendir(folder);
@@ -92,6 +112,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes_read_back),
+        cmocka_unit_test(a_file_above_the_limit_is_refused_and_one_at_it_is_not),
         cmocka_unit_test(a_failed_write_leaves_the_old_file_and_nothing_else),
         cmocka_unit_test(what_cannot_be_read_is_told_apart),
         cmocka_unit_test(folders_are_made_with_their_parents),

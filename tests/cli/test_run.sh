@@ -25,8 +25,11 @@ expect 2 run /bin/true
 stderr_has "put --"
 expect 2 run --tier fast -- /bin/true
 stderr_has "regions, light, deep"
-expect 2 run model.batch=1 -- /bin/true
-stderr_has "model.batch=1"
+expect 2 run --config nosuch -- /bin/true
+stderr_has "nosuch"
+printf 'run:\n  mode: light\n  id: null\nartifacts:\n  dir: o\n' >own.yaml
+expect 2 run --config own.yaml run.mod=deep -- /bin/true
+stderr_has "run.mode"
 expect 2 run -- nosuchprogram
 stderr_has "nosuchprogram"
 stderr_is_one_line
@@ -72,9 +75,14 @@ for file in report.md env.json run.llmperf; do
 done
 expect 0 run --out o -- "$program" threads
 is "$(metric 'r["default@threaded"]["instances"]' "$(last_line)")" 8000 "ranges of eight threads"
-printf 'a: 1\n' >own.yaml
-expect 5 run --out o --config own.yaml -- "$program" exit 5
-is "$(cat "$(last_line)/config.yaml")" "a: 1" config
+expect 5 run --config own.yaml run.id=named -- "$program" exit 5
+is "$(last_line)" "$PWD/o/named" "run.id and artifacts.dir"
+grep -q "id: named" o/named/config.yaml || die "config.yaml is not what was composed"
+is "$(metric 'm["tier"], m["run_id"]' o/named)" "('light', 'named')" "what the configuration says"
+expect 2 run --config own.yaml run.id=named -- "$program" ranges
+stderr_has "holds a run already"
+LLMPERF_TIER=regions expect 0 run --config own.yaml --tier deep -- "$program" ranges
+is "$(metric 'm["tier"]' "$(last_line)")" deep "the option wins"
 
 # Fork, exec, children.
 expect 0 run --out o -- "$program" fork

@@ -17,7 +17,9 @@
 #include "run.h"
 
 struct job {
-    char folder[RUN_PATH_BYTES], config[RUN_PATH_BYTES], library[RUN_PATH_BYTES];
+    char folder[RUN_PATH_BYTES], library[RUN_PATH_BYTES];
+    char config_file[RUN_PATH_BYTES + 16]; /* "": none */
+    struct run_config config;
     char path[RUN_PATH_BYTES]; /* of the program */
     const char *tier;
     char **program;
@@ -47,30 +49,36 @@ static int make_folders(char *path)
     return mkdir(path, 0777) < 0 && errno != EEXIST ? -1 : 0;
 }
 
-static int make_job_folder(struct job *job, const char *out)
+static void make_run_id(char *text, size_t size)
 {
-    char folder[RUN_PATH_BYTES / 2], stamp[32];
     time_t now = time(NULL);
+    char stamp[32];
     struct tm utc;
 
     gmtime_r(&now, &utc);
     strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &utc);
-    if (snprintf(folder, sizeof(folder), "%s/%s-%ld", out, stamp, (long)getpid()) >=
+    snprintf(text, size, "%s-%ld", stamp, (long)getpid());
+}
+
+static int make_job_folder(struct job *job, const char *out)
+{
+    char folder[RUN_PATH_BYTES / 2], run_id[sizeof(job->config.run_id)];
+    const char *given = job->config.run_id;
+
+    make_run_id(run_id, sizeof(run_id));
+    if (snprintf(folder, sizeof(folder), "%s/%s", out, *given ? given : run_id) >=
             (int)sizeof(folder) ||
         make_folders(folder) < 0 || !realpath(folder, job->folder)) {
         fprintf(stderr, "llmperf run: cannot make a folder in %s: %s\n", out, strerror(errno));
         return EXIT_ENVIRONMENT;
     }
-    return EXIT_FINE;
-}
-
-static int take_config(struct job *job, const struct command *command, const char *name)
-{
-    if (!name)
-        return EXIT_FINE;
-    if (!realpath(name, job->config))
-        return fail_usage(command, "--config %s: %s (name a file)", name, strerror(errno));
-    return EXIT_FINE;
+    if (run_holds_run(job->folder)) {
+        fprintf(stderr, "llmperf run: %s holds a run already; give another run.id\n", job->folder);
+        return EXIT_USAGE;
+    }
+    if (job->config.text)
+        snprintf(job->config_file, sizeof(job->config_file), "%s/config.yaml", job->folder);
+    return run_keep_config(&job->config, job->config_file);
 }
 
 static bool is_tier(const char *word)
@@ -121,8 +129,8 @@ static void set_environment(const struct job *job)
     setenv("LLMPERF_RUN_DIR", job->folder, 1);
     setenv("LLMPERF_RUN_PID", pid, 1);
     unsetenv("LLMPERF_RUN_CONFIG");
-    if (job->config[0])
-        setenv("LLMPERF_RUN_CONFIG", job->config, 1);
+    if (job->config_file[0])
+        setenv("LLMPERF_RUN_CONFIG", job->config_file, 1);
     if (job->tier)
         setenv("LLMPERF_TIER", job->tier, 1);
 }
@@ -213,7 +221,7 @@ static void write_empty_run(const struct job *job)
     options.device_source = LLMPERF_SOURCE_NONE;
     options.run_dir = job->folder;
     options.run_id = strrchr(job->folder, '/') + 1;
-    options.config_path = job->config[0] ? job->config : NULL;
+    options.config_path = job->config_file[0] ? job->config_file : NULL;
     if (llmperf_session_start(&options, &session) < 0) {
         fail_status(LLMPERF_EIO);
         return;
@@ -276,6 +284,7 @@ static int run_program(struct job *job)
     job->started_s = now_s();
     if ((reason = start_program(job, &state.pid)) != 0) {
         fprintf(stderr, "llmperf run: cannot start %s: %s\n", job->program[0], strerror(reason));
+        unlink(job->config_file);
         rmdir(job->folder);
         return EXIT_ENVIRONMENT;
     }
@@ -293,21 +302,51 @@ static int find_program_words(int argc, char **argv)
     return 0;
 }
 
-static int check_options(struct job *job, const struct command *command, int count, char **argv)
+/* What is asked for, before what the environment says, before what is usual. */
+static const char *choose(const char *option, bool asked, const char *configured,
+                          const char *variable, const char *usual)
+{
+    const char *word = getenv(variable);
+
+    if (option)
+        return option;
+    if (asked && *configured)
+        return configured;
+    if (word && *word)
+        return word;
+    return *configured ? configured : usual;
+}
+
+static int check_words(const struct command *command, int count, char **argv)
 {
     for (int i = 1; i <= count; i++)
-        if (strchr(argv[i], '='))
-            return fail_usage(command,
-                              "%s: key=value is not in this version; put it into a file "
-                              "for --config",
-                              argv[i]);
-    if (count > 0)
-        return fail_usage(command, "put -- before the program %s", argv[1]);
+        if (!strchr(argv[i], '=') && argv[i][0] != '~')
+            return fail_usage(command, "put -- before the program %s", argv[i]);
+    return EXIT_FINE;
+}
+
+static int check_job(struct job *job, const struct command *command)
+{
     if (job->tier && !is_tier(job->tier))
         return fail_usage(command, "tier %s is none of regions, light, deep", job->tier);
     if (!run_check_program(job->program[0], job->path))
         return EXIT_USAGE;
     return run_find_library(job->library) ? EXIT_FINE : EXIT_ENVIRONMENT;
+}
+
+static int run_job(struct job *job, const struct command *command, const char *out)
+{
+    int status;
+
+    if ((status = check_job(job, command)) != EXIT_FINE ||
+        (status = make_job_folder(job, out)) != EXIT_FINE)
+        return status;
+    job->keep_cuda = job->keep_nvtx = runs_under_tool();
+    if (!job->keep_cuda) {
+        job->keep_cuda = is_taken("CUDA_INJECTION64_PATH", "kernels are not collected here");
+        job->keep_nvtx = is_taken("NVTX_INJECTION64_PATH", "NVTX ranges do not become regions");
+    }
+    return run_program(job);
 }
 
 int cmd_run(const struct command *command, int argc, char **argv)
@@ -316,26 +355,23 @@ int cmd_run(const struct command *command, int argc, char **argv)
                                      { "--out", NULL, NULL },
                                      { "--config", NULL, NULL } };
     int words = find_program_words(argc, argv), count, status;
-    const char *out = getenv("LLMPERF_OUT");
     struct job job = { .folder = "" };
+    const char *out;
+    bool asked;
 
     if ((status = parse_options(command, words > 0 ? words : argc, argv, options, 3, &count)) >= 0)
         return status;
+    if ((status = check_words(command, count, argv)) != EXIT_FINE)
+        return status;
     if (words == 0 || words + 1 == argc)
-        return fail_usage(command, words == 0 && count > 0 ? "put -- before the program"
-                                                           : "give a program behind --");
+        return fail_usage(command, "give a program behind --");
+    if ((status = run_compose(options[2].value, argv + 1, count, &job.config)) != EXIT_FINE)
+        return status;
+    asked = options[2].value || count > 0;
     job.program = argv + words + 1;
-    job.tier = options[0].value;
-    if ((status = check_options(&job, command, count, argv)) != EXIT_FINE ||
-        (status = take_config(&job, command, options[2].value)) != EXIT_FINE)
-        return status;
-    out = options[1].value ? options[1].value : out && *out ? out : "runs";
-    if ((status = make_job_folder(&job, out)) != EXIT_FINE)
-        return status;
-    job.keep_cuda = job.keep_nvtx = runs_under_tool();
-    if (!job.keep_cuda) {
-        job.keep_cuda = is_taken("CUDA_INJECTION64_PATH", "kernels are not collected here");
-        job.keep_nvtx = is_taken("NVTX_INJECTION64_PATH", "NVTX ranges do not become regions");
-    }
-    return run_program(&job);
+    job.tier = choose(options[0].value, asked, job.config.tier, "LLMPERF_TIER", NULL);
+    out = choose(options[1].value, asked, job.config.out, "LLMPERF_OUT", "runs");
+    status = run_job(&job, command, out);
+    llmperf_text_free(job.config.text);
+    return status;
 }

@@ -16,6 +16,18 @@ bool run_find_library(char *path);
  * one line each. @param path  Out: its file. false: it is not there. */
 bool run_check_program(const char *name, char *path);
 
+/** What the configuration says; "" where it says nothing. */
+struct run_config {
+    char *text; /* composed; NULL: there is none. llmperf_text_free() */
+    char tier[32], run_id[128], out[RUN_PATH_BYTES / 2];
+};
+
+/** Compose `name` (NULL: the usual one, which may be missing) with overrides. @return exit code */
+int run_compose(const char *name, char **overrides, int count, struct run_config *config_out);
+
+/** Write it to a file, if there is one. @return exit code */
+int run_keep_config(const struct run_config *config, const char *path);
+
 /** What a process under profile has done so far, by its runs. */
 struct run_state {
     const char *job;     /* folder of the job */
@@ -30,6 +42,8 @@ struct run_state {
 
 /** Look at the program's memory map: did it load the driver, did it load us? */
 void run_look_at_maps(struct run_state *state);
+
+bool run_holds_run(const char *folder);
 
 /** Add the runs of the job up. `tell`: print a line for each on standard error. */
 void run_look_at_runs(struct run_state *state, bool tell);

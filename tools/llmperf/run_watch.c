@@ -80,7 +80,7 @@ static bool join(char *path, const char *folder, const char *name)
     return snprintf(path, RUN_PATH_BYTES, "%s/%s", folder, name) < RUN_PATH_BYTES;
 }
 
-static bool holds_run(const char *folder)
+bool run_holds_run(const char *folder)
 {
     char path[RUN_PATH_BYTES];
 
@@ -117,7 +117,7 @@ static void look_at_folder(struct run_state *state, const char *folder, bool tel
             path[0] = '\0';
         if (strncmp(entries[i]->d_name, "run-", 4) == 0)
             look_at_word(state, path, tell);
-        else if (holds_run(path))
+        else if (run_holds_run(path))
             look_at_run(state, path, tell);
         free(entries[i]);
     }
@@ -132,7 +132,7 @@ void run_look_at_runs(struct run_state *state, bool tell)
     state->runs = state->forked = 0;
     state->kernels = state->dropped = 0;
     state->busy_ms = state->best_busy_ms = 0;
-    if (holds_run(state->job))
+    if (run_holds_run(state->job))
         look_at_run(state, state->job, tell);
     look_at_folder(state, state->job, tell);
     if (join(path, state->job, "processes"))

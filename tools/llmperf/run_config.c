@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What the configuration says about a run. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "llmperf/llmperf.h"
+#include "run.h"
+
+static bool take_text(const llmperf_config *config, const char *key, char *text, size_t size)
+{
+    const char *value;
+
+    return llmperf_config_has(config, key) && llmperf_config_text(config, key, &value) == 0 &&
+           snprintf(text, size, "%s", value) < (int)size;
+}
+
+int run_compose(const char *name, char **overrides, int count, struct run_config *config_out)
+{
+    llmperf_config *config;
+    bool asked = name || count > 0;
+    int status = llmperf_config_compose(name ? name : "config", (const char *const *)overrides,
+                                        (size_t)count, &config);
+
+    *config_out = (struct run_config){ .text = NULL };
+    if (status < 0) /* A folder of data files without a configuration is as good as none. */
+        return asked ? fail_status(status) : EXIT_FINE;
+    if ((status = llmperf_config_document(config, "", LLMPERF_CONFIG_YAML, &config_out->text)) ==
+        0) {
+        take_text(config, "run.mode", config_out->tier, sizeof(config_out->tier));
+        take_text(config, "run.id", config_out->run_id, sizeof(config_out->run_id));
+        take_text(config, "artifacts.dir", config_out->out, sizeof(config_out->out));
+    }
+    llmperf_config_free(config);
+    return status < 0 ? fail_status(status) : EXIT_FINE;
+}
+
+int run_keep_config(const struct run_config *config, const char *path)
+{
+    size_t length = config->text ? strlen(config->text) : 0;
+    FILE *file = config->text ? fopen(path, "we") : NULL;
+    bool written = file && fwrite(config->text, 1, length, file) == length;
+
+    written = !file || fclose(file) == 0 ? written : false;
+    if (written || !config->text)
+        return EXIT_FINE;
+    fprintf(stderr, "llmperf run: cannot write %s\n", path);
+    return EXIT_ENVIRONMENT;
+}

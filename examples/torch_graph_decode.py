@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A decode step of 24 layers in one CUDA graph, seen by layer.
+
+Regions stand around the modules while PyTorch captures the graph; the graph is replayed as it is.
+Needs PyTorch with a GPU. Run it with PYTHONPATH=bindings/python; it prints the time of each layer
+in the replay beside the same layer run eagerly, and exits 1 if they differ by over 3 %.
+"""
+import sys
+from typing import Any, Dict, List
+
+import torch
+
+import llmperf
+
+LAYERS, WIDTH, HEADS, CONTEXT, BATCH, STEPS = 24, 2048, 16, 1024, 8, 100
+
+
+class Attention(torch.nn.Module):
+    """One new token a sequence against a cache of CONTEXT tokens."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.qkv = torch.nn.Linear(WIDTH, 3 * WIDTH, bias=False)
+        self.out = torch.nn.Linear(WIDTH, WIDTH, bias=False)
+        shape = (BATCH, HEADS, CONTEXT, WIDTH // HEADS)
+        self.register_buffer("keys", torch.randn(shape))
+        self.register_buffer("values", torch.randn(shape))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        q, k, v = self.qkv(x).view(BATCH, 3, HEADS, 1, WIDTH // HEADS).unbind(1)
+        self.keys[:, :, -1:].copy_(k)
+        self.values[:, :, -1:].copy_(v)
+        y = torch.nn.functional.scaled_dot_product_attention(q, self.keys, self.values)
+        return self.out(y.reshape(BATCH, WIDTH))
+
+
+class Layer(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.norm1 = torch.nn.LayerNorm(WIDTH)
+        self.attention = Attention()
+        self.norm2 = torch.nn.LayerNorm(WIDTH)
+        self.mlp = torch.nn.Sequential(torch.nn.Linear(WIDTH, 4 * WIDTH, bias=False),
+                                       torch.nn.GELU(),
+                                       torch.nn.Linear(4 * WIDTH, WIDTH, bias=False))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = x + self.attention(self.norm1(x))
+        return x + self.mlp(self.norm2(x))
+
+
+def mark(module: torch.nn.Module, label: str) -> None:
+    """Open a region around each call of a module."""
+    opened: List[Any] = []
+
+    def enter(*_: Any) -> None:
+        opened.append(llmperf.region(label).__enter__())
+
+    def leave(*_: Any) -> None:
+        opened.pop().__exit__(None, None, None)
+
+    module.register_forward_pre_hook(enter)
+    module.register_forward_hook(leave)
+
+
+def make_model() -> torch.nn.Module:
+    model = torch.nn.Sequential(*[Layer() for _ in range(LAYERS)]).cuda().half().eval()
+    for index, layer in enumerate(model):
+        mark(layer, f"layer{index}")
+        mark(layer.attention, "attention")
+        mark(layer.mlp, "mlp")
+    return model
+
+
+def by_layer(rows: List[Dict[str, Any]], path: str) -> Dict[str, float]:
+    """Kernel time by layer and part, of kernel rows; `path`: the key that names the layer."""
+    times: Dict[str, float] = {}
+    for row in rows:
+        name = row[path] or ""
+        if "LLM@layer" not in name:
+            continue
+        parts = [part[4:] for part in name[name.index("LLM@layer"):].split("/")]
+        for depth in range(1, len(parts) + 1):
+            key = "/".join(parts[:depth])
+            times[key] = times.get(key, 0.0) + row["total_ms"]
+    return times
+
+
+def main() -> int:
+    torch.manual_seed(0)
+    model, x = make_model(), torch.randn(BATCH, WIDTH, device="cuda", dtype=torch.half)
+    with torch.no_grad():
+        for _ in range(20):
+            model(x)
+        torch.cuda.synchronize()
+        with llmperf.Session(tier="deep", source="cupti") as session:
+            for _ in range(STEPS):
+                with llmperf.decode_step(BATCH, BATCH * CONTEXT):
+                    model(x)
+            torch.cuda.synchronize()
+        eager = session.profile
+        with llmperf.Session(tier="deep", source="cupti") as session:
+            graph = torch.cuda.CUDAGraph()
+            with llmperf.region("capture"), torch.cuda.graph(graph):
+                model(x)
+            for _ in range(STEPS):
+                with llmperf.decode_step(BATCH, BATCH * CONTEXT):
+                    graph.replay()
+            torch.cuda.synchronize()
+        replay = session.profile
+    ledger = replay.ledger()
+    print("verdict", ledger["verdict"], "| graph launches", ledger["graph_launches"], "| kernels",
+          ledger["kernels_seen"], "| unmapped", ledger["graph_nodes_unmapped"])
+    replayed = [row for row in replay.kernels() if row["region"] == "LLM@decode_step"]
+    ran, seen = by_layer(replayed, "captured_in"), by_layer(eager.kernels(), "region")
+    worst = 0.0
+    print("| Part | Replay us/step | Eager us/step | % |\n| --- | ---: | ---: | ---: |")
+    for name in sorted(ran, key=lambda name: (int(name[5:].split("/")[0]), name)):
+        off = 100 * (ran[name] / seen[name] - 1)
+        worst = max(worst, abs(off))
+        print(f"| {name} | {1e3 * ran[name] / STEPS:.2f} | {1e3 * seen[name] / STEPS:.2f} "
+              f"| {off:+.2f} |")
+    print(f"largest difference {worst:.2f} %")
+    return 0 if worst < 3 and ledger["graph_nodes_unmapped"] == 0 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

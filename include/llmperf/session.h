@@ -16,7 +16,7 @@ enum {
     LLMPERF_TIER_REGIONS = 1, /**< host clock only; the device is not looked at */
     LLMPERF_TIER_LIGHT = 2,   /**< kernels only */
     LLMPERF_TIER_DEEP = 3,    /**< kernels, copies and sets */
-    LLMPERF_TIER_COUNTERS = 4 /**< deep and hardware counters; this version answers LLMPERF_ENOTSUP */
+    LLMPERF_TIER_COUNTERS = 4 /**< deep and hardware counters (docs/counters.md); where there are none, deep with the reason */
 };
 
 /** Where device activity comes from. */
@@ -48,7 +48,9 @@ typedef struct llmperf_session_options {
     const char *model_path;            /**< as llmperf_model_open() takes it: gives each prefill, decode_step and vision its FLOPs and bytes; NULL: none */
     const char *device_path;           /**< recording (replay) or script (fake) */
     const char *record_path;           /**< write a recording of this session here; NULL: none */
-    const char *counters;              /**< counter preset for tier counters */
+    /** Tier counters: words with blanks between them, the preset first (llmperf_counters_open()), then any of
+     * replay=none|user|kernel, include=PATTERN (once or more; LLM@*), passes=N, interval_us=N. NULL: LLMPERF_COUNTERS, else "light". */
+    const char *counters;
     uint64_t ring_bytes;               /**< host records kept per thread between two reads; default 4 MiB */
     uint64_t pool_bytes;               /**< most memory for device records under way; default 256 MiB */
     uint32_t overhead_budget_permille; /**< for tier light; default 10 */

@@ -3,7 +3,7 @@
 #ifndef LP_CAPTURE_CAPTURE_H
 #define LP_CAPTURE_CAPTURE_H
 
-#include "lib/capture/counters_host.h"
+#include "lib/capture/counters.h"
 #include "lib/capture/device.h"
 #include "lib/capture/driver.h"
 #include "lib/capture/recording.h"

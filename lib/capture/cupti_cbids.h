@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Driver calls that start device work: X(launch kind, callback id, driver function). Numbers are those of CUPTI's driver callback
- * ids; they are only ever appended to, so one list serves all versions, and an older library refuses those it does not know.
- * cupti_check.c holds each against the toolkit's headers. */
+/** Driver calls that start device work: X(launch kind, callback id, driver function). Numbers are
+ * those of CUPTI's driver callback ids; they are only ever appended to, so one list serves all
+ * versions, and an older library refuses those it does not know. cupti_check.c holds each against
+ * the toolkit's headers. */
 #ifndef LP_CAPTURE_CUPTI_CBIDS_H
 #define LP_CAPTURE_CUPTI_CBIDS_H
 
@@ -138,5 +139,9 @@
     X(UPDATE, 696, cuGraphExecUpdate_v2) \
     X(SET_CHILD, 714, cuGraphExecNodeSetParams)
 /* clang-format on */
+
+/** Driver calls that begin and end the capture of a stream. */
+#define LP_CUPTI_CAPTURE_BEGINS 495, 496, 539, 540, 720, 721
+#define LP_CUPTI_CAPTURE_ENDS   497, 498
 
 #endif

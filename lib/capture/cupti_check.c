@@ -112,3 +112,13 @@ SAME_NUMBER(LP_CUPTI_HOLDER_NAME_BYTES, CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN);
 #define SAME_CALL(kind, number, function) SAME_NUMBER(number, CUPTI_DRIVER_TRACE_CBID_##function);
 LP_CUPTI_LAUNCH_CALLS(SAME_CALL)
 LP_CUPTI_GRAPH_CALLS(SAME_CALL)
+
+static_assert(CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture == 495 &&
+                  CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_ptsz == 496 &&
+                  CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture == 497 &&
+                  CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture_ptsz == 498 &&
+                  CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2 == 539 &&
+                  CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2_ptsz == 540 &&
+                  CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCaptureToGraph == 720 &&
+                  CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCaptureToGraph_ptsz == 721,
+              "LP_CUPTI_CAPTURE_BEGINS, LP_CUPTI_CAPTURE_ENDS");

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
 #include "lib/capture/cupti_decode.h"
 #include "llmperf/activity.h"
 
@@ -25,6 +27,13 @@ static const char *copy_name(uint8_t copy_kind)
                                          "[memcpy HtoH]", "[memcpy PtoP]" };
 
     return names[copy_kind < sizeof(names) / sizeof(names[0]) ? copy_kind : 0];
+}
+
+/* The range profiler launches a kernel of its own for each range: it is no work of the program. */
+static bool is_of_profiler(const struct lp_cupti_decoder *decoder,
+                           const struct lp_cupti_kernel *kernel)
+{
+    return decoder->counters && kernel->name && strcmp(kernel->name, "WaitNs") == 0;
 }
 
 static void add_kernel(struct lp_cupti_decoder *decoder, const struct lp_cupti_kernel *kernel,
@@ -86,7 +95,8 @@ static void add_record(struct lp_cupti_decoder *decoder, const struct lp_cupti_r
 
     switch (record->kind) {
     case LP_CUPTI_KIND_CONCURRENT_KERNEL:
-        add_kernel(decoder, (const void *)record, sink);
+        if (!is_of_profiler(decoder, (const void *)record))
+            add_kernel(decoder, (const void *)record, sink);
         break;
     case LP_CUPTI_KIND_MEMCPY:
     case LP_CUPTI_KIND_MEMCPY2:

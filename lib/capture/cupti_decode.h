@@ -13,6 +13,7 @@ struct lp_cupti_decoder {
     struct lp_names *names;
     uint64_t incomplete;  /* buffers given up at a half-written record */
     uint64_t overhead_ns; /* sum of OVERHEAD records */
+    bool counters;        /* the range profiler may run beside: its own kernels are left out */
     uint32_t generation;  /* of the name cache: one a buffer, because a pointer may be reused once
                              its module is unloaded */
     struct {

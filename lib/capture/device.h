@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "lib/record/graph_event.h"
+#include "lib/record/counter.h"
 #include "lib/record/names.h"
 #include "lib/record/record.h"
 
@@ -20,6 +21,10 @@ struct lp_device_sink {
     void (*activities)(void *context, struct lp_activity *activities, size_t count);
     /** In the order in which they happened, before the activities that they explain. */
     void (*graphs)(void *context, const struct lp_graph_event *events, size_t count);
+    /** Hardware counters; NULL: not wanted. The plan comes before the first fact, which has one
+     * value a column, and comes anew where a recording of another session begins. */
+    void (*plan)(void *context, const struct lp_counter_plan *plan);
+    void (*counter)(void *context, const struct lp_counter_fact *fact, const double *values);
 };
 
 /** What the source itself knows to be missing or to cost. */
@@ -28,8 +33,8 @@ struct lp_device_stats {
     uint64_t records_incomplete; /* the driver gave a record up half written */
     uint64_t overhead_ns;        /* the driver's own tracing cost; meaningful if has_overhead */
     bool has_overhead;
-    bool no_device; /* a recording of a session without a device source: host facts only */
-    bool cut; /* a recording that ends early */
+    bool no_device;       /* a recording of a session without a device source: host facts only */
+    bool cut;             /* a recording that ends early */
     uint32_t process_id;  /* of the process that was recorded; 0: this one */
     uint64_t duration_ns; /* of the session that was recorded; 0: not a recording */
 };
@@ -40,6 +45,7 @@ struct lp_device_options {
     bool memory_activities; /* copies and sets too */
     struct lp_names *names; /* kernel names go here; outlives the source */
     bool release;           /* close() gives the driver's profiler up for others */
+    bool watch_captures;    /* know of stream captures, for counters */
 };
 
 struct lp_device_source;
@@ -80,6 +86,9 @@ int lp_device_open_replay(const struct lp_device_options *options,
                           struct lp_device_source **source_out);
 int lp_device_open_fake(const struct lp_device_options *options,
                         struct lp_device_source **source_out);
+
+/** Is a stream being captured, as far as the CUPTI source was told to watch? @threads any thread */
+bool lp_cupti_capturing(void);
 
 /** What finite sources answer to calls that only a running driver needs. */
 int lp_finite_start(struct lp_device_source *source);

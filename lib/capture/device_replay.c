@@ -4,6 +4,7 @@
 
 #include "lib/base/file.h"
 #include "lib/base/status.h"
+#include "lib/base/strings.h"
 #include "lib/base/text.h"
 #include "lib/base/varint.h"
 #include "lib/capture/device.h"
@@ -27,7 +28,13 @@ struct replay {
     bool ended;
     bool without_graphs; /* of a version that did not keep graph events; not told yet */
     struct lp_activity_batch batch;
+    struct lp_strings plan_texts;
+    LP_VECTOR(struct lp_counter_heading) columns;
+    LP_VECTOR(double) values;
+    bool has_plan;
 };
+
+#define COLUMNS_MOST 4096u
 
 static int damaged(const struct replay *replay, const char *what)
 {
@@ -219,6 +226,105 @@ static int read_graphs(struct replay *replay, struct lp_varint_reader *reader,
     return 0;
 }
 
+static const char *read_text(struct replay *replay, struct lp_varint_reader *reader)
+{
+    uint64_t length = lp_varint_get(reader);
+    const char *text;
+
+    if (reader->failed || length > (uint64_t)(reader->end - reader->at))
+        return NULL;
+    text = lp_strings_add_bytes(&replay->plan_texts, (const char *)reader->at, (size_t)length);
+    reader->at += length;
+    return text;
+}
+
+static int read_columns(struct replay *replay, struct lp_varint_reader *reader, uint64_t count)
+{
+    replay->columns.count = 0;
+    if (count > COLUMNS_MOST || lp_vector_reserve(&replay->values, (size_t)count) < 0)
+        return damaged(replay, "a plan of counters");
+    for (uint64_t i = 0; i < count; i++) {
+        struct lp_counter_heading column = { 0 };
+
+        column.quantity = read_text(replay, reader);
+        column.metric = read_text(replay, reader);
+        column.unit = read_text(replay, reader);
+        column.combine = (uint32_t)lp_varint_get(reader);
+        if (!column.quantity || !column.metric || !column.unit || reader->failed)
+            return damaged(replay, "a plan of counters");
+        if (lp_vector_push(&replay->columns, column) < 0)
+            return LLMPERF_ENOMEM;
+    }
+    return 0;
+}
+
+static int read_plan(struct replay *replay, struct lp_varint_reader *reader,
+                     const struct lp_device_sink *sink)
+{
+    struct lp_counter_plan plan = { 0 };
+    int status;
+
+    plan.chip = read_text(replay, reader);
+    plan.preset = read_text(replay, reader);
+    plan.method = read_text(replay, reader);
+    plan.replay = read_text(replay, reader);
+    plan.passes = (uint32_t)lp_varint_get(reader);
+    plan.time_column = (uint32_t)lp_varint_get(reader);
+    plan.interval_ns = lp_varint_get(reader);
+    plan.count = (size_t)lp_varint_get(reader);
+    if (!plan.chip || !plan.preset || !plan.method || !plan.replay || reader->failed)
+        return damaged(replay, "a plan of counters");
+    if ((status = read_columns(replay, reader, plan.count)) < 0)
+        return status;
+    plan.columns = replay->columns.items;
+    replay->has_plan = true;
+    if (sink->plan)
+        sink->plan(sink->context, &plan);
+    return 0;
+}
+
+static bool read_fact(const struct replay *replay, struct lp_varint_reader *reader,
+                      struct lp_counter_fact *fact)
+{
+    uint64_t node, name;
+
+    *fact = (struct lp_counter_fact){ 0 };
+    fact->kind = (uint32_t)lp_varint_get(reader);
+    fact->device = (uint16_t)lp_varint_get(reader);
+    node = lp_varint_get(reader);
+    name = lp_varint_get(reader);
+    fact->start_ns = lp_varint_get(reader);
+    fact->end_ns = fact->start_ns + lp_varint_get(reader);
+    if (reader->failed || node >= replay->paths.count || name >= replay->names.count ||
+        fact->kind < LP_COUNTER_REGION || fact->kind > LP_COUNTER_SKIP || !replay->has_plan)
+        return false;
+    fact->node = replay->paths.items[node];
+    fact->name = replay->names.items[name];
+    return true;
+}
+
+static int read_counters(struct replay *replay, struct lp_varint_reader *reader,
+                         const struct lp_device_sink *sink)
+{
+    size_t bytes = replay->columns.count * sizeof(double);
+
+    for (uint64_t left = lp_varint_get(reader); left > 0; left--) {
+        struct lp_counter_fact fact;
+
+        if (!read_fact(replay, reader, &fact))
+            return damaged(replay, "a counter");
+        if (fact.kind != LP_COUNTER_SKIP) {
+            if ((size_t)(reader->end - reader->at) < bytes)
+                return damaged(replay, "a counter");
+            memcpy(replay->values.items, reader->at, bytes);
+            reader->at += bytes;
+        }
+        if (sink->counter)
+            sink->counter(sink->context, &fact, replay->values.items);
+    }
+    return 0;
+}
+
 static int read_origin(struct replay *replay, struct lp_varint_reader *reader)
 {
     free(replay->origin);
@@ -259,6 +365,10 @@ static int read_chunk(struct replay *replay, uint32_t type, struct lp_varint_rea
         return read_graphs(replay, reader, sink);
     case LP_CHUNK_KINDS:
         return read_kinds(replay, reader);
+    case LP_CHUNK_PLAN:
+        return read_plan(replay, reader, sink);
+    case LP_CHUNK_COUNTERS:
+        return read_counters(replay, reader, sink);
     case LP_CHUNK_ORIGIN:
         return read_origin(replay, reader);
     case LP_CHUNK_END:
@@ -358,6 +468,9 @@ static void close_replay(struct lp_device_source *source)
     lp_vector_clear(&replay->paths);
     lp_vector_clear(&replay->records);
     lp_vector_clear(&replay->graphs);
+    lp_vector_clear(&replay->columns);
+    lp_vector_clear(&replay->values);
+    lp_strings_clear(&replay->plan_texts);
     free(replay);
 }
 

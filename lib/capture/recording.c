@@ -18,16 +18,22 @@ struct lp_recorder {
     const struct lp_names *names;
     struct lp_device_sink next;
     struct lp_text chunk; /* payload under way */
+    struct lp_text facts; /* of hardware counters, until there are enough for a chunk */
+    size_t fact_count, columns;
     uint32_t names_told, paths_told;
     int failed; /* errno of the first failed write */
 };
 
-static void put_number(struct lp_recorder *recorder, uint64_t value)
+static void add_number(struct lp_text *text, uint64_t value)
 {
     uint8_t bytes[LP_VARINT_BYTES];
 
-    lp_text_add(&recorder->chunk, (const char *)bytes,
-                (size_t)(lp_varint_put(bytes, value) - bytes));
+    lp_text_add(text, (const char *)bytes, (size_t)(lp_varint_put(bytes, value) - bytes));
+}
+
+static void put_number(struct lp_recorder *recorder, uint64_t value)
+{
+    add_number(&recorder->chunk, value);
 }
 
 static void put_difference(struct lp_recorder *recorder, uint64_t value, uint64_t before)
@@ -193,11 +199,70 @@ static void record_graphs(void *context, const struct lp_graph_event *events, si
     recorder->next.graphs(recorder->next.context, events, count);
 }
 
+static void write_facts(struct lp_recorder *recorder)
+{
+    if (recorder->fact_count == 0)
+        return;
+    tell_names(recorder);
+    tell_paths(recorder);
+    put_number(recorder, recorder->fact_count);
+    lp_text_add(&recorder->chunk, recorder->facts.bytes, recorder->facts.length);
+    recorder->chunk.failed = recorder->chunk.failed || recorder->facts.failed;
+    write_chunk(recorder, LP_CHUNK_COUNTERS);
+    recorder->facts.length = recorder->fact_count = 0;
+}
+
+static void record_plan(void *context, const struct lp_counter_plan *plan)
+{
+    struct lp_recorder *recorder = context;
+
+    write_facts(recorder);
+    recorder->columns = plan->count;
+    put_string(recorder, plan->chip);
+    put_string(recorder, plan->preset);
+    put_string(recorder, plan->method);
+    put_string(recorder, plan->replay);
+    put_number(recorder, plan->passes);
+    put_number(recorder, plan->time_column);
+    put_number(recorder, plan->interval_ns);
+    put_number(recorder, plan->count);
+    for (size_t i = 0; i < plan->count; i++) {
+        put_string(recorder, plan->columns[i].quantity);
+        put_string(recorder, plan->columns[i].metric);
+        put_string(recorder, plan->columns[i].unit);
+        put_number(recorder, plan->columns[i].combine);
+    }
+    write_chunk(recorder, LP_CHUNK_PLAN);
+    if (recorder->next.plan)
+        recorder->next.plan(recorder->next.context, plan);
+}
+
+static void record_counter(void *context, const struct lp_counter_fact *fact, const double *values)
+{
+    struct lp_recorder *recorder = context;
+    struct lp_text *facts = &recorder->facts;
+
+    add_number(facts, fact->kind);
+    add_number(facts, fact->device);
+    add_number(facts, fact->node);
+    add_number(facts, fact->name);
+    add_number(facts, fact->start_ns);
+    add_number(facts, fact->end_ns - fact->start_ns);
+    if (fact->kind != LP_COUNTER_SKIP)
+        lp_text_add(facts, (const char *)values, recorder->columns * sizeof(*values));
+    recorder->fact_count++;
+    if (facts->length > 16384)
+        write_facts(recorder);
+    if (recorder->next.counter)
+        recorder->next.counter(recorder->next.context, fact, values);
+}
+
 static void free_recorder(struct lp_recorder *recorder)
 {
     if (recorder->file)
         fclose(recorder->file);
     lp_text_clear(&recorder->chunk);
+    lp_text_clear(&recorder->facts);
     free(recorder->path);
     free(recorder);
 }
@@ -229,7 +294,8 @@ struct lp_device_sink lp_recorder_sink(struct lp_recorder *recorder,
                                        const struct lp_device_sink *next)
 {
     recorder->next = *next;
-    return (struct lp_device_sink){ recorder, record_host, record_activities, record_graphs };
+    return (struct lp_device_sink){ recorder,      record_host, record_activities,
+                                    record_graphs, record_plan, record_counter };
 }
 
 int lp_recorder_close(struct lp_recorder *recorder, const struct lp_device_stats *stats,
@@ -239,6 +305,7 @@ int lp_recorder_close(struct lp_recorder *recorder, const struct lp_device_stats
 
     if (!recorder)
         return 0;
+    write_facts(recorder);
     tell_kinds(recorder);
     lp_text_puts(&recorder->chunk, origin);
     write_chunk(recorder, LP_CHUNK_ORIGIN);

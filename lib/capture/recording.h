@@ -23,7 +23,9 @@ enum lp_chunk_type {
     LP_CHUNK_ACTIVITY = 5, /* count, then records */
     LP_CHUNK_KINDS = 6,    /* count, then node and LLMPERF_REGION_… of each that is not AUTO */
     LP_CHUNK_END = 7,      /* struct lp_device_stats; a recording without it was cut */
-    LP_CHUNK_GRAPH = 8     /* count, then graph events */
+    LP_CHUNK_GRAPH = 8,    /* count, then graph events */
+    LP_CHUNK_PLAN = 9,     /* struct lp_counter_plan: texts, numbers, columns */
+    LP_CHUNK_COUNTERS = 10 /* count, then facts, each with a double a column unless it is a skip */
 };
 
 struct lp_chunk_header {

@@ -6,6 +6,7 @@
 #define LP_CAPTURE_REGION_STACK_H
 
 #include "lib/capture/nvtx_out.h"
+#include "lib/capture/region_hook.h"
 #include "lib/capture/threads.h"
 #include "lib/record/paths.h"
 
@@ -17,6 +18,10 @@
 /** Open a level. Above LLMPERF_REGION_DEPTH use only its count: `depth`. */
 static inline void lp_stack_open(struct lp_thread *thread, uint32_t node, uint32_t owner)
 {
+    const struct lp_region_hook *hook = lp_region_hook_get();
+
+    if (__builtin_expect(hook != NULL, 0))
+        hook->begin(thread, node);
     if (lp_thread_recording()) /* Before the push: a thread that joins an epoch here tells what was
                                   open before. */
         lp_thread_record(thread, LP_RECORD_REGION_BEGIN, 0, node, 0);
@@ -29,12 +34,17 @@ static inline void lp_stack_open(struct lp_thread *thread, uint32_t node, uint32
 
 static inline void lp_stack_close_top(struct lp_thread *thread)
 {
+    const struct lp_region_hook *hook = lp_region_hook_get();
+    uint32_t node = thread->node;
+
     if (lp_thread_recording())
-        lp_thread_record(thread, LP_RECORD_REGION_END, 0, thread->node, 0);
+        lp_thread_record(thread, LP_RECORD_REGION_END, 0, node, 0);
     if ((thread->owner[thread->depth - 1] & ~LP_OWNER_CLOSED) == LP_OWNER_SELF)
-        lp_nvtx_pop(thread->node);
+        lp_nvtx_pop(node);
     thread->depth--;
     thread->node = thread->depth > 0 ? thread->stack[thread->depth - 1] : LP_PATH_ROOT;
+    if (__builtin_expect(hook != NULL, 0))
+        hook->end(thread, node);
 }
 
 /** The owner's innermost level is not on top, or there is none, or too many are open. */

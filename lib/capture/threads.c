@@ -6,12 +6,14 @@
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
 #include "lib/capture/capture.h"
+#include "lib/capture/region_hook.h"
 #include "lib/capture/threads.h"
 #include "lib/record/graph_event.h"
 #include "lib/record/paths.h"
 
 _Atomic uint32_t lp_capture_epoch;
 __thread struct lp_thread *lp_thread_self;
+_Atomic(const struct lp_region_hook *) lp_region_hook;
 
 static _Atomic(struct lp_thread *) all_threads;
 static _Atomic uint64_t ring_records = 32768; /* for rings made from now on; power of two */
@@ -31,6 +33,7 @@ static void leave_thread(void *state);
 static void begin_child(void)
 {
     atomic_store(&forked, true);
+    atomic_store(&lp_region_hook, NULL);
     atomic_store(&lp_capture_epoch, 0);
 }
 
@@ -95,10 +98,13 @@ struct lp_thread *lp_thread_create(void)
 static void leave_thread(void *state)
 {
     struct lp_thread *thread = state;
+    const struct lp_region_hook *hook = lp_region_hook_get();
 
     lp_thread_self = NULL;
     if (atomic_load(&forked))
         return;
+    if (hook)
+        hook->leave(thread);
     if (lp_thread_recording())
         lp_thread_record(thread, LP_RECORD_THREAD_EXIT, 0, LP_PATH_ROOT, 0);
     pthread_mutex_lock(&lock);

@@ -33,11 +33,11 @@ struct lp_counter_plan {
 
 /** Kinds of facts. Values stand in recordings. */
 enum lp_counter_kind {
-    LP_COUNTER_PART =
-        1, /* a stretch of a region between its nested ones; instances: 1 with its last */
-    LP_COUNTER_KERNEL = 2, /* one kernel */
-    LP_COUNTER_SAMPLE = 3, /* start to end of the device's time; no region */
-    LP_COUNTER_SKIP = 4    /* instances of a region that were not measured; name says why */
+    LP_COUNTER_REGION = 1, /* one instance of a region, nested ones included */
+    LP_COUNTER_OWN = 2,    /* the same without nested ones, if it had any */
+    LP_COUNTER_KERNEL = 3, /* one kernel of a region */
+    LP_COUNTER_SAMPLE = 4, /* start to end on the device; of no region */
+    LP_COUNTER_SKIP = 5    /* an instance that was not measured; name says why; it has no values */
 };
 
 /** A fact; its values stand apart, one a column. */
@@ -45,10 +45,9 @@ struct lp_counter_fact {
     uint64_t start_ns, end_ns; /* samples only */
     uint32_t kind;             /* enum lp_counter_kind */
     uint32_t node;             /* path */
-    uint32_t name;             /* kernel, or the reason of a skip; see names.h */
-    uint32_t instances;
+    uint32_t name;             /* of a kernel, or the reason of a skip; see names.h */
     uint16_t device;
-    uint16_t reserved[3];
+    uint16_t reserved;
 };
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "lib/attribution/attribution.h"
+#include "lib/record/counter.h"
 #include "lib/record/names.h"
 #include "lib/record/record.h"
 #include "llmperf/profile.h"
@@ -52,6 +53,11 @@ void lp_totals_activities(struct lp_totals *totals, const struct lp_activity *ac
 /** Where the work and the classes of iterations come from; before the first fact. */
 void lp_totals_set_work(struct lp_totals *totals, const struct lp_work_source *source);
 void lp_totals_set_classes(struct lp_totals *totals, const struct lp_classifier *classifier);
+
+struct lp_counter_totals;
+
+/** Attributed activities go there too. It outlives the totals' last fact. */
+void lp_totals_set_counters(struct lp_totals *totals, struct lp_counter_totals *counters);
 
 /** Totals as the receiver of an attribution. */
 struct lp_attribution_sink lp_totals_sink(struct lp_totals *totals);
@@ -105,6 +111,34 @@ struct lp_bucket {
  * LLMPERF_ENOMEM. */
 int lp_profile_iteration_histogram(const llmperf_profile *profile, size_t index,
                                    struct lp_bucket **buckets_out, size_t *count_out);
+
+/** Hardware counters by region and kernel. @param names  Of kernels and reasons; outlives it. NULL
+ * without memory.
+ * @threads one at a time per object, all functions */
+struct lp_counter_totals *lp_counter_totals_create(const struct lp_names *names);
+void lp_counter_totals_free(struct lp_counter_totals *totals);
+
+/** What is collected; the first one counts. All texts are copied. */
+void lp_counter_totals_plan(struct lp_counter_totals *totals, const struct lp_counter_plan *plan);
+void lp_counter_totals_fact(struct lp_counter_totals *totals, const struct lp_counter_fact *fact,
+                            const double *values);
+
+/** What sampled counters are held against: attributed activities, and host records of a thread. */
+void lp_counter_totals_activities(struct lp_counter_totals *totals,
+                                  const struct lp_activity *activities, size_t count);
+void lp_counter_totals_host(struct lp_counter_totals *totals, uint32_t thread,
+                            const struct lp_record *records, size_t count);
+
+/** Nothing more comes. Before it, samples of the last seconds are not in the metrics. */
+void lp_counter_totals_settle(struct lp_counter_totals *totals);
+
+/** The plan that came; NULL: none. Lives as long as the totals. */
+const struct lp_counter_plan *lp_counter_totals_told(const struct lp_counter_totals *totals);
+
+/** Add metrics and notes to a profile; lp_profile_finish() puts them in order. 0 or LLMPERF_ENOMEM.
+ */
+int lp_counter_totals_add(const struct lp_counter_totals *totals, uint32_t process_id,
+                          llmperf_profile *profile);
 
 struct lp_store;
 

@@ -53,8 +53,9 @@ struct lp_totals {
     struct lp_iterations iterations;
     struct lp_work_source work_source;
     struct lp_classifier classifier;
-    uint32_t last_kernel; /* row of the activity before */
-    uint64_t since_fold;  /* activities since memory of intervals was looked at */
+    struct lp_counter_totals *counters; /* NULL: none */
+    uint32_t last_kernel;               /* row of the activity before */
+    uint64_t since_fold;                /* activities since memory of intervals was looked at */
     bool failed;
 };
 

@@ -12,9 +12,13 @@ static void take_count(void *totals, uint32_t node, uint32_t quantity, uint64_t 
     lp_totals_count(totals, node, quantity, amount);
 }
 
-static void take_activities(void *totals, const struct lp_activity *activities, size_t count)
+static void take_activities(void *context, const struct lp_activity *activities, size_t count)
 {
+    struct lp_totals *totals = context;
+
     lp_totals_activities(totals, activities, count);
+    if (totals->counters)
+        lp_counter_totals_activities(totals->counters, activities, count);
 }
 
 static void begin_unit(void *context, uint32_t unit, uint32_t parent, uint32_t node,
@@ -46,6 +50,11 @@ static void finish_unit(void *context, uint32_t unit)
     struct lp_totals *totals = context;
 
     lp_iterations_done(&totals->iterations, unit, totals->devices.count > 0);
+}
+
+void lp_totals_set_counters(struct lp_totals *totals, struct lp_counter_totals *counters)
+{
+    totals->counters = counters;
 }
 
 struct lp_attribution_sink lp_totals_sink(struct lp_totals *totals)

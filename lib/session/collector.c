@@ -8,6 +8,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/status.h"
 #include "lib/session/session.h"
+#include "lib/session/session_counters.h"
 #include "lib/session/wake.h"
 
 #define ROUND_NS  UINT64_C(20000000)   /* longest sleep between two looks at the rings */
@@ -50,6 +51,7 @@ static void do_round(struct llmperf_session *session, bool flush, bool force)
         status = source->ops->deliver(source, &session->sink);
     if (status < 0)
         lp_session_fail(session, status);
+    lp_session_counters_deliver(session);
     session->playing = session->playing && status > 0;
     lp_attribution_settle(session->attribution, host_time(session), false);
 }
@@ -93,6 +95,8 @@ static int pause_session(struct llmperf_session *session)
 {
     if (session->paused)
         return lp_error(LLMPERF_ESTATE, "the session is paused already");
+    if (session->counters)
+        lp_counters_pause(session->counters, true);
     stop_capture(session);
     if (!session->source || session->source->ops->live)
         do_round(session, true, false);
@@ -111,6 +115,8 @@ static int resume_session(struct llmperf_session *session)
         return status;
     if (!session->source || session->source->ops->live)
         lp_capture_begin(session->options.ring_bytes);
+    if (session->counters)
+        lp_counters_pause(session->counters, false);
     session->paused = false;
     return 0;
 }
@@ -121,9 +127,11 @@ static int finish_session(struct llmperf_session *session, llmperf_profile **pro
     int status;
 
     session->stop_ns = lp_clock_now();
+    lp_session_counters_stop(session, !session->source || may_call_driver(session));
     stop_capture(session);
     collect_outstanding(session);
     lp_attribution_settle(session->attribution, host_time(session), true);
+    lp_counter_totals_settle(session->counter_totals);
     lp_attribution_close_regions(session->attribution);
     lp_session_environment(session);
     if (session->source)
@@ -143,6 +151,8 @@ static int finish_session(struct llmperf_session *session, llmperf_profile **pro
     if (status < 0)
         lp_session_fail(session, status);
     status = lp_session_profile(session, false, profile_out);
+    if (!session->source || may_call_driver(session))
+        lp_session_counters_close(session);
     if (session->source && may_call_driver(session)) /* Here, not with the session: a released
                             profiler is free when stop returns. */
         session->source->ops->close(session->source);

@@ -55,8 +55,7 @@ static int read_by_name(const char *name, struct lp_counter_preset **preset_out)
         status = out_of_memory();
     else if (!lp_path_exists(path.bytes))
         status = lp_error(LLMPERF_ENOENT,
-                          "there is no counter preset %s in %s/" FOLDER
-                          "; see llmperf counters",
+                          "there is no counter preset %s in %s/" FOLDER "; see llmperf counters",
                           name, folder);
     else
         status = lp_counter_preset_read(path.bytes, name, preset_out);

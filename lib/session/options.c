@@ -30,13 +30,14 @@ static int choose_tier(struct lp_options *options, uint32_t given)
             ;
         if (options->tier == TIERS)
             return lp_error(LLMPERF_EINVAL,
-                            "LLMPERF_TIER=%s is no tier; use regions, light or deep", word);
+                            "LLMPERF_TIER=%s is no tier; use regions, light, deep or counters",
+                            word);
     }
     if (options->tier >= TIERS)
         return lp_error(LLMPERF_EINVAL,
-                        "tier %u does not exist; use LLMPERF_TIER_REGIONS, _LIGHT or _DEEP", given);
-    if (options->tier == LLMPERF_TIER_COUNTERS)
-        return lp_error(LLMPERF_ENOTSUP, "tier counters is not in this version; use deep");
+                        "tier %u does not exist; use LLMPERF_TIER_REGIONS, _LIGHT, _DEEP or"
+                        " _COUNTERS",
+                        given);
     return 0;
 }
 
@@ -107,7 +108,9 @@ int lp_options_init(struct lp_options *options, const llmperf_session_options *g
         (status = copy(&options->config_path, whole.config_path)) < 0 ||
         (status = copy(&options->model_path, whole.model_path)) < 0 ||
         (status = copy(&options->device_path, whole.device_path)) < 0 ||
-        (status = copy(&options->record_path, whole.record_path)) < 0)
+        (status = copy(&options->record_path, whole.record_path)) < 0 ||
+        (status = copy(&options->counters,
+                       whole.counters ? whole.counters : getenv("LLMPERF_COUNTERS"))) < 0)
         return status;
     return check_source(options);
 }
@@ -120,5 +123,6 @@ void lp_options_clear(struct lp_options *options)
     free(options->model_path);
     free(options->device_path);
     free(options->record_path);
+    free(options->counters);
     *options = (struct lp_options){ 0 };
 }

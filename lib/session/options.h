@@ -14,7 +14,7 @@ struct lp_options {
     char *run_dir; /* NULL: nothing is written */
     char *run_id;
     bool run_id_is_ours; /* made here from the time: another may be taken if a run has it already */
-    char *config_path, *model_path, *device_path, *record_path;
+    char *config_path, *model_path, *device_path, *record_path, *counters;
 };
 
 /** 0; LLMPERF_EINVAL, LLMPERF_ENOTSUP, LLMPERF_ENOMEM. Clear it afterwards in all cases. */

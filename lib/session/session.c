@@ -15,6 +15,7 @@
 #include "lib/base/status.h"
 #include "lib/base/text.h"
 #include "lib/session/session.h"
+#include "lib/session/session_counters.h"
 #include "lib/session/wake.h"
 #include "llmperf/output.h"
 
@@ -112,7 +113,10 @@ static void register_exit(void)
 
 static void pass_host(void *context, uint32_t thread, const struct lp_record *records, size_t count)
 {
-    lp_attribution_host(((struct llmperf_session *)context)->attribution, thread, records, count);
+    struct llmperf_session *session = context;
+
+    lp_attribution_host(session->attribution, thread, records, count);
+    lp_counter_totals_host(session->counter_totals, thread, records, count);
 }
 
 static void pass_activities(void *context, struct lp_activity *activities, size_t count)
@@ -158,14 +162,27 @@ static void pass_graphs(void *context, const struct lp_graph_event *events, size
     lp_attribution_graphs(((struct llmperf_session *)context)->attribution, events, count);
 }
 
+static void pass_plan(void *context, const struct lp_counter_plan *plan)
+{
+    lp_counter_totals_plan(((struct llmperf_session *)context)->counter_totals, plan);
+}
+
+static void pass_counter(void *context, const struct lp_counter_fact *fact, const double *values)
+{
+    lp_counter_totals_fact(((struct llmperf_session *)context)->counter_totals, fact, values);
+}
+
 static int make_pipeline(struct llmperf_session *session)
 {
     struct lp_attribution_sink results;
-    struct lp_device_sink facts = { session, pass_host, pass_activities, pass_graphs };
+    struct lp_device_sink facts = { session,     pass_host, pass_activities,
+                                    pass_graphs, pass_plan, pass_counter };
     int status;
 
-    if (!(session->totals = lp_totals_create(&session->names)))
+    if (!(session->totals = lp_totals_create(&session->names)) ||
+        !(session->counter_totals = lp_counter_totals_create(&session->names)))
         return lp_error(LLMPERF_ENOMEM, "out of memory");
+    lp_totals_set_counters(session->totals, session->counter_totals);
     results = lp_totals_sink(session->totals);
     if (!(session->attribution = lp_attribution_create(&results)))
         return lp_error(LLMPERF_ENOMEM, "out of memory");
@@ -290,12 +307,14 @@ static void free_session(struct llmperf_session *session)
 {
     struct lp_device_stats none = { 0 };
 
+    lp_session_counters_close(session);
     lp_recorder_close(session->recorder, &none, "{}");
     if (session->source)
         session->source->ops->close(session->source);
     lp_store_close(session->store);
     lp_attribution_free(session->attribution);
     lp_totals_free(session->totals);
+    lp_counter_totals_free(session->counter_totals);
     lp_stage_work_free(session->stage_work);
     lp_kernel_classes_free(session->classes);
     lp_names_clear(&session->names);
@@ -313,7 +332,8 @@ static int start_session(struct llmperf_session *session)
     int status;
 
     if ((status = read_config(session)) < 0 || (status = make_pipeline(session)) < 0 ||
-        (status = lp_session_choose_source(session)) < 0 || (status = prepare_run(session)) < 0)
+        (status = lp_session_choose_source(session)) < 0 ||
+        (status = lp_session_counters_open(session)) < 0 || (status = prepare_run(session)) < 0)
         return status;
     pthread_once(&once, register_exit);
     session->start_ns = session->flushed_ns = lp_clock_now();

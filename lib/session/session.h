@@ -38,6 +38,11 @@ struct llmperf_session {
     struct lp_device_sink sink;
     struct lp_attribution *attribution;
     struct lp_totals *totals;
+    struct lp_counter_totals *counter_totals;
+    struct lp_counter_preset *counter_preset; /* NULL: not this tier */
+    struct lp_patterns *counter_include;
+    struct lp_counters *counters;      /* NULL: none are collected here */
+    char counters_reason[512];         /* why not; "" if nothing is wrong */
     struct lp_stage_work *stage_work;  /* NULL: no model */
     struct lp_kernel_classes *classes; /* NULL: the table could not be read */
     struct lp_store *store;            /* NULL: nothing is written */
@@ -45,8 +50,8 @@ struct llmperf_session {
     bool environment_has_driver;
     bool paused;
     _Atomic bool driver_gone; /* it may not be called any more */
-    bool playing;        /* a finite source that is not over */
-    uint64_t activities; /* delivered so far: progress */
+    bool playing;             /* a finite source that is not over */
+    uint64_t activities;      /* delivered so far: progress */
     uint64_t start_ns, flushed_ns, committed_ns;
     uint64_t commit_cost_ns; /* of the last commit */
     uint64_t stop_ns;        /* 0: it still runs */

@@ -15,6 +15,7 @@ static int open_source(struct llmperf_session *session, uint32_t kind,
         .path = session->options.device_path,
         .pool_bytes = session->options.pool_bytes,
         .memory_activities = session->options.tier != LLMPERF_TIER_LIGHT,
+        .watch_captures = session->options.tier == LLMPERF_TIER_COUNTERS,
         .release = (session->options.flags & LLMPERF_SESSION_RELEASE) != 0,
         .names = &session->names,
     };

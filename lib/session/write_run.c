@@ -10,6 +10,7 @@
 #include "lib/base/log.h"
 #include "lib/session/environment.h"
 #include "lib/session/session.h"
+#include "lib/session/session_counters.h"
 #include "llmperf/version.h"
 
 void lp_session_fail(struct llmperf_session *session, int status)
@@ -126,15 +127,16 @@ int lp_session_profile(struct llmperf_session *session, bool running, llmperf_pr
     struct lp_device_stats stats;
     llmperf_profile *profile;
     llmperf_ledger ledger;
+    uint32_t process_id;
     int status;
 
     fill_ledger(session, &ledger, &stats);
-    if ((status = lp_totals_freeze(session->totals, &ledger,
-                                   stats.process_id ? stats.process_id : (uint32_t)session->pid,
-                                   &profile)) < 0)
+    process_id = stats.process_id ? stats.process_id : (uint32_t)session->pid;
+    if ((status = lp_totals_freeze(session->totals, &ledger, process_id, &profile)) < 0)
         return status;
     if ((status = add_facts(session, &stats, profile)) < 0 ||
-        (status = add_lines(session, &stats, running, profile)) < 0) {
+        (status = add_lines(session, &stats, running, profile)) < 0 ||
+        (status = lp_session_counters_add(session, process_id, profile)) < 0) {
         llmperf_profile_free(profile);
         return status;
     }

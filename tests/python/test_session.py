@@ -177,7 +177,7 @@ class Errors(support.TestCase):
         self.assertEqual(str(error), f"{error.text} (LLMPERF_EBUSY)")
 
     def test_what_this_version_cannot_do_says_so(self) -> None:
-        for options in ({"tier": "counters"}, {"keep_trace": True}):
+        for options in ({"keep_trace": True},):
             with self.assertRaises(llmperf.LlmperfError) as refused:
                 llmperf.Session(source="none", **options).start()
             self.assertEqual(refused.exception.name, "LLMPERF_ENOTSUP")

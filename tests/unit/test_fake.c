@@ -78,8 +78,8 @@ static void clear(struct facts *facts)
 
 static int play_file(struct facts *facts, const char *path, bool memory_activities)
 {
-    struct lp_device_options options = { path, 1 << 20, memory_activities, &facts->names, false };
-    struct lp_device_sink sink = { facts, take_host, take_activities, NULL };
+    struct lp_device_options options = { path, 1 << 20, memory_activities, &facts->names, false, false };
+    struct lp_device_sink sink = { facts, take_host, take_activities, NULL, NULL, NULL };
     struct lp_device_source *source = NULL;
     int status = lp_device_open_fake(&options, &source);
 
@@ -559,7 +559,7 @@ static void *launch_many(void *stream)
 
 static struct lp_device_source *open_live(struct facts *facts, uint64_t pool_bytes)
 {
-    struct lp_device_options options = { NULL, pool_bytes, true, &facts->names, false };
+    struct lp_device_options options = { NULL, pool_bytes, true, &facts->names, false, false };
     struct lp_device_source *source = NULL;
 
     assert_int_equal(lp_device_open_fake(&options, &source), 0);
@@ -572,7 +572,7 @@ static struct lp_device_source *open_live(struct facts *facts, uint64_t pool_byt
 /* What the collector does in each round. */
 static void collect(struct lp_device_source *source, struct facts *facts)
 {
-    struct lp_device_sink sink = { facts, take_host, take_activities, NULL };
+    struct lp_device_sink sink = { facts, take_host, take_activities, NULL, NULL, NULL };
 
     facts->calls++;
     source->ops->flush(source, false);

@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "lib/base/clock.h"
+#include "lib/base/log.h"
+#include "lib/base/status.h"
+#include "lib/capture/counters_run.h"
+#include "lib/capture/region_hook.h"
+#include "lib/record/paths.h"
+
+/* The one that is open. A hook may look at it at any time: it counts itself in before it does. */
+static _Atomic(struct lp_counters *) current;
+static _Atomic int entered;
+
+static struct lp_counters *enter(void)
+{
+    struct lp_counters *counters;
+
+    atomic_fetch_add(&entered, 1);
+    counters = atomic_load(&current);
+    if (!counters)
+        atomic_fetch_sub(&entered, 1);
+    return counters;
+}
+
+static void leave(void)
+{
+    atomic_fetch_sub(&entered, 1);
+}
+
+void lp_counter_put(struct lp_counters *counters, uint32_t kind, uint32_t node, const char *text,
+                    const double *values)
+{
+    struct lp_counter_queue *queue = &counters->queue;
+    size_t columns = values ? counters->set->columns.count : 0;
+    struct lp_counter_queued fact = { kind, node, text, 0 };
+
+    pthread_mutex_lock(&queue->lock);
+    fact.values = queue->values.count;
+    if (lp_vector_reserve(&queue->values, columns) < 0 || lp_vector_push(&queue->facts, fact) < 0) {
+        queue->failed = true;
+    } else if (columns > 0) {
+        memcpy(queue->values.items + queue->values.count, values, columns * sizeof(*values));
+        queue->values.count += columns;
+    }
+    pthread_mutex_unlock(&queue->lock);
+}
+
+void lp_counters_fail(struct lp_counters *counters)
+{
+    pthread_mutex_lock(&counters->problem_lock);
+    if (!counters->problem[0])
+        snprintf(counters->problem, sizeof(counters->problem), "%s", llmperf_last_error());
+    pthread_mutex_unlock(&counters->problem_lock);
+    atomic_store(&counters->phase, LP_COUNTERS_OVER);
+    lp_log(LLMPERF_LOG_WARN, "%s", llmperf_last_error());
+}
+
+bool lp_counter_wanted(const struct lp_counters *counters, uint32_t node)
+{
+    struct lp_text path = { NULL, 0, 0, false };
+    bool wanted = lp_patterns_match(counters->options.include, lp_path_get(node)->label);
+
+    if (!wanted) {
+        lp_path_print(&path, node);
+        wanted =
+            !path.failed && path.bytes && lp_patterns_match(counters->options.include, path.bytes);
+    }
+    lp_text_clear(&path);
+    return wanted;
+}
+
+static uint32_t find_time_column(const struct lp_counter_set *set)
+{
+    uint32_t i = 0;
+
+    while (i < set->columns.count &&
+           strcmp(set->columns.items[i].metric, "gpu__time_duration.sum") != 0)
+        i++;
+    return i;
+}
+
+/* The numbers that a refusal rests on stand in it. */
+static int check_passes(const struct lp_counters *counters)
+{
+    uint32_t most = counters->options.most_passes;
+    size_t passes = counters->set->passes;
+
+    if (most == 0)
+        most = counters->options.replay == LP_REPLAY_NONE ? 1 : 64;
+    if (passes <= most)
+        return 0;
+    if (counters->set->method == LP_COUNTER_PM)
+        return lp_error(LLMPERF_EINVAL,
+                        "counters %s need %zu passes on %s; sampling has only one: take fewer",
+                        counters->options.preset->name, passes, counters->set->chip);
+    return lp_error(LLMPERF_EINVAL,
+                    "counters %s need %zu passes on %s, %u allowed; take preset light, or let the "
+                    "program repeat its regions (replay=user), or kernels (replay=kernel)",
+                    counters->options.preset->name, passes, counters->set->chip, most);
+}
+
+static int set_up(struct lp_counters *counters)
+{
+    const struct lp_counter_preset *preset = counters->options.preset;
+    int status = lp_counter_device_open(counters->calls, preset->method, &counters->device);
+
+    if (status != 0)
+        return status;
+    if ((status = lp_counter_set_open(counters->device.chip, counters->device.availability, preset,
+                                      &counters->set)) < 0 ||
+        (status = check_passes(counters)) < 0)
+        return status;
+    counters->time_column = find_time_column(counters->set);
+    return preset->method == LP_COUNTER_PM ? lp_samples_open(counters) : lp_ranges_open(counters);
+}
+
+/* By the first thread with a context that opens a region; it takes a second or so. */
+static void try_set_up(struct lp_counters *counters)
+{
+    int idle = LP_COUNTERS_IDLE, status;
+
+    if (!atomic_compare_exchange_strong(&counters->phase, &idle, LP_COUNTERS_STARTING))
+        return;
+    status = set_up(counters);
+    if (status < 0)
+        lp_counters_fail(counters);
+    else
+        atomic_store(&counters->phase, status == 0 ? LP_COUNTERS_RUNNING : LP_COUNTERS_IDLE);
+}
+
+/* Begins that come too early are told, like all that is not measured. */
+static void skip_early(struct lp_counters *counters, uint32_t node)
+{
+    int phase = atomic_load(&counters->phase);
+
+    if ((phase != LP_COUNTERS_IDLE && phase != LP_COUNTERS_STARTING) ||
+        !lp_counter_wanted(counters, node))
+        return;
+    lp_counter_put(counters, LP_COUNTER_SKIP, node,
+                   phase == LP_COUNTERS_IDLE ? "its thread had no CUDA context"
+                                             : "the counters were being set up",
+                   NULL);
+}
+
+static void add_cost(struct lp_counters *counters, uint64_t since_ns)
+{
+    atomic_fetch_add(&counters->cost_ns, lp_clock_now() - since_ns);
+}
+
+static void begin(const struct lp_thread *thread, uint32_t node)
+{
+    struct lp_counters *counters = enter();
+    uint64_t since_ns = lp_clock_now();
+
+    if (!counters)
+        return;
+    if (!atomic_load(&counters->paused)) {
+        if (atomic_load(&counters->phase) == LP_COUNTERS_IDLE)
+            try_set_up(counters);
+        if (atomic_load(&counters->phase) == LP_COUNTERS_RUNNING && counters->ranges)
+            lp_ranges_begin(counters, thread, node);
+        else if (counters->options.preset->method == LP_COUNTER_RANGE)
+            skip_early(counters, node);
+        add_cost(counters, since_ns);
+    }
+    leave();
+}
+
+static void end(const struct lp_thread *thread, uint32_t node)
+{
+    struct lp_counters *counters = enter();
+    uint64_t since_ns = lp_clock_now();
+
+    if (!counters)
+        return;
+    if (atomic_load(&counters->phase) == LP_COUNTERS_RUNNING && counters->ranges) {
+        lp_ranges_end(counters, thread, node);
+        add_cost(counters, since_ns);
+    }
+    leave();
+}
+
+static void leave_thread(const struct lp_thread *thread)
+{
+    struct lp_counters *counters = enter();
+
+    if (!counters)
+        return;
+    if (atomic_load(&counters->phase) == LP_COUNTERS_RUNNING && counters->ranges)
+        lp_ranges_leave(counters, thread);
+    leave();
+}
+
+void lp_counters_launch(uint32_t kind, const char *name, uint32_t correlation)
+{
+    struct lp_counters *counters;
+
+    if (!lp_region_hook_get() || !(counters = enter()))
+        return;
+    if (atomic_load(&counters->phase) == LP_COUNTERS_RUNNING && counters->ranges)
+        lp_ranges_launch(counters, kind, name, correlation);
+    leave();
+}
+
+void lp_counters_launch_void(uint32_t correlation)
+{
+    struct lp_counters *counters;
+
+    if (!lp_region_hook_get() || !(counters = enter()))
+        return;
+    if (atomic_load(&counters->phase) == LP_COUNTERS_RUNNING && counters->ranges)
+        lp_ranges_launch_void(counters, correlation);
+    leave();
+}
+
+static const struct lp_region_hook hook = { begin, end, leave_thread };
+
+int lp_counters_open(const struct lp_counters_options *options, struct lp_counters **counters_out)
+{
+    const struct lp_counters_calls *calls;
+    struct lp_counters *counters;
+    int status = lp_counters_load(&calls);
+
+    if (status < 0)
+        return status;
+    if (atomic_load(&current))
+        return lp_error(LLMPERF_ESTATE, "hardware counters are collected already in this process");
+    if (!(counters = calloc(1, sizeof(*counters))))
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    counters->options = *options;
+    counters->calls = calls;
+    pthread_mutex_init(&counters->queue.lock, NULL);
+    pthread_mutex_init(&counters->problem_lock, NULL);
+    atomic_store(&current, counters);
+    atomic_store(&lp_region_hook, &hook);
+    *counters_out = counters;
+    return 0;
+}
+
+static const char *replay_name(const struct lp_counters *counters)
+{
+    static const char *const names[] = { "none", "user", "kernel" };
+
+    return counters->set->method == LP_COUNTER_PM ? "none" : names[counters->options.replay];
+}
+
+static void tell_plan(struct lp_counters *counters, const struct lp_device_sink *sink)
+{
+    const struct lp_counter_set *set = counters->set;
+    struct lp_counter_plan plan = {
+        .chip = set->chip,
+        .preset = counters->options.preset->name,
+        .method = set->method == LP_COUNTER_PM                   ? "pm"
+                  : counters->options.replay == LP_REPLAY_KERNEL ? "kernel"
+                                                                 : "range",
+        .replay = replay_name(counters),
+        .passes = (uint32_t)set->passes,
+        .time_column = counters->time_column,
+        .interval_ns = set->method == LP_COUNTER_PM ? counters->options.interval_ns : 0,
+        .count = set->columns.count,
+    };
+    struct lp_counter_heading *columns = calloc(plan.count, sizeof(*columns));
+
+    if (!columns)
+        return;
+    for (size_t i = 0; i < plan.count; i++)
+        columns[i] =
+            (struct lp_counter_heading){ set->columns.items[i].quantity,
+                                         set->columns.items[i].metric, set->columns.items[i].unit,
+                                         set->columns.items[i].combine };
+    plan.columns = columns;
+    sink->plan(sink->context, &plan);
+    counters->plan_told = true;
+    free(columns);
+}
+
+static void deliver_queue(struct lp_counters *counters, const struct lp_device_sink *sink)
+{
+    struct lp_counter_queue *queue = &counters->queue, taken = { 0 };
+
+    pthread_mutex_lock(&queue->lock);
+    memcpy(&taken.facts, &queue->facts, sizeof(taken.facts));
+    memcpy(&taken.values, &queue->values, sizeof(taken.values));
+    memset(&queue->facts, 0, sizeof(queue->facts));
+    memset(&queue->values, 0, sizeof(queue->values));
+    pthread_mutex_unlock(&queue->lock);
+    for (size_t i = 0; i < taken.facts.count; i++) {
+        const struct lp_counter_queued *queued = &taken.facts.items[i];
+        struct lp_counter_fact fact = {
+            .kind = queued->kind,
+            .node = queued->node,
+            .name = lp_names_intern(counters->options.names, queued->text ? queued->text : ""),
+            .device = (uint16_t)counters->device.ordinal,
+        };
+
+        sink->counter(sink->context, &fact, taken.values.items + queued->values);
+    }
+    lp_vector_clear(&taken.facts);
+    lp_vector_clear(&taken.values);
+}
+
+void lp_counters_deliver(struct lp_counters *counters, const struct lp_device_sink *sink)
+{
+    int phase = atomic_load(&counters->phase);
+
+    if (!sink->plan || phase == LP_COUNTERS_STARTING || !counters->set ||
+        (!counters->ranges && !counters->samples))
+        return;
+    if (!counters->plan_told)
+        tell_plan(counters, sink);
+    if (counters->samples)
+        lp_samples_deliver(counters, sink);
+    deliver_queue(counters, sink);
+}
+
+void lp_counters_pause(struct lp_counters *counters, bool paused)
+{
+    atomic_store(&counters->paused, paused);
+}
+
+/* Threads in a hook finish what they do; one that hangs in the driver is not waited for for ever.
+ */
+static bool await_hooks(void)
+{
+    const struct timespec nap = { 0, 1000000 };
+
+    for (int i = 0; i < 10000 && atomic_load(&entered) > 0; i++)
+        nanosleep(&nap, NULL);
+    return atomic_load(&entered) == 0;
+}
+
+void lp_counters_abandon(struct lp_counters *counters)
+{
+    if (atomic_load(&current) != counters)
+        return;
+    atomic_store(&lp_region_hook, NULL);
+    atomic_store(&current, NULL);
+    counters->driver_gone = true;
+    lp_error(LLMPERF_ESTATE, "counters: the program ended before the last ranges were taken out");
+    lp_counters_fail(counters);
+}
+
+void lp_counters_stop(struct lp_counters *counters)
+{
+    bool quiet;
+
+    if (atomic_load(&current) != counters)
+        return;
+    atomic_store(&lp_region_hook, NULL);
+    atomic_store(&current, NULL);
+    quiet = await_hooks();
+    if (quiet && counters->ranges)
+        lp_ranges_stop(counters);
+    if (quiet && counters->samples)
+        lp_samples_stop(counters);
+    if (!quiet) {
+        lp_error(LLMPERF_EIO, "a thread did not come back from CUPTI's range profiler");
+        lp_counters_fail(counters);
+    }
+}
+
+void lp_counters_state(struct lp_counters *counters, struct lp_counters_state *state)
+{
+    *state = (struct lp_counters_state){
+        .running = counters->plan_told,
+        .boundaries = atomic_load(&counters->boundaries),
+        .cost_ns = atomic_load(&counters->cost_ns),
+    };
+    pthread_mutex_lock(&counters->problem_lock);
+    snprintf(state->problem, sizeof(state->problem), "%s", counters->problem);
+    pthread_mutex_unlock(&counters->problem_lock);
+    if (!state->problem[0] && atomic_load(&counters->phase) == LP_COUNTERS_IDLE)
+        snprintf(state->problem, sizeof(state->problem),
+                 "no hardware counters: no region opened on a thread with a CUDA context");
+    if (counters->samples)
+        lp_samples_state(counters, state);
+}
+
+const struct lp_counter_set *lp_counters_set(const struct lp_counters *counters)
+{
+    return counters->plan_told ? counters->set : NULL;
+}
+
+void lp_counters_close(struct lp_counters *counters)
+{
+    if (!counters)
+        return;
+    lp_counters_stop(counters);
+    if (atomic_load(&entered) > 0) /* It still holds us; better kept than freed under it. */
+        return;
+    lp_ranges_close(counters);
+    lp_samples_close(counters);
+    lp_counter_set_free(counters->set);
+    lp_vector_clear(&counters->queue.facts);
+    lp_vector_clear(&counters->queue.values);
+    lp_strings_clear(&counters->queue.pool);
+    pthread_mutex_destroy(&counters->queue.lock);
+    pthread_mutex_destroy(&counters->problem_lock);
+    free(counters->device.availability);
+    free(counters);
+}

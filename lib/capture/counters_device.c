@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The GPU side that both profilers share: which chip, what it can count, and what may be in the
+ * way. */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/status.h"
+#include "lib/capture/counters_run.h"
+
+static const char *remedy_of(int result)
+{
+    switch (result) {
+    case LP_CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
+    case LP_CUPTI_ERROR_VIRTUALIZED_PRIVILEGES:
+        return "hardware counters are for administrators only here; load the driver with "
+               "NVreg_RestrictProfilingToAdminUsers=0 (in /etc/modprobe.d, then reboot), or run as "
+               "root, with CAP_SYS_ADMIN, or in a container started with --cap-add=SYS_ADMIN";
+    case LP_CUPTI_ERROR_MIG_DEVICE:
+        return "the GPU is split with MIG and this CUPTI counts on whole GPUs only; use a GPU "
+               "without MIG";
+    case LP_CUPTI_ERROR_HARDWARE_BUSY:
+    case LP_CUPTI_ERROR_INVALID_OPERATION:
+        return "another profiler holds the counters of this GPU; stop ncu, nsys with GPU metrics "
+               "or "
+               "a second session, and let DCGM go with dcgmi profile --pause";
+    case LP_CUPTI_ERROR_VIRTUALIZED_DEVICE:
+        return "the GPU is virtual and its host does not let counters through";
+    case LP_CUPTI_ERROR_CONFIDENTIAL_COMPUTING:
+        return "confidential computing is on, which hides hardware counters";
+    case LP_CUPTI_ERROR_NOT_SUPPORTED:
+        return "this GPU or driver does not support it";
+    case LP_CUPTI_ERROR_OUT_OF_MEMORY:
+        return "memory ran out";
+    default:
+        return NULL;
+    }
+}
+
+static int status_of(int result)
+{
+    if (result == LP_CUPTI_ERROR_HARDWARE_BUSY || result == LP_CUPTI_ERROR_INVALID_OPERATION)
+        return LLMPERF_EBUSY;
+    return remedy_of(result) ? LLMPERF_ENOTSUP : LLMPERF_EIO;
+}
+
+static int explain(const struct lp_counters_calls *calls, const char *what, int result)
+{
+    const char *remedy = remedy_of(result);
+
+    if (remedy)
+        return lp_error(status_of(result), "no hardware counters: %s (%s: %d)", remedy, what,
+                        result);
+    return lp_error(LLMPERF_EIO, "no hardware counters: %s failed: %s (%d)", what,
+                    lp_counters_text(calls, result), result);
+}
+
+int lp_counter_error(const struct lp_counters *counters, const char *what, int result)
+{
+    return explain(counters->calls, what, result);
+}
+
+static void find(void *library, const char *name, void *slot)
+{
+    void *address = library ? dlsym(library, name) : NULL;
+
+    memcpy(slot, &address, sizeof(address));
+}
+
+/* The context of this thread and its device; 1: there is none. Looks only: starts nothing. */
+static int read_context(struct lp_counter_device *device)
+{
+    void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    int (*get_current)(void **context), (*get_device)(int *device);
+
+    find(library, "cuCtxGetCurrent", &get_current);
+    find(library, "cuCtxGetDevice", &get_device);
+    device->context = NULL;
+    if (!get_current || !get_device || get_current(&device->context) != 0 || !device->context ||
+        get_device(&device->ordinal) != 0)
+        return 1;
+    return 0;
+}
+
+static int initialise(const struct lp_counters_calls *calls)
+{
+    /* Once in the life of the process, and never undone: the second DeInitialize crashes. */
+    static bool done;
+    struct lp_cupti_profiler params = { LP_CUPTI_SIZE(lp_cupti_profiler, priv), NULL };
+    int result;
+
+    if (done)
+        return 0;
+    if ((result = calls->ProfilerInitialize(&params)) != 0)
+        return explain(calls, "cuptiProfilerInitialize", result);
+    done = true;
+    return 0;
+}
+
+static int refuse(const struct lp_cupti_device_supported *found)
+{
+    if (found->architecture != LP_CUPTI_LEVEL_SUPPORTED)
+        return lp_error(LLMPERF_ENOTSUP,
+                        "no hardware counters: this GPU is too old for CUPTI's profilers");
+    if (found->vgpu == LP_CUPTI_LEVEL_DISABLED)
+        return lp_error(LLMPERF_ENOTSUP,
+                        "no hardware counters: profiling is switched off for this vGPU; enable it "
+                        "on its host");
+    if (found->confidential != LP_CUPTI_LEVEL_SUPPORTED)
+        return lp_error(LLMPERF_ENOTSUP,
+                        "no hardware counters: confidential computing is on, which hides them");
+    if (found->wsl != LP_CUPTI_LEVEL_SUPPORTED)
+        return lp_error(LLMPERF_ENOTSUP, "no hardware counters: they are not there under WSL");
+    return lp_error(LLMPERF_ENOTSUP, "no hardware counters: this GPU does not support them");
+}
+
+static int check_support(const struct lp_counters_calls *calls, enum lp_counter_method method,
+                         const struct lp_counter_device *device)
+{
+    struct lp_cupti_device_supported params = {
+        .struct_size = LP_CUPTI_SIZE(lp_cupti_device_supported, api),
+        .device = device->ordinal,
+        .api = method == LP_COUNTER_PM ? LP_CUPTI_SUPPORT_PM : LP_CUPTI_SUPPORT_RANGE,
+    };
+    int result = calls->ProfilerDeviceSupported(&params);
+
+    if (result != 0)
+        return explain(calls, "cuptiProfilerDeviceSupported", result);
+    return params.supported == LP_CUPTI_LEVEL_SUPPORTED ? 0 : refuse(&params);
+}
+
+static int read_chip(const struct lp_counters_calls *calls, struct lp_counter_device *device)
+{
+    struct lp_cupti_chip_name params = { LP_CUPTI_SIZE(lp_cupti_chip_name, name), NULL,
+                                         (size_t)device->ordinal, NULL };
+    int result = calls->DeviceGetChipName(&params);
+
+    if (result != 0 || !params.name)
+        return explain(calls, "cuptiDeviceGetChipName", result);
+    snprintf(device->chip, sizeof(device->chip), "%s", params.name);
+    return 0;
+}
+
+/* Asked twice: for the size, then for the image. */
+static int ask_availability(const struct lp_counters_calls *calls, enum lp_counter_method method,
+                            const struct lp_counter_device *device, size_t *size, uint8_t *image)
+{
+    struct lp_cupti_pm_availability pm = { LP_CUPTI_SIZE(lp_cupti_pm_availability, image), NULL,
+                                           (size_t)device->ordinal, *size, image };
+    struct lp_cupti_availability range = { LP_CUPTI_SIZE(lp_cupti_availability, image), NULL,
+                                           device->context, *size, image };
+    int result = method == LP_COUNTER_PM ? calls->PmSamplingGetCounterAvailability(&pm)
+                                         : calls->ProfilerGetCounterAvailability(&range);
+
+    *size = method == LP_COUNTER_PM ? pm.size : range.size;
+    return result == 0 ? 0 : explain(calls, "GetCounterAvailability", result);
+}
+
+static int read_availability(const struct lp_counters_calls *calls, enum lp_counter_method method,
+                             struct lp_counter_device *device)
+{
+    size_t size = 0;
+    int status = ask_availability(calls, method, device, &size, NULL);
+
+    if (status < 0)
+        return status;
+    if (!(device->availability = malloc(size ? size : 1)))
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    return ask_availability(calls, method, device, &size, device->availability);
+}
+
+int lp_counter_device_open(const struct lp_counters_calls *calls, enum lp_counter_method method,
+                           struct lp_counter_device *device)
+{
+    int status;
+
+    if (read_context(device) != 0)
+        return 1;
+    if ((status = initialise(calls)) < 0 || (status = check_support(calls, method, device)) < 0 ||
+        (status = read_chip(calls, device)) < 0)
+        return status;
+    return read_availability(calls, method, device);
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** CUPTI's PM sampling: the GPU writes its counters into a buffer at fixed intervals; the collector
+ * takes them out in small pieces. Sample times are on the clock of the activity records, ours. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/clock.h"
+#include "lib/base/status.h"
+#include "lib/capture/counters_run.h"
+
+#define SAMPLES_A_PIECE 128u               /* about 4 MB of counter data */
+#define PIECES_A_ROUND  64u                /* the rings come first */
+#define BUFFER_BYTES    ((size_t)32 << 20) /* the GPU's, before samples are lost */
+#define INTERVAL_NS     UINT64_C(200000)
+
+struct lp_samples {
+    lp_cupti_object object;
+    uint8_t *data;
+    size_t data_size;
+    double *values;
+    bool started, first_seen;
+    uint64_t samples, overflows;
+};
+
+static int call_simple(struct lp_counters *counters, int (*call)(struct lp_cupti_pm *params),
+                       const char *what)
+{
+    struct lp_cupti_pm params = { LP_CUPTI_SIZE(lp_cupti_pm, object), NULL,
+                                  counters->samples->object };
+    int result = call(&params);
+
+    return result == 0 ? 0 : lp_counter_error(counters, what, result);
+}
+
+static int enable(struct lp_counters *counters)
+{
+    struct lp_cupti_pm_enable params = { LP_CUPTI_SIZE(lp_cupti_pm_enable, object), NULL,
+                                         (size_t)counters->device.ordinal, NULL };
+    int result = counters->calls->PmSamplingEnable(&params);
+
+    counters->samples->object = result == 0 ? params.object : NULL;
+    return result == 0 ? 0 : lp_counter_error(counters, "PmSamplingEnable", result);
+}
+
+/* Turing and GA100 sample by their clock only. It runs at about 1.4 GHz there; the samples' times
+ * tell the truth. */
+static bool has_time_trigger(const char *chip)
+{
+    return strncmp(chip, "TU", 2) != 0 && strcmp(chip, "GA100") != 0;
+}
+
+static int configure(struct lp_counters *counters)
+{
+    bool by_time = has_time_trigger(counters->device.chip);
+    uint64_t interval = counters->options.interval_ns;
+    struct lp_cupti_pm_config params = {
+        .struct_size = LP_CUPTI_SIZE(lp_cupti_pm_config, append),
+        .object = counters->samples->object,
+        .config_size = counters->set->config_size,
+        .config = counters->set->config,
+        .buffer_size = BUFFER_BYTES,
+        .interval = by_time ? interval : interval * 14 / 10,
+        .trigger = by_time ? LP_CUPTI_PM_TIME : LP_CUPTI_PM_SYSCLK,
+        .append = LP_CUPTI_PM_KEEP_OLDEST,
+    };
+    int result = counters->calls->PmSamplingSetConfig(&params);
+
+    return result == 0 ? 0 : lp_counter_error(counters, "PmSamplingSetConfig", result);
+}
+
+static int make_image(struct lp_counters *counters)
+{
+    struct lp_samples *samples = counters->samples;
+    struct lp_cupti_pm_data_size params = {
+        .struct_size = LP_CUPTI_SIZE(lp_cupti_pm_data_size, size),
+        .object = samples->object,
+        .metrics = counters->set->metrics.items,
+        .count = counters->set->metrics.count,
+        .samples = SAMPLES_A_PIECE,
+    };
+    int result = counters->calls->PmSamplingGetCounterDataSize(&params);
+
+    if (result != 0)
+        return lp_counter_error(counters, "PmSamplingGetCounterDataSize", result);
+    samples->data_size = params.size;
+    samples->data = malloc(params.size);
+    samples->values = calloc(counters->set->columns.count, sizeof(*samples->values));
+    return samples->data && samples->values
+               ? 0
+               : lp_error(LLMPERF_ENOMEM, "out of memory for %zu bytes of counter data",
+                          params.size);
+}
+
+int lp_samples_open(struct lp_counters *counters)
+{
+    int status;
+
+    if (counters->options.interval_ns == 0)
+        counters->options.interval_ns = INTERVAL_NS;
+    if (!(counters->samples = calloc(1, sizeof(*counters->samples))))
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    if ((status = enable(counters)) < 0 || (status = configure(counters)) < 0 ||
+        (status = make_image(counters)) < 0)
+        return status;
+    status = call_simple(counters, counters->calls->PmSamplingStart, "PmSamplingStart");
+    counters->samples->started = status == 0;
+    return status;
+}
+
+static int init_image(struct lp_counters *counters)
+{
+    struct lp_samples *samples = counters->samples;
+    struct lp_cupti_data_init params = { LP_CUPTI_SIZE(lp_cupti_data_init, data), NULL,
+                                         samples->object, samples->data_size, samples->data };
+    int result = counters->calls->PmSamplingCounterDataImageInitialize(&params);
+
+    return result == 0 ? 0
+                       : lp_counter_error(counters, "PmSamplingCounterDataImageInitialize", result);
+}
+
+/* One piece out of the buffer. *full_out: there may be more. */
+static int decode(struct lp_counters *counters, size_t *count_out, bool *full_out)
+{
+    struct lp_samples *samples = counters->samples;
+    struct lp_cupti_pm_decode params = { LP_CUPTI_SIZE(lp_cupti_pm_decode, overflow),
+                                         NULL,
+                                         samples->object,
+                                         samples->data,
+                                         samples->data_size,
+                                         0,
+                                         0 };
+    struct lp_cupti_pm_count count = { LP_CUPTI_SIZE(lp_cupti_pm_count, completed),
+                                       NULL,
+                                       samples->data,
+                                       samples->data_size,
+                                       0,
+                                       0,
+                                       0 };
+    int result = counters->calls->PmSamplingDecodeData(&params);
+
+    samples->overflows += params.overflow != 0;
+    if (result == LP_CUPTI_ERROR_OUT_OF_MEMORY) /* The buffer overflowed: what is left is good. */
+        result = 0;
+    if (result == 0)
+        result = counters->calls->PmSamplingGetCounterDataInfo(&count);
+    *count_out = count.completed;
+    *full_out = params.reason == LP_CUPTI_PM_STOP_FULL && count.completed > 0;
+    return result == 0 ? 0 : lp_counter_error(counters, "PmSamplingDecodeData", result);
+}
+
+static void pass_sample(struct lp_counters *counters, size_t index,
+                        const struct lp_device_sink *sink)
+{
+    struct lp_samples *samples = counters->samples;
+    struct lp_cupti_pm_info info = { LP_CUPTI_SIZE(lp_cupti_pm_info, end),
+                                     NULL,
+                                     samples->object,
+                                     samples->data,
+                                     samples->data_size,
+                                     index,
+                                     0,
+                                     0 };
+    struct lp_counter_fact fact = { .kind = LP_COUNTER_SAMPLE,
+                                    .name = lp_names_intern(counters->options.names, ""),
+                                    .device = (uint16_t)counters->device.ordinal };
+    bool first = !samples->first_seen;
+
+    samples->first_seen = true;
+    if (counters->calls->PmSamplingCounterDataGetSampleInfo(&info) != 0 || info.end <= info.start ||
+        first || /* It began before the counters did. */
+        lp_counter_set_evaluate(counters->set, samples->data, samples->data_size, index,
+                                samples->values) < 0)
+        return;
+    fact.start_ns = info.start;
+    fact.end_ns = info.end;
+    samples->samples++;
+    sink->counter(sink->context, &fact, samples->values);
+}
+
+static void drain(struct lp_counters *counters, const struct lp_device_sink *sink, size_t pieces)
+{
+    bool full = true;
+
+    while (full && pieces-- > 0) {
+        size_t count = 0;
+
+        if (init_image(counters) < 0 || decode(counters, &count, &full) < 0) {
+            lp_counters_fail(counters);
+            return;
+        }
+        for (size_t i = 0; i < count; i++)
+            pass_sample(counters, i, sink);
+    }
+}
+
+void lp_samples_deliver(struct lp_counters *counters, const struct lp_device_sink *sink)
+{
+    uint64_t since_ns = lp_clock_now();
+
+    if (!counters->samples->object || atomic_load(&counters->phase) == LP_COUNTERS_OVER)
+        return;
+    drain(counters, sink, PIECES_A_ROUND);
+    atomic_fetch_add(&counters->cost_ns, lp_clock_now() - since_ns);
+}
+
+/* The rest stays in the buffer for a last deliver. */
+void lp_samples_stop(struct lp_counters *counters)
+{
+    if (counters->samples->started)
+        call_simple(counters, counters->calls->PmSamplingStop, "PmSamplingStop");
+    counters->samples->started = false;
+}
+
+void lp_samples_state(const struct lp_counters *counters, struct lp_counters_state *state)
+{
+    state->samples = counters->samples->samples;
+    state->overflows = counters->samples->overflows;
+}
+
+void lp_samples_close(struct lp_counters *counters)
+{
+    struct lp_samples *samples = counters->samples;
+
+    if (!samples)
+        return;
+    if (samples->object && !counters->driver_gone)
+        call_simple(counters, counters->calls->PmSamplingDisable, "PmSamplingDisable");
+    free(samples->data);
+    free(samples->values);
+    free(samples);
+}

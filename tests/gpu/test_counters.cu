@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Hardware counters on regions: known work is counted right, in each way of counting, and what
+ * cannot be counted is told. `test_gpu_counters PART` runs one part, `work` only the work of the
+ * first, without a session. */
+#include <chrono>
+#include <cuda_bf16.h>
+#include <mma.h>
+#include <thread>
+
+#include "tests/gpu/check.h"
+
+#define COPY_BYTES ((size_t)1 << 30)
+
+static __nv_bfloat16 *left, *right;
+static float *product;
+static char *source, *target;
+static int largest;
+
+/* One warp a tile of 16 x 16: exactly 2 N^3 operations on the tensor cores. */
+__global__ void gemm(const __nv_bfloat16 *a, const __nv_bfloat16 *b, float *c, int n)
+{
+    using namespace nvcuda;
+    int row = (int)(blockIdx.x * blockDim.x + threadIdx.x) / 32 * 16;
+    int column = (int)(blockIdx.y * blockDim.y + threadIdx.y) * 16;
+    wmma::fragment<wmma::matrix_a, 16, 16, 16, __nv_bfloat16, wmma::row_major> x;
+    wmma::fragment<wmma::matrix_b, 16, 16, 16, __nv_bfloat16, wmma::row_major> y;
+    wmma::fragment<wmma::accumulator, 16, 16, 16, float> sum;
+
+    wmma::fill_fragment(sum, 0.0f);
+    for (int k = 0; k < n; k += 16) {
+        wmma::load_matrix_sync(x, a + (size_t)row * n + k, n);
+        wmma::load_matrix_sync(y, b + (size_t)k * n + column, n);
+        wmma::mma_sync(sum, x, y, sum);
+    }
+    wmma::store_matrix_sync(c + (size_t)row * n + column, sum, n, wmma::mem_row_major);
+}
+
+__global__ void copy(const float4 *from, float4 *to, size_t count)
+{
+    for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < count;
+         i += (size_t)gridDim.x * blockDim.x)
+        to[i] = from[i];
+}
+
+static void launch_gemm(int n, cudaStream_t stream = 0)
+{
+    gemm<<<dim3(n / 64, n / 64), dim3(128, 4), 0, stream>>>(left, right, product, n);
+}
+
+static void launch_copy(void)
+{
+    copy<<<1024, 256>>>((const float4 *)source, (float4 *)target, COPY_BYTES / sizeof(float4));
+}
+
+static double flops(int n)
+{
+    return 2.0 * n * n * n;
+}
+
+static void make_memory(int n)
+{
+    size_t count = (size_t)n * n;
+
+    largest = n;
+    CUDA(cudaMalloc(&left, count * sizeof(*left)));
+    CUDA(cudaMalloc(&right, count * sizeof(*right)));
+    CUDA(cudaMalloc(&product, count * sizeof(*product)));
+    CUDA(cudaMalloc(&source, COPY_BYTES));
+    CUDA(cudaMalloc(&target, COPY_BYTES));
+    CUDA(cudaMemset(left, 0x3c, count * sizeof(*left)));
+    CUDA(cudaMemset(right, 0x3c, count * sizeof(*right)));
+    CUDA(cudaMemset(source, 1, COPY_BYTES));
+    launch_gemm(n);
+    launch_copy();
+    CUDA(cudaDeviceSynchronize());
+}
+
+static llmperf_session *start_counting(const char *counters, const char *record_path)
+{
+    llmperf_session_options options = LLMPERF_SESSION_OPTIONS_INIT;
+    llmperf_session *session = NULL;
+
+    options.tier = LLMPERF_TIER_COUNTERS;
+    options.device_source = LLMPERF_SOURCE_CUPTI;
+    options.counters = counters;
+    options.record_path = record_path;
+    if (llmperf_session_start(&options, &session) < 0) {
+        printf("FAILED: %s\n", llmperf_last_error());
+        exit(1);
+    }
+    return session;
+}
+
+static const char *note_with(const llmperf_profile *profile, const char *part)
+{
+    const char *note;
+
+    for (size_t i = 0; (note = llmperf_profile_note(profile, i)); i++)
+        if (strstr(note, part))
+            return note;
+    return NULL;
+}
+
+static void print_profile(const llmperf_profile *profile)
+{
+    llmperf_ledger ledger = ledger_of(profile);
+    const char *line;
+
+    printf("  verdict %s, %lu kernels, %lu unattributed\n", llmperf_verdict_name(ledger.verdict),
+           (unsigned long)ledger.kernels_seen, (unsigned long)ledger.kernels_unattributed);
+    for (size_t i = 0; i < llmperf_profile_metric_count(profile) && i < 60; i++) {
+        llmperf_metric_stats metric = LLMPERF_METRIC_STATS_INIT;
+
+        llmperf_profile_metric(profile, i, &metric);
+        printf("  %-28s %-16.16s %-30s %.6g %s x %lu (%.6g to %.6g) %s\n",
+               metric.region ? metric.region : "?", metric.kernel ? metric.kernel : "", metric.name,
+               metric.mean, metric.unit, (unsigned long)metric.count, metric.min, metric.max,
+               metric.text ? metric.text : "");
+    }
+    for (size_t i = 0; i < llmperf_profile_kernel_count(profile); i++) {
+        llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
+
+        llmperf_profile_kernel(profile, i, &kernel);
+        if (!kernel.region)
+            printf("  kernel of an unknown launch: %s x %lu\n", kernel.name,
+                   (unsigned long)kernel.calls);
+    }
+    for (size_t i = 0; (line = llmperf_profile_note(profile, i)); i++)
+        printf("  note: %s\n", line);
+    for (size_t i = 0; (line = llmperf_profile_problem(profile, i)); i++)
+        printf("  problem: %s\n", line);
+    if (llmperf_profile_fact(profile, "counters"))
+        printf("  %s\n", llmperf_profile_fact(profile, "counters"));
+}
+
+/* The counter of a region; NaN if there is none. */
+static llmperf_metric_stats metric_of(const llmperf_profile *profile, const char *region,
+                                      const char *name)
+{
+    llmperf_metric_stats metric = LLMPERF_METRIC_STATS_INIT;
+
+    for (size_t i = 0; i < llmperf_profile_metric_count(profile); i++) {
+        llmperf_profile_metric(profile, i, &metric);
+        if (metric.region && !metric.kernel && !strcmp(metric.region, region) &&
+            !strcmp(metric.name, name))
+            return metric;
+    }
+    printf("  no %s of %s\n", name, region);
+    metric = LLMPERF_METRIC_STATS_INIT;
+    metric.mean = NAN;
+    return metric;
+}
+
+#define NEAR(value, expected, tolerance)                                                           \
+    CHECK(fabs((value) - (expected)) <= (tolerance) * (expected), "%.6g, expected %.6g",           \
+          (double)(value), (double)(expected))
+
+/* Are there counters at all? What keeps them away is told, and is no failure of ours. */
+static void need_counters(void)
+{
+    llmperf_profile *profile;
+    llmperf_session *session = start_counting("light", NULL);
+    const char *note;
+
+    llmperf_region_begin("probe");
+    launch_gemm(256);
+    CUDA(cudaDeviceSynchronize());
+    llmperf_region_end();
+    profile = stop_session(session);
+    if ((note = note_with(profile, "no hardware counters"))) {
+        printf("skipped: %s\n", note);
+        CHECK(ledger_of(profile).kernels_seen == 1, "kernels are profiled all the same");
+        exit(checks_failed ? 1 : SKIPPED);
+    }
+    llmperf_profile_free(profile);
+}
+
+static void run_nested(int n)
+{
+    for (int i = 0; i < 3; i++) {
+        llmperf_region_begin("outer");
+        launch_gemm(n);
+        llmperf_region_begin("inner");
+        launch_copy();
+        llmperf_region_end();
+        launch_gemm(n);
+        llmperf_region_end();
+    }
+    CUDA(cudaDeviceSynchronize());
+}
+
+static void nested_regions_are_counted_in_one_pass(const char *record_path)
+{
+    const int n = largest;
+    llmperf_session *session = start_counting("light", record_path);
+    llmperf_profile *profile;
+    double inner, outer;
+
+    run_nested(n);
+    profile = stop_session(session);
+    print_profile(profile);
+    expect_complete(profile);
+    NEAR(metric_of(profile, "LLM@outer", "tensor_flops_bf16").mean, 2 * flops(n), 0.02);
+    NEAR(metric_of(profile, "LLM@outer", "exclusive_tensor_flops_bf16").mean, 2 * flops(n), 0.02);
+    CHECK(metric_of(profile, "LLM@outer/LLM@inner", "tensor_flops_bf16").mean == 0, "a copy");
+    CHECK(metric_of(profile, "LLM@outer", "tensor_flops_bf16").count == 3, "three instances");
+    inner = metric_of(profile, "LLM@outer/LLM@inner", "dram_read_bytes").mean;
+    outer = metric_of(profile, "LLM@outer", "dram_read_bytes").mean;
+    NEAR(inner, (double)COPY_BYTES, 0.02);
+    NEAR(metric_of(profile, "LLM@outer/LLM@inner", "dram_write_bytes").mean, (double)COPY_BYTES,
+         0.02);
+    NEAR(outer - metric_of(profile, "LLM@outer", "exclusive_dram_read_bytes").mean, inner, 0.001);
+    CHECK(region_of(profile, "LLM@outer", 0).kernel_count == 9, "kernels have records, too");
+    llmperf_profile_free(profile);
+}
+
+static void passes_are_collected_over_repeated_regions(void)
+{
+    llmperf_session *session = start_counting("roofline replay=user include=LLM@step*", NULL);
+    llmperf_profile *profile;
+    llmperf_metric_stats work;
+
+    for (int i = 0; i < 16; i++) {
+        llmperf_region_begin("step");
+        launch_gemm(1024);
+        llmperf_region_begin("step_copy");
+        launch_copy();
+        llmperf_region_end();
+        llmperf_region_end();
+    }
+    CUDA(cudaDeviceSynchronize());
+    profile = stop_session(session);
+    print_profile(profile);
+    work = metric_of(profile, "LLM@step", "tensor_flops_bf16");
+    NEAR(work.mean, flops(1024), 0.02);
+    CHECK(work.count == 2, "7 passes twice in 16 times: %lu", (unsigned long)work.count);
+    CHECK(metric_of(profile, "LLM@step", "tensor_flops_fp16").mean == 0, "no fp16");
+    NEAR(metric_of(profile, "LLM@step/LLM@step_copy", "dram_read_bytes").mean, (double)COPY_BYTES,
+         0.02);
+    llmperf_profile_free(profile);
+}
+
+static void a_set_of_many_passes_is_refused_with_the_numbers(void)
+{
+    llmperf_session *session = start_counting("roofline", NULL);
+    llmperf_profile *profile;
+
+    llmperf_region_begin("once");
+    launch_gemm(1024);
+    CUDA(cudaDeviceSynchronize());
+    llmperf_region_end();
+    profile = stop_session(session);
+    print_profile(profile);
+    CHECK(note_with(profile, "passes on GH100, 1 allowed") || note_with(profile, "allowed; take"),
+          "the refusal");
+    CHECK(ledger_of(profile).kernels_seen == 1, "kernels are profiled all the same");
+    llmperf_profile_free(profile);
+}
+
+static void kernels_are_replayed_one_by_one(void)
+{
+    llmperf_session *session = start_counting("roofline replay=kernel", NULL);
+    llmperf_metric_stats metric = LLMPERF_METRIC_STATS_INIT;
+    llmperf_profile *profile;
+    size_t gemms = 0;
+
+    llmperf_region_begin("kernels");
+    launch_gemm(1024);
+    launch_gemm(1024);
+    launch_copy();
+    llmperf_region_end();
+    CUDA(cudaDeviceSynchronize());
+    profile = stop_session(session);
+    print_profile(profile);
+    for (size_t i = 0; i < llmperf_profile_metric_count(profile); i++) {
+        llmperf_profile_metric(profile, i, &metric);
+        if (!metric.kernel || strcmp(metric.name, "tensor_flops_bf16"))
+            continue;
+        if (strstr(metric.kernel, "gemm")) {
+            gemms += metric.count;
+            NEAR(metric.mean, flops(1024), 0.02);
+        } else {
+            CHECK(metric.mean == 0, "%s", metric.kernel);
+        }
+    }
+    CHECK(gemms == 2, "%zu", gemms);
+    llmperf_profile_free(profile);
+}
+
+static void a_graph_counts_and_its_capture_is_left_alone(void)
+{
+    llmperf_session *session = start_counting("light", NULL);
+    llmperf_profile *profile;
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    cudaGraphExec_t executable;
+
+    CUDA(cudaStreamCreate(&stream));
+    llmperf_region_begin("before");
+    launch_gemm(1024);
+    llmperf_region_end();
+    llmperf_region_begin("captured");
+    CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    llmperf_region_begin("layer");
+    for (int i = 0; i < 3; i++)
+        launch_gemm(1024, stream);
+    llmperf_region_end();
+    CUDA(cudaStreamEndCapture(stream, &graph));
+    llmperf_region_end();
+    CUDA(cudaGraphInstantiate(&executable, graph, 0));
+    for (int i = 0; i < 5; i++) {
+        llmperf_region_begin("decode");
+        CUDA(cudaGraphLaunch(executable, stream));
+        llmperf_region_end();
+    }
+    CUDA(cudaStreamSynchronize(stream));
+    profile = stop_session(session);
+    print_profile(profile);
+    NEAR(metric_of(profile, "LLM@decode", "tensor_flops_bf16").mean, 3 * flops(1024), 0.02);
+    CHECK(metric_of(profile, "LLM@decode", "tensor_flops_bf16").count == 5, "five launches");
+    CHECK(note_with(profile, "LLM@captured/LLM@layer were not measured: a stream"), "the reason");
+    llmperf_profile_free(profile);
+}
+
+/* More ranges than CUPTI holds: none is lost. */
+static void many_ranges_are_all_counted(void)
+{
+    llmperf_session *session = start_counting("light", NULL);
+    llmperf_metric_stats work;
+    llmperf_profile *profile;
+
+    llmperf_region_begin("all");
+    for (int i = 0; i < 1000; i++) {
+        llmperf_region_begin("one");
+        launch_gemm(256);
+        llmperf_region_end();
+    }
+    llmperf_region_end();
+    profile = stop_session(session);
+    print_profile(profile);
+    work = metric_of(profile, "LLM@all/LLM@one", "tensor_flops_bf16");
+    CHECK(work.count == 1000 && work.min == work.max, "%lu", (unsigned long)work.count);
+    NEAR(work.mean, flops(256), 0.02);
+    NEAR(metric_of(profile, "LLM@all", "tensor_flops_bf16").mean, 1000 * flops(256), 0.02);
+    llmperf_profile_free(profile);
+}
+
+static void two_threads_share_the_counters(void)
+{
+    llmperf_session *session = start_counting("light", NULL);
+    llmperf_profile *profile;
+    double counted;
+
+    auto work = [](const char *label) {
+        CUDA(cudaSetDevice(0));
+        for (int i = 0; i < 50; i++) {
+            llmperf_region_begin(label);
+            launch_gemm(512);
+            CUDA(cudaDeviceSynchronize());
+            llmperf_region_end();
+        }
+    };
+    std::thread first(work, "first"), second(work, "second");
+    first.join();
+    second.join();
+    profile = stop_session(session);
+    print_profile(profile);
+    expect_complete(profile);
+    counted = (double)metric_of(profile, "LLM@first", "gpu_time").count +
+              (double)metric_of(profile, "LLM@second", "gpu_time").count;
+    CHECK(counted > 0 && counted <= 100, "%g", counted);
+    CHECK(counted == 100 || note_with(profile, "another thread"), "the reason");
+    llmperf_profile_free(profile);
+}
+
+static double now_ms(void)
+{
+    return std::chrono::duration<double, std::milli>(
+               std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+}
+
+/* Half of each 20 ms the GPU multiplies, half it rests. */
+static void samples_tell_work_from_rest(void)
+{
+    llmperf_session *session = start_counting("pm interval_us=100", NULL);
+    llmperf_profile *profile;
+    double busy, rest;
+
+    for (int i = 0; i < 100; i++) {
+        double start = now_ms();
+
+        llmperf_region_begin("busy");
+        while (now_ms() - start < 10) {
+            for (int k = 0; k < 4; k++)
+                launch_gemm(2048);
+            CUDA(cudaDeviceSynchronize());
+        }
+        llmperf_region_end();
+        llmperf_region_begin("rest");
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        llmperf_region_end();
+        llmperf_region_begin("short");
+        launch_gemm(256);
+        CUDA(cudaDeviceSynchronize());
+        llmperf_region_end();
+    }
+    profile = stop_session(session);
+    print_profile(profile);
+    expect_complete(profile);
+    busy = metric_of(profile, "LLM@busy", "sm_active").mean;
+    rest = metric_of(profile, "LLM@rest", "sm_active").mean;
+    CHECK(busy > 95 && busy <= 101, "SMs active while busy: %g", busy);
+    CHECK(rest < 3, "SMs active at rest: %g", rest);
+    llmperf_profile_free(profile);
+}
+
+static void everything_works_after_counters(void)
+{
+    llmperf_session *session = start_session(LLMPERF_TIER_DEEP);
+    llmperf_profile *profile;
+
+    llmperf_region_begin("after");
+    launch_gemm(1024);
+    llmperf_region_end();
+    CUDA(cudaDeviceSynchronize());
+    profile = stop_session(session);
+    expect_complete(profile);
+    CHECK(region_of(profile, "LLM@after", 0).kernel_count == 1, "one kernel");
+    llmperf_profile_free(profile);
+}
+
+static bool wants(int argc, char **argv, const char *part)
+{
+    if (argc > 1 && strcmp(argv[1], part))
+        return false;
+    printf("%s\n", part);
+    fflush(stdout);
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    need_device(1);
+    make_memory(argc > 2 ? atoi(argv[2]) : 2048);
+    if (argc > 1 && !strcmp(argv[1], "work")) {
+        run_nested(largest);
+        return 0;
+    }
+    need_counters();
+    if (wants(argc, argv, "nested"))
+        nested_regions_are_counted_in_one_pass(argc > 3 ? argv[3] : NULL);
+    if (wants(argc, argv, "user"))
+        passes_are_collected_over_repeated_regions();
+    if (wants(argc, argv, "refused"))
+        a_set_of_many_passes_is_refused_with_the_numbers();
+    if (wants(argc, argv, "kernel"))
+        kernels_are_replayed_one_by_one();
+    if (wants(argc, argv, "graph"))
+        a_graph_counts_and_its_capture_is_left_alone();
+    if (wants(argc, argv, "many"))
+        many_ranges_are_all_counted();
+    if (wants(argc, argv, "threads"))
+        two_threads_share_the_counters();
+    if (wants(argc, argv, "samples"))
+        samples_tell_work_from_rest();
+    if (wants(argc, argv, "after"))
+        everything_works_after_counters();
+    return finish();
+}

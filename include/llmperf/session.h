@@ -44,7 +44,8 @@ typedef struct llmperf_session_options {
     const char *run_dir;               /**< folder of this run, created; it may not hold a run yet; NULL: out_dir decides */
     const char *out_dir;               /**< folder of runs: the run goes to out_dir/run_id; NULL: LLMPERF_OUT, else nothing is written */
     const char *run_id;                /**< NULL: UTC YYYYMMDD-HHMMSS-PID, with -1, -2 … if it is taken */
-    const char *config_path;           /**< YAML file kept with the run as config.yaml; NULL: none */
+    const char *config_path;           /**< configuration, as for llmperf_config_compose(): fills in what is left open here, and is
+                                            kept with the run as config.yaml (docs/configuration.md); NULL: none */
     const char *model_path;            /**< as llmperf_model_open() takes it: gives each prefill, decode_step and vision its FLOPs and bytes; NULL: none */
     const char *device_path;           /**< recording (replay) or script (fake) */
     const char *record_path;           /**< write a recording of this session here; NULL: none */

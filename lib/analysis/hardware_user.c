@@ -118,7 +118,8 @@ static int bad_key(const char *key)
 /* LLMPERF_ENOENT: not there. */
 static int read_key(const llmperf_config *config, const char *key, double *value_out)
 {
-    int status = llmperf_config_number(config, key, value_out);
+    int status = llmperf_config_has(config, key) ? llmperf_config_number(config, key, value_out)
+                                                 : LLMPERF_ENOENT;
 
     return status == LLMPERF_EFORMAT || (status == 0 && !is_sound(*value_out)) ? bad_key(key)
                                                                                : status;

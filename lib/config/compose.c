@@ -6,7 +6,7 @@
 
 #include "lib/base/file.h"
 #include "lib/base/status.h"
-#include "lib/config/config.h"
+#include "lib/config/inside.h"
 #include "lib/config/defaults.h"
 #include "lib/config/edit.h"
 #include "lib/config/interpolate.h"

@@ -8,7 +8,7 @@
 #include "lib/base/file.h"
 #include "lib/base/sha256.h"
 #include "lib/base/status.h"
-#include "lib/config/config.h"
+#include "lib/config/inside.h"
 #include "lib/config/emit.h"
 #include "lib/config/scalar.h"
 #include "llmperf/config.h"

@@ -1,14 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Inside of a configuration. For lib/config only. */
+/** What other folders need of a configuration besides llmperf/config.h.
+ * @threads one at a time per object; reading from several threads is fine */
 #ifndef LP_CONFIG_CONFIG_H
 #define LP_CONFIG_CONFIG_H
 
-#include "lib/config/value.h"
+#include "llmperf/config.h"
 
-struct llmperf_config {
-    struct lp_values values;
-    struct lp_value *root;
-    bool composed; /* "???" asks for a value */
-};
+/** Refuse keys of a map that look like one of `names` written wrong; others may be the user's own.
+ * `names` ends with NULL. A map that is not there is fine.
+ * @return 0; LLMPERF_EFORMAT with file, line and the name that was meant. */
+int lp_config_check_keys(const llmperf_config *config, const char *key, const char *const *names);
+
+/** Read a value if it is there and not null; else *value_out stays as it is.
+ * @return 0; LLMPERF_EFORMAT with file and line. */
+int lp_config_take_text(const llmperf_config *config, const char *key, const char **value_out);
+int lp_config_take_integer(const llmperf_config *config, const char *key, int64_t least,
+                           int64_t most, int64_t *value_out);
+
+/** An error text that begins with the place of a value. @return LLMPERF_EFORMAT */
+int lp_config_refuse(const llmperf_config *config, const char *key, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 #endif

@@ -85,34 +85,38 @@ int llmperf_document_write(const llmperf_profile *profile, uint32_t document, co
     return status;
 }
 
-/* The configuration that the run was made with, if it had one. */
-static int write_config(const llmperf_profile *profile, const char *run_dir)
+/* What the run was made with, if it is known. */
+static int write_fact(const llmperf_profile *profile, const char *fact, const char *run_dir,
+                      const char *file)
 {
-    const char *config = llmperf_profile_fact(profile, "config");
+    const char *text = llmperf_profile_fact(profile, fact);
     char *path;
     int status;
 
-    if (!config)
+    if (!text)
         return 0;
-    if (!(path = lp_path_join(run_dir, "config.yaml")))
+    if (!(path = lp_path_join(run_dir, file)))
         return lp_error(LLMPERF_ENOMEM, "out of memory");
-    status = lp_file_write(path, config, strlen(config));
+    status = lp_file_write(path, text, strlen(text));
     free(path);
     return status;
 }
 
 int llmperf_artifacts_write(const llmperf_profile *profile, const char *run_dir)
 {
+    int status;
+
     if (!profile || !run_dir)
         return lp_error(LLMPERF_EINVAL, "profile and run_dir are required");
     for (size_t i = 0; i < DOCUMENTS; i++) {
         char *path = lp_path_join(run_dir, documents[i].file);
-        int status = path ? llmperf_document_write(profile, documents[i].id, path)
-                          : lp_error(LLMPERF_ENOMEM, "out of memory");
 
+        status = path ? llmperf_document_write(profile, documents[i].id, path)
+                      : lp_error(LLMPERF_ENOMEM, "out of memory");
         free(path);
         if (status < 0)
             return status;
     }
-    return write_config(profile, run_dir);
+    status = write_fact(profile, "config", run_dir, "config.yaml");
+    return status < 0 ? status : write_fact(profile, "inputs", run_dir, "inputs.yaml");
 }

@@ -6,6 +6,7 @@
 
 #include "lib/analysis/analysis.h"
 #include "lib/output/limits.h"
+#include "llmperf/config.h"
 
 #define DTYPE_VARIABLE "LLMPERF_DTYPE"
 
@@ -68,7 +69,21 @@ static void find_ceilings(struct lp_limits *limits)
     }
 }
 
-static void find_hardware(struct lp_limits *limits, const struct lp_machine *machine, size_t gpu)
+/* What the configuration of the run says about its GPU comes before the tables. */
+static int look_up(const llmperf_hardware_query *query, const char *config_text,
+                   llmperf_hardware **hardware_out)
+{
+    llmperf_config *config = NULL;
+    int status = config_text ? llmperf_config_parse(config_text, &config) : 0;
+
+    if (status == 0)
+        status = llmperf_hardware_find(query, config, hardware_out);
+    llmperf_config_free(config);
+    return status;
+}
+
+static void find_hardware(struct lp_limits *limits, const struct lp_machine *machine, size_t gpu,
+                          const char *config_text)
 {
     const char *capability = lp_machine_gpu_text(machine, gpu, "compute_capability");
     double memory = lp_machine_gpu_number(machine, gpu, "memory_bytes");
@@ -90,7 +105,7 @@ static void find_hardware(struct lp_limits *limits, const struct lp_machine *mac
     query.driver = lp_machine_text(machine, "driver.kernel_version");
     if (!query.name)
         snprintf(limits->hardware_reason, sizeof(limits->hardware_reason), "env.json names no GPU");
-    else if (llmperf_hardware_find(&query, NULL, &limits->hardware) < 0)
+    else if (look_up(&query, config_text, &limits->hardware) < 0)
         snprintf(limits->hardware_reason, sizeof(limits->hardware_reason), "%s",
                  llmperf_last_error());
 }
@@ -136,7 +151,7 @@ void lp_limits_init(struct lp_limits *limits, const llmperf_profile *profile,
                                   .ceiling_tflops = NAN,
                                   .ceiling_gbs = NAN };
     limits->gpu_name = lp_machine_gpu_text(machine, gpu, "name");
-    find_hardware(limits, machine, gpu);
+    find_hardware(limits, machine, gpu, llmperf_profile_fact(profile, "config"));
     find_dtype(limits, profile, machine);
     find_peak(limits);
     take_recorded_ceilings(limits, machine, gpu);

@@ -65,6 +65,7 @@ static int choose_run_dir(struct lp_options *options, const llmperf_session_opti
     if (!out_dir || !*out_dir)
         return 0;
     options->run_dir = lp_path_join(out_dir, options->run_id);
+    options->in_folder_of_runs = true;
     return options->run_dir ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
 }
 
@@ -79,18 +80,11 @@ static int check_source(const struct lp_options *options)
     return 0;
 }
 
-int lp_options_init(struct lp_options *options, const llmperf_session_options *given)
+static int take_options(struct lp_options *options, const llmperf_session_options *given)
 {
-    llmperf_session_options whole = LLMPERF_SESSION_OPTIONS_INIT;
+    llmperf_session_options whole = *given;
     int status;
 
-    *options = (struct lp_options){ 0 };
-    if (given && given->struct_size < sizeof(size_t))
-        return lp_error(LLMPERF_EINVAL,
-                        "struct_size is not set; initialise with LLMPERF_SESSION_OPTIONS_INIT");
-    if (given) /* Users of an older header have a shorter struct. */
-        memcpy(&whole, given,
-               given->struct_size < sizeof(whole) ? given->struct_size : sizeof(whole));
     if (whole.keep_trace)
         return lp_error(
             LLMPERF_ENOTSUP,
@@ -105,7 +99,6 @@ int lp_options_init(struct lp_options *options, const llmperf_session_options *g
     options->pool_bytes = whole.pool_bytes ? whole.pool_bytes : UINT64_C(256) << 20;
     if ((status = choose_tier(options, whole.tier)) < 0 ||
         (status = choose_run_dir(options, &whole)) < 0 ||
-        (status = copy(&options->config_path, whole.config_path)) < 0 ||
         (status = copy(&options->model_path, whole.model_path)) < 0 ||
         (status = copy(&options->device_path, whole.device_path)) < 0 ||
         (status = copy(&options->record_path, whole.record_path)) < 0 ||
@@ -115,14 +108,33 @@ int lp_options_init(struct lp_options *options, const llmperf_session_options *g
     return check_source(options);
 }
 
+int lp_options_init(struct lp_options *options, const llmperf_session_options *given)
+{
+    llmperf_session_options whole = LLMPERF_SESSION_OPTIONS_INIT;
+    llmperf_config *config = NULL;
+    int status;
+
+    *options = (struct lp_options){ 0 };
+    if (given && given->struct_size < sizeof(size_t))
+        return lp_error(LLMPERF_EINVAL,
+                        "struct_size is not set; initialise with LLMPERF_SESSION_OPTIONS_INIT");
+    if (given) /* Users of an older header have a shorter struct. */
+        memcpy(&whole, given,
+               given->struct_size < sizeof(whole) ? given->struct_size : sizeof(whole));
+    if ((status = lp_session_from_config(&whole, &options->config, &config)) == 0)
+        status = take_options(options, &whole);
+    llmperf_config_free(config);
+    return status;
+}
+
 void lp_options_clear(struct lp_options *options)
 {
     free(options->run_dir);
     free(options->run_id);
-    free(options->config_path);
     free(options->model_path);
     free(options->device_path);
     free(options->record_path);
     free(options->counters);
+    lp_session_config_clear(&options->config);
     *options = (struct lp_options){ 0 };
 }

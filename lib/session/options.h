@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "lib/session/from_config.h"
 #include "llmperf/session.h"
 
 /** Our copy; all strings are owned. */
@@ -13,8 +14,10 @@ struct lp_options {
     uint64_t ring_bytes, pool_bytes;
     char *run_dir; /* NULL: nothing is written */
     char *run_id;
+    bool in_folder_of_runs; /* run_dir is out_dir/run_id */
     bool run_id_is_ours; /* made here from the time: another may be taken if a run has it already */
-    char *config_path, *model_path, *device_path, *record_path, *counters;
+    char *model_path, *device_path, *record_path, *counters;
+    struct lp_session_config config;
 };
 
 /** 0; LLMPERF_EINVAL, LLMPERF_ENOTSUP, LLMPERF_ENOMEM. Clear it afterwards in all cases. */

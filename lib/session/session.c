@@ -14,6 +14,7 @@
 #include "lib/base/log.h"
 #include "lib/base/status.h"
 #include "lib/base/text.h"
+#include "lib/session/retention.h"
 #include "lib/session/session.h"
 #include "lib/session/session_counters.h"
 #include "lib/session/wake.h"
@@ -200,15 +201,6 @@ static int make_pipeline(struct llmperf_session *session)
 
 /* Start and stop */
 
-static int read_config(struct llmperf_session *session)
-{
-    size_t size;
-
-    if (!session->options.config_path)
-        return 0;
-    return lp_file_read(session->options.config_path, &session->config_text, &size);
-}
-
 /* Make the run file, new: whoever makes it first has the run. 0, LLMPERF_EBUSY if there is one. */
 static int claim_file(const char *run_dir, char **path_out)
 {
@@ -274,6 +266,9 @@ static int prepare_run(struct llmperf_session *session)
         return 0;
     if ((status = claim_run(&session->options, &session->run_file)) < 0)
         return status;
+    /* A folder that the program named itself has no runs of ours beside it. */
+    if (session->options.in_folder_of_runs)
+        lp_runs_retain(session->options.run_dir, session->options.config.keep_runs);
     return lp_store_create(session->run_file, &session->store);
 }
 
@@ -321,7 +316,6 @@ static void free_session(struct llmperf_session *session)
     lp_requests_clear(&session->requests);
     lp_options_clear(&session->options);
     free(session->environment);
-    free(session->config_text);
     free(session->run_file);
     free(session);
 }
@@ -331,8 +325,7 @@ static int start_session(struct llmperf_session *session)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     int status;
 
-    if ((status = read_config(session)) < 0 || (status = make_pipeline(session)) < 0 ||
-        (status = lp_session_choose_source(session)) < 0 ||
+    if ((status = make_pipeline(session)) < 0 || (status = lp_session_choose_source(session)) < 0 ||
         (status = lp_session_counters_open(session)) < 0 || (status = prepare_run(session)) < 0)
         return status;
     pthread_once(&once, register_exit);

@@ -21,9 +21,8 @@ struct llmperf_session {
     char source_name[16];
     char source_reason[512]; /* why not a better source; "" if there is none */
     char created_at[32];
-    char *config_text; /* of config_path; NULL: none */
-    bool injected;     /* its source is attached later, if at all */
-    char *run_file;    /* path of run.llmperf; NULL: nothing is written */
+    bool injected;  /* its source is attached later, if at all */
+    char *run_file; /* path of run.llmperf; NULL: nothing is written */
     pid_t pid;
     _Atomic bool stopped;        /* set by the thread that stops, read by all that ask */
     struct lp_requests requests; /* how other threads ask the collector */

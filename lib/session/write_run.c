@@ -64,6 +64,7 @@ static int add_facts(struct llmperf_session *session, const struct lp_device_sta
 {
     uint64_t now_ns = session->stop_ns ? session->stop_ns : lp_clock_now();
     uint64_t duration_ns = stats->duration_ns ? stats->duration_ns : now_ns - session->start_ns;
+    const struct lp_session_config *config = &session->options.config;
     const char *recorded = session->source ? session->source->recorded : NULL;
     char duration[32], pid[32];
     int status;
@@ -79,7 +80,10 @@ static int add_facts(struct llmperf_session *session, const struct lp_device_sta
         (status = lp_profile_set_fact(profile, "llmperf_version", LLMPERF_VERSION_STRING)) < 0 ||
         (status = lp_profile_set_fact(profile, "duration_ms", duration)) < 0 ||
         (status = lp_profile_set_fact(profile, "model", session->options.model_path)) < 0 ||
-        (status = lp_profile_set_fact(profile, "config", session->config_text)) < 0 ||
+        (status = lp_profile_set_fact(profile, "config", config->text)) < 0 ||
+        (status = lp_profile_set_fact(profile, "config_fingerprint", config->fingerprint)) < 0 ||
+        (status = lp_profile_set_fact(profile, "dtype", config->dtype)) < 0 ||
+        (status = lp_profile_set_fact(profile, "inputs", config->inputs)) < 0 ||
         /* A replay reports the machine of the recording. */
         (status = lp_profile_set_fact(profile, "env", recorded ? recorded : session->environment)) <
             0)

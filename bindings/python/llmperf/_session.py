@@ -47,7 +47,7 @@ class Session:
         a script, for tests; "none": host times only.
     run_dir: folder of this run, created; instead of `out`.
     run_id: name of the run; None: UTC YYYYMMDD-HHMMSS-PID.
-    config_path: YAML file kept with the run as config.yaml.
+    config_path: configuration (docs/configuration.md): fills in what is left open here; kept with the run as config.yaml.
     model_path: model description kept by name with the run.
     device_path: recording (source "replay") or script (source "fake").
     record_path: file to write a recording of this session to.

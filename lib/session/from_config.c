@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/status.h"
+#include "lib/base/text.h"
+#include "lib/config/config.h"
+#include "lib/session/from_config.h"
+#include "lib/session/inputs.h"
+#include "lib/session/options.h"
+
+static const char *const run_keys[] = { "id", "mode", "dtype", "stage", "top_n_kernels", NULL };
+static const char *const artifact_keys[] = { "dir", "keep_runs", NULL };
+static const char *const hardware_keys[] = { "peak_tflops", "bandwidth_gbs", NULL };
+static const char *const session_keys[] = { "tier", "overhead_budget_permille", NULL };
+static const char *const top_keys[] = { "run",   "artifacts", "inputs",   "hardware", "model",
+                                        "infer", "session",   "pipeline", "dataset",  NULL };
+
+static int check_keys(const llmperf_config *config)
+{
+    static const struct {
+        const char *map;
+        const char *const *names;
+    } maps[] = { { "", top_keys },
+                 { "run", run_keys },
+                 { "artifacts", artifact_keys },
+                 { "hardware", hardware_keys },
+                 { "session", session_keys } };
+    int status = 0;
+
+    for (size_t i = 0; status == 0 && i < sizeof(maps) / sizeof(maps[0]); i++)
+        status = lp_config_check_keys(config, maps[i].map, maps[i].names);
+    return status;
+}
+
+static bool is_set(const char *variable)
+{
+    const char *value = getenv(variable);
+
+    return value && *value;
+}
+
+static int take_tier(const llmperf_config *config, llmperf_session_options *options)
+{
+    const char *key = llmperf_config_has(config, "run.mode") ? "run.mode" : "session.tier";
+    const char *word = NULL;
+    int status = lp_config_take_text(config, key, &word);
+
+    if (status < 0 || !word || options->tier || is_set("LLMPERF_TIER"))
+        return status;
+    for (uint32_t tier = LLMPERF_TIER_REGIONS; tier <= LLMPERF_TIER_COUNTERS; tier++)
+        if (strcmp(word, lp_tier_name(tier)) == 0)
+            options->tier = tier;
+    return options->tier
+               ? 0
+               : lp_config_refuse(config, key, "%s is no tier; use regions, light or deep", word);
+}
+
+/* The file that a map was composed from. */
+static int take_file(const llmperf_config *config, const char *key, const char **file_out)
+{
+    uint32_t line;
+
+    if (*file_out || llmperf_config_length(config, key) == 0)
+        return 0;
+    return llmperf_config_origin(config, key, file_out, &line);
+}
+
+static int take_options(const llmperf_config *config, llmperf_session_options *options)
+{
+    int64_t budget = options->overhead_budget_permille;
+    int status;
+
+    if ((status = take_tier(config, options)) < 0)
+        return status;
+    if (!options->run_id && (status = lp_config_take_text(config, "run.id", &options->run_id)) < 0)
+        return status;
+    if (!options->run_dir && !options->out_dir && !is_set("LLMPERF_OUT") &&
+        (status = lp_config_take_text(config, "artifacts.dir", &options->out_dir)) < 0)
+        return status;
+    if (!budget && (status = lp_config_take_integer(config, "session.overhead_budget_permille", 1,
+                                                    1000, &budget)) < 0)
+        return status;
+    options->overhead_budget_permille = (uint32_t)budget;
+    if ((status = take_file(config, "model", &options->model_path)) < 0)
+        return status;
+    return is_set("LLMPERF_COUNTERS") ? 0
+                                      : take_file(config, "pipeline.counters", &options->counters);
+}
+
+static int keep(const llmperf_config *config, struct lp_session_config *kept)
+{
+    const char *dtype = NULL, *manifest = NULL;
+    int status;
+
+    if ((status = lp_config_take_text(config, "infer.dtype", &dtype)) < 0 ||
+        (status = lp_config_take_text(config, "run.dtype", &dtype)) < 0 ||
+        (status = lp_config_take_text(config, "inputs.manifest", &manifest)) < 0 ||
+        (status = lp_config_take_integer(config, "artifacts.keep_runs", 0, 1000000,
+                                         &kept->keep_runs)) < 0)
+        return status;
+    if (dtype && !(kept->dtype = lp_text_copy(dtype)))
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    if (manifest && (status = lp_inputs_read(manifest, &kept->inputs)) < 0)
+        return status;
+    status = llmperf_config_document(config, "", LLMPERF_CONFIG_YAML, &kept->text);
+    return status < 0 ? status : llmperf_config_fingerprint(config, &kept->fingerprint);
+}
+
+int lp_session_from_config(llmperf_session_options *options, struct lp_session_config *kept,
+                           llmperf_config **config_out)
+{
+    llmperf_config *config;
+    int status;
+
+    *config_out = NULL;
+    if (!options->config_path)
+        return 0;
+    if ((status = llmperf_config_compose(options->config_path, NULL, 0, &config)) < 0)
+        return status;
+    if ((status = check_keys(config)) == 0 && (status = take_options(config, options)) == 0 &&
+        (status = keep(config, kept)) == 0)
+        *config_out = config;
+    else
+        llmperf_config_free(config);
+    return status;
+}
+
+void lp_session_config_clear(struct lp_session_config *kept)
+{
+    free(kept->text);
+    free(kept->fingerprint);
+    free(kept->dtype);
+    free(kept->inputs);
+    *kept = (struct lp_session_config){ 0 };
+}

@@ -17,9 +17,21 @@
 #define MEMORY_CLASS "memory op"
 #define OTHER_CLASS  "other"
 
+/* A name holds a text only if it holds each pair of neighbouring characters of it. Most patterns
+ * are ruled out by a look at a set of the name's pairs, without a search. */
+#define PAIR_SETS   1024
+#define PAIRS_MOST  8
+#define LOWER_BYTES 2048
+
+struct pair_set {
+    uint64_t bits[PAIR_SETS / 64];
+};
+
 struct pattern {
     const char *class_name;
-    const char *text; /* to find in the name; NULL: regex */
+    const char *text; /* to find in the name, in small letters; NULL: regex */
+    uint16_t pairs[PAIRS_MOST];
+    uint32_t pair_count;
     regex_t regex;
 };
 
@@ -29,6 +41,31 @@ struct lp_kernel_classes {
     size_t name_count;
     struct lp_strings pool;
 };
+
+static char to_small(char letter)
+{
+    return letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a') : letter;
+}
+
+static uint16_t pair_of(const char *at)
+{
+    return (uint16_t)(((unsigned char)at[0] * 31u + (unsigned char)at[1]) % PAIR_SETS);
+}
+
+/* False without memory. */
+static bool keep_text(struct lp_kernel_classes *classes, struct pattern *pattern, const char *text)
+{
+    char *small = strdup(text);
+
+    for (char *at = small; at && *at; at++)
+        *at = to_small(*at);
+    pattern->text = small ? lp_strings_add(&classes->pool, small) : NULL;
+    free(small);
+    for (const char *at = pattern->text; at && at[0] && at[1] && pattern->pair_count < PAIRS_MOST;
+         at++)
+        pattern->pairs[pattern->pair_count++] = pair_of(at);
+    return pattern->text != NULL;
+}
 
 static int add_regex(struct pattern *pattern, const char *expression)
 {
@@ -53,7 +90,7 @@ static int add_pattern(struct lp_kernel_classes *classes, const char *class_name
                         class_name);
     if (!strncmp(text, REGEX_PREFIX, strlen(REGEX_PREFIX)))
         status = add_regex(&pattern, text + strlen(REGEX_PREFIX));
-    else if (!(pattern.text = lp_strings_add(&classes->pool, text)))
+    else if (!keep_text(classes, &pattern, text))
         status = lp_error(LLMPERF_ENOMEM, "out of memory");
     if (status == 0 && (status = lp_vector_push(&classes->patterns, pattern)) < 0 && !pattern.text)
         regfree(&pattern.regex);
@@ -98,20 +135,59 @@ void lp_kernel_classes_free(struct lp_kernel_classes *classes)
     free(classes);
 }
 
-static bool matches(const struct pattern *pattern, const char *name)
+/* A name in small letters, and its pairs. */
+struct small_name {
+    char text[LOWER_BYTES];
+    struct pair_set pairs;
+};
+
+/* False: the name is too long. */
+static bool make_small(struct small_name *small, const char *name)
 {
-    if (pattern->text)
+    size_t length = strlen(name);
+
+    if (length >= sizeof(small->text))
+        return false;
+    memset(&small->pairs, 0, sizeof(small->pairs));
+    for (size_t i = 0; i <= length; i++)
+        small->text[i] = to_small(name[i]);
+    for (size_t i = 0; i + 1 < length; i++) {
+        uint16_t pair = pair_of(small->text + i);
+
+        small->pairs.bits[pair / 64] |= UINT64_C(1) << pair % 64;
+    }
+    return true;
+}
+
+static bool may_hold(const struct pair_set *set, const struct pattern *pattern)
+{
+    for (uint32_t i = 0; i < pattern->pair_count; i++)
+        if (!(set->bits[pattern->pairs[i] / 64] >> pattern->pairs[i] % 64 & 1))
+            return false;
+    return true;
+}
+
+/* `small` is NULL for a name that is too long for it. */
+static bool matches(const struct pattern *pattern, const char *name, const struct small_name *small)
+{
+    if (!pattern->text)
+        return regexec(&pattern->regex, name, 0, NULL, 0) == 0;
+    if (!small)
         return strcasestr(name, pattern->text) != NULL;
-    return regexec(&pattern->regex, name, 0, NULL, 0) == 0;
+    return may_hold(&small->pairs, pattern) && strstr(small->text, pattern->text);
 }
 
 const char *lp_kernel_class(const struct lp_kernel_classes *classes, const char *name,
                             uint32_t kind)
 {
+    struct small_name buffer;
+    const struct small_name *small;
+
     if (kind != LLMPERF_ACTIVITY_KERNEL)
         return MEMORY_CLASS;
+    small = make_small(&buffer, name) ? &buffer : NULL;
     for (size_t i = 0; i < classes->patterns.count; i++)
-        if (matches(&classes->patterns.items[i], name))
+        if (matches(&classes->patterns.items[i], name, small))
             return classes->patterns.items[i].class_name;
     return OTHER_CLASS;
 }

@@ -104,6 +104,34 @@ static void the_first_matching_rule_wins(void **state)
     lp_kernel_classes_free(classes);
 }
 
+/* Names are searched in small letters, long ones as they are; the answer is the same. */
+static void neither_length_nor_capitals_change_the_class(void **state)
+{
+    struct lp_kernel_classes *classes = NULL;
+    static char name[5000];
+
+    (void)state;
+    assert_int_equal(open_text("rules:\n"
+                               "  - class: long\n    patterns: [\"A_Pattern_of_many_letters\"]\n"
+                               "  - class: short\n    patterns: [\"Q\", \"regex:z$\"]\n",
+                               &classes),
+                     0);
+    for (size_t length = 1; length < sizeof(name) - 40; length = length * 3 + 1) {
+        memset(name, '-', length);
+        strcpy(name + length, "a_PATTERN_of_many_letters");
+        assert_string_equal(lp_kernel_class(classes, name, LLMPERF_ACTIVITY_KERNEL), "long");
+        /* All of its pairs, but not the pattern. */
+        strcpy(name + length, "a_pattern_of_many_lettersz" + 1);
+        memmove(name, "a_p", length < 3 ? 0 : 3);
+        assert_string_equal(lp_kernel_class(classes, name, LLMPERF_ACTIVITY_KERNEL), "short");
+        strcpy(name + length, "--q");
+        assert_string_equal(lp_kernel_class(classes, name, LLMPERF_ACTIVITY_KERNEL), "short");
+        strcpy(name + length, "---");
+        assert_string_equal(lp_kernel_class(classes, name, LLMPERF_ACTIVITY_KERNEL), "other");
+    }
+    lp_kernel_classes_free(classes);
+}
+
 static void a_wrong_table_is_refused_with_its_place(void **state)
 {
     static const char *const wrong[] = { "rules: []\n",
@@ -128,6 +156,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known_kernels_have_their_class),
         cmocka_unit_test(the_first_matching_rule_wins),
+        cmocka_unit_test(neither_length_nor_capitals_change_the_class),
         cmocka_unit_test(a_wrong_table_is_refused_with_its_place),
     };
 

@@ -61,6 +61,21 @@ void lp_text_clear(struct lp_text *text)
     *text = (struct lp_text){ NULL, 0, 0, false };
 }
 
+void lp_text_move(struct lp_text *text, struct lp_text *from)
+{
+    bool failed = text->failed || from->failed;
+
+    if (text->length == 0) {
+        free(text->bytes);
+        *text = *from;
+        *from = (struct lp_text){ NULL, 0, 0, false };
+    } else if (from->length > 0) {
+        lp_text_add(text, from->bytes, from->length);
+        lp_text_clear(from);
+    }
+    text->failed = text->failed || failed;
+}
+
 int lp_text_take(struct lp_text *text, char **out)
 {
     if (!make_room(text, 0)) {

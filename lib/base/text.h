@@ -22,6 +22,9 @@ void lp_text_printf(struct lp_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void lp_text_clear(struct lp_text *text);
 
+/** Append what `from` holds, which is empty afterwards; without a copy where `text` holds nothing. */
+void lp_text_move(struct lp_text *text, struct lp_text *from);
+
 /** Hand the bytes over: 0 and *out (free with free()), or LLMPERF_ENOMEM. The text is empty
  * afterwards. */
 int lp_text_take(struct lp_text *text, char **out);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,13 +23,33 @@ static void quote_clean(struct lp_text *out, const char *clean)
     lp_text_add(out, "\"", 1);
 }
 
+/* Nearly all text is: it stands as it is between its quotes. */
+static bool is_plain(const char *raw)
+{
+    for (; *raw; raw++)
+        if (*raw < 0x20 || *raw > 0x7e || *raw == '"' || *raw == '\\')
+            return false;
+    return true;
+}
+
+static void quote_plain(struct lp_text *out, const char *raw)
+{
+    lp_text_add(out, "\"", 1);
+    lp_text_puts(out, raw);
+    lp_text_add(out, "\"", 1);
+}
+
 static void quote(struct lp_text *out, const char *raw)
 {
     /* One bad byte becomes a replacement character of three. */
     size_t size = 3 * strlen(raw) + 1;
-    char *clean = malloc(size);
+    char *clean;
 
-    if (!clean) {
+    if (is_plain(raw)) {
+        quote_plain(out, raw);
+        return;
+    }
+    if (!(clean = malloc(size))) {
         out->failed = true;
         return;
     }
@@ -96,6 +115,17 @@ void lp_json_string(struct lp_json *json, const char *key, const char *value)
     quote(&json->text, value);
 }
 
+static void add_whole(struct lp_text *out, uint64_t value)
+{
+    char digits[20];
+    size_t at = sizeof(digits);
+
+    do
+        digits[--at] = (char)('0' + value % 10);
+    while ((value /= 10) > 0);
+    lp_text_add(out, digits + at, sizeof(digits) - at);
+}
+
 void lp_json_count(struct lp_json *json, const char *key, uint64_t value)
 {
     if (value == LLMPERF_UNKNOWN) {
@@ -103,13 +133,15 @@ void lp_json_count(struct lp_json *json, const char *key, uint64_t value)
         return;
     }
     start_value(json, key);
-    lp_text_printf(&json->text, "%" PRIu64, value);
+    add_whole(&json->text, value);
 }
 
 void lp_json_integer(struct lp_json *json, const char *key, int64_t value)
 {
     start_value(json, key);
-    lp_text_printf(&json->text, "%" PRId64, value);
+    if (value < 0)
+        lp_text_add(&json->text, "-", 1);
+    add_whole(&json->text, value < 0 ? -(uint64_t)value : (uint64_t)value);
 }
 
 void lp_json_bool(struct lp_json *json, const char *key, bool value)
@@ -147,7 +179,8 @@ void lp_json_number(struct lp_json *json, const char *key, double value)
     }
     /* 15 digits: milliseconds keep their nanoseconds for 11 days, and 0.1 stays 0.1. */
     snprintf(digits, sizeof(digits), "%.15g", value);
-    mend_decimal_point(digits);
+    if (digits[strspn(digits, "0123456789eE+-.")])
+        mend_decimal_point(digits);
     start_value(json, key);
     lp_text_puts(&json->text, digits);
 }

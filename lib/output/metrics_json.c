@@ -511,8 +511,7 @@ int lp_metrics_json(const llmperf_profile *profile, struct lp_text *out)
     if ((status = lp_view_init(&metrics.view, profile)) == 0 &&
         (status = lp_counter_index_init(&metrics.counters, profile)) == 0) {
         put_document(&metrics);
-        lp_text_add(out, text->bytes ? text->bytes : "", text->length);
-        out->failed |= text->failed;
+        lp_text_move(out, text);
     }
     lp_text_clear(text);
     lp_counter_index_clear(&metrics.counters);

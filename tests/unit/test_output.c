@@ -493,6 +493,7 @@ static void json_text_is_always_valid(void **state)
     lp_json_number(&json, "nan", NAN);
     lp_json_number(&json, "infinite", INFINITY);
     lp_json_count(&json, "unknown", LLMPERF_UNKNOWN);
+    lp_json_count(&json, "none yet", 0);
     lp_json_count(&json, "large", INT64_MAX);
     lp_json_integer(&json, "negative", INT64_MIN);
     lp_json_open(&json, "list", '[');
@@ -508,6 +509,8 @@ static void json_text_is_always_valid(void **state)
     assert_true(json_is_null(json_object_get(root, "infinite")));
     assert_true(json_is_null(json_object_get(root, "unknown")));
     assert_true(json_integer_value(json_object_get(root, "large")) == INT64_MAX);
+    assert_true(json_integer_value(json_object_get(root, "negative")) == INT64_MIN);
+    assert_true(json_is_integer(json_object_get(root, "none yet")));
     assert_int_equal(json_array_size(json_object_get(root, "list")), 2);
     json_decref(root);
     llmperf_text_free(text);

@@ -52,6 +52,30 @@ static void control_characters_become_blanks(void **state)
     check_clean("\xc2\x80\xc2\x9f\xc2\xa0", "  \xc2\xa0");
 }
 
+static void text_moves_whole_with_what_failed(void **state)
+{
+    struct lp_text a = { NULL, 0, 0, false }, b = { NULL, 0, 0, false };
+    char *bytes;
+
+    (void)state;
+    lp_text_move(&a, &b);
+    assert_int_equal(a.length, 0);
+    lp_text_puts(&b, "moved");
+    bytes = b.bytes;
+    lp_text_move(&a, &b);
+    assert_ptr_equal(a.bytes, bytes);
+    assert_null(b.bytes);
+    lp_text_puts(&b, " behind");
+    lp_text_move(&a, &b);
+    assert_string_equal(a.bytes, "moved behind");
+    assert_null(b.bytes);
+    b.failed = true;
+    lp_text_move(&a, &b);
+    assert_true(a.failed);
+    lp_text_clear(&a);
+    lp_text_clear(&b);
+}
+
 static void text_is_cut_at_a_character(void **state)
 {
     char out[8];
@@ -94,6 +118,7 @@ int main(void)
         cmocka_unit_test(good_text_stays),
         cmocka_unit_test(bad_utf_8_becomes_replacement_characters),
         cmocka_unit_test(control_characters_become_blanks),
+        cmocka_unit_test(text_moves_whole_with_what_failed),
         cmocka_unit_test(text_is_cut_at_a_character),
         cmocka_unit_test(text_grows_and_is_handed_over),
     };

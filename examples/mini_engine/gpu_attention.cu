@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Heads. A prompt's attention is two matrix products with a softmax between them, whose scores are
  * written out: plain, and enough for pages of tokens. A decode step's is one kernel. */
+#include <cstdio>
+
 #include "gpu.cuh"
 
 namespace engine
@@ -87,39 +89,34 @@ __global__ void split_latent_kernel(struct split_latent a)
     }
 }
 
-__device__ float score_of(const struct attend *a, const float *scores, size_t row, size_t key)
-{
-    float score = scores[key];
-
-    if (a->bias_rows)
-        score += a->bias_rows[row * a->grid + key / a->grid] +
-                 a->bias_columns[row * a->grid + key % a->grid];
-    return score;
-}
-
-/* A block a row of scores. Weights take the place of the scores that they come from, as bf16 from
- * the start of the row: behind where this pass has read, once all threads have. */
-__global__ void softmax_kernel(struct attend a, size_t stride)
+/* A block a row of scores, which its threads hold: PER each, so a row has at most PER * THREADS.
+ * Weights take the place of the scores, as bf16 from the start of the row. */
+template <int PER> __global__ void softmax_kernel(struct attend a, unsigned stride)
 {
     __shared__ float parts[THREADS / 32];
-    size_t row = blockIdx.x, keys = a.causal ? row % a.queries + 1 : a.keys;
-    float *scores = a.scores + row * stride;
-    float most = -INFINITY, sum = 0;
+    size_t row = blockIdx.x;
+    unsigned queries = (unsigned)a.queries, all = (unsigned)a.keys, grid = (unsigned)a.grid;
+    unsigned keys = a.causal ? blockIdx.x % queries + 1 : all;
+    float *scores = a.scores + row * stride, values[PER], most = -INFINITY, sum = 0;
 
-    for (size_t k = threadIdx.x; k < keys; k += THREADS)
-        most = fmaxf(most, score_of(&a, scores, row, k));
-    most = block_most(most, parts);
-    for (size_t k = threadIdx.x; k < keys; k += THREADS)
-        sum += __expf(score_of(&a, scores, row, k) - most);
-    sum = block_sum(sum, parts);
-    for (size_t first = 0; first < a.keys; first += THREADS) {
-        size_t k = first + threadIdx.x;
-        float weight = k < keys ? __expf(score_of(&a, scores, row, k) - most) / sum : 0;
+#pragma unroll
+    for (int i = 0; i < PER; i++) {
+        unsigned k = threadIdx.x + i * THREADS;
 
-        __syncthreads();
-        if (k < a.keys)
-            store((bf16 *)scores + k, weight);
+        values[i] = k < keys ? scores[k] : -INFINITY;
+        if (k < keys && a.bias_rows)
+            values[i] += a.bias_rows[row * grid + k / grid] + a.bias_columns[row * grid + k % grid];
+        most = fmaxf(most, values[i]);
     }
+    most = block_most(most, parts);
+#pragma unroll
+    for (int i = 0; i < PER; i++)
+        sum += values[i] = __expf(values[i] - most);
+    sum = block_sum(sum, parts); /* all have read by now: the row may be written over */
+#pragma unroll
+    for (int i = 0; i < PER; i++)
+        if (threadIdx.x + i * THREADS < all)
+            store((bf16 *)scores + threadIdx.x + i * THREADS, values[i] / sum);
 }
 
 __global__ void merge_kernel(struct merge a)
@@ -131,47 +128,64 @@ __global__ void merge_kernel(struct merge a)
         a.out[at] = a.in[((b * a.heads + head) * a.tokens + t) * a.dim + i];
 }
 
-#define CACHE_WARPS 16
-#define CACHE_KEYS  4 /* of a warp at a time, so that their loads overlap */
-#define VALUE_MAX   256
+#define VALUE_MAX 256
 
-/* What a warp has seen of its keys. */
+/* Four numbers of a row, 8 bytes; zero behind its end. */
+struct four {
+    float x[4];
+};
+
+__device__ struct four load_four(const bf16 *row, size_t at, size_t width, bool inside)
+{
+    const uint2 bits = inside && at < width ? *(const uint2 *)(row + at) : make_uint2(0, 0);
+    struct four out;
+
+    out.x[0] = __uint_as_float(bits.x << 16);
+    out.x[1] = __uint_as_float(bits.x & 0xffff0000u);
+    out.x[2] = __uint_as_float(bits.y << 16);
+    out.x[3] = __uint_as_float(bits.y & 0xffff0000u);
+    return out;
+}
+
+/* What a warp has seen of its keys; a lane has PER times four numbers of a value. */
 template <int PER> struct seen {
-    float most, sum, values[PER];
+    float most, sum;
+    struct four values[PER];
 };
 
 template <int PER>
-__device__ void add_key(struct seen<PER> *seen, float score, const bf16 *v, size_t width)
+__device__ void add_key(struct seen<PER> *seen, float score, const struct four (&v)[PER])
 {
     float most = fmaxf(seen->most, score), keep = __expf(seen->most - most);
     float weight = __expf(score - most);
 
-    for (int i = 0; i < PER; i++) {
-        size_t at = threadIdx.x % 32 + 32 * i;
-
-        seen->values[i] = seen->values[i] * keep + (at < width ? weight * load(v + at) : 0);
-    }
+#pragma unroll
+    for (int i = 0; i < PER; i++)
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+            seen->values[i].x[j] = seen->values[i].x[j] * keep + weight * v[i].x[j];
     seen->sum = seen->sum * keep + weight;
     seen->most = most;
 }
 
-template <int PER>
-__device__ float key_score(const float (&q)[PER], const bf16 *k, size_t dim, bool inside)
+template <int PER> __device__ float dot(const struct four (&a)[PER], const struct four (&b)[PER])
 {
     float sum = 0;
 
-    for (int i = 0; i < PER; i++) {
-        size_t at = threadIdx.x % 32 + 32 * i;
-
-        sum += inside && at < dim ? q[i] * load(k + at) : 0;
-    }
+#pragma unroll
+    for (int i = 0; i < PER; i++)
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+            sum += a[i].x[j] * b[i].x[j];
     return sum;
 }
 
-/* A block a head of a sequence; each warp takes every 16th key, then they are put together. */
-template <int PER> __global__ void attend_cache_kernel(struct attend_cache a)
+/* A block a head of a sequence. Each of its WARPS takes every WARPS-th key, KEYS at a time so that
+ * their loads overlap; then they are put together. */
+template <int PER, int WARPS, int KEYS>
+__global__ void __launch_bounds__(32 * WARPS) attend_cache_kernel(struct attend_cache a)
 {
-    __shared__ float values[CACHE_WARPS][VALUE_MAX], mosts[CACHE_WARPS], sums[CACHE_WARPS];
+    __shared__ float values[WARPS][VALUE_MAX], mosts[WARPS], sums[WARPS];
     size_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     size_t b = blockIdx.x / a.heads, group = blockIdx.x % a.heads / (a.heads / a.kv_heads);
     size_t cache = (b * a.kv_heads + group) * a.capacity, keys = (size_t)a.positions[b] + 1;
@@ -180,45 +194,46 @@ template <int PER> __global__ void attend_cache_kernel(struct attend_cache a)
         {
         }
     };
-    float q[PER], most = -INFINITY, sum = 0, value = 0;
+    struct four q[PER], k[KEYS][PER], v[KEYS][PER];
+    float most = -INFINITY, sum = 0, value = 0, scores[KEYS];
 
     for (int i = 0; i < PER; i++)
-        q[i] = lane + 32 * i < a.dim ? a.scale * load(a.q + blockIdx.x * a.dim + lane + 32 * i) : 0;
-    for (size_t first = warp; first < keys; first += CACHE_WARPS * CACHE_KEYS) {
-        float scores[CACHE_KEYS];
-
+        q[i] = load_four(a.q + blockIdx.x * a.dim, (lane + 32 * i) * 4, a.dim, true);
+    for (size_t first = warp; first < keys; first += WARPS * KEYS) {
 #pragma unroll
-        for (int u = 0; u < CACHE_KEYS; u++) {
-            size_t key = first + u * CACHE_WARPS;
-
-            scores[u] = key_score<PER>(q, a.cache_k + (cache + key) * a.dim, a.dim, key < keys);
-        }
+        for (int u = 0; u < KEYS; u++)
 #pragma unroll
-        for (int u = 0; u < CACHE_KEYS; u++)
-            scores[u] = warp_sum(scores[u]);
-#pragma unroll
-        for (int u = 0; u < CACHE_KEYS; u++) {
-            size_t key = first + u * CACHE_WARPS;
+            for (int i = 0; i < PER; i++) {
+                size_t key = cache + first + u * WARPS, at = (lane + 32 * i) * 4;
+                bool inside = first + u * WARPS < keys;
 
-            if (key < keys)
-                add_key<PER>(&seen, scores[u], a.cache_v + (cache + key) * a.value, a.value);
-        }
+                k[u][i] = load_four(a.cache_k + key * a.dim, at, a.dim, inside);
+                v[u][i] = load_four(a.cache_v + key * a.value, at, a.value, inside);
+            }
+#pragma unroll
+        for (int u = 0; u < KEYS; u++)
+            scores[u] = a.scale * warp_sum(dot<PER>(q, k[u]));
+#pragma unroll
+        for (int u = 0; u < KEYS; u++)
+            if (first + u * WARPS < keys)
+                add_key<PER>(&seen, scores[u], v[u]);
     }
     for (int i = 0; i < PER; i++)
-        if (lane + 32 * i < a.value)
-            values[warp][lane + 32 * i] = seen.values[i];
+        for (int j = 0; j < 4; j++)
+            if ((lane + 32 * i) * 4 < a.value)
+                values[warp][(lane + 32 * i) * 4 + j] = seen.values[i].x[j];
     mosts[warp] = seen.most;
     sums[warp] = seen.sum;
     __syncthreads();
     if (threadIdx.x >= a.value)
         return;
-    for (int w = 0; w < CACHE_WARPS; w++)
+    for (int w = 0; w < WARPS; w++)
         most = fmaxf(most, mosts[w]);
-    for (int w = 0; w < CACHE_WARPS; w++) {
+    for (int w = 0; w < WARPS; w++) {
         float part = __expf(mosts[w] - most);
 
         sum += part * sums[w];
-        value += sums[w] > 0 ? part * values[w][threadIdx.x] : 0;
+        value += part * values[w][threadIdx.x];
     }
     store(a.out + blockIdx.x * a.value + threadIdx.x, value / sum);
 }
@@ -243,6 +258,23 @@ static void split_latent(struct ops *ops, struct split_latent a)
     gpu_launched(ops, "split_latent");
 }
 
+static void softmax(struct ops *ops, struct attend a, size_t stride)
+{
+    unsigned rows = (unsigned)(a.batch * a.queries), pitch = (unsigned)stride;
+    cudaStream_t stream = gpu_of(ops)->stream;
+
+    if (a.keys <= 2 * THREADS)
+        softmax_kernel<2><<<rows, THREADS, 0, stream>>>(a, pitch);
+    else if (a.keys <= 8 * THREADS)
+        softmax_kernel<8><<<rows, THREADS, 0, stream>>>(a, pitch);
+    else if (a.keys <= 32 * THREADS)
+        softmax_kernel<32><<<rows, THREADS, 0, stream>>>(a, pitch);
+    else
+        snprintf(ops->error, sizeof(ops->error), "a prompt has at most %d tokens here",
+                 32 * THREADS);
+    gpu_launched(ops, "softmax");
+}
+
 static void attend(struct ops *ops, struct attend a)
 {
     size_t stride = scores_stride(a.keys);
@@ -262,8 +294,7 @@ static void attend(struct ops *ops, struct attend a)
     scores.alpha = a.scale;
     scores.transpose_a = scores.d_is_float = 1;
     gpu_product(ops, &scores);
-    softmax_kernel<<<(unsigned)(a.batch * a.queries), THREADS, 0, gpu_of(ops)->stream>>>(a, stride);
-    gpu_launched(ops, "softmax");
+    softmax(ops, a, stride);
     values.a = a.v;
     values.b = (const bf16 *)a.scores;
     values.d = a.out;
@@ -280,17 +311,12 @@ static void attend(struct ops *ops, struct attend a)
 static void attend_cache(struct ops *ops, struct attend_cache a)
 {
     unsigned blocks = (unsigned)(a.batch * a.heads);
-    size_t width = a.dim > a.value ? a.dim : a.value;
     cudaStream_t stream = gpu_of(ops)->stream;
 
-    if (width <= 64)
-        attend_cache_kernel<2><<<blocks, 32 * CACHE_WARPS, 0, stream>>>(a);
-    else if (width <= 128)
-        attend_cache_kernel<4><<<blocks, 32 * CACHE_WARPS, 0, stream>>>(a);
-    else if (width <= 192)
-        attend_cache_kernel<6><<<blocks, 32 * CACHE_WARPS, 0, stream>>>(a);
+    if (a.dim <= 128 && a.value <= 128)
+        attend_cache_kernel<1, 16, 8><<<blocks, 512, 0, stream>>>(a);
     else
-        attend_cache_kernel<8><<<blocks, 32 * CACHE_WARPS, 0, stream>>>(a);
+        attend_cache_kernel<2, 16, 4><<<blocks, 512, 0, stream>>>(a);
     gpu_launched(ops, "attend_cache");
 }
 

@@ -23,7 +23,8 @@ __global__ void norm_kernel(struct norm a)
 
     for (size_t i = threadIdx.x; i < a.width && !a.rms; i += THREADS)
         mean += load(x + i);
-    mean = block_sum(mean, parts) / (float)a.width;
+    if (!a.rms)
+        mean = block_sum(mean, parts) / (float)a.width;
     for (size_t i = threadIdx.x; i < a.width; i += THREADS)
         squares += (load(x + i) - mean) * (load(x + i) - mean);
     by = rsqrtf(block_sum(squares, parts) / (float)a.width + a.epsilon);

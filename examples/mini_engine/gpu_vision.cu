@@ -88,32 +88,36 @@ __global__ void place_kernel(struct place a)
     store(a.x + at, load(a.x + at) + plus);
 }
 
-__device__ float relative_dot(const struct relative *a, const bf16 *table, const float *q, size_t r)
-{
-    struct between at = between_of(r, 2 * a->grid - 1, 2 * a->table_grid - 1);
-    const bf16 *low = table + at.low * a->dim, *high = table + at.high * a->dim;
-    float sum = 0;
-
-    for (size_t i = 0; i < a->dim; i++)
-        sum += q[i] * blend(load(low + i), load(high + i), at.part);
-    return sum;
-}
-
-/* A block a query; a thread one of its rows or columns. */
+/* A block the queries of one line: a row's against distances of rows, or (blockIdx.y 1) a column's
+ * against distances of columns. A line's queries share the distances to all of its keys. */
 __global__ void relative_kernel(struct relative a)
 {
-    __shared__ float q[256];
-    size_t at = blockIdx.x, square = a.grid * a.grid, y = at % square / a.grid, x = at % a.grid;
+    extern __shared__ float memory[];
+    int grid = (int)a.grid, dim = (int)a.dim, pitch = dim + 1; /* odd: no bank conflicts */
+    float *q = memory, *distances = memory + grid * pitch;
+    int line = (int)(blockIdx.x % a.grid), columns = blockIdx.y;
+    const bf16 *table = columns ? a.column_table : a.row_table;
+    size_t first = blockIdx.x / a.grid * a.grid * a.grid + (columns ? line : line * grid);
+    size_t step = columns ? grid : 1;
+    float *out = columns ? a.columns : a.rows;
 
-    for (size_t i = threadIdx.x; i < a.dim; i += blockDim.x)
-        q[i] = load(a.q + at * a.dim + i);
+    for (int e = threadIdx.x; e < grid * dim; e += THREADS) {
+        int i = e / dim, c = e % dim;
+        struct between at = between_of(line + grid - 1 - i, 2 * a.grid - 1, 2 * a.table_grid - 1);
+
+        q[i * pitch + c] = load(a.q + (first + i * step) * dim + c);
+        distances[i * pitch + c] =
+            blend(load(table + at.low * dim + c), load(table + at.high * dim + c), at.part);
+    }
     __syncthreads();
-    for (size_t k = threadIdx.x; k < 2 * a.grid; k += blockDim.x)
-        if (k < a.grid)
-            a.rows[at * a.grid + k] = relative_dot(&a, a.row_table, q, y + a.grid - 1 - k);
-        else
-            a.columns[at * a.grid + k - a.grid] =
-                relative_dot(&a, a.column_table, q, x + a.grid - 1 - (k - a.grid));
+    for (int o = threadIdx.x; o < grid * grid; o += THREADS) {
+        const float *left = q + o / grid * pitch, *right = distances + o % grid * pitch;
+        float sum = 0;
+
+        for (int c = 0; c < dim; c++)
+            sum += left[c] * right[c];
+        out[(first + o / grid * step) * grid + o % grid] = sum;
+    }
 }
 
 } // namespace engine
@@ -149,9 +153,15 @@ static void place(struct ops *ops, struct place a)
 
 static void relative(struct ops *ops, struct relative a)
 {
-    unsigned threads = a.grid <= 16 ? 32 : 128;
+    size_t bytes = 2 * a.grid * (a.dim + 1) * sizeof(float);
+    dim3 blocks((unsigned)(a.batch * a.grid), 2);
 
-    relative_kernel<<<(unsigned)(a.batch * a.grid * a.grid), threads, 0, gpu_of(ops)->stream>>>(a);
+    if (!gpu_good(ops,
+                  cudaFuncSetAttribute(relative_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                       (int)bytes),
+                  "shared memory of relative positions"))
+        return;
+    relative_kernel<<<blocks, THREADS, bytes, gpu_of(ops)->stream>>>(a);
     gpu_launched(ops, "relative");
 }
 

@@ -161,9 +161,12 @@ static void check_decoder(struct reader *reader, const struct decoder_shape *sha
     if (shape->layers > 1000 || shape->hidden % 8 || shape->vocabulary % 8 ||
         shape->intermediate % 8 || shape->expert_size % 8)
         refuse(reader, "at most 1000 layers, and sizes that are multiples of 8");
-    else if (shape->heads % shape->kv_heads || shape_key_dim(shape) % 2 ||
-             shape_key_dim(shape) > 256 || shape_value_dim(shape) > 256)
-        refuse(reader, "heads must be a multiple of kv_heads, and a head at most 256 wide");
+    else if (shape->heads % shape->kv_heads || shape_key_dim(shape) % 4 ||
+             shape_value_dim(shape) % 4 || shape_key_dim(shape) > 256 ||
+             shape_value_dim(shape) > 256)
+        refuse(
+            reader,
+            "heads must be a multiple of kv_heads, and a head a multiple of 4, at most 256 wide");
 }
 
 static void read_decoder(struct reader *reader, const char *family_name, struct decoder_shape *out)

@@ -1,0 +1,217 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""dsocr_profile with models of a few kilobytes on the CPU, and its recorded run. DSOCR_PROFILE names the program."""
+import json
+import os
+import re
+import struct
+import subprocess
+import tempfile
+import unittest
+import zlib
+
+PROGRAM = os.environ["DSOCR_PROFILE"]
+SOURCE = os.environ["LLMPERF_SOURCE"]
+
+MODEL = """model_type: deepseek_vl_v2
+torch_dtype: bfloat16
+language_config: {model_type: deepseek_v2, use_mla: false, hidden_size: 64, intermediate_size: 96,
+  moe_intermediate_size: 32, first_k_dense_replace: 1, n_routed_experts: 8, n_shared_experts: 2,
+  num_experts_per_tok: 3, num_hidden_layers: 2, topk_method: greedy, num_attention_heads: 2,
+  num_key_value_heads: 2, head_dim: 32, vocab_size: 128}
+projector_config: {input_dim: 32, n_embed: 64, model_type: mlp_projector, projector_type: linear}
+vision_config:
+  image_size: 256
+  model_type: vision
+  width:
+    clip-l-14-224: {heads: 1, image_size: 56, layers: 1, patch_size: 14, width: 16}
+    sam_vit_b: {downsample_channels: [16, 16], global_attn_indexes: [], heads: 1, layers: 1,
+      width: 16, patch_size: 16, window_size: 3}
+"""
+DENSE = """name: tiny
+model_type: llama
+torch_dtype: bfloat16
+hidden_size: 64
+intermediate_size: 96
+num_hidden_layers: 4
+num_attention_heads: 4
+num_key_value_heads: 2
+vocab_size: 128
+"""
+
+
+def png(width, height):
+    """A grey picture."""
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    rows = (b"\0" + b"\x80\x80\x80" * width) * height
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)) +
+            chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+
+class DsocrProfile(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="llmperf-dsocr-")
+        self.addCleanup(self.folder.cleanup)
+        self.environment = {k: v for k, v in os.environ.items() if k not in ("LLMPERF_OUT", "LLMPERF_TIER")}
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def write(self, name, content):
+        with open(self.path(name), "wb") as file:
+            file.write(content if isinstance(content, bytes) else content.encode())
+        return self.path(name)
+
+    def run_program(self, *arguments, code=0):
+        done = subprocess.run([PROGRAM, *arguments], env=self.environment, cwd=self.folder.name, timeout=300,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, check=False)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done
+
+    def run_small(self, *arguments, model=MODEL, code=0):
+        return self.run_program("--device", "cpu", "--model", self.write("tiny.yaml", model), "--out", self.path("out"),
+                                "--warmup", "0", "--new-tokens", "3", "--prompt-tokens", "5", *arguments, code=code)
+
+    def metrics(self, done):
+        with open(os.path.join(done.stdout.splitlines()[-1], "metrics.json"), encoding="utf-8") as file:
+            return json.load(file)
+
+    def regions(self, done):
+        return {region["path"]: region for region in self.metrics(done)["regions"]}
+
+    def text(self, done, name):
+        with open(os.path.join(done.stdout.splitlines()[-1], name), encoding="utf-8") as file:
+            return file.read()
+
+    def prompt_tokens(self, done):
+        return [int(number) for number in re.findall(r"prompt_tokens: (\d+)", self.text(done, "inputs.yaml"))]
+
+    def test_stages_are_counted_and_nested(self):
+        found = self.regions(self.run_small("--mode", "tiny", "--repeats", "2", "dataset.samples=1"))
+        prefill, step = "LLM@prefill", "LLM@decode_all/LLM@decode_step"
+        self.assertEqual({path: found[path]["instances"] for path in
+                          (prefill, prefill + "/LLM@vision", "LLM@decode_all", step, step + "/LLM@layer01/LLM@moe",
+                           step + "/LLM@layer00/LLM@mlp", prefill + "/LLM@layer01/LLM@router", prefill + "/LLM@sample",
+                           prefill + "/LLM@vision/LLM@clip/LLM@layer00/LLM@attention")},
+                         {prefill: 2, prefill + "/LLM@vision": 2, "LLM@decode_all": 2, step: 6,
+                          step + "/LLM@layer01/LLM@moe": 6, step + "/LLM@layer00/LLM@mlp": 6,
+                          prefill + "/LLM@layer01/LLM@router": 2, prefill + "/LLM@sample": 2,
+                          prefill + "/LLM@vision/LLM@clip/LLM@layer00/LLM@attention": 2})
+        self.assertEqual(found[prefill]["tokens"], 2 * (73 + 5))
+        self.assertEqual(found[step]["tokens"], 6)
+
+    def test_parts_of_a_stage_add_up_to_its_work(self):
+        found = self.regions(self.run_small("--mode", "tiny", "--repeats", "1", "dataset.samples=1"))
+        for stage in ("LLM@prefill/LLM@vision", "LLM@decode_all/LLM@decode_step"):
+            def below(path):
+                return [r for r in found.values() if r["parent"] == path and r["flops"]]
+
+            def leaves(path):
+                return sum(leaves(r["path"]) or r["flops"] for r in below(path))
+            self.assertLess(abs(leaves(stage) / found[stage]["flops"] - 1), 1e-4, stage)
+        vision = found["LLM@prefill/LLM@vision"]["flops"]
+        self.assertGreater(found["LLM@prefill"]["flops"], vision)
+
+    def planned(self, *arguments):
+        lines = self.run_small("--plan", *arguments).stdout.splitlines()
+        return [[cell.strip() for cell in line.split("|")[1:4]] for line in lines if line.startswith("|")][2:]
+
+    def test_modes_give_the_published_numbers_of_positions(self):
+        for mode, positions in (("tiny", 73), ("small", 111), ("base", 273), ("large", 421)):
+            with self.subTest(mode=mode):
+                rows = self.planned("--mode", mode, "--inputs", self.write("list", "900x700\n"))
+                self.assertEqual(rows, [["900x700", "", str(positions + 5)]])
+
+    def test_gundam_tiles_follow_the_shape_of_the_page(self):
+        # Tall, wide, no larger than a tile, square: a large image takes the larger of two grids that fit as well.
+        shapes = self.write("list", "# pages\n700x1400 tall\n1280x640\n\n640x640\n700x700\n2000x2000\n1240x1754\n")
+        rows = self.planned("--mode", "gundam", "--inputs", shapes)
+        self.assertEqual(rows, [["700x1400", "2 x 1", str(20 * 11 + 273 + 5)], ["1280x640", "1 x 2", str(10 * 21 + 273 + 5)],
+                                ["640x640", "", str(273 + 5)], ["700x700", "2 x 2", str(20 * 21 + 273 + 5)],
+                                ["2000x2000", "3 x 3", str(30 * 31 + 273 + 5)], ["1240x1754", "3 x 2", str(30 * 21 + 273 + 5)]])
+
+    def test_tiles_are_run_in_front_of_the_whole(self):
+        done = self.run_small("--mode", "gundam", "--repeats", "1", "--new-tokens", "1", "--inputs",
+                              self.write("list", "700x1400 tall\n"))
+        self.assertEqual(self.prompt_tokens(done), [20 * 11 + 273 + 5])
+        self.assertIn('category: "tall"', self.text(done, "inputs.yaml"))
+        self.assertEqual(self.regions(done)["LLM@prefill/LLM@vision/LLM@sam"]["instances"], 2)
+
+    def test_images_are_read_and_named_in_full(self):
+        self.write("grey.png", png(40, 30))
+        done = self.run_small("--mode", "tiny", "--repeats", "1", "--inputs", self.write("list", "grey.png mixed\n"))
+        inputs = self.text(done, "inputs.yaml")
+        self.assertIn(f'path: "{os.path.realpath(self.path("grey.png"))}"', inputs)
+        self.assertIn("width: 40\n    height: 30\n", inputs)
+
+    def test_data_set_of_a_folder_takes_what_its_patterns_find(self):
+        os.mkdir(self.path("pages"))
+        self.write("pages/b.png", png(8, 8))
+        self.write("pages/a.png", png(9, 9))
+        self.write("pages/c.txt", "no picture")
+        self.write("set.yaml", f"root: {self.path('pages')}\nsubset: ''\nfallback_patterns: ['*.png']\n"
+                               "sampling: {epochs: 2, samples: 0, random: false, seed: 0}\n")
+        done = self.run_small("--mode", "tiny", "--repeats", "1", "--dataset", self.path("set.yaml"))
+        self.assertEqual(re.findall(r'name: "(.*)"', self.text(done, "inputs.yaml")), ["a.png", "b.png", "a.png", "b.png"])
+
+    def test_the_default_set_has_pages_of_all_kinds(self):
+        with open(os.path.join(SOURCE, "conf/dataset/pages.yaml"), encoding="utf-8") as file:
+            text = file.read()
+        self.assertTrue(10 <= text.count("width:") <= 20)
+        for category in ("text-heavy", "mixed", "image-rich"):
+            self.assertIn(category, text)
+
+    def test_repeats_have_mean_and_deviation(self):
+        done = self.run_small("--repeats", "3", model=DENSE)
+        table = self.text(done, "repeats.md")
+        self.assertRegex(table, r"\| prompt \| \| 5 \| [\d.]+ ± [\d.]+ \| [\d.]+ ± [\d.]+ \|")
+        self.assertRegex(table, r"Repeats of decode are (within|[\d.]+ % apart)")
+        self.assertIn("Repeats", done.stdout)
+
+    def test_fewer_layers_are_stated_and_counted(self):
+        done = self.run_small("--layers", "2", "--repeats", "1", model=DENSE)
+        self.assertIn("layers: 2 of 4", done.stdout)
+        self.assertTrue(self.metrics(done)["model"]["path"].endswith("tiny_2_layers.yaml"))
+        self.assertNotIn("LLM@prefill/LLM@layer02", self.regions(done))
+
+    def test_batches_count_all_sequences(self):
+        found = self.regions(self.run_small("--batch", "2", "--repeats", "1", model=DENSE))
+        self.assertEqual(found["LLM@prefill"]["tokens"], 10)
+        self.assertEqual(found["LLM@decode_all"]["tokens"], 6)
+
+    def test_options_may_be_written_as_key_and_value(self):
+        done = self.run_program("device=cpu", "model=" + self.write("m.yaml", DENSE), "out=" + self.path("o"), "repeats=1",
+                                "new_tokens=2", "prompt_tokens=4", "warmup=1", "seed=3")
+        self.assertIn("new_tokens: 2\nrepeats: 1\nwarmup: 1\n", self.text(done, "config.yaml"))
+
+    def test_a_network_of_convolutions_runs_too(self):
+        done = self.run_program("device=cpu", "model=dummy_shallow_resnet", "out=" + self.path("o"), "repeats=2",
+                                "new_tokens=2", "warmup=0")
+        self.assertEqual(self.regions(done)["LLM@forward"]["instances"], 4)
+
+    def test_without_a_gpu_it_says_what_can_be_done(self):
+        self.environment["CUDA_VISIBLE_DEVICES"] = ""
+        done = self.run_program("model=" + self.write("m.yaml", DENSE), "out=" + self.path("o"), code=3)
+        self.assertIn("--recorded", done.stderr)
+
+    def test_wrong_options_are_usage_errors(self):
+        for arguments in (["--mode", "huge"], ["--repeats", "0"], ["--new-tokens", "x"], ["--tier", "full"], ["word"],
+                          ["--nonsense", "1"], ["nonsense=1"], ["--mode"], ["--device", "tpu"], ["graphs=maybe"], ["--layers", "-1"]):
+            with self.subTest(arguments=arguments):
+                self.assertIn("--help", self.run_program(*arguments, code=2).stderr)
+
+    def test_wrong_files_are_named(self):
+        for arguments, words in ((["model=no_such_model"], "no_such_model"), (["model=gpt2"], "gpt2"),
+                                 (["inputs=/nonexistent/list"], "/nonexistent/list"), (["dataset=nothing"], "nothing"),
+                                 (["inputs=" + self.write("l", "no.png\n")], "no.png"),
+                                 (["inputs=" + self.write("m", self.write("text.png", "text") + "\n")], "text.png")):
+            with self.subTest(arguments=arguments):
+                done = self.run_program(*arguments, "out=" + self.path("o"), code=3)
+                self.assertIn(words, done.stderr)
+                self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -224,7 +224,8 @@ LLMPERF_API const char *llmperf_profile_note(const llmperf_profile *profile, siz
 /** Word for a verdict: "complete", "sampled", "incomplete", "no_device", "dead". Static text. */
 LLMPERF_API const char *llmperf_verdict_name(uint32_t verdict);
 
-/** Facts about the run, for example "run_id", "created_at", "tier", "source"; NULL if unknown. */
+/** Facts about the run, for example "run_id", "created_at", "tier", "source", "duration_ms", "gpu_busy_ms" (the union of all that ran on a
+ * device, summed over devices); NULL if unknown. */
 LLMPERF_API const char *llmperf_profile_fact(const llmperf_profile *profile, const char *key);
 
 /** Save as a run file (SQLite); the file is replaced only when it is complete.

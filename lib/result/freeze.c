@@ -357,7 +357,7 @@ static int add_busy_fact(struct freezer *freezer)
         }
     if (devices == 0)
         return 0;
-    snprintf(text, sizeof(text), "%.3f", to_ms(busy_ns));
+    snprintf(text, sizeof(text), "%.6f", to_ms(busy_ns));
     return lp_profile_set_fact(freezer->profile, "gpu_busy_ms", text);
 }
 

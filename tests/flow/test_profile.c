@@ -92,6 +92,15 @@ static void wall_times_have_mean_spread_and_percentiles(void **state)
     llmperf_profile_free(profile);
 }
 
+static void the_whole_device_is_busy_for_the_union_of_all_work(void **state)
+{
+    llmperf_profile *profile = play_script(two_stages);
+
+    (void)state; /* 1003..1008, 1010..1020, 1021..1021.5 */
+    assert_string_equal(llmperf_profile_fact(profile, "gpu_busy_ms"), "0.015500");
+    llmperf_profile_free(profile);
+}
+
 static void work_in_no_region_has_a_row_of_its_own(void **state)
 {
     llmperf_profile *profile = play_script(two_stages);
@@ -415,6 +424,7 @@ int main(void)
         cmocka_unit_test(region_times_are_as_worked_out),
         cmocka_unit_test(a_kernel_ending_after_its_region_still_counts),
         cmocka_unit_test(wall_times_have_mean_spread_and_percentiles),
+        cmocka_unit_test(the_whole_device_is_busy_for_the_union_of_all_work),
         cmocka_unit_test(work_in_no_region_has_a_row_of_its_own),
         cmocka_unit_test(kernels_are_ordered_by_time_and_share_adds_up),
         cmocka_unit_test(overlapping_streams_add_up_in_sums_but_not_in_busy_time),

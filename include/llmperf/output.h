@@ -19,7 +19,10 @@ enum {
     LLMPERF_DOCUMENT_KERNELS_MD = 3,   /**< kernels.md, sorted by total time */
     LLMPERF_DOCUMENT_OPERATORS_MD = 4, /**< operators.md */
     LLMPERF_DOCUMENT_METRICS_JSON = 5, /**< metrics.json, see conf/schema/metrics.schema.json */
-    LLMPERF_DOCUMENT_ENV_JSON = 6      /**< env.json: machine and versions */
+    LLMPERF_DOCUMENT_ENV_JSON = 6,     /**< env.json: machine and versions */
+    LLMPERF_DOCUMENT_STAKEHOLDER_SUMMARY_MD = 7, /**< stakeholder_summary.md: in plain words, one page */
+    LLMPERF_DOCUMENT_ASSUMPTIONS_MD = 8,         /**< assumptions.md: what the numbers rest on */
+    LLMPERF_DOCUMENT_INPUTS_YAML = 9             /**< inputs.yaml: manifest, llmperf_session_add_input() */
 };
 
 /** A document as text. @param text_out  Yours: llmperf_text_free().

@@ -92,6 +92,25 @@ LLMPERF_API int llmperf_session_snapshot(llmperf_session *session, llmperf_profi
  * @return LLMPERF_OK, LLMPERF_EINVAL, LLMPERF_ESTATE. @threads any thread */
 LLMPERF_API int llmperf_session_ledger(llmperf_session *session, llmperf_ledger *ledger_out);
 
+/** Something that the program works on: an image, a prompt. Zero and NULL are "not known". Strings are Borrowed for the call. */
+typedef struct llmperf_input {
+    size_t struct_size;
+    const char *path;       /**< file; it is made absolute and need not exist. NULL: none, then there is a name */
+    const char *name;       /**< NULL: the last part of the path */
+    const char *kind;       /**< "image", "text", "audio" … */
+    uint64_t size_bytes;    /**< 0: that of the file, if it can be looked at */
+    uint64_t tokens;        /**< that it became */
+    uint32_t width, height; /**< of an image, pixels */
+} llmperf_input;
+#define LLMPERF_INPUT_INIT { sizeof(llmperf_input), 0, 0, 0, 0, 0, 0, 0 }
+
+/** Keep an input with the run: inputs.yaml lists the first thousand and counts the rest.
+ *
+ * @param input  Borrowed.
+ * @return LLMPERF_OK; LLMPERF_EINVAL (neither path nor name), LLMPERF_ESTATE (stopped, or a forked child), LLMPERF_ENOMEM.
+ * @threads any thread */
+LLMPERF_API int llmperf_session_add_input(llmperf_session *session, const llmperf_input *input);
+
 /** Folder of this run; NULL if nothing is written. Valid until llmperf_session_free(). @threads any thread */
 LLMPERF_API const char *llmperf_session_run_dir(const llmperf_session *session);
 

@@ -28,6 +28,9 @@ static const struct document {
     { LLMPERF_DOCUMENT_OPERATORS_MD, "operators.md", lp_operators_md },
     { LLMPERF_DOCUMENT_METRICS_JSON, "metrics.json", lp_metrics_json },
     { LLMPERF_DOCUMENT_ENV_JSON, "env.json", env_json },
+    { LLMPERF_DOCUMENT_STAKEHOLDER_SUMMARY_MD, "stakeholder_summary.md", lp_summary_md },
+    { LLMPERF_DOCUMENT_ASSUMPTIONS_MD, "assumptions.md", lp_assumptions_md },
+    { LLMPERF_DOCUMENT_INPUTS_YAML, "inputs.yaml", lp_inputs_yaml },
 };
 #define DOCUMENTS (sizeof(documents) / sizeof(documents[0]))
 
@@ -104,19 +107,15 @@ static int write_fact(const llmperf_profile *profile, const char *fact, const ch
 
 int llmperf_artifacts_write(const llmperf_profile *profile, const char *run_dir)
 {
-    int status;
-
     if (!profile || !run_dir)
         return lp_error(LLMPERF_EINVAL, "profile and run_dir are required");
     for (size_t i = 0; i < DOCUMENTS; i++) {
         char *path = lp_path_join(run_dir, documents[i].file);
-
-        status = path ? llmperf_document_write(profile, documents[i].id, path)
-                      : lp_error(LLMPERF_ENOMEM, "out of memory");
+        int status = path ? llmperf_document_write(profile, documents[i].id, path)
+                          : lp_error(LLMPERF_ENOMEM, "out of memory");
         free(path);
         if (status < 0)
             return status;
     }
-    status = write_fact(profile, "config", run_dir, "config.yaml");
-    return status < 0 ? status : write_fact(profile, "inputs", run_dir, "inputs.yaml");
+    return write_fact(profile, "config", run_dir, "config.yaml");
 }

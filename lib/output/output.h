@@ -14,6 +14,9 @@ int lp_report_md(const llmperf_profile *profile, struct lp_text *out);
 int lp_stages_md(const llmperf_profile *profile, struct lp_text *out);
 int lp_kernels_md(const llmperf_profile *profile, struct lp_text *out);
 int lp_operators_md(const llmperf_profile *profile, struct lp_text *out);
+int lp_summary_md(const llmperf_profile *profile, struct lp_text *out);
+int lp_assumptions_md(const llmperf_profile *profile, struct lp_text *out);
+int lp_inputs_yaml(const llmperf_profile *profile, struct lp_text *out);
 int lp_metrics_json(const llmperf_profile *profile, struct lp_text *out);
 
 #endif

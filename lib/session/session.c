@@ -312,6 +312,7 @@ static void free_session(struct llmperf_session *session)
     lp_counter_totals_free(session->counter_totals);
     lp_stage_work_free(session->stage_work);
     lp_kernel_classes_free(session->classes);
+    lp_given_clear(&session->given);
     lp_names_clear(&session->names);
     lp_requests_clear(&session->requests);
     lp_options_clear(&session->options);
@@ -368,6 +369,7 @@ static int start_new(const llmperf_session_options *options, bool injected,
     if (!session)
         return lp_error(LLMPERF_ENOMEM, "out of memory");
     lp_requests_init(&session->requests);
+    lp_given_init(&session->given);
     session->pid = getpid();
     session->injected = injected;
     lp_clock_utc(session->created_at, sizeof(session->created_at));
@@ -465,6 +467,19 @@ int llmperf_session_ledger(llmperf_session *session, llmperf_ledger *ledger_out)
            size < sizeof(request.ledger) ? size : sizeof(request.ledger));
     ledger_out->struct_size = size;
     return 0;
+}
+
+int llmperf_session_add_input(llmperf_session *session, const llmperf_input *input)
+{
+    llmperf_input whole = LLMPERF_INPUT_INIT;
+    int status = check_session(session);
+
+    if (status < 0)
+        return status;
+    if (!input || input->struct_size < sizeof(size_t))
+        return lp_error(LLMPERF_EINVAL, "input is required, initialised with LLMPERF_INPUT_INIT");
+    memcpy(&whole, input, input->struct_size < sizeof(whole) ? input->struct_size : sizeof(whole));
+    return lp_given_add(&session->given, &whole);
 }
 
 const char *llmperf_session_run_dir(const llmperf_session *session)

@@ -12,6 +12,7 @@
 #include "lib/attribution/attribution.h"
 #include "lib/capture/capture.h"
 #include "lib/result/result.h"
+#include "lib/session/given.h"
 #include "lib/session/options.h"
 #include "lib/session/request.h"
 #include "lib/session/stage_work.h"
@@ -25,6 +26,7 @@ struct llmperf_session {
     char *run_file; /* path of run.llmperf; NULL: nothing is written */
     pid_t pid;
     _Atomic bool stopped;        /* set by the thread that stops, read by all that ask */
+    struct lp_given given;       /* what the program said it was given */
     struct lp_requests requests; /* how other threads ask the collector */
     pthread_t collector;
     _Atomic(struct lp_device_source *) attached; /* on its way to the collector */

@@ -96,6 +96,17 @@ static int add_facts(struct llmperf_session *session, const struct lp_device_sta
                : 0;
 }
 
+static int add_given(struct llmperf_session *session, llmperf_profile *profile)
+{
+    char *given;
+    int status = lp_given_json(&session->given, &given);
+
+    if (status == 0)
+        status = lp_profile_set_fact(profile, "given", given);
+    free(given);
+    return status;
+}
+
 static int add_lines(struct llmperf_session *session, const struct lp_device_stats *stats,
                      bool running, llmperf_profile *profile)
 {
@@ -139,6 +150,7 @@ int lp_session_profile(struct llmperf_session *session, bool running, llmperf_pr
     if ((status = lp_totals_freeze(session->totals, &ledger, process_id, &profile)) < 0)
         return status;
     if ((status = add_facts(session, &stats, profile)) < 0 ||
+        (status = add_given(session, profile)) < 0 ||
         (status = add_lines(session, &stats, running, profile)) < 0 ||
         (status = lp_session_counters_add(session, process_id, profile)) < 0) {
         llmperf_profile_free(profile);

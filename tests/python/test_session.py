@@ -130,6 +130,26 @@ class Files(support.TestCase):
         self.assertEqual(written["regions"], session.profile.to_dict()["regions"])
         self.assertEqual((written["run_id"], session.profile.fact("run_id")), ("first", "first"))
 
+    def test_inputs_are_kept_with_the_run(self) -> None:
+        image = self.folder / "a b.png"
+        image.write_bytes(b"12345")
+        with llmperf.Session(source="none", run_dir=self.folder / "run") as session:
+            session.add_input(image, kind="image", width=640, height=480, tokens=100)
+            session.add_input(name='prompt "1"\n')
+            with self.assertRaises(llmperf.LlmperfError):
+                session.add_input()
+            with self.assertRaises(ValueError):
+                session.add_input("x", width=-1)
+        kept = json.loads(session.profile.fact("given"))
+        self.assertEqual(kept["not_listed"], 0)
+        self.assertEqual(kept["inputs"][0], {
+            "path": os.path.realpath(image), "name": "a b.png", "kind": "image", "size_bytes": 5,
+            "width": 640, "height": 480, "tokens": 100})
+        self.assertEqual((kept["inputs"][1]["path"], kept["inputs"][1]["width"]), (None, None))
+        lines = (self.folder / "run/inputs.yaml").read_text().splitlines()
+        self.assertIn(f'  - path: "{os.path.realpath(image)}"', lines)
+        self.assertIn("    height: 480", lines)
+
     def test_run_dir_without_reports_holds_the_run_only(self) -> None:
         run_dir = self.folder / "größe"
         with llmperf.Session(source="none", run_dir=run_dir, reports=False) as session:

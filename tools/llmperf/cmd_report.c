@@ -18,6 +18,29 @@ static int write_document(const llmperf_profile *profile, uint32_t document, con
     return LLMPERF_OK;
 }
 
+static const struct {
+    const char *word;
+    uint32_t document;
+} formats[] = {
+    { "md", LLMPERF_DOCUMENT_REPORT_MD },
+    { "json", LLMPERF_DOCUMENT_METRICS_JSON },
+    { "summary", LLMPERF_DOCUMENT_STAKEHOLDER_SUMMARY_MD },
+    { "assumptions", LLMPERF_DOCUMENT_ASSUMPTIONS_MD },
+    { "inputs", LLMPERF_DOCUMENT_INPUTS_YAML },
+    { "stages", LLMPERF_DOCUMENT_STAGES_MD },
+    { "operators", LLMPERF_DOCUMENT_OPERATORS_MD },
+    { "kernels", LLMPERF_DOCUMENT_KERNELS_MD },
+};
+
+/* 0: there is no such format. */
+static uint32_t find_document(const char *word)
+{
+    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+        if (strcmp(formats[i].word, word) == 0)
+            return formats[i].document;
+    return 0;
+}
+
 int cmd_report(const struct command *command, int argc, char **argv)
 {
     struct option_text options[] = { { "--format", NULL, "md" }, { "--output", "-o", "-" } };
@@ -29,13 +52,7 @@ int cmd_report(const struct command *command, int argc, char **argv)
         return status;
     if (count != 1)
         return fail_usage(command, "give one run");
-    if (strcmp(options[0].value, "md") == 0)
-        document = LLMPERF_DOCUMENT_REPORT_MD;
-    else if (strcmp(options[0].value, "json") == 0)
-        document = LLMPERF_DOCUMENT_METRICS_JSON;
-    else if (strcmp(options[0].value, "html") == 0)
-        return fail_usage(command, "format html is not in this version");
-    else
+    if (!(document = find_document(options[0].value)))
         return fail_usage(command, "format %s does not exist", options[0].value);
     if ((status = llmperf_profile_open(argv[1], &profile)) < 0)
         return fail_status(status);

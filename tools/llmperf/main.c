@@ -23,11 +23,12 @@ static const struct command commands[] = {
       "it was not started.\n",
       cmd_run },
     { "report", "print the report of a run",
-      "usage: llmperf report RUN [--format md|json] [-o FILE]\n"
+      "usage: llmperf report RUN [--format FORMAT] [-o FILE]\n"
       "\n"
       "Prints the report of a run. RUN is a run directory or its run.llmperf.\n"
-      "  --format md|json  Markdown for people (default), or metrics.json\n"
-      "  -o FILE           write to a file; - is standard output\n",
+      "  --format FORMAT  md: Markdown for people (default); json: metrics.json; summary: plain\n"
+      "                   words; assumptions, inputs, stages, operators, kernels\n"
+      "  -o FILE          write to a file; - is standard output\n",
       cmd_report },
     { "list", "runs under a folder, or the files of a run",
       "usage: llmperf list [DIR|RUN]\n"

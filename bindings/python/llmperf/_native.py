@@ -117,6 +117,9 @@ LLMPERF_DOCUMENT_KERNELS_MD = 3
 LLMPERF_DOCUMENT_OPERATORS_MD = 4
 LLMPERF_DOCUMENT_METRICS_JSON = 5
 LLMPERF_DOCUMENT_ENV_JSON = 6
+LLMPERF_DOCUMENT_STAKEHOLDER_SUMMARY_MD = 7
+LLMPERF_DOCUMENT_ASSUMPTIONS_MD = 8
+LLMPERF_DOCUMENT_INPUTS_YAML = 9
 LLMPERF_DOCTOR_TEXT = 0
 LLMPERF_DOCTOR_JSON = 1
 
@@ -431,6 +434,21 @@ class llmperf_session_options(Structure):
     ]
 
 
+class llmperf_input(Structure):
+    """Something that the program works on."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("path", c_char_p),
+        ("name", c_char_p),
+        ("kind", c_char_p),
+        ("size_bytes", c_uint64),
+        ("tokens", c_uint64),
+        ("width", c_uint32),
+        ("height", c_uint32),
+    ]
+
+
 class const_uint64_p(_Pointer):  # type: ignore[type-arg]
     """const uint64_t *: an array that the library only reads."""
 
@@ -726,6 +744,7 @@ STRUCTURES: List[Any] = [
     llmperf_region_attr,
     llmperf_counter_info,
     llmperf_session_options,
+    llmperf_input,
     llmperf_hardware_query,
     llmperf_hardware_value,
     llmperf_ceiling,
@@ -823,6 +842,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "llmperf_session_start": (c_int, [POINTER(llmperf_session_options), POINTER(_session)]),
     "llmperf_session_pause": (c_int, [_session]),
     "llmperf_session_resume": (c_int, [_session]),
+    "llmperf_session_add_input": (c_int, [_session, POINTER(llmperf_input)]),
     "llmperf_session_flush": (c_int, [_session]),
     "llmperf_session_snapshot": (c_int, [_session, POINTER(_profile)]),
     "llmperf_session_ledger": (c_int, [_session, POINTER(llmperf_ledger)]),

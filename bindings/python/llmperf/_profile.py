@@ -19,6 +19,9 @@ _DOCUMENTS = {
     "operators.md": _native.LLMPERF_DOCUMENT_OPERATORS_MD,
     "metrics.json": _native.LLMPERF_DOCUMENT_METRICS_JSON,
     "env.json": _native.LLMPERF_DOCUMENT_ENV_JSON,
+    "stakeholder_summary.md": _native.LLMPERF_DOCUMENT_STAKEHOLDER_SUMMARY_MD,
+    "assumptions.md": _native.LLMPERF_DOCUMENT_ASSUMPTIONS_MD,
+    "inputs.yaml": _native.LLMPERF_DOCUMENT_INPUTS_YAML,
 }
 _REGION_KINDS = {_native.LLMPERF_REGION_STAGE: "stage", _native.LLMPERF_REGION_OPERATOR: "operator"}
 

@@ -134,6 +134,23 @@ class Session:
         """Go on after pause()."""
         check(library().llmperf_session_resume(self._pointer()))
 
+    def add_input(self, path: Any = None, *, name: Optional[str] = None, kind: Optional[str] = None,
+                  size_bytes: int = 0, tokens: int = 0, width: int = 0, height: int = 0) -> None:
+        """Keep an input with the run, for inputs.yaml: a file or (without `path`) a name.
+
+        path: made absolute; it need not exist. kind: "image", "text" and so on. 0: not known;
+        the size is then that of the file. width, height: pixels of an image.
+        """
+        row = _native.sized(_native.llmperf_input)
+        row.path = None if path is None else path_bytes(path)
+        row.name = None if name is None else name.encode()
+        row.kind = None if kind is None else kind.encode()
+        row.size_bytes = _size("size_bytes", size_bytes, 2**64)
+        row.tokens = _size("tokens", tokens, 2**64)
+        row.width = _size("width", width, 2**32)
+        row.height = _size("height", height, 2**32)
+        check(library().llmperf_session_add_input(self._pointer(), byref(row)))
+
     def flush(self) -> None:
         """Take in all that is complete by now and commit it to run.llmperf; waits for that."""
         check(library().llmperf_session_flush(self._pointer()))

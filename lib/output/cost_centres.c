@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/output/cost_centres.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/status.h"
+#include "lib/output/advice.h"
+
+/* Kernel classes as people outside of the trade would say. */
+static const char *plain_class(const char *kernel_class)
+{
+    static const char *const words[][2] = {
+        { "GEMM", "matrix products" },
+        { "attention", "attention" },
+        { "MoE", "expert layers" },
+        { "norm", "normalisation" },
+        { "elementwise", "element-wise arithmetic" },
+        { "copy/cast", "moving and converting data in kernels" },
+        { "reduction", "sums and softmax" },
+        { "collective", "communication between GPUs" },
+        { "sampling", "choosing the next token" },
+        { "memory op", "memory copies" },
+        { "other", "other kernels" },
+    };
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (strcmp(words[i][0], kernel_class) == 0)
+            return words[i][1];
+    return kernel_class;
+}
+
+static int add(struct lp_cost_centres *centres, const char *stage, const char *what, double ms)
+{
+    struct lp_cost_centre row = { stage, what, ms, NAN };
+
+    return ms > 0 ? lp_vector_push(&centres->rows, row) : 0;
+}
+
+static const struct lp_stage_iterations *iterations_of(const struct lp_view *view, const char *path)
+{
+    for (size_t i = 0; i < view->stages.count; i++)
+        if (strcmp(view->stages.items[i].region, path) == 0)
+            return &view->stages.items[i];
+    return NULL;
+}
+
+static int add_waiting(struct lp_cost_centres *centres, const struct lp_view *view,
+                       const llmperf_region_stats *stats)
+{
+    const struct lp_stage_iterations *stage = iterations_of(view, stats->path);
+    int status;
+
+    if (!stage || stage->times[LP_TIME_SPAN].count == 0)
+        return add(centres, stats->label, "waiting: the GPU has nothing to do", stats->idle_ms);
+    if ((status = add(centres, stats->label, "waiting for the host to launch work",
+                      stage->times[LP_TIME_IDLE_LAUNCH].sum_ms)) < 0 ||
+        (status = add(centres, stats->label, "waiting of the GPU for work before it",
+                      stage->times[LP_TIME_IDLE_WAIT].sum_ms)) < 0)
+        return status;
+    if (stage->times[LP_TIME_SPAN].count != stage->times[LP_TIME_WALL].count)
+        return 0;
+    return add(centres, stats->label, "work of the host before and after that of the GPU",
+               stage->times[LP_TIME_WALL].sum_ms - stage->times[LP_TIME_SPAN].sum_ms);
+}
+
+static int compare(const void *left, const void *right)
+{
+    const struct lp_cost_centre *a = left, *b = right;
+
+    return (a->ms < b->ms) - (a->ms > b->ms);
+}
+
+static int add_regions(struct lp_cost_centres *centres, const struct lp_view *view, double *all_ms)
+{
+    int status = 0;
+
+    for (size_t i = 0; status == 0 && i < view->regions.count; i++) {
+        const llmperf_region_stats *stats = &view->regions.items[i].stats;
+
+        if (!lp_advice_is_about(view, i))
+            continue;
+        *all_ms +=
+            view->device_known ? fmax(stats->wall_sum_ms, stats->gpu_busy_ms) : stats->wall_sum_ms;
+        status = view->device_known
+                     ? add_waiting(centres, view, stats)
+                     : add(centres, stats->label, "its time on the host", stats->wall_sum_ms);
+    }
+    return status;
+}
+
+int lp_cost_centres_init(struct lp_cost_centres *centres, const struct lp_view *view)
+{
+    double all_ms = 0;
+    int status;
+
+    *centres = (struct lp_cost_centres){ 0 };
+    status = add_regions(centres, view, &all_ms);
+    for (size_t i = 0; status == 0 && i < view->class_totals.rows.count; i++) {
+        const struct lp_class_total *row = &view->class_totals.rows.items[i];
+
+        status = add(centres, row->stage, plain_class(row->kernel_class), row->total_ms);
+    }
+    for (size_t i = 0; i < centres->rows.count; i++)
+        centres->rows.items[i].share = all_ms > 0 ? centres->rows.items[i].ms / all_ms : NAN;
+    if (centres->rows.count > 0)
+        qsort(centres->rows.items, centres->rows.count, sizeof(*centres->rows.items), compare);
+    return status;
+}
+
+void lp_cost_centres_clear(struct lp_cost_centres *centres)
+{
+    lp_vector_clear(&centres->rows);
+}

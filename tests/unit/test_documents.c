@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stakeholder_summary.md, assumptions.md and inputs.yaml. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "llmperf/llmperf.h"
+#include "tests/support/sample.h"
+
+static int clear_environment(void **state)
+{
+    (void)state;
+    unsetenv("LLMPERF_DTYPE");
+    unsetenv("LLMPERF_PEAK_TFLOPS");
+    unsetenv("LLMPERF_BANDWIDTH_GBS");
+    return 0;
+}
+
+/* Of a profile, which is freed. */
+static char *document_of(llmperf_profile *profile, uint32_t document)
+{
+    char *text = NULL;
+
+    if (llmperf_document_text(profile, document, &text) < 0)
+        fail_msg("%s", llmperf_last_error());
+    llmperf_profile_free(profile);
+    return text;
+}
+
+static void assert_holds(const char *text, const char *part)
+{
+    if (!strstr(text, part))
+        fail_msg("\"%s\" is not in:\n%s", part, text);
+}
+
+static void assert_lacks(const char *text, const char *part)
+{
+    if (strstr(text, part))
+        fail_msg("\"%s\" is in:\n%s", part, text);
+}
+
+static void summary_names_the_three_largest_costs(void **state)
+{
+    char *text = document_of(sample_profile(), LLMPERF_DOCUMENT_STAKEHOLDER_SUMMARY_MD);
+
+    (void)state;
+    assert_holds(text,
+                 "- `LLM@decode_step` takes 10.0 ms on average (300 times), that is 800 tokens a "
+                 "second; this GPU could do it in 3.57 ms at best.");
+    /* Steps 3000 ms, prefill 50 ms, vision 12 ms. */
+    assert_holds(text,
+                 "1. **waiting for the host to launch work** in `LLM@decode_step`: 1.20 s, 39 % "
+                 "of the time of all stages");
+    assert_holds(text, "2. **matrix products** in `LLM@decode_step`: 700 ms, 23 %");
+    assert_lacks(text, "4. **");
+    assert_holds(text, "## Where to act\n\n1. **High**: LLM@decode_step");
+    assert_holds(text, "instances differ");
+    llmperf_text_free(text);
+}
+
+static void summary_of_a_clean_run_has_nothing_uncertain(void **state)
+{
+    llmperf_profile *profile = sample_profile();
+    char *text;
+
+    (void)state;
+    sample_find(profile, SAMPLE_STEP)->wall_std_ms = 0.1;
+    text = document_of(profile, LLMPERF_DOCUMENT_STAKEHOLDER_SUMMARY_MD);
+    assert_holds(text, "- Nothing is known to be missing.");
+    llmperf_text_free(text);
+}
+
+static void summary_of_a_damaged_run_withholds_costs(void **state)
+{
+    llmperf_profile *profile = sample_profile();
+    char *text;
+
+    (void)state;
+    profile->ledger.verdict = LLMPERF_VERDICT_INCOMPLETE;
+    profile->ledger.kernels_attributed /= 2;
+    assert_int_equal(lp_profile_add_problem(profile, "half of it is missing"), 0);
+    text = document_of(profile, LLMPERF_DOCUMENT_STAKEHOLDER_SUMMARY_MD);
+    assert_holds(text, "Where the time goes is withheld");
+    assert_lacks(text, "matrix products");
+    assert_holds(text, "- half of it is missing\n");
+    assert_holds(text, "lower bounds");
+    llmperf_text_free(text);
+}
+
+static void summary_without_a_device_is_of_the_host(void **state)
+{
+    llmperf_profile *profile = sample_rows();
+    char *text;
+
+    (void)state;
+    profile->kernels.count = profile->iterations.count = profile->iteration_stats.count = 0;
+    profile->ledger.verdict = LLMPERF_VERDICT_NO_DEVICE;
+    assert_int_equal(lp_profile_finish(profile), 0);
+    text = document_of(profile, LLMPERF_DOCUMENT_STAKEHOLDER_SUMMARY_MD);
+    assert_holds(text, "1. **its time on the host** in `LLM@decode_step`: 3.00 s");
+    assert_holds(text, "No GPU was observed");
+    llmperf_text_free(text);
+}
+
+static void assumptions_name_batch_dtype_peaks_and_model(void **state)
+{
+    llmperf_profile *profile = sample_profile();
+    char *text;
+
+    (void)state;
+    assert_int_equal(lp_profile_set_fact(profile, "model", "llama_3_8b"), 0);
+    assert_int_equal(lp_profile_set_fact(profile, "model_convention", "exact-v1"), 0);
+    assert_int_equal(lp_profile_set_fact(profile, "model_assumption.0", "tied: no"), 0);
+    assert_int_equal(lp_profile_set_fact(profile, "model_assumption.1", "second"), 0);
+    assert_int_equal(lp_profile_set_fact(profile, "model_warning.0", "unknown key *x*"), 0);
+    text = document_of(profile, LLMPERF_DOCUMENT_ASSUMPTIONS_MD);
+    assert_holds(text, "| `" SAMPLE_STEP "` | 300 | 8.000 | 8.000 | 16384 | model | program |");
+    assert_holds(text, "- Dtype that peaks are taken for: bf16\n");
+    assert_holds(text, "- Dense peak: 989.4 TFLOP/s (table, confidence high: ");
+    assert_holds(text, "- Convention of the model's work: exact-v1\n");
+    assert_holds(text, "- Assumed: tied: no\n- Assumed: second\n- Warning: unknown key \\*x\\*\n");
+    assert_holds(text, "- Tier: deep\n");
+    llmperf_text_free(text);
+}
+
+static void inputs_are_listed_up_to_a_limit_and_counted_beyond(void **state)
+{
+    llmperf_session_options options = LLMPERF_SESSION_OPTIONS_INIT;
+    llmperf_input input = LLMPERF_INPUT_INIT;
+    llmperf_profile *profile = NULL;
+    llmperf_session *session = NULL;
+    char *text;
+
+    (void)state;
+    options.device_source = LLMPERF_SOURCE_NONE;
+    assert_int_equal(llmperf_session_start(&options, &session), 0);
+    assert_int_equal(llmperf_session_add_input(session, &input), LLMPERF_EINVAL);
+    assert_int_equal(llmperf_session_add_input(session, NULL), LLMPERF_EINVAL);
+    input.path = "/nowhere/x.png";
+    input.kind = "image";
+    input.width = 1024;
+    for (int i = 0; i < 1002; i++)
+        assert_int_equal(llmperf_session_add_input(session, &input), 0);
+    assert_int_equal(llmperf_session_stop(session, &profile), 0);
+    assert_int_equal(llmperf_session_add_input(session, &input), LLMPERF_ESTATE);
+    llmperf_session_free(session);
+    text = document_of(profile, LLMPERF_DOCUMENT_INPUTS_YAML);
+    assert_holds(text,
+                 "inputs:\n  - path: \"/nowhere/x.png\"\n    name: \"x.png\"\n    kind: \"image\"\n"
+                 "    size_bytes: null\n    width: 1024\n    height: null\n");
+    assert_holds(text, "\nnot_listed: 2\n");
+    llmperf_text_free(text);
+}
+
+static void relative_inputs_become_absolute_and_get_their_size(void **state)
+{
+    llmperf_session_options options = LLMPERF_SESSION_OPTIONS_INIT;
+    llmperf_input input = LLMPERF_INPUT_INIT;
+    char name[] = "llmperf-input-XXXXXX";
+    llmperf_profile *profile = NULL;
+    llmperf_session *session = NULL;
+    char *text;
+    FILE *file;
+
+    (void)state;
+    file = fdopen(mkstemp(name), "w");
+    assert_non_null(file);
+    assert_int_equal(fputs("1234567", file) >= 0 && fclose(file) == 0, 1);
+    options.device_source = LLMPERF_SOURCE_NONE;
+    assert_int_equal(llmperf_session_start(&options, &session), 0);
+    input.path = name;
+    assert_int_equal(llmperf_session_add_input(session, &input), 0);
+    input.path = "not/there";
+    assert_int_equal(llmperf_session_add_input(session, &input), 0);
+    assert_int_equal(remove(name), 0);
+    assert_int_equal(llmperf_session_stop(session, &profile), 0);
+    llmperf_session_free(session);
+    text = document_of(profile, LLMPERF_DOCUMENT_INPUTS_YAML);
+    assert_holds(text, "  - path: \"/");
+    assert_lacks(text, "path: \"llmperf-input");
+    assert_lacks(text, "path: \"not");
+    assert_holds(text, "/not/there\"");
+    assert_holds(text, "size_bytes: 7\n");
+    llmperf_text_free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(summary_names_the_three_largest_costs),
+        cmocka_unit_test(summary_of_a_clean_run_has_nothing_uncertain),
+        cmocka_unit_test(summary_of_a_damaged_run_withholds_costs),
+        cmocka_unit_test(summary_without_a_device_is_of_the_host),
+        cmocka_unit_test(assumptions_name_batch_dtype_peaks_and_model),
+        cmocka_unit_test(inputs_are_listed_up_to_a_limit_and_counted_beyond),
+        cmocka_unit_test(relative_inputs_become_absolute_and_get_their_size),
+    };
+
+    return cmocka_run_group_tests(tests, clear_environment, NULL);
+}

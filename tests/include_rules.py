@@ -22,6 +22,7 @@ FOLDERS = {
     "capture":     (["base", "record"],                         ["region.h", "activity.h"]),
     "attribution": (["base", "record"],                         ["activity.h", "profile.h", "region.h"]),  # the ledger
     "result":      (["base", "record", "attribution"],          ["activity.h", "region.h", "profile.h", "version.h"]),
+    "vendor":      (["base", "record", "result"],               ["activity.h", "profile.h", "import.h", "version.h"]),
     "analysis":    (["base", "result"],                         ["activity.h", "analysis.h", "config.h", "floor.h", "hardware.h", "model.h",
                                                                  "profile.h"]),
     "config":      (["base"],                                   ["config.h"]),
@@ -35,7 +36,7 @@ FOLDERS = {
 THIRD_PARTY = {
     "yaml.h":          ["lib/base/yaml_tree.c"],
     "jansson.h":       ["lib/output/*.c", "lib/session/environment.c", "lib/session/doctor.c"],
-    "sqlite3.h":       ["lib/result/store_*.c"],
+    "sqlite3.h":       ["lib/result/store_*.c", "lib/vendor/database_sqlite.c"],
     "nvtx3/*":         ["lib/capture/nvtx_*.c"],
     "cupti*.h":        ["lib/capture/cupti_*.c", "lib/capture/device_cupti*.c", "lib/capture/counters_*.c"],
     "generated_cuda*": ["lib/capture/cupti_*.c", "lib/capture/device_cupti*.c", "lib/capture/counters_*.c"],

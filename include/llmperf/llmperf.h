@@ -10,6 +10,7 @@
 #include "llmperf/counters.h"
 #include "llmperf/floor.h"
 #include "llmperf/hardware.h"
+#include "llmperf/import.h"
 #include "llmperf/inject.h"
 #include "llmperf/model.h"
 #include "llmperf/output.h"

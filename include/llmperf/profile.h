@@ -239,6 +239,16 @@ LLMPERF_API int llmperf_profile_save(const llmperf_profile *profile, const char 
  *         while a session wrote a run. */
 LLMPERF_API int llmperf_profile_open(const char *run, llmperf_profile **profile_out);
 
+/** Put runs together: ranks or processes of one job, or parts of a long one. Regions stay apart by process (ids that two runs
+ * share are told apart by adding 4194304, the number of process ids that Linux has, as often as needed); kernels, copies and
+ * sets of one region and device ordinal are added up, percentiles from their histograms; the verdict is that of the worst run.
+ * Totals have no clock: nothing is set beside anything else in time. Single iterations are kept only if one run has some.
+ *
+ * @param profiles     Borrowed, `count` of them, at least one.
+ * @param profile_out  Yours: llmperf_profile_free().
+ * @return LLMPERF_OK, LLMPERF_EINVAL, LLMPERF_EFORMAT (a damaged histogram), LLMPERF_ENOMEM. */
+LLMPERF_API int llmperf_profile_merge(const llmperf_profile *const *profiles, size_t count, llmperf_profile **profile_out);
+
 /** NULL is fine. */
 LLMPERF_API void llmperf_profile_free(llmperf_profile *profile);
 

@@ -16,10 +16,9 @@ static unsigned octave_of(uint64_t value)
     return value < BUCKETS ? 0 : 64u - BUCKET_BITS - (unsigned)__builtin_clzll(value);
 }
 
-int lp_histogram_add(struct lp_histogram *histogram, uint64_t value)
+static int add_counts(struct lp_histogram *histogram, unsigned octave, unsigned bucket,
+                      uint64_t count)
 {
-    unsigned octave = octave_of(value);
-    unsigned bucket = (unsigned)(octave ? value >> (octave - 1) : value) & (BUCKETS - 1);
     uint64_t *counts = histogram->octaves[octave];
 
     if (!counts) {
@@ -28,8 +27,16 @@ int lp_histogram_add(struct lp_histogram *histogram, uint64_t value)
             return lp_error(LLMPERF_ENOMEM, "out of memory (a histogram)");
         histogram->octaves[octave] = counts;
     }
-    counts[bucket]++;
+    counts[bucket] += count;
     return 0;
+}
+
+int lp_histogram_add(struct lp_histogram *histogram, uint64_t value)
+{
+    unsigned octave = octave_of(value);
+
+    return add_counts(histogram, octave,
+                      (unsigned)(octave ? value >> (octave - 1) : value) & (BUCKETS - 1), 1);
 }
 
 static double middle_of(unsigned octave, unsigned bucket)
@@ -120,6 +127,21 @@ int lp_histogram_next(const char *bytes, size_t size, struct lp_histogram_positi
     *bucket_out = (struct lp_histogram_bucket){ low_of(position->bucket),
                                                 low_of(position->bucket + 1), count };
     return 1;
+}
+
+int lp_histogram_decode(struct lp_histogram *histogram, const char *bytes, size_t size)
+{
+    struct lp_histogram_position position = { 0, 0 };
+    struct lp_histogram_bucket bucket;
+    int status;
+
+    while ((status = lp_histogram_next(bytes, size, &position, &bucket)) > 0) {
+        unsigned at = (unsigned)position.bucket;
+
+        if (add_counts(histogram, at / BUCKETS, at % BUCKETS, bucket.count) < 0)
+            return LLMPERF_ENOMEM;
+    }
+    return status;
 }
 
 void lp_histogram_clear(struct lp_histogram *histogram)

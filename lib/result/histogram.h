@@ -42,6 +42,10 @@ struct lp_histogram_bucket {
 int lp_histogram_next(const char *bytes, size_t size, struct lp_histogram_position *position,
                       struct lp_histogram_bucket *bucket_out);
 
+/** Add what lp_histogram_encode() wrote. 0; LLMPERF_EFORMAT for other bytes, LLMPERF_ENOMEM: then
+ * some counts may have been added. */
+int lp_histogram_decode(struct lp_histogram *histogram, const char *bytes, size_t size);
+
 void lp_histogram_clear(struct lp_histogram *histogram);
 
 #endif

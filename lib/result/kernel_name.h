@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Kernel names for people. For lib/result only. @threads one at a time */
+/** Kernel names for people; lp_kernel_shorten() stands in result.h. For lib/result only. @threads
+ * one at a time */
 #ifndef LP_RESULT_KERNEL_NAME_H
 #define LP_RESULT_KERNEL_NAME_H
 
-#include "lib/base/text.h"
+#include "lib/result/result.h"
 
 /** Append the C++ name; the name itself if it is not mangled or the C++ runtime is not there. */
 void lp_kernel_demangle(struct lp_text *text, const char *name);
-
-/** Append a demangled name without return type, template arguments and parameters: "void
- * a::f<int>(int*)" gives "a::f". */
-void lp_kernel_shorten(struct lp_text *text, const char *demangled);
 
 #endif

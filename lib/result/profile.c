@@ -138,6 +138,8 @@ static int compare_regions(const void *left, const void *right)
     const llmperf_region_stats *b = &((const struct lp_region_row *)right)->stats;
     int order = lp_compare_paths(a->path, b->path);
 
+    if (!order)
+        order = (a->process_id > b->process_id) - (a->process_id < b->process_id);
     return order ? order : a->device - b->device;
 }
 
@@ -170,7 +172,9 @@ static int compare_operators(const void *left, const void *right)
     int order = compare_times(isnan(a->cuda_time_ms) ? 0 : a->cuda_time_ms,
                               isnan(b->cuda_time_ms) ? 0 : b->cuda_time_ms);
 
-    order = order ? order : compare_times(a->total_time_ms, b->total_time_ms);
+    order = order ? order
+                  : compare_times(isnan(a->total_time_ms) ? 0 : a->total_time_ms,
+                                  isnan(b->total_time_ms) ? 0 : b->total_time_ms);
     order = order ? order : lp_compare_text(a->name, b->name);
     return order ? order : lp_compare_text(a->stage, b->stage);
 }
@@ -275,16 +279,17 @@ static void add_to_operator(llmperf_operator_stats *stats, const llmperf_region_
 static int make_operators(llmperf_profile *profile)
 {
     struct lp_hashmap rows = { NULL, 0, 0 };
-    const char *before = NULL;
+    const llmperf_region_stats *before = NULL;
     int status = 0;
 
     profile->operators.count = 0;
     for (size_t i = 0; status == 0 && i < profile->regions.count; i++) {
         const llmperf_region_stats *region = &profile->regions.items[i].stats;
-        bool again = before && !strcmp(before, region->path);
+        bool again = before && !strcmp(before->path, region->path) &&
+                     before->process_id == region->process_id;
         llmperf_operator_stats *stats;
 
-        before = region->path;
+        before = region;
         if (region->kind == LLMPERF_REGION_STAGE || !*region->path)
             continue;
         if ((stats = find_operator(profile, &rows, region)))
@@ -296,6 +301,8 @@ static int make_operators(llmperf_profile *profile)
     for (size_t i = 0; i < profile->operators.count; i++) {
         llmperf_operator_stats *stats = &profile->operators.items[i];
 
+        if (stats->calls == 0) /* its host times were not seen */
+            stats->total_time_ms = NAN;
         stats->mean_ms = stats->calls ? stats->total_time_ms / (double)stats->calls : NAN;
     }
     return status;

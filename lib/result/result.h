@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "lib/attribution/attribution.h"
+#include "lib/base/text.h"
 #include "lib/record/counter.h"
 #include "lib/record/names.h"
 #include "lib/record/record.h"
@@ -139,6 +140,29 @@ const struct lp_counter_plan *lp_counter_totals_told(const struct lp_counter_tot
  */
 int lp_counter_totals_add(const struct lp_counter_totals *totals, uint32_t process_id,
                           llmperf_profile *profile);
+
+/** Add a region row; texts are copied. `stats->path`, `label`, `parent`, `stage`, `depth` and
+ * `kind` are filled in from the tree of paths. 0 or LLMPERF_ENOMEM. */
+int lp_profile_add_region(llmperf_profile *profile, uint32_t node,
+                          const llmperf_region_stats *stats);
+
+/** Add a row of a kernel, copy or set; texts are copied. @param durations_ns  of its calls, from
+ * which total, mean, bounds and percentiles come; NULL: they are as given. 0 or LLMPERF_ENOMEM. */
+int lp_profile_add_kernel(llmperf_profile *profile, const llmperf_kernel_stats *stats,
+                          const uint64_t *durations_ns, size_t count);
+
+/** Append a demangled name without return type, template arguments and parameters: "void
+ * a::f<int>(int*)" gives "a::f". */
+void lp_kernel_shorten(struct lp_text *text, const char *demangled);
+
+/** The ledger, for those that make profiles. */
+llmperf_ledger *lp_profile_ledger_edit(llmperf_profile *profile);
+
+/** Parts of one run become one profile: rows of different processes stay apart, kernels are added
+ * up, ledgers too; facts of the first part win. @param profile_out  Yours. 0, LLMPERF_EFORMAT (a
+ * damaged histogram) or LLMPERF_ENOMEM. */
+int lp_profile_join(const llmperf_profile *const *parts, size_t count,
+                    llmperf_profile **profile_out);
 
 struct lp_store;
 

@@ -75,13 +75,12 @@ stdout_has " complete"
 
 # What cannot be imported is refused before anything is written.
 expect 2 import nosuch.llmrec
-touch trace.sqlite table.csv notes.txt
-for file in trace.sqlite table.csv; do
-    expect 2 import $file -o refused
-    stderr_has "not in this version"
-done
+touch notes.txt
 expect 2 import notes.txt -o refused
-stderr_has "no recording"
+stderr_has "no SQLite export of nsys"
+expect 2 import notes.txt "$recordings/two_stages.llmrec" -o refused
+stderr_has "import them apart"
+expect 2 import notes.txt --names long -o refused
 printf 'not a recording' >bad.llmrec
 expect 2 import bad.llmrec -o refused
 stderr_is_one_line

@@ -1,63 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/** Files of other tools become one run; recordings of this library are played, each a run. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "command.h"
 #include "llmperf/llmperf.h"
-
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text), end_length = strlen(end);
-
-    return length >= end_length && strcmp(text + length - end_length, end) == 0;
-}
-
-static bool is_file(const char *path)
-{
-    struct stat info;
-
-    return stat(path, &info) == 0 && S_ISREG(info.st_mode);
-}
-
-/* -1: it can be imported; else an exit code. */
-static int check_recording(const struct command *command, const char *path)
-{
-    static const char *const later[] = { ".sqlite", ".nsys-rep", ".csv", ".ncu-rep" };
-
-    if (!is_file(path))
-        return fail_usage(command, "%s is no file", path);
-    for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++)
-        if (ends_with(path, later[i]))
-            return fail_usage(command, "%s: files of nsys and ncu are not in this version", path);
-    if (!ends_with(path, ".llmrec"))
-        return fail_usage(command, "%s is no recording (.llmrec)", path);
-    return -1;
-}
-
-static bool holds_run(const char *run_dir)
-{
-    char path[4096];
-
-    return snprintf(path, sizeof(path), "%s/run.llmperf", run_dir) < (int)sizeof(path) &&
-           is_file(path);
-}
-
-/* Several runs may be made in one second: the library's run id plus a number. */
-static void make_run_id(char *text, size_t size, int number)
-{
-    time_t now = time(NULL);
-    char stamp[32];
-    struct tm utc;
-
-    gmtime_r(&now, &utc);
-    strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &utc);
-    snprintf(text, size, "%s-%ld-%d", stamp, (long)getpid(), number);
-}
+#include "new_run.h"
 
 static void print_result(const char *recording, const llmperf_profile *profile, const char *run_dir)
 {
@@ -86,35 +36,85 @@ static int replay(const char *recording, const llmperf_session_options *options)
     return status;
 }
 
-int cmd_import(const struct command *command, int argc, char **argv)
+static int replay_all(const struct command *command, char **paths, int count, const char *run_dir)
 {
-    struct option_text wanted[] = { { "--output", "-o", NULL } };
     llmperf_session_options options = LLMPERF_SESSION_OPTIONS_INIT;
     const char *out = getenv("LLMPERF_OUT");
-    int count, status;
+    int status = EXIT_FINE;
 
-    if ((status = parse_options(command, argc, argv, wanted, 1, &count)) >= 0)
+    if (count > 1 && run_dir)
+        return fail_usage(command, "-o takes one recording");
+    options.device_source = LLMPERF_SOURCE_REPLAY;
+    options.run_dir = run_dir;
+    options.out_dir = out && *out ? out : "runs";
+    for (int i = 0; i < count && status == EXIT_FINE; i++) {
+        char run_id[RUN_ID_BYTES];
+
+        new_run_id(run_id, i + 1);
+        options.run_id = count > 1 ? run_id : NULL;
+        options.device_path = paths[i];
+        status = replay(paths[i], &options);
+    }
+    return status;
+}
+
+static int import_files(char **paths, int count, const char *run_dir, uint32_t flags)
+{
+    llmperf_import_options options = LLMPERF_IMPORT_OPTIONS_INIT;
+    llmperf_profile *profile;
+    char run_id[RUN_ID_BYTES];
+    char what[32];
+    int status;
+
+    new_run_id(run_id, 0);
+    options.run_id = run_id;
+    options.flags = flags;
+    status = llmperf_import((const char *const *)paths, (size_t)count, &options, &profile);
+    if (status < 0)
+        return fail_status(status);
+    snprintf(what, sizeof(what), "%d files", count);
+    status = new_run_write(profile, run_dir, count == 1 ? paths[0] : what);
+    llmperf_profile_free(profile);
+    return status;
+}
+
+/* -1: the files can be imported together; else an exit code. */
+static int check_formats(const struct command *command, char **paths, int count,
+                         int *recordings_out)
+{
+    *recordings_out = 0;
+    for (int i = 0; i < count; i++) {
+        uint32_t format;
+        int status = llmperf_format_detect(paths[i], &format);
+
+        if (status < 0)
+            return fail_status(status);
+        *recordings_out += format == LLMPERF_FORMAT_RECORDING;
+    }
+    return *recordings_out == 0 || *recordings_out == count
+               ? -1
+               : fail_usage(command, "recordings and files of other tools make runs of their own: "
+                                     "import them apart");
+}
+
+int cmd_import(const struct command *command, int argc, char **argv)
+{
+    struct option_text options[] = { { "--output", "-o", NULL }, { "--names", NULL, "short" } };
+    int count, recordings, status;
+    bool exact;
+
+    if ((status = parse_options(command, argc, argv, options, 2, &count)) >= 0)
         return status;
     if (count == 0)
-        return fail_usage(command, "give a recording");
-    if (count > 1 && wanted[0].value)
-        return fail_usage(command, "-o takes one recording");
-    if (wanted[0].value && holds_run(wanted[0].value))
-        return fail_usage(command, "%s holds a run already", wanted[0].value);
-    for (int i = 1; i <= count; i++)
-        if ((status = check_recording(command, argv[i])) >= 0)
-            return status;
-    options.device_source = LLMPERF_SOURCE_REPLAY;
-    options.run_dir = wanted[0].value;
-    options.out_dir = out && *out ? out : "runs";
-    for (int i = 1; i <= count; i++) {
-        char run_id[64];
-
-        make_run_id(run_id, sizeof(run_id), i);
-        options.run_id = count > 1 ? run_id : NULL;
-        options.device_path = argv[i];
-        if ((status = replay(argv[i], &options)) != EXIT_FINE)
-            return status;
-    }
-    return EXIT_FINE;
+        return fail_usage(command, "give a file of nsys or ncu, or a recording");
+    exact = strcmp(options[1].value, "exact") == 0;
+    if (!exact && strcmp(options[1].value, "short") != 0)
+        return fail_usage(command, "--names takes short or exact");
+    if (options[0].value && holds_run(options[0].value))
+        return fail_usage(command, "%s holds a run already", options[0].value);
+    if ((status = check_formats(command, argv + 1, count, &recordings)) >= 0)
+        return status;
+    return recordings > 0 ? replay_all(command, argv + 1, count, options[0].value)
+                          : import_files(argv + 1, count, options[0].value,
+                                         exact ? LLMPERF_IMPORT_EXACT_NAMES : 0);
 }

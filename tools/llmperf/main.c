@@ -36,13 +36,14 @@ static const struct command commands[] = {
       "Lists the runs under a folder (default: $LLMPERF_OUT, else runs) with their verdicts,\n"
       "or the files of one run with their sizes.\n",
       cmd_list },
-    { "import", "turn recordings into runs",
-      "usage: llmperf import RECORDING... [-o RUN_DIR]\n"
+    { "import", "turn files of nsys and ncu, and recordings, into runs",
+      "usage: llmperf import FILE... [-o RUN_DIR] [--names short|exact]\n"
       "\n"
-      "Replays recordings (.llmrec) and writes a run directory with reports for each.\n"
+      "Reads exports of nsys (SQLite), tables of nsys stats (CSV) and tables of ncu (CSV) into one run\n"
+      "with reports, and tells formats apart by content. Recordings (.llmrec) are played, each a run.\n"
       "Prints the run directory last.\n"
-      "  -o RUN_DIR  run directory for one recording; default: a new one in $LLMPERF_OUT, else "
-      "runs\n",
+      "  -o RUN_DIR     run directory; default: a new one in $LLMPERF_OUT, else runs\n"
+      "  --names exact  keep what PyTorch appends to names of ranges (\", op_id = 7\"); default: short\n",
       cmd_import },
     { "validate", "check a metrics.json against its schema",
       "usage: llmperf validate FILE [--schema FILE]\n"

@@ -22,7 +22,7 @@ If that fails, the use raises LibraryNotFoundError, an ImportError; available() 
 from ._checks import config_dir, doctor, validate, version
 from ._errors import LibraryNotFoundError, LlmperfError
 from ._library import available
-from ._profile import Profile, open
+from ._profile import Profile, import_files, merge, open
 from ._region import Region, count, decode_all, decode_step, prefill, region
 from ._session import Session
 
@@ -40,6 +40,8 @@ __all__ = [
     "decode_all",
     "decode_step",
     "doctor",
+    "import_files",
+    "merge",
     "open",
     "prefill",
     "region",

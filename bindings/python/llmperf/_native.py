@@ -127,6 +127,17 @@ LLMPERF_DOCTOR_JSON = 1
 LLMPERF_LIMITS_IN_USE = 0
 LLMPERF_LIMITS_MEASURED = 1
 
+# import.h
+LLMPERF_FORMAT_UNKNOWN = 0
+LLMPERF_FORMAT_RUN = 1
+LLMPERF_FORMAT_RECORDING = 2
+LLMPERF_FORMAT_NSYS_SQLITE = 3
+LLMPERF_FORMAT_NSYS_CSV = 4
+LLMPERF_FORMAT_NCU_CSV = 5
+LLMPERF_FORMAT_NSYS_REPORT = 6
+LLMPERF_FORMAT_NCU_REPORT = 7
+LLMPERF_IMPORT_EXACT_NAMES = 1
+
 # hardware.h
 LLMPERF_ORIGIN_NONE = 0
 LLMPERF_ORIGIN_TABLE = 1
@@ -378,6 +389,17 @@ class llmperf_iteration_stats(Structure):
         ("p50_ms", c_double),
         ("p95_ms", c_double),
         ("p99_ms", c_double),
+    ]
+
+
+class llmperf_import_options(Structure):
+    """Options of an import."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("run_id", c_char_p),
+        ("flags", c_uint32),
+        ("reserved", c_uint32),
     ]
 
 
@@ -739,6 +761,7 @@ STRUCTURES: List[Any] = [
     llmperf_kernel_stats,
     llmperf_operator_stats,
     llmperf_metric_stats,
+    llmperf_import_options,
     llmperf_iteration,
     llmperf_iteration_stats,
     llmperf_region_attr,
@@ -772,6 +795,14 @@ _model = POINTER(llmperf_model)
 _hardware = POINTER(llmperf_hardware)
 _counters = POINTER(llmperf_counters)
 _profile = POINTER(llmperf_profile)
+
+
+class const_profile_pp(_Pointer):  # type: ignore[type-arg]
+    """const llmperf_profile *const *: profiles that the library only reads."""
+
+    _type_ = _profile
+
+
 _session = POINTER(llmperf_session)
 # A text that is ours to free: c_char_p would be copied on return and its address lost.
 text = POINTER(c_char)
@@ -873,7 +904,13 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "llmperf_profile_fact": (c_char_p, [_profile, c_char_p]),
     "llmperf_profile_save": (c_int, [_profile, c_char_p]),
     "llmperf_profile_open": (c_int, [c_char_p, POINTER(_profile)]),
+    "llmperf_profile_merge": (c_int, [const_profile_pp, c_size_t, POINTER(_profile)]),
     "llmperf_profile_free": (None, [_profile]),
+    # import.h
+    "llmperf_format_detect": (c_int, [c_char_p, POINTER(c_uint32)]),
+    "llmperf_format_name": (c_char_p, [c_uint32]),
+    "llmperf_import": (
+        c_int, [POINTER(c_char_p), c_size_t, POINTER(llmperf_import_options), POINTER(_profile)]),
     # hardware.h
     "llmperf_hardware_find": (
         c_int, [POINTER(llmperf_hardware_query), _config, POINTER(_hardware)]),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import weakref
-from ctypes import Array, byref
+from ctypes import Array, byref, c_char_p, cast
 from math import isnan
 from types import TracebackType
 from typing import Any, Callable, Dict, List, Optional, Type
@@ -215,6 +215,31 @@ def open(path: Any) -> Profile:  # noqa: A001 - reads as llmperf.open()
     """
     handle = _native._profile()
     check(library().llmperf_profile_open(path_bytes(path), byref(handle)))
+    return Profile(handle)
+
+
+def import_files(*paths: Any, run_id: Optional[str] = None, exact_names: bool = False) -> Profile:
+    """Read exports of nsys (SQLite), tables of nsys stats and tables of ncu (CSV) into one profile.
+
+    paths: files; their formats are told apart by what is in them.
+    run_id: name of the run, if the profile is to become one.
+    exact_names: keep what PyTorch appends to the names of ranges (", op_id = 7").
+    """
+    files = (c_char_p * len(paths))(*[path_bytes(path) for path in paths])
+    options = _native.sized(_native.llmperf_import_options)
+    options.run_id = run_id.encode() if run_id else None
+    options.flags = _native.LLMPERF_IMPORT_EXACT_NAMES if exact_names else 0
+    handle = _native._profile()
+    check(library().llmperf_import(files, len(paths), byref(options), byref(handle)))
+    return Profile(handle)
+
+
+def merge(*profiles: Profile) -> Profile:
+    """Put runs together: ranks or processes of one job, or parts of a long one."""
+    handles = (_native._profile * len(profiles))(*[profile._pointer() for profile in profiles])
+    handle = _native._profile()
+    check(library().llmperf_profile_merge(cast(handles, _native.const_profile_pp), len(profiles),
+                                          byref(handle)))
     return Profile(handle)
 
 

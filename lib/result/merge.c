@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Profiles into one: processes of a file, files of a run, runs of a job. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/hashmap.h"
+#include "lib/base/status.h"
+#include "lib/result/merge_rows.h"
+#include "lib/result/profile_data.h"
+#include "lib/result/result.h"
+
+#define PROCESS_IDS UINT32_C(4194304) /* Linux gives out ids below 2^22 */
+
+struct merger {
+    llmperf_profile *out;
+    struct lp_merged_rows rows;
+    struct lp_hashmap processes; /* (merged id, 0): taken; (id, 1 + part) -> its merged id */
+    size_t part, count;
+    bool runs; /* parts are runs of their own, not parts of one */
+    size_t with_iterations;
+};
+
+/* Process ids */
+
+/* A process id of this run as it is called in the merged one. */
+static int merged_process(struct merger *merger, uint32_t process_id, uint32_t *merged_out)
+{
+    uint64_t part = (uint64_t)merger->part + 1;
+    uint32_t known = lp_hashmap_get(&merger->processes, process_id, part);
+
+    *merged_out = known != LP_HASHMAP_NONE ? known : process_id;
+    if (!merger->runs || known != LP_HASHMAP_NONE)
+        return 0;
+    for (size_t shift = 0; shift < UINT32_MAX / PROCESS_IDS &&
+                           lp_hashmap_get(&merger->processes, *merged_out, 0) != LP_HASHMAP_NONE;
+         shift++)
+        *merged_out += PROCESS_IDS;
+    return lp_hashmap_put(&merger->processes, *merged_out, 0, 1) < 0 ||
+                   lp_hashmap_put(&merger->processes, process_id, part,
+                                  *merged_out == LP_HASHMAP_NONE ? 0 : *merged_out) < 0
+               ? LLMPERF_ENOMEM
+               : 0;
+}
+
+/* Rows */
+
+static bool copy_text(struct merger *merger, const char **text)
+{
+    const char *copy = lp_profile_text(merger->out, *text);
+    bool fine = copy || !*text;
+
+    *text = copy;
+    return fine;
+}
+
+static bool copy_blob(struct merger *merger, struct lp_blob *blob)
+{
+    if (!blob->bytes)
+        return true;
+    blob->bytes = lp_strings_add_bytes(&merger->out->pool, blob->bytes, blob->size);
+    return blob->bytes != NULL;
+}
+
+static int out_of_memory(void)
+{
+    return lp_error(LLMPERF_ENOMEM, "out of memory");
+}
+
+static int add_region(struct merger *merger, const struct lp_region_row *from)
+{
+    struct lp_region_row row = *from;
+    int status = merged_process(merger, from->stats.process_id, &row.stats.process_id);
+
+    if (status < 0)
+        return status;
+    if (!copy_text(merger, &row.stats.path) || !copy_text(merger, &row.stats.label) ||
+        !copy_text(merger, &row.stats.parent) || !copy_text(merger, &row.stats.stage) ||
+        !copy_blob(merger, &row.wall))
+        return out_of_memory();
+    return lp_vector_push(&merger->out->regions, row);
+}
+
+static int add_metric(struct merger *merger, const llmperf_metric_stats *from)
+{
+    llmperf_metric_stats stats = *from;
+    int status =
+        from->process_id == 0 ? 0 : merged_process(merger, from->process_id, &stats.process_id);
+
+    return status < 0 ? status : lp_profile_add_metric(merger->out, &stats);
+}
+
+static int add_iteration(struct merger *merger, const llmperf_iteration *from)
+{
+    llmperf_iteration row = *from;
+
+    return copy_text(merger, &row.region) ? lp_vector_push(&merger->out->iterations, row)
+                                          : out_of_memory();
+}
+
+/* Ledgers */
+
+static uint64_t add_counts(uint64_t a, uint64_t b)
+{
+    if (a == LLMPERF_UNKNOWN || b == LLMPERF_UNKNOWN)
+        return LLMPERF_UNKNOWN;
+    return a + b < a ? LLMPERF_UNKNOWN - 1 : a + b;
+}
+
+static double add_known(double a, double b)
+{
+    return isnan(a) ? b : isnan(b) ? a : a + b;
+}
+
+static double device_ms(const llmperf_profile *profile)
+{
+    double total = 0;
+
+    for (size_t i = 0; i < profile->kernels.count; i++)
+        total += profile->kernels.items[i].stats.total_ms;
+    return total;
+}
+
+static uint32_t worse_verdict(uint32_t a, uint32_t b)
+{
+    /* Without a device beside runs with one: something is missing. */
+    static const uint32_t order[] = { LLMPERF_VERDICT_COMPLETE, LLMPERF_VERDICT_SAMPLED,
+                                      LLMPERF_VERDICT_INCOMPLETE, LLMPERF_VERDICT_DEAD };
+
+    if (a == b || b == 0)
+        return a;
+    if (a == 0)
+        return b;
+    if (a == LLMPERF_VERDICT_NO_DEVICE || b == LLMPERF_VERDICT_NO_DEVICE)
+        return LLMPERF_VERDICT_INCOMPLETE;
+    for (size_t i = sizeof(order) / sizeof(order[0]); i-- > 0;)
+        if (order[i] == a || order[i] == b)
+            return order[i];
+    return LLMPERF_VERDICT_INCOMPLETE;
+}
+
+/* The counters of the ledger stand in one row, first to last. */
+static void add_ledger(llmperf_ledger *sum, const llmperf_profile *part, double device_before)
+{
+    const llmperf_ledger *more = &part->ledger;
+    uint64_t *to = &sum->launches_expected;
+    const uint64_t *from = &more->launches_expected;
+    size_t count = (size_t)(&sum->regions_unbalanced - to) + 1;
+    double device_more = device_ms(part);
+
+    for (size_t i = 0; i < count; i++)
+        to[i] = add_counts(to[i], from[i]);
+    sum->cupti_overhead_ms = add_known(sum->cupti_overhead_ms, more->cupti_overhead_ms);
+    sum->sampled_fraction = fmin(sum->sampled_fraction, more->sampled_fraction);
+    if (isnan(sum->attributed_gpu_time_share))
+        sum->attributed_gpu_time_share = more->attributed_gpu_time_share;
+    else if (!isnan(more->attributed_gpu_time_share) && device_before + device_more > 0)
+        sum->attributed_gpu_time_share = (sum->attributed_gpu_time_share * device_before +
+                                          more->attributed_gpu_time_share * device_more) /
+                                         (device_before + device_more);
+    sum->verdict = worse_verdict(sum->verdict, more->verdict);
+}
+
+/* Lines and facts */
+
+static bool has_line(const llmperf_profile *profile, bool problem, const char *line)
+{
+    const char *other;
+
+    for (size_t i = 0;
+         (other = problem ? llmperf_profile_problem(profile, i) : llmperf_profile_note(profile, i));
+         i++)
+        if (strcmp(other, line) == 0)
+            return true;
+    return false;
+}
+
+/* Problems of runs carry the run's name; what all say is said once. */
+static int add_line(struct merger *merger, bool problem, const char *run, const char *line)
+{
+    char named[1024];
+
+    snprintf(named, sizeof(named), "%s%s%s", problem ? run : "", problem && *run ? ": " : "", line);
+    if (has_line(merger->out, problem, named))
+        return 0;
+    return problem ? lp_profile_add_problem(merger->out, "%s", named)
+                   : lp_profile_add_note(merger->out, "%s", named);
+}
+
+/* What a part is called in front of its problems; "": it is the only one. */
+static void name_part(const struct merger *merger, const llmperf_profile *part, char name[128])
+{
+    const char *run = llmperf_profile_fact(part, merger->runs ? "run_id" : "process_id");
+
+    if (merger->runs && !run)
+        run = llmperf_profile_fact(part, "imported_from");
+    name[0] = '\0';
+    if (run && merger->count > 1)
+        snprintf(name, 128, "%s%.100s", merger->runs ? "" : "process ", run);
+}
+
+static int add_lines(struct merger *merger, const llmperf_profile *part)
+{
+    char run[128];
+    int status = 0;
+
+    name_part(merger, part, run);
+    for (size_t i = 0; i < part->problems.count && status == 0; i++)
+        status = add_line(merger, true, run, part->problems.items[i]);
+    for (size_t i = 0; i < part->notes.count && status == 0; i++)
+        status = add_line(merger, false, "", part->notes.items[i]);
+    return status;
+}
+
+static int add_facts(struct merger *merger, const llmperf_profile *part)
+{
+    int status = 0;
+
+    for (size_t i = 0; i < part->facts.count && status == 0; i++) {
+        const struct lp_fact *fact = &part->facts.items[i];
+
+        if (!llmperf_profile_fact(merger->out, fact->key) &&
+            (strncmp(fact->key, LP_CLASS_FACT, strlen(LP_CLASS_FACT)) != 0 ||
+             merger->with_iterations == 1))
+            status = lp_profile_set_fact(merger->out, fact->key, fact->value);
+    }
+    return status;
+}
+
+/* All of it */
+
+static int add_part(struct merger *merger, const llmperf_profile *part, double device_before)
+{
+    bool keep = merger->with_iterations == 1;
+    int status = 0;
+
+    for (size_t i = 0; i < part->regions.count && status == 0; i++)
+        status = add_region(merger, &part->regions.items[i]);
+    for (size_t i = 0; i < part->kernels.count && status == 0; i++)
+        status = lp_merge_kernel(&merger->rows, merger->out, &part->kernels.items[i]);
+    for (size_t i = 0; i < part->iteration_stats.count && status == 0; i++)
+        status = lp_merge_spread(&merger->rows, merger->out, &part->iteration_stats.items[i]);
+    for (size_t i = 0; keep && i < part->iterations.count && status == 0; i++)
+        status = add_iteration(merger, &part->iterations.items[i]);
+    for (size_t i = 0; i < part->metrics.count && status == 0; i++)
+        status = add_metric(merger, &part->metrics.items[i]);
+    if (status == 0 && (status = add_lines(merger, part)) == 0)
+        status = add_facts(merger, part);
+    add_ledger(&merger->out->ledger, part, device_before);
+    return status;
+}
+
+static int merge(struct merger *merger, const llmperf_profile *const *parts, size_t count)
+{
+    double device_before = 0;
+    int status = 0;
+
+    merger->out->ledger = (llmperf_ledger)LLMPERF_LEDGER_INIT;
+    merger->out->ledger.cupti_overhead_ms = merger->out->ledger.attributed_gpu_time_share = NAN;
+    merger->out->ledger.sampled_fraction = NAN; /* fmin() takes the number */
+    for (size_t i = 0; i < count; i++)
+        merger->with_iterations += parts[i]->iterations.count > 0;
+    for (merger->part = 0; merger->part < count && status == 0; merger->part++) {
+        status = add_part(merger, parts[merger->part], device_before);
+        device_before += device_ms(parts[merger->part]);
+    }
+    if (status == 0)
+        status = lp_merge_finish(&merger->rows, merger->out);
+    return status < 0 ? status : lp_profile_finish(merger->out);
+}
+
+static int merge_parts(const llmperf_profile *const *parts, size_t count, bool runs,
+                       llmperf_profile **profile_out)
+{
+    struct merger merger = { .out = lp_profile_create(), .count = count, .runs = runs };
+    int status = merger.out ? merge(&merger, parts, count) : out_of_memory();
+
+    lp_merge_clear(&merger.rows);
+    lp_hashmap_clear(&merger.processes);
+    if (status < 0)
+        llmperf_profile_free(merger.out);
+    else
+        *profile_out = merger.out;
+    return status;
+}
+
+/* A fact of the parts, one behind the other. */
+static int list_fact(const llmperf_profile *const *parts, size_t count, const char *key,
+                     const char *list, llmperf_profile *out)
+{
+    struct lp_text text = { NULL, 0, 0, false };
+    int status;
+
+    for (size_t i = 0; i < count; i++) {
+        const char *fact = llmperf_profile_fact(parts[i], key);
+
+        lp_text_printf(&text, "%s%s", i ? " " : "", fact ? fact : "?");
+    }
+    status = text.failed ? out_of_memory() : lp_profile_set_fact(out, list, text.bytes);
+    lp_text_clear(&text);
+    return status;
+}
+
+int lp_profile_join(const llmperf_profile *const *parts, size_t count,
+                    llmperf_profile **profile_out)
+{
+    llmperf_profile *out;
+    int status = merge_parts(parts, count, false, &out);
+
+    if (status < 0)
+        return status;
+    if (count > 1 && llmperf_profile_fact(parts[0], "process_id") &&
+        (status = list_fact(parts, count, "process_id", "process_id", out)) < 0) {
+        llmperf_profile_free(out);
+        return status;
+    }
+    *profile_out = out;
+    return 0;
+}
+
+llmperf_ledger *lp_profile_ledger_edit(llmperf_profile *profile)
+{
+    return &profile->ledger;
+}
+
+/* Facts of one run that say nothing of all of them. */
+static int set_run_facts(const llmperf_profile *const *profiles, size_t count, llmperf_profile *out)
+{
+    bool runs = llmperf_profile_fact(profiles[0], "run_id") != NULL;
+    const char *first = NULL;
+    int status = list_fact(profiles, count, runs ? "run_id" : "imported_from", "merged_from", out);
+
+    for (size_t i = 0; i < count; i++) {
+        const char *created = llmperf_profile_fact(profiles[i], "created_at");
+
+        if (created && (!first || strcmp(created, first) < 0))
+            first = created;
+    }
+    if (status == 0)
+        status = list_fact(profiles, count, "process_id", "process_id", out);
+    return status < 0 ? status : lp_profile_set_fact(out, "created_at", first);
+}
+
+static int add_run_notes(const llmperf_profile *const *profiles, size_t count, llmperf_profile *out)
+{
+    size_t with_iterations = 0;
+    bool other_gpus = false;
+    int status = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const char *env = llmperf_profile_fact(profiles[i], "env");
+        const char *first = llmperf_profile_fact(profiles[0], "env");
+
+        with_iterations += profiles[i]->iterations.count > 0;
+        other_gpus |= lp_compare_text(env, first) != 0;
+    }
+    if (other_gpus)
+        status = lp_profile_note(out, "merged: machine, GPUs and hardware limits are those of the "
+                                      "first run");
+    if (status == 0 && with_iterations > 1)
+        status = lp_profile_note(out, "merged: single iterations stay in the runs they are of; "
+                                      "their statistics are of all runs");
+    return status;
+}
+
+int llmperf_profile_merge(const llmperf_profile *const *profiles, size_t count,
+                          llmperf_profile **profile_out)
+{
+    llmperf_profile *out;
+    int status;
+
+    if (!profiles || count == 0 || !profile_out)
+        return lp_error(LLMPERF_EINVAL, "profiles and profile_out are required");
+    for (size_t i = 0; i < count; i++)
+        if (!profiles[i])
+            return lp_error(LLMPERF_EINVAL, "profile %zu is NULL", i);
+    if ((status = merge_parts(profiles, count, true, &out)) < 0)
+        return status;
+    if ((status = set_run_facts(profiles, count, out)) < 0 ||
+        (status = add_run_notes(profiles, count, out)) < 0) {
+        llmperf_profile_free(out);
+        return status;
+    }
+    *profile_out = out;
+    return 0;
+}

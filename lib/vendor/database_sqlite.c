@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <sqlite3.h>
+
+#include "lib/base/file.h"
+#include "lib/base/status.h"
+#include "lib/base/text.h"
+#include "lib/vendor/database.h"
+
+#define COLUMNS_MOST 32
+#define TEXT_MOST    (16 << 20) /* bytes of one value */
+#define MAP_MOST     "268435456"
+
+struct lp_database {
+    sqlite3 *db;
+    char *path;
+    uint64_t bytes; /* of the file */
+};
+
+static int fail(const struct lp_database *database)
+{
+    int code = sqlite3_errcode(database->db) & 0xff;
+
+    if (code == SQLITE_NOMEM)
+        return lp_error(LLMPERF_ENOMEM, "out of memory for %s", database->path);
+    if (code == SQLITE_IOERR || code == SQLITE_CANTOPEN || code == SQLITE_BUSY)
+        return lp_error(LLMPERF_EIO, "cannot read %s: %s; copy it and import the copy",
+                        database->path, sqlite3_errmsg(database->db));
+    return lp_error(LLMPERF_EFORMAT, "%s is damaged: %s; export it again", database->path,
+                    sqlite3_errmsg(database->db));
+}
+
+static bool has_companion(const char *path, const char *suffix)
+{
+    struct lp_text name = { NULL, 0, 0, false };
+    struct stat info;
+    bool found;
+
+    lp_text_printf(&name, "%s%s", path, suffix);
+    found = !name.failed && stat(name.bytes, &info) == 0 && info.st_size > 0;
+    lp_text_clear(&name);
+    return found;
+}
+
+/* `path` as a URI. immutable: the file is read as it is, without locks and without files beside it.
+ */
+static void write_uri(struct lp_text *uri, const char *path)
+{
+    lp_text_puts(uri, *path == '/' ? "file://" : "file:");
+    for (const char *at = path; *at; at++) {
+        if (strchr("?#%", *at))
+            lp_text_printf(uri, "%%%02x", (unsigned char)*at);
+        else
+            lp_text_add(uri, at, 1);
+    }
+    lp_text_puts(uri, "?immutable=1");
+}
+
+static uint32_t word_at(const uint8_t *bytes)
+{
+    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+}
+
+/* A file that is copied or exported right now is shorter than its header says: the size of a page
+ * stands at byte 16 (1 for 65536), their number at 28, if the versions at 24 and 92 are the same.
+ */
+static int check_size(const struct lp_database *database)
+{
+    uint8_t head[100];
+    uint64_t page_bytes;
+    FILE *file = fopen(database->path, "rbe");
+    size_t got = file ? fread(head, 1, sizeof(head), file) : 0;
+
+    if (file)
+        fclose(file);
+    if (got < sizeof(head))
+        return lp_error(LLMPERF_EFORMAT, "%s is empty or cannot be read; export it again",
+                        database->path);
+    page_bytes = (uint64_t)head[16] << 8 | head[17];
+    page_bytes = page_bytes == 1 ? 65536 : page_bytes;
+    if (word_at(head + 24) != word_at(head + 92) ||
+        database->bytes >= page_bytes * word_at(head + 28))
+        return 0;
+    return lp_error(LLMPERF_EFORMAT,
+                    "%s is cut short: it is still being written, or its copy is; wait, or export "
+                    "it again",
+                    database->path);
+}
+
+static int connect_file(struct lp_database *database)
+{
+    const int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI;
+    struct lp_text uri = { NULL, 0, 0, false };
+    int code;
+
+    write_uri(&uri, database->path);
+    code = uri.failed ? SQLITE_NOMEM : sqlite3_open_v2(uri.bytes, &database->db, flags, NULL);
+    lp_text_clear(&uri);
+    if (code == SQLITE_NOMEM)
+        return lp_error(LLMPERF_ENOMEM, "out of memory for %s", database->path);
+    if (code != SQLITE_OK)
+        return fail(database);
+    sqlite3_limit(database->db, SQLITE_LIMIT_LENGTH, TEXT_MOST);
+    sqlite3_limit(database->db, SQLITE_LIMIT_ATTACHED, 0);
+    if (sqlite3_exec(database->db,
+                     "PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON; PRAGMA query_only=ON;"
+                     "PRAGMA mmap_size=" MAP_MOST,
+                     NULL, NULL, NULL) != SQLITE_OK)
+        return fail(database);
+    return 0;
+}
+
+static int open_checked(struct lp_database *database)
+{
+    struct stat info;
+    int status;
+
+    if (stat(database->path, &info) < 0)
+        return lp_error(errno == ENOENT ? LLMPERF_ENOENT : LLMPERF_EIO, "cannot read %s: %s",
+                        database->path, strerror(errno));
+    if (has_companion(database->path, "-journal") || has_companion(database->path, "-wal"))
+        return lp_error(LLMPERF_EFORMAT,
+                        "%s is still being written, or its writer was killed (a journal lies "
+                        "beside it); wait, or export it again",
+                        database->path);
+    database->bytes = (uint64_t)info.st_size;
+    if ((status = check_size(database)) < 0)
+        return status;
+    return connect_file(database);
+}
+
+int lp_database_open(const char *path, struct lp_database **database_out)
+{
+    struct lp_database *database = calloc(1, sizeof(*database));
+    int status;
+
+    if (!database || !(database->path = lp_text_copy(path))) {
+        free(database);
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    }
+    if ((status = open_checked(database)) < 0) {
+        lp_database_close(database);
+        return status;
+    }
+    *database_out = database;
+    return 0;
+}
+
+void lp_database_close(struct lp_database *database)
+{
+    if (!database)
+        return;
+    sqlite3_close(database->db);
+    free(database->path);
+    free(database);
+}
+
+/* Does the query, with these texts bound, give a row? */
+static bool finds(struct lp_database *database, const char *sql, const char *first,
+                  const char *second)
+{
+    sqlite3_stmt *statement = NULL;
+    bool found = false;
+
+    if (sqlite3_prepare_v2(database->db, sql, -1, &statement, NULL) == SQLITE_OK &&
+        sqlite3_bind_text(statement, 1, first, -1, SQLITE_STATIC) == SQLITE_OK &&
+        (!second || sqlite3_bind_text(statement, 2, second, -1, SQLITE_STATIC) == SQLITE_OK))
+        found = sqlite3_step(statement) == SQLITE_ROW;
+    sqlite3_finalize(statement);
+    return found;
+}
+
+/* Neither a view nor a virtual table has a root page. */
+bool lp_database_has(struct lp_database *database, const char *table)
+{
+    return finds(database,
+                 "SELECT 1 FROM sqlite_master WHERE type='table' AND name=? AND rootpage>0", table,
+                 NULL);
+}
+
+/* A generated column would be the file's own code: table_info() does not list those. */
+bool lp_database_has_column(struct lp_database *database, const char *table, const char *column)
+{
+    return lp_database_has(database, table) &&
+           finds(database, "SELECT 1 FROM pragma_table_info(?) WHERE name=? COLLATE NOCASE", table,
+                 column);
+}
+
+static void write_select(struct lp_text *sql, struct lp_database *database, const char *table,
+                         const struct lp_want *wants, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        lp_text_puts(sql, i ? ", " : "SELECT ");
+        if (lp_database_has_column(database, table, wants[i].name))
+            lp_text_printf(sql, "\"%s\"", wants[i].name);
+        else
+            lp_text_puts(sql, "NULL");
+    }
+    lp_text_printf(sql, " FROM \"%s\"", table);
+}
+
+static void take_cell(sqlite3_stmt *statement, int at, bool text, struct lp_cell *cell)
+{
+    cell->text = text ? (const char *)sqlite3_column_text(statement, at) : NULL;
+    cell->null = sqlite3_column_type(statement, at) == SQLITE_NULL;
+    cell->number = text ? 0 : sqlite3_column_int64(statement, at);
+}
+
+static int visit_rows(struct lp_database *database, sqlite3_stmt *statement,
+                      const struct lp_want *wants, size_t count,
+                      int (*visit)(void *user, const struct lp_cell *cells), void *user)
+{
+    /* A row takes two bytes at least; a tree of pages that leads back into itself would give rows
+     * without end. */
+    uint64_t left = database->bytes / 2;
+    struct lp_cell cells[COLUMNS_MOST];
+    int status = 0, code = SQLITE_DONE;
+
+    while (status == 0 && (code = sqlite3_step(statement)) == SQLITE_ROW) {
+        if (left-- == 0)
+            return lp_error(LLMPERF_EFORMAT, "%s is damaged: more rows than fit into it",
+                            database->path);
+        for (size_t i = 0; i < count; i++)
+            take_cell(statement, (int)i, wants[i].text, &cells[i]);
+        status = visit(user, cells);
+    }
+    return status < 0 || code == SQLITE_DONE ? status : fail(database);
+}
+
+int lp_database_rows(struct lp_database *database, const char *table, const struct lp_want *wants,
+                     size_t count, int (*visit)(void *user, const struct lp_cell *cells),
+                     void *user)
+{
+    struct lp_text sql = { NULL, 0, 0, false };
+    sqlite3_stmt *statement = NULL;
+    int status = 0;
+
+    if (!lp_database_has(database, table))
+        return 0;
+    write_select(&sql, database, table, wants, count);
+    if (sql.failed)
+        status = lp_error(LLMPERF_ENOMEM, "out of memory");
+    else if (sqlite3_prepare_v2(database->db, sql.bytes, -1, &statement, NULL) != SQLITE_OK)
+        status = fail(database);
+    else
+        status = visit_rows(database, statement, wants, count, visit, user);
+    sqlite3_finalize(statement);
+    lp_text_clear(&sql);
+    return status;
+}

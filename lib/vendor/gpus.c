@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "lib/base/status.h"
+#include "lib/base/text.h"
+#include "lib/vendor/gpus.h"
+
+/* Names are clean already (lp_text_sanitise()): only quotes and backslashes are left to mind. */
+static void put_text(struct lp_text *json, const char *key, const char *text)
+{
+    lp_text_printf(json, ", \"%s\": %s", key, *text ? "\"" : "null");
+    if (!*text)
+        return;
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            lp_text_puts(json, "\\");
+        lp_text_add(json, text, 1);
+    }
+    lp_text_puts(json, "\"");
+}
+
+static void put_positive(struct lp_text *json, const char *key, int64_t value)
+{
+    lp_text_printf(json, ", \"%s\": ", key);
+    if (value > 0)
+        lp_text_printf(json, "%" PRId64, value);
+    else
+        lp_text_puts(json, "null");
+}
+
+static void put_gpu(struct lp_text *json, const struct lp_gpu_fact *gpu)
+{
+    char capability[48] = "";
+
+    if (gpu->major > 0)
+        snprintf(capability, sizeof(capability), "%" PRId64 ".%" PRId64, gpu->major, gpu->minor);
+    lp_text_printf(json, "{\"device\": %" PRId64, gpu->ordinal);
+    put_text(json, "name", gpu->name);
+    put_text(json, "compute_capability", capability);
+    put_positive(json, "sm_count", gpu->sm_count);
+    put_positive(json, "clock_khz", gpu->clock_hz / 1000);
+    put_positive(json, "l2_bytes", gpu->l2_bytes);
+    put_positive(json, "memory_bytes", gpu->memory_bytes);
+    lp_text_puts(json, "}");
+}
+
+int lp_gpus_set(llmperf_profile *profile, const struct lp_gpu_fact *gpus, size_t count,
+                const char *reason)
+{
+    struct lp_text json = { NULL, 0, 0, false };
+    int status;
+
+    lp_text_puts(&json, "{\"schema_version\": 1, \"gpus\": [");
+    for (size_t i = 0; i < count; i++) {
+        lp_text_puts(&json, i ? ", " : "");
+        put_gpu(&json, &gpus[i]);
+    }
+    lp_text_puts(&json, "]");
+    if (count == 0)
+        put_text(&json, "gpus_reason", reason);
+    lp_text_puts(&json, "}\n");
+    status = json.failed ? lp_error(LLMPERF_ENOMEM, "out of memory")
+                         : lp_profile_set_fact(profile, "env", json.bytes);
+    lp_text_clear(&json);
+    return status;
+}

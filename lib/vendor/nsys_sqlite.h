@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Inside of the reader of nsys exports. */
+#ifndef LP_VENDOR_NSYS_SQLITE_H
+#define LP_VENDOR_NSYS_SQLITE_H
+
+#include "lib/base/strings.h"
+#include "lib/vendor/database.h"
+#include "lib/vendor/timeline.h"
+#include "lib/vendor/vendor.h"
+
+/** A text of the file, and what is known of it once it was looked at. */
+struct lp_nsys_string {
+    const char *text;
+    uint32_t name; /* of timeline.names; LP_HASHMAP_NONE: not interned yet */
+    uint8_t call;  /* enum lp_call_kind; UINT8_MAX: not looked at */
+};
+
+/** A range as it stands in the file; its label needs the names of all domains. */
+struct lp_nsys_label {
+    const char *text; /* NULL: the range has none */
+    uint64_t process;
+    uint32_t domain;
+    uint32_t label; /* of timeline.labels; LP_HASHMAP_NONE: not made yet */
+};
+
+struct lp_nsys {
+    struct lp_database *database;
+    const char *path;
+    uint32_t flags;
+    struct lp_timeline timeline;
+    struct lp_strings pool;
+    LP_VECTOR(struct lp_nsys_string) strings;
+    struct lp_hashmap string_rows; /* id of the file -> row */
+    struct lp_names inline_texts;  /* of ranges whose text is not in StringIds */
+    LP_VECTOR(struct lp_nsys_label) labels;
+    struct lp_hashmap label_rows; /* (text, process and domain) -> row */
+    struct lp_hashmap domains;    /* (process, domain) -> row of domain_names */
+    LP_VECTOR(const char *) domain_names;
+    struct lp_hashmap contexts; /* (process, context) -> device */
+    uint64_t last_context[2];
+    int64_t last_time; /* end of the last event */
+    uint64_t nameless, graph_rows;
+    uint64_t warnings, losses; /* of nsys itself */
+    uint64_t overhead_ns;
+    bool has_overhead;
+    uint8_t kind; /* of the table that is read */
+};
+
+/** The text of an id of StringIds; NULL: there is none. */
+struct lp_nsys_string *lp_nsys_string(struct lp_nsys *nsys, int64_t id);
+
+/** Kernels, copies, sets and whole graphs; calls; graph nodes. 0 or an error. */
+int lp_nsys_read_ops(struct lp_nsys *nsys);
+int lp_nsys_read_calls(struct lp_nsys *nsys);
+
+/** Ranges. 0 or an error. */
+int lp_nsys_read_ranges(struct lp_nsys *nsys);
+
+/** Facts of the run, notes and problems that the file gives reason for. 0 or an error. */
+int lp_nsys_describe(struct lp_nsys *nsys, llmperf_profile *profile);
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What a tool recorded in time order, in arrays: device operations, host calls, ranges. It becomes
+ * profiles by projection: an operation belongs to the innermost range that was open on the thread
+ * of its host call and holds the whole call. Times are ns on one clock, any origin, also negative.
+ * @threads one at a time per object */
+#ifndef LP_VENDOR_TIMELINE_H
+#define LP_VENDOR_TIMELINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/base/hashmap.h"
+#include "lib/base/vector.h"
+#include "lib/record/names.h"
+#include "lib/result/result.h"
+#include "llmperf/profile.h"
+
+/** Keys as nsys has them: process id in bits 24 to 47, thread id below, machine above. */
+#define LP_THREAD_PROCESS UINT64_C(0xffffffffff000000)
+
+/** Most processes of one file: each has totals of its own. */
+#define LP_TIMELINE_PROCESSES 1024u
+
+/** Ranges nested deeper than this are left out of paths, as regions of a live session are. */
+#define LP_TIMELINE_DEPTH 128u
+
+enum lp_op_graph {
+    LP_OP_SINGLE = 0,
+    LP_OP_NODE = 1, /* ran inside a CUDA graph */
+    LP_OP_GRAPH = 2 /* stands for a whole graph launch */
+};
+
+/** Something that ran on a device. */
+struct lp_op {
+    int64_t start, end;
+    uint64_t process; /* key, as lp_host_call.process */
+    uint64_t bytes;
+    uint64_t graph_node;  /* 0: none */
+    uint32_t correlation; /* 0: none */
+    uint32_t name;        /* of timeline.names */
+    uint32_t link;        /* set by lp_timeline_index(); LP_HASHMAP_NONE: no correlation */
+    uint32_t stream;
+    uint16_t device;
+    uint8_t kind;  /* LLMPERF_ACTIVITY_… */
+    uint8_t graph; /* enum lp_op_graph */
+};
+
+/** What a host call starts. */
+enum lp_call_kind { LP_CALL_OTHER = 0, LP_CALL_KERNEL = 1, LP_CALL_GRAPH = 2, LP_CALL_MEMORY = 3 };
+
+/** A call of the CUDA API. */
+struct lp_host_call {
+    int64_t start, end;
+    uint64_t process, thread; /* keys of the tool; a thread's names its process, too */
+    uint32_t correlation;
+    uint8_t kind; /* enum lp_call_kind */
+    uint8_t rank; /* of several rows of one call the lowest counts */
+    bool failed;
+};
+
+/** A call that started operations: where they meet. */
+struct lp_link {
+    struct lp_host_call call; /* of rank UINT8_MAX: none was seen */
+    uint32_t node;            /* path of the call */
+    uint32_t kernels;         /* operations of the call that are kernels */
+    bool has_nodes;           /* of a graph, one by one: then its whole row does not count */
+};
+
+/** A range on a host thread. */
+struct lp_span {
+    int64_t start, end; /* end: INT64_MAX if it is open */
+    uint64_t thread;
+    uint32_t label;     /* of timeline.labels */
+    bool open, foreign; /* never ended; ended on another thread, so nothing is projected on it */
+};
+
+/** A graph node was made by a call on a thread, in capture or as a copy of another node. */
+struct lp_node_event {
+    int64_t start, end;
+    uint64_t thread;
+    uint64_t graph_node, original; /* original 0: made here */
+    uint32_t node;                 /* path */
+};
+
+struct lp_process {
+    uint64_t key;
+    uint32_t process_id;
+    struct lp_totals *totals;
+    llmperf_ledger ledger;
+    uint64_t device_ns, attributed_ns;
+};
+
+struct lp_timeline {
+    struct lp_names names, labels;
+    LP_VECTOR(struct lp_op) ops;
+    LP_VECTOR(struct lp_link) links;
+    LP_VECTOR(struct lp_host_call) lonely; /* launches that no operation answers */
+    LP_VECTOR(struct lp_span) spans;
+    LP_VECTOR(struct lp_node_event) node_events;
+    LP_VECTOR(struct lp_process) processes;
+    struct lp_hashmap link_rows, process_rows, nodes; /* nodes: (parent, label) -> path */
+    LP_VECTOR(uint32_t) path_bytes;                   /* length of a path by node */
+    uint64_t path_total;                              /* bytes of all paths together */
+    uint64_t process_mask; /* of a thread's key: its process; 0: processes are not told apart */
+    uint64_t deep_spans, bad_spans; /* left out of paths; end before start */
+    bool paths_full;                /* some paths became LP_PATH_OTHER */
+    bool calls_known; /* the file has host calls: a launch without an operation means something */
+};
+
+void lp_timeline_clear(struct lp_timeline *timeline);
+
+/** All operations are there: links are made. 0 or LLMPERF_ENOMEM. */
+int lp_timeline_index(struct lp_timeline *timeline);
+
+/** A call, after lp_timeline_index(); those that started nothing and are no launches are forgotten.
+ * 0 or LLMPERF_ENOMEM. */
+int lp_timeline_call(struct lp_timeline *timeline, const struct lp_host_call *call);
+
+/** An operation without usable times, or on no known device, of a process. 0, LLMPERF_EFORMAT (too
+ * many processes) or LLMPERF_ENOMEM. */
+int lp_timeline_incomplete(struct lp_timeline *timeline, uint64_t process);
+
+/** Join, project, add up. @param profiles_out  One for each process, in the order of process ids;
+ * yours with the array (free()). 0, LLMPERF_EFORMAT, LLMPERF_ENOMEM. */
+int lp_timeline_profiles(struct lp_timeline *timeline, llmperf_profile ***profiles_out,
+                         size_t *count_out);
+
+/** For lib/vendor/timeline*.c: paths of calls, and totals of ranges. */
+int lp_timeline_project(struct lp_timeline *timeline);
+int lp_timeline_process(struct lp_timeline *timeline, uint64_t key,
+                        struct lp_process **process_out);
+
+#endif

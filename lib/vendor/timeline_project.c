@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ranges to paths, and calls to the ranges that hold them: one sweep over each thread's time. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/status.h"
+#include "lib/record/paths.h"
+#include "lib/vendor/timeline.h"
+
+/* Paths are texts: a file may not make more of them than this, however it nests its ranges. */
+#define PATH_BYTES_MOST (UINT64_C(64) << 20)
+
+/* A question to the sweep: which path was open on a thread over a whole call? */
+struct query {
+    int64_t start, end;
+    uint64_t thread;
+    uint32_t *node; /* answer */
+};
+
+/* A range that is open now. */
+struct open_span {
+    int64_t end;
+    uint32_t label, node;
+};
+
+struct sweep {
+    struct lp_timeline *timeline;
+    struct open_span open[LP_TIMELINE_DEPTH]; /* outermost first */
+    size_t depth;
+};
+
+static int compare_words(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int compare_times(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+/* The outer one of two that start together is the longer one. */
+static int compare_spans(const void *left, const void *right)
+{
+    const struct lp_span *a = left, *b = right;
+    int order = compare_words(a->thread, b->thread);
+
+    order = order ? order : compare_times(a->start, b->start);
+    order = order ? order : compare_times(b->end, a->end);
+    return order ? order : (a->label > b->label) - (a->label < b->label);
+}
+
+static int compare_queries(const void *left, const void *right)
+{
+    const struct query *a = left, *b = right;
+    int order = compare_words(a->thread, b->thread);
+
+    return order ? order : compare_times(a->start, b->start);
+}
+
+static uint32_t path_bytes(const struct lp_timeline *timeline, uint32_t node)
+{
+    return node < timeline->path_bytes.count ? timeline->path_bytes.items[node] : 0;
+}
+
+static int note_path(struct lp_timeline *timeline, uint32_t node, uint64_t bytes)
+{
+    while (timeline->path_bytes.count <= node)
+        if (lp_vector_push(&timeline->path_bytes, 0) < 0)
+            return LLMPERF_ENOMEM;
+    if (timeline->path_bytes.items[node] == 0) {
+        timeline->path_bytes.items[node] = (uint32_t)bytes;
+        timeline->path_total += bytes;
+    }
+    return 0;
+}
+
+/* The path of `label` below `parent`. Paths of this timeline are kept at hand: the tree of the
+ * process takes a lock. */
+static int find_node(struct lp_timeline *timeline, uint32_t parent, uint32_t label,
+                     uint32_t *node_out)
+{
+    const char *text = lp_names_text(&timeline->labels, label);
+    uint64_t bytes = path_bytes(timeline, parent) + strlen(text) + 1;
+    uint32_t node = lp_hashmap_get(&timeline->nodes, parent, label);
+
+    if (node == LP_HASHMAP_NONE) {
+        node = timeline->path_total + bytes > PATH_BYTES_MOST ? LP_PATH_OTHER
+                                                              : lp_path_intern(parent, text);
+        if (lp_hashmap_put(&timeline->nodes, parent, label, node) < 0 ||
+            note_path(timeline, node, bytes) < 0)
+            return LLMPERF_ENOMEM;
+        timeline->paths_full |= node == LP_PATH_OTHER;
+    }
+    *node_out = node;
+    return 0;
+}
+
+/* Paths of what is open from `first` on, after one below it went away. */
+static int rename_open(struct sweep *sweep, size_t first)
+{
+    int status = 0;
+
+    for (size_t i = first; i < sweep->depth && status == 0; i++)
+        status = find_node(sweep->timeline, i ? sweep->open[i - 1].node : LP_PATH_ROOT,
+                           sweep->open[i].label, &sweep->open[i].node);
+    return status;
+}
+
+/* Ranges that ended before `time` go; push/pop ranges go from the end of the list, start/end ranges
+ * from anywhere. `also_at`: those that end right then go, too. */
+static int close_spans(struct sweep *sweep, int64_t time, bool also_at)
+{
+    size_t kept = 0, first_moved = sweep->depth;
+
+    for (size_t i = 0; i < sweep->depth; i++) {
+        if (sweep->open[i].end < time || (also_at && sweep->open[i].end == time))
+            continue;
+        if (kept != i && first_moved == sweep->depth)
+            first_moved = kept;
+        sweep->open[kept++] = sweep->open[i];
+    }
+    if (first_moved > kept)
+        first_moved = kept;
+    sweep->depth = kept;
+    return rename_open(sweep, first_moved);
+}
+
+static uint32_t innermost(const struct sweep *sweep)
+{
+    return sweep->depth > 0 ? sweep->open[sweep->depth - 1].node : LP_PATH_ROOT;
+}
+
+/* Ranges nearly always nest: what is open ends in the reverse order, so the list need not be looked
+ * through unless its last one ended. */
+static bool may_close(const struct sweep *sweep, int64_t time)
+{
+    for (size_t i = sweep->depth; i-- > 0;)
+        if (sweep->open[i].end <= time)
+            return true;
+    return false;
+}
+
+static int count_span(struct lp_timeline *timeline, const struct lp_span *span, uint32_t node)
+{
+    struct lp_process *process;
+    int status = lp_timeline_process(timeline, span->thread & timeline->process_mask, &process);
+
+    if (status < 0)
+        return status;
+    lp_totals_region(process->totals, node,
+                     span->open ? 0 : (uint64_t)span->end - (uint64_t)span->start, span->open);
+    process->ledger.regions_truncated += span->open;
+    return 0;
+}
+
+static int open_span(struct sweep *sweep, const struct lp_span *span)
+{
+    struct lp_timeline *timeline = sweep->timeline;
+    uint32_t node;
+    int status;
+
+    if (span->end < span->start) {
+        timeline->bad_spans++;
+        return 0;
+    }
+    if (may_close(sweep, span->start) &&
+        (status = close_spans(sweep, span->start, span->end > span->start)) < 0)
+        return status;
+    if (sweep->depth == LP_TIMELINE_DEPTH) {
+        timeline->deep_spans++;
+        return 0;
+    }
+    if ((status = find_node(timeline, span->foreign ? LP_PATH_ROOT : innermost(sweep), span->label,
+                            &node)) < 0)
+        return status;
+    if (!span->foreign)
+        sweep->open[sweep->depth++] = (struct open_span){ span->end, span->label, node };
+    return count_span(timeline, span, node);
+}
+
+/* The path of those open ranges that hold the whole call. */
+static int answer(struct sweep *sweep, const struct query *query)
+{
+    uint32_t node = LP_PATH_ROOT;
+    bool all = true;
+    int status;
+
+    if (may_close(sweep, query->start) && (status = close_spans(sweep, query->start, false)) < 0)
+        return status;
+    for (size_t i = 0; i < sweep->depth; i++) {
+        if (sweep->open[i].end < query->end)
+            all = false;
+        else if (all)
+            node = sweep->open[i].node;
+        else if ((status = find_node(sweep->timeline, node, sweep->open[i].label, &node)) < 0)
+            return status;
+    }
+    *query->node = node;
+    return 0;
+}
+
+static size_t count_queries(const struct lp_timeline *timeline)
+{
+    size_t count = timeline->node_events.count;
+
+    for (size_t i = 0; i < timeline->links.count; i++)
+        count += timeline->links.items[i].call.rank != UINT8_MAX;
+    return count;
+}
+
+static struct query *make_queries(struct lp_timeline *timeline, size_t count)
+{
+    struct query *queries = malloc((count + 1) * sizeof(*queries));
+    size_t at = 0;
+
+    for (size_t i = 0; queries && i < timeline->links.count; i++) {
+        struct lp_link *link = &timeline->links.items[i];
+
+        if (link->call.rank != UINT8_MAX)
+            queries[at++] =
+                (struct query){ link->call.start, link->call.end, link->call.thread, &link->node };
+    }
+    for (size_t i = 0; queries && i < timeline->node_events.count; i++) {
+        struct lp_node_event *event = &timeline->node_events.items[i];
+
+        queries[at++] = (struct query){ event->start, event->end, event->thread, &event->node };
+    }
+    return queries;
+}
+
+static bool is_sorted(const void *items, size_t count, size_t size,
+                      int (*compare)(const void *, const void *))
+{
+    const char *at = items;
+
+    for (size_t i = 1; i < count; i++)
+        if (compare(at + (i - 1) * size, at + i * size) > 0)
+            return false;
+    return true;
+}
+
+static void sort(void *items, size_t count, size_t size, int (*compare)(const void *, const void *))
+{
+    if (count > 1 && !is_sorted(items, count, size, compare))
+        qsort(items, count, size, compare);
+}
+
+/* Spans before queries of the same moment: a range that begins with the call holds it. */
+static int run_sweep(struct lp_timeline *timeline, const struct query *queries, size_t count)
+{
+    struct sweep sweep = { .timeline = timeline, .depth = 0 };
+    size_t span = 0, query = 0;
+    uint64_t thread = 0;
+    int status = 0;
+
+    while (status == 0 && (span < timeline->spans.count || query < count)) {
+        const struct lp_span *next =
+            span < timeline->spans.count ? &timeline->spans.items[span] : NULL;
+        bool take_span = query == count;
+
+        if (next && query < count)
+            take_span = next->thread != queries[query].thread ? next->thread < queries[query].thread
+                                                              : next->start <= queries[query].start;
+        if ((take_span ? next->thread : queries[query].thread) != thread)
+            sweep.depth = 0;
+        thread = take_span ? next->thread : queries[query].thread;
+        status = take_span ? open_span(&sweep, next) : answer(&sweep, &queries[query]);
+        span += take_span;
+        query += !take_span;
+    }
+    return status;
+}
+
+int lp_timeline_project(struct lp_timeline *timeline)
+{
+    size_t count = count_queries(timeline);
+    struct query *queries;
+    int status;
+
+    if (timeline->spans.count == 0) /* Links and events are in no region already. */
+        return 0;
+    if (!(queries = make_queries(timeline, count)))
+        return lp_error(LLMPERF_ENOMEM, "out of memory (%zu calls)", count);
+    sort(timeline->spans.items, timeline->spans.count, sizeof(*timeline->spans.items),
+         compare_spans);
+    sort(queries, count, sizeof(*queries), compare_queries);
+    status = run_sweep(timeline, queries, count);
+    free(queries);
+    return status;
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Profiles put together: rows that meet, rows that stay apart, and the ledger of all. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lib/result/profile_data.h"
+#include "lib/result/result.h"
+#include "llmperf/llmperf.h"
+#include "tests/support/nsys_file.h"
+#include "tests/support/play.h"
+
+/* A run of one process: `count` kernels of `duration` ns each in LLM@prefill. */
+static llmperf_profile *make_run(const char *run_id, uint32_t pid, uint32_t count, int64_t duration)
+{
+    struct nsys_file file;
+    llmperf_profile *profile;
+
+    nsys_create(&file, SCHEMA_3_25);
+    for (uint32_t i = 1; i <= count; i++) {
+        int64_t start = (int64_t)i * 1000000;
+
+        nsys_range(&file, pid, 11, start, start + 100, "LLM@prefill");
+        nsys_call(&file, pid, 11, start + 10, start + 20, i);
+        nsys_kernel(&file, pid, start + 50, start + 50 + duration, i, 1);
+    }
+    profile = nsys_import(&file);
+    assert_int_equal(lp_profile_set_fact(profile, "run_id", run_id), 0);
+    return profile;
+}
+
+static llmperf_profile *merge(llmperf_profile *a, llmperf_profile *b)
+{
+    const llmperf_profile *const both[] = { a, b };
+    llmperf_profile *merged;
+
+    assert_int_equal(llmperf_profile_merge(both, 2, &merged), 0);
+    return merged;
+}
+
+static size_t count_rows(const llmperf_profile *profile, const char *path, uint32_t pid)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < llmperf_profile_region_count(profile); i++) {
+        llmperf_region_stats stats = LLMPERF_REGION_STATS_INIT;
+
+        llmperf_profile_region(profile, i, &stats);
+        count += strcmp(stats.path, path) == 0 && stats.process_id == pid;
+    }
+    return count;
+}
+
+static void processes_stay_apart_and_kernels_add_up(void **state)
+{
+    llmperf_profile *a = make_run("a", 10, 30, 100), *b = make_run("b", 20, 10, 300), *both;
+    llmperf_kernel_stats kernel;
+
+    (void)state;
+    both = merge(a, b);
+    kernel = find_kernel(both, "kernel_a", "LLM@prefill");
+    assert_int_equal(kernel.calls, 40);
+    check_close(kernel.total_ms, 0.006);
+    check_close(kernel.mean_ms, 0.00015);
+    check_close(kernel.min_ms, 0.0001);
+    check_close(kernel.max_ms, 0.0003);
+    assert_float_equal(kernel.p50_ms, 0.0001, 0.000002);
+    assert_float_equal(kernel.p95_ms, 0.0003, 0.000006);
+    check_close(kernel.share, 1);
+    assert_int_equal(count_rows(both, "LLM@prefill", 10), 1);
+    assert_int_equal(count_rows(both, "LLM@prefill", 20), 1);
+    assert_int_equal(ledger_of(both).kernels_seen, 40);
+    assert_int_equal(ledger_of(both).launches_expected, 40);
+    assert_int_equal(ledger_of(both).verdict, LLMPERF_VERDICT_COMPLETE);
+    assert_string_equal(llmperf_profile_fact(both, "merged_from"), "a b");
+    assert_string_equal(llmperf_profile_fact(both, "process_id"), "10 20");
+    llmperf_profile_free(both);
+    llmperf_profile_free(a);
+    llmperf_profile_free(b);
+}
+
+static void process_ids_that_two_runs_share_are_told_apart(void **state)
+{
+    llmperf_profile *a = make_run("a", 10, 1, 100), *b = make_run("b", 10, 1, 100), *both, *four;
+
+    (void)state;
+    both = merge(a, b);
+    assert_int_equal(count_rows(both, "LLM@prefill", 10), 1);
+    assert_int_equal(count_rows(both, "LLM@prefill", 10 + 4194304), 1);
+    four = merge(both, both);
+    assert_int_equal(count_rows(four, "LLM@prefill", 10 + 2 * 4194304), 1);
+    assert_int_equal(count_rows(four, "LLM@prefill", 10 + 3 * 4194304), 1);
+    llmperf_profile_free(four);
+    llmperf_profile_free(both);
+    llmperf_profile_free(a);
+    llmperf_profile_free(b);
+}
+
+static void the_worst_verdict_counts_and_problems_name_their_run(void **state)
+{
+    llmperf_profile *a = make_run("good", 10, 1, 100), *b = make_run("bad", 20, 1, 100), *both;
+
+    (void)state;
+    assert_int_equal(lp_profile_problem(b, "something is missing"), 0);
+    lp_profile_ledger_edit(b)->launches_expected = LLMPERF_UNKNOWN;
+    lp_profile_ledger_edit(b)->attributed_gpu_time_share = 0.5;
+    both = merge(a, b);
+    assert_int_equal(ledger_of(both).verdict, LLMPERF_VERDICT_INCOMPLETE);
+    assert_true(has_problem(both, "bad: something is missing"));
+    assert_int_equal(ledger_of(both).launches_expected, LLMPERF_UNKNOWN);
+    check_close(ledger_of(both).attributed_gpu_time_share, 0.75);
+    llmperf_profile_free(both);
+    lp_profile_ledger_edit(b)->verdict = LLMPERF_VERDICT_NO_DEVICE;
+    both = merge(a, b);
+    assert_int_equal(ledger_of(both).verdict, LLMPERF_VERDICT_INCOMPLETE);
+    llmperf_profile_free(both);
+    llmperf_profile_free(a);
+    llmperf_profile_free(b);
+}
+
+static void operators_count_each_process(void **state)
+{
+    llmperf_profile *runs[2], *both;
+
+    (void)state;
+    for (uint32_t i = 0; i < 2; i++) {
+        struct nsys_file file;
+
+        nsys_create(&file, SCHEMA_3_25);
+        nsys_range(&file, 10 + i, 11, 0, 100, "aten::mm");
+        runs[i] = nsys_import(&file);
+    }
+    both = merge(runs[0], runs[1]);
+    assert_int_equal(find_operator(both, "default@aten::mm", NULL).calls, 2);
+    check_close(find_operator(both, "default@aten::mm", NULL).total_time_ms, 0.0002);
+    llmperf_profile_free(both);
+    llmperf_profile_free(runs[0]);
+    llmperf_profile_free(runs[1]);
+}
+
+static void add_spread(llmperf_profile *profile, uint64_t count, double mean, double std)
+{
+    struct lp_iteration_stats_row row = { LLMPERF_ITERATION_STATS_INIT, { NULL, 0 } };
+
+    row.stats.region = lp_profile_text(profile, "LLM@prefill");
+    row.stats.quantity = lp_profile_text(profile, "wall");
+    row.stats.count = count;
+    row.stats.mean_ms = mean;
+    row.stats.sum_ms = mean * (double)count;
+    row.stats.std_ms = std;
+    row.stats.min_ms = mean - 1;
+    row.stats.max_ms = mean + 1;
+    assert_int_equal(lp_vector_push(&profile->iteration_stats, row), 0);
+}
+
+static void spreads_are_put_together_exactly(void **state)
+{
+    llmperf_profile *a = lp_profile_create(), *b = lp_profile_create(), *both;
+    llmperf_iteration_stats stats = LLMPERF_ITERATION_STATS_INIT;
+
+    (void)state; /* 1, 3 and 5, 7: together mean 4, squares 20. */
+    add_spread(a, 2, 2, sqrt(2));
+    add_spread(b, 2, 6, sqrt(2));
+    both = merge(a, b);
+    assert_int_equal(llmperf_profile_iteration_stats_count(both), 1);
+    assert_int_equal(llmperf_profile_iteration_stats(both, 0, &stats), 0);
+    assert_int_equal(stats.count, 4);
+    check_close(stats.mean_ms, 4);
+    check_close(stats.std_ms, sqrt(20.0 / 3));
+    check_close(stats.min_ms, 1);
+    check_close(stats.max_ms, 7);
+    assert_true(isnan(stats.p50_ms)); /* without histograms */
+    llmperf_profile_free(both);
+    llmperf_profile_free(a);
+    llmperf_profile_free(b);
+}
+
+static void a_damaged_histogram_is_an_error(void **state)
+{
+    llmperf_profile *a = make_run("a", 10, 2, 100), *b = make_run("b", 20, 2, 100), *both;
+    const llmperf_profile *parts[] = { a, b };
+
+    (void)state;
+    b->kernels.items[0].durations = (struct lp_blob){ "\xff\xff\xff", 3 };
+    assert_int_equal(llmperf_profile_merge(parts, 2, &both), LLMPERF_EFORMAT);
+    check_error("histogram is damaged");
+    llmperf_profile_free(a);
+    llmperf_profile_free(b);
+}
+
+static void nothing_is_not_merged(void **state)
+{
+    const llmperf_profile *none[] = { NULL };
+    llmperf_profile *out;
+
+    (void)state;
+    assert_int_equal(llmperf_profile_merge(none, 0, &out), LLMPERF_EINVAL);
+    assert_int_equal(llmperf_profile_merge(none, 1, &out), LLMPERF_EINVAL);
+    assert_int_equal(llmperf_profile_merge(NULL, 1, &out), LLMPERF_EINVAL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(processes_stay_apart_and_kernels_add_up),
+        cmocka_unit_test(process_ids_that_two_runs_share_are_told_apart),
+        cmocka_unit_test(the_worst_verdict_counts_and_problems_name_their_run),
+        cmocka_unit_test(operators_count_each_process),
+        cmocka_unit_test(spreads_are_put_together_exactly),
+        cmocka_unit_test(a_damaged_histogram_is_an_error),
+        cmocka_unit_test(nothing_is_not_merged),
+    };
+
+    return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
+}

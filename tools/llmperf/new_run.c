@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "new_run.h"
+
+#define PATH_BYTES 4096
+
+void new_run_id(char id[RUN_ID_BYTES], int number)
+{
+    time_t now = time(NULL);
+    char stamp[32];
+    struct tm utc;
+
+    gmtime_r(&now, &utc);
+    strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &utc);
+    if (number > 0)
+        snprintf(id, RUN_ID_BYTES, "%s-%ld-%d", stamp, (long)getpid(), number);
+    else
+        snprintf(id, RUN_ID_BYTES, "%s-%ld", stamp, (long)getpid());
+}
+
+bool holds_run(const char *run_dir)
+{
+    char path[PATH_BYTES];
+    struct stat info;
+
+    return snprintf(path, sizeof(path), "%s/run.llmperf", run_dir) < (int)sizeof(path) &&
+           stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+static int make_folders(char *path)
+{
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        mkdir(path, 0777);
+        *slash = '/';
+    }
+    return mkdir(path, 0777) < 0 && errno != EEXIST ? -1 : 0;
+}
+
+int new_run_write(const llmperf_profile *profile, const char *run_dir, const char *what)
+{
+    const char *out = getenv("LLMPERF_OUT"), *id = llmperf_profile_fact(profile, "run_id");
+    llmperf_ledger ledger = LLMPERF_LEDGER_INIT;
+    char folder[PATH_BYTES], file[PATH_BYTES + 16];
+    int status;
+
+    if (run_dir)
+        snprintf(folder, sizeof(folder), "%s", run_dir);
+    else
+        snprintf(folder, sizeof(folder), "%s/%s", out && *out ? out : "runs", id ? id : "run");
+    snprintf(file, sizeof(file), "%s/run.llmperf", folder);
+    if (make_folders(folder) < 0) {
+        fprintf(stderr, "llmperf: cannot make the folder %s: %s\n", folder, strerror(errno));
+        return EXIT_ENVIRONMENT;
+    }
+    if ((status = llmperf_profile_save(profile, file)) < 0 ||
+        (status = llmperf_artifacts_write(profile, folder)) < 0)
+        return fail_status(status);
+    llmperf_profile_ledger(profile, &ledger);
+    print("%s: verdict %s, %" PRIu64 " kernels\n%s\n", what, llmperf_verdict_name(ledger.verdict),
+          ledger.kernels_seen, folder);
+    return EXIT_FINE;
+}

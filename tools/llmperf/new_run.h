@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Run directories that commands make of profiles. */
+#ifndef LLMPERF_TOOL_NEW_RUN_H
+#define LLMPERF_TOOL_NEW_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "llmperf/llmperf.h"
+
+#define RUN_ID_BYTES 64
+
+/** Several runs may be made in one second: the library's run id plus a number. */
+void new_run_id(char id[RUN_ID_BYTES], int number);
+
+bool holds_run(const char *run_dir);
+
+/** Write run.llmperf and the reports into a folder, which is made; print what it is of, the
+ * verdict, and last the folder. @param run_dir  NULL: the run's id below $LLMPERF_OUT, else runs.
+ * @return exit code */
+int new_run_write(const llmperf_profile *profile, const char *run_dir, const char *what);
+
+#endif

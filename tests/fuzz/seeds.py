@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Seeds for the fuzz targets: seeds.py FOLDER writes FOLDER/sqlite and FOLDER/csv."""
+import os
+import sqlite3
+import sys
+
+KERNEL = ("start INTEGER, \"end\" INTEGER, deviceId INTEGER, contextId INTEGER, streamId INTEGER, correlationId INTEGER, "
+          "globalPid INTEGER, demangledName INTEGER, shortName INTEGER, mangledName INTEGER, graphNodeId INTEGER")
+RUNTIME = ("start INTEGER, \"end\" INTEGER, eventClass INTEGER, globalTid INTEGER, correlationId INTEGER, nameId INTEGER, "
+           "returnValue INTEGER")
+NVTX = ("start INTEGER, \"end\" INTEGER, eventType INTEGER, text TEXT, globalTid INTEGER, endGlobalTid INTEGER, "
+        "textId INTEGER, domainId INTEGER")
+MEMCPY = ("start INTEGER, \"end\" INTEGER, deviceId INTEGER, correlationId INTEGER, globalPid INTEGER, bytes INTEGER, "
+          "copyKind INTEGER")
+
+
+def write_export(path: str) -> None:
+    process = 1 << 48 | 10 << 24
+    database = sqlite3.connect(path)
+    database.executescript(f"""
+        PRAGMA page_size=512;
+        CREATE TABLE StringIds(id INTEGER PRIMARY KEY, value TEXT);
+        CREATE TABLE META_DATA_EXPORT(name TEXT, value TEXT);
+        CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL({KERNEL});
+        CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME({RUNTIME});
+        CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY({MEMCPY});
+        CREATE TABLE NVTX_EVENTS({NVTX});
+        CREATE TABLE TARGET_INFO_GPU(id INTEGER, name TEXT, cuDevice INTEGER, smCount INTEGER);
+        INSERT INTO StringIds VALUES(1, 'void gemm<int>(float *)'), (2, 'cudaLaunchKernel_v7000'), (3, 'LLM@prefill');
+        INSERT INTO META_DATA_EXPORT VALUES('EXPORT_SCHEMA_VERSION', '3.25.0');
+        INSERT INTO TARGET_INFO_GPU VALUES(0, 'NVIDIA H100', 0, 132);""")
+    for i in range(1, 6):
+        database.execute("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES(?,?,0,1,7,?,?,1,1,1,NULL)",
+                         (i * 100, i * 100 + 50, i, process))
+        database.execute("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES(?,?,0,?,?,2,0)",
+                         (i * 10, i * 10 + 5, process | 11, i))
+        database.execute("INSERT INTO NVTX_EVENTS VALUES(?,?,59,NULL,?,NULL,3,0)", (i, 200 - i, process | 11))
+    database.execute("INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES(700,800,0,9,?,64,1)", (process,))
+    database.commit()
+    database.close()
+
+
+RANGES = '"thread Domain:Push/Pop_Range:PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg"'
+CELL = '"916  ""LLM:prefill:none:none:none:none:ASCII:prefill""  ""LLM:mlp:none:none:none:none:ASCII:mlp"" "'
+TABLES = {
+    "raw": f'==PROF== x\n"ID","Process ID",{RANGES},"Kernel Name","Block Size","Grid Size","Device","CC",'
+           f'"gpu__time_duration.sum","a"\n"","","","","","","","","us","Mbyte"\n'
+           f'"0","916",{CELL},"k<4>(int)","(1, 1, 1)","(1, 1, 1)","0","9.0","1,234.5","n/a"\n',
+    "range": f'"ID","Process ID",{RANGES},"Kernel Name","Device","CC","a"\n"","","","","","","byte"\n'
+             f'"0","916",{CELL},"range","0","9.0","5"\n',
+    "details": '"ID","Process ID","Kernel Name","Device","CC","Section Name","Metric Name","Metric Unit","Metric Value",'
+               '"Rule Name"\n"0","1","k","0","9.0","S","Duration","us","6.46",\n"0","1","k","0","9.0","S","","","","r"\n',
+    "summary": '"Process ID","Process Name","Host Name","Kernel Name","Device","CC","Invocations","Section Name",'
+               '"Metric Name","Metric Unit","Minimum","Maximum","Average"\n"1","x","h","k","0","9.0","4","S","Duration",'
+               '"us","1","7","2.5"\n',
+    "sums": 'Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name\n'
+            '70.0,700,7,100.0,90.0,80,200,4.5,"k<int, 4>(int)"\n\n'
+            'Time (%),Total Time (ns),Num Calls,Avg (ns),Name\n50.0,70,9,1,cudaLaunchKernel\n\n'
+            'Total (MB),Count,Avg (MB),Operation\n1.5,4,0.4,[CUDA memcpy HtoD]\n\n'
+            'Time (%),Total Time (ns),Instances,Style,Range\n100.0,5000,2,PushPop,:LLM@prefill\n',
+    "traces": 'Start (ns),End (ns),Name,PID,TID,Lvl\n100,900,:a,5,6,1\n200,300,D:b,5,6,2\n\n'
+              'Start (ns),Duration (ns),CorrId,Bytes (MB),Device,Strm,Name\n5000,700,12,,GPU (0),13,k\n\n'
+              'Start (ns),Duration (ns),Name,Result,CorrID,Pid,Tid\n250,20,cudaLaunchKernel,0,12,5,6\n',
+    "projections": 'Range,Style,Total Proj Time (ns),Total Range Time (ns),Range Instances,Proj Avg (ns),Proj Min (ns)\n'
+                   ':s,PushPop,900,1200,3,300,200\n\nNVTX Range,Kern Inst,Total Time (ns),Kernel Name\n:s,6,840,k\n',
+}
+
+
+def main(folder: str) -> None:
+    for name in ("sqlite", "csv", "timeline"):
+        os.makedirs(os.path.join(folder, name), exist_ok=True)
+    path = os.path.join(folder, "sqlite", "export")
+    if os.path.exists(path):
+        os.remove(path)
+    write_export(path)
+    for name, text in TABLES.items():
+        with open(os.path.join(folder, "csv", name), "w", encoding="utf-8") as file:
+            file.write(text)
+        with open(os.path.join(folder, "csv", name + "-wide"), "w", encoding="utf-16") as file:
+            file.write(text)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

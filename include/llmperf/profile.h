@@ -186,6 +186,22 @@ enum {
     LLMPERF_WORK_MODEL = 2    /**< the session's model and the tokens, sequences and context of each instance */
 };
 
+/** What ran in CUDA graphs, launched in one region and captured in another, on one device. Sums of durations: branches of a graph
+ * that run at the same time count both. */
+typedef struct llmperf_capture_stats {
+    size_t struct_size;
+    const char *region;      /**< path of the launch; "": no region open, NULL: its launch was not seen */
+    const char *captured_in; /**< path of the capture; "": no region open; "LLM@(…)": why it is not known */
+    int32_t device;
+    uint32_t depth;          /**< of captured_in, 0 at the top */
+    uint64_t kernel_count;   /**< nested capture regions included */
+    uint64_t memory_count;   /**< copies and sets, the same */
+    double kernel_ms, memory_ms; /**< nested capture regions included */
+    double exclusive_ms;     /**< kernels, copies and sets captured directly in this region */
+    double share;            /**< of all graph work that the region launched on this device, 0 to 1 */
+} llmperf_capture_stats;
+#define LLMPERF_CAPTURE_STATS_INIT { sizeof(llmperf_capture_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+
 #define LLMPERF_REGION_STATS_INIT \
     { sizeof(llmperf_region_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
       0, 0, 0, 0, 0, 0 }
@@ -194,10 +210,12 @@ enum {
 
 /** Number of rows; rows are ordered: regions by path (parents first), kernels and operators by total time, largest first,
  * iterations by sequence (the newest LLMPERF_ITERATIONS_KEPT), their statistics by region, times before classes,
+ * captures by launch region, device and capture region (parents first, layer2 before layer10),
  * metrics by region, device, process, kernel (those of the region itself first), name and group. */
 LLMPERF_API size_t llmperf_profile_region_count(const llmperf_profile *profile);
 LLMPERF_API size_t llmperf_profile_kernel_count(const llmperf_profile *profile);
 LLMPERF_API size_t llmperf_profile_operator_count(const llmperf_profile *profile);
+LLMPERF_API size_t llmperf_profile_capture_count(const llmperf_profile *profile);
 LLMPERF_API size_t llmperf_profile_metric_count(const llmperf_profile *profile);
 LLMPERF_API size_t llmperf_profile_iteration_count(const llmperf_profile *profile);
 LLMPERF_API size_t llmperf_profile_iteration_stats_count(const llmperf_profile *profile);
@@ -207,6 +225,7 @@ LLMPERF_API size_t llmperf_profile_iteration_stats_count(const llmperf_profile *
 LLMPERF_API int llmperf_profile_region(const llmperf_profile *profile, size_t index, llmperf_region_stats *stats_out);
 LLMPERF_API int llmperf_profile_kernel(const llmperf_profile *profile, size_t index, llmperf_kernel_stats *stats_out);
 LLMPERF_API int llmperf_profile_operator(const llmperf_profile *profile, size_t index, llmperf_operator_stats *stats_out);
+LLMPERF_API int llmperf_profile_capture(const llmperf_profile *profile, size_t index, llmperf_capture_stats *stats_out);
 LLMPERF_API int llmperf_profile_metric(const llmperf_profile *profile, size_t index, llmperf_metric_stats *stats_out);
 LLMPERF_API int llmperf_profile_iteration(const llmperf_profile *profile, size_t index, llmperf_iteration *iteration_out);
 LLMPERF_API int llmperf_profile_iteration_stats(const llmperf_profile *profile, size_t index, llmperf_iteration_stats *stats_out);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/output/captures.h"
 #include "lib/output/metrics_put.h"
 #include "lib/output/output.h"
 #include "llmperf/activity.h"
@@ -492,6 +493,7 @@ static void put_document(struct lp_metrics *metrics)
     put_regions(metrics, "stages", true);
     put_operators(metrics);
     put_kernels(metrics);
+    lp_put_captures(metrics);
     put_classes(metrics);
     lp_metrics_rows_json(json, metrics->view.profile);
     lp_put_iterations(metrics);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
+#include "lib/output/captures.h"
 #include "lib/output/facts.h"
 #include "lib/output/headline_md.h"
 #include "lib/output/markdown.h"
@@ -11,6 +12,7 @@
 /* Rows of the report's tables; the rest stands in operators.md and kernels.md. */
 #define TOP_OPERATORS 15
 #define TOP_KERNELS   20
+#define TOP_CAPTURES  150 /* 24 layers of five parts */
 /* Recommendations that stand above everything. */
 #define FIRST_ADVICE 3
 
@@ -214,6 +216,10 @@ static int add_sections(const struct lp_view *view, struct lp_text *out)
     lp_text_puts(out, "\n## Top kernels\n\n");
     if ((status = lp_table_kernels(view->profile, TOP_KERNELS, false, out)) < 0)
         return status;
+    if (llmperf_profile_capture_count(view->profile) > 0) {
+        lp_text_puts(out, "\n## CUDA graphs by captured region\n\n");
+        lp_captures_md(view->profile, TOP_CAPTURES, out);
+    }
     lp_text_puts(out, "\n## Kernel classes per stage\n\n");
     lp_table_classes(view, out);
     lp_text_puts(out, "\n## Iterations\n\n");

@@ -221,29 +221,29 @@ void lp_table_classes(const struct lp_view *view, struct lp_text *out)
     }
 }
 
-/* A graph kernel belongs to the launch; where its node was captured stands behind it. */
-static void kernel_region_cell(const llmperf_kernel_stats *kernel, struct lp_text *out)
+/* Does any kernel come from a CUDA graph? Only then there is a column for its capture. */
+static bool has_captures(const llmperf_profile *profile)
 {
-    if (!kernel->captured_in || !*kernel->captured_in || !kernel->region) {
-        lp_md_cell_region(out, kernel->region);
-        return;
-    }
-    lp_text_puts(out, " ");
-    if (*kernel->region)
-        lp_md_code(out, kernel->region);
+    return llmperf_profile_capture_count(profile) > 0;
+}
+
+static void captured_cell(const llmperf_kernel_stats *kernel, struct lp_text *out)
+{
+    if (kernel->captured_in)
+        lp_md_cell_region(out, kernel->captured_in);
     else
-        lp_text_puts(out, "(no region)");
-    lp_text_puts(out, " × ");
-    lp_md_code(out, kernel->captured_in);
-    lp_text_puts(out, " |");
+        lp_text_puts(out, " |");
 }
 
 static void kernel_row(const struct lp_kernel_names *names, size_t index,
-                       const llmperf_kernel_stats *kernel, bool wide, struct lp_text *out)
+                       const llmperf_kernel_stats *kernel, bool wide, bool captures,
+                       struct lp_text *out)
 {
     lp_text_puts(out, "|");
     lp_kernel_names_cell(names, index, kernel, out);
-    kernel_region_cell(kernel, out);
+    lp_md_cell_region(out, kernel->region);
+    if (captures)
+        captured_cell(kernel, out);
     lp_md_cell_device(out, kernel->device);
     lp_md_cell_number(out, kernel->total_ms);
     lp_md_cell_count(out, kernel->calls);
@@ -257,11 +257,13 @@ static void kernel_row(const struct lp_kernel_names *names, size_t index,
     lp_text_puts(out, "\n");
 }
 
-static void kernel_header(bool wide, struct lp_text *out)
+static void kernel_header(bool wide, bool captures, struct lp_text *out)
 {
-    lp_text_puts(out, "| Kernel | Region | Device | Total ms | Calls | Mean ms |");
+    lp_text_printf(out, "| Kernel | Region |%s Device | Total ms | Calls | Mean ms |",
+                   captures ? " Captured in |" : "");
     lp_text_puts(out, wide ? " p50 ms | p95 ms | p99 ms |" : "");
-    lp_text_puts(out, " Share % |\n| --- | --- | ---: | ---: | ---: | ---: |");
+    lp_text_printf(out, " Share %% |\n| --- | --- |%s ---: | ---: | ---: | ---: |",
+                   captures ? " --- |" : "");
     lp_text_puts(out, wide ? " ---: | ---: | ---: |" : "");
     lp_text_puts(out, " ---: |\n");
 }
@@ -280,13 +282,13 @@ int lp_table_kernels(const llmperf_profile *profile, size_t limit, bool wide, st
     }
     if ((status = lp_kernel_names_init(&names, profile)) < 0)
         goto out;
-    kernel_header(wide, out);
+    kernel_header(wide, has_captures(profile), out);
     for (size_t i = 0; i < count; i++) {
         llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
 
         llmperf_profile_kernel(profile, i, &kernel);
         if (i < limit)
-            kernel_row(&names, i, &kernel, wide, out);
+            kernel_row(&names, i, &kernel, wide, has_captures(profile), out);
         else
             rest += kernel.share;
     }

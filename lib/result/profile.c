@@ -8,6 +8,7 @@
 #include "lib/base/hashmap.h"
 #include "lib/base/status.h"
 #include "lib/base/text.h"
+#include "lib/result/captures.h"
 #include "lib/result/kernel_name.h"
 #include "lib/result/profile_data.h"
 #include "lib/result/result.h"
@@ -30,6 +31,7 @@ void llmperf_profile_free(llmperf_profile *profile)
     lp_vector_clear(&profile->regions);
     lp_vector_clear(&profile->kernels);
     lp_vector_clear(&profile->operators);
+    lp_vector_clear(&profile->captures);
     lp_vector_clear(&profile->metrics);
     lp_hashmap_clear(&profile->metric_rows);
     lp_vector_clear(&profile->iterations);
@@ -163,6 +165,7 @@ static int compare_kernels(const void *left, const void *right)
 
     order = order ? order : lp_compare_text(a->name, b->name);
     order = order ? order : lp_compare_text(a->region, b->region);
+    order = order ? order : lp_compare_text(a->captured_in, b->captured_in);
     return order ? order : a->device - b->device;
 }
 
@@ -355,7 +358,7 @@ int lp_profile_finish(llmperf_profile *profile)
     if ((status = make_operators(profile)) < 0)
         return status;
     SORT(profile->operators, compare_operators);
-    return 0;
+    return lp_profile_make_captures(profile);
 }
 
 /* Public access */

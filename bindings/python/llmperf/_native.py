@@ -325,6 +325,24 @@ class llmperf_operator_stats(Structure):
     ]
 
 
+class llmperf_capture_stats(Structure):
+    """What ran in CUDA graphs, by launch region and capture region."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("region", c_char_p),
+        ("captured_in", c_char_p),
+        ("device", c_int32),
+        ("depth", c_uint32),
+        ("kernel_count", c_uint64),
+        ("memory_count", c_uint64),
+        ("kernel_ms", c_double),
+        ("memory_ms", c_double),
+        ("exclusive_ms", c_double),
+        ("share", c_double),
+    ]
+
+
 class llmperf_metric_stats(Structure):
     """One named metric of a region, or of a kernel in it."""
 
@@ -760,6 +778,7 @@ STRUCTURES: List[Any] = [
     llmperf_region_stats,
     llmperf_kernel_stats,
     llmperf_operator_stats,
+    llmperf_capture_stats,
     llmperf_metric_stats,
     llmperf_import_options,
     llmperf_iteration,
@@ -884,6 +903,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "llmperf_profile_region_count": (c_size_t, [_profile]),
     "llmperf_profile_kernel_count": (c_size_t, [_profile]),
     "llmperf_profile_operator_count": (c_size_t, [_profile]),
+    "llmperf_profile_capture_count": (c_size_t, [_profile]),
     "llmperf_profile_metric_count": (c_size_t, [_profile]),
     "llmperf_profile_iteration_count": (c_size_t, [_profile]),
     "llmperf_profile_iteration_stats_count": (c_size_t, [_profile]),
@@ -896,6 +916,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "llmperf_profile_region": (c_int, [_profile, c_size_t, POINTER(llmperf_region_stats)]),
     "llmperf_profile_kernel": (c_int, [_profile, c_size_t, POINTER(llmperf_kernel_stats)]),
     "llmperf_profile_operator": (c_int, [_profile, c_size_t, POINTER(llmperf_operator_stats)]),
+    "llmperf_profile_capture": (c_int, [_profile, c_size_t, POINTER(llmperf_capture_stats)]),
     "llmperf_profile_metric": (c_int, [_profile, c_size_t, POINTER(llmperf_metric_stats)]),
     "llmperf_profile_ledger": (c_int, [_profile, POINTER(llmperf_ledger)]),
     "llmperf_profile_problem": (c_char_p, [_profile, c_size_t]),

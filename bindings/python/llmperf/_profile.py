@@ -92,6 +92,17 @@ class Profile:
         return self._rows(lib.llmperf_profile_operator_count, lib.llmperf_profile_operator,
                           _native.llmperf_operator_stats)
 
+    def captures(self) -> List[Row]:
+        """What ran in CUDA graphs, a row for each pair of launch region and capture region.
+
+        The keys are region ("": outside of all regions, None: its launch was not seen),
+        captured_in ("LLM@(...)": why it is not known), device, depth, kernel_count, memory_count,
+        kernel_ms, memory_ms (nested capture regions included), exclusive_ms, share (0 to 1).
+        """
+        lib = library()
+        return self._rows(lib.llmperf_profile_capture_count, lib.llmperf_profile_capture,
+                          _native.llmperf_capture_stats)
+
     def metrics(self) -> List[Row]:
         """A row for each named metric (hardware counter, or what ncu measured) of a region or kernel.
 

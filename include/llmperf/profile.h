@@ -55,9 +55,10 @@ typedef struct llmperf_ledger {
     uint32_t verdict;                /**< LLMPERF_VERDICT_… */
     uint32_t reserved;
     uint64_t graphs_device_launchable; /**< graphs instantiated for launch from the device; such launches bring no records */
+    uint64_t kernels_outside_window;   /**< kernels that ran while a sampling window was open and belong to none; in no total */
 } llmperf_ledger;
 #define LLMPERF_LEDGER_INIT \
-    { sizeof(llmperf_ledger), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+    { sizeof(llmperf_ledger), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /** One region path on one device. A region that used several devices has a row for each; wall times repeat in them. */
 typedef struct llmperf_region_stats {
@@ -84,6 +85,9 @@ typedef struct llmperf_region_stats {
     uint64_t memcpy_bytes;
     /** Given by the program; if not given on this region, the sum of its children; else LLMPERF_UNKNOWN. */
     uint64_t tokens, sequences, context, flops, bytes;
+    /** Share of its host time whose device work was left out: 0 but in sessions that sample; 1: all of it. Device times and
+     * counts, and idle_ms, are of the rest and not scaled; host times and amounts are of everything. */
+    double skipped_fraction;
     uint32_t flops_origin, bytes_origin; /**< LLMPERF_WORK_…; of a sum of children, the program if it gave any part of it */
 } llmperf_region_stats;
 
@@ -204,7 +208,7 @@ typedef struct llmperf_capture_stats {
 
 #define LLMPERF_REGION_STATS_INIT \
     { sizeof(llmperf_region_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-      0, 0, 0, 0, 0, 0 }
+      0, 0, 0, 0, 0, 0, 0 }
 #define LLMPERF_KERNEL_STATS_INIT { sizeof(llmperf_kernel_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 #define LLMPERF_OPERATOR_STATS_INIT { sizeof(llmperf_operator_stats), 0, 0, 0, 0, 0, 0 }
 

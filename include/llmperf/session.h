@@ -14,7 +14,9 @@ extern "C" {
 enum {
     LLMPERF_TIER_DEFAULT = 0, /**< LLMPERF_TIER from the environment, else deep */
     LLMPERF_TIER_REGIONS = 1, /**< host clock only; the device is not looked at */
-    LLMPERF_TIER_LIGHT = 2,   /**< kernels only */
+    /** Always on: kernels only, and those only of some prefills and decode steps (sample_regions), so many that collecting costs no
+     * more than overhead_budget_permille. Each region says the share that was collected. */
+    LLMPERF_TIER_LIGHT = 2,
     LLMPERF_TIER_DEEP = 3,    /**< kernels, copies and sets */
     LLMPERF_TIER_COUNTERS = 4 /**< deep and hardware counters (docs/counters.md); where there are none, deep with the reason */
 };
@@ -54,13 +56,16 @@ typedef struct llmperf_session_options {
     const char *counters;
     uint64_t ring_bytes;               /**< host records kept per thread between two reads; default 4 MiB */
     uint64_t pool_bytes;               /**< most memory for device records under way; default 256 MiB */
-    uint32_t overhead_budget_permille; /**< for tier light; default 10 */
+    uint32_t overhead_budget_permille; /**< for tier light: most that collecting may cost of the time; default 10; 1000: collect all */
     uint32_t keep_trace;               /**< this version keeps totals only; 1 answers LLMPERF_ENOTSUP */
     uint32_t flags;                    /**< LLMPERF_SESSION_… */
     uint32_t reserved;
+    /** For tier light: labels whose instances are sampled, with commas between them, at most 8; NULL: LLM@prefill,LLM@decode_step.
+     * A program that opens none of them is sampled in windows of 20 ms. */
+    const char *sample_regions;
 } llmperf_session_options;
 #define LLMPERF_SESSION_OPTIONS_INIT \
-    { sizeof(llmperf_session_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+    { sizeof(llmperf_session_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 typedef struct llmperf_session llmperf_session;
 

@@ -31,7 +31,7 @@ struct lp_attribution {
         kernels_unattributed;
     uint64_t duplicates, invalid, incomplete, graph_unmapped;
     uint64_t attributed_ns, unattributed_ns;
-    uint64_t missing;
+    uint64_t missing, outside_window;
     uint64_t newest_host_ns;
 };
 
@@ -263,6 +263,16 @@ static struct lp_launch *find_launch(struct lp_attribution *attribution,
     return lp_correlation_find(&attribution->correlation, activity->correlation);
 }
 
+void lp_attribution_sample(struct lp_attribution *attribution)
+{
+    attribution->regions.skipped = true;
+}
+
+bool lp_attribution_is_sampled(const struct lp_attribution *attribution)
+{
+    return attribution->regions.skipped;
+}
+
 static bool park(struct lp_attribution *attribution, const struct lp_activity *activity)
 {
     if (attribution->parked[0].count >= PARKED_LIMIT)
@@ -308,6 +318,10 @@ static void retry_parked(struct lp_attribution *attribution, activity_vector *pa
 
         if (!launch && next && lp_vector_push(next, *activity) == 0)
             continue;
+        if (!launch && attribution->regions.skipped) {
+            attribution->outside_window += activity->kind == LLMPERF_ACTIVITY_KERNEL;
+            continue;
+        }
         if (count_activity(attribution, activity, launch))
             parked->items[kept++] = *activity;
     }
@@ -372,6 +386,7 @@ void lp_attribution_ledger(const struct lp_attribution *attribution, llmperf_led
     ledger->kernels_attributed = attribution->kernels_attributed;
     ledger->kernels_outside = attribution->kernels_outside;
     ledger->kernels_unattributed = attribution->kernels_unattributed;
+    ledger->kernels_outside_window = attribution->outside_window;
     ledger->launches_missing = attribution->missing + attribution->correlation.forgotten;
     ledger->records_invalid_time = attribution->invalid;
     ledger->records_incomplete = attribution->incomplete;

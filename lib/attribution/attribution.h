@@ -22,7 +22,9 @@
 /** Takes the instances of stages that are followed one by one (units.h). An id may come again after
  * its unit is done. All NULL: nobody follows them. */
 struct lp_unit_sink {
-    void (*begin)(void *context, uint32_t unit, uint32_t parent, uint32_t node, uint64_t begin_ns);
+    /** `collected`: its device work is; sampling leaves others out. */
+    void (*begin)(void *context, uint32_t unit, uint32_t parent, uint32_t node, uint64_t begin_ns,
+                  bool collected);
     void (*count)(void *context, uint32_t unit, uint32_t quantity, uint64_t amount);
     /** `truncated`: its end was not seen. */
     void (*end)(void *context, uint32_t unit, uint64_t end_ns, bool truncated);
@@ -44,6 +46,11 @@ struct lp_attribution;
 /** NULL without memory. */
 struct lp_attribution *lp_attribution_create(const struct lp_attribution_sink *sink);
 void lp_attribution_free(struct lp_attribution *attribution);
+
+/** Device work is collected now and then: a record without a launch belongs to none of the windows
+ * and is only counted. Also follows from a host record that tells of a region left out. */
+void lp_attribution_sample(struct lp_attribution *attribution);
+bool lp_attribution_is_sampled(const struct lp_attribution *attribution);
 
 /** Host records of one thread, in its order. */
 void lp_attribution_host(struct lp_attribution *attribution, uint32_t thread,

@@ -62,8 +62,9 @@ static void begin_region(struct lp_open_regions *regions, lp_open_stack *stack,
 {
     uint32_t parent = stack->count > 0 ? stack->items[stack->count - 1].unit : LP_UNIT_NONE;
     struct lp_open_region opened = { record->time_ns, record->node, parent, false,
-                                     record->detail != 0 };
+                                     record->detail == LP_BEGIN_BEFORE };
 
+    regions->skipped |= record->detail == LP_BEGIN_SKIPPED;
     /* What it did before collection started is not known: such a one is not followed. */
     if (sink->units.begin && !opened.truncated &&
         lp_path_kind(record->node) == LLMPERF_REGION_STAGE) {
@@ -74,7 +75,8 @@ static void begin_region(struct lp_open_regions *regions, lp_open_stack *stack,
     if (lp_vector_push(stack, opened) < 0)
         regions->failed = true;
     else if (opened.is_unit)
-        sink->units.begin(sink->context, opened.unit, parent, record->node, record->time_ns);
+        sink->units.begin(sink->context, opened.unit, parent, record->node, record->time_ns,
+                          record->detail != LP_BEGIN_SKIPPED);
 }
 
 void lp_open_regions_apply(struct lp_open_regions *regions, uint32_t thread,

@@ -21,7 +21,8 @@ struct lp_open_regions {
     LP_VECTOR(lp_open_stack) threads; /* by thread index */
     struct lp_units units;
     uint64_t truncated, unbalanced;
-    bool failed; /* memory ran out */
+    bool skipped; /* some region began whose device work is left out */
+    bool failed;  /* memory ran out */
 };
 
 /** REGION_BEGIN, REGION_END and THREAD_EXIT of a thread; closed instances go to the sink. */

@@ -7,6 +7,7 @@
 #include "lib/capture/device.h"
 #include "lib/capture/driver.h"
 #include "lib/capture/recording.h"
+#include "lib/capture/sampler.h"
 
 /** Begin to keep host records; `ring_bytes` for each thread that records.
  * Regions that are open on a thread are reported as begun before, with the thread's first record.

@@ -44,6 +44,7 @@ struct lp_device_options {
     uint64_t pool_bytes;    /* most memory for records under way */
     bool memory_activities; /* copies and sets too */
     struct lp_names *names; /* kernel names go here; outlives the source */
+    bool sampled;           /* start() leaves records off: ops->collect() switches them */
     bool release;           /* close() gives the driver's profiler up for others */
     bool watch_captures;    /* know of stream captures, for counters */
 };
@@ -56,6 +57,9 @@ struct lp_device_ops {
     bool live;
     int (*start)(struct lp_device_source *source); /* also: resume */
     void (*pause)(struct lp_device_source *source);
+    /** Switch records and launch callbacks on and off inside a session that samples; NULL: cannot.
+     * @threads any thread */
+    void (*collect)(bool on);
     /** Ask the driver for what is complete; `force` also for what is not. May block. Called with no
      * lock held. */
     void (*flush)(struct lp_device_source *source, bool force);

@@ -31,9 +31,11 @@ static const struct lp_cupti *cupti;
 static lp_cupti_subscriber subscriber;
 static bool exceed_pool;           /* this CUPTI crashes on a NULL buffer: never refuse one */
 static uint8_t launch_kinds[1024]; /* callback id -> enum lp_launch_kind */
-static uint8_t graph_calls[1024];  /* callback id -> enum lp_graph_call */
-static bool watch_captures;        /* of the session that runs */
-static _Atomic int captures;       /* streams that are being captured */
+static uint16_t launch_calls[64];  /* callback ids of kernel and graph launches */
+static size_t launch_call_count;
+static uint8_t graph_calls[1024]; /* callback id -> enum lp_graph_call */
+static bool watch_captures;       /* of the session that runs */
+static _Atomic int captures;      /* streams that are being captured */
 
 /* A launch made while its stream is captured becomes a graph node instead of a kernel: CUPTI tells
  * of the node between the call's enter and exit, on the same thread. */
@@ -41,7 +43,7 @@ static __thread bool node_created;
 
 struct cupti_source {
     struct lp_device_source head;
-    bool memory_activities, release;
+    bool memory_activities, release, sampled;
     struct lp_buffer *taken;
     struct lp_cupti_decoder decoder;
     uint64_t refused_before, dropped;
@@ -194,6 +196,11 @@ static void list_calls(void)
 #define LAUNCH(kind, number, function) launch_kinds[number] = LP_LAUNCH_##kind;
     LP_CUPTI_LAUNCH_CALLS(LAUNCH)
 #undef LAUNCH
+    launch_call_count = 0;
+    for (uint16_t id = 0; id < sizeof(launch_kinds); id++)
+        if (launch_kinds[id] && launch_kinds[id] != LP_LAUNCH_MEMORY &&
+            launch_call_count < sizeof(launch_calls) / sizeof(launch_calls[0]))
+            launch_calls[launch_call_count++] = id;
 #define GRAPH(call, number, function) graph_calls[number] = LP_GRAPH_CALL_##call;
     LP_CUPTI_GRAPH_CALLS(GRAPH)
 #undef GRAPH
@@ -256,22 +263,23 @@ static void switch_callbacks(const struct cupti_source *source, uint32_t on)
 static const uint32_t memory_kinds[] = { LP_CUPTI_KIND_MEMCPY, LP_CUPTI_KIND_MEMCPY2,
                                          LP_CUPTI_KIND_MEMSET };
 
+/* What the callback of a launch tells must bring a record: kinds go on first and off last. */
 static int start(struct lp_device_source *head)
 {
     struct cupti_source *source = (struct cupti_source *)(void *)head;
-    int result;
+    int result = cupti->ActivityEnable(LP_CUPTI_KIND_CONCURRENT_KERNEL);
 
-    switch_callbacks(source, 1);
-    result = cupti->ActivityEnable(LP_CUPTI_KIND_CONCURRENT_KERNEL);
-    if (result != LP_CUPTI_SUCCESS) {
-        switch_callbacks(source, 0);
+    if (result != LP_CUPTI_SUCCESS)
         return lp_error(LLMPERF_ENODEVICE, "CUPTI records no kernels: %s (%d)",
                         lp_cupti_text(cupti, result), result);
-    }
     for (size_t i = 0;
          source->memory_activities && i < sizeof(memory_kinds) / sizeof(memory_kinds[0]); i++)
         cupti->ActivityEnable(memory_kinds[i]);
     cupti->ActivityEnable(LP_CUPTI_KIND_OVERHEAD);
+    if (source->sampled) /* That it works was seen; from here on the sampler switches. */
+        cupti->ActivityDisable(LP_CUPTI_KIND_CONCURRENT_KERNEL);
+    else
+        switch_callbacks(source, 1);
     return 0;
 }
 
@@ -279,12 +287,30 @@ static void pause_source(struct lp_device_source *head)
 {
     const struct cupti_source *source = (const struct cupti_source *)(const void *)head;
 
+    switch_callbacks(source, 0);
     cupti->ActivityDisable(LP_CUPTI_KIND_CONCURRENT_KERNEL);
     for (size_t i = 0;
          source->memory_activities && i < sizeof(memory_kinds) / sizeof(memory_kinds[0]); i++)
         cupti->ActivityDisable(memory_kinds[i]);
     cupti->ActivityDisable(LP_CUPTI_KIND_OVERHEAD);
-    switch_callbacks(source, 0);
+}
+
+/* Only the calls that this driver uses: switching one costs about as much as a launch callback. */
+static void switch_launches(uint32_t on)
+{
+    for (size_t i = 0; i < launch_call_count; i++)
+        cupti->EnableCallback(on, subscriber, LP_CUPTI_DOMAIN_DRIVER_API, launch_calls[i]);
+}
+
+static void collect(bool on)
+{
+    if (on) {
+        cupti->ActivityEnable(LP_CUPTI_KIND_CONCURRENT_KERNEL);
+        switch_launches(1);
+    } else {
+        switch_launches(0);
+        cupti->ActivityDisable(LP_CUPTI_KIND_CONCURRENT_KERNEL);
+    }
 }
 
 static void flush(struct lp_device_source *head, bool force)
@@ -363,8 +389,8 @@ static void discard_leftovers(struct cupti_source *source)
 int lp_device_open_cupti(const struct lp_device_options *options,
                          struct lp_device_source **source_out)
 {
-    static const struct lp_device_ops ops = { "cupti", true,    start,      pause_source, flush,
-                                              take,    deliver, read_stats, close_source };
+    static const struct lp_device_ops ops = { "cupti", true, start,   pause_source, collect,
+                                              flush,   take, deliver, read_stats,   close_source };
     int status = set_up_process(options->pool_bytes);
     struct cupti_source *source;
 
@@ -381,6 +407,7 @@ int lp_device_open_cupti(const struct lp_device_options *options,
     source->release = options->release;
     watch_captures = options->watch_captures;
     atomic_store(&captures, 0);
+    source->sampled = options->sampled;
     source->decoder.names = options->names;
     source->decoder.counters = options->watch_captures;
     source->refused_before = atomic_load(&pool.refused);

@@ -614,8 +614,9 @@ int lp_device_open_fake(const struct lp_device_options *options,
                         struct lp_device_source **source_out)
 {
     static const struct lp_device_ops ops = {
-        "fake",  false,      lp_finite_start, lp_finite_nothing, lp_finite_flush, lp_finite_nothing,
-        deliver, read_stats, close_player
+        "fake",     false,           lp_finite_start,   lp_finite_nothing,
+        NULL,       lp_finite_flush, lp_finite_nothing, deliver,
+        read_stats, close_player
     };
     struct player *player;
     int status;

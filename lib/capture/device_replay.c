@@ -477,9 +477,10 @@ static void close_replay(struct lp_device_source *source)
 int lp_device_open_replay(const struct lp_device_options *options,
                           struct lp_device_source **source_out)
 {
-    static const struct lp_device_ops ops = { "replay",          false,           lp_finite_start,
-                                              lp_finite_nothing, lp_finite_flush, lp_finite_nothing,
-                                              deliver,           read_stats,      close_replay };
+    static const struct lp_device_ops ops = { "replay",          false,   lp_finite_start,
+                                              lp_finite_nothing, NULL,    lp_finite_flush,
+                                              lp_finite_nothing, deliver, read_stats,
+                                              close_replay };
     struct replay *replay = calloc(1, sizeof(*replay));
     int status;
 

@@ -38,6 +38,7 @@ struct slot {
 
 struct live_source {
     struct lp_device_source head;
+    bool sampled;
     struct lp_buffer *taken;
     uint64_t refused_before, nameless;
     struct lp_activity_batch batch;
@@ -177,8 +178,7 @@ void lp_fake_launch(const char *name, uint32_t stream, uint64_t duration_ns)
 
 static int start(struct lp_device_source *head)
 {
-    (void)head;
-    atomic_store(&running, true);
+    atomic_store(&running, !((struct live_source *)(void *)head)->sampled);
     return 0;
 }
 
@@ -186,6 +186,11 @@ static void pause_source(struct lp_device_source *head)
 {
     (void)head;
     atomic_store(&running, false);
+}
+
+static void collect(bool on)
+{
+    atomic_store(&running, on);
 }
 
 static void flush(struct lp_device_source *head, bool force)
@@ -287,14 +292,15 @@ static void close_source(struct lp_device_source *head)
 
 int lp_fake_live_open(const struct lp_device_options *options, struct lp_device_source **source_out)
 {
-    static const struct lp_device_ops ops = { "fake", true,    start,      pause_source, flush,
-                                              take,   deliver, read_stats, close_source };
+    static const struct lp_device_ops ops = { "fake", true, start,   pause_source, collect,
+                                              flush,  take, deliver, read_stats,   close_source };
     struct live_source *source = calloc(1, sizeof(*source));
 
     if (!source)
         return lp_error(LLMPERF_ENOMEM, "out of memory");
     source->head.ops = &ops;
     source->head.names = options->names;
+    source->sampled = options->sampled;
     atomic_store(&running, false);
     discard(source);
     lp_buffer_pool_init(&pool, BUFFER_BYTES, options->pool_bytes);

@@ -7,6 +7,7 @@
 
 #include "lib/capture/nvtx_out.h"
 #include "lib/capture/region_hook.h"
+#include "lib/capture/sampler.h"
 #include "lib/capture/threads.h"
 #include "lib/record/paths.h"
 
@@ -24,7 +25,11 @@ static inline void lp_stack_open(struct lp_thread *thread, uint32_t node, uint32
         hook->begin(thread, node);
     if (lp_thread_recording()) /* Before the push: a thread that joins an epoch here tells what was
                                   open before. */
-        lp_thread_record(thread, LP_RECORD_REGION_BEGIN, 0, node, 0);
+        lp_thread_record(thread, LP_RECORD_REGION_BEGIN,
+                         atomic_load_explicit(&lp_sampler_on, memory_order_relaxed)
+                             ? lp_sampler_open(thread, node)
+                             : LP_BEGIN_NOW,
+                         node, 0);
     thread->owner[thread->depth] = owner;
     thread->stack[thread->depth++] = node;
     thread->node = node;
@@ -41,6 +46,8 @@ static inline void lp_stack_close_top(struct lp_thread *thread)
         lp_thread_record(thread, LP_RECORD_REGION_END, 0, node, 0);
     if ((thread->owner[thread->depth - 1] & ~LP_OWNER_CLOSED) == LP_OWNER_SELF)
         lp_nvtx_pop(node);
+    if (thread->window_depth == thread->depth)
+        lp_sampler_close(thread);
     thread->depth--;
     thread->node = thread->depth > 0 ? thread->stack[thread->depth - 1] : LP_PATH_ROOT;
     if (__builtin_expect(hook != NULL, 0))

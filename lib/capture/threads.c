@@ -7,6 +7,7 @@
 #include "lib/base/log.h"
 #include "lib/capture/capture.h"
 #include "lib/capture/region_hook.h"
+#include "lib/capture/sampler.h"
 #include "lib/capture/threads.h"
 #include "lib/record/graph_event.h"
 #include "lib/record/paths.h"
@@ -107,6 +108,8 @@ static void leave_thread(void *state)
         hook->leave(thread);
     if (lp_thread_recording())
         lp_thread_record(thread, LP_RECORD_THREAD_EXIT, 0, LP_PATH_ROOT, 0);
+    if (thread->window_depth > 0)
+        lp_sampler_close(thread);
     pthread_mutex_lock(&lock);
     thread->next_free = free_threads;
     free_threads = thread;
@@ -207,7 +210,8 @@ void lp_thread_launch(enum lp_launch_kind kind, uint32_t graph, uint32_t correla
 {
     struct lp_thread *thread = lp_thread_recording() ? lp_thread_get() : NULL;
 
-    if (thread)
+    if (thread &&
+        (!atomic_load_explicit(&lp_sampler_on, memory_order_relaxed) || lp_sampler_takes(thread)))
         lp_thread_record(thread, LP_RECORD_LAUNCH, (uint16_t)kind, thread->node,
                          LP_LAUNCH_VALUE(graph, correlation));
 }

@@ -178,19 +178,21 @@ void lp_limits_apply(const struct lp_limits *limits, const llmperf_region_stats 
                      bool device_known, llmperf_utilisation *out)
 {
     llmperf_utilisation_input input = LLMPERF_UTILISATION_INPUT_INIT;
+    /* Device time is that of the sampled share: so must be the work. */
+    double collected = 1 - region->skipped_fraction;
     /* Wall times are of complete instances only, device times of all. */
     bool whole = region->instances > 0 && region->truncated == 0 && region->wall_sum_ms > 0;
 
     *out = (llmperf_utilisation)LLMPERF_UTILISATION_INIT;
-    input.flops = work(region->flops);
-    input.bytes = work(region->bytes);
+    input.flops = work(region->flops) * collected;
+    input.bytes = work(region->bytes) * collected;
     input.time_ms = device_known ? region->gpu_busy_ms : NAN;
     input.peak_tflops = limits ? limits->peak.value : NAN;
     input.bandwidth_gbs = limits ? limits->bandwidth.value : NAN;
     input.l2_mb = limits ? limits->l2.value : NAN;
-    input.steps = (double)(region->instances + region->truncated);
+    input.steps = (double)(region->instances + region->truncated) * collected;
     /* Device work may run on after its region ended: the host does not hold it up then. */
     if (whole && input.time_ms > 0)
-        input.busy_share = fmin(1, input.time_ms / region->wall_sum_ms);
+        input.busy_share = fmin(1, input.time_ms / (region->wall_sum_ms * collected));
     llmperf_utilisation_compute(&input, out);
 }

@@ -90,6 +90,7 @@ static void put_region_work(struct lp_metrics *metrics, const struct lp_region_v
     lp_put_count(metrics, "context", region->context, LP_REASON_NOT_COUNTED);
     lp_put_count(metrics, "flops", region->flops, LP_REASON_NOT_COUNTED);
     lp_put_count(metrics, "bytes", region->bytes, LP_REASON_NOT_COUNTED);
+    lp_json_number(&metrics->json, "sampled_fraction", 1 - region->skipped_fraction);
     put_origin(metrics, "flops_origin", region->flops_origin);
     put_origin(metrics, "bytes_origin", region->bytes_origin);
     put_region_utilisation(metrics, view);
@@ -225,6 +226,7 @@ static void put_ledger(struct lp_metrics *metrics)
     lp_json_count(json, "records_duplicate", ledger->records_duplicate);
     lp_json_count(json, "records_late", ledger->records_late);
     lp_json_count(json, "graph_nodes_unmapped", ledger->graph_nodes_unmapped);
+    lp_json_count(json, "kernels_outside_window", ledger->kernels_outside_window);
     lp_put_count(metrics, "graphs_device_launchable", ledger->graphs_device_launchable,
                  LP_REASON_NOT_COLLECTED);
     lp_json_count(json, "regions_dropped", ledger->regions_dropped);

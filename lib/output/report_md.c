@@ -109,6 +109,7 @@ static void add_ledger_counts(const llmperf_ledger *ledger, struct lp_text *out)
     add_count(out, "Kernels attributed", ledger->kernels_attributed);
     add_count(out, "… launched outside of regions", ledger->kernels_outside);
     add_count(out, "Kernels without a known launch", ledger->kernels_unattributed);
+    add_count(out, "Kernels beside a sampling window", ledger->kernels_outside_window);
     add_count(out, "Launches without a kernel",
               counted ? ledger->launches_missing : LLMPERF_UNKNOWN);
     add_count(out, "Copy and set calls", counted ? ledger->memory_calls : LLMPERF_UNKNOWN);

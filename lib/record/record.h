@@ -8,7 +8,7 @@
 
 /** Kinds of host records. Values stand in recordings. */
 enum lp_record_kind {
-    LP_RECORD_REGION_BEGIN = 1, /* node opened; detail 1: it was open before collection started */
+    LP_RECORD_REGION_BEGIN = 1, /* node opened; detail: enum lp_begin */
     LP_RECORD_REGION_END = 2,   /* node closed; detail 1: closed because its thread ended */
     LP_RECORD_COUNT = 3,        /* node, detail = quantity, value = amount */
     LP_RECORD_LAUNCH = 4,       /* node, detail = enum lp_launch_kind, value = correlation id,
@@ -20,6 +20,13 @@ enum lp_record_kind {
     LP_RECORD_LOST = 8,        /* value records of this thread were dropped before this one */
     LP_RECORD_RANGE = 9        /* node of a range that is on no stack and ended here, value = its
                                   nanoseconds; detail 1: it was open before collection started */
+};
+
+/** How a region begins. Values stand in recordings. */
+enum lp_begin {
+    LP_BEGIN_NOW = 0,
+    LP_BEGIN_BEFORE = 1, /* it was open before collection started */
+    LP_BEGIN_SKIPPED = 2 /* sampling leaves its device work out */
 };
 
 /** What a launch call brings. Values stand in recordings. */

@@ -25,6 +25,7 @@ struct freezer {
     struct device_sums *sums;              /* by device row */
     uint64_t (*quantities)[LP_QUANTITIES]; /* by node, LLMPERF_UNKNOWN: not given */
     uint8_t (*origins)[LP_QUANTITIES];     /* by node, LLMPERF_WORK_… */
+    double *fractions;                     /* by node: share of its host time with device work */
     uint32_t nodes, process_id;
     struct lp_text scratch;
 };
@@ -245,7 +246,8 @@ static void fill_device(struct freezer *freezer, llmperf_region_stats *stats, ui
     stats->memset_count = sums.memsets;
     stats->memcpy_bytes = sums.memcpy_bytes;
     if (stats->instances > 0 && stats->truncated == 0)
-        stats->idle_ms = fmax(stats->wall_sum_ms - stats->gpu_busy_ms, 0);
+        stats->idle_ms =
+            fmax(stats->wall_sum_ms * (1 - stats->skipped_fraction) - stats->gpu_busy_ms, 0);
 }
 
 /* Without device rows: in a session that saw a device, no work is a known 0; without a device, and
@@ -253,14 +255,16 @@ static void fill_device(struct freezer *freezer, llmperf_region_stats *stats, ui
 static void fill_no_device(struct freezer *freezer, llmperf_region_stats *stats, uint32_t node)
 {
     bool unknown = freezer->profile->ledger.verdict == LLMPERF_VERDICT_NO_DEVICE ||
-                   atomic_load(&lp_path_get(node)->is_range);
+                   atomic_load(&lp_path_get(node)->is_range) || stats->skipped_fraction >= 1;
     double nothing = unknown ? NAN : 0;
 
     stats->device = -1;
     stats->gpu_busy_ms = stats->exclusive_gpu_busy_ms = stats->kernel_ms =
         stats->exclusive_kernel_ms = nothing;
     stats->memcpy_ms = stats->memset_ms = nothing;
-    stats->idle_ms = isnan(nothing) || stats->truncated > 0 ? NAN : stats->wall_sum_ms;
+    stats->idle_ms = isnan(nothing) || stats->truncated > 0
+                         ? NAN
+                         : stats->wall_sum_ms * (1 - stats->skipped_fraction);
     if (isnan(nothing))
         stats->kernel_count = stats->memcpy_count = stats->memset_count = stats->memcpy_bytes =
             LLMPERF_UNKNOWN;
@@ -276,6 +280,7 @@ static int add_region_row(struct freezer *freezer, uint32_t node, uint32_t row)
         return LLMPERF_ENOMEM;
     fill_wall(&region.stats, host);
     region.stats.idle_ms = NAN;
+    region.stats.skipped_fraction = 1 - freezer->fractions[node];
     if (row == LP_HASHMAP_NONE)
         fill_no_device(freezer, &region.stats, node);
     else
@@ -378,6 +383,17 @@ static int add_range_note(struct freezer *freezer)
                                      ranges);
 }
 
+static void fill_fractions(struct freezer *freezer)
+{
+    const struct lp_totals *totals = freezer->totals;
+
+    lp_iterations_fractions(&totals->iterations, totals->sampled, freezer->fractions,
+                            freezer->nodes);
+    for (uint32_t node = 0; totals->sampled && node < freezer->nodes; node++)
+        if (!isnan(totals->sampled_share))
+            freezer->fractions[node] = totals->sampled_share;
+}
+
 static int fill_profile(struct freezer *freezer)
 {
     struct lp_totals *totals = freezer->totals;
@@ -386,6 +402,7 @@ static int fill_profile(struct freezer *freezer)
     lp_totals_settle(totals);
     sum_devices(freezer);
     sum_quantities(freezer);
+    fill_fractions(freezer);
     freezer->profile->ledger.records_late = lp_totals_late(totals);
     if ((status = add_regions(freezer)) < 0 || (status = add_busy_fact(freezer)) < 0 ||
         (status = add_range_note(freezer)) < 0)
@@ -419,7 +436,9 @@ int lp_totals_freeze(struct lp_totals *totals, const llmperf_ledger *ledger, uin
     freezer.sums = calloc(totals->devices.count + 1, sizeof(*freezer.sums));
     freezer.quantities = calloc(freezer.nodes, sizeof(*freezer.quantities));
     freezer.origins = calloc(freezer.nodes, sizeof(*freezer.origins));
-    if (freezer.profile && freezer.paths && freezer.sums && freezer.quantities && freezer.origins) {
+    freezer.fractions = calloc(freezer.nodes, sizeof(*freezer.fractions));
+    if (freezer.profile && freezer.paths && freezer.sums && freezer.quantities && freezer.origins &&
+        freezer.fractions) {
         freezer.profile->ledger = *ledger;
         status = fill_profile(&freezer);
     } else {
@@ -429,6 +448,7 @@ int lp_totals_freeze(struct lp_totals *totals, const llmperf_ledger *ledger, uin
     free(freezer.sums);
     free(freezer.quantities);
     free(freezer.origins);
+    free(freezer.fractions);
     lp_text_clear(&freezer.scratch);
     if (status < 0)
         llmperf_profile_free(freezer.profile);

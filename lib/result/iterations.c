@@ -44,7 +44,7 @@ static struct lp_unit_work *make_work(struct lp_iterations *iterations, uint32_t
 }
 
 void lp_iterations_begin(struct lp_iterations *iterations, uint32_t unit, uint32_t parent,
-                         uint32_t node, uint64_t begin_ns)
+                         uint32_t node, uint64_t begin_ns, bool collected)
 {
     struct lp_unit_work *work = make_work(iterations, unit), fresh = { .unit = unit };
 
@@ -55,6 +55,7 @@ void lp_iterations_begin(struct lp_iterations *iterations, uint32_t unit, uint32
     fresh.parent = parent;
     fresh.node = node;
     fresh.begin_ns = begin_ns;
+    fresh.collected = collected;
     fresh.spans.items = work->spans.items;
     fresh.spans.capacity = work->spans.capacity;
     *work = fresh;
@@ -273,6 +274,12 @@ void lp_iterations_done(struct lp_iterations *iterations, uint32_t unit, bool wi
         iterations->failed = true;
         return;
     }
+    if (work->collected) {
+        stage->collected++;
+        stage->collected_ns += work->end_ns - work->begin_ns;
+        stage->activities += work->activities;
+    }
+    with_device = with_device && work->collected;
     row = make_row(work, stage->path, ++iterations->sequence, with_device);
     lp_iteration_ring_put(iterations->recent, &row);
     if (add_to_stage(stage, work, with_device) < 0)

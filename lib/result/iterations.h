@@ -20,6 +20,7 @@ struct lp_span {
 struct lp_unit_work {
     uint32_t unit, parent, node;
     bool ended, truncated;
+    bool collected; /* its device work is */
     uint64_t begin_ns, end_ns;
     uint64_t quantities[LP_QUANTITIES];
     uint64_t activities;
@@ -45,6 +46,8 @@ struct lp_stage_total {
     uint32_t node;
     char *path;
     struct lp_distribution times[LP_STAGE_TIMES];
+    uint64_t collected, collected_ns; /* instances with their device work, and their wall time */
+    uint64_t activities;              /* of these */
     struct lp_distribution *classes[LLMPERF_ITERATION_CLASSES]; /* NULL: did not run */
 };
 
@@ -62,7 +65,7 @@ struct lp_iterations {
 int lp_iterations_init(struct lp_iterations *iterations);
 
 void lp_iterations_begin(struct lp_iterations *iterations, uint32_t unit, uint32_t parent,
-                         uint32_t node, uint64_t begin_ns);
+                         uint32_t node, uint64_t begin_ns, bool collected);
 void lp_iterations_count(struct lp_iterations *iterations, uint32_t unit, uint32_t quantity,
                          uint64_t amount);
 
@@ -75,6 +78,14 @@ void lp_iterations_add(struct lp_iterations *iterations, const struct lp_activit
 
 /** A unit is complete: it becomes an iteration. `with_device`: device times mean something. */
 void lp_iterations_done(struct lp_iterations *iterations, uint32_t unit, bool with_device);
+
+/** Share of the host time of each path whose device work was collected. `sampled` false: all of it.
+ * Else that of the stage it lies in, or of the stages that lie in it together; 0 of neither. */
+void lp_iterations_fractions(const struct lp_iterations *iterations, bool sampled,
+                             double *fractions, uint32_t nodes);
+
+/** That of all sampled stages together; 0: none was. */
+double lp_iterations_fraction(const struct lp_iterations *iterations);
 
 /** Rows of what is done now into a profile. 0 or LLMPERF_ENOMEM. */
 int lp_iterations_freeze(const struct lp_iterations *iterations,

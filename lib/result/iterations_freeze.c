@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "lib/base/status.h"
+#include "lib/record/paths.h"
 #include "lib/result/iterations.h"
 #include "lib/result/profile_data.h"
 
@@ -110,6 +111,76 @@ static int add_recent(const struct lp_iterations *iterations,
                              : lp_error(LLMPERF_ENOMEM, "out of memory");
     }
     return status;
+}
+
+/* Stages that were sampled themselves; one around them was not. */
+static bool is_sampled(const struct lp_stage_total *stage)
+{
+    return stage->collected > 0;
+}
+
+/* Of what lies in a sampled stage: that stage's. */
+static void pass_down(const struct lp_iterations *iterations, double *fractions, uint32_t nodes)
+{
+    for (uint32_t node = LP_PATH_OTHER + 1; node < nodes; node++) {
+        uint32_t row = lp_hashmap_get(&iterations->stage_rows, node, 0);
+        const struct lp_stage_total *stage =
+            row == LP_HASHMAP_NONE ? NULL : &iterations->stages.items[row];
+
+        if (fractions[lp_path_get(node)->parent] > 0)
+            fractions[node] = fractions[lp_path_get(node)->parent];
+        else if (stage && is_sampled(stage) && stage->times[LP_STAGE_WALL].sum_ns > 0)
+            fractions[node] =
+                (double)stage->collected_ns / (double)stage->times[LP_STAGE_WALL].sum_ns;
+    }
+}
+
+/* Of what lies around sampled stages: that of all of them together. */
+static void pass_up(const struct lp_iterations *iterations, double *fractions, uint32_t node)
+{
+    uint64_t collected_ns = 0, all_ns = 0;
+
+    for (size_t i = 0; i < iterations->stages.count; i++) {
+        const struct lp_stage_total *stage = &iterations->stages.items[i];
+        uint32_t above = stage->node;
+
+        while (above != LP_PATH_ROOT && above != node)
+            above = lp_path_get(above)->parent;
+        if (above != node || !is_sampled(stage))
+            continue;
+        collected_ns += stage->collected_ns;
+        all_ns += stage->times[LP_STAGE_WALL].sum_ns;
+    }
+    if (all_ns > 0)
+        fractions[node] = (double)collected_ns / (double)all_ns;
+}
+
+void lp_iterations_fractions(const struct lp_iterations *iterations, bool sampled,
+                             double *fractions, uint32_t nodes)
+{
+    for (uint32_t node = 0; node < nodes; node++)
+        fractions[node] = sampled ? 0 : 1;
+    if (!sampled)
+        return;
+    pass_down(iterations, fractions, nodes);
+    for (uint32_t node = LP_PATH_OTHER + 1; node < nodes; node++)
+        if (fractions[node] <= 0)
+            pass_up(iterations, fractions, node);
+}
+
+double lp_iterations_fraction(const struct lp_iterations *iterations)
+{
+    uint64_t collected_ns = 0, all_ns = 0;
+
+    for (size_t i = 0; i < iterations->stages.count; i++) {
+        const struct lp_stage_total *stage = &iterations->stages.items[i];
+
+        if (!is_sampled(stage))
+            continue;
+        collected_ns += stage->collected_ns;
+        all_ns += stage->times[LP_STAGE_WALL].sum_ns;
+    }
+    return all_ns > 0 ? (double)collected_ns / (double)all_ns : 0;
 }
 
 int lp_iterations_freeze(const struct lp_iterations *iterations,

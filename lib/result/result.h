@@ -68,6 +68,23 @@ struct lp_attribution_sink lp_totals_sink(struct lp_totals *totals);
 bool lp_totals_iteration(const struct lp_totals *totals, uint64_t after,
                          llmperf_iteration *iteration_out);
 
+/** What sampling saw of the stages with one label. */
+struct lp_stage_sample {
+    uint64_t collected, all;       /* instances */
+    uint64_t collected_ns, all_ns; /* their host time */
+    uint64_t activities;           /* of the collected ones */
+};
+
+void lp_totals_stage_sample(const struct lp_totals *totals, const char *label,
+                            struct lp_stage_sample *sample_out);
+
+/** Is device work collected in part only? @param share  Of the time, for everything alike; NaN: by
+ * instances of stages. */
+void lp_totals_sample(struct lp_totals *totals, bool sampled, double share);
+
+/** Share of the host time of sampled stages whose device work was collected; 1: all of it. */
+double lp_totals_sampled_fraction(const struct lp_totals *totals);
+
 /** Records so far that came after their time was closed, and whether memory ran out (then totals
  * are short). */
 uint64_t lp_totals_late(const struct lp_totals *totals);

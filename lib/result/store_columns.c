@@ -42,6 +42,7 @@ static const struct lp_store_column ledger_columns[] = {
     { LEDGER(NUMBER, attributed_gpu_time_share) },
     { LEDGER(WORD, verdict) },
     { LEDGER(COUNT, graphs_device_launchable) },
+    { LEDGER(COUNT, kernels_outside_window) },
 };
 
 static const struct lp_store_column region_columns[] = {
@@ -79,6 +80,7 @@ static const struct lp_store_column region_columns[] = {
     { REGION(COUNT, context) },
     { REGION(COUNT, flops) },
     { REGION(COUNT, bytes) },
+    { REGION(NUMBER, skipped_fraction) },
     { REGION(WORD, flops_origin) },
     { REGION(WORD, bytes_origin) },
     { "wall_histogram", LP_COLUMN_BLOB, offsetof(struct lp_region_row, wall) },

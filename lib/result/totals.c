@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/record/paths.h"
 #include "lib/result/kernel_name.h"
@@ -125,6 +127,37 @@ void lp_totals_derive_work(struct lp_totals *totals, struct lp_unit_work *unit)
         unit->quantities[LLMPERF_QUANTITY_FLOPS] = flops;
     if (unit->quantities[LLMPERF_QUANTITY_BYTES] == 0)
         unit->quantities[LLMPERF_QUANTITY_BYTES] = bytes;
+}
+
+void lp_totals_stage_sample(const struct lp_totals *totals, const char *label,
+                            struct lp_stage_sample *sample_out)
+{
+    *sample_out = (struct lp_stage_sample){ 0 };
+    for (size_t i = 0; i < totals->iterations.stages.count; i++) {
+        const struct lp_stage_total *stage = &totals->iterations.stages.items[i];
+
+        if (strcmp(lp_path_get(stage->node)->label, label) != 0)
+            continue;
+        sample_out->collected += stage->collected;
+        sample_out->collected_ns += stage->collected_ns;
+        sample_out->all += stage->times[LP_STAGE_WALL].count;
+        sample_out->all_ns += stage->times[LP_STAGE_WALL].sum_ns;
+        sample_out->activities += stage->activities;
+    }
+}
+
+void lp_totals_sample(struct lp_totals *totals, bool sampled, double share)
+{
+    totals->sampled = sampled;
+    totals->sampled_share = share;
+}
+
+double lp_totals_sampled_fraction(const struct lp_totals *totals)
+{
+    if (!totals->sampled)
+        return 1;
+    return isnan(totals->sampled_share) ? lp_iterations_fraction(&totals->iterations)
+                                        : totals->sampled_share;
 }
 
 bool lp_totals_iteration(const struct lp_totals *totals, uint64_t after,

@@ -52,6 +52,8 @@ struct lp_totals {
     struct lp_hashmap device_rows, kernel_rows;
     struct lp_iterations iterations;
     struct lp_work_source work_source;
+    bool sampled;
+    double sampled_share; /* of the time, for all regions alike; NaN: by stages */
     struct lp_classifier classifier;
     struct lp_counter_totals *counters; /* NULL: none */
     uint32_t last_kernel;               /* row of the activity before */

@@ -22,11 +22,11 @@ static void take_activities(void *context, const struct lp_activity *activities,
 }
 
 static void begin_unit(void *context, uint32_t unit, uint32_t parent, uint32_t node,
-                       uint64_t begin_ns)
+                       uint64_t begin_ns, bool collected)
 {
     struct lp_totals *totals = context;
 
-    lp_iterations_begin(&totals->iterations, unit, parent, node, begin_ns);
+    lp_iterations_begin(&totals->iterations, unit, parent, node, begin_ns, collected);
 }
 
 static void count_unit(void *context, uint32_t unit, uint32_t quantity, uint64_t amount)

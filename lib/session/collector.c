@@ -85,6 +85,8 @@ static void collect_outstanding(struct llmperf_session *session)
 
 static void stop_capture(struct llmperf_session *session)
 {
+    if (session->source && may_call_driver(session))
+        lp_sampling_end(session);
     if (session->source && !session->paused && may_call_driver(session))
         session->source->ops->pause(session->source);
     if (!session->source || session->source->ops->live)
@@ -117,6 +119,7 @@ static int resume_session(struct llmperf_session *session)
         lp_capture_begin(session->options.ring_bytes);
     if (session->counters)
         lp_counters_pause(session->counters, false);
+    lp_sampling_begin(session);
     session->paused = false;
     return 0;
 }
@@ -220,6 +223,7 @@ void *lp_session_collect(void *context)
         request = lp_request_take(&session->requests);
         now = lp_clock_now();
         do_round(session, now - session->flushed_ns >= FLUSH_NS, false);
+        lp_sampling_adjust(session, now);
         if (now - session->committed_ns >= commit_period(session))
             lp_session_commit(session, true);
         if (!request)

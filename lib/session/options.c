@@ -95,10 +95,12 @@ static int take_options(struct lp_options *options, const llmperf_session_option
                         whole.ring_bytes, RING_BYTES_MAX);
     options->source = whole.device_source;
     options->flags = whole.flags;
+    options->overhead_budget_permille = whole.overhead_budget_permille;
     options->ring_bytes = whole.ring_bytes ? whole.ring_bytes : UINT64_C(4) << 20;
     options->pool_bytes = whole.pool_bytes ? whole.pool_bytes : UINT64_C(256) << 20;
     if ((status = choose_tier(options, whole.tier)) < 0 ||
         (status = choose_run_dir(options, &whole)) < 0 ||
+        (status = copy(&options->sample_regions, whole.sample_regions)) < 0 ||
         (status = copy(&options->model_path, whole.model_path)) < 0 ||
         (status = copy(&options->device_path, whole.device_path)) < 0 ||
         (status = copy(&options->record_path, whole.record_path)) < 0 ||
@@ -131,6 +133,7 @@ void lp_options_clear(struct lp_options *options)
 {
     free(options->run_dir);
     free(options->run_id);
+    free(options->sample_regions);
     free(options->model_path);
     free(options->device_path);
     free(options->record_path);

@@ -315,6 +315,7 @@ static void free_session(struct llmperf_session *session)
     lp_given_clear(&session->given);
     lp_names_clear(&session->names);
     lp_requests_clear(&session->requests);
+    lp_sampling_clear(&session->sampling);
     lp_options_clear(&session->options);
     free(session->environment);
     free(session->run_file);
@@ -326,7 +327,9 @@ static int start_session(struct llmperf_session *session)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     int status;
 
-    if ((status = make_pipeline(session)) < 0 || (status = lp_session_choose_source(session)) < 0 ||
+    if ((status = lp_sampling_init(&session->sampling, session->options.sample_regions,
+                                   session->options.overhead_budget_permille)) < 0 ||
+        (status = make_pipeline(session)) < 0 || (status = lp_session_choose_source(session)) < 0 ||
         (status = lp_session_counters_open(session)) < 0 || (status = prepare_run(session)) < 0)
         return status;
     pthread_once(&once, register_exit);
@@ -338,6 +341,7 @@ static int start_session(struct llmperf_session *session)
     lp_capture_on_first_use(register_exit);
     if (!session->source || session->source->ops->live)
         lp_capture_begin(session->options.ring_bytes);
+    lp_sampling_begin(session);
     if ((status = start_collector(session)) < 0)
         lp_capture_end();
     return status;

@@ -15,6 +15,7 @@
 #include "lib/session/given.h"
 #include "lib/session/options.h"
 #include "lib/session/request.h"
+#include "lib/session/sampling.h"
 #include "lib/session/stage_work.h"
 
 struct llmperf_session {
@@ -49,6 +50,7 @@ struct llmperf_session {
     struct lp_store *store;            /* NULL: nothing is written */
     char *environment;                 /* JSON */
     bool environment_has_driver;
+    struct lp_sampling sampling;
     bool paused;
     _Atomic bool driver_gone; /* it may not be called any more */
     bool playing;             /* a finite source that is not over */

@@ -16,6 +16,7 @@ static int open_source(struct llmperf_session *session, uint32_t kind,
         .pool_bytes = session->options.pool_bytes,
         .memory_activities = session->options.tier != LLMPERF_TIER_LIGHT,
         .watch_captures = session->options.tier == LLMPERF_TIER_COUNTERS,
+        .sampled = lp_session_samples(session),
         .release = (session->options.flags & LLMPERF_SESSION_RELEASE) != 0,
         .names = &session->names,
     };

@@ -40,6 +40,16 @@ void lp_session_environment(struct llmperf_session *session)
     session->environment_has_driver = with_driver;
 }
 
+/* Of the time, in windows for all threads; NaN: instances of regions are sampled instead. */
+static double window_share(const struct llmperf_session *session)
+{
+    uint64_t now_ns = session->stop_ns ? session->stop_ns : lp_clock_now();
+
+    if (session->sampling.window_sum_ns == 0)
+        return NAN;
+    return (double)session->sampling.window_sum_ns / (double)(now_ns - session->start_ns);
+}
+
 static void fill_ledger(struct llmperf_session *session, llmperf_ledger *ledger,
                         struct lp_device_stats *stats)
 {
@@ -54,6 +64,9 @@ static void fill_ledger(struct llmperf_session *session, llmperf_ledger *ledger,
         (session->source &&
          session->failed < 0)) /* What it did not bring may be in the part that is lost. */
         ledger->verdict = LLMPERF_VERDICT_INCOMPLETE;
+    lp_totals_sample(session->totals, lp_attribution_is_sampled(session->attribution),
+                     window_share(session));
+    ledger->sampled_fraction = lp_totals_sampled_fraction(session->totals);
     ledger->records_dropped = stats->records_dropped;
     ledger->records_incomplete += stats->records_incomplete;
     ledger->cupti_overhead_ms = stats->has_overhead ? (double)stats->overhead_ns / 1e6 : NAN;

@@ -117,7 +117,7 @@ static void count_activities(void *context, struct lp_activity *activities, size
 static struct counts count_recording(const char *path)
 {
     struct lp_names names = { 0 };
-    struct lp_device_options options = { path, 0, true, &names, false, false };
+    struct lp_device_options options = { .path = path, .memory_activities = true, .names = &names };
     struct counts counts = { 0 };
     struct lp_device_sink sink = { &counts, count_host, count_activities, NULL, NULL, NULL };
     struct lp_device_source *source = NULL;

@@ -168,13 +168,17 @@ void check_ledger(const llmperf_profile *profile, const llmperf_ledger *expected
         const char *name;
         size_t offset;
     } numbers[] = {
-        NUMBER(launches_expected),    NUMBER(graph_launches),     NUMBER(memory_calls),
-        NUMBER(kernels_seen),         NUMBER(graph_kernels_seen), NUMBER(memory_seen),
-        NUMBER(kernels_attributed),   NUMBER(kernels_outside),    NUMBER(kernels_unattributed),
-        NUMBER(launches_missing),     NUMBER(records_dropped),    NUMBER(records_invalid_time),
-        NUMBER(records_incomplete),   NUMBER(records_duplicate),  NUMBER(records_late),
-        NUMBER(graph_nodes_unmapped), NUMBER(regions_dropped),    NUMBER(regions_truncated),
-        NUMBER(regions_unbalanced),   NUMBER(graphs_device_launchable),
+        NUMBER(launches_expected),      NUMBER(graph_launches),
+        NUMBER(memory_calls),           NUMBER(kernels_seen),
+        NUMBER(graph_kernels_seen),     NUMBER(memory_seen),
+        NUMBER(kernels_attributed),     NUMBER(kernels_outside),
+        NUMBER(kernels_unattributed),   NUMBER(launches_missing),
+        NUMBER(records_dropped),        NUMBER(records_invalid_time),
+        NUMBER(records_incomplete),     NUMBER(records_duplicate),
+        NUMBER(records_late),           NUMBER(graph_nodes_unmapped),
+        NUMBER(regions_dropped),        NUMBER(regions_truncated),
+        NUMBER(regions_unbalanced),     NUMBER(graphs_device_launchable),
+        NUMBER(kernels_outside_window),
     };
 #undef NUMBER
     const llmperf_ledger ledger = ledger_of(profile);

@@ -78,7 +78,10 @@ static void clear(struct facts *facts)
 
 static int play_file(struct facts *facts, const char *path, bool memory_activities)
 {
-    struct lp_device_options options = { path, 1 << 20, memory_activities, &facts->names, false, false };
+    struct lp_device_options options = { .path = path,
+                                         .pool_bytes = 1 << 20,
+                                         .memory_activities = memory_activities,
+                                         .names = &facts->names };
     struct lp_device_sink sink = { facts, take_host, take_activities, NULL, NULL, NULL };
     struct lp_device_source *source = NULL;
     int status = lp_device_open_fake(&options, &source);
@@ -559,7 +562,9 @@ static void *launch_many(void *stream)
 
 static struct lp_device_source *open_live(struct facts *facts, uint64_t pool_bytes)
 {
-    struct lp_device_options options = { NULL, pool_bytes, true, &facts->names, false, false };
+    struct lp_device_options options = { .pool_bytes = pool_bytes,
+                                         .memory_activities = true,
+                                         .names = &facts->names };
     struct lp_device_source *source = NULL;
 
     assert_int_equal(lp_device_open_fake(&options, &source), 0);

@@ -104,7 +104,8 @@ static void check_instance(size_t count)
     shuffle(kernels, count);
     sums = count_slowly(kernels, count);
     assert_int_equal(lp_iterations_init(&iterations), 0);
-    lp_iterations_begin(&iterations, UNIT, 0, lp_path_intern(LP_PATH_ROOT, "LLM@prefill"), 1000);
+    lp_iterations_begin(&iterations, UNIT, 0, lp_path_intern(LP_PATH_ROOT, "LLM@prefill"), 1000,
+                        true);
     for (size_t i = 0; i < count; i++)
         lp_iterations_add(&iterations, &kernels[i], 3);
     assert_non_null(lp_iterations_end(&iterations, UNIT, 2000, false));
@@ -140,7 +141,8 @@ static void late_work_of_a_finished_instance_changes_nothing_but_a_count(void **
 
     (void)state;
     assert_int_equal(lp_iterations_init(&iterations), 0);
-    lp_iterations_begin(&iterations, UNIT, 0, lp_path_intern(LP_PATH_ROOT, "LLM@prefill"), 1000);
+    lp_iterations_begin(&iterations, UNIT, 0, lp_path_intern(LP_PATH_ROOT, "LLM@prefill"), 1000,
+                        true);
     lp_iterations_end(&iterations, UNIT, 2000, false);
     lp_iterations_done(&iterations, UNIT, true);
     lp_iterations_add(&iterations, &kernel, 0);

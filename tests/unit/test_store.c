@@ -107,6 +107,7 @@ static const struct field ledger_fields[] = {
     { LEDGER(WORD, verdict) },
     { LEDGER(RESERVED, reserved) },
     { LEDGER(COUNT, graphs_device_launchable) },
+    { LEDGER(COUNT, kernels_outside_window) },
 };
 
 static const struct field region_fields[] = {
@@ -145,6 +146,7 @@ static const struct field region_fields[] = {
     { REGION(COUNT, context) },
     { REGION(COUNT, flops) },
     { REGION(COUNT, bytes) },
+    { REGION(NUMBER, skipped_fraction) },
     { REGION(WORD, flops_origin) },
     { REGION(WORD, bytes_origin) },
 };

@@ -239,6 +239,7 @@ class llmperf_ledger(Structure):
         ("verdict", c_uint32),
         ("reserved", c_uint32),
         ("graphs_device_launchable", c_uint64),
+        ("kernels_outside_window", c_uint64),
     ]
 
 
@@ -281,6 +282,7 @@ class llmperf_region_stats(Structure):
         ("context", c_uint64),
         ("flops", c_uint64),
         ("bytes", c_uint64),
+        ("skipped_fraction", c_double),
         ("flops_origin", c_uint32),
         ("bytes_origin", c_uint32),
     ]
@@ -471,6 +473,7 @@ class llmperf_session_options(Structure):
         ("keep_trace", c_uint32),
         ("flags", c_uint32),
         ("reserved", c_uint32),
+        ("sample_regions", c_char_p),
     ]
 
 

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Collecting device activity for some instances of chosen regions only. A window is open while
+ * such an instance is; one at a time in the process, and only what its own thread launches belongs
+ * to it. Between windows the driver reports nothing, so that it costs nothing. The collector may
+ * open a window for all threads instead, for programs that mark no such regions. */
+#ifndef LP_CAPTURE_SAMPLER_H
+#define LP_CAPTURE_SAMPLER_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/capture/threads.h"
+
+#define LP_SAMPLER_LABELS 8u
+
+/** Is sampling on? Off: everything is collected. */
+extern _Atomic bool lp_sampler_on;
+
+/** Sample instances of these labels, the first one and then one of `every`, at random distances.
+ * `collect` switches the driver's records on and off, from any thread. @threads collector only */
+void lp_sampler_begin(const char *const *labels, size_t count, uint32_t every,
+                      void (*collect)(bool on));
+
+/** Close what is open; everything is collected from now on as the source has it. */
+void lp_sampler_end(void);
+
+/** 1 of `every` instances of label `index` from now on. @threads any thread */
+void lp_sampler_set(size_t index, uint32_t every);
+
+/** Instances of any of the labels that were begun so far. */
+uint64_t lp_sampler_seen(void);
+
+/** Open a window for all threads, if no other is open; close it. @threads collector only */
+bool lp_sampler_open_all(void);
+void lp_sampler_close_all(void);
+
+/** A region begins on its thread: 0: it lies in a window of this thread; 2: it does not. */
+uint16_t lp_sampler_open(struct lp_thread *thread, uint32_t node);
+
+/** The region that opened this thread's window has ended. */
+void lp_sampler_close(struct lp_thread *thread);
+
+/** Does what this thread launches belong to an open window? */
+bool lp_sampler_takes(const struct lp_thread *thread);
+
+#endif

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/session/sampling.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/clock.h"
+#include "lib/base/status.h"
+#include "lib/base/text.h"
+#include "lib/session/session.h"
+
+#define DEFAULT_REGIONS "LLM@prefill,LLM@decode_step"
+#define DEFAULT_BUDGET  10u                  /* permille */
+#define LOOK_NS         UINT64_C(200000000)  /* between two looks */
+#define ALONE_NS        UINT64_C(1000000000) /* without an instance: the program marks none */
+#define WINDOW_NS       UINT64_C(20000000)   /* length of a window for all threads */
+#define EVERY_FIRST     50u                  /* before anything is known of an instance */
+#define EVERY_MAX       1000000u
+
+/* Until it was measured: eager launches cost 0.6 us more with records on an H200, kernels of graphs
+ * 0.16 us. */
+#define KERNEL_NS     600.0
+#define KERNEL_MIN_NS 100.0
+#define SWITCH_NS     5000.0
+#define ENOUGH        20.0 /* instances of each kind that a difference of means rests on */
+
+static int add_label(struct lp_sampling *sampling, const char *text, size_t length)
+{
+    char *label;
+
+    if (length == 0 || sampling->count == LP_SAMPLED_LABELS)
+        return lp_error(LLMPERF_EINVAL,
+                        "sample_regions takes up to %u labels with commas between them",
+                        LP_SAMPLED_LABELS);
+    if (!(label = malloc(length + 5)))
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    strcpy(label, memchr(text, '@', length) ? "" : "LLM@");
+    strncat(label, text, length);
+    sampling->labels[sampling->count].label = label;
+    sampling->labels[sampling->count++].every = EVERY_FIRST;
+    return 0;
+}
+
+int lp_sampling_init(struct lp_sampling *sampling, const char *regions, uint32_t budget_permille)
+{
+    const char *at = regions && *regions ? regions : DEFAULT_REGIONS;
+    int status = 0;
+
+    *sampling = (struct lp_sampling){ .switch_ns = SWITCH_NS };
+    sampling->budget = (budget_permille ? budget_permille : DEFAULT_BUDGET) / 1000.0;
+    while (status == 0) {
+        size_t length = strcspn(at, ",");
+
+        status = add_label(sampling, at, length);
+        if (!at[length])
+            break;
+        at += length + 1;
+    }
+    return status;
+}
+
+void lp_sampling_clear(struct lp_sampling *sampling)
+{
+    for (uint32_t i = 0; i < sampling->count; i++)
+        free(sampling->labels[i].label);
+    sampling->count = 0;
+}
+
+bool lp_session_samples(const struct llmperf_session *session)
+{
+    return session->options.tier == LLMPERF_TIER_LIGHT && session->sampling.budget < 1;
+}
+
+/* The best of a few: what else the machine does is not its cost. */
+static double measure_switch(void (*collect)(bool on))
+{
+    uint64_t best = UINT64_MAX;
+
+    for (int i = 0; i < 5; i++) {
+        uint64_t before = lp_clock_now(), taken;
+
+        collect(true);
+        collect(false);
+        taken = lp_clock_now() - before;
+        best = taken < best ? taken : best;
+    }
+    return (double)best;
+}
+
+void lp_sampling_begin(struct llmperf_session *session)
+{
+    struct lp_sampling *sampling = &session->sampling;
+    const char *labels[LP_SAMPLED_LABELS];
+
+    if (!lp_session_samples(session) || !session->source || !session->source->ops->collect)
+        return;
+    for (uint32_t i = 0; i < sampling->count; i++)
+        labels[i] = sampling->labels[i].label;
+    sampling->switch_ns = measure_switch(session->source->ops->collect);
+    sampling->on = true;
+    sampling->seen_ns = sampling->looked_ns = lp_clock_now();
+    lp_attribution_sample(session->attribution);
+    lp_sampler_begin(labels, sampling->count, EVERY_FIRST, session->source->ops->collect);
+    for (uint32_t i = 0; i < sampling->count; i++)
+        lp_sampler_set(i, sampling->labels[i].every);
+}
+
+static void close_window(struct llmperf_session *session, uint64_t now_ns)
+{
+    struct lp_sampling *sampling = &session->sampling;
+
+    if (sampling->window_ns == 0)
+        return;
+    lp_sampler_close_all();
+    sampling->window_sum_ns += now_ns - sampling->window_ns;
+    sampling->window_ns = 0;
+}
+
+void lp_sampling_end(struct llmperf_session *session)
+{
+    if (!session->sampling.on)
+        return;
+    close_window(session, lp_clock_now());
+    lp_sampler_end();
+    session->sampling.on = false;
+}
+
+/* Programs without such regions: windows for all threads, so far apart that what the last one
+ * brought stays in the budget. */
+static void adjust_windows(struct llmperf_session *session, uint64_t now_ns)
+{
+    struct lp_sampling *sampling = &session->sampling;
+    double cost_ns;
+
+    if (sampling->window_ns > 0 && now_ns - sampling->window_ns >= WINDOW_NS) {
+        close_window(session, now_ns);
+        cost_ns = (double)(session->activities - sampling->window_activities) * KERNEL_NS +
+                  sampling->switch_ns;
+        sampling->spent_ns += cost_ns;
+        sampling->next_ns = now_ns + (uint64_t)fmin(cost_ns / sampling->budget, 1e11);
+    } else if (sampling->window_ns == 0 && now_ns >= sampling->next_ns &&
+               now_ns - sampling->seen_ns >= ALONE_NS && lp_sampler_open_all()) {
+        sampling->window_ns = now_ns;
+        sampling->window_activities = session->activities;
+    }
+}
+
+/* The cost of collecting an instance: the difference of the means with and without, once both rest
+ * on enough of them. */
+static void learn_cost(struct lp_sampled_label *label, const struct lp_stage_sample *now)
+{
+    double collected = (double)(now->collected - label->collected);
+    double skipped = (double)(now->all - label->all) - collected;
+    double collected_ns = (double)(now->collected_ns - label->collected_ns);
+    double skipped_ns = (double)(now->all_ns - label->all_ns) - collected_ns;
+    double kernels = now->collected ? (double)now->activities / (double)now->collected : 0;
+    double cost_ns;
+
+    if (collected < 1 || skipped < 1)
+        return;
+    cost_ns = fmax(collected_ns / collected - skipped_ns / skipped, kernels * KERNEL_MIN_NS);
+    label->cost_ns =
+        (label->cost_ns * label->seen + cost_ns * collected) / (label->seen + collected);
+    label->seen = fmin(label->seen + collected, 10 * ENOUGH); /* older ones fade */
+}
+
+static void adjust_label(struct llmperf_session *session, uint32_t index)
+{
+    struct lp_sampling *sampling = &session->sampling;
+    struct lp_sampled_label *label = &sampling->labels[index];
+    struct lp_stage_sample now = { 0 };
+    double cost_ns, mean_ns, every;
+
+    lp_totals_stage_sample(session->totals, label->label, &now);
+    if (now.collected == 0 || now.all == label->all)
+        return;
+    learn_cost(label, &now);
+    cost_ns = (double)now.activities / (double)now.collected * KERNEL_NS;
+    if (label->seen >= ENOUGH)
+        cost_ns = label->cost_ns;
+    cost_ns += sampling->switch_ns;
+    sampling->spent_ns += cost_ns * (double)(now.collected - label->collected);
+    mean_ns = (double)(now.all_ns - label->all_ns) / (double)(now.all - label->all);
+    every = ceil(cost_ns / (sampling->budget * fmax(mean_ns, 1)));
+    label->every = (uint32_t)fmin(fmax(every, 1), EVERY_MAX);
+    lp_sampler_set(index, label->every);
+    label->collected = now.collected;
+    label->all = now.all;
+    label->collected_ns = now.collected_ns;
+    label->all_ns = now.all_ns;
+    label->activities = now.activities;
+}
+
+void lp_sampling_adjust(struct llmperf_session *session, uint64_t now_ns)
+{
+    struct lp_sampling *sampling = &session->sampling;
+    uint64_t seen;
+
+    if (!sampling->on)
+        return;
+    if ((seen = lp_sampler_seen()) != sampling->seen) {
+        sampling->seen = seen;
+        sampling->seen_ns = now_ns;
+    }
+    adjust_windows(session, now_ns);
+    if (now_ns - sampling->looked_ns < LOOK_NS)
+        return;
+    sampling->looked_ns = now_ns;
+    for (uint32_t i = 0; i < sampling->count; i++)
+        adjust_label(session, i);
+}
+
+double lp_sampling_cost(const struct lp_sampling *sampling, uint64_t duration_ns)
+{
+    return duration_ns ? sampling->spent_ns / (double)duration_ns : 0;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Tier light: how much is collected, so that it costs no more than the budget. For lib/session, on
+ * the collector thread. */
+#ifndef LP_SESSION_SAMPLING_H
+#define LP_SESSION_SAMPLING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct llmperf_session;
+
+#define LP_SAMPLED_LABELS 8u
+
+/** What is known of one sampled label. */
+struct lp_sampled_label {
+    char *label;
+    uint32_t every;          /* 1 of so many instances */
+    uint64_t collected, all; /* instances at the last look */
+    uint64_t collected_ns, all_ns, activities;
+    double cost_ns; /* of collecting one instance, measured; 0: not yet */
+    double seen;    /* instances that cost_ns rests on */
+};
+
+struct lp_sampling {
+    bool on;
+    struct lp_sampled_label labels[LP_SAMPLED_LABELS];
+    uint32_t count;
+    double budget;      /* share of the time, 0.01 is 1 % */
+    double switch_ns;   /* of switching records on and off, measured */
+    uint64_t looked_ns; /* last look */
+    uint64_t seen;      /* instances of the labels at the last look */
+    uint64_t seen_ns;   /* when there was a new one last */
+    uint64_t window_ns; /* begin of the open window for all threads; 0: none is open */
+    uint64_t next_ns;   /* begin of the next one */
+    uint64_t window_sum_ns, window_activities; /* of those that are over */
+    double spent_ns;                           /* estimated cost so far */
+};
+
+/** Sample the regions of a comma-separated list (NULL: prefill and decode_step). 0 or
+ * LLMPERF_EINVAL, LLMPERF_ENOMEM. */
+int lp_sampling_init(struct lp_sampling *sampling, const char *regions, uint32_t budget_permille);
+void lp_sampling_clear(struct lp_sampling *sampling);
+
+/** Does this session sample, once it has a source that can? */
+bool lp_session_samples(const struct llmperf_session *session);
+
+/** Begin and end with the source's collection. */
+void lp_sampling_begin(struct llmperf_session *session);
+void lp_sampling_end(struct llmperf_session *session);
+
+/** Look at what it costs and choose how much is collected from now on. */
+void lp_sampling_adjust(struct llmperf_session *session, uint64_t now_ns);
+
+/** Estimated cost so far, share of the time. */
+double lp_sampling_cost(const struct lp_sampling *sampling, uint64_t duration_ns);
+
+#endif

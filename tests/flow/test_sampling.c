@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Tier light on the fake device of running threads: what is collected is whole instances, and each
+ * number says its share. */
+#include <math.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "lib/capture/device_fake.h"
+#include "tests/support/play.h"
+
+#define KERNELS 20
+
+static llmperf_session *start_light(uint32_t budget_permille, const char *regions)
+{
+    llmperf_session_options options = LLMPERF_SESSION_OPTIONS_INIT;
+    llmperf_session *session = NULL;
+
+    options.tier = LLMPERF_TIER_LIGHT;
+    options.device_source = LLMPERF_SOURCE_FAKE;
+    options.overhead_budget_permille = budget_permille;
+    options.sample_regions = regions;
+    assert_int_equal(llmperf_session_start(&options, &session), 0);
+    return session;
+}
+
+static llmperf_profile *stop(llmperf_session *session)
+{
+    llmperf_profile *profile = NULL;
+
+    assert_int_equal(llmperf_session_stop(session, &profile), 0);
+    llmperf_session_free(session);
+    return profile;
+}
+
+static void run_step(unsigned pause_us)
+{
+    llmperf_decode_step_begin(1, 100);
+    llmperf_region_begin("attention");
+    for (int i = 0; i < KERNELS; i++)
+        lp_fake_launch("gemm", 7, 500);
+    llmperf_region_end();
+    usleep(pause_us);
+    llmperf_decode_step_end();
+}
+
+static llmperf_iteration_stats busy_stats(const llmperf_profile *profile)
+{
+    llmperf_iteration_stats row = LLMPERF_ITERATION_STATS_INIT;
+
+    for (size_t i = 0; llmperf_profile_iteration_stats(profile, i, &row) == 0; i++)
+        if (!strcmp(row.quantity, "busy"))
+            return row;
+    fail_msg("no busy time");
+    return row;
+}
+
+static void some_instances_are_collected_and_those_whole(void **state)
+{
+    llmperf_session *session = start_light(1, NULL);
+    llmperf_profile *profile;
+    llmperf_region_stats step;
+    llmperf_iteration_stats busy;
+    int steps = 3000;
+
+    (void)state;
+    for (int i = 0; i < steps; i++)
+        run_step(100);
+    profile = stop(session);
+    step = find_region(profile, "LLM@decode_step", 0);
+    busy = busy_stats(profile);
+    assert_int_equal(ledger_of(profile).verdict, LLMPERF_VERDICT_SAMPLED);
+    assert_int_equal(step.instances, steps);
+    assert_int_equal(step.tokens, steps);
+    assert_true(busy.count >= 1 && busy.count < (uint64_t)steps / 2);
+    assert_int_equal(step.kernel_count, busy.count * KERNELS);
+    assert_int_equal(ledger_of(profile).kernels_seen, busy.count * KERNELS);
+    assert_int_equal(ledger_of(profile).launches_expected, busy.count * KERNELS);
+    assert_true(step.skipped_fraction > 0.1 && step.skipped_fraction < 1);
+    check_close(1 - step.skipped_fraction, ledger_of(profile).sampled_fraction);
+    check_close(find_region(profile, "LLM@decode_step/LLM@attention", 0).skipped_fraction,
+                step.skipped_fraction);
+    check_close(busy.sum_ms, step.gpu_busy_ms);
+    llmperf_profile_free(profile);
+}
+
+static void a_budget_of_everything_collects_everything(void **state)
+{
+    llmperf_session *session = start_light(1000, NULL);
+    llmperf_profile *profile;
+
+    (void)state;
+    for (int i = 0; i < 50; i++)
+        run_step(0);
+    profile = stop(session);
+    assert_int_equal(ledger_of(profile).verdict, LLMPERF_VERDICT_COMPLETE);
+    assert_int_equal(find_region(profile, "LLM@decode_step", 0).kernel_count, 50 * KERNELS);
+    llmperf_profile_free(profile);
+}
+
+static void regions_outside_of_sampled_ones_have_no_device_numbers(void **state)
+{
+    llmperf_session *session = start_light(10, "LLM@decode_step");
+    llmperf_profile *profile;
+    llmperf_region_stats warmup;
+
+    (void)state;
+    llmperf_region_begin("warmup");
+    lp_fake_launch("gemm", 7, 500);
+    llmperf_region_end();
+    run_step(0);
+    profile = stop(session);
+    warmup = find_region(profile, "LLM@warmup", -1);
+    assert_true(isnan(warmup.gpu_busy_ms) && warmup.kernel_count == LLMPERF_UNKNOWN);
+    check_close(warmup.skipped_fraction, 1);
+    assert_int_equal(find_region(profile, "LLM@decode_step", 0).kernel_count, KERNELS);
+    llmperf_profile_free(profile);
+}
+
+static _Atomic bool done;
+
+static void *launch_beside(void *context)
+{
+    (void)context;
+    while (!atomic_load(&done)) {
+        llmperf_region_begin("background");
+        lp_fake_launch("beside", 9, 100);
+        llmperf_region_end();
+        usleep(5);
+    }
+    return NULL;
+}
+
+static void other_threads_are_told_apart_from_the_sampled_one(void **state)
+{
+    llmperf_session *session = start_light(100, "decode_step");
+    llmperf_profile *profile;
+    pthread_t thread;
+
+    (void)state;
+    atomic_store(&done, false);
+    assert_int_equal(pthread_create(&thread, NULL, launch_beside, NULL), 0);
+    for (int i = 0; i < scaled(2000, 300); i++)
+        run_step(50);
+    atomic_store(&done, true);
+    pthread_join(thread, NULL);
+    profile = stop(session);
+    assert_int_equal(ledger_of(profile).verdict, LLMPERF_VERDICT_SAMPLED);
+    assert_int_equal(ledger_of(profile).launches_missing, 0);
+    assert_int_equal(ledger_of(profile).kernels_unattributed, 0);
+    assert_int_equal(find_region(profile, "LLM@decode_step", 0).kernel_count,
+                     busy_stats(profile).count * KERNELS);
+    assert_true(isnan(find_region(profile, "LLM@background", -1).gpu_busy_ms));
+    llmperf_profile_free(profile);
+}
+
+static void *decode(void *context)
+{
+    (void)context;
+    for (int i = 0; i < scaled(1000, 200); i++)
+        run_step(20);
+    return NULL;
+}
+
+static void threads_take_turns_at_being_sampled(void **state)
+{
+    llmperf_session *session = start_light(200, NULL);
+    llmperf_profile *profile;
+    pthread_t threads[4];
+
+    (void)state;
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, decode, NULL), 0);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    profile = stop(session);
+    assert_int_equal(find_region(profile, "LLM@decode_step", 0).instances, 4 * scaled(1000, 200));
+    assert_int_equal(find_region(profile, "LLM@decode_step", 0).kernel_count,
+                     busy_stats(profile).count * KERNELS);
+    assert_int_equal(ledger_of(profile).launches_missing, 0);
+    llmperf_profile_free(profile);
+}
+
+static void a_program_without_such_regions_is_sampled_in_windows(void **state)
+{
+    llmperf_session *session = start_light(100, NULL);
+    llmperf_profile *profile;
+    llmperf_ledger ledger;
+
+    (void)state;
+    for (int i = 0; i < 1500; i++) {
+        llmperf_region_begin("work");
+        lp_fake_launch("gemm", 7, 500);
+        usleep(1000);
+        llmperf_region_end();
+    }
+    profile = stop(session);
+    ledger = ledger_of(profile);
+    assert_int_equal(ledger.verdict, LLMPERF_VERDICT_SAMPLED);
+    assert_true(ledger.kernels_seen > 0 && ledger.kernels_seen < 1400);
+    assert_true(ledger.sampled_fraction > 0 && ledger.sampled_fraction < 0.9);
+    check_close(1 - find_region(profile, "LLM@work", 0).skipped_fraction, ledger.sampled_fraction);
+    llmperf_profile_free(profile);
+}
+
+static void a_window_that_stop_cuts_is_closed(void **state)
+{
+    llmperf_session *session = start_light(10, NULL);
+    llmperf_profile *profile;
+
+    (void)state;
+    llmperf_decode_step_begin(1, 100);
+    lp_fake_launch("gemm", 7, 500);
+    llmperf_profile_free(stop(session));
+    lp_fake_launch("gemm", 7, 500); /* of no session */
+    llmperf_decode_step_end();
+    session = start_light(10, NULL);
+    run_step(0);
+    profile = stop(session);
+    assert_int_equal(find_region(profile, "LLM@decode_step", 0).kernel_count, KERNELS);
+    assert_int_equal(ledger_of(profile).kernels_seen, KERNELS);
+    llmperf_profile_free(profile);
+}
+
+static void labels_that_cannot_be_are_refused(void **state)
+{
+    llmperf_session_options options = LLMPERF_SESSION_OPTIONS_INIT;
+    llmperf_session *session = NULL;
+
+    (void)state;
+    options.device_source = LLMPERF_SOURCE_NONE;
+    options.sample_regions = "prefill,,decode_step";
+    assert_int_equal(llmperf_session_start(&options, &session), LLMPERF_EINVAL);
+    check_error("sample_regions");
+    options.sample_regions = "a,b,c,d,e,f,g,h,i";
+    assert_int_equal(llmperf_session_start(&options, &session), LLMPERF_EINVAL);
+    check_error("up to 8");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(some_instances_are_collected_and_those_whole),
+        cmocka_unit_test(a_budget_of_everything_collects_everything),
+        cmocka_unit_test(regions_outside_of_sampled_ones_have_no_device_numbers),
+        cmocka_unit_test(other_threads_are_told_apart_from_the_sampled_one),
+        cmocka_unit_test(threads_take_turns_at_being_sampled),
+        cmocka_unit_test(a_program_without_such_regions_is_sampled_in_windows),
+        cmocka_unit_test(a_window_that_stop_cuts_is_closed),
+        cmocka_unit_test(labels_that_cannot_be_are_refused),
+    };
+
+    return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
+}

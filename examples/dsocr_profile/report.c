@@ -251,19 +251,21 @@ int report_options(const struct run *run, const char *path)
 
     if (!file)
         return -1;
-    fprintf(file, "# dsocr_profile, options as they were understood\nmodel: ");
+    fprintf(file, "run: {dtype: bf16}\n"
+                  "dsocr_profile: # options as they were understood\n  model: ");
     print_quoted(file, run->shape.source);
-    fprintf(file, "\nlayers: %zu\nmode: %s\nprompt_tokens: %zu\nnew_tokens: %zu\nrepeats: %zu\n",
+    fprintf(file, "\n  layers: %zu\n  mode: %s\n  prompt_tokens: %zu\n  new_tokens: %zu\n",
             run->shape.decoder.layers, mode_name(options->mode), options->prompt_tokens,
-            options->new_tokens, options->repeats);
-    fprintf(file, "warmup: %zu\nbatch: %zu\ngraphs: %s\nseed: %llu\ndevice: %s\n", options->warmup,
-            options->batch, options->graphs ? "true" : "false", (unsigned long long)options->seed,
-            options->on_cpu ? "cpu" : "cuda");
+            options->new_tokens);
+    fprintf(file, "  repeats: %zu\n  warmup: %zu\n  batch: %zu\n  graphs: %s\n  seed: %llu\n",
+            options->repeats, options->warmup, options->batch, options->graphs ? "true" : "false",
+            (unsigned long long)options->seed);
+    fprintf(file, "  device: %s\n", options->on_cpu ? "cpu" : "cuda");
     if (options->inputs) {
-        fprintf(file, "inputs: ");
+        fprintf(file, "  inputs: ");
         print_quoted(file, options->inputs);
     } else {
-        fprintf(file, "dataset: ");
+        fprintf(file, "  dataset: ");
         print_quoted(file, options->dataset);
     }
     fputc('\n', file);

@@ -1,0 +1,215 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Profile a transformers model: prefill and decode as stages, operators from hooks on its modules, optionally decode as one CUDA graph.
+
+    profile_hf.py --model FOLDER                        a checkpoint on disk
+    profile_hf.py --model qwen2_5_7b --layers 4         random weights in the shapes of a model of conf/model
+    profile_hf.py                                       random weights, a small Llama
+
+Needs torch, transformers and libllmperf.so (see bindings/python). The last line is the run directory.
+"""
+import argparse
+import os
+import re
+import sys
+
+import llmperf
+
+# Name of a module within its parent: the region that its forward pass is.
+OPERATORS = (
+    (r"(self_)?attn|attention", "attention"),
+    (r"mlp|feed_forward|ffn", "mlp"),
+    (r"experts|block_sparse_moe|moe", "moe"),
+    (r"gate|router", "router"),
+    (r"embed_tokens|wte", "embedding"),
+    (r"lm_head", "lm_head"),
+    (r".*norm\d*|ln_\w+", "norm"),
+    (r"vision_tower|vision_model|visual|sam_model", "LLM@vision"),
+)
+SMALL = {"model_type": "llama", "hidden_size": 512, "intermediate_size": 1376, "num_hidden_layers": 4,
+         "num_attention_heads": 8, "num_key_value_heads": 2, "vocab_size": 8192}
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--model", help="folder of a checkpoint, or a model of conf/model (random weights)")
+    parser.add_argument("--layers", type=int, help="fewer layers, with random weights")
+    parser.add_argument("--prompt-tokens", type=int, default=128)
+    parser.add_argument("--new-tokens", type=int, default=32)
+    parser.add_argument("--batch", type=int, default=1)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--dtype", default="bfloat16", choices=("bfloat16", "float16", "float32"))
+    parser.add_argument("--device", default="cuda", choices=("cuda", "cpu"))
+    parser.add_argument("--graphs", action="store_true", help="decode steps are one CUDA graph")
+    parser.add_argument("--tier", choices=("regions", "light", "deep", "counters"))
+    parser.add_argument("--out", default="runs")
+    parser.add_argument("--trust-remote-code", action="store_true", help="run the code that a checkpoint brings")
+    return parser.parse_args()
+
+
+def fail(text):
+    print(f"profile_hf.py: {text}", file=sys.stderr)
+    raise SystemExit(3)
+
+
+def read_shapes(name):
+    """Keys of a file of conf/model, which are those of its config.json."""
+    import yaml
+
+    path = os.path.join(llmperf.config_dir(), "model", name, "arch", f"{name}.default.yaml")
+    if not os.path.isfile(path):
+        fail(f"{name} is no folder and no model of {os.path.dirname(os.path.dirname(path))}")
+    with open(path, encoding="utf-8") as file:
+        return yaml.safe_load(file), path
+
+
+def load_model(arguments):
+    """The model, and the description that the analysis of the run reads (or None)."""
+    import torch
+    import transformers
+
+    dtype = getattr(torch, arguments.dtype)
+    if arguments.model and os.path.isdir(arguments.model):
+        model = transformers.AutoModelForCausalLM.from_pretrained(
+            arguments.model, dtype=dtype, trust_remote_code=arguments.trust_remote_code)
+        return model.to(arguments.device).eval(), arguments.model
+    shapes, path = read_shapes(arguments.model) if arguments.model else (dict(SMALL), None)
+    if arguments.layers:
+        shapes["num_hidden_layers"] = arguments.layers
+        path = None  # the file has more layers than the model
+    config = transformers.AutoConfig.for_model(shapes.pop("model_type"), **shapes)
+    with torch.device(arguments.device):
+        model = transformers.AutoModelForCausalLM.from_config(config, dtype=dtype)
+    return model.eval(), path
+
+
+def label_of(name):
+    parts = name.split(".")
+    if parts[-1].isdigit():
+        return f"layer{int(parts[-1]):02d}" if len(parts) > 1 and parts[-2] in ("layers", "h", "blocks") else None
+    return next((label for pattern, label in OPERATORS if re.fullmatch(pattern, parts[-1])), None)
+
+
+def mark_modules(model):
+    """A region around the forward pass of each module whose name says what it is."""
+    marked = 0
+    for name, module in model.named_modules():
+        label = label_of(name) if name else None
+        if label is None:
+            continue
+        region = llmperf.region(label)
+        module.register_forward_pre_hook(lambda *_, region=region: region.__enter__() and None)
+        module.register_forward_hook(lambda *_, region=region: region.__exit__(None, None, None), always_call=True)
+        marked += 1
+    return marked
+
+
+class Eager:
+    """Decode steps as PyTorch launches them."""
+
+    def __init__(self, model, ids, _capacity):
+        self.model, self.ids, self.cache = model, ids, None
+
+    def prefill(self):
+        out = self.model(self.ids, use_cache=True)
+        self.cache = out.past_key_values
+        return out.logits[:, -1].argmax(-1, keepdim=True)
+
+    def step(self, token):
+        out = self.model(token, past_key_values=self.cache, use_cache=True)
+        self.cache = out.past_key_values
+        return out.logits[:, -1].argmax(-1, keepdim=True)
+
+
+class Graph:
+    """Decode steps as one CUDA graph over a cache of fixed size. It is captured inside the session: only then are its kernels
+    known by the module that captured them."""
+
+    def __init__(self, model, ids, capacity):
+        import torch
+        import transformers
+
+        self.model, self.ids, self.torch = model, ids, torch
+        self.cache = transformers.StaticCache(config=model.config, max_cache_len=capacity)
+        self.token = torch.zeros((ids.shape[0], 1), dtype=torch.long, device=ids.device)
+        self.position = torch.zeros(1, dtype=torch.long, device=ids.device)
+        self.graph = self.next = None
+
+    def run(self, ids, position):
+        out = self.model(ids, past_key_values=self.cache, cache_position=position,
+                         position_ids=position.unsqueeze(0), use_cache=True)
+        return out.logits[:, -1].argmax(-1, keepdim=True)
+
+    def prefill(self):
+        self.cache.reset()
+        length = self.ids.shape[1]
+        self.position.fill_(length)
+        return self.run(self.ids, self.torch.arange(length, device=self.ids.device))
+
+    def capture(self):
+        side = self.torch.cuda.Stream()
+        side.wait_stream(self.torch.cuda.current_stream())
+        with self.torch.cuda.stream(side):
+            for _ in range(2):
+                self.run(self.token, self.position)
+        self.torch.cuda.current_stream().wait_stream(side)
+        self.graph = self.torch.cuda.CUDAGraph()
+        with llmperf.region("graph_capture"), self.torch.cuda.graph(self.graph):
+            self.next = self.run(self.token, self.position)
+
+    def step(self, token):
+        self.token.copy_(token)
+        self.graph.replay()
+        self.position += 1
+        return self.next
+
+
+def generate(engine, batch, prompt, count):
+    """One prompt and `count` tokens behind it. Each token is looked at, as a server does."""
+    with llmperf.prefill(tokens=batch * prompt):
+        llmperf.count(sequences=batch, context=batch * prompt * (prompt + 1) // 2)
+        token = engine.prefill()
+        token.tolist()
+    with llmperf.decode_all(tokens=batch * count):
+        for i in range(count):
+            with llmperf.decode_step(batch, batch * (prompt + i + 1)):
+                token = engine.step(token)
+                token.tolist()
+
+
+def main():
+    arguments = parse_arguments()
+    try:
+        import torch
+        import transformers  # noqa: F401 - fails here rather than later
+    except ImportError as error:
+        fail(f"{error.name} is missing; pip install torch transformers")
+    if arguments.device == "cuda" and not torch.cuda.is_available():
+        fail("torch sees no GPU; --device cpu runs small models")
+    if arguments.graphs and arguments.device == "cpu":
+        fail("CUDA graphs need --device cuda")
+    torch.manual_seed(1)
+    model, description = load_model(arguments)
+    print(f"model: {type(model).__name__}, {sum(p.numel() for p in model.parameters())} weights on {arguments.device}, "
+          f"{mark_modules(model)} modules marked", flush=True)
+    ids = torch.randint(model.config.get_text_config().vocab_size, (arguments.batch, arguments.prompt_tokens),
+                        device=arguments.device)
+    engine = (Graph if arguments.graphs else Eager)(model, ids, arguments.prompt_tokens + arguments.new_tokens + 8)
+    with torch.inference_mode():
+        token = engine.prefill()  # warm-up
+        if not arguments.graphs:
+            engine.step(token)
+        session = llmperf.Session(tier=arguments.tier, out=arguments.out, model_path=description,
+                                  source="none" if arguments.device == "cpu" else "auto")
+        with session:
+            if arguments.graphs:
+                engine.capture()
+            for _ in range(arguments.repeats):
+                generate(engine, arguments.batch, arguments.prompt_tokens, arguments.new_tokens)
+    ledger = session.profile.ledger()
+    print(f"ledger: {ledger['verdict']}, {ledger['kernels_seen']} kernels seen, {ledger['kernels_attributed']} attributed")
+    print(session.run_dir)
+
+
+if __name__ == "__main__":
+    main()

@@ -26,6 +26,11 @@ void run_look_at_maps(struct run_state *state)
         fclose(file);
 }
 
+static bool join(char *path, const char *folder, const char *name)
+{
+    return snprintf(path, RUN_PATH_BYTES, "%s/%s", folder, name) < RUN_PATH_BYTES;
+}
+
 static double number_of(const llmperf_profile *profile, const char *fact)
 {
     const char *text = llmperf_profile_fact(profile, fact);
@@ -53,6 +58,17 @@ static void tell_run(const char *run, const llmperf_profile *profile, const llmp
                 number_of(profile, "gpu_busy_ms"));
 }
 
+/* A process that was killed leaves its facts; the reports are made from them here. */
+static void write_missing_reports(const char *run, const llmperf_profile *profile)
+{
+    char path[RUN_PATH_BYTES];
+
+    if (!join(path, run, "report.md") || access(path, F_OK) == 0)
+        return;
+    if (llmperf_artifacts_write(profile, run) < 0)
+        fprintf(stderr, "llmperf run: %s\n", llmperf_last_error());
+}
+
 static void look_at_run(struct run_state *state, const char *run, bool tell)
 {
     llmperf_ledger ledger = LLMPERF_LEDGER_INIT;
@@ -63,8 +79,10 @@ static void look_at_run(struct run_state *state, const char *run, bool tell)
         return;
     llmperf_profile_ledger(profile, &ledger);
     busy_ms = number_of(profile, "gpu_busy_ms");
-    if (tell)
+    if (tell) {
         tell_run(run, profile, &ledger);
+        write_missing_reports(run, profile);
+    }
     if (state->runs++ == 0 || busy_ms > state->best_busy_ms) {
         state->best_busy_ms = busy_ms;
         snprintf(state->best, sizeof(state->best), "%s", run);
@@ -73,11 +91,6 @@ static void look_at_run(struct run_state *state, const char *run, bool tell)
     state->kernels += ledger.kernels_seen == LLMPERF_UNKNOWN ? 0 : ledger.kernels_seen;
     state->dropped += ledger.records_dropped + ledger.regions_dropped;
     llmperf_profile_free(profile);
-}
-
-static bool join(char *path, const char *folder, const char *name)
-{
-    return snprintf(path, RUN_PATH_BYTES, "%s/%s", folder, name) < RUN_PATH_BYTES;
 }
 
 bool run_holds_run(const char *folder)

@@ -22,7 +22,10 @@ enum {
     LLMPERF_DOCUMENT_ENV_JSON = 6,     /**< env.json: machine and versions */
     LLMPERF_DOCUMENT_STAKEHOLDER_SUMMARY_MD = 7, /**< stakeholder_summary.md: in plain words, one page */
     LLMPERF_DOCUMENT_ASSUMPTIONS_MD = 8,         /**< assumptions.md: what the numbers rest on */
-    LLMPERF_DOCUMENT_INPUTS_YAML = 9             /**< inputs.yaml: manifest, llmperf_session_add_input() */
+    LLMPERF_DOCUMENT_INPUTS_YAML = 9,            /**< inputs.yaml: manifest, llmperf_session_add_input() */
+    LLMPERF_DOCUMENT_PROMETHEUS = 10,            /**< totals in Prometheus' text format; seconds and bytes */
+    LLMPERF_DOCUMENT_ROWS_CSV = 11,              /**< every number of every row, one a line */
+    LLMPERF_DOCUMENT_ROWS_JSONL = 12             /**< every row, one JSON object a line, "type" first */
 };
 
 /** A document as text. @param text_out  Yours: llmperf_text_free().
@@ -33,7 +36,8 @@ LLMPERF_API int llmperf_document_text(const llmperf_profile *profile, uint32_t d
  * @return LLMPERF_OK, LLMPERF_EINVAL, LLMPERF_EIO, LLMPERF_ENOMEM. */
 LLMPERF_API int llmperf_document_write(const llmperf_profile *profile, uint32_t document, const char *path);
 
-/** All documents of a run into its directory, which must exist. @return as llmperf_document_write(). */
+/** All documents of a run into its directory, without those from LLMPERF_DOCUMENT_PROMETHEUS on: they are made on request. It
+ * must exist. @return as llmperf_document_write(). */
 LLMPERF_API int llmperf_artifacts_write(const llmperf_profile *profile, const char *run_dir);
 
 /** Check a metrics.json, or any JSON file against a schema of your own (the part of JSON Schema 2020-12 that ours uses).
@@ -41,6 +45,22 @@ LLMPERF_API int llmperf_artifacts_write(const llmperf_profile *profile, const ch
  * @param schema_path  NULL: conf/schema/metrics.schema.json of llmperf_config_dir().
  * @return LLMPERF_OK; LLMPERF_EFORMAT (the error names the place that fails), LLMPERF_ENOENT, LLMPERF_EIO, LLMPERF_ENOMEM. */
 LLMPERF_API int llmperf_validate(const char *path, const char *schema_path);
+
+/** Formats of llmperf_compare(). */
+enum { LLMPERF_COMPARE_MD = 0, LLMPERF_COMPARE_JSON = 1 };
+
+/** Hold two runs against each other: host time of an instance of each region, and device time by kernel class of what an instance
+ * launched, nested regions included. A quantity is slower if its mean grew by more than the threshold and by more than chance
+ * makes in 1 of 100 cases (Welch's test, Welch 1947; spreads of iterations where both runs have them, else of instances and calls);
+ * where a run has one instance only, the threshold decides alone. Quantities below 1 % of both runs are not judged.
+ *
+ * @param threshold_percent  From 0 on.
+ * @param format      LLMPERF_COMPARE_…
+ * @param text_out    Yours: llmperf_text_free().
+ * @param slower_out  Number of quantities that became slower; NULL: not wanted.
+ * @return LLMPERF_OK, LLMPERF_EINVAL, LLMPERF_ENOMEM. */
+LLMPERF_API int llmperf_compare(const llmperf_profile *base, const llmperf_profile *fresh, double threshold_percent,
+                                uint32_t format, char **text_out, uint64_t *slower_out);
 
 /** Formats of llmperf_doctor(). */
 enum { LLMPERF_DOCTOR_TEXT = 0, LLMPERF_DOCTOR_JSON = 1 };

@@ -31,6 +31,9 @@ static const struct document {
     { LLMPERF_DOCUMENT_STAKEHOLDER_SUMMARY_MD, "stakeholder_summary.md", lp_summary_md },
     { LLMPERF_DOCUMENT_ASSUMPTIONS_MD, "assumptions.md", lp_assumptions_md },
     { LLMPERF_DOCUMENT_INPUTS_YAML, "inputs.yaml", lp_inputs_yaml },
+    { LLMPERF_DOCUMENT_PROMETHEUS, NULL, lp_prometheus }, /* NULL: on request only */
+    { LLMPERF_DOCUMENT_ROWS_CSV, NULL, lp_rows_csv },
+    { LLMPERF_DOCUMENT_ROWS_JSONL, NULL, lp_rows_jsonl },
 };
 #define DOCUMENTS (sizeof(documents) / sizeof(documents[0]))
 
@@ -110,8 +113,11 @@ int llmperf_artifacts_write(const llmperf_profile *profile, const char *run_dir)
     if (!profile || !run_dir)
         return lp_error(LLMPERF_EINVAL, "profile and run_dir are required");
     for (size_t i = 0; i < DOCUMENTS; i++) {
-        char *path = lp_path_join(run_dir, documents[i].file);
-        int status = path ? llmperf_document_write(profile, documents[i].id, path)
+        char *path = documents[i].file ? lp_path_join(run_dir, documents[i].file) : NULL;
+        int status = 0;
+
+        if (documents[i].file)
+            status = path ? llmperf_document_write(profile, documents[i].id, path)
                           : lp_error(LLMPERF_ENOMEM, "out of memory");
         free(path);
         if (status < 0)

@@ -18,5 +18,8 @@ int lp_summary_md(const llmperf_profile *profile, struct lp_text *out);
 int lp_assumptions_md(const llmperf_profile *profile, struct lp_text *out);
 int lp_inputs_yaml(const llmperf_profile *profile, struct lp_text *out);
 int lp_metrics_json(const llmperf_profile *profile, struct lp_text *out);
+int lp_prometheus(const llmperf_profile *profile, struct lp_text *out);
+int lp_rows_csv(const llmperf_profile *profile, struct lp_text *out);
+int lp_rows_jsonl(const llmperf_profile *profile, struct lp_text *out);
 
 #endif

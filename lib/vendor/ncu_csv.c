@@ -219,17 +219,17 @@ static const enum ncu_column key_columns[] = { NCU_ID,   NCU_PROCESS, NCU_KERNEL
 
 static bool is_same_result(const struct table *table)
 {
-    const char *at = table->key.items, *end = at + table->key.count;
+    size_t at = 0;
 
     for (size_t i = 0; i < LENGTH(key_columns); i++) {
         const struct lp_field *field = cell(table, key_columns[i]);
 
-        if ((size_t)(end - at) < field->length + 1 ||
-            memcmp(at, field->text, field->length + 1) != 0)
+        if (table->key.count - at < field->length + 1 ||
+            memcmp(table->key.items + at, field->text, field->length + 1) != 0)
             return false;
         at += field->length + 1;
     }
-    return at == end;
+    return at == table->key.count;
 }
 
 static int keep_key(struct table *table)

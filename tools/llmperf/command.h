@@ -16,12 +16,15 @@ struct command {
 };
 
 /** Each takes its arguments from argv[1] on and returns an exit code. */
+int cmd_compare(const struct command *command, int argc, char **argv);
 int cmd_counters(const struct command *command, int argc, char **argv);
 int cmd_config(const struct command *command, int argc, char **argv);
 int cmd_doctor(const struct command *command, int argc, char **argv);
+int cmd_export(const struct command *command, int argc, char **argv);
 int cmd_hardware(const struct command *command, int argc, char **argv);
 int cmd_import(const struct command *command, int argc, char **argv);
 int cmd_list(const struct command *command, int argc, char **argv);
+int cmd_merge(const struct command *command, int argc, char **argv);
 int cmd_model(const struct command *command, int argc, char **argv);
 int cmd_report(const struct command *command, int argc, char **argv);
 int cmd_run(const struct command *command, int argc, char **argv);

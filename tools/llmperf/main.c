@@ -45,6 +45,30 @@ static const struct command commands[] = {
       "  -o RUN_DIR     run directory; default: a new one in $LLMPERF_OUT, else runs\n"
       "  --names exact  keep what PyTorch appends to names of ranges (\", op_id = 7\"); default: short\n",
       cmd_import },
+    { "export", "a run in the format of another program",
+      "usage: llmperf export RUN --format FORMAT [-o FILE]\n"
+      "\n"
+      "  --format FORMAT  prometheus: totals in its text format; csv: every number of every row, one a\n"
+      "                   line; jsonl: every row, one object a line. chrome, perfetto and nsys-sqlite\n"
+      "                   need events in the order of time, which this version does not keep\n"
+      "  -o FILE          write to a file; - is standard output (default)\n",
+      cmd_export },
+    { "compare", "what became slower or faster between two runs",
+      "usage: llmperf compare BASE NEW [--threshold PCT] [--format md|json] [-o FILE]\n"
+      "\n"
+      "Compares times per instance of each region: wall, and device time by kernel class. Exit code 1:\n"
+      "something became slower by more than the threshold and more than its noise.\n"
+      "  --threshold PCT  default 5\n"
+      "  --format md|json Markdown for people (default), or JSON\n"
+      "  -o FILE          write to a file; - is standard output\n",
+      cmd_compare },
+    { "merge", "runs of several processes or ranks as one",
+      "usage: llmperf merge RUN RUN... -o RUN_DIR\n"
+      "\n"
+      "Puts runs of one job together and writes a run directory with all reports. Regions stay apart by\n"
+      "process; kernels of one region and device are added up; the verdict is that of the worst run.\n"
+      "Prints the run directory last.\n",
+      cmd_merge },
     { "validate", "check a metrics.json against its schema",
       "usage: llmperf validate FILE [--schema FILE]\n"
       "\n"

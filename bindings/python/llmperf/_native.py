@@ -120,6 +120,11 @@ LLMPERF_DOCUMENT_ENV_JSON = 6
 LLMPERF_DOCUMENT_STAKEHOLDER_SUMMARY_MD = 7
 LLMPERF_DOCUMENT_ASSUMPTIONS_MD = 8
 LLMPERF_DOCUMENT_INPUTS_YAML = 9
+LLMPERF_DOCUMENT_PROMETHEUS = 10
+LLMPERF_DOCUMENT_ROWS_CSV = 11
+LLMPERF_DOCUMENT_ROWS_JSONL = 12
+LLMPERF_COMPARE_MD = 0
+LLMPERF_COMPARE_JSON = 1
 LLMPERF_DOCTOR_TEXT = 0
 LLMPERF_DOCTOR_JSON = 1
 
@@ -986,5 +991,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "llmperf_document_write": (c_int, [_profile, c_uint32, c_char_p]),
     "llmperf_artifacts_write": (c_int, [_profile, c_char_p]),
     "llmperf_validate": (c_int, [c_char_p, c_char_p]),
+    "llmperf_compare": (
+        c_int, [_profile, _profile, c_double, c_uint32, POINTER(text), POINTER(c_uint64)]),
     "llmperf_doctor": (c_int, [c_uint32, POINTER(text)]),
 }

@@ -22,6 +22,9 @@ _DOCUMENTS = {
     "stakeholder_summary.md": _native.LLMPERF_DOCUMENT_STAKEHOLDER_SUMMARY_MD,
     "assumptions.md": _native.LLMPERF_DOCUMENT_ASSUMPTIONS_MD,
     "inputs.yaml": _native.LLMPERF_DOCUMENT_INPUTS_YAML,
+    "metrics.prom": _native.LLMPERF_DOCUMENT_PROMETHEUS,
+    "rows.csv": _native.LLMPERF_DOCUMENT_ROWS_CSV,
+    "rows.jsonl": _native.LLMPERF_DOCUMENT_ROWS_JSONL,
 }
 _REGION_KINDS = {_native.LLMPERF_REGION_STAGE: "stage", _native.LLMPERF_REGION_OPERATOR: "operator"}
 

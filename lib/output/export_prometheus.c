@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Totals in the text format of Prometheus (exposition format 0.0.4). Base units: seconds and bytes.
+ * What is not known has no sample. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/output/output.h"
+#include "lib/output/row_fields.h"
+#include "llmperf/activity.h"
+
+enum source { REGION, KERNEL };
+
+/* A family of samples: one for each row that knows the field. */
+static const struct family {
+    const char *name, *type, *help;
+    enum source source;
+    const char *field;
+    double factor;
+    bool
+        host; /* repeats in the rows of a region on several devices: taken once, without a device */
+} families[] = {
+    { "llmperf_region_instances_total", "counter", "Complete instances of a region.", REGION,
+      "instances", 1, true },
+    { "llmperf_region_wall_seconds_total", "counter", "Host time in complete instances.", REGION,
+      "wall_sum_ms", 1e-3, true },
+    { "llmperf_region_wall_p50_seconds", "gauge", "Median host time of an instance.", REGION,
+      "wall_p50_ms", 1e-3, true },
+    { "llmperf_region_wall_p95_seconds", "gauge", "95th percentile of host time.", REGION,
+      "wall_p95_ms", 1e-3, true },
+    { "llmperf_region_wall_p99_seconds", "gauge", "99th percentile of host time.", REGION,
+      "wall_p99_ms", 1e-3, true },
+    { "llmperf_region_tokens_total", "counter", "Tokens that the program counted.", REGION,
+      "tokens", 1, true },
+    { "llmperf_region_gpu_busy_seconds_total", "counter",
+      "Union of device intervals, nested regions included.", REGION, "gpu_busy_ms", 1e-3, false },
+    { "llmperf_region_kernel_seconds_total", "counter",
+      "Sum of kernel durations, nested regions included.", REGION, "kernel_ms", 1e-3, false },
+    { "llmperf_region_kernels_total", "counter", "Kernels, nested regions included.", REGION,
+      "kernel_count", 1, false },
+    { "llmperf_region_copy_bytes_total", "counter", "Bytes of copies, nested regions included.",
+      REGION, "memcpy_bytes", 1, false },
+    { "llmperf_kernel_calls_total", "counter", "Calls of a kernel, copy or set in a region.",
+      KERNEL, "calls", 1, false },
+    { "llmperf_kernel_seconds_total", "counter", "Device time of a kernel, copy or set.", KERNEL,
+      "total_ms", 1e-3, false },
+    { "llmperf_kernel_p95_seconds", "gauge", "95th percentile of the duration of a call.", KERNEL,
+      "p95_ms", 1e-3, false },
+};
+
+static void put_label(struct lp_text *out, const char *name, const char *value)
+{
+    lp_text_printf(out, "%s%s=\"", out->bytes[out->length - 1] == '{' ? "" : ",", name);
+    for (; value && *value; value++) {
+        if (*value == '\\' || *value == '"')
+            lp_text_puts(out, "\\");
+        if (*value == '\n')
+            lp_text_puts(out, "\\n");
+        else
+            lp_text_add(out, value, 1);
+    }
+    lp_text_puts(out, "\"");
+}
+
+static void put_device(struct lp_text *out, int32_t device)
+{
+    char text[16];
+
+    if (device < 0)
+        return;
+    snprintf(text, sizeof(text), "%d", device);
+    put_label(out, "device", text);
+}
+
+static void put_value(struct lp_text *out, double value)
+{
+    struct lp_json json = { { NULL, 0, 0, false }, 0, false };
+
+    lp_json_number(&json, NULL, value);
+    lp_text_printf(out, "} %s\n", json.text.bytes ? json.text.bytes : "NaN");
+    out->failed |= json.text.failed;
+    lp_text_clear(&json.text);
+}
+
+static void put_region_labels(struct lp_text *out, const llmperf_region_stats *region, bool host)
+{
+    char process[16];
+
+    snprintf(process, sizeof(process), "%u", region->process_id);
+    put_label(out, "region", region->path);
+    put_label(out, "process", process);
+    if (!host)
+        put_device(out, region->device);
+}
+
+/* Launched with no region open is region "", not known has no label. */
+static void put_kernel_labels(struct lp_text *out, const llmperf_kernel_stats *kernel)
+{
+    put_label(out, "kernel", kernel->demangled);
+    put_label(out, "kind", llmperf_activity_kind_name(kernel->kind));
+    if (kernel->region)
+        put_label(out, "region", kernel->region);
+    if (kernel->captured_in)
+        put_label(out, "captured_in", kernel->captured_in);
+    /* Two names may read alike: the raw one tells them apart. */
+    if (strcmp(kernel->name, kernel->demangled) != 0)
+        put_label(out, "symbol", kernel->name);
+    put_device(out, kernel->device);
+}
+
+static double value_of(const struct lp_row_kind *kind, const char *name, const void *row)
+{
+    for (size_t i = 0; i < kind->field_count; i++) {
+        const struct lp_field_name *field = &kind->fields[i];
+        const void *at = (const char *)row + field->offset;
+
+        if (strcmp(field->name, name) != 0)
+            continue;
+        if (field->type == LP_FIELD_NUMBER)
+            return *(const double *)at;
+        return *(const uint64_t *)at == LLMPERF_UNKNOWN ? (double)NAN
+                                                        : (double)*(const uint64_t *)at;
+    }
+    return NAN;
+}
+
+static bool is_repeated(const llmperf_region_stats *before, const llmperf_region_stats *region)
+{
+    return before->path && strcmp(before->path, region->path) == 0 &&
+           before->process_id == region->process_id;
+}
+
+static const struct lp_row_kind *kind_of(enum source source)
+{
+    const char *name = source == REGION ? "region" : "kernel";
+
+    for (size_t i = 0; i < lp_row_kind_count; i++)
+        if (strcmp(lp_row_kinds[i].name, name) == 0)
+            return &lp_row_kinds[i];
+    return NULL;
+}
+
+static void put_family(const llmperf_profile *profile, const struct family *family,
+                       struct lp_text *out)
+{
+    const struct lp_row_kind *kind = kind_of(family->source);
+    llmperf_region_stats before = LLMPERF_REGION_STATS_INIT;
+
+    lp_text_printf(out, "# HELP %s %s\n# TYPE %s %s\n", family->name, family->help, family->name,
+                   family->type);
+    for (size_t i = 0; i < kind->count(profile); i++) {
+        union lp_any_row row;
+        double value;
+        bool again;
+
+        if (kind->get(profile, i, &row) < 0)
+            continue;
+        again = family->host && is_repeated(&before, &row.region);
+        if (family->source == REGION)
+            before = row.region;
+        value = value_of(kind, family->field, &row) * family->factor;
+        if (again || !isfinite(value))
+            continue;
+        lp_text_printf(out, "%s{", family->name);
+        if (family->source == REGION)
+            put_region_labels(out, &row.region, family->host);
+        else
+            put_kernel_labels(out, &row.kernel);
+        put_value(out, value);
+    }
+}
+
+static void put_metrics(const llmperf_profile *profile, struct lp_text *out)
+{
+    lp_text_puts(out, "# HELP llmperf_metric Mean of a named metric over its results.\n"
+                      "# TYPE llmperf_metric gauge\n");
+    for (size_t i = 0; i < llmperf_profile_metric_count(profile); i++) {
+        llmperf_metric_stats metric = LLMPERF_METRIC_STATS_INIT;
+        char process[16];
+
+        if (llmperf_profile_metric(profile, i, &metric) < 0 || !isfinite(metric.mean))
+            continue;
+        lp_text_puts(out, "llmperf_metric{");
+        put_label(out, "name", metric.name);
+        put_label(out, "unit", metric.unit);
+        put_label(out, "source", metric.source);
+        if (metric.group)
+            put_label(out, "group", metric.group);
+        if (metric.region)
+            put_label(out, "region", metric.region);
+        if (metric.kernel)
+            put_label(out, "kernel", metric.kernel);
+        snprintf(process, sizeof(process), "%u", metric.process_id);
+        if (metric.process_id)
+            put_label(out, "process", process);
+        put_device(out, metric.device);
+        put_value(out, metric.mean);
+    }
+}
+
+static void put_ledger(const llmperf_profile *profile, struct lp_text *out)
+{
+    const struct lp_row_kind *kind = &lp_row_kinds[0];
+    llmperf_ledger ledger = LLMPERF_LEDGER_INIT;
+
+    llmperf_profile_ledger(profile, &ledger);
+    lp_text_puts(out, "# HELP llmperf_run_info The run, and how complete it is.\n"
+                      "# TYPE llmperf_run_info gauge\nllmperf_run_info{");
+    put_label(out, "run_id", llmperf_profile_fact(profile, "run_id"));
+    put_label(out, "verdict", llmperf_verdict_name(ledger.verdict));
+    put_value(out, 1);
+    lp_text_puts(out, "# HELP llmperf_ledger Expected against seen; see docs/metrics.md.\n"
+                      "# TYPE llmperf_ledger gauge\n");
+    for (size_t i = 0; i < kind->field_count; i++) {
+        double value = value_of(kind, kind->fields[i].name, &ledger);
+
+        if (!isfinite(value))
+            continue;
+        lp_text_puts(out, "llmperf_ledger{");
+        put_label(out, "quantity", kind->fields[i].name);
+        put_value(out, value);
+    }
+}
+
+int lp_prometheus(const llmperf_profile *profile, struct lp_text *out)
+{
+    put_ledger(profile, out);
+    for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
+        put_family(profile, &families[i], out);
+    put_metrics(profile, out);
+    return out->failed ? LLMPERF_ENOMEM : 0;
+}

@@ -1,0 +1,117 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Runs of other tools in, runs out in formats of other tools, two runs compared, several merged.
+. "$LLMPERF_SOURCE/tests/cli/common.sh"
+
+expect 0 import "$recordings/two_stages.llmrec" -o a
+expect 0 import "$recordings/two_stages.llmrec" -o b
+
+# A table of nsys becomes a run that is listed, reported and valid.
+cat >kernels.csv <<'TABLE'
+Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name
+70.0,700000,7,100000.0,90000.0,80000,200000,4.5,"void gemm<int, 4>(int, float)"
+TABLE
+expect 0 import kernels.csv -o imported
+stdout_has "kernels.csv: verdict incomplete, 7 kernels"
+expect 0 report imported
+stdout_has "gemm"
+expect 0 validate imported/metrics.json
+expect 2 import kernels.csv -o imported
+stderr_has "holds a run already"
+LLMPERF_OUT=$TMPDIR/out_here expect 0 import kernels.csv
+[ -s "$(tail -n 1 out)/report.md" ] || die "no run below LLMPERF_OUT"
+
+# Exports: each line of jsonl is an object, numbers of csv are numbers, samples of prometheus are well formed.
+expect 0 export a --format jsonl -o rows.jsonl
+python3 - rows.jsonl <<'PY' || die "rows.jsonl is wrong"
+import json, sys
+rows = [json.loads(line) for line in open(sys.argv[1])]
+kinds = {row["type"] for row in rows}
+assert rows[0]["type"] == "run" and rows[0]["verdict"] == "complete", rows[0]
+assert {"ledger", "region", "kernel", "operator"} <= kinds, kinds
+PY
+expect 0 export a --format csv
+cp out rows.csv
+python3 - rows.csv <<'PY' || die "rows.csv is wrong"
+import csv, sys
+rows = list(csv.DictReader(open(sys.argv[1], newline="")))
+wall = [float(row["value"]) for row in rows
+        if row["type"] == "region" and row["region"] == "LLM@prefill" and row["quantity"] == "wall_sum_ms"]
+assert wall == [0.008], wall
+assert all(row["value"] for row in rows)
+PY
+expect 0 export a --format prometheus
+cp out metrics.prom
+python3 - metrics.prom <<'PY' || die "metrics.prom is wrong"
+import re, sys
+label = r'[a-z_]+="(?:[^"\\\n]|\\["\\n])*"'
+seen = set()
+for line in open(sys.argv[1]):
+    if line.startswith("# "):
+        continue
+    match = re.fullmatch(rf'([a-z0-9_]+\{{{label}(?:,{label})*\}}) (\S+)\n', line)
+    assert match, line
+    float(match.group(2))
+    assert match.group(1) not in seen, line
+    seen.add(match.group(1))
+assert any(name.startswith("llmperf_kernel_seconds_total{") for name in seen)
+PY
+for format in chrome perfetto nsys-sqlite; do
+    expect 2 export a --format $format
+    stderr_has "this run keeps totals"
+    stderr_is_one_line
+done
+expect 2 export a
+expect 2 export a --format pdf
+expect 2 export nosuch --format csv
+
+# Nothing changed, so nothing is slower; a run of one of two stages lacks something, but is not slower either.
+expect 0 compare a b
+stdout_has "**No regression**"
+expect 0 compare a b --format json --threshold 0 -o compared.json
+python3 -c 'import json; assert json.load(open("compared.json"))["slower"] == 0' || die "compared.json is wrong"
+expect 2 compare a
+expect 2 compare a b --threshold much
+expect 2 compare a b --format html
+expect 2 compare a nosuch
+
+# An export of nsys and one whose kernels take three times as long: exit code 1.
+python3 - <<'PY'
+import sqlite3
+for name, duration in (("fast", 1000), ("slow", 3000)):
+    database = sqlite3.connect(name + ".sqlite")
+    process = 1 << 48 | 10 << 24
+    database.executescript("""
+        CREATE TABLE StringIds(id INTEGER PRIMARY KEY, value TEXT);
+        INSERT INTO StringIds VALUES(1, 'sgemm_kernel'), (2, 'cudaLaunchKernel'), (3, 'LLM@prefill');
+        CREATE TABLE META_DATA_EXPORT(name TEXT, value TEXT);
+        CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start, "end", deviceId, correlationId, globalPid, demangledName);
+        CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(start, "end", globalTid, correlationId, nameId);
+        CREATE TABLE NVTX_EVENTS(start, "end", eventType, globalTid, textId, domainId);""")
+    for i in range(1, 51):
+        start = i * 1000000
+        database.execute("INSERT INTO NVTX_EVENTS VALUES(?,?,59,?,3,0)", (start, start + 10000 + i, process | 1))
+        database.execute("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES(?,?,?,?,2)",
+                         (start + 10, start + 20, process | 1, i))
+        database.execute("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES(?,?,0,?,?,1)",
+                         (start + 100, start + 100 + duration + i, i, process))
+    database.commit()
+PY
+expect 0 import fast.sqlite -o fast
+expect 0 import slow.sqlite -o slow
+expect 1 compare fast slow
+stdout_has "**Regression**: 2 slower"
+expect 0 compare slow fast
+expect 0 compare fast slow --threshold 300
+
+# Ranks become one run; the verdict is that of the worst.
+expect 0 merge fast slow -o ranks
+stdout_has "2 runs: verdict complete, 100 kernels"
+expect 0 validate ranks/metrics.json
+expect 0 merge ranks imported -o more
+stdout_has "verdict incomplete, 107 kernels"
+expect 2 merge fast -o one
+expect 2 merge fast slow
+expect 2 merge fast slow -o ranks
+expect 2 merge fast nosuch -o two
+[ ! -e two ] || die "a failed merge left a folder"

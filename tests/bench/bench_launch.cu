@@ -169,6 +169,7 @@ static void start_llmperf(void)
 
     unsetenv("LLMPERF_OUT"); /* Nothing is written: the bare program writes nothing either. */
     options.tier = LLMPERF_TIER_LIGHT;
+    options.overhead_budget_permille = 1000; /* every kernel, as the bare program */
     options.device_source = LLMPERF_SOURCE_CUPTI;
     if (llmperf_session_start(&options, &session) < 0) {
         fprintf(stderr, "%s\n", llmperf_last_error());

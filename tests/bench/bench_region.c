@@ -157,6 +157,7 @@ static llmperf_session *start(enum state state)
     if (state == UNATTACHED)
         return NULL;
     options.tier = state == HOST_TIER ? LLMPERF_TIER_REGIONS : LLMPERF_TIER_LIGHT;
+    options.overhead_budget_permille = 1000; /* all is collected */
     options.device_source = state == HOST_TIER ? LLMPERF_SOURCE_NONE : LLMPERF_SOURCE_FAKE;
     bench_need(llmperf_session_start(&options, &session), "start");
     return session;

@@ -52,6 +52,7 @@ static inline llmperf_session *start_session(uint32_t tier)
     llmperf_session *session = NULL;
 
     options.tier = tier;
+    options.overhead_budget_permille = 1000; /* tier light then collects every kernel */
     options.device_source = LLMPERF_SOURCE_CUPTI;
     if (llmperf_session_start(&options, &session) < 0) {
         printf("FAILED: %s\n", llmperf_last_error());

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Cost of the always-on tier on decode steps that are waited for: a CUDA graph, and eager launches.
+ *
+ *   bench_light graph|eager none|light|deep [SECONDS]
+ *
+ * Prints "WORKLOAD MODE MEAN_US MEDIAN_US STEPS COLLECTED SHARE VERDICT": mean and median time of a
+ * step, steps, steps whose kernels were collected, the share that the ledger states. Exits 1 if a
+ * collected step does not have exactly its kernels. bench_light.sh alternates the modes. Exits 77
+ * without a device. */
+#include <algorithm>
+#include <vector>
+
+#include <cuda_runtime.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "llmperf/llmperf.h"
+
+#define SKIPPED  77
+#define KERNELS  300
+#define CYCLES   6000 /* about 3.4 us at 1.8 GHz */
+#define WARM     50
+
+#define CUDA(call)                                                                                 \
+    do {                                                                                           \
+        cudaError_t status_ = (call);                                                              \
+        if (status_ != cudaSuccess) {                                                              \
+            fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(status_));                       \
+            exit(1);                                                                               \
+        }                                                                                          \
+    } while (0)
+
+__global__ void work(long long cycles)
+{
+    long long start = clock64();
+
+    while (clock64() - start < cycles)
+        ;
+}
+
+static double now_us(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
+}
+
+static void launch_all(cudaStream_t stream)
+{
+    for (int i = 0; i < KERNELS; i++)
+        work<<<1, 32, 0, stream>>>(CYCLES);
+}
+
+static cudaGraphExec_t make_graph(cudaStream_t stream)
+{
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+
+    CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    launch_all(stream);
+    CUDA(cudaStreamEndCapture(stream, &graph));
+    CUDA(cudaGraphInstantiate(&exec, graph, 0));
+    return exec;
+}
+
+static double run_step(cudaStream_t stream, cudaGraphExec_t exec, uint64_t context)
+{
+    double begin = now_us();
+
+    llmperf_decode_step_begin(1, context);
+    if (exec)
+        CUDA(cudaGraphLaunch(exec, stream));
+    else
+        launch_all(stream);
+    CUDA(cudaStreamSynchronize(stream));
+    llmperf_decode_step_end();
+    return now_us() - begin;
+}
+
+static llmperf_session *start(const char *mode)
+{
+    llmperf_session_options options = LLMPERF_SESSION_OPTIONS_INIT;
+    llmperf_session *session = NULL;
+
+    if (!strcmp(mode, "none"))
+        return NULL;
+    options.tier = strcmp(mode, "light") ? LLMPERF_TIER_DEEP : LLMPERF_TIER_LIGHT;
+    options.device_source = LLMPERF_SOURCE_CUPTI;
+    if (llmperf_session_start(&options, &session) < 0) {
+        fprintf(stderr, "%s\n", llmperf_last_error());
+        exit(1);
+    }
+    return session;
+}
+
+static uint64_t collected_steps(const llmperf_profile *profile)
+{
+    llmperf_iteration_stats row = LLMPERF_ITERATION_STATS_INIT;
+
+    for (size_t i = 0; llmperf_profile_iteration_stats(profile, i, &row) == 0; i++)
+        if (!strcmp(row.quantity, "busy"))
+            return row.count;
+    return 0;
+}
+
+/* Exits if what was collected is not whole steps. */
+static void finish(llmperf_session *session, uint64_t steps)
+{
+    llmperf_ledger ledger = LLMPERF_LEDGER_INIT;
+    llmperf_profile *profile = NULL;
+    uint64_t collected;
+
+    if (!session) {
+        printf(" %llu 0 0 none\n", (unsigned long long)steps);
+        return;
+    }
+    if (llmperf_session_stop(session, &profile) < 0 ||
+        llmperf_profile_ledger(profile, &ledger) < 0) {
+        fprintf(stderr, "%s\n", llmperf_last_error());
+        exit(1);
+    }
+    collected = collected_steps(profile);
+    printf(" %llu %llu %.4f %s\n", (unsigned long long)steps, (unsigned long long)collected,
+           ledger.sampled_fraction, llmperf_verdict_name(ledger.verdict));
+    for (size_t i = 0; llmperf_profile_problem(profile, i); i++)
+        fprintf(stderr, "problem: %s\n", llmperf_profile_problem(profile, i));
+    if (ledger.kernels_seen != collected * KERNELS || ledger.launches_missing > 0) {
+        fprintf(stderr, "%llu kernels of %llu steps of %d, %llu missing, %llu beside\n",
+                (unsigned long long)ledger.kernels_seen, (unsigned long long)collected, KERNELS,
+                (unsigned long long)ledger.launches_missing,
+                (unsigned long long)ledger.kernels_outside_window);
+        exit(1);
+    }
+    llmperf_profile_free(profile);
+    llmperf_session_free(session);
+}
+
+int main(int argc, char **argv)
+{
+    const char *workload = argc > 1 ? argv[1] : "graph", *mode = argc > 2 ? argv[2] : "light";
+    double seconds = argc > 3 ? atof(argv[3]) : 4, sum = 0, end;
+    std::vector<double> steps;
+    cudaGraphExec_t exec;
+    cudaStream_t stream;
+    llmperf_session *session;
+    int devices = 0;
+
+    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
+        fprintf(stderr, "no device\n");
+        return SKIPPED;
+    }
+    CUDA(cudaStreamCreate(&stream));
+    session = start(mode);
+    exec = strcmp(workload, "graph") ? NULL : make_graph(stream);
+    for (int i = 0; i < WARM; i++)
+        run_step(stream, exec, 100);
+    for (end = now_us() + seconds * 1e6; now_us() < end;)
+        steps.push_back(run_step(stream, exec, 100 + steps.size()));
+    for (double step : steps)
+        sum += step;
+    std::sort(steps.begin(), steps.end());
+    printf("%s %s %.2f %.2f", workload, mode, sum / (double)steps.size(), steps[steps.size() / 2]);
+    finish(session, WARM + steps.size());
+    return 0;
+}

@@ -256,6 +256,11 @@ static void switch_callbacks(const struct cupti_source *source, uint32_t on)
         cupti->EnableCallback(on, subscriber, LP_CUPTI_DOMAIN_DRIVER_API, capture_begins[i]);
     for (size_t i = 0; watch_captures && i < sizeof(capture_ends) / sizeof(uint32_t); i++)
         cupti->EnableCallback(on, subscriber, LP_CUPTI_DOMAIN_DRIVER_API, capture_ends[i]);
+}
+
+/* Seldom enough to be on between samples too: the exit handler needs it. */
+static void watch_contexts(uint32_t on)
+{
     cupti->EnableCallback(on, subscriber, LP_CUPTI_DOMAIN_RESOURCE,
                           LP_CUPTI_RESOURCE_CONTEXT_CREATED);
 }
@@ -280,6 +285,7 @@ static int start(struct lp_device_source *head)
         cupti->ActivityDisable(LP_CUPTI_KIND_CONCURRENT_KERNEL);
     else
         switch_callbacks(source, 1);
+    watch_contexts(1);
     return 0;
 }
 
@@ -287,6 +293,7 @@ static void pause_source(struct lp_device_source *head)
 {
     const struct cupti_source *source = (const struct cupti_source *)(const void *)head;
 
+    watch_contexts(0);
     switch_callbacks(source, 0);
     cupti->ActivityDisable(LP_CUPTI_KIND_CONCURRENT_KERNEL);
     for (size_t i = 0;

@@ -218,8 +218,10 @@ void *lp_session_collect(void *context)
 
         if (!session->playing)
             lp_wake_wait(ROUND_NS);
-        if (session->injected && lp_session_take_attached(session))
+        if (session->injected && lp_session_take_attached(session)) {
+            lp_sampling_begin(session);
             lp_session_commit(session, true);
+        }
         request = lp_request_take(&session->requests);
         now = lp_clock_now();
         do_round(session, now - session->flushed_ns >= FLUSH_NS, false);

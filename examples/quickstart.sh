@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # From a fresh clone to a first report: installs what is missing, builds, profiles a small network, prints where the report is.
-# With a GPU it runs live on it. Without one it runs on the CPU, and shows the report of a recorded run on an H200 too.
+# With a GPU it runs live on it, and DeepSeek-OCR with random weights too. Without one it runs on the CPU, and shows the reports of
+# recorded runs on an H200.
 set -euo pipefail
 export LC_ALL=C
 unset "${!LLMPERF_@}"
@@ -11,6 +12,7 @@ runs=$root/runs
 log=$runs/build.log
 llmperf=$build/tools/llmperf
 dummy_resnet=$build/examples/dummy_resnet/dummy_resnet
+dsocr_profile=$build/examples/dsocr_profile/dsocr_profile
 recording=$root/tests/data/h200/dummy_resnet.llmrec
 . "$root/tests/packages.sh"
 
@@ -49,6 +51,9 @@ fi
 # The last line on standard output is the run directory.
 if [ "$device" = cuda ] && run=$(LLMPERF_TIER=deep "$dummy_resnet" --device cuda --iterations 50 --out "$runs" | tail -n 1); then
     show "dummy_resnet on this machine's GPU" "$run"
+    if run=$(LLMPERF_TIER=deep "$dsocr_profile" --graphs --out "$runs" dataset.samples=1 | tail -n 1); then
+        show "DeepSeek-OCR, random weights, on this machine's GPU" "$run"
+    fi
 else
     [ "$device" = cpu ] || echo "dummy_resnet did not run on the GPU (is there an nvcc? see $log); going on with the CPU"
     run=$("$dummy_resnet" --device cpu --iterations 5 --out "$runs" | tail -n 1)
@@ -58,6 +63,8 @@ else
         "$llmperf" import "$recording" -o "$runs/h200-recording" >/dev/null
         show "the same program, recorded on an H200" "$runs/h200-recording"
     fi
+    run=$("$dsocr_profile" --recorded --out "$runs" | tail -n 1)
+    show "DeepSeek-OCR, random weights, recorded on an H200" "$run"
 fi
 
 printf '\nReports:\n'

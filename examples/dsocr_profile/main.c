@@ -68,6 +68,7 @@ static int run_recorded(struct run *run)
         return code;
     options.device_source = LLMPERF_SOURCE_REPLAY;
     options.device_path = path;
+    options.model_path = run->options->model;
     options.out_dir = run->options->out ? run->options->out : getenv("LLMPERF_OUT");
     options.out_dir = options.out_dir ? options.out_dir : "runs";
     if (llmperf_session_start(&options, &run->session) < 0 ||

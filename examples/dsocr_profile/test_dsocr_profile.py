@@ -214,6 +214,47 @@ class DsocrProfile(unittest.TestCase):
                 self.assertIn(words, done.stderr)
                 self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
 
+    def recorded(self, *arguments):
+        return self.metrics(self.run_program(*arguments, "--out", self.path("out")))
+
+    def assert_golden(self, metrics, name):
+        with open(os.path.join(SOURCE, "examples/data", name + ".golden.json"), encoding="utf-8") as file:
+            golden = json.load(file)
+        self.assertEqual({key: metrics["ledger"][key] for key in golden["ledger"]}, golden["ledger"])
+        self.assertEqual({r["path"]: [r["instances"], r["kernel_count"], r["tokens"], r["flops"], r["bytes"],
+                                      round(r["wall_ms"]["sum"], 6), round(r["gpu_busy_ms"], 6)] for r in metrics["regions"]},
+                         golden["regions"])
+        kernels = {" | ".join(str(k[key]) for key in ("short_name", "region", "captured_in")): [k["calls"], round(k["total_ms"], 6)]
+                   for k in metrics["kernels"] if k["total_ms"] > 0.5}
+        self.assertEqual(kernels, golden["kernels"])
+
+    def test_the_recorded_run_gives_the_tables_of_the_live_one(self):
+        metrics = self.recorded("--recorded")
+        self.assert_golden(metrics, "dsocr_base")
+        self.assertEqual(metrics["hardware"]["name"], "NVIDIA H200")
+
+    def test_the_recorded_run_with_graphs_gives_the_tables_of_the_live_one(self):
+        path = os.path.join(SOURCE, "examples/data/dsocr_base_graphs.llmrec")
+        metrics = self.recorded("--recorded=" + path)
+        self.assert_golden(metrics, "dsocr_base_graphs")
+        captured = {kernel["captured_in"] for kernel in metrics["kernels"]
+                    if kernel["region"] == "LLM@decode_all/LLM@decode_step" and "memcpy" not in kernel["kernel_name"]}
+        self.assertIn("LLM@graph_capture/LLM@layer11/LLM@moe", captured)
+        self.assertNotIn(None, captured)
+
+    def test_regions_of_the_recorded_run_add_up(self):
+        found = {region["path"]: region for region in self.recorded("--recorded")["regions"]}
+        prefill = found["LLM@prefill"]
+        parts = sum(r["gpu_busy_ms"] for r in found.values() if r["parent"] == "LLM@prefill")
+        self.assertLess(abs(parts / prefill["gpu_busy_ms"] - 1), 0.01)
+        self.assertEqual(sum(r["flops"] or 0 for r in found.values() if r["parent"] == "LLM@prefill"), prefill["flops"])
+        # Published figures of the shapes: vision of a 1024 x 1024 view, prefill of 283 tokens.
+        self.assertEqual(found["LLM@prefill/LLM@vision"]["flops"], 1105467637760)
+        self.assertEqual(prefill["flops"] - found["LLM@prefill/LLM@vision"]["flops"], 234077184000)
+
+    def test_a_missing_recording_is_an_environment_error(self):
+        self.assertIn("/nonexistent.llmrec", self.run_program("--recorded=/nonexistent.llmrec", code=3).stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "lib/base/status.h"
+#include "lib/base/text.h"
 #include "llmperf/version.h"
 
 #define TEXT_BYTES 1024
@@ -39,14 +40,16 @@ static char *error_text(void)
 
 int lp_error(int status, const char *format, ...)
 {
-    char *text = error_text();
+    char raw[TEXT_BYTES], *text = error_text();
     va_list args;
 
     if (!text)
         return status;
     va_start(args, format);
-    vsnprintf(text, TEXT_BYTES, format, args);
+    vsnprintf(raw, sizeof(raw), format, args);
     va_end(args);
+    /* Names and paths of users may hold anything; the text is one line. */
+    lp_text_sanitise(text, TEXT_BYTES, raw);
     return status;
 }
 

@@ -35,15 +35,23 @@ static inline void fuzz_documents(llmperf_profile *profile)
     llmperf_profile_free(profile);
 }
 
-static inline void fuzz_import(const uint8_t *bytes, size_t size, const char *suffix)
+/** The input as a file. */
+static inline const char *fuzz_file(const uint8_t *bytes, size_t size, const char *suffix)
 {
     const char *path = fuzz_path(suffix);
-    llmperf_profile *profile = NULL;
     int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 
     if (file < 0 || write(file, bytes, size) != (ssize_t)size)
         abort();
     close(file);
+    return path;
+}
+
+static inline void fuzz_import(const uint8_t *bytes, size_t size, const char *suffix)
+{
+    const char *path = fuzz_file(bytes, size, suffix);
+    llmperf_profile *profile = NULL;
+
     if (llmperf_import(&path, 1, NULL, &profile) == LLMPERF_OK)
         fuzz_documents(profile);
 }

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "lib/base/status.h"
 #include "lib/base/text.h"
 #include "llmperf/api.h"
 
@@ -50,6 +51,16 @@ static void control_characters_become_blanks(void **state)
                 "b",
                 "a      b");
     check_clean("\xc2\x80\xc2\x9f\xc2\xa0", "  \xc2\xa0");
+}
+
+static void error_text_is_one_line_of_valid_text(void **state)
+{
+    (void)state;
+    assert_int_equal(lp_error(LLMPERF_EINVAL, "no %s\n here", "bad\xff\tname\r\n"), LLMPERF_EINVAL);
+    assert_string_equal(llmperf_last_error(), "no bad\xef\xbf\xbd name    here");
+    /* A text may be made from the last one. */
+    lp_error(LLMPERF_EINVAL, "file: %s", llmperf_last_error());
+    assert_string_equal(llmperf_last_error(), "file: no bad\xef\xbf\xbd name    here");
 }
 
 static void text_moves_whole_with_what_failed(void **state)
@@ -118,6 +129,7 @@ int main(void)
         cmocka_unit_test(good_text_stays),
         cmocka_unit_test(bad_utf_8_becomes_replacement_characters),
         cmocka_unit_test(control_characters_become_blanks),
+        cmocka_unit_test(error_text_is_one_line_of_valid_text),
         cmocka_unit_test(text_moves_whole_with_what_failed),
         cmocka_unit_test(text_is_cut_at_a_character),
         cmocka_unit_test(text_grows_and_is_handed_over),

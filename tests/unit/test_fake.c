@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <pthread.h>
+/* Scripts of the fake device: what they say is what comes, faults included. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,70 +11,12 @@
 
 #include <cmocka.h>
 
-#include "lib/base/clock.h"
 #include "lib/base/file.h"
-#include "lib/base/status.h"
 #include "lib/capture/capture.h"
-#include "lib/capture/device_fake.h"
 #include "lib/record/paths.h"
 #include "llmperf/activity.h"
 #include "llmperf/region.h"
-
-#define LIVE_THREADS  4
-#define LIVE_LAUNCHES 5000
-
-/* All facts that a source brings, with the call of deliver() that brought each. */
-struct facts {
-    struct lp_names names;
-    LP_VECTOR(struct lp_record) host;
-    LP_VECTOR(uint32_t) host_thread, host_call;
-    LP_VECTOR(struct lp_activity) activities;
-    LP_VECTOR(uint32_t) activity_call;
-    uint32_t calls;
-    size_t calls_back;          /* of the sink */
-    bool host_after_activities; /* within one call of deliver() */
-    uint32_t last_activity_call;
-    struct lp_device_stats stats;
-};
-
-static void take_host(void *context, uint32_t thread, const struct lp_record *records, size_t count)
-{
-    struct facts *facts = context;
-
-    facts->calls_back++;
-    if (facts->last_activity_call == facts->calls && facts->activities.count > 0)
-        facts->host_after_activities = true;
-    for (size_t i = 0; i < count; i++) {
-        assert_int_equal(lp_vector_push(&facts->host, records[i]), 0);
-        assert_int_equal(lp_vector_push(&facts->host_thread, thread), 0);
-        assert_int_equal(lp_vector_push(&facts->host_call, facts->calls), 0);
-    }
-}
-
-static void take_activities(void *context, struct lp_activity *activities, size_t count)
-{
-    struct facts *facts = context;
-
-    facts->calls_back++;
-    facts->last_activity_call = facts->calls;
-    assert_in_range(count, 1, 512);
-    for (size_t i = 0; i < count; i++) {
-        assert_int_equal(lp_vector_push(&facts->activities, activities[i]), 0);
-        assert_int_equal(lp_vector_push(&facts->activity_call, facts->calls), 0);
-        activities[i].node = LP_PATH_UNKNOWN; /* Attribution writes into batches. */
-    }
-}
-
-static void clear(struct facts *facts)
-{
-    lp_names_clear(&facts->names);
-    lp_vector_clear(&facts->host);
-    lp_vector_clear(&facts->host_thread);
-    lp_vector_clear(&facts->host_call);
-    lp_vector_clear(&facts->activities);
-    lp_vector_clear(&facts->activity_call);
-    memset(facts, 0, sizeof(*facts));
-}
+#include "tests/support/facts.h"
 
 static int play_file(struct facts *facts, const char *path, bool memory_activities)
 {
@@ -82,7 +24,7 @@ static int play_file(struct facts *facts, const char *path, bool memory_activiti
                                          .pool_bytes = 1 << 20,
                                          .memory_activities = memory_activities,
                                          .names = &facts->names };
-    struct lp_device_sink sink = { facts, take_host, take_activities, NULL, NULL, NULL };
+    struct lp_device_sink sink = { facts, take_fact_host, take_fact_activities, NULL, NULL, NULL };
     struct lp_device_source *source = NULL;
     int status = lp_device_open_fake(&options, &source);
 
@@ -119,20 +61,6 @@ static int play_bytes(struct facts *facts, const char *bytes, size_t size, bool 
 static int play(struct facts *facts, const char *text)
 {
     return play_bytes(facts, text, strlen(text), true);
-}
-
-static const char *name_of(const struct facts *facts, size_t activity)
-{
-    return lp_names_text(&facts->names, facts->activities.items[activity].name);
-}
-
-static size_t count_kind(const struct facts *facts, uint16_t kind)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < facts->host.count; i++)
-        count += facts->host.items[i].kind == kind;
-    return count;
 }
 
 static void a_faulty_script_is_refused_with_its_line_and_a_way_out(void **state)
@@ -192,7 +120,7 @@ static void a_faulty_script_is_refused_with_its_line_and_a_way_out(void **state)
         for (int part = 0; part < 2; part++)
             if (!strstr(llmperf_last_error(), cases[i].says[part]))
                 fail_msg("%s\nlacks: %s", llmperf_last_error(), cases[i].says[part]);
-        clear(&facts);
+        clear_facts(&facts);
     }
 }
 
@@ -203,7 +131,7 @@ static void a_zero_byte_is_refused(void **state)
     (void)state;
     assert_int_equal(play_bytes(&facts, "wait 1\nwa\0it 1\n", 15, true), LLMPERF_EFORMAT);
     assert_non_null(strstr(llmperf_last_error(), ":2: a zero byte"));
-    clear(&facts);
+    clear_facts(&facts);
 }
 
 static void a_missing_script_is_told(void **state)
@@ -212,7 +140,7 @@ static void a_missing_script_is_told(void **state)
 
     (void)state;
     assert_int_equal(play_file(&facts, "/no/such/script", true), LLMPERF_ENOENT);
-    clear(&facts);
+    clear_facts(&facts);
 }
 
 static void an_empty_script_is_over_at_once(void **state)
@@ -224,7 +152,7 @@ static void an_empty_script_is_over_at_once(void **state)
     assert_int_equal(play(&facts, "# nothing\r\n\r\n"), 0);
     assert_int_equal(facts.calls, 2);
     assert_int_equal(facts.calls_back, 0);
-    clear(&facts);
+    clear_facts(&facts);
 }
 
 static void regions_and_counts_reach_the_sink(void **state)
@@ -256,7 +184,7 @@ static void regions_and_counts_reach_the_sink(void **state)
         assert_int_equal(facts.host_thread.items[i], 3);
     }
     assert_int_equal(lp_path_kind(top), LLMPERF_REGION_STAGE);
-    clear(&facts);
+    clear_facts(&facts);
 }
 
 static void kernels_wait_for_their_stream(void **state)
@@ -280,7 +208,7 @@ static void kernels_wait_for_their_stream(void **state)
     assert_int_equal(kernel[2].stream, 8);
     assert_int_equal(kernel[2].device, 2);
     assert_int_equal(kernel[2].context, 4);
-    assert_string_equal(name_of(&facts, 1), "b c");
+    assert_string_equal(fact_name(&facts, 1), "b c");
     for (uint32_t i = 0; i < 3; i++) {
         assert_int_equal(kernel[i].kind, LLMPERF_ACTIVITY_KERNEL);
         assert_int_equal(kernel[i].correlation, i + 1);
@@ -288,7 +216,7 @@ static void kernels_wait_for_their_stream(void **state)
         assert_int_equal(facts.host.items[i].detail, LP_LAUNCH_KERNEL);
         assert_int_equal(facts.host.items[i].value, i + 1);
     }
-    clear(&facts);
+    clear_facts(&facts);
 }
 
 static void kernels_of_a_graph_share_a_correlation_id(void **state)
@@ -300,7 +228,7 @@ static void kernels_of_a_graph_share_a_correlation_id(void **state)
     assert_int_equal(facts.host.count, 2);
     assert_int_equal(facts.host.items[0].detail, LP_LAUNCH_GRAPH);
     assert_int_equal(facts.activities.count, 4);
-    assert_string_equal(name_of(&facts, 1), "b,c d");
+    assert_string_equal(fact_name(&facts, 1), "b,c d");
     for (size_t i = 0; i < 3; i++) {
         const struct lp_activity *kernel = &facts.activities.items[i];
 
@@ -310,7 +238,7 @@ static void kernels_of_a_graph_share_a_correlation_id(void **state)
         assert_int_equal(kernel->start_ns, 1002000 + 10 * i);
     }
     assert_int_equal(facts.activities.items[3].graph, 9);
-    clear(&facts);
+    clear_facts(&facts);
 }
 
 static void copies_and_sets_come_only_if_wanted(void **state)
@@ -324,14 +252,14 @@ static void copies_and_sets_come_only_if_wanted(void **state)
     assert_int_equal(facts.host.items[0].detail, LP_LAUNCH_MEMORY);
     assert_int_equal(facts.activities.items[0].kind, LLMPERF_ACTIVITY_MEMCPY);
     assert_int_equal(facts.activities.items[0].bytes, 64);
-    assert_string_equal(name_of(&facts, 0), "[memcpy DtoH]");
+    assert_string_equal(fact_name(&facts, 0), "[memcpy DtoH]");
     assert_int_equal(facts.activities.items[1].kind, LLMPERF_ACTIVITY_MEMSET);
     assert_int_equal(facts.activities.items[1].bytes, 32);
-    clear(&facts);
+    clear_facts(&facts);
     assert_int_equal(play_bytes(&facts, script, strlen(script), false), 0);
     assert_int_equal(facts.host.count, 1);
     assert_int_equal(facts.activities.count, 1);
-    clear(&facts);
+    clear_facts(&facts);
 }
 
 static void a_failed_or_captured_launch_is_taken_back(void **state)
@@ -342,11 +270,11 @@ static void a_failed_or_captured_launch_is_taken_back(void **state)
     assert_int_equal(play(&facts, "launch_fail a\ncapture b\nlaunch c\n"), 0);
     assert_int_equal(facts.activities.count, 1);
     assert_int_equal(facts.activities.items[0].correlation, 3);
-    assert_int_equal(count_kind(&facts, LP_RECORD_LAUNCH), 3);
-    assert_int_equal(count_kind(&facts, LP_RECORD_LAUNCH_VOID), 2);
+    assert_int_equal(count_host_records(&facts, LP_RECORD_LAUNCH), 3);
+    assert_int_equal(count_host_records(&facts, LP_RECORD_LAUNCH_VOID), 2);
     assert_int_equal(facts.host.items[1].value, 1);
     assert_int_equal(facts.host.items[3].value, 2);
-    clear(&facts);
+    clear_facts(&facts);
 }
 
 static void repeats_multiply(void **state)
@@ -356,7 +284,7 @@ static void repeats_multiply(void **state)
     (void)state;
     assert_int_equal(play(&facts, "repeat 30\nrepeat 40\nlaunch a\ndone\nlaunch b\ndone\n"), 0);
     assert_int_equal(facts.activities.count, 30 * 41);
-    clear(&facts);
+    clear_facts(&facts);
 }
 
 static void each_call_delivers_a_bounded_part_host_first(void **state)
@@ -370,7 +298,7 @@ static void each_call_delivers_a_bounded_part_host_first(void **state)
     assert_false(facts.host_after_activities);
     for (size_t i = 0; i < facts.activities.count; i++)
         assert_int_equal(facts.activity_call.items[i], facts.host_call.items[i]);
-    clear(&facts);
+    clear_facts(&facts);
 }
 
 static void faults_change_every_nth_record(void **state)
@@ -388,7 +316,7 @@ static void faults_change_every_nth_record(void **state)
     assert_int_equal(facts.activities.items[16].correlation,
                      facts.activities.items[17].correlation);
     assert_int_equal(facts.stats.records_dropped, 0);
-    clear(&facts);
+    clear_facts(&facts);
 }
 
 static void faulty_times_are_as_named(void **state)
@@ -410,7 +338,7 @@ static void faulty_times_are_as_named(void **state)
     assert_int_equal(kernel[2].start_ns, kernel[2].end_ns + 1000);
     assert_true(kernel[3].start_ns > kernel[3].end_ns);
     assert_true(kernel[4].start_ns > UINT64_C(300000000000000000));
-    clear(&facts);
+    clear_facts(&facts);
 }
 
 static void a_late_record_comes_last(void **state)
@@ -421,10 +349,10 @@ static void a_late_record_comes_last(void **state)
     assert_int_equal(
         play(&facts, "fault late\nlaunch first\nfault none\nrepeat 5000\nlaunch a\ndone\n"), 0);
     assert_int_equal(facts.activities.count, 5001);
-    assert_string_equal(name_of(&facts, 5000), "first");
+    assert_string_equal(fact_name(&facts, 5000), "first");
     assert_int_equal(facts.activities.items[5000].correlation, 1);
     assert_int_equal(facts.activity_call.items[5000], facts.calls);
-    clear(&facts);
+    clear_facts(&facts);
 }
 
 static void a_late_launch_comes_one_call_after_its_record(void **state)
@@ -445,7 +373,7 @@ static void a_late_launch_comes_one_call_after_its_record(void **state)
     assert_int_equal(facts.host.items[2].node, facts.host.items[0].node);
     assert_int_equal(facts.host_call.items[2], 2);
     assert_int_equal(facts.host.items[3].kind, LP_RECORD_REGION_END); /* a thread keeps its order */
-    clear(&facts);
+    clear_facts(&facts);
 }
 
 static void an_unknown_correlation_was_never_launched(void **state)
@@ -458,7 +386,7 @@ static void an_unknown_correlation_was_never_launched(void **state)
     assert_int_equal(facts.activities.items[0].correlation, 1);
     for (size_t i = 1; i < 100; i += 2)
         assert_true(facts.activities.items[i].correlation > 100);
-    clear(&facts);
+    clear_facts(&facts);
 }
 
 static void reorder_loses_nothing_and_is_the_same_each_time(void **state)
@@ -478,8 +406,8 @@ static void reorder_loses_nothing_and_is_the_same_each_time(void **state)
     }
     assert_int_equal(sum, 5050);
     assert_true(moved > 50);
-    clear(&facts[0]);
-    clear(&facts[1]);
+    clear_facts(&facts[0]);
+    clear_facts(&facts[1]);
 }
 
 static void what_the_driver_says_is_in_the_stats(void **state)
@@ -494,7 +422,7 @@ static void what_the_driver_says_is_in_the_stats(void **state)
     assert_int_equal(play(&facts, "overhead 55\n"), 0);
     assert_int_equal(facts.stats.overhead_ns, 55);
     assert_true(facts.stats.has_overhead);
-    clear(&facts);
+    clear_facts(&facts);
 }
 
 static void the_clock_never_overflows(void **state)
@@ -508,7 +436,7 @@ static void the_clock_never_overflows(void **state)
         0);
     for (size_t i = 0; i < 100; i++)
         assert_true(facts.activities.items[i].start_ns <= facts.activities.items[i].end_ns);
-    clear(&facts);
+    clear_facts(&facts);
 }
 
 static void regions_below_the_depth_limit_are_in_the_deepest(void **state)
@@ -518,12 +446,12 @@ static void regions_below_the_depth_limit_are_in_the_deepest(void **state)
     (void)state;
     assert_int_equal(play(&facts, "repeat 130\nbegin a\ndone\nlaunch k\nrepeat 131\nend\ndone\n"),
                      0);
-    assert_int_equal(count_kind(&facts, LP_RECORD_REGION_BEGIN), LLMPERF_REGION_DEPTH);
-    assert_int_equal(count_kind(&facts, LP_RECORD_REGION_END), LLMPERF_REGION_DEPTH);
-    assert_int_equal(count_kind(&facts, LP_RECORD_UNBALANCED), 1);
+    assert_int_equal(count_host_records(&facts, LP_RECORD_REGION_BEGIN), LLMPERF_REGION_DEPTH);
+    assert_int_equal(count_host_records(&facts, LP_RECORD_REGION_END), LLMPERF_REGION_DEPTH);
+    assert_int_equal(count_host_records(&facts, LP_RECORD_UNBALANCED), 1);
     assert_int_equal(lp_path_get(facts.host.items[LLMPERF_REGION_DEPTH].node)->depth,
                      LLMPERF_REGION_DEPTH);
-    clear(&facts);
+    clear_facts(&facts);
 }
 
 static void the_example_scripts_play(void **state)
@@ -546,173 +474,8 @@ static void the_example_scripts_play(void **state)
         if (play_file(&facts, path, true) < 0)
             fail_msg("%s", llmperf_last_error());
         assert_int_equal(facts.activities.count, examples[i].kernels);
-        clear(&facts);
+        clear_facts(&facts);
     }
-}
-
-static void *launch_many(void *stream)
-{
-    for (int i = 0; i < LIVE_LAUNCHES; i++) {
-        llmperf_region_begin("LLM@decode_step");
-        lp_fake_launch(i % 2 ? "odd" : "even", *(uint32_t *)stream, 100);
-        llmperf_region_end();
-    }
-    return NULL;
-}
-
-static struct lp_device_source *open_live(struct facts *facts, uint64_t pool_bytes)
-{
-    struct lp_device_options options = { .pool_bytes = pool_bytes,
-                                         .memory_activities = true,
-                                         .names = &facts->names };
-    struct lp_device_source *source = NULL;
-
-    assert_int_equal(lp_device_open_fake(&options, &source), 0);
-    assert_true(source->ops->live);
-    lp_capture_begin(UINT64_C(1) << 22);
-    assert_int_equal(source->ops->start(source), 0);
-    return source;
-}
-
-/* What the collector does in each round. */
-static void collect(struct lp_device_source *source, struct facts *facts)
-{
-    struct lp_device_sink sink = { facts, take_host, take_activities, NULL, NULL, NULL };
-
-    facts->calls++;
-    source->ops->flush(source, false);
-    source->ops->take(source);
-    lp_capture_drain(&sink);
-    assert_int_equal(source->ops->deliver(source, &sink), 0);
-}
-
-static void close_live(struct lp_device_source *source, struct facts *facts)
-{
-    source->ops->pause(source);
-    collect(source, facts);
-    lp_capture_end();
-    source->ops->stats(source, &facts->stats);
-    source->ops->close(source);
-}
-
-/* Each id once, and its launch in the same call or an earlier one. */
-static void check_live(const struct facts *facts)
-{
-    uint32_t most = 0, *call;
-
-    for (size_t i = 0; i < facts->host.count; i++)
-        if (facts->host.items[i].kind == LP_RECORD_LAUNCH && facts->host.items[i].value > most)
-            most = (uint32_t)facts->host.items[i].value;
-    call = calloc(most + 1u, sizeof(*call));
-    assert_non_null(call);
-    for (size_t i = 0; i < facts->host.count; i++)
-        if (facts->host.items[i].kind == LP_RECORD_LAUNCH)
-            call[facts->host.items[i].value] = facts->host_call.items[i];
-    for (size_t i = 0; i < facts->activities.count; i++) {
-        const struct lp_activity *activity = &facts->activities.items[i];
-
-        assert_in_range(activity->correlation, 1, most);
-        assert_in_range(call[activity->correlation], 1, facts->activity_call.items[i]);
-        assert_int_equal(activity->end_ns, activity->start_ns + 100);
-        assert_int_equal(activity->context, 1);
-        call[activity->correlation] = 0;
-    }
-    free(call);
-}
-
-static void live_launches_of_many_threads_all_arrive(void **state)
-{
-    (void)state;
-    for (int round = 0; round < 2; round++) { /* twice: threads and buffers are used again */
-        struct facts facts = { 0 };
-        struct lp_device_source *source = open_live(&facts, 64 << 20);
-        pthread_t threads[LIVE_THREADS];
-        uint32_t streams[LIVE_THREADS];
-
-        for (uint32_t i = 0; i < LIVE_THREADS; i++) {
-            streams[i] = i;
-            assert_int_equal(pthread_create(&threads[i], NULL, launch_many, &streams[i]), 0);
-        }
-        for (int i = 0; i < 20; i++)
-            collect(source, &facts);
-        for (uint32_t i = 0; i < LIVE_THREADS; i++)
-            pthread_join(threads[i], NULL);
-        close_live(source, &facts);
-        assert_int_equal(facts.stats.records_dropped, 0);
-        assert_int_equal(facts.activities.count, LIVE_THREADS * LIVE_LAUNCHES);
-        assert_int_equal(facts.names.texts.count, 2);
-        check_live(&facts);
-        clear(&facts);
-    }
-}
-
-static void live_kernels_of_a_stream_do_not_overlap(void **state)
-{
-    struct facts facts = { 0 };
-    struct lp_device_source *source = open_live(&facts, 1 << 20);
-    uint64_t before_ns = lp_clock_now();
-
-    (void)state;
-    for (int i = 0; i < 10; i++)
-        lp_fake_launch("long", 99, 1000000);
-    close_live(source, &facts);
-    assert_int_equal(facts.activities.count, 10);
-    assert_true(facts.activities.items[0].start_ns >= before_ns);
-    for (size_t i = 1; i < 10; i++)
-        assert_true(facts.activities.items[i].start_ns >= facts.activities.items[i - 1].end_ns);
-    clear(&facts);
-}
-
-static void a_full_pool_drops_and_counts(void **state)
-{
-    struct facts facts = { 0 };
-    struct lp_device_source *source =
-        open_live(&facts, 1); /* The pool is at its limit after the tests before. */
-    const int launches = 400000;
-
-    (void)state;
-    for (int i = 0; i < launches; i++)
-        lp_fake_launch("a", 5, 100);
-    close_live(source, &facts);
-    assert_true(facts.stats.records_dropped > 0);
-    assert_int_equal(facts.activities.count + facts.stats.records_dropped, launches);
-    clear(&facts);
-}
-
-static void a_paused_device_launches_nothing(void **state)
-{
-    struct facts facts = { 0 };
-    struct lp_device_source *source = open_live(&facts, 1 << 20);
-
-    (void)state;
-    lp_fake_launch("a", 1, 100);
-    source->ops->pause(source);
-    lp_fake_launch("b", 1, 100);
-    assert_int_equal(source->ops->start(source), 0);
-    lp_fake_launch("c", 1, 100);
-    close_live(source, &facts);
-    lp_fake_launch("d", 1, 100);
-    assert_int_equal(facts.activities.count, 2);
-    assert_int_equal(count_kind(&facts, LP_RECORD_LAUNCH), 2);
-    assert_string_equal(name_of(&facts, 1), "c");
-    clear(&facts);
-}
-
-static void a_closed_session_leaves_nothing_to_the_next(void **state)
-{
-    struct facts facts = { 0 };
-    struct lp_device_source *source = open_live(&facts, 1 << 20);
-
-    (void)state;
-    lp_fake_launch("old", 1, 100);
-    source->ops->close(source);
-    lp_capture_end();
-    source = open_live(&facts, 1 << 20);
-    lp_fake_launch("new", 1, 100);
-    close_live(source, &facts);
-    assert_int_equal(facts.activities.count, 1);
-    assert_string_equal(name_of(&facts, 0), "new");
-    clear(&facts);
 }
 
 int main(void)
@@ -739,11 +502,6 @@ int main(void)
         cmocka_unit_test(the_clock_never_overflows),
         cmocka_unit_test(regions_below_the_depth_limit_are_in_the_deepest),
         cmocka_unit_test(the_example_scripts_play),
-        cmocka_unit_test(live_launches_of_many_threads_all_arrive),
-        cmocka_unit_test(live_kernels_of_a_stream_do_not_overlap),
-        cmocka_unit_test(a_full_pool_drops_and_counts),
-        cmocka_unit_test(a_paused_device_launches_nothing),
-        cmocka_unit_test(a_closed_session_leaves_nothing_to_the_next),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,7 +25,8 @@ enum {
     LLMPERF_DOCUMENT_INPUTS_YAML = 9,            /**< inputs.yaml: manifest, llmperf_session_add_input() */
     LLMPERF_DOCUMENT_PROMETHEUS = 10,            /**< totals in Prometheus' text format; seconds and bytes */
     LLMPERF_DOCUMENT_ROWS_CSV = 11,              /**< every number of every row, one a line */
-    LLMPERF_DOCUMENT_ROWS_JSONL = 12             /**< every row, one JSON object a line, "type" first */
+    LLMPERF_DOCUMENT_ROWS_JSONL = 12,            /**< every row, one JSON object a line, "type" first */
+    LLMPERF_DOCUMENT_REPORT_HTML = 13            /**< report.html: one page with charts that loads nothing */
 };
 
 /** A document as text. @param text_out  Yours: llmperf_text_free().

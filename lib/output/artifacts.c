@@ -30,6 +30,7 @@ static const struct document {
     { LLMPERF_DOCUMENT_ENV_JSON, "env.json", env_json },
     { LLMPERF_DOCUMENT_STAKEHOLDER_SUMMARY_MD, "stakeholder_summary.md", lp_summary_md },
     { LLMPERF_DOCUMENT_ASSUMPTIONS_MD, "assumptions.md", lp_assumptions_md },
+    { LLMPERF_DOCUMENT_REPORT_HTML, "report.html", lp_report_html },
     { LLMPERF_DOCUMENT_INPUTS_YAML, "inputs.yaml", lp_inputs_yaml },
     { LLMPERF_DOCUMENT_PROMETHEUS, NULL, lp_prometheus }, /* NULL: on request only */
     { LLMPERF_DOCUMENT_ROWS_CSV, NULL, lp_rows_csv },

@@ -16,6 +16,7 @@ int lp_kernels_md(const llmperf_profile *profile, struct lp_text *out);
 int lp_operators_md(const llmperf_profile *profile, struct lp_text *out);
 int lp_summary_md(const llmperf_profile *profile, struct lp_text *out);
 int lp_assumptions_md(const llmperf_profile *profile, struct lp_text *out);
+int lp_report_html(const llmperf_profile *profile, struct lp_text *out);
 int lp_inputs_yaml(const llmperf_profile *profile, struct lp_text *out);
 int lp_metrics_json(const llmperf_profile *profile, struct lp_text *out);
 int lp_prometheus(const llmperf_profile *profile, struct lp_text *out);

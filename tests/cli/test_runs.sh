@@ -6,7 +6,7 @@
 expect 0 import "$recordings/two_stages.llmrec" -o run
 [ "$(tail -n 1 out)" = run ] || die "the run directory is not the last line"
 stdout_has "verdict complete, 15 kernels"
-for file in run.llmperf report.md stages.md kernels.md operators.md metrics.json env.json stakeholder_summary.md assumptions.md inputs.yaml; do
+for file in run.llmperf report.md stages.md kernels.md operators.md metrics.json env.json stakeholder_summary.md assumptions.md inputs.yaml report.html; do
     [ -s run/$file ] || die "run/$file is missing"
 done
 expect 2 import "$recordings/two_stages.llmrec" -o run
@@ -29,7 +29,7 @@ cmp -s out run/metrics.json || die "-o /dev/stdout wrote something else"
 expect 3 report run -o nowhere/report.md
 stderr_has "nowhere"
 
-for format in summary:stakeholder_summary.md assumptions:assumptions.md inputs:inputs.yaml stages:stages.md kernels:kernels.md; do
+for format in html:report.html summary:stakeholder_summary.md assumptions:assumptions.md inputs:inputs.yaml stages:stages.md kernels:kernels.md; do
     expect 0 report run --format "${format%%:*}"
     cmp -s out "run/${format#*:}" || die "--format ${format%%:*} is not ${format#*:}"
 done

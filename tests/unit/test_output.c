@@ -296,7 +296,7 @@ static void empty_profile_has_all_documents(void **state)
     llmperf_profile *profile = run_script("wait 1\n");
 
     (void)state;
-    for (uint32_t kind = LLMPERF_DOCUMENT_REPORT_MD; kind <= LLMPERF_DOCUMENT_INPUTS_YAML; kind++) {
+    for (uint32_t kind = LLMPERF_DOCUMENT_REPORT_MD; kind <= LLMPERF_DOCUMENT_REPORT_HTML; kind++) {
         char *text = document(profile, kind);
 
         assert_true(strlen(text) > 0);
@@ -315,7 +315,7 @@ static void saved_profile_gives_the_same_documents(void **state)
     snprintf(path, sizeof(path), "%s/run.llmperf", folder);
     assert_int_equal(llmperf_profile_save(profile, path), 0);
     assert_int_equal(llmperf_profile_open(path, &again), 0);
-    for (uint32_t kind = LLMPERF_DOCUMENT_REPORT_MD; kind <= LLMPERF_DOCUMENT_INPUTS_YAML; kind++) {
+    for (uint32_t kind = LLMPERF_DOCUMENT_REPORT_MD; kind <= LLMPERF_DOCUMENT_REPORT_HTML; kind++) {
         char *before = document(profile, kind), *after = document(again, kind);
 
         assert_string_equal(before, after);
@@ -336,7 +336,8 @@ static void artifacts_are_whole_and_leave_nothing_else(void **state)
                                          "env.json",
                                          "stakeholder_summary.md",
                                          "assumptions.md",
-                                         "inputs.yaml" };
+                                         "inputs.yaml",
+                                         "report.html" };
     llmperf_profile *profile = run_script(two_stages);
     char path[192], command[256];
 
@@ -348,7 +349,7 @@ static void artifacts_are_whole_and_leave_nothing_else(void **state)
         snprintf(path, sizeof(path), "%s/run/%s", folder, files[i]);
         assert_int_equal(access(path, R_OK), 0);
     }
-    snprintf(command, sizeof(command), "test $(ls -A %s/run | wc -l) = 9", folder);
+    snprintf(command, sizeof(command), "test $(ls -A %s/run | wc -l) = 10", folder);
     assert_int_equal(system(command), 0);
     snprintf(path, sizeof(path), "%s/nowhere", folder);
     assert_int_equal(llmperf_artifacts_write(profile, path), LLMPERF_EIO);

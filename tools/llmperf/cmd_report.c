@@ -24,6 +24,7 @@ static const struct {
 } formats[] = {
     { "md", LLMPERF_DOCUMENT_REPORT_MD },
     { "json", LLMPERF_DOCUMENT_METRICS_JSON },
+    { "html", LLMPERF_DOCUMENT_REPORT_HTML },
     { "summary", LLMPERF_DOCUMENT_STAKEHOLDER_SUMMARY_MD },
     { "assumptions", LLMPERF_DOCUMENT_ASSUMPTIONS_MD },
     { "inputs", LLMPERF_DOCUMENT_INPUTS_YAML },

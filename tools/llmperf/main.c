@@ -26,8 +26,9 @@ static const struct command commands[] = {
       "usage: llmperf report RUN [--format FORMAT] [-o FILE]\n"
       "\n"
       "Prints the report of a run. RUN is a run directory or its run.llmperf.\n"
-      "  --format FORMAT  md: Markdown for people (default); json: metrics.json; summary: plain\n"
-      "                   words; assumptions, inputs, stages, operators, kernels\n"
+      "  --format FORMAT  md: Markdown for people (default); json: metrics.json; html: a page\n"
+      "                   with charts; summary: plain words; assumptions, inputs, stages,\n"
+      "                   operators, kernels\n"
       "  -o FILE          write to a file; - is standard output\n",
       cmd_report },
     { "list", "runs under a folder, or the files of a run",

@@ -25,6 +25,7 @@ _DOCUMENTS = {
     "metrics.prom": _native.LLMPERF_DOCUMENT_PROMETHEUS,
     "rows.csv": _native.LLMPERF_DOCUMENT_ROWS_CSV,
     "rows.jsonl": _native.LLMPERF_DOCUMENT_ROWS_JSONL,
+    "report.html": _native.LLMPERF_DOCUMENT_REPORT_HTML,
 }
 _REGION_KINDS = {_native.LLMPERF_REGION_STAGE: "stage", _native.LLMPERF_REGION_OPERATOR: "operator"}
 
@@ -167,8 +168,9 @@ class Profile:
         return text_of(library().llmperf_profile_fact(self._pointer(), key.encode()))
 
     def document(self, name: str) -> str:
-        """The text of a document: "report.md", "stages.md", "kernels.md", "operators.md",
-        "metrics.json" or "env.json"."""
+        """The text of a document: "report.md", "report.html", "stages.md", "kernels.md",
+        "operators.md", "metrics.json", "env.json", "stakeholder_summary.md", "assumptions.md" or
+        "inputs.yaml"."""
         text = _native.text()
         check(library().llmperf_document_text(self._pointer(), _document(name), byref(text)))
         return take_text(text)

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/output/html.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/number.h"
+#include "lib/output/json_writer.h"
+#include "llmperf/profile.h"
+
+#define UNKNOWN "–"
+
+static const char *entity(char sign)
+{
+    switch (sign) {
+    case '&':
+        return "&amp;";
+    case '<':
+        return "&lt;";
+    case '>':
+        return "&gt;";
+    case '"':
+        return "&quot;";
+    case '\'':
+        return "&#39;";
+    default:
+        return NULL;
+    }
+}
+
+static void put_escaped(struct lp_text *out, const char *string, size_t length)
+{
+    size_t size = 3 * length + 4; /* U+FFFD takes three bytes */
+    char *raw = malloc(length + 1), *clean = malloc(size);
+
+    if (raw && clean) {
+        memcpy(raw, string, length);
+        raw[length] = '\0';
+        lp_text_sanitise(clean, size, raw);
+        for (const char *at = clean; *at; at++) {
+            const char *escaped = entity(*at);
+
+            if (escaped)
+                lp_text_puts(out, escaped);
+            else
+                lp_text_add(out, at, 1);
+        }
+    } else {
+        out->failed = true;
+    }
+    free(raw);
+    free(clean);
+}
+
+void lp_html_text(struct lp_text *out, const char *string)
+{
+    if (string)
+        put_escaped(out, string, strlen(string));
+    else
+        lp_text_puts(out, UNKNOWN);
+}
+
+const char *lp_pointer(char *out, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(out, LP_POINTER_BYTES, format, args);
+    va_end(args);
+    return out;
+}
+
+const char *lp_pointer_word(char *out, const char *word)
+{
+    size_t length = 0;
+
+    for (; *word && length + 3 < LP_POINTER_BYTES; word++) {
+        if (*word == '~' || *word == '/') {
+            out[length++] = '~';
+            out[length++] = *word == '~' ? '0' : '1';
+        } else {
+            out[length++] = *word;
+        }
+    }
+    out[length] = '\0';
+    return out;
+}
+
+void lp_html_raw(struct lp_text *out, double value)
+{
+    struct lp_json json = { { NULL, 0, 0, false }, 0, false };
+
+    lp_json_number(&json, NULL, value);
+    lp_text_puts(out, json.text.bytes ? json.text.bytes : "");
+    out->failed |= json.text.failed;
+    lp_text_clear(&json.text);
+}
+
+static void open_data(struct lp_text *out, const char *pointer, double value)
+{
+    lp_text_puts(out, "<data value=\"");
+    lp_html_raw(out, value);
+    lp_text_puts(out, "\" data-metric=\"");
+    lp_html_text(out, pointer);
+    lp_text_puts(out, "\">");
+}
+
+static void put_number(struct lp_text *out, const char *pointer, double value, double scale)
+{
+    open_data(out, pointer, value);
+    if (isfinite(value))
+        lp_text_printf(out, "%s%s", LP_NUMBER(value * scale, 4), scale > 1 ? " %" : "");
+    else
+        lp_text_puts(out, UNKNOWN);
+    lp_text_puts(out, "</data>");
+}
+
+void lp_html_number(struct lp_text *out, const char *pointer, double value)
+{
+    put_number(out, pointer, value, 1);
+}
+
+void lp_html_percent(struct lp_text *out, const char *pointer, double value)
+{
+    put_number(out, pointer, value, 100);
+}
+
+void lp_html_count(struct lp_text *out, const char *pointer, uint64_t value)
+{
+    if (value == LLMPERF_UNKNOWN) {
+        put_number(out, pointer, NAN, 1);
+        return;
+    }
+    lp_text_printf(out, "<data value=\"%" PRIu64 "\" data-metric=\"", value);
+    lp_html_text(out, pointer);
+    lp_text_printf(out, "\">%" PRIu64 "</data>", value);
+}
+
+void lp_html_cell_number(struct lp_text *out, const char *pointer, double value)
+{
+    lp_text_puts(out, "<td class=\"n\">");
+    lp_html_number(out, pointer, value);
+    lp_text_puts(out, "</td>");
+}
+
+void lp_html_cell_percent(struct lp_text *out, const char *pointer, double value)
+{
+    lp_text_puts(out, "<td class=\"n\">");
+    lp_html_percent(out, pointer, value);
+    lp_text_puts(out, "</td>");
+}
+
+void lp_html_cell_count(struct lp_text *out, const char *pointer, uint64_t value)
+{
+    lp_text_puts(out, "<td class=\"n\">");
+    lp_html_count(out, pointer, value);
+    lp_text_puts(out, "</td>");
+}
+
+void lp_html_cell_text(struct lp_text *out, const char *text)
+{
+    lp_text_puts(out, "<td>");
+    lp_html_text(out, text);
+    lp_text_puts(out, "</td>");
+}
+
+void lp_html_path(struct lp_text *out, const char *path)
+{
+    const char *slash;
+
+    if (!path) {
+        lp_html_text(out, path);
+        return;
+    }
+    for (; (slash = strchr(path, '/')); path = slash + 1) {
+        put_escaped(out, path, (size_t)(slash + 1 - path));
+        lp_text_puts(out, "<wbr>");
+    }
+    put_escaped(out, path, strlen(path));
+}
+
+void lp_html_cell_code(struct lp_text *out, const char *text)
+{
+    lp_text_puts(out, "<td><code>");
+    lp_html_path(out, text);
+    lp_text_puts(out, "</code></td>");
+}
+
+void lp_html_table_open(struct lp_text *out, const char *caption, const char *const *headings)
+{
+    lp_text_puts(out, "<div class=\"scroll\" tabindex=\"0\"><table class=\"sortable\"><caption>");
+    lp_html_text(out, caption);
+    lp_text_puts(out, "</caption><thead><tr>");
+    for (; *headings; headings++) {
+        bool number = **headings == '#';
+
+        lp_text_printf(out, "<th scope=\"col\"%s><button type=\"button\">",
+                       number ? " class=\"n\"" : "");
+        lp_html_text(out, *headings + number);
+        lp_text_puts(out, "</button></th>");
+    }
+    lp_text_puts(out, "</tr></thead><tbody>\n");
+}
+
+void lp_html_table_close(struct lp_text *out)
+{
+    lp_text_puts(out, "</tbody></table></div>\n");
+}

@@ -35,7 +35,11 @@ enum {
     LLMPERF_SESSION_NO_REPORTS = 1, /**< at stop write run.llmperf only, no report files */
     /** At stop give CUPTI up, so that another profiler (torch.profiler, say) can start in this process. Without it this library
      * keeps CUPTI until the process ends, and its own next session starts cheaper. */
-    LLMPERF_SESSION_RELEASE = 2
+    LLMPERF_SESSION_RELEASE = 2,
+    /** Collect each launch of a CUDA graph as one span instead of its kernels: cheaper, and blind to what is in it. With CUPTI, start
+     * such a session before CUDA is in use (before there is a context), and use no other kind of session in the process; else the
+     * start answers LLMPERF_ESTATE, because CUPTI would crash. */
+    LLMPERF_SESSION_GRAPH_LEVEL = 4
 };
 
 /** Zero = default. Strings are Borrowed for the call. */
@@ -75,7 +79,8 @@ typedef struct llmperf_session llmperf_session;
  * @param session_out  Yours: llmperf_session_stop(), then llmperf_session_free().
  * @return LLMPERF_OK; LLMPERF_EBUSY (a session runs already, the folder holds a run, or another profiler holds CUPTI and the
  *         source is cupti), LLMPERF_ENOENT,
- *         LLMPERF_ENODEVICE, LLMPERF_EINVAL, LLMPERF_ENOTSUP, LLMPERF_EIO, LLMPERF_ENOMEM.
+ *         LLMPERF_ENODEVICE, LLMPERF_EINVAL, LLMPERF_ENOTSUP, LLMPERF_EIO, LLMPERF_ENOMEM; LLMPERF_ESTATE with
+ *         LLMPERF_SESSION_GRAPH_LEVEL, see there.
  * @threads any thread */
 LLMPERF_API int llmperf_session_start(const llmperf_session_options *options, llmperf_session **session_out);
 

@@ -183,6 +183,8 @@ const char *lp_kernel_class(const struct lp_kernel_classes *classes, const char 
     struct small_name buffer;
     const struct small_name *small;
 
+    if (kind == LLMPERF_ACTIVITY_GRAPH)
+        return OTHER_CLASS;
     if (kind != LLMPERF_ACTIVITY_KERNEL)
         return MEMORY_CLASS;
     small = make_small(&buffer, name) ? &buffer : NULL;

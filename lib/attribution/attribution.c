@@ -226,6 +226,9 @@ static bool count_activity(struct lp_attribution *attribution, struct lp_activit
     bool launched = kernel && !activity->device_launched;
     bool unmapped = false;
 
+    /* CUPTI tells of whole graphs also while a session is paused. */
+    if (!launch && activity->kind == LLMPERF_ACTIVITY_GRAPH)
+        return false;
     if (launch && launched && launch->kind == LP_LAUNCH_KERNEL && launch->seen > 0) {
         attribution->duplicates++;
         return false;
@@ -244,7 +247,7 @@ static bool count_activity(struct lp_attribution *attribution, struct lp_activit
     *(launch ? &attribution->attributed_ns : &attribution->unattributed_ns) +=
         activity->end_ns - activity->start_ns;
     attribution->kernels_seen += kernel;
-    attribution->memory_seen += !kernel;
+    attribution->memory_seen += !kernel && activity->kind != LLMPERF_ACTIVITY_GRAPH;
     attribution->graph_kernels_seen += kernel && graph;
     attribution->graph_unmapped += unmapped;
     attribution->kernels_attributed += kernel && launch;

@@ -7,6 +7,7 @@
 #include "lib/attribution/graph_update.h"
 #include "lib/base/status.h"
 #include "lib/record/paths.h"
+#include "llmperf/activity.h"
 
 #define UNMAPPED 0x80000000u /* set in paths that stand for a reason; path ids are small */
 #define SPANS    64u
@@ -234,6 +235,7 @@ static void instantiate(struct lp_graph_map *map, const struct lp_graph_event *e
     if (!graph)
         return;
     graph->executable = true;
+    graph->path = event->path;
     graph->origin = LP_GRAPH_OF(event->origin);
     map->device_launchable += event->detail != 0;
     for (size_t i = 0; i < graph->paths.count; i++)
@@ -436,6 +438,10 @@ uint32_t lp_graph_map_captured(struct lp_graph_map *map, const struct lp_activit
     *unmapped = true;
     if (!graph)
         return LP_PATH_UNKNOWN;
+    if (activity->kind == LLMPERF_ACTIVITY_GRAPH && graph->executable) {
+        *unmapped = false;
+        return graph->path;
+    }
     path = path_then(graph, index, correlation);
     if (path == LP_PATH_UNKNOWN)
         return name_unmapped(map, graph, index);

@@ -15,10 +15,11 @@
 #include "lib/record/record.h"
 
 #define LP_GRAPH_INDEX_LIMIT (1u << 20) /* nodes of one graph */
-#define LP_GRAPH_VERSIONS    1024u        /* arrays kept of a graph that is updated again and again */
+#define LP_GRAPH_VERSIONS    1024u      /* arrays kept of a graph that is updated again and again */
 #define LP_GRAPH_DEAD_BYTES  (8u << 20) /* arrays kept of destroyed executable graphs */
-#define LP_GRAPH_NAMED_NODES 4096u /* nodes without a capture region that get a row of their own   \
-                                    */
+#define LP_GRAPH_NAMED_NODES                                                                       \
+    4096u /* nodes without a capture region that get a row of their own                            \
+           */
 
 /** Paths that held for launches before the one with correlation id `until`. */
 struct lp_graph_version {
@@ -39,6 +40,7 @@ struct lp_graph_change {
 };
 
 struct lp_graph {
+    uint32_t path;       /* region open at the instantiation */
     uint32_t id, origin; /* origin: what it was instantiated from, or updated with last */
     uint32_t update;     /* correlation id of the update that made `paths`; 0: none */
     uint32_t forgotten;  /* launches before this one belong to an array that is gone; 0: none */
@@ -92,7 +94,8 @@ void lp_graph_map_seen(struct lp_graph_map *map, const struct lp_activity *activ
 uint32_t lp_graph_map_launch_of(struct lp_graph_map *map, const struct lp_activity *activity,
                                 bool all_in);
 
-/** Path that captured the node of a record, launched with `correlation`. *unmapped: the path is one
+/** Path that captured the node of a record (of a whole graph: that was open when it was
+ * instantiated), launched with `correlation`. *unmapped: the path is one
  * that stands for a reason why it is not known. */
 uint32_t lp_graph_map_captured(struct lp_graph_map *map, const struct lp_activity *activity,
                                uint32_t correlation, bool *unmapped);

@@ -21,7 +21,8 @@ enum {
     LP_CUPTI_KIND_MEMSET = 2,
     LP_CUPTI_KIND_CONCURRENT_KERNEL = 10,
     LP_CUPTI_KIND_OVERHEAD = 17,
-    LP_CUPTI_KIND_MEMCPY2 = 22, /* copies between devices */
+    LP_CUPTI_KIND_MEMCPY2 = 22,     /* copies between devices */
+    LP_CUPTI_KIND_GRAPH_TRACE = 51, /* a launch of a graph as one record, instead of its nodes */
 };
 
 enum { LP_CUPTI_ATTR_ZEROED_OUT_ACTIVITY_BUFFER = 5 };
@@ -101,6 +102,12 @@ struct lp_cupti_memset {
     void *reserved;
     uint64_t graph_node_id;
     uint32_t graph_id;
+};
+
+struct lp_cupti_graph_trace {
+    uint32_t kind, correlation_id;
+    uint64_t start, end;
+    uint32_t device_id, graph_id, context_id, stream_id;
 };
 
 struct lp_cupti_overhead {

@@ -59,6 +59,14 @@ SAME_FIELD(lp_cupti_memset, correlation_id, CUpti_ActivityMemset4, correlationId
 SAME_FIELD(lp_cupti_memset, graph_node_id, CUpti_ActivityMemset4, graphNodeId);
 SAME_FIELD(lp_cupti_memset, graph_id, CUpti_ActivityMemset4, graphId);
 
+SAME_FIELD(lp_cupti_graph_trace, correlation_id, CUpti_ActivityGraphTrace2, correlationId);
+SAME_FIELD(lp_cupti_graph_trace, start, CUpti_ActivityGraphTrace2, start);
+SAME_FIELD(lp_cupti_graph_trace, end, CUpti_ActivityGraphTrace2, end);
+SAME_FIELD(lp_cupti_graph_trace, device_id, CUpti_ActivityGraphTrace2, deviceId);
+SAME_FIELD(lp_cupti_graph_trace, graph_id, CUpti_ActivityGraphTrace2, graphId);
+SAME_FIELD(lp_cupti_graph_trace, context_id, CUpti_ActivityGraphTrace2, contextId);
+SAME_FIELD(lp_cupti_graph_trace, stream_id, CUpti_ActivityGraphTrace2, streamId);
+
 SAME_FIELD(lp_cupti_overhead, start, CUpti_ActivityOverhead3, start);
 SAME_FIELD(lp_cupti_overhead, end, CUpti_ActivityOverhead3, end);
 
@@ -87,6 +95,7 @@ SAME_NUMBER(LP_CUPTI_ERROR_MULTIPLE_SUBSCRIBERS, CUPTI_ERROR_MULTIPLE_SUBSCRIBER
 SAME_NUMBER(LP_CUPTI_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY);
 SAME_NUMBER(LP_CUPTI_KIND_MEMSET, CUPTI_ACTIVITY_KIND_MEMSET);
 SAME_NUMBER(LP_CUPTI_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+SAME_NUMBER(LP_CUPTI_KIND_GRAPH_TRACE, CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
 SAME_NUMBER(LP_CUPTI_KIND_OVERHEAD, CUPTI_ACTIVITY_KIND_OVERHEAD);
 SAME_NUMBER(LP_CUPTI_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMCPY2);
 SAME_NUMBER(LP_CUPTI_ATTR_ZEROED_OUT_ACTIVITY_BUFFER,

@@ -88,6 +88,23 @@ static void add_memory(struct lp_cupti_decoder *decoder, const void *record, uin
     }
 }
 
+static void add_graph(struct lp_cupti_decoder *decoder, const struct lp_cupti_graph_trace *graph,
+                      const struct lp_device_sink *sink)
+{
+    struct lp_activity *activity = lp_activity_batch_next(&decoder->batch, sink);
+
+    activity->start_ns = graph->start;
+    activity->end_ns = graph->end;
+    activity->graph = graph->graph_id;
+    activity->graph_node = LP_GRAPH_NODE(graph->graph_id, 0);
+    activity->correlation = graph->correlation_id;
+    activity->name = find_name(decoder, "[graph]");
+    activity->context = graph->context_id;
+    activity->stream = graph->stream_id;
+    activity->device = (uint16_t)graph->device_id;
+    activity->kind = LLMPERF_ACTIVITY_GRAPH;
+}
+
 static void add_record(struct lp_cupti_decoder *decoder, const struct lp_cupti_record *record,
                        const struct lp_device_sink *sink)
 {
@@ -102,6 +119,9 @@ static void add_record(struct lp_cupti_decoder *decoder, const struct lp_cupti_r
     case LP_CUPTI_KIND_MEMCPY2:
     case LP_CUPTI_KIND_MEMSET:
         add_memory(decoder, record, record->kind, sink);
+        break;
+    case LP_CUPTI_KIND_GRAPH_TRACE:
+        add_graph(decoder, (const void *)record, sink);
         break;
     case LP_CUPTI_KIND_OVERHEAD:
         if (overhead->end > overhead->start)

@@ -45,6 +45,7 @@ struct lp_device_options {
     bool memory_activities; /* copies and sets too */
     struct lp_names *names; /* kernel names go here; outlives the source */
     bool sampled;           /* start() leaves records off: ops->collect() switches them */
+    bool graph_level;       /* each launch of a graph as one span, not its nodes */
     bool release;           /* close() gives the driver's profiler up for others */
     bool watch_captures;    /* know of stream captures, for counters */
 };

@@ -43,7 +43,7 @@ static __thread bool node_created;
 
 struct cupti_source {
     struct lp_device_source head;
-    bool memory_activities, release, sampled;
+    bool memory_activities, graph_level, release, sampled;
     struct lp_buffer *taken;
     struct lp_cupti_decoder decoder;
     uint64_t refused_before, dropped;
@@ -268,12 +268,42 @@ static void watch_contexts(uint32_t on)
 static const uint32_t memory_kinds[] = { LP_CUPTI_KIND_MEMCPY, LP_CUPTI_KIND_MEMCPY2,
                                          LP_CUPTI_KIND_MEMSET };
 
+/* CUPTI (13.0) ends in a crash where a graph that was instantiated while GRAPH_TRACE was off is
+ * launched while it is on. So it is one or the other for a process, and once on it stays on. */
+static enum { LEVEL_OPEN, LEVEL_NODES, LEVEL_GRAPHS } level;
+
+static int choose_level(bool graphs)
+{
+    int wanted = graphs ? LEVEL_GRAPHS : LEVEL_NODES, result = LP_CUPTI_SUCCESS;
+
+    if (level != LEVEL_OPEN && (int)level != wanted)
+        return lp_error(LLMPERF_ESTATE,
+                        "CUDA graphs were collected %s in this process before, and CUPTI cannot "
+                        "do both in one process; start the program again for the other way",
+                        graphs ? "by node" : "as whole graphs");
+    if (graphs && level == LEVEL_OPEN && lp_driver_has_context())
+        return lp_error(LLMPERF_ESTATE,
+                        "whole graphs can be collected only if that starts before CUDA is in use: "
+                        "CUPTI crashes at the launch of a graph that was there before; start the "
+                        "session first, or collect nodes");
+    if (graphs && level == LEVEL_OPEN)
+        result = cupti->ActivityEnable(LP_CUPTI_KIND_GRAPH_TRACE);
+    if (result != LP_CUPTI_SUCCESS)
+        return lp_error(LLMPERF_ENOTSUP, "this CUPTI does not record whole graphs: %s (%d)",
+                        lp_cupti_text(cupti, result), result);
+    level = graphs ? LEVEL_GRAPHS : LEVEL_NODES;
+    return 0;
+}
+
 /* What the callback of a launch tells must bring a record: kinds go on first and off last. */
 static int start(struct lp_device_source *head)
 {
     struct cupti_source *source = (struct cupti_source *)(void *)head;
-    int result = cupti->ActivityEnable(LP_CUPTI_KIND_CONCURRENT_KERNEL);
+    int result = choose_level(source->graph_level);
 
+    if (result < 0)
+        return result;
+    result = cupti->ActivityEnable(LP_CUPTI_KIND_CONCURRENT_KERNEL);
     if (result != LP_CUPTI_SUCCESS)
         return lp_error(LLMPERF_ENODEVICE, "CUPTI records no kernels: %s (%d)",
                         lp_cupti_text(cupti, result), result);
@@ -411,6 +441,7 @@ int lp_device_open_cupti(const struct lp_device_options *options,
     source->head.cupti_version = cupti->version;
     snprintf(source->head.cupti_path, sizeof(source->head.cupti_path), "%s", cupti->path);
     source->memory_activities = options->memory_activities;
+    source->graph_level = options->graph_level;
     source->release = options->release;
     watch_captures = options->watch_captures;
     atomic_store(&captures, 0);

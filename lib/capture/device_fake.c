@@ -29,7 +29,7 @@ struct fake_thread {
 
 struct player {
     struct lp_device_source head;
-    bool memory_activities;
+    bool memory_activities, graph_level;
     struct lp_fake_script script;
     size_t at;                      /* next op */
     uint64_t left[LP_FAKE_NESTING]; /* rounds of the open repeats, this one included */
@@ -286,6 +286,22 @@ static int launch_kernel(struct player *player, struct fake_thread *thread,
                : run_on_device(player, op, activity, player->script.names.items[op->first_name]);
 }
 
+/* All nodes as one span. */
+static int launch_whole(struct player *player, struct fake_thread *thread,
+                        const struct lp_fake_op *op)
+{
+    struct lp_fake_op whole = *op;
+    uint32_t graph = (uint32_t)op->values[LP_FAKE_GRAPH_ID];
+    struct lp_activity activity = { .kind = LLMPERF_ACTIVITY_GRAPH,
+                                    .graph = graph,
+                                    .graph_node = LP_GRAPH_NODE(graph, 0) };
+    int status = launch(player, thread, LP_LAUNCH_GRAPH, graph);
+
+    activity.correlation = player->correlation;
+    whole.values[LP_FAKE_DURATION] *= op->name_count;
+    return status < 0 ? status : run_on_device(player, &whole, activity, "[graph]");
+}
+
 /* The last `body` nodes lie in bodies of conditional nodes: their records name no launch. */
 static int launch_graph(struct player *player, struct fake_thread *thread,
                         const struct lp_fake_op *op)
@@ -393,7 +409,8 @@ static int play_host(struct player *player, struct fake_thread *thread, const st
     case LP_FAKE_LAUNCH:
         return launch_kernel(player, thread, op);
     case LP_FAKE_GRAPH:
-        return launch_graph(player, thread, op);
+        return player->graph_level ? launch_whole(player, thread, op)
+                                   : launch_graph(player, thread, op);
     case LP_FAKE_COPY:
     case LP_FAKE_SET:
         return launch_memory(player, thread, op);
@@ -629,6 +646,7 @@ int lp_device_open_fake(const struct lp_device_options *options,
     player->head.ops = &ops;
     player->head.names = options->names;
     player->memory_activities = options->memory_activities;
+    player->graph_level = options->graph_level;
     player->now_ns = CLOCK_START;
     player->fault_every = 1;
     player->random = UINT64_C(0x9e3779b97f4a7c15);

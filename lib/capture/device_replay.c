@@ -121,7 +121,7 @@ static bool is_record_kind(uint16_t kind)
 
 static bool is_activity_kind(uint8_t kind)
 {
-    return kind >= LLMPERF_ACTIVITY_KERNEL && kind <= LLMPERF_ACTIVITY_MEMSET;
+    return kind >= LLMPERF_ACTIVITY_KERNEL && kind <= LLMPERF_ACTIVITY_GRAPH;
 }
 
 static int read_host(struct replay *replay, struct lp_varint_reader *reader,

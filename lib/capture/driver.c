@@ -29,8 +29,10 @@ static struct driver {
     int (*device_name)(char *name, int length, int device);
     int (*device_attribute)(int *value, int attribute, int device);
     int (*device_memory)(size_t *bytes, int device);
-    int (*device_uuid)(unsigned char uuid[16], int device); /* NULL before CUDA 9.2 */
-    int (*error_string)(int result, const char **text);     /* NULL before CUDA 6 */
+    int (*device_uuid)(unsigned char uuid[16], int device);         /* NULL before CUDA 9.2 */
+    int (*primary_state)(int device, unsigned *flags, int *active); /* NULL before CUDA 7 */
+    int (*current)(void **context);
+    int (*error_string)(int result, const char **text); /* NULL before CUDA 6 */
 } driver;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -65,6 +67,8 @@ static void open_driver(void)
     find(library, "cuDeviceGetAttribute", true, &driver.device_attribute);
     find(library, "cuDeviceTotalMem_v2", true, &driver.device_memory);
     find(library, "cuGetErrorString", false, &driver.error_string);
+    find(library, "cuDevicePrimaryCtxGetState", false, &driver.primary_state);
+    find(library, "cuCtxGetCurrent", false, &driver.current);
     /* The first version does not know MIG instances. */
     find(library, "cuDeviceGetUuid_v2", false, &driver.device_uuid);
     if (!driver.device_uuid)
@@ -113,6 +117,24 @@ int lp_driver_gpu_count(int32_t *count_out)
         return driver_error("cuDeviceGetCount", result);
     *count_out = count;
     return 0;
+}
+
+/* Before cuInit these calls answer that it was not called. */
+bool lp_driver_has_context(void)
+{
+    void *context = NULL;
+    int count = 0, handle, active = 0;
+    unsigned flags;
+
+    if (!is_usable() || !driver.primary_state || !driver.current ||
+        driver.device_count(&count) != 0)
+        return false;
+    if (driver.current(&context) == 0 && context)
+        return true;
+    for (int i = 0; i < count && !active; i++)
+        if (driver.device(&handle, i) != 0 || driver.primary_state(handle, &flags, &active) != 0)
+            active = 0;
+    return active != 0;
 }
 
 static int32_t attribute(int device, int which)

@@ -39,4 +39,8 @@ int lp_driver_gpu(int32_t device, struct lp_gpu *gpu_out);
 /** Version of the kernel module, "580.95.05", from /proc or from libnvidia-ml. False: not known. */
 bool lp_driver_module_version(char *text, size_t size);
 
+/** Has this process made a CUDA context: a primary one of any device, or this thread's? Does not
+ * initialise the driver. @threads any thread */
+bool lp_driver_has_context(void);
+
 #endif

@@ -134,8 +134,10 @@ static void add_kernel(struct lp_aggregates *sums, const llmperf_kernel_stats *k
                       : kernel->kind == LLMPERF_ACTIVITY_MEMSET ? &sums->memset_count
                                                                 : &sums->kernel_count;
 
-    *time += kernel->total_ms;
-    *count += kernel->calls;
+    if (kernel->kind != LLMPERF_ACTIVITY_GRAPH) {
+        *time += kernel->total_ms;
+        *count += kernel->calls;
+    }
     if (!kernel->region)
         sums->unknown_launch_ms += kernel->total_ms;
     else if (!*kernel->region)

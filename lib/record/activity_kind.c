@@ -10,6 +10,8 @@ const char *llmperf_activity_kind_name(uint32_t kind)
         return "memcpy";
     case LLMPERF_ACTIVITY_MEMSET:
         return "memset";
+    case LLMPERF_ACTIVITY_GRAPH:
+        return "graph";
     default:
         return "unknown";
     }

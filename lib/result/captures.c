@@ -188,7 +188,8 @@ int lp_profile_make_captures(llmperf_profile *profile)
 
     profile->captures.count = 0;
     for (size_t i = 0; status == 0 && i < profile->kernels.count; i++)
-        if (profile->kernels.items[i].stats.captured_in)
+        if (profile->kernels.items[i].stats.captured_in &&
+            profile->kernels.items[i].stats.kind != LLMPERF_ACTIVITY_GRAPH)
             status = add_kernel(&maker, &profile->kernels.items[i].stats);
     lp_hashmap_clear(&maker.rows);
     if (status < 0 || profile->captures.count == 0)

@@ -326,7 +326,7 @@ static void add_to_device(struct lp_totals *totals, uint32_t row,
         total->memcpy_ns += duration;
         total->memcpy_bytes += activity->bytes;
         total->memcpys++;
-    } else {
+    } else if (activity->kind == LLMPERF_ACTIVITY_MEMSET) {
         total->memset_ns += duration;
         total->memsets++;
     }

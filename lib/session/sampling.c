@@ -69,7 +69,9 @@ void lp_sampling_clear(struct lp_sampling *sampling)
 
 bool lp_session_samples(const struct llmperf_session *session)
 {
-    return session->options.tier == LLMPERF_TIER_LIGHT && session->sampling.budget < 1;
+    return session->options.tier == LLMPERF_TIER_LIGHT && session->sampling.budget < 1 &&
+           !(session->options.flags &
+             LLMPERF_SESSION_GRAPH_LEVEL); /* cheap enough for every step */
 }
 
 /* The best of a few: what else the machine does is not its cost. */

@@ -17,6 +17,7 @@ static int open_source(struct llmperf_session *session, uint32_t kind,
         .memory_activities = session->options.tier != LLMPERF_TIER_LIGHT,
         .watch_captures = session->options.tier == LLMPERF_TIER_COUNTERS,
         .sampled = lp_session_samples(session),
+        .graph_level = (session->options.flags & LLMPERF_SESSION_GRAPH_LEVEL) != 0,
         .release = (session->options.flags & LLMPERF_SESSION_RELEASE) != 0,
         .names = &session->names,
     };

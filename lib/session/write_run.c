@@ -133,6 +133,11 @@ static int add_lines(struct llmperf_session *session, const struct lp_device_sta
                                  "were under way at once; totals hold them.");
     if (status == 0 && *session->source_reason)
         status = lp_profile_note(profile, session->source_reason);
+    if (status == 0 && (session->options.flags & LLMPERF_SESSION_GRAPH_LEVEL))
+        status =
+            lp_profile_note(profile, "Graph level: each launch of a CUDA graph is one span, named "
+                                     "[graph]; it counts as busy time, and the kernels, copies and "
+                                     "sets in it are in no count or sum.");
     if (status == 0 && stats->no_device)
         status = lp_profile_note(profile, "the recording was made without a device source");
     if (status == 0 && running)

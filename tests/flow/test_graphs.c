@@ -609,6 +609,36 @@ static void a_row_that_does_not_exist_is_an_error(void **state)
     llmperf_profile_free(profile);
 }
 
+/* A graph as one span: its time counts, its kernels do not, and a launch while the session was
+ * paused (whose record the driver brings all the same) counts nowhere. */
+static void at_graph_level_a_graph_is_one_span(void **state)
+{
+    llmperf_session_options options = script_options(
+        "begin capture\nnode graph=1 index=0 nodes=3\ninstantiate graph=2 from=1 nodes=3\nend\n"
+        "begin step\nrepeat 4\ngraph a,b,\"[memset]\" graph=2 index=0 duration=2000\ndone\nlaunch "
+        "k\n"
+        "end\nfault unknown_correlation\ngraph a graph=2 index=0\n");
+    llmperf_profile *profile;
+
+    (void)state;
+    options.flags = LLMPERF_SESSION_GRAPH_LEVEL;
+    profile = play_options(&options);
+    assert_int_equal(calls(profile, "[graph]", "LLM@step", "LLM@capture"), 4);
+    assert_int_equal(find_captured(profile, "[graph]", "LLM@step", "LLM@capture").kind,
+                     LLMPERF_ACTIVITY_GRAPH);
+    check_close(find_captured(profile, "[graph]", "LLM@step", "LLM@capture").total_ms, 0.024);
+    assert_int_equal(find_region(profile, "LLM@step", 0).kernel_count, 1);
+    assert_int_equal(find_region(profile, "LLM@step", 0).memset_count, 0);
+    check_close(find_region(profile, "LLM@step", 0).gpu_busy_ms, 0.025);
+    assert_int_equal(ledger_of(profile).kernels_seen, 1);
+    assert_int_equal(ledger_of(profile).memory_seen, 0);
+    assert_int_equal(ledger_of(profile).graph_launches, 5);
+    assert_int_equal(ledger_of(profile).verdict, LLMPERF_VERDICT_COMPLETE);
+    assert_int_equal(llmperf_profile_capture_count(profile), 0);
+    assert_true(has_note(profile, "Graph level:"));
+    llmperf_profile_free(profile);
+}
+
 static void a_recording_replays_to_the_same(void **state)
 {
     const char *script = NESTED "begin step\ngraph o graph=10 index=0\ngraph i,j graph=10 index=5\n"
@@ -669,6 +699,7 @@ int main(void)
         cmocka_unit_test(nodes_above_the_limit_share_one_row),
         cmocka_unit_test(lost_events_are_counted),
         cmocka_unit_test(graphs_that_the_device_may_launch_are_counted),
+        cmocka_unit_test(at_graph_level_a_graph_is_one_span),
         cmocka_unit_test(captures_are_told_by_layer),
         cmocka_unit_test(layer_2_comes_before_layer_10),
         cmocka_unit_test(the_report_has_the_layers_of_the_graph),

@@ -58,6 +58,8 @@ class Session:
     keep_trace: keep each record, not totals only.
     reports: write the report files at stop, beside run.llmperf.
     release: give CUPTI up at stop, so that another profiler (torch.profiler) can start.
+    graph_level: each launch of a CUDA graph as one span, not its kernels; not in one process with
+        sessions that do not.
 
     Collecting starts at the `with` statement or start() and ends with its block or stop(). All
     methods may be called from any thread. A forked child records nothing: there the end of the
@@ -72,7 +74,8 @@ class Session:
                  model_path: Any = None, device_path: Any = None, record_path: Any = None,
                  counters: Optional[str] = None, ring_bytes: int = 0, pool_bytes: int = 0,
                  overhead_budget_permille: int = 0, keep_trace: bool = False,
-                 reports: bool = True, release: bool = False) -> None:
+                 reports: bool = True, release: bool = False,
+                 graph_level: bool = False) -> None:
         options = _native.sized(_native.llmperf_session_options)
         options.tier = _code("tier", tier, _TIERS)
         options.device_source = _code("source", source, _SOURCES)
@@ -88,7 +91,8 @@ class Session:
             "overhead_budget_permille", overhead_budget_permille, 2**32)
         options.keep_trace = 1 if keep_trace else 0
         options.flags = ((0 if reports else _native.LLMPERF_SESSION_NO_REPORTS)
-                         | (_native.LLMPERF_SESSION_RELEASE if release else 0))
+                         | (_native.LLMPERF_SESSION_RELEASE if release else 0)
+                         | (_native.LLMPERF_SESSION_GRAPH_LEVEL if graph_level else 0))
         self._options = options
         self._handle: Any = None
         self._pid = 0

@@ -84,6 +84,11 @@ typedef struct llmperf_session llmperf_session;
  * @threads any thread */
 LLMPERF_API int llmperf_session_start(const llmperf_session_options *options, llmperf_session **session_out);
 
+/** Pay what the first session costs now: load CUPTI, subscribe, instrument. Best after the program's first CUDA call and before it
+ * serves; a session may run or not.
+ * @return LLMPERF_OK; LLMPERF_ENODEVICE, LLMPERF_ENOENT (no libcupti), LLMPERF_EBUSY (another profiler). @threads any thread */
+LLMPERF_API int llmperf_prewarm(void);
+
 /** Stop collecting device activity until resume; regions keep their stacks, time in between is not counted.
  * @return LLMPERF_OK, LLMPERF_ESTATE. @threads any thread */
 LLMPERF_API int llmperf_session_pause(llmperf_session *session);
@@ -123,6 +128,28 @@ LLMPERF_API int llmperf_session_add_input(llmperf_session *session, const llmper
 
 /** Folder of this run; NULL if nothing is written. Valid until llmperf_session_free(). @threads any thread */
 LLMPERF_API const char *llmperf_session_run_dir(const llmperf_session *session);
+
+/** The newest instances of stages, while the session goes on: an instance is there about a second after its last device work. Takes
+ * no lock and waits for nobody.
+ *
+ * @param after           Sequence number that was read last; 0 at first. Numbers that are gone by now are passed over: at most
+ *                        LLMPERF_ITERATIONS_KEPT are kept.
+ * @param iterations_out  Room for `capacity` rows, oldest first; struct_size of the first set by the caller holds for all. Their text
+ *                        lives until llmperf_session_free().
+ * @param count_out       Rows written.
+ * @return LLMPERF_OK, LLMPERF_EINVAL. @threads any thread */
+LLMPERF_API int llmperf_session_iterations(const llmperf_session *session, uint64_t after, llmperf_iteration *iterations_out,
+                                           size_t capacity, size_t *count_out);
+
+/** Begin to stop and return at once; llmperf_session_wait() hands out the profile. Nothing that happens from now on counts.
+ * @return LLMPERF_OK; LLMPERF_ESTATE (stopped before), LLMPERF_ENOMEM (no thread; the session runs on). @threads any thread */
+LLMPERF_API int llmperf_session_stop_async(llmperf_session *session);
+
+/** Wait for the end of llmperf_session_stop_async().
+ * @param profile_out  As llmperf_session_stop().
+ * @return what llmperf_session_stop() would have; LLMPERF_ESTATE without llmperf_session_stop_async(), and the second time.
+ * @threads any thread, once */
+LLMPERF_API int llmperf_session_wait(llmperf_session *session, llmperf_profile **profile_out);
 
 /** Stop: waits until work launched so far has been reported, at most a few seconds after the device falls silent; replay and
  * fake sources are played to their end first. Writes the run directory's reports unless LLMPERF_SESSION_NO_REPORTS.

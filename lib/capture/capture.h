@@ -44,6 +44,10 @@ bool lp_capture_forked(void);
 int lp_cupti_probe(char *path, size_t path_size, uint32_t *version, char *holder,
                    size_t holder_size);
 
+/** Subscribe, and switch records on and off once. 0; LLMPERF_ENODEVICE, LLMPERF_ENOENT,
+ * LLMPERF_EBUSY. @threads any thread */
+int lp_cupti_prewarm(void);
+
 /** NVTX out was built in. */
 bool lp_nvtx_out_available(void);
 

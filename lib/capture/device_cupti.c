@@ -471,3 +471,19 @@ int lp_cupti_probe(char *path, size_t path_size, uint32_t *version, char *holder
     subscriber = NULL;
     return status;
 }
+
+#define PREWARM_POOL_BYTES (UINT64_C(256) << 20) /* each session sets its own */
+
+int lp_cupti_prewarm(void)
+{
+    int status = set_up_process(PREWARM_POOL_BYTES), result;
+
+    if (status < 0)
+        return status;
+    result = cupti->ActivityEnable(LP_CUPTI_KIND_CONCURRENT_KERNEL);
+    if (result != LP_CUPTI_SUCCESS)
+        return lp_error(LLMPERF_ENODEVICE, "CUPTI records no kernels: %s (%d)",
+                        lp_cupti_text(cupti, result), result);
+    cupti->ActivityDisable(LP_CUPTI_KIND_CONCURRENT_KERNEL);
+    return 0;
+}

@@ -526,10 +526,97 @@ int llmperf_session_stop(llmperf_session *session, llmperf_profile **profile_out
     return status;
 }
 
+static void *stop_aside(void *context)
+{
+    llmperf_session *session = context;
+
+    session->stop_status = llmperf_session_stop(session, &session->stop_profile);
+    if (session->stop_status < 0)
+        snprintf(session->stop_error, sizeof(session->stop_error), "%s", llmperf_last_error());
+    return NULL;
+}
+
+int llmperf_session_stop_async(llmperf_session *session)
+{
+    sigset_t all, before;
+    int none = 0, failed;
+
+    if (!session || session->pid != getpid() || session->stopped ||
+        !atomic_compare_exchange_strong(&session->has_stopper, &none, 1))
+        return lp_error(LLMPERF_ESTATE, "the session is not running");
+    sigfillset(&all); /* The program's signals are the program's. */
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    failed = pthread_create(&session->stopper, NULL, stop_aside, session);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!failed)
+        return 0;
+    atomic_store(&session->has_stopper, 0);
+    return lp_error(LLMPERF_ENOMEM, "cannot start a thread that stops the session: %s",
+                    strerror(failed));
+}
+
+int llmperf_session_wait(llmperf_session *session, llmperf_profile **profile_out)
+{
+    int begun = 1;
+
+    if (!session || session->pid != getpid() ||
+        !atomic_compare_exchange_strong(&session->has_stopper, &begun, 2))
+        return lp_error(LLMPERF_ESTATE,
+                        "llmperf_session_stop_async() was not called, or the session "
+                        "was waited for before");
+    pthread_join(session->stopper, NULL);
+    if (profile_out)
+        *profile_out = session->stop_profile;
+    else
+        llmperf_profile_free(session->stop_profile);
+    return session->stop_status < 0 ? lp_error(session->stop_status, "%s", session->stop_error) : 0;
+}
+
+int llmperf_session_iterations(const llmperf_session *session, uint64_t after,
+                               llmperf_iteration *iterations_out, size_t capacity,
+                               size_t *count_out)
+{
+    llmperf_iteration row = LLMPERF_ITERATION_INIT;
+    size_t size;
+
+    if (!session || !count_out || (!iterations_out && capacity > 0))
+        return lp_error(LLMPERF_EINVAL, "session, iterations_out and count_out are required");
+    *count_out = 0;
+    if (capacity == 0)
+        return 0;
+    size = iterations_out->struct_size;
+    if (size < sizeof(size))
+        return lp_error(
+            LLMPERF_EINVAL,
+            "struct_size is not set; initialise the first row with LLMPERF_ITERATION_INIT");
+    while (*count_out < capacity && lp_totals_iteration(session->totals, after, &row)) {
+        char *place = (char *)iterations_out + *count_out * size;
+
+        memcpy(place, &row, size < sizeof(row) ? size : sizeof(row));
+        memcpy(place, &size, sizeof(size));
+        after = row.sequence;
+        ++*count_out;
+    }
+    return 0;
+}
+
+int llmperf_prewarm(void)
+{
+    int status;
+
+    if (reserve_life() < 0)
+        return 0; /* The session that runs has paid. */
+    status = lp_cupti_prewarm();
+    begin_life(NULL);
+    return status;
+}
+
 void llmperf_session_free(llmperf_session *session)
 {
     if (!session || session->pid != getpid()) /* A forked child has no collector to end. */
         return;
+    if (atomic_load(&session->has_stopper) == 1)
+        llmperf_session_wait(session, NULL);
     if (!session->stopped)
         llmperf_session_stop(session, NULL);
     await_exit_handler(session);

@@ -30,6 +30,11 @@ struct llmperf_session {
     struct lp_given given;       /* what the program said it was given */
     struct lp_requests requests; /* how other threads ask the collector */
     pthread_t collector;
+    pthread_t stopper;            /* of llmperf_session_stop_async(), if has_stopper */
+    _Atomic int has_stopper;      /* 1: it runs or has ended; 2: it was waited for */
+    llmperf_profile *stop_profile; /* the stopper's, until it is waited for */
+    int stop_status;
+    char stop_error[512];
     _Atomic(struct lp_device_source *) attached; /* on its way to the collector */
     char attach_failure[512]; /* why none comes; read once attach_failed is seen */
     _Atomic bool attach_failed;

@@ -6,6 +6,7 @@ import gc
 import json
 import os
 import threading
+import time
 import warnings
 import weakref
 from pathlib import Path
@@ -51,6 +52,18 @@ class Life(support.TestCase):
                                  [("LLM@prefill", expected, 512 * expected)])
             self.assertEqual(session.ledger()["regions_dropped"], 0)
             session.flush()
+
+    def test_iterations_are_read_while_it_runs(self) -> None:
+        with llmperf.Session(source="none") as session:
+            with llmperf.region("LLM@prefill", tokens=512):
+                pass
+            rows: List[Any] = []
+            for _ in range(1000):
+                rows = rows or session.iterations()
+                time.sleep(0 if rows else 0.01)
+            self.assertEqual([(row["region"], row["tokens"], row["busy_ms"]) for row in rows],
+                             [("LLM@prefill", 512, None)])
+            self.assertEqual(session.iterations(after=rows[0]["sequence"]), [])
 
     def test_snapshots_beside_stop_in_another_thread(self) -> None:
         session = llmperf.Session(source="none").start()

@@ -908,6 +908,13 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "llmperf_session_snapshot": (c_int, [_session, POINTER(_profile)]),
     "llmperf_session_ledger": (c_int, [_session, POINTER(llmperf_ledger)]),
     "llmperf_session_run_dir": (c_char_p, [_session]),
+    "llmperf_session_iterations": (
+        c_int,
+        [_session, c_uint64, POINTER(llmperf_iteration), c_size_t, POINTER(c_size_t)],
+    ),
+    "llmperf_session_stop_async": (c_int, [_session]),
+    "llmperf_session_wait": (c_int, [_session, POINTER(_profile)]),
+    "llmperf_prewarm": (c_int, []),
     "llmperf_session_stop": (c_int, [_session, POINTER(_profile)]),
     "llmperf_session_free": (None, [_session]),
     # profile.h

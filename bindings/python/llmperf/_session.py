@@ -6,14 +6,14 @@ import os
 import threading
 import warnings
 import weakref
-from ctypes import byref
+from ctypes import byref, c_size_t, sizeof
 from types import TracebackType
-from typing import Any, Dict, Optional, Type
+from typing import Any, Dict, List, Optional, Type
 
 from . import _native
 from ._errors import LlmperfError
 from ._library import check, library, path_bytes, text_of
-from ._profile import Profile, ledger_row
+from ._profile import Profile, ledger_row, row_of
 
 _TIERS = {
     None: _native.LLMPERF_TIER_DEFAULT,
@@ -171,6 +171,19 @@ class Session:
         ledger = _native.sized(_native.llmperf_ledger)
         check(library().llmperf_session_ledger(self._pointer(), byref(ledger)))
         return ledger_row(ledger)
+
+    def iterations(self, after: int = 0) -> List[Dict[str, Any]]:
+        """The newest instances of stages while the session goes on, oldest first; waits for nobody.
+
+        after: the "sequence" that was read last. The keys are those of llmperf_iteration
+        (session.h); class_ms is a list by class number.
+        """
+        rows = (_native.llmperf_iteration * _native.LLMPERF_ITERATIONS_KEPT)()
+        rows[0].struct_size = sizeof(_native.llmperf_iteration)
+        count = c_size_t()
+        check(library().llmperf_session_iterations(self._pointer(), after, rows, len(rows),
+                                                   byref(count)))
+        return [row_of(rows[position]) for position in range(count.value)]
 
     def stop(self) -> Optional[Profile]:
         """Stop, write the reports, and return the profile; a second call returns the same one.

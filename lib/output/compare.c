@@ -38,6 +38,7 @@ struct row {
 struct place {
     const char *path;
     uint64_t instances[2];
+    double collected[2];           /* instances whose device work was not left out by sampling */
     double wall_ms[2], squares[2]; /* squared differences from the mean */
 };
 
@@ -110,6 +111,7 @@ static int add_region(struct builder *builder, int side, const llmperf_region_st
         place->squares[side] += stats->wall_std_ms * stats->wall_std_ms * (more - 1);
     place->wall_ms[side] += stats->wall_sum_ms;
     place->instances[side] += stats->instances;
+    place->collected[side] += more * (1 - stats->skipped_fraction);
     if (stats->depth == 0)
         builder->out->reference_ms[side][0] += stats->wall_sum_ms;
     return 0;
@@ -250,10 +252,12 @@ static double noise_of(const struct lp_compare_side *a, const struct lp_compare_
     return lp_student_99(freedom) * sqrt(both);
 }
 
-static struct lp_compare_side side_of(const struct sum *sum, uint64_t instances, bool iterations)
+static struct lp_compare_side side_of(const struct sum *sum, const struct place *place, int at,
+                                      bool iterations)
 {
-    struct lp_compare_side side = { NAN, NAN, 0, 0, instances };
-    double n = instances > 0 ? (double)instances : 1; /* outside of regions: the run itself */
+    struct lp_compare_side side = { NAN, NAN, 0, 0, place->instances[at] };
+    /* Outside of regions: the run itself. */
+    double n = place->collected[at] > 0 ? place->collected[at] : 1;
 
     if (iterations) {
         side.mean_ms = sum->mean_ms;
@@ -334,15 +338,13 @@ static int add_results(struct builder *builder)
         const struct row *from = &builder->rows.items[i];
         const struct place *place = find_place(builder, from->region, false);
         bool iterations = from->sums[BASE].count > 0 && from->sums[FRESH].count > 0;
-        struct lp_compare_row row = {
-            from->region,
-            from->quantity,
-            side_of(&from->sums[BASE], place->instances[BASE], iterations),
-            side_of(&from->sums[FRESH], place->instances[FRESH], iterations),
-            NAN,
-            NAN,
-            LP_COMPARE_SAME
-        };
+        struct lp_compare_row row = { from->region,
+                                      from->quantity,
+                                      side_of(&from->sums[BASE], place, BASE, iterations),
+                                      side_of(&from->sums[FRESH], place, FRESH, iterations),
+                                      NAN,
+                                      NAN,
+                                      LP_COMPARE_SAME };
 
         if (!isnan(row.base.mean_ms) || !isnan(row.fresh.mean_ms))
             status = add_result(builder->out, row, false);

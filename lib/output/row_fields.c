@@ -43,6 +43,7 @@ static const struct lp_field_name region_fields[] = {
     { REGION(COUNT, context) },
     { REGION(COUNT, flops) },
     { REGION(COUNT, bytes) },
+    { REGION(NUMBER, skipped_fraction) },
 };
 
 static const struct lp_field_name kernel_fields[] = {

@@ -141,7 +141,7 @@ static uint32_t worse_verdict(uint32_t a, uint32_t b)
     return LLMPERF_VERDICT_INCOMPLETE;
 }
 
-/* The counters of the ledger stand in one row, first to last. */
+/* The counters of the ledger stand in one row, first to last, and those that came later behind. */
 static void add_ledger(llmperf_ledger *sum, const llmperf_profile *part, double device_before)
 {
     const llmperf_ledger *more = &part->ledger;
@@ -152,6 +152,10 @@ static void add_ledger(llmperf_ledger *sum, const llmperf_profile *part, double 
 
     for (size_t i = 0; i < count; i++)
         to[i] = add_counts(to[i], from[i]);
+    sum->graphs_device_launchable =
+        add_counts(sum->graphs_device_launchable, more->graphs_device_launchable);
+    sum->kernels_outside_window =
+        add_counts(sum->kernels_outside_window, more->kernels_outside_window);
     sum->cupti_overhead_ms = add_known(sum->cupti_overhead_ms, more->cupti_overhead_ms);
     sum->sampled_fraction = fmin(sum->sampled_fraction, more->sampled_fraction);
     if (isnan(sum->attributed_gpu_time_share))

@@ -100,7 +100,7 @@ static int join_calls(struct lp_nsys_csv *reader, bool *several_out)
 static void forget_calls(llmperf_ledger *ledger)
 {
     ledger->launches_expected = ledger->graph_launches = ledger->memory_calls =
-        ledger->launches_missing = LLMPERF_UNKNOWN;
+        ledger->launches_missing = ledger->graphs_device_launchable = LLMPERF_UNKNOWN;
 }
 
 static int make_timeline(struct lp_nsys_csv *reader, llmperf_profile **profile_out)
@@ -119,6 +119,7 @@ static int make_timeline(struct lp_nsys_csv *reader, llmperf_profile **profile_o
     free(profiles);
     if (status < 0)
         return status;
+    lp_profile_ledger_edit(*profile_out)->graphs_device_launchable = LLMPERF_UNKNOWN;
     if (!reader->timeline.calls_known)
         forget_calls(lp_profile_ledger_edit(*profile_out));
     if (several && reader->timeline.ops.count > 0 && !reader->timeline.calls_known)

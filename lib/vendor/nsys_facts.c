@@ -276,6 +276,7 @@ static void fill_ledger(const struct lp_nsys *nsys, llmperf_ledger *ledger)
 {
     if (nsys->has_overhead)
         ledger->cupti_overhead_ms = (double)nsys->overhead_ns / 1e6;
+    ledger->graphs_device_launchable = LLMPERF_UNKNOWN; /* nsys does not tell */
     if (!nsys->timeline.calls_known)
         ledger->launches_expected = ledger->graph_launches = ledger->memory_calls =
             ledger->launches_missing = LLMPERF_UNKNOWN;

@@ -331,6 +331,10 @@ static void feed_op(struct feed *feed, const struct lp_op *op)
         op->graph == LP_OP_NODE ? captured_in(feed->timeline, &feed->events, op) : LP_PATH_UNKNOWN;
 
     count_op(feed->process, op, node, captured);
+    if (op->graph != LP_OP_SINGLE && captured == LP_PATH_UNKNOWN) /* the reason in its place */
+        captured =
+            lp_path_intern(LP_PATH_ROOT, op->graph == LP_OP_NODE ? "LLM@(capture not recorded)"
+                                                                 : "LLM@(graph traced as a whole)");
     feed->batch[feed->count++] = (struct lp_activity){ .start_ns = unsign(op->start),
                                                        .end_ns = unsign(op->end),
                                                        .bytes = op->bytes,

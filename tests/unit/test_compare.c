@@ -172,6 +172,23 @@ static void runs_of_different_length_compare_per_instance(void **state)
     llmperf_profile_free(fresh);
 }
 
+static void sampled_device_work_is_of_the_sampled_instances(void **state)
+{
+    llmperf_profile *base = make_run(100, 10, 0.5, 4, 0.1), *fresh = make_run(100, 10, 0.5, 4, 0.1);
+    struct lp_comparison comparison;
+
+    (void)state; /* A quarter of the steps was collected: 25 calls, not 100. */
+    fresh->regions.items[0].stats.skipped_fraction = 0.75;
+    fresh->kernels.items[0].stats.calls = 25;
+    fresh->kernels.items[0].stats.total_ms = 100;
+    comparison = compare(base, fresh);
+    check_close(row_of(&comparison, "LLM@prefill", "device").fresh.mean_ms, 4);
+    assert_int_equal(comparison.slower + comparison.faster, 0);
+    lp_compare_clear(&comparison);
+    llmperf_profile_free(base);
+    llmperf_profile_free(fresh);
+}
+
 static void small_rows_and_lonely_ones_are_not_judged(void **state)
 {
     llmperf_profile *base = lp_profile_create(), *fresh = lp_profile_create();
@@ -279,6 +296,7 @@ int main(void)
         cmocka_unit_test(a_growth_below_the_threshold_is_none),
         cmocka_unit_test(one_instance_leaves_the_threshold_alone),
         cmocka_unit_test(runs_of_different_length_compare_per_instance),
+        cmocka_unit_test(sampled_device_work_is_of_the_sampled_instances),
         cmocka_unit_test(small_rows_and_lonely_ones_are_not_judged),
         cmocka_unit_test(spreads_of_iterations_are_used_where_both_have_them),
         cmocka_unit_test(students_t_is_that_of_the_tables),

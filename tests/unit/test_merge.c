@@ -111,7 +111,11 @@ static void the_worst_verdict_counts_and_problems_name_their_run(void **state)
     assert_int_equal(lp_profile_problem(b, "something is missing"), 0);
     lp_profile_ledger_edit(b)->launches_expected = LLMPERF_UNKNOWN;
     lp_profile_ledger_edit(b)->attributed_gpu_time_share = 0.5;
+    lp_profile_ledger_edit(a)->kernels_outside_window = 2;
+    lp_profile_ledger_edit(b)->kernels_outside_window = 3;
     both = merge(a, b);
+    assert_int_equal(ledger_of(both).kernels_outside_window, 5);
+    assert_int_equal(ledger_of(both).graphs_device_launchable, LLMPERF_UNKNOWN);
     assert_int_equal(ledger_of(both).verdict, LLMPERF_VERDICT_INCOMPLETE);
     assert_true(has_problem(both, "bad: something is missing"));
     assert_int_equal(ledger_of(both).launches_expected, LLMPERF_UNKNOWN);

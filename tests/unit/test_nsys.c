@@ -388,6 +388,10 @@ static void case_29_a_graph_counts_once(void **state)
     profile = nsys_import(&file);
     assert_int_equal(find_region(profile, "default@launching", 0).kernel_count, 3);
     check_close(find_kernel(profile, "[CUDA graph]", "default@launching").total_ms, 0.0005);
+    assert_string_equal(find_kernel(profile, "[CUDA graph]", "default@launching").captured_in,
+                        "LLM@(graph traced as a whole)");
+    assert_string_equal(find_kernel(profile, "kernel_a", "default@launching").captured_in,
+                        "LLM@(capture not recorded)");
     assert_int_equal(ledger_of(profile).graph_launches, 2);
     assert_int_equal(ledger_of(profile).graph_kernels_seen, 3);
     assert_int_equal(ledger_of(profile).records_incomplete, 1);

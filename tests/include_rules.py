@@ -22,9 +22,10 @@ FOLDERS = {
     "capture":     (["base", "record"],                         ["region.h", "activity.h"]),
     "attribution": (["base", "record"],                         ["activity.h", "profile.h", "region.h"]),  # the ledger
     "result":      (["base", "record", "attribution"],          ["activity.h", "region.h", "profile.h", "version.h"]),
-    "vendor":      (["base", "record", "result"],               ["activity.h", "profile.h", "import.h", "version.h"]),
     "analysis":    (["base", "result"],                         ["activity.h", "analysis.h", "config.h", "floor.h", "hardware.h", "model.h",
                                                                  "profile.h"]),
+    "vendor":      (["base", "record", "result", "config"],     ["activity.h", "config.h", "import.h", "profile.h", "tools.h",
+                                                                 "version.h"]),
     "config":      (["base"],                                   ["config.h"]),
     "output":      (["base", "result", "analysis", "config"],               ["activity.h", "hardware.h", "analysis.h", "config.h", "region.h", "profile.h",
                                                                  "output.h", "version.h"]),

@@ -48,8 +48,9 @@ typedef struct llmperf_import_options {
     const char *run_id; /**< name of the run that the profile becomes; NULL: none */
     uint32_t flags;     /**< LLMPERF_IMPORT_… */
     uint32_t reserved;
+    const char *config; /**< configuration as YAML (llmperf_config_document()), kept with the run as config.yaml; NULL: none */
 } llmperf_import_options;
-#define LLMPERF_IMPORT_OPTIONS_INIT { sizeof(llmperf_import_options), 0, 0, 0 }
+#define LLMPERF_IMPORT_OPTIONS_INIT { sizeof(llmperf_import_options), 0, 0, 0, 0 }
 
 /** Read files of nsys and ncu into one profile.
  *

@@ -17,6 +17,7 @@
 #include "llmperf/profile.h"
 #include "llmperf/region.h"
 #include "llmperf/session.h"
+#include "llmperf/tools.h"
 #include "llmperf/version.h"
 
 #endif

@@ -126,6 +126,22 @@ static size_t character_length(const unsigned char *s)
     return length;
 }
 
+void lp_text_json(struct lp_text *text, const char *string)
+{
+    lp_text_puts(text, "\"");
+    for (; *string; string++) {
+        unsigned char byte = (unsigned char)*string;
+
+        if (byte == '"' || byte == '\\')
+            lp_text_printf(text, "\\%c", byte);
+        else if (byte < 0x20 || byte == 0x7f)
+            lp_text_printf(text, "\\u%04x", byte);
+        else
+            lp_text_add(text, string, 1);
+    }
+    lp_text_puts(text, "\"");
+}
+
 bool lp_text_is_utf8(const char *text)
 {
     const unsigned char *at = (const unsigned char *)text;

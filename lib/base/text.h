@@ -32,6 +32,9 @@ int lp_text_take(struct lp_text *text, char **out);
 /** malloc'ed copy, NULL without memory. A NULL string gives NULL. */
 char *lp_text_copy(const char *string);
 
+/** Add a string in double quotes, as JSON and YAML read it. */
+void lp_text_json(struct lp_text *text, const char *string);
+
 /** Whether all of it is valid UTF-8 (RFC 3629). */
 bool lp_text_is_utf8(const char *text);
 

@@ -186,7 +186,7 @@ static void add_json(struct lp_text *out, const struct lp_value *value, int leve
         lp_text_puts(out, i ? ",\n" : "\n");
         indent(out, level + 1);
         if (value->kind == LP_VALUE_MAP) {
-            lp_scalar_add_json_string(out, value->entries[i].key);
+            lp_text_json(out, value->entries[i].key);
             lp_text_puts(out, ": ");
         }
         add_json(out, value->entries[i].value, level + 1);

@@ -228,22 +228,6 @@ void lp_scalar_add_str(struct lp_text *out, const struct lp_value *value)
     }
 }
 
-void lp_scalar_add_json_string(struct lp_text *out, const char *text)
-{
-    lp_text_puts(out, "\"");
-    for (; *text; text++) {
-        unsigned char byte = (unsigned char)*text;
-
-        if (byte == '"' || byte == '\\')
-            lp_text_printf(out, "\\%c", byte);
-        else if (byte < 0x20)
-            lp_text_printf(out, "\\u%04x", byte);
-        else
-            lp_text_add(out, text, 1);
-    }
-    lp_text_puts(out, "\"");
-}
-
 void lp_scalar_add_json(struct lp_text *out, const struct lp_value *value)
 {
     switch (lp_scalar_type(value)) {
@@ -260,6 +244,6 @@ void lp_scalar_add_json(struct lp_text *out, const struct lp_value *value)
         add_float(out, value->text, true);
         break;
     default:
-        lp_scalar_add_json_string(out, value->text);
+        lp_text_json(out, value->text);
     }
 }

@@ -25,6 +25,4 @@ void lp_scalar_add_str(struct lp_text *out, const struct lp_value *value);
 /** Add a text as JSON; a number that JSON cannot hold is null. */
 void lp_scalar_add_json(struct lp_text *out, const struct lp_value *value);
 
-void lp_scalar_add_json_string(struct lp_text *out, const char *text);
-
 #endif

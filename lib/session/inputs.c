@@ -18,21 +18,6 @@ struct manifest {
     struct lp_text out;
 };
 
-/* A text in double quotes, as JSON and YAML both read it. */
-static void put_quoted(struct lp_text *out, const char *text)
-{
-    lp_text_puts(out, "\"");
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\')
-            lp_text_printf(out, "\\%c", *text);
-        else if ((unsigned char)*text < 0x20 || *text == 0x7f)
-            lp_text_printf(out, "\\x%02x", (unsigned char)*text);
-        else
-            lp_text_add(out, text, 1);
-    }
-    lp_text_puts(out, "\"");
-}
-
 /* A file that does not exist keeps its path, and its size is null. */
 static void put_path(struct manifest *manifest, const char *path)
 {
@@ -42,7 +27,7 @@ static void put_path(struct manifest *manifest, const char *path)
     snprintf(joined, sizeof(joined), "%s%s%s", *path == '/' ? "" : manifest->folder,
              *path == '/' ? "" : "/", path);
     lp_text_puts(&manifest->out, "  - path: ");
-    put_quoted(&manifest->out, realpath(joined, real) ? real : joined);
+    lp_text_json(&manifest->out, realpath(joined, real) ? real : joined);
     if (stat(joined, &info) == 0)
         lp_text_printf(&manifest->out, "\n    size_bytes: %" PRIdMAX "\n", (intmax_t)info.st_size);
     else
@@ -66,7 +51,7 @@ static int put_rest(struct manifest *manifest, const char *key)
                  llmperf_config_document(manifest->config, path, LLMPERF_CONFIG_YAML, &value)) < 0)
             break;
         lp_text_puts(&manifest->out, "    ");
-        put_quoted(&manifest->out, name);
+        lp_text_json(&manifest->out, name);
         lp_text_printf(&manifest->out, ": %s", value);
         llmperf_text_free(value);
     }

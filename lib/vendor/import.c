@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/sha256.h"
 #include "lib/base/status.h"
+#include "lib/config/config.h"
 #include "lib/vendor/ncu.h"
 #include "lib/vendor/nsys_csv.h"
 #include "llmperf/version.h"
@@ -13,7 +15,7 @@ struct import {
     size_t count;
     uint32_t *formats;
     uint32_t flags;
-    const char *run_id;
+    const char *run_id, *config;
     LP_VECTOR(llmperf_profile *) parts; /* of nsys */
     struct lp_nsys_csv tables;
     struct lp_ncu ncu;
@@ -172,6 +174,26 @@ static int set_facts(const struct import *import, llmperf_profile *profile)
     return nsys && import->has_ncu ? lp_profile_set_fact(profile, "source", "nsys, ncu") : 0;
 }
 
+/* As a session keeps its own. */
+static int set_config(const char *text, llmperf_profile *profile)
+{
+    llmperf_config *config = NULL;
+    const char *dtype = NULL;
+    char hex[65];
+    int status = text ? llmperf_config_parse(text, &config) : 0;
+
+    if (!text || status < 0)
+        return status;
+    lp_sha256(text, strlen(text), hex);
+    if ((status = lp_config_take_text(config, "infer.dtype", &dtype)) == 0 &&
+        (status = lp_config_take_text(config, "run.dtype", &dtype)) == 0 &&
+        (status = lp_profile_set_fact(profile, "config", text)) == 0 &&
+        (status = lp_profile_set_fact(profile, "config_fingerprint", hex)) == 0)
+        status = lp_profile_set_fact(profile, "dtype", dtype);
+    llmperf_config_free(config);
+    return status;
+}
+
 static int make_profile(struct import *import, llmperf_profile **profile_out)
 {
     bool nsys = import->parts.count > 0;
@@ -181,7 +203,9 @@ static int make_profile(struct import *import, llmperf_profile **profile_out)
     if (status < 0)
         return status;
     if ((import->has_ncu && (status = lp_ncu_emit(&import->ncu, profile, nsys)) < 0) ||
-        (status = set_facts(import, profile)) < 0 || (status = lp_profile_finish(profile)) < 0) {
+        (status = set_facts(import, profile)) < 0 ||
+        (status = set_config(import->config, profile)) < 0 ||
+        (status = lp_profile_finish(profile)) < 0) {
         llmperf_profile_free(profile);
         return status;
     }
@@ -199,6 +223,7 @@ static void take_options(struct import *import, const llmperf_import_options *op
                options->struct_size < sizeof(full) ? options->struct_size : sizeof(full));
     import->flags = import->ncu.flags = import->tables.flags = full.flags;
     import->run_id = full.run_id;
+    import->config = full.config;
 }
 
 int llmperf_import(const char *const *paths, size_t count, const llmperf_import_options *options,

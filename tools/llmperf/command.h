@@ -28,6 +28,7 @@ int cmd_merge(const struct command *command, int argc, char **argv);
 int cmd_model(const struct command *command, int argc, char **argv);
 int cmd_report(const struct command *command, int argc, char **argv);
 int cmd_run(const struct command *command, int argc, char **argv);
+int cmd_vendor(const struct command *command, int argc, char **argv);
 int cmd_validate(const struct command *command, int argc, char **argv);
 
 /** An option with a value: `--format md`, `--format=md`; a short name ("-o") may be NULL. */

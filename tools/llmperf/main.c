@@ -102,6 +102,39 @@ static const struct command commands[] = {
       "  --method range|pm  which metrics --list shows: counted (default) or sampled ones\n"
       "  --format text|json default: text\n",
       cmd_counters },
+    { "nsys", "a run from NVIDIA Nsight Systems",
+      "usage: llmperf nsys [--dry-run] [--config NAME] [--out DIR] [key=value...] -- PROGRAM ARG...\n"
+      "\n"
+      "Runs nsys over a program, exports its result and makes a run of it.\n"
+      "\n"
+      "  --dry-run      print the commands as JSON, run nothing\n"
+      "  --config NAME  a name in the data files, or a YAML file (default: config)\n"
+      "  --out DIR      folder of runs; default: $LLMPERF_OUT, else artifacts.dir\n"
+      "  key=value      run.stage=LLM@decode_all, profiling/ncu@pipeline.ncu=ncu.hopper, ...\n",
+      cmd_vendor },
+    { "ncu", "a run from NVIDIA Nsight Compute",
+      "usage: llmperf ncu [MODE replay] [--dry-run] [--config NAME] [--out DIR] [key=value...]\n"
+      "                   -- PROGRAM ARG...\n"
+      "\n"
+      "Runs ncu over a program and makes a run of its result. MODE is kernel, application, range or\n"
+      "app-range; those of ranges need run.stage or pipeline.ncu.ncu_cli.nvtx.include.\n"
+      "\n"
+      "  --dry-run      print the commands as JSON, run nothing\n"
+      "  --config NAME  a name in the data files, or a YAML file (default: config)\n"
+      "  --out DIR      folder of runs; default: $LLMPERF_OUT, else artifacts.dir\n"
+      "  key=value      run.stage=LLM@decode_all, profiling/ncu@pipeline.ncu=ncu.hopper, ...\n",
+      cmd_vendor },
+    { "deep", "nsys, then ncu at the kernels that took longest",
+      "usage: llmperf deep [--dry-run] [--config NAME] [--out DIR] [key=value...] -- PROGRAM ARG...\n"
+      "\n"
+      "Runs nsys over a program, then ncu at the run.top_n_kernels kernels that took longest within\n"
+      "run.stage, and makes one run of both. With one of the tools missing the other is used.\n"
+      "\n"
+      "  --dry-run      print the commands as JSON, run nothing\n"
+      "  --config NAME  a name in the data files, or a YAML file (default: config)\n"
+      "  --out DIR      folder of runs; default: $LLMPERF_OUT, else artifacts.dir\n"
+      "  key=value      run.stage=LLM@decode_all, profiling/ncu@pipeline.ncu=ncu.hopper, ...\n",
+      cmd_vendor },
     { "config", "print a configuration as it is composed",
       "usage: llmperf config [--config NAME] [--format yaml|json] [key=value...]\n"
       "\n"

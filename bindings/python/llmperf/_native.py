@@ -188,6 +188,10 @@ CONSTANTS: Dict[str, int] = {
 }
 
 
+class llmperf_commands(Structure):
+    """Opaque."""
+
+
 class llmperf_config(Structure):
     """Opaque."""
 
@@ -428,6 +432,7 @@ class llmperf_import_options(Structure):
         ("run_id", c_char_p),
         ("flags", c_uint32),
         ("reserved", c_uint32),
+        ("config", c_char_p),
     ]
 
 
@@ -685,6 +690,22 @@ class llmperf_measure_options(Structure):
     _fields_ = [("struct_size", c_size_t), ("seconds", c_double), ("buffer_bytes", c_uint64)]
 
 
+class llmperf_tool_request(Structure):
+    """What nsys or ncu is to do."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("tool", c_uint32),
+        ("reserved", c_uint32),
+        ("path", c_char_p),
+        ("version", c_char_p),
+        ("folder", c_char_p),
+        ("program", c_char_p),
+        ("arguments", POINTER(c_char_p)),
+        ("argument_count", c_size_t),
+    ]
+
+
 class llmperf_step_floor(Structure):
     """How fast a step of a model can be on a GPU."""
 
@@ -802,6 +823,7 @@ STRUCTURES: List[Any] = [
     llmperf_hardware_value,
     llmperf_ceiling,
     llmperf_measure_options,
+    llmperf_tool_request,
     llmperf_step_floor,
     llmperf_decode_turn,
     llmperf_utilisation_input,
@@ -821,6 +843,7 @@ def sized(structure: Any) -> Any:
 log_function = CFUNCTYPE(None, c_void_p, c_int32, c_char_p)
 
 _config = POINTER(llmperf_config)
+_commands = POINTER(llmperf_commands)
 _model = POINTER(llmperf_model)
 _hardware = POINTER(llmperf_hardware)
 _counters = POINTER(llmperf_counters)
@@ -848,6 +871,15 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     # activity.h
     "llmperf_activity_kind_name": (c_char_p, [c_uint32]),
     # config.h
+    "llmperf_tool_find": (c_int, [c_uint32, POINTER(text), POINTER(text)]),
+    "llmperf_commands_build": (c_int, [_config, POINTER(llmperf_tool_request), _profile, POINTER(_commands)]),
+    "llmperf_commands_count": (c_size_t, [_commands]),
+    "llmperf_commands_argument": (c_char_p, [_commands, c_size_t, c_size_t]),
+    "llmperf_commands_step": (c_char_p, [_commands, c_size_t]),
+    "llmperf_commands_output": (c_char_p, [_commands, c_size_t]),
+    "llmperf_commands_note": (c_char_p, [_commands, c_size_t]),
+    "llmperf_commands_json": (c_int, [_commands, POINTER(text)]),
+    "llmperf_commands_free": (None, [_commands]),
     "llmperf_config_dir": (c_char_p, []),
     "llmperf_config_open": (c_int, [c_char_p, POINTER(_config)]),
     "llmperf_config_integer": (c_int, [_config, c_char_p, POINTER(c_int64)]),

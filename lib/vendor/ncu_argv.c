@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Commands of ncu. Options take a blank: their values are arguments of their own. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/base/status.h"
+#include "lib/config/config.h"
+#include "lib/vendor/commands.h"
+
+#define CLI "pipeline.ncu.ncu_cli"
+
+#define REGEX_PREFIX 202101u /* --kernel-name regex:X; --kernel-regex X before */
+
+/* A kernel that was chosen among many may run thousands of times; each costs several passes. */
+#define LAUNCHES_EACH 10
+
+static const char *const keys[] = { "target_processes",
+                                    "replay_mode",
+                                    "graph_profiling",
+                                    "nvtx",
+                                    "set",
+                                    "sections",
+                                    "metrics",
+                                    "kernel_name",
+                                    "kernel_name_base",
+                                    "kernel_exclude",
+                                    "launch_skip",
+                                    "launch_count",
+                                    "clock_control",
+                                    "cache_control",
+                                    "profile_from_start",
+                                    "export",
+                                    "force_overwrite",
+                                    "args",
+                                    NULL };
+static const char *const nvtx_keys[] = { "include", "exclude", NULL };
+
+static const char *const targets[] = { "all", "application-only", NULL };
+static const char *const replays[] = { "kernel", "application", "range", "app-range", NULL };
+static const char *const graphs[] = { "node", "graph", NULL };
+static const char *const bases[] = { "function", "demangled", "mangled", NULL };
+static const char *const clocks[] = { "base", "boost", "none", "force-boost", "force-base", NULL };
+static const char *const caches[] = { "all", "none", NULL };
+
+static void add_option(llmperf_commands *commands, const char *option, const char *value)
+{
+    lp_commands_add(commands, "%s", option);
+    lp_commands_add(commands, "%s", value);
+}
+
+static int add_range(llmperf_commands *commands, const llmperf_config *config, const char *key,
+                     const char *option, const char *text)
+{
+    const char *problem = NULL, *range = lp_ncu_range(commands, text, &problem);
+
+    if (!range)
+        return lp_config_refuse(config, key, "\"%s\" %s", text, problem);
+    add_option(commands, option, range);
+    return 0;
+}
+
+/* One text or a list; *count_out grows by what was added. */
+static int add_ranges(llmperf_commands *commands, const llmperf_config *config, const char *key,
+                      const char *option, size_t *count_out)
+{
+    size_t count = llmperf_config_length(config, key);
+    const char *text = NULL;
+    int status = 0;
+
+    if (count == 0) {
+        const char *joined;
+
+        if ((status = lp_commands_join(commands, config, key, &joined)) < 0 || !*joined)
+            return status;
+        ++*count_out;
+        return add_range(commands, config, key, option, joined);
+    }
+    for (size_t i = 0; status == 0 && i < count; i++) {
+        char element[128];
+
+        snprintf(element, sizeof(element), "%s.%zu", key, i);
+        if ((status = llmperf_config_text(config, element, &text)) == 0)
+            status = add_range(commands, config, element, option, text);
+        ++*count_out;
+    }
+    return status;
+}
+
+/* --nvtx is needed for the filters, and for the ranges in the tables. */
+static int add_nvtx(llmperf_commands *commands, const llmperf_config *config, bool ranges)
+{
+    size_t included = 0, excluded = 0;
+    int status;
+
+    lp_commands_add(commands, "--nvtx");
+    if ((status = add_ranges(commands, config, CLI ".nvtx.include", "--nvtx-include", &included)) <
+        0)
+        return status;
+    if (included == 0 &&
+        (status = add_ranges(commands, config, "run.stage", "--nvtx-include", &included)) < 0)
+        return status;
+    if (ranges && included == 0)
+        return lp_config_refuse(config, CLI ".replay_mode",
+                                "replaying ranges needs to know which: set run.stage, or " CLI
+                                ".nvtx.include");
+    return add_ranges(commands, config, CLI ".nvtx.exclude", "--nvtx-exclude", &excluded);
+}
+
+/* Names of nvprof's metrics are taken by ncu and then give "n/a". */
+static int check_metrics(const llmperf_config *config, const char *metrics)
+{
+    if (strncmp(metrics, "flop_count_", 11) != 0 && !strstr(metrics, ",flop_count_"))
+        return 0;
+    return lp_config_refuse(config, CLI ".metrics",
+                            "flop_count_… is a name of nvprof, for which ncu answers \"n/a\"; take "
+                            "sm__sass_thread_inst_executed_op_ffma_pred_on.sum and its like, or "
+                            "sm__ops_path_tensor_src_….sum");
+}
+
+static int add_selection(llmperf_commands *commands, const llmperf_config *config)
+{
+    const char *set = NULL, *metrics, *sections;
+    char *rest;
+    int status;
+
+    if ((status = lp_config_take_text(config, CLI ".set", &set)) < 0 ||
+        (status = lp_commands_join(commands, config, CLI ".sections", &sections)) < 0 ||
+        (status = lp_commands_join(commands, config, CLI ".metrics", &metrics)) < 0 ||
+        (status = check_metrics(config, metrics)) < 0)
+        return status;
+    if (set)
+        add_option(commands, "--set", set);
+    rest = (char *)lp_commands_text(commands, "%s", sections);
+    for (char *section; *sections && (section = strsep(&rest, ","));)
+        add_option(commands, "--section", section);
+    if (*metrics)
+        add_option(commands, "--metrics", metrics);
+    return 0;
+}
+
+static void add_kernel_pattern(llmperf_commands *commands, const char *base, const char *pattern)
+{
+    bool old = commands->release < REGEX_PREFIX && strncmp(pattern, "regex:", 6) == 0;
+
+    add_option(commands, old ? "--kernel-regex-base" : "--kernel-name-base", base);
+    add_option(commands, old ? "--kernel-regex" : "--kernel-name", old ? pattern + 6 : pattern);
+}
+
+static int add_configured_kernel(llmperf_commands *commands, const llmperf_config *config)
+{
+    const char *name = NULL, *base = "function";
+    int status;
+
+    if ((status = lp_config_take_text(config, CLI ".kernel_name", &name)) < 0 ||
+        (status = lp_take_word(config, CLI ".kernel_name_base", bases, &base)) < 0 || !name)
+        return status;
+    if (strncmp(name, "regex:", 6) != 0 && (strstr(name, ".*") || strpbrk(name, "^$|*")))
+        return lp_config_refuse(config, CLI ".kernel_name",
+                                "\"%s\" would have to be a kernel's exact name; write regex:%s",
+                                name, name);
+    add_kernel_pattern(commands, base, name);
+    return 0;
+}
+
+static int add_number(llmperf_commands *commands, const llmperf_config *config, const char *key,
+                      const char *option, int64_t value)
+{
+    int status = lp_config_take_integer(config, key, 0, INT32_MAX, &value);
+
+    if (status == 0 && value >= 0) {
+        lp_commands_add(commands, "%s", option);
+        lp_commands_add(commands, "%" PRId64, value);
+    }
+    return status;
+}
+
+/* Which launches: those of the kernels that took longest, or those of the configuration. */
+static int add_kernels(llmperf_commands *commands, const llmperf_config *config,
+                       const llmperf_profile *profile)
+{
+    const char *pattern = NULL;
+    size_t count = 0;
+    int status;
+
+    if (profile && (status = lp_top_kernels(commands, config, profile, &pattern, &count)) < 0)
+        return status;
+    if (pattern)
+        add_kernel_pattern(commands, "function", pattern);
+    else if ((status = add_configured_kernel(commands, config)) < 0)
+        return status;
+    if ((status = add_number(commands, config, CLI ".launch_skip", "--launch-skip", -1)) < 0)
+        return status;
+    return add_number(commands, config, CLI ".launch_count", "--launch-count",
+                      pattern ? (int64_t)count * LAUNCHES_EACH : -1);
+}
+
+static int add_words(llmperf_commands *commands, const llmperf_config *config)
+{
+    const struct {
+        const char *key, *option;
+        const char *const *words;
+    } options[] = { { CLI ".target_processes", "--target-processes", targets },
+                    { CLI ".clock_control", "--clock-control", clocks },
+                    { CLI ".cache_control", "--cache-control", caches } };
+    const char *graph = NULL;
+    bool from_start = true;
+    int status = 0;
+
+    for (size_t i = 0; status == 0 && i < sizeof(options) / sizeof(options[0]); i++) {
+        const char *word = NULL;
+
+        status = lp_take_word(config, options[i].key, options[i].words, &word);
+        if (status == 0 && word)
+            add_option(commands, options[i].option, word);
+    }
+    if (status < 0 || (status = lp_take_word(config, CLI ".graph_profiling", graphs, &graph)) < 0 ||
+        (status = lp_take_truth(config, CLI ".profile_from_start", &from_start)) < 0)
+        return status;
+    /* Older versions know nodes only, and no such option. */
+    if (graph && strcmp(graph, "node") != 0)
+        add_option(commands, "--graph-profiling", graph);
+    if (!from_start)
+        add_option(commands, "--profile-from-start", "off");
+    return 0;
+}
+
+/* The table goes where the log goes; page raw with base units keeps every digit. */
+static int add_output(llmperf_commands *commands, const llmperf_config *config,
+                      const llmperf_tool_request *request)
+{
+    bool csv = true, overwrite = true;
+    int status;
+
+    if ((status = lp_take_truth(config, CLI ".export.csv", &csv)) < 0 ||
+        (status = lp_take_truth(config, CLI ".force_overwrite", &overwrite)) < 0)
+        return status;
+    if (csv) {
+        lp_commands_add(commands, "--csv");
+        add_option(commands, "--page", "raw");
+        add_option(commands, "--print-units", "base");
+        lp_commands_add(commands, "--print-fp");
+        add_option(commands, "--log-file", lp_commands_file(commands, request->folder, "raw.csv"));
+    }
+    add_option(commands, "--export", lp_commands_file(commands, request->folder, "run"));
+    if (overwrite)
+        lp_commands_add(commands, "--force-overwrite");
+    return 0;
+}
+
+int lp_ncu_commands(llmperf_commands *commands, const llmperf_config *config,
+                    const llmperf_tool_request *request, const llmperf_profile *profile)
+{
+    const char *replay = "kernel";
+    bool ranges;
+    int status;
+
+    if ((status = lp_config_check_keys(config, CLI, keys)) < 0 ||
+        (status = lp_config_check_keys(config, CLI ".nvtx", nvtx_keys)) < 0 ||
+        (status = lp_take_word(config, CLI ".replay_mode", replays, &replay)) < 0)
+        return status;
+    ranges = strstr(replay, "range") != NULL;
+    lp_commands_begin(commands, "profile", request->path ? request->path : "ncu",
+                      lp_commands_text(commands, "%s/raw.csv", request->folder));
+    add_option(commands, "--replay-mode", replay);
+    if ((status = add_words(commands, config)) < 0 ||
+        (status = add_nvtx(commands, config, ranges)) < 0 ||
+        (status = add_selection(commands, config)) < 0 ||
+        (!ranges && (status = add_kernels(commands, config, profile)) < 0) ||
+        (status = add_output(commands, config, request)) < 0 ||
+        (status = lp_commands_add_extra(commands, config, CLI ".args")) < 0)
+        return status;
+    lp_commands_add_program(commands, request);
+    return 0;
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The kernels that took longest in a profile, for ncu to look at. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/pattern.h"
+#include "lib/base/status.h"
+#include "lib/config/config.h"
+#include "lib/vendor/commands.h"
+
+#define EXCLUDE  "pipeline.ncu.ncu_cli.kernel_exclude"
+#define TOP_MOST 1000
+
+struct total {
+    const char *function;
+    double ms;
+};
+
+struct totals {
+    LP_VECTOR(struct total) list;
+};
+
+/* "prefill" is LLM@prefill. */
+static const char *full_label(llmperf_commands *commands, const char *stage)
+{
+    return strchr(stage, '@') ? stage : lp_commands_text(commands, "LLM@%s", stage);
+}
+
+/* Whether a path holds the label, or the labels of a path one behind the other. */
+static bool lies_in(const char *path, const char *stage)
+{
+    size_t length = strlen(stage);
+
+    for (const char *at = path; at; at = strchr(at, '/') ? strchr(at, '/') + 1 : NULL)
+        if (strncmp(at, stage, length) == 0 && (at[length] == '\0' || at[length] == '/'))
+            return true;
+    return false;
+}
+
+static int add_total(struct totals *totals, const char *function, double ms)
+{
+    for (size_t i = 0; i < totals->list.count; i++)
+        if (strcmp(totals->list.items[i].function, function) == 0) {
+            totals->list.items[i].ms += ms;
+            return 0;
+        }
+    return lp_vector_push(&totals->list, (struct total){ function, ms }) < 0
+               ? lp_error(LLMPERF_ENOMEM, "out of memory")
+               : 0;
+}
+
+/* Copies and sets are no kernels. */
+static int add_up(llmperf_commands *commands, const llmperf_profile *profile, const char *stage,
+                  const struct lp_patterns *excluded, struct totals *totals)
+{
+    size_t count = llmperf_profile_kernel_count(profile);
+    int status = 0;
+
+    for (size_t i = 0; status == 0 && i < count; i++) {
+        llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
+        const char *name;
+
+        if (llmperf_profile_kernel(profile, i, &kernel) < 0)
+            continue;
+        name = kernel.demangled ? kernel.demangled : kernel.name;
+        if (!name || *name == '[' || lp_patterns_match(excluded, name) ||
+            (stage && (!kernel.region || !lies_in(kernel.region, stage))))
+            continue;
+        status = add_total(totals, lp_kernel_function(commands, name), kernel.total_ms);
+    }
+    return status;
+}
+
+static int compare_totals(const void *left, const void *right)
+{
+    double a = ((const struct total *)left)->ms, b = ((const struct total *)right)->ms;
+
+    return a < b ? 1 : -(a > b);
+}
+
+/* An expression that these functions match from begin to end. */
+static const char *as_pattern(llmperf_commands *commands, const struct totals *totals, size_t count)
+{
+    struct lp_text text = { 0 };
+    const char *kept;
+
+    lp_text_puts(&text, "regex:^(");
+    for (size_t i = 0; i < count; i++) {
+        lp_text_puts(&text, i ? "|" : "");
+        for (const char *at = totals->list.items[i].function; *at; at++) {
+            if (strchr("\\^$.|?*+()[]{}", *at))
+                lp_text_puts(&text, "\\");
+            lp_text_add(&text, at, 1);
+        }
+    }
+    lp_text_puts(&text, ")$");
+    kept = lp_commands_text(commands, "%s", text.failed ? "" : text.bytes);
+    lp_text_clear(&text);
+    return kept;
+}
+
+static int read_excluded(llmperf_commands *commands, const llmperf_config *config,
+                         struct lp_patterns **patterns_out)
+{
+    size_t count = llmperf_config_length(config, EXCLUDE);
+    const char *texts[64], *text = NULL;
+    int status = 0;
+
+    *patterns_out = NULL;
+    if (count > sizeof(texts) / sizeof(texts[0]))
+        return lp_config_refuse(config, EXCLUDE, "holds more than 64 patterns");
+    if (count == 0) {
+        if ((status = lp_commands_join(commands, config, EXCLUDE, &text)) < 0 || !*text)
+            return status;
+        texts[count++] = text;
+    } else {
+        for (size_t i = 0; status == 0 && i < count; i++)
+            status = llmperf_config_text(config, lp_commands_text(commands, EXCLUDE ".%zu", i),
+                                         &texts[i]);
+    }
+    return status < 0 ? status : lp_patterns_open(texts, count, patterns_out);
+}
+
+static int choose(llmperf_commands *commands, const char *stage, int64_t most,
+                  struct totals *totals, const char **pattern_out, size_t *count_out)
+{
+    size_t count = totals->list.count < (size_t)most ? totals->list.count : (size_t)most;
+
+    if (count == 0)
+        return lp_error(LLMPERF_ENOENT, "no kernel of the profile lies in %s",
+                        stage ? stage : "a region of it");
+    qsort(totals->list.items, totals->list.count, sizeof(totals->list.items[0]), compare_totals);
+    *pattern_out = as_pattern(commands, totals, count);
+    *count_out = count;
+    lp_commands_note(commands, "ncu looks at %zu of %zu kernels, by total time%s%s", count,
+                     totals->list.count, stage ? " in " : "", stage ? stage : "");
+    return 0;
+}
+
+int lp_top_kernels(llmperf_commands *commands, const llmperf_config *config,
+                   const llmperf_profile *profile, const char **pattern_out, size_t *count_out)
+{
+    const char *stage = NULL;
+    struct lp_patterns *excluded = NULL;
+    struct totals totals = { 0 };
+    int64_t most = 10;
+    int status;
+
+    if ((status = lp_config_take_text(config, "run.stage", &stage)) < 0 ||
+        (status = lp_config_take_integer(config, "run.top_n_kernels", 1, TOP_MOST, &most)) < 0)
+        return status;
+    if (stage)
+        stage = full_label(commands, stage);
+    if ((status = read_excluded(commands, config, &excluded)) == 0 &&
+        (status = add_up(commands, profile, stage, excluded, &totals)) == 0)
+        status = choose(commands, stage, most, &totals, pattern_out, count_out);
+    lp_vector_clear(&totals.list);
+    lp_patterns_free(excluded);
+    return status;
+}

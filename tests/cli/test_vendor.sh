@@ -1,0 +1,168 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# llmperf nsys, ncu and deep, with programs that stand in for NVIDIA's.
+. "$LLMPERF_SOURCE/tests/cli/common.sh"
+fakes=$LLMPERF_TEST_DATA/fake_tools
+export FAKE_TOOLS_LOG=$TMPDIR/calls.log
+python=$(python3 -c 'import sys; print(sys.executable)')
+mkdir both only_nsys only_ncu none
+# The fakes are found through links, so that each PATH holds one of them, both or none; none of a real installation.
+for folder in both only_nsys only_ncu none; do
+    ln -s "$python" $folder/python3
+    for program in env bash true; do ln -s "$(command -v $program)" $folder/$program; done
+done
+ln -s "$fakes/nsys" both/nsys; ln -s "$fakes/nsys" only_nsys/nsys
+ln -s "$fakes/ncu" both/ncu; ln -s "$fakes/ncu" only_ncu/ncu
+with() { # FOLDER CODE ARGUMENT...: llmperf with that PATH
+    local folder=$1 code=$2 got
+    shift 2
+    PATH=$TMPDIR/$folder "$LLMPERF" "$@" >out 2>err
+    got=$?
+    [ "$got" = "$code" ] || die "llmperf $*: exit code $got, not $code"
+}
+last_line() { tail -n 1 out; }
+calls() { # EXPRESSION: of the calls since the last one, as c; PROG stands for programs
+    python3 -c 'import json, sys
+c = [json.loads(line) for line in open("calls.log")]
+assert eval("(" + sys.argv[1] + ")"), (sys.argv[1], c)' "$1" 2>err || die "$1"
+    : >calls.log
+}
+run_has() { # RUN EXPRESSION: of metrics.json as m, regions by path as r
+    python3 -c 'import json, sys
+m = json.load(open(sys.argv[1] + "/metrics.json")); r = {x["path"]: x for x in m["regions"]}
+assert eval(sys.argv[2]), (sys.argv[2], json.dumps(m)[:3000])' "$1" "$2" 2>err || die "$2"
+}
+program=$TMPDIR/prog
+printf '#!/bin/bash\necho "prog $*"\n' >"$program"
+chmod +x "$program"
+
+# What would be run, with and without the tools.
+with none 0 nsys --dry-run run.stage=LLM@prefill profiling/nsys@pipeline.nsys=nsys.stage -- python x.py 'a b'
+stderr_empty
+python3 - <<'PYTHON' || die "the dry run of nsys"
+import json
+seen = json.load(open("out"))
+argv = seen["commands"][0]["argv"]
+assert seen["tool"] == "nsys" and seen["version"] is None and argv[:2] == ["nsys", "profile"]
+assert argv[-3:] == ["python", "x.py", "a b"]
+for option in ("--trace=cuda,nvtx", "--sample=none", "--cpuctxsw=none", "--cuda-graph-trace=node", "--capture-range=nvtx",
+               "--capture-range-end=stop", "--nvtx-capture=prefill@LLM", "--env-var=NSYS_NVTX_PROFILER_REGISTER_ONLY=0",
+               "--force-overwrite=true", "--discard-environment=true"):
+    assert option in argv, option
+assert [c["step"] for c in seen["commands"]] == ["profile", "export", "stats", "stats", "stats", "stats"]
+PYTHON
+[ ! -e runs ] || die "a dry run leaves a folder"
+with both 0 ncu range replay --dry-run 'run.stage=[LLM@prefill,LLM@decode_all]' -- ./absent
+python3 - <<'PYTHON' || die "the dry run of ncu"
+import json
+seen = json.load(open("out"))
+argv = seen["commands"][0]["argv"]
+assert seen["version"] == "2025.3.1.0" and argv[0].endswith("/ncu") and argv[1:3] == ["--replay-mode", "range"]
+at = argv.index("--nvtx")
+assert argv[at:at + 5] == ["--nvtx", "--nvtx-include", "LLM@prefill/", "--nvtx-include", "LLM@decode_all/"]
+PYTHON
+with none 0 deep --dry-run -- ./absent
+python3 -c 'import json; assert [x["tool"] for x in json.load(open("out"))] == ["nsys", "ncu"]' || die "the dry run of deep"
+
+# nsys: a run with reports, and each command kept.
+with both 0 nsys --out runs run.id=a -- "$program" 1 "2 3"
+[ "$(last_line)" = runs/a ] || die "the last line is $(last_line)"
+stdout_has "prog 1 2 3"
+for file in run.llmperf report.md metrics.json config.yaml nsys/cmd.txt nsys/run.nsys-rep nsys/run.sqlite nsys/run_cuda_gpu_kern_sum.csv; do
+    [ -s runs/a/$file ] || die "no $file"
+done
+grep -q "profile.*$program 1 '2 3'" runs/a/nsys/cmd.txt || die "cmd.txt lacks the program"
+grep -q "^# nsys 2025.3.2" runs/a/nsys/cmd.txt || die "cmd.txt lacks the version"
+[ "$(grep -c '^# exit code 0' runs/a/nsys/cmd.txt)" = 6 ] || die "cmd.txt has not six commands"
+stderr_has "nsys stats ended with exit code 0 and left no runs/a/nsys/run_nvtx_sum.csv; see runs/a/nsys/log.txt"
+run_has runs/a 'r["LLM@prefill"]["kernel_count"] == 3 and r["LLM@decode_all"]["kernel_count"] == 1 and m["run_id"] == "a"'
+grep -q "$(sha256sum <runs/a/config.yaml | cut -d' ' -f1)" runs/a/report.md || die "the report lacks the fingerprint"
+calls 'len(c) == 6 and c[1][1:3] == ["export", "--type=sqlite"]'
+with both 2 nsys --out runs run.id=a -- "$program"
+stderr_has "holds a run already"
+
+# Older versions, an exit code of the tool, reports of repeated ranges.
+echo 2022.4.2.50-3 >both/nsys.version
+with both 0 nsys --out runs run.id=old pipeline.nsys.nsys_cli.gpu_metrics_devices=all -- "$program"
+stderr_has "has no --discard-environment"
+calls '"--gpu-metrics-device=all" in c[0] and not any("discard" in a for a in c[0]) and "--report=gpukernsum" in c[2]'
+echo 2021.2.1 >both/nsys.version
+with both 0 nsys --out runs run.id=older -- "$program"
+calls 'c[1][-1] == "runs/older/nsys/run.qdrep"'
+rm both/nsys.version
+FAKE_NSYS_EXIT=143 with both 0 nsys --out runs run.id=ended -- "$program"
+stderr_has "nsys profile ended with exit code 143; what it left is used"
+: >calls.log
+with both 0 nsys --out runs run.id=rep run.stage=prefill profiling/nsys@pipeline.nsys=nsys.stage pipeline.nsys.nsys_cli.capture_range_end=repeat:2 -- "$program"
+stderr_has "the run is made of the first"
+calls 'c[1][-1] == "runs/rep/nsys/run.1.nsys-rep" and "--nvtx-capture=prefill@LLM" in c[0]'
+FAKE_NSYS_EMPTY=1 with both 3 nsys --out runs run.id=empty -- "$program"
+stderr_has "nsys profile ended with exit code 0 and left no runs/empty/nsys/run.nsys-rep"
+calls 'len(c) == 1'
+
+# ncu: counters of kernels within the range.
+with both 0 ncu --out runs run.id=n run.stage=LLM@prefill pipeline.ncu.ncu_cli.kernel_name=regex:gemm pipeline.ncu.ncu_cli.launch_skip=2 -- "$program"
+[ -s runs/n/ncu/raw.csv ] && [ -s runs/n/ncu/run.ncu-rep ] || die "no files of ncu"
+run_has runs/n 'any(x["name"] == "dram__bytes_read.sum" for x in m["metrics"])'
+calls '[c[0][i + 1] for i, a in enumerate(c[0]) if a in ("--kernel-name", "--kernel-name-base", "--launch-skip", "--nvtx-include")] ==
+    ["LLM@prefill/", "demangled", "regex:gemm", "2"]'
+FAKE_NCU_ERROR=permission with both 3 ncu --out runs run.id=p -- "$program"
+stderr_has "NVreg_RestrictProfilingToAdminUsers=0"
+FAKE_NCU_ERROR=none with both 3 ncu --out runs run.id=q -- "$program"
+stderr_has "No kernels were profiled"
+echo 2020.3.0.0 >both/ncu.version
+: >calls.log
+with both 0 ncu --out runs run.id=o pipeline.ncu.ncu_cli.kernel_name=regex:gemm -- "$program"
+calls 'c[0][c[0].index("--kernel-regex") + 1] == "gemm" and "--kernel-regex-base" in c[0]'
+rm both/ncu.version
+
+# deep: the kernels that took longest in the stage, under ncu in that stage, one run.
+with both 0 deep --out runs run.id=d run.stage=LLM@prefill run.top_n_kernels=1 -- "$program"
+stderr_has "ncu looks at 1 of 2 kernels, by total time in LLM@prefill"
+calls 'c[-1][0] == "ncu" and c[-1][c[-1].index("--kernel-name") + 1] == "regex:^(gemm)$" and
+    c[-1][c[-1].index("--nvtx-include") + 1] == "LLM@prefill/" and c[-1][c[-1].index("--launch-count") + 1] == "10"'
+run_has runs/d 'r["LLM@prefill"]["kernel_count"] == 3 and any(x["name"] == "dram__bytes_read.sum" for x in m["metrics"])'
+with both 0 deep --out runs run.id=e run.stage=prefill pipeline.ncu.ncu_cli.kernel_exclude=regex:gemm -- "$program"
+calls 'c[-1][c[-1].index("--kernel-name") + 1] == "regex:^(copy_rows)$"'
+with both 0 deep --out runs run.id=nothing run.stage=LLM@vision -- "$program"
+stderr_has "no kernel of the profile lies in LLM@vision"
+calls 'all(call[0] == "nsys" for call in c)'
+
+# What is missing is said; what is there is used.
+with only_ncu 0 deep --out runs run.id=f -- "$program"
+stderr_has "nsys is not in PATH; install NVIDIA Nsight Systems"
+run_has runs/f 'len(m["metrics"]) > 0'
+with only_nsys 0 deep --out runs run.id=g -- "$program"
+stderr_has "ncu is not in PATH"
+run_has runs/g 'r["LLM@prefill"]["kernel_count"] == 3'
+with none 3 deep --out runs run.id=h -- "$program"
+stderr_has "neither tool left anything"
+with none 3 nsys --out runs run.id=h -- "$program"
+stdout_empty
+stderr_is_one_line
+[ ! -e runs/h ] || die "a run of nothing"
+
+refused() { # WORDS ARGUMENT...
+    local words=$1
+    shift
+    with both 2 "$@"
+    stdout_empty
+    stderr_is_one_line
+    stderr_has "$words"
+}
+refused "give a program" ncu
+refused "give a program behind --" ncu "$program"
+refused "is no key=value" ncu range -- x
+refused "nosuchprogram" nsys -- nosuchprogram
+refused "nearest: pipeline.ncu.ncu_cli.sections" ncu --dry-run pipeline.ncu.ncu_cli.section=x -- x
+refused "matches no range" ncu --dry-run 'pipeline.ncu.ncu_cli.nvtx.include=LLM@*' -- x
+refused "write a list" ncu --dry-run 'pipeline.ncu.ncu_cli.nvtx.include='"'a;b'" -- x
+refused "set run.stage" ncu app-range replay --dry-run -- x
+refused "is a name of nvprof" ncu --dry-run 'pipeline.ncu.ncu_cli.metrics=[dram__bytes_read.sum,flop_count_hp]' -- x
+refused "write regex:gemm.*" ncu --dry-run 'pipeline.ncu.ncu_cli.kernel_name=gemm.*' -- x
+refused "none of kernel, application" ncu --dry-run pipeline.ncu.ncu_cli.replay_mode=ranges -- x
+refused "none of none, nvtx" nsys --dry-run pipeline.nsys.nsys_cli.capture_range=range -- x
+refused "nvtx needs a region" nsys --dry-run pipeline.nsys.nsys_cli.capture_range=nvtx -- x
+refused "no path and no pattern" nsys --dry-run profiling/nsys@pipeline.nsys=nsys.stage run.stage=LLM@a/LLM@b -- x
+refused "plain folder name" nsys run.id=../x -- "$program"
+echo "fine"

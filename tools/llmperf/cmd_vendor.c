@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** `llmperf nsys`, `llmperf ncu`, `llmperf deep`: NVIDIA's own profilers with options from the
+ * configuration, their results as one run. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "run.h"
+#include "vendor.h"
+
+#define RESULTS_MOST 32
+#define WORDS_MOST   256
+
+/* What was asked for, and what there is by now. */
+struct vendor_job {
+    const struct command *command;
+    llmperf_config *config;
+    char *config_text;
+    const char *config_name, *out;
+    const char *overrides[WORDS_MOST];
+    size_t override_count;
+    const char **program;
+    size_t program_count;
+    bool dry_run;
+    char program_path[RUN_PATH_BYTES];
+    char run_id[128], run_dir[VENDOR_PATH_BYTES - 64];
+    char results[RESULTS_MOST][VENDOR_PATH_BYTES];
+    size_t result_count;
+    bool both;
+    size_t printed; /* tools of a dry run */
+};
+
+static const char *const names[] = { NULL, "nsys", "ncu" };
+
+static bool take_flag(int *argc, char **argv, const char *flag)
+{
+    bool found = false;
+    int kept = 1;
+
+    for (int i = 1; i < *argc; i++)
+        if (strcmp(argv[i], flag) == 0)
+            found = true;
+        else
+            argv[kept++] = argv[i];
+    *argc = kept;
+    return found;
+}
+
+/* What was asked for */
+
+static bool is_replay(const char *word)
+{
+    return strcmp(word, "kernel") == 0 || strcmp(word, "application") == 0 ||
+           strcmp(word, "range") == 0 || strcmp(word, "app-range") == 0;
+}
+
+/* "range replay" in front of overrides chooses ncu's mode. */
+static int take_words(struct vendor_job *job, int count, char **words)
+{
+    static char mode[64];
+    int i = 0;
+
+    if (count >= 2 && strcmp(job->command->name, "nsys") != 0 && is_replay(words[0]) &&
+        strcmp(words[1], "replay") == 0) {
+        snprintf(mode, sizeof(mode), "++pipeline.ncu.ncu_cli.replay_mode=%s", words[0]);
+        job->overrides[job->override_count++] = mode;
+        i = 2;
+    }
+    for (; i < count; i++) {
+        if (!strchr(words[i], '=') && words[i][0] != '~')
+            return fail_usage(job->command, "%s is no key=value; put -- before the program",
+                              words[i]);
+        if (job->override_count == WORDS_MOST)
+            return fail_usage(job->command, "more than %d overrides", WORDS_MOST);
+        job->overrides[job->override_count++] = words[i];
+    }
+    return EXIT_FINE;
+}
+
+static int name_run(struct vendor_job *job)
+{
+    const char *out = job->out ? job->out : getenv("LLMPERF_OUT"), *id = NULL;
+    time_t now = time(NULL);
+    char stamp[32];
+    struct tm utc;
+    int written;
+
+    if (!(out && *out) && !(llmperf_config_has(job->config, "artifacts.dir") &&
+                            llmperf_config_text(job->config, "artifacts.dir", &out) == 0))
+        out = "runs";
+    gmtime_r(&now, &utc);
+    strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &utc);
+    if (llmperf_config_has(job->config, "run.id") &&
+        llmperf_config_text(job->config, "run.id", &id) == 0)
+        snprintf(job->run_id, sizeof(job->run_id), "%s", id);
+    else
+        snprintf(job->run_id, sizeof(job->run_id), "%s-%ld", stamp, (long)getpid());
+    if (!job->run_id[0] || strchr(job->run_id, '/') || job->run_id[0] == '.')
+        return fail_usage(job->command, "run.id %s must be a plain folder name", job->run_id);
+    written = snprintf(job->run_dir, sizeof(job->run_dir), "%s/%s", out, job->run_id);
+    return written < (int)sizeof(job->run_dir) ? EXIT_FINE
+                                               : fail_usage(job->command, "%s is too long", out);
+}
+
+static int compose(struct vendor_job *job)
+{
+    int status =
+        llmperf_config_compose(job->config_name, job->overrides, job->override_count, &job->config);
+
+    if (status == 0)
+        status = llmperf_config_document(job->config, "", LLMPERF_CONFIG_YAML, &job->config_text);
+    return status < 0 ? fail_status(status) : name_run(job);
+}
+
+static int check_job(struct vendor_job *job)
+{
+    char path[VENDOR_PATH_BYTES];
+
+    if (job->dry_run)
+        return EXIT_FINE;
+    if (!run_check_program(job->program[0], job->program_path))
+        return EXIT_USAGE;
+    snprintf(path, sizeof(path), "%s/run.llmperf", job->run_dir);
+    if (vendor_has_file(path))
+        return fail_usage(job->command, "%s holds a run already", job->run_dir);
+    return EXIT_FINE;
+}
+
+/* One tool */
+
+static void keep_result(struct vendor_job *job, const char *path)
+{
+    if (vendor_has_file(path) && job->result_count < RESULTS_MOST)
+        snprintf(job->results[job->result_count++], VENDOR_PATH_BYTES, "%s", path);
+}
+
+/* The export of nsys says more than its tables: with it they are only kept. */
+static void keep_results(struct vendor_job *job, uint32_t tool, const llmperf_commands *commands)
+{
+    bool exported = false;
+
+    for (size_t i = 0; i < llmperf_commands_count(commands); i++) {
+        const char *step = llmperf_commands_step(commands, i);
+        const char *output = llmperf_commands_output(commands, i);
+        bool profile = strcmp(step, "profile") == 0;
+
+        if ((profile && tool == LLMPERF_TOOL_NSYS) || (exported && strcmp(step, "stats") == 0))
+            continue;
+        keep_result(job, output);
+        exported |= strcmp(step, "export") == 0 && vendor_has_file(output);
+    }
+}
+
+static int print_commands(struct vendor_job *job, const llmperf_commands *commands)
+{
+    char *text;
+    int status = llmperf_commands_json(commands, &text);
+
+    if (status < 0)
+        return fail_status(status);
+    print("%s%.*s", job->printed++ ? ",\n" : job->both ? "[\n" : "", (int)strlen(text) - 1, text);
+    llmperf_text_free(text);
+    return EXIT_FINE;
+}
+
+static int run_commands(struct vendor_job *job, uint32_t tool, const llmperf_commands *commands,
+                        const char *version, const char *folder)
+{
+    const char *note;
+    bool made;
+
+    for (size_t i = 0; (note = llmperf_commands_note(commands, i)); i++)
+        fprintf(stderr, "llmperf: %s\n", note);
+    if (!vendor_make_folder(folder)) {
+        perror("llmperf: cannot make the folder of the run");
+        return EXIT_ENVIRONMENT;
+    }
+    made = vendor_run(commands, names[tool], version, folder);
+    if (tool == LLMPERF_TOOL_NCU && !vendor_check_ncu(llmperf_commands_output(commands, 0)))
+        return EXIT_ENVIRONMENT;
+    keep_results(job, tool, commands);
+    return made ? EXIT_FINE : EXIT_ENVIRONMENT;
+}
+
+/* @return exit code; EXIT_ENVIRONMENT: this tool could do nothing */
+static int use_tool(struct vendor_job *job, uint32_t tool, const llmperf_profile *profile)
+{
+    llmperf_tool_request request = LLMPERF_TOOL_REQUEST_INIT;
+    char folder[VENDOR_PATH_BYTES], *path = NULL, *version = NULL;
+    llmperf_commands *commands = NULL;
+    int code = EXIT_FINE, status;
+
+    status = llmperf_tool_find(tool, &path, &version);
+    if (status < 0 && !job->dry_run) {
+        fprintf(stderr, "llmperf: %s\n", llmperf_last_error());
+        return EXIT_ENVIRONMENT;
+    }
+    snprintf(folder, sizeof(folder), "%s/%s", job->run_dir, names[tool]);
+    request.tool = tool;
+    request.path = path;
+    request.version = version;
+    request.folder = folder;
+    request.program = job->dry_run ? job->program[0] : job->program_path;
+    request.arguments = job->program + 1;
+    request.argument_count = job->program_count - 1;
+    if ((status = llmperf_commands_build(job->config, &request, profile, &commands)) < 0)
+        code = fail_status(status);
+    else if (job->dry_run)
+        code = print_commands(job, commands);
+    else
+        code = run_commands(job, tool, commands, version, folder);
+    llmperf_commands_free(commands);
+    llmperf_text_free(path);
+    llmperf_text_free(version);
+    return code;
+}
+
+/* The run */
+
+static llmperf_profile *import(const struct vendor_job *job, int *status_out)
+{
+    llmperf_import_options options = LLMPERF_IMPORT_OPTIONS_INIT;
+    const char *paths[RESULTS_MOST];
+    llmperf_profile *profile = NULL;
+
+    for (size_t i = 0; i < job->result_count; i++)
+        paths[i] = job->results[i];
+    options.run_id = job->run_id;
+    options.config = job->config_text;
+    *status_out = llmperf_import(paths, job->result_count, &options, &profile);
+    return profile;
+}
+
+/* What the tools left becomes the run. Files that cannot be read stay where they are. */
+static int conclude(const struct vendor_job *job)
+{
+    char path[VENDOR_PATH_BYTES];
+    llmperf_profile *profile;
+    int status;
+
+    profile = import(job, &status);
+    snprintf(path, sizeof(path), "%s/run.llmperf", job->run_dir);
+    if (status == 0 && (status = llmperf_profile_save(profile, path)) == 0)
+        status = llmperf_artifacts_write(profile, job->run_dir);
+    llmperf_profile_free(profile);
+    if (status < 0)
+        fprintf(stderr, "llmperf: %s; the files of the tools are in %s\n", llmperf_last_error(),
+                job->run_dir);
+    print("%s\n", job->run_dir);
+    return status < 0 ? EXIT_CHECK_FAILED : EXIT_FINE;
+}
+
+static int use_one(struct vendor_job *job)
+{
+    uint32_t tool = strcmp(job->command->name, "nsys") == 0 ? LLMPERF_TOOL_NSYS : LLMPERF_TOOL_NCU;
+    int code = use_tool(job, tool, NULL);
+
+    if (job->dry_run && code == EXIT_FINE)
+        print("\n");
+    return job->dry_run || code != EXIT_FINE ? code : conclude(job);
+}
+
+/* nsys finds the kernels that count, ncu looks at them; either alone is better than nothing. */
+static int use_both(struct vendor_job *job)
+{
+    llmperf_profile *profile = NULL;
+    int first, second, status;
+
+    job->both = true;
+    first = use_tool(job, LLMPERF_TOOL_NSYS, NULL);
+    if (first == EXIT_USAGE)
+        return first;
+    if (!job->dry_run && job->result_count > 0)
+        profile = import(job, &status);
+    second = use_tool(job, LLMPERF_TOOL_NCU, profile);
+    llmperf_profile_free(profile);
+    if (job->dry_run) {
+        print("\n]\n");
+        return second;
+    }
+    if (job->result_count == 0) {
+        fprintf(stderr, "llmperf: neither tool left anything; llmperf run needs neither\n");
+        return second == EXIT_USAGE ? second : EXIT_ENVIRONMENT;
+    }
+    return conclude(job);
+}
+
+static int find_program(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--") == 0)
+            return i;
+    return argc;
+}
+
+int cmd_vendor(const struct command *command, int argc, char **argv)
+{
+    struct option_text options[] = { { "--config", NULL, "config" }, { "--out", NULL, NULL } };
+    int split = find_program(argc, argv), words = split, count, code;
+    struct vendor_job *job = calloc(1, sizeof(*job));
+
+    if (!job)
+        return EXIT_ENVIRONMENT;
+    job->command = command;
+    job->dry_run = take_flag(&words, argv, "--dry-run");
+    if ((code = parse_options(command, words, argv, options, 2, &count)) < 0) {
+        job->config_name = options[0].value;
+        job->out = options[1].value;
+        job->program = (const char **)(argv + split + 1);
+        job->program_count = split + 1 < argc ? (size_t)(argc - split - 1) : 0;
+        if (job->program_count == 0)
+            code = fail_usage(command, "give a program behind --");
+        else if ((code = take_words(job, count, argv + 1)) == EXIT_FINE &&
+                 (code = compose(job)) == EXIT_FINE && (code = check_job(job)) == EXIT_FINE)
+            code = strcmp(command->name, "deep") == 0 ? use_both(job) : use_one(job);
+    }
+    llmperf_config_free(job->config);
+    llmperf_text_free(job->config_text);
+    free(job);
+    return code;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Parts of `llmperf nsys`, `llmperf ncu` and `llmperf deep`. */
+#ifndef LLMPERF_TOOL_VENDOR_H
+#define LLMPERF_TOOL_VENDOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "llmperf/llmperf.h"
+
+#define VENDOR_PATH_BYTES 4096
+
+/** Run a tool's commands one after another; `cmd.txt` in the folder keeps each with its exit code,
+ * `log.txt` what those after the first one print.
+ *
+ * @param tool    Its name, for messages.
+ * @param folder  Of the results; it exists.
+ * @return whether the first command left its result: without it the others are not run. */
+bool vendor_run(const llmperf_commands *commands, const char *tool, const char *version,
+                const char *folder);
+
+/** What ncu complained about in its log, with what to do about it, on standard error.
+ * @return whether the log holds a table. */
+bool vendor_check_ncu(const char *log_file);
+
+/** Whether there is a file with anything in it. */
+bool vendor_has_file(const char *path);
+
+/** Make a folder and its parents. */
+bool vendor_make_folder(const char *path);
+
+#endif

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Running the commands of nsys and ncu. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "vendor.h"
+
+bool vendor_has_file(const char *path)
+{
+    struct stat info;
+
+    return path && stat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0;
+}
+
+bool vendor_make_folder(const char *path)
+{
+    char partial[VENDOR_PATH_BYTES];
+
+    snprintf(partial, sizeof(partial), "%s", path);
+    for (char *slash = partial; (slash = strchr(slash + 1, '/'));) {
+        *slash = '\0';
+        mkdir(partial, 0777);
+        *slash = '/';
+    }
+    return mkdir(partial, 0777) == 0 || errno == EEXIST;
+}
+
+/* Arguments as execv() wants them; NULL without memory. */
+static char **copy_arguments(const llmperf_commands *commands, size_t index)
+{
+    size_t count = 0;
+    char **arguments;
+
+    while (llmperf_commands_argument(commands, index, count))
+        count++;
+    arguments = calloc(count + 1, sizeof(*arguments));
+    for (size_t i = 0; arguments && i < count; i++)
+        arguments[i] = (char *)llmperf_commands_argument(commands, index, i);
+    return arguments;
+}
+
+/* In the child: does not return. The program's own command keeps our terminal and language; the
+ * others write tables, which must not come with decimal commas. */
+static void become(char **arguments, const char *log_file)
+{
+    int log = log_file ? open(log_file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : -1;
+
+    signal(SIGPIPE, SIG_DFL); /* main() ignores it. */
+    signal(SIGINT, SIG_DFL);
+    signal(SIGQUIT, SIG_DFL);
+    if (log_file)
+        setenv("LC_ALL", "C", 1);
+    if (log >= 0) {
+        dup2(log, STDOUT_FILENO);
+        dup2(log, STDERR_FILENO);
+    }
+    execv(arguments[0], arguments);
+    _exit(127);
+}
+
+/* Exit code, 128 + signal, or -1: it could not be started. */
+static int run_one(const llmperf_commands *commands, size_t index, const char *log_file)
+{
+    char **arguments = copy_arguments(commands, index);
+    int status = -1;
+    pid_t pid;
+
+    fflush(stdout);
+    pid = arguments ? fork() : -1;
+    if (pid == 0)
+        become(arguments, log_file);
+    free(arguments);
+    if (pid < 0)
+        return -1;
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            return -1;
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* As a shell reads it, for a person who wants to run it again. */
+static void write_quoted(FILE *out, const char *text)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789_-+=./,:@%";
+
+    if (*text && strspn(text, plain) == strlen(text)) {
+        fputs(text, out);
+        return;
+    }
+    fputc('\'', out);
+    for (; *text; text++)
+        if (*text == '\'')
+            fputs("'\\''", out);
+        else
+            fputc(*text, out);
+    fputc('\'', out);
+}
+
+static void write_command(FILE *out, const llmperf_commands *commands, size_t index)
+{
+    const char *argument;
+
+    for (size_t i = 0; (argument = llmperf_commands_argument(commands, index, i)); i++) {
+        fputs(i ? " " : "", out);
+        write_quoted(out, argument);
+    }
+    fputc('\n', out);
+    fflush(out); /* The command itself may take hours, and be killed. */
+}
+
+static bool run_step(const llmperf_commands *commands, size_t index, const char *tool, FILE *list,
+                     const char *log_file)
+{
+    const char *step = llmperf_commands_step(commands, index);
+    const char *output = llmperf_commands_output(commands, index);
+    bool first = strcmp(step, "profile") == 0, made;
+    int code;
+
+    write_command(list, commands, index);
+    code = run_one(commands, index, first ? NULL : log_file);
+    fprintf(list, "# exit code %d\n", code);
+    made = vendor_has_file(output);
+    if (!made)
+        fprintf(stderr, "llmperf: %s %s ended with exit code %d and left no %s%s%s\n", tool, step,
+                code, output, first ? "" : "; see ", first ? "" : log_file);
+    else if (code != 0)
+        fprintf(stderr, "llmperf: %s %s ended with exit code %d; what it left is used\n", tool,
+                step, code);
+    return made;
+}
+
+bool vendor_run(const llmperf_commands *commands, const char *tool, const char *version,
+                const char *folder)
+{
+    char path[VENDOR_PATH_BYTES + 16], log_file[VENDOR_PATH_BYTES + 16];
+    void (*interrupt)(int) = signal(SIGINT, SIG_IGN), (*quit)(int) = signal(SIGQUIT, SIG_IGN);
+    bool made = false;
+    FILE *list;
+
+    snprintf(path, sizeof(path), "%s/cmd.txt", folder);
+    snprintf(log_file, sizeof(log_file), "%s/log.txt", folder);
+    if (!(list = fopen(path, "we"))) {
+        fprintf(stderr, "llmperf: cannot write %s: %s\n", path, strerror(errno));
+        return false;
+    }
+    fprintf(list, "# %s %s\n", tool, version ? version : "of unknown version");
+    for (size_t i = 0; i < llmperf_commands_count(commands) && (i == 0 || made); i++)
+        if (run_step(commands, i, tool, list, log_file) && i == 0)
+            made = true;
+    fclose(list);
+    /* The tool and the program had the terminal's signals; from here on they are ours again. */
+    signal(SIGINT, interrupt);
+    signal(SIGQUIT, quit);
+    return made;
+}
+
+bool vendor_check_ncu(const char *log_file)
+{
+    FILE *log = fopen(log_file, "re");
+    char line[1024];
+    bool permission = false, table = false;
+
+    while (log && fgets(line, sizeof(line), log)) {
+        if (strncmp(line, "==ERROR==", 9) == 0 || strstr(line, "No kernels were profiled"))
+            fprintf(stderr, "llmperf: ncu: %s", line);
+        table |= strncmp(line, "\"ID\"", 4) == 0;
+        permission |= strstr(line, "ERR_NVGPUCTRPERM") != NULL;
+    }
+    if (log)
+        fclose(log);
+    if (permission)
+        fprintf(stderr,
+                "llmperf: hardware counters are for administrators here: run as root, start "
+                "the container with --cap-add=SYS_ADMIN, or load the driver with "
+                "NVreg_RestrictProfilingToAdminUsers=0\n");
+    if (!table)
+        fprintf(stderr, "llmperf: ncu left no table in %s\n", log_file);
+    return table;
+}

@@ -31,6 +31,9 @@ static int check_key(const llmperf_config *config, const char *map, const char *
     size_t distance = (size_t)-1;
     char path[256];
 
+    /* Ours at the root are maps; a plain value there is the program's own. */
+    if (!*map && llmperf_config_length(config, key) == 0)
+        return 0;
     for (size_t i = 0; names[i]; i++) {
         size_t far = lp_distance(key, names[i]);
 
@@ -43,8 +46,9 @@ static int check_key(const llmperf_config *config, const char *map, const char *
     }
     if (!best || !lp_distance_is_near(key, distance))
         return 0;
-    snprintf(path, sizeof(path), "%s.%s", map, key);
-    return lp_config_refuse(config, path, "there is no such key; nearest: %s.%s", map, best);
+    snprintf(path, sizeof(path), "%s%s%s", map, *map ? "." : "", key);
+    return lp_config_refuse(config, path, "there is no such key; nearest: %s%s%s", map,
+                            *map ? "." : "", best);
 }
 
 int lp_config_check_keys(const llmperf_config *config, const char *key, const char *const *names)

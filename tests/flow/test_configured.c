@@ -87,7 +87,7 @@ static void what_the_program_says_wins(void **state)
     options.tier = LLMPERF_TIER_DEEP;
     options.run_dir = in_test_folder("said");
     options.run_id = "said";
-    profile = play_with("run: {id: other, mode: light}\nartifacts: {dir: /nonexistent/place}\n",
+    profile = play_with("mode: base\nrun: {id: other, mode: light}\nartifacts: {dir: /nonexistent/place}\n",
                         &options);
     assert_string_equal(llmperf_profile_fact(profile, "tier"), "deep");
     assert_string_equal(llmperf_profile_fact(profile, "run_id"), "said");
@@ -137,7 +137,7 @@ static void wrong_values_name_their_place(void **state)
             "session.yaml:3: run.mode: depe is no tier");
     refused("run:\n  mdoe: deep\n", LLMPERF_EFORMAT,
             "session.yaml:2: run.mdoe: there is no such key; nearest: run.mode");
-    refused("artefacts: {dir: x}\n", LLMPERF_EFORMAT, "nearest: .artifacts");
+    refused("artefacts: {dir: x}\n", LLMPERF_EFORMAT, "artefacts: there is no such key; nearest: artifacts");
     refused("artifacts:\n  keep_runs: -1\n", LLMPERF_EFORMAT,
             "session.yaml:2: artifacts.keep_runs: must be from 0");
     refused("artifacts:\n  keep_runs: many\n", LLMPERF_EFORMAT,

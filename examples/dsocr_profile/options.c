@@ -184,13 +184,17 @@ static int take(struct options *options, const char *argument, const char *next)
     int dashes = strncmp(argument, "--", 2) == 0;
     const char *from = argument + (dashes ? 2 : 0), *equals = strchr(from, '=');
     char name[64];
+    size_t length;
 
     if (dashes && (strcmp(from, "recorded") == 0 || strncmp(from, "recorded=", 9) == 0)) {
         options->is_recorded = 1;
         options->recorded = equals ? equals + 1 : "";
         return 1;
     }
-    snprintf(name, sizeof(name), "%.*s", equals ? (int)(equals - from) : (int)strlen(from), from);
+    length = equals ? (size_t)(equals - from) : strlen(from);
+    length = length < sizeof(name) ? length : sizeof(name) - 1;
+    memcpy(name, from, length);
+    name[length] = '\0';
     for (char *at = name; *at; at++)
         if (*at == '_')
             *at = '-';

@@ -8,6 +8,7 @@
 #include "lib/base/file.h"
 #include "lib/base/status.h"
 #include "lib/output/output.h"
+#include "lib/output/region_report.h"
 
 static int env_json(const llmperf_profile *profile, struct lp_text *out)
 {
@@ -109,6 +110,13 @@ static int write_fact(const llmperf_profile *profile, const char *fact, const ch
     return status;
 }
 
+static int write_rest(const llmperf_profile *profile, const char *run_dir)
+{
+    int status = write_fact(profile, "config", run_dir, "config.yaml");
+
+    return status < 0 ? status : lp_region_reports_write(profile, run_dir);
+}
+
 int llmperf_artifacts_write(const llmperf_profile *profile, const char *run_dir)
 {
     if (!profile || !run_dir)
@@ -124,5 +132,5 @@ int llmperf_artifacts_write(const llmperf_profile *profile, const char *run_dir)
         if (status < 0)
             return status;
     }
-    return write_fact(profile, "config", run_dir, "config.yaml");
+    return write_rest(profile, run_dir);
 }

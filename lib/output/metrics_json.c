@@ -6,6 +6,7 @@
 #include "lib/output/captures.h"
 #include "lib/output/metrics_put.h"
 #include "lib/output/output.h"
+#include "lib/output/measured.h"
 #include "llmperf/activity.h"
 #include "llmperf/region.h"
 
@@ -51,9 +52,11 @@ static void put_region_device(struct lp_metrics *metrics, const llmperf_region_s
 static void put_region_utilisation(struct lp_metrics *metrics, const struct lp_region_view *region)
 {
     const llmperf_utilisation *use = &region->use;
+    struct lp_measured measured;
 
     lp_put_utilisation(metrics, "mfu", use->mfu, region->mfu_reason);
-    lp_put_null(metrics, "hfu", LP_REASON_NO_COUNTERS);
+    lp_measured_of(&metrics->counters, &metrics->view.limits, &region->stats, &measured);
+    lp_put_utilisation(metrics, "hfu", measured.hfu, measured.hfu_reason);
     lp_put_utilisation(metrics, "mbu", use->mbu, region->mbu_reason);
     lp_put_utilisation(metrics, "mfu_measured", region->mfu_measured, region->mfu_measured_reason);
     lp_put_utilisation(metrics, "mbu_measured", region->mbu_measured, region->mbu_measured_reason);

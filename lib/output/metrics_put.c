@@ -6,7 +6,6 @@
 
 static const char *const reasons[LP_REASON_COUNT] = {
     [LP_REASON_NO_MODEL] = "model is null: no model description was given.",
-    [LP_REASON_NO_COUNTERS] = "hfu is null: it needs hardware counters.",
     [LP_REASON_NO_DEVICE] =
         "Device times and counts are null: no device was observed, or no kernel "
         "of it (see the ledger).",

@@ -14,7 +14,6 @@
 /** Why a value is null. Each reason that was used becomes one line of notes[]. */
 enum lp_reason {
     LP_REASON_NO_MODEL,
-    LP_REASON_NO_COUNTERS,
     LP_REASON_NO_DEVICE,
     LP_REASON_NO_ACTIVITY,
     LP_REASON_NO_INSTANCE,

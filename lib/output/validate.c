@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <jansson.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "lib/base/file.h"
@@ -10,13 +12,23 @@
 /* The metrics.json of a hundred thousand kernels has some 80 million. */
 #define MOST_BYTES ((size_t)1 << 30)
 
-static int default_schema(char **path_out)
+/* Region reports have a scope. What cannot be read is for the check to say. */
+static const char *schema_of(const char *text, size_t size)
+{
+    json_t *root = json_loadb(text, size, 0, NULL);
+    bool region_report = json_object_get(root, "scope") != NULL;
+
+    json_decref(root);
+    return region_report ? "schema/region_report.schema.json" : "schema/metrics.schema.json";
+}
+
+static int default_schema(const char *text, size_t size, char **path_out)
 {
     const char *folder = llmperf_config_dir();
 
     if (!folder)
         return LLMPERF_ENOENT; /* it said why */
-    *path_out = lp_path_join(folder, "schema/metrics.schema.json");
+    *path_out = lp_path_join(folder, schema_of(text, size));
     return *path_out ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
 }
 
@@ -28,10 +40,10 @@ int llmperf_validate(const char *path, const char *schema_path)
 
     if (!path)
         return lp_error(LLMPERF_EINVAL, "path is required");
-    if (!schema_path && (status = default_schema(&found)) < 0)
-        return status;
-    schema_path = schema_path ? schema_path : found;
-    if ((status = lp_file_read_most(path, MOST_BYTES, &text, &size)) == 0 &&
+    if ((status = lp_file_read_most(path, MOST_BYTES, &text, &size)) == 0 && !schema_path &&
+        (status = default_schema(text, size, &found)) == 0)
+        schema_path = found;
+    if (status == 0 &&
         (status = lp_file_read_most(schema_path, MOST_BYTES, &schema, &schema_size)) == 0)
         status = lp_json_check(path, text, size, schema_path, schema, schema_size);
     free(found);

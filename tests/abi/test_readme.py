@@ -46,7 +46,7 @@ class Readme(unittest.TestCase):
         self.assertEqual(status, 0, output)
         status, output = headers.run([binary], cwd=self.folder, env=self.environment)
         self.assertEqual(status, 0, output)
-        reports = [top for top, _, names in os.walk(self.folder) if "report.md" in names]
+        reports = [top for top, _, names in os.walk(self.folder) if "metrics.json" in names]
         self.assertEqual(len(reports), 1, output)
 
     @unittest.skipUnless(os.path.exists(headers.LIBRARY), "LLMPERF_LIBRARY names no file")

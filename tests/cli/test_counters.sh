@@ -14,6 +14,10 @@ expect 2 counters --format xml
 expect 2 counters GH100
 "$LLMPERF" counters >out 2>err
 got=$?
+if grep -q RTLD_DEEPBIND err; then
+    echo "libcupti opens libraries in a way that sanitizers end the program for"
+    exit 77
+fi
 grep -q '^light$' out || die "light is not among the presets"
 if [ $got = 3 ]; then
     stderr_is_one_line

@@ -402,7 +402,8 @@ static void a_run_folder_holds_the_run_and_its_reports(void **state)
     static const char *const files[] = { "run.llmperf",    "report.md",    "stages.md",
                                          "kernels.md",     "operators.md", "metrics.json",
                                          "env.json",       "config.yaml",  "stakeholder_summary.md",
-                                         "assumptions.md", "inputs.yaml",  "report.html" };
+                                         "assumptions.md", "inputs.yaml",  "report.html",
+                                         "regions" };
     const size_t count = sizeof(files) / sizeof(files[0]);
     llmperf_session_options options = script_options("begin LLM@prefill\nlaunch k\nend\n");
     llmperf_profile *profile, *again = NULL;

@@ -39,6 +39,11 @@ static void assert_refused(const char *text, const char *part)
 
 static bool have_cupti(void)
 {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    print_message(
+        "skipped: libcupti opens libraries in a way that sanitizers end the program for\n");
+    return false;
+#endif
     if (llmperf_counters_chip(0))
         return true;
     print_message("skipped: %s\n", llmperf_last_error());

@@ -337,7 +337,8 @@ static void artifacts_are_whole_and_leave_nothing_else(void **state)
                                          "stakeholder_summary.md",
                                          "assumptions.md",
                                          "inputs.yaml",
-                                         "report.html" };
+                                         "report.html",
+                                         "regions/report.json" };
     llmperf_profile *profile = run_script(two_stages);
     char path[192], command[256];
 
@@ -349,7 +350,7 @@ static void artifacts_are_whole_and_leave_nothing_else(void **state)
         snprintf(path, sizeof(path), "%s/run/%s", folder, files[i]);
         assert_int_equal(access(path, R_OK), 0);
     }
-    snprintf(command, sizeof(command), "test $(ls -A %s/run | wc -l) = 10", folder);
+    snprintf(command, sizeof(command), "test $(ls -A %s/run | wc -l) = 11", folder);
     assert_int_equal(system(command), 0);
     snprintf(path, sizeof(path), "%s/nowhere", folder);
     assert_int_equal(llmperf_artifacts_write(profile, path), LLMPERF_EIO);

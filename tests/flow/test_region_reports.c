@@ -321,6 +321,47 @@ static void wrong_configurations_are_refused_with_the_line(void **state)
     }
 }
 
+static double number(const json_t *region_, const char *section, const char *name)
+{
+    return json_number_value(
+        json_object_get(json_object_get(json_object_get(region_, "sections"), section), name));
+}
+
+/* An H200's counters, recorded there: two products of 8192 x 8192, a copy of 1 GiB nested between
+ * them. */
+static void a_recording_brings_its_counters(void **state)
+{
+    const double products = 2 * 2.0 * 8192 * 8192 * 8192, bytes = 1 << 30;
+    llmperf_session_options options = LLMPERF_SESSION_OPTIONS_INIT;
+    llmperf_session *session = NULL;
+    char path[512];
+    json_t *root, *outer, *inner;
+
+    (void)state;
+    snprintf(path, sizeof(path), "%s/h200/counters.llmrec", getenv("LLMPERF_TEST_DATA"));
+    snprintf(run_dir, sizeof(run_dir), "%s/run%d", folder, runs++);
+    options.device_source = LLMPERF_SOURCE_REPLAY;
+    options.device_path = path;
+    options.run_dir = run_dir;
+    assert_int_equal(llmperf_session_start(&options, &session), 0);
+    assert_int_equal(llmperf_session_stop(session, NULL), 0);
+    llmperf_session_free(session);
+    root = report("report.json");
+    outer = region(root, "LLM@outer");
+    inner = region(root, "LLM@outer/LLM@inner");
+    assert_true(number(outer, "counters", "tensor_flops_bf16") / products > 0.98 &&
+                number(outer, "counters", "tensor_flops_bf16") / products < 1.02);
+    assert_true(number(inner, "counters", "dram_read_bytes") / bytes > 0.98 &&
+                number(inner, "counters", "dram_read_bytes") / bytes < 1.02);
+    assert_true(number(inner, "counters", "tensor_flops_bf16") == 0);
+    assert_true(number(outer, "counters", "dram_read_bytes") >
+                number(outer, "counters", "exclusive_dram_read_bytes"));
+    assert_true(number(outer, "work", "measured_instances") == 3);
+    assert_true(number(outer, "work", "hfu") > 0.01 && number(outer, "work", "hfu") < 0.1);
+    assert_int_equal(metric(outer, "kernel_count"), 9);
+    json_decref(root);
+}
+
 static void assert_folder(const char *label, bool twin, const char *expected)
 {
     struct lp_text name = { NULL, 0, 0, false };
@@ -403,6 +444,7 @@ int main(void)
         cmocka_unit_test(of_very_many_regions_the_longest_are_shown),
         cmocka_unit_test(kernels_beyond_the_limit_are_counted),
         cmocka_unit_test(wrong_configurations_are_refused_with_the_line),
+        cmocka_unit_test(a_recording_brings_its_counters),
         cmocka_unit_test(folder_names_are_safe_and_differ),
         cmocka_unit_test(labels_that_differ_in_case_only_have_folders_of_their_own),
     };

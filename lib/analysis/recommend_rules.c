@@ -14,6 +14,9 @@
 /* Idle time in a span is worth a word from here on. */
 #define IDLE_SHARE 0.15
 
+/* Mean gap up to which waiting is put down to the boundary between two kernels. */
+#define BOUNDARY_US 2.5
+
 static void add(struct lp_recommendation *out, const char *name, double value)
 {
     if (!isnan(value) && out->evidence_count < LP_EVIDENCE_MOST)
@@ -72,12 +75,26 @@ static bool launch_bound(const struct lp_stage_facts *stage, struct lp_recommend
 static bool waits(const struct lp_stage_facts *stage, struct lp_recommendation *out,
                   struct lp_text *text)
 {
+    double gap_us = stage->kernel_count > 0 ? 1e3 * stage->idle_wait_ms / stage->kernel_count : NAN;
+
     if (!idles(stage) || !(stage->idle_wait_ms > 0.5 * stage->idle_ms))
         return false;
     say_idle(stage, stage->idle_wait_ms, out, text);
     add(out, "idle_wait_share", stage->idle_wait_ms / stage->idle_ms);
-    lp_text_puts(text, "waiting with work already launched: look for dependencies between streams, "
-                       "events and synchronisation that hold kernels back.");
+    lp_text_puts(text, "waiting with work already launched");
+    /* What the device itself needs between two kernels of a stream is 1 to 2 us. */
+    if (gap_us > 0 && gap_us <= BOUNDARY_US) {
+        add(out, "mean_gap_us", gap_us);
+        lp_text_printf(
+            text,
+            ", %s us a kernel: that is what the device needs from one kernel to the next; "
+            "launch fewer, larger kernels (fusion), or let the next one begin early "
+            "(CUDA graphs, programmatic dependent launch).",
+            N(gap_us));
+    } else {
+        lp_text_puts(text, ": look for dependencies between streams, events and synchronisation "
+                           "that hold kernels back.");
+    }
     return true;
 }
 

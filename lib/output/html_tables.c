@@ -95,11 +95,25 @@ void lp_html_stages(const struct lp_view *view, struct lp_text *out)
                                             "#Idle ms", "#Kernels", "#Tokens",    "#Tokens/s",
                                             NULL };
 
-    lp_html_table_open(out, "Regions of the program; a nested one is part of the one above.",
+    size_t others = 0;
+
+    lp_html_table_open(out, "Stages of the program; a nested one is part of the one above.",
                        headings);
     for (size_t i = 0; i < view->regions.count; i++)
-        stage_row(view, i, out);
+        if (view->regions.items[i].stats.kind == LLMPERF_REGION_STAGE)
+            stage_row(view, i, out);
+        else
+            others++;
     lp_html_table_close(out);
+    if (others > 0) {
+        lp_text_printf(out, "<details><summary>%zu other regions</summary>\n", others);
+        lp_html_table_open(out, "Regions inside and outside of stages.", headings);
+        for (size_t i = 0; i < view->regions.count; i++)
+            if (view->regions.items[i].stats.kind != LLMPERF_REGION_STAGE)
+                stage_row(view, i, out);
+        lp_html_table_close(out);
+        lp_text_puts(out, "</details>\n");
+    }
     lp_text_puts(out,
                  "<p class=\"note\">GPU busy is the union of the intervals of all work launched in "
                  "the region, nested regions included. Vision is part of prefill and counted "

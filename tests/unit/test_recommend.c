@@ -138,6 +138,10 @@ static void late_launches_are_told_from_waiting(void **state)
     assert_says(&stage, "launch_bound", 380, "is at 16.0x its memory floor and 50.0 % idle");
     stage = idle_stage(95, 380);
     assert_says(&stage, "waiting", 380, "80.0 % of that waiting");
+    stage.kernel_count = 380e3 / 2.6; /* 2.6 us a kernel */
+    assert_says(&stage, "waiting", 380, "look for dependencies between streams");
+    stage.kernel_count = 380e3 / 2.4;
+    assert_says(&stage, "waiting", 380, "2.40 us a kernel: that is what the device needs");
     stage = idle_stage(70, 70); /* 14.7 % of the span */
     assert_silent(&stage);
     stage.idle_ms = 475; /* and nothing said of the rest */

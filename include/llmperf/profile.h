@@ -55,7 +55,8 @@ typedef struct llmperf_ledger {
     uint32_t verdict;                /**< LLMPERF_VERDICT_… */
     uint32_t reserved;
     uint64_t graphs_device_launchable; /**< graphs instantiated for launch from the device; such launches bring no records */
-    uint64_t kernels_outside_window;   /**< kernels that ran while a sampling window was open and belong to none; in no total */
+    uint64_t kernels_outside_window;   /**< kernels launched beside what was collected: by others while a sampling window was open, or while
+                                            collecting began or ended; in no total */
 } llmperf_ledger;
 #define LLMPERF_LEDGER_INIT \
     { sizeof(llmperf_ledger), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }

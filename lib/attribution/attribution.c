@@ -9,6 +9,7 @@
 #include "lib/record/paths.h"
 #include "llmperf/activity.h"
 
+#define BESIDE_IDS   100000u  /* ids next to those that counted, before and after */
 #define PARKED_LIMIT 1000000u /* activities that wait for their launch */
 
 /* No activity lasts a day or begins a day after all that the host has told, and no monotonic clock
@@ -33,6 +34,8 @@ struct lp_attribution {
     uint64_t attributed_ns, unattributed_ns;
     uint64_t missing, outside_window;
     uint64_t newest_host_ns;
+    uint32_t first_id, last_id; /* of launches, 0: none yet */
+    bool ended;                 /* collecting has, once: others may have launched meanwhile */
 };
 
 struct lp_attribution *lp_attribution_create(const struct lp_attribution_sink *sink)
@@ -75,6 +78,12 @@ static void add_launch(struct lp_attribution *attribution, uint32_t thread,
     attribution->graph_launches += record->detail == LP_LAUNCH_GRAPH;
     attribution->memory_calls += record->detail == LP_LAUNCH_MEMORY;
     lp_correlation_add(&attribution->correlation, (uint32_t)record->value, &launch);
+    if (attribution->last_id == 0)
+        attribution->first_id = attribution->last_id = (uint32_t)record->value;
+    if ((uint32_t)record->value - attribution->last_id < UINT32_MAX / 2)
+        attribution->last_id = (uint32_t)record->value;
+    if (attribution->first_id - (uint32_t)record->value < UINT32_MAX / 2)
+        attribution->first_id = (uint32_t)record->value;
     if (is_awaited(&launch))
         lp_units_launched(&attribution->regions.units, launch.unit);
     if (record->detail == LP_LAUNCH_GRAPH)
@@ -271,6 +280,11 @@ void lp_attribution_sample(struct lp_attribution *attribution)
     attribution->regions.skipped = true;
 }
 
+void lp_attribution_end(struct lp_attribution *attribution)
+{
+    attribution->ended = true;
+}
+
 bool lp_attribution_is_sampled(const struct lp_attribution *attribution)
 {
     return attribution->regions.skipped;
@@ -308,6 +322,18 @@ void lp_attribution_activities(struct lp_attribution *attribution, struct lp_act
         attribution->sink.activities(attribution->sink.context, activities, kept);
 }
 
+/* Launched just before the first launch that counted or just after the last: by another thread,
+ * while collecting began or ended. Ids grow by one a call. */
+static bool is_beside(const struct lp_attribution *attribution, const struct lp_activity *activity)
+{
+    uint32_t after = activity->correlation - attribution->last_id;
+    uint32_t before = attribution->first_id - activity->correlation;
+
+    return attribution->ended && attribution->records_lost == 0 && attribution->last_id != 0 &&
+           activity->correlation != LP_CORRELATION_NONE &&
+           (after - 1 < BESIDE_IDS || before - 1 < BESIDE_IDS);
+}
+
 /* Try parked activities again; those still without a launch go to `next`, or on as unattributed if
  * that is NULL. */
 static void retry_parked(struct lp_attribution *attribution, activity_vector *parked,
@@ -321,7 +347,7 @@ static void retry_parked(struct lp_attribution *attribution, activity_vector *pa
 
         if (!launch && next && lp_vector_push(next, *activity) == 0)
             continue;
-        if (!launch && attribution->regions.skipped) {
+        if (!launch && (attribution->regions.skipped || is_beside(attribution, activity))) {
             attribution->outside_window += activity->kind == LLMPERF_ACTIVITY_KERNEL;
             continue;
         }

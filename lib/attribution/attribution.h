@@ -50,6 +50,10 @@ void lp_attribution_free(struct lp_attribution *attribution);
 /** Device work is collected now and then: a record without a launch belongs to none of the windows
  * and is only counted. Also follows from a host record that tells of a region left out. */
 void lp_attribution_sample(struct lp_attribution *attribution);
+/** Collecting from a running device has ended, or was paused: a record whose launch was not seen
+ * may be of a thread that launched meanwhile. */
+void lp_attribution_end(struct lp_attribution *attribution);
+
 bool lp_attribution_is_sampled(const struct lp_attribution *attribution);
 
 /** Host records of one thread, in its order. */

@@ -295,7 +295,9 @@ static int choose_level(bool graphs)
     return 0;
 }
 
-/* What the callback of a launch tells must bring a record: kinds go on first and off last. */
+/* Callbacks go on first and off last: with records and without a callback, kernels would carry the
+ * correlation id of the last launch that had one. Whether a launch counts is said after that, by
+ * the epoch or the sampler: one that counts always brings its record. */
 static int start(struct lp_device_source *head)
 {
     struct cupti_source *source = (struct cupti_source *)(void *)head;
@@ -303,18 +305,20 @@ static int start(struct lp_device_source *head)
 
     if (result < 0)
         return result;
+    if (!source->sampled)
+        switch_callbacks(source, 1);
     result = cupti->ActivityEnable(LP_CUPTI_KIND_CONCURRENT_KERNEL);
-    if (result != LP_CUPTI_SUCCESS)
+    if (result != LP_CUPTI_SUCCESS) {
+        switch_callbacks(source, 0);
         return lp_error(LLMPERF_ENODEVICE, "CUPTI records no kernels: %s (%d)",
                         lp_cupti_text(cupti, result), result);
+    }
     for (size_t i = 0;
          source->memory_activities && i < sizeof(memory_kinds) / sizeof(memory_kinds[0]); i++)
         cupti->ActivityEnable(memory_kinds[i]);
     cupti->ActivityEnable(LP_CUPTI_KIND_OVERHEAD);
     if (source->sampled) /* That it works was seen; from here on the sampler switches. */
         cupti->ActivityDisable(LP_CUPTI_KIND_CONCURRENT_KERNEL);
-    else
-        switch_callbacks(source, 1);
     watch_contexts(1);
     return 0;
 }
@@ -324,12 +328,12 @@ static void pause_source(struct lp_device_source *head)
     const struct cupti_source *source = (const struct cupti_source *)(const void *)head;
 
     watch_contexts(0);
-    switch_callbacks(source, 0);
     cupti->ActivityDisable(LP_CUPTI_KIND_CONCURRENT_KERNEL);
     for (size_t i = 0;
          source->memory_activities && i < sizeof(memory_kinds) / sizeof(memory_kinds[0]); i++)
         cupti->ActivityDisable(memory_kinds[i]);
     cupti->ActivityDisable(LP_CUPTI_KIND_OVERHEAD);
+    switch_callbacks(source, 0);
 }
 
 /* Only the calls that this driver uses: switching one costs about as much as a launch callback. */
@@ -342,11 +346,11 @@ static void switch_launches(uint32_t on)
 static void collect(bool on)
 {
     if (on) {
-        cupti->ActivityEnable(LP_CUPTI_KIND_CONCURRENT_KERNEL);
         switch_launches(1);
+        cupti->ActivityEnable(LP_CUPTI_KIND_CONCURRENT_KERNEL);
     } else {
-        switch_launches(0);
         cupti->ActivityDisable(LP_CUPTI_KIND_CONCURRENT_KERNEL);
+        switch_launches(0);
     }
 }
 

@@ -439,6 +439,26 @@ static int deliver(struct lp_device_source *source, const struct lp_device_sink 
     return replay->ended ? 0 : status;
 }
 
+/* Which regions are stages stands behind the facts, but they are followed one by one from the
+ * first: a look ahead at the paths and their kinds. What is damaged is found later. */
+static void look_ahead(struct replay *replay)
+{
+    struct lp_chunk_header header;
+
+    while (find_chunk(replay, &header) > 0) {
+        struct lp_varint_reader reader = { 0 };
+
+        reader.at = (const uint8_t *)replay->bytes + replay->at + sizeof(header);
+        reader.end = reader.at + header.size;
+        if ((header.type == LP_CHUNK_PATHS && read_table(replay, &reader, true) < 0) ||
+            (header.type == LP_CHUNK_KINDS && read_kinds(replay, &reader) < 0))
+            break;
+        replay->at += sizeof(header) + header.size;
+    }
+    replay->paths.count = 0;
+    replay->at = 8;
+}
+
 static int read_head(struct replay *replay)
 {
     if (replay->size < 8 || memcmp(replay->bytes, LP_RECORDING_MAGIC, 7))
@@ -449,6 +469,7 @@ static int read_head(struct replay *replay)
                         replay->path, replay->bytes[7], LP_RECORDING_OLDEST, LP_RECORDING_VERSION);
     replay->without_graphs = replay->bytes[7] < 2;
     replay->at = 8;
+    look_ahead(replay);
     return 0;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/capture/capture.h"
 #include "lib/capture/sampler.h"
@@ -8,7 +9,11 @@
 #include "llmperf/region.h"
 
 #define NOBODY 0u
-#define ALL    UINT32_MAX /* the collector's window */
+
+/* Launches under way when a window for all threads closes were counted: their records must come. */
+#define UNDER_WAY_US 1000
+
+#define ALL UINT32_MAX /* the collector's window */
 
 /* Written between windows only, by the collector. */
 static struct {
@@ -21,6 +26,7 @@ static void (*switch_records)(bool on);
 
 _Atomic bool lp_sampler_on;
 static _Atomic uint32_t owner; /* of the window: a thread's index + 1 */
+static _Atomic bool all_count; /* every thread's launches do: records are on already, and still */
 static _Atomic uint64_t seen, random_state;
 
 /* Relaxed everywhere: a count more or less moves one sample. */
@@ -60,6 +66,7 @@ void lp_sampler_end(void)
 {
     if (!atomic_exchange(&lp_sampler_on, false))
         return;
+    atomic_store(&all_count, false);
     if (atomic_exchange(&owner, NOBODY) != NOBODY)
         switch_records(false);
 }
@@ -98,11 +105,16 @@ static void leave_window(uint32_t who)
 
 bool lp_sampler_open_all(void)
 {
-    return atomic_load(&lp_sampler_on) && take_window(ALL);
+    bool taken = atomic_load(&lp_sampler_on) && take_window(ALL);
+
+    atomic_store(&all_count, taken);
+    return taken;
 }
 
 void lp_sampler_close_all(void)
 {
+    atomic_store(&all_count, false);
+    usleep(UNDER_WAY_US);
     leave_window(ALL);
 }
 
@@ -149,5 +161,5 @@ void lp_sampler_close(struct lp_thread *thread)
 
 bool lp_sampler_takes(const struct lp_thread *thread)
 {
-    return thread->window_depth > 0 || atomic_load_explicit(&owner, memory_order_relaxed) == ALL;
+    return thread->window_depth > 0 || atomic_load_explicit(&all_count, memory_order_relaxed);
 }

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/base/clock.h"
 #include "lib/base/status.h"
@@ -32,6 +33,9 @@ static bool may_call_driver(const struct llmperf_session *session)
 {
     return !atomic_load(&session->driver_gone) || session->source->cupti_version == 0;
 }
+
+/* A launch call takes a few microseconds, and longer where the driver's queue is full. */
+#define UNDER_WAY_US 1000
 
 /* One look at everything: launches are always in before the activities that they explain. */
 static void do_round(struct llmperf_session *session, bool flush, bool force)
@@ -87,10 +91,16 @@ static void stop_capture(struct llmperf_session *session)
 {
     if (session->source && may_call_driver(session))
         lp_sampling_end(session);
-    if (session->source && !session->paused && may_call_driver(session))
-        session->source->ops->pause(session->source);
     if (!session->source || session->source->ops->live)
         lp_capture_end();
+    if (!session->source || session->paused || !may_call_driver(session))
+        return;
+    if (session->source->ops
+            ->live) { /* Launches under way were counted: their records must come. */
+        usleep(UNDER_WAY_US);
+        lp_attribution_end(session->attribution);
+    }
+    session->source->ops->pause(session->source);
 }
 
 static int pause_session(struct llmperf_session *session)

@@ -16,7 +16,8 @@ def keys_of(value):
     if isinstance(value, dict):
         for key, inner in value.items():
             yield key
-            yield from keys_of(inner)
+            # Below it are names of kernel classes, which users choose.
+            yield from keys_of(list(inner.values()) if key == "class_ms" else inner)
     elif isinstance(value, list):
         for inner in value:
             yield from keys_of(inner)

@@ -217,11 +217,11 @@ static int batch_surplus(struct search *search, uint64_t requests, double *surpl
     llmperf_step_floor floor;
     int status = floor_at(search, requests, &floor);
 
-    if (status == 0) {
-        *surplus = floor.compute_ms - floor.memory_ms;
-        *reason = floor.compute_reason ? floor.compute_reason : floor.memory_reason;
-    }
-    return status;
+    if (status < 0)
+        return status;
+    *surplus = floor.compute_ms - floor.memory_ms;
+    *reason = floor.compute_reason ? floor.compute_reason : floor.memory_reason;
+    return 0;
 }
 
 /* Of one request among endlessly many: the weights cost it nothing. */

@@ -26,7 +26,7 @@ static void make_key(void)
     pthread_key_create(&free_key, free_text);
 }
 
-static char *error_text(void)
+static char *text_of_thread(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -38,19 +38,19 @@ static char *error_text(void)
     return last_error;
 }
 
-int lp_error(int status, const char *format, ...)
+int lp_error_text(const char *format, ...)
 {
-    char raw[TEXT_BYTES], *text = error_text();
+    char raw[TEXT_BYTES], *text = text_of_thread();
     va_list args;
 
     if (!text)
-        return status;
+        return 0;
     va_start(args, format);
     vsnprintf(raw, sizeof(raw), format, args);
     va_end(args);
     /* Names and paths of users may hold anything; the text is one line. */
     lp_text_sanitise(text, TEXT_BYTES, raw);
-    return status;
+    return 0;
 }
 
 const char *llmperf_last_error(void)

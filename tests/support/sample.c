@@ -6,6 +6,7 @@
 
 #include "lib/base/status.h"
 #include "lib/result/histogram.h"
+#include "llmperf/output.h"
 #include "tests/support/sample.h"
 
 static const char env[] =
@@ -233,4 +234,13 @@ llmperf_profile *sample_profile(void)
 
     need(lp_profile_finish(profile));
     return profile;
+}
+
+char *sample_report_md(llmperf_profile *profile)
+{
+    char *text = NULL;
+
+    need(llmperf_document_text(profile, LLMPERF_DOCUMENT_REPORT_MD, &text));
+    llmperf_profile_free(profile);
+    return text;
 }

@@ -19,6 +19,9 @@ llmperf_profile *sample_profile(void);
 /** The sample without finishing it: rows may be added, then lp_profile_finish(). */
 llmperf_profile *sample_rows(void);
 
+/** report.md of a profile, which is freed; llmperf_text_free(). */
+char *sample_report_md(llmperf_profile *profile);
+
 /** A row of a region, with wall times of `instances` that took `wall_ms` each; device 0. It is in
  * the profile; valid until the next row. */
 llmperf_region_stats *sample_region(llmperf_profile *profile, const char *path, const char *parent,

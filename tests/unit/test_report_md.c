@@ -22,17 +22,6 @@ static int clear_environment(void **state)
     return 0;
 }
 
-/* Of a profile, which is freed. */
-static char *report_of(llmperf_profile *profile)
-{
-    char *text = NULL;
-
-    if (llmperf_document_text(profile, LLMPERF_DOCUMENT_REPORT_MD, &text) < 0)
-        fail_msg("%s", llmperf_last_error());
-    llmperf_profile_free(profile);
-    return text;
-}
-
 static void assert_holds(const char *text, const char *part)
 {
     if (!strstr(text, part))
@@ -59,7 +48,7 @@ static void sections_stand_in_their_order(void **state)
                                             "## Recommendations",
                                             "## Ledger",
                                             "## Notes" };
-    char *text = report_of(sample_profile());
+    char *text = sample_report_md(sample_profile());
     const char *at = text;
 
     (void)state;
@@ -72,7 +61,7 @@ static void sections_stand_in_their_order(void **state)
 
 static void decode_leads_with_its_distance_from_the_floor(void **state)
 {
-    char *text = report_of(sample_profile());
+    char *text = sample_report_md(sample_profile());
 
     (void)state;
     assert_holds(text,
@@ -88,7 +77,7 @@ static void decode_leads_with_its_distance_from_the_floor(void **state)
 
 static void vision_is_a_nested_row_and_a_note(void **state)
 {
-    char *text = report_of(sample_profile());
+    char *text = sample_report_md(sample_profile());
 
     (void)state;
     assert_holds(text, "| ↳ `LLM@prefill/LLM@vision` | 1 | 12.00 |");
@@ -99,7 +88,7 @@ static void vision_is_a_nested_row_and_a_note(void **state)
 
 static void iterations_are_a_budget(void **state)
 {
-    char *text = report_of(sample_profile());
+    char *text = sample_report_md(sample_profile());
 
     (void)state;
     assert_holds(text, "### `" SAMPLE_STEP "`\n\n300 iterations.");
@@ -113,7 +102,7 @@ static void iterations_are_a_budget(void **state)
 
 static void recommendations_stand_above_and_in_full(void **state)
 {
-    char *text = report_of(sample_profile());
+    char *text = sample_report_md(sample_profile());
 
     (void)state;
     assert_holds(text,
@@ -132,7 +121,7 @@ static void little_of_the_work_seen_withholds_what_it_means(void **state)
     (void)state;
     profile->ledger.verdict = LLMPERF_VERDICT_INCOMPLETE;
     profile->ledger.kernels_attributed /= 2;
-    text = report_of(profile);
+    text = sample_report_md(profile);
     assert_holds(text, "Headline withheld: 50.00 %");
     assert_holds(text, "\n\nWithheld: ");
     assert_holds(text, "## Roofline\n\nWithheld: ");
@@ -151,7 +140,7 @@ static void unknown_work_says_why(void **state)
             LLMPERF_UNKNOWN;
     profile->iteration_stats.count = profile->iterations.count = 0;
     assert_int_equal(lp_profile_finish(profile), 0);
-    text = report_of(profile);
+    text = sample_report_md(profile);
     assert_holds(text, "\n\nNot known: the program gave no FLOPs");
     assert_holds(text, "## Iterations\n\nNot known: ");
     assert_lacks(text, "x its memory floor");

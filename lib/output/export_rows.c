@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "lib/output/facts.h"
 #include "lib/output/output.h"
 #include "lib/output/row_fields.h"
 #include "llmperf/activity.h"
@@ -30,17 +31,17 @@ static void add_line(struct lp_text *out, const struct lp_json *json)
 
 static void put_run(const llmperf_profile *profile, struct lp_text *out)
 {
-    static const char *const facts[] = { "run_id",      "created_at", "llmperf_version",
-                                         "tier",        "source",     "process_id",
-                                         "duration_ms", "model",      "merged_from" };
+    static const char *const texts[] = { "run_id", "created_at", "llmperf_version", "tier",
+                                         "source", "process_id", "model",           "merged_from" };
     struct lp_json json = { { NULL, 0, 0, false }, 0, false };
     llmperf_ledger ledger = LLMPERF_LEDGER_INIT;
 
     llmperf_profile_ledger(profile, &ledger);
     lp_json_open(&json, NULL, '{');
     lp_json_string(&json, "type", "run");
-    for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
-        lp_json_string(&json, facts[i], llmperf_profile_fact(profile, facts[i]));
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        lp_json_string(&json, texts[i], llmperf_profile_fact(profile, texts[i]));
+    lp_json_number(&json, "duration_ms", lp_duration_ms(profile));
     lp_json_string(&json, "verdict", llmperf_verdict_name(ledger.verdict));
     lp_json_close(&json, '}');
     add_line(out, &json);

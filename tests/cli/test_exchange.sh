@@ -28,6 +28,7 @@ import json, sys
 rows = [json.loads(line) for line in open(sys.argv[1])]
 kinds = {row["type"] for row in rows}
 assert rows[0]["type"] == "run" and rows[0]["verdict"] == "complete", rows[0]
+assert isinstance(rows[0]["duration_ms"], (float, type(None))), rows[0]
 assert {"ledger", "region", "kernel", "operator"} <= kinds, kinds
 PY
 expect 0 export a --format csv

@@ -126,7 +126,7 @@ static void write_md(const struct runs *runs, const struct lp_comparison *compar
         out,
         "\nTimes are means per instance of the region; device time is the sum of what an "
         "instance launched, nested regions included. Noise is the difference that chance "
-        "alone makes in 1 of 100 cases. %zu rows below 1 %% of both runs are not judged.\n",
+        "alone makes in 1 of 100 cases. Rows below 1 %% of both runs, which are not judged: %zu.\n",
         count_minor(comparison));
 }
 

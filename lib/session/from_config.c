@@ -53,7 +53,8 @@ static int take_tier(const llmperf_config *config, llmperf_session_options *opti
             options->tier = tier;
     return options->tier
                ? 0
-               : lp_config_refuse(config, key, "%s is no tier; use regions, light or deep", word);
+               : lp_config_refuse(config, key,
+                                  "%s is no tier; use regions, light, deep or counters", word);
 }
 
 /* The file that a map was composed from. */

@@ -25,6 +25,9 @@ expect 2 run /bin/true
 stderr_has "put --"
 expect 2 run --tier fast -- /bin/true
 stderr_has "regions, light, deep"
+LLMPERF_TIER=counters expect 2 run -- /bin/true
+stderr_is_one_line
+stderr_has "starts its own session"
 expect 2 run --config nosuch -- /bin/true
 stderr_has "nosuch"
 printf 'run:\n  mode: light\n  id: null\nartifacts:\n  dir: o\n' >own.yaml

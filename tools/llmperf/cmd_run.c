@@ -327,6 +327,9 @@ static int check_words(const struct command *command, int count, char **argv)
 
 static int check_job(struct job *job, const struct command *command)
 {
+    if (job->tier && strcmp(job->tier, "counters") == 0)
+        return fail_usage(command, "tier counters needs a program that starts its own session; "
+                                   "without one use tier deep, or llmperf ncu");
     if (job->tier && !is_tier(job->tier))
         return fail_usage(command, "tier %s is none of regions, light, deep", job->tier);
     if (!run_check_program(job->program[0], job->path))

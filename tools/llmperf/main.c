@@ -17,7 +17,8 @@ static const struct command commands[] = {
       "are profiled, and those of processes that it starts, each in a run of its own.\n"
       "  --tier T       regions, light or deep (default: run.mode, $LLMPERF_TIER, deep)\n"
       "  --out DIR      folder of runs (default: artifacts.dir, $LLMPERF_OUT, runs)\n"
-      "  --config NAME  configuration, a name or a YAML file; KEY=VALUE changes it (llmperf config)\n"
+      "  --config NAME  configuration, a name or a YAML file; KEY=VALUE changes it (llmperf "
+      "config)\n"
       "Exit code: the program's; 128 + N if signal N ended it. 2 and 3 with a line of llmperf's "
       "own:\n"
       "it was not started.\n",
@@ -40,24 +41,30 @@ static const struct command commands[] = {
     { "import", "turn files of nsys and ncu, and recordings, into runs",
       "usage: llmperf import FILE... [-o RUN_DIR] [--names short|exact]\n"
       "\n"
-      "Reads exports of nsys (SQLite), tables of nsys stats (CSV) and tables of ncu (CSV) into one run\n"
-      "with reports, and tells formats apart by content. Recordings (.llmrec) are played, each a run.\n"
+      "Reads exports of nsys (SQLite), tables of nsys stats (CSV) and tables of ncu (CSV) into one "
+      "run\n"
+      "with reports, and tells formats apart by content. Recordings (.llmrec) are played, each a "
+      "run.\n"
       "Prints the run directory last.\n"
       "  -o RUN_DIR     run directory; default: a new one in $LLMPERF_OUT, else runs\n"
-      "  --names exact  keep what PyTorch appends to names of ranges (\", op_id = 7\"); default: short\n",
+      "  --names exact  keep what PyTorch appends to names of ranges (\", op_id = 7\"); default: "
+      "short\n",
       cmd_import },
     { "export", "a run in the format of another program",
       "usage: llmperf export RUN --format FORMAT [-o FILE]\n"
       "\n"
-      "  --format FORMAT  prometheus: totals in its text format; csv: every number of every row, one a\n"
-      "                   line; jsonl: every row, one object a line. chrome, perfetto and nsys-sqlite\n"
+      "  --format FORMAT  prometheus: totals in its text format; csv: every number of every row, "
+      "one a\n"
+      "                   line; jsonl: every row, one object a line. chrome, perfetto and "
+      "nsys-sqlite\n"
       "                   need events in the order of time, which this version does not keep\n"
       "  -o FILE          write to a file; - is standard output (default)\n",
       cmd_export },
     { "compare", "what became slower or faster between two runs",
       "usage: llmperf compare BASE NEW [--threshold PCT] [--format md|json] [-o FILE]\n"
       "\n"
-      "Compares times per instance of each region: wall, and device time by kernel class. Exit code 1:\n"
+      "Compares times per instance of each region: wall, and device time by kernel class. Exit "
+      "code 1:\n"
       "something became slower by more than the threshold and more than its noise.\n"
       "  --threshold PCT  default 5\n"
       "  --format md|json Markdown for people (default), or JSON\n"
@@ -66,8 +73,10 @@ static const struct command commands[] = {
     { "merge", "runs of several processes or ranks as one",
       "usage: llmperf merge RUN RUN... -o RUN_DIR\n"
       "\n"
-      "Puts runs of one job together and writes a run directory with all reports. Regions stay apart by\n"
-      "process; kernels of one region and device are added up; the verdict is that of the worst run.\n"
+      "Puts runs of one job together and writes a run directory with all reports. Regions stay "
+      "apart by\n"
+      "process; kernels of one region and device are added up; the verdict is that of the worst "
+      "run.\n"
       "Prints the run directory last.\n",
       cmd_merge },
     { "validate", "check a metrics.json against its schema",
@@ -76,7 +85,7 @@ static const struct command commands[] = {
       "Checks a JSON file against its JSON Schema (2020-12). Exit code 1 and one line name the "
       "place\n"
       "that fails.\n"
-      "  --schema FILE  default: schema/metrics.schema.json of the data files\n",
+      "  --schema FILE  default: that of metrics.json or of region reports, by content\n",
       cmd_validate },
     { "hardware", "peaks of a GPU and where they come from",
       "usage: llmperf hardware [NAME] [--list] [--measure] [--format text|json] [--config FILE]\n"
@@ -85,8 +94,10 @@ static const struct command commands[] = {
       "each\n"
       "with its source. NAME is a GPU as the driver calls it; default: the GPUs of this machine.\n"
       "  --list         names of all GPUs that are known\n"
-      "  --measure      measure bandwidth and matrix rates of the GPUs of this machine and keep them in\n"
-      "                 $XDG_CACHE_HOME/llmperf (default ~/.cache/llmperf); nothing else should run\n"
+      "  --measure      measure bandwidth and matrix rates of the GPUs of this machine and keep "
+      "them in\n"
+      "                 $XDG_CACHE_HOME/llmperf (default ~/.cache/llmperf); nothing else should "
+      "run\n"
       "  --seconds S    of each ceiling that is measured (default 0.5)\n"
       "  --config FILE  YAML with hardware.peak_tflops and hardware.bandwidth_gbs\n"
       "LLMPERF_PEAK_TFLOPS (one number, or bf16=989,fp8=1979) and LLMPERF_BANDWIDTH_GBS win.\n",
@@ -103,7 +114,8 @@ static const struct command commands[] = {
       "  --format text|json default: text\n",
       cmd_counters },
     { "nsys", "a run from NVIDIA Nsight Systems",
-      "usage: llmperf nsys [--dry-run] [--config NAME] [--out DIR] [key=value...] -- PROGRAM ARG...\n"
+      "usage: llmperf nsys [--dry-run] [--config NAME] [--out DIR] [key=value...] -- PROGRAM "
+      "ARG...\n"
       "\n"
       "Runs nsys over a program, exports its result and makes a run of it.\n"
       "\n"
@@ -116,7 +128,8 @@ static const struct command commands[] = {
       "usage: llmperf ncu [MODE replay] [--dry-run] [--config NAME] [--out DIR] [key=value...]\n"
       "                   -- PROGRAM ARG...\n"
       "\n"
-      "Runs ncu over a program and makes a run of its result. MODE is kernel, application, range or\n"
+      "Runs ncu over a program and makes a run of its result. MODE is kernel, application, range "
+      "or\n"
       "app-range; those of ranges need run.stage or pipeline.ncu.ncu_cli.nvtx.include.\n"
       "\n"
       "  --dry-run      print the commands as JSON, run nothing\n"
@@ -125,9 +138,11 @@ static const struct command commands[] = {
       "  key=value      run.stage=LLM@decode_all, profiling/ncu@pipeline.ncu=ncu.hopper, ...\n",
       cmd_vendor },
     { "deep", "nsys, then ncu at the kernels that took longest",
-      "usage: llmperf deep [--dry-run] [--config NAME] [--out DIR] [key=value...] -- PROGRAM ARG...\n"
+      "usage: llmperf deep [--dry-run] [--config NAME] [--out DIR] [key=value...] -- PROGRAM "
+      "ARG...\n"
       "\n"
-      "Runs nsys over a program, then ncu at the run.top_n_kernels kernels that took longest within\n"
+      "Runs nsys over a program, then ncu at the run.top_n_kernels kernels that took longest "
+      "within\n"
       "run.stage, and makes one run of both. With one of the tools missing the other is used.\n"
       "\n"
       "  --dry-run      print the commands as JSON, run nothing\n"

@@ -19,6 +19,11 @@
 
 typedef LP_VECTOR(struct lp_activity) activity_vector;
 
+/* Correlation ids of the launches between a begin and an end of collecting. */
+struct id_stretch {
+    uint32_t first, last;
+};
+
 struct lp_attribution {
     struct lp_attribution_sink sink;
     struct lp_open_regions regions;
@@ -34,8 +39,9 @@ struct lp_attribution {
     uint64_t attributed_ns, unattributed_ns;
     uint64_t missing, outside_window;
     uint64_t newest_host_ns;
-    uint32_t first_id, last_id; /* of launches, 0: none yet */
-    bool ended;                 /* collecting has, once: others may have launched meanwhile */
+    struct id_stretch stretch;              /* since collecting began; last 0: no launch yet */
+    LP_VECTOR(struct id_stretch) stretches; /* over */
+    bool live;                              /* other threads may launch meanwhile */
 };
 
 struct lp_attribution *lp_attribution_create(const struct lp_attribution_sink *sink)
@@ -54,6 +60,7 @@ void lp_attribution_free(struct lp_attribution *attribution)
     lp_open_regions_clear(&attribution->regions);
     lp_correlation_clear(&attribution->correlation);
     lp_graph_map_clear(&attribution->graphs);
+    lp_vector_clear(&attribution->stretches);
     lp_vector_clear(&attribution->parked[0]);
     lp_vector_clear(&attribution->parked[1]);
     free(attribution);
@@ -63,6 +70,16 @@ void lp_attribution_free(struct lp_attribution *attribution)
 static bool is_awaited(const struct lp_launch *launch)
 {
     return launch->kind != LP_LAUNCH_MEMORY;
+}
+
+static void stretch_to(struct id_stretch *stretch, uint32_t id)
+{
+    if (stretch->last == 0)
+        *stretch = (struct id_stretch){ id, id };
+    if (id - stretch->last < UINT32_MAX / 2) /* Ids wrap. */
+        stretch->last = id;
+    if (stretch->first - id < UINT32_MAX / 2)
+        stretch->first = id;
 }
 
 static void add_launch(struct lp_attribution *attribution, uint32_t thread,
@@ -78,12 +95,7 @@ static void add_launch(struct lp_attribution *attribution, uint32_t thread,
     attribution->graph_launches += record->detail == LP_LAUNCH_GRAPH;
     attribution->memory_calls += record->detail == LP_LAUNCH_MEMORY;
     lp_correlation_add(&attribution->correlation, (uint32_t)record->value, &launch);
-    if (attribution->last_id == 0)
-        attribution->first_id = attribution->last_id = (uint32_t)record->value;
-    if ((uint32_t)record->value - attribution->last_id < UINT32_MAX / 2)
-        attribution->last_id = (uint32_t)record->value;
-    if (attribution->first_id - (uint32_t)record->value < UINT32_MAX / 2)
-        attribution->first_id = (uint32_t)record->value;
+    stretch_to(&attribution->stretch, (uint32_t)record->value);
     if (is_awaited(&launch))
         lp_units_launched(&attribution->regions.units, launch.unit);
     if (record->detail == LP_LAUNCH_GRAPH)
@@ -280,9 +292,17 @@ void lp_attribution_sample(struct lp_attribution *attribution)
     attribution->regions.skipped = true;
 }
 
+void lp_attribution_live(struct lp_attribution *attribution)
+{
+    attribution->live = true;
+}
+
 void lp_attribution_end(struct lp_attribution *attribution)
 {
-    attribution->ended = true;
+    /* Without memory what lies beside it is unattributed. */
+    if (attribution->stretch.last != 0)
+        (void)lp_vector_push(&attribution->stretches, attribution->stretch);
+    attribution->stretch = (struct id_stretch){ 0, 0 };
 }
 
 bool lp_attribution_is_sampled(const struct lp_attribution *attribution)
@@ -322,16 +342,27 @@ void lp_attribution_activities(struct lp_attribution *attribution, struct lp_act
         attribution->sink.activities(attribution->sink.context, activities, kept);
 }
 
-/* Launched just before the first launch that counted or just after the last: by another thread,
- * while collecting began or ended. Ids grow by one a call. */
+/* Launched by another thread while collecting began or ended: just before the first launch that
+ * counted or just after the last of a stretch (ids grow by one a call), or under way when callbacks
+ * went on: such a call has no id. */
 static bool is_beside(const struct lp_attribution *attribution, const struct lp_activity *activity)
 {
-    uint32_t after = activity->correlation - attribution->last_id;
-    uint32_t before = attribution->first_id - activity->correlation;
+    const struct id_stretch *now = &attribution->stretch;
+    uint32_t id = activity->correlation;
+    bool near = (id == LP_CORRELATION_NONE && activity->graph_node == 0) ||
+                (now->last != 0 && now->first - id < BESIDE_IDS);
 
-    return attribution->ended && attribution->records_lost == 0 && attribution->last_id != 0 &&
-           activity->correlation != LP_CORRELATION_NONE &&
-           (after - 1 < BESIDE_IDS || before - 1 < BESIDE_IDS);
+    if (attribution->records_lost > 0 || !attribution->live ||
+        (now->last != 0 && id - now->first <= now->last - now->first))
+        return false;
+    for (size_t i = 0; i < attribution->stretches.count; i++) {
+        const struct id_stretch *stretch = &attribution->stretches.items[i];
+
+        if (id - stretch->first <= stretch->last - stretch->first)
+            return false;
+        near = near || id - stretch->last < BESIDE_IDS || stretch->first - id < BESIDE_IDS;
+    }
+    return near;
 }
 
 /* Try parked activities again; those still without a launch go to `next`, or on as unattributed if

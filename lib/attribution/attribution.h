@@ -50,8 +50,11 @@ void lp_attribution_free(struct lp_attribution *attribution);
 /** Device work is collected now and then: a record without a launch belongs to none of the windows
  * and is only counted. Also follows from a host record that tells of a region left out. */
 void lp_attribution_sample(struct lp_attribution *attribution);
-/** Collecting from a running device has ended, or was paused: a record whose launch was not seen
- * may be of a thread that launched meanwhile. */
+
+/** Activities come from a running device: one whose launch was not seen may be of a thread that
+ * launched while collecting began or ended. Tell it before the first, and with all host records in
+ * at each end or pause. */
+void lp_attribution_live(struct lp_attribution *attribution);
 void lp_attribution_end(struct lp_attribution *attribution);
 
 bool lp_attribution_is_sampled(const struct lp_attribution *attribution);

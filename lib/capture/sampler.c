@@ -10,7 +10,8 @@
 
 #define NOBODY 0u
 
-/* Launches under way when a window for all threads closes were counted: their records must come. */
+/* Launches under way when a window for all threads opens or closes may bring a record or none:
+ * those in front of it do not count, those that count are awaited. */
 #define UNDER_WAY_US 1000
 
 #define ALL UINT32_MAX /* the collector's window */
@@ -105,10 +106,11 @@ static void leave_window(uint32_t who)
 
 bool lp_sampler_open_all(void)
 {
-    bool taken = atomic_load(&lp_sampler_on) && take_window(ALL);
-
-    atomic_store(&all_count, taken);
-    return taken;
+    if (!atomic_load(&lp_sampler_on) || !take_window(ALL))
+        return false;
+    usleep(UNDER_WAY_US);
+    atomic_store(&all_count, true);
+    return true;
 }
 
 void lp_sampler_close_all(void)

@@ -95,9 +95,9 @@ static void stop_capture(struct llmperf_session *session)
         lp_capture_end();
     if (!session->source || session->paused || !may_call_driver(session))
         return;
-    if (session->source->ops
-            ->live) { /* Launches under way were counted: their records must come. */
-        usleep(UNDER_WAY_US);
+    if (session->source->ops->live) {
+        usleep(UNDER_WAY_US); /* Launches under way were counted: their records must come. */
+        lp_capture_drain(&session->sink);
         lp_attribution_end(session->attribution);
     }
     session->source->ops->pause(session->source);
@@ -125,11 +125,11 @@ static int resume_session(struct llmperf_session *session)
         return lp_error(LLMPERF_ESTATE, "the session is not paused");
     if (session->source && (status = session->source->ops->start(session->source)) < 0)
         return status;
+    lp_sampling_begin(session);
     if (!session->source || session->source->ops->live)
         lp_capture_begin(session->options.ring_bytes);
     if (session->counters)
         lp_counters_pause(session->counters, false);
-    lp_sampling_begin(session);
     session->paused = false;
     return 0;
 }

@@ -339,9 +339,9 @@ static int start_session(struct llmperf_session *session)
         return lp_error(session->failed, "%s", session->failure);
     lp_capture_on_pressure(lp_wake_post);
     lp_capture_on_first_use(register_exit);
+    lp_sampling_begin(session);
     if (!session->source || session->source->ops->live)
         lp_capture_begin(session->options.ring_bytes);
-    lp_sampling_begin(session);
     if ((status = start_collector(session)) < 0)
         lp_capture_end();
     return status;

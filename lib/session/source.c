@@ -49,6 +49,8 @@ static void take_source(struct llmperf_session *session, struct lp_device_source
 {
     session->source = source;
     session->playing = !source->ops->live;
+    if (source->ops->live)
+        lp_attribution_live(session->attribution);
     session->source_reason[0] = '\0';
     snprintf(session->source_name, sizeof(session->source_name), "%s", source->ops->name);
 }

@@ -260,9 +260,13 @@ static bool count_activity(struct lp_attribution *attribution, struct lp_activit
         launch->seen++;
     activity->node = launch ? launch->node : LP_PATH_UNKNOWN;
     activity->captured = LP_PATH_UNKNOWN;
-    if (graph)
+    if (graph && lp_graph_map_quick(&attribution->graphs, activity, &activity->captured)) {
+        unmapped = (activity->captured & LP_GRAPH_REASON) != 0;
+        activity->captured &= ~LP_GRAPH_REASON;
+    } else if (graph) {
         activity->captured =
             lp_graph_map_captured(&attribution->graphs, activity, activity->correlation, &unmapped);
+    }
     activity->unit = launch ? launch->unit : LP_UNIT_NONE;
     activity->queued = launch ? launch->queued : lp_queued(activity->start_ns);
     *(launch ? &attribution->attributed_ns : &attribution->unattributed_ns) +=
@@ -325,12 +329,14 @@ void lp_attribution_activities(struct lp_attribution *attribution, struct lp_act
     for (size_t i = 0; i < count; i++) {
         struct lp_activity *activity = &activities[i];
         struct lp_launch *launch;
+        uint32_t path;
 
         if (!time_is_valid(attribution, activity)) {
             spoil_launch(attribution, activity);
             continue;
         }
-        if (activity->graph != 0 && activity->correlation != LP_CORRELATION_NONE)
+        if (activity->graph != 0 && activity->correlation != LP_CORRELATION_NONE &&
+            !lp_graph_map_quick(&attribution->graphs, activity, &path))
             lp_graph_map_seen(&attribution->graphs, activity);
         launch = find_launch(attribution, activity, false);
         if (!launch && park(attribution, activity))

@@ -9,7 +9,7 @@
 #include "lib/record/paths.h"
 #include "llmperf/activity.h"
 
-#define UNMAPPED 0x80000000u /* set in paths that stand for a reason; path ids are small */
+#define UNMAPPED LP_GRAPH_REASON
 #define SPANS    64u
 #define SPANS_MANY                                                                                 \
     8192u /* of a graph with conditional nodes: more launches than one flush brings */

@@ -12,9 +12,12 @@
 #include "lib/base/hashmap.h"
 #include "lib/base/vector.h"
 #include "lib/record/graph_event.h"
+#include "lib/record/paths.h"
 #include "lib/record/record.h"
+#include "llmperf/activity.h"
 
-#define LP_GRAPH_INDEX_LIMIT (1u << 20) /* nodes of one graph */
+#define LP_GRAPH_REASON      0x80000000u /* set in paths that stand for a reason; ids are small */
+#define LP_GRAPH_INDEX_LIMIT (1u << 20)  /* nodes of one graph */
 #define LP_GRAPH_VERSIONS    1024u      /* arrays kept of a graph that is updated again and again */
 #define LP_GRAPH_DEAD_BYTES  (8u << 20) /* arrays kept of destroyed executable graphs */
 #define LP_GRAPH_NAMED_NODES                                                                       \
@@ -99,6 +102,29 @@ uint32_t lp_graph_map_launch_of(struct lp_graph_map *map, const struct lp_activi
  * that stands for a reason why it is not known. */
 uint32_t lp_graph_map_captured(struct lp_graph_map *map, const struct lp_activity *activity,
                                uint32_t correlation, bool *unmapped);
+
+/** The same for most records, in two loads: their graph and launch are those of the record before.
+ * @param path_out  With LP_GRAPH_REASON if it stands for a reason. false: ask lp_graph_map_seen()
+ * and lp_graph_map_captured(). */
+static inline bool lp_graph_map_quick(const struct lp_graph_map *map,
+                                      const struct lp_activity *activity, uint32_t *path_out)
+{
+    uint32_t index = LP_GRAPH_INDEX(activity->graph_node);
+    const struct lp_graph *graph;
+    const struct lp_graph_span *span;
+
+    if (activity->graph == 0 || activity->graph != map->last_id ||
+        activity->kind == LLMPERF_ACTIVITY_GRAPH)
+        return false;
+    graph = &map->graphs.items[map->last];
+    span = &graph->spans.items[graph->span_at];
+    if (graph->spans.count == 0 || graph->old.count > 0 || graph->forgotten != 0 ||
+        index >= graph->paths.count || span->correlation != activity->correlation ||
+        span->start_ns > activity->start_ns)
+        return false;
+    *path_out = graph->paths.items[index];
+    return *path_out != LP_PATH_UNKNOWN;
+}
 
 void lp_graph_map_clear(struct lp_graph_map *map);
 

@@ -28,6 +28,9 @@ stderr_has "regions, light, deep"
 LLMPERF_TIER=counters expect 2 run -- /bin/true
 stderr_is_one_line
 stderr_has "starts its own session"
+expect 2 run run.id=../up -- /bin/true
+stderr_has "must be a plain folder name"
+[ ! -e ../up ] || die "a folder outside of the folder of runs"
 expect 2 run --config nosuch -- /bin/true
 stderr_has "nosuch"
 printf 'run:\n  mode: light\n  id: null\nartifacts:\n  dir: o\n' >own.yaml
@@ -135,6 +138,9 @@ is "$(grep -c verdict err)" 2 "the injected session and the program's"
 expect 0 run --out o -- "$own" session mine
 is "$(metric 'r["LLM@own"]["instances"], r["LLM@own/default@foreign"]["instances"]' mine)" "(1, 2)" "its own session"
 grep -q "$PWD/mine: process .*verdict" err || die "the program's own run is not told"
+expect 0 run --out o run.id=once -- "$own" session mine2
+expect 2 run --out o run.id=once -- "$own" session mine3
+stderr_has "holds a run already"
 
 # Another tool has its place already.
 export CUDA_INJECTION64_PATH=/opt/tool/libtool.so

@@ -65,6 +65,10 @@ static int make_job_folder(struct job *job, const char *out)
     char folder[RUN_PATH_BYTES / 2], run_id[sizeof(job->config.run_id)];
     const char *given = job->config.run_id;
 
+    if (strchr(given, '/') || strcmp(given, ".") == 0 || strcmp(given, "..") == 0) {
+        fprintf(stderr, "llmperf run: run.id %s must be a plain folder name\n", given);
+        return EXIT_USAGE;
+    }
     make_run_id(run_id, sizeof(run_id));
     if (snprintf(folder, sizeof(folder), "%s/%s", out, *given ? given : run_id) >=
             (int)sizeof(folder) ||
@@ -72,7 +76,7 @@ static int make_job_folder(struct job *job, const char *out)
         fprintf(stderr, "llmperf run: cannot make a folder in %s: %s\n", out, strerror(errno));
         return EXIT_ENVIRONMENT;
     }
-    if (run_holds_run(job->folder)) {
+    if (run_was_used(job->folder)) {
         fprintf(stderr, "llmperf run: %s holds a run already; give another run.id\n", job->folder);
         return EXIT_USAGE;
     }

@@ -43,7 +43,8 @@ struct run_state {
 /** Look at the program's memory map: did it load the driver, did it load us? */
 void run_look_at_maps(struct run_state *state);
 
-bool run_holds_run(const char *folder);
+/** Does the folder of a job have anything that the processes of an earlier one left? */
+bool run_was_used(const char *folder);
 
 /** Add the runs of the job up. `tell`: print a line for each on standard error. */
 void run_look_at_runs(struct run_state *state, bool tell);

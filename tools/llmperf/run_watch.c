@@ -93,7 +93,7 @@ static void look_at_run(struct run_state *state, const char *run, bool tell)
     llmperf_profile_free(profile);
 }
 
-bool run_holds_run(const char *folder)
+static bool holds_run(const char *folder)
 {
     char path[RUN_PATH_BYTES];
 
@@ -103,6 +103,29 @@ bool run_holds_run(const char *folder)
 static int is_visible(const struct dirent *entry)
 {
     return entry->d_name[0] != '.';
+}
+
+static int is_of_run(const struct dirent *entry)
+{
+    static const char *const starts[] = { "run.llmperf", "run-", "forked-", "processes" };
+    bool is = false;
+
+    for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
+        is = is || strncmp(entry->d_name, starts[i], strlen(starts[i])) == 0;
+    return is;
+}
+
+/* Files of a job that are left would be told as runs of the next one. */
+bool run_was_used(const char *folder)
+{
+    struct dirent **entries;
+    int count = scandir(folder, &entries, is_of_run, NULL);
+
+    for (int i = 0; i < count; i++)
+        free(entries[i]);
+    if (count >= 0)
+        free(entries);
+    return count > 0;
 }
 
 /* A run that the program keeps elsewhere, by a file that holds its path. */
@@ -130,7 +153,7 @@ static void look_at_folder(struct run_state *state, const char *folder, bool tel
             path[0] = '\0';
         if (strncmp(entries[i]->d_name, "run-", 4) == 0)
             look_at_word(state, path, tell);
-        else if (run_holds_run(path))
+        else if (holds_run(path))
             look_at_run(state, path, tell);
         free(entries[i]);
     }
@@ -145,7 +168,7 @@ void run_look_at_runs(struct run_state *state, bool tell)
     state->runs = state->forked = 0;
     state->kernels = state->dropped = 0;
     state->busy_ms = state->best_busy_ms = 0;
-    if (run_holds_run(state->job))
+    if (holds_run(state->job))
         look_at_run(state, state->job, tell);
     look_at_folder(state, state->job, tell);
     if (join(path, state->job, "processes"))

@@ -27,3 +27,7 @@ stderr_has() { grep -qF -- "$1" err || die "standard error lacks: $1"; }
 stdout_empty() { [ ! -s out ] || die "standard output is not empty"; }
 stderr_empty() { [ ! -s err ] || die "standard error is not empty"; }
 stderr_is_one_line() { [ "$(wc -l <err)" = 1 ] || die "standard error is not one line"; }
+
+sanitized() { # clang links the runtime into the program
+    nm -D "$LLMPERF" 2>/dev/null | grep -qE '__[at]san'
+}

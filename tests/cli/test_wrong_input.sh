@@ -5,7 +5,7 @@
 unset LLMPERF_PEAK_TFLOPS LLMPERF_BANDWIDTH_GBS LLMPERF_DTYPE
 export XDG_CACHE_HOME=$PWD/cache
 # A reader that takes all the memory there is fails here, not the machine. Sanitizers reserve terabytes of addresses.
-nm -D "$LLMPERF" 2>/dev/null | grep -q __asan || ulimit -v 4000000
+sanitized || ulimit -v 4000000
 
 # refused WORDS ARGUMENT...
 refused() {

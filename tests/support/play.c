@@ -259,7 +259,7 @@ void check_close(double a, double b)
 
 int scaled(int full, int sanitized)
 {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef SANITIZED
     (void)full;
     return sanitized;
 #else

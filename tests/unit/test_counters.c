@@ -39,7 +39,7 @@ static void assert_refused(const char *text, const char *part)
 
 static bool have_cupti(void)
 {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef SANITIZED
     print_message(
         "skipped: libcupti opens libraries in a way that sanitizers end the program for\n");
     return false;

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Threads that go on launching while collecting begins, pauses, samples and ends. */
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include <time.h>
+
+#include "tests/gpu/check.h"
+
+#define THREADS 4
+
+__global__ static void spin(long long cycles)
+{
+    long long start = clock64();
+
+    while (clock64() - start < cycles)
+        ;
+}
+
+static std::atomic<bool> done;
+
+static void launch_on(void)
+{
+    cudaStream_t stream;
+
+    CUDA(cudaStreamCreate(&stream));
+    for (int round = 0; !done; round++) {
+        llmperf_region_begin("work");
+        for (int i = 0; i < 20; i++)
+            spin<<<1, 32, 0, stream>>>(2000);
+        llmperf_region_end();
+        if (round % 10 == 0)
+            CUDA(cudaStreamSynchronize(stream));
+    }
+    CUDA(cudaStreamSynchronize(stream));
+}
+
+static void pass_ms(long ms)
+{
+    struct timespec time = { ms / 1000, ms % 1000 * 1000000 };
+
+    nanosleep(&time, NULL);
+}
+
+static llmperf_session *start(uint32_t tier)
+{
+    llmperf_session_options options = LLMPERF_SESSION_OPTIONS_INIT;
+    llmperf_session *session = NULL;
+
+    options.tier = tier;
+    options.device_source = LLMPERF_SOURCE_CUPTI;
+    if (llmperf_session_start(&options, &session) < 0) {
+        printf("FAILED: %s\n", llmperf_last_error());
+        exit(1);
+    }
+    return session;
+}
+
+static void check_end(const char *what, llmperf_session *session, uint32_t verdict)
+{
+    llmperf_ledger ledger = LLMPERF_LEDGER_INIT;
+    llmperf_profile *profile = NULL;
+
+    CHECK(llmperf_session_stop(session, &profile) == 0, "%s: %s", what, llmperf_last_error());
+    CHECK(llmperf_profile_ledger(profile, &ledger) == 0, "%s", llmperf_last_error());
+    printf("%s: %lu launches, %lu kernels, %lu beside, share %.3f, %s\n", what,
+           (unsigned long)ledger.launches_expected, (unsigned long)ledger.kernels_seen,
+           (unsigned long)ledger.kernels_outside_window, ledger.sampled_fraction,
+           llmperf_verdict_name(ledger.verdict));
+    CHECK(ledger.verdict == verdict, "%s: first problem: %s", what,
+          llmperf_profile_problem(profile, 0) ? llmperf_profile_problem(profile, 0) : "none");
+    CHECK(ledger.kernels_seen > 0 && ledger.kernels_seen == ledger.launches_expected,
+          "%s: not as many kernels as launches", what);
+    llmperf_profile_free(profile);
+    llmperf_session_free(session);
+}
+
+int main(void)
+{
+    std::vector<std::thread> threads;
+    llmperf_session *session;
+
+    need_device(1);
+    CUDA(cudaFree(0));
+    for (int i = 0; i < THREADS; i++)
+        threads.emplace_back(launch_on);
+    session = start(LLMPERF_TIER_DEEP);
+    pass_ms(500);
+    check_end("start and stop", session, LLMPERF_VERDICT_COMPLETE);
+    session = start(LLMPERF_TIER_DEEP);
+    for (int i = 0; i < 20; i++) {
+        pass_ms(20);
+        CHECK(llmperf_session_pause(session) == 0, "%s", llmperf_last_error());
+        pass_ms(20);
+        CHECK(llmperf_session_resume(session) == 0, "%s", llmperf_last_error());
+    }
+    check_end("20 pauses", session, LLMPERF_VERDICT_COMPLETE);
+    session = start(LLMPERF_TIER_LIGHT);
+    pass_ms(3000);
+    check_end("windows of tier light", session, LLMPERF_VERDICT_SAMPLED);
+    done = true;
+    for (std::thread &thread : threads)
+        thread.join();
+    return finish();
+}

@@ -117,10 +117,11 @@ static inline bool lp_graph_map_quick(const struct lp_graph_map *map,
         activity->kind == LLMPERF_ACTIVITY_GRAPH)
         return false;
     graph = &map->graphs.items[map->last];
-    span = &graph->spans.items[graph->span_at];
     if (graph->spans.count == 0 || graph->old.count > 0 || graph->forgotten != 0 ||
-        index >= graph->paths.count || span->correlation != activity->correlation ||
-        span->start_ns > activity->start_ns)
+        index >= graph->paths.count)
+        return false;
+    span = &graph->spans.items[graph->span_at];
+    if (span->correlation != activity->correlation || span->start_ns > activity->start_ns)
         return false;
     *path_out = graph->paths.items[index];
     return *path_out != LP_PATH_UNKNOWN;

@@ -80,7 +80,6 @@ struct lp_unit_work *lp_iterations_end(struct lp_iterations *iterations, uint32_
 
     if (!work)
         return NULL;
-    work->ended = true;
     work->truncated = truncated;
     work->end_ns = end_ns;
     return work;

@@ -19,7 +19,7 @@ struct lp_span {
 /** What is known of an instance while it is followed. */
 struct lp_unit_work {
     uint32_t unit, parent, node;
-    bool ended, truncated;
+    bool truncated;
     bool collected; /* its device work is */
     uint64_t begin_ns, end_ns;
     uint64_t quantities[LP_QUANTITIES];

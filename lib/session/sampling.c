@@ -139,7 +139,6 @@ static void adjust_windows(struct llmperf_session *session, uint64_t now_ns)
         close_window(session, now_ns);
         cost_ns = (double)(session->activities - sampling->window_activities) * KERNEL_NS +
                   sampling->switch_ns;
-        sampling->spent_ns += cost_ns;
         sampling->next_ns = now_ns + (uint64_t)fmin(cost_ns / sampling->budget, 1e11);
     } else if (sampling->window_ns == 0 && now_ns >= sampling->next_ns &&
                now_ns - sampling->seen_ns >= ALONE_NS && lp_sampler_open_all()) {
@@ -182,7 +181,6 @@ static void adjust_label(struct llmperf_session *session, uint32_t index)
     if (label->seen >= ENOUGH)
         cost_ns = label->cost_ns;
     cost_ns += sampling->switch_ns;
-    sampling->spent_ns += cost_ns * (double)(now.collected - label->collected);
     mean_ns = (double)(now.all_ns - label->all_ns) / (double)(now.all - label->all);
     every = ceil(cost_ns / (sampling->budget * fmax(mean_ns, 1)));
     label->every = (uint32_t)fmin(fmax(every, 1), EVERY_MAX);
@@ -191,7 +189,6 @@ static void adjust_label(struct llmperf_session *session, uint32_t index)
     label->all = now.all;
     label->collected_ns = now.collected_ns;
     label->all_ns = now.all_ns;
-    label->activities = now.activities;
 }
 
 void lp_sampling_adjust(struct llmperf_session *session, uint64_t now_ns)
@@ -211,9 +208,4 @@ void lp_sampling_adjust(struct llmperf_session *session, uint64_t now_ns)
     sampling->looked_ns = now_ns;
     for (uint32_t i = 0; i < sampling->count; i++)
         adjust_label(session, i);
-}
-
-double lp_sampling_cost(const struct lp_sampling *sampling, uint64_t duration_ns)
-{
-    return duration_ns ? sampling->spent_ns / (double)duration_ns : 0;
 }

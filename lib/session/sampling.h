@@ -16,7 +16,7 @@ struct lp_sampled_label {
     char *label;
     uint32_t every;          /* 1 of so many instances */
     uint64_t collected, all; /* instances at the last look */
-    uint64_t collected_ns, all_ns, activities;
+    uint64_t collected_ns, all_ns;
     double cost_ns; /* of collecting one instance, measured; 0: not yet */
     double seen;    /* instances that cost_ns rests on */
 };
@@ -33,7 +33,6 @@ struct lp_sampling {
     uint64_t window_ns; /* begin of the open window for all threads; 0: none is open */
     uint64_t next_ns;   /* begin of the next one */
     uint64_t window_sum_ns, window_activities; /* of those that are over */
-    double spent_ns;                           /* estimated cost so far */
 };
 
 /** Sample the regions of a comma-separated list (NULL: prefill and decode_step). 0 or
@@ -50,8 +49,5 @@ void lp_sampling_end(struct llmperf_session *session);
 
 /** Look at what it costs and choose how much is collected from now on. */
 void lp_sampling_adjust(struct llmperf_session *session, uint64_t now_ns);
-
-/** Estimated cost so far, share of the time. */
-double lp_sampling_cost(const struct lp_sampling *sampling, uint64_t duration_ns);
 
 #endif

@@ -43,7 +43,7 @@ LLMPERF_API int llmperf_artifacts_write(const llmperf_profile *profile, const ch
 
 /** Check a metrics.json, or any JSON file against a schema of your own (the part of JSON Schema 2020-12 that ours uses).
  *
- * @param schema_path  NULL: conf/schema/metrics.schema.json of llmperf_config_dir().
+ * @param schema_path  NULL: that of conf/schema in llmperf_config_dir() for metrics.json, region reports or repeats, by content.
  * @return LLMPERF_OK; LLMPERF_EFORMAT (the error names the place that fails), LLMPERF_ENOENT, LLMPERF_EIO, LLMPERF_ENOMEM. */
 LLMPERF_API int llmperf_validate(const char *path, const char *schema_path);
 
@@ -62,6 +62,24 @@ enum { LLMPERF_COMPARE_MD = 0, LLMPERF_COMPARE_JSON = 1 };
  * @return LLMPERF_OK, LLMPERF_EINVAL, LLMPERF_ENOMEM. */
 LLMPERF_API int llmperf_compare(const llmperf_profile *base, const llmperf_profile *fresh, double threshold_percent,
                                 uint32_t format, char **text_out, uint64_t *slower_out);
+
+/** Formats of llmperf_repeats(). */
+enum { LLMPERF_REPEATS_MD = 0, LLMPERF_REPEATS_JSON = 1 };
+
+/** Runs of one program beside each other: mean, standard deviation (n - 1), min, max, cv and spread, (max - min) / mean, of the
+ * numbers of the run, of regions and of iterations, and which runs are apart from the others (further from the median than the
+ * threshold and by the modified z-score of Iglewicz and Hoaglin 1993 above 3.5; it takes three runs to tell). Duration and GPU busy
+ * time of the run, and mean wall time and GPU busy time of regions from 1 % of the run on are judged by their spread. Runs that are
+ * no repeats (another program, GPU, driver, tier, configuration, model, dtype, version, or other instances of a region) are told.
+ *
+ * @param profiles   Borrowed, `count` of them, two at least.
+ * @param threshold_percent  From 0 on; 10 is usual.
+ * @param format     LLMPERF_REPEATS_…; the JSON is that of conf/schema/repeats.schema.json.
+ * @param text_out   Yours: llmperf_text_free().
+ * @param findings_out  Times that are further apart than the threshold, and ways in which the runs are no repeats; NULL: not wanted.
+ * @return LLMPERF_OK, LLMPERF_EINVAL, LLMPERF_ENOMEM. */
+LLMPERF_API int llmperf_repeats(const llmperf_profile *const *profiles, size_t count, double threshold_percent, uint32_t format,
+                                char **text_out, uint64_t *findings_out);
 
 /** Formats of llmperf_doctor(). */
 enum { LLMPERF_DOCTOR_TEXT = 0, LLMPERF_DOCTOR_JSON = 1 };

@@ -92,20 +92,22 @@ static bool is_fact(const llmperf_profile *profile, const char *key, const char 
     return text && strcmp(text, word) == 0;
 }
 
-double lp_duration_ms(const llmperf_profile *profile)
+double lp_fact_number(const llmperf_profile *profile, const char *key)
 {
-    const char *text = llmperf_profile_fact(profile, "duration_ms");
-    json_t *value;
-    double number;
-
-    /* A script has a clock of its own: how long it played says nothing. */
-    if (!text || is_fact(profile, "source", "fake"))
-        return NAN;
+    const char *text = llmperf_profile_fact(profile, key);
     /* jansson reads numbers as JSON has them; strtod would follow the locale. */
-    value = json_loads(text, JSON_DECODE_ANY, NULL);
-    number = number_of(value);
+    json_t *value = text ? json_loads(text, JSON_DECODE_ANY, NULL) : NULL;
+    double number = number_of(value);
+
     json_decref(value);
     return number;
+}
+
+double lp_duration_ms(const llmperf_profile *profile)
+{
+    /* A script has a clock of its own: how long it played says nothing. */
+    return is_fact(profile, "source", "fake") ? (double)NAN
+                                              : lp_fact_number(profile, "duration_ms");
 }
 
 bool lp_device_known(const llmperf_ledger *ledger)

@@ -1,31 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** What became slower or faster between two runs. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
 #include "llmperf/llmperf.h"
-
-static int write_text(const char *text, const char *path)
-{
-    FILE *file;
-    int failed;
-
-    if (strcmp(path, "-") == 0) {
-        print("%s", text);
-        return EXIT_FINE;
-    }
-    file = fopen(path, "we");
-    failed = !file || fputs(text, file) < 0;
-    if (file && fclose(file) != 0)
-        failed = 1;
-    if (!failed)
-        return EXIT_FINE;
-    fprintf(stderr, "llmperf: cannot write %s: %s\n", path, strerror(errno));
-    return EXIT_ENVIRONMENT;
-}
 
 static int compare(llmperf_profile *base, llmperf_profile *fresh, double threshold, uint32_t format,
                    const char *path)

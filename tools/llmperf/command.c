@@ -30,6 +30,25 @@ int finish_output(int code)
     return EXIT_ENVIRONMENT;
 }
 
+int write_text(const char *text, const char *path)
+{
+    FILE *file;
+    bool failed;
+
+    if (strcmp(path, "-") == 0) {
+        print("%s", text);
+        return EXIT_FINE;
+    }
+    file = fopen(path, "we");
+    failed = !file || fputs(text, file) < 0;
+    if (file && fclose(file) != 0)
+        failed = true;
+    if (!failed)
+        return EXIT_FINE;
+    fprintf(stderr, "llmperf: cannot write %s: %s\n", path, strerror(errno));
+    return EXIT_ENVIRONMENT;
+}
+
 int fail_usage(const struct command *command, const char *format, ...)
 {
     va_list args;

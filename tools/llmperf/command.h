@@ -26,6 +26,7 @@ int cmd_import(const struct command *command, int argc, char **argv);
 int cmd_list(const struct command *command, int argc, char **argv);
 int cmd_merge(const struct command *command, int argc, char **argv);
 int cmd_model(const struct command *command, int argc, char **argv);
+int cmd_repeats(const struct command *command, int argc, char **argv);
 int cmd_report(const struct command *command, int argc, char **argv);
 int cmd_run(const struct command *command, int argc, char **argv);
 int cmd_vendor(const struct command *command, int argc, char **argv);
@@ -41,6 +42,9 @@ struct option_text {
  * @return -1: go on; else an exit code (after --help, or a message about wrong usage). */
 int parse_options(const struct command *command, int argc, char **argv, struct option_text *options,
                   int option_count, int *count);
+
+/** Write a document to a file; "-" is standard output. @return exit code, after a message */
+int write_text(const char *text, const char *path);
 
 /** Message on standard error. @return EXIT_USAGE */
 int fail_usage(const struct command *command, const char *format, ...)

@@ -70,6 +70,19 @@ static const struct command commands[] = {
       "  --format md|json Markdown for people (default), or JSON\n"
       "  -o FILE          write to a file; - is standard output\n",
       cmd_compare },
+    { "repeats", "how far repeated runs of one program are apart",
+      "usage: llmperf repeats RUN RUN... [--threshold PCT] [--format md|json] [-o FILE]\n"
+      "\n"
+      "Mean, standard deviation, least, most and spread of the numbers of runs, regions and "
+      "iterations\n"
+      "over two runs or more, which run is apart from the others, and what keeps them from being\n"
+      "repeats of one thing. RUN may be a folder of runs, as llmperf run --repeat makes. Exit code "
+      "1:\n"
+      "times are further apart than the threshold, or the runs are no repeats.\n"
+      "  --threshold PCT  default 10\n"
+      "  --format md|json Markdown for people (default), or JSON\n"
+      "  -o FILE          write to a file; - is standard output\n",
+      cmd_repeats },
     { "merge", "runs of several processes or ranks as one",
       "usage: llmperf merge RUN RUN... -o RUN_DIR\n"
       "\n"
@@ -79,13 +92,13 @@ static const struct command commands[] = {
       "run.\n"
       "Prints the run directory last.\n",
       cmd_merge },
-    { "validate", "check a metrics.json against its schema",
+    { "validate", "check a JSON file of llmperf against its schema",
       "usage: llmperf validate FILE [--schema FILE]\n"
       "\n"
       "Checks a JSON file against its JSON Schema (2020-12). Exit code 1 and one line name the "
       "place\n"
       "that fails.\n"
-      "  --schema FILE  default: that of metrics.json or of region reports, by content\n",
+      "  --schema FILE  default: that of metrics.json, region reports or repeats, by content\n",
       cmd_validate },
     { "hardware", "peaks of a GPU and where they come from",
       "usage: llmperf hardware [NAME] [--list] [--measure] [--format text|json] [--config FILE]\n"

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** How far repeated runs of one program are apart. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "llmperf/llmperf.h"
+#include "run_paths.h"
+
+static int write_repeats(llmperf_profile **profiles, size_t count, double threshold,
+                         uint32_t format, const char *path)
+{
+    uint64_t findings;
+    char *text;
+    int status = llmperf_repeats((const llmperf_profile *const *)profiles, count, threshold, format,
+                                 &text, &findings);
+
+    if (status < 0)
+        return fail_status(status);
+    status = write_text(text, path);
+    llmperf_text_free(text);
+    return status == EXIT_FINE && findings > 0 ? EXIT_CHECK_FAILED : status;
+}
+
+static int open_and_write(const struct run_paths *runs, double threshold, uint32_t format,
+                          const char *path)
+{
+    llmperf_profile **profiles = calloc(runs->count, sizeof(*profiles));
+    size_t opened = 0;
+    int status = profiles ? LLMPERF_OK : LLMPERF_ENOMEM, code;
+
+    while (opened < runs->count && status == LLMPERF_OK)
+        if ((status = llmperf_profile_open(runs->paths[opened], &profiles[opened])) == LLMPERF_OK)
+            opened++;
+    code = status == LLMPERF_OK ? write_repeats(profiles, opened, threshold, format, path)
+                                : fail_status(status);
+    for (size_t i = 0; i < opened; i++)
+        llmperf_profile_free(profiles[i]);
+    free(profiles);
+    return code;
+}
+
+static int find_and_write(const struct command *command, char **words, int count, double threshold,
+                          uint32_t format, const char *path)
+{
+    struct run_paths runs = { NULL, 0, 0 };
+    int status = EXIT_FINE;
+
+    for (int i = 0; i < count && status == EXIT_FINE; i++)
+        if (!run_paths_add(&runs, words[i]))
+            status = EXIT_ENVIRONMENT;
+    if (status == EXIT_FINE && runs.count < 2)
+        status = fail_usage(command, "give two runs or more, or a folder of runs");
+    if (status == EXIT_FINE)
+        status = open_and_write(&runs, threshold, format, path);
+    run_paths_clear(&runs);
+    return status;
+}
+
+int cmd_repeats(const struct command *command, int argc, char **argv)
+{
+    struct option_text options[] = { { "--threshold", NULL, "10" },
+                                     { "--format", NULL, "md" },
+                                     { "--output", "-o", "-" } };
+    double threshold;
+    char *end;
+    int count, status;
+    bool json;
+
+    if ((status = parse_options(command, argc, argv, options, 3, &count)) >= 0)
+        return status;
+    threshold = strtod(options[0].value, &end);
+    if (end == options[0].value || *end || !(threshold >= 0))
+        return fail_usage(command, "--threshold takes a percentage from 0 on");
+    json = strcmp(options[1].value, "json") == 0;
+    if (!json && strcmp(options[1].value, "md") != 0)
+        return fail_usage(command, "--format takes md or json");
+    return find_and_write(command, argv + 1, count, threshold,
+                          json ? LLMPERF_REPEATS_JSON : LLMPERF_REPEATS_MD, options[2].value);
+}

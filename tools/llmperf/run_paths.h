@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Runs that the words of a command line name. */
+#ifndef LLMPERF_TOOL_RUN_PATHS_H
+#define LLMPERF_TOOL_RUN_PATHS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/** Zero-initialised: none. */
+struct run_paths {
+    char **paths;
+    size_t count, capacity;
+};
+
+/** Add a run; of a folder that is no run, the runs in it in the order of their names, run-2 before
+ * run-10. What is neither is added as it is, for the one who opens it to complain.
+ * @return false: out of memory, with a message. */
+bool run_paths_add(struct run_paths *runs, const char *word);
+void run_paths_clear(struct run_paths *runs);
+
+#endif

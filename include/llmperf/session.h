@@ -107,6 +107,43 @@ LLMPERF_API int llmperf_session_snapshot(llmperf_session *session, llmperf_profi
  * @return LLMPERF_OK, LLMPERF_EINVAL, LLMPERF_ESTATE. @threads any thread */
 LLMPERF_API int llmperf_session_ledger(llmperf_session *session, llmperf_ledger *ledger_out);
 
+/** Phases of a session. */
+enum {
+    LLMPERF_PHASE_RUNNING = 1,
+    LLMPERF_PHASE_PAUSED = 2,
+    LLMPERF_PHASE_STOPPED = 3 /**< its totals are final */
+};
+
+/** How a session does. Times are CLOCK_MONOTONIC. */
+typedef struct llmperf_session_state {
+    size_t struct_size;
+    uint32_t verdict;           /**< LLMPERF_VERDICT_… of what is in by now; dead: see llmperf_session_status() */
+    uint32_t phase;             /**< LLMPERF_PHASE_… */
+    uint64_t updated_ns;        /**< when this was so: five times a second while it runs */
+    uint64_t verdict_ns;        /**< since when the verdict is this one */
+    uint64_t verdict_changes;   /**< so far */
+    uint64_t deaths;            /**< times that the driver's tracing was found dead */
+    uint64_t launches_expected; /**< this and the next as in llmperf_ledger */
+    uint64_t graph_launches;
+    uint64_t kernels_seen;
+    uint64_t records_dropped;
+    uint64_t regions_dropped;
+    uint64_t launches_pending;  /**< of kernels and graphs, whose record has not come yet */
+    double silent_ms;           /**< so long launches have been pending and nothing was reported; a kernel reports when it is over */
+} llmperf_session_state;
+#define LLMPERF_SESSION_STATE_INIT { sizeof(llmperf_session_state), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+
+/** How the session does, without asking it: takes no lock and waits for nobody.
+ *
+ * The verdict is `dead` where kernels or graphs were launched since collecting began or went on, two flushes (five a second) and
+ * two seconds have passed, and the driver has reported nothing at all: its tracing does not work in this process. A first kernel
+ * that runs longer than that looks the same; the verdict changes back when it is reported. Each change is told once in the log,
+ * at level error (dead) or warn (incomplete, and no longer dead).
+ *
+ * @param state_out  struct_size set by the caller.
+ * @return LLMPERF_OK, LLMPERF_EINVAL. @threads any thread, until llmperf_session_free() */
+LLMPERF_API int llmperf_session_status(const llmperf_session *session, llmperf_session_state *state_out);
+
 /** Something that the program works on: an image, a prompt. Zero and NULL are "not known". Strings are Borrowed for the call. */
 typedef struct llmperf_input {
     size_t struct_size;

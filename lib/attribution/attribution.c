@@ -39,6 +39,7 @@ struct lp_attribution {
     uint64_t attributed_ns, unattributed_ns;
     uint64_t missing, outside_window;
     uint64_t newest_host_ns;
+    uint64_t reported;                      /* records of kernels and graphs, valid or not */
     struct id_stretch stretch;              /* since collecting began; last 0: no launch yet */
     LP_VECTOR(struct id_stretch) stretches; /* over */
     bool live;                              /* other threads may launch meanwhile */
@@ -331,6 +332,7 @@ void lp_attribution_activities(struct lp_attribution *attribution, struct lp_act
         struct lp_launch *launch;
         uint32_t path;
 
+        attribution->reported += activity->kind == LLMPERF_ACTIVITY_KERNEL || activity->graph != 0;
         if (!time_is_valid(attribution, activity)) {
             spoil_launch(attribution, activity);
             continue;
@@ -410,6 +412,14 @@ void lp_attribution_settle(struct lp_attribution *attribution, uint64_t now_ns, 
 void lp_attribution_close_regions(struct lp_attribution *attribution)
 {
     lp_open_regions_close(&attribution->regions, &attribution->sink);
+}
+
+void lp_attribution_progress(const struct lp_attribution *attribution,
+                             struct lp_attribution_progress *progress_out)
+{
+    progress_out->awaited = attribution->launches - attribution->voids +
+                            attribution->graph_launches - attribution->graph_voids;
+    progress_out->reported = attribution->reported;
 }
 
 uint64_t lp_attribution_pending(const struct lp_attribution *attribution)

@@ -81,6 +81,14 @@ void lp_attribution_settle(struct lp_attribution *attribution, uint64_t now_ns, 
 /** Close the regions that are open now as truncated: collection ends or pauses. */
 void lp_attribution_close_regions(struct lp_attribution *attribution);
 
+struct lp_attribution_progress {
+    uint64_t awaited;  /* launch calls of kernels and graphs that succeeded */
+    uint64_t reported; /* records of kernels and graphs that came, valid or not */
+};
+
+void lp_attribution_progress(const struct lp_attribution *attribution,
+                             struct lp_attribution_progress *progress_out);
+
 /** Launch calls of kernels and graphs that should have brought a record and have not yet. */
 uint64_t lp_attribution_pending(const struct lp_attribution *attribution);
 

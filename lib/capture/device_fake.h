@@ -11,6 +11,10 @@
  * @param name  A string that lives as long as the session. @threads any thread */
 void lp_fake_launch(const char *name, uint32_t stream, uint64_t duration_ns);
 
+/** From now on launches bring no records, as with a driver whose tracing is dead. @threads any
+ * thread */
+void lp_fake_silence(bool on);
+
 int lp_fake_live_open(const struct lp_device_options *options,
                       struct lp_device_source **source_out);
 

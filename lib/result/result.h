@@ -90,6 +90,13 @@ double lp_totals_sampled_fraction(const struct lp_totals *totals);
 uint64_t lp_totals_late(const struct lp_totals *totals);
 bool lp_totals_failed(const struct lp_totals *totals);
 
+/** LLMPERF_VERDICT_… of a ledger. One that is set already stays and is not made worse: no_device,
+ * incomplete (a recording that was cut) and dead (found while the session runs). */
+uint32_t lp_ledger_verdict(const llmperf_ledger *ledger);
+
+/** What makes a ledger incomplete, the `index`th sentence of it; false: there are no more. */
+bool lp_ledger_fault(const llmperf_ledger *ledger, size_t index, char *line, size_t size);
+
 /** A profile of what is there now: rows, ledger as given, verdict, problems and notes that follow
  * from the ledger.
  * @param process_id  Of the process that ran the work.

@@ -3,21 +3,27 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
+#include "lib/result/result.h"
 #include "lib/result/verdict.h"
 
-/* Every number that must be 0 in a complete profile, and what to say and do if it is not. */
+/* Every number that must be 0 in a complete profile, and what to say and do if it is not. Causes
+ * first: what is lost shows in others too. */
 static const struct {
     size_t offset;
     const char *sentence;
 } faults[] = {
+    { offsetof(llmperf_ledger, regions_dropped),
+      "%" PRIu64 " host records were dropped because a thread's ring was full (raise "
+      "ring_bytes), or graph events because there were too many" },
+    { offsetof(llmperf_ledger, records_dropped),
+      "%" PRIu64 " device records were dropped (raise pool_bytes)" },
     { offsetof(llmperf_ledger, launches_missing),
       "%" PRIu64 " kernel launches have no kernel record" },
     { offsetof(llmperf_ledger, kernels_unattributed),
       "%" PRIu64 " kernels ran whose launch was not seen; they are in no region (start the session "
       "before the work it measures)" },
-    { offsetof(llmperf_ledger, records_dropped),
-      "%" PRIu64 " device records were dropped (raise pool_bytes)" },
     { offsetof(llmperf_ledger, records_invalid_time),
       "%" PRIu64 " device records had impossible times and were left out" },
     { offsetof(llmperf_ledger, records_incomplete),
@@ -27,21 +33,53 @@ static const struct {
     { offsetof(llmperf_ledger, records_late),
       "%" PRIu64 " device records came after their time was closed; GPU-busy times are short by at "
       "most their durations" },
-    { offsetof(llmperf_ledger, regions_dropped),
-      "%" PRIu64 " host records were dropped because a thread's ring was full (raise "
-      "ring_bytes), or graph events because there were too many" },
 };
 
-static int add_faults(llmperf_profile *profile, uint64_t *found)
-{
-    for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
-        uint64_t value =
-            *(const uint64_t *)(const void *)((const char *)&profile->ledger + faults[i].offset);
+#define FAULTS (sizeof(faults) / sizeof(faults[0]))
 
-        *found += value;
-        if (value > 0 && lp_profile_add_problem(profile, faults[i].sentence, value) < 0)
-            return LLMPERF_ENOMEM;
+static uint64_t fault_value(const llmperf_ledger *ledger, size_t index)
+{
+    return *(const uint64_t *)(const void *)((const char *)ledger + faults[index].offset);
+}
+
+bool lp_ledger_fault(const llmperf_ledger *ledger, size_t index, char *line, size_t size)
+{
+    for (size_t i = 0; i < FAULTS; i++) {
+        if (fault_value(ledger, i) == 0 || index-- > 0)
+            continue;
+        snprintf(line, size, faults[i].sentence, fault_value(ledger, i));
+        return true;
     }
+    return false;
+}
+
+static bool has_fault(const llmperf_ledger *ledger)
+{
+    for (size_t i = 0; i < FAULTS; i++)
+        if (fault_value(ledger, i) > 0)
+            return true;
+    return false;
+}
+
+uint32_t lp_ledger_verdict(const llmperf_ledger *ledger)
+{
+    if (ledger->verdict == LLMPERF_VERDICT_NO_DEVICE || ledger->verdict == LLMPERF_VERDICT_DEAD ||
+        ledger->verdict == LLMPERF_VERDICT_INCOMPLETE)
+        return ledger->verdict;
+    if (ledger->launches_expected > 0 && ledger->kernels_seen == 0 && ledger->launches_missing > 0)
+        return LLMPERF_VERDICT_DEAD;
+    if (has_fault(ledger))
+        return LLMPERF_VERDICT_INCOMPLETE;
+    return ledger->sampled_fraction < 1 ? LLMPERF_VERDICT_SAMPLED : LLMPERF_VERDICT_COMPLETE;
+}
+
+static int add_faults(llmperf_profile *profile)
+{
+    char line[512];
+
+    for (size_t i = 0; lp_ledger_fault(&profile->ledger, i, line, sizeof(line)); i++)
+        if (lp_profile_add_problem(profile, "%s", line) < 0)
+            return LLMPERF_ENOMEM;
     return 0;
 }
 
@@ -83,11 +121,10 @@ static int add_notes(llmperf_profile *profile)
 int lp_profile_judge(llmperf_profile *profile)
 {
     llmperf_ledger *ledger = &profile->ledger;
-    bool cut = ledger->verdict == LLMPERF_VERDICT_INCOMPLETE;
-    uint64_t found = 0;
 
-    if (add_notes(profile) < 0 || add_faults(profile, &found) < 0)
+    if (add_notes(profile) < 0 || add_faults(profile) < 0)
         return LLMPERF_ENOMEM;
+    ledger->verdict = lp_ledger_verdict(ledger);
     if (ledger->verdict == LLMPERF_VERDICT_NO_DEVICE) { /* Nobody counted: not known is not none. */
         ledger->launches_expected = ledger->graph_launches = LLMPERF_UNKNOWN;
         ledger->memory_calls = ledger->launches_missing = LLMPERF_UNKNOWN;
@@ -95,18 +132,12 @@ int lp_profile_judge(llmperf_profile *profile)
         ledger->sampled_fraction = NAN;
         return 0;
     }
-    ledger->verdict = found > 0 || cut               ? LLMPERF_VERDICT_INCOMPLETE
-                      : ledger->sampled_fraction < 1 ? LLMPERF_VERDICT_SAMPLED
-                                                     : LLMPERF_VERDICT_COMPLETE;
-    if (!cut && ledger->launches_expected > 0 && ledger->kernels_seen == 0 &&
-        ledger->launches_missing > 0) {
-        ledger->verdict = LLMPERF_VERDICT_DEAD;
-        return lp_profile_add_problem(
-            profile,
-            "%" PRIu64 " kernels were launched and not one was reported: the driver's tracing is "
-            "dead in this process; start the session before CUDA graphs are captured, or restart "
-            "the program",
-            ledger->launches_expected);
-    }
-    return 0;
+    if (ledger->verdict != LLMPERF_VERDICT_DEAD)
+        return 0;
+    return lp_profile_add_problem(
+        profile,
+        "%" PRIu64 " kernels were launched and not one was reported: the driver's tracing is "
+        "dead in this process; start the session before CUDA graphs are captured, or restart "
+        "the program",
+        ledger->launches_expected);
 }

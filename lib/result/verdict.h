@@ -5,9 +5,8 @@
 
 #include "lib/result/profile_data.h"
 
-/** Set the verdict of the profile's ledger and add its problems. A verdict of
- * LLMPERF_VERDICT_NO_DEVICE or _INCOMPLETE (a recording that was cut) that is set already stays,
- * and is not made worse. 0 or LLMPERF_ENOMEM. */
+/** Set the verdict of the profile's ledger (lp_ledger_verdict()) and add its problems. 0 or
+ * LLMPERF_ENOMEM. */
 int lp_profile_judge(llmperf_profile *profile);
 
 #endif

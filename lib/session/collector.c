@@ -46,6 +46,8 @@ static void do_round(struct llmperf_session *session, bool flush, bool force)
     if (source && flush && may_call_driver(session)) {
         source->ops->flush(source, force);
         session->flushed_ns = lp_clock_now();
+    } else {
+        flush = false;
     }
     if (source)
         source->ops->take(source);
@@ -58,6 +60,8 @@ static void do_round(struct llmperf_session *session, bool flush, bool force)
     lp_session_counters_deliver(session);
     session->playing = session->playing && status > 0;
     lp_attribution_settle(session->attribution, host_time(session), false);
+    if (flush && session->stop_ns == 0)
+        lp_health_look(session, true);
 }
 
 /* How long to wait for more while nothing arrives; 0: all is in. Counts, not time, say when. */
@@ -114,6 +118,7 @@ static int pause_session(struct llmperf_session *session)
         do_round(session, true, false);
     lp_attribution_close_regions(session->attribution);
     session->paused = true;
+    lp_health_look(session, false);
     return 0;
 }
 
@@ -131,7 +136,16 @@ static int resume_session(struct llmperf_session *session)
     if (session->counters)
         lp_counters_pause(session->counters, false);
     session->paused = false;
+    lp_health_begin(session);
     return 0;
+}
+
+static void end_health(struct llmperf_session *session, const llmperf_profile *profile)
+{
+    llmperf_ledger ledger = LLMPERF_LEDGER_INIT;
+
+    if (llmperf_profile_ledger(profile, &ledger) == 0)
+        lp_health_end(session, &ledger);
 }
 
 static int finish_session(struct llmperf_session *session, llmperf_profile **profile_out)
@@ -163,7 +177,8 @@ static int finish_session(struct llmperf_session *session, llmperf_profile **pro
     session->store = NULL;
     if (status < 0)
         lp_session_fail(session, status);
-    status = lp_session_profile(session, false, profile_out);
+    if ((status = lp_session_profile(session, false, profile_out)) == 0)
+        end_health(session, *profile_out);
     if (!session->source || may_call_driver(session))
         lp_session_counters_close(session);
     if (session->source && may_call_driver(session)) /* Here, not with the session: a released
@@ -230,6 +245,7 @@ void *lp_session_collect(void *context)
             lp_wake_wait(ROUND_NS);
         if (session->injected && lp_session_take_attached(session)) {
             lp_sampling_begin(session);
+            lp_health_begin(session);
             lp_session_commit(session, true);
         }
         request = lp_request_take(&session->requests);

@@ -340,6 +340,7 @@ static int start_session(struct llmperf_session *session)
     lp_capture_on_pressure(lp_wake_post);
     lp_capture_on_first_use(register_exit);
     lp_sampling_begin(session);
+    lp_health_begin(session);
     if (!session->source || session->source->ops->live)
         lp_capture_begin(session->options.ring_bytes);
     if ((status = start_collector(session)) < 0)
@@ -470,6 +471,21 @@ int llmperf_session_ledger(llmperf_session *session, llmperf_ledger *ledger_out)
     memcpy(ledger_out, &request.ledger,
            size < sizeof(request.ledger) ? size : sizeof(request.ledger));
     ledger_out->struct_size = size;
+    return 0;
+}
+
+int llmperf_session_status(const llmperf_session *session, llmperf_session_state *state_out)
+{
+    llmperf_session_state state;
+    size_t size;
+
+    if (!session || !state_out || state_out->struct_size < sizeof(size_t))
+        return lp_error(LLMPERF_EINVAL, "session and state_out are required, state_out initialised "
+                                        "with LLMPERF_SESSION_STATE_INIT");
+    size = state_out->struct_size;
+    lp_health_read(&session->health, &state);
+    memcpy(state_out, &state, size < sizeof(state) ? size : sizeof(state));
+    state_out->struct_size = size;
     return 0;
 }
 

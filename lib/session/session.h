@@ -13,6 +13,7 @@
 #include "lib/capture/capture.h"
 #include "lib/result/result.h"
 #include "lib/session/given.h"
+#include "lib/session/health.h"
 #include "lib/session/options.h"
 #include "lib/session/request.h"
 #include "lib/session/sampling.h"
@@ -56,6 +57,7 @@ struct llmperf_session {
     char *environment;                 /* JSON */
     bool environment_has_driver;
     struct lp_sampling sampling;
+    struct lp_health health;
     bool paused;
     _Atomic bool driver_gone; /* it may not be called any more */
     bool playing;             /* a finite source that is not over */
@@ -95,6 +97,10 @@ void lp_inject_tell_run(const char *run_dir);
 
 /** Keep the first error of the pipeline for llmperf_session_stop(). */
 void lp_session_fail(struct llmperf_session *session, int status);
+
+/** The ledger of now, and what the source says of itself. */
+void lp_session_fill_ledger(struct llmperf_session *session, llmperf_ledger *ledger,
+                            struct lp_device_stats *stats);
 
 /** A profile of now, with facts; `running`: as a commit while the session goes on. 0 or
  * LLMPERF_ENOMEM. */

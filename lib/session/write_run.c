@@ -50,8 +50,8 @@ static double window_share(const struct llmperf_session *session)
     return (double)session->sampling.window_sum_ns / (double)(now_ns - session->start_ns);
 }
 
-static void fill_ledger(struct llmperf_session *session, llmperf_ledger *ledger,
-                        struct lp_device_stats *stats)
+void lp_session_fill_ledger(struct llmperf_session *session, llmperf_ledger *ledger,
+                            struct lp_device_stats *stats)
 {
     *ledger = (llmperf_ledger)LLMPERF_LEDGER_INIT;
     *stats = (struct lp_device_stats){ 0 };
@@ -64,6 +64,8 @@ static void fill_ledger(struct llmperf_session *session, llmperf_ledger *ledger,
         (session->source &&
          session->failed < 0)) /* What it did not bring may be in the part that is lost. */
         ledger->verdict = LLMPERF_VERDICT_INCOMPLETE;
+    if (session->health.dead && session->stop_ns == 0)
+        ledger->verdict = LLMPERF_VERDICT_DEAD;
     lp_totals_sample(session->totals, lp_attribution_is_sampled(session->attribution),
                      window_share(session));
     ledger->sampled_fraction = lp_totals_sampled_fraction(session->totals);
@@ -163,7 +165,7 @@ int lp_session_profile(struct llmperf_session *session, bool running, llmperf_pr
     uint32_t process_id;
     int status;
 
-    fill_ledger(session, &ledger, &stats);
+    lp_session_fill_ledger(session, &ledger, &stats);
     process_id = stats.process_id ? stats.process_id : (uint32_t)session->pid;
     if ((status = lp_totals_freeze(session->totals, &ledger, process_id, &profile)) < 0)
         return status;

@@ -53,6 +53,17 @@ class Life(support.TestCase):
             self.assertEqual(session.ledger()["regions_dropped"], 0)
             session.flush()
 
+    def test_status_is_told_in_words_and_outlives_the_session(self) -> None:
+        with llmperf.Session(source="none") as session:
+            status = session.status()
+            self.assertEqual((status["phase"], status["verdict"]), ("running", "no_device"))
+            self.assertIsNone(status["launches_expected"])
+            self.assertEqual((status["regions_dropped"], status["deaths"]), (0, 0))
+            session.pause()
+            self.assertEqual(session.status()["phase"], "paused")
+            session.resume()
+        self.assertEqual(session.status()["phase"], "stopped")
+
     def test_iterations_are_read_while_it_runs(self) -> None:
         with llmperf.Session(source="none") as session:
             with llmperf.region("LLM@prefill", tokens=512):

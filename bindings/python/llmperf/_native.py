@@ -108,6 +108,9 @@ LLMPERF_SOURCE_CUPTI = 1
 LLMPERF_SOURCE_REPLAY = 2
 LLMPERF_SOURCE_FAKE = 3
 LLMPERF_SOURCE_NONE = 4
+LLMPERF_PHASE_RUNNING = 1
+LLMPERF_PHASE_PAUSED = 2
+LLMPERF_PHASE_STOPPED = 3
 LLMPERF_SESSION_NO_REPORTS = 1
 LLMPERF_SESSION_RELEASE = 2
 LLMPERF_SESSION_GRAPH_LEVEL = 4
@@ -490,6 +493,27 @@ class llmperf_session_options(Structure):
     ]
 
 
+class llmperf_session_state(Structure):
+    """How a session does."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("verdict", c_uint32),
+        ("phase", c_uint32),
+        ("updated_ns", c_uint64),
+        ("verdict_ns", c_uint64),
+        ("verdict_changes", c_uint64),
+        ("deaths", c_uint64),
+        ("launches_expected", c_uint64),
+        ("graph_launches", c_uint64),
+        ("kernels_seen", c_uint64),
+        ("records_dropped", c_uint64),
+        ("regions_dropped", c_uint64),
+        ("launches_pending", c_uint64),
+        ("silent_ms", c_double),
+    ]
+
+
 class llmperf_input(Structure):
     """Something that the program works on."""
 
@@ -818,6 +842,7 @@ STRUCTURES: List[Any] = [
     llmperf_region_attr,
     llmperf_counter_info,
     llmperf_session_options,
+    llmperf_session_state,
     llmperf_input,
     llmperf_hardware_query,
     llmperf_hardware_value,
@@ -939,6 +964,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "llmperf_session_flush": (c_int, [_session]),
     "llmperf_session_snapshot": (c_int, [_session, POINTER(_profile)]),
     "llmperf_session_ledger": (c_int, [_session, POINTER(llmperf_ledger)]),
+    "llmperf_session_status": (c_int, [_session, POINTER(llmperf_session_state)]),
     "llmperf_session_run_dir": (c_char_p, [_session]),
     "llmperf_session_iterations": (
         c_int,

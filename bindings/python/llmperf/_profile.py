@@ -260,7 +260,7 @@ def merge(*profiles: Profile) -> Profile:
 
 
 def ledger_row(ledger: Any) -> Row:
-    """A llmperf_ledger as a dict, the verdict in words."""
+    """A structure with a verdict as a dict, the verdict in words."""
     row = row_of(ledger)
     row["verdict"] = text_of(library().llmperf_verdict_name(row["verdict"]))
     return row

@@ -30,6 +30,12 @@ _SOURCES = {
     "none": _native.LLMPERF_SOURCE_NONE,
 }
 
+_PHASES = {
+    _native.LLMPERF_PHASE_RUNNING: "running",
+    _native.LLMPERF_PHASE_PAUSED: "paused",
+    _native.LLMPERF_PHASE_STOPPED: "stopped",
+}
+
 
 class Session:
     """One profiling run inside this process; only one may run at a time.
@@ -171,6 +177,19 @@ class Session:
         ledger = _native.sized(_native.llmperf_ledger)
         check(library().llmperf_session_ledger(self._pointer(), byref(ledger)))
         return ledger_row(ledger)
+
+    def status(self) -> Dict[str, Any]:
+        """How the session does, also once it is stopped; takes no lock and waits for nobody.
+
+        The keys are those of llmperf_session_state (session.h); "verdict" is a word as in
+        ledger(), "phase" is "running", "paused" or "stopped". "dead": kernels were launched and
+        the driver reported none of them for two seconds.
+        """
+        state = _native.sized(_native.llmperf_session_state)
+        check(library().llmperf_session_status(self._pointer(), byref(state)))
+        row = ledger_row(state)
+        row["phase"] = _PHASES[row["phase"]]
+        return row
 
     def iterations(self, after: int = 0) -> List[Dict[str, Any]]:
         """The newest instances of stages while the session goes on, oldest first; waits for nobody.

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** How the session does while it runs: its verdict so far, told by llmperf_session_status() and in
+ * the log when it changes. A driver whose tracing is dead is found here, not only at the end. */
+#ifndef LP_SESSION_HEALTH_H
+#define LP_SESSION_HEALTH_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/attribution/attribution.h"
+#include "llmperf/session.h"
+
+struct llmperf_session;
+
+#define LP_STATE_WORDS (sizeof(llmperf_session_state) / sizeof(uint64_t))
+
+struct lp_health {
+    /* The collector's. */
+    bool dead;
+    struct lp_attribution_progress before; /* when collecting began or went on */
+    uint64_t silent_ns; /* since then launches are out and no record came; 0: none is out */
+    uint64_t reported;  /* at the last look */
+    uint32_t looks;     /* behind flushes, while that lasts */
+    uint64_t dead_ns;   /* when it was found */
+    llmperf_session_state state;
+    /* The same for all threads, in words: odd while it is written. */
+    _Atomic uint64_t version;
+    _Atomic uint64_t words[LP_STATE_WORDS];
+};
+
+/** Collecting begins or goes on: what was launched before it says nothing. @threads collector only,
+ * or before it runs */
+void lp_health_begin(struct llmperf_session *session);
+
+/** Look and tell; `flushed`: the driver was asked for its records just before. @threads collector
+ * only */
+void lp_health_look(struct llmperf_session *session, bool flushed);
+
+/** The session has ended, with this ledger. @threads collector only */
+void lp_health_end(struct llmperf_session *session, const llmperf_ledger *ledger);
+
+/** The newest state. @threads any thread */
+void lp_health_read(const struct lp_health *health, llmperf_session_state *state_out);
+
+#endif

@@ -33,14 +33,14 @@ const char lp_html_style[] =
     "svg text.s{fill:var(--soft);font-size:11px}svg .grid{stroke:var(--line);stroke-width:1}svg .axis{stroke:var(--soft);"
     "stroke-width:1}svg .roof{stroke:var(--fg);stroke-width:2;fill:none}svg .mark{stroke:var(--bad);stroke-width:1.5;"
     "stroke-dasharray:4 3}svg .wall{fill:var(--bar)}svg .busy{fill:var(--c0)}svg .point{fill:var(--accent);stroke:var(--bg);"
-    "stroke-width:1.5}\n"
+    "stroke-width:1.5}svg .kernel{fill:var(--c1);stroke:var(--fg);stroke-width:1}\n"
     ".k0{fill:var(--c0);background:var(--c0)}.k1{fill:var(--c1);background:var(--c1)}.k2{fill:var(--c2);background:var(--c2)}"
     ".k3{fill:var(--c3);background:var(--c3)}.k4{fill:var(--c4);background:var(--c4)}.k5{fill:var(--c5);background:var(--c5)}"
     ".k6{fill:var(--c6);background:var(--c6)}.k7{fill:var(--c7);background:var(--c7)}.k8{fill:var(--c8);background:var(--c8)}"
     ".k9{fill:var(--c9);background:var(--c9)}.k10{fill:var(--c10);background:var(--c10)}.k11{fill:var(--c11);background:var(--c11)}\n"
     "ul.legend{list-style:none;margin:.3rem 0;padding:0;display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;font-size:.86rem}"
     "ul.legend i{display:inline-block;width:.8em;height:.8em;margin-right:.4em;border-radius:.15em;"
-    "-webkit-print-color-adjust:exact;print-color-adjust:exact}ol.points{font-size:.86rem;margin:.3rem 0}\n";
+    "-webkit-print-color-adjust:exact;print-color-adjust:exact}ol.points{font-size:.86rem;margin:.3rem 0}ol.points.kernels{list-style-type:upper-alpha}\n";
 
 const char lp_html_print_style[] =
     "@media print{:root{--bg:#fff;--fg:#000;--soft:#444;--line:#bbb;--panel:#f3f3f3;--accent:#0b5cad;--good:#1a7f37;"

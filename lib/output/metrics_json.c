@@ -481,9 +481,10 @@ static void put_recommendations(struct lp_metrics *metrics)
     lp_json_close(json, ']');
 }
 
-static void put_document(struct lp_metrics *metrics)
+static int put_document(struct lp_metrics *metrics)
 {
     struct lp_json *json = &metrics->json;
+    int status;
 
     lp_json_open(json, NULL, '{');
     lp_json_integer(json, "schema_version", 1);
@@ -498,6 +499,7 @@ static void put_document(struct lp_metrics *metrics)
     put_regions(metrics, "stages", true);
     put_operators(metrics);
     put_kernels(metrics);
+    status = lp_put_kernel_roofline(metrics);
     lp_put_captures(metrics);
     put_classes(metrics);
     lp_metrics_rows_json(json, metrics->view.profile);
@@ -507,6 +509,7 @@ static void put_document(struct lp_metrics *metrics)
     put_aggregates(metrics);
     put_notes(metrics);
     lp_json_close(json, '}');
+    return status;
 }
 
 int lp_metrics_json(const llmperf_profile *profile, struct lp_text *out)
@@ -517,7 +520,7 @@ int lp_metrics_json(const llmperf_profile *profile, struct lp_text *out)
 
     if ((status = lp_view_init(&metrics.view, profile)) == 0 &&
         (status = lp_counter_index_init(&metrics.counters, profile)) == 0) {
-        put_document(&metrics);
+        status = put_document(&metrics);
         lp_text_move(out, text);
     }
     lp_text_clear(text);

@@ -67,6 +67,9 @@ void lp_put_device(struct lp_metrics *metrics, int32_t device);
 /** The elements of notes[]: reasons that were used. */
 void lp_put_reasons(struct lp_metrics *metrics);
 
+/** The member kernel_roofline. 0 or LLMPERF_ENOMEM. */
+int lp_put_kernel_roofline(struct lp_metrics *metrics);
+
 /** The member iterations. */
 void lp_put_iterations(struct lp_metrics *metrics);
 

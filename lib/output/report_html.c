@@ -16,7 +16,7 @@ static const struct section {
     { "timeline-of-stages", "Timeline", lp_svg_timeline, true },
     { "stages", "Stages", lp_html_stages, false },
     { "utilisation", "Distance from the floor, MBU and MFU", lp_html_utilisation, true },
-    { "roofline-of-regions", "Roofline", lp_svg_roofline, true },
+    { "roofline-of-regions", "Roofline", lp_svg_roofline, false },
     { "iterations", "Iterations", lp_html_iterations, true },
     { "kernel-classes", "Kernel classes", lp_html_classes, false },
     { "operators", "Operators", lp_html_operators, false },

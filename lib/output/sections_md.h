@@ -11,7 +11,10 @@
 /** Distance from the floor, MBU and MFU of regions whose work is known. */
 void lp_utilisation_md(const struct lp_view *view, struct lp_text *out);
 
-/** The same regions on the roofline. */
+/** Is there nothing to say of the work of regions? Says why. */
+bool lp_work_is_missing(const struct lp_view *view, struct lp_text *out);
+
+/** The same regions on the roofline, and the kernels with the most time. */
 void lp_roofline_md(const struct lp_view *view, struct lp_text *out);
 
 /** Where the time of an iteration goes, by stage. */

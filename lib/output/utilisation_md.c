@@ -89,7 +89,7 @@ static void utilisation_row(const struct lp_region_view *region, struct lp_text 
     lp_text_puts(out, "\n");
 }
 
-static bool is_missing(const struct lp_view *view, struct lp_text *out)
+bool lp_work_is_missing(const struct lp_view *view, struct lp_text *out)
 {
     if (view->withheld) {
         lp_text_puts(out, "Withheld: the ledger accounts for too little.\n");
@@ -107,7 +107,7 @@ void lp_utilisation_md(const struct lp_view *view, struct lp_text *out)
 {
     lp_limits_md(view, out);
     lp_text_puts(out, "\n");
-    if (is_missing(view, out))
+    if (lp_work_is_missing(view, out))
         return;
     lp_text_puts(out, "| Region | Device | Floor ms | Wall/floor | Busy/floor | MBU % | of "
                       "measured % | MFU % | of measured % | MFU limit % | Bound | Work from |\n"
@@ -123,49 +123,4 @@ void lp_utilisation_md(const struct lp_view *view, struct lp_text *out)
     add_source(out, "Peak", &view->limits.peak);
     add_source(out, "Bandwidth", &view->limits.bandwidth);
     add_reasons(view, out);
-}
-
-static void roofline_row(const struct lp_region_view *region, double ridge, struct lp_text *out)
-{
-    const llmperf_utilisation *use = &region->use;
-
-    lp_text_puts(out, "|");
-    lp_md_cell_region(out, region->stats.path);
-    lp_md_cell_device(out, region->stats.device);
-    lp_md_cell_number(out, use->intensity);
-    lp_md_cell_text(out, isnan(ridge)             ? NULL
-                         : use->intensity < ridge ? "left: memory"
-                                                  : "right: compute");
-    lp_md_cell_number(out, use->achieved_tflops);
-    lp_md_cell_number(out, use->attainable_tflops);
-    lp_md_cell_number(out, 100 * use->achieved_tflops / use->attainable_tflops);
-    lp_md_cell_number(out, use->achieved_gbs);
-    lp_text_puts(out, "\n");
-}
-
-void lp_roofline_md(const struct lp_view *view, struct lp_text *out)
-{
-    double ridge = view->limits.peak.value * 1e3 / view->limits.bandwidth.value;
-    bool any = false;
-
-    if (is_missing(view, out))
-        return;
-    for (size_t i = 0; i < view->regions.count; i++) {
-        const struct lp_region_view *region = &view->regions.items[i];
-
-        if (isnan(region->use.intensity))
-            continue;
-        if (!any)
-            lp_text_puts(out, "| Region | Device | FLOP/B | Side of the ridge | TFLOP/s | Roof "
-                              "TFLOP/s | Of the roof % | GB/s |\n"
-                              "| --- | ---: | ---: | --- | ---: | ---: | ---: | ---: |\n");
-        any = true;
-        roofline_row(region, ridge, out);
-    }
-    if (!any) {
-        lp_text_puts(out, "Not known: no region has both FLOPs and bytes.\n");
-    } else if (!isnan(ridge)) {
-        lp_text_printf(out, "\nRidge: %s FLOP/B; work to the left of it is limited by memory.\n",
-                       LP_NUMBER(ridge, 4));
-    }
 }

@@ -37,8 +37,7 @@ const char *lp_work_origin(uint32_t origin)
     }
 }
 
-/* Do the limits describe this device? A run may use GPUs that are not alike. */
-static bool is_described(const struct lp_view *view, int32_t device)
+bool lp_view_describes(const struct lp_view *view, int32_t device)
 {
     const struct lp_machine *machine = view->machine;
 
@@ -60,7 +59,7 @@ static const char *why_not(const struct lp_view *view, const llmperf_region_stat
 
     if (given && view->withheld)
         return "less than 95 % of launches and device time is accounted for (see the ledger)";
-    if (given && !is_described(view, region->device))
+    if (given && !lp_view_describes(view, region->device))
         return "the region ran on another GPU than hardware describes";
     if (given && limits->hardware_reason[0])
         return limits->hardware_reason;
@@ -72,7 +71,7 @@ static void set_use(const struct lp_view *view, struct lp_region_view *region)
     const llmperf_region_stats *stats = &region->stats;
     llmperf_utilisation *use = &region->use;
 
-    lp_limits_apply(is_described(view, stats->device) ? &view->limits : NULL, stats,
+    lp_limits_apply(lp_view_describes(view, stats->device) ? &view->limits : NULL, stats,
                     view->device_known && !view->withheld, use);
     region->mfu_reason = isnan(use->mfu) ? why_not(view, stats, true, use->mfu_reason) : NULL;
     region->mbu_reason = isnan(use->mbu) ? why_not(view, stats, false, use->mbu_reason) : NULL;

@@ -60,6 +60,9 @@ bool lp_view_varies(const llmperf_region_stats *region);
 /** "program" or "model"; NULL: FLOPs (bytes) are not known. */
 const char *lp_work_origin(uint32_t origin);
 
+/** Do the limits describe this device? A run may use GPUs that are not alike. */
+bool lp_view_describes(const struct lp_view *view, int32_t device);
+
 /** The GPU that the profile is about, an index for lp_machine_gpu_text(): the first device that
  * shows up in its rows. */
 size_t lp_view_gpu(const struct lp_view *view);

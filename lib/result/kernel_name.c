@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/result/kernel_name.h"
+#include "lib/result/result.h"
 
 static char *(*demangle)(const char *name, char *buffer, size_t *length, int *status);
 

@@ -9,7 +9,6 @@
 #include "lib/base/status.h"
 #include "lib/base/text.h"
 #include "lib/result/captures.h"
-#include "lib/result/kernel_name.h"
 #include "lib/result/profile_data.h"
 #include "lib/result/result.h"
 #include "llmperf/activity.h"

@@ -175,6 +175,10 @@ int lp_profile_add_region(llmperf_profile *profile, uint32_t node,
 int lp_profile_add_kernel(llmperf_profile *profile, const llmperf_kernel_stats *stats,
                           const uint64_t *durations_ns, size_t count);
 
+/** Append the C++ name of a kernel; the name itself if it is not mangled or the C++ runtime is not
+ * there. */
+void lp_kernel_demangle(struct lp_text *text, const char *name);
+
 /** Append a demangled name without return type, template arguments and parameters: "void
  * a::f<int>(int*)" gives "a::f". */
 void lp_kernel_shorten(struct lp_text *text, const char *demangled);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "lib/record/paths.h"
-#include "lib/result/kernel_name.h"
+#include "lib/result/result.h"
 #include "lib/result/totals.h"
 #include "llmperf/activity.h"
 #include "llmperf/region.h"

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "lib/result/kernel_name.h"
+#include "lib/result/result.h"
 
 static void check_short(const char *name, const char *expected)
 {

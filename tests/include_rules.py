@@ -21,7 +21,7 @@ FOLDERS = {
     "record":      (["base"],                                   ["region.h", "activity.h"]),
     "capture":     (["base", "record"],                         ["region.h", "activity.h"]),
     "attribution": (["base", "record"],                         ["activity.h", "profile.h", "region.h"]),  # the ledger
-    "result":      (["base", "record", "attribution"],          ["activity.h", "region.h", "profile.h", "version.h"]),
+    "result":      (["base", "record", "attribution"],          ["activity.h", "job.h", "region.h", "profile.h", "version.h"]),
     "analysis":    (["base", "result"],                         ["activity.h", "analysis.h", "config.h", "floor.h", "hardware.h", "model.h",
                                                                  "profile.h"]),
     "vendor":      (["base", "record", "result", "config"],     ["activity.h", "config.h", "import.h", "profile.h", "tools.h",

@@ -12,6 +12,7 @@
 #include "llmperf/hardware.h"
 #include "llmperf/import.h"
 #include "llmperf/inject.h"
+#include "llmperf/job.h"
 #include "llmperf/model.h"
 #include "llmperf/output.h"
 #include "llmperf/profile.h"

@@ -257,7 +257,8 @@ LLMPERF_API const char *llmperf_profile_fact(const llmperf_profile *profile, con
 LLMPERF_API int llmperf_profile_save(const llmperf_profile *profile, const char *path);
 
 /** Read a run back, also one that a killed process left. The file is opened read-only.
- * @param run  Run directory, or its run.llmperf.
+ * @param run  Run directory, or its run.llmperf. A folder of `llmperf run` without a run of its own stands for that of all its
+ *             processes together, or for the only one that it has.
  * @param profile_out  Yours: llmperf_profile_free().
  * @return LLMPERF_OK, LLMPERF_ENOENT, LLMPERF_EFORMAT, LLMPERF_EIO, LLMPERF_ENOMEM; LLMPERF_ESTATE in a child that was forked
  *         while a session wrote a run. */

@@ -85,6 +85,18 @@ size_t lp_machine_gpu_count(const struct lp_machine *machine)
     return machine ? json_array_size(json_object_get(machine->root, "gpus")) : 0;
 }
 
+uint32_t lp_shown_process(const llmperf_profile *profile, uint32_t process_id)
+{
+    for (size_t i = 0; i < llmperf_profile_region_count(profile); i++) {
+        llmperf_region_stats stats = LLMPERF_REGION_STATS_INIT;
+
+        llmperf_profile_region(profile, i, &stats);
+        if (stats.process_id != process_id)
+            return process_id;
+    }
+    return 0;
+}
+
 static bool is_fact(const llmperf_profile *profile, const char *key, const char *word)
 {
     const char *text = llmperf_profile_fact(profile, key);

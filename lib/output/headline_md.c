@@ -122,12 +122,15 @@ static void add_utilisation(const llmperf_utilisation *use, struct lp_text *out)
 }
 
 /* "LLM@prefill: 12.34 ms mean of 3, 41500 tokens/s, 1.30x its compute floor, GPU busy 92.1 %." */
-static void add_stage_sentence(const struct lp_region_view *view, bool device, struct lp_text *out)
+static void add_stage_sentence(const struct lp_region_view *view, bool device, uint32_t process_id,
+                               struct lp_text *out)
 {
     const llmperf_region_stats *region = &view->stats;
 
     lp_text_puts(out, "- ");
     lp_md_code(out, region->path);
+    if (process_id > 0)
+        lp_text_printf(out, " of process %" PRIu32, process_id);
     lp_text_puts(out, ": ");
     lp_md_number(out, region->wall_mean_ms);
     lp_text_printf(out, " ms mean of %" PRIu64, region->instances);
@@ -152,7 +155,8 @@ static void add_stage_sentences(const struct lp_view *view, struct lp_text *out)
         if (region->kind != LLMPERF_REGION_STAGE || region->instances == 0)
             continue;
         lp_text_puts(out, any ? "" : "\n");
-        add_stage_sentence(&view->regions.items[i], view->device_known, out);
+        add_stage_sentence(&view->regions.items[i], view->device_known,
+                           lp_shown_process(view->profile, region->process_id), out);
         any = true;
     }
 }

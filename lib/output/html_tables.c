@@ -44,12 +44,20 @@ static double of_device(const struct lp_view *view, double value)
     return view->device_known ? value : NAN;
 }
 
-static void region_cell(const llmperf_region_stats *stats, struct lp_text *out)
+static void region_cell(const struct lp_view *view, const llmperf_region_stats *stats,
+                        struct lp_text *out)
 {
-    if (*stats->path)
+    uint32_t process_id = lp_shown_process(view->profile, stats->process_id);
+
+    if (*stats->path && process_id > 0) {
+        lp_text_puts(out, "<td><code>");
+        lp_html_path(out, stats->path);
+        lp_text_printf(out, "</code> of process %" PRIu32 "</td>", process_id);
+    } else if (*stats->path) {
         lp_html_cell_code(out, stats->path);
-    else
+    } else {
         lp_html_cell_text(out, "(no region)");
+    }
 }
 
 static void device_cell(int32_t device, const char *pointer, struct lp_text *out)
@@ -66,7 +74,7 @@ static void stage_row(const struct lp_view *view, size_t i, struct lp_text *out)
                       : NAN;
 
     lp_text_puts(out, "<tr>");
-    region_cell(stats, out);
+    region_cell(view, stats, out);
     device_cell(view->device_known ? stats->device : -1, LP_POINTER("/regions/%zu/device", i), out);
     lp_html_cell_count(out, LP_POINTER("/regions/%zu/instances", i), stats->instances);
     lp_html_cell_number(out, LP_POINTER("/regions/%zu/wall_ms/sum", i),
@@ -126,7 +134,7 @@ static void utilisation_row(const struct lp_view *view, size_t i, struct lp_text
     const llmperf_utilisation *use = &region->use;
 
     lp_text_puts(out, "<tr>");
-    region_cell(&region->stats, out);
+    region_cell(view, &region->stats, out);
     lp_html_cell_number(out, LP_POINTER("/regions/%zu/time_floor_ms", i), use->time_floor_ms);
     lp_html_cell_number(out, LP_POINTER("/regions/%zu/wall_ratio", i), use->wall_ratio);
     lp_html_cell_number(out, LP_POINTER("/regions/%zu/floor_ratio", i), use->floor_ratio);

@@ -128,6 +128,18 @@ void lp_md_cell_device(struct lp_text *out, int32_t device)
         lp_md_cell_count(out, (uint64_t)device);
 }
 
+void lp_md_cell_region_of(struct lp_text *out, const char *path, uint32_t process_id)
+{
+    if (process_id == 0 || !path || !*path) {
+        lp_md_cell_region(out, path);
+        return;
+    }
+    lp_text_puts(out, " ");
+    lp_md_code(out, path);
+    lp_text_printf(out, " of process %" PRIu32, process_id);
+    end_cell(out);
+}
+
 void lp_md_cell_region(struct lp_text *out, const char *path)
 {
     if (path && *path)

@@ -34,4 +34,7 @@ void lp_md_cell_device(struct lp_text *out, int32_t device);
 /** A region path as a cell: "" is "(no region)", NULL "(unknown launch)". */
 void lp_md_cell_region(struct lp_text *out, const char *path);
 
+/** The same with its process behind it. @param process_id  0: not told */
+void lp_md_cell_region_of(struct lp_text *out, const char *path, uint32_t process_id);
+
 #endif

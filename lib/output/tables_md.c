@@ -63,19 +63,20 @@ static bool is_shown(const llmperf_region_stats *region, bool stages, bool wall)
 }
 
 /* A nested stage is marked: its time is part of the one above. */
-static void stage_cell(const llmperf_region_stats *region, struct lp_text *out)
+static void stage_cell(const llmperf_region_stats *region, uint32_t process_id, struct lp_text *out)
 {
     lp_text_puts(out, region->depth > 0 && *region->path ? " ↳" : "");
-    lp_md_cell_region(out, region->path);
+    lp_md_cell_region_of(out, region->path, process_id);
 }
 
-static void stage_wall_row(const llmperf_region_stats *region, struct lp_text *out)
+static void stage_wall_row(const llmperf_region_stats *region, uint32_t process_id,
+                           struct lp_text *out)
 {
     bool rate = region->tokens != LLMPERF_UNKNOWN && region->wall_sum_ms > 0;
     bool any = region->instances > 0;
 
     lp_text_puts(out, "|");
-    stage_cell(region, out);
+    stage_cell(region, process_id, out);
     lp_md_cell_count(out, region->instances);
     lp_md_cell_number(out, any ? region->wall_sum_ms : NAN);
     lp_md_cell_number(out, any ? region->wall_mean_ms : NAN);
@@ -88,12 +89,13 @@ static void stage_wall_row(const llmperf_region_stats *region, struct lp_text *o
     lp_text_puts(out, "\n");
 }
 
-static void stage_device_row(const llmperf_region_stats *region, struct lp_text *out)
+static void stage_device_row(const llmperf_region_stats *region, uint32_t process_id,
+                             struct lp_text *out)
 {
     bool wall = region->instances > 0 && region->wall_sum_ms > 0 && region->device >= 0;
 
     lp_text_puts(out, "|");
-    stage_cell(region, out);
+    stage_cell(region, process_id, out);
     lp_md_cell_device(out, region->device);
     lp_md_cell_number(out, region->gpu_busy_ms);
     lp_md_cell_number(out, wall ? 100 * region->gpu_busy_ms / region->wall_sum_ms : NAN);
@@ -109,8 +111,8 @@ static void stage_device_row(const llmperf_region_stats *region, struct lp_text 
  * one path stand together. */
 static bool is_same_region(const llmperf_region_stats *a, const llmperf_region_stats *b)
 {
-    return a->path == b->path ||
-           (a->path && b->path && strcmp(a->path, b->path) == 0 && a->process_id == b->process_id);
+    return a->process_id == b->process_id &&
+           (a->path == b->path || (a->path && b->path && strcmp(a->path, b->path) == 0));
 }
 
 static void add_stage_rows(const llmperf_profile *profile, bool stages, bool wall,
@@ -120,15 +122,17 @@ static void add_stage_rows(const llmperf_profile *profile, bool stages, bool wal
 
     for (size_t i = 0; i < llmperf_profile_region_count(profile); i++) {
         llmperf_region_stats region = LLMPERF_REGION_STATS_INIT;
+        uint32_t process_id;
 
         llmperf_profile_region(profile, i, &region);
         if (!is_shown(&region, stages, wall) ||
             (wall && last.path && is_same_region(&last, &region)))
             continue;
+        process_id = lp_shown_process(profile, region.process_id);
         if (wall)
-            stage_wall_row(&region, out);
+            stage_wall_row(&region, process_id, out);
         else
-            stage_device_row(&region, out);
+            stage_device_row(&region, process_id, out);
         last = region;
     }
 }

@@ -69,12 +69,14 @@ static void add_origin(const llmperf_region_stats *stats, struct lp_text *out)
                    other ? ", " : "", other ? other : "");
 }
 
-static void utilisation_row(const struct lp_region_view *region, struct lp_text *out)
+static void utilisation_row(const struct lp_view *view, const struct lp_region_view *region,
+                            struct lp_text *out)
 {
     const llmperf_utilisation *use = &region->use;
 
     lp_text_puts(out, "|");
-    lp_md_cell_region(out, region->stats.path);
+    lp_md_cell_region_of(out, region->stats.path,
+                         lp_shown_process(view->profile, region->stats.process_id));
     lp_md_cell_device(out, region->stats.device);
     lp_md_cell_number(out, use->time_floor_ms);
     lp_md_cell_number(out, use->wall_ratio);
@@ -115,7 +117,7 @@ void lp_utilisation_md(const struct lp_view *view, struct lp_text *out)
                       "| --- |\n");
     for (size_t i = 0; i < view->regions.count; i++)
         if (has_work(&view->regions.items[i]))
-            utilisation_row(&view->regions.items[i], out);
+            utilisation_row(view, &view->regions.items[i], out);
     lp_text_puts(out,
                  "\nThe floor is the least time that the work of all instances can take; MFU and "
                  "MBU are of GPU busy time. The MFU limit is the most at this intensity: in "

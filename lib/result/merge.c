@@ -21,6 +21,7 @@ struct merger {
     size_t part, count;
     bool runs; /* parts are runs of their own, not parts of one */
     size_t with_iterations;
+    size_t without_cuda; /* parts of programs that did not use it */
 };
 
 /* Process ids */
@@ -164,7 +165,20 @@ static void add_ledger(llmperf_ledger *sum, const llmperf_profile *part, double 
         sum->attributed_gpu_time_share = (sum->attributed_gpu_time_share * device_before +
                                           more->attributed_gpu_time_share * device_more) /
                                          (device_before + device_more);
-    sum->verdict = worse_verdict(sum->verdict, more->verdict);
+}
+
+/* Beside programs that used CUDA, one that did not has nothing that could be missing. */
+static bool used_no_cuda(const llmperf_profile *part)
+{
+    const char *reason = llmperf_profile_fact(part, "source_reason");
+
+    return part->ledger.verdict == LLMPERF_VERDICT_NO_DEVICE && reason &&
+           strcmp(reason, LP_REASON_NO_CUDA) == 0;
+}
+
+static bool counts_for_verdict(const struct merger *merger, const llmperf_profile *part)
+{
+    return !used_no_cuda(part) || merger->without_cuda == merger->count;
 }
 
 /* Lines and facts */
@@ -214,8 +228,18 @@ static int add_lines(struct merger *merger, const llmperf_profile *part)
     for (size_t i = 0; i < part->problems.count && status == 0; i++)
         status = add_line(merger, true, run, part->problems.items[i]);
     for (size_t i = 0; i < part->notes.count && status == 0; i++)
-        status = add_line(merger, false, "", part->notes.items[i]);
+        if (counts_for_verdict(merger, part) ||
+            strcmp(part->notes.items[i], LP_REASON_NO_CUDA) != 0)
+            status = add_line(merger, false, "", part->notes.items[i]);
     return status;
+}
+
+/* What one of several runs says of itself alone. */
+static bool is_of_one(const struct merger *merger, const char *key)
+{
+    if (strncmp(key, LP_CLASS_FACT, strlen(LP_CLASS_FACT)) == 0)
+        return merger->with_iterations != 1;
+    return merger->runs && merger->count > 1 && strcmp(key, "gpu_busy_ms") == 0;
 }
 
 static int add_facts(struct merger *merger, const llmperf_profile *part)
@@ -225,9 +249,7 @@ static int add_facts(struct merger *merger, const llmperf_profile *part)
     for (size_t i = 0; i < part->facts.count && status == 0; i++) {
         const struct lp_fact *fact = &part->facts.items[i];
 
-        if (!llmperf_profile_fact(merger->out, fact->key) &&
-            (strncmp(fact->key, LP_CLASS_FACT, strlen(LP_CLASS_FACT)) != 0 ||
-             merger->with_iterations == 1))
+        if (!llmperf_profile_fact(merger->out, fact->key) && !is_of_one(merger, fact->key))
             status = lp_profile_set_fact(merger->out, fact->key, fact->value);
     }
     return status;
@@ -253,6 +275,9 @@ static int add_part(struct merger *merger, const llmperf_profile *part, double d
     if (status == 0 && (status = add_lines(merger, part)) == 0)
         status = add_facts(merger, part);
     add_ledger(&merger->out->ledger, part, device_before);
+    if (counts_for_verdict(merger, part))
+        merger->out->ledger.verdict =
+            worse_verdict(merger->out->ledger.verdict, part->ledger.verdict);
     return status;
 }
 
@@ -264,8 +289,10 @@ static int merge(struct merger *merger, const llmperf_profile *const *parts, siz
     merger->out->ledger = (llmperf_ledger)LLMPERF_LEDGER_INIT;
     merger->out->ledger.cupti_overhead_ms = merger->out->ledger.attributed_gpu_time_share = NAN;
     merger->out->ledger.sampled_fraction = NAN; /* fmin() takes the number */
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         merger->with_iterations += parts[i]->iterations.count > 0;
+        merger->without_cuda += used_no_cuda(parts[i]);
+    }
     for (merger->part = 0; merger->part < count && status == 0; merger->part++) {
         status = add_part(merger, parts[merger->part], device_before);
         device_before += device_ms(parts[merger->part]);
@@ -329,6 +356,22 @@ llmperf_ledger *lp_profile_ledger_edit(llmperf_profile *profile)
     return &profile->ledger;
 }
 
+/* Time that the longest run took: how runs lie in time is not known. */
+static int set_longest(const llmperf_profile *const *profiles, size_t count, llmperf_profile *out)
+{
+    const char *longest = NULL;
+
+    for (size_t i = 0; i < count; i++) {
+        const char *duration = llmperf_profile_fact(profiles[i], "duration_ms");
+
+        /* Whole milliseconds: the point of strtod() follows the locale. */
+        if (duration &&
+            (!longest || strtoull(duration, NULL, 10) > strtoull(longest, NULL, 10)))
+            longest = duration;
+    }
+    return lp_profile_set_fact(out, "duration_ms", longest);
+}
+
 /* Facts of one run that say nothing of all of them. */
 static int set_run_facts(const llmperf_profile *const *profiles, size_t count, llmperf_profile *out)
 {
@@ -344,12 +387,14 @@ static int set_run_facts(const llmperf_profile *const *profiles, size_t count, l
     }
     if (status == 0)
         status = list_fact(profiles, count, "process_id", "process_id", out);
+    if (status == 0)
+        status = set_longest(profiles, count, out);
     return status < 0 ? status : lp_profile_set_fact(out, "created_at", first);
 }
 
 static int add_run_notes(const llmperf_profile *const *profiles, size_t count, llmperf_profile *out)
 {
-    size_t with_iterations = 0;
+    size_t with_iterations = 0, without_cuda = 0;
     bool other_gpus = false;
     int status = 0;
 
@@ -358,6 +403,7 @@ static int add_run_notes(const llmperf_profile *const *profiles, size_t count, l
         const char *first = llmperf_profile_fact(profiles[0], "env");
 
         with_iterations += profiles[i]->iterations.count > 0;
+        without_cuda += used_no_cuda(profiles[i]);
         other_gpus |= lp_compare_text(env, first) != 0;
     }
     if (other_gpus)
@@ -366,6 +412,11 @@ static int add_run_notes(const llmperf_profile *const *profiles, size_t count, l
     if (status == 0 && with_iterations > 1)
         status = lp_profile_note(out, "merged: single iterations stay in the runs they are of; "
                                       "their statistics are of all runs");
+    if (status == 0 && without_cuda > 0 && without_cuda < count)
+        status = lp_profile_add_note(out,
+                                     "merged: %zu of %zu processes did not use CUDA: they have host "
+                                     "times only",
+                                     without_cuda, count);
     return status;
 }
 

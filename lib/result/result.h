@@ -116,6 +116,9 @@ int lp_profile_finish(llmperf_profile *profile);
 /** Set a fact (llmperf_profile_fact()); a NULL value is left out. 0 or LLMPERF_ENOMEM. */
 int lp_profile_set_fact(llmperf_profile *profile, const char *key, const char *value);
 
+/** Fact "source_reason" of a run whose program did not use CUDA before it ended. */
+#define LP_REASON_NO_CUDA "no device activity: the program had not used CUDA by then"
+
 /** Add a problem (and make a complete verdict incomplete) or a note. 0 or LLMPERF_ENOMEM. */
 int lp_profile_problem(llmperf_profile *profile, const char *line);
 int lp_profile_note(llmperf_profile *profile, const char *line);

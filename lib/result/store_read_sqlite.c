@@ -12,6 +12,7 @@
 #include "lib/base/file.h"
 #include "lib/base/status.h"
 #include "lib/base/text.h"
+#include "lib/result/job.h"
 #include "lib/result/profile_data.h"
 #include "lib/result/result.h"
 #include "lib/result/store_columns.h"
@@ -434,6 +435,24 @@ static int open_file(const char *path, llmperf_profile **profile_out)
     return 0;
 }
 
+/* The folder of a job may hold no run of its own. */
+static int find_file(const char *run, char **path_out)
+{
+    char *path = lp_path_is_folder(run) ? lp_path_join(run, "run.llmperf") : lp_text_copy(run);
+    char *only;
+    int status;
+
+    if (path && lp_path_is_folder(run) && !lp_path_exists(path) && errno == ENOENT) {
+        free(path);
+        if ((status = lp_job_only_run(run, &only)) < 0)
+            return status;
+        path = lp_path_join(only, "run.llmperf");
+        free(only);
+    }
+    *path_out = path;
+    return path ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
+}
+
 int llmperf_profile_open(const char *run, llmperf_profile **profile_out)
 {
     char *path;
@@ -441,9 +460,8 @@ int llmperf_profile_open(const char *run, llmperf_profile **profile_out)
 
     if (!run || !profile_out)
         return lp_error(LLMPERF_EINVAL, "run and profile_out are required");
-    path = lp_path_is_folder(run) ? lp_path_join(run, "run.llmperf") : lp_text_copy(run);
-    if (!path)
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    if ((status = find_file(run, &path)) < 0)
+        return status;
     status = open_file(path, profile_out);
     free(path);
     return status;

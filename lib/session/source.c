@@ -80,7 +80,7 @@ int lp_session_choose_source(struct llmperf_session *session)
     } else if (kind == LLMPERF_SOURCE_NONE) {
         go_without(session, "source none: device activity was not collected");
     } else if (session->injected) {
-        go_without(session, "no device activity: the program had not used CUDA by then");
+        go_without(session, LP_REASON_NO_CUDA);
     } else if ((status = open_source(session, kind, &source)) == 0) {
         take_source(session, source);
     } else {

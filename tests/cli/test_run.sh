@@ -97,15 +97,17 @@ is "$(metric '"default@in the child" in r, r["default@in the parent"]["instances
 [ ! -e "$run/processes" ] || die "a forked child has a run"
 expect 0 run --out o -- "$program" spawn
 run=$(last_line)
+is "$run" "$PWD/o/$(basename "$(dirname "$run")")/merged" "the run of all"
+run=$(dirname "$run")
 is "$(metric 'list(r)' "$run")" "['default@before']" "the parent of spawned programs"
 is "$(ls "$run/processes" | wc -l)" 3 "runs of spawned programs"
 is "$(metric 'r["LLM@prefill"]["instances"]' "$run/processes/$(ls "$run/processes" | tail -n 1)")" 1 "a spawned program"
-is "$(grep -c verdict err)" 4 "runs that are told"
+is "$(grep -c verdict err)" 5 "runs that are told"
 expect 0 list "$(dirname "$run")"
 stdout_has "$(basename "$run")/processes/"
 expect 0 run --out o -- "$program" exec
-is "$(grep -c verdict err)" 2 "runs of a program and of what it became"
-expect 0 run --out o -- sh -c "'$program' ranges & '$program' ranges; wait"
+is "$(grep -c verdict err)" 3 "runs of a program and of what it became"
+expect 0 run --no-merge --out o -- sh -c "'$program' ranges & '$program' ranges; wait"
 is "$(grep -c verdict err)" 2 "runs of a shell's children"
 
 # A hard end: what was committed stays.
@@ -134,8 +136,8 @@ is "$(metric 'sorted((p, x["instances"]) for p, x in r.items())' "$(last_line)")
     "[('LLM@prefill', 3), ('default@foreign', 2)]" "regions of a linked program"
 expect 0 run --out o -- "$own" session
 run=$(last_line)
-is "$(grep -c verdict err)" 2 "the injected session and the program's"
-expect 0 run --out o -- "$own" session mine
+is "$(grep -c verdict err)" 3 "the injected session, the program's, and both together"
+expect 0 run --no-merge --out o -- "$own" session mine
 is "$(metric 'r["LLM@own"]["instances"], r["LLM@own/default@foreign"]["instances"]' mine)" "(1, 2)" "its own session"
 grep -q "$PWD/mine: process .*verdict" err || die "the program's own run is not told"
 expect 0 run --out o run.id=once -- "$own" session mine2

@@ -70,6 +70,8 @@ is "$(metric 'sorted(r)' "$run")" "['default@main']" "forked workers"
 is "$(grep -c verdict err)" 1 "runs with forked workers"
 expect 0 run --out o -- python3 program.py "$marks" spawn
 run=$(tail -n 1 out)
+is "$(metric 'sorted(x["path"] for x in m["regions"])' "$run")" "['default@main', 'default@worker 0', 'default@worker 1']" "all of them together"
+run=$(dirname "$run")
 is "$(metric 'r["default@main"]["instances"]' "$run")" 3 "the parent of spawned workers"
 is "$(for p in "$run"/processes/*; do metric 'sorted(r)' "$p"; done | sort | tr -d '\n')" \
     "['default@worker 0']['default@worker 1']" "spawned workers"

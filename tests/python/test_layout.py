@@ -124,8 +124,8 @@ class Layout(support.TestCase):
         self.assertNotEqual(built.returncode, 0)
 
     def test_each_structure_a_function_takes_is_compared(self) -> None:
-        opaque = {_native.llmperf_commands, _native.llmperf_config, _native.llmperf_counters, _native.llmperf_hardware, _native.llmperf_model,
-                  _native.llmperf_profile, _native.llmperf_session}
+        opaque = {_native.llmperf_commands, _native.llmperf_config, _native.llmperf_counters, _native.llmperf_hardware, _native.llmperf_job,
+                  _native.llmperf_model, _native.llmperf_profile, _native.llmperf_session}
         for name, (_, parameters) in _native.FUNCTIONS.items():
             for declared in parameters:
                 while hasattr(declared, "_type_") and not isinstance(declared._type_, str):

@@ -306,20 +306,6 @@ static int print_list(bool json)
     return EXIT_FINE;
 }
 
-/* Takes a flag out of argv. */
-static bool take_flag(int *argc, char **argv, const char *flag)
-{
-    int kept = 1;
-
-    for (int i = 1; i < *argc; i++)
-        if (strcmp(argv[i], flag) != 0)
-            argv[kept++] = argv[i];
-    if (kept == *argc)
-        return false;
-    *argc = kept;
-    return true;
-}
-
 /* Words of a name need no quotes: llmperf hardware RTX 4090. */
 static bool join_name(struct request *request, int count, char **argv)
 {

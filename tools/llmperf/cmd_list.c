@@ -97,17 +97,19 @@ static void print_process(const char *path, const char *name, void *user)
         print_one_run(path, path + list->prefix, list);
 }
 
-/* A run, and the runs of further processes of its job. */
+/* A run; that of all processes of its job, and those of its further processes. */
 static void print_run(const char *path, const char *name, void *user)
 {
     struct run_list *list = user;
-    char processes[PATH_BYTES];
+    char below[PATH_BYTES];
 
     if (is_run(path))
         print_one_run(path, name, list);
     list->prefix = strlen(path) - strlen(name);
-    if (join(processes, path, "processes"))
-        each_entry(processes, print_process, list);
+    if (join(below, path, "merged"))
+        print_process(below, "merged", list);
+    if (join(below, path, "processes"))
+        each_entry(below, print_process, list);
 }
 
 struct file_list {

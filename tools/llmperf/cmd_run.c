@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 
 #include "command.h"
 #include "llmperf/llmperf.h"
+#include "new_run.h"
 #include "run.h"
 
 struct job {
@@ -25,6 +27,7 @@ struct job {
     char **program;
     sigset_t handled, before;  /* signals that we wait for; the mask that the program gets */
     bool keep_cuda, keep_nvtx; /* another tool's injection stays */
+    bool apart;                /* runs of processes are not put together */
     double started_s, shown_s;
     bool progress;
 };
@@ -252,6 +255,31 @@ static void tell_why_empty(const struct job *job, const struct run_state *state)
         fprintf(stderr, "llmperf run: the program used neither CUDA nor NVTX: the run is empty\n");
 }
 
+/* One run of all processes, beside those of each. */
+static void merge_runs(const struct job *job, struct run_state *state)
+{
+    llmperf_ledger ledger = LLMPERF_LEDGER_INIT;
+    llmperf_profile *merged = NULL;
+    llmperf_job *found;
+    char folder[RUN_PATH_BYTES + 16];
+    int status = llmperf_job_find(job->folder, &found);
+
+    if (status == 0) {
+        status = llmperf_job_merge(found, &merged);
+        llmperf_job_free(found);
+    }
+    snprintf(folder, sizeof(folder), "%s/merged", job->folder);
+    if (status < 0) {
+        fail_status(status);
+    } else if (new_run_save(merged, folder) == EXIT_FINE) {
+        llmperf_profile_ledger(merged, &ledger);
+        fprintf(stderr, "llmperf: %s: %u processes together, verdict %s, %" PRIu64 " kernels\n",
+                folder, state->runs, llmperf_verdict_name(ledger.verdict), ledger.kernels_seen);
+        snprintf(state->best, sizeof(state->best), "%.*s", RUN_PATH_BYTES - 1, folder);
+    }
+    llmperf_profile_free(merged);
+}
+
 static void conclude(const struct job *job, struct run_state *state)
 {
     run_look_at_runs(state, true);
@@ -264,6 +292,8 @@ static void conclude(const struct job *job, struct run_state *state)
         tell_why_empty(job, state);
         write_empty_run(job);
         snprintf(state->best, sizeof(state->best), "%s", job->folder);
+    } else if (state->runs + state->unreadable > 1 && !job->apart) {
+        merge_runs(job, state);
     }
     print("%s\n", state->best);
 }
@@ -361,12 +391,13 @@ int cmd_run(const struct command *command, int argc, char **argv)
     struct option_text options[] = { { "--tier", NULL, NULL },
                                      { "--out", NULL, NULL },
                                      { "--config", NULL, NULL } };
-    int words = find_program_words(argc, argv), count, status;
+    int words = find_program_words(argc, argv), known = words > 0 ? words : argc, count, status;
     struct job job = { .folder = "" };
     const char *out;
     bool asked;
 
-    if ((status = parse_options(command, words > 0 ? words : argc, argv, options, 3, &count)) >= 0)
+    job.apart = take_flag(&known, argv, "--no-merge");
+    if ((status = parse_options(command, known, argv, options, 3, &count)) >= 0)
         return status;
     if ((status = check_words(command, count, argv)) != EXIT_FINE)
         return status;

@@ -35,20 +35,6 @@ struct vendor_job {
 
 static const char *const names[] = { NULL, "nsys", "ncu" };
 
-static bool take_flag(int *argc, char **argv, const char *flag)
-{
-    bool found = false;
-    int kept = 1;
-
-    for (int i = 1; i < *argc; i++)
-        if (strcmp(argv[i], flag) == 0)
-            found = true;
-        else
-            argv[kept++] = argv[i];
-    *argc = kept;
-    return found;
-}
-
 /* What was asked for */
 
 static bool is_replay(const char *word)

@@ -49,6 +49,20 @@ int write_text(const char *text, const char *path)
     return EXIT_ENVIRONMENT;
 }
 
+bool take_flag(int *argc, char **argv, const char *flag)
+{
+    bool found = false;
+    int kept = 1;
+
+    for (int i = 1; i < *argc; i++)
+        if (strcmp(argv[i], flag) == 0)
+            found = true;
+        else
+            argv[kept++] = argv[i];
+    *argc = kept;
+    return found;
+}
+
 int fail_usage(const struct command *command, const char *format, ...)
 {
     va_list args;

@@ -46,6 +46,9 @@ int parse_options(const struct command *command, int argc, char **argv, struct o
 /** Write a document to a file; "-" is standard output. @return exit code, after a message */
 int write_text(const char *text, const char *path);
 
+/** Take an option without a value out of argv. Was it there? */
+bool take_flag(int *argc, char **argv, const char *flag);
+
 /** Message on standard error. @return EXIT_USAGE */
 int fail_usage(const struct command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -9,16 +9,18 @@
 
 static const struct command commands[] = {
     { "run", "profile a program that does not know the library",
-      "usage: llmperf run [--tier T] [--out DIR] [--config NAME] [KEY=VALUE...] -- PROGRAM ARG...\n"
+      "usage: llmperf run [options] [KEY=VALUE...] -- PROGRAM ARG...\n"
       "\n"
       "Runs a program with CUDA_INJECTION64_PATH and NVTX_INJECTION64_PATH set to libllmperf, and\n"
       "prints its run directory last. No change of the program: its kernels, copies and NVTX "
       "ranges\n"
-      "are profiled, and those of processes that it starts, each in a run of its own.\n"
+      "are profiled, and those of processes that it starts, each in a run of its own, and all\n"
+      "together in RUN_DIR/merged.\n"
       "  --tier T       regions, light or deep (default: run.mode, $LLMPERF_TIER, deep)\n"
       "  --out DIR      folder of runs (default: artifacts.dir, $LLMPERF_OUT, runs)\n"
       "  --config NAME  configuration, a name or a YAML file; KEY=VALUE changes it (llmperf "
       "config)\n"
+      "  --no-merge     leave the runs of several processes apart\n"
       "Exit code: the program's; 128 + N if signal N ended it. 2 and 3 with a line of llmperf's "
       "own:\n"
       "it was not started.\n",

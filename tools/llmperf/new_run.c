@@ -46,17 +46,12 @@ static int make_folders(char *path)
     return mkdir(path, 0777) < 0 && errno != EEXIST ? -1 : 0;
 }
 
-int new_run_write(const llmperf_profile *profile, const char *run_dir, const char *what)
+int new_run_save(const llmperf_profile *profile, const char *run_dir)
 {
-    const char *out = getenv("LLMPERF_OUT"), *id = llmperf_profile_fact(profile, "run_id");
-    llmperf_ledger ledger = LLMPERF_LEDGER_INIT;
     char folder[PATH_BYTES], file[PATH_BYTES + 16];
     int status;
 
-    if (run_dir)
-        snprintf(folder, sizeof(folder), "%s", run_dir);
-    else
-        snprintf(folder, sizeof(folder), "%s/%s", out && *out ? out : "runs", id ? id : "run");
+    snprintf(folder, sizeof(folder), "%s", run_dir);
     snprintf(file, sizeof(file), "%s/run.llmperf", folder);
     if (make_folders(folder) < 0) {
         fprintf(stderr, "llmperf: cannot make the folder %s: %s\n", folder, strerror(errno));
@@ -65,6 +60,22 @@ int new_run_write(const llmperf_profile *profile, const char *run_dir, const cha
     if ((status = llmperf_profile_save(profile, file)) < 0 ||
         (status = llmperf_artifacts_write(profile, folder)) < 0)
         return fail_status(status);
+    return EXIT_FINE;
+}
+
+int new_run_write(const llmperf_profile *profile, const char *run_dir, const char *what)
+{
+    const char *out = getenv("LLMPERF_OUT"), *id = llmperf_profile_fact(profile, "run_id");
+    llmperf_ledger ledger = LLMPERF_LEDGER_INIT;
+    char folder[PATH_BYTES];
+    int status;
+
+    if (run_dir)
+        snprintf(folder, sizeof(folder), "%s", run_dir);
+    else
+        snprintf(folder, sizeof(folder), "%s/%s", out && *out ? out : "runs", id ? id : "run");
+    if ((status = new_run_save(profile, folder)) != EXIT_FINE)
+        return status;
     llmperf_profile_ledger(profile, &ledger);
     print("%s: verdict %s, %" PRIu64 " kernels\n%s\n", what, llmperf_verdict_name(ledger.verdict),
           ledger.kernels_seen, folder);

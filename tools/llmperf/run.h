@@ -34,7 +34,7 @@ struct run_state {
     const char *library; /* path that the program should load */
     pid_t pid;
     bool saw_driver, saw_library; /* in the memory map of the program */
-    unsigned runs, forked;
+    unsigned runs, unreadable, forked;
     uint64_t kernels, dropped;
     double busy_ms, best_busy_ms;
     char best[RUN_PATH_BYTES]; /* run of the process with the most GPU time */

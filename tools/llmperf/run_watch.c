@@ -75,8 +75,12 @@ static void look_at_run(struct run_state *state, const char *run, bool tell)
     llmperf_profile *profile;
     double busy_ms;
 
-    if (llmperf_profile_open(run, &profile) < 0)
+    if (llmperf_profile_open(run, &profile) < 0) {
+        state->unreadable++;
+        if (tell)
+            fprintf(stderr, "llmperf: %s\n", llmperf_last_error());
         return;
+    }
     llmperf_profile_ledger(profile, &ledger);
     busy_ms = number_of(profile, "gpu_busy_ms");
     if (tell) {
@@ -93,21 +97,10 @@ static void look_at_run(struct run_state *state, const char *run, bool tell)
     llmperf_profile_free(profile);
 }
 
-static bool holds_run(const char *folder)
-{
-    char path[RUN_PATH_BYTES];
-
-    return join(path, folder, "run.llmperf") && access(path, R_OK) == 0;
-}
-
-static int is_visible(const struct dirent *entry)
-{
-    return entry->d_name[0] != '.';
-}
-
 static int is_of_run(const struct dirent *entry)
 {
-    static const char *const starts[] = { "run.llmperf", "run-", "forked-", "processes" };
+    static const char *const starts[] = { "run.llmperf", "run-", "forked-", "processes",
+                                          "merged" };
     bool is = false;
 
     for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
@@ -128,51 +121,19 @@ bool run_was_used(const char *folder)
     return count > 0;
 }
 
-/* A run that the program keeps elsewhere, by a file that holds its path. */
-static void look_at_word(struct run_state *state, const char *path, bool tell)
-{
-    char run[RUN_PATH_BYTES] = "";
-    FILE *file = fopen(path, "re");
-
-    if (file && fgets(run, sizeof(run), file))
-        look_at_run(state, run, tell);
-    if (file)
-        fclose(file);
-}
-
-static void look_at_folder(struct run_state *state, const char *folder, bool tell)
-{
-    struct dirent **entries;
-    int count = scandir(folder, &entries, is_visible, alphasort);
-
-    for (int i = 0; i < count; i++) {
-        char path[RUN_PATH_BYTES];
-
-        state->forked += strncmp(entries[i]->d_name, "forked-", 7) == 0;
-        if (!join(path, folder, entries[i]->d_name))
-            path[0] = '\0';
-        if (strncmp(entries[i]->d_name, "run-", 4) == 0)
-            look_at_word(state, path, tell);
-        else if (holds_run(path))
-            look_at_run(state, path, tell);
-        free(entries[i]);
-    }
-    if (count >= 0)
-        free(entries);
-}
-
 void run_look_at_runs(struct run_state *state, bool tell)
 {
-    char path[RUN_PATH_BYTES];
+    llmperf_job *job;
 
-    state->runs = state->forked = 0;
+    state->runs = state->unreadable = state->forked = 0;
     state->kernels = state->dropped = 0;
     state->busy_ms = state->best_busy_ms = 0;
-    if (holds_run(state->job))
-        look_at_run(state, state->job, tell);
-    look_at_folder(state, state->job, tell);
-    if (join(path, state->job, "processes"))
-        look_at_folder(state, path, tell);
+    if (llmperf_job_find(state->job, &job) < 0)
+        return;
+    for (size_t i = 0; i < llmperf_job_run_count(job); i++)
+        look_at_run(state, llmperf_job_run(job, i), tell);
+    state->forked = (unsigned)llmperf_job_forked_count(job);
+    llmperf_job_free(job);
 }
 
 void run_show_progress(const struct run_state *state, double elapsed_s)

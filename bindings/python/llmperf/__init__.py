@@ -22,13 +22,14 @@ If that fails, the use raises LibraryNotFoundError, an ImportError; available() 
 from ._checks import config_dir, doctor, validate, version
 from ._errors import LibraryNotFoundError, LlmperfError
 from ._library import available
-from ._profile import Profile, import_files, merge, open
+from ._profile import Job, Profile, import_files, merge, open
 from ._region import Region, count, decode_all, decode_step, prefill, region
 from ._session import Session
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Job",
     "LibraryNotFoundError",
     "LlmperfError",
     "Profile",

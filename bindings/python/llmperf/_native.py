@@ -203,6 +203,10 @@ class llmperf_model(Structure):
     """Opaque."""
 
 
+class llmperf_job(Structure):
+    """Opaque."""
+
+
 class llmperf_hardware(Structure):
     """Opaque."""
 
@@ -871,6 +875,7 @@ _config = POINTER(llmperf_config)
 _commands = POINTER(llmperf_commands)
 _model = POINTER(llmperf_model)
 _hardware = POINTER(llmperf_hardware)
+_job = POINTER(llmperf_job)
 _counters = POINTER(llmperf_counters)
 _profile = POINTER(llmperf_profile)
 
@@ -1003,6 +1008,13 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "llmperf_profile_open": (c_int, [c_char_p, POINTER(_profile)]),
     "llmperf_profile_merge": (c_int, [const_profile_pp, c_size_t, POINTER(_profile)]),
     "llmperf_profile_free": (None, [_profile]),
+    # job.h
+    "llmperf_job_find": (c_int, [c_char_p, POINTER(_job)]),
+    "llmperf_job_run_count": (c_size_t, [_job]),
+    "llmperf_job_run": (c_char_p, [_job, c_size_t]),
+    "llmperf_job_forked_count": (c_size_t, [_job]),
+    "llmperf_job_merge": (c_int, [_job, POINTER(_profile)]),
+    "llmperf_job_free": (None, [_job]),
     # import.h
     "llmperf_format_detect": (c_int, [c_char_p, POINTER(c_uint32)]),
     "llmperf_format_name": (c_char_p, [c_uint32]),

@@ -259,6 +259,37 @@ def merge(*profiles: Profile) -> Profile:
     return Profile(handle)
 
 
+class Job:
+    """The runs of a program and of its processes, as `llmperf run` leaves them in one folder.
+
+    runs: their folders, that of the program itself first.
+    forked: processes that used CUDA and are in no run.
+    """
+
+    def __init__(self, folder: Any) -> None:
+        self._folder = path_bytes(folder)
+        job = self._find()
+        count = library().llmperf_job_run_count(job)
+        self.runs = [text_of(library().llmperf_job_run(job, i)) for i in range(count)]
+        self.forked = library().llmperf_job_forked_count(job)
+        library().llmperf_job_free(job)
+
+    def _find(self) -> Any:
+        job = _native._job()
+        check(library().llmperf_job_find(self._folder, byref(job)))
+        return job
+
+    def merge(self) -> Profile:
+        """All that can be read as one; the others are problems of it."""
+        handle = _native._profile()
+        job = self._find()
+        try:
+            check(library().llmperf_job_merge(job, byref(handle)))
+        finally:
+            library().llmperf_job_free(job)
+        return Profile(handle)
+
+
 def ledger_row(ledger: Any) -> Row:
     """A structure with a verdict as a dict, the verdict in words."""
     row = row_of(ledger)

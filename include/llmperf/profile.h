@@ -57,9 +57,11 @@ typedef struct llmperf_ledger {
     uint64_t graphs_device_launchable; /**< graphs instantiated for launch from the device; such launches bring no records */
     uint64_t kernels_outside_window;   /**< kernels launched beside what was collected: by others while a sampling window was open, or while
                                             collecting began or ended; in no total */
+    uint64_t kernels_in_windows;       /**< the part of kernels_attributed that triggered windows hold: in llmperf_window_stats, and in
+                                            no total of regions and kernels */
 } llmperf_ledger;
 #define LLMPERF_LEDGER_INIT \
-    { sizeof(llmperf_ledger), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+    { sizeof(llmperf_ledger), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /** One region path on one device. A region that used several devices has a row for each; wall times repeat in them. */
 typedef struct llmperf_region_stats {
@@ -90,6 +92,11 @@ typedef struct llmperf_region_stats {
      * counts, and idle_ms, are of the rest and not scaled; host times and amounts are of everything. */
     double skipped_fraction;
     uint32_t flops_origin, bytes_origin; /**< LLMPERF_WORK_…; of a sum of children, the program if it gave any part of it */
+    /** The part of instances and of wall_sum_ms that lies in triggered windows (llmperf_window_stats): it is in no device number of
+     * this row and not in what skipped_fraction is a share of. */
+    uint64_t window_instances;
+    double window_ms;
+    uint64_t window_flops, window_bytes; /**< the part of flops and of bytes; LLMPERF_UNKNOWN: not known */
 } llmperf_region_stats;
 
 /** One kernel (or copy, set) of one region on one device. */
@@ -165,8 +172,9 @@ typedef struct llmperf_iteration {
     double idle_launch_ms; /**< gaps that end with work whose launch call came after the gap had begun: the host was late */
     double idle_wait_ms;   /**< gaps that end with work launched before: the device waited for a dependency or its own scheduling */
     double class_ms[LLMPERF_ITERATION_CLASSES]; /**< sums of durations by kernel class: llmperf_profile_class() */
+    uint64_t window;       /**< number of the triggered window that collected it; 0: none did. Its device times are in no statistic */
 } llmperf_iteration;
-#define LLMPERF_ITERATION_INIT { sizeof(llmperf_iteration), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, { 0 } }
+#define LLMPERF_ITERATION_INIT { sizeof(llmperf_iteration), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, { 0 }, 0 }
 
 /** How one quantity of a stage is spread over its iterations: "wall", "span", "busy", "idle", "idle_launch", "idle_wait" (fields
  * of llmperf_iteration), or a kernel class. */
@@ -183,6 +191,42 @@ typedef struct llmperf_iteration_stats {
     double p50_ms, p95_ms, p99_ms; /**< within 2 % */
 } llmperf_iteration_stats;
 #define LLMPERF_ITERATION_STATS_INIT { sizeof(llmperf_iteration_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+
+/** A triggered window of tier light: instances of sampled regions that were collected one and all because a rule held. They are no
+ * random sample, so they are added up here, apart from regions, kernels and the statistics of iterations. */
+typedef struct llmperf_window_stats {
+    size_t struct_size;
+    uint64_t number;         /**< from 1, in the order of their triggers */
+    const char *rule;        /**< text of the rule; NULL: not known (of a recording) */
+    const char *region;      /**< label that the rule watches; NULL like rule, as are the next two */
+    const char *quantity;    /**< "p99", "tokens/s" … */
+    const char *unit;        /**< of value and threshold: "ms", "1/s", "%" */
+    double value, threshold; /**< what it was when the rule held, and the limit of the rule */
+    uint64_t value_units;    /**< instances that the value is of */
+    uint64_t triggered_ns;   /**< when, CLOCK_MONOTONIC */
+    uint64_t begin_ns, end_ns; /**< of its first and its last instance; LLMPERF_UNKNOWN: none is complete */
+    uint64_t units_asked, units, units_left_out; /**< instances: asked for; collected; begun while it opened or closed, and not collected */
+    uint64_t kernel_count, memory_count;         /**< kernels; copies and sets */
+    double wall_ms, busy_ms, idle_ms;            /**< sums over the collected instances, as in llmperf_iteration */
+    double kernel_ms, memory_ms;                 /**< sums of durations */
+    uint32_t process_id;
+    uint32_t reserved;
+} llmperf_window_stats;
+#define LLMPERF_WINDOW_STATS_INIT { sizeof(llmperf_window_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+
+/** One kernel, copy or set of a triggered window, by the region that launched it. */
+typedef struct llmperf_window_kernel {
+    size_t struct_size;
+    uint64_t window;         /**< number of the window */
+    const char *name;        /**< as llmperf_kernel_stats.name; "[others]": what found no row of its own behind the first 512 */
+    const char *region;      /**< path; NULL of "[others]" */
+    const char *captured_in; /**< as llmperf_kernel_stats.captured_in */
+    uint64_t calls;
+    double total_ms;
+    uint32_t kind;           /**< LLMPERF_ACTIVITY_… */
+    uint32_t process_id;
+} llmperf_window_kernel;
+#define LLMPERF_WINDOW_KERNEL_INIT { sizeof(llmperf_window_kernel), 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /** Where the FLOPs and bytes of a region come from. */
 enum {
@@ -209,19 +253,22 @@ typedef struct llmperf_capture_stats {
 
 #define LLMPERF_REGION_STATS_INIT \
     { sizeof(llmperf_region_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-      0, 0, 0, 0, 0, 0, 0 }
+      0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 #define LLMPERF_KERNEL_STATS_INIT { sizeof(llmperf_kernel_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 #define LLMPERF_OPERATOR_STATS_INIT { sizeof(llmperf_operator_stats), 0, 0, 0, 0, 0, 0 }
 
 /** Number of rows; rows are ordered: regions by path (parents first), kernels and operators by total time, largest first,
  * iterations by sequence (the newest LLMPERF_ITERATIONS_KEPT), their statistics by region, times before classes,
  * captures by launch region, device and capture region (parents first, layer2 before layer10),
+ * windows by process and number, their kernels by window, largest total first,
  * metrics by region, device, process, kernel (those of the region itself first), name and group. */
 LLMPERF_API size_t llmperf_profile_region_count(const llmperf_profile *profile);
 LLMPERF_API size_t llmperf_profile_kernel_count(const llmperf_profile *profile);
 LLMPERF_API size_t llmperf_profile_operator_count(const llmperf_profile *profile);
 LLMPERF_API size_t llmperf_profile_capture_count(const llmperf_profile *profile);
 LLMPERF_API size_t llmperf_profile_metric_count(const llmperf_profile *profile);
+LLMPERF_API size_t llmperf_profile_window_count(const llmperf_profile *profile);
+LLMPERF_API size_t llmperf_profile_window_kernel_count(const llmperf_profile *profile);
 LLMPERF_API size_t llmperf_profile_iteration_count(const llmperf_profile *profile);
 LLMPERF_API size_t llmperf_profile_iteration_stats_count(const llmperf_profile *profile);
 
@@ -232,6 +279,8 @@ LLMPERF_API int llmperf_profile_kernel(const llmperf_profile *profile, size_t in
 LLMPERF_API int llmperf_profile_operator(const llmperf_profile *profile, size_t index, llmperf_operator_stats *stats_out);
 LLMPERF_API int llmperf_profile_capture(const llmperf_profile *profile, size_t index, llmperf_capture_stats *stats_out);
 LLMPERF_API int llmperf_profile_metric(const llmperf_profile *profile, size_t index, llmperf_metric_stats *stats_out);
+LLMPERF_API int llmperf_profile_window(const llmperf_profile *profile, size_t index, llmperf_window_stats *stats_out);
+LLMPERF_API int llmperf_profile_window_kernel(const llmperf_profile *profile, size_t index, llmperf_window_kernel *kernel_out);
 LLMPERF_API int llmperf_profile_iteration(const llmperf_profile *profile, size_t index, llmperf_iteration *iteration_out);
 LLMPERF_API int llmperf_profile_iteration_stats(const llmperf_profile *profile, size_t index, llmperf_iteration_stats *stats_out);
 

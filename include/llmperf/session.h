@@ -67,9 +67,13 @@ typedef struct llmperf_session_options {
     /** For tier light: labels whose instances are sampled, with commas between them, at most 8; NULL: LLM@prefill,LLM@decode_step.
      * A program that opens none of them is sampled in windows of 20 ms. */
     const char *sample_regions;
+    /** For tier light: rules with semicolons between them, at most 8, such as "decode_step p99 above 30 ms for 2 s": while one holds,
+     * the next instances of the sampled regions are collected one and all, copies and sets too (docs/sampling.md). NULL:
+     * LLMPERF_RULES, else none. */
+    const char *rules;
 } llmperf_session_options;
 #define LLMPERF_SESSION_OPTIONS_INIT \
-    { sizeof(llmperf_session_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+    { sizeof(llmperf_session_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 typedef struct llmperf_session llmperf_session;
 
@@ -83,6 +87,10 @@ typedef struct llmperf_session llmperf_session;
  *         LLMPERF_SESSION_GRAPH_LEVEL, see there.
  * @threads any thread */
 LLMPERF_API int llmperf_session_start(const llmperf_session_options *options, llmperf_session **session_out);
+
+/** Are these rules of llmperf_session_options such that a session takes them?
+ * @return LLMPERF_OK; LLMPERF_EINVAL with what is wrong. @threads any thread */
+LLMPERF_API int llmperf_rules_check(const char *rules);
 
 /** Pay what the first session costs now: load CUPTI, subscribe, instrument. Best after the program's first CUDA call and before it
  * serves; a session may run or not.
@@ -129,9 +137,12 @@ typedef struct llmperf_session_state {
     uint64_t records_dropped;
     uint64_t regions_dropped;
     uint64_t launches_pending;  /**< of kernels and graphs, whose record has not come yet */
+    uint64_t windows;           /**< triggered so far (tier light, rules) */
+    uint32_t window_open;       /**< 1: one is on its way or open */
+    uint32_t reserved;
     double silent_ms;           /**< so long launches have been pending and nothing was reported; a kernel reports when it is over */
 } llmperf_session_state;
-#define LLMPERF_SESSION_STATE_INIT { sizeof(llmperf_session_state), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+#define LLMPERF_SESSION_STATE_INIT { sizeof(llmperf_session_state), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /** How the session does, without asking it: takes no lock and waits for nobody.
  *

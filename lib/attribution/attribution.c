@@ -126,7 +126,7 @@ static void add_range(struct lp_attribution *attribution, const struct lp_record
     atomic_store(&lp_path_get(record->node)->is_range, true);
     attribution->regions.truncated += truncated;
     attribution->sink.region(attribution->sink.context, record->node, truncated ? 0 : record->value,
-                             truncated);
+                             truncated, LP_WINDOW_NOT);
 }
 
 static void add_count(struct lp_attribution *attribution, uint32_t thread,
@@ -135,7 +135,8 @@ static void add_count(struct lp_attribution *attribution, uint32_t thread,
     const struct lp_attribution_sink *sink = &attribution->sink;
     const struct lp_open_region *region = lp_open_regions_top(&attribution->regions, thread);
 
-    sink->count(sink->context, record->node, record->detail, record->value);
+    sink->count(sink->context, record->node, record->detail, record->value,
+                region ? region->in_window : LP_WINDOW_NOT);
     if (region && region->is_unit && region->node == record->node)
         sink->units.count(sink->context, region->unit, record->detail, record->value);
 }

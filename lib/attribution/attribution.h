@@ -19,12 +19,20 @@
 /** Most units at once: a unit's slot is the low half of its id. */
 #define LP_UNIT_SLOTS 65536u
 
+/** How a region lies to triggered windows (tier light): what lies in one is no random sample. */
+enum lp_in_window {
+    LP_WINDOW_NOT,
+    LP_WINDOW_OUTERMOST, /* an instance that the window is made of */
+    LP_WINDOW_NESTED     /* a region in such an instance */
+};
+
 /** Takes the instances of stages that are followed one by one (units.h). An id may come again after
  * its unit is done. All NULL: nobody follows them. */
 struct lp_unit_sink {
-    /** `collected`: its device work is; sampling leaves others out. */
+    /** `collected`: its device work is; sampling leaves others out. `window`: the triggered window
+     * that it lies in; 0: none. */
     void (*begin)(void *context, uint32_t unit, uint32_t parent, uint32_t node, uint64_t begin_ns,
-                  bool collected);
+                  bool collected, uint32_t window);
     void (*count)(void *context, uint32_t unit, uint32_t quantity, uint64_t amount);
     /** `truncated`: its end was not seen. */
     void (*end)(void *context, uint32_t unit, uint64_t end_ns, bool truncated);
@@ -35,8 +43,11 @@ struct lp_unit_sink {
 /** Takes what attribution found out; batches are borrowed until the call returns. */
 struct lp_attribution_sink {
     void *context;
-    void (*region)(void *context, uint32_t node, uint64_t wall_ns, bool truncated);
-    void (*count)(void *context, uint32_t node, uint32_t quantity, uint64_t amount);
+    /** `window`: what of a triggered window it is. */
+    void (*region)(void *context, uint32_t node, uint64_t wall_ns, bool truncated,
+                   enum lp_in_window window);
+    void (*count)(void *context, uint32_t node, uint32_t quantity, uint64_t amount,
+                  enum lp_in_window window);
     void (*activities)(void *context, const struct lp_activity *activities, size_t count);
     struct lp_unit_sink units;
 };

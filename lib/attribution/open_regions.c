@@ -27,7 +27,8 @@ static void close_top(struct lp_open_regions *regions, lp_open_stack *stack, uin
         sink->units.end(sink->context, top.unit, end_ns, truncated);
         lp_units_end(&regions->units, top.unit, end_ns);
     }
-    sink->region(sink->context, top.node, truncated ? 0 : end_ns - top.begin_ns, truncated);
+    sink->region(sink->context, top.node, truncated ? 0 : end_ns - top.begin_ns, truncated,
+                 top.in_window);
 }
 
 /* An end whose begin is not on top: the records between were dropped with a full ring. */
@@ -40,7 +41,7 @@ static void end_region(struct lp_open_regions *regions, lp_open_stack *stack,
         at--;
     if (at == 0) {
         regions->truncated++;
-        sink->region(sink->context, record->node, 0, true);
+        sink->region(sink->context, record->node, 0, true, LP_WINDOW_NOT);
         return;
     }
     while (stack->count > at)
@@ -57,14 +58,33 @@ const struct lp_open_region *lp_open_regions_top(const struct lp_open_regions *r
     return stack && stack->count > 0 ? &stack->items[stack->count - 1] : NULL;
 }
 
+static bool is_left_out(uint16_t begin)
+{
+    return begin == LP_BEGIN_SKIPPED || begin == LP_BEGIN_LEFT_OUT;
+}
+
+static void find_window(struct lp_open_region *opened, const struct lp_open_region *around,
+                        const struct lp_record *record)
+{
+    bool own = record->detail == LP_BEGIN_TRIGGERED || record->detail == LP_BEGIN_LEFT_OUT;
+
+    opened->window = own ? (uint32_t)record->value : around ? around->window : 0;
+    if (opened->window != 0)
+        opened->in_window = around && around->window != 0 ? LP_WINDOW_NESTED : LP_WINDOW_OUTERMOST;
+}
+
 static void begin_region(struct lp_open_regions *regions, lp_open_stack *stack,
                          const struct lp_record *record, const struct lp_attribution_sink *sink)
 {
-    uint32_t parent = stack->count > 0 ? stack->items[stack->count - 1].unit : LP_UNIT_NONE;
-    struct lp_open_region opened = { record->time_ns, record->node, parent, false,
-                                     record->detail == LP_BEGIN_BEFORE };
+    const struct lp_open_region *around = stack->count > 0 ? &stack->items[stack->count - 1] : NULL;
+    uint32_t parent = around ? around->unit : LP_UNIT_NONE;
+    struct lp_open_region opened = { .begin_ns = record->time_ns,
+                                     .node = record->node,
+                                     .unit = parent,
+                                     .truncated = record->detail == LP_BEGIN_BEFORE };
 
-    regions->skipped |= record->detail == LP_BEGIN_SKIPPED;
+    find_window(&opened, around, record);
+    regions->skipped |= is_left_out(record->detail);
     /* What it did before collection started is not known: such a one is not followed. */
     if (sink->units.begin && !opened.truncated &&
         lp_path_kind(record->node) == LLMPERF_REGION_STAGE) {
@@ -76,7 +96,7 @@ static void begin_region(struct lp_open_regions *regions, lp_open_stack *stack,
         regions->failed = true;
     else if (opened.is_unit)
         sink->units.begin(sink->context, opened.unit, parent, record->node, record->time_ns,
-                          record->detail != LP_BEGIN_SKIPPED);
+                          !is_left_out(record->detail), opened.window);
 }
 
 void lp_open_regions_apply(struct lp_open_regions *regions, uint32_t thread,

@@ -10,7 +10,9 @@
 struct lp_open_region {
     uint64_t begin_ns;
     uint32_t node;
-    uint32_t unit; /* the innermost one it lies in; its own if is_unit */
+    uint32_t unit;   /* the innermost one it lies in; its own if is_unit */
+    uint32_t window; /* triggered window that it lies in; 0: none */
+    enum lp_in_window in_window;
     bool is_unit;
     bool truncated; /* it was open before collection started */
 };

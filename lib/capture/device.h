@@ -50,6 +50,13 @@ struct lp_device_options {
     bool watch_captures;    /* know of stream captures, for counters */
 };
 
+/** What a session that samples collects right now. */
+enum lp_collect {
+    LP_COLLECT_NOTHING,
+    LP_COLLECT_KERNELS, /* a sample */
+    LP_COLLECT_ALL      /* copies and sets too: a triggered window */
+};
+
 struct lp_device_source;
 
 struct lp_device_ops {
@@ -60,7 +67,7 @@ struct lp_device_ops {
     void (*pause)(struct lp_device_source *source);
     /** Switch records and launch callbacks on and off inside a session that samples; NULL: cannot.
      * @threads any thread */
-    void (*collect)(bool on);
+    void (*collect)(enum lp_collect what);
     /** Ask the driver for what is complete; `force` also for what is not. May block. Called with no
      * lock held. */
     void (*flush)(struct lp_device_source *source, bool force);

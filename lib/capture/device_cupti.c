@@ -33,6 +33,8 @@ static bool exceed_pool;           /* this CUPTI crashes on a NULL buffer: never
 static uint8_t launch_kinds[1024]; /* callback id -> enum lp_launch_kind */
 static uint16_t launch_calls[64];  /* callback ids of kernel and graph launches */
 static size_t launch_call_count;
+static uint16_t memory_calls[256]; /* of copies and sets */
+static size_t memory_call_count;
 static uint8_t graph_calls[1024]; /* callback id -> enum lp_graph_call */
 static bool watch_captures;       /* of the session that runs */
 static _Atomic int captures;      /* streams that are being captured */
@@ -196,10 +198,13 @@ static void list_calls(void)
 #define LAUNCH(kind, number, function) launch_kinds[number] = LP_LAUNCH_##kind;
     LP_CUPTI_LAUNCH_CALLS(LAUNCH)
 #undef LAUNCH
-    launch_call_count = 0;
+    launch_call_count = memory_call_count = 0;
     for (uint16_t id = 0; id < sizeof(launch_kinds); id++)
-        if (launch_kinds[id] && launch_kinds[id] != LP_LAUNCH_MEMORY &&
-            launch_call_count < sizeof(launch_calls) / sizeof(launch_calls[0]))
+        if (launch_kinds[id] == LP_LAUNCH_MEMORY &&
+            memory_call_count < sizeof(memory_calls) / sizeof(memory_calls[0]))
+            memory_calls[memory_call_count++] = id;
+        else if (launch_kinds[id] && launch_kinds[id] != LP_LAUNCH_MEMORY &&
+                 launch_call_count < sizeof(launch_calls) / sizeof(launch_calls[0]))
             launch_calls[launch_call_count++] = id;
 #define GRAPH(call, number, function) graph_calls[number] = LP_GRAPH_CALL_##call;
     LP_CUPTI_GRAPH_CALLS(GRAPH)
@@ -343,15 +348,34 @@ static void switch_launches(uint32_t on)
         cupti->EnableCallback(on, subscriber, LP_CUPTI_DOMAIN_DRIVER_API, launch_calls[i]);
 }
 
-static void collect(bool on)
+/* Seldom: a triggered window. */
+static void switch_memory(bool on)
 {
-    if (on) {
-        switch_launches(1);
-        cupti->ActivityEnable(LP_CUPTI_KIND_CONCURRENT_KERNEL);
-    } else {
+    for (size_t i = 0; i < memory_call_count && on; i++)
+        cupti->EnableCallback(1, subscriber, LP_CUPTI_DOMAIN_DRIVER_API, memory_calls[i]);
+    for (size_t i = 0; i < sizeof(memory_kinds) / sizeof(memory_kinds[0]); i++)
+        (on ? cupti->ActivityEnable : cupti->ActivityDisable)(memory_kinds[i]);
+    for (size_t i = 0; i < memory_call_count && !on; i++)
+        cupti->EnableCallback(0, subscriber, LP_CUPTI_DOMAIN_DRIVER_API, memory_calls[i]);
+}
+
+static _Atomic bool memory_on;
+
+static void collect(enum lp_collect what)
+{
+    if (what == LP_COLLECT_NOTHING) {
         cupti->ActivityDisable(LP_CUPTI_KIND_CONCURRENT_KERNEL);
+        if (atomic_exchange(&memory_on, false))
+            switch_memory(false);
         switch_launches(0);
+        return;
     }
+    switch_launches(1);
+    if (what == LP_COLLECT_ALL) {
+        atomic_store(&memory_on, true);
+        switch_memory(true);
+    }
+    cupti->ActivityEnable(LP_CUPTI_KIND_CONCURRENT_KERNEL);
 }
 
 static void flush(struct lp_device_source *head, bool force)

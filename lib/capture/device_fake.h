@@ -11,6 +11,9 @@
  * @param name  A string that lives as long as the session. @threads any thread */
 void lp_fake_launch(const char *name, uint32_t stream, uint64_t duration_ns);
 
+/** A copy, of which the session is told where it collects copies. @threads any thread */
+void lp_fake_copy(uint32_t stream, uint64_t duration_ns);
+
 /** From now on launches bring no records, as with a driver whose tracing is dead. @threads any
  * thread */
 void lp_fake_silence(bool on);

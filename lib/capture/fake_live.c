@@ -24,8 +24,9 @@ struct fake_record {
     const char *name;
     uint64_t start_ns, end_ns;
     uint32_t correlation, stream;
+    uint64_t kind; /* LLMPERF_ACTIVITY_… */
 };
-static_assert(sizeof(struct fake_record) == 32, "buffers are cut into records");
+static_assert(sizeof(struct fake_record) == 40, "buffers are cut into records");
 
 /* A thread's place for its buffer. Recycled with the buffer in it when the thread ends, never
  * freed. */
@@ -38,7 +39,7 @@ struct slot {
 
 struct live_source {
     struct lp_device_source head;
-    bool sampled;
+    bool sampled, memory_activities;
     struct lp_buffer *taken;
     uint64_t refused_before, nameless;
     struct lp_activity_batch batch;
@@ -47,6 +48,7 @@ struct live_source {
 /* Threads use all of this until the process is gone: static, never destroyed. */
 static struct lp_buffer_pool pool;
 static _Atomic bool running;
+static _Atomic bool copies; /* are collected too */
 static _Atomic bool silent;
 static _Atomic uint32_t last_correlation;
 static _Atomic uint64_t stream_free_ns[STREAMS];
@@ -153,11 +155,13 @@ static uint32_t next_correlation(void)
 }
 
 /* Under the slot's lock. */
-static void launch(struct slot *slot, const char *name, uint32_t stream, uint64_t duration_ns)
+static void launch(struct slot *slot, const char *name, uint8_t kind, uint32_t stream,
+                   uint64_t duration_ns)
 {
-    struct fake_record record = { name, 0, 0, next_correlation(), stream };
+    struct fake_record record = { name, 0, 0, next_correlation(), stream, kind };
 
-    lp_thread_launch(LP_LAUNCH_KERNEL, 0, record.correlation);
+    lp_thread_launch(kind == LLMPERF_ACTIVITY_KERNEL ? LP_LAUNCH_KERNEL : LP_LAUNCH_MEMORY, 0,
+                     record.correlation);
     record.start_ns = queue_on_stream(stream, duration_ns);
     record.end_ns = record.start_ns + duration_ns;
     if (!atomic_load(&silent))
@@ -166,16 +170,26 @@ static void launch(struct slot *slot, const char *name, uint32_t stream, uint64_
 
 /* One lock around the whole launch: a flush after pause() waits for launches under way, so none is
  * half in a session. */
-void lp_fake_launch(const char *name, uint32_t stream, uint64_t duration_ns)
+static void run(const char *name, uint8_t kind, uint32_t stream, uint64_t duration_ns)
 {
     struct slot *slot;
 
     if (!atomic_load(&running) || lp_capture_forked() || !(slot = find_slot()))
         return;
     pthread_mutex_lock(&slot->lock);
-    if (atomic_load(&running))
-        launch(slot, name, stream, duration_ns);
+    if (atomic_load(&running) && (kind == LLMPERF_ACTIVITY_KERNEL || atomic_load(&copies)))
+        launch(slot, name, kind, stream, duration_ns);
     pthread_mutex_unlock(&slot->lock);
+}
+
+void lp_fake_launch(const char *name, uint32_t stream, uint64_t duration_ns)
+{
+    run(name, LLMPERF_ACTIVITY_KERNEL, stream, duration_ns);
+}
+
+void lp_fake_copy(uint32_t stream, uint64_t duration_ns)
+{
+    run("[memcpy HtoD]", LLMPERF_ACTIVITY_MEMCPY, stream, duration_ns);
 }
 
 void lp_fake_silence(bool on)
@@ -185,7 +199,10 @@ void lp_fake_silence(bool on)
 
 static int start(struct lp_device_source *head)
 {
-    atomic_store(&running, !((struct live_source *)(void *)head)->sampled);
+    const struct live_source *source = (const struct live_source *)(const void *)head;
+
+    atomic_store(&copies, source->memory_activities && !source->sampled);
+    atomic_store(&running, !source->sampled);
     return 0;
 }
 
@@ -195,9 +212,10 @@ static void pause_source(struct lp_device_source *head)
     atomic_store(&running, false);
 }
 
-static void collect(bool on)
+static void collect(enum lp_collect what)
 {
-    atomic_store(&running, on);
+    atomic_store(&copies, what == LP_COLLECT_ALL);
+    atomic_store(&running, what != LP_COLLECT_NOTHING);
 }
 
 static void flush(struct lp_device_source *head, bool force)
@@ -239,7 +257,7 @@ static void decode_record(struct live_source *source, const struct fake_record *
     activity->name = name;
     activity->context = CONTEXT;
     activity->stream = record->stream;
-    activity->kind = LLMPERF_ACTIVITY_KERNEL;
+    activity->kind = (uint8_t)record->kind;
 }
 
 static int deliver(struct lp_device_source *head, const struct lp_device_sink *sink)
@@ -308,6 +326,7 @@ int lp_fake_live_open(const struct lp_device_options *options, struct lp_device_
     source->head.ops = &ops;
     source->head.names = options->names;
     source->sampled = options->sampled;
+    source->memory_activities = options->memory_activities;
     atomic_store(&running, false);
     discard(source);
     lp_buffer_pool_init(&pool, BUFFER_BYTES, options->pool_bytes);

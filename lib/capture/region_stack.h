@@ -23,13 +23,15 @@ static inline void lp_stack_open(struct lp_thread *thread, uint32_t node, uint32
 
     if (__builtin_expect(hook != NULL, 0))
         hook->begin(thread, node);
-    if (lp_thread_recording()) /* Before the push: a thread that joins an epoch here tells what was
-                                  open before. */
-        lp_thread_record(thread, LP_RECORD_REGION_BEGIN,
-                         atomic_load_explicit(&lp_sampler_on, memory_order_relaxed)
-                             ? lp_sampler_open(thread, node)
-                             : LP_BEGIN_NOW,
-                         node, 0);
+    if (lp_thread_recording()) { /* Before the push: a thread that joins an epoch here tells what
+                                    was open before. */
+        uint64_t value = 0;
+        uint16_t begin = atomic_load_explicit(&lp_sampler_on, memory_order_relaxed)
+                             ? lp_sampler_open(thread, node, &value)
+                             : LP_BEGIN_NOW;
+
+        lp_thread_record(thread, LP_RECORD_REGION_BEGIN, begin, node, value);
+    }
     thread->owner[thread->depth] = owner;
     thread->stack[thread->depth++] = node;
     thread->node = node;

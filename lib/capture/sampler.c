@@ -14,7 +14,8 @@
  * those in front of it do not count, those that count are awaited. */
 #define UNDER_WAY_US 1000
 
-#define ALL UINT32_MAX /* the collector's window */
+#define ALL       UINT32_MAX       /* the collector's window */
+#define TRIGGERED (UINT32_MAX - 1) /* the collector's too */
 
 /* Written between windows only, by the collector. */
 static struct {
@@ -23,12 +24,22 @@ static struct {
     _Atomic int32_t left; /* instances until the next one that is taken */
 } labels[LP_SAMPLER_LABELS];
 static size_t label_count;
-static void (*switch_records)(bool on);
+static void (*switch_records)(enum lp_collect what);
 
 _Atomic bool lp_sampler_on;
 static _Atomic uint32_t owner; /* of the window: a thread's index + 1 */
 static _Atomic bool all_count; /* every thread's launches do: records are on already, and still */
 static _Atomic uint64_t seen, random_state;
+
+/* The triggered window. One word, so that a thread takes an instance of it, and the collector sees
+ * that none is left or open, at one moment. */
+#define PLACES(number, left, open) ((uint64_t)(number) << 48 | (uint64_t)(left) << 24 | (open))
+#define NUMBER_OF(places)          ((uint32_t)((places) >> 48))
+#define LEFT_OF(places)            ((uint32_t)((places) >> 24) & 0xffffffu)
+#define OPEN_OF(places)            ((uint32_t)(places)&0xffffffu)
+static _Atomic uint64_t places;
+static _Atomic uint32_t wanted; /* its number, before it is open; 0: none is */
+static uint32_t wanted_units;   /* the collector's */
 
 /* Relaxed everywhere: a count more or less moves one sample. */
 static uint32_t next_random(void)
@@ -47,7 +58,7 @@ static int32_t next_distance(uint32_t every)
 }
 
 void lp_sampler_begin(const char *const *names, size_t count, uint32_t every,
-                      void (*collect)(bool on))
+                      void (*collect)(enum lp_collect what))
 {
     label_count = count < LP_SAMPLER_LABELS ? count : LP_SAMPLER_LABELS;
     for (size_t i = 0; i < label_count; i++) {
@@ -68,8 +79,10 @@ void lp_sampler_end(void)
     if (!atomic_exchange(&lp_sampler_on, false))
         return;
     atomic_store(&all_count, false);
+    atomic_store(&wanted, 0);
+    atomic_store(&places, 0);
     if (atomic_exchange(&owner, NOBODY) != NOBODY)
-        switch_records(false);
+        switch_records(LP_COLLECT_NOTHING);
 }
 
 void lp_sampler_set(size_t index, uint32_t every)
@@ -85,28 +98,28 @@ uint64_t lp_sampler_seen(void)
     return atomic_load_explicit(&seen, memory_order_relaxed);
 }
 
-static bool take_window(uint32_t who)
+static bool take_window(uint32_t who, enum lp_collect what)
 {
     uint32_t nobody = NOBODY;
 
     if (!atomic_compare_exchange_strong(&owner, &nobody, who))
         return false;
-    switch_records(true);
+    switch_records(what);
     if (atomic_load(&owner) == who)
         return true;
-    switch_records(false);
+    switch_records(LP_COLLECT_NOTHING);
     return false;
 }
 
 static void leave_window(uint32_t who)
 {
     if (atomic_compare_exchange_strong(&owner, &who, NOBODY))
-        switch_records(false);
+        switch_records(LP_COLLECT_NOTHING);
 }
 
 bool lp_sampler_open_all(void)
 {
-    if (!atomic_load(&lp_sampler_on) || !take_window(ALL))
+    if (!atomic_load(&lp_sampler_on) || !take_window(ALL, LP_COLLECT_KERNELS))
         return false;
     usleep(UNDER_WAY_US);
     atomic_store(&all_count, true);
@@ -120,44 +133,148 @@ void lp_sampler_close_all(void)
     leave_window(ALL);
 }
 
-static bool is_next(uint32_t node)
+/* The index of a node's label; label_count: it is not sampled. */
+static size_t find_label(uint32_t node)
 {
     const char *label = lp_path_get(node)->label;
+    size_t i = 0;
 
-    for (size_t i = 0; i < label_count; i++) {
-        if (strcmp(labels[i].label, label) != 0)
-            continue;
+    while (i < label_count && strcmp(labels[i].label, label) != 0)
+        i++;
+    if (i < label_count)
         atomic_fetch_add_explicit(&seen, 1, memory_order_relaxed);
-        if (atomic_fetch_sub_explicit(&labels[i].left, 1, memory_order_relaxed) > 1)
-            return false;
-        atomic_store_explicit(
-            &labels[i].left,
-            next_distance(atomic_load_explicit(&labels[i].every, memory_order_relaxed)),
-            memory_order_relaxed);
+    return i;
+}
+
+static bool is_next(size_t index)
+{
+    if (index == label_count ||
+        atomic_fetch_sub_explicit(&labels[index].left, 1, memory_order_relaxed) > 1)
+        return false;
+    atomic_store_explicit(
+        &labels[index].left,
+        next_distance(atomic_load_explicit(&labels[index].every, memory_order_relaxed)),
+        memory_order_relaxed);
+    return true;
+}
+
+void lp_sampler_trigger(uint32_t number, uint32_t units)
+{
+    wanted_units = units;
+    atomic_store(&wanted, number);
+}
+
+/* Instances are handed out once records are on for all threads, so each is collected whole. */
+static bool open_triggered(uint32_t number)
+{
+    if (!take_window(TRIGGERED, LP_COLLECT_ALL))
+        return false;
+    usleep(UNDER_WAY_US);
+    atomic_store(&places, PLACES(number, wanted_units, 0));
+    atomic_store(&wanted, 0);
+    return true;
+}
+
+bool lp_sampler_triggered(void)
+{
+    uint32_t number = atomic_load(&wanted);
+    uint64_t now;
+
+    if (!atomic_load(&lp_sampler_on))
+        return false;
+    if (number != 0) {
+        open_triggered(number);
         return true;
     }
+    now = atomic_load(&places);
+    if (NUMBER_OF(now) == 0)
+        return false;
+    if (LEFT_OF(now) > 0 || OPEN_OF(now) > 0)
+        return true;
+    leave_window(TRIGGERED);
+    atomic_store(&places, 0);
     return false;
 }
 
-uint16_t lp_sampler_open(struct lp_thread *thread, uint32_t node)
+void lp_sampler_cut(void)
 {
-    uint32_t window = atomic_load(&owner);
+    uint64_t now = atomic_load(&places);
+
+    atomic_store(&wanted, 0);
+    while (LEFT_OF(now) > 0 &&
+           !atomic_compare_exchange_weak(&places, &now, PLACES(NUMBER_OF(now), 0, OPEN_OF(now))))
+        ;
+}
+
+/* An instance begins while the window is open. */
+static uint16_t take_place(struct lp_thread *thread, uint64_t *number_out)
+{
+    uint64_t now = atomic_load(&places);
+
+    while (LEFT_OF(now) > 0) {
+        uint64_t next = PLACES(NUMBER_OF(now), LEFT_OF(now) - 1, OPEN_OF(now) + 1);
+
+        if (!atomic_compare_exchange_weak(&places, &now, next))
+            continue;
+        thread->window_depth = thread->depth + 1;
+        thread->window_number = NUMBER_OF(now);
+        *number_out = NUMBER_OF(now);
+        return LP_BEGIN_TRIGGERED;
+    }
+    *number_out = NUMBER_OF(now);
+    return NUMBER_OF(now) != 0 ? LP_BEGIN_LEFT_OUT : LP_BEGIN_SKIPPED;
+}
+
+static void leave_place(uint32_t number)
+{
+    uint64_t now = atomic_load(&places);
+
+    while (NUMBER_OF(now) == number && OPEN_OF(now) > 0 &&
+           !atomic_compare_exchange_weak(&places, &now, now - 1))
+        ;
+}
+
+/* While it opens or is open, nothing else is sampled: what is left out belongs to it. */
+static uint16_t open_in_triggered(struct lp_thread *thread, uint32_t node, uint32_t opening,
+                                  uint64_t *number_out)
+{
+    /* Only stages are followed one by one: others could not be told from a sample. */
+    if (find_label(node) == label_count || lp_path_kind(node) != LLMPERF_REGION_STAGE)
+        return LP_BEGIN_SKIPPED;
+    if (opening == 0)
+        return take_place(thread, number_out);
+    *number_out = opening;
+    return LP_BEGIN_LEFT_OUT;
+}
+
+uint16_t lp_sampler_open(struct lp_thread *thread, uint32_t node, uint64_t *value_out)
+{
+    uint32_t opening = atomic_load(&wanted), window = atomic_load(&owner);
 
     if (window == ALL) /* It may lie in it in part only. */
         return LP_BEGIN_SKIPPED;
-    if (thread->window_depth > 0 && window == thread->index + 1)
-        return 0;
+    if (thread->window_depth > 0 &&
+        (window == thread->index + 1 ||
+         (window == TRIGGERED && thread->window_number == NUMBER_OF(atomic_load(&places)))))
+        return LP_BEGIN_NOW;
     thread->window_depth = 0; /* A session that ended took the window away. */
-    if (!is_next(node) || !take_window(thread->index + 1))
+    if (opening != 0 || window == TRIGGERED)
+        return open_in_triggered(thread, node, opening, value_out);
+    if (!is_next(find_label(node)) || !take_window(thread->index + 1, LP_COLLECT_KERNELS))
         return LP_BEGIN_SKIPPED;
     thread->window_depth = thread->depth + 1;
-    return 0;
+    thread->window_number = 0;
+    return LP_BEGIN_NOW;
 }
 
 void lp_sampler_close(struct lp_thread *thread)
 {
     thread->window_depth = 0;
-    if (!lp_capture_forked()) /* The driver belongs to the parent. */
+    if (lp_capture_forked()) /* The driver belongs to the parent. */
+        return;
+    if (thread->window_number != 0)
+        leave_place(thread->window_number);
+    else
         leave_window(thread->index + 1);
 }
 

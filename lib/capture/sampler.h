@@ -2,7 +2,8 @@
 /** Collecting device activity for some instances of chosen regions only. A window is open while
  * such an instance is; one at a time in the process, and only what its own thread launches belongs
  * to it. Between windows the driver reports nothing, so that it costs nothing. The collector may
- * open a window for all threads instead, for programs that mark no such regions. */
+ * open a window for all threads instead, for programs that mark no such regions, or a triggered
+ * window, in which instances on all threads are collected one and all. */
 #ifndef LP_CAPTURE_SAMPLER_H
 #define LP_CAPTURE_SAMPLER_H
 
@@ -11,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/capture/device.h"
 #include "lib/capture/threads.h"
 
 #define LP_SAMPLER_LABELS 8u
@@ -21,7 +23,7 @@ extern _Atomic bool lp_sampler_on;
 /** Sample instances of these labels, the first one and then one of `every`, at random distances.
  * `collect` switches the driver's records on and off, from any thread. @threads collector only */
 void lp_sampler_begin(const char *const *labels, size_t count, uint32_t every,
-                      void (*collect)(bool on));
+                      void (*collect)(enum lp_collect what));
 
 /** Close what is open; everything is collected from now on as the source has it. */
 void lp_sampler_end(void);
@@ -36,8 +38,22 @@ uint64_t lp_sampler_seen(void);
 bool lp_sampler_open_all(void);
 void lp_sampler_close_all(void);
 
-/** A region begins on its thread: 0: it lies in a window of this thread; 2: it does not. */
-uint16_t lp_sampler_open(struct lp_thread *thread, uint32_t node);
+/** Collect the next `units` instances of the labels one and all, as window `number` (1 to
+ * LP_SAMPLER_WINDOWS): as soon as the instance that is collected now is over. Instances that begin
+ * meanwhile, and those behind the last, are left out until it is closed. @threads collector only */
+#define LP_SAMPLER_WINDOWS UINT16_MAX
+#define LP_SAMPLER_UNITS   1000u
+void lp_sampler_trigger(uint32_t number, uint32_t units);
+
+/** Open the triggered window if it can be by now, and close it once its instances are over. false:
+ * there is none, or it is closed now. @threads collector only */
+bool lp_sampler_triggered(void);
+
+/** No further instance belongs to the triggered window. @threads collector only */
+void lp_sampler_cut(void);
+
+/** A region begins on its thread: enum lp_begin; `*value_out` goes with it. */
+uint16_t lp_sampler_open(struct lp_thread *thread, uint32_t node, uint64_t *value_out);
 
 /** The region that opened this thread's window has ended. */
 void lp_sampler_close(struct lp_thread *thread);

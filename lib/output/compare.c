@@ -111,7 +111,8 @@ static int add_region(struct builder *builder, int side, const llmperf_region_st
         place->squares[side] += stats->wall_std_ms * stats->wall_std_ms * (more - 1);
     place->wall_ms[side] += stats->wall_sum_ms;
     place->instances[side] += stats->instances;
-    place->collected[side] += more * (1 - stats->skipped_fraction);
+    place->collected[side] +=
+        (more - (double)stats->window_instances) * (1 - stats->skipped_fraction);
     if (stats->depth == 0)
         builder->out->reference_ms[side][0] += stats->wall_sum_ms;
     return 0;

@@ -169,9 +169,11 @@ void lp_limits_clear(struct lp_limits *limits)
     limits->hardware = NULL;
 }
 
-static double work(uint64_t given)
+/* Of the instances that sampling chose from. */
+static double work(uint64_t given, uint64_t in_windows)
 {
-    return given == LLMPERF_UNKNOWN ? NAN : (double)given;
+    return given == LLMPERF_UNKNOWN || in_windows == LLMPERF_UNKNOWN ? NAN
+                                                                     : (double)(given - in_windows);
 }
 
 void lp_limits_apply(const struct lp_limits *limits, const llmperf_region_stats *region,
@@ -184,15 +186,17 @@ void lp_limits_apply(const struct lp_limits *limits, const llmperf_region_stats 
     bool whole = region->instances > 0 && region->truncated == 0 && region->wall_sum_ms > 0;
 
     *out = (llmperf_utilisation)LLMPERF_UTILISATION_INIT;
-    input.flops = work(region->flops) * collected;
-    input.bytes = work(region->bytes) * collected;
+    input.flops = work(region->flops, region->window_flops) * collected;
+    input.bytes = work(region->bytes, region->window_bytes) * collected;
     input.time_ms = device_known ? region->gpu_busy_ms : NAN;
     input.peak_tflops = limits ? limits->peak.value : NAN;
     input.bandwidth_gbs = limits ? limits->bandwidth.value : NAN;
     input.l2_mb = limits ? limits->l2.value : NAN;
-    input.steps = (double)(region->instances + region->truncated) * collected;
+    input.steps =
+        (double)(region->instances - region->window_instances + region->truncated) * collected;
     /* Device work may run on after its region ended: the host does not hold it up then. */
     if (whole && input.time_ms > 0)
-        input.busy_share = fmin(1, input.time_ms / (region->wall_sum_ms * collected));
+        input.busy_share =
+            fmin(1, input.time_ms / ((region->wall_sum_ms - region->window_ms) * collected));
     llmperf_utilisation_compute(&input, out);
 }

@@ -105,6 +105,7 @@ static void put_iteration(struct lp_metrics *metrics, const llmperf_iteration *i
                       lp_iteration_time(iteration, (enum lp_iteration_time)time),
                       LP_REASON_NO_SPAN);
     put_classes(metrics, iteration);
+    lp_json_count(json, "window", iteration->window > 0 ? iteration->window : LLMPERF_UNKNOWN);
     lp_json_close(json, '}');
 }
 

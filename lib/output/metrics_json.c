@@ -7,6 +7,7 @@
 #include "lib/output/metrics_put.h"
 #include "lib/output/output.h"
 #include "lib/output/measured.h"
+#include "lib/output/windows.h"
 #include "llmperf/activity.h"
 #include "llmperf/region.h"
 
@@ -94,6 +95,8 @@ static void put_region_work(struct lp_metrics *metrics, const struct lp_region_v
     lp_put_count(metrics, "flops", region->flops, LP_REASON_NOT_COUNTED);
     lp_put_count(metrics, "bytes", region->bytes, LP_REASON_NOT_COUNTED);
     lp_json_number(&metrics->json, "sampled_fraction", 1 - region->skipped_fraction);
+    lp_json_count(&metrics->json, "window_instances", region->window_instances);
+    lp_json_number(&metrics->json, "window_ms", region->window_ms);
     put_origin(metrics, "flops_origin", region->flops_origin);
     put_origin(metrics, "bytes_origin", region->bytes_origin);
     put_region_utilisation(metrics, view);
@@ -230,6 +233,7 @@ static void put_ledger(struct lp_metrics *metrics)
     lp_json_count(json, "records_late", ledger->records_late);
     lp_json_count(json, "graph_nodes_unmapped", ledger->graph_nodes_unmapped);
     lp_json_count(json, "kernels_outside_window", ledger->kernels_outside_window);
+    lp_json_count(json, "kernels_in_windows", ledger->kernels_in_windows);
     lp_put_count(metrics, "graphs_device_launchable", ledger->graphs_device_launchable,
                  LP_REASON_NOT_COLLECTED);
     lp_json_count(json, "regions_dropped", ledger->regions_dropped);
@@ -504,6 +508,7 @@ static int put_document(struct lp_metrics *metrics)
     put_classes(metrics);
     lp_metrics_rows_json(json, metrics->view.profile);
     lp_put_iterations(metrics);
+    lp_windows_json(json, metrics->view.profile);
     put_recommendations(metrics);
     put_ledger(metrics);
     put_aggregates(metrics);

@@ -8,6 +8,7 @@
 #include "lib/output/output.h"
 #include "lib/output/sections_md.h"
 #include "lib/output/tables_md.h"
+#include "lib/output/windows.h"
 
 /* Rows of the report's tables; the rest stands in operators.md and kernels.md. */
 #define TOP_OPERATORS 15
@@ -110,6 +111,7 @@ static void add_ledger_counts(const llmperf_ledger *ledger, struct lp_text *out)
     add_count(out, "… launched outside of regions", ledger->kernels_outside);
     add_count(out, "Kernels without a known launch", ledger->kernels_unattributed);
     add_count(out, "Kernels beside a sampling window", ledger->kernels_outside_window);
+    add_count(out, "Kernels of triggered windows", ledger->kernels_in_windows);
     add_count(out, "Launches without a kernel",
               counted ? ledger->launches_missing : LLMPERF_UNKNOWN);
     add_count(out, "Copy and set calls", counted ? ledger->memory_calls : LLMPERF_UNKNOWN);
@@ -225,6 +227,10 @@ static int add_sections(const struct lp_view *view, struct lp_text *out)
     lp_table_classes(view, out);
     lp_text_puts(out, "\n## Iterations\n\n");
     lp_iterations_md(view, out);
+    if (llmperf_profile_window_count(view->profile) > 0) {
+        lp_text_puts(out, "\n## Triggered windows\n\n");
+        lp_windows_md(view->profile, out);
+    }
     return 0;
 }
 

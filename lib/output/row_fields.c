@@ -44,6 +44,8 @@ static const struct lp_field_name region_fields[] = {
     { REGION(COUNT, flops) },
     { REGION(COUNT, bytes) },
     { REGION(NUMBER, skipped_fraction) },
+    { REGION(COUNT, window_instances) },
+    { REGION(NUMBER, window_ms) },
 };
 
 static const struct lp_field_name kernel_fields[] = {
@@ -88,6 +90,7 @@ static const struct lp_field_name ledger_fields[] = {
     { LEDGER(COUNT, regions_dropped) },      { LEDGER(COUNT, regions_truncated) },
     { LEDGER(COUNT, regions_unbalanced) },   { LEDGER(NUMBER, cupti_overhead_ms) },
     { LEDGER(NUMBER, sampled_fraction) },    { LEDGER(NUMBER, attributed_gpu_time_share) },
+    { LEDGER(COUNT, kernels_in_windows) },
 };
 
 static int get_region(const llmperf_profile *profile, size_t index, void *row)

@@ -8,7 +8,7 @@
 
 /** Kinds of host records. Values stand in recordings. */
 enum lp_record_kind {
-    LP_RECORD_REGION_BEGIN = 1, /* node opened; detail: enum lp_begin */
+    LP_RECORD_REGION_BEGIN = 1, /* node opened; detail: enum lp_begin, value: see there */
     LP_RECORD_REGION_END = 2,   /* node closed; detail 1: closed because its thread ended */
     LP_RECORD_COUNT = 3,        /* node, detail = quantity, value = amount */
     LP_RECORD_LAUNCH = 4,       /* node, detail = enum lp_launch_kind, value = correlation id,
@@ -25,8 +25,11 @@ enum lp_record_kind {
 /** How a region begins. Values stand in recordings. */
 enum lp_begin {
     LP_BEGIN_NOW = 0,
-    LP_BEGIN_BEFORE = 1, /* it was open before collection started */
-    LP_BEGIN_SKIPPED = 2 /* sampling leaves its device work out */
+    LP_BEGIN_BEFORE = 1,  /* it was open before collection started */
+    LP_BEGIN_SKIPPED = 2, /* sampling leaves its device work out */
+    /* It is of the triggered window whose number is the record's value: */
+    LP_BEGIN_TRIGGERED = 3, /* one of its instances */
+    LP_BEGIN_LEFT_OUT = 4   /* begun while the window opened or closed, and not collected */
 };
 
 /** What a launch call brings. Values stand in recordings. */

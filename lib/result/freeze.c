@@ -11,6 +11,7 @@
 #include "lib/result/profile_data.h"
 #include "lib/result/totals.h"
 #include "lib/result/verdict.h"
+#include "lib/result/windows.h"
 #include "llmperf/region.h"
 
 /* Sums of a path and all below it, on one device. */
@@ -18,14 +19,21 @@ struct device_sums {
     uint64_t kernel_ns, memcpy_ns, memset_ns, memcpy_bytes, kernels, memcpys, memsets;
 };
 
+/* What instances work on, by node. */
+struct work_table {
+    uint64_t (*quantities)[LP_QUANTITIES]; /* LLMPERF_UNKNOWN: not given */
+    uint8_t (*origins)[LP_QUANTITIES];     /* LLMPERF_WORK_… */
+    bool window;                           /* of instances in triggered windows */
+};
+
 struct freezer {
     struct lp_totals *totals;
     llmperf_profile *profile;
-    const char **paths;                    /* by node: its text in the profile */
-    struct device_sums *sums;              /* by device row */
-    uint64_t (*quantities)[LP_QUANTITIES]; /* by node, LLMPERF_UNKNOWN: not given */
-    uint8_t (*origins)[LP_QUANTITIES];     /* by node, LLMPERF_WORK_… */
-    double *fractions;                     /* by node: share of its host time with device work */
+    const char **paths;                  /* by node: its text in the profile */
+    struct device_sums *sums;            /* by device row */
+    struct work_table work, window_work; /* of all instances; of those in triggered windows */
+    double *window_ms;                   /* by node: host time in triggered windows */
+    double *fractions;                   /* by node: share of its host time with device work */
     uint32_t nodes, process_id;
     struct lp_text scratch;
 };
@@ -105,7 +113,7 @@ static void sum_devices(struct freezer *freezer)
 #define WORK_LOST UINT8_MAX
 
 /* What the program gave, else what the model told of every instance. */
-static void own_quantity(const struct lp_host_total *host, uint32_t q, uint64_t *value_out,
+static void own_quantity(const struct lp_host_work *host, uint32_t q, uint64_t *value_out,
                          uint8_t *origin_out)
 {
     bool work = q == LLMPERF_QUANTITY_FLOPS || q == LLMPERF_QUANTITY_BYTES;
@@ -123,26 +131,40 @@ static void own_quantity(const struct lp_host_total *host, uint32_t q, uint64_t 
 
 /* Did a stage run whose work nobody knows? What the model tells of the stage around it is then too
  * little. */
-static bool is_stage_with_work(const struct freezer *freezer, uint32_t node)
+static bool is_stage_with_work(const struct freezer *freezer, bool window, uint32_t node)
 {
-    return lp_path_kind(node) == LLMPERF_REGION_STAGE && node < freezer->totals->hosts.count &&
-           freezer->totals->hosts.items[node].wall.count > 0;
+    const struct lp_host_total *host =
+        node < freezer->totals->hosts.count ? &freezer->totals->hosts.items[node] : NULL;
+
+    return lp_path_kind(node) == LLMPERF_REGION_STAGE && host &&
+           (window ? host->window_instances : host->wall.count) > 0;
+}
+
+static const struct lp_host_work *host_work(const struct freezer *freezer, bool window,
+                                            uint32_t node)
+{
+    static const struct lp_host_work none = { { 0 }, 0, 0, 0, 0 };
+
+    if (node >= freezer->totals->hosts.count)
+        return &none;
+    return window ? &freezer->totals->hosts.items[node].window_work
+                  : &freezer->totals->hosts.items[node].work;
 }
 
 /* What a region does not give is the sum of what its children give; what the model tells of it is
  * without its children. */
-static void add_to_parent(struct freezer *freezer, uint32_t node, uint32_t q)
+static void add_to_parent(struct freezer *freezer, struct work_table *work, uint32_t node,
+                          uint32_t q)
 {
     uint32_t parent = lp_path_get(node)->parent;
-    uint64_t *above = &freezer->quantities[parent][q], below = freezer->quantities[node][q];
-    uint8_t *origin = &freezer->origins[parent][q], origin_below = freezer->origins[node][q];
-    bool given = parent < freezer->totals->hosts.count &&
-                 freezer->totals->hosts.items[parent].quantities[q] != 0;
+    uint64_t *above = &work->quantities[parent][q], below = work->quantities[node][q];
+    uint8_t *origin = &work->origins[parent][q], origin_below = work->origins[node][q];
+    bool given = host_work(freezer, work->window, parent)->quantities[q] != 0;
 
     if (given || *origin == WORK_LOST)
         return;
     if (below == LLMPERF_UNKNOWN) {
-        if (*origin == LLMPERF_WORK_MODEL && is_stage_with_work(freezer, node)) {
+        if (*origin == LLMPERF_WORK_MODEL && is_stage_with_work(freezer, work->window, node)) {
             *above = LLMPERF_UNKNOWN;
             *origin = WORK_LOST;
         }
@@ -154,24 +176,21 @@ static void add_to_parent(struct freezer *freezer, uint32_t node, uint32_t q)
 }
 
 /* A node's id is above its parent's. */
-static void sum_quantities(struct freezer *freezer)
+static void sum_quantities(struct freezer *freezer, struct work_table *work)
 {
-    static const struct lp_host_total none = { 0 };
-
     for (uint32_t node = 0; node < freezer->nodes; node++)
         for (uint32_t q = 0; q < LP_QUANTITIES; q++)
-            own_quantity(node < freezer->totals->hosts.count ? &freezer->totals->hosts.items[node]
-                                                             : &none,
-                         q, &freezer->quantities[node][q], &freezer->origins[node][q]);
+            own_quantity(host_work(freezer, work->window, node), q, &work->quantities[node][q],
+                         &work->origins[node][q]);
     for (uint32_t node = freezer->nodes; node-- > LP_PATH_OTHER + 1;)
         /* The work of no region is not the sum of all regions. */
         for (uint32_t q = 0; lp_path_get(node)->parent != LP_PATH_ROOT && q < LP_QUANTITIES; q++)
-            add_to_parent(freezer, node, q);
+            add_to_parent(freezer, work, node, q);
 }
 
 static uint32_t origin_of(const struct freezer *freezer, uint32_t node, uint32_t quantity)
 {
-    uint8_t origin = freezer->origins[node][quantity];
+    uint8_t origin = freezer->work.origins[node][quantity];
 
     return origin == WORK_LOST ? LLMPERF_WORK_UNKNOWN : origin;
 }
@@ -191,11 +210,11 @@ static int fill_names(struct freezer *freezer, llmperf_region_stats *stats, uint
     stats->depth = node == LP_PATH_ROOT ? 0 : path->depth - 1;
     stats->kind = node == LP_PATH_ROOT ? LLMPERF_REGION_OPERATOR : lp_path_kind(node);
     stats->process_id = freezer->process_id;
-    stats->tokens = freezer->quantities[node][LLMPERF_QUANTITY_TOKENS];
-    stats->sequences = freezer->quantities[node][LLMPERF_QUANTITY_SEQUENCES];
-    stats->context = freezer->quantities[node][LLMPERF_QUANTITY_CONTEXT];
-    stats->flops = freezer->quantities[node][LLMPERF_QUANTITY_FLOPS];
-    stats->bytes = freezer->quantities[node][LLMPERF_QUANTITY_BYTES];
+    stats->tokens = freezer->work.quantities[node][LLMPERF_QUANTITY_TOKENS];
+    stats->sequences = freezer->work.quantities[node][LLMPERF_QUANTITY_SEQUENCES];
+    stats->context = freezer->work.quantities[node][LLMPERF_QUANTITY_CONTEXT];
+    stats->flops = freezer->work.quantities[node][LLMPERF_QUANTITY_FLOPS];
+    stats->bytes = freezer->work.quantities[node][LLMPERF_QUANTITY_BYTES];
     stats->flops_origin = origin_of(freezer, node, LLMPERF_QUANTITY_FLOPS);
     stats->bytes_origin = origin_of(freezer, node, LLMPERF_QUANTITY_BYTES);
     return stats->path && stats->label ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
@@ -222,6 +241,12 @@ static void fill_wall(llmperf_region_stats *stats, const struct lp_host_total *h
     stats->wall_p99_ms = lp_distribution_quantile(&host->wall, 0.99);
 }
 
+/* Host time of the instances whose device work is in the row. */
+static double sampled_ms(const llmperf_region_stats *stats)
+{
+    return (stats->wall_sum_ms - stats->window_ms) * (1 - stats->skipped_fraction);
+}
+
 /* The root stands for work with no region open: only what was launched there counts, not the sum of
  * all regions. */
 static void fill_device(struct freezer *freezer, llmperf_region_stats *stats, uint32_t row)
@@ -246,8 +271,7 @@ static void fill_device(struct freezer *freezer, llmperf_region_stats *stats, ui
     stats->memset_count = sums.memsets;
     stats->memcpy_bytes = sums.memcpy_bytes;
     if (stats->instances > 0 && stats->truncated == 0)
-        stats->idle_ms =
-            fmax(stats->wall_sum_ms * (1 - stats->skipped_fraction) - stats->gpu_busy_ms, 0);
+        stats->idle_ms = fmax(sampled_ms(stats) - stats->gpu_busy_ms, 0);
 }
 
 /* Without device rows: in a session that saw a device, no work is a known 0; without a device, and
@@ -262,12 +286,33 @@ static void fill_no_device(struct freezer *freezer, llmperf_region_stats *stats,
     stats->gpu_busy_ms = stats->exclusive_gpu_busy_ms = stats->kernel_ms =
         stats->exclusive_kernel_ms = nothing;
     stats->memcpy_ms = stats->memset_ms = nothing;
-    stats->idle_ms = isnan(nothing) || stats->truncated > 0
-                         ? NAN
-                         : stats->wall_sum_ms * (1 - stats->skipped_fraction);
+    stats->idle_ms = isnan(nothing) || stats->truncated > 0 ? NAN : sampled_ms(stats);
     if (isnan(nothing))
         stats->kernel_count = stats->memcpy_count = stats->memset_count = stats->memcpy_bytes =
             LLMPERF_UNKNOWN;
+}
+
+/* Amounts that are nowhere given in windows are 0 there if they are given at all. */
+static uint64_t window_amount(const struct freezer *freezer, uint32_t node, uint32_t quantity)
+{
+    uint64_t amount = freezer->window_work.quantities[node][quantity];
+
+    if (freezer->work.quantities[node][quantity] == LLMPERF_UNKNOWN)
+        return LLMPERF_UNKNOWN;
+    if (amount == LLMPERF_UNKNOWN && freezer->window_work.origins[node][quantity] == WORK_LOST)
+        return LLMPERF_UNKNOWN;
+    return amount == LLMPERF_UNKNOWN ? 0 : amount;
+}
+
+static void fill_window(const struct freezer *freezer, llmperf_region_stats *stats, uint32_t node)
+{
+    const struct lp_host_total *host =
+        node < freezer->totals->hosts.count ? &freezer->totals->hosts.items[node] : NULL;
+
+    stats->window_instances = host ? host->window_instances : 0;
+    stats->window_ms = freezer->window_ms[node];
+    stats->window_flops = window_amount(freezer, node, LLMPERF_QUANTITY_FLOPS);
+    stats->window_bytes = window_amount(freezer, node, LLMPERF_QUANTITY_BYTES);
 }
 
 static int add_region_row(struct freezer *freezer, uint32_t node, uint32_t row)
@@ -281,6 +326,7 @@ static int add_region_row(struct freezer *freezer, uint32_t node, uint32_t row)
     fill_wall(&region.stats, host);
     region.stats.idle_ms = NAN;
     region.stats.skipped_fraction = 1 - freezer->fractions[node];
+    fill_window(freezer, &region.stats, node);
     if (row == LP_HASHMAP_NONE)
         fill_no_device(freezer, &region.stats, node);
     else
@@ -297,7 +343,7 @@ static bool has_host_facts(const struct freezer *freezer, uint32_t node)
     bool any = host && (host->wall.count > 0 || host->truncated > 0);
 
     for (uint32_t q = 0; host && !any && q < LP_QUANTITIES; q++)
-        any = host->quantities[q] != 0;
+        any = host->work.quantities[q] != 0;
     return any;
 }
 
@@ -394,6 +440,22 @@ static void fill_fractions(struct freezer *freezer)
             freezer->fractions[node] = totals->sampled_share;
 }
 
+/* Of regions around triggered instances: the time of these. */
+static void sum_window_ms(struct freezer *freezer)
+{
+    const struct lp_totals *totals = freezer->totals;
+
+    for (uint32_t node = 0; node < totals->hosts.count && node < freezer->nodes; node++) {
+        const struct lp_host_total *host = &totals->hosts.items[node];
+        uint32_t above = node;
+
+        freezer->window_ms[node] += to_ms(host->window_ns);
+        while (host->window_outer_ns > 0 && above > LP_PATH_OTHER &&
+               (above = lp_path_get(above)->parent) != LP_PATH_ROOT)
+            freezer->window_ms[above] += to_ms(host->window_outer_ns);
+    }
+}
+
 static int fill_profile(struct freezer *freezer)
 {
     struct lp_totals *totals = freezer->totals;
@@ -401,8 +463,11 @@ static int fill_profile(struct freezer *freezer)
 
     lp_totals_settle(totals);
     sum_devices(freezer);
-    sum_quantities(freezer);
+    sum_quantities(freezer, &freezer->work);
+    sum_quantities(freezer, &freezer->window_work);
+    sum_window_ms(freezer);
     fill_fractions(freezer);
+    freezer->profile->ledger.kernels_in_windows = lp_windows_kernels(&totals->iterations.windows);
     freezer->profile->ledger.records_late = lp_totals_late(totals);
     if ((status = add_regions(freezer)) < 0 || (status = add_busy_fact(freezer)) < 0 ||
         (status = add_range_note(freezer)) < 0)
@@ -413,6 +478,9 @@ static int fill_profile(struct freezer *freezer)
     if ((status =
              lp_iterations_freeze(&totals->iterations, &totals->classifier, freezer->profile)) < 0)
         return status;
+    if ((status = lp_windows_freeze(&totals->iterations.windows, totals->names, freezer->process_id,
+                                    freezer->profile)) < 0)
+        return status;
     if (lp_totals_failed(totals) &&
         (status =
              lp_profile_add_problem(freezer->profile, "memory ran out: totals are too small")) < 0)
@@ -421,6 +489,19 @@ static int fill_profile(struct freezer *freezer)
         return lp_error(LLMPERF_ENOMEM, "out of memory");
     return (status = lp_profile_judge(freezer->profile)) < 0 ? status
                                                              : lp_profile_finish(freezer->profile);
+}
+
+static bool make_table(const struct freezer *freezer, struct work_table *work)
+{
+    work->quantities = calloc(freezer->nodes, sizeof(*work->quantities));
+    work->origins = calloc(freezer->nodes, sizeof(*work->origins));
+    return work->quantities && work->origins;
+}
+
+static void clear_table(struct work_table *work)
+{
+    free(work->quantities);
+    free(work->origins);
 }
 
 int lp_totals_freeze(struct lp_totals *totals, const llmperf_ledger *ledger, uint32_t process_id,
@@ -434,11 +515,11 @@ int lp_totals_freeze(struct lp_totals *totals, const llmperf_ledger *ledger, uin
 
     freezer.paths = calloc(freezer.nodes, sizeof(*freezer.paths));
     freezer.sums = calloc(totals->devices.count + 1, sizeof(*freezer.sums));
-    freezer.quantities = calloc(freezer.nodes, sizeof(*freezer.quantities));
-    freezer.origins = calloc(freezer.nodes, sizeof(*freezer.origins));
     freezer.fractions = calloc(freezer.nodes, sizeof(*freezer.fractions));
-    if (freezer.profile && freezer.paths && freezer.sums && freezer.quantities && freezer.origins &&
-        freezer.fractions) {
+    freezer.window_ms = calloc(freezer.nodes, sizeof(*freezer.window_ms));
+    freezer.window_work.window = true;
+    if (freezer.profile && freezer.paths && freezer.sums && make_table(&freezer, &freezer.work) &&
+        make_table(&freezer, &freezer.window_work) && freezer.fractions && freezer.window_ms) {
         freezer.profile->ledger = *ledger;
         status = fill_profile(&freezer);
     } else {
@@ -446,9 +527,10 @@ int lp_totals_freeze(struct lp_totals *totals, const llmperf_ledger *ledger, uin
     }
     free(freezer.paths);
     free(freezer.sums);
-    free(freezer.quantities);
-    free(freezer.origins);
+    clear_table(&freezer.work);
+    clear_table(&freezer.window_work);
     free(freezer.fractions);
+    free(freezer.window_ms);
     lp_text_clear(&freezer.scratch);
     if (status < 0)
         llmperf_profile_free(freezer.profile);

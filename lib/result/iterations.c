@@ -44,7 +44,7 @@ static struct lp_unit_work *make_work(struct lp_iterations *iterations, uint32_t
 }
 
 void lp_iterations_begin(struct lp_iterations *iterations, uint32_t unit, uint32_t parent,
-                         uint32_t node, uint64_t begin_ns, bool collected)
+                         uint32_t node, uint64_t begin_ns, bool collected, uint32_t window)
 {
     struct lp_unit_work *work = make_work(iterations, unit), fresh = { .unit = unit };
 
@@ -56,9 +56,23 @@ void lp_iterations_begin(struct lp_iterations *iterations, uint32_t unit, uint32
     fresh.node = node;
     fresh.begin_ns = begin_ns;
     fresh.collected = collected;
+    fresh.window = window;
+    if (window != 0 && !lp_windows_make(&iterations->windows, window))
+        iterations->failed = true;
     fresh.spans.items = work->spans.items;
     fresh.spans.capacity = work->spans.capacity;
     *work = fresh;
+}
+
+struct lp_window_total *lp_iterations_window(struct lp_iterations *iterations,
+                                             const struct lp_activity *activity)
+{
+    const struct lp_unit_work *work;
+
+    if (iterations->windows.count == 0)
+        return NULL;
+    work = find_work(iterations, activity->unit);
+    return work && work->window ? lp_windows_find(&iterations->windows, work->window) : NULL;
 }
 
 void lp_iterations_count(struct lp_iterations *iterations, uint32_t unit, uint32_t quantity,
@@ -216,6 +230,7 @@ static llmperf_iteration make_row(const struct lp_unit_work *work, const char *p
     row.flops = known(work->quantities[LLMPERF_QUANTITY_FLOPS]);
     row.bytes = known(work->quantities[LLMPERF_QUANTITY_BYTES]);
     row.wall_ms = to_ms(work->end_ns - work->begin_ns);
+    row.window = work->collected ? work->window : 0;
     fill_device(&row, work, with_device);
     return row;
 }
@@ -257,32 +272,50 @@ static int add_to_stage(struct lp_stage_total *stage, const struct lp_unit_work 
     return status;
 }
 
-void lp_iterations_done(struct lp_iterations *iterations, uint32_t unit, bool with_device)
+/* What lies in a triggered window is no random sample: its device times stay out of the spread. */
+static int count_unit(struct lp_iterations *iterations, struct lp_stage_total *stage,
+                      const struct lp_unit_work *work, bool with_device)
+{
+    uint64_t wall_ns = work->end_ns - work->begin_ns;
+
+    if (work->window != 0) {
+        stage->window_units++;
+        stage->window_ns += wall_ns;
+        lp_window_unit(lp_windows_find(&iterations->windows, work->window),
+                       &(struct lp_window_unit){ work->begin_ns, work->end_ns, work->busy_ns,
+                                                 work->idle_launch_ns + work->idle_wait_ns,
+                                                 work->collected });
+    } else if (work->collected) {
+        stage->collected++;
+        stage->collected_ns += wall_ns;
+        stage->activities += work->activities;
+    }
+    return add_to_stage(stage, work, with_device && work->window == 0);
+}
+
+bool lp_iterations_done(struct lp_iterations *iterations, uint32_t unit, bool with_device,
+                        uint32_t *node_out, llmperf_iteration *row_out)
 {
     struct lp_unit_work *work = find_work(iterations, unit);
     struct lp_stage_total *stage;
-    llmperf_iteration row;
 
     if (!work)
-        return;
+        return false;
     work->unit = 0;
     if (work->truncated || work->end_ns < work->begin_ns)
-        return;
+        return false;
     fold_spans(work, work->spans.count);
     if (!(stage = find_stage(iterations, work->node))) {
         iterations->failed = true;
-        return;
+        return false;
     }
-    if (work->collected) {
-        stage->collected++;
-        stage->collected_ns += work->end_ns - work->begin_ns;
-        stage->activities += work->activities;
-    }
-    with_device = with_device && work->collected;
-    row = make_row(work, stage->path, ++iterations->sequence, with_device);
-    lp_iteration_ring_put(iterations->recent, &row);
-    if (add_to_stage(stage, work, with_device) < 0)
+    with_device = (with_device || work->window != 0) && work->collected;
+    *node_out = work->node;
+    *row_out = make_row(work, stage->path, ++iterations->sequence, with_device);
+    lp_iteration_ring_put(iterations->recent, row_out);
+    if (count_unit(iterations, stage, work, with_device) < 0)
         iterations->failed = true;
+    return true;
 }
 
 void lp_iterations_clear(struct lp_iterations *iterations)
@@ -305,6 +338,7 @@ void lp_iterations_clear(struct lp_iterations *iterations)
         }
     }
     lp_vector_clear(&iterations->works);
+    lp_windows_clear(&iterations->windows);
     lp_vector_clear(&iterations->stages);
     free(iterations->recent);
     lp_hashmap_clear(&iterations->stage_rows);

@@ -10,6 +10,7 @@
 #include "lib/result/distribution.h"
 #include "lib/result/iteration_ring.h"
 #include "lib/result/result.h"
+#include "lib/result/windows.h"
 
 /** A piece of device work, and when its launch was called. */
 struct lp_span {
@@ -19,6 +20,7 @@ struct lp_span {
 /** What is known of an instance while it is followed. */
 struct lp_unit_work {
     uint32_t unit, parent, node;
+    uint32_t window; /* triggered window that it lies in; 0: none */
     bool truncated;
     bool collected; /* its device work is */
     uint64_t begin_ns, end_ns;
@@ -46,8 +48,10 @@ struct lp_stage_total {
     uint32_t node;
     char *path;
     struct lp_distribution times[LP_STAGE_TIMES];
-    uint64_t collected, collected_ns; /* instances with their device work, and their wall time */
-    uint64_t activities;              /* of these */
+    /* Instances with their device work, their wall time and activities; not of triggered windows.
+     */
+    uint64_t collected, collected_ns, activities;
+    uint64_t window_units, window_ns; /* instances that lie in triggered windows */
     struct lp_distribution *classes[LLMPERF_ITERATION_CLASSES]; /* NULL: did not run */
 };
 
@@ -56,6 +60,7 @@ struct lp_iterations {
     LP_VECTOR(struct lp_stage_total) stages;
     struct lp_hashmap stage_rows; /* by node */
     struct lp_iteration_ring *recent;
+    struct lp_windows windows;
     uint64_t sequence; /* of the newest */
     uint64_t late;     /* activities of units that were done */
     bool failed;
@@ -65,7 +70,7 @@ struct lp_iterations {
 int lp_iterations_init(struct lp_iterations *iterations);
 
 void lp_iterations_begin(struct lp_iterations *iterations, uint32_t unit, uint32_t parent,
-                         uint32_t node, uint64_t begin_ns, bool collected);
+                         uint32_t node, uint64_t begin_ns, bool collected, uint32_t window);
 void lp_iterations_count(struct lp_iterations *iterations, uint32_t unit, uint32_t quantity,
                          uint64_t amount);
 
@@ -76,8 +81,20 @@ struct lp_unit_work *lp_iterations_end(struct lp_iterations *iterations, uint32_
 void lp_iterations_add(struct lp_iterations *iterations, const struct lp_activity *activity,
                        uint8_t kernel_class);
 
-/** A unit is complete: it becomes an iteration. `with_device`: device times mean something. */
-void lp_iterations_done(struct lp_iterations *iterations, uint32_t unit, bool with_device);
+/** A unit is complete: it becomes an iteration. `with_device`: device times mean something. false:
+ * it was cut. */
+bool lp_iterations_done(struct lp_iterations *iterations, uint32_t unit, bool with_device,
+                        uint32_t *node_out, llmperf_iteration *row_out);
+
+/** The triggered window that an activity belongs to; NULL: none. */
+struct lp_window_total *lp_iterations_window(struct lp_iterations *iterations,
+                                             const struct lp_activity *activity);
+
+/** Wall time of the instances that sampling chose from: those outside of triggered windows. */
+static inline uint64_t lp_stage_sampled_ns(const struct lp_stage_total *stage)
+{
+    return stage->times[LP_STAGE_WALL].sum_ns - stage->window_ns;
+}
 
 /** Share of the host time of each path whose device work was collected. `sampled` false: all of it.
  * Else that of the stage it lies in, or of the stages that lie in it together; 0 of neither. */

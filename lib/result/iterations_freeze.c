@@ -129,9 +129,8 @@ static void pass_down(const struct lp_iterations *iterations, double *fractions,
 
         if (fractions[lp_path_get(node)->parent] > 0)
             fractions[node] = fractions[lp_path_get(node)->parent];
-        else if (stage && is_sampled(stage) && stage->times[LP_STAGE_WALL].sum_ns > 0)
-            fractions[node] =
-                (double)stage->collected_ns / (double)stage->times[LP_STAGE_WALL].sum_ns;
+        else if (stage && is_sampled(stage) && lp_stage_sampled_ns(stage) > 0)
+            fractions[node] = (double)stage->collected_ns / (double)lp_stage_sampled_ns(stage);
     }
 }
 
@@ -149,7 +148,7 @@ static void pass_up(const struct lp_iterations *iterations, double *fractions, u
         if (above != node || !is_sampled(stage))
             continue;
         collected_ns += stage->collected_ns;
-        all_ns += stage->times[LP_STAGE_WALL].sum_ns;
+        all_ns += lp_stage_sampled_ns(stage);
     }
     if (all_ns > 0)
         fractions[node] = (double)collected_ns / (double)all_ns;
@@ -178,7 +177,7 @@ double lp_iterations_fraction(const struct lp_iterations *iterations)
         if (!is_sampled(stage))
             continue;
         collected_ns += stage->collected_ns;
-        all_ns += stage->times[LP_STAGE_WALL].sum_ns;
+        all_ns += lp_stage_sampled_ns(stage);
     }
     return all_ns > 0 ? (double)collected_ns / (double)all_ns : 0;
 }

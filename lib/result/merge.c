@@ -101,6 +101,32 @@ static int add_iteration(struct merger *merger, const llmperf_iteration *from)
                                           : out_of_memory();
 }
 
+static int add_window(struct merger *merger, const llmperf_window_stats *from)
+{
+    llmperf_window_stats row = *from;
+    int status = merged_process(merger, from->process_id, &row.process_id);
+
+    if (status < 0)
+        return status;
+    return copy_text(merger, &row.rule) && copy_text(merger, &row.region) &&
+                   copy_text(merger, &row.quantity) && copy_text(merger, &row.unit)
+               ? lp_vector_push(&merger->out->windows, row)
+               : out_of_memory();
+}
+
+static int add_window_kernel(struct merger *merger, const llmperf_window_kernel *from)
+{
+    llmperf_window_kernel row = *from;
+    int status = merged_process(merger, from->process_id, &row.process_id);
+
+    if (status < 0)
+        return status;
+    return copy_text(merger, &row.name) && copy_text(merger, &row.region) &&
+                   copy_text(merger, &row.captured_in)
+               ? lp_vector_push(&merger->out->window_kernels, row)
+               : out_of_memory();
+}
+
 /* Ledgers */
 
 static uint64_t add_counts(uint64_t a, uint64_t b)
@@ -157,6 +183,7 @@ static void add_ledger(llmperf_ledger *sum, const llmperf_profile *part, double 
         add_counts(sum->graphs_device_launchable, more->graphs_device_launchable);
     sum->kernels_outside_window =
         add_counts(sum->kernels_outside_window, more->kernels_outside_window);
+    sum->kernels_in_windows = add_counts(sum->kernels_in_windows, more->kernels_in_windows);
     sum->cupti_overhead_ms = add_known(sum->cupti_overhead_ms, more->cupti_overhead_ms);
     sum->sampled_fraction = fmin(sum->sampled_fraction, more->sampled_fraction);
     if (isnan(sum->attributed_gpu_time_share))
@@ -270,6 +297,10 @@ static int add_part(struct merger *merger, const llmperf_profile *part, double d
         status = lp_merge_spread(&merger->rows, merger->out, &part->iteration_stats.items[i]);
     for (size_t i = 0; keep && i < part->iterations.count && status == 0; i++)
         status = add_iteration(merger, &part->iterations.items[i]);
+    for (size_t i = 0; i < part->windows.count && status == 0; i++)
+        status = add_window(merger, &part->windows.items[i]);
+    for (size_t i = 0; i < part->window_kernels.count && status == 0; i++)
+        status = add_window_kernel(merger, &part->window_kernels.items[i]);
     for (size_t i = 0; i < part->metrics.count && status == 0; i++)
         status = add_metric(merger, &part->metrics.items[i]);
     if (status == 0 && (status = add_lines(merger, part)) == 0)

@@ -35,6 +35,8 @@ void llmperf_profile_free(llmperf_profile *profile)
     lp_hashmap_clear(&profile->metric_rows);
     lp_vector_clear(&profile->iterations);
     lp_vector_clear(&profile->iteration_stats);
+    lp_vector_clear(&profile->windows);
+    lp_vector_clear(&profile->window_kernels);
     lp_vector_clear(&profile->problems);
     lp_vector_clear(&profile->notes);
     lp_vector_clear(&profile->facts);
@@ -336,6 +338,31 @@ static int compare_iteration_stats(const void *left, const void *right)
     return order ? order : strcmp(a->quantity, b->quantity);
 }
 
+static int compare_windows(const void *left, const void *right)
+{
+    const llmperf_window_stats *a = left, *b = right;
+    int order = (a->process_id > b->process_id) - (a->process_id < b->process_id);
+
+    return order ? order : (a->number > b->number) - (a->number < b->number);
+}
+
+/* By window, largest total first. */
+static int compare_window_kernels(const void *left, const void *right)
+{
+    const llmperf_window_kernel *a = left, *b = right;
+    int order = (a->process_id > b->process_id) - (a->process_id < b->process_id);
+
+    if (!order)
+        order = (a->window > b->window) - (a->window < b->window);
+    if (!order)
+        order = compare_times(a->total_ms, b->total_ms);
+    if (!order)
+        order = strcmp(a->name, b->name);
+    if (!order)
+        order = lp_compare_text(a->region, b->region);
+    return order ? order : lp_compare_text(a->captured_in, b->captured_in);
+}
+
 #define SORT(list, compare)                                                                        \
     do {                                                                                           \
         if ((list).count > 0)                                                                      \
@@ -354,6 +381,8 @@ int lp_profile_finish(llmperf_profile *profile)
     SORT(profile->kernels, compare_kernels);
     SORT(profile->iterations, compare_iterations);
     SORT(profile->iteration_stats, compare_iteration_stats);
+    SORT(profile->windows, compare_windows);
+    SORT(profile->window_kernels, compare_window_kernels);
     if ((status = make_operators(profile)) < 0)
         return status;
     SORT(profile->operators, compare_operators);
@@ -375,6 +404,16 @@ size_t llmperf_profile_kernel_count(const llmperf_profile *profile)
 size_t llmperf_profile_operator_count(const llmperf_profile *profile)
 {
     return profile ? profile->operators.count : 0;
+}
+
+size_t llmperf_profile_window_count(const llmperf_profile *profile)
+{
+    return profile ? profile->windows.count : 0;
+}
+
+size_t llmperf_profile_window_kernel_count(const llmperf_profile *profile)
+{
+    return profile ? profile->window_kernels.count : 0;
 }
 
 size_t llmperf_profile_iteration_count(const llmperf_profile *profile)
@@ -447,6 +486,27 @@ int llmperf_profile_operator(const llmperf_profile *profile, size_t index,
     return status < 0
                ? status
                : lp_copy_struct(stats_out, &profile->operators.items[index], sizeof(*stats_out));
+}
+
+int llmperf_profile_window(const llmperf_profile *profile, size_t index,
+                           llmperf_window_stats *stats_out)
+{
+    int status = check_row(profile, index, llmperf_profile_window_count(profile), stats_out);
+
+    return status < 0
+               ? status
+               : lp_copy_struct(stats_out, &profile->windows.items[index], sizeof(*stats_out));
+}
+
+int llmperf_profile_window_kernel(const llmperf_profile *profile, size_t index,
+                                  llmperf_window_kernel *kernel_out)
+{
+    int status =
+        check_row(profile, index, llmperf_profile_window_kernel_count(profile), kernel_out);
+
+    return status < 0 ? status
+                      : lp_copy_struct(kernel_out, &profile->window_kernels.items[index],
+                                       sizeof(*kernel_out));
 }
 
 int llmperf_profile_iteration(const llmperf_profile *profile, size_t index,

@@ -37,11 +37,13 @@ struct llmperf_profile {
     LP_VECTOR(struct lp_region_row) regions;
     LP_VECTOR(struct lp_kernel_row) kernels;
     LP_VECTOR(llmperf_operator_stats) operators; /* made by lp_profile_finish() */
-    LP_VECTOR(llmperf_capture_stats) captures;    /* made by lp_profile_finish() */
+    LP_VECTOR(llmperf_capture_stats) captures;   /* made by lp_profile_finish() */
     LP_VECTOR(llmperf_metric_stats) metrics;
     struct lp_hashmap metric_rows; /* hash of the key, how many rows before have that hash */
     LP_VECTOR(llmperf_iteration) iterations;
     LP_VECTOR(struct lp_iteration_stats_row) iteration_stats;
+    LP_VECTOR(llmperf_window_stats) windows;
+    LP_VECTOR(llmperf_window_kernel) window_kernels;
     LP_VECTOR(const char *) problems;
     LP_VECTOR(const char *) notes;
     LP_VECTOR(struct lp_fact) facts;

@@ -42,10 +42,12 @@ void lp_totals_free(struct lp_totals *totals);
 
 /** A region instance ended; `truncated`: it was cut by the start or the end of the session, only
  * its number counts. */
-void lp_totals_region(struct lp_totals *totals, uint32_t node, uint64_t wall_ns, bool truncated);
+void lp_totals_region(struct lp_totals *totals, uint32_t node, uint64_t wall_ns, bool truncated,
+                      enum lp_in_window window);
 
 /** A quantity (LLMPERF_QUANTITY_…) of a region. */
-void lp_totals_count(struct lp_totals *totals, uint32_t node, uint32_t quantity, uint64_t amount);
+void lp_totals_count(struct lp_totals *totals, uint32_t node, uint32_t quantity, uint64_t amount,
+                     enum lp_in_window window);
 
 /** Attributed activities with valid times. */
 void lp_totals_activities(struct lp_totals *totals, const struct lp_activity *activities,
@@ -54,6 +56,17 @@ void lp_totals_activities(struct lp_totals *totals, const struct lp_activity *ac
 /** Where the work and the classes of iterations come from; before the first fact. */
 void lp_totals_set_work(struct lp_totals *totals, const struct lp_work_source *source);
 void lp_totals_set_classes(struct lp_totals *totals, const struct lp_classifier *classifier);
+
+/** Told of each instance of a stage that was followed: that it ended, and what it came to once its
+ * device work is in. Both NULL: nobody is. */
+struct lp_watcher {
+    void *context;
+    void (*ended)(void *context, uint32_t node, uint64_t end_ns, uint64_t wall_ns,
+                  const uint64_t *quantities);
+    void (*done)(void *context, uint32_t node, const llmperf_iteration *iteration);
+};
+
+void lp_totals_set_watcher(struct lp_totals *totals, const struct lp_watcher *watcher);
 
 struct lp_counter_totals;
 
@@ -68,7 +81,7 @@ struct lp_attribution_sink lp_totals_sink(struct lp_totals *totals);
 bool lp_totals_iteration(const struct lp_totals *totals, uint64_t after,
                          llmperf_iteration *iteration_out);
 
-/** What sampling saw of the stages with one label. */
+/** What sampling saw of the stages with one label, without those of triggered windows. */
 struct lp_stage_sample {
     uint64_t collected, all;       /* instances */
     uint64_t collected_ns, all_ns; /* their host time */
@@ -127,6 +140,11 @@ int lp_profile_note(llmperf_profile *profile, const char *line);
  * process, the results of both become one. Texts are copied. lp_profile_finish()
  * orders them. 0 or LLMPERF_ENOMEM. */
 int lp_profile_add_metric(llmperf_profile *profile, const llmperf_metric_stats *stats);
+
+/** What triggered a window (its number, rule, region, quantity, unit, value, threshold,
+ * value_units, triggered_ns, units_asked), into its row; a row is made if it has none. Texts are
+ * copied. 0 or LLMPERF_ENOMEM. */
+int lp_profile_set_trigger(llmperf_profile *profile, const llmperf_window_stats *trigger);
 
 /** Values that fell between two limits. */
 struct lp_bucket {

@@ -15,7 +15,9 @@
         offsetof(llmperf_iteration, class_ms) + (index) * sizeof(double)
 #define SPREAD(type, field)                                                                        \
 #field, LP_COLUMN_##type, offsetof(struct lp_iteration_stats_row, stats.field)
-#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+#define WINDOW(type, field)        #field, LP_COLUMN_##type, offsetof(llmperf_window_stats, field)
+#define WINDOW_KERNEL(type, field) #field, LP_COLUMN_##type, offsetof(llmperf_window_kernel, field)
+#define LENGTH(array)              (sizeof(array) / sizeof((array)[0]))
 
 static const struct lp_store_column ledger_columns[] = {
     { LEDGER(COUNT, launches_expected) },
@@ -43,6 +45,7 @@ static const struct lp_store_column ledger_columns[] = {
     { LEDGER(WORD, verdict) },
     { LEDGER(COUNT, graphs_device_launchable) },
     { LEDGER(COUNT, kernels_outside_window) },
+    { LEDGER(COUNT, kernels_in_windows) },
 };
 
 static const struct lp_store_column region_columns[] = {
@@ -83,6 +86,10 @@ static const struct lp_store_column region_columns[] = {
     { REGION(NUMBER, skipped_fraction) },
     { REGION(WORD, flops_origin) },
     { REGION(WORD, bytes_origin) },
+    { REGION(COUNT, window_instances) },
+    { REGION(NUMBER, window_ms) },
+    { REGION(COUNT, window_flops) },
+    { REGION(COUNT, window_bytes) },
     { "wall_histogram", LP_COLUMN_BLOB, offsetof(struct lp_region_row, wall) },
 };
 
@@ -139,6 +146,7 @@ static const struct lp_store_column iteration_columns[] = {
     { CLASS(13) },
     { CLASS(14) },
     { CLASS(15) },
+    { "deep_window", LP_COLUMN_COUNT, offsetof(llmperf_iteration, window) },
 };
 
 static const struct lp_store_column iteration_stats_columns[] = {
@@ -182,6 +190,42 @@ static const struct lp_store_column metric_columns[] = {
     { METRIC(NUMBER, max) },
 };
 
+static const struct lp_store_column window_columns[] = {
+    { WINDOW(WORD, process_id) },
+    { WINDOW(COUNT, number) },
+    { WINDOW(TEXT, rule) },
+    { WINDOW(TEXT, region) },
+    { WINDOW(TEXT, quantity) },
+    { WINDOW(TEXT, unit) },
+    { WINDOW(NUMBER, value) },
+    { WINDOW(NUMBER, threshold) },
+    { WINDOW(COUNT, value_units) },
+    { WINDOW(COUNT, triggered_ns) },
+    { WINDOW(COUNT, begin_ns) },
+    { WINDOW(COUNT, end_ns) },
+    { WINDOW(COUNT, units_asked) },
+    { WINDOW(COUNT, units) },
+    { WINDOW(COUNT, units_left_out) },
+    { WINDOW(COUNT, kernel_count) },
+    { WINDOW(COUNT, memory_count) },
+    { WINDOW(NUMBER, wall_ms) },
+    { WINDOW(NUMBER, busy_ms) },
+    { WINDOW(NUMBER, idle_ms) },
+    { WINDOW(NUMBER, kernel_ms) },
+    { WINDOW(NUMBER, memory_ms) },
+};
+
+static const struct lp_store_column window_kernel_columns[] = {
+    { "deep_window", LP_COLUMN_COUNT, offsetof(llmperf_window_kernel, window) }, /* WINDOW is SQL */
+    { WINDOW_KERNEL(WORD, process_id) },
+    { WINDOW_KERNEL(NAME, name) },
+    { WINDOW_KERNEL(TEXT, region) },
+    { WINDOW_KERNEL(TEXT, captured_in) },
+    { WINDOW_KERNEL(WORD, kind) },
+    { WINDOW_KERNEL(COUNT, calls) },
+    { WINDOW_KERNEL(NUMBER, total_ms) },
+};
+
 const struct lp_store_table lp_store_tables[LP_STORE_TABLES] = {
     { "ledger", "id", ledger_columns, LENGTH(ledger_columns), 0, LENGTH(ledger_columns), false },
     { "region", "id", region_columns, LENGTH(region_columns), 3, LENGTH(region_columns), false },
@@ -195,6 +239,10 @@ const struct lp_store_table lp_store_tables[LP_STORE_TABLES] = {
       false },
     { "iteration_stats", "id", iteration_stats_columns, LENGTH(iteration_stats_columns), 3,
       LENGTH(iteration_stats_columns), false },
+    { "deep_window", "id", window_columns, LENGTH(window_columns), 2, LENGTH(window_columns),
+      false },
+    { "deep_window_kernel", "id", window_kernel_columns, LENGTH(window_kernel_columns), 6,
+      LENGTH(window_kernel_columns), false },
 };
 
 void lp_store_sql_create(struct lp_text *sql, const struct lp_store_table *table)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** What a run file holds: an SQLite database, application id "LLMP", user_version = format. Tables:
  * ledger (one row), region, kernel, iteration and iteration_stats with a column for each field of
- * the public structs, fact, problem, note, metric. NULL stands for NaN, LLMPERF_UNKNOWN, device -1
- * and NULL text. Histograms are blobs as lp_histogram_encode() writes them. While a run goes on,
- * kernel.share is as of the row's last change; readers of this library and a closed file have it
- * right. @threads any thread */
+ * the public structs, fact, problem, note, metric, deep_window and deep_window_kernel. NULL stands
+ * for NaN, LLMPERF_UNKNOWN, device -1 and NULL text. Histograms are blobs as lp_histogram_encode()
+ * writes them. While a run goes on, kernel.share is as of the row's last change; readers of this
+ * library and a closed file have it right. @threads any thread */
 #ifndef LP_RESULT_STORE_COLUMNS_H
 #define LP_RESULT_STORE_COLUMNS_H
 
@@ -45,7 +45,8 @@ struct lp_store_table {
 };
 
 /* Rows: llmperf_ledger, struct lp_region_row, lp_kernel_row, lp_fact; const char * for a problem
- * and a note; llmperf_metric_stats, llmperf_iteration, struct lp_iteration_stats_row. */
+ * and a note; llmperf_metric_stats, llmperf_iteration, struct lp_iteration_stats_row,
+ * llmperf_window_stats, llmperf_window_kernel. */
 enum lp_store_table_id {
     LP_STORE_LEDGER,
     LP_STORE_REGION,
@@ -55,9 +56,11 @@ enum lp_store_table_id {
     LP_STORE_NOTE,
     LP_STORE_METRIC,
     LP_STORE_ITERATION,
-    LP_STORE_ITERATION_STATS
+    LP_STORE_ITERATION_STATS,
+    LP_STORE_WINDOW,
+    LP_STORE_WINDOW_KERNEL
 };
-#define LP_STORE_TABLES 9
+#define LP_STORE_TABLES 11
 
 /** By lp_store_table_id. Creating, writing and reading go by these lists. */
 extern const struct lp_store_table lp_store_tables[LP_STORE_TABLES];

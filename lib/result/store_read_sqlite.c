@@ -304,6 +304,22 @@ static int take_iteration_stats(const struct reader *reader)
     return status < 0 ? status : lp_vector_push(&reader->profile->iteration_stats, row);
 }
 
+static int take_window(const struct reader *reader)
+{
+    llmperf_window_stats row = LLMPERF_WINDOW_STATS_INIT;
+    int status = read_columns(reader, &lp_store_tables[LP_STORE_WINDOW], &row);
+
+    return status < 0 ? status : lp_vector_push(&reader->profile->windows, row);
+}
+
+static int take_window_kernel(const struct reader *reader)
+{
+    llmperf_window_kernel row = LLMPERF_WINDOW_KERNEL_INIT;
+    int status = read_columns(reader, &lp_store_tables[LP_STORE_WINDOW_KERNEL], &row);
+
+    return status < 0 ? status : lp_vector_push(&reader->profile->window_kernels, row);
+}
+
 static int take_fact(const struct reader *reader)
 {
     struct lp_fact fact;
@@ -401,6 +417,8 @@ static int read_profile(struct reader *reader)
         (status = read_table(reader, LP_STORE_KERNEL, take_kernel)) < 0 ||
         (status = read_table(reader, LP_STORE_ITERATION, take_iteration)) < 0 ||
         (status = read_table(reader, LP_STORE_ITERATION_STATS, take_iteration_stats)) < 0 ||
+        (status = read_table(reader, LP_STORE_WINDOW, take_window)) < 0 ||
+        (status = read_table(reader, LP_STORE_WINDOW_KERNEL, take_window_kernel)) < 0 ||
         (status = read_table(reader, LP_STORE_FACT, take_fact)) < 0 ||
         (status = read_table(reader, LP_STORE_PROBLEM, take_problem)) < 0 ||
         (status = read_table(reader, LP_STORE_NOTE, take_note)) < 0 ||

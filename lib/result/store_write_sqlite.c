@@ -198,6 +198,8 @@ static int put_profile(struct lp_store *store, const llmperf_profile *profile)
         (status = PUT_LIST(store, LP_STORE_KERNEL, profile->kernels)) < 0 ||
         (status = PUT_LIST(store, LP_STORE_ITERATION, profile->iterations)) < 0 ||
         (status = PUT_LIST(store, LP_STORE_ITERATION_STATS, profile->iteration_stats)) < 0 ||
+        (status = PUT_LIST(store, LP_STORE_WINDOW, profile->windows)) < 0 ||
+        (status = PUT_LIST(store, LP_STORE_WINDOW_KERNEL, profile->window_kernels)) < 0 ||
         (status = PUT_LIST(store, LP_STORE_FACT, profile->facts)) < 0 ||
         (status = PUT_LIST(store, LP_STORE_PROBLEM, profile->problems)) < 0 ||
         (status = PUT_LIST(store, LP_STORE_NOTE, profile->notes)) < 0 ||

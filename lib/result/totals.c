@@ -73,28 +73,54 @@ static struct lp_host_total *find_host(struct lp_totals *totals, uint32_t node)
     return &totals->hosts.items[node];
 }
 
-void lp_totals_region(struct lp_totals *totals, uint32_t node, uint64_t wall_ns, bool truncated)
+void lp_totals_region(struct lp_totals *totals, uint32_t node, uint64_t wall_ns, bool truncated,
+                      enum lp_in_window window)
 {
     struct lp_host_total *host = find_host(totals, node);
 
     if (!host)
         return;
-    if (truncated)
+    if (truncated) {
         host->truncated++;
-    else if (lp_distribution_add(&host->wall, wall_ns) < 0)
+        return;
+    }
+    if (lp_distribution_add(&host->wall, wall_ns) < 0)
         totals->failed = true;
+    if (window == LP_WINDOW_NOT)
+        return;
+    host->window_instances++;
+    host->window_ns += wall_ns;
+    host->window_outer_ns += window == LP_WINDOW_OUTERMOST ? wall_ns : 0;
 }
 
-void lp_totals_count(struct lp_totals *totals, uint32_t node, uint32_t quantity, uint64_t amount)
+static void add_amount(uint64_t *sum, uint64_t amount)
+{
+    uint64_t room = LLMPERF_UNKNOWN - 1 - *sum; /* the largest value means "unknown" */
+
+    *sum += amount < room ? amount : room;
+}
+
+void lp_totals_count(struct lp_totals *totals, uint32_t node, uint32_t quantity, uint64_t amount,
+                     enum lp_in_window window)
 {
     struct lp_host_total *host = find_host(totals, node);
 
-    uint64_t room;
-
     if (!host || quantity >= LP_QUANTITIES)
         return;
-    room = LLMPERF_UNKNOWN - 1 - host->quantities[quantity]; /* the largest value means "unknown" */
-    host->quantities[quantity] += amount < room ? amount : room;
+    add_amount(&host->work.quantities[quantity], amount);
+    if (window != LP_WINDOW_NOT)
+        add_amount(&host->window_work.quantities[quantity], amount);
+}
+
+static void add_derived(struct lp_host_work *work, uint64_t flops, uint64_t bytes)
+{
+    if (flops == LLMPERF_UNKNOWN || bytes == LLMPERF_UNKNOWN) {
+        work->underived++;
+        return;
+    }
+    work->derived++;
+    work->derived_flops += flops;
+    work->derived_bytes += bytes;
 }
 
 void lp_totals_set_work(struct lp_totals *totals, const struct lp_work_source *source)
@@ -116,13 +142,11 @@ void lp_totals_derive_work(struct lp_totals *totals, struct lp_unit_work *unit)
         return;
     totals->work_source.work(totals->work_source.context, unit->node, unit->quantities, &flops,
                              &bytes);
-    if (flops == LLMPERF_UNKNOWN || bytes == LLMPERF_UNKNOWN) {
-        host->underived++;
+    add_derived(&host->work, flops, bytes);
+    if (unit->window != 0)
+        add_derived(&host->window_work, flops, bytes);
+    if (flops == LLMPERF_UNKNOWN || bytes == LLMPERF_UNKNOWN)
         return;
-    }
-    host->derived++;
-    host->derived_flops += flops;
-    host->derived_bytes += bytes;
     if (unit->quantities[LLMPERF_QUANTITY_FLOPS] == 0)
         unit->quantities[LLMPERF_QUANTITY_FLOPS] = flops;
     if (unit->quantities[LLMPERF_QUANTITY_BYTES] == 0)
@@ -140,8 +164,8 @@ void lp_totals_stage_sample(const struct lp_totals *totals, const char *label,
             continue;
         sample_out->collected += stage->collected;
         sample_out->collected_ns += stage->collected_ns;
-        sample_out->all += stage->times[LP_STAGE_WALL].count;
-        sample_out->all_ns += stage->times[LP_STAGE_WALL].sum_ns;
+        sample_out->all += stage->times[LP_STAGE_WALL].count - stage->window_units;
+        sample_out->all_ns += lp_stage_sampled_ns(stage);
         sample_out->activities += stage->activities;
     }
 }
@@ -401,12 +425,33 @@ static void fold_old(struct lp_totals *totals)
     }
 }
 
+static void add_to_window(struct lp_totals *totals, struct lp_window_total *window,
+                          const struct lp_activity *activity)
+{
+    struct lp_window_kernel_total *kernel = lp_window_find(window, activity);
+
+    if (!kernel && (kernel = lp_window_add(window, activity)))
+        kernel->kernel_class = classify(totals, activity);
+    if (!kernel) {
+        totals->failed = true;
+        return;
+    }
+    lp_window_count(window, kernel, activity);
+    lp_iterations_add(&totals->iterations, activity, kernel->kernel_class);
+}
+
 void lp_totals_activities(struct lp_totals *totals, const struct lp_activity *activities,
                           size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        struct lp_kernel_total *kernel = find_kernel(totals, &activities[i]);
+        struct lp_window_total *window = lp_iterations_window(&totals->iterations, &activities[i]);
+        struct lp_kernel_total *kernel;
 
+        if (window) { /* No random sample: it is in no other total. */
+            add_to_window(totals, window, &activities[i]);
+            continue;
+        }
+        kernel = find_kernel(totals, &activities[i]);
         if (!kernel)
             continue;
         add_to_kernel(totals, kernel, &activities[i]);

@@ -11,13 +11,22 @@
 #include "lib/result/iterations.h"
 #include "lib/result/result.h"
 
+/** The work of instances of one path. */
+struct lp_host_work {
+    uint64_t quantities[LP_QUANTITIES];
+    uint64_t derived_flops, derived_bytes; /* of instances whose work the model told */
+    uint64_t derived, underived;           /* instances with and without */
+};
+
 /** What the host said of one path. */
 struct lp_host_total {
     struct lp_distribution wall; /* of the complete instances */
     uint64_t truncated;
-    uint64_t quantities[LP_QUANTITIES];
-    uint64_t derived_flops, derived_bytes; /* of instances whose work the model told */
-    uint64_t derived, underived;           /* instances with and without */
+    struct lp_host_work work;
+    /* The part of all this that triggered windows hold. */
+    uint64_t window_instances, window_ns;
+    uint64_t window_outer_ns; /* the part of window_ns that lies in no other region of it */
+    struct lp_host_work window_work;
 };
 
 /** What ran on one device for one path. */
@@ -52,6 +61,7 @@ struct lp_totals {
     struct lp_hashmap device_rows, kernel_rows;
     struct lp_iterations iterations;
     struct lp_work_source work_source;
+    struct lp_watcher watcher;
     bool sampled;
     double sampled_share; /* of the time, for all regions alike; NaN: by stages */
     struct lp_classifier classifier;

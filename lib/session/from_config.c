@@ -12,7 +12,7 @@
 static const char *const run_keys[] = { "id", "mode", "dtype", "stage", "top_n_kernels", NULL };
 static const char *const artifact_keys[] = { "dir", "keep_runs", NULL };
 static const char *const hardware_keys[] = { "peak_tflops", "bandwidth_gbs", NULL };
-static const char *const session_keys[] = { "tier", "overhead_budget_permille", NULL };
+static const char *const session_keys[] = { "tier", "overhead_budget_permille", "rules", NULL };
 static const char *const top_keys[] = { "run",   "artifacts", "inputs",   "hardware", "model",
                                         "infer", "session",   "pipeline", "dataset",  NULL };
 
@@ -83,6 +83,9 @@ static int take_options(const llmperf_config *config, llmperf_session_options *o
                                                     1000, &budget)) < 0)
         return status;
     options->overhead_budget_permille = (uint32_t)budget;
+    if (!options->rules && !is_set("LLMPERF_RULES") &&
+        (status = lp_config_take_text(config, "session.rules", &options->rules)) < 0)
+        return status;
     if ((status = take_file(config, "model", &options->model_path)) < 0)
         return status;
     return is_set("LLMPERF_COUNTERS") ? 0

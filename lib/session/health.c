@@ -140,6 +140,8 @@ static void set_state(struct llmperf_session *session, const llmperf_ledger *led
     state->kernels_seen = ledger->kernels_seen;
     state->records_dropped = ledger->records_dropped;
     state->regions_dropped = ledger->regions_dropped;
+    state->windows = session->watch.triggers.count;
+    state->window_open = session->watch.open;
     publish(health);
 }
 

@@ -101,6 +101,7 @@ static int take_options(struct lp_options *options, const llmperf_session_option
     if ((status = choose_tier(options, whole.tier)) < 0 ||
         (status = choose_run_dir(options, &whole)) < 0 ||
         (status = copy(&options->sample_regions, whole.sample_regions)) < 0 ||
+        (status = copy(&options->rules, whole.rules ? whole.rules : getenv("LLMPERF_RULES"))) < 0 ||
         (status = copy(&options->model_path, whole.model_path)) < 0 ||
         (status = copy(&options->device_path, whole.device_path)) < 0 ||
         (status = copy(&options->record_path, whole.record_path)) < 0 ||
@@ -134,6 +135,7 @@ void lp_options_clear(struct lp_options *options)
     free(options->run_dir);
     free(options->run_id);
     free(options->sample_regions);
+    free(options->rules);
     free(options->model_path);
     free(options->device_path);
     free(options->record_path);

@@ -17,7 +17,7 @@ struct lp_options {
     bool in_folder_of_runs; /* run_dir is out_dir/run_id */
     bool run_id_is_ours; /* made here from the time: another may be taken if a run has it already */
     uint32_t overhead_budget_permille;
-    char *sample_regions;
+    char *sample_regions, *rules;
     char *model_path, *device_path, *record_path, *counters;
     struct lp_session_config config;
 };

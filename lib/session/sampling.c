@@ -75,15 +75,15 @@ bool lp_session_samples(const struct llmperf_session *session)
 }
 
 /* The best of a few: what else the machine does is not its cost. */
-static double measure_switch(void (*collect)(bool on))
+static double measure_switch(void (*collect)(enum lp_collect what))
 {
     uint64_t best = UINT64_MAX;
 
     for (int i = 0; i < 5; i++) {
         uint64_t before = lp_clock_now(), taken;
 
-        collect(true);
-        collect(false);
+        collect(LP_COLLECT_KERNELS);
+        collect(LP_COLLECT_NOTHING);
         taken = lp_clock_now() - before;
         best = taken < best ? taken : best;
     }
@@ -103,6 +103,7 @@ void lp_sampling_begin(struct llmperf_session *session)
     sampling->on = true;
     sampling->seen_ns = sampling->looked_ns = lp_clock_now();
     lp_attribution_sample(session->attribution);
+    lp_watch_begin(session);
     lp_sampler_begin(labels, sampling->count, EVERY_FIRST, session->source->ops->collect);
     for (uint32_t i = 0; i < sampling->count; i++)
         lp_sampler_set(i, sampling->labels[i].every);
@@ -124,6 +125,7 @@ void lp_sampling_end(struct llmperf_session *session)
     if (!session->sampling.on)
         return;
     close_window(session, lp_clock_now());
+    lp_watch_end(session);
     lp_sampler_end();
     session->sampling.on = false;
 }

@@ -144,6 +144,11 @@ static int open_knowledge(struct llmperf_session *session)
     struct lp_work_source source;
     int status;
 
+    if (session->watch.count > 0) {
+        struct lp_watcher watcher = lp_watch_watcher(session);
+
+        lp_totals_set_watcher(session->totals, &watcher);
+    }
     if (lp_kernel_classes_open(NULL, &session->classes) == 0)
         lp_totals_set_classes(session->totals,
                               &(struct lp_classifier){ session->classes, classify, name_class });
@@ -316,6 +321,7 @@ static void free_session(struct llmperf_session *session)
     lp_names_clear(&session->names);
     lp_requests_clear(&session->requests);
     lp_sampling_clear(&session->sampling);
+    lp_watch_clear(&session->watch);
     lp_options_clear(&session->options);
     free(session->environment);
     free(session->run_file);
@@ -329,6 +335,7 @@ static int start_session(struct llmperf_session *session)
 
     if ((status = lp_sampling_init(&session->sampling, session->options.sample_regions,
                                    session->options.overhead_budget_permille)) < 0 ||
+        (status = lp_watch_init(&session->watch, session->options.rules)) < 0 ||
         (status = make_pipeline(session)) < 0 || (status = lp_session_choose_source(session)) < 0 ||
         (status = lp_session_counters_open(session)) < 0 || (status = prepare_run(session)) < 0)
         return status;

@@ -18,6 +18,7 @@
 #include "lib/session/request.h"
 #include "lib/session/sampling.h"
 #include "lib/session/stage_work.h"
+#include "lib/session/watch.h"
 
 struct llmperf_session {
     struct lp_options options;
@@ -31,8 +32,8 @@ struct llmperf_session {
     struct lp_given given;       /* what the program said it was given */
     struct lp_requests requests; /* how other threads ask the collector */
     pthread_t collector;
-    pthread_t stopper;            /* of llmperf_session_stop_async(), if has_stopper */
-    _Atomic int has_stopper;      /* 1: it runs or has ended; 2: it was waited for */
+    pthread_t stopper;             /* of llmperf_session_stop_async(), if has_stopper */
+    _Atomic int has_stopper;       /* 1: it runs or has ended; 2: it was waited for */
     llmperf_profile *stop_profile; /* the stopper's, until it is waited for */
     int stop_status;
     char stop_error[512];
@@ -57,6 +58,7 @@ struct llmperf_session {
     char *environment;                 /* JSON */
     bool environment_has_driver;
     struct lp_sampling sampling;
+    struct lp_watch watch;
     struct lp_health health;
     bool paused;
     _Atomic bool driver_gone; /* it may not be called any more */

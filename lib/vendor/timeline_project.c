@@ -149,7 +149,8 @@ static int count_span(struct lp_timeline *timeline, const struct lp_span *span, 
     if (status < 0)
         return status;
     lp_totals_region(process->totals, node,
-                     span->open ? 0 : (uint64_t)span->end - (uint64_t)span->start, span->open);
+                     span->open ? 0 : (uint64_t)span->end - (uint64_t)span->start, span->open,
+                     LP_WINDOW_NOT);
     process->ledger.regions_truncated += span->open;
     return 0;
 }

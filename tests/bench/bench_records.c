@@ -142,14 +142,16 @@ struct pipeline {
 };
 
 /* For attribution alone. */
-static void ignore_region(void *context, uint32_t node, uint64_t wall_ns, bool truncated)
+static void ignore_region(void *context, uint32_t node, uint64_t wall_ns, bool truncated,
+                          enum lp_in_window window)
 {
-    (void)context, (void)node, (void)wall_ns, (void)truncated;
+    (void)context, (void)node, (void)wall_ns, (void)truncated, (void)window;
 }
 
-static void ignore_count(void *context, uint32_t node, uint32_t quantity, uint64_t amount)
+static void ignore_count(void *context, uint32_t node, uint32_t quantity, uint64_t amount,
+                         enum lp_in_window window)
 {
-    (void)context, (void)node, (void)quantity, (void)amount;
+    (void)context, (void)node, (void)quantity, (void)amount, (void)window;
 }
 
 static void ignore_activities(void *context, const struct lp_activity *activities, size_t count)

@@ -25,6 +25,11 @@ expect 2 run /bin/true
 stderr_has "put --"
 expect 2 run --tier fast -- /bin/true
 stderr_has "regions, light, deep"
+expect 2 run --tier deep --rule "decode_step p99 above 30 ms" -- /bin/true
+stderr_has "--rule needs --tier light"
+expect 2 run --tier light --rule "decode_step p99 above 30" -- /bin/true
+stderr_is_one_line
+stderr_has "p99 needs a time with"
 LLMPERF_TIER=counters expect 2 run -- /bin/true
 stderr_is_one_line
 stderr_has "starts its own session"
@@ -83,6 +88,10 @@ expect 0 run --out o -- "$program" threads
 is "$(metric 'r["default@threaded"]["instances"]' "$(last_line)")" 8000 "ranges of eight threads"
 expect 5 run --config own.yaml run.id=named -- "$program" exit 5
 is "$(last_line)" "$PWD/o/named" "run.id and artifacts.dir"
+expect 0 run --out o --tier light --rule "prefill max above 1 ns" -- "$program" ranges
+is "$(metric 'm["windows"]' "$(last_line)")" "[]" "no device, no windows"
+has_note() { metric '[n for n in m["notes"] if "no window was triggered" in n]' "$1"; }
+is "$(has_note "$(last_line)" | cut -c1-8)" "['rules:" "a rule without a device is noted"
 grep -q "id: named" o/named/config.yaml || die "config.yaml is not what was composed"
 is "$(metric 'm["tier"], m["run_id"]' o/named)" "('light', 'named')" "what the configuration says"
 expect 2 run --config own.yaml run.id=named -- "$program" ranges

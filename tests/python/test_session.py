@@ -64,6 +64,17 @@ class Life(support.TestCase):
             session.resume()
         self.assertEqual(session.status()["phase"], "stopped")
 
+    def test_rules_are_texts_or_a_list_of_them(self) -> None:
+        rules = ["decode_step p99 above 30 ms for 2 s", "prefill idle > 40 %"]
+        with llmperf.Session(tier="light", source="none", rules=rules,
+                             sample_regions="decode_step,prefill") as session:
+            self.assertEqual(session.status()["windows"], 0)
+        self.assertEqual(session.profile.windows(), [])
+        self.assertIn("rules: no device activity was sampled, so no window was triggered",
+                      session.profile.notes)
+        with self.assertRaisesRegex(llmperf.LlmperfError, "p98.*is no quantity"):
+            llmperf.Session(tier="light", source="none", rules="decode_step p98 > 1 s").start()
+
     def test_iterations_are_read_while_it_runs(self) -> None:
         with llmperf.Session(source="none") as session:
             with llmperf.region("LLM@prefill", tokens=512):

@@ -178,7 +178,7 @@ void check_ledger(const llmperf_profile *profile, const llmperf_ledger *expected
         NUMBER(records_late),           NUMBER(graph_nodes_unmapped),
         NUMBER(regions_dropped),        NUMBER(regions_truncated),
         NUMBER(regions_unbalanced),     NUMBER(graphs_device_launchable),
-        NUMBER(kernels_outside_window),
+        NUMBER(kernels_outside_window), NUMBER(kernels_in_windows),
     };
 #undef NUMBER
     const llmperf_ledger ledger = ledger_of(profile);

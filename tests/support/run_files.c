@@ -101,6 +101,7 @@ static const struct field ledger_fields[] = {
     { LEDGER(RESERVED, reserved) },
     { LEDGER(COUNT, graphs_device_launchable) },
     { LEDGER(COUNT, kernels_outside_window) },
+    { LEDGER(COUNT, kernels_in_windows) },
 };
 
 static const struct field region_fields[] = {
@@ -142,6 +143,10 @@ static const struct field region_fields[] = {
     { REGION(NUMBER, skipped_fraction) },
     { REGION(WORD, flops_origin) },
     { REGION(WORD, bytes_origin) },
+    { REGION(COUNT, window_instances) },
+    { REGION(NUMBER, window_ms) },
+    { REGION(COUNT, window_flops) },
+    { REGION(COUNT, window_bytes) },
 };
 
 static const struct field kernel_fields[] = {

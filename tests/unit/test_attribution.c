@@ -20,9 +20,11 @@ struct found {
     uint64_t wall_ns, quantity;
     struct lp_activity last;
     uint32_t last_region;
+    uint64_t in_windows;
 };
 
-static void take_region(void *context, uint32_t node, uint64_t wall_ns, bool truncated)
+static void take_region(void *context, uint32_t node, uint64_t wall_ns, bool truncated,
+                        enum lp_in_window window)
 {
     struct found *found = context;
 
@@ -30,11 +32,14 @@ static void take_region(void *context, uint32_t node, uint64_t wall_ns, bool tru
     found->truncated += truncated;
     found->wall_ns += wall_ns;
     found->last_region = node;
+    found->in_windows += window != LP_WINDOW_NOT;
 }
 
-static void take_count(void *context, uint32_t node, uint32_t quantity, uint64_t amount)
+static void take_count(void *context, uint32_t node, uint32_t quantity, uint64_t amount,
+                       enum lp_in_window window)
 {
     (void)node;
+    (void)window;
     ((struct found *)context)->quantity += quantity * amount;
 }
 
@@ -309,6 +314,30 @@ static void one_launch_for_several_devices_brings_a_record_each(void **state)
     assert_int_equal(ledger.records_duplicate, 0);
 }
 
+static void regions_of_a_triggered_window_are_told_apart(void **state)
+{
+    struct found found = { 0 };
+    struct lp_attribution *attribution = create(&found);
+
+    (void)state;
+    tell(attribution, LP_RECORD_REGION_BEGIN, LP_BEGIN_SKIPPED, 5, 0, 1000); /* around it */
+    tell(attribution, LP_RECORD_REGION_BEGIN, LP_BEGIN_TRIGGERED, 6, 3, 1100);
+    tell(attribution, LP_RECORD_REGION_BEGIN, LP_BEGIN_NOW, 7, 0, 1200);
+    tell(attribution, LP_RECORD_REGION_END, 0, 7, 0, 1300);
+    tell(attribution, LP_RECORD_REGION_END, 0, 6, 0, 1400);
+    assert_int_equal(found.regions, 2);
+    assert_int_equal(found.in_windows, 2);
+    tell(attribution, LP_RECORD_REGION_BEGIN, LP_BEGIN_LEFT_OUT, 6, 3, 1500);
+    tell(attribution, LP_RECORD_REGION_END, 0, 6, 0, 1600);
+    assert_int_equal(found.in_windows, 3);
+    tell(attribution, LP_RECORD_REGION_BEGIN, LP_BEGIN_SKIPPED, 6, 0, 1700);
+    tell(attribution, LP_RECORD_REGION_END, 0, 6, 0, 1800);
+    tell(attribution, LP_RECORD_REGION_END, 0, 5, 0, 1900);
+    assert_int_equal(found.regions, 5);
+    assert_int_equal(found.in_windows, 3);
+    close_books(attribution);
+}
+
 static void a_lost_end_cuts_its_region_only(void **state)
 {
     struct found found = { 0 };
@@ -351,6 +380,7 @@ int main(void)
         cmocka_unit_test(forgotten_launches_are_missing_and_memory_is_bounded),
         cmocka_unit_test(a_backlog_of_launches_is_not_forgotten),
         cmocka_unit_test(one_launch_for_several_devices_brings_a_record_each),
+        cmocka_unit_test(regions_of_a_triggered_window_are_told_apart),
         cmocka_unit_test(a_lost_end_cuts_its_region_only),
     };
 

@@ -98,6 +98,7 @@ static void check_instance(size_t count)
     struct lp_activity *kernels = malloc(count * sizeof(*kernels));
     struct lp_iterations iterations;
     llmperf_iteration row = LLMPERF_ITERATION_INIT;
+    uint32_t node;
     struct sums sums;
 
     make_kernels(kernels, count);
@@ -105,11 +106,11 @@ static void check_instance(size_t count)
     sums = count_slowly(kernels, count);
     assert_int_equal(lp_iterations_init(&iterations), 0);
     lp_iterations_begin(&iterations, UNIT, 0, lp_path_intern(LP_PATH_ROOT, "LLM@prefill"), 1000,
-                        true);
+                        true, 0);
     for (size_t i = 0; i < count; i++)
         lp_iterations_add(&iterations, &kernels[i], 3);
     assert_non_null(lp_iterations_end(&iterations, UNIT, 2000, false));
-    lp_iterations_done(&iterations, UNIT, true);
+    lp_iterations_done(&iterations, UNIT, true, &node, &row);
     assert_true(lp_iteration_ring_next(iterations.recent, 0, &row));
     assert_int_equal(row.activities, count);
     assert_true(fabs(row.span_ms * 1e6 - (double)sums.span_ns) < 0.01);
@@ -138,15 +139,17 @@ static void late_work_of_a_finished_instance_changes_nothing_but_a_count(void **
 {
     struct lp_activity kernel = { .start_ns = 64000, .end_ns = 65000, .unit = UNIT };
     struct lp_iterations iterations;
+    llmperf_iteration row = LLMPERF_ITERATION_INIT;
+    uint32_t node;
 
     (void)state;
     assert_int_equal(lp_iterations_init(&iterations), 0);
     lp_iterations_begin(&iterations, UNIT, 0, lp_path_intern(LP_PATH_ROOT, "LLM@prefill"), 1000,
-                        true);
+                        true, 0);
     lp_iterations_end(&iterations, UNIT, 2000, false);
-    lp_iterations_done(&iterations, UNIT, true);
+    lp_iterations_done(&iterations, UNIT, true, &node, &row);
     lp_iterations_add(&iterations, &kernel, 0);
-    lp_iterations_done(&iterations, UNIT, true);
+    lp_iterations_done(&iterations, UNIT, true, &node, &row);
     assert_int_equal(iterations.late, 1);
     assert_int_equal(iterations.sequence, 1);
     lp_iterations_clear(&iterations);

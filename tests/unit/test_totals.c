@@ -128,7 +128,8 @@ static void wall_spread_survives_large_offsets(void **state)
 
     (void)state; /* Hours long, a nanosecond apart: a sum of squares would lose it. */
     for (int i = 0; i < 1000; i++)
-        lp_totals_region(totals, node, UINT64_C(4000000000000) + (i % 2 ? 1 : 3), false);
+        lp_totals_region(totals, node, UINT64_C(4000000000000) + (i % 2 ? 1 : 3), false,
+                         LP_WINDOW_NOT);
     profile = freeze(totals);
     region = find_region(profile, "LLM@steady", -1);
     check_close(region.wall_mean_ms, 4000000.000002);

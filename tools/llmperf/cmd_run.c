@@ -23,7 +23,7 @@ struct job {
     char config_file[RUN_PATH_BYTES + 16]; /* "": none */
     struct run_config config;
     char path[RUN_PATH_BYTES]; /* of the program */
-    const char *tier;
+    const char *tier, *rules;
     char **program;
     sigset_t handled, before;  /* signals that we wait for; the mask that the program gets */
     bool keep_cuda, keep_nvtx; /* another tool's injection stays */
@@ -140,6 +140,8 @@ static void set_environment(const struct job *job)
         setenv("LLMPERF_RUN_CONFIG", job->config_file, 1);
     if (job->tier)
         setenv("LLMPERF_TIER", job->tier, 1);
+    if (job->rules)
+        setenv("LLMPERF_RULES", job->rules, 1);
 }
 
 /* In the child: does not return. `failure`: where errno goes if the program cannot be started. */
@@ -366,6 +368,10 @@ static int check_job(struct job *job, const struct command *command)
                                    "without one use tier deep, or llmperf ncu");
     if (job->tier && !is_tier(job->tier))
         return fail_usage(command, "tier %s is none of regions, light, deep", job->tier);
+    if (job->rules && (!job->tier || strcmp(job->tier, "light") != 0))
+        return fail_usage(command, "--rule needs --tier light: other tiers collect all or nothing");
+    if (job->rules && llmperf_rules_check(job->rules) < 0)
+        return fail_usage(command, "%s", llmperf_last_error());
     if (!run_check_program(job->program[0], job->path))
         return EXIT_USAGE;
     return run_find_library(job->library) ? EXIT_FINE : EXIT_ENVIRONMENT;
@@ -390,14 +396,15 @@ int cmd_run(const struct command *command, int argc, char **argv)
 {
     struct option_text options[] = { { "--tier", NULL, NULL },
                                      { "--out", NULL, NULL },
-                                     { "--config", NULL, NULL } };
+                                     { "--config", NULL, NULL },
+                                     { "--rule", NULL, NULL } };
     int words = find_program_words(argc, argv), known = words > 0 ? words : argc, count, status;
     struct job job = { .folder = "" };
     const char *out;
     bool asked;
 
     job.apart = take_flag(&known, argv, "--no-merge");
-    if ((status = parse_options(command, known, argv, options, 3, &count)) >= 0)
+    if ((status = parse_options(command, known, argv, options, 4, &count)) >= 0)
         return status;
     if ((status = check_words(command, count, argv)) != EXIT_FINE)
         return status;
@@ -408,6 +415,7 @@ int cmd_run(const struct command *command, int argc, char **argv)
     asked = options[2].value || count > 0;
     job.program = argv + words + 1;
     job.tier = choose(options[0].value, asked, job.config.tier, "LLMPERF_TIER", NULL);
+    job.rules = options[3].value;
     out = choose(options[1].value, asked, job.config.out, "LLMPERF_OUT", "runs");
     status = run_job(&job, command, out);
     llmperf_text_free(job.config.text);

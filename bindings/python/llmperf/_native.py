@@ -259,6 +259,7 @@ class llmperf_ledger(Structure):
         ("reserved", c_uint32),
         ("graphs_device_launchable", c_uint64),
         ("kernels_outside_window", c_uint64),
+        ("kernels_in_windows", c_uint64),
     ]
 
 
@@ -304,6 +305,10 @@ class llmperf_region_stats(Structure):
         ("skipped_fraction", c_double),
         ("flops_origin", c_uint32),
         ("bytes_origin", c_uint32),
+        ("window_instances", c_uint64),
+        ("window_ms", c_double),
+        ("window_flops", c_uint64),
+        ("window_bytes", c_uint64),
     ]
 
 
@@ -407,6 +412,54 @@ class llmperf_iteration(Structure):
         ("idle_launch_ms", c_double),
         ("idle_wait_ms", c_double),
         ("class_ms", c_double * LLMPERF_ITERATION_CLASSES),
+        ("window", c_uint64),
+    ]
+
+
+class llmperf_window_stats(Structure):
+    """A triggered window of tier light."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("number", c_uint64),
+        ("rule", c_char_p),
+        ("region", c_char_p),
+        ("quantity", c_char_p),
+        ("unit", c_char_p),
+        ("value", c_double),
+        ("threshold", c_double),
+        ("value_units", c_uint64),
+        ("triggered_ns", c_uint64),
+        ("begin_ns", c_uint64),
+        ("end_ns", c_uint64),
+        ("units_asked", c_uint64),
+        ("units", c_uint64),
+        ("units_left_out", c_uint64),
+        ("kernel_count", c_uint64),
+        ("memory_count", c_uint64),
+        ("wall_ms", c_double),
+        ("busy_ms", c_double),
+        ("idle_ms", c_double),
+        ("kernel_ms", c_double),
+        ("memory_ms", c_double),
+        ("process_id", c_uint32),
+        ("reserved", c_uint32),
+    ]
+
+
+class llmperf_window_kernel(Structure):
+    """One kernel, copy or set of a triggered window."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("window", c_uint64),
+        ("name", c_char_p),
+        ("region", c_char_p),
+        ("captured_in", c_char_p),
+        ("calls", c_uint64),
+        ("total_ms", c_double),
+        ("kind", c_uint32),
+        ("process_id", c_uint32),
     ]
 
 
@@ -494,6 +547,7 @@ class llmperf_session_options(Structure):
         ("flags", c_uint32),
         ("reserved", c_uint32),
         ("sample_regions", c_char_p),
+        ("rules", c_char_p),
     ]
 
 
@@ -514,6 +568,9 @@ class llmperf_session_state(Structure):
         ("records_dropped", c_uint64),
         ("regions_dropped", c_uint64),
         ("launches_pending", c_uint64),
+        ("windows", c_uint64),
+        ("window_open", c_uint32),
+        ("reserved", c_uint32),
         ("silent_ms", c_double),
     ]
 
@@ -843,6 +900,8 @@ STRUCTURES: List[Any] = [
     llmperf_import_options,
     llmperf_iteration,
     llmperf_iteration_stats,
+    llmperf_window_stats,
+    llmperf_window_kernel,
     llmperf_region_attr,
     llmperf_counter_info,
     llmperf_session_options,
@@ -978,6 +1037,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "llmperf_session_stop_async": (c_int, [_session]),
     "llmperf_session_wait": (c_int, [_session, POINTER(_profile)]),
     "llmperf_prewarm": (c_int, []),
+    "llmperf_rules_check": (c_int, [c_char_p]),
     "llmperf_session_stop": (c_int, [_session, POINTER(_profile)]),
     "llmperf_session_free": (None, [_session]),
     # profile.h
@@ -986,6 +1046,10 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "llmperf_profile_operator_count": (c_size_t, [_profile]),
     "llmperf_profile_capture_count": (c_size_t, [_profile]),
     "llmperf_profile_metric_count": (c_size_t, [_profile]),
+    "llmperf_profile_window_count": (c_size_t, [_profile]),
+    "llmperf_profile_window_kernel_count": (c_size_t, [_profile]),
+    "llmperf_profile_window": (c_int, [_profile, c_size_t, POINTER(llmperf_window_stats)]),
+    "llmperf_profile_window_kernel": (c_int, [_profile, c_size_t, POINTER(llmperf_window_kernel)]),
     "llmperf_profile_iteration_count": (c_size_t, [_profile]),
     "llmperf_profile_iteration_stats_count": (c_size_t, [_profile]),
     "llmperf_profile_iteration": (c_int, [_profile, c_size_t, POINTER(llmperf_iteration)]),

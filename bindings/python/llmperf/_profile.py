@@ -107,6 +107,26 @@ class Profile:
         return self._rows(lib.llmperf_profile_capture_count, lib.llmperf_profile_capture,
                           _native.llmperf_capture_stats)
 
+    def windows(self) -> List[Row]:
+        """Triggered windows of tier "light", each with its "kernels".
+
+        The keys are the fields of llmperf_window_stats (profile.h), among them number, rule, value,
+        threshold, units, wall_ms, busy_ms, idle_ms; those of a kernel name, region, kind, calls,
+        total_ms. No other device number of the profile holds them.
+        """
+        lib = library()
+        rows = self._rows(lib.llmperf_profile_window_count, lib.llmperf_profile_window,
+                          _native.llmperf_window_stats)
+        kernels = self._rows(lib.llmperf_profile_window_kernel_count,
+                             lib.llmperf_profile_window_kernel, _native.llmperf_window_kernel)
+        for kernel in kernels:
+            kernel["kind"] = text_of(lib.llmperf_activity_kind_name(kernel["kind"]))
+        for row in rows:
+            row["kernels"] = [kernel for kernel in kernels
+                              if (kernel["window"], kernel["process_id"])
+                              == (row["number"], row["process_id"])]
+        return rows
+
     def metrics(self) -> List[Row]:
         """A row for each named metric (hardware counter, or what ncu measured) of a region or kernel.
 

@@ -8,7 +8,7 @@ import warnings
 import weakref
 from ctypes import byref, c_size_t, sizeof
 from types import TracebackType
-from typing import Any, Dict, List, Optional, Type
+from typing import Any, Dict, List, Optional, Sequence, Type, Union
 
 from . import _native
 from ._errors import LlmperfError
@@ -61,6 +61,9 @@ class Session:
     ring_bytes: host records kept per thread between two reads; 0: 4 MiB.
     pool_bytes: most memory for device records under way; 0: 256 MiB.
     overhead_budget_permille: for tier "light", in thousandths of the run time; 0: 10.
+    sample_regions: for tier "light", labels with commas between them.
+    rules: for tier "light", texts such as "decode_step p99 above 30 ms for 2 s": while one holds,
+        the next instances are collected one and all (docs/sampling.md).
     keep_trace: keep each record, not totals only.
     reports: write the report files at stop, beside run.llmperf.
     release: give CUPTI up at stop, so that another profiler (torch.profiler) can start.
@@ -79,7 +82,8 @@ class Session:
                  run_dir: Any = None, run_id: Optional[str] = None, config_path: Any = None,
                  model_path: Any = None, device_path: Any = None, record_path: Any = None,
                  counters: Optional[str] = None, ring_bytes: int = 0, pool_bytes: int = 0,
-                 overhead_budget_permille: int = 0, keep_trace: bool = False,
+                 overhead_budget_permille: int = 0, sample_regions: Optional[str] = None,
+                 rules: Union[str, Sequence[str], None] = None, keep_trace: bool = False,
                  reports: bool = True, release: bool = False,
                  graph_level: bool = False) -> None:
         options = _native.sized(_native.llmperf_session_options)
@@ -87,7 +91,8 @@ class Session:
         options.device_source = _code("source", source, _SOURCES)
         texts = {"run_dir": run_dir, "out_dir": out, "run_id": run_id, "config_path": config_path,
                  "model_path": model_path, "device_path": device_path, "record_path": record_path,
-                 "counters": counters}
+                 "counters": counters, "sample_regions": sample_regions,
+                 "rules": rules if rules is None or isinstance(rules, str) else "; ".join(rules)}
         for field, value in texts.items():
             if value is not None:
                 setattr(options, field, path_bytes(value))

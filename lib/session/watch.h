@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Tier light: rules are held against the instances of stages, and one that holds opens a triggered
+ * window. For lib/session, on the collector thread. */
+#ifndef LP_SESSION_WATCH_H
+#define LP_SESSION_WATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/base/vector.h"
+#include "lib/result/result.h"
+#include "lib/session/rule.h"
+
+struct llmperf_session;
+
+#define LP_WATCH_KEPT    4096u /* instances that a rule looks at; the newest */
+#define LP_WATCH_WINDOWS 256u  /* of a session */
+
+/** An instance of a stage. */
+struct lp_watched_unit {
+    uint64_t end_ns;
+    double first, second; /* wall ns; tokens and wall ns; idle and span ms */
+};
+
+/** A rule and what it looks at. */
+struct lp_watched_rule {
+    struct lp_rule rule;
+    struct lp_watched_unit *units; /* a ring of LP_WATCH_KEPT */
+    uint64_t seen;                 /* instances so far */
+    uint32_t windows;              /* that it opened */
+    uint64_t next_ns;              /* not before */
+};
+
+/** A window that was triggered. */
+struct lp_trigger {
+    uint32_t rule, units;
+    double value;
+    uint64_t value_units, time_ns;
+};
+
+struct lp_watch {
+    struct lp_watched_rule rules[LP_RULES];
+    size_t count;
+    LP_VECTOR(struct lp_trigger) triggers; /* window n is at n - 1 */
+    bool open;                             /* the newest is on its way or open */
+    uint64_t since_ns;                     /* instances that ended before do not count */
+    uint64_t looked_ns, next_ns;
+};
+
+/** 0, LLMPERF_EINVAL (a rule), LLMPERF_ENOMEM. */
+int lp_watch_init(struct lp_watch *watch, const char *rules);
+void lp_watch_clear(struct lp_watch *watch);
+
+/** What the totals tell of instances goes here. */
+struct lp_watcher lp_watch_watcher(struct llmperf_session *session);
+
+/** Collecting begins, ends. */
+void lp_watch_begin(struct llmperf_session *session);
+void lp_watch_end(struct llmperf_session *session);
+
+/** Hold the rules against what there is, and follow the window. */
+void lp_watch_look(struct llmperf_session *session, uint64_t now_ns);
+
+/** What is known of the windows into a profile. 0 or LLMPERF_ENOMEM. */
+int lp_watch_fill(const struct llmperf_session *session, llmperf_profile *profile);
+
+#endif

@@ -61,7 +61,9 @@ typedef struct llmperf_session_options {
     uint64_t ring_bytes;               /**< host records kept per thread between two reads; default 4 MiB */
     uint64_t pool_bytes;               /**< most memory for device records under way; default 256 MiB */
     uint32_t overhead_budget_permille; /**< for tier light: most that collecting may cost of the time; default 10; 1000: collect all */
-    uint32_t keep_trace;               /**< this version keeps totals only; 1 answers LLMPERF_ENOTSUP */
+    /** 1: keep a recording of all facts in the folder of the run, trace.llmrec, so that llmperf_trace_export() can write them in
+     * the order of time. 0: as LLMPERF_TRACE says (1 or 0), else not. */
+    uint32_t keep_trace;
     uint32_t flags;                    /**< LLMPERF_SESSION_… */
     uint32_t reserved;
     /** For tier light: labels whose instances are sampled, with commas between them, at most 8; NULL: LLM@prefill,LLM@decode_step.
@@ -71,9 +73,10 @@ typedef struct llmperf_session_options {
      * the next instances of the sampled regions are collected one and all, copies and sets too (docs/sampling.md). NULL:
      * LLMPERF_RULES, else none. */
     const char *rules;
+    uint64_t trace_bytes; /**< with keep_trace: the recording ends at this size, and the run says from when on; default 1 GiB */
 } llmperf_session_options;
 #define LLMPERF_SESSION_OPTIONS_INIT \
-    { sizeof(llmperf_session_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+    { sizeof(llmperf_session_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 typedef struct llmperf_session llmperf_session;
 

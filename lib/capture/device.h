@@ -37,6 +37,9 @@ struct lp_device_stats {
     bool cut;             /* a recording that ends early */
     uint32_t process_id;  /* of the process that was recorded; 0: this one */
     uint64_t duration_ns; /* of the session that was recorded; 0: not a recording */
+    /* Of a recording: when it began, on the clock of records and since 1970 at the same moment, and
+     * from when on facts are missing because it reached its size limit; 0: not known, not so. */
+    uint64_t start_ns, start_utc_ns, full_ns;
 };
 
 struct lp_device_options {

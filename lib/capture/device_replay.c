@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/file.h"
 #include "lib/base/status.h"
 #include "lib/base/strings.h"
 #include "lib/base/text.h"
 #include "lib/base/varint.h"
+#include "lib/capture/chunk_file.h"
 #include "lib/capture/device.h"
 #include "lib/capture/recording.h"
 #include "lib/record/paths.h"
@@ -19,13 +20,13 @@
 struct replay {
     struct lp_device_source head;
     char *path, *origin;
-    char *bytes;
-    size_t size, at;                  /* at: next chunk */
+    struct lp_chunk_file chunks;
     LP_VECTOR(uint32_t) names, paths; /* recorded id -> id of this process */
     LP_VECTOR(struct lp_record) records;
     LP_VECTOR(struct lp_graph_event) graphs;
     struct lp_device_stats stats;
-    bool ended;
+    bool ended, behind_origin;
+    bool has_start;      /* of a version that begins with a START */
     bool without_graphs; /* of a version that did not keep graph events; not told yet */
     struct lp_activity_batch batch;
     struct lp_strings plan_texts;
@@ -38,8 +39,9 @@ struct replay {
 
 static int damaged(const struct replay *replay, const char *what)
 {
-    return lp_error(LLMPERF_EFORMAT, "%s: damaged recording (%s near byte %zu); record it again",
-                    replay->path, what, replay->at);
+    return lp_error(LLMPERF_EFORMAT,
+                    "%s: damaged recording (%s near byte %" PRIu64 "); record it again",
+                    replay->path, what, replay->chunks.at);
 }
 
 static const char *read_string(struct lp_varint_reader *reader, char **copy, size_t *capacity)
@@ -346,8 +348,31 @@ static int read_end(struct replay *replay, struct lp_varint_reader *reader)
     replay->stats.overhead_ns = lp_varint_get(reader);
     replay->stats.process_id = (uint32_t)lp_varint_get(reader);
     replay->stats.duration_ns = lp_varint_get(reader);
-    replay->ended = !reader->failed && reader->end == (const uint8_t *)replay->bytes + replay->size;
-    return replay->ended ? 0 : damaged(replay, "the end");
+    return reader->failed ? damaged(replay, "the end") : 0;
+}
+
+static bool is_last(const struct lp_chunk_file *chunks)
+{
+    return chunks->at + sizeof(chunks->header) + chunks->header.size == chunks->size;
+}
+
+static int read_start(struct replay *replay, struct lp_varint_reader *reader)
+{
+    uint64_t process;
+
+    replay->stats.start_ns = lp_varint_get(reader);
+    replay->stats.start_utc_ns = lp_varint_get(reader);
+    process = lp_varint_get(reader);
+    if (reader->failed || process > UINT32_MAX)
+        return damaged(replay, "the start");
+    replay->stats.process_id = (uint32_t)process;
+    return 0;
+}
+
+static int read_full(struct replay *replay, struct lp_varint_reader *reader)
+{
+    replay->stats.full_ns = lp_varint_get(reader);
+    return reader->failed || replay->stats.full_ns == 0 ? damaged(replay, "the limit") : 0;
 }
 
 static int read_chunk(struct replay *replay, uint32_t type, struct lp_varint_reader *reader,
@@ -369,10 +394,16 @@ static int read_chunk(struct replay *replay, uint32_t type, struct lp_varint_rea
         return read_plan(replay, reader, sink);
     case LP_CHUNK_COUNTERS:
         return read_counters(replay, reader, sink);
+    case LP_CHUNK_START:
+        return read_start(replay, reader);
+    case LP_CHUNK_FULL:
+        return read_full(replay, reader);
     case LP_CHUNK_ORIGIN:
+        replay->behind_origin = true;
         return read_origin(replay, reader);
     case LP_CHUNK_END:
-        return read_end(replay, reader);
+        replay->ended = is_last(&replay->chunks);
+        return replay->ended ? read_end(replay, reader) : damaged(replay, "the end");
     default:
         return damaged(replay, "an unknown chunk");
     }
@@ -385,24 +416,13 @@ static int read_whole_chunk(struct replay *replay, uint32_t type, struct lp_vari
 {
     int status;
 
-    if (replay->origin && type != LP_CHUNK_END)
+    if ((type == LP_CHUNK_START) != (replay->has_start && replay->chunks.at == LP_RECORDING_HEAD))
+        return damaged(replay, "a chunk in a wrong place");
+    if (replay->behind_origin && type != LP_CHUNK_END)
         return damaged(replay, "a chunk behind the last one");
     status = read_chunk(replay, type, reader, sink);
     return status == 0 && reader->at != reader->end ? damaged(replay, "bytes behind a chunk")
                                                     : status;
-}
-
-/* The next whole chunk; 0 at the end or where the file was cut. */
-static int find_chunk(struct replay *replay, struct lp_chunk_header *header)
-{
-    if (replay->size - replay->at < sizeof(*header))
-        return 0;
-    memcpy(header, replay->bytes + replay->at, sizeof(*header));
-    if (replay->size - replay->at - sizeof(*header) < header->size)
-        return 0;
-    if (lp_crc32c(replay->bytes + replay->at + sizeof(*header), header->size) != header->crc)
-        return damaged(replay, "wrong checksum");
-    return 1;
 }
 
 static void tell_no_graphs(struct replay *replay, const struct lp_device_sink *sink)
@@ -414,61 +434,103 @@ static void tell_no_graphs(struct replay *replay, const struct lp_device_sink *s
     replay->without_graphs = false;
 }
 
+static struct lp_varint_reader payload_reader(const struct replay *replay)
+{
+    const struct lp_chunk_file *chunks = &replay->chunks;
+
+    return (struct lp_varint_reader){ chunks->payload, chunks->payload + chunks->header.size,
+                                      false };
+}
+
+static int read_payload(struct replay *replay)
+{
+    int status = lp_chunk_file_read(&replay->chunks);
+
+    return status == LLMPERF_EFORMAT ? damaged(replay, "wrong checksum") : status;
+}
+
+/* 1: a chunk was read; 0: there is none, or the file was cut there. */
+static int deliver_chunk(struct replay *replay, const struct lp_device_sink *sink)
+{
+    struct lp_varint_reader reader;
+    int status;
+
+    if (!lp_chunk_file_peek(&replay->chunks))
+        return 0;
+    if ((status = read_payload(replay)) < 0)
+        return status;
+    reader = payload_reader(replay);
+    if ((status = read_whole_chunk(replay, replay->chunks.header.type, &reader, sink)) < 0)
+        return status;
+    lp_chunk_file_pass(&replay->chunks);
+    return 1;
+}
+
 static int deliver(struct lp_device_source *source, const struct lp_device_sink *sink)
 {
     struct replay *replay = (struct replay *)(void *)source;
-    struct lp_chunk_header header;
     int status = 1;
 
     tell_no_graphs(replay, sink);
-    for (int i = 0; i < CHUNKS_A_CALL && status > 0 && !replay->ended; i++) {
-        struct lp_varint_reader reader = { 0 };
-
-        status = find_chunk(replay, &header);
-        if (status <= 0)
-            break;
-        reader.at = (const uint8_t *)replay->bytes + replay->at + sizeof(header);
-        reader.end = reader.at + header.size;
-        if ((status = read_whole_chunk(replay, header.type, &reader, sink)) < 0)
-            break;
-        replay->at += sizeof(header) + header.size;
-        status = 1;
-    }
+    for (int i = 0; i < CHUNKS_A_CALL && status > 0 && !replay->ended; i++)
+        status = deliver_chunk(replay, sink);
     if (status == 0 && !replay->ended)
         replay->stats.cut = true;
-    return replay->ended ? 0 : status;
+    return replay->ended && status > 0 ? 0 : status;
 }
 
-/* Which regions are stages stands behind the facts, but they are followed one by one from the
- * first: a look ahead at the paths and their kinds. What is damaged is found later. */
+/* What stands behind the facts but is asked for while they are followed one by one: which regions
+ * are stages, whose recording it is. */
+static int look_at_chunk(struct replay *replay)
+{
+    struct lp_varint_reader reader;
+    uint32_t type = replay->chunks.header.type;
+    int status;
+
+    if (type != LP_CHUNK_PATHS && type != LP_CHUNK_KINDS && type != LP_CHUNK_START &&
+        type != LP_CHUNK_ORIGIN && type != LP_CHUNK_END)
+        return 0;
+    if ((status = read_payload(replay)) < 0)
+        return status;
+    reader = payload_reader(replay);
+    switch (type) {
+    case LP_CHUNK_PATHS:
+        return read_table(replay, &reader, true);
+    case LP_CHUNK_KINDS:
+        return read_kinds(replay, &reader);
+    case LP_CHUNK_START:
+        return read_start(replay, &reader);
+    case LP_CHUNK_ORIGIN:
+        return read_origin(replay, &reader);
+    default:
+        return read_end(replay, &reader);
+    }
+}
+
+/* A look ahead over the whole file, without the facts. What is damaged is found later. */
 static void look_ahead(struct replay *replay)
 {
-    struct lp_chunk_header header;
-
-    while (find_chunk(replay, &header) > 0) {
-        struct lp_varint_reader reader = { 0 };
-
-        reader.at = (const uint8_t *)replay->bytes + replay->at + sizeof(header);
-        reader.end = reader.at + header.size;
-        if ((header.type == LP_CHUNK_PATHS && read_table(replay, &reader, true) < 0) ||
-            (header.type == LP_CHUNK_KINDS && read_kinds(replay, &reader) < 0))
-            break;
-        replay->at += sizeof(header) + header.size;
-    }
+    while (lp_chunk_file_peek(&replay->chunks) && look_at_chunk(replay) == 0)
+        lp_chunk_file_pass(&replay->chunks);
     replay->paths.count = 0;
-    replay->at = 8;
+    lp_chunk_file_rewind(&replay->chunks);
 }
 
-static int read_head(struct replay *replay)
+static int open_file(struct replay *replay)
 {
-    if (replay->size < 8 || memcmp(replay->bytes, LP_RECORDING_MAGIC, 7))
+    char head[LP_RECORDING_HEAD];
+    int status = lp_chunk_file_open(&replay->chunks, replay->path, head);
+
+    if (status < 0)
+        return status;
+    if (replay->chunks.size < LP_RECORDING_HEAD || memcmp(head, LP_RECORDING_MAGIC, 7))
         return lp_error(LLMPERF_EFORMAT, "%s is not a recording of this library", replay->path);
-    if (replay->bytes[7] < LP_RECORDING_OLDEST || replay->bytes[7] > LP_RECORDING_VERSION)
+    if (head[7] < LP_RECORDING_OLDEST || head[7] > LP_RECORDING_VERSION)
         return lp_error(LLMPERF_EFORMAT,
                         "%s is a recording of version %d, this library reads versions %d to %d",
-                        replay->path, replay->bytes[7], LP_RECORDING_OLDEST, LP_RECORDING_VERSION);
-    replay->without_graphs = replay->bytes[7] < 2;
-    replay->at = 8;
+                        replay->path, head[7], LP_RECORDING_OLDEST, LP_RECORDING_VERSION);
+    replay->without_graphs = head[7] < 2;
+    replay->has_start = head[7] >= 3;
     look_ahead(replay);
     return 0;
 }
@@ -484,7 +546,7 @@ static void close_replay(struct lp_device_source *source)
 
     free(replay->path);
     free(replay->origin);
-    free(replay->bytes);
+    lp_chunk_file_close(&replay->chunks);
     lp_vector_clear(&replay->names);
     lp_vector_clear(&replay->paths);
     lp_vector_clear(&replay->records);
@@ -513,8 +575,8 @@ int lp_device_open_replay(const struct lp_device_options *options,
         status = lp_error(LLMPERF_EINVAL, "a replay needs a recording: set device_path");
     else if (!(replay->path = lp_text_copy(options->path)))
         status = lp_error(LLMPERF_ENOMEM, "out of memory");
-    else if ((status = lp_file_read(options->path, &replay->bytes, &replay->size)) == 0)
-        status = read_head(replay);
+    else
+        status = open_file(replay);
     if (status < 0)
         close_replay(&replay->head);
     else

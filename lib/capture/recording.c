@@ -3,7 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
+#include "lib/base/clock.h"
 #include "lib/base/status.h"
 #include "lib/base/text.h"
 #include "lib/base/varint.h"
@@ -12,8 +15,13 @@
 #include "llmperf/activity.h"
 #include "llmperf/region.h"
 
+#define WRITE_BYTES (256u << 10) /* handed to the system at once */
+
 struct lp_recorder {
     FILE *file;
+    uint64_t written, limit_bytes; /* limit 0: none */
+    uint64_t first_ns;             /* time of a fact that came among the first */
+    uint64_t full_ns;              /* time of the first fact that was left out; 0: none was */
     char *path;
     const struct lp_names *names;
     struct lp_device_sink next;
@@ -51,6 +59,7 @@ static void write_bytes(struct lp_recorder *recorder, const void *bytes, size_t 
 {
     if (!recorder->failed && size > 0 && fwrite(bytes, size, 1, recorder->file) != 1)
         recorder->failed = errno ? errno : EIO;
+    recorder->written += size;
 }
 
 static void write_chunk(struct lp_recorder *recorder, enum lp_chunk_type type)
@@ -63,6 +72,21 @@ static void write_chunk(struct lp_recorder *recorder, enum lp_chunk_type type)
     write_bytes(recorder, &header, sizeof(header));
     write_bytes(recorder, recorder->chunk.bytes, recorder->chunk.length);
     recorder->chunk.length = 0;
+}
+
+/* Facts that begin at `time_ns` come: is there room for them? */
+static bool has_room(struct lp_recorder *recorder, uint64_t time_ns)
+{
+    if (recorder->full_ns)
+        return false;
+    if (!recorder->first_ns)
+        recorder->first_ns = time_ns;
+    if (!recorder->limit_bytes || recorder->written < recorder->limit_bytes)
+        return true;
+    recorder->full_ns = time_ns ? time_ns : 1;
+    put_number(recorder, recorder->full_ns);
+    write_chunk(recorder, LP_CHUNK_FULL);
+    return false;
 }
 
 /* Names and paths that appeared since the last chunk: a reader knows each before it is used. */
@@ -116,10 +140,9 @@ static void tell_kinds(struct lp_recorder *recorder)
     write_chunk(recorder, LP_CHUNK_KINDS);
 }
 
-static void record_host(void *context, uint32_t thread, const struct lp_record *records,
-                        size_t count)
+static void write_host(struct lp_recorder *recorder, uint32_t thread,
+                       const struct lp_record *records, size_t count)
 {
-    struct lp_recorder *recorder = context;
     struct lp_record before = { 0, 0, 0, 0, 0 };
 
     tell_paths(recorder);
@@ -133,6 +156,15 @@ static void record_host(void *context, uint32_t thread, const struct lp_record *
         before = records[i];
     }
     write_chunk(recorder, LP_CHUNK_HOST);
+}
+
+static void record_host(void *context, uint32_t thread, const struct lp_record *records,
+                        size_t count)
+{
+    struct lp_recorder *recorder = context;
+
+    if (count > 0 && has_room(recorder, records[0].time_ns))
+        write_host(recorder, thread, records, count);
     recorder->next.host(recorder->next.context, thread, records, count);
 }
 
@@ -165,9 +197,9 @@ static void put_activity(struct lp_recorder *recorder, const struct lp_activity 
     }
 }
 
-static void record_activities(void *context, struct lp_activity *activities, size_t count)
+static void write_activities(struct lp_recorder *recorder, const struct lp_activity *activities,
+                             size_t count)
 {
-    struct lp_recorder *recorder = context;
     struct lp_activity before = { 0 };
 
     tell_names(recorder);
@@ -177,12 +209,20 @@ static void record_activities(void *context, struct lp_activity *activities, siz
         before = activities[i];
     }
     write_chunk(recorder, LP_CHUNK_ACTIVITY);
+}
+
+static void record_activities(void *context, struct lp_activity *activities, size_t count)
+{
+    struct lp_recorder *recorder = context;
+
+    if (count > 0 && has_room(recorder, activities[0].start_ns))
+        write_activities(recorder, activities, count);
     recorder->next.activities(recorder->next.context, activities, count);
 }
 
-static void record_graphs(void *context, const struct lp_graph_event *events, size_t count)
+static void write_graphs(struct lp_recorder *recorder, const struct lp_graph_event *events,
+                         size_t count)
 {
-    struct lp_recorder *recorder = context;
     struct lp_graph_event before = { 0, 0, 0, 0, 0, 0 };
 
     tell_paths(recorder);
@@ -196,6 +236,15 @@ static void record_graphs(void *context, const struct lp_graph_event *events, si
         before = events[i];
     }
     write_chunk(recorder, LP_CHUNK_GRAPH);
+}
+
+static void record_graphs(void *context, const struct lp_graph_event *events, size_t count)
+{
+    struct lp_recorder *recorder = context;
+
+    /* They have no times; behind the limit there is nothing that they could explain. */
+    if (!recorder->full_ns)
+        write_graphs(recorder, events, count);
     recorder->next.graphs(recorder->next.context, events, count);
 }
 
@@ -210,6 +259,24 @@ static void write_facts(struct lp_recorder *recorder)
     recorder->chunk.failed = recorder->chunk.failed || recorder->facts.failed;
     write_chunk(recorder, LP_CHUNK_COUNTERS);
     recorder->facts.length = recorder->fact_count = 0;
+}
+
+static void add_fact(struct lp_recorder *recorder, const struct lp_counter_fact *fact,
+                     const double *values)
+{
+    struct lp_text *facts = &recorder->facts;
+
+    add_number(facts, fact->kind);
+    add_number(facts, fact->device);
+    add_number(facts, fact->node);
+    add_number(facts, fact->name);
+    add_number(facts, fact->start_ns);
+    add_number(facts, fact->end_ns - fact->start_ns);
+    if (fact->kind != LP_COUNTER_SKIP)
+        lp_text_add(facts, (const char *)values, recorder->columns * sizeof(*values));
+    recorder->fact_count++;
+    if (facts->length > 16384)
+        write_facts(recorder);
 }
 
 static void record_plan(void *context, const struct lp_counter_plan *plan)
@@ -240,19 +307,10 @@ static void record_plan(void *context, const struct lp_counter_plan *plan)
 static void record_counter(void *context, const struct lp_counter_fact *fact, const double *values)
 {
     struct lp_recorder *recorder = context;
-    struct lp_text *facts = &recorder->facts;
 
-    add_number(facts, fact->kind);
-    add_number(facts, fact->device);
-    add_number(facts, fact->node);
-    add_number(facts, fact->name);
-    add_number(facts, fact->start_ns);
-    add_number(facts, fact->end_ns - fact->start_ns);
-    if (fact->kind != LP_COUNTER_SKIP)
-        lp_text_add(facts, (const char *)values, recorder->columns * sizeof(*values));
-    recorder->fact_count++;
-    if (facts->length > 16384)
-        write_facts(recorder);
+    /* Those of regions have no time of their own. */
+    if (!recorder->full_ns)
+        add_fact(recorder, fact, values);
     if (recorder->next.counter)
         recorder->next.counter(recorder->next.context, fact, values);
 }
@@ -267,8 +325,19 @@ static void free_recorder(struct lp_recorder *recorder)
     free(recorder);
 }
 
+static void write_start(struct lp_recorder *recorder, bool own_time)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    put_number(recorder, own_time ? lp_clock_now() : 0);
+    put_number(recorder, own_time ? (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec : 0);
+    put_number(recorder, own_time ? (uint64_t)getpid() : 0);
+    write_chunk(recorder, LP_CHUNK_START);
+}
+
 int lp_recorder_open(const char *path, const struct lp_names *names,
-                     struct lp_recorder **recorder_out)
+                     const struct lp_recorder_options *options, struct lp_recorder **recorder_out)
 {
     const char magic[8] = { 'L', 'L', 'M', 'P', 'R', 'E', 'C', LP_RECORDING_VERSION };
     struct lp_recorder *recorder = calloc(1, sizeof(*recorder));
@@ -278,6 +347,7 @@ int lp_recorder_open(const char *path, const struct lp_names *names,
         return lp_error(LLMPERF_ENOMEM, "out of memory");
     }
     recorder->names = names;
+    recorder->limit_bytes = options->limit_bytes;
     recorder->file = fopen(path, "wbe");
     if (!recorder->file) {
         int status = lp_error(LLMPERF_EIO, "cannot write recording %s: %s", path, strerror(errno));
@@ -285,7 +355,9 @@ int lp_recorder_open(const char *path, const struct lp_names *names,
         free_recorder(recorder);
         return status;
     }
+    setvbuf(recorder->file, NULL, _IOFBF, WRITE_BYTES);
     write_bytes(recorder, magic, sizeof(magic));
+    write_start(recorder, options->own_time);
     *recorder_out = recorder;
     return 0;
 }
@@ -296,6 +368,19 @@ struct lp_device_sink lp_recorder_sink(struct lp_recorder *recorder,
     recorder->next = *next;
     return (struct lp_device_sink){ recorder,      record_host, record_activities,
                                     record_graphs, record_plan, record_counter };
+}
+
+void lp_recorder_flush(struct lp_recorder *recorder)
+{
+    if (recorder && fflush(recorder->file) != 0 && !recorder->failed)
+        recorder->failed = errno;
+}
+
+bool lp_recorder_full(const struct lp_recorder *recorder, uint64_t *after_ns_out)
+{
+    *after_ns_out =
+        recorder->full_ns > recorder->first_ns ? recorder->full_ns - recorder->first_ns : 0;
+    return recorder->full_ns != 0;
 }
 
 int lp_recorder_close(struct lp_recorder *recorder, const struct lp_device_stats *stats,

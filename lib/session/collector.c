@@ -10,6 +10,7 @@
 #include "lib/base/status.h"
 #include "lib/session/session.h"
 #include "lib/session/session_counters.h"
+#include "lib/session/session_trace.h"
 #include "lib/session/wake.h"
 
 #define ROUND_NS  UINT64_C(20000000)   /* longest sleep between two looks at the rings */
@@ -172,6 +173,7 @@ static int finish_session(struct llmperf_session *session, llmperf_profile **pro
     session->recorder = NULL;
     if (status < 0)
         lp_session_fail(session, status);
+    lp_session_trace_close(session, &stats);
     lp_session_commit(session, false);
     status = lp_store_close(session->store);
     session->store = NULL;

@@ -10,7 +10,8 @@
 #include "lib/session/options.h"
 
 static const char *const run_keys[] = { "id", "mode", "dtype", "stage", "top_n_kernels", NULL };
-static const char *const artifact_keys[] = { "dir", "keep_runs", NULL };
+static const char *const artifact_keys[] = { "dir",         "keep_runs",  "keep_trace",
+                                             "trace_bytes", "warn_bytes", NULL };
 static const char *const hardware_keys[] = { "peak_tflops", "bandwidth_gbs", NULL };
 static const char *const session_keys[] = { "tier", "overhead_budget_permille", "rules", NULL };
 static const char *const top_keys[] = { "run",   "artifacts", "inputs",   "hardware", "model",
@@ -57,6 +58,25 @@ static int take_tier(const llmperf_config *config, llmperf_session_options *opti
                                   "%s is no tier; use regions, light, deep or counters", word);
 }
 
+/* Without a folder a configured trace has no place, which is no fault of the program. */
+static int take_trace(const llmperf_config *config, llmperf_session_options *options)
+{
+    bool folder = options->run_dir || options->out_dir || is_set("LLMPERF_OUT");
+    int64_t bytes = (int64_t)options->trace_bytes;
+    int32_t keep = 0;
+    int status = 0;
+
+    if (!bytes && (status = lp_config_take_integer(config, "artifacts.trace_bytes", 1, INT64_MAX,
+                                                   &bytes)) < 0)
+        return status;
+    options->trace_bytes = (uint64_t)bytes;
+    if (llmperf_config_has(config, "artifacts.keep_trace"))
+        status = llmperf_config_boolean(config, "artifacts.keep_trace", &keep);
+    if (status == 0 && !options->keep_trace && folder && !is_set("LLMPERF_TRACE"))
+        options->keep_trace = (uint32_t)keep;
+    return status;
+}
+
 /* The file that a map was composed from. */
 static int take_file(const llmperf_config *config, const char *key, const char **file_out)
 {
@@ -78,6 +98,8 @@ static int take_options(const llmperf_config *config, llmperf_session_options *o
         return status;
     if (!options->run_dir && !options->out_dir && !is_set("LLMPERF_OUT") &&
         (status = lp_config_take_text(config, "artifacts.dir", &options->out_dir)) < 0)
+        return status;
+    if ((status = take_trace(config, options)) < 0)
         return status;
     if (!budget && (status = lp_config_take_integer(config, "session.overhead_budget_permille", 1,
                                                     1000, &budget)) < 0)
@@ -101,7 +123,9 @@ static int keep(const llmperf_config *config, struct lp_session_config *kept)
         (status = lp_config_take_text(config, "run.dtype", &dtype)) < 0 ||
         (status = lp_config_take_text(config, "inputs.manifest", &manifest)) < 0 ||
         (status = lp_config_take_integer(config, "artifacts.keep_runs", 0, 1000000,
-                                         &kept->keep_runs)) < 0)
+                                         &kept->keep_runs)) < 0 ||
+        (status = lp_config_take_integer(config, "artifacts.warn_bytes", 0, INT64_MAX,
+                                         &kept->warn_bytes)) < 0)
         return status;
     if (dtype && !(kept->dtype = lp_text_copy(dtype)))
         return lp_error(LLMPERF_ENOMEM, "out of memory");

@@ -8,16 +8,17 @@
 
 /* Owned by the session. */
 struct lp_session_config {
-    char *text;        /* as YAML; NULL: no configuration */
-    char *fingerprint; /* of the text */
-    char *dtype;       /* what the program computes in; NULL: not said */
-    char *inputs;      /* inputs.yaml; NULL: none */
-    int64_t keep_runs; /* 0: all */
+    char *text;         /* as YAML; NULL: no configuration */
+    char *fingerprint;  /* of the text */
+    char *dtype;        /* what the program computes in; NULL: not said */
+    char *inputs;       /* inputs.yaml; NULL: none */
+    int64_t keep_runs;  /* 0: all */
+    int64_t warn_bytes; /* of a run's folder; 0: any size is fine */
 };
 
 /** Compose options->config_path and fill in what the program left at 0: tier, folder and name of
- * the run, model, counters, overhead budget. LLMPERF_TIER and LLMPERF_OUT come before the
- * configuration.
+ * the run, trace, model, counters, overhead budget. LLMPERF_TIER, LLMPERF_OUT and LLMPERF_TRACE
+ * come before the configuration.
  *
  * @param options     Its texts point into *config_out afterwards.
  * @param config_out  llmperf_config_free(); NULL without a config_path.

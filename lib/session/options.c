@@ -10,6 +10,7 @@
 #include "lib/session/options.h"
 
 #define RING_BYTES_MAX (UINT64_C(1) << 30)
+#define TRACE_BYTES    (UINT64_C(1) << 30)
 
 static const char *const tiers[] = { NULL, "regions", "light", "deep", "counters" };
 #define TIERS (sizeof(tiers) / sizeof(tiers[0]))
@@ -80,15 +81,26 @@ static int check_source(const struct lp_options *options)
     return 0;
 }
 
+/* A variable of the environment asks for all sessions, also for those that write no folder. */
+static int choose_trace(struct lp_options *options, const llmperf_session_options *given)
+{
+    const char *word = getenv("LLMPERF_TRACE");
+
+    options->trace_bytes = given->trace_bytes ? given->trace_bytes : TRACE_BYTES;
+    if (word && *word && strcmp(word, "0") != 0 && strcmp(word, "1") != 0)
+        return lp_error(LLMPERF_EINVAL, "LLMPERF_TRACE=%s: 1 keeps a trace, 0 does not", word);
+    if (given->keep_trace && !options->run_dir)
+        return lp_error(LLMPERF_EINVAL,
+                        "keep_trace needs a folder to keep it in: set run_dir or out_dir");
+    options->keep_trace = given->keep_trace || (options->run_dir && word && *word == '1');
+    return 0;
+}
+
 static int take_options(struct lp_options *options, const llmperf_session_options *given)
 {
     llmperf_session_options whole = *given;
     int status;
 
-    if (whole.keep_trace)
-        return lp_error(
-            LLMPERF_ENOTSUP,
-            "keep_trace is not in this version: totals only; record_path keeps every fact");
     if (whole.ring_bytes > RING_BYTES_MAX)
         return lp_error(LLMPERF_EINVAL,
                         "ring_bytes is %" PRIu64 "; at most %" PRIu64 " (1 GiB a thread)",
@@ -100,6 +112,7 @@ static int take_options(struct lp_options *options, const llmperf_session_option
     options->pool_bytes = whole.pool_bytes ? whole.pool_bytes : UINT64_C(256) << 20;
     if ((status = choose_tier(options, whole.tier)) < 0 ||
         (status = choose_run_dir(options, &whole)) < 0 ||
+        (status = choose_trace(options, &whole)) < 0 ||
         (status = copy(&options->sample_regions, whole.sample_regions)) < 0 ||
         (status = copy(&options->rules, whole.rules ? whole.rules : getenv("LLMPERF_RULES"))) < 0 ||
         (status = copy(&options->model_path, whole.model_path)) < 0 ||

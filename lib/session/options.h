@@ -19,6 +19,8 @@ struct lp_options {
     uint32_t overhead_budget_permille;
     char *sample_regions, *rules;
     char *model_path, *device_path, *record_path, *counters;
+    bool keep_trace;
+    uint64_t trace_bytes;
     struct lp_session_config config;
 };
 

@@ -17,6 +17,7 @@
 #include "lib/session/retention.h"
 #include "lib/session/session.h"
 #include "lib/session/session_counters.h"
+#include "lib/session/session_trace.h"
 #include "lib/session/wake.h"
 #include "llmperf/output.h"
 
@@ -195,12 +196,8 @@ static int make_pipeline(struct llmperf_session *session)
     if ((status = open_knowledge(session)) < 0)
         return status;
     session->sink = facts;
-    if (session->options.record_path) {
-        if ((status = lp_recorder_open(session->options.record_path, &session->names,
-                                       &session->recorder)) < 0)
-            return status;
-        session->sink = lp_recorder_sink(session->recorder, &facts);
-    }
+    if (session->options.record_path)
+        return lp_session_record(session, session->options.record_path, 0, &session->recorder);
     return 0;
 }
 
@@ -285,6 +282,7 @@ static void unclaim_run(struct llmperf_session *session)
     if (!session->run_file)
         return;
     unlink(session->run_file);
+    lp_session_trace_remove(session);
     rmdir(session->options.run_dir); /* stays if something else is in it */
 }
 
@@ -309,6 +307,7 @@ static void free_session(struct llmperf_session *session)
 
     lp_session_counters_close(session);
     lp_recorder_close(session->recorder, &none, "{}");
+    lp_recorder_close(session->trace, &none, "{}");
     if (session->source)
         session->source->ops->close(session->source);
     lp_store_close(session->store);
@@ -337,7 +336,8 @@ static int start_session(struct llmperf_session *session)
                                    session->options.overhead_budget_permille)) < 0 ||
         (status = lp_watch_init(&session->watch, session->options.rules)) < 0 ||
         (status = make_pipeline(session)) < 0 || (status = lp_session_choose_source(session)) < 0 ||
-        (status = lp_session_counters_open(session)) < 0 || (status = prepare_run(session)) < 0)
+        (status = lp_session_counters_open(session)) < 0 || (status = prepare_run(session)) < 0 ||
+        (status = lp_session_trace_open(session)) < 0)
         return status;
     pthread_once(&once, register_exit);
     session->start_ns = session->flushed_ns = lp_clock_now();

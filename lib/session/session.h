@@ -44,6 +44,8 @@ struct llmperf_session {
     struct lp_names names;
     struct lp_device_source *source; /* NULL: none */
     struct lp_recorder *recorder;    /* NULL: none */
+    struct lp_recorder *trace;       /* the recording of the run's folder; NULL: none */
+    char trace_problem[512];         /* why it lacks something; "" if it does not */
     struct lp_device_sink sink;
     struct lp_attribution *attribution;
     struct lp_totals *totals;

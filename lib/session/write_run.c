@@ -11,6 +11,7 @@
 #include "lib/session/environment.h"
 #include "lib/session/session.h"
 #include "lib/session/session_counters.h"
+#include "lib/session/session_trace.h"
 #include "llmperf/version.h"
 
 void lp_session_fail(struct llmperf_session *session, int status)
@@ -60,7 +61,7 @@ void lp_session_fill_ledger(struct llmperf_session *session, llmperf_ledger *led
         session->source->ops->stats(session->source, stats);
     if (!session->source || stats->no_device)
         ledger->verdict = LLMPERF_VERDICT_NO_DEVICE;
-    if (stats->cut ||
+    if (stats->cut || stats->full_ns ||
         (session->source &&
          session->failed < 0)) /* What it did not bring may be in the part that is lost. */
         ledger->verdict = LLMPERF_VERDICT_INCOMPLETE;
@@ -150,6 +151,9 @@ static int add_lines(struct llmperf_session *session, const struct lp_device_sta
     if (status == 0 && stats->cut)
         status = lp_profile_problem(profile,
                                     "the recording ends early: it was cut while it was written");
+    if (status == 0 && stats->full_ns)
+        status = lp_profile_problem(profile, "the recording reached its size limit: what came "
+                                             "later is missing");
     if (status == 0 && lp_attribution_failed(session->attribution))
         status = lp_profile_problem(profile, "memory ran out: launches or regions are missing");
     if (status == 0 && session->failed < 0)
@@ -173,6 +177,7 @@ int lp_session_profile(struct llmperf_session *session, bool running, llmperf_pr
         (status = add_given(session, profile)) < 0 ||
         (status = lp_watch_fill(session, profile)) < 0 ||
         (status = add_lines(session, &stats, running, profile)) < 0 ||
+        (status = lp_session_trace_note(session, profile)) < 0 ||
         (status = lp_session_counters_add(session, process_id, profile)) < 0) {
         llmperf_profile_free(profile);
         return status;
@@ -191,6 +196,7 @@ void lp_session_commit(struct llmperf_session *session, bool running)
         return;
     lp_session_environment(session);
     status = lp_session_profile(session, running, &profile);
+    lp_session_trace_flush(session);
     if (status == 0) {
         status = lp_store_write(session->store, profile);
         llmperf_profile_free(profile);

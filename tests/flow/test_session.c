@@ -94,7 +94,7 @@ static void each_bad_option_is_one_clear_line(void **state)
     check_refused(&options, LLMPERF_EINVAL, "set device_path");
     options = fake_options();
     options.keep_trace = 1;
-    check_refused(&options, LLMPERF_ENOTSUP, "keep_trace is not in this version");
+    check_refused(&options, LLMPERF_EINVAL, "keep_trace needs a folder to keep it in");
     options = fake_options();
     options.config_path = "/no/such/config.yaml";
     check_refused(&options, LLMPERF_ENOENT, "/no/such/config.yaml");

@@ -231,11 +231,11 @@ class Errors(support.TestCase):
         self.assertTrue(error.text)
         self.assertEqual(str(error), f"{error.text} (LLMPERF_EBUSY)")
 
-    def test_what_this_version_cannot_do_says_so(self) -> None:
-        for options in ({"keep_trace": True},):
-            with self.assertRaises(llmperf.LlmperfError) as refused:
-                llmperf.Session(source="none", **options).start()
-            self.assertEqual(refused.exception.name, "LLMPERF_ENOTSUP")
+    def test_a_trace_needs_a_folder(self) -> None:
+        with self.assertRaises(llmperf.LlmperfError) as refused:
+            llmperf.Session(source="none", keep_trace=True).start()
+        self.assertEqual(refused.exception.name, "LLMPERF_EINVAL")
+        self.assertIn("set run_dir or out_dir", refused.exception.text)
 
     def test_missing_recording(self) -> None:
         with self.assertRaises(llmperf.LlmperfError) as refused:

@@ -548,6 +548,7 @@ class llmperf_session_options(Structure):
         ("reserved", c_uint32),
         ("sample_regions", c_char_p),
         ("rules", c_char_p),
+        ("trace_bytes", c_uint64),
     ]
 
 

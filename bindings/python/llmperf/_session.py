@@ -64,7 +64,9 @@ class Session:
     sample_regions: for tier "light", labels with commas between them.
     rules: for tier "light", texts such as "decode_step p99 above 30 ms for 2 s": while one holds,
         the next instances are collected one and all (docs/sampling.md).
-    keep_trace: keep each record, not totals only.
+    keep_trace: keep a recording of all facts in the folder of the run, for export_trace(). False:
+        as LLMPERF_TRACE says.
+    trace_bytes: size at which that recording ends; the run says so then. 0: 1 GiB.
     reports: write the report files at stop, beside run.llmperf.
     release: give CUPTI up at stop, so that another profiler (torch.profiler) can start.
     graph_level: each launch of a CUDA graph as one span, not its kernels; not in one process with
@@ -84,6 +86,7 @@ class Session:
                  counters: Optional[str] = None, ring_bytes: int = 0, pool_bytes: int = 0,
                  overhead_budget_permille: int = 0, sample_regions: Optional[str] = None,
                  rules: Union[str, Sequence[str], None] = None, keep_trace: bool = False,
+                 trace_bytes: int = 0,
                  reports: bool = True, release: bool = False,
                  graph_level: bool = False) -> None:
         options = _native.sized(_native.llmperf_session_options)
@@ -101,6 +104,7 @@ class Session:
         options.overhead_budget_permille = _size(
             "overhead_budget_permille", overhead_budget_permille, 2**32)
         options.keep_trace = 1 if keep_trace else 0
+        options.trace_bytes = _size("trace_bytes", trace_bytes, 2**64)
         options.flags = ((0 if reports else _native.LLMPERF_SESSION_NO_REPORTS)
                          | (_native.LLMPERF_SESSION_RELEASE if release else 0)
                          | (_native.LLMPERF_SESSION_GRAPH_LEVEL if graph_level else 0))

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What a session keeps on disk besides totals: recordings, and how large its folder becomes. For
+ * lib/session only. */
+#ifndef LP_SESSION_SESSION_TRACE_H
+#define LP_SESSION_SESSION_TRACE_H
+
+#include "lib/session/session.h"
+
+/** Record all that goes through the session's sink from now on. @param limit_bytes  0: none. 0 or
+ * as lp_recorder_open(). */
+int lp_session_record(struct llmperf_session *session, const char *path, uint64_t limit_bytes,
+                      struct lp_recorder **recorder_out);
+
+/** Begin the trace in the run's folder, if one is asked for. 0 or as lp_recorder_open(). */
+int lp_session_trace_open(struct llmperf_session *session);
+
+/** A session that did not start leaves none. */
+void lp_session_trace_remove(struct llmperf_session *session);
+
+/** Collector: what was recorded by now survives the process. */
+void lp_session_trace_flush(struct llmperf_session *session);
+
+/** Collector: the end. What the trace lacks becomes a note of the run, not its failure. */
+void lp_session_trace_close(struct llmperf_session *session, const struct lp_device_stats *stats);
+
+/** Add what is to be said of trace and folder to a profile. 0 or LLMPERF_ENOMEM. */
+int lp_session_trace_note(struct llmperf_session *session, llmperf_profile *profile);
+
+#endif

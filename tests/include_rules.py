@@ -22,6 +22,7 @@ FOLDERS = {
     "capture":     (["base", "record"],                         ["region.h", "activity.h"]),
     "attribution": (["base", "record"],                         ["activity.h", "profile.h", "region.h"]),  # the ledger
     "result":      (["base", "record", "attribution"],          ["activity.h", "job.h", "region.h", "profile.h", "version.h"]),
+    "trace":       (["base", "record", "attribution", "result"], ["activity.h", "trace.h", "version.h"]),
     "analysis":    (["base", "result"],                         ["activity.h", "analysis.h", "config.h", "floor.h", "hardware.h", "model.h",
                                                                  "profile.h"]),
     "vendor":      (["base", "record", "result", "config"],     ["activity.h", "config.h", "import.h", "profile.h", "tools.h",
@@ -36,8 +37,8 @@ FOLDERS = {
 # Each third-party header stands in these files and nowhere else, and never in a header of ours (tests are free).
 THIRD_PARTY = {
     "yaml.h":          ["lib/base/yaml_tree.c"],
-    "jansson.h":       ["lib/output/*.c", "lib/session/environment.c", "lib/session/doctor.c"],
-    "sqlite3.h":       ["lib/result/store_*.c", "lib/vendor/database_sqlite.c"],
+    "jansson.h":       ["lib/output/*.c", "lib/session/environment.c", "lib/session/doctor.c", "lib/session/trace_export.c"],
+    "sqlite3.h":       ["lib/result/store_*.c", "lib/trace/nsys_sqlite.c", "lib/vendor/database_sqlite.c"],
     "nvtx3/*":         ["lib/capture/nvtx_*.c"],
     "cupti*.h":        ["lib/capture/cupti_*.c", "lib/capture/device_cupti*.c", "lib/capture/counters_*.c"],
     "generated_cuda*": ["lib/capture/cupti_*.c", "lib/capture/device_cupti*.c", "lib/capture/counters_*.c"],

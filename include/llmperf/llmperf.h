@@ -19,6 +19,7 @@
 #include "llmperf/region.h"
 #include "llmperf/session.h"
 #include "llmperf/tools.h"
+#include "llmperf/trace.h"
 #include "llmperf/version.h"
 
 #endif

@@ -40,6 +40,16 @@ struct lp_unit_sink {
     void (*done)(void *context, uint32_t unit);
 };
 
+/** Takes the instances of all regions as they open and close on their threads. All NULL: nobody
+ * wants them. Inner ones close before outer ones. */
+struct lp_span_sink {
+    /** `before`: it was open before collection started. */
+    void (*begin)(void *context, uint32_t thread, uint32_t node, uint64_t begin_ns, bool before);
+    /** @param end_ns  0: collection ended with it open. `truncated`: an end was not seen. */
+    void (*end)(void *context, uint32_t thread, uint32_t node, uint64_t begin_ns, uint64_t end_ns,
+                bool truncated);
+};
+
 /** Takes what attribution found out; batches are borrowed until the call returns. */
 struct lp_attribution_sink {
     void *context;
@@ -50,6 +60,7 @@ struct lp_attribution_sink {
                   enum lp_in_window window);
     void (*activities)(void *context, const struct lp_activity *activities, size_t count);
     struct lp_unit_sink units;
+    struct lp_span_sink spans;
 };
 
 struct lp_attribution;

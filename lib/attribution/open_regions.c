@@ -27,6 +27,9 @@ static void close_top(struct lp_open_regions *regions, lp_open_stack *stack, uin
         sink->units.end(sink->context, top.unit, end_ns, truncated);
         lp_units_end(&regions->units, top.unit, end_ns);
     }
+    if (sink->spans.end)
+        sink->spans.end(sink->context, (uint32_t)(stack - regions->threads.items), top.node,
+                        top.begin_ns, end_ns, truncated);
     sink->region(sink->context, top.node, truncated ? 0 : end_ns - top.begin_ns, truncated,
                  top.in_window);
 }
@@ -92,11 +95,16 @@ static void begin_region(struct lp_open_regions *regions, lp_open_stack *stack,
         opened.is_unit = opened.unit != LP_UNIT_NONE;
         opened.unit = opened.is_unit ? opened.unit : parent;
     }
-    if (lp_vector_push(stack, opened) < 0)
+    if (lp_vector_push(stack, opened) < 0) {
         regions->failed = true;
-    else if (opened.is_unit)
+        return;
+    }
+    if (opened.is_unit)
         sink->units.begin(sink->context, opened.unit, parent, record->node, record->time_ns,
                           !is_left_out(record->detail), opened.window);
+    if (sink->spans.begin)
+        sink->spans.begin(sink->context, (uint32_t)(stack - regions->threads.items), record->node,
+                          record->time_ns, opened.truncated);
 }
 
 void lp_open_regions_apply(struct lp_open_regions *regions, uint32_t thread,

@@ -80,5 +80,6 @@ struct lp_attribution_sink lp_totals_sink(struct lp_totals *totals)
         take_count,
         take_activities,
         { begin_unit, count_unit, end_unit, finish_unit },
+        { NULL, NULL },
     };
 }

@@ -57,11 +57,31 @@ for line in open(sys.argv[1]):
     seen.add(match.group(1))
 assert any(name.startswith("llmperf_kernel_seconds_total{") for name in seen)
 PY
+# Traces: of a run that kept one, or of a recording.
 for format in chrome perfetto nsys-sqlite; do
     expect 2 export a --format $format
-    stderr_has "this run keeps totals"
+    stderr_has "a keeps totals only: profile with keep_trace (llmperf run --trace)"
     stderr_is_one_line
+    expect 2 export "$recordings/two_stages.llmrec" --format $format
+    stderr_has "give -o FILE"
+    expect 0 export "$recordings/two_stages.llmrec" --format $format -o trace.$format
+    stdout_has "15 kernels, 6 copies and sets, 0 graphs, 7 regions, 15 launches, 0 samples in 0.000 s"
+    [ "$(tail -n 1 out)" = trace.$format ] || die "the file is not named last"
 done
+LLMPERF_TRACE=1 expect 0 import "$recordings/two_stages.llmrec" -o traced
+expect 0 export traced --format perfetto
+cmp traced/trace.pftrace trace.perfetto && die "titles are not those of the sources"
+expect 0 export traced --format chrome
+expect 0 export traced --format nsys-sqlite
+expect 0 list traced
+for file in trace.llmrec trace.pftrace trace.json trace.sqlite; do stdout_has $file; done
+"$LLMPERF" export traced --format chrome -o - | python3 -m json.tool >out || die "standard output is no JSON"
+expect 2 export traced --format nsys-sqlite -o -
+expect 0 import trace.nsys-sqlite -o round
+stdout_has "verdict complete, 15 kernels"
+head -c 700 "$recordings/two_stages.llmrec" >cut.llmrec
+expect 0 export cut.llmrec --format perfetto -o cut.pftrace
+stderr_has "the recording has no end"
 expect 2 export a
 expect 2 export a --format pdf
 expect 2 export nosuch --format csv

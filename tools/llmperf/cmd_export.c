@@ -1,30 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Runs in the formats of other programs. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "command.h"
 #include "llmperf/llmperf.h"
 
-static const struct {
+#define PATH_BYTES 4096
+
+static const struct format {
     const char *word;
-    uint32_t document; /* 0: events in the order of time, which a run of totals does not have */
+    uint32_t document; /* LLMPERF_DOCUMENT_…; 0: a trace */
+    uint32_t trace;    /* LLMPERF_TRACE_… */
 } formats[] = {
-    { "prometheus", LLMPERF_DOCUMENT_PROMETHEUS },
-    { "csv", LLMPERF_DOCUMENT_ROWS_CSV },
-    { "jsonl", LLMPERF_DOCUMENT_ROWS_JSONL },
-    { "chrome", 0 },
-    { "perfetto", 0 },
-    { "nsys-sqlite", 0 },
+    { "prometheus", LLMPERF_DOCUMENT_PROMETHEUS, 0 },
+    { "csv", LLMPERF_DOCUMENT_ROWS_CSV, 0 },
+    { "jsonl", LLMPERF_DOCUMENT_ROWS_JSONL, 0 },
+    { "chrome", 0, LLMPERF_TRACE_CHROME },
+    { "perfetto", 0, LLMPERF_TRACE_PERFETTO },
+    { "nsys-sqlite", 0, LLMPERF_TRACE_NSYS_SQLITE },
 };
 #define FORMATS (sizeof(formats) / sizeof(formats[0]))
 
-static int write_export(const llmperf_profile *profile, uint32_t document, const char *path)
+static const struct format *find_format(const char *word)
+{
+    for (size_t i = 0; i < FORMATS; i++)
+        if (word && strcmp(formats[i].word, word) == 0)
+            return &formats[i];
+    return NULL;
+}
+
+static int write_document(const llmperf_profile *profile, uint32_t document, const char *path)
 {
     char *text;
     int status;
 
-    if (strcmp(path, "-") != 0)
+    if (path && strcmp(path, "-") != 0)
         return llmperf_document_write(profile, document, path);
     if ((status = llmperf_document_text(profile, document, &text)) < 0)
         return status;
@@ -33,40 +46,81 @@ static int write_export(const llmperf_profile *profile, uint32_t document, const
     return LLMPERF_OK;
 }
 
-/* -1: *document_out is set; else an exit code. */
-static int find_format(const struct command *command, const char *word, uint32_t *document_out)
+static int export_document(const char *run, uint32_t document, const char *path)
 {
-    for (size_t i = 0; i < FORMATS; i++) {
-        if (!word || strcmp(formats[i].word, word) != 0)
-            continue;
-        if ((*document_out = formats[i].document))
-            return -1;
+    llmperf_profile *profile;
+    int status = llmperf_profile_open(run, &profile);
+
+    if (status < 0)
+        return fail_status(status);
+    status = write_document(profile, document, path);
+    llmperf_profile_free(profile);
+    return status < 0 ? fail_status(status) : EXIT_FINE;
+}
+
+/* The usual file of a run's folder. false: it is no folder. */
+static bool usual_file(const char *run, uint32_t trace, char *path)
+{
+    struct stat info;
+
+    return stat(run, &info) == 0 && S_ISDIR(info.st_mode) &&
+           snprintf(path, PATH_BYTES, "%s/%s", run, llmperf_trace_file_name(trace)) < PATH_BYTES;
+}
+
+static void tell_trace(const char *path, const llmperf_trace_summary *summary)
+{
+    uint64_t length_ns = summary->last_ns - summary->first_ns;
+
+    if (summary->missing_from_ns)
         fprintf(stderr,
-                "llmperf export: %s needs events in the order of time, and this run keeps totals; "
-                "export prometheus, csv or jsonl\n",
-                word);
-        return EXIT_USAGE;
-    }
-    return fail_usage(command, "--format takes prometheus, csv, jsonl, chrome, perfetto or "
-                               "nsys-sqlite");
+                "llmperf export: the trace ends %.3f s after its first event: the recording "
+                "reached its size limit (artifacts.trace_bytes)\n",
+                summary->missing_from_ns > summary->first_ns
+                    ? (double)(summary->missing_from_ns - summary->first_ns) / 1e9
+                    : 0.0);
+    if (summary->cut)
+        fprintf(stderr, "llmperf export: the recording has no end: its program was killed, or "
+                        "still runs\n");
+    if (strcmp(path, "-") != 0)
+        print("%" PRIu64 " kernels, %" PRIu64 " copies and sets, %" PRIu64 " graphs, %" PRIu64
+              " regions, %" PRIu64 " launches, %" PRIu64 " samples in %.3f s\n%s\n",
+              summary->kernels, summary->memory, summary->graphs, summary->regions,
+              summary->launches, summary->samples, (double)length_ns / 1e9, path);
+}
+
+static int export_trace(const struct command *command, const char *run, uint32_t trace,
+                        const char *path)
+{
+    llmperf_trace_summary summary = LLMPERF_TRACE_SUMMARY_INIT;
+    char usual[PATH_BYTES];
+    int status;
+
+    if (!path && !usual_file(run, trace, usual))
+        return fail_usage(command, "%s is no folder of a run: give -o FILE", run);
+    path = path ? path : usual;
+    if (strcmp(path, "-") == 0 && trace == LLMPERF_TRACE_NSYS_SQLITE)
+        return fail_usage(command, "nsys-sqlite is a database: give -o FILE");
+    status =
+        llmperf_trace_export(run, trace, strcmp(path, "-") == 0 ? "/dev/stdout" : path, &summary);
+    if (status < 0)
+        return fail_status(status);
+    tell_trace(path, &summary);
+    return EXIT_FINE;
 }
 
 int cmd_export(const struct command *command, int argc, char **argv)
 {
-    struct option_text options[] = { { "--format", NULL, NULL }, { "--output", "-o", "-" } };
-    llmperf_profile *profile;
-    uint32_t document = 0;
+    struct option_text options[] = { { "--format", NULL, NULL }, { "--output", "-o", NULL } };
+    const struct format *format;
     int count, status;
 
     if ((status = parse_options(command, argc, argv, options, 2, &count)) >= 0)
         return status;
     if (count != 1)
         return fail_usage(command, "give one run");
-    if ((status = find_format(command, options[0].value, &document)) >= 0)
-        return status;
-    if ((status = llmperf_profile_open(argv[1], &profile)) < 0)
-        return fail_status(status);
-    status = write_export(profile, document, options[1].value);
-    llmperf_profile_free(profile);
-    return status < 0 ? fail_status(status) : EXIT_FINE;
+    if (!(format = find_format(options[0].value)))
+        return fail_usage(command, "--format takes prometheus, csv, jsonl, chrome, perfetto or "
+                                   "nsys-sqlite");
+    return format->document ? export_document(argv[1], format->document, options[1].value)
+                            : export_trace(command, argv[1], format->trace, options[1].value);
 }

@@ -28,6 +28,7 @@ struct job {
     sigset_t handled, before;  /* signals that we wait for; the mask that the program gets */
     bool keep_cuda, keep_nvtx; /* another tool's injection stays */
     bool apart;                /* runs of processes are not put together */
+    bool trace;                /* each process keeps one */
     double started_s, shown_s;
     bool progress;
 };
@@ -142,6 +143,8 @@ static void set_environment(const struct job *job)
         setenv("LLMPERF_TIER", job->tier, 1);
     if (job->rules)
         setenv("LLMPERF_RULES", job->rules, 1);
+    if (job->trace)
+        setenv("LLMPERF_TRACE", "1", 1);
 }
 
 /* In the child: does not return. `failure`: where errno goes if the program cannot be started. */
@@ -404,6 +407,7 @@ int cmd_run(const struct command *command, int argc, char **argv)
     bool asked;
 
     job.apart = take_flag(&known, argv, "--no-merge");
+    job.trace = take_flag(&known, argv, "--trace");
     if ((status = parse_options(command, known, argv, options, 4, &count)) >= 0)
         return status;
     if ((status = check_words(command, count, argv)) != EXIT_FINE)

@@ -24,6 +24,7 @@ static const struct command commands[] = {
       "  --config NAME  configuration, a name or a YAML file; KEY=VALUE changes it (llmperf "
       "config)\n"
       "  --no-merge     leave the runs of several processes apart\n"
+      "  --trace        keep all events in the run, for llmperf export (artifacts.keep_trace)\n"
       "Exit code: the program's; 128 + N if signal N ended it. 2 and 3 with a line of llmperf's "
       "own:\n"
       "it was not started.\n",
@@ -60,10 +61,13 @@ static const struct command commands[] = {
       "\n"
       "  --format FORMAT  prometheus: totals in its text format; csv: every number of every row, "
       "one a\n"
-      "                   line; jsonl: every row, one object a line. chrome, perfetto and "
-      "nsys-sqlite\n"
-      "                   need events in the order of time, which this version does not keep\n"
-      "  -o FILE          write to a file; - is standard output (default)\n",
+      "                   line; jsonl: every row, one object a line.\n"
+      "                   Of a run with a trace (llmperf run --trace), or of a recording (.llmrec):\n"
+      "                   perfetto: for ui.perfetto.dev; chrome: JSON as torch.profiler writes it;\n"
+      "                   nsys-sqlite: the tables of nsys export\n"
+      "  -o FILE          write to a file; - is standard output. Default: standard output; of a "
+      "trace\n"
+      "                   RUN/trace.pftrace, RUN/trace.json, RUN/trace.sqlite\n",
       cmd_export },
     { "compare", "what became slower or faster between two runs",
       "usage: llmperf compare BASE NEW [--threshold PCT] [--format md|json] [-o FILE]\n"

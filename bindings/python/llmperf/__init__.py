@@ -25,6 +25,7 @@ from ._library import available
 from ._profile import Job, Profile, import_files, merge, open
 from ._region import Region, count, decode_all, decode_step, prefill, region
 from ._session import Session
+from ._trace import export_trace
 
 __version__ = "0.1.0"
 
@@ -41,6 +42,7 @@ __all__ = [
     "decode_all",
     "decode_step",
     "doctor",
+    "export_trace",
     "import_files",
     "merge",
     "open",

@@ -149,6 +149,11 @@ LLMPERF_FORMAT_NSYS_REPORT = 6
 LLMPERF_FORMAT_NCU_REPORT = 7
 LLMPERF_IMPORT_EXACT_NAMES = 1
 
+# trace.h
+LLMPERF_TRACE_PERFETTO = 1
+LLMPERF_TRACE_CHROME = 2
+LLMPERF_TRACE_NSYS_SQLITE = 3
+
 # hardware.h
 LLMPERF_ORIGIN_NONE = 0
 LLMPERF_ORIGIN_TABLE = 1
@@ -481,6 +486,25 @@ class llmperf_iteration_stats(Structure):
         ("p50_ms", c_double),
         ("p95_ms", c_double),
         ("p99_ms", c_double),
+    ]
+
+
+class llmperf_trace_summary(Structure):
+    """What a trace holds."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("kernels", c_uint64),
+        ("memory", c_uint64),
+        ("graphs", c_uint64),
+        ("regions", c_uint64),
+        ("launches", c_uint64),
+        ("samples", c_uint64),
+        ("first_ns", c_uint64),
+        ("last_ns", c_uint64),
+        ("missing_from_ns", c_uint64),
+        ("cut", c_uint32),
+        ("reserved", c_uint32),
     ]
 
 
@@ -899,6 +923,7 @@ STRUCTURES: List[Any] = [
     llmperf_capture_stats,
     llmperf_metric_stats,
     llmperf_import_options,
+    llmperf_trace_summary,
     llmperf_iteration,
     llmperf_iteration_stats,
     llmperf_window_stats,
@@ -1085,6 +1110,9 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "llmperf_format_name": (c_char_p, [c_uint32]),
     "llmperf_import": (
         c_int, [POINTER(c_char_p), c_size_t, POINTER(llmperf_import_options), POINTER(_profile)]),
+    # trace.h
+    "llmperf_trace_file_name": (c_char_p, [c_uint32]),
+    "llmperf_trace_export": (c_int, [c_char_p, c_uint32, c_char_p, POINTER(llmperf_trace_summary)]),
     # hardware.h
     "llmperf_hardware_find": (
         c_int, [POINTER(llmperf_hardware_query), _config, POINTER(_hardware)]),

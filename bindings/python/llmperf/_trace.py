@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Traces: what a session recorded, in the order of time, for the viewers of others."""
+from __future__ import annotations
+
+from ctypes import byref
+from typing import Any, Dict
+
+from . import _native
+from ._library import check, library, path_bytes
+from ._profile import row_of
+
+_FORMATS = {
+    "perfetto": _native.LLMPERF_TRACE_PERFETTO,
+    "chrome": _native.LLMPERF_TRACE_CHROME,
+    "nsys-sqlite": _native.LLMPERF_TRACE_NSYS_SQLITE,
+}
+
+
+def export_trace(source: Any, path: Any, format: str = "perfetto") -> Dict[str, Any]:
+    """Write the trace of a session as a file of another program.
+
+    source: a run directory or its run.llmperf, of a session with keep_trace; or a recording.
+    path: file to create or replace.
+    format: "perfetto" (ui.perfetto.dev), "chrome" (JSON as torch.profiler writes it) or
+        "nsys-sqlite" (the tables of nsys export).
+
+    Returns what the trace holds: kernels, memory (copies and sets), graphs, regions, launches,
+    samples, first_ns and last_ns on the clock of the events, missing_from_ns (0: nothing is
+    missing) and cut (1: the recording has no end).
+    """
+    if format not in _FORMATS:
+        raise ValueError(f"format {format!r} is none of {', '.join(_FORMATS)}")
+    summary = _native.sized(_native.llmperf_trace_summary)
+    check(library().llmperf_trace_export(path_bytes(source), _FORMATS[format], path_bytes(path),
+                                         byref(summary)))
+    return row_of(summary)

@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* JSON of chrome://tracing, with the categories and arguments that Kineto (torch.profiler) writes:
+ * a GPU is a process of its own, a stream a thread of it. Times are microseconds with three
+ * decimals. Regions are written when they end, because their line holds their length. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/hashmap.h"
+#include "lib/base/number.h"
+#include "lib/base/status.h"
+#include "lib/record/paths.h"
+#include "lib/trace/formats.h"
+#include "lib/trace/out_file.h"
+#include "lib/trace/words.h"
+#include "llmperf/activity.h"
+
+#define PROCESS_UNKNOWN 1048576u /* where it is not recorded; GPUs have the numbers from 0 */
+#define RANGES_THREAD   1000000u /* and up: ranges that are on no stack */
+#define LANE_THREADS    1000000u /* streams of a further lane have their number above this, times it \
+                                  */
+
+typedef LP_VECTOR(const char *) quoted_texts;
+
+struct chrome {
+    struct lp_trace_writer head;
+    struct lp_out_file out;
+    struct lp_trace_words words;
+    const struct lp_trace_facts *facts;
+    struct lp_text text;
+    uint32_t process;
+    quoted_texts names, labels, paths;  /* as JSON, by number */
+    struct lp_hashmap told;             /* (process, thread) that has a name */
+    LP_VECTOR(const char *) quantities; /* of the counters' columns, as JSON */
+    bool failed;
+};
+
+static struct chrome *of(struct lp_trace_writer *writer)
+{
+    return (struct chrome *)(void *)writer;
+}
+
+/* Texts as JSON, made once each. */
+
+static const char *quote(struct chrome *chrome, const char *plain)
+{
+    struct lp_text text = { NULL, 0, 0, false };
+    const char *copy;
+
+    lp_text_json(&text, plain);
+    copy = text.failed ? NULL : lp_strings_add(&chrome->words.pool, text.bytes);
+    lp_text_clear(&text);
+    if (!copy)
+        chrome->failed = true;
+    return copy ? copy : "\"\"";
+}
+
+static const char **find_quoted(struct chrome *chrome, quoted_texts *texts, uint32_t number)
+{
+    static const char *none;
+
+    while (texts->count <= number)
+        if (lp_vector_push(texts, NULL) < 0) {
+            chrome->failed = true;
+            return &none;
+        }
+    return &texts->items[number];
+}
+
+static const char *quoted_name(struct chrome *chrome, uint32_t name)
+{
+    const char **place = find_quoted(chrome, &chrome->names, name);
+
+    if (!*place)
+        *place = quote(chrome, lp_trace_full_name(&chrome->words, name));
+    return *place;
+}
+
+static const char *quoted_label(struct chrome *chrome, uint32_t node)
+{
+    const char **place = find_quoted(chrome, &chrome->labels, node);
+
+    if (!*place)
+        *place = quote(chrome, lp_path_get(node)->label);
+    return *place;
+}
+
+static const char *quoted_path(struct chrome *chrome, uint32_t node)
+{
+    const char **place;
+
+    if (node == LP_PATH_UNKNOWN)
+        return "null";
+    place = find_quoted(chrome, &chrome->paths, node);
+    if (!*place)
+        *place = quote(chrome, lp_trace_path(&chrome->words, node));
+    return *place;
+}
+
+/* Lines */
+
+static void end_line(struct chrome *chrome)
+{
+    if (chrome->text.length > 65536)
+        lp_out_file_write(&chrome->out, &chrome->text);
+}
+
+static void put_us(struct lp_text *text, int64_t ns)
+{
+    uint64_t size = ns < 0 ? (uint64_t)-ns : (uint64_t)ns;
+
+    lp_text_printf(text, "%s%" PRIu64 ".%03u", ns < 0 ? "-" : "", size / 1000,
+                   (unsigned)(size % 1000));
+}
+
+/* Up to the time; the rest is the caller's. */
+static void begin_line(struct chrome *chrome, const char *phase, const char *category,
+                       const char *quoted, uint32_t process, uint32_t thread, uint64_t time_ns)
+{
+    lp_text_printf(&chrome->text,
+                   ",\n{\"ph\":\"%s\",\"cat\":\"%s\",\"name\":%s,\"pid\":%u,\"tid\":%u,\"ts\":",
+                   phase, category, quoted, process, thread);
+    put_us(&chrome->text, (int64_t)(time_ns - chrome->facts->start_ns));
+}
+
+static void put_length(struct chrome *chrome, uint64_t begin_ns, uint64_t end_ns)
+{
+    lp_text_puts(&chrome->text, ",\"dur\":");
+    put_us(&chrome->text, (int64_t)(end_ns - begin_ns));
+}
+
+static void put_meta(struct chrome *chrome, const char *what, uint32_t process, uint32_t thread,
+                     const char *quoted)
+{
+    lp_text_printf(
+        &chrome->text,
+        ",\n{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%u,\"tid\":%u,\"ts\":0,\"args\":{\"%s\":%s}}",
+        what, process, thread, strcmp(what, "process_labels") == 0 ? "labels" : "name", quoted);
+}
+
+static bool is_told(struct chrome *chrome, uint32_t process, uint32_t thread)
+{
+    if (lp_hashmap_get(&chrome->told, process, thread) != LP_HASHMAP_NONE)
+        return true;
+    if (lp_hashmap_put(&chrome->told, process, thread, 1) < 0)
+        chrome->failed = true;
+    return false;
+}
+
+static void tell_thread(struct chrome *chrome, uint32_t thread)
+{
+    char name[32];
+
+    if (is_told(chrome, chrome->process, thread))
+        return;
+    snprintf(name, sizeof(name), thread < RANGES_THREAD ? "\"thread %u\"" : "\"ranges\"", thread);
+    put_meta(chrome, "thread_name", chrome->process, thread, name);
+}
+
+/* A thread number that no stream has. */
+#define GPU_ITSELF UINT32_MAX
+
+static void tell_gpu(struct chrome *chrome, uint32_t device)
+{
+    const struct lp_trace_gpu *gpu = lp_trace_find_gpu(chrome->facts, device);
+    char name[32];
+
+    if (is_told(chrome, device, GPU_ITSELF))
+        return;
+    put_meta(chrome, "process_name", device, 0, quote(chrome, chrome->facts->title));
+    snprintf(name, sizeof(name), "\"GPU %u\"", device);
+    put_meta(chrome, "process_labels", device, 0, name);
+    if (gpu)
+        put_meta(chrome, "process_labels", device, 0, quote(chrome, gpu->name));
+}
+
+static void tell_stream(struct chrome *chrome, const struct lp_activity *activity, uint32_t lane,
+                        uint32_t thread)
+{
+    char name[64];
+
+    if (is_told(chrome, activity->device, thread))
+        return;
+    tell_gpu(chrome, activity->device);
+    lp_trace_stream_name(name, sizeof(name), activity, lane);
+    put_meta(chrome, "thread_name", activity->device, thread, quote(chrome, name));
+}
+
+/* Events */
+
+static void put_span(struct chrome *chrome, const struct lp_trace_region *region, uint32_t thread)
+{
+    tell_thread(chrome, thread);
+    begin_line(chrome, "X", "user_annotation", quoted_label(chrome, region->node), chrome->process,
+               thread, region->begin_ns);
+    put_length(chrome, region->begin_ns, region->end_ns);
+    lp_text_printf(&chrome->text, ",\"args\":{\"region\":%s", quoted_path(chrome, region->node));
+    for (uint32_t i = 1; i < LP_TRACE_QUANTITIES; i++)
+        if (region->counts[i])
+            lp_text_printf(&chrome->text, ",\"%s\":%" PRIu64, lp_trace_quantity(i),
+                           region->counts[i]);
+    lp_text_puts(&chrome->text, region->truncated ? ",\"truncated\":true}}" : "}}");
+    end_line(chrome);
+}
+
+static void put_region_begin(struct lp_trace_writer *writer, const struct lp_trace_region *region)
+{
+    (void)writer;
+    (void)region;
+}
+
+static void put_region_end(struct lp_trace_writer *writer, const struct lp_trace_region *region)
+{
+    put_span(of(writer), region, region->thread);
+}
+
+static void put_range(struct lp_trace_writer *writer, const struct lp_trace_region *range,
+                      uint32_t lane)
+{
+    put_span(of(writer), range, RANGES_THREAD + lane);
+}
+
+static void put_flow(struct chrome *chrome, const char *phase, uint32_t correlation,
+                     uint32_t process, uint32_t thread, uint64_t time_ns)
+{
+    begin_line(chrome, phase, "ac2g", "\"ac2g\"", process, thread, time_ns);
+    lp_text_printf(&chrome->text, ",\"id\":%u%s}", correlation,
+                   *phase == 'f' ? ",\"bp\":\"e\"" : "");
+    end_line(chrome);
+}
+
+/* Only the moment of a call is recorded; what it was called is not. */
+static void put_launch(struct lp_trace_writer *writer, const struct lp_trace_launch *launch)
+{
+    struct chrome *chrome = of(writer);
+    char name[64];
+
+    tell_thread(chrome, launch->thread);
+    snprintf(name, sizeof(name), "\"%s\"", lp_trace_launch_function(launch->kind));
+    begin_line(chrome, "X", "cuda_runtime", name, chrome->process, launch->thread, launch->time_ns);
+    lp_text_printf(&chrome->text, ",\"dur\":0.000,\"args\":{\"correlation\":%u}}",
+                   launch->correlation);
+    put_flow(chrome, "s", launch->correlation, chrome->process, launch->thread, launch->time_ns);
+}
+
+static const char *category_of(const struct lp_activity *activity)
+{
+    switch (activity->kind) {
+    case LLMPERF_ACTIVITY_MEMCPY:
+        return "gpu_memcpy";
+    case LLMPERF_ACTIVITY_MEMSET:
+        return "gpu_memset";
+    default:
+        return "kernel";
+    }
+}
+
+static void put_arguments(struct chrome *chrome, const struct lp_activity *activity)
+{
+    struct lp_text *text = &chrome->text;
+
+    lp_text_printf(text,
+                   ",\"args\":{\"device\":%u,\"context\":%u,\"stream\":%u,\"correlation\":%u,"
+                   "\"region\":%s",
+                   activity->device, activity->context, activity->stream, activity->correlation,
+                   quoted_path(chrome, activity->node));
+    if (activity->captured != LP_PATH_UNKNOWN)
+        lp_text_printf(text, ",\"captured in\":%s", quoted_path(chrome, activity->captured));
+    if (activity
+            ->graph) /* A node's number has its graph in the high half: more than 2^53 at times. */
+        lp_text_printf(text, ",\"graph\":%u,\"graph node\":\"%" PRIu64 "\"", activity->graph,
+                       activity->graph_node);
+    if (activity->kind != LLMPERF_ACTIVITY_KERNEL)
+        lp_text_printf(text, ",\"bytes\":%" PRIu64, activity->bytes);
+    if (activity->node != LP_PATH_UNKNOWN)
+        lp_text_printf(text, ",\"since launch ns\":%" PRIu64,
+                       lp_queued_before(activity->start_ns, activity->queued));
+    lp_text_puts(text, "}}");
+}
+
+static void put_activity(struct lp_trace_writer *writer, const struct lp_activity *activity,
+                         uint32_t lane, bool linked)
+{
+    struct chrome *chrome = of(writer);
+    uint32_t thread = activity->stream + lane * LANE_THREADS;
+
+    tell_stream(chrome, activity, lane, thread);
+    begin_line(chrome, "X", category_of(activity), quoted_name(chrome, activity->name),
+               activity->device, thread, activity->start_ns);
+    put_length(chrome, activity->start_ns, activity->end_ns);
+    put_arguments(chrome, activity);
+    if (linked)
+        put_flow(chrome, "f", activity->correlation, activity->device, thread, activity->start_ns);
+    end_line(chrome);
+}
+
+static void put_plan(struct lp_trace_writer *writer, const struct lp_counter_plan *plan)
+{
+    struct chrome *chrome = of(writer);
+    struct lp_text name = { NULL, 0, 0, false };
+
+    chrome->quantities.count = 0;
+    for (size_t i = 0; i < plan->count; i++) {
+        name.length = 0;
+        lp_text_printf(&name, "%s [%s]", plan->columns[i].quantity, plan->columns[i].unit);
+        if (name.failed || lp_vector_push(&chrome->quantities, quote(chrome, name.bytes)) < 0)
+            chrome->failed = true;
+    }
+    lp_text_clear(&name);
+}
+
+static void put_sample(struct lp_trace_writer *writer, const struct lp_counter_fact *fact,
+                       const double *values)
+{
+    struct chrome *chrome = of(writer);
+
+    tell_gpu(chrome, fact->device);
+    for (size_t i = 0; i < chrome->quantities.count; i++) {
+        if (!isfinite(values[i]))
+            continue;
+        begin_line(chrome, "C", "counter", chrome->quantities.items[i], fact->device, 0,
+                   fact->start_ns);
+        lp_text_printf(&chrome->text, ",\"args\":{\"value\":%s}}", LP_NUMBER(values[i], 9));
+    }
+    end_line(chrome);
+}
+
+static void put_remark(struct lp_trace_writer *writer, uint64_t time_ns, const char *text)
+{
+    struct chrome *chrome = of(writer);
+
+    begin_line(chrome, "i", "llmperf", quote(chrome, text), chrome->process, 0, time_ns);
+    lp_text_puts(&chrome->text, ",\"s\":\"g\"}");
+}
+
+/* The whole */
+
+static void put_gpus(struct chrome *chrome)
+{
+    const struct lp_trace_facts *facts = chrome->facts;
+
+    lp_text_puts(&chrome->text, "\"deviceProperties\":[");
+    for (size_t i = 0; i < facts->gpu_count; i++) {
+        const struct lp_trace_gpu *gpu = &facts->gpus[i];
+
+        lp_text_printf(&chrome->text,
+                       "%s{\"id\":%u,\"name\":%s,\"totalGlobalMem\":%" PRIu64
+                       ",\"computeMajor\":%u,\"computeMinor\":%u,\"numSms\":%" PRIu64 "}",
+                       i ? "," : "", gpu->device, quote(chrome, gpu->name), gpu->memory_bytes,
+                       gpu->cc_major, gpu->cc_minor, gpu->sm_count);
+    }
+    lp_text_puts(&chrome->text, "],\n");
+}
+
+static void put_facts(struct lp_trace_writer *writer, const struct lp_trace_facts *facts)
+{
+    struct chrome *chrome = of(writer);
+
+    chrome->facts = facts;
+    chrome->words.names = facts->names;
+    chrome->process = facts->process_id ? facts->process_id : PROCESS_UNKNOWN;
+    lp_text_puts(&chrome->text, "{\"schemaVersion\":1,\"displayTimeUnit\":\"ns\",\n");
+    if (facts->start_ns && facts->start_utc_ns)
+        lp_text_printf(&chrome->text, "\"baseTimeNanoseconds\":%" PRIu64 ",\n",
+                       facts->start_utc_ns);
+    put_gpus(chrome);
+    lp_text_printf(&chrome->text,
+                   "\"traceName\":%s,\n\"traceEvents\":[\n{\"ph\":\"M\",\"name\":\"process_name\","
+                   "\"pid\":%u,\"tid\":0,\"ts\":0,\"args\":{\"name\":%s}}",
+                   quote(chrome, facts->title), chrome->process, quote(chrome, facts->title));
+}
+
+static int finish(struct lp_trace_writer *writer)
+{
+    struct chrome *chrome = of(writer);
+
+    lp_text_puts(&chrome->text, "\n]}\n");
+    lp_out_file_write(&chrome->out, &chrome->text);
+    if (chrome->failed)
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    return lp_out_file_finish(&chrome->out);
+}
+
+static void free_writer(struct lp_trace_writer *writer)
+{
+    struct chrome *chrome = of(writer);
+
+    lp_out_file_close(&chrome->out);
+    lp_text_clear(&chrome->text);
+    lp_vector_clear(&chrome->names);
+    lp_vector_clear(&chrome->labels);
+    lp_vector_clear(&chrome->paths);
+    lp_vector_clear(&chrome->quantities);
+    lp_hashmap_clear(&chrome->told);
+    lp_trace_words_clear(&chrome->words);
+    free(chrome);
+}
+
+int lp_trace_open_chrome(const char *path, struct lp_trace_writer **writer_out)
+{
+    static const struct lp_trace_writer_ops ops = { put_facts, put_region_begin, put_region_end,
+                                                    put_range, put_launch,       put_activity,
+                                                    put_plan,  put_sample,       put_remark,
+                                                    finish,    free_writer };
+    struct chrome *chrome = calloc(1, sizeof(*chrome));
+    int status;
+
+    if (!chrome)
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    chrome->head.ops = &ops;
+    if ((status = lp_out_file_open(&chrome->out, path)) < 0)
+        free_writer(&chrome->head);
+    else
+        *writer_out = &chrome->head;
+    return status;
+}

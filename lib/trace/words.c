@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/trace/words.h"
+
+#include <stdlib.h>
+
+#include "lib/base/status.h"
+#include "lib/base/text.h"
+#include "lib/record/paths.h"
+#include "lib/result/result.h"
+#include "llmperf/api.h"
+
+typedef LP_VECTOR(const char *) text_vector;
+
+/* Room for an entry of a table, NULL until it is made. NULL without memory. */
+static const char **find_place(void *table, uint32_t index)
+{
+    text_vector *texts = table;
+
+    while (texts->count <= index)
+        if (lp_vector_push(texts, NULL) < 0)
+            return NULL;
+    return &texts->items[index];
+}
+
+/* Names come from other people's programs: viewers want UTF-8. */
+static char *clean_copy(const struct lp_text *text)
+{
+    size_t size = 3 * text->length + 1; /* U+FFFD is three bytes */
+    char *clean = malloc(size);
+
+    if (clean)
+        lp_text_sanitise(clean, size, text->bytes);
+    return clean;
+}
+
+static const char *keep(struct lp_trace_words *words, const char **place, struct lp_text *text)
+{
+    char *clean;
+
+    lp_text_puts(text, "");
+    clean = place && !text->failed ? clean_copy(text) : NULL;
+    if (clean)
+        *place = lp_strings_add(&words->pool, clean);
+    free(clean);
+    lp_text_clear(text);
+    return place && *place ? *place : "";
+}
+
+const char *lp_trace_full_name(struct lp_trace_words *words, uint32_t name)
+{
+    const char **place = find_place(&words->full, name);
+    struct lp_text text = { NULL, 0, 0, false };
+
+    if (place && *place)
+        return *place;
+    lp_kernel_demangle(&text, lp_names_text(words->names, name));
+    return keep(words, place, &text);
+}
+
+const char *lp_trace_brief_name(struct lp_trace_words *words, uint32_t name)
+{
+    const char **place = find_place(&words->brief, name);
+    struct lp_text text = { NULL, 0, 0, false };
+
+    if (place && *place)
+        return *place;
+    lp_kernel_shorten(&text, lp_trace_full_name(words, name));
+    return keep(words, place, &text);
+}
+
+const char *lp_trace_path(struct lp_trace_words *words, uint32_t node)
+{
+    struct lp_text text = { NULL, 0, 0, false };
+    const char **place;
+
+    if (node == LP_PATH_UNKNOWN)
+        return "(launch not seen)";
+    place = find_place(&words->paths, node);
+    if (place && *place)
+        return *place;
+    lp_path_print(&text, node);
+    return keep(words, place, &text);
+}
+
+void lp_trace_words_clear(struct lp_trace_words *words)
+{
+    lp_vector_clear(&words->full);
+    lp_vector_clear(&words->brief);
+    lp_vector_clear(&words->paths);
+    lp_strings_clear(&words->pool);
+}
+
+const char *lp_trace_quantity(uint32_t quantity)
+{
+    static const char *const words[] = { "", "tokens", "sequences", "context", "flops", "bytes" };
+
+    return quantity < sizeof(words) / sizeof(words[0]) ? words[quantity] : "";
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Texts that a trace says again and again: names of kernels, paths of regions, words for kinds.
+ * Each is made once. For lib/trace only.
+ * @threads one at a time per object */
+#ifndef LP_TRACE_WORDS_H
+#define LP_TRACE_WORDS_H
+
+#include "lib/base/strings.h"
+#include "lib/base/vector.h"
+#include "lib/record/names.h"
+
+/** Zero-initialised but for `names`. */
+struct lp_trace_words {
+    const struct lp_names *names;
+    struct lp_strings pool;
+    LP_VECTOR(const char *) full, brief; /* by name */
+    LP_VECTOR(const char *) paths;       /* by node */
+};
+
+/** The C++ name of a kernel; the same without return type, arguments and parameters. "" without
+ * memory. */
+const char *lp_trace_full_name(struct lp_trace_words *words, uint32_t name);
+const char *lp_trace_brief_name(struct lp_trace_words *words, uint32_t name);
+
+/** Path of a node; "" at the root and without memory. LP_PATH_UNKNOWN: "(launch not seen)". */
+const char *lp_trace_path(struct lp_trace_words *words, uint32_t node);
+
+void lp_trace_words_clear(struct lp_trace_words *words);
+
+/** "tokens" and so on, of LLMPERF_QUANTITY_…. */
+const char *lp_trace_quantity(uint32_t quantity);
+
+#endif

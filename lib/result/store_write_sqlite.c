@@ -274,7 +274,7 @@ static int create_tables(const struct lp_store *store)
     int status;
 
     lp_text_printf(&sql,
-                   "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; BEGIN;"
+                   "PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF; BEGIN;"
                    "PRAGMA application_id=%d; PRAGMA user_version=%d;",
                    LP_STORE_APPLICATION, LP_STORE_FORMAT);
     for (size_t i = 0; i < LP_STORE_TABLES; i++)
@@ -285,18 +285,47 @@ static int create_tables(const struct lp_store *store)
     return status;
 }
 
+static int open_database(struct lp_store *store, const char *path, int flags)
+{
+    if (sqlite3_open_v2(path, &store->db, flags | SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
+                        NULL) != SQLITE_OK)
+        return write_error(store);
+    sqlite3_busy_timeout(store->db, LP_STORE_BUSY_MS);
+    return 0;
+}
+
+/* A program may be killed at any moment: the file gets its name once it is an empty run, and no
+ * reader ever finds one that is none. */
+static int make_file(struct lp_store *store)
+{
+    char *fresh = NULL;
+    int status;
+
+    if (asprintf(&fresh, "%s.new", store->path) < 0)
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    unlink(fresh); /* of a program that was killed just then */
+    if ((status = open_database(store, fresh, SQLITE_OPEN_CREATE)) == 0)
+        status = create_tables(store);
+    sqlite3_close(store->db);
+    store->db = NULL;
+    if (status == 0 && rename(fresh, store->path) < 0)
+        status = lp_error(LLMPERF_EIO, "cannot replace %s: %s", store->path, strerror(errno));
+    if (status < 0)
+        unlink(fresh);
+    free(fresh);
+    return status;
+}
+
 static int open_store(struct lp_store *store)
 {
-    const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
     int status;
 
     if (unlink(store->path) < 0 && errno != ENOENT)
         return lp_error(LLMPERF_EIO, "cannot replace %s: %s", store->path, strerror(errno));
     remove_companions(store->path);
-    if (sqlite3_open_v2(store->path, &store->db, flags, NULL) != SQLITE_OK)
-        return write_error(store);
-    sqlite3_busy_timeout(store->db, LP_STORE_BUSY_MS);
-    status = create_tables(store);
+    if ((status = make_file(store)) < 0 || (status = open_database(store, store->path, 0)) < 0 ||
+        (status = run_sql(store, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL")) < 0)
+        return status;
     for (size_t i = 0; i < LP_STORE_TABLES && status == 0; i++) {
         struct row_set *set = &store->sets[i];
 

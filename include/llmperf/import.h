@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Files of other tools as profiles: exports and tables of NVIDIA Nsight Systems (nsys), tables of NVIDIA Nsight Compute (ncu).
+/** Files of other tools as profiles: exports and tables of NVIDIA Nsight Systems (nsys), reports and tables of
+ * NVIDIA Nsight Compute (ncu).
  *
  * Files are told apart by what is in them, not by their names. They are read as they are, never written to, and never trusted: a
  * damaged one is an error that says what to do. Tables that hold environments, command lines or output of programs are not read.
@@ -24,7 +25,7 @@ enum {
     LLMPERF_FORMAT_NSYS_CSV = 4,    /**< nsys stats -f csv */
     LLMPERF_FORMAT_NCU_CSV = 5,     /**< ncu --csv, page raw or details, or its summary */
     LLMPERF_FORMAT_NSYS_REPORT = 6, /**< .nsys-rep, .qdrep: not readable; nsys export makes SQLite of it */
-    LLMPERF_FORMAT_NCU_REPORT = 7   /**< .ncu-rep: not readable; ncu --import makes CSV of it */
+    LLMPERF_FORMAT_NCU_REPORT = 7   /**< .ncu-rep: version 7 is read; ncu --import makes CSV of others */
 };
 
 /** Word for a format: "run", "recording", "nsys sqlite", "nsys csv", "ncu csv", "nsys report", "ncu report", "unknown". Static

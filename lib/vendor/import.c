@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Several files of several tools as one run. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,10 +17,11 @@ struct import {
     uint32_t *formats;
     uint32_t flags;
     const char *run_id, *config;
+    char report_fault[512]; /* why reports of ncu were not read, and its tables were; "": they were */
     LP_VECTOR(llmperf_profile *) parts; /* of nsys */
     struct lp_nsys_csv tables;
     struct lp_ncu ncu;
-    bool has_sqlite, has_tables, has_ncu;
+    bool has_sqlite, has_tables, has_ncu, has_report, has_pages; /* ncu: either of the last two */
 };
 
 static void clear(struct import *import)
@@ -46,14 +48,10 @@ static int refuse(const char *path, uint32_t format)
                         "%s is a report of nsys, which only nsys can read; make SQLite of it: nsys "
                         "export --type=sqlite --force-overwrite=true FILE",
                         path);
-    case LLMPERF_FORMAT_NCU_REPORT:
-        return lp_error(LLMPERF_EFORMAT,
-                        "%s is a report of ncu, which only ncu can read; make CSV of it: ncu "
-                        "--import FILE --csv --page raw --print-units base --print-fp",
-                        path);
     default:
         return lp_error(LLMPERF_EFORMAT,
-                        "%s is no SQLite export of nsys, no CSV of nsys stats and no CSV of ncu",
+                        "%s is no SQLite export of nsys, no CSV of nsys stats, no report and no "
+                        "CSV of ncu",
                         path);
     }
 }
@@ -72,9 +70,11 @@ static int detect_all(struct import *import)
             break;
         import->has_sqlite |= *format == LLMPERF_FORMAT_NSYS_SQLITE;
         import->has_tables |= *format == LLMPERF_FORMAT_NSYS_CSV;
-        import->has_ncu |= *format == LLMPERF_FORMAT_NCU_CSV;
+        import->has_report |= *format == LLMPERF_FORMAT_NCU_REPORT;
+        import->has_pages |= *format == LLMPERF_FORMAT_NCU_CSV;
+        import->has_ncu = import->has_report || import->has_pages;
         if (*format != LLMPERF_FORMAT_NSYS_SQLITE && *format != LLMPERF_FORMAT_NSYS_CSV &&
-            *format != LLMPERF_FORMAT_NCU_CSV)
+            *format != LLMPERF_FORMAT_NCU_REPORT && *format != LLMPERF_FORMAT_NCU_CSV)
             status = refuse(import->paths[i], *format);
     }
     return status;
@@ -100,11 +100,30 @@ static int read_sqlite(struct import *import, const char *path)
     return status < 0 ? status : add_part(import, part, path);
 }
 
-/* Tables of ncu with raw values come first: those of other pages are rounded. */
-static int read_ncu(struct import *import)
+/* A report that cannot be read is no loss where its tables are. */
+static int read_reports(struct import *import)
 {
     int status = 0;
 
+    for (size_t i = 0; i < import->count && status == 0; i++)
+        if (import->formats[i] == LLMPERF_FORMAT_NCU_REPORT)
+            status = lp_ncu_report_read(&import->ncu, import->paths[i]);
+    if (status == LLMPERF_EFORMAT && import->has_pages && import->ncu.results == 0) {
+        snprintf(import->report_fault, sizeof(import->report_fault), "%s", llmperf_last_error());
+        import->has_report = false;
+        status = 0;
+    }
+    return status;
+}
+
+/* Tables of ncu with raw values come first: those of other pages are rounded. Beside a report they
+ * are left out: it has all digits and whole names. */
+static int read_ncu(struct import *import)
+{
+    int status = read_reports(import);
+
+    if (status < 0 || import->has_report)
+        return status;
     for (int round = 0; round < 2; round++)
         for (size_t i = 0; i < import->count && status == 0; i++) {
             bool raw;
@@ -170,6 +189,12 @@ static int set_facts(const struct import *import, llmperf_profile *profile)
     if (import->has_sqlite && import->has_tables &&
         (status = lp_profile_note(profile, "tables of nsys stats were left out: the SQLite export "
                                            "holds what they say")) < 0)
+        return status;
+    if (*import->report_fault && (status = lp_profile_note(profile, import->report_fault)) < 0)
+        return status;
+    if (import->has_report && import->has_pages &&
+        (status = lp_profile_note(profile, "tables of ncu were left out: the report holds what they "
+                                           "say")) < 0)
         return status;
     return nsys && import->has_ncu ? lp_profile_set_fact(profile, "source", "nsys, ncu") : 0;
 }

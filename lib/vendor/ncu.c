@@ -8,6 +8,7 @@
 #include "lib/vendor/ncu.h"
 #include "lib/vendor/numbers.h"
 
+#define GPUS_MOST 64
 #define TEXT_MOST 256 /* bytes that are kept of a value that is no number */
 
 void lp_ncu_clear(struct lp_ncu *ncu)
@@ -110,6 +111,22 @@ int lp_ncu_result(struct lp_ncu *ncu, uint32_t target, uint64_t id, uint64_t cou
     return 0;
 }
 
+int lp_ncu_note_gpu(struct lp_ncu *ncu, int32_t device, int major, int minor)
+{
+    struct lp_gpu_fact gpu = { .ordinal = device };
+
+    if (device < 0 || ncu->gpus.count >= GPUS_MOST)
+        return 0;
+    for (size_t i = 0; i < ncu->gpus.count; i++)
+        if (ncu->gpus.items[i].ordinal == device)
+            return 0;
+    if (major > 0) {
+        gpu.major = major;
+        gpu.minor = minor;
+    }
+    return lp_vector_push(&ncu->gpus, gpu);
+}
+
 static struct lp_ncu_value *add_values(struct lp_ncu *ncu, uint32_t target, uint32_t count)
 {
     struct lp_ncu_value fresh = { .target = target,
@@ -188,17 +205,16 @@ static void put_number(struct lp_ncu_value *value, double number)
 }
 
 /* "" and "n/a" say that there is nothing; other texts are values. */
-static int put_text(struct lp_ncu *ncu, struct lp_ncu_value *value, const struct lp_field *cell)
+static int put_text(struct lp_ncu *ncu, struct lp_ncu_value *value, const char *word)
 {
     char clean[TEXT_MOST];
     uint32_t text;
 
-    if (cell->length == 0 || strcmp(cell->text, "n/a") == 0 || strcmp(cell->text, "no data") == 0 ||
-        strcmp(cell->text, "nan") == 0 || strcmp(cell->text, "inf") == 0 ||
-        strcmp(cell->text, "-nan") == 0 || strcmp(cell->text, "-inf") == 0 ||
-        value->text == LP_NCU_TEXTS_DIFFER)
+    if (!*word || strcmp(word, "n/a") == 0 || strcmp(word, "no data") == 0 ||
+        strcmp(word, "nan") == 0 || strcmp(word, "inf") == 0 || strcmp(word, "-nan") == 0 ||
+        strcmp(word, "-inf") == 0 || value->text == LP_NCU_TEXTS_DIFFER)
         return 0;
-    lp_text_sanitise(clean, sizeof(clean), cell->text);
+    lp_text_sanitise(clean, sizeof(clean), word);
     if ((text = lp_names_intern(&ncu->texts, clean)) == LP_HASHMAP_NONE)
         return lp_error(LLMPERF_ENOMEM, "out of memory");
     if (value->text == LP_HASHMAP_NONE)
@@ -218,24 +234,38 @@ static bool takes(struct lp_ncu *ncu, struct lp_ncu_value *value, uint32_t metri
     return !again || value->file == ncu->file;
 }
 
-int lp_ncu_put(struct lp_ncu *ncu, struct lp_ncu_value *value, uint32_t metric,
-               const struct lp_field *cell, bool again)
+int lp_ncu_put_text(struct lp_ncu *ncu, struct lp_ncu_value *value, uint32_t metric,
+                    const char *text, bool again)
+{
+    return takes(ncu, value, metric, again) ? put_text(ncu, value, text) : 0;
+}
+
+int lp_ncu_put_number(struct lp_ncu *ncu, struct lp_ncu_value *value, uint32_t metric,
+                      double number, bool again)
 {
     const struct lp_ncu_metric *of = &ncu->metrics.items[metric];
-    enum lp_number kind;
-    double number;
 
-    if (!takes(ncu, value, metric, again))
+    if (!takes(ncu, value, metric, again) || !isfinite(number))
         return 0;
-    kind = lp_number_parse(cell->text, cell->length, &number);
-    if (kind == LP_NUMBER_COMMA)
-        ncu->commas++;
-    if (kind != LP_NUMBER_FINE)
-        return put_text(ncu, value, cell);
     put_number(value, number * of->factor);
     return strcmp(of->unit, "ns") == 0
                ? put_duration(ncu, value->target, of->name, number * of->factor)
                : 0;
+}
+
+int lp_ncu_put(struct lp_ncu *ncu, struct lp_ncu_value *value, uint32_t metric,
+               const struct lp_field *cell, bool again)
+{
+    double number;
+    enum lp_number kind = lp_number_parse(cell->text, cell->length, &number);
+
+    if (kind == LP_NUMBER_FINE)
+        return lp_ncu_put_number(ncu, value, metric, number, again);
+    if (!takes(ncu, value, metric, again))
+        return 0;
+    if (kind == LP_NUMBER_COMMA)
+        ncu->commas++;
+    return put_text(ncu, value, cell->text);
 }
 
 void lp_ncu_put_summary(struct lp_ncu *ncu, struct lp_ncu_value *value, uint32_t metric,

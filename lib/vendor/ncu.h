@@ -62,6 +62,7 @@ struct lp_ncu {
     uint32_t file, tables;         /* number of the current file, from 1; tables so far */
     uint64_t results, ranges;      /* different ones; the part of them that are ranges */
     uint64_t rows_cut, commas, left_out;
+    uint64_t results_cut, units_missing; /* of reports; metrics of them */
     LP_VECTOR(struct lp_gpu_fact) gpus;
     char error[256]; /* what ncu itself printed; "": nothing */
 };
@@ -102,9 +103,24 @@ struct lp_ncu_value *lp_ncu_values(struct lp_ncu *ncu, uint32_t target, uint32_t
 int lp_ncu_put(struct lp_ncu *ncu, struct lp_ncu_value *value, uint32_t metric,
                const struct lp_field *cell, bool again);
 
+/** The same for a value that is no cell: a number, of which one that is not finite says nothing, or a
+ * text. */
+int lp_ncu_put_number(struct lp_ncu *ncu, struct lp_ncu_value *value, uint32_t metric,
+                      double number, bool again);
+int lp_ncu_put_text(struct lp_ncu *ncu, struct lp_ncu_value *value, uint32_t metric,
+                    const char *text, bool again);
+
+/** A GPU that results are of. @param device  below 0: not known. @param major  0: not known. 0 or
+ * LLMPERF_ENOMEM. */
+int lp_ncu_note_gpu(struct lp_ncu *ncu, int32_t device, int major, int minor);
+
 /** Put mean, least and greatest of `count` results into a value. */
 void lp_ncu_put_summary(struct lp_ncu *ncu, struct lp_ncu_value *value, uint32_t metric,
                         uint64_t count, const double numbers[3]);
+
+/** Add the results of a report (.ncu-rep). 0; LLMPERF_EFORMAT (another version, no results, or
+ * damaged), LLMPERF_ENOENT, LLMPERF_EIO, LLMPERF_ENOMEM. */
+int lp_ncu_report_read(struct lp_ncu *ncu, const char *path);
 
 /** Put what was read into a profile, which may have kernels and regions of another tool already:
  * then only metrics are added, under that tool's names where they mean the same. 0 or

@@ -12,7 +12,6 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 #define COLUMN_NONE   SIZE_MAX
-#define GPUS_MOST     64
 
 /* Columns that are no metrics of page raw. */
 enum ncu_column {
@@ -74,6 +73,7 @@ struct table {
     size_t width;                /* of the header */
     uint32_t number;
     bool quoted;
+    bool app_range; /* ranges were measured by running the application again */
     LP_VECTOR(const char *) names; /* page raw: of metrics, NULL for the other columns */
     LP_VECTOR(uint32_t) metrics;   /* page raw: by column */
     LP_VECTOR(char) key;           /* of the result before: what tells results apart */
@@ -125,6 +125,22 @@ static bool is_ignored(const char *name)
     return false;
 }
 
+/* A range that is replayed stands last in its cell, in the ranges around it. Replay of the application
+ * adds ranges that lie in it: there the first one counts. Of such a result ncu knows nothing about
+ * single launches, so these columns of other ones are missing. */
+static void look_for_app_range(struct table *table)
+{
+    bool launches = false, waves = false;
+
+    for (size_t i = 0; i < table->names.count; i++) {
+        const char *name = table->names.items[i];
+
+        launches |= name && strncmp(name, "launch__", 8) == 0;
+        waves |= name && strcmp(name, "launch__waves_per_multiprocessor") == 0;
+    }
+    table->app_range = launches && !waves;
+}
+
 static int read_header(struct table *table)
 {
     const struct lp_field *fields = table->csv->fields.items;
@@ -144,6 +160,7 @@ static int read_header(struct table *table)
             return lp_error(LLMPERF_ENOMEM, "out of memory");
         status = lp_vector_push(&table->names, name);
     }
+    look_for_app_range(table);
     return status;
 }
 
@@ -169,8 +186,7 @@ static uint32_t process_of(const struct lp_field *field)
                : 0;
 }
 
-/* Results of a range have no grid and say "range" for their kernel. Of the ranges in their cell the
- * first is the one that was measured; replay of the application adds ranges that lie in it. */
+/* Results of a range have no grid and say "range" for their kernel. */
 static bool is_range(const struct table *table)
 {
     return !has(table, NCU_GRID) && has(table, NCU_PUSH_POP) &&
@@ -179,33 +195,28 @@ static bool is_range(const struct table *table)
 
 static int note_gpu(struct lp_ncu *ncu, int32_t device, const char *cc)
 {
-    struct lp_gpu_fact gpu = { .ordinal = device };
     int major, minor;
 
-    if (device < 0 || ncu->gpus.count >= GPUS_MOST)
-        return 0;
-    for (size_t i = 0; i < ncu->gpus.count; i++)
-        if (ncu->gpus.items[i].ordinal == device)
-            return 0;
-    if (sscanf(cc, "%4d.%4d", &major, &minor) == 2 && major > 0) {
-        gpu.major = major;
-        gpu.minor = minor;
-    }
-    return lp_vector_push(&ncu->gpus, gpu);
+    if (sscanf(cc, "%4d.%4d", &major, &minor) != 2)
+        major = minor = 0;
+    return lp_ncu_note_gpu(ncu, device, major, minor);
 }
 
 static int find_target(struct table *table)
 {
     struct lp_ncu *ncu = table->ncu;
-    bool range = is_range(table), known = has(table, NCU_PUSH_POP) || has(table, NCU_START_STOP);
+    bool range = is_range(table);
+    size_t most = range && table->app_range ? 1 : SIZE_MAX;
+    bool known = has(table, NCU_PUSH_POP) || has(table, NCU_START_STOP);
     const char *push_pop = cell(table, NCU_PUSH_POP)->text;
     int32_t device = device_of(cell(table, NCU_DEVICE));
     uint32_t node = LP_PATH_UNKNOWN;
     int status = 0;
 
     if (known)
-        status = lp_ncu_path(strchr(push_pop, '"') ? push_pop : cell(table, NCU_START_STOP)->text,
-                             range ? 1 : SIZE_MAX, ncu->flags, &node);
+        status = strchr(push_pop, '"')
+                     ? lp_ncu_path(push_pop, false, most, ncu->flags, &node)
+                     : lp_ncu_path(cell(table, NCU_START_STOP)->text, true, most, ncu->flags, &node);
     if (status < 0 || (status = note_gpu(ncu, device, cell(table, NCU_CC)->text)) < 0)
         return status;
     table->target = lp_ncu_target(ncu, node, range ? NULL : cell(table, NCU_KERNEL)->text, device,

@@ -315,16 +315,27 @@ static int add_count(llmperf_profile *profile, uint64_t count, const char *sente
 
 static int add_problems(const struct lp_ncu *ncu, llmperf_profile *profile)
 {
+    char line[256];
     int status;
 
     if ((status = add_count(profile, ncu->rows_cut,
                             "rows were cut or have too few fields and were left out")) < 0 ||
+        (status = add_count(profile, ncu->results_cut,
+                            "results of reports were cut or damaged and were left out")) < 0 ||
         (status = add_count(profile, ncu->commas,
                             "numbers have a comma that separates no thousands and were kept as "
                             "text; run ncu with LC_ALL=C")) < 0)
         return status;
-    return add_count(profile, ncu->left_out,
-                     "values were left out: there are more metrics and kernels than are kept");
+    if ((status = add_count(profile, ncu->left_out,
+                            "values were left out: there are more metrics and kernels than are "
+                            "kept")) < 0 ||
+        ncu->units_missing == 0)
+        return status;
+    snprintf(line, sizeof(line),
+             "ncu: a report holds no units; they follow from the names of metrics, but not of %" PRIu64
+             " of them",
+             ncu->units_missing);
+    return lp_profile_note(profile, line);
 }
 
 /* Names and sizes of GPUs stand among the metrics, if they were asked for. */

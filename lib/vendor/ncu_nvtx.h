@@ -1,15 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The NVTX cells of ncu's tables. @threads any thread */
+/** NVTX ranges of ncu's results. @threads any thread */
 #ifndef LP_VENDOR_NCU_NVTX_H
 #define LP_VENDOR_NCU_NVTX_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+/** A piece of a text. */
+struct lp_ncu_slice {
+    const char *text;
+    size_t length;
+};
+
 /** Region path of the ranges in a cell, outermost first, made in the tree of paths.
+ * @param started  the cell is that of ranges that were started, not pushed.
  * @param most  ranges that count: 1 for results of a range, whose cell may hold inner ones, too.
  * @param flags  LLMPERF_IMPORT_…
  * @param node_out  LP_PATH_ROOT: no range was open. 0 or LLMPERF_ENOMEM. */
-int lp_ncu_path(const char *cell, size_t most, uint32_t flags, uint32_t *node_out);
+int lp_ncu_path(const char *cell, bool started, size_t most, uint32_t flags, uint32_t *node_out);
+
+/** Go from *node to the region of a range that stands directly in it. @param domain  empty: the one
+ * without a name. 0 or LLMPERF_ENOMEM. */
+int lp_ncu_open_range(struct lp_ncu_slice domain, struct lp_ncu_slice name, uint32_t flags,
+                      uint32_t *node);
 
 #endif

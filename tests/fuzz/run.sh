@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Fuzzes the readers of files of other tools, of models and of limits with clang's libFuzzer, AddressSanitizer and UBSan.
+# Fuzzes the readers of files of other tools, of recordings, configurations, models and limits with clang's libFuzzer, AddressSanitizer and UBSan.
 #   tests/fuzz/run.sh [SECONDS]   seconds for each target (default 60); exit 1 if one of them fails
 # A target is started anew every minute: the tree of region paths keeps every name that it saw, so a run of its own would end
 # with a full one.
@@ -12,14 +12,18 @@ if [ ! -d $build ]; then
     CC=${CC_FUZZ:-clang} meson setup $build -Dfuzz=enabled -Dtools=disabled -Dexamples=disabled -Dbench=disabled -Dtests=auto \
         -Db_sanitize=address,undefined -Db_lundef=false -Dc_args=-fsanitize=fuzzer-no-link >/dev/null || exit 99
 fi
-ninja -C $build tests/fuzz/fuzz_sqlite tests/fuzz/fuzz_csv tests/fuzz/fuzz_timeline tests/fuzz/fuzz_model tests/fuzz/fuzz_limits >/dev/null || exit 99
+targets="sqlite csv report timeline recording overrides model limits"
+# shellcheck disable=SC2086
+ninja -C $build $(printf 'tests/fuzz/fuzz_%s ' $targets) >/dev/null || exit 99
 python3 tests/fuzz/seeds.py $build/seeds || exit 99
-mkdir -p $build/seeds/model $build/seeds/limits
+mkdir -p $build/seeds/model $build/seeds/limits $build/seeds/report $build/seeds/recording
+cp tests/data/ncu/*.ncu-rep $build/seeds/report/
+cp tests/data/recordings/*.llmrec tests/data/h200/*.llmrec $build/seeds/recording/
 cp tests/data/model/*.json conf/model/*/arch/*.yaml $build/seeds/model/
 cp conf/hardware/*.yaml conf/kernel_classes.yaml $build/seeds/limits/
 export LLMPERF_CONFIG_DIR=$PWD/conf UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 failed=0
-for target in sqlite csv timeline model limits; do
+for target in $targets; do
     log=$build/fuzz_$target.log
     : >"$log"
     for ((spent = 0; spent < seconds; spent += 60)); do

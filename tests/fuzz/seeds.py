@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Seeds for the fuzz targets: seeds.py FOLDER writes FOLDER/sqlite and FOLDER/csv."""
+"""Seeds for the fuzz targets: seeds.py FOLDER writes FOLDER/sqlite, FOLDER/csv, FOLDER/report and FOLDER/overrides."""
 import os
 import sqlite3
+import struct
 import sys
 
 KERNEL = ("start INTEGER, \"end\" INTEGER, deviceId INTEGER, contextId INTEGER, streamId INTEGER, correlationId INTEGER, "
@@ -67,13 +68,56 @@ TABLES = {
 }
 
 
+def varint(value: int) -> bytes:
+    out = bytearray()
+    while value > 127:
+        out.append(value & 127 | 128)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def field(number: int, value: object) -> bytes:
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    assert isinstance(value, bytes)
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def write_report(path: str) -> None:
+    """A kernel and a range of ncu, with names and ranges."""
+    ranges = field(1, 4) + field(3, field(1, b"prefill")) + field(3, field(1, b"mlp"))
+    state = field(1, field(1, 4) + field(2, b"LLM")) + field(2, field(1, 5) + field(2, ranges))
+    values = [field(1, 0) + field(2, varint(25) + struct.pack("<d", 1500)), field(1, 1) + field(2, field(5, 3)),
+              field(1, 2) + field(2, field(1, b"text"))]
+    kernel = field(1, 5) + field(7, b"void k<4>(int)") + b"".join(field(13, v) for v in values) + field(21, state)
+    measured = field(1, 5) + b"".join(field(4, v) for v in values) + field(10, state)
+    names = b"".join(field(1, n) for n in (b"gpu__time_duration.sum", b"launch__device_id", b"dram__bytes.sum"))
+    command = field(3, field(11, b"ncu --replay-mode app-range"))
+    report = b"NVR\0" + struct.pack("<I", 2) + field(1, 7)
+    for kind, result in ((2, kernel), (7, measured)):
+        header = field(kind, 1) + field(5, len(result) + 4) + field(6, field(1, 77)) + command
+        header += field(4, names) if kind == 2 else b""
+        report += struct.pack("<I", len(header)) + header + struct.pack("<I", len(result)) + result
+    with open(path, "wb") as file:
+        file.write(report)
+
+
+OVERRIDES = ("run.stage=LLM@prefill\nprofiling/ncu@pipeline.ncu=ncu.hopper", "+a.b=[1,{c:2},'x y']\n~inputs\n++k=${run.id}",
+             "a=\\\"b\\\"\nb='it''s'\nc=null\nd=1e-3", "hardware=h200,a100\ndataset=null\nrun.id=${oc.env:HOME}")
+
+
 def main(folder: str) -> None:
-    for name in ("sqlite", "csv", "timeline"):
+    for name in ("sqlite", "csv", "timeline", "report", "overrides"):
         os.makedirs(os.path.join(folder, name), exist_ok=True)
     path = os.path.join(folder, "sqlite", "export")
     if os.path.exists(path):
         os.remove(path)
     write_export(path)
+    write_report(os.path.join(folder, "report", "small"))
+    for i, text in enumerate(OVERRIDES):
+        with open(os.path.join(folder, "overrides", str(i)), "w", encoding="utf-8") as file:
+            file.write(text)
     for name, text in TABLES.items():
         with open(os.path.join(folder, "csv", name), "w", encoding="utf-8") as file:
             file.write(text)

@@ -303,26 +303,41 @@ static void case_15_processes_and_runs_repeat_ids(void **state)
     lp_text_clear(&table);
 }
 
-static const char range_table[] =
-    "\"ID\",\"Process ID\",\"Process Name\",\"Host Name\"," NVTX_HEADER
-    "\"Kernel Name\",\"Context\",\"Stream\",\"Device\",\"CC\",\"dram__bytes.sum\"\n"
-    "\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"byte\"\n"
-    "\"0\",\"1489\",\"nv\",\"h\",\"1489  \"\"LLM:prefill:none:none:none:none:ASCII:prefill\"\"  "
-    "\"\"LLM:mlp:none:none:none:none:ASCII:mlp\"\" \",\"\",\"range\",\"1\",\"n/a\",\"0\",\"9.0\","
-    "\"100\"\n"
-    "\"1\",\"1489\",\"nv\",\"h\",\"1489  \"\"LLM:prefill:none:none:none:none:ASCII:prefill\"\" \","
-    "\"\",\"range\",\"1\",\"n/a\",\"0\",\"9.0\",\"300\"\n";
+/* With one more metric, by which it is known how ranges were replayed. */
+#define RANGE_TABLE(metric)                                                                        \
+    "\"ID\",\"Process ID\",\"Process Name\",\"Host Name\"," NVTX_HEADER                            \
+    "\"Kernel Name\",\"Context\",\"Stream\",\"Device\",\"CC\",\"dram__bytes.sum\",\"" metric         \
+    "\"\n"                                                                                         \
+    "\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"byte\",\"\"\n"                       \
+    "\"0\",\"1489\",\"nv\",\"h\","                                                                 \
+    "\"1489  \"\"LLM:prefill:none:none:none:none:ASCII:prefill\"\"  "                             \
+    "\"\"LLM:mlp:none:none:none:none:ASCII:mlp\"\" \",\"\",\"range\",\"1\",\"n/a\",\"0\",\"9.0\","  \
+    "\"100\",\"1\"\n"                                                                             \
+    "\"1\",\"1489\",\"nv\",\"h\","                                                                 \
+    "\"1489  \"\"LLM:prefill:none:none:none:none:ASCII:prefill\"\" \","                            \
+    "\"\",\"range\",\"1\",\"n/a\",\"0\",\"9.0\",\"300\",\"1\"\n"
 
 static void case_16_results_of_a_range_are_of_the_region(void **state)
 {
-    llmperf_profile *profile = import_text(range_table);
+    llmperf_profile *profile = import_text(RANGE_TABLE("launch__waves_per_multiprocessor"));
 
-    (void)state; /* The first range of the cell is the one that was measured. */
-    assert_int_equal(find_region(profile, "LLM@prefill", 0).instances, 2);
+    (void)state; /* The last range of the cell is the one that was replayed. */
+    assert_int_equal(find_region(profile, "LLM@prefill/LLM@mlp", 0).instances, 1);
+    assert_int_equal(find_region(profile, "LLM@prefill", 0).instances, 1);
     assert_int_equal(find_region(profile, "LLM@prefill", 0).kernel_count, LLMPERF_UNKNOWN);
     assert_null(find(profile, "dram__bytes.sum", NULL, "LLM@prefill", NULL).kernel);
-    check_close(find(profile, "dram__bytes.sum", NULL, "LLM@prefill", NULL).mean, 200);
+    check_close(find(profile, "dram__bytes.sum", NULL, "LLM@prefill", NULL).mean, 300);
     assert_int_equal(llmperf_profile_kernel_count(profile), 0);
+    llmperf_profile_free(profile);
+}
+
+static void case_16_replay_of_the_application_adds_inner_ranges(void **state)
+{
+    llmperf_profile *profile = import_text(RANGE_TABLE("launch__grid_size"));
+
+    (void)state; /* The first one was measured. */
+    assert_int_equal(find_region(profile, "LLM@prefill", 0).instances, 2);
+    check_close(find(profile, "dram__bytes.sum", NULL, "LLM@prefill", NULL).mean, 200);
     llmperf_profile_free(profile);
 }
 
@@ -450,7 +465,7 @@ static void case_41_reports_of_the_tools_are_refused_with_advice(void **state)
         size_t size;
         const char *advice;
     } files[] = {
-        { "NVR\0\x02\0\0\0\x08\x07", 10, "ncu --import" },
+        { "NVR\0\x02\0\0\0\x08\x06", 10, "ncu --import" },
         { "\x28\xb5\x2f\xfd....", 8, "ncu --import" },
         { "NVIDIA Tegra Profiler Report 1.", 31, "nsys export --type=sqlite" },
         { "{\"schemaVersion\": 1, \"traceEvents\": [", 36, "is no SQLite export of nsys" },
@@ -484,6 +499,7 @@ int main(void)
         cmocka_unit_test(case_14_sections_tell_metrics_of_one_name_apart),
         cmocka_unit_test(case_15_processes_and_runs_repeat_ids),
         cmocka_unit_test(case_16_results_of_a_range_are_of_the_region),
+        cmocka_unit_test(case_16_replay_of_the_application_adds_inner_ranges),
         cmocka_unit_test(case_17_names_of_ranges_hold_anything),
         cmocka_unit_test(a_summary_keeps_its_bounds),
         cmocka_unit_test(pages_of_one_report_count_results_once),

@@ -123,6 +123,19 @@ static void keep_result(struct vendor_job *job, const char *path)
         snprintf(job->results[job->result_count++], VENDOR_PATH_BYTES, "%s", path);
 }
 
+/* The report of ncu has all digits, its table two decimals; a table stands in for a report that cannot
+ * be read. */
+static void keep_report(struct vendor_job *job, const char *folder)
+{
+    char path[VENDOR_PATH_BYTES];
+    uint32_t format;
+
+    if (snprintf(path, sizeof(path), "%s/run.ncu-rep", folder) < (int)sizeof(path) &&
+        vendor_has_file(path) && llmperf_format_detect(path, &format) == 0 &&
+        format == LLMPERF_FORMAT_NCU_REPORT)
+        keep_result(job, path);
+}
+
 /* The export of nsys says more than its tables: with it they are only kept. */
 static void keep_results(struct vendor_job *job, uint32_t tool, const llmperf_commands *commands)
 {
@@ -167,6 +180,8 @@ static int run_commands(struct vendor_job *job, uint32_t tool, const llmperf_com
     made = vendor_run(commands, names[tool], version, folder);
     if (tool == LLMPERF_TOOL_NCU && !vendor_check_ncu(llmperf_commands_output(commands, 0)))
         return EXIT_ENVIRONMENT;
+    if (tool == LLMPERF_TOOL_NCU)
+        keep_report(job, folder);
     keep_results(job, tool, commands);
     return made ? EXIT_FINE : EXIT_ENVIRONMENT;
 }

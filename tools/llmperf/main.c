@@ -47,10 +47,9 @@ static const struct command commands[] = {
     { "import", "turn files of nsys and ncu, and recordings, into runs",
       "usage: llmperf import FILE... [-o RUN_DIR] [--names short|exact]\n"
       "\n"
-      "Reads exports of nsys (SQLite), tables of nsys stats (CSV) and tables of ncu (CSV) into one "
-      "run\n"
-      "with reports, and tells formats apart by content. Recordings (.llmrec) are played, each a "
-      "run.\n"
+      "Reads exports of nsys (SQLite), tables of nsys stats (CSV), reports of ncu (.ncu-rep) and its\n"
+      "tables (CSV) into one run with reports, and tells formats apart by content. Recordings\n"
+      "(.llmrec) are played, each a run.\n"
       "Prints the run directory last.\n"
       "  -o RUN_DIR     run directory; default: a new one in $LLMPERF_OUT, else runs\n"
       "  --names exact  keep what PyTorch appends to names of ranges (\", op_id = 7\"); default: "

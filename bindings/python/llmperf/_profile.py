@@ -255,7 +255,7 @@ def open(path: Any) -> Profile:  # noqa: A001 - reads as llmperf.open()
 
 
 def import_files(*paths: Any, run_id: Optional[str] = None, exact_names: bool = False) -> Profile:
-    """Read exports of nsys (SQLite), tables of nsys stats and tables of ncu (CSV) into one profile.
+    """Read exports of nsys (SQLite), tables of nsys stats, reports and tables of ncu into one profile.
 
     paths: files; their formats are told apart by what is in them.
     run_id: name of the run, if the profile is to become one.

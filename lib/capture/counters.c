@@ -7,6 +7,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
 #include "lib/base/status.h"
+#include "lib/capture/counters_groups.h"
 #include "lib/capture/counters_run.h"
 #include "lib/capture/region_hook.h"
 #include "lib/record/paths.h"
@@ -83,12 +84,30 @@ static uint32_t find_time_column(const struct lp_counter_set *set)
     return i;
 }
 
+/* A single metric that one pass does not give is left to instances of its region. */
+static int check_groups(struct lp_counters *counters)
+{
+    uint32_t most = counters->options.most_passes;
+
+    if (most > 0 && counters->groups > most)
+        return lp_error(LLMPERF_EINVAL,
+                        "counters %s need %u runs of the program on %s, %u allowed; take preset "
+                        "light, or repeat more often (llmperf run --repeat)",
+                        counters->options.preset->name, counters->groups, counters->set->chip,
+                        most);
+    if (counters->set->passes > 1 && counters->options.replay == LP_REPLAY_NONE)
+        counters->options.replay = LP_REPLAY_USER;
+    return 0;
+}
+
 /* The numbers that a refusal rests on stand in it. */
-static int check_passes(const struct lp_counters *counters)
+static int check_passes(struct lp_counters *counters)
 {
     uint32_t most = counters->options.most_passes;
     size_t passes = counters->set->passes;
 
+    if (counters->options.group > 0)
+        return check_groups(counters);
     if (most == 0)
         most = counters->options.replay == LP_REPLAY_NONE ? 1 : 64;
     if (passes <= most)
@@ -103,6 +122,18 @@ static int check_passes(const struct lp_counters *counters)
                     counters->options.preset->name, passes, counters->set->chip, most);
 }
 
+static int open_set(struct lp_counters *counters)
+{
+    const struct lp_counters_options *options = &counters->options;
+    const struct lp_counter_device *device = &counters->device;
+
+    return options->group == 0
+               ? lp_counter_set_open(device->chip, device->availability, options->preset,
+                                     &counters->set)
+               : lp_counter_set_open_group(device->chip, device->availability, options->preset,
+                                           options->group, &counters->groups, &counters->set);
+}
+
 static int set_up(struct lp_counters *counters)
 {
     const struct lp_counter_preset *preset = counters->options.preset;
@@ -110,8 +141,7 @@ static int set_up(struct lp_counters *counters)
 
     if (status != 0)
         return status;
-    if ((status = lp_counter_set_open(counters->device.chip, counters->device.availability, preset,
-                                      &counters->set)) < 0 ||
+    if ((status = open_set(counters)) < 0 ||
         (status = check_passes(counters)) < 0)
         return status;
     counters->time_column = find_time_column(counters->set);
@@ -369,6 +399,7 @@ void lp_counters_state(struct lp_counters *counters, struct lp_counters_state *s
         .running = counters->plan_told,
         .boundaries = atomic_load(&counters->boundaries),
         .cost_ns = atomic_load(&counters->cost_ns),
+        .groups = counters->groups,
     };
     pthread_mutex_lock(&counters->problem_lock);
     snprintf(state->problem, sizeof(state->problem), "%s", counters->problem);

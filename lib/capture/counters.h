@@ -20,7 +20,8 @@ struct lp_counters_options {
     const struct lp_counter_preset *preset; /* Borrowed until close */
     const struct lp_patterns *include;      /* Borrowed until close: regions by label or path */
     enum lp_counter_replay replay;
-    uint32_t most_passes; /* 0: 1 without replay, else 64 */
+    uint32_t most_passes; /* 0: 1 without replay, else 64; of groups the most of them */
+    uint32_t group;       /* of the preset, counters_groups.h; 0: all of it */
     uint64_t interval_ns; /* PM sampling; 0: 200 us */
     struct lp_names *names;
 };
@@ -33,6 +34,7 @@ struct lp_counters_state {
     uint64_t cost_ns;    /* time that threads of the program spent on them */
     uint64_t samples;    /* PM sampling */
     uint64_t overflows;  /* times that samples were lost because the buffer was full */
+    uint32_t groups;     /* of the preset; 0: it was not split */
 };
 
 struct lp_counters;

@@ -51,6 +51,7 @@ struct lp_counters {
     const struct lp_counters_calls *calls;
     struct lp_counter_device device;
     struct lp_counter_set *set;
+    uint32_t groups; /* of the preset; 0: it was not split */
     uint32_t time_column; /* of device time; columns.count: none */
     _Atomic int phase;    /* enum lp_counters_phase */
     _Atomic bool paused;

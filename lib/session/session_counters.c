@@ -18,7 +18,7 @@ struct wish {
     const char *preset;
     const char *includes[INCLUDES_MOST];
     size_t include_count;
-    uint32_t replay, passes;
+    uint32_t replay, passes, group;
     uint64_t interval_us;
 };
 
@@ -65,12 +65,17 @@ static int read_word(struct wish *wish, const char *word)
             wish->passes = (uint32_t)number;
         return status;
     }
+    if (strncmp(word, "group=", 6) == 0) {
+        if ((status = read_number(word, word + 6, 1000, &number)) == 0)
+            wish->group = (uint32_t)number;
+        return status;
+    }
     if (strncmp(word, "interval_us=", 12) == 0)
         return read_number(word, word + 12, 1000000, &wish->interval_us);
     if (strchr(word, '=') || wish->preset)
         return lp_error(LLMPERF_EINVAL,
                         "counters: \"%s\" is not known; give one preset, then replay=, include=, "
-                        "passes= or interval_us=",
+                        "passes=, group= or interval_us=",
                         word);
     wish->preset = word;
     return 0;
@@ -101,6 +106,7 @@ static int start_counting(struct llmperf_session *session, const struct wish *wi
         .include = session->counter_include,
         .replay = (enum lp_counter_replay)wish->replay,
         .most_passes = wish->passes,
+        .group = wish->group,
         .interval_ns = wish->interval_us * 1000,
         .names = &session->names,
     };
@@ -192,6 +198,7 @@ static int add_fact(const struct llmperf_session *session, const struct lp_count
     lp_json_string(&json, "replay", plan->replay);
     lp_json_count(&json, "passes", plan->passes);
     lp_json_count(&json, "interval_ns", plan->interval_ns ? plan->interval_ns : LLMPERF_UNKNOWN);
+    lp_json_count(&json, "groups", state->groups ? state->groups : LLMPERF_UNKNOWN);
     if (session->counters) {
         lp_json_count(&json, "boundaries", state->boundaries);
         lp_json_number(&json, "cost_ms", (double)state->cost_ns / 1e6);

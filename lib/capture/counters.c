@@ -141,8 +141,7 @@ static int set_up(struct lp_counters *counters)
 
     if (status != 0)
         return status;
-    if ((status = open_set(counters)) < 0 ||
-        (status = check_passes(counters)) < 0)
+    if ((status = open_set(counters)) < 0 || (status = check_passes(counters)) < 0)
         return status;
     counters->time_column = find_time_column(counters->set);
     return preset->method == LP_COUNTER_PM ? lp_samples_open(counters) : lp_ranges_open(counters);

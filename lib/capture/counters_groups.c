@@ -29,7 +29,7 @@ struct planner {
     LP_VECTOR(struct unit) units;
     LP_VECTOR(uint32_t) members; /* of all groups, group by group: numbers of units */
     LP_VECTOR(size_t) ends;      /* of each group in it */
-    uint32_t time; /* unit of device time; units.count: none */
+    uint32_t time;               /* unit of device time; units.count: none */
     struct lp_strings pool;
 };
 
@@ -147,8 +147,7 @@ static int add_parts(struct planner *planner, const struct lp_counter_wish *wish
 
         snprintf(name, sizeof(name), "%.200s (part %zu of %zu)", wish->quantity, i + 1, count);
         quantity = lp_strings_add(&planner->pool, name);
-        status =
-            term && quantity ? add_unit(planner, wish, quantity, term, 1) : out_of_memory();
+        status = term && quantity ? add_unit(planner, wish, quantity, term, 1) : out_of_memory();
     }
     return status < 0 ? status : 1;
 }
@@ -296,8 +295,8 @@ static int open_chosen(struct planner *planner, uint32_t group, struct lp_counte
     if (lacking > 0)
         memcpy(members + count, planner->members.items + planner->members.count - lacking,
                (size_t)lacking * sizeof(*members));
-    status = open_units(planner, members, count + (size_t)lacking,
-                        (uint32_t)planner->units.count, set_out);
+    status = open_units(planner, members, count + (size_t)lacking, (uint32_t)planner->units.count,
+                        set_out);
     free(members);
     return status;
 }

@@ -168,6 +168,13 @@ int lp_profile_add_metric(llmperf_profile *profile, const llmperf_metric_stats *
     return 0;
 }
 
+bool lp_profile_has_metric(llmperf_profile *profile, const llmperf_metric_stats *stats)
+{
+    uint64_t twin;
+
+    return index_rows(profile) == 0 && find_row(profile, stats, &twin) != LP_HASHMAP_NONE;
+}
+
 size_t llmperf_profile_metric_count(const llmperf_profile *profile)
 {
     return profile ? profile->metrics.count : 0;

@@ -3,6 +3,8 @@
 #ifndef LP_RESULT_PROFILE_DATA_H
 #define LP_RESULT_PROFILE_DATA_H
 
+#include <stdbool.h>
+
 #include "lib/base/hashmap.h"
 #include "lib/base/strings.h"
 #include "lib/base/vector.h"
@@ -62,6 +64,9 @@ int lp_profile_add_problem(llmperf_profile *profile, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 int lp_profile_add_note(llmperf_profile *profile, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/** Is there a metric of that name, group, source and place? */
+bool lp_profile_has_metric(llmperf_profile *profile, const llmperf_metric_stats *stats);
 
 /** Order the metrics. */
 void lp_profile_sort_metrics(llmperf_profile *profile);

@@ -261,6 +261,15 @@ static int add_lines(struct llmperf_session *session, const struct lp_counters_s
     return status < 0 ? status : add_cost(state, profile);
 }
 
+/* How often the program has to run, for the one who repeats it. */
+static int add_groups(const struct lp_counters_state *state, llmperf_profile *profile)
+{
+    char text[16];
+
+    snprintf(text, sizeof(text), "%u", state->groups);
+    return state->groups > 0 ? lp_profile_set_fact(profile, "counter_groups", text) : 0;
+}
+
 int lp_session_counters_add(struct llmperf_session *session, uint32_t process_id,
                             llmperf_profile *profile)
 {
@@ -270,7 +279,8 @@ int lp_session_counters_add(struct llmperf_session *session, uint32_t process_id
 
     if (session->counters)
         lp_counters_state(session->counters, &state);
-    if ((status = add_lines(session, &state, profile)) < 0 || !plan)
+    if ((status = add_lines(session, &state, profile)) < 0 ||
+        (status = add_groups(&state, profile)) < 0 || !plan)
         return status;
     if ((status = add_fact(session, plan, &state, profile)) < 0 ||
         (status = lp_counter_totals_add(session->counter_totals, process_id, profile)) < 0)

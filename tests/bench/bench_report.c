@@ -26,6 +26,7 @@ static const struct {
     const char *name;
 } documents[] = {
     { LLMPERF_DOCUMENT_REPORT_MD, "report.md" },
+    { LLMPERF_DOCUMENT_REPORT_HTML, "report.html" },
     { LLMPERF_DOCUMENT_METRICS_JSON, "metrics.json" },
 };
 #define DOCUMENTS (sizeof(documents) / sizeof(documents[0]))

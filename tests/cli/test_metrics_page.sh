@@ -39,7 +39,7 @@ mapfile -t -O ${#metrics[@]} metrics < <(sed -n 's/^## \(Iterations.*\|Named met
 
 expect 0 model deepseek-ocr --decode 3 --gpu H200 --format json
 keys_explained "The JSON of \`llmperf model\`" "Work of a model: FLOPs and bytes" "The run"
-expect 0 model llama_3_8b --tp 8 --gpu Voodoo2 --format json
+expect 0 model llama_3_8b --tp 8 --format json
 keys_explained "The JSON of \`llmperf model\`" "Work of a model: FLOPs and bytes" "The run"
 expect 0 hardware H200 --format json
 sed -i 's/"schema_version": 1, //' out

@@ -125,7 +125,6 @@ static void every_quantity_is_in_one_group(void **state)
     (void)state;
     need_cupti();
     check_preset("roofline", "GH100");
-    check_preset("roofline", "AD102");
 }
 
 static void a_sum_that_needs_more_passes_is_split(void **state)
@@ -145,8 +144,7 @@ static void a_sum_that_needs_more_passes_is_split(void **state)
             if (strcmp(column->quantity, "tensor_flops_fp16 (part 3 of 3)") != 0)
                 continue;
             found = true;
-            assert_string_equal(column->metric,
-                                "sm__ops_path_tensor_op_hgmma_src_fp16.sum");
+            assert_string_equal(column->metric, "sm__ops_path_tensor_op_hgmma_src_fp16.sum");
         }
     assert_true(found);
     free_groups(&groups);

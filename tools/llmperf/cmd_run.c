@@ -22,8 +22,8 @@ struct job {
     char folder[RUN_PATH_BYTES], library[RUN_PATH_BYTES];
     char config_file[RUN_PATH_BYTES + 16]; /* "": none */
     struct run_config config;
-    char path[RUN_PATH_BYTES]; /* of the program */
-    const char *tier, *rules;
+    char path[RUN_PATH_BYTES];           /* of the program */
+    const char *tier, *rules, *counters; /* NULL: as the session finds fit */
     char **program;
     sigset_t handled, before;  /* signals that we wait for; the mask that the program gets */
     bool keep_cuda, keep_nvtx; /* another tool's injection stays */
@@ -145,6 +145,8 @@ static void set_environment(const struct job *job)
         setenv("LLMPERF_RULES", job->rules, 1);
     if (job->trace)
         setenv("LLMPERF_TRACE", "1", 1);
+    if (job->counters)
+        setenv("LLMPERF_COUNTERS", job->counters, 1);
 }
 
 /* In the child: does not return. `failure`: where errno goes if the program cannot be started. */
@@ -308,7 +310,8 @@ static int exit_code_of(int status)
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-static int run_program(struct job *job)
+/* @param best  Out: the run. */
+static int run_program(struct job *job, char *best)
 {
     struct run_state state = { .job = job->folder, .library = job->library };
     int reason, status;
@@ -329,6 +332,7 @@ static int run_program(struct job *job)
     }
     status = watch_program(job, &state);
     conclude(job, &state);
+    snprintf(best, RUN_PATH_BYTES, "%s", state.best);
     return exit_code_of(status);
 }
 
@@ -380,19 +384,55 @@ static int check_job(struct job *job, const struct command *command)
     return run_find_library(job->library) ? EXIT_FINE : EXIT_ENVIRONMENT;
 }
 
-static int run_job(struct job *job, const struct command *command, const char *out)
+static int run_job(struct job *job, const char *out, char *best)
 {
-    int status;
+    int status = make_job_folder(job, out);
 
-    if ((status = check_job(job, command)) != EXIT_FINE ||
-        (status = make_job_folder(job, out)) != EXIT_FINE)
+    if (status != EXIT_FINE)
         return status;
     job->keep_cuda = job->keep_nvtx = runs_under_tool();
     if (!job->keep_cuda) {
         job->keep_cuda = is_taken("CUDA_INJECTION64_PATH", "kernels are not collected here");
         job->keep_nvtx = is_taken("NVTX_INJECTION64_PATH", "NVTX ranges do not become regions");
     }
-    return run_program(job);
+    return run_program(job, best);
+}
+
+/* One of several runs: a job of its own in the folder of all. */
+static int run_once(void *context, const char *name, const char *counters, char *best)
+{
+    const struct job *all = context;
+    struct job job = *all;
+    int code;
+
+    snprintf(job.config.run_id, sizeof(job.config.run_id), "%s", name);
+    if (counters)
+        job.counters = counters;
+    sigprocmask(SIG_SETMASK, NULL, &job.before);
+    code = run_job(&job, all->folder, best);
+    sigprocmask(SIG_SETMASK, &job.before, NULL);
+    return code;
+}
+
+/* @param repeats  Text of the option; NULL: not given. */
+static int run_all(struct job *job, const struct command *command, const char *out,
+                   const char *repeats)
+{
+    char best[RUN_PATH_BYTES];
+    struct run_repeats wish = { .tier = job->tier, .counters = job->counters };
+    int status = check_job(job, command);
+
+    if (status != EXIT_FINE)
+        return status;
+    if (!repeats)
+        return run_job(job, out, best);
+    if (!run_repeats_read(&wish, repeats))
+        return fail_usage(command, "--repeat takes a number from 2 to %u, or auto with counters",
+                          RUN_REPEATS_MOST);
+    if ((status = make_job_folder(job, out)) != EXIT_FINE)
+        return status;
+    wish.folder = job->folder;
+    return run_repeats(&wish, run_once, job);
 }
 
 int cmd_run(const struct command *command, int argc, char **argv)
@@ -400,7 +440,8 @@ int cmd_run(const struct command *command, int argc, char **argv)
     struct option_text options[] = { { "--tier", NULL, NULL },
                                      { "--out", NULL, NULL },
                                      { "--config", NULL, NULL },
-                                     { "--rule", NULL, NULL } };
+                                     { "--rule", NULL, NULL },
+                                     { "--repeat", NULL, NULL } };
     int words = find_program_words(argc, argv), known = words > 0 ? words : argc, count, status;
     struct job job = { .folder = "" };
     const char *out;
@@ -408,7 +449,7 @@ int cmd_run(const struct command *command, int argc, char **argv)
 
     job.apart = take_flag(&known, argv, "--no-merge");
     job.trace = take_flag(&known, argv, "--trace");
-    if ((status = parse_options(command, known, argv, options, 4, &count)) >= 0)
+    if ((status = parse_options(command, known, argv, options, 5, &count)) >= 0)
         return status;
     if ((status = check_words(command, count, argv)) != EXIT_FINE)
         return status;
@@ -421,7 +462,8 @@ int cmd_run(const struct command *command, int argc, char **argv)
     job.tier = choose(options[0].value, asked, job.config.tier, "LLMPERF_TIER", NULL);
     job.rules = options[3].value;
     out = choose(options[1].value, asked, job.config.out, "LLMPERF_OUT", "runs");
-    status = run_job(&job, command, out);
+    job.counters = getenv("LLMPERF_COUNTERS");
+    status = run_all(&job, command, out, options[4].value);
     llmperf_text_free(job.config.text);
     return status;
 }

@@ -25,9 +25,12 @@ static const struct command commands[] = {
       "config)\n"
       "  --no-merge     leave the runs of several processes apart\n"
       "  --trace        keep all events in the run, for llmperf export (artifacts.keep_trace)\n"
+      "  --repeat N     run it N times, and say how far the runs are apart (llmperf repeats); tier\n"
+      "                 counters: once for each pass of the counters, N times at most, as one run;\n"
+      "                 auto: as often as they need\n"
       "Exit code: the program's; 128 + N if signal N ended it. 2 and 3 with a line of llmperf's "
       "own:\n"
-      "it was not started.\n",
+      "it was not started. A run that ends with another code than 0 is the last one.\n",
       cmd_run },
     { "report", "print the report of a run",
       "usage: llmperf report RUN [--format FORMAT] [-o FILE]\n"

@@ -42,7 +42,7 @@ static int find_gpu(const char *name, llmperf_hardware **hardware)
     return llmperf_hardware_find(&query, NULL, hardware);
 }
 
-/* A GPU that nobody knows leaves its values null; a name that cannot be meant is wrong usage. */
+/* Without a GPU its values are null; one that nobody knows is a wrong word. */
 int take_gpu(const struct command *command, const char *name, struct model_answer *answer)
 {
     struct gpu_answer *gpu = &answer->gpu;
@@ -59,10 +59,8 @@ int take_gpu(const struct command *command, const char *name, struct model_answe
     if (!*name)
         return fail_usage(command, "--gpu needs a name, see llmperf hardware --list; or local");
     status = find_gpu(name, &gpu->hardware);
-    snprintf(gpu->reason, sizeof(gpu->reason), "%s", status < 0 ? llmperf_last_error() : "");
-    return status == 0 || (status == LLMPERF_ENOENT && strcmp(name, "local") != 0)
-               ? EXIT_FINE
-               : fail_status(status);
+    gpu->reason[0] = '\0';
+    return status == 0 ? EXIT_FINE : fail_status(status);
 }
 
 void free_gpu(struct model_answer *answer)

@@ -53,4 +53,29 @@ void run_look_at_runs(struct run_state *state, bool tell);
 void run_show_progress(const struct run_state *state, double elapsed_s);
 void run_end_progress(void);
 
+/** Most runs of one program. */
+#define RUN_REPEATS_MOST 1000u
+
+/** A program that runs several times. */
+struct run_repeats {
+    const char *tier, *counters; /* as the session gets them; NULL: not said */
+    const char *folder;          /* of all runs */
+    unsigned most;               /* runs */
+    bool automatic;              /* as many as the counters need */
+};
+
+/** Read what --repeat says. false: that is nothing, or not for this tier. */
+bool run_repeats_read(struct run_repeats *wish, const char *word);
+
+/** Run the program as often as asked, or once for each group of its counters, and set the runs
+ * beside each other: repeats.md and repeats.json in the folder; counters of groups become one run
+ * there. The folder is printed last.
+ *
+ * @param once  Runs it once, in a folder `name` below that of all, with these words for the
+ * counters (NULL: as they are); returns an exit code, and the run in `best` (RUN_PATH_BYTES).
+ * @return exit code: the first that is not 0, after which no further run is started. */
+int run_repeats(const struct run_repeats *wish,
+                int (*once)(void *context, const char *name, const char *counters, char *best),
+                void *context);
+
 #endif

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "new_run.h"
+#include "llmperf/llmperf.h"
 
 static bool keep(struct run_paths *runs, const char *path)
 {
@@ -22,6 +22,19 @@ static bool keep(struct run_paths *runs, const char *path)
     }
     runs->paths[runs->count] = strdup(path);
     return runs->paths[runs->count] && ++runs->count;
+}
+
+/* A run, or the folder of a job whose processes have runs. */
+static bool is_run(const char *path)
+{
+    llmperf_job *job;
+    bool found;
+
+    if (llmperf_job_find(path, &job) < 0)
+        return false;
+    found = llmperf_job_run_count(job) > 0;
+    llmperf_job_free(job);
+    return found;
 }
 
 static int is_visible(const struct dirent *entry)
@@ -41,7 +54,7 @@ static int add_folder(struct run_paths *runs, const char *folder)
 
         if (kept &&
             snprintf(path, sizeof(path), "%s/%s", folder, entries[i]->d_name) < (int)sizeof(path) &&
-            holds_run(path)) {
+            is_run(path)) {
             kept = keep(runs, path);
             added++;
         }
@@ -54,7 +67,7 @@ static int add_folder(struct run_paths *runs, const char *folder)
 
 bool run_paths_add(struct run_paths *runs, const char *word)
 {
-    int added = holds_run(word) ? -1 : add_folder(runs, word);
+    int added = is_run(word) ? -1 : add_folder(runs, word);
     bool kept = added > 0 || (added < 0 && keep(runs, word));
 
     if (!kept)

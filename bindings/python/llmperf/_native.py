@@ -1097,6 +1097,8 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "llmperf_profile_save": (c_int, [_profile, c_char_p]),
     "llmperf_profile_open": (c_int, [c_char_p, POINTER(_profile)]),
     "llmperf_profile_merge": (c_int, [const_profile_pp, c_size_t, POINTER(_profile)]),
+    "llmperf_profile_merge_counters": (
+        c_int, [const_profile_pp, c_size_t, c_char_p, POINTER(c_size_t), POINTER(_profile)]),
     "llmperf_profile_free": (None, [_profile]),
     # job.h
     "llmperf_job_find": (c_int, [c_char_p, POINTER(_job)]),

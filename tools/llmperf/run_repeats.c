@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** A program that runs several times: the same each time, or with another group of counters. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "command.h"
+#include "llmperf/llmperf.h"
+#include "new_run.h"
+#include "run.h"
+
+#define THRESHOLD_PERCENT 10.0
+#define GROUPS_MOST       64u
+
+struct runs {
+    const struct run_repeats *wish;
+    llmperf_profile *profiles[RUN_REPEATS_MOST];
+    size_t count;
+    unsigned wanted;
+    bool grouped;    /* each run has another group of the counters */
+    unsigned groups; /* that there are; 0: not known */
+};
+
+bool run_repeats_read(struct run_repeats *wish, const char *word)
+{
+    char *end;
+    long number = strtol(word, &end, 10);
+
+    wish->automatic = strcmp(word, "auto") == 0;
+    wish->most = wish->automatic ? GROUPS_MOST : (unsigned)number;
+    if (wish->automatic)
+        return wish->tier && strcmp(wish->tier, "counters") == 0;
+    return end != word && !*end && number >= 2 && number <= (long)RUN_REPEATS_MOST;
+}
+
+/* Counters that the program or CUPTI repeats for need no runs of their own, nor does a group that
+ * was asked for. */
+static bool is_grouped(const struct run_repeats *wish)
+{
+    const char *words = wish->counters ? wish->counters : "light";
+
+    return wish->tier && strcmp(wish->tier, "counters") == 0 && !strstr(words, "group=") &&
+           !strstr(words, "replay=user") && !strstr(words, "replay=kernel") &&
+           strncmp(words, "pm", 2) != 0;
+}
+
+/* Keeps the run; one that cannot be read is left out, with a line. */
+static void keep(struct runs *runs, const char *path)
+{
+    const char *groups;
+
+    if (llmperf_profile_open(path, &runs->profiles[runs->count]) < 0) {
+        fprintf(stderr, "llmperf run: %s\n", llmperf_last_error());
+        return;
+    }
+    groups = llmperf_profile_fact(runs->profiles[runs->count++], "counter_groups");
+    if (groups && runs->groups == 0)
+        runs->groups = (unsigned)strtoul(groups, NULL, 10);
+}
+
+/* After the first run: how many there have to be. @return exit code */
+static int decide(struct runs *runs)
+{
+    const struct run_repeats *wish = runs->wish;
+
+    if (runs->grouped && runs->groups > wish->most) {
+        fprintf(stderr,
+                "llmperf run: these counters need %u runs of the program, --repeat %u allows "
+                "fewer: give --repeat %u or auto, or take preset light\n",
+                runs->groups, wish->most, runs->groups);
+        return EXIT_USAGE;
+    }
+    if (runs->grouped && runs->groups == 0)
+        fprintf(stderr, "llmperf run: no counters were set up in the first run: the notes of its "
+                        "report say why\n");
+    runs->grouped = runs->grouped && runs->groups > 1;
+    if (runs->grouped)
+        runs->wanted = runs->groups;
+    else if (wish->automatic)
+        runs->wanted = 1;
+    if (runs->grouped)
+        fprintf(stderr, "llmperf run: the counters come in %u passes: the program runs %u times\n",
+                runs->groups, runs->groups);
+    return EXIT_FINE;
+}
+
+static int run_next(struct runs *runs, unsigned number,
+                    int (*once)(void *context, const char *name, const char *counters, char *best),
+                    void *context)
+{
+    const char *words = runs->wish->counters ? runs->wish->counters : "light";
+    char name[32], counters[4096], best[RUN_PATH_BYTES] = "";
+    int code;
+
+    snprintf(name, sizeof(name), "repeat-%u", number);
+    snprintf(counters, sizeof(counters), "%.4000s group=%u passes=%u", words, number,
+             runs->wish->most);
+    code = once(context, name, runs->grouped ? counters : NULL, best);
+    if (best[0])
+        keep(runs, best);
+    if (code != EXIT_FINE)
+        fprintf(stderr, "llmperf run: run %u ended with exit code %d: no further one is started\n",
+                number, code);
+    return code;
+}
+
+static int write_repeats(const struct runs *runs, uint32_t format, const char *file,
+                         uint64_t *findings)
+{
+    char path[RUN_PATH_BYTES + 32], *text;
+    int status = llmperf_repeats((const llmperf_profile *const *)runs->profiles, runs->count,
+                                 THRESHOLD_PERCENT, format, &text, findings);
+
+    if (status < 0)
+        return fail_status(status);
+    snprintf(path, sizeof(path), "%s/%s", runs->wish->folder, file);
+    status = write_text(text, path);
+    llmperf_text_free(text);
+    return status;
+}
+
+/* How far the runs are apart. */
+static int set_beside(const struct runs *runs)
+{
+    uint64_t findings = 0;
+    int status;
+
+    if (runs->count < 2)
+        return EXIT_FINE;
+    if ((status = write_repeats(runs, LLMPERF_REPEATS_JSON, "repeats.json", &findings)) ==
+        EXIT_FINE)
+        status = write_repeats(runs, LLMPERF_REPEATS_MD, "repeats.md", &findings);
+    if (status == EXIT_FINE)
+        fprintf(stderr, "llmperf run: %zu runs, %s; see %s/repeats.md\n", runs->count,
+                findings ? "which differ by more than 10 % or are no repeats"
+                         : "all times within 10 %",
+                runs->wish->folder);
+    return status;
+}
+
+/* Counters of all groups as one run, in the folder of all. */
+static int put_together(const struct runs *runs)
+{
+    const char *slash = strrchr(runs->wish->folder, '/');
+    llmperf_profile *together;
+    size_t merged = 0;
+    int status;
+
+    if (!runs->grouped || runs->count == 0)
+        return EXIT_FINE;
+    status =
+        llmperf_profile_merge_counters((const llmperf_profile *const *)runs->profiles, runs->count,
+                                       slash ? slash + 1 : NULL, &merged, &together);
+    if (status < 0)
+        return fail_status(status);
+    status = new_run_save(together, runs->wish->folder);
+    llmperf_profile_free(together);
+    if (status == EXIT_FINE)
+        fprintf(stderr, "llmperf run: counters of %zu of %u passes in one run%s\n", merged,
+                runs->groups,
+                merged < runs->groups ? "; the notes of its report say what is missing" : "");
+    return status;
+}
+
+int run_repeats(const struct run_repeats *wish,
+                int (*once)(void *context, const char *name, const char *counters, char *best),
+                void *context)
+{
+    struct runs *runs = calloc(1, sizeof(*runs));
+    int code = EXIT_FINE, written;
+
+    if (!runs) {
+        fprintf(stderr, "llmperf: out of memory\n");
+        return EXIT_ENVIRONMENT;
+    }
+    runs->wish = wish;
+    runs->wanted = wish->most;
+    runs->grouped = is_grouped(wish);
+    for (unsigned number = 1; number <= runs->wanted && code == EXIT_FINE; number++) {
+        code = run_next(runs, number, once, context);
+        fflush(stdout); /* Before the program prints again. */
+        if (number == 1 && code == EXIT_FINE)
+            code = decide(runs);
+    }
+    written = put_together(runs);
+    if (written == EXIT_FINE)
+        written = set_beside(runs);
+    for (size_t i = 0; i < runs->count; i++)
+        llmperf_profile_free(runs->profiles[i]);
+    free(runs);
+    print("%s\n", wish->folder);
+    return code != EXIT_FINE ? code : written;
+}

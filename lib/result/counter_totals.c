@@ -10,7 +10,8 @@
 #include "lib/record/paths.h"
 #include "lib/result/counter_totals.h"
 
-#define SKIPS_TOLD 20u /* lines of notes */
+#define SKIPS_TOLD      20u /* lines of notes */
+#define STRETCHES_LEAST 5u  /* that the length of a region's stretches rests on */
 
 struct lp_counter_totals *lp_counter_totals_create(const struct lp_names *names)
 {
@@ -54,7 +55,13 @@ static bool keep_columns(struct lp_counter_totals *totals, const struct lp_count
 
 void lp_counter_totals_plan(struct lp_counter_totals *totals, const struct lp_counter_plan *plan)
 {
-    if (totals->plan.count > 0 || plan->count == 0) /* A session has one. */
+    if (totals->plan.count > 0) { /* A session has one; only the interval may change. */
+        totals->plan.interval_ns = plan->interval_ns;
+        if (totals->samples)
+            lp_sample_regions_interval(totals->samples, plan->interval_ns);
+        return;
+    }
+    if (plan->count == 0)
         return;
     totals->plan = *plan;
     totals->plan.chip = lp_strings_add(&totals->pool, plan->chip);
@@ -174,6 +181,26 @@ void lp_counter_totals_settle(struct lp_counter_totals *totals)
         lp_sample_regions_settle(totals->samples);
 }
 
+bool lp_counter_totals_shortest(const struct lp_counter_totals *totals, double least_ns,
+                                bool (*wanted)(void *context, uint32_t node), void *context,
+                                struct lp_counter_stretch *shortest_out)
+{
+    size_t count = totals->samples ? lp_sample_regions_count(totals->samples) : 0;
+    bool found = false;
+
+    for (size_t i = 0; i < count; i++) {
+        struct lp_sample_row row;
+
+        lp_sample_regions_row(totals->samples, i, &row);
+        if (row.elsewhere || row.stretches < STRETCHES_LEAST || !(row.stretch_ns >= least_ns) ||
+            (found && row.stretch_ns >= shortest_out->length_ns) || !wanted(context, row.node))
+            continue;
+        *shortest_out = (struct lp_counter_stretch){ row.node, row.stretch_ns };
+        found = true;
+    }
+    return found;
+}
+
 const struct lp_counter_plan *lp_counter_totals_told(const struct lp_counter_totals *totals)
 {
     return totals->plan.count > 0 ? &totals->plan : NULL;
@@ -249,10 +276,12 @@ static int put_sampled(struct writer *writer, const struct lp_sample_row *row, c
     metric.group = writer->totals->plan.preset;
     metric.source = "pm_sampling";
     metric.region = path;
-    metric.text = row->too_short ? "too short to sample" : NULL;
+    metric.text = row->elsewhere   ? "ran on another GPU than the sampled one"
+                  : row->too_short ? "too short to sample"
+                                   : NULL;
     metric.device = -1;
     metric.process_id = writer->process_id;
-    metric.count = row->too_short || isnan(value) ? 0 : 1;
+    metric.count = metric.text || isnan(value) ? 0 : 1;
     metric.mean = metric.min = metric.max = metric.count ? value : NAN;
     metric.std = NAN;
     return lp_profile_add_metric(writer->profile, &metric);

@@ -164,7 +164,7 @@ int lp_profile_iteration_histogram(const llmperf_profile *profile, size_t index,
 struct lp_counter_totals *lp_counter_totals_create(const struct lp_names *names);
 void lp_counter_totals_free(struct lp_counter_totals *totals);
 
-/** What is collected; the first one counts. All texts are copied. */
+/** What is collected; the first one counts, and of later ones the interval. All texts are copied. */
 void lp_counter_totals_plan(struct lp_counter_totals *totals, const struct lp_counter_plan *plan);
 void lp_counter_totals_fact(struct lp_counter_totals *totals, const struct lp_counter_fact *fact,
                             const double *values);
@@ -174,6 +174,18 @@ void lp_counter_totals_activities(struct lp_counter_totals *totals,
                                   const struct lp_activity *activities, size_t count);
 void lp_counter_totals_host(struct lp_counter_totals *totals, uint32_t thread,
                             const struct lp_record *records, size_t count);
+
+/** How long a region's device work goes on at a time (samples only). */
+struct lp_counter_stretch {
+    uint32_t node;
+    double length_ns; /* mean */
+};
+
+/** The region with the shortest stretches among those that are `wanted` and have stretches of
+ * `least_ns` or more. false: there is none, or nothing is sampled. */
+bool lp_counter_totals_shortest(const struct lp_counter_totals *totals, double least_ns,
+                                bool (*wanted)(void *context, uint32_t node), void *context,
+                                struct lp_counter_stretch *shortest_out);
 
 /** Nothing more comes. Before it, samples of the last seconds are not in the metrics. */
 void lp_counter_totals_settle(struct lp_counter_totals *totals);

@@ -8,10 +8,12 @@
 #include "lib/result/sample_regions.h"
 #include "llmperf/region.h"
 
-#define SAMPLES_KEPT 32768u               /* then what is older than SETTLED_NS is folded */
-#define SETTLED_NS   UINT64_C(2000000000) /* records of that age have arrived */
-#define BINS         640u                 /* 16 an octave: a value is within 4.4 % */
-#define BIN_ZERO     128                  /* bin of 1.0 */
+#define FOLD_NS    UINT64_C(500000000) /* of samples: then what is older than SETTLED_NS is folded */
+#define SETTLED_NS UINT64_C(2000000000) /* records of that age have arrived */
+#define KEPT_MOST  (1u << 20)           /* intervals; more are folded even if no sample comes */
+#define BINS       640u                 /* 16 an octave: a value is within 4.4 % */
+#define BIN_ZERO   128                  /* bin of 1.0 */
+#define NO_DEVICE  UINT32_MAX
 
 struct interval {
     uint64_t start, end;
@@ -23,6 +25,8 @@ typedef LP_VECTOR(struct interval) intervals;
 /* One basis of a region: its device time, or its host time. */
 struct basis {
     bool used;
+    uint64_t interval_ns; /* the coarsest of its samples */
+    uint64_t from_ns;     /* earlier samples are too coarse for it */
     double time_ns;
     uint64_t covered_until; /* so that what runs at the same time counts once */
     uint64_t stretches;
@@ -32,6 +36,7 @@ struct basis {
 
 struct region {
     struct basis device, host;
+    bool elsewhere; /* it ran on a device that is not sampled */
 };
 
 struct host_stack {
@@ -50,7 +55,8 @@ struct lp_sample_regions {
     LP_VECTOR(struct region) regions;      /* by node */
     LP_VECTOR(uint32_t) rows;              /* nodes with anything */
     LP_VECTOR(struct host_stack *) stacks; /* by thread */
-    uint64_t folded_until, samples, late;
+    uint64_t folded_until, changed_ns, samples, late;
+    uint32_t device; /* that is sampled; NO_DEVICE: not known yet */
     bool failed;
 };
 
@@ -62,6 +68,7 @@ struct lp_sample_regions *lp_sample_regions_create(const struct lp_counter_plan 
         return NULL;
     regions->columns = plan->count;
     regions->interval_ns = plan->interval_ns;
+    regions->device = NO_DEVICE;
     regions->rate = calloc(plan->count, sizeof(*regions->rate));
     regions->percent = calloc(plan->count, sizeof(*regions->percent));
     if (!regions->rate || !regions->percent) {
@@ -133,6 +140,8 @@ static bool open_basis(struct lp_sample_regions *regions, struct region *region,
         return false;
     }
     basis->used = true;
+    basis->interval_ns = regions->interval_ns;
+    basis->from_ns = regions->changed_ns;
     return true;
 }
 
@@ -205,7 +214,7 @@ static void add_interval(struct lp_sample_regions *regions, const struct interva
     struct basis *basis = !region ? NULL : host ? &region->host : &region->device;
     uint64_t start = interval->start;
 
-    if (!region || !open_basis(regions, region, basis, node))
+    if (!region || !open_basis(regions, region, basis, node) || start < basis->from_ns)
         return;
     /* A gap shorter than a sample cannot be seen. */
     if (host || basis->covered_until == 0 || start > basis->covered_until + regions->interval_ns)
@@ -285,6 +294,42 @@ void lp_sample_regions_settle(struct lp_sample_regions *regions)
     regions->folded_until = 0;
 }
 
+static bool is_too_short(const struct basis *basis)
+{
+    return basis->stretches == 0 ||
+           basis->time_ns < 2 * (double)basis->interval_ns * (double)basis->stretches;
+}
+
+static void change_basis(const struct lp_sample_regions *regions, struct basis *basis)
+{
+    if (!basis->used)
+        return;
+    if (!is_too_short(basis)) {
+        if (basis->interval_ns < regions->interval_ns)
+            basis->interval_ns = regions->interval_ns;
+        return;
+    }
+    basis->interval_ns = regions->interval_ns;
+    basis->from_ns = regions->changed_ns;
+    basis->time_ns = 0;
+    basis->stretches = 0;
+    memset(basis->sums, 0, regions->columns * sizeof(*basis->sums));
+    memset(basis->bins, 0, regions->columns * BINS * sizeof(*basis->bins));
+}
+
+void lp_sample_regions_interval(struct lp_sample_regions *regions, uint64_t interval_ns)
+{
+    if (interval_ns == regions->interval_ns)
+        return;
+    regions->interval_ns = interval_ns;
+    if (regions->times.count > 0)
+        regions->changed_ns = regions->times.items[regions->times.count - 1].end;
+    for (size_t i = 0; i < regions->rows.count; i++) {
+        change_basis(regions, &regions->regions.items[regions->rows.items[i]].device);
+        change_basis(regions, &regions->regions.items[regions->rows.items[i]].host);
+    }
+}
+
 void lp_sample_regions_sample(struct lp_sample_regions *regions, const struct lp_counter_fact *fact,
                               const double *values)
 {
@@ -299,8 +344,9 @@ void lp_sample_regions_sample(struct lp_sample_regions *regions, const struct lp
            regions->columns * sizeof(*values));
     regions->values.count += regions->columns;
     regions->samples++;
-    if (regions->times.count >= SAMPLES_KEPT && regions->times.count % (SAMPLES_KEPT / 4) == 0 &&
-        fact->end_ns > SETTLED_NS)
+    regions->device = fact->device;
+    if (fact->end_ns >= regions->times.items[0].end + SETTLED_NS &&
+        fact->end_ns - SETTLED_NS >= regions->folded_until + FOLD_NS)
         fold(regions, fact->end_ns - SETTLED_NS);
 }
 
@@ -317,15 +363,35 @@ static void put_interval(struct lp_sample_regions *regions, intervals *list, uin
     }
     if (lp_vector_push(list, interval) < 0)
         regions->failed = true;
+    if (list->count >= KEPT_MOST && end > regions->folded_until + SETTLED_NS + FOLD_NS)
+        fold(regions, end - SETTLED_NS);
+}
+
+static void mark_elsewhere(struct lp_sample_regions *regions, uint32_t node)
+{
+    for (; node != LP_PATH_ROOT; node = lp_path_get(node)->parent) {
+        struct region *region = find_region(regions, node);
+
+        if (!region || region->elsewhere)
+            return;
+        region->elsewhere = true;
+    }
 }
 
 void lp_sample_regions_activities(struct lp_sample_regions *regions,
                                   const struct lp_activity *activities, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        if (activities[i].node != LP_PATH_ROOT && activities[i].node != LP_PATH_UNKNOWN)
-            put_interval(regions, &regions->activities, activities[i].start_ns,
-                         activities[i].end_ns, activities[i].node);
+    for (size_t i = 0; i < count; i++) {
+        const struct lp_activity *activity = &activities[i];
+
+        if (activity->node == LP_PATH_ROOT || activity->node == LP_PATH_UNKNOWN)
+            continue;
+        if (regions->device == NO_DEVICE || activity->device == regions->device)
+            put_interval(regions, &regions->activities, activity->start_ns, activity->end_ns,
+                         activity->node);
+        else
+            mark_elsewhere(regions, activity->node);
+    }
 }
 
 static struct host_stack *find_stack(struct lp_sample_regions *regions, uint32_t thread)
@@ -384,8 +450,10 @@ void lp_sample_regions_row(const struct lp_sample_regions *regions, size_t index
     row_out->node = regions->rows.items[index];
     row_out->host = basis == &regions->regions.items[row_out->node].host;
     row_out->time_ns = basis->time_ns;
+    row_out->stretches = basis->stretches;
     row_out->stretch_ns = basis->time_ns / (double)basis->stretches;
-    row_out->too_short = !(row_out->stretch_ns >= 2 * (double)regions->interval_ns);
+    row_out->too_short = is_too_short(basis);
+    row_out->elsewhere = row_out->host && regions->regions.items[row_out->node].elsewhere;
 }
 
 static double share_above(const double *bins, double limit)

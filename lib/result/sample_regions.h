@@ -21,7 +21,12 @@ struct lp_sample_regions;
 struct lp_sample_regions *lp_sample_regions_create(const struct lp_counter_plan *plan);
 void lp_sample_regions_free(struct lp_sample_regions *regions);
 
-/** A sample; samples come in the order of their times. */
+/** Samples are taken at another interval from now on. What rests on samples too coarse for its
+ * region is forgotten. */
+void lp_sample_regions_interval(struct lp_sample_regions *regions, uint64_t interval_ns);
+
+/** A sample; samples come in the order of their times, all of one device. What ran two seconds
+ * before is known by now, and goes into the sums. */
 void lp_sample_regions_sample(struct lp_sample_regions *regions, const struct lp_counter_fact *fact,
                               const double *values);
 
@@ -45,8 +50,10 @@ struct lp_sample_row {
     uint32_t node;
     bool host;         /* held against host time */
     bool too_short;    /* values are not known: its stretches are shorter than two samples */
+    bool elsewhere;    /* nor here: it ran on other devices than the sampled one only */
     double time_ns;    /* covered by samples */
     double stretch_ns; /* mean length of what is one piece at this interval */
+    uint64_t stretches;
 };
 
 /** Rows of regions, and the value of column `column` of a row. */

@@ -173,6 +173,13 @@ static void rest(struct lp_counter_totals *totals, uint32_t node, uint64_t start
     lp_counter_totals_host(totals, 0, records, 2);
 }
 
+static bool is_any(void *context, uint32_t node)
+{
+    (void)context;
+    (void)node;
+    return true;
+}
+
 /* 1 ms of work at 80 %, 1 ms of nothing, ten times. */
 static void samples_are_weighted_by_the_time_that_a_region_ran(void **state)
 {
@@ -246,6 +253,95 @@ static void a_region_shorter_than_two_samples_has_no_numbers(void **state)
     assert_int_equal(metric.count, 0);
     assert_true(isnan(metric.mean));
     llmperf_profile_free(profile);
+}
+
+/* Work of 400 us at a time: at 300 us too short, at 100 us not. What the coarse samples said is
+ * forgotten, and a region that they did for keeps it. */
+static void finer_samples_take_the_place_of_too_coarse_ones(void **state)
+{
+    struct lp_counter_plan plan = pm_plan;
+    struct lp_counter_totals *totals;
+    uint32_t shorter = lp_path_intern(LP_PATH_ROOT, "LLM@shorter");
+    uint32_t longer = lp_path_intern(LP_PATH_ROOT, "LLM@longer");
+    uint64_t at = 50000000 * US;
+    struct lp_counter_stretch shortest;
+    llmperf_profile *profile;
+
+    (void)state;
+    plan.interval_ns = 300 * US;
+    totals = make_totals(&plan);
+    for (int i = 0; i < 1000; i++, at += 4000 * US) {
+        for (uint64_t k = 0; k < 40; k++)
+            sample(totals, at + k * 100 * US, 20, 0);
+        run(totals, shorter, at, at + 400 * US);
+        run(totals, longer, at + 1000 * US, at + 3000 * US);
+    }
+    assert_true(lp_counter_totals_shortest(totals, 100.0 * US, is_any, NULL, &shortest));
+    assert_int_equal(shortest.node, shorter);
+    assert_float_equal(shortest.length_ns, 400.0 * US, 1);
+    assert_true(lp_counter_totals_shortest(totals, 500.0 * US, is_any, NULL, &shortest));
+    assert_int_equal(shortest.node, longer);
+    assert_false(lp_counter_totals_shortest(totals, 5000.0 * US, is_any, NULL, &shortest));
+    plan.interval_ns = 100 * US;
+    lp_counter_totals_plan(totals, &plan);
+    for (int i = 0; i < 1000; i++, at += 4000 * US) {
+        for (uint64_t k = 0; k < 40; k++)
+            sample(totals, at + k * 100 * US, 60, 0);
+        run(totals, shorter, at, at + 400 * US);
+        run(totals, longer, at + 1000 * US, at + 3000 * US);
+    }
+    assert_int_equal(lp_counter_totals_told(totals)->interval_ns, 100 * US);
+    profile = freeze(totals);
+    assert_float_equal(find(profile, "LLM@shorter", NULL, "sm_active").mean, 60, 1e-9);
+    assert_float_equal(find(profile, "LLM@shorter", NULL, "sampled_time").mean,
+                       1000 * 400 * (double)US, 1);
+    assert_true(find(profile, "LLM@longer", NULL, "sm_active").mean > 39 &&
+                find(profile, "LLM@longer", NULL, "sm_active").mean < 41);
+    llmperf_profile_free(profile);
+}
+
+static void work_on_another_gpu_is_not_held_against_the_samples_of_this_one(void **state)
+{
+    struct lp_counter_totals *totals = make_totals(&pm_plan);
+    uint32_t node = lp_path_intern(LP_PATH_ROOT, "LLM@second_gpu");
+    uint64_t at = 70000000 * US;
+    struct lp_activity activity = { .start_ns = at, .end_ns = at + 900 * US, .node = node };
+    llmperf_metric_stats metric;
+    llmperf_profile *profile;
+
+    (void)state;
+    for (uint64_t i = 0; i < 10; i++)
+        sample(totals, at + i * 100 * US, 70, 0);
+    activity.device = 1;
+    lp_counter_totals_activities(totals, &activity, 1);
+    rest(totals, node, at, at + 1000 * US);
+    profile = freeze(totals);
+    metric = find(profile, "LLM@second_gpu", NULL, "sm_active");
+    assert_string_equal(metric.text, "ran on another GPU than the sampled one");
+    assert_int_equal(metric.count, 0);
+    llmperf_profile_free(profile);
+}
+
+/* A snapshot has all but the last two seconds. */
+static void values_are_there_while_samples_come(void **state)
+{
+    struct lp_counter_totals *totals = make_totals(&pm_plan);
+    uint32_t node = lp_path_intern(LP_PATH_ROOT, "LLM@live");
+    uint64_t at = 90000000 * US;
+    llmperf_profile *profile = lp_profile_create();
+
+    (void)state;
+    for (uint64_t i = 0; i < 40000; i++) {
+        sample(totals, at + i * 100 * US, 30, 0);
+        if (i % 10 == 9)
+            run(totals, node, at + (i - 9) * 100 * US, at + (i + 1) * 100 * US);
+    }
+    assert_int_equal(lp_counter_totals_add(totals, 7, profile), 0);
+    assert_int_equal(lp_profile_finish(profile), 0);
+    assert_float_equal(find(profile, "LLM@live", NULL, "sm_active").mean, 30, 1e-9);
+    assert_true(find(profile, "LLM@live", NULL, "sampled_time").mean > 1.4e9);
+    llmperf_profile_free(profile);
+    lp_counter_totals_free(totals);
 }
 
 /* What is folded while the session goes on comes to the same as at the end, and memory stays
@@ -372,6 +468,9 @@ int main(void)
         cmocka_unit_test(samples_are_weighted_by_the_time_that_a_region_ran),
         cmocka_unit_test(kernels_that_overlap_count_their_time_once),
         cmocka_unit_test(a_region_shorter_than_two_samples_has_no_numbers),
+        cmocka_unit_test(finer_samples_take_the_place_of_too_coarse_ones),
+        cmocka_unit_test(work_on_another_gpu_is_not_held_against_the_samples_of_this_one),
+        cmocka_unit_test(values_are_there_while_samples_come),
         cmocka_unit_test(long_sessions_are_folded_on_the_way),
         cmocka_unit_test(a_recording_keeps_plan_and_facts),
     };

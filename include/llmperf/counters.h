@@ -40,6 +40,14 @@ LLMPERF_API const char *llmperf_counters_chip(size_t index);
  * @param text_out  Yours: llmperf_text_free(). @return LLMPERF_OK, LLMPERF_ENOENT, LLMPERF_ENOMEM. @threads any thread */
 LLMPERF_API int llmperf_counters_presets(char **text_out);
 
+/** Would a session take these words? Looks at no GPU: whether the chip has the metrics shows later.
+ *
+ * @param words  As llmperf_session_options.counters; NULL: the usual.
+ * @param tier   LLMPERF_TIER_… of that session.
+ * @return LLMPERF_OK; LLMPERF_EINVAL, LLMPERF_ENOENT (no such preset), LLMPERF_EFORMAT (a preset file is wrong), LLMPERF_ENOMEM.
+ * @threads any thread */
+LLMPERF_API int llmperf_counters_check(const char *words, uint32_t tier);
+
 /** What a preset comes to on a chip.
  *
  * @param chip    As llmperf_counters_chip() names it.

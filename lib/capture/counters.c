@@ -32,24 +32,6 @@ static void leave(void)
     atomic_fetch_sub(&entered, 1);
 }
 
-void lp_counter_put(struct lp_counters *counters, uint32_t kind, uint32_t node, const char *text,
-                    const double *values)
-{
-    struct lp_counter_queue *queue = &counters->queue;
-    size_t columns = values ? counters->set->columns.count : 0;
-    struct lp_counter_queued fact = { kind, node, text, 0 };
-
-    pthread_mutex_lock(&queue->lock);
-    fact.values = queue->values.count;
-    if (lp_vector_reserve(&queue->values, columns) < 0 || lp_vector_push(&queue->facts, fact) < 0) {
-        queue->failed = true;
-    } else if (columns > 0) {
-        memcpy(queue->values.items + queue->values.count, values, columns * sizeof(*values));
-        queue->values.count += columns;
-    }
-    pthread_mutex_unlock(&queue->lock);
-}
-
 void lp_counters_fail(struct lp_counters *counters)
 {
     pthread_mutex_lock(&counters->problem_lock);
@@ -60,7 +42,7 @@ void lp_counters_fail(struct lp_counters *counters)
     lp_log(LLMPERF_LOG_WARN, "%s", llmperf_last_error());
 }
 
-bool lp_counter_wanted(const struct lp_counters *counters, uint32_t node)
+static bool matches(const struct lp_counters *counters, uint32_t node)
 {
     struct lp_text path = { NULL, 0, 0, false };
     bool wanted = lp_patterns_match(counters->options.include, lp_path_get(node)->label);
@@ -71,6 +53,20 @@ bool lp_counter_wanted(const struct lp_counters *counters, uint32_t node)
             !path.failed && path.bytes && lp_patterns_match(counters->options.include, path.bytes);
     }
     lp_text_clear(&path);
+    return wanted;
+}
+
+bool lp_counter_wanted(struct lp_counters *counters, uint32_t node)
+{
+    bool wanted;
+
+    if (node < LP_WANTED_KNOWN && atomic_load(&counters->known[node]) != 0)
+        return atomic_load(&counters->known[node]) == 2;
+    wanted = matches(counters, node);
+    if (node < LP_WANTED_KNOWN)
+        atomic_store(&counters->known[node], wanted ? 2 : 1);
+    if (wanted)
+        atomic_store(&counters->matched, true);
     return wanted;
 }
 
@@ -137,28 +133,46 @@ static int open_set(struct lp_counters *counters)
 static int set_up(struct lp_counters *counters)
 {
     const struct lp_counter_preset *preset = counters->options.preset;
-    int status = lp_counter_device_open(counters->calls, preset->method, &counters->device);
+    int status;
 
-    if (status != 0)
+    if ((status = lp_counters_load(&counters->calls)) < 0)
         return status;
-    if ((status = open_set(counters)) < 0 || (status = check_passes(counters)) < 0)
+    if ((status = lp_counter_device_open(counters->calls, preset->method, &counters->device)) < 0 ||
+        (status = open_set(counters)) < 0 || (status = check_passes(counters)) < 0)
         return status;
     counters->time_column = find_time_column(counters->set);
     return preset->method == LP_COUNTER_PM ? lp_samples_open(counters) : lp_ranges_open(counters);
 }
 
-/* By the first thread with a context that opens a region; it takes a second or so. */
+static void set_up_or_fail(struct lp_counters *counters)
+{
+    static const char none[] = "no hardware counters: ";
+    int status = set_up(counters);
+    char reason[sizeof(counters->problem)];
+
+    if (status == 0) {
+        atomic_store(&counters->phase, LP_COUNTERS_RUNNING);
+        return;
+    }
+    snprintf(reason, sizeof(reason), "%s", llmperf_last_error());
+    lp_error(status, "%s%s", strncmp(reason, none, strlen(none)) == 0 ? "" : none, reason);
+    lp_counters_fail(counters);
+}
+
+/* By the first thread with a context that opens a region. Ranges need that context, and a second or
+ * so; samples need to know the GPU, and the collector does the rest. */
 static void try_set_up(struct lp_counters *counters)
 {
-    int idle = LP_COUNTERS_IDLE, status;
+    int idle = LP_COUNTERS_IDLE;
 
     if (!atomic_compare_exchange_strong(&counters->phase, &idle, LP_COUNTERS_STARTING))
         return;
-    status = set_up(counters);
-    if (status < 0)
-        lp_counters_fail(counters);
+    if (!lp_counter_device_look(&counters->device))
+        atomic_store(&counters->phase, LP_COUNTERS_IDLE);
+    else if (counters->options.preset->method == LP_COUNTER_PM)
+        atomic_store(&counters->phase, LP_COUNTERS_SEEN);
     else
-        atomic_store(&counters->phase, status == 0 ? LP_COUNTERS_RUNNING : LP_COUNTERS_IDLE);
+        set_up_or_fail(counters);
 }
 
 /* Begins that come too early are told, like all that is not measured. */
@@ -166,13 +180,10 @@ static void skip_early(struct lp_counters *counters, uint32_t node)
 {
     int phase = atomic_load(&counters->phase);
 
-    if ((phase != LP_COUNTERS_IDLE && phase != LP_COUNTERS_STARTING) ||
-        !lp_counter_wanted(counters, node))
-        return;
-    lp_counter_put(counters, LP_COUNTER_SKIP, node,
-                   phase == LP_COUNTERS_IDLE ? "its thread had no CUDA context"
-                                             : "the counters were being set up",
-                   NULL);
+    if (phase < LP_COUNTERS_STARTING)
+        lp_counter_put(counters, LP_COUNTER_SKIP, node, "its thread had no CUDA context", NULL);
+    else if (phase == LP_COUNTERS_STARTING)
+        lp_counter_put(counters, LP_COUNTER_SKIP, node, "the counters were being set up", NULL);
 }
 
 static void add_cost(struct lp_counters *counters, uint64_t since_ns)
@@ -180,21 +191,33 @@ static void add_cost(struct lp_counters *counters, uint64_t since_ns)
     atomic_fetch_add(&counters->cost_ns, lp_clock_now() - since_ns);
 }
 
+static void begin_range(struct lp_counters *counters, const struct lp_thread *thread, uint32_t node)
+{
+    uint64_t since_ns;
+
+    if (!lp_counter_wanted(counters, node))
+        return;
+    since_ns = lp_clock_now();
+    if (atomic_load(&counters->phase) == LP_COUNTERS_IDLE)
+        try_set_up(counters);
+    if (atomic_load(&counters->phase) == LP_COUNTERS_RUNNING)
+        lp_ranges_begin(counters, thread, node);
+    else
+        skip_early(counters, node);
+    add_cost(counters, since_ns);
+}
+
 static void begin(const struct lp_thread *thread, uint32_t node)
 {
     struct lp_counters *counters = enter();
-    uint64_t since_ns = lp_clock_now();
 
     if (!counters)
         return;
     if (!atomic_load(&counters->paused)) {
-        if (atomic_load(&counters->phase) == LP_COUNTERS_IDLE)
+        if (counters->options.preset->method == LP_COUNTER_RANGE)
+            begin_range(counters, thread, node);
+        else if (atomic_load(&counters->phase) == LP_COUNTERS_IDLE)
             try_set_up(counters);
-        if (atomic_load(&counters->phase) == LP_COUNTERS_RUNNING && counters->ranges)
-            lp_ranges_begin(counters, thread, node);
-        else if (counters->options.preset->method == LP_COUNTER_RANGE)
-            skip_early(counters, node);
-        add_cost(counters, since_ns);
     }
     leave();
 }
@@ -202,11 +225,12 @@ static void begin(const struct lp_thread *thread, uint32_t node)
 static void end(const struct lp_thread *thread, uint32_t node)
 {
     struct lp_counters *counters = enter();
-    uint64_t since_ns = lp_clock_now();
+    uint64_t since_ns;
 
     if (!counters)
         return;
     if (atomic_load(&counters->phase) == LP_COUNTERS_RUNNING && counters->ranges) {
+        since_ns = lp_clock_now();
         lp_ranges_end(counters, thread, node);
         add_cost(counters, since_ns);
     }
@@ -224,14 +248,14 @@ static void leave_thread(const struct lp_thread *thread)
     leave();
 }
 
-void lp_counters_launch(uint32_t kind, const char *name, uint32_t correlation)
+void lp_counters_launch(uint32_t kind, const char *name, void *launch_context, uint32_t correlation)
 {
     struct lp_counters *counters;
 
     if (!lp_region_hook_get() || !(counters = enter()))
         return;
     if (atomic_load(&counters->phase) == LP_COUNTERS_RUNNING && counters->ranges)
-        lp_ranges_launch(counters, kind, name, correlation);
+        lp_ranges_launch(counters, kind, name, launch_context, correlation);
     leave();
 }
 
@@ -250,24 +274,31 @@ static const struct lp_region_hook hook = { begin, end, leave_thread };
 
 int lp_counters_open(const struct lp_counters_options *options, struct lp_counters **counters_out)
 {
-    const struct lp_counters_calls *calls;
     struct lp_counters *counters;
-    int status = lp_counters_load(&calls);
 
-    if (status < 0)
-        return status;
     if (atomic_load(&current))
         return lp_error(LLMPERF_ESTATE, "hardware counters are collected already in this process");
     if (!(counters = calloc(1, sizeof(*counters))))
         return lp_error(LLMPERF_ENOMEM, "out of memory");
     counters->options = *options;
-    counters->calls = calls;
+    atomic_store(&counters->phase, options->attached ? LP_COUNTERS_IDLE : LP_COUNTERS_WAITING);
     pthread_mutex_init(&counters->queue.lock, NULL);
     pthread_mutex_init(&counters->problem_lock, NULL);
     atomic_store(&current, counters);
     atomic_store(&lp_region_hook, &hook);
     *counters_out = counters;
     return 0;
+}
+
+void lp_counters_attach(void)
+{
+    struct lp_counters *counters = enter();
+    int waiting = LP_COUNTERS_WAITING;
+
+    if (!counters)
+        return;
+    atomic_compare_exchange_strong(&counters->phase, &waiting, LP_COUNTERS_IDLE);
+    leave();
 }
 
 static const char *replay_name(const struct lp_counters *counters)
@@ -307,48 +338,54 @@ static void tell_plan(struct lp_counters *counters, const struct lp_device_sink 
     free(columns);
 }
 
-static void deliver_queue(struct lp_counters *counters, const struct lp_device_sink *sink)
-{
-    struct lp_counter_queue *queue = &counters->queue, taken = { 0 };
-
-    pthread_mutex_lock(&queue->lock);
-    memcpy(&taken.facts, &queue->facts, sizeof(taken.facts));
-    memcpy(&taken.values, &queue->values, sizeof(taken.values));
-    memset(&queue->facts, 0, sizeof(queue->facts));
-    memset(&queue->values, 0, sizeof(queue->values));
-    pthread_mutex_unlock(&queue->lock);
-    for (size_t i = 0; i < taken.facts.count; i++) {
-        const struct lp_counter_queued *queued = &taken.facts.items[i];
-        struct lp_counter_fact fact = {
-            .kind = queued->kind,
-            .node = queued->node,
-            .name = lp_names_intern(counters->options.names, queued->text ? queued->text : ""),
-            .device = (uint16_t)counters->device.ordinal,
-        };
-
-        sink->counter(sink->context, &fact, taken.values.items + queued->values);
-    }
-    lp_vector_clear(&taken.facts);
-    lp_vector_clear(&taken.values);
-}
-
 void lp_counters_deliver(struct lp_counters *counters, const struct lp_device_sink *sink)
 {
-    int phase = atomic_load(&counters->phase);
-
-    if (!sink->plan || phase == LP_COUNTERS_STARTING || !counters->set ||
+    if (atomic_load(&counters->phase) == LP_COUNTERS_SEEN && atomic_load(&current) == counters) {
+        atomic_store(&lp_region_hook, NULL); /* No region has to ask any more. */
+        set_up_or_fail(counters);
+    }
+    if (!sink->plan || atomic_load(&counters->phase) < LP_COUNTERS_RUNNING || !counters->set ||
         (!counters->ranges && !counters->samples))
         return;
     if (!counters->plan_told)
         tell_plan(counters, sink);
     if (counters->samples)
         lp_samples_deliver(counters, sink);
-    deliver_queue(counters, sink);
+    lp_counter_queue_deliver(counters, sink);
+}
+
+void lp_counters_resample(struct lp_counters *counters, uint64_t interval_ns,
+                          const struct lp_device_sink *sink)
+{
+    if (lp_counters_interval(counters) == 0)
+        return;
+    if (lp_samples_restart(counters, interval_ns, sink) < 0)
+        lp_counters_fail(counters);
+    else
+        tell_plan(counters, sink);
+}
+
+bool lp_counters_watches(struct lp_counters *counters, uint32_t node)
+{
+    return lp_counter_wanted(counters, node);
+}
+
+uint64_t lp_counters_interval(const struct lp_counters *counters)
+{
+    return counters->samples && atomic_load(&counters->phase) == LP_COUNTERS_RUNNING
+               ? counters->options.interval_ns
+               : 0;
 }
 
 void lp_counters_pause(struct lp_counters *counters, bool paused)
 {
     atomic_store(&counters->paused, paused);
+    if (!counters->samples || atomic_load(&counters->phase) != LP_COUNTERS_RUNNING)
+        return;
+    if (paused)
+        lp_samples_stop(counters);
+    else
+        lp_samples_go_on(counters);
 }
 
 /* Threads in a hook finish what they do; one that hangs in the driver is not waited for for ever.
@@ -392,6 +429,25 @@ void lp_counters_stop(struct lp_counters *counters)
     }
 }
 
+/* Why there is nothing, of a run in which nothing went wrong. */
+static void tell_idle(struct lp_counters *counters, char *text, size_t size)
+{
+    int phase = atomic_load(&counters->phase);
+    bool ranges = counters->options.preset->method == LP_COUNTER_RANGE;
+
+    if (phase == LP_COUNTERS_WAITING)
+        snprintf(text, size, "no hardware counters: device activity is not collected");
+    else if (phase <= LP_COUNTERS_RUNNING && ranges && !atomic_load(&counters->matched))
+        snprintf(text, size,
+                 "no hardware counters: no matching regions: none that opened is called %s; choose "
+                 "regions with include=",
+                 lp_patterns_text(counters->options.include, 0));
+    else if (phase == LP_COUNTERS_IDLE)
+        snprintf(text, size,
+                 "no hardware counters: no %sregion opened on a thread with a CUDA context",
+                 ranges ? "matching " : "");
+}
+
 void lp_counters_state(struct lp_counters *counters, struct lp_counters_state *state)
 {
     *state = (struct lp_counters_state){
@@ -399,13 +455,13 @@ void lp_counters_state(struct lp_counters *counters, struct lp_counters_state *s
         .boundaries = atomic_load(&counters->boundaries),
         .cost_ns = atomic_load(&counters->cost_ns),
         .groups = counters->groups,
+        .others = atomic_load(&counters->others),
     };
     pthread_mutex_lock(&counters->problem_lock);
     snprintf(state->problem, sizeof(state->problem), "%s", counters->problem);
     pthread_mutex_unlock(&counters->problem_lock);
-    if (!state->problem[0] && atomic_load(&counters->phase) == LP_COUNTERS_IDLE)
-        snprintf(state->problem, sizeof(state->problem),
-                 "no hardware counters: no region opened on a thread with a CUDA context");
+    if (!state->problem[0])
+        tell_idle(counters, state->problem, sizeof(state->problem));
     if (counters->samples)
         lp_samples_state(counters, state);
 }
@@ -425,9 +481,7 @@ void lp_counters_close(struct lp_counters *counters)
     lp_ranges_close(counters);
     lp_samples_close(counters);
     lp_counter_set_free(counters->set);
-    lp_vector_clear(&counters->queue.facts);
-    lp_vector_clear(&counters->queue.values);
-    lp_strings_clear(&counters->queue.pool);
+    lp_counter_queue_clear(&counters->queue);
     pthread_mutex_destroy(&counters->queue.lock);
     pthread_mutex_destroy(&counters->problem_lock);
     free(counters->device.availability);

@@ -2,6 +2,7 @@
 /* The GPU side that both profilers share: which chip, what it can count, and what may be in the
  * way. */
 #include <dlfcn.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,19 +69,38 @@ static void find(void *library, const char *name, void *slot)
     memcpy(slot, &address, sizeof(address));
 }
 
-/* The context of this thread and its device; 1: there is none. Looks only: starts nothing. */
-static int read_context(struct lp_counter_device *device)
-{
-    void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
-    int (*get_current)(void **context), (*get_device)(int *device);
+/* The driver's calls, once the program has loaded it. Threads that look at the same time find the
+ * same. */
+static int (*_Atomic get_current)(void **context);
+static int (*_Atomic get_device)(int *device);
 
-    find(library, "cuCtxGetCurrent", &get_current);
-    find(library, "cuCtxGetDevice", &get_device);
-    device->context = NULL;
-    if (!get_current || !get_device || get_current(&device->context) != 0 || !device->context ||
-        get_device(&device->ordinal) != 0)
-        return 1;
-    return 0;
+static bool find_driver(void)
+{
+    int (*current)(void **context), (*device)(int *device);
+    void *library;
+
+    if (atomic_load(&get_device))
+        return true;
+    library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    find(library, "cuCtxGetCurrent", &current);
+    find(library, "cuCtxGetDevice", &device);
+    atomic_store(&get_current, current);
+    if (current)
+        atomic_store(&get_device, device);
+    return current && device;
+}
+
+void *lp_counter_context(void)
+{
+    void *context = NULL;
+
+    return find_driver() && atomic_load(&get_current)(&context) == 0 ? context : NULL;
+}
+
+bool lp_counter_device_look(struct lp_counter_device *device)
+{
+    device->context = lp_counter_context();
+    return device->context && atomic_load(&get_device)(&device->ordinal) == 0;
 }
 
 static int initialise(const struct lp_counters_calls *calls)
@@ -175,8 +195,6 @@ int lp_counter_device_open(const struct lp_counters_calls *calls, enum lp_counte
 {
     int status;
 
-    if (read_context(device) != 0)
-        return 1;
     if ((status = initialise(calls)) < 0 || (status = check_support(calls, method, device)) < 0 ||
         (status = read_chip(calls, device)) < 0)
         return status;

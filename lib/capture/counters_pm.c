@@ -11,7 +11,7 @@
 #define SAMPLES_A_PIECE 128u               /* about 4 MB of counter data */
 #define PIECES_A_ROUND  64u                /* the rings come first */
 #define BUFFER_BYTES    ((size_t)32 << 20) /* the GPU's, before samples are lost */
-#define INTERVAL_NS     UINT64_C(200000)
+#define PIECES_ALL      4096u              /* more than the buffer can hold */
 
 struct lp_samples {
     lp_cupti_object object;
@@ -91,20 +91,25 @@ static int make_image(struct lp_counters *counters)
                           params.size);
 }
 
+static int start(struct lp_counters *counters)
+{
+    int status = call_simple(counters, counters->calls->PmSamplingStart, "PmSamplingStart");
+
+    counters->samples->started = status == 0;
+    counters->samples->first_seen = false;
+    return status;
+}
+
 int lp_samples_open(struct lp_counters *counters)
 {
     int status;
 
-    if (counters->options.interval_ns == 0)
-        counters->options.interval_ns = INTERVAL_NS;
     if (!(counters->samples = calloc(1, sizeof(*counters->samples))))
         return lp_error(LLMPERF_ENOMEM, "out of memory");
     if ((status = enable(counters)) < 0 || (status = configure(counters)) < 0 ||
         (status = make_image(counters)) < 0)
         return status;
-    status = call_simple(counters, counters->calls->PmSamplingStart, "PmSamplingStart");
-    counters->samples->started = status == 0;
-    return status;
+    return start(counters);
 }
 
 static int init_image(struct lp_counters *counters)
@@ -209,6 +214,25 @@ void lp_samples_stop(struct lp_counters *counters)
     if (counters->samples->started)
         call_simple(counters, counters->calls->PmSamplingStop, "PmSamplingStop");
     counters->samples->started = false;
+}
+
+void lp_samples_go_on(struct lp_counters *counters)
+{
+    if (!counters->samples->started && start(counters) < 0)
+        lp_counters_fail(counters);
+}
+
+int lp_samples_restart(struct lp_counters *counters, uint64_t interval_ns,
+                       const struct lp_device_sink *sink)
+{
+    int status;
+
+    lp_samples_stop(counters);
+    drain(counters, sink, PIECES_ALL);
+    counters->options.interval_ns = interval_ns;
+    if ((status = configure(counters)) < 0)
+        return status;
+    return start(counters);
 }
 
 void lp_samples_state(const struct lp_counters *counters, struct lp_counters_state *state)

@@ -20,6 +20,8 @@ static const char reason_capture[] = "a stream was being captured at that time";
 static const char reason_round[] = "the passes of another region were being collected";
 static const char reason_uneven[] = "the region did not do the same each time";
 static const char reason_parts[] = "it has too many nested regions for several passes";
+static const char reason_context[] = "its thread used another CUDA context than the counted one";
+static const char reason_elsewhere[] = "it launched work in another CUDA context, uncounted";
 static const char reason_left[] = "its thread ended, or the session";
 
 /* Windows: from a Start to a Stop. */
@@ -69,6 +71,8 @@ static int pop_part(struct lp_counters *counters)
     if (!ranges->part_open || is_capturing(counters))
         return 0;
     ranges->part_open = false;
+    if (atomic_exchange(&ranges->elsewhere, false))
+        lp_range_put_event(ranges, LP_RANGE_LOST, 0, 0, reason_elsewhere);
     atomic_fetch_add(&counters->boundaries, 1);
     return lp_range_pop(counters);
 }
@@ -131,18 +135,8 @@ static int end_pass(struct lp_counters *counters)
     ranges->uneven = false;
     return status < 0 ? status : lp_range_configure(counters);
 }
+
 /* Regions */
-
-static bool is_wanted(struct lp_counters *counters, uint32_t node)
-{
-    struct lp_ranges *ranges = counters->ranges;
-
-    if (node >= LP_RANGE_WANTED_KNOWN)
-        return lp_counter_wanted(counters, node);
-    if (atomic_load(&ranges->wanted[node]) == 0)
-        atomic_store(&ranges->wanted[node], lp_counter_wanted(counters, node) ? 2 : 1);
-    return atomic_load(&ranges->wanted[node]) == 2;
-}
 
 /* Has this thread the counters, or can it have them now? */
 static bool take_ownership(struct lp_counters *counters, const struct lp_thread *thread)
@@ -223,8 +217,10 @@ static int close_region(struct lp_counters *counters)
 
 void lp_ranges_begin(struct lp_counters *counters, const struct lp_thread *thread, uint32_t node)
 {
-    if (!is_wanted(counters, node))
+    if (lp_counter_context() != counters->device.context) {
+        lp_counter_put(counters, LP_COUNTER_SKIP, node, reason_context, NULL);
         return;
+    }
     if (!take_ownership(counters, thread)) {
         lp_counter_put(counters, LP_COUNTER_SKIP, node, reason_thread, NULL);
         return;

@@ -8,8 +8,7 @@
 #include "lib/capture/counters_run.h"
 #include "llmperf/region.h"
 
-#define LP_RANGE_NO_PART      UINT32_MAX
-#define LP_RANGE_WANTED_KNOWN 65536u /* nodes above are looked up each time */
+#define LP_RANGE_NO_PART UINT32_MAX
 
 enum lp_range_event_kind { LP_RANGE_BEGIN, LP_RANGE_PART, LP_RANGE_LOST, LP_RANGE_END };
 
@@ -38,7 +37,7 @@ struct lp_ranges {
     lp_cupti_object object;
     uint8_t *data; /* counter data image */
     size_t data_size;
-    _Atomic uint8_t wanted[LP_RANGE_WANTED_KNOWN]; /* by node: 0 not looked at, 1 no, 2 yes */
+    _Atomic bool elsewhere; /* the owner launched in another context since the last event */
     _Atomic(const struct lp_thread *) owner; /* has the counters now; all below is the owner's */
     uint32_t stack[LLMPERF_REGION_DEPTH];
     uint32_t depth;

@@ -73,13 +73,27 @@ static bool is_kernel_launch(uint32_t kind)
     return kind == LP_LAUNCH_KERNEL || kind == LP_LAUNCH_KERNEL_MULTI || kind == LP_LAUNCH_GRAPH;
 }
 
+/* The GPU counts all that runs on it, whoever launched it. */
+static void look_where(struct lp_counters *counters, const void *launch_context)
+{
+    const struct lp_thread *owner = atomic_load(&counters->ranges->owner);
+
+    if (!owner)
+        return;
+    if (owner != lp_thread_self)
+        atomic_fetch_add(&counters->others, launch_context == counters->device.context);
+    else if (launch_context != counters->device.context)
+        atomic_store(&counters->ranges->elsewhere, true);
+}
+
 void lp_ranges_launch(struct lp_counters *counters, uint32_t kind, const char *name,
-                      uint32_t correlation)
+                      const void *launch_context, uint32_t correlation)
 {
     struct lp_ranges *ranges = counters->ranges;
     struct lp_range_launch launch = { lp_thread_self ? lp_thread_self->node : LP_PATH_ROOT, kind,
                                       correlation, NULL };
 
+    look_where(counters, launch_context);
     if (counters->options.replay != LP_REPLAY_KERNEL || !is_kernel_launch(kind))
         return;
     pthread_mutex_lock(&ranges->launches_lock);

@@ -62,7 +62,8 @@ static void on_launch(uint32_t id, const struct lp_cupti_callback_data *data)
                              ? lp_cupti_launched_graph(cupti, data)
                              : 0,
                          data->correlation_id);
-        lp_counters_launch(launch_kinds[id], data->symbol_name, data->correlation_id);
+        lp_counters_launch(launch_kinds[id], data->symbol_name, data->context,
+                           data->correlation_id);
     } else if (node_created ||
                (data->function_return_value && *(const int *)data->function_return_value != 0)) {
         node_created = false;

@@ -255,6 +255,7 @@ void *lp_session_collect(void *context)
         do_round(session, now - session->flushed_ns >= FLUSH_NS, false);
         lp_sampling_adjust(session, now);
         lp_watch_look(session, now);
+        lp_counter_pace_adjust(session, now);
         if (now - session->committed_ns >= commit_period(session))
             lp_session_commit(session, true);
         if (!request)

@@ -13,7 +13,8 @@ static const char *const run_keys[] = { "id", "mode", "dtype", "stage", "top_n_k
 static const char *const artifact_keys[] = { "dir",         "keep_runs",  "keep_trace",
                                              "trace_bytes", "warn_bytes", NULL };
 static const char *const hardware_keys[] = { "peak_tflops", "bandwidth_gbs", NULL };
-static const char *const session_keys[] = { "tier", "overhead_budget_permille", "rules", NULL };
+static const char *const session_keys[] = { "tier", "overhead_budget_permille", "rules", "counters",
+                                            NULL };
 static const char *const top_keys[] = { "run",   "artifacts", "inputs",   "hardware", "model",
                                         "infer", "session",   "pipeline", "dataset",  NULL };
 
@@ -87,6 +88,18 @@ static int take_file(const llmperf_config *config, const char *key, const char *
     return llmperf_config_origin(config, key, file_out, &line);
 }
 
+/* Words, or a preset as a group of the pipeline: the file that it came from. */
+static int take_counters(const llmperf_config *config, llmperf_session_options *options)
+{
+    int status;
+
+    if (is_set("LLMPERF_COUNTERS") || options->counters)
+        return 0;
+    if ((status = lp_config_take_text(config, "session.counters", &options->counters)) < 0)
+        return status;
+    return take_file(config, "pipeline.counters", &options->counters);
+}
+
 static int take_options(const llmperf_config *config, llmperf_session_options *options)
 {
     int64_t budget = options->overhead_budget_permille;
@@ -110,8 +123,7 @@ static int take_options(const llmperf_config *config, llmperf_session_options *o
         return status;
     if ((status = take_file(config, "model", &options->model_path)) < 0)
         return status;
-    return is_set("LLMPERF_COUNTERS") ? 0
-                                      : take_file(config, "pipeline.counters", &options->counters);
+    return take_counters(config, options);
 }
 
 static int keep(const llmperf_config *config, struct lp_session_config *kept)

@@ -12,6 +12,8 @@
 #include "lib/attribution/attribution.h"
 #include "lib/capture/capture.h"
 #include "lib/result/result.h"
+#include "lib/session/counter_pace.h"
+#include "lib/session/counter_wish.h"
 #include "lib/session/given.h"
 #include "lib/session/health.h"
 #include "lib/session/options.h"
@@ -50,8 +52,8 @@ struct llmperf_session {
     struct lp_attribution *attribution;
     struct lp_totals *totals;
     struct lp_counter_totals *counter_totals;
-    struct lp_counter_preset *counter_preset; /* NULL: not this tier */
-    struct lp_patterns *counter_include;
+    struct lp_counter_request counter_request;
+    struct lp_counter_pace counter_pace;
     struct lp_counters *counters;      /* NULL: none are collected here */
     char counters_reason[512];         /* why not; "" if nothing is wrong */
     struct lp_stage_work *stage_work;  /* NULL: no model */

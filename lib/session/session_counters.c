@@ -7,107 +7,29 @@
 #include "lib/base/status.h"
 #include "lib/base/text.h"
 #include "lib/output/output.h"
-#include "lib/session/counter_presets.h"
 #include "lib/session/session_counters.h"
 
-#define INCLUDES_MOST 64u
-
-/* What the words of llmperf_session_options.counters come to; all text is in `copy`. */
-struct wish {
-    char *copy;
-    const char *preset;
-    const char *includes[INCLUDES_MOST];
-    size_t include_count;
-    uint32_t replay, passes, group;
-    uint64_t interval_us;
-};
-
-static int read_number(const char *word, const char *value, uint64_t most, uint64_t *number_out)
+/* The source may come later, with CUDA. */
+static bool may_have_cupti(const struct llmperf_session *session)
 {
-    char *end;
-    unsigned long long number = strtoull(value, &end, 10);
+    uint32_t kind = session->options.source;
 
-    if (*value < '0' || *value > '9' || *end || number == 0 || number > most)
-        return lp_error(LLMPERF_EINVAL, "counters: \"%s\" needs a number from 1 to %" PRIu64, word,
-                        most);
-    *number_out = number;
-    return 0;
+    return strcmp(session->source_name, "cupti") == 0 ||
+           (session->injected && (kind == LLMPERF_SOURCE_AUTO || kind == LLMPERF_SOURCE_CUPTI));
 }
 
-static int read_replay(struct wish *wish, const char *value)
+static int start_counting(struct llmperf_session *session)
 {
-    static const char *const names[] = { "none", "user", "kernel" };
-
-    for (uint32_t i = 0; i < 3; i++)
-        if (strcmp(value, names[i]) == 0) {
-            wish->replay = i;
-            return 0;
-        }
-    return lp_error(LLMPERF_EINVAL, "counters: replay=%s is not known; it is none, user or kernel",
-                    value);
-}
-
-static int read_word(struct wish *wish, const char *word)
-{
-    uint64_t number;
-    int status;
-
-    if (strncmp(word, "replay=", 7) == 0)
-        return read_replay(wish, word + 7);
-    if (strncmp(word, "include=", 8) == 0) {
-        if (wish->include_count == INCLUDES_MOST)
-            return lp_error(LLMPERF_EINVAL, "counters: more than %u patterns", INCLUDES_MOST);
-        wish->includes[wish->include_count++] = word + 8;
-        return 0;
-    }
-    if (strncmp(word, "passes=", 7) == 0) {
-        if ((status = read_number(word, word + 7, 1000, &number)) == 0)
-            wish->passes = (uint32_t)number;
-        return status;
-    }
-    if (strncmp(word, "group=", 6) == 0) {
-        if ((status = read_number(word, word + 6, 1000, &number)) == 0)
-            wish->group = (uint32_t)number;
-        return status;
-    }
-    if (strncmp(word, "interval_us=", 12) == 0)
-        return read_number(word, word + 12, 1000000, &wish->interval_us);
-    if (strchr(word, '=') || wish->preset)
-        return lp_error(LLMPERF_EINVAL,
-                        "counters: \"%s\" is not known; give one preset, then replay=, include=, "
-                        "passes=, group= or interval_us=",
-                        word);
-    wish->preset = word;
-    return 0;
-}
-
-static int read_wish(struct wish *wish, const char *text)
-{
-    char *rest = NULL;
-    int status = 0;
-
-    *wish = (struct wish){ .copy = lp_text_copy(text ? text : "light") };
-    if (!wish->copy)
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
-    for (char *word = strtok_r(wish->copy, " \t\n", &rest); word && status == 0;
-         word = strtok_r(NULL, " \t\n", &rest))
-        status = read_word(wish, word);
-    if (!wish->preset)
-        wish->preset = "light";
-    if (wish->include_count == 0)
-        wish->includes[wish->include_count++] = "LLM@*";
-    return status;
-}
-
-static int start_counting(struct llmperf_session *session, const struct wish *wish)
-{
+    const struct lp_counter_request *request = &session->counter_request;
     const struct lp_counters_options options = {
-        .preset = session->counter_preset,
-        .include = session->counter_include,
-        .replay = (enum lp_counter_replay)wish->replay,
-        .most_passes = wish->passes,
-        .group = wish->group,
-        .interval_ns = wish->interval_us * 1000,
+        .preset = request->preset,
+        .include = request->include,
+        .replay = request->replay,
+        .most_passes = request->passes,
+        .group = request->group,
+        .interval_ns = lp_counter_pace_begin(&session->counter_pace, session->options.tier,
+                                             request->interval_ns),
+        .attached = session->source != NULL,
         .names = &session->names,
     };
     int status = lp_counters_open(&options, &session->counters);
@@ -120,23 +42,17 @@ static int start_counting(struct llmperf_session *session, const struct wish *wi
 
 int lp_session_counters_open(struct llmperf_session *session)
 {
-    struct wish wish;
-    int status;
+    int status = lp_counter_request_read(session->options.counters, session->options.tier,
+                                         &session->counter_request);
 
-    if (session->options.tier != LLMPERF_TIER_COUNTERS)
-        return 0;
-    status = read_wish(&wish, session->options.counters);
-    if (status == 0)
-        status = lp_counter_preset_find(wish.preset, &session->counter_preset);
-    if (status == 0)
-        status = lp_patterns_open(wish.includes, wish.include_count, &session->counter_include);
-    if (status == 0 && strcmp(session->source_name, "cupti") == 0)
-        status = start_counting(session, &wish);
-    else if (status == 0 && (!session->source || session->source->ops->live))
+    if (status < 0 || !session->counter_request.preset)
+        return status;
+    if (may_have_cupti(session))
+        return start_counting(session);
+    if (!session->source || session->source->ops->live)
         snprintf(session->counters_reason, sizeof(session->counters_reason),
                  "no hardware counters: device activity is not collected");
-    free(wish.copy);
-    return status;
+    return 0;
 }
 
 void lp_session_counters_deliver(struct llmperf_session *session)
@@ -200,10 +116,14 @@ static int add_fact(const struct llmperf_session *session, const struct lp_count
     lp_json_count(&json, "interval_ns", plan->interval_ns ? plan->interval_ns : LLMPERF_UNKNOWN);
     lp_json_count(&json, "groups", state->groups ? state->groups : LLMPERF_UNKNOWN);
     if (session->counters) {
+        lp_json_string(&json, "interval_reason",
+                       plan->interval_ns ? session->counter_pace.reason : NULL);
+        lp_json_count(&json, "interval_changes", session->counter_pace.changes);
         lp_json_count(&json, "boundaries", state->boundaries);
         lp_json_number(&json, "cost_ms", (double)state->cost_ns / 1e6);
         lp_json_count(&json, "samples", state->samples);
         lp_json_count(&json, "overflows", state->overflows);
+        lp_json_count(&json, "launches_of_others", state->others);
     }
     put_columns(&json, plan);
     put_missing(&json, session);
@@ -225,6 +145,20 @@ static int add_cost(const struct lp_counters_state *state, llmperf_profile *prof
              "counters: the program waited %.3f ms at the ends of %" PRIu64
              " ranges; the GPU is drained there, so wall times are longer than without counters.",
              (double)state->cost_ns / 1e6, state->boundaries);
+    return lp_profile_note(profile, line);
+}
+
+static int add_others(const struct lp_counters_state *state, llmperf_profile *profile)
+{
+    char line[300];
+
+    if (state->others == 0)
+        return 0;
+    snprintf(line, sizeof(line),
+             "counters: other threads launched work %" PRIu64
+             " times while a region was counted; the GPU counts all that runs, so it is in the "
+             "values of that region.",
+             state->others);
     return lp_profile_note(profile, line);
 }
 
@@ -258,6 +192,8 @@ static int add_lines(struct llmperf_session *session, const struct lp_counters_s
     }
     if (status == 0)
         status = add_replay(session, profile);
+    if (status == 0)
+        status = add_others(state, profile);
     return status < 0 ? status : add_cost(state, profile);
 }
 
@@ -292,8 +228,5 @@ void lp_session_counters_close(struct llmperf_session *session)
 {
     lp_counters_close(session->counters);
     session->counters = NULL;
-    lp_patterns_free(session->counter_include);
-    session->counter_include = NULL;
-    lp_counter_preset_free(session->counter_preset);
-    session->counter_preset = NULL;
+    lp_counter_request_clear(&session->counter_request);
 }

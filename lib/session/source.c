@@ -103,6 +103,7 @@ void lp_session_attach(struct llmperf_session *session)
         return;
     if (open_source(session, session->options.source, &source) == 0) {
         atomic_store(&session->attached, source);
+        lp_counters_attach();
         return;
     }
     snprintf(session->attach_failure, sizeof(session->attach_failure), "no device activity: %s",

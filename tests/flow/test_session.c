@@ -87,6 +87,15 @@ static void each_bad_option_is_one_clear_line(void **state)
     check_refused(&options, LLMPERF_EINVAL, "regex:(");
     options.counters = "light memory";
     check_refused(&options, LLMPERF_EINVAL, "\"memory\" is not known");
+    options.counters = "light interval_us=100";
+    check_refused(&options, LLMPERF_EINVAL, "interval_us= is for presets that are sampled");
+    options.counters = "pm replay=user";
+    check_refused(&options, LLMPERF_EINVAL, "replay= is for presets that count ranges");
+    options.tier = LLMPERF_TIER_LIGHT;
+    options.counters = "light";
+    check_refused(&options, LLMPERF_EINVAL, "take preset live");
+    options.counters = "interval_us=100";
+    check_refused(&options, LLMPERF_EINVAL, "names no preset");
     options = fake_options();
     options.device_source = 5;
     check_refused(&options, LLMPERF_EINVAL, "device source 5 does not exist");

@@ -1154,6 +1154,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     # counters.h
     "llmperf_counters_chip": (c_char_p, [c_size_t]),
     "llmperf_counters_presets": (c_int, [POINTER(text)]),
+    "llmperf_counters_check": (c_int, [c_char_p, c_uint32]),
     "llmperf_counters_open": (c_int, [c_char_p, c_char_p, POINTER(_counters)]),
     "llmperf_counters_list": (c_int, [c_char_p, c_char_p, c_uint32, POINTER(_counters)]),
     "llmperf_counters_count": (c_size_t, [_counters]),

@@ -57,7 +57,7 @@ class Session:
     model_path: model description kept by name with the run.
     device_path: recording (source "replay") or script (source "fake").
     record_path: file to write a recording of this session to.
-    counters: counter preset of tier "counters".
+    counters: counter preset of tier "counters", or a sampled one ("live") of tier "light".
     ring_bytes: host records kept per thread between two reads; 0: 4 MiB.
     pool_bytes: most memory for device records under way; 0: 256 MiB.
     overhead_budget_permille: for tier "light", in thousandths of the run time; 0: 10.

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/session/counter_pace.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "lib/base/log.h"
+#include "lib/base/text.h"
+#include "lib/record/paths.h"
+#include "lib/session/session.h"
+
+#define USUAL_NS       200000.0  /* tier counters, until more is known */
+#define USUAL_LIGHT_NS 1000000.0 /* tier light */
+#define FINEST_NS      50000.0   /* below it the GPU's buffer fills faster than it is emptied */
+#define COARSEST_NS    1000000.0
+#define SHARE          0.5  /* of a core */
+#define SHARE_LIGHT    0.05 /* the same in tier light */
+#define STRETCH_PARTS  4.0  /* samples that a stretch of work should come to; two are needed */
+#define STEP_NS        10000.0
+#define LOOK_NS        UINT64_C(1000000000)
+#define CHANGED_NS     UINT64_C(4000000000) /* till regions are known at the new interval */
+#define CHANGES_MOST   6u                   /* each costs samples */
+
+uint64_t lp_counter_pace_begin(struct lp_counter_pace *pace, uint32_t tier, uint64_t asked_ns)
+{
+    bool light = tier == LLMPERF_TIER_LIGHT;
+
+    *pace =
+        (struct lp_counter_pace){ .asked = asked_ns != 0, .share = light ? SHARE_LIGHT : SHARE };
+    snprintf(pace->reason, sizeof(pace->reason), "%s",
+             asked_ns ? "asked for" : "usual: no region of interest was long enough to choose by");
+    return asked_ns ? asked_ns : (uint64_t)(light ? USUAL_LIGHT_NS : USUAL_NS);
+}
+
+static double finest(const struct lp_counter_pace *pace, double sample_ns)
+{
+    return fmin(fmax(FINEST_NS, sample_ns / pace->share), COARSEST_NS);
+}
+
+uint64_t lp_counter_pace_fit(const struct lp_counter_pace *pace, double stretch_ns,
+                             double sample_ns)
+{
+    double fit = floor(stretch_ns / STRETCH_PARTS / STEP_NS) * STEP_NS;
+
+    return (uint64_t)fmin(fmax(fit, finest(pace, sample_ns)), COARSEST_NS);
+}
+
+static bool is_wanted(void *session, uint32_t node)
+{
+    return lp_counters_watches(((struct llmperf_session *)session)->counters, node);
+}
+
+static void change(struct llmperf_session *session, const struct lp_counter_stretch *shortest,
+                   uint64_t interval_ns)
+{
+    struct lp_counter_pace *pace = &session->counter_pace;
+    struct lp_text path = { NULL, 0, 0, false };
+
+    lp_path_print(&path, shortest->node);
+    snprintf(pace->reason, sizeof(pace->reason), "%.200s runs %.4g ms at a time",
+             path.failed || !path.bytes ? "a region" : path.bytes, shortest->length_ns / 1e6);
+    lp_text_clear(&path);
+    pace->changes++;
+    lp_log(LLMPERF_LOG_INFO, "counters are sampled every %.6g us: %s", (double)interval_ns / 1e3,
+           pace->reason);
+    lp_counters_resample(session->counters, interval_ns, &session->sink);
+}
+
+void lp_counter_pace_adjust(struct llmperf_session *session, uint64_t now_ns)
+{
+    struct lp_counter_pace *pace = &session->counter_pace;
+    struct lp_counters_state state;
+    struct lp_counter_stretch shortest;
+    uint64_t current, fit;
+    double sample_ns;
+
+    if (!session->counters || session->paused || pace->asked || pace->changes >= CHANGES_MOST ||
+        now_ns - pace->looked_ns < (pace->changes > 0 ? CHANGED_NS : LOOK_NS) ||
+        (current = lp_counters_interval(session->counters)) == 0)
+        return;
+    pace->looked_ns = now_ns;
+    lp_counters_state(session->counters, &state);
+    sample_ns = state.samples > 0 ? (double)state.cost_ns / (double)state.samples : 0;
+    /* A region that is too short at the finest interval too is no reason to take it. */
+    if (!lp_counter_totals_shortest(session->counter_totals, 2 * finest(pace, sample_ns), is_wanted,
+                                    session, &shortest))
+        return;
+    fit = lp_counter_pace_fit(pace, shortest.length_ns, sample_ns);
+    if ((double)fit < 0.8 * (double)current || (double)fit > 1.5 * (double)current)
+        change(session, &shortest, fit);
+}

@@ -30,9 +30,17 @@ stderr_has "--rule needs --tier light"
 expect 2 run --tier light --rule "decode_step p99 above 30" -- /bin/true
 stderr_is_one_line
 stderr_has "p99 needs a time with"
-LLMPERF_TIER=counters expect 2 run -- /bin/true
+expect 2 run --counters nosuch -- /bin/true
 stderr_is_one_line
-stderr_has "starts its own session"
+stderr_has "no counter preset nosuch"
+expect 2 run --tier deep --counters light -- /bin/true
+stderr_has "needs --tier counters, or light"
+expect 2 run --tier light --counters roofline -- /bin/true
+stderr_has "take preset live"
+expect 2 run --counters "pm replay=user" -- /bin/true
+stderr_has "replay= is for presets that count ranges"
+LLMPERF_COUNTERS="light include=regex:(" expect 2 run --tier counters -- /bin/true
+stderr_has "regex:("
 expect 2 run run.id=../up -- /bin/true
 stderr_has "must be a plain folder name"
 [ ! -e ../up ] || die "a folder outside of the folder of runs"
@@ -49,6 +57,13 @@ stderr_has "nosuch.yaml"
 expect 3 run --out /dev/null/x -- /bin/true
 stderr_has "/dev/null/x"
 [ ! -e runs ] || die "wrong usage leaves a folder"
+
+# Words for counters, as an option, of a configuration, as a preset of it: each reaches the session.
+for words in "--counters light" "--tier light --counters live" "session=counters profiling/counters@pipeline.counters=occupancy" "--tier light session.counters=live"; do
+    expect 0 run --out counted ${words/session=counters/profiling\/session@session=counters} -- "$program" ranges
+    is "$(metric '[n for n in m["notes"] if "hardware counters" in str(n)] != []' "$(last_line)")" True "$words"
+done
+is "$(metric 'm["tier"]' "$(last_line)")" light "the tier of the last"
 
 # A program without CUDA and NVTX: its output, its exit code, an empty run that says so.
 expect 0 run --out o -- /bin/echo --out "two words"

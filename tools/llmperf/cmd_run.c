@@ -24,6 +24,7 @@ struct job {
     struct run_config config;
     char path[RUN_PATH_BYTES];           /* of the program */
     const char *tier, *rules, *counters; /* NULL: as the session finds fit */
+    bool counters_asked;                 /* as an option */
     char **program;
     sigset_t handled, before;  /* signals that we wait for; the mask that the program gets */
     bool keep_cuda, keep_nvtx; /* another tool's injection stays */
@@ -89,9 +90,15 @@ static int make_job_folder(struct job *job, const char *out)
     return run_keep_config(&job->config, job->config_file);
 }
 
-static bool is_tier(const char *word)
+/* LLMPERF_TIER_…; 0: the word is none. */
+static uint32_t tier_of(const char *word)
 {
-    return strcmp(word, "regions") == 0 || strcmp(word, "light") == 0 || strcmp(word, "deep") == 0;
+    static const char *const names[] = { "regions", "light", "deep", "counters" };
+
+    for (uint32_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(word, names[i]) == 0)
+            return LLMPERF_TIER_REGIONS + i;
+    return 0;
 }
 
 /* Under nsys or ncu nothing is set: they refuse to work beside another injection, and the ranges
@@ -368,17 +375,30 @@ static int check_words(const struct command *command, int count, char **argv)
     return EXIT_FINE;
 }
 
+/* Of what the session in the program would refuse too late. */
+static int check_counters(const struct job *job, const struct command *command, uint32_t tier)
+{
+    if (job->counters_asked && tier != LLMPERF_TIER_COUNTERS && tier != LLMPERF_TIER_LIGHT)
+        return fail_usage(command, "--counters needs --tier counters, or light");
+    return llmperf_counters_check(job->counters, tier) < 0
+               ? fail_usage(command, "%s", llmperf_last_error())
+               : EXIT_FINE;
+}
+
 static int check_job(struct job *job, const struct command *command)
 {
-    if (job->tier && strcmp(job->tier, "counters") == 0)
-        return fail_usage(command, "tier counters needs a program that starts its own session; "
-                                   "without one use tier deep, or llmperf ncu");
-    if (job->tier && !is_tier(job->tier))
-        return fail_usage(command, "tier %s is none of regions, light, deep", job->tier);
-    if (job->rules && (!job->tier || strcmp(job->tier, "light") != 0))
+    const char *tier = job->tier                     ? job->tier
+                       : job->config.session_tier[0] ? job->config.session_tier
+                                                     : "deep";
+
+    if (!tier_of(tier))
+        return fail_usage(command, "tier %s is none of regions, light, deep, counters", tier);
+    if (job->rules && tier_of(tier) != LLMPERF_TIER_LIGHT)
         return fail_usage(command, "--rule needs --tier light: other tiers collect all or nothing");
     if (job->rules && llmperf_rules_check(job->rules) < 0)
         return fail_usage(command, "%s", llmperf_last_error());
+    if (check_counters(job, command, tier_of(tier)) != EXIT_FINE)
+        return EXIT_USAGE;
     if (!run_check_program(job->program[0], job->path))
         return EXIT_USAGE;
     return run_find_library(job->library) ? EXIT_FINE : EXIT_ENVIRONMENT;
@@ -437,11 +457,9 @@ static int run_all(struct job *job, const struct command *command, const char *o
 
 int cmd_run(const struct command *command, int argc, char **argv)
 {
-    struct option_text options[] = { { "--tier", NULL, NULL },
-                                     { "--out", NULL, NULL },
-                                     { "--config", NULL, NULL },
-                                     { "--rule", NULL, NULL },
-                                     { "--repeat", NULL, NULL } };
+    struct option_text options[] = { { "--tier", NULL, NULL },   { "--out", NULL, NULL },
+                                     { "--config", NULL, NULL }, { "--rule", NULL, NULL },
+                                     { "--repeat", NULL, NULL }, { "--counters", NULL, NULL } };
     int words = find_program_words(argc, argv), known = words > 0 ? words : argc, count, status;
     struct job job = { .folder = "" };
     const char *out;
@@ -449,7 +467,7 @@ int cmd_run(const struct command *command, int argc, char **argv)
 
     job.apart = take_flag(&known, argv, "--no-merge");
     job.trace = take_flag(&known, argv, "--trace");
-    if ((status = parse_options(command, known, argv, options, 5, &count)) >= 0)
+    if ((status = parse_options(command, known, argv, options, 6, &count)) >= 0)
         return status;
     if ((status = check_words(command, count, argv)) != EXIT_FINE)
         return status;
@@ -459,10 +477,13 @@ int cmd_run(const struct command *command, int argc, char **argv)
         return status;
     asked = options[2].value || count > 0;
     job.program = argv + words + 1;
+    job.counters_asked = options[5].value != NULL;
+    job.counters = choose(options[5].value, asked, job.config.counters, "LLMPERF_COUNTERS", NULL);
     job.tier = choose(options[0].value, asked, job.config.tier, "LLMPERF_TIER", NULL);
     job.rules = options[3].value;
+    if (job.counters_asked && !options[0].value && (!job.tier || strcmp(job.tier, "light") != 0))
+        job.tier = "counters";
     out = choose(options[1].value, asked, job.config.out, "LLMPERF_OUT", "runs");
-    job.counters = getenv("LLMPERF_COUNTERS");
     status = run_all(&job, command, out, options[4].value);
     llmperf_text_free(job.config.text);
     return status;

@@ -20,6 +20,8 @@ bool run_check_program(const char *name, char *path);
 struct run_config {
     char *text; /* composed; NULL: there is none. llmperf_text_free() */
     char tier[32], run_id[128], out[RUN_PATH_BYTES / 2];
+    char session_tier[32];         /* for want of `tier` */
+    char counters[RUN_PATH_BYTES]; /* words of llmperf_session_options.counters */
 };
 
 /** Compose `name` (NULL: the usual one, which may be missing) with overrides. @return exit code */

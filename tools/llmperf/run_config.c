@@ -16,6 +16,20 @@ static bool take_text(const llmperf_config *config, const char *key, char *text,
            snprintf(text, size, "%s", value) < (int)size;
 }
 
+/* Words, or the preset that was chosen as a group: its file, because a composed configuration does
+ * not know any more where its parts came from. */
+static void take_counters(const llmperf_config *config, char *text, size_t size)
+{
+    const char *file;
+    uint32_t line;
+
+    if (take_text(config, "session.counters", text, size) && *text)
+        return;
+    if (llmperf_config_length(config, "pipeline.counters") > 0 &&
+        llmperf_config_origin(config, "pipeline.counters", &file, &line) == 0)
+        snprintf(text, size, "%s", file);
+}
+
 int run_compose(const char *name, char **overrides, int count, struct run_config *config_out)
 {
     llmperf_config *config;
@@ -29,6 +43,9 @@ int run_compose(const char *name, char **overrides, int count, struct run_config
     if ((status = llmperf_config_document(config, "", LLMPERF_CONFIG_YAML, &config_out->text)) ==
         0) {
         take_text(config, "run.mode", config_out->tier, sizeof(config_out->tier));
+        take_text(config, "session.tier", config_out->session_tier,
+                  sizeof(config_out->session_tier));
+        take_counters(config, config_out->counters, sizeof(config_out->counters));
         take_text(config, "run.id", config_out->run_id, sizeof(config_out->run_id));
         take_text(config, "artifacts.dir", config_out->out, sizeof(config_out->out));
     }

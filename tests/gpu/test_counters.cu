@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Hardware counters on regions: known work is counted right, in each way of counting, and what
- * cannot be counted is told. `test_gpu_counters PART` runs one part, `work` only the work of the
- * first, without a session. */
+ * cannot be counted is told. `test_gpu_counters PART` runs one part. Without a test of its own:
+ * `work` does the work of the first part without a session, `marked` the same in NVTX ranges, for
+ * llmperf run; `hold N WORDS SECONDS` counts for a while and prints what came of it. */
 #include <chrono>
 #include <cuda_bf16.h>
+#include <dlfcn.h>
 #include <mma.h>
+#include <nvtx3/nvToolsExt.h>
 #include <thread>
 
 #include "tests/gpu/check.h"
@@ -75,12 +78,13 @@ static void make_memory(int n)
     CUDA(cudaDeviceSynchronize());
 }
 
-static llmperf_session *start_counting(const char *counters, const char *record_path)
+static llmperf_session *start_counting(const char *counters, const char *record_path,
+                                       uint32_t tier = LLMPERF_TIER_COUNTERS)
 {
     llmperf_session_options options = LLMPERF_SESSION_OPTIONS_INIT;
     llmperf_session *session = NULL;
 
-    options.tier = LLMPERF_TIER_COUNTERS;
+    options.tier = tier;
     options.device_source = LLMPERF_SOURCE_CUPTI;
     options.counters = counters;
     options.record_path = record_path;
@@ -380,14 +384,18 @@ static double now_ms(void)
         .count();
 }
 
-/* Half of each 20 ms the GPU multiplies, half it rests. */
-static void samples_tell_work_from_rest(void)
+/* Half of each 20 ms the GPU multiplies, half it rests. The steady work of the last region says
+ * what the busy ones should read. */
+static void samples_tell_work_from_rest(int periods, const char *record_path)
 {
-    llmperf_session *session = start_counting("pm interval_us=100", NULL);
+    llmperf_session *session = start_counting("pm interval_us=100", record_path);
     llmperf_profile *profile;
-    double busy, rest;
+    double busy, rest, tensor, steady;
 
-    for (int i = 0; i < 100; i++) {
+    llmperf_region_begin("first"); /* The collector sets the sampling up meanwhile. */
+    std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+    llmperf_region_end();
+    for (int i = 0; i < periods; i++) {
         double start = now_ms();
 
         llmperf_region_begin("busy");
@@ -405,13 +413,159 @@ static void samples_tell_work_from_rest(void)
         CUDA(cudaDeviceSynchronize());
         llmperf_region_end();
     }
+    llmperf_region_begin("steady");
+    for (int k = 0; k < 100; k++)
+        launch_gemm(2048);
+    CUDA(cudaDeviceSynchronize());
+    llmperf_region_end();
     profile = stop_session(session);
     print_profile(profile);
     expect_complete(profile);
     busy = metric_of(profile, "LLM@busy", "sm_active").mean;
     rest = metric_of(profile, "LLM@rest", "sm_active").mean;
-    CHECK(busy > 95 && busy <= 101, "SMs active while busy: %g", busy);
+    tensor = metric_of(profile, "LLM@busy", "tensor_active").mean;
+    steady = metric_of(profile, "LLM@steady", "tensor_active").mean;
+    CHECK(busy > 97 && busy <= 101, "SMs active while busy: %g", busy);
     CHECK(rest < 3, "SMs active at rest: %g", rest);
+    CHECK(fabs(tensor - steady) < 3, "tensor pipe %g, in steady work %g", tensor, steady);
+    CHECK(metric_of(profile, "LLM@rest", "tensor_active").mean < 3, "at rest");
+    CHECK(metric_of(profile, "LLM@short", "sm_active").text, "too short to sample");
+    llmperf_profile_free(profile);
+}
+
+/* Work of 0.4 ms at a time, then rest: 200 us are too coarse for four samples in it. */
+static void run_pieces(double seconds)
+{
+    double start = now_ms();
+
+    while (now_ms() - start < 1000 * seconds) {
+        llmperf_region_begin("decode_step");
+        for (int k = 0; k < 4; k++)
+            launch_gemm(1024);
+        CUDA(cudaDeviceSynchronize());
+        llmperf_region_end();
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+}
+
+static void the_interval_follows_the_shortest_region(void)
+{
+    llmperf_session *session = start_counting("pm", NULL);
+    llmperf_metric_stats active;
+    llmperf_profile *profile;
+
+    run_pieces(8);
+    profile = stop_session(session);
+    print_profile(profile);
+    active = metric_of(profile, "LLM@decode_step", "sm_active");
+    CHECK(strstr(llmperf_profile_fact(profile, "counters"), "LLM@decode_step runs"), "the reason");
+    CHECK(!active.text && active.mean > 50, "%s %g", active.text ? active.text : "", active.mean);
+    llmperf_profile_free(profile);
+}
+
+/* Tier light: the session goes on while its values are read. */
+static void light_shows_live_values(void)
+{
+    llmperf_session *session = start_counting("live", NULL, LLMPERF_TIER_LIGHT);
+    llmperf_profile *profile = NULL;
+    double start = now_ms();
+    llmperf_metric_stats tensor;
+
+    while (now_ms() - start < 6000) {
+        llmperf_decode_step_begin(1, 100);
+        for (int k = 0; k < 10; k++)
+            launch_gemm(2048);
+        CUDA(cudaDeviceSynchronize());
+        llmperf_decode_step_end();
+    }
+    if (llmperf_session_snapshot(session, &profile) < 0)
+        printf("FAILED: %s\n", llmperf_last_error());
+    print_profile(profile);
+    tensor = metric_of(profile, "LLM@decode_step", "tensor_active");
+    CHECK(tensor.mean > 1, "%g", tensor.mean);
+    llmperf_profile_free(profile);
+    profile = stop_session(session);
+    print_profile(profile);
+    CHECK(ledger_of(profile).verdict == LLMPERF_VERDICT_SAMPLED, "kernels are sampled as ever");
+    llmperf_profile_free(profile);
+}
+
+static void another_context_is_told(void)
+{
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW);
+    auto get_current = (int (*)(void **))dlsym(driver, "cuCtxGetCurrent");
+    auto set_current = (int (*)(void *))dlsym(driver, "cuCtxSetCurrent");
+    auto create = (int (*)(void **, unsigned, int))dlsym(driver, "cuCtxCreate_v2");
+    llmperf_session *session = start_counting("light", NULL);
+    void *first = NULL, *second = NULL, *memory;
+    llmperf_profile *profile;
+
+    launch_gemm(256);
+    CUDA(cudaDeviceSynchronize());
+    get_current(&first);
+    if (!create || create(&second, 0, 0) != 0) {
+        printf("  no second context\n");
+        llmperf_profile_free(stop_session(session));
+        return;
+    }
+    set_current(first);
+    llmperf_region_begin("here");
+    launch_gemm(1024);
+    llmperf_region_end();
+    set_current(second);
+    llmperf_region_begin("there");
+    CUDA(cudaMalloc(&memory, 1 << 20));
+    CUDA(cudaMemset(memory, 0, 1 << 20));
+    CUDA(cudaDeviceSynchronize());
+    llmperf_region_end();
+    set_current(first);
+    llmperf_region_begin("both");
+    launch_gemm(1024);
+    set_current(second);
+    CUDA(cudaMemset(memory, 0, 1 << 20));
+    set_current(first);
+    llmperf_region_end();
+    llmperf_region_begin("last");
+    launch_gemm(1024);
+    llmperf_region_end();
+    CUDA(cudaDeviceSynchronize());
+    profile = stop_session(session);
+    print_profile(profile);
+    NEAR(metric_of(profile, "LLM@here", "tensor_flops_bf16").mean, flops(1024), 0.02);
+    NEAR(metric_of(profile, "LLM@last", "tensor_flops_bf16").mean, flops(1024), 0.02);
+    CHECK(note_with(profile, "LLM@there were not measured"), "the reason");
+    CHECK(note_with(profile, "LLM@both were not measured"), "the reason");
+    llmperf_profile_free(profile);
+}
+
+static void do_marked_work(int n)
+{
+    nvtxDomainHandle_t domain = nvtxDomainCreateA("LLM");
+    nvtxEventAttributes_t step = {};
+
+    step.version = NVTX_VERSION;
+    step.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+    step.messageType = NVTX_MESSAGE_TYPE_ASCII;
+    step.message.ascii = "decode_step";
+    for (int i = 0; i < 5; i++) {
+        nvtxDomainRangePushEx(domain, &step);
+        launch_gemm(n);
+        nvtxRangePushA("copy");
+        launch_copy();
+        nvtxRangePop();
+        nvtxDomainRangePop(domain);
+    }
+    CUDA(cudaDeviceSynchronize());
+}
+
+static void hold(const char *words, double seconds)
+{
+    llmperf_session *session = start_counting(words, NULL);
+    llmperf_profile *profile;
+
+    run_pieces(seconds);
+    profile = stop_session(session);
+    print_profile(profile);
     llmperf_profile_free(profile);
 }
 
@@ -447,6 +601,14 @@ int main(int argc, char **argv)
         run_nested(largest);
         return 0;
     }
+    if (argc > 1 && !strcmp(argv[1], "marked")) {
+        do_marked_work(largest);
+        return 0;
+    }
+    if (argc > 4 && !strcmp(argv[1], "hold")) {
+        hold(argv[3], atof(argv[4]));
+        return 0;
+    }
     need_counters();
     if (wants(argc, argv, "nested"))
         nested_regions_are_counted_in_one_pass(argc > 3 ? argv[3] : NULL);
@@ -463,7 +625,13 @@ int main(int argc, char **argv)
     if (wants(argc, argv, "threads"))
         two_threads_share_the_counters();
     if (wants(argc, argv, "samples"))
-        samples_tell_work_from_rest();
+        samples_tell_work_from_rest(argc > 4 ? atoi(argv[4]) : 100, argc > 3 ? argv[3] : NULL);
+    if (wants(argc, argv, "interval"))
+        the_interval_follows_the_shortest_region();
+    if (wants(argc, argv, "live"))
+        light_shows_live_values();
+    if (wants(argc, argv, "contexts"))
+        another_context_is_told();
     if (wants(argc, argv, "after"))
         everything_works_after_counters();
     return finish();

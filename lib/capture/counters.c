@@ -122,11 +122,12 @@ static int open_set(struct lp_counters *counters)
 {
     const struct lp_counters_options *options = &counters->options;
     const struct lp_counter_device *device = &counters->device;
+    struct lp_counter_preset preset = *options->preset; /* Lists and texts stay the caller's. */
 
+    preset.ranges = options->replay != LP_REPLAY_KERNEL;
     return options->group == 0
-               ? lp_counter_set_open(device->chip, device->availability, options->preset,
-                                     &counters->set)
-               : lp_counter_set_open_group(device->chip, device->availability, options->preset,
+               ? lp_counter_set_open(device->chip, device->availability, &preset, &counters->set)
+               : lp_counter_set_open_group(device->chip, device->availability, &preset,
                                            options->group, &counters->groups, &counters->set);
 }
 

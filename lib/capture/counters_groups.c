@@ -66,7 +66,8 @@ static int open_units(const struct planner *planner, const uint32_t *members, si
                       uint32_t more, struct lp_counter_set **set_out)
 {
     struct lp_counter_preset trial = { .name = planner->preset->name,
-                                       .method = planner->preset->method };
+                                       .method = planner->preset->method,
+                                       .ranges = planner->preset->ranges };
     int status = 0;
 
     for (size_t i = 0; i < count && status == 0; i++)
@@ -84,7 +85,8 @@ static int count_alone(const struct planner *planner, const char *candidate, siz
 {
     const struct unit unit = { .quantity = "trial", .candidate = candidate };
     struct lp_counter_preset trial = { .name = planner->preset->name,
-                                       .method = planner->preset->method };
+                                       .method = planner->preset->method,
+                                       .ranges = planner->preset->ranges };
     struct lp_counter_set *set = NULL;
     int status = add_wish(&trial, &unit);
 
@@ -216,49 +218,106 @@ static int open_group(struct planner *planner)
     return lp_vector_push(&planner->ends, planner->members.count) < 0 ? out_of_memory() : 0;
 }
 
-/* One pass after another is filled with whatever still fits. */
-static int fill_group(struct planner *planner)
+/* Percentages and means of the parts of a region are weighted by device time; sums are not. */
+static bool needs_time(const struct planner *planner, const struct unit *unit)
+{
+    return planner->time < planner->units.count &&
+           (!strstr(unit->candidate, ".sum") || strstr(unit->candidate, "pct") ||
+            strstr(unit->candidate, ".per_") || strstr(unit->candidate, "ratio"));
+}
+
+static void take_back(struct planner *planner)
+{
+    uint32_t unit = planner->members.items[--planner->members.count];
+
+    planner->units.items[unit].taken = false;
+    planner->ends.items[planner->ends.count - 1] = planner->members.count;
+}
+
+/* Device time beside the one member of a group. 1: it is in; 0: it does not fit into the pass. */
+static int add_time(struct planner *planner)
 {
     size_t group = planner->ends.count - 1;
-    bool empty = true;
+    uint32_t first = planner->members.items[group_begin(planner, group)];
+    int status;
+
+    if (first == planner->time)
+        return 1;
+    if (planner->time >= planner->units.count)
+        return 0;
+    if ((status = fits(planner, group, planner->time)) == 1)
+        return add_member(planner, planner->time) < 0 ? LLMPERF_ENOMEM : 1;
+    return status;
+}
+
+/* Whatever else fits into the pass. */
+static int fill_group(struct planner *planner, bool timed)
+{
     int status = 0;
 
     for (uint32_t i = 0; i < planner->units.count && status >= 0; i++) {
         const struct unit *unit = &planner->units.items[i];
 
-        if (unit->taken || unit->passes != 1)
+        if (unit->taken || unit->passes != 1 || (!timed && needs_time(planner, unit)))
             continue;
-        status = empty ? 1 : fits(planner, group, i);
-        if (status == 1)
+        if ((status = fits(planner, planner->ends.count - 1, i)) == 1)
             status = add_member(planner, i);
-        empty = false;
     }
-    /* Percentages of parts of a region are weighted by device time. */
-    if (status >= 0 && group > 0 && planner->time < planner->units.count &&
-        (status = fits(planner, group, planner->time)) == 1)
-        status = add_member(planner, planner->time);
     return status < 0 ? status : 0;
 }
 
-static bool is_left(const struct planner *planner)
+/* The next unit that fits into one pass; units.count: none is left. */
+static uint32_t next_unit(const struct planner *planner)
 {
-    for (size_t i = 0; i < planner->units.count; i++)
-        if (planner->units.items[i].passes == 1 && !planner->units.items[i].taken)
-            return true;
-    return false;
+    uint32_t i = 0;
+
+    while (i < planner->units.count &&
+           (planner->units.items[i].passes != 1 || planner->units.items[i].taken))
+        i++;
+    return i;
+}
+
+/* A group around a unit; one that needs its time beside it and has no room for it in its pass is
+ * put off. */
+static int make_group(struct planner *planner, uint32_t unit)
+{
+    int status, timed;
+
+    if ((status = open_group(planner)) < 0 || (status = add_member(planner, unit)) < 0 ||
+        (status = timed = add_time(planner)) < 0)
+        return status;
+    if (timed || !needs_time(planner, &planner->units.items[unit]))
+        return fill_group(planner, timed != 0);
+    planner->units.items[unit].passes = 2;
+    take_back(planner);
+    planner->ends.count--;
+    return 0;
+}
+
+/* One that needs several passes has a group to itself, and its time. */
+static int make_long_group(struct planner *planner, uint32_t unit)
+{
+    int status;
+
+    if ((status = open_group(planner)) < 0 || (status = add_member(planner, unit)) < 0)
+        return status;
+    return planner->time < planner->units.count && planner->time != unit
+               ? add_member(planner, planner->time)
+               : 0;
 }
 
 static int make_groups(struct planner *planner)
 {
+    uint32_t unit;
     int status = 0;
 
-    while (status == 0 && (planner->ends.count == 0 || is_left(planner)))
-        if ((status = open_group(planner)) == 0)
-            status = fill_group(planner);
+    while (status == 0 && (unit = next_unit(planner)) < planner->units.count)
+        status = make_group(planner, unit);
     for (uint32_t i = 0; i < planner->units.count && status == 0; i++)
-        if (planner->units.items[i].passes > 1 && (status = open_group(planner)) == 0)
-            status = add_member(planner, i);
-    return status;
+        if (planner->units.items[i].passes > 1)
+            status = make_long_group(planner, i);
+    /* Nothing can be counted: the first group says so. */
+    return status == 0 && planner->ends.count == 0 ? open_group(planner) : status;
 }
 
 static int plan(struct planner *planner)

@@ -9,8 +9,8 @@
 /** Group `group` of a preset on a chip, from 1 on; the same each time for one chip and preset. A
  * sum of metrics that does not fit into one pass is split: its parts are quantities called "name
  * (part 2 of 3)", to be added up. A single metric that does not has a group to itself, in which the
- * set needs more passes than one. Device time is in each group where it fits. What the chip lacks
- * is missing in the first group.
+ * set needs more passes than one. Device time is in each group where it fits, and beside each
+ * percentage. What the chip lacks is missing in the first group.
  *
  * @param groups_out  How many there are, also where `group` is above that: LLMPERF_EINVAL.
  * @return as lp_counter_set_open(). */

@@ -324,15 +324,20 @@ static int keep_within(struct lp_counter_set *set, const uint8_t *availability, 
 }
 
 static int resolve(struct lp_counter_set *set, const uint8_t *availability,
-                   const struct lp_counter_wish *wish, uint32_t most)
+                   const struct lp_counter_wish *wish, uint32_t most, bool ranges)
 {
     struct lp_text reason = { NULL, 0, 0, false };
+    bool instrumented = false;
     size_t passes = 0;
     int status;
 
     for (size_t i = 0; i < wish->candidates.count; i++) {
         size_t metrics_before = set->metrics.count;
 
+        if (ranges && strstr(wish->candidates.items[i], LP_COUNTER_INSTRUMENTED)) {
+            instrumented = true;
+            continue;
+        }
         if (!fits(set, availability, wish->candidates.items[i]))
             continue;
         if ((status = add_column(set, wish, wish->candidates.items[i])) < 0 || most == 0 ||
@@ -344,6 +349,8 @@ static int resolve(struct lp_counter_set *set, const uint8_t *availability,
                        "together with the quantities before it needs %zu passes on %s, the "
                        "preset allows %u",
                        passes, set->chip, most);
+    else if (instrumented)
+        lp_text_puts(&reason, "CUPTI counts it in kernels that it repeats only: replay=kernel");
     else
         lp_text_printf(&reason, "%s has no metric %s%s", set->chip, wish->candidates.items[0],
                        wish->candidates.count > 1 ? " and none of its other names" : "");
@@ -358,7 +365,8 @@ static int fill_set(struct lp_counter_set *set, const uint8_t *availability,
     int status = 0;
 
     for (size_t i = 0; i < preset->wishes.count && status == 0; i++)
-        status = resolve(set, availability, &preset->wishes.items[i], preset->most_passes);
+        status = resolve(set, availability, &preset->wishes.items[i], preset->most_passes,
+                         preset->ranges);
     if (status < 0)
         return status;
     if (set->columns.count == 0)

@@ -28,9 +28,14 @@ struct lp_counter_preset {
     enum lp_counter_method method;
     uint32_t
         most_passes; /* what would need more is left out, first come first served; 0: no limit */
+    bool ranges; /* only what ranges can count, LP_COUNTER_INSTRUMENTED cannot */
     LP_VECTOR(struct lp_counter_wish) wishes;
     struct lp_strings pool;
 };
+
+/** In the name of metrics that CUPTI counts by instrumenting kernels, which it does when it repeats
+ * them. In a range they read 0, whatever ran (CUPTI 13.0, H200). */
+#define LP_COUNTER_INSTRUMENTED "__sass_"
 
 /** Read a preset file. `name` is what it is called by. 0 and *preset_out
  * (lp_counter_preset_free()); LLMPERF_ENOENT, LLMPERF_EFORMAT (the error names file and line),

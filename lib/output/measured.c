@@ -19,7 +19,7 @@ static const struct {
 struct sums {
     double flops, floor_ms; /* floor: operations of each dtype over its peak */
     double read, written, time_ns, instances;
-    bool any, unknown_peak;
+    bool any, fp32, unknown_peak; /* fp32: work outside of tensor cores was counted */
 };
 
 static void add_operation(struct sums *sums, const struct lp_limits *limits, size_t operation,
@@ -28,6 +28,7 @@ static void add_operation(struct sums *sums, const struct lp_limits *limits, siz
     llmperf_hardware_value peak = LLMPERF_HARDWARE_VALUE_INIT;
 
     sums->any = true;
+    sums->fp32 |= strcmp(operations[operation].quantity, "flops_fp32") == 0;
     sums->flops += amount;
     if (amount == 0)
         return;
@@ -58,7 +59,7 @@ static void add_metric(struct sums *sums, const struct lp_limits *limits,
 static struct sums collect(const struct lp_counter_index *index, const struct lp_limits *limits,
                            const llmperf_region_stats *region)
 {
-    struct sums sums = { 0, 0, NAN, NAN, NAN, 0, false, false };
+    struct sums sums = { 0, 0, NAN, NAN, NAN, 0, false, false, false };
     llmperf_metric_stats metric = LLMPERF_METRIC_STATS_INIT;
 
     for (size_t i = lp_counter_index_find(index, region->path);
@@ -80,6 +81,9 @@ static const char *why_no_hfu(const struct sums *sums, const struct lp_limits *l
         return "no operations were counted in this region: it needs tier counters with a preset "
                "that counts "
                "them";
+    if (sums->flops == 0 && !sums->fp32)
+        return "its tensor cores did nothing, and other operations were not counted: they are in "
+               "kernels that CUPTI repeats (replay=kernel)";
     if (!limits || !limits->hardware)
         return "the GPU's peaks are not known";
     if (sums->unknown_peak)
@@ -94,7 +98,7 @@ void lp_measured_of(const struct lp_counter_index *index, const struct lp_limits
 {
     struct sums sums = collect(index, limits, region);
 
-    measured->flops = sums.any ? sums.flops : NAN;
+    measured->flops = sums.flops > 0 || sums.fp32 ? sums.flops : NAN;
     measured->bytes = sums.read + sums.written;
     measured->intensity = measured->bytes > 0 ? measured->flops / measured->bytes : NAN;
     measured->time_ms = sums.time_ns / 1e6;

@@ -173,7 +173,7 @@ static int read_run(struct reader *reader, size_t run, const struct lp_aggregate
 
     for (size_t q = 0; q < RUN_QUANTITIES; q++) {
         numbers.values[q] = NAN;
-        numbers.reasons[q] = no_time;
+        numbers.reasons[q] = view->device_known ? not_known : no_time;
     }
     numbers.values[DURATION] = lp_duration_ms(view->profile);
     numbers.reasons[DURATION] = "a run does not say how long it took";

@@ -44,6 +44,13 @@ static void put_runs(const struct lp_repeats *repeats, struct lp_text *out)
     }
 }
 
+/* The first process needs no name: most runs have only that. */
+static void put_process(const struct lp_repeats_subject *subject, struct lp_text *out)
+{
+    if (subject->process > 0)
+        lp_text_printf(out, ", process %u", subject->process + 1);
+}
+
 /* "wall_ms.mean of `LLM@prefill`", "gpu_busy_ms of the run". */
 static void put_name(const struct lp_repeats_row *row, struct lp_text *out)
 {
@@ -54,6 +61,7 @@ static void put_name(const struct lp_repeats_row *row, struct lp_text *out)
     }
     lp_text_puts(out, " of ");
     lp_md_code(out, *row->subject->region ? row->subject->region : "(no region)");
+    put_process(row->subject, out);
 }
 
 /* "1, 3" */
@@ -117,6 +125,14 @@ static void put_verdict(const struct lp_repeats *repeats, struct lp_text *out)
         lp_text_printf(out, "- and %zu more\n", told - LINES_MOST);
 }
 
+static void put_quantity(const struct lp_repeats_row *row, struct lp_text *out)
+{
+    lp_text_puts(out, " ");
+    lp_md_text(out, row->quantity);
+    put_process(row->subject, out);
+    lp_text_puts(out, " |");
+}
+
 static void put_row(const struct lp_repeats *repeats, const struct lp_repeats_row *row,
                     struct lp_text *out)
 {
@@ -130,7 +146,7 @@ static void put_row(const struct lp_repeats *repeats, const struct lp_repeats_ro
     if (subject->time)
         lp_text_printf(out, " %s %s |", subject->time, row->quantity);
     else
-        lp_md_cell_text(out, row->quantity);
+        put_quantity(row, out);
     lp_md_cell_device(out, subject->device);
     lp_md_cell_number(out, row->mean);
     lp_md_cell_number(out, row->std);

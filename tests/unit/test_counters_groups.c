@@ -89,6 +89,14 @@ static size_t holders(const struct groups *groups, const char *quantity)
     return found;
 }
 
+/* What is weighted by device time has it beside it. */
+static void check_weights(const struct lp_counter_set *set)
+{
+    for (size_t i = 0; i < set->columns.count; i++)
+        if (set->columns.items[i].combine == LP_COUNTER_MEAN)
+            assert_true(has_column(set, "gpu_time"));
+}
+
 static void check_preset(const char *name, const char *chip)
 {
     struct lp_counter_preset *preset = read_preset(name);
@@ -110,7 +118,8 @@ static void check_preset(const char *name, const char *chip)
     for (uint32_t i = 0; i < groups.count; i++) {
         several += groups.sets[i]->passes > 1;
         if (groups.sets[i]->passes > 1)
-            assert_int_equal(groups.sets[i]->columns.count, 1);
+            assert_int_equal(groups.sets[i]->columns.count, 2); /* and device time */
+        check_weights(groups.sets[i]);
     }
     print_message("%s on %s: %u groups, %zu of them of several passes\n", name, chip, groups.count,
                   several);
@@ -148,6 +157,31 @@ static void a_sum_that_needs_more_passes_is_split(void **state)
         }
     assert_true(found);
     free_groups(&groups);
+    lp_counter_preset_free(preset);
+}
+
+static void ranges_leave_out_what_needs_kernels_repeated(void **state)
+{
+    struct lp_counter_preset *preset;
+    struct lp_counter_set *set = NULL;
+    struct groups groups;
+
+    (void)state;
+    need_cupti();
+    preset = read_preset("roofline");
+    preset->ranges = true;
+    open_groups(&groups, "GH100", preset);
+    assert_int_equal(holders(&groups, "flops_fp32"), 0);
+    assert_true(is_missing(groups.sets[0], "flops_fp32"));
+    free_groups(&groups);
+    assert_int_equal(lp_counter_set_open("GH100", NULL, preset, &set), 0);
+    assert_false(has_column(set, "flops_fp32"));
+    assert_true(is_missing(set, "flops_fp32"));
+    assert_true(has_column(set, "tensor_flops_bf16"));
+    for (size_t i = 0; i < set->missing.count; i++)
+        if (strcmp(set->missing.items[i].quantity, "flops_fp64") == 0)
+            assert_non_null(strstr(set->missing.items[i].reason, "replay=kernel"));
+    lp_counter_set_free(set);
     lp_counter_preset_free(preset);
 }
 
@@ -189,6 +223,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_quantity_is_in_one_group),
         cmocka_unit_test(a_sum_that_needs_more_passes_is_split),
+        cmocka_unit_test(ranges_leave_out_what_needs_kernels_repeated),
         cmocka_unit_test(one_pass_is_one_group),
         cmocka_unit_test(a_group_that_is_not_there_is_refused),
     };

@@ -69,6 +69,7 @@ static int decide(struct runs *runs)
                 "llmperf run: these counters need %u runs of the program, --repeat %u allows "
                 "fewer: give --repeat %u or auto, or take preset light\n",
                 runs->groups, wish->most, runs->groups);
+        runs->grouped = false;
         return EXIT_USAGE;
     }
     if (runs->grouped && runs->groups == 0)

@@ -20,7 +20,7 @@ struct walk {
 
 static struct lp_ncu_slice slice_of(struct lp_wire bytes)
 {
-    return (struct lp_ncu_slice){ (const char *)bytes.at, bytes.size };
+    return (struct lp_ncu_slice){ bytes.size ? (const char *)bytes.at : "", bytes.size };
 }
 
 /* The first number or the first bytes of that field; nothing if it is missing. */

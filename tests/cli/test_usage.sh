@@ -9,11 +9,11 @@ stdout_has "llmperf $(sed -n 's/.*VERSION_STRING "\(.*\)"/\1/p' "$LLMPERF_SOURCE
 for word in --help -h help; do
     expect 0 $word
     stderr_empty
-    for command in report list import validate doctor hardware model; do
+    for command in report list top import validate doctor hardware model; do
         stdout_has "  $command "
     done
 done
-for command in report list import validate doctor hardware model; do
+for command in report list top import validate doctor hardware model; do
     expect 0 $command --help
     stdout_has "usage: llmperf $command"
     stderr_empty

@@ -18,8 +18,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
             abort();
         return 0;
     }
-    if (llmperf_session_stop(session, &profile) == LLMPERF_OK && profile)
+    if (llmperf_session_stop(session, &profile) == LLMPERF_OK)
         fuzz_documents(profile);
+    else
+        llmperf_profile_free(profile); /* of what was played until it was found damaged */
     llmperf_session_free(session);
     return 0;
 }

@@ -440,6 +440,23 @@ static void started_ranges_count_where_none_was_pushed(void **state)
     llmperf_profile_free(profile);
 }
 
+static void a_domain_that_is_not_told_and_a_range_without_a_name(void **state)
+{
+    struct lp_text report = text_none(), nvtx = text_none(), result;
+    llmperf_profile *profile;
+
+    (void)state;
+    put_domain(&nvtx, 4, "LLM");
+    put_ranges(&nvtx, 5, 9, (const char *const[]){ "a", "", NULL });
+    result = make_kernel("k", 5, &nvtx);
+    begin_report(&report, 7);
+    put_block(&report, 2, &result, usual_names, NULL);
+    profile = import_whole(&report);
+    assert_int_equal(find_region(profile, "default@a", 3).kernel_count, 1);
+    assert_int_equal(llmperf_profile_region_count(profile), 2);
+    llmperf_profile_free(profile);
+}
+
 /* Wrong ones */
 
 static void case_41_other_versions_and_compressed_reports_are_refused(void **state)
@@ -578,6 +595,7 @@ int main(void)
         cmocka_unit_test(names_are_numbered_through_the_file),
         cmocka_unit_test(the_mode_of_replay_says_which_range_was_measured),
         cmocka_unit_test(started_ranges_count_where_none_was_pushed),
+        cmocka_unit_test(a_domain_that_is_not_told_and_a_range_without_a_name),
         cmocka_unit_test(case_41_other_versions_and_compressed_reports_are_refused),
         cmocka_unit_test(case_41_a_report_cut_anywhere_is_refused_or_says_so),
         cmocka_unit_test(case_41_a_damaged_result_is_left_out_and_told),

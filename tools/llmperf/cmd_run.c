@@ -303,8 +303,10 @@ static void conclude(const struct job *job, struct run_state *state)
                 "in no run; let them be spawned (exec) instead\n",
                 state->forked);
     if (state->runs == 0) {
-        tell_why_empty(job, state);
-        write_empty_run(job);
+        if (state->unreadable == 0) { /* else it was told why the run cannot be read */
+            tell_why_empty(job, state);
+            write_empty_run(job);
+        }
         snprintf(state->best, sizeof(state->best), "%s", job->folder);
     } else if (state->runs + state->unreadable > 1 && !job->apart) {
         merge_runs(job, state);

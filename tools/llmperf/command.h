@@ -29,6 +29,7 @@ int cmd_model(const struct command *command, int argc, char **argv);
 int cmd_repeats(const struct command *command, int argc, char **argv);
 int cmd_report(const struct command *command, int argc, char **argv);
 int cmd_run(const struct command *command, int argc, char **argv);
+int cmd_top(const struct command *command, int argc, char **argv);
 int cmd_vendor(const struct command *command, int argc, char **argv);
 int cmd_validate(const struct command *command, int argc, char **argv);
 

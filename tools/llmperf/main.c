@@ -44,6 +44,15 @@ static const struct command commands[] = {
       "                   operators, kernels\n"
       "  -o FILE          write to a file; - is standard output\n",
       cmd_report },
+    { "top", "what a session does now, region by region",
+      "usage: llmperf top [RUN|DIR] [--once]\n"
+      "\n"
+      "Shows what a running session has committed to its run, once a second, until it ends: rate,\n"
+      "time and GPU busy of each region, tokens and kernels a second, and the ledger so far. RUN is\n"
+      "a run or the folder of a job; of a folder of runs (default: $LLMPERF_OUT, else runs) it is the\n"
+      "newest. Rates are since the commit before; BUSY 100 % is one GPU. In a pipe plain lines.\n"
+      "  --once  print what there is, with rates since the beginning, and end\n",
+      cmd_top },
     { "list", "runs under a folder, or the files of a run",
       "usage: llmperf list [DIR|RUN]\n"
       "\n"

@@ -1,0 +1,50 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# llmperf top: of a run that has ended, and of one that goes on.
+. "$LLMPERF_SOURCE/tests/cli/common.sh"
+program=$LLMPERF_TEST_PROGRAMS/scripted_program
+script=$LLMPERF_TEST_DATA/fake/two_stages.txt
+unset CUDA_INJECTION64_PATH NVTX_INJECTION64_PATH NSYS_PROFILING_SESSION_ID NV_COMPUTE_PROFILER_PERFWORKS_DIR NV_TPS_LAUNCH_TOKEN
+row() { grep -E "^ *$1 " out || die "no row of $1"; } # LABEL
+
+expect 2 top
+stderr_is_one_line
+stderr_has "runs holds no run"
+expect 2 top a b
+mkdir empty
+expect 2 top empty --once
+stderr_has "empty holds no run"
+
+# Of one that has ended: all of it, once, and the same without --once.
+expect 0 run --out o run.id=job -- "$program" children "$script" work
+expect 0 top o/job --once
+stdout_has "o/job: "
+stdout_has "0 of 2 processes running"
+stdout_has "ledger so far: complete, launches 12, kernels 30, dropped 0, invalid 0, unattributed 0"
+[ "$(row LLM@decode_step | awk '{print $2}')" = 6 ] || die "not six decode steps"
+[ "$(row LLM@prefill | awk '{print $2}')" = 2 ] || die "not two prefills"
+row LLM@mlp | grep -q ' -  *[0-9.]*$' || die "tokens that are not known"
+head -n 1 out >first
+expect 0 top o/job
+[ "$(head -n 1 out)" = "$(cat first)" ] || die "it goes on"
+# The newest of a folder of runs; a run alone.
+expect 0 top o
+stdout_has "o/job: "
+LLMPERF_OUT=o expect 0 top --once
+stdout_has "o/job: "
+expect 0 top "o/job/processes/$(ls o/job/processes | head -n 1)"
+stdout_has "of 1 processes"
+[ "$(row LLM@decode_step | awk '{print $2}')" = 3 ] || die "not three decode steps"
+
+# Of one that goes on, until it ends: killed after three seconds.
+"$LLMPERF" run --out live run.id=job -- "$program" die "$script" >run.out 2>run.err &
+for _ in $(seq 100); do
+    "$LLMPERF" top live/job --once >out 2>err && grep -q "1 of 1 processes running" out && break
+    sleep 0.1
+done
+grep -q "1 of 1 processes running" out || die "it is not seen to run"
+expect 0 top live/job
+wait
+expect 0 top live/job
+stdout_has "0 of 1 processes running"
+echo "fine"

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** A live view of a session: what it has committed to its run, once a second. The program that is
+ * watched knows nothing of it. */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "llmperf/llmperf.h"
+#include "top.h"
+
+#define PATH_BYTES 4096
+#define HEAD_LINES 5 /* lines of a screen that no region has */
+
+/* Rows of regions that the terminal has room for; all of them in a pipe. */
+static size_t rows_of_screen(bool screen)
+{
+    struct winsize size;
+
+    if (!screen)
+        return SIZE_MAX;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 || size.ws_row <= HEAD_LINES)
+        return 20;
+    return (size_t)size.ws_row - HEAD_LINES;
+}
+
+static bool holds_runs(const char *folder)
+{
+    llmperf_job *job;
+    size_t count;
+
+    if (llmperf_job_find(folder, &job) < 0)
+        return false;
+    count = llmperf_job_run_count(job);
+    llmperf_job_free(job);
+    return count > 0;
+}
+
+/* The job or run in a folder of runs that was written to last. */
+static bool find_newest(const char *folder, char *newest)
+{
+    DIR *list = opendir(folder);
+    struct timespec latest = { 0, 0 };
+    struct dirent *entry;
+    bool found = false;
+
+    while (list && (entry = readdir(list))) {
+        char path[PATH_BYTES];
+        struct stat info;
+
+        if (entry->d_name[0] == '.' ||
+            snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name) >= (int)sizeof(path) ||
+            stat(path, &info) < 0 || !S_ISDIR(info.st_mode) || !holds_runs(path))
+            continue;
+        if (found && (info.st_mtim.tv_sec < latest.tv_sec ||
+                      (info.st_mtim.tv_sec == latest.tv_sec &&
+                       info.st_mtim.tv_nsec < latest.tv_nsec)))
+            continue;
+        latest = info.st_mtim;
+        memcpy(newest, path, sizeof(path));
+        found = true;
+    }
+    if (list)
+        closedir(list);
+    return found;
+}
+
+/* A folder of runs stands for its newest one. */
+static int choose_folder(const char *given, char *folder)
+{
+    const char *out = getenv("LLMPERF_OUT");
+
+    if (!given)
+        given = out && *out ? out : "runs";
+    if (holds_runs(given) || !find_newest(given, folder))
+        snprintf(folder, PATH_BYTES, "%s", given);
+    if (holds_runs(folder))
+        return EXIT_FINE;
+    fprintf(stderr, "llmperf: %s holds no run; give a run, the folder of a job, or a folder of runs\n",
+            given);
+    return EXIT_USAGE;
+}
+
+/* A session commits once a second; a look in between finds nothing new, and shows nothing. */
+static int watch(const char *folder)
+{
+    struct top_state states[2] = { { .runs = 0 }, { .runs = 0 } };
+    bool screen = isatty(STDOUT_FILENO), any = false, over = false;
+    int now = 0, status = EXIT_FINE;
+
+    while (!over && status == EXIT_FINE) {
+        struct top_state *state = &states[now], *before = &states[!now];
+
+        if ((status = top_look(folder, state)) != EXIT_FINE)
+            break;
+        over = state->running == 0;
+        if (!any || over || state->duration_ms > before->duration_ms) {
+            print("%s", screen ? "\033[H\033[J" : any ? "\n" : "");
+            top_print(folder, state,
+                      any && state->duration_ms > before->duration_ms ? before : NULL,
+                      rows_of_screen(screen));
+            any = true;
+            now = !now;
+            fflush(stdout);
+            if (ferror(stdout)) /* nobody reads on */
+                break;
+        }
+        top_clear(&states[now]);
+        if (!over)
+            sleep(1);
+    }
+    top_clear(&states[0]);
+    top_clear(&states[1]);
+    return status;
+}
+
+static int show_once(const char *folder)
+{
+    struct top_state state;
+    int status = top_look(folder, &state);
+
+    if (status == EXIT_FINE)
+        top_print(folder, &state, NULL, SIZE_MAX);
+    top_clear(&state);
+    return status;
+}
+
+int cmd_top(const struct command *command, int argc, char **argv)
+{
+    bool once = take_flag(&argc, argv, "--once");
+    char folder[PATH_BYTES];
+    int count, status;
+
+    if ((status = parse_options(command, argc, argv, NULL, 0, &count)) >= 0)
+        return status;
+    if (count > 1)
+        return fail_usage(command, "give one run, job or folder of runs");
+    if ((status = choose_folder(count == 1 ? argv[1] : NULL, folder)) != EXIT_FINE)
+        return status;
+    return once ? show_once(folder) : watch(folder);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What `llmperf top` shows: totals of the runs of a job as they were committed last. */
+#ifndef LLMPERF_TOOL_TOP_H
+#define LLMPERF_TOOL_TOP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** A region over all processes and devices. */
+struct top_row {
+    char *path;
+    uint32_t depth;
+    uint64_t instances, tokens, kernels; /* tokens, kernels: LLMPERF_UNKNOWN if no process knows */
+    double wall_ms, busy_ms;             /* busy: NaN: not known */
+};
+
+struct top_state {
+    unsigned runs, running; /* processes; those that have not ended */
+    double duration_ms;     /* of the longest */
+    double busy_ms;         /* of all devices; NaN: not known */
+    uint64_t launches, kernels, dropped, invalid, unattributed;
+    const char *verdict;    /* of the worst run; of those that run on, what they have so far */
+    struct top_row *rows;
+    size_t row_count;
+};
+
+/** Look at a job or a run. @return exit code, after a message; a job without runs has 0 of them */
+int top_look(const char *folder, struct top_state *state);
+void top_clear(struct top_state *state);
+
+/** Print it. @param before  what rates are since; NULL: the beginning. @param most  rows of regions */
+void top_print(const char *folder, const struct top_state *state, const struct top_state *before,
+               size_t most);
+
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "llmperf/llmperf.h"
+#include "top.h"
+
+static double number_of(const llmperf_profile *profile, const char *fact)
+{
+    const char *text = llmperf_profile_fact(profile, fact);
+
+    return text ? strtod(text, NULL) : (double)NAN;
+}
+
+/* A snapshot of a session that has not ended says what it will be if it never does. */
+static bool is_open(const llmperf_profile *profile)
+{
+    const char *problem;
+
+    for (size_t i = 0; (problem = llmperf_profile_problem(profile, i)); i++)
+        if (strstr(problem, "without stopping the session"))
+            return true;
+    return false;
+}
+
+/* Of a program in another namespace of processes it is not known: its snapshots go on, or do not. */
+static bool is_alive(const llmperf_profile *profile)
+{
+    const char *pid = llmperf_profile_fact(profile, "process_id");
+
+    return !pid || kill((pid_t)strtol(pid, NULL, 10), 0) == 0 || errno != ESRCH;
+}
+
+static uint64_t add(uint64_t a, uint64_t b)
+{
+    return a == LLMPERF_UNKNOWN ? b : b == LLMPERF_UNKNOWN ? a : a + b;
+}
+
+static double add_ms(double a, double b)
+{
+    return isnan(a) ? b : isnan(b) ? a : a + b;
+}
+
+static struct top_row *find_row(struct top_state *state, const llmperf_region_stats *stats)
+{
+    struct top_row *grown;
+
+    for (size_t i = 0; i < state->row_count; i++)
+        if (strcmp(state->rows[i].path, stats->path) == 0)
+            return &state->rows[i];
+    if (!(grown = realloc(state->rows, (state->row_count + 1) * sizeof(*grown))))
+        return NULL;
+    state->rows = grown;
+    grown[state->row_count] = (struct top_row){ .path = strdup(stats->path),
+                                                .depth = stats->depth,
+                                                .tokens = LLMPERF_UNKNOWN,
+                                                .kernels = LLMPERF_UNKNOWN,
+                                                .busy_ms = NAN };
+    return grown[state->row_count].path ? &grown[state->row_count++] : NULL;
+}
+
+/* Host values repeat in the rows of a process that used several devices. */
+static void add_region(struct top_state *state, const llmperf_region_stats *stats, bool repeated)
+{
+    struct top_row *row = find_row(state, stats);
+
+    if (!row)
+        return;
+    if (!repeated) {
+        row->instances += stats->instances;
+        row->wall_ms += stats->wall_sum_ms;
+        row->tokens = add(row->tokens, stats->tokens);
+    }
+    if (stats->device < 0)
+        return;
+    row->kernels = add(row->kernels, stats->kernel_count);
+    row->busy_ms = add_ms(row->busy_ms, stats->gpu_busy_ms);
+}
+
+static void add_regions(struct top_state *state, const llmperf_profile *profile)
+{
+    llmperf_region_stats last = LLMPERF_REGION_STATS_INIT;
+
+    for (size_t i = 0; i < llmperf_profile_region_count(profile); i++) {
+        llmperf_region_stats stats = LLMPERF_REGION_STATS_INIT;
+        bool repeated;
+
+        llmperf_profile_region(profile, i, &stats);
+        repeated = last.path && strcmp(last.path, stats.path) == 0 &&
+                   last.process_id == stats.process_id;
+        if (*stats.path)
+            add_region(state, &stats, repeated);
+        last = stats;
+    }
+}
+
+static uint32_t worse(uint32_t a, uint32_t b)
+{
+    static const uint32_t order[] = { LLMPERF_VERDICT_NO_DEVICE, LLMPERF_VERDICT_COMPLETE,
+                                      LLMPERF_VERDICT_SAMPLED, LLMPERF_VERDICT_INCOMPLETE,
+                                      LLMPERF_VERDICT_DEAD };
+
+    for (size_t i = sizeof(order) / sizeof(order[0]); i-- > 0;)
+        if (order[i] == a || order[i] == b)
+            return order[i];
+    return b;
+}
+
+static uint32_t add_run(struct top_state *state, const llmperf_profile *profile, uint32_t verdict)
+{
+    llmperf_ledger ledger = LLMPERF_LEDGER_INIT;
+    double duration = number_of(profile, "duration_ms");
+    bool open = is_open(profile);
+
+    llmperf_profile_ledger(profile, &ledger);
+    state->runs++;
+    state->running += open && is_alive(profile);
+    if (duration > state->duration_ms)
+        state->duration_ms = duration;
+    state->busy_ms = add_ms(state->busy_ms, number_of(profile, "gpu_busy_ms"));
+    if (ledger.verdict != LLMPERF_VERDICT_NO_DEVICE) {
+        state->launches = add(state->launches, ledger.launches_expected);
+        state->kernels = add(state->kernels, ledger.kernels_seen);
+        state->unattributed = add(state->unattributed, ledger.kernels_unattributed);
+    }
+    state->dropped += ledger.records_dropped + ledger.regions_dropped;
+    state->invalid += ledger.records_invalid_time + ledger.records_incomplete;
+    add_regions(state, profile);
+    return worse(verdict, ledger.verdict);
+}
+
+int top_look(const char *folder, struct top_state *state)
+{
+    uint32_t verdict = 0;
+    llmperf_job *job;
+    int status = llmperf_job_find(folder, &job);
+
+    *state = (struct top_state){ .busy_ms = NAN, .launches = LLMPERF_UNKNOWN,
+                                 .kernels = LLMPERF_UNKNOWN, .unattributed = LLMPERF_UNKNOWN };
+    if (status < 0)
+        return fail_status(status);
+    for (size_t i = 0; i < llmperf_job_run_count(job); i++) {
+        llmperf_profile *profile;
+
+        if (llmperf_profile_open(llmperf_job_run(job, i), &profile) < 0)
+            continue; /* it has committed nothing yet */
+        verdict = add_run(state, profile, verdict);
+        llmperf_profile_free(profile);
+    }
+    llmperf_job_free(job);
+    state->verdict = verdict ? llmperf_verdict_name(verdict) : "-";
+    return EXIT_FINE;
+}
+
+void top_clear(struct top_state *state)
+{
+    for (size_t i = 0; i < state->row_count; i++)
+        free(state->rows[i].path);
+    free(state->rows);
+    *state = (struct top_state){ .runs = 0 };
+}

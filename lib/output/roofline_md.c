@@ -7,12 +7,14 @@
 #include "lib/output/markdown.h"
 #include "lib/output/sections_md.h"
 
-static void roofline_row(const struct lp_region_view *region, double ridge, struct lp_text *out)
+static void roofline_row(const struct lp_view *view, const struct lp_region_view *region,
+                         double ridge, struct lp_text *out)
 {
     const llmperf_utilisation *use = &region->use;
 
     lp_text_puts(out, "|");
-    lp_md_cell_region(out, region->stats.path);
+    lp_md_cell_region_of(out, region->stats.path,
+                         lp_shown_process(view->profile, region->stats.process_id));
     lp_md_cell_device(out, region->stats.device);
     lp_md_cell_number(out, use->intensity);
     lp_md_cell_text(out, isnan(ridge)             ? NULL
@@ -42,7 +44,7 @@ static void regions_md(const struct lp_view *view, struct lp_text *out)
                               "TFLOP/s | Of the roof % | GB/s |\n"
                               "| --- | ---: | ---: | --- | ---: | ---: | ---: | ---: |\n");
         any = true;
-        roofline_row(region, ridge, out);
+        roofline_row(view, region, ridge, out);
     }
     if (!any) {
         lp_text_puts(out, "Not known: no region has both FLOPs and bytes.\n");

@@ -31,7 +31,9 @@ static void stage_line(const struct lp_region_view *region, struct lp_text *out)
     if (stats->tokens != LLMPERF_UNKNOWN && stats->wall_sum_ms > 0)
         lp_text_printf(out, ", that is %s tokens a second",
                        LP_NUMBER((double)stats->tokens * 1e3 / stats->wall_sum_ms, 3));
-    if (stats->truncated == 0 && floor_ms > 0) {
+    /* A floor above the time rests on a wrong peak, dtype or count: the notes say so. */
+    if (stats->truncated == 0 && floor_ms > 0 && floor_ms <= stats->wall_mean_ms &&
+        !(region->use.floor_ratio < 1)) {
         lp_text_puts(out, "; this GPU could do it in ");
         add_seconds(out, floor_ms);
         lp_text_puts(out, " at best");

@@ -162,3 +162,8 @@ EOF
 grep -q "^## MFU and MBU" "$TMPDIR/cached.md"
 grep -qE "^\| fp32, TFLOP/s \| 67.00 \| table \| 51.14 \| 76.33 \|" "$TMPDIR/cached.md"
 grep -qE "^\| memory bandwidth, GB/s \| 4800 \| table \| 4535 \| 94.49 \|" "$TMPDIR/cached.md"
+
+# Nobody is told of a floor above the time that was measured.
+LLMPERF_DTYPE=fp32 "$LLMPERF" report "$TMPDIR/run" --format summary | grep -q "this GPU could do it in"
+LLMPERF_DTYPE=fp32 LLMPERF_PEAK_TFLOPS=0.1 "$LLMPERF" report "$TMPDIR/run" --format summary >"$TMPDIR/wrong.md"
+! grep -q "this GPU could do it in" "$TMPDIR/wrong.md"

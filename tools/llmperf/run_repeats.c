@@ -148,7 +148,7 @@ static int put_together(const struct runs *runs)
     size_t merged = 0;
     int status;
 
-    if (!runs->grouped || runs->count == 0)
+    if (!runs->grouped || runs->groups < 2 || runs->count == 0)
         return EXIT_FINE;
     status =
         llmperf_profile_merge_counters((const llmperf_profile *const *)runs->profiles, runs->count,

@@ -192,7 +192,7 @@ static struct engine_options largest(const struct run *run)
 static struct ops *open_device(struct run *run)
 {
     struct ops *ops =
-        run->options->on_cpu ? ops_cpu_open() : ops_cuda_open(run->problem, sizeof(run->problem));
+        run->options->on_cpu ? ops_cpu_open() : ops_cuda_open(0, run->problem, sizeof(run->problem));
 
     if (!ops)
         fprintf(
@@ -214,7 +214,7 @@ int run_plan(struct run *run)
     if ((code = read_shape(run)) || (code = read_pages(run)) || (code = make_inputs(run)))
         return code;
     run->engine_options = largest(run);
-    if (engine_measure(&run->engine_options, &bytes, &parameters, run->problem,
+    if (engine_measure(&run->engine_options, 1, &bytes, &parameters, run->problem,
                        sizeof(run->problem)) < 0)
         return complain(run->problem, EXIT_USAGE);
     printf("model: %s, %llu random weights, %.2f GB with cache and buffers\n", run->shape.name,

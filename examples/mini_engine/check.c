@@ -6,7 +6,13 @@
 
 #include "check.h"
 
-struct ops *(*ops_open)(void) = ops_cpu_open;
+static struct ops *open_cpu(size_t device)
+{
+    (void)device;
+    return ops_cpu_open();
+}
+
+struct ops *(*ops_open)(size_t device) = open_cpu;
 int on_gpu;
 static int failed, passed;
 
@@ -35,10 +41,10 @@ double distance(const float *a, const double *b, size_t count)
     return isnan(difference) ? INFINITY : sqrt(difference / (size > 0 ? size : 1));
 }
 
-static struct ops *open_gpu(void)
+static struct ops *open_gpu(size_t device)
 {
     char reason[512];
-    struct ops *ops = ops_cuda_open(reason, sizeof(reason));
+    struct ops *ops = ops_cuda_open(device, reason, sizeof(reason));
 
     if (!ops)
         printf("%s\n", reason);
@@ -56,7 +62,7 @@ int main(int count, char **arguments)
         return failed > 0;
     }
     if (on_gpu) {
-        struct ops *ops = open_gpu();
+        struct ops *ops = open_gpu(0);
 
         if (!ops)
             return 77;
@@ -66,6 +72,7 @@ int main(int count, char **arguments)
         check_ops();
     }
     check_engine();
+    check_ranks();
     printf("%d passed, %d failed\n", passed, failed);
     return failed > 0;
 }

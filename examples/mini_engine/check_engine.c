@@ -11,72 +11,17 @@
 #include "llmperf/llmperf.h"
 #include "reference.h"
 
-/* Numbers are stored with 8 bits: each block rounds at 2^-9, a few dozen of them add up. */
-#define TOLERANCE 0.03
-
-static const char llama[] = "model_type: llama\nhidden_size: 64\nintermediate_size: 160\n"
-                            "num_hidden_layers: 3\nnum_attention_heads: 4\n"
-                            "num_key_value_heads: 2\nvocab_size: 256\ntorch_dtype: bfloat16\n";
-static const char qwen2[] = "model_type: qwen2\nhidden_size: 64\nintermediate_size: 96\n"
-                            "num_hidden_layers: 2\nnum_attention_heads: 4\n"
-                            "num_key_value_heads: 1\nvocab_size: 128\ntie_word_embeddings: true\n"
-                            "torch_dtype: bfloat16\n";
-static const char qwen3_moe[] =
-    "model_type: qwen3_moe\nhidden_size: 64\nintermediate_size: 96\nmoe_intermediate_size: 48\n"
-    "num_hidden_layers: 2\nnum_attention_heads: 4\nnum_key_value_heads: 2\nhead_dim: 32\n"
-    "num_experts: 8\nnum_experts_per_tok: 3\nnorm_topk_prob: true\nvocab_size: 128\n"
-    "torch_dtype: bfloat16\n";
-static const char mixtral[] = "model_type: mixtral\nhidden_size: 64\nintermediate_size: 96\n"
-                              "num_hidden_layers: 2\nnum_attention_heads: 4\n"
-                              "num_key_value_heads: 2\nnum_local_experts: 4\n"
-                              "num_experts_per_tok: 2\nvocab_size: 128\ntorch_dtype: bfloat16\n";
-static const char latent[] =
-    "model_type: deepseek_v2\nhidden_size: 64\nintermediate_size: 96\nmoe_intermediate_size: 32\n"
-    "first_k_dense_replace: 1\nn_routed_experts: 8\nn_shared_experts: 2\nnum_experts_per_tok: 3\n"
-    "num_hidden_layers: 3\nnum_attention_heads: 4\nnum_key_value_heads: 4\nkv_lora_rank: 48\n"
-    "q_lora_rank: 40\nqk_nope_head_dim: 32\nqk_rope_head_dim: 16\nv_head_dim: 24\n"
-    "topk_method: greedy\nvocab_size: 128\ntorch_dtype: bfloat16\n";
-static const char ocr[] =
-    "model_type: deepseek_vl_v2\ntorch_dtype: bfloat16\nlanguage_config:\n"
-    "  {model_type: deepseek_v2, use_mla: false, hidden_size: 64, intermediate_size: 96,\n"
-    "   moe_intermediate_size: 32, first_k_dense_replace: 1, n_routed_experts: 8,\n"
-    "   n_shared_experts: 2, num_experts_per_tok: 3, num_hidden_layers: 2, topk_method: greedy,\n"
-    "   num_attention_heads: 2, num_key_value_heads: 2, head_dim: 32, vocab_size: 128}\n"
-    "projector_config: {input_dim: 128, n_embed: 64, model_type: mlp_projector,\n"
-    "                   projector_type: linear}\n"
-    "vision_config:\n  image_size: 256\n  model_type: vision\n  width:\n"
-    "    clip-l-14-224: {heads: 2, image_size: 56, layers: 2, patch_size: 14, width: 64}\n"
-    "    sam_vit_b: {downsample_channels: [48, 64], global_attn_indexes: [1], heads: 2,\n"
-    "                layers: 2, width: 32, patch_size: 16, window_size: 3}\n";
-static const char resnet[] = "input: {channels: 3, height: 9, width: 13}\nchannels: 16\nblocks: 2\n"
-                             "classes: 7\nbatch_norm_epsilon: 1.0e-5\n";
-
 struct pair {
     struct engine *tested, *plain; /* plain: on the CPU, for its weights */
 };
-
-/* The model in a file of its own; the caller's for the life of the process. */
-static const char *write_model(const char *text)
-{
-    static char path[64];
-    FILE *file;
-    int handle;
-
-    snprintf(path, sizeof(path), "/tmp/mini-engine-XXXXXX");
-    handle = mkstemp(path);
-    file = handle < 0 ? NULL : fdopen(handle, "w");
-    if (!file || fputs(text, file) < 0 || fclose(file) != 0)
-        abort();
-    return path;
-}
 
 static struct pair open_pair(const char *text, struct engine_options options)
 {
     struct pair pair = { NULL, NULL };
     char problem[512] = "";
-    struct ops *ops = ops_open();
+    struct ops *ops = ops_open(0);
 
-    options.model = write_model(text);
+    options.model = check_model_file(text);
     options.seed = 7;
     if (!ops || engine_open(&pair.tested, ops, &options, problem, sizeof(problem)) < 0) {
         claim(0, "engine_opens", "%s", problem);
@@ -117,7 +62,7 @@ static void compare(struct pair *pair, const char *name, const double *rows, siz
         claim(0, name, "%s", engine_error(pair->tested));
     for (size_t b = 0; b < batch; b++)
         worst = fmax(worst, distance(found + b * vocabulary, wanted, vocabulary));
-    claim(worst < TOLERANCE, name, "relative error %.4f at %zu tokens", worst, count);
+    claim(worst < CHECK_TOLERANCE, name, "relative error %.4f at %zu tokens", worst, count);
     free(wanted);
     free(found);
 }
@@ -177,7 +122,7 @@ static void compare_features(struct pair *pair, double *wanted, size_t rows)
                            count * sizeof(*bits));
     for (size_t i = 0; i < count; i++)
         found[i] = bf16_to_float(bits[i]);
-    claim(distance(found, wanted, count) < TOLERANCE, "features_of_views_are_the_reference",
+    claim(distance(found, wanted, count) < CHECK_TOLERANCE, "features_of_views_are_the_reference",
           "relative error %.4f, %zu tokens", distance(found, wanted, count), rows);
     free(bits);
     free(found);
@@ -197,7 +142,7 @@ static void run_ocr(size_t batch)
                                       .new_tokens = 8,
                                       .tiles = { 2, TILE },
                                       .whole = { 1, WHOLE } };
-    struct pair pair = open_pair(ocr, options);
+    struct pair pair = open_pair(check_ocr, options);
     size_t tile_numbers = (size_t)TILE * TILE * 3, numbers = 2 * tile_numbers + WHOLE * WHOLE * 3;
     size_t width = pair.plain->shape.vision.projector_out;
     bf16 *pixels = malloc(numbers * sizeof(*pixels));
@@ -240,7 +185,7 @@ static void run_ocr(size_t batch)
 
 static void run_resnet(void)
 {
-    struct pair pair = open_pair(resnet, (struct engine_options){ .batch = 3 });
+    struct pair pair = open_pair(check_resnet, (struct engine_options){ .batch = 3 });
     float found[3 * 7];
     double wanted[7], worst = 0;
 
@@ -250,7 +195,7 @@ static void run_resnet(void)
         reference_resnet(pair.plain, i, wanted);
         worst = fmax(worst, distance(found + i * 7, wanted, 7));
     }
-    claim(worst < TOLERANCE, "resnet_is_the_reference", "relative error %.4f", worst);
+    claim(worst < CHECK_TOLERANCE, "resnet_is_the_reference", "relative error %.4f", worst);
     close_pair(&pair);
 }
 
@@ -271,7 +216,7 @@ static void parameters_are_the_analysis(void)
         size_t bytes = 0;
 
         if (shape_read(&shape, models[i], problem, sizeof(problem)) == 0 &&
-            engine_measure(&options, &bytes, &parameters, problem, sizeof(problem)) == 0 &&
+            engine_measure(&options, 1, &bytes, &parameters, problem, sizeof(problem)) == 0 &&
             llmperf_model_open(shape.source, &model) == 0)
             llmperf_model_info_get(model, &info);
         claim(parameters > 0 && parameters == info.parameters_total,
@@ -301,7 +246,7 @@ static void graphs_change_nothing(void)
         struct engine_options options = {
             .batch = 1, .prompt = 16, .new_tokens = 16, .graphs = graphs
         };
-        struct pair pair = open_pair(llama, options);
+        struct pair pair = open_pair(check_llama, options);
         int32_t text[4] = { 1, 2, 3, 4 };
         struct request request = { .text_tokens = 4, .text = text };
 
@@ -319,18 +264,18 @@ void check_engine(void)
 {
     models_that_cannot_run_are_refused();
     parameters_are_the_analysis();
-    run_decoder(llama, "grouped_heads", 21, 1, 0);
-    run_decoder(llama, "grouped_heads_of_two_sequences", 10, 2, 0);
-    run_decoder(qwen2, "biases_and_tied_embeddings", 13, 2, 0);
-    run_decoder(qwen3_moe, "normed_heads_and_experts", 13, 1, 0);
-    run_decoder(mixtral, "experts_without_shared_ones", 17, 2, 0);
-    run_decoder(latent, "latent_attention", 19, 2, 0);
+    run_decoder(check_llama, "grouped_heads", 21, 1, 0);
+    run_decoder(check_llama, "grouped_heads_of_two_sequences", 10, 2, 0);
+    run_decoder(check_qwen2, "biases_and_tied_embeddings", 13, 2, 0);
+    run_decoder(check_qwen3_moe, "normed_heads_and_experts", 13, 1, 0);
+    run_decoder(check_mixtral, "experts_without_shared_ones", 17, 2, 0);
+    run_decoder(check_latent, "latent_attention", 19, 2, 0);
     run_ocr(1);
     run_ocr(2);
     run_resnet();
     if (on_gpu) {
-        run_decoder(mixtral, "experts_of_many_tokens", 150, 2, 1);
-        run_decoder(latent, "latent_attention", 40, 1, 1);
+        run_decoder(check_mixtral, "experts_of_many_tokens", 150, 2, 1);
+        run_decoder(check_latent, "latent_attention", 40, 1, 1);
         graphs_change_nothing();
     }
 }

@@ -32,11 +32,12 @@ static void prepare(struct ops *ops, char *base)
     static const int32_t positions[] = { 0, 36, 5, 199 };
     int32_t index[64];
     float *values = malloc(FILLED), poison = NAN;
+    struct block all = { 1, FILLED / sizeof(bf16), FILLED / sizeof(bf16), 0 };
 
     if (!values)
         abort();
     for (int i = 0; i < 4; i++)
-        ops->fill(ops, NUMBERS(i), FILLED / sizeof(bf16), 77 + (uint64_t)i, 1, 0);
+        ops->fill(ops, NUMBERS(i), all, 77 + (uint64_t)i, 1, 0);
     for (size_t i = 0; i < FILLED / sizeof(float); i++)
         values[i] = random_value(5, i, 2, 0);
     ops->put(ops, FLOATS(4), values, FILLED);
@@ -456,7 +457,24 @@ static void combine(struct ops *ops, char *base)
                                         .weights = FLOATS(4),
                                         .tokens = 9,
                                         .choices = 3,
+                                        .width = 56,
+                                        .add = 1 });
+}
+
+static void combine_alone(struct ops *ops, char *base)
+{
+    ops->combine(ops, (struct combine){ .y = NUMBERS(5),
+                                        .parts = NUMBERS(0),
+                                        .weights = FLOATS(4),
+                                        .tokens = 9,
+                                        .choices = 3,
                                         .width = 56 });
+}
+
+/* The second half of each of 7 rows of 96. */
+static void fill_part(struct ops *ops, char *base)
+{
+    ops->fill(ops, NUMBERS(5), (struct block){ 7, 48, 96, 48 }, 9, 1, 0);
 }
 
 static void unfold(struct ops *ops, char *base)
@@ -612,6 +630,8 @@ static void check_each(struct sides *sides)
     check(sides, "experts_of_few_tokens", few_experts, BF16, 18 * 72);
     check(sides, "experts_of_many_tokens", many_experts, BF16, 333 * 6 * 72);
     check(sides, "combine_experts", combine, BF16, 9 * 56);
+    check(sides, "combine_experts_onto_nothing", combine_alone, BF16, 9 * 56);
+    check(sides, "fill_a_part_of_a_tensor", fill_part, BF16, 7 * 48);
     check(sides, "unfold_with_stride_and_padding", unfold, BF16, 2 * 5 * 6 * 32);
     check(sides, "windows_with_a_rim", windows, BF16, 2 * 9 * 16 * 24);
     check(sides, "windows_merged", windows_merged, BF16, 2 * 100 * 24);
@@ -624,7 +644,7 @@ static void check_each(struct sides *sides)
 
 void check_ops(void)
 {
-    struct sides sides = { ops_cpu_open(), ops_open(), NULL, NULL };
+    struct sides sides = { ops_cpu_open(), ops_open(0), NULL, NULL };
 
     if (!sides.cpu || !sides.gpu ||
         sides.cpu->reserve(sides.cpu, PARTS * PART, (void **)&sides.cpu_base) < 0 ||

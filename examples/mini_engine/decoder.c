@@ -16,6 +16,22 @@ static size_t rows_of(const struct pass *pass)
     return pass->batch * pass->tokens;
 }
 
+/* The residual stream is on every rank. Where a block adds to it, the first rank adds its part, the
+ * others put theirs in its place, and the sum over the ranks is the new stream. */
+static int holds_stream(const struct engine *engine)
+{
+    return engine->options.rank == 0;
+}
+
+static void sum_ranks(struct engine *engine, size_t rows)
+{
+    if (engine->options.world == 1)
+        return;
+    begin_part(&engine->work, "all_reduce");
+    engine->ops->all_reduce(engine->ops, engine->decoder.x, rows * engine->shape.decoder.hidden);
+    end_region(&engine->work);
+}
+
 static void rms_norm(struct engine *engine, bf16 *y, const bf16 *x, const bf16 *weight, size_t rows)
 {
     const struct decoder_shape *shape = &engine->shape.decoder;
@@ -209,8 +225,9 @@ static void attention(struct engine *engine, const struct layer *layer, const st
                                                       .rows = rows_of(pass),
                                                       .in = shape->heads * shape_value_dim(shape),
                                                       .out = shape->hidden,
-                                                      .add = 1 });
+                                                      .add = holds_stream(engine) });
     end_region(&engine->work);
+    sum_ranks(engine, rows_of(pass));
 }
 
 /* Onto the residual stream. */
@@ -230,7 +247,7 @@ static void gated_mlp(struct engine *engine, const struct layer *layer, size_t r
                                                       .rows = rows,
                                                       .in = width,
                                                       .out = hidden,
-                                                      .add = 1 });
+                                                      .add = holds_stream(engine) });
 }
 
 static void route_tokens(struct engine *engine, const struct layer *layer, size_t rows)
@@ -300,12 +317,14 @@ static void mixture_of_experts(struct engine *engine, const struct layer *layer,
                      rows);
     if (shape->shared_size)
         gated_mlp(engine, layer, rows, shape->shared_size);
-    engine->ops->combine(engine->ops, (struct combine){ .y = d->x,
-                                                        .parts = d->pair_out,
-                                                        .weights = d->weights,
-                                                        .tokens = rows,
-                                                        .choices = shape->choices,
-                                                        .width = shape->hidden });
+    engine->ops->combine(engine->ops,
+                         (struct combine){ .y = d->x,
+                                           .parts = d->pair_out,
+                                           .weights = d->weights,
+                                           .tokens = rows,
+                                           .choices = shape->choices,
+                                           .width = shape->hidden,
+                                           .add = shape->shared_size > 0 || holds_stream(engine) });
     end_region(&engine->work);
 }
 
@@ -332,6 +351,7 @@ static void run_layer(struct engine *engine, size_t index, const struct pass *pa
         gated_mlp(engine, layer, rows, engine->shape.decoder.intermediate);
         end_region(&engine->work);
     }
+    sum_ranks(engine, rows);
     end_region(&engine->work);
 }
 
@@ -340,7 +360,7 @@ static void lm_head(struct engine *engine, const struct pass *pass)
 {
     const struct decoder_shape *shape = &engine->shape.decoder;
     struct decoder *d = &engine->decoder;
-    size_t hidden = shape->hidden;
+    size_t hidden = shape->hidden, columns = shape->vocabulary / engine->options.world;
 
     begin_operator(&engine->work, "lm_head", OPERATOR_LM_HEAD);
     engine->ops->rows(engine->ops, (struct rows){ .y = d->last,
@@ -351,12 +371,17 @@ static void lm_head(struct engine *engine, const struct pass *pass)
                                                   .y_stride = hidden,
                                                   .x_stride = pass->tokens * hidden });
     rms_norm(engine, d->last, d->last, d->norm_out, pass->batch);
-    engine->ops->linear(engine->ops, (struct linear){ .y_float = d->logits,
+    engine->ops->linear(engine->ops, (struct linear){ .y_float = d->logits_part,
                                                       .x = d->last,
                                                       .w = d->lm_head,
                                                       .rows = pass->batch,
                                                       .in = hidden,
-                                                      .out = shape->vocabulary });
+                                                      .out = columns });
+    end_region(&engine->work);
+    if (engine->options.world == 1)
+        return;
+    begin_part(&engine->work, "all_gather");
+    engine->ops->all_gather(engine->ops, d->logits, d->logits_part, pass->batch, columns);
     end_region(&engine->work);
 }
 

@@ -36,6 +36,36 @@ static const char *options_problem(const struct shape *shape, const struct engin
     return NULL;
 }
 
+/* A rank's numbers must be whole, and multiples of 8 where a matrix product has them inside. */
+static int share_evenly(struct engine *engine)
+{
+    struct decoder_shape *share = &engine->shape.decoder;
+    size_t world = engine->options.world;
+    const struct {
+        const char *name;
+        size_t *value, unit;
+    } parts[] = { { "heads", &share->heads, 1 },
+                  { "KV heads", &share->kv_heads, 1 },
+                  { "intermediate_size", &share->intermediate, 8 },
+                  { "size of an expert", &share->expert_size, 8 },
+                  { "size of the shared experts", &share->shared_size, 8 } };
+
+    engine->whole = *share;
+    if (world == 1)
+        return 0;
+    if (share->layers == 0 || share->vocabulary % (8 * world))
+        return fail(engine, "this model cannot be split over ranks");
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        if (*parts[i].value % (parts[i].unit * world)) {
+            snprintf(engine->error, sizeof(engine->error), "%zu ranks do not divide the %s, %zu",
+                     world, parts[i].name, *parts[i].value);
+            return -1;
+        }
+        *parts[i].value /= world;
+    }
+    return 0;
+}
+
 static int make_lists(struct engine *engine)
 {
     const struct shape *shape = &engine->shape;
@@ -66,19 +96,26 @@ static int prepare(struct engine *engine)
 
     if (problem)
         return fail(engine, problem);
-    if (work_open(&engine->work, engine->shape.source, engine->options.batch) < 0)
+    if (share_evenly(engine) < 0)
+        return -1;
+    if (work_open(&engine->work, engine->shape.source, engine->options.batch,
+                  engine->options.world) < 0)
         return fail(engine, llmperf_last_error());
     engine->work.off = engine->options.no_regions;
     return make_lists(engine);
 }
 
-static int take_memory(struct engine *engine)
+/* `weights` NULL: make them, in front of the buffers. */
+static int take_memory(struct engine *engine, void *weights)
 {
+    struct memory_size size = layout_engine(engine, NULL, NULL, 0);
+    size_t in_front = weights ? 0 : size.weights;
     void *base;
 
-    if (settle(engine, engine->ops->reserve(engine->ops, layout_engine(engine, NULL), &base)) < 0)
+    if (settle(engine, engine->ops->reserve(engine->ops, in_front + size.buffers, &base)) < 0)
         return -1;
-    layout_engine(engine, base);
+    engine->weights = weights ? weights : base;
+    layout_engine(engine, engine->weights, (unsigned char *)base + in_front, !weights);
     return settle(engine, engine->ops->wait(engine->ops));
 }
 
@@ -95,6 +132,7 @@ static struct engine *make(struct ops *ops, const struct engine_options *options
     engine->ops = ops;
     engine->options = *options;
     engine->options.batch = options->batch ? options->batch : 1;
+    engine->options.world = options->world ? options->world : 1;
     engine->capacity = options->prompt + options->new_tokens;
     if (shape_read(&engine->shape, options->model, problem, problem_size) == 0) {
         if (prepare(engine) == 0)
@@ -106,8 +144,9 @@ static struct engine *make(struct ops *ops, const struct engine_options *options
     return NULL;
 }
 
-int engine_open(struct engine **engine_out, struct ops *ops, const struct engine_options *options,
-                char *problem, size_t problem_size)
+static int open_with(struct engine **engine_out, struct ops *ops,
+                     const struct engine_options *options, void *weights, char *problem,
+                     size_t problem_size)
 {
     struct engine *engine = make(ops, options, problem, problem_size);
 
@@ -115,7 +154,7 @@ int engine_open(struct engine **engine_out, struct ops *ops, const struct engine
         ops->destroy(ops);
         return -1;
     }
-    if (take_memory(engine) == 0) {
+    if (take_memory(engine, weights) == 0) {
         *engine_out = engine;
         return 0;
     }
@@ -124,14 +163,31 @@ int engine_open(struct engine **engine_out, struct ops *ops, const struct engine
     return -1;
 }
 
-int engine_measure(const struct engine_options *options, size_t *bytes_out,
+int engine_open(struct engine **engine_out, struct ops *ops, const struct engine_options *options,
+                char *problem, size_t problem_size)
+{
+    return open_with(engine_out, ops, options, NULL, problem, problem_size);
+}
+
+int engine_open_beside(struct engine **engine_out, struct ops *ops, const struct engine *first,
+                       char *problem, size_t problem_size)
+{
+    struct engine_options options = first->options;
+
+    options.model = first->shape.source;
+    return open_with(engine_out, ops, &options, first->weights, problem, problem_size);
+}
+
+int engine_measure(const struct engine_options *options, size_t engines, size_t *bytes_out,
                    uint64_t *parameters_out, char *problem, size_t problem_size)
 {
     struct engine *engine = make(NULL, options, problem, problem_size);
+    struct memory_size size;
 
     if (!engine)
         return -1;
-    *bytes_out = layout_engine(engine, NULL);
+    size = layout_engine(engine, NULL, NULL, 0);
+    *bytes_out = size.weights + engines * size.buffers;
     *parameters_out = engine->parameters;
     engine_free(engine);
     return 0;

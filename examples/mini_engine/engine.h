@@ -6,7 +6,7 @@
  *     engine_prefill(engine, tokens);          the first token of each sequence
  *     engine_decode(engine, count, tokens);    `count` more of each
  *
- * Each block is marked with a region of libllmperf; a server would do it in the same way. One thread. */
+ * Each block is marked with a region of libllmperf; a server would do it in the same way. One thread at a time. */
 #ifndef MINI_ENGINE_ENGINE_H
 #define MINI_ENGINE_ENGINE_H
 
@@ -32,6 +32,8 @@ struct engine_options {
     struct views tiles, whole; /**< of one sequence; count 0: none */
     int graphs;           /**< decode steps are one CUDA graph */
     int no_regions;       /**< mark nothing: for measuring what marks cost */
+    size_t rank, world;   /**< share of each layer of the decoder (tensor parallel): `world` engines, each with ops that joined a group
+                               of as many; world 0 or 1: all. Every rank makes the same calls */
 };
 
 /** One batch of work: every sequence has the same shape. Arrays are Borrowed for the call. */
@@ -48,13 +50,18 @@ int engine_open(struct engine **engine_out, struct ops *ops, const struct engine
                 char *problem, size_t problem_size);
 void engine_free(struct engine *engine);
 
-/** What engine_open() would take: device memory, and weights made. No device is needed. @return 0 or -1. */
-int engine_measure(const struct engine_options *options, size_t *bytes_out, uint64_t *parameters_out,
-                   char *problem, size_t problem_size);
+/** A second engine with the weights of `first`, which outlives it, and with buffers and a cache of its own: requests of both run at once
+ * if their `ops` are different streams. Each is used by one thread at a time. @param ops  As for engine_open(), of the same device. */
+int engine_open_beside(struct engine **engine_out, struct ops *ops, const struct engine *first,
+                       char *problem, size_t problem_size);
+
+/** What `engines` of them that share weights would take: device memory, and weights made. No device is needed. @return 0 or -1. */
+int engine_measure(const struct engine_options *options, size_t engines, size_t *bytes_out,
+                   uint64_t *parameters_out, char *problem, size_t problem_size);
 
 const struct shape *engine_shape(const struct engine *engine);
 const struct ops *engine_ops(const struct engine *engine);
-/** Weights that were made; the analysis must count as many. */
+/** Weights that were made; alone, the analysis must count as many. */
 uint64_t engine_parameters(const struct engine *engine);
 /** What the last call failed with. */
 const char *engine_error(const struct engine *engine);

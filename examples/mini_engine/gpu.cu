@@ -102,6 +102,7 @@ void destroy(struct ops *ops)
         cudaStreamSynchronize(gpu->stream);
     if (gpu->graph)
         cudaGraphExecDestroy(gpu->graph);
+    collectives_free(gpu->collectives);
     products_free(gpu->products);
     cudaFree(gpu->memory);
     if (gpu->stream)
@@ -110,7 +111,7 @@ void destroy(struct ops *ops)
 }
 
 /* NULL, or why this GPU cannot run the kernels: they need bf16 matrix units. */
-const char *unfit(char *name, size_t name_size)
+const char *unfit(size_t device, char *name, size_t name_size)
 {
     static char reason[256];
     cudaDeviceProp properties;
@@ -118,7 +119,9 @@ const char *unfit(char *name, size_t name_size)
     cudaError_t error = cudaGetDeviceCount(&count);
 
     if (error == cudaSuccess && count > 0)
-        error = cudaGetDeviceProperties(&properties, 0);
+        error = cudaSetDevice((int)(device % (size_t)count));
+    if (error == cudaSuccess && count > 0)
+        error = cudaGetDeviceProperties(&properties, (int)(device % (size_t)count));
     if (error != cudaSuccess || count == 0) {
         snprintf(reason, sizeof(reason), "no GPU to run on: %s",
                  error == cudaSuccess ? "no device" : cudaGetErrorString(error));
@@ -149,11 +152,12 @@ void add_functions(struct ops *ops)
     gpu_add_attention(ops);
     gpu_add_experts(ops);
     gpu_add_vision(ops);
+    gpu_add_group(ops);
 }
 
 } // namespace
 
-struct ops *ops_cuda_open(char *reason, size_t reason_size)
+struct ops *ops_cuda_open(size_t device, char *reason, size_t reason_size)
 {
     struct gpu *gpu = (struct gpu *)calloc(1, sizeof(*gpu));
     const char *problem;
@@ -162,7 +166,7 @@ struct ops *ops_cuda_open(char *reason, size_t reason_size)
         snprintf(reason, reason_size, "out of memory");
         return NULL;
     }
-    problem = unfit(gpu->ops.name, sizeof(gpu->ops.name));
+    problem = unfit(device, gpu->ops.name, sizeof(gpu->ops.name));
     if (problem) {
         snprintf(reason, reason_size, "%s", problem);
         free(gpu);

@@ -27,11 +27,15 @@ struct products; /* gpu_product.cu: cuBLASLt and what it was asked before */
 struct products *products_open(char *reason, size_t reason_size);
 void products_free(struct products *products);
 
+struct collectives; /* gpu_group.cu: NCCL and this rank's communicator */
+void collectives_free(struct collectives *collectives);
+
 struct gpu {
     struct ops ops; /* first: a struct ops * is a gpu * */
     cudaStream_t stream;
     cudaGraphExec_t graph;
     struct products *products;
+    struct collectives *collectives; /* NULL: alone */
     void *memory;
 };
 
@@ -51,6 +55,7 @@ void gpu_add_elements(struct ops *ops);
 void gpu_add_attention(struct ops *ops);
 void gpu_add_experts(struct ops *ops);
 void gpu_add_vision(struct ops *ops);
+void gpu_add_group(struct ops *ops);
 
 static inline unsigned blocks_for(size_t count)
 {

@@ -6,10 +6,13 @@
 namespace engine
 {
 
-__global__ void fill_kernel(bf16 *to, size_t count, uint64_t key, float scale, float offset)
+__global__ void fill_kernel(bf16 *to, struct block part, uint64_t key, float scale, float offset)
 {
+    size_t count = part.rows * part.width;
+
     for (size_t i = thread_index(); i < count; i += (size_t)gridDim.x * blockDim.x)
-        store(to + i, random_value(key, i, scale, offset));
+        store(to + i, random_value(key, part.first + i / part.width * part.stride + i % part.width,
+                                   scale, offset));
 }
 
 /* A block a row. */
@@ -161,14 +164,15 @@ __global__ void sample_kernel(struct sample a)
 
 using namespace engine;
 
-static void fill(struct ops *ops, bf16 *to, size_t count, uint64_t key, float scale, float offset)
+static void fill(struct ops *ops, bf16 *to, struct block part, uint64_t key, float scale,
+                 float offset)
 {
-    size_t blocks = (count + THREADS - 1) / THREADS;
+    size_t count = part.rows * part.width, blocks = (count + THREADS - 1) / THREADS;
 
     if (count == 0)
         return;
     fill_kernel<<<(unsigned)(blocks < 65536 ? blocks : 65536), THREADS, 0, gpu_of(ops)->stream>>>(
-        to, count, key, scale, offset);
+        to, part, key, scale, offset);
     gpu_launched(ops, "fill");
 }
 

@@ -234,7 +234,7 @@ __global__ void combine_kernel(struct combine a)
 
     if (token >= a.tokens)
         return;
-    sum = load(a.y + at);
+    sum = a.add ? load(a.y + at) : 0;
     for (size_t c = 0; c < a.choices; c++)
         sum += a.weights[token * a.choices + c] *
                load(a.parts + (token * a.choices + c) * a.width + i);

@@ -1,81 +1,141 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where every tensor lies in one piece of device memory. */
+/* Where every tensor lies in device memory: weights in one piece, buffers and cache in another. */
 #include <math.h>
 
 #include "parts.h"
 
-struct layout {
-    struct engine *engine;
+#define VECTOR_SCALE 0.1f /* of biases and tables, and of norms around 1 */
+
+struct area {
     unsigned char *base; /* NULL: count only */
     size_t bytes;
+};
+
+struct layout {
+    struct engine *engine;
+    struct area weights, buffers;
+    int fill; /* else another engine's weights lie there */
     uint64_t tensors;
 };
 
-static void *take(struct layout *layout, size_t bytes)
+static void *take(struct area *area, size_t bytes)
 {
-    size_t at = layout->bytes;
+    size_t at = area->bytes;
 
-    layout->bytes += (bytes + 255) / 256 * 256;
-    return layout->base ? layout->base + at : NULL;
+    area->bytes += (bytes + 255) / 256 * 256;
+    return area->base ? area->base + at : NULL;
 }
 
 static bf16 *numbers(struct layout *layout, size_t count)
 {
-    return take(layout, count * sizeof(bf16));
+    return take(&layout->buffers, count * sizeof(bf16));
 }
 
 static float *floats(struct layout *layout, size_t count)
 {
-    return take(layout, count * sizeof(float));
+    return take(&layout->buffers, count * sizeof(float));
 }
 
 static int32_t *integers(struct layout *layout, size_t count)
 {
-    return take(layout, count * sizeof(int32_t));
+    return take(&layout->buffers, count * sizeof(int32_t));
+}
+
+/* One tensor, of up to three parts of the whole one. */
+static bf16 *filled_parts(struct layout *layout, const struct block *parts, size_t count,
+                          float scale, float offset)
+{
+    struct engine *engine = layout->engine;
+    uint64_t key = random_bits(engine->options.seed, ++layout->tensors);
+    size_t at = 0, all = 0;
+    bf16 *to;
+
+    for (size_t i = 0; i < count; i++)
+        all += parts[i].rows * parts[i].width;
+    to = take(&layout->weights, all * sizeof(bf16));
+    engine->parameters += all;
+    for (size_t i = 0; i < count && to && layout->fill; i++) {
+        engine->ops->fill(engine->ops, to + at, parts[i], key, scale, offset);
+        at += parts[i].rows * parts[i].width;
+    }
+    return to;
 }
 
 static bf16 *filled(struct layout *layout, size_t count, float scale, float offset)
 {
-    struct engine *engine = layout->engine;
-    bf16 *to = numbers(layout, count);
-    uint64_t key = random_bits(engine->options.seed, ++layout->tensors);
+    struct block all = { 1, count, count, 0 };
 
-    engine->parameters += count;
-    if (to)
-        engine->ops->fill(engine->ops, to, count, key, scale, offset);
-    return to;
+    return filled_parts(layout, &all, 1, scale, offset);
 }
 
 /* Uniform with the variance 1 / in: what comes out is as large as what goes in. */
-static bf16 *matrix(struct layout *layout, size_t out, size_t in)
+static float scale_of(size_t in)
 {
-    return filled(layout, out * in, sqrtf(3.0f / (float)in), 0);
+    return sqrtf(3.0f / (float)in);
 }
 
-/* Many experts are one tensor. */
-static bf16 *matrices(struct layout *layout, size_t count, size_t out, size_t in)
+static bf16 *matrix(struct layout *layout, size_t out, size_t in)
 {
-    return filled(layout, count * out * in, sqrtf(3.0f / (float)in), 0);
+    return filled(layout, out * in, scale_of(in), 0);
+}
+
+/* This rank's rows of each of `count` matrices, out x in, that lie one behind the other. */
+static struct block some_rows(const struct layout *layout, size_t count, size_t out, size_t in)
+{
+    const struct engine_options *options = &layout->engine->options;
+    size_t width = out / options->world * in;
+
+    return (struct block){ count, width, out * in, options->rank * width };
+}
+
+static bf16 *split_rows(struct layout *layout, size_t count, size_t out, size_t in)
+{
+    struct block part = some_rows(layout, count, out, in);
+
+    return filled_parts(layout, &part, 1, scale_of(in), 0);
+}
+
+/* This rank's columns. Each rank's product is a part of a sum. */
+static bf16 *split_columns(struct layout *layout, size_t rows, size_t in)
+{
+    const struct engine_options *options = &layout->engine->options;
+    size_t width = in / options->world;
+    struct block part = { rows, width, in, options->rank * width };
+
+    return filled_parts(layout, &part, 1, scale_of(in), 0);
 }
 
 static bf16 *vector(struct layout *layout, size_t count)
 {
-    return filled(layout, count, 0.1f, 0);
+    return filled(layout, count, VECTOR_SCALE, 0);
 }
 
 static bf16 *norm_weight(struct layout *layout, size_t count)
 {
-    return filled(layout, count, 0.1f, 1);
+    return filled(layout, count, VECTOR_SCALE, 1);
+}
+
+/* This rank's heads of a matrix (in: hidden) or a vector (in: 1) for query, key and value. */
+static bf16 *split_heads(struct layout *layout, size_t in, float scale)
+{
+    const struct decoder_shape *whole = &layout->engine->whole;
+    size_t q = whole->heads * whole->head_dim, kv = whole->kv_heads * whole->head_dim;
+    struct block parts[] = { some_rows(layout, 1, q, in), some_rows(layout, 1, kv, in),
+                             some_rows(layout, 1, kv, in) };
+
+    parts[1].first += q * in;
+    parts[2].first += (q + kv) * in;
+    return filled_parts(layout, parts, 3, scale, 0);
 }
 
 static void attention_weights(struct layout *layout, struct layer *layer)
 {
-    const struct decoder_shape *shape = &layout->engine->shape.decoder;
-    size_t h = shape->hidden, width = (shape->heads + 2 * shape->kv_heads) * shape->head_dim;
+    const struct decoder_shape *shape = &layout->engine->whole;
+    size_t h = shape->hidden;
 
     if (!shape->kv_rank) {
-        layer->qkv = matrix(layout, width, h);
-        layer->qkv_bias = shape->qkv_bias ? vector(layout, width) : NULL;
+        layer->qkv = split_heads(layout, h, scale_of(h));
+        layer->qkv_bias = shape->qkv_bias ? split_heads(layout, 1, VECTOR_SCALE) : NULL;
         layer->q_norm = shape->qk_norm ? norm_weight(layout, shape->head_dim) : NULL;
         layer->k_norm = shape->qk_norm ? norm_weight(layout, shape->head_dim) : NULL;
     } else {
@@ -83,17 +143,18 @@ static void attention_weights(struct layout *layout, struct layer *layer)
 
         layer->q_down = shape->q_rank ? matrix(layout, shape->q_rank, h) : NULL;
         layer->q_down_norm = shape->q_rank ? norm_weight(layout, shape->q_rank) : NULL;
-        layer->q_up = matrix(layout, shape->heads * shape_key_dim(shape), q_in);
+        layer->q_up = split_rows(layout, 1, shape->heads * shape_key_dim(shape), q_in);
         layer->kv_down = matrix(layout, shape->kv_rank + shape->rope, h);
         layer->kv_down_norm = norm_weight(layout, shape->kv_rank);
-        layer->kv_up = matrix(layout, shape->heads * (shape->nope + shape->value), shape->kv_rank);
+        layer->kv_up =
+            split_rows(layout, 1, shape->heads * (shape->nope + shape->value), shape->kv_rank);
     }
-    layer->out = matrix(layout, h, shape->heads * shape_value_dim(shape));
+    layer->out = split_columns(layout, h, shape->heads * shape_value_dim(shape));
 }
 
 static void layer_weights(struct layout *layout, size_t index)
 {
-    const struct decoder_shape *shape = &layout->engine->shape.decoder;
+    const struct decoder_shape *shape = &layout->engine->whole;
     struct layer *layer = &layout->engine->decoder.layers[index];
     size_t h = shape->hidden, width = shape->intermediate;
 
@@ -102,12 +163,12 @@ static void layer_weights(struct layout *layout, size_t index)
     attention_weights(layout, layer);
     if (shape_is_moe(shape, index)) {
         layer->router = matrix(layout, shape->experts, h);
-        layer->experts_gate_up = matrices(layout, shape->experts, 2 * shape->expert_size, h);
-        layer->experts_down = matrices(layout, shape->experts, h, shape->expert_size);
+        layer->experts_gate_up = split_rows(layout, 2 * shape->experts, shape->expert_size, h);
+        layer->experts_down = split_columns(layout, shape->experts * h, shape->expert_size);
         width = shape->shared_size;
     }
-    layer->gate_up = width ? matrix(layout, 2 * width, h) : NULL;
-    layer->down = width ? matrix(layout, h, width) : NULL;
+    layer->gate_up = width ? split_rows(layout, 2, width, h) : NULL;
+    layer->down = width ? split_columns(layout, h, width) : NULL;
 }
 
 static void cache(struct layout *layout)
@@ -175,6 +236,9 @@ static void decoder_buffers(struct layout *layout)
     expert_buffers(layout, rows);
     d->last = numbers(layout, batch * shape->hidden);
     d->logits = floats(layout, batch * shape->vocabulary);
+    d->logits_part = engine->options.world > 1
+                         ? floats(layout, batch * shape->vocabulary / engine->options.world)
+                         : d->logits;
     d->tokens = integers(layout, batch);
     d->positions = integers(layout, batch);
     d->prompt = integers(layout, rows);
@@ -190,7 +254,11 @@ static void lay_out_decoder(struct layout *layout)
     for (size_t i = 0; i < shape->layers; i++)
         layer_weights(layout, i);
     d->norm_out = norm_weight(layout, shape->hidden);
-    d->lm_head = shape->tied ? d->embedding : matrix(layout, shape->vocabulary, shape->hidden);
+    if (shape->tied) /* a part of the table that every rank has */
+        d->lm_head = d->embedding + layout->engine->options.rank * shape->vocabulary /
+                                        layout->engine->options.world * shape->hidden;
+    else
+        d->lm_head = split_rows(layout, 1, shape->vocabulary, shape->hidden);
     cache(layout);
     decoder_buffers(layout);
 }
@@ -370,12 +438,13 @@ static void lay_out_resnet(struct layout *layout)
     struct resnet *net = &layout->engine->resnet;
     size_t places = engine->options.batch * shape->height * shape->width;
     size_t channels = most(shape->channels, shape->in_channels);
+    struct block all = { 1, places * shape->in_channels, places * shape->in_channels, 0 };
 
     resnet_weights(layout);
     net->input = numbers(layout, places * shape->in_channels);
     if (net->input)
-        engine->ops->fill(engine->ops, net->input, places * shape->in_channels,
-                          random_bits(engine->options.seed, 0), 1.7320508f, 0);
+        engine->ops->fill(engine->ops, net->input, all, random_bits(engine->options.seed, 0),
+                          1.7320508f, 0);
     net->a = numbers(layout, places * shape->channels);
     net->b = numbers(layout, places * shape->channels);
     net->c = numbers(layout, places * shape->channels);
@@ -384,9 +453,9 @@ static void lay_out_resnet(struct layout *layout)
     net->logits = floats(layout, engine->options.batch * shape->classes);
 }
 
-size_t layout_engine(struct engine *engine, void *base)
+struct memory_size layout_engine(struct engine *engine, void *weights, void *buffers, int fill)
 {
-    struct layout layout = { engine, base, 0, 0 };
+    struct layout layout = { engine, { weights, 0 }, { buffers, 0 }, fill, 0 };
 
     engine->parameters = 0;
     if (engine->shape.decoder.layers)
@@ -397,5 +466,5 @@ size_t layout_engine(struct engine *engine, void *base)
     }
     if (engine->shape.resnet.blocks)
         lay_out_resnet(&layout);
-    return layout.bytes;
+    return (struct memory_size){ layout.weights.bytes, layout.buffers.bytes };
 }

@@ -12,6 +12,11 @@
 extern "C" {
 #endif
 
+/** A part of a whole tensor: `rows` stretches of `width` numbers, each `stride` behind the last, from number `first` on. */
+struct block {
+    size_t rows, width, stride, first;
+};
+
 /** y (+)= x w^T + bias. x: rows x in, w: out x in, y: rows x out. */
 struct linear {
     bf16 *y;
@@ -127,12 +132,13 @@ struct linear_experts {
     size_t pairs, per_x, experts, in, out;
 };
 
-/** y[t] += sum over the choices of weight * parts[t * choices + choice]. */
+/** y[t] (+)= sum over the choices of weight * parts[t * choices + choice]. */
 struct combine {
     bf16 *y;
     const bf16 *parts;
     const float *weights;
     size_t tokens, choices, width;
+    int add; /**< onto what y holds */
 };
 
 /** The largest logit of each sequence is its next token; positions grow by `advance`. */
@@ -188,15 +194,19 @@ struct mean {
     size_t images, count, width;
 };
 
+struct group;
+
 struct ops {
     char name[128];
     char error[256];   /**< the first fault; empty: none */
     uint64_t launches; /**< kernels of the engine and matrix products queued so far; graph replays not */
     int is_gpu;
+    struct group *group; /**< NULL: alone */
 
     /** Take memory, checked against what is free. 0, or -1 with `error` set. Once. */
     int (*reserve)(struct ops *ops, size_t bytes, void **base_out);
-    void (*fill)(struct ops *ops, bf16 *to, size_t count, uint64_t key, float scale, float offset);
+    /** Random numbers of a tensor of which this is a part: each has its place in the whole. */
+    void (*fill)(struct ops *ops, bf16 *to, struct block part, uint64_t key, float scale, float offset);
     void (*put)(struct ops *ops, void *to, const void *from, size_t bytes);
     /** Waits for all that is queued. 0, or -1 with `error` set. */
     int (*get)(struct ops *ops, void *to, const void *from, size_t bytes);
@@ -223,6 +233,13 @@ struct ops {
     void (*affine)(struct ops *ops, struct affine a);
     void (*mean)(struct ops *ops, struct mean a);
 
+    /** Take part in collectives, once. Borrowed until destroy(). 0, or in all ranks -1 with the same `error` set. */
+    int (*join)(struct ops *ops, struct group *group);
+    /** x becomes its sum over the ranks. */
+    void (*all_reduce)(struct ops *ops, bf16 *x, size_t count);
+    /** Each row of `to` becomes the ranks' rows of `count` side by side. */
+    void (*all_gather)(struct ops *ops, float *to, const float *from, size_t rows, size_t count);
+
     /** CUDA graph: what is queued between begin and end is kept and not run; replay() runs it. 0, or -1 with `error` set. */
     int (*capture_begin)(struct ops *ops);
     int (*capture_end)(struct ops *ops);
@@ -234,8 +251,9 @@ struct ops {
 /** The CPU. NULL without memory. */
 struct ops *ops_cpu_open(void);
 
-/** The first GPU; NULL with one line in `reason` if there is none, or if it cannot run this. */
-struct ops *ops_cuda_open(char *reason, size_t reason_size);
+/** A GPU, counted from 0 and round again; NULL with one line in `reason` if there is none, or if it cannot run this. The calling thread
+ * works on it from now on; all others on the first one. */
+struct ops *ops_cuda_open(size_t device, char *reason, size_t reason_size);
 
 /** Elements from one row of scores to the next: matrix products want multiples of 8. */
 static inline size_t scores_stride(size_t keys)

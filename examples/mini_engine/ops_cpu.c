@@ -29,11 +29,14 @@ static int reserve(struct ops *ops, size_t bytes, void **base_out)
     return -1;
 }
 
-static void fill(struct ops *ops, bf16 *to, size_t count, uint64_t key, float scale, float offset)
+static void fill(struct ops *ops, bf16 *to, struct block part, uint64_t key, float scale,
+                 float offset)
 {
     (void)ops;
-    for (size_t i = 0; i < count; i++)
-        to[i] = bf16_from_float(random_value(key, i, scale, offset));
+    for (size_t r = 0; r < part.rows; r++)
+        for (size_t i = 0; i < part.width; i++)
+            to[r * part.width + i] =
+                bf16_from_float(random_value(key, part.first + r * part.stride + i, scale, offset));
 }
 
 static void put(struct ops *ops, void *to, const void *from, size_t bytes)
@@ -229,7 +232,7 @@ static void combine(struct ops *ops, struct combine a)
     (void)ops;
     for (size_t t = 0; t < a.tokens; t++)
         for (size_t i = 0; i < a.width; i++) {
-            float sum = bf16_to_float(a.y[t * a.width + i]);
+            float sum = a.add ? bf16_to_float(a.y[t * a.width + i]) : 0;
 
             for (size_t c = 0; c < a.choices; c++)
                 sum += a.weights[t * a.choices + c] *
@@ -285,5 +288,6 @@ struct ops *ops_cpu_open(void)
     ops->destroy = destroy;
     ops_cpu_add_attention(ops);
     ops_cpu_add_vision(ops);
+    ops_cpu_add_group(ops);
     return ops;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The CPU's operations, in three files. */
+/** The CPU's operations, in four files. */
 #ifndef MINI_ENGINE_OPS_CPU_H
 #define MINI_ENGINE_OPS_CPU_H
 
@@ -7,5 +7,6 @@
 
 void ops_cpu_add_attention(struct ops *ops);
 void ops_cpu_add_vision(struct ops *ops);
+void ops_cpu_add_group(struct ops *ops);
 
 #endif

@@ -25,7 +25,7 @@ struct decoder {
     bf16 *q, *k, *v, *heads, *merged, *gate_up, *inner;
     bf16 *pair_gate_up, *pair_inner, *pair_out; /* a row for each token and choice */
     bf16 *last;
-    float *scores, *router_logits, *weights, *logits;
+    float *scores, *router_logits, *weights, *logits, *logits_part; /* logits_part: this rank's, or all */
     int32_t *chosen, *order, *starts;
     int32_t *tokens, *positions, *prompt, *image_rows;
 };
@@ -59,14 +59,16 @@ struct resnet {
 };
 
 struct engine {
-    struct shape shape;
+    struct shape shape;          /* with this rank's share of heads, MLP and experts */
+    struct decoder_shape whole;  /* of all ranks */
     struct engine_options options;
     struct ops *ops;
     struct work work;
     struct decoder decoder;
     struct vision vision;
     struct resnet resnet;
-    uint64_t parameters;
+    uint64_t parameters; /* of this rank */
+    void *weights;
     struct request request; /* its counts; not its arrays */
     size_t prompt_tokens;   /* of a sequence, images included */
     size_t capacity;        /* positions of a sequence that the cache has room for */
@@ -76,8 +78,12 @@ struct engine {
     char error[512];
 };
 
-/* layout.c: every pointer above. Twice: with base NULL it only counts. Weights are filled in the second pass. */
-size_t layout_engine(struct engine *engine, void *base);
+struct memory_size {
+    size_t weights, buffers;
+};
+
+/* layout.c: every pointer above. Twice: with both areas NULL it only counts. */
+struct memory_size layout_engine(struct engine *engine, void *weights, void *buffers, int fill);
 
 /* decoder.c */
 void decoder_prefill(struct engine *engine);

@@ -80,6 +80,7 @@ static int plan_decode_at(const struct work *work, uint64_t context, struct stag
     int status;
 
     step.phase = LLMPERF_PHASE_DECODE;
+    step.tensor_parallel = (uint32_t)work->world;
     step.requests = work->sequences;
     step.cached_tokens = cached;
     status = cached ? plan_step(work, &step, out) : LLMPERF_ENOMEM;
@@ -107,13 +108,14 @@ static int plan_decode(struct work *work)
     return 0;
 }
 
-int work_open(struct work *work, const char *model_path, size_t sequences)
+int work_open(struct work *work, const char *model_path, size_t sequences, size_t world)
 {
     llmperf_model_info info = LLMPERF_MODEL_INFO_INIT;
     int status;
 
     memset(work, 0, sizeof(*work));
     work->sequences = sequences;
+    work->world = world;
     if ((status = llmperf_model_open(model_path, &work->model)) < 0 ||
         (status = llmperf_model_info_get(work->model, &info)) < 0)
         return status;
@@ -180,6 +182,7 @@ int work_plan(struct work *work, uint64_t tokens, const struct work_image *image
 
     memset(&work->vision, 0, sizeof(work->vision));
     step.phase = LLMPERF_PHASE_PREFILL;
+    step.tensor_parallel = (uint32_t)work->world;
     step.requests = work->sequences;
     step.new_tokens = new_tokens;
     status = new_tokens ? plan_step(work, &step, &work->prefill) : LLMPERF_ENOMEM;

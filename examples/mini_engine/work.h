@@ -35,7 +35,7 @@ struct stage_work {
 struct work {
     struct llmperf_model *model; /* NULL: regions without work */
     int off;                     /* no regions at all */
-    size_t sequences;
+    size_t sequences, world;
     struct stage_work vision, prefill;
     struct amount vision_parts[VISION_PARTS];
     /* Decode at context 1, and what each more position adds: work of attention is linear. */
@@ -44,8 +44,8 @@ struct work {
     uint64_t now_context;
 };
 
-/** @return 0, or -1: llmperf_last_error(). */
-int work_open(struct work *work, const char *model_path, size_t sequences);
+/** @param world  Ranks that share each layer: the work is one's share. @return 0, or -1: llmperf_last_error(). */
+int work_open(struct work *work, const char *model_path, size_t sequences, size_t world);
 void work_close(struct work *work);
 
 /** Images of one sequence; 0 rows and columns: no tiles. */

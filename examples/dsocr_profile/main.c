@@ -5,21 +5,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "ranks.h"
 #include "run.h"
-
-static int print_ledger(const struct run *run)
-{
-    llmperf_ledger ledger = LLMPERF_LEDGER_INIT;
-    const char *line;
-
-    if (llmperf_profile_ledger(run->profile, &ledger) < 0)
-        return complain(llmperf_last_error(), EXIT_ENVIRONMENT);
-    printf("ledger: %s, %llu kernels seen, %llu attributed\n", llmperf_verdict_name(ledger.verdict),
-           (unsigned long long)ledger.kernels_seen, (unsigned long long)ledger.kernels_attributed);
-    for (size_t i = 0; (line = llmperf_profile_problem(run->profile, i)); i++)
-        printf("problem: %s\n", line);
-    return 0;
-}
 
 static int run_live(struct run *run)
 {
@@ -33,11 +20,13 @@ static int run_live(struct run *run)
         return EXIT_SUCCESS;
     }
     if ((code = run_prepare(run)) || (code = run_measure(run)) || (code = report_inputs(run)) ||
-        (code = report_repeats(run)) || (code = print_ledger(run)))
+        (code = report_repeats(run)) || (code = report_ledger(run->profile)))
         return code;
     folder = llmperf_session_run_dir(run->session);
-    if (folder)
+    if (folder) {
+        ranks_report(run, folder);
         puts(folder);
+    }
     return EXIT_SUCCESS;
 }
 
@@ -75,7 +64,7 @@ static int run_recorded(struct run *run)
         llmperf_session_stop(run->session, &run->profile) < 0)
         return complain(llmperf_last_error(), EXIT_ENVIRONMENT);
     printf("recorded run: %s\n", path);
-    if ((code = print_ledger(run)) != 0)
+    if ((code = report_ledger(run->profile)) != 0)
         return code;
     puts(llmperf_session_run_dir(run->session));
     return EXIT_SUCCESS;
@@ -89,6 +78,9 @@ int main(int count, char **arguments)
 
     if (code != GO_ON)
         return code;
+    if (options.ranks > 1 && options.rank == RANK_NONE && !options.is_recorded &&
+        !options.plan_only)
+        return ranks_launch(&options, count, arguments);
     code = options.is_recorded ? run_recorded(&run) : run_live(&run);
     run_clear(&run);
     return code;

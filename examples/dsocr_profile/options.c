@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "group.h"
 #include "llmperf/llmperf.h"
 
 static const char help[] =
@@ -34,6 +35,14 @@ static const char help[] =
     "                           dataset.random=true, dataset.seed=N choose from it\n"
     "  --tier NAME              regions, light, deep or counters (default: LLMPERF_TIER, else "
     "deep)\n"
+    "  --counters WORDS         for tier counters: a preset, then include=PATTERN …, in one "
+    "argument "
+    "(default:\n"
+    "                           LLMPERF_COUNTERS, else light for each stage)\n"
+    "  --streams N              requests at once, each on a stream of its own (default 1)\n"
+    "  --ranks N                processes, one a GPU, that share each layer (default 1)\n"
+    "  --parallel NAME          what ranks share: tensor (layers, by NCCL; default) or replicas "
+    "(nothing)\n"
     "  --device cuda|cpu        cpu is for models of a few megabytes (default cuda)\n"
     "  --out DIR                folder of runs (default: LLMPERF_OUT, else runs)\n"
     "  --plan                   print views, prompt lengths and memory, and run nothing\n"
@@ -94,11 +103,9 @@ static int parse_text(struct options *options, const char *name, const char *val
     const struct {
         const char *name;
         const char **out;
-    } texts[] = { { "model", &options->model },
-                  { "dataset", &options->dataset },
-                  { "inputs", &options->inputs },
-                  { "out", &options->out },
-                  { "record", &options->record } };
+    } texts[] = { { "model", &options->model },   { "dataset", &options->dataset },
+                  { "inputs", &options->inputs }, { "out", &options->out },
+                  { "record", &options->record }, { "counters", &options->counters } };
 
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         if (strcmp(name, texts[i].name) == 0) {
@@ -122,6 +129,9 @@ static int parse_count(struct options *options, const char *name, const char *va
         { "warmup", &options->warmup, 0, 10000, NULL },
         { "batch", &options->batch, 1, 1024, NULL },
         { "layers", &options->layers, 1, 1000, NULL },
+        { "streams", &options->streams, 1, STREAMS_MAX, NULL },
+        { "ranks", &options->ranks, 1, GROUP_RANKS_MAX, NULL },
+        { "rank", &options->rank, 0, GROUP_RANKS_MAX - 1, NULL },
         { "dataset.epochs", &options->sampling.epochs, 1, 10000, &options->epochs_given },
         { "dataset.samples", &options->sampling.samples, 0, 100000, &options->samples_given },
     };
@@ -159,6 +169,19 @@ static int parse_other(struct options *options, const char *name, const char *va
     if (strcmp(name, "dataset.seed") == 0) {
         options->seed_given = 1;
         return parse_number(name, value, 0, INT64_MAX, &options->sampling.seed);
+    }
+    if (strcmp(name, "parallel") == 0) {
+        options->replicas = strcmp(value, "replicas") == 0;
+        return options->replicas || strcmp(value, "tensor") == 0
+                   ? 0
+                   : wrong(name, value, "tensor or replicas");
+    }
+    if (strcmp(name, "group") == 0) {
+        uint64_t descriptor;
+        int status = parse_number(name, value, 0, INT32_MAX, &descriptor);
+
+        options->group = status < 0 ? -1 : (int)descriptor;
+        return status;
     }
     if (strcmp(name, "device") == 0) {
         options->on_cpu = strcmp(value, "cpu") == 0;
@@ -213,6 +236,25 @@ static int take(struct options *options, const char *argument, const char *next)
     return set(options, name, next) < 0 ? -1 : 2;
 }
 
+static int check_together(const struct options *options)
+{
+    const char *problem = NULL;
+
+    if (options->streams > 1 && options->ranks > 1)
+        problem = "streams and ranks are not run together";
+    else if (options->rank != RANK_NONE && (options->ranks == 1 || options->rank >= options->ranks))
+        problem = "--ranks starts all ranks; leave rank and group out";
+    if (problem)
+        fprintf(stderr, "dsocr_profile: %s\n", problem);
+    return problem ? -1 : 0;
+}
+
+static int ask_for_help(void)
+{
+    fputs("dsocr_profile --help lists the options\n", stderr);
+    return EXIT_USAGE;
+}
+
 int options_parse(struct options *options, int count, char **arguments)
 {
     *options = (struct options){ .model = "deepseek_ocr",
@@ -223,6 +265,10 @@ int options_parse(struct options *options, int count, char **arguments)
                                  .repeats = 3,
                                  .warmup = 1,
                                  .batch = 1,
+                                 .streams = 1,
+                                 .ranks = 1,
+                                 .rank = RANK_NONE,
+                                 .group = -1,
                                  .seed = 1,
                                  .sampling = { .epochs = 1 } };
     for (int i = 1; i < count;) {
@@ -237,11 +283,11 @@ int options_parse(struct options *options, int count, char **arguments)
             return EXIT_SUCCESS;
         }
         used = take(options, arguments[i], i + 1 < count ? arguments[i + 1] : NULL);
-        if (used < 0) {
-            fputs("dsocr_profile --help lists the options\n", stderr);
-            return EXIT_USAGE;
-        }
+        if (used < 0)
+            return ask_for_help();
         i += used;
     }
+    if (check_together(options) < 0)
+        return ask_for_help();
     return GO_ON;
 }

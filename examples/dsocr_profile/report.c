@@ -260,6 +260,10 @@ int report_options(const struct run *run, const char *path)
     fprintf(file, "  repeats: %zu\n  warmup: %zu\n  batch: %zu\n  graphs: %s\n  seed: %llu\n",
             options->repeats, options->warmup, options->batch, options->graphs ? "true" : "false",
             (unsigned long long)options->seed);
+    fprintf(file, "  streams: %zu\n  ranks: %zu\n", options->streams, options->ranks);
+    if (options->rank != RANK_NONE)
+        fprintf(file, "  rank: %zu\n  parallel: %s\n", options->rank,
+                run->engine_options.world > 1 ? "tensor" : "replicas");
     fprintf(file, "  device: %s\n", options->on_cpu ? "cpu" : "cuda");
     if (options->inputs) {
         fprintf(file, "  inputs: ");
@@ -270,4 +274,18 @@ int report_options(const struct run *run, const char *path)
     }
     fputc('\n', file);
     return fclose(file) == 0 ? 0 : -1;
+}
+
+int report_ledger(const llmperf_profile *profile)
+{
+    llmperf_ledger ledger = LLMPERF_LEDGER_INIT;
+    const char *line;
+
+    if (llmperf_profile_ledger(profile, &ledger) < 0)
+        return complain(llmperf_last_error(), EXIT_ENVIRONMENT);
+    printf("ledger: %s, %llu kernels seen, %llu attributed\n", llmperf_verdict_name(ledger.verdict),
+           (unsigned long long)ledger.kernels_seen, (unsigned long long)ledger.kernels_attributed);
+    for (size_t i = 0; (line = llmperf_profile_problem(profile, i)); i++)
+        printf("problem: %s\n", line);
+    return 0;
 }

@@ -6,10 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "ops.h"
+#include "ranks.h"
+#include "streams.h"
 
 int complain(const char *what, int code)
 {
@@ -27,7 +28,7 @@ int run_is_network(const struct run *run)
     return run->shape.resnet.blocks > 0;
 }
 
-static struct request request_of(const struct run *run, size_t page)
+struct request run_request(const struct run *run, size_t page)
 {
     struct request request = { .text_tokens = run->options->prompt_tokens, .text = run->text };
     const struct page_views *views = run->views ? &run->views[page] : NULL;
@@ -46,7 +47,7 @@ static struct request request_of(const struct run *run, size_t page)
 
 size_t run_positions(const struct run *run, size_t page)
 {
-    struct request request = request_of(run, page);
+    struct request request = run_request(run, page);
 
     return run_is_network(run)
                ? 0
@@ -74,6 +75,8 @@ static int read_pages(struct run *run)
     }
     if (status < 0)
         return complain(run->problem, EXIT_ENVIRONMENT);
+    if (!run_has_images(run))
+        sampling.epochs = options->streams; /* one prompt for each */
     sampling.epochs = options->epochs_given ? options->sampling.epochs : sampling.epochs;
     sampling.samples = options->samples_given ? options->sampling.samples : sampling.samples;
     sampling.random = options->random_given ? options->sampling.random : sampling.random;
@@ -169,6 +172,12 @@ static int make_inputs(struct run *run)
     return 0;
 }
 
+/* A plan for ranks is made where there are none. */
+static size_t rank_of(const struct options *options)
+{
+    return options->rank == RANK_NONE ? 0 : options->rank;
+}
+
 static struct engine_options largest(const struct run *run)
 {
     struct engine_options options = { .model = run->shape.source,
@@ -177,8 +186,13 @@ static struct engine_options largest(const struct run *run)
                                       .new_tokens = run->options->new_tokens,
                                       .graphs = run->options->graphs };
 
+    if (run->options->ranks > 1 && !run->options->replicas) {
+        options.rank = rank_of(run->options);
+        options.world = run->options->ranks;
+    }
+
     for (size_t i = 0; i < run->pages.runs; i++) {
-        struct request request = request_of(run, run->pages.order[i]);
+        struct request request = run_request(run, run->pages.order[i]);
         size_t positions = run_positions(run, run->pages.order[i]);
 
         options.prompt = positions > options.prompt ? positions : options.prompt;
@@ -189,10 +203,11 @@ static struct engine_options largest(const struct run *run)
     return options;
 }
 
-static struct ops *open_device(struct run *run)
+struct ops *run_open_ops(struct run *run)
 {
-    struct ops *ops =
-        run->options->on_cpu ? ops_cpu_open() : ops_cuda_open(0, run->problem, sizeof(run->problem));
+    struct ops *ops = run->options->on_cpu ? ops_cpu_open()
+                                           : ops_cuda_open(rank_of(run->options), run->problem,
+                                                           sizeof(run->problem));
 
     if (!ops)
         fprintf(
@@ -214,8 +229,8 @@ int run_plan(struct run *run)
     if ((code = read_shape(run)) || (code = read_pages(run)) || (code = make_inputs(run)))
         return code;
     run->engine_options = largest(run);
-    if (engine_measure(&run->engine_options, 1, &bytes, &parameters, run->problem,
-                       sizeof(run->problem)) < 0)
+    if (engine_measure(&run->engine_options, run->options->streams, &bytes, &parameters,
+                       run->problem, sizeof(run->problem)) < 0)
         return complain(run->problem, EXIT_USAGE);
     printf("model: %s, %llu random weights, %.2f GB with cache and buffers\n", run->shape.name,
            (unsigned long long)parameters, (double)bytes / 1e9);
@@ -236,77 +251,39 @@ static int make_pixels(struct run *run)
 
 int run_prepare(struct run *run)
 {
-    struct ops *ops = open_device(run);
+    struct ops *ops = run_open_ops(run);
+    int code;
 
     if (!ops)
         return EXIT_ENVIRONMENT;
     printf("device: %s\n", ops->name);
+    if ((code = ranks_join(run, ops)) != 0) {
+        ops->destroy(ops);
+        return code;
+    }
     fflush(stdout);
-    if (engine_open(&run->engine, ops, &run->engine_options, run->problem, sizeof(run->problem)) <
-        0)
-        return complain(run->problem, EXIT_ENVIRONMENT);
-    return make_pixels(run);
-}
-
-static double now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
-}
-
-static int run_page(struct run *run, size_t page, size_t tokens, struct times *times)
-{
-    struct request request = request_of(run, page);
-    double start;
-    int status;
-
-    llmperf_region_begin("inputs");
-    status = engine_start(run->engine, &request);
-    llmperf_region_end();
-    start = now_ms();
-    if (status == 0)
-        status = engine_prefill(run->engine, NULL);
-    times->prefill_ms = now_ms() - start;
-    start = now_ms();
-    if (status == 0)
-        status = engine_decode(run->engine, tokens, NULL);
-    times->decode_ms = now_ms() - start;
-    return status;
-}
-
-static int run_network(struct run *run, struct times *times)
-{
-    double start = now_ms();
-    int status = 0;
-
-    for (size_t i = 0; i < run->options->new_tokens && status == 0; i++)
-        status = engine_classify(run->engine, NULL);
-    times->decode_ms = now_ms() - start;
-    return status;
-}
-
-static int run_one(struct run *run, size_t index, size_t tokens, struct times *times)
-{
-    int status = run_is_network(run) ? run_network(run, times)
-                                     : run_page(run, run->pages.order[index], tokens, times);
-
-    return status < 0 ? complain(engine_error(run->engine), EXIT_ENVIRONMENT) : 0;
+    code = streams_open(run, ops);
+    return code ? code : make_pixels(run);
 }
 
 /* All pages: each number of tiles has shapes of its own, and a library looks up how to do each. */
 static int warm_up(struct run *run)
 {
     size_t tokens = run->options->new_tokens < 8 ? run->options->new_tokens : 8;
-    struct times ignored;
-    int code;
+    int code = 0;
 
-    for (size_t w = 0; w < run->options->warmup; w++)
-        for (size_t i = 0; i < run->pages.runs; i++)
-            if ((code = run_one(run, i, tokens, &ignored)) != 0)
-                return code;
-    return 0;
+    for (size_t w = 0; w < run->options->warmup && code == 0; w++)
+        code = streams_run(run, tokens, run->times); /* overwritten later */
+    return code;
+}
+
+/* Stages, not the hundreds of regions below them: the GPU is drained at both ends of each. */
+static const char *counters_of(const struct options *options)
+{
+    if (options->counters || getenv("LLMPERF_COUNTERS"))
+        return options->counters;
+    return "light include=LLM@vision include=LLM@prefill include=LLM@decode_step "
+           "include=LLM@forward";
 }
 
 static int start_session(struct run *run)
@@ -323,11 +300,34 @@ static int start_session(struct run *run)
     options.device_source = run->options->on_cpu ? LLMPERF_SOURCE_NONE : LLMPERF_SOURCE_AUTO;
     options.out_dir = out_folder(run);
     options.record_path = run->options->record;
+    options.counters = counters_of(run->options);
     options.config_path = config;
     options.model_path = run->shape.source;
     status = llmperf_session_start(&options, &run->session);
     unlink(config);
     return status < 0 ? complain(llmperf_last_error(), EXIT_ENVIRONMENT) : 0;
+}
+
+static void print_streams(const struct run *run, double seconds)
+{
+    const struct options *options = run->options;
+    size_t requests = options->repeats * run->pages.runs;
+
+    printf("streams: %zu at once, %zu requests in %.3f s, %.1f new tokens/s together\n",
+           options->streams, requests, seconds,
+           (double)(requests * options->new_tokens * options->batch) / seconds);
+}
+
+static int measure(struct run *run)
+{
+    double start = now_ms();
+    int code = 0;
+
+    for (size_t r = 0; r < run->options->repeats && code == 0; r++)
+        code = streams_run(run, run->options->new_tokens, &run->times[r * run->pages.runs]);
+    if (code == 0 && run->options->streams > 1 && !run_is_network(run))
+        print_streams(run, (now_ms() - start) / 1e3);
+    return code;
 }
 
 int run_measure(struct run *run)
@@ -336,11 +336,12 @@ int run_measure(struct run *run)
 
     if (code == 0)
         code = start_session(run);
-    if (code == 0 && !run_is_network(run) && engine_capture(run->engine) < 0)
-        code = complain(engine_error(run->engine), EXIT_ENVIRONMENT);
-    for (size_t r = 0; r < run->options->repeats; r++)
-        for (size_t i = 0; i < run->pages.runs && code == 0; i++)
-            code = run_one(run, i, run->options->new_tokens, &run->times[r * run->pages.runs + i]);
+    if (code == 0)
+        code = streams_capture(run);
+    if (code == 0)
+        ranks_meet(run);
+    if (code == 0)
+        code = measure(run);
     if (code == 0 && llmperf_session_stop(run->session, &run->profile) < 0)
         code = complain(llmperf_last_error(), EXIT_ENVIRONMENT);
     return code;
@@ -350,7 +351,8 @@ void run_clear(struct run *run)
 {
     llmperf_profile_free(run->profile);
     llmperf_session_free(run->session);
-    engine_free(run->engine);
+    streams_close(run);
+    ranks_leave(run);
     for (size_t i = 0; run->views && i < run->pages.count; i++)
         views_clear(&run->views[i]);
     free(run->views);

@@ -19,7 +19,8 @@ struct run {
     struct pages pages;
     struct page_views *views; /* of each page; NULL: the model takes no images */
     struct shape shape;
-    struct engine *engine;
+    struct engine *engines[STREAMS_MAX];
+    struct group *group; /* NULL: no other ranks */
     llmperf_session *session;
     llmperf_profile *profile;
     struct engine_options engine_options;
@@ -37,6 +38,11 @@ int run_prepare(struct run *run);
 int run_measure(struct run *run);
 void run_clear(struct run *run);
 
+/** What page `page` asks of an engine. */
+struct request run_request(const struct run *run, size_t page);
+/** This run's device. @return NULL after lines on stderr. */
+struct ops *run_open_ops(struct run *run);
+
 int run_has_images(const struct run *run);
 int run_is_network(const struct run *run);
 /** Positions of page `page` in a prompt, its text included. */
@@ -46,6 +52,8 @@ size_t run_positions(const struct run *run, size_t page);
 int report_repeats(const struct run *run);
 int report_inputs(const struct run *run);
 void report_plan(const struct run *run);
+/** The verdict, and what is wrong. */
+int report_ledger(const llmperf_profile *profile);
 /** YAML of the options as they were understood. */
 int report_options(const struct run *run, const char *path);
 

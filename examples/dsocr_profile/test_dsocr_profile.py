@@ -181,6 +181,49 @@ class DsocrProfile(unittest.TestCase):
         self.assertEqual(found["LLM@prefill"]["tokens"], 10)
         self.assertEqual(found["LLM@decode_all"]["tokens"], 6)
 
+    def test_ranks_share_each_layer_and_their_runs_become_one(self):
+        done = self.run_small("--ranks", "2", "--repeats", "2", model=DENSE)
+        self.assertIn("ranks: 2, each with a share of every layer", done.stdout)
+        folders = re.findall(r"^rank \d: (.*)$", done.stdout, re.M)
+        self.assertEqual(len(set(folders)), 2)
+        with open(os.path.join(folders[1], "metrics.json"), encoding="utf-8") as file:
+            share = {region["path"]: region for region in json.load(file)["regions"]}
+        alone = self.regions(self.run_small("--repeats", "2", model=DENSE))
+        step = "LLM@decode_all/LLM@decode_step"
+        self.assertEqual(2 * share[step]["flops"], alone[step]["flops"])
+        self.assertTrue(alone[step]["bytes"] / 2 < share[step]["bytes"] < alone[step]["bytes"])
+        self.assertEqual(share[step + "/LLM@layer03/LLM@all_reduce"]["instances"], 2 * 6)
+        self.assertEqual(share["LLM@prefill/LLM@all_gather"]["instances"], 2)
+        self.assertNotIn(step + "/LLM@layer03/LLM@all_reduce", alone)
+        merged = [region for region in self.metrics(done)["regions"] if region["path"] == step]
+        self.assertEqual([(r["instances"], r["flops"]) for r in merged], 2 * [(6, share[step]["flops"])])
+        self.assertEqual(len({r["process_id"] for r in merged}), 2)
+
+    def test_ranks_may_be_copies(self):
+        done = self.run_small("--ranks", "2", "--parallel", "replicas", "--repeats", "1", model=DENSE)
+        self.assertIn("copies of the model", done.stdout)
+        paths = {region["path"] for region in self.metrics(done)["regions"]}
+        self.assertIn("LLM@prefill/LLM@lm_head", paths)
+        self.assertFalse([path for path in paths if "all_reduce" in path])
+
+    def test_a_rank_that_fails_ends_the_others(self):
+        done = self.run_program("--device", "cpu", "--ranks", "2", "--out", self.path("out"), "--model",
+                                self.write("tiny.yaml", DENSE.replace("heads: 2", "heads: 1")), code=2)
+        self.assertIn("do not divide the KV heads, 1", done.stderr)
+        self.assertIn("the others were ended", done.stderr)
+
+    def test_streams_run_pages_at_once(self):
+        shapes = self.write("list", "640x640\n500x500\n300x300\n")
+        done = self.run_small("--streams", "2", "--mode", "tiny", "--repeats", "2", "--inputs", shapes)
+        found = self.regions(done)
+        self.assertEqual((found["LLM@prefill"]["instances"], found["LLM@decode_all"]["tokens"]), (6, 18))
+        self.assertIn("streams: 2 at once, 6 requests", done.stdout)
+        self.assertEqual(self.prompt_tokens(done), 3 * [73 + 5])
+
+    def test_each_stream_has_a_prompt(self):
+        found = self.regions(self.run_small("--streams", "3", "--repeats", "1", model=DENSE))
+        self.assertEqual(found["LLM@prefill"]["instances"], 3)
+
     def test_options_may_be_written_as_key_and_value(self):
         done = self.run_program("device=cpu", "model=" + self.write("m.yaml", DENSE), "out=" + self.path("o"), "repeats=1",
                                 "new_tokens=2", "prompt_tokens=4", "warmup=1", "seed=3")
@@ -200,7 +243,8 @@ class DsocrProfile(unittest.TestCase):
 
     def test_wrong_options_are_usage_errors(self):
         for arguments in (["--mode", "huge"], ["--repeats", "0"], ["--new-tokens", "x"], ["--tier", "full"], ["word"],
-                          ["--nonsense", "1"], ["nonsense=1"], ["--mode"], ["--device", "tpu"], ["graphs=maybe"], ["--layers", "-1"]):
+                          ["--nonsense", "1"], ["nonsense=1"], ["--mode"], ["--device", "tpu"], ["graphs=maybe"], ["--layers", "-1"],
+                          ["--ranks", "9"], ["--streams", "2", "--ranks", "2"], ["rank=0"], ["--parallel", "pipeline"]):
             with self.subTest(arguments=arguments):
                 self.assertIn("--help", self.run_program(*arguments, code=2).stderr)
 

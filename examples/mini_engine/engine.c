@@ -40,12 +40,13 @@ static const char *options_problem(const struct shape *shape, const struct engin
 static int share_evenly(struct engine *engine)
 {
     struct decoder_shape *share = &engine->shape.decoder;
-    size_t world = engine->options.world;
+    size_t world = engine->options.world, vocabulary = share->vocabulary;
     const struct {
         const char *name;
         size_t *value, unit;
     } parts[] = { { "heads", &share->heads, 1 },
                   { "KV heads", &share->kv_heads, 1 },
+                  { "vocabulary", &vocabulary, 8 },
                   { "intermediate_size", &share->intermediate, 8 },
                   { "size of an expert", &share->expert_size, 8 },
                   { "size of the shared experts", &share->shared_size, 8 } };
@@ -53,12 +54,13 @@ static int share_evenly(struct engine *engine)
     engine->whole = *share;
     if (world == 1)
         return 0;
-    if (share->layers == 0 || share->vocabulary % (8 * world))
-        return fail(engine, "this model cannot be split over ranks");
+    if (share->layers == 0)
+        return fail(engine, "only layers of a decoder are split over ranks");
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         if (*parts[i].value % (parts[i].unit * world)) {
-            snprintf(engine->error, sizeof(engine->error), "%zu ranks do not divide the %s, %zu",
-                     world, parts[i].name, *parts[i].value);
+            snprintf(engine->error, sizeof(engine->error),
+                     "%zu ranks do not divide the %s, %zu, into parts of %zu or a multiple", world,
+                     parts[i].name, *parts[i].value, parts[i].unit);
             return -1;
         }
         *parts[i].value /= world;

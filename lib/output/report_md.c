@@ -213,6 +213,8 @@ static int add_sections(const struct lp_view *view, struct lp_text *out)
     lp_utilisation_md(view, out);
     lp_text_puts(out, "\n## Roofline\n\n");
     lp_roofline_md(view, out);
+    if ((status = lp_measured_md(view, out)) < 0)
+        return status;
     lp_text_puts(out, "\n## Top operators\n\n");
     if ((status = lp_table_operators(view->profile, TOP_OPERATORS, out)) < 0)
         return status;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Sections of report.md that say what the numbers mean. Each adds its text, without a heading;
- * where nothing is known it says why.
+ * where nothing is known it says why, unless it says otherwise.
  * @threads one at a time per object */
 #ifndef LP_OUTPUT_SECTIONS_MD_H
 #define LP_OUTPUT_SECTIONS_MD_H
@@ -16,6 +16,10 @@ bool lp_work_is_missing(const struct lp_view *view, struct lp_text *out);
 
 /** The same regions on the roofline, and the kernels with the most time. */
 void lp_roofline_md(const struct lp_view *view, struct lp_text *out);
+
+/** Work that hardware counters saw beside that of the model, with its heading; nothing where none
+ * was counted. 0 or LLMPERF_ENOMEM. */
+int lp_measured_md(const struct lp_view *view, struct lp_text *out);
 
 /** Where the time of an iteration goes, by stage. */
 void lp_iterations_md(const struct lp_view *view, struct lp_text *out);

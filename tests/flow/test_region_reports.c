@@ -327,6 +327,18 @@ static double number(const json_t *region_, const char *section, const char *nam
         json_object_get(json_object_get(json_object_get(region_, "sections"), section), name));
 }
 
+static void assert_report_holds(const char *part)
+{
+    char path[512], *text = NULL;
+    size_t size;
+
+    snprintf(path, sizeof(path), "%s/report.md", run_dir);
+    assert_int_equal(lp_file_read(path, &text, &size), 0);
+    if (!strstr(text, part))
+        fail_msg("\"%s\" is not in:\n%s", part, text);
+    free(text);
+}
+
 /* An H200's counters, recorded there: two products of 8192 x 8192, a copy of 1 GiB nested between
  * them. */
 static void a_recording_brings_its_counters(void **state)
@@ -360,6 +372,7 @@ static void a_recording_brings_its_counters(void **state)
     assert_true(number(outer, "work", "hfu") > 0.01 && number(outer, "work", "hfu") < 0.1);
     assert_int_equal(metric(outer, "kernel_count"), 9);
     json_decref(root);
+    assert_report_holds("| `LLM@outer` | 0 | 3 | – | 2199 | – | – | 36.76 | – |");
 }
 
 static void assert_folder(const char *label, bool twin, const char *expected)

@@ -75,6 +75,43 @@ static void decode_leads_with_its_distance_from_the_floor(void **state)
     llmperf_text_free(text);
 }
 
+static void add_metric(llmperf_profile *profile, const char *name, const char *unit, double mean)
+{
+    llmperf_metric_stats metric = LLMPERF_METRIC_STATS_INIT;
+
+    metric.name = name;
+    metric.unit = unit;
+    metric.source = "range_profiler";
+    metric.region = SAMPLE_STEP;
+    metric.device = 0;
+    metric.count = 3;
+    metric.mean = metric.min = metric.max = mean;
+    assert_int_equal(lp_profile_add_metric(profile, &metric), 0);
+}
+
+/* The sample's step has 128.7 GFLOP and 17.16 GB of model work. 500 GFLOP of bf16 take 0.505 ms
+ * of 4. */
+static void work_that_was_counted_stands_beside_the_models(void **state)
+{
+    llmperf_profile *profile = sample_rows();
+    char *text;
+
+    (void)state;
+    add_metric(profile, "gpu_time", "ns", 4e6);
+    add_metric(profile, "tensor_flops_bf16", "flop", 5e11);
+    add_metric(profile, "dram_read_bytes", "byte", 2e10);
+    add_metric(profile, "dram_write_bytes", "byte", 1e9);
+    assert_int_equal(lp_profile_finish(profile), 0);
+    text = sample_report_md(profile);
+    assert_holds(text, "## Counted by the hardware");
+    assert_holds(text, "| `" SAMPLE_STEP
+                       "` | 0 | 3 | 128.7 | 500.0 | 3.886 | 17.16 | 21.00 | 1.224 | 12.63 |");
+    llmperf_text_free(text);
+    text = sample_report_md(sample_profile());
+    assert_lacks(text, "Counted by the hardware");
+    llmperf_text_free(text);
+}
+
 static void vision_is_a_nested_row_and_a_note(void **state)
 {
     char *text = sample_report_md(sample_profile());
@@ -152,6 +189,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sections_stand_in_their_order),
         cmocka_unit_test(decode_leads_with_its_distance_from_the_floor),
+        cmocka_unit_test(work_that_was_counted_stands_beside_the_models),
         cmocka_unit_test(vision_is_a_nested_row_and_a_note),
         cmocka_unit_test(iterations_are_a_budget),
         cmocka_unit_test(recommendations_stand_above_and_in_full),

@@ -3,15 +3,20 @@
 """Profile a transformers model: prefill and decode as stages, operators from hooks on its modules, optionally decode as one CUDA graph.
 
     profile_hf.py --model FOLDER                        a checkpoint on disk
+    profile_hf.py --model FOLDER --trust-remote-code --image PAGE.png
+                                                        DeepSeek-OCR, or another checkpoint whose code has infer()
     profile_hf.py --model qwen2_5_7b --layers 4         random weights in the shapes of a model of conf/model
     profile_hf.py                                       random weights, a small Llama
 
 Needs torch, transformers and libllmperf.so (see bindings/python). The last line is the run directory.
 """
 import argparse
+import contextlib
+import json
 import os
 import re
 import sys
+import tempfile
 
 import llmperf
 
@@ -44,6 +49,8 @@ def parse_arguments():
     parser.add_argument("--tier", choices=("regions", "light", "deep", "counters"))
     parser.add_argument("--out", default="runs")
     parser.add_argument("--trust-remote-code", action="store_true", help="run the code that a checkpoint brings")
+    parser.add_argument("--image", help="page to read, through the infer() of the checkpoint's code")
+    parser.add_argument("--prompt", default="<image>\nFree OCR. ", help="for --image")
     return parser.parse_args()
 
 
@@ -63,6 +70,35 @@ def read_shapes(name):
         return yaml.safe_load(file), path
 
 
+def check_folder(folder, trusted):
+    """The name of the class that loads a checkpoint; what is wrong with it is said in one line."""
+    path = os.path.join(folder, "config.json")
+    if not os.path.isfile(path):
+        fail(f"{folder} holds no config.json; --model takes the folder of a checkpoint")
+    try:
+        with open(path, encoding="utf-8") as file:
+            code = json.load(file).get("auto_map", {})
+    except (OSError, ValueError, AttributeError) as error:
+        fail(f"{path} is no JSON object: {error}")
+    if code and not trusted:
+        fail(f"{folder} brings code of its own ({', '.join(sorted(set(code.values())))}); look at it, then add --trust-remote-code")
+    return "AutoModel" if "AutoModel" in code and "AutoModelForCausalLM" not in code else "AutoModelForCausalLM"
+
+
+def load_checkpoint(arguments):
+    import torch
+    import transformers
+
+    loader = getattr(transformers, check_folder(arguments.model, arguments.trust_remote_code))
+    try:
+        model = loader.from_pretrained(arguments.model, dtype=getattr(torch, arguments.dtype),
+                                       trust_remote_code=arguments.trust_remote_code)
+    except Exception as error:  # the code of a checkpoint can raise anything
+        fail(f"transformers {transformers.__version__} cannot load {arguments.model}: {type(error).__name__}: "
+             f"{str(error).strip().splitlines()[0] if str(error).strip() else 'no text'}")
+    return model.to(arguments.device).eval()
+
+
 def load_model(arguments):
     """The model, and the description that the analysis of the run reads (or None)."""
     import torch
@@ -70,9 +106,9 @@ def load_model(arguments):
 
     dtype = getattr(torch, arguments.dtype)
     if arguments.model and os.path.isdir(arguments.model):
-        model = transformers.AutoModelForCausalLM.from_pretrained(
-            arguments.model, dtype=dtype, trust_remote_code=arguments.trust_remote_code)
-        return model.to(arguments.device).eval(), arguments.model
+        return load_checkpoint(arguments), arguments.model
+    if arguments.model and os.sep in arguments.model:
+        fail(f"{arguments.model} is no folder; --model takes the folder of a checkpoint or the name of a model of conf/model")
     shapes, path = read_shapes(arguments.model) if arguments.model else (dict(SMALL), None)
     if arguments.layers:
         shapes["num_hidden_layers"] = arguments.layers
@@ -164,6 +200,50 @@ class Graph:
         return self.next
 
 
+class Stages:
+    """Stages of a generate() that is somebody else's: a forward pass of several tokens is a prefill, one of a single token a step."""
+
+    def __init__(self, model):
+        self.position, self.is_decoding = 0, False
+        self.step, self.decoding = contextlib.ExitStack(), contextlib.ExitStack()
+        self.hooks = (model.register_forward_pre_hook(self.begin, with_kwargs=True),
+                      model.register_forward_hook(self.end, always_call=True))
+
+    def begin(self, _module, args, kwargs):
+        ids = kwargs["input_ids"] if kwargs.get("input_ids") is not None else args[0]
+        batch, count = ids.shape
+        if count > 1:
+            self.decoding.close()
+            self.position, self.is_decoding = count, False
+            self.step.enter_context(llmperf.prefill(tokens=batch * count))
+            llmperf.count(sequences=batch, context=batch * count * (count + 1) // 2)
+            return
+        self.position += 1
+        if not self.is_decoding:
+            self.decoding.enter_context(llmperf.decode_all())
+            self.is_decoding = True
+        self.step.enter_context(llmperf.decode_step(batch, batch * self.position))
+
+    def end(self, *_):
+        self.step.close()
+
+    def close(self):
+        self.step.close()
+        self.decoding.close()
+        for hook in self.hooks:
+            hook.remove()
+
+
+def read_image(model, tokenizer, arguments):
+    """The checkpoint's own way from a page to text."""
+    stages = Stages(model)
+    with tempfile.TemporaryDirectory(prefix="profile_hf-") as folder:
+        try:
+            model.infer(tokenizer, prompt=arguments.prompt, image_file=arguments.image, output_path=folder, save_results=False)
+        finally:
+            stages.close()
+
+
 def generate(engine, batch, prompt, count):
     """One prompt and `count` tokens behind it. Each token is looked at, as a server does."""
     with llmperf.prefill(tokens=batch * prompt):
@@ -177,21 +257,51 @@ def generate(engine, batch, prompt, count):
                 token.tolist()
 
 
-def main():
-    arguments = parse_arguments()
-    try:
-        import torch
-        import transformers  # noqa: F401 - fails here rather than later
-    except ImportError as error:
-        fail(f"{error.name} is missing; pip install torch transformers")
-    if arguments.device == "cuda" and not torch.cuda.is_available():
-        fail("torch sees no GPU; --device cpu runs small models")
+def check_arguments(arguments):
     if arguments.graphs and arguments.device == "cpu":
         fail("CUDA graphs need --device cuda")
-    torch.manual_seed(1)
-    model, description = load_model(arguments)
-    print(f"model: {type(model).__name__}, {sum(p.numel() for p in model.parameters())} weights on {arguments.device}, "
-          f"{mark_modules(model)} modules marked", flush=True)
+    if arguments.image and arguments.graphs:
+        fail("--image runs the checkpoint's own generate(); leave --graphs out")
+    if arguments.image and not os.path.isfile(arguments.image):
+        fail(f"{arguments.image} is no file")
+    if arguments.image and not (arguments.model and os.path.isdir(arguments.model)):
+        fail("--image needs --model FOLDER, a checkpoint whose code has infer()")
+
+
+@contextlib.contextmanager
+def running_session(arguments, description):
+    """Without the analysis of the model where that does not know its family."""
+    options = {"tier": arguments.tier, "out": arguments.out, "source": "none" if arguments.device == "cpu" else "auto"}
+    session = llmperf.Session(model_path=description, **options)
+    try:
+        session.start()
+    except llmperf.LlmperfError as error:
+        if not description:
+            raise
+        print(f"no FLOPs and bytes of the model: {error}", flush=True)
+        session = llmperf.Session(**options).start()
+    try:
+        yield session
+    finally:
+        session.stop()
+
+
+def profile_image(model, description, arguments):
+    import transformers
+
+    if not hasattr(model, "infer"):
+        fail(f"{type(model).__name__} has no infer(); leave --image out")
+    tokenizer = transformers.AutoTokenizer.from_pretrained(arguments.model, trust_remote_code=arguments.trust_remote_code)
+    read_image(model, tokenizer, arguments)  # warm-up
+    with running_session(arguments, description) as session:
+        for _ in range(arguments.repeats):
+            read_image(model, tokenizer, arguments)
+    return session
+
+
+def profile_text(model, description, arguments):
+    import torch
+
     ids = torch.randint(model.config.get_text_config().vocab_size, (arguments.batch, arguments.prompt_tokens),
                         device=arguments.device)
     engine = (Graph if arguments.graphs else Eager)(model, ids, arguments.prompt_tokens + arguments.new_tokens + 8)
@@ -199,13 +309,29 @@ def main():
         token = engine.prefill()  # warm-up
         if not arguments.graphs:
             engine.step(token)
-        session = llmperf.Session(tier=arguments.tier, out=arguments.out, model_path=description,
-                                  source="none" if arguments.device == "cpu" else "auto")
-        with session:
+        with running_session(arguments, description) as session:
             if arguments.graphs:
                 engine.capture()
             for _ in range(arguments.repeats):
                 generate(engine, arguments.batch, arguments.prompt_tokens, arguments.new_tokens)
+    return session
+
+
+def main():
+    arguments = parse_arguments()
+    check_arguments(arguments)
+    try:
+        import torch
+        import transformers  # noqa: F401 - fails here rather than later
+    except ImportError as error:
+        fail(f"{error.name} is missing; pip install torch transformers")
+    if arguments.device == "cuda" and not torch.cuda.is_available():
+        fail("torch sees no GPU; --device cpu runs small models")
+    torch.manual_seed(1)
+    model, description = load_model(arguments)
+    print(f"model: {type(model).__name__}, {sum(p.numel() for p in model.parameters())} weights on {arguments.device}, "
+          f"{mark_modules(model)} modules marked", flush=True)
+    session = (profile_image if arguments.image else profile_text)(model, description, arguments)
     ledger = session.profile.ledger()
     print(f"ledger: {ledger['verdict']}, {ledger['kernels_seen']} kernels seen, {ledger['kernels_attributed']} attributed")
     print(session.run_dir)

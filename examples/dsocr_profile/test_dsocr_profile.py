@@ -156,6 +156,13 @@ class DsocrProfile(unittest.TestCase):
         done = self.run_small("--mode", "tiny", "--repeats", "1", "--dataset", self.path("set.yaml"))
         self.assertEqual(re.findall(r'name: "(.*)"', self.text(done, "inputs.yaml")), ["a.png", "b.png", "a.png", "b.png"])
 
+    def test_samples_are_drawn_from_a_seed(self):
+        def names(seed):
+            return [row[0] for row in self.planned("dataset.random=true", "dataset.samples=5", "dataset.epochs=2", f"dataset.seed={seed}")]
+        self.assertEqual(len(names(1)), 10)
+        self.assertEqual(names(1), names(1))
+        self.assertNotEqual(names(1), names(2))
+
     def test_the_default_set_has_pages_of_all_kinds(self):
         with open(os.path.join(SOURCE, "conf/dataset/pages.yaml"), encoding="utf-8") as file:
             text = file.read()

@@ -112,7 +112,7 @@ static double logits_apart(const struct life *life, const struct life *alone, si
     double wanted[BATCH * VOCABULARY_MAX];
 
     for (size_t i = 0; i < count; i++)
-        wanted[i] = alone->logits[i];
+        wanted[i] = (double)alone->logits[i];
     return distance(life->logits, wanted, count);
 }
 

@@ -130,6 +130,7 @@ static void print_floor(FILE *file, const struct run *run)
     for (size_t b = 0; cached && b < run->options->batch; b++)
         cached[b] = positions / run->pages.runs + run->options->new_tokens / 2;
     step.phase = LLMPERF_PHASE_DECODE;
+    step.tensor_parallel = (uint32_t)run->engine_options.world;
     step.requests = run->options->batch;
     step.cached_tokens = cached;
     if (!run->options->on_cpu && cached && llmperf_model_open(run->shape.source, &model) == 0 &&

@@ -39,7 +39,8 @@ typedef struct llmperf_trace_summary {
 
 /** Write the trace of a session as a file of another program. The recording is read front to back and never held whole.
  *
- * @param source   A run directory or its run.llmperf, of a session with keep_trace; or a recording (record_path).
+ * @param source   A run directory or its run.llmperf, of a session with keep_trace; the run into which `llmperf run` put those of several
+ *                 processes: the traces of all of them, on one clock; or a recording (record_path).
  * @param format   LLMPERF_TRACE_…
  * @param path     File to create or replace; a temporary one beside it is renamed. Perfetto and Chrome may also go into a pipe or a
  *                 device.

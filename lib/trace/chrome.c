@@ -17,10 +17,12 @@
 #include "lib/trace/words.h"
 #include "llmperf/activity.h"
 
-#define PROCESS_UNKNOWN 1048576u /* where it is not recorded; GPUs have the numbers from 0 */
+#define PROCESS_UNKNOWN 8388608u /* and up: where it is not recorded; GPUs have numbers from 0 */
+#define PART_GPUS       1000u    /* GPUs of a further process have its number, times this, added */
 #define RANGES_THREAD   1000000u /* and up: ranges that are on no stack */
-#define LANE_THREADS    1000000u /* streams of a further lane have their number above this, times it \
-                                  */
+#define LANE_THREADS                                                                               \
+    1000000u /* streams of a further lane have their number above this, times it                   \
+              */
 
 typedef LP_VECTOR(const char *) quoted_texts;
 
@@ -31,6 +33,8 @@ struct chrome {
     const struct lp_trace_facts *facts;
     struct lp_text text;
     uint32_t process;
+    uint64_t base_ns; /* time 0 of the file */
+    bool begun;
     quoted_texts names, labels, paths;  /* as JSON, by number */
     struct lp_hashmap told;             /* (process, thread) that has a name */
     LP_VECTOR(const char *) quantities; /* of the counters' columns, as JSON */
@@ -122,7 +126,7 @@ static void begin_line(struct chrome *chrome, const char *phase, const char *cat
     lp_text_printf(&chrome->text,
                    ",\n{\"ph\":\"%s\",\"cat\":\"%s\",\"name\":%s,\"pid\":%u,\"tid\":%u,\"ts\":",
                    phase, category, quoted, process, thread);
-    put_us(&chrome->text, (int64_t)(time_ns - chrome->facts->start_ns));
+    put_us(&chrome->text, (int64_t)(time_ns - chrome->base_ns));
 }
 
 static void put_length(struct chrome *chrome, uint64_t begin_ns, uint64_t end_ns)
@@ -159,33 +163,40 @@ static void tell_thread(struct chrome *chrome, uint32_t thread)
     put_meta(chrome, "thread_name", chrome->process, thread, name);
 }
 
+static uint32_t gpu_process(const struct chrome *chrome, uint32_t device)
+{
+    return chrome->facts->part * PART_GPUS + device;
+}
+
 /* A thread number that no stream has. */
 #define GPU_ITSELF UINT32_MAX
 
 static void tell_gpu(struct chrome *chrome, uint32_t device)
 {
     const struct lp_trace_gpu *gpu = lp_trace_find_gpu(chrome->facts, device);
+    uint32_t process = gpu_process(chrome, device);
     char name[32];
 
-    if (is_told(chrome, device, GPU_ITSELF))
+    if (is_told(chrome, process, GPU_ITSELF))
         return;
-    put_meta(chrome, "process_name", device, 0, quote(chrome, chrome->facts->title));
+    put_meta(chrome, "process_name", process, 0, quote(chrome, chrome->facts->title));
     snprintf(name, sizeof(name), "\"GPU %u\"", device);
-    put_meta(chrome, "process_labels", device, 0, name);
+    put_meta(chrome, "process_labels", process, 0, name);
     if (gpu)
-        put_meta(chrome, "process_labels", device, 0, quote(chrome, gpu->name));
+        put_meta(chrome, "process_labels", process, 0, quote(chrome, gpu->name));
 }
 
 static void tell_stream(struct chrome *chrome, const struct lp_activity *activity, uint32_t lane,
                         uint32_t thread)
 {
+    uint32_t process = gpu_process(chrome, activity->device);
     char name[64];
 
-    if (is_told(chrome, activity->device, thread))
+    if (is_told(chrome, process, thread))
         return;
     tell_gpu(chrome, activity->device);
     lp_trace_stream_name(name, sizeof(name), activity, lane);
-    put_meta(chrome, "thread_name", activity->device, thread, quote(chrome, name));
+    put_meta(chrome, "thread_name", process, thread, quote(chrome, name));
 }
 
 /* Events */
@@ -226,7 +237,8 @@ static void put_flow(struct chrome *chrome, const char *phase, uint32_t correlat
                      uint32_t process, uint32_t thread, uint64_t time_ns)
 {
     begin_line(chrome, phase, "ac2g", "\"ac2g\"", process, thread, time_ns);
-    lp_text_printf(&chrome->text, ",\"id\":%u%s}", correlation,
+    lp_text_printf(&chrome->text, ",\"id\":%" PRIu64 "%s}",
+                   (uint64_t)chrome->facts->part << 32 | correlation,
                    *phase == 'f' ? ",\"bp\":\"e\"" : "");
     end_line(chrome);
 }
@@ -285,14 +297,15 @@ static void put_activity(struct lp_trace_writer *writer, const struct lp_activit
 {
     struct chrome *chrome = of(writer);
     uint32_t thread = activity->stream + lane * LANE_THREADS;
+    uint32_t process = gpu_process(chrome, activity->device);
 
     tell_stream(chrome, activity, lane, thread);
-    begin_line(chrome, "X", category_of(activity), quoted_name(chrome, activity->name),
-               activity->device, thread, activity->start_ns);
+    begin_line(chrome, "X", category_of(activity), quoted_name(chrome, activity->name), process,
+               thread, activity->start_ns);
     put_length(chrome, activity->start_ns, activity->end_ns);
     put_arguments(chrome, activity);
     if (linked)
-        put_flow(chrome, "f", activity->correlation, activity->device, thread, activity->start_ns);
+        put_flow(chrome, "f", activity->correlation, process, thread, activity->start_ns);
     end_line(chrome);
 }
 
@@ -320,8 +333,8 @@ static void put_sample(struct lp_trace_writer *writer, const struct lp_counter_f
     for (size_t i = 0; i < chrome->quantities.count; i++) {
         if (!isfinite(values[i]))
             continue;
-        begin_line(chrome, "C", "counter", chrome->quantities.items[i], fact->device, 0,
-                   fact->start_ns);
+        begin_line(chrome, "C", "counter", chrome->quantities.items[i],
+                   gpu_process(chrome, fact->device), 0, fact->start_ns);
         lp_text_printf(&chrome->text, ",\"args\":{\"value\":%s}}", LP_NUMBER(values[i], 9));
     }
     end_line(chrome);
@@ -354,22 +367,43 @@ static void put_gpus(struct chrome *chrome)
     lp_text_puts(&chrome->text, "],\n");
 }
 
-static void put_facts(struct lp_trace_writer *writer, const struct lp_trace_facts *facts)
+static void begin_file(struct chrome *chrome, const struct lp_trace_facts *facts)
 {
-    struct chrome *chrome = of(writer);
-
-    chrome->facts = facts;
-    chrome->words.names = facts->names;
-    chrome->process = facts->process_id ? facts->process_id : PROCESS_UNKNOWN;
+    chrome->begun = true;
+    chrome->base_ns = facts->start_ns;
     lp_text_puts(&chrome->text, "{\"schemaVersion\":1,\"displayTimeUnit\":\"ns\",\n");
     if (facts->start_ns && facts->start_utc_ns)
         lp_text_printf(&chrome->text, "\"baseTimeNanoseconds\":%" PRIu64 ",\n",
                        facts->start_utc_ns);
     put_gpus(chrome);
+    lp_text_printf(&chrome->text, "\"traceName\":%s,\n\"traceEvents\":[\n",
+                   quote(chrome, facts->title));
+}
+
+/* What was kept is of another process. */
+static void forget(struct chrome *chrome)
+{
+    chrome->names.count = chrome->labels.count = chrome->paths.count = 0;
+    chrome->quantities.count = 0;
+    lp_hashmap_reset(&chrome->told);
+    lp_trace_words_clear(&chrome->words);
+}
+
+static void put_facts(struct lp_trace_writer *writer, const struct lp_trace_facts *facts)
+{
+    struct chrome *chrome = of(writer);
+    bool first = !chrome->begun;
+
+    forget(chrome);
+    chrome->facts = facts;
+    chrome->words.names = facts->names;
+    chrome->process = facts->process_id ? facts->process_id : PROCESS_UNKNOWN + facts->part;
+    if (first)
+        begin_file(chrome, facts);
     lp_text_printf(&chrome->text,
-                   "\"traceName\":%s,\n\"traceEvents\":[\n{\"ph\":\"M\",\"name\":\"process_name\","
-                   "\"pid\":%u,\"tid\":0,\"ts\":0,\"args\":{\"name\":%s}}",
-                   quote(chrome, facts->title), chrome->process, quote(chrome, facts->title));
+                   "%s{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%u,\"tid\":0,\"ts\":0,"
+                   "\"args\":{\"name\":%s}}",
+                   first ? "" : ",\n", chrome->process, quote(chrome, facts->title));
 }
 
 static int finish(struct lp_trace_writer *writer)

@@ -20,8 +20,10 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Ids as nsys makes them: machine in the upper bits, process in bits 24 to 47, thread below. */
+/* Ids as nsys makes them: machine in the upper bits, virtual machine in bits 48 to 55, process in
+ * bits 24 to 47, thread below. */
 #define MACHINE       (UINT64_C(1) << 56)
+#define PART_LOW      48
 #define PROCESS_LOW   24
 #define RANGES_THREAD 0xffffffu /* begins the ranges whose own thread is not recorded */
 
@@ -102,7 +104,7 @@ struct nsys {
     struct lp_names domains;
     struct lp_hashmap threads; /* that have a name */
     uint64_t base_ns, last_ns;
-    bool has_base, failed, created;
+    bool has_base, begun, failed, created;
 };
 
 static struct nsys *of(struct lp_trace_writer *writer)
@@ -180,7 +182,9 @@ static int64_t since_start(struct nsys *nsys, uint64_t time_ns)
 
 static int64_t process_key(const struct nsys *nsys)
 {
-    return (int64_t)(MACHINE | (uint64_t)(nsys->facts->process_id & 0xffffff) << PROCESS_LOW);
+    /* One process id may come twice: a process that executed another program. */
+    return (int64_t)(MACHINE | (uint64_t)(nsys->facts->part & 0xff) << PART_LOW |
+                     (uint64_t)(nsys->facts->process_id & 0xffffff) << PROCESS_LOW);
 }
 
 static int64_t thread_key(struct nsys *nsys, uint32_t thread)
@@ -368,14 +372,16 @@ static void put_gpus(struct nsys *nsys, const struct lp_trace_facts *facts)
         const struct lp_trace_gpu *gpu = &facts->gpus[i];
         const char *name = gpu->name;
 
-        put_rare(nsys,
-                 "INSERT INTO TARGET_INFO_GPU(name, id, l2CacheSize, totalMemory, clockRate, "
-                 "smCount, cuDevice, computeMajor, computeMinor) VALUES(?,?,?,?,?,?,?,?,?)",
-                 &name, 1,
-                 (const int64_t[]){ gpu->device, (int64_t)gpu->l2_bytes, (int64_t)gpu->memory_bytes,
-                                    (int64_t)gpu->clock_khz * 1000, (int64_t)gpu->sm_count,
-                                    gpu->device, gpu->cc_major, gpu->cc_minor },
-                 8);
+        if (!nsys->begun) /* The processes of a file run on one machine. */
+            put_rare(nsys,
+                     "INSERT INTO TARGET_INFO_GPU(name, id, l2CacheSize, totalMemory, clockRate, "
+                     "smCount, cuDevice, computeMajor, computeMinor) VALUES(?,?,?,?,?,?,?,?,?)",
+                     &name, 1,
+                     (const int64_t[]){ gpu->device, (int64_t)gpu->l2_bytes,
+                                        (int64_t)gpu->memory_bytes, (int64_t)gpu->clock_khz * 1000,
+                                        (int64_t)gpu->sm_count, gpu->device, gpu->cc_major,
+                                        gpu->cc_minor },
+                     8);
         put_rare(nsys,
                  "INSERT INTO TARGET_INFO_CUDA_DEVICE(gpuId, cudaId, pid, numMultiprocessors) "
                  "VALUES(?,?,?,?)",
@@ -398,16 +404,22 @@ static void put_facts(struct lp_trace_writer *writer, const struct lp_trace_fact
                                            { "EXPORT_PARAM_TIME_SHIFT", "0" } };
     struct nsys *nsys = of(writer);
 
+    lp_trace_words_clear(&nsys->words);
+    lp_names_clear(&nsys->domains);
+    lp_hashmap_reset(&nsys->threads);
     nsys->facts = facts;
     nsys->words.names = facts->names;
-    nsys->has_base = facts->start_ns != 0;
-    nsys->base_ns = facts->start_ns;
-    for (size_t i = 0; i < LENGTH(meta); i++)
+    for (size_t i = 0; i < LENGTH(meta) && !nsys->begun; i++)
         put_rare(nsys, "INSERT INTO META_DATA_EXPORT VALUES(?,?)", meta[i], 2, NULL, 0);
-    if (facts->start_utc_ns)
-        put_rare(nsys, "INSERT INTO TARGET_INFO_SESSION_START_TIME(utcEpochNs) VALUES(?)", NULL, 0,
-                 (const int64_t[]){ (int64_t)facts->start_utc_ns }, 1);
+    if (!nsys->begun) {
+        nsys->has_base = facts->start_ns != 0;
+        nsys->base_ns = facts->start_ns;
+        if (facts->start_utc_ns)
+            put_rare(nsys, "INSERT INTO TARGET_INFO_SESSION_START_TIME(utcEpochNs) VALUES(?)", NULL,
+                     0, (const int64_t[]){ (int64_t)facts->start_utc_ns }, 1);
+    }
     put_gpus(nsys, facts);
+    nsys->begun = true;
 }
 
 static int write_error(const struct nsys *nsys)

@@ -104,6 +104,7 @@ struct perfetto {
     struct lp_out_file out;
     struct lp_trace_words words;
     const struct lp_trace_facts *facts;
+    uint32_t sequence; /* of this process; tells tracks apart, too */
     struct lp_text trace, packet, event, interned, part; /* under way; empty between packets */
     marks told_names, told_texts;                        /* by number */
     marks threads, ranges, gpus;                         /* that have a track */
@@ -136,18 +137,16 @@ static bool is_told(struct perfetto *perfetto, marks *told, uint64_t number)
 
 static uint64_t uuid_of(const struct perfetto *perfetto, enum track_kind kind, uint32_t number)
 {
-    return (uint64_t)kind << 56 | (uint64_t)(perfetto->facts->process_id & 0xffffff) << 32 | number;
+    return (uint64_t)kind << 60 | (uint64_t)perfetto->sequence << 28 | number;
 }
 
-/* Traces of several processes can be put behind one another: each is a sequence of its own. */
 static void end_packet(struct perfetto *perfetto, uint32_t state)
 {
     struct lp_text *packet = &perfetto->packet;
 
     if (perfetto->interned.length > 0)
         lp_proto_message(packet, PACKET_INTERNED, &perfetto->interned);
-    lp_proto_number(packet, PACKET_SEQUENCE,
-                    perfetto->facts->process_id ? perfetto->facts->process_id : 1);
+    lp_proto_number(packet, PACKET_SEQUENCE, perfetto->sequence);
     lp_proto_number(packet, PACKET_FLAGS, state);
     lp_proto_message(&perfetto->trace, TRACE_PACKET, packet);
     if (perfetto->trace.length > 65536)
@@ -355,7 +354,7 @@ static void put_range(struct lp_trace_writer *writer, const struct lp_trace_regi
 /* An arrow's number is used again where correlation ids wrap, long after its end. */
 static uint64_t flow_of(const struct perfetto *perfetto, uint32_t correlation)
 {
-    return (uint64_t)perfetto->facts->process_id << 32 | correlation;
+    return (uint64_t)perfetto->sequence << 32 | correlation;
 }
 
 static void put_launch(struct lp_trace_writer *writer, const struct lp_trace_launch *launch)
@@ -485,12 +484,28 @@ static void put_remark(struct lp_trace_writer *writer, uint64_t time_ns, const c
     end_event(perfetto, time_ns);
 }
 
+/* What was told, was told of another process. */
+static void forget(struct perfetto *perfetto)
+{
+    lp_trace_words_clear(&perfetto->words);
+    perfetto->told_names.count = perfetto->told_texts.count = 0;
+    perfetto->threads.count = perfetto->ranges.count = perfetto->gpus.count = 0;
+    perfetto->counters.count = perfetto->units.count = perfetto->quantities.count = 0;
+    lp_hashmap_reset(&perfetto->streams);
+}
+
 static void put_facts(struct lp_trace_writer *writer, const struct lp_trace_facts *facts)
 {
     struct perfetto *perfetto = of(writer);
 
+    forget(perfetto);
     perfetto->facts = facts;
     perfetto->words.names = facts->names;
+    /* Process ids have 22 bits. One may come twice: a process that executed another program. Files
+     * of several exports can be put behind one another. */
+    perfetto->sequence = facts->part << 22 | (facts->process_id & 0x3fffff);
+    if (perfetto->sequence == 0)
+        perfetto->sequence = UINT32_MAX;
     tell_words(perfetto);
     tell_process(perfetto);
 }

@@ -25,10 +25,12 @@ struct lp_trace_gpu {
     uint32_t cc_major, cc_minor;
 };
 
-/** What is known before the first event. Borrowed while the trace is written. */
+/** What is known of a process before its first event. Borrowed until the next process begins or the
+ * file is finished. */
 struct lp_trace_facts {
     const struct lp_names *names; /* of activities */
-    const char *title;            /* what the trace is of */
+    const char *title;            /* what the process is called */
+    uint32_t part;                /* of a file of several processes: counts from 0 */
     const struct lp_trace_gpu *gpus;
     size_t gpu_count;
     uint32_t process_id;             /* 0: not known */
@@ -55,10 +57,11 @@ struct lp_trace_launch {
     uint32_t kind;               /* enum lp_launch_kind */
 };
 
-/** A file format. Events come in the order of their begin; a region's end among them at its time.
- * A failure is remembered and told by finish(). */
+/** A file format. Events of a process come in the order of their begin; a region's end among them
+ * at its time. A failure is remembered and told by finish(). */
 struct lp_trace_writer;
 struct lp_trace_writer_ops {
+    /** A process: what comes belongs to it, until the next one begins. */
     void (*begin)(struct lp_trace_writer *writer, const struct lp_trace_facts *facts);
     void (*region_begin)(struct lp_trace_writer *writer, const struct lp_trace_region *region);
     void (*region_end)(struct lp_trace_writer *writer, const struct lp_trace_region *region);
@@ -107,8 +110,8 @@ void lp_trace_counter(struct lp_trace *trace, const struct lp_counter_fact *fact
 /** A remark behind the last event. */
 void lp_trace_remark(struct lp_trace *trace, const char *text);
 
-/** All is in: what was held back is written, and the file finished. @param summary_out  Its counts
- * and times are set. 0 or as the writer's finish(). */
-int lp_trace_finish(struct lp_trace *trace, llmperf_trace_summary *summary_out);
+/** All of this process is in: what was held back is written. @param summary_out  Its counts and
+ * times are added. 0 or LLMPERF_ENOMEM. */
+int lp_trace_end(struct lp_trace *trace, llmperf_trace_summary *summary_out);
 
 #endif

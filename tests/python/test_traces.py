@@ -128,6 +128,21 @@ class Recorded(support.TestCase):
                 self.assertEqual(tokens[row["path"]], row["tokens"], row["path"])
         self.assertGreater(sum(tokens.values()), 0)
 
+    def test_sampled_counters_are_tracks_of_their_gpu(self) -> None:
+        quantities = {"sm_active", "occupancy", "tensor_active", "dram_read_bytes", "dram_write_bytes"}
+        for form, read in (("perfetto", trace_files.read_perfetto), ("chrome", trace_files.read_chrome)):
+            trace = read(self.export(H200 / "pm.llmrec", form))
+            self.assertEqual(self.summary["samples"], 87)
+            self.assertEqual({name.split(" [")[0] for name in trace.counters}, quantities)
+            for samples in trace.counters.values():
+                self.assertEqual(len(samples), 87)
+                times = [time for time, _ in samples]
+                self.assertEqual(times, sorted(times))
+                self.assertTrue(all(later > time for time, later in zip(times, times[1:])))
+            busy = [value for name, samples in trace.counters.items() if name.startswith("sm_active") for _, value in samples]
+            self.assertTrue(0 < max(busy) <= 100)
+            self.path.unlink()
+
     def test_nsys_round_trip(self) -> None:
         """What goes out comes in again: kernels by region, regions, ledger. Where a graph's nodes were captured has no time in
         a recording, so such a file cannot say it."""
@@ -178,6 +193,31 @@ class Scripted(support.TestCase):
         with llmperf.Session(source="fake", device_path=path, run_dir=self.folder / "run", keep_trace=True, **options) as session:
             pass
         return session
+
+    def test_the_run_of_a_job_has_the_traces_of_its_processes(self) -> None:
+        job = self.folder / "job"
+        profiles = []
+        for number, (place, script) in enumerate(((job, "begin a\nlaunch k\nend\n"),
+                                                  (job / "processes/2", "begin b\nlaunch k\nlaunch m\nend\n"))):
+            path = self.folder / f"{number}.txt"
+            path.write_text(script)
+            with llmperf.Session(source="fake", device_path=path, run_dir=place, keep_trace=True) as session:
+                pass
+            profiles.append(session.profile)
+        (job / "merged").mkdir()
+        llmperf.merge(*profiles).save(job / "merged/run.llmperf")
+        for source in (job / "merged", job / "merged/run.llmperf"):
+            for form, read in (("perfetto", trace_files.read_perfetto), ("chrome", trace_files.read_chrome)):
+                summary = llmperf.export_trace(source, self.folder / "a", form)
+                self.assertEqual((summary["kernels"], summary["regions"], summary["launches"]), (3, 2, 3))
+                trace = read(self.folder / "a")
+                self.assertEqual(len(trace.arrows), 3)
+                # Both are this process: in Chrome's format a thread of one process id is one thread.
+                self.assertEqual(len({item.track for item in trace.slices}), 4 if form == "perfetto" else 3)
+        llmperf.export_trace(job / "merged", self.folder / "a", "nsys-sqlite")
+        after = llmperf.import_files(self.folder / "a")
+        self.assertEqual(kernel_sums(after), {key: value for profile in profiles for key, value in kernel_sums(profile).items()})
+        self.assertEqual(llmperf.export_trace(job, self.folder / "a")["kernels"], 1)
 
     def test_a_run_that_keeps_totals_only_says_what_to_do(self) -> None:
         with llmperf.Session(source="none", run_dir=self.folder / "run"):

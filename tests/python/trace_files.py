@@ -83,14 +83,11 @@ class Perfetto:
 
     def __init__(self, data: bytes) -> None:
         self.trace = Trace()
-        self.names: Dict[int, str] = {}
-        self.arguments: Dict[int, str] = {}
-        self.categories: Dict[int, str] = {}
-        self.texts: Dict[int, str] = {}
+        self.sequences: Dict[int, Dict[int, Dict[int, str]]] = defaultdict(lambda: {1: {}, 2: {}, 3: {}, 29: {}})
+        self.sequence = 0
         self.open: Dict[int, List[Slice]] = defaultdict(list)
         self.last: Dict[int, int] = defaultdict(int)
         self.flows: Dict[int, Slice] = {}
-        self.cleared = False
         whole = message(data)
         if set(whole) - {1}:
             raise ValueError("a trace holds packets only")
@@ -100,19 +97,21 @@ class Perfetto:
             raise ValueError("a slice without an end")
 
     def intern(self, data: bytes) -> None:
-        tables = {1: self.categories, 2: self.names, 3: self.arguments, 29: self.texts}
         for number, items in message(data).items():
+            table = self.sequences[self.sequence][number]
             for item in items:
                 fields = message(item)
-                if one(fields, 1) in tables[number]:
+                if one(fields, 1) in table:
                     raise ValueError("a number that is given twice")
-                tables[number][one(fields, 1)] = one(fields, 2).decode()
+                table[one(fields, 1)] = one(fields, 2).decode()
 
     def packet(self, fields: Dict[int, List[Any]]) -> None:
         state = one(fields, 13, 0)
-        self.cleared = self.cleared or bool(state & 1)
-        if one(fields, 10, 0) == 0 or (state & 2 and not self.cleared):
+        self.sequence = one(fields, 10, 0)
+        if self.sequence == 0 or (state & 2 and self.sequence not in self.sequences):
             raise ValueError("a packet of no sequence, or before its state")
+        if state & 1:
+            self.sequences.pop(self.sequence, None)
         if 12 in fields:
             self.intern(one(fields, 12))
         if 60 in fields:
@@ -123,6 +122,8 @@ class Perfetto:
     def track(self, fields: Dict[int, List[Any]]) -> None:
         uuid, parent = one(fields, 1), one(fields, 5)
         name = one(fields, 2, b"").decode()
+        if uuid in self.trace.tracks:
+            raise ValueError("a track that is given twice")
         if parent is not None and parent not in self.trace.tracks:
             raise ValueError("a track below one that is not there")
         if 3 in fields:
@@ -133,11 +134,12 @@ class Perfetto:
 
     def args(self, fields: Dict[int, List[Any]]) -> Dict[str, Any]:
         found = {}
+        tables = self.sequences[self.sequence]
         for item in fields.get(4, []):
             argument = message(item)
-            value = next(self.texts[one(argument, 17)] if number == 17 else one(argument, number)
+            value = next(tables[29][one(argument, 17)] if number == 17 else one(argument, number)
                          for number in (17, 3, 2) if number in argument)
-            found[self.arguments[one(argument, 1)]] = value
+            found[tables[3][one(argument, 1)]] = value
         return found
 
     def event(self, time: int, fields: Dict[int, List[Any]]) -> None:
@@ -156,8 +158,8 @@ class Perfetto:
             ended.end = time
             ended.args.update(self.args(fields))
             return
-        name = one(fields, 23).decode() if 23 in fields else self.names[one(fields, 10)]
-        item = Slice(track, name, self.categories[one(fields, 3)], time, time, self.args(fields), len(self.open[track]))
+        name = one(fields, 23).decode() if 23 in fields else self.sequences[self.sequence][2][one(fields, 10)]
+        item = Slice(track, name, self.sequences[self.sequence][1][one(fields, 3)], time, time, self.args(fields), len(self.open[track]))
         if kind == 1:
             self.open[track].append(item)
             self.trace.slices.append(item)

@@ -59,9 +59,16 @@ typedef struct llmperf_ledger {
                                             collecting began or ended; in no total */
     uint64_t kernels_in_windows;       /**< the part of kernels_attributed that triggered windows hold: in llmperf_window_stats, and in
                                             no total of regions and kernels */
+    uint64_t launches_duplicate;       /**< launch calls with the correlation id of an earlier one: their records cannot be told apart */
+    uint64_t graph_records_missing;    /**< kernels, copies and sets by which launches of a CUDA graph brought less than its fullest launch; not in sessions that sample */
+    uint64_t memory_missing;           /**< copy and set calls without a record; those of zero bytes bring none */
+    uint64_t records_before_launch;    /**< device records that begin over a millisecond before their launch call: the clocks differ, gaps and idle times are not right */
+    uint64_t records_foreign;          /**< device records of kinds that nobody here asked for; left out */
+    uint64_t names_over_limit;         /**< kernels, copies and sets whose name found no place among 65,536; they count as "[other names]" */
+    uint64_t source_errors;            /**< calls that the driver's tracing refused (flush) */
 } llmperf_ledger;
 #define LLMPERF_LEDGER_INIT \
-    { sizeof(llmperf_ledger), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+    { sizeof(llmperf_ledger), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /** One region path on one device. A region that used several devices has a row for each; wall times repeat in them. */
 typedef struct llmperf_region_stats {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -6,16 +7,25 @@
 #include "lib/attribution/correlate.h"
 #include "lib/attribution/graph_map.h"
 #include "lib/attribution/open_regions.h"
+#include "lib/base/log.h"
+#include "lib/record/names.h"
 #include "lib/record/paths.h"
 #include "llmperf/activity.h"
 
 #define BESIDE_IDS   100000u  /* ids next to those that counted, before and after */
 #define PARKED_LIMIT 1000000u /* activities that wait for their launch */
 
-/* No activity lasts a day or begins a day after all that the host has told, and no monotonic clock
- * passes 146 years: driver faults such as 0x8000000000000000 do. */
+/* No activity lasts a day, and no monotonic clock passes 146 years: driver faults such as
+ * 0x8000000000000000 do. */
 #define LONGEST_NS UINT64_C(86400000000000)
 #define LATEST_NS  (UINT64_C(1) << 62)
+
+/* Without the time of a running device: host records go on while it works. */
+#define AHEAD_NS      UINT64_C(3600000000000)
+#define LIVE_AHEAD_NS UINT64_C(1000000000)
+
+/* How exact the two clocks are held together. */
+#define SKEW_NS UINT64_C(1000000)
 
 typedef LP_VECTOR(struct lp_activity) activity_vector;
 
@@ -37,12 +47,15 @@ struct lp_attribution {
         kernels_unattributed;
     uint64_t duplicates, invalid, incomplete, graph_unmapped;
     uint64_t attributed_ns, unattributed_ns;
-    uint64_t missing, outside_window;
+    uint64_t missing, graph_missing, outside_window;
+    uint64_t before_launch, nameless;
+    uint64_t now_ns; /* of a running device; 0: nobody told */
     uint64_t newest_host_ns;
     uint64_t reported;                      /* records of kernels and graphs, valid or not */
     struct id_stretch stretch;              /* since collecting began; last 0: no launch yet */
     LP_VECTOR(struct id_stretch) stretches; /* over */
     bool live;                              /* other threads may launch meanwhile */
+    bool settled;                           /* nothing more comes */
 };
 
 struct lp_attribution *lp_attribution_create(const struct lp_attribution_sink *sink)
@@ -116,6 +129,8 @@ static void void_launch(struct lp_attribution *attribution, const struct lp_reco
         lp_units_landed(&attribution->regions.units, launch->unit, true, record->time_ns);
     attribution->voids += launch->kind == LP_LAUNCH_KERNEL;
     attribution->graph_voids += launch->kind == LP_LAUNCH_GRAPH;
+    if (launch->kind == LP_LAUNCH_GRAPH)
+        lp_graph_map_void(&attribution->graphs, (uint32_t)record->value);
     attribution->memory_voids += launch->kind == LP_LAUNCH_MEMORY;
 }
 
@@ -188,8 +203,10 @@ static bool is_far_ahead(const struct lp_attribution *attribution,
 {
     uint64_t newest_ns = attribution->newest_host_ns;
 
+    if (attribution->now_ns > 0)
+        return activity->end_ns > attribution->now_ns + LIVE_AHEAD_NS;
     return newest_ns > 0 && activity->start_ns > newest_ns &&
-           activity->start_ns - newest_ns > LONGEST_NS;
+           activity->start_ns - newest_ns > AHEAD_NS;
 }
 
 static bool time_is_valid(struct lp_attribution *attribution, const struct lp_activity *activity)
@@ -201,7 +218,12 @@ static bool time_is_valid(struct lp_attribution *attribution, const struct lp_ac
     if (activity->end_ns < activity->start_ns ||
         activity->end_ns - activity->start_ns > LONGEST_NS || activity->end_ns > LATEST_NS ||
         is_far_ahead(attribution, activity)) {
-        attribution->invalid++;
+        if (attribution->invalid++ == 0)
+            lp_log(LLMPERF_LOG_DEBUG,
+                   "first record with an impossible time: start %" PRIu64 ", end %" PRIu64
+                   ", newest host record %" PRIu64 ", now %" PRIu64 " ns",
+                   activity->start_ns, activity->end_ns, attribution->newest_host_ns,
+                   attribution->now_ns);
         return false;
     }
     return true;
@@ -236,6 +258,18 @@ static void spoil_launch(struct lp_attribution *attribution, const struct lp_act
         return;
     match_launch(attribution, launch, kernel);
     launch->spoiled = 1;
+    if (launch->kind == LP_LAUNCH_GRAPH) {
+        lp_graph_map_seen(&attribution->graphs, activity);
+        lp_graph_map_count(&attribution->graphs, activity, 0);
+    }
+}
+
+/* The low half of the launch's time is enough to tell which of the two came first. */
+static bool begins_before(const struct lp_activity *activity, const struct lp_launch *launch)
+{
+    uint32_t steps = launch->queued - lp_queued(activity->start_ns);
+
+    return steps <= UINT32_MAX / 2 && (uint64_t)steps << 6 > SKEW_NS;
 }
 
 /* Count a valid activity. `launch`: NULL if it was not seen. false: it is a duplicate and must not
@@ -258,8 +292,12 @@ static bool count_activity(struct lp_attribution *attribution, struct lp_activit
     }
     if (launch)
         match_launch(attribution, launch, launched);
-    if (launch && (launched || launch->kind != LP_LAUNCH_KERNEL) && launch->seen < UINT8_MAX)
+    if (launch && (launched || launch->kind != LP_LAUNCH_KERNEL) && launch->seen < UINT16_MAX)
         launch->seen++;
+    if (launch && launch->kind == LP_LAUNCH_GRAPH)
+        lp_graph_map_count(&attribution->graphs, activity, launch->seen);
+    attribution->before_launch += launch && begins_before(activity, launch);
+    attribution->nameless += activity->name == LP_NAMES_OTHER;
     activity->node = launch ? launch->node : LP_PATH_UNKNOWN;
     activity->captured = LP_PATH_UNKNOWN;
     if (graph && lp_graph_map_quick(&attribution->graphs, activity, &activity->captured)) {
@@ -296,6 +334,11 @@ static struct lp_launch *find_launch(struct lp_attribution *attribution,
 void lp_attribution_sample(struct lp_attribution *attribution)
 {
     attribution->regions.skipped = true;
+}
+
+void lp_attribution_now(struct lp_attribution *attribution, uint64_t now_ns)
+{
+    attribution->now_ns = now_ns;
 }
 
 void lp_attribution_live(struct lp_attribution *attribution)
@@ -406,8 +449,11 @@ void lp_attribution_settle(struct lp_attribution *attribution, uint64_t now_ns, 
     lp_correlation_retire(&attribution->correlation);
     lp_units_settle(&attribution->regions.units, now_ns ? now_ns : attribution->newest_host_ns,
                     final, &attribution->sink);
+    attribution->settled = attribution->settled || final;
     if (final)
         attribution->missing = lp_correlation_missing(&attribution->correlation);
+    if (final)
+        attribution->graph_missing = lp_attribution_pending_graphs(attribution);
 }
 
 void lp_attribution_close_regions(struct lp_attribution *attribution)
@@ -430,6 +476,11 @@ uint64_t lp_attribution_pending(const struct lp_attribution *attribution)
                        attribution->graph_voids + attribution->correlation.forgotten;
 
     return launches > settled ? launches - settled : 0;
+}
+
+uint64_t lp_attribution_pending_graphs(const struct lp_attribution *attribution)
+{
+    return attribution->regions.skipped ? 0 : lp_graph_map_missing(&attribution->graphs);
 }
 
 uint64_t lp_attribution_untracked(const struct lp_attribution *attribution)
@@ -465,6 +516,11 @@ void lp_attribution_ledger(const struct lp_attribution *attribution, llmperf_led
     ledger->kernels_unattributed = attribution->kernels_unattributed;
     ledger->kernels_outside_window = attribution->outside_window;
     ledger->launches_missing = attribution->missing + attribution->correlation.forgotten;
+    ledger->launches_duplicate = attribution->correlation.duplicates;
+    ledger->graph_records_missing = attribution->graph_missing;
+    ledger->memory_missing = attribution->settled ? lp_attribution_pending_memory(attribution) : 0;
+    ledger->records_before_launch = attribution->before_launch;
+    ledger->names_over_limit = attribution->nameless;
     ledger->records_invalid_time = attribution->invalid;
     ledger->records_incomplete = attribution->incomplete;
     ledger->records_duplicate = attribution->duplicates;

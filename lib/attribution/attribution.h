@@ -79,6 +79,9 @@ void lp_attribution_sample(struct lp_attribution *attribution);
 void lp_attribution_live(struct lp_attribution *attribution);
 void lp_attribution_end(struct lp_attribution *attribution);
 
+/** The time of a running device: no activity ends behind it. */
+void lp_attribution_now(struct lp_attribution *attribution, uint64_t now_ns);
+
 bool lp_attribution_is_sampled(const struct lp_attribution *attribution);
 
 /** Host records of one thread, in its order. */
@@ -113,6 +116,9 @@ void lp_attribution_progress(const struct lp_attribution *attribution,
 
 /** Launch calls of kernels and graphs that should have brought a record and have not yet. */
 uint64_t lp_attribution_pending(const struct lp_attribution *attribution);
+
+/** Records that launches of graphs are short of, as far as other launches of them tell. */
+uint64_t lp_attribution_pending_graphs(const struct lp_attribution *attribution);
 
 /** The same for calls of copies and sets; those of zero bytes never bring one. */
 uint64_t lp_attribution_pending_memory(const struct lp_attribution *attribution);

@@ -53,8 +53,10 @@ void lp_correlation_add(struct lp_correlation *correlation, uint32_t id,
 {
     struct lp_launch_page *page = make_page(correlation, id >> LP_CORRELATION_PAGE_BITS);
 
-    if (page)
-        page->launches[id % PAGE_LAUNCHES] = *launch;
+    if (!page)
+        return;
+    correlation->duplicates += page->launches[id % PAGE_LAUNCHES].kind != 0;
+    page->launches[id % PAGE_LAUNCHES] = *launch;
 }
 
 void lp_correlation_retire(struct lp_correlation *correlation)
@@ -85,5 +87,5 @@ void lp_correlation_clear(struct lp_correlation *correlation)
 {
     for (uint32_t i = 0; i < LP_CORRELATION_PAGES; i++)
         free(correlation->pages[i]);
-    *correlation = (struct lp_correlation){ { NULL }, 0, 0, false };
+    *correlation = (struct lp_correlation){ { NULL }, 0, 0, 0, false };
 }

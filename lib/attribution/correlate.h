@@ -17,9 +17,9 @@ struct lp_launch {
     uint32_t unit;   /* LP_UNIT_NONE: none */
     uint32_t queued; /* time of the call, lp_queued() */
     uint8_t kind;    /* enum lp_launch_kind; 0: no launch with this id */
-    uint8_t is_void;
-    uint8_t spoiled; /* a record came whose times were not valid */
-    uint8_t seen;    /* valid records so far; stops at its largest value */
+    uint8_t is_void : 1;
+    uint8_t spoiled : 1; /* a record came whose times were not valid */
+    uint16_t seen;       /* valid records so far; stops at its largest value */
 };
 
 struct lp_launch_page {
@@ -30,8 +30,9 @@ struct lp_launch_page {
 struct lp_correlation {
     struct lp_launch_page *pages[LP_CORRELATION_PAGES]; /* by page number modulo */
     uint32_t newest;                                    /* page */
-    uint64_t forgotten; /* kernel launches that left the window without a record */
-    bool failed;        /* memory ran out: some launches are unknown */
+    uint64_t forgotten;  /* kernel launches that left the window without a record */
+    uint64_t duplicates; /* launches whose id another one had */
+    bool failed;         /* memory ran out: some launches are unknown */
 };
 
 /** The launch of an id; NULL if it is unknown. */

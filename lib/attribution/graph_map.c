@@ -315,6 +315,32 @@ void lp_graph_map_launch(struct lp_graph_map *map, uint32_t id, uint32_t correla
         graph->launched_in_many || (graph->last_launch != 0 && graph->launch_node != node);
     graph->launch_node = node;
     graph->last_launch = correlation;
+    graph->launches++;
+}
+
+/* Seldom: all are looked at. */
+void lp_graph_map_void(struct lp_graph_map *map, uint32_t correlation)
+{
+    for (size_t i = 0; i < map->graphs.count; i++)
+        if (map->graphs.items[i].last_launch == correlation && map->graphs.items[i].launches > 0)
+            map->graphs.items[i].launches--;
+}
+
+uint64_t lp_graph_map_missing(const struct lp_graph_map *map)
+{
+    uint64_t missing = 0, launches = 0, records = 0;
+
+    for (size_t i = 0; i < map->graphs.count; i++) {
+        const struct lp_graph *graph = &map->graphs.items[i];
+        uint64_t expected = graph->launches * graph->most;
+
+        launches += graph->launches;
+        records += graph->records;
+        /* Above the range of lp_launch.seen nobody knows how many there were. */
+        if (!graph->has_bodies && graph->most < UINT16_MAX && expected > graph->records)
+            missing += expected - graph->records;
+    }
+    return records == 0 ? launches : missing;
 }
 
 static void add_span(struct lp_graph_map *map, struct lp_graph *graph,

@@ -49,8 +49,10 @@ struct lp_graph {
     uint32_t forgotten;  /* launches before this one belong to an array that is gone; 0: none */
     uint32_t inlined;    /* first index of the nodes of nested graphs; 0: none */
     bool executable, dead;
-    bool has_bodies;           /* kernels of conditional bodies came, which name no launch */
-    LP_VECTOR(uint32_t) paths; /* by index; LP_PATH_UNKNOWN: not known */
+    uint64_t launches, records; /* from the host, and what they brought */
+    uint32_t most;              /* that one of them brought */
+    bool has_bodies;            /* kernels of conditional bodies came, which name no launch */
+    LP_VECTOR(uint32_t) paths;  /* by index; LP_PATH_UNKNOWN: not known */
     LP_VECTOR(uint64_t)
     sources; /* by index: node that it follows, its own if it was captured here;
                 0: no such node */
@@ -126,6 +128,31 @@ static inline bool lp_graph_map_quick(const struct lp_graph_map *map,
     *path_out = graph->paths.items[index];
     return *path_out != LP_PATH_UNKNOWN;
 }
+
+/** A graph that was heard of; NULL: it was not. Valid until a graph is added. */
+struct lp_graph *lp_graph_map_find(struct lp_graph_map *map, uint32_t id);
+
+/** A record of a launch came, the `seen`th of it; 0: one that is left out. */
+static inline void lp_graph_map_count(struct lp_graph_map *map, const struct lp_activity *activity,
+                                      uint32_t seen)
+{
+    struct lp_graph *graph = activity->graph == 0 ? NULL
+                             : activity->graph == map->last_id
+                                 ? &map->graphs.items[map->last]
+                                 : lp_graph_map_find(map, activity->graph);
+
+    if (!graph)
+        return;
+    graph->records++;
+    graph->most = seen > graph->most ? seen : graph->most;
+}
+
+/** The launch that was told last of its graph failed. */
+void lp_graph_map_void(struct lp_graph_map *map, uint32_t correlation);
+
+/** Records by which launches of a graph brought less than its fullest one; of graphs without
+ * conditional bodies. Where none brought any: launches. */
+uint64_t lp_graph_map_missing(const struct lp_graph_map *map);
 
 void lp_graph_map_clear(struct lp_graph_map *map);
 

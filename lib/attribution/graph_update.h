@@ -5,9 +5,6 @@
 
 #include "lib/attribution/graph_map.h"
 
-/** A graph that was heard of; NULL: it was not. Valid until a graph is added. */
-struct lp_graph *lp_graph_map_find(struct lp_graph_map *map, uint32_t id);
-
 /** Path that captured a node; LP_PATH_UNKNOWN: not known. */
 uint32_t lp_graph_map_path(struct lp_graph_map *map, uint64_t node);
 

@@ -127,8 +127,8 @@ static void add_record(struct lp_cupti_decoder *decoder, const struct lp_cupti_r
         if (overhead->end > overhead->start)
             decoder->overhead_ns += overhead->end - overhead->start;
         break;
-    default: /* Somebody else in the process may have enabled more kinds: they are not ours to
-                count. */
+    default: /* Somebody else in the process has enabled more kinds. */
+        decoder->foreign++;
         break;
     }
 }

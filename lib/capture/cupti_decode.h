@@ -11,6 +11,7 @@
 
 struct lp_cupti_decoder {
     struct lp_names *names;
+    uint64_t foreign;     /* records of kinds that somebody else asked for */
     uint64_t incomplete;  /* buffers given up at a half-written record */
     uint64_t overhead_ns; /* sum of OVERHEAD records */
     bool counters;        /* the range profiler may run beside: its own kernels are left out */

@@ -30,6 +30,8 @@ struct lp_device_sink {
 /** What the source itself knows to be missing or to cost. */
 struct lp_device_stats {
     uint64_t records_dropped;    /* by the driver or because the pool was full */
+    uint64_t records_foreign;    /* of kinds that nobody here asked for */
+    uint64_t errors;             /* calls that the driver refused */
     uint64_t records_incomplete; /* the driver gave a record up half written */
     uint64_t overhead_ns;        /* the driver's own tracing cost; meaningful if has_overhead */
     bool has_overhead;

@@ -48,7 +48,7 @@ struct cupti_source {
     bool memory_activities, graph_level, release, sampled;
     struct lp_buffer *taken;
     struct lp_cupti_decoder decoder;
-    uint64_t refused_before, dropped;
+    uint64_t refused_before, dropped, errors;
 };
 
 static void on_launch(uint32_t id, const struct lp_cupti_callback_data *data)
@@ -384,7 +384,8 @@ static void flush(struct lp_device_source *head, bool force)
     struct cupti_source *source = (struct cupti_source *)(void *)head;
     size_t dropped = 0;
 
-    cupti->ActivityFlushAll(force ? LP_CUPTI_FLAG_FLUSH_FORCED : 0);
+    if (cupti->ActivityFlushAll(force ? LP_CUPTI_FLAG_FLUSH_FORCED : 0) != LP_CUPTI_SUCCESS)
+        source->errors++;
     if (cupti->ActivityGetNumDroppedRecords(NULL, 0, &dropped) == LP_CUPTI_SUCCESS)
         source->dropped += dropped;
 }
@@ -421,6 +422,8 @@ static void read_stats(const struct lp_device_source *head, struct lp_device_sta
     *stats = (struct lp_device_stats){
         .records_dropped = source->dropped ? source->dropped : refused,
         .records_incomplete = source->decoder.incomplete,
+        .records_foreign = source->decoder.foreign,
+        .errors = source->errors,
         .overhead_ns = source->decoder.overhead_ns,
         .has_overhead = true,
     };
@@ -449,7 +452,7 @@ static void discard_leftovers(struct cupti_source *source)
          lp_buffer_recycle(&pool, buffer))
         source->taken = buffer->next;
     flush(&source->head, false);
-    source->dropped = 0;
+    source->dropped = source->errors = 0;
 }
 
 int lp_device_open_cupti(const struct lp_device_options *options,

@@ -17,7 +17,10 @@
 #define CLOCK_LIMIT       (UINT64_C(1) << 62)
 #define STATEMENT_NS      1000u
 #define FAR_FUTURE_NS     UINT64_C(315360000000000000) /* ten years */
-#define NEVER_LAUNCHED    0x80000000u                  /* set in ids that no launch has */
+#define HUGE_NS           UINT64_C(172800000000000)    /* two days */
+#define JUMP_NS           UINT64_C(7200000000000)      /* two hours */
+#define SKEW_NS           UINT64_C(1000000000)
+#define NEVER_LAUNCHED    0x80000000u /* set in ids that no launch has */
 
 struct fake_thread {
     uint32_t depth; /* may exceed LLMPERF_REGION_DEPTH, as in a real thread */
@@ -141,7 +144,8 @@ static int tell_launch(struct player *player, struct fake_thread *thread, uint16
     if (player->correlation == NEVER_LAUNCHED - 1)
         return lp_error(LLMPERF_EFORMAT, "the script makes over %u launches; write smaller repeats",
                         NEVER_LAUNCHED - 1);
-    player->correlation++;
+    if (player->fault != LP_FAKE_SAME_CORRELATION || !strikes(player) || player->correlation == 0)
+        player->correlation++;
     return tell(player, thread, LP_RECORD_LAUNCH, kind,
                 LP_LAUNCH_VALUE(graph, player->correlation));
 }
@@ -196,8 +200,9 @@ static void reverse_time(struct lp_activity *activity)
 /* A device record is on its way: with the fault, if this one is struck. */
 static int report(struct player *player, struct lp_activity *activity)
 {
-    uint8_t fault =
-        player->fault != LP_FAKE_LATE_LAUNCH && strikes(player) ? player->fault : LP_FAKE_NONE;
+    bool of_launch =
+        player->fault == LP_FAKE_LATE_LAUNCH || player->fault == LP_FAKE_SAME_CORRELATION;
+    uint8_t fault = !of_launch && strikes(player) ? player->fault : LP_FAKE_NONE;
     int status = 0;
 
     switch (fault) {
@@ -220,6 +225,20 @@ static int report(struct player *player, struct lp_activity *activity)
     case LP_FAKE_FAR_FUTURE:
         activity->start_ns += FAR_FUTURE_NS;
         activity->end_ns += FAR_FUTURE_NS;
+        break;
+    case LP_FAKE_HUGE_DURATION:
+        activity->end_ns += HUGE_NS;
+        break;
+    case LP_FAKE_CLOCK_JUMP:
+        activity->start_ns += JUMP_NS;
+        activity->end_ns += JUMP_NS;
+        break;
+    case LP_FAKE_SKEW:
+        activity->start_ns -= activity->start_ns > SKEW_NS ? SKEW_NS : 0;
+        activity->end_ns -= activity->end_ns > SKEW_NS ? SKEW_NS : 0;
+        break;
+    case LP_FAKE_NO_CORRELATION:
+        activity->correlation = LP_CORRELATION_NONE;
         break;
     case LP_FAKE_UNKNOWN_CORRELATION:
         activity->correlation |= NEVER_LAUNCHED;
@@ -427,6 +446,8 @@ static int play_host(struct player *player, struct fake_thread *thread, const st
     case LP_FAKE_GRAPH_UPDATE:
     case LP_FAKE_GRAPH_DESTROY:
         return tell_graph(player, thread, op, 0);
+    case LP_FAKE_LOST:
+        return tell(player, thread, LP_RECORD_LOST, 0, op->number);
     default:
         return exit_thread(player, thread);
     }
@@ -486,6 +507,15 @@ static bool play_control(struct player *player, const struct lp_fake_op *op)
     case LP_FAKE_GRAPH_LOST:
         lose_graphs(player, op->number);
         return true;
+    case LP_FAKE_FOREIGN:
+        player->stats.records_foreign += op->number;
+        return true;
+    case LP_FAKE_REFUSED:
+        player->stats.errors += op->number;
+        return true;
+    case LP_FAKE_DEVICE_LOST:
+        player->status = lp_error(LLMPERF_ENODEVICE, "the device was lost");
+        return true;
     case LP_FAKE_OVERHEAD:
         player->stats.overhead_ns += op->number;
         player->stats.has_overhead = true;
@@ -519,7 +549,8 @@ static int play_some(struct player *player)
          i++) {
         if (player->at == player->script.ops.count)
             break;
-        status = play_op(player);
+        if ((status = play_op(player)) == 0)
+            status = player->status;
     }
     return status;
 }

@@ -29,10 +29,23 @@ static const char *const quantities[] = { "",      "tokens", "sequences", "conte
                                           "flops", "bytes",  NULL };
 static const char *const copies[] = { "htod", "dtoh", "dtod", "ptop", NULL };
 static const char *const kinds[] = { "", "stage", "operator", NULL };
-static const char *const faults[] = {
-    "none",       "drop", "duplicate",   "zero_time",           "no_end",  "reversed_time",
-    "far_future", "late", "late_launch", "unknown_correlation", "reorder", NULL
-};
+static const char *const faults[] = { "none",
+                                      "drop",
+                                      "duplicate",
+                                      "zero_time",
+                                      "no_end",
+                                      "reversed_time",
+                                      "far_future",
+                                      "late",
+                                      "late_launch",
+                                      "unknown_correlation",
+                                      "reorder",
+                                      "no_correlation",
+                                      "huge_duration",
+                                      "clock_jump",
+                                      "skew",
+                                      "same_correlation",
+                                      NULL };
 
 struct statement {
     const char *word;
@@ -69,7 +82,7 @@ static const struct statement statements[] = {
     { "fault", LP_FAKE_FAULT, ARGUMENT_CHOICE, faults, 0, 0, KEY(EVERY),
       "fault "
       "none|drop|duplicate|zero_time|no_end|reversed_time|far_future|late|late_launch|unknown_"
-      "correlation|reorder "
+      "correlation|reorder|no_correlation|huge_duration|clock_jump|skew|same_correlation "
       "[every=N]" },
     { "driver_drop", LP_FAKE_DRIVER_DROP, ARGUMENT_NUMBER, NULL, 0, LP_FAKE_NUMBER, 0,
       "driver_drop N" },
@@ -95,6 +108,10 @@ static const struct statement statements[] = {
       "graph_destroy graph=N" },
     { "graph_lost", LP_FAKE_GRAPH_LOST, ARGUMENT_NUMBER, NULL, 0, LP_FAKE_NUMBER, 0,
       "graph_lost N" },
+    { "lost", LP_FAKE_LOST, ARGUMENT_NUMBER, NULL, 0, LP_FAKE_NUMBER, 0, "lost N" },
+    { "foreign", LP_FAKE_FOREIGN, ARGUMENT_NUMBER, NULL, 0, LP_FAKE_NUMBER, 0, "foreign N" },
+    { "refused", LP_FAKE_REFUSED, ARGUMENT_NUMBER, NULL, 0, LP_FAKE_NUMBER, 0, "refused N" },
+    { "device_lost", LP_FAKE_DEVICE_LOST, ARGUMENT_NONE, NULL, 0, 0, 0, "device_lost" },
 };
 
 /* By enum lp_fake_key. */

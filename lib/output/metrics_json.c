@@ -234,6 +234,13 @@ static void put_ledger(struct lp_metrics *metrics)
     lp_json_count(json, "graph_nodes_unmapped", ledger->graph_nodes_unmapped);
     lp_json_count(json, "kernels_outside_window", ledger->kernels_outside_window);
     lp_json_count(json, "kernels_in_windows", ledger->kernels_in_windows);
+    lp_json_count(json, "launches_duplicate", ledger->launches_duplicate);
+    lp_json_count(json, "graph_records_missing", ledger->graph_records_missing);
+    lp_json_count(json, "memory_missing", ledger->memory_missing);
+    lp_json_count(json, "records_before_launch", ledger->records_before_launch);
+    lp_json_count(json, "records_foreign", ledger->records_foreign);
+    lp_json_count(json, "names_over_limit", ledger->names_over_limit);
+    lp_json_count(json, "source_errors", ledger->source_errors);
     lp_put_count(metrics, "graphs_device_launchable", ledger->graphs_device_launchable,
                  LP_REASON_NOT_COLLECTED);
     lp_json_count(json, "regions_dropped", ledger->regions_dropped);

@@ -125,6 +125,13 @@ static void add_ledger_counts(const llmperf_ledger *ledger, struct lp_text *out)
     add_count(out, "Graphs that the device may launch unseen",
               counted ? ledger->graphs_device_launchable : LLMPERF_UNKNOWN);
     add_count(out, "Region records dropped", ledger->regions_dropped);
+    add_count(out, "Launches with an id that was taken", ledger->launches_duplicate);
+    add_count(out, "Graph records missing", ledger->graph_records_missing);
+    add_count(out, "Copy and set calls without a record", ledger->memory_missing);
+    add_count(out, "Records that begin before their launch", ledger->records_before_launch);
+    add_count(out, "Records of another tool", ledger->records_foreign);
+    add_count(out, "Records of names above the limit", ledger->names_over_limit);
+    add_count(out, "Errors of the device source", ledger->source_errors);
     add_count(out, "Regions cut by the start or the end", ledger->regions_truncated);
     add_count(out, "Region ends without a begin", ledger->regions_unbalanced);
     add_value(out, "CUPTI overhead ms", ledger->cupti_overhead_ms);

@@ -79,18 +79,21 @@ static const struct lp_field_name metric_fields[] = {
 };
 
 static const struct lp_field_name ledger_fields[] = {
-    { LEDGER(COUNT, launches_expected) },    { LEDGER(COUNT, graph_launches) },
-    { LEDGER(COUNT, memory_calls) },         { LEDGER(COUNT, kernels_seen) },
-    { LEDGER(COUNT, graph_kernels_seen) },   { LEDGER(COUNT, memory_seen) },
-    { LEDGER(COUNT, kernels_attributed) },   { LEDGER(COUNT, kernels_outside) },
-    { LEDGER(COUNT, kernels_unattributed) }, { LEDGER(COUNT, launches_missing) },
-    { LEDGER(COUNT, records_dropped) },      { LEDGER(COUNT, records_invalid_time) },
-    { LEDGER(COUNT, records_incomplete) },   { LEDGER(COUNT, records_duplicate) },
-    { LEDGER(COUNT, records_late) },         { LEDGER(COUNT, graph_nodes_unmapped) },
-    { LEDGER(COUNT, regions_dropped) },      { LEDGER(COUNT, regions_truncated) },
-    { LEDGER(COUNT, regions_unbalanced) },   { LEDGER(NUMBER, cupti_overhead_ms) },
-    { LEDGER(NUMBER, sampled_fraction) },    { LEDGER(NUMBER, attributed_gpu_time_share) },
-    { LEDGER(COUNT, kernels_in_windows) },
+    { LEDGER(COUNT, launches_expected) },     { LEDGER(COUNT, graph_launches) },
+    { LEDGER(COUNT, memory_calls) },          { LEDGER(COUNT, kernels_seen) },
+    { LEDGER(COUNT, graph_kernels_seen) },    { LEDGER(COUNT, memory_seen) },
+    { LEDGER(COUNT, kernels_attributed) },    { LEDGER(COUNT, kernels_outside) },
+    { LEDGER(COUNT, kernels_unattributed) },  { LEDGER(COUNT, launches_missing) },
+    { LEDGER(COUNT, records_dropped) },       { LEDGER(COUNT, records_invalid_time) },
+    { LEDGER(COUNT, records_incomplete) },    { LEDGER(COUNT, records_duplicate) },
+    { LEDGER(COUNT, records_late) },          { LEDGER(COUNT, graph_nodes_unmapped) },
+    { LEDGER(COUNT, regions_dropped) },       { LEDGER(COUNT, regions_truncated) },
+    { LEDGER(COUNT, regions_unbalanced) },    { LEDGER(NUMBER, cupti_overhead_ms) },
+    { LEDGER(NUMBER, sampled_fraction) },     { LEDGER(NUMBER, attributed_gpu_time_share) },
+    { LEDGER(COUNT, kernels_in_windows) },    { LEDGER(COUNT, launches_duplicate) },
+    { LEDGER(COUNT, graph_records_missing) }, { LEDGER(COUNT, memory_missing) },
+    { LEDGER(COUNT, records_before_launch) }, { LEDGER(COUNT, records_foreign) },
+    { LEDGER(COUNT, names_over_limit) },      { LEDGER(COUNT, source_errors) },
 };
 
 static int get_region(const llmperf_profile *profile, size_t index, void *row)

@@ -18,6 +18,10 @@ uint32_t lp_names_intern(struct lp_names *names, const char *text)
     if (id != LP_HASHMAP_NONE)
         return id;
     id = (uint32_t)names->texts.count;
+    if (id > LP_NAMES_OTHER)
+        return LP_NAMES_OTHER;
+    if (id == LP_NAMES_OTHER)
+        text = "[other names]", length = strlen(text);
     copy = lp_strings_add_bytes(&names->pool, text, length);
     if (!copy || lp_vector_push(&names->texts, copy) < 0)
         return LP_HASHMAP_NONE;

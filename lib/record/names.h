@@ -8,6 +8,10 @@
 #include "lib/base/strings.h"
 #include "lib/base/vector.h"
 
+/** Most names; further ones have the id LP_NAMES_OTHER, "[other names]". */
+#define LP_NAMES_LIMIT 65536u
+#define LP_NAMES_OTHER (LP_NAMES_LIMIT - 1)
+
 struct lp_names {
     LP_VECTOR(const char *) texts;
     struct lp_strings pool;

@@ -184,6 +184,13 @@ static void add_ledger(llmperf_ledger *sum, const llmperf_profile *part, double 
     sum->kernels_outside_window =
         add_counts(sum->kernels_outside_window, more->kernels_outside_window);
     sum->kernels_in_windows = add_counts(sum->kernels_in_windows, more->kernels_in_windows);
+    sum->launches_duplicate = add_counts(sum->launches_duplicate, more->launches_duplicate);
+    sum->graph_records_missing = add_counts(sum->graph_records_missing, more->graph_records_missing);
+    sum->memory_missing = add_counts(sum->memory_missing, more->memory_missing);
+    sum->records_before_launch = add_counts(sum->records_before_launch, more->records_before_launch);
+    sum->records_foreign = add_counts(sum->records_foreign, more->records_foreign);
+    sum->names_over_limit = add_counts(sum->names_over_limit, more->names_over_limit);
+    sum->source_errors = add_counts(sum->source_errors, more->source_errors);
     sum->cupti_overhead_ms = add_known(sum->cupti_overhead_ms, more->cupti_overhead_ms);
     sum->sampled_fraction = fmin(sum->sampled_fraction, more->sampled_fraction);
     if (isnan(sum->attributed_gpu_time_share))

@@ -46,6 +46,13 @@ static const struct lp_store_column ledger_columns[] = {
     { LEDGER(COUNT, graphs_device_launchable) },
     { LEDGER(COUNT, kernels_outside_window) },
     { LEDGER(COUNT, kernels_in_windows) },
+    { LEDGER(COUNT, launches_duplicate) },
+    { LEDGER(COUNT, graph_records_missing) },
+    { LEDGER(COUNT, memory_missing) },
+    { LEDGER(COUNT, records_before_launch) },
+    { LEDGER(COUNT, records_foreign) },
+    { LEDGER(COUNT, names_over_limit) },
+    { LEDGER(COUNT, source_errors) },
 };
 
 static const struct lp_store_column region_columns[] = {

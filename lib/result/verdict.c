@@ -19,8 +19,18 @@ static const struct {
       "ring_bytes), or graph events because there were too many" },
     { offsetof(llmperf_ledger, records_dropped),
       "%" PRIu64 " device records were dropped (raise pool_bytes)" },
+    { offsetof(llmperf_ledger, source_errors),
+      "%" PRIu64 " calls were refused by the driver's tracing; is the device lost, or does another "
+      "tool hold CUPTI?" },
+    { offsetof(llmperf_ledger, launches_duplicate),
+      "%" PRIu64 " launches had the correlation id of another one: their kernels may stand in the "
+      "wrong region (another tool has reset the ids)" },
     { offsetof(llmperf_ledger, launches_missing),
       "%" PRIu64 " kernel launches have no kernel record" },
+    { offsetof(llmperf_ledger, graph_records_missing),
+      "%" PRIu64
+      " records of CUDA graphs are missing: launches of one graph brought fewer than its "
+      "fullest launch" },
     { offsetof(llmperf_ledger, kernels_unattributed),
       "%" PRIu64 " kernels ran whose launch was not seen; they are in no region (start the session "
       "before the work it measures)" },
@@ -30,6 +40,9 @@ static const struct {
       "%" PRIu64 " device records had no start or end time and were left out" },
     { offsetof(llmperf_ledger, records_duplicate),
       "%" PRIu64 " device records came twice; each launch was counted once" },
+    { offsetof(llmperf_ledger, records_before_launch),
+      "%" PRIu64 " device records begin before their launch: the clocks of host and device differ, "
+      "durations are right, gaps and idle times are not" },
     { offsetof(llmperf_ledger, records_late),
       "%" PRIu64 " device records came after their time was closed; GPU-busy times are short by at "
       "most their durations" },
@@ -61,12 +74,22 @@ static bool has_fault(const llmperf_ledger *ledger)
     return false;
 }
 
+/* Only graphs were launched, and nothing at all came. While they run that says nothing. */
+static bool is_silent_of_graphs(const llmperf_ledger *ledger)
+{
+    return ledger->graph_launches > 0 && ledger->launches_expected == 0 &&
+           ledger->graph_records_missing > 0 && ledger->kernels_seen == 0 &&
+           ledger->memory_seen == 0;
+}
+
 uint32_t lp_ledger_verdict(const llmperf_ledger *ledger)
 {
     if (ledger->verdict == LLMPERF_VERDICT_NO_DEVICE || ledger->verdict == LLMPERF_VERDICT_DEAD ||
         ledger->verdict == LLMPERF_VERDICT_INCOMPLETE)
         return ledger->verdict;
     if (ledger->launches_expected > 0 && ledger->kernels_seen == 0 && ledger->launches_missing > 0)
+        return LLMPERF_VERDICT_DEAD;
+    if (is_silent_of_graphs(ledger))
         return LLMPERF_VERDICT_DEAD;
     if (has_fault(ledger))
         return LLMPERF_VERDICT_INCOMPLETE;
@@ -107,6 +130,26 @@ static int add_notes(llmperf_profile *profile)
                             "known from then on)",
                             ledger->graph_nodes_unmapped) < 0)
         return LLMPERF_ENOMEM;
+    if (ledger->memory_missing > 0 && ledger->verdict != LLMPERF_VERDICT_NO_DEVICE &&
+        lp_profile_add_note(profile,
+                            "%" PRIu64
+                            " copy and set calls brought no record; those of zero bytes never do",
+                            ledger->memory_missing) < 0)
+        return LLMPERF_ENOMEM;
+    if (ledger->records_foreign > 0 &&
+        lp_profile_add_note(profile,
+                            "%" PRIu64
+                            " device records were of kinds that another tool in the process asked "
+                            "for; they were left out",
+                            ledger->records_foreign) < 0)
+        return LLMPERF_ENOMEM;
+    if (ledger->names_over_limit > 0 &&
+        lp_profile_add_note(profile,
+                            "%" PRIu64
+                            " device records have names above the limit of 65,536; they stand "
+                            "together as [other names]",
+                            ledger->names_over_limit) < 0)
+        return LLMPERF_ENOMEM;
     if (ledger->graphs_device_launchable > 0 &&
         ledger->graphs_device_launchable != LLMPERF_UNKNOWN &&
         lp_profile_add_note(profile,
@@ -136,8 +179,9 @@ int lp_profile_judge(llmperf_profile *profile)
         return 0;
     return lp_profile_add_problem(
         profile,
-        "%" PRIu64 " kernels were launched and not one was reported: the driver's tracing is "
+        "%" PRIu64 " %s were launched and not one was reported: the driver's tracing is "
         "dead in this process; start the session before CUDA graphs are captured, or restart "
         "the program",
-        ledger->launches_expected);
+        ledger->launches_expected > 0 ? ledger->launches_expected : ledger->graph_launches,
+        ledger->launches_expected > 0 ? "kernels" : "graphs");
 }

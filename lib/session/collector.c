@@ -54,6 +54,8 @@ static void do_round(struct llmperf_session *session, bool flush, bool force)
         source->ops->take(source);
     if (!source || source->ops->live)
         lp_capture_drain(&session->sink);
+    if (source && source->ops->live)
+        lp_attribution_now(session->attribution, lp_clock_now());
     if (source && (source->ops->live || session->playing))
         status = source->ops->deliver(source, &session->sink);
     if (status < 0)
@@ -68,7 +70,8 @@ static void do_round(struct llmperf_session *session, bool flush, bool force)
 /* How long to wait for more while nothing arrives; 0: all is in. Counts, not time, say when. */
 static uint64_t patience(const struct llmperf_session *session)
 {
-    if (lp_attribution_pending(session->attribution) > 0)
+    if (lp_attribution_pending(session->attribution) > 0 ||
+        lp_attribution_pending_graphs(session->attribution) > 0)
         return SILENT_NS;
     return lp_attribution_pending_memory(session->attribution) > 0 ? COPIES_NS : 0;
 }

@@ -72,6 +72,8 @@ void lp_session_fill_ledger(struct llmperf_session *session, llmperf_ledger *led
     ledger->sampled_fraction = lp_totals_sampled_fraction(session->totals);
     ledger->records_dropped = stats->records_dropped;
     ledger->records_incomplete += stats->records_incomplete;
+    ledger->records_foreign = stats->records_foreign;
+    ledger->source_errors = stats->errors;
     ledger->cupti_overhead_ms = stats->has_overhead ? (double)stats->overhead_ns / 1e6 : NAN;
 }
 

@@ -179,6 +179,10 @@ void check_ledger(const llmperf_profile *profile, const llmperf_ledger *expected
         NUMBER(regions_dropped),        NUMBER(regions_truncated),
         NUMBER(regions_unbalanced),     NUMBER(graphs_device_launchable),
         NUMBER(kernels_outside_window), NUMBER(kernels_in_windows),
+        NUMBER(launches_duplicate),     NUMBER(graph_records_missing),
+        NUMBER(memory_missing),         NUMBER(records_before_launch),
+        NUMBER(records_foreign),        NUMBER(names_over_limit),
+        NUMBER(source_errors),
     };
 #undef NUMBER
     const llmperf_ledger ledger = ledger_of(profile);

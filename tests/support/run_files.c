@@ -102,6 +102,13 @@ static const struct field ledger_fields[] = {
     { LEDGER(COUNT, graphs_device_launchable) },
     { LEDGER(COUNT, kernels_outside_window) },
     { LEDGER(COUNT, kernels_in_windows) },
+    { LEDGER(COUNT, launches_duplicate) },
+    { LEDGER(COUNT, graph_records_missing) },
+    { LEDGER(COUNT, memory_missing) },
+    { LEDGER(COUNT, records_before_launch) },
+    { LEDGER(COUNT, records_foreign) },
+    { LEDGER(COUNT, names_over_limit) },
+    { LEDGER(COUNT, source_errors) },
 };
 
 static const struct field region_fields[] = {

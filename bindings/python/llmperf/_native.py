@@ -265,6 +265,13 @@ class llmperf_ledger(Structure):
         ("graphs_device_launchable", c_uint64),
         ("kernels_outside_window", c_uint64),
         ("kernels_in_windows", c_uint64),
+        ("launches_duplicate", c_uint64),
+        ("graph_records_missing", c_uint64),
+        ("memory_missing", c_uint64),
+        ("records_before_launch", c_uint64),
+        ("records_foreign", c_uint64),
+        ("names_over_limit", c_uint64),
+        ("source_errors", c_uint64),
     ]
 
 

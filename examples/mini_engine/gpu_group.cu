@@ -88,7 +88,7 @@ const char *unready(struct gpu *gpu, size_t world, char *text, size_t size)
 
     cudaGetDeviceCount(&count);
     if ((size_t)count < world) {
-        snprintf(text, size, "%zu ranks need as many GPUs, and %d are here", world, count);
+        snprintf(text, size, "%zu ranks need as many GPUs; found: %d", world, count);
         return text;
     }
     library = open_library();

@@ -95,7 +95,7 @@ def load_checkpoint(arguments):
                                        trust_remote_code=arguments.trust_remote_code)
     except Exception as error:  # the code of a checkpoint can raise anything
         fail(f"transformers {transformers.__version__} cannot load {arguments.model}: {type(error).__name__}: "
-             f"{str(error).strip().splitlines()[0] if str(error).strip() else 'no text'}")
+             f"{' '.join(str(error).split())[:300] or 'no text'}")
     return model.to(arguments.device).eval()
 
 

@@ -35,6 +35,7 @@ static const char *const shown_variables[] = {
     "OMP_NUM_THREADS",
     "LLMPERF_CUPTI_PATH",
     "LLMPERF_TIER",
+    "LLMPERF_TRACE",
     "LLMPERF_OUT",
     "LLMPERF_CONFIG_DIR",
     "LLMPERF_DTYPE",

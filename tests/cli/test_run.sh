@@ -99,6 +99,24 @@ is "$(metric 'r["LLM@prefill/default@\u00fcber"]["instances"], r["default@reques
 for file in report.md env.json run.llmperf; do
     [ -s "$run/$file" ] || die "$file is missing"
 done
+# A trace: of the program, and of all processes of a job in one file.
+expect 0 run --out o --tier regions --trace -- "$program" ranges
+run=$(last_line)
+[ -s "$run/trace.llmrec" ] || die "no trace"
+expect 0 export "$run" --format chrome
+python3 - "$run" <<'PY' || die "the trace is not that of the run"
+import json, sys
+run = sys.argv[1]
+spans = [event for event in json.load(open(run + "/trace.json"))["traceEvents"] if event["ph"] == "X"]
+regions = json.load(open(run + "/metrics.json"))["regions"]
+assert len(spans) == sum(row["instances"] for row in regions if row["path"]), len(spans)
+prefill = [event for event in spans if event["name"] == "LLM@prefill"]
+assert len(prefill) == 1 and prefill[0]["args"]["tokens"] == 128, prefill
+PY
+expect 0 run --out o --tier regions artifacts.keep_trace=true -- sh -c "'$program' ranges & '$program' ranges; wait"
+expect 0 export "$(last_line)" --format chrome -o both.json
+is "$(grep -c '"LLM@prefill","pid"' both.json)" 2 "prefills of two processes"
+is "$(grep '"LLM@prefill","pid"' both.json | grep -o '"pid":[0-9]*' | sort -u | wc -l)" 2 "processes"
 expect 0 run --out o -- "$program" threads
 is "$(metric 'r["default@threaded"]["instances"]' "$(last_line)")" 8000 "ranges of eight threads"
 expect 5 run --config own.yaml run.id=named -- "$program" exit 5

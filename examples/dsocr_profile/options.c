@@ -242,6 +242,8 @@ static int check_together(const struct options *options)
 
     if (options->streams > 1 && options->ranks > 1)
         problem = "streams and ranks are not run together";
+    else if (options->ranks > 1 && options->record)
+        problem = "a recording is of one process; leave ranks or record out";
     else if (options->rank != RANK_NONE && (options->ranks == 1 || options->rank >= options->ranks))
         problem = "--ranks starts all ranks; leave rank and group out";
     if (problem)

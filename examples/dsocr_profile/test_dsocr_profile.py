@@ -251,7 +251,7 @@ class DsocrProfile(unittest.TestCase):
     def test_wrong_options_are_usage_errors(self):
         for arguments in (["--mode", "huge"], ["--repeats", "0"], ["--new-tokens", "x"], ["--tier", "full"], ["word"],
                           ["--nonsense", "1"], ["nonsense=1"], ["--mode"], ["--device", "tpu"], ["graphs=maybe"], ["--layers", "-1"],
-                          ["--ranks", "9"], ["--streams", "2", "--ranks", "2"], ["rank=0"], ["--parallel", "pipeline"]):
+                          ["--ranks", "9"], ["--streams", "2", "--ranks", "2"], ["--ranks", "2", "--record", "r"], ["rank=0"], ["--parallel", "pipeline"]):
             with self.subTest(arguments=arguments):
                 self.assertIn("--help", self.run_program(*arguments, code=2).stderr)
 

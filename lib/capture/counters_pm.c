@@ -8,10 +8,17 @@
 #include "lib/base/status.h"
 #include "lib/capture/counters_run.h"
 
-#define SAMPLES_A_PIECE 128u               /* about 4 MB of counter data */
-#define PIECES_A_ROUND  64u                /* the rings come first */
-#define BUFFER_BYTES    ((size_t)32 << 20) /* the GPU's, before samples are lost */
-#define PIECES_ALL      4096u              /* more than the buffer can hold */
+#define SAMPLES_A_PIECE 128u /* about 4 MB of counter data */
+#define PIECES_A_ROUND  64u  /* the rings come first */
+#define LOOK_SAMPLES    64u  /* a look at the buffer costs as much as dozens of them */
+
+/* A full buffer keeps its oldest samples and tells nobody. On GH100 172 samples filled 32 MiB
+ * (CUPTI 13.0, preset pm); the collector looks each 20 ms, and may be late. */
+#define SAMPLE_BYTES   (UINT64_C(192) << 10)
+#define BUFFER_NS      UINT64_C(80000000)
+#define BUFFER_SAMPLES 256u
+#define BUFFER_MOST    (UINT64_C(512) << 20)
+#define PIECES_ALL     4096u /* more than the buffer can hold */
 
 struct lp_samples {
     lp_cupti_object object;
@@ -19,7 +26,8 @@ struct lp_samples {
     size_t data_size;
     double *values;
     bool started, first_seen;
-    uint64_t samples, overflows;
+    uint64_t last_ns; /* end of the last sample; 0: none since the start */
+    uint64_t drained_ns, samples, overflows, lost;
 };
 
 static int call_simple(struct lp_counters *counters, int (*call)(struct lp_cupti_pm *params),
@@ -49,6 +57,14 @@ static bool has_time_trigger(const char *chip)
     return strncmp(chip, "TU", 2) != 0 && strcmp(chip, "GA100") != 0;
 }
 
+static size_t buffer_bytes(uint64_t interval_ns)
+{
+    uint64_t samples = BUFFER_NS / interval_ns;
+    uint64_t bytes = SAMPLE_BYTES * (samples > BUFFER_SAMPLES ? samples : BUFFER_SAMPLES);
+
+    return (size_t)(bytes < BUFFER_MOST ? bytes : BUFFER_MOST);
+}
+
 static int configure(struct lp_counters *counters)
 {
     bool by_time = has_time_trigger(counters->device.chip);
@@ -58,7 +74,7 @@ static int configure(struct lp_counters *counters)
         .object = counters->samples->object,
         .config_size = counters->set->config_size,
         .config = counters->set->config,
-        .buffer_size = BUFFER_BYTES,
+        .buffer_size = buffer_bytes(interval),
         .interval = by_time ? interval : interval * 14 / 10,
         .trigger = by_time ? LP_CUPTI_PM_TIME : LP_CUPTI_PM_SYSCLK,
         .append = LP_CUPTI_PM_KEEP_OLDEST,
@@ -91,12 +107,24 @@ static int make_image(struct lp_counters *counters)
                           params.size);
 }
 
+static int init_image(struct lp_counters *counters)
+{
+    struct lp_samples *samples = counters->samples;
+    struct lp_cupti_data_init params = { LP_CUPTI_SIZE(lp_cupti_data_init, data), NULL,
+                                         samples->object, samples->data_size, samples->data };
+    int result = counters->calls->PmSamplingCounterDataImageInitialize(&params);
+
+    return result == 0 ? 0
+                       : lp_counter_error(counters, "PmSamplingCounterDataImageInitialize", result);
+}
+
 static int start(struct lp_counters *counters)
 {
     int status = call_simple(counters, counters->calls->PmSamplingStart, "PmSamplingStart");
 
     counters->samples->started = status == 0;
     counters->samples->first_seen = false;
+    counters->samples->last_ns = 0;
     return status;
 }
 
@@ -110,17 +138,6 @@ int lp_samples_open(struct lp_counters *counters)
         (status = make_image(counters)) < 0)
         return status;
     return start(counters);
-}
-
-static int init_image(struct lp_counters *counters)
-{
-    struct lp_samples *samples = counters->samples;
-    struct lp_cupti_data_init params = { LP_CUPTI_SIZE(lp_cupti_data_init, data), NULL,
-                                         samples->object, samples->data_size, samples->data };
-    int result = counters->calls->PmSamplingCounterDataImageInitialize(&params);
-
-    return result == 0 ? 0
-                       : lp_counter_error(counters, "PmSamplingCounterDataImageInitialize", result);
 }
 
 /* One piece out of the buffer. *full_out: there may be more. */
@@ -153,6 +170,16 @@ static int decode(struct lp_counters *counters, size_t *count_out, bool *full_ou
     return result == 0 ? 0 : lp_counter_error(counters, "PmSamplingDecodeData", result);
 }
 
+/* Samples follow each other without a gap. */
+static void count_lost(struct lp_samples *samples, const struct lp_cupti_pm_info *info)
+{
+    uint64_t length = info->end - info->start;
+
+    if (samples->last_ns != 0 && info->start > samples->last_ns + length / 2)
+        samples->lost += (info->start - samples->last_ns + length / 2) / length;
+    samples->last_ns = info->end;
+}
+
 static void pass_sample(struct lp_counters *counters, size_t index,
                         const struct lp_device_sink *sink)
 {
@@ -171,8 +198,10 @@ static void pass_sample(struct lp_counters *counters, size_t index,
     bool first = !samples->first_seen;
 
     samples->first_seen = true;
-    if (counters->calls->PmSamplingCounterDataGetSampleInfo(&info) != 0 || info.end <= info.start ||
-        first || /* It began before the counters did. */
+    if (counters->calls->PmSamplingCounterDataGetSampleInfo(&info) != 0 || info.end <= info.start)
+        return;
+    count_lost(samples, &info);
+    if (first || /* It began before the counters did. */
         lp_counter_set_evaluate(counters->set, samples->data, samples->data_size, index,
                                 samples->values) < 0)
         return;
@@ -182,27 +211,43 @@ static void pass_sample(struct lp_counters *counters, size_t index,
     sink->counter(sink->context, &fact, samples->values);
 }
 
+static int drain_piece(struct lp_counters *counters, const struct lp_device_sink *sink,
+                       bool *full_out)
+{
+    size_t count = 0;
+    int status = init_image(counters);
+
+    if (status < 0 || (status = decode(counters, &count, full_out)) < 0)
+        return status;
+    for (size_t i = 0; i < count; i++)
+        pass_sample(counters, i, sink);
+    return 0;
+}
+
 static void drain(struct lp_counters *counters, const struct lp_device_sink *sink, size_t pieces)
 {
     bool full = true;
 
-    while (full && pieces-- > 0) {
-        size_t count = 0;
-
-        if (init_image(counters) < 0 || decode(counters, &count, &full) < 0) {
+    counters->samples->drained_ns = lp_clock_now();
+    while (full && pieces-- > 0)
+        if (drain_piece(counters, sink, &full) < 0) {
             lp_counters_fail(counters);
             return;
         }
-        for (size_t i = 0; i < count; i++)
-            pass_sample(counters, i, sink);
-    }
+}
+
+static bool is_due(const struct lp_counters *counters, uint64_t now_ns)
+{
+    return !counters->samples->started ||
+           now_ns - counters->samples->drained_ns >= LOOK_SAMPLES * counters->options.interval_ns;
 }
 
 void lp_samples_deliver(struct lp_counters *counters, const struct lp_device_sink *sink)
 {
     uint64_t since_ns = lp_clock_now();
 
-    if (!counters->samples->object || atomic_load(&counters->phase) == LP_COUNTERS_OVER)
+    if (!counters->samples->object || atomic_load(&counters->phase) == LP_COUNTERS_OVER ||
+        !is_due(counters, since_ns))
         return;
     drain(counters, sink, PIECES_A_ROUND);
     atomic_fetch_add(&counters->cost_ns, lp_clock_now() - since_ns);
@@ -239,6 +284,7 @@ void lp_samples_state(const struct lp_counters *counters, struct lp_counters_sta
 {
     state->samples = counters->samples->samples;
     state->overflows = counters->samples->overflows;
+    state->samples_lost = counters->samples->lost;
 }
 
 void lp_samples_close(struct lp_counters *counters)

@@ -34,7 +34,9 @@ uint64_t lp_counter_pace_begin(struct lp_counter_pace *pace, uint32_t tier, uint
 
 static double finest(const struct lp_counter_pace *pace, double sample_ns)
 {
-    return fmin(fmax(FINEST_NS, sample_ns / pace->share), COARSEST_NS);
+    double affordable = ceil(sample_ns / pace->share / STEP_NS) * STEP_NS;
+
+    return fmin(fmax(FINEST_NS, affordable), COARSEST_NS);
 }
 
 uint64_t lp_counter_pace_fit(const struct lp_counter_pace *pace, double stretch_ns,
@@ -50,16 +52,20 @@ static bool is_wanted(void *session, uint32_t node)
     return lp_counters_watches(((struct llmperf_session *)session)->counters, node);
 }
 
-static void change(struct llmperf_session *session, const struct lp_counter_stretch *shortest,
-                   uint64_t interval_ns)
+static void tell(struct lp_counter_pace *pace, const struct lp_counter_stretch *shortest)
 {
-    struct lp_counter_pace *pace = &session->counter_pace;
     struct lp_text path = { NULL, 0, 0, false };
 
     lp_path_print(&path, shortest->node);
     snprintf(pace->reason, sizeof(pace->reason), "%.200s runs %.4g ms at a time",
              path.failed || !path.bytes ? "a region" : path.bytes, shortest->length_ns / 1e6);
     lp_text_clear(&path);
+}
+
+static void change(struct llmperf_session *session, uint64_t interval_ns)
+{
+    struct lp_counter_pace *pace = &session->counter_pace;
+
     pace->changes++;
     lp_log(LLMPERF_LOG_INFO, "counters are sampled every %.6g us: %s", (double)interval_ns / 1e3,
            pace->reason);
@@ -85,7 +91,8 @@ void lp_counter_pace_adjust(struct llmperf_session *session, uint64_t now_ns)
     if (!lp_counter_totals_shortest(session->counter_totals, 2 * finest(pace, sample_ns), is_wanted,
                                     session, &shortest))
         return;
+    tell(pace, &shortest);
     fit = lp_counter_pace_fit(pace, shortest.length_ns, sample_ns);
     if ((double)fit < 0.8 * (double)current || (double)fit > 1.5 * (double)current)
-        change(session, &shortest, fit);
+        change(session, fit);
 }

@@ -122,6 +122,7 @@ static int add_fact(const struct llmperf_session *session, const struct lp_count
         lp_json_count(&json, "boundaries", state->boundaries);
         lp_json_number(&json, "cost_ms", (double)state->cost_ns / 1e6);
         lp_json_count(&json, "samples", state->samples);
+        lp_json_count(&json, "samples_lost", state->samples_lost);
         lp_json_count(&json, "overflows", state->overflows);
         lp_json_count(&json, "launches_of_others", state->others);
     }
@@ -189,6 +190,13 @@ static int add_lines(struct llmperf_session *session, const struct lp_counters_s
                  " times, samples are missing; take a longer interval_us",
                  state->overflows);
         status = lp_profile_problem(profile, line);
+    }
+    if (status == 0 && state->samples_lost > 0) {
+        snprintf(line, sizeof(line),
+                 "counters: %" PRIu64 " of %" PRIu64
+                 " samples are missing; values rest on the others.",
+                 state->samples_lost, state->samples_lost + state->samples);
+        status = lp_profile_note(profile, line);
     }
     if (status == 0)
         status = add_replay(session, profile);

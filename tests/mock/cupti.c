@@ -13,6 +13,7 @@
 
 #define RANGES  512u
 #define SAMPLES 4096u
+#define PIECE   128u
 
 struct range {
     char name[16];
@@ -290,13 +291,19 @@ DEFINE(PmSamplingCounterDataImageInitialize, data_init)
     return called("PmSamplingCounterDataImageInitialize");
 }
 
+/* As CUPTI does: what the image does not hold waits for the next one. */
 DEFINE(PmSamplingDecodeData, pm_decode)
 {
     int result = called("PmSamplingDecodeData");
+    struct image *image = (struct image *)(void *)params_->data;
+    size_t taken = 0;
 
-    memcpy(params_->data, &state.samples, sizeof(state.samples));
-    state.samples.count = 0;
-    params_->reason = 0;
+    while (taken < state.samples.count && image->count < PIECE)
+        image->samples[image->count++] = state.samples.samples[taken++];
+    state.samples.count -= taken;
+    memmove(state.samples.samples, state.samples.samples + taken,
+            state.samples.count * sizeof(state.samples.samples[0]));
+    params_->reason = state.samples.count > 0 ? LP_CUPTI_PM_STOP_FULL : 0;
     params_->overflow = result == LP_CUPTI_ERROR_OUT_OF_MEMORY;
     return result;
 }
@@ -367,6 +374,11 @@ static void sample(unsigned number, double value)
     }
 }
 
+static void lose(unsigned number)
+{
+    state.now += number * state.interval;
+}
+
 static uint64_t now(void)
 {
     return state.now;
@@ -382,7 +394,7 @@ mock_cupti_get mock_cupti;
 const struct mock_cupti *mock_cupti(void)
 {
     static const struct mock_cupti mock = { reset, fail,   obstruct, set_passes, count,
-                                            work,  sample, now,      interval };
+                                            work,  sample, lose,     now,        interval };
 
     return &mock;
 }

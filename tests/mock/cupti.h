@@ -21,6 +21,8 @@ struct mock_cupti {
     void (*work)(double amount);
     /** While samples are taken: `count` more, one behind another, `value` in each. */
     void (*sample)(unsigned count, double value);
+    /** So many are lost on the way. */
+    void (*lose)(unsigned count);
     /** The time at which the next sample begins. */
     uint64_t (*now)(void);
     /** Of the configuration in use. */

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -73,7 +74,7 @@ static struct lp_counters *open_counters(const char *words, bool attached)
     options.include = request.include;
     options.replay = request.replay;
     options.most_passes = request.passes;
-    options.interval_ns = request.interval_ns ? request.interval_ns : 200000;
+    options.interval_ns = request.interval_ns ? request.interval_ns : COUNTING_INTERVAL_NS;
     if (lp_counters_open(&options, &counters) < 0)
         fail_msg("%s", llmperf_last_error());
     return counters;
@@ -114,6 +115,7 @@ static const struct lp_device_sink sink = { .context = &counting_result,
 
 void counting_deliver(struct lp_counters *counters)
 {
+    usleep(2 * 64 * COUNTING_INTERVAL_NS / 1000); /* Samples are looked at once there are some. */
     lp_counters_deliver(counters, &sink);
 }
 

@@ -6,7 +6,8 @@
 #include "lib/capture/capture.h"
 #include "tests/mock/cupti.h"
 
-#define FACTS_MOST 4096
+#define FACTS_MOST           4096
+#define COUNTING_INTERVAL_NS 10000u /* of sampled counters, unless the words say */
 
 /** What reached the collector. */
 struct counted {

@@ -44,7 +44,7 @@ static void the_collector_bounds_it_in_tier_light_above_all(void **state)
     (void)state;
     lp_counter_pace_begin(&pace, LLMPERF_TIER_COUNTERS, 0);
     assert_int_equal(lp_counter_pace_fit(&pace, 400.0 * US, 28.0 * US), 100 * US);
-    assert_int_equal(lp_counter_pace_fit(&pace, 200.0 * US, 28.0 * US), 56 * US);
+    assert_int_equal(lp_counter_pace_fit(&pace, 200.0 * US, 28.0 * US), 60 * US);
     lp_counter_pace_begin(&pace, LLMPERF_TIER_LIGHT, 0);
     assert_int_equal(lp_counter_pace_fit(&pace, 400.0 * US, 28.0 * US), 560 * US);
     assert_int_equal(lp_counter_pace_fit(&pace, 400.0 * US, 400.0 * US), 1000 * US);

@@ -259,13 +259,53 @@ static void samples_are_set_up_by_the_collector(void **state)
     assert_int_equal(mock->count("PmSamplingEnable"), 0);
     counting_deliver(counters);
     assert_int_equal(mock->count("PmSamplingEnable"), 1);
-    assert_int_equal(lp_counters_interval(counters), 200000);
+    assert_int_equal(lp_counters_interval(counters), COUNTING_INTERVAL_NS);
     llmperf_region_end();
     mock->sample(11, 50);
     counting_deliver(counters);
-    assert_int_equal(counted_facts(LP_COUNTER_SAMPLE, NULL), 10); /* The first began before. */
     assert_float_equal(counted_value(LP_COUNTER_SAMPLE, NULL, 0), 50, 0);
     assert_string_equal(counting_close(counters), "");
+    assert_int_equal(counted_facts(LP_COUNTER_SAMPLE, NULL), 10); /* The first began before. */
+}
+
+/* There are more than one image holds. */
+static void no_sample_is_lost_between_two_looks(void **state)
+{
+    struct lp_counters *counters = counting_open("pm");
+    struct lp_counters_state now;
+
+    (void)state;
+    llmperf_region_begin("step");
+    llmperf_region_end();
+    counting_deliver(counters);
+    for (int i = 0; i < 20; i++) {
+        mock->sample(200, i);
+        counting_deliver(counters);
+    }
+    lp_counters_state(counters, &now);
+    assert_int_equal(now.samples_lost, 0);
+    assert_string_equal(counting_close(counters), "");
+    assert_int_equal(counted_facts(LP_COUNTER_SAMPLE, NULL), 3999);
+    for (size_t i = 1; i < counting_result.count; i++)
+        assert_int_equal(counting_result.facts[i].start_ns, counting_result.facts[i - 1].end_ns);
+}
+
+static void samples_that_are_missing_are_counted(void **state)
+{
+    struct lp_counters *counters = counting_open("pm");
+    struct lp_counters_state now;
+
+    (void)state;
+    llmperf_region_begin("step");
+    llmperf_region_end();
+    counting_deliver(counters);
+    mock->sample(100, 50);
+    mock->lose(7);
+    mock->sample(100, 50);
+    counting_deliver(counters);
+    lp_counters_state(counters, &now);
+    assert_int_equal(now.samples_lost, 7);
+    counting_close(counters);
 }
 
 static void another_interval_takes_over_between_two_samples(void **state)
@@ -282,19 +322,18 @@ static void another_interval_takes_over_between_two_samples(void **state)
     plans = counting_result.plans;
     assert_int_equal(plans, 1);
     mock->sample(3, 60); /* These are still out when the interval changes. */
-    counting_resample(counters, 100000);
-    assert_int_equal(mock->interval(), 100000);
-    assert_int_equal(lp_counters_interval(counters), 100000);
+    counting_resample(counters, COUNTING_INTERVAL_NS / 2);
+    assert_int_equal(mock->interval(), COUNTING_INTERVAL_NS / 2);
+    assert_int_equal(lp_counters_interval(counters), COUNTING_INTERVAL_NS / 2);
     assert_int_equal(counting_result.plans, 2);
-    assert_int_equal(counting_result.plan.interval_ns, 100000);
+    assert_int_equal(counting_result.plan.interval_ns, COUNTING_INTERVAL_NS / 2);
     assert_int_equal(counted_facts(LP_COUNTER_SAMPLE, NULL), 7);
     mock->sample(4, 70);
-    counting_deliver(counters);
+    assert_string_equal(counting_close(counters), "");
     assert_int_equal(counted_facts(LP_COUNTER_SAMPLE, NULL), 10);
     assert_int_equal(counting_result.facts[counting_result.count - 1].end_ns -
                          counting_result.facts[counting_result.count - 1].start_ns,
-                     100000);
-    assert_string_equal(counting_close(counters), "");
+                     COUNTING_INTERVAL_NS / 2);
 }
 
 static void a_pause_takes_no_samples(void **state)
@@ -309,9 +348,8 @@ static void a_pause_takes_no_samples(void **state)
     mock->sample(5, 50);
     lp_counters_pause(counters, false);
     mock->sample(3, 50);
-    counting_deliver(counters);
-    assert_int_equal(counted_facts(LP_COUNTER_SAMPLE, NULL), 2);
     assert_string_equal(counting_close(counters), "");
+    assert_int_equal(counted_facts(LP_COUNTER_SAMPLE, NULL), 2);
     assert_int_equal(mock->count("PmSamplingStop"), 2);
 }
 
@@ -331,6 +369,8 @@ int main(void)
         cmocka_unit_test_setup(a_session_that_gets_its_source_later_counts_from_then_on, begin),
         cmocka_unit_test_setup(a_session_without_a_source_says_so, begin),
         cmocka_unit_test_setup(samples_are_set_up_by_the_collector, begin),
+        cmocka_unit_test_setup(no_sample_is_lost_between_two_looks, begin),
+        cmocka_unit_test_setup(samples_that_are_missing_are_counted, begin),
         cmocka_unit_test_setup(another_interval_takes_over_between_two_samples, begin),
         cmocka_unit_test_setup(a_pause_takes_no_samples, begin),
     };

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Our picture of CUPTI's profiling interfaces against the toolkit's headers. Compiled where the
- * build finds them; holds no code. */
+ * build finds them; holds no code. Headers before 13.0 have fewer names. */
 #include <assert.h>
 
 #include "lib/capture/counters_abi.h"
 #include "lib/capture/cupti_cbids.h"
 
 #include <cupti.h>
+
+#if CUPTI_API_VERSION >= 130000
 #include <cupti_pmsampling.h>
 #include <cupti_profiler_host.h>
 #include <cupti_range_profiler.h>
@@ -16,9 +18,10 @@
     static_assert(offsetof(struct ours, our_field) == offsetof(theirs, their_field) &&             \
                       sizeof(((struct ours *)0)->our_field) == sizeof(((theirs *)0)->their_field), \
                   #ours "." #our_field)
-/* The last field decides the size that CUPTI is told. */
+/* The last field decides the size that CUPTI is told. Newer headers have more behind it, which they
+ * know by that size not to touch. */
 #define SAME_SIZE(ours, last, theirs)                                                              \
-    static_assert(LP_CUPTI_SIZE(ours, last) == theirs##_STRUCT_SIZE, #ours)
+    static_assert(LP_CUPTI_SIZE(ours, last) <= theirs##_STRUCT_SIZE, #ours)
 #define SAME_NUMBER(ours, theirs) static_assert((int)(ours) == (int)(theirs), #ours)
 
 SAME_FIELD(lp_cupti_profiler, priv, CUpti_Profiler_Initialize_Params, pPriv);
@@ -321,3 +324,5 @@ SAME_NUMBER(LP_CUPTI_PM_SYSCLK, CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_SYSCLK_INTERV
 SAME_NUMBER(LP_CUPTI_PM_TIME, CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL);
 SAME_NUMBER(LP_CUPTI_PM_KEEP_OLDEST, CUPTI_PM_SAMPLING_HARDWARE_BUFFER_APPEND_MODE_KEEP_OLDEST);
 SAME_NUMBER(LP_CUPTI_PM_STOP_FULL, CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL);
+
+#endif

@@ -25,7 +25,10 @@ enum {
     LP_CUPTI_KIND_GRAPH_TRACE = 51, /* a launch of a graph as one record, instead of its nodes */
 };
 
-enum { LP_CUPTI_ATTR_ZEROED_OUT_ACTIVITY_BUFFER = 5 };
+enum {
+    LP_CUPTI_ATTR_ZEROED_OUT_ACTIVITY_BUFFER = 5,
+    LP_CUPTI_ATTR_USER_DEFINED_RECORDS = 11, /* 13.3 */
+};
 enum { LP_CUPTI_FLAG_FLUSH_FORCED = 1 };
 enum { LP_CUPTI_DOMAIN_DRIVER_API = 1, LP_CUPTI_DOMAIN_RESOURCE = 3 };
 enum { LP_CUPTI_SITE_ENTER = 0, LP_CUPTI_SITE_EXIT = 1 };
@@ -149,6 +152,92 @@ struct lp_cupti_subscriber_parameters {
     const char *name;
     char *holder; /* out: who holds CUPTI */
     size_t holder_size;
+    uint8_t shared; /* 13.3: other profilers may subscribe too */
+    uint8_t padding[7];
+};
+#define LP_CUPTI_SLIM_DRIVER             13030u /* cuDriverGetVersion() of CUDA 13.3 */
+#define LP_CUPTI_PARAMETERS_BYTES        offsetof(struct lp_cupti_subscriber_parameters, shared)
+#define LP_CUPTI_SHARED_PARAMETERS_BYTES sizeof(struct lp_cupti_subscriber_parameters)
+
+/* The fields of slim records, from CUPTI 13.3 on: kind, our field, CUPTI's number and name. Number
+ * 0 is the kind itself in each. */
+#define LP_CUPTI_SLIM_FIELDS(FIELD)                                                                \
+    FIELD(CONCURRENT_KERNEL, START, 7, KERNEL_FIELD_START)                                         \
+    FIELD(CONCURRENT_KERNEL, END, 8, KERNEL_FIELD_END)                                             \
+    FIELD(CONCURRENT_KERNEL, DEVICE, 10, KERNEL_FIELD_DEVICE_ID)                                   \
+    FIELD(CONCURRENT_KERNEL, CONTEXT, 11, KERNEL_FIELD_CONTEXT_ID)                                 \
+    FIELD(CONCURRENT_KERNEL, STREAM, 12, KERNEL_FIELD_STREAM_ID)                                   \
+    FIELD(CONCURRENT_KERNEL, CORRELATION, 22, KERNEL_FIELD_CORRELATION_ID)                         \
+    FIELD(CONCURRENT_KERNEL, NAME, 24, KERNEL_FIELD_NAME)                                          \
+    FIELD(CONCURRENT_KERNEL, GRAPH_NODE, 31, KERNEL_FIELD_GRAPH_NODE_ID)                           \
+    FIELD(CONCURRENT_KERNEL, GRAPH, 33, KERNEL_FIELD_GRAPH_ID)                                     \
+    FIELD(MEMCPY, COPY_KIND, 1, MEMCPY_FIELD_COPY_KIND)                                            \
+    FIELD(MEMCPY, BYTES, 5, MEMCPY_FIELD_BYTES)                                                    \
+    FIELD(MEMCPY, START, 6, MEMCPY_FIELD_START)                                                    \
+    FIELD(MEMCPY, END, 7, MEMCPY_FIELD_END)                                                        \
+    FIELD(MEMCPY, DEVICE, 8, MEMCPY_FIELD_DEVICE_ID)                                               \
+    FIELD(MEMCPY, CONTEXT, 9, MEMCPY_FIELD_CONTEXT_ID)                                             \
+    FIELD(MEMCPY, STREAM, 10, MEMCPY_FIELD_STREAM_ID)                                              \
+    FIELD(MEMCPY, CORRELATION, 11, MEMCPY_FIELD_CORRELATION_ID)                                    \
+    FIELD(MEMCPY, GRAPH_NODE, 12, MEMCPY_FIELD_GRAPH_NODE_ID)                                      \
+    FIELD(MEMCPY, GRAPH, 13, MEMCPY_FIELD_GRAPH_ID)                                                \
+    FIELD(MEMCPY2, COPY_KIND, 1, MEMCPY2_FIELD_COPY_KIND)                                          \
+    FIELD(MEMCPY2, BYTES, 5, MEMCPY2_FIELD_BYTES)                                                  \
+    FIELD(MEMCPY2, START, 6, MEMCPY2_FIELD_START)                                                  \
+    FIELD(MEMCPY2, END, 7, MEMCPY2_FIELD_END)                                                      \
+    FIELD(MEMCPY2, DEVICE, 8, MEMCPY2_FIELD_DEVICE_ID)                                             \
+    FIELD(MEMCPY2, CONTEXT, 9, MEMCPY2_FIELD_CONTEXT_ID)                                           \
+    FIELD(MEMCPY2, STREAM, 10, MEMCPY2_FIELD_STREAM_ID)                                            \
+    FIELD(MEMCPY2, CORRELATION, 15, MEMCPY2_FIELD_CORRELATION_ID)                                  \
+    FIELD(MEMCPY2, GRAPH_NODE, 16, MEMCPY2_FIELD_GRAPH_NODE_ID)                                    \
+    FIELD(MEMCPY2, GRAPH, 17, MEMCPY2_FIELD_GRAPH_ID)                                              \
+    FIELD(MEMSET, BYTES, 2, MEMSET_FIELD_BYTES)                                                    \
+    FIELD(MEMSET, START, 3, MEMSET_FIELD_START)                                                    \
+    FIELD(MEMSET, END, 4, MEMSET_FIELD_END)                                                        \
+    FIELD(MEMSET, DEVICE, 5, MEMSET_FIELD_DEVICE_ID)                                               \
+    FIELD(MEMSET, CONTEXT, 6, MEMSET_FIELD_CONTEXT_ID)                                             \
+    FIELD(MEMSET, STREAM, 7, MEMSET_FIELD_STREAM_ID)                                               \
+    FIELD(MEMSET, CORRELATION, 8, MEMSET_FIELD_CORRELATION_ID)                                     \
+    FIELD(MEMSET, GRAPH_NODE, 11, MEMSET_FIELD_GRAPH_NODE_ID)                                      \
+    FIELD(MEMSET, GRAPH, 12, MEMSET_FIELD_GRAPH_ID)                                                \
+    FIELD(GRAPH_TRACE, CORRELATION, 1, GRAPH_TRACE_FIELD_CORRELATION_ID)                           \
+    FIELD(GRAPH_TRACE, START, 2, GRAPH_TRACE_FIELD_START)                                          \
+    FIELD(GRAPH_TRACE, END, 3, GRAPH_TRACE_FIELD_END)                                              \
+    FIELD(GRAPH_TRACE, DEVICE, 4, GRAPH_TRACE_FIELD_DEVICE_ID)                                     \
+    FIELD(GRAPH_TRACE, GRAPH, 5, GRAPH_TRACE_FIELD_GRAPH_ID)                                       \
+    FIELD(GRAPH_TRACE, CONTEXT, 6, GRAPH_TRACE_FIELD_CONTEXT_ID)                                   \
+    FIELD(GRAPH_TRACE, STREAM, 7, GRAPH_TRACE_FIELD_STREAM_ID)                                     \
+    FIELD(OVERHEAD, START, 4, OVERHEAD_FIELD_START)                                                \
+    FIELD(OVERHEAD, END, 5, OVERHEAD_FIELD_END)
+
+struct lp_cupti_field_layout {
+    size_t struct_size;
+    int number;
+    size_t offset, size, alignment;
+};
+
+struct lp_cupti_record_layout {
+    size_t struct_size;
+    struct lp_cupti_field_layout *fields;
+    size_t field_count, record_bytes;
+};
+
+struct lp_cupti_field_selection {
+    size_t struct_size, count;
+    int *numbers;
+};
+
+struct lp_cupti_activity_config {
+    size_t struct_size;
+    struct lp_cupti_field_selection fields;
+    void *options;
+};
+
+struct lp_cupti_completed_info {
+    size_t struct_size;
+    uint64_t thread;
+    struct lp_cupti_record_layout **layouts; /* by kind; NULL: none in this buffer */
+    size_t layout_count;
 };
 
 typedef struct lp_cupti_subscriber *lp_cupti_subscriber; /* opaque */
@@ -157,5 +246,9 @@ typedef void (*lp_cupti_buffer_requested)(uint8_t **buffer, size_t *size, size_t
 typedef void (*lp_cupti_buffer_completed)(void *context, uint32_t stream, uint8_t *buffer,
                                           size_t size, size_t valid);
 typedef uint64_t (*lp_cupti_timestamp)(void);
+typedef void (*lp_cupti_buffer_requested_v2)(uint8_t **buffer, size_t *size, size_t *max_records,
+                                             void *info);
+typedef void (*lp_cupti_buffer_completed_v2)(uint8_t *buffer, size_t size, size_t valid,
+                                             const struct lp_cupti_completed_info *info);
 
 #endif

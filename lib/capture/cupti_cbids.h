@@ -41,7 +41,6 @@
     X(MEMORY, 222, cuMemsetD2D8Async) \
     X(MEMORY, 224, cuMemsetD2D16Async) \
     X(MEMORY, 226, cuMemsetD2D32Async) \
-    X(MEMORY, 248, cuMemcpy_v2) \
     X(MEMORY, 249, cuMemsetD8_v2) \
     X(MEMORY, 250, cuMemsetD16_v2) \
     X(MEMORY, 251, cuMemsetD32_v2) \

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Our picture of CUPTI's binary interface against the toolkit's headers. Compiled where the build
- * finds them; holds no code. */
+ * finds them; holds no code. Headers before 13.0 have fewer names for the same places. */
 #include <assert.h>
 
 #include "lib/capture/cupti_abi.h"
 #include "lib/capture/cupti_cbids.h"
 
 #include <cupti.h>
+
+#if CUPTI_API_VERSION >= 130000
 
 #define SAME_FIELD(ours, our_field, theirs, their_field)                                           \
     static_assert(offsetof(struct ours, our_field) == offsetof(theirs, their_field) &&             \
@@ -85,8 +87,24 @@ SAME_FIELD(lp_cupti_graph_data, exec, CUpti_GraphData, graphExec);
 SAME_FIELD(lp_cupti_subscriber_parameters, name, CUpti_SubscriberParams, subscriberName);
 SAME_FIELD(lp_cupti_subscriber_parameters, holder, CUpti_SubscriberParams, oldSubscriberName);
 SAME_FIELD(lp_cupti_subscriber_parameters, holder_size, CUpti_SubscriberParams, oldSubscriberSize);
-static_assert(sizeof(struct lp_cupti_subscriber_parameters) == sizeof(CUpti_SubscriberParams),
-              "subscriber parameters");
+#if CUPTI_API_VERSION >= 130300
+SAME_FIELD(lp_cupti_subscriber_parameters, shared, CUpti_SubscriberParams,
+           allowMultipleSubscribers);
+SAME_FIELD(lp_cupti_field_layout, number, CUpti_ActivityFieldLayoutEntry, fieldId);
+SAME_FIELD(lp_cupti_field_layout, offset, CUpti_ActivityFieldLayoutEntry, offset);
+SAME_FIELD(lp_cupti_field_layout, size, CUpti_ActivityFieldLayoutEntry, size);
+SAME_FIELD(lp_cupti_record_layout, fields, CUpti_ActivityRecordLayout, pEntries);
+SAME_FIELD(lp_cupti_record_layout, field_count, CUpti_ActivityRecordLayout, numFields);
+SAME_FIELD(lp_cupti_field_selection, count, CUpti_ActivityFieldSelection, numFields);
+SAME_FIELD(lp_cupti_field_selection, numbers, CUpti_ActivityFieldSelection, pFieldIds);
+SAME_FIELD(lp_cupti_activity_config, fields, CUpti_ActivityConfig, fieldSelection);
+SAME_FIELD(lp_cupti_completed_info, layouts, CUpti_BufferCallbackCompleteInfo, ppRecordLayouts);
+SAME_FIELD(lp_cupti_completed_info, layout_count, CUpti_BufferCallbackCompleteInfo,
+           numRecordLayouts);
+SAME_NUMBER(LP_CUPTI_ATTR_USER_DEFINED_RECORDS, CUPTI_ACTIVITY_ATTR_USER_DEFINED_RECORDS);
+#define SAME_SLIM_FIELD(kind, field, number, name) SAME_NUMBER(number, name);
+LP_CUPTI_SLIM_FIELDS(SAME_SLIM_FIELD)
+#endif
 
 SAME_NUMBER(LP_CUPTI_SUCCESS, CUPTI_SUCCESS);
 SAME_NUMBER(LP_CUPTI_ERROR_MAX_LIMIT_REACHED, CUPTI_ERROR_MAX_LIMIT_REACHED);
@@ -131,3 +149,5 @@ static_assert(CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture == 495 &&
                   CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCaptureToGraph == 720 &&
                   CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCaptureToGraph_ptsz == 721,
               "LP_CUPTI_CAPTURE_BEGINS, LP_CUPTI_CAPTURE_ENDS");
+
+#endif

@@ -29,120 +29,122 @@ static const char *copy_name(uint8_t copy_kind)
     return names[copy_kind < sizeof(names) / sizeof(names[0]) ? copy_kind : 0];
 }
 
-/* The range profiler launches a kernel of its own for each range: it is no work of the program. */
-static bool is_of_profiler(const struct lp_cupti_decoder *decoder,
-                           const struct lp_cupti_kernel *kernel)
+/* A field of a record. CUPTI aligns each to its size. */
+#define FIELD(type, record, layout, field)                                                         \
+    (*(const type *)(const void *)((const uint8_t *)(record) +                                     \
+                                   (layout)->at[LP_CUPTI_FIELD_##field]))
+
+/* Zero stays zero: it says that the time is not known. */
+static uint64_t our_time(const struct lp_cupti_decoder *decoder, uint64_t time_ns)
 {
-    return decoder->counters && kernel->name && strcmp(kernel->name, "WaitNs") == 0;
+    return time_ns ? time_ns + decoder->clock_shift : 0;
 }
 
-static void add_kernel(struct lp_cupti_decoder *decoder, const struct lp_cupti_kernel *kernel,
-                       const struct lp_device_sink *sink)
+/* What all activities have. */
+static struct lp_activity *add_activity(struct lp_cupti_decoder *decoder,
+                                        const struct lp_cupti_record *record,
+                                        const struct lp_cupti_layout *layout,
+                                        const struct lp_device_sink *sink)
 {
     struct lp_activity *activity = lp_activity_batch_next(&decoder->batch, sink);
 
-    activity->start_ns = kernel->start;
-    activity->end_ns = kernel->end;
-    activity->graph_node = kernel->graph_node_id;
-    activity->graph = kernel->graph_id;
-    activity->correlation = kernel->correlation_id;
-    activity->name = find_name(decoder, kernel->name);
-    activity->context = kernel->context_id;
-    activity->stream = kernel->stream_id;
-    activity->device = (uint16_t)kernel->device_id;
+    activity->start_ns = our_time(decoder, FIELD(uint64_t, record, layout, START));
+    activity->end_ns = our_time(decoder, FIELD(uint64_t, record, layout, END));
+    activity->graph = FIELD(uint32_t, record, layout, GRAPH);
+    activity->correlation = FIELD(uint32_t, record, layout, CORRELATION);
+    activity->context = FIELD(uint32_t, record, layout, CONTEXT);
+    activity->stream = FIELD(uint32_t, record, layout, STREAM);
+    activity->device = (uint16_t)FIELD(uint32_t, record, layout, DEVICE);
+    return activity;
+}
+
+/* The range profiler launches a kernel of its own for each range: it is no work of the program. */
+static void add_kernel(struct lp_cupti_decoder *decoder, const struct lp_cupti_record *record,
+                       const struct lp_cupti_layout *layout, const struct lp_device_sink *sink)
+{
+    const char *name = FIELD(char *const, record, layout, NAME);
+    struct lp_activity *activity;
+
+    if (decoder->counters && name && strcmp(name, "WaitNs") == 0)
+        return;
+    activity = add_activity(decoder, record, layout, sink);
+    activity->graph_node = FIELD(uint64_t, record, layout, GRAPH_NODE);
+    activity->name = find_name(decoder, name);
     activity->kind = LLMPERF_ACTIVITY_KERNEL;
 }
 
-/* Copies and sets have the same fields under three layouts. */
-#define FILL_MEMORY(activity, record)                                                              \
-    do {                                                                                           \
-        (activity)->start_ns = (record)->start;                                                    \
-        (activity)->end_ns = (record)->end;                                                        \
-        (activity)->bytes = (record)->bytes;                                                       \
-        (activity)->graph_node = (record)->graph_node_id;                                          \
-        (activity)->graph = (record)->graph_id;                                                    \
-        (activity)->correlation = (record)->correlation_id;                                        \
-        (activity)->context = (record)->context_id;                                                \
-        (activity)->stream = (record)->stream_id;                                                  \
-        (activity)->device = (uint16_t)(record)->device_id;                                        \
-    } while (0)
-
-static void add_memory(struct lp_cupti_decoder *decoder, const void *record, uint32_t kind,
-                       const struct lp_device_sink *sink)
+static void add_memory(struct lp_cupti_decoder *decoder, const struct lp_cupti_record *record,
+                       const struct lp_cupti_layout *layout, const struct lp_device_sink *sink)
 {
-    struct lp_activity *activity = lp_activity_batch_next(&decoder->batch, sink);
+    struct lp_activity *activity = add_activity(decoder, record, layout, sink);
+    bool set = record->kind == LP_CUPTI_KIND_MEMSET;
 
-    activity->kind = LLMPERF_ACTIVITY_MEMCPY;
-    if (kind == LP_CUPTI_KIND_MEMCPY) {
-        FILL_MEMORY(activity, (const struct lp_cupti_memcpy *)record);
-        activity->name =
-            find_name(decoder, copy_name(((const struct lp_cupti_memcpy *)record)->copy_kind));
-    } else if (kind == LP_CUPTI_KIND_MEMCPY2) {
-        FILL_MEMORY(activity, (const struct lp_cupti_memcpy2 *)record);
-        activity->name =
-            find_name(decoder, copy_name(((const struct lp_cupti_memcpy2 *)record)->copy_kind));
-    } else {
-        FILL_MEMORY(activity, (const struct lp_cupti_memset *)record);
-        activity->name = find_name(decoder, "[memset]");
-        activity->kind = LLMPERF_ACTIVITY_MEMSET;
-    }
+    activity->graph_node = FIELD(uint64_t, record, layout, GRAPH_NODE);
+    activity->bytes = FIELD(uint64_t, record, layout, BYTES);
+    activity->name =
+        find_name(decoder, set ? "[memset]" : copy_name(FIELD(uint8_t, record, layout, COPY_KIND)));
+    activity->kind = set ? LLMPERF_ACTIVITY_MEMSET : LLMPERF_ACTIVITY_MEMCPY;
 }
 
-static void add_graph(struct lp_cupti_decoder *decoder, const struct lp_cupti_graph_trace *graph,
-                      const struct lp_device_sink *sink)
+static void add_graph(struct lp_cupti_decoder *decoder, const struct lp_cupti_record *record,
+                      const struct lp_cupti_layout *layout, const struct lp_device_sink *sink)
 {
-    struct lp_activity *activity = lp_activity_batch_next(&decoder->batch, sink);
+    struct lp_activity *activity = add_activity(decoder, record, layout, sink);
 
-    activity->start_ns = graph->start;
-    activity->end_ns = graph->end;
-    activity->graph = graph->graph_id;
-    activity->graph_node = LP_GRAPH_NODE(graph->graph_id, 0);
-    activity->correlation = graph->correlation_id;
+    activity->graph_node = LP_GRAPH_NODE(activity->graph, 0);
     activity->name = find_name(decoder, "[graph]");
-    activity->context = graph->context_id;
-    activity->stream = graph->stream_id;
-    activity->device = (uint16_t)graph->device_id;
     activity->kind = LLMPERF_ACTIVITY_GRAPH;
 }
 
-static void add_record(struct lp_cupti_decoder *decoder, const struct lp_cupti_record *record,
-                       const struct lp_device_sink *sink)
+static void add_overhead(struct lp_cupti_decoder *decoder, const struct lp_cupti_record *record,
+                         const struct lp_cupti_layout *layout)
 {
-    const struct lp_cupti_overhead *overhead = (const void *)record;
+    uint64_t start = FIELD(uint64_t, record, layout, START);
+    uint64_t end = FIELD(uint64_t, record, layout, END);
+
+    decoder->overhead_ns += end > start ? end - start : 0;
+}
+
+static void add_record(struct lp_cupti_decoder *decoder, const struct lp_cupti_client *client,
+                       const struct lp_cupti_record *record, const struct lp_device_sink *sink)
+{
+    const struct lp_cupti_layout *layout = lp_cupti_layout_of(client, record->kind);
 
     switch (record->kind) {
     case LP_CUPTI_KIND_CONCURRENT_KERNEL:
-        if (!is_of_profiler(decoder, (const void *)record))
-            add_kernel(decoder, (const void *)record, sink);
-        break;
     case LP_CUPTI_KIND_MEMCPY:
     case LP_CUPTI_KIND_MEMCPY2:
     case LP_CUPTI_KIND_MEMSET:
-        add_memory(decoder, record, record->kind, sink);
-        break;
     case LP_CUPTI_KIND_GRAPH_TRACE:
-        add_graph(decoder, (const void *)record, sink);
-        break;
     case LP_CUPTI_KIND_OVERHEAD:
-        if (overhead->end > overhead->start)
-            decoder->overhead_ns += overhead->end - overhead->start;
         break;
     default: /* Somebody else in the process has enabled more kinds. */
         decoder->foreign++;
-        break;
+        return;
     }
+    if (!layout)
+        decoder->incomplete++;
+    else if (record->kind == LP_CUPTI_KIND_CONCURRENT_KERNEL)
+        add_kernel(decoder, record, layout, sink);
+    else if (record->kind == LP_CUPTI_KIND_GRAPH_TRACE)
+        add_graph(decoder, record, layout, sink);
+    else if (record->kind == LP_CUPTI_KIND_OVERHEAD)
+        add_overhead(decoder, record, layout);
+    else
+        add_memory(decoder, record, layout, sink);
 }
 
-void lp_cupti_decode(struct lp_cupti_decoder *decoder, const struct lp_cupti *cupti,
+void lp_cupti_decode(struct lp_cupti_decoder *decoder, const struct lp_cupti_client *client,
                      struct lp_buffer *buffer, const struct lp_device_sink *sink)
 {
     struct lp_cupti_record *record = NULL;
     int result = LP_CUPTI_SUCCESS;
 
     decoder->generation++;
-    while (buffer->valid > 0 && (result = cupti->ActivityGetNextRecord(
-                                     buffer->bytes, buffer->valid, &record)) == LP_CUPTI_SUCCESS)
-        add_record(decoder, record, sink);
+    decoder->clock_shift = lp_cupti_clock_shift(client);
+    while (buffer->valid > 0 && (result = lp_cupti_next_record(client, buffer->bytes, buffer->valid,
+                                                               &record)) == LP_CUPTI_SUCCESS)
+        add_record(decoder, client, record, sink);
     if (result != LP_CUPTI_SUCCESS && result != LP_CUPTI_ERROR_MAX_LIMIT_REACHED)
         decoder->incomplete++;
     lp_activity_batch_send(&decoder->batch, sink);

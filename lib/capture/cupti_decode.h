@@ -4,7 +4,7 @@
 #define LP_CAPTURE_CUPTI_DECODE_H
 
 #include "lib/capture/buffers.h"
-#include "lib/capture/cupti_symbols.h"
+#include "lib/capture/cupti_client.h"
 #include "lib/capture/device.h"
 
 #define LP_NAME_CACHE 1024u
@@ -12,7 +12,9 @@
 struct lp_cupti_decoder {
     struct lp_names *names;
     uint64_t foreign;     /* records of kinds that somebody else asked for */
-    uint64_t incomplete;  /* buffers given up at a half-written record */
+    uint64_t incomplete;  /* buffers given up at a half-written record, records of a layout that
+                             was not told */
+    uint64_t clock_shift; /* from the times of the buffer at hand to ours */
     uint64_t overhead_ns; /* sum of OVERHEAD records */
     bool counters;        /* the range profiler may run beside: its own kernels are left out */
     uint32_t generation;  /* of the name cache: one a buffer, because a pointer may be reused once
@@ -25,7 +27,7 @@ struct lp_cupti_decoder {
 };
 
 /** Decode one buffer into the sink. */
-void lp_cupti_decode(struct lp_cupti_decoder *decoder, const struct lp_cupti *cupti,
+void lp_cupti_decode(struct lp_cupti_decoder *decoder, const struct lp_cupti_client *client,
                      struct lp_buffer *buffer, const struct lp_device_sink *sink);
 
 #endif

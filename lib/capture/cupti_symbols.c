@@ -21,9 +21,9 @@ static const struct {
 static struct lp_cupti cupti; /* filled once, never changed after */
 static void *handle;
 
-/* CUDA major that the driver serves; 0 if there is no driver. No cuInit: a parent that forks must
- * stay clean. */
-static uint32_t driver_major(void)
+/* CUDA version that the driver serves, 13000 for 13.0; 0 if there is no driver. No cuInit: a parent
+ * that forks must stay clean. */
+static uint32_t driver_version(void)
 {
     int (*version_of)(int *version);
     int version = 0;
@@ -35,7 +35,12 @@ static uint32_t driver_major(void)
     memcpy(&version_of, &address, sizeof(version_of));
     if (!version_of || version_of(&version) != 0)
         version = 0;
-    return (uint32_t)version / 1000;
+    return (uint32_t)version;
+}
+
+static uint32_t driver_major(void)
+{
+    return driver_version() / 1000;
 }
 
 static bool device_present(void)
@@ -169,6 +174,12 @@ static bool find_symbols(void)
         { "cuptiActivityFlushAll", &cupti.ActivityFlushAll, true },
         { "cuptiActivityGetNextRecord", &cupti.ActivityGetNextRecord, true },
         { "cuptiActivityGetNumDroppedRecords", &cupti.ActivityGetNumDroppedRecords, true },
+        { "cuptiActivitySetAttribute_v2", &cupti.ActivitySetAttribute_v2, false },
+        { "cuptiActivityRegisterCallbacks_v2", &cupti.ActivityRegisterCallbacks_v2, false },
+        { "cuptiActivityEnable_v2", &cupti.ActivityEnable_v2, false },
+        { "cuptiActivityDisable_v2", &cupti.ActivityDisable_v2, false },
+        { "cuptiActivityGetNextRecord_v2", &cupti.ActivityGetNextRecord_v2, false },
+        { "cuptiActivityGetNumDroppedRecords_v2", &cupti.ActivityGetNumDroppedRecords_v2, false },
         { "cuptiGetGraphId", &cupti.GetGraphId, false },
         { "cuptiGetGraphExecId", &cupti.GetGraphExecId, false },
         { "cuptiGetGraphNodeId", &cupti.GetGraphNodeId, false },
@@ -213,7 +224,7 @@ static int describe_library(uint32_t major)
 
 int lp_cupti_load(const struct lp_cupti **cupti_out)
 {
-    uint32_t major = driver_major();
+    uint32_t major = (cupti.driver = driver_version()) / 1000;
 
     if (major == 0)
         return lp_error(

@@ -9,6 +9,7 @@
 struct lp_cupti {
     char path[512];
     uint32_t version; /* cuptiGetVersion(): 18 is 11.8, 27 is 12.9, 130000 is 13.0 */
+    uint32_t driver;  /* cuDriverGetVersion(): 13000 serves CUDA 13.0 */
 
     int (*GetVersion)(uint32_t *version);
     int (*GetResultString)(int result, const char **text);
@@ -28,6 +29,20 @@ struct lp_cupti {
     int (*ActivityFlushAll)(uint32_t flag);
     int (*ActivityGetNextRecord)(uint8_t *buffer, size_t valid, struct lp_cupti_record **record);
     int (*ActivityGetNumDroppedRecords)(void *context, uint32_t stream, size_t *dropped);
+    /* Of one subscriber; NULL before 13.3. */
+    int (*ActivitySetAttribute_v2)(lp_cupti_subscriber subscriber, uint32_t attribute, size_t *size,
+                                   void *value);
+    int (*ActivityRegisterCallbacks_v2)(lp_cupti_subscriber subscriber,
+                                        lp_cupti_buffer_requested_v2 requested,
+                                        lp_cupti_buffer_completed_v2 completed);
+    int (*ActivityEnable_v2)(lp_cupti_subscriber subscriber, uint32_t kind,
+                             struct lp_cupti_activity_config *config);
+    int (*ActivityDisable_v2)(lp_cupti_subscriber subscriber, uint32_t kind,
+                              struct lp_cupti_activity_config *config);
+    int (*ActivityGetNextRecord_v2)(lp_cupti_subscriber subscriber, uint8_t *buffer, size_t valid,
+                                    struct lp_cupti_record **record);
+    int (*ActivityGetNumDroppedRecords_v2)(lp_cupti_subscriber subscriber, void *context,
+                                           uint32_t stream, size_t *dropped);
     int (*GetGraphId)(void *graph, uint32_t *id);    /* NULL before 11.1 */
     int (*GetGraphExecId)(void *exec, uint32_t *id); /* NULL before 12.3 */
     int (*GetGraphNodeId)(void *node, uint64_t *id); /* NULL before 11.1 */

@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/clock.h"
 #include "lib/base/log.h"
 #include "lib/base/status.h"
 #include "lib/capture/buffers.h"
 #include "lib/capture/capture.h"
 #include "lib/capture/cupti_cbids.h"
+#include "lib/capture/cupti_client.h"
 #include "lib/capture/cupti_decode.h"
 #include "lib/capture/cupti_graphs.h"
 #include "lib/capture/cupti_symbols.h"
@@ -28,7 +28,7 @@
 /* Callbacks use all of this until the process is gone: static, never destroyed. */
 static struct lp_buffer_pool pool;
 static const struct lp_cupti *cupti;
-static lp_cupti_subscriber subscriber;
+static struct lp_cupti_client client;
 static bool exceed_pool;           /* this CUPTI crashes on a NULL buffer: never refuse one */
 static uint8_t launch_kinds[1024]; /* callback id -> enum lp_launch_kind */
 static uint16_t launch_calls[64];  /* callback ids of kernel and graph launches */
@@ -145,55 +145,6 @@ static void on_buffer_completed(void *context, uint32_t stream, uint8_t *bytes, 
         lp_buffer_complete(&pool, lp_buffer_of(bytes), valid);
 }
 
-static uint64_t read_clock(void)
-{
-    return lp_clock_now();
-}
-
-static int subscribe(char *holder, size_t holder_size)
-{
-    char name[LP_CUPTI_HOLDER_NAME_BYTES] = "";
-    struct lp_cupti_subscriber_parameters parameters = { sizeof(parameters), "libllmperf", name,
-                                                         sizeof(name) };
-    int result = cupti->Subscribe_v2
-                     ? cupti->Subscribe_v2(&subscriber, on_callback, NULL, &parameters)
-                     : cupti->Subscribe(&subscriber, on_callback, NULL);
-
-    name[sizeof(name) - 1] = '\0';
-    snprintf(holder, holder_size, "%s", *name ? name : "another profiler");
-    if (result == LP_CUPTI_SUCCESS)
-        return 0;
-    subscriber = NULL;
-    if (result == LP_CUPTI_ERROR_MULTIPLE_SUBSCRIBERS)
-        return lp_error(LLMPERF_EBUSY,
-                        "CUPTI is held by %s in this process; stop it first (CUPTI serves one "
-                        "profiler at a time)",
-                        holder);
-    return lp_error(LLMPERF_ENODEVICE, "CUPTI refused to start: %s (%d)",
-                    lp_cupti_text(cupti, result), result);
-}
-
-/* Once in the life of the process. The timestamp callback above all: registering it again damages a
- * record each time. */
-static int set_up_activity(void)
-{
-    uint8_t zeroed = 1;
-    size_t size = sizeof(zeroed);
-    int result;
-
-    cupti->ActivitySetAttribute(LP_CUPTI_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &size, &zeroed);
-    if (!cupti->ActivityRegisterTimestampCallback ||
-        cupti->ActivityRegisterTimestampCallback(read_clock) != LP_CUPTI_SUCCESS)
-        return lp_error(LLMPERF_ENOTSUP,
-                        "this CUPTI (%s) cannot use our clock; use CUPTI 11.8 or newer",
-                        cupti->path);
-    result = cupti->ActivityRegisterCallbacks(on_buffer_requested, on_buffer_completed);
-    if (result != LP_CUPTI_SUCCESS)
-        return lp_error(LLMPERF_ENODEVICE, "CUPTI gives no activity records: %s (%d)",
-                        lp_cupti_text(cupti, result), result);
-    return 0;
-}
-
 static void list_calls(void)
 {
 #define LAUNCH(kind, number, function) launch_kinds[number] = LP_LAUNCH_##kind;
@@ -217,13 +168,16 @@ static void list_calls(void)
 static void watch_graphs(void)
 {
     for (size_t i = 0; lp_cupti_graph_resources[i]; i++)
-        cupti->EnableCallback(1, subscriber, LP_CUPTI_DOMAIN_RESOURCE, lp_cupti_graph_resources[i]);
+        cupti->EnableCallback(1, client.subscriber, LP_CUPTI_DOMAIN_RESOURCE,
+                              lp_cupti_graph_resources[i]);
     for (uint32_t id = 0; id < sizeof(graph_calls); id++)
         if (graph_calls[id])
-            cupti->EnableCallback(1, subscriber, LP_CUPTI_DOMAIN_DRIVER_API, id);
+            cupti->EnableCallback(1, client.subscriber, LP_CUPTI_DOMAIN_DRIVER_API, id);
 }
 
-static int set_up_process(uint64_t pool_bytes)
+/* Slim records know no whole graphs, and did not stand being switched often; how counters get along
+ * with them has not been seen. */
+static int set_up_process(uint64_t pool_bytes, bool whole_only)
 {
     char holder[LP_CUPTI_HOLDER_NAME_BYTES];
     int status;
@@ -231,18 +185,19 @@ static int set_up_process(uint64_t pool_bytes)
     if ((status = lp_cupti_load(&cupti)) < 0)
         return status;
     lp_buffer_pool_init(&pool, BUFFER_BYTES, pool_bytes);
-    if (subscriber)
+    if (client.subscriber)
         return 0;
     exceed_pool = cupti->version < LP_CUPTI_VERSION_12_9;
     list_calls();
-    if ((status = subscribe(holder, sizeof(holder))) < 0)
+    if ((status = lp_cupti_subscribe(&client, cupti, whole_only, on_callback, holder,
+                                     sizeof(holder))) < 0)
         return status;
-    watch_graphs();
-    if ((status = set_up_activity()) < 0) {
-        cupti->Unsubscribe(subscriber);
-        subscriber = NULL;
+    if ((status = lp_cupti_take_buffers(&client, on_buffer_requested, on_buffer_completed)) < 0) {
+        lp_cupti_unsubscribe(&client);
+        return status;
     }
-    return status;
+    watch_graphs();
+    return 0;
 }
 
 /* Callbacks that an older CUPTI does not know are refused one by one: the driver below it does not
@@ -253,21 +208,21 @@ static void switch_callbacks(const struct cupti_source *source, uint32_t on)
         if (!launch_kinds[id] ||
             (launch_kinds[id] == LP_LAUNCH_MEMORY && !source->memory_activities))
             continue;
-        if (cupti->EnableCallback(on, subscriber, LP_CUPTI_DOMAIN_DRIVER_API, id) !=
+        if (cupti->EnableCallback(on, client.subscriber, LP_CUPTI_DOMAIN_DRIVER_API, id) !=
                 LP_CUPTI_SUCCESS &&
             on)
             lp_log(LLMPERF_LOG_DEBUG, "CUPTI does not know driver callback %u", id);
     }
     for (size_t i = 0; watch_captures && i < sizeof(capture_begins) / sizeof(uint32_t); i++)
-        cupti->EnableCallback(on, subscriber, LP_CUPTI_DOMAIN_DRIVER_API, capture_begins[i]);
+        cupti->EnableCallback(on, client.subscriber, LP_CUPTI_DOMAIN_DRIVER_API, capture_begins[i]);
     for (size_t i = 0; watch_captures && i < sizeof(capture_ends) / sizeof(uint32_t); i++)
-        cupti->EnableCallback(on, subscriber, LP_CUPTI_DOMAIN_DRIVER_API, capture_ends[i]);
+        cupti->EnableCallback(on, client.subscriber, LP_CUPTI_DOMAIN_DRIVER_API, capture_ends[i]);
 }
 
 /* Seldom enough to be on between samples too: the exit handler needs it. */
 static void watch_contexts(uint32_t on)
 {
-    cupti->EnableCallback(on, subscriber, LP_CUPTI_DOMAIN_RESOURCE,
+    cupti->EnableCallback(on, client.subscriber, LP_CUPTI_DOMAIN_RESOURCE,
                           LP_CUPTI_RESOURCE_CONTEXT_CREATED);
 }
 
@@ -292,8 +247,12 @@ static int choose_level(bool graphs)
                         "whole graphs can be collected only if that starts before CUDA is in use: "
                         "CUPTI crashes at the launch of a graph that was there before; start the "
                         "session first, or collect nodes");
+    if (graphs && client.slim)
+        return lp_error(LLMPERF_ESTATE,
+                        "CUPTI was attached in this process in a way in which it does not record "
+                        "whole graphs; start the program again with LLMPERF_CUPTI_RECORDS=whole");
     if (graphs && level == LEVEL_OPEN)
-        result = cupti->ActivityEnable(LP_CUPTI_KIND_GRAPH_TRACE);
+        result = lp_cupti_enable(&client, LP_CUPTI_KIND_GRAPH_TRACE);
     if (result != LP_CUPTI_SUCCESS)
         return lp_error(LLMPERF_ENOTSUP, "this CUPTI does not record whole graphs: %s (%d)",
                         lp_cupti_text(cupti, result), result);
@@ -313,7 +272,7 @@ static int start(struct lp_device_source *head)
         return result;
     if (!source->sampled)
         switch_callbacks(source, 1);
-    result = cupti->ActivityEnable(LP_CUPTI_KIND_CONCURRENT_KERNEL);
+    result = lp_cupti_enable(&client, LP_CUPTI_KIND_CONCURRENT_KERNEL);
     if (result != LP_CUPTI_SUCCESS) {
         switch_callbacks(source, 0);
         return lp_error(LLMPERF_ENODEVICE, "CUPTI records no kernels: %s (%d)",
@@ -321,10 +280,10 @@ static int start(struct lp_device_source *head)
     }
     for (size_t i = 0;
          source->memory_activities && i < sizeof(memory_kinds) / sizeof(memory_kinds[0]); i++)
-        cupti->ActivityEnable(memory_kinds[i]);
-    cupti->ActivityEnable(LP_CUPTI_KIND_OVERHEAD);
+        lp_cupti_enable(&client, memory_kinds[i]);
+    lp_cupti_enable(&client, LP_CUPTI_KIND_OVERHEAD);
     if (source->sampled) /* That it works was seen; from here on the sampler switches. */
-        cupti->ActivityDisable(LP_CUPTI_KIND_CONCURRENT_KERNEL);
+        lp_cupti_disable(&client, LP_CUPTI_KIND_CONCURRENT_KERNEL);
     watch_contexts(1);
     return 0;
 }
@@ -334,11 +293,11 @@ static void pause_source(struct lp_device_source *head)
     const struct cupti_source *source = (const struct cupti_source *)(const void *)head;
 
     watch_contexts(0);
-    cupti->ActivityDisable(LP_CUPTI_KIND_CONCURRENT_KERNEL);
+    lp_cupti_disable(&client, LP_CUPTI_KIND_CONCURRENT_KERNEL);
     for (size_t i = 0;
          source->memory_activities && i < sizeof(memory_kinds) / sizeof(memory_kinds[0]); i++)
-        cupti->ActivityDisable(memory_kinds[i]);
-    cupti->ActivityDisable(LP_CUPTI_KIND_OVERHEAD);
+        lp_cupti_disable(&client, memory_kinds[i]);
+    lp_cupti_disable(&client, LP_CUPTI_KIND_OVERHEAD);
     switch_callbacks(source, 0);
 }
 
@@ -346,18 +305,18 @@ static void pause_source(struct lp_device_source *head)
 static void switch_launches(uint32_t on)
 {
     for (size_t i = 0; i < launch_call_count; i++)
-        cupti->EnableCallback(on, subscriber, LP_CUPTI_DOMAIN_DRIVER_API, launch_calls[i]);
+        cupti->EnableCallback(on, client.subscriber, LP_CUPTI_DOMAIN_DRIVER_API, launch_calls[i]);
 }
 
 /* Seldom: a triggered window. */
 static void switch_memory(bool on)
 {
     for (size_t i = 0; i < memory_call_count && on; i++)
-        cupti->EnableCallback(1, subscriber, LP_CUPTI_DOMAIN_DRIVER_API, memory_calls[i]);
+        cupti->EnableCallback(1, client.subscriber, LP_CUPTI_DOMAIN_DRIVER_API, memory_calls[i]);
     for (size_t i = 0; i < sizeof(memory_kinds) / sizeof(memory_kinds[0]); i++)
-        (on ? cupti->ActivityEnable : cupti->ActivityDisable)(memory_kinds[i]);
+        (on ? lp_cupti_enable : lp_cupti_disable)(&client, memory_kinds[i]);
     for (size_t i = 0; i < memory_call_count && !on; i++)
-        cupti->EnableCallback(0, subscriber, LP_CUPTI_DOMAIN_DRIVER_API, memory_calls[i]);
+        cupti->EnableCallback(0, client.subscriber, LP_CUPTI_DOMAIN_DRIVER_API, memory_calls[i]);
 }
 
 static _Atomic bool memory_on;
@@ -365,7 +324,7 @@ static _Atomic bool memory_on;
 static void collect(enum lp_collect what)
 {
     if (what == LP_COLLECT_NOTHING) {
-        cupti->ActivityDisable(LP_CUPTI_KIND_CONCURRENT_KERNEL);
+        lp_cupti_disable(&client, LP_CUPTI_KIND_CONCURRENT_KERNEL);
         if (atomic_exchange(&memory_on, false))
             switch_memory(false);
         switch_launches(0);
@@ -376,18 +335,16 @@ static void collect(enum lp_collect what)
         atomic_store(&memory_on, true);
         switch_memory(true);
     }
-    cupti->ActivityEnable(LP_CUPTI_KIND_CONCURRENT_KERNEL);
+    lp_cupti_enable(&client, LP_CUPTI_KIND_CONCURRENT_KERNEL);
 }
 
 static void flush(struct lp_device_source *head, bool force)
 {
     struct cupti_source *source = (struct cupti_source *)(void *)head;
-    size_t dropped = 0;
 
     if (cupti->ActivityFlushAll(force ? LP_CUPTI_FLAG_FLUSH_FORCED : 0) != LP_CUPTI_SUCCESS)
         source->errors++;
-    if (cupti->ActivityGetNumDroppedRecords(NULL, 0, &dropped) == LP_CUPTI_SUCCESS)
-        source->dropped += dropped;
+    source->dropped += lp_cupti_dropped(&client);
 }
 
 static void take(struct lp_device_source *head)
@@ -406,7 +363,7 @@ static int deliver(struct lp_device_source *head, const struct lp_device_sink *s
         struct lp_buffer *buffer = source->taken;
 
         source->taken = buffer->next;
-        lp_cupti_decode(&source->decoder, cupti, buffer, sink);
+        lp_cupti_decode(&source->decoder, &client, buffer, sink);
         lp_buffer_recycle(&pool, buffer);
     }
     return 0;
@@ -433,9 +390,8 @@ static void close_source(struct lp_device_source *head)
 {
     const struct cupti_source *source = (const struct cupti_source *)(const void *)head;
 
-    if (source->release && subscriber) {
-        cupti->Unsubscribe(subscriber);
-        subscriber = NULL;
+    if (source->release && client.subscriber) {
+        lp_cupti_unsubscribe(&client);
         lp_graph_log_forget();
     }
     lp_graph_log_end();
@@ -460,7 +416,8 @@ int lp_device_open_cupti(const struct lp_device_options *options,
 {
     static const struct lp_device_ops ops = { "cupti", true, start,   pause_source, collect,
                                               flush,   take, deliver, read_stats,   close_source };
-    int status = set_up_process(options->pool_bytes);
+    int status = set_up_process(
+        options->pool_bytes, options->graph_level || options->watch_captures || options->sampled);
     struct cupti_source *source;
 
     if (status < 0)
@@ -495,12 +452,11 @@ int lp_cupti_probe(char *path, size_t path_size, uint32_t *version, char *holder
     snprintf(path, path_size, "%s", status < 0 ? "" : cupti->path);
     *version = status < 0 ? 0 : cupti->version;
     snprintf(holder, holder_size, "%s", "");
-    if (status < 0 || subscriber)
+    if (status < 0 || client.subscriber)
         return status;
-    status = subscribe(holder, holder_size);
+    status = lp_cupti_subscribe(&client, cupti, false, on_callback, holder, holder_size);
     if (status == 0)
-        cupti->Unsubscribe(subscriber);
-    subscriber = NULL;
+        lp_cupti_unsubscribe(&client);
     return status;
 }
 
@@ -508,14 +464,14 @@ int lp_cupti_probe(char *path, size_t path_size, uint32_t *version, char *holder
 
 int lp_cupti_prewarm(void)
 {
-    int status = set_up_process(PREWARM_POOL_BYTES), result;
+    int status = set_up_process(PREWARM_POOL_BYTES, false), result;
 
     if (status < 0)
         return status;
-    result = cupti->ActivityEnable(LP_CUPTI_KIND_CONCURRENT_KERNEL);
+    result = lp_cupti_enable(&client, LP_CUPTI_KIND_CONCURRENT_KERNEL);
     if (result != LP_CUPTI_SUCCESS)
         return lp_error(LLMPERF_ENODEVICE, "CUPTI records no kernels: %s (%d)",
                         lp_cupti_text(cupti, result), result);
-    cupti->ActivityDisable(LP_CUPTI_KIND_CONCURRENT_KERNEL);
+    lp_cupti_disable(&client, LP_CUPTI_KIND_CONCURRENT_KERNEL);
     return 0;
 }

@@ -13,9 +13,11 @@
 #include "lib/session/session_trace.h"
 #include "lib/session/wake.h"
 
-#define ROUND_NS  UINT64_C(20000000)   /* longest sleep between two looks at the rings */
-#define FLUSH_NS  UINT64_C(200000000)  /* between two requests for partly filled buffers */
-#define COMMIT_NS UINT64_C(1000000000) /* a killed process loses at most this */
+#define ROUND_NS       UINT64_C(20000000) /* longest sleep between two looks at the rings */
+#define SHORT_ROUND_NS UINT64_C(2000000)
+#define ROUND_SAMPLES  120u
+#define FLUSH_NS       UINT64_C(200000000)  /* between two requests for partly filled buffers */
+#define COMMIT_NS      UINT64_C(1000000000) /* a killed process loses at most this */
 #define SILENT_NS                                                                                  \
     UINT64_C(                                                                                      \
         2000000000) /* at the end: wait this long for outstanding kernels while nothing arrives */
@@ -237,6 +239,16 @@ static uint64_t commit_period(const struct llmperf_session *session)
     return gentle > COMMIT_NS ? gentle : COMMIT_NS;
 }
 
+/* The GPU holds few samples, whatever the size of the buffer (172 of preset pm on GH100): they are
+ * taken out before that many have come. */
+static uint64_t round_length(const struct llmperf_session *session)
+{
+    uint64_t interval = session->counters ? lp_counters_interval(session->counters) : 0;
+    uint64_t length = interval ? ROUND_SAMPLES * interval : ROUND_NS;
+
+    return length > ROUND_NS ? ROUND_NS : length < SHORT_ROUND_NS ? SHORT_ROUND_NS : length;
+}
+
 void *lp_session_collect(void *context)
 {
     struct llmperf_session *session = context;
@@ -247,7 +259,7 @@ void *lp_session_collect(void *context)
         uint64_t now;
 
         if (!session->playing)
-            lp_wake_wait(ROUND_NS);
+            lp_wake_wait(round_length(session));
         if (session->injected && lp_session_take_attached(session)) {
             lp_sampling_begin(session);
             lp_health_begin(session);

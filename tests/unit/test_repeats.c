@@ -118,7 +118,8 @@ static bool has_line(const char *const *lines, size_t count, const char *part)
 
 static void mean_spread_and_deviation_are_of_the_runs(void **state)
 {
-    struct job job = { { make_prefill(10), make_prefill(11), make_prefill(12) }, 3, { NULL } };
+    struct job job = { .runs = { make_prefill(10), make_prefill(11), make_prefill(12) },
+                       .count = 3 };
     const struct lp_repeats_row *row;
 
     (void)state;
@@ -140,7 +141,7 @@ static void mean_spread_and_deviation_are_of_the_runs(void **state)
 
 static void runs_within_the_threshold_do_not_differ(void **state)
 {
-    struct job job = { { make_prefill(10), make_prefill(10.9) }, 2, { NULL } };
+    struct job job = { .runs = { make_prefill(10), make_prefill(10.9) }, .count = 2 };
 
     (void)state;
     read_job(&job);
@@ -154,10 +155,9 @@ static void runs_within_the_threshold_do_not_differ(void **state)
 
 static void the_run_that_is_apart_is_named(void **state)
 {
-    struct job job = { { make_prefill(10), make_prefill(10.1), make_prefill(14), make_prefill(9.9),
-                         make_prefill(10.05) },
-                       5,
-                       { NULL } };
+    struct job job = { .runs = { make_prefill(10), make_prefill(10.1), make_prefill(14),
+                                 make_prefill(9.9), make_prefill(10.05) },
+                       .count = 5 };
     const struct lp_repeats_row *row;
 
     (void)state;
@@ -172,7 +172,7 @@ static void the_run_that_is_apart_is_named(void **state)
 
 static void a_wide_spread_without_a_centre_has_no_run_apart(void **state)
 {
-    struct job job = { { make_prefill(10), make_prefill(13), make_prefill(16) }, 3, { NULL } };
+    struct job job = { { make_prefill(10), make_prefill(13), make_prefill(16) }, .count = 3 };
     const struct lp_repeats_row *row;
 
     (void)state;
@@ -190,7 +190,7 @@ static void small_regions_are_shown_and_not_judged(void **state)
                                  { "LLM@prefill/LLM@tiny", 1, 0.5, 0.5, 1 } };
     const struct work fast[] = { { "LLM@prefill", 1, 100, 100, 1 },
                                  { "LLM@prefill/LLM@tiny", 1, 0.1, 0.1, 1 } };
-    struct job job = { { make_run(slow, 2), make_run(fast, 2) }, 2, { NULL } };
+    struct job job = { .runs = { make_run(slow, 2), make_run(fast, 2) }, .count = 2 };
     const struct lp_repeats_row *row;
 
     (void)state;
@@ -208,7 +208,7 @@ static void processes_meet_by_their_order(void **state)
                                   { "LLM@prefill", 1, 20, 20, 900 } };
     const struct work second[] = { { "LLM@prefill", 1, 10, 10, 12 },
                                    { "LLM@prefill", 1, 20, 20, 13 } };
-    struct job job = { { make_run(first, 2), make_run(second, 2) }, 2, { NULL } };
+    struct job job = { .runs = { make_run(first, 2), make_run(second, 2) }, .count = 2 };
 
     (void)state;
     read_job(&job);
@@ -223,7 +223,8 @@ static void other_work_is_no_repeat(void **state)
     const struct work four = { "LLM@prefill", 4, 10, 10, 1 },
                       five = { "LLM@prefill", 5, 10, 10, 1 };
     const struct work more[] = { { "LLM@prefill", 4, 10, 10, 1 }, { "LLM@vision", 1, 5, 5, 1 } };
-    struct job job = { { make_run(&four, 1), make_run(&five, 1), make_run(more, 2) }, 3, { NULL } };
+    struct job job = { .runs = { make_run(&four, 1), make_run(&five, 1), make_run(more, 2) },
+                       .count = 3 };
     const struct lp_repeats_row *row;
 
     (void)state;
@@ -240,7 +241,8 @@ static void other_work_is_no_repeat(void **state)
 
 static void another_setting_is_no_repeat(void **state)
 {
-    struct job job = { { make_prefill(10), make_prefill(10), make_prefill(10) }, 3, { NULL } };
+    struct job job = { .runs = { make_prefill(10), make_prefill(10), make_prefill(10) },
+                       .count = 3 };
 
     (void)state;
     set_fact(job.runs[2], "tier", "light");
@@ -262,7 +264,7 @@ static void another_setting_is_no_repeat(void **state)
 
 static void one_run_given_twice_is_told(void **state)
 {
-    struct job job = { { make_prefill(10), make_prefill(10) }, 2, { NULL } };
+    struct job job = { .runs = { make_prefill(10), make_prefill(10) }, .count = 2 };
 
     (void)state;
     for (size_t i = 0; i < 2; i++) {
@@ -276,7 +278,7 @@ static void one_run_given_twice_is_told(void **state)
 
 static void json_has_null_and_a_reason(void **state)
 {
-    struct job job = { { make_prefill(10), make_prefill(12) }, 2, { NULL } };
+    struct job job = { .runs = { make_prefill(10), make_prefill(12) }, .count = 2 };
     uint64_t findings = 0;
     json_t *root, *row;
     char *text = NULL;

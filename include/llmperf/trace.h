@@ -42,8 +42,8 @@ typedef struct llmperf_trace_summary {
  * @param source   A run directory or its run.llmperf, of a session with keep_trace; the run into which `llmperf run` put those of several
  *                 processes: the traces of all of them, on one clock; or a recording (record_path).
  * @param format   LLMPERF_TRACE_…
- * @param path     File to create or replace; a temporary one beside it is renamed. Perfetto and Chrome may also go into a pipe or a
- *                 device.
+ * @param path     File to create or replace, not one that the trace is made from; a temporary one beside it is renamed. Perfetto and
+ *                 Chrome may also go into a pipe, a device or through a link; the database of nsys needs a plain file.
  * @param summary_out  struct_size set by the caller; NULL: not wanted.
  * @return LLMPERF_OK; LLMPERF_EINVAL, LLMPERF_ENOENT (no such file, or a run without a trace), LLMPERF_EFORMAT (a damaged recording,
  *         or none), LLMPERF_EIO, LLMPERF_ENOMEM. */

@@ -107,6 +107,8 @@ static int take_number(struct words *words, const char *what, double *number_out
 
     if (!is_number(words->word[0]))
         return refuse(words, "%s needs a number, not \"%.40s\"", what, words->word);
+    if (strspn(words->word, ".") == strlen(words->word))
+        return refuse(words, "\"%.40s\" is no number", words->word);
     for (const char *at = words->word; *at; at++) {
         if (*at == '.' && place > 0)
             return refuse(words, "\"%.40s\" is no number", words->word);

@@ -3,6 +3,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "lib/attribution/attribution.h"
 #include "lib/base/file.h"
@@ -119,6 +120,29 @@ static int find_recordings(struct exporter *exporter, const char *source)
     if (format != LLMPERF_FORMAT_RECORDING)
         return lp_error(LLMPERF_EFORMAT, "%s is neither a run nor a recording", source);
     return add_recording(exporter, lp_text_copy(source));
+}
+
+static bool is_same_file(const struct stat *file, const char *path)
+{
+    struct stat other;
+
+    return stat(path, &other) == 0 && other.st_dev == file->st_dev && other.st_ino == file->st_ino;
+}
+
+/* A trace never replaces what it is made from. */
+static int check_target(const struct exporter *exporter, const char *source, const char *path)
+{
+    struct stat target;
+    bool same;
+
+    if (stat(path, &target) < 0) /* it does not exist yet */
+        return 0;
+    same = is_same_file(&target, source);
+    for (size_t i = 0; i < exporter->recordings.count; i++)
+        same = same || is_same_file(&target, exporter->recordings.items[i]);
+    return same ? lp_error(LLMPERF_EINVAL,
+                           "%s is what the trace is made from; write it to another file", path)
+                : 0;
 }
 
 /* What the recording says about its machine (the env.json of its session). */
@@ -340,6 +364,7 @@ int llmperf_trace_export(const char *source, uint32_t format, const char *path,
         return lp_error(LLMPERF_EINVAL,
                         "struct_size is not set; initialise with LLMPERF_TRACE_SUMMARY_INIT");
     if ((status = find_recordings(&exporter, source)) == 0 &&
+        (status = check_target(&exporter, source, path)) == 0 &&
         (status = lp_trace_writer_open(format, path, &exporter.writer)) == 0)
         status = export_all(&exporter);
     if (status == 0 && summary_out) {

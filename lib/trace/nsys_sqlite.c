@@ -501,10 +501,12 @@ int lp_trace_open_nsys(const char *path, struct lp_trace_writer **writer_out)
                                                     put_range, put_launch,       put_activity,
                                                     put_plan,  put_sample,       put_remark,
                                                     finish,    free_writer };
-    struct nsys *nsys = calloc(1, sizeof(*nsys));
+    struct nsys *nsys;
     int status;
 
-    if (!nsys)
+    if (lp_out_file_is_special(path))
+        return lp_error(LLMPERF_EIO, "cannot write %s: a database needs a plain file", path);
+    if (!(nsys = calloc(1, sizeof(*nsys))))
         return lp_error(LLMPERF_ENOMEM, "out of memory");
     nsys->head.ops = &ops;
     nsys->path = lp_text_copy(path);

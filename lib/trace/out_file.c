@@ -22,7 +22,7 @@ char *lp_out_file_temporary(const char *path)
 }
 
 /* Renaming a file over a pipe or a link would take it away from everybody. */
-static bool is_special(const char *path)
+bool lp_out_file_is_special(const char *path)
 {
     struct stat info;
 
@@ -32,9 +32,9 @@ static bool is_special(const char *path)
 int lp_out_file_open(struct lp_out_file *out, const char *path)
 {
     *out = (struct lp_out_file){ .path = lp_text_copy(path) };
-    if (!is_special(path))
+    if (!lp_out_file_is_special(path))
         out->temporary = lp_out_file_temporary(path);
-    if (!out->path || (!is_special(path) && !out->temporary))
+    if (!out->path || (!lp_out_file_is_special(path) && !out->temporary))
         return lp_error(LLMPERF_ENOMEM, "out of memory");
     if (!(out->file = fopen(out->temporary ? out->temporary : path, "wbe")))
         return lp_error(LLMPERF_EIO, "cannot write %s: %s", path, strerror(errno));

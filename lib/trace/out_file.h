@@ -5,6 +5,7 @@
 #ifndef LP_TRACE_OUT_FILE_H
 #define LP_TRACE_OUT_FILE_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "lib/base/text.h"
@@ -14,6 +15,9 @@ struct lp_out_file {
     char *path, *temporary; /* temporary NULL: a pipe or a device, written in place */
     int failed;             /* errno of the first failure */
 };
+
+/** A pipe, a device, a link, a folder: no file that another one may be renamed over. */
+bool lp_out_file_is_special(const char *path);
 
 /** Path of the temporary file beside `path`: free(). NULL without memory. */
 char *lp_out_file_temporary(const char *path);

@@ -77,6 +77,23 @@ expect 0 list traced
 for file in trace.llmrec trace.pftrace trace.json trace.sqlite; do stdout_has $file; done
 "$LLMPERF" export traced --format chrome -o - | python3 -m json.tool >out || die "standard output is no JSON"
 expect 2 export traced --format nsys-sqlite -o -
+# A database needs a file; and what a trace is made from is never replaced by it.
+mkfifo pipe
+ln -s elsewhere link
+for special in pipe link .; do
+    expect 3 export traced --format nsys-sqlite -o $special
+    stderr_has "cannot write $special: a database needs a plain file"
+    stderr_is_one_line
+done
+[ -p pipe ] && [ -L link ] || die "a pipe or a link was replaced"
+cp "$recordings/two_stages.llmrec" own.llmrec
+ln own.llmrec also.llmrec
+for target in own.llmrec ./own.llmrec also.llmrec; do
+    expect 2 export own.llmrec --format perfetto -o $target
+    stderr_has "$target is what the trace is made from"
+done
+expect 2 export traced --format chrome -o traced/trace.llmrec
+cmp own.llmrec "$recordings/two_stages.llmrec" || die "the recording was replaced"
 expect 0 import trace.nsys-sqlite -o round
 stdout_has "verdict complete, 15 kernels"
 head -c 700 "$recordings/two_stages.llmrec" >cut.llmrec

@@ -30,6 +30,14 @@ stderr_has "--rule needs --tier light"
 expect 2 run --tier light --rule "decode_step p99 above 30" -- /bin/true
 stderr_is_one_line
 stderr_has "p99 needs a time with"
+# What the session in the program would refuse, before the program starts.
+LLMPERF_RULES="decode_step p99" expect 2 run --out refused --tier light -- /bin/true
+stderr_has "LLMPERF_RULES: rule"
+expect 2 run --out refused --tier light session.rules="decode_step p99" -- /bin/true
+stderr_has "session.rules: rule"
+LLMPERF_TRACE=yes expect 2 run --out refused -- /bin/true
+stderr_has "LLMPERF_TRACE=yes: 1 keeps a trace"
+[ ! -e refused ] || die "a folder without a run is left"
 expect 2 run --counters nosuch -- /bin/true
 stderr_is_one_line
 stderr_has "no counter preset nosuch"

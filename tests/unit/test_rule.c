@@ -94,6 +94,7 @@ static void what_cannot_be_is_refused_with_the_reason(void **state)
         { "decode_step p99 > 30", "needs a time with" },
         { "decode_step p99 > 30 %", "needs a time with" },
         { "decode_step p99 > 1.2.3 ms", "\"1.2.3\" is no number" },
+        { "decode_step p99 > . ms", "\".\" is no number" },
         { "decode_step p99 > -1 ms", "not \"-1\"" },
         { "decode_step idle > 40", "0 to 100 %" },
         { "decode_step idle > 140 %", "0 to 100 %" },

@@ -387,6 +387,29 @@ static int check_counters(const struct job *job, const struct command *command, 
                : EXIT_FINE;
 }
 
+static int check_rules(const struct job *job, const struct command *command, uint32_t tier)
+{
+    const char *word = getenv("LLMPERF_RULES");
+    bool set = word && *word;
+    const char *rules = job->rules ? job->rules : set ? word : job->config.rules;
+    const char *from = job->rules ? "--rule" : set ? "LLMPERF_RULES" : "session.rules";
+
+    if (job->rules && tier != LLMPERF_TIER_LIGHT)
+        return fail_usage(command, "--rule needs --tier light: other tiers collect all or nothing");
+    return llmperf_rules_check(rules) < 0
+               ? fail_usage(command, "%s: %s", from, llmperf_last_error())
+               : EXIT_FINE;
+}
+
+static int check_trace(const struct command *command)
+{
+    const char *word = getenv("LLMPERF_TRACE");
+
+    return word && *word && strcmp(word, "0") != 0 && strcmp(word, "1") != 0
+               ? fail_usage(command, "LLMPERF_TRACE=%s: 1 keeps a trace, 0 does not", word)
+               : EXIT_FINE;
+}
+
 static int check_job(struct job *job, const struct command *command)
 {
     const char *tier = job->tier                     ? job->tier
@@ -395,11 +418,9 @@ static int check_job(struct job *job, const struct command *command)
 
     if (!tier_of(tier))
         return fail_usage(command, "tier %s is none of regions, light, deep, counters", tier);
-    if (job->rules && tier_of(tier) != LLMPERF_TIER_LIGHT)
-        return fail_usage(command, "--rule needs --tier light: other tiers collect all or nothing");
-    if (job->rules && llmperf_rules_check(job->rules) < 0)
-        return fail_usage(command, "%s", llmperf_last_error());
-    if (check_counters(job, command, tier_of(tier)) != EXIT_FINE)
+    if (check_rules(job, command, tier_of(tier)) != EXIT_FINE ||
+        check_trace(command) != EXIT_FINE ||
+        check_counters(job, command, tier_of(tier)) != EXIT_FINE)
         return EXIT_USAGE;
     if (!run_check_program(job->program[0], job->path))
         return EXIT_USAGE;

@@ -21,6 +21,7 @@ struct run_config {
     char *text; /* composed; NULL: there is none. llmperf_text_free() */
     char tier[32], run_id[128], out[RUN_PATH_BYTES / 2];
     char session_tier[32];         /* for want of `tier` */
+    char rules[RUN_PATH_BYTES];    /* of llmperf_session_options.rules */
     char counters[RUN_PATH_BYTES]; /* words of llmperf_session_options.counters */
 };
 

@@ -45,6 +45,7 @@ int run_compose(const char *name, char **overrides, int count, struct run_config
         take_text(config, "run.mode", config_out->tier, sizeof(config_out->tier));
         take_text(config, "session.tier", config_out->session_tier,
                   sizeof(config_out->session_tier));
+        take_text(config, "session.rules", config_out->rules, sizeof(config_out->rules));
         take_counters(config, config_out->counters, sizeof(config_out->counters));
         take_text(config, "run.id", config_out->run_id, sizeof(config_out->run_id));
         take_text(config, "artifacts.dir", config_out->out, sizeof(config_out->out));

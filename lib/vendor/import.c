@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/file.h"
 #include "lib/base/sha256.h"
 #include "lib/base/status.h"
 #include "lib/config/config.h"
@@ -37,6 +38,11 @@ static void clear(struct import *import)
 /* Why a file is none of ours, and what to do. */
 static int refuse(const char *path, uint32_t format)
 {
+    if (lp_path_is_folder(path))
+        return lp_error(LLMPERF_EINVAL,
+                        "%s is a folder; give files of nsys or ncu. Runs are put together by "
+                        "llmperf merge",
+                        path);
     switch (format) {
     case LLMPERF_FORMAT_RUN:
         return lp_error(LLMPERF_EINVAL, "%s is a run already; llmperf merge puts runs together",

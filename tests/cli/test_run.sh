@@ -107,6 +107,11 @@ is "$(metric 'r["LLM@prefill/default@\u00fcber"]["instances"], r["default@reques
 for file in report.md env.json run.llmperf; do
     [ -s "$run/$file" ] || die "$file is missing"
 done
+# Reports that a process could not write are made behind it.
+expect 0 run --out o --tier regions run.id=partly -- sh -c "'$program' ranges; rm o/partly/processes/*/report.html o/partly/processes/*/inputs.yaml"
+for file in report.html inputs.yaml; do
+    [ -s "$(last_line)/$file" ] || die "$file was not made again"
+done
 # A trace: of the program, and of all processes of a job in one file.
 expect 0 run --out o --tier regions --trace -- "$program" ranges
 run=$(last_line)

@@ -131,4 +131,7 @@ assert all(region["mfu"] is None and region["mbu"] is not None for region in see
 assert any(note.startswith("mfu is null") for note in seen["notes"])
 PYTHON
 done
+# A folder is no file of another tool, whatever it is called.
+mkdir folder.ncu-rep
+refused "folder.ncu-rep is a folder; give files of nsys or ncu" import folder.ncu-rep -o nowhere
 echo "fine"

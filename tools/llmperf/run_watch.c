@@ -58,12 +58,13 @@ static void tell_run(const char *run, const llmperf_profile *profile, const llmp
                 number_of(profile, "gpu_busy_ms"));
 }
 
-/* A process that was killed leaves its facts; the reports are made from them here. */
+/* A process that was killed leaves its facts; the reports are made from them here. So are those for
+ * which the disk was full, or it is told. inputs.yaml comes last. */
 static void write_missing_reports(const char *run, const llmperf_profile *profile)
 {
     char path[RUN_PATH_BYTES];
 
-    if (!join(path, run, "report.md") || access(path, F_OK) == 0)
+    if (!join(path, run, "inputs.yaml") || access(path, F_OK) == 0)
         return;
     if (llmperf_artifacts_write(profile, run) < 0)
         fprintf(stderr, "llmperf run: %s\n", llmperf_last_error());

@@ -126,6 +126,9 @@ assert len(spans) == sum(row["instances"] for row in regions if row["path"]), le
 prefill = [event for event in spans if event["name"] == "LLM@prefill"]
 assert len(prefill) == 1 and prefill[0]["args"]["tokens"] == 128, prefill
 PY
+expect 0 run --out o --tier regions --trace artifacts.trace_bytes=1 -- "$program" ranges
+expect 0 export "$(last_line)" --format chrome
+stderr_has "the trace holds no event: the recording reached its size limit"
 expect 0 run --out o --tier regions artifacts.keep_trace=true -- sh -c "'$program' ranges & '$program' ranges; wait"
 expect 0 export "$(last_line)" --format chrome -o both.json
 is "$(grep -c '"LLM@prefill","pid"' both.json)" 2 "prefills of two processes"

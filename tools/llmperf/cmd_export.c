@@ -71,7 +71,10 @@ static void tell_trace(const char *path, const llmperf_trace_summary *summary)
 {
     uint64_t length_ns = summary->last_ns - summary->first_ns;
 
-    if (summary->missing_from_ns)
+    if (summary->missing_from_ns && summary->first_ns == 0)
+        fprintf(stderr, "llmperf export: the trace holds no event: the recording reached its size "
+                        "limit (artifacts.trace_bytes) before the first\n");
+    else if (summary->missing_from_ns)
         fprintf(stderr,
                 "llmperf export: the trace ends %.3f s after its first event: the recording "
                 "reached its size limit (artifacts.trace_bytes)\n",

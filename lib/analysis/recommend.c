@@ -32,12 +32,30 @@ static double time_of(const struct lp_stage_facts *stage)
     return fmax(stage->wall_ms, stage->busy_ms); /* the other one, if one is NaN */
 }
 
+bool lp_region_is_in(const char *path, const char *region)
+{
+    size_t length = strlen(region);
+
+    return path && strncmp(path, region, length) == 0 &&
+           (path[length] == '\0' || path[length] == '/');
+}
+
+/* In another stage, whose time holds its own. */
+static bool is_nested(const struct lp_stage_facts *stages, size_t count, size_t index)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(stages[i].region, stages[index].region) != 0 &&
+            lp_region_is_in(stages[index].region, stages[i].region))
+            return true;
+    return false;
+}
+
 static double time_of_all(const struct lp_stage_facts *stages, size_t count)
 {
     double sum = 0;
 
     for (size_t i = 0; i < count; i++)
-        if (time_of(&stages[i]) > 0)
+        if (time_of(&stages[i]) > 0 && !is_nested(stages, count, i))
             sum += time_of(&stages[i]);
     return sum;
 }

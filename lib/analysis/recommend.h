@@ -42,6 +42,9 @@ struct lp_run_facts {
     double device_ms, outside_ms; /* Σ durations; those launched with no region open */
 };
 
+/** Is the region of this path `region`, or nested in it? */
+bool lp_region_is_in(const char *path, const char *region);
+
 enum lp_severity { LP_SEVERITY_HIGH, LP_SEVERITY_MEDIUM, LP_SEVERITY_LOW };
 
 /** A number (or, where text is not NULL, a word) that a recommendation rests on. */

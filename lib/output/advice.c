@@ -11,15 +11,6 @@
 /* A stage that another one fills that far is only its frame. */
 #define FRAME_SHARE 0.8
 
-/* Is `path` that region, or nested in it? */
-static bool is_in(const char *path, const char *region)
-{
-    size_t length = strlen(region);
-
-    return path && strncmp(path, region, length) == 0 &&
-           (path[length] == '\0' || path[length] == '/');
-}
-
 static bool is_stage(const llmperf_region_stats *region)
 {
     return region->kind == LLMPERF_REGION_STAGE && *region->path;
@@ -44,7 +35,7 @@ static bool fills(const struct lp_view *view, const llmperf_region_stats *inner,
                   const llmperf_region_stats *outer)
 {
     if (inner == outer || !is_stage(inner) || strcmp(inner->path, outer->path) == 0 ||
-        !is_in(inner->path, outer->path))
+        !lp_region_is_in(inner->path, outer->path))
         return false;
     if (view->device_known && outer->gpu_busy_ms > 0)
         return inner->gpu_busy_ms >= FRAME_SHARE * outer->gpu_busy_ms;
@@ -190,7 +181,7 @@ static int add_kernels(const struct lp_view *view, struct lp_stage_facts *facts,
         llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
 
         llmperf_profile_kernel(view->profile, i, &kernel);
-        if (!is_in(kernel.region, facts->region))
+        if (!lp_region_is_in(kernel.region, facts->region))
             continue;
         facts->device_ms += kernel.total_ms;
         if (kernel.kind == LLMPERF_ACTIVITY_KERNEL)

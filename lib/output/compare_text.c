@@ -107,6 +107,16 @@ static size_t count_minor(const struct lp_comparison *comparison)
     return count;
 }
 
+static size_t count_single(const struct lp_comparison *comparison)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < comparison->rows.count; i++)
+        count += comparison->rows.items[i].verdict == LP_COMPARE_ONLY_BASE ||
+                 comparison->rows.items[i].verdict == LP_COMPARE_ONLY_NEW;
+    return count;
+}
+
 static void write_md(const struct runs *runs, const struct lp_comparison *comparison,
                      struct lp_text *out)
 {
@@ -116,6 +126,9 @@ static void write_md(const struct runs *runs, const struct lp_comparison *compar
     lp_text_printf(out, "\n**%s**: %" PRIu64 " slower, %" PRIu64 " faster by more than %s %%.\n",
                    comparison->slower ? "Regression" : "No regression", comparison->slower,
                    comparison->faster, LP_NUMBER(comparison->threshold * 100, 3));
+    if (count_single(comparison) > 0)
+        lp_text_printf(out, "\nOnly one of the runs has %zu rows, which are not judged.\n",
+                       count_single(comparison));
     if (comparison->slower + comparison->faster > 0) {
         lp_text_puts(out, "\n");
         put_table(out, comparison, true);

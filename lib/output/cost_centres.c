@@ -72,6 +72,20 @@ static int compare(const void *left, const void *right)
     return (a->ms < b->ms) - (a->ms > b->ms);
 }
 
+/* In another stage that is looked at, whose time holds its own. */
+static bool is_nested(const struct lp_view *view, size_t index)
+{
+    const char *path = view->regions.items[index].stats.path;
+
+    for (size_t i = 0; i < view->regions.count; i++) {
+        const char *outer = view->regions.items[i].stats.path;
+
+        if (strcmp(outer, path) != 0 && lp_region_is_in(path, outer) && lp_advice_is_about(view, i))
+            return true;
+    }
+    return false;
+}
+
 static int add_regions(struct lp_cost_centres *centres, const struct lp_view *view, double *all_ms)
 {
     int status = 0;
@@ -81,8 +95,9 @@ static int add_regions(struct lp_cost_centres *centres, const struct lp_view *vi
 
         if (!lp_advice_is_about(view, i))
             continue;
-        *all_ms +=
-            view->device_known ? fmax(stats->wall_sum_ms, stats->gpu_busy_ms) : stats->wall_sum_ms;
+        if (!is_nested(view, i))
+            *all_ms += view->device_known ? fmax(stats->wall_sum_ms, stats->gpu_busy_ms)
+                                          : stats->wall_sum_ms;
         status = view->device_known
                      ? add_waiting(centres, view, stats)
                      : add(centres, stats->label, "its time on the host", stats->wall_sum_ms);

@@ -180,8 +180,9 @@ void lp_html_utilisation(const struct lp_view *view, struct lp_text *out)
     lp_html_table_close(out);
     lp_text_puts(out,
                  "<p class=\"note\">In decode look at the distance from the floor first, then at "
-                 "MBU: MFU is small there by physics. Regions whose work nobody gave are left "
-                 "out.</p>\n");
+                 "MBU: MFU is small there by physics. Wall/floor is busy/floor where the device "
+                 "worked for longer than the host was in the region. Regions whose work nobody "
+                 "gave are left out.</p>\n");
 }
 
 static void spread_row(const char *name, const char *base, const llmperf_iteration_stats *stats,

@@ -119,8 +119,10 @@ void lp_utilisation_md(const struct lp_view *view, struct lp_text *out)
         if (has_work(&view->regions.items[i]))
             utilisation_row(view, &view->regions.items[i], out);
     lp_text_puts(out,
-                 "\nThe floor is the least time that the work of all instances can take; MFU and "
-                 "MBU are of GPU busy time. The MFU limit is the most at this intensity: in "
+                 "\nThe floor is the least time that the work of all instances can take; "
+                 "wall/floor is busy/floor where the device worked for longer than the host was "
+                 "in the region. MFU and MBU are of GPU busy time. The MFU limit is the most at "
+                 "this intensity: in "
                  "decode look at the distance from the floor first, then at MBU.\n\n");
     add_source(out, "Peak", &view->limits.peak);
     add_source(out, "Bandwidth", &view->limits.bandwidth);

@@ -57,7 +57,7 @@ static int refuse(const char *path, uint32_t format)
     default:
         return lp_error(LLMPERF_EFORMAT,
                         "%s is no SQLite export of nsys, no CSV of nsys stats, no report and no "
-                        "CSV of ncu",
+                        "CSV of ncu, no recording",
                         path);
     }
 }

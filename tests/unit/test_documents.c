@@ -54,7 +54,7 @@ static void summary_names_the_three_largest_costs(void **state)
     assert_holds(text,
                  "- `LLM@decode_step` takes 10.0 ms on average (300 times), that is 800 tokens a "
                  "second; this GPU could do it in 3.57 ms at best.");
-    /* Steps 3000 ms, prefill 50 ms, vision 12 ms. */
+    /* Steps 3000 ms, prefill 50 ms, vision 12 ms, in prefill. */
     assert_holds(text,
                  "1. **waiting for the host to launch work** in `LLM@decode_step`: 1.20 s, 39 % "
                  "of the time of all stages");

@@ -345,6 +345,29 @@ static void the_most_time_at_stake_stands_first(void **state)
     lp_recommendations_clear(&out);
 }
 
+static void time_of_nested_stages_counts_once(void **state)
+{
+    struct lp_stage_facts stages[3] = { plain_stage(), plain_stage(), plain_stage() };
+    struct lp_recommendations out;
+
+    (void)state;
+    stages[0].region = "LLM@prefill";
+    stages[0].floor_ratio = 3;
+    stages[0].floor_ms = stages[0].memory_floor_ms = 500;
+    stages[0].compute_floor_ms = 20;
+    stages[1].region = "LLM@prefill/LLM@vision";
+    stages[2].region = "LLM@prefill/LLM@vision/LLM@resize";
+    assert_int_equal(lp_recommend(&good_run, stages, 3, &out), 0);
+    assert_int_equal(out.rows.count, 1);
+    assert_int_equal(out.rows.items[0].severity, LP_SEVERITY_HIGH); /* 400 of 1000 ms */
+    lp_recommendations_clear(&out);
+    stages[1].region = "LLM@prefill_2"; /* beside it */
+    stages[2].region = "LLM@decode";
+    assert_int_equal(lp_recommend(&good_run, stages, 3, &out), 0);
+    assert_int_equal(out.rows.items[0].severity, LP_SEVERITY_MEDIUM); /* 400 of 3000 ms */
+    lp_recommendations_clear(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -362,6 +385,7 @@ int main(void)
         cmocka_unit_test(untrusted_runs_get_the_ledger_and_host_times_only),
         cmocka_unit_test(work_outside_of_regions_is_named),
         cmocka_unit_test(the_most_time_at_stake_stands_first),
+        cmocka_unit_test(time_of_nested_stages_counts_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -111,7 +111,8 @@ int cmd_import(const struct command *command, int argc, char **argv)
     if (!exact && strcmp(options[1].value, "short") != 0)
         return fail_usage(command, "--names takes short or exact");
     if (options[0].value && holds_run(options[0].value))
-        return fail_usage(command, "%s holds a run already", options[0].value);
+        return fail_usage(command, "%s holds a run already; give another -o, or remove it",
+                          options[0].value);
     if ((status = check_formats(command, argv + 1, count, &recordings)) >= 0)
         return status;
     return recordings > 0 ? replay_all(command, argv + 1, count, options[0].value)

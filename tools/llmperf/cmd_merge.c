@@ -44,7 +44,8 @@ int cmd_merge(const struct command *command, int argc, char **argv)
     if (!options[0].value)
         return fail_usage(command, "-o RUN_DIR is needed: where the merged run goes");
     if (holds_run(options[0].value))
-        return fail_usage(command, "%s holds a run already", options[0].value);
+        return fail_usage(command, "%s holds a run already; give another -o, or remove it",
+                          options[0].value);
     if (!(profiles = calloc((size_t)count, sizeof(llmperf_profile *))))
         return EXIT_ENVIRONMENT;
     status = open_all(argv + 1, count, profiles);

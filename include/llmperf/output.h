@@ -34,7 +34,7 @@ enum {
 LLMPERF_API int llmperf_document_text(const llmperf_profile *profile, uint32_t document, char **text_out);
 
 /** A document as a file; a temporary file beside it is renamed, so readers never see half of it.
- * @return LLMPERF_OK, LLMPERF_EINVAL, LLMPERF_EIO, LLMPERF_ENOMEM. */
+ * @return LLMPERF_OK, LLMPERF_EINVAL (also for a path that is a run file or another database), LLMPERF_EIO, LLMPERF_ENOMEM. */
 LLMPERF_API int llmperf_document_write(const llmperf_profile *profile, uint32_t document, const char *path);
 
 /** All documents of a run into its directory, without those from LLMPERF_DOCUMENT_PROMETHEUS on: they are made on request. It

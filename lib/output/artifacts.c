@@ -68,6 +68,18 @@ static bool is_special(const char *path)
     return lstat(path, &info) == 0 && !S_ISREG(info.st_mode);
 }
 
+/* The file that holds all else: no text replaces it. */
+static bool is_database(const char *path)
+{
+    char head[6] = "";
+    FILE *file = fopen(path, "re");
+    bool read = file && fread(head, sizeof(head), 1, file) == 1;
+
+    if (file)
+        fclose(file);
+    return read && memcmp(head, "SQLite", sizeof(head)) == 0;
+}
+
 static int write_in_place(const char *path, const char *text)
 {
     FILE *file = fopen(path, "we");
@@ -85,6 +97,9 @@ int llmperf_document_write(const llmperf_profile *profile, uint32_t document, co
 
     if (!path)
         return lp_error(LLMPERF_EINVAL, "path is required");
+    if (!is_special(path) && is_database(path))
+        return lp_error(LLMPERF_EINVAL,
+                        "%s is a run or another database; give the name of another file", path);
     if ((status = llmperf_document_text(profile, document, &text)) < 0)
         return status;
     status =

@@ -23,6 +23,8 @@ LLMPERF_OUT=$TMPDIR/out_here expect 0 import kernels.csv
 
 # Exports: each line of jsonl is an object, numbers of csv are numbers, samples of prometheus are well formed.
 expect 0 export a --format jsonl -o rows.jsonl
+expect 2 export a --format csv -o a/run.llmperf
+stderr_has "is a run or another database"
 python3 - rows.jsonl <<'PY' || die "rows.jsonl is wrong"
 import json, sys
 rows = [json.loads(line) for line in open(sys.argv[1])]

@@ -102,12 +102,12 @@ static void add_busy(const llmperf_region_stats *region, struct lp_text *out)
 
 /* For decode the distance from the floor says most, then MBU, then MFU, which is small by physics.
  */
-static void add_utilisation(const llmperf_utilisation *use, struct lp_text *out)
+static void add_utilisation(const llmperf_utilisation *use, bool goes_on, struct lp_text *out)
 {
     bool compute = use->compute_floor_ms > use->memory_floor_ms;
 
     if (!isnan(use->wall_ratio)) {
-        lp_text_puts(out, ", ");
+        lp_text_puts(out, goes_on ? ", GPU busy " : ", ");
         lp_md_number(out, use->wall_ratio);
         lp_text_printf(out, "x its %s floor", compute ? "compute" : "memory");
     }
@@ -126,6 +126,7 @@ static void add_stage_sentence(const struct lp_region_view *view, bool device, u
                                struct lp_text *out)
 {
     const llmperf_region_stats *region = &view->stats;
+    bool goes_on = device && region->device >= 0 && region->gpu_busy_ms > region->wall_sum_ms;
 
     lp_text_puts(out, "- ");
     lp_md_code(out, region->path);
@@ -137,9 +138,9 @@ static void add_stage_sentence(const struct lp_region_view *view, bool device, u
     if (region->tokens != LLMPERF_UNKNOWN && region->wall_sum_ms > 0) {
         lp_text_puts(out, ", ");
         lp_md_number(out, (double)region->tokens * 1e3 / region->wall_sum_ms);
-        lp_text_puts(out, " tokens/s");
+        lp_text_puts(out, goes_on ? " tokens/s by the host's clock" : " tokens/s");
     }
-    add_utilisation(&view->use, out);
+    add_utilisation(&view->use, goes_on, out);
     if (device && region->device >= 0)
         add_busy(region, out);
     lp_text_puts(out, "\n");

@@ -11,17 +11,11 @@
 #include <atomic>
 #include <vector>
 
-#include <cuda_runtime.h>
 #include <dlfcn.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "llmperf/llmperf.h"
+#include "tests/bench/bench_gpu.h"
 
-#define SKIPPED      77
 #define LAUNCHES     200000
 #define BURST        500 /* below the 1,024 launches that the driver queues */
 #define NODES        500
@@ -29,15 +23,6 @@
 #define LONG_CYCLES  8000 /* about 4.5 us a kernel at 1.8 GHz: a decode step's kernels */
 #define BUFFERS      8
 #define BUFFER_BYTES (UINT32_C(4) << 20)
-
-#define CUDA(call)                                                                                 \
-    do {                                                                                           \
-        cudaError_t status_ = (call);                                                              \
-        if (status_ != cudaSuccess) {                                                              \
-            fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(status_));                       \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
 
 /* The part of CUPTI's interface that the bare program needs. */
 #define CUPTI_KIND_CONCURRENT_KERNEL 10
@@ -49,14 +34,6 @@ typedef void (*buffer_completed)(void *context, uint32_t stream, uint8_t *buffer
 enum mode { NONE, BARE, LLMPERF, REGIONS };
 
 static const char *const mode_names[] = { "none", "bare", "llmperf", "regions" };
-
-__global__ void tiny(long long cycles)
-{
-    long long start = clock64();
-
-    while (clock64() - start < cycles)
-        ;
-}
 
 /* The bare CUPTI program: 8 buffers, records thrown away */
 
@@ -229,11 +206,11 @@ static void launch_many(cudaStream_t stream, int count, bool regions)
 {
     if (!regions)
         for (int i = 0; i < count; i++)
-            tiny<<<1, 32, 0, stream>>>(0);
+            bench_spin<<<1, 32, 0, stream>>>(0);
     else
         for (int i = 0; i < count; i++) {
             llmperf_region_begin("kernel");
-            tiny<<<1, 32, 0, stream>>>(0);
+            bench_spin<<<1, 32, 0, stream>>>(0);
             llmperf_region_end();
         }
     CUDA(cudaGetLastError());
@@ -282,7 +259,7 @@ static cudaGraphExec_t make_graph(cudaStream_t stream, long long cycles, bool re
     for (int i = 0; i < NODES; i++) {
         if (regions && i % 10 == 0)
             llmperf_region_begin("layer");
-        tiny<<<1, 32, 0, stream>>>(cycles);
+        bench_spin<<<1, 32, 0, stream>>>(cycles);
         if (regions && i % 10 == 9)
             llmperf_region_end();
     }
@@ -342,7 +319,7 @@ int main(int argc, char **argv)
 
     if (cudaGetDeviceCount(&count) != cudaSuccess || count < 1) {
         printf("skipped: no CUDA device\n");
-        return SKIPPED;
+        return BENCH_SKIPPED;
     }
     CUDA(cudaFree(0));
     start_mode(mode);

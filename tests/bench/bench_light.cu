@@ -10,50 +10,19 @@
 #include <algorithm>
 #include <vector>
 
-#include <cuda_runtime.h>
 #include <math.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "llmperf/llmperf.h"
+#include "tests/bench/bench_gpu.h"
 
-#define SKIPPED  77
-#define KERNELS  300
-#define CYCLES   6000 /* about 3.4 us at 1.8 GHz */
-#define WARM     50
-
-#define CUDA(call)                                                                                 \
-    do {                                                                                           \
-        cudaError_t status_ = (call);                                                              \
-        if (status_ != cudaSuccess) {                                                              \
-            fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(status_));                       \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
-
-__global__ void work(long long cycles)
-{
-    long long start = clock64();
-
-    while (clock64() - start < cycles)
-        ;
-}
-
-static double now_us(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
-}
+#define KERNELS 300
+#define CYCLES  6000 /* about 3.4 us at 1.8 GHz */
+#define WARM    50
 
 static void launch_all(cudaStream_t stream)
 {
     for (int i = 0; i < KERNELS; i++)
-        work<<<1, 32, 0, stream>>>(CYCLES);
+        bench_spin<<<1, 32, 0, stream>>>(CYCLES);
 }
 
 static cudaGraphExec_t make_graph(cudaStream_t stream)
@@ -70,7 +39,7 @@ static cudaGraphExec_t make_graph(cudaStream_t stream)
 
 static double run_step(cudaStream_t stream, cudaGraphExec_t exec, uint64_t context)
 {
-    double begin = now_us();
+    double begin = bench_now_us();
 
     llmperf_decode_step_begin(1, context);
     if (exec)
@@ -79,23 +48,14 @@ static double run_step(cudaStream_t stream, cudaGraphExec_t exec, uint64_t conte
         launch_all(stream);
     CUDA(cudaStreamSynchronize(stream));
     llmperf_decode_step_end();
-    return now_us() - begin;
+    return bench_now_us() - begin;
 }
 
 static llmperf_session *start(const char *mode)
 {
-    llmperf_session_options options = LLMPERF_SESSION_OPTIONS_INIT;
-    llmperf_session *session = NULL;
-
     if (!strcmp(mode, "none"))
         return NULL;
-    options.tier = strcmp(mode, "light") ? LLMPERF_TIER_DEEP : LLMPERF_TIER_LIGHT;
-    options.device_source = LLMPERF_SOURCE_CUPTI;
-    if (llmperf_session_start(&options, &session) < 0) {
-        fprintf(stderr, "%s\n", llmperf_last_error());
-        exit(1);
-    }
-    return session;
+    return bench_start(strcmp(mode, "light") ? LLMPERF_TIER_DEEP : LLMPERF_TIER_LIGHT);
 }
 
 static uint64_t collected_steps(const llmperf_profile *profile)
@@ -152,14 +112,14 @@ int main(int argc, char **argv)
 
     if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
         fprintf(stderr, "no device\n");
-        return SKIPPED;
+        return BENCH_SKIPPED;
     }
     CUDA(cudaStreamCreate(&stream));
     session = start(mode);
     exec = strcmp(workload, "graph") ? NULL : make_graph(stream);
     for (int i = 0; i < WARM; i++)
         run_step(stream, exec, 100);
-    for (end = now_us() + seconds * 1e6; now_us() < end;)
+    for (end = bench_now_us() + seconds * 1e6; bench_now_us() < end;)
         steps.push_back(run_step(stream, exec, 100 + steps.size()));
     for (double step : steps)
         sum += step;

@@ -10,46 +10,15 @@
  * if a kernel of a collected step is missing. Exits 77 without a device. */
 #include <algorithm>
 
-#include <cuda_runtime.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "llmperf/llmperf.h"
+#include "tests/bench/bench_gpu.h"
 
-#define SKIPPED 77
 #define KERNELS 500
 #define PARTS   10
 #define MEMORY  (24.0 + 8.0) /* MiB: see docs/performance.md */
 #define SLOWER  1.01
-
-#define CUDA(call)                                                                                 \
-    do {                                                                                           \
-        cudaError_t status_ = (call);                                                              \
-        if (status_ != cudaSuccess) {                                                              \
-            fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(status_));                       \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
-
-__global__ void work(long long cycles)
-{
-    long long start = clock64();
-
-    while (clock64() - start < cycles)
-        ;
-}
-
-static double now_s(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
 
 static double resident_mib(void)
 {
@@ -72,27 +41,13 @@ static cudaGraphExec_t make_graph(cudaStream_t stream)
     for (int i = 0; i < KERNELS; i++) {
         if (i % 20 == 0)
             llmperf_region_begin(i % 40 ? "LLM@mlp" : "LLM@attention");
-        work<<<1, 32, 0, stream>>>(1000);
+        bench_spin<<<1, 32, 0, stream>>>(1000);
         if (i % 20 == 19)
             llmperf_region_end();
     }
     CUDA(cudaStreamEndCapture(stream, &graph));
     CUDA(cudaGraphInstantiate(&exec, graph, 0));
     return exec;
-}
-
-static llmperf_session *start(bool light)
-{
-    llmperf_session_options options = LLMPERF_SESSION_OPTIONS_INIT;
-    llmperf_session *session = NULL;
-
-    options.tier = light ? LLMPERF_TIER_LIGHT : LLMPERF_TIER_DEEP;
-    options.device_source = LLMPERF_SOURCE_CUPTI;
-    if (llmperf_session_start(&options, &session) < 0) {
-        fprintf(stderr, "%s\n", llmperf_last_error());
-        exit(1);
-    }
-    return session;
 }
 
 static bool ledger_is_right(llmperf_session *session, bool light, uint64_t steps)
@@ -145,12 +100,12 @@ int main(int argc, char **argv)
     int devices = 0;
 
     if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0)
-        return SKIPPED;
-    session = start(light);
+        return BENCH_SKIPPED;
+    session = bench_start(light ? LLMPERF_TIER_LIGHT : LLMPERF_TIER_DEEP);
     CUDA(cudaStreamCreate(&stream));
     exec = make_graph(stream);
     for (int part = 0; part < PARTS; part++) {
-        double begin = now_s();
+        double begin = bench_now_us();
 
         for (uint64_t step = 0; step < each; step++) {
             llmperf_decode_step_begin(1, step);
@@ -158,7 +113,7 @@ int main(int argc, char **argv)
             CUDA(cudaStreamSynchronize(stream));
             llmperf_decode_step_end();
         }
-        rate[part] = (double)each / (now_s() - begin);
+        rate[part] = (double)each * 1e6 / (bench_now_us() - begin);
         memory[part] = resident_mib();
         printf("%3d %%: %9.1f steps/s, %7.1f MiB resident\n", (part + 1) * 100 / PARTS, rate[part],
                memory[part]);

@@ -69,9 +69,12 @@ void lp_counter_queue_deliver(struct lp_counters *counters, const struct lp_devi
     memset(&queue->values, 0, sizeof(queue->values));
     lp_hashmap_reset(&queue->skips);
     pthread_mutex_unlock(&queue->lock);
-    for (size_t i = 0; i < taken.facts.count; i++)
-        pass_fact(counters, &taken.facts.items[i], taken.values.items + taken.facts.items[i].values,
-                  sink);
+    for (size_t i = 0; i < taken.facts.count; i++) {
+        const double *values = taken.values.items; /* NULL: no fact has any */
+
+        pass_fact(counters, &taken.facts.items[i],
+                  values ? values + taken.facts.items[i].values : NULL, sink);
+    }
     lp_vector_clear(&taken.facts);
     lp_vector_clear(&taken.values);
 }

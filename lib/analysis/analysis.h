@@ -4,6 +4,7 @@
 #define LP_ANALYSIS_ANALYSIS_H
 
 #include "lib/analysis/ceilings.h"
+#include "lib/analysis/hardware_ceilings.h"
 #include "lib/analysis/kernel_class.h"
 #include "lib/analysis/recommend.h"
 

@@ -7,10 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "llmperf/hardware.h"
-
-/** Dtypes that peaks exist for. */
-#define LP_PEAKS 9
+#include "lib/analysis/hardware_dtype.h"
 
 /** llmperf_ceiling_name(): "copy", "read", then the dtypes. */
 enum { LP_CEILING_COPY, LP_CEILING_READ, LP_CEILING_DTYPE };
@@ -43,12 +40,5 @@ int lp_ceilings_write(const char *path, const struct lp_ceilings *ceilings);
 
 /** Index of a ceiling by name or dtype; -1: none. */
 int lp_ceiling_index(const char *what);
-
-/** Take these ceilings, for example those that a run recorded. */
-void lp_hardware_take_ceilings(llmperf_hardware *hardware, const struct lp_ceilings *ceilings,
-                               const char *source);
-
-/** Read the ceilings of the GPU that a query names; without any, there is a reason. */
-void lp_hardware_read_ceilings(llmperf_hardware *hardware, const char *uuid, const char *driver);
 
 #endif

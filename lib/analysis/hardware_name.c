@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/analysis/hardware.h"
+#include "lib/analysis/hardware_name.h"
 
 /* Vendor and brand: they tell no part from another. */
 static const char *const decoration[] = { "nvidia",   "corporation", "geforce", "tesla",

@@ -2,8 +2,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/analysis/hardware.h"
+#include "lib/analysis/hardware_rates.h"
 #include "lib/base/status.h"
+#include "llmperf/config.h"
+#include "llmperf/hardware.h"
 
 #define RATES_FILE "hardware/rates.yaml"
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <dirent.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/analysis/hardware.h"
+#include "lib/analysis/hardware_table.h"
 #include "lib/base/file.h"
 #include "lib/base/status.h"
 #include "lib/base/text.h"
@@ -13,22 +12,6 @@
 #define FOLDER     "hardware"
 #define RATES_NAME "rates.yaml"
 #define KEY_BYTES  96
-#define MEMORIES   4
-
-struct lp_gpu_row {
-    const llmperf_config *config;
-    size_t index; /* in the list "gpus" of its file */
-    const char *name;
-    int32_t capability, sm_count;
-    bool formula_holds;
-    double memory_gb[MEMORIES];
-    size_t memory_count;
-};
-
-struct lp_gpu_table {
-    LP_VECTOR(llmperf_config *) files;
-    LP_VECTOR(struct lp_gpu_row) rows;
-};
 
 /* "gpus.3.peak_tflops.bf16" */
 static const char *key_of(char key[KEY_BYTES], const struct lp_gpu_row *row, const char *part)
@@ -37,7 +20,7 @@ static const char *key_of(char key[KEY_BYTES], const struct lp_gpu_row *row, con
     return key;
 }
 
-static const char *text_at(const struct lp_gpu_row *row, const char *part)
+const char *lp_gpu_row_text(const struct lp_gpu_row *row, const char *part)
 {
     char key[KEY_BYTES];
     const char *text = NULL;
@@ -54,7 +37,7 @@ static int number_at(const struct lp_gpu_row *row, const char *part, double *val
 
 static int read_capability(struct lp_gpu_row *row)
 {
-    const char *text = text_at(row, "compute_capability");
+    const char *text = lp_gpu_row_text(row, "compute_capability");
     int major = 0, minor = 0;
 
     if (!text || sscanf(text, "%2d.%1d", &major, &minor) != 2)
@@ -68,7 +51,7 @@ static int read_memory(struct lp_gpu_row *row)
 {
     char part[32];
 
-    for (row->memory_count = 0; row->memory_count < MEMORIES; row->memory_count++) {
+    for (row->memory_count = 0; row->memory_count < LP_GPU_MEMORIES; row->memory_count++) {
         snprintf(part, sizeof(part), "memory_gb.values.%zu", row->memory_count);
         if (number_at(row, part, &row->memory_gb[row->memory_count]) < 0)
             break;
@@ -84,15 +67,15 @@ static int add_row(struct lp_gpu_table *table, const llmperf_config *config, siz
     double sm_count;
     int status;
 
-    if (!(row.name = text_at(&row, "name")))
+    if (!(row.name = lp_gpu_row_text(&row, "name")))
         return LLMPERF_EFORMAT; /* the message is that of the configuration */
     if ((status = read_capability(&row)) < 0 || (status = read_memory(&row)) < 0)
         return status;
     if (number_at(&row, "sm_count", &sm_count) < 0 || sm_count < 1 || sm_count > 1e6)
         return lp_error(LLMPERF_EFORMAT, "conf/hardware: %s needs sm_count", row.name);
     row.sm_count = (int32_t)sm_count;
-    if (text_at(&row, "formula_holds"))
-        row.formula_holds = strcmp(text_at(&row, "formula_holds"), "true") == 0;
+    if (lp_gpu_row_text(&row, "formula_holds"))
+        row.formula_holds = strcmp(lp_gpu_row_text(&row, "formula_holds"), "true") == 0;
     return lp_vector_push(&table->rows, row) < 0 ? lp_error(LLMPERF_ENOMEM, "out of memory") : 0;
 }
 
@@ -173,166 +156,6 @@ void lp_gpu_table_free(struct lp_gpu_table *table)
     free(table);
 }
 
-const char *lp_gpu_row_name(const struct lp_gpu_row *row)
-{
-    return row->name;
-}
-
-bool lp_gpu_row_formula_holds(const struct lp_gpu_row *row)
-{
-    return row->formula_holds;
-}
-
-int32_t lp_gpu_row_sm_count(const struct lp_gpu_row *row)
-{
-    return row->sm_count;
-}
-
-/* The driver keeps a part for itself (ECC, firmware), and counts in 2^30. */
-static bool is_size(double memory_gb, uint64_t memory_bytes)
-{
-    double ratio = (double)memory_bytes / (double)(1 << 30) / memory_gb;
-
-    return ratio > 0.9 && ratio < 1.03;
-}
-
-double lp_gpu_row_memory(const struct lp_gpu_row *row, const struct lp_gpu_name *name,
-                         uint64_t memory_bytes)
-{
-    char word[32];
-
-    if (row->memory_count == 1)
-        return row->memory_gb[0];
-    for (size_t i = 0; i < row->memory_count; i++) {
-        snprintf(word, sizeof(word), " %ggb ", row->memory_gb[i]);
-        if (strstr(name->words, word))
-            return row->memory_gb[i];
-    }
-    for (size_t i = 0; i < row->memory_count; i++)
-        if (!name->mig && memory_bytes > 0 && is_size(row->memory_gb[i], memory_bytes))
-            return row->memory_gb[i];
-    return NAN;
-}
-
-/* A device that says something else than the table is another part. "" in `why`: it agrees. */
-static void check_device(const struct lp_gpu_row *row, const llmperf_hardware_query *query,
-                         const struct lp_gpu_name *name, char *why, size_t size)
-{
-    int32_t capability = 10 * query->cc_major + query->cc_minor;
-    bool fits = query->memory_bytes == 0;
-
-    for (size_t i = 0; i < row->memory_count; i++)
-        fits |= is_size(row->memory_gb[i], query->memory_bytes);
-    why[0] = '\0';
-    if (query->cc_major > 0 && capability != row->capability)
-        snprintf(why, size, "the device has compute capability %d.%d, the table's %s %d.%d",
-                 query->cc_major, query->cc_minor, row->name, row->capability / 10,
-                 row->capability % 10);
-    else if (name->mig)
-        return; /* the rest is that of a slice */
-    else if (query->sm_count > 0 && query->sm_count != row->sm_count)
-        snprintf(why, size, "the device has %d SMs, the table's %s %d", query->sm_count, row->name,
-                 row->sm_count);
-    else if (!fits)
-        snprintf(why, size, "the device has %.1f GB of memory, the table's %s %g",
-                 (double)query->memory_bytes / 1e9, row->name, row->memory_gb[0]);
-}
-
-struct search {
-    const llmperf_hardware_query *query;
-    const struct lp_gpu_name *name;
-    size_t length; /* of the longest pattern so far */
-    struct lp_gpu_match match;
-};
-
-/* A row one of whose patterns stands in the name. The longest pattern decides: "h200" is not h20,
- * and "h100 nvl" says more than "h100". */
-static void consider(struct search *search, const struct lp_gpu_row *row, const char *text)
-{
-    struct lp_gpu_match *match = &search->match;
-    struct lp_gpu_name pattern;
-    char rest[128], why[256];
-    size_t length;
-
-    lp_gpu_name_parse(&pattern, text);
-    length = strlen(pattern.words);
-    if (length < search->length || length < 3 || !strstr(search->name->words, pattern.words))
-        return;
-    if (length > search->length)
-        *match = (struct lp_gpu_match){ .near = row };
-    search->length = length;
-    lp_gpu_name_rest(search->name, pattern.words, row->memory_gb, row->memory_count, rest,
-                     sizeof(rest));
-    check_device(row, search->query, search->name, why, sizeof(why));
-    if (rest[0])
-        snprintf(match->why, sizeof(match->why), "\"%s\" makes it another part than the %s", rest,
-                 row->name);
-    else if (why[0])
-        snprintf(match->why, sizeof(match->why), "%s", why);
-    else if (match->row && match->row != row)
-        match->several = true;
-    else
-        match->row = row;
-}
-
-static void consider_list(struct search *search, const struct lp_gpu_row *row, const char *list)
-{
-    char part[64];
-    const char *text;
-
-    for (size_t i = 0;; i++) {
-        snprintf(part, sizeof(part), "%s.%zu", list, i);
-        if (!(text = text_at(row, part)))
-            return;
-        consider(search, row, text);
-    }
-}
-
-/* Is the name a part of the row's, or of one of its other names? "H100" is of "H100 NVL". */
-static bool is_like(const struct lp_gpu_row *row, const struct lp_gpu_name *name)
-{
-    struct lp_gpu_name other;
-    char bare[LP_GPU_NAME_BYTES], words[LP_GPU_NAME_BYTES + 2];
-
-    lp_gpu_name_parse(&other, row->name);
-    lp_gpu_name_rest(name, NULL, NULL, 0, bare, sizeof(bare));
-    snprintf(words, sizeof(words), " %s ", bare);
-    return bare[0] && strstr(other.words, words);
-}
-
-static void suggest(const struct lp_gpu_table *table, const struct lp_gpu_name *name,
-                    struct lp_gpu_match *match)
-{
-    size_t used = 0;
-
-    for (size_t i = 0; i < table->rows.count; i++)
-        if (is_like(&table->rows.items[i], name) && used < sizeof(match->why))
-            used += (size_t)snprintf(match->why + used, sizeof(match->why) - used, "%s%s",
-                                     used ? ", " : "it may be one of: ", table->rows.items[i].name);
-}
-
-void lp_gpu_table_find(const struct lp_gpu_table *table, const llmperf_hardware_query *query,
-                       const struct lp_gpu_name *name, struct lp_gpu_match *match_out)
-{
-    struct search search = { .query = query, .name = name };
-
-    for (size_t i = 0; i < table->rows.count; i++) {
-        const struct lp_gpu_row *row = &table->rows.items[i];
-
-        consider(&search, row, row->name);
-        consider_list(&search, row, "match");
-        if (query->sm_count == row->sm_count)
-            consider_list(&search, row, "match_with_sm_count");
-    }
-    *match_out = search.match;
-    if (match_out->several) {
-        match_out->row = NULL;
-        match_out->why[0] = '\0';
-    }
-    if (!match_out->row && !match_out->why[0])
-        suggest(table, name, match_out);
-}
-
 /* A number, or a map with value, source and confidence over the ones of its group. */
 static int read_value(const struct lp_gpu_row *row, const char *part, const char *source,
                       const char *confidence, llmperf_hardware_value *value_out)
@@ -348,9 +171,9 @@ static int read_value(const struct lp_gpu_row *row, const char *part, const char
         if ((status = number_at(row, nested, &number)) < 0)
             return LLMPERF_EFORMAT;
         snprintf(nested, sizeof(nested), "%s.source", part);
-        source = text_at(row, nested) ? text_at(row, nested) : source;
+        source = lp_gpu_row_text(row, nested) ? lp_gpu_row_text(row, nested) : source;
         snprintf(nested, sizeof(nested), "%s.confidence", part);
-        confidence = text_at(row, nested) ? text_at(row, nested) : confidence;
+        confidence = lp_gpu_row_text(row, nested) ? lp_gpu_row_text(row, nested) : confidence;
     }
     if (status < 0)
         return status;
@@ -367,8 +190,8 @@ static int read_value(const struct lp_gpu_row *row, const char *part, const char
 
 static int read_peaks(const struct lp_gpu_row *row, llmperf_hardware *hardware)
 {
-    const char *source = text_at(row, "peak_tflops.source");
-    const char *confidence = text_at(row, "peak_tflops.confidence");
+    const char *source = lp_gpu_row_text(row, "peak_tflops.source");
+    const char *confidence = lp_gpu_row_text(row, "peak_tflops.confidence");
 
     for (size_t i = 0; i < LP_PEAKS; i++) {
         char part[64];
@@ -398,7 +221,8 @@ static int read_quantities(const struct lp_gpu_row *row, llmperf_hardware *hardw
 
         snprintf(source, sizeof(source), "%s.source", parts[i].group);
         snprintf(confidence, sizeof(confidence), "%s.confidence", parts[i].group);
-        if (read_value(row, parts[i].part, text_at(row, source), text_at(row, confidence),
+        if (read_value(row, parts[i].part, lp_gpu_row_text(row, source),
+                       lp_gpu_row_text(row, confidence),
                        &hardware->quantities[parts[i].quantity - 1]) == LLMPERF_EFORMAT)
             return LLMPERF_EFORMAT;
     }
@@ -428,8 +252,8 @@ int lp_gpu_row_fill(const struct lp_gpu_row *row, llmperf_hardware *hardware)
     if ((status = read_peaks(row, hardware)) < 0 || (status = read_quantities(row, hardware)) < 0)
         return status;
     keep_texts(hardware);
-    if (text_at(row, "note"))
-        lp_hardware_warn(hardware, "%s", text_at(row, "note"));
+    if (lp_gpu_row_text(row, "note"))
+        lp_hardware_warn(hardware, "%s", lp_gpu_row_text(row, "note"));
     return 0;
 }
 

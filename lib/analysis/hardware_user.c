@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/analysis/hardware.h"
+#include "lib/analysis/hardware_user.h"
 #include "lib/base/status.h"
 
 #define PEAK_VARIABLE      "LLMPERF_PEAK_TFLOPS"

@@ -39,6 +39,16 @@ struct lp_trace_facts {
                                         known */
 };
 
+/** What is known of a device; NULL: nothing. */
+static inline const struct lp_trace_gpu *lp_trace_find_gpu(const struct lp_trace_facts *facts,
+                                                           uint32_t device)
+{
+    for (size_t i = 0; i < facts->gpu_count; i++)
+        if (facts->gpus[i].device == device)
+            return &facts->gpus[i];
+    return NULL;
+}
+
 /** An instance of a region, or a range that is on no stack. */
 struct lp_trace_region {
     uint64_t begin_ns, end_ns;            /* end_ns: at its end only */

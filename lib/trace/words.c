@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/trace/words.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "lib/base/status.h"
@@ -95,4 +96,30 @@ const char *lp_trace_quantity(uint32_t quantity)
     static const char *const words[] = { "", "tokens", "sequences", "context", "flops", "bytes" };
 
     return quantity < sizeof(words) / sizeof(words[0]) ? words[quantity] : "";
+}
+
+void lp_trace_stream_name(char *text, size_t size, const struct lp_activity *activity,
+                          uint32_t lane)
+{
+    if (lane > 0)
+        snprintf(text, size, "stream %u (%u)", activity->stream, lane + 1);
+    else
+        snprintf(text, size, "stream %u", activity->stream);
+}
+
+const char *lp_trace_launch_word(uint32_t kind)
+{
+    static const char *const words[] = { "call", "launch", "launch on several devices",
+                                         "graph launch", "copy or set" };
+
+    return words[kind < sizeof(words) / sizeof(words[0]) ? kind : 0];
+}
+
+const char *lp_trace_launch_function(uint32_t kind)
+{
+    static const char *const words[] = { "cudaLaunchKernel", "cudaLaunchKernel",
+                                         "cudaLaunchCooperativeKernelMultiDevice",
+                                         "cudaGraphLaunch", "cudaMemcpyAsync" };
+
+    return words[kind < sizeof(words) / sizeof(words[0]) ? kind : 0];
 }

@@ -8,6 +8,7 @@
 #include "lib/base/strings.h"
 #include "lib/base/vector.h"
 #include "lib/record/names.h"
+#include "lib/record/record.h"
 
 /** Zero-initialised but for `names`. */
 struct lp_trace_words {
@@ -29,5 +30,16 @@ void lp_trace_words_clear(struct lp_trace_words *words);
 
 /** "tokens" and so on, of LLMPERF_QUANTITY_…. */
 const char *lp_trace_quantity(uint32_t quantity);
+
+/** "stream 7", of a further lane "stream 7 (2)". */
+void lp_trace_stream_name(char *text, size_t size, const struct lp_activity *activity,
+                          uint32_t lane);
+
+/** "launch", "graph launch" … of enum lp_launch_kind. Static text. */
+const char *lp_trace_launch_word(uint32_t kind);
+
+/** The CUDA function that such a call usually is, for formats that have calls by name. Static text.
+ */
+const char *lp_trace_launch_function(uint32_t kind);
 
 #endif

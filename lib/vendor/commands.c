@@ -2,13 +2,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "lib/base/status.h"
-#include "lib/config/config.h"
 #include "lib/vendor/commands.h"
-
-#define NEWEST 999912u
 
 static const char *add_text(llmperf_commands *commands, const char *format, va_list args)
 {
@@ -96,136 +92,6 @@ const char *lp_commands_file(llmperf_commands *commands, const char *folder, con
     commands->failed |= path.failed;
     lp_text_clear(&path);
     return kept;
-}
-
-int lp_commands_add_extra(llmperf_commands *commands, const llmperf_config *config, const char *key)
-{
-    size_t count = llmperf_config_length(config, key);
-    int status = 0;
-
-    for (size_t i = 0; status == 0 && i < count; i++) {
-        char element[128];
-        const char *text;
-
-        snprintf(element, sizeof(element), "%s.%zu", key, i);
-        if ((status = llmperf_config_text(config, element, &text)) == 0)
-            lp_commands_add(commands, "%s", text);
-    }
-    return status;
-}
-
-int lp_commands_join(llmperf_commands *commands, const llmperf_config *config, const char *key,
-                     const char **joined_out)
-{
-    size_t count = llmperf_config_length(config, key);
-    const char *text = "";
-    int status = count ? 0 : lp_config_take_text(config, key, &text);
-
-    *joined_out = "";
-    if (llmperf_config_key(config, key, 0))
-        return lp_config_refuse(config, key, "must be a list of texts");
-    if (count == 0 && llmperf_config_has(config, key)) {
-        char *empty_list = NULL;
-
-        /* An empty list is no text, and no mistake. */
-        if (status == LLMPERF_EFORMAT &&
-            llmperf_config_document(config, key, LLMPERF_CONFIG_JSON, &empty_list) == 0 &&
-            strcmp(empty_list, "[]\n") == 0)
-            status = 0;
-        llmperf_text_free(empty_list);
-        *joined_out = lp_commands_text(commands, "%s", text);
-        return status;
-    }
-    for (size_t i = 0; status == 0 && i < count; i++) {
-        char element[128];
-
-        snprintf(element, sizeof(element), "%s.%zu", key, i);
-        if ((status = llmperf_config_text(config, element, &text)) == 0)
-            *joined_out = lp_commands_text(commands, "%s%s%s", *joined_out, i ? "," : "", text);
-    }
-    return status;
-}
-
-int lp_take_word(const llmperf_config *config, const char *key, const char *const *words,
-                 const char **value_out)
-{
-    char list[256] = "";
-    int status = lp_config_take_text(config, key, value_out);
-
-    if (status < 0 || !*value_out)
-        return status;
-    for (size_t i = 0; words[i]; i++) {
-        if (strcmp(words[i], *value_out) == 0)
-            return 0;
-        snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", i ? ", " : "", words[i]);
-    }
-    return lp_config_refuse(config, key, "%s is none of %s", *value_out, list);
-}
-
-int lp_take_truth(const llmperf_config *config, const char *key, bool *value_out)
-{
-    int32_t truth = *value_out;
-    int status = llmperf_config_has(config, key) ? llmperf_config_boolean(config, key, &truth) : 0;
-
-    *value_out = truth != 0;
-    return status;
-}
-
-/* "2025.3.2.474" is release 202503. */
-static unsigned release_of(const char *version)
-{
-    unsigned year, number;
-
-    return version && sscanf(version, "%4u.%2u", &year, &number) == 2 ? year * 100 + number
-                                                                      : NEWEST;
-}
-
-static int check_request(const llmperf_config *config, const llmperf_tool_request *request,
-                         llmperf_commands **commands_out)
-{
-    if (!config || !request || !commands_out ||
-        request->struct_size < sizeof(llmperf_tool_request) || !request->folder ||
-        !request->program || (request->argument_count && !request->arguments))
-        return lp_error(LLMPERF_EINVAL,
-                        "config, commands_out and a request with struct_size, tool, "
-                        "folder and program are required");
-    if (request->tool != LLMPERF_TOOL_NSYS && request->tool != LLMPERF_TOOL_NCU)
-        return lp_error(LLMPERF_EINVAL, "tool %u does not exist; use LLMPERF_TOOL_NSYS or _NCU",
-                        request->tool);
-    return 0;
-}
-
-static int build(llmperf_commands *commands, const llmperf_config *config,
-                 const llmperf_tool_request *request, const llmperf_profile *profile)
-{
-    int status = request->tool == LLMPERF_TOOL_NSYS
-                     ? lp_nsys_commands(commands, config, request)
-                     : lp_ncu_commands(commands, config, request, profile);
-
-    return status == 0 && commands->failed ? lp_error(LLMPERF_ENOMEM, "out of memory") : status;
-}
-
-int llmperf_commands_build(const llmperf_config *config, const llmperf_tool_request *request,
-                           const llmperf_profile *profile, llmperf_commands **commands_out)
-{
-    llmperf_commands *commands;
-    int status = check_request(config, request, commands_out);
-
-    if (status < 0)
-        return status;
-    commands = calloc(1, sizeof(*commands));
-    if (!commands)
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
-    commands->tool = request->tool;
-    commands->version =
-        request->version ? lp_commands_text(commands, "%s", request->version) : NULL;
-    commands->release = release_of(request->version);
-    status = build(commands, config, request, profile);
-    if (status < 0)
-        llmperf_commands_free(commands);
-    else
-        *commands_out = commands;
-    return status;
 }
 
 size_t llmperf_commands_count(const llmperf_commands *commands)

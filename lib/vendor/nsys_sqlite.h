@@ -46,6 +46,9 @@ struct lp_nsys {
     uint8_t kind; /* of the table that is read */
 };
 
+/** Texts, which all others name. 0 or an error. */
+int lp_nsys_read_strings(struct lp_nsys *nsys);
+
 /** The text of an id of StringIds; NULL: there is none. */
 struct lp_nsys_string *lp_nsys_string(struct lp_nsys *nsys, int64_t id);
 

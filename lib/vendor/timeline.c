@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operations meet their calls by correlation id within a process; what joins and what does not
- * becomes totals and a ledger for each process. */
+/* Operations meet their calls by correlation id within a process. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,8 +9,6 @@
 #include "lib/record/record.h"
 #include "lib/vendor/timeline.h"
 #include "llmperf/activity.h"
-
-#define BATCH 256u
 
 void lp_timeline_clear(struct lp_timeline *timeline)
 {
@@ -123,154 +119,6 @@ int lp_timeline_index(struct lp_timeline *timeline)
     return status;
 }
 
-int lp_timeline_call(struct lp_timeline *timeline, const struct lp_host_call *call)
-{
-    uint32_t row = lp_hashmap_get(&timeline->link_rows, call->process, call->correlation);
-    struct lp_host_call *known;
-
-    if (row == LP_HASHMAP_NONE)
-        return call->failed || (call->kind != LP_CALL_KERNEL && call->kind != LP_CALL_GRAPH)
-                   ? 0
-                   : lp_vector_push(&timeline->lonely, *call);
-    known = &timeline->links.items[row].call;
-    if (call->rank < known->rank || (call->rank == known->rank && call->start < known->start))
-        *known = *call;
-    return 0;
-}
-
-/* Lonely launches */
-
-static int compare_calls(const void *left, const void *right)
-{
-    const struct lp_host_call *a = left, *b = right;
-
-    if (a->process != b->process)
-        return a->process < b->process ? -1 : 1;
-    return (a->correlation > b->correlation) - (a->correlation < b->correlation);
-}
-
-static int compare_events(const void *left, const void *right)
-{
-    const struct lp_node_event *a = left, *b = right;
-
-    if (a->thread != b->thread)
-        return a->thread < b->thread ? -1 : 1;
-    return (a->start > b->start) - (a->start < b->start);
-}
-
-/* A launch in stream capture makes a graph node instead of a kernel: the node's event lies in the
- * call. Events are ordered by thread and time. */
-static bool was_captured(const struct lp_timeline *timeline, const struct lp_host_call *call)
-{
-    size_t low = 0, high = timeline->node_events.count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct lp_node_event *event = &timeline->node_events.items[middle];
-
-        if (event->thread < call->thread ||
-            (event->thread == call->thread && event->start < call->start))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < timeline->node_events.count &&
-           timeline->node_events.items[low].thread == call->thread &&
-           timeline->node_events.items[low].start <= call->end;
-}
-
-static int count_lonely(struct lp_timeline *timeline)
-{
-    if (timeline->lonely.count > 0)
-        qsort(timeline->lonely.items, timeline->lonely.count, sizeof(*timeline->lonely.items),
-              compare_calls);
-    for (size_t i = 0; i < timeline->lonely.count; i++) {
-        const struct lp_host_call *call = &timeline->lonely.items[i];
-        struct lp_process *process;
-        int status;
-
-        if ((i > 0 && compare_calls(call - 1, call) == 0) || was_captured(timeline, call))
-            continue;
-        if ((status = lp_timeline_process(timeline, call->process, &process)) < 0)
-            return status;
-        if (call->kind == LP_CALL_GRAPH) {
-            process->ledger.graph_launches++;
-            continue;
-        }
-        process->ledger.launches_expected++;
-        process->ledger.launches_missing++;
-    }
-    return 0;
-}
-
-static int count_links(struct lp_timeline *timeline)
-{
-    for (size_t i = 0; i < timeline->links.count; i++) {
-        const struct lp_link *link = &timeline->links.items[i];
-        struct lp_process *process;
-        int status;
-
-        if (link->call.rank == UINT8_MAX)
-            continue;
-        if ((status = lp_timeline_process(timeline, link->call.process, &process)) < 0)
-            return status;
-        process->ledger.launches_expected += link->call.kind == LP_CALL_KERNEL;
-        process->ledger.graph_launches += link->call.kind == LP_CALL_GRAPH;
-        process->ledger.memory_calls += link->call.kind == LP_CALL_MEMORY;
-    }
-    return 0;
-}
-
-/* Graph nodes */
-
-static int index_events(struct lp_timeline *timeline, struct lp_hashmap *events)
-{
-    for (size_t i = 0; i < timeline->node_events.count; i++) {
-        const struct lp_node_event *event = &timeline->node_events.items[i];
-
-        if (lp_hashmap_put(events, event->thread & timeline->process_mask, event->graph_node,
-                           (uint32_t)i) < 0)
-            return LLMPERF_ENOMEM;
-    }
-    return 0;
-}
-
-/* Where the node was made: a graph's nodes are copied when it is instantiated, so the way back may
- * have steps. */
-static uint32_t captured_in(const struct lp_timeline *timeline, const struct lp_hashmap *events,
-                            const struct lp_op *op)
-{
-    uint64_t graph_node = op->graph_node;
-    uint32_t node = LP_PATH_UNKNOWN;
-
-    for (int step = 0; step < 8 && graph_node; step++) {
-        uint32_t row = lp_hashmap_get(events, op->process, graph_node);
-
-        if (row == LP_HASHMAP_NONE)
-            break;
-        node = timeline->node_events.items[row].node;
-        graph_node = timeline->node_events.items[row].original;
-    }
-    return node;
-}
-
-/* Totals */
-
-struct feed {
-    struct lp_timeline *timeline;
-    struct lp_hashmap events;
-    struct lp_activity batch[BATCH];
-    struct lp_process *process; /* of the batch */
-    size_t count;
-};
-
-static void flush(struct feed *feed)
-{
-    if (feed->count > 0)
-        lp_totals_activities(feed->process->totals, feed->batch, feed->count);
-    feed->count = 0;
-}
-
 static bool is_twin(const struct lp_op *a, const struct lp_op *b)
 {
     return compare_ops(a, b) == 0 && a->process == b->process && a->device == b->device &&
@@ -279,7 +127,7 @@ static bool is_twin(const struct lp_op *a, const struct lp_op *b)
 
 /* A row that says the same as one before it; equal ones stand together, those of other devices
  * among them. */
-static bool is_duplicate(const struct lp_timeline *timeline, size_t index)
+bool lp_timeline_is_duplicate(const struct lp_timeline *timeline, size_t index)
 {
     const struct lp_op *op = &timeline->ops.items[index];
 
@@ -292,171 +140,17 @@ static bool is_duplicate(const struct lp_timeline *timeline, size_t index)
     return false;
 }
 
-static void count_op(struct lp_process *process, const struct lp_op *op, uint32_t node,
-                     uint32_t captured)
+int lp_timeline_call(struct lp_timeline *timeline, const struct lp_host_call *call)
 {
-    llmperf_ledger *ledger = &process->ledger;
-    uint64_t duration = (uint64_t)op->end - (uint64_t)op->start;
+    uint32_t row = lp_hashmap_get(&timeline->link_rows, call->process, call->correlation);
+    struct lp_host_call *known;
 
-    process->device_ns += duration;
-    if (node != LP_PATH_UNKNOWN)
-        process->attributed_ns += duration;
-    if (op->graph != LP_OP_SINGLE && captured == LP_PATH_UNKNOWN)
-        ledger->graph_nodes_unmapped++;
-    if (op->kind != LLMPERF_ACTIVITY_KERNEL) {
-        ledger->memory_seen++;
-        return;
-    }
-    ledger->kernels_seen++;
-    ledger->graph_kernels_seen += op->graph != LP_OP_SINGLE;
-    if (node == LP_PATH_UNKNOWN)
-        ledger->kernels_unattributed++;
-    else
-        ledger->kernels_attributed++;
-    ledger->kernels_outside += node == LP_PATH_ROOT;
-}
-
-/* Signed times keep their order as unsigned ones with the sign turned around. */
-static uint64_t unsign(int64_t time)
-{
-    return (uint64_t)time ^ UINT64_C(1) << 63;
-}
-
-static void feed_op(struct feed *feed, const struct lp_op *op)
-{
-    const struct lp_link *link =
-        op->link == LP_HASHMAP_NONE ? NULL : &feed->timeline->links.items[op->link];
-    uint32_t node = link && link->call.rank != UINT8_MAX ? link->node : LP_PATH_UNKNOWN;
-    uint32_t captured =
-        op->graph == LP_OP_NODE ? captured_in(feed->timeline, &feed->events, op) : LP_PATH_UNKNOWN;
-
-    count_op(feed->process, op, node, captured);
-    if (op->graph != LP_OP_SINGLE && captured == LP_PATH_UNKNOWN) /* the reason in its place */
-        captured =
-            lp_path_intern(LP_PATH_ROOT, op->graph == LP_OP_NODE ? "LLM@(capture not recorded)"
-                                                                 : "LLM@(graph traced as a whole)");
-    feed->batch[feed->count++] = (struct lp_activity){ .start_ns = unsign(op->start),
-                                                       .end_ns = unsign(op->end),
-                                                       .bytes = op->bytes,
-                                                       .graph_node = op->graph_node,
-                                                       .correlation = op->correlation,
-                                                       .name = op->name,
-                                                       .stream = op->stream,
-                                                       .device = op->device,
-                                                       .kind = op->kind,
-                                                       .node = node,
-                                                       .captured = captured };
-    if (feed->count == BATCH)
-        flush(feed);
-}
-
-static int feed_ops(struct feed *feed)
-{
-    struct lp_timeline *timeline = feed->timeline;
-
-    for (size_t i = 0; i < timeline->ops.count; i++) {
-        const struct lp_op *op = &timeline->ops.items[i];
-        int status;
-
-        if (!feed->process || feed->process->key != op->process) {
-            flush(feed);
-            if ((status = lp_timeline_process(timeline, op->process, &feed->process)) < 0)
-                return status;
-        }
-        if (op->graph == LP_OP_GRAPH && op->link != LP_HASHMAP_NONE &&
-            timeline->links.items[op->link].has_nodes)
-            continue;
-        if (op->end < op->start)
-            feed->process->ledger.records_invalid_time++;
-        else if (is_duplicate(timeline, i))
-            feed->process->ledger.records_duplicate++;
-        else
-            feed_op(feed, op);
-    }
-    flush(feed);
-    return 0;
-}
-
-static int add_up(struct lp_timeline *timeline)
-{
-    struct feed *feed = calloc(1, sizeof(*feed));
-    int status;
-
-    if (!feed)
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
-    feed->timeline = timeline;
-    if ((status = index_events(timeline, &feed->events)) == 0)
-        status = feed_ops(feed);
-    lp_hashmap_clear(&feed->events);
-    free(feed);
-    return status;
-}
-
-/* Profiles */
-
-static int compare_processes(const void *left, const void *right)
-{
-    const struct lp_process *a = left, *b = right;
-    int order = (a->process_id > b->process_id) - (a->process_id < b->process_id);
-
-    return order ? order : (a->key > b->key) - (a->key < b->key);
-}
-
-static int freeze(struct lp_timeline *timeline, struct lp_process *process,
-                  llmperf_profile **profile_out)
-{
-    llmperf_ledger *ledger = &process->ledger;
-    char process_id[16];
-    int status;
-
-    snprintf(process_id, sizeof(process_id), "%u", process->process_id);
-    ledger->attributed_gpu_time_share =
-        process->device_ns > 0 ? (double)process->attributed_ns / (double)process->device_ns
-                               : (double)NAN;
-    if (timeline->ops.count == 0 && !timeline->calls_known)
-        ledger->verdict = LLMPERF_VERDICT_NO_DEVICE;
-    status = lp_totals_freeze(process->totals, ledger, process->process_id, profile_out);
-    if (status == 0 && (status = lp_profile_set_fact(*profile_out, "process_id", process_id)) < 0)
-        llmperf_profile_free(*profile_out);
-    return status;
-}
-
-static int freeze_all(struct lp_timeline *timeline, llmperf_profile **profiles, size_t *count)
-{
-    int status = 0;
-
-    if (timeline->processes.count > 0)
-        qsort(timeline->processes.items, timeline->processes.count,
-              sizeof(*timeline->processes.items), compare_processes);
-    for (; *count < timeline->processes.count && status == 0; ++*count)
-        status = freeze(timeline, &timeline->processes.items[*count], &profiles[*count]);
-    *count -= status < 0;
-    return status;
-}
-
-int lp_timeline_profiles(struct lp_timeline *timeline, llmperf_profile ***profiles_out,
-                         size_t *count_out)
-{
-    llmperf_profile **profiles;
-    size_t count = 0;
-    int status;
-
-    if (timeline->node_events.count > 0)
-        qsort(timeline->node_events.items, timeline->node_events.count,
-              sizeof(*timeline->node_events.items), compare_events);
-    if ((status = lp_timeline_project(timeline)) < 0 || (status = count_links(timeline)) < 0 ||
-        (status = count_lonely(timeline)) < 0 || (status = add_up(timeline)) < 0)
-        return status;
-    profiles = calloc(timeline->processes.count + 1, sizeof(*profiles));
-    if (!profiles)
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
-    if ((status = freeze_all(timeline, profiles, &count)) < 0) {
-        while (count-- > 0)
-            llmperf_profile_free(profiles[count]);
-        free(profiles);
-        return status;
-    }
-    *profiles_out = profiles;
-    *count_out = count;
+    if (row == LP_HASHMAP_NONE)
+        return call->failed || (call->kind != LP_CALL_KERNEL && call->kind != LP_CALL_GRAPH)
+                   ? 0
+                   : lp_vector_push(&timeline->lonely, *call);
+    known = &timeline->links.items[row].call;
+    if (call->rank < known->rank || (call->rank == known->rank && call->start < known->start))
+        *known = *call;
     return 0;
 }

@@ -125,7 +125,9 @@ int lp_timeline_incomplete(struct lp_timeline *timeline, uint64_t process);
 int lp_timeline_profiles(struct lp_timeline *timeline, llmperf_profile ***profiles_out,
                          size_t *count_out);
 
-/** For lib/vendor/timeline*.c: paths of calls, and totals of ranges. */
+/** For lib/vendor/timeline*.c: does an operation stand there twice, after lp_timeline_index()?
+ * Paths of calls, and totals of ranges. A process, made if need be. */
+bool lp_timeline_is_duplicate(const struct lp_timeline *timeline, size_t index);
 int lp_timeline_project(struct lp_timeline *timeline);
 int lp_timeline_process(struct lp_timeline *timeline, uint64_t key,
                         struct lp_process **process_out);

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the builders of nsys and ncu read from the configuration. */
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/config/config.h"
+#include "lib/vendor/commands.h"
+
+int lp_commands_add_extra(llmperf_commands *commands, const llmperf_config *config, const char *key)
+{
+    size_t count = llmperf_config_length(config, key);
+    int status = 0;
+
+    for (size_t i = 0; status == 0 && i < count; i++) {
+        char element[128];
+        const char *text;
+
+        snprintf(element, sizeof(element), "%s.%zu", key, i);
+        if ((status = llmperf_config_text(config, element, &text)) == 0)
+            lp_commands_add(commands, "%s", text);
+    }
+    return status;
+}
+
+int lp_commands_join(llmperf_commands *commands, const llmperf_config *config, const char *key,
+                     const char **joined_out)
+{
+    size_t count = llmperf_config_length(config, key);
+    const char *text = "";
+    int status = count ? 0 : lp_config_take_text(config, key, &text);
+
+    *joined_out = "";
+    if (llmperf_config_key(config, key, 0))
+        return lp_config_refuse(config, key, "must be a list of texts");
+    if (count == 0 && llmperf_config_has(config, key)) {
+        char *empty_list = NULL;
+
+        /* An empty list is no text, and no mistake. */
+        if (status == LLMPERF_EFORMAT &&
+            llmperf_config_document(config, key, LLMPERF_CONFIG_JSON, &empty_list) == 0 &&
+            strcmp(empty_list, "[]\n") == 0)
+            status = 0;
+        llmperf_text_free(empty_list);
+        *joined_out = lp_commands_text(commands, "%s", text);
+        return status;
+    }
+    for (size_t i = 0; status == 0 && i < count; i++) {
+        char element[128];
+
+        snprintf(element, sizeof(element), "%s.%zu", key, i);
+        if ((status = llmperf_config_text(config, element, &text)) == 0)
+            *joined_out = lp_commands_text(commands, "%s%s%s", *joined_out, i ? "," : "", text);
+    }
+    return status;
+}
+
+int lp_take_word(const llmperf_config *config, const char *key, const char *const *words,
+                 const char **value_out)
+{
+    char list[256] = "";
+    int status = lp_config_take_text(config, key, value_out);
+
+    if (status < 0 || !*value_out)
+        return status;
+    for (size_t i = 0; words[i]; i++) {
+        if (strcmp(words[i], *value_out) == 0)
+            return 0;
+        snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", i ? ", " : "", words[i]);
+    }
+    return lp_config_refuse(config, key, "%s is none of %s", *value_out, list);
+}
+
+int lp_take_truth(const llmperf_config *config, const char *key, bool *value_out)
+{
+    int32_t truth = *value_out;
+    int status = llmperf_config_has(config, key) ? llmperf_config_boolean(config, key, &truth) : 0;
+
+    *value_out = truth != 0;
+    return status;
+}

@@ -37,6 +37,10 @@ LLMPERF_API int llmperf_document_text(const llmperf_profile *profile, uint32_t d
  * @return LLMPERF_OK, LLMPERF_EINVAL (also for a path that is a run file or another database), LLMPERF_EIO, LLMPERF_ENOMEM. */
 LLMPERF_API int llmperf_document_write(const llmperf_profile *profile, uint32_t document, const char *path);
 
+/** A text as a file, such as one of llmperf_compare(), in the way of llmperf_document_write().
+ * @return LLMPERF_OK, LLMPERF_EINVAL (also for a path that is a run file or another database), LLMPERF_EIO. @threads any thread */
+LLMPERF_API int llmperf_text_write(const char *text, const char *path);
+
 /** All documents of a run into its directory, without those from LLMPERF_DOCUMENT_PROMETHEUS on: they are made on request. It
  * must exist. @return as llmperf_document_write(). */
 LLMPERF_API int llmperf_artifacts_write(const llmperf_profile *profile, const char *run_dir);

@@ -90,6 +90,18 @@ static int write_in_place(const char *path, const char *text)
     return written ? 0 : lp_error(LLMPERF_EIO, "cannot write %s: %s", path, strerror(errno));
 }
 
+int llmperf_text_write(const char *text, const char *path)
+{
+    if (!text || !path)
+        return lp_error(LLMPERF_EINVAL, "text and path are required");
+    if (is_special(path))
+        return write_in_place(path, text);
+    if (is_database(path))
+        return lp_error(LLMPERF_EINVAL,
+                        "%s is a run or another database; give the name of another file", path);
+    return lp_file_write(path, text, strlen(text));
+}
+
 int llmperf_document_write(const llmperf_profile *profile, uint32_t document, const char *path)
 {
     char *text;
@@ -97,13 +109,9 @@ int llmperf_document_write(const llmperf_profile *profile, uint32_t document, co
 
     if (!path)
         return lp_error(LLMPERF_EINVAL, "path is required");
-    if (!is_special(path) && is_database(path))
-        return lp_error(LLMPERF_EINVAL,
-                        "%s is a run or another database; give the name of another file", path);
     if ((status = llmperf_document_text(profile, document, &text)) < 0)
         return status;
-    status =
-        is_special(path) ? write_in_place(path, text) : lp_file_write(path, text, strlen(text));
+    status = llmperf_text_write(text, path);
     free(text);
     return status;
 }

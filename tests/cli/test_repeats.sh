@@ -47,6 +47,17 @@ stderr_is_one_line
 expect 2 repeats job --threshold -1
 expect 2 repeats job --threshold ten
 expect 2 repeats job --format html
+# A file is replaced, not written to: who has it open reads on. A run is no place for a text.
+ln repeats.json linked.json
+cp repeats.json before.json
+expect 0 repeats job -o repeats.json
+cmp -s linked.json before.json || die "repeats.json was written in place"
+cmp -s repeats.json linked.json && die "nothing was written"
+mv linked.json repeats.json
+expect 2 repeats job -o job/run-1/run.llmperf
+stderr_has "is a run or another database"
+expect 0 compare job/run-1 job/run-2 -o /dev/null
+[ -c /dev/null ] || die "/dev/null is no device any more"
 expect 3 repeats job -o nowhere/repeats.md
 stderr_has "nowhere"
 

@@ -375,6 +375,11 @@ static void links_and_devices_are_written_to_not_replaced(void **state)
     assert_true(S_ISREG(info.st_mode) && info.st_size > 0);
     assert_int_equal(llmperf_document_write(profile, LLMPERF_DOCUMENT_REPORT_MD, folder),
                      LLMPERF_EIO);
+    assert_int_equal(llmperf_text_write("short", path), 0);
+    assert_int_equal(stat(target, &info), 0);
+    assert_int_equal(info.st_size, 5);
+    assert_int_equal(llmperf_text_write(NULL, path), LLMPERF_EINVAL);
+    assert_int_equal(llmperf_text_write("short", NULL), LLMPERF_EINVAL);
     llmperf_profile_free(profile);
 }
 

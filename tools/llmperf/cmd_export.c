@@ -32,20 +32,6 @@ static const struct format *find_format(const char *word)
     return NULL;
 }
 
-static int write_document(const llmperf_profile *profile, uint32_t document, const char *path)
-{
-    char *text;
-    int status;
-
-    if (path && strcmp(path, "-") != 0)
-        return llmperf_document_write(profile, document, path);
-    if ((status = llmperf_document_text(profile, document, &text)) < 0)
-        return status;
-    print("%s", text);
-    llmperf_text_free(text);
-    return LLMPERF_OK;
-}
-
 static int export_document(const char *run, uint32_t document, const char *path)
 {
     llmperf_profile *profile;
@@ -53,9 +39,9 @@ static int export_document(const char *run, uint32_t document, const char *path)
 
     if (status < 0)
         return fail_status(status);
-    status = write_document(profile, document, path);
+    status = write_document(profile, document, path ? path : "-");
     llmperf_profile_free(profile);
-    return status < 0 ? fail_status(status) : EXIT_FINE;
+    return status;
 }
 
 /* The usual file of a run's folder. false: it is no folder. */

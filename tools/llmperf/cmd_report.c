@@ -4,20 +4,6 @@
 #include "command.h"
 #include "llmperf/llmperf.h"
 
-static int write_document(const llmperf_profile *profile, uint32_t document, const char *path)
-{
-    char *text;
-    int status;
-
-    if (strcmp(path, "-") != 0)
-        return llmperf_document_write(profile, document, path);
-    if ((status = llmperf_document_text(profile, document, &text)) < 0)
-        return status;
-    print("%s", text);
-    llmperf_text_free(text);
-    return LLMPERF_OK;
-}
-
 static const struct {
     const char *word;
     uint32_t document;
@@ -59,5 +45,5 @@ int cmd_report(const struct command *command, int argc, char **argv)
         return fail_status(status);
     status = write_document(profile, document, options[1].value);
     llmperf_profile_free(profile);
-    return status < 0 ? fail_status(status) : EXIT_FINE;
+    return status;
 }

@@ -32,21 +32,25 @@ int finish_output(int code)
 
 int write_text(const char *text, const char *path)
 {
-    FILE *file;
-    bool failed;
+    int status = LLMPERF_OK;
 
-    if (strcmp(path, "-") == 0) {
+    if (strcmp(path, "-") == 0)
         print("%s", text);
-        return EXIT_FINE;
-    }
-    file = fopen(path, "we");
-    failed = !file || fputs(text, file) < 0;
-    if (file && fclose(file) != 0)
-        failed = true;
-    if (!failed)
-        return EXIT_FINE;
-    fprintf(stderr, "llmperf: cannot write %s: %s\n", path, strerror(errno));
-    return EXIT_ENVIRONMENT;
+    else
+        status = llmperf_text_write(text, path);
+    return status < 0 ? fail_status(status) : EXIT_FINE;
+}
+
+int write_document(const llmperf_profile *profile, uint32_t document, const char *path)
+{
+    char *text;
+    int status = llmperf_document_text(profile, document, &text);
+
+    if (status < 0)
+        return fail_status(status);
+    status = write_text(text, path);
+    llmperf_text_free(text);
+    return status;
 }
 
 bool take_flag(int *argc, char **argv, const char *flag)

@@ -4,6 +4,9 @@
 #define LLMPERF_TOOL_COMMAND_H
 
 #include <stdbool.h>
+#include <stdint.h>
+
+#include "llmperf/profile.h"
 
 /** Exit codes. */
 enum { EXIT_FINE = 0, EXIT_CHECK_FAILED = 1, EXIT_USAGE = 2, EXIT_ENVIRONMENT = 3 };
@@ -44,8 +47,10 @@ struct option_text {
 int parse_options(const struct command *command, int argc, char **argv, struct option_text *options,
                   int option_count, int *count);
 
-/** Write a document to a file; "-" is standard output. @return exit code, after a message */
+/** Write a text, a document of a run to a file; "-" is standard output.
+ * @return exit code, after a message */
 int write_text(const char *text, const char *path);
+int write_document(const llmperf_profile *profile, uint32_t document, const char *path);
 
 /** Take an option without a value out of argv. Was it there? */
 bool take_flag(int *argc, char **argv, const char *flag);

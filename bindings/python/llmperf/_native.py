@@ -1172,6 +1172,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     # output.h
     "llmperf_document_text": (c_int, [_profile, c_uint32, POINTER(text)]),
     "llmperf_document_write": (c_int, [_profile, c_uint32, c_char_p]),
+    "llmperf_text_write": (c_int, [c_char_p, c_char_p]),
     "llmperf_artifacts_write": (c_int, [_profile, c_char_p]),
     "llmperf_validate": (c_int, [c_char_p, c_char_p]),
     "llmperf_compare": (

@@ -353,7 +353,12 @@ static int add_results(struct builder *builder)
     return status;
 }
 
-/* Where most time was lost or won comes first. */
+static bool is_lonely(const struct lp_compare_row *row)
+{
+    return row->verdict == LP_COMPARE_ONLY_BASE || row->verdict == LP_COMPARE_ONLY_NEW;
+}
+
+/* Where most time was lost or won comes first, behind it what only one run has. */
 static double weight(const struct lp_compare_row *row)
 {
     return fabs(fmax(row->fresh.total_ms, 0) - fmax(row->base.total_ms, 0));
@@ -363,8 +368,9 @@ static int compare_rows(const void *left, const void *right)
 {
     const struct lp_compare_row *a = left, *b = right;
     double first = weight(a), second = weight(b);
-    int order = (first < second) - (first > second);
+    int order = is_lonely(a) - is_lonely(b);
 
+    order = order ? order : (first < second) - (first > second);
     order = order ? order : strcmp(a->region, b->region);
     return order ? order : strcmp(a->quantity, b->quantity);
 }

@@ -39,7 +39,8 @@ struct lp_compare_row {
 };
 
 struct lp_comparison {
-    LP_VECTOR(struct lp_compare_row) rows; /* largest difference of totals first */
+    LP_VECTOR(struct lp_compare_row) rows; /* what both runs have first, then largest
+                                              difference of totals first */
     struct lp_kernel_classes *classes;     /* texts of quantities; NULL: could not be read */
     uint64_t slower, faster;
     double threshold;          /* share: 0.05 */

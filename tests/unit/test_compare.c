@@ -216,6 +216,55 @@ static void small_rows_and_lonely_ones_are_not_judged(void **state)
     llmperf_profile_free(fresh);
 }
 
+static bool is_in_both(const struct lp_compare_row *row)
+{
+    return row->verdict != LP_COMPARE_ONLY_BASE && row->verdict != LP_COMPARE_ONLY_NEW;
+}
+
+static void what_only_one_run_has_comes_behind_what_both_have(void **state)
+{
+    llmperf_profile *base = lp_profile_create(), *fresh = lp_profile_create();
+    struct lp_comparison comparison;
+    json_t *root, *first, *last;
+    const char *both, *lonely;
+    char *text;
+    size_t i = 0;
+
+    (void)state;
+    add_region(base, "LLM@prefill", 10, 10, 1);
+    add_region(fresh, "LLM@prefill", 10, 10.1, 1);
+    add_region(base, "LLM@decode_step", 10, 20, 1);
+    add_region(fresh, "LLM@decode_step", 10, 20.5, 1);
+    add_region(fresh, "APP@warm_up", 10, 5000, 1);
+    finish(base);
+    finish(fresh);
+    comparison = compare(base, fresh);
+    while (i < comparison.rows.count && is_in_both(&comparison.rows.items[i]))
+        i++;
+    assert_true(i >= 2 && i < comparison.rows.count);
+    assert_string_equal(comparison.rows.items[0].region, "LLM@decode_step");
+    while (i < comparison.rows.count)
+        assert_false(is_in_both(&comparison.rows.items[i++]));
+    lp_compare_clear(&comparison);
+
+    assert_int_equal(llmperf_compare(base, fresh, 5, LLMPERF_COMPARE_MD, &text, NULL), 0);
+    both = strstr(text, "| `LLM@prefill` | wall |");
+    lonely = strstr(text, "| `APP@warm_up` | wall |");
+    assert_true(both && lonely && both < lonely);
+    llmperf_text_free(text);
+    assert_int_equal(llmperf_compare(base, fresh, 5, LLMPERF_COMPARE_JSON, &text, NULL), 0);
+    assert_non_null(root = json_loads(text, 0, NULL));
+    first = json_array_get(json_object_get(root, "rows"), 0);
+    last = json_array_get(json_object_get(root, "rows"),
+                          json_array_size(json_object_get(root, "rows")) - 1);
+    assert_string_equal(json_string_value(json_object_get(first, "region")), "LLM@decode_step");
+    assert_string_equal(json_string_value(json_object_get(last, "verdict")), "only in new");
+    json_decref(root);
+    llmperf_text_free(text);
+    llmperf_profile_free(base);
+    llmperf_profile_free(fresh);
+}
+
 static void add_spread(llmperf_profile *profile, double mean, double std)
 {
     struct lp_iteration_stats_row row = { LLMPERF_ITERATION_STATS_INIT, { NULL, 0 } };
@@ -298,6 +347,7 @@ int main(void)
         cmocka_unit_test(runs_of_different_length_compare_per_instance),
         cmocka_unit_test(sampled_device_work_is_of_the_sampled_instances),
         cmocka_unit_test(small_rows_and_lonely_ones_are_not_judged),
+        cmocka_unit_test(what_only_one_run_has_comes_behind_what_both_have),
         cmocka_unit_test(spreads_of_iterations_are_used_where_both_have_them),
         cmocka_unit_test(students_t_is_that_of_the_tables),
         cmocka_unit_test(texts_are_for_people_and_for_programs),

@@ -316,8 +316,8 @@ LLMPERF_API int llmperf_profile_save(const llmperf_profile *profile, const char 
  * @param run  Run directory, or its run.llmperf. A folder of `llmperf run` without a run of its own stands for that of all its
  *             processes together, or for the only one that it has.
  * @param profile_out  Yours: llmperf_profile_free().
- * @return LLMPERF_OK, LLMPERF_ENOENT, LLMPERF_EFORMAT, LLMPERF_EIO, LLMPERF_ENOMEM; LLMPERF_ESTATE in a child that was forked
- *         while a session wrote a run. */
+ * @return LLMPERF_OK; LLMPERF_ENOENT (no such run, or nothing has been committed to it), LLMPERF_EFORMAT (damaged, or no run),
+ *         LLMPERF_EIO, LLMPERF_ENOMEM; LLMPERF_ESTATE in a child that was forked while a session wrote a run. */
 LLMPERF_API int llmperf_profile_open(const char *run, llmperf_profile **profile_out);
 
 /** Put runs together: ranks or processes of one job, or parts of a long one. Regions stay apart by process (ids that two runs

@@ -411,7 +411,8 @@ static int read_profile(struct reader *reader)
         (status = read_table(reader, LP_STORE_LEDGER, take_ledger)) < 0)
         return status;
     if (reader->count == 0)
-        return lp_error(LLMPERF_EFORMAT, "%s is empty: its program ended before the first commit",
+        return lp_error(LLMPERF_ENOENT, "%s is empty: its program has committed nothing yet, or ended before the first "
+                        "commit",
                         reader->path);
     if ((status = read_table(reader, LP_STORE_REGION, take_region)) < 0 ||
         (status = read_table(reader, LP_STORE_KERNEL, take_kernel)) < 0 ||

@@ -36,6 +36,18 @@ expect 0 top "o/job/processes/$(ls o/job/processes | head -n 1)"
 stdout_has "of 1 processes"
 [ "$(row LLM@decode_step | awk '{print $2}')" = 3 ] || die "not three decode steps"
 
+# A damaged one is not one that has committed nothing yet.
+head -c 5000 "o/job/processes/$(ls o/job/processes | head -n 1)/run.llmperf" >cut
+mkdir -p damaged/processes/1
+cp -r o/job damaged/processes/2
+cp cut damaged/processes/1/run.llmperf
+for option in "" --once; do
+    expect 2 top damaged $option
+    stderr_is_one_line
+    stderr_has "damaged/processes/1/run.llmperf is damaged"
+    stdout_empty
+done
+
 # Of one that goes on, until it ends: killed after three seconds.
 "$LLMPERF" run --out live run.id=job -- "$program" die "$script" >run.out 2>run.err &
 for _ in $(seq 100); do

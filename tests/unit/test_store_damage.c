@@ -112,9 +112,9 @@ static void a_run_without_a_commit_says_so(void **state)
     struct lp_store *store = create_run_store();
 
     (void)state;
-    assert_not_opened(run_path, LLMPERF_EFORMAT, "before the first commit");
+    assert_not_opened(run_path, LLMPERF_ENOENT, "before the first commit");
     assert_ok(lp_store_close(store));
-    assert_not_opened(run_path, LLMPERF_EFORMAT, "before the first commit");
+    assert_not_opened(run_path, LLMPERF_ENOENT, "before the first commit");
 }
 
 static void write_file(const char *path, const char *bytes, size_t size)
@@ -156,7 +156,7 @@ static void a_log_cut_anywhere_is_read_as_far_as_it_goes(void **state)
         write_file(other_path, bytes, size);
         write_file(other_log, log, log_size * part / 64);
         status = llmperf_profile_open(other_path, &profile);
-        assert_true(status == 0 || status == LLMPERF_EFORMAT);
+        assert_true(status == 0 || status == LLMPERF_ENOENT || status == LLMPERF_EFORMAT);
         opened += status == 0;
         llmperf_profile_free(profile);
     }

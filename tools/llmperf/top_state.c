@@ -144,17 +144,20 @@ int top_look(const char *folder, struct top_state *state)
                                  .kernels = LLMPERF_UNKNOWN, .unattributed = LLMPERF_UNKNOWN };
     if (status < 0)
         return fail_status(status);
-    for (size_t i = 0; i < llmperf_job_run_count(job); i++) {
+    for (size_t i = 0; i < llmperf_job_run_count(job) && status == LLMPERF_OK; i++) {
         llmperf_profile *profile;
 
-        if (llmperf_profile_open(llmperf_job_run(job, i), &profile) < 0)
-            continue; /* it has committed nothing yet */
-        verdict = add_run(state, profile, verdict);
-        llmperf_profile_free(profile);
+        status = llmperf_profile_open(llmperf_job_run(job, i), &profile);
+        if (status == LLMPERF_OK) {
+            verdict = add_run(state, profile, verdict);
+            llmperf_profile_free(profile);
+        } else if (status == LLMPERF_ENOENT) {
+            status = LLMPERF_OK; /* it has committed nothing yet */
+        }
     }
     llmperf_job_free(job);
     state->verdict = verdict ? llmperf_verdict_name(verdict) : "-";
-    return EXIT_FINE;
+    return status < 0 ? fail_status(status) : EXIT_FINE;
 }
 
 void top_clear(struct top_state *state)

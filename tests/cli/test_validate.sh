@@ -28,6 +28,36 @@ change '0,/"instances": 1/s//"instances": -1/' '$.regions[0].instances: is -1, m
 change '0,/"tier": "deep"/s//"tier": "deep", "extra": 1/' '$.extra: is not a key of the schema'
 change '$d' 'is not JSON'
 
+# A run: each of its files with a schema, a line each.
+expect 0 validate two_stages/
+[ "$(wc -l <out)" = "$(find two_stages -name '*.json' ! -name env.json | wc -l)" ] || die "not a line for each file"
+stdout_has "two_stages/metrics.json: ok"
+stdout_has "two_stages/regions/report.json: ok"
+stdout_has "two_stages/regions/LLM@prefill/report.json: ok"
+stderr_empty
+files=$(wc -l <out)
+mkdir -p job/processes
+cp -r two_stages job/processes/1
+cp -r two_stages job/processes/2
+expect 0 validate job
+[ "$(wc -l <out)" = $((2 * files)) ] || die "not all files of both processes"
+sed -i '/"scope"/d' job/processes/1/regions/report.json
+sed -i '0,/"verdict": "complete"/s//"verdict": "fine"/' job/processes/2/metrics.json
+expect 1 validate job
+[ "$(wc -l <out)" = $((2 * files - 2)) ] || die "one that fails keeps others from being checked"
+[ "$(wc -l <err)" = 2 ] || die "not a line for each that fails"
+stderr_has "job/processes/1/regions/report.json"
+stderr_has "job/processes/2/metrics.json does not fit"
+stderr_has '$.ledger.verdict: must be'
+expect 0 validate two_stages/regions
+[ "$(wc -l <out)" = $((files - 1)) ] || die "not the region reports"
+expect 2 validate two_stages --schema schema.json
+stderr_has "is for one file"
+mkdir empty
+expect 2 validate empty
+stderr_has "empty holds no metrics.json"
+stderr_is_one_line
+
 expect 2 validate nosuch.json
 stderr_is_one_line
 expect 2 validate two_stages/metrics.json --schema nosuch.json

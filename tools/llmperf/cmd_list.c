@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,55 +6,18 @@
 #include <sys/stat.h>
 
 #include "command.h"
+#include "folder.h"
 #include "llmperf/llmperf.h"
 
-#define RUN_FILE   "run.llmperf"
-#define PATH_BYTES 4096
+#define RUN_FILE "run.llmperf"
 /* Artifacts stand at most this deep: regions/<label>/report.md. */
 #define DEPTH_MAX 4
 
-static bool join(char *path, const char *folder, const char *name)
-{
-    return snprintf(path, PATH_BYTES, "%s/%s", folder, name) < PATH_BYTES;
-}
-
-static bool is_kind(const char *path, mode_t kind)
-{
-    struct stat info;
-
-    return stat(path, &info) == 0 && (info.st_mode & S_IFMT) == kind;
-}
-
 static bool is_run(const char *folder)
 {
-    char path[PATH_BYTES];
+    char path[FOLDER_PATH_BYTES];
 
-    return join(path, folder, RUN_FILE) && is_kind(path, S_IFREG);
-}
-
-static int is_visible(const struct dirent *entry)
-{
-    return entry->d_name[0] != '.';
-}
-
-/* Calls `visit` with each entry in the order of names; returns the number of entries, -1: not a
- * folder that can be read. */
-static int each_entry(const char *folder,
-                      void (*visit)(const char *path, const char *name, void *user), void *user)
-{
-    struct dirent **entries;
-    int count = scandir(folder, &entries, is_visible, alphasort);
-
-    for (int i = 0; i < count; i++) {
-        char path[PATH_BYTES];
-
-        if (join(path, folder, entries[i]->d_name))
-            visit(path, entries[i]->d_name, user);
-        free(entries[i]);
-    }
-    if (count >= 0)
-        free(entries);
-    return count;
+    return folder_join(path, folder, RUN_FILE) && folder_is_kind(path, S_IFREG);
 }
 
 struct run_list {
@@ -101,15 +63,15 @@ static void print_process(const char *path, const char *name, void *user)
 static void print_run(const char *path, const char *name, void *user)
 {
     struct run_list *list = user;
-    char below[PATH_BYTES];
+    char below[FOLDER_PATH_BYTES];
 
     if (is_run(path))
         print_one_run(path, name, list);
     list->prefix = strlen(path) - strlen(name);
-    if (join(below, path, "merged"))
+    if (folder_join(below, path, "merged"))
         print_process(below, "merged", list);
-    if (join(below, path, "processes"))
-        each_entry(below, print_process, list);
+    if (folder_join(below, path, "processes"))
+        folder_each(below, print_process, list);
 }
 
 struct file_list {
@@ -128,7 +90,7 @@ static void print_file(const char *path, const char *name, void *user)
         return;
     if (S_ISDIR(info.st_mode) && list->depth < DEPTH_MAX) {
         list->depth++;
-        each_entry(path, print_file, list);
+        folder_each(path, print_file, list);
         list->depth--;
     } else if (S_ISREG(info.st_mode)) {
         print("%12" PRIu64 "  %s\n", (uint64_t)info.st_size, path + strlen(list->root) + 1);
@@ -141,19 +103,9 @@ static int list_files(const char *run)
     struct file_list list = { run, 0, 0 };
 
     print("%12s  %s\n", "BYTES", "FILE");
-    each_entry(run, print_file, &list);
+    folder_each(run, print_file, &list);
     print("%12" PRIu64 "  together\n", list.bytes);
     return EXIT_FINE;
-}
-
-/* A path without the slashes behind it, so that what stands below it can be printed relative to it.
- */
-static void cut_slashes(char *path)
-{
-    size_t length = strlen(path);
-
-    while (length > 1 && path[length - 1] == '/')
-        path[--length] = '\0';
 }
 
 /* Folder of a run.llmperf that was named itself. */
@@ -161,19 +113,19 @@ static void cut_run_file(char *path)
 {
     char *slash = strrchr(path, '/');
 
-    if (!is_kind(path, S_IFREG) || strcmp(slash ? slash + 1 : path, RUN_FILE) != 0)
+    if (!folder_is_kind(path, S_IFREG) || strcmp(slash ? slash + 1 : path, RUN_FILE) != 0)
         return;
     if (slash)
         *slash = '\0';
     else
-        snprintf(path, PATH_BYTES, ".");
+        snprintf(path, FOLDER_PATH_BYTES, ".");
 }
 
 int cmd_list(const struct command *command, int argc, char **argv)
 {
     const char *out = getenv("LLMPERF_OUT");
     struct run_list list = { 0, 0, 0 };
-    char folder[PATH_BYTES];
+    char folder[FOLDER_PATH_BYTES];
     int count, status;
 
     if ((status = parse_options(command, argc, argv, NULL, 0, &count)) >= 0)
@@ -182,10 +134,10 @@ int cmd_list(const struct command *command, int argc, char **argv)
         return fail_usage(command, "give one folder or run");
     snprintf(folder, sizeof(folder), "%s", count == 1 ? argv[1] : out && *out ? out : "runs");
     cut_run_file(folder);
-    cut_slashes(folder);
+    folder_cut_slashes(folder);
     if (is_run(folder))
         return list_files(folder);
-    if (each_entry(folder, print_run, &list) < 0)
+    if (folder_each(folder, print_run, &list) < 0)
         return fail_usage(command, "%s is no folder and no run", folder);
     if (list.runs == 0)
         print("no runs in %s\n", folder);

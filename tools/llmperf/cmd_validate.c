@@ -1,28 +1,90 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/** JSON files of llmperf held against their schemas: one, or all that a run has. */
 #include <stdio.h>
+#include <string.h>
 
 #include "command.h"
+#include "folder.h"
 #include "llmperf/llmperf.h"
+
+/* Runs of processes keep theirs at processes/ID/regions/NAME.json. */
+#define DEPTH_MAX 6
+
+/* One line, on standard error for a file that fails. @return exit code */
+static int check_file(const char *path, const char *schema)
+{
+    int status = llmperf_validate(path, schema), code = EXIT_FINE;
+
+    if (status == LLMPERF_OK)
+        print("%s: ok\n", path);
+    else
+        code = fail_status(status);
+    return status == LLMPERF_EFORMAT ? EXIT_CHECK_FAILED : code;
+}
+
+/* The way to what is looked at, and what was found so far. */
+struct walk {
+    int depth, files, code;
+    bool regions; /* all of the JSON files are region reports */
+};
+
+static bool has_schema(const char *name, bool regions)
+{
+    const char *dot = strrchr(name, '.');
+
+    return strcmp(name, "metrics.json") == 0 || strcmp(name, "repeats.json") == 0 ||
+           (regions && dot && strcmp(dot, ".json") == 0);
+}
+
+static void visit(const char *path, const char *name, void *user)
+{
+    struct walk *walk = user;
+    bool regions = walk->regions;
+
+    if (folder_is_kind(path, S_IFDIR) && walk->depth < DEPTH_MAX) {
+        walk->depth++;
+        walk->regions = regions || strcmp(name, "regions") == 0;
+        folder_each(path, visit, walk);
+        walk->regions = regions;
+        walk->depth--;
+    } else if (folder_is_kind(path, S_IFREG) && has_schema(name, regions)) {
+        int code = check_file(path, NULL);
+
+        walk->files++;
+        walk->code = code > walk->code ? code : walk->code;
+    }
+}
+
+static int check_folder(const struct command *command, const char *folder)
+{
+    const char *slash = strrchr(folder, '/');
+    bool regions = strcmp(slash ? slash + 1 : folder, "regions") == 0;
+    struct walk walk = { 0, 0, EXIT_FINE, regions };
+
+    if (folder_each(folder, visit, &walk) < 0)
+        return fail_usage(command, "%s is no folder that can be read", folder);
+    if (walk.files == 0)
+        return fail_usage(command, "%s holds no metrics.json, repeats.json or regions/", folder);
+    return walk.code;
+}
 
 int cmd_validate(const struct command *command, int argc, char **argv)
 {
     struct option_text options[] = { { "--schema", NULL, NULL } };
     int count, status;
+    bool folder;
 
     if ((status = parse_options(command, argc, argv, options, 1, &count)) >= 0)
         return status;
     if (count != 1)
-        return fail_usage(command, "give one file");
+        return fail_usage(command, "give one file, or the folder of a run");
+    folder_cut_slashes(argv[1]);
+    folder = folder_is_kind(argv[1], S_IFDIR);
+    if (folder && options[0].value)
+        return fail_usage(command, "--schema is for one file, and %s is a folder", argv[1]);
     if (!options[0].value && !llmperf_config_dir()) {
         fprintf(stderr, "llmperf: %s\n", llmperf_last_error());
         return EXIT_ENVIRONMENT;
     }
-    status = llmperf_validate(argv[1], options[0].value);
-    if (status == LLMPERF_OK)
-        print("%s: ok\n", argv[1]);
-    else if (fail_status(status) == EXIT_ENVIRONMENT)
-        return EXIT_ENVIRONMENT;
-    return status == LLMPERF_OK        ? EXIT_FINE
-           : status == LLMPERF_EFORMAT ? EXIT_CHECK_FAILED
-                                       : EXIT_USAGE;
+    return folder ? check_folder(command, argv[1]) : check_file(argv[1], options[0].value);
 }

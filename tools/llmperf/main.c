@@ -115,12 +115,13 @@ static const struct command commands[] = {
       "run.\n"
       "Prints the run directory last.\n",
       cmd_merge },
-    { "validate", "check a JSON file of llmperf against its schema",
-      "usage: llmperf validate FILE [--schema FILE]\n"
+    { "validate", "check JSON files of llmperf against their schemas",
+      "usage: llmperf validate FILE|FOLDER [--schema FILE]\n"
       "\n"
-      "Checks a JSON file against its JSON Schema (2020-12). Exit code 1 and one line name the "
-      "place\n"
-      "that fails.\n"
+      "Checks a JSON file against its JSON Schema (2020-12), or all that a run has: metrics.json,\n"
+      "region reports and repeats.json, also those of its processes. A line for each file; exit code "
+      "1\n"
+      "where one fails, and its line names the place.\n"
       "  --schema FILE  default: that of metrics.json, region reports or repeats, by content\n",
       cmd_validate },
     { "hardware", "peaks of a GPU and where they come from",

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What stands in a folder. */
+#ifndef LLMPERF_TOOL_FOLDER_H
+#define LLMPERF_TOOL_FOLDER_H
+
+#include <stdbool.h>
+#include <sys/stat.h>
+
+#define FOLDER_PATH_BYTES 4096
+
+/** folder/name. @param path  FOLDER_PATH_BYTES. @return false: too long */
+bool folder_join(char *path, const char *folder, const char *name);
+
+/** @param kind  S_IFREG, S_IFDIR */
+bool folder_is_kind(const char *path, mode_t kind);
+
+/** Take the slashes off the end, so that what stands below can be named relative to it. */
+void folder_cut_slashes(char *path);
+
+/** Call `visit` with each entry in the order of names, those that begin with a dot left out.
+ * @return number of entries; -1: no folder that can be read */
+int folder_each(const char *folder, void (*visit)(const char *path, const char *name, void *user),
+                void *user);
+
+#endif

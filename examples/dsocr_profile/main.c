@@ -19,8 +19,11 @@ static int run_live(struct run *run)
         report_plan(run);
         return EXIT_SUCCESS;
     }
-    if ((code = run_prepare(run)) || (code = run_measure(run)) || (code = report_inputs(run)) ||
-        (code = report_repeats(run)) || (code = report_ledger(run->profile)))
+    if ((code = run_prepare(run)) || (code = run_measure(run)) || (code = report_repeats(run)))
+        return code;
+    if (!run->session)
+        return EXIT_SUCCESS;
+    if ((code = report_inputs(run)) || (code = report_ledger(run->profile)))
         return code;
     folder = llmperf_session_run_dir(run->session);
     if (folder) {

@@ -34,7 +34,9 @@ static const char help[] =
     "dataset.samples=N,\n"
     "                           dataset.random=true, dataset.seed=N choose from it\n"
     "  --tier NAME              regions, light, deep or counters (default: LLMPERF_TIER, else "
-    "deep)\n"
+    "deep); none: no\n"
+    "                           regions and no session, to see what they cost; there is no run "
+    "directory\n"
     "  --counters WORDS         for tier counters: a preset, then include=PATTERN …, in one "
     "argument "
     "(default:\n"
@@ -82,12 +84,15 @@ static int parse_tier(struct options *options, const char *value)
 {
     static const char *const names[] = { "regions", "light", "deep", "counters" };
 
+    options->no_session = strcmp(value, "none") == 0;
+    if (options->no_session)
+        return 0;
     for (uint32_t i = 0; i < 4; i++)
         if (strcmp(value, names[i]) == 0) {
             options->tier = LLMPERF_TIER_REGIONS + i;
             return 0;
         }
-    return wrong("tier", value, "regions, light, deep or counters");
+    return wrong("tier", value, "none, regions, light, deep or counters");
 }
 
 static int parse_flag(const char *name, const char *value, int *out)
@@ -244,6 +249,8 @@ static int check_together(const struct options *options)
         problem = "streams and ranks are not run together";
     else if (options->ranks > 1 && options->record)
         problem = "a recording is of one process; leave ranks or record out";
+    else if (options->no_session && options->record)
+        problem = "tier none records nothing; leave record out, or take another tier";
     else if (options->rank != RANK_NONE && (options->ranks == 1 || options->rank >= options->ranks))
         problem = "--ranks starts all ranks; leave rank and group out";
     if (problem)

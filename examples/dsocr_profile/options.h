@@ -19,6 +19,7 @@ struct options {
     const char *counters; /* NULL: those of the environment, else of this program */
     enum mode mode;
     uint32_t tier; /* LLMPERF_TIER_… */
+    int no_session; /* tier none: the library is not asked for anything while the model runs */
     int on_cpu, graphs, is_recorded, plan_only, replicas;
     size_t prompt_tokens, new_tokens, repeats, warmup, batch, layers; /* layers 0: the model's */
     size_t streams, ranks;

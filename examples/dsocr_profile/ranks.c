@@ -143,7 +143,7 @@ int ranks_launch(const struct options *options, int count, char **arguments)
     code = start_all(&launch, count, arguments);
     if (code == 0)
         code = wait_for_all(&launch);
-    if (code == 0)
+    if (code == 0 && !options->no_session)
         code = merge(group, options->ranks);
     group_leave(group);
     close(launch.descriptor);

@@ -147,6 +147,30 @@ static void print_floor(FILE *file, const struct run *run)
     free(cached);
 }
 
+static int by_size(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+
+    return (a > b) - (a < b);
+}
+
+/* Of all requests together: tier light makes few steps slow, and the median does not show them. */
+static void print_steps(FILE *file, const struct run *run)
+{
+    size_t count = run->options->repeats * run->pages.runs * run->options->new_tokens;
+    double *sorted = malloc(count * sizeof(*sorted)), sum = 0;
+
+    if (!sorted)
+        return;
+    memcpy(sorted, run->step_ms, count * sizeof(*sorted));
+    qsort(sorted, count, sizeof(*sorted), by_size);
+    for (size_t i = 0; i < count; i++)
+        sum += sorted[i];
+    fprintf(file, "\nDecode step: %.4f ms mean, %.4f ms median, %.4f ms p99, of %zu.\n",
+            sum / (double)count, sorted[count / 2], sorted[(count - 1) * 99 / 100], count);
+    free(sorted);
+}
+
 static void print_repeats(FILE *file, const struct run *run)
 {
     size_t runs = run->pages.runs;
@@ -170,6 +194,7 @@ static void print_repeats(FILE *file, const struct run *run)
         print_verdict(file, "prefill", figure_spread(run, runs, PREFILL_MS));
         print_verdict(file, "decode", figure_spread(run, runs, DECODE_TOKENS_PER_S));
     }
+    print_steps(file, run);
     print_floor(file, run);
 }
 
@@ -187,11 +212,13 @@ static FILE *open_in_run(const struct run *run, const char *name)
 
 int report_repeats(const struct run *run)
 {
-    FILE *file = open_in_run(run, "repeats.md");
+    FILE *file;
 
     print_repeats(stdout, run);
     putchar('\n');
-    if (!file)
+    if (!run->session)
+        return 0;
+    if (!(file = open_in_run(run, "repeats.md")))
         return EXIT_ENVIRONMENT;
     print_repeats(file, run);
     return fclose(file) == 0 ? 0 : complain("cannot write repeats.md", EXIT_ENVIRONMENT);
@@ -277,6 +304,29 @@ int report_options(const struct run *run, const char *path)
     return fclose(file) == 0 ? 0 : -1;
 }
 
+/* Kernels of one; 0 where there are none. */
+static double kernels_in_step(const llmperf_profile *profile)
+{
+    llmperf_region_stats row = LLMPERF_REGION_STATS_INIT;
+    uint64_t kernels = 0, steps = 0;
+
+    for (size_t i = 0; llmperf_profile_region(profile, i, &row) == 0; i++)
+        if (strcmp(row.label, "LLM@decode_step") == 0) {
+            kernels += row.kernel_count;
+            steps += row.instances;
+        }
+    return steps > 0 ? (double)kernels / (double)steps : 0;
+}
+
+static void print_collected(const llmperf_profile *profile, const llmperf_ledger *ledger)
+{
+    if (ledger->verdict == LLMPERF_VERDICT_SAMPLED)
+        printf(", %.2f %% of the work collected", 100 * ledger->sampled_fraction);
+    else if (ledger->verdict == LLMPERF_VERDICT_COMPLETE && kernels_in_step(profile) > 0)
+        printf(", %g in a decode step", kernels_in_step(profile));
+    putchar('\n');
+}
+
 int report_ledger(const llmperf_profile *profile)
 {
     llmperf_ledger ledger = LLMPERF_LEDGER_INIT;
@@ -284,8 +334,9 @@ int report_ledger(const llmperf_profile *profile)
 
     if (llmperf_profile_ledger(profile, &ledger) < 0)
         return complain(llmperf_last_error(), EXIT_ENVIRONMENT);
-    printf("ledger: %s, %llu kernels seen, %llu attributed\n", llmperf_verdict_name(ledger.verdict),
+    printf("ledger: %s, %llu kernels seen, %llu attributed", llmperf_verdict_name(ledger.verdict),
            (unsigned long long)ledger.kernels_seen, (unsigned long long)ledger.kernels_attributed);
+    print_collected(profile, &ledger);
     for (size_t i = 0; (line = llmperf_profile_problem(profile, i)); i++)
         printf("problem: %s\n", line);
     return 0;

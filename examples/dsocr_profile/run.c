@@ -156,14 +156,18 @@ static int read_shape(struct run *run)
 
 static int make_inputs(struct run *run)
 {
-    size_t count = run->options->prompt_tokens;
+    size_t count = run->options->prompt_tokens, steps = run->options->new_tokens;
+    size_t requests = run->options->repeats * run->pages.runs;
 
     run->text = calloc(count, sizeof(*run->text));
-    run->times = calloc(run->options->repeats * run->pages.runs + 1, sizeof(*run->times));
+    run->times = calloc(requests + 1, sizeof(*run->times));
+    run->step_ms = calloc(requests * steps + 1, sizeof(*run->step_ms));
     if (run_has_images(run))
         run->views = calloc(run->pages.count, sizeof(*run->views));
-    if (!run->text || !run->times || (run_has_images(run) && !run->views))
+    if (!run->text || !run->times || !run->step_ms || (run_has_images(run) && !run->views))
         return complain("out of memory", EXIT_ENVIRONMENT);
+    for (size_t i = 0; i < requests; i++)
+        run->times[i].step_ms = run->step_ms + i * steps;
     for (size_t i = 0; i < count && run->shape.decoder.vocabulary; i++)
         run->text[i] =
             (int32_t)(random_bits(run->options->seed, i) % run->shape.decoder.vocabulary);
@@ -184,7 +188,8 @@ static struct engine_options largest(const struct run *run)
                                       .seed = run->options->seed,
                                       .batch = run->options->batch,
                                       .new_tokens = run->options->new_tokens,
-                                      .graphs = run->options->graphs };
+                                      .graphs = run->options->graphs,
+                                      .no_regions = run->options->no_session };
 
     if (run->options->ranks > 1 && !run->options->replicas) {
         options.rank = rank_of(run->options);
@@ -277,10 +282,18 @@ static int warm_up(struct run *run)
     return code;
 }
 
+static int has_tier_counters(const struct options *options)
+{
+    const char *environment = getenv("LLMPERF_TIER");
+
+    return options->tier ? options->tier == LLMPERF_TIER_COUNTERS
+                         : environment && strcmp(environment, "counters") == 0;
+}
+
 /* Stages, not the hundreds of regions below them: the GPU is drained at both ends of each. */
 static const char *counters_of(const struct options *options)
 {
-    if (options->counters || getenv("LLMPERF_COUNTERS"))
+    if (options->counters || getenv("LLMPERF_COUNTERS") || !has_tier_counters(options))
         return options->counters;
     return "light include=LLM@vision include=LLM@prefill include=LLM@decode_step "
            "include=LLM@forward";
@@ -320,13 +333,13 @@ static void print_streams(const struct run *run, double seconds)
 
 static int measure(struct run *run)
 {
-    double start = now_ms();
+    double start = engine_now_ms();
     int code = 0;
 
     for (size_t r = 0; r < run->options->repeats && code == 0; r++)
         code = streams_run(run, run->options->new_tokens, &run->times[r * run->pages.runs]);
     if (code == 0 && run->options->streams > 1 && !run_is_network(run))
-        print_streams(run, (now_ms() - start) / 1e3);
+        print_streams(run, (engine_now_ms() - start) / 1e3);
     return code;
 }
 
@@ -334,7 +347,7 @@ int run_measure(struct run *run)
 {
     int code = warm_up(run);
 
-    if (code == 0)
+    if (code == 0 && !run->options->no_session)
         code = start_session(run);
     if (code == 0)
         code = streams_capture(run);
@@ -342,7 +355,7 @@ int run_measure(struct run *run)
         ranks_meet(run);
     if (code == 0)
         code = measure(run);
-    if (code == 0 && llmperf_session_stop(run->session, &run->profile) < 0)
+    if (code == 0 && run->session && llmperf_session_stop(run->session, &run->profile) < 0)
         code = complain(llmperf_last_error(), EXIT_ENVIRONMENT);
     return code;
 }
@@ -358,5 +371,6 @@ void run_clear(struct run *run)
     free(run->views);
     free(run->text);
     free(run->times);
+    free(run->step_ms);
     pages_clear(&run->pages);
 }

@@ -12,6 +12,7 @@
 /** A request's times on the host's clock; its end waits for the GPU. */
 struct times {
     double prefill_ms, decode_ms; /* decode_ms: of the passes, for a network of convolutions */
+    double *step_ms;              /* new_tokens of them: of each decode step */
 };
 
 struct run {
@@ -21,11 +22,12 @@ struct run {
     struct shape shape;
     struct engine *engines[STREAMS_MAX];
     struct group *group; /* NULL: no other ranks */
-    llmperf_session *session;
+    llmperf_session *session; /* NULL, and so is the profile: tier none */
     llmperf_profile *profile;
     struct engine_options engine_options;
     int32_t *text;        /* prompt_tokens ids */
     struct times *times;  /* repeats x runs */
+    double *step_ms;      /* of all of these, one behind the other */
     char model_path[4096];
     char problem[1024];
 };
@@ -48,7 +50,7 @@ int run_is_network(const struct run *run);
 /** Positions of page `page` in a prompt, its text included. */
 size_t run_positions(const struct run *run, size_t page);
 
-/** report.c: the tables of repeats on stdout and in repeats.md; inputs.yaml. */
+/** report.c: the tables of repeats on stdout and, if there is a session, in repeats.md; inputs.yaml of a session. */
 int report_repeats(const struct run *run);
 int report_inputs(const struct run *run);
 void report_plan(const struct run *run);

@@ -2,7 +2,6 @@
 #include "streams.h"
 
 #include <pthread.h>
-#include <time.h>
 
 #include "ops.h"
 
@@ -39,14 +38,6 @@ int streams_capture(struct run *run)
     return 0;
 }
 
-double now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
-}
-
 static int run_page(const struct run *run, struct engine *engine, size_t page, size_t tokens,
                     struct times *times)
 {
@@ -57,25 +48,26 @@ static int run_page(const struct run *run, struct engine *engine, size_t page, s
     llmperf_region_begin("inputs");
     status = engine_start(engine, &request);
     llmperf_region_end();
-    start = now_ms();
+    start = engine_now_ms();
     if (status == 0)
         status = engine_prefill(engine, NULL);
-    times->prefill_ms = now_ms() - start;
-    start = now_ms();
+    times->prefill_ms = engine_now_ms() - start;
+    engine_time_steps(engine, times->step_ms);
+    start = engine_now_ms();
     if (status == 0)
         status = engine_decode(engine, tokens, NULL);
-    times->decode_ms = now_ms() - start;
+    times->decode_ms = engine_now_ms() - start;
     return status;
 }
 
 static int run_network(struct engine *engine, size_t passes, struct times *times)
 {
-    double start = now_ms();
+    double start = engine_now_ms();
     int status = 0;
 
     for (size_t i = 0; i < passes && status == 0; i++)
         status = engine_classify(engine, NULL);
-    times->decode_ms = now_ms() - start;
+    times->decode_ms = engine_now_ms() - start;
     return status;
 }
 

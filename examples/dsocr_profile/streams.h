@@ -13,8 +13,6 @@ int streams_capture(struct run *run);
 
 /** All pages once: stream s takes those of place s, s + streams, … @param times_out  Of each page. @return 0 or an exit code. */
 int streams_run(struct run *run, size_t tokens, struct times *times_out);
-/** The host's clock. */
-double now_ms(void);
 void streams_close(struct run *run);
 
 #endif

@@ -40,6 +40,9 @@ vocab_size: 128
 """
 
 
+STEPS = r"\nDecode step: ([\d.]+) ms mean, ([\d.]+) ms median, ([\d.]+) ms p99, of %d\.\n"
+
+
 def png(width, height):
     """A grey picture."""
     def chunk(kind, data):
@@ -177,6 +180,28 @@ class DsocrProfile(unittest.TestCase):
         self.assertRegex(table, r"Repeats of decode are (within|[\d.]+ % apart)")
         self.assertIn("Repeats", done.stdout)
 
+    def test_tier_none_runs_without_session_and_regions(self):
+        # LLMPERF_TIER would not know "none", and a file of this name would be in its way.
+        self.environment.update(LLMPERF_OUT=self.path("out"), LLMPERF_TIER="deep", LLMPERF_LOG="debug")
+        done = self.run_small("--tier", "none", "--repeats", "2", "--streams", "2", model=DENSE)
+        self.assertRegex(done.stdout, STEPS % 12)
+        self.assertNotIn("ledger", done.stdout)
+        self.assertEqual((os.listdir(self.path("out")), done.stderr), ([], ""))
+
+    def test_each_tier_times_its_decode_steps(self):
+        for tier in ("regions", "light", "deep"):
+            with self.subTest(tier=tier):
+                done = self.run_small("--tier", tier, "--repeats", "2", model=DENSE)
+                mean, median, last = map(float, re.search(STEPS % 6, done.stdout).groups())
+                self.assertTrue(0 < median <= last and 0 < mean <= last, (mean, median, last))
+                self.assertIn("Decode step: ", self.text(done, "repeats.md"))
+
+    def test_times_of_steps_add_up_to_the_decode(self):
+        done = self.run_small("--repeats", "1", "--new-tokens", "50", model=DENSE)
+        step = float(re.search(STEPS % 50, done.stdout).group(1))
+        rate = float(re.search(r"\| ([\d.]+) \|$", done.stdout, re.M).group(1))
+        self.assertTrue(0 < step * 50 <= 50e3 / rate * 1.001, (step, rate))
+
     def test_fewer_layers_are_stated_and_counted(self):
         done = self.run_small("--layers", "2", "--repeats", "1", model=DENSE)
         self.assertIn("layers: 2 of 4", done.stdout)
@@ -205,6 +230,11 @@ class DsocrProfile(unittest.TestCase):
         merged = [region for region in self.metrics(done)["regions"] if region["path"] == step]
         self.assertEqual([(r["instances"], r["flops"]) for r in merged], 2 * [(6, share[step]["flops"])])
         self.assertEqual(len({r["process_id"] for r in merged}), 2)
+
+    def test_ranks_run_without_sessions_too(self):
+        done = self.run_small("--ranks", "2", "--tier", "none", "--repeats", "1", model=DENSE)
+        self.assertRegex(done.stdout, STEPS % 3)
+        self.assertEqual(os.listdir(self.path("out")), [])
 
     def test_ranks_may_be_copies(self):
         done = self.run_small("--ranks", "2", "--parallel", "replicas", "--repeats", "1", model=DENSE)
@@ -251,7 +281,8 @@ class DsocrProfile(unittest.TestCase):
     def test_wrong_options_are_usage_errors(self):
         for arguments in (["--mode", "huge"], ["--repeats", "0"], ["--new-tokens", "x"], ["--tier", "full"], ["word"],
                           ["--nonsense", "1"], ["nonsense=1"], ["--mode"], ["--device", "tpu"], ["graphs=maybe"], ["--layers", "-1"],
-                          ["--ranks", "9"], ["--streams", "2", "--ranks", "2"], ["--ranks", "2", "--record", "r"], ["rank=0"], ["--parallel", "pipeline"]):
+                          ["--ranks", "9"], ["--streams", "2", "--ranks", "2"], ["--ranks", "2", "--record", "r"], ["rank=0"], ["--parallel", "pipeline"],
+                          ["--tier", "none", "--record", "r"]):
             with self.subTest(arguments=arguments):
                 self.assertIn("--help", self.run_program(*arguments, code=2).stderr)
 

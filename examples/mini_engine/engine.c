@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "llmperf/llmperf.h"
 #include "parts.h"
@@ -417,6 +418,7 @@ int engine_capture(struct engine *engine)
 /* A server looks at each token before the next step: it may be the last one of its answer. */
 static int run_step(struct engine *engine, int32_t *tokens_out)
 {
+    double start = engine->step_ms ? engine_now_ms() : 0;
     int status = 0;
 
     begin_decode_step(&engine->work, ++engine->context);
@@ -427,7 +429,22 @@ static int run_step(struct engine *engine, int32_t *tokens_out)
     if (status == 0)
         status = get_tokens(engine, tokens_out);
     end_region(&engine->work);
+    if (engine->step_ms)
+        *engine->step_ms++ = engine_now_ms() - start;
     return status;
+}
+
+double engine_now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+void engine_time_steps(struct engine *engine, double *step_ms)
+{
+    engine->step_ms = step_ms;
 }
 
 int engine_decode(struct engine *engine, size_t count, int32_t *tokens_out)

@@ -78,6 +78,13 @@ int engine_prefill(struct engine *engine, int32_t *tokens_out);
 /** `count` steps. With graphs the first call captures one. @param tokens_out  count x batch, or NULL. @return 0 or -1. */
 int engine_decode(struct engine *engine, size_t count, int32_t *tokens_out);
 
+/** From now on write how long each decode step takes, in ms of engine_now_ms(), its marks included: `step_ms` has room for all of them.
+ * NULL: no longer. */
+void engine_time_steps(struct engine *engine, double *step_ms);
+
+/** The host's clock, in ms. Any thread. */
+double engine_now_ms(void);
+
 /** Capture the graph (again): a profiler attributes the nodes of a graph whose capture it saw. Nothing without graphs. @return 0 or -1. */
 int engine_capture(struct engine *engine);
 

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Updates of executable graphs, for graph_map.c. */
+/** Updates of executable graphs. For lib/attribution/graph_*.c only. */
 #ifndef LP_ATTRIBUTION_GRAPH_UPDATE_H
 #define LP_ATTRIBUTION_GRAPH_UPDATE_H
 
 #include "lib/attribution/graph_map.h"
-
-/** Path that captured a node; LP_PATH_UNKNOWN: not known. */
-uint32_t lp_graph_map_path(struct lp_graph_map *map, uint64_t node);
 
 /** The first word of the update with this correlation id: keep what held before. */
 void lp_graph_begin_update(struct lp_graph_map *map, struct lp_graph *graph, uint32_t correlation);

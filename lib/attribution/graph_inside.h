@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Inside of lp_graph_map, for lib/attribution/graph_*.c only. Memory that runs out is remembered
+ * in `failed`. */
+#ifndef LP_ATTRIBUTION_GRAPH_INSIDE_H
+#define LP_ATTRIBUTION_GRAPH_INSIDE_H
+
+#include "lib/attribution/graph_map.h"
+
+/** The graph, new if it was not heard of; NULL without memory. Valid until a graph is added. */
+struct lp_graph *lp_graph_map_add(struct lp_graph_map *map, uint32_t id);
+
+/** The arrays of a graph go, its counts stay. */
+void lp_graph_map_forget(struct lp_graph_map *map, struct lp_graph *graph);
+
+/** A graph was destroyed: arrays that records may still ask for are kept for a while. */
+void lp_graph_map_destroy(struct lp_graph_map *map, uint32_t id);
+
+/** Path of a node, and the node that it follows; `source` 0: there is no such node. */
+void lp_graph_map_set(struct lp_graph_map *map, struct lp_graph *graph, uint32_t index,
+                      uint32_t path, uint64_t source);
+
+/** Path that captured a node; LP_PATH_UNKNOWN: not known. */
+uint32_t lp_graph_map_path(struct lp_graph_map *map, uint64_t node);
+
+#endif

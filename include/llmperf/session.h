@@ -30,7 +30,7 @@ enum {
     LLMPERF_SOURCE_NONE = 4    /**< host times only */
 };
 
-/** Flags of llmperf_session_options. */
+/** Flags of llmperf_session_options; others are refused with LLMPERF_EINVAL. */
 enum {
     LLMPERF_SESSION_NO_REPORTS = 1, /**< at stop write run.llmperf only, no report files */
     /** At stop give CUPTI up, so that another profiler (torch.profiler, say) can start in this process. Without it this library
@@ -66,7 +66,7 @@ typedef struct llmperf_session_options {
      * the order of time. 0: as LLMPERF_TRACE says (1 or 0), else not. */
     uint32_t keep_trace;
     uint32_t flags;                    /**< LLMPERF_SESSION_… */
-    uint32_t reserved;
+    uint32_t reserved;                 /**< 0 */
     /** For tier light: labels whose instances are sampled, with commas between them, at most 8; NULL: LLM@prefill,LLM@decode_step.
      * A program that opens none of them is sampled in windows of 20 ms. */
     const char *sample_regions;
@@ -92,7 +92,7 @@ typedef struct llmperf_session llmperf_session;
  * @threads any thread */
 LLMPERF_API int llmperf_session_start(const llmperf_session_options *options, llmperf_session **session_out);
 
-/** Are these rules of llmperf_session_options such that a session takes them?
+/** Are these rules of llmperf_session_options such that a session takes them? "" is none, which is fine.
  * @return LLMPERF_OK; LLMPERF_EINVAL with what is wrong. @threads any thread */
 LLMPERF_API int llmperf_rules_check(const char *rules);
 

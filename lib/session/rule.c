@@ -12,6 +12,7 @@
 #define SECOND_NS UINT64_C(1000000000)
 
 #define SPAN_NS     (2 * SECOND_NS)
+#define SPAN_LEAST  UINT64_C(20000000) /* the collector takes instances in once in that time */
 #define SPAN_MOST   (3600 * SECOND_NS)
 #define UNITS       20u
 #define UNITS_MOST  1000u
@@ -233,7 +234,7 @@ static int take_option(struct words *words)
     if ((status = take_time(words, "for", (double)SPAN_MOST, &ns)) < 0)
         return status;
     rule->span_ns = (uint64_t)ns;
-    return rule->span_ns > 0 ? 0 : refuse(words, "for needs a time above 0");
+    return rule->span_ns >= SPAN_LEAST ? 0 : refuse(words, "for is 20 ms or more");
 }
 
 static int read_rule(const char *text, size_t length, struct lp_rule *rule)

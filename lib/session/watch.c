@@ -127,23 +127,23 @@ static double measure(enum lp_quantity quantity, double *first, double second_su
     return quantity == LP_QUANTITY_IDLE ? 100 * sum / second_sum : 1e9 * sum / second_sum;
 }
 
-/* The value of a rule over its span; NaN: too few instances. */
+/* The value of a rule over its span up to `to_ns`; NaN: too few instances. */
 static double evaluate(const struct lp_watch *watch, const struct lp_watched_rule *rule,
-                       uint64_t now_ns, size_t *count_out)
+                       uint64_t to_ns, size_t *count_out)
 {
     static double first[LP_WATCH_KEPT]; /* The collector's alone: one session at a time. */
     uint64_t kept = rule->seen < LP_WATCH_KEPT ? rule->seen : LP_WATCH_KEPT;
-    uint64_t from_ns = now_ns > rule->rule.span_ns ? now_ns - rule->rule.span_ns : 0;
+    uint64_t from_ns = to_ns > rule->rule.span_ns ? to_ns - rule->rule.span_ns : 0;
     size_t least = rule->rule.quantity == LP_QUANTITY_MAX ? 1 : LEAST_UNITS;
     double second_sum = 0;
 
     *count_out = 0;
-    if (now_ns - watch->since_ns < rule->rule.span_ns)
+    if (from_ns < watch->since_ns)
         return NAN;
     for (uint64_t i = 0; i < kept; i++) {
         const struct lp_watched_unit *unit = &rule->units[i];
 
-        if (unit->end_ns < from_ns || unit->end_ns < watch->since_ns)
+        if (unit->end_ns <= from_ns || unit->end_ns > to_ns)
             continue;
         first[(*count_out)++] = unit->first;
         second_sum += unit->second;
@@ -204,18 +204,39 @@ static void follow_window(struct lp_watch *watch, uint64_t now_ns)
         close_window(watch, now_ns);
 }
 
+/* When the rule may be looked at from: a span that ended earlier was, or stood in a pause. */
+static uint64_t begin_of_look(const struct lp_watch *watch, const struct lp_watched_rule *rule)
+{
+    uint64_t begin_ns = watch->looked_ns;
+
+    begin_ns = watch->next_ns > begin_ns ? watch->next_ns : begin_ns;
+    return rule->next_ns > begin_ns ? rule->next_ns : begin_ns;
+}
+
+/* Spans shorter than the time between two looks overlap by half, back to the last look: what lasts
+ * for one and a half spans fills one of them. */
+static void look_at_rule(struct lp_watch *watch, uint32_t index, uint64_t now_ns)
+{
+    struct lp_watched_rule *rule = &watch->rules[index];
+    uint64_t begin_ns = begin_of_look(watch, rule), to_ns = now_ns;
+
+    do {
+        size_t count = 0;
+        double value = evaluate(watch, rule, to_ns, &count);
+
+        if (holds(&rule->rule, value))
+            trigger(watch, index, value, count, now_ns);
+        to_ns -= rule->rule.span_ns / 2;
+    } while (!watch->open && to_ns > begin_ns && to_ns < now_ns);
+}
+
 static void look_at_rules(struct lp_watch *watch, uint64_t now_ns)
 {
     for (uint32_t i = 0; i < watch->count && !watch->open; i++) {
-        struct lp_watched_rule *rule = &watch->rules[i];
-        size_t count = 0;
-        double value;
+        const struct lp_watched_rule *rule = &watch->rules[i];
 
-        if (rule->windows >= rule->rule.limit || now_ns < rule->next_ns)
-            continue;
-        value = evaluate(watch, rule, now_ns, &count);
-        if (holds(&rule->rule, value))
-            trigger(watch, i, value, count, now_ns);
+        if (rule->windows < rule->rule.limit && now_ns >= rule->next_ns)
+            look_at_rule(watch, i, now_ns);
     }
 }
 
@@ -243,8 +264,8 @@ void lp_watch_look(struct llmperf_session *session, uint64_t now_ns)
     if (now_ns - watch->looked_ns < LOOK_NS || now_ns < watch->next_ns ||
         watch->triggers.count >= LP_WATCH_WINDOWS)
         return;
-    watch->looked_ns = now_ns;
     look_at_rules(watch, now_ns);
+    watch->looked_ns = now_ns;
 }
 
 /* Rules without a session that samples are of no effect: the run says so. */

@@ -62,6 +62,7 @@ static void units_are_one_unit_inside(void **state)
     assert_true(read_one("a mean < 500 us").threshold == 0.5);
     assert_true(read_one("a p50 above 2000000 ns").threshold == 2);
     assert_true(read_one("a idle above 40%").threshold == 40);
+    assert_int_equal(read_one("a p95 above 1 ms for 20000 us").span_ns, 20000000);
     assert_int_equal(read_one("a p95 above 1 ms for 1 h").span_ns, UINT64_C(3600000000000));
 }
 
@@ -98,7 +99,8 @@ static void what_cannot_be_is_refused_with_the_reason(void **state)
         { "decode_step p99 > -1 ms", "not \"-1\"" },
         { "decode_step idle > 40", "0 to 100 %" },
         { "decode_step idle > 140 %", "0 to 100 %" },
-        { "decode_step p99 > 30 ms for 0 s", "above 0" },
+        { "decode_step p99 > 30 ms for 0 s", "20 ms or more" },
+        { "decode_step p99 > 30 ms for 19.9 ms", "20 ms or more" },
         { "decode_step p99 > 30 ms for 2 h", "for is over 3600 s" },
         { "decode_step p99 > 30 ms collect 0", "whole number from 1 to 1000" },
         { "decode_step p99 > 30 ms collect 1.5", "whole number" },

@@ -394,6 +394,9 @@ static int check_rules(const struct job *job, const struct command *command, uin
     const char *rules = job->rules ? job->rules : set ? word : job->config.rules;
     const char *from = job->rules ? "--rule" : set ? "LLMPERF_RULES" : "session.rules";
 
+    if (job->rules && !job->rules[strspn(job->rules, " \t\n;")])
+        return fail_usage(command, "--rule holds no rule; write one such as \"decode_step p99 above 30 "
+                                   "ms for 2 s\"");
     if (job->rules && tier != LLMPERF_TIER_LIGHT)
         return fail_usage(command, "--rule needs --tier light: other tiers collect all or nothing");
     return llmperf_rules_check(rules) < 0

@@ -36,7 +36,7 @@ LLMPERF_API const char *llmperf_format_name(uint32_t format);
  * @return LLMPERF_OK, LLMPERF_EINVAL, LLMPERF_ENOENT, LLMPERF_EIO, LLMPERF_ENOMEM. */
 LLMPERF_API int llmperf_format_detect(const char *path, uint32_t *format_out);
 
-/** Flags of llmperf_import_options. */
+/** Flags of llmperf_import_options; others are refused with LLMPERF_EINVAL. */
 enum {
     /** Keep names of ranges as they are. Without it what torch.autograd.profiler.emit_nvtx() appends to the name of an operator
      * (", op_id = 7", ", seq = 12", sizes) is cut off: with it every call would be a region of its own. */
@@ -48,7 +48,7 @@ typedef struct llmperf_import_options {
     size_t struct_size;
     const char *run_id; /**< name of the run that the profile becomes; NULL: none */
     uint32_t flags;     /**< LLMPERF_IMPORT_… */
-    uint32_t reserved;
+    uint32_t reserved;  /**< 0 */
     const char *config; /**< configuration as YAML (llmperf_config_document()), kept with the run as config.yaml; NULL: none */
 } llmperf_import_options;
 #define LLMPERF_IMPORT_OPTIONS_INIT { sizeof(llmperf_import_options), 0, 0, 0, 0 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,22 +15,32 @@ static struct {
     int32_t level;
 } target;
 
-static int32_t level_of_environment(void)
-{
-    static const char *const words[] = { "none", "error", "warn", "info", "debug" };
-    const char *word = getenv("LLMPERF_LOG");
-
-    for (int32_t i = 0; word && i < (int32_t)(sizeof(words) / sizeof(words[0])); i++)
-        if (!strcmp(word, words[i]))
-            return i;
-    return LLMPERF_LOG_NONE;
-}
-
 static void print_line(void *user, int32_t level, const char *line)
 {
     (void)user;
     (void)level;
     fprintf(stderr, "llmperf: %s\n", line);
+}
+
+/* Whoever sets it to another word wants a log: warnings, and to be told which words there are. */
+static int32_t level_of_environment(void)
+{
+    static const char *const words[] = { "none", "error", "warn", "info", "debug" };
+    static atomic_flag told = ATOMIC_FLAG_INIT;
+    const char *word = getenv("LLMPERF_LOG");
+    char line[128];
+
+    if (!word || !*word)
+        return LLMPERF_LOG_NONE;
+    for (int32_t i = 0; i < (int32_t)(sizeof(words) / sizeof(words[0])); i++)
+        if (!strcmp(word, words[i]))
+            return i;
+    if (!atomic_flag_test_and_set(&told)) {
+        snprintf(line, sizeof(line),
+                 "LLMPERF_LOG=%.40s is none of none, error, warn, info, debug: taken as warn", word);
+        print_line(NULL, LLMPERF_LOG_WARN, line);
+    }
+    return LLMPERF_LOG_WARN;
 }
 
 void llmperf_log_set(llmperf_log_function function, void *user, int32_t level)
@@ -50,10 +61,14 @@ void lp_log(int32_t level, const char *format, ...)
     va_list args;
 
     pthread_mutex_lock(&lock);
-    function = target.function ? target.function : print_line;
+    function = target.function;
     user = target.user;
-    limit = target.function ? target.level : level_of_environment();
+    limit = target.level;
     pthread_mutex_unlock(&lock); /* No user code under a lock. */
+    if (!function) {
+        function = print_line;
+        limit = level_of_environment();
+    }
     if (level > limit)
         return;
     va_start(args, format);

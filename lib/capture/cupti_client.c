@@ -147,12 +147,23 @@ static void select_fields(void)
 
 /* CUPTI 13.3 and 13.5 give slim records over a driver of CUDA 13.0 too, but there they stop coming
  * after a few times off and on: only who asks for it gets that. */
-static bool offers_slim(const struct lp_cupti *cupti)
+static bool wants_slim(const struct lp_cupti *cupti)
 {
     const char *wish = getenv("LLMPERF_CUPTI_RECORDS");
-    bool wanted = wish && *wish ? strcmp(wish, "slim") == 0 : cupti->driver >= LP_CUPTI_SLIM_DRIVER;
 
-    return wanted && cupti->Subscribe_v2 && cupti->ActivityEnable_v2 && cupti->ActivityDisable_v2 &&
+    if (wish && (strcmp(wish, "slim") == 0 || strcmp(wish, "whole") == 0))
+        return strcmp(wish, "slim") == 0;
+    if (wish && *wish)
+        lp_log(LLMPERF_LOG_WARN,
+               "LLMPERF_CUPTI_RECORDS=%s is neither slim nor whole: records are taken as they fit "
+               "the driver",
+               wish);
+    return cupti->driver >= LP_CUPTI_SLIM_DRIVER;
+}
+
+static bool offers_slim(const struct lp_cupti *cupti)
+{
+    return wants_slim(cupti) && cupti->Subscribe_v2 && cupti->ActivityEnable_v2 && cupti->ActivityDisable_v2 &&
            cupti->ActivitySetAttribute_v2 && cupti->ActivityRegisterCallbacks_v2 &&
            cupti->ActivityGetNextRecord_v2 && cupti->ActivityGetNumDroppedRecords_v2;
 }

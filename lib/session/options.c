@@ -96,6 +96,25 @@ static int choose_trace(struct lp_options *options, const llmperf_session_option
     return 0;
 }
 
+/* A flag of a newer version asks for something that this one would not do. */
+static int check_flags(const llmperf_session_options *given)
+{
+    const uint32_t known =
+        LLMPERF_SESSION_NO_REPORTS | LLMPERF_SESSION_RELEASE | LLMPERF_SESSION_GRAPH_LEVEL;
+
+    if (given->flags & ~known)
+        return lp_error(LLMPERF_EINVAL,
+                        "flags 0x%" PRIx32 " are not known to this version; use "
+                        "LLMPERF_SESSION_NO_REPORTS, _RELEASE and _GRAPH_LEVEL",
+                        given->flags & ~known);
+    if (given->reserved)
+        return lp_error(LLMPERF_EINVAL,
+                        "reserved is %" PRIu32 " and must be 0; initialise with "
+                        "LLMPERF_SESSION_OPTIONS_INIT",
+                        given->reserved);
+    return 0;
+}
+
 static int take_options(struct lp_options *options, const llmperf_session_options *given)
 {
     llmperf_session_options whole = *given;
@@ -105,6 +124,8 @@ static int take_options(struct lp_options *options, const llmperf_session_option
         return lp_error(LLMPERF_EINVAL,
                         "ring_bytes is %" PRIu64 "; at most %" PRIu64 " (1 GiB a thread)",
                         whole.ring_bytes, RING_BYTES_MAX);
+    if ((status = check_flags(&whole)) < 0)
+        return status;
     options->source = whole.device_source;
     options->flags = whole.flags;
     options->overhead_budget_permille = whole.overhead_budget_permille;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Several files of several tools as one run. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -245,16 +246,22 @@ static int make_profile(struct import *import, llmperf_profile **profile_out)
 }
 
 /* Callers built against an older header know fewer options. */
-static void take_options(struct import *import, const llmperf_import_options *options)
+static int take_options(struct import *import, const llmperf_import_options *options)
 {
     llmperf_import_options full = LLMPERF_IMPORT_OPTIONS_INIT;
 
     if (options)
         memcpy(&full, options,
                options->struct_size < sizeof(full) ? options->struct_size : sizeof(full));
+    if (full.flags & ~(uint32_t)LLMPERF_IMPORT_EXACT_NAMES)
+        return lp_error(LLMPERF_EINVAL,
+                        "flags 0x%" PRIx32 " are not known to this version; use "
+                        "LLMPERF_IMPORT_EXACT_NAMES",
+                        full.flags & ~(uint32_t)LLMPERF_IMPORT_EXACT_NAMES);
     import->flags = import->ncu.flags = import->tables.flags = full.flags;
     import->run_id = full.run_id;
     import->config = full.config;
+    return 0;
 }
 
 int llmperf_import(const char *const *paths, size_t count, const llmperf_import_options *options,
@@ -265,8 +272,7 @@ int llmperf_import(const char *const *paths, size_t count, const llmperf_import_
 
     if (!paths || count == 0 || !profile_out)
         return lp_error(LLMPERF_EINVAL, "paths and profile_out are required");
-    take_options(&import, options);
-    if ((status = detect_all(&import)) == 0 && (status = read_files(&import)) == 0)
+    if ((status = take_options(&import, options)) == 0 && (status = detect_all(&import)) == 0 && (status = read_files(&import)) == 0)
         status = make_profile(&import, profile_out);
     clear(&import);
     return status;

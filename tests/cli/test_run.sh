@@ -27,6 +27,11 @@ expect 2 run --tier fast -- /bin/true
 stderr_has "regions, light, deep"
 expect 2 run --tier deep --rule "decode_step p99 above 30 ms" -- /bin/true
 stderr_has "--rule needs --tier light"
+for rules in "" " ; "; do
+    expect 2 run --out refused --tier light --rule "$rules" -- /bin/true
+    stderr_is_one_line
+    stderr_has "--rule holds no rule"
+done
 expect 2 run --tier light --rule "decode_step p99 above 30" -- /bin/true
 stderr_is_one_line
 stderr_has "p99 needs a time with"
@@ -221,6 +226,10 @@ stderr_has "Nsight Compute profiles this program"
 library=$(python3 -c 'import os, sys; print(os.path.realpath(sys.argv[1]))' "$LLMPERF_TEST_PROGRAMS/../../lib/libllmperf.so")
 NVTX_INJECTION64_PATH=$library LLMPERF_LOG=warn "$program" ranges >out 2>err || die "injected without a folder"
 stderr_has "LLMPERF_OUT"
+NVTX_INJECTION64_PATH=$library LLMPERF_LOG=loud "$program" ranges >out 2>err || die "injected without a folder"
+stderr_has "LLMPERF_LOG=loud is none of none, error, warn, info, debug: taken as warn"
+stderr_has "LLMPERF_OUT"
+[ "$(grep -c LLMPERF_LOG=loud err)" = 1 ] || die "a wrong level is told more than once"
 NVTX_INJECTION64_PATH=$library LLMPERF_OUT=hand "$program" ranges >out 2>err || die "injected by hand"
 stderr_empty
 is "$(metric 'r["LLM@prefill"]["instances"]' "hand/$(ls hand)")" 1 "by hand"

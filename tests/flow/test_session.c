@@ -105,6 +105,12 @@ static void each_bad_option_is_one_clear_line(void **state)
     options.keep_trace = 1;
     check_refused(&options, LLMPERF_EINVAL, "keep_trace needs a folder to keep it in");
     options = fake_options();
+    options.flags = LLMPERF_SESSION_NO_REPORTS | 8 | UINT32_C(0x80000000);
+    check_refused(&options, LLMPERF_EINVAL, "flags 0x80000008 are not known");
+    options = fake_options();
+    options.reserved = 1;
+    check_refused(&options, LLMPERF_EINVAL, "reserved is 1 and must be 0");
+    options = fake_options();
     options.config_path = "/no/such/config.yaml";
     check_refused(&options, LLMPERF_ENOENT, "/no/such/config.yaml");
     options = fake_options();

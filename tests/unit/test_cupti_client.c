@@ -29,6 +29,15 @@ static struct {
     lp_cupti_buffer_completed_v2 slim_completed;
 } cupti;
 
+static char heard[256];
+
+static void hear(void *user, int32_t level, const char *line)
+{
+    (void)user;
+    (void)level;
+    snprintf(heard, sizeof(heard), "%s", line);
+}
+
 static int get_text(int result, const char **text)
 {
     (void)result;
@@ -473,6 +482,20 @@ static void slim_is_left_where_it_cannot_be_had(void **state)
                      0);
     assert_true(client.slim);
     lp_cupti_unsubscribe(&client);
+    /* Any other word is none: the driver decides, and the log says so. */
+    for (uint32_t old = 0; old < 2; old++) {
+        begin(state);
+        symbols.driver = LP_CUPTI_SLIM_DRIVER - old;
+        setenv("LLMPERF_CUPTI_RECORDS", "nonsense", 1);
+        heard[0] = '\0';
+        llmperf_log_set(hear, NULL, LLMPERF_LOG_WARN);
+        assert_int_equal(
+            lp_cupti_subscribe(&client, &symbols, false, callback, holder, sizeof(holder)), 0);
+        llmperf_log_set(NULL, NULL, LLMPERF_LOG_NONE);
+        assert_int_equal(client.slim, !old);
+        assert_non_null(strstr(heard, "LLMPERF_CUPTI_RECORDS=nonsense is neither slim nor whole"));
+        lp_cupti_unsubscribe(&client);
+    }
     begin(state);
     cupti.held = true;
     assert_int_equal(lp_cupti_subscribe(&client, &symbols, false, callback, holder, sizeof(holder)),

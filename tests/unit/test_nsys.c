@@ -164,6 +164,18 @@ static void names_lose_what_torch_appends_unless_they_are_to_stay(void **state)
     llmperf_profile_free(profile);
 }
 
+static void flags_of_another_version_are_refused(void **state)
+{
+    llmperf_import_options options = LLMPERF_IMPORT_OPTIONS_INIT;
+    const char *path = "any.sqlite";
+    llmperf_profile *profile = NULL;
+
+    (void)state;
+    options.flags = LLMPERF_IMPORT_EXACT_NAMES | 6;
+    assert_int_equal(llmperf_import(&path, 1, &options, &profile), LLMPERF_EINVAL);
+    check_error("flags 0x6 are not known");
+}
+
 /* What goes wrong in real files: numbers are those of the list of edge cases in docs/import.md. */
 
 static void case_21_tables_and_columns_may_be_missing(void **state)
@@ -640,6 +652,7 @@ int main(void)
         cmocka_unit_test(ranges_that_overlap_without_nesting_each_get_their_calls),
         cmocka_unit_test(sisters_that_touch_are_not_nested),
         cmocka_unit_test(names_lose_what_torch_appends_unless_they_are_to_stay),
+        cmocka_unit_test(flags_of_another_version_are_refused),
         cmocka_unit_test(case_21_tables_and_columns_may_be_missing),
         cmocka_unit_test(case_21_a_view_is_not_read),
         cmocka_unit_test(case_23_the_first_row_of_a_call_counts),

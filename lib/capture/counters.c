@@ -32,16 +32,6 @@ static void leave(void)
     atomic_fetch_sub(&entered, 1);
 }
 
-void lp_counters_fail(struct lp_counters *counters)
-{
-    pthread_mutex_lock(&counters->problem_lock);
-    if (!counters->problem[0])
-        snprintf(counters->problem, sizeof(counters->problem), "%s", llmperf_last_error());
-    pthread_mutex_unlock(&counters->problem_lock);
-    atomic_store(&counters->phase, LP_COUNTERS_OVER);
-    lp_log(LLMPERF_LOG_WARN, "%s", llmperf_last_error());
-}
-
 static bool matches(const struct lp_counters *counters, uint32_t node)
 {
     struct lp_text path = { NULL, 0, 0, false };

@@ -10,58 +10,6 @@
 #include "lib/base/status.h"
 #include "lib/capture/counters_run.h"
 
-static const char *remedy_of(int result)
-{
-    switch (result) {
-    case LP_CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
-    case LP_CUPTI_ERROR_VIRTUALIZED_PRIVILEGES:
-        return "hardware counters are for administrators only here; load the driver with "
-               "NVreg_RestrictProfilingToAdminUsers=0 (in /etc/modprobe.d, then reboot), or run as "
-               "root, with CAP_SYS_ADMIN, or in a container started with --cap-add=SYS_ADMIN";
-    case LP_CUPTI_ERROR_MIG_DEVICE:
-        return "the GPU is split with MIG and this CUPTI counts on whole GPUs only; use a GPU "
-               "without MIG";
-    case LP_CUPTI_ERROR_HARDWARE_BUSY:
-    case LP_CUPTI_ERROR_INVALID_OPERATION:
-        return "another profiler holds the counters of this GPU; stop ncu, nsys with GPU metrics "
-               "or "
-               "a second session, and let DCGM go with dcgmi profile --pause";
-    case LP_CUPTI_ERROR_VIRTUALIZED_DEVICE:
-        return "the GPU is virtual and its host does not let counters through";
-    case LP_CUPTI_ERROR_CONFIDENTIAL_COMPUTING:
-        return "confidential computing is on, which hides hardware counters";
-    case LP_CUPTI_ERROR_NOT_SUPPORTED:
-        return "this GPU or driver does not support it";
-    case LP_CUPTI_ERROR_OUT_OF_MEMORY:
-        return "memory ran out";
-    default:
-        return NULL;
-    }
-}
-
-static int status_of(int result)
-{
-    if (result == LP_CUPTI_ERROR_HARDWARE_BUSY || result == LP_CUPTI_ERROR_INVALID_OPERATION)
-        return LLMPERF_EBUSY;
-    return remedy_of(result) ? LLMPERF_ENOTSUP : LLMPERF_EIO;
-}
-
-static int explain(const struct lp_counters_calls *calls, const char *what, int result)
-{
-    const char *remedy = remedy_of(result);
-
-    if (remedy)
-        return lp_error(status_of(result), "no hardware counters: %s (%s: %d)", remedy, what,
-                        result);
-    return lp_error(LLMPERF_EIO, "no hardware counters: %s failed: %s (%d)", what,
-                    lp_counters_text(calls, result), result);
-}
-
-int lp_counter_error(const struct lp_counters *counters, const char *what, int result)
-{
-    return explain(counters->calls, what, result);
-}
-
 static void find(void *library, const char *name, void *slot)
 {
     void *address = library ? dlsym(library, name) : NULL;
@@ -113,7 +61,7 @@ static int initialise(const struct lp_counters_calls *calls)
     if (done)
         return 0;
     if ((result = calls->ProfilerInitialize(&params)) != 0)
-        return explain(calls, "cuptiProfilerInitialize", result);
+        return lp_counter_explain(calls, "cuptiProfilerInitialize", result);
     done = true;
     return 0;
 }
@@ -146,7 +94,7 @@ static int check_support(const struct lp_counters_calls *calls, enum lp_counter_
     int result = calls->ProfilerDeviceSupported(&params);
 
     if (result != 0)
-        return explain(calls, "cuptiProfilerDeviceSupported", result);
+        return lp_counter_explain(calls, "cuptiProfilerDeviceSupported", result);
     return params.supported == LP_CUPTI_LEVEL_SUPPORTED ? 0 : refuse(&params);
 }
 
@@ -157,7 +105,7 @@ static int read_chip(const struct lp_counters_calls *calls, struct lp_counter_de
     int result = calls->DeviceGetChipName(&params);
 
     if (result != 0 || !params.name)
-        return explain(calls, "cuptiDeviceGetChipName", result);
+        return lp_counter_explain(calls, "cuptiDeviceGetChipName", result);
     snprintf(device->chip, sizeof(device->chip), "%s", params.name);
     return 0;
 }
@@ -174,7 +122,7 @@ static int ask_availability(const struct lp_counters_calls *calls, enum lp_count
                                          : calls->ProfilerGetCounterAvailability(&range);
 
     *size = method == LP_COUNTER_PM ? pm.size : range.size;
-    return result == 0 ? 0 : explain(calls, "GetCounterAvailability", result);
+    return result == 0 ? 0 : lp_counter_explain(calls, "GetCounterAvailability", result);
 }
 
 static int read_availability(const struct lp_counters_calls *calls, enum lp_counter_method method,

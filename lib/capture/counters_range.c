@@ -11,6 +11,7 @@
 
 #include "lib/base/status.h"
 #include "lib/capture/counters_range.h"
+#include "lib/capture/cupti_captures.h"
 #include "lib/record/paths.h"
 
 #define PARTS_MOST (LP_RANGES_MOST - 16) /* a window is closed before it is full */

@@ -58,7 +58,7 @@ struct lp_counters {
     const struct lp_counters_calls *calls;
     struct lp_counter_device device;
     struct lp_counter_set *set;
-    uint32_t groups; /* of the preset; 0: it was not split */
+    uint32_t groups;      /* of the preset; 0: it was not split */
     uint32_t time_column; /* of device time; columns.count: none */
     _Atomic int phase;    /* enum lp_counters_phase */
     _Atomic bool paused;
@@ -85,6 +85,7 @@ int lp_counter_device_open(const struct lp_counters_calls *calls, enum lp_counte
                            struct lp_counter_device *device);
 
 /** Text of a failed call, with what to do about it. Returns LLMPERF_EBUSY, _ENOTSUP or _EIO. */
+int lp_counter_explain(const struct lp_counters_calls *calls, const char *what, int result);
 int lp_counter_error(const struct lp_counters *counters, const char *what, int result);
 
 /** Is this region one that was asked for, by label or by path? @threads any thread */

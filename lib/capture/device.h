@@ -104,9 +104,6 @@ int lp_device_open_replay(const struct lp_device_options *options,
 int lp_device_open_fake(const struct lp_device_options *options,
                         struct lp_device_source **source_out);
 
-/** Is a stream being captured, as far as the CUPTI source was told to watch? @threads any thread */
-bool lp_cupti_capturing(void);
-
 /** What finite sources answer to calls that only a running driver needs. */
 int lp_finite_start(struct lp_device_source *source);
 void lp_finite_nothing(struct lp_device_source *source);

@@ -12,6 +12,7 @@
 #include "lib/base/status.h"
 #include "lib/capture/buffers.h"
 #include "lib/capture/capture.h"
+#include "lib/capture/cupti_captures.h"
 #include "lib/capture/cupti_cbids.h"
 #include "lib/capture/cupti_client.h"
 #include "lib/capture/cupti_decode.h"
@@ -37,7 +38,6 @@ static uint16_t memory_calls[256]; /* of copies and sets */
 static size_t memory_call_count;
 static uint8_t graph_calls[1024]; /* callback id -> enum lp_graph_call */
 static bool watch_captures;       /* of the session that runs */
-static _Atomic int captures;      /* streams that are being captured */
 
 /* A launch made while its stream is captured becomes a graph node instead of a kernel: CUPTI tells
  * of the node between the call's enter and exit, on the same thread. */
@@ -79,38 +79,6 @@ static void on_resource(uint32_t id, const struct lp_cupti_resource_data *data)
         lp_cupti_graph_resource(cupti, id, data);
 }
 
-/* Ranges of the profiler would end such a capture, and the program with it. */
-static const uint32_t capture_begins[] = { LP_CUPTI_CAPTURE_BEGINS };
-static const uint32_t capture_ends[] = { LP_CUPTI_CAPTURE_ENDS };
-
-static bool is_among(const uint32_t *ids, size_t count, uint32_t id)
-{
-    for (size_t i = 0; i < count; i++)
-        if (ids[i] == id)
-            return true;
-    return false;
-}
-
-#define IS_AMONG(ids, id) is_among(ids, sizeof(ids) / sizeof((ids)[0]), id)
-
-/* Told before the call and taken back if it failed: at no time is a capture not known of. */
-static void on_capture(uint32_t id, const struct lp_cupti_callback_data *data)
-{
-    bool begin = IS_AMONG(capture_begins, id), enter = data->site == LP_CUPTI_SITE_ENTER;
-    bool failed =
-        !enter && data->function_return_value && *(const int *)data->function_return_value != 0;
-
-    if (begin && enter)
-        atomic_fetch_add(&captures, 1);
-    else if ((begin && failed) || (!begin && !enter && atomic_load(&captures) > 0))
-        atomic_fetch_sub(&captures, 1);
-}
-
-bool lp_cupti_capturing(void)
-{
-    return atomic_load(&captures) > 0;
-}
-
 static void on_callback(void *user, uint32_t domain, uint32_t id, const void *data)
 {
     (void)user;
@@ -119,7 +87,7 @@ static void on_callback(void *user, uint32_t domain, uint32_t id, const void *da
     else if (domain == LP_CUPTI_DOMAIN_DRIVER_API && id < sizeof(graph_calls) && graph_calls[id])
         lp_cupti_graph_call(cupti, (enum lp_graph_call)graph_calls[id], data);
     else if (domain == LP_CUPTI_DOMAIN_DRIVER_API)
-        on_capture(id, data);
+        lp_cupti_captures_call(id, data);
     else if (domain == LP_CUPTI_DOMAIN_RESOURCE && id == LP_CUPTI_RESOURCE_CONTEXT_CREATED)
         lp_note_use(&lp_first_context);
     else if (domain == LP_CUPTI_DOMAIN_RESOURCE)
@@ -213,10 +181,8 @@ static void switch_callbacks(const struct cupti_source *source, uint32_t on)
             on)
             lp_log(LLMPERF_LOG_DEBUG, "CUPTI does not know driver callback %u", id);
     }
-    for (size_t i = 0; watch_captures && i < sizeof(capture_begins) / sizeof(uint32_t); i++)
-        cupti->EnableCallback(on, client.subscriber, LP_CUPTI_DOMAIN_DRIVER_API, capture_begins[i]);
-    for (size_t i = 0; watch_captures && i < sizeof(capture_ends) / sizeof(uint32_t); i++)
-        cupti->EnableCallback(on, client.subscriber, LP_CUPTI_DOMAIN_DRIVER_API, capture_ends[i]);
+    if (watch_captures)
+        lp_cupti_captures_switch(cupti, client.subscriber, on);
 }
 
 /* Seldom enough to be on between samples too: the exit handler needs it. */
@@ -433,7 +399,7 @@ int lp_device_open_cupti(const struct lp_device_options *options,
     source->graph_level = options->graph_level;
     source->release = options->release;
     watch_captures = options->watch_captures;
-    atomic_store(&captures, 0);
+    lp_cupti_captures_forget();
     source->sampled = options->sampled;
     source->decoder.names = options->names;
     source->decoder.counters = options->watch_captures;

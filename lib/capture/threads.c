@@ -6,6 +6,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
 #include "lib/capture/capture.h"
+#include "lib/capture/forked.h"
 #include "lib/capture/region_hook.h"
 #include "lib/capture/sampler.h"
 #include "lib/capture/threads.h"
@@ -18,7 +19,6 @@ _Atomic(const struct lp_region_hook *) lp_region_hook;
 
 static _Atomic(struct lp_thread *) all_threads;
 static _Atomic uint64_t ring_records = 32768; /* for rings made from now on; power of two */
-static _Atomic bool forked;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
 static struct lp_thread *free_threads;
@@ -31,9 +31,8 @@ static pthread_key_t exit_key;
 
 static void leave_thread(void *state);
 
-static void begin_child(void)
+static void stop_in_child(void)
 {
-    atomic_store(&forked, true);
     atomic_store(&lp_region_hook, NULL);
     atomic_store(&lp_capture_epoch, 0);
 }
@@ -41,7 +40,7 @@ static void begin_child(void)
 static void make_hooks(void)
 {
     pthread_key_create(&exit_key, leave_thread);
-    pthread_atfork(NULL, NULL, begin_child);
+    lp_capture_watch_forks(stop_in_child);
 }
 
 static void set_up(void)
@@ -49,11 +48,6 @@ static void set_up(void)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
     pthread_once(&once, make_hooks);
-}
-
-bool lp_capture_forked(void)
-{
-    return atomic_load(&forked);
 }
 
 static struct lp_thread *make_thread(void)
@@ -76,7 +70,7 @@ struct lp_thread *lp_thread_create(void)
     struct lp_thread *thread;
 
     set_up();
-    if (atomic_load(&forked)) /* Another thread may have held the lock when the process forked. */
+    if (lp_capture_forked()) /* Another thread may have held the lock when the process forked. */
         return NULL;
     pthread_mutex_lock(&lock);
     thread = free_threads;
@@ -102,7 +96,7 @@ static void leave_thread(void *state)
     const struct lp_region_hook *hook = lp_region_hook_get();
 
     lp_thread_self = NULL;
-    if (atomic_load(&forked))
+    if (lp_capture_forked())
         return;
     if (hook)
         hook->leave(thread);

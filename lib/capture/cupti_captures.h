@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Streams that the program captures right now. Ranges of the profiler would end such a capture,
+ * and the program with it. */
+#ifndef LP_CAPTURE_CUPTI_CAPTURES_H
+#define LP_CAPTURE_CUPTI_CAPTURES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/capture/cupti_symbols.h"
+
+/** Switch the callbacks that tell of captures. */
+void lp_cupti_captures_switch(const struct lp_cupti *cupti, lp_cupti_subscriber subscriber,
+                              uint32_t on);
+
+/** A driver callback that may be one of those. @threads any thread */
+void lp_cupti_captures_call(uint32_t id, const struct lp_cupti_callback_data *data);
+
+/** None is known of, as before the callbacks were switched on. */
+void lp_cupti_captures_forget(void);
+
+/** Is a stream being captured, as far as the CUPTI source was told to watch? @threads any thread */
+bool lp_cupti_capturing(void);
+
+#endif

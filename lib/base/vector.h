@@ -15,8 +15,10 @@
 
 /** Room for `more` elements; 0, or LLMPERF_ENOMEM with the vector unchanged. */
 #define lp_vector_reserve(vector, more)                                                            \
-    lp_vector_grow((void **)&(vector)->items, (vector)->count, &(vector)->capacity, (more),        \
-                   sizeof(*(vector)->items))
+    ((more) <= (vector)->capacity - (vector)->count                                                \
+         ? 0                                                                                       \
+         : lp_vector_grow((void **)&(vector)->items, (vector)->count, &(vector)->capacity, (more), \
+                          sizeof(*(vector)->items)))
 
 /** Append one element (an lvalue or compound literal of the element type). */
 #define lp_vector_push(vector, ...)                                                                \

@@ -12,11 +12,16 @@
 #include "lib/result/totals.h"
 #include "lib/result/verdict.h"
 #include "lib/result/windows.h"
+#include "llmperf/activity.h"
 #include "llmperf/region.h"
 
-/* Sums of a path and all below it, on one device. */
 struct device_sums {
     uint64_t kernel_ns, memcpy_ns, memset_ns, memcpy_bytes, kernels, memcpys, memsets;
+};
+
+/* What ran for a path on one device: alone, and with all below it. */
+struct device_work {
+    struct device_sums own, all;
 };
 
 /* What instances work on, by node. */
@@ -30,7 +35,7 @@ struct freezer {
     struct lp_totals *totals;
     llmperf_profile *profile;
     const char **paths;                  /* by node: its text in the profile */
-    struct device_sums *sums;            /* by device row */
+    struct device_work *works;           /* by device row */
     struct work_table work, window_work; /* of all instances; of those in triggered windows */
     double *window_ms;                   /* by node: host time in triggered windows */
     double *fractions;                   /* by node: share of its host time with device work */
@@ -80,32 +85,46 @@ static double quantile_ms(const struct lp_histogram *histogram, double fraction,
     return fmin(fmax(value, (double)min_ns), (double)max_ns) / 1e6;
 }
 
+static void sum_kernel(struct device_sums *sum, const struct lp_kernel_total *kernel)
+{
+    if (kernel->kind == LLMPERF_ACTIVITY_KERNEL) {
+        sum->kernel_ns += kernel->total_ns;
+        sum->kernels += kernel->calls;
+    } else if (kernel->kind == LLMPERF_ACTIVITY_MEMCPY) {
+        sum->memcpy_ns += kernel->total_ns;
+        sum->memcpy_bytes += kernel->bytes;
+        sum->memcpys += kernel->calls;
+    } else if (kernel->kind == LLMPERF_ACTIVITY_MEMSET) {
+        sum->memset_ns += kernel->total_ns;
+        sum->memsets += kernel->calls;
+    }
+}
+
+static void add_sums(struct device_sums *sum, const struct device_sums *more)
+{
+    sum->kernel_ns += more->kernel_ns;
+    sum->memcpy_ns += more->memcpy_ns;
+    sum->memset_ns += more->memset_ns;
+    sum->memcpy_bytes += more->memcpy_bytes;
+    sum->kernels += more->kernels;
+    sum->memcpys += more->memcpys;
+    sum->memsets += more->memsets;
+}
+
 /* Rows of children stand behind their parents', so one pass from the end adds everything up. */
 static void sum_devices(struct freezer *freezer)
 {
     const struct lp_totals *totals = freezer->totals;
+    struct device_work *works = freezer->works;
 
+    for (size_t i = 0; i < totals->kernels.count; i++)
+        sum_kernel(&works[totals->kernels.items[i].row].own, &totals->kernels.items[i]);
     for (size_t i = totals->devices.count; i-- > 0;) {
-        const struct lp_device_total *total = &totals->devices.items[i];
-        struct device_sums *sum = &freezer->sums[i], *above;
+        uint32_t parent = totals->devices.items[i].parent;
 
-        sum->kernel_ns += total->kernel_ns;
-        sum->memcpy_ns += total->memcpy_ns;
-        sum->memset_ns += total->memset_ns;
-        sum->memcpy_bytes += total->memcpy_bytes;
-        sum->kernels += total->kernels;
-        sum->memcpys += total->memcpys;
-        sum->memsets += total->memsets;
-        if (total->parent == LP_HASHMAP_NONE)
-            continue;
-        above = &freezer->sums[total->parent];
-        above->kernel_ns += sum->kernel_ns;
-        above->memcpy_ns += sum->memcpy_ns;
-        above->memset_ns += sum->memset_ns;
-        above->memcpy_bytes += sum->memcpy_bytes;
-        above->kernels += sum->kernels;
-        above->memcpys += sum->memcpys;
-        above->memsets += sum->memsets;
+        add_sums(&works[i].all, &works[i].own);
+        if (parent != LP_BUSY_TOP)
+            add_sums(&works[parent].all, &works[i].all);
     }
 }
 
@@ -252,18 +271,16 @@ static double sampled_ms(const llmperf_region_stats *stats)
 static void fill_device(struct freezer *freezer, llmperf_region_stats *stats, uint32_t row)
 {
     const struct lp_device_total *total = &freezer->totals->devices.items[row];
+    const struct lp_busy_row *busy = &freezer->totals->busy.rows.items[row];
+    const struct device_work *work = &freezer->works[row];
     bool root = total->node == LP_PATH_ROOT;
-    struct device_sums sums = freezer->sums[row];
+    struct device_sums sums = root ? work->own : work->all;
 
-    if (root)
-        sums = (struct device_sums){ total->kernel_ns,    total->memcpy_ns, total->memset_ns,
-                                     total->memcpy_bytes, total->kernels,   total->memcpys,
-                                     total->memsets };
     stats->device = total->device;
-    stats->exclusive_gpu_busy_ms = to_ms(lp_union_length(&total->own));
-    stats->gpu_busy_ms = root ? stats->exclusive_gpu_busy_ms : to_ms(lp_totals_busy(total));
+    stats->exclusive_gpu_busy_ms = to_ms(busy->own.ns);
+    stats->gpu_busy_ms = to_ms(root ? busy->own.ns : busy->all.ns);
     stats->kernel_ms = to_ms(sums.kernel_ns);
-    stats->exclusive_kernel_ms = to_ms(total->kernel_ns);
+    stats->exclusive_kernel_ms = to_ms(work->own.kernel_ns);
     stats->memcpy_ms = to_ms(sums.memcpy_ns);
     stats->memset_ms = to_ms(sums.memset_ns);
     stats->kernel_count = sums.kernels;
@@ -355,9 +372,10 @@ static int add_regions(struct freezer *freezer)
 
     for (uint32_t row = 0; status == 0 && row < totals->devices.count; row++) {
         const struct lp_device_total *total = &totals->devices.items[row];
+        const struct device_sums *own = &freezer->works[row].own;
 
         if (total->node >= freezer->nodes ||
-            (total->node == LP_PATH_ROOT && total->kernels + total->memcpys + total->memsets == 0))
+            (total->node == LP_PATH_ROOT && own->kernels + own->memcpys + own->memsets == 0))
             continue;
         on_device[total->node] = true;
         status = add_region_row(freezer, total->node, row);
@@ -403,7 +421,7 @@ static int add_busy_fact(struct freezer *freezer)
 
     for (size_t i = 0; i < totals->devices.count; i++)
         if (totals->devices.items[i].node == LP_PATH_ROOT) {
-            busy_ns += lp_totals_busy(&totals->devices.items[i]);
+            busy_ns += totals->busy.rows.items[i].all.ns;
             devices++;
         }
     if (devices == 0)
@@ -461,7 +479,8 @@ static int fill_profile(struct freezer *freezer)
     struct lp_totals *totals = freezer->totals;
     int status;
 
-    lp_totals_settle(totals);
+    if (lp_busy_settle(&totals->busy) < 0)
+        totals->failed = true;
     sum_devices(freezer);
     sum_quantities(freezer, &freezer->work);
     sum_quantities(freezer, &freezer->window_work);
@@ -514,11 +533,11 @@ int lp_totals_freeze(struct lp_totals *totals, const llmperf_ledger *ledger, uin
     int status;
 
     freezer.paths = calloc(freezer.nodes, sizeof(*freezer.paths));
-    freezer.sums = calloc(totals->devices.count + 1, sizeof(*freezer.sums));
+    freezer.works = calloc(totals->devices.count + 1, sizeof(*freezer.works));
     freezer.fractions = calloc(freezer.nodes, sizeof(*freezer.fractions));
     freezer.window_ms = calloc(freezer.nodes, sizeof(*freezer.window_ms));
     freezer.window_work.window = true;
-    if (freezer.profile && freezer.paths && freezer.sums && make_table(&freezer, &freezer.work) &&
+    if (freezer.profile && freezer.paths && freezer.works && make_table(&freezer, &freezer.work) &&
         make_table(&freezer, &freezer.window_work) && freezer.fractions && freezer.window_ms) {
         freezer.profile->ledger = *ledger;
         status = fill_profile(&freezer);
@@ -526,7 +545,7 @@ int lp_totals_freeze(struct lp_totals *totals, const llmperf_ledger *ledger, uin
         status = lp_error(LLMPERF_ENOMEM, "out of memory");
     }
     free(freezer.paths);
-    free(freezer.sums);
+    free(freezer.works);
     clear_table(&freezer.work);
     clear_table(&freezer.window_work);
     free(freezer.fractions);

@@ -9,8 +9,8 @@
 #include "llmperf/activity.h"
 #include "llmperf/region.h"
 
-#define INTERVALS_KEPT (UINT64_C(3) << 19) /* of all unions together: 24 MiB */
-#define FOLD_CHECK     16384u              /* activities between two looks at it */
+#define BUSY_BATCH 8192u               /* stays in the cache */
+#define BUSY_KEPT  (UINT32_C(3) << 19) /* 24 MiB */
 
 struct lp_totals *lp_totals_create(const struct lp_names *names)
 {
@@ -19,6 +19,7 @@ struct lp_totals *lp_totals_create(const struct lp_names *names)
     if (!totals)
         return NULL;
     totals->names = names;
+    lp_busy_init(&totals->busy, BUSY_BATCH, BUSY_KEPT);
     if (lp_iterations_init(&totals->iterations) < 0) {
         free(totals);
         return NULL;
@@ -32,14 +33,11 @@ void lp_totals_free(struct lp_totals *totals)
         return;
     for (size_t i = 0; i < totals->hosts.count; i++)
         lp_distribution_clear(&totals->hosts.items[i].wall);
-    for (size_t i = 0; i < totals->devices.count; i++) {
-        lp_union_clear(&totals->devices.items[i].own);
-        lp_union_clear(&totals->devices.items[i].inclusive);
-    }
     for (size_t i = 0; i < totals->kernels.count; i++)
         lp_histogram_clear(&totals->kernels.items[i].durations);
     lp_vector_clear(&totals->hosts);
     lp_vector_clear(&totals->devices);
+    lp_busy_clear(&totals->busy);
     lp_vector_clear(&totals->kernels);
     lp_iterations_clear(&totals->iterations);
     lp_hashmap_clear(&totals->device_rows);
@@ -54,11 +52,7 @@ bool lp_totals_failed(const struct lp_totals *totals)
 
 uint64_t lp_totals_late(const struct lp_totals *totals)
 {
-    uint64_t late = 0;
-
-    for (size_t i = 0; i < totals->devices.count; i++)
-        late += totals->devices.items[i].own.late;
-    return late;
+    return lp_busy_late(&totals->busy);
 }
 
 static struct lp_host_total *find_host(struct lp_totals *totals, uint32_t node)
@@ -190,61 +184,12 @@ bool lp_totals_iteration(const struct lp_totals *totals, uint64_t after,
     return lp_iteration_ring_next(totals->iterations.recent, after, iteration_out);
 }
 
-/* Merge a union and hand its merged runs up to the inclusive time of `target`, if that is a row. */
-static void pass_up(struct lp_totals *totals, struct lp_interval_union *from, uint32_t target)
-{
-    if (lp_union_merge(from) < 0)
-        totals->failed = true;
-    for (size_t i = 0; target != LP_HASHMAP_NONE && i < from->pending.count; i++)
-        if (lp_union_add(&totals->devices.items[target].inclusive, from->pending.items[i].start,
-                         from->pending.items[i].end) < 0)
-            totals->failed = true;
-    lp_union_settled(from);
-}
-
-/* A parent's busy time holds its children's: what a row has pending goes up as far as it is due. */
-static void merge_row(struct lp_totals *totals, uint32_t row)
-{
-    struct lp_device_total *total = &totals->devices.items[row];
-    struct lp_interval_union *from = &total->own;
-    uint32_t target = total->has_children ? row : total->parent;
-
-    pass_up(totals, from, target);
-    while (target != LP_HASHMAP_NONE && lp_union_due(&totals->devices.items[target].inclusive)) {
-        from = &totals->devices.items[target].inclusive;
-        target = totals->devices.items[target].parent;
-        pass_up(totals, from, target);
-    }
-}
-
-uint64_t lp_totals_busy(const struct lp_device_total *total)
-{
-    return lp_union_length(total->has_children ? &total->inclusive : &total->own);
-}
-
-/* The first child of a row: from now on what it and what its children do is told apart. */
-static void adopt_child(struct lp_totals *totals, uint32_t parent)
-{
-    struct lp_device_total *total = &totals->devices.items[parent];
-
-    if (total->has_children)
-        return;
-    merge_row(totals, parent);
-    total->has_children = true;
-    total->inclusive.folded_ns = total->own.folded_ns;
-    total->inclusive.folded_until = total->own.folded_until;
-    for (size_t i = 0; i < total->own.open.count; i++)
-        if (lp_union_add(&total->inclusive, total->own.open.items[i].start,
-                         total->own.open.items[i].end) < 0)
-            totals->failed = true;
-}
-
 /* Row of a path on a device; rows of its parents are made with it. LP_HASHMAP_NONE without memory.
  */
 static uint32_t find_device_row(struct lp_totals *totals, uint32_t node, uint16_t device)
 {
     uint32_t row = lp_hashmap_get(&totals->device_rows, node, device);
-    struct lp_device_total total = { .node = node, .device = device, .parent = LP_HASHMAP_NONE };
+    struct lp_device_total total = { .node = node, .device = device, .parent = LP_BUSY_TOP };
 
     if (row != LP_HASHMAP_NONE)
         return row;
@@ -252,10 +197,10 @@ static uint32_t find_device_row(struct lp_totals *totals, uint32_t node, uint16_
         total.parent = find_device_row(totals, LP_PATH_ROOT, device);
     else if (node != LP_PATH_ROOT)
         total.parent = find_device_row(totals, lp_path_get(node)->parent, device);
-    if (total.parent != LP_HASHMAP_NONE)
-        adopt_child(totals, total.parent);
     row = (uint32_t)totals->devices.count;
-    if (lp_vector_push(&totals->devices, total) < 0 ||
+    if (lp_vector_reserve(&totals->devices, 1) < 0 ||
+        lp_busy_add_row(&totals->busy, total.parent, device) < 0 ||
+        lp_vector_push(&totals->devices, total) < 0 ||
         lp_hashmap_put(&totals->device_rows, node, device, row) < 0) {
         totals->failed = true;
         return LP_HASHMAP_NONE;
@@ -337,29 +282,6 @@ static struct lp_kernel_total *find_kernel(struct lp_totals *totals,
     return &totals->kernels.items[row];
 }
 
-static void add_to_device(struct lp_totals *totals, uint32_t row,
-                          const struct lp_activity *activity)
-{
-    struct lp_device_total *total = &totals->devices.items[row];
-    uint64_t duration = activity->end_ns - activity->start_ns;
-
-    if (activity->kind == LLMPERF_ACTIVITY_KERNEL) {
-        total->kernel_ns += duration;
-        total->kernels++;
-    } else if (activity->kind == LLMPERF_ACTIVITY_MEMCPY) {
-        total->memcpy_ns += duration;
-        total->memcpy_bytes += activity->bytes;
-        total->memcpys++;
-    } else if (activity->kind == LLMPERF_ACTIVITY_MEMSET) {
-        total->memset_ns += duration;
-        total->memsets++;
-    }
-    if (lp_union_add(&total->own, activity->start_ns, activity->end_ns) < 0)
-        totals->failed = true;
-    if (lp_union_due(&total->own))
-        merge_row(totals, row);
-}
-
 static void add_to_kernel(struct lp_totals *totals, struct lp_kernel_total *kernel,
                           const struct lp_activity *activity)
 {
@@ -372,57 +294,6 @@ static void add_to_kernel(struct lp_totals *totals, struct lp_kernel_total *kern
     kernel->max_ns = duration > kernel->max_ns ? duration : kernel->max_ns;
     if (lp_histogram_add(&kernel->durations, duration) < 0)
         totals->failed = true;
-}
-
-/* Rows of children stand behind their parents': one pass from the end brings everything up. */
-void lp_totals_settle(struct lp_totals *totals)
-{
-    for (size_t row = totals->devices.count; row-- > 0;) {
-        merge_row(totals, (uint32_t)row);
-        if (totals->devices.items[row].has_children)
-            pass_up(totals, &totals->devices.items[row].inclusive,
-                    totals->devices.items[row].parent);
-    }
-}
-
-static uint64_t kept_intervals(const struct lp_totals *totals, uint64_t *first, uint64_t *last)
-{
-    uint64_t kept = 0;
-
-    *first = UINT64_MAX;
-    *last = 0;
-    for (size_t i = 0; i < totals->devices.count; i++) {
-        const lp_intervals *sets[] = { &totals->devices.items[i].own.open,
-                                       &totals->devices.items[i].inclusive.open };
-
-        for (size_t k = 0; k < 2; k++) {
-            kept += sets[k]->count;
-            if (sets[k]->count == 0)
-                continue;
-            *first = sets[k]->items[0].start < *first ? sets[k]->items[0].start : *first;
-            *last = sets[k]->items[sets[k]->count - 1].end > *last
-                        ? sets[k]->items[sets[k]->count - 1].end
-                        : *last;
-        }
-    }
-    return kept;
-}
-
-/* Bound the memory of intervals: the older half of the time span becomes a sum. */
-static void fold_old(struct lp_totals *totals)
-{
-    uint64_t first, last, until;
-
-    totals->since_fold = 0;
-    if (kept_intervals(totals, &first, &last) <= INTERVALS_KEPT || first >= last)
-        return;
-    lp_totals_settle(totals);
-    kept_intervals(totals, &first, &last);
-    until = first + (last - first) / 2;
-    for (size_t i = 0; i < totals->devices.count; i++) {
-        lp_union_fold(&totals->devices.items[i].own, until);
-        lp_union_fold(&totals->devices.items[i].inclusive, until);
-    }
 }
 
 static void add_to_window(struct lp_totals *totals, struct lp_window_total *window,
@@ -455,10 +326,9 @@ void lp_totals_activities(struct lp_totals *totals, const struct lp_activity *ac
         if (!kernel)
             continue;
         add_to_kernel(totals, kernel, &activities[i]);
-        add_to_device(totals, kernel->row, &activities[i]);
+        if (lp_busy_add(&totals->busy, kernel->row, activities[i].start_ns, activities[i].end_ns) <
+            0)
+            totals->failed = true;
         lp_iterations_add(&totals->iterations, &activities[i], kernel->kernel_class);
     }
-    totals->since_fold += count;
-    if (totals->since_fold >= FOLD_CHECK)
-        fold_old(totals);
 }

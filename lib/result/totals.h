@@ -5,9 +5,9 @@
 
 #include "lib/base/hashmap.h"
 #include "lib/base/vector.h"
+#include "lib/result/busy.h"
 #include "lib/result/distribution.h"
 #include "lib/result/histogram.h"
-#include "lib/result/interval_union.h"
 #include "lib/result/iterations.h"
 #include "lib/result/result.h"
 
@@ -29,16 +29,11 @@ struct lp_host_total {
     struct lp_host_work window_work;
 };
 
-/** What ran on one device for one path. */
+/** A path for which something ran on a device. What it was follows from the kernels' rows. */
 struct lp_device_total {
     uint32_t node; /* LP_PATH_UNKNOWN: launch not seen */
     uint16_t device;
-    uint32_t parent;   /* row of the parent path on this device; LP_HASHMAP_NONE for the root */
-    bool has_children; /* some path below it ran on this device; only then is `inclusive` kept, else
-                          it is the same as `own` */
-    struct lp_interval_union own, inclusive;
-    uint64_t kernel_ns, memcpy_ns, memset_ns, memcpy_bytes; /* own */
-    uint64_t kernels, memcpys, memsets;                     /* own */
+    uint32_t parent; /* row of the parent path on this device; LP_BUSY_TOP for the root */
 };
 
 struct lp_kernel_total {
@@ -57,6 +52,7 @@ struct lp_totals {
     const struct lp_names *names;
     LP_VECTOR(struct lp_host_total) hosts; /* by node */
     LP_VECTOR(struct lp_device_total) devices;
+    struct lp_busy busy; /* its rows are those of `devices` */
     LP_VECTOR(struct lp_kernel_total) kernels;
     struct lp_hashmap device_rows, kernel_rows;
     struct lp_iterations iterations;
@@ -67,17 +63,10 @@ struct lp_totals {
     struct lp_classifier classifier;
     struct lp_counter_totals *counters; /* NULL: none */
     uint32_t last_kernel;               /* row of the activity before */
-    uint64_t since_fold;                /* activities since memory of intervals was looked at */
     bool failed;
 };
 
 /** The work of an instance of a stage: what the program counted stands, the rest is derived. */
 void lp_totals_derive_work(struct lp_totals *totals, struct lp_unit_work *unit);
-
-/** Bring all interval unions up to date. */
-void lp_totals_settle(struct lp_totals *totals);
-
-/** Busy time of a row, nested regions included; after lp_totals_settle(). */
-uint64_t lp_totals_busy(const struct lp_device_total *total);
 
 #endif

@@ -85,7 +85,7 @@ static void old_intervals_become_a_sum_and_later_ones_are_late(void **state)
             spans[k] = span(node, (i + k + 1) * 10, (i + k + 1) * 10 + 5);
         lp_totals_activities(totals, spans, batch);
     }
-    assert_true(totals->devices.items[0].own.open.count < count); /* Memory is bounded. */
+    assert_true(totals->busy.queues.items[0].log.count < count); /* Memory is bounded. */
     assert_int_equal(lp_totals_late(totals), 0);
     spans[0] = span(node, 1, 8); /* years later */
     lp_totals_activities(totals, spans, 1);

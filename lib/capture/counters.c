@@ -5,7 +5,6 @@
 #include <time.h>
 
 #include "lib/base/clock.h"
-#include "lib/base/log.h"
 #include "lib/base/status.h"
 #include "lib/capture/counters_groups.h"
 #include "lib/capture/counters_run.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Folders of jobs: JOB/run.llmperf is of the program, JOB/processes/ID/run.llmperf of its processes,
- * JOB/run-PID holds the path of a run that is kept elsewhere, JOB/forked-PID stands for a process that
- * has none, JOB/merged/run.llmperf is of all of them. */
+/** Folders of jobs: JOB/run.llmperf is of the program, JOB/processes/ID/run.llmperf of its
+ * processes, JOB/run-PID holds the path of a run that is kept elsewhere, JOB/forked-PID stands for
+ * a process that has none, JOB/merged/run.llmperf is of all of them. */
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,18 +9,9 @@
 #include "lib/base/file.h"
 #include "lib/base/status.h"
 #include "lib/base/text.h"
-#include "lib/base/vector.h"
 #include "lib/result/job.h"
-#include "lib/result/result.h"
-#include "llmperf/job.h"
 
 #define PATH_BYTES 4096 /* most that a file with a path may hold */
-
-struct llmperf_job {
-    char *folder;
-    LP_VECTOR(char *) runs;
-    size_t forked;
-};
 
 static int out_of_memory(void)
 {
@@ -50,7 +41,8 @@ static int take_run(llmperf_job *job, char *run)
     return status;
 }
 
-/* A run that a process keeps elsewhere. A file that is being written is one that is not there yet. */
+/* A run that a process keeps elsewhere. A file that is being written is one that is not there yet.
+ */
 static int take_word(llmperf_job *job, const char *path)
 {
     size_t size;
@@ -164,116 +156,6 @@ void llmperf_job_free(llmperf_job *job)
     free(job);
 }
 
-/* All as one */
-
-/* Profiles while they are opened. */
-struct opened {
-    LP_VECTOR(llmperf_profile *) profiles;
-    LP_VECTOR(char *) faults; /* one for each run that cannot be read */
-};
-
-static int open_run(struct opened *opened, const char *run)
-{
-    llmperf_profile *profile;
-    char *fault;
-    int status = llmperf_profile_open(run, &profile);
-
-    if (status == 0) {
-        if (lp_vector_push(&opened->profiles, profile) == 0)
-            return 0;
-        llmperf_profile_free(profile);
-        return out_of_memory();
-    }
-    if (status == LLMPERF_ENOMEM || !(fault = lp_text_copy(llmperf_last_error())))
-        return out_of_memory();
-    if (lp_vector_push(&opened->faults, fault) == 0)
-        return 0;
-    free(fault);
-    return out_of_memory();
-}
-
-static int tell_faults(const struct opened *opened, llmperf_profile *profile)
-{
-    struct lp_text line = { NULL, 0, 0, false };
-    int status = 0;
-
-    for (size_t i = 0; i < opened->faults.count && status == 0; i++) {
-        line.length = 0;
-        lp_text_printf(&line, "the run of a process is left out: %s", opened->faults.items[i]);
-        status = line.failed ? out_of_memory() : lp_profile_problem(profile, line.bytes);
-    }
-    lp_text_clear(&line);
-    return status;
-}
-
-static bool has_device(const llmperf_profile *profile)
-{
-    llmperf_ledger ledger = LLMPERF_LEDGER_INIT;
-
-    return llmperf_profile_ledger(profile, &ledger) == 0 &&
-           ledger.verdict != LLMPERF_VERDICT_NO_DEVICE;
-}
-
-/* Facts of the machine and of the GPUs are taken from the first: a launcher may know of no GPU. */
-static void put_devices_first(struct opened *opened)
-{
-    size_t with = 0;
-
-    for (size_t i = 0; i < opened->profiles.count; i++) {
-        llmperf_profile *profile = opened->profiles.items[i];
-
-        if (!has_device(profile))
-            continue;
-        memmove(&opened->profiles.items[with + 1], &opened->profiles.items[with],
-                (i - with) * sizeof(profile));
-        opened->profiles.items[with++] = profile;
-    }
-}
-
-static int merge_opened(const llmperf_job *job, struct opened *opened,
-                        llmperf_profile **profile_out)
-{
-    const char *slash = strrchr(job->folder, '/');
-    llmperf_profile *merged;
-    int status;
-
-    put_devices_first(opened);
-    if (opened->profiles.count == 0)
-        return lp_error(LLMPERF_ENOENT, "%s holds no run that can be read", job->folder);
-    status = llmperf_profile_merge((const llmperf_profile *const *)opened->profiles.items,
-                                   opened->profiles.count, &merged);
-    if (status < 0)
-        return status;
-    if ((status = tell_faults(opened, merged)) < 0 ||
-        (status = lp_profile_set_fact(merged, "run_id", slash ? slash + 1 : job->folder)) < 0)
-        llmperf_profile_free(merged);
-    else
-        *profile_out = merged;
-    return status;
-}
-
-int llmperf_job_merge(const llmperf_job *job, llmperf_profile **profile_out)
-{
-    struct opened opened = { 0 };
-    int status = 0;
-
-    if (!job || !profile_out)
-        return lp_error(LLMPERF_EINVAL, "job and profile_out are required");
-    for (size_t i = 0; i < job->runs.count && status == 0; i++)
-        status = open_run(&opened, job->runs.items[i]);
-    if (status == 0)
-        status = merge_opened(job, &opened, profile_out);
-    for (size_t i = 0; i < opened.profiles.count; i++)
-        llmperf_profile_free(opened.profiles.items[i]);
-    for (size_t i = 0; i < opened.faults.count; i++)
-        free(opened.faults.items[i]);
-    lp_vector_clear(&opened.profiles);
-    lp_vector_clear(&opened.faults);
-    return status;
-}
-
-/* The run that a folder without one of its own stands for */
-
 int lp_job_only_run(const char *folder, char **run_out)
 {
     char *merged = lp_path_join(folder, "merged");
@@ -288,15 +170,17 @@ int lp_job_only_run(const char *folder, char **run_out)
     if ((status = llmperf_job_find(folder, &job)) < 0)
         return status;
     if (job->runs.count == 0)
-        status = lp_error(LLMPERF_ENOENT,
-                          "%s holds no run.llmperf and no runs of processes; give a run directory or "
-                          "its run.llmperf",
-                          folder);
+        status =
+            lp_error(LLMPERF_ENOENT,
+                     "%s holds no run.llmperf and no runs of processes; give a run directory or "
+                     "its run.llmperf",
+                     folder);
     else if (job->runs.count > 1)
-        status = lp_error(LLMPERF_ENOENT,
-                          "%s holds %zu runs of processes; give one of them, such as %s, or put them "
-                          "together with llmperf merge",
-                          folder, job->runs.count, job->runs.items[0]);
+        status =
+            lp_error(LLMPERF_ENOENT,
+                     "%s holds %zu runs of processes; give one of them, such as %s, or put them "
+                     "together with llmperf merge",
+                     folder, job->runs.count, job->runs.items[0]);
     else if (!(*run_out = lp_text_copy(job->runs.items[0])))
         status = out_of_memory();
     llmperf_job_free(job);

@@ -7,7 +7,7 @@
 #include "lib/config/config.h"
 #include "lib/session/from_config.h"
 #include "lib/session/inputs.h"
-#include "lib/session/options.h"
+#include "lib/session/tier.h"
 
 static const char *const run_keys[] = { "id", "mode", "dtype", "stage", "top_n_kernels", NULL };
 static const char *const artifact_keys[] = { "dir",         "keep_runs",  "keep_trace",
@@ -50,9 +50,7 @@ static int take_tier(const llmperf_config *config, llmperf_session_options *opti
 
     if (status < 0 || !word || options->tier || is_set("LLMPERF_TIER"))
         return status;
-    for (uint32_t tier = LLMPERF_TIER_REGIONS; tier <= LLMPERF_TIER_COUNTERS; tier++)
-        if (strcmp(word, lp_tier_name(tier)) == 0)
-            options->tier = tier;
+    options->tier = lp_tier_find(word);
     return options->tier
                ? 0
                : lp_config_refuse(config, key,

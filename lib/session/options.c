@@ -8,33 +8,20 @@
 #include "lib/base/status.h"
 #include "lib/base/text.h"
 #include "lib/session/options.h"
+#include "lib/session/tier.h"
 
 #define RING_BYTES_MAX (UINT64_C(1) << 30)
 #define TRACE_BYTES    (UINT64_C(1) << 30)
-
-static const char *const tiers[] = { NULL, "regions", "light", "deep", "counters" };
-#define TIERS (sizeof(tiers) / sizeof(tiers[0]))
-
-const char *lp_tier_name(uint32_t tier)
-{
-    return tier > 0 && tier < TIERS ? tiers[tier] : "unknown";
-}
 
 static int choose_tier(struct lp_options *options, uint32_t given)
 {
     const char *word = getenv("LLMPERF_TIER");
 
     options->tier = given ? given : LLMPERF_TIER_DEEP;
-    if (given == LLMPERF_TIER_DEFAULT && word && *word) {
-        for (options->tier = 1; options->tier < TIERS && strcmp(word, tiers[options->tier]);
-             options->tier++)
-            ;
-        if (options->tier == TIERS)
-            return lp_error(LLMPERF_EINVAL,
-                            "LLMPERF_TIER=%s is no tier; use regions, light, deep or counters",
-                            word);
-    }
-    if (options->tier >= TIERS)
+    if (given == LLMPERF_TIER_DEFAULT && word && *word && !(options->tier = lp_tier_find(word)))
+        return lp_error(LLMPERF_EINVAL,
+                        "LLMPERF_TIER=%s is no tier; use regions, light, deep or counters", word);
+    if (options->tier > LLMPERF_TIER_COUNTERS)
         return lp_error(LLMPERF_EINVAL,
                         "tier %u does not exist; use LLMPERF_TIER_REGIONS, _LIGHT, _DEEP or"
                         " _COUNTERS",
@@ -176,4 +163,11 @@ void lp_options_clear(struct lp_options *options)
     free(options->counters);
     lp_session_config_clear(&options->config);
     *options = (struct lp_options){ 0 };
+}
+
+bool lp_options_sample(const struct lp_options *options)
+{
+    /* A graph as a whole is cheap enough for every step. */
+    return options->tier == LLMPERF_TIER_LIGHT && options->overhead_budget_permille < 1000 &&
+           !(options->flags & LLMPERF_SESSION_GRAPH_LEVEL);
 }

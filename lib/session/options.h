@@ -28,7 +28,7 @@ struct lp_options {
 int lp_options_init(struct lp_options *options, const llmperf_session_options *given);
 void lp_options_clear(struct lp_options *options);
 
-/** "regions", "light", "deep", "counters". */
-const char *lp_tier_name(uint32_t tier);
+/** Does such a session sample, once it has a source that can? */
+bool lp_options_sample(const struct lp_options *options);
 
 #endif

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "lib/base/status.h"
-#include "lib/base/text.h"
+#include "lib/base/utf8.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 

@@ -67,13 +67,6 @@ void lp_sampling_clear(struct lp_sampling *sampling)
     sampling->count = 0;
 }
 
-bool lp_session_samples(const struct llmperf_session *session)
-{
-    return session->options.tier == LLMPERF_TIER_LIGHT && session->sampling.budget < 1 &&
-           !(session->options.flags &
-             LLMPERF_SESSION_GRAPH_LEVEL); /* cheap enough for every step */
-}
-
 /* The best of a few: what else the machine does is not its cost. */
 static double measure_switch(void (*collect)(enum lp_collect what))
 {
@@ -95,7 +88,7 @@ void lp_sampling_begin(struct llmperf_session *session)
     struct lp_sampling *sampling = &session->sampling;
     const char *labels[LP_SAMPLED_LABELS];
 
-    if (!lp_session_samples(session) || !session->source || !session->source->ops->collect)
+    if (!lp_options_sample(&session->options) || !session->source || !session->source->ops->collect)
         return;
     for (uint32_t i = 0; i < sampling->count; i++)
         labels[i] = sampling->labels[i].label;

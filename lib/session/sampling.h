@@ -40,9 +40,6 @@ struct lp_sampling {
 int lp_sampling_init(struct lp_sampling *sampling, const char *regions, uint32_t budget_permille);
 void lp_sampling_clear(struct lp_sampling *sampling);
 
-/** Does this session sample, once it has a source that can? */
-bool lp_session_samples(const struct llmperf_session *session);
-
 /** Begin and end with the source's collection. */
 void lp_sampling_begin(struct llmperf_session *session);
 void lp_sampling_end(struct llmperf_session *session);

@@ -12,6 +12,7 @@
 #include "lib/session/session.h"
 #include "lib/session/session_counters.h"
 #include "lib/session/session_trace.h"
+#include "lib/session/tier.h"
 #include "llmperf/version.h"
 
 void lp_session_fail(struct llmperf_session *session, int status)

@@ -9,6 +9,7 @@
 #include "lib/base/file.h"
 #include "lib/base/status.h"
 #include "lib/base/text.h"
+#include "lib/base/utf8.h"
 #include "llmperf/config.h"
 #include "llmperf/hardware.h"
 

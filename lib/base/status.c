@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "lib/base/status.h"
-#include "lib/base/text.h"
+#include "lib/base/utf8.h"
 #include "llmperf/version.h"
 
 #define TEXT_BYTES 1024

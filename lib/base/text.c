@@ -98,34 +98,6 @@ void llmperf_text_free(char *text)
     free(text);
 }
 
-/* Length of the control character at `s`, 0 if there is none: C0, DEL, and C1, which terminals obey
- * too. */
-static size_t control_length(const unsigned char *s)
-{
-    if (s[0] < 0x20 || s[0] == 0x7f)
-        return 1;
-    return s[0] == 0xc2 && s[1] >= 0x80 && s[1] < 0xa0 ? 2 : 0;
-}
-
-/* Length of the valid UTF-8 character at `s`, 0 if there is none (RFC 3629: no surrogates, no
- * overlong forms, up to U+10FFFF). */
-static size_t character_length(const unsigned char *s)
-{
-    size_t length = s[0] < 0x80                   ? 1
-                    : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
-                    : (s[0] & 0xf0) == 0xe0       ? 3
-                    : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
-                                                  : 0;
-
-    for (size_t i = 1; i < length; i++)
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0) ||
-        (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] >= 0x90))
-        return 0;
-    return length;
-}
-
 void lp_text_json(struct lp_text *text, const char *string)
 {
     lp_text_puts(text, "\"");
@@ -140,42 +112,4 @@ void lp_text_json(struct lp_text *text, const char *string)
             lp_text_add(text, string, 1);
     }
     lp_text_puts(text, "\"");
-}
-
-bool lp_text_is_utf8(const char *text)
-{
-    const unsigned char *at = (const unsigned char *)text;
-
-    while (*at) {
-        size_t length = character_length(at);
-
-        if (length == 0)
-            return false;
-        at += length;
-    }
-    return true;
-}
-
-size_t lp_text_sanitise(char *clean, size_t size, const char *raw)
-{
-    const unsigned char *in = (const unsigned char *)raw;
-    size_t out = 0;
-
-    while (*in) {
-        size_t length = character_length(in);
-        const char *bytes = length ? (const char *)in : "\xef\xbf\xbd";
-        size_t wanted = length ? length : 3;
-
-        if (control_length(in) > 0) {
-            bytes = " ";
-            wanted = 1;
-        }
-        if (out + wanted >= size)
-            break;
-        memcpy(clean + out, bytes, wanted);
-        out += wanted;
-        in += length ? length : 1;
-    }
-    clean[out] = '\0';
-    return out;
 }

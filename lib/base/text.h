@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Growing text, and a few questions about text. A failed allocation is remembered in `failed`;
+/** Growing text. A failed allocation is remembered in `failed`;
  * later calls do nothing.
  * @threads one at a time per object */
 #ifndef LP_BASE_TEXT_H
@@ -22,7 +22,8 @@ void lp_text_printf(struct lp_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void lp_text_clear(struct lp_text *text);
 
-/** Append what `from` holds, which is empty afterwards; without a copy where `text` holds nothing. */
+/** Append what `from` holds, which is empty afterwards; without a copy where `text` holds nothing.
+ */
 void lp_text_move(struct lp_text *text, struct lp_text *from);
 
 /** Hand the bytes over: 0 and *out (free with free()), or LLMPERF_ENOMEM. The text is empty
@@ -34,13 +35,5 @@ char *lp_text_copy(const char *string);
 
 /** Add a string in double quotes, as JSON and YAML read it. */
 void lp_text_json(struct lp_text *text, const char *string);
-
-/** Whether all of it is valid UTF-8 (RFC 3629). */
-bool lp_text_is_utf8(const char *text);
-
-/** Copy `raw` to `clean` of `size` bytes: cut at a character boundary, invalid UTF-8 becomes
- * U+FFFD, control characters a blank.
- * @return length of the clean text. */
-size_t lp_text_sanitise(char *clean, size_t size, const char *raw);
 
 #endif

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "lib/base/status.h"
-#include "lib/base/text.h"
+#include "lib/base/utf8.h"
 #include "lib/capture/fake_script.h"
 #include "llmperf/region.h"
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/base/hashmap.h"
+#include "lib/base/utf8.h"
 #include "lib/capture/nvtx_in.h"
 #include "lib/record/paths.h"
 

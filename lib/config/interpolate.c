@@ -5,6 +5,7 @@
 
 #include "lib/base/status.h"
 #include "lib/base/text.h"
+#include "lib/base/utf8.h"
 #include "lib/config/interpolate.h"
 #include "lib/config/nearest.h"
 #include "lib/config/override.h"

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/base/number.h"
+#include "lib/base/utf8.h"
 #include "lib/output/json_writer.h"
 #include "llmperf/profile.h"
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/utf8.h"
 #include "lib/output/json_writer.h"
 #include "llmperf/profile.h"
 

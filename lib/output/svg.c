@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/base/number.h"
+#include "lib/base/utf8.h"
 #include "lib/output/html.h"
 
 /* Pixels need no more. */

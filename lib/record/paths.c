@@ -6,6 +6,7 @@
 
 #include "lib/base/hashmap.h"
 #include "lib/base/strings.h"
+#include "lib/base/utf8.h"
 #include "lib/record/names.h"
 #include "lib/record/paths.h"
 #include "llmperf/region.h"

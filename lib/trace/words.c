@@ -6,6 +6,7 @@
 
 #include "lib/base/status.h"
 #include "lib/base/text.h"
+#include "lib/base/utf8.h"
 #include "lib/record/paths.h"
 #include "lib/result/result.h"
 #include "llmperf/api.h"

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/base/status.h"
+#include "lib/base/utf8.h"
 #include "lib/vendor/ncu.h"
 #include "lib/vendor/numbers.h"
 

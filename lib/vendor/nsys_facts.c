@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "lib/base/status.h"
+#include "lib/base/utf8.h"
 #include "lib/vendor/gpus.h"
 #include "lib/vendor/nsys_sqlite.h"
 

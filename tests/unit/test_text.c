@@ -10,6 +10,7 @@
 
 #include "lib/base/status.h"
 #include "lib/base/text.h"
+#include "lib/base/utf8.h"
 #include "llmperf/api.h"
 
 static void check_clean(const char *raw, const char *clean)

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Text of other people: is it UTF-8, and what of it can be shown. @threads any thread */
+#ifndef LP_BASE_UTF8_H
+#define LP_BASE_UTF8_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/** Whether all of it is valid UTF-8 (RFC 3629). */
+bool lp_text_is_utf8(const char *text);
+
+/** Copy `raw` to `clean` of `size` bytes: cut at a character boundary, invalid UTF-8 becomes
+ * U+FFFD, control characters a blank.
+ * @return length of the clean text. */
+size_t lp_text_sanitise(char *clean, size_t size, const char *raw);
+
+#endif

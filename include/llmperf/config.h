@@ -34,8 +34,9 @@ LLMPERF_API int llmperf_config_parse(const char *text, llmperf_config **config_o
  * @param overrides       Borrowed: "key=value", "+key=value", "++key=value", "~key", "group=option", "group@package=option".
  * @param override_count  0: none, then overrides may be NULL.
  * @param config_out      Yours: llmperf_config_free().
- * @return LLMPERF_OK; LLMPERF_ENOENT (a file or an option), LLMPERF_EINVAL (an override), LLMPERF_EFORMAT, LLMPERF_EIO,
- *         LLMPERF_ENOMEM. The error names file and line, or the override, and the nearest key or option. */
+ * @return LLMPERF_OK; LLMPERF_ENOENT (a file or an option), LLMPERF_EINVAL (an override), LLMPERF_EFORMAT (also a key of
+ *         conf/config.yaml, such as run.mode, with a value that it does not take), LLMPERF_EIO, LLMPERF_ENOMEM. The error names file
+ *         and line, or the override, and the nearest key or option, or the values that there are. */
 LLMPERF_API int llmperf_config_compose(const char *name, const char *const *overrides, size_t override_count,
                                        llmperf_config **config_out);
 

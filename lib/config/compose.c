@@ -6,6 +6,7 @@
 
 #include "lib/base/file.h"
 #include "lib/base/status.h"
+#include "lib/config/allowed.h"
 #include "lib/config/inside.h"
 #include "lib/config/defaults.h"
 #include "lib/config/edit.h"
@@ -136,6 +137,8 @@ int llmperf_config_compose(const char *name, const char *const *overrides, size_
     status = compose(&composition, name, overrides, override_count);
     config->root = composition.root;
     config->composed = true;
+    if (status == 0)
+        status = lp_allowed_check_all(config);
     lp_repository_clear(&composition.repository);
     free(composition.overrides);
     if (status < 0)

@@ -4,6 +4,8 @@
 #ifndef LP_CONFIG_CONFIG_H
 #define LP_CONFIG_CONFIG_H
 
+#include <stdbool.h>
+
 #include "llmperf/config.h"
 
 /** Refuse keys of a map that look like one of `names` written wrong; others may be the user's own.
@@ -11,11 +13,12 @@
  * @return 0; LLMPERF_EFORMAT with file, line and the name that was meant. */
 int lp_config_check_keys(const llmperf_config *config, const char *key, const char *const *names);
 
-/** Read a value if it is there and not null; else *value_out stays as it is.
+/** Read a value if it is there and not null; else *value_out stays as it is. What
+ * lib/config/allowed.c says about the key holds also where a configuration was not composed.
  * @return 0; LLMPERF_EFORMAT with file and line. */
 int lp_config_take_text(const llmperf_config *config, const char *key, const char **value_out);
-int lp_config_take_integer(const llmperf_config *config, const char *key, int64_t least,
-                           int64_t most, int64_t *value_out);
+int lp_config_take_integer(const llmperf_config *config, const char *key, int64_t *value_out);
+int lp_config_take_truth(const llmperf_config *config, const char *key, bool *value_out);
 
 /** An error text that begins with the place of a value. @return LLMPERF_EFORMAT */
 int lp_config_refuse(const llmperf_config *config, const char *key, const char *format, ...)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading values that may be missing, and telling what is wrong with them. */
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "lib/base/status.h"
+#include "lib/config/allowed.h"
 #include "lib/config/config.h"
 #include "lib/config/inside.h"
 #include "lib/config/nearest.h"
@@ -61,23 +61,35 @@ int lp_config_check_keys(const llmperf_config *config, const char *key, const ch
     return status;
 }
 
-int lp_config_take_text(const llmperf_config *config, const char *key, const char **value_out)
+/* 1: there is a value, and its key takes it. */
+static int check_value(const llmperf_config *config, const char *key)
 {
-    return llmperf_config_has(config, key) ? llmperf_config_text(config, key, value_out) : 0;
+    const struct lp_allowed *allowed = lp_allowed_find(key);
+    int status = allowed ? lp_allowed_check(config, allowed) : 0;
+
+    return status < 0 ? status : llmperf_config_has(config, key);
 }
 
-int lp_config_take_integer(const llmperf_config *config, const char *key, int64_t least,
-                           int64_t most, int64_t *value_out)
+int lp_config_take_text(const llmperf_config *config, const char *key, const char **value_out)
 {
-    int64_t value;
-    int status;
+    int status = check_value(config, key);
 
-    if (!llmperf_config_has(config, key))
-        return 0;
-    if ((status = llmperf_config_integer(config, key, &value)) < 0)
-        return status;
-    if (value < least || value > most)
-        return lp_config_refuse(config, key, "must be from %" PRId64 " to %" PRId64, least, most);
-    *value_out = value;
-    return 0;
+    return status > 0 ? llmperf_config_text(config, key, value_out) : status;
+}
+
+int lp_config_take_integer(const llmperf_config *config, const char *key, int64_t *value_out)
+{
+    int status = check_value(config, key);
+
+    return status > 0 ? llmperf_config_integer(config, key, value_out) : status;
+}
+
+int lp_config_take_truth(const llmperf_config *config, const char *key, bool *value_out)
+{
+    int32_t truth = *value_out;
+    int status = check_value(config, key);
+
+    status = status > 0 ? llmperf_config_boolean(config, key, &truth) : status;
+    *value_out = truth != 0;
+    return status;
 }

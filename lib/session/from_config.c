@@ -51,10 +51,7 @@ static int take_tier(const llmperf_config *config, llmperf_session_options *opti
     if (status < 0 || !word || options->tier || is_set("LLMPERF_TIER"))
         return status;
     options->tier = lp_tier_find(word);
-    return options->tier
-               ? 0
-               : lp_config_refuse(config, key,
-                                  "%s is no tier; use regions, light, deep or counters", word);
+    return 0;
 }
 
 /* Without a folder a configured trace has no place, which is no fault of the program. */
@@ -62,17 +59,15 @@ static int take_trace(const llmperf_config *config, llmperf_session_options *opt
 {
     bool folder = options->run_dir || options->out_dir || is_set("LLMPERF_OUT");
     int64_t bytes = (int64_t)options->trace_bytes;
-    int32_t keep = 0;
+    bool keep = false;
     int status = 0;
 
-    if (!bytes && (status = lp_config_take_integer(config, "artifacts.trace_bytes", 1, INT64_MAX,
-                                                   &bytes)) < 0)
+    if (!bytes && (status = lp_config_take_integer(config, "artifacts.trace_bytes", &bytes)) < 0)
         return status;
     options->trace_bytes = (uint64_t)bytes;
-    if (llmperf_config_has(config, "artifacts.keep_trace"))
-        status = llmperf_config_boolean(config, "artifacts.keep_trace", &keep);
+    status = lp_config_take_truth(config, "artifacts.keep_trace", &keep);
     if (status == 0 && !options->keep_trace && folder && !is_set("LLMPERF_TRACE"))
-        options->keep_trace = (uint32_t)keep;
+        options->keep_trace = keep;
     return status;
 }
 
@@ -112,8 +107,8 @@ static int take_options(const llmperf_config *config, llmperf_session_options *o
         return status;
     if ((status = take_trace(config, options)) < 0)
         return status;
-    if (!budget && (status = lp_config_take_integer(config, "session.overhead_budget_permille", 1,
-                                                    1000, &budget)) < 0)
+    if (!budget &&
+        (status = lp_config_take_integer(config, "session.overhead_budget_permille", &budget)) < 0)
         return status;
     options->overhead_budget_permille = (uint32_t)budget;
     if (!options->rules && !is_set("LLMPERF_RULES") &&
@@ -132,10 +127,8 @@ static int keep(const llmperf_config *config, struct lp_session_config *kept)
     if ((status = lp_config_take_text(config, "infer.dtype", &dtype)) < 0 ||
         (status = lp_config_take_text(config, "run.dtype", &dtype)) < 0 ||
         (status = lp_config_take_text(config, "inputs.manifest", &manifest)) < 0 ||
-        (status = lp_config_take_integer(config, "artifacts.keep_runs", 0, 1000000,
-                                         &kept->keep_runs)) < 0 ||
-        (status = lp_config_take_integer(config, "artifacts.warn_bytes", 0, INT64_MAX,
-                                         &kept->warn_bytes)) < 0)
+        (status = lp_config_take_integer(config, "artifacts.keep_runs", &kept->keep_runs)) < 0 ||
+        (status = lp_config_take_integer(config, "artifacts.warn_bytes", &kept->warn_bytes)) < 0)
         return status;
     if (dtype && !(kept->dtype = lp_text_copy(dtype)))
         return lp_error(LLMPERF_ENOMEM, "out of memory");

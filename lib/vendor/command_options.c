@@ -53,28 +53,3 @@ int lp_commands_join(llmperf_commands *commands, const llmperf_config *config, c
     }
     return status;
 }
-
-int lp_take_word(const llmperf_config *config, const char *key, const char *const *words,
-                 const char **value_out)
-{
-    char list[256] = "";
-    int status = lp_config_take_text(config, key, value_out);
-
-    if (status < 0 || !*value_out)
-        return status;
-    for (size_t i = 0; words[i]; i++) {
-        if (strcmp(words[i], *value_out) == 0)
-            return 0;
-        snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", i ? ", " : "", words[i]);
-    }
-    return lp_config_refuse(config, key, "%s is none of %s", *value_out, list);
-}
-
-int lp_take_truth(const llmperf_config *config, const char *key, bool *value_out)
-{
-    int32_t truth = *value_out;
-    int status = llmperf_config_has(config, key) ? llmperf_config_boolean(config, key, &truth) : 0;
-
-    *value_out = truth != 0;
-    return status;
-}

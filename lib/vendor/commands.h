@@ -49,14 +49,6 @@ int lp_commands_add_extra(llmperf_commands *commands, const llmperf_config *conf
 int lp_commands_join(llmperf_commands *commands, const llmperf_config *config, const char *key,
                      const char **joined_out);
 
-/** A text that must be one of `words` (NULL behind the last); stays as it is if it is not given. 0
- * or LLMPERF_EFORMAT. */
-int lp_take_word(const llmperf_config *config, const char *key, const char *const *words,
-                 const char **value_out);
-
-/** A truth value; stays as it is if it is not given. 0 or LLMPERF_EFORMAT. */
-int lp_take_truth(const llmperf_config *config, const char *key, bool *value_out);
-
 /** A file name for tools that give '%' a meaning. */
 const char *lp_commands_file(llmperf_commands *commands, const char *folder, const char *name);
 

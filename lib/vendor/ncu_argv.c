@@ -36,13 +36,6 @@ static const char *const keys[] = { "target_processes",
                                     NULL };
 static const char *const nvtx_keys[] = { "include", "exclude", NULL };
 
-static const char *const targets[] = { "all", "application-only", NULL };
-static const char *const replays[] = { "kernel", "application", "range", "app-range", NULL };
-static const char *const graphs[] = { "node", "graph", NULL };
-static const char *const bases[] = { "function", "demangled", "mangled", NULL };
-static const char *const clocks[] = { "base", "boost", "none", "force-boost", "force-base", NULL };
-static const char *const caches[] = { "all", "none", NULL };
-
 static void add_option(llmperf_commands *commands, const char *option, const char *value)
 {
     lp_commands_add(commands, "%s", option);
@@ -153,7 +146,7 @@ static int add_configured_kernel(llmperf_commands *commands, const llmperf_confi
     int status;
 
     if ((status = lp_config_take_text(config, CLI ".kernel_name", &name)) < 0 ||
-        (status = lp_take_word(config, CLI ".kernel_name_base", bases, &base)) < 0 || !name)
+        (status = lp_config_take_text(config, CLI ".kernel_name_base", &base)) < 0 || !name)
         return status;
     if (strncmp(name, "regex:", 6) != 0 && (strstr(name, ".*") || strpbrk(name, "^$|*")))
         return lp_config_refuse(config, CLI ".kernel_name",
@@ -166,7 +159,7 @@ static int add_configured_kernel(llmperf_commands *commands, const llmperf_confi
 static int add_number(llmperf_commands *commands, const llmperf_config *config, const char *key,
                       const char *option, int64_t value)
 {
-    int status = lp_config_take_integer(config, key, 0, INT32_MAX, &value);
+    int status = lp_config_take_integer(config, key, &value);
 
     if (status == 0 && value >= 0) {
         lp_commands_add(commands, "%s", option);
@@ -199,10 +192,9 @@ static int add_words(llmperf_commands *commands, const llmperf_config *config)
 {
     const struct {
         const char *key, *option;
-        const char *const *words;
-    } options[] = { { CLI ".target_processes", "--target-processes", targets },
-                    { CLI ".clock_control", "--clock-control", clocks },
-                    { CLI ".cache_control", "--cache-control", caches } };
+    } options[] = { { CLI ".target_processes", "--target-processes" },
+                    { CLI ".clock_control", "--clock-control" },
+                    { CLI ".cache_control", "--cache-control" } };
     const char *graph = NULL;
     bool from_start = true;
     int status = 0;
@@ -210,12 +202,12 @@ static int add_words(llmperf_commands *commands, const llmperf_config *config)
     for (size_t i = 0; status == 0 && i < sizeof(options) / sizeof(options[0]); i++) {
         const char *word = NULL;
 
-        status = lp_take_word(config, options[i].key, options[i].words, &word);
+        status = lp_config_take_text(config, options[i].key, &word);
         if (status == 0 && word)
             add_option(commands, options[i].option, word);
     }
-    if (status < 0 || (status = lp_take_word(config, CLI ".graph_profiling", graphs, &graph)) < 0 ||
-        (status = lp_take_truth(config, CLI ".profile_from_start", &from_start)) < 0)
+    if (status < 0 || (status = lp_config_take_text(config, CLI ".graph_profiling", &graph)) < 0 ||
+        (status = lp_config_take_truth(config, CLI ".profile_from_start", &from_start)) < 0)
         return status;
     /* Older versions know nodes only, and no such option. */
     if (graph && strcmp(graph, "node") != 0)
@@ -232,8 +224,8 @@ static int add_output(llmperf_commands *commands, const llmperf_config *config,
     bool csv = true, overwrite = true;
     int status;
 
-    if ((status = lp_take_truth(config, CLI ".export.csv", &csv)) < 0 ||
-        (status = lp_take_truth(config, CLI ".force_overwrite", &overwrite)) < 0)
+    if ((status = lp_config_take_truth(config, CLI ".export.csv", &csv)) < 0 ||
+        (status = lp_config_take_truth(config, CLI ".force_overwrite", &overwrite)) < 0)
         return status;
     if (csv) {
         lp_commands_add(commands, "--csv");
@@ -257,7 +249,7 @@ int lp_ncu_commands(llmperf_commands *commands, const llmperf_config *config,
 
     if ((status = lp_config_check_keys(config, CLI, keys)) < 0 ||
         (status = lp_config_check_keys(config, CLI ".nvtx", nvtx_keys)) < 0 ||
-        (status = lp_take_word(config, CLI ".replay_mode", replays, &replay)) < 0)
+        (status = lp_config_take_text(config, CLI ".replay_mode", &replay)) < 0)
         return status;
     ranges = strstr(replay, "range") != NULL;
     lp_commands_begin(commands, "profile", request->path ? request->path : "ncu",

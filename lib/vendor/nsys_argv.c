@@ -30,16 +30,6 @@ static const char *const keys[] = { "trace",
                                     "args",
                                     NULL };
 
-static const char *const samples[] = { "none", "process-tree", "system-wide", NULL };
-static const char *const graphs[] = { "graph",
-                                      "node",
-                                      "graph:host-only",
-                                      "graph:host-and-device",
-                                      "node:host-only",
-                                      "node:host-and-device",
-                                      NULL };
-static const char *const ranges[] = { "none", "nvtx", "cudaProfilerApi", "hotkey", NULL };
-
 static const struct report {
     const char *now, *before;
 } reports[] = {
@@ -58,18 +48,17 @@ static const struct report {
 static int add_words(llmperf_commands *commands, const llmperf_config *config)
 {
     const struct {
-        const char *key, *option;
-        const char *const *words;
-    } options[] = { { CLI ".sample", "sample", samples },
-                    { CLI ".cpuctxsw", "cpuctxsw", samples },
-                    { CLI ".cuda_graph_trace", "cuda-graph-trace", graphs } };
+        const char *key, *option, *usual;
+    } options[] = { { CLI ".sample", "sample", "none" },
+                    { CLI ".cpuctxsw", "cpuctxsw", "none" },
+                    { CLI ".cuda_graph_trace", "cuda-graph-trace", NULL } };
     int status = 0;
 
     for (size_t i = 0; status == 0 && i < sizeof(options) / sizeof(options[0]); i++) {
         /* Without the option nsys samples the CPU and traces context switches. */
-        const char *word = options[i].words == samples ? "none" : NULL;
+        const char *word = options[i].usual;
 
-        status = lp_take_word(config, options[i].key, options[i].words, &word);
+        status = lp_config_take_text(config, options[i].key, &word);
         if (status == 0 && word)
             lp_commands_add(commands, "--%s=%s", options[i].option, word);
     }
@@ -120,7 +109,7 @@ static int add_capture(llmperf_commands *commands, const llmperf_config *config)
     const char *range = "none", *end = "stop";
     int status;
 
-    if ((status = lp_take_word(config, CLI ".capture_range", ranges, &range)) < 0 ||
+    if ((status = lp_config_take_text(config, CLI ".capture_range", &range)) < 0 ||
         (status = lp_config_take_text(config, CLI ".capture_range_end", &end)) < 0 ||
         (status = check_end(config, end)) < 0 || strcmp(range, "none") == 0)
         return status;
@@ -135,9 +124,9 @@ static int add_switches(llmperf_commands *commands, const llmperf_config *config
     const char *devices = "none";
     int status;
 
-    if ((status = lp_take_truth(config, CLI ".cuda_memory_usage", &memory)) < 0 ||
-        (status = lp_take_truth(config, CLI ".discard_environment", &discard)) < 0 ||
-        (status = lp_take_truth(config, CLI ".force_overwrite", &overwrite)) < 0 ||
+    if ((status = lp_config_take_truth(config, CLI ".cuda_memory_usage", &memory)) < 0 ||
+        (status = lp_config_take_truth(config, CLI ".discard_environment", &discard)) < 0 ||
+        (status = lp_config_take_truth(config, CLI ".force_overwrite", &overwrite)) < 0 ||
         (status = lp_config_take_text(config, CLI ".gpu_metrics_devices", &devices)) < 0)
         return status;
     if (memory)
@@ -258,7 +247,7 @@ int lp_nsys_commands(llmperf_commands *commands, const llmperf_config *config,
     int status;
 
     if ((status = lp_config_check_keys(config, CLI, keys)) < 0 ||
-        (status = lp_take_truth(config, CLI ".export.sqlite", &sqlite)) < 0 ||
+        (status = lp_config_take_truth(config, CLI ".export.sqlite", &sqlite)) < 0 ||
         (status = add_profile(commands, config, request, tool, report)) < 0)
         return status;
     return add_stats(commands, config, request, tool, report,

@@ -8,8 +8,7 @@
 #include "lib/config/config.h"
 #include "lib/vendor/commands.h"
 
-#define EXCLUDE  "pipeline.ncu.ncu_cli.kernel_exclude"
-#define TOP_MOST 1000
+#define EXCLUDE "pipeline.ncu.ncu_cli.kernel_exclude"
 
 struct total {
     const char *function;
@@ -147,7 +146,7 @@ int lp_top_kernels(llmperf_commands *commands, const llmperf_config *config,
     int status;
 
     if ((status = lp_config_take_text(config, "run.stage", &stage)) < 0 ||
-        (status = lp_config_take_integer(config, "run.top_n_kernels", 1, TOP_MOST, &most)) < 0)
+        (status = lp_config_take_integer(config, "run.top_n_kernels", &most)) < 0)
         return status;
     if (stage)
         stage = full_label(commands, stage);

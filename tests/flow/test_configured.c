@@ -87,8 +87,9 @@ static void what_the_program_says_wins(void **state)
     options.tier = LLMPERF_TIER_DEEP;
     options.run_dir = in_test_folder("said");
     options.run_id = "said";
-    profile = play_with("mode: base\nrun: {id: other, mode: light}\nartifacts: {dir: /nonexistent/place}\n",
-                        &options);
+    profile = play_with(
+        "mode: base\nrun: {id: other, mode: light}\nartifacts: {dir: /nonexistent/place}\n",
+        &options);
     assert_string_equal(llmperf_profile_fact(profile, "tier"), "deep");
     assert_string_equal(llmperf_profile_fact(profile, "run_id"), "said");
     llmperf_profile_free(profile);
@@ -134,10 +135,11 @@ static void wrong_values_name_their_place(void **state)
 {
     (void)state;
     refused("a: 1\nrun:\n  mode: depe\n", LLMPERF_EFORMAT,
-            "session.yaml:3: run.mode: depe is no tier");
+            "session.yaml:3: run.mode: depe is none of regions, light");
     refused("run:\n  mdoe: deep\n", LLMPERF_EFORMAT,
             "session.yaml:2: run.mdoe: there is no such key; nearest: run.mode");
-    refused("artefacts: {dir: x}\n", LLMPERF_EFORMAT, "artefacts: there is no such key; nearest: artifacts");
+    refused("artefacts: {dir: x}\n", LLMPERF_EFORMAT,
+            "artefacts: there is no such key; nearest: artifacts");
     refused("artifacts:\n  keep_runs: -1\n", LLMPERF_EFORMAT,
             "session.yaml:2: artifacts.keep_runs: must be from 0");
     refused("artifacts:\n  keep_runs: many\n", LLMPERF_EFORMAT,

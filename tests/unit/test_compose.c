@@ -90,6 +90,31 @@ static void unknown_keys_name_the_nearest_one(void **state)
     refused(text, "wholly_different=1", LLMPERF_EINVAL, "there is no key wholly_different; +", "");
 }
 
+static void values_that_a_key_does_not_take_are_refused(void **state)
+{
+    const char *text = "session: {tier: light, overhead_budget_permille: 10}\n"
+                       "run: {mode: \"${session.tier}\"}\n"
+                       "artifacts: {keep_trace: false}\n";
+    const char *tiers = "is none of regions, light, deep, counters";
+    llmperf_config *config = NULL;
+
+    (void)state;
+    refused(text, "run.mode=bogus", LLMPERF_EFORMAT, "run.mode=bogus: run.mode: bogus", tiers);
+    refused(text, "session.tier=Deep", LLMPERF_EFORMAT, "session.tier=Deep: session.tier: Deep",
+            tiers);
+    refused("a: 1\nrun: {mode: of}\n", NULL, LLMPERF_EFORMAT, ".yaml:2: run.mode: of", tiers);
+    refused(text, "run.mode={a: 1}", LLMPERF_EFORMAT, "run.mode is a map", "");
+    refused(text, "session.overhead_budget_permille=1001", LLMPERF_EFORMAT, "from 1 to 1000", "");
+    refused(text, "session.overhead_budget_permille=1.5", LLMPERF_EFORMAT, "integer", "");
+    refused(text, "artifacts.keep_trace=maybe", LLMPERF_EFORMAT, "artifacts.keep_trace is", "true");
+    refused(text, "+pipeline.ncu.ncu_cli.replay_mode=all", LLMPERF_EFORMAT, "all is none of kernel",
+            "");
+    /* Nothing, what is still to be given, and keys of the same name elsewhere are fine. */
+    config = compose(text, (const char *[]){ "run.mode=null", "session.tier=???",
+                                             "+other.run.mode=bogus", NULL });
+    llmperf_config_free(config);
+}
+
 static void interpolation_errors_name_file_line_and_nearest_key(void **state)
 {
     (void)state;
@@ -348,6 +373,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(unknown_keys_name_the_nearest_one),
+        cmocka_unit_test(values_that_a_key_does_not_take_are_refused),
         cmocka_unit_test(interpolation_errors_name_file_line_and_nearest_key),
         cmocka_unit_test(missing_options_list_what_there_is),
         cmocka_unit_test(a_file_that_includes_itself_is_refused),

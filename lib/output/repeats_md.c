@@ -106,7 +106,7 @@ static void put_verdict(const struct lp_repeats *repeats, struct lp_text *out)
     size_t told = 0;
 
     if (repeats->judged == 0)
-        lp_text_puts(out, "\n**Not known**: no time is in two of the runs.\n");
+        lp_text_puts(out, "\n**Not known**: there is no time to judge in two of the runs.\n");
     else if (repeats->differing == 0)
         lp_text_printf(out, "\n**Within %s %%**: all %zu times that were judged, over %zu runs.\n",
                        percent, repeats->judged, repeats->count);

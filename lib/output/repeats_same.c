@@ -167,9 +167,25 @@ static int check_verdict(struct lp_repeats *repeats, size_t run)
     return keep(repeats, false, &text);
 }
 
+/* How long programs ran that showed nothing of themselves says nothing. */
+static int check_content(struct lp_repeats *repeats)
+{
+    struct lp_text text = { NULL, 0, 0, false };
+
+    for (size_t run = 0; run < repeats->count; run++)
+        if (!lp_repeats_is_empty(&repeats->views[run]))
+            return 0;
+    lp_text_puts(&text, "no run holds a region or device activity: there is nothing to set beside "
+                        "each other");
+    return keep(repeats, true, &text);
+}
+
 int lp_repeats_hold_against(struct lp_repeats *repeats)
 {
     int status = check_ids(repeats);
+
+    if (status == 0)
+        status = check_content(repeats);
 
     for (size_t i = 0; i < sizeof(traits) / sizeof(traits[0]) && status == 0; i++)
         status = check_trait(repeats, i);

@@ -121,6 +121,35 @@ static int write_repeats(const struct runs *runs, uint32_t format, const char *f
     return status;
 }
 
+/* Runs whose programs showed anything at all; those with device activity. */
+static void count_content(const struct runs *runs, size_t *filled, size_t *devices)
+{
+    *filled = *devices = 0;
+    for (size_t i = 0; i < runs->count; i++) {
+        size_t kernels = llmperf_profile_kernel_count(runs->profiles[i]);
+
+        *filled += kernels > 0 || llmperf_profile_region_count(runs->profiles[i]) > 0;
+        *devices += kernels > 0;
+    }
+}
+
+static void tell_distance(const struct runs *runs, bool differ)
+{
+    size_t filled, devices;
+
+    count_content(runs, &filled, &devices);
+    fprintf(stderr, "llmperf run: %zu runs, ", runs->count);
+    if (filled == 0)
+        fprintf(stderr, "none with a region or device activity: there is nothing to set beside "
+                        "each other, and the lines above say why");
+    else
+        fprintf(stderr, "%s%s",
+                differ ? "which differ by more than 10 % or are no repeats"
+                       : "all times within 10 %",
+                devices == 0 ? " (host times only: no device activity was seen)" : "");
+    fprintf(stderr, "; see %s/repeats.md\n", runs->wish->folder);
+}
+
 /* How far the runs are apart. */
 static int set_beside(const struct runs *runs)
 {
@@ -133,10 +162,7 @@ static int set_beside(const struct runs *runs)
         EXIT_FINE)
         status = write_repeats(runs, LLMPERF_REPEATS_MD, "repeats.md", &findings);
     if (status == EXIT_FINE)
-        fprintf(stderr, "llmperf run: %zu runs, %s; see %s/repeats.md\n", runs->count,
-                findings ? "which differ by more than 10 % or are no repeats"
-                         : "all times within 10 %",
-                runs->wish->folder);
+        tell_distance(runs, findings > 0);
     return status;
 }
 

@@ -39,13 +39,13 @@ static int start_in_job(llmperf_session_options *options, const char *job)
     if (is_first_process()) {
         options->run_dir = job;
         options->run_id = slash ? slash + 1 : job;
-        status = lp_session_start_injected(options, &session);
+        status = lp_session_start(options, true, &session);
         options->run_dir = options->run_id = NULL;
     }
     /* Busy: of a program that this process was before it executed another one. */
     if (status == LLMPERF_EBUSY) {
         options->out_dir = out_dir;
-        status = out_dir ? lp_session_start_injected(options, &session)
+        status = out_dir ? lp_session_start(options, true, &session)
                          : lp_error(LLMPERF_ENOMEM, "out of memory");
     }
     free(out_dir);
@@ -64,7 +64,7 @@ static void start(void)
     if (job)
         status = start_in_job(&options, job);
     else if (word_of("LLMPERF_OUT"))
-        status = lp_session_start_injected(&options, &session);
+        status = lp_session_start(&options, true, &session);
     else
         status = lp_error(LLMPERF_EINVAL, "injected without LLMPERF_OUT: nothing is collected");
     if (status < 0)

@@ -75,10 +75,16 @@ struct llmperf_session {
     char failure[512];
 };
 
-/** llmperf_session_start() for a program that does not know us. It has no source until one is
- * attached. */
-int lp_session_start_injected(const llmperf_session_options *options,
-                              llmperf_session **session_out);
+/** Start a session. `injected`: for a program that does not know us, and without a source until one
+ * is attached. As llmperf_session_start(). */
+int lp_session_start(const llmperf_session_options *options, bool injected,
+                     llmperf_session **session_out);
+
+/** 0; LLMPERF_EINVAL, LLMPERF_ESTATE: it is not ours, or does not run any more. */
+int lp_session_check(const llmperf_session *session);
+
+/** Check it, ask the collector and wait for the answer. */
+int lp_session_ask(llmperf_session *session, enum lp_request_kind kind, struct lp_request *request);
 
 /** Open the device source that the options ask for, in the caller's thread, and hand it to the
  * collector without waiting: the caller may hold locks of the driver. */

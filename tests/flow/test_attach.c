@@ -23,7 +23,7 @@ static llmperf_session *start(uint32_t tier, uint32_t budget_permille)
     options.tier = tier;
     options.device_source = LLMPERF_SOURCE_FAKE;
     options.overhead_budget_permille = budget_permille;
-    if (lp_session_start_injected(&options, &session) < 0)
+    if (lp_session_start(&options, true, &session) < 0)
         fail_msg("%s", llmperf_last_error());
     return session;
 }
@@ -123,7 +123,7 @@ static void a_source_that_cannot_be_opened_is_told(void **state)
     (void)state;
     options.device_source = LLMPERF_SOURCE_FAKE;
     options.device_path = "/nonexistent/script";
-    assert_int_equal(lp_session_start_injected(&options, &session), 0);
+    assert_int_equal(lp_session_start(&options, true, &session), 0);
     lp_session_attach(session);
     assert_int_equal(llmperf_session_flush(session), 0);
     profile = stop(session);

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/base/status.h"
+#include "lib/session/pipeline.h"
+#include "lib/session/session.h"
+#include "lib/session/session_trace.h"
+
+static void pass_host(void *context, uint32_t thread, const struct lp_record *records, size_t count)
+{
+    struct llmperf_session *session = context;
+
+    lp_attribution_host(session->attribution, thread, records, count);
+    lp_counter_totals_host(session->counter_totals, thread, records, count);
+}
+
+static void pass_activities(void *context, struct lp_activity *activities, size_t count)
+{
+    struct llmperf_session *session = context;
+
+    session->activities += count;
+    lp_attribution_activities(session->attribution, activities, count);
+}
+
+static void pass_graphs(void *context, const struct lp_graph_event *events, size_t count)
+{
+    lp_attribution_graphs(((struct llmperf_session *)context)->attribution, events, count);
+}
+
+static void pass_plan(void *context, const struct lp_counter_plan *plan)
+{
+    lp_counter_totals_plan(((struct llmperf_session *)context)->counter_totals, plan);
+}
+
+static void pass_counter(void *context, const struct lp_counter_fact *fact, const double *values)
+{
+    lp_counter_totals_fact(((struct llmperf_session *)context)->counter_totals, fact, values);
+}
+
+static uint8_t classify(void *classes, const char *demangled, uint32_t kind)
+{
+    return lp_kernel_class_index(classes, demangled, kind);
+}
+
+static const char *name_class(void *classes, size_t index)
+{
+    return lp_kernel_class_name(classes, index);
+}
+
+/* What iterations are made of besides times: the work of each, and the class of each kernel. */
+static int open_knowledge(struct llmperf_session *session)
+{
+    struct lp_work_source source;
+    int status;
+
+    if (session->watch.count > 0) {
+        struct lp_watcher watcher = lp_watch_watcher(session);
+
+        lp_totals_set_watcher(session->totals, &watcher);
+    }
+    if (lp_kernel_classes_open(NULL, &session->classes) == 0)
+        lp_totals_set_classes(session->totals,
+                              &(struct lp_classifier){ session->classes, classify, name_class });
+    else
+        session->classes = NULL;
+    if (!session->options.model_path)
+        return 0;
+    if ((status = lp_stage_work_open(session->options.model_path, &session->stage_work)) < 0)
+        return status;
+    source = lp_stage_work_source(session->stage_work);
+    lp_totals_set_work(session->totals, &source);
+    return 0;
+}
+
+int lp_pipeline_make(struct llmperf_session *session)
+{
+    struct lp_attribution_sink results;
+    struct lp_device_sink facts = { session,     pass_host, pass_activities,
+                                    pass_graphs, pass_plan, pass_counter };
+    int status;
+
+    if (!(session->totals = lp_totals_create(&session->names)) ||
+        !(session->counter_totals = lp_counter_totals_create(&session->names)))
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    lp_totals_set_counters(session->totals, session->counter_totals);
+    results = lp_totals_sink(session->totals);
+    if (!(session->attribution = lp_attribution_create(&results)))
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    if ((status = open_knowledge(session)) < 0)
+        return status;
+    session->sink = facts;
+    if (session->options.record_path)
+        return lp_session_record(session, session->options.record_path, 0, &session->recorder);
+    return 0;
+}

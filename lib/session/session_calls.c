@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a program calls: it asks a session that runs, and is answered by the collector. */
+#include <string.h>
+
+#include "lib/base/status.h"
+#include "lib/session/session.h"
+
+int llmperf_session_start(const llmperf_session_options *options, llmperf_session **session_out)
+{
+    int status;
+
+    if (!session_out)
+        return lp_error(LLMPERF_EINVAL, "session_out is required");
+    lp_inject_yield();
+    status = lp_session_start(options, false, session_out);
+    if (status == 0)
+        lp_inject_tell_run((*session_out)->options.run_dir);
+    return status;
+}
+
+int llmperf_session_pause(llmperf_session *session)
+{
+    struct lp_request request;
+
+    return lp_session_ask(session, LP_REQUEST_PAUSE, &request);
+}
+
+int llmperf_session_resume(llmperf_session *session)
+{
+    struct lp_request request;
+
+    return lp_session_ask(session, LP_REQUEST_RESUME, &request);
+}
+
+int llmperf_session_flush(llmperf_session *session)
+{
+    struct lp_request request;
+
+    return lp_session_ask(session, LP_REQUEST_FLUSH, &request);
+}
+
+int llmperf_session_snapshot(llmperf_session *session, llmperf_profile **profile_out)
+{
+    struct lp_request request;
+    int status = profile_out ? lp_session_ask(session, LP_REQUEST_SNAPSHOT, &request)
+                             : lp_error(LLMPERF_EINVAL, "profile_out is required");
+
+    if (status == 0)
+        *profile_out = request.profile;
+    return status;
+}
+
+int llmperf_session_ledger(llmperf_session *session, llmperf_ledger *ledger_out)
+{
+    struct lp_request request;
+    size_t size;
+    int status;
+
+    if (!ledger_out || ledger_out->struct_size < sizeof(size_t))
+        return lp_error(LLMPERF_EINVAL,
+                        "ledger_out is required, initialised with LLMPERF_LEDGER_INIT");
+    if ((status = lp_session_ask(session, LP_REQUEST_LEDGER, &request)) < 0)
+        return status;
+    size = ledger_out->struct_size;
+    memcpy(ledger_out, &request.ledger,
+           size < sizeof(request.ledger) ? size : sizeof(request.ledger));
+    ledger_out->struct_size = size;
+    return 0;
+}
+
+int llmperf_session_status(const llmperf_session *session, llmperf_session_state *state_out)
+{
+    llmperf_session_state state;
+    size_t size;
+
+    if (!session || !state_out || state_out->struct_size < sizeof(size_t))
+        return lp_error(LLMPERF_EINVAL, "session and state_out are required, state_out initialised "
+                                        "with LLMPERF_SESSION_STATE_INIT");
+    size = state_out->struct_size;
+    lp_health_read(&session->health, &state);
+    memcpy(state_out, &state, size < sizeof(state) ? size : sizeof(state));
+    state_out->struct_size = size;
+    return 0;
+}
+
+int llmperf_session_add_input(llmperf_session *session, const llmperf_input *input)
+{
+    llmperf_input whole = LLMPERF_INPUT_INIT;
+    int status = lp_session_check(session);
+
+    if (status < 0)
+        return status;
+    if (!input || input->struct_size < sizeof(size_t))
+        return lp_error(LLMPERF_EINVAL, "input is required, initialised with LLMPERF_INPUT_INIT");
+    memcpy(&whole, input, input->struct_size < sizeof(whole) ? input->struct_size : sizeof(whole));
+    return lp_given_add(&session->given, &whole);
+}
+
+const char *llmperf_session_run_dir(const llmperf_session *session)
+{
+    return session ? session->options.run_dir : NULL;
+}
+
+int llmperf_session_iterations(const llmperf_session *session, uint64_t after,
+                               llmperf_iteration *iterations_out, size_t capacity,
+                               size_t *count_out)
+{
+    llmperf_iteration row = LLMPERF_ITERATION_INIT;
+    size_t size;
+
+    if (!session || !count_out || (!iterations_out && capacity > 0))
+        return lp_error(LLMPERF_EINVAL, "session, iterations_out and count_out are required");
+    *count_out = 0;
+    if (capacity == 0)
+        return 0;
+    size = iterations_out->struct_size;
+    if (size < sizeof(size))
+        return lp_error(
+            LLMPERF_EINVAL,
+            "struct_size is not set; initialise the first row with LLMPERF_ITERATION_INIT");
+    while (*count_out < capacity && lp_totals_iteration(session->totals, after, &row)) {
+        char *place = (char *)iterations_out + *count_out * size;
+
+        memcpy(place, &row, size < sizeof(row) ? size : sizeof(row));
+        memcpy(place, &size, sizeof(size));
+        after = row.sequence;
+        ++*count_out;
+    }
+    return 0;
+}

@@ -10,10 +10,10 @@
 
 #define SAMPLES_A_PIECE 128u /* about 4 MB of counter data */
 #define PIECES_A_ROUND  64u  /* the rings come first */
-#define LOOK_SAMPLES    64u  /* a look at the buffer costs as much as dozens of them */
+#define LOOK_SAMPLES    24u  /* and while they are taken out, about as many come at 100 us */
 
 /* A full buffer keeps its oldest samples and tells nobody. On GH100 172 samples filled 32 MiB
- * (CUPTI 13.0, preset pm); the collector looks each 20 ms, and may be late. */
+ * (CUPTI 13.0, preset pm), and a buffer of 512 MiB held no more; the collector may be late. */
 #define SAMPLE_BYTES   (UINT64_C(192) << 10)
 #define BUFFER_NS      UINT64_C(80000000)
 #define BUFFER_SAMPLES 256u

@@ -15,7 +15,7 @@
 
 #define ROUND_NS       UINT64_C(20000000) /* longest sleep between two looks at the rings */
 #define SHORT_ROUND_NS UINT64_C(2000000)
-#define ROUND_SAMPLES  120u
+#define ROUND_SAMPLES  24u
 #define FLUSH_NS       UINT64_C(200000000)  /* between two requests for partly filled buffers */
 #define COMMIT_NS      UINT64_C(1000000000) /* a killed process loses at most this */
 #define SILENT_NS                                                                                  \

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Hardware counters on regions: known work is counted right, in each way of counting, and what
- * cannot be counted is told. `test_gpu_counters PART` runs one part. Without a test of its own:
- * `work` does the work of the first part without a session, `marked` the same in NVTX ranges, for
- * llmperf run; `hold N WORDS SECONDS` counts for a while and prints what came of it. */
+ * cannot be counted is told. `test_gpu_counters PART [SIZE [FILE or COUNT]]` runs one part. Without
+ * a test of its own: `work` does the work of the first part without a session, `marked` the same in
+ * NVTX ranges, for llmperf run; `hold N WORDS SECONDS` counts for a while and prints what came of
+ * it. */
 #include <chrono>
 #include <cuda_bf16.h>
 #include <dlfcn.h>
@@ -327,25 +328,46 @@ static void a_graph_counts_and_its_capture_is_left_alone(void)
 }
 
 /* More ranges than CUPTI holds: none is lost. */
-static void many_ranges_are_all_counted(void)
+static double now_ms(void)
 {
-    llmperf_session *session = start_counting("light", NULL);
-    llmperf_metric_stats work;
-    llmperf_profile *profile;
+    return std::chrono::duration<double, std::milli>(
+               std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+}
+
+/* Host time of a range of one kernel, us. */
+static double mark_ranges(int count)
+{
+    double start = now_ms();
 
     llmperf_region_begin("all");
-    for (int i = 0; i < 1000; i++) {
+    for (int i = 0; i < count; i++) {
         llmperf_region_begin("one");
         launch_gemm(256);
         llmperf_region_end();
     }
     llmperf_region_end();
+    CUDA(cudaDeviceSynchronize());
+    return 1000 * (now_ms() - start) / count;
+}
+
+static void many_ranges_are_all_counted(int count)
+{
+    double bare = mark_ranges(count), counted, stopping;
+    llmperf_session *session = start_counting("light", NULL);
+    llmperf_metric_stats work;
+    llmperf_profile *profile;
+
+    counted = mark_ranges(count);
+    stopping = now_ms();
     profile = stop_session(session);
+    printf("  %d ranges: %.2f us each without a session, %.2f us counted, stop %.0f ms\n", count,
+           bare, counted, now_ms() - stopping);
     print_profile(profile);
     work = metric_of(profile, "LLM@all/LLM@one", "tensor_flops_bf16");
-    CHECK(work.count == 1000 && work.min == work.max, "%lu", (unsigned long)work.count);
+    CHECK(work.count == (uint64_t)count && work.min == work.max, "%lu", (unsigned long)work.count);
     NEAR(work.mean, flops(256), 0.02);
-    NEAR(metric_of(profile, "LLM@all", "tensor_flops_bf16").mean, 1000 * flops(256), 0.02);
+    NEAR(metric_of(profile, "LLM@all", "tensor_flops_bf16").mean, count * flops(256), 0.02);
     llmperf_profile_free(profile);
 }
 
@@ -375,13 +397,6 @@ static void two_threads_share_the_counters(void)
     CHECK(counted > 0 && counted <= 100, "%g", counted);
     CHECK(counted == 100 || note_with(profile, "were not measured"), "the reason");
     llmperf_profile_free(profile);
-}
-
-static double now_ms(void)
-{
-    return std::chrono::duration<double, std::milli>(
-               std::chrono::steady_clock::now().time_since_epoch())
-        .count();
 }
 
 /* The collector sets the sampling up once it knows the GPU. */
@@ -452,14 +467,14 @@ static void samples_tell_work_from_rest(int periods, const char *record_path)
     llmperf_profile_free(profile);
 }
 
-/* Work of 0.4 ms at a time, then rest: 200 us are too coarse for four samples in it. */
+/* Work of 0.7 ms at a time, then rest: 200 us are too coarse for four samples in it. */
 static void run_pieces(double seconds)
 {
     double start = now_ms();
 
     while (now_ms() - start < 1000 * seconds) {
         llmperf_region_begin("decode_step");
-        for (int k = 0; k < 4; k++)
+        for (int k = 0; k < 7; k++)
             launch_gemm(1024);
         CUDA(cudaDeviceSynchronize());
         llmperf_region_end();
@@ -640,7 +655,7 @@ int main(int argc, char **argv)
     if (wants(argc, argv, "graph"))
         a_graph_counts_and_its_capture_is_left_alone();
     if (wants(argc, argv, "many"))
-        many_ranges_are_all_counted();
+        many_ranges_are_all_counted(argc > 3 ? atoi(argv[3]) : 1000);
     if (wants(argc, argv, "threads"))
         two_threads_share_the_counters();
     if (wants(argc, argv, "samples"))

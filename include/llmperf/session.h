@@ -56,7 +56,7 @@ typedef struct llmperf_session_options {
     const char *device_path;           /**< recording (replay) or script (fake) */
     const char *record_path;           /**< write a recording of this session here; NULL: none */
     /** Tier counters: words with blanks between them, the preset first (llmperf_counters_open()), then any of
-     * replay=none|user|kernel, include=PATTERN (once or more; LLM@*), passes=N, interval_us=N. NULL: LLMPERF_COUNTERS, else "light".
+     * replay=none|user|kernel, include=PATTERN (once or more; LLM@*), passes=N, budget=PERCENT, interval_us=N. NULL: LLMPERF_COUNTERS, else "light".
      * Tier light: a preset that is sampled ("live"); NULL: LLMPERF_COUNTERS, else no counters. */
     const char *counters;
     uint64_t ring_bytes;               /**< host records kept per thread between two reads; default 4 MiB */

@@ -188,8 +188,11 @@ static void begin_range(struct lp_counters *counters, const struct lp_thread *th
     if (!lp_counter_wanted(counters, node))
         return;
     since_ns = lp_clock_now();
-    if (atomic_load(&counters->phase) == LP_COUNTERS_IDLE)
+    if (atomic_load(&counters->phase) == LP_COUNTERS_IDLE) {
         try_set_up(counters);
+        add_cost(counters, since_ns);
+        since_ns = lp_clock_now();
+    }
     if (atomic_load(&counters->phase) == LP_COUNTERS_RUNNING)
         lp_ranges_begin(counters, thread, node);
     else

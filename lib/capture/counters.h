@@ -23,6 +23,7 @@ struct lp_counters_options {
     enum lp_counter_replay replay;
     uint32_t most_passes; /* 0: 1 without replay, else 64; of groups the most of them */
     uint32_t group;       /* of the preset, counters_groups.h; 0: all of it */
+    uint32_t budget;      /* percent of the time that ranges may cost; 0: whatever they cost */
     uint64_t interval_ns; /* PM sampling: to begin with */
     bool attached;        /* CUPTI listens already; else lp_counters_attach() says when */
     struct lp_names *names;

@@ -9,6 +9,7 @@
  * that was launched in it is. Counters are of the whole GPU: one thread at a time has them. */
 #include <stdlib.h>
 
+#include "lib/base/clock.h"
 #include "lib/base/status.h"
 #include "lib/capture/counters_range.h"
 #include "lib/capture/cupti_captures.h"
@@ -23,6 +24,7 @@ static const char reason_uneven[] = "the region did not do the same each time";
 static const char reason_parts[] = "it has too many nested regions for several passes";
 static const char reason_context[] = "its thread used another CUDA context than the counted one";
 static const char reason_elsewhere[] = "it launched work in another CUDA context, uncounted";
+static const char reason_budget[] = "it would have cost more than budget= allows";
 static const char reason_left[] = "its thread ended, or the session";
 
 /* Windows: from a Start to a Stop. */
@@ -154,6 +156,27 @@ static void give_up(struct lp_counters *counters)
         atomic_store(&counters->ranges->owner, NULL);
 }
 
+/* Each outermost region is measured once, whatever it costs; then what fits is. Passes that have
+ * begun go on. */
+static bool affords(struct lp_counters *counters, uint32_t node)
+{
+    struct lp_ranges *ranges = counters->ranges;
+    uint64_t now_ns = lp_clock_now();
+
+    if (counters->options.budget == 0 || ranges->round_node != LP_PATH_ROOT)
+        return true;
+    if (ranges->since_ns == 0) {
+        ranges->since_ns = now_ns;
+        ranges->cost_ns = atomic_load(&counters->cost_ns);
+    }
+    for (size_t i = 0; i < ranges->paid.count; i++)
+        if (ranges->paid.items[i] == node)
+            return (atomic_load(&counters->cost_ns) - ranges->cost_ns) * 100 <=
+                   (now_ns - ranges->since_ns) * counters->options.budget;
+    (void)lp_vector_push(&ranges->paid, node);
+    return true;
+}
+
 /* Is this outermost region one to measure now? */
 static bool enters(struct lp_counters *counters, uint32_t node)
 {
@@ -161,6 +184,10 @@ static bool enters(struct lp_counters *counters, uint32_t node)
 
     if (ranges->depth > 0)
         return ranges->depth < LLMPERF_REGION_DEPTH;
+    if (!affords(counters, node)) {
+        lp_counter_put(counters, LP_COUNTER_SKIP, node, reason_budget, NULL);
+        return false;
+    }
     if (counters->set->passes > 1 && counters->options.replay == LP_REPLAY_USER) {
         if (ranges->round_node != LP_PATH_ROOT && ranges->round_node != node) {
             lp_counter_put(counters, LP_COUNTER_SKIP, node, reason_round, NULL);
@@ -315,6 +342,7 @@ void lp_ranges_close(struct lp_counters *counters)
         return;
     free(ranges->frames[0].inclusive);
     free(ranges->data);
+    lp_vector_clear(&ranges->paid);
     lp_vector_clear(&ranges->events);
     lp_vector_clear(&ranges->values);
     lp_vector_clear(&ranges->scratch);

@@ -39,6 +39,9 @@ struct lp_ranges {
     size_t data_size;
     _Atomic bool elsewhere; /* the owner launched in another context since the last event */
     _Atomic(const struct lp_thread *) owner; /* has the counters now; all below is the owner's */
+    uint64_t since_ns;                       /* budget: counting began */
+    uint64_t cost_ns;                        /* what it has cost until then, which set it up */
+    LP_VECTOR(uint32_t) paid;                /* budget: outermost regions that were measured once */
     uint32_t stack[LLMPERF_REGION_DEPTH];
     uint32_t depth;
     bool started, part_open;

@@ -13,13 +13,12 @@ static const uint32_t capture_ends[] = { LP_CUPTI_CAPTURE_ENDS };
 
 static _Atomic int captures; /* streams that are being captured */
 
-void lp_cupti_captures_switch(const struct lp_cupti *cupti, lp_cupti_subscriber subscriber,
-                              uint32_t on)
+void lp_cupti_captures_watch(const struct lp_cupti *cupti, lp_cupti_subscriber subscriber)
 {
     for (size_t i = 0; i < COUNT(capture_begins); i++)
-        cupti->EnableCallback(on, subscriber, LP_CUPTI_DOMAIN_DRIVER_API, capture_begins[i]);
+        cupti->EnableCallback(1, subscriber, LP_CUPTI_DOMAIN_DRIVER_API, capture_begins[i]);
     for (size_t i = 0; i < COUNT(capture_ends); i++)
-        cupti->EnableCallback(on, subscriber, LP_CUPTI_DOMAIN_DRIVER_API, capture_ends[i]);
+        cupti->EnableCallback(1, subscriber, LP_CUPTI_DOMAIN_DRIVER_API, capture_ends[i]);
 }
 
 static bool is_among(const uint32_t *ids, size_t count, uint32_t id)

@@ -9,14 +9,14 @@
 
 #include "lib/capture/cupti_symbols.h"
 
-/** Switch the callbacks that tell of captures. */
-void lp_cupti_captures_switch(const struct lp_cupti *cupti, lp_cupti_subscriber subscriber,
-                              uint32_t on);
+/** From now on to the end of the subscription: captures are seldom, and one that ends between two
+ * sessions has to be known of. */
+void lp_cupti_captures_watch(const struct lp_cupti *cupti, lp_cupti_subscriber subscriber);
 
 /** A driver callback that may be one of those. @threads any thread */
 void lp_cupti_captures_call(uint32_t id, const struct lp_cupti_callback_data *data);
 
-/** None is known of, as before the callbacks were switched on. */
+/** None is known of, as at the beginning of a subscription. */
 void lp_cupti_captures_forget(void);
 
 /** Is a stream being captured, as far as the CUPTI source was told to watch? @threads any thread */

@@ -12,6 +12,7 @@
 #include "lib/base/status.h"
 #include "lib/capture/buffers.h"
 #include "lib/capture/capture.h"
+#include "lib/capture/cupti_calls.h"
 #include "lib/capture/cupti_captures.h"
 #include "lib/capture/cupti_cbids.h"
 #include "lib/capture/cupti_client.h"
@@ -30,14 +31,8 @@
 static struct lp_buffer_pool pool;
 static const struct lp_cupti *cupti;
 static struct lp_cupti_client client;
-static bool exceed_pool;           /* this CUPTI crashes on a NULL buffer: never refuse one */
-static uint8_t launch_kinds[1024]; /* callback id -> enum lp_launch_kind */
-static uint16_t launch_calls[64];  /* callback ids of kernel and graph launches */
-static size_t launch_call_count;
-static uint16_t memory_calls[256]; /* of copies and sets */
-static size_t memory_call_count;
+static bool exceed_pool;          /* this CUPTI crashes on a NULL buffer: never refuse one */
 static uint8_t graph_calls[1024]; /* callback id -> enum lp_graph_call */
-static bool watch_captures;       /* of the session that runs */
 
 /* A launch made while its stream is captured becomes a graph node instead of a kernel: CUPTI tells
  * of the node between the call's enter and exit, on the same thread. */
@@ -53,23 +48,28 @@ struct cupti_source {
 
 static void on_launch(uint32_t id, const struct lp_cupti_callback_data *data)
 {
+    enum lp_launch_kind kind = (enum lp_launch_kind)lp_cupti_call_kinds[id];
+
     if (data->site == LP_CUPTI_SITE_ENTER) {
+        lp_cupti_call_enter(id);
         node_created = false;
         lp_note_use(&lp_first_launch);
         /* At enter, not at exit: a short kernel's record may be read before the call returns. */
-        lp_thread_launch((enum lp_launch_kind)launch_kinds[id],
-                         launch_kinds[id] == LP_LAUNCH_GRAPH && lp_thread_recording()
+        lp_thread_launch(kind,
+                         kind == LP_LAUNCH_GRAPH && lp_thread_recording()
                              ? lp_cupti_launched_graph(cupti, data)
                              : 0,
                          data->correlation_id);
-        lp_counters_launch(launch_kinds[id], data->symbol_name, data->context,
-                           data->correlation_id);
-    } else if (node_created ||
-               (data->function_return_value && *(const int *)data->function_return_value != 0)) {
+        lp_counters_launch(kind, data->symbol_name, data->context, data->correlation_id);
+        return;
+    }
+    if (node_created ||
+        (data->function_return_value && *(const int *)data->function_return_value != 0)) {
         node_created = false;
         lp_thread_launch_void(data->correlation_id);
         lp_counters_launch_void(data->correlation_id);
     }
+    lp_cupti_call_exit();
 }
 
 static void on_resource(uint32_t id, const struct lp_cupti_resource_data *data)
@@ -82,7 +82,7 @@ static void on_resource(uint32_t id, const struct lp_cupti_resource_data *data)
 static void on_callback(void *user, uint32_t domain, uint32_t id, const void *data)
 {
     (void)user;
-    if (domain == LP_CUPTI_DOMAIN_DRIVER_API && id < sizeof(launch_kinds) && launch_kinds[id])
+    if (domain == LP_CUPTI_DOMAIN_DRIVER_API && id < LP_CUPTI_CALL_IDS && lp_cupti_call_kinds[id])
         on_launch(id, data);
     else if (domain == LP_CUPTI_DOMAIN_DRIVER_API && id < sizeof(graph_calls) && graph_calls[id])
         lp_cupti_graph_call(cupti, (enum lp_graph_call)graph_calls[id], data);
@@ -113,28 +113,13 @@ static void on_buffer_completed(void *context, uint32_t stream, uint8_t *bytes, 
         lp_buffer_complete(&pool, lp_buffer_of(bytes), valid);
 }
 
-static void list_calls(void)
-{
-#define LAUNCH(kind, number, function) launch_kinds[number] = LP_LAUNCH_##kind;
-    LP_CUPTI_LAUNCH_CALLS(LAUNCH)
-#undef LAUNCH
-    launch_call_count = memory_call_count = 0;
-    for (uint16_t id = 0; id < sizeof(launch_kinds); id++)
-        if (launch_kinds[id] == LP_LAUNCH_MEMORY &&
-            memory_call_count < sizeof(memory_calls) / sizeof(memory_calls[0]))
-            memory_calls[memory_call_count++] = id;
-        else if (launch_kinds[id] && launch_kinds[id] != LP_LAUNCH_MEMORY &&
-                 launch_call_count < sizeof(launch_calls) / sizeof(launch_calls[0]))
-            launch_calls[launch_call_count++] = id;
-#define GRAPH(call, number, function) graph_calls[number] = LP_GRAPH_CALL_##call;
-    LP_CUPTI_GRAPH_CALLS(GRAPH)
-#undef GRAPH
-}
-
 /* From the first session to the end of the process: what is captured between sessions, or while one
  * is paused, is replayed later. */
 static void watch_graphs(void)
 {
+#define GRAPH(call, number, function) graph_calls[number] = LP_GRAPH_CALL_##call;
+    LP_CUPTI_GRAPH_CALLS(GRAPH)
+#undef GRAPH
     for (size_t i = 0; lp_cupti_graph_resources[i]; i++)
         cupti->EnableCallback(1, client.subscriber, LP_CUPTI_DOMAIN_RESOURCE,
                               lp_cupti_graph_resources[i]);
@@ -156,7 +141,6 @@ static int set_up_process(uint64_t pool_bytes, bool whole_only)
     if (client.subscriber)
         return 0;
     exceed_pool = cupti->version < LP_CUPTI_VERSION_12_9;
-    list_calls();
     if ((status = lp_cupti_subscribe(&client, cupti, whole_only, on_callback, holder,
                                      sizeof(holder))) < 0)
         return status;
@@ -164,25 +148,10 @@ static int set_up_process(uint64_t pool_bytes, bool whole_only)
         lp_cupti_unsubscribe(&client);
         return status;
     }
+    lp_cupti_calls_begin(&client);
+    lp_cupti_captures_forget();
     watch_graphs();
     return 0;
-}
-
-/* Callbacks that an older CUPTI does not know are refused one by one: the driver below it does not
- * have those calls either. */
-static void switch_callbacks(const struct cupti_source *source, uint32_t on)
-{
-    for (uint32_t id = 0; id < sizeof(launch_kinds); id++) {
-        if (!launch_kinds[id] ||
-            (launch_kinds[id] == LP_LAUNCH_MEMORY && !source->memory_activities))
-            continue;
-        if (cupti->EnableCallback(on, client.subscriber, LP_CUPTI_DOMAIN_DRIVER_API, id) !=
-                LP_CUPTI_SUCCESS &&
-            on)
-            lp_log(LLMPERF_LOG_DEBUG, "CUPTI does not know driver callback %u", id);
-    }
-    if (watch_captures)
-        lp_cupti_captures_switch(cupti, client.subscriber, on);
 }
 
 /* Seldom enough to be on between samples too: the exit handler needs it. */
@@ -226,6 +195,11 @@ static int choose_level(bool graphs)
     return 0;
 }
 
+static uint32_t calls_of(const struct cupti_source *source)
+{
+    return LP_CUPTI_CALLS_LAUNCH | (source->memory_activities ? LP_CUPTI_CALLS_MEMORY : 0);
+}
+
 /* Callbacks go on first and off last: with records and without a callback, kernels would carry the
  * correlation id of the last launch that had one. Whether a launch counts is said after that, by
  * the epoch or the sampler: one that counts always brings its record. */
@@ -237,10 +211,10 @@ static int start(struct lp_device_source *head)
     if (result < 0)
         return result;
     if (!source->sampled)
-        switch_callbacks(source, 1);
+        lp_cupti_calls_want(calls_of(source));
     result = lp_cupti_enable(&client, LP_CUPTI_KIND_CONCURRENT_KERNEL);
     if (result != LP_CUPTI_SUCCESS) {
-        switch_callbacks(source, 0);
+        lp_cupti_calls_want(0);
         return lp_error(LLMPERF_ENODEVICE, "CUPTI records no kernels: %s (%d)",
                         lp_cupti_text(cupti, result), result);
     }
@@ -264,43 +238,32 @@ static void pause_source(struct lp_device_source *head)
          source->memory_activities && i < sizeof(memory_kinds) / sizeof(memory_kinds[0]); i++)
         lp_cupti_disable(&client, memory_kinds[i]);
     lp_cupti_disable(&client, LP_CUPTI_KIND_OVERHEAD);
-    switch_callbacks(source, 0);
-}
-
-/* Only the calls that this driver uses: switching one costs about as much as a launch callback. */
-static void switch_launches(uint32_t on)
-{
-    for (size_t i = 0; i < launch_call_count; i++)
-        cupti->EnableCallback(on, client.subscriber, LP_CUPTI_DOMAIN_DRIVER_API, launch_calls[i]);
-}
-
-/* Seldom: a triggered window. */
-static void switch_memory(bool on)
-{
-    for (size_t i = 0; i < memory_call_count && on; i++)
-        cupti->EnableCallback(1, client.subscriber, LP_CUPTI_DOMAIN_DRIVER_API, memory_calls[i]);
-    for (size_t i = 0; i < sizeof(memory_kinds) / sizeof(memory_kinds[0]); i++)
-        (on ? lp_cupti_enable : lp_cupti_disable)(&client, memory_kinds[i]);
-    for (size_t i = 0; i < memory_call_count && !on; i++)
-        cupti->EnableCallback(0, client.subscriber, LP_CUPTI_DOMAIN_DRIVER_API, memory_calls[i]);
+    lp_cupti_calls_want(0);
 }
 
 static _Atomic bool memory_on;
+
+/* Seldom: a triggered window. */
+static void switch_memory(bool enable)
+{
+    if (atomic_exchange(&memory_on, enable) == enable)
+        return;
+    for (size_t i = 0; i < sizeof(memory_kinds) / sizeof(memory_kinds[0]); i++)
+        (enable ? lp_cupti_enable : lp_cupti_disable)(&client, memory_kinds[i]);
+}
 
 static void collect(enum lp_collect what)
 {
     if (what == LP_COLLECT_NOTHING) {
         lp_cupti_disable(&client, LP_CUPTI_KIND_CONCURRENT_KERNEL);
-        if (atomic_exchange(&memory_on, false))
-            switch_memory(false);
-        switch_launches(0);
+        switch_memory(false);
+        lp_cupti_calls_want(0);
         return;
     }
-    switch_launches(1);
-    if (what == LP_COLLECT_ALL) {
-        atomic_store(&memory_on, true);
+    lp_cupti_calls_want(LP_CUPTI_CALLS_LAUNCH |
+                        (what == LP_COLLECT_ALL ? LP_CUPTI_CALLS_MEMORY : 0));
+    if (what == LP_COLLECT_ALL)
         switch_memory(true);
-    }
     lp_cupti_enable(&client, LP_CUPTI_KIND_CONCURRENT_KERNEL);
 }
 
@@ -398,8 +361,8 @@ int lp_device_open_cupti(const struct lp_device_options *options,
     source->memory_activities = options->memory_activities;
     source->graph_level = options->graph_level;
     source->release = options->release;
-    watch_captures = options->watch_captures;
-    lp_cupti_captures_forget();
+    if (options->watch_captures)
+        lp_cupti_captures_watch(cupti, client.subscriber);
     source->sampled = options->sampled;
     source->decoder.names = options->names;
     source->decoder.counters = options->watch_captures;

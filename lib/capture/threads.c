@@ -83,6 +83,7 @@ struct lp_thread *lp_thread_create(void)
         return NULL;
     thread->depth = 0;
     thread->node = LP_PATH_ROOT;
+    atomic_store(&thread->calls, 0);
     pthread_setspecific(exit_key, thread);
     lp_thread_self = thread;
     return thread;
@@ -216,6 +217,20 @@ void lp_thread_launch_void(uint32_t correlation)
 
     if (thread)
         lp_thread_record(thread, LP_RECORD_LAUNCH_VOID, 0, thread->node, correlation);
+}
+
+bool lp_threads_in_call(void)
+{
+    for (const struct lp_thread *thread = atomic_load(&all_threads); thread; thread = thread->next)
+        if (atomic_load(&thread->calls) > 0)
+            return true;
+    return false;
+}
+
+void lp_threads_leave_calls(void)
+{
+    for (struct lp_thread *thread = atomic_load(&all_threads); thread; thread = thread->next)
+        atomic_store(&thread->calls, 0);
 }
 
 void lp_capture_begin(uint64_t ring_bytes)

@@ -50,6 +50,7 @@ struct lp_thread {
     uint32_t epoch;              /* the producer's: epoch its ring belongs to */
     _Atomic uint32_t ring_epoch; /* the same, released for the collector */
     uint64_t lost_told;          /* the collector's: how much of ring.lost it has reported */
+    _Atomic uint32_t calls;      /* launches under way, as callbacks tell; the thread writes */
     struct lp_thread *next;      /* list of all states */
     struct lp_thread *next_free;
 };
@@ -79,6 +80,10 @@ static inline bool lp_thread_recording(void)
      */
     return __builtin_expect(atomic_load_explicit(&lp_capture_epoch, memory_order_relaxed) != 0, 0);
 }
+
+/** Is any thread in a call that starts device work? Sequentially consistent. */
+bool lp_threads_in_call(void);
+void lp_threads_leave_calls(void); /* Their ends will not be told. */
 
 /** Keep a launch by this thread, charged to its innermost region. For driver callbacks.
  * @param graph  Executable graph of a graph launch; 0: none, or not known. */

@@ -19,7 +19,7 @@ struct wish {
     const char *preset;
     const char *includes[INCLUDES_MOST];
     size_t include_count;
-    uint32_t replay, passes, group;
+    uint32_t replay, passes, group, budget;
     uint64_t interval_us;
 };
 
@@ -71,12 +71,17 @@ static int read_word(struct wish *wish, const char *word)
             wish->group = (uint32_t)number;
         return status;
     }
+    if (strncmp(word, "budget=", 7) == 0) {
+        if ((status = read_number(word, word + 7, 1000, &number)) == 0)
+            wish->budget = (uint32_t)number;
+        return status;
+    }
     if (strncmp(word, "interval_us=", 12) == 0)
         return read_number(word, word + 12, 1000000, &wish->interval_us);
     if (strchr(word, '=') || wish->preset)
         return lp_error(LLMPERF_EINVAL,
                         "counters: \"%s\" is not known; give one preset, then replay=, include=, "
-                        "passes=, group= or interval_us=",
+                        "passes=, group=, budget= or interval_us=",
                         word);
     wish->preset = word;
     return 0;
@@ -112,6 +117,10 @@ static int check(const struct wish *wish, const struct lp_counter_preset *preset
                         "counters: preset %s counts ranges: interval_us= is for presets that are "
                         "sampled (pm, live)",
                         preset->name);
+    if (wish->budget && (pm || wish->replay == LP_REPLAY_KERNEL))
+        return lp_error(LLMPERF_EINVAL, "counters: budget= is for ranges; %s",
+                        pm ? "sampling costs the program no time"
+                           : "with replay=kernel choose fewer regions by include=");
     if (!pm && tier == LLMPERF_TIER_LIGHT)
         return lp_error(LLMPERF_EINVAL,
                         "counters: preset %s stops the program at each region, which tier light "
@@ -129,6 +138,7 @@ static int keep(const struct wish *wish, uint32_t tier, struct lp_counter_reques
     request->replay = (enum lp_counter_replay)wish->replay;
     request->passes = wish->passes;
     request->group = wish->group;
+    request->budget = wish->budget;
     request->interval_ns = wish->interval_us * 1000;
     if ((status = check(wish, request->preset, tier)) < 0)
         return status;

@@ -13,6 +13,7 @@ struct lp_counter_request {
     enum lp_counter_replay replay;
     uint32_t passes;      /* 0: as usual */
     uint32_t group;       /* of the preset; 0: all of it */
+    uint32_t budget;      /* percent of the time that ranges may cost; 0: whatever they cost */
     uint64_t interval_ns; /* 0: as the session finds fit */
 };
 

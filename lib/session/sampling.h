@@ -31,6 +31,7 @@ struct lp_sampling {
     uint64_t seen;      /* instances of the labels at the last look */
     uint64_t seen_ns;   /* when there was a new one last */
     uint64_t window_ns; /* begin of the open window for all threads; 0: none is open */
+    uint64_t closed_ns; /* end of one whose records are still awaited; 0: of none */
     uint64_t next_ns;   /* begin of the next one */
     uint64_t window_sum_ns, window_activities; /* of those that are over */
 };

@@ -27,6 +27,7 @@ static int start_counting(struct llmperf_session *session)
         .replay = request->replay,
         .most_passes = request->passes,
         .group = request->group,
+        .budget = request->budget,
         .interval_ns = lp_counter_pace_begin(&session->counter_pace, session->options.tier,
                                              request->interval_ns),
         .attached = session->source != NULL,

@@ -136,7 +136,6 @@ class Process:
         assert self.process.stdin and self.process.stdout
         self.input: IO[str] = self.process.stdin
         self.output: IO[str] = self.process.stdout
-        self.read("ready")
 
     def read(self, word: str = "") -> str:
         for line in self.output:
@@ -214,6 +213,8 @@ def main() -> int:
     if "none" not in modes:
         parser.error("--modes needs none: the others are compared with it")
     processes = [Process(mode, given.kind, given.llmperf, given.out) for mode in modes]
+    for process in processes:
+        process.read("ready")
     print(f"{given.kind}: {given.cycles} turns a mode of {given.steps} steps", flush=True)
     compare(processes, given.steps, given.cycles)
     report(processes, given.steps)

@@ -94,6 +94,12 @@ static void each_bad_option_is_one_clear_line(void **state)
     options.tier = LLMPERF_TIER_LIGHT;
     options.counters = "light";
     check_refused(&options, LLMPERF_EINVAL, "take preset live");
+    options.counters = "light budget=0";
+    check_refused(&options, LLMPERF_EINVAL, "budget=0\" needs a number from 1 to 1000");
+    options.counters = "pm budget=5";
+    check_refused(&options, LLMPERF_EINVAL, "budget= is for ranges; sampling costs");
+    options.counters = "light replay=kernel budget=5";
+    check_refused(&options, LLMPERF_EINVAL, "budget= is for ranges; with replay=kernel");
     options.counters = "interval_us=100";
     check_refused(&options, LLMPERF_EINVAL, "names no preset");
     options = fake_options();

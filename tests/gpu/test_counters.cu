@@ -371,6 +371,28 @@ static void many_ranges_are_all_counted(int count)
     llmperf_profile_free(profile);
 }
 
+/* A range costs milliseconds, the work in it microseconds. */
+static void a_budget_bounds_what_ranges_cost(int count)
+{
+    double bare = mark_ranges(count), counted;
+    llmperf_session *session = start_counting("light include=LLM@one budget=5", NULL);
+    llmperf_profile *profile;
+
+    llmperf_region_begin("one"); /* The counters are set up. */
+    launch_gemm(256);
+    llmperf_region_end();
+    counted = mark_ranges(count);
+    profile = stop_session(session);
+    printf("  %d ranges: %.2f us each without a session, %.2f us counted with budget=5\n", count,
+           bare, counted);
+    print_profile(profile);
+    CHECK(metric_of(profile, "LLM@all/LLM@one", "tensor_flops_bf16").count > 0, "none counted");
+    NEAR(metric_of(profile, "LLM@all/LLM@one", "tensor_flops_bf16").mean, flops(256), 0.02);
+    CHECK(note_with(profile, "it would have cost more than budget= allows"), "the others");
+    CHECK(ledger_of(profile).kernels_seen == (uint64_t)count + 1, "all kernels are there");
+    llmperf_profile_free(profile);
+}
+
 static void two_threads_share_the_counters(void)
 {
     llmperf_session *session = start_counting("light", NULL);
@@ -656,6 +678,8 @@ int main(int argc, char **argv)
         a_graph_counts_and_its_capture_is_left_alone();
     if (wants(argc, argv, "many"))
         many_ranges_are_all_counted(argc > 3 ? atoi(argv[3]) : 1000);
+    if (wants(argc, argv, "budget"))
+        a_budget_bounds_what_ranges_cost(argc > 3 ? atoi(argv[3]) : 100000);
     if (wants(argc, argv, "threads"))
         two_threads_share_the_counters();
     if (wants(argc, argv, "samples"))

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/capture/counters_symbols.h"
 
@@ -35,7 +36,7 @@ static struct {
     const char *failing;
     int result;
     enum mock_obstacle obstacle;
-    uint32_t passes, pass;
+    uint32_t passes, pass, delay_us;
     struct {
         const char *name;
         unsigned count;
@@ -216,6 +217,8 @@ DEFINE(RangeProfilerPushRange, range_push)
     int result = called("RangeProfilerPushRange");
     struct range *range = &state.ranges.ranges[state.ranges.count % RANGES];
 
+    if (state.delay_us > 0)
+        usleep(state.delay_us);
     if (result == 0) {
         snprintf(range->name, sizeof(range->name), "%s", params_->name);
         range->work = 0;
@@ -344,6 +347,11 @@ static void obstruct(enum mock_obstacle obstacle)
     state.obstacle = obstacle;
 }
 
+static void set_delay(uint32_t us)
+{
+    state.delay_us = us;
+}
+
 static void set_passes(uint32_t passes)
 {
     state.passes = passes;
@@ -393,7 +401,7 @@ mock_cupti_get mock_cupti;
 
 const struct mock_cupti *mock_cupti(void)
 {
-    static const struct mock_cupti mock = { reset, fail,   obstruct, set_passes, count,
+    static const struct mock_cupti mock = { reset, fail,   obstruct, set_passes, set_delay, count,
                                             work,  sample, lose,     now,        interval };
 
     return &mock;

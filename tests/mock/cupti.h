@@ -15,6 +15,8 @@ struct mock_cupti {
     void (*set_failure)(const char *call, int result);
     void (*obstruct)(enum mock_obstacle obstacle);
     void (*set_passes)(uint32_t passes);
+    /** The beginning of a range takes at least so long. */
+    void (*set_delay)(uint32_t us);
     /** How often a call was made. */
     unsigned (*count)(const char *call);
     /** The GPU works: `amount` goes into the range that is open. */

@@ -74,6 +74,7 @@ static struct lp_counters *open_counters(const char *words, bool attached)
     options.include = request.include;
     options.replay = request.replay;
     options.most_passes = request.passes;
+    options.budget = request.budget;
     options.interval_ns = request.interval_ns ? request.interval_ns : COUNTING_INTERVAL_NS;
     if (lp_counters_open(&options, &counters) < 0)
         fail_msg("%s", llmperf_last_error());

@@ -63,6 +63,28 @@ static void more_regions_than_one_window_holds_lose_nothing(void **state)
     assert_float_equal(counted_value(LP_COUNTER_REGION, "LLM@all", 0), 999 * 1000 / 2, 0);
 }
 
+/* Each costs a millisecond at least, and 1 % of the time is granted. */
+static void a_budget_leaves_out_what_it_does_not_cover(void **state)
+{
+    struct lp_counters *counters;
+    size_t one, left_out;
+
+    (void)state;
+    mock->set_delay(1000);
+    counters = counting_open("light budget=1");
+    for (int i = 0; i < 300; i++)
+        run_region("one", 7);
+    run_region("other", 8);
+    assert_string_equal(counting_close(counters), "");
+    one = counted_facts(LP_COUNTER_REGION, "LLM@one");
+    left_out = counted_facts(LP_COUNTER_SKIP, "LLM@one");
+    assert_in_range(one, 1, 100);
+    assert_int_equal(one + left_out, 300);
+    assert_float_equal(counted_value(LP_COUNTER_REGION, "LLM@one", 0), 7, 0);
+    assert_string_equal(counted_reason("LLM@one"), "it would have cost more than budget= allows");
+    assert_int_equal(counted_facts(LP_COUNTER_REGION, "LLM@other"), 1); /* once, in any case */
+}
+
 static void only_matching_regions_are_ranges(void **state)
 {
     struct lp_counters *counters = counting_open("light include=LLM@b include=LLM@a/LLM@c");
@@ -358,6 +380,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(nested_regions_are_parts_of_those_around_them, begin),
         cmocka_unit_test_setup(more_regions_than_one_window_holds_lose_nothing, begin),
+        cmocka_unit_test_setup(a_budget_leaves_out_what_it_does_not_cover, begin),
         cmocka_unit_test_setup(only_matching_regions_are_ranges, begin),
         cmocka_unit_test_setup(no_matching_region_sets_nothing_up, begin),
         cmocka_unit_test_setup(regions_before_cuda_are_told_and_take_no_room, begin),

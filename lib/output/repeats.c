@@ -169,7 +169,7 @@ static int read_run(struct reader *reader, size_t run, const struct lp_aggregate
 {
     const struct lp_view *view = &reader->repeats->views[run];
     const struct lp_repeats_subject subject = { LP_REPEATS_RUN, "", NULL, false, false, -1, 0 };
-    struct numbers numbers = { .weight = lp_repeats_is_empty(view) ? 0 : 1 };
+    struct numbers numbers = { .weight = lp_view_is_empty(view) ? 0 : 1 };
 
     for (size_t q = 0; q < RUN_QUANTITIES; q++) {
         numbers.values[q] = NAN;
@@ -401,11 +401,6 @@ static int open_views(struct lp_repeats *repeats, const llmperf_profile *const *
     for (; repeats->count < count && status == 0; repeats->count++)
         status = lp_view_init(&repeats->views[repeats->count], profiles[repeats->count]);
     return status;
-}
-
-bool lp_repeats_is_empty(const struct lp_view *view)
-{
-    return view->regions.count == 0 && llmperf_profile_kernel_count(view->profile) == 0;
 }
 
 int lp_repeats_read(struct lp_repeats *repeats, const llmperf_profile *const *profiles,

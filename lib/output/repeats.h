@@ -66,9 +66,6 @@ int lp_repeats_read(struct lp_repeats *repeats, const llmperf_profile *const *pr
                     size_t count, double threshold);
 void lp_repeats_clear(struct lp_repeats *repeats);
 
-/** A run of a program that opened no region and used no device, as far as was seen. */
-bool lp_repeats_is_empty(const struct lp_view *view);
-
 /** Mean, spread and the rest of a row from its values. */
 void lp_repeats_summarise(struct lp_repeats_row *row, size_t count, double threshold);
 

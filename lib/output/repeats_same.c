@@ -173,7 +173,7 @@ static int check_content(struct lp_repeats *repeats)
     struct lp_text text = { NULL, 0, 0, false };
 
     for (size_t run = 0; run < repeats->count; run++)
-        if (!lp_repeats_is_empty(&repeats->views[run]))
+        if (!lp_view_is_empty(&repeats->views[run]))
             return 0;
     lp_text_puts(&text, "no run holds a region or device activity: there is nothing to set beside "
                         "each other");

@@ -176,3 +176,8 @@ void lp_view_clear(struct lp_view *view)
     lp_kernel_classes_free(view->classes);
     *view = (struct lp_view){ .profile = NULL };
 }
+
+bool lp_view_is_empty(const struct lp_view *view)
+{
+    return view->regions.count == 0 && llmperf_profile_kernel_count(view->profile) == 0;
+}

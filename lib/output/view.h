@@ -67,4 +67,7 @@ bool lp_view_describes(const struct lp_view *view, int32_t device);
  * shows up in its rows. */
 size_t lp_view_gpu(const struct lp_view *view);
 
+/** A run of a program that opened no region and used no device, as far as was seen. */
+bool lp_view_is_empty(const struct lp_view *view);
+
 #endif

@@ -103,27 +103,23 @@ static int compare_spans(const void *left, const void *right)
 {
     const struct lp_span *a = left, *b = right;
 
-    return (a->start > b->start) - (a->start < b->start);
+    return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
 }
 
 /* A piece of work behind all that begin earlier: what it adds to the busy time, and whom the gap in
- * front of it is charged to. */
+ * front of it is charged to. No branches: which way they go is as good as random. */
 static void fold_span(struct lp_unit_work *work, const struct lp_span *span)
 {
-    uint64_t gap = span->start > work->frontier_ns ? span->start - work->frontier_ns : 0;
+    uint64_t frontier_ns = work->frontier_ns, end_ns = span->start_ns + span->length_ns;
+    uint64_t from_ns = span->start_ns > frontier_ns ? span->start_ns : frontier_ns;
+    uint64_t launched_ns = span->start_ns - lp_queued_before(span->start_ns, span->queued);
+    uint64_t gap_ns = from_ns - frontier_ns;
+    uint64_t host_ns = launched_ns > frontier_ns ? gap_ns : 0;
 
-    if (work->frontier_ns == 0)
-        work->first_ns = span->start;
-    else if (span->launched > work->frontier_ns)
-        work->idle_launch_ns += gap;
-    else
-        work->idle_wait_ns += gap;
-    if (work->frontier_ns == 0 || gap > 0)
-        work->busy_ns += span->end - span->start;
-    else if (span->end > work->frontier_ns)
-        work->busy_ns += span->end - work->frontier_ns;
-    if (span->end > work->frontier_ns)
-        work->frontier_ns = span->end;
+    work->idle_launch_ns += host_ns;
+    work->idle_wait_ns += gap_ns - host_ns;
+    work->busy_ns += end_ns > from_ns ? end_ns - from_ns : 0;
+    work->frontier_ns = end_ns > frontier_ns ? end_ns : frontier_ns;
 }
 
 /* Turn the first `count` pieces, by their start, into sums. */
@@ -134,6 +130,8 @@ static void fold_spans(struct lp_unit_work *work, size_t count)
     if (work->spans_sorted_not)
         qsort(work->spans.items, work->spans.count, sizeof(*work->spans.items), compare_spans);
     work->spans_sorted_not = false;
+    if (count > 0 && work->frontier_ns == 0)
+        work->first_ns = work->frontier_ns = work->spans.items[0].start_ns;
     for (size_t i = 0; i < count; i++)
         fold_span(work, &work->spans.items[i]);
     for (size_t i = 0; i < left; i++)
@@ -141,33 +139,43 @@ static void fold_spans(struct lp_unit_work *work, size_t count)
     work->spans.count = left;
 }
 
-static void add_span(struct lp_iterations *iterations, struct lp_unit_work *work,
-                     const struct lp_span *span)
+static int push_span(struct lp_unit_work *work, const struct lp_span *span)
 {
     const struct lp_span *last =
         work->spans.count > 0 ? &work->spans.items[work->spans.count - 1] : NULL;
 
-    work->spans_sorted_not |= last && span->start < last->start;
+    work->spans_sorted_not |= last && span->start_ns < last->start_ns;
     if (lp_vector_push(&work->spans, *span) < 0)
-        iterations->failed = true;
+        return LLMPERF_ENOMEM;
     if (work->spans.count >= SPANS_KEPT)
         fold_spans(work, SPANS_KEPT / 2);
+    return 0;
+}
+
+static int add_span(struct lp_unit_work *work, const struct lp_activity *activity)
+{
+    struct lp_span span = { activity->start_ns, UINT32_MAX, activity->queued };
+    int status = 0;
+
+    for (; activity->end_ns - span.start_ns > UINT32_MAX && status == 0;
+         span.start_ns += UINT32_MAX)
+        status = push_span(work, &span);
+    span.length_ns = (uint32_t)(activity->end_ns - span.start_ns);
+    return status < 0 ? status : push_span(work, &span);
 }
 
 void lp_iterations_add(struct lp_iterations *iterations, const struct lp_activity *activity,
                        uint8_t kernel_class)
 {
-    struct lp_span span = { activity->start_ns, activity->end_ns,
-                            activity->start_ns -
-                                lp_queued_before(activity->start_ns, activity->queued) };
     uint32_t unit = activity->unit;
 
     if (unit && !find_work(iterations, unit))
         iterations->late++;
     for (struct lp_unit_work *work; (work = find_work(iterations, unit)); unit = work->parent) {
-        add_span(iterations, work, &span);
+        if (add_span(work, activity) < 0)
+            iterations->failed = true;
         work->activities++;
-        work->class_ns[kernel_class] += span.end - span.start;
+        work->class_ns[kernel_class] += activity->end_ns - activity->start_ns;
     }
 }
 

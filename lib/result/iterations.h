@@ -12,9 +12,10 @@
 #include "lib/result/result.h"
 #include "lib/result/windows.h"
 
-/** A piece of device work, and when its launch was called. */
+/** A piece of device work, and when its launch was called: lp_queued(). */
 struct lp_span {
-    uint64_t start, end, launched;
+    uint64_t start_ns;
+    uint32_t length_ns, queued;
 };
 
 /** What is known of an instance while it is followed. */

@@ -10,7 +10,7 @@
 #include "llmperf/region.h"
 
 #define BUSY_BATCH 8192u               /* stays in the cache */
-#define BUSY_KEPT  (UINT32_C(3) << 19) /* 24 MiB */
+#define BUSY_KEPT  (UINT32_C(1) << 20) /* 16 MiB */
 
 struct lp_totals *lp_totals_create(const struct lp_names *names)
 {

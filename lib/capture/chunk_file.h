@@ -8,7 +8,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "lib/capture/recording.h"
 
@@ -16,13 +15,15 @@
 
 /** Zero-initialised: closed. */
 struct lp_chunk_file {
-    FILE *file;
-    uint64_t size;     /* of the file when it was opened; what is written later is not read */
-    uint64_t at;       /* of the chunk that is next */
-    uint64_t position; /* of the stream */
+    bool is_open;
+    int file;
+    uint64_t size; /* of the file when it was opened; what is written later is not read */
+    uint64_t at;   /* of the chunk that is next */
     struct lp_chunk_header header; /* of the chunk that was looked at last */
-    uint8_t *payload;
-    size_t capacity;
+    const uint8_t *payload;        /* of the chunk that was read last, until the next call */
+    uint8_t *bytes;                /* a part of the file: */
+    uint64_t start;
+    size_t count, capacity;
 };
 
 /** Open a file and read its first bytes; they are 0 where it has none. 0, LLMPERF_ENOENT,

@@ -115,7 +115,10 @@ struct lp_activity_batch {
     struct lp_activity items[512];
 };
 
-/** Room for one more activity, zeroed; sends the batch on first if it is full. */
+/** Room for one more activity; sends the batch on first if it is full. For the caller to fill in
+ * whole; zeroed. */
+struct lp_activity *lp_activity_batch_room(struct lp_activity_batch *batch,
+                                           const struct lp_device_sink *sink);
 struct lp_activity *lp_activity_batch_next(struct lp_activity_batch *batch,
                                            const struct lp_device_sink *sink);
 void lp_activity_batch_send(struct lp_activity_batch *batch, const struct lp_device_sink *sink);

@@ -189,7 +189,7 @@ static int read_activities(struct replay *replay, struct lp_varint_reader *reade
         if (reader->failed || activity.name >= replay->names.count ||
             !is_activity_kind(activity.kind))
             return damaged(replay, "an activity");
-        mapped = lp_activity_batch_next(&replay->batch, sink);
+        mapped = lp_activity_batch_room(&replay->batch, sink);
         *mapped = activity;
         mapped->name = replay->names.items[activity.name];
     }

@@ -100,18 +100,24 @@ static void add_launch(struct lp_attribution *attribution, uint32_t thread,
                        const struct lp_record *record)
 {
     const struct lp_open_region *region = lp_open_regions_top(&attribution->regions, thread);
-    struct lp_launch launch = { .node = record->node,
-                                .unit = region ? region->unit : LP_UNIT_NONE,
-                                .queued = lp_queued(record->time_ns),
-                                .kind = (uint8_t)record->detail };
+    uint32_t unit = region ? region->unit : LP_UNIT_NONE;
+    struct lp_launch *launch =
+        lp_correlation_add(&attribution->correlation, (uint32_t)record->value);
 
+    if (launch) { /* field by field: it is read again soon */
+        launch->node = record->node;
+        launch->unit = unit;
+        launch->queued = lp_queued(record->time_ns);
+        launch->kind = (uint8_t)record->detail;
+        launch->is_void = launch->spoiled = 0;
+        launch->seen = 0;
+    }
     attribution->launches += record->detail == LP_LAUNCH_KERNEL;
     attribution->graph_launches += record->detail == LP_LAUNCH_GRAPH;
     attribution->memory_calls += record->detail == LP_LAUNCH_MEMORY;
-    lp_correlation_add(&attribution->correlation, (uint32_t)record->value, &launch);
     stretch_to(&attribution->stretch, (uint32_t)record->value);
-    if (is_awaited(&launch))
-        lp_units_launched(&attribution->regions.units, launch.unit);
+    if (record->detail != LP_LAUNCH_MEMORY)
+        lp_units_launched(&attribution->regions.units, unit);
     if (record->detail == LP_LAUNCH_GRAPH)
         lp_graph_map_launch(&attribution->graphs, LP_GRAPH_OF(record->value),
                             (uint32_t)record->value, record->node);
@@ -387,8 +393,11 @@ void lp_attribution_activities(struct lp_attribution *attribution, struct lp_act
         launch = find_launch(attribution, activity, false);
         if (!launch && park(attribution, activity))
             continue;
-        if (count_activity(attribution, activity, launch))
-            activities[kept++] = *activity;
+        if (!count_activity(attribution, activity, launch))
+            continue;
+        if (kept < i)
+            activities[kept] = *activity;
+        kept++;
     }
     if (kept > 0)
         attribution->sink.activities(attribution->sink.context, activities, kept);

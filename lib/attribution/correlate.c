@@ -4,23 +4,13 @@
 #include "lib/attribution/correlate.h"
 #include "lib/record/record.h"
 
-#define PAGE_LAUNCHES (1u << LP_CORRELATION_PAGE_BITS)
-
-struct lp_launch *lp_correlation_find(struct lp_correlation *correlation, uint32_t id)
-{
-    uint32_t number = id >> LP_CORRELATION_PAGE_BITS;
-    struct lp_launch_page *page = correlation->pages[number % LP_CORRELATION_PAGES];
-    struct lp_launch *launch =
-        page && page->number == number ? &page->launches[id % PAGE_LAUNCHES] : NULL;
-
-    return launch && launch->kind ? launch : NULL;
-}
+#define AHEAD 16u /* launches */
 
 static uint64_t count_missing(const struct lp_launch_page *page)
 {
     uint64_t missing = 0;
 
-    for (uint32_t i = 0; i < PAGE_LAUNCHES; i++) {
+    for (uint32_t i = 0; i < LP_CORRELATION_PAGE; i++) {
         const struct lp_launch *launch = &page->launches[i];
 
         missing += launch->kind == LP_LAUNCH_KERNEL && !launch->is_void && !launch->spoiled &&
@@ -48,15 +38,17 @@ static struct lp_launch_page *make_page(struct lp_correlation *correlation, uint
     return *slot;
 }
 
-void lp_correlation_add(struct lp_correlation *correlation, uint32_t id,
-                        const struct lp_launch *launch)
+struct lp_launch *lp_correlation_add(struct lp_correlation *correlation, uint32_t id)
 {
     struct lp_launch_page *page = make_page(correlation, id >> LP_CORRELATION_PAGE_BITS);
+    struct lp_launch *launches = page ? page->launches : NULL;
 
-    if (!page)
-        return;
-    correlation->duplicates += page->launches[id % PAGE_LAUNCHES].kind != 0;
-    page->launches[id % PAGE_LAUNCHES] = *launch;
+    if (!launches)
+        return NULL;
+    /* The next ones: this memory was not touched for a million launches. */
+    __builtin_prefetch(&launches[(id + AHEAD) % LP_CORRELATION_PAGE], 1);
+    correlation->duplicates += launches[id % LP_CORRELATION_PAGE].kind != 0;
+    return &launches[id % LP_CORRELATION_PAGE];
 }
 
 void lp_correlation_retire(struct lp_correlation *correlation)

@@ -6,9 +6,11 @@
 #define LP_ATTRIBUTION_CORRELATE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define LP_CORRELATION_PAGE_BITS 12u
+#define LP_CORRELATION_PAGE      (1u << LP_CORRELATION_PAGE_BITS) /* launches */
 #define LP_CORRELATION_PAGES     8192u /* 33 million ids, the most under way at once */
 #define LP_CORRELATION_KEPT      256u /* newest pages that stay in any case: 1 million ids, 16 MiB */
 
@@ -24,7 +26,7 @@ struct lp_launch {
 
 struct lp_launch_page {
     uint32_t number;
-    struct lp_launch launches[1u << LP_CORRELATION_PAGE_BITS];
+    struct lp_launch launches[LP_CORRELATION_PAGE];
 };
 
 struct lp_correlation {
@@ -36,11 +38,20 @@ struct lp_correlation {
 };
 
 /** The launch of an id; NULL if it is unknown. */
-struct lp_launch *lp_correlation_find(struct lp_correlation *correlation, uint32_t id);
+static inline struct lp_launch *lp_correlation_find(struct lp_correlation *correlation, uint32_t id)
+{
+    uint32_t number = id >> LP_CORRELATION_PAGE_BITS;
+    struct lp_launch_page *page = correlation->pages[number % LP_CORRELATION_PAGES];
+    struct lp_launch *launch;
 
-/** Remember a launch. */
-void lp_correlation_add(struct lp_correlation *correlation, uint32_t id,
-                        const struct lp_launch *launch);
+    if (!page || page->number != number)
+        return NULL;
+    launch = &page->launches[id % LP_CORRELATION_PAGE];
+    return launch->kind ? launch : NULL;
+}
+
+/** A place for a new launch, for the caller to fill in whole; NULL without memory. */
+struct lp_launch *lp_correlation_add(struct lp_correlation *correlation, uint32_t id);
 
 /** Free old pages whose launches all have their records. A page that still waits stays. */
 void lp_correlation_retire(struct lp_correlation *correlation);

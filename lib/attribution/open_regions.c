@@ -72,39 +72,44 @@ static void find_window(struct lp_open_region *opened, const struct lp_open_regi
     bool own = record->detail == LP_BEGIN_TRIGGERED || record->detail == LP_BEGIN_LEFT_OUT;
 
     opened->window = own ? (uint32_t)record->value : around ? around->window : 0;
-    if (opened->window != 0)
-        opened->in_window = around && around->window != 0 ? LP_WINDOW_NESTED : LP_WINDOW_OUTERMOST;
+    opened->in_window = opened->window == 0             ? LP_WINDOW_NOT
+                        : around && around->window != 0 ? LP_WINDOW_NESTED
+                                                        : LP_WINDOW_OUTERMOST;
 }
 
 static void begin_region(struct lp_open_regions *regions, lp_open_stack *stack,
                          const struct lp_record *record, const struct lp_attribution_sink *sink)
 {
+    bool has_room = lp_vector_reserve(stack, 1) == 0;
     const struct lp_open_region *around = stack->count > 0 ? &stack->items[stack->count - 1] : NULL;
     uint32_t parent = around ? around->unit : LP_UNIT_NONE;
-    struct lp_open_region opened = { .begin_ns = record->time_ns,
-                                     .node = record->node,
-                                     .unit = parent,
-                                     .truncated = record->detail == LP_BEGIN_BEFORE };
+    struct lp_open_region *opened = &stack->items[stack->count];
 
-    find_window(&opened, around, record);
     regions->skipped |= is_left_out(record->detail);
-    /* What it did before collection started is not known: such a one is not followed. */
-    if (sink->units.begin && !opened.truncated &&
-        lp_path_kind(record->node) == LLMPERF_REGION_STAGE) {
-        opened.unit = lp_units_begin(&regions->units, parent, record->time_ns);
-        opened.is_unit = opened.unit != LP_UNIT_NONE;
-        opened.unit = opened.is_unit ? opened.unit : parent;
-    }
-    if (lp_vector_push(stack, opened) < 0) {
+    if (!has_room) {
         regions->failed = true;
         return;
     }
-    if (opened.is_unit)
-        sink->units.begin(sink->context, opened.unit, parent, record->node, record->time_ns,
-                          !is_left_out(record->detail), opened.window);
+    stack->count++;
+    opened->begin_ns = record->time_ns;
+    opened->node = record->node;
+    opened->unit = parent;
+    opened->is_unit = false;
+    opened->truncated = record->detail == LP_BEGIN_BEFORE;
+    find_window(opened, around, record);
+    /* What it did before collection started is not known: such a one is not followed. */
+    if (sink->units.begin && !opened->truncated &&
+        lp_path_kind(record->node) == LLMPERF_REGION_STAGE) {
+        opened->unit = lp_units_begin(&regions->units, parent, record->time_ns);
+        opened->is_unit = opened->unit != LP_UNIT_NONE;
+        opened->unit = opened->is_unit ? opened->unit : parent;
+    }
+    if (opened->is_unit)
+        sink->units.begin(sink->context, opened->unit, parent, record->node, record->time_ns,
+                          !is_left_out(record->detail), opened->window);
     if (sink->spans.begin)
         sink->spans.begin(sink->context, (uint32_t)(stack - regions->threads.items), record->node,
-                          record->time_ns, opened.truncated);
+                          record->time_ns, opened->truncated);
 }
 
 void lp_open_regions_apply(struct lp_open_regions *regions, uint32_t thread,

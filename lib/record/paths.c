@@ -39,6 +39,17 @@ static void clean_label(char out[LLMPERF_LABEL_BYTES + 32], const char *raw)
         strcat(out, "(empty)");
 }
 
+static uint32_t kind_by_label(const char *label)
+{
+    static const char *const stages[] = { "LLM@prefill", "LLM@decode_all", "LLM@decode_step",
+                                          "LLM@vision" };
+
+    for (size_t i = 0; i < sizeof(stages) / sizeof(stages[0]); i++)
+        if (!strcmp(label, stages[i]))
+            return LLMPERF_REGION_STAGE;
+    return LLMPERF_REGION_OPERATOR;
+}
+
 struct lp_path *lp_path_get(uint32_t node)
 {
     assert(node < LP_PATH_LIMIT);
@@ -72,6 +83,7 @@ static uint32_t add_node(uint32_t parent, const char *label)
     path->label = copy;
     path->name = at ? at + 1 : copy;
     path->parent = parent;
+    path->label_kind = kind_by_label(copy);
     path->depth = node == LP_PATH_ROOT ? 0 : lp_path_get(parent)->depth + 1;
     atomic_store_explicit(&node_count, node + 1, memory_order_release);
     return node;
@@ -140,18 +152,11 @@ const char *lp_path_raw_label(const char *label)
 
 uint32_t lp_path_kind(uint32_t node)
 {
-    static const char *const stages[] = { "LLM@prefill", "LLM@decode_all", "LLM@decode_step",
-                                          "LLM@vision" };
     const struct lp_path *path = lp_path_get(node);
     uint32_t kind =
         atomic_load_explicit(&path->kind, memory_order_relaxed); /* Any value once set is right. */
 
-    if (kind != LLMPERF_REGION_AUTO)
-        return kind;
-    for (size_t i = 0; i < sizeof(stages) / sizeof(stages[0]); i++)
-        if (!strcmp(path->label, stages[i]))
-            return LLMPERF_REGION_STAGE;
-    return LLMPERF_REGION_OPERATOR;
+    return kind != LLMPERF_REGION_AUTO ? kind : path->label_kind;
 }
 
 uint32_t lp_path_stage(uint32_t node)

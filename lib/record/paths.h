@@ -20,6 +20,7 @@ struct lp_path {
     const char *label;      /* "DOMAIN@name", clean UTF-8 */
     const char *name;       /* part of label behind the '@' */
     uint32_t parent, depth; /* depth of a top region is 1 */
+    uint32_t label_kind;    /* LLMPERF_REGION_…, by its label */
     _Atomic uint32_t kind;  /* LLMPERF_REGION_…; AUTO until somebody says */
     _Atomic bool is_range;  /* it had instances on no stack: which launches it held is not known */
     _Atomic(void *) nvtx_domain, nvtx_name; /* handles that nvtx_out.c keeps here */

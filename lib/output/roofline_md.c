@@ -6,6 +6,7 @@
 #include "lib/output/kernel_work.h"
 #include "lib/output/markdown.h"
 #include "lib/output/sections_md.h"
+#include "lib/output/shown_regions.h"
 
 static void roofline_row(const struct lp_view *view, const struct lp_region_view *region,
                          double ridge, struct lp_text *out)
@@ -27,31 +28,47 @@ static void roofline_row(const struct lp_view *view, const struct lp_region_view
     lp_text_puts(out, "\n");
 }
 
-static void regions_md(const struct lp_view *view, struct lp_text *out)
+static bool has_intensity(const struct lp_region_view *region)
+{
+    return !isnan(region->use.intensity);
+}
+
+static void region_rows(const struct lp_view *view, const struct lp_shown_regions *chosen,
+                        struct lp_text *out)
 {
     double ridge = view->limits.peak.value * 1e3 / view->limits.bandwidth.value;
     bool any = false;
 
-    if (lp_work_is_missing(view, out))
-        return;
     for (size_t i = 0; i < view->regions.count; i++) {
-        const struct lp_region_view *region = &view->regions.items[i];
-
-        if (isnan(region->use.intensity))
+        if (!chosen->shown[i])
             continue;
         if (!any)
             lp_text_puts(out, "| Region | Device | FLOP/B | Side of the ridge | TFLOP/s | Roof "
                               "TFLOP/s | Of the roof % | GB/s |\n"
                               "| --- | ---: | ---: | --- | ---: | ---: | ---: | ---: |\n");
         any = true;
-        roofline_row(view, region, ridge, out);
+        roofline_row(view, &view->regions.items[i], ridge, out);
     }
+    lp_shown_regions_tell(chosen, out);
     if (!any) {
         lp_text_puts(out, "Not known: no region has both FLOPs and bytes.\n");
     } else if (!isnan(ridge)) {
         lp_text_printf(out, "\nRidge: %s FLOP/B; work to the left of it is limited by memory.\n",
                        LP_NUMBER(ridge, 4));
     }
+}
+
+static void regions_md(const struct lp_view *view, struct lp_text *out)
+{
+    struct lp_shown_regions chosen;
+
+    if (lp_work_is_missing(view, out))
+        return;
+    if (lp_shown_regions_choose(&chosen, view, has_intensity) < 0)
+        out->failed = true;
+    else
+        region_rows(view, &chosen, out);
+    lp_shown_regions_clear(&chosen);
 }
 
 /* Kernels */

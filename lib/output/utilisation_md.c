@@ -6,6 +6,7 @@
 #include "lib/output/limits_md.h"
 #include "lib/output/markdown.h"
 #include "lib/output/sections_md.h"
+#include "lib/output/shown_regions.h"
 
 static bool has_work(const struct lp_region_view *region)
 {
@@ -43,7 +44,7 @@ static void add_reason(const char *name, const char *reason, const char **last, 
 
 static void add_reasons(const struct lp_view *view, struct lp_text *out)
 {
-    const char *mfu = view->limits.dtype_reason, *mbu = NULL, *bound = NULL;
+    const char *mfu = view->limits.dtype_reason, *mbu = NULL, *bound = mfu; /* said above */
 
     for (size_t i = 0; i < view->regions.count; i++) {
         const struct lp_region_view *region = &view->regions.items[i];
@@ -105,19 +106,32 @@ bool lp_work_is_missing(const struct lp_view *view, struct lp_text *out)
     return true;
 }
 
-void lp_utilisation_md(const struct lp_view *view, struct lp_text *out)
+static void add_table(const struct lp_view *view, const struct lp_shown_regions *chosen,
+                      struct lp_text *out)
 {
-    lp_limits_md(view, out);
-    lp_text_puts(out, "\n");
-    if (lp_work_is_missing(view, out))
-        return;
     lp_text_puts(out, "| Region | Device | Floor ms | Wall/floor | Busy/floor | MBU % | of "
                       "measured % | MFU % | of measured % | MFU limit % | Bound | Work from |\n"
                       "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- "
                       "| --- |\n");
     for (size_t i = 0; i < view->regions.count; i++)
-        if (has_work(&view->regions.items[i]))
+        if (chosen->shown[i])
             utilisation_row(view, &view->regions.items[i], out);
+    lp_shown_regions_tell(chosen, out);
+}
+
+void lp_utilisation_md(const struct lp_view *view, struct lp_text *out)
+{
+    struct lp_shown_regions chosen;
+
+    lp_limits_md(view, out);
+    lp_text_puts(out, "\n");
+    if (lp_work_is_missing(view, out))
+        return;
+    if (lp_shown_regions_choose(&chosen, view, has_work) < 0)
+        out->failed = true;
+    else
+        add_table(view, &chosen, out);
+    lp_shown_regions_clear(&chosen);
     lp_text_puts(out,
                  "\nThe floor is the least time that the work of all instances can take; "
                  "wall/floor is busy/floor where the device worked for longer than the host was "

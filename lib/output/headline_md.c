@@ -182,6 +182,26 @@ static void add_totals(const llmperf_profile *profile, bool device, bool incompl
     lp_text_puts(out, device || !isnan(duration) ? ".\n" : "");
 }
 
+static bool has_flops(const struct lp_view *view)
+{
+    for (size_t i = 0; i < view->regions.count; i++)
+        if (view->regions.items[i].stats.flops != LLMPERF_UNKNOWN)
+            return true;
+    return false;
+}
+
+/* One word is all that lacks: said here, not where a reader misses a number. */
+static void add_missing_dtype(const struct lp_view *view, struct lp_text *out)
+{
+    if (!view->device_known || !view->limits.hardware || !view->limits.dtype_reason[0] ||
+        !has_flops(view))
+        return;
+    lp_text_puts(out, "\nMFU, distances from the floor and the advice that rests on them are "
+                      "withheld: ");
+    lp_md_text(out, view->limits.dtype_reason);
+    lp_text_puts(out, ".\n");
+}
+
 void lp_headline_md(const struct lp_view *view, struct lp_text *out)
 {
     lp_text_puts(out, "\n");
@@ -194,4 +214,5 @@ void lp_headline_md(const struct lp_view *view, struct lp_text *out)
     add_totals(view->profile, view->device_known,
                view->ledger.verdict == LLMPERF_VERDICT_INCOMPLETE, out);
     add_stage_sentences(view, out);
+    add_missing_dtype(view, out);
 }

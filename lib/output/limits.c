@@ -123,7 +123,9 @@ static void find_dtype(struct lp_limits *limits, const llmperf_profile *profile,
     if (!word || !*word)
         snprintf(limits->dtype_reason, sizeof(limits->dtype_reason),
                  "the dtype that the program computes in is not known; set " DTYPE_VARIABLE
-                 " to bf16, fp16, fp8 or another one of llmperf hardware");
+                 " (bf16, fp16, fp8 or another one of llmperf hardware) for the program or for "
+                 "llmperf report, or run.dtype in the configuration, or name the model (model_path "
+                 "of the session)");
     else
         snprintf(limits->dtype, sizeof(limits->dtype), "%s", word);
 }
@@ -133,7 +135,8 @@ static void find_peak(struct lp_limits *limits)
     if (!limits->hardware || !limits->dtype[0])
         return;
     if (llmperf_hardware_peak(limits->hardware, limits->dtype, &limits->peak) < 0)
-        snprintf(limits->dtype_reason, sizeof(limits->dtype_reason), DTYPE_VARIABLE ": %s",
+        snprintf(limits->dtype_reason, sizeof(limits->dtype_reason),
+                 "the dtype of the run (" DTYPE_VARIABLE ", run.dtype or its model): %s",
                  llmperf_last_error());
     else if (limits->peak.reason)
         snprintf(limits->dtype_reason, sizeof(limits->dtype_reason), "no peak for %s: %s",

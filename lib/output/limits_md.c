@@ -36,9 +36,9 @@ static void add_limits(const struct lp_limits *limits, struct lp_text *out)
                                "llmperf hardware --measure.");
     lp_text_puts(out, "\n");
     if (limits->dtype_reason[0]) {
-        lp_text_puts(out, "\n");
+        lp_text_puts(out, "\nMFU, floors and bounds are not known: ");
         lp_md_text(out, limits->dtype_reason);
-        lp_text_puts(out, "\n");
+        lp_text_puts(out, ".\n");
     }
 }
 

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,6 +73,92 @@ static void decode_leads_with_its_distance_from_the_floor(void **state)
     assert_holds(text, "| bf16, TFLOP/s | 989.4 | table |");
     assert_holds(text, "| `" SAMPLE_STEP "` | 0 | 7.499 | left: memory | 32.17 | 35.99 |");
     assert_holds(text, "Ridge: 206.1 FLOP/B");
+    llmperf_text_free(text);
+}
+
+static void a_missing_dtype_is_told_where_mfu_would_stand(void **state)
+{
+    llmperf_profile *profile = sample_rows();
+    char *text, *headline, *section;
+
+    (void)state;
+    assert_int_equal(lp_profile_set_fact(profile, "dtype", ""), 0);
+    assert_int_equal(lp_profile_finish(profile), 0);
+    text = sample_report_md(profile);
+    headline = strstr(text, "MFU, distances from the floor and the advice that rests on them are "
+                            "withheld: the dtype that the program computes in is not known");
+    section = strstr(text, "MFU, floors and bounds are not known: the dtype");
+    assert_true(headline && headline < strstr(text, "## Environment"));
+    assert_true(section && section > strstr(text, "## MFU and MBU"));
+    for (size_t i = 0; i < 2; i++) {
+        const char *line = i == 0 ? headline : section;
+
+        assert_holds(line, "set LLMPERF_DTYPE (bf16");
+        assert_holds(line, "run.dtype");
+        assert_holds(line, "model_path of the session");
+    }
+    llmperf_text_free(text);
+    /* Of work that nobody gave there is no MFU with a dtype either. */
+    profile = sample_rows();
+    assert_int_equal(lp_profile_set_fact(profile, "dtype", ""), 0);
+    for (size_t i = 0; i < profile->regions.count; i++)
+        profile->regions.items[i].stats.flops = LLMPERF_UNKNOWN;
+    assert_int_equal(lp_profile_finish(profile), 0);
+    text = sample_report_md(profile);
+    assert_lacks(text, "are withheld: the dtype");
+    llmperf_text_free(text);
+}
+
+#define LAYERS 30
+
+/* Each layer of the step with two parts; the longest is the seventh. */
+static void layers_are_shown_by_one_of_them(void **state)
+{
+    llmperf_profile *profile = sample_rows();
+    char *text, *json, path[128], part[160], row[176];
+    llmperf_region_stats *stats;
+    const char *tables[2], *ends[2];
+    size_t rows = 0;
+
+    (void)state;
+    for (int layer = 0; layer < LAYERS; layer++) {
+        double busy_ms = layer == 7 ? 20 : 10;
+
+        snprintf(path, sizeof(path), SAMPLE_STEP "/LLM@layer%02d", layer);
+        for (int of = 0; of < 3; of++) {
+            static const char *const parts[] = { "", "/LLM@attention", "/LLM@mlp" };
+
+            snprintf(part, sizeof(part), "%s%s", path, parts[of]);
+            stats = sample_region(profile, part, of ? path : SAMPLE_STEP, SAMPLE_STEPS, 0.1,
+                                  busy_ms / (1 + of));
+            stats->kind = LLMPERF_REGION_OPERATOR;
+            stats->flops = 1000000000;
+            stats->bytes = 100000000;
+        }
+    }
+    assert_int_equal(lp_profile_finish(profile), 0);
+    assert_int_equal(llmperf_document_text(profile, LLMPERF_DOCUMENT_METRICS_JSON, &json), 0);
+    text = sample_report_md(profile);
+    tables[0] = strstr(text, "## MFU and MBU");
+    ends[0] = tables[1] = strstr(text, "## Roofline");
+    ends[1] = strstr(text, "## Top operators");
+    for (size_t i = 0; i < 2; i++) {
+        char *table = strndup(tables[i], (size_t)(ends[i] - tables[i]));
+
+        assert_holds(table, "| `" SAMPLE_STEP "` |");
+        assert_holds(table, "| `" SAMPLE_STEP "/LLM@layer07` |");
+        assert_holds(table, "| `" SAMPLE_STEP "/LLM@layer07/LLM@attention` |");
+        assert_holds(table, "| `" SAMPLE_STEP "/LLM@layer07/LLM@mlp` |");
+        assert_holds(table, "87 more rows in metrics.json.");
+        assert_lacks(table, "LLM@layer08");
+        free(table);
+    }
+    for (int layer = 0; layer < LAYERS; layer++) {
+        snprintf(row, sizeof(row), "\"path\": \"" SAMPLE_STEP "/LLM@layer%02d\"", layer);
+        rows += strstr(json, row) != NULL;
+    }
+    assert_int_equal(rows, LAYERS);
+    llmperf_text_free(json);
     llmperf_text_free(text);
 }
 
@@ -189,6 +276,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sections_stand_in_their_order),
         cmocka_unit_test(decode_leads_with_its_distance_from_the_floor),
+        cmocka_unit_test(a_missing_dtype_is_told_where_mfu_would_stand),
+        cmocka_unit_test(layers_are_shown_by_one_of_them),
         cmocka_unit_test(work_that_was_counted_stands_beside_the_models),
         cmocka_unit_test(vision_is_a_nested_row_and_a_note),
         cmocka_unit_test(iterations_are_a_budget),

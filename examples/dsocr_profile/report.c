@@ -167,7 +167,7 @@ static void print_steps(FILE *file, const struct run *run)
     for (size_t i = 0; i < count; i++)
         sum += sorted[i];
     fprintf(file, "\nDecode step: %.4f ms mean, %.4f ms median, %.4f ms p99, of %zu.\n",
-            sum / (double)count, sorted[count / 2], sorted[(count - 1) * 99 / 100], count);
+            sum / (double)count, sorted[count / 2], sorted[(99 * count + 99) / 100 - 1], count);
     free(sorted);
 }
 

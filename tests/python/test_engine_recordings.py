@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recordings of the mini engine on H200s (tests/data/h200/README.md): the tables of the live runs come out again, and what
+several streams, ranks, counters and samples of one model say agrees with what one request says."""
+from __future__ import annotations
+
+import json
+import sys
+from collections import defaultdict
+from pathlib import Path
+from typing import Any, Dict, List, Tuple
+
+import support
+import trace_files
+import llmperf
+
+support.need_library()
+EXAMPLES = support.SOURCE / "examples/data"
+sys.path.insert(0, str(EXAMPLES))
+
+import golden  # noqa: E402
+
+ENGINE = support.DATA / "h200/engine"
+RECORDINGS = sorted(ENGINE.glob("*.llmrec"))
+STEP = "LLM@decode_all/LLM@decode_step"
+STREAMS, STEPS = 4, 8  # of streams*.llmrec; steps of a request in ranks, too
+
+
+def replay(recording: Path) -> llmperf.Profile:
+    with llmperf.Session(source="replay", device_path=recording) as session:
+        pass
+    return session.profile
+
+
+def regions(metrics: Dict[str, Any]) -> Dict[str, Any]:
+    return {row["path"]: row for row in metrics["regions"]}
+
+
+def one_request() -> Dict[str, Any]:
+    """Regions of one request of 256 steps, eager."""
+    with open(EXAMPLES / "dsocr_base.golden.json", encoding="utf-8") as file:
+        found = json.load(file)["regions"]
+    return {path: dict(zip(golden.REGION, row)) for path, row in found.items()}
+
+
+class Recorded(support.TestCase):
+    def metrics(self, name: str) -> Dict[str, Any]:
+        return replay(ENGINE / f"{name}.llmrec").to_dict()
+
+    def test_each_gives_the_tables_of_its_live_run(self) -> None:
+        self.assertGreaterEqual(len(RECORDINGS), 6)
+        for recording in RECORDINGS:
+            with self.subTest(recording=recording.name):
+                metrics = replay(recording).to_dict()
+                self.assertLess(recording.stat().st_size, 300_000)
+                self.assertEqual(metrics["ledger"]["problems"], [])
+                self.assertEqual(metrics["hardware"]["name"], "NVIDIA H200")
+                with open(recording.with_suffix(".golden.json"), encoding="utf-8") as file:
+                    self.assertEqual(golden.tables(metrics), json.load(file))
+
+    def test_verdicts(self) -> None:
+        found = {recording.stem: replay(recording).ledger()["verdict"] for recording in RECORDINGS}
+        self.assertEqual(found, {recording.stem: "sampled" if recording.stem == "light" else "complete" for recording in RECORDINGS})
+
+    def test_streams_have_the_kernels_of_as_many_requests(self) -> None:
+        one = one_request()
+        eager = regions(self.metrics("streams"))
+        for path, row in one.items():
+            if not path.startswith(("LLM@prefill", "LLM@decode_all")):
+                continue
+            requests = STREAMS * STEPS / 256 if path.startswith(STEP) else STREAMS
+            if path == "LLM@decode_all":
+                requests = STREAMS * STEPS / 256
+                self.assertEqual(eager[path]["instances"], STREAMS)
+            else:
+                self.assertEqual(eager[path]["instances"], requests * row["instances"], path)
+            for column in ("kernel_count", "memcpy_count"):
+                self.assertEqual(eager[path][column], requests * row[column], (path, column))
+        for path in ("LLM@prefill", "LLM@prefill/LLM@vision"):
+            self.assertEqual(eager[path]["flops"], STREAMS * one[path]["flops"])
+
+    def test_streams_in_graphs_have_the_kernels_of_eager_ones(self) -> None:
+        eager, graphs = (regions(self.metrics(name)) for name in ("streams", "streams_graphs"))
+        for path in [STEP, *(path for path in eager if path.startswith("LLM@prefill"))]:
+            for column in ("instances", "kernel_count", "memcpy_count", "flops", "tokens"):
+                self.assertEqual(graphs[path][column], eager[path][column], (path, column))
+        self.assertEqual(graphs["LLM@graph_capture"]["instances"], STREAMS)
+
+    def test_kernels_of_graphs_on_streams_are_known_by_layer(self) -> None:
+        calls: Dict[str, int] = defaultdict(int)
+        for row in replay(ENGINE / "streams_graphs.llmrec").kernels():
+            if row["region"] == STEP and row["kind"] == "kernel":
+                calls[row["captured_in"]] += row["calls"]
+        one = one_request()
+        wanted = {path.replace(STEP, "LLM@graph_capture"): one[path]["kernel_count"] * STREAMS * STEPS / 256
+                  for path in one if path.startswith(STEP + "/") and not any(other.startswith(path + "/") for other in one)}
+        self.assertEqual({path: calls[path] for path in wanted}, wanted)
+        self.assertEqual(sum(calls.values()), sum(wanted.values()))
+
+    def by_stream(self, name: str) -> Tuple[List[Any], List[Any]]:
+        """(stream, kernels), and (stream, thread) of the launches of kernels that have one each."""
+        path = self.folder / f"{name}.sqlite"
+        llmperf.export_trace(ENGINE / f"{name}.llmrec", path, "nsys-sqlite")
+        kernels = trace_files.rows(path, "SELECT streamId, count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL GROUP BY streamId")
+        threads = trace_files.rows(path, """
+            SELECT DISTINCT k.streamId, r.globalTid FROM CUPTI_ACTIVITY_KIND_KERNEL k
+            JOIN CUPTI_ACTIVITY_KIND_RUNTIME r ON r.correlationId = k.correlationId""")
+        return list(kernels), list(threads)
+
+    def test_each_stream_is_of_one_thread_and_has_its_share(self) -> None:
+        one = one_request()
+        share = one["LLM@prefill"]["kernel_count"] + one[STEP]["kernel_count"] * STEPS / 256
+        for name in ("streams", "streams_graphs"):
+            with self.subTest(recording=name):
+                kernels, threads = self.by_stream(name)
+                self.assertEqual([count for _, count in kernels], STREAMS * [share])
+                self.assertEqual(len({stream for stream, _ in threads}), STREAMS)
+                self.assertEqual(len({thread for _, thread in threads}), STREAMS)
+                self.assertEqual(len(threads), STREAMS)
+
+    def test_streams_that_overlap_are_busy_for_less_than_their_kernels(self) -> None:
+        for name in ("streams", "streams_graphs"):
+            for path, row in regions(self.metrics(name)).items():
+                self.assertLessEqual(row["gpu_busy_ms"], row["kernel_ms"] + row["memcpy_ms"] + row["memset_ms"] + 1e-6, path)
+            prefill = regions(self.metrics(name))["LLM@prefill"]
+            self.assertGreater(prefill["kernel_ms"], 1.05 * prefill["gpu_busy_ms"])
+
+    def test_counters_are_of_each_instance_of_a_stage(self) -> None:
+        metrics = self.metrics("counters")
+        found = regions(metrics)
+        counted = {(row["region"], row["name"]): row for row in metrics["metrics"]}
+        for path in ("LLM@prefill", "LLM@prefill/LLM@vision", STEP):
+            for name in ("gpu_time", "dram_read_bytes", "dram_write_bytes", "tensor_flops_bf16"):
+                row = counted[path, name]
+                self.assertEqual((row["count"], row["source"]), (found[path]["instances"], "range_profiler"), (path, name))
+                self.assertGreater(row["min"], 0, (path, name))
+        # What the analysis says of one step's bytes is what DRAM moved, and a product fills its tiles up.
+        moved = found[STEP]["counters"]["dram_read_bytes"] + found[STEP]["counters"]["dram_write_bytes"]
+        self.assertLess(abs(moved * found[STEP]["instances"] / found[STEP]["bytes"] - 1), 0.05)
+        vision = found["LLM@prefill/LLM@vision"]
+        filled = vision["counters"]["tensor_flops_bf16"] * vision["instances"] / vision["flops"]
+        self.assertTrue(1 < filled < 1.1, filled)
+        self.assertIn("Counted by the hardware", replay(ENGINE / "counters.llmrec").report_markdown())
+
+    def test_a_sample_holds_whole_steps(self) -> None:
+        metrics = self.metrics("light")
+        step = regions(metrics)[STEP]
+        each = one_request()[STEP]["kernel_count"] // 256
+        self.assertEqual(step["instances"], 2 * 200)
+        self.assertTrue(0 < step["kernel_count"] < each * step["instances"])
+        self.assertEqual(step["kernel_count"] % each, 0)
+        self.assertTrue(0 < metrics["ledger"]["sampled_fraction"] < 1)
+
+    def ranks(self) -> List[llmperf.Profile]:
+        return [replay(ENGINE / f"ranks_{rank}.llmrec") for rank in range(2)]
+
+    def test_ranks_that_are_copies_do_the_work_of_one_each(self) -> None:
+        one = one_request()
+        found = [regions(profile.to_dict()) for profile in self.ranks()]
+        self.assertNotEqual(found[0][STEP]["process_id"], found[1][STEP]["process_id"])
+        for rank in found:
+            for path, row in one.items():
+                if path.startswith("LLM@prefill"):
+                    self.assertEqual((rank[path]["kernel_count"], rank[path]["flops"]), (row["kernel_count"], row["flops"]), path)
+            self.assertEqual(rank[STEP]["kernel_count"], one[STEP]["kernel_count"] * STEPS / 256)
+
+    def test_merged_ranks_are_the_sum_of_both(self) -> None:
+        profiles = self.ranks()
+        merged = llmperf.merge(*profiles).to_dict()
+        alone = [profile.to_dict() for profile in profiles]
+        self.assertEqual(merged["ledger"]["verdict"], "complete")
+        for column in ("kernels_seen", "kernels_attributed", "launches_expected", "memory_calls"):
+            self.assertEqual(merged["ledger"][column], sum(metrics["ledger"][column] for metrics in alone), column)
+        columns = ("path", "process_id", "device", "instances", "kernel_count", "memcpy_count", "flops", "bytes", "gpu_busy_ms", "kernel_ms")
+
+        def table(metrics: Dict[str, Any]) -> List[Any]:
+            return [tuple(round(row[column], 6) if isinstance(row[column], float) else row[column] for column in columns)
+                    for row in metrics["regions"]]
+
+        self.assertEqual(sorted(table(merged), key=repr), sorted(table(alone[0]) + table(alone[1]), key=repr))
+
+
+if __name__ == "__main__":
+    support.main()

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What tests/gpu/test_graphs.cu does on an H200, from recordings of it: the numbering of a real
- * driver, without one. */
+/* What tests/gpu/test_graphs.cu and test_graph_updates.cu do on an H200, from recordings of it: the
+ * numbering of a real driver, without one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>

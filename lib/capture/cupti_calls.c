@@ -84,6 +84,7 @@ void lp_cupti_call_enter(uint32_t id)
 
     if (!thread)
         return;
+    atomic_fetch_add_explicit(&thread->calls_told, 1, memory_order_relaxed);
     atomic_store(&thread->calls, atomic_load_explicit(&thread->calls, memory_order_relaxed) + 1);
     if (atomic_load(&on) & set)
         return;

@@ -14,8 +14,10 @@
  * those in front of it do not count, those that count are awaited. */
 #define UNDER_WAY_US 1000
 
-#define ALL       UINT32_MAX       /* the collector's window */
-#define TRIGGERED (UINT32_MAX - 1) /* the collector's too */
+#define ALL        UINT32_MAX       /* the collector's window */
+#define TRIGGERED  (UINT32_MAX - 1) /* the collector's too */
+#define LEAVING    (UINT32_MAX - 2) /* records go off: nobody's, and not to be had yet */
+#define LEAVING_US 100000           /* far longer than that takes */
 
 /* Written between windows only, by the collector. */
 static struct {
@@ -81,6 +83,8 @@ void lp_sampler_end(void)
     atomic_store(&all_count, false);
     atomic_store(&wanted, 0);
     atomic_store(&places, 0);
+    for (int us = 0; atomic_load(&owner) == LEAVING && us < LEAVING_US; us += 10)
+        usleep(10);
     if (atomic_exchange(&owner, NOBODY) != NOBODY)
         switch_records(LP_COLLECT_NOTHING);
 }
@@ -111,10 +115,15 @@ static bool take_window(uint32_t who, enum lp_collect what)
     return false;
 }
 
+/* The next one may have it once records are off: else they would go off in its window. */
 static void leave_window(uint32_t who)
 {
-    if (atomic_compare_exchange_strong(&owner, &who, NOBODY))
-        switch_records(LP_COLLECT_NOTHING);
+    uint32_t leaving = LEAVING;
+
+    if (!atomic_compare_exchange_strong(&owner, &who, LEAVING))
+        return;
+    switch_records(LP_COLLECT_NOTHING);
+    atomic_compare_exchange_strong(&owner, &leaving, NOBODY);
 }
 
 bool lp_sampler_open_all(void)
@@ -130,6 +139,7 @@ void lp_sampler_close_all(void)
 {
     atomic_store(&all_count, false);
     usleep(UNDER_WAY_US);
+    lp_threads_await_calls();
     leave_window(ALL);
 }
 

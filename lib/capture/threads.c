@@ -2,6 +2,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
@@ -225,6 +226,23 @@ bool lp_threads_in_call(void)
         if (atomic_load(&thread->calls) > 0)
             return true;
     return false;
+}
+
+#define CALL_STEP_US 50
+#define CALL_MOST_US 50000
+
+void lp_threads_await_calls(void)
+{
+    int us = 0;
+
+    for (struct lp_thread *thread = atomic_load(&all_threads); thread; thread = thread->next) {
+        uint32_t told = atomic_load(&thread->calls_told);
+
+        for (; us < CALL_MOST_US && atomic_load(&thread->calls) > 0 &&
+               atomic_load(&thread->calls_told) == told;
+             us += CALL_STEP_US)
+            usleep(CALL_STEP_US);
+    }
 }
 
 void lp_threads_leave_calls(void)

@@ -51,6 +51,7 @@ struct lp_thread {
     _Atomic uint32_t ring_epoch; /* the same, released for the collector */
     uint64_t lost_told;          /* the collector's: how much of ring.lost it has reported */
     _Atomic uint32_t calls;      /* launches under way, as callbacks tell; the thread writes */
+    _Atomic uint32_t calls_told; /* launches begun so far, likewise */
     struct lp_thread *next;      /* list of all states */
     struct lp_thread *next_free;
 };
@@ -84,6 +85,10 @@ static inline bool lp_thread_recording(void)
 /** Is any thread in a call that starts device work? Sequentially consistent. */
 bool lp_threads_in_call(void);
 void lp_threads_leave_calls(void); /* Their ends will not be told. */
+
+/** Wait for the calls that are under way now, as far as callbacks told of them, 50 ms at most: the
+ * driver may hold a thread for longer (its queue is full). */
+void lp_threads_await_calls(void);
 
 /** Keep a launch by this thread, charged to its innermost region. For driver callbacks.
  * @param graph  Executable graph of a graph launch; 0: none, or not known. */

@@ -107,6 +107,7 @@ static void stop_capture(struct llmperf_session *session)
         return;
     if (session->source->ops->live) {
         usleep(UNDER_WAY_US); /* Launches under way were counted: their records must come. */
+        lp_threads_await_calls();
         lp_capture_drain(&session->sink);
         lp_attribution_end(session->attribution);
     }

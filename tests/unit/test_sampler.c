@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Windows of several threads: whoever has one has the records, from its begin to its end. */
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "lib/capture/sampler.h"
+#include "lib/record/paths.h"
+#include "lib/record/record.h"
+
+#define THREADS 4
+#define ROUNDS  20000
+
+static _Atomic int records_on;
+static _Atomic unsigned windows, spoilt;
+
+/* Others run between the two: a switch takes its time. */
+static void collect(enum lp_collect what)
+{
+    sched_yield();
+    atomic_store(&records_on, what != LP_COLLECT_NOTHING);
+    sched_yield();
+}
+
+static void *run_instances(void *argument)
+{
+    struct lp_thread *thread = lp_thread_get();
+    uint32_t node = lp_path_intern(LP_PATH_ROOT, "LLM@decode_step");
+    uint64_t value;
+
+    (void)argument;
+    for (int i = 0; i < ROUNDS; i++) {
+        if (lp_sampler_open(thread, node, &value) != LP_BEGIN_NOW)
+            continue;
+        windows++;
+        for (int look = 0; look < 5; look++) {
+            spoilt += !atomic_load(&records_on);
+            sched_yield();
+        }
+        lp_sampler_close(thread);
+    }
+    return NULL;
+}
+
+static void a_window_is_left_before_another_opens(void **state)
+{
+    const char *const labels[] = { "decode_step" };
+    pthread_t threads[THREADS];
+
+    (void)state;
+    lp_sampler_begin(labels, 1, 1, collect);
+    for (int t = 0; t < THREADS; t++)
+        assert_int_equal(pthread_create(&threads[t], NULL, run_instances, NULL), 0);
+    for (int t = 0; t < THREADS; t++)
+        pthread_join(threads[t], NULL);
+    assert_true(windows > 0);
+    assert_int_equal(spoilt, 0);
+    assert_int_equal(records_on, 0);
+    lp_sampler_end();
+}
+
+static void the_end_takes_the_window_away(void **state)
+{
+    const char *const labels[] = { "decode_step" };
+    uint32_t node = lp_path_intern(LP_PATH_ROOT, "LLM@decode_step");
+    uint64_t value;
+
+    (void)state;
+    lp_sampler_begin(labels, 1, 1, collect);
+    assert_int_equal(lp_sampler_open(lp_thread_get(), node, &value), LP_BEGIN_NOW);
+    assert_int_equal(records_on, 1);
+    lp_sampler_end();
+    assert_int_equal(records_on, 0);
+    lp_sampler_close(lp_thread_get());
+    assert_int_equal(records_on, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_window_is_left_before_another_opens),
+        cmocka_unit_test(the_end_takes_the_window_away),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -25,8 +25,8 @@ enum {
 enum {
     LLMPERF_SOURCE_AUTO = 0,   /**< cupti if it works, else none; the reason is in the profile's notes */
     LLMPERF_SOURCE_CUPTI = 1,  /**< this process's GPU; fails if it cannot */
-    LLMPERF_SOURCE_REPLAY = 2, /**< a recording (device_path), instead of this process: the regions that it opens are not in the run */
-    LLMPERF_SOURCE_FAKE = 3,   /**< a script (device_path), for tests; it plays regions and kernels, those of this process are not in the run */
+    LLMPERF_SOURCE_REPLAY = 2, /**< a recording (device_path), instead of this process: the regions that it opens are not in the run, and a note says so */
+    LLMPERF_SOURCE_FAKE = 3,   /**< a script (device_path), for tests; it plays regions and kernels, those of this process are not in the run, as with replay */
     LLMPERF_SOURCE_NONE = 4    /**< host times only */
 };
 

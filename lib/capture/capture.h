@@ -22,6 +22,12 @@ void lp_capture_end(void);
  * only */
 size_t lp_capture_drain(const struct lp_device_sink *sink);
 
+/** From begin to end: note whether any thread opens a region, without keeping a record of it.
+ * @threads collector, or before it runs; lp_capture_ignored(): any thread */
+void lp_capture_ignore_begin(void);
+void lp_capture_ignore_end(void);
+bool lp_capture_ignored(void);
+
 /** Called when a ring is half full, from any thread, on the hot path: it must only wake the
  * collector. NULL: nobody. */
 void lp_capture_on_pressure(void (*wake)(void));

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/log.h"
 #include "lib/base/status.h"
 #include "lib/session/session.h"
 #include "lib/session/session_counters.h"
@@ -40,6 +41,14 @@ static bool may_call_driver(const struct llmperf_session *session)
 /* A launch call takes a few microseconds, and longer where the driver's queue is full. */
 #define UNDER_WAY_US 1000
 
+static void look_at_ignored(struct llmperf_session *session)
+{
+    if (session->ignores || !session->source || session->source->ops->live || !lp_capture_ignored())
+        return;
+    session->ignores = true;
+    lp_log(LLMPERF_LOG_WARN, "%s", LP_IGNORES);
+}
+
 /* One look at everything: launches are always in before the activities that they explain. */
 static void do_round(struct llmperf_session *session, bool flush, bool force)
 {
@@ -65,6 +74,7 @@ static void do_round(struct llmperf_session *session, bool flush, bool force)
     lp_session_counters_deliver(session);
     session->playing = session->playing && status > 0;
     lp_attribution_settle(session->attribution, host_time(session), false);
+    look_at_ignored(session);
     if (flush && session->stop_ns == 0)
         lp_health_look(session, true);
 }
@@ -164,6 +174,8 @@ static int finish_session(struct llmperf_session *session, llmperf_profile **pro
     lp_session_counters_stop(session, !session->source || may_call_driver(session));
     stop_capture(session);
     collect_outstanding(session);
+    look_at_ignored(session);
+    lp_capture_ignore_end();
     lp_attribution_settle(session->attribution, host_time(session), true);
     lp_counter_totals_settle(session->counter_totals);
     lp_attribution_close_regions(session->attribution);

@@ -111,8 +111,12 @@ static int start_session(struct llmperf_session *session)
     lp_health_begin(session);
     if (!session->source || session->source->ops->live)
         lp_capture_begin(session->options.ring_bytes);
-    if ((status = start_collector(session)) < 0)
+    else
+        lp_capture_ignore_begin();
+    if ((status = start_collector(session)) < 0) {
         lp_capture_end();
+        lp_capture_ignore_end();
+    }
     return status;
 }
 

@@ -67,6 +67,7 @@ struct llmperf_session {
     bool paused;
     _Atomic bool driver_gone; /* it may not be called any more */
     bool playing;             /* a finite source that is not over */
+    bool ignores;             /* the program marks regions, and the source brings its own */
     uint64_t activities;      /* delivered so far: progress */
     uint64_t start_ns, flushed_ns, committed_ns;
     uint64_t commit_cost_ns; /* of the last commit */
@@ -106,6 +107,11 @@ void lp_inject_yield(void);
 /** A session that the program started itself writes there: tell the tool that started the program.
  */
 void lp_inject_tell_run(const char *run_dir);
+
+/** What `ignores` means to who reads the log or the run. */
+#define LP_IGNORES                                                                                 \
+    "regions that the program marks are not in this run: its source, a recording or a script, "    \
+    "brings regions of its own; source none gives host times of the program's"
 
 /** Keep the first error of the pipeline for llmperf_session_stop(). */
 void lp_session_fail(struct llmperf_session *session, int status);

@@ -144,6 +144,8 @@ static int add_lines(struct llmperf_session *session, const struct lp_device_sta
             lp_profile_note(profile, "Graph level: each launch of a CUDA graph is one span, named "
                                      "[graph]; it counts as busy time, and the kernels, copies and "
                                      "sets in it are in no count or sum.");
+    if (status == 0 && session->ignores)
+        status = lp_profile_note(profile, LP_IGNORES);
     if (status == 0 && stats->no_device)
         status = lp_profile_note(profile, "the recording was made without a device source");
     if (status == 0 && running)

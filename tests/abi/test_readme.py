@@ -15,8 +15,8 @@ with open(os.path.join(headers.SOURCE, "README.md"), encoding="utf-8") as readme
     README = readme.read()
 
 
-def example(language):
-    return re.search(rf"^```{language}\n(.*?)^```$", README, re.M | re.S).group(1)
+def example(language, page=README):
+    return re.search(rf"^```{language}\n(.*?)^```$", page, re.M | re.S).group(1)
 
 
 def field_names(schema):
@@ -37,17 +37,32 @@ class Readme(unittest.TestCase):
 
     @unittest.skipUnless(os.path.exists(headers.LIBRARY), "LLMPERF_LIBRARY names no file")
     def test_the_c_example_compiles_runs_and_writes_a_report(self):
+        output = self.run_c(example("c"))
+        reports = [top for top, _, names in os.walk(self.folder) if "metrics.json" in names]
+        self.assertEqual(len(reports), 1, output)
+
+    @unittest.skipUnless(os.path.exists(headers.LIBRARY), "LLMPERF_LIBRARY names no file")
+    def test_the_example_of_a_scripted_device_runs(self):
+        with open(os.path.join(headers.SOURCE, "docs/fake-script.md"), encoding="utf-8") as file:
+            page = file.read()
+        with open(os.path.join(self.folder, "steps.txt"), "w", encoding="utf-8") as file:
+            file.write(example("text", page))
+        output = self.run_c(example("c", page))
+        self.assertIn("3 kernels seen from 3 launches", output)
+        self.assertIn("`LLM@decode_step`: ", output)
+
+    def run_c(self, text):
+        """What a program prints, compiled as its readers compile it."""
         source, binary = os.path.join(self.folder, "example.c"), os.path.join(self.folder, "example")
         with open(source, "w", encoding="utf-8") as file:
-            file.write(example("c"))
+            file.write(text)
         status, output = headers.run(headers.CC + ["-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror", "-I" + headers.INCLUDE,
                                                    source, "-o", binary, headers.LIBRARY,
                                                    "-Wl,-rpath," + os.path.dirname(headers.LIBRARY)])
         self.assertEqual(status, 0, output)
         status, output = headers.run([binary], cwd=self.folder, env=self.environment)
         self.assertEqual(status, 0, output)
-        reports = [top for top, _, names in os.walk(self.folder) if "metrics.json" in names]
-        self.assertEqual(len(reports), 1, output)
+        return output
 
     @unittest.skipUnless(os.path.exists(headers.LIBRARY), "LLMPERF_LIBRARY names no file")
     @unittest.skipUnless(os.path.exists(os.path.join(headers.SOURCE, "bindings/python/llmperf/__init__.py")), "no bindings")

@@ -276,6 +276,45 @@ static void tier_regions_has_host_times_only(void **state)
     llmperf_profile_free(profile);
 }
 
+static _Atomic int told;
+
+static void hear(void *user, int32_t level, const char *line)
+{
+    (void)user;
+    if (level == LLMPERF_LOG_WARN &&
+        strstr(line, "regions that the program marks are not in this run"))
+        told++;
+}
+
+static void regions_beside_a_script_are_told_once(void **state)
+{
+    llmperf_session_options scripted = script_options("begin LLM@prefill\nlaunch k\nend\n");
+    llmperf_session_options live = fake_options();
+    const llmperf_session_options *runs[] = { &scripted, &scripted, &live };
+
+    (void)state;
+    llmperf_log_set(hear, NULL, LLMPERF_LOG_WARN);
+    for (size_t i = 0; i < 3; i++) {
+        bool marks = i != 1, ignored = i == 0;
+        llmperf_profile *profile = NULL;
+        llmperf_session *session = start(runs[i]);
+
+        told = 0;
+        for (int n = 0; n < 3 && marks; n++) {
+            llmperf_region_begin("LLM@own");
+            llmperf_region_end();
+        }
+        assert_int_equal(llmperf_session_stop(session, &profile), 0);
+        assert_int_equal(told, ignored);
+        assert_int_equal(has_note(profile, "regions that the program marks are not in this run"),
+                         ignored);
+        assert_int_equal(has_region(profile, "LLM@own"), i == 2);
+        llmperf_profile_free(profile);
+        llmperf_session_free(session);
+    }
+    llmperf_log_set(NULL, NULL, LLMPERF_LOG_NONE);
+}
+
 static void a_second_session_is_refused_while_one_runs(void **state)
 {
     llmperf_session_options options = fake_options();
@@ -612,6 +651,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(without_a_driver_auto_says_why_there_is_no_device),
         cmocka_unit_test(source_none_has_host_times_only),
         cmocka_unit_test(tier_regions_has_host_times_only),
+        cmocka_unit_test(regions_beside_a_script_are_told_once),
         cmocka_unit_test(a_second_session_is_refused_while_one_runs),
         cmocka_unit_test(after_stop_nothing_but_free_is_left),
         cmocka_unit_test(a_snapshot_has_what_is_complete_by_now),

@@ -130,6 +130,7 @@ static int read_host(struct replay *replay, struct lp_varint_reader *reader,
                      const struct lp_device_sink *sink)
 {
     uint64_t thread = lp_varint_get(reader), count = lp_varint_get(reader);
+    struct lp_varint_reader in = *reader; /* nobody else knows it: it stays in registers */
     struct lp_record record = { 0, 0, 0, 0, 0 };
 
     if (thread >= THREAD_LIMIT || count > (uint64_t)(reader->end - reader->at))
@@ -138,20 +139,21 @@ static int read_host(struct replay *replay, struct lp_varint_reader *reader,
     if (lp_vector_reserve(&replay->records, (size_t)count) < 0)
         return LLMPERF_ENOMEM;
     for (uint64_t i = 0; i < count; i++) {
-        uint64_t kind = lp_varint_get(reader);
+        uint64_t kind = lp_varint_get(&in);
         struct lp_record mapped;
 
         record.kind = kind & 15;
         record.detail = (uint16_t)(kind >> 4);
-        record.time_ns += (uint64_t)lp_unzigzag(lp_varint_get(reader));
-        record.node += (uint32_t)lp_unzigzag(lp_varint_get(reader));
-        record.value += (uint64_t)lp_unzigzag(lp_varint_get(reader));
-        if (reader->failed || record.node >= replay->paths.count || !is_record_kind(record.kind))
+        record.time_ns += (uint64_t)lp_unzigzag(lp_varint_get(&in));
+        record.node += (uint32_t)lp_unzigzag(lp_varint_get(&in));
+        record.value += (uint64_t)lp_unzigzag(lp_varint_get(&in));
+        if (in.failed || record.node >= replay->paths.count || !is_record_kind(record.kind))
             return damaged(replay, "a host record");
         mapped = record;
         mapped.node = replay->paths.items[record.node];
         replay->records.items[replay->records.count++] = mapped;
     }
+    *reader = in;
     sink->host(sink->context, (uint32_t)thread, replay->records.items, replay->records.count);
     return 0;
 }
@@ -180,19 +182,21 @@ static void read_activity(struct lp_varint_reader *reader, struct lp_activity *a
 static int read_activities(struct replay *replay, struct lp_varint_reader *reader,
                            const struct lp_device_sink *sink)
 {
+    uint64_t count = lp_varint_get(reader);
+    struct lp_varint_reader in = *reader; /* as in read_host() */
     struct lp_activity activity = { 0 };
 
-    for (uint64_t left = lp_varint_get(reader); left > 0; left--) {
+    for (uint64_t left = count; left > 0; left--) {
         struct lp_activity *mapped;
 
-        read_activity(reader, &activity);
-        if (reader->failed || activity.name >= replay->names.count ||
-            !is_activity_kind(activity.kind))
+        read_activity(&in, &activity);
+        if (in.failed || activity.name >= replay->names.count || !is_activity_kind(activity.kind))
             return damaged(replay, "an activity");
         mapped = lp_activity_batch_room(&replay->batch, sink);
         *mapped = activity;
         mapped->name = replay->names.items[activity.name];
     }
+    *reader = in;
     lp_activity_batch_send(&replay->batch, sink);
     return 0;
 }

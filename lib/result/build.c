@@ -73,7 +73,7 @@ static int encode(llmperf_profile *profile, const struct lp_histogram *histogram
 static int measure(llmperf_profile *profile, struct lp_kernel_row *row,
                    const uint64_t *durations_ns, size_t count)
 {
-    struct lp_histogram histogram = { { NULL } };
+    struct lp_histogram histogram = { 0 };
     llmperf_kernel_stats *stats = &row->stats;
     int status = 0;
 

@@ -8,7 +8,7 @@
 
 #define LOG_PART  8u  /* or this part of the log: what sorting late pieces into it costs */
 #define NEAR      16u /* places that a piece moves to the front at once */
-#define JOINED_NS (UINT32_C(1) << 24) /* pieces in the log are joined up to here */
+#define JOINED_NS (UINT32_C(1) << 24) /* pieces are joined up to here */
 
 static uint64_t later(uint64_t a, uint64_t b)
 {
@@ -349,6 +349,22 @@ static int push_piece(struct lp_busy_queue *queue, struct lp_busy_piece piece)
     return 0;
 }
 
+/* Is a piece one with the last that came? So are kernels of a region on two streams, or one after
+ * the other in a graph. */
+static bool join_pending(struct lp_busy_queue *queue, uint32_t row, uint64_t start_ns,
+                         uint64_t end_ns)
+{
+    struct lp_busy_piece *last =
+        queue->pending.count > 0 ? &queue->pending.items[queue->pending.count - 1] : NULL;
+
+    if (!last || last->row != row || start_ns < last->start_ns || start_ns > end_of(last) ||
+        end_ns - last->start_ns > JOINED_NS)
+        return false;
+    if (end_ns > end_of(last))
+        last->length_ns = (uint32_t)(end_ns - last->start_ns);
+    return true;
+}
+
 int lp_busy_add(struct lp_busy *busy, uint32_t row, uint64_t start_ns, uint64_t end_ns)
 {
     struct lp_busy_queue *queue = &busy->queues.items[busy->rows.items[row].queue];
@@ -358,7 +374,7 @@ int lp_busy_add(struct lp_busy *busy, uint32_t row, uint64_t start_ns, uint64_t 
         queue->late++;
         start_ns = queue->kept_ns;
     }
-    if (end_ns <= start_ns)
+    if (end_ns <= start_ns || join_pending(queue, row, start_ns, end_ns))
         return 0;
     for (; end_ns - start_ns > UINT32_MAX && status == 0; start_ns += UINT32_MAX)
         status = push_piece(queue, (struct lp_busy_piece){ start_ns, UINT32_MAX, row });

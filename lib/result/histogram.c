@@ -6,15 +6,7 @@
 #include "lib/base/varint.h"
 #include "lib/result/histogram.h"
 
-#define BUCKET_BITS 5u
-#define BUCKETS     (1u << BUCKET_BITS) /* of an octave */
-
-/* Octave 0 holds 0..31, one value a bucket; octave k holds the values whose highest bit is k + 4.
- */
-static unsigned octave_of(uint64_t value)
-{
-    return value < BUCKETS ? 0 : 64u - BUCKET_BITS - (unsigned)__builtin_clzll(value);
-}
+#define BUCKETS LP_HISTOGRAM_BUCKETS
 
 static int add_counts(struct lp_histogram *histogram, unsigned octave, unsigned bucket,
                       uint64_t count)
@@ -31,12 +23,15 @@ static int add_counts(struct lp_histogram *histogram, unsigned octave, unsigned 
     return 0;
 }
 
-int lp_histogram_add(struct lp_histogram *histogram, uint64_t value)
+int lp_histogram_add_to(struct lp_histogram *histogram, unsigned octave, unsigned bucket)
 {
-    unsigned octave = octave_of(value);
+    int status = add_counts(histogram, octave, bucket, 1);
 
-    return add_counts(histogram, octave,
-                      (unsigned)(octave ? value >> (octave - 1) : value) & (BUCKETS - 1), 1);
+    if (status < 0)
+        return status;
+    histogram->recent = histogram->octaves[octave];
+    histogram->recent_octave = octave + 1;
+    return 0;
 }
 
 static double middle_of(unsigned octave, unsigned bucket)
@@ -148,5 +143,5 @@ void lp_histogram_clear(struct lp_histogram *histogram)
 {
     for (unsigned octave = 0; octave < LP_HISTOGRAM_OCTAVES; octave++)
         free(histogram->octaves[octave]);
-    *histogram = (struct lp_histogram){ { NULL } };
+    *histogram = (struct lp_histogram){ 0 };
 }

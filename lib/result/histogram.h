@@ -12,13 +12,35 @@
 
 #define LP_HISTOGRAM_OCTAVES 60u
 
+#define LP_HISTOGRAM_BITS    5u
+#define LP_HISTOGRAM_BUCKETS (1u << LP_HISTOGRAM_BITS) /* of an octave */
+
 /** Zero-initialised: empty. */
 struct lp_histogram {
+    /* Where the value before went: most durations of one thing are of one octave. */
+    uint64_t *recent;
+    unsigned recent_octave;                  /* and 1; 0: none */
     uint64_t *octaves[LP_HISTOGRAM_OCTAVES]; /* 32 counts each, NULL: none */
 };
 
-/** 0 or LLMPERF_ENOMEM. */
-int lp_histogram_add(struct lp_histogram *histogram, uint64_t value);
+/** What lp_histogram_add() leaves over: an octave for the first time, or another one. */
+int lp_histogram_add_to(struct lp_histogram *histogram, unsigned octave, unsigned bucket);
+
+/** 0 or LLMPERF_ENOMEM. Octave 0 holds 0 to 31, one value a bucket; octave k the values whose
+ * highest bit is k + 4. */
+static inline int lp_histogram_add(struct lp_histogram *histogram, uint64_t value)
+{
+    unsigned octave = value < LP_HISTOGRAM_BUCKETS
+                          ? 0
+                          : 64u - LP_HISTOGRAM_BITS - (unsigned)__builtin_clzll(value);
+    unsigned bucket =
+        (unsigned)(octave ? value >> (octave - 1) : value) & (LP_HISTOGRAM_BUCKETS - 1);
+
+    if (octave + 1 != histogram->recent_octave)
+        return lp_histogram_add_to(histogram, octave, bucket);
+    histogram->recent[bucket]++;
+    return 0;
+}
 
 /** Value below which `fraction` (0 to 1) of the values lie, within 2 %; 0 if empty. */
 double lp_histogram_quantile(const struct lp_histogram *histogram, double fraction);

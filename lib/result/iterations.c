@@ -106,25 +106,31 @@ static int compare_spans(const void *left, const void *right)
     return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
 }
 
+/* What is added up over the pieces of a unit; see struct lp_unit_work. */
+struct fold {
+    uint64_t frontier_ns, busy_ns, idle_launch_ns, idle_wait_ns;
+};
+
 /* A piece of work behind all that begin earlier: what it adds to the busy time, and whom the gap in
  * front of it is charged to. No branches: which way they go is as good as random. */
-static void fold_span(struct lp_unit_work *work, const struct lp_span *span)
+static void fold_span(struct fold *fold, const struct lp_span *span)
 {
-    uint64_t frontier_ns = work->frontier_ns, end_ns = span->start_ns + span->length_ns;
+    uint64_t frontier_ns = fold->frontier_ns, end_ns = span->start_ns + span->length_ns;
     uint64_t from_ns = span->start_ns > frontier_ns ? span->start_ns : frontier_ns;
     uint64_t launched_ns = span->start_ns - lp_queued_before(span->start_ns, span->queued);
     uint64_t gap_ns = from_ns - frontier_ns;
     uint64_t host_ns = launched_ns > frontier_ns ? gap_ns : 0;
 
-    work->idle_launch_ns += host_ns;
-    work->idle_wait_ns += gap_ns - host_ns;
-    work->busy_ns += end_ns > from_ns ? end_ns - from_ns : 0;
-    work->frontier_ns = end_ns > frontier_ns ? end_ns : frontier_ns;
+    fold->idle_launch_ns += host_ns;
+    fold->idle_wait_ns += gap_ns - host_ns;
+    fold->frontier_ns = end_ns > frontier_ns ? end_ns : frontier_ns;
+    fold->busy_ns += fold->frontier_ns - frontier_ns - gap_ns;
 }
 
 /* Turn the first `count` pieces, by their start, into sums. */
 static void fold_spans(struct lp_unit_work *work, size_t count)
 {
+    struct fold fold;
     size_t left = work->spans.count - count;
 
     if (work->spans_sorted_not)
@@ -132,8 +138,14 @@ static void fold_spans(struct lp_unit_work *work, size_t count)
     work->spans_sorted_not = false;
     if (count > 0 && work->frontier_ns == 0)
         work->first_ns = work->frontier_ns = work->spans.items[0].start_ns;
+    fold =
+        (struct fold){ work->frontier_ns, work->busy_ns, work->idle_launch_ns, work->idle_wait_ns };
     for (size_t i = 0; i < count; i++)
-        fold_span(work, &work->spans.items[i]);
+        fold_span(&fold, &work->spans.items[i]);
+    work->frontier_ns = fold.frontier_ns;
+    work->busy_ns = fold.busy_ns;
+    work->idle_launch_ns = fold.idle_launch_ns;
+    work->idle_wait_ns = fold.idle_wait_ns;
     for (size_t i = 0; i < left; i++)
         work->spans.items[i] = work->spans.items[count + i];
     work->spans.count = left;

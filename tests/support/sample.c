@@ -145,7 +145,7 @@ static void add_iterations(llmperf_profile *profile)
 
 static struct lp_blob step_histogram(llmperf_profile *profile)
 {
-    struct lp_histogram histogram = { { NULL } };
+    struct lp_histogram histogram = { 0 };
     struct lp_text text = { NULL, 0, 0, false };
     struct lp_blob blob;
 

@@ -46,7 +46,7 @@ static void add(struct lp_histogram *histogram, uint64_t value)
 
 static double quantile_of_one(uint64_t value)
 {
-    struct lp_histogram histogram = { { NULL } };
+    struct lp_histogram histogram = { 0 };
     double found;
 
     add(&histogram, value);
@@ -61,7 +61,7 @@ static void quantiles_over_nine_decades_are_within_2_percent(void **state)
         0, 0.001, 0.01, 0.1, 0.25, 0.5, 0.75, 0.95, 0.99, 0.999, 1
     };
     static uint64_t values[VALUES];
-    struct lp_histogram histogram = { { NULL } };
+    struct lp_histogram histogram = { 0 };
 
     (void)state;
     for (size_t i = 0; i < VALUES; i++)
@@ -110,7 +110,7 @@ static void the_largest_value_has_a_bucket(void **state)
 
 static void rank_is_rounded_up(void **state)
 {
-    struct lp_histogram histogram = { { NULL } };
+    struct lp_histogram histogram = { 0 };
 
     (void)state;
     for (uint64_t value = 1; value <= 4; value++)
@@ -126,7 +126,7 @@ static void rank_is_rounded_up(void **state)
 
 static void an_empty_one_gives_0(void **state)
 {
-    struct lp_histogram histogram = { { NULL } };
+    struct lp_histogram histogram = { 0 };
     struct lp_text text = { NULL, 0, 0, false };
 
     (void)state;
@@ -139,7 +139,7 @@ static void an_empty_one_gives_0(void **state)
 
 static void memory_is_taken_for_octaves_that_occur(void **state)
 {
-    struct lp_histogram histogram = { { NULL } };
+    struct lp_histogram histogram = { 0 };
     size_t used = 0;
 
     (void)state;
@@ -156,7 +156,7 @@ static void encoding_lists_differences_and_counts(void **state)
     static const uint64_t expected[] = {
         3, 2, 28, 1, 33, 1, 1855, 1
     }; /* 3 3, 31, 64, UINT64_MAX */
-    struct lp_histogram histogram = { { NULL } };
+    struct lp_histogram histogram = { 0 };
     struct lp_text text = { NULL, 0, 0, false };
     struct lp_varint_reader reader;
 
@@ -179,7 +179,7 @@ static void encoding_lists_differences_and_counts(void **state)
 
 static void encoded_buckets_hold_their_values(void **state)
 {
-    struct lp_histogram histogram = { { NULL } };
+    struct lp_histogram histogram = { 0 };
     struct lp_text text = { NULL, 0, 0, false };
     struct lp_histogram_position position = { 0, 0 };
     struct lp_histogram_bucket bucket;

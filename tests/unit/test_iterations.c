@@ -135,6 +135,38 @@ static void an_instance_of_any_length_is_exact_in_bounded_memory(void **state)
     check_instance(100000);
 }
 
+/* Longer than 32 bits of nanoseconds. */
+static void work_of_many_seconds_is_exact(void **state)
+{
+    const uint64_t s = UINT64_C(1000000000);
+    const struct lp_activity kernels[] = {
+        { .start_ns = s, .end_ns = 12 * s, .unit = UNIT, .queued = lp_queued(s) },
+        { .start_ns = 2 * s, .end_ns = 3 * s, .unit = UNIT, .queued = lp_queued(s) },
+        { .start_ns = 11 * s, .end_ns = 20 * s, .unit = UNIT, .queued = lp_queued(s) },
+        { .start_ns = 26 * s, .end_ns = 27 * s, .unit = UNIT, .queued = lp_queued(25 * s) },
+        { .start_ns = 29 * s, .end_ns = 38 * s, .unit = UNIT, .queued = lp_queued(26 * s) },
+    };
+    struct lp_iterations iterations;
+    llmperf_iteration row = LLMPERF_ITERATION_INIT;
+    uint32_t node;
+
+    (void)state;
+    assert_int_equal(lp_iterations_init(&iterations), 0);
+    lp_iterations_begin(&iterations, UNIT, 0, lp_path_intern(LP_PATH_ROOT, "LLM@prefill"), 1000,
+                        true, 0);
+    for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++)
+        lp_iterations_add(&iterations, &kernels[i], 3);
+    lp_iterations_end(&iterations, UNIT, 2000, false);
+    assert_true(lp_iterations_done(&iterations, UNIT, true, &node, &row));
+    assert_int_equal(row.activities, 5);
+    assert_true(fabs(row.busy_ms - 29000) < 1e-6);
+    assert_true(fabs(row.span_ms - 37000) < 1e-6);
+    assert_true(fabs(row.idle_launch_ms - 6000) < 1e-6);
+    assert_true(fabs(row.idle_wait_ms - 2000) < 1e-6);
+    assert_true(fabs(row.class_ms[3] - 31000) < 1e-6);
+    lp_iterations_clear(&iterations);
+}
+
 static void late_work_of_a_finished_instance_changes_nothing_but_a_count(void **state)
 {
     struct lp_activity kernel = { .start_ns = 64000, .end_ns = 65000, .unit = UNIT };
@@ -198,6 +230,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(times_are_those_of_a_slow_count),
         cmocka_unit_test(an_instance_of_any_length_is_exact_in_bounded_memory),
+        cmocka_unit_test(work_of_many_seconds_is_exact),
         cmocka_unit_test(late_work_of_a_finished_instance_changes_nothing_but_a_count),
         cmocka_unit_test(rows_that_are_read_while_others_are_written_are_whole),
     };

@@ -115,6 +115,11 @@ static void read_wave(struct wave *wave)
     qsort(wave->facts.activities.items, wave->facts.activities.count, sizeof(struct lp_activity),
           by_start);
     assert_true(wave->samples.count > 1000);
+    for (size_t i = 1; i < wave->samples.count; i++) {
+        const struct lp_counter_fact *sample = &wave->samples.items[i];
+
+        assert_true(sample->start_ns - sample[-1].end_ns < (sample->end_ns - sample->start_ns) / 2);
+    }
 }
 
 static double overlap(double start, double end, double from, double to)

@@ -6,7 +6,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -26,15 +25,6 @@ static llmperf_session *start(uint32_t tier, uint32_t budget_permille)
     if (lp_session_start(&options, true, &session) < 0)
         fail_msg("%s", llmperf_last_error());
     return session;
-}
-
-static llmperf_profile *stop(llmperf_session *session)
-{
-    llmperf_profile *profile = NULL;
-
-    assert_int_equal(llmperf_session_stop(session, &profile), 0);
-    llmperf_session_free(session);
-    return profile;
 }
 
 static llmperf_ledger ledger_now(llmperf_session *session)
@@ -74,7 +64,7 @@ static void a_session_goes_on_when_its_source_comes(void **state)
     attach(session);
     run_step();
     llmperf_region_end();
-    profile = stop(session);
+    profile = stop_session(session);
     assert_int_equal(ledger_of(profile).verdict, LLMPERF_VERDICT_COMPLETE);
     assert_int_equal(find_region(profile, "LLM@before", -1).instances, 1);
     assert_int_equal(find_region(profile, "LLM@around/LLM@decode_step", 0).kernel_count, 20);
@@ -93,7 +83,7 @@ static void tier_light_samples_an_attached_source(void **state)
     attach(session);
     for (int i = 0; i < 3000; i++)
         run_step();
-    profile = stop(session);
+    profile = stop_session(session);
     step = find_region(profile, "LLM@decode_step", 0);
     assert_int_equal(ledger_of(profile).verdict, LLMPERF_VERDICT_SAMPLED);
     assert_int_equal(step.instances, 3000);
@@ -108,7 +98,7 @@ static void without_a_source_it_says_why(void **state)
 
     (void)state;
     run_step();
-    profile = stop(session);
+    profile = stop_session(session);
     assert_int_equal(ledger_of(profile).verdict, LLMPERF_VERDICT_NO_DEVICE);
     assert_true(has_note(profile, "had not used CUDA"));
     llmperf_profile_free(profile);
@@ -126,7 +116,7 @@ static void a_source_that_cannot_be_opened_is_told(void **state)
     assert_int_equal(lp_session_start(&options, true, &session), 0);
     lp_session_attach(session);
     assert_int_equal(llmperf_session_flush(session), 0);
-    profile = stop(session);
+    profile = stop_session(session);
     assert_int_equal(ledger_of(profile).verdict, LLMPERF_VERDICT_NO_DEVICE);
     assert_true(has_note(profile, "/nonexistent/script"));
     llmperf_profile_free(profile);
@@ -139,7 +129,7 @@ static void a_source_that_comes_with_the_end_is_closed(void **state)
         llmperf_session *session = start(LLMPERF_TIER_DEEP, 0);
 
         lp_session_attach(session);
-        llmperf_profile_free(stop(session));
+        llmperf_profile_free(stop_session(session));
     }
 }
 
@@ -153,13 +143,13 @@ static void an_environment_of_other_tools_attaches_nothing(void **state)
     setenv("NSYS_PROFILING_SESSION_ID", "1", 1);
     assert_int_equal(llmperf_session_start(&options, &session), 0);
     unsetenv("NSYS_PROFILING_SESSION_ID");
-    profile = stop(session);
+    profile = stop_session(session);
     assert_true(has_note(profile, "Nsight Systems profiles this process"));
     setenv("CUDA_INJECTION64_PATH", "/opt/tool/libtool.so", 1);
     assert_int_equal(llmperf_session_start(&options, &session), 0);
     unsetenv("CUDA_INJECTION64_PATH");
     llmperf_profile_free(profile);
-    profile = stop(session);
+    profile = stop_session(session);
     assert_true(has_note(profile, "/opt/tool/libtool.so"));
     llmperf_profile_free(profile);
 }

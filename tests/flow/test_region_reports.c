@@ -100,7 +100,7 @@ static char *text_of(const char *name)
     return text;
 }
 
-static void assert_text_has(const char *name, const char *part)
+static void assert_file_has(const char *name, const char *part)
 {
     char *text = text_of(name);
 
@@ -212,7 +212,7 @@ static void include_and_exclude_choose_kernels_by_region(void **state)
         json_integer_value(json_object_get(json_object_get(root, "totals"), "kernel_count")), 49);
     assert_int_equal(strlen(json_string_value(json_object_get(root, "config_fingerprint"))), 16);
     json_decref(root);
-    assert_text_has("LLM@B/report.md", "without `soft*` (14 of 21 calls)");
+    assert_file_has("LLM@B/report.md", "without `soft*` (14 of 21 calls)");
 }
 
 static void a_selection_without_a_match_says_so(void **state)
@@ -226,7 +226,7 @@ static void a_selection_without_a_match_says_so(void **state)
     assert_true(json_is_true(
         json_object_get(json_object_get(region(root, "LLM@B"), "selection"), "nothing_selected")));
     json_decref(root);
-    assert_text_has("report.md", "No kernel of this region fits the selection.");
+    assert_file_has("report.md", "No kernel of this region fits the selection.");
 }
 
 static void no_matching_region_is_a_baseline_report(void **state)
@@ -240,10 +240,10 @@ static void no_matching_region_is_a_baseline_report(void **state)
     assert_non_null(strstr(json_string_value(json_array_get(json_object_get(root, "notes"), 0)),
                            "no matching regions"));
     json_decref(root);
-    assert_text_has("report.md", "no matching regions");
-    assert_text_has("report.md", "The whole run: 3 regions");
+    assert_file_has("report.md", "no matching regions");
+    assert_file_has("report.md", "The whole run: 3 regions");
     assert_int_equal(play("launch gemm\n", NULL), 0);
-    assert_text_has("report.md", "no matching regions");
+    assert_file_has("report.md", "no matching regions");
 }
 
 static void the_aggregate_can_be_switched_off_and_sections_chosen(void **state)
@@ -283,7 +283,7 @@ static void of_very_many_regions_the_longest_are_shown(void **state)
         json_integer_value(json_object_get(json_object_get(root, "totals"), "regions_omitted")),
         2990);
     json_decref(root);
-    assert_text_has("report.md", "2990 more regions are not shown");
+    assert_file_has("report.md", "2990 more regions are not shown");
 }
 
 static void kernels_beyond_the_limit_are_counted(void **state)

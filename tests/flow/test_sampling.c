@@ -32,15 +32,6 @@ static llmperf_session *start_light(uint32_t budget_permille, const char *region
     return session;
 }
 
-static llmperf_profile *stop(llmperf_session *session)
-{
-    llmperf_profile *profile = NULL;
-
-    assert_int_equal(llmperf_session_stop(session, &profile), 0);
-    llmperf_session_free(session);
-    return profile;
-}
-
 static void run_step(unsigned pause_us)
 {
     llmperf_decode_step_begin(1, 100);
@@ -74,7 +65,7 @@ static void some_instances_are_collected_and_those_whole(void **state)
     (void)state;
     for (int i = 0; i < steps; i++)
         run_step(100);
-    profile = stop(session);
+    profile = stop_session(session);
     step = find_region(profile, "LLM@decode_step", 0);
     busy = busy_stats(profile);
     assert_int_equal(ledger_of(profile).verdict, LLMPERF_VERDICT_SAMPLED);
@@ -100,7 +91,7 @@ static void a_budget_of_everything_collects_everything(void **state)
     (void)state;
     for (int i = 0; i < 50; i++)
         run_step(0);
-    profile = stop(session);
+    profile = stop_session(session);
     assert_int_equal(ledger_of(profile).verdict, LLMPERF_VERDICT_COMPLETE);
     assert_int_equal(find_region(profile, "LLM@decode_step", 0).kernel_count, 50 * KERNELS);
     llmperf_profile_free(profile);
@@ -117,7 +108,7 @@ static void regions_outside_of_sampled_ones_have_no_device_numbers(void **state)
     lp_fake_launch("gemm", 7, 500);
     llmperf_region_end();
     run_step(0);
-    profile = stop(session);
+    profile = stop_session(session);
     warmup = find_region(profile, "LLM@warmup", -1);
     assert_true(isnan(warmup.gpu_busy_ms) && warmup.kernel_count == LLMPERF_UNKNOWN);
     check_close(warmup.skipped_fraction, 1);
@@ -152,7 +143,7 @@ static void other_threads_are_told_apart_from_the_sampled_one(void **state)
         run_step(50);
     atomic_store(&done, true);
     pthread_join(thread, NULL);
-    profile = stop(session);
+    profile = stop_session(session);
     assert_int_equal(ledger_of(profile).verdict, LLMPERF_VERDICT_SAMPLED);
     assert_int_equal(ledger_of(profile).launches_missing, 0);
     assert_int_equal(ledger_of(profile).kernels_unattributed, 0);
@@ -181,7 +172,7 @@ static void threads_take_turns_at_being_sampled(void **state)
         assert_int_equal(pthread_create(&threads[i], NULL, decode, NULL), 0);
     for (int i = 0; i < 4; i++)
         pthread_join(threads[i], NULL);
-    profile = stop(session);
+    profile = stop_session(session);
     assert_int_equal(find_region(profile, "LLM@decode_step", 0).instances, 4 * scaled(1000, 200));
     assert_int_equal(find_region(profile, "LLM@decode_step", 0).kernel_count,
                      busy_stats(profile).count * KERNELS);
@@ -202,7 +193,7 @@ static void a_program_without_such_regions_is_sampled_in_windows(void **state)
         usleep(1000);
         llmperf_region_end();
     }
-    profile = stop(session);
+    profile = stop_session(session);
     ledger = ledger_of(profile);
     assert_int_equal(ledger.verdict, LLMPERF_VERDICT_SAMPLED);
     assert_true(ledger.kernels_seen > 0 && ledger.kernels_seen < 1400);
@@ -219,12 +210,12 @@ static void a_window_that_stop_cuts_is_closed(void **state)
     (void)state;
     llmperf_decode_step_begin(1, 100);
     lp_fake_launch("gemm", 7, 500);
-    llmperf_profile_free(stop(session));
+    llmperf_profile_free(stop_session(session));
     lp_fake_launch("gemm", 7, 500); /* of no session */
     llmperf_decode_step_end();
     session = start_light(10, NULL);
     run_step(0);
-    profile = stop(session);
+    profile = stop_session(session);
     assert_int_equal(find_region(profile, "LLM@decode_step", 0).kernel_count, KERNELS);
     assert_int_equal(ledger_of(profile).kernels_seen, KERNELS);
     llmperf_profile_free(profile);

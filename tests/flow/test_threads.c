@@ -84,16 +84,6 @@ static llmperf_session *start(uint64_t ring_bytes, const char *record_path)
     return session;
 }
 
-static llmperf_profile *stop(llmperf_session *session)
-{
-    llmperf_profile *profile = NULL;
-
-    if (llmperf_session_stop(session, &profile) < 0)
-        fail_msg("%s", llmperf_last_error());
-    llmperf_session_free(session);
-    return profile;
-}
-
 /* Facts of a recording, by kind. */
 struct counts {
     uint64_t host[16], activities;
@@ -145,7 +135,7 @@ static void what_a_small_ring_drops_is_counted(void **state)
     (void)state;
     make_workers(workers, (int)rounds);
     run_workers(workers);
-    profile = stop(session);
+    profile = stop_session(session);
     ledger = ledger_of(profile);
     counts = count_recording(path);
     assert_int_equal(counts.host[LP_RECORD_LOST], ledger.regions_dropped);
@@ -174,7 +164,7 @@ static void a_thread_without_memory_for_its_ring_counts_what_it_loses(void **sta
         llmperf_region_begin("lost or not");
         llmperf_region_end();
     }
-    profile = stop(session);
+    profile = stop_session(session);
     if (has_region(profile, "LLM@lost or not")) /* A machine that has it, or promises it. */
         assert_int_equal(ledger_of(profile).regions_dropped, 0);
     else
@@ -195,7 +185,7 @@ static void of_many_threads_and_streams_nothing_is_lost(void **state)
     (void)state;
     make_workers(workers, (int)rounds);
     run_workers(workers);
-    profile = stop(session);
+    profile = stop_session(session);
     expected.launches_expected = expected.kernels_seen = expected.kernels_attributed =
         rounds * THREADS * STREAMS;
     expected.verdict = LLMPERF_VERDICT_COMPLETE;
@@ -237,7 +227,7 @@ static void thousands_of_threads_may_end_inside_regions(void **state)
         for (int i = 0; i < SHORT_AT_ONCE; i++)
             pthread_join(threads[i], NULL);
     }
-    profile = stop(session);
+    profile = stop_session(session);
     ledger = ledger_of(profile);
     assert_int_equal(ledger.regions_truncated, 2 * SHORT_THREADS);
     assert_int_equal(ledger.regions_unbalanced, 0);
@@ -317,7 +307,7 @@ static void a_forked_child_records_nothing_and_harms_nothing(void **state)
     atomic_store(&enough, true);
     for (int i = 0; i < 2; i++)
         pthread_join(threads[i], NULL);
-    profile = stop(session);
+    profile = stop_session(session);
     assert_int_equal(find_kernel(profile, "of the parent", "LLM@around fork").calls, FORKS);
     assert_int_equal(find_region(profile, "LLM@around fork", 0).instances, FORKS);
     assert_int_equal(llmperf_profile_kernel_count(profile), 1);

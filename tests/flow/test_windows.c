@@ -57,10 +57,8 @@ static llmperf_session *start(const char *rules, uint32_t budget_permille)
 
 static llmperf_profile *stop(llmperf_session *session)
 {
-    llmperf_profile *profile = NULL;
+    llmperf_profile *profile = stop_session(session);
 
-    assert_int_equal(llmperf_session_stop(session, &profile), 0);
-    llmperf_session_free(session);
     llmperf_log_set(NULL, NULL, LLMPERF_LOG_NONE);
     return profile;
 }

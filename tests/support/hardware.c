@@ -61,12 +61,6 @@ void assert_near(double value, double expected, double tolerance, const char *wh
         fail_msg("%s: %.10g, not %.10g", what, value, expected);
 }
 
-void assert_text_has(const char *text, const char *part)
-{
-    if (!text || !strstr(text, part))
-        fail_msg("\"%s\" is not in \"%s\"", part, text ? text : "(null)");
-}
-
 bool hardware_warns(const llmperf_hardware *hardware, const char *part)
 {
     const char *line;

@@ -16,7 +16,6 @@ llmperf_hardware_value peak_of(const llmperf_hardware *hardware, const char *dty
 llmperf_hardware_value quantity_of(const llmperf_hardware *hardware, uint32_t which);
 double bandwidth_of(const llmperf_hardware *hardware);
 void assert_near(double value, double expected, double tolerance, const char *what);
-void assert_text_has(const char *text, const char *part);
 
 /** Does a warning hold `part`? */
 bool hardware_warns(const llmperf_hardware *hardware, const char *part);

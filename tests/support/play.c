@@ -73,18 +73,24 @@ llmperf_session_options script_options(const char *script)
     return options;
 }
 
-llmperf_profile *play_options(const llmperf_session_options *options)
+llmperf_profile *stop_session(llmperf_session *session)
 {
-    llmperf_session *session = NULL;
     llmperf_profile *profile = NULL;
 
-    if (llmperf_session_start(options, &session) < 0)
-        fail_msg("start: %s", llmperf_last_error());
     if (llmperf_session_stop(session, &profile) < 0)
         fail_msg("stop: %s", llmperf_last_error());
     llmperf_session_free(session);
     assert_non_null(profile);
     return profile;
+}
+
+llmperf_profile *play_options(const llmperf_session_options *options)
+{
+    llmperf_session *session = NULL;
+
+    if (llmperf_session_start(options, &session) < 0)
+        fail_msg("start: %s", llmperf_last_error());
+    return stop_session(session);
 }
 
 llmperf_profile *play_script(const char *script)

@@ -27,6 +27,9 @@ llmperf_session_options script_options(const char *script);
 llmperf_profile *play_options(const llmperf_session_options *options);
 llmperf_profile *play_script(const char *script);
 
+/** Stop a session and free it. */
+llmperf_profile *stop_session(llmperf_session *session);
+
 /** Rows by their key. `region` and `path` "": no region; `region` NULL: launch not seen. */
 llmperf_region_stats find_region(const llmperf_profile *profile, const char *path, int32_t device);
 llmperf_kernel_stats find_kernel(const llmperf_profile *profile, const char *name,

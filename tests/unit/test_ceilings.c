@@ -16,6 +16,7 @@
 #include "lib/base/file.h"
 #include "llmperf/floor.h"
 #include "tests/support/hardware.h"
+#include "tests/support/text.h"
 
 #define UUID   "GPU-01234567-89ab-cdef-0123-456789abcdef"
 #define DRIVER "580.95.05"

@@ -7,12 +7,12 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <cmocka.h>
 
 #include "llmperf/llmperf.h"
 #include "tests/support/sample.h"
+#include "tests/support/text.h"
 
 static int clear_environment(void **state)
 {
@@ -34,34 +34,22 @@ static char *document_of(llmperf_profile *profile, uint32_t document)
     return text;
 }
 
-static void assert_holds(const char *text, const char *part)
-{
-    if (!strstr(text, part))
-        fail_msg("\"%s\" is not in:\n%s", part, text);
-}
-
-static void assert_lacks(const char *text, const char *part)
-{
-    if (strstr(text, part))
-        fail_msg("\"%s\" is in:\n%s", part, text);
-}
-
 static void summary_names_the_three_largest_costs(void **state)
 {
     char *text = document_of(sample_profile(), LLMPERF_DOCUMENT_STAKEHOLDER_SUMMARY_MD);
 
     (void)state;
-    assert_holds(text,
-                 "- `LLM@decode_step` takes 10.0 ms on average (300 times), that is 800 tokens a "
-                 "second; this GPU could do it in 3.57 ms at best.");
+    assert_text_has(
+        text, "- `LLM@decode_step` takes 10.0 ms on average (300 times), that is 800 tokens a "
+              "second; this GPU could do it in 3.57 ms at best.");
     /* Steps 3000 ms, prefill 50 ms, vision 12 ms, in prefill. */
-    assert_holds(text,
-                 "1. **waiting for the host to launch work** in `LLM@decode_step`: 1.20 s, 39 % "
-                 "of the time of all stages");
-    assert_holds(text, "2. **matrix products** in `LLM@decode_step`: 700 ms, 23 %");
-    assert_lacks(text, "4. **");
-    assert_holds(text, "## Where to act\n\n1. **High**: LLM@decode_step");
-    assert_holds(text, "instances differ");
+    assert_text_has(text,
+                    "1. **waiting for the host to launch work** in `LLM@decode_step`: 1.20 s, 39 % "
+                    "of the time of all stages");
+    assert_text_has(text, "2. **matrix products** in `LLM@decode_step`: 700 ms, 23 %");
+    assert_text_lacks(text, "4. **");
+    assert_text_has(text, "## Where to act\n\n1. **High**: LLM@decode_step");
+    assert_text_has(text, "instances differ");
     llmperf_text_free(text);
 }
 
@@ -73,7 +61,7 @@ static void summary_of_a_clean_run_has_nothing_uncertain(void **state)
     (void)state;
     sample_find(profile, SAMPLE_STEP)->wall_std_ms = 0.1;
     text = document_of(profile, LLMPERF_DOCUMENT_STAKEHOLDER_SUMMARY_MD);
-    assert_holds(text, "- Nothing is known to be missing.");
+    assert_text_has(text, "- Nothing is known to be missing.");
     llmperf_text_free(text);
 }
 
@@ -87,10 +75,10 @@ static void summary_of_a_damaged_run_withholds_costs(void **state)
     profile->ledger.kernels_attributed /= 2;
     assert_int_equal(lp_profile_add_problem(profile, "half of it is missing"), 0);
     text = document_of(profile, LLMPERF_DOCUMENT_STAKEHOLDER_SUMMARY_MD);
-    assert_holds(text, "Where the time goes is withheld");
-    assert_lacks(text, "matrix products");
-    assert_holds(text, "- half of it is missing\n");
-    assert_holds(text, "lower bounds");
+    assert_text_has(text, "Where the time goes is withheld");
+    assert_text_lacks(text, "matrix products");
+    assert_text_has(text, "- half of it is missing\n");
+    assert_text_has(text, "lower bounds");
     llmperf_text_free(text);
 }
 
@@ -104,8 +92,8 @@ static void summary_without_a_device_is_of_the_host(void **state)
     profile->ledger.verdict = LLMPERF_VERDICT_NO_DEVICE;
     assert_int_equal(lp_profile_finish(profile), 0);
     text = document_of(profile, LLMPERF_DOCUMENT_STAKEHOLDER_SUMMARY_MD);
-    assert_holds(text, "1. **its time on the host** in `LLM@decode_step`: 3.00 s");
-    assert_holds(text, "No GPU was observed");
+    assert_text_has(text, "1. **its time on the host** in `LLM@decode_step`: 3.00 s");
+    assert_text_has(text, "No GPU was observed");
     llmperf_text_free(text);
 }
 
@@ -121,12 +109,13 @@ static void assumptions_name_batch_dtype_peaks_and_model(void **state)
     assert_int_equal(lp_profile_set_fact(profile, "model_assumption.1", "second"), 0);
     assert_int_equal(lp_profile_set_fact(profile, "model_warning.0", "unknown key *x*"), 0);
     text = document_of(profile, LLMPERF_DOCUMENT_ASSUMPTIONS_MD);
-    assert_holds(text, "| `" SAMPLE_STEP "` | 300 | 8.000 | 8.000 | 16384 | model | program |");
-    assert_holds(text, "- Dtype that peaks are taken for: bf16\n");
-    assert_holds(text, "- Dense peak: 989.4 TFLOP/s (table, confidence high: ");
-    assert_holds(text, "- Convention of the model's work: exact-v1\n");
-    assert_holds(text, "- Assumed: tied: no\n- Assumed: second\n- Warning: unknown key \\*x\\*\n");
-    assert_holds(text, "- Tier: deep\n");
+    assert_text_has(text, "| `" SAMPLE_STEP "` | 300 | 8.000 | 8.000 | 16384 | model | program |");
+    assert_text_has(text, "- Dtype that peaks are taken for: bf16\n");
+    assert_text_has(text, "- Dense peak: 989.4 TFLOP/s (table, confidence high: ");
+    assert_text_has(text, "- Convention of the model's work: exact-v1\n");
+    assert_text_has(text,
+                    "- Assumed: tied: no\n- Assumed: second\n- Warning: unknown key \\*x\\*\n");
+    assert_text_has(text, "- Tier: deep\n");
     llmperf_text_free(text);
 }
 
@@ -152,10 +141,10 @@ static void inputs_are_listed_up_to_a_limit_and_counted_beyond(void **state)
     assert_int_equal(llmperf_session_add_input(session, &input), LLMPERF_ESTATE);
     llmperf_session_free(session);
     text = document_of(profile, LLMPERF_DOCUMENT_INPUTS_YAML);
-    assert_holds(text,
-                 "inputs:\n  - path: \"/nowhere/x.png\"\n    name: \"x.png\"\n    kind: \"image\"\n"
-                 "    size_bytes: null\n    width: 1024\n    height: null\n");
-    assert_holds(text, "\nnot_listed: 2\n");
+    assert_text_has(
+        text, "inputs:\n  - path: \"/nowhere/x.png\"\n    name: \"x.png\"\n    kind: \"image\"\n"
+              "    size_bytes: null\n    width: 1024\n    height: null\n");
+    assert_text_has(text, "\nnot_listed: 2\n");
     llmperf_text_free(text);
 }
 
@@ -183,11 +172,11 @@ static void relative_inputs_become_absolute_and_get_their_size(void **state)
     assert_int_equal(llmperf_session_stop(session, &profile), 0);
     llmperf_session_free(session);
     text = document_of(profile, LLMPERF_DOCUMENT_INPUTS_YAML);
-    assert_holds(text, "  - path: \"/");
-    assert_lacks(text, "path: \"llmperf-input");
-    assert_lacks(text, "path: \"not");
-    assert_holds(text, "/not/there\"");
-    assert_holds(text, "size_bytes: 7\n");
+    assert_text_has(text, "  - path: \"/");
+    assert_text_lacks(text, "path: \"llmperf-input");
+    assert_text_lacks(text, "path: \"not");
+    assert_text_has(text, "/not/there\"");
+    assert_text_has(text, "size_bytes: 7\n");
     llmperf_text_free(text);
 }
 

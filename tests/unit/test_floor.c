@@ -7,7 +7,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <cmocka.h>
 #include <jansson.h>
@@ -15,6 +14,7 @@
 #include "llmperf/analysis.h"
 #include "llmperf/floor.h"
 #include "tests/support/hardware.h"
+#include "tests/support/text.h"
 
 #define MOST 256
 

@@ -7,11 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <cmocka.h>
 
 #include "tests/support/hardware.h"
+#include "tests/support/text.h"
 
 #define GIB ((uint64_t)1 << 30)
 

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "tests/support/hardware.h"
+#include "tests/support/text.h"
 
 static int clear_variables(void **state)
 {

@@ -14,6 +14,7 @@
 #include "lib/measure/kernels.h"
 #include "llmperf/hardware.h"
 #include "tests/support/hardware.h"
+#include "tests/support/text.h"
 
 /* A launch takes as many ms as the script says, in turn. Events note the time. */
 static struct {

@@ -5,7 +5,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <math.h>
 #include <pthread.h>
 #include <wchar.h>
@@ -90,15 +89,6 @@ static llmperf_session *start(void)
     return session;
 }
 
-static llmperf_profile *stop(llmperf_session *session)
-{
-    llmperf_profile *profile = NULL;
-
-    assert_int_equal(llmperf_session_stop(session, &profile), 0);
-    llmperf_session_free(session);
-    return profile;
-}
-
 static struct lp_nvtx_attributes named(const char *text)
 {
     struct lp_nvtx_attributes attributes = { .version = 3, .size = sizeof(attributes) };
@@ -138,7 +128,7 @@ static void ranges_of_every_kind_become_regions(void **state)
     assert_int_equal(nvtx.range_push_ex(&wide), 1);
     assert_int_equal(nvtx.range_pop(), 1);
     assert_int_equal(nvtx.range_pop(), 0);
-    profile = stop(session);
+    profile = stop_session(session);
     expect_instances(profile, "default@plain", 1);
     expect_instances(profile, "default@plain/engine@in a domain", 1);
     expect_instances(profile, "default@plain/engine@in a domain/engine@registered", 1);
@@ -170,7 +160,7 @@ static void names_that_say_llm_are_llm_labels(void **state)
     llmperf_region_end();
     nvtx.range_push_a("prefill"); /* Somebody's prefill, without the domain. */
     nvtx.range_pop();
-    profile = stop(session);
+    profile = stop_session(session);
     expect_instances(profile, "LLM@prefill", 4);
     assert_int_equal(find_region(profile, "LLM@prefill", -1).kind, LLMPERF_REGION_STAGE);
     expect_instances(profile, "default@prefill", 1);
@@ -195,7 +185,7 @@ static void numbers_of_pytorch_calls_make_no_new_names(void **state)
     }
     nvtx.range_push_a("a, b, c");
     nvtx.range_pop();
-    profile = stop(session);
+    profile = stop_session(session);
     expect_instances(profile, "default@aten::mm", 1000);
     expect_instances(profile, "default@a, b, c", 1);
     assert_int_equal(find_operator(profile, "default@aten::mm", NULL).calls, 1000);
@@ -224,7 +214,7 @@ static void payloads_in_the_llm_domain_are_tokens(void **state)
     attributes.payload.i32 = 9;
     nvtx.domain_range_push(other, &attributes);
     nvtx.domain_range_pop(other);
-    profile = stop(session);
+    profile = stop_session(session);
     assert_int_equal(find_region(profile, "LLM@prefill", -1).tokens, 519);
     assert_true(find_region(profile, "other@prefill", -1).tokens == LLMPERF_UNKNOWN);
     llmperf_profile_free(profile);
@@ -251,7 +241,7 @@ static void a_pop_closes_its_own_domain_only(void **state)
     nvtx.range_push_a("inside");
     llmperf_region_end();
     nvtx.range_pop();
-    profile = stop(session);
+    profile = stop_session(session);
     expect_instances(profile, "one@a", 1);
     expect_instances(profile, "one@a/two@b", 1);
     expect_instances(profile, "default@after", 1);
@@ -293,7 +283,7 @@ static void start_and_end_need_no_order_and_no_thread(void **state)
     nvtx.range_end(UINT64_MAX);
     nvtx.range_end(nvtx.range_start_w(L"wide"));
     nvtx.range_end(nvtx.range_start_ex(&request));
-    profile = stop(session);
+    profile = stop_session(session);
     expect_instances(profile, "server@request", 2);
     expect_instances(profile, "default@pushed", 1);
     expect_instances(profile, "default@wide", 1);
@@ -331,7 +321,7 @@ static void deeper_than_the_limit_stays_balanced(void **state)
     assert_true(nvtx.range_pop() < 0);
     nvtx.range_push_a("shallow");
     nvtx.range_pop();
-    profile = stop(session);
+    profile = stop_session(session);
     expect_instances(profile, "default@shallow", 1);
     assert_int_equal(ledger_of(profile).regions_unbalanced, 1);
     llmperf_profile_free(profile);
@@ -359,7 +349,7 @@ static void nonsense_is_taken(void **state)
     strange.message.registered = nvtx.register_string_w(odd, NULL);
     nvtx.domain_range_push(odd, &strange);
     nvtx.domain_range_pop(odd);
-    profile = stop(session);
+    profile = stop_session(session);
     expect_instances(profile, "default@(empty)", 2);
     expect_instances(profile, "a_b @(empty)", 3);
     llmperf_profile_free(profile);

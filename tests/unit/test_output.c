@@ -18,6 +18,7 @@
 #include "lib/output/markdown.h"
 #include "lib/output/output.h"
 #include "llmperf/llmperf.h"
+#include "tests/support/text.h"
 
 static char folder[] = "/tmp/llmperf-output-XXXXXX";
 
@@ -87,18 +88,6 @@ static char *document(const llmperf_profile *profile, uint32_t kind)
     return text;
 }
 
-static void assert_holds(const char *text, const char *part)
-{
-    if (!strstr(text, part))
-        fail_msg("\"%s\" is not in:\n%s", part, text);
-}
-
-static void assert_lacks(const char *text, const char *part)
-{
-    if (strstr(text, part))
-        fail_msg("\"%s\" is in:\n%s", part, text);
-}
-
 static json_t *metrics(const llmperf_profile *profile)
 {
     char path[128], *text = document(profile, LLMPERF_DOCUMENT_METRICS_JSON);
@@ -135,13 +124,14 @@ static void complete_profile_leads_with_its_verdict(void **state)
 
     (void)state;
     assert_memory_equal(text, "# llmperf report: ", 18);
-    assert_holds(text, "\n\n**Complete**: 2 kernels seen from 2 launches, 100.0 % of device time");
-    assert_holds(text, "\n- `LLM@prefill`: 1.00");
-    assert_holds(text, "| `LLM@attention` | `LLM@prefill` | 1 |");
-    assert_holds(text, "| `gemm` | `LLM@prefill/LLM@attention` | 0 | 0.08000 | 1 |");
-    assert_holds(text, "| `outside` | (no region) | 0 | 0.001000 | 1 |");
-    assert_holds(text, "| (no region) | 0 | 0.001000 | – |");
-    assert_holds(text, "Verdict: **complete**.");
+    assert_text_has(text,
+                    "\n\n**Complete**: 2 kernels seen from 2 launches, 100.0 % of device time");
+    assert_text_has(text, "\n- `LLM@prefill`: 1.00");
+    assert_text_has(text, "| `LLM@attention` | `LLM@prefill` | 1 |");
+    assert_text_has(text, "| `gemm` | `LLM@prefill/LLM@attention` | 0 | 0.08000 | 1 |");
+    assert_text_has(text, "| `outside` | (no region) | 0 | 0.001000 | 1 |");
+    assert_text_has(text, "| (no region) | 0 | 0.001000 | – |");
+    assert_text_has(text, "Verdict: **complete**.");
     llmperf_text_free(text);
     llmperf_profile_free(profile);
 }
@@ -156,10 +146,10 @@ static void incomplete_profile_withholds_its_headline(void **state)
     const json_t *ledger = json_object_get(root, "ledger");
 
     (void)state;
-    assert_holds(text, "\n\n**Incomplete: device times are lower bounds.**\n");
-    assert_holds(text, "Headline withheld: 33.33 %");
-    assert_lacks(text, " ms of device time");
-    assert_holds(kernels, "**Verdict: incomplete**");
+    assert_text_has(text, "\n\n**Incomplete: device times are lower bounds.**\n");
+    assert_text_has(text, "Headline withheld: 33.33 %");
+    assert_text_lacks(text, " ms of device time");
+    assert_text_has(kernels, "**Verdict: incomplete**");
     assert_string_equal(json_string_value(json_object_get(ledger, "verdict")), "incomplete");
     assert_int_equal(json_integer_value(json_object_get(ledger, "launches_missing")), 2);
     assert_true(json_array_size(json_object_get(ledger, "problems")) > 0);
@@ -178,8 +168,8 @@ static void dead_profile_has_no_device_times(void **state)
     const json_t *region = json_array_get(json_object_get(root, "regions"), 0);
 
     (void)state;
-    assert_holds(text, "\n\n**Dead: kernels were launched and not one was reported.**");
-    assert_lacks(text, "GPU busy ms | Busy/wall %");
+    assert_text_has(text, "\n\n**Dead: kernels were launched and not one was reported.**");
+    assert_text_lacks(text, "GPU busy ms | Busy/wall %");
     assert_true(json_is_null(json_object_get(region, "gpu_busy_ms")));
     assert_true(json_is_null(json_object_get(region, "kernel_count")));
     assert_true(has_note(root, "Device times and counts are null"));
@@ -200,9 +190,9 @@ static void no_device_is_said_plainly_and_is_never_zero(void **state)
                                            "mbu",          "bound",     "time_floor_ms" };
 
     (void)state;
-    assert_holds(text, "\n\n**No device: host times only.**");
-    assert_holds(text, "- `LLM@prefill`: ");
-    assert_lacks(text, "GPU 0");
+    assert_text_has(text, "\n\n**No device: host times only.**");
+    assert_text_has(text, "- `LLM@prefill`: ");
+    assert_text_lacks(text, "GPU 0");
     for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
         if (!json_is_null(json_object_get(region, unknown[i])))
             fail_msg("%s is not null", unknown[i]);
@@ -255,11 +245,11 @@ static void one_short_name_of_several_kernels_is_numbered(void **state)
     char *text = document(profile, LLMPERF_DOCUMENT_KERNELS_MD);
 
     (void)state;
-    assert_holds(text, "| `add` #2 |");
-    assert_holds(text, "| `add` #1 |");
-    assert_holds(text, "| `plain` |");
-    assert_holds(text, "\n- `add` #1: `void add<double>(double, double)`\n");
-    assert_holds(text, "\n- `add` #2: `void add<float>(float, float)`\n");
+    assert_text_has(text, "| `add` #2 |");
+    assert_text_has(text, "| `add` #1 |");
+    assert_text_has(text, "| `plain` |");
+    assert_text_has(text, "\n- `add` #1: `void add<double>(double, double)`\n");
+    assert_text_has(text, "\n- `add` #2: `void add<float>(float, float)`\n");
     llmperf_text_free(text);
     llmperf_profile_free(profile);
 }
@@ -285,7 +275,7 @@ static void labels_cannot_break_a_table(void **state)
     json_t *root = metrics(profile);
 
     (void)state;
-    assert_holds(text, "| `` LLM@a\\|b`c `` | `LLM@prefill` | 1 |");
+    assert_text_has(text, "| `` LLM@a\\|b`c `` | `LLM@prefill` | 1 |");
     json_decref(root);
     llmperf_text_free(text);
     llmperf_profile_free(profile);
@@ -354,7 +344,7 @@ static void artifacts_are_whole_and_leave_nothing_else(void **state)
     assert_int_equal(system(command), 0);
     snprintf(path, sizeof(path), "%s/nowhere", folder);
     assert_int_equal(llmperf_artifacts_write(profile, path), LLMPERF_EIO);
-    assert_holds(llmperf_last_error(), "nowhere");
+    assert_text_has(llmperf_last_error(), "nowhere");
     llmperf_profile_free(profile);
 }
 
@@ -545,10 +535,10 @@ static void environment_holds_no_value_outside_the_list(void **state)
     text = document(profile, LLMPERF_DOCUMENT_ENV_JSON);
     root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
     assert_non_null(root);
-    assert_lacks(text, "secret-");
-    assert_lacks(text, "SOME_API_KEY");
-    assert_holds(text, "\"LLMPERF_UNHEARD_OF\": \"(set)\"");
-    assert_holds(text, "\"CUDA_LAUNCH_BLOCKING\": \"0\"");
+    assert_text_lacks(text, "secret-");
+    assert_text_lacks(text, "SOME_API_KEY");
+    assert_text_has(text, "\"LLMPERF_UNHEARD_OF\": \"(set)\"");
+    assert_text_has(text, "\"CUDA_LAUNCH_BLOCKING\": \"0\"");
     assert_true(json_is_array(json_object_get(root, "gpus")));
     assert_true(json_is_object(json_object_get(root, "host")));
     json_decref(root);
@@ -568,8 +558,8 @@ static void doctor_answers_in_both_formats(void **state)
 
     (void)state;
     assert_true(status == LLMPERF_OK || status == LLMPERF_ENODEVICE);
-    assert_holds(text, " driver ");
-    assert_holds(text, " nsys ");
+    assert_text_has(text, " driver ");
+    assert_text_has(text, " nsys ");
     assert_int_equal(llmperf_doctor(LLMPERF_DOCTOR_JSON, &json), status);
     root = json_loads(json, JSON_REJECT_DUPLICATES, NULL);
     assert_non_null(root);

@@ -24,15 +24,6 @@ static llmperf_session *start(uint64_t ring_bytes)
     return session;
 }
 
-static llmperf_profile *stop(llmperf_session *session)
-{
-    llmperf_profile *profile = NULL;
-
-    assert_int_equal(llmperf_session_stop(session, &profile), 0);
-    llmperf_session_free(session);
-    return profile;
-}
-
 static void each_label_becomes_clean_text(void **state)
 {
     static const struct {
@@ -65,7 +56,7 @@ static void each_label_becomes_clean_text(void **state)
         llmperf_region_begin(labels[i].raw);
         llmperf_region_end();
     }
-    profile = stop(session);
+    profile = stop_session(session);
     for (size_t i = 0; i < count; i++)
         assert_string_equal(find_region(profile, labels[i].clean, -1).label, labels[i].clean);
     assert_int_equal(find_region(profile, "LLM@(empty)", -1).instances, 4);
@@ -93,7 +84,7 @@ static void a_long_label_is_cut_at_a_character(void **state)
         llmperf_region_end();
         llmperf_region_end();
     }
-    profile = stop(session);
+    profile = stop_session(session);
     assert_int_equal(llmperf_profile_region_count(profile), 3);
     for (size_t i = 0; i < 3; i++) {
         static const size_t lengths[] = { 1024, 1024, 1023 };
@@ -122,7 +113,7 @@ static void the_same_address_may_hold_another_label(void **state)
         llmperf_region_begin(label);
         llmperf_region_end();
     }
-    profile = stop(session);
+    profile = stop_session(session);
     assert_int_equal(find_region(profile, "LLM@buffer 0", -1).instances, 10);
     assert_int_equal(find_region(profile, "LLM@buffer 1", -1).instances, 10);
     assert_int_equal(find_region(profile, "LLM@buffer 2", -1).instances, 10);
@@ -142,7 +133,7 @@ static void one_label_below_two_parents_is_two_paths(void **state)
         llmperf_region_end();
         llmperf_region_end();
     }
-    profile = stop(session);
+    profile = stop_session(session);
     assert_int_equal(find_region(profile, "LLM@p/LLM@child", -1).instances, 1);
     assert_int_equal(find_region(profile, "LLM@q/LLM@child", -1).instances, 1);
     llmperf_profile_free(profile);
@@ -166,7 +157,7 @@ static void levels_above_the_limit_count_in_the_deepest(void **state)
         llmperf_region_end();
     llmperf_region_begin("on top again");
     llmperf_region_end();
-    profile = stop(session);
+    profile = stop_session(session);
     assert_int_equal(llmperf_profile_region_count(profile), LLMPERF_REGION_DEPTH + 1);
     llmperf_profile_region(profile, LLMPERF_REGION_DEPTH - 1, &deepest);
     assert_int_equal(deepest.depth, LLMPERF_REGION_DEPTH - 1);
@@ -190,7 +181,7 @@ static void an_end_without_a_begin_is_counted_and_ignored(void **state)
     llmperf_region_end();
     llmperf_region_end();
     llmperf_decode_step_end();
-    profile = stop(session);
+    profile = stop_session(session);
     assert_int_equal(ledger_of(profile).regions_unbalanced, 3);
     assert_int_equal(find_region(profile, "LLM@balanced", -1).instances, 1);
     llmperf_profile_free(profile);
@@ -217,7 +208,7 @@ static void the_first_kind_of_a_path_stays(void **state)
     llmperf_region_begin("VLM@vision");
     llmperf_region_end();
     llmperf_region_end();
-    profile = stop(session);
+    profile = stop_session(session);
     assert_int_equal(find_region(profile, "LLM@kind of", -1).kind, LLMPERF_REGION_STAGE);
     assert_int_equal(find_region(profile, "LLM@odd kind", -1).kind, LLMPERF_REGION_OPERATOR);
     assert_int_equal(find_region(profile, "LLM@odd kind/LLM@vision", -1).kind,
@@ -242,7 +233,7 @@ static void shorthands_open_the_stages_with_their_counts(void **state)
         llmperf_decode_step_end();
     }
     llmperf_decode_all_end(12);
-    profile = stop(session);
+    profile = stop_session(session);
     assert_int_equal(find_region(profile, "LLM@prefill", -1).tokens, 512);
     assert_int_equal(find_region(profile, "LLM@decode_all", -1).tokens, 12);
     step = find_region(profile, "LLM@decode_all/LLM@decode_step", -1);
@@ -268,7 +259,7 @@ static void odd_counts_are_ignored(void **state)
     llmperf_region_count(UINT32_MAX, 9);
     llmperf_region_count(LLMPERF_QUANTITY_BYTES, UINT64_C(1) << 60);
     llmperf_region_end();
-    profile = stop(session);
+    profile = stop_session(session);
     region = find_region(profile, "LLM@counted", -1);
     assert_true(region.tokens == LLMPERF_UNKNOWN);
     assert_true(region.flops == LLMPERF_UNKNOWN);
@@ -294,7 +285,7 @@ static void an_attr_of_an_older_header_or_none_is_enough(void **state)
     llmperf_region_end();
     llmperf_region_begin_attr(NULL);
     llmperf_region_end();
-    profile = stop(session);
+    profile = stop_session(session);
     assert_int_equal(find_region(profile, "LLM@old", -1).tokens, 3);
     assert_true(find_region(profile, "LLM@old", -1).bytes == LLMPERF_UNKNOWN);
     assert_int_equal(find_region(profile, "LLM@(empty)", -1).instances, 2);
@@ -310,7 +301,7 @@ static void regions_need_no_session(void **state)
     llmperf_region_count(LLMPERF_QUANTITY_TOKENS, 1);
     llmperf_region_end();
     llmperf_region_end();
-    profile = stop(start(0));
+    profile = stop_session(start(0));
     assert_false(has_region(profile, "LLM@nobody watches"));
     assert_int_equal(ledger_of(profile).regions_unbalanced, 0);
     llmperf_profile_free(profile);
@@ -333,7 +324,7 @@ static void above_the_limit_paths_share_one_name(void **state)
     }
     llmperf_region_begin("n0"); /* known: still itself */
     llmperf_region_end();
-    profile = stop(session);
+    profile = stop_session(session);
     assert_int_equal(ledger_of(profile).regions_dropped, 0);
     assert_int_equal(lp_path_count(), LP_PATH_LIMIT);
     assert_int_equal(find_region(profile, "LLM@n0", -1).instances, 2);

@@ -13,6 +13,7 @@
 
 #include "llmperf/llmperf.h"
 #include "tests/support/sample.h"
+#include "tests/support/text.h"
 
 static int clear_environment(void **state)
 {
@@ -21,18 +22,6 @@ static int clear_environment(void **state)
     unsetenv("LLMPERF_PEAK_TFLOPS");
     unsetenv("LLMPERF_BANDWIDTH_GBS");
     return 0;
-}
-
-static void assert_holds(const char *text, const char *part)
-{
-    if (!strstr(text, part))
-        fail_msg("\"%s\" is not in:\n%s", part, text);
-}
-
-static void assert_lacks(const char *text, const char *part)
-{
-    if (strstr(text, part))
-        fail_msg("\"%s\" is in:\n%s", part, text);
 }
 
 static void sections_stand_in_their_order(void **state)
@@ -54,7 +43,7 @@ static void sections_stand_in_their_order(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
-        assert_holds(at, sections[i]);
+        assert_text_has(at, sections[i]);
         at = strstr(at, sections[i]) + 1;
     }
     llmperf_text_free(text);
@@ -65,14 +54,15 @@ static void decode_leads_with_its_distance_from_the_floor(void **state)
     char *text = sample_report_md(sample_profile());
 
     (void)state;
-    assert_holds(text,
-                 "- `" SAMPLE_STEP "`: 10.00 ms mean of 300, 800.0 tokens/s, 2.797x its memory "
-                 "floor, MBU 89.37 %, MFU 3.251 %");
-    assert_holds(text, "| `" SAMPLE_STEP "` | 0 | 1072 | 2.797 | 1.119 | 89.37 | – | 3.251 | – | "
-                       "3.638 | memory | model, program |");
-    assert_holds(text, "| bf16, TFLOP/s | 989.4 | table |");
-    assert_holds(text, "| `" SAMPLE_STEP "` | 0 | 7.499 | left: memory | 32.17 | 35.99 |");
-    assert_holds(text, "Ridge: 206.1 FLOP/B");
+    assert_text_has(text,
+                    "- `" SAMPLE_STEP "`: 10.00 ms mean of 300, 800.0 tokens/s, 2.797x its memory "
+                    "floor, MBU 89.37 %, MFU 3.251 %");
+    assert_text_has(text,
+                    "| `" SAMPLE_STEP "` | 0 | 1072 | 2.797 | 1.119 | 89.37 | – | 3.251 | – | "
+                    "3.638 | memory | model, program |");
+    assert_text_has(text, "| bf16, TFLOP/s | 989.4 | table |");
+    assert_text_has(text, "| `" SAMPLE_STEP "` | 0 | 7.499 | left: memory | 32.17 | 35.99 |");
+    assert_text_has(text, "Ridge: 206.1 FLOP/B");
     llmperf_text_free(text);
 }
 
@@ -93,9 +83,9 @@ static void a_missing_dtype_is_told_where_mfu_would_stand(void **state)
     for (size_t i = 0; i < 2; i++) {
         const char *line = i == 0 ? headline : section;
 
-        assert_holds(line, "set LLMPERF_DTYPE (bf16");
-        assert_holds(line, "run.dtype");
-        assert_holds(line, "model_path of the session");
+        assert_text_has(line, "set LLMPERF_DTYPE (bf16");
+        assert_text_has(line, "run.dtype");
+        assert_text_has(line, "model_path of the session");
     }
     llmperf_text_free(text);
     /* Of work that nobody gave there is no MFU with a dtype either. */
@@ -105,7 +95,7 @@ static void a_missing_dtype_is_told_where_mfu_would_stand(void **state)
         profile->regions.items[i].stats.flops = LLMPERF_UNKNOWN;
     assert_int_equal(lp_profile_finish(profile), 0);
     text = sample_report_md(profile);
-    assert_lacks(text, "are withheld: the dtype");
+    assert_text_lacks(text, "are withheld: the dtype");
     llmperf_text_free(text);
 }
 
@@ -145,12 +135,12 @@ static void layers_are_shown_by_one_of_them(void **state)
     for (size_t i = 0; i < 2; i++) {
         char *table = strndup(tables[i], (size_t)(ends[i] - tables[i]));
 
-        assert_holds(table, "| `" SAMPLE_STEP "` |");
-        assert_holds(table, "| `" SAMPLE_STEP "/LLM@layer07` |");
-        assert_holds(table, "| `" SAMPLE_STEP "/LLM@layer07/LLM@attention` |");
-        assert_holds(table, "| `" SAMPLE_STEP "/LLM@layer07/LLM@mlp` |");
-        assert_holds(table, "87 more rows in metrics.json.");
-        assert_lacks(table, "LLM@layer08");
+        assert_text_has(table, "| `" SAMPLE_STEP "` |");
+        assert_text_has(table, "| `" SAMPLE_STEP "/LLM@layer07` |");
+        assert_text_has(table, "| `" SAMPLE_STEP "/LLM@layer07/LLM@attention` |");
+        assert_text_has(table, "| `" SAMPLE_STEP "/LLM@layer07/LLM@mlp` |");
+        assert_text_has(table, "87 more rows in metrics.json.");
+        assert_text_lacks(table, "LLM@layer08");
         free(table);
     }
     for (int layer = 0; layer < LAYERS; layer++) {
@@ -190,12 +180,12 @@ static void work_that_was_counted_stands_beside_the_models(void **state)
     add_metric(profile, "dram_write_bytes", "byte", 1e9);
     assert_int_equal(lp_profile_finish(profile), 0);
     text = sample_report_md(profile);
-    assert_holds(text, "## Counted by the hardware");
-    assert_holds(text, "| `" SAMPLE_STEP
-                       "` | 0 | 3 | 128.7 | 500.0 | 3.886 | 17.16 | 21.00 | 1.224 | 12.63 |");
+    assert_text_has(text, "## Counted by the hardware");
+    assert_text_has(text, "| `" SAMPLE_STEP
+                          "` | 0 | 3 | 128.7 | 500.0 | 3.886 | 17.16 | 21.00 | 1.224 | 12.63 |");
     llmperf_text_free(text);
     text = sample_report_md(sample_profile());
-    assert_lacks(text, "Counted by the hardware");
+    assert_text_lacks(text, "Counted by the hardware");
     llmperf_text_free(text);
 }
 
@@ -204,9 +194,10 @@ static void vision_is_a_nested_row_and_a_note(void **state)
     char *text = sample_report_md(sample_profile());
 
     (void)state;
-    assert_holds(text, "| ↳ `LLM@prefill/LLM@vision` | 1 | 12.00 |");
-    assert_holds(text, "Vision is part of `LLM@prefill` and counted once: 11.00 of its 46.00 ms of "
-                       "GPU busy time (23.9 %).");
+    assert_text_has(text, "| ↳ `LLM@prefill/LLM@vision` | 1 | 12.00 |");
+    assert_text_has(text,
+                    "Vision is part of `LLM@prefill` and counted once: 11.00 of its 46.00 ms of "
+                    "GPU busy time (23.9 %).");
     llmperf_text_free(text);
 }
 
@@ -215,12 +206,12 @@ static void iterations_are_a_budget(void **state)
     char *text = sample_report_md(sample_profile());
 
     (void)state;
-    assert_holds(text, "### `" SAMPLE_STEP "`\n\n300 iterations.");
-    assert_holds(text, "| … busy | 4.000 | 40.00 |");
-    assert_holds(text, "| …… launch bound | 4.000 | 40.00 |");
-    assert_holds(text, "| …… waiting | 1.000 | 10.00 |");
-    assert_holds(text, "| Host only, around the span | 1.000 | 10.00 |");
-    assert_holds(text, "| Kernels: attention | 1.000 | 10.00 |");
+    assert_text_has(text, "### `" SAMPLE_STEP "`\n\n300 iterations.");
+    assert_text_has(text, "| … busy | 4.000 | 40.00 |");
+    assert_text_has(text, "| …… launch bound | 4.000 | 40.00 |");
+    assert_text_has(text, "| …… waiting | 1.000 | 10.00 |");
+    assert_text_has(text, "| Host only, around the span | 1.000 | 10.00 |");
+    assert_text_has(text, "| Kernels: attention | 1.000 | 10.00 |");
     llmperf_text_free(text);
 }
 
@@ -229,11 +220,11 @@ static void recommendations_stand_above_and_in_full(void **state)
     char *text = sample_report_md(sample_profile());
 
     (void)state;
-    assert_holds(text,
-                 "What to look at first:\n\n1. **High**: LLM@decode_step is at 2.80x its memory "
-                 "floor and 55.6 % idle between kernels, 80.0 % of that launch bound");
-    assert_holds(strstr(text, "## Recommendations"), "decodes 8 sequences a step");
-    assert_holds(text, "At stake: up to 1200 ms.");
+    assert_text_has(text,
+                    "What to look at first:\n\n1. **High**: LLM@decode_step is at 2.80x its memory "
+                    "floor and 55.6 % idle between kernels, 80.0 % of that launch bound");
+    assert_text_has(strstr(text, "## Recommendations"), "decodes 8 sequences a step");
+    assert_text_has(text, "At stake: up to 1200 ms.");
     llmperf_text_free(text);
 }
 
@@ -246,10 +237,10 @@ static void little_of_the_work_seen_withholds_what_it_means(void **state)
     profile->ledger.verdict = LLMPERF_VERDICT_INCOMPLETE;
     profile->ledger.kernels_attributed /= 2;
     text = sample_report_md(profile);
-    assert_holds(text, "Headline withheld: 50.00 %");
-    assert_holds(text, "\n\nWithheld: ");
-    assert_holds(text, "## Roofline\n\nWithheld: ");
-    assert_lacks(text, "launch bound (the host");
+    assert_text_has(text, "Headline withheld: 50.00 %");
+    assert_text_has(text, "\n\nWithheld: ");
+    assert_text_has(text, "## Roofline\n\nWithheld: ");
+    assert_text_lacks(text, "launch bound (the host");
     llmperf_text_free(text);
 }
 
@@ -265,9 +256,9 @@ static void unknown_work_says_why(void **state)
     profile->iteration_stats.count = profile->iterations.count = 0;
     assert_int_equal(lp_profile_finish(profile), 0);
     text = sample_report_md(profile);
-    assert_holds(text, "\n\nNot known: the program gave no FLOPs");
-    assert_holds(text, "## Iterations\n\nNot known: ");
-    assert_lacks(text, "x its memory floor");
+    assert_text_has(text, "\n\nNot known: the program gave no FLOPs");
+    assert_text_has(text, "## Iterations\n\nNot known: ");
+    assert_text_lacks(text, "x its memory floor");
     llmperf_text_free(text);
 }
 

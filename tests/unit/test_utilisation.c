@@ -15,6 +15,7 @@
 
 #include "llmperf/analysis.h"
 #include "llmperf/hardware.h"
+#include "tests/support/text.h"
 
 static json_t *vectors;
 
@@ -52,12 +53,6 @@ static void assert_same(double value, double expected, const char *what)
 {
     if (!(fabs(value / expected - 1) < 1e-12))
         fail_msg("%s: %.17g, not %.17g", what, value, expected);
-}
-
-static void assert_has(const char *reason, const char *part)
-{
-    if (!reason || !strstr(reason, part))
-        fail_msg("\"%s\" is not in \"%s\"", part, reason ? reason : "(no reason)");
 }
 
 static llmperf_utilisation compute(const llmperf_utilisation_input *input)
@@ -128,7 +123,7 @@ static void floors_are_those_of_the_vectors(void **state)
         assert_same(1e3 * out.time_floor_ms, number(item, "floor_us"), "floor");
         assert_same(out.mfu_limit, number(item, "mfu_at_floor"), "limit of MFU");
         assert_string_equal(llmperf_bound_name(out.bound), text(item, "bound"));
-        assert_has(out.mfu_reason, "time is not known");
+        assert_text_has(out.mfu_reason, "time is not known");
         /* At the floor MFU is its limit, and MBU 1. */
         input.time_ms = out.time_floor_ms;
         input.busy_share = 1;
@@ -203,7 +198,7 @@ static void without_the_busy_share_launches_are_not_ruled_out(void **state)
     assert_true(isnan(out.wall_ratio));
     input.time_ms = 50;
     out = compute(&input);
-    assert_has(out.bound_reason, "cannot be ruled out");
+    assert_text_has(out.bound_reason, "cannot be ruled out");
 }
 
 static void bounds_follow_the_floors(void **state)
@@ -235,15 +230,15 @@ static void utilisation_above_one_is_an_error_and_never_clamped(void **state)
     input.time_ms = 4;
     out = compute(&input);
     assert_true(isnan(out.mfu));
-    assert_has(out.mfu_reason, "above 1");
+    assert_text_has(out.mfu_reason, "above 1");
     assert_same(out.achieved_tflops, 250, "achieved");
-    assert_has(out.ratio_reason, "faster than the floor");
-    assert_has(out.bound_reason, "faster than the floor");
+    assert_text_has(out.ratio_reason, "faster than the floor");
+    assert_text_has(out.bound_reason, "faster than the floor");
     input = simple();
     input.bytes = 2e10;
     out = compute(&input);
     assert_true(isnan(out.mbu));
-    assert_has(out.mbu_reason, "above 1");
+    assert_text_has(out.mbu_reason, "above 1");
     assert_same(out.mfu, 0.5, "MFU is not touched by a wrong number of bytes");
     /* Exactly the peak is no fault. */
     input = simple();
@@ -265,7 +260,7 @@ static void bytes_that_fit_in_l2_may_be_faster_than_memory(void **state)
     out = compute(&input);
     assert_true(out.warnings & LLMPERF_WARNING_L2_RESIDENT);
     assert_same(out.mbu, 1.25, "MBU from L2");
-    assert_has(out.ratio_reason, "L2");
+    assert_text_has(out.ratio_reason, "L2");
     input.steps = 1;
     out = compute(&input);
     assert_false(out.warnings & LLMPERF_WARNING_L2_RESIDENT);
@@ -280,8 +275,8 @@ static void what_is_missing_is_named(void **state)
     (void)state;
     input.flops = 0;
     out = compute(&input);
-    assert_has(out.mfu_reason, "FLOPs of the work");
-    assert_has(out.intensity_reason, "FLOPs");
+    assert_text_has(out.mfu_reason, "FLOPs of the work");
+    assert_text_has(out.intensity_reason, "FLOPs");
     assert_same(out.mbu, 0.1, "MBU needs no FLOPs");
     assert_same(out.time_floor_ms, 1, "a floor of memory alone");
     assert_true(out.bound == LLMPERF_BOUND_UNKNOWN);
@@ -289,35 +284,35 @@ static void what_is_missing_is_named(void **state)
     input = simple();
     input.peak_tflops = NAN;
     out = compute(&input);
-    assert_has(out.mfu_reason, "peak of the dtype");
+    assert_text_has(out.mfu_reason, "peak of the dtype");
     assert_true(isnan(out.ridge));
     assert_same(out.memory_floor_ms, 1, "the memory floor is known");
-    assert_has(out.floor_reason, "not the limit");
+    assert_text_has(out.floor_reason, "not the limit");
     input.busy_share = 0.01;
-    assert_has(compute(&input).bound_reason, "peak of the dtype");
+    assert_text_has(compute(&input).bound_reason, "peak of the dtype");
 
     input = simple();
     input.bytes = 0;
     out = compute(&input);
-    assert_has(out.mbu_reason, "bytes of the work");
-    assert_has(out.bound_reason, "bytes of the work");
+    assert_text_has(out.mbu_reason, "bytes of the work");
+    assert_text_has(out.bound_reason, "bytes of the work");
     assert_same(out.time_floor_ms, 5, "a floor of compute alone");
 
     input = simple();
     input.bandwidth_gbs = 0;
-    assert_has(compute(&input).mbu_reason, "bandwidth");
+    assert_text_has(compute(&input).mbu_reason, "bandwidth");
 
     input = simple();
     input.time_ms = NAN;
     out = compute(&input);
-    assert_has(out.mfu_reason, "time");
-    assert_has(out.mbu_reason, "time");
-    assert_has(out.ratio_reason, "time");
+    assert_text_has(out.mfu_reason, "time");
+    assert_text_has(out.mbu_reason, "time");
+    assert_text_has(out.ratio_reason, "time");
     assert_int_equal(out.bound, LLMPERF_BOUND_COMPUTE);
 
     input = (llmperf_utilisation_input)LLMPERF_UTILISATION_INPUT_INIT;
     out = compute(&input);
-    assert_has(out.floor_reason, "neither");
+    assert_text_has(out.floor_reason, "neither");
 }
 
 static void numbers_that_cannot_be_are_refused_by_name(void **state)
@@ -336,13 +331,13 @@ static void numbers_that_cannot_be_are_refused_by_name(void **state)
             input = simple();
             memcpy((char *)&input + sizeof(size_t) + i * sizeof(double), &wrong[j], sizeof(double));
             assert_int_equal(llmperf_utilisation_compute(&input, &out), LLMPERF_EINVAL);
-            assert_has(llmperf_last_error(), fields[i]);
+            assert_text_has(llmperf_last_error(), fields[i]);
             assert_null(strchr(llmperf_last_error(), '\n'));
         }
     input = simple();
     input.busy_share = 1.01;
     assert_int_equal(llmperf_utilisation_compute(&input, &out), LLMPERF_EINVAL);
-    assert_has(llmperf_last_error(), "busy_share");
+    assert_text_has(llmperf_last_error(), "busy_share");
     assert_int_equal(llmperf_utilisation_compute(NULL, &out), LLMPERF_EINVAL);
     assert_int_equal(llmperf_utilisation_compute(&input, NULL), LLMPERF_EINVAL);
     input = simple();
@@ -404,7 +399,7 @@ static void the_serial_floor_takes_the_place_of_the_roofline(void **state)
     assert_same(out.floor_ratio, 1.25, "ratio");
     input.serial_floor_ms = 4;
     out = compute(&input);
-    assert_has(out.floor_reason, "serial floor is below");
+    assert_text_has(out.floor_reason, "serial floor is below");
     assert_true(isnan(llmperf_floor_serial(flops, bytes, peaks, 0, 1000)));
     assert_true(isnan(llmperf_floor_serial(flops, bytes, peaks, 3, 0)));
     assert_true(isnan(llmperf_floor_serial(flops, bytes, flops, 3, 1000)));
@@ -459,7 +454,7 @@ static void what_a_part_does_not_know_the_total_does_not(void **state)
     assert_int_equal(llmperf_utilisation_add(&total, &part), LLMPERF_OK);
     part.flops = 0;
     assert_int_equal(llmperf_utilisation_add(&total, &part), LLMPERF_OK);
-    assert_has(compute(&total).mfu_reason, "FLOPs");
+    assert_text_has(compute(&total).mfu_reason, "FLOPs");
     assert_same(compute(&total).mbu, 0.1, "bytes are still known");
     part.devices = 2;
     assert_int_equal(llmperf_utilisation_add(&total, &part), LLMPERF_EINVAL);

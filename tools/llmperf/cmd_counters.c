@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "json.h"
 #include "llmperf/llmperf.h"
 
 struct wish {
@@ -13,19 +14,7 @@ struct wish {
 static void put_string(const char *key, const char *text)
 {
     print("\"%s\": ", key);
-    if (!text) {
-        print("null");
-        return;
-    }
-    print("\"");
-    for (; *text; text++)
-        if (*text == '"' || *text == '\\')
-            print("\\%c", *text);
-        else if ((unsigned char)*text < 0x20)
-            print("\\u%04x", (unsigned)*text);
-        else
-            print("%c", *text);
-    print("\"");
+    json_string(text);
 }
 
 static llmperf_counter_info info_of(const llmperf_counters *counters, size_t index)

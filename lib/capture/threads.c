@@ -2,7 +2,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
@@ -18,7 +17,6 @@ _Atomic uint32_t lp_capture_epoch;
 __thread struct lp_thread *lp_thread_self;
 _Atomic(const struct lp_region_hook *) lp_region_hook;
 
-static _Atomic(struct lp_thread *) all_threads;
 static _Atomic uint64_t ring_records = 32768; /* for rings made from now on; power of two */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
@@ -61,8 +59,8 @@ static struct lp_thread *make_thread(void)
     if (thread == MAP_FAILED)
         return NULL;
     thread->index = thread_count++;
-    thread->next = atomic_load_explicit(&all_threads, memory_order_relaxed);
-    atomic_store_explicit(&all_threads, thread, memory_order_release);
+    thread->next = atomic_load_explicit(&lp_all_threads, memory_order_relaxed);
+    atomic_store_explicit(&lp_all_threads, thread, memory_order_release);
     return thread;
 }
 
@@ -222,32 +220,16 @@ void lp_thread_launch_void(uint32_t correlation)
 
 bool lp_threads_in_call(void)
 {
-    for (const struct lp_thread *thread = atomic_load(&all_threads); thread; thread = thread->next)
+    for (const struct lp_thread *thread = atomic_load(&lp_all_threads); thread;
+         thread = thread->next)
         if (atomic_load(&thread->calls) > 0)
             return true;
     return false;
 }
 
-#define CALL_STEP_US 50
-#define CALL_MOST_US 50000
-
-void lp_threads_await_calls(void)
-{
-    int us = 0;
-
-    for (struct lp_thread *thread = atomic_load(&all_threads); thread; thread = thread->next) {
-        uint32_t told = atomic_load(&thread->calls_told);
-
-        for (; us < CALL_MOST_US && atomic_load(&thread->calls) > 0 &&
-               atomic_load(&thread->calls_told) == told;
-             us += CALL_STEP_US)
-            usleep(CALL_STEP_US);
-    }
-}
-
 void lp_threads_leave_calls(void)
 {
-    for (struct lp_thread *thread = atomic_load(&all_threads); thread; thread = thread->next)
+    for (struct lp_thread *thread = atomic_load(&lp_all_threads); thread; thread = thread->next)
         atomic_store(&thread->calls, 0);
 }
 
@@ -312,7 +294,7 @@ size_t lp_capture_drain(const struct lp_device_sink *sink)
     pthread_mutex_lock(&lock);
     current = last_epoch - 1;
     pthread_mutex_unlock(&lock);
-    for (struct lp_thread *thread = atomic_load_explicit(&all_threads, memory_order_acquire);
+    for (struct lp_thread *thread = atomic_load_explicit(&lp_all_threads, memory_order_acquire);
          thread; thread = thread->next)
         if (atomic_load_explicit(&thread->ring_epoch, memory_order_acquire) == current)
             total += drain_ring(thread, sink);

@@ -59,6 +59,9 @@ struct lp_thread {
 /** Epoch in which host records are kept; 0: none. Odd and growing with each lp_capture_begin(). */
 extern _Atomic uint32_t lp_capture_epoch;
 
+/** The states of all threads, the newest first; none is ever taken out. */
+extern _Atomic(struct lp_thread *) lp_all_threads;
+
 extern __thread struct lp_thread *lp_thread_self;
 
 /** State of this thread, made on first use; NULL without memory. */

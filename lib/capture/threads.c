@@ -82,7 +82,6 @@ struct lp_thread *lp_thread_create(void)
         return NULL;
     thread->depth = 0;
     thread->node = LP_PATH_ROOT;
-    atomic_store(&thread->calls, 0);
     pthread_setspecific(exit_key, thread);
     lp_thread_self = thread;
     return thread;
@@ -104,6 +103,7 @@ static void leave_thread(void *state)
         lp_thread_record(thread, LP_RECORD_THREAD_EXIT, 0, LP_PATH_ROOT, 0);
     if (thread->window_depth > 0)
         lp_sampler_close(thread);
+    atomic_store(&thread->calls, 0);
     pthread_mutex_lock(&lock);
     thread->next_free = free_threads;
     free_threads = thread;

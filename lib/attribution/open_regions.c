@@ -52,15 +52,6 @@ static void end_region(struct lp_open_regions *regions, lp_open_stack *stack,
     close_top(regions, stack, record->time_ns, record->detail != 0, sink);
 }
 
-const struct lp_open_region *lp_open_regions_top(const struct lp_open_regions *regions,
-                                                 uint32_t thread)
-{
-    const lp_open_stack *stack =
-        thread < regions->threads.count ? &regions->threads.items[thread] : NULL;
-
-    return stack && stack->count > 0 ? &stack->items[stack->count - 1] : NULL;
-}
-
 static bool is_left_out(uint16_t begin)
 {
     return begin == LP_BEGIN_SKIPPED || begin == LP_BEGIN_LEFT_OUT;

@@ -32,8 +32,14 @@ void lp_open_regions_apply(struct lp_open_regions *regions, uint32_t thread,
                            const struct lp_record *record, const struct lp_attribution_sink *sink);
 
 /** The innermost open region of a thread; NULL: none. */
-const struct lp_open_region *lp_open_regions_top(const struct lp_open_regions *regions,
-                                                 uint32_t thread);
+static inline const struct lp_open_region *lp_open_regions_top(
+    const struct lp_open_regions *regions, uint32_t thread)
+{
+    const lp_open_stack *stack =
+        thread < regions->threads.count ? &regions->threads.items[thread] : NULL;
+
+    return stack && stack->count > 0 ? &stack->items[stack->count - 1] : NULL;
+}
 
 /** Close everything as truncated. */
 void lp_open_regions_close(struct lp_open_regions *regions, const struct lp_attribution_sink *sink);

@@ -12,14 +12,6 @@
 /* A launch may never bring its record. */
 #define GIVEN_UP_NS UINT64_C(60000000000)
 
-static struct lp_unit *find_unit(struct lp_units *units, uint32_t id)
-{
-    uint32_t slot = id & UINT16_MAX;
-    struct lp_unit *unit = slot && slot < units->slots.count ? &units->slots.items[slot] : NULL;
-
-    return unit && unit->in_use && unit->generation == id >> 16 ? unit : NULL;
-}
-
 /* A free slot; 0: none. */
 static uint32_t take_slot(struct lp_units *units)
 {
@@ -50,7 +42,7 @@ uint32_t lp_units_begin(struct lp_units *units, uint32_t parent, uint64_t now_ns
 
 void lp_units_end(struct lp_units *units, uint32_t id, uint64_t now_ns)
 {
-    struct lp_unit *unit = find_unit(units, id);
+    struct lp_unit *unit = lp_units_find(units, id);
 
     if (!unit)
         return;
@@ -59,20 +51,6 @@ void lp_units_end(struct lp_units *units, uint32_t id, uint64_t now_ns)
     if (lp_vector_push(&units->ended, id) < 0) {
         unit->in_use = false; /* Without memory it is forgotten. */
         units->untracked++;
-    }
-}
-
-void lp_units_launched(struct lp_units *units, uint32_t id)
-{
-    for (struct lp_unit *unit; (unit = find_unit(units, id)); id = unit->parent)
-        unit->pending++;
-}
-
-void lp_units_landed(struct lp_units *units, uint32_t id, bool first, uint64_t now_ns)
-{
-    for (struct lp_unit *unit; (unit = find_unit(units, id)); id = unit->parent) {
-        unit->pending -= first && unit->pending > 0;
-        unit->touched_ns = now_ns;
     }
 }
 
@@ -93,7 +71,7 @@ void lp_units_settle(struct lp_units *units, uint64_t now_ns, bool final,
     units->looked_ns = now_ns;
     for (size_t i = 0; i < units->ended.count; i++) {
         uint32_t id = units->ended.items[i];
-        struct lp_unit *unit = find_unit(units, id);
+        struct lp_unit *unit = lp_units_find(units, id);
 
         if (!final && !is_done(unit, now_ns)) {
             units->ended.items[kept++] = id;

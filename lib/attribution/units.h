@@ -31,11 +31,30 @@ uint32_t lp_units_begin(struct lp_units *units, uint32_t parent, uint64_t now_ns
 /** Its region has ended. */
 void lp_units_end(struct lp_units *units, uint32_t unit, uint64_t now_ns);
 
+/** NULL: it is done, or LP_UNIT_NONE. */
+static inline struct lp_unit *lp_units_find(struct lp_units *units, uint32_t id)
+{
+    uint32_t slot = id & UINT16_MAX;
+    struct lp_unit *unit = slot && slot < units->slots.count ? &units->slots.items[slot] : NULL;
+
+    return unit && unit->in_use && unit->generation == id >> 16 ? unit : NULL;
+}
+
 /** A launch was made in it. */
-void lp_units_launched(struct lp_units *units, uint32_t unit);
+static inline void lp_units_launched(struct lp_units *units, uint32_t id)
+{
+    for (struct lp_unit *unit; (unit = lp_units_find(units, id)); id = unit->parent)
+        unit->pending++;
+}
 
 /** A record of a launch came in; `first`: the launch was pending until now. */
-void lp_units_landed(struct lp_units *units, uint32_t unit, bool first, uint64_t now_ns);
+static inline void lp_units_landed(struct lp_units *units, uint32_t id, bool first, uint64_t now_ns)
+{
+    for (struct lp_unit *unit; (unit = lp_units_find(units, id)); id = unit->parent) {
+        unit->pending -= first && unit->pending > 0;
+        unit->touched_ns = now_ns;
+    }
+}
 
 /** Hand over ended units whose work is all in: nothing is pending and nothing came for a while. All
  * of them if `final`. */

@@ -10,14 +10,6 @@ void lp_activity_batch_send(struct lp_activity_batch *batch, const struct lp_dev
     batch->count = 0;
 }
 
-struct lp_activity *lp_activity_batch_room(struct lp_activity_batch *batch,
-                                           const struct lp_device_sink *sink)
-{
-    if (batch->count == sizeof(batch->items) / sizeof(batch->items[0]))
-        lp_activity_batch_send(batch, sink);
-    return &batch->items[batch->count++];
-}
-
 struct lp_activity *lp_activity_batch_next(struct lp_activity_batch *batch,
                                            const struct lp_device_sink *sink)
 {

@@ -12,7 +12,7 @@
 #include "lib/base/varint.h"
 #include "llmperf/api.h"
 
-#define READ_BYTES (256u << 10) /* asked of the system at once, one after the other */
+#define READ_BYTES (128u << 10) /* asked of the system at once, one after the other */
 #define HEAD_BYTES 64u          /* where the file is passed over */
 
 /* Read up to `count` bytes at `start`. Negative: an error, in errno. */

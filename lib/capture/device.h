@@ -115,12 +115,20 @@ struct lp_activity_batch {
     struct lp_activity items[512];
 };
 
-/** Room for one more activity; sends the batch on first if it is full. For the caller to fill in
- * whole; zeroed. */
-struct lp_activity *lp_activity_batch_room(struct lp_activity_batch *batch,
-                                           const struct lp_device_sink *sink);
+void lp_activity_batch_send(struct lp_activity_batch *batch, const struct lp_device_sink *sink);
+
+/** Room for one more activity, for the caller to fill in whole; sends the batch on first if it is
+ * full. */
+static inline struct lp_activity *lp_activity_batch_room(struct lp_activity_batch *batch,
+                                                         const struct lp_device_sink *sink)
+{
+    if (batch->count == sizeof(batch->items) / sizeof(batch->items[0]))
+        lp_activity_batch_send(batch, sink);
+    return &batch->items[batch->count++];
+}
+
+/** The same, zeroed. */
 struct lp_activity *lp_activity_batch_next(struct lp_activity_batch *batch,
                                            const struct lp_device_sink *sink);
-void lp_activity_batch_send(struct lp_activity_batch *batch, const struct lp_device_sink *sink);
 
 #endif

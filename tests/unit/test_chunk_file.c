@@ -15,10 +15,10 @@
 #include "lib/capture/chunk_file.h"
 #include "tests/support/play.h"
 
-/* A part is 256 KiB, a head 12 bytes, 64 bytes are read where chunks are passed over. */
-static const uint32_t sizes[] = { 0,   1,      40, 52, 53,     64,    65,     262144 - 600,
-                                  300, 11,     0,  12, 600000, 70000, 262144, 5,
-                                  0,   262132, 3,  2,  100000, 7 };
+/* A part is 128 KiB, a head 12 bytes, 64 bytes are read where chunks are passed over. */
+static const uint32_t sizes[] = { 0,   1,      40, 52, 53,     64,    65,     131072 - 600,
+                                  300, 11,     0,  12, 600000, 70000, 131072, 5,
+                                  0,   131060, 3,  2,  100000, 7 };
 #define CHUNKS (sizeof(sizes) / sizeof(sizes[0]))
 
 static uint8_t byte_of(size_t chunk, size_t at)

@@ -47,6 +47,10 @@ static const char help[] =
     "(nothing)\n"
     "  --device cuda|cpu        cpu is for models of a few megabytes (default cuda)\n"
     "  --out DIR                folder of runs (default: LLMPERF_OUT, else runs)\n"
+    "  --turns                  before each repeat wait for a line on standard input; after it print "
+    "its decode steps:\n"
+    "                           \"turn: MEAN us mean, MEDIAN us median\" (to compare processes that "
+    "take turns)\n"
     "  --plan                   print views, prompt lengths and memory, and run nothing\n"
     "  --record FILE            write a recording of the device's activity\n"
     "  --recorded[=FILE]        no GPU: the report of a recorded run on an H200\n"
@@ -228,9 +232,11 @@ static int take(struct options *options, const char *argument, const char *next)
             *at = '-';
     if (equals)
         return set(options, name, equals + 1) < 0 ? -1 : 1;
-    if (dashes && (strcmp(name, "graphs") == 0 || strcmp(name, "plan") == 0)) {
+    if (dashes && (strcmp(name, "graphs") == 0 || strcmp(name, "plan") == 0 ||
+                   strcmp(name, "turns") == 0)) {
         options->graphs |= *name == 'g';
         options->plan_only |= *name == 'p';
+        options->turns |= *name == 't';
         return 1;
     }
     if (!dashes || !next) {
@@ -251,6 +257,8 @@ static int check_together(const struct options *options)
         problem = "a recording is of one process; leave ranks or record out";
     else if (options->no_session && options->record)
         problem = "tier none records nothing; leave record out, or take another tier";
+    else if (options->turns && options->ranks > 1)
+        problem = "ranks do not take turns; leave ranks or turns out";
     else if (options->rank != RANK_NONE && (options->ranks == 1 || options->rank >= options->ranks))
         problem = "--ranks starts all ranks; leave rank and group out";
     if (problem)

@@ -20,7 +20,7 @@ struct options {
     enum mode mode;
     uint32_t tier; /* LLMPERF_TIER_… */
     int no_session; /* tier none: the library is not asked for anything while the model runs */
-    int on_cpu, graphs, is_recorded, plan_only, replicas;
+    int on_cpu, graphs, is_recorded, plan_only, replicas, turns;
     size_t prompt_tokens, new_tokens, repeats, warmup, batch, layers; /* layers 0: the model's */
     size_t streams, ranks;
     size_t rank; /* of a process that --ranks started; else RANK_NONE */

@@ -154,21 +154,45 @@ static int by_size(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
+struct steps {
+    double mean, median, p99; /* ms; NAN: out of memory */
+};
+
+static struct steps steps_of(const double *step_ms, size_t count)
+{
+    double *sorted = malloc(count * sizeof(*sorted)), sum = 0;
+    struct steps steps = { NAN, NAN, NAN };
+
+    if (!sorted)
+        return steps;
+    memcpy(sorted, step_ms, count * sizeof(*sorted));
+    qsort(sorted, count, sizeof(*sorted), by_size);
+    for (size_t i = 0; i < count; i++)
+        sum += sorted[i];
+    steps = (struct steps){ sum / (double)count, sorted[count / 2],
+                            sorted[(99 * count + 99) / 100 - 1] };
+    free(sorted);
+    return steps;
+}
+
 /* Of all requests together: tier light makes few steps slow, and the median does not show them. */
 static void print_steps(FILE *file, const struct run *run)
 {
     size_t count = run->options->repeats * run->pages.runs * run->options->new_tokens;
-    double *sorted = malloc(count * sizeof(*sorted)), sum = 0;
+    struct steps steps = steps_of(run->step_ms, count);
 
-    if (!sorted)
-        return;
-    memcpy(sorted, run->step_ms, count * sizeof(*sorted));
-    qsort(sorted, count, sizeof(*sorted), by_size);
-    for (size_t i = 0; i < count; i++)
-        sum += sorted[i];
-    fprintf(file, "\nDecode step: %.4f ms mean, %.4f ms median, %.4f ms p99, of %zu.\n",
-            sum / (double)count, sorted[count / 2], sorted[(99 * count + 99) / 100 - 1], count);
-    free(sorted);
+    if (!isnan(steps.mean))
+        fprintf(file, "\nDecode step: %.4f ms mean, %.4f ms median, %.4f ms p99, of %zu.\n",
+                steps.mean, steps.median, steps.p99, count);
+}
+
+void report_turn(const struct run *run, size_t repeat)
+{
+    size_t count = run->pages.runs * run->options->new_tokens;
+    struct steps steps = steps_of(run->step_ms + repeat * count, count);
+
+    printf("turn: %.3f us mean, %.3f us median\n", 1e3 * steps.mean, 1e3 * steps.median);
+    fflush(stdout);
 }
 
 static void print_repeats(FILE *file, const struct run *run)

@@ -331,13 +331,30 @@ static void print_streams(const struct run *run, double seconds)
            (double)(requests * options->new_tokens * options->batch) / seconds);
 }
 
+static int wait_for_turn(void)
+{
+    int byte;
+
+    do
+        byte = getchar();
+    while (byte != '\n' && byte != EOF);
+    return byte == EOF ? complain("standard input ended before each repeat had its turn",
+                                  EXIT_ENVIRONMENT)
+                       : 0;
+}
+
 static int measure(struct run *run)
 {
     double start = engine_now_ms();
     int code = 0;
 
-    for (size_t r = 0; r < run->options->repeats && code == 0; r++)
+    for (size_t r = 0; r < run->options->repeats && code == 0; r++) {
+        if (run->options->turns && (code = wait_for_turn()) != 0)
+            return code;
         code = streams_run(run, run->options->new_tokens, &run->times[r * run->pages.runs]);
+        if (run->options->turns && code == 0)
+            report_turn(run, r);
+    }
     if (code == 0 && run->options->streams > 1 && !run_is_network(run))
         print_streams(run, (engine_now_ms() - start) / 1e3);
     return code;
@@ -353,6 +370,9 @@ int run_measure(struct run *run)
         code = streams_capture(run);
     if (code == 0)
         ranks_meet(run);
+    if (code == 0 && run->options->turns)
+        puts("ready");
+    fflush(stdout);
     if (code == 0)
         code = measure(run);
     if (code == 0 && run->session && llmperf_session_stop(run->session, &run->profile) < 0)

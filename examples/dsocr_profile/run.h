@@ -54,6 +54,8 @@ size_t run_positions(const struct run *run, size_t page);
 int report_repeats(const struct run *run);
 int report_inputs(const struct run *run);
 void report_plan(const struct run *run);
+/** The decode steps of one repeat on a line of stdout. */
+void report_turn(const struct run *run, size_t repeat);
 /** The verdict, and what is wrong. */
 int report_ledger(const llmperf_profile *profile);
 /** YAML of the options as they were understood. */

@@ -71,15 +71,15 @@ class DsocrProfile(unittest.TestCase):
             file.write(content if isinstance(content, bytes) else content.encode())
         return self.path(name)
 
-    def run_program(self, *arguments, code=0):
-        done = subprocess.run([PROGRAM, *arguments], env=self.environment, cwd=self.folder.name, timeout=300,
+    def run_program(self, *arguments, code=0, said=None):
+        done = subprocess.run([PROGRAM, *arguments], env=self.environment, cwd=self.folder.name, timeout=300, input=said,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, check=False)
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done
 
-    def run_small(self, *arguments, model=MODEL, code=0):
+    def run_small(self, *arguments, model=MODEL, code=0, said=None):
         return self.run_program("--device", "cpu", "--model", self.write("tiny.yaml", model), "--out", self.path("out"),
-                                "--warmup", "0", "--new-tokens", "3", "--prompt-tokens", "5", *arguments, code=code)
+                                "--warmup", "0", "--new-tokens", "3", "--prompt-tokens", "5", *arguments, code=code, said=said)
 
     def metrics(self, done):
         with open(os.path.join(done.stdout.splitlines()[-1], "metrics.json"), encoding="utf-8") as file:
@@ -199,6 +199,19 @@ class DsocrProfile(unittest.TestCase):
                 mean, median, last = map(float, re.search(STEPS % 6, done.stdout).groups())
                 self.assertTrue(0 < median <= last and 0 < mean <= last, (mean, median, last))
                 self.assertIn("Decode step: ", self.text(done, "repeats.md"))
+
+    def test_repeats_wait_for_their_turn(self):
+        turn = r"^turn: ([\d.]+) us mean, ([\d.]+) us median$"
+        done = self.run_small("--tier", "none", "--repeats", "3", "--turns", model=DENSE, said="\n\nmore\n")
+        turns = [float(mean) for mean, _ in re.findall(turn, done.stdout, re.M)]
+        self.assertEqual(len(turns), 3)
+        self.assertLess(done.stdout.index("\nready\n"), done.stdout.index("\nturn: "))
+        mean = float(re.search(STEPS % 9, done.stdout).group(1))
+        self.assertAlmostEqual(sum(turns) / 3e3, mean, delta=1e-4)
+        done = self.run_small("--tier", "none", "--repeats", "3", "--turns", model=DENSE, said="\n", code=3)
+        self.assertEqual(len(re.findall(turn, done.stdout, re.M)), 1)
+        self.assertIn("standard input ended before each repeat had its turn", done.stderr)
+        self.run_small("--ranks", "2", "--turns", model=DENSE, said="", code=2)
 
     def test_times_of_steps_add_up_to_the_decode(self):
         done = self.run_small("--repeats", "1", "--new-tokens", "50", model=DENSE)

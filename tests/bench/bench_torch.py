@@ -6,10 +6,9 @@ layers (eager or as a CUDA graph), or transformers' generate().
                  [--llmperf PROGRAM]
 
 Each mode is a process of its own: none, kineto (torch.profiler, CUDA activities), proton, or a tier
-under `llmperf run`. All live at once and take turns of a few steps each, the order changing, while
-the others wait: so each turn has one without a profiler beside it, taken within the same second,
-and what else the machine does falls on all alike. Prints for each mode the median turn and the
-median of its ratios to `none`, with the 95 % interval of that median; and the time to stop.
+under `llmperf run`. They take turns of a few steps each (turns.py). Prints for each mode the median
+turn and the median of its ratios to the turns of `none` beside them, with the 95 % interval of that
+median; and the time to stop.
 Needs PyTorch with a device; exits 77 without.
 """
 import argparse
@@ -17,7 +16,9 @@ import os
 import subprocess
 import sys
 import time
-from typing import Any, Callable, Dict, IO, List, Tuple
+from typing import Any, Callable, List
+
+import turns
 
 LAYERS, WIDTH, BATCH, CONTEXT, HEADS = 24, 2048, 8, 512, 16
 PROMPT, TOKENS = 128, 32
@@ -120,75 +121,27 @@ def work(kind: str, tool: str) -> int:
     return 0
 
 
-class Process:
-    """A program in one mode."""
-
-    def __init__(self, mode: str, kind: str, llmperf: str, out: str) -> None:
-        own = mode in ("none", "kineto", "proton")
-        argv = [] if own else [llmperf, "run", "--tier", mode, "--out", out, "--"]
-        argv += [sys.executable, os.path.abspath(__file__), "--kind", kind, "--work",
-                 mode if own else "none"]
-        self.mode = mode
-        self.times: List[float] = []
-        self.log = open(os.path.join(out, mode + ".log"), "w")
-        self.process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=self.log, text=True)
-        assert self.process.stdin and self.process.stdout
-        self.input: IO[str] = self.process.stdin
-        self.output: IO[str] = self.process.stdout
-
-    def read(self, word: str = "") -> str:
-        for line in self.output:
-            text = line.strip()
-            if text == word or (not word and text.replace(".", "", 1).isdigit()):
-                return text
-        raise SystemExit(f"{self.mode} ended early; see {self.log.name}")
-
-    def say(self, line: str) -> float:
-        self.input.write(line + "\n")
-        self.input.flush()
-        return float(self.read())
-
-    def end(self) -> Tuple[float, str]:
-        stopped = self.say("end")
-        rest = [line.strip() for line in self.output if line.strip()]
-        self.process.wait()
-        self.log.close()
-        return stopped, rest[-1] if rest else ""
+def start(mode: str, kind: str, llmperf: str, out: str) -> turns.Process:
+    own = mode in ("none", "kineto", "proton")
+    argv = [] if own else [llmperf, "run", "--tier", mode, "--out", out, "--"]
+    argv += [sys.executable, os.path.abspath(__file__), "--kind", kind, "--work",
+             mode if own else "none"]
+    return turns.Process(mode, argv, out, lambda line: float(line) if is_number(line) else None)
 
 
-def median(values: List[float]) -> float:
-    values = sorted(values)
-    middle = len(values) // 2
-    return values[middle] if len(values) % 2 else (values[middle - 1] + values[middle]) / 2
+def is_number(line: str) -> bool:
+    return line.replace(".", "", 1).isdigit()
 
 
-def interval(values: List[float]) -> Tuple[float, float]:
-    """Of the median, 95 %: order statistics at n / 2 -+ 0.98 sqrt(n)."""
-    values, half = sorted(values), 0.98 * len(values) ** 0.5
-    low, high = int(len(values) / 2 - half), int(len(values) / 2 + half)
-    return values[max(low, 0)], values[min(high, len(values) - 1)]
-
-
-def compare(processes: List[Process], steps: int, cycles: int) -> None:
-    for cycle in range(-2, cycles):
-        turn = cycle % len(processes)
-        for process in processes[turn:] + processes[:turn]:
-            taken = process.say(str(steps))
-            if cycle >= 0:
-                process.times.append(taken)
-
-
-def report(processes: List[Process], steps: int) -> None:
-    bare: Dict[str, List[float]] = {process.mode: process.times for process in processes}
+def report(processes: List[turns.Process], steps: int) -> None:
+    bare = next(process.times for process in processes if process.mode == "none")
     for process in processes:
-        stopped, run = process.end()
-        ratios = [100 * (time / none - 1) for time, none in zip(process.times, bare["none"])]
-        low, high = interval(ratios)
-        mean = 100 * (sum(process.times) / sum(bare["none"]) - 1)
-        print(f"{process.mode:8} {median(process.times):9.2f} ms of {steps} steps  "
-              f"{median(ratios):+6.2f} % [{low:+.2f}, {high:+.2f}]  of the sums {mean:+6.2f} %  "
-              f"stop {stopped:.0f} ms  {run if os.path.isdir(run) else ''}", flush=True)
+        stopped = process.say("end")
+        process.end()
+        run = process.lines[-1]
+        print(f"{process.mode:8} {turns.median(process.times):9.2f} ms of {steps} steps  "
+              f"{turns.Comparison(process.times, bare)}  stop {stopped:.0f} ms  "
+              f"{run if os.path.isdir(run) else ''}", flush=True)
 
 
 def main() -> int:
@@ -212,11 +165,11 @@ def main() -> int:
     modes = given.modes.split(",")
     if "none" not in modes:
         parser.error("--modes needs none: the others are compared with it")
-    processes = [Process(mode, given.kind, given.llmperf, given.out) for mode in modes]
+    processes = [start(mode, given.kind, given.llmperf, given.out) for mode in modes]
     for process in processes:
-        process.read("ready")
+        process.wait_ready()
     print(f"{given.kind}: {given.cycles} turns a mode of {given.steps} steps", flush=True)
-    compare(processes, given.steps, given.cycles)
+    turns.take(processes, str(given.steps), given.cycles)
     report(processes, given.steps)
     return 0
 

@@ -30,6 +30,10 @@ assert [run["run_id"] for run in found["runs"]] == ["repeat-1", "repeat-2", "rep
 assert not [line for line in found["differences"] if not line.startswith("work of")], found["differences"]
 assert any(row["quantity"] == "wall_ms.mean" and row["count"] == 3 for row in found["rows"])
 PYTHON
+for listed in jobs "$folder"; do
+    expect 0 list "$listed"
+    [ "$(grep -c 'repeat-[123] ' out)" = 3 ] || die "list $listed does not show the three runs"
+done
 # The folder stands for its runs.
 "$LLMPERF" repeats "$folder" --threshold 1000000 >out 2>err
 stdout_has "over 3 runs"

@@ -17,6 +17,9 @@ for command in report list top import validate doctor hardware model; do
     expect 0 $command --help
     stdout_has "usage: llmperf $command"
     stderr_empty
+    cp out told
+    expect 0 help $command
+    cmp -s out told || die "help $command is not what $command --help says"
     expect 2 $command --nonsense
     stdout_empty
     stderr_is_one_line
@@ -26,6 +29,9 @@ done
 expect 2
 stderr_is_one_line
 expect 2 nonsense
+stderr_has "there is no command nonsense"
+expect 2 help nonsense
+stdout_empty
 stderr_has "there is no command nonsense"
 expect 2 report
 stderr_has "give one run"

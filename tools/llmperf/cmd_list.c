@@ -50,28 +50,57 @@ static void print_one_run(const char *path, const char *name, struct run_list *l
     llmperf_profile_free(profile);
 }
 
-static void print_process(const char *path, const char *name, void *user)
+/* A run that stands below its job's folder is named from the listed folder on, one that is kept
+ * elsewhere by its path. */
+static void print_below(const char *path, const char *job, struct run_list *list)
 {
-    struct run_list *list = user;
+    bool below = strncmp(path, job, strlen(job)) == 0 && path[strlen(job)] == '/';
 
-    (void)name;
-    if (is_run(path))
-        print_one_run(path, path + list->prefix, list);
+    print_one_run(path, below ? path + list->prefix : path, list);
 }
 
-/* A run; that of all processes of its job, and those of its further processes. */
+static void print_processes(const char *path, struct run_list *list)
+{
+    llmperf_job *job;
+    const char *run;
+
+    if (llmperf_job_find(path, &job) < 0)
+        return;
+    for (size_t i = 0; (run = llmperf_job_run(job, i)); i++)
+        if (strcmp(run, path) != 0)
+            print_below(run, path, list);
+    llmperf_job_free(job);
+}
+
+static void print_job(const char *path, struct run_list *list);
+
+static void print_repeat(const char *path, const char *name, void *user)
+{
+    if (strncmp(name, "repeat-", strlen("repeat-")) == 0 && folder_is_kind(path, S_IFDIR))
+        print_job(path, user);
+}
+
+/* A run; that of all processes of its job, and theirs, wherever they are; and so for each repeat of
+ * a job. */
+static void print_job(const char *path, struct run_list *list)
+{
+    char merged[FOLDER_PATH_BYTES];
+
+    if (is_run(path))
+        print_one_run(path, path + list->prefix, list);
+    if (folder_join(merged, path, "merged") && is_run(merged))
+        print_below(merged, path, list);
+    print_processes(path, list);
+    folder_each(path, print_repeat, list);
+}
+
 static void print_run(const char *path, const char *name, void *user)
 {
     struct run_list *list = user;
-    char below[FOLDER_PATH_BYTES];
 
-    if (is_run(path))
-        print_one_run(path, name, list);
     list->prefix = strlen(path) - strlen(name);
-    if (folder_join(below, path, "merged"))
-        print_process(below, "merged", list);
-    if (folder_join(below, path, "processes"))
-        folder_each(below, print_process, list);
+    if (folder_is_kind(path, S_IFDIR))
+        print_job(path, list);
 }
 
 struct file_list {
@@ -137,7 +166,9 @@ int cmd_list(const struct command *command, int argc, char **argv)
     folder_cut_slashes(folder);
     if (is_run(folder))
         return list_files(folder);
-    if (folder_each(folder, print_run, &list) < 0)
+    list.prefix = strlen(folder) + 1;
+    print_job(folder, &list);
+    if (list.runs == 0 && folder_each(folder, print_run, &list) < 0)
         return fail_usage(command, "%s is no folder and no run", folder);
     if (list.runs == 0)
         print("no runs in %s\n", folder);

@@ -28,8 +28,10 @@ static const struct command commands[] = {
       "config)\n"
       "  --no-merge     leave the runs of several processes apart\n"
       "  --trace        keep all events in the run, for llmperf export (artifacts.keep_trace)\n"
-      "  --repeat N     run it N times, and say how far the runs are apart (llmperf repeats); tier\n"
-      "                 counters: once for each pass of the counters, N times at most, as one run;\n"
+      "  --repeat N     run it N times, and say how far the runs are apart (llmperf repeats); "
+      "tier\n"
+      "                 counters: once for each pass of the counters, N times at most, as one "
+      "run;\n"
       "                 auto: as often as they need\n"
       "Exit code: the program's; 128 + N if signal N ended it. 2 and 3 with a line of llmperf's "
       "own:\n"
@@ -48,21 +50,25 @@ static const struct command commands[] = {
       "usage: llmperf top [RUN|DIR] [--once]\n"
       "\n"
       "Shows what a running session has committed to its run, once a second, until it ends: rate,\n"
-      "time and GPU busy of each region, tokens and kernels a second, and the ledger so far. RUN is\n"
-      "a run or the folder of a job; of a folder of runs (default: $LLMPERF_OUT, else runs) it is the\n"
+      "time and GPU busy of each region, tokens and kernels a second, and the ledger so far. RUN "
+      "is\n"
+      "a run or the folder of a job; of a folder of runs (default: $LLMPERF_OUT, else runs) it is "
+      "the\n"
       "newest. Rates are since the commit before; BUSY 100 % is one GPU. In a pipe plain lines.\n"
       "  --once  print what there is, with rates since the beginning, and end\n",
       cmd_top },
     { "list", "runs under a folder, or the files of a run",
       "usage: llmperf list [DIR|RUN]\n"
       "\n"
-      "Lists the runs under a folder (default: $LLMPERF_OUT, else runs) with their verdicts,\n"
-      "or the files of one run with their sizes.\n",
+      "Lists the runs under a folder (default: $LLMPERF_OUT, else runs) with their verdicts, "
+      "those\n"
+      "of processes and repeats of a job too; or the files of one run with their sizes.\n",
       cmd_list },
     { "import", "turn files of nsys and ncu, and recordings, into runs",
       "usage: llmperf import FILE... [-o RUN_DIR] [--names short|exact]\n"
       "\n"
-      "Reads exports of nsys (SQLite), tables of nsys stats (CSV), reports of ncu (.ncu-rep) and its\n"
+      "Reads exports of nsys (SQLite), tables of nsys stats (CSV), reports of ncu (.ncu-rep) and "
+      "its\n"
       "tables (CSV) into one run with reports, and tells formats apart by content. Recordings\n"
       "(.llmrec) are played, each a run.\n"
       "Prints the run directory last.\n"
@@ -76,8 +82,10 @@ static const struct command commands[] = {
       "  --format FORMAT  prometheus: totals in its text format; csv: every number of every row, "
       "one a\n"
       "                   line; jsonl: every row, one object a line.\n"
-      "                   Of a run with a trace (llmperf run --trace), or of a recording (.llmrec):\n"
-      "                   perfetto: for ui.perfetto.dev; chrome: JSON as torch.profiler writes it;\n"
+      "                   Of a run with a trace (llmperf run --trace), or of a recording "
+      "(.llmrec):\n"
+      "                   perfetto: for ui.perfetto.dev; chrome: JSON as torch.profiler writes "
+      "it;\n"
       "                   nsys-sqlite: the tables of nsys export\n"
       "  -o FILE          write to a file; - is standard output. Default: standard output; of a "
       "trace\n"
@@ -119,7 +127,8 @@ static const struct command commands[] = {
       "usage: llmperf validate FILE|FOLDER [--schema FILE]\n"
       "\n"
       "Checks a JSON file against its JSON Schema (2020-12), or all that a run has: metrics.json,\n"
-      "region reports and repeats.json, also those of its processes. A line for each file; exit code "
+      "region reports and repeats.json, also those of its processes. A line for each file; exit "
+      "code "
       "1\n"
       "where one fails, and its line names the place.\n"
       "  --schema FILE  default: that of metrics.json, region reports or repeats, by content\n",
@@ -231,31 +240,47 @@ static void print_help(void)
     print("usage: llmperf COMMAND [options]\n\n");
     for (size_t i = 0; i < COMMANDS; i++)
         print("  %-10s %s\n", commands[i].name, commands[i].summary);
-    print("\nllmperf COMMAND --help tells more; llmperf --version prints the version.\n"
+    print("\nllmperf help COMMAND tells more; llmperf --version prints the version.\n"
           "Exit codes: 0 ok, 1 a check failed, 2 wrong usage, 3 environment.\n");
+}
+
+static const struct command *find_command(const char *name)
+{
+    for (size_t i = 0; i < COMMANDS; i++)
+        if (strcmp(commands[i].name, name) == 0)
+            return &commands[i];
+    fprintf(stderr, "llmperf: there is no command %s; see llmperf --help\n", name);
+    return NULL;
+}
+
+static int help(const char *name)
+{
+    const struct command *command = name ? find_command(name) : NULL;
+
+    if (command)
+        print("%s", command->usage);
+    else if (!name)
+        print_help();
+    return command || !name ? EXIT_FINE : EXIT_USAGE;
 }
 
 static int run_command(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : NULL;
+    const struct command *command;
 
     if (!name) {
         fprintf(stderr, "llmperf: which command? See llmperf --help\n");
         return EXIT_USAGE;
     }
-    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
-        print_help();
-        return EXIT_FINE;
-    }
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
+        return help(argc > 2 ? argv[2] : NULL);
     if (strcmp(name, "--version") == 0) {
         print("llmperf %s\n", llmperf_version());
         return EXIT_FINE;
     }
-    for (size_t i = 0; i < COMMANDS; i++)
-        if (strcmp(commands[i].name, name) == 0)
-            return commands[i].run(&commands[i], argc - 1, argv + 1);
-    fprintf(stderr, "llmperf: there is no command %s; see llmperf --help\n", name);
-    return EXIT_USAGE;
+    command = find_command(name);
+    return command ? command->run(command, argc - 1, argv + 1) : EXIT_USAGE;
 }
 
 int main(int argc, char **argv)

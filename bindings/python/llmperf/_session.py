@@ -54,7 +54,8 @@ class Session:
     run_dir: folder of this run, created; instead of `out`.
     run_id: name of the run; None: UTC YYYYMMDD-HHMMSS-PID.
     config_path: configuration (docs/configuration.md): fills in what is left open here; kept with the run as config.yaml.
-    model_path: model description kept by name with the run.
+    model_path: a config.json, its folder or a name of the data files ("llama_3_8b"): gives each
+        prefill, decode step and vision pass its FLOPs and bytes.
     device_path: recording (source "replay") or script (source "fake").
     record_path: file to write a recording of this session to.
     counters: counter preset of tier "counters", or a sampled one ("live") of tier "light".

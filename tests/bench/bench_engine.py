@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the library costs an inference engine: decode steps of a document model and of a part of
-Llama 3 8B, without regions and session, with regions only, in light and in deep, launched one by
-one and as a CUDA graph.
+Llama 3 8B, without regions and session, with regions only, in light and in deep, and under the least
+that CUPTI can do (bare_cupti.h), launched one by one and as a CUDA graph.
 
-  bench_engine.py PROGRAM [--cycles N] [--modes none,regions,light,deep] [--workloads NAME,...]
-                  [--launched eager,graph]
+  bench_engine.py PROGRAM [--bare FILE] [--cycles N] [--modes none,none,regions,light,bare,deep]
+                  [--workloads NAME,...] [--launched eager,graph]
 
-PROGRAM is dsocr_profile. Each mode is a process of its own; they take turns of 256 decode steps each
-(turns.py), 20 unless told. A mode may have a setting of the environment beside it, to compare with:
-light@LLMPERF_CUPTI_PATH=/path/libcupti.so.12. Prints for each mode the mean step, the median of its
-turns' ratios to those of `none` beside them with the 95 % interval of that median, and the same of
-the median step, which the few collected steps of light hardly move.
+PROGRAM is dsocr_profile; FILE is bare_cupti.so, by default the one beside it. Each mode is a process
+of its own; they take turns of 256 decode steps each (turns.py), 20 unless told. The second `none`
+says how far apart two processes of one kind are. A mode may have a setting of the environment, to
+compare with: light@LLMPERF_CUPTI_PATH=/path/libcupti.so.12. Prints for each mode the mean step, the
+median of its turns' ratios to those of the first `none` beside them with the 95 % interval of that
+median, and the same of the median step, which the few collected steps of light hardly move.
 
 Fails if a process in deep is not complete, one in light not sampled, or two in deep do not see as
 many kernels. Exits 77 without a device."""
@@ -32,24 +33,29 @@ WORKLOADS: Dict[str, List[str]] = {
 TITLES = {"deepseek_ocr": "DeepSeek-OCR", "llama_3_8b": "Llama 3 8B, 8 of 32 layers"}
 TURN = re.compile(r"turn: ([\d.]+) us mean, ([\d.]+) us median")
 LEDGER = re.compile(r"ledger: (\w+), (\d+) kernels")
-VERDICTS = {"light": "sampled", "deep": "complete"}
+BARE = re.compile(r"^bare: (\w+)$", re.M)
+VERDICTS = {"light": "sampled", "deep": "complete", "bare": "ok"}
 AIMS = {"light": 1.0}
 
 
 class Engine:
     """One process, and what it printed."""
 
-    def __init__(self, program: str, workload: str, launched: str, mode: str, cycles: int,
+    def __init__(self, program: str, bare: str, workload: str, launched: str, mode: str, cycles: int,
                  folder: str) -> None:
         tier, _, setting = mode.partition("@")
         name, _, value = setting.partition("=")
-        argv = [program, *WORKLOADS[workload], "--tier", tier, "--new-tokens", str(STEPS),
-                "--repeats", str(cycles + turns.WARM), "--turns", "--out", f"{folder}/runs"]
+        settings = {name: value} if name else {}
+        if tier == "bare":
+            settings["CUDA_INJECTION64_PATH"] = bare
+        argv = [program, *WORKLOADS[workload], "--tier", "none" if tier == "bare" else tier,
+                "--new-tokens", str(STEPS), "--repeats", str(cycles + turns.WARM), "--turns",
+                "--out", f"{folder}/runs"]
         self.mode, self.tier = mode, tier
         self.medians: List[float] = []
         self.verdict, self.kernels, self.each, self.share = "-", "0", 0.0, ""
         self.process = turns.Process(mode, argv + (["--graphs"] if launched == "graph" else []),
-                                     folder, mean_of, {name: value} if name else None)
+                                     folder, mean_of, settings)
 
     def end(self) -> None:
         code = self.process.end()
@@ -60,6 +66,10 @@ class Engine:
         for line in self.process.lines:
             if line.startswith("problem: "):
                 print(f"  {self.mode}: {line}")
+        with open(self.process.log.name, encoding="utf-8", errors="replace") as log:
+            bare = BARE.search(log.read())
+        if self.tier == "bare":
+            self.verdict = bare[1] if bare else "not_loaded"
         ledger = LEDGER.search(text)
         if ledger:
             self.verdict, self.kernels = ledger[1], ledger[2]
@@ -95,25 +105,28 @@ def print_modes(what: str, engines: List[Engine]) -> None:
 
 def rows_of(workload: str, launched: str, engines: List[Engine]) -> List[str]:
     none, rows = engines[0], []
+    bare = next((engine.process for engine in engines if engine.mode == "bare"), None)
     each = next((engine.each for engine in engines if engine.each), 0)
     for engine in engines:
         if engine.tier not in VERDICTS:
             continue
         cost, aim = turns.Comparison(engine.times, none.times), AIMS.get(engine.tier)
+        if engine.mode == "deep" and bare:  # in points
+            aim = turns.Comparison(bare.times, none.times).median + 1
         rows.append(f"| {TITLES[workload]}, decode step, {launched}, {engine.mode} | "
                     f"{turns.median(engine.times):.1f} us, {cost.median:+.2f} % "
                     f"[{cost.low:+.2f}, {cost.high:+.2f}], {engine.verdict}{engine.share} | "
                     f"none {turns.median(none.times):.1f} us, {each:g} kernels | "
-                    f"{f'<= {aim:g} %' if aim else '-'} | "
+                    f"{f'<= {aim:.4g} %' if aim else '-'} | "
                     f"{'-' if aim is None else 'yes' if cost.median <= aim else 'no'} |")
     return rows
 
 
-def run(program: str, workload: str, launched: str, modes: List[str], cycles: int,
-        folder: str) -> List[Engine]:
+def run(given: argparse.Namespace, workload: str, launched: str, folder: str) -> List[Engine]:
     engines: List[Engine] = []
-    for mode in modes:  # one after the other: each fills the device's memory with its weights
-        engines.append(Engine(program, workload, launched, mode, cycles, folder))
+    for mode in given.modes:  # one after the other: each fills the device's memory with its weights
+        engines.append(Engine(given.program, given.bare, workload, launched, mode, given.cycles,
+                              folder))
         try:
             engines[-1].process.wait_ready()
         except SystemExit:
@@ -121,7 +134,7 @@ def run(program: str, workload: str, launched: str, modes: List[str], cycles: in
                 text = log.read()
             print(text, file=sys.stderr)
             sys.exit(SKIPPED if "no GPU to run on" in text else 1)
-    turns.take([engine.process for engine in engines], "", cycles)
+    turns.take([engine.process for engine in engines], "", given.cycles)
     for engine in engines:
         engine.end()
     return engines
@@ -141,21 +154,22 @@ def problems_of(workload: str, engines: List[Engine], kernels: Set[str]) -> List
 
 def main() -> int:
     parser = argparse.ArgumentParser()
-    parser.add_argument("program")
+    parser.add_argument("program", type=os.path.realpath)
+    parser.add_argument("--bare", type=os.path.realpath)
     parser.add_argument("--cycles", type=int, default=20)
-    parser.add_argument("--modes", default="none,regions,light,deep")
+    parser.add_argument("--modes", default="none,none,regions,light,bare,deep",
+                        type=lambda text: text.split(","))
     parser.add_argument("--workloads", default=",".join(WORKLOADS))
     parser.add_argument("--launched", default="eager,graph")
     given = parser.parse_args()
-    modes = given.modes.split(",")
-    if modes[0] != "none":
+    if given.modes[0] != "none":
         parser.error("--modes begins with none: the others are compared with it")
     for name in os.environ:
         if name.startswith("LLMPERF_") and not name.startswith(("LLMPERF_CUPTI_", "LLMPERF_CONFIG")):
             del os.environ[name]
-    program = os.path.realpath(given.program)
+    given.bare = given.bare or os.path.join(os.path.dirname(given.program), "bare_cupti.so")
     # Beside the program, so that the two can be carried to another machine together.
-    os.environ["LD_LIBRARY_PATH"] = os.path.dirname(program) + (
+    os.environ["LD_LIBRARY_PATH"] = os.path.dirname(given.program) + (
         ":" + os.environ["LD_LIBRARY_PATH"] if os.environ.get("LD_LIBRARY_PATH") else "")
     rows: List[str] = []
     problems: List[str] = []
@@ -164,7 +178,7 @@ def main() -> int:
         for workload in given.workloads.split(","):
             kernels: Set[str] = set()
             for launched in given.launched.split(","):
-                engines = run(program, workload, launched, modes, given.cycles, folder)
+                engines = run(given, workload, launched, folder)
                 print_modes(f"{workload:12} {launched:5}", engines)
                 rows += rows_of(workload, launched, engines)
                 problems += problems_of(workload, engines, kernels)

@@ -8,12 +8,11 @@
  * graph: ms per replay of 500 kernels, each waited for (median), and the mean. bench_launch.sh
  * alternates the modes. Exits 77 without a device. */
 #include <algorithm>
-#include <atomic>
 #include <vector>
 
-#include <dlfcn.h>
 #include <string.h>
 
+#include "tests/bench/bare_cupti.h"
 #include "tests/bench/bench_gpu.h"
 
 #define LAUNCHES     200000
@@ -21,119 +20,15 @@
 #define NODES        500
 #define REPLAYS      200
 #define LONG_CYCLES  8000 /* about 4.5 us a kernel at 1.8 GHz: a decode step's kernels */
-#define BUFFERS      8
-#define BUFFER_BYTES (UINT32_C(4) << 20)
-
-/* The part of CUPTI's interface that the bare program needs. */
-#define CUPTI_KIND_CONCURRENT_KERNEL 10
-#define CUPTI_FLUSH_FORCED           1
-typedef void (*buffer_requested)(uint8_t **buffer, size_t *size, size_t *max_records);
-typedef void (*buffer_completed)(void *context, uint32_t stream, uint8_t *buffer, size_t size,
-                                 size_t valid);
 
 enum mode { NONE, BARE, LLMPERF, REGIONS };
 
 static const char *const mode_names[] = { "none", "bare", "llmperf", "regions" };
 
-/* The bare CUPTI program: 8 buffers, records thrown away */
-
-static uint8_t *buffers[BUFFERS];
-static std::atomic<uint32_t> free_buffers; /* a bit for each */
-static std::atomic<uint64_t> bytes_seen, buffers_refused;
-
-static int (*flush_all)(uint32_t flag);
-
-static void give_buffer(uint8_t **buffer, size_t *size, size_t *max_records)
-{
-    uint32_t free = free_buffers.load(), bit;
-
-    *buffer = NULL;
-    *size = 0;
-    *max_records = 0;
-    do {
-        if (!free) {
-            buffers_refused++;
-            return;
-        }
-        bit = free & (~free + 1);
-    } while (!free_buffers.compare_exchange_weak(free, free & ~bit));
-    *buffer = buffers[__builtin_ctz(bit)];
-    *size = BUFFER_BYTES;
-}
-
-static void take_buffer(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
-{
-    (void)context;
-    (void)stream;
-    (void)size;
-    bytes_seen += valid;
-    for (uint32_t i = 0; i < BUFFERS; i++)
-        if (buffers[i] == buffer)
-            free_buffers |= UINT32_C(1) << i;
-}
-
-/* The file that llmperf would load, so that both measure the same CUPTI. */
-static void *open_cupti(void)
-{
-    const char *given = getenv("LLMPERF_CUPTI_PATH");
-    const char *places[] = { given ? given : "",
-                             "libcupti.so.13",
-                             "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so.13",
-                             "/usr/local/cuda/lib64/libcupti.so.13",
-                             "libcupti.so.12",
-                             "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so.12",
-                             "/usr/local/cuda/lib64/libcupti.so.12" };
-    char path[1024];
-    void *library = NULL;
-
-    for (const char *place : places)
-        if (!library && *place)
-            library = dlopen(place, RTLD_NOW);
-    for (int major = 13; given && !library && major > 11; major--) {
-        snprintf(path, sizeof(path), "%s/libcupti.so.%d", given, major);
-        library = dlopen(path, RTLD_NOW);
-    }
-    return library;
-}
-
-template <typename function> static void find(void *library, const char *name, function **out)
-{
-    *out = (function *)dlsym(library, name);
-    if (!*out) {
-        fprintf(stderr, "%s not found in CUPTI\n", name);
-        exit(1);
-    }
-}
-
-static void start_bare(void)
-{
-    int (*register_callbacks)(buffer_requested, buffer_completed);
-    int (*enable)(uint32_t kind);
-    void *library = open_cupti();
-
-    if (!library) {
-        fprintf(stderr, "libcupti not found; set LLMPERF_CUPTI_PATH\n");
-        exit(1);
-    }
-    find(library, "cuptiActivityRegisterCallbacks", &register_callbacks);
-    find(library, "cuptiActivityEnable", &enable);
-    find(library, "cuptiActivityFlushAll", &flush_all);
-    for (uint8_t *&buffer : buffers)
-        buffer = (uint8_t *)calloc(1, BUFFER_BYTES);
-    free_buffers = (UINT32_C(1) << BUFFERS) - 1;
-    if (register_callbacks(give_buffer, take_buffer) != 0 ||
-        enable(CUPTI_KIND_CONCURRENT_KERNEL) != 0) {
-        fprintf(stderr, "CUPTI refused to start\n");
-        exit(1);
-    }
-}
-
 static const char *stop_bare(void)
 {
-    flush_all(CUPTI_FLUSH_FORCED);
-    if (bytes_seen == 0)
-        return "no_records";
-    return buffers_refused > 0 ? "refused_buffers" : "ok";
+    bare_flush();
+    return bare_state();
 }
 
 /* llmperf, and what all modes share */
@@ -175,9 +70,9 @@ static const char *stop_llmperf(void)
 
 static void start_mode(enum mode mode)
 {
-    if (mode == BARE)
-        start_bare();
-    else if (mode != NONE)
+    if (mode == BARE && bare_start() < 0)
+        exit(1);
+    else if (mode == LLMPERF || mode == REGIONS)
         start_llmperf();
 }
 

@@ -3,7 +3,9 @@
 wait, the order changing. So each turn has one of every other process beside it within the same
 second, and what else the machine does falls on all alike."""
 import os
+import re
 import subprocess
+import tempfile
 from typing import Callable, Dict, IO, List, Optional, Tuple
 
 
@@ -16,7 +18,9 @@ class Process:
         self.find = find
         self.times: List[float] = []
         self.lines: List[str] = []  # all that it printed
-        self.log = open(os.path.join(folder, mode.replace("/", "_") + ".log"), "w")
+        handle, path = tempfile.mkstemp(".log", re.sub(r"\W", "_", mode) + "-", folder)
+        os.close(handle)
+        self.log = open(path, "w", encoding="utf-8")
         self.process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=self.log, text=True,
                                         env={**os.environ, **(environment or {})})

@@ -87,7 +87,7 @@ typedef struct llmperf_model_info {
     uint32_t weight_dtype, kv_dtype; /**< defaults of a step: LLMPERF_DTYPE_… */
     uint32_t has_decoder, has_vision;
     uint32_t latent_attention; /**< 1: the KV cache holds one latent for all heads (MLA) */
-    uint32_t reserved;
+    uint32_t activation_dtype; /**< default of a step with the default weight_dtype */
 } llmperf_model_info;
 #define LLMPERF_MODEL_INFO_INIT \
     { sizeof(llmperf_model_info), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
@@ -99,7 +99,8 @@ typedef struct llmperf_step {
     uint32_t phase;                /**< LLMPERF_PHASE_… */
     uint32_t logits;               /**< LLMPERF_LOGITS_… */
     uint32_t weight_dtype;         /**< LLMPERF_DTYPE_…: linear layers; tables, norms, router keep 16 bits (or 32 with fp32) */
-    uint32_t activation_dtype;     /**< what quantised layers compute in; default bf16, fp16 or fp32 as the model */
+    uint32_t activation_dtype;     /**< what quantised layers compute in; default: as the description quantises what enters them (fp8, say);
+                                    * without that, and for weights in another format than its own: bf16, fp16 or fp32 as the model */
     uint32_t kv_dtype;
     uint32_t draft_tokens;         /**< decode: tokens drafted for each request; 0: no speculation */
     double acceptance;             /**< probability 0 to 1 that a drafted token is accepted, each by itself */

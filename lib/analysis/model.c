@@ -158,6 +158,7 @@ int llmperf_model_info_get(const llmperf_model *model, llmperf_model_info *info_
         fill_decoder(model, &info);
     info.weight_dtype = model->weight_dtype;
     info.kv_dtype = model->kv_dtype;
+    info.activation_dtype = model->activation_dtype;
     info.has_decoder = model->has_decoder;
     info.has_vision = model->vision.kind != LP_VISION_NONE;
     return hand_out(info_out, info_out->struct_size, &info, sizeof(info));

@@ -86,8 +86,9 @@ struct lp_vision {
 struct llmperf_model {
     struct lp_strings texts;
     const char *name, *family, *source;
-    uint32_t base_dtype;   /* of what is never quantised */
-    uint32_t weight_dtype; /* of the linear layers */
+    uint32_t base_dtype;       /* of what is never quantised */
+    uint32_t weight_dtype;     /* of the linear layers */
+    uint32_t activation_dtype; /* what they compute in */
     uint32_t kv_dtype;
     uint64_t declared_parameters; /* "parameters_total" of the file; 0: not given */
     bool has_decoder;

@@ -49,6 +49,24 @@ static uint32_t read_fp8(const struct lp_fields *quantisation)
     return LLMPERF_DTYPE_FP8_BLOCK128;
 }
 
+/* What enters a quantised layer in 8 bits is multiplied in 8 bits; 0: it is not quantised. */
+static uint32_t read_activations(const struct lp_fields *quantisation)
+{
+    const char *method = lp_field_word(quantisation, "quant_method");
+    struct lp_fields groups, group, inputs;
+
+    if (is(method, "fp8") || is(method, "fbgemm_fp8") ||
+        is(lp_field_word(quantisation, "quant_algo"), "FP8"))
+        return LLMPERF_DTYPE_FP8;
+    if (!is(method, "compressed-tensors") ||
+        !lp_field_map(quantisation, "config_groups", &groups) ||
+        !lp_field_map(&groups, "group_0", &group) ||
+        !lp_field_map(&group, "input_activations", &inputs) ||
+        lp_field_or(&inputs, "num_bits", 0, 32, NULL) != 8)
+        return 0;
+    return is(lp_field_word(&inputs, "type"), "float") ? LLMPERF_DTYPE_FP8 : LLMPERF_DTYPE_INT8;
+}
+
 static uint32_t read_bitsandbytes(const struct lp_fields *quantisation)
 {
     const char *type = lp_field_word(quantisation, "bnb_4bit_quant_type");
@@ -114,7 +132,7 @@ static void read_exceptions(const struct lp_fields *quantisation, const char *ke
 static void read_quantisation(const struct lp_fields *fields, struct llmperf_model *model)
 {
     struct lp_fields quantisation;
-    uint32_t dtype;
+    uint32_t dtype, activations;
 
     if (!lp_field_map(fields, "quantization_config", &quantisation))
         return;
@@ -128,6 +146,8 @@ static void read_quantisation(const struct lp_fields *fields, struct llmperf_mod
         return;
     }
     model->weight_dtype = dtype;
+    if ((activations = read_activations(&quantisation)))
+        model->activation_dtype = activations;
     read_exceptions(&quantisation, "modules_to_not_convert");
     read_exceptions(&quantisation, "ignore");
     read_exceptions(&quantisation, "exclude_modules");
@@ -158,7 +178,7 @@ void lp_read_formats(const struct lp_fields *fields)
         lp_reader_fail(reader, LLMPERF_EFORMAT,
                        "%s: torch_dtype is \"%.40s\"; it must be float32, float16 or bfloat16",
                        reader->file, word);
-    model->weight_dtype = model->kv_dtype = model->base_dtype;
+    model->weight_dtype = model->activation_dtype = model->kv_dtype = model->base_dtype;
     read_quantisation(lp_field_is_absent(fields, "quantization_config") ? reader->root : fields,
                       model);
 }

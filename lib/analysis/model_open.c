@@ -48,7 +48,7 @@ static int find_file(const char *name, char *path)
         return 0;
     return lp_error(LLMPERF_ENOENT,
                     "%.200s is no file and no model of the data files; give a config.json, a "
-                    "folder with one, or a name below model/ of LLMPERF_CONFIG_DIR",
+                    "folder with one, or a name; see llmperf model --list",
                     path);
 }
 

@@ -68,13 +68,16 @@ static int take_dtype(const char *what, uint32_t given, uint32_t fallback, uint3
 static int take_dtypes(const struct llmperf_model *model, struct lp_step *step)
 {
     const llmperf_step *given = &step->given;
+    uint32_t computed;
     int status;
 
     if ((status = take_dtype("weight_dtype", given->weight_dtype, model->weight_dtype,
                              &step->weight)) < 0)
         return status;
     step->base = lp_dtype(step->weight)->quantised ? model->base_dtype : step->weight;
-    if ((status = take_dtype("activation_dtype", given->activation_dtype, step->base,
+    /* Weights in another format than the description's are those of another checkpoint. */
+    computed = step->weight == model->weight_dtype ? model->activation_dtype : step->base;
+    if ((status = take_dtype("activation_dtype", given->activation_dtype, computed,
                              &step->activation)) < 0 ||
         (status = take_dtype("kv_dtype", given->kv_dtype, model->kv_dtype, &step->cache)) < 0)
         return status;

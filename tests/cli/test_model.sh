@@ -103,6 +103,44 @@ case $? in
 *) die "--gpu local" ;;
 esac
 
+# What a GPU holds: all weights without parallelism, room for a cache beside them, and nothing that is not known.
+for model in llama_3_70b deepseek_v3 gemma_3_4b qwen3_30b_a3b gpt2 deepseek_ocr; do
+    expect 0 model $model --gpu H200 --context 1000 --batch 3 --format json
+    python3 - <<'PYTHON' || die "memory of $model"
+import json
+seen = json.load(open("out"))
+memory, kv = seen["memory"], seen["decode"]["kv_read_bytes"]
+assert abs(memory["held_weights_bytes"] / seen["weights_bytes"] - 1) < 0.01, (memory, seen["weights_bytes"])
+assert memory["gpu_bytes"] == 141e9 and memory["held_kv_bytes"] == kv
+room = max(memory["gpu_bytes"] - memory["held_weights_bytes"], 0)
+assert memory["requests_at_most"] == room // (kv / 3), memory
+PYTHON
+done
+expect 0 model llama_3_70b --gpu H200 --tp 4 --format json
+python3 -c 'import json; m = json.load(open("out")); assert abs(4 * m["memory"]["held_weights_bytes"] / m["weights_bytes"] - 1) < 0.01' ||
+    die "a quarter of the weights"
+expect 0 model llama_3_70b --gpu "H100 SXM5"
+stdout_has "does not fit, more GPUs or narrower weights are needed"
+expect 0 model llama_3_70b --gpu "H100 SXM5" --tp 8 --dtype fp8 --batch 100000
+stdout_has "share       of one GPU: tp 8;"
+stdout_has "weights     72.66 GB as fp8, computed in bf16"
+stdout_has "does not fit, at most"
+grep -q 'e+0' out && die "a floor is written with an exponent"
+expect 0 model resnet_50 --gpu H200 --format json
+python3 -c 'import json; assert set(json.load(open("out"))["memory"].values()) == {None}' || die "memory of an image model"
+# An fp8 checkpoint multiplies in fp8, and another format of its weights does not.
+expect 0 model deepseek_v3 --gpu H200
+stdout_has "computed in fp8"
+stdout_has "  fp8          1978.9 TFLOP/s"
+expect 0 model deepseek_v3 --dtype bf16
+stdout_has "computed in bf16"
+expect 0 model --list
+stdout_has llama_3_8b
+grep -qv '^[a-z0-9_]*$' out && die "a line of --list is no name"
+for name in $(cat out); do
+    expect 0 model "$name"
+done
+
 # Text and JSON of every description of the tests.
 for config in "$models"/*.json; do
     expect 0 model "$config"
@@ -129,6 +167,7 @@ refused() { # WORDS ARGUMENT...
 }
 refused "give one model"
 refused "give one model" llama_3_8b gpt2
+refused "takes no model" llama_3_8b --list
 refused "no file and no model" nonsense
 refused "format xml" llama_3_8b --format xml
 refused "--gpu needs a name" llama_3_8b --gpu=

@@ -325,6 +325,56 @@ static void quantisation_gives_the_format_of_the_weights(void **state)
     }
 }
 
+static uint32_t computes_in(const llmperf_model *model, uint32_t weight_dtype)
+{
+    llmperf_operator_work op = LLMPERF_OPERATOR_WORK_INIT;
+    llmperf_step step = LLMPERF_STEP_INIT;
+
+    step.phase = LLMPERF_PHASE_DECODE;
+    step.requests = 1;
+    step.weight_dtype = weight_dtype;
+    for (size_t i = 0; llmperf_model_operator(model, &step, i, &op) == 0; i++) {
+        if (strcmp(op.name, "attention") == 0)
+            assert_int_equal(op.compute_dtype, LLMPERF_DTYPE_BF16);
+        if (strcmp(op.name, "mlp") == 0)
+            return op.compute_dtype;
+    }
+    fail();
+    return 0;
+}
+
+static void quantised_activations_are_what_layers_compute_in(void **state)
+{
+    static const struct {
+        const char *config;
+        uint32_t dtype;
+    } cases[] = {
+        { "{\"quant_method\": \"fp8\", \"activation_scheme\": \"dynamic\"}", LLMPERF_DTYPE_FP8 },
+        { "{\"quant_method\": \"modelopt\", \"quant_algo\": \"FP8\"}", LLMPERF_DTYPE_FP8 },
+        { "{\"quant_method\": \"awq\", \"bits\": 4, \"group_size\": 128}", LLMPERF_DTYPE_BF16 },
+        { "{\"quant_method\": \"compressed-tensors\", \"config_groups\": {\"group_0\": "
+          "{\"weights\": {\"num_bits\": 8, \"type\": \"int\"}, \"input_activations\": "
+          "{\"num_bits\": 8, \"type\": \"int\"}}}}",
+          LLMPERF_DTYPE_INT8 },
+        { "{\"quant_method\": \"compressed-tensors\", \"config_groups\": {\"group_0\": "
+          "{\"weights\": {\"num_bits\": 8, \"type\": \"float\"}, \"input_activations\": null}}}",
+          LLMPERF_DTYPE_BF16 },
+    };
+    char text[1024];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        llmperf_model *model;
+
+        snprintf(text, sizeof(text), "{%s, \"quantization_config\": %s}", LLAMA, cases[i].config);
+        model = open_text(text);
+        assert_int_equal(info_of(model).activation_dtype, cases[i].dtype);
+        assert_int_equal(computes_in(model, LLMPERF_DTYPE_DEFAULT), cases[i].dtype);
+        assert_int_equal(computes_in(model, LLMPERF_DTYPE_BF16), LLMPERF_DTYPE_BF16);
+        llmperf_model_free(model);
+    }
+}
+
 static void an_unknown_quantisation_is_a_warning(void **state)
 {
     llmperf_model *model =
@@ -474,6 +524,7 @@ int main(void)
         cmocka_unit_test(an_explicit_null_is_not_an_absent_key),
         cmocka_unit_test(layer_types_say_which_layers_have_a_window),
         cmocka_unit_test(quantisation_gives_the_format_of_the_weights),
+        cmocka_unit_test(quantised_activations_are_what_layers_compute_in),
         cmocka_unit_test(an_unknown_quantisation_is_a_warning),
         cmocka_unit_test(parts_left_unquantised_stay_in_16_bits),
         cmocka_unit_test(yaml_and_a_folder_with_a_config_are_read),

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "command.h"
+#include "folder.h"
 #include "model_gpu.h"
+#include "model_memory.h"
 
 #define GENERATED_MAX 1000000
 #define BATCH_MAX     1000000
@@ -288,7 +290,10 @@ static int work_out(struct model_answer *answer, const struct arrays *arrays)
         status = work_decoder(answer, arrays);
     if (status == 0 && answer->info.has_vision)
         status = llmperf_model_work(answer->model, &answer->vision_step, &answer->vision);
-    return status < 0 ? status : work_out_gpu(answer);
+    if (status == 0)
+        status = work_out_gpu(answer);
+    work_out_memory(answer);
+    return status;
 }
 
 static int answer_for(const struct command *command, struct option_text *options,
@@ -334,6 +339,27 @@ static int answer_for(const struct command *command, struct option_text *options
     return status < 0 ? fail_status(status) : EXIT_FINE;
 }
 
+static void print_name(const char *path, const char *name, void *user)
+{
+    char arch[FOLDER_PATH_BYTES];
+
+    (void)user;
+    if (folder_join(arch, path, "arch") && folder_is_kind(arch, S_IFDIR))
+        print("%s\n", name);
+}
+
+static int print_names(void)
+{
+    const char *data = llmperf_config_dir();
+    char folder[FOLDER_PATH_BYTES];
+
+    if (!data)
+        return fail_status(LLMPERF_ENOENT);
+    if (folder_join(folder, data, "model"))
+        folder_each(folder, print_name, NULL);
+    return EXIT_FINE;
+}
+
 int cmd_model(const struct command *command, int argc, char **argv)
 {
     struct option_text options[OPTIONS] = {
@@ -359,11 +385,14 @@ int cmd_model(const struct command *command, int argc, char **argv)
         [FORMAT] = { "--format", NULL, "text" },
         [GPU] = { "--gpu", NULL, NULL },
     };
+    bool list = take_flag(&argc, argv, "--list");
     llmperf_model *model;
     int count, status;
 
     if ((status = parse_options(command, argc, argv, options, OPTIONS, &count)) >= 0)
         return status;
+    if (list)
+        return count == 0 ? print_names() : fail_usage(command, "--list takes no model");
     if (count != 1)
         return fail_usage(command, "give one model");
     if (strcmp(options[FORMAT].value, "text") != 0 && strcmp(options[FORMAT].value, "json") != 0)

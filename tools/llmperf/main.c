@@ -216,21 +216,27 @@ static const struct command commands[] = {
       "\n"
       "Parameters, FLOPs and bytes of a prefill and of a decode step. MODEL is a config.json, a "
       "folder\n"
-      "with one, a YAML file with the same keys, or a name of the data files (llama_3_8b).\n"
+      "with one, a YAML file with the same keys, or a name of --list (llama_3_8b).\n"
+      "  --list              names of the models in the data files\n"
       "  --prompt N          new tokens of each request (default 2048)\n"
       "  --prefix N          tokens cached before them (default 0)\n"
       "  --context N         positions a decode step attends (default: prefix + prompt)\n"
       "  --decode N          also the sum over N generated tokens behind the prompt\n"
       "  --batch N           requests (default 1)\n"
       "  --dtype T           format of weights and KV cache (default: the model's)\n"
-      "  --weight-dtype T, --kv-dtype T, --activation-dtype T   each apart\n"
+      "  --weight-dtype T, --kv-dtype T   each apart\n"
+      "  --activation-dtype T   what quantised layers compute in: fp8 for products in fp8\n"
+      "                      (default: as quantization_config says, else the model's dtype)\n"
       "  --tp N --pp N --pp-rank N --ep N --dp N   share of one GPU\n"
       "  --draft N --acceptance P   speculation in the decode step\n"
       "  --image WxH --tiles CxR --tile-size N     what the encoder sees, in pixels\n"
       "  --gpu NAME          floors and bounds on this GPU; local: the first one of this machine\n"
       "  --format text|json  default: text\n"
       "Formats: fp32 bf16 fp16 fp8 fp8_block128 int8 int4_g128 nvfp4 mxfp4 nf4 q4_0 q4_k q6_k "
-      "q8_0.\n",
+      "q8_0.\n"
+      "Eight H100, all in fp8: llmperf model llama_3_70b --gpu \"H100 SXM5\" --tp 8 --batch 64 "
+      "--dtype fp8\n"
+      "                        --activation-dtype fp8\n",
       cmd_model },
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))

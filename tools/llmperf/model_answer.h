@@ -21,6 +21,14 @@ struct gpu_answer {
     llmperf_decode_turn turn;
 };
 
+/* Of one GPU; NaN: not known. */
+struct memory_answer {
+    double gpu_bytes;     /* as sold */
+    double weights_bytes; /* that it holds */
+    double kv_bytes;      /* cache of the batch at the context of the decode step */
+    double requests;      /* most whose cache fits beside the weights */
+};
+
 struct model_answer {
     const llmperf_model *model;
     llmperf_model_info info;
@@ -36,6 +44,7 @@ struct model_answer {
      * LLMPERF_UNKNOWN above 64 bits. */
     uint64_t generation_flops, generation_bytes;
     struct gpu_answer gpu;
+    struct memory_answer memory;
 };
 
 void print_model_text(const struct model_answer *answer);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "json.h"
+#include "model_memory.h"
 
 static const char *const phase_names[PHASES] = { "prefill", "decode", "vision" };
 
@@ -153,10 +154,18 @@ static void print_limits(const struct model_answer *answer)
         value = peak_of(gpu, llmperf_dtype_name(i));
         print_value(llmperf_dtype_name(i), "TFLOP/s", &value);
     }
+    print_memory_text(answer);
     if ((text = llmperf_hardware_measured(gpu->hardware)))
         print("  ceilings     %s\n", text);
     for (size_t i = 0; (text = llmperf_hardware_warning(gpu->hardware, i)); i++)
         print("  note: %s\n", text);
+}
+
+int model_decimals(double value, int digits)
+{
+    int places = value > 0 ? digits - 1 - (int)floor(log10(value)) : 0;
+
+    return places > 0 ? places : 0;
 }
 
 /* One line of the table of floors: a member of each step's floor. */
@@ -171,9 +180,9 @@ static void print_row(const struct gpu_answer *gpu, const char *words, size_t wh
             continue;
         memcpy(&value, (const char *)&gpu->floors[which][phase] + member, sizeof(value));
         if (isnan(value))
-            print(" %11s", "-");
+            print(" %13s", "-");
         else
-            print(" %11.5g", factor * value);
+            print(" %13.*f", model_decimals(factor * value, 5), factor * value);
     }
     print("  %s\n", comment);
 }
@@ -183,7 +192,7 @@ static void print_bounds(const struct gpu_answer *gpu)
     print("  %-22s", "bound");
     for (enum model_phase phase = 0; phase < PHASES; phase++)
         if (gpu->has[phase])
-            print(" %11s", llmperf_bound_name(gpu->floors[IN_USE][phase].bound));
+            print(" %13s", llmperf_bound_name(gpu->floors[IN_USE][phase].bound));
     print("\n");
 }
 
@@ -224,7 +233,7 @@ void print_gpu_text(const struct model_answer *answer)
     print("\n%-24s", "floors, ms");
     for (enum model_phase phase = 0; phase < PHASES; phase++)
         if (gpu->has[phase])
-            print(" %11s", phase_names[phase]);
+            print(" %13s", phase_names[phase]);
     print("\n");
     print_row(gpu, "roofline", IN_USE, MEMBER(roofline_ms), 1, "everything overlaps");
     print_row(gpu, "serial", IN_USE, MEMBER(serial_ms), 1, "one operator after another");

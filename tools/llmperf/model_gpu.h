@@ -14,6 +14,10 @@ int work_out_gpu(struct model_answer *answer);
 
 void free_gpu(struct model_answer *answer);
 
+/** Places behind the point of a number with so many digits that matter; all before the point are
+ * shown. */
+int model_decimals(double value, int digits);
+
 void print_gpu_text(const struct model_answer *answer);
 
 /** Members "hardware", "floors" and "bound", each with a comma behind it. */

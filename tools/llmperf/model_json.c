@@ -4,6 +4,7 @@
 #include "command.h"
 #include "json.h"
 #include "model_gpu.h"
+#include "model_memory.h"
 
 /* The next line holds another member of the same object. */
 static void member(const char *indent, const char *key, uint64_t value)
@@ -187,6 +188,7 @@ void print_model_json(const struct model_answer *answer)
     else
         print("  \"vision\": null,\n");
     print_gpu_json(answer);
+    print_memory_json(answer);
     print_lines("assumptions", llmperf_model_assumption, answer->model);
     print_lines("warnings", llmperf_model_warning, answer->model);
     print("  \"notes\": [");

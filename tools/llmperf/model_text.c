@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "command.h"
 #include "model_gpu.h"
@@ -24,6 +26,48 @@ static const char *scaled(uint64_t value, char text[32])
     return text;
 }
 
+/* Format that most FLOPs of a decode step are computed in. */
+static uint32_t computed_in(const struct model_answer *answer)
+{
+    llmperf_operator_work op = LLMPERF_OPERATOR_WORK_INIT;
+    uint64_t most = 0;
+    uint32_t dtype = answer->weight_dtype;
+
+    for (size_t i = 0; llmperf_model_operator(answer->model, &answer->decode_step, i, &op) == 0;
+         i++)
+        if (op.model_flops > most) {
+            most = op.model_flops;
+            dtype = op.compute_dtype;
+        }
+    return dtype;
+}
+
+/* What the numbers below are of, where several GPUs share the work. */
+static void print_share(const llmperf_step *step)
+{
+    static const struct {
+        const char *name;
+        size_t offset;
+    } ways[] = {
+        { "tp", offsetof(llmperf_step, tensor_parallel) },
+        { "pp", offsetof(llmperf_step, pipeline_parallel) },
+        { "ep", offsetof(llmperf_step, expert_parallel) },
+        { "dp", offsetof(llmperf_step, data_parallel) },
+    };
+    int shown = 0;
+
+    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+        uint32_t value;
+
+        memcpy(&value, (const char *)step + ways[i].offset, sizeof(value));
+        if (value > 1)
+            print("%s%s %u", shown++ ? ", " : "share       of one GPU: ", ways[i].name,
+                  (unsigned)value);
+    }
+    if (shown)
+        print("; FLOPs, bytes and floors below are its own, tokens/s those of a replica\n");
+}
+
 static void print_parameters(const struct model_answer *answer)
 {
     const llmperf_model_info *info = &answer->info;
@@ -36,10 +80,13 @@ static void print_parameters(const struct model_answer *answer)
         print(", %" PRIu64 " used for a token", info->parameters_active);
     if (info->has_decoder && info->has_vision)
         print(", %" PRIu64 " in vision", info->parameters_vision);
-    print("\nweights     %sB as %s\n", scaled(answer->weight_bytes, text),
+    print("\nweights     %sB as %s", scaled(answer->weight_bytes, text),
           llmperf_dtype_name(answer->weight_dtype));
-    if (!info->has_decoder)
+    if (!info->has_decoder) {
+        print("\n");
         return;
+    }
+    print(", computed in %s\n", llmperf_dtype_name(computed_in(answer)));
     print("KV cache    %" PRIu64 " bytes a token as %s\n", answer->kv_bytes_per_token,
           llmperf_dtype_name(answer->kv_dtype));
     print("layers      %" PRIu64, info->layers);
@@ -49,6 +96,7 @@ static void print_parameters(const struct model_answer *answer)
     if (info->window_layers)
         print(", %" PRIu64 " with a window of %" PRIu64, info->window_layers, info->window);
     print("\n");
+    print_share(&answer->prefill_step);
 }
 
 static void print_bytes(const char *words, uint64_t bytes)
@@ -81,9 +129,12 @@ static void print_work(const llmperf_work *work)
               scaled(work->communication_bytes, text));
     if (!isnan(work->experts_touched))
         print("  experts         %20.4g  touched a layer\n", work->experts_touched);
-    if (work->bytes)
-        print("  intensity       %20.4g  model FLOPs a byte\n",
-              (double)work->model_flops / (double)work->bytes);
+    if (work->bytes) {
+        double intensity = (double)work->model_flops / (double)work->bytes;
+
+        print("  intensity       %20.*f  model FLOPs a byte\n", model_decimals(intensity, 4),
+              intensity);
+    }
 }
 
 /* Operators with their share of the step's model FLOPs and bytes. */

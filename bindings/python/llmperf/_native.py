@@ -671,7 +671,7 @@ class llmperf_model_info(Structure):
         ("has_decoder", c_uint32),
         ("has_vision", c_uint32),
         ("latent_attention", c_uint32),
-        ("reserved", c_uint32),
+        ("activation_dtype", c_uint32),
     ]
 
 

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model_memory.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "command.h"
+#include "json.h"
+
+#define GB 1e9
+
+/* Rows of the table are what a step reads; what a GPU holds is its share of the whole table. A tied
+ * one is the LM head. */
+static double table_bytes(const struct model_answer *answer)
+{
+    const llmperf_step *step = &answer->prefill_step;
+    double element = answer->weight_dtype == LLMPERF_DTYPE_FP32 ? 4 : 2;
+    bool tied = answer->info.parameters_lm_head == 0;
+
+    if (step->pipeline_rank > 0 || (tied && step->pipeline_parallel <= 1))
+        return 0;
+    return element * (double)answer->info.parameters_embedding /
+           (step->tensor_parallel ? step->tensor_parallel : 1);
+}
+
+/* A step that touches every expert reads all weights of its GPU but the embedding table. */
+static double weights_held(const struct model_answer *answer)
+{
+    llmperf_operator_work op = LLMPERF_OPERATOR_WORK_INIT;
+    llmperf_step step = answer->prefill_step;
+    double bytes = table_bytes(answer);
+
+    step.experts_touched = (double)answer->info.experts;
+    for (size_t i = 0; llmperf_model_operator(answer->model, &step, i, &op) == 0; i++)
+        if (strcmp(op.name, "embedding") != 0)
+            bytes += (double)op.weight_bytes;
+    return bytes + (answer->info.has_vision ? (double)answer->vision.weight_bytes : 0);
+}
+
+void work_out_memory(struct model_answer *answer)
+{
+    struct memory_answer *memory = &answer->memory;
+    llmperf_hardware_value value = LLMPERF_HARDWARE_VALUE_INIT;
+
+    *memory = (struct memory_answer){ NAN, NAN, NAN, NAN };
+    if (!answer->gpu.hardware || !answer->info.has_decoder)
+        return;
+    llmperf_hardware_quantity(answer->gpu.hardware, LLMPERF_HARDWARE_MEMORY_GB, &value);
+    memory->gpu_bytes = value.value * GB;
+    memory->weights_bytes = weights_held(answer);
+    memory->kv_bytes = (double)(answer->decode.kv_read_bytes);
+    memory->requests = floor((memory->gpu_bytes - memory->weights_bytes) /
+                             (memory->kv_bytes / (double)answer->batch));
+    memory->requests = fmax(memory->requests, 0);
+}
+
+void print_memory_text(const struct model_answer *answer)
+{
+    const struct memory_answer *memory = &answer->memory;
+    double needed = memory->weights_bytes + memory->kv_bytes;
+
+    if (isnan(memory->requests))
+        return;
+    print("  memory       %.4g GB as sold; weights %.4g GB, KV cache %.4g GB: ",
+          memory->gpu_bytes / GB, memory->weights_bytes / GB, memory->kv_bytes / GB);
+    if (memory->requests == 0)
+        print("does not fit, more GPUs or narrower weights are needed\n");
+    else if (needed > memory->gpu_bytes)
+        print("does not fit, at most %.0f requests of this context do\n", memory->requests);
+    else
+        print("room for %.0f requests of this context\n", memory->requests);
+}
+
+void print_memory_json(const struct model_answer *answer)
+{
+    const struct memory_answer *memory = &answer->memory;
+
+    print("  \"memory\": {");
+    json_number("gpu_bytes", memory->gpu_bytes);
+    print(", ");
+    json_number("held_weights_bytes", memory->weights_bytes);
+    print(", ");
+    json_number("held_kv_bytes", memory->kv_bytes);
+    print(", ");
+    json_number("requests_at_most", memory->requests);
+    print("},\n");
+}

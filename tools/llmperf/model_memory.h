@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** `llmperf model --gpu`: do weights and KV cache fit the memory of a GPU? */
+#ifndef LLMPERF_TOOL_MODEL_MEMORY_H
+#define LLMPERF_TOOL_MODEL_MEMORY_H
+
+#include "model_answer.h"
+
+/** Fill answer->memory; after the work is known. */
+void work_out_memory(struct model_answer *answer);
+
+void print_memory_text(const struct model_answer *answer);
+
+/** Member "memory", with a comma behind it. */
+void print_memory_json(const struct model_answer *answer);
+
+#endif

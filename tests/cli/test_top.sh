@@ -36,17 +36,23 @@ expect 0 top "o/job/processes/$(ls o/job/processes | head -n 1)"
 stdout_has "of 1 processes"
 [ "$(row LLM@decode_step | awk '{print $2}')" = 3 ] || die "not three decode steps"
 
-# A damaged one is not one that has committed nothing yet.
+# A damaged one is not one that has committed nothing yet, and does not hide the others.
 head -c 5000 "o/job/processes/$(ls o/job/processes | head -n 1)/run.llmperf" >cut
 mkdir -p damaged/processes/1
-cp -r o/job damaged/processes/2
+cp -r "o/job/processes/$(ls o/job/processes | head -n 1)" damaged/processes/2
 cp cut damaged/processes/1/run.llmperf
 for option in "" --once; do
     expect 2 top damaged $option
     stderr_is_one_line
     stderr_has "damaged/processes/1/run.llmperf is damaged"
-    stdout_empty
+    stdout_has "not shown: 1 that cannot be read, the first: damaged/processes/1/run.llmperf is damaged"
+    stdout_has "0 of 1 processes running"
+    [ "$(row LLM@decode_step | awk '{print $2}')" = 3 ] || die "not three decode steps beside a damaged run"
 done
+rm -r damaged/processes/2
+expect 2 top damaged --once
+stderr_is_one_line
+stdout_has "0 of 0 processes running"
 
 # Of one that goes on, until it ends: killed after three seconds.
 "$LLMPERF" run --out live run.id=job -- "$program" die "$script" >run.out 2>run.err &

@@ -86,6 +86,12 @@ static int choose_folder(const char *given, char *folder)
     return EXIT_USAGE;
 }
 
+/* What could be read was shown; that something could not is no less true. */
+static int end_of(const struct top_state *state)
+{
+    return state->unreadable > 0 ? fail_with(state->problem_status, state->problem) : EXIT_FINE;
+}
+
 /* A session commits once a second; a look in between finds nothing new, and shows nothing. */
 static int watch(const char *folder)
 {
@@ -114,6 +120,8 @@ static int watch(const char *folder)
         if (!over)
             sleep(1);
     }
+    if (over && status == EXIT_FINE)
+        status = end_of(&states[!now]);
     top_clear(&states[0]);
     top_clear(&states[1]);
     return status;
@@ -124,8 +132,10 @@ static int show_once(const char *folder)
     struct top_state state;
     int status = top_look(folder, &state);
 
-    if (status == EXIT_FINE)
+    if (status == EXIT_FINE) {
         top_print(folder, &state, NULL, SIZE_MAX);
+        status = end_of(&state);
+    }
     top_clear(&state);
     return status;
 }

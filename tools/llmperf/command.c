@@ -79,13 +79,18 @@ int fail_usage(const struct command *command, const char *format, ...)
     return EXIT_USAGE;
 }
 
-int fail_status(int status)
+int fail_with(int status, const char *text)
 {
     bool input = status == LLMPERF_EINVAL || status == LLMPERF_ENOENT ||
                  status == LLMPERF_EFORMAT || status == LLMPERF_ENOTSUP;
 
-    fprintf(stderr, "llmperf: %s\n", llmperf_last_error());
+    fprintf(stderr, "llmperf: %s\n", text);
     return input ? EXIT_USAGE : EXIT_ENVIRONMENT;
+}
+
+int fail_status(int status)
+{
+    return fail_with(status, llmperf_last_error());
 }
 
 /* Length of the option's name at the start of `argument`, 0 if it is another option. */

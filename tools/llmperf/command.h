@@ -62,6 +62,9 @@ int fail_usage(const struct command *command, const char *format, ...)
 /** Message of the library's last error. @return exit code for `status` */
 int fail_status(int status);
 
+/** The same with `text` as the message, for a failure that was kept. */
+int fail_with(int status, const char *text);
+
 /** Print to standard output; a closed pipe is remembered, not fatal. */
 void print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -17,6 +17,9 @@ struct top_row {
 
 struct top_state {
     unsigned runs, running; /* processes; those that have not ended */
+    unsigned unreadable;    /* runs besides, in no number here */
+    int problem_status;     /* of the first of these, and what is wrong with it */
+    char problem[512];
     double duration_ms;     /* of the longest */
     double busy_ms;         /* of all devices; NaN: not known */
     uint64_t launches, kernels, dropped, invalid, unattributed;
@@ -25,7 +28,8 @@ struct top_state {
     size_t row_count;
 };
 
-/** Look at a job or a run. @return exit code, after a message; a job without runs has 0 of them */
+/** Look at a job or a run. @return exit code, after a message; a job without runs has 0 of them. That single runs cannot be read
+ * is no failure. */
 int top_look(const char *folder, struct top_state *state);
 void top_clear(struct top_state *state);
 

@@ -108,6 +108,8 @@ void top_print(const char *folder, const struct top_state *state, const struct t
     seconds = seconds > 0 ? seconds : (double)NAN;
     print("%s: %.1f s, %u of %u processes running\n", folder, state->duration_ms / 1e3,
           state->running, state->runs);
+    if (state->unreadable > 0)
+        print("not shown: %u that cannot be read, the first: %s\n", state->unreadable, state->problem);
     if (state->runs == 0)
         return;
     print_totals(state, before, seconds);

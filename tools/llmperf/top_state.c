@@ -134,6 +134,14 @@ static uint32_t add_run(struct top_state *state, const llmperf_profile *profile,
     return worse(verdict, ledger.verdict);
 }
 
+static void add_unreadable(struct top_state *state, int status)
+{
+    if (state->unreadable++ > 0)
+        return;
+    state->problem_status = status;
+    snprintf(state->problem, sizeof(state->problem), "%s", llmperf_last_error());
+}
+
 int top_look(const char *folder, struct top_state *state)
 {
     uint32_t verdict = 0;
@@ -144,20 +152,20 @@ int top_look(const char *folder, struct top_state *state)
                                  .kernels = LLMPERF_UNKNOWN, .unattributed = LLMPERF_UNKNOWN };
     if (status < 0)
         return fail_status(status);
-    for (size_t i = 0; i < llmperf_job_run_count(job) && status == LLMPERF_OK; i++) {
+    for (size_t i = 0; i < llmperf_job_run_count(job); i++) {
         llmperf_profile *profile;
 
         status = llmperf_profile_open(llmperf_job_run(job, i), &profile);
         if (status == LLMPERF_OK) {
             verdict = add_run(state, profile, verdict);
             llmperf_profile_free(profile);
-        } else if (status == LLMPERF_ENOENT) {
-            status = LLMPERF_OK; /* it has committed nothing yet */
+        } else if (status != LLMPERF_ENOENT) { /* that one has committed nothing yet */
+            add_unreadable(state, status);
         }
     }
     llmperf_job_free(job);
     state->verdict = verdict ? llmperf_verdict_name(verdict) : "-";
-    return status < 0 ? fail_status(status) : EXIT_FINE;
+    return EXIT_FINE;
 }
 
 void top_clear(struct top_state *state)

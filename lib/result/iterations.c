@@ -43,6 +43,15 @@ static struct lp_unit_work *make_work(struct lp_iterations *iterations, uint32_t
     return *place;
 }
 
+/* A stage nests in another, vision in prefill: of both, a window counts the outer one. */
+static bool is_in_other_unit(const struct lp_iterations *iterations, uint32_t parent,
+                             bool collected, uint32_t window)
+{
+    const struct lp_unit_work *around = find_work(iterations, parent);
+
+    return window != 0 && around && around->window == window && around->collected == collected;
+}
+
 void lp_iterations_begin(struct lp_iterations *iterations, uint32_t unit, uint32_t parent,
                          uint32_t node, uint64_t begin_ns, bool collected, uint32_t window)
 {
@@ -57,6 +66,7 @@ void lp_iterations_begin(struct lp_iterations *iterations, uint32_t unit, uint32
     fresh.begin_ns = begin_ns;
     fresh.collected = collected;
     fresh.window = window;
+    fresh.in_other_unit = is_in_other_unit(iterations, parent, collected, window);
     if (window != 0 && !lp_windows_make(&iterations->windows, window))
         iterations->failed = true;
     fresh.spans.items = work->spans.items;
@@ -301,10 +311,11 @@ static int count_unit(struct lp_iterations *iterations, struct lp_stage_total *s
     if (work->window != 0) {
         stage->window_units++;
         stage->window_ns += wall_ns;
-        lp_window_unit(lp_windows_find(&iterations->windows, work->window),
-                       &(struct lp_window_unit){ work->begin_ns, work->end_ns, work->busy_ns,
-                                                 work->idle_launch_ns + work->idle_wait_ns,
-                                                 work->collected });
+        if (!work->in_other_unit)
+            lp_window_unit(lp_windows_find(&iterations->windows, work->window),
+                           &(struct lp_window_unit){ work->begin_ns, work->end_ns, work->busy_ns,
+                                                     work->idle_launch_ns + work->idle_wait_ns,
+                                                     work->collected });
     } else if (work->collected) {
         stage->collected++;
         stage->collected_ns += wall_ns;

@@ -23,7 +23,8 @@ struct lp_unit_work {
     uint32_t unit, parent, node;
     uint32_t window; /* triggered window that it lies in; 0: none */
     bool truncated;
-    bool collected; /* its device work is */
+    bool collected;     /* its device work is */
+    bool in_other_unit; /* that its window counts in the same way: its times are in that one's */
     uint64_t begin_ns, end_ns;
     uint64_t quantities[LP_QUANTITIES];
     uint64_t activities;

@@ -16,7 +16,8 @@
 #include "lib/result/iterations.h"
 #include "llmperf/activity.h"
 
-#define UNIT 0x10001u
+#define UNIT  0x10001u
+#define INNER 0x10002u
 
 static uint64_t next_random(uint64_t *state)
 {
@@ -204,6 +205,52 @@ static void *write_rows(void *context)
     return NULL;
 }
 
+/* One after the other, each with a kernel of its own; the second lies in the first. */
+static void run_nested(struct lp_iterations *iterations, bool inner_collected, bool outer_collected)
+{
+    uint32_t prefill = lp_path_intern(LP_PATH_ROOT, "LLM@prefill"), node;
+    struct lp_activity kernel = { .start_ns = 2000, .end_ns = 2500, .unit = UNIT };
+    llmperf_iteration row = LLMPERF_ITERATION_INIT;
+
+    lp_iterations_begin(iterations, UNIT, 0, prefill, 1000, outer_collected, 3);
+    lp_iterations_begin(iterations, INNER, UNIT, lp_path_intern(prefill, "LLM@vision"), 1500,
+                        inner_collected, 3);
+    lp_iterations_add(iterations, &kernel, 0);
+    kernel.unit = INNER;
+    kernel.start_ns = 3000;
+    kernel.end_ns = 3100;
+    lp_iterations_add(iterations, &kernel, 0);
+    lp_iterations_end(iterations, INNER, 5000, false);
+    lp_iterations_end(iterations, UNIT, 9000, false);
+    assert_true(lp_iterations_done(iterations, INNER, true, &node, &row));
+    assert_true(lp_iterations_done(iterations, UNIT, true, &node, &row));
+}
+
+static void a_window_counts_a_stage_in_a_stage_once(void **state)
+{
+    struct lp_iterations iterations;
+    const struct lp_window_total *window;
+
+    (void)state;
+    assert_int_equal(lp_iterations_init(&iterations), 0);
+    run_nested(&iterations, true, true);
+    window = lp_windows_find(&iterations.windows, 3);
+    assert_non_null(window);
+    assert_int_equal(window->units, 1);
+    assert_int_equal(window->wall_ns, 8000);
+    assert_int_equal(window->busy_ns, 600);
+    assert_int_equal(window->idle_ns, 500);
+    run_nested(&iterations, false, false);
+    assert_int_equal(window->units, 1);
+    assert_int_equal(window->left_out, 1);
+    run_nested(&iterations, true, false); /* The window opened in the middle of the outer one. */
+    assert_int_equal(window->units, 2);
+    assert_int_equal(window->left_out, 2);
+    assert_int_equal(window->wall_ns, 8000 + 3500);
+    assert_int_equal(window->busy_ns, 600 + 100);
+    lp_iterations_clear(&iterations);
+}
+
 static void rows_that_are_read_while_others_are_written_are_whole(void **state)
 {
     pthread_t writer;
@@ -232,6 +279,7 @@ int main(void)
         cmocka_unit_test(an_instance_of_any_length_is_exact_in_bounded_memory),
         cmocka_unit_test(work_of_many_seconds_is_exact),
         cmocka_unit_test(late_work_of_a_finished_instance_changes_nothing_but_a_count),
+        cmocka_unit_test(a_window_counts_a_stage_in_a_stage_once),
         cmocka_unit_test(rows_that_are_read_while_others_are_written_are_whole),
     };
 

@@ -8,7 +8,8 @@
 #include "lib/record/paths.h"
 #include "llmperf/region.h"
 
-#define NOBODY 0u
+#define NOBODY      0u
+#define NOT_SAMPLED SIZE_MAX
 
 /* Launches under way when a window for all threads opens or closes may bring a record or none:
  * those in front of it do not count, those that count are awaited. */
@@ -19,14 +20,15 @@
 #define LEAVING    (UINT32_MAX - 2) /* records go off: nobody's, and not to be had yet */
 #define LEAVING_US 100000           /* far longer than that takes */
 
-/* Written between windows only, by the collector. */
+/* Written between windows only, by the collector. A thread that saw sampling on may still look
+ * while another session begins: so the texts stay for ever. */
 static struct {
-    char label[LLMPERF_LABEL_BYTES + 8];
+    _Atomic(const char *) label;
     _Atomic uint32_t every;
     _Atomic int32_t left; /* instances until the next one that is taken */
 } labels[LP_SAMPLER_LABELS];
-static size_t label_count;
-static void (*switch_records)(enum lp_collect what);
+static _Atomic size_t label_count;
+static _Atomic(void (*)(enum lp_collect what)) switch_records;
 
 _Atomic bool lp_sampler_on;
 static _Atomic uint32_t owner; /* of the window: a thread's index + 1 */
@@ -59,17 +61,35 @@ static int32_t next_distance(uint32_t every)
     return every <= 1 ? 1 : (int32_t)(1 + next_random() % (2 * every - 1));
 }
 
+/* "" with a full table: no region has that label. */
+static const char *keep_label(const char *name)
+{
+    char label[LLMPERF_LABEL_BYTES + 8];
+    const char *kept;
+
+    snprintf(label, sizeof(label), "%s%s", strchr(name, '@') ? "" : "LLM@", name);
+    kept = lp_path_raw_label(label);
+    return kept ? kept : "";
+}
+
+static void collect_now(enum lp_collect what)
+{
+    void (*switch_to)(enum lp_collect) = atomic_load(&switch_records);
+
+    switch_to(what);
+}
+
 void lp_sampler_begin(const char *const *names, size_t count, uint32_t every,
                       void (*collect)(enum lp_collect what))
 {
-    label_count = count < LP_SAMPLER_LABELS ? count : LP_SAMPLER_LABELS;
-    for (size_t i = 0; i < label_count; i++) {
-        snprintf(labels[i].label, sizeof(labels[i].label), "%s%s",
-                 strchr(names[i], '@') ? "" : "LLM@", names[i]);
+    count = count < LP_SAMPLER_LABELS ? count : LP_SAMPLER_LABELS;
+    for (size_t i = 0; i < count; i++) {
+        atomic_store(&labels[i].label, keep_label(names[i]));
         atomic_store(&labels[i].every, every);
         atomic_store(&labels[i].left, 1);
     }
-    switch_records = collect;
+    atomic_store(&label_count, count);
+    atomic_store(&switch_records, collect);
     atomic_store(&seen, 0);
     atomic_store(&lp_sampler_on, true);
 }
@@ -86,12 +106,13 @@ void lp_sampler_end(void)
     for (int us = 0; atomic_load(&owner) == LEAVING && us < LEAVING_US; us += 10)
         usleep(10);
     if (atomic_exchange(&owner, NOBODY) != NOBODY)
-        switch_records(LP_COLLECT_NOTHING);
+        collect_now(LP_COLLECT_NOTHING);
 }
 
 void lp_sampler_set(size_t index, uint32_t every)
 {
-    uint32_t before = index < label_count ? atomic_exchange(&labels[index].every, every) : 0;
+    uint32_t before =
+        index < atomic_load(&label_count) ? atomic_exchange(&labels[index].every, every) : 0;
 
     if (before > every) /* The distance that was chosen may be far too long now. */
         atomic_store(&labels[index].left, next_distance(every));
@@ -108,10 +129,14 @@ static bool take_window(uint32_t who, enum lp_collect what)
 
     if (!atomic_compare_exchange_strong(&owner, &nobody, who))
         return false;
-    switch_records(what);
+    if (!atomic_load(&lp_sampler_on)) { /* It ended just now: records are another's to switch. */
+        atomic_compare_exchange_strong(&owner, &who, NOBODY);
+        return false;
+    }
+    collect_now(what);
     if (atomic_load(&owner) == who)
         return true;
-    switch_records(LP_COLLECT_NOTHING);
+    collect_now(LP_COLLECT_NOTHING);
     return false;
 }
 
@@ -122,7 +147,7 @@ static void leave_window(uint32_t who)
 
     if (!atomic_compare_exchange_strong(&owner, &who, LEAVING))
         return;
-    switch_records(LP_COLLECT_NOTHING);
+    collect_now(LP_COLLECT_NOTHING);
     atomic_compare_exchange_strong(&owner, &leaving, NOBODY);
 }
 
@@ -143,22 +168,24 @@ void lp_sampler_close_all(void)
     leave_window(ALL);
 }
 
-/* The index of a node's label; label_count: it is not sampled. */
+/* The index of a node's label; NOT_SAMPLED. */
 static size_t find_label(uint32_t node)
 {
     const char *label = lp_path_get(node)->label;
-    size_t i = 0;
+    size_t count = atomic_load_explicit(&label_count, memory_order_acquire), i = 0;
 
-    while (i < label_count && strcmp(labels[i].label, label) != 0)
+    while (i < count &&
+           strcmp(atomic_load_explicit(&labels[i].label, memory_order_acquire), label) != 0)
         i++;
-    if (i < label_count)
-        atomic_fetch_add_explicit(&seen, 1, memory_order_relaxed);
+    if (i == count)
+        return NOT_SAMPLED;
+    atomic_fetch_add_explicit(&seen, 1, memory_order_relaxed);
     return i;
 }
 
 static bool is_next(size_t index)
 {
-    if (index == label_count ||
+    if (index == NOT_SAMPLED ||
         atomic_fetch_sub_explicit(&labels[index].left, 1, memory_order_relaxed) > 1)
         return false;
     atomic_store_explicit(
@@ -249,7 +276,7 @@ static uint16_t open_in_triggered(struct lp_thread *thread, uint32_t node, uint3
                                   uint64_t *number_out)
 {
     /* Only stages are followed one by one: others could not be told from a sample. */
-    if (find_label(node) == label_count || lp_path_kind(node) != LLMPERF_REGION_STAGE)
+    if (find_label(node) == NOT_SAMPLED || lp_path_kind(node) != LLMPERF_REGION_STAGE)
         return LP_BEGIN_SKIPPED;
     if (opening == 0)
         return take_place(thread, number_out);

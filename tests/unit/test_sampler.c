@@ -80,11 +80,70 @@ static void the_end_takes_the_window_away(void **state)
     assert_int_equal(records_on, 0);
 }
 
+/* A thread may have seen sampling on just before it ended: the records are no longer its to switch,
+ * a session that collects everything may have them on. */
+static void behind_the_end_nobody_gets_a_window(void **state)
+{
+    const char *const labels[] = { "decode_step" };
+    uint32_t node = lp_path_intern(LP_PATH_ROOT, "LLM@decode_step");
+    uint64_t value;
+
+    (void)state;
+    lp_sampler_begin(labels, 1, 1, collect);
+    lp_sampler_end();
+    assert_int_equal(lp_sampler_open(lp_thread_get(), node, &value), LP_BEGIN_SKIPPED);
+    assert_int_equal(records_on, 0);
+    lp_sampler_begin(labels, 1, 1, collect);
+    assert_int_equal(lp_sampler_open(lp_thread_get(), node, &value), LP_BEGIN_NOW);
+    lp_sampler_close(lp_thread_get());
+    lp_sampler_end();
+}
+
+static void *run_until_over(void *argument)
+{
+    struct lp_thread *thread = lp_thread_get();
+    uint32_t node = lp_path_intern(LP_PATH_ROOT, "LLM@decode_step");
+    uint64_t value;
+
+    while (!atomic_load((_Atomic bool *)argument)) {
+        if (lp_sampler_open(thread, node, &value) != LP_BEGIN_NOW)
+            continue;
+        windows++;
+        lp_sampler_close(thread);
+    }
+    return NULL;
+}
+
+/* What ThreadSanitizer is to look at: sampling begins anew, of other labels, while threads look. */
+static void labels_change_while_threads_run(void **state)
+{
+    const char *const labels[][2] = { { "prefill", "LLM@decode_step" },
+                                      { "LLM@decode_step", "vision" } };
+    _Atomic bool over = false;
+    pthread_t threads[THREADS];
+
+    (void)state;
+    atomic_store(&windows, 0);
+    for (int t = 0; t < THREADS; t++)
+        assert_int_equal(pthread_create(&threads[t], NULL, run_until_over, &over), 0);
+    for (int i = 0; i < 1000 || atomic_load(&windows) == 0; i++) {
+        lp_sampler_begin(labels[i % 2], (size_t)(1 + i / 2 % 2), 1, collect);
+        sched_yield();
+        lp_sampler_end();
+    }
+    atomic_store(&over, true);
+    for (int t = 0; t < THREADS; t++)
+        pthread_join(threads[t], NULL);
+    assert_int_equal(records_on, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_window_is_left_before_another_opens),
         cmocka_unit_test(the_end_takes_the_window_away),
+        cmocka_unit_test(behind_the_end_nobody_gets_a_window),
+        cmocka_unit_test(labels_change_while_threads_run),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -221,6 +221,8 @@ int lp_default_place(struct lp_values *values, struct lp_default *item, const ch
 {
     const char *found, *group;
 
+    if (!folder || !package) /* no memory to say where the list stands */
+        return LLMPERF_ENOMEM;
     item->parent_folder = folder;
     item->parent_package = package;
     if (!item->package || item->package_is_whole || !(found = strstr(item->package, GROUP)))

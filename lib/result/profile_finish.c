@@ -74,7 +74,7 @@ static int name_kernels(llmperf_profile *profile)
         text.length = 0;
         lp_kernel_shorten(&text, stats->demangled ? stats->demangled : stats->name);
         stats->short_name = text.failed ? NULL : lp_profile_text(profile, text.bytes);
-        if (!stats->short_name) {
+        if (!stats->demangled || !stats->short_name) {
             lp_text_clear(&text);
             return lp_error(LLMPERF_ENOMEM, "out of memory");
         }

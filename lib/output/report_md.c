@@ -11,7 +11,9 @@
 #include "lib/output/windows.h"
 
 /* Rows of the report's tables; the rest stands in operators.md and kernels.md. */
+#define TOP_REGIONS   20 /* where no stage was marked */
 #define TOP_OPERATORS 15
+#define TOP_NAMES     10
 #define TOP_KERNELS   20
 #define TOP_CAPTURES  150 /* 24 layers of five parts */
 /* Recommendations that stand above everything. */
@@ -213,7 +215,7 @@ static int add_sections(const struct lp_view *view, struct lp_text *out)
     int status;
 
     lp_text_puts(out, "\n## Per-stage timings\n\n");
-    if ((status = lp_table_stages(view->profile, out)) < 0)
+    if ((status = lp_table_stages(view->profile, TOP_REGIONS, out)) < 0)
         return status;
     lp_vision_md(view, out);
     lp_text_puts(out, "\n## MFU and MBU\n\n");
@@ -226,7 +228,8 @@ static int add_sections(const struct lp_view *view, struct lp_text *out)
     if ((status = lp_table_operators(view->profile, TOP_OPERATORS, out)) < 0)
         return status;
     lp_text_puts(out, "\n## Top kernels\n\n");
-    if ((status = lp_table_kernels(view->profile, TOP_KERNELS, false, out)) < 0)
+    if ((status = lp_table_kernel_names(view->profile, TOP_NAMES, out)) < 0 ||
+        (status = lp_table_kernels(view->profile, TOP_KERNELS, false, out)) < 0)
         return status;
     if (llmperf_profile_capture_count(view->profile) > 0) {
         lp_text_puts(out, "\n## CUDA graphs by captured region\n\n");

@@ -68,8 +68,9 @@ static void add_stage(const struct lp_view *view, const struct lp_stage_iteratio
     lp_md_code(out, stage->region);
     lp_text_puts(out, "\n\n");
     lp_md_count(out, stage->times[LP_TIME_WALL].count);
-    lp_text_puts(out, " iterations.\n\n"
-                      "| Part | Mean ms | Of wall % | p50 ms | p95 ms | p99 ms | Max ms |\n"
+    lp_text_puts(out,
+                 stage->times[LP_TIME_WALL].count == 1 ? " iteration.\n\n" : " iterations.\n\n");
+    lp_text_puts(out, "| Part | Mean ms | Of wall % | p50 ms | p95 ms | p99 ms | Max ms |\n"
                       "| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n");
     time_row(stage, LP_TIME_WALL, "**Wall time**", out);
     time_row(stage, LP_TIME_SPAN, "Span on the device", out);

@@ -22,20 +22,6 @@ static int compare_candidates(const void *left, const void *right)
     return order ? order : (a->index > b->index) - (a->index < b->index);
 }
 
-static bool has_stages(const struct lp_view *view)
-{
-    for (size_t i = 0; i < view->regions.count; i++)
-        if (view->regions.items[i].stats.kind == LLMPERF_REGION_STAGE)
-            return true;
-    return false;
-}
-
-/* As in the tables of stages: without one the outermost regions. */
-static bool is_stage(const llmperf_region_stats *stats, bool stages)
-{
-    return stages ? stats->kind == LLMPERF_REGION_STAGE : stats->depth == 0;
-}
-
 static double time_of(const struct lp_view *view, const llmperf_region_stats *stats)
 {
     double busy_ms = view->device_known ? stats->gpu_busy_ms : (double)NAN;
@@ -85,7 +71,6 @@ int lp_shown_regions_choose(struct lp_shown_regions *chosen, const struct lp_vie
                             bool (*has)(const struct lp_region_view *region))
 {
     struct candidate *others = calloc(view->regions.count + 1, sizeof(*others));
-    bool stages = has_stages(view);
     size_t count = 0;
     int status;
 
@@ -99,7 +84,7 @@ int lp_shown_regions_choose(struct lp_shown_regions *chosen, const struct lp_vie
 
         if (!has(region))
             continue;
-        chosen->shown[i] = is_stage(&region->stats, stages);
+        chosen->shown[i] = region->stats.kind == LLMPERF_REGION_STAGE;
         if (!chosen->shown[i])
             others[count++] = (struct candidate){ time_of(view, &region->stats), i };
     }

@@ -42,133 +42,6 @@ static bool device_known(const llmperf_profile *profile)
     return lp_device_known(&ledger);
 }
 
-static bool has_stages(const llmperf_profile *profile)
-{
-    for (size_t i = 0; i < llmperf_profile_region_count(profile); i++) {
-        llmperf_region_stats region = LLMPERF_REGION_STATS_INIT;
-
-        llmperf_profile_region(profile, i, &region);
-        if (region.kind == LLMPERF_REGION_STAGE)
-            return true;
-    }
-    return false;
-}
-
-/* What was launched with no region open has device times, but no time on the host. */
-static bool is_shown(const llmperf_region_stats *region, bool stages, bool wall)
-{
-    if (!*region->path)
-        return !wall;
-    return stages ? region->kind == LLMPERF_REGION_STAGE : region->depth == 0;
-}
-
-/* A nested stage is marked: its time is part of the one above. */
-static void stage_cell(const llmperf_region_stats *region, uint32_t process_id, struct lp_text *out)
-{
-    lp_text_puts(out, region->depth > 0 && *region->path ? " ↳" : "");
-    lp_md_cell_region_of(out, region->path, process_id);
-}
-
-static void stage_wall_row(const llmperf_region_stats *region, uint32_t process_id,
-                           struct lp_text *out)
-{
-    bool rate = region->tokens != LLMPERF_UNKNOWN && region->wall_sum_ms > 0;
-    bool any = region->instances > 0;
-
-    lp_text_puts(out, "|");
-    stage_cell(region, process_id, out);
-    lp_md_cell_count(out, region->instances);
-    lp_md_cell_number(out, any ? region->wall_sum_ms : NAN);
-    lp_md_cell_number(out, any ? region->wall_mean_ms : NAN);
-    lp_md_cell_number(out, any ? region->wall_std_ms : NAN);
-    lp_md_cell_number(out, any ? region->wall_p50_ms : NAN);
-    lp_md_cell_number(out, any ? region->wall_p95_ms : NAN);
-    lp_md_cell_number(out, any ? region->wall_p99_ms : NAN);
-    lp_md_cell_count(out, region->tokens);
-    lp_md_cell_number(out, rate ? (double)region->tokens * 1e3 / region->wall_sum_ms : NAN);
-    lp_text_puts(out, "\n");
-}
-
-static void stage_device_row(const llmperf_region_stats *region, uint32_t process_id,
-                             struct lp_text *out)
-{
-    bool wall = region->instances > 0 && region->wall_sum_ms > 0 && region->device >= 0;
-
-    lp_text_puts(out, "|");
-    stage_cell(region, process_id, out);
-    lp_md_cell_device(out, region->device);
-    lp_md_cell_number(out, region->gpu_busy_ms);
-    lp_md_cell_number(out, wall ? 100 * region->gpu_busy_ms / region->wall_sum_ms : NAN);
-    lp_md_cell_number(out, region->idle_ms);
-    lp_md_cell_number(out, region->exclusive_gpu_busy_ms);
-    lp_md_cell_number(out, region->kernel_ms);
-    lp_md_cell_count(out, region->kernel_count);
-    lp_md_cell_number(out, region->memcpy_ms);
-    lp_text_puts(out, "\n");
-}
-
-/* Wall times repeat in the rows of a region that used several devices: it is shown once. Rows of
- * one path stand together. */
-static bool is_same_region(const llmperf_region_stats *a, const llmperf_region_stats *b)
-{
-    return a->process_id == b->process_id &&
-           (a->path == b->path || (a->path && b->path && strcmp(a->path, b->path) == 0));
-}
-
-static void add_stage_rows(const llmperf_profile *profile, bool stages, bool wall,
-                           struct lp_text *out)
-{
-    llmperf_region_stats last = LLMPERF_REGION_STATS_INIT;
-
-    for (size_t i = 0; i < llmperf_profile_region_count(profile); i++) {
-        llmperf_region_stats region = LLMPERF_REGION_STATS_INIT;
-        uint32_t process_id;
-
-        llmperf_profile_region(profile, i, &region);
-        if (!is_shown(&region, stages, wall) ||
-            (wall && last.path && is_same_region(&last, &region)))
-            continue;
-        process_id = lp_shown_process(profile, region.process_id);
-        if (wall)
-            stage_wall_row(&region, process_id, out);
-        else
-            stage_device_row(&region, process_id, out);
-        last = region;
-    }
-}
-
-int lp_table_stages(const llmperf_profile *profile, struct lp_text *out)
-{
-    bool stages = has_stages(profile);
-
-    if (llmperf_profile_region_count(profile) == 0) {
-        lp_text_puts(out, "No region was marked.\n");
-        return 0;
-    }
-    if (!stages)
-        lp_text_puts(
-            out, "No stage was marked (prefill, decode_all, decode_step, vision); these are the "
-                 "outermost regions.\n\n");
-    lp_text_puts(out,
-                 "| Region | Instances | Wall ms | Mean ms | Std ms | p50 ms | p95 ms | p99 ms "
-                 "| Tokens | Tokens/s |\n"
-                 "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
-    add_stage_rows(profile, stages, true, out);
-    if (!device_known(profile))
-        return 0;
-    lp_text_puts(out, "\n| Region | Device | GPU busy ms | Busy/wall % | Idle ms | Own busy ms "
-                      "| Kernels ms | Kernels | Copies ms |\n"
-                      "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
-    add_stage_rows(profile, stages, false, out);
-    lp_text_puts(
-        out, "\nGPU busy is the union of device intervals of work launched in the region, nested "
-             "regions included; own busy leaves them out; kernels ms is the sum. Busy/wall above "
-             "100 %: the host left the region before its device work was done. Wall ms adds up "
-             "all instances: where several threads are in a region at once, tokens/s, busy/wall "
-             "and idle are those of one thread.\n");
-    return 0;
-}
-
 int lp_table_operators(const llmperf_profile *profile, size_t limit, struct lp_text *out)
 {
     size_t count = llmperf_profile_operator_count(profile);
@@ -216,7 +89,10 @@ void lp_table_classes(const struct lp_view *view, struct lp_text *out)
         const struct lp_class_total *row = &view->class_totals.rows.items[i];
 
         lp_text_puts(out, "|");
-        lp_md_cell_code(out, row->stage);
+        if (row->stage)
+            lp_md_cell_code(out, row->stage);
+        else
+            lp_text_puts(out, " (no stage) |");
         lp_md_cell_text(out, row->kernel_class);
         lp_md_cell_number(out, row->total_ms);
         lp_md_cell_count(out, row->calls);
@@ -324,13 +200,16 @@ static void begin_document(const llmperf_profile *profile, const char *title, st
 int lp_stages_md(const llmperf_profile *profile, struct lp_text *out)
 {
     begin_document(profile, "Stages", out);
-    return lp_table_stages(profile, out);
+    return lp_table_stages(profile, SIZE_MAX, out);
 }
 
 int lp_kernels_md(const llmperf_profile *profile, struct lp_text *out)
 {
+    int status;
+
     begin_document(profile, "Kernels", out);
-    return lp_table_kernels(profile, SIZE_MAX, true, out);
+    status = lp_table_kernel_names(profile, SIZE_MAX, out);
+    return status < 0 ? status : lp_table_kernels(profile, SIZE_MAX, true, out);
 }
 
 int lp_operators_md(const llmperf_profile *profile, struct lp_text *out)

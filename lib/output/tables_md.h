@@ -11,13 +11,16 @@
 #include "lib/base/text.h"
 #include "lib/output/view.h"
 
-/** Stages; the outermost regions if there are none. */
-int lp_table_stages(const llmperf_profile *profile, struct lp_text *out);
+/** All stages; if there are none the outermost regions with the most time, at most `limit`. */
+int lp_table_stages(const llmperf_profile *profile, size_t limit, struct lp_text *out);
 int lp_table_operators(const llmperf_profile *profile, size_t limit, struct lp_text *out);
 
 /** Device time by stage and kernel class; one line if there is no device time or no table of
  * classes. */
 void lp_table_classes(const struct lp_view *view, struct lp_text *out);
+
+/** Kernels added up by short name over regions and devices, if any name has several rows; a table with an empty line behind it. */
+int lp_table_kernel_names(const llmperf_profile *profile, size_t limit, struct lp_text *out);
 
 /** @param wide  With percentiles, device and share: kernels.md. */
 int lp_table_kernels(const llmperf_profile *profile, size_t limit, bool wide, struct lp_text *out);

@@ -262,6 +262,57 @@ static void unknown_work_says_why(void **state)
     llmperf_text_free(text);
 }
 
+/* Ranges of a program that knows no stages: the longest twenty, and stages.md has all. */
+static void without_a_stage_the_longest_regions_are_shown(void **state)
+{
+    llmperf_profile *profile = sample_rows();
+    char *text, *all, path[32];
+    const char *first, *second;
+
+    (void)state;
+    for (int i = 0; i < LAYERS; i++) {
+        snprintf(path, sizeof(path), "APP@call%02d", i);
+        sample_region(profile, path, NULL, 1, 1, 100000 + i);
+    }
+    for (size_t i = 0; i < profile->regions.count; i++)
+        profile->regions.items[i].stats.kind = LLMPERF_REGION_OPERATOR;
+    assert_int_equal(lp_profile_finish(profile), 0);
+    assert_int_equal(llmperf_document_text(profile, LLMPERF_DOCUMENT_STAGES_MD, &all), 0);
+    text = sample_report_md(profile);
+    assert_text_has(text, "No stage was marked");
+    first = strstr(text, "\n| `APP@call29` | 1 |");
+    second = strstr(text, "\n| `APP@call28` | 1 |");
+    assert_true(first && second && first < second);
+    assert_text_has(text, "\n| `APP@call10` | 0 | 100010 |");
+    assert_text_lacks(text, "APP@call09");
+    assert_text_has(text, " more in stages.md.");
+    assert_text_has(all, "APP@call09");
+    assert_text_lacks(all, " more in stages.md.");
+    llmperf_text_free(text);
+    llmperf_text_free(all);
+}
+
+static void kernels_of_many_regions_are_added_up_by_name(void **state)
+{
+    llmperf_profile *profile = sample_rows();
+    char *text;
+
+    (void)state;
+    for (int i = 0; i < LAYERS; i++) {
+        char path[160];
+
+        snprintf(path, sizeof(path), SAMPLE_STEP "/LLM@layer%02d", i);
+        sample_region(profile, path, SAMPLE_STEP, SAMPLE_STEPS, 0.1, 10)->kind =
+            LLMPERF_REGION_OPERATOR;
+        sample_kernel(profile, "void experts<1>(int)", path, LLMPERF_ACTIVITY_KERNEL, 2, 3);
+        sample_kernel(profile, "void experts<2>(int)", path, LLMPERF_ACTIVITY_KERNEL, 2, 1);
+    }
+    assert_int_equal(lp_profile_finish(profile), 0);
+    text = sample_report_md(profile);
+    assert_text_has(text, "\n| `experts` | 60 | 120.0 | 120 | 1.000 | ");
+    llmperf_text_free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -269,6 +320,8 @@ int main(void)
         cmocka_unit_test(decode_leads_with_its_distance_from_the_floor),
         cmocka_unit_test(a_missing_dtype_is_told_where_mfu_would_stand),
         cmocka_unit_test(layers_are_shown_by_one_of_them),
+        cmocka_unit_test(without_a_stage_the_longest_regions_are_shown),
+        cmocka_unit_test(kernels_of_many_regions_are_added_up_by_name),
         cmocka_unit_test(work_that_was_counted_stands_beside_the_models),
         cmocka_unit_test(vision_is_a_nested_row_and_a_note),
         cmocka_unit_test(iterations_are_a_budget),

@@ -69,6 +69,8 @@ static void do_round(struct llmperf_session *session, bool flush, bool force)
         lp_attribution_now(session->attribution, lp_clock_now());
     if (source && (source->ops->live || session->playing))
         status = source->ops->deliver(source, &session->sink);
+    if (status <= 0 || source->ops->live)
+        lp_graph_ends_settle(&session->graph_ends, session->attribution);
     if (status < 0)
         lp_session_fail(session, status);
     lp_session_counters_deliver(session);

@@ -17,7 +17,10 @@ static void pass_activities(void *context, struct lp_activity *activities, size_
     struct llmperf_session *session = context;
 
     session->activities += count;
-    lp_attribution_activities(session->attribution, activities, count);
+    if (lp_attribution_is_sampled(session->attribution))
+        lp_graph_ends_pass(&session->graph_ends, session->attribution, activities, count);
+    else
+        lp_attribution_activities(session->attribution, activities, count);
 }
 
 static void pass_graphs(void *context, const struct lp_graph_event *events, size_t count)

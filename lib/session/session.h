@@ -18,6 +18,7 @@
 #include "lib/session/health.h"
 #include "lib/session/options.h"
 #include "lib/session/request.h"
+#include "lib/session/graph_ends.h"
 #include "lib/session/sampling.h"
 #include "lib/session/stage_work.h"
 #include "lib/session/watch.h"
@@ -50,6 +51,7 @@ struct llmperf_session {
     char trace_problem[512];         /* why it lacks something; "" if it does not */
     struct lp_device_sink sink;
     struct lp_attribution *attribution;
+    struct lp_graph_ends graph_ends;
     struct lp_totals *totals;
     struct lp_counter_totals *counter_totals;
     struct lp_counter_request counter_request;

@@ -12,6 +12,7 @@
 #include "lib/base/utf8.h"
 #include "lib/base/vector.h"
 #include "lib/capture/capture.h"
+#include "lib/session/graph_ends.h"
 #include "lib/trace/trace.h"
 #include "llmperf/import.h"
 #include "llmperf/job.h"
@@ -24,6 +25,7 @@ struct player {
     struct lp_names names;
     struct lp_device_source *source;
     struct lp_attribution *attribution;
+    struct lp_graph_ends graph_ends;
     struct lp_trace *trace;
     struct lp_trace_facts facts;
     struct lp_trace_gpu gpus[GPUS_MOST];
@@ -204,7 +206,12 @@ static void pass_host(void *context, uint32_t thread, const struct lp_record *re
 
 static void pass_activities(void *context, struct lp_activity *activities, size_t count)
 {
-    lp_attribution_activities(((struct player *)context)->attribution, activities, count);
+    struct player *player = context;
+
+    if (lp_attribution_is_sampled(player->attribution))
+        lp_graph_ends_pass(&player->graph_ends, player->attribution, activities, count);
+    else
+        lp_attribution_activities(player->attribution, activities, count);
 }
 
 static void pass_graphs(void *context, const struct lp_graph_event *events, size_t count)
@@ -231,6 +238,7 @@ static int play(struct player *player)
 
     while ((status = ops->deliver(player->source, &sink)) > 0)
         lp_attribution_settle(player->attribution, 0, false);
+    lp_graph_ends_settle(&player->graph_ends, player->attribution);
     lp_attribution_settle(player->attribution, 0, true);
     lp_attribution_close_regions(player->attribution);
     if (status == 0 && lp_attribution_failed(player->attribution))

@@ -144,6 +144,11 @@ static int add_lines(struct llmperf_session *session, const struct lp_device_sta
             lp_profile_note(profile, "Graph level: each launch of a CUDA graph is one span, named "
                                      "[graph]; it counts as busy time, and the kernels, copies and "
                                      "sets in it are in no count or sum.");
+    if (status == 0 && session->graph_ends.records > 0)
+        status = lp_profile_problem(
+            profile, "kernels of CUDA graphs that were collected in tier light have the end of a "
+                     "later replay, as CUPTI wrote it, and were left out: use tier deep for device "
+                     "times of graphs");
     if (status == 0 && session->ignores)
         status = lp_profile_note(profile, LP_IGNORES);
     if (status == 0 && stats->no_device)

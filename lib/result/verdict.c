@@ -7,6 +7,7 @@
 
 #include "lib/result/result.h"
 #include "lib/result/verdict.h"
+#include "llmperf/activity.h"
 
 /* Every number that must be 0 in a complete profile, and what to say and do if it is not. Causes
  * first: what is lost shows in others too. */
@@ -106,10 +107,32 @@ static int add_faults(llmperf_profile *profile)
     return 0;
 }
 
+/* No fault by itself: the driver copies and sets for itself too. */
+static uint64_t count_unseen_memory(const llmperf_profile *profile)
+{
+    uint64_t count = 0;
+
+    for (size_t i = 0; i < profile->kernels.count; i++) {
+        const llmperf_kernel_stats *row = &profile->kernels.items[i].stats;
+
+        if (!row->region &&
+            (row->kind == LLMPERF_ACTIVITY_MEMCPY || row->kind == LLMPERF_ACTIVITY_MEMSET))
+            count += row->calls;
+    }
+    return count;
+}
+
 static int add_notes(llmperf_profile *profile)
 {
     const llmperf_ledger *ledger = &profile->ledger;
+    uint64_t unseen_memory = count_unseen_memory(profile);
 
+    if (unseen_memory > 0 &&
+        lp_profile_add_note(profile,
+                            "%" PRIu64
+                            " copies and sets ran whose call was not seen; they are in no region",
+                            unseen_memory) < 0)
+        return LLMPERF_ENOMEM;
     if (ledger->regions_truncated > 0 &&
         lp_profile_add_note(profile,
                             "%" PRIu64 " region instances were open at the start or the end of the "

@@ -252,6 +252,28 @@ static void all_kernels_of_one_launch_are_attributed(void **state)
     llmperf_profile_free(profile);
 }
 
+/* No fault of the ledger, but said: the region's totals are too small. */
+static void copies_without_a_call_are_noted(void **state)
+{
+    static const char *const faults[] = { "unknown_correlation", "no_correlation" };
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        char script[256];
+        llmperf_profile *profile;
+
+        snprintf(script, sizeof(script),
+                 "begin LLM@prefill\nlaunch a\nfault %s\ncopy htod bytes=5\nset bytes=5\n"
+                 "fault none\ncopy htod bytes=7\nend\n",
+                 faults[i]);
+        profile = play_script(script);
+        assert_int_equal(ledger_of(profile).verdict, LLMPERF_VERDICT_COMPLETE);
+        assert_int_equal(find_region(profile, "LLM@prefill", 0).memcpy_count, 1);
+        assert_true(has_note(profile, "2 copies and sets ran whose call was not seen"));
+        llmperf_profile_free(profile);
+    }
+}
+
 static void a_graph_kernel_that_comes_twice_is_no_duplicate(void **state)
 {
     llmperf_profile *profile = play_script("fault duplicate\ngraph a,b\n");
@@ -414,6 +436,7 @@ int main(void)
         cmocka_unit_test(failed_and_captured_launches_are_not_expected),
         cmocka_unit_test(reordering_changes_nothing),
         cmocka_unit_test(all_kernels_of_one_launch_are_attributed),
+        cmocka_unit_test(copies_without_a_call_are_noted),
         cmocka_unit_test(a_graph_kernel_that_comes_twice_is_no_duplicate),
         cmocka_unit_test(copies_and_sets_are_seen_beside_kernels),
         cmocka_unit_test(each_thread_has_its_own_regions),

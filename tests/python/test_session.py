@@ -86,6 +86,9 @@ class Life(support.TestCase):
             self.assertEqual([(row["region"], row["tokens"], row["busy_ms"]) for row in rows],
                              [("LLM@prefill", 512, None)])
             self.assertEqual(session.iterations(after=rows[0]["sequence"]), [])
+            for wrong in (-1, 2**64):  # ctypes would cut it to another number, in silence
+                with self.assertRaises(ValueError):
+                    session.iterations(after=wrong)
 
     def test_snapshots_beside_stop_in_another_thread(self) -> None:
         session = llmperf.Session(source="none").start()

@@ -210,6 +210,7 @@ class Session:
         rows = (_native.llmperf_iteration * _native.LLMPERF_ITERATIONS_KEPT)()
         rows[0].struct_size = sizeof(_native.llmperf_iteration)
         count = c_size_t()
+        after = _size("after", after, 2**64)
         check(library().llmperf_session_iterations(self._pointer(), after, rows, len(rows),
                                                    byref(count)))
         return [row_of(rows[position]) for position in range(count.value)]

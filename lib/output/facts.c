@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/output/facts.h"
+#include "lib/result/result.h"
 #include "llmperf/activity.h"
 
 struct lp_machine {
@@ -87,14 +88,7 @@ size_t lp_machine_gpu_count(const struct lp_machine *machine)
 
 uint32_t lp_shown_process(const llmperf_profile *profile, uint32_t process_id)
 {
-    for (size_t i = 0; i < llmperf_profile_region_count(profile); i++) {
-        llmperf_region_stats stats = LLMPERF_REGION_STATS_INIT;
-
-        llmperf_profile_region(profile, i, &stats);
-        if (stats.process_id != process_id)
-            return process_id;
-    }
-    return 0;
+    return lp_profile_of_processes(profile) ? process_id : 0;
 }
 
 static bool is_fact(const llmperf_profile *profile, const char *key, const char *word)

@@ -94,6 +94,20 @@ static void share_kernels(llmperf_profile *profile)
             total > 0 ? profile->kernels.items[i].stats.total_ms / total : 0;
 }
 
+static bool is_of_processes(const llmperf_profile *profile)
+{
+    for (size_t i = 1; i < profile->regions.count; i++)
+        if (profile->regions.items[i].stats.process_id !=
+            profile->regions.items[0].stats.process_id)
+            return true;
+    return false;
+}
+
+bool lp_profile_of_processes(const llmperf_profile *profile)
+{
+    return profile->of_processes;
+}
+
 static bool is_of_operator(const llmperf_region_stats *region, const llmperf_operator_stats *stats)
 {
     return strcmp(stats->name, region->label) == 0 &&
@@ -252,6 +266,7 @@ int lp_profile_finish(llmperf_profile *profile)
     if (status < 0)
         return status;
     share_kernels(profile);
+    profile->of_processes = is_of_processes(profile);
     lp_profile_sort_metrics(profile);
     SORT(profile->regions, compare_regions);
     SORT(profile->kernels, compare_kernels);

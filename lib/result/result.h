@@ -126,6 +126,9 @@ llmperf_profile *lp_profile_create(void);
  * Again after rows were added. 0 or LLMPERF_ENOMEM. */
 int lp_profile_finish(llmperf_profile *profile);
 
+/** Does it hold regions of more than one process? Known once it is finished. */
+bool lp_profile_of_processes(const llmperf_profile *profile);
+
 /** Set a fact (llmperf_profile_fact()); a NULL value is left out. 0 or LLMPERF_ENOMEM. */
 int lp_profile_set_fact(llmperf_profile *profile, const char *key, const char *value);
 

@@ -36,6 +36,18 @@ expect 0 top "o/job/processes/$(ls o/job/processes | head -n 1)"
 stdout_has "of 1 processes"
 [ "$(row LLM@decode_step | awk '{print $2}')" = 3 ] || die "not three decode steps"
 
+# A process whose prefill never ended does not take the others' times away.
+printf 'begin LLM@prefill\nlaunch k\n' >open.txt
+printf 'begin LLM@prefill\nlaunch k\nwait 6000\nend\n' >closed.txt
+mkdir -p mixed/processes
+for name in open closed; do
+    LLMPERF_OUT=$name "$program" work $name.txt || die "no run"
+    mv $name/* mixed/processes/$name
+done
+expect 0 top mixed --once
+stdout_has "of 2 processes running"
+[ "$(row LLM@prefill | awk '{print $2, $4}')" = "1 0.0080" ] || die "not the mean of the one that ended"
+
 # A damaged one is not one that has committed nothing yet, and does not hide the others.
 head -c 5000 "o/job/processes/$(ls o/job/processes | head -n 1)/run.llmperf" >cut
 mkdir -p damaged/processes/1

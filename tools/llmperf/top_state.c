@@ -28,7 +28,8 @@ static bool is_open(const llmperf_profile *profile)
     return false;
 }
 
-/* Of a program in another namespace of processes it is not known: its snapshots go on, or do not. */
+/* Of a program in another namespace of processes it is not known: its snapshots go on, or do not.
+ */
 static bool is_alive(const llmperf_profile *profile)
 {
     const char *pid = llmperf_profile_fact(profile, "process_id");
@@ -46,13 +47,32 @@ static double add_ms(double a, double b)
     return isnan(a) ? b : isnan(b) ? a : a + b;
 }
 
-static struct top_row *find_row(struct top_state *state, const llmperf_region_stats *stats)
+/* The rows of runs that were read before, and the last of this one. Runs have the same order: the
+ * row behind the last that was found is looked at first. */
+struct search {
+    size_t known, next;
+};
+
+static struct top_row *find_row(struct top_state *state, struct search *search, const char *path)
+{
+    if (state->row_count > search->known &&
+        strcmp(state->rows[state->row_count - 1].path, path) == 0)
+        return &state->rows[state->row_count - 1];
+    for (size_t i = 0; i < search->known; i++) {
+        size_t at = (search->next + i) % search->known;
+
+        if (strcmp(state->rows[at].path, path) != 0)
+            continue;
+        search->next = at;
+        return &state->rows[at];
+    }
+    return NULL;
+}
+
+static struct top_row *make_row(struct top_state *state, const llmperf_region_stats *stats)
 {
     struct top_row *grown;
 
-    for (size_t i = 0; i < state->row_count; i++)
-        if (strcmp(state->rows[i].path, stats->path) == 0)
-            return &state->rows[i];
     if (!(grown = realloc(state->rows, (state->row_count + 1) * sizeof(*grown))))
         return NULL;
     state->rows = grown;
@@ -65,15 +85,16 @@ static struct top_row *find_row(struct top_state *state, const llmperf_region_st
 }
 
 /* Host values repeat in the rows of a process that used several devices. */
-static void add_region(struct top_state *state, const llmperf_region_stats *stats, bool repeated)
+static void add_region(struct top_state *state, struct search *search,
+                       const llmperf_region_stats *stats, bool repeated)
 {
-    struct top_row *row = find_row(state, stats);
+    struct top_row *row = find_row(state, search, stats->path);
 
-    if (!row)
+    if (!row && !(row = make_row(state, stats)))
         return;
     if (!repeated) {
         row->instances += stats->instances;
-        row->wall_ms += stats->wall_sum_ms;
+        row->wall_ms += stats->instances > 0 ? stats->wall_sum_ms : 0;
         row->tokens = add(row->tokens, stats->tokens);
     }
     if (stats->device < 0)
@@ -84,6 +105,7 @@ static void add_region(struct top_state *state, const llmperf_region_stats *stat
 
 static void add_regions(struct top_state *state, const llmperf_profile *profile)
 {
+    struct search search = { state->row_count, 0 };
     llmperf_region_stats last = LLMPERF_REGION_STATS_INIT;
 
     for (size_t i = 0; i < llmperf_profile_region_count(profile); i++) {
@@ -91,10 +113,10 @@ static void add_regions(struct top_state *state, const llmperf_profile *profile)
         bool repeated;
 
         llmperf_profile_region(profile, i, &stats);
-        repeated = last.path && strcmp(last.path, stats.path) == 0 &&
-                   last.process_id == stats.process_id;
+        repeated =
+            last.path && strcmp(last.path, stats.path) == 0 && last.process_id == stats.process_id;
         if (*stats.path)
-            add_region(state, &stats, repeated);
+            add_region(state, &search, &stats, repeated);
         last = stats;
     }
 }
@@ -148,8 +170,10 @@ int top_look(const char *folder, struct top_state *state)
     llmperf_job *job;
     int status = llmperf_job_find(folder, &job);
 
-    *state = (struct top_state){ .busy_ms = NAN, .launches = LLMPERF_UNKNOWN,
-                                 .kernels = LLMPERF_UNKNOWN, .unattributed = LLMPERF_UNKNOWN };
+    *state = (struct top_state){ .busy_ms = NAN,
+                                 .launches = LLMPERF_UNKNOWN,
+                                 .kernels = LLMPERF_UNKNOWN,
+                                 .unattributed = LLMPERF_UNKNOWN };
     if (status < 0)
         return fail_status(status);
     for (size_t i = 0; i < llmperf_job_run_count(job); i++) {

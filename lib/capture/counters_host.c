@@ -73,8 +73,10 @@ static int make_set(const char *chip, enum lp_counter_method method, const uint8
     if (status < 0)
         return status;
     if (!is_chip(chip))
-        return lp_error(LLMPERF_EINVAL, "chip %s is not known to %s; see llmperf counters", chip,
-                        calls->path);
+        return lp_error(LLMPERF_EINVAL,
+                        "chip %s is not known to %s; a chip is the silicon, as GH100 of the H100 "
+                        "and H200; see llmperf counters",
+                        chip, calls->path);
     if (!(set = calloc(1, sizeof(*set))))
         return out_of_memory();
     set->calls = calls;

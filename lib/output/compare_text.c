@@ -10,7 +10,8 @@
 #include "lib/output/markdown.h"
 #include "lib/output/output.h"
 
-#define ROWS_MOST 50 /* of a table for people */
+#define ROWS_MOST   50 /* of a table for people */
+#define SINGLE_MOST 10 /* of these, what only one run has */
 
 struct runs {
     const llmperf_profile *base, *fresh;
@@ -78,9 +79,14 @@ static bool is_judged(const struct lp_compare_row *row)
     return row->verdict == LP_COMPARE_SLOWER || row->verdict == LP_COMPARE_FASTER;
 }
 
+static bool is_single(const struct lp_compare_row *row)
+{
+    return row->verdict == LP_COMPARE_ONLY_BASE || row->verdict == LP_COMPARE_ONLY_NEW;
+}
+
 static void put_table(struct lp_text *out, const struct lp_comparison *comparison, bool judged)
 {
-    size_t shown = 0, left = 0;
+    size_t shown = 0, single = 0, left = 0;
 
     lp_text_puts(out, "| Region | Quantity | Base ms | New ms | Change % | Noise % | Instances | "
                       "Verdict |\n| --- | --- | ---: | ---: | ---: | ---: | ---: | --- |\n");
@@ -89,7 +95,7 @@ static void put_table(struct lp_text *out, const struct lp_comparison *compariso
 
         if (row->verdict == LP_COMPARE_MINOR || is_judged(row) != judged)
             continue;
-        if (shown++ < ROWS_MOST)
+        if (shown++ < ROWS_MOST && (!is_single(row) || single++ < SINGLE_MOST))
             put_row(out, row);
         else
             left++;
@@ -112,8 +118,7 @@ static size_t count_single(const struct lp_comparison *comparison)
     size_t count = 0;
 
     for (size_t i = 0; i < comparison->rows.count; i++)
-        count += comparison->rows.items[i].verdict == LP_COMPARE_ONLY_BASE ||
-                 comparison->rows.items[i].verdict == LP_COMPARE_ONLY_NEW;
+        count += is_single(&comparison->rows.items[i]);
     return count;
 }
 
@@ -127,7 +132,7 @@ static void write_md(const struct runs *runs, const struct lp_comparison *compar
                    comparison->slower ? "Regression" : "No regression", comparison->slower,
                    comparison->faster, LP_NUMBER(comparison->threshold * 100, 3));
     if (count_single(comparison) > 0)
-        lp_text_printf(out, "\nOnly one of the runs has %zu rows, which are not judged.\n",
+        lp_text_printf(out, "\n%zu rows are of one run only and not judged.\n",
                        count_single(comparison));
     if (comparison->slower + comparison->faster > 0) {
         lp_text_puts(out, "\n");

@@ -104,7 +104,7 @@ static void find_hardware(struct lp_limits *limits, const struct lp_machine *mac
     query.uuid = lp_machine_gpu_text(machine, gpu, "uuid");
     query.driver = lp_machine_text(machine, "driver.kernel_version");
     if (!query.name)
-        snprintf(limits->hardware_reason, sizeof(limits->hardware_reason), "env.json names no GPU");
+        snprintf(limits->hardware_reason, sizeof(limits->hardware_reason), "no GPU was seen (env.json names none)");
     else if (look_up(&query, config_text, &limits->hardware) < 0)
         snprintf(limits->hardware_reason, sizeof(limits->hardware_reason), "%s",
                  llmperf_last_error());

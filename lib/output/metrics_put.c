@@ -27,7 +27,7 @@ static const char *const reasons[LP_REASON_COUNT] = {
     [LP_REASON_NO_CLASSES] =
         "kernel_class and kernel_classes are null: kernel_classes.yaml could not be read (set "
         "LLMPERF_CONFIG_DIR to the folder that holds it).",
-    [LP_REASON_NO_GPU] = "hardware is not known: env.json names no GPU.",
+    [LP_REASON_NO_GPU] = "hardware is not known: no GPU was seen (env.json names none).",
     [LP_REASON_NO_LIMITS] = "Peaks or bandwidth of the GPU are not known: see llmperf hardware.",
     [LP_REASON_NO_CEILINGS] =
         "hardware.measured is empty: no ceilings were measured on this GPU with "

@@ -159,7 +159,7 @@ static void add_gpu(struct lp_json *json, const struct lp_gpu *gpu)
 
 static void add_gpus(struct lp_json *json, bool with_driver)
 {
-    const char *reason = with_driver ? NULL : "the driver was not asked";
+    const char *reason = with_driver ? NULL : "no work on one was seen, so the driver was not asked";
     int32_t count = 0;
 
     if (with_driver && lp_driver_gpu_count(&count) < 0)

@@ -95,7 +95,8 @@ static int find_in_run(struct exporter *exporter, const char *run)
         return status < 0 ? status : 0;
     return lp_error(LLMPERF_ENOENT,
                     "%s keeps totals only: profile with keep_trace (llmperf run --trace) for "
-                    "events in the order of time",
+                    "events in the order of time, or export the recording (.llmrec) that it was "
+                    "made of",
                     run);
 }
 

@@ -78,6 +78,15 @@ void lp_session_fill_ledger(struct llmperf_session *session, llmperf_ledger *led
     ledger->cupti_overhead_ms = stats->has_overhead ? (double)stats->overhead_ns / 1e6 : NAN;
 }
 
+/* A recording does not say its tier; that it was sampled shows. */
+static uint32_t tier_of(const struct llmperf_session *session)
+{
+    bool replay = session->source && session->source->recorded;
+
+    return replay && lp_attribution_is_sampled(session->attribution) ? LLMPERF_TIER_LIGHT
+                                                                     : session->options.tier;
+}
+
 static int add_facts(struct llmperf_session *session, const struct lp_device_stats *stats,
                      llmperf_profile *profile)
 {
@@ -93,7 +102,7 @@ static int add_facts(struct llmperf_session *session, const struct lp_device_sta
              (long)(stats->process_id ? (pid_t)stats->process_id : session->pid));
     if ((status = lp_profile_set_fact(profile, "run_id", session->options.run_id)) < 0 ||
         (status = lp_profile_set_fact(profile, "created_at", session->created_at)) < 0 ||
-        (status = lp_profile_set_fact(profile, "tier", lp_tier_name(session->options.tier))) < 0 ||
+        (status = lp_profile_set_fact(profile, "tier", lp_tier_name(tier_of(session)))) < 0 ||
         (status = lp_profile_set_fact(profile, "source", session->source_name)) < 0 ||
         (status = lp_profile_set_fact(profile, "process_id", pid)) < 0 ||
         (status = lp_profile_set_fact(profile, "llmperf_version", LLMPERF_VERSION_STRING)) < 0 ||

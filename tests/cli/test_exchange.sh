@@ -63,6 +63,7 @@ PY
 for format in chrome perfetto nsys-sqlite; do
     expect 2 export a --format $format
     stderr_has "a keeps totals only: profile with keep_trace (llmperf run --trace)"
+    stderr_has "or export the recording (.llmrec) that it was made of"
     stderr_is_one_line
     expect 2 export "$recordings/two_stages.llmrec" --format $format
     stderr_has "give -o FILE"

@@ -150,6 +150,7 @@ class Recorded(support.TestCase):
         self.assertEqual(ledger["records_invalid_time"], ledger["graph_launches"] * each)
         self.assertIn("the end of a later replay", " ".join(ledger["problems"]))
         self.assertTrue(0 < ledger["sampled_fraction"] < 1)
+        self.assertEqual((metrics["tier"], self.metrics("streams")["tier"]), ("light", "deep"))
         # Prefill was launched one by one: its kernels have their own ends.
         whole, prefill = one_request()["LLM@prefill"], regions(metrics)["LLM@prefill"]
         self.assertEqual(prefill["kernel_count"], 2 * whole["kernel_count"])

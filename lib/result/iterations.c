@@ -9,8 +9,9 @@
 #include "lib/record/paths.h"
 #include "llmperf/region.h"
 
-/* Pieces that a unit keeps: a step has hundreds. The older half of longer ones becomes a sum. */
-#define SPANS_KEPT 16384u
+/* Pieces that a unit keeps, 4 MiB: a step has hundreds. The older half of longer ones becomes a
+ * sum; what the buffers of other threads and devices hold of the same time has come by then. */
+#define SPANS_KEPT 262144u
 
 int lp_iterations_init(struct lp_iterations *iterations)
 {
@@ -152,6 +153,8 @@ static void fold_spans(struct lp_unit_work *work, size_t count)
         (struct fold){ work->frontier_ns, work->busy_ns, work->idle_launch_ns, work->idle_wait_ns };
     for (size_t i = 0; i < count; i++)
         fold_span(&fold, &work->spans.items[i]);
+    if (count > 0)
+        work->summed_ns = work->spans.items[count - 1].start_ns;
     work->frontier_ns = fold.frontier_ns;
     work->busy_ns = fold.busy_ns;
     work->idle_launch_ns = fold.idle_launch_ns;
@@ -194,6 +197,7 @@ void lp_iterations_add(struct lp_iterations *iterations, const struct lp_activit
     if (unit && !find_work(iterations, unit))
         iterations->late++;
     for (struct lp_unit_work *work; (work = find_work(iterations, unit)); unit = work->parent) {
+        iterations->unordered += activity->start_ns < work->summed_ns;
         if (add_span(work, activity) < 0)
             iterations->failed = true;
         work->activities++;

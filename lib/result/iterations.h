@@ -32,6 +32,7 @@ struct lp_unit_work {
     LP_VECTOR(struct lp_span) spans; /* not yet folded */
     bool spans_sorted_not;
     uint64_t first_ns, frontier_ns; /* of what was folded: first start, last end */
+    uint64_t summed_ns;             /* start of the last that was folded */
     uint64_t busy_ns, idle_launch_ns, idle_wait_ns;
 };
 
@@ -63,8 +64,9 @@ struct lp_iterations {
     struct lp_hashmap stage_rows; /* by node */
     struct lp_iteration_ring *recent;
     struct lp_windows windows;
-    uint64_t sequence; /* of the newest */
-    uint64_t late;     /* activities of units that were done */
+    uint64_t sequence;  /* of the newest */
+    uint64_t late;      /* activities of units that were done */
+    uint64_t unordered; /* that began before what was summed up already */
     bool failed;
 };
 

@@ -196,5 +196,12 @@ int lp_iterations_freeze(const struct lp_iterations *iterations,
                                      "%llu activities came after their iteration was closed: it is "
                                      "too small by them; totals are not",
                                      (unsigned long long)iterations->late);
+    if (status == 0 && iterations->unordered > 0)
+        status = lp_profile_add_note(
+            profile,
+            "%llu activities came after a quarter of a million later ones of their iteration: its "
+            "busy time is short, its idle time too long, by at most their durations; totals are "
+            "not",
+            (unsigned long long)iterations->unordered);
     return status;
 }

@@ -94,17 +94,14 @@ static struct sums count_slowly(const struct lp_activity *kernels, size_t count)
     return sums;
 }
 
-static void check_instance(size_t count)
+/* Takes the kernels. */
+static void check_kernels(struct lp_activity *kernels, size_t count)
 {
-    struct lp_activity *kernels = malloc(count * sizeof(*kernels));
     struct lp_iterations iterations;
     llmperf_iteration row = LLMPERF_ITERATION_INIT;
+    struct sums sums = count_slowly(kernels, count);
     uint32_t node;
-    struct sums sums;
 
-    make_kernels(kernels, count);
-    shuffle(kernels, count);
-    sums = count_slowly(kernels, count);
     assert_int_equal(lp_iterations_init(&iterations), 0);
     lp_iterations_begin(&iterations, UNIT, 0, lp_path_intern(LP_PATH_ROOT, "LLM@prefill"), 1000,
                         true, 0);
@@ -123,6 +120,15 @@ static void check_instance(size_t count)
     free(kernels);
 }
 
+static void check_instance(size_t count)
+{
+    struct lp_activity *kernels = malloc(count * sizeof(*kernels));
+
+    make_kernels(kernels, count);
+    shuffle(kernels, count);
+    check_kernels(kernels, count);
+}
+
 static void times_are_those_of_a_slow_count(void **state)
 {
     (void)state;
@@ -133,7 +139,49 @@ static void times_are_those_of_a_slow_count(void **state)
 static void an_instance_of_any_length_is_exact_in_bounded_memory(void **state)
 {
     (void)state;
-    check_instance(100000);
+    check_instance(600000);
+}
+
+/* Each device has its buffers: those of one come after those of another of the same time. */
+static void buffers_of_several_devices_may_come_one_after_the_other(void **state)
+{
+    const size_t count = 400000, buffer = 20000;
+    struct lp_activity *kernels = malloc(count * sizeof(*kernels));
+    struct lp_activity *arrived = malloc(count * sizeof(*kernels));
+    size_t out = 0;
+
+    (void)state;
+    make_kernels(kernels, count);
+    for (size_t from = 0; from < count; from += 4 * buffer)
+        for (size_t device = 0; device < 4; device++)
+            for (size_t i = device; i < 4 * buffer; i += 4)
+                arrived[out++] = kernels[from + i];
+    assert_int_equal(out, count);
+    free(kernels);
+    check_kernels(arrived, count);
+}
+
+/* Behind what is kept nothing can be put in order: that is counted. */
+static void what_comes_far_too_late_is_counted(void **state)
+{
+    struct lp_activity kernel = { .unit = UNIT };
+    struct lp_iterations iterations;
+
+    (void)state;
+    assert_int_equal(lp_iterations_init(&iterations), 0);
+    lp_iterations_begin(&iterations, UNIT, 0, lp_path_intern(LP_PATH_ROOT, "LLM@prefill"), 1000,
+                        true, 0);
+    for (uint64_t i = 1; i <= 300000; i++) {
+        kernel.start_ns = i * 1000;
+        kernel.end_ns = kernel.start_ns + 10;
+        lp_iterations_add(&iterations, &kernel, 0);
+    }
+    assert_int_equal(iterations.unordered, 0);
+    kernel.start_ns = 500;
+    kernel.end_ns = 600;
+    lp_iterations_add(&iterations, &kernel, 0);
+    assert_int_equal(iterations.unordered, 1);
+    lp_iterations_clear(&iterations);
 }
 
 /* Longer than 32 bits of nanoseconds. */
@@ -277,6 +325,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(times_are_those_of_a_slow_count),
         cmocka_unit_test(an_instance_of_any_length_is_exact_in_bounded_memory),
+        cmocka_unit_test(buffers_of_several_devices_may_come_one_after_the_other),
+        cmocka_unit_test(what_comes_far_too_late_is_counted),
         cmocka_unit_test(work_of_many_seconds_is_exact),
         cmocka_unit_test(late_work_of_a_finished_instance_changes_nothing_but_a_count),
         cmocka_unit_test(a_window_counts_a_stage_in_a_stage_once),

@@ -153,6 +153,11 @@ expect 0 merge ranks imported -o more
 stdout_has "verdict incomplete, 107 kernels"
 expect 2 merge fast -o one
 expect 2 merge fast slow
+ln -s fast latest
+expect 2 merge fast slow latest -o again
+stderr_has "fast and latest are the same run"
+expect 2 merge slow slow/run.llmperf -o again
+[ ! -e again ] || die "a run counts twice"
 expect 2 merge fast slow -o ranks
 expect 2 merge fast nosuch -o two
 [ ! -e two ] || die "a failed merge left a folder"

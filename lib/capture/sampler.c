@@ -34,6 +34,7 @@ _Atomic bool lp_sampler_on;
 static _Atomic uint32_t owner; /* of the window: a thread's index + 1 */
 static _Atomic bool all_count; /* every thread's launches do: records are on already, and still */
 static _Atomic uint64_t seen, random_state;
+static _Atomic uint32_t session; /* how often sampling has begun: windows are numbered anew */
 
 /* The triggered window. One word, so that a thread takes an instance of it, and the collector sees
  * that none is left or open, at one moment. */
@@ -91,6 +92,7 @@ void lp_sampler_begin(const char *const *names, size_t count, uint32_t every,
     atomic_store(&label_count, count);
     atomic_store(&switch_records, collect);
     atomic_store(&seen, 0);
+    atomic_fetch_add(&session, 1);
     atomic_store(&lp_sampler_on, true);
 }
 
@@ -243,6 +245,23 @@ void lp_sampler_cut(void)
         ;
 }
 
+static void set_window(struct lp_thread *thread, uint32_t number)
+{
+    thread->window_depth = thread->depth + 1;
+    thread->window_number = number;
+    thread->window_session = atomic_load(&session);
+}
+
+/* Does the window that the thread took still stand? Also of another session it may have the number.
+ */
+static bool has_window(const struct lp_thread *thread, uint32_t window)
+{
+    if (thread->window_depth == 0 || thread->window_session != atomic_load(&session))
+        return false;
+    return window == thread->index + 1 ||
+           (window == TRIGGERED && thread->window_number == NUMBER_OF(atomic_load(&places)));
+}
+
 /* An instance begins while the window is open. */
 static uint16_t take_place(struct lp_thread *thread, uint64_t *number_out)
 {
@@ -253,8 +272,7 @@ static uint16_t take_place(struct lp_thread *thread, uint64_t *number_out)
 
         if (!atomic_compare_exchange_weak(&places, &now, next))
             continue;
-        thread->window_depth = thread->depth + 1;
-        thread->window_number = NUMBER_OF(now);
+        set_window(thread, NUMBER_OF(now));
         *number_out = NUMBER_OF(now);
         return LP_BEGIN_TRIGGERED;
     }
@@ -290,17 +308,14 @@ uint16_t lp_sampler_open(struct lp_thread *thread, uint32_t node, uint64_t *valu
 
     if (window == ALL) /* It may lie in it in part only. */
         return LP_BEGIN_SKIPPED;
-    if (thread->window_depth > 0 &&
-        (window == thread->index + 1 ||
-         (window == TRIGGERED && thread->window_number == NUMBER_OF(atomic_load(&places)))))
+    if (has_window(thread, window))
         return LP_BEGIN_NOW;
     thread->window_depth = 0; /* A session that ended took the window away. */
     if (opening != 0 || window == TRIGGERED)
         return open_in_triggered(thread, node, opening, value_out);
     if (!is_next(find_label(node)) || !take_window(thread->index + 1, LP_COLLECT_KERNELS))
         return LP_BEGIN_SKIPPED;
-    thread->window_depth = thread->depth + 1;
-    thread->window_number = 0;
+    set_window(thread, 0);
     return LP_BEGIN_NOW;
 }
 
@@ -308,6 +323,8 @@ void lp_sampler_close(struct lp_thread *thread)
 {
     thread->window_depth = 0;
     if (lp_capture_forked()) /* The driver belongs to the parent. */
+        return;
+    if (thread->window_session != atomic_load(&session))
         return;
     if (thread->window_number != 0)
         leave_place(thread->window_number);
@@ -317,5 +334,6 @@ void lp_sampler_close(struct lp_thread *thread)
 
 bool lp_sampler_takes(const struct lp_thread *thread)
 {
-    return thread->window_depth > 0 || atomic_load_explicit(&all_count, memory_order_relaxed);
+    return (thread->window_depth > 0 && thread->window_session == atomic_load(&session)) ||
+           atomic_load_explicit(&all_count, memory_order_relaxed);
 }

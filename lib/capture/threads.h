@@ -46,6 +46,7 @@ struct lp_thread {
     struct lp_ring ring;
     uint32_t window_depth;       /* level that opened this thread's sampling window; 0: none */
     uint32_t window_number;      /* triggered window that it lies in; 0: it is the thread's own */
+    uint32_t window_session;     /* of sampling: a window may outlast it */
     uint32_t index;              /* stable name of this state, dense from 0 */
     uint32_t epoch;              /* the producer's: epoch its ring belongs to */
     _Atomic uint32_t ring_epoch; /* the same, released for the collector */

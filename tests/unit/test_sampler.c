@@ -99,6 +99,44 @@ static void behind_the_end_nobody_gets_a_window(void **state)
     lp_sampler_end();
 }
 
+static void *take_place(void *argument)
+{
+    uint32_t node = lp_path_intern(LP_PATH_ROOT, "LLM@decode_step");
+    uint64_t number;
+
+    *(uint16_t *)argument = lp_sampler_open(lp_thread_get(), node, &number);
+    lp_thread_self->window_depth = 0; /* It ends in the middle, and its window is not left. */
+    return NULL;
+}
+
+/* Windows are numbered from 1 in each session. */
+static void an_instance_of_an_earlier_session_does_not_close_a_window(void **state)
+{
+    const char *const labels[] = { "decode_step" };
+    uint32_t node = lp_path_intern(LP_PATH_ROOT, "LLM@decode_step");
+    uint16_t taken = 0;
+    pthread_t other;
+    uint64_t number;
+
+    (void)state;
+    lp_sampler_begin(labels, 1, 1, collect);
+    lp_sampler_trigger(1, 1);
+    assert_true(lp_sampler_triggered());
+    assert_int_equal(lp_sampler_open(lp_thread_get(), node, &number), LP_BEGIN_TRIGGERED);
+    lp_sampler_end();
+    lp_sampler_begin(labels, 1, 1, collect);
+    lp_sampler_trigger(1, 1);
+    assert_true(lp_sampler_triggered());
+    assert_int_equal(pthread_create(&other, NULL, take_place, &taken), 0);
+    pthread_join(other, NULL);
+    assert_int_equal(taken, LP_BEGIN_TRIGGERED);
+    assert_false(lp_sampler_takes(lp_thread_get()));
+    lp_sampler_close(lp_thread_get());
+    assert_true(lp_sampler_triggered());
+    lp_sampler_end();
+    assert_int_equal(records_on, 0);
+}
+
 static void *run_until_over(void *argument)
 {
     struct lp_thread *thread = lp_thread_get();
@@ -143,6 +181,7 @@ int main(void)
         cmocka_unit_test(a_window_is_left_before_another_opens),
         cmocka_unit_test(the_end_takes_the_window_away),
         cmocka_unit_test(behind_the_end_nobody_gets_a_window),
+        cmocka_unit_test(an_instance_of_an_earlier_session_does_not_close_a_window),
         cmocka_unit_test(labels_change_while_threads_run),
     };
 

@@ -103,6 +103,11 @@ static void set_iterations(const struct lp_view *view, struct lp_stage_facts *fa
 {
     facts->step_ms = facts->span_ms = NAN;
     facts->idle_ms = facts->idle_launch_ms = facts->idle_wait_ms = NAN;
+    if (lp_view_overlaps(view, facts->region)) { /* Wall times of several at once are no time. */
+        facts->wall_ms = NAN;
+        facts->wall_ratio = facts->floor_ratio;
+        return;
+    }
     for (size_t i = 0; i < view->stages.count; i++) {
         const struct lp_stage_iterations *stage = &view->stages.items[i];
 

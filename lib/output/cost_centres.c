@@ -52,6 +52,8 @@ static int add_waiting(struct lp_cost_centres *centres, const struct lp_view *vi
     const struct lp_stage_iterations *stage = iterations_of(view, stats->path);
     int status;
 
+    if (stage && stage->overlaps)
+        return 0;
     if (!stage || stage->times[LP_TIME_SPAN].count == 0)
         return add(centres, stats->label, "waiting: the GPU has nothing to do", stats->idle_ms);
     if ((status = add(centres, stats->label, "waiting for the host to launch work",
@@ -96,8 +98,9 @@ static int add_regions(struct lp_cost_centres *centres, const struct lp_view *vi
         if (!lp_advice_is_about(view, i))
             continue;
         if (!is_nested(view, i))
-            *all_ms += view->device_known ? fmax(stats->wall_sum_ms, stats->gpu_busy_ms)
-                                          : stats->wall_sum_ms;
+            *all_ms += lp_view_overlaps(view, stats->path) ? stats->gpu_busy_ms
+                       : view->device_known ? fmax(stats->wall_sum_ms, stats->gpu_busy_ms)
+                                            : stats->wall_sum_ms;
         status = view->device_known
                      ? add_waiting(centres, view, stats)
                      : add(centres, stats->label, "its time on the host", stats->wall_sum_ms);

@@ -87,11 +87,16 @@ void lp_verdict_md(const llmperf_profile *profile, const llmperf_ledger *ledger,
 
 /* A region whose device work ends after it has more busy time than wall time; a share would say
  * nothing then. */
-static void add_busy(const llmperf_region_stats *region, struct lp_text *out)
+static void add_busy(const llmperf_region_stats *region, bool at_once, struct lp_text *out)
 {
     double share = region->gpu_busy_ms / region->wall_sum_ms;
 
     lp_text_printf(out, ", GPU %" PRId32 " busy ", region->device);
+    if (at_once) {
+        lp_md_number(out, region->gpu_busy_ms);
+        lp_text_puts(out, " ms in all, with several instances at once");
+        return;
+    }
     if (share <= 1) {
         add_percent(out, share);
         return;
@@ -102,13 +107,15 @@ static void add_busy(const llmperf_region_stats *region, struct lp_text *out)
 
 /* For decode the distance from the floor says most, then MBU, then MFU, which is small by physics.
  */
-static void add_utilisation(const llmperf_utilisation *use, bool goes_on, struct lp_text *out)
+static void add_utilisation(const llmperf_utilisation *use, bool goes_on, bool at_once,
+                            struct lp_text *out)
 {
     bool compute = use->compute_floor_ms > use->memory_floor_ms;
+    double ratio = at_once ? use->floor_ratio : use->wall_ratio;
 
-    if (!isnan(use->wall_ratio)) {
-        lp_text_puts(out, goes_on ? ", GPU busy " : ", ");
-        lp_md_number(out, use->wall_ratio);
+    if (!isnan(ratio)) {
+        lp_text_puts(out, goes_on || at_once ? ", GPU busy " : ", ");
+        lp_md_number(out, ratio);
         lp_text_printf(out, "x its %s floor", compute ? "compute" : "memory");
     }
     if (!isnan(use->mbu)) {
@@ -122,8 +129,8 @@ static void add_utilisation(const llmperf_utilisation *use, bool goes_on, struct
 }
 
 /* "LLM@prefill: 12.34 ms mean of 3, 41500 tokens/s, 1.30x its compute floor, GPU busy 92.1 %." */
-static void add_stage_sentence(const struct lp_region_view *view, bool device, uint32_t process_id,
-                               struct lp_text *out)
+static void add_stage_sentence(const struct lp_region_view *view, bool device, bool at_once,
+                               uint32_t process_id, struct lp_text *out)
 {
     const llmperf_region_stats *region = &view->stats;
     bool goes_on = device && region->device >= 0 && region->gpu_busy_ms > region->wall_sum_ms;
@@ -138,11 +145,13 @@ static void add_stage_sentence(const struct lp_region_view *view, bool device, u
     if (region->tokens != LLMPERF_UNKNOWN && region->wall_sum_ms > 0) {
         lp_text_puts(out, ", ");
         lp_md_number(out, (double)region->tokens * 1e3 / region->wall_sum_ms);
-        lp_text_puts(out, goes_on ? " tokens/s by the host's clock" : " tokens/s");
+        lp_text_puts(out, at_once   ? " tokens/s a thread"
+                          : goes_on ? " tokens/s by the host's clock"
+                                    : " tokens/s");
     }
-    add_utilisation(&view->use, goes_on, out);
+    add_utilisation(&view->use, goes_on, at_once, out);
     if (device && region->device >= 0)
-        add_busy(region, out);
+        add_busy(region, at_once, out);
     lp_text_puts(out, "\n");
 }
 
@@ -157,6 +166,7 @@ static void add_stage_sentences(const struct lp_view *view, struct lp_text *out)
             continue;
         lp_text_puts(out, any ? "" : "\n");
         add_stage_sentence(&view->regions.items[i], view->device_known,
+                           lp_view_overlaps(view, region->path),
                            lp_shown_process(view->profile, region->process_id), out);
         any = true;
     }

@@ -80,6 +80,10 @@ static void add_stage(const struct lp_view *view, const struct lp_stage_iteratio
     time_row(stage, LP_TIME_IDLE_WAIT, "…… waiting", out);
     host_row(stage, out);
     class_rows(view, stage, out);
+    if (stage->overlaps)
+        lp_text_puts(out,
+                     "\nSeveral instances ran on the device at once: the idle time of one holds "
+                     "work of others.\n");
     lp_text_puts(out, "\n");
 }
 

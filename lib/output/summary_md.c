@@ -17,7 +17,7 @@ static void add_seconds(struct lp_text *out, double ms)
     lp_text_printf(out, ms >= 1000 ? "%s s" : "%s ms", LP_NUMBER(ms >= 1000 ? ms / 1000 : ms, 3));
 }
 
-static void stage_line(const struct lp_region_view *region, struct lp_text *out)
+static void stage_line(const struct lp_region_view *region, bool at_once, struct lp_text *out)
 {
     const llmperf_region_stats *stats = &region->stats;
     double floor_ms = region->use.time_floor_ms / (double)stats->instances;
@@ -29,8 +29,9 @@ static void stage_line(const struct lp_region_view *region, struct lp_text *out)
     if (stats->instances > 1)
         lp_text_printf(out, " on average (%" PRIu64 " times)", stats->instances);
     if (stats->tokens != LLMPERF_UNKNOWN && stats->wall_sum_ms > 0)
-        lp_text_printf(out, ", that is %s tokens a second",
-                       LP_NUMBER((double)stats->tokens * 1e3 / stats->wall_sum_ms, 3));
+        lp_text_printf(out, ", that is %s tokens a second%s",
+                       LP_NUMBER((double)stats->tokens * 1e3 / stats->wall_sum_ms, 3),
+                       at_once ? " for each of those that ran at once" : "");
     /* A floor above the time rests on a wrong peak, dtype or count: the notes say so. */
     if (stats->truncated == 0 && floor_ms > 0 && floor_ms <= stats->wall_mean_ms &&
         !(region->use.floor_ratio < 1)) {
@@ -52,7 +53,8 @@ static void add_result(const struct lp_view *view, struct lp_text *out)
     }
     for (size_t i = 0; i < view->regions.count; i++)
         if (lp_advice_is_about(view, i) && view->regions.items[i].stats.instances > 0)
-            stage_line(&view->regions.items[i], out);
+            stage_line(&view->regions.items[i],
+                       lp_view_overlaps(view, view->regions.items[i].stats.path), out);
 }
 
 static int add_costs(const struct lp_view *view, struct lp_text *out)

@@ -129,6 +129,32 @@ static int add_regions(struct lp_view *view)
     return 0;
 }
 
+/* More than rounding and records that came late. */
+#define OVERLAP 1.05
+
+/* Each instance's busy time counts what it shares with another one; that of the region does not. */
+static bool overlaps(const struct lp_view *view, const struct lp_stage_iterations *stage)
+{
+    double busy_ms = 0;
+
+    for (size_t i = 0; i < view->regions.count; i++) {
+        const llmperf_region_stats *stats = &view->regions.items[i].stats;
+
+        if (stats->gpu_busy_ms > 0 && strcmp(stats->path, stage->region) == 0)
+            busy_ms += stats->gpu_busy_ms;
+    }
+    return busy_ms > 0 && stage->times[LP_TIME_BUSY].count > 0 &&
+           stage->times[LP_TIME_BUSY].sum_ms > OVERLAP * busy_ms;
+}
+
+bool lp_view_overlaps(const struct lp_view *view, const char *path)
+{
+    for (size_t i = 0; i < view->stages.count; i++)
+        if (strcmp(view->stages.items[i].region, path) == 0)
+            return view->stages.items[i].overlaps;
+    return false;
+}
+
 static int add_stages(struct lp_view *view)
 {
     size_t rows = llmperf_profile_iteration_stats_count(view->profile);
@@ -137,6 +163,7 @@ static int add_stages(struct lp_view *view)
         struct lp_stage_iterations stage;
 
         row = lp_stage_iterations_read(&stage, view->profile, row);
+        stage.overlaps = overlaps(view, &stage);
         if (lp_vector_push(&view->stages, stage) < 0)
             return LLMPERF_ENOMEM;
     }

@@ -124,6 +124,16 @@ class Recorded(support.TestCase):
             prefill = regions(self.metrics(name))["LLM@prefill"]
             self.assertGreater(prefill["kernel_ms"], 1.05 * prefill["gpu_busy_ms"])
 
+    def test_streams_that_overlap_are_not_said_to_wait(self) -> None:
+        for name in ("streams", "streams_graphs"):
+            with self.subTest(recording=name):
+                profile = replay(ENGINE / f"{name}.llmrec")
+                rules = {row["id"] for row in profile.to_dict()["recommendations"]}
+                self.assertFalse(rules & {"waiting", "launch_bound", "host_gap", "device_idle"}, rules)
+                self.assertIn("Several instances ran on the device at once", profile.report_markdown())
+        self.assertIn("waiting", {row["id"] for row in replay(EXAMPLES / "dsocr_base.llmrec").to_dict()["recommendations"]})
+        self.assertNotIn("at once", replay(EXAMPLES / "dsocr_base.llmrec").report_markdown().split("## Environment")[0])
+
     def test_counters_are_of_each_instance_of_a_stage(self) -> None:
         metrics = self.metrics("counters")
         found = regions(metrics)

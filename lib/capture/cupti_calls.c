@@ -55,7 +55,8 @@ static void open_sets(uint32_t sets)
 }
 
 /* Under the lock. A thread marks itself before it looks at `on`; here `on` is taken back before
- * the marks are looked at: one of the two sees the other. */
+ * the marks are looked at: one of the two sees the other. Nothing goes off before that: the call of
+ * a thread that saw `on` may be over, its exit untold, before it could go on again. */
 static void close_sets(void)
 {
     uint32_t unwanted = atomic_load(&on) & ~atomic_load(&wanted);
@@ -63,9 +64,10 @@ static void close_sets(void)
     if (unwanted == 0 || lp_threads_in_call())
         return;
     atomic_fetch_and(&on, ~unwanted);
-    switch_sets(unwanted, 0);
     if (lp_threads_in_call())
-        open_sets(unwanted);
+        atomic_fetch_or(&on, unwanted);
+    else
+        switch_sets(unwanted, 0);
 }
 
 void lp_cupti_calls_want(uint32_t sets)

@@ -117,3 +117,11 @@ bool lp_stage_iterations_next(const struct lp_stage_iterations *stage,
     }
     return false;
 }
+
+bool lp_stage_overlaps(const struct lp_stage_iterations *stages, size_t count, const char *path)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(stages[i].region, path) == 0)
+            return stages[i].overlaps;
+    return false;
+}

@@ -37,6 +37,9 @@ struct lp_stage_iterations {
 size_t lp_stage_iterations_read(struct lp_stage_iterations *stage, const llmperf_profile *profile,
                                 size_t row);
 
+/** Is there a stage with this path, and do its instances overlap? */
+bool lp_stage_overlaps(const struct lp_stage_iterations *stages, size_t count, const char *path);
+
 /** Name of a time in the profile ("idle_launch"). */
 const char *lp_iteration_time_name(enum lp_iteration_time time);
 

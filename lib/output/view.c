@@ -147,14 +147,6 @@ static bool overlaps(const struct lp_view *view, const struct lp_stage_iteration
            stage->times[LP_TIME_BUSY].sum_ms > OVERLAP * busy_ms;
 }
 
-bool lp_view_overlaps(const struct lp_view *view, const char *path)
-{
-    for (size_t i = 0; i < view->stages.count; i++)
-        if (strcmp(view->stages.items[i].region, path) == 0)
-            return view->stages.items[i].overlaps;
-    return false;
-}
-
 static int add_stages(struct lp_view *view)
 {
     size_t rows = llmperf_profile_iteration_stats_count(view->profile);

@@ -50,7 +50,10 @@ int lp_view_init(struct lp_view *view, const llmperf_profile *profile);
 void lp_view_clear(struct lp_view *view);
 
 /** Did instances of the stage with this path run on the device at once? */
-bool lp_view_overlaps(const struct lp_view *view, const char *path);
+static inline bool lp_view_overlaps(const struct lp_view *view, const char *path)
+{
+    return lp_stage_overlaps(view->stages.items, view->stages.count, path);
+}
 
 /** Do the instances of this stage differ by more than 10 % (std / mean)? */
 bool lp_view_varies(const llmperf_region_stats *region);

@@ -15,10 +15,8 @@
 #define BESIDE_IDS   100000u  /* ids next to those that counted, before and after */
 #define PARKED_LIMIT 1000000u /* activities that wait for their launch */
 
-/* No activity lasts a day, and no monotonic clock passes 146 years: driver faults such as
- * 0x8000000000000000 do. */
-#define LONGEST_NS UINT64_C(86400000000000)
-#define LATEST_NS  (UINT64_C(1) << 62)
+/* No monotonic clock passes 146 years: driver faults such as 0x8000000000000000 do. */
+#define LATEST_NS (UINT64_C(1) << 62)
 
 /* Without the time of a running device: host records go on while it works. */
 #define AHEAD_NS      UINT64_C(3600000000000)
@@ -222,7 +220,7 @@ static bool time_is_valid(struct lp_attribution *attribution, const struct lp_ac
         return false;
     }
     if (activity->end_ns < activity->start_ns ||
-        activity->end_ns - activity->start_ns > LONGEST_NS || activity->end_ns > LATEST_NS ||
+        activity->end_ns - activity->start_ns > LP_ACTIVITY_LONGEST_NS || activity->end_ns > LATEST_NS ||
         is_far_ahead(attribution, activity)) {
         if (attribution->invalid++ == 0)
             lp_log(LLMPERF_LOG_DEBUG,

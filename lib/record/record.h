@@ -53,6 +53,9 @@ static_assert(sizeof(struct lp_record) == 24, "rings are sized by it");
 /** Correlation id 0: the record has none. */
 #define LP_CORRELATION_NONE 0u
 
+/** No activity lasts longer, a day: a record that says so is wrong. */
+#define LP_ACTIVITY_LONGEST_NS UINT64_C(86400000000000)
+
 /** A span of device time. */
 struct lp_activity {
     uint64_t start_ns, end_ns;

@@ -10,6 +10,9 @@
 #define NEAR      16u /* places that a piece moves to the front at once */
 #define JOINED_NS (UINT32_C(1) << 24) /* pieces are joined up to here */
 
+#define LENGTH_MOST ((UINT64_C(1) << LP_BUSY_LENGTH_BITS) - 1)
+#define ROW_MOST    ((UINT32_C(1) << LP_BUSY_ROW_BITS) - 1)
+
 static uint64_t later(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
@@ -18,6 +21,12 @@ static uint64_t later(uint64_t a, uint64_t b)
 static uint64_t end_of(const struct lp_busy_piece *piece)
 {
     return piece->start_ns + piece->length_ns;
+}
+
+/* No longer than LENGTH_MOST. */
+static struct lp_busy_piece make_piece(uint64_t start_ns, uint64_t end_ns, uint32_t row)
+{
+    return (struct lp_busy_piece){ start_ns, (end_ns - start_ns) & LENGTH_MOST, row & ROW_MOST };
 }
 
 void lp_busy_init(struct lp_busy *busy, size_t batch, size_t kept)
@@ -40,7 +49,7 @@ int lp_busy_add_row(struct lp_busy *busy, uint32_t parent, uint16_t device)
 {
     struct lp_busy_row row = { .parent = parent };
 
-    if (!find_queue(busy, device, &row.queue))
+    if (busy->rows.count > ROW_MOST || !find_queue(busy, device, &row.queue))
         return LLMPERF_ENOMEM;
     return lp_vector_push(&busy->rows, row);
 }
@@ -158,8 +167,8 @@ static bool join_piece(struct lp_busy_queue *queue, const struct lp_busy_row *ro
     length_ns = end_of(piece) - last->start_ns;
     if (length_ns > JOINED_NS)
         return false;
-    last->length_ns = (uint32_t)length_ns;
-    queue->longest_ns = last->length_ns > queue->longest_ns ? last->length_ns : queue->longest_ns;
+    last->length_ns = length_ns & LENGTH_MOST;
+    queue->longest_ns = later(queue->longest_ns, length_ns);
     return true;
 }
 
@@ -175,8 +184,7 @@ static void sweep(struct lp_busy *busy, struct lp_busy_queue *queue, size_t firs
             continue;
         row->last = (uint32_t)queue->log.count;
         queue->log.items[queue->log.count++] = *piece;
-        if (piece->length_ns > queue->longest_ns)
-            queue->longest_ns = piece->length_ns;
+        queue->longest_ns = later(queue->longest_ns, piece->length_ns);
     }
     if (end > first)
         queue->swept_ns = queue->pending.items[end - 1].start_ns;
@@ -189,8 +197,7 @@ static bool sweep_from(struct lp_busy_row *rows, struct lp_busy_piece piece, uin
     if (piece.start_ns < from_ns) {
         if (end_of(&piece) <= from_ns)
             return false;
-        piece.length_ns -= (uint32_t)(from_ns - piece.start_ns);
-        piece.start_ns = from_ns;
+        piece = make_piece(from_ns, end_of(&piece), piece.row);
     }
     return sweep_piece(rows, &piece);
 }
@@ -238,8 +245,7 @@ static size_t sweep_twice(struct lp_busy_queue *queue, size_t count, struct lp_b
 
     for (size_t i = 0; i < count; i++) {
         to_ns = later(to_ns, end_of(&late[i]));
-        if (late[i].length_ns > queue->longest_ns)
-            queue->longest_ns = late[i].length_ns;
+        queue->longest_ns = later(queue->longest_ns, late[i].length_ns);
     }
     at = find_start(&queue->log, from_ns > queue->longest_ns ? from_ns - queue->longest_ns : 0);
     end = find_start(&queue->log, to_ns);
@@ -284,19 +290,14 @@ static void bound_log(const struct lp_busy *busy, struct lp_busy_queue *queue)
         return;
     queue->kept_ns = items[half].start_ns;
     for (size_t i = 0; i < half; i++) {
-        uint64_t end_ns = end_of(&items[i]);
-
-        if (end_ns > queue->kept_ns)
-            items[kept++] =
-                (struct lp_busy_piece){ queue->kept_ns, (uint32_t)(end_ns - queue->kept_ns),
-                                        items[i].row };
+        if (end_of(&items[i]) > queue->kept_ns)
+            items[kept++] = make_piece(queue->kept_ns, end_of(&items[i]), items[i].row);
     }
     memmove(items + kept, items + half, (queue->log.count - half) * sizeof(*items));
     queue->log.count -= half - kept;
     queue->longest_ns = 0;
     for (size_t i = 0; i < queue->log.count; i++)
-        if (items[i].length_ns > queue->longest_ns)
-            queue->longest_ns = items[i].length_ns;
+        queue->longest_ns = later(queue->longest_ns, items[i].length_ns);
 }
 
 /* Pieces that came late cost more: more of them at once cost less each. */
@@ -361,7 +362,7 @@ static bool join_pending(struct lp_busy_queue *queue, uint32_t row, uint64_t sta
         end_ns - last->start_ns > JOINED_NS)
         return false;
     if (end_ns > end_of(last))
-        last->length_ns = (uint32_t)(end_ns - last->start_ns);
+        last->length_ns = (end_ns - last->start_ns) & LENGTH_MOST;
     return true;
 }
 
@@ -376,11 +377,10 @@ int lp_busy_add(struct lp_busy *busy, uint32_t row, uint64_t start_ns, uint64_t 
     }
     if (end_ns <= start_ns || join_pending(queue, row, start_ns, end_ns))
         return 0;
-    for (; end_ns - start_ns > UINT32_MAX && status == 0; start_ns += UINT32_MAX)
-        status = push_piece(queue, (struct lp_busy_piece){ start_ns, UINT32_MAX, row });
+    for (; end_ns - start_ns > LENGTH_MOST && status == 0; start_ns += LENGTH_MOST)
+        status = push_piece(queue, make_piece(start_ns, start_ns + LENGTH_MOST, row));
     if (status == 0)
-        status = push_piece(queue,
-                            (struct lp_busy_piece){ start_ns, (uint32_t)(end_ns - start_ns), row });
+        status = push_piece(queue, make_piece(start_ns, end_ns, row));
     if (status == 0 && queue->pending.count >= queue->due)
         status = sweep_pending(busy, queue, false);
     return status;

@@ -33,9 +33,13 @@ struct lp_busy_row {
     uint32_t last; /* where its last piece was put into the log; it may have moved */
 };
 
+#define LP_BUSY_LENGTH_BITS 40 /* 18 minutes; what is longer is several pieces */
+#define LP_BUSY_ROW_BITS    24
+
 struct lp_busy_piece {
     uint64_t start_ns;
-    uint32_t length_ns, row;
+    uint64_t length_ns : LP_BUSY_LENGTH_BITS;
+    uint64_t row : LP_BUSY_ROW_BITS;
 };
 
 typedef LP_VECTOR(struct lp_busy_piece) lp_busy_pieces;
@@ -48,7 +52,7 @@ struct lp_busy_queue {
     bool pending_sorted_not; /* some pending piece starts before the one in front of it */
     uint64_t swept_ns;       /* start of the last piece that was swept */
     uint64_t kept_ns;        /* from here on the log is whole */
-    uint32_t longest_ns;     /* of the log */
+    uint64_t longest_ns;     /* of the log */
     uint64_t late;           /* pieces that began before kept_ns */
     uint16_t device;
 };

@@ -13,7 +13,7 @@
 
 #define SPAN 8192u
 #define ROWS 7u
-#define MOST (UINT64_C(1) << 36)
+#define MOST (UINT64_C(1) << (LP_BUSY_LENGTH_BITS + 2))
 
 static uint8_t own[ROWS][SPAN], all[ROWS][SPAN];
 static struct lp_busy busy;
@@ -220,6 +220,17 @@ static void pieces_of_seconds_and_times_at_the_end_of_the_range(void **state)
     assert_int_equal(busy.rows.items[0].all.ns, 2 * MOST - 3 + 5);
 }
 
+static void a_day_is_few_pieces(void **state)
+{
+    uint64_t day = UINT64_C(86400000000000);
+
+    (void)state;
+    assert_int_equal(lp_busy_add(&busy, 2, 5, 5 + day), 0);
+    assert_true(busy.queues.items[0].pending.count < 100);
+    assert_int_equal(lp_busy_settle(&busy), 0);
+    assert_int_equal(busy.rows.items[2].own.ns, day);
+}
+
 static void what_lies_before_the_log_is_clipped_and_counted(void **state)
 {
     struct lp_busy_queue *queue;
@@ -308,6 +319,7 @@ int main(void)
         CASE(a_late_piece_can_close_many_gaps),
         CASE(a_late_piece_may_reach_ahead_of_all),
         CASE(pieces_of_seconds_and_times_at_the_end_of_the_range),
+        CASE(a_day_is_few_pieces),
         CASE(what_lies_before_the_log_is_clipped_and_counted),
         CASE(interleaved_streams_need_no_memory_in_steady_state),
         CASE(random_pieces_match_the_bitmaps),

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lib/base/file.h"
@@ -59,6 +61,31 @@ int lp_folder_make(const char *path)
     return status ? lp_error(LLMPERF_EIO, "cannot make folder %s: %s", path, strerror(status)) : 0;
 }
 
+void lp_size_signal_hold(struct lp_size_signal *held)
+{
+    sigset_t signal;
+
+    sigemptyset(&signal);
+    sigaddset(&signal, SIGXFSZ);
+    held->is_ours = pthread_sigmask(SIG_BLOCK, &signal, &held->before) == 0 &&
+                    !sigismember(&held->before, SIGXFSZ);
+}
+
+/* The signal goes to the thread that wrote: one that came is taken here. */
+void lp_size_signal_release(const struct lp_size_signal *held)
+{
+    const struct timespec now = { 0, 0 };
+    sigset_t signal;
+
+    if (!held->is_ours)
+        return;
+    sigemptyset(&signal);
+    sigaddset(&signal, SIGXFSZ);
+    while (sigtimedwait(&signal, NULL, &now) < 0 && errno == EINTR)
+        ;
+    pthread_sigmask(SIG_SETMASK, &held->before, NULL);
+}
+
 static int write_all(int fd, const char *bytes, size_t size)
 {
     while (size > 0) {
@@ -76,6 +103,7 @@ static int write_all(int fd, const char *bytes, size_t size)
 
 int lp_file_write(const char *path, const void *bytes, size_t size)
 {
+    struct lp_size_signal held;
     char temporary[4096];
     int fd, failed;
 
@@ -85,7 +113,9 @@ int lp_file_write(const char *path, const void *bytes, size_t size)
     fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (fd < 0)
         return lp_error(LLMPERF_EIO, "cannot write %s: %s", temporary, strerror(errno));
+    lp_size_signal_hold(&held);
     failed = write_all(fd, bytes, size) < 0 ? errno : 0;
+    lp_size_signal_release(&held);
     if (close(fd) < 0 && !failed)
         failed = errno;
     if (!failed && rename(temporary, path) < 0)

@@ -3,8 +3,18 @@
 #ifndef LP_BASE_FILE_H
 #define LP_BASE_FILE_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+
+/** A file above the size limit of the process brings a signal that ends the program. Between the
+ * two, on this thread, it is an error of the write alone. They nest. */
+struct lp_size_signal {
+    sigset_t before;
+    bool is_ours;
+};
+void lp_size_signal_hold(struct lp_size_signal *held);
+void lp_size_signal_release(const struct lp_size_signal *held);
 
 /** Write a file through a temporary one beside it and rename, so that a reader sees the old or the
  * new, never half of it. 0 or LLMPERF_EIO. */
@@ -14,8 +24,8 @@ int lp_file_write(const char *path, const void *bytes, size_t size);
  * LLMPERF_EIO, LLMPERF_ENOMEM. */
 int lp_file_read(const char *path, char **bytes_out, size_t *size_out);
 
-/** As lp_file_read(), of at most `most` bytes; also LLMPERF_EFORMAT: there are more. A regular file is
- * refused by its size before anything is read. */
+/** As lp_file_read(), of at most `most` bytes; also LLMPERF_EFORMAT: there are more. A regular file
+ * is refused by its size before anything is read. */
 int lp_file_read_most(const char *path, size_t most, char **bytes_out, size_t *size_out);
 
 /** Make a folder and its parents; an existing one is fine. 0 or LLMPERF_EIO. */

@@ -375,6 +375,7 @@ bool lp_store_is_orphaned(void)
 int lp_store_create(const char *path, struct lp_store **store_out)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
+    struct lp_size_signal held;
     struct lp_store *store;
     int status;
 
@@ -387,7 +388,10 @@ int lp_store_create(const char *path, struct lp_store **store_out)
         free(store);
         return lp_error(LLMPERF_ENOMEM, "out of memory");
     }
-    if ((status = open_store(store)) < 0) {
+    lp_size_signal_hold(&held);
+    status = open_store(store);
+    lp_size_signal_release(&held);
+    if (status < 0) {
         free_store(store);
         return status;
     }
@@ -435,6 +439,7 @@ static int save_as(const llmperf_profile *profile, const char *temporary, const 
 int llmperf_profile_save(const llmperf_profile *profile, const char *path)
 {
     struct lp_text temporary = { NULL, 0, 0, false };
+    struct lp_size_signal held;
     int status;
 
     if (!profile || !path || !*path)
@@ -444,7 +449,9 @@ int llmperf_profile_save(const llmperf_profile *profile, const char *path)
     lp_text_printf(&temporary, "%s.%ld.tmp", path, (long)getpid());
     if (temporary.failed)
         return lp_error(LLMPERF_ENOMEM, "out of memory");
+    lp_size_signal_hold(&held);
     status = save_as(profile, temporary.bytes, path);
+    lp_size_signal_release(&held);
     if (status < 0) {
         unlink(temporary.bytes);
         remove_companions(temporary.bytes);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Folders of runs, and what a session leaves in them. */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -158,8 +160,65 @@ static void a_forked_child_is_refused_runs_instead_of_hanging(void **state)
     llmperf_session_free(session);
 }
 
+/* In a child: a test that is ended by a signal says nothing. */
+static int run_below_a_size_limit(const char *bytes, const char *folder)
+{
+    const struct rlimit limit = { strtoul(bytes, NULL, 10), strtoul(bytes, NULL, 10) };
+    llmperf_session_options options = host_options();
+    llmperf_session *session = NULL;
+    llmperf_profile *profile = NULL;
+    char saved[1024];
+    int failures = 0;
+
+    options.out_dir = folder;
+    setrlimit(RLIMIT_FSIZE, &limit);
+    if (llmperf_session_start(&options, &session) < 0)
+        return 1;
+    for (int i = 0; i < 2000; i++) {
+        char label[16];
+
+        snprintf(label, sizeof(label), "r%d", i);
+        llmperf_region_begin(label);
+        llmperf_region_end();
+    }
+    failures += llmperf_session_stop(session, &profile) == LLMPERF_EIO;
+    snprintf(saved, sizeof(saved), "%s/saved.llmperf", folder);
+    failures += llmperf_profile_save(profile, saved) == LLMPERF_EIO;
+    llmperf_profile_free(profile);
+    llmperf_session_free(session);
+    return failures == 2 ? 0 : 2;
+}
+
+static void a_limit_of_file_sizes_does_not_end_the_program(void **state)
+{
+    static const struct {
+        const char *bytes;
+        int status;
+    } limits[] = { { "1000", 1 }, { "100000", 0 } }; /* too small to start; enough for that */
+    const char *folder = in_test_folder("limited");
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+        int status;
+        pid_t child;
+
+        fflush(stdout);
+        child = fork();
+        if (child == 0) {
+            setenv("LLMPERF_TEST_FOLDER", folder, 1);
+            setenv("LLMPERF_TEST_LIMIT", limits[i].bytes, 1);
+            execl("/proc/self/exe", "test_runs", (char *)NULL);
+            _exit(99);
+        }
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFEXITED(status));
+        assert_int_equal(WEXITSTATUS(status), limits[i].status);
+    }
+}
+
 int main(void)
 {
+    const char *limit = getenv("LLMPERF_TEST_LIMIT");
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sessions_of_one_second_have_folders_of_their_own),
         cmocka_unit_test(a_folder_that_holds_a_run_is_refused),
@@ -167,8 +226,11 @@ int main(void)
         cmocka_unit_test(a_recording_without_a_device_replays_without_one),
         cmocka_unit_test(an_operator_inside_itself_counts_its_time_once),
         cmocka_unit_test(a_forked_child_is_refused_runs_instead_of_hanging),
+        cmocka_unit_test(a_limit_of_file_sizes_does_not_end_the_program),
         cmocka_unit_test(amounts_stop_at_the_largest_number),
     };
 
+    if (limit)
+        return run_below_a_size_limit(limit, getenv("LLMPERF_TEST_FOLDER"));
     return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
 }

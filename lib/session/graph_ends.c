@@ -94,8 +94,8 @@ void lp_graph_ends_pass(struct lp_graph_ends *ends, struct lp_attribution *attri
                         struct lp_activity *activities, size_t count)
 {
     size_t tail = look(ends, activities, count), front = count - tail;
-    bool joins =
-        front == 0 && ends->count > 0 && ends->held[0].correlation == activities[0].correlation;
+    bool joins = front == 0 && tail > 0 && ends->count > 0 &&
+                 ends->held[0].correlation == activities[0].correlation;
 
     if (!joins)
         lp_graph_ends_settle(ends, attribution);

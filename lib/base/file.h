@@ -34,6 +34,9 @@ int lp_folder_make(const char *path);
 bool lp_path_exists(const char *path);
 bool lp_path_is_folder(const char *path);
 
+/** A pipe, a terminal, a device: to open it may take for ever. */
+bool lp_path_is_special(const char *path);
+
 /** "folder/name", malloc'ed; NULL without memory. */
 char *lp_path_join(const char *folder, const char *name);
 

@@ -68,7 +68,8 @@ int lp_chunk_file_open(struct lp_chunk_file *chunks, const char *path, char head
     int status;
 
     memset(head, 0, LP_RECORDING_HEAD);
-    chunks->file = open(path, O_RDONLY | O_CLOEXEC);
+    /* A pipe is refused below, not waited for. */
+    chunks->file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     chunks->is_open = chunks->file >= 0;
     if (!chunks->is_open || fstat(chunks->file, &info) < 0)
         return lp_error(errno == ENOENT ? LLMPERF_ENOENT : LLMPERF_EIO, "cannot read %s: %s", path,

@@ -411,9 +411,11 @@ static int read_profile(struct reader *reader)
         (status = read_table(reader, LP_STORE_LEDGER, take_ledger)) < 0)
         return status;
     if (reader->count == 0)
-        return lp_error(LLMPERF_ENOENT, "%s is empty: its program has committed nothing yet, or ended before the first "
-                        "commit",
-                        reader->path);
+        return lp_error(
+            LLMPERF_ENOENT,
+            "%s is empty: its program has committed nothing yet, or ended before the first "
+            "commit",
+            reader->path);
     if ((status = read_table(reader, LP_STORE_REGION, take_region)) < 0 ||
         (status = read_table(reader, LP_STORE_KERNEL, take_kernel)) < 0 ||
         (status = read_table(reader, LP_STORE_ITERATION, take_iteration)) < 0 ||
@@ -467,6 +469,10 @@ static int find_file(const char *run, char **path_out)
             return status;
         path = lp_path_join(only, "run.llmperf");
         free(only);
+    }
+    if (path && lp_path_is_special(path)) {
+        free(path);
+        return lp_error(LLMPERF_EFORMAT, "%s is no regular file, so no run", run);
     }
     *path_out = path;
     return path ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");

@@ -52,10 +52,14 @@ static bool is_text(const char *head, size_t size)
 
 static int read_head(const char *path, char head[HEAD_BYTES], size_t *size_out)
 {
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t got = file < 0 ? -1 : read(file, head, HEAD_BYTES);
-    int error = errno;
+    ssize_t got;
+    int file, error;
 
+    if (lp_path_is_special(path)) /* It is read more than once. */
+        return lp_error(LLMPERF_EFORMAT, "%s is no regular file", path);
+    file = open(path, O_RDONLY | O_CLOEXEC);
+    got = file < 0 ? -1 : read(file, head, HEAD_BYTES);
+    error = errno;
     if (file >= 0)
         close(file);
     if (got < 0)

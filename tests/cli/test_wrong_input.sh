@@ -134,4 +134,10 @@ done
 # A folder is no file of another tool, whatever it is called.
 mkdir folder.ncu-rep
 refused "folder.ncu-rep is a folder; give files of nsys or ncu" import folder.ncu-rep -o nowhere
+# Nobody writes into this pipe: none waits for it.
+mkfifo pipe
+refused "pipe is no regular file" import pipe -o nowhere
+refused "pipe is no regular file" report pipe
+refused "pipe is no regular file" compare pipe run
+refused "pipe is no regular file" export pipe --format chrome -o nowhere.json
 echo "fine"

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -153,6 +154,20 @@ static void a_payload_that_changed_is_told(void **state)
     lp_chunk_file_close(&chunks);
 }
 
+/* Nobody writes into it. */
+static void a_pipe_is_refused_and_not_waited_for(void **state)
+{
+    const char *path = in_test_folder("pipe");
+    struct lp_chunk_file chunks = { 0 };
+    char head[LP_RECORDING_HEAD];
+
+    (void)state;
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_int_equal(lp_chunk_file_open(&chunks, path, head), LLMPERF_EIO);
+    assert_non_null(strstr(llmperf_last_error(), "a recording is a regular file"));
+    lp_chunk_file_close(&chunks);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -160,7 +175,8 @@ int main(void)
         cmocka_unit_test(a_file_that_was_cut_ends_before_the_cut_chunk),
         cmocka_unit_test(a_file_that_becomes_shorter_is_told),
         cmocka_unit_test(a_payload_that_changed_is_told),
+        cmocka_unit_test(a_pipe_is_refused_and_not_waited_for),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
 }

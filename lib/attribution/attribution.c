@@ -220,8 +220,8 @@ static bool time_is_valid(struct lp_attribution *attribution, const struct lp_ac
         return false;
     }
     if (activity->end_ns < activity->start_ns ||
-        activity->end_ns - activity->start_ns > LP_ACTIVITY_LONGEST_NS || activity->end_ns > LATEST_NS ||
-        is_far_ahead(attribution, activity)) {
+        activity->end_ns - activity->start_ns > LP_ACTIVITY_LONGEST_NS ||
+        activity->end_ns > LATEST_NS || is_far_ahead(attribution, activity)) {
         if (attribution->invalid++ == 0)
             lp_log(LLMPERF_LOG_DEBUG,
                    "first record with an impossible time: start %" PRIu64 ", end %" PRIu64
@@ -474,6 +474,22 @@ void lp_attribution_progress(const struct lp_attribution *attribution,
     progress_out->awaited = attribution->launches - attribution->voids +
                             attribution->graph_launches - attribution->graph_voids;
     progress_out->reported = attribution->reported;
+}
+
+bool lp_attribution_counts(struct lp_attribution *attribution, uint32_t correlation)
+{
+    return lp_correlation_find(&attribution->correlation, correlation) != NULL;
+}
+
+bool lp_attribution_has_graphs(const struct lp_attribution *attribution)
+{
+    return attribution->graph_launches > 0;
+}
+
+uint64_t lp_attribution_counted(const struct lp_attribution *attribution)
+{
+    return attribution->kernels_seen + attribution->memory_seen + attribution->invalid +
+           attribution->incomplete + attribution->duplicates;
 }
 
 uint64_t lp_attribution_pending(const struct lp_attribution *attribution)

@@ -114,6 +114,15 @@ struct lp_attribution_progress {
 void lp_attribution_progress(const struct lp_attribution *attribution,
                              struct lp_attribution_progress *progress_out);
 
+/** Is the launch with this correlation id known to count? */
+bool lp_attribution_counts(struct lp_attribution *attribution, uint32_t correlation);
+
+/** Were graphs launched? */
+bool lp_attribution_has_graphs(const struct lp_attribution *attribution);
+
+/** Records that came for launches that count, whatever was wrong with them. */
+uint64_t lp_attribution_counted(const struct lp_attribution *attribution);
+
 /** Launch calls of kernels and graphs that should have brought a record and have not yet. */
 uint64_t lp_attribution_pending(const struct lp_attribution *attribution);
 

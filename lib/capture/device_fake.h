@@ -11,6 +11,11 @@
  * @param name  A string that lives as long as the session. @threads any thread */
 void lp_fake_launch(const char *name, uint32_t stream, uint64_t duration_ns);
 
+/** Replay a graph (1 to 4) of kernels that follow one another. While records are off, its ends go
+ * into those of the last replay that had them on and that were not handed over yet, as with
+ * CUPTI 13.0. @threads any thread */
+void lp_fake_replay(uint32_t graph, size_t nodes, uint32_t stream, uint64_t duration_ns);
+
 /** A copy, of which the session is told where it collects copies. @threads any thread */
 void lp_fake_copy(uint32_t stream, uint64_t duration_ns);
 

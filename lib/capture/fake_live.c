@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,14 +20,16 @@
 #define BUFFER_BYTES ((size_t)65536)
 #define STREAMS      256u /* streams of equal remainder share a queue */
 #define CONTEXT      1u
+#define GRAPHS       4u
 
 struct fake_record {
     const char *name;
     uint64_t start_ns, end_ns;
     uint32_t correlation, stream;
-    uint64_t kind; /* LLMPERF_ACTIVITY_… */
+    uint32_t graph, node; /* 0: not of a graph */
+    uint64_t kind;        /* LLMPERF_ACTIVITY_… */
 };
-static_assert(sizeof(struct fake_record) == 40, "buffers are cut into records");
+static_assert(sizeof(struct fake_record) == 48, "buffers are cut into records");
 
 /* A thread's place for its buffer. Recycled with the buffer in it when the thread ends, never
  * freed. */
@@ -34,6 +37,8 @@ struct slot {
     pthread_mutex_t lock; /* guards buffer and valid */
     struct lp_buffer *buffer;
     size_t valid;
+    size_t replay[GRAPHS]; /* where the records of its last replay begin in the buffer, + 1; 0: they
+                              are not there */
     struct slot *next, *next_free;
 };
 
@@ -116,6 +121,7 @@ static void complete_buffer(struct slot *slot)
         lp_buffer_complete(&pool, slot->buffer, slot->valid);
     slot->buffer = NULL;
     slot->valid = 0;
+    memset(slot->replay, 0, sizeof(slot->replay));
 }
 
 /* Under the slot's lock. */
@@ -158,7 +164,7 @@ static uint32_t next_correlation(void)
 static void launch(struct slot *slot, const char *name, uint8_t kind, uint32_t stream,
                    uint64_t duration_ns)
 {
-    struct fake_record record = { name, 0, 0, next_correlation(), stream, kind };
+    struct fake_record record = { name, 0, 0, next_correlation(), stream, 0, 0, kind };
 
     lp_thread_launch(kind == LLMPERF_ACTIVITY_KERNEL ? LP_LAUNCH_KERNEL : LP_LAUNCH_MEMORY, 0,
                      record.correlation);
@@ -185,6 +191,59 @@ static void run(const char *name, uint8_t kind, uint32_t stream, uint64_t durati
 void lp_fake_launch(const char *name, uint32_t stream, uint64_t duration_ns)
 {
     run(name, LLMPERF_ACTIVITY_KERNEL, stream, duration_ns);
+}
+
+/* Under the slot's lock. Records are on: those of this replay are its own. */
+static void record_replay(struct slot *slot, uint32_t graph, size_t nodes, uint32_t stream,
+                          uint64_t duration_ns)
+{
+    uint32_t correlation = next_correlation();
+
+    if (slot->valid + nodes * sizeof(struct fake_record) > BUFFER_BYTES)
+        complete_buffer(slot);
+    slot->replay[graph - 1] = slot->valid + 1;
+    lp_thread_launch(LP_LAUNCH_GRAPH, graph, correlation);
+    for (size_t i = 0; i < nodes; i++) {
+        uint64_t start_ns = queue_on_stream(stream, duration_ns);
+        struct fake_record record = {
+            "node", start_ns, start_ns + duration_ns, correlation,
+            stream, graph,    (uint32_t)i + 1,        LLMPERF_ACTIVITY_KERNEL
+        };
+
+        append_record(slot, &record);
+    }
+}
+
+/* Under the slot's lock. Records are off: as with CUPTI 13.0, its ends go into those of the last
+ * replay that had them on, if they are there still. */
+static void overwrite_replay(struct slot *slot, uint32_t graph, size_t nodes, uint32_t stream,
+                             uint64_t duration_ns)
+{
+    size_t at = slot->replay[graph - 1];
+
+    for (size_t i = 0; i < nodes; i++) {
+        uint64_t end_ns = queue_on_stream(stream, duration_ns) + duration_ns;
+
+        if (at > 0 && slot->buffer)
+            memcpy(slot->buffer->bytes + at - 1 + i * sizeof(struct fake_record) +
+                       offsetof(struct fake_record, end_ns),
+                   &end_ns, sizeof(end_ns));
+    }
+}
+
+void lp_fake_replay(uint32_t graph, size_t nodes, uint32_t stream, uint64_t duration_ns)
+{
+    struct slot *slot;
+
+    assert(graph >= 1 && graph <= GRAPHS && nodes * sizeof(struct fake_record) <= BUFFER_BYTES);
+    if (lp_capture_forked() || !(slot = find_slot()))
+        return;
+    pthread_mutex_lock(&slot->lock);
+    if (atomic_load(&running))
+        record_replay(slot, graph, nodes, stream, duration_ns);
+    else
+        overwrite_replay(slot, graph, nodes, stream, duration_ns);
+    pthread_mutex_unlock(&slot->lock);
 }
 
 void lp_fake_copy(uint32_t stream, uint64_t duration_ns)
@@ -257,6 +316,8 @@ static void decode_record(struct live_source *source, const struct fake_record *
     activity->name = name;
     activity->context = CONTEXT;
     activity->stream = record->stream;
+    activity->graph = record->graph;
+    activity->graph_node = record->graph ? LP_GRAPH_NODE(record->graph, record->node) : 0;
     activity->kind = (uint8_t)record->kind;
 }
 

@@ -19,6 +19,7 @@
 #define TRIGGERED  (UINT32_MAX - 1) /* the collector's too */
 #define LEAVING    (UINT32_MAX - 2) /* records go off: nobody's, and not to be had yet */
 #define LEAVING_US 100000           /* far longer than that takes */
+#define SETTLING   (UINT32_MAX - 3) /* over, but records stay on until those of its graphs are in */
 
 /* Written between windows only, by the collector. A thread that saw sampling on may still look
  * while another session begins: so the texts stay for ever. */
@@ -29,11 +30,14 @@ static struct {
 } labels[LP_SAMPLER_LABELS];
 static _Atomic size_t label_count;
 static _Atomic(void (*)(enum lp_collect what)) switch_records;
+static _Atomic(void (*)(void)) wake_collector;
 
 _Atomic bool lp_sampler_on;
 static _Atomic uint32_t owner; /* of the window: a thread's index + 1 */
 static _Atomic bool all_count; /* every thread's launches do: records are on already, and still */
-static _Atomic uint64_t seen, random_state;
+static _Atomic bool graphs;    /* were launched in the window */
+static _Atomic bool resting;
+static _Atomic uint64_t seen, random_state, taken, touched;
 static _Atomic uint32_t session; /* how often sampling has begun: windows are numbered anew */
 
 /* The triggered window. One word, so that a thread takes an instance of it, and the collector sees
@@ -81,7 +85,7 @@ static void collect_now(enum lp_collect what)
 }
 
 void lp_sampler_begin(const char *const *names, size_t count, uint32_t every,
-                      void (*collect)(enum lp_collect what))
+                      void (*collect)(enum lp_collect what), void (*wake)(void))
 {
     count = count < LP_SAMPLER_LABELS ? count : LP_SAMPLER_LABELS;
     for (size_t i = 0; i < count; i++) {
@@ -91,7 +95,12 @@ void lp_sampler_begin(const char *const *names, size_t count, uint32_t every,
     }
     atomic_store(&label_count, count);
     atomic_store(&switch_records, collect);
+    atomic_store(&wake_collector, wake);
     atomic_store(&seen, 0);
+    atomic_store(&taken, 0);
+    atomic_store(&touched, 0);
+    atomic_store(&graphs, false);
+    atomic_store(&resting, false);
     atomic_fetch_add(&session, 1);
     atomic_store(&lp_sampler_on, true);
 }
@@ -125,17 +134,41 @@ uint64_t lp_sampler_seen(void)
     return atomic_load_explicit(&seen, memory_order_relaxed);
 }
 
+uint64_t lp_sampler_taken(void)
+{
+    return atomic_load_explicit(&taken, memory_order_relaxed);
+}
+
+uint64_t lp_sampler_touched(void)
+{
+    return atomic_load_explicit(&touched, memory_order_relaxed);
+}
+
+void lp_sampler_rest(void)
+{
+    atomic_store(&resting, true);
+}
+
+/* One that settles has its records on still, those of copies too or not: only these are asked for
+ * here. */
 static bool take_window(uint32_t who, enum lp_collect what)
 {
-    uint32_t nobody = NOBODY;
+    uint32_t nobody = NOBODY, settling = SETTLING;
+    bool on = false;
 
-    if (!atomic_compare_exchange_strong(&owner, &nobody, who))
+    if (atomic_load(&resting))
         return false;
+    if (!atomic_compare_exchange_strong(&owner, &nobody, who)) {
+        on = atomic_compare_exchange_strong(&owner, &settling, who);
+        if (!on)
+            return false;
+    }
     if (!atomic_load(&lp_sampler_on)) { /* It ended just now: records are another's to switch. */
         atomic_compare_exchange_strong(&owner, &who, NOBODY);
         return false;
     }
-    collect_now(what);
+    if (!on || what == LP_COLLECT_ALL)
+        collect_now(what);
     if (atomic_load(&owner) == who)
         return true;
     collect_now(LP_COLLECT_NOTHING);
@@ -143,14 +176,45 @@ static bool take_window(uint32_t who, enum lp_collect what)
 }
 
 /* The next one may have it once records are off: else they would go off in its window. */
-static void leave_window(uint32_t who)
+static void switch_off(uint32_t who)
 {
     uint32_t leaving = LEAVING;
 
     if (!atomic_compare_exchange_strong(&owner, &who, LEAVING))
         return;
+    atomic_store(&graphs, false);
     collect_now(LP_COLLECT_NOTHING);
     atomic_compare_exchange_strong(&owner, &leaving, NOBODY);
+}
+
+/* While records are off, a replay of a graph writes its end times into records of the replay before
+ * that are not handed over yet (CUPTI 13.0). So they stay on until those are. */
+static void leave_window(uint32_t who)
+{
+    void (*wake)(void) = atomic_load(&wake_collector);
+
+    if (!atomic_load(&graphs)) {
+        switch_off(who);
+        return;
+    }
+    if (atomic_compare_exchange_strong(&owner, &who, SETTLING) && wake)
+        wake();
+}
+
+bool lp_sampler_settles(void)
+{
+    return atomic_load(&owner) == SETTLING;
+}
+
+void lp_sampler_settled(void)
+{
+    switch_off(SETTLING);
+}
+
+void lp_sampler_graph(void)
+{
+    if (!atomic_load_explicit(&graphs, memory_order_relaxed))
+        atomic_store(&graphs, true);
 }
 
 bool lp_sampler_open_all(void)
@@ -305,6 +369,7 @@ static uint16_t open_in_triggered(struct lp_thread *thread, uint32_t node, uint3
 uint16_t lp_sampler_open(struct lp_thread *thread, uint32_t node, uint64_t *value_out)
 {
     uint32_t opening = atomic_load(&wanted), window = atomic_load(&owner);
+    size_t index;
 
     if (window == ALL) /* It may lie in it in part only. */
         return LP_BEGIN_SKIPPED;
@@ -313,8 +378,13 @@ uint16_t lp_sampler_open(struct lp_thread *thread, uint32_t node, uint64_t *valu
     thread->window_depth = 0; /* A session that ended took the window away. */
     if (opening != 0 || window == TRIGGERED)
         return open_in_triggered(thread, node, opening, value_out);
-    if (!is_next(find_label(node)) || !take_window(thread->index + 1, LP_COLLECT_KERNELS))
+    index = find_label(node);
+    if (!is_next(index) || !take_window(thread->index + 1, LP_COLLECT_KERNELS)) {
+        if (window == SETTLING && index != NOT_SAMPLED)
+            atomic_fetch_add_explicit(&touched, 1, memory_order_relaxed);
         return LP_BEGIN_SKIPPED;
+    }
+    atomic_fetch_add_explicit(&taken, 1, memory_order_relaxed);
     set_window(thread, 0);
     return LP_BEGIN_NOW;
 }

@@ -21,9 +21,13 @@
 extern _Atomic bool lp_sampler_on;
 
 /** Sample instances of these labels, the first one and then one of `every`, at random distances.
- * `collect` switches the driver's records on and off, from any thread. @threads collector only */
+ * `collect` switches the driver's records on and off, from any thread; `wake` wakes the collector
+ * for lp_sampler_settles(), NULL: nobody. @threads collector only */
 void lp_sampler_begin(const char *const *labels, size_t count, uint32_t every,
-                      void (*collect)(enum lp_collect what));
+                      void (*collect)(enum lp_collect what), void (*wake)(void));
+
+/** No window opens any more. @threads collector only */
+void lp_sampler_rest(void);
 
 /** Close what is open; everything is collected from now on as the source has it. */
 void lp_sampler_end(void);
@@ -33,6 +37,19 @@ void lp_sampler_set(size_t index, uint32_t every);
 
 /** Instances of any of the labels that were begun so far. */
 uint64_t lp_sampler_seen(void);
+
+/** A graph is launched in the window. @threads any thread */
+void lp_sampler_graph(void);
+
+/** Is a window with graphs over whose records are still on? Then they are to be brought in, and
+ * lp_sampler_settled() switches them off, unless the next window opened meanwhile. @threads
+ * collector only */
+bool lp_sampler_settles(void);
+void lp_sampler_settled(void);
+
+/** Instances so far that opened a window; that were not collected, and yet had records on. */
+uint64_t lp_sampler_taken(void);
+uint64_t lp_sampler_touched(void);
 
 /** Open a window for all threads, if no other is open; close it. @threads collector only */
 bool lp_sampler_open_all(void);

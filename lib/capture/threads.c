@@ -204,10 +204,14 @@ void lp_thread_launch(enum lp_launch_kind kind, uint32_t graph, uint32_t correla
 {
     struct lp_thread *thread = lp_thread_recording() ? lp_thread_get() : NULL;
 
-    if (thread &&
-        (!atomic_load_explicit(&lp_sampler_on, memory_order_relaxed) || lp_sampler_takes(thread)))
-        lp_thread_record(thread, LP_RECORD_LAUNCH, (uint16_t)kind, thread->node,
-                         LP_LAUNCH_VALUE(graph, correlation));
+    bool sampled = thread && atomic_load_explicit(&lp_sampler_on, memory_order_relaxed);
+
+    if (!thread || (sampled && !lp_sampler_takes(thread)))
+        return;
+    if (sampled && kind == LP_LAUNCH_GRAPH)
+        lp_sampler_graph();
+    lp_thread_record(thread, LP_RECORD_LAUNCH, (uint16_t)kind, thread->node,
+                     LP_LAUNCH_VALUE(graph, correlation));
 }
 
 void lp_thread_launch_void(uint32_t correlation)

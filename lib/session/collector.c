@@ -38,6 +38,10 @@ static bool may_call_driver(const struct llmperf_session *session)
     return !atomic_load(&session->driver_gone) || session->source->cupti_version == 0;
 }
 
+/* Records of graphs: how often they are asked for, and how long they are waited for. */
+#define GRAPH_ROUND_NS UINT64_C(1000000)
+#define GRAPHS_NS      UINT64_C(100000000)
+
 /* A launch call takes a few microseconds, and longer where the driver's queue is full. */
 #define UNDER_WAY_US 1000
 
@@ -109,10 +113,31 @@ static void collect_outstanding(struct llmperf_session *session)
     do_round(session, true, true);
 }
 
+/* Before records go off: later replays would write their end times into those of graphs that were
+ * not handed over (CUPTI 13.0). */
+static void bring_in_graphs(struct llmperf_session *session)
+{
+    uint64_t begin_ns = lp_clock_now(), before;
+
+    if (!session->source->ops->live || !lp_attribution_has_graphs(session->attribution))
+        return;
+    do_round(session, true, false);
+    do {
+        before = lp_attribution_counted(session->attribution);
+        lp_wake_wait(GRAPH_ROUND_NS);
+        do_round(session, true, false);
+    } while ((before != lp_attribution_counted(session->attribution) ||
+              lp_attribution_pending(session->attribution) > 0) &&
+             lp_clock_now() - begin_ns < GRAPHS_NS);
+}
+
 static void stop_capture(struct llmperf_session *session)
 {
-    if (session->source && may_call_driver(session))
+    if (session->source && may_call_driver(session) && session->sampling.on) {
+        lp_sampler_rest();
+        bring_in_graphs(session);
         lp_sampling_end(session);
+    }
     if (!session->source || session->source->ops->live)
         lp_capture_end();
     if (!session->source || session->paused || !may_call_driver(session))
@@ -122,6 +147,8 @@ static void stop_capture(struct llmperf_session *session)
         lp_threads_await_calls();
         lp_capture_drain(&session->sink);
         lp_attribution_end(session->attribution);
+        if (!lp_attribution_is_sampled(session->attribution))
+            bring_in_graphs(session);
     }
     session->source->ops->pause(session->source);
 }
@@ -274,7 +301,7 @@ void *lp_session_collect(void *context)
         uint64_t now;
 
         if (!session->playing)
-            lp_wake_wait(round_length(session));
+            lp_wake_wait(lp_sampler_settles() ? GRAPH_ROUND_NS : round_length(session));
         if (session->injected && lp_session_take_attached(session)) {
             lp_sampling_begin(session);
             lp_health_begin(session);
@@ -282,7 +309,8 @@ void *lp_session_collect(void *context)
         }
         request = lp_request_take(&session->requests);
         now = lp_clock_now();
-        do_round(session, now - session->flushed_ns >= FLUSH_NS, false);
+        do_round(session, now - session->flushed_ns >= FLUSH_NS || lp_sampler_settles(), false);
+        lp_sampling_settle(session, now);
         lp_sampling_adjust(session, now);
         lp_watch_look(session, now);
         lp_counter_pace_adjust(session, now);

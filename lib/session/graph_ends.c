@@ -45,8 +45,12 @@ static void take_ends(struct lp_graph_ends *ends, const struct run *run)
     ends->records += length_of(run);
 }
 
-static bool is_late(struct lp_graph_ends *ends, const struct run *run, uint32_t correlation)
+/* One that does not count may have any times. */
+static bool is_late(struct lp_graph_ends *ends, struct lp_attribution *attribution,
+                    const struct run *run, uint32_t correlation)
 {
+    if (!lp_attribution_counts(attribution, correlation))
+        return false;
     if (ends->records > 0 && ends->late == correlation)
         return true;
     if (length_of(run) < LP_GRAPH_ENDS_MIN || !all_overlap(run))
@@ -73,7 +77,8 @@ void lp_graph_ends_settle(struct lp_graph_ends *ends, struct lp_attribution *att
 }
 
 /* Marks what is late. @return how many of the batch's last records are too few to tell */
-static size_t look(struct lp_graph_ends *ends, struct lp_activity *activities, size_t count)
+static size_t look(struct lp_graph_ends *ends, struct lp_attribution *attribution,
+                   struct lp_activity *activities, size_t count)
 {
     for (size_t at = 0, length; at<count; at += length> 0 ? length : 1) {
         struct run run = { { ends->held, activities + at }, { 0, 0 } };
@@ -82,7 +87,7 @@ static size_t look(struct lp_graph_ends *ends, struct lp_activity *activities, s
         run.counts[1] = length;
         if (at == 0 && ends->count > 0 && ends->held[0].correlation == activities[0].correlation)
             run.counts[0] = ends->count;
-        if (length > 0 && is_late(ends, &run, activities[at].correlation))
+        if (length > 0 && is_late(ends, attribution, &run, activities[at].correlation))
             take_ends(ends, &run);
         else if (length > 0 && at + length == count && length_of(&run) < LP_GRAPH_ENDS_MIN)
             return length;
@@ -93,7 +98,7 @@ static size_t look(struct lp_graph_ends *ends, struct lp_activity *activities, s
 void lp_graph_ends_pass(struct lp_graph_ends *ends, struct lp_attribution *attribution,
                         struct lp_activity *activities, size_t count)
 {
-    size_t tail = look(ends, activities, count), front = count - tail;
+    size_t tail = look(ends, attribution, activities, count), front = count - tail;
     bool joins = front == 0 && tail > 0 && ends->count > 0 &&
                  ends->held[0].correlation == activities[0].correlation;
 

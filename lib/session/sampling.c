@@ -9,6 +9,7 @@
 #include "lib/base/status.h"
 #include "lib/base/text.h"
 #include "lib/session/session.h"
+#include "lib/session/wake.h"
 
 #define DEFAULT_REGIONS "LLM@prefill,LLM@decode_step"
 #define DEFAULT_BUDGET  10u                  /* permille */
@@ -28,6 +29,7 @@
  * with records on an H200, more than a launch in C. */
 #define WINDOW_KERNEL_NS 2000.0
 #define SETTLED_NS       UINT64_C(500000000) /* after it, a window's records have come */
+#define SETTLE_MOST_NS   UINT64_C(100000000) /* so long records stay on behind a window, at most */
 #define ENOUGH           20.0 /* instances of each kind that a difference of means rests on */
 
 static int add_label(struct lp_sampling *sampling, const char *text, size_t length)
@@ -102,7 +104,8 @@ void lp_sampling_begin(struct llmperf_session *session)
     sampling->seen_ns = sampling->looked_ns = lp_clock_now();
     lp_attribution_sample(session->attribution);
     lp_watch_begin(session);
-    lp_sampler_begin(labels, sampling->count, EVERY_FIRST, session->source->ops->collect);
+    lp_sampler_begin(labels, sampling->count, EVERY_FIRST, session->source->ops->collect,
+                     lp_wake_post);
     for (uint32_t i = 0; i < sampling->count; i++)
         lp_sampler_set(i, sampling->labels[i].every);
 }
@@ -127,6 +130,36 @@ void lp_sampling_end(struct llmperf_session *session)
     lp_watch_end(session);
     lp_sampler_end();
     session->sampling.on = false;
+}
+
+/* Between two looks the driver was asked and had nothing more; the second is made a millisecond
+ * later, in case the first came while a graph ran. */
+void lp_sampling_settle(struct llmperf_session *session, uint64_t now_ns)
+{
+    struct lp_sampling *sampling = &session->sampling;
+    uint64_t counted, taken = lp_sampler_taken();
+
+    if (!sampling->on || !lp_sampler_settles()) {
+        sampling->settle_ns = 0;
+        return;
+    }
+    counted = lp_attribution_counted(session->attribution);
+    if (sampling->settle_ns == 0 || taken != sampling->settle_taken)
+        sampling->settle_ns = now_ns;
+    else if (now_ns - sampling->settle_ns >= SETTLE_MOST_NS ||
+             (counted == sampling->settle_counted &&
+              lp_attribution_pending(session->attribution) == 0))
+        lp_sampler_settled();
+    sampling->settle_counted = counted;
+    sampling->settle_taken = taken;
+}
+
+/* Instances that records were on for beside each collected one: they cost as much. */
+static double touched_by_one(void)
+{
+    uint64_t taken = lp_sampler_taken();
+
+    return taken ? (double)lp_sampler_touched() / (double)taken : 0;
 }
 
 /* Programs without such regions: windows for all threads, so far apart that what the last one
@@ -184,7 +217,7 @@ static void adjust_label(struct llmperf_session *session, uint32_t index)
     cost_ns = (double)now.activities / (double)now.collected * KERNEL_NS;
     if (label->seen >= ENOUGH)
         cost_ns = label->cost_ns;
-    cost_ns += sampling->switch_ns;
+    cost_ns += cost_ns * touched_by_one() + sampling->switch_ns;
     mean_ns = (double)(now.all_ns - label->all_ns) / (double)(now.all - label->all);
     every = ceil(cost_ns / (sampling->budget * fmax(mean_ns, 1)));
     label->every = (uint32_t)fmin(fmax(every, 1), EVERY_MAX);

@@ -34,6 +34,9 @@ struct lp_sampling {
     uint64_t closed_ns; /* end of one whose records are still awaited; 0: of none */
     uint64_t next_ns;   /* begin of the next one */
     uint64_t window_sum_ns, window_activities; /* of those that are over */
+    uint64_t settle_ns;      /* since when a window with graphs settles; 0: none does */
+    uint64_t settle_counted; /* records at the last look at it */
+    uint64_t settle_taken;   /* windows that had been opened until then */
 };
 
 /** Sample the regions of a comma-separated list (NULL: prefill and decode_step). 0 or
@@ -44,6 +47,10 @@ void lp_sampling_clear(struct lp_sampling *sampling);
 /** Begin and end with the source's collection. */
 void lp_sampling_begin(struct llmperf_session *session);
 void lp_sampling_end(struct llmperf_session *session);
+
+/** Behind a look at what came: are the records of a window with graphs all in, so that they may go
+ * off? */
+void lp_sampling_settle(struct llmperf_session *session, uint64_t now_ns);
 
 /** Look at what it costs and choose how much is collected from now on. */
 void lp_sampling_adjust(struct llmperf_session *session, uint64_t now_ns);

@@ -49,8 +49,20 @@ static void fill(struct lp_activity *activities, uint64_t late_ns)
     }
 }
 
+static void launch_all(struct lp_attribution *attribution)
+{
+    struct lp_record records[LAUNCHES];
+
+    for (uint32_t i = 0; i < LAUNCHES; i++)
+        records[i] = (struct lp_record){ .time_ns = 1000 + i,
+                                         .value = LP_LAUNCH_VALUE(5u, 100 + i),
+                                         .kind = LP_RECORD_LAUNCH,
+                                         .detail = LP_LAUNCH_GRAPH };
+    lp_attribution_host(attribution, 0, records, LAUNCHES);
+}
+
 /* Records found among `all`, handed over `batch` at a time. */
-static uint64_t found(struct lp_activity *all, size_t batch)
+static uint64_t found_of(struct lp_activity *all, size_t batch, bool counted)
 {
     const struct lp_attribution_sink sink = { .region = no_region,
                                               .count = no_count,
@@ -61,6 +73,8 @@ static uint64_t found(struct lp_activity *all, size_t batch)
 
     assert_non_null(attribution);
     lp_attribution_sample(attribution);
+    if (counted)
+        launch_all(attribution);
     for (size_t at = 0; at < LAUNCHES * NODES; at += batch)
         lp_graph_ends_pass(&ends, attribution, all + at,
                            LAUNCHES * NODES - at < batch ? LAUNCHES * NODES - at : batch);
@@ -70,10 +84,15 @@ static uint64_t found(struct lp_activity *all, size_t batch)
     lp_attribution_free(attribution);
     assert_int_equal(ledger.records_invalid_time, ends.records);
     /* What is held is handed on, once. */
-    assert_int_equal(ledger.kernels_outside_window + ledger.kernels_unattributed +
+    assert_int_equal(ledger.kernels_outside_window + ledger.kernels_seen +
                          ledger.records_invalid_time,
                      LAUNCHES * NODES);
     return ends.records;
+}
+
+static uint64_t found(struct lp_activity *all, size_t batch)
+{
+    return found_of(all, batch, true);
 }
 
 static void ends_of_a_later_replay_are_found(void **state)
@@ -88,6 +107,15 @@ static void ends_of_a_later_replay_are_found(void **state)
         fill(all, 0);
         assert_int_equal(found(all, batches[i]), 0);
     }
+}
+
+static void launches_that_do_not_count_are_left_alone(void **state)
+{
+    struct lp_activity all[LAUNCHES * NODES];
+
+    (void)state;
+    fill(all, 40000000);
+    assert_int_equal(found_of(all, 100, false), 0);
 }
 
 static void branches_that_run_at_once_are_right(void **state)
@@ -118,6 +146,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ends_of_a_later_replay_are_found),
+        cmocka_unit_test(launches_that_do_not_count_are_left_alone),
         cmocka_unit_test(branches_that_run_at_once_are_right),
         cmocka_unit_test(kernels_of_no_graph_are_left_alone),
     };

@@ -170,8 +170,19 @@ static const struct lp_host_work *host_work(const struct freezer *freezer, bool 
                   : &freezer->totals->hosts.items[node].work;
 }
 
-/* What a region does not give is the sum of what its children give; what the model tells of it is
- * without its children. */
+/* What the model tells of a stage has its operators in it, whatever the program counts there, but
+ * not the stages within it. */
+static bool is_in_what_the_model_tells(const struct freezer *freezer, bool window, uint32_t node,
+                                       uint8_t origin)
+{
+    const struct lp_host_work *host = host_work(freezer, window, lp_path_get(node)->parent);
+
+    return host->derived > 0 && host->underived == 0 && origin == LLMPERF_WORK_PROGRAM &&
+           lp_path_kind(node) != LLMPERF_REGION_STAGE;
+}
+
+/* What a region does not give is the sum of what its children give, on top of what the model tells
+ * of it. */
 static void add_to_parent(struct freezer *freezer, struct work_table *work, uint32_t node,
                           uint32_t q)
 {
@@ -189,6 +200,8 @@ static void add_to_parent(struct freezer *freezer, struct work_table *work, uint
         }
         return;
     }
+    if (is_in_what_the_model_tells(freezer, work->window, node, origin_below))
+        return;
     *above = (*above == LLMPERF_UNKNOWN ? 0 : *above) + below;
     if (*origin == LLMPERF_WORK_UNKNOWN || origin_below == LLMPERF_WORK_PROGRAM)
         *origin = origin_below;

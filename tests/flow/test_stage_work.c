@@ -94,6 +94,24 @@ static void what_the_program_counts_wins(void **state)
     llmperf_profile_free(profile);
 }
 
+/* The model's step is the whole step: an operator that counts its own work is part of it. */
+static void operators_of_a_derived_stage_count_once(void **state)
+{
+    llmperf_profile *profile =
+        play_model(MODEL, "begin LLM@decode_step sequences=4 tokens=4 context=400\n"
+                          "begin LLM@mlp flops=1000000 bytes=7000\nend\nend\n");
+    llmperf_work step = work_of(MODEL, LLMPERF_PHASE_DECODE, 4, 1, 99);
+    llmperf_region_stats stage = find_region(profile, "LLM@decode_step", -1);
+    llmperf_region_stats mlp = find_region(profile, "LLM@decode_step/LLM@mlp", -1);
+
+    (void)state;
+    assert_true(stage.flops == step.model_flops && stage.bytes == step.bytes);
+    assert_int_equal(stage.flops_origin, LLMPERF_WORK_MODEL);
+    assert_true(mlp.flops == 1000000 && mlp.bytes == 7000);
+    assert_int_equal(mlp.flops_origin, LLMPERF_WORK_PROGRAM);
+    llmperf_profile_free(profile);
+}
+
 static void one_instance_without_counts_makes_the_sum_unknown(void **state)
 {
     llmperf_profile *profile = play_model(MODEL, "begin LLM@prefill tokens=128\nend\n"
@@ -173,6 +191,7 @@ int main(void)
         cmocka_unit_test(each_step_of_decode_counts_with_its_own_context),
         cmocka_unit_test(a_prefill_knows_what_is_in_the_cache),
         cmocka_unit_test(what_the_program_counts_wins),
+        cmocka_unit_test(operators_of_a_derived_stage_count_once),
         cmocka_unit_test(one_instance_without_counts_makes_the_sum_unknown),
         cmocka_unit_test(a_context_below_the_tokens_is_refused_with_the_reason),
         cmocka_unit_test(a_stage_holds_its_own_work_and_that_of_stages_in_it),

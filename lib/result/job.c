@@ -173,7 +173,7 @@ int lp_job_only_run(const char *folder, char **run_out)
         status =
             lp_error(LLMPERF_ENOENT,
                      "%s holds no run.llmperf and no runs of processes; give a run directory or "
-                     "its run.llmperf",
+                     "its run.llmperf (llmperf list shows the runs of a folder)",
                      folder);
     else if (job->runs.count > 1)
         status =

@@ -67,5 +67,5 @@ has empty 'l["kernels_seen"] == 15'
 mkdir nothing
 expect 2 report nothing
 stderr_is_one_line
-stderr_has "nothing holds no run.llmperf and no runs of processes"
+stderr_has "nothing holds no run.llmperf and no runs of processes; give a run directory or its run.llmperf (llmperf list shows the runs of a folder)"
 echo "fine"

@@ -291,6 +291,11 @@ static uint64_t round_length(const struct llmperf_session *session)
     return length > ROUND_NS ? ROUND_NS : length < SHORT_ROUND_NS ? SHORT_ROUND_NS : length;
 }
 
+static uint64_t flush_period(void)
+{
+    return lp_sampler_settles() ? GRAPH_ROUND_NS : FLUSH_NS;
+}
+
 void *lp_session_collect(void *context)
 {
     struct llmperf_session *session = context;
@@ -309,7 +314,7 @@ void *lp_session_collect(void *context)
         }
         request = lp_request_take(&session->requests);
         now = lp_clock_now();
-        do_round(session, now - session->flushed_ns >= FLUSH_NS || lp_sampler_settles(), false);
+        do_round(session, now - session->flushed_ns >= flush_period(), false);
         lp_sampling_settle(session, now);
         lp_sampling_adjust(session, now);
         lp_watch_look(session, now);

@@ -143,15 +143,19 @@ void lp_sampling_settle(struct llmperf_session *session, uint64_t now_ns)
         sampling->settle_ns = 0;
         return;
     }
-    counted = lp_attribution_counted(session->attribution);
-    if (sampling->settle_ns == 0 || taken != sampling->settle_taken)
+    if (sampling->settle_ns == 0 || taken != sampling->settle_taken) {
         sampling->settle_ns = now_ns;
-    else if (now_ns - sampling->settle_ns >= SETTLE_MOST_NS ||
-             (counted == sampling->settle_counted &&
-              lp_attribution_pending(session->attribution) == 0))
+        sampling->settle_taken = taken;
+        sampling->settle_counted = LLMPERF_UNKNOWN;
+    }
+    if (session->flushed_ns == sampling->settle_flushed_ns) /* Nobody asked since. */
+        return;
+    counted = lp_attribution_counted(session->attribution);
+    if (now_ns - sampling->settle_ns >= SETTLE_MOST_NS ||
+        (counted == sampling->settle_counted && lp_attribution_pending(session->attribution) == 0))
         lp_sampler_settled();
     sampling->settle_counted = counted;
-    sampling->settle_taken = taken;
+    sampling->settle_flushed_ns = session->flushed_ns;
 }
 
 /* Instances that records were on for beside each collected one: they cost as much. */

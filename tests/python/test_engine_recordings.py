@@ -117,6 +117,22 @@ class Recorded(support.TestCase):
                 self.assertEqual(len({thread for _, thread in threads}), STREAMS)
                 self.assertEqual(len(threads), STREAMS)
 
+    def test_work_on_a_stream_does_not_overlap(self) -> None:
+        """What is wrong with times shows here, whatever the totals say: an end of a later replay lies over all that follows."""
+        for recording in [*RECORDINGS, *sorted(EXAMPLES.glob("*.llmrec"))]:
+            with self.subTest(recording=recording.name):
+                path = self.folder / f"{recording.stem}_order.sqlite"
+                llmperf.export_trace(recording, path, "nsys-sqlite")
+                spans = trace_files.rows(path, "SELECT deviceId, streamId, start, end FROM CUPTI_ACTIVITY_KIND_KERNEL ORDER BY 1, 2, 3")
+                until: Dict[Tuple[int, int], int] = {}
+                overlap = total = 0
+                for device, stream, start, end in spans:
+                    overlap += max(0, min(until.get((device, stream), 0), end) - start)
+                    until[device, stream] = max(until.get((device, stream), 0), end)
+                    total += end - start
+                self.assertGreater(total, 0)
+                self.assertLess(overlap, total / 1000)
+
     def test_streams_that_overlap_are_busy_for_less_than_their_kernels(self) -> None:
         for name in ("streams", "streams_graphs"):
             for path, row in regions(self.metrics(name)).items():

@@ -1,0 +1,433 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Handles, and the structures of sessions and profiles, as ctypes sees them."""
+from __future__ import annotations
+
+from ctypes import Structure, c_char_p, c_double, c_int32, c_size_t, c_uint32, c_uint64
+
+from ._native_constants import LLMPERF_ITERATION_CLASSES
+
+
+class llmperf_commands(Structure):
+    """Opaque."""
+
+
+class llmperf_config(Structure):
+    """Opaque."""
+
+
+class llmperf_model(Structure):
+    """Opaque."""
+
+
+class llmperf_job(Structure):
+    """Opaque."""
+
+
+class llmperf_hardware(Structure):
+    """Opaque."""
+
+
+class llmperf_counters(Structure):
+    """Opaque."""
+
+
+class llmperf_profile(Structure):
+    """Opaque."""
+
+
+class llmperf_session(Structure):
+    """Opaque."""
+
+
+class llmperf_ledger(Structure):
+    """Expected against seen; counters are exact."""
+
+    _fields_ = [("struct_size", c_size_t)]
+    _fields_ += [
+        (name, c_uint64)
+        for name in (
+            "launches_expected",
+            "graph_launches",
+            "memory_calls",
+            "kernels_seen",
+            "graph_kernels_seen",
+            "memory_seen",
+            "kernels_attributed",
+            "kernels_outside",
+            "kernels_unattributed",
+            "launches_missing",
+            "records_dropped",
+            "records_invalid_time",
+            "records_incomplete",
+            "records_duplicate",
+            "records_late",
+            "graph_nodes_unmapped",
+            "regions_dropped",
+            "regions_truncated",
+            "regions_unbalanced",
+        )
+    ]
+    _fields_ += [
+        ("cupti_overhead_ms", c_double),
+        ("sampled_fraction", c_double),
+        ("attributed_gpu_time_share", c_double),
+        ("verdict", c_uint32),
+        ("reserved", c_uint32),
+        ("graphs_device_launchable", c_uint64),
+        ("kernels_outside_window", c_uint64),
+        ("kernels_in_windows", c_uint64),
+        ("launches_duplicate", c_uint64),
+        ("graph_records_missing", c_uint64),
+        ("memory_missing", c_uint64),
+        ("records_before_launch", c_uint64),
+        ("records_foreign", c_uint64),
+        ("names_over_limit", c_uint64),
+        ("source_errors", c_uint64),
+    ]
+
+
+class llmperf_region_stats(Structure):
+    """One region path on one device."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("path", c_char_p),
+        ("label", c_char_p),
+        ("parent", c_char_p),
+        ("stage", c_char_p),
+        ("depth", c_uint32),
+        ("kind", c_uint32),
+        ("device", c_int32),
+        ("process_id", c_uint32),
+        ("instances", c_uint64),
+        ("truncated", c_uint64),
+        ("wall_sum_ms", c_double),
+        ("wall_mean_ms", c_double),
+        ("wall_std_ms", c_double),
+        ("wall_min_ms", c_double),
+        ("wall_max_ms", c_double),
+        ("wall_p50_ms", c_double),
+        ("wall_p95_ms", c_double),
+        ("wall_p99_ms", c_double),
+        ("gpu_busy_ms", c_double),
+        ("exclusive_gpu_busy_ms", c_double),
+        ("kernel_ms", c_double),
+        ("exclusive_kernel_ms", c_double),
+        ("memcpy_ms", c_double),
+        ("memset_ms", c_double),
+        ("idle_ms", c_double),
+        ("kernel_count", c_uint64),
+        ("memcpy_count", c_uint64),
+        ("memset_count", c_uint64),
+        ("memcpy_bytes", c_uint64),
+        ("tokens", c_uint64),
+        ("sequences", c_uint64),
+        ("context", c_uint64),
+        ("flops", c_uint64),
+        ("bytes", c_uint64),
+        ("skipped_fraction", c_double),
+        ("flops_origin", c_uint32),
+        ("bytes_origin", c_uint32),
+        ("window_instances", c_uint64),
+        ("window_ms", c_double),
+        ("window_flops", c_uint64),
+        ("window_bytes", c_uint64),
+    ]
+
+
+class llmperf_kernel_stats(Structure):
+    """One kernel (or copy, set) of one region on one device."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("name", c_char_p),
+        ("demangled", c_char_p),
+        ("short_name", c_char_p),
+        ("region", c_char_p),
+        ("captured_in", c_char_p),
+        ("kind", c_uint32),
+        ("device", c_int32),
+        ("calls", c_uint64),
+        ("bytes", c_uint64),
+        ("total_ms", c_double),
+        ("mean_ms", c_double),
+        ("min_ms", c_double),
+        ("max_ms", c_double),
+        ("p50_ms", c_double),
+        ("p95_ms", c_double),
+        ("p99_ms", c_double),
+        ("share", c_double),
+    ]
+
+
+class llmperf_operator_stats(Structure):
+    """Regions below a stage with one label and one stage."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("name", c_char_p),
+        ("stage", c_char_p),
+        ("calls", c_uint64),
+        ("total_time_ms", c_double),
+        ("cuda_time_ms", c_double),
+        ("mean_ms", c_double),
+    ]
+
+
+class llmperf_capture_stats(Structure):
+    """What ran in CUDA graphs, by launch region and capture region."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("region", c_char_p),
+        ("captured_in", c_char_p),
+        ("device", c_int32),
+        ("depth", c_uint32),
+        ("kernel_count", c_uint64),
+        ("memory_count", c_uint64),
+        ("kernel_ms", c_double),
+        ("memory_ms", c_double),
+        ("exclusive_ms", c_double),
+        ("share", c_double),
+    ]
+
+
+class llmperf_metric_stats(Structure):
+    """One named metric of a region, or of a kernel in it."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("name", c_char_p),
+        ("unit", c_char_p),
+        ("group", c_char_p),
+        ("source", c_char_p),
+        ("region", c_char_p),
+        ("kernel", c_char_p),
+        ("text", c_char_p),
+        ("device", c_int32),
+        ("process_id", c_uint32),
+        ("count", c_uint64),
+        ("mean", c_double),
+        ("std", c_double),
+        ("min", c_double),
+        ("max", c_double),
+    ]
+
+
+class llmperf_iteration(Structure):
+    """One instance of a stage."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("region", c_char_p),
+        ("sequence", c_uint64),
+        ("begin_ns", c_uint64),
+        ("activities", c_uint64),
+        ("tokens", c_uint64),
+        ("sequences", c_uint64),
+        ("context", c_uint64),
+        ("flops", c_uint64),
+        ("bytes", c_uint64),
+        ("wall_ms", c_double),
+        ("span_ms", c_double),
+        ("busy_ms", c_double),
+        ("idle_ms", c_double),
+        ("idle_launch_ms", c_double),
+        ("idle_wait_ms", c_double),
+        ("class_ms", c_double * LLMPERF_ITERATION_CLASSES),
+        ("window", c_uint64),
+    ]
+
+
+class llmperf_window_stats(Structure):
+    """A triggered window of tier light."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("number", c_uint64),
+        ("rule", c_char_p),
+        ("region", c_char_p),
+        ("quantity", c_char_p),
+        ("unit", c_char_p),
+        ("value", c_double),
+        ("threshold", c_double),
+        ("value_units", c_uint64),
+        ("triggered_ns", c_uint64),
+        ("begin_ns", c_uint64),
+        ("end_ns", c_uint64),
+        ("units_asked", c_uint64),
+        ("units", c_uint64),
+        ("units_left_out", c_uint64),
+        ("kernel_count", c_uint64),
+        ("memory_count", c_uint64),
+        ("wall_ms", c_double),
+        ("busy_ms", c_double),
+        ("idle_ms", c_double),
+        ("kernel_ms", c_double),
+        ("memory_ms", c_double),
+        ("process_id", c_uint32),
+        ("reserved", c_uint32),
+    ]
+
+
+class llmperf_window_kernel(Structure):
+    """One kernel, copy or set of a triggered window."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("window", c_uint64),
+        ("name", c_char_p),
+        ("region", c_char_p),
+        ("captured_in", c_char_p),
+        ("calls", c_uint64),
+        ("total_ms", c_double),
+        ("kind", c_uint32),
+        ("process_id", c_uint32),
+    ]
+
+
+class llmperf_iteration_stats(Structure):
+    """How one quantity of a stage is spread over its iterations."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("region", c_char_p),
+        ("quantity", c_char_p),
+        ("is_class", c_uint32),
+        ("reserved", c_uint32),
+        ("count", c_uint64),
+        ("sum_ms", c_double),
+        ("mean_ms", c_double),
+        ("std_ms", c_double),
+        ("min_ms", c_double),
+        ("max_ms", c_double),
+        ("p50_ms", c_double),
+        ("p95_ms", c_double),
+        ("p99_ms", c_double),
+    ]
+
+
+class llmperf_trace_summary(Structure):
+    """What a trace holds."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("kernels", c_uint64),
+        ("memory", c_uint64),
+        ("graphs", c_uint64),
+        ("regions", c_uint64),
+        ("launches", c_uint64),
+        ("samples", c_uint64),
+        ("first_ns", c_uint64),
+        ("last_ns", c_uint64),
+        ("missing_from_ns", c_uint64),
+        ("cut", c_uint32),
+        ("reserved", c_uint32),
+    ]
+
+
+class llmperf_import_options(Structure):
+    """Options of an import."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("run_id", c_char_p),
+        ("flags", c_uint32),
+        ("reserved", c_uint32),
+        ("config", c_char_p),
+    ]
+
+
+class llmperf_region_attr(Structure):
+    """A region with what is known about its work; 0 is "not given"."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("label", c_char_p),
+        ("kind", c_uint32),
+        ("reserved", c_uint32),
+        ("tokens", c_uint64),
+        ("sequences", c_uint64),
+        ("context", c_uint64),
+        ("flops", c_uint64),
+        ("bytes", c_uint64),
+    ]
+
+
+class llmperf_counter_info(Structure):
+    """One quantity or metric of a chip."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("quantity", c_char_p),
+        ("metric", c_char_p),
+        ("unit", c_char_p),
+        ("about", c_char_p),
+        ("reason", c_char_p),
+    ]
+
+
+class llmperf_session_options(Structure):
+    """Options of a session; 0 is "default"."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("tier", c_uint32),
+        ("device_source", c_uint32),
+        ("run_dir", c_char_p),
+        ("out_dir", c_char_p),
+        ("run_id", c_char_p),
+        ("config_path", c_char_p),
+        ("model_path", c_char_p),
+        ("device_path", c_char_p),
+        ("record_path", c_char_p),
+        ("counters", c_char_p),
+        ("ring_bytes", c_uint64),
+        ("pool_bytes", c_uint64),
+        ("overhead_budget_permille", c_uint32),
+        ("keep_trace", c_uint32),
+        ("flags", c_uint32),
+        ("reserved", c_uint32),
+        ("sample_regions", c_char_p),
+        ("rules", c_char_p),
+        ("trace_bytes", c_uint64),
+    ]
+
+
+class llmperf_session_state(Structure):
+    """How a session does."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("verdict", c_uint32),
+        ("phase", c_uint32),
+        ("updated_ns", c_uint64),
+        ("verdict_ns", c_uint64),
+        ("verdict_changes", c_uint64),
+        ("deaths", c_uint64),
+        ("launches_expected", c_uint64),
+        ("graph_launches", c_uint64),
+        ("kernels_seen", c_uint64),
+        ("records_dropped", c_uint64),
+        ("regions_dropped", c_uint64),
+        ("launches_pending", c_uint64),
+        ("windows", c_uint64),
+        ("window_open", c_uint32),
+        ("reserved", c_uint32),
+        ("silent_ms", c_double),
+    ]
+
+
+class llmperf_input(Structure):
+    """Something that the program works on."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("path", c_char_p),
+        ("name", c_char_p),
+        ("kind", c_char_p),
+        ("size_bytes", c_uint64),
+        ("tokens", c_uint64),
+        ("width", c_uint32),
+        ("height", c_uint32),
+    ]

@@ -37,6 +37,7 @@ struct slot {
     pthread_mutex_t lock; /* guards buffer and valid */
     struct lp_buffer *buffer;
     size_t valid;
+    uint64_t end_ns; /* of what is in the buffer, the last */
     size_t replay[GRAPHS]; /* where the records of its last replay begin in the buffer, + 1; 0: they
                               are not there */
     struct slot *next, *next_free;
@@ -121,6 +122,7 @@ static void complete_buffer(struct slot *slot)
         lp_buffer_complete(&pool, slot->buffer, slot->valid);
     slot->buffer = NULL;
     slot->valid = 0;
+    slot->end_ns = 0;
     memset(slot->replay, 0, sizeof(slot->replay));
 }
 
@@ -133,6 +135,8 @@ static void append_record(struct slot *slot, const struct fake_record *record)
         return; /* The pool counts what it refused. */
     memcpy(slot->buffer->bytes + slot->valid, record, sizeof(*record));
     slot->valid += sizeof(*record);
+    if (record->end_ns > slot->end_ns)
+        slot->end_ns = record->end_ns;
 }
 
 /* Kernels of a stream run one after the other. */
@@ -279,12 +283,14 @@ static void collect(enum lp_collect what)
 
 static void flush(struct lp_device_source *head, bool force)
 {
+    uint64_t now_ns = lp_clock_now();
+
     (void)head;
-    (void)force;
     pthread_mutex_lock(&slots_lock);
     for (struct slot *slot = all_slots; slot; slot = slot->next) {
         pthread_mutex_lock(&slot->lock);
-        complete_buffer(slot);
+        if (force || slot->end_ns <= now_ns) /* A kernel is reported when it is over. */
+            complete_buffer(slot);
         pthread_mutex_unlock(&slot->lock);
     }
     pthread_mutex_unlock(&slots_lock);

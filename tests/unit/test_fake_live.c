@@ -44,12 +44,12 @@ static struct lp_device_source *open_live(struct facts *facts, uint64_t pool_byt
 }
 
 /* What the collector does in each round. */
-static void collect(struct lp_device_source *source, struct facts *facts)
+static void collect(struct lp_device_source *source, struct facts *facts, bool force)
 {
     struct lp_device_sink sink = { facts, take_fact_host, take_fact_activities, NULL, NULL, NULL };
 
     facts->calls++;
-    source->ops->flush(source, false);
+    source->ops->flush(source, force);
     source->ops->take(source);
     lp_capture_drain(&sink);
     assert_int_equal(source->ops->deliver(source, &sink), 0);
@@ -58,7 +58,7 @@ static void collect(struct lp_device_source *source, struct facts *facts)
 static void close_live(struct lp_device_source *source, struct facts *facts)
 {
     source->ops->pause(source);
-    collect(source, facts);
+    collect(source, facts, true);
     lp_capture_end();
     source->ops->stats(source, &facts->stats);
     source->ops->close(source);
@@ -103,7 +103,7 @@ static void live_launches_of_many_threads_all_arrive(void **state)
             assert_int_equal(pthread_create(&threads[i], NULL, launch_many, &streams[i]), 0);
         }
         for (int i = 0; i < 20; i++)
-            collect(source, &facts);
+            collect(source, &facts, false);
         for (uint32_t i = 0; i < LIVE_THREADS; i++)
             pthread_join(threads[i], NULL);
         close_live(source, &facts);
@@ -167,6 +167,20 @@ static void a_paused_device_launches_nothing(void **state)
     clear_facts(&facts);
 }
 
+static void a_kernel_is_reported_when_it_is_over(void **state)
+{
+    struct facts facts = { 0 };
+    struct lp_device_source *source = open_live(&facts, 1 << 20);
+
+    (void)state;
+    lp_fake_launch("long", 98, UINT64_C(3600000000000));
+    collect(source, &facts, false);
+    assert_int_equal(facts.activities.count, 0);
+    close_live(source, &facts);
+    assert_int_equal(facts.activities.count, 1);
+    clear_facts(&facts);
+}
+
 static void a_closed_session_leaves_nothing_to_the_next(void **state)
 {
     struct facts facts = { 0 };
@@ -191,6 +205,7 @@ int main(void)
         cmocka_unit_test(live_kernels_of_a_stream_do_not_overlap),
         cmocka_unit_test(a_full_pool_drops_and_counts),
         cmocka_unit_test(a_paused_device_launches_nothing),
+        cmocka_unit_test(a_kernel_is_reported_when_it_is_over),
         cmocka_unit_test(a_closed_session_leaves_nothing_to_the_next),
     };
 

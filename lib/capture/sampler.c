@@ -164,7 +164,7 @@ static bool take_window(uint32_t who, enum lp_collect what)
             return false;
     }
     if (!atomic_load(&lp_sampler_on)) { /* It ended just now: records are another's to switch. */
-        atomic_compare_exchange_strong(&owner, &who, NOBODY);
+        atomic_compare_exchange_strong(&owner, &who, on ? SETTLING : NOBODY);
         return false;
     }
     if (!on || what == LP_COLLECT_ALL)

@@ -27,7 +27,8 @@ static const struct {
       "%" PRIu64 " launches had the correlation id of another one: their kernels may stand in the "
       "wrong region (another tool has reset the ids)" },
     { offsetof(llmperf_ledger, launches_missing),
-      "%" PRIu64 " kernel launches have no kernel record" },
+      "%" PRIu64 " kernel launches have no kernel record (code that is loaded while the first "
+      "session attaches never brings any: call llmperf_prewarm() before)" },
     { offsetof(llmperf_ledger, graph_records_missing),
       "%" PRIu64
       " records of CUDA graphs are missing: launches of one graph brought fewer than its "
@@ -202,9 +203,9 @@ int lp_profile_judge(llmperf_profile *profile)
         return 0;
     return lp_profile_add_problem(
         profile,
-        "%" PRIu64 " %s were launched and not one was reported: the driver's tracing is "
-        "dead in this process; start the session before CUDA graphs are captured, or restart "
-        "the program",
+        "%" PRIu64 " %s were launched and not one was reported: the driver's tracing is dead in "
+        "this process; restart the program, and start the session or call llmperf_prewarm() "
+        "before it loads kernels",
         ledger->launches_expected > 0 ? ledger->launches_expected : ledger->graph_launches,
         ledger->launches_expected > 0 ? "kernels" : "graphs");
 }

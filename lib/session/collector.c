@@ -38,9 +38,8 @@ static bool may_call_driver(const struct llmperf_session *session)
     return !atomic_load(&session->driver_gone) || session->source->cupti_version == 0;
 }
 
-/* Records of graphs: how often they are asked for, and how long they are waited for. */
-#define GRAPH_ROUND_NS UINT64_C(1000000)
-#define GRAPHS_NS      UINT64_C(100000000)
+#define GRAPH_ROUND_NS UINT64_C(1000000) /* between two rounds while records of graphs must come   \
+                                          */
 
 /* A launch call takes a few microseconds, and longer where the driver's queue is full. */
 #define UNDER_WAY_US 1000
@@ -117,18 +116,15 @@ static void collect_outstanding(struct llmperf_session *session)
  * not handed over (CUPTI 13.0). */
 static void bring_in_graphs(struct llmperf_session *session)
 {
-    uint64_t begin_ns = lp_clock_now(), before;
+    struct lp_graph_wait wait = LP_GRAPH_WAIT(lp_clock_now());
 
     if (!session->source->ops->live || !lp_attribution_has_graphs(session->attribution))
         return;
     do_round(session, true, false);
-    do {
-        before = lp_attribution_counted(session->attribution);
+    while (!lp_graph_wait_over(&wait, session->attribution, lp_clock_now())) {
         lp_wake_wait(GRAPH_ROUND_NS);
         do_round(session, true, false);
-    } while ((before != lp_attribution_counted(session->attribution) ||
-              lp_attribution_pending(session->attribution) > 0) &&
-             lp_clock_now() - begin_ns < GRAPHS_NS);
+    }
 }
 
 static void stop_capture(struct llmperf_session *session)

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define WAIT_NS UINT64_C(100000000)
+
 /* Records of one launch of a graph that stand together, in one or two pieces. */
 struct run {
     struct lp_activity *pieces[2];
@@ -80,10 +82,12 @@ void lp_graph_ends_settle(struct lp_graph_ends *ends, struct lp_attribution *att
 static size_t look(struct lp_graph_ends *ends, struct lp_attribution *attribution,
                    struct lp_activity *activities, size_t count)
 {
-    for (size_t at = 0, length; at<count; at += length> 0 ? length : 1) {
-        struct run run = { { ends->held, activities + at }, { 0, 0 } };
+    size_t at = 0;
 
-        length = run_at(activities + at, count - at);
+    while (at < count) {
+        struct run run = { { ends->held, activities + at }, { 0, 0 } };
+        size_t length = run_at(activities + at, count - at);
+
         run.counts[1] = length;
         if (at == 0 && ends->count > 0 && ends->held[0].correlation == activities[0].correlation)
             run.counts[0] = ends->count;
@@ -91,6 +95,7 @@ static size_t look(struct lp_graph_ends *ends, struct lp_attribution *attributio
             take_ends(ends, &run);
         else if (length > 0 && at + length == count && length_of(&run) < LP_GRAPH_ENDS_MIN)
             return length;
+        at += length > 0 ? length : 1;
     }
     return 0;
 }
@@ -108,4 +113,14 @@ void lp_graph_ends_pass(struct lp_graph_ends *ends, struct lp_attribution *attri
         lp_attribution_activities(attribution, activities, front);
     memcpy(ends->held + ends->count, activities + front, tail * sizeof(*activities));
     ends->count += tail;
+}
+
+bool lp_graph_wait_over(struct lp_graph_wait *wait, const struct lp_attribution *attribution,
+                        uint64_t now_ns)
+{
+    uint64_t counted = lp_attribution_counted(attribution);
+    bool in = counted == wait->counted && lp_attribution_pending(attribution) == 0;
+
+    wait->counted = counted;
+    return in || now_ns - wait->since_ns >= WAIT_NS;
 }

@@ -36,4 +36,23 @@ void lp_graph_ends_pass(struct lp_graph_ends *ends, struct lp_attribution *attri
 /** Nothing follows for now: hand on what was held. */
 void lp_graph_ends_settle(struct lp_graph_ends *ends, struct lp_attribution *attribution);
 
+/** What prevents it: records go off only when those of graphs are in. Begin with LP_GRAPH_WAIT and
+ * ask the driver about once a millisecond. */
+struct lp_graph_wait {
+    uint64_t since_ns;
+    uint64_t counted; /* records at the answer before */
+};
+
+#define LP_GRAPH_WAIT(now_ns)                                                                      \
+    (struct lp_graph_wait)                                                                         \
+    {                                                                                              \
+        (now_ns), LLMPERF_UNKNOWN                                                                  \
+    }
+
+/** Behind an answer of the driver: is the wait over? It is when the answer brought nothing, like
+ * the one before it (which may have come while a graph ran), and no record is pending; and after
+ * 100 ms. */
+bool lp_graph_wait_over(struct lp_graph_wait *wait, const struct lp_attribution *attribution,
+                        uint64_t now_ns);
+
 #endif

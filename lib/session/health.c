@@ -62,7 +62,7 @@ static void tell_dead(struct lp_health *health, uint64_t launches, uint64_t sile
     lp_log(LLMPERF_LOG_ERROR,
            "dead: %" PRIu64 " launches of kernels and graphs in %.1f s, and the driver reported "
            "none of them: device numbers are missing, host times go on; restart the program, and "
-           "start the session or call llmperf_prewarm() before its threads launch",
+           "start the session or call llmperf_prewarm() before it loads kernels",
            launches, (double)silent_ns / 1e9);
 }
 

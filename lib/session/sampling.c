@@ -29,7 +29,6 @@
  * with records on an H200, more than a launch in C. */
 #define WINDOW_KERNEL_NS 2000.0
 #define SETTLED_NS       UINT64_C(500000000) /* after it, a window's records have come */
-#define SETTLE_MOST_NS   UINT64_C(100000000) /* so long records stay on behind a window, at most */
 #define ENOUGH           20.0 /* instances of each kind that a difference of means rests on */
 
 static int add_label(struct lp_sampling *sampling, const char *text, size_t length)
@@ -132,30 +131,24 @@ void lp_sampling_end(struct llmperf_session *session)
     session->sampling.on = false;
 }
 
-/* Between two looks the driver was asked and had nothing more; the second is made a millisecond
- * later, in case the first came while a graph ran. */
 void lp_sampling_settle(struct llmperf_session *session, uint64_t now_ns)
 {
     struct lp_sampling *sampling = &session->sampling;
-    uint64_t counted, taken = lp_sampler_taken();
+    uint64_t taken = lp_sampler_taken();
 
     if (!sampling->on || !lp_sampler_settles()) {
-        sampling->settle_ns = 0;
+        sampling->settle.since_ns = 0;
         return;
     }
-    if (sampling->settle_ns == 0 || taken != sampling->settle_taken) {
-        sampling->settle_ns = now_ns;
+    if (sampling->settle.since_ns == 0 || taken != sampling->settle_taken) {
+        sampling->settle = LP_GRAPH_WAIT(now_ns);
         sampling->settle_taken = taken;
-        sampling->settle_counted = LLMPERF_UNKNOWN;
     }
     if (session->flushed_ns == sampling->settle_flushed_ns) /* Nobody asked since. */
         return;
-    counted = lp_attribution_counted(session->attribution);
-    if (now_ns - sampling->settle_ns >= SETTLE_MOST_NS ||
-        (counted == sampling->settle_counted && lp_attribution_pending(session->attribution) == 0))
-        lp_sampler_settled();
-    sampling->settle_counted = counted;
     sampling->settle_flushed_ns = session->flushed_ns;
+    if (lp_graph_wait_over(&sampling->settle, session->attribution, now_ns))
+        lp_sampler_settled();
 }
 
 /* Instances that records were on for beside each collected one: they cost as much. */

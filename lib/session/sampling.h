@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lib/session/graph_ends.h"
+
 struct llmperf_session;
 
 #define LP_SAMPLED_LABELS 8u
@@ -34,10 +36,9 @@ struct lp_sampling {
     uint64_t closed_ns; /* end of one whose records are still awaited; 0: of none */
     uint64_t next_ns;   /* begin of the next one */
     uint64_t window_sum_ns, window_activities; /* of those that are over */
-    uint64_t settle_ns;         /* since when a window with graphs settles; 0: none does */
-    uint64_t settle_counted;    /* records at the last look at it */
-    uint64_t settle_taken;      /* windows that had been opened until then */
-    uint64_t settle_flushed_ns; /* when the driver had been asked last before it */
+    struct lp_graph_wait settle; /* of a window with graphs; since_ns 0: none settles */
+    uint64_t settle_taken;       /* windows that had been opened until then */
+    uint64_t settle_flushed_ns;  /* when the driver had been asked last before the look at it */
 };
 
 /** Sample the regions of a comma-separated list (NULL: prefill and decode_step). 0 or

@@ -6,7 +6,7 @@ layers (eager or as a CUDA graph), or transformers' generate().
                  [--llmperf PROGRAM]
 
 Each mode is a process of its own: none, kineto (torch.profiler, CUDA activities), proton, or a tier
-under `llmperf run`. They take turns of a few steps each (turns.py). Prints for each mode the median
+under `llmperf run`; deep@NAME=VALUE has a setting of the environment besides. They take turns of a few steps each (turns.py). Prints for each mode the median
 turn and the median of its ratios to the turns of `none` beside them, with the 95 % interval of that
 median; and the time to stop.
 Needs PyTorch with a device; exits 77 without.
@@ -122,11 +122,14 @@ def work(kind: str, tool: str) -> int:
 
 
 def start(mode: str, kind: str, llmperf: str, out: str) -> turns.Process:
-    own = mode in ("none", "kineto", "proton")
-    argv = [] if own else [llmperf, "run", "--tier", mode, "--out", out, "--"]
+    name, _, setting = mode.partition("@")
+    variable, _, value = setting.partition("=")
+    own = name in ("none", "kineto", "proton")
+    argv = [] if own else [llmperf, "run", "--tier", name, "--out", out, "--"]
     argv += [sys.executable, os.path.abspath(__file__), "--kind", kind, "--work",
-             mode if own else "none"]
-    return turns.Process(mode, argv, out, lambda line: float(line) if is_number(line) else None)
+             name if own else "none"]
+    return turns.Process(mode, argv, out, lambda line: float(line) if is_number(line) else None,
+                         {variable: value} if variable else {})
 
 
 def is_number(line: str) -> bool:

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads that go on launching while collecting begins, pauses, samples and ends. */
+/* Threads that go on launching while collecting begins, pauses, samples and ends. Their kernel was
+ * loaded before: what is loaded meanwhile may be lost (test_attach.cu). */
 #include <atomic>
 #include <thread>
 #include <vector>
@@ -83,7 +84,8 @@ int main(void)
     llmperf_session *session;
 
     need_device(1);
-    CUDA(cudaFree(0));
+    spin<<<1, 32>>>(1);
+    CUDA(cudaDeviceSynchronize());
     for (int i = 0; i < THREADS; i++)
         threads.emplace_back(launch_on);
     session = start(LLMPERF_TIER_DEEP);

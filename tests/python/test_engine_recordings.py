@@ -52,14 +52,15 @@ class Recorded(support.TestCase):
             with self.subTest(recording=recording.name):
                 metrics = replay(recording).to_dict()
                 self.assertLess(recording.stat().st_size, 300_000)
-                self.assertEqual(len(metrics["ledger"]["problems"]), 2 if recording.stem == "light" else 0)
+                self.assertEqual(len(metrics["ledger"]["problems"]), 2 if recording.stem == "light_late" else 0)
                 self.assertEqual(metrics["hardware"]["name"], "NVIDIA H200")
                 with open(recording.with_suffix(".golden.json"), encoding="utf-8") as file:
                     self.assertEqual(golden.tables(metrics), json.load(file))
 
     def test_verdicts(self) -> None:
         found = {recording.stem: replay(recording).ledger()["verdict"] for recording in RECORDINGS}
-        self.assertEqual(found, {recording.stem: "incomplete" if recording.stem == "light" else "complete" for recording in RECORDINGS})
+        sampled = {"light": "sampled", "light_late": "incomplete"}
+        self.assertEqual(found, {recording.stem: sampled.get(recording.stem, "complete") for recording in RECORDINGS})
 
     def test_streams_have_the_kernels_of_as_many_requests(self) -> None:
         one = one_request()
@@ -167,8 +168,20 @@ class Recorded(support.TestCase):
         self.assertTrue(1 < filled < 1.1, filled)
         self.assertIn("Counted by the hardware", replay(ENGINE / "counters.llmrec").report_markdown())
 
-    def test_kernels_of_sampled_graphs_with_the_end_of_a_later_replay_are_left_out(self) -> None:
+    def test_a_sample_of_steps_has_whole_steps_of_the_same_length(self) -> None:
         metrics = self.metrics("light")
+        step, ledger, whole = regions(metrics)[STEP], metrics["ledger"], one_request()[STEP]
+        each = whole["kernel_count"] // 256
+        self.assertEqual((metrics["tier"], self.metrics("streams")["tier"]), ("light", "deep"))
+        self.assertEqual((step["instances"], step["kernel_count"] % each), (2 * 200, 0))
+        collected = step["kernel_count"] // each
+        self.assertEqual(collected, ledger["graph_launches"])
+        self.assertTrue(0 < collected < 2 * 200)
+        self.assertEqual((ledger["records_invalid_time"], ledger["launches_missing"]), (0, 0))
+        self.assertLess(abs(step["gpu_busy_ms"] / collected / (whole["gpu_busy_ms"] / 256) - 1), 0.05)
+
+    def test_kernels_of_sampled_graphs_with_the_end_of_a_later_replay_are_left_out(self) -> None:
+        metrics = self.metrics("light_late")
         step, ledger = regions(metrics)[STEP], metrics["ledger"]
         each = one_request()[STEP]["kernel_count"] // 256
         self.assertEqual(step["instances"], 2 * 200)
@@ -176,7 +189,6 @@ class Recorded(support.TestCase):
         self.assertEqual(ledger["records_invalid_time"], ledger["graph_launches"] * each)
         self.assertIn("the end of a later replay", " ".join(ledger["problems"]))
         self.assertTrue(0 < ledger["sampled_fraction"] < 1)
-        self.assertEqual((metrics["tier"], self.metrics("streams")["tier"]), ("light", "deep"))
         # Prefill was launched one by one: its kernels have their own ends.
         whole, prefill = one_request()["LLM@prefill"], regions(metrics)["LLM@prefill"]
         self.assertEqual(prefill["kernel_count"], 2 * whole["kernel_count"])

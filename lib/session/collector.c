@@ -17,7 +17,7 @@
 #define ROUND_NS       UINT64_C(20000000) /* longest sleep between two looks at the rings */
 #define SHORT_ROUND_NS UINT64_C(2000000)
 #define ROUND_SAMPLES  24u
-#define FLUSH_NS       UINT64_C(200000000)  /* between two requests for partly filled buffers */
+#define FLUSH_NS       UINT64_C(1000000000) /* between two requests for partly filled buffers */
 #define COMMIT_NS      UINT64_C(1000000000) /* a killed process loses at most this */
 #define SILENT_NS                                                                                  \
     UINT64_C(                                                                                      \
@@ -38,8 +38,7 @@ static bool may_call_driver(const struct llmperf_session *session)
     return !atomic_load(&session->driver_gone) || session->source->cupti_version == 0;
 }
 
-#define GRAPH_ROUND_NS UINT64_C(1000000) /* between two rounds while records of graphs must come   \
-                                          */
+#define GRAPH_ROUND_NS UINT64_C(1000000) /* between two rounds while records of graphs must come */
 
 /* A launch call takes a few microseconds, and longer where the driver's queue is full. */
 #define UNDER_WAY_US 1000
@@ -52,6 +51,14 @@ static void look_at_ignored(struct llmperf_session *session)
     lp_log(LLMPERF_LOG_WARN, "%s", LP_IGNORES);
 }
 
+static uint64_t awaited(const struct llmperf_session *session)
+{
+    struct lp_attribution_progress progress;
+
+    lp_attribution_progress(session->attribution, &progress);
+    return progress.awaited;
+}
+
 /* One look at everything: launches are always in before the activities that they explain. */
 static void do_round(struct llmperf_session *session, bool flush, bool force)
 {
@@ -61,6 +68,7 @@ static void do_round(struct llmperf_session *session, bool flush, bool force)
     if (source && flush && may_call_driver(session)) {
         source->ops->flush(source, force);
         session->flushed_ns = lp_clock_now();
+        session->flushed_awaited = awaited(session);
     } else {
         flush = false;
     }
@@ -287,9 +295,17 @@ static uint64_t round_length(const struct llmperf_session *session)
     return length > ROUND_NS ? ROUND_NS : length < SHORT_ROUND_NS ? SHORT_ROUND_NS : length;
 }
 
-static uint64_t flush_period(void)
+/* Full buffers come by themselves, and a request for the others holds launches up: five a second
+ * cost a program that replays graphs 0.4 % (docs/performance.md). So they are asked for before what
+ * is known is written down, and only if something is under way. */
+static bool flush_is_due(const struct llmperf_session *session, uint64_t now_ns, bool commit)
 {
-    return lp_sampler_settles() ? GRAPH_ROUND_NS : FLUSH_NS;
+    uint64_t age = now_ns - session->flushed_ns;
+
+    if (lp_sampler_settles())
+        return age >= GRAPH_ROUND_NS;
+    return age >= (commit ? FLUSH_NS / 2 : FLUSH_NS) &&
+           (awaited(session) != session->flushed_awaited || patience(session) > 0);
 }
 
 void *lp_session_collect(void *context)
@@ -300,6 +316,7 @@ void *lp_session_collect(void *context)
 
     while (!stop) {
         uint64_t now;
+        bool commit;
 
         if (!session->playing)
             lp_wake_wait(lp_sampler_settles() ? GRAPH_ROUND_NS : round_length(session));
@@ -310,12 +327,13 @@ void *lp_session_collect(void *context)
         }
         request = lp_request_take(&session->requests);
         now = lp_clock_now();
-        do_round(session, now - session->flushed_ns >= flush_period(), false);
+        commit = now - session->committed_ns >= commit_period(session);
+        do_round(session, flush_is_due(session, now, commit), false);
         lp_sampling_settle(session, now);
         lp_sampling_adjust(session, now);
         lp_watch_look(session, now);
         lp_counter_pace_adjust(session, now);
-        if (now - session->committed_ns >= commit_period(session))
+        if (commit)
             lp_session_commit(session, true);
         if (!request)
             continue;

@@ -72,9 +72,10 @@ struct llmperf_session {
     bool ignores;             /* the program marks regions, and the source brings its own */
     uint64_t activities;      /* delivered so far: progress */
     uint64_t start_ns, flushed_ns, committed_ns;
-    uint64_t commit_cost_ns; /* of the last commit */
-    uint64_t stop_ns;        /* 0: it still runs */
-    int failed;              /* first error of the source or the store */
+    uint64_t flushed_awaited; /* launches that had been made by flushed_ns */
+    uint64_t commit_cost_ns;  /* of the last commit */
+    uint64_t stop_ns;         /* 0: it still runs */
+    int failed;               /* first error of the source or the store */
     char failure[512];
 };
 

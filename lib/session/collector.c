@@ -38,7 +38,8 @@ static bool may_call_driver(const struct llmperf_session *session)
     return !atomic_load(&session->driver_gone) || session->source->cupti_version == 0;
 }
 
-#define GRAPH_ROUND_NS UINT64_C(1000000) /* between two rounds while records of graphs must come */
+/* Between two rounds while records of graphs must come. */
+#define GRAPH_ROUND_NS UINT64_C(1000000)
 
 /* A launch call takes a few microseconds, and longer where the driver's queue is full. */
 #define UNDER_WAY_US 1000

@@ -32,7 +32,9 @@ options_of() {
     streams_graphs) echo "--streams 4 --mode base --new-tokens 8 --repeats 1 dataset.samples=4 --graphs" ;;
     counters) echo "--tier counters --mode base --new-tokens 8 --repeats 2 dataset.samples=1 --graphs" ;;
     light) echo "--tier light --mode base --new-tokens 200 --repeats 2 dataset.samples=1 --graphs" ;;
-    ranks) echo "--ranks 2 --mode base --new-tokens 8 --repeats 1 dataset.samples=1" ;;
+    ranks) echo "--ranks 2 --parallel replicas --mode base --new-tokens 8 --repeats 1 dataset.samples=1" ;;
+    tensor) echo "--ranks 2 --mode base --new-tokens 8 --repeats 1 dataset.samples=1" ;;
+    tensor_graphs) echo "--ranks 2 --mode base --new-tokens 8 --repeats 1 dataset.samples=1 --graphs" ;;
     *)
         echo "record.sh: no recording is called $1" >&2
         return 1
@@ -48,7 +50,7 @@ record() { # NAME
     local options run rank=0
     options=$(options_of "$1") || return 1
     # shellcheck disable=SC2086 # words
-    if [ "$1" = ranks ]; then # a recording is of one process: each rank keeps a trace, which is one
+    if [[ $options = *--ranks* ]]; then # a recording is of one process: each rank keeps a trace, which is one
         LLMPERF_TRACE=1 dsocr_profile $options --out runs >"$out/$1.log" 2>&1 || return 1
         while read -r run; do
             keep "$1_$rank" "$run" "$run/trace.llmrec" || return 1
@@ -61,7 +63,7 @@ record() { # NAME
 }
 
 status=0
-[ $# -gt 0 ] || set -- dsocr_base dsocr_base_graphs streams streams_graphs counters light ranks
+[ $# -gt 0 ] || set -- dsocr_base dsocr_base_graphs streams streams_graphs counters light ranks tensor tensor_graphs
 for name; do
     if record "$name"; then
         echo "$name: $(du -cb "$out/$name"*.llmrec | tail -n 1 | cut -f 1) bytes"

@@ -194,8 +194,8 @@ class Recorded(support.TestCase):
         self.assertEqual(prefill["kernel_count"], 2 * whole["kernel_count"])
         self.assertLess(abs(prefill["gpu_busy_ms"] / (2 * whole["gpu_busy_ms"]) - 1), 0.05)
 
-    def ranks(self) -> List[llmperf.Profile]:
-        return [replay(ENGINE / f"ranks_{rank}.llmrec") for rank in range(2)]
+    def ranks(self, name: str = "ranks") -> List[llmperf.Profile]:
+        return [replay(ENGINE / f"{name}_{rank}.llmrec") for rank in range(2)]
 
     def test_ranks_that_are_copies_do_the_work_of_one_each(self) -> None:
         one = one_request()
@@ -206,6 +206,25 @@ class Recorded(support.TestCase):
                 if path.startswith("LLM@prefill"):
                     self.assertEqual((rank[path]["kernel_count"], rank[path]["flops"]), (row["kernel_count"], row["flops"]), path)
             self.assertEqual(rank[STEP]["kernel_count"], one[STEP]["kernel_count"] * STEPS / 256)
+
+    def test_ranks_that_share_layers_do_half_the_work_each_and_talk(self) -> None:
+        whole = regions(self.ranks()[0].to_dict())
+        layers = 12
+        for name in ("tensor", "tensor_graphs"):
+            for rank, profile in enumerate(self.ranks(name)):
+                with self.subTest(name=name, rank=rank):
+                    metrics = profile.to_dict()
+                    share = regions(metrics)
+                    self.assertEqual(share[STEP]["device"], rank)
+                    self.assertEqual(2 * share[STEP]["flops"], whole[STEP]["flops"])
+                    self.assertEqual(share["LLM@prefill/LLM@vision"]["flops"], whole["LLM@prefill/LLM@vision"]["flops"])
+                    talks: Dict[str, int] = defaultdict(int)
+                    for row in metrics["kernels"]:
+                        if row["kernel_class"] == "collective" and row["region"].startswith(STEP):
+                            talks[(row["captured_in"] or row["region"]).rsplit("/", 1)[-1]] += row["calls"]
+                    # Two sums a layer, behind attention and experts, and one gathering of the logits' halves.
+                    self.assertEqual(talks, {"LLM@all_reduce": 2 * layers * STEPS, "LLM@all_gather": STEPS})
+                    self.assertEqual(share[STEP]["kernel_count"], whole[STEP]["kernel_count"] + (2 * layers + 1) * STEPS)
 
     def test_merged_ranks_are_the_sum_of_both(self) -> None:
         profiles = self.ranks()

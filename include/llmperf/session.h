@@ -150,7 +150,7 @@ typedef struct llmperf_session_state {
 
 /** How the session does, without asking it: takes no lock and waits for nobody.
  *
- * The verdict is `dead` where kernels or graphs were launched since collecting began or went on, two flushes (five a second) and
+ * The verdict is `dead` where kernels or graphs were launched since collecting began or went on, two flushes (one a second) and
  * two seconds have passed, and the driver has reported nothing at all: its tracing does not work in this process. A first kernel
  * that runs longer than that looks the same; the verdict changes back when it is reported. Each change is told once in the log,
  * at level error (dead) or warn (incomplete, and no longer dead).

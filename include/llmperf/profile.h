@@ -322,7 +322,8 @@ LLMPERF_API int llmperf_profile_open(const char *run, llmperf_profile **profile_
 
 /** Put runs together: ranks or processes of one job, or parts of a long one. Regions stay apart by process (ids that two runs
  * share are told apart by adding 4194304, the number of process ids that Linux has, as often as needed); kernels, copies and
- * sets of one region and device ordinal are added up, percentiles from their histograms; the verdict is that of the worst run.
+ * sets of one region and GPU are added up, percentiles from their histograms; the verdict is that of the worst run. GPUs are told
+ * apart by UUID: one whose number another one has gets the first free number.
  * Totals have no clock: nothing is set beside anything else in time. Single iterations are kept only if one run has some.
  *
  * @param profiles     Borrowed, `count` of them, at least one.

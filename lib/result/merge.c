@@ -8,6 +8,7 @@
 
 #include "lib/base/hashmap.h"
 #include "lib/base/status.h"
+#include "lib/result/merge_gpus.h"
 #include "lib/result/merge_rows.h"
 #include "lib/result/profile_data.h"
 #include "lib/result/result.h"
@@ -17,6 +18,7 @@
 struct merger {
     llmperf_profile *out;
     struct lp_merged_rows rows;
+    struct lp_merged_gpus gpus;
     struct lp_hashmap processes; /* (merged id, 0): taken; (id, 1 + part) -> its merged id */
     size_t part, count;
     bool runs; /* parts are runs of their own, not parts of one */
@@ -77,11 +79,20 @@ static int add_region(struct merger *merger, const struct lp_region_row *from)
 
     if (status < 0)
         return status;
+    row.stats.device = lp_merged_gpu(&merger->gpus, row.stats.device);
     if (!copy_text(merger, &row.stats.path) || !copy_text(merger, &row.stats.label) ||
         !copy_text(merger, &row.stats.parent) || !copy_text(merger, &row.stats.stage) ||
         !copy_blob(merger, &row.wall))
         return out_of_memory();
     return lp_vector_push(&merger->out->regions, row);
+}
+
+static int add_kernel(struct merger *merger, const struct lp_kernel_row *from)
+{
+    struct lp_kernel_row row = *from;
+
+    row.stats.device = lp_merged_gpu(&merger->gpus, row.stats.device);
+    return lp_merge_kernel(&merger->rows, merger->out, &row);
 }
 
 static int add_metric(struct merger *merger, const llmperf_metric_stats *from)
@@ -90,6 +101,7 @@ static int add_metric(struct merger *merger, const llmperf_metric_stats *from)
     int status =
         from->process_id == 0 ? 0 : merged_process(merger, from->process_id, &stats.process_id);
 
+    stats.device = lp_merged_gpu(&merger->gpus, stats.device);
     return status < 0 ? status : lp_profile_add_metric(merger->out, &stats);
 }
 
@@ -185,9 +197,11 @@ static void add_ledger(llmperf_ledger *sum, const llmperf_profile *part, double 
         add_counts(sum->kernels_outside_window, more->kernels_outside_window);
     sum->kernels_in_windows = add_counts(sum->kernels_in_windows, more->kernels_in_windows);
     sum->launches_duplicate = add_counts(sum->launches_duplicate, more->launches_duplicate);
-    sum->graph_records_missing = add_counts(sum->graph_records_missing, more->graph_records_missing);
+    sum->graph_records_missing =
+        add_counts(sum->graph_records_missing, more->graph_records_missing);
     sum->memory_missing = add_counts(sum->memory_missing, more->memory_missing);
-    sum->records_before_launch = add_counts(sum->records_before_launch, more->records_before_launch);
+    sum->records_before_launch =
+        add_counts(sum->records_before_launch, more->records_before_launch);
     sum->records_foreign = add_counts(sum->records_foreign, more->records_foreign);
     sum->names_over_limit = add_counts(sum->names_over_limit, more->names_over_limit);
     sum->source_errors = add_counts(sum->source_errors, more->source_errors);
@@ -294,12 +308,12 @@ static int add_facts(struct merger *merger, const llmperf_profile *part)
 static int add_part(struct merger *merger, const llmperf_profile *part, double device_before)
 {
     bool keep = merger->with_iterations == 1;
-    int status = 0;
+    int status = merger->runs ? lp_merged_gpus_add(&merger->gpus, part) : 0;
 
     for (size_t i = 0; i < part->regions.count && status == 0; i++)
         status = add_region(merger, &part->regions.items[i]);
     for (size_t i = 0; i < part->kernels.count && status == 0; i++)
-        status = lp_merge_kernel(&merger->rows, merger->out, &part->kernels.items[i]);
+        status = add_kernel(merger, &part->kernels.items[i]);
     for (size_t i = 0; i < part->iteration_stats.count && status == 0; i++)
         status = lp_merge_spread(&merger->rows, merger->out, &part->iteration_stats.items[i]);
     for (size_t i = 0; keep && i < part->iterations.count && status == 0; i++)
@@ -337,6 +351,8 @@ static int merge(struct merger *merger, const llmperf_profile *const *parts, siz
     }
     if (status == 0)
         status = lp_merge_finish(&merger->rows, merger->out);
+    if (status == 0 && merger->runs)
+        status = lp_merged_gpus_finish(&merger->gpus, merger->out);
     return status < 0 ? status : lp_profile_finish(merger->out);
 }
 
@@ -347,6 +363,7 @@ static int merge_parts(const llmperf_profile *const *parts, size_t count, bool r
     int status = merger.out ? merge(&merger, parts, count) : out_of_memory();
 
     lp_merge_clear(&merger.rows);
+    lp_merged_gpus_clear(&merger.gpus);
     lp_hashmap_clear(&merger.processes);
     if (status < 0)
         llmperf_profile_free(merger.out);
@@ -403,8 +420,7 @@ static int set_longest(const llmperf_profile *const *profiles, size_t count, llm
         const char *duration = llmperf_profile_fact(profiles[i], "duration_ms");
 
         /* Whole milliseconds: the point of strtod() follows the locale. */
-        if (duration &&
-            (!longest || strtoull(duration, NULL, 10) > strtoull(longest, NULL, 10)))
+        if (duration && (!longest || strtoull(duration, NULL, 10) > strtoull(longest, NULL, 10)))
             longest = duration;
     }
     return lp_profile_set_fact(out, "duration_ms", longest);
@@ -445,16 +461,17 @@ static int add_run_notes(const llmperf_profile *const *profiles, size_t count, l
         other_gpus |= lp_compare_text(env, first) != 0;
     }
     if (other_gpus)
-        status = lp_profile_note(out, "merged: machine, GPUs and hardware limits are those of the "
-                                      "first run");
+        status = lp_profile_note(out, "merged: machine and hardware limits are those of the first "
+                                      "run");
     if (status == 0 && with_iterations > 1)
         status = lp_profile_note(out, "merged: single iterations stay in the runs they are of; "
                                       "their statistics are of all runs");
     if (status == 0 && without_cuda > 0 && without_cuda < count)
-        status = lp_profile_add_note(out,
-                                     "merged: %zu of %zu processes did not use CUDA: they have host "
-                                     "times only",
-                                     without_cuda, count);
+        status =
+            lp_profile_add_note(out,
+                                "merged: %zu of %zu processes did not use CUDA: they have host "
+                                "times only",
+                                without_cuda, count);
     return status;
 }
 

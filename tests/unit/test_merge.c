@@ -210,6 +210,113 @@ static void nothing_is_not_merged(void **state)
     assert_int_equal(llmperf_profile_merge(NULL, 1, &out), LLMPERF_EINVAL);
 }
 
+/* "A1 B0": GPU A is number 1 of its process, B is number 0; "?0": one without a UUID. */
+static void set_gpus(llmperf_profile *profile, const char *host, const char *gpus)
+{
+    char env[1024];
+    int length = snprintf(env, sizeof(env), "{\"host\":{\"hostname\":\"%s\"},\"gpus\":[", host);
+
+    for (const char *at = gpus; *at; at += at[2] ? 3 : 2) {
+        char uuid[16] = "null";
+
+        if (*at != '?')
+            snprintf(uuid, sizeof(uuid), "\"GPU-%c\"", *at);
+        length += snprintf(env + length, sizeof(env) - (size_t)length,
+                           "%s{\"device\":%c,\"name\":\"G%c\",\"uuid\":%s}", at == gpus ? "" : ",",
+                           at[1], *at, uuid);
+    }
+    snprintf(env + length, sizeof(env) - (size_t)length, "]}");
+    assert_int_equal(lp_profile_set_fact(profile, "env", env), 0);
+}
+
+static uint64_t calls_on(const llmperf_profile *profile, int32_t device)
+{
+    llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
+    llmperf_region_stats region = LLMPERF_REGION_STATS_INIT;
+    uint64_t calls = 0, in_regions = 0;
+
+    for (size_t i = 0; llmperf_profile_kernel(profile, i, &kernel) == 0; i++)
+        calls += kernel.device == device ? kernel.calls : 0;
+    for (size_t i = 0; llmperf_profile_region(profile, i, &region) == 0; i++)
+        in_regions += region.device == device ? region.kernel_count : 0;
+    assert_int_equal(calls, in_regions);
+    return calls;
+}
+
+/* Runs of 30 and 10 kernels on the device that each calls 0. */
+static llmperf_profile *merge_on(const char *host_a, const char *gpus_a, const char *host_b,
+                                 const char *gpus_b)
+{
+    llmperf_profile *a = make_run("a", 10, 30, 100), *b = make_run("b", 20, 10, 300), *both;
+
+    set_gpus(a, host_a, gpus_a);
+    set_gpus(b, host_b, gpus_b);
+    both = merge(a, b);
+    llmperf_profile_free(a);
+    llmperf_profile_free(b);
+    return both;
+}
+
+static void one_number_may_be_two_gpus(void **state)
+{
+    llmperf_profile *both = merge_on("h", "A0", "h", "B0"), *more, *all;
+
+    (void)state;
+    assert_int_equal(calls_on(both, 0), 30);
+    assert_int_equal(calls_on(both, 1), 10);
+    assert_true(has_note(both, "GPUs have other numbers"));
+    assert_non_null(strstr(llmperf_profile_fact(both, "env"), "\"uuid\":\"GPU-A\""));
+    assert_non_null(strstr(llmperf_profile_fact(both, "env"), "\"device\":1,\"name\":\"GB\""));
+    /* A run of GPU B alone finds it again, under its number of the merged run. */
+    more = make_run("c", 30, 7, 100);
+    set_gpus(more, "h", "B0");
+    all = merge(both, more);
+    assert_int_equal(calls_on(all, 0), 30);
+    assert_int_equal(calls_on(all, 1), 17);
+    llmperf_profile_free(all);
+    llmperf_profile_free(more);
+    llmperf_profile_free(both);
+}
+
+static void one_gpu_may_have_two_numbers(void **state)
+{
+    llmperf_profile *both = merge_on("h", "A0 B1", "h", "B0 A1");
+
+    (void)state;
+    assert_int_equal(calls_on(both, 0), 30);
+    assert_int_equal(calls_on(both, 1), 10);
+    llmperf_profile_free(both);
+    both = merge_on("h", "A0 B1", "h", "A0 B1");
+    assert_int_equal(calls_on(both, 0), 40);
+    assert_false(has_note(both, "GPUs have other numbers"));
+    llmperf_profile_free(both);
+}
+
+static void gpus_without_a_uuid_are_known_by_their_number(void **state)
+{
+    static const char *const pairs[][2] = { { "?0", "?0" }, { "A0", "?0" }, { "?0", "A0" } };
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        llmperf_profile *both = merge_on("h", pairs[i][0], "h", pairs[i][1]);
+
+        assert_int_equal(calls_on(both, 0), 40);
+        assert_false(has_note(both, "hosts"));
+        llmperf_profile_free(both);
+    }
+}
+
+static void gpus_of_several_hosts_stay_apart(void **state)
+{
+    llmperf_profile *both = merge_on("red", "A0 B1", "blue", "C0 D1");
+
+    (void)state;
+    assert_int_equal(calls_on(both, 0), 30);
+    assert_int_equal(calls_on(both, 2), 10);
+    assert_true(has_note(both, "merged: runs of 2 hosts: red, blue"));
+    llmperf_profile_free(both);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -220,6 +327,10 @@ int main(void)
         cmocka_unit_test(spreads_are_put_together_exactly),
         cmocka_unit_test(a_damaged_histogram_is_an_error),
         cmocka_unit_test(nothing_is_not_merged),
+        cmocka_unit_test(one_number_may_be_two_gpus),
+        cmocka_unit_test(one_gpu_may_have_two_numbers),
+        cmocka_unit_test(gpus_without_a_uuid_are_known_by_their_number),
+        cmocka_unit_test(gpus_of_several_hosts_stay_apart),
     };
 
     return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);

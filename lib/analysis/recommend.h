@@ -32,6 +32,9 @@ struct lp_stage_facts {
     double top_class_ms, top_kernel_ms;
     double copy_cast_ms; /* of device_ms */
     double small_ms;     /* of device_ms: norm, elementwise, copy/cast, reduction */
+    double waiting_ms;   /* in collectives, at least, of the GPU that waits longest */
+    int32_t waiting_gpu,
+        last_gpu; /* that one, and the one that it waits for most; with waiting_ms */
 };
 
 /** What is known of the run. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
 #include <math.h>
 
 #include "lib/analysis/recommend_rules.h"
@@ -263,6 +264,25 @@ static bool dominant_kernel(const struct lp_stage_facts *stage, struct lp_recomm
     return true;
 }
 
+static bool uneven_ranks(const struct lp_stage_facts *stage, struct lp_recommendation *out,
+                         struct lp_text *text)
+{
+    double share = stage->waiting_ms / stage->wall_ms;
+
+    if (!(share >= 0.05))
+        return false;
+    add(out, "waiting_share", share);
+    add(out, "waiting_gpu", stage->waiting_gpu);
+    add(out, "last_gpu", stage->last_gpu);
+    out->at_stake_ms = stage->waiting_ms;
+    lp_text_printf(text,
+                   "GPU %" PRId32 " waits in collectives for at least %s %% of %s, for GPU %" PRId32
+                   ", which comes to them last: look for what holds that one up (its host thread, "
+                   "its clock, a larger share of the work).",
+                   stage->waiting_gpu, PERCENT(share), stage->label, stage->last_gpu);
+    return true;
+}
+
 static bool step_tail(const struct lp_stage_facts *stage, struct lp_recommendation *out,
                       struct lp_text *text)
 {
@@ -293,6 +313,7 @@ const struct lp_stage_rule lp_stage_rules[LP_STAGE_RULES] = {
     { "copy_cast", false, copy_cast },
     { "memcpy_in_decode", false, memcpy_in_decode },
     { "dominant_kernel", false, dominant_kernel },
+    { "uneven_ranks", false, uneven_ranks },
     { "step_tail", true, step_tail },
 };
 

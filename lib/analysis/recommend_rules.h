@@ -22,7 +22,7 @@ struct lp_run_rule {
                   struct lp_text *text);
 };
 
-#define LP_STAGE_RULES 12
+#define LP_STAGE_RULES 13
 #define LP_RUN_RULES   2
 extern const struct lp_stage_rule lp_stage_rules[LP_STAGE_RULES];
 extern const struct lp_run_rule lp_run_rules[LP_RUN_RULES];

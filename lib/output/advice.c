@@ -226,6 +226,19 @@ static void set_batch(const struct lp_view *view, const llmperf_region_stats *st
     facts->critical_batch = llmperf_batch_critical(ridge, bytes_of(limits->dtype));
 }
 
+static void set_ranks(const struct lp_view *view, struct lp_stage_facts *facts)
+{
+    const struct lp_rank *waits, *last;
+
+    facts->waiting_ms = NAN;
+    lp_ranks_extremes(&view->ranks, facts->region, &waits, &last);
+    if (!waits)
+        return;
+    facts->waiting_ms = waits->waiting_ms * (double)waits->instances;
+    facts->waiting_gpu = waits->device;
+    facts->last_gpu = last->device;
+}
+
 static int set_stage(const struct lp_view *view, const struct lp_region_view *region,
                      struct lp_stage_facts *facts)
 {
@@ -235,6 +248,7 @@ static int set_stage(const struct lp_view *view, const struct lp_region_view *re
     set_times(view, region, facts);
     set_iterations(view, facts);
     set_batch(view, &region->stats, facts);
+    set_ranks(view, facts);
     return set_kernels(view, facts);
 }
 

@@ -270,6 +270,7 @@ void lp_html_classes(const struct lp_view *view, struct lp_text *out)
         lp_text_puts(out, "</tr>\n");
     }
     lp_html_table_close(out);
+    lp_ranks_html(view, out);
 }
 
 void lp_html_operators(const struct lp_view *view, struct lp_text *out)

@@ -513,6 +513,7 @@ static int put_document(struct lp_metrics *metrics)
     status = lp_put_kernel_roofline(metrics);
     lp_put_captures(metrics);
     put_classes(metrics);
+    lp_put_ranks(metrics);
     lp_metrics_rows_json(json, metrics->view.profile);
     lp_put_iterations(metrics);
     lp_windows_json(json, metrics->view.profile);

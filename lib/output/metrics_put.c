@@ -39,6 +39,9 @@ static const char *const reasons[LP_REASON_COUNT] = {
     [LP_REASON_NO_ROOFLINE] =
         "wall_ratio, intensity, achieved_tflops, achieved_gbs, attainable_tflops and mfu_limit are "
         "null where FLOPs, bytes, device time or a limit are not known.",
+    [LP_REASON_UNLIKE_RANKS] =
+        "ranks[].waiting_ms is null where the GPUs of a stage do not have the "
+        "same instances and collectives.",
 };
 
 void lp_put_null(struct lp_metrics *metrics, const char *key, enum lp_reason reason)

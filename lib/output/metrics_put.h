@@ -28,6 +28,7 @@ enum lp_reason {
     LP_REASON_NO_FACT,
     LP_REASON_NO_DTYPE,
     LP_REASON_NO_ROOFLINE,
+    LP_REASON_UNLIKE_RANKS,
     LP_REASON_COUNT
 };
 
@@ -69,6 +70,9 @@ void lp_put_reasons(struct lp_metrics *metrics);
 
 /** The member kernel_roofline. 0 or LLMPERF_ENOMEM. */
 int lp_put_kernel_roofline(struct lp_metrics *metrics);
+
+/** The member ranks: empty where no two GPUs work together. */
+void lp_put_ranks(struct lp_metrics *metrics);
 
 /** The member iterations. */
 void lp_put_iterations(struct lp_metrics *metrics);

@@ -237,6 +237,7 @@ static int add_sections(const struct lp_view *view, struct lp_text *out)
     }
     lp_text_puts(out, "\n## Kernel classes per stage\n\n");
     lp_table_classes(view, out);
+    lp_ranks_md(view, out);
     lp_text_puts(out, "\n## Iterations\n\n");
     lp_iterations_md(view, out);
     if (llmperf_profile_window_count(view->profile) > 0) {

@@ -179,7 +179,8 @@ int lp_view_init(struct lp_view *view, const llmperf_profile *profile)
         view->classes = NULL;
     else
         status = lp_class_totals_init(&view->class_totals, profile, view->classes);
-    if (status < 0 || (status = add_regions(view)) < 0 || (status = add_stages(view)) < 0)
+    if (status < 0 || (status = add_regions(view)) < 0 || (status = add_stages(view)) < 0 ||
+        (status = lp_ranks_init(&view->ranks, view)) < 0)
         return status;
     return lp_advice_add(view);
 }
@@ -187,6 +188,7 @@ int lp_view_init(struct lp_view *view, const llmperf_profile *profile)
 void lp_view_clear(struct lp_view *view)
 {
     lp_recommendations_clear(&view->advice);
+    lp_ranks_clear(&view->ranks);
     lp_vector_clear(&view->stages);
     lp_vector_clear(&view->regions);
     lp_class_totals_clear(&view->class_totals);

@@ -12,6 +12,7 @@
 #include "lib/output/class_totals.h"
 #include "lib/output/facts.h"
 #include "lib/output/limits.h"
+#include "lib/output/ranks.h"
 #include "lib/output/stage_iterations.h"
 #include "llmperf/profile.h"
 
@@ -39,6 +40,7 @@ struct lp_view {
     struct lp_limits limits;
     LP_VECTOR(struct lp_region_view) regions; /* as in the profile */
     LP_VECTOR(struct lp_stage_iterations) stages;
+    struct lp_ranks ranks;
     struct lp_recommendations advice;
     bool device_known; /* device times mean something */
     bool withheld;     /* too little is accounted for to lead with a number */

@@ -226,6 +226,19 @@ class Recorded(support.TestCase):
                     self.assertEqual(talks, {"LLM@all_reduce": 2 * layers * STEPS, "LLM@all_gather": STEPS})
                     self.assertEqual(share[STEP]["kernel_count"], whole[STEP]["kernel_count"] + (2 * layers + 1) * STEPS)
 
+    def test_merged_ranks_say_who_waits(self) -> None:
+        metrics = llmperf.merge(*self.ranks("tensor")).to_dict()
+        for path, count in ((STEP, 2 * 12 + 1), ("LLM@prefill", 2 * 12 + 1)):
+            rows = [row for row in metrics["ranks"] if row["region"] == path]
+            self.assertEqual([(row["device"], row["collective_count"]) for row in rows], [(0, count), (1, count)])
+            least = min(row["collective_ms"] for row in rows)
+            for row in rows:
+                self.assertAlmostEqual(row["waiting_ms"], row["collective_ms"] - least, places=9)
+        # Each step the second GPU waited 0.19 ms and more for the first, whose host was late.
+        advice = {row["id"]: row for row in metrics["recommendations"]}["uneven_ranks"]
+        self.assertEqual((advice["region"], advice["evidence"]["waiting_gpu"], advice["evidence"]["last_gpu"]), (STEP, 1, 0))
+        self.assertTrue(0.05 < advice["evidence"]["waiting_share"] < 0.2, advice)
+
     def test_merged_ranks_are_the_sum_of_both(self) -> None:
         profiles = self.ranks()
         merged = llmperf.merge(*profiles).to_dict()

@@ -48,6 +48,7 @@ static struct lp_stage_facts plain_stage(void)
         &stage.top_kernel_ms,
         &stage.copy_cast_ms,
         &stage.small_ms,
+        &stage.waiting_ms,
     };
 
     for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)

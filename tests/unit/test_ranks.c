@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* GPUs that work on one stage together: what each computes, how long it is in collectives, and
+ * which one the others wait for. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lib/output/view.h"
+#include "llmperf/llmperf.h"
+#include "tests/support/play.h"
+#include "tests/support/text.h"
+
+#define REDUCE "launch ncclDevKernel_AllReduce_Sum_bf16_RING_LL "
+#define WORK   "launch ampere_bf16_gemm_128x128 "
+
+/* Four steps, then what ends them. GPU 0 computes 300 us and sums up twice, 20 us each; GPU 1
+ * computes 200 us and is in its sums for 70 and 60 us. */
+#define STEPS(end)                                                                                 \
+    "begin LLM@decode_all\n"                                                                       \
+    "repeat 4\n"                                                                                   \
+    "begin LLM@decode_step\n" WORK "device=0 duration=300000\n" REDUCE                             \
+    "device=0 duration=20000\n" REDUCE "device=0 duration=20000\n" WORK                            \
+    "device=1 duration=200000\n" REDUCE "device=1 duration=70000\n" REDUCE                         \
+    "device=1 duration=60000\nwait 400000\nend\n"                                                  \
+    "done\n" end "end\n"
+
+static void ranks_of(const char *script, struct lp_view *view, llmperf_profile **profile)
+{
+    *profile = play_script(script);
+    assert_int_equal(lp_view_init(view, *profile), 0);
+}
+
+static void forget(struct lp_view *view, llmperf_profile *profile)
+{
+    lp_view_clear(view);
+    llmperf_profile_free(profile);
+}
+
+static void the_last_gpu_is_in_collectives_the_shortest(void **state)
+{
+    struct lp_view view;
+    llmperf_profile *profile;
+    const struct lp_rank *rows, *waits, *last;
+
+    (void)state;
+    ranks_of(STEPS(""), &view, &profile);
+    assert_int_equal(view.ranks.rows.count, 2);
+    rows = view.ranks.rows.items;
+    for (int32_t device = 0; device < 2; device++) {
+        assert_string_equal(rows[device].region, "LLM@decode_all/LLM@decode_step");
+        assert_int_equal(rows[device].device, device);
+        assert_int_equal(rows[device].instances, 4);
+        check_close(rows[device].collective_count, 2);
+    }
+    check_close(rows[0].compute_ms, 0.3);
+    check_close(rows[1].compute_ms, 0.2);
+    check_close(rows[0].collective_ms, 0.04);
+    check_close(rows[1].collective_ms, 0.13);
+    check_close(rows[0].waiting_ms, 0);
+    check_close(rows[1].waiting_ms, 0.09);
+    lp_ranks_extremes(&view.ranks, rows[0].region, &waits, &last);
+    assert_int_equal(waits->device, 1);
+    assert_int_equal(last->device, 0);
+    forget(&view, profile);
+}
+
+static void the_documents_say_so(void **state)
+{
+    struct lp_view view;
+    llmperf_profile *profile;
+    struct lp_text page = { NULL, 0, 0, false };
+    char *text;
+
+    (void)state;
+    ranks_of(STEPS(""), &view, &profile);
+    assert_int_equal(llmperf_document_text(profile, LLMPERF_DOCUMENT_REPORT_MD, &text), 0);
+    assert_text_has(text, "## GPUs that work together");
+    assert_text_has(text, "| `LLM@decode_all/LLM@decode_step` | 1 | 4 |");
+    assert_text_has(text, "GPU 1 waits in collectives for at least");
+    assert_text_has(text, "for GPU 0, which comes to them last");
+    llmperf_text_free(text);
+    text = lasting_metrics(profile);
+    assert_text_has(text, "uneven_ranks");
+    llmperf_text_free(text);
+    lp_ranks_html(&view, &page);
+    assert_text_has(page.bytes, "/ranks/1/waiting_ms");
+    lp_text_clear(&page);
+    forget(&view, profile);
+}
+
+/* One of them sums up once more than the other. */
+static void unlike_gpus_are_not_compared(void **state)
+{
+    struct lp_view view;
+    llmperf_profile *profile;
+    char *text;
+
+    (void)state;
+    ranks_of(STEPS("begin LLM@decode_step\n" REDUCE "device=1 duration=500\nend\n"
+                   "begin LLM@decode_step\n" REDUCE "device=1 duration=500\nend\n"),
+             &view, &profile);
+    assert_int_equal(view.ranks.rows.count, 2);
+    assert_true(isnan(view.ranks.rows.items[0].waiting_ms));
+    assert_true(isnan(view.ranks.rows.items[1].waiting_ms));
+    assert_int_equal(llmperf_document_text(profile, LLMPERF_DOCUMENT_METRICS_JSON, &text), 0);
+    assert_text_has(text, "ranks[].waiting_ms is null");
+    assert_null(strstr(text, "uneven_ranks"));
+    llmperf_text_free(text);
+    forget(&view, profile);
+}
+
+static void nothing_is_said_of_gpus_that_do_not_talk(void **state)
+{
+    static const char *const scripts[] = {
+        "begin LLM@decode_step\n" WORK "device=0\n" WORK "device=1\nend\n",
+        "begin LLM@decode_step\n" WORK "device=0\n" REDUCE "device=1\nend\n",
+        "begin LLM@decode_step\n" WORK "device=0\n" REDUCE "device=0\nend\n",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++) {
+        struct lp_view view;
+        llmperf_profile *profile;
+
+        ranks_of(scripts[i], &view, &profile);
+        assert_int_equal(view.ranks.rows.count, 0);
+        forget(&view, profile);
+    }
+}
+
+/* Two processes on GPU 0: whose kernels are these? */
+static void processes_that_share_a_gpu_are_not_told_apart(void **state)
+{
+    llmperf_profile *parts[] = { play_script(STEPS("")), play_script(STEPS("")) }, *merged;
+    struct lp_view view;
+
+    (void)state;
+    assert_int_equal(llmperf_profile_merge((const llmperf_profile *const *)parts, 2, &merged), 0);
+    assert_int_equal(lp_view_init(&view, merged), 0);
+    assert_int_equal(view.ranks.rows.count, 0);
+    forget(&view, merged);
+    llmperf_profile_free(parts[0]);
+    llmperf_profile_free(parts[1]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_last_gpu_is_in_collectives_the_shortest),
+        cmocka_unit_test(the_documents_say_so),
+        cmocka_unit_test(unlike_gpus_are_not_compared),
+        cmocka_unit_test(nothing_is_said_of_gpus_that_do_not_talk),
+        cmocka_unit_test(processes_that_share_a_gpu_are_not_told_apart),
+    };
+
+    return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
+}

@@ -312,11 +312,13 @@ LLMPERF_API const char *llmperf_profile_fact(const llmperf_profile *profile, con
  * @return LLMPERF_OK, LLMPERF_EINVAL, LLMPERF_EIO, LLMPERF_ENOMEM. */
 LLMPERF_API int llmperf_profile_save(const llmperf_profile *profile, const char *path);
 
-/** Read a run back, also one that a killed process left. The file is opened read-only.
+/** Read a run back, also one that a killed process left. The file is opened read-only. A finished run carries checksums (CRC-32C of
+ * the rows of each table): one that changed since it was written is refused. With LLMPERF_OPEN_CHANGED=1 in the environment it is read
+ * as it is, with a problem that says so and no better a verdict than `incomplete`.
  * @param run  Run directory, or its run.llmperf. A folder of `llmperf run` without a run of its own stands for that of all its
  *             processes together, or for the only one that it has.
  * @param profile_out  Yours: llmperf_profile_free().
- * @return LLMPERF_OK; LLMPERF_ENOENT (no such run, or nothing has been committed to it), LLMPERF_EFORMAT (damaged, or no run),
+ * @return LLMPERF_OK; LLMPERF_ENOENT (no such run, or nothing has been committed to it), LLMPERF_EFORMAT (damaged, changed, or no run),
  *         LLMPERF_EIO, LLMPERF_ENOMEM; LLMPERF_ESTATE in a child that was forked while a session wrote a run. */
 LLMPERF_API int llmperf_profile_open(const char *run, llmperf_profile **profile_out);
 

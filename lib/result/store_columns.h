@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** What a run file holds: an SQLite database, application id "LLMP", user_version = format. Tables:
  * ledger (one row), region, kernel, iteration and iteration_stats with a column for each field of
- * the public structs, fact, problem, note, metric, deep_window and deep_window_kernel. NULL stands
+ * the public structs, fact, problem, note, metric, deep_window and deep_window_kernel; checksum
+ * (store_checksum.h). NULL stands
  * for NaN, LLMPERF_UNKNOWN, device -1 and NULL text. Histograms are blobs as lp_histogram_encode()
  * writes them. While a run goes on, kernel.share is as of the row's last change; readers of this
  * library and a closed file have it right. @threads any thread */

@@ -15,9 +15,11 @@
 #include "lib/result/job.h"
 #include "lib/result/profile_data.h"
 #include "lib/result/result.h"
+#include "lib/result/store_checksum.h"
 #include "lib/result/store_columns.h"
 
-#define DEVICE_MAX 65535 /* records hold 16 bits */
+#define DEVICE_MAX   65535 /* records hold 16 bits */
+#define OPEN_CHANGED "LLMPERF_OPEN_CHANGED"
 
 static int damaged(const char *path, const char *reason)
 {
@@ -175,6 +177,9 @@ struct reader {
     llmperf_profile *profile;
     sqlite3_stmt *rows; /* of the table that is being read */
     size_t count;       /* of its rows */
+    struct lp_store_sum sum;
+    struct lp_store_checksums kept;
+    struct lp_text changed; /* tables that are no longer as they were written */
 };
 
 static int out_of_memory(const struct reader *reader)
@@ -359,7 +364,8 @@ static int read_rows(struct reader *reader, const char *sql,
     int code = sqlite3_prepare_v2(reader->db, sql, -1, &reader->rows, NULL), status = 0;
 
     while (code == SQLITE_OK && status == 0 && sqlite3_step(reader->rows) == SQLITE_ROW) {
-        status = take(reader);
+        if ((status = lp_store_sum_row(&reader->sum, reader->rows)) == 0)
+            status = take(reader);
         reader->count++;
     }
     code = sqlite3_errcode(reader->db);
@@ -383,6 +389,48 @@ static int has_table(const struct reader *reader, const char *name, bool *has_ou
     return code == SQLITE_OK ? 0 : read_error(reader->db, reader->path);
 }
 
+/* Who asks for it gets a changed run too, with a problem that says so. */
+static bool takes_changed(void)
+{
+    const char *word = getenv(OPEN_CHANGED);
+
+    return word && strcmp(word, "1") == 0;
+}
+
+static int check_sum(struct reader *reader, const struct lp_store_table *table, bool there)
+{
+    int64_t kept = reader->kept.crc[table - lp_store_tables];
+
+    /* A version that did not have the table could not keep its checksum. */
+    if (!reader->kept.any || kept == reader->sum.crc || (kept < 0 && !there))
+        return 0;
+    if (!takes_changed())
+        return lp_error(LLMPERF_EFORMAT,
+                        "%s changed after it was written: the rows of %s do not match their "
+                        "checksum; use a copy of the run, or set " OPEN_CHANGED
+                        "=1 to read it as it is",
+                        reader->path, table->name);
+    lp_text_printf(&reader->changed, "%s%s", reader->changed.length ? ", " : "", table->name);
+    return reader->changed.failed ? out_of_memory(reader) : 0;
+}
+
+static int tell_changed(struct reader *reader)
+{
+    struct lp_text line = { NULL, 0, 0, false };
+    int status;
+
+    if (reader->changed.length == 0)
+        return 0;
+    lp_text_printf(&line,
+                   "the run file changed after it was written: rows of %s do not match their "
+                   "checksum. It was read all the same, because of " OPEN_CHANGED
+                   ": no number in it is sure, nor a lower bound",
+                   reader->changed.bytes);
+    status = line.failed ? out_of_memory(reader) : lp_profile_problem(reader->profile, line.bytes);
+    lp_text_clear(&line);
+    return status;
+}
+
 static int read_table(struct reader *reader, enum lp_store_table_id id,
                       int (*take)(const struct reader *reader))
 {
@@ -392,13 +440,25 @@ static int read_table(struct reader *reader, enum lp_store_table_id id,
     int status = 0;
 
     reader->count = 0;
+    reader->sum.crc = 0;
     if (table->optional && (status = has_table(reader, table->name, &there)) < 0)
         return status;
-    if (!there)
-        return 0;
-    lp_store_sql_select(&sql, table);
-    status = sql.failed ? out_of_memory(reader) : read_rows(reader, sql.bytes, take);
-    lp_text_clear(&sql);
+    if (there) {
+        lp_store_sql_select(&sql, table);
+        status = sql.failed ? out_of_memory(reader) : read_rows(reader, sql.bytes, take);
+        lp_text_clear(&sql);
+    }
+    return status < 0 ? status : check_sum(reader, table, there);
+}
+
+/* Files of earlier versions have no table for them. */
+static int read_checksums(struct reader *reader)
+{
+    bool there = false;
+    int status = has_table(reader, "checksum", &there);
+
+    if (status == 0 && there && lp_store_read_checksums(reader->db, &reader->kept) != SQLITE_OK)
+        status = read_error(reader->db, reader->path);
     return status;
 }
 
@@ -408,6 +468,7 @@ static int read_profile(struct reader *reader)
 
     if ((status = check_format(reader->db, reader->path)) < 0 ||
         (status = check_size(reader->db, reader->path)) < 0 ||
+        (status = read_checksums(reader)) < 0 ||
         (status = read_table(reader, LP_STORE_LEDGER, take_ledger)) < 0)
         return status;
     if (reader->count == 0)
@@ -425,14 +486,15 @@ static int read_profile(struct reader *reader)
         (status = read_table(reader, LP_STORE_FACT, take_fact)) < 0 ||
         (status = read_table(reader, LP_STORE_PROBLEM, take_problem)) < 0 ||
         (status = read_table(reader, LP_STORE_NOTE, take_note)) < 0 ||
-        (status = read_table(reader, LP_STORE_METRIC, take_metric)) < 0)
+        (status = read_table(reader, LP_STORE_METRIC, take_metric)) < 0 ||
+        (status = tell_changed(reader)) < 0)
         return status;
     return lp_profile_finish(reader->profile);
 }
 
 static int open_file(const char *path, llmperf_profile **profile_out)
 {
-    struct reader reader = { NULL, path, NULL, NULL, 0 };
+    struct reader reader = { .path = path };
     int status;
 
     if (lp_store_is_orphaned())
@@ -447,6 +509,8 @@ static int open_file(const char *path, llmperf_profile **profile_out)
         return status;
     reader.profile = lp_profile_create();
     status = reader.profile ? read_profile(&reader) : out_of_memory(&reader);
+    lp_text_clear(&reader.sum.bytes);
+    lp_text_clear(&reader.changed);
     sqlite3_close(reader.db);
     if (status < 0) {
         llmperf_profile_free(reader.profile);

@@ -17,6 +17,7 @@
 #include "lib/base/text.h"
 #include "lib/result/profile_data.h"
 #include "lib/result/result.h"
+#include "lib/result/store_checksum.h"
 #include "lib/result/store_columns.h"
 
 struct row_state {
@@ -39,6 +40,7 @@ struct lp_store {
     char *path;
     uint64_t write; /* number of the current write */
     struct row_set sets[LP_STORE_TABLES];
+    bool committed; /* anything at all */
     bool shares_stale;
 };
 
@@ -230,6 +232,7 @@ int lp_store_write(struct lp_store *store, const llmperf_profile *profile)
             forget_rows(&store->sets[i]);
         return status;
     }
+    store->committed = true;
     if (kernels->changed > 0)
         store->shares_stale = kernels->kept > 0;
     return 0;
@@ -279,7 +282,7 @@ static int create_tables(const struct lp_store *store)
                    LP_STORE_APPLICATION, LP_STORE_FORMAT);
     for (size_t i = 0; i < LP_STORE_TABLES; i++)
         lp_store_sql_create(&sql, &lp_store_tables[i]);
-    lp_text_puts(&sql, "COMMIT");
+    lp_text_puts(&sql, LP_STORE_SQL_CHECKSUM "COMMIT");
     status = sql.failed ? lp_error(LLMPERF_ENOMEM, "out of memory") : run_sql(store, sql.bytes);
     lp_text_clear(&sql);
     return status;
@@ -400,6 +403,20 @@ int lp_store_create(const char *path, struct lp_store **store_out)
     return 0;
 }
 
+/* Nothing is written behind them. */
+static int keep_checksums(const struct lp_store *store)
+{
+    int status = run_sql(store, "BEGIN IMMEDIATE");
+
+    if (status < 0)
+        return status;
+    status = lp_store_keep_checksums(store->db) == SQLITE_OK ? run_sql(store, "COMMIT")
+                                                             : write_error(store);
+    if (status < 0)
+        sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+    return status;
+}
+
 int lp_store_close(struct lp_store *store)
 {
     int status = 0, code;
@@ -409,6 +426,8 @@ int lp_store_close(struct lp_store *store)
     if (store->shares_stale)
         status = run_sql(store, "UPDATE kernel SET share = coalesce(total_ms /"
                                 " (SELECT sum(total_ms) FROM kernel), 0)");
+    if (status == 0 && store->committed)
+        status = keep_checksums(store);
     /* A reader that stays holds the log: then it stays too, and nothing is lost. */
     code = sqlite3_exec(store->db, "PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode=DELETE",
                         NULL, NULL, NULL);

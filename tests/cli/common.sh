@@ -4,7 +4,7 @@
 set -u
 cd "$TMPDIR" || exit 99
 recordings=$LLMPERF_TEST_DATA/recordings
-unset LLMPERF_OUT LLMPERF_TIER LLMPERF_LOG
+unset LLMPERF_OUT LLMPERF_TIER LLMPERF_LOG LLMPERF_OPEN_CHANGED
 
 die() {
     echo "FAILED: $*"

@@ -43,6 +43,21 @@ head -c 4096 /dev/zero >damaged/run.llmperf
 expect 2 report damaged
 stderr_is_one_line
 
+# A run that changed after it was written is refused, and read as it is for those who ask for that.
+mkdir changed
+cp run/run.llmperf changed
+python3 -c 'import sqlite3
+with sqlite3.connect("changed/run.llmperf") as run:
+    run.execute("UPDATE kernel SET total_ms = 2 * total_ms")' || die "no sqlite3 in Python"
+expect 2 report changed
+stderr_is_one_line
+stderr_has "changed/run.llmperf changed after it was written: the rows of kernel do not match their checksum"
+expect 2 compare run changed
+LLMPERF_OPEN_CHANGED=1 expect 0 report changed
+stdout_has "the run file changed after it was written: rows of kernel do not match"
+stdout_has "**Incomplete: "
+rm -r changed
+
 expect 0 list run
 stdout_has "report.md"
 cp out listed

@@ -178,7 +178,7 @@ typedef struct llmperf_iteration {
     double idle_ms;        /**< span_ms - busy_ms = idle_launch_ms + idle_wait_ms */
     double idle_launch_ms; /**< gaps that end with work whose launch call came after the gap had begun: the host was late */
     double idle_wait_ms;   /**< gaps that end with work launched before: the device waited for a dependency or its own scheduling */
-    double class_ms[LLMPERF_ITERATION_CLASSES]; /**< sums of durations by kernel class: llmperf_profile_class() */
+    double class_ms[LLMPERF_ITERATION_CLASSES]; /**< sums of durations by kernel class: llmperf_profile_class(), llmperf_session_class() */
     uint64_t window;       /**< number of the triggered window that collected it; 0: none did. Its device times are in no statistic */
 } llmperf_iteration;
 #define LLMPERF_ITERATION_INIT { sizeof(llmperf_iteration), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, { 0 }, 0 }

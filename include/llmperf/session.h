@@ -193,6 +193,11 @@ LLMPERF_API const char *llmperf_session_run_dir(const llmperf_session *session);
 LLMPERF_API int llmperf_session_iterations(const llmperf_session *session, uint64_t after, llmperf_iteration *iterations_out,
                                            size_t capacity, size_t *count_out);
 
+/** Name of the kernel class at `index` of llmperf_iteration.class_ms, for rows that were read while the session goes on.
+ *
+ * @return lives until llmperf_session_free(); NULL: there is no such class, and class_ms has nothing there. @threads any thread */
+LLMPERF_API const char *llmperf_session_class(const llmperf_session *session, size_t index);
+
 /** Begin to stop and return at once; llmperf_session_wait() hands out the profile. Nothing that happens from now on counts.
  * @return LLMPERF_OK; LLMPERF_ESTATE (stopped before), LLMPERF_ENOMEM (no thread; the session runs on). @threads any thread */
 LLMPERF_API int llmperf_session_stop_async(llmperf_session *session);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lib/base/status.h"
+#include "lib/analysis/analysis.h"
 #include "lib/session/session.h"
 
 int llmperf_session_start(const llmperf_session_options *options, llmperf_session **session_out)
@@ -99,6 +100,13 @@ int llmperf_session_add_input(llmperf_session *session, const llmperf_input *inp
 const char *llmperf_session_run_dir(const llmperf_session *session)
 {
     return session ? session->options.run_dir : NULL;
+}
+
+const char *llmperf_session_class(const llmperf_session *session, size_t index)
+{
+    if (!session || !session->classes || index >= LLMPERF_ITERATION_CLASSES)
+        return NULL;
+    return lp_kernel_class_name(session->classes, index);
 }
 
 int llmperf_session_iterations(const llmperf_session *session, uint64_t after,

@@ -32,6 +32,16 @@ static void run_steps(int count)
     }
 }
 
+static size_t class_of(const llmperf_session *session, const char *name)
+{
+    for (size_t i = 0; i < LLMPERF_ITERATION_CLASSES; i++)
+        if (llmperf_session_class(session, i) &&
+            strcmp(llmperf_session_class(session, i), name) == 0)
+            return i;
+    fail_msg("no class %s", name);
+    return 0;
+}
+
 /* Reads until `count` rows came, at most ten seconds. */
 static uint64_t read_rows(const llmperf_session *session, uint64_t count)
 {
@@ -49,6 +59,7 @@ static uint64_t read_rows(const llmperf_session *session, uint64_t count)
             assert_int_equal(rows[k].sequences, 2);
             assert_int_equal(rows[k].activities, 1);
             check_close(rows[k].busy_ms, 0.0005);
+            check_close(rows[k].class_ms[class_of(session, "GEMM")], 0.0005);
             last = rows[k].sequence;
         }
         read += got;
@@ -104,6 +115,8 @@ static void wrong_arguments_are_refused(void **state)
     size_t count = 9;
 
     (void)state;
+    assert_null(llmperf_session_class(NULL, 0));
+    assert_null(llmperf_session_class(session, LLMPERF_ITERATION_CLASSES));
     assert_int_equal(llmperf_session_iterations(NULL, 0, &row, 1, &count), LLMPERF_EINVAL);
     assert_int_equal(llmperf_session_iterations(session, 0, &row, 1, NULL), LLMPERF_EINVAL);
     assert_int_equal(llmperf_session_iterations(session, 0, &row, 1, &count), LLMPERF_EINVAL);

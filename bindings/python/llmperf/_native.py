@@ -169,6 +169,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "llmperf_session_ledger": (c_int, [_session, POINTER(llmperf_ledger)]),
     "llmperf_session_status": (c_int, [_session, POINTER(llmperf_session_state)]),
     "llmperf_session_run_dir": (c_char_p, [_session]),
+    "llmperf_session_class": (c_char_p, [_session, c_size_t]),
     "llmperf_session_iterations": (
         c_int,
         [_session, c_uint64, POINTER(llmperf_iteration), c_size_t, POINTER(c_size_t)],

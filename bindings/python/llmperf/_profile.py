@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import weakref
 from ctypes import Array, byref, c_char_p, cast
+from functools import partial
 from math import isnan
 from types import TracebackType
 from typing import Any, Callable, Dict, List, Optional, Type
@@ -145,12 +146,9 @@ class Profile:
         idle_launch_ms, idle_wait_ms; class_ms is a dict from kernel class to milliseconds.
         """
         lib = library()
-        names = self._classes()
         rows = self._rows(lib.llmperf_profile_iteration_count, lib.llmperf_profile_iteration,
                           _native.llmperf_iteration)
-        for row in rows:
-            row["class_ms"] = {name: time for name, time in zip(names, row["class_ms"])
-                               if time is not None}
+        name_classes(rows, partial(lib.llmperf_profile_class, self._pointer()))
         return rows
 
     def iteration_stats(self) -> List[Row]:
@@ -229,11 +227,6 @@ class Profile:
             check(get(handle, position, byref(stats)))
             rows.append(row_of(stats))
         return rows
-
-    def _classes(self) -> List[str]:
-        names = [text_of(library().llmperf_profile_class(self._pointer(), position))
-                 for position in range(_native.LLMPERF_ITERATION_CLASSES)]
-        return [name for name in names if name is not None]
 
     def _lines(self, get: Callable[..., Optional[bytes]]) -> List[str]:
         lines = []
@@ -321,6 +314,14 @@ def row_of(stats: Any) -> Row:
     """A structure as a dict; NaN, LLMPERF_UNKNOWN and device -1 become None."""
     return {name: _value(name, getattr(stats, name)) for name, _ in stats._fields_
             if name not in ("struct_size", "reserved")}
+
+
+def name_classes(rows: List[Row], name_of: Callable[[int], Optional[bytes]]) -> None:
+    """class_ms of iterations, a list by class number, as a dict from class to milliseconds."""
+    names = [text_of(name_of(number)) for number in range(_native.LLMPERF_ITERATION_CLASSES)]
+    for row in rows:
+        row["class_ms"] = {name: time for name, time in zip(names, row["class_ms"])
+                           if name is not None and time is not None}
 
 
 def _value(name: str, value: Any) -> Any:

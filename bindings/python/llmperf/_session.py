@@ -7,13 +7,14 @@ import threading
 import warnings
 import weakref
 from ctypes import byref, c_size_t, sizeof
+from functools import partial
 from types import TracebackType
 from typing import Any, Dict, List, Optional, Sequence, Type, Union
 
 from . import _native
 from ._errors import LlmperfError
 from ._library import check, library, path_bytes, text_of
-from ._profile import Profile, ledger_row, row_of
+from ._profile import Profile, ledger_row, name_classes, row_of
 
 _TIERS = {
     None: _native.LLMPERF_TIER_DEFAULT,
@@ -205,7 +206,7 @@ class Session:
         """The newest instances of stages while the session goes on, oldest first; waits for nobody.
 
         after: the "sequence" that was read last. The keys are those of llmperf_iteration
-        (session.h); class_ms is a list by class number.
+        (session.h); class_ms is a dict from kernel class to milliseconds.
         """
         rows = (_native.llmperf_iteration * _native.LLMPERF_ITERATIONS_KEPT)()
         rows[0].struct_size = sizeof(_native.llmperf_iteration)
@@ -213,7 +214,9 @@ class Session:
         after = _size("after", after, 2**64)
         check(library().llmperf_session_iterations(self._pointer(), after, rows, len(rows),
                                                    byref(count)))
-        return [row_of(rows[position]) for position in range(count.value)]
+        found = [row_of(rows[position]) for position in range(count.value)]
+        name_classes(found, partial(library().llmperf_session_class, self._pointer()))
+        return found
 
     def stop(self) -> Optional[Profile]:
         """Stop, write the reports, and return the profile; a second call returns the same one.

@@ -120,6 +120,7 @@ store = sqlite3.connect(sys.argv[1])
 env = json.loads(text)
 env["gpus"][0]["measured"] = {"measured_at": "2026-01-01T00:00:00Z", "read": 4000, "fp32": 50, "bf16": -1, "fp16": "x"}
 store.execute("UPDATE fact SET value = ? WHERE key = 'env'", (json.dumps(env),))
+store.execute("DELETE FROM checksum")  # of rows as they were written
 store.commit()
 EOF
 LLMPERF_DTYPE=fp32 "$LLMPERF" report "$TMPDIR/recorded" --format json >"$TMPDIR/recorded.json"

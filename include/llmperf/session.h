@@ -150,10 +150,11 @@ typedef struct llmperf_session_state {
 
 /** How the session does, without asking it: takes no lock and waits for nobody.
  *
- * The verdict is `dead` where kernels or graphs were launched since collecting began or went on, two flushes (one a second) and
- * two seconds have passed, and the driver has reported nothing at all: its tracing does not work in this process. A first kernel
- * that runs longer than that looks the same; the verdict changes back when it is reported. Each change is told once in the log,
- * at level error (dead) or warn (incomplete, and no longer dead).
+ * The verdict is `dead` where kernels or graphs were launched since collecting began or went on, two flushes and two seconds
+ * have passed, and the driver has reported nothing at all: its tracing does not work in this process. A first kernel that runs
+ * longer than that looks the same, and so does a device that was never idle when it was asked and has not filled a buffer; the
+ * verdict changes back when something is reported. Each change is told once in the log, at level error (dead) or warn
+ * (incomplete, and no longer dead).
  *
  * @param state_out  struct_size set by the caller.
  * @return LLMPERF_OK, LLMPERF_EINVAL. @threads any thread, until llmperf_session_free() */
@@ -181,8 +182,8 @@ LLMPERF_API int llmperf_session_add_input(llmperf_session *session, const llmper
 /** Folder of this run; NULL if nothing is written. Valid until llmperf_session_free(). @threads any thread */
 LLMPERF_API const char *llmperf_session_run_dir(const llmperf_session *session);
 
-/** The newest instances of stages, while the session goes on: an instance is there about a second after its last device work. Takes
- * no lock and waits for nobody.
+/** The newest instances of stages, while the session goes on: an instance is there a second after its end if it launched nothing,
+ * else one to two seconds after its last record came (within another second). Takes no lock and waits for nobody.
  *
  * @param after           Sequence number that was read last; 0 at first. Numbers that are gone by now are passed over: at most
  *                        LLMPERF_ITERATIONS_KEPT are kept.

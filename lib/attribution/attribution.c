@@ -114,8 +114,7 @@ static void add_launch(struct lp_attribution *attribution, uint32_t thread,
     attribution->graph_launches += record->detail == LP_LAUNCH_GRAPH;
     attribution->memory_calls += record->detail == LP_LAUNCH_MEMORY;
     stretch_to(&attribution->stretch, (uint32_t)record->value);
-    if (record->detail != LP_LAUNCH_MEMORY)
-        lp_units_launched(&attribution->regions.units, unit);
+    lp_units_launched(&attribution->regions.units, unit, record->detail != LP_LAUNCH_MEMORY);
     if (record->detail == LP_LAUNCH_GRAPH)
         lp_graph_map_launch(&attribution->graphs, LP_GRAPH_OF(record->value),
                             (uint32_t)record->value, record->node);
@@ -243,7 +242,7 @@ static void match_launch(struct lp_attribution *attribution, const struct lp_lau
 
     if (launch->unit != LP_UNIT_NONE)
         lp_units_landed(&attribution->regions.units, launch->unit, first && awaited,
-                        attribution->newest_host_ns);
+                        attribution->now_ns ? attribution->now_ns : attribution->newest_host_ns);
     if (!first)
         return;
     attribution->matched += kernel && launch->kind == LP_LAUNCH_KERNEL;
@@ -345,9 +344,20 @@ void lp_attribution_now(struct lp_attribution *attribution, uint64_t now_ns)
     attribution->now_ns = now_ns;
 }
 
-void lp_attribution_live(struct lp_attribution *attribution)
+void lp_attribution_live(struct lp_attribution *attribution, uint64_t now_ns)
 {
     attribution->live = true;
+    lp_attribution_answered(attribution, now_ns);
+}
+
+void lp_attribution_answered(struct lp_attribution *attribution, uint64_t asked_ns)
+{
+    attribution->regions.units.asked_ns = asked_ns;
+}
+
+bool lp_attribution_unanswered(const struct lp_attribution *attribution)
+{
+    return attribution->regions.units.unanswered > 0;
 }
 
 void lp_attribution_end(struct lp_attribution *attribution)

@@ -73,14 +73,21 @@ void lp_attribution_free(struct lp_attribution *attribution);
  * and is only counted. Also follows from a host record that tells of a region left out. */
 void lp_attribution_sample(struct lp_attribution *attribution);
 
-/** Activities come from a running device: one whose launch was not seen may be of a thread that
- * launched while collecting began or ended. Tell it before the first, and with all host records in
- * at each end or pause. */
-void lp_attribution_live(struct lp_attribution *attribution);
+/** Activities come from a running device since `now_ns`: one whose launch was not seen may be of a
+ * thread that launched while collecting began or ended. Tell it before the first, and with all host
+ * records in at each end or pause. */
+void lp_attribution_live(struct lp_attribution *attribution, uint64_t now_ns);
 void lp_attribution_end(struct lp_attribution *attribution);
 
 /** The time of a running device: no activity ends behind it. */
 void lp_attribution_now(struct lp_attribution *attribution, uint64_t now_ns);
+
+/** The driver was asked at that time for all that it had complete, and that is in: a unit is done
+ * only behind an answer that brought nothing more of it. */
+void lp_attribution_answered(struct lp_attribution *attribution, uint64_t asked_ns);
+
+/** Does a unit that has ended wait for such an answer? */
+bool lp_attribution_unanswered(const struct lp_attribution *attribution);
 
 bool lp_attribution_is_sampled(const struct lp_attribution *attribution);
 

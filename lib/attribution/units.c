@@ -5,9 +5,11 @@
 
 #define LOOK_NS UINT64_C(50000000) /* between two looks at the ended ones */
 
-/* A graph brings any number of records, and nobody says which is the last: while it runs, the
- * driver hands some over at each flush, five times a second. */
-#define QUIET_NS UINT64_C(1000000000)
+/* A graph brings any number of records and a copy perhaps none, and nobody says which is the last.
+ * What is complete comes by itself or with a flush, one a second: one that is made so long after
+ * the last record must have brought nothing. */
+#define QUIET_NS  UINT64_C(1000000000)
+#define ANSWER_NS UINT64_C(500000000)
 
 /* A launch may never bring its record. */
 #define GIVEN_UP_NS UINT64_C(60000000000)
@@ -36,7 +38,7 @@ uint32_t lp_units_begin(struct lp_units *units, uint32_t parent, uint64_t now_ns
         return LP_UNIT_NONE;
     }
     generation = (uint16_t)(units->slots.items[slot].generation + 1);
-    units->slots.items[slot] = (struct lp_unit){ now_ns, parent, 0, generation, true };
+    units->slots.items[slot] = (struct lp_unit){ now_ns, parent, 0, generation, true, false };
     return (uint32_t)generation << 16 | slot;
 }
 
@@ -54,11 +56,19 @@ void lp_units_end(struct lp_units *units, uint32_t id, uint64_t now_ns)
     }
 }
 
-static bool is_done(const struct lp_unit *unit, uint64_t now_ns)
+/* With a device that answers, launches need an answer. */
+static bool is_answered(const struct lp_units *units, const struct lp_unit *unit)
+{
+    return !unit->launched || units->asked_ns == 0 ||
+           units->asked_ns >= unit->touched_ns + ANSWER_NS;
+}
+
+static bool is_done(const struct lp_units *units, const struct lp_unit *unit, uint64_t now_ns)
 {
     uint64_t quiet_ns = now_ns > unit->touched_ns ? now_ns - unit->touched_ns : 0;
 
-    return quiet_ns >= GIVEN_UP_NS || (unit->pending == 0 && quiet_ns >= QUIET_NS);
+    return quiet_ns >= GIVEN_UP_NS ||
+           (unit->pending == 0 && quiet_ns >= QUIET_NS && is_answered(units, unit));
 }
 
 void lp_units_settle(struct lp_units *units, uint64_t now_ns, bool final,
@@ -69,11 +79,13 @@ void lp_units_settle(struct lp_units *units, uint64_t now_ns, bool final,
     if (!final && now_ns - units->looked_ns < LOOK_NS)
         return;
     units->looked_ns = now_ns;
+    units->unanswered = 0;
     for (size_t i = 0; i < units->ended.count; i++) {
         uint32_t id = units->ended.items[i];
         struct lp_unit *unit = lp_units_find(units, id);
 
-        if (!final && !is_done(unit, now_ns)) {
+        if (!final && !is_done(units, unit, now_ns)) {
+            units->unanswered += unit->launched;
             units->ended.items[kept++] = id;
             continue;
         }

@@ -15,6 +15,7 @@ struct lp_unit {
     uint32_t pending;    /* launches, nested ones included, that have brought no record yet */
     uint16_t generation;
     bool in_use;
+    bool launched; /* something was, in it or in a nested one */
 };
 
 struct lp_units {
@@ -22,7 +23,9 @@ struct lp_units {
     LP_VECTOR(uint16_t) vacant;      /* slots */
     LP_VECTOR(uint32_t) ended;       /* units, in the order of their ends */
     uint64_t looked_ns;              /* when the ended ones were looked at last */
-    uint64_t untracked;              /* instances for which there was no slot */
+    uint64_t asked_ns;               /* when a running device was asked last; 0: there is none */
+    size_t unanswered;  /* ended ones with launches at the last look: the device must be asked */
+    uint64_t untracked; /* instances for which there was no slot */
 };
 
 /** Open a unit in `parent`; LP_UNIT_NONE if there are too many or without memory. */
@@ -40,11 +43,13 @@ static inline struct lp_unit *lp_units_find(struct lp_units *units, uint32_t id)
     return unit && unit->in_use && unit->generation == id >> 16 ? unit : NULL;
 }
 
-/** A launch was made in it. */
-static inline void lp_units_launched(struct lp_units *units, uint32_t id)
+/** A launch was made in it; `awaited`: it is sure to bring a record. */
+static inline void lp_units_launched(struct lp_units *units, uint32_t id, bool awaited)
 {
-    for (struct lp_unit *unit; (unit = lp_units_find(units, id)); id = unit->parent)
-        unit->pending++;
+    for (struct lp_unit *unit; (unit = lp_units_find(units, id)); id = unit->parent) {
+        unit->pending += awaited;
+        unit->launched = true;
+    }
 }
 
 /** A record of a launch came in; `first`: the launch was pending until now. */
@@ -56,8 +61,8 @@ static inline void lp_units_landed(struct lp_units *units, uint32_t id, bool fir
     }
 }
 
-/** Hand over ended units whose work is all in: nothing is pending and nothing came for a while. All
- * of them if `final`. */
+/** Hand over ended units whose work is all in: nothing is pending and nothing came for a while, nor
+ * with an answer of the device at the end of it. All of them if `final`. */
 void lp_units_settle(struct lp_units *units, uint64_t now_ns, bool final,
                      const struct lp_attribution_sink *sink);
 

@@ -17,14 +17,8 @@
 #define ROUND_NS       UINT64_C(20000000) /* longest sleep between two looks at the rings */
 #define SHORT_ROUND_NS UINT64_C(2000000)
 #define ROUND_SAMPLES  24u
-#define FLUSH_NS       UINT64_C(1000000000) /* between two requests for partly filled buffers */
-#define COMMIT_NS      UINT64_C(1000000000) /* a killed process loses at most this */
-#define SILENT_NS                                                                                  \
-    UINT64_C(                                                                                      \
-        2000000000) /* at the end: wait this long for outstanding kernels while nothing arrives */
-#define COPIES_NS                                                                                  \
-    UINT64_C(300000000) /* the same for copies and sets only: some, of zero bytes, never bring a   \
-                           record */
+#define COMMIT_NS      UINT64_C(1000000000)
+#define HEALTH_NS      UINT64_C(200000000)
 
 /* A recording has a time of its own: that of its newest record. */
 static uint64_t host_time(const struct llmperf_session *session)
@@ -38,9 +32,6 @@ static bool may_call_driver(const struct llmperf_session *session)
     return !atomic_load(&session->driver_gone) || session->source->cupti_version == 0;
 }
 
-/* Between two rounds while records of graphs must come. */
-#define GRAPH_ROUND_NS UINT64_C(1000000)
-
 /* A launch call takes a few microseconds, and longer where the driver's queue is full. */
 #define UNDER_WAY_US 1000
 
@@ -52,27 +43,37 @@ static void look_at_ignored(struct llmperf_session *session)
     lp_log(LLMPERF_LOG_WARN, "%s", LP_IGNORES);
 }
 
-static uint64_t awaited(const struct llmperf_session *session)
+/* Ask the driver for what is complete. 0: it was not asked; else the time from which on it was. */
+static uint64_t ask_driver(struct llmperf_session *session, bool force)
 {
-    struct lp_attribution_progress progress;
+    uint64_t asked_ns = lp_clock_now();
 
-    lp_attribution_progress(session->attribution, &progress);
-    return progress.awaited;
+    if (!session->source || !may_call_driver(session))
+        return 0;
+    session->source->ops->flush(session->source, force);
+    lp_flush_made(session, lp_clock_now());
+    return asked_ns;
+}
+
+/* Behind what the rings and the driver had: what does not need every record. */
+static void look_behind(struct llmperf_session *session, uint64_t asked_ns)
+{
+    uint64_t now_ns = lp_clock_now();
+
+    lp_flush_look(session, now_ns);
+    look_at_ignored(session);
+    if (session->stop_ns == 0 &&
+        (asked_ns > 0 || now_ns - session->health.state.updated_ns >= HEALTH_NS))
+        lp_health_look(session, asked_ns > 0);
 }
 
 /* One look at everything: launches are always in before the activities that they explain. */
 static void do_round(struct llmperf_session *session, bool flush, bool force)
 {
     struct lp_device_source *source = session->source;
+    uint64_t asked_ns = flush ? ask_driver(session, force) : 0;
     int status = 0;
 
-    if (source && flush && may_call_driver(session)) {
-        source->ops->flush(source, force);
-        session->flushed_ns = lp_clock_now();
-        session->flushed_awaited = awaited(session);
-    } else {
-        flush = false;
-    }
     if (source)
         source->ops->take(source);
     if (!source || source->ops->live)
@@ -87,19 +88,10 @@ static void do_round(struct llmperf_session *session, bool flush, bool force)
         lp_session_fail(session, status);
     lp_session_counters_deliver(session);
     session->playing = session->playing && status > 0;
+    if (asked_ns > 0 && source->ops->live)
+        lp_attribution_answered(session->attribution, asked_ns);
     lp_attribution_settle(session->attribution, host_time(session), false);
-    look_at_ignored(session);
-    if (flush && session->stop_ns == 0)
-        lp_health_look(session, true);
-}
-
-/* How long to wait for more while nothing arrives; 0: all is in. Counts, not time, say when. */
-static uint64_t patience(const struct llmperf_session *session)
-{
-    if (lp_attribution_pending(session->attribution) > 0 ||
-        lp_attribution_pending_graphs(session->attribution) > 0)
-        return SILENT_NS;
-    return lp_attribution_pending_memory(session->attribution) > 0 ? COPIES_NS : 0;
+    look_behind(session, asked_ns);
 }
 
 static void collect_outstanding(struct llmperf_session *session)
@@ -111,7 +103,7 @@ static void collect_outstanding(struct llmperf_session *session)
     if (!session->source || !session->source->ops->live)
         return;
     do_round(session, true, false);
-    while (lp_clock_now() - moved_ns < patience(session)) {
+    while (lp_clock_now() - moved_ns < lp_flush_patience(session)) {
         lp_wake_wait(ROUND_NS / 8);
         do_round(session, true, false);
         if (session->activities != seen)
@@ -131,7 +123,7 @@ static void bring_in_graphs(struct llmperf_session *session)
         return;
     do_round(session, true, false);
     while (!lp_graph_wait_over(&wait, session->attribution, lp_clock_now())) {
-        lp_wake_wait(GRAPH_ROUND_NS);
+        lp_wake_wait(LP_GRAPH_FLUSH_NS);
         do_round(session, true, false);
     }
 }
@@ -296,19 +288,6 @@ static uint64_t round_length(const struct llmperf_session *session)
     return length > ROUND_NS ? ROUND_NS : length < SHORT_ROUND_NS ? SHORT_ROUND_NS : length;
 }
 
-/* Full buffers come by themselves, and a request for the others holds launches up: five a second
- * cost a program that replays graphs 0.4 % (docs/performance.md). So they are asked for before what
- * is known is written down, and only if something is under way. */
-static bool flush_is_due(const struct llmperf_session *session, uint64_t now_ns, bool commit)
-{
-    uint64_t age = now_ns - session->flushed_ns;
-
-    if (lp_sampler_settles())
-        return age >= GRAPH_ROUND_NS;
-    return age >= (commit ? FLUSH_NS / 2 : FLUSH_NS) &&
-           (awaited(session) != session->flushed_awaited || patience(session) > 0);
-}
-
 void *lp_session_collect(void *context)
 {
     struct llmperf_session *session = context;
@@ -320,7 +299,7 @@ void *lp_session_collect(void *context)
         bool commit;
 
         if (!session->playing)
-            lp_wake_wait(lp_sampler_settles() ? GRAPH_ROUND_NS : round_length(session));
+            lp_wake_wait(lp_sampler_settles() ? LP_GRAPH_FLUSH_NS : round_length(session));
         if (session->injected && lp_session_take_attached(session)) {
             lp_sampling_begin(session);
             lp_health_begin(session);
@@ -329,7 +308,7 @@ void *lp_session_collect(void *context)
         request = lp_request_take(&session->requests);
         now = lp_clock_now();
         commit = now - session->committed_ns >= commit_period(session);
-        do_round(session, flush_is_due(session, now, commit), false);
+        do_round(session, lp_flush_is_due(session, now, commit), false);
         lp_sampling_settle(session, now);
         lp_sampling_adjust(session, now);
         lp_watch_look(session, now);

@@ -28,7 +28,7 @@
 /* In windows for all threads nothing is there to measure it by: PyTorch launches cost 1.7 us more
  * with records on an H200, more than a launch in C. */
 #define WINDOW_KERNEL_NS 2000.0
-#define SETTLED_NS       UINT64_C(500000000) /* after it, a window's records have come */
+#define SETTLED_NS       UINT64_C(500000000) /* after it, a window's records can be asked for */
 #define ENOUGH           20.0 /* instances of each kind that a difference of means rests on */
 
 static int add_label(struct lp_sampling *sampling, const char *text, size_t length)
@@ -144,9 +144,9 @@ void lp_sampling_settle(struct llmperf_session *session, uint64_t now_ns)
         sampling->settle = LP_GRAPH_WAIT(now_ns);
         sampling->settle_taken = taken;
     }
-    if (session->flushed_ns == sampling->settle_flushed_ns) /* Nobody asked since. */
+    if (session->flush.made_ns == sampling->settle_flushed_ns) /* Nobody asked since. */
         return;
-    sampling->settle_flushed_ns = session->flushed_ns;
+    sampling->settle_flushed_ns = session->flush.made_ns;
     if (lp_graph_wait_over(&sampling->settle, session->attribution, now_ns))
         lp_sampler_settled();
 }
@@ -159,6 +159,18 @@ static double touched_by_one(void)
     return taken ? (double)lp_sampler_touched() / (double)taken : 0;
 }
 
+/* By now they are complete. */
+static bool may_ask(const struct lp_sampling *sampling, uint64_t now_ns)
+{
+    return sampling->closed_ns > 0 && now_ns - sampling->closed_ns >= SETTLED_NS;
+}
+
+bool lp_sampling_asks(const struct llmperf_session *session, uint64_t now_ns)
+{
+    return may_ask(&session->sampling, now_ns) &&
+           session->flush.made_ns < session->sampling.closed_ns + SETTLED_NS;
+}
+
 /* Programs without such regions: windows for all threads, so far apart that what the last one
  * brought stays in the budget. */
 static void adjust_windows(struct llmperf_session *session, uint64_t now_ns)
@@ -168,7 +180,7 @@ static void adjust_windows(struct llmperf_session *session, uint64_t now_ns)
 
     if (sampling->window_ns > 0 && now_ns - sampling->window_ns >= WINDOW_NS) {
         close_window(session, now_ns);
-    } else if (sampling->closed_ns > 0 && now_ns - sampling->closed_ns >= SETTLED_NS) {
+    } else if (may_ask(sampling, now_ns) && !lp_sampling_asks(session, now_ns)) {
         cost_ns = (double)(session->activities - sampling->window_activities) * WINDOW_KERNEL_NS +
                   sampling->switch_ns;
         sampling->next_ns = sampling->closed_ns + (uint64_t)fmin(cost_ns / sampling->budget, 1e11);

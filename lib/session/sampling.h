@@ -54,6 +54,10 @@ void lp_sampling_end(struct llmperf_session *session);
  * off? */
 void lp_sampling_settle(struct llmperf_session *session, uint64_t now_ns);
 
+/** Must the driver be asked for the records of a window for all threads? Until it was, nobody knows
+ * what the window cost, and none is opened. */
+bool lp_sampling_asks(const struct llmperf_session *session, uint64_t now_ns);
+
 /** Look at what it costs and choose how much is collected from now on. */
 void lp_sampling_adjust(struct llmperf_session *session, uint64_t now_ns);
 

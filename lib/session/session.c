@@ -101,7 +101,7 @@ static int start_session(struct llmperf_session *session)
         (status = lp_session_trace_open(session)) < 0)
         return status;
     pthread_once(&once, register_exit);
-    session->start_ns = session->flushed_ns = lp_clock_now();
+    session->start_ns = session->flush.made_ns = session->flush.came_ns = lp_clock_now();
     lp_session_commit(session, true);
     if (session->failed < 0)
         return lp_error(session->failed, "%s", session->failure);

@@ -14,6 +14,7 @@
 #include "lib/result/result.h"
 #include "lib/session/counter_pace.h"
 #include "lib/session/counter_wish.h"
+#include "lib/session/flush.h"
 #include "lib/session/given.h"
 #include "lib/session/health.h"
 #include "lib/session/options.h"
@@ -71,11 +72,11 @@ struct llmperf_session {
     bool playing;             /* a finite source that is not over */
     bool ignores;             /* the program marks regions, and the source brings its own */
     uint64_t activities;      /* delivered so far: progress */
-    uint64_t start_ns, flushed_ns, committed_ns;
-    uint64_t flushed_awaited; /* launches that had been made by flushed_ns */
-    uint64_t commit_cost_ns;  /* of the last commit */
-    uint64_t stop_ns;         /* 0: it still runs */
-    int failed;               /* first error of the source or the store */
+    struct lp_flush flush;
+    uint64_t start_ns, committed_ns;
+    uint64_t commit_cost_ns; /* of the last commit */
+    uint64_t stop_ns;        /* 0: it still runs */
+    int failed;              /* first error of the source or the store */
     char failure[512];
 };
 

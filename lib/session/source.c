@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
+#include "lib/base/clock.h"
 #include "lib/base/log.h"
 #include "lib/base/status.h"
 #include "lib/session/other_tool.h"
@@ -50,7 +51,7 @@ static void take_source(struct llmperf_session *session, struct lp_device_source
     session->source = source;
     session->playing = !source->ops->live;
     if (source->ops->live)
-        lp_attribution_live(session->attribution);
+        lp_attribution_live(session->attribution, lp_clock_now());
     session->source_reason[0] = '\0';
     snprintf(session->source_name, sizeof(session->source_name), "%s", source->ops->name);
 }

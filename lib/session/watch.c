@@ -80,8 +80,8 @@ static void take_ended(void *context, uint32_t node, uint64_t end_ns, uint64_t w
     }
 }
 
-/* Of the instances whose device work was collected: it is known a second after their end, and
- * counts from then. */
+/* Of the instances whose device work was collected: it is known a second or two after their end,
+ * and counts from then. */
 static void take_done(void *context, uint32_t node, const llmperf_iteration *row)
 {
     struct lp_watch *watch = &((struct llmperf_session *)context)->watch;

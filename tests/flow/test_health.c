@@ -215,6 +215,46 @@ static void what_is_lost_is_told_once(void **context)
     assert_non_null(strstr(told.line, "ring_bytes"));
 }
 
+static void what_is_lost_is_told_though_nothing_is_launched(void **context)
+{
+    llmperf_session *session = start(1);
+    uint64_t begin_ns = lp_clock_now();
+
+    (void)context;
+    for (int i = 0; i < 200000; i++) {
+        llmperf_region_begin("host");
+        llmperf_region_end();
+    }
+    assert_true(await_verdict(session, LLMPERF_VERDICT_INCOMPLETE).regions_dropped > 0);
+    assert_int_equal(told.incomplete, 1);
+    while (state_of(session).updated_ns < begin_ns + 1000000000u)
+        if (lp_clock_now() - begin_ns > PATIENCE_NS)
+            fail_msg("the state is not looked at any more");
+        else
+            usleep(10000);
+    llmperf_session_free(session);
+}
+
+static void a_session_without_a_device_says_how_it_does(void **context)
+{
+    llmperf_session_options options = LLMPERF_SESSION_OPTIONS_INIT;
+    llmperf_session *session = NULL;
+
+    (void)context;
+    options.device_source = LLMPERF_SOURCE_NONE;
+    options.ring_bytes = 1;
+    assert_int_equal(llmperf_session_start(&options, &session), 0);
+    for (int i = 0; i < 200000; i++) {
+        llmperf_region_begin("host");
+        llmperf_region_end();
+    }
+    for (int i = 0; i < 1000 && state_of(session).regions_dropped == 0; i++)
+        usleep(10000);
+    assert_true(state_of(session).regions_dropped > 0);
+    assert_int_equal(state_of(session).verdict, LLMPERF_VERDICT_NO_DEVICE);
+    llmperf_session_free(session);
+}
+
 static void an_older_struct_gets_the_fields_it_knows(void **context)
 {
     llmperf_session *session = start(0);
@@ -246,6 +286,8 @@ int main(void)
         HEARD(collecting_that_goes_on_is_looked_at_afresh),
         HEARD(without_launches_nobody_is_dead),
         HEARD(what_is_lost_is_told_once),
+        HEARD(what_is_lost_is_told_though_nothing_is_launched),
+        HEARD(a_session_without_a_device_says_how_it_does),
         HEARD(an_older_struct_gets_the_fields_it_knows),
     };
 

@@ -80,6 +80,40 @@ static void iterations_are_read_while_the_session_runs(void **state)
     llmperf_session_free(session);
 }
 
+static uint64_t await_kernel(const llmperf_session *session)
+{
+    llmperf_session_state now = LLMPERF_SESSION_STATE_INIT;
+
+    for (int i = 0; i < 1000 && now.kernels_seen == 0; i++) {
+        usleep(10000);
+        assert_int_equal(llmperf_session_status(session, &now), 0);
+    }
+    return now.kernels_seen;
+}
+
+/* The copy runs on while the driver is asked, so that its record comes a second later. */
+static void an_iteration_waits_for_a_copy_that_ends_behind_it(void **state)
+{
+    llmperf_iteration row = LLMPERF_ITERATION_INIT;
+    llmperf_session *session = start();
+    size_t count = 0;
+
+    (void)state;
+    llmperf_decode_step_begin(1, 1);
+    lp_fake_launch("gemm", 7, 500);
+    assert_int_equal(await_kernel(session), 1);
+    usleep(850000);
+    lp_fake_copy(7, 300000000);
+    llmperf_decode_step_end();
+    for (int i = 0; i < 1000 && count == 0; i++) {
+        usleep(10000);
+        assert_int_equal(llmperf_session_iterations(session, 0, &row, 1, &count), 0);
+    }
+    assert_int_equal(count, 1);
+    assert_int_equal(row.activities, 2);
+    llmperf_session_free(session);
+}
+
 static void a_session_stops_aside_and_hands_its_profile_out_later(void **state)
 {
     llmperf_session *session = start();
@@ -145,6 +179,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(iterations_are_read_while_the_session_runs),
+        cmocka_unit_test(an_iteration_waits_for_a_copy_that_ends_behind_it),
         cmocka_unit_test(a_session_stops_aside_and_hands_its_profile_out_later),
         cmocka_unit_test(a_session_that_stops_aside_may_be_freed_at_once),
         cmocka_unit_test(wrong_arguments_are_refused),

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/session/flush.h"
+
+#include "lib/capture/capture.h"
+#include "lib/session/session.h"
+
+#define FLUSH_NS UINT64_C(1000000000)
+
+/* A buffer with one record that is not complete is held back, so requests that meet a device at
+ * work bring nothing. When nothing has come for FLUSH_NS they are made so often. */
+#define RETRY_NS UINT64_C(100000000)
+
+#define SILENT_NS UINT64_C(2000000000)
+#define COPIES_NS UINT64_C(300000000) /* some, of zero bytes, never bring a record */
+
+static uint64_t awaited(const struct llmperf_session *session)
+{
+    struct lp_attribution_progress progress;
+
+    lp_attribution_progress(session->attribution, &progress);
+    return progress.awaited;
+}
+
+/* Counts, not time, say when. */
+uint64_t lp_flush_patience(const struct llmperf_session *session)
+{
+    if (lp_attribution_pending(session->attribution) > 0 ||
+        lp_attribution_pending_graphs(session->attribution) > 0)
+        return SILENT_NS;
+    return lp_attribution_pending_memory(session->attribution) > 0 ? COPIES_NS : 0;
+}
+
+/* While records are on all the time anything may come, known to a count or not: the rest of a long
+ * graph, work that the device launched or another tool wants. Where they are off mostly, and in
+ * pauses, launches that nobody asked about are not held up for nothing. */
+static bool is_under_way(const struct llmperf_session *session)
+{
+    return !(session->paused || session->sampling.on) ||
+           awaited(session) != session->flush.made_awaited || lp_flush_patience(session) > 0 ||
+           lp_attribution_unanswered(session->attribution);
+}
+
+/* Launches were made since the last record came, and that is long ago. */
+static bool is_silent(const struct llmperf_session *session, uint64_t now_ns)
+{
+    return now_ns - session->flush.came_ns >= FLUSH_NS &&
+           awaited(session) != session->flush.came_awaited;
+}
+
+bool lp_flush_is_due(const struct llmperf_session *session, uint64_t now_ns, bool commit)
+{
+    uint64_t age = now_ns - session->flush.made_ns;
+
+    if (!session->source || !session->source->ops->live)
+        return false;
+    if (lp_sampler_settles())
+        return age >= LP_GRAPH_FLUSH_NS;
+    if (lp_sampling_asks(session, now_ns))
+        return true;
+    if (age >= RETRY_NS && is_silent(session, now_ns))
+        return true;
+    return age >= (commit ? FLUSH_NS / 2 : FLUSH_NS) && is_under_way(session);
+}
+
+void lp_flush_made(struct llmperf_session *session, uint64_t now_ns)
+{
+    session->flush.made_ns = now_ns;
+    session->flush.made_awaited = awaited(session);
+}
+
+void lp_flush_look(struct llmperf_session *session, uint64_t now_ns)
+{
+    if (session->activities == session->flush.came)
+        return;
+    session->flush.came = session->activities;
+    session->flush.came_ns = now_ns;
+    session->flush.came_awaited = awaited(session);
+}

@@ -5,6 +5,7 @@
 
 #include "lib/base/hashmap.h"
 #include "lib/output/advice.h"
+#include "lib/output/stage_sum.h"
 #include "llmperf/activity.h"
 #include "llmperf/region.h"
 
@@ -99,8 +100,22 @@ static void set_times(const struct lp_view *view, const struct lp_region_view *r
     facts->bound = region->use.bound;
 }
 
-static void set_iterations(const struct lp_view *view, struct lp_stage_facts *facts)
+/* Of what is kept for all processes together (of kernels: on the GPU of this row), the part that a
+ * stage of this row's process has on average. 1 where there is no other process. */
+static double part_of(const struct lp_view *view, const llmperf_region_stats *stats, int32_t device)
 {
+    struct lp_stage_sum all = lp_stage_sum_of(view, stats->path, device);
+
+    return all.processes > 1 && all.instances > 0
+               ? (double)stats->instances / (double)all.instances
+               : 1;
+}
+
+static void set_iterations(const struct lp_view *view, const llmperf_region_stats *stats,
+                           struct lp_stage_facts *facts)
+{
+    double part = part_of(view, stats, -1);
+
     facts->step_ms = facts->span_ms = NAN;
     facts->idle_ms = facts->idle_launch_ms = facts->idle_wait_ms = NAN;
     if (lp_view_overlaps(view, facts->region)) { /* Wall times of several at once are no time. */
@@ -113,11 +128,11 @@ static void set_iterations(const struct lp_view *view, struct lp_stage_facts *fa
 
         if (strcmp(stage->region, facts->region) != 0)
             continue;
-        facts->step_ms = stage->times[LP_TIME_WALL].sum_ms;
-        facts->span_ms = stage->times[LP_TIME_SPAN].sum_ms;
-        facts->idle_ms = stage->times[LP_TIME_IDLE].sum_ms;
-        facts->idle_launch_ms = stage->times[LP_TIME_IDLE_LAUNCH].sum_ms;
-        facts->idle_wait_ms = stage->times[LP_TIME_IDLE_WAIT].sum_ms;
+        facts->step_ms = part * stage->times[LP_TIME_WALL].sum_ms;
+        facts->span_ms = part * stage->times[LP_TIME_SPAN].sum_ms;
+        facts->idle_ms = part * stage->times[LP_TIME_IDLE].sum_ms;
+        facts->idle_launch_ms = part * stage->times[LP_TIME_IDLE_LAUNCH].sum_ms;
+        facts->idle_wait_ms = part * stage->times[LP_TIME_IDLE_WAIT].sum_ms;
         /* Iterations without device work have a wall time but no span. */
         if (stage->times[LP_TIME_SPAN].count != stage->times[LP_TIME_WALL].count)
             facts->step_ms = NAN;
@@ -177,17 +192,20 @@ static void clear_shares(struct shares *shares)
     lp_vector_clear(&shares->items);
 }
 
-static int add_kernels(const struct lp_view *view, struct lp_stage_facts *facts,
-                       struct shares *kernels, struct shares *classes)
+static int add_kernels(const struct lp_view *view, const llmperf_region_stats *stats,
+                       struct lp_stage_facts *facts, struct shares *kernels, struct shares *classes)
 {
+    double part = part_of(view, stats, stats->device);
     int status = 0;
 
     for (size_t i = 0; status == 0 && i < llmperf_profile_kernel_count(view->profile); i++) {
         llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
 
         llmperf_profile_kernel(view->profile, i, &kernel);
-        if (!lp_region_is_in(kernel.region, facts->region))
+        if (!lp_region_is_in(kernel.region, facts->region) ||
+            (stats->device >= 0 && kernel.device != stats->device))
             continue;
+        kernel.total_ms *= part;
         facts->device_ms += kernel.total_ms;
         if (kernel.kind == LLMPERF_ACTIVITY_KERNEL)
             status = add_share(kernels, kernel.short_name, kernel.total_ms);
@@ -199,11 +217,12 @@ static int add_kernels(const struct lp_view *view, struct lp_stage_facts *facts,
     return status;
 }
 
-static int set_kernels(const struct lp_view *view, struct lp_stage_facts *facts)
+static int set_kernels(const struct lp_view *view, const llmperf_region_stats *stats,
+                       struct lp_stage_facts *facts)
 {
     static const char *const small[] = { "norm", "elementwise", "reduction", "copy/cast" };
     struct shares kernels = { .rows = { NULL, 0, 0 } }, classes = { .rows = { NULL, 0, 0 } };
-    int status = add_kernels(view, facts, &kernels, &classes);
+    int status = add_kernels(view, stats, facts, &kernels, &classes);
 
     facts->top_kernel = largest(&kernels, &facts->top_kernel_ms);
     facts->top_class = largest(&classes, &facts->top_class_ms);
@@ -246,10 +265,10 @@ static int set_stage(const struct lp_view *view, const struct lp_region_view *re
                                       .label = region->stats.label,
                                       .instances = region->stats.instances };
     set_times(view, region, facts);
-    set_iterations(view, facts);
+    set_iterations(view, &region->stats, facts);
     set_batch(view, &region->stats, facts);
     set_ranks(view, facts);
-    return set_kernels(view, facts);
+    return set_kernels(view, &region->stats, facts);
 }
 
 static void set_run(const struct lp_view *view, struct lp_run_facts *run)

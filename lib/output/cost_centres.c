@@ -7,6 +7,7 @@
 
 #include "lib/base/status.h"
 #include "lib/output/advice.h"
+#include "lib/output/stage_sum.h"
 
 /* Kernel classes as people outside of the trade would say. */
 static const char *plain_class(const char *kernel_class)
@@ -47,7 +48,7 @@ static const struct lp_stage_iterations *iterations_of(const struct lp_view *vie
 }
 
 static int add_waiting(struct lp_cost_centres *centres, const struct lp_view *view,
-                       const llmperf_region_stats *stats)
+                       const llmperf_region_stats *stats, double idle_ms)
 {
     const struct lp_stage_iterations *stage = iterations_of(view, stats->path);
     int status;
@@ -55,7 +56,7 @@ static int add_waiting(struct lp_cost_centres *centres, const struct lp_view *vi
     if (stage && stage->overlaps)
         return 0;
     if (!stage || stage->times[LP_TIME_SPAN].count == 0)
-        return add(centres, stats->label, "waiting: the GPU has nothing to do", stats->idle_ms);
+        return add(centres, stats->label, "waiting: the GPU has nothing to do", idle_ms);
     if ((status = add(centres, stats->label, "waiting for the host to launch work",
                       stage->times[LP_TIME_IDLE_LAUNCH].sum_ms)) < 0 ||
         (status = add(centres, stats->label, "waiting of the GPU for work before it",
@@ -94,16 +95,17 @@ static int add_regions(struct lp_cost_centres *centres, const struct lp_view *vi
 
     for (size_t i = 0; status == 0 && i < view->regions.count; i++) {
         const llmperf_region_stats *stats = &view->regions.items[i].stats;
+        struct lp_stage_sum sum;
 
         if (!lp_advice_is_about(view, i))
             continue;
+        sum = lp_stage_sum_of(view, stats->path, -1);
+        centres->together |= sum.rows > 1;
         if (!is_nested(view, i))
-            *all_ms += lp_view_overlaps(view, stats->path) ? stats->gpu_busy_ms
-                       : view->device_known ? fmax(stats->wall_sum_ms, stats->gpu_busy_ms)
-                                            : stats->wall_sum_ms;
+            *all_ms += sum.time_ms;
         status = view->device_known
-                     ? add_waiting(centres, view, stats)
-                     : add(centres, stats->label, "its time on the host", stats->wall_sum_ms);
+                     ? add_waiting(centres, view, stats, sum.idle_ms)
+                     : add(centres, stats->label, "its time on the host", sum.wall_ms);
     }
     return status;
 }

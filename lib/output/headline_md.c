@@ -5,7 +5,11 @@
 #include "lib/output/facts.h"
 #include "lib/output/headline_md.h"
 #include "lib/output/markdown.h"
+#include "lib/output/stage_sum.h"
 #include "llmperf/region.h"
+
+/* A stage with more rows (of processes and GPUs) than this gets one line for all of them. */
+#define ROWS_OF_A_STAGE 2
 
 static void add_percent(struct lp_text *out, double share)
 {
@@ -161,14 +165,22 @@ static void add_stage_sentences(const struct lp_view *view, struct lp_text *out)
 
     for (size_t i = 0; i < view->regions.count; i++) {
         const llmperf_region_stats *region = &view->regions.items[i].stats;
+        struct lp_stage_sum sum;
 
-        if (region->kind != LLMPERF_REGION_STAGE || region->instances == 0)
+        if (region->kind != LLMPERF_REGION_STAGE)
+            continue;
+        sum = lp_stage_sum_of(view, region->path, -1);
+        if (sum.rows > ROWS_OF_A_STAGE ? sum.instances == 0 || !lp_view_is_first(view, i)
+                                       : region->instances == 0)
             continue;
         lp_text_puts(out, any ? "" : "\n");
-        add_stage_sentence(&view->regions.items[i], view->device_known,
-                           lp_view_overlaps(view, region->path),
-                           lp_shown_process(view->profile, region->process_id), out);
         any = true;
+        if (sum.rows > ROWS_OF_A_STAGE)
+            lp_stage_rows_md(view, region->path, out);
+        else
+            add_stage_sentence(&view->regions.items[i], view->device_known,
+                               lp_view_overlaps(view, region->path),
+                               lp_shown_process(view->profile, region->process_id), out);
     }
 }
 

@@ -6,6 +6,7 @@
 #include "lib/base/number.h"
 #include "lib/output/markdown.h"
 #include "lib/output/sections_md.h"
+#include "lib/output/stage_sum.h"
 #include "llmperf/region.h"
 
 static void spread_row(const llmperf_iteration_stats *stats, double wall_ms, struct lp_text *out)
@@ -125,35 +126,42 @@ void lp_advice_md(const struct lp_view *view, size_t limit, struct lp_text *out)
 
 static bool is_vision_of(const llmperf_region_stats *inner, const llmperf_region_stats *outer)
 {
-    size_t length = strlen(outer->path);
     const char *name = strchr(inner->label, '@');
 
-    return name && strcmp(name, "@vision") == 0 && inner->device == outer->device && length > 0 &&
-           strncmp(inner->path, outer->path, length) == 0 && inner->path[length] == '/';
+    return name && strcmp(name, "@vision") == 0 && *outer->path &&
+           strcmp(inner->path, outer->path) != 0 && lp_region_is_in(inner->path, outer->path);
 }
 
-static void vision_line(const struct lp_view *view, const llmperf_region_stats *inner,
-                        const llmperf_region_stats *outer, struct lp_text *out)
+static void vision_line(const struct lp_view *view, const char *inner, const char *outer,
+                        struct lp_text *out)
 {
-    bool device = view->device_known && outer->gpu_busy_ms > 0;
-    double part = device ? inner->gpu_busy_ms : inner->wall_sum_ms;
-    double whole = device ? outer->gpu_busy_ms : outer->wall_sum_ms;
+    struct lp_stage_sum vision = lp_stage_sum_of(view, inner, -1);
+    struct lp_stage_sum stage = lp_stage_sum_of(view, outer, -1);
+    bool device = view->device_known && stage.busy_ms > 0;
+    double part = device ? vision.busy_ms : vision.wall_ms;
+    double whole = device ? stage.busy_ms : stage.wall_ms;
 
     lp_text_puts(out, "\nVision is part of ");
-    lp_md_code(out, outer->path);
-    lp_text_printf(out, " and counted once: %s of its %s ms %s (%s %%).\n", LP_NUMBER(part, 4),
+    lp_md_code(out, outer);
+    lp_text_printf(out, " and counted once: %s of its %s ms %s (%s %%)", LP_NUMBER(part, 4),
                    LP_NUMBER(whole, 4), device ? "of GPU busy time" : "of wall time",
                    LP_NUMBER(100 * part / whole, 3));
+    if (stage.processes > 1)
+        lp_text_printf(out, ", %zu processes together", stage.processes);
+    lp_text_puts(out, ".\n");
 }
 
 void lp_vision_md(const struct lp_view *view, struct lp_text *out)
 {
     for (size_t i = 0; i < view->regions.count; i++)
-        for (size_t k = 0; k < view->regions.count; k++)
-            if (view->regions.items[i].stats.kind == LLMPERF_REGION_STAGE &&
-                is_vision_of(&view->regions.items[k].stats, &view->regions.items[i].stats))
-                vision_line(view, &view->regions.items[k].stats, &view->regions.items[i].stats,
-                            out);
+        for (size_t k = 0; k < view->regions.count; k++) {
+            const llmperf_region_stats *outer = &view->regions.items[i].stats;
+            const llmperf_region_stats *inner = &view->regions.items[k].stats;
+
+            if (outer->kind == LLMPERF_REGION_STAGE && is_vision_of(inner, outer) &&
+                lp_view_is_first(view, i) && lp_view_is_first(view, k))
+                vision_line(view, inner->path, outer->path, out);
+        }
 }
 
 void lp_variation_md(const struct lp_view *view, struct lp_text *out)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "lib/base/number.h"
 #include "lib/output/advice.h"
@@ -9,6 +10,7 @@
 #include "lib/output/markdown.h"
 #include "lib/output/output.h"
 #include "lib/output/sections_md.h"
+#include "lib/output/stage_sum.h"
 
 #define TOP 3
 
@@ -17,9 +19,33 @@ static void add_seconds(struct lp_text *out, double ms)
     lp_text_printf(out, ms >= 1000 ? "%s s" : "%s ms", LP_NUMBER(ms >= 1000 ? ms / 1000 : ms, 3));
 }
 
-static void stage_line(const struct lp_region_view *region, bool at_once, struct lp_text *out)
+/* How the GPUs of a stage work with each other. */
+static void add_company(const struct lp_view *view, const char *path, struct lp_text *out)
+{
+    size_t gpus = 0;
+    double least = NAN, most = NAN;
+
+    for (size_t i = 0; i < view->ranks.rows.count; i++) {
+        const struct lp_rank *rank = &view->ranks.rows.items[i];
+
+        if (strcmp(rank->region, path) != 0)
+            continue;
+        gpus++;
+        least = fmin(least, rank->collective_ms);
+        most = fmax(most, rank->collective_ms);
+    }
+    if (gpus > 0)
+        lp_text_printf(out,
+                       "; %zu GPUs work on it together and communicate for %s to %s ms each time",
+                       gpus, LP_NUMBER(least, 3), LP_NUMBER(most, 3));
+}
+
+static void stage_line(const struct lp_view *view, const struct lp_region_view *region,
+                       struct lp_text *out)
 {
     const llmperf_region_stats *stats = &region->stats;
+    bool at_once = lp_view_overlaps(view, stats->path);
+    size_t processes = lp_stage_sum_of(view, stats->path, -1).processes;
     double floor_ms = region->use.time_floor_ms / (double)stats->instances;
 
     lp_text_puts(out, "- ");
@@ -28,6 +54,8 @@ static void stage_line(const struct lp_region_view *region, bool at_once, struct
     add_seconds(out, stats->wall_mean_ms);
     if (stats->instances > 1)
         lp_text_printf(out, " on average (%" PRIu64 " times)", stats->instances);
+    if (processes > 1)
+        lp_text_printf(out, " in the busiest of %zu processes", processes);
     if (stats->tokens != LLMPERF_UNKNOWN && stats->wall_sum_ms > 0)
         lp_text_printf(out, ", that is %s tokens a second%s",
                        LP_NUMBER((double)stats->tokens * 1e3 / stats->wall_sum_ms, 3),
@@ -39,6 +67,7 @@ static void stage_line(const struct lp_region_view *region, bool at_once, struct
         add_seconds(out, floor_ms);
         lp_text_puts(out, " at best");
     }
+    add_company(view, stats->path, out);
     lp_text_puts(out, ".\n");
 }
 
@@ -53,8 +82,7 @@ static void add_result(const struct lp_view *view, struct lp_text *out)
     }
     for (size_t i = 0; i < view->regions.count; i++)
         if (lp_advice_is_about(view, i) && view->regions.items[i].stats.instances > 0)
-            stage_line(&view->regions.items[i],
-                       lp_view_overlaps(view, view->regions.items[i].stats.path), out);
+            stage_line(view, &view->regions.items[i], out);
 }
 
 static int add_costs(const struct lp_view *view, struct lp_text *out)
@@ -78,8 +106,9 @@ static int add_costs(const struct lp_view *view, struct lp_text *out)
         lp_text_puts(out, ": ");
         add_seconds(out, row->ms);
         if (!isnan(row->share))
-            lp_text_printf(out, ", %s %% of the time of all stages",
-                           LP_NUMBER(100 * row->share, 2));
+            lp_text_printf(out, ", %s %% of the time of all stages%s",
+                           LP_NUMBER(100 * row->share, 2),
+                           centres.together ? ", processes and GPUs together" : "");
         lp_text_puts(out, "\n");
     }
     lp_cost_centres_clear(&centres);

@@ -198,6 +198,16 @@ void lp_view_clear(struct lp_view *view)
     *view = (struct lp_view){ .profile = NULL };
 }
 
+bool lp_view_is_first(const struct lp_view *view, size_t region)
+{
+    const char *path = view->regions.items[region].stats.path;
+
+    for (size_t i = 0; i < region; i++)
+        if (strcmp(view->regions.items[i].stats.path, path) == 0)
+            return false;
+    return true;
+}
+
 bool lp_view_is_empty(const struct lp_view *view)
 {
     return view->regions.count == 0 && llmperf_profile_kernel_count(view->profile) == 0;

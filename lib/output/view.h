@@ -57,6 +57,9 @@ static inline bool lp_view_overlaps(const struct lp_view *view, const char *path
     return lp_stage_overlaps(view->stages.items, view->stages.count, path);
 }
 
+/** Is this row the first one of its path? It has one for each process and GPU. */
+bool lp_view_is_first(const struct lp_view *view, size_t region);
+
 /** Do the instances of this stage differ by more than 10 % (std / mean)? */
 bool lp_view_varies(const llmperf_region_stats *region);
 

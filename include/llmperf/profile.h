@@ -327,10 +327,12 @@ LLMPERF_API int llmperf_profile_open(const char *run, llmperf_profile **profile_
  * sets of one region and GPU are added up, percentiles from their histograms; the verdict is that of the worst run. GPUs are told
  * apart by UUID: one whose number another one has gets the first free number.
  * Totals have no clock: nothing is set beside anything else in time. Single iterations are kept only if one run has some.
+ * A run that would count twice is refused: given twice, as a copy too, or beside or in merged runs that it is in. Facts of the
+ * result: "merged_from" has the names of the runs, "merged_runs" a line for each, its key of 16 hexadecimal digits and its name.
  *
  * @param profiles     Borrowed, `count` of them, at least one.
  * @param profile_out  Yours: llmperf_profile_free().
- * @return LLMPERF_OK, LLMPERF_EINVAL, LLMPERF_EFORMAT (a damaged histogram), LLMPERF_ENOMEM. */
+ * @return LLMPERF_OK, LLMPERF_EINVAL (also: a run would count twice), LLMPERF_EFORMAT (a damaged histogram), LLMPERF_ENOMEM. */
 LLMPERF_API int llmperf_profile_merge(const llmperf_profile *const *profiles, size_t count, llmperf_profile **profile_out);
 
 /** Hardware counters of runs of one program, each with another group of a preset (group=K of llmperf_session_options.counters), as

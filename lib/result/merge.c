@@ -10,6 +10,7 @@
 #include "lib/base/status.h"
 #include "lib/result/merge_gpus.h"
 #include "lib/result/merge_rows.h"
+#include "lib/result/merged_runs.h"
 #include "lib/result/profile_data.h"
 #include "lib/result/result.h"
 
@@ -287,6 +288,8 @@ static bool is_of_one(const struct merger *merger, const char *key)
 {
     if (strncmp(key, LP_CLASS_FACT, strlen(LP_CLASS_FACT)) == 0)
         return merger->with_iterations != 1;
+    if (merger->runs && strcmp(key, LP_RUN_KEY_FACT) == 0)
+        return true;
     return merger->runs && merger->count > 1 && strcmp(key, "gpu_busy_ms") == 0;
 }
 
@@ -429,9 +432,8 @@ static int set_longest(const llmperf_profile *const *profiles, size_t count, llm
 /* Facts of one run that say nothing of all of them. */
 static int set_run_facts(const llmperf_profile *const *profiles, size_t count, llmperf_profile *out)
 {
-    bool runs = llmperf_profile_fact(profiles[0], "run_id") != NULL;
     const char *first = NULL;
-    int status = list_fact(profiles, count, runs ? "run_id" : "imported_from", "merged_from", out);
+    int status = lp_merged_runs_set(profiles, count, out);
 
     for (size_t i = 0; i < count; i++) {
         const char *created = llmperf_profile_fact(profiles[i], "created_at");

@@ -132,6 +132,10 @@ bool lp_profile_of_processes(const llmperf_profile *profile);
 /** Set a fact (llmperf_profile_fact()); a NULL value is left out. 0 or LLMPERF_ENOMEM. */
 int lp_profile_set_fact(llmperf_profile *profile, const char *key, const char *value);
 
+/** Fact of a run: 16 hexadecimal digits that no other run has. A run without it, one of imported
+ * files say, is known by what it holds. */
+#define LP_RUN_KEY_FACT "run_key"
+
 /** Fact "source_reason" of a run whose program did not use CUDA before it ended. */
 #define LP_REASON_NO_CUDA "no device activity: the program had not used CUDA by then"
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A session is made and started, stopped and freed. */
+#include <inttypes.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "lib/base/clock.h"
@@ -133,6 +135,17 @@ static int start_or_clean_up(struct llmperf_session *session)
     return status;
 }
 
+/* Names and times are not enough: ranks in containers start in one second and have one process id.
+ */
+static void make_run_key(struct llmperf_session *session)
+{
+    uint64_t key = 0;
+
+    if (getrandom(&key, sizeof(key), GRND_NONBLOCK) != (ssize_t)sizeof(key)) /* early in a boot */
+        key = lp_clock_now() ^ (uint64_t)(uintptr_t)session ^ (uint64_t)session->pid << 40;
+    snprintf(session->run_key, sizeof(session->run_key), "%016" PRIx64, key);
+}
+
 int lp_session_start(const llmperf_session_options *options, bool injected,
                      llmperf_session **session_out)
 {
@@ -150,6 +163,7 @@ int lp_session_start(const llmperf_session_options *options, bool injected,
     session->pid = getpid();
     session->injected = injected;
     lp_clock_utc(session->created_at, sizeof(session->created_at));
+    make_run_key(session);
     if ((status = lp_options_init(&session->options, options)) == 0 &&
         (status = lp_life_reserve()) == 0)
         status = start_or_clean_up(session);

@@ -102,6 +102,9 @@ static int add_facts(struct llmperf_session *session, const struct lp_device_sta
              (long)(stats->process_id ? (pid_t)stats->process_id : session->pid));
     if ((status = lp_profile_set_fact(profile, "run_id", session->options.run_id)) < 0 ||
         (status = lp_profile_set_fact(profile, "created_at", session->created_at)) < 0 ||
+        /* Who replays a recording twice has one run twice. */
+        (status = lp_profile_set_fact(profile, LP_RUN_KEY_FACT,
+                                      recorded ? NULL : session->run_key)) < 0 ||
         (status = lp_profile_set_fact(profile, "tier", lp_tier_name(tier_of(session)))) < 0 ||
         (status = lp_profile_set_fact(profile, "source", session->source_name)) < 0 ||
         (status = lp_profile_set_fact(profile, "process_id", pid)) < 0 ||

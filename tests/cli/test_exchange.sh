@@ -155,8 +155,17 @@ expect 2 merge fast -o one
 expect 2 merge fast slow
 ln -s fast latest
 expect 2 merge fast slow latest -o again
-stderr_has "fast and latest are the same run"
+stderr_has "would count twice: it is in number 1 and in number 3 of what is to be merged; give each run once"
+stderr_is_one_line
 expect 2 merge slow slow/run.llmperf -o again
+cp -r fast copied
+expect 2 merge slow fast copied -o again
+"$LLMPERF" import fast.sqlite -o imported_again >/dev/null || die "no second import"
+expect 2 merge fast imported_again -o again
+expect 2 merge ranks fast -o again
+expect 2 merge more slow -o again
+expect 2 merge ranks more -o again
+stderr_has "would count twice: it is in number 1 and in number 2"
 [ ! -e again ] || die "a run counts twice"
 expect 2 merge fast slow -o ranks
 expect 2 merge fast nosuch -o two

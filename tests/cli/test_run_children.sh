@@ -37,6 +37,11 @@ stdout_has "job/merged"
 expect 2 run --out o run.id=job -- "$program" work "$script"
 stderr_has "holds a run already"
 
+# What is in the merged run already is not added to it.
+expect 2 merge o/job "$one" -o again
+stderr_has "the run $(basename "$one") would count twice"
+expect 2 merge "$one" "$one/run.llmperf" -o again
+
 # Apart: nothing is put together, and the job's folder names what there is.
 expect 0 run --no-merge --out o run.id=apart -- "$program" children "$script" work
 [ ! -e o/apart/merged ] || die "put together all the same"

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "lib/result/result.h"
 #include "tests/support/play.h"
 
 static llmperf_session_options host_options(void)
@@ -51,6 +52,36 @@ static void sessions_of_one_second_have_folders_of_their_own(void **state)
         llmperf_profile_free(profile);
         free(seen[i]);
     }
+}
+
+/* A replay has none: who replays a recording twice has one run twice. */
+static void each_session_has_a_key_that_no_other_has(void **state)
+{
+    llmperf_session_options options = host_options();
+    llmperf_profile *profiles[2] = { NULL, NULL }, *read = NULL, *replayed;
+    char path[200];
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        options.run_dir = in_test_folder(i == 0 ? "first" : "second");
+        profiles[i] = play_options(&options);
+        assert_int_equal(strlen(llmperf_profile_fact(profiles[i], LP_RUN_KEY_FACT)), 16);
+    }
+    assert_string_not_equal(llmperf_profile_fact(profiles[0], LP_RUN_KEY_FACT),
+                            llmperf_profile_fact(profiles[1], LP_RUN_KEY_FACT));
+    assert_int_equal(llmperf_profile_open(in_test_folder("second"), &read), LLMPERF_OK);
+    assert_string_equal(llmperf_profile_fact(profiles[1], LP_RUN_KEY_FACT),
+                        llmperf_profile_fact(read, LP_RUN_KEY_FACT));
+    snprintf(path, sizeof(path), "%s/h200/dummy_resnet.llmrec", getenv("LLMPERF_TEST_DATA"));
+    options.run_dir = NULL;
+    options.device_source = LLMPERF_SOURCE_REPLAY;
+    options.device_path = path;
+    replayed = play_options(&options);
+    assert_null(llmperf_profile_fact(replayed, LP_RUN_KEY_FACT));
+    llmperf_profile_free(replayed);
+    llmperf_profile_free(read);
+    llmperf_profile_free(profiles[0]);
+    llmperf_profile_free(profiles[1]);
 }
 
 static void a_folder_that_holds_a_run_is_refused(void **state)
@@ -221,6 +252,7 @@ int main(void)
     const char *limit = getenv("LLMPERF_TEST_LIMIT");
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sessions_of_one_second_have_folders_of_their_own),
+        cmocka_unit_test(each_session_has_a_key_that_no_other_has),
         cmocka_unit_test(a_folder_that_holds_a_run_is_refused),
         cmocka_unit_test(a_start_that_fails_leaves_no_folder),
         cmocka_unit_test(a_recording_without_a_device_replays_without_one),

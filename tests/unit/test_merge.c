@@ -88,19 +88,24 @@ static void processes_stay_apart_and_kernels_add_up(void **state)
 
 static void process_ids_that_two_runs_share_are_told_apart(void **state)
 {
-    llmperf_profile *a = make_run("a", 10, 1, 100), *b = make_run("b", 10, 1, 100), *both, *four;
+    llmperf_profile *a = make_run("a", 10, 1, 100), *b = make_run("b", 10, 1, 200), *both, *four;
+    llmperf_profile *c = make_run("c", 10, 1, 300), *d = make_run("d", 10, 1, 400), *others;
 
     (void)state;
     both = merge(a, b);
     assert_int_equal(count_rows(both, "LLM@prefill", 10), 1);
     assert_int_equal(count_rows(both, "LLM@prefill", 10 + 4194304), 1);
-    four = merge(both, both);
+    others = merge(c, d);
+    four = merge(both, others);
     assert_int_equal(count_rows(four, "LLM@prefill", 10 + 2 * 4194304), 1);
     assert_int_equal(count_rows(four, "LLM@prefill", 10 + 3 * 4194304), 1);
     llmperf_profile_free(four);
+    llmperf_profile_free(others);
     llmperf_profile_free(both);
     llmperf_profile_free(a);
     llmperf_profile_free(b);
+    llmperf_profile_free(c);
+    llmperf_profile_free(d);
 }
 
 static void the_worst_verdict_counts_and_problems_name_their_run(void **state)

@@ -121,6 +121,7 @@ static const struct command commands[] = {
       "apart by\n"
       "process; kernels of one region and device are added up; the verdict is that of the worst "
       "run.\n"
+      "A run that would count twice is refused: given twice, or beside a merged run that it is in.\n"
       "Prints the run directory last.\n",
       cmd_merge },
     { "validate", "check JSON files of llmperf against their schemas",

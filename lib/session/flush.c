@@ -10,6 +10,10 @@
  * work bring nothing. When nothing has come for FLUSH_NS they are made so often. */
 #define RETRY_NS UINT64_C(100000000)
 
+/* Records of busy threads, while those of a quiet one wait in its buffer. Result sorts what comes
+ * late into the newest million, the newer half of it for certain. */
+#define MANY 200000u
+
 #define SILENT_NS UINT64_C(2000000000)
 #define COPIES_NS UINT64_C(300000000) /* some, of zero bytes, never bring a record */
 
@@ -47,6 +51,11 @@ static bool is_silent(const struct llmperf_session *session, uint64_t now_ns)
            awaited(session) != session->flush.came_awaited;
 }
 
+static bool is_flooded(const struct llmperf_session *session)
+{
+    return session->activities - session->flush.made_came >= MANY;
+}
+
 bool lp_flush_is_due(const struct llmperf_session *session, uint64_t now_ns, bool commit)
 {
     uint64_t age = now_ns - session->flush.made_ns;
@@ -57,7 +66,7 @@ bool lp_flush_is_due(const struct llmperf_session *session, uint64_t now_ns, boo
         return age >= LP_GRAPH_FLUSH_NS;
     if (lp_sampling_asks(session, now_ns))
         return true;
-    if (age >= RETRY_NS && is_silent(session, now_ns))
+    if (age >= RETRY_NS && (is_silent(session, now_ns) || is_flooded(session)))
         return true;
     return age >= (commit ? FLUSH_NS / 2 : FLUSH_NS) && is_under_way(session);
 }
@@ -66,6 +75,7 @@ void lp_flush_made(struct llmperf_session *session, uint64_t now_ns)
 {
     session->flush.made_ns = now_ns;
     session->flush.made_awaited = awaited(session);
+    session->flush.made_came = session->activities;
 }
 
 void lp_flush_look(struct llmperf_session *session, uint64_t now_ns)

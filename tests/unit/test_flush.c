@@ -132,6 +132,19 @@ static void a_device_that_holds_all_back_is_asked_more_often(void **state)
     assert_true(due(2150, false));
 }
 
+static void while_records_pour_in_a_quiet_thread_is_not_left_behind(void **state)
+{
+    (void)state;
+    fall_quiet();
+    session.activities += 150000;
+    assert_false(due(600, false));
+    session.activities += 60000;
+    assert_true(due(600, false));
+    assert_false(due(90, false));
+    lp_flush_made(&session, at(600));
+    assert_false(due(900, false));
+}
+
 static void one_launch_without_a_record_is_asked_for_once_a_second(void **state)
 {
     (void)state;
@@ -194,6 +207,7 @@ int main(void)
         PLAYED(with_records_on_it_is_made_once_a_second_and_before_commits),
         PLAYED(with_records_off_it_is_made_only_if_something_is_under_way),
         PLAYED(a_device_that_holds_all_back_is_asked_more_often),
+        PLAYED(while_records_pour_in_a_quiet_thread_is_not_left_behind),
         PLAYED(one_launch_without_a_record_is_asked_for_once_a_second),
         PLAYED(a_source_of_its_own_time_is_not_asked),
         PLAYED(what_a_window_cost_is_known_only_when_it_was_asked_for),

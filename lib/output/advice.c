@@ -17,6 +17,21 @@ static bool is_stage(const llmperf_region_stats *region)
     return region->kind == LLMPERF_REGION_STAGE && *region->path;
 }
 
+static double busy_of(const llmperf_region_stats *region)
+{
+    return isnan(region->gpu_busy_ms) ? -1 : region->gpu_busy_ms;
+}
+
+/* Without device times the longest host time tells; of equals the first row stands for all. */
+static bool is_busier(const llmperf_region_stats *a, const llmperf_region_stats *b, bool is_first)
+{
+    if (busy_of(a) < busy_of(b) || busy_of(a) > busy_of(b))
+        return busy_of(a) > busy_of(b);
+    if (a->wall_sum_ms < b->wall_sum_ms || a->wall_sum_ms > b->wall_sum_ms)
+        return a->wall_sum_ms > b->wall_sum_ms;
+    return is_first;
+}
+
 static bool is_busiest(const struct lp_view *view, size_t index)
 {
     const llmperf_region_stats *region = &view->regions.items[index].stats;
@@ -25,8 +40,7 @@ static bool is_busiest(const struct lp_view *view, size_t index)
         const llmperf_region_stats *other = &view->regions.items[i].stats;
 
         if (i != index && strcmp(other->path, region->path) == 0 &&
-            (other->gpu_busy_ms > region->gpu_busy_ms ||
-             (other->gpu_busy_ms >= region->gpu_busy_ms && i < index)))
+            is_busier(other, region, i < index))
             return false;
     }
     return true;
@@ -106,9 +120,8 @@ static double part_of(const struct lp_view *view, const llmperf_region_stats *st
 {
     struct lp_stage_sum all = lp_stage_sum_of(view, stats->path, device);
 
-    return all.processes > 1 && all.instances > 0
-               ? (double)stats->instances / (double)all.instances
-               : 1;
+    return all.processes > 1 && all.instances > 0 ? (double)stats->instances / (double)all.instances
+                                                  : 1;
 }
 
 static void set_iterations(const struct lp_view *view, const llmperf_region_stats *stats,

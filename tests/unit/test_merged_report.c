@@ -162,12 +162,34 @@ static void a_line_of_many_ranks_has_the_least_and_the_most(void **state)
         llmperf_profile_free(ranks[i]);
 }
 
+static void without_a_device_the_longest_process_stands_for_all(void **state)
+{
+    static const char *const scripts[] = { "begin LLM@decode_step\nwait 99000\nend\n",
+                                           "begin LLM@decode_step\nwait 299000\nend\n" };
+    llmperf_profile *ranks[2], *merged;
+    char *text;
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++)
+        ranks[i] = play_script(scripts[i]);
+    assert_int_equal(llmperf_profile_merge((const llmperf_profile *const *)ranks, 2, &merged), 0);
+    text = document(merged, LLMPERF_DOCUMENT_STAKEHOLDER_SUMMARY_MD);
+    assert_text_has(text, "- `LLM@decode_step` took 0.300 ms in the busiest of 2 processes.\n\n");
+    assert_text_has(text, ": 0.400 ms, 100 % of the time of all stages, processes and GPUs "
+                          "together\n\n");
+    llmperf_text_free(text);
+    llmperf_profile_free(merged);
+    llmperf_profile_free(ranks[0]);
+    llmperf_profile_free(ranks[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_at_stake_does_not_grow_with_the_ranks),
         cmocka_unit_test(many_ranks_are_one_line_of_the_headline),
         cmocka_unit_test(a_line_of_many_ranks_has_the_least_and_the_most),
+        cmocka_unit_test(without_a_device_the_longest_process_stands_for_all),
     };
 
     return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);

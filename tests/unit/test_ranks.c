@@ -85,8 +85,8 @@ static void the_documents_say_so(void **state)
     assert_text_has(text, "GPU 1 waits in collectives for at least");
     assert_text_has(text, "for GPU 0, which comes to them last");
     llmperf_text_free(text);
-    assert_int_equal(
-        llmperf_document_text(profile, LLMPERF_DOCUMENT_STAKEHOLDER_SUMMARY_MD, &text), 0);
+    assert_int_equal(llmperf_document_text(profile, LLMPERF_DOCUMENT_STAKEHOLDER_SUMMARY_MD, &text),
+                     0);
     assert_text_has(text, "; 2 GPUs work on it together and communicate for 0.0400 to 0.130 ms "
                           "each time.");
     llmperf_text_free(text);

@@ -311,7 +311,7 @@ static int add_facts(struct merger *merger, const llmperf_profile *part)
 static int add_part(struct merger *merger, const llmperf_profile *part, double device_before)
 {
     bool keep = merger->with_iterations == 1;
-    int status = merger->runs ? lp_merged_gpus_add(&merger->gpus, part) : 0;
+    int status = merger->runs ? lp_merged_gpus_add(&merger->gpus, llmperf_profile_fact(part, "env")) : 0;
 
     for (size_t i = 0; i < part->regions.count && status == 0; i++)
         status = add_region(merger, &part->regions.items[i]);

@@ -85,9 +85,8 @@ static int add_host(struct lp_merged_gpus *gpus, const char *host)
     return lp_vector_push(&gpus->hosts, copy);
 }
 
-int lp_merged_gpus_add(struct lp_merged_gpus *gpus, const llmperf_profile *part)
+int lp_merged_gpus_add(struct lp_merged_gpus *gpus, const char *env)
 {
-    const char *env = llmperf_profile_fact(part, "env");
     json_t *root = env ? json_loads(env, 0, NULL) : NULL, *list = json_object_get(root, "gpus");
     int status = add_host(gpus, text_of(json_object_get(root, "host"), "hostname"));
 

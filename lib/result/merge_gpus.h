@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** GPUs of runs that become one. A run counts them for itself (CUDA_VISIBLE_DEVICES, its host):
- * what two runs call GPU 0 may be two, and one may have two numbers. Their UUIDs tell. For
- * lib/result only. @threads one at a time per object */
+ * what two runs call GPU 0 may be two, and one may have two numbers. Their UUIDs tell.
+ * @threads one at a time per object */
 #ifndef LP_RESULT_MERGE_GPUS_H
 #define LP_RESULT_MERGE_GPUS_H
 
@@ -21,9 +21,9 @@ struct lp_merged_gpus {
     bool renumbered;
 };
 
-/** The next run: its GPUs keep their numbers, except for those whose number another one has. A GPU
+/** The next run, of which `env` tells (its env.json; NULL: nothing does): its GPUs keep their numbers, except for those whose number another one has. A GPU
  * without a UUID is taken for the one of that number. 0 or LLMPERF_ENOMEM. */
-int lp_merged_gpus_add(struct lp_merged_gpus *gpus, const llmperf_profile *part);
+int lp_merged_gpus_add(struct lp_merged_gpus *gpus, const char *env);
 
 /** What a device of the run at hand is called in the merged one. */
 int32_t lp_merged_gpu(const struct lp_merged_gpus *gpus, int32_t device);

@@ -12,6 +12,7 @@
 #include "lib/record/counter.h"
 #include "lib/record/names.h"
 #include "lib/record/record.h"
+#include "lib/result/merge_gpus.h" /* for whoever puts runs together */
 #include "llmperf/profile.h"
 
 struct lp_totals;

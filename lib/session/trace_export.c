@@ -12,6 +12,7 @@
 #include "lib/base/utf8.h"
 #include "lib/base/vector.h"
 #include "lib/capture/capture.h"
+#include "lib/result/result.h"
 #include "lib/session/graph_ends.h"
 #include "lib/trace/trace.h"
 #include "llmperf/import.h"
@@ -29,12 +30,14 @@ struct player {
     struct lp_trace *trace;
     struct lp_trace_facts facts;
     struct lp_trace_gpu gpus[GPUS_MOST];
+    const struct lp_merged_gpus *numbers; /* of GPUs, in the file */
 };
 
 struct exporter {
     LP_VECTOR(char *) recordings;
     LP_VECTOR(struct player *) players; /* a writer may look at the facts of each until the end */
     struct lp_trace_writer *writer;
+    struct lp_merged_gpus numbers; /* as a merged run has them: processes may each call theirs 0 */
     llmperf_trace_summary summary;
 };
 
@@ -160,6 +163,11 @@ static uint64_t number_of(const json_t *object, const char *key)
                : 0;
 }
 
+static uint16_t number_here(const struct player *player, uint64_t device)
+{
+    return (uint16_t)lp_merged_gpu(player->numbers, (int32_t)device);
+}
+
 static void take_gpu(struct player *player, const json_t *object)
 {
     struct lp_trace_gpu *gpu = &player->gpus[player->facts.gpu_count];
@@ -168,7 +176,7 @@ static void take_gpu(struct player *player, const json_t *object)
 
     if (!json_is_integer(json_object_get(object, "device")) || player->facts.gpu_count == GPUS_MOST)
         return;
-    *gpu = (struct lp_trace_gpu){ .device = (uint32_t)number_of(object, "device"),
+    *gpu = (struct lp_trace_gpu){ .device = number_here(player, number_of(object, "device")),
                                   .sm_count = number_of(object, "sm_count"),
                                   .clock_khz = number_of(object, "clock_khz"),
                                   .l2_bytes = number_of(object, "l2_bytes"),
@@ -209,6 +217,8 @@ static void pass_activities(void *context, struct lp_activity *activities, size_
 {
     struct player *player = context;
 
+    for (size_t i = 0; i < count; i++)
+        activities[i].device = number_here(player, activities[i].device);
     if (lp_attribution_is_sampled(player->attribution))
         lp_graph_ends_pass(&player->graph_ends, player->attribution, activities, count);
     else
@@ -227,7 +237,11 @@ static void pass_plan(void *context, const struct lp_counter_plan *plan)
 
 static void pass_counter(void *context, const struct lp_counter_fact *fact, const double *values)
 {
-    lp_trace_counter(((struct player *)context)->trace, fact, values);
+    struct player *player = context;
+    struct lp_counter_fact here = *fact;
+
+    here.device = number_here(player, fact->device);
+    lp_trace_counter(player->trace, &here, values);
 }
 
 static int play(struct player *player)
@@ -263,11 +277,15 @@ static void remark_what_is_missing(struct player *player, llmperf_trace_summary 
     summary->cut = summary->cut || stats.cut;
 }
 
-static int open_pipeline(struct player *player, struct lp_trace_writer *writer)
+static int open_pipeline(struct exporter *exporter, struct player *player)
 {
     struct lp_device_stats stats;
     struct lp_attribution_sink results;
+    int status = lp_merged_gpus_add(&exporter->numbers, player->source->recorded);
 
+    if (status < 0)
+        return status;
+    player->numbers = &exporter->numbers;
     player->source->ops->stats(player->source, &stats);
     player->facts.names = &player->names;
     player->facts.process_id = stats.process_id;
@@ -275,7 +293,7 @@ static int open_pipeline(struct player *player, struct lp_trace_writer *writer)
     player->facts.start_ns = stats.start_ns;
     player->facts.start_utc_ns = stats.start_utc_ns;
     take_machine(player);
-    if (!(player->trace = lp_trace_create(writer, &player->facts)))
+    if (!(player->trace = lp_trace_create(exporter->writer, &player->facts)))
         return out_of_memory();
     results = lp_trace_sink(player->trace);
     player->attribution = lp_attribution_create(&results);
@@ -305,7 +323,7 @@ static int export_recording(struct exporter *exporter, struct player *player, ch
         return status;
     if (title && player->facts.title < title)
         *title = '\0';
-    if ((status = open_pipeline(player, exporter->writer)) < 0 || (status = play(player)) < 0)
+    if ((status = open_pipeline(exporter, player)) < 0 || (status = play(player)) < 0)
         return status;
     remark_what_is_missing(player, &exporter->summary);
     return lp_trace_end(player->trace, &exporter->summary);
@@ -355,6 +373,7 @@ static void clear(struct exporter *exporter)
         free_player(exporter->players.items[i]);
     for (size_t i = 0; i < exporter->recordings.count; i++)
         free(exporter->recordings.items[i]);
+    lp_merged_gpus_clear(&exporter->numbers);
     lp_vector_clear(&exporter->players);
     lp_vector_clear(&exporter->recordings);
 }

@@ -372,16 +372,16 @@ static void put_gpus(struct nsys *nsys, const struct lp_trace_facts *facts)
         const struct lp_trace_gpu *gpu = &facts->gpus[i];
         const char *name = gpu->name;
 
-        if (!nsys->begun) /* The processes of a file run on one machine. */
-            put_rare(nsys,
-                     "INSERT INTO TARGET_INFO_GPU(name, id, l2CacheSize, totalMemory, clockRate, "
-                     "smCount, cuDevice, computeMajor, computeMinor) VALUES(?,?,?,?,?,?,?,?,?)",
-                     &name, 1,
-                     (const int64_t[]){ gpu->device, (int64_t)gpu->l2_bytes,
-                                        (int64_t)gpu->memory_bytes, (int64_t)gpu->clock_khz * 1000,
-                                        (int64_t)gpu->sm_count, gpu->device, gpu->cc_major,
-                                        gpu->cc_minor },
-                     8);
+        /* Further processes may use GPUs that are known already. */
+        put_rare(nsys,
+                 "INSERT INTO TARGET_INFO_GPU(name, id, l2CacheSize, totalMemory, clockRate, "
+                 "smCount, cuDevice, computeMajor, computeMinor) SELECT ?1,?2,?3,?4,?5,?6,?7,?8,?9 "
+                 "WHERE NOT EXISTS(SELECT 1 FROM TARGET_INFO_GPU WHERE id = ?2)",
+                 &name, 1,
+                 (const int64_t[]){ gpu->device, (int64_t)gpu->l2_bytes, (int64_t)gpu->memory_bytes,
+                                    (int64_t)gpu->clock_khz * 1000, (int64_t)gpu->sm_count,
+                                    gpu->device, gpu->cc_major, gpu->cc_minor },
+                 8);
         put_rare(nsys,
                  "INSERT INTO TARGET_INFO_CUDA_DEVICE(gpuId, cudaId, pid, numMultiprocessors) "
                  "VALUES(?,?,?,?)",

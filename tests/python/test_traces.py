@@ -2,7 +2,9 @@
 """Traces of recordings of an H200, read by readers of their own, against the profile of the same recording."""
 from __future__ import annotations
 
+import sqlite3
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Dict, List
 
@@ -218,6 +220,32 @@ class Scripted(support.TestCase):
         after = llmperf.import_files(self.folder / "a")
         self.assertEqual(kernel_sums(after), {key: value for profile in profiles for key, value in kernel_sums(profile).items()})
         self.assertEqual(llmperf.export_trace(job, self.folder / "a")["kernels"], 1)
+
+    def test_processes_that_each_call_their_gpu_0_have_several(self) -> None:
+        job = self.folder / "job"
+        profiles = []
+        for number, place in enumerate((job, job / "processes/2", job / "processes/3")):
+            path = self.folder / f"{number}.txt"
+            path.write_text(f"begin step\nlaunch k{number}\nend\n")
+            with llmperf.Session(source="fake", device_path=path, run_dir=place, keep_trace=True) as session:
+                pass
+            # The third one has the GPU of the second.
+            trace_files.put_gpus(place / "trace.llmrec", [{"device": 0, "name": "G", "uuid": f"GPU-{min(number, 1)}"}])
+            profiles.append(session.profile)
+        (job / "merged").mkdir()
+        llmperf.merge(*profiles).save(job / "merged/run.llmperf")
+        llmperf.export_trace(job / "merged", self.folder / "a", "perfetto")
+        trace = trace_files.read_perfetto(self.folder / "a")
+        self.assertEqual({item.args.get("kernel", item.name): trace.tracks[trace.tracks[item.track][1]][0] for item in trace.of("device")},
+                         {"k0": "GPU 0 G", "k1": "GPU 1 G", "k2": "GPU 1 G"})
+        llmperf.export_trace(job / "merged", self.folder / "a", "chrome")
+        self.assertEqual({item.name: item.args["device"] for item in trace_files.read_chrome(self.folder / "a").of("kernel")},
+                         {"k0": 0, "k1": 1, "k2": 1})
+        llmperf.export_trace(job / "merged", self.folder / "a", "nsys-sqlite")
+        after = llmperf.import_files(self.folder / "a")
+        self.assertEqual({row["name"]: row["device"] for row in after.kernels()}, {"k0": 0, "k1": 1, "k2": 1})
+        with closing(sqlite3.connect(self.folder / "a")) as database:
+            self.assertEqual(database.execute("SELECT id, name FROM TARGET_INFO_GPU ORDER BY id").fetchall(), [(0, "G"), (1, "G")])
 
     def test_a_run_that_keeps_totals_only_says_what_to_do(self) -> None:
         with llmperf.Session(source="none", run_dir=self.folder / "run"):

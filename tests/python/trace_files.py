@@ -8,6 +8,7 @@ import sqlite3
 import struct
 from collections import defaultdict
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 
@@ -239,3 +240,28 @@ def rows(path: Any, query: str) -> Iterator[Tuple[Any, ...]]:
         yield from database.execute(query)
     finally:
         database.close()
+
+
+def crc32c(data: bytes) -> int:
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    return crc ^ 0xFFFFFFFF
+
+
+def put_gpus(recording: Path, gpus: List[Dict[str, Any]]) -> None:
+    """Make a recording say that its machine has these GPUs (lib/capture/recording.h has the format)."""
+    data = recording.read_bytes()
+    out, at, found = data[:8], 8, False
+    while at < len(data):
+        kind, size, _ = struct.unpack_from("<III", data, at)
+        payload = data[at + 12:at + 12 + size]
+        if kind == 1:
+            payload, found = json.dumps({**json.loads(payload), "gpus": gpus}).encode(), True
+        out += struct.pack("<III", kind, len(payload), crc32c(payload)) + payload
+        at += 12 + size
+    if not found:
+        raise ValueError("a recording that does not say where it was made")
+    recording.write_bytes(out)

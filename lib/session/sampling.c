@@ -144,7 +144,8 @@ void lp_sampling_settle(struct llmperf_session *session, uint64_t now_ns)
         sampling->settle = LP_GRAPH_WAIT(now_ns);
         sampling->settle_taken = taken;
     }
-    if (session->flush.made_ns == sampling->settle_flushed_ns) /* Nobody asked since. */
+    if (session->flush.made_ns == sampling->settle_flushed_ns ||
+        session->flush.made_ns < sampling->settle.since_ns) /* Nobody asked since. */
         return;
     sampling->settle_flushed_ns = session->flush.made_ns;
     if (lp_graph_wait_over(&sampling->settle, session->attribution, now_ns))

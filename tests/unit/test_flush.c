@@ -9,6 +9,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/capture/sampler.h"
+#include "lib/record/paths.h"
 #include "lib/session/session.h"
 #include "llmperf/activity.h"
 
@@ -199,6 +200,32 @@ static void what_a_window_cost_is_known_only_when_it_was_asked_for(void **state)
     lp_sampling_end(&session);
 }
 
+/* The answer before the window's end may have come while its graph ran. */
+static void a_window_with_graphs_settles_behind_two_answers_of_its_own(void **state)
+{
+    const char *const labels[] = { "LLM@decode_step" };
+    uint32_t node = lp_path_intern(LP_PATH_ROOT, "LLM@decode_step");
+    struct lp_thread *thread = lp_thread_get();
+    uint64_t value;
+
+    (void)state;
+    session.sampling.on = true;
+    lp_sampler_begin(labels, 1, 1, collect_nothing, NULL);
+    assert_int_equal(lp_sampler_open(thread, node, &value), LP_BEGIN_NOW);
+    lp_sampler_graph();
+    lp_sampler_close(thread);
+    assert_true(lp_sampler_settles());
+    lp_sampling_settle(&session, at(10)); /* Asked last at 0. */
+    assert_true(due(11, false));
+    lp_flush_made(&session, at(11));
+    lp_sampling_settle(&session, at(11));
+    assert_true(lp_sampler_settles());
+    lp_flush_made(&session, at(12));
+    lp_sampling_settle(&session, at(12));
+    assert_false(lp_sampler_settles());
+    lp_sampler_end();
+}
+
 #define PLAYED(test) cmocka_unit_test_setup_teardown(test, begin, end)
 
 int main(void)
@@ -211,6 +238,7 @@ int main(void)
         PLAYED(one_launch_without_a_record_is_asked_for_once_a_second),
         PLAYED(a_source_of_its_own_time_is_not_asked),
         PLAYED(what_a_window_cost_is_known_only_when_it_was_asked_for),
+        PLAYED(a_window_with_graphs_settles_behind_two_answers_of_its_own),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

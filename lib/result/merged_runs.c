@@ -119,6 +119,7 @@ static void put_lines(const llmperf_profile *profile, struct lp_text *lines)
 struct found {
     struct lp_hashmap holders;
     struct lp_text *names;
+    size_t runs, first_length; /* of the first name */
 };
 
 static int take_run(struct found *found, const char *line, size_t length, size_t holder)
@@ -135,6 +136,8 @@ static int take_run(struct found *found, const char *line, size_t length, size_t
                         "beside a merged run that it is in",
                         name_length, name, other, holder);
     lp_text_printf(found->names, "%s%.*s", found->names->length ? " " : "", name_length, name);
+    if (found->runs++ == 0)
+        found->first_length = found->names->length;
     return lp_hashmap_put(&found->holders, key, 0, (uint32_t)holder);
 }
 
@@ -154,6 +157,22 @@ static int take_profile(struct found *found, const llmperf_profile *profile, siz
     return status;
 }
 
+/* What documents call it: nobody shall take it for its first run. */
+static int set_name(const struct found *found, llmperf_profile *out)
+{
+    struct lp_text name = { NULL, 0, 0, false };
+    int status;
+
+    if (found->runs < 2 || found->first_length == 0)
+        return 0;
+    lp_text_printf(&name, "%.*s and %zu more", (int)found->first_length, found->names->bytes,
+                   found->runs - 1);
+    status = name.failed ? lp_error(LLMPERF_ENOMEM, "out of memory")
+                         : lp_profile_set_fact(out, "run_id", name.bytes);
+    lp_text_clear(&name);
+    return status;
+}
+
 int lp_merged_runs_set(const llmperf_profile *const *profiles, size_t count, llmperf_profile *out)
 {
     struct lp_text lines = { NULL, 0, 0, false }, names = { NULL, 0, 0, false };
@@ -166,6 +185,8 @@ int lp_merged_runs_set(const llmperf_profile *const *profiles, size_t count, llm
         status = lp_error(LLMPERF_ENOMEM, "out of memory");
     if (status == 0 && (status = lp_profile_set_fact(out, LP_MERGED_RUNS_FACT, lines.bytes)) == 0)
         status = lp_profile_set_fact(out, "merged_from", names.bytes);
+    if (status == 0)
+        status = set_name(&found, out);
     lp_hashmap_clear(&found.holders);
     lp_text_clear(&lines);
     lp_text_clear(&names);

@@ -9,8 +9,8 @@
  * line each: a key that no other run has, as 16 hexadecimal digits, a space, and the run's name. */
 #define LP_MERGED_RUNS_FACT "merged_runs"
 
-/** Set the facts of a profile that is made of others: LP_MERGED_RUNS_FACT, and "merged_from" with
- * the names alone.
+/** Set the facts of a profile that is made of others: LP_MERGED_RUNS_FACT, "merged_from" with the
+ * names alone, and of several runs "run_id", the first name and how many more there are.
  * @return 0; LLMPERF_EINVAL: a run is in two of them, which the error text names; LLMPERF_ENOMEM */
 int lp_merged_runs_set(const llmperf_profile *const *profiles, size_t count, llmperf_profile *out);
 

@@ -120,6 +120,7 @@ static void parts_are_known_through_all_merges(void **state)
     (void)state;
     assert_string_equal(llmperf_profile_fact(three, "merged_from"), "c a b");
     assert_string_equal(llmperf_profile_fact(all, "merged_from"), "c a b d");
+    assert_string_equal(llmperf_profile_fact(all, "run_id"), "c and 3 more");
     assert_null(llmperf_profile_fact(all, LP_RUN_KEY_FACT));
     check_refused(three, runs[0], "the run a would count twice");
     check_refused(other, three, "the run b would count twice");

@@ -2,11 +2,13 @@
 /* Totals in the text format of Prometheus (exposition format 0.0.4). Base units: seconds and bytes.
  * What is not known has no sample. */
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "lib/output/output.h"
 #include "lib/output/row_fields.h"
+#include "lib/output/view.h"
 #include "llmperf/activity.h"
 
 enum source { REGION, KERNEL };
@@ -91,6 +93,52 @@ static void put_region_labels(struct lp_text *out, const llmperf_region_stats *r
     put_label(out, "process", process);
     if (!host)
         put_device(out, region->device);
+}
+
+/* GPUs that work on a stage together. */
+static const struct rank_family {
+    const char *name, *help;
+    size_t offset; /* of a double of struct lp_rank, ms */
+} rank_families[] = {
+    { "llmperf_rank_compute_seconds",
+      "Kernels of an instance that are no collectives, where GPUs work together.",
+      offsetof(struct lp_rank, compute_ms) },
+    { "llmperf_rank_collective_seconds", "Collectives of an instance, waiting included.",
+      offsetof(struct lp_rank, collective_ms) },
+    { "llmperf_rank_waiting_seconds", "Waiting for other GPUs in collectives, at least.",
+      offsetof(struct lp_rank, waiting_ms) },
+};
+
+static void put_rank_family(const struct lp_ranks *ranks, const struct rank_family *family,
+                            struct lp_text *out)
+{
+    lp_text_printf(out, "# HELP %s %s\n# TYPE %s gauge\n", family->name, family->help,
+                   family->name);
+    for (size_t i = 0; i < ranks->rows.count; i++) {
+        const struct lp_rank *rank = &ranks->rows.items[i];
+        double value = *(const double *)((const char *)rank + family->offset);
+        const llmperf_region_stats region = { .path = rank->region,
+                                              .process_id = rank->process_id,
+                                              .device = rank->device };
+
+        if (!isfinite(value))
+            continue;
+        lp_text_printf(out, "%s{", family->name);
+        put_region_labels(out, &region, false);
+        put_value(out, value * 1e-3);
+    }
+}
+
+static int put_ranks(const llmperf_profile *profile, struct lp_text *out)
+{
+    struct lp_view view;
+    int status = lp_view_init(&view, profile);
+
+    for (size_t i = 0; i < sizeof(rank_families) / sizeof(rank_families[0]) && status == 0; i++)
+        if (view.ranks.rows.count > 0)
+            put_rank_family(&view.ranks, &rank_families[i], out);
+    lp_view_clear(&view);
+    return status;
 }
 
 /* Launched with no region open is region "", not known has no label. */
@@ -224,9 +272,12 @@ static void put_ledger(const llmperf_profile *profile, struct lp_text *out)
 
 int lp_prometheus(const llmperf_profile *profile, struct lp_text *out)
 {
+    int status;
+
     put_ledger(profile, out);
     for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
         put_family(profile, &families[i], out);
     put_metrics(profile, out);
-    return out->failed ? LLMPERF_ENOMEM : 0;
+    status = put_ranks(profile, out);
+    return out->failed ? LLMPERF_ENOMEM : status;
 }

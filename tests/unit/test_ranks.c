@@ -90,6 +90,12 @@ static void the_documents_say_so(void **state)
     assert_text_has(text, "; 2 GPUs work on it together and communicate for 0.0400 to 0.130 ms "
                           "each time.");
     llmperf_text_free(text);
+    assert_int_equal(llmperf_document_text(profile, LLMPERF_DOCUMENT_PROMETHEUS, &text), 0);
+    assert_text_has(text, "# TYPE llmperf_rank_waiting_seconds gauge\n");
+    assert_text_has(text, "llmperf_rank_compute_seconds{region=\"LLM@decode_all/LLM@decode_step\"");
+    assert_text_has(text, "device=\"1\"} 0.00013\n");
+    assert_text_has(text, "device=\"0\"} 0\n");
+    llmperf_text_free(text);
     text = lasting_metrics(profile);
     assert_text_has(text, "uneven_ranks");
     llmperf_text_free(text);
@@ -116,6 +122,10 @@ static void unlike_gpus_are_not_compared(void **state)
     assert_int_equal(llmperf_document_text(profile, LLMPERF_DOCUMENT_METRICS_JSON, &text), 0);
     assert_text_has(text, "ranks[].waiting_ms is null");
     assert_null(strstr(text, "uneven_ranks"));
+    llmperf_text_free(text);
+    assert_int_equal(llmperf_document_text(profile, LLMPERF_DOCUMENT_PROMETHEUS, &text), 0);
+    assert_text_has(text, "\nllmperf_rank_collective_seconds{");
+    assert_text_lacks(text, "\nllmperf_rank_waiting_seconds{");
     llmperf_text_free(text);
     forget(&view, profile);
 }

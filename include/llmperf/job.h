@@ -36,8 +36,16 @@ LLMPERF_API const char *llmperf_job_run(const llmperf_job *job, size_t index);
 /** Processes that were forked from a profiled one without executing a program and used CUDA: they are in no run. */
 LLMPERF_API size_t llmperf_job_forked_count(const llmperf_job *job);
 
+/** Processes of the job that run now, by their ids: `llmperf run` gave them the job's folder in LLMPERF_RUN_DIR. Those of other users, of
+ * other hosts and those that cleared their environment are not seen. The caller itself is left out.
+ *
+ * @param pids  Ids, in ascending order, `most` of them at most; NULL: only their number is wanted.
+ * @return their number, which may be more than `most`; 0 where /proc cannot be read. */
+LLMPERF_API size_t llmperf_job_processes(const llmperf_job *job, uint32_t *pids, size_t most);
+
 /** All runs as one, as llmperf_profile_merge() does it, under the name of the job's folder. A run that cannot be read, because its
- * process was killed before it committed anything, say, is named by a problem of the result, whose verdict then is `incomplete`.
+ * process was killed before it committed anything, say, is named by a problem of the result, whose verdict then is `incomplete`; so is
+ * one that goes on, because its process still runs (llmperf_job_processes()). A note names running processes that have no run.
  *
  * @param profile_out  Yours: llmperf_profile_free().
  * @return LLMPERF_OK; LLMPERF_EINVAL, LLMPERF_ENOENT (no run can be read), LLMPERF_ENOMEM. */

@@ -137,6 +137,11 @@ int lp_profile_set_fact(llmperf_profile *profile, const char *key, const char *v
  * files say, is known by what it holds. */
 #define LP_RUN_KEY_FACT "run_key"
 
+/** Problem of a run whose session has not been stopped. */
+#define LP_PROBLEM_OPEN                                                                            \
+    "this is no whole run: its program still runs, or it ended without stopping the session; "     \
+    "what happened after the last commit (usually at most a second) is missing"
+
 /** Fact "source_reason" of a run whose program did not use CUDA before it ended. */
 #define LP_REASON_NO_CUDA "no device activity: the program had not used CUDA by then"
 

@@ -166,10 +166,7 @@ static int add_lines(struct llmperf_session *session, const struct lp_device_sta
     if (status == 0 && stats->no_device)
         status = lp_profile_note(profile, "the recording was made without a device source");
     if (status == 0 && running)
-        status = lp_profile_problem(
-            profile,
-            "the program ended without stopping the session: what happened after the last commit "
-            "(usually at most a second before the end) is missing");
+        status = lp_profile_problem(profile, LP_PROBLEM_OPEN);
     if (status == 0 && stats->cut)
         status = lp_profile_problem(profile,
                                     "the recording ends early: it was cut while it was written");

@@ -64,6 +64,28 @@ has o/killed/merged 'l["verdict"] == "incomplete" and l["kernels_seen"] == 45 an
 expect 0 run --out o run.id=early -- "$program" children "$script" early work
 has o/early/merged 'l["verdict"] == "incomplete" and l["kernels_seen"] >= 30 and len(l["problems"]) > 0'
 
+# A process that outlives the program: its run goes on, and the job says so and where it is.
+expect 0 run --out o run.id=left -- sh -c "'$program' stay '$script' '$PWD/end' &
+    until '$LLMPERF' report o/left/processes/* >metrics 2>&1; do sleep 0.1; done; '$program' work '$script'"
+stderr_has "still runs, its run goes on there; so far"
+staying=$(grep -o "o/left/processes/.*: process [0-9]* still runs" err | cut -d: -f1)
+[ ! -e "$staying/report.md" ] || die "a run that goes on has the reports of its end"
+has o/left/merged 'l["verdict"] == "incomplete" and sum("still ran when the runs were put together, and its run goes on in '"$PWD/$staying"'" in x for x in l["problems"]) == 1'
+touch end
+for i in $(seq 600); do [ -e "$staying/inputs.yaml" ] && break; sleep 0.1; done
+has "$staying" 'l["verdict"] == "complete" and l["kernels_seen"] == 15'
+expect 0 merge o/left/processes/* -o whole
+stdout_has "2 runs: verdict complete, 30 kernels"
+
+# One that has no run by then: no empty run takes the place of the one that comes.
+expect 0 run --out o run.id=later -- sh -c "(until [ -e go ]; do sleep 0.1; done; exec '$program' work '$script') &"
+stderr_has "still runs and has no run yet: if it uses CUDA or NVTX, its run goes to $PWD/o/later/processes"
+[ ! -e o/later/run.llmperf ] || die "an empty run was written"
+[ "$(last_line)" = "$PWD/o/later" ] || die "the last line is $(last_line)"
+touch go
+for i in $(seq 600); do [ -e "$(echo o/later/processes/*)/inputs.yaml" ] && break; sleep 0.1; done
+has o/later 'l["kernels_seen"] == 15'
+
 # A program that keeps its runs elsewhere, and nothing at all.
 mkdir -p elsewhere/own empty
 cp "$one/run.llmperf" elsewhere/own/

@@ -593,7 +593,7 @@ static void a_killed_program_leaves_a_readable_run(void **state)
         fail_msg("%s", llmperf_last_error());
     assert_true(find_kernel(profile, "k", "LLM@spinning").calls > 0);
     assert_int_equal(ledger_of(profile).verdict, LLMPERF_VERDICT_INCOMPLETE);
-    assert_true(has_problem(profile, "the program ended without stopping the session"));
+    assert_true(has_problem(profile, "ended without stopping the session"));
     llmperf_profile_free(profile);
 }
 
@@ -606,7 +606,7 @@ static void a_program_killed_at_once_leaves_a_readable_run_too(void **state)
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
     if (llmperf_profile_open(in_test_folder("at-once"), &profile) < 0)
         fail_msg("%s", llmperf_last_error());
-    assert_true(has_problem(profile, "the program ended without stopping the session"));
+    assert_true(has_problem(profile, "ended without stopping the session"));
     assert_int_not_equal(ledger_of(profile).verdict, LLMPERF_VERDICT_COMPLETE);
     llmperf_profile_free(profile);
 }

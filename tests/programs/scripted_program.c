@@ -4,6 +4,7 @@
  *   work SCRIPT      a session that plays the script, to its end
  *   die SCRIPT       the same, killed once it has committed
  *   early SCRIPT     the same, killed at once
+ *   stay SCRIPT FILE the same, stopped once there is such a file, or after a minute
  *   children SCRIPT MODE...   plays the script; then, one after the other, a child with it in each
  * MODE, and one that is forked and executes nothing */
 #include <signal.h>
@@ -34,6 +35,16 @@ static void work(const char *script)
 
     if (llmperf_session_stop(session, NULL) < 0)
         exit(1);
+    llmperf_session_free(session);
+}
+
+static void stay(const char *script, const char *until)
+{
+    llmperf_session *session = start(script);
+
+    for (int i = 0; i < 1200 && access(until, F_OK) < 0; i++)
+        usleep(50000);
+    llmperf_session_stop(session, NULL);
     llmperf_session_free(session);
 }
 
@@ -92,6 +103,8 @@ int main(int argc, char **argv)
         start(argv[2]);
         sleep(strcmp(mode, "die") == 0 ? 3 : 0);
         raise(SIGKILL);
+    } else if (strcmp(mode, "stay") == 0 && argc > 3) {
+        stay(argv[2], argv[3]);
     } else if (strcmp(mode, "children") == 0) {
         start_children(argv[0], argv[2], argv + 3);
     } else {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import tempfile
 
 import support
@@ -26,6 +27,16 @@ class Jobs(support.TestCase):
             merged = job.merge()
             self.assertEqual(merged.fact("run_id"), os.path.basename(folder))
             self.assertEqual(sum(row["instances"] for row in merged.regions()), 2)
+
+    def test_processes_that_still_run_are_known(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            job = llmperf.Job(folder)
+            self.assertEqual(job.processes(), [])
+            environment = {**os.environ, "LLMPERF_RUN_DIR": os.path.realpath(folder)}
+            with subprocess.Popen(["sleep", "60"], env=environment) as child:
+                self.assertEqual(job.processes(), [child.pid])
+                child.kill()
+            self.assertEqual(job.processes(), [])
 
     def test_what_is_no_folder_is_refused(self) -> None:
         with self.assertRaises(llmperf.LlmperfError):

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Folders of jobs: which runs they hold, and what becomes of them together. */
+#include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -8,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -111,6 +114,125 @@ static void runs_of_a_job_in_their_order(void **state)
     llmperf_job_free(job);
 }
 
+/* A process of the job in `folder`; it runs once this returns. */
+static pid_t start_process(const char *folder)
+{
+    char variable[300], *environment[] = { variable, NULL }, byte;
+    int started[2];
+    pid_t child;
+
+    snprintf(variable, sizeof(variable), "LLMPERF_RUN_DIR=%s", folder);
+    assert_int_equal(pipe2(started, O_CLOEXEC), 0);
+    child = fork();
+    if (child == 0) {
+        execle("/bin/sleep", "sleep", "60", (char *)NULL, environment);
+        _exit(127);
+    }
+    close(started[1]);
+    assert_int_equal(read(started[0], &byte, 1), 0); /* closed when it executes */
+    close(started[0]);
+    return child;
+}
+
+static void end_process(pid_t child)
+{
+    kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
+static void processes_of_a_job_that_still_run_are_found(void **state)
+{
+    llmperf_job *job = NULL;
+    uint32_t pids[2] = { 0, 7 };
+    pid_t first, other, second;
+
+    (void)state;
+    assert_int_equal(lp_folder_make(at("live")), 0);
+    assert_int_equal(llmperf_job_find(at("live"), &job), LLMPERF_OK);
+    assert_int_equal(llmperf_job_processes(job, pids, 2), 0);
+    first = start_process(at("live"));
+    other = start_process(at("live2"));
+    assert_int_equal(llmperf_job_processes(job, pids, 2), 1);
+    assert_int_equal(pids[0], first);
+    second = start_process(at("live"));
+    assert_int_equal(llmperf_job_processes(job, NULL, 0), 2);
+    pids[1] = 7;
+    assert_int_equal(llmperf_job_processes(job, pids, 1), 2);
+    assert_int_equal(pids[1], 7);
+    kill(second, SIGKILL);
+    while (waitid(P_PID, (id_t)second, &(siginfo_t){ 0 }, WEXITED | WNOWAIT) < 0) {
+    }
+    assert_int_equal(llmperf_job_processes(job, pids, 2), 1); /* a zombie runs no more */
+    end_process(second);
+    end_process(first);
+    end_process(other);
+    assert_int_equal(llmperf_job_processes(job, pids, 2), 0);
+    assert_int_equal(llmperf_job_processes(NULL, pids, 2), 0);
+    llmperf_job_free(job);
+}
+
+static void put_open_run(const char *folder, const char *run_id, pid_t process, bool open)
+{
+    char path[300], pid[16];
+    llmperf_profile *profile = NULL;
+
+    put_run(folder, run_id, 5, "1.5");
+    snprintf(path, sizeof(path), "%s/run.llmperf", folder);
+    snprintf(pid, sizeof(pid), "%ld", (long)process);
+    assert_int_equal(llmperf_profile_open(path, &profile), 0);
+    assert_int_equal(lp_profile_set_fact(profile, "process_id", pid), 0);
+    if (open)
+        assert_int_equal(lp_profile_problem(profile, LP_PROBLEM_OPEN), 0);
+    assert_int_equal(llmperf_profile_save(profile, path), 0);
+    llmperf_profile_free(profile);
+}
+
+static size_t count_lines(const llmperf_profile *profile, bool problems, const char *part)
+{
+    const char *line;
+    size_t count = 0;
+
+    for (size_t i = 0;
+         (line = problems ? llmperf_profile_problem(profile, i) : llmperf_profile_note(profile, i));
+         i++)
+        count += strstr(line, part) != NULL;
+    return count;
+}
+
+static void a_process_that_still_runs_is_told(void **state)
+{
+    pid_t open, done, without;
+    llmperf_profile *profile;
+    llmperf_ledger ledger;
+    char text[400];
+
+    (void)state;
+    assert_int_equal(lp_folder_make(at("daemon")), 0);
+    open = start_process(at("daemon"));
+    done = start_process(at("daemon"));
+    without = start_process(at("daemon"));
+    put_open_run(at("daemon/processes/1"), "1", open, true);
+    put_open_run(at("daemon/processes/2"), "2", done, false);
+    profile = merge_job(at("daemon"), &ledger);
+    assert_int_equal(ledger.verdict, LLMPERF_VERDICT_INCOMPLETE);
+    assert_int_equal(count_lines(profile, true, "still ran"), 1);
+    snprintf(text, sizeof(text), "process %ld still ran when the runs were put together",
+             (long)open);
+    assert_int_equal(count_lines(profile, true, text), 1);
+    assert_int_equal(count_lines(profile, true, "its run goes on in "), 1);
+    assert_int_equal(count_lines(profile, false, "still ran"), 1);
+    snprintf(text, sizeof(text), "process %ld still ran and had no run", (long)without);
+    assert_int_equal(count_lines(profile, false, text), 1);
+    llmperf_profile_free(profile);
+    end_process(open);
+    end_process(done);
+    end_process(without);
+    profile = merge_job(at("daemon"), &ledger);
+    assert_int_equal(count_lines(profile, true, "still ran"), 0);
+    assert_int_equal(count_lines(profile, false, "still ran"), 0);
+    llmperf_profile_free(profile);
+}
+
 static void a_run_that_cannot_be_read_is_named(void **state)
 {
     llmperf_ledger ledger;
@@ -199,6 +321,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(runs_of_a_job_in_their_order),
+        cmocka_unit_test(processes_of_a_job_that_still_run_are_found),
+        cmocka_unit_test(a_process_that_still_runs_is_told),
         cmocka_unit_test(a_run_that_cannot_be_read_is_named),
         cmocka_unit_test(a_launcher_without_cuda_spoils_no_verdict),
         cmocka_unit_test(a_folder_stands_for_its_only_run),

@@ -296,14 +296,16 @@ static void merge_runs(const struct job *job, struct run_state *state)
 
 static void conclude(const struct job *job, struct run_state *state)
 {
+    run_wait_for_processes(state);
     run_look_at_runs(state, true);
+    run_tell_left(state);
     if (state->forked > 0)
         fprintf(stderr,
                 "llmperf run: %u processes were forked from a profiled one and used CUDA: they are "
                 "in no run; let them be spawned (exec) instead\n",
                 state->forked);
     if (state->runs == 0) {
-        if (state->unreadable == 0) { /* else it was told why the run cannot be read */
+        if (state->unreadable == 0 && state->left_count == 0) { /* else it was told */
             tell_why_empty(job, state);
             write_empty_run(job);
         }
@@ -395,8 +397,9 @@ static int check_rules(const struct job *job, const struct command *command, uin
     const char *from = job->rules ? "--rule" : set ? "LLMPERF_RULES" : "session.rules";
 
     if (job->rules && !job->rules[strspn(job->rules, " \t\n;")])
-        return fail_usage(command, "--rule holds no rule; write one such as \"decode_step p99 above 30 "
-                                   "ms for 2 s\"");
+        return fail_usage(command,
+                          "--rule holds no rule; write one such as \"decode_step p99 above 30 "
+                          "ms for 2 s\"");
     if (job->rules && tier != LLMPERF_TIER_LIGHT)
         return fail_usage(command, "--rule needs --tier light: other tiers collect all or nothing");
     return llmperf_rules_check(rules) < 0

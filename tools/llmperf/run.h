@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #define RUN_PATH_BYTES 4096
+#define RUN_LEFT_MOST  64
 
 /** The library that programs are made to load: its file. false with a message if there is none. */
 bool run_find_library(char *path);
@@ -40,6 +41,8 @@ struct run_state {
     unsigned runs, unreadable, forked;
     uint64_t kernels, dropped;
     double busy_ms, best_busy_ms;
+    uint32_t left[RUN_LEFT_MOST]; /* processes that outlive the program; 0: its run was told */
+    size_t left_count;
     char best[RUN_PATH_BYTES]; /* run of the process with the most GPU time */
 };
 
@@ -48,6 +51,12 @@ void run_look_at_maps(struct run_state *state);
 
 /** Does the folder of a job have anything that the processes of an earlier one left? */
 bool run_was_used(const char *folder);
+
+/** The program has ended: give its other processes a second to end too, and note which do not. */
+void run_wait_for_processes(struct run_state *state);
+
+/** One line on standard error for each process that still runs and has no run. */
+void run_tell_left(const struct run_state *state);
 
 /** Add the runs of the job up. `tell`: print a line for each on standard error. */
 void run_look_at_runs(struct run_state *state, bool tell);

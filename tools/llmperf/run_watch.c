@@ -6,10 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "llmperf/llmperf.h"
 #include "run.h"
+#include "snapshot.h"
+
+#define END_LOOKS 20 /* of 50 ms */
 
 void run_look_at_maps(struct run_state *state)
 {
@@ -43,6 +47,32 @@ static const char *text_of(const llmperf_profile *profile, const char *fact)
     const char *text = llmperf_profile_fact(profile, fact);
 
     return text ? text : "?";
+}
+
+/* Does the process of this run still run? It is told with its run then. */
+static bool goes_on(struct run_state *state, const llmperf_profile *profile)
+{
+    uint32_t pid = (uint32_t)strtoul(text_of(profile, "process_id"), NULL, 10);
+    bool runs = false;
+
+    for (size_t i = 0; pid && i < state->left_count; i++)
+        if (state->left[i] == pid) {
+            state->left[i] = 0;
+            runs = snapshot_is_open(profile);
+        }
+    return runs;
+}
+
+static void tell_going_on(const char *run, const llmperf_profile *profile,
+                          const llmperf_ledger *ledger)
+{
+    fprintf(stderr, "llmperf: %s: process %s still runs, its run goes on there; so far", run,
+            text_of(profile, "process_id"));
+    if (ledger->verdict == LLMPERF_VERDICT_NO_DEVICE)
+        fprintf(stderr, " host times only\n");
+    else
+        fprintf(stderr, " %" PRIu64 " kernels, GPU busy %.1f ms\n", ledger->kernels_seen,
+                number_of(profile, "gpu_busy_ms"));
 }
 
 static void tell_run(const char *run, const llmperf_profile *profile, const llmperf_ledger *ledger)
@@ -84,7 +114,9 @@ static void look_at_run(struct run_state *state, const char *run, bool tell)
     }
     llmperf_profile_ledger(profile, &ledger);
     busy_ms = number_of(profile, "gpu_busy_ms");
-    if (tell) {
+    if (tell && goes_on(state, profile)) {
+        tell_going_on(run, profile, &ledger); /* Its reports come at its end. */
+    } else if (tell) {
         tell_run(run, profile, &ledger);
         write_missing_reports(run, profile);
     }
@@ -100,8 +132,7 @@ static void look_at_run(struct run_state *state, const char *run, bool tell)
 
 static int is_of_run(const struct dirent *entry)
 {
-    static const char *const starts[] = { "run.llmperf", "run-", "forked-", "processes",
-                                          "merged" };
+    static const char *const starts[] = { "run.llmperf", "run-", "forked-", "processes", "merged" };
     bool is = false;
 
     for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
@@ -120,6 +151,54 @@ bool run_was_used(const char *folder)
     if (count >= 0)
         free(entries);
     return count > 0;
+}
+
+void run_wait_for_processes(struct run_state *state)
+{
+    struct timespec pause = { 0, 50000000 };
+    llmperf_job *job;
+
+    state->left_count = 0;
+    if (llmperf_job_find(state->job, &job) < 0)
+        return;
+    for (int look = 0; look < END_LOOKS; look++) {
+        state->left_count = llmperf_job_processes(job, state->left, RUN_LEFT_MOST);
+        if (state->left_count == 0)
+            break;
+        nanosleep(&pause, NULL);
+    }
+    if (state->left_count > RUN_LEFT_MOST)
+        state->left_count = RUN_LEFT_MOST;
+    llmperf_job_free(job);
+}
+
+static void name_process(uint32_t pid, char *name, int size)
+{
+    char path[64];
+    FILE *file;
+
+    snprintf(path, sizeof(path), "/proc/%" PRIu32 "/comm", pid);
+    file = fopen(path, "re");
+    if (!file || !fgets(name, size, file))
+        snprintf(name, (size_t)size, "?");
+    name[strcspn(name, "\n")] = '\0';
+    if (file)
+        fclose(file);
+}
+
+void run_tell_left(const struct run_state *state)
+{
+    char name[64];
+
+    for (size_t i = 0; i < state->left_count; i++) {
+        if (state->left[i] == 0)
+            continue;
+        name_process(state->left[i], name, sizeof(name));
+        fprintf(stderr,
+                "llmperf run: process %" PRIu32 " (%s) still runs and has no run yet: if it uses "
+                "CUDA or NVTX, its run goes to %s/processes\n",
+                state->left[i], name, state->job);
+    }
 }
 
 void run_look_at_runs(struct run_state *state, bool tell)

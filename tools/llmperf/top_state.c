@@ -8,6 +8,7 @@
 
 #include "command.h"
 #include "llmperf/llmperf.h"
+#include "snapshot.h"
 #include "top.h"
 
 static double number_of(const llmperf_profile *profile, const char *fact)
@@ -15,17 +16,6 @@ static double number_of(const llmperf_profile *profile, const char *fact)
     const char *text = llmperf_profile_fact(profile, fact);
 
     return text ? strtod(text, NULL) : (double)NAN;
-}
-
-/* A snapshot of a session that has not ended says what it will be if it never does. */
-static bool is_open(const llmperf_profile *profile)
-{
-    const char *problem;
-
-    for (size_t i = 0; (problem = llmperf_profile_problem(profile, i)); i++)
-        if (strstr(problem, "without stopping the session"))
-            return true;
-    return false;
 }
 
 /* Of a program in another namespace of processes it is not known: its snapshots go on, or do not.
@@ -137,7 +127,7 @@ static uint32_t add_run(struct top_state *state, const llmperf_profile *profile,
 {
     llmperf_ledger ledger = LLMPERF_LEDGER_INIT;
     double duration = number_of(profile, "duration_ms");
-    bool open = is_open(profile);
+    bool open = snapshot_is_open(profile);
 
     llmperf_profile_ledger(profile, &ledger);
     state->runs++;

@@ -219,6 +219,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "llmperf_job_run_count": (c_size_t, [_job]),
     "llmperf_job_run": (c_char_p, [_job, c_size_t]),
     "llmperf_job_forked_count": (c_size_t, [_job]),
+    "llmperf_job_processes": (c_size_t, [_job, POINTER(c_uint32), c_size_t]),
     "llmperf_job_merge": (c_int, [_job, POINTER(_profile)]),
     "llmperf_job_free": (None, [_job]),
     # import.h

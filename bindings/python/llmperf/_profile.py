@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import weakref
-from ctypes import Array, byref, c_char_p, cast
+from ctypes import Array, byref, c_char_p, c_uint32, cast
 from functools import partial
 from math import isnan
 from types import TracebackType
@@ -291,6 +291,17 @@ class Job:
         job = _native._job()
         check(library().llmperf_job_find(self._folder, byref(job)))
         return job
+
+    def processes(self) -> List[int]:
+        """Ids of processes of the job that run now, as llmperf run started them."""
+        job = self._find()
+        try:
+            count = library().llmperf_job_processes(job, None, 0)
+            pids = (c_uint32 * count)()
+            count = min(count, library().llmperf_job_processes(job, pids, count))
+        finally:
+            library().llmperf_job_free(job)
+        return list(pids[:count])
 
     def merge(self) -> Profile:
         """All that can be read as one; the others are problems of it."""

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "snapshot.h"
+
+/* A snapshot of a session that has not ended says what it will be if it never does. */
+bool snapshot_is_open(const llmperf_profile *profile)
+{
+    const char *problem;
+
+    for (size_t i = 0; (problem = llmperf_profile_problem(profile, i)); i++)
+        if (strstr(problem, "without stopping the session"))
+            return true;
+    return false;
+}

@@ -6,9 +6,13 @@
 
 #define FLUSH_NS UINT64_C(1000000000)
 
+/* But for graphs of samples no two are closer. */
+#define LEAST_NS UINT64_C(100000000)
+
 /* A buffer with one record that is not complete is held back, so requests that meet a device at
- * work bring nothing. When nothing has come for FLUSH_NS they are made so often. */
-#define RETRY_NS UINT64_C(100000000)
+ * work bring nothing. When nothing has come for FLUSH_NS one is made each time that the silence has
+ * grown by a 40th: a driver that has died is not asked so often for ever. */
+#define RETRIES 40u
 
 /* Records of busy threads, while those of a quiet one wait in its buffer. Result sorts what comes
  * late into the newest million, the newer half of it for certain. */
@@ -44,10 +48,11 @@ static bool is_under_way(const struct llmperf_session *session)
            lp_attribution_unanswered(session->attribution);
 }
 
-/* Launches were made since the last record came, and that is long ago. */
-static bool is_silent(const struct llmperf_session *session, uint64_t now_ns)
+static bool is_silent(const struct llmperf_session *session, uint64_t now_ns, uint64_t age)
 {
-    return now_ns - session->flush.came_ns >= FLUSH_NS &&
+    uint64_t silence = now_ns - session->flush.came_ns;
+
+    return silence >= FLUSH_NS && age >= silence / RETRIES &&
            awaited(session) != session->flush.came_awaited;
 }
 
@@ -66,7 +71,7 @@ bool lp_flush_is_due(const struct llmperf_session *session, uint64_t now_ns, boo
         return age >= LP_GRAPH_FLUSH_NS;
     if (lp_sampling_asks(session, now_ns))
         return true;
-    if (age >= RETRY_NS && (is_silent(session, now_ns) || is_flooded(session)))
+    if (age >= LEAST_NS && (is_silent(session, now_ns, age) || is_flooded(session)))
         return true;
     return age >= (commit ? FLUSH_NS / 2 : FLUSH_NS) && is_under_way(session);
 }
@@ -80,7 +85,8 @@ void lp_flush_made(struct llmperf_session *session, uint64_t now_ns)
 
 void lp_flush_look(struct llmperf_session *session, uint64_t now_ns)
 {
-    if (session->activities == session->flush.came)
+    if (session->activities == session->flush.came &&
+        awaited(session) != session->flush.came_awaited)
         return;
     session->flush.came = session->activities;
     session->flush.came_ns = now_ns;

@@ -19,7 +19,7 @@ struct lp_flush {
     uint64_t made_awaited; /* launches that were known then */
     uint64_t made_came;    /* records that had come by then */
     uint64_t came;         /* records so far */
-    uint64_t came_ns;      /* when there was a new one last */
+    uint64_t came_ns;      /* when there was a new one last, or no launch to bring one */
     uint64_t came_awaited; /* launches that were known then */
 };
 

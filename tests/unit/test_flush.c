@@ -126,11 +126,34 @@ static void a_device_that_holds_all_back_is_asked_more_often(void **state)
     assert_true(due(1050, false)); /* more than a second without a record */
     report(2, 1050);
     lp_flush_made(&session, at(1050));
-    assert_false(due(2040, false)); /* Nothing was launched since. */
-    launch(3);
     assert_false(due(2040, false));
-    lp_flush_made(&session, at(2050));
-    assert_true(due(2150, false));
+}
+
+static void silence_begins_with_a_launch(void **state)
+{
+    (void)state;
+    fall_quiet();
+    lp_flush_look(&session, at(50000)); /* Nothing was launched until then. */
+    launch(2);
+    lp_flush_look(&session, at(50020));
+    lp_flush_made(&session, at(50800));
+    assert_false(due(50990, false));
+    assert_true(due(51000, false));
+}
+
+static void a_device_that_stays_silent_is_asked_less_and_less_often(void **state)
+{
+    (void)state;
+    fall_quiet();
+    session.paused = true; /* Not asked for anything else. */
+    launch(2);
+    lp_flush_look(&session, at(1));
+    lp_flush_made(&session, at(9900));
+    assert_false(due(10100, false));
+    assert_true(due(10200, false));
+    lp_flush_made(&session, at(60000));
+    assert_true(due(61000, false)); /* Its record is pending: once a second. */
+    assert_false(due(60900, false));
 }
 
 static void while_records_pour_in_a_quiet_thread_is_not_left_behind(void **state)
@@ -234,6 +257,8 @@ int main(void)
         PLAYED(with_records_on_it_is_made_once_a_second_and_before_commits),
         PLAYED(with_records_off_it_is_made_only_if_something_is_under_way),
         PLAYED(a_device_that_holds_all_back_is_asked_more_often),
+        PLAYED(silence_begins_with_a_launch),
+        PLAYED(a_device_that_stays_silent_is_asked_less_and_less_often),
         PLAYED(while_records_pour_in_a_quiet_thread_is_not_left_behind),
         PLAYED(one_launch_without_a_record_is_asked_for_once_a_second),
         PLAYED(a_source_of_its_own_time_is_not_asked),

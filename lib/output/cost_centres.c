@@ -8,6 +8,7 @@
 #include "lib/base/status.h"
 #include "lib/output/advice.h"
 #include "lib/output/stage_sum.h"
+#include "llmperf/region.h"
 
 /* Kernel classes as people outside of the trade would say. */
 static const char *plain_class(const char *kernel_class)
@@ -32,6 +33,24 @@ static const char *plain_class(const char *kernel_class)
     return kernel_class;
 }
 
+/* All instances of a stage for those whose device work was collected, by host time. 1 without
+ * sampling. */
+static double scale_of(const struct lp_view *view, const char *label)
+{
+    double all_ms = 0, collected_ms = 0;
+
+    for (size_t i = 0; label && i < view->regions.count; i++) {
+        const llmperf_region_stats *stats = &view->regions.items[i].stats;
+
+        if (stats->kind != LLMPERF_REGION_STAGE || strcmp(stats->label, label) != 0)
+            continue;
+        all_ms += stats->wall_sum_ms;
+        collected_ms += (stats->wall_sum_ms - fmax(0, stats->window_ms)) *
+                        (1 - fmax(0, stats->skipped_fraction));
+    }
+    return collected_ms > 0 && collected_ms < all_ms ? all_ms / collected_ms : 1;
+}
+
 static int add(struct lp_cost_centres *centres, const char *stage, const char *what, double ms)
 {
     struct lp_cost_centre row = { stage, what, ms, NAN };
@@ -51,16 +70,17 @@ static int add_waiting(struct lp_cost_centres *centres, const struct lp_view *vi
                        const llmperf_region_stats *stats, double idle_ms)
 {
     const struct lp_stage_iterations *stage = iterations_of(view, stats->path);
+    double scale = scale_of(view, stats->label);
     int status;
 
     if (stage && stage->overlaps)
         return 0;
     if (!stage || stage->times[LP_TIME_SPAN].count == 0)
-        return add(centres, stats->label, "waiting: the GPU has nothing to do", idle_ms);
+        return add(centres, stats->label, "waiting: the GPU has nothing to do", scale * idle_ms);
     if ((status = add(centres, stats->label, "waiting for the host to launch work",
-                      stage->times[LP_TIME_IDLE_LAUNCH].sum_ms)) < 0 ||
+                      scale * stage->times[LP_TIME_IDLE_LAUNCH].sum_ms)) < 0 ||
         (status = add(centres, stats->label, "waiting of the GPU for work before it",
-                      stage->times[LP_TIME_IDLE_WAIT].sum_ms)) < 0)
+                      scale * stage->times[LP_TIME_IDLE_WAIT].sum_ms)) < 0)
         return status;
     if (stage->times[LP_TIME_SPAN].count != stage->times[LP_TIME_WALL].count)
         return 0;
@@ -120,7 +140,8 @@ int lp_cost_centres_init(struct lp_cost_centres *centres, const struct lp_view *
     for (size_t i = 0; status == 0 && i < view->class_totals.rows.count; i++) {
         const struct lp_class_total *row = &view->class_totals.rows.items[i];
 
-        status = add(centres, row->stage, plain_class(row->kernel_class), row->total_ms);
+        status = add(centres, row->stage, plain_class(row->kernel_class),
+                     scale_of(view, row->stage) * row->total_ms);
     }
     for (size_t i = 0; i < centres->rows.count; i++)
         centres->rows.items[i].share = all_ms > 0 ? centres->rows.items[i].ms / all_ms : NAN;

@@ -129,7 +129,8 @@ static const char *verdict_words(uint32_t verdict)
     case LLMPERF_VERDICT_COMPLETE:
         return NULL;
     case LLMPERF_VERDICT_SAMPLED:
-        return "Only a share of the work was looked at, on purpose.";
+        return "Only a share of the work was looked at, on purpose; where the time goes is "
+               "worked out from it.";
     case LLMPERF_VERDICT_NO_DEVICE:
         return "No GPU was observed: these are times of the host only.";
     case LLMPERF_VERDICT_DEAD:

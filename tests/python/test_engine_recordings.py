@@ -4,6 +4,7 @@ several streams, ranks, counters and samples of one model say agrees with what o
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections import defaultdict
 from pathlib import Path
@@ -179,6 +180,20 @@ class Recorded(support.TestCase):
         self.assertTrue(0 < collected < 2 * 200)
         self.assertEqual((ledger["records_invalid_time"], ledger["launches_missing"]), (0, 0))
         self.assertLess(abs(step["gpu_busy_ms"] / collected / (whole["gpu_busy_ms"] / 256) - 1), 0.05)
+
+    def test_costs_of_a_sampled_stage_stand_for_all_of_its_steps(self) -> None:
+        profile = replay(ENGINE / "light.llmrec")
+        metrics = profile.to_dict()
+        step = regions(metrics)[STEP]
+        costs = {}  # (class in words, stage): ms, as the summary says
+        for what, stage, ms in re.findall(r"^\d\. \*\*(.+)\*\* in `(.+)`: ([\d.]+) ms, ", profile.document("stakeholder_summary.md"), re.MULTILINE):
+            costs[what, stage] = float(ms)
+        gemm = next(row["total_ms"] for row in metrics["kernel_classes"]
+                    if (row["stage"], row["kernel_class"]) == ("LLM@decode_step", "GEMM"))
+        self.assertEqual(len(costs), 3)
+        self.assertTrue(all(stage == "LLM@decode_step" for _, stage in costs), costs)
+        self.assertLess(abs(costs["matrix products", "LLM@decode_step"] / (gemm / step["sampled_fraction"]) - 1), 0.01)
+        self.assertLess(sum(costs.values()), step["wall_ms"]["sum"])
 
     def test_kernels_of_sampled_graphs_with_the_end_of_a_later_replay_are_left_out(self) -> None:
         metrics = self.metrics("light_late")

@@ -271,9 +271,30 @@ static void set_ranks(const struct lp_view *view, struct lp_stage_facts *facts)
     facts->last_gpu = last->device;
 }
 
+/* What was collected stands for all instances, as wall times are of all. */
+static void scale_up(const llmperf_region_stats *stats, struct lp_stage_facts *facts)
+{
+    double *const collected[] = {
+        &facts->busy_ms,          &facts->span_ms,         &facts->idle_ms,
+        &facts->idle_launch_ms,   &facts->idle_wait_ms,    &facts->floor_ms,
+        &facts->compute_floor_ms, &facts->memory_floor_ms, &facts->kernel_ms,
+        &facts->kernel_count,     &facts->memcpy_ms,       &facts->memcpy_count,
+        &facts->device_ms,        &facts->top_class_ms,    &facts->top_kernel_ms,
+        &facts->copy_cast_ms,     &facts->small_ms,
+    };
+    double collected_ms = lp_collected_ms(stats);
+
+    if (!(collected_ms > 0 && collected_ms < stats->wall_sum_ms))
+        return;
+    for (size_t i = 0; i < sizeof(collected) / sizeof(collected[0]); i++)
+        *collected[i] *= stats->wall_sum_ms / collected_ms;
+}
+
 static int set_stage(const struct lp_view *view, const struct lp_region_view *region,
                      struct lp_stage_facts *facts)
 {
+    int status;
+
     *facts = (struct lp_stage_facts){ .region = region->stats.path,
                                       .label = region->stats.label,
                                       .instances = region->stats.instances };
@@ -281,7 +302,9 @@ static int set_stage(const struct lp_view *view, const struct lp_region_view *re
     set_iterations(view, &region->stats, facts);
     set_batch(view, &region->stats, facts);
     set_ranks(view, facts);
-    return set_kernels(view, &region->stats, facts);
+    status = set_kernels(view, &region->stats, facts);
+    scale_up(&region->stats, facts);
+    return status;
 }
 
 static void set_run(const struct lp_view *view, struct lp_run_facts *run)

@@ -45,8 +45,7 @@ static double scale_of(const struct lp_view *view, const char *label)
         if (stats->kind != LLMPERF_REGION_STAGE || strcmp(stats->label, label) != 0)
             continue;
         all_ms += stats->wall_sum_ms;
-        collected_ms += (stats->wall_sum_ms - fmax(0, stats->window_ms)) *
-                        (1 - fmax(0, stats->skipped_fraction));
+        collected_ms += lp_collected_ms(stats);
     }
     return collected_ms > 0 && collected_ms < all_ms ? all_ms / collected_ms : 1;
 }

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "lib/output/view.h"
 #include "llmperf/llmperf.h"
 #include "tests/support/sample.h"
 #include "tests/support/text.h"
@@ -51,6 +52,29 @@ static void summary_names_the_three_largest_costs(void **state)
     assert_text_has(text, "## Where to act\n\n1. **High**: LLM@decode_step");
     assert_text_has(text, "instances differ");
     llmperf_text_free(text);
+}
+
+/* What the worst advice on steps says is at stake, with a share of their device work collected. */
+static double at_stake(double skipped_fraction)
+{
+    llmperf_profile *profile = sample_profile();
+    struct lp_view view;
+    double ms;
+
+    sample_find(profile, SAMPLE_STEP)->skipped_fraction = skipped_fraction;
+    assert_int_equal(lp_view_init(&view, profile), 0);
+    assert_string_equal(view.advice.rows.items[0].id, "launch_bound");
+    ms = view.advice.rows.items[0].at_stake_ms;
+    lp_view_clear(&view);
+    llmperf_profile_free(profile);
+    return ms;
+}
+
+static void advice_on_a_sampled_stage_is_on_all_its_instances(void **state)
+{
+    (void)state;
+    assert_true(at_stake(0) > 0);
+    assert_true(fabs(at_stake(0.75) - 4 * at_stake(0)) < 1e-6);
 }
 
 static void summary_of_a_clean_run_has_nothing_uncertain(void **state)
@@ -184,6 +208,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(summary_names_the_three_largest_costs),
+        cmocka_unit_test(advice_on_a_sampled_stage_is_on_all_its_instances),
         cmocka_unit_test(summary_of_a_clean_run_has_nothing_uncertain),
         cmocka_unit_test(summary_of_a_damaged_run_withholds_costs),
         cmocka_unit_test(summary_without_a_device_is_of_the_host),

@@ -92,7 +92,10 @@ void lp_svg_timeline(const struct lp_view *view, struct lp_text *out)
     double bottom = TOP + LANE * (double)range.lanes;
 
     if (!(range.length_ms > 0)) {
-        lp_text_puts(out, "<p>No timeline: no stage was followed step by step.</p>\n");
+        lp_text_puts(out, view->stages.count > 0
+                              ? "<p>No timeline: single iterations stay in the runs that this one "
+                                "is made of; their reports have it.</p>\n"
+                              : "<p>No timeline: no stage was followed step by step.</p>\n");
         return;
     }
     lp_text_puts(out, "<figure>\n");

@@ -38,7 +38,7 @@ struct freezer {
     struct device_work *works;           /* by device row */
     struct work_table work, window_work; /* of all instances; of those in triggered windows */
     double *window_ms;                   /* by node: host time in triggered windows */
-    double *fractions;                   /* by node: share of its host time with device work */
+    double *fractions;                   /* by node: share of its work that was collected */
     uint32_t nodes, process_id;
     struct lp_text scratch;
 };
@@ -273,7 +273,7 @@ static void fill_wall(llmperf_region_stats *stats, const struct lp_host_total *h
     stats->wall_p99_ms = lp_distribution_quantile(&host->wall, 0.99);
 }
 
-/* Host time of the instances whose device work is in the row. */
+/* Host time of as much work as is in the row. */
 static double sampled_ms(const llmperf_region_stats *stats)
 {
     return (stats->wall_sum_ms - stats->window_ms) * (1 - stats->skipped_fraction);

@@ -306,6 +306,13 @@ static int add_to_stage(struct lp_stage_total *stage, const struct lp_unit_work 
     return status;
 }
 
+static void add_amount(struct lp_stage_amount *amount, uint64_t quantity, bool collected)
+{
+    amount->instances += quantity > 0;
+    amount->all += (double)quantity;
+    amount->collected += collected ? (double)quantity : 0;
+}
+
 /* What lies in a triggered window is no random sample: its device times stay out of the spread. */
 static int count_unit(struct lp_iterations *iterations, struct lp_stage_total *stage,
                       const struct lp_unit_work *work, bool with_device)
@@ -320,10 +327,12 @@ static int count_unit(struct lp_iterations *iterations, struct lp_stage_total *s
                            &(struct lp_window_unit){ work->begin_ns, work->end_ns, work->busy_ns,
                                                      work->idle_launch_ns + work->idle_wait_ns,
                                                      work->collected });
-    } else if (work->collected) {
-        stage->collected++;
-        stage->collected_ns += wall_ns;
-        stage->activities += work->activities;
+    } else {
+        add_amount(&stage->flops, work->quantities[LLMPERF_QUANTITY_FLOPS], work->collected);
+        add_amount(&stage->tokens, work->quantities[LLMPERF_QUANTITY_TOKENS], work->collected);
+        stage->collected += work->collected;
+        stage->collected_ns += work->collected ? wall_ns : 0;
+        stage->activities += work->collected ? work->activities : 0;
     }
     return add_to_stage(stage, work, with_device && work->window == 0);
 }

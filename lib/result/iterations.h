@@ -54,6 +54,10 @@ struct lp_stage_total {
     /* Instances with their device work, their wall time and activities; not of triggered windows.
      */
     uint64_t collected, collected_ns, activities;
+    struct lp_stage_amount {
+        uint64_t instances; /* that have it */
+        double all, collected;
+    } flops, tokens;                  /* given by the program; of the same instances */
     uint64_t window_units, window_ns; /* instances that lie in triggered windows */
     struct lp_distribution *classes[LLMPERF_ITERATION_CLASSES]; /* NULL: did not run */
 };
@@ -100,8 +104,10 @@ static inline uint64_t lp_stage_sampled_ns(const struct lp_stage_total *stage)
     return stage->times[LP_STAGE_WALL].sum_ns - stage->window_ns;
 }
 
-/** Share of the host time of each path whose device work was collected. `sampled` false: all of it.
- * Else that of the stage it lies in, or of the stages that lie in it together; 0 of neither. */
+/** Share of the work of each path that was collected. Collecting makes an instance longer, so its
+ * host time does not tell: FLOPs do, else tokens, if all instances of a stage have them, else their
+ * number. `sampled` false: all of it. Else that of the stage it lies in, or of the stages that lie
+ * in it together (weighted by host time); 0 of neither. */
 void lp_iterations_fractions(const struct lp_iterations *iterations, bool sampled,
                              double *fractions, uint32_t nodes);
 

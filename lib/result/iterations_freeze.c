@@ -119,6 +119,17 @@ static bool is_sampled(const struct lp_stage_total *stage)
     return stage->collected > 0;
 }
 
+static double collected_share(const struct lp_stage_total *stage)
+{
+    uint64_t instances = stage->times[LP_STAGE_WALL].count - stage->window_units;
+
+    if (stage->flops.instances == instances)
+        return stage->flops.collected / stage->flops.all;
+    if (stage->tokens.instances == instances)
+        return stage->tokens.collected / stage->tokens.all;
+    return (double)stage->collected / (double)instances;
+}
+
 /* Of what lies in a sampled stage: that stage's. */
 static void pass_down(const struct lp_iterations *iterations, double *fractions, uint32_t nodes)
 {
@@ -130,14 +141,14 @@ static void pass_down(const struct lp_iterations *iterations, double *fractions,
         if (fractions[lp_path_get(node)->parent] > 0)
             fractions[node] = fractions[lp_path_get(node)->parent];
         else if (stage && is_sampled(stage) && lp_stage_sampled_ns(stage) > 0)
-            fractions[node] = (double)stage->collected_ns / (double)lp_stage_sampled_ns(stage);
+            fractions[node] = collected_share(stage);
     }
 }
 
 /* Of what lies around sampled stages: that of all of them together. */
 static void pass_up(const struct lp_iterations *iterations, double *fractions, uint32_t node)
 {
-    uint64_t collected_ns = 0, all_ns = 0;
+    double collected_ns = 0, all_ns = 0;
 
     for (size_t i = 0; i < iterations->stages.count; i++) {
         const struct lp_stage_total *stage = &iterations->stages.items[i];
@@ -147,11 +158,11 @@ static void pass_up(const struct lp_iterations *iterations, double *fractions, u
             above = lp_path_get(above)->parent;
         if (above != node || !is_sampled(stage))
             continue;
-        collected_ns += stage->collected_ns;
-        all_ns += lp_stage_sampled_ns(stage);
+        collected_ns += collected_share(stage) * (double)lp_stage_sampled_ns(stage);
+        all_ns += (double)lp_stage_sampled_ns(stage);
     }
     if (all_ns > 0)
-        fractions[node] = (double)collected_ns / (double)all_ns;
+        fractions[node] = collected_ns / all_ns;
 }
 
 void lp_iterations_fractions(const struct lp_iterations *iterations, bool sampled,
@@ -169,17 +180,17 @@ void lp_iterations_fractions(const struct lp_iterations *iterations, bool sample
 
 double lp_iterations_fraction(const struct lp_iterations *iterations)
 {
-    uint64_t collected_ns = 0, all_ns = 0;
+    double collected_ns = 0, all_ns = 0;
 
     for (size_t i = 0; i < iterations->stages.count; i++) {
         const struct lp_stage_total *stage = &iterations->stages.items[i];
 
         if (!is_sampled(stage))
             continue;
-        collected_ns += stage->collected_ns;
-        all_ns += lp_stage_sampled_ns(stage);
+        collected_ns += collected_share(stage) * (double)lp_stage_sampled_ns(stage);
+        all_ns += (double)lp_stage_sampled_ns(stage);
     }
-    return all_ns > 0 ? (double)collected_ns / (double)all_ns : 0;
+    return all_ns > 0 ? collected_ns / all_ns : 0;
 }
 
 int lp_iterations_freeze(const struct lp_iterations *iterations,

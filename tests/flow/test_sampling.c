@@ -80,7 +80,49 @@ static void some_instances_are_collected_and_those_whole(void **state)
     check_close(find_region(profile, "LLM@decode_step/LLM@attention", 0).skipped_fraction,
                 step.skipped_fraction);
     check_close(busy.sum_ms, step.gpu_busy_ms);
+    check_close(1 - step.skipped_fraction, (double)busy.count / steps);
     llmperf_profile_free(profile);
+}
+
+/* Instances that are not alike, and that take longer when they are collected: the share is that of
+ * their FLOPs, and if some have none, of their tokens, and of their number if some have none
+ * either. */
+static void the_share_is_that_of_the_work(void **state)
+{
+    static const struct {
+        uint64_t flops, tokens; /* of instance 7 */
+    } cases[] = { { 700, 8 }, { 0, 8 }, { 0, 0 } };
+
+    (void)state;
+    for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+        llmperf_session *session = start_light(20, "LLM@prefill");
+        llmperf_iteration row = LLMPERF_ITERATION_INIT;
+        llmperf_profile *profile;
+        double all = 0, collected = 0;
+
+        for (uint64_t i = 0; i < 400; i++) {
+            llmperf_region_attr attr = LLMPERF_REGION_ATTR_INIT;
+            bool seventh = i == 7;
+
+            attr.label = "LLM@prefill";
+            attr.flops = seventh ? cases[c].flops : 100 * (i % 10 + 1);
+            attr.tokens = seventh ? cases[c].tokens : i % 5 + 1;
+            llmperf_region_begin_attr(&attr);
+            lp_fake_launch("gemm", 7, 500);
+            usleep(100);
+            llmperf_region_end();
+        }
+        profile = stop_session(session);
+        for (size_t i = 0; llmperf_profile_iteration(profile, i, &row) == 0; i++) {
+            double work = c == 0 ? (double)row.flops : c == 1 ? (double)row.tokens : 1;
+
+            all += work;
+            collected += row.activities == LLMPERF_UNKNOWN ? 0 : work;
+        }
+        assert_true(collected > 0 && collected < all);
+        check_close(1 - find_region(profile, "LLM@prefill", 0).skipped_fraction, collected / all);
+        llmperf_profile_free(profile);
+    }
 }
 
 static void a_budget_of_everything_collects_everything(void **state)
@@ -240,6 +282,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(some_instances_are_collected_and_those_whole),
+        cmocka_unit_test(the_share_is_that_of_the_work),
         cmocka_unit_test(a_budget_of_everything_collects_everything),
         cmocka_unit_test(regions_outside_of_sampled_ones_have_no_device_numbers),
         cmocka_unit_test(other_threads_are_told_apart_from_the_sampled_one),

@@ -180,6 +180,10 @@ class Recorded(support.TestCase):
         self.assertTrue(0 < collected < 2 * 200)
         self.assertEqual((ledger["records_invalid_time"], ledger["launches_missing"]), (0, 0))
         self.assertLess(abs(step["gpu_busy_ms"] / collected / (whole["gpu_busy_ms"] / 256) - 1), 0.05)
+        # Collected steps took longer; their share is that of their work all the same.
+        self.assertLess(abs(step["sampled_fraction"] / (collected / 400) - 1), 0.01)
+        self.assertGreater(step["mbu"], 0.25)
+        self.assertLess(step["mbu"], 0.265)
 
     def test_costs_of_a_sampled_stage_stand_for_all_of_its_steps(self) -> None:
         profile = replay(ENGINE / "light.llmrec")

@@ -17,16 +17,23 @@ static bool is_stage(const llmperf_region_stats *region)
     return region->kind == LLMPERF_REGION_STAGE && *region->path;
 }
 
-static double busy_of(const llmperf_region_stats *region)
+/* Waiting in collectives is no work: of GPUs that work together the one that the others wait for is
+ * the busiest. */
+static double busy_of(const struct lp_view *view, const llmperf_region_stats *region)
 {
-    return isnan(region->gpu_busy_ms) ? -1 : region->gpu_busy_ms;
+    return isnan(region->gpu_busy_ms)
+               ? -1
+               : region->gpu_busy_ms - lp_ranks_waiting(&view->ranks, region->path, region->device);
 }
 
 /* Without device times the longest host time tells; of equals the first row stands for all. */
-static bool is_busier(const llmperf_region_stats *a, const llmperf_region_stats *b, bool is_first)
+static bool is_busier(const struct lp_view *view, const llmperf_region_stats *a,
+                      const llmperf_region_stats *b, bool is_first)
 {
-    if (busy_of(a) < busy_of(b) || busy_of(a) > busy_of(b))
-        return busy_of(a) > busy_of(b);
+    double busy_a = busy_of(view, a), busy_b = busy_of(view, b);
+
+    if (busy_a < busy_b || busy_a > busy_b)
+        return busy_a > busy_b;
     if (a->wall_sum_ms < b->wall_sum_ms || a->wall_sum_ms > b->wall_sum_ms)
         return a->wall_sum_ms > b->wall_sum_ms;
     return is_first;
@@ -40,7 +47,7 @@ static bool is_busiest(const struct lp_view *view, size_t index)
         const llmperf_region_stats *other = &view->regions.items[i].stats;
 
         if (i != index && strcmp(other->path, region->path) == 0 &&
-            is_busier(other, region, i < index))
+            is_busier(view, other, region, i < index))
             return false;
     }
     return true;

@@ -219,3 +219,14 @@ void lp_ranks_extremes(const struct lp_ranks *ranks, const char *region,
             *last = rank;
     }
 }
+
+double lp_ranks_waiting(const struct lp_ranks *ranks, const char *region, int32_t device)
+{
+    for (size_t i = 0; i < ranks->rows.count; i++) {
+        const struct lp_rank *rank = &ranks->rows.items[i];
+
+        if (rank->device == device && strcmp(rank->region, region) == 0)
+            return isnan(rank->waiting_ms) ? 0 : rank->waiting_ms * (double)rank->instances;
+    }
+    return 0;
+}

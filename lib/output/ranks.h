@@ -40,6 +40,10 @@ void lp_ranks_clear(struct lp_ranks *ranks);
 void lp_ranks_extremes(const struct lp_ranks *ranks, const char *region,
                        const struct lp_rank **waits, const struct lp_rank **last);
 
+/** What a GPU waits in collectives of the stage, all instances together; 0 where it is not known.
+ */
+double lp_ranks_waiting(const struct lp_ranks *ranks, const char *region, int32_t device);
+
 /** A table for report.md, with its heading; nothing where there are none. */
 void lp_ranks_md(const struct lp_view *view, struct lp_text *out);
 

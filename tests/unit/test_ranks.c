@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "lib/output/advice.h"
 #include "lib/output/view.h"
 #include "llmperf/llmperf.h"
 #include "tests/support/play.h"
@@ -67,6 +68,26 @@ static void the_last_gpu_is_in_collectives_the_shortest(void **state)
     lp_ranks_extremes(&view.ranks, rows[0].region, &waits, &last);
     assert_int_equal(waits->device, 1);
     assert_int_equal(last->device, 0);
+    forget(&view, profile);
+}
+
+/* GPU 1 is busier, because it waits for GPU 0: that one is what the stage is about. */
+static void waiting_makes_no_gpu_the_busiest(void **state)
+{
+    struct lp_view view;
+    llmperf_profile *profile;
+
+    (void)state;
+    ranks_of("begin LLM@decode_step\n" WORK "device=0 duration=300000\n" REDUCE
+             "device=0 duration=40000\n" WORK "device=1 duration=250000\n" REDUCE
+             "device=1 duration=150000\nwait 400000\nend\n",
+             &view, &profile);
+    assert_int_equal(view.regions.count, 2);
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(lp_advice_is_about(&view, i), view.regions.items[i].stats.device == 0);
+    check_close(lp_ranks_waiting(&view.ranks, "LLM@decode_step", 1), 0.11);
+    check_close(lp_ranks_waiting(&view.ranks, "LLM@decode_step", 0), 0);
+    check_close(lp_ranks_waiting(&view.ranks, "LLM@prefill", 1), 0);
     forget(&view, profile);
 }
 
@@ -168,6 +189,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_last_gpu_is_in_collectives_the_shortest),
+        cmocka_unit_test(waiting_makes_no_gpu_the_busiest),
         cmocka_unit_test(the_documents_say_so),
         cmocka_unit_test(unlike_gpus_are_not_compared),
         cmocka_unit_test(nothing_is_said_of_gpus_that_do_not_talk),

@@ -6,6 +6,7 @@
 
 #include "lib/analysis/analysis.h"
 #include "lib/output/limits.h"
+#include "lib/output/stage_sum.h"
 #include "llmperf/config.h"
 
 #define DTYPE_VARIABLE "LLMPERF_DTYPE"
@@ -104,7 +105,8 @@ static void find_hardware(struct lp_limits *limits, const struct lp_machine *mac
     query.uuid = lp_machine_gpu_text(machine, gpu, "uuid");
     query.driver = lp_machine_text(machine, "driver.kernel_version");
     if (!query.name)
-        snprintf(limits->hardware_reason, sizeof(limits->hardware_reason), "no GPU was seen (env.json names none)");
+        snprintf(limits->hardware_reason, sizeof(limits->hardware_reason),
+                 "no GPU was seen (env.json names none)");
     else if (look_up(&query, config_text, &limits->hardware) < 0)
         snprintf(limits->hardware_reason, sizeof(limits->hardware_reason), "%s",
                  llmperf_last_error());
@@ -199,7 +201,6 @@ void lp_limits_apply(const struct lp_limits *limits, const llmperf_region_stats 
         (double)(region->instances - region->window_instances + region->truncated) * collected;
     /* Device work may run on after its region ended: the host does not hold it up then. */
     if (whole && input.time_ms > 0)
-        input.busy_share =
-            fmin(1, input.time_ms / ((region->wall_sum_ms - region->window_ms) * collected));
+        input.busy_share = fmin(1, input.time_ms / lp_collected_ms(region));
     llmperf_utilisation_compute(&input, out);
 }

@@ -183,13 +183,27 @@ static int add_stage(struct lp_ranks *ranks, const struct lp_view *view, const s
     return 0;
 }
 
+bool lp_ranks_possible(const llmperf_profile *profile)
+{
+    llmperf_region_stats region = LLMPERF_REGION_STATS_INIT;
+    int32_t first = -1;
+
+    for (size_t i = 0; i < llmperf_profile_region_count(profile); i++) {
+        llmperf_profile_region(profile, i, &region);
+        if (first >= 0 && region.device >= 0 && region.device != first)
+            return true;
+        first = first >= 0 ? first : region.device;
+    }
+    return false;
+}
+
 int lp_ranks_init(struct lp_ranks *ranks, const struct lp_view *view)
 {
     struct talks talks = { { NULL, 0, 0 }, { NULL, 0, 0 } };
     int status = 0;
 
     *ranks = (struct lp_ranks){ { NULL, 0, 0 } };
-    if (view->classes && view->device_known)
+    if (view->classes && view->device_known && lp_ranks_possible(view->profile))
         status = find_talks(&talks, view);
     for (size_t i = 0; i < talks.stages.count && status == 0; i++)
         if (has_two_gpus(&talks, talks.stages.items[i]))

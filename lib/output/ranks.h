@@ -4,10 +4,12 @@
 #ifndef LP_OUTPUT_RANKS_H
 #define LP_OUTPUT_RANKS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "lib/base/text.h"
 #include "lib/base/vector.h"
+#include "llmperf/profile.h"
 
 struct lp_view;
 
@@ -27,6 +29,9 @@ struct lp_rank {
 struct lp_ranks {
     LP_VECTOR(struct lp_rank) rows; /* by stage, then by device */
 };
+
+/** May there be any: do the regions of this profile have two GPUs? */
+bool lp_ranks_possible(const llmperf_profile *profile);
 
 /** Find them in the regions and kernels of a view: stages that have collectives on two GPUs or
  * more, not counting those of stages inside. Nothing is found where two processes share one of

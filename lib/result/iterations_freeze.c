@@ -145,8 +145,8 @@ static void pass_down(const struct lp_iterations *iterations, double *fractions,
     }
 }
 
-/* Of what lies around sampled stages: that of all of them together. */
-static void pass_up(const struct lp_iterations *iterations, double *fractions, uint32_t node)
+/* Of the sampled stages in a path, all together; 0: there is none. */
+static double share_within(const struct lp_iterations *iterations, uint32_t node)
 {
     double collected_ns = 0, all_ns = 0;
 
@@ -161,8 +161,7 @@ static void pass_up(const struct lp_iterations *iterations, double *fractions, u
         collected_ns += collected_share(stage) * (double)lp_stage_sampled_ns(stage);
         all_ns += (double)lp_stage_sampled_ns(stage);
     }
-    if (all_ns > 0)
-        fractions[node] = collected_ns / all_ns;
+    return all_ns > 0 ? collected_ns / all_ns : 0;
 }
 
 void lp_iterations_fractions(const struct lp_iterations *iterations, bool sampled,
@@ -175,22 +174,12 @@ void lp_iterations_fractions(const struct lp_iterations *iterations, bool sample
     pass_down(iterations, fractions, nodes);
     for (uint32_t node = LP_PATH_OTHER + 1; node < nodes; node++)
         if (fractions[node] <= 0)
-            pass_up(iterations, fractions, node);
+            fractions[node] = share_within(iterations, node);
 }
 
 double lp_iterations_fraction(const struct lp_iterations *iterations)
 {
-    double collected_ns = 0, all_ns = 0;
-
-    for (size_t i = 0; i < iterations->stages.count; i++) {
-        const struct lp_stage_total *stage = &iterations->stages.items[i];
-
-        if (!is_sampled(stage))
-            continue;
-        collected_ns += collected_share(stage) * (double)lp_stage_sampled_ns(stage);
-        all_ns += (double)lp_stage_sampled_ns(stage);
-    }
-    return all_ns > 0 ? collected_ns / all_ns : 0;
+    return share_within(iterations, LP_PATH_ROOT);
 }
 
 int lp_iterations_freeze(const struct lp_iterations *iterations,

@@ -33,7 +33,11 @@ class Jobs(support.TestCase):
             job = llmperf.Job(folder)
             self.assertEqual(job.processes(), [])
             environment = {**os.environ, "LLMPERF_RUN_DIR": os.path.realpath(folder)}
-            with subprocess.Popen(["sleep", "60"], env=environment) as child:
+            with subprocess.Popen(["cat"], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+                assert child.stdin and child.stdout
+                child.stdin.write(b"\n")
+                child.stdin.flush()
+                child.stdout.readline()  # Its environment cannot be read before it runs.
                 self.assertEqual(job.processes(), [child.pid])
                 child.kill()
             self.assertEqual(job.processes(), [])

@@ -35,6 +35,15 @@ static int checks_failed;
         }                                                                                          \
     } while (0)
 
+/** A kernel that lasts so many clock cycles of its SM. */
+[[maybe_unused]] static __global__ void spin(long long cycles)
+{
+    long long start = clock64();
+
+    while (clock64() - start < cycles)
+        ;
+}
+
 /** Skips the test without a device. */
 static inline void need_device(int wanted)
 {
@@ -46,19 +55,27 @@ static inline void need_device(int wanted)
     }
 }
 
-static inline llmperf_session *start_session(uint32_t tier)
+/** A session over CUPTI, or the end of the test. */
+static inline llmperf_session *start_with(llmperf_session_options options)
 {
-    llmperf_session_options options = LLMPERF_SESSION_OPTIONS_INIT;
     llmperf_session *session = NULL;
 
-    options.tier = tier;
-    options.overhead_budget_permille = 1000; /* tier light then collects every kernel */
     options.device_source = LLMPERF_SOURCE_CUPTI;
     if (llmperf_session_start(&options, &session) < 0) {
         printf("FAILED: %s\n", llmperf_last_error());
         exit(1);
     }
     return session;
+}
+
+/** With a budget of 1000 tier light collects every kernel; 0: the default. */
+static inline llmperf_session *start_session(uint32_t tier, uint32_t budget_permille = 1000)
+{
+    llmperf_session_options options = LLMPERF_SESSION_OPTIONS_INIT;
+
+    options.tier = tier;
+    options.overhead_budget_permille = budget_permille;
+    return start_with(options);
 }
 
 static inline llmperf_profile *stop_session(llmperf_session *session)

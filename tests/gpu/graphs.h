@@ -9,14 +9,6 @@
 static cudaStream_t stream;
 static const char *record_folder; /* NULL: no recordings */
 
-__global__ void spin(long long cycles)
-{
-    long long start = clock64();
-
-    while (clock64() - start < cycles)
-        ;
-}
-
 /* One name a number: what a node really ran is told by its kernel. */
 template <int N> __global__ void numbered(long long cycles)
 {
@@ -29,18 +21,12 @@ template <int N> __global__ void numbered(long long cycles)
 static inline llmperf_session *start(const char *recording)
 {
     llmperf_session_options options = LLMPERF_SESSION_OPTIONS_INIT;
-    llmperf_session *session = NULL;
     char path[512];
 
     snprintf(path, sizeof(path), "%s/%s.llmrec", record_folder ? record_folder : "", recording);
     options.tier = LLMPERF_TIER_DEEP;
-    options.device_source = LLMPERF_SOURCE_CUPTI;
     options.record_path = record_folder ? path : NULL;
-    if (llmperf_session_start(&options, &session) < 0) {
-        printf("FAILED: %s\n", llmperf_last_error());
-        exit(1);
-    }
-    return session;
+    return start_with(options);
 }
 
 /* Kernels of a launch region and a capture region. `name` "": any; else part of the name. */

@@ -14,14 +14,6 @@
 #define THREADS 4
 #define TRIES   10
 
-__global__ static void spin(long long cycles)
-{
-    long long start = clock64();
-
-    while (clock64() - start < cycles)
-        ;
-}
-
 static std::atomic<bool> done;
 
 static void launch_on(void)

@@ -6,14 +6,6 @@
 
 #include "tests/gpu/check.h"
 
-__global__ void spin(long long cycles)
-{
-    long long start = clock64();
-
-    while (clock64() - start < cycles)
-        ;
-}
-
 __global__ void add_one(float *data, int count)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

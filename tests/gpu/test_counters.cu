@@ -1,184 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hardware counters on regions: known work is counted right, in each way of counting, and what
- * cannot be counted is told. `test_gpu_counters PART [SIZE [FILE or COUNT]]` runs one part. Without
- * a test of its own: `work` does the work of the first part without a session, `marked` the same in
- * NVTX ranges, for llmperf run; `hold N WORDS SECONDS` counts for a while and prints what came of
- * it. */
-#include <chrono>
-#include <cuda_bf16.h>
+/* Hardware counters on ranges of work: known work is counted right, in each way of counting, and
+ * what cannot be counted is told. `test_gpu_counters PART [SIZE [FILE or COUNT]]` runs one part.
+ * Without a test of its own: `work` does the work of the first part without a session, `marked` the
+ * same in NVTX ranges, for llmperf run. */
 #include <dlfcn.h>
-#include <mma.h>
 #include <nvtx3/nvToolsExt.h>
 #include <thread>
 
-#include "tests/gpu/check.h"
-
-#define COPY_BYTES ((size_t)1 << 30)
-
-static __nv_bfloat16 *left, *right;
-static float *product;
-static char *source, *target;
-static int largest;
-
-/* One warp a tile of 16 x 16: exactly 2 N^3 operations on the tensor cores. */
-__global__ void gemm(const __nv_bfloat16 *a, const __nv_bfloat16 *b, float *c, int n)
-{
-    using namespace nvcuda;
-    int row = (int)(blockIdx.x * blockDim.x + threadIdx.x) / 32 * 16;
-    int column = (int)(blockIdx.y * blockDim.y + threadIdx.y) * 16;
-    wmma::fragment<wmma::matrix_a, 16, 16, 16, __nv_bfloat16, wmma::row_major> x;
-    wmma::fragment<wmma::matrix_b, 16, 16, 16, __nv_bfloat16, wmma::row_major> y;
-    wmma::fragment<wmma::accumulator, 16, 16, 16, float> sum;
-
-    wmma::fill_fragment(sum, 0.0f);
-    for (int k = 0; k < n; k += 16) {
-        wmma::load_matrix_sync(x, a + (size_t)row * n + k, n);
-        wmma::load_matrix_sync(y, b + (size_t)k * n + column, n);
-        wmma::mma_sync(sum, x, y, sum);
-    }
-    wmma::store_matrix_sync(c + (size_t)row * n + column, sum, n, wmma::mem_row_major);
-}
-
-__global__ void copy(const float4 *from, float4 *to, size_t count)
-{
-    for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < count;
-         i += (size_t)gridDim.x * blockDim.x)
-        to[i] = from[i];
-}
-
-static void launch_gemm(int n, cudaStream_t stream = 0)
-{
-    gemm<<<dim3(n / 64, n / 64), dim3(128, 4), 0, stream>>>(left, right, product, n);
-}
-
-static void launch_copy(void)
-{
-    copy<<<1024, 256>>>((const float4 *)source, (float4 *)target, COPY_BYTES / sizeof(float4));
-}
-
-static double flops(int n)
-{
-    return 2.0 * n * n * n;
-}
-
-static void make_memory(int n)
-{
-    size_t count = (size_t)n * n;
-
-    largest = n;
-    CUDA(cudaMalloc(&left, count * sizeof(*left)));
-    CUDA(cudaMalloc(&right, count * sizeof(*right)));
-    CUDA(cudaMalloc(&product, count * sizeof(*product)));
-    CUDA(cudaMalloc(&source, COPY_BYTES));
-    CUDA(cudaMalloc(&target, COPY_BYTES));
-    CUDA(cudaMemset(left, 0x3c, count * sizeof(*left)));
-    CUDA(cudaMemset(right, 0x3c, count * sizeof(*right)));
-    CUDA(cudaMemset(source, 1, COPY_BYTES));
-    launch_gemm(n);
-    launch_copy();
-    CUDA(cudaDeviceSynchronize());
-}
-
-static llmperf_session *start_counting(const char *counters, const char *record_path,
-                                       uint32_t tier = LLMPERF_TIER_COUNTERS)
-{
-    llmperf_session_options options = LLMPERF_SESSION_OPTIONS_INIT;
-    llmperf_session *session = NULL;
-
-    options.tier = tier;
-    options.device_source = LLMPERF_SOURCE_CUPTI;
-    options.counters = counters;
-    options.record_path = record_path;
-    if (llmperf_session_start(&options, &session) < 0) {
-        printf("FAILED: %s\n", llmperf_last_error());
-        exit(1);
-    }
-    return session;
-}
-
-static const char *note_with(const llmperf_profile *profile, const char *part)
-{
-    const char *note;
-
-    for (size_t i = 0; (note = llmperf_profile_note(profile, i)); i++)
-        if (strstr(note, part))
-            return note;
-    return NULL;
-}
-
-static void print_profile(const llmperf_profile *profile)
-{
-    llmperf_ledger ledger = ledger_of(profile);
-    const char *line;
-
-    printf("  verdict %s, %lu kernels, %lu unattributed\n", llmperf_verdict_name(ledger.verdict),
-           (unsigned long)ledger.kernels_seen, (unsigned long)ledger.kernels_unattributed);
-    for (size_t i = 0; i < llmperf_profile_metric_count(profile) && i < 60; i++) {
-        llmperf_metric_stats metric = LLMPERF_METRIC_STATS_INIT;
-
-        llmperf_profile_metric(profile, i, &metric);
-        printf("  %-28s %-16.16s %-30s %.6g %s x %lu (%.6g to %.6g) %s\n",
-               metric.region ? metric.region : "?", metric.kernel ? metric.kernel : "", metric.name,
-               metric.mean, metric.unit, (unsigned long)metric.count, metric.min, metric.max,
-               metric.text ? metric.text : "");
-    }
-    for (size_t i = 0; i < llmperf_profile_kernel_count(profile); i++) {
-        llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
-
-        llmperf_profile_kernel(profile, i, &kernel);
-        if (!kernel.region)
-            printf("  kernel of an unknown launch: %s x %lu\n", kernel.name,
-                   (unsigned long)kernel.calls);
-    }
-    for (size_t i = 0; (line = llmperf_profile_note(profile, i)); i++)
-        printf("  note: %s\n", line);
-    for (size_t i = 0; (line = llmperf_profile_problem(profile, i)); i++)
-        printf("  problem: %s\n", line);
-    if (llmperf_profile_fact(profile, "counters"))
-        printf("  %s\n", llmperf_profile_fact(profile, "counters"));
-}
-
-/* The counter of a region; NaN if there is none. */
-static llmperf_metric_stats metric_of(const llmperf_profile *profile, const char *region,
-                                      const char *name)
-{
-    llmperf_metric_stats metric = LLMPERF_METRIC_STATS_INIT;
-
-    for (size_t i = 0; i < llmperf_profile_metric_count(profile); i++) {
-        llmperf_profile_metric(profile, i, &metric);
-        if (metric.region && !metric.kernel && !strcmp(metric.region, region) &&
-            !strcmp(metric.name, name))
-            return metric;
-    }
-    printf("  no %s of %s\n", name, region);
-    metric = LLMPERF_METRIC_STATS_INIT;
-    metric.mean = NAN;
-    return metric;
-}
-
-#define NEAR(value, expected, tolerance)                                                           \
-    CHECK(fabs((value) - (expected)) <= (tolerance) * (expected), "%.6g, expected %.6g",           \
-          (double)(value), (double)(expected))
-
-/* Are there counters at all? What keeps them away is told, and is no failure of ours. */
-static void need_counters(void)
-{
-    llmperf_profile *profile;
-    llmperf_session *session = start_counting("light", NULL);
-    const char *note;
-
-    llmperf_region_begin("probe");
-    launch_gemm(256);
-    CUDA(cudaDeviceSynchronize());
-    llmperf_region_end();
-    profile = stop_session(session);
-    if ((note = note_with(profile, "no hardware counters"))) {
-        printf("skipped: %s\n", note);
-        CHECK(ledger_of(profile).kernels_seen == 1, "kernels are profiled all the same");
-        exit(checks_failed ? 1 : SKIPPED);
-    }
-    llmperf_profile_free(profile);
-}
+#include "tests/gpu/counters.h"
 
 static void run_nested(int n)
 {
@@ -327,14 +156,6 @@ static void a_graph_counts_and_its_capture_is_left_alone(void)
     llmperf_profile_free(profile);
 }
 
-/* More ranges than CUPTI holds: none is lost. */
-static double now_ms(void)
-{
-    return std::chrono::duration<double, std::milli>(
-               std::chrono::steady_clock::now().time_since_epoch())
-        .count();
-}
-
 /* Host time of a range of one kernel, us. */
 static double mark_ranges(int count)
 {
@@ -351,6 +172,7 @@ static double mark_ranges(int count)
     return 1000 * (now_ms() - start) / count;
 }
 
+/* More ranges than CUPTI holds: none is lost. */
 static void many_ranges_are_all_counted(int count)
 {
     double bare = mark_ranges(count), counted, stopping;
@@ -418,143 +240,6 @@ static void two_threads_share_the_counters(void)
               (double)metric_of(profile, "LLM@second", "gpu_time").count;
     CHECK(counted > 0 && counted <= 100, "%g", counted);
     CHECK(counted == 100 || note_with(profile, "were not measured"), "the reason");
-    llmperf_profile_free(profile);
-}
-
-/* The collector sets the sampling up once it knows the GPU. */
-static void await_samples(llmperf_session *session)
-{
-    bool there = false;
-
-    llmperf_region_begin("first");
-    for (int i = 0; !there && i < 100; i++) {
-        llmperf_profile *profile = NULL;
-
-        std::this_thread::sleep_for(std::chrono::milliseconds(20));
-        if (llmperf_session_snapshot(session, &profile) == 0)
-            there = llmperf_profile_fact(profile, "counters");
-        llmperf_profile_free(profile);
-    }
-    llmperf_region_end();
-}
-
-static double number_in(const char *json, const char *key)
-{
-    char quoted[64];
-    const char *at;
-
-    snprintf(quoted, sizeof(quoted), "\"%s\": ", key);
-    at = json ? strstr(json, quoted) : NULL;
-    return at ? atof(at + strlen(quoted)) : NAN;
-}
-
-/* Half of each 20 ms the GPU multiplies, half it rests. The steady work of the last region says
- * what the busy ones should read. */
-static void samples_tell_work_from_rest(int periods, const char *record_path)
-{
-    llmperf_session *session = start_counting("pm interval_us=100", record_path);
-    llmperf_profile *profile;
-    double busy, rest, tensor, steady, steady_tensor, lost;
-
-    await_samples(session);
-    for (int i = 0; i < periods; i++) {
-        double start = now_ms();
-
-        llmperf_region_begin("busy");
-        while (now_ms() - start < 10) {
-            for (int k = 0; k < 4; k++)
-                launch_gemm(2048);
-            CUDA(cudaDeviceSynchronize());
-        }
-        llmperf_region_end();
-        llmperf_region_begin("short");
-        launch_gemm(256);
-        CUDA(cudaDeviceSynchronize());
-        llmperf_region_end();
-        llmperf_region_begin("rest");
-        std::this_thread::sleep_for(std::chrono::milliseconds(10));
-        llmperf_region_end();
-    }
-    llmperf_region_begin("steady");
-    for (int k = 0; k < 50; k++)
-        launch_gemm(2048);
-    CUDA(cudaDeviceSynchronize());
-    llmperf_region_end();
-    profile = stop_session(session);
-    print_profile(profile);
-    expect_complete(profile);
-    busy = metric_of(profile, "LLM@busy", "sm_active").mean;
-    rest = metric_of(profile, "LLM@rest", "sm_active").mean;
-    tensor = metric_of(profile, "LLM@busy", "tensor_active").mean;
-    steady = metric_of(profile, "LLM@steady", "sm_active").mean;
-    steady_tensor = metric_of(profile, "LLM@steady", "tensor_active").mean;
-    CHECK(steady > 90 && fabs(busy - steady) < 3, "SMs %g, in steady work %g", busy, steady);
-    CHECK(rest < 3, "SMs active at rest: %g", rest);
-    CHECK(fabs(tensor - steady_tensor) < 3, "tensor pipe %g, in steady work %g", tensor,
-          steady_tensor);
-    CHECK(metric_of(profile, "LLM@rest", "tensor_active").mean < 3, "at rest");
-    CHECK(metric_of(profile, "LLM@short", "sm_active").text, "too short to sample");
-    /* The thread that takes them out may lose its core for longer than the GPU has room. */
-    lost = number_in(llmperf_profile_fact(profile, "counters"), "samples_lost");
-    CHECK(lost <= number_in(llmperf_profile_fact(profile, "counters"), "samples") / 1000,
-          "%.0f samples are lost", lost);
-    llmperf_profile_free(profile);
-}
-
-/* Work of 0.7 ms at a time, then rest: 200 us are too coarse for four samples in it. */
-static void run_pieces(double seconds)
-{
-    double start = now_ms();
-
-    while (now_ms() - start < 1000 * seconds) {
-        llmperf_region_begin("decode_step");
-        for (int k = 0; k < 7; k++)
-            launch_gemm(1024);
-        CUDA(cudaDeviceSynchronize());
-        llmperf_region_end();
-        std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    }
-}
-
-static void the_interval_follows_the_shortest_region(void)
-{
-    llmperf_session *session = start_counting("pm", NULL);
-    llmperf_metric_stats active;
-    llmperf_profile *profile;
-
-    run_pieces(8);
-    profile = stop_session(session);
-    print_profile(profile);
-    active = metric_of(profile, "LLM@decode_step", "sm_active");
-    CHECK(strstr(llmperf_profile_fact(profile, "counters"), "LLM@decode_step runs"), "the reason");
-    CHECK(!active.text && active.mean > 50, "%s %g", active.text ? active.text : "", active.mean);
-    llmperf_profile_free(profile);
-}
-
-/* Tier light: the session goes on while its values are read. */
-static void light_shows_live_values(void)
-{
-    llmperf_session *session = start_counting("live", NULL, LLMPERF_TIER_LIGHT);
-    llmperf_profile *profile = NULL;
-    double start = now_ms();
-    llmperf_metric_stats tensor;
-
-    while (now_ms() - start < 6000) {
-        llmperf_decode_step_begin(1, 100);
-        for (int k = 0; k < 10; k++)
-            launch_gemm(2048);
-        CUDA(cudaDeviceSynchronize());
-        llmperf_decode_step_end();
-    }
-    if (llmperf_session_snapshot(session, &profile) < 0)
-        printf("FAILED: %s\n", llmperf_last_error());
-    print_profile(profile);
-    tensor = metric_of(profile, "LLM@decode_step", "tensor_active");
-    CHECK(tensor.mean > 1, "%g", tensor.mean);
-    llmperf_profile_free(profile);
-    profile = stop_session(session);
-    print_profile(profile);
-    CHECK(ledger_of(profile).verdict == LLMPERF_VERDICT_SAMPLED, "kernels are sampled as ever");
     llmperf_profile_free(profile);
 }
 
@@ -626,17 +311,6 @@ static void do_marked_work(int n)
     CUDA(cudaDeviceSynchronize());
 }
 
-static void hold(const char *words, double seconds)
-{
-    llmperf_session *session = start_counting(words, NULL);
-    llmperf_profile *profile;
-
-    run_pieces(seconds);
-    profile = stop_session(session);
-    print_profile(profile);
-    llmperf_profile_free(profile);
-}
-
 static void everything_works_after_counters(void)
 {
     llmperf_session *session = start_session(LLMPERF_TIER_DEEP);
@@ -652,15 +326,6 @@ static void everything_works_after_counters(void)
     llmperf_profile_free(profile);
 }
 
-static bool wants(int argc, char **argv, const char *part)
-{
-    if (argc > 1 && strcmp(argv[1], part))
-        return false;
-    printf("%s\n", part);
-    fflush(stdout);
-    return true;
-}
-
 int main(int argc, char **argv)
 {
     need_device(1);
@@ -671,10 +336,6 @@ int main(int argc, char **argv)
     }
     if (argc > 1 && !strcmp(argv[1], "marked")) {
         do_marked_work(largest);
-        return 0;
-    }
-    if (argc > 4 && !strcmp(argv[1], "hold")) {
-        hold(argv[3], atof(argv[4]));
         return 0;
     }
     need_counters();
@@ -694,12 +355,6 @@ int main(int argc, char **argv)
         a_budget_bounds_what_ranges_cost(argc > 3 ? atoi(argv[3]) : 100000);
     if (wants(argc, argv, "threads"))
         two_threads_share_the_counters();
-    if (wants(argc, argv, "samples"))
-        samples_tell_work_from_rest(argc > 4 ? atoi(argv[4]) : 100, argc > 3 ? argv[3] : NULL);
-    if (wants(argc, argv, "interval"))
-        the_interval_follows_the_shortest_region();
-    if (wants(argc, argv, "live"))
-        light_shows_live_values();
     if (wants(argc, argv, "contexts"))
         another_context_is_told();
     if (wants(argc, argv, "after"))

@@ -4,14 +4,6 @@
 
 #define LAUNCHES 1000
 
-__global__ void spin(long long cycles)
-{
-    long long start = clock64();
-
-    while (clock64() - start < cycles)
-        ;
-}
-
 int main(void)
 {
     const size_t bytes = 1 << 20;

@@ -11,14 +11,6 @@
 
 #define THREADS 4
 
-__global__ static void spin(long long cycles)
-{
-    long long start = clock64();
-
-    while (clock64() - start < cycles)
-        ;
-}
-
 static std::atomic<bool> done;
 
 static void launch_on(void)
@@ -42,20 +34,6 @@ static void pass_ms(long ms)
     struct timespec time = { ms / 1000, ms % 1000 * 1000000 };
 
     nanosleep(&time, NULL);
-}
-
-static llmperf_session *start(uint32_t tier)
-{
-    llmperf_session_options options = LLMPERF_SESSION_OPTIONS_INIT;
-    llmperf_session *session = NULL;
-
-    options.tier = tier;
-    options.device_source = LLMPERF_SOURCE_CUPTI;
-    if (llmperf_session_start(&options, &session) < 0) {
-        printf("FAILED: %s\n", llmperf_last_error());
-        exit(1);
-    }
-    return session;
 }
 
 static void check_end(const char *what, llmperf_session *session, uint32_t verdict)
@@ -88,10 +66,10 @@ int main(void)
     CUDA(cudaDeviceSynchronize());
     for (int i = 0; i < THREADS; i++)
         threads.emplace_back(launch_on);
-    session = start(LLMPERF_TIER_DEEP);
+    session = start_session(LLMPERF_TIER_DEEP, 0);
     pass_ms(500);
     check_end("start and stop", session, LLMPERF_VERDICT_COMPLETE);
-    session = start(LLMPERF_TIER_DEEP);
+    session = start_session(LLMPERF_TIER_DEEP, 0);
     for (int i = 0; i < 20; i++) {
         pass_ms(20);
         CHECK(llmperf_session_pause(session) == 0, "%s", llmperf_last_error());
@@ -99,7 +77,7 @@ int main(void)
         CHECK(llmperf_session_resume(session) == 0, "%s", llmperf_last_error());
     }
     check_end("20 pauses", session, LLMPERF_VERDICT_COMPLETE);
-    session = start(LLMPERF_TIER_LIGHT);
+    session = start_session(LLMPERF_TIER_LIGHT, 0);
     pass_ms(3000);
     check_end("windows of tier light", session, LLMPERF_VERDICT_SAMPLED);
     done = true;

@@ -7,27 +7,13 @@
 
 static cudaStream_t stream;
 
-__global__ void spin(long long cycles)
-{
-    long long start = clock64();
-
-    while (clock64() - start < cycles)
-        ;
-}
-
 static llmperf_session *start(uint32_t flags)
 {
     llmperf_session_options options = LLMPERF_SESSION_OPTIONS_INIT;
-    llmperf_session *session = NULL;
 
     options.tier = LLMPERF_TIER_DEEP;
-    options.device_source = LLMPERF_SOURCE_CUPTI;
     options.flags = flags;
-    if (llmperf_session_start(&options, &session) < 0) {
-        printf("FAILED: %s\n", llmperf_last_error());
-        exit(1);
-    }
-    return session;
+    return start_with(options);
 }
 
 static cudaGraphExec_t capture(int kernels)

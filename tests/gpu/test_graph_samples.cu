@@ -31,21 +31,6 @@ static void capture(void)
     CUDA(cudaGraphDestroy(captured));
 }
 
-static llmperf_session *start(uint32_t tier, uint32_t budget_permille)
-{
-    llmperf_session_options options = LLMPERF_SESSION_OPTIONS_INIT;
-    llmperf_session *session = NULL;
-
-    options.tier = tier;
-    options.overhead_budget_permille = budget_permille;
-    options.device_source = LLMPERF_SOURCE_CUPTI;
-    if (llmperf_session_start(&options, &session) < 0) {
-        printf("FAILED: %s\n", llmperf_last_error());
-        exit(1);
-    }
-    return session;
-}
-
 /* `ahead`: replays that are launched before the first of them is waited for. */
 static void run_steps(int steps, int ahead, bool marked)
 {
@@ -99,7 +84,7 @@ static void check_end(const char *what, llmperf_session *session, uint32_t verdi
 
 static void check_pauses(void)
 {
-    llmperf_session *session = start(LLMPERF_TIER_DEEP, 0);
+    llmperf_session *session = start_session(LLMPERF_TIER_DEEP, 0);
 
     for (int i = 0; i < 20; i++) {
         run_steps(5, 100, true);
@@ -122,18 +107,18 @@ int main(void)
     llmperf_prewarm();
     capture();
     run_steps(10, 1, false);
-    session = start(LLMPERF_TIER_DEEP, 0);
+    session = start_session(LLMPERF_TIER_DEEP, 0);
     run_steps(300, 1, true);
     check_end("deep", session, LLMPERF_VERDICT_COMPLETE);
     for (int i = 0; i < 3; i++) {
-        session = start(LLMPERF_TIER_LIGHT, budgets[i]);
+        session = start_session(LLMPERF_TIER_LIGHT, budgets[i]);
         run_steps(1500, 1, true);
         check_end("light, each step waited for", session, budgets[i] == 1000 ? LLMPERF_VERDICT_COMPLETE : LLMPERF_VERDICT_SAMPLED);
     }
-    session = start(LLMPERF_TIER_LIGHT, 50);
+    session = start_session(LLMPERF_TIER_LIGHT, 50);
     run_steps(1500, 8, true);
     check_end("light, eight steps ahead", session, LLMPERF_VERDICT_SAMPLED);
-    session = start(LLMPERF_TIER_LIGHT, 100);
+    session = start_session(LLMPERF_TIER_LIGHT, 100);
     run_steps(6000, 1, false);
     check_end("light, windows for all threads", session, LLMPERF_VERDICT_SAMPLED);
     check_pauses();

@@ -46,21 +46,6 @@ static void launch_steps(void)
     }
 }
 
-static llmperf_session *start_light(void)
-{
-    llmperf_session_options options = LLMPERF_SESSION_OPTIONS_INIT;
-    llmperf_session *session = NULL;
-
-    options.tier = LLMPERF_TIER_LIGHT;
-    options.overhead_budget_permille = 100;
-    options.device_source = LLMPERF_SOURCE_CUPTI;
-    if (llmperf_session_start(&options, &session) < 0) {
-        printf("FAILED: %s\n", llmperf_last_error());
-        exit(1);
-    }
-    return session;
-}
-
 static void expect_right_ids(const llmperf_profile *profile, const char *what)
 {
     llmperf_ledger ledger = ledger_of(profile);
@@ -96,7 +81,7 @@ static void stop_threads(std::vector<std::thread> &threads)
 
 static void sample(const char *what, void (*work)(void), unsigned seconds)
 {
-    llmperf_session *session = start_light();
+    llmperf_session *session = start_session(LLMPERF_TIER_LIGHT, 100);
     std::vector<std::thread> threads = start_threads(work);
     llmperf_profile *profile;
 

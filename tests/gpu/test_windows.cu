@@ -54,16 +54,10 @@ static void run_step(cudaGraphExec_t graph, unsigned pause_us)
 static llmperf_session *start(uint32_t tier, const char *rules)
 {
     llmperf_session_options options = LLMPERF_SESSION_OPTIONS_INIT;
-    llmperf_session *session = NULL;
 
     options.tier = tier;
-    options.device_source = LLMPERF_SOURCE_CUPTI;
     options.rules = rules;
-    if (llmperf_session_start(&options, &session) < 0) {
-        printf("FAILED: %s\n", llmperf_last_error());
-        exit(1);
-    }
-    return session;
+    return start_with(options);
 }
 
 static void check_window(const llmperf_profile *profile, const char *what)

@@ -164,7 +164,7 @@ size_t counted_facts(uint32_t kind, const char *label)
 
 double counted_value(uint32_t kind, const char *label, size_t nth)
 {
-    size_t at;
+    size_t at = 0;
 
     if (!find(kind, label, nth, &at))
         fail_msg("no fact %zu of kind %u about %s", nth, kind, label ? label : "anything");

@@ -6,6 +6,7 @@
 #include "lib/base/hashmap.h"
 #include "lib/output/advice.h"
 #include "lib/output/stage_sum.h"
+#include "lib/result/result.h"
 #include "llmperf/activity.h"
 #include "llmperf/region.h"
 

@@ -8,6 +8,7 @@
 #include "lib/base/status.h"
 #include "lib/output/advice.h"
 #include "lib/output/stage_sum.h"
+#include "lib/result/result.h"
 #include "llmperf/region.h"
 
 /* Kernel classes as people outside of the trade would say. */

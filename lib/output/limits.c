@@ -6,7 +6,7 @@
 
 #include "lib/analysis/analysis.h"
 #include "lib/output/limits.h"
-#include "lib/output/stage_sum.h"
+#include "lib/result/result.h"
 #include "llmperf/config.h"
 
 #define DTYPE_VARIABLE "LLMPERF_DTYPE"

@@ -52,8 +52,3 @@ struct lp_stage_sum lp_stage_sum_of(const struct lp_view *view, const char *path
     }
     return sum;
 }
-
-double lp_collected_ms(const llmperf_region_stats *row)
-{
-    return (row->wall_sum_ms - fmax(0, row->window_ms)) * (1 - fmax(0, row->skipped_fraction));
-}

@@ -23,7 +23,4 @@ struct lp_stage_sum {
 /** Add up the rows of this path. @param device  Of this GPU only; below 0: of all. */
 struct lp_stage_sum lp_stage_sum_of(const struct lp_view *view, const char *path, int32_t device);
 
-/** Host time of as much work of a row as its device numbers are of: all of it without sampling. */
-double lp_collected_ms(const llmperf_region_stats *row);
-
 #endif

@@ -273,10 +273,9 @@ static void fill_wall(llmperf_region_stats *stats, const struct lp_host_total *h
     stats->wall_p99_ms = lp_distribution_quantile(&host->wall, 0.99);
 }
 
-/* Host time of as much work as is in the row. */
-static double sampled_ms(const llmperf_region_stats *stats)
+double lp_collected_ms(const llmperf_region_stats *row)
 {
-    return (stats->wall_sum_ms - stats->window_ms) * (1 - stats->skipped_fraction);
+    return (row->wall_sum_ms - fmax(0, row->window_ms)) * (1 - fmax(0, row->skipped_fraction));
 }
 
 /* The root stands for work with no region open: only what was launched there counts, not the sum of
@@ -301,7 +300,7 @@ static void fill_device(struct freezer *freezer, llmperf_region_stats *stats, ui
     stats->memset_count = sums.memsets;
     stats->memcpy_bytes = sums.memcpy_bytes;
     if (stats->instances > 0 && stats->truncated == 0)
-        stats->idle_ms = fmax(sampled_ms(stats) - stats->gpu_busy_ms, 0);
+        stats->idle_ms = fmax(lp_collected_ms(stats) - stats->gpu_busy_ms, 0);
 }
 
 /* Without device rows: in a session that saw a device, no work is a known 0; without a device, and
@@ -316,7 +315,7 @@ static void fill_no_device(struct freezer *freezer, llmperf_region_stats *stats,
     stats->gpu_busy_ms = stats->exclusive_gpu_busy_ms = stats->kernel_ms =
         stats->exclusive_kernel_ms = nothing;
     stats->memcpy_ms = stats->memset_ms = nothing;
-    stats->idle_ms = isnan(nothing) || stats->truncated > 0 ? NAN : sampled_ms(stats);
+    stats->idle_ms = isnan(nothing) || stats->truncated > 0 ? NAN : lp_collected_ms(stats);
     if (isnan(nothing))
         stats->kernel_count = stats->memcpy_count = stats->memset_count = stats->memcpy_bytes =
             LLMPERF_UNKNOWN;

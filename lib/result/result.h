@@ -216,6 +216,9 @@ int lp_counter_totals_add(const struct lp_counter_totals *totals, uint32_t proce
 int lp_profile_add_region(llmperf_profile *profile, uint32_t node,
                           const llmperf_region_stats *stats);
 
+/** Host time of as much work of a row as its device numbers are of, ms: all of it without sampling. */
+double lp_collected_ms(const llmperf_region_stats *row);
+
 /** Add a row of a kernel, copy or set; texts are copied. @param durations_ns  of its calls, from
  * which total, mean, bounds and percentiles come; NULL: they are as given. 0 or LLMPERF_ENOMEM. */
 int lp_profile_add_kernel(llmperf_profile *profile, const llmperf_kernel_stats *stats,

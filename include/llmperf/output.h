@@ -59,6 +59,13 @@ enum { LLMPERF_COMPARE_MD = 0, LLMPERF_COMPARE_JSON = 1 };
  * makes in 1 of 100 cases (Welch's test, Welch 1947; spreads of iterations where both runs have them, else of instances and calls);
  * where a run has one instance only, the threshold decides alone. Quantities below 1 % of both runs are not judged.
  *
+ * A run of several processes or GPUs is one job. Wall time of a job is that of the process that is slowest in the region on
+ * average, device time the sum over its GPUs, which is not judged where the runs have other numbers of GPUs. Of stages that GPUs work on
+ * together (ranks[] of metrics.json) there are "computing" (most of any GPU, collectives left out), "communicating" (least time in
+ * collectives of any GPU) and "waiting" (most time in collectives beyond that). Ranks are no repeats of one another: noise is that
+ * within each, and errors of GPUs are added up. Where both runs have the same ranks, each is held against the same one too; these rows
+ * do not count in slower_out.
+ *
  * @param threshold_percent  From 0 on.
  * @param format      LLMPERF_COMPARE_…
  * @param text_out    Yours: llmperf_text_free().
@@ -66,6 +73,16 @@ enum { LLMPERF_COMPARE_MD = 0, LLMPERF_COMPARE_JSON = 1 };
  * @return LLMPERF_OK, LLMPERF_EINVAL, LLMPERF_ENOMEM. */
 LLMPERF_API int llmperf_compare(const llmperf_profile *base, const llmperf_profile *fresh, double threshold_percent,
                                 uint32_t format, char **text_out, uint64_t *slower_out);
+
+/** The same with repeats of runs on either side: a quantity of a side is the mean of the means of its runs, and its noise comes from
+ * how far the runs are apart, which holds what instances of one run cannot show (clocks, other hosts, other memory). A side of one
+ * run is as in llmperf_compare().
+ *
+ * @param base, fresh  Borrowed, `base_count` and `fresh_count` of them, at least one each.
+ * @return LLMPERF_OK, LLMPERF_EINVAL, LLMPERF_ENOMEM. */
+LLMPERF_API int llmperf_compare_runs(const llmperf_profile *const *base, size_t base_count, const llmperf_profile *const *fresh,
+                                     size_t fresh_count, double threshold_percent, uint32_t format, char **text_out,
+                                     uint64_t *slower_out);
 
 /** Formats of llmperf_repeats(). */
 enum { LLMPERF_REPEATS_MD = 0, LLMPERF_REPEATS_JSON = 1 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Two runs held against each other: times per instance of regions, and whether a difference is
- * more than noise. @threads one at a time per object */
+/** Runs held against each other: times per instance of regions, and whether a difference is more
+ * than noise. A side is one run, or repeats of one.
+ * @threads one at a time per object */
 #ifndef LP_OUTPUT_COMPARE_H
 #define LP_OUTPUT_COMPARE_H
 
@@ -9,50 +10,70 @@
 
 #include "lib/analysis/analysis.h"
 #include "lib/base/vector.h"
+#include "lib/output/compare_run.h"
 #include "llmperf/profile.h"
 
 enum lp_compare_verdict {
     LP_COMPARE_SAME,   /* within the threshold, or within noise */
     LP_COMPARE_SLOWER, /* a regression */
     LP_COMPARE_FASTER,
-    LP_COMPARE_ONLY_BASE, /* only one run has it */
+    LP_COMPARE_ONLY_BASE, /* only one side has it */
     LP_COMPARE_ONLY_NEW,
-    LP_COMPARE_MINOR /* below 1 % of the time of both runs: not judged */
+    LP_COMPARE_MINOR, /* below 1 % of the time of both sides: not judged */
+    LP_COMPARE_UNLIKE /* a sum over other numbers of GPUs: not judged */
 };
 
-/** A quantity of a region in one run. */
+/** A quantity on one side. */
 struct lp_compare_side {
-    double mean_ms;  /* per instance; NaN: the run does not have it */
-    double error_ms; /* standard error of the mean; NaN: not known */
-    double freedom;  /* degrees of freedom of it */
-    double total_ms;
-    uint64_t instances;
+    struct lp_compare_mean
+        of;          /* of several runs: their mean, and its standard error between them */
+    double whole_ms; /* time of the run that of.total_ms is a part of */
+    uint32_t runs;   /* that have it */
+    uint32_t number; /* as in lp_compare_value; of several runs LP_COMPARE_NOBODY */
 };
 
 struct lp_compare_row {
-    const char *region;   /* path; "": no region */
-    const char *quantity; /* "wall", "device" or a kernel class */
+    struct lp_compare_key key;
     struct lp_compare_side base, fresh;
     double change;   /* new / base - 1; NaN: one of them is missing */
     double noise_ms; /* difference that chance alone makes in 1 of 100 cases; NaN: not known */
     enum lp_compare_verdict verdict;
 };
 
-struct lp_comparison {
-    LP_VECTOR(struct lp_compare_row) rows; /* what both runs have first, then largest
-                                              difference of totals first */
-    struct lp_kernel_classes *classes;     /* texts of quantities; NULL: could not be read */
-    uint64_t slower, faster;
-    double threshold;          /* share: 0.05 */
-    double reference_ms[2][2]; /* wall and device time of the runs */
+/** Runs of a side, borrowed. */
+struct lp_compare_runs {
+    const llmperf_profile *const *profiles;
+    size_t count;
 };
 
-/** Zero-initialised comparison. 0 or LLMPERF_ENOMEM. Clear it afterwards in both cases. */
-int lp_compare(const llmperf_profile *base, const llmperf_profile *fresh, double threshold,
-               struct lp_comparison *out);
+struct lp_comparison {
+    LP_VECTOR(struct lp_compare_row)
+    rows;                                     /* what both sides have first, then largest difference
+                                                 of totals first */
+    struct lp_kernel_classes *classes;        /* texts of quantities; NULL: could not be read */
+    LP_VECTOR(struct lp_compare_ranks) ranks; /* of the runs: base, then new */
+    bool has_ranks;                           /* some run has several processes or GPUs */
+    bool paired;                         /* and all have the same: rows of single ones are there */
+    bool same_gpus;                      /* all have as many */
+    uint64_t slower, faster;             /* rows of the job */
+    uint64_t parts_slower, parts_faster; /* rows of single ranks */
+    double threshold;                    /* share: 0.05 */
+};
+
+/** Zero-initialised comparison of runs that outlive it. 0 or LLMPERF_ENOMEM. Clear it afterwards in
+ * both cases. */
+int lp_compare(const struct lp_compare_runs *base, const struct lp_compare_runs *fresh,
+               double threshold, struct lp_comparison *out);
 void lp_compare_clear(struct lp_comparison *comparison);
 
 const char *lp_compare_verdict_name(enum lp_compare_verdict verdict);
+
+/** What the numbers of a key count: "rank" where each process has a GPU of its own, else "process"
+ * or "gpu". */
+const char *lp_compare_noun(const struct lp_comparison *comparison,
+                            const struct lp_compare_key *key);
+
+uint32_t lp_compare_run_verdict(const llmperf_profile *profile);
 
 /** Half the width of Student's t that holds 99 % of it. */
 double lp_student_99(double freedom);

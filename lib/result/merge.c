@@ -9,44 +9,41 @@
 #include "lib/base/hashmap.h"
 #include "lib/base/status.h"
 #include "lib/result/merge_gpus.h"
+#include "lib/result/merge_processes.h"
 #include "lib/result/merge_rows.h"
 #include "lib/result/merged_runs.h"
 #include "lib/result/profile_data.h"
 #include "lib/result/result.h"
 
-#define PROCESS_IDS UINT32_C(4194304) /* Linux gives out ids below 2^22 */
-
 struct merger {
     llmperf_profile *out;
     struct lp_merged_rows rows;
     struct lp_merged_gpus gpus;
-    struct lp_hashmap processes; /* (merged id, 0): taken; (id, 1 + part) -> its merged id */
+    struct lp_merged_processes processes;
     size_t part, count;
     bool runs; /* parts are runs of their own, not parts of one */
     size_t with_iterations;
     size_t without_cuda; /* parts of programs that did not use it */
 };
 
-/* Process ids */
-
-/* A process id of this run as it is called in the merged one. */
+/* A process id of this part as it is called in the merged profile. */
 static int merged_process(struct merger *merger, uint32_t process_id, uint32_t *merged_out)
 {
-    uint64_t part = (uint64_t)merger->part + 1;
-    uint32_t known = lp_hashmap_get(&merger->processes, process_id, part);
-
-    *merged_out = known != LP_HASHMAP_NONE ? known : process_id;
-    if (!merger->runs || known != LP_HASHMAP_NONE)
-        return 0;
-    for (size_t shift = 0; shift < UINT32_MAX / PROCESS_IDS &&
-                           lp_hashmap_get(&merger->processes, *merged_out, 0) != LP_HASHMAP_NONE;
-         shift++)
-        *merged_out += PROCESS_IDS;
-    return lp_hashmap_put(&merger->processes, *merged_out, 0, 1) < 0 ||
-                   lp_hashmap_put(&merger->processes, process_id, part,
-                                  *merged_out == LP_HASHMAP_NONE ? 0 : *merged_out) < 0
-               ? LLMPERF_ENOMEM
+    *merged_out = process_id;
+    return merger->runs
+               ? lp_merged_process(&merger->processes, merger->part, process_id, merged_out)
                : 0;
+}
+
+/* What a part says of its machine and of its processes. */
+static int add_identity(struct merger *merger, const llmperf_profile *part)
+{
+    int status;
+
+    if (!merger->runs)
+        return 0;
+    status = lp_merged_gpus_add(&merger->gpus, llmperf_profile_fact(part, "env"));
+    return status < 0 ? status : lp_merged_processes_add(&merger->processes, merger->part, part);
 }
 
 /* Rows */
@@ -288,7 +285,7 @@ static bool is_of_one(const struct merger *merger, const char *key)
 {
     if (strncmp(key, LP_CLASS_FACT, strlen(LP_CLASS_FACT)) == 0)
         return merger->with_iterations != 1;
-    if (merger->runs && strcmp(key, LP_RUN_KEY_FACT) == 0)
+    if (merger->runs && (strcmp(key, LP_RUN_KEY_FACT) == 0 || strcmp(key, LP_RANK_FACT) == 0))
         return true;
     return merger->runs && merger->count > 1 && strcmp(key, "gpu_busy_ms") == 0;
 }
@@ -311,7 +308,7 @@ static int add_facts(struct merger *merger, const llmperf_profile *part)
 static int add_part(struct merger *merger, const llmperf_profile *part, double device_before)
 {
     bool keep = merger->with_iterations == 1;
-    int status = merger->runs ? lp_merged_gpus_add(&merger->gpus, llmperf_profile_fact(part, "env")) : 0;
+    int status = add_identity(merger, part);
 
     for (size_t i = 0; i < part->regions.count && status == 0; i++)
         status = add_region(merger, &part->regions.items[i]);
@@ -356,6 +353,8 @@ static int merge(struct merger *merger, const llmperf_profile *const *parts, siz
         status = lp_merge_finish(&merger->rows, merger->out);
     if (status == 0 && merger->runs)
         status = lp_merged_gpus_finish(&merger->gpus, merger->out);
+    if (status == 0 && merger->runs)
+        status = lp_merged_processes_finish(&merger->processes, merger->out);
     return status < 0 ? status : lp_profile_finish(merger->out);
 }
 
@@ -367,7 +366,7 @@ static int merge_parts(const llmperf_profile *const *parts, size_t count, bool r
 
     lp_merge_clear(&merger.rows);
     lp_merged_gpus_clear(&merger.gpus);
-    lp_hashmap_clear(&merger.processes);
+    lp_merged_processes_clear(&merger.processes);
     if (status < 0)
         llmperf_profile_free(merger.out);
     else
@@ -375,19 +374,18 @@ static int merge_parts(const llmperf_profile *const *parts, size_t count, bool r
     return status;
 }
 
-/* A fact of the parts, one behind the other. */
-static int list_fact(const llmperf_profile *const *parts, size_t count, const char *key,
-                     const char *list, llmperf_profile *out)
+/* The processes of the parts, one behind the other. */
+static int list_processes(const llmperf_profile *const *parts, size_t count, llmperf_profile *out)
 {
     struct lp_text text = { NULL, 0, 0, false };
     int status;
 
     for (size_t i = 0; i < count; i++) {
-        const char *fact = llmperf_profile_fact(parts[i], key);
+        const char *fact = llmperf_profile_fact(parts[i], "process_id");
 
         lp_text_printf(&text, "%s%s", i ? " " : "", fact ? fact : "?");
     }
-    status = text.failed ? out_of_memory() : lp_profile_set_fact(out, list, text.bytes);
+    status = text.failed ? out_of_memory() : lp_profile_set_fact(out, "process_id", text.bytes);
     lp_text_clear(&text);
     return status;
 }
@@ -401,7 +399,7 @@ int lp_profile_join(const llmperf_profile *const *parts, size_t count,
     if (status < 0)
         return status;
     if (count > 1 && llmperf_profile_fact(parts[0], "process_id") &&
-        (status = list_fact(parts, count, "process_id", "process_id", out)) < 0) {
+        (status = list_processes(parts, count, out)) < 0) {
         llmperf_profile_free(out);
         return status;
     }
@@ -441,8 +439,6 @@ static int set_run_facts(const llmperf_profile *const *profiles, size_t count, l
         if (created && (!first || strcmp(created, first) < 0))
             first = created;
     }
-    if (status == 0)
-        status = list_fact(profiles, count, "process_id", "process_id", out);
     if (status == 0)
         status = set_longest(profiles, count, out);
     return status < 0 ? status : lp_profile_set_fact(out, "created_at", first);

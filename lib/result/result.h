@@ -133,6 +133,10 @@ bool lp_profile_of_processes(const llmperf_profile *profile);
 /** Set a fact (llmperf_profile_fact()); a NULL value is left out. 0 or LLMPERF_ENOMEM. */
 int lp_profile_set_fact(llmperf_profile *profile, const char *key, const char *value);
 
+/** The rank that the launcher gave a process (RANK, OMPI_COMM_WORLD_RANK and the like in env.json).
+ * -1: not known. */
+int64_t lp_profile_rank(const llmperf_profile *profile, uint32_t process_id);
+
 /** Fact of a run: 16 hexadecimal digits that no other run has. A run without it, one of imported
  * files say, is known by what it holds. */
 #define LP_RUN_KEY_FACT "run_key"
@@ -177,7 +181,8 @@ int lp_profile_iteration_histogram(const llmperf_profile *profile, size_t index,
 struct lp_counter_totals *lp_counter_totals_create(const struct lp_names *names);
 void lp_counter_totals_free(struct lp_counter_totals *totals);
 
-/** What is collected; the first one counts, and of later ones the interval. All texts are copied. */
+/** What is collected; the first one counts, and of later ones the interval. All texts are copied.
+ */
 void lp_counter_totals_plan(struct lp_counter_totals *totals, const struct lp_counter_plan *plan);
 void lp_counter_totals_fact(struct lp_counter_totals *totals, const struct lp_counter_fact *fact,
                             const double *values);

@@ -33,6 +33,13 @@ static const char *const shown_variables[] = {
     "PYTORCH_CUDA_ALLOC_CONF",
     "TORCH_CUDA_ARCH_LIST",
     "OMP_NUM_THREADS",
+    "RANK",
+    "LOCAL_RANK",
+    "WORLD_SIZE",
+    "OMPI_COMM_WORLD_RANK",
+    "PMIX_RANK",
+    "PMI_RANK",
+    "SLURM_PROCID",
     "LLMPERF_CUPTI_PATH",
     "LLMPERF_TIER",
     "LLMPERF_TRACE",
@@ -159,7 +166,8 @@ static void add_gpu(struct lp_json *json, const struct lp_gpu *gpu)
 
 static void add_gpus(struct lp_json *json, bool with_driver)
 {
-    const char *reason = with_driver ? NULL : "no work on one was seen, so the driver was not asked";
+    const char *reason =
+        with_driver ? NULL : "no work on one was seen, so the driver was not asked";
     int32_t count = 0;
 
     if (with_driver && lp_driver_gpu_count(&count) < 0)

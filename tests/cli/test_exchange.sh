@@ -145,6 +145,37 @@ stdout_has "**Regression**: 2 slower"
 expect 0 compare slow fast
 expect 0 compare fast slow --threshold 300
 
+# Two H200 that share each layer, launched one by one and in CUDA graphs: ranks are held against themselves, not mixed.
+for name in tensor tensor_graphs; do
+    for rank in 0 1; do
+        expect 0 import "$LLMPERF_TEST_DATA/h200/engine/${name}_$rank.llmrec" -o "$name.$rank"
+    done
+    expect 0 merge "$name.0" "$name.1" -o "$name"
+done
+expect 1 compare tensor tensor_graphs
+stdout_has ", complete, 2 ranks"
+stdout_has '| `LLM@decode_all/LLM@decode_step` | job (rank 1) | waiting |'
+expect 1 compare tensor tensor_graphs --format json -o ranks.json
+python3 - <<'PY' || die "ranks.json does not say what the ranks did"
+import json
+rows = {(row["region"], row["quantity"], row["scope"], row["number"]): row for row in json.load(open("ranks.json"))["rows"]}
+step = "LLM@decode_all/LLM@decode_step"
+walls = [rows[step, "wall", "rank", rank] for rank in range(2)]
+job = rows[step, "wall", "job", None]
+for side in ("base", "new"):
+    assert job[side]["mean_ms"] == max(wall[side]["mean_ms"] for wall in walls)
+    assert job[side]["instances"] == 8
+    devices = [rows[step, "device", "rank", rank][side]["mean_ms"] for rank in range(2)]
+    assert abs(rows[step, "device", "job", None][side]["mean_ms"] - sum(devices)) < 1e-9
+    talks = [rows[step, "collective", "rank", rank][side]["mean_ms"] for rank in range(2)]
+    assert abs(rows[step, "communicating", "job", None][side]["mean_ms"] - min(talks)) < 1e-9
+    assert abs(rows[step, "waiting", "job", None][side]["mean_ms"] - (max(talks) - min(talks))) < 1e-9
+assert job["verdict"] == rows[step, "waiting", "job", None]["verdict"] == "faster"
+PY
+expect 0 compare tensor.0 tensor
+stdout_has "The runs do not have the same ranks"
+expect 0 compare tensor tensor
+
 # Ranks become one run; the verdict is that of the worst.
 expect 0 merge fast slow -o ranks
 stdout_has "2 runs: verdict complete, 100 kernels"

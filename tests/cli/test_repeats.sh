@@ -57,6 +57,11 @@ mv linked.json repeats.json
 expect 2 repeats job -o job/run-1/run.llmperf
 stderr_has "is a run or another database"
 expect 0 compare job/run-1 job/run-2 -o /dev/null
+# A folder of repeats is a side of a comparison.
+expect 0 compare job job
+stdout_has "- base: "
+[ "$(grep -c '^- base: ' out)" = "$(ls -d job/run-* | wc -l)" ] || die "not each of the repeats is a run of its side"
+stdout_has "A side of several runs"
 [ -c /dev/null ] || die "/dev/null is no device any more"
 expect 3 repeats job -o nowhere/repeats.md
 stderr_has "nowhere"

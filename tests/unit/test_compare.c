@@ -17,45 +17,23 @@
 #include "lib/result/result.h"
 #include "llmperf/llmperf.h"
 #include "tests/support/play.h"
+#include "tests/support/rows.h"
 
 static void add_region(llmperf_profile *profile, const char *path, uint64_t instances, double mean,
                        double std)
 {
-    struct lp_region_row row = { LLMPERF_REGION_STATS_INIT, { NULL, 0 } };
-    const char *slash = strrchr(path, '/');
-
-    row.stats.path = path;
-    row.stats.label = slash ? slash + 1 : path;
-    row.stats.depth = slash ? 1 : 0;
-    row.stats.kind = LLMPERF_REGION_STAGE;
-    row.stats.instances = instances;
-    row.stats.wall_sum_ms = mean * (double)instances;
-    row.stats.wall_mean_ms = mean;
-    row.stats.wall_std_ms = instances > 1 ? std : (double)NAN;
-    assert_int_equal(lp_vector_push(&profile->regions, row), 0);
+    put_region_row(profile, path, 0, 0, instances, mean, std);
 }
 
-/* Calls of a mean; spread: the standard deviation that the percentiles show. */
 static void add_kernel(llmperf_profile *profile, const char *name, const char *region,
                        uint64_t calls, double mean, double spread)
 {
-    struct lp_kernel_row row = { LLMPERF_KERNEL_STATS_INIT, { NULL, 0 } };
-
-    row.stats.name = name;
-    row.stats.region = region;
-    row.stats.kind = LLMPERF_ACTIVITY_KERNEL;
-    row.stats.calls = calls;
-    row.stats.mean_ms = mean;
-    row.stats.total_ms = mean * (double)calls;
-    row.stats.min_ms = row.stats.p50_ms = mean;
-    row.stats.p95_ms = row.stats.p99_ms = row.stats.max_ms = mean + 1.645 * spread;
-    assert_int_equal(lp_vector_push(&profile->kernels, row), 0);
+    put_kernel_row(profile, name, region, 0, calls, mean, spread);
 }
 
 static void finish(llmperf_profile *profile)
 {
-    profile->ledger.verdict = LLMPERF_VERDICT_COMPLETE;
-    assert_int_equal(lp_profile_finish(profile), 0);
+    finish_rows(profile);
 }
 
 /* A run of one region and one GEMM in it. */
@@ -74,20 +52,26 @@ static struct lp_compare_row row_of(const struct lp_comparison *comparison, cons
                                     const char *quantity)
 {
     for (size_t i = 0; i < comparison->rows.count; i++)
-        if (strcmp(comparison->rows.items[i].region, region) == 0 &&
-            strcmp(comparison->rows.items[i].quantity, quantity) == 0)
+        if (strcmp(comparison->rows.items[i].key.region, region) == 0 &&
+            strcmp(comparison->rows.items[i].key.quantity, quantity) == 0)
             return comparison->rows.items[i];
     fail_msg("no row %s of %s", quantity, region);
-    return (struct lp_compare_row){ .region = NULL };
+    return (struct lp_compare_row){ .change = NAN };
 }
 
-/* Compares at 5 % and frees both. */
-static struct lp_comparison compare(llmperf_profile *base, llmperf_profile *fresh)
+static struct lp_comparison compare_at(const llmperf_profile *base, const llmperf_profile *fresh,
+                                       double threshold)
 {
+    const struct lp_compare_runs sides[] = { { &base, 1 }, { &fresh, 1 } };
     struct lp_comparison comparison = { .classes = NULL };
 
-    assert_int_equal(lp_compare(base, fresh, 0.05, &comparison), 0);
+    assert_int_equal(lp_compare(&sides[0], &sides[1], threshold, &comparison), 0);
     return comparison;
+}
+
+static struct lp_comparison compare(const llmperf_profile *base, const llmperf_profile *fresh)
+{
+    return compare_at(base, fresh, 0.05);
 }
 
 static void a_growth_above_threshold_and_noise_is_a_regression(void **state)
@@ -137,8 +121,7 @@ static void a_growth_below_the_threshold_is_none(void **state)
     (void)state;
     assert_int_equal(comparison.slower, 0);
     lp_compare_clear(&comparison);
-    comparison = (struct lp_comparison){ .classes = NULL };
-    assert_int_equal(lp_compare(base, fresh, 0.03, &comparison), 0);
+    comparison = compare_at(base, fresh, 0.03);
     assert_int_equal(comparison.slower, 1); /* the wall's 4 %, not the kernels' 2.5 % */
     lp_compare_clear(&comparison);
     llmperf_profile_free(base);
@@ -182,7 +165,7 @@ static void sampled_device_work_is_of_the_sampled_instances(void **state)
     fresh->kernels.items[0].stats.calls = 25;
     fresh->kernels.items[0].stats.total_ms = 100;
     comparison = compare(base, fresh);
-    check_close(row_of(&comparison, "LLM@prefill", "device").fresh.mean_ms, 4);
+    check_close(row_of(&comparison, "LLM@prefill", "device").fresh.of.mean_ms, 4);
     assert_int_equal(comparison.slower + comparison.faster, 0);
     lp_compare_clear(&comparison);
     llmperf_profile_free(base);
@@ -209,7 +192,7 @@ static void small_rows_and_lonely_ones_are_not_judged(void **state)
     assert_int_equal(row_of(&comparison, "C", "wall").verdict, LP_COMPARE_ONLY_NEW);
     assert_int_equal(row_of(&comparison, "A/D", "wall").verdict, LP_COMPARE_ONLY_BASE);
     /* What a nested region launched is in the one around it, too. */
-    check_close(row_of(&comparison, "A", "GEMM").base.mean_ms, 5);
+    check_close(row_of(&comparison, "A", "GEMM").base.of.mean_ms, 5);
     assert_int_equal(comparison.slower, 0);
     lp_compare_clear(&comparison);
     llmperf_profile_free(base);
@@ -242,7 +225,7 @@ static void what_only_one_run_has_comes_behind_what_both_have(void **state)
     while (i < comparison.rows.count && is_in_both(&comparison.rows.items[i]))
         i++;
     assert_true(i >= 2 && i < comparison.rows.count);
-    assert_string_equal(comparison.rows.items[0].region, "LLM@decode_step");
+    assert_string_equal(comparison.rows.items[0].key.region, "LLM@decode_step");
     while (i < comparison.rows.count)
         assert_false(is_in_both(&comparison.rows.items[i++]));
     lp_compare_clear(&comparison);

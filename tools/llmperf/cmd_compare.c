@@ -1,18 +1,50 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What became slower or faster between two runs. */
+/** What became slower or faster between two runs, or repeats of them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
 #include "llmperf/llmperf.h"
+#include "run_paths.h"
 
-static int compare(llmperf_profile *base, llmperf_profile *fresh, double threshold, uint32_t format,
-                   const char *path)
+/* A side of the comparison: a run, or the runs of a folder of repeats. */
+struct side {
+    struct run_paths paths;
+    llmperf_profile **profiles;
+    size_t opened;
+};
+
+static int open_side(struct side *side, const char *word)
+{
+    int status = LLMPERF_OK;
+
+    if (!run_paths_add(&side->paths, word) ||
+        !(side->profiles = calloc(side->paths.count, sizeof(*side->profiles))))
+        return LLMPERF_ENOMEM;
+    while (side->opened < side->paths.count && status == LLMPERF_OK)
+        if ((status = llmperf_profile_open(side->paths.paths[side->opened],
+                                           &side->profiles[side->opened])) == LLMPERF_OK)
+            side->opened++;
+    return status;
+}
+
+static void clear_side(struct side *side)
+{
+    for (size_t i = 0; i < side->opened; i++)
+        llmperf_profile_free(side->profiles[i]);
+    free(side->profiles);
+    run_paths_clear(&side->paths);
+}
+
+static int compare(const struct side *sides, double threshold, uint32_t format, const char *path)
 {
     uint64_t slower;
     char *text;
-    int status = llmperf_compare(base, fresh, threshold, format, &text, &slower);
+    int status =
+        llmperf_compare_runs((const llmperf_profile *const *)sides[0].profiles, sides[0].opened,
+                             (const llmperf_profile *const *)sides[1].profiles, sides[1].opened,
+                             threshold, format, &text, &slower);
 
     if (status < 0)
         return fail_status(status);
@@ -21,20 +53,16 @@ static int compare(llmperf_profile *base, llmperf_profile *fresh, double thresho
     return status == EXIT_FINE && slower > 0 ? EXIT_CHECK_FAILED : status;
 }
 
-static int open_and_compare(char **runs, double threshold, uint32_t format, const char *path)
+static int open_and_compare(char **words, double threshold, uint32_t format, const char *path)
 {
-    llmperf_profile *base, *fresh;
-    int status;
+    struct side sides[2] = { { .opened = 0 }, { .opened = 0 } };
+    int status = open_side(&sides[0], words[0]);
 
-    if ((status = llmperf_profile_open(runs[0], &base)) < 0)
-        return fail_status(status);
-    if ((status = llmperf_profile_open(runs[1], &fresh)) < 0) {
-        llmperf_profile_free(base);
-        return fail_status(status);
-    }
-    status = compare(base, fresh, threshold, format, path);
-    llmperf_profile_free(base);
-    llmperf_profile_free(fresh);
+    if (status == LLMPERF_OK)
+        status = open_side(&sides[1], words[1]);
+    status = status < 0 ? fail_status(status) : compare(sides, threshold, format, path);
+    clear_side(&sides[0]);
+    clear_side(&sides[1]);
     return status;
 }
 
@@ -51,7 +79,7 @@ int cmd_compare(const struct command *command, int argc, char **argv)
     if ((status = parse_options(command, argc, argv, options, 3, &count)) >= 0)
         return status;
     if (count != 2)
-        return fail_usage(command, "give two runs: BASE NEW");
+        return fail_usage(command, "give two runs, or folders of repeats: BASE NEW");
     threshold = strtod(options[0].value, &end);
     if (end == options[0].value || *end || !(threshold >= 0))
         return fail_usage(command, "--threshold takes a percentage from 0 on");

@@ -97,7 +97,12 @@ static const struct command commands[] = {
       "\n"
       "Compares times per instance of each region: wall, and device time by kernel class. Exit "
       "code 1:\n"
-      "something became slower by more than the threshold and more than its noise.\n"
+      "something became slower by more than the threshold and more than its noise. Each of BASE "
+      "and NEW is\n"
+      "a run, or a folder of repeats (llmperf run --repeat): then noise is how far these are "
+      "apart. A run of\n"
+      "several processes or GPUs is one job; where both have the same ranks, each is compared "
+      "with its own.\n"
       "  --threshold PCT  default 5\n"
       "  --format md|json Markdown for people (default), or JSON\n"
       "  -o FILE          write to a file; - is standard output\n",
@@ -122,7 +127,8 @@ static const struct command commands[] = {
       "apart by\n"
       "process; kernels of one region and device are added up; the verdict is that of the worst "
       "run.\n"
-      "A run that would count twice is refused: given twice, or beside a merged run that it is in.\n"
+      "A run that would count twice is refused: given twice, or beside a merged run that it is "
+      "in.\n"
       "Prints the run directory last.\n",
       cmd_merge },
     { "validate", "check JSON files of llmperf against their schemas",

@@ -285,6 +285,10 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "llmperf_validate": (c_int, [c_char_p, c_char_p]),
     "llmperf_compare": (
         c_int, [_profile, _profile, c_double, c_uint32, POINTER(text), POINTER(c_uint64)]),
+    "llmperf_compare_runs": (
+        c_int,
+        [const_profile_pp, c_size_t, const_profile_pp, c_size_t, c_double, c_uint32, POINTER(text),
+         POINTER(c_uint64)]),
     "llmperf_repeats": (
         c_int, [const_profile_pp, c_size_t, c_double, c_uint32, POINTER(text), POINTER(c_uint64)]),
     "llmperf_doctor": (c_int, [c_uint32, POINTER(text)]),

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A comparison for programs. */
+#include <math.h>
+
+#include "lib/output/compare_text.h"
+
+static void put_number(struct lp_json *json, const char *key, uint32_t number)
+{
+    lp_json_count(json, key, number == LP_COMPARE_NOBODY ? LLMPERF_UNKNOWN : number);
+}
+
+static void put_side(struct lp_json *json, const char *key, const struct lp_compare_side *side)
+{
+    bool known = !isnan(side->of.mean_ms);
+
+    lp_json_open(json, key, '{');
+    lp_json_number(json, "mean_ms", side->of.mean_ms);
+    lp_json_number(json, "standard_error_ms", side->of.error_ms);
+    lp_json_number(json, "total_ms", known ? side->of.total_ms : (double)NAN);
+    lp_json_count(json, "instances", side->of.instances);
+    lp_json_count(json, "runs", side->runs);
+    put_number(json, "number", known ? side->number : LP_COMPARE_NOBODY);
+    lp_json_close(json, '}');
+}
+
+static void put_run(struct lp_json *json, const llmperf_profile *profile,
+                    const struct lp_compare_ranks *ranks)
+{
+    lp_json_open(json, NULL, '{');
+    lp_json_string(json, "run_id", llmperf_profile_fact(profile, "run_id"));
+    lp_json_string(json, "verdict", llmperf_verdict_name(lp_compare_run_verdict(profile)));
+    lp_json_count(json, "processes", ranks->processes.count);
+    lp_json_count(json, "gpus", ranks->gpus);
+    lp_json_close(json, '}');
+}
+
+/* @param ranks  Of the first run of this side. */
+static void put_runs(struct lp_json *json, const char *key, const struct lp_compare_runs *runs,
+                     const struct lp_compare_ranks *ranks)
+{
+    lp_json_open(json, key, '{');
+    if (runs->count == 1) {
+        lp_json_string(json, "run_id", llmperf_profile_fact(runs->profiles[0], "run_id"));
+        lp_json_string(json, "verdict",
+                       llmperf_verdict_name(lp_compare_run_verdict(runs->profiles[0])));
+    }
+    lp_json_open(json, "runs", '[');
+    for (size_t i = 0; i < runs->count; i++)
+        put_run(json, runs->profiles[i], &ranks[i]);
+    lp_json_close(json, ']');
+    lp_json_close(json, '}');
+}
+
+static void put_row(struct lp_json *json, const struct lp_comparison *comparison,
+                    const struct lp_compare_row *row)
+{
+    bool job = row->key.scope == LP_COMPARE_JOB;
+
+    lp_json_open(json, NULL, '{');
+    lp_json_string(json, "region", row->key.region);
+    lp_json_string(json, "quantity", row->key.quantity);
+    lp_json_string(json, "scope", job ? "job" : lp_compare_noun(comparison, &row->key));
+    put_number(json, "number", job ? LP_COMPARE_NOBODY : row->key.number);
+    put_side(json, "base", &row->base);
+    put_side(json, "new", &row->fresh);
+    lp_json_number(json, "change_percent", row->change * 100);
+    lp_json_number(json, "noise_ms", row->noise_ms);
+    lp_json_string(json, "verdict", lp_compare_verdict_name(row->verdict));
+    lp_json_close(json, '}');
+}
+
+void lp_compare_json(const struct lp_compared *compared, struct lp_text *out)
+{
+    const struct lp_comparison *comparison = compared->comparison;
+    struct lp_json json = { { NULL, 0, 0, false }, 0, false };
+
+    lp_json_open(&json, NULL, '{');
+    lp_json_integer(&json, "schema_version", 2);
+    put_runs(&json, "base", compared->base, comparison->ranks.items);
+    put_runs(&json, "new", compared->fresh, comparison->ranks.items + compared->base->count);
+    lp_json_number(&json, "threshold_percent", comparison->threshold * 100);
+    lp_json_count(&json, "slower", comparison->slower);
+    lp_json_count(&json, "faster", comparison->faster);
+    lp_json_bool(&json, "same_ranks", comparison->paired || !comparison->has_ranks);
+    lp_json_count(&json, "ranks_slower", comparison->parts_slower);
+    lp_json_count(&json, "ranks_faster", comparison->parts_faster);
+    lp_json_open(&json, "rows", '[');
+    for (size_t i = 0; i < comparison->rows.count; i++)
+        put_row(&json, comparison, &comparison->rows.items[i]);
+    lp_json_close(&json, ']');
+    lp_json_close(&json, '}');
+    lp_text_add(out, json.text.bytes ? json.text.bytes : "", json.text.length);
+    out->failed |= json.text.failed;
+    lp_text_clear(&json.text);
+}

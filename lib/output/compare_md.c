@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A comparison for people. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "lib/base/number.h"
+#include "lib/output/compare_text.h"
+#include "lib/output/markdown.h"
+
+#define ROWS_MOST   50 /* of a table for people */
+#define SINGLE_MOST 10 /* of these, what only one run has */
+
+enum shown { SHOW_JUDGED, SHOW_PARTS, SHOW_REST };
+
+static const char *shown_noun(const struct lp_comparison *comparison,
+                              const struct lp_compare_key *key)
+{
+    const char *noun = lp_compare_noun(comparison, key);
+
+    return strcmp(noun, "gpu") == 0 ? "GPU" : noun;
+}
+
+/* Runs */
+
+static void put_count(struct lp_text *out, size_t count, const char *one, const char *many)
+{
+    lp_text_printf(out, "%zu %s", count, count == 1 ? one : many);
+}
+
+static void put_ranks(struct lp_text *out, const struct lp_compare_ranks *ranks)
+{
+    if (ranks->gpus > 0 && ranks->one_gpu_each) {
+        put_count(out, ranks->processes.count, "rank", "ranks");
+        return;
+    }
+    put_count(out, ranks->processes.count, "process", "processes");
+    if (ranks->gpus > 0) {
+        lp_text_puts(out, " on ");
+        put_count(out, ranks->gpus, "GPU", "GPUs");
+    }
+}
+
+static void put_run(struct lp_text *out, const char *role, const llmperf_profile *profile,
+                    const struct lp_compare_ranks *ranks)
+{
+    uint32_t verdict = lp_compare_run_verdict(profile);
+    const char *name = llmperf_profile_fact(profile, "run_id");
+
+    lp_text_printf(out, "- %s: %s, %s%s", role, name ? name : "(unnamed)",
+                   llmperf_verdict_name(verdict),
+                   verdict == LLMPERF_VERDICT_COMPLETE
+                       ? ""
+                       : ": its device times may lack something, see its report");
+    if (ranks) {
+        lp_text_puts(out, verdict == LLMPERF_VERDICT_COMPLETE ? ", " : "; ");
+        put_ranks(out, ranks);
+    }
+    lp_text_puts(out, "\n");
+}
+
+static void put_runs(struct lp_text *out, const struct lp_compared *compared)
+{
+    const struct lp_comparison *comparison = compared->comparison;
+
+    for (size_t i = 0; i < comparison->ranks.count; i++) {
+        bool base = i < compared->base->count;
+
+        put_run(out, base ? "base" : "new",
+                base ? compared->base->profiles[i]
+                     : compared->fresh->profiles[i - compared->base->count],
+                comparison->has_ranks ? &comparison->ranks.items[i] : NULL);
+    }
+}
+
+static void put_verdict(struct lp_text *out, const struct lp_comparison *comparison)
+{
+    lp_text_printf(out, "\n**%s**: %" PRIu64 " slower, %" PRIu64 " faster by more than %s %%.\n",
+                   comparison->slower ? "Regression" : "No regression", comparison->slower,
+                   comparison->faster, LP_NUMBER(comparison->threshold * 100, 3));
+    if (comparison->parts_slower + comparison->parts_faster > 0)
+        lp_text_printf(out,
+                       "\nOf single ranks: %" PRIu64 " slower, %" PRIu64 " faster, see below.\n",
+                       comparison->parts_slower, comparison->parts_faster);
+    if (comparison->has_ranks && !comparison->paired)
+        lp_text_printf(
+            out,
+            "\nThe runs do not have the same ranks: a rank has other work in each, so none "
+            "is held against another one, and all rows are of whole jobs.%s\n",
+            comparison->same_gpus ? ""
+                                  : " Device times are sums over other numbers of GPUs "
+                                    "and not judged.");
+}
+
+/* Rows */
+
+static void put_change(struct lp_text *out, const struct lp_compare_row *row)
+{
+    if (isnan(row->change))
+        lp_text_puts(out, " – |");
+    else
+        lp_text_printf(out, " %s%s |", row->change > 0 ? "+" : "", LP_NUMBER(row->change * 100, 3));
+    if (isnan(row->noise_ms) || !(row->base.of.mean_ms > 0))
+        lp_text_puts(out, " not known |");
+    else
+        lp_text_printf(out, " %s |", LP_NUMBER(row->noise_ms / row->base.of.mean_ms * 100, 2));
+}
+
+static void put_number(struct lp_text *out, double value)
+{
+    if (isnan(value))
+        lp_text_puts(out, " – |");
+    else
+        lp_text_printf(out, " %s |", LP_NUMBER(value, 4));
+}
+
+/* Whose the row is; of a job also the rank that makes the quantity what it is, on both sides. */
+static void put_of(struct lp_text *out, const struct lp_comparison *comparison,
+                   const struct lp_compare_row *row)
+{
+    const char *noun = shown_noun(comparison, &row->key);
+    uint32_t base = row->base.runs ? row->base.number : LP_COMPARE_NOBODY;
+    uint32_t fresh = row->fresh.runs ? row->fresh.number : LP_COMPARE_NOBODY;
+
+    if (row->key.scope != LP_COMPARE_JOB)
+        lp_text_printf(out, " %s %" PRIu32 " |", noun, row->key.number);
+    else if (base == LP_COMPARE_NOBODY && fresh == LP_COMPARE_NOBODY)
+        lp_text_puts(out, " job |");
+    else if (base == fresh || base == LP_COMPARE_NOBODY || fresh == LP_COMPARE_NOBODY)
+        lp_text_printf(out, " job (%s %" PRIu32 ") |", noun,
+                       base == LP_COMPARE_NOBODY ? fresh : base);
+    else
+        lp_text_printf(out, " job (%s %" PRIu32 ", then %" PRIu32 ") |", noun, base, fresh);
+}
+
+static void put_row(struct lp_text *out, const struct lp_comparison *comparison,
+                    const struct lp_compare_row *row)
+{
+    lp_text_puts(out, "| ");
+    lp_md_code(out, *row->key.region ? row->key.region : "(no region)");
+    lp_text_puts(out, " |");
+    if (comparison->has_ranks)
+        put_of(out, comparison, row);
+    lp_text_printf(out, " %s |", row->key.quantity);
+    put_number(out, row->base.of.mean_ms);
+    put_number(out, row->fresh.of.mean_ms);
+    put_change(out, row);
+    lp_text_printf(out, " %" PRIu64 " / %" PRIu64 " | %s |\n", row->base.of.instances,
+                   row->fresh.of.instances, lp_compare_verdict_name(row->verdict));
+}
+
+static bool is_judged(const struct lp_compare_row *row)
+{
+    return row->verdict == LP_COMPARE_SLOWER || row->verdict == LP_COMPARE_FASTER;
+}
+
+static bool is_single(const struct lp_compare_row *row)
+{
+    return row->verdict == LP_COMPARE_ONLY_BASE || row->verdict == LP_COMPARE_ONLY_NEW;
+}
+
+static bool is_shown(const struct lp_compare_row *row, enum shown shown)
+{
+    bool job = row->key.scope == LP_COMPARE_JOB;
+
+    if (row->verdict == LP_COMPARE_MINOR)
+        return false;
+    return shown == SHOW_REST ? job && !is_judged(row)
+                              : is_judged(row) && job == (shown == SHOW_JUDGED);
+}
+
+static void put_table(struct lp_text *out, const struct lp_comparison *comparison, enum shown what)
+{
+    size_t shown = 0, single = 0, left = 0;
+
+    lp_text_printf(out,
+                   "| Region |%s Quantity | Base ms | New ms | Change %% | Noise %% | Instances | "
+                   "Verdict |\n| --- |%s --- | ---: | ---: | ---: | ---: | ---: | --- |\n",
+                   comparison->has_ranks ? " Of |" : "", comparison->has_ranks ? " --- |" : "");
+    for (size_t i = 0; i < comparison->rows.count; i++) {
+        const struct lp_compare_row *row = &comparison->rows.items[i];
+
+        if (!is_shown(row, what))
+            continue;
+        if (shown++ < ROWS_MOST && (!is_single(row) || single++ < SINGLE_MOST))
+            put_row(out, comparison, row);
+        else
+            left++;
+    }
+    if (left > 0)
+        lp_text_printf(out, "\n%zu more rows are in the JSON.\n", left);
+}
+
+static size_t count_rows(const struct lp_comparison *comparison,
+                         bool (*counts)(const struct lp_compare_row *row))
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < comparison->rows.count; i++)
+        count += counts(&comparison->rows.items[i]);
+    return count;
+}
+
+static bool is_minor(const struct lp_compare_row *row)
+{
+    return row->verdict == LP_COMPARE_MINOR;
+}
+
+static bool is_quiet_part(const struct lp_compare_row *row)
+{
+    return row->key.scope != LP_COMPARE_JOB && !is_judged(row) && !is_minor(row);
+}
+
+static void put_meaning(struct lp_text *out, const struct lp_compared *compared)
+{
+    const struct lp_comparison *comparison = compared->comparison;
+
+    lp_text_printf(
+        out,
+        "\nTimes are means per instance of the region; device time is the sum of what an "
+        "instance launched, nested regions included. Noise is the difference that chance "
+        "alone makes in 1 of 100 cases. Rows below 1 %% of both runs, which are not judged: %zu.\n",
+        count_rows(comparison, is_minor));
+    if (comparison->has_ranks)
+        lp_text_printf(
+            out,
+            "\nWall time of a job is that of the process that is slowest in the region, device "
+            "time "
+            "the sum over its GPUs. computing: on the GPU that computes longest, without "
+            "collectives; communicating: in collectives, on the GPU that is in them the shortest; "
+            "waiting: what the one that waits longest is in them beyond that, at least. Ranks of a "
+            "job work on the same steps and are no repeats of one another: noise comes from each "
+            "rank alone. Rows of single ranks that did not change, in the JSON: %zu.\n",
+            count_rows(comparison, is_quiet_part));
+    if (compared->base->count > 1 || compared->fresh->count > 1)
+        lp_text_puts(out,
+                     "\nA side of several runs has the mean of their means, and its noise comes "
+                     "from how far they are apart.\n");
+}
+
+void lp_compare_md(const struct lp_compared *compared, struct lp_text *out)
+{
+    const struct lp_comparison *comparison = compared->comparison;
+
+    lp_text_puts(out, "# llmperf compare\n\n");
+    put_runs(out, compared);
+    put_verdict(out, comparison);
+    if (count_rows(comparison, is_single) > 0)
+        lp_text_printf(out, "\n%zu rows are of one side only and not judged.\n",
+                       count_rows(comparison, is_single));
+    if (comparison->slower + comparison->faster > 0) {
+        lp_text_puts(out, "\n");
+        put_table(out, comparison, SHOW_JUDGED);
+    }
+    if (comparison->parts_slower + comparison->parts_faster > 0) {
+        lp_text_puts(out, "\n## Single ranks\n\n");
+        put_table(out, comparison, SHOW_PARTS);
+    }
+    lp_text_puts(out, "\n## Everything else\n\n");
+    put_table(out, comparison, SHOW_REST);
+    put_meaning(out, compared);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What a comparison looks at in one run. A run of several processes or GPUs is one job: its ranks
+ * work on the same thing and wait for one another, so they are no repeats of it. They are told
+ * apart, and quantities of the job are made of them.
+ * @threads one at a time per object */
+#ifndef LP_OUTPUT_COMPARE_RUN_H
+#define LP_OUTPUT_COMPARE_RUN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/analysis/analysis.h"
+#include "lib/base/hashmap.h"
+#include "lib/base/vector.h"
+#include "llmperf/profile.h"
+
+/** Whose quantity it is. */
+enum lp_compare_scope {
+    LP_COMPARE_JOB,
+    LP_COMPARE_PROCESS, /* of host times */
+    LP_COMPARE_GPU      /* of device times */
+};
+
+#define LP_COMPARE_NOBODY UINT32_MAX
+
+struct lp_compare_key {
+    const char *region;   /* path; "": no region */
+    const char *quantity; /* "wall", "device", a kernel class; of stages that GPUs work on together
+                             "computing", "communicating", "waiting" */
+    enum lp_compare_scope scope;
+    uint32_t number; /* of the process or the GPU, see lp_compare_ranks; of a job 0 */
+};
+
+/** A mean per instance, and how well it is known. NaN: not known. */
+struct lp_compare_mean {
+    double mean_ms;
+    double error_ms; /* standard error */
+    double freedom;  /* degrees of freedom of it */
+    double total_ms;
+    uint64_t instances;
+};
+
+struct lp_compare_value {
+    struct lp_compare_mean of;         /* mean_ms NaN: the run does not have it */
+    struct lp_compare_mean iterations; /* the same from the iterations of a stage, which know
+                                          better; mean_ms NaN: it has none, or of several ranks */
+    double whole_ms;                   /* time of the run, process or GPU that it is a part of */
+    uint32_t number; /* of a job: the process or GPU that it is of; LP_COMPARE_NOBODY: of all */
+};
+
+/** Processes and GPUs of a run. A process has the number that its launcher gave it (RANK and the
+ * like) where all have one, else its place in the order of its GPU and of process ids. A GPU has
+ * the number of its process where each has one of its own, else its place in that order. */
+struct lp_compare_ranks {
+    LP_VECTOR(uint32_t) processes; /* numbers, ascending; only those with a GPU if there are any */
+    size_t gpus;
+    bool one_gpu_each;
+    bool several; /* processes or GPUs */
+};
+
+/** Quantities of all runs of a comparison. */
+struct lp_compare_table {
+    LP_VECTOR(struct lp_compare_key) keys;
+    LP_VECTOR(struct lp_compare_value) values; /* by key, then by run */
+    struct lp_hashmap index;
+    size_t runs;
+    const struct lp_kernel_classes *classes; /* NULL: kernels are of one class */
+};
+
+/** Quantities of a run into the table. @param ranks  Zero-initialised; clear its processes.
+ * 0 or LLMPERF_ENOMEM. */
+int lp_compare_read(struct lp_compare_table *table, size_t run, const llmperf_profile *profile,
+                    struct lp_compare_ranks *ranks);
+
+void lp_compare_table_clear(struct lp_compare_table *table);
+
+#endif

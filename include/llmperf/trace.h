@@ -33,14 +33,24 @@ typedef struct llmperf_trace_summary {
     uint64_t first_ns, last_ns;
     uint64_t missing_from_ns; /**< from here on events are missing: the recording reached its size limit; 0: it did not */
     uint32_t cut;             /**< 1: the recording has no end: its program was killed, or still runs */
+    uint32_t runs;            /**< whose events are in it; more than 1 of a merged run */
+    uint32_t runs_missing;    /**< runs of a merged one that keep no trace, or are not where they were: remarks in the trace name them */
+    uint32_t clocks;          /**< machines; above 1 their times stand beside each other by the time of day, see llmperf_trace_export() */
+    uint32_t runs_untimed;    /**< runs that do not say when they were, beside some that do: their events stand at times of their own */
     uint32_t reserved;
 } llmperf_trace_summary;
-#define LLMPERF_TRACE_SUMMARY_INIT { sizeof(llmperf_trace_summary), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+#define LLMPERF_TRACE_SUMMARY_INIT { sizeof(llmperf_trace_summary), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /** Write the trace of a session as a file of another program. The recording is read front to back and never held whole.
  *
- * @param source   A run directory or its run.llmperf, of a session with keep_trace; the run into which `llmperf run` put those of several
- *                 processes: the traces of all of them, on one clock; or a recording (record_path).
+ * Runs that were put together (llmperf_profile_merge(), `llmperf merge`, `llmperf run` of a job) keep their traces where they are; the merged
+ * run knows their folders. They are found there, or at the same place beside it if both were moved, and told by their keys: another run in
+ * such a folder is not taken. Processes and GPUs have the numbers of the merged run. Runs of one machine (one boot of it) have one clock.
+ * Those of several are set beside each other by the time of day at their starts, on the clock of the machine that has run longest: between
+ * machines, times are right as far as these times of day are.
+ *
+ * @param source   A run directory or its run.llmperf, of a session with keep_trace; a merged run, some of whose runs have a trace: the
+ *                 traces of all of them; or a recording (record_path).
  * @param format   LLMPERF_TRACE_…
  * @param path     File to create or replace, not one that the trace is made from; a temporary one beside it is renamed. Perfetto and
  *                 Chrome may also go into a pipe, a device or through a link; the database of nsys needs a plain file.

@@ -11,6 +11,7 @@
 #include "lib/result/merge_gpus.h"
 #include "lib/result/merge_processes.h"
 #include "lib/result/merge_rows.h"
+#include "lib/result/merged_folders.h"
 #include "lib/result/merged_runs.h"
 #include "lib/result/profile_data.h"
 #include "lib/result/result.h"
@@ -285,7 +286,8 @@ static bool is_of_one(const struct merger *merger, const char *key)
 {
     if (strncmp(key, LP_CLASS_FACT, strlen(LP_CLASS_FACT)) == 0)
         return merger->with_iterations != 1;
-    if (merger->runs && (strcmp(key, LP_RUN_KEY_FACT) == 0 || strcmp(key, LP_RANK_FACT) == 0))
+    if (merger->runs && (strcmp(key, LP_RUN_KEY_FACT) == 0 || strcmp(key, LP_RANK_FACT) == 0 ||
+                         strcmp(key, LP_MERGED_TRACES_FACT) == 0))
         return true;
     return merger->runs && merger->count > 1 && strcmp(key, "gpu_busy_ms") == 0;
 }
@@ -433,6 +435,8 @@ static int set_run_facts(const llmperf_profile *const *profiles, size_t count, l
     const char *first = NULL;
     int status = lp_merged_runs_set(profiles, count, out);
 
+    if (status == 0)
+        status = lp_merged_folders_set(profiles, count, out);
     for (size_t i = 0; i < count; i++) {
         const char *created = llmperf_profile_fact(profiles[i], "created_at");
 

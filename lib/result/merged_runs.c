@@ -11,8 +11,6 @@
 #include "lib/result/merged_runs.h"
 #include "lib/result/result.h"
 
-#define KEY_DIGITS 16
-
 /* Keys of contents. They stand in the files of merged runs: what goes into them, and in what order,
  * stays as it is. */
 
@@ -80,7 +78,7 @@ static void put_content_key(const llmperf_profile *profile, struct lp_text *line
     line->failed |= bytes.failed;
     if (!bytes.failed) {
         lp_sha256(bytes.bytes, bytes.length, digits);
-        lp_text_add(line, digits, KEY_DIGITS);
+        lp_text_add(line, digits, LP_RUN_KEY_DIGITS);
     }
     lp_text_clear(&bytes);
 }
@@ -98,7 +96,7 @@ static void put_name(const llmperf_profile *profile, struct lp_text *line)
     lp_text_puts(line, "\n");
 }
 
-static void put_lines(const llmperf_profile *profile, struct lp_text *lines)
+void lp_merged_runs_lines(const llmperf_profile *profile, struct lp_text *lines)
 {
     const char *merged = llmperf_profile_fact(profile, LP_MERGED_RUNS_FACT);
     const char *key = llmperf_profile_fact(profile, LP_RUN_KEY_FACT);
@@ -108,7 +106,7 @@ static void put_lines(const llmperf_profile *profile, struct lp_text *lines)
         return;
     }
     if (key)
-        lp_text_printf(lines, "%.*s", KEY_DIGITS, key);
+        lp_text_printf(lines, "%.*s", LP_RUN_KEY_DIGITS, key);
     else
         put_content_key(profile, lines);
     lp_text_puts(lines, " ");
@@ -125,7 +123,7 @@ struct found {
 static int take_run(struct found *found, const char *line, size_t length, size_t holder)
 {
     uint64_t key = strtoull(line, NULL, 16);
-    const char *name = length > KEY_DIGITS ? line + KEY_DIGITS + 1 : line + length;
+    const char *name = length > LP_RUN_KEY_DIGITS ? line + LP_RUN_KEY_DIGITS + 1 : line + length;
     int name_length = (int)(line + length - name);
     uint32_t other = lp_hashmap_get(&found->holders, key, 0);
 
@@ -147,7 +145,7 @@ static int take_profile(struct found *found, const llmperf_profile *profile, siz
     size_t at = lines->length;
     int status = 0;
 
-    put_lines(profile, lines);
+    lp_merged_runs_lines(profile, lines);
     while (!lines->failed && at < lines->length && status == 0) {
         size_t length = strcspn(lines->bytes + at, "\n");
 

@@ -3,11 +3,16 @@
 #ifndef LP_RESULT_MERGED_RUNS_H
 #define LP_RESULT_MERGED_RUNS_H
 
+#include "lib/base/text.h"
 #include "lib/result/profile_data.h"
 
 /** Fact of a merged profile: the runs that it is made of, down to those that were never merged, a
  * line each: a key that no other run has, as 16 hexadecimal digits, a space, and the run's name. */
 #define LP_MERGED_RUNS_FACT "merged_runs"
+#define LP_RUN_KEY_DIGITS   16
+
+/** Append these lines of a profile; of one that is not merged the one that it would have there. */
+void lp_merged_runs_lines(const llmperf_profile *profile, struct lp_text *lines);
 
 /** Set the facts of a profile that is made of others: LP_MERGED_RUNS_FACT, "merged_from" with the
  * names alone, and of several runs "run_id", the first name and how many more there are.

@@ -37,6 +37,7 @@ void llmperf_profile_free(llmperf_profile *profile)
     lp_vector_clear(&profile->notes);
     lp_vector_clear(&profile->facts);
     lp_strings_clear(&profile->pool);
+    free(profile->folder);
     free(profile);
 }
 

@@ -50,6 +50,7 @@ struct llmperf_profile {
     LP_VECTOR(const char *) notes;
     LP_VECTOR(struct lp_fact) facts;
     llmperf_ledger ledger;
+    char *folder;           /* of the run file that it was read from; NULL: of none */
     bool of_processes;      /* regions of more than one; made by lp_profile_finish() */
     struct lp_strings pool; /* all text */
 };

@@ -4,6 +4,7 @@
 
 #include "lib/base/status.h"
 #include "lib/result/profile_data.h"
+#include "lib/result/result.h"
 
 size_t llmperf_profile_region_count(const llmperf_profile *profile)
 {
@@ -135,6 +136,11 @@ int llmperf_profile_ledger(const llmperf_profile *profile, llmperf_ledger *ledge
     if (!profile || !ledger_out)
         return lp_error(LLMPERF_EINVAL, "profile and ledger are required");
     return lp_copy_struct(ledger_out, &profile->ledger, sizeof(*ledger_out));
+}
+
+const char *lp_profile_folder(const llmperf_profile *profile)
+{
+    return profile->folder ? profile->folder : "";
 }
 
 const char *llmperf_profile_problem(const llmperf_profile *profile, size_t index)

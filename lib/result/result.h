@@ -221,7 +221,8 @@ int lp_counter_totals_add(const struct lp_counter_totals *totals, uint32_t proce
 int lp_profile_add_region(llmperf_profile *profile, uint32_t node,
                           const llmperf_region_stats *stats);
 
-/** Host time of as much work of a row as its device numbers are of, ms: all of it without sampling. */
+/** Host time of as much work of a row as its device numbers are of, ms: all of it without sampling.
+ */
 double lp_collected_ms(const llmperf_region_stats *row);
 
 /** Add a row of a kernel, copy or set; texts are copied. @param durations_ns  of its calls, from
@@ -245,6 +246,35 @@ llmperf_ledger *lp_profile_ledger_edit(llmperf_profile *profile);
  * damaged histogram) or LLMPERF_ENOMEM. */
 int lp_profile_join(const llmperf_profile *const *parts, size_t count,
                     llmperf_profile **profile_out);
+
+/** The folder of the run file that a profile was read from; "": of none. */
+const char *lp_profile_folder(const llmperf_profile *profile);
+
+/** A trace in the folder of its run. */
+#define LP_TRACE_FILE "trace.llmrec"
+
+/** Fact of a merged profile whose runs, or some of them, keep a trace: "2 of 3". */
+#define LP_MERGED_TRACES_FACT "merged_traces"
+
+/** A run that a merged one is made of. */
+struct lp_part {
+    char *name;
+    char *folder;        /* where it is now; NULL: not found */
+    char *kept_in;       /* where it was when the runs were merged; NULL: not known */
+    size_t processes;    /* that it has */
+    uint32_t process_id; /* as the merged run calls the only one; 0: not known, or several */
+};
+
+/** Zero-initialised: none. */
+struct lp_parts {
+    LP_VECTOR(struct lp_part) items;
+};
+
+/** The runs of a merged profile, down to those that were never merged, each found by its key: where
+ * it was, or at the same place beside the merged run, if both were moved. None of a profile that is
+ * not merged. @param folder  Of the merged run. 0 or LLMPERF_ENOMEM. Clear them in both cases. */
+int lp_parts_find(struct lp_parts *parts, const llmperf_profile *merged, const char *folder);
+void lp_parts_clear(struct lp_parts *parts);
 
 struct lp_store;
 

@@ -542,6 +542,16 @@ static int find_file(const char *run, char **path_out)
     return path ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
 }
 
+/* NULL without memory, and of a folder that nobody can be sent to: its profile is as good. */
+static char *folder_of(const char *path)
+{
+    char *real = realpath(path, NULL), *slash = real ? strrchr(real, '/') : NULL;
+
+    if (slash)
+        slash[slash == real] = '\0';
+    return real;
+}
+
 int llmperf_profile_open(const char *run, llmperf_profile **profile_out)
 {
     char *path;
@@ -551,7 +561,8 @@ int llmperf_profile_open(const char *run, llmperf_profile **profile_out)
         return lp_error(LLMPERF_EINVAL, "run and profile_out are required");
     if ((status = find_file(run, &path)) < 0)
         return status;
-    status = open_file(path, profile_out);
+    if ((status = open_file(path, profile_out)) == 0)
+        (*profile_out)->folder = folder_of(path);
     free(path);
     return status;
 }

@@ -237,6 +237,20 @@ static uint64_t count_cpus(void)
     return sched_getaffinity(0, sizeof(set), &set) == 0 ? (uint64_t)CPU_COUNT(&set) : 0;
 }
 
+/* Processes of one boot of a machine have one CLOCK_MONOTONIC, in containers too. */
+static void add_boot(struct lp_json *json)
+{
+    char *text = NULL;
+    size_t size;
+
+    if (lp_file_read("/proc/sys/kernel/random/boot_id", &text, &size) < 0)
+        text = NULL;
+    if (text)
+        text[strcspn(text, "\n")] = '\0';
+    lp_json_string(json, "boot_id", text);
+    free(text);
+}
+
 static void add_host(struct lp_json *json)
 {
     long cpus = sysconf(_SC_NPROCESSORS_ONLN), pages = sysconf(_SC_PHYS_PAGES);
@@ -257,6 +271,7 @@ static void add_host(struct lp_json *json)
     add_positive(json, "memory_bytes",
                  pages > 0 && page_bytes > 0 ? (uint64_t)pages * (uint64_t)page_bytes : 0);
     lp_json_string(json, "container", lp_environment_container());
+    add_boot(json);
     lp_json_close(json, '}');
 }
 

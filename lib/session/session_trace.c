@@ -33,7 +33,7 @@ int lp_session_record(struct llmperf_session *session, const char *path, uint64_
 
 static char *trace_path(const struct llmperf_session *session)
 {
-    return lp_path_join(session->options.run_dir, "trace.llmrec");
+    return lp_path_join(session->options.run_dir, LP_TRACE_FILE);
 }
 
 int lp_session_trace_open(struct llmperf_session *session)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Recordings, played through attribution into a file of another program. */
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "lib/attribution/attribution.h"
-#include "lib/base/file.h"
 #include "lib/base/status.h"
 #include "lib/base/text.h"
 #include "lib/base/utf8.h"
@@ -14,12 +14,13 @@
 #include "lib/capture/capture.h"
 #include "lib/result/result.h"
 #include "lib/session/graph_ends.h"
+#include "lib/session/trace_clocks.h"
+#include "lib/session/trace_sources.h"
 #include "lib/trace/trace.h"
-#include "llmperf/import.h"
-#include "llmperf/job.h"
 #include "llmperf/trace.h"
 
-#define GPUS_MOST 64
+#define GPUS_MOST    64
+#define REMARK_BYTES 1024
 
 /* A recording on its way into a file. */
 struct player {
@@ -34,99 +35,18 @@ struct player {
 };
 
 struct exporter {
-    LP_VECTOR(char *) recordings;
+    struct lp_trace_sources
+        sources; /* GPUs as a merged run has them: processes may each call theirs
+                    0 */
+    struct lp_trace_clocks clocks;
     LP_VECTOR(struct player *) players; /* a writer may look at the facts of each until the end */
     struct lp_trace_writer *writer;
-    struct lp_merged_gpus numbers; /* as a merged run has them: processes may each call theirs 0 */
     llmperf_trace_summary summary;
 };
 
 static int out_of_memory(void)
 {
     return lp_error(LLMPERF_ENOMEM, "out of memory");
-}
-
-/* Which recordings are meant. */
-
-static int add_recording(struct exporter *exporter, char *path)
-{
-    if (path && lp_vector_push(&exporter->recordings, path) == 0)
-        return 0;
-    free(path);
-    return out_of_memory();
-}
-
-/* 1: it keeps a trace; 0: it does not. */
-static int add_run(struct exporter *exporter, const char *run)
-{
-    char *path = lp_path_join(run, "trace.llmrec");
-    int status;
-
-    if (path && !lp_path_exists(path)) {
-        free(path);
-        return 0;
-    }
-    status = add_recording(exporter, path);
-    return status < 0 ? status : 1;
-}
-
-/* A run of all processes of a job stands in the job's folder: its trace is theirs. */
-static int add_job_of(struct exporter *exporter, const char *merged)
-{
-    char *folder = realpath(merged, NULL), *name = folder ? strrchr(folder, '/') : NULL;
-    llmperf_job *job = NULL;
-    int status = 0;
-
-    if (name && name > folder && strcmp(name, "/merged") == 0) {
-        *name = '\0';
-        status = llmperf_job_find(folder, &job);
-    }
-    for (size_t i = 0; job && status >= 0 && i < llmperf_job_run_count(job); i++)
-        status = add_run(exporter, llmperf_job_run(job, i));
-    llmperf_job_free(job);
-    free(folder);
-    return status < 0 ? status : 0;
-}
-
-static int find_in_run(struct exporter *exporter, const char *run)
-{
-    int status = add_run(exporter, run);
-
-    if (status == 0)
-        status = add_job_of(exporter, run);
-    if (status < 0 || exporter->recordings.count > 0)
-        return status < 0 ? status : 0;
-    return lp_error(LLMPERF_ENOENT,
-                    "%s keeps totals only: profile with keep_trace (llmperf run --trace) for "
-                    "events in the order of time, or export the recording (.llmrec) that it was "
-                    "made of",
-                    run);
-}
-
-static int find_beside(struct exporter *exporter, const char *run_file)
-{
-    const char *slash = strrchr(run_file, '/');
-    char *folder = slash ? strndup(run_file, (size_t)(slash - run_file) + 1) : lp_text_copy(".");
-    int status = folder ? find_in_run(exporter, folder) : out_of_memory();
-
-    free(folder);
-    return status;
-}
-
-static int find_recordings(struct exporter *exporter, const char *source)
-{
-    uint32_t format;
-    int status;
-
-    if (lp_path_is_folder(source))
-        return find_in_run(exporter, source);
-    if ((status = llmperf_format_detect(source, &format)) < 0)
-        return status;
-    if (format == LLMPERF_FORMAT_RUN)
-        return find_beside(exporter, source);
-    if (format != LLMPERF_FORMAT_RECORDING)
-        return lp_error(LLMPERF_EFORMAT, "%s is neither a run nor a recording", source);
-    return add_recording(exporter, lp_text_copy(source));
 }
 
 static bool is_same_file(const struct stat *file, const char *path)
@@ -145,8 +65,8 @@ static int check_target(const struct exporter *exporter, const char *source, con
     if (stat(path, &target) < 0) /* it does not exist yet */
         return 0;
     same = is_same_file(&target, source);
-    for (size_t i = 0; i < exporter->recordings.count; i++)
-        same = same || is_same_file(&target, exporter->recordings.items[i]);
+    for (size_t i = 0; i < exporter->sources.items.count; i++)
+        same = same || is_same_file(&target, exporter->sources.items.items[i].recording);
     return same ? lp_error(LLMPERF_EINVAL,
                            "%s is what the trace is made from; write it to another file", path)
                 : 0;
@@ -264,6 +184,7 @@ static int play(struct player *player)
 static void remark_what_is_missing(struct player *player, llmperf_trace_summary *summary)
 {
     struct lp_device_stats stats;
+    uint64_t full_ns;
 
     player->source->ops->stats(player->source, &stats);
     if (stats.full_ns)
@@ -272,25 +193,57 @@ static void remark_what_is_missing(struct player *player, llmperf_trace_summary 
     if (stats.cut)
         lp_trace_remark(player->trace, "the recording ends early: its program was killed, or "
                                        "still runs");
-    if (stats.full_ns && (!summary->missing_from_ns || stats.full_ns < summary->missing_from_ns))
-        summary->missing_from_ns = stats.full_ns;
+    full_ns = stats.full_ns ? stats.full_ns + player->facts.shift_ns : 0;
+    if (full_ns && (!summary->missing_from_ns || full_ns < summary->missing_from_ns))
+        summary->missing_from_ns = full_ns;
     summary->cut = summary->cut || stats.cut;
+}
+
+/* What the reader of several runs in one file must know. */
+static void remark_what_stands_together(const struct exporter *exporter, struct player *player)
+{
+    const struct lp_trace_sources *sources = &exporter->sources;
+    char text[REMARK_BYTES];
+
+    if (sources->without.length > 0) {
+        snprintf(text, sizeof(text), "runs that keep no trace, so their events are missing: %s",
+                 sources->without.bytes);
+        lp_trace_remark(player->trace, text);
+    }
+    if (sources->lost.length > 0) {
+        snprintf(text, sizeof(text),
+                 "runs that are not where they were, so their events are missing: %s",
+                 sources->lost.bytes);
+        lp_trace_remark(player->trace, text);
+    }
+    if (exporter->clocks.count > 1)
+        lp_trace_remark(player->trace,
+                        "runs of several machines, each with a clock of its own, stand beside each "
+                        "other by the time of day at their starts: between machines, order and "
+                        "distances hold only as far as their times of day agree (NTP: about a "
+                        "millisecond)");
+    if (exporter->clocks.untimed > 0)
+        lp_trace_remark(player->trace,
+                        "some recordings do not say when they were made: their events stand at "
+                        "their own times, which may be of another clock");
 }
 
 static int open_pipeline(struct exporter *exporter, struct player *player)
 {
     struct lp_device_stats stats;
     struct lp_attribution_sink results;
-    int status = lp_merged_gpus_add(&exporter->numbers, player->source->recorded);
+    const struct lp_trace_source *source = &exporter->sources.items.items[player->facts.part];
+    int status = lp_merged_gpus_add(&exporter->sources.gpus, player->source->recorded);
 
     if (status < 0)
         return status;
-    player->numbers = &exporter->numbers;
+    player->numbers = &exporter->sources.gpus;
     player->source->ops->stats(player->source, &stats);
     player->facts.names = &player->names;
-    player->facts.process_id = stats.process_id;
+    player->facts.process_id = source->process_id ? source->process_id : stats.process_id;
     player->facts.duration_ns = stats.duration_ns;
-    player->facts.start_ns = stats.start_ns;
+    player->facts.shift_ns = exporter->clocks.items.items[player->facts.part].shift_ns;
+    player->facts.start_ns = stats.start_ns ? stats.start_ns + player->facts.shift_ns : 0;
     player->facts.start_utc_ns = stats.start_utc_ns;
     take_machine(player);
     if (!(player->trace = lp_trace_create(exporter->writer, &player->facts)))
@@ -305,16 +258,18 @@ static const char *title_of(const char *recording)
 {
     const char *last = strrchr(recording, '/'), *before = last;
 
-    if (!last || strcmp(last, "/trace.llmrec") != 0)
+    if (!last || strcmp(last, "/" LP_TRACE_FILE) != 0)
         return last ? last + 1 : recording;
     while (before > recording && before[-1] != '/')
         before--;
     return before;
 }
 
-static int export_recording(struct exporter *exporter, struct player *player, char *recording)
+/* Opens a recording, and looks at its clock: all are needed before the first event is written. */
+static int open_recording(struct exporter *exporter, struct player *player, char *recording)
 {
     const struct lp_device_options options = { .path = recording, .names = &player->names };
+    struct lp_device_stats stats;
     char *title = strrchr(recording, '/');
     int status;
 
@@ -323,9 +278,20 @@ static int export_recording(struct exporter *exporter, struct player *player, ch
         return status;
     if (title && player->facts.title < title)
         *title = '\0';
+    player->source->ops->stats(player->source, &stats);
+    return lp_trace_clocks_add(&exporter->clocks, player->source->recorded, stats.start_ns,
+                               stats.start_utc_ns);
+}
+
+static int export_recording(struct exporter *exporter, struct player *player)
+{
+    int status;
+
     if ((status = open_pipeline(exporter, player)) < 0 || (status = play(player)) < 0)
         return status;
     remark_what_is_missing(player, &exporter->summary);
+    if (player->facts.part == 0)
+        remark_what_stands_together(exporter, player);
     return lp_trace_end(player->trace, &exporter->summary);
 }
 
@@ -347,11 +313,11 @@ static void free_player(struct player *player)
     free(player);
 }
 
-static int export_all(struct exporter *exporter)
+static int open_all(struct exporter *exporter)
 {
     int status = 0;
 
-    for (size_t i = 0; i < exporter->recordings.count && status == 0; i++) {
+    for (size_t i = 0; i < exporter->sources.items.count && status == 0; i++) {
         struct player *player = calloc(1, sizeof(*player));
 
         if (!player || lp_vector_push(&exporter->players, player) < 0) {
@@ -359,9 +325,24 @@ static int export_all(struct exporter *exporter)
             return out_of_memory();
         }
         player->facts.part = (uint32_t)i;
-        status = export_recording(exporter, player, exporter->recordings.items[i]);
-        clear_player(player);
+        status = open_recording(exporter, player, exporter->sources.items.items[i].recording);
     }
+    lp_trace_clocks_settle(&exporter->clocks);
+    return status;
+}
+
+static int export_all(struct exporter *exporter)
+{
+    int status = 0;
+
+    for (size_t i = 0; i < exporter->players.count && status == 0; i++) {
+        status = export_recording(exporter, exporter->players.items[i]);
+        clear_player(exporter->players.items[i]);
+    }
+    exporter->summary.runs = (uint32_t)exporter->players.count;
+    exporter->summary.runs_missing = (uint32_t)exporter->sources.missing;
+    exporter->summary.clocks = exporter->clocks.count > 1 ? exporter->clocks.count : 1;
+    exporter->summary.runs_untimed = exporter->clocks.untimed;
     return status < 0 ? status : exporter->writer->ops->finish(exporter->writer);
 }
 
@@ -371,11 +352,9 @@ static void clear(struct exporter *exporter)
         exporter->writer->ops->free(exporter->writer);
     for (size_t i = 0; i < exporter->players.count; i++)
         free_player(exporter->players.items[i]);
-    for (size_t i = 0; i < exporter->recordings.count; i++)
-        free(exporter->recordings.items[i]);
-    lp_merged_gpus_clear(&exporter->numbers);
     lp_vector_clear(&exporter->players);
-    lp_vector_clear(&exporter->recordings);
+    lp_trace_clocks_clear(&exporter->clocks);
+    lp_trace_sources_clear(&exporter->sources);
 }
 
 int llmperf_trace_export(const char *source, uint32_t format, const char *path,
@@ -392,8 +371,9 @@ int llmperf_trace_export(const char *source, uint32_t format, const char *path,
     if (summary_out && summary_out->struct_size < sizeof(size_t))
         return lp_error(LLMPERF_EINVAL,
                         "struct_size is not set; initialise with LLMPERF_TRACE_SUMMARY_INIT");
-    if ((status = find_recordings(&exporter, source)) == 0 &&
+    if ((status = lp_trace_sources_find(&exporter.sources, source)) == 0 &&
         (status = check_target(&exporter, source, path)) == 0 &&
+        (status = open_all(&exporter)) == 0 &&
         (status = lp_trace_writer_open(format, path, &exporter.writer)) == 0)
         status = export_all(&exporter);
     if (status == 0 && summary_out) {

@@ -30,8 +30,15 @@ struct lp_trace {
     LP_VECTOR(struct trace_thread) threads;
     llmperf_trace_summary summary;
     uint64_t newest_ns;
-    bool failed; /* memory ran out: events are missing */
+    uint64_t shift_ns; /* from the clock of the process to that of the file */
+    bool failed;       /* memory ran out: events are missing */
 };
+
+/* A time of the process on the clock of the file. 0: not known. */
+static uint64_t shifted(const struct lp_trace *trace, uint64_t time_ns)
+{
+    return time_ns ? time_ns + trace->shift_ns : 0;
+}
 
 static struct trace_thread *find_thread(struct lp_trace *trace, uint32_t thread)
 {
@@ -186,10 +193,11 @@ static void take_begin(void *context, uint32_t thread, uint32_t node, uint64_t b
 {
     struct lp_trace *trace = context;
     struct trace_thread *state = find_thread(trace, thread);
-    struct lp_trace_event event = { .time_ns = begin_ns, .kind = LP_TRACE_BEGIN, .thread = thread };
+    struct lp_trace_event event = { .kind = LP_TRACE_BEGIN, .thread = thread };
 
     if (!state)
         return;
+    begin_ns = event.time_ns = shifted(trace, begin_ns);
     release_launch(trace, state);
     event.of.region.begin_ns = begin_ns > state->last_ns ? begin_ns : state->last_ns;
     event.of.region.node = node;
@@ -207,7 +215,8 @@ static void take_end(void *context, uint32_t thread, uint32_t node, uint64_t beg
     if (!state)
         return;
     release_launch(trace, state);
-    event.time_ns = end_ns ? end_ns : trace->newest_ns;
+    begin_ns = shifted(trace, begin_ns);
+    event.time_ns = end_ns ? shifted(trace, end_ns) : trace->newest_ns;
     if (event.time_ns < state->last_ns)
         event.time_ns = state->last_ns;
     event.of.region.begin_ns = begin_ns < event.time_ns ? begin_ns : event.time_ns;
@@ -243,12 +252,15 @@ static void take_activities(void *context, const struct lp_activity *activities,
     struct lp_trace *trace = context;
 
     for (size_t i = 0; i < count; i++) {
-        struct lp_trace_event event = { .time_ns = activities[i].start_ns,
-                                        .kind = LP_TRACE_ACTIVITY };
+        struct lp_trace_event event = { .kind = LP_TRACE_ACTIVITY };
+        struct lp_activity *activity = &event.of.activity;
 
-        event.of.activity = activities[i];
-        if (activities[i].end_ns > trace->newest_ns)
-            trace->newest_ns = activities[i].end_ns;
+        *activity = activities[i];
+        activity->start_ns = event.time_ns = shifted(trace, activity->start_ns);
+        activity->end_ns = shifted(trace, activity->end_ns);
+        activity->queued += lp_queued(trace->shift_ns);
+        if (activity->end_ns > trace->newest_ns)
+            trace->newest_ns = activity->end_ns;
         lp_trace_order_add(&trace->order, &event);
     }
 }
@@ -308,12 +320,14 @@ static void take_count(struct lp_trace *trace, struct trace_thread *state, uint3
     add_on_thread(trace, state, &event);
 }
 
-void lp_trace_host(struct lp_trace *trace, uint32_t thread, const struct lp_record *record)
+void lp_trace_host(struct lp_trace *trace, uint32_t thread, const struct lp_record *given)
 {
     struct trace_thread *state = find_thread(trace, thread);
+    struct lp_record here = *given, *record = &here;
 
     if (!state)
         return;
+    here.time_ns = shifted(trace, given->time_ns);
     switch (record->kind) {
     case LP_RECORD_LAUNCH:
         release_launch(trace, state);
@@ -341,11 +355,15 @@ void lp_trace_plan(struct lp_trace *trace, const struct lp_counter_plan *plan)
 void lp_trace_counter(struct lp_trace *trace, const struct lp_counter_fact *fact,
                       const double *values)
 {
+    struct lp_counter_fact here = *fact;
+
     if (fact->kind != LP_COUNTER_SAMPLE) /* What is of a region has no time of its own. */
         return;
+    here.start_ns = shifted(trace, fact->start_ns);
+    here.end_ns = shifted(trace, fact->end_ns);
     trace->summary.samples++;
-    note_time(trace, fact->start_ns, fact->end_ns);
-    trace->writer->ops->sample(trace->writer, fact, values);
+    note_time(trace, here.start_ns, here.end_ns);
+    trace->writer->ops->sample(trace->writer, &here, values);
 }
 
 static void release_all(struct lp_trace *trace)
@@ -368,6 +386,7 @@ struct lp_trace *lp_trace_create(struct lp_trace_writer *writer, const struct lp
     if (!trace)
         return NULL;
     trace->writer = writer;
+    trace->shift_ns = facts->shift_ns;
     trace->summary = (llmperf_trace_summary)LLMPERF_TRACE_SUMMARY_INIT;
     if (lp_trace_order_init(&trace->order, trace, pass) < 0) {
         lp_trace_free(trace);

@@ -15,7 +15,8 @@
 #include "lib/record/record.h"
 #include "llmperf/trace.h"
 
-#define LP_TRACE_QUANTITIES 6u /* by LLMPERF_QUANTITY_…, 0 unused */
+#define LP_TRACE_SHIFT_STEP 64u /* of lp_queued() */
+#define LP_TRACE_QUANTITIES 6u  /* by LLMPERF_QUANTITY_…, 0 unused */
 
 /** A GPU of the machine; numbers that are not known are 0, the name "". */
 struct lp_trace_gpu {
@@ -35,8 +36,10 @@ struct lp_trace_facts {
     size_t gpu_count;
     uint32_t process_id;             /* 0: not known */
     uint64_t duration_ns;            /* of the session; 0: not known */
-    uint64_t start_ns, start_utc_ns; /* the same moment: on the clock of events, since 1970; 0: not
-                                        known */
+    uint64_t start_ns, start_utc_ns; /* the same moment: on the clock of the file, since 1970; 0:
+                                        not known */
+    uint64_t shift_ns; /* to be added to the times of its events, which are of another clock; a
+                          multiple of LP_TRACE_SHIFT_STEP */
 };
 
 /** What is known of a device; NULL: nothing. */

@@ -75,6 +75,17 @@ LLMPERF_TRACE=1 expect 0 import "$recordings/two_stages.llmrec" -o traced
 expect 0 export traced --format perfetto
 cmp traced/trace.pftrace trace.perfetto && die "titles are not those of the sources"
 expect 0 export traced --format chrome
+# Merged runs have the traces of those that keep one.
+LLMPERF_TRACE=1 expect 0 import "$LLMPERF_TEST_DATA/h200/dummy_resnet.llmrec" -o traced2
+expect 0 merge traced traced2 imported -o traces
+stderr_has "2 of 3 runs keep a trace, in their folders; llmperf export traces --format perfetto"
+grep -q "2 of 3 runs keep a trace; what the others did is in no trace of all: " traces/report.md || die "the report does not say what has no trace"
+expect 0 export traces --format perfetto
+stdout_has "$((15 + 950)) kernels, "
+stderr_has "1 of 3 runs are in no trace"
+expect 0 merge traced traced2 -o traces2
+expect 0 export traces2 --format chrome
+[ ! -s err ] || die "$(cat err)"
 expect 0 export traced --format nsys-sqlite
 expect 0 list traced
 for file in trace.llmrec trace.pftrace trace.json trace.sqlite; do stdout_has $file; done

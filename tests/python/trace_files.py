@@ -251,17 +251,33 @@ def crc32c(data: bytes) -> int:
     return crc ^ 0xFFFFFFFF
 
 
-def put_gpus(recording: Path, gpus: List[Dict[str, Any]]) -> None:
-    """Make a recording say that its machine has these GPUs (lib/capture/recording.h has the format)."""
+def unsigned(value: int) -> bytes:
+    """A varint."""
+    out = b""
+    while value >= 0x80:
+        out, value = out + bytes([value & 0x7F | 0x80]), value >> 7
+    return out + bytes([value])
+
+
+def put_machine(recording: Path, start: Optional[Tuple[int, int, int]] = None, **said: Any) -> None:
+    """Make a recording say this of its machine (lib/capture/recording.h has the format). start: a time on its clock, the same since
+    1970, and its process."""
     data = recording.read_bytes()
-    out, at, found = data[:8], 8, False
+    out, at, found = data[:8], 8, set()
     while at < len(data):
         kind, size, _ = struct.unpack_from("<III", data, at)
         payload = data[at + 12:at + 12 + size]
         if kind == 1:
-            payload, found = json.dumps({**json.loads(payload), "gpus": gpus}).encode(), True
+            payload = json.dumps({**json.loads(payload), **said}).encode()
+        elif kind == 11 and start:
+            payload = b"".join(unsigned(number) for number in start)
+        found.add(kind)
         out += struct.pack("<III", kind, len(payload), crc32c(payload)) + payload
         at += 12 + size
-    if not found:
+    if not {1, 11} <= found:
         raise ValueError("a recording that does not say where it was made")
     recording.write_bytes(out)
+
+
+def put_gpus(recording: Path, gpus: List[Dict[str, Any]]) -> None:
+    put_machine(recording, gpus=gpus)

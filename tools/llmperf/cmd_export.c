@@ -70,6 +70,22 @@ static void tell_trace(const char *path, const llmperf_trace_summary *summary)
     if (summary->cut)
         fprintf(stderr, "llmperf export: the recording has no end: its program was killed, or "
                         "still runs\n");
+    if (summary->runs_missing)
+        fprintf(stderr,
+                "llmperf export: %" PRIu32 " of %" PRIu32
+                " runs are in no trace: they keep none, or "
+                "are not where they were; a remark in the trace names them\n",
+                summary->runs_missing, summary->runs + summary->runs_missing);
+    if (summary->clocks > 1)
+        fprintf(stderr,
+                "llmperf export: runs of %" PRIu32 " machines stand beside each other by the time "
+                "of day at their starts: between machines, times are right as far as these agree\n",
+                summary->clocks);
+    if (summary->runs_untimed)
+        fprintf(stderr,
+                "llmperf export: %" PRIu32 " of %" PRIu32 " runs do not say when they were: their "
+                "events stand at times of their own\n",
+                summary->runs_untimed, summary->runs);
     if (strcmp(path, "-") != 0)
         print("%" PRIu64 " kernels, %" PRIu64 " copies and sets, %" PRIu64 " graphs, %" PRIu64
               " regions, %" PRIu64 " launches, %" PRIu64 " samples in %.3f s\n%s\n",

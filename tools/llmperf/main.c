@@ -129,6 +129,7 @@ static const struct command commands[] = {
       "run.\n"
       "A run that would count twice is refused: given twice, or beside a merged run that it is "
       "in.\n"
+      "Traces stay in the folders of their runs; llmperf export RUN_DIR puts them into one file.\n"
       "Prints the run directory last.\n",
       cmd_merge },
     { "validate", "check JSON files of llmperf against their schemas",

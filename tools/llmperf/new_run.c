@@ -46,6 +46,18 @@ static int make_folders(char *path)
     return mkdir(path, 0777) < 0 && errno != EEXIST ? -1 : 0;
 }
 
+/* Runs that were put together keep their traces. */
+static void tell_traces(const llmperf_profile *profile, const char *run_dir)
+{
+    const char *traces = llmperf_profile_fact(profile, "merged_traces");
+
+    if (traces)
+        fprintf(stderr,
+                "llmperf: %s runs keep a trace, in their folders; llmperf export %s --format "
+                "perfetto puts these together\n",
+                traces, run_dir);
+}
+
 int new_run_save(const llmperf_profile *profile, const char *run_dir)
 {
     char folder[PATH_BYTES], file[PATH_BYTES + 16];
@@ -60,6 +72,7 @@ int new_run_save(const llmperf_profile *profile, const char *run_dir)
     if ((status = llmperf_profile_save(profile, file)) < 0 ||
         (status = llmperf_artifacts_write(profile, folder)) < 0)
         return fail_status(status);
+    tell_traces(profile, run_dir);
     return EXIT_FINE;
 }
 

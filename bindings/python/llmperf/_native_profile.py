@@ -322,6 +322,10 @@ class llmperf_trace_summary(Structure):
         ("last_ns", c_uint64),
         ("missing_from_ns", c_uint64),
         ("cut", c_uint32),
+        ("runs", c_uint32),
+        ("runs_missing", c_uint32),
+        ("clocks", c_uint32),
+        ("runs_untimed", c_uint32),
         ("reserved", c_uint32),
     ]
 

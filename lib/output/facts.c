@@ -116,6 +116,13 @@ double lp_duration_ms(const llmperf_profile *profile)
                                               : lp_fact_number(profile, "duration_ms");
 }
 
+bool lp_is_sampled(const llmperf_profile *profile)
+{
+    llmperf_ledger ledger = LLMPERF_LEDGER_INIT;
+
+    return llmperf_profile_ledger(profile, &ledger) == 0 && ledger.sampled_fraction < 1;
+}
+
 bool lp_device_known(const llmperf_ledger *ledger)
 {
     return ledger->verdict != LLMPERF_VERDICT_NO_DEVICE && ledger->verdict != LLMPERF_VERDICT_DEAD;

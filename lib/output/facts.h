@@ -43,6 +43,9 @@ uint32_t lp_shown_process(const llmperf_profile *profile, uint32_t process_id);
 /** How long the profiled program was watched, ms; NaN: not known. */
 double lp_duration_ms(const llmperf_profile *profile);
 
+/** Only a share of the work was collected, on purpose: device numbers are of that share. */
+bool lp_is_sampled(const llmperf_profile *profile);
+
 /** Device times of this profile mean something: false without a device, and when launches left no
  * record at all. */
 bool lp_device_known(const llmperf_ledger *ledger);

@@ -6,6 +6,7 @@
 #include "lib/output/headline_md.h"
 #include "lib/output/markdown.h"
 #include "lib/output/stage_sum.h"
+#include "lib/result/result.h"
 #include "llmperf/region.h"
 
 /* A stage with more rows (of processes and GPUs) than this gets one line for all of them. */
@@ -93,7 +94,7 @@ void lp_verdict_md(const llmperf_profile *profile, const llmperf_ledger *ledger,
  * nothing then. */
 static void add_busy(const llmperf_region_stats *region, bool at_once, struct lp_text *out)
 {
-    double share = region->gpu_busy_ms / region->wall_sum_ms;
+    double share = region->gpu_busy_ms / lp_collected_ms(region);
 
     lp_text_printf(out, ", GPU %" PRId32 " busy ", region->device);
     if (at_once) {
@@ -137,7 +138,7 @@ static void add_stage_sentence(const struct lp_region_view *view, bool device, b
                                uint32_t process_id, struct lp_text *out)
 {
     const llmperf_region_stats *region = &view->stats;
-    bool goes_on = device && region->device >= 0 && region->gpu_busy_ms > region->wall_sum_ms;
+    bool goes_on = device && region->device >= 0 && region->gpu_busy_ms > lp_collected_ms(region);
 
     lp_text_puts(out, "- ");
     lp_md_code(out, region->path);

@@ -9,6 +9,7 @@
 #include "lib/output/headline_md.h"
 #include "lib/output/markdown.h"
 #include "lib/output/stage_sum.h"
+#include "lib/result/result.h"
 #include "llmperf/region.h"
 
 /* NaN both: no row knows it. */
@@ -46,7 +47,7 @@ static void add_row(struct rows *rows, const struct lp_region_view *view)
     if (region->device < 0)
         return;
     widen(&rows->busy_ms, region->gpu_busy_ms);
-    widen(&rows->busy_share, 100 * region->gpu_busy_ms / region->wall_sum_ms);
+    widen(&rows->busy_share, 100 * region->gpu_busy_ms / lp_collected_ms(region));
 }
 
 static struct rows rows_of(const struct lp_view *view, const char *path)

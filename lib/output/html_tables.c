@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "lib/base/number.h"
+#include "lib/output/facts.h"
 #include "lib/output/html.h"
 #include "lib/output/svg.h"
 #include "llmperf/region.h"
@@ -169,7 +170,11 @@ void lp_html_utilisation(const struct lp_view *view, struct lp_text *out)
     lp_html_number(out, "/hardware/ridge",
                    view->limits.peak.value * 1e3 / view->limits.bandwidth.value);
     lp_text_puts(out, " FLOP/B.</p>\n");
-    lp_html_table_open(out, "The floor is the least time that the work of all instances can take.",
+    lp_html_table_open(out,
+                       lp_is_sampled(view->profile)
+                           ? "The floor is the least time that the work of the collected "
+                             "instances can take."
+                           : "The floor is the least time that the work of all instances can take.",
                        headings);
     for (size_t i = 0; i < view->regions.count; i++) {
         const llmperf_region_stats *stats = &view->regions.items[i].stats;

@@ -9,6 +9,7 @@
 #include "lib/output/facts.h"
 #include "lib/output/markdown.h"
 #include "lib/output/tables_md.h"
+#include "lib/result/result.h"
 #include "llmperf/region.h"
 
 /* Rows of a region, one for each device, which stand together in the profile. */
@@ -53,13 +54,14 @@ static void stage_wall_row(const llmperf_region_stats *region, uint32_t process_
 static void stage_device_row(const llmperf_region_stats *region, uint32_t process_id,
                              struct lp_text *out)
 {
-    bool wall = region->instances > 0 && region->wall_sum_ms > 0 && region->device >= 0;
+    double wall_ms = lp_collected_ms(region);
+    bool wall = region->instances > 0 && wall_ms > 0 && region->device >= 0;
 
     lp_text_puts(out, "|");
     stage_cell(region, process_id, out);
     lp_md_cell_device(out, region->device);
     lp_md_cell_number(out, region->gpu_busy_ms);
-    lp_md_cell_number(out, wall ? 100 * region->gpu_busy_ms / region->wall_sum_ms : NAN);
+    lp_md_cell_number(out, wall ? 100 * region->gpu_busy_ms / wall_ms : NAN);
     lp_md_cell_number(out, region->idle_ms);
     lp_md_cell_number(out, region->exclusive_gpu_busy_ms);
     lp_md_cell_number(out, region->kernel_ms);
@@ -173,6 +175,10 @@ static void add_device_table(const llmperf_profile *profile, const struct shown_
              "100 %: the host left the region before its device work was done. Wall ms adds up "
              "all instances: where several threads are in a region at once, tokens/s, busy/wall "
              "and idle are those of one thread.\n");
+    if (lp_is_sampled(profile))
+        lp_text_puts(out, "\nThis run sampled: device columns are of the instances that were "
+                          "collected, and busy/wall and idle hold them against the host time of "
+                          "as much work.\n");
 }
 
 static void add_tables(const llmperf_profile *profile, const struct shown_list *list, size_t limit,

@@ -11,6 +11,7 @@
 #include "lib/output/output.h"
 #include "lib/output/sections_md.h"
 #include "lib/output/stage_sum.h"
+#include "lib/result/result.h"
 
 #define TOP 3
 
@@ -40,13 +41,19 @@ static void add_company(const struct lp_view *view, const char *path, struct lp_
                        gpus, LP_NUMBER(least, 3), LP_NUMBER(most, 3));
 }
 
+/* As many instances as the floor is of: it is of the work that was collected. */
+static double collected_instances(const llmperf_region_stats *stats)
+{
+    return (double)stats->instances * lp_collected_ms(stats) / stats->wall_sum_ms;
+}
+
 static void stage_line(const struct lp_view *view, const struct lp_region_view *region,
                        struct lp_text *out)
 {
     const llmperf_region_stats *stats = &region->stats;
     bool at_once = lp_view_overlaps(view, stats->path);
     size_t processes = lp_stage_sum_of(view, stats->path, -1).processes;
-    double floor_ms = region->use.time_floor_ms / (double)stats->instances;
+    double floor_ms = region->use.time_floor_ms / collected_instances(stats);
 
     lp_text_puts(out, "- ");
     lp_md_code(out, stats->label);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lib/base/number.h"
+#include "lib/output/facts.h"
 #include "lib/output/limits_md.h"
 #include "lib/output/markdown.h"
 #include "lib/output/sections_md.h"
@@ -132,8 +133,9 @@ void lp_utilisation_md(const struct lp_view *view, struct lp_text *out)
     else
         add_table(view, &chosen, out);
     lp_shown_regions_clear(&chosen);
+    lp_text_printf(out, "\nThe floor is the least time that the work of %s instances can take; ",
+                   lp_is_sampled(view->profile) ? "the collected" : "all");
     lp_text_puts(out,
-                 "\nThe floor is the least time that the work of all instances can take; "
                  "wall/floor is busy/floor where the device worked for longer than the host was "
                  "in the region. MFU and MBU are of GPU busy time. The MFU limit is the most at "
                  "this intensity: in "

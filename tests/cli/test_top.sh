@@ -36,6 +36,13 @@ expect 0 top "o/job/processes/$(ls o/job/processes | head -n 1)"
 stdout_has "of 1 processes"
 [ "$(row LLM@decode_step | awk '{print $2}')" = 3 ] || die "not three decode steps"
 
+# Of a run that sampled 2 % of its decode steps busy time is that of all of them: 400 steps of 0.94 ms in 456 ms.
+expect 0 import "$LLMPERF_TEST_DATA/h200/engine/light.llmrec" -o sampled
+expect 0 top sampled --once
+[ "$(row LLM@decode_step | awk '{printf "%.0f", $5}')" = 82 ] || die "busy time of the sample only"
+stdout_has "GPU busy %          -"
+stdout_has "sampled: "
+
 # A process whose prefill never ended does not take the others' times away.
 printf 'begin LLM@prefill\nlaunch k\n' >open.txt
 printf 'begin LLM@prefill\nlaunch k\nwait 6000\nend\n' >closed.txt

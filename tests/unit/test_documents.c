@@ -77,6 +77,40 @@ static void advice_on_a_sampled_stage_is_on_all_its_instances(void **state)
     assert_true(fabs(at_stake(0.75) - 4 * at_stake(0)) < 1e-6);
 }
 
+/* Half of 300 steps of 10 ms was collected: in 1200 ms of the 1500 that those took the device was
+ * busy. */
+static llmperf_profile *half_sampled_profile(void)
+{
+    llmperf_profile *profile = sample_profile();
+    llmperf_region_stats *step = sample_find(profile, SAMPLE_STEP);
+
+    step->skipped_fraction = 0.5;
+    step->gpu_busy_ms = 0.4 * step->wall_sum_ms;
+    profile->ledger.verdict = LLMPERF_VERDICT_SAMPLED;
+    profile->ledger.sampled_fraction = 0.5;
+    return profile;
+}
+
+static void busy_share_of_a_sampled_stage_is_of_the_time_that_was_collected(void **state)
+{
+    char *text = document_of(half_sampled_profile(), LLMPERF_DOCUMENT_REPORT_MD);
+
+    (void)state;
+    assert_text_has(text, "GPU 0 busy 80.00 %");
+    assert_text_has(text, " | 1200 | 80.00 | ");
+    assert_text_has(text, "This run sampled: device columns are of the instances that were");
+    llmperf_text_free(text);
+}
+
+static void least_time_of_a_sampled_stage_is_of_an_instance(void **state)
+{
+    char *text = document_of(half_sampled_profile(), LLMPERF_DOCUMENT_STAKEHOLDER_SUMMARY_MD);
+
+    (void)state;
+    assert_text_has(text, "this GPU could do it in 3.57 ms at best.");
+    llmperf_text_free(text);
+}
+
 static void summary_of_a_clean_run_has_nothing_uncertain(void **state)
 {
     llmperf_profile *profile = sample_profile();
@@ -209,6 +243,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(summary_names_the_three_largest_costs),
         cmocka_unit_test(advice_on_a_sampled_stage_is_on_all_its_instances),
+        cmocka_unit_test(busy_share_of_a_sampled_stage_is_of_the_time_that_was_collected),
+        cmocka_unit_test(least_time_of_a_sampled_stage_is_of_an_instance),
         cmocka_unit_test(summary_of_a_clean_run_has_nothing_uncertain),
         cmocka_unit_test(summary_of_a_damaged_run_withholds_costs),
         cmocka_unit_test(summary_without_a_device_is_of_the_host),

@@ -87,9 +87,9 @@ static void print_totals(const struct top_state *state, const struct top_state *
     double busy = state->busy_ms - (before && !isnan(before->busy_ms) ? before->busy_ms : 0);
 
     print("kernels/s");
-    print_rate(kernels / seconds);
+    print_rate(state->sampled ? (double)NAN : kernels / seconds);
     print("   GPU busy %%");
-    print_rate(busy / 10 / seconds);
+    print_rate(state->sampled ? (double)NAN : busy / 10 / seconds);
     print("   ledger so far: %s", state->verdict);
     print_count("launches", state->launches);
     print_count("kernels", state->kernels);
@@ -119,4 +119,6 @@ void top_print(const char *folder, const struct top_state *state, const struct t
         print_row(&state->rows[i], find_row(before, state->rows[i].path), seconds);
     if (shown < state->row_count)
         print("%zu more regions\n", state->row_count - shown);
+    if (state->sampled)
+        print("sampled: BUSY and KERNELS/s are worked out from the share that was collected\n");
 }

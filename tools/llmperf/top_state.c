@@ -74,11 +74,22 @@ static struct top_row *make_row(struct top_state *state, const llmperf_region_st
     return grown[state->row_count].path ? &grown[state->row_count++] : NULL;
 }
 
+/* All of the work of a row by what was collected of it, by host time; 1 but in tier light. */
+static double times_of(const llmperf_region_stats *stats)
+{
+    double collected_ms = (stats->wall_sum_ms - fmax(0, stats->window_ms)) *
+                          (1 - fmax(0, stats->skipped_fraction));
+
+    return collected_ms > 0 && collected_ms < stats->wall_sum_ms ? stats->wall_sum_ms / collected_ms
+                                                                 : 1;
+}
+
 /* Host values repeat in the rows of a process that used several devices. */
 static void add_region(struct top_state *state, struct search *search,
                        const llmperf_region_stats *stats, bool repeated)
 {
     struct top_row *row = find_row(state, search, stats->path);
+    double times;
 
     if (!row && !(row = make_row(state, stats)))
         return;
@@ -89,8 +100,10 @@ static void add_region(struct top_state *state, struct search *search,
     }
     if (stats->device < 0)
         return;
-    row->kernels = add(row->kernels, stats->kernel_count);
-    row->busy_ms = add_ms(row->busy_ms, stats->gpu_busy_ms);
+    times = times_of(stats);
+    if (stats->kernel_count != LLMPERF_UNKNOWN)
+        row->kernels = add(row->kernels, (uint64_t)llround((double)stats->kernel_count * times));
+    row->busy_ms = add_ms(row->busy_ms, stats->gpu_busy_ms * times);
 }
 
 static void add_regions(struct top_state *state, const llmperf_profile *profile)
@@ -135,6 +148,7 @@ static uint32_t add_run(struct top_state *state, const llmperf_profile *profile,
     if (duration > state->duration_ms)
         state->duration_ms = duration;
     state->busy_ms = add_ms(state->busy_ms, number_of(profile, "gpu_busy_ms"));
+    state->sampled |= ledger.sampled_fraction < 1;
     if (ledger.verdict != LLMPERF_VERDICT_NO_DEVICE) {
         state->launches = add(state->launches, ledger.launches_expected);
         state->kernels = add(state->kernels, ledger.kernels_seen);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/output/output.h"
+#include "lib/output/prometheus.h"
 #include "lib/output/row_fields.h"
 #include "lib/output/view.h"
 #include "llmperf/activity.h"
@@ -34,6 +35,12 @@ static const struct family {
       "wall_p99_ms", 1e-3, true },
     { "llmperf_region_tokens_total", "counter", "Tokens that the program counted.", REGION,
       "tokens", 1, true },
+    { "llmperf_region_sequences_total", "counter", "Sequences that the program counted.", REGION,
+      "sequences", 1, true },
+    { "llmperf_region_flops_total", "counter", "FLOPs that the program or the model gave.", REGION,
+      "flops", 1, true },
+    { "llmperf_region_bytes_total", "counter",
+      "Bytes of device memory that the program or the model gave.", REGION, "bytes", 1, true },
     { "llmperf_region_gpu_busy_seconds_total", "counter",
       "Union of device intervals, nested regions included.", REGION, "gpu_busy_ms", 1e-3, false },
     { "llmperf_region_kernel_seconds_total", "counter",
@@ -50,20 +57,6 @@ static const struct family {
       "p95_ms", 1e-3, false },
 };
 
-static void put_label(struct lp_text *out, const char *name, const char *value)
-{
-    lp_text_printf(out, "%s%s=\"", out->bytes[out->length - 1] == '{' ? "" : ",", name);
-    for (; value && *value; value++) {
-        if (*value == '\\' || *value == '"')
-            lp_text_puts(out, "\\");
-        if (*value == '\n')
-            lp_text_puts(out, "\\n");
-        else
-            lp_text_add(out, value, 1);
-    }
-    lp_text_puts(out, "\"");
-}
-
 static void put_device(struct lp_text *out, int32_t device)
 {
     char text[16];
@@ -71,17 +64,7 @@ static void put_device(struct lp_text *out, int32_t device)
     if (device < 0)
         return;
     snprintf(text, sizeof(text), "%d", device);
-    put_label(out, "device", text);
-}
-
-static void put_value(struct lp_text *out, double value)
-{
-    struct lp_json json = { { NULL, 0, 0, false }, 0, false };
-
-    lp_json_number(&json, NULL, value);
-    lp_text_printf(out, "} %s\n", json.text.bytes ? json.text.bytes : "NaN");
-    out->failed |= json.text.failed;
-    lp_text_clear(&json.text);
+    lp_prometheus_label(out, "device", text);
 }
 
 static void put_region_labels(struct lp_text *out, const llmperf_region_stats *region, bool host)
@@ -89,8 +72,8 @@ static void put_region_labels(struct lp_text *out, const llmperf_region_stats *r
     char process[16];
 
     snprintf(process, sizeof(process), "%u", region->process_id);
-    put_label(out, "region", region->path);
-    put_label(out, "process", process);
+    lp_prometheus_label(out, "region", region->path);
+    lp_prometheus_label(out, "process", process);
     if (!host)
         put_device(out, region->device);
 }
@@ -125,7 +108,7 @@ static void put_rank_family(const struct lp_ranks *ranks, const struct rank_fami
             continue;
         lp_text_printf(out, "%s{", family->name);
         put_region_labels(out, &region, false);
-        put_value(out, value * 1e-3);
+        lp_prometheus_value(out, value * 1e-3);
     }
 }
 
@@ -147,15 +130,15 @@ static int put_ranks(const llmperf_profile *profile, struct lp_text *out)
 /* Launched with no region open is region "", not known has no label. */
 static void put_kernel_labels(struct lp_text *out, const llmperf_kernel_stats *kernel)
 {
-    put_label(out, "kernel", kernel->demangled);
-    put_label(out, "kind", llmperf_activity_kind_name(kernel->kind));
+    lp_prometheus_label(out, "kernel", kernel->demangled);
+    lp_prometheus_label(out, "kind", llmperf_activity_kind_name(kernel->kind));
     if (kernel->region)
-        put_label(out, "region", kernel->region);
+        lp_prometheus_label(out, "region", kernel->region);
     if (kernel->captured_in)
-        put_label(out, "captured_in", kernel->captured_in);
+        lp_prometheus_label(out, "captured_in", kernel->captured_in);
     /* Two names may read alike: the raw one tells them apart. */
     if (strcmp(kernel->name, kernel->demangled) != 0)
-        put_label(out, "symbol", kernel->name);
+        lp_prometheus_label(out, "symbol", kernel->name);
     put_device(out, kernel->device);
 }
 
@@ -217,7 +200,30 @@ static void put_family(const llmperf_profile *profile, const struct family *fami
             put_region_labels(out, &row.region, family->host);
         else
             put_kernel_labels(out, &row.kernel);
-        put_value(out, value);
+        lp_prometheus_value(out, value);
+    }
+}
+
+/* By which device times and counts of a region are divided to be those of all its instances. */
+static void put_sampled_fractions(const llmperf_profile *profile, struct lp_text *out)
+{
+    llmperf_region_stats before = LLMPERF_REGION_STATS_INIT;
+
+    lp_text_puts(out, "# HELP llmperf_region_sampled_fraction Share of the work whose device side "
+                      "was collected; device times and counts are of this share.\n"
+                      "# TYPE llmperf_region_sampled_fraction gauge\n");
+    for (size_t i = 0; i < llmperf_profile_region_count(profile); i++) {
+        llmperf_region_stats region = LLMPERF_REGION_STATS_INIT;
+
+        if (llmperf_profile_region(profile, i, &region) < 0)
+            continue;
+        if (region.device >= 0 && isfinite(region.skipped_fraction) &&
+            !is_repeated(&before, &region)) {
+            lp_text_puts(out, "llmperf_region_sampled_fraction{");
+            put_region_labels(out, &region, true);
+            lp_prometheus_value(out, 1 - region.skipped_fraction);
+        }
+        before = region;
     }
 }
 
@@ -232,20 +238,20 @@ static void put_metrics(const llmperf_profile *profile, struct lp_text *out)
         if (llmperf_profile_metric(profile, i, &metric) < 0 || !isfinite(metric.mean))
             continue;
         lp_text_puts(out, "llmperf_metric{");
-        put_label(out, "name", metric.name);
-        put_label(out, "unit", metric.unit);
-        put_label(out, "source", metric.source);
+        lp_prometheus_label(out, "name", metric.name);
+        lp_prometheus_label(out, "unit", metric.unit);
+        lp_prometheus_label(out, "source", metric.source);
         if (metric.group)
-            put_label(out, "group", metric.group);
+            lp_prometheus_label(out, "group", metric.group);
         if (metric.region)
-            put_label(out, "region", metric.region);
+            lp_prometheus_label(out, "region", metric.region);
         if (metric.kernel)
-            put_label(out, "kernel", metric.kernel);
+            lp_prometheus_label(out, "kernel", metric.kernel);
         snprintf(process, sizeof(process), "%u", metric.process_id);
         if (metric.process_id)
-            put_label(out, "process", process);
+            lp_prometheus_label(out, "process", process);
         put_device(out, metric.device);
-        put_value(out, metric.mean);
+        lp_prometheus_value(out, metric.mean);
     }
 }
 
@@ -257,9 +263,9 @@ static void put_ledger(const llmperf_profile *profile, struct lp_text *out)
     llmperf_profile_ledger(profile, &ledger);
     lp_text_puts(out, "# HELP llmperf_run_info The run, and how complete it is.\n"
                       "# TYPE llmperf_run_info gauge\nllmperf_run_info{");
-    put_label(out, "run_id", llmperf_profile_fact(profile, "run_id"));
-    put_label(out, "verdict", llmperf_verdict_name(ledger.verdict));
-    put_value(out, 1);
+    lp_prometheus_label(out, "run_id", llmperf_profile_fact(profile, "run_id"));
+    lp_prometheus_label(out, "verdict", llmperf_verdict_name(ledger.verdict));
+    lp_prometheus_value(out, 1);
     lp_text_puts(out, "# HELP llmperf_ledger Expected against seen; see docs/metrics.md.\n"
                       "# TYPE llmperf_ledger gauge\n");
     for (size_t i = 0; i < kind->field_count; i++) {
@@ -268,8 +274,8 @@ static void put_ledger(const llmperf_profile *profile, struct lp_text *out)
         if (!isfinite(value))
             continue;
         lp_text_puts(out, "llmperf_ledger{");
-        put_label(out, "quantity", kind->fields[i].name);
-        put_value(out, value);
+        lp_prometheus_label(out, "quantity", kind->fields[i].name);
+        lp_prometheus_value(out, value);
     }
 }
 
@@ -280,6 +286,9 @@ int lp_prometheus(const llmperf_profile *profile, struct lp_text *out)
     put_ledger(profile, out);
     for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
         put_family(profile, &families[i], out);
+    put_sampled_fractions(profile, out);
+    lp_prometheus_stages(profile, out);
+    lp_prometheus_windows(profile, out);
     put_metrics(profile, out);
     status = put_ranks(profile, out);
     return out->failed ? LLMPERF_ENOMEM : status;

@@ -59,6 +59,24 @@ for line in open(sys.argv[1]):
     seen.add(match.group(1))
 assert any(name.startswith("llmperf_kernel_seconds_total{") for name in seen)
 PY
+# Of a run that samples: the share that device times are of, and counts below each limit that never fall.
+expect 0 import "$LLMPERF_TEST_DATA/h200/engine/light.llmrec" -o sampled
+expect 0 export sampled --format prometheus
+cp out sampled.prom
+python3 - sampled.prom <<'PY' || die "sampled.prom is wrong"
+import re, sys
+samples = dict(line.rsplit(" ", 1) for line in open(sys.argv[1]) if not line.startswith("# "))
+share = float(samples['llmperf_region_sampled_fraction{region="LLM@decode_all/LLM@decode_step",process="829"}'])
+assert abs(share - 0.02) < 1e-4, share
+start = 'llmperf_stage_wall_seconds_bucket{region="LLM@decode_all/LLM@decode_step",le="'
+limits = [(float(name[len(start):-2]), int(value)) for name, value in samples.items() if name.startswith(start)]
+assert len(limits) == 37 and limits == sorted(limits), limits
+assert [count for _, count in limits] == sorted(count for _, count in limits), limits
+assert limits[0][1] == 0 and limits[-1] == (float("inf"), 400), limits
+count = samples['llmperf_stage_wall_seconds_count{region="LLM@decode_all/LLM@decode_step"}']
+assert int(count) == 400, count
+assert dict(limits)[0.0015] == 399, limits # one step of 400 took 1.69 ms
+PY
 # Traces: of a run that kept one, or of a recording.
 for format in chrome perfetto nsys-sqlite; do
     expect 2 export a --format $format

@@ -140,30 +140,53 @@ void lp_html_count(struct lp_text *out, const char *pointer, uint64_t value)
     lp_text_printf(out, "\">%" PRIu64 "</data>", value);
 }
 
+/* What is shown as it is needs no value beside it. */
+static void put_plain(struct lp_text *out, double value, double scale)
+{
+    if (!isfinite(value)) {
+        lp_text_puts(out, UNKNOWN);
+        return;
+    }
+    lp_text_puts(out, "<data value=\"");
+    lp_html_raw(out, value);
+    lp_text_printf(out, "\">%s%s</data>", LP_NUMBER(value * scale, 4), scale > 1 ? " %" : "");
+}
+
+static void put_cell(struct lp_text *out, const char *pointer, double value, double scale)
+{
+    lp_text_puts(out, pointer ? "<td class=\"n\">" : "<td>");
+    if (pointer)
+        put_number(out, pointer, value, scale);
+    else
+        put_plain(out, value, scale);
+    lp_text_puts(out, "</td>");
+}
+
 void lp_html_cell_number(struct lp_text *out, const char *pointer, double value)
 {
-    lp_text_puts(out, "<td class=\"n\">");
-    lp_html_number(out, pointer, value);
-    lp_text_puts(out, "</td>");
+    put_cell(out, pointer, value, 1);
 }
 
 void lp_html_cell_percent(struct lp_text *out, const char *pointer, double value)
 {
-    lp_text_puts(out, "<td class=\"n\">");
-    lp_html_percent(out, pointer, value);
-    lp_text_puts(out, "</td>");
+    put_cell(out, pointer, value, 100);
 }
 
 void lp_html_cell_count(struct lp_text *out, const char *pointer, uint64_t value)
 {
-    lp_text_puts(out, "<td class=\"n\">");
-    lp_html_count(out, pointer, value);
+    lp_text_puts(out, pointer ? "<td class=\"n\">" : "<td>");
+    if (pointer)
+        lp_html_count(out, pointer, value);
+    else if (value == LLMPERF_UNKNOWN)
+        lp_text_puts(out, UNKNOWN);
+    else
+        lp_text_printf(out, "%" PRIu64, value);
     lp_text_puts(out, "</td>");
 }
 
 void lp_html_cell_text(struct lp_text *out, const char *text)
 {
-    lp_text_puts(out, "<td>");
+    lp_text_puts(out, "<td class=\"t\">");
     lp_html_text(out, text);
     lp_text_puts(out, "</td>");
 }
@@ -185,25 +208,51 @@ void lp_html_path(struct lp_text *out, const char *path)
 
 void lp_html_cell_code(struct lp_text *out, const char *text)
 {
-    lp_text_puts(out, "<td><code>");
+    lp_text_puts(out, "<td class=\"t\"><code>");
     lp_html_path(out, text);
     lp_text_puts(out, "</code></td>");
 }
 
-void lp_html_table_open(struct lp_text *out, const char *caption, const char *const *headings)
+static void begin_table(struct lp_text *out, const char *caption)
 {
     lp_text_puts(out, "<div class=\"scroll\" tabindex=\"0\"><table class=\"sortable\"><caption>");
     lp_html_text(out, caption);
     lp_text_puts(out, "</caption><thead><tr>");
-    for (; *headings; headings++) {
-        bool number = **headings == '#';
+}
 
-        lp_text_printf(out, "<th scope=\"col\"%s><button type=\"button\">",
-                       number ? " class=\"n\"" : "");
-        lp_html_text(out, *headings + number);
-        lp_text_puts(out, "</button></th>");
-    }
+/* @param metric  NULL: the column says nothing of its numbers. */
+static void put_heading(struct lp_text *out, const char *title, bool number, const char *metric)
+{
+    lp_text_printf(out, "<th scope=\"col\"%s", number ? " class=\"n\"" : "");
+    if (metric)
+        lp_text_printf(out, " data-metric=\"%s\"", metric);
+    lp_text_puts(out, "><button type=\"button\">");
+    lp_html_text(out, title);
+    lp_text_puts(out, "</button></th>");
+}
+
+void lp_html_table_open(struct lp_text *out, const char *caption, const char *const *headings)
+{
+    begin_table(out, caption);
+    for (; *headings; headings++)
+        put_heading(out, *headings + (**headings == '#'), **headings == '#', NULL);
     lp_text_puts(out, "</tr></thead><tbody>\n");
+}
+
+void lp_html_rows_open(struct lp_text *out, const char *caption,
+                       const struct lp_html_column *columns)
+{
+    begin_table(out, caption);
+    for (; columns->title; columns++)
+        put_heading(out, columns->title, columns->metric != NULL, columns->metric);
+    lp_text_puts(out, "</tr></thead><tbody>\n");
+}
+
+void lp_html_row_open(struct lp_text *out, const char *pointer)
+{
+    lp_text_puts(out, "<tr data-row=\"");
+    lp_html_text(out, pointer);
+    lp_text_puts(out, "\">");
 }
 
 void lp_html_table_close(struct lp_text *out)

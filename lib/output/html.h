@@ -32,7 +32,8 @@ void lp_html_number(struct lp_text *out, const char *pointer, double value);
 void lp_html_percent(struct lp_text *out, const char *pointer, double value);
 void lp_html_count(struct lp_text *out, const char *pointer, uint64_t value);
 
-/** The same as cells of a table, with what to sort by. */
+/** The same as cells of a table, with what to sort by. In a row of lp_html_row_open() no pointer is
+ * given: row and column say which number it is. */
 void lp_html_cell_number(struct lp_text *out, const char *pointer, double value);
 void lp_html_cell_percent(struct lp_text *out, const char *pointer, double value);
 void lp_html_cell_count(struct lp_text *out, const char *pointer, uint64_t value);
@@ -41,6 +42,19 @@ void lp_html_cell_code(struct lp_text *out, const char *text);
 
 /** Head of a sortable table: headings up to NULL, those with a leading '#' are of numbers. */
 void lp_html_table_open(struct lp_text *out, const char *caption, const char *const *headings);
+
+/** A column of a long table, whose rows each are a row of metrics.json. */
+struct lp_html_column {
+    const char *title;
+    const char *metric; /* pointer below that of the row, without its first '/'; NULL: a text */
+};
+
+/** Head of such a table, with columns up to one without a title; and a row of it. What is the same
+ * in a whole row or column is said there once. */
+void lp_html_rows_open(struct lp_text *out, const char *caption,
+                       const struct lp_html_column *columns);
+void lp_html_row_open(struct lp_text *out, const char *pointer);
+
 void lp_html_table_close(struct lp_text *out);
 
 /** The raw value as metrics.json has it. */

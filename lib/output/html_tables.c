@@ -51,7 +51,7 @@ static void region_cell(const struct lp_view *view, const llmperf_region_stats *
     uint32_t process_id = lp_shown_process(view->profile, stats->process_id);
 
     if (*stats->path && process_id > 0) {
-        lp_text_puts(out, "<td><code>");
+        lp_text_puts(out, "<td class=\"t\"><code>");
         lp_html_path(out, stats->path);
         lp_text_printf(out, "</code> of process %" PRIu32 "</td>", process_id);
     } else if (*stats->path) {
@@ -61,9 +61,9 @@ static void region_cell(const struct lp_view *view, const llmperf_region_stats *
     }
 }
 
-static void device_cell(int32_t device, const char *pointer, struct lp_text *out)
+static void device_cell(int32_t device, struct lp_text *out)
 {
-    lp_html_cell_count(out, pointer, device < 0 ? LLMPERF_UNKNOWN : (uint64_t)device);
+    lp_html_cell_count(out, NULL, device < 0 ? LLMPERF_UNKNOWN : (uint64_t)device);
 }
 
 static void stage_row(const struct lp_view *view, size_t i, struct lp_text *out)
@@ -74,40 +74,41 @@ static void stage_row(const struct lp_view *view, size_t i, struct lp_text *out)
                       ? (double)stats->tokens * 1e3 / stats->wall_sum_ms
                       : NAN;
 
-    lp_text_puts(out, "<tr>");
+    lp_html_row_open(out, LP_POINTER("/regions/%zu", i));
     region_cell(view, stats, out);
-    device_cell(view->device_known ? stats->device : -1, LP_POINTER("/regions/%zu/device", i), out);
-    lp_html_cell_count(out, LP_POINTER("/regions/%zu/instances", i), stats->instances);
-    lp_html_cell_number(out, LP_POINTER("/regions/%zu/wall_ms/sum", i),
-                        any ? stats->wall_sum_ms : NAN);
-    lp_html_cell_number(out, LP_POINTER("/regions/%zu/wall_ms/mean", i),
-                        any ? stats->wall_mean_ms : NAN);
-    lp_html_cell_number(out, LP_POINTER("/regions/%zu/wall_ms/p50", i),
-                        any ? stats->wall_p50_ms : NAN);
-    lp_html_cell_number(out, LP_POINTER("/regions/%zu/wall_ms/p99", i),
-                        any ? stats->wall_p99_ms : NAN);
-    lp_html_cell_number(out, LP_POINTER("/regions/%zu/gpu_busy_ms", i),
-                        of_device(view, stats->gpu_busy_ms));
-    lp_html_cell_number(out, LP_POINTER("/regions/%zu/idle_ms", i),
-                        any ? of_device(view, stats->idle_ms) : NAN);
-    lp_html_cell_count(out, LP_POINTER("/regions/%zu/kernel_count", i),
-                       view->device_known ? stats->kernel_count : LLMPERF_UNKNOWN);
-    lp_html_cell_count(out, LP_POINTER("/regions/%zu/tokens", i), stats->tokens);
-    lp_html_cell_number(out, LP_POINTER("/regions/%zu/tokens_per_s", i), rate);
+    device_cell(view->device_known ? stats->device : -1, out);
+    lp_html_cell_count(out, NULL, stats->instances);
+    lp_html_cell_number(out, NULL, any ? stats->wall_sum_ms : NAN);
+    lp_html_cell_number(out, NULL, any ? stats->wall_mean_ms : NAN);
+    lp_html_cell_number(out, NULL, any ? stats->wall_p50_ms : NAN);
+    lp_html_cell_number(out, NULL, any ? stats->wall_p99_ms : NAN);
+    lp_html_cell_number(out, NULL, of_device(view, stats->gpu_busy_ms));
+    lp_html_cell_number(out, NULL, any ? of_device(view, stats->idle_ms) : NAN);
+    lp_html_cell_count(out, NULL, view->device_known ? stats->kernel_count : LLMPERF_UNKNOWN);
+    lp_html_cell_count(out, NULL, stats->tokens);
+    lp_html_cell_number(out, NULL, rate);
     lp_text_puts(out, "</tr>\n");
 }
 
 void lp_html_stages(const struct lp_view *view, struct lp_text *out)
 {
-    static const char *const headings[] = { "Region",   "#Device",  "#Instances", "#Wall ms",
-                                            "#Mean ms", "#p50 ms",  "#p99 ms",    "#GPU busy ms",
-                                            "#Idle ms", "#Kernels", "#Tokens",    "#Tokens/s",
-                                            NULL };
-
+    static const struct lp_html_column columns[] = { { "Region", NULL },
+                                                     { "Device", "device" },
+                                                     { "Instances", "instances" },
+                                                     { "Wall ms", "wall_ms/sum" },
+                                                     { "Mean ms", "wall_ms/mean" },
+                                                     { "p50 ms", "wall_ms/p50" },
+                                                     { "p99 ms", "wall_ms/p99" },
+                                                     { "GPU busy ms", "gpu_busy_ms" },
+                                                     { "Idle ms", "idle_ms" },
+                                                     { "Kernels", "kernel_count" },
+                                                     { "Tokens", "tokens" },
+                                                     { "Tokens/s", "tokens_per_s" },
+                                                     { NULL, NULL } };
     size_t others = 0;
 
-    lp_html_table_open(out, "Stages of the program; a nested one is part of the one above.",
-                       headings);
+    lp_html_rows_open(out, "Stages of the program; a nested one is part of the one above.",
+                      columns);
     for (size_t i = 0; i < view->regions.count; i++)
         if (view->regions.items[i].stats.kind == LLMPERF_REGION_STAGE)
             stage_row(view, i, out);
@@ -116,7 +117,7 @@ void lp_html_stages(const struct lp_view *view, struct lp_text *out)
     lp_html_table_close(out);
     if (others > 0) {
         lp_text_printf(out, "<details><summary>%zu other regions</summary>\n", others);
-        lp_html_table_open(out, "Regions inside and outside of stages.", headings);
+        lp_html_rows_open(out, "Regions inside and outside of stages.", columns);
         for (size_t i = 0; i < view->regions.count; i++)
             if (view->regions.items[i].stats.kind != LLMPERF_REGION_STAGE)
                 stage_row(view, i, out);
@@ -134,16 +135,16 @@ static void utilisation_row(const struct lp_view *view, size_t i, struct lp_text
     const struct lp_region_view *region = &view->regions.items[i];
     const llmperf_utilisation *use = &region->use;
 
-    lp_text_puts(out, "<tr>");
+    lp_html_row_open(out, LP_POINTER("/regions/%zu", i));
     region_cell(view, &region->stats, out);
-    lp_html_cell_number(out, LP_POINTER("/regions/%zu/time_floor_ms", i), use->time_floor_ms);
-    lp_html_cell_number(out, LP_POINTER("/regions/%zu/wall_ratio", i), use->wall_ratio);
-    lp_html_cell_number(out, LP_POINTER("/regions/%zu/floor_ratio", i), use->floor_ratio);
-    lp_html_cell_percent(out, LP_POINTER("/regions/%zu/mbu", i), use->mbu);
-    lp_html_cell_percent(out, LP_POINTER("/regions/%zu/mbu_measured", i), region->mbu_measured);
-    lp_html_cell_percent(out, LP_POINTER("/regions/%zu/mfu", i), use->mfu);
-    lp_html_cell_percent(out, LP_POINTER("/regions/%zu/mfu_measured", i), region->mfu_measured);
-    lp_html_cell_percent(out, LP_POINTER("/regions/%zu/mfu_limit", i), use->mfu_limit);
+    lp_html_cell_number(out, NULL, use->time_floor_ms);
+    lp_html_cell_number(out, NULL, use->wall_ratio);
+    lp_html_cell_number(out, NULL, use->floor_ratio);
+    lp_html_cell_percent(out, NULL, use->mbu);
+    lp_html_cell_percent(out, NULL, region->mbu_measured);
+    lp_html_cell_percent(out, NULL, use->mfu);
+    lp_html_cell_percent(out, NULL, region->mfu_measured);
+    lp_html_cell_percent(out, NULL, use->mfu_limit);
     lp_html_cell_text(out,
                       use->bound == LLMPERF_BOUND_UNKNOWN ? NULL : llmperf_bound_name(use->bound));
     lp_html_cell_text(out, lp_work_origin(region->stats.flops_origin));
@@ -152,10 +153,18 @@ static void utilisation_row(const struct lp_view *view, size_t i, struct lp_text
 
 void lp_html_utilisation(const struct lp_view *view, struct lp_text *out)
 {
-    static const char *const headings[] = { "Region",      "#Floor ms",    "#Wall/floor",
-                                            "#Busy/floor", "#MBU",         "#of measured",
-                                            "#MFU",        "#of measured", "#MFU limit",
-                                            "Bound",       "FLOPs from",   NULL };
+    static const struct lp_html_column columns[] = { { "Region", NULL },
+                                                     { "Floor ms", "time_floor_ms" },
+                                                     { "Wall/floor", "wall_ratio" },
+                                                     { "Busy/floor", "floor_ratio" },
+                                                     { "MBU", "mbu" },
+                                                     { "of measured", "mbu_measured" },
+                                                     { "MFU", "mfu" },
+                                                     { "of measured", "mfu_measured" },
+                                                     { "MFU limit", "mfu_limit" },
+                                                     { "Bound", NULL },
+                                                     { "FLOPs from", NULL },
+                                                     { NULL, NULL } };
 
     lp_text_puts(out, "<p>Peak ");
     lp_html_number(out,
@@ -170,12 +179,12 @@ void lp_html_utilisation(const struct lp_view *view, struct lp_text *out)
     lp_html_number(out, "/hardware/ridge",
                    view->limits.peak.value * 1e3 / view->limits.bandwidth.value);
     lp_text_puts(out, " FLOP/B.</p>\n");
-    lp_html_table_open(out,
-                       lp_is_sampled(view->profile)
-                           ? "The floor is the least time that the work of the collected "
-                             "instances can take."
-                           : "The floor is the least time that the work of all instances can take.",
-                       headings);
+    lp_html_rows_open(out,
+                      lp_is_sampled(view->profile)
+                          ? "The floor is the least time that the work of the collected "
+                            "instances can take."
+                          : "The floor is the least time that the work of all instances can take.",
+                      columns);
     for (size_t i = 0; i < view->regions.count; i++) {
         const llmperf_region_stats *stats = &view->regions.items[i].stats;
 
@@ -308,7 +317,8 @@ void lp_html_operators(const struct lp_view *view, struct lp_text *out)
 
 static void kernel_row(size_t i, const llmperf_kernel_stats *kernel, struct lp_text *out)
 {
-    lp_text_puts(out, "<tr><td><code title=\"");
+    lp_html_row_open(out, LP_POINTER("/kernels/%zu", i));
+    lp_text_puts(out, "<td class=\"t\"><code title=\"");
     lp_html_text(out, kernel->demangled);
     lp_text_puts(out, "\">");
     lp_html_text(out, kernel->short_name);
@@ -317,28 +327,32 @@ static void kernel_row(size_t i, const llmperf_kernel_stats *kernel, struct lp_t
         lp_html_cell_code(out, kernel->region);
     else
         lp_html_cell_text(out, kernel->region ? "(no region)" : "(unknown launch)");
-    device_cell(kernel->device, LP_POINTER("/kernels/%zu/device", i), out);
-    lp_html_cell_number(out, LP_POINTER("/kernels/%zu/total_ms", i), kernel->total_ms);
-    lp_html_cell_percent(out, LP_POINTER("/kernels/%zu/share", i), kernel->share);
-    lp_html_cell_count(out, LP_POINTER("/kernels/%zu/calls", i), kernel->calls);
-    lp_html_cell_number(out, LP_POINTER("/kernels/%zu/mean_ms", i), kernel->mean_ms);
-    lp_html_cell_number(out, LP_POINTER("/kernels/%zu/p50_ms", i), kernel->p50_ms);
-    lp_html_cell_number(out, LP_POINTER("/kernels/%zu/p99_ms", i), kernel->p99_ms);
+    device_cell(kernel->device, out);
+    lp_html_cell_number(out, NULL, kernel->total_ms);
+    lp_html_cell_percent(out, NULL, kernel->share);
+    lp_html_cell_count(out, NULL, kernel->calls);
+    lp_html_cell_number(out, NULL, kernel->mean_ms);
+    lp_html_cell_number(out, NULL, kernel->p50_ms);
+    lp_html_cell_number(out, NULL, kernel->p99_ms);
     lp_text_puts(out, "</tr>\n");
 }
 
 void lp_html_kernels(const struct lp_view *view, struct lp_text *out)
 {
-    static const char *const headings[] = { "Kernel", "Region",   "#Device", "#Total ms", "#Share",
-                                            "#Calls", "#Mean ms", "#p50 ms", "#p99 ms",   NULL };
+    static const struct lp_html_column columns[] = {
+        { "Kernel", NULL },       { "Region", NULL },
+        { "Device", "device" },   { "Total ms", "total_ms" },
+        { "Share", "share" },     { "Calls", "calls" },
+        { "Mean ms", "mean_ms" }, { "p50 ms", "p50_ms" },
+        { "p99 ms", "p99_ms" },   { NULL, NULL }
+    };
     size_t count = llmperf_profile_kernel_count(view->profile);
 
     if (count == 0) {
         lp_text_puts(out, "<p>No device activity was seen.</p>\n");
         return;
     }
-    lp_html_table_open(out, "Kernels, copies and sets; the full name stands in a tooltip.",
-                       headings);
+    lp_html_rows_open(out, "Kernels, copies and sets; the full name stands in a tooltip.", columns);
     for (size_t i = 0; i < count && i < KERNELS_MOST; i++) {
         llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
 

@@ -50,6 +50,16 @@ class Page(HTMLParser):
             self.references.append(values["href"][1:])
         self.addresses += [values[name] for name in ("href", "src", "action", "srcset", "data") if name in values]
         self.handlers += [name for name in values if name.startswith("on")]
+        if tag == "table":
+            self._columns: List[Optional[str]] = []
+        elif tag == "th":
+            self._columns.append(values.pop("data-metric", None))
+        elif tag == "tr":
+            self._row, self._cell = values.get("data-row"), -1
+        elif tag == "td":
+            self._cell, self._raw, self._shown = self._cell + 1, None, ""
+        elif tag == "data" and "data-metric" not in values:
+            self._raw, self._shown = values["value"], ""
         if "data-metric" in values:
             if tag == "data":
                 self._number, self._shown = (values["data-metric"], values["value"]), ""
@@ -68,6 +78,9 @@ class Page(HTMLParser):
     def handle_endtag(self, tag: str) -> None:
         assert self.open and self.open[-1] == tag, (tag, self.open, self.getpos())
         self.open.pop()
+        if tag == "td" and self._metric():
+            raw = self._raw or ("null" if self._shown == "–" else self._shown)
+            self.numbers.append((f"{self._row}/{self._metric()}", raw, self._shown))
         if tag == "data" and self._number:
             self.numbers.append((*self._number, self._shown))
             self._number = None
@@ -75,9 +88,13 @@ class Page(HTMLParser):
             self.texts.append((self._text[1], self._shown))
             self._text = None
 
+    def _metric(self) -> Optional[str]:
+        """Of a cell in a row of metrics.json."""
+        return self._columns[self._cell] if self._row else None
+
     def handle_data(self, data: str) -> None:
         self._shown += data
-        if "td" in self.open and not {"data", "code"} & set(self.open):
+        if "td" in self.open and not {"data", "code"} & set(self.open) and not self._metric():
             self.loose.append(data)
 
     def error(self, message: str) -> None:

@@ -113,7 +113,8 @@ static int fail_family(const struct lp_fields *root)
         "%s: model_type \"%.40s\" is not supported; supported are llama, mistral, "
         "mixtral, qwen2, qwen2_moe, qwen3, qwen3_moe, gemma2, gemma3, "
         "deepseek_v2, deepseek_v3, DeepSeek-OCR, gpt2, vit, clip_vision_model, "
-        "sam, resnet, shallow_resnet",
+        "sam, resnet, shallow_resnet; if its layers are those of one of these, "
+        "say so in a copy, else let the program count FLOPs and bytes",
         file, type);
 }
 

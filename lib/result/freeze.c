@@ -40,6 +40,7 @@ struct freezer {
     double *window_ms;                   /* by node: host time in triggered windows */
     double *fractions;                   /* by node: share of its work that was collected */
     uint32_t nodes, process_id;
+    uint32_t lost; /* first stage whose unknown work hides that of the stage around it; 0: none */
     struct lp_text scratch;
 };
 
@@ -197,6 +198,7 @@ static void add_to_parent(struct freezer *freezer, struct work_table *work, uint
         if (*origin == LLMPERF_WORK_MODEL && is_stage_with_work(freezer, work->window, node)) {
             *above = LLMPERF_UNKNOWN;
             *origin = WORK_LOST;
+            freezer->lost = freezer->lost ? freezer->lost : node;
         }
         return;
     }
@@ -459,6 +461,19 @@ static int add_range_note(struct freezer *freezer)
                                      ranges);
 }
 
+static int add_lost_note(struct freezer *freezer)
+{
+    return freezer->lost == 0
+               ? 0
+               : lp_profile_add_note(
+                     freezer->profile,
+                     "%s: the model tells its work, but not that of the stage %s in it, so FLOPs "
+                     "and bytes are null: count them in that stage, or mark it as an operator, "
+                     "which is part of the work of the stage around it",
+                     path_text(freezer, lp_path_get(freezer->lost)->parent),
+                     lp_path_get(freezer->lost)->label);
+}
+
 static void fill_fractions(struct freezer *freezer)
 {
     const struct lp_totals *totals = freezer->totals;
@@ -501,7 +516,7 @@ static int fill_profile(struct freezer *freezer)
     freezer->profile->ledger.kernels_in_windows = lp_windows_kernels(&totals->iterations.windows);
     freezer->profile->ledger.records_late = lp_totals_late(totals);
     if ((status = add_regions(freezer)) < 0 || (status = add_busy_fact(freezer)) < 0 ||
-        (status = add_range_note(freezer)) < 0)
+        (status = add_range_note(freezer)) < 0 || (status = add_lost_note(freezer)) < 0)
         return status;
     for (size_t i = 0; i < totals->kernels.count; i++)
         if ((status = add_kernel_row(freezer, &totals->kernels.items[i])) < 0)

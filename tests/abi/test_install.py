@@ -68,6 +68,13 @@ class Installed(Outside):
                 + self.pkg_config("--cflags", "--libs"))
         self.ok([self.binary], env={**os.environ, "LD_LIBRARY_PATH": self.lib_folder})
 
+    def test_the_tool_finds_its_library(self):
+        tool = os.path.join(self.prefix, "bin", "llmperf")
+        if not os.path.exists(tool):
+            self.skipTest("built without tools")
+        environment = {name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"}
+        self.ok([tool, "--version"], env=environment)
+
     def test_the_static_library_links_and_runs(self):
         # Not --libs --static: that is for static copies of what we need, too, and sqlite3's wants a zlib that need not be there.
         needed = [line.split()[0] for line in self.pkg_config("--print-requires-private")]

@@ -53,6 +53,7 @@ THIRD_PARTY = {
 
 # Headers of C and of POSIX/Linux. Whatever stands in neither table is a dependency that nobody decided on.
 PUBLIC_STANDARD = {"stddef.h", "stdint.h"}
+CPP_STANDARD = {"stdexcept", "string"}
 STANDARD = PUBLIC_STANDARD | {
     "assert.h", "ctype.h", "errno.h", "float.h", "inttypes.h", "limits.h", "locale.h", "math.h", "setjmp.h", "signal.h",
     "stdarg.h", "stdalign.h", "stdatomic.h", "stdbool.h", "stdio.h", "stdlib.h", "stdnoreturn.h", "string.h", "time.h",
@@ -64,7 +65,7 @@ STANDARD = PUBLIC_STANDARD | {
 }
 
 SPDX = "SPDX-License-Identifier: Apache-2.0"
-SPDX_FILES = ["*.c", "*.h", "*.cu", "*.cuh", "*.cpp", "*.py", "*.sh", "*.yaml", "*.yml", "meson.build", "*/meson.build",
+SPDX_FILES = ["*.c", "*.h", "*.hpp", "*.cu", "*.cuh", "*.cpp", "*.py", "*.sh", "*.yaml", "*.yml", "meson.build", "*/meson.build",
               "meson_options.txt", ".ci/run"]
 SPDX_EXCEPT = ["tests/data/*", "examples/data/*"]
 
@@ -93,6 +94,8 @@ def system_fault(path, header):
             return f"<{header}> stands only in {', '.join(THIRD_PARTY[pattern])}"
         return None
     if path.startswith("include/"):
+        if path.endswith(".hpp"):
+            return None if header in CPP_STANDARD else f"<{header}>: llmperf.hpp includes llmperf.h, stdexcept and string only"
         return None if header in PUBLIC_STANDARD else f"<{header}>: public headers include llmperf/*.h, stddef.h and stdint.h only"
     if header.startswith("llmperf/"):
         return f"<{header}>: our headers are included with quotes"
@@ -239,6 +242,8 @@ PLANTED = [  # path, text, a part of the fault that must be found
     ("lib/base/x.c", C_LINE + "#include <curl/curl.h>\n", "nor a known dependency"),
     ("lib/nonsense/x.c", C_LINE + '#include "lib/base/text.h"\n', "not in the table"),
     ("include/llmperf/x.h", C_LINE + "#include <stdbool.h>\n", "public headers include"),
+    ("include/llmperf/x.h", C_LINE + "#include <string>\n", "public headers include"),
+    ("include/llmperf/x.hpp", C_LINE + "#include <iostream>\n", "llmperf.hpp includes llmperf.h, stdexcept and string only"),
     ("include/llmperf/x.h", C_LINE + "#include <jansson.h>\n", "shows no third-party header"),
     ("include/llmperf/x.h", C_LINE + '#include "lib/base/text.h"\n', "public headers include"),
     ("tools/llmperf/x.c", C_LINE + '#include "lib/base/text.h"\n', "public headers (llmperf/*.h) only"),

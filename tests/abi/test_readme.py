@@ -51,14 +51,24 @@ class Readme(unittest.TestCase):
         self.assertIn("3 kernels seen from 3 launches", output)
         self.assertIn("`LLM@decode_step`: ", output)
 
+    @unittest.skipUnless(headers.CXX and os.path.exists(headers.LIBRARY), "no C++ compiler, or LLMPERF_LIBRARY names no file")
+    def test_the_cpp_example_compiles_runs_and_writes_a_report(self):
+        with open(os.path.join(headers.SOURCE, "docs/engine.md"), encoding="utf-8") as file:
+            output = self.run_text(example("cpp", file.read()), "example.cpp", [headers.CXX, "-std=c++11"])
+        self.assertRegex(output, r"^runs/\S+/report.md, [1-9]\d+ bytes of metrics")
+        self.assertEqual(len([top for top, _, names in os.walk(self.folder) if "report.md" in names and "run.llmperf" in names]), 1)
+
     def run_c(self, text):
+        return self.run_text(text, "example.c", headers.CC + ["-std=c99"])
+
+    def run_text(self, text, name, compiler):
         """What a program prints, compiled as its readers compile it."""
-        source, binary = os.path.join(self.folder, "example.c"), os.path.join(self.folder, "example")
+        source, binary = os.path.join(self.folder, name), os.path.join(self.folder, "example")
         with open(source, "w", encoding="utf-8") as file:
             file.write(text)
-        status, output = headers.run(headers.CC + ["-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror", "-I" + headers.INCLUDE,
-                                                   source, "-o", binary, headers.LIBRARY,
-                                                   "-Wl,-rpath," + os.path.dirname(headers.LIBRARY)])
+        status, output = headers.run(compiler + ["-Wall", "-Wextra", "-pedantic", "-Werror", "-I" + headers.INCLUDE,
+                                                 source, "-o", binary, headers.LIBRARY,
+                                                 "-Wl,-rpath," + os.path.dirname(headers.LIBRARY)])
         self.assertEqual(status, 0, output)
         status, output = headers.run([binary], cwd=self.folder, env=self.environment)
         self.assertEqual(status, 0, output)

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The C API for C++11: regions that close at the end of a scope, also when an exception leaves it, and a session that stops there.
+ *
+ * Everything is inline and calls the functions of llmperf.h, so no C++ crosses the binary interface. Guards are neither copied nor
+ * moved, because the stack of regions belongs to the thread: destroy one on the thread that made it, in the reverse order, and hold
+ * none over a co_await. Guards of regions never throw. */
+#ifndef LLMPERF_LLMPERF_HPP
+#define LLMPERF_LLMPERF_HPP
+
+#include <stdexcept>
+#include <string>
+
+#include "llmperf/llmperf.h"
+
+namespace llmperf {
+
+/** What a call that failed threw: its text is llmperf_last_error(), `status` LLMPERF_E…. */
+class error : public std::runtime_error {
+public:
+    explicit error(int status) : std::runtime_error(llmperf_last_error()), status_(status) {}
+    int status() const noexcept { return status_; }
+
+private:
+    int status_;
+};
+
+/** Throw what a call of the C API returned, unless it is LLMPERF_OK. */
+inline void check(int status)
+{
+    if (status < 0)
+        throw error(status);
+}
+
+/** What all guards share. */
+class scope {
+public:
+    scope(const scope &) = delete;
+    scope &operator=(const scope &) = delete;
+
+protected:
+    scope() noexcept = default;
+    ~scope() = default;
+};
+
+/** A region (llmperf_region_begin(), _attr()) until the end of the scope. */
+class region : scope {
+public:
+    explicit region(const char *label) noexcept { llmperf_region_begin(label); }
+    explicit region(const llmperf_region_attr &attr) noexcept { llmperf_region_begin_attr(&attr); }
+    ~region() { llmperf_region_end(); }
+};
+
+/** `LLM@prefill` of so many tokens of the prompt; 0: not known. */
+class prefill : scope {
+public:
+    explicit prefill(uint64_t tokens = 0) noexcept { llmperf_prefill_begin(tokens); }
+    ~prefill() { llmperf_prefill_end(); }
+};
+
+/** `LLM@decode_all`, the token loop; add() what it makes. */
+class decode_all : scope {
+public:
+    decode_all() noexcept { llmperf_decode_all_begin(); }
+    ~decode_all() { llmperf_decode_all_end(tokens_); }
+    void add(uint64_t tokens) noexcept { tokens_ += tokens; }
+
+private:
+    uint64_t tokens_ = 0;
+};
+
+/** `LLM@decode_step` of so many sequences, which attend `context` positions together; 0: not known. */
+class decode_step : scope {
+public:
+    explicit decode_step(uint64_t sequences = 0, uint64_t context = 0) noexcept
+    {
+        llmperf_decode_step_begin(sequences, context);
+    }
+    ~decode_step() { llmperf_decode_step_end(); }
+};
+
+/** A session (llmperf_session_start()) that ends with the object at the latest. */
+class session : scope {
+public:
+    /** @throw error */
+    explicit session(const llmperf_session_options &options) { check(llmperf_session_start(&options, &session_)); }
+    /** Stops it if nobody did; a failure is not told then. */
+    ~session() { llmperf_session_free(session_); }
+
+    /** llmperf_session_stop(): the reports are written. @throw error */
+    void stop() { check(llmperf_session_stop(session_, nullptr)); }
+
+    /** The totals so far as a document, LLMPERF_DOCUMENT_…: for a metrics endpoint LLMPERF_DOCUMENT_PROMETHEUS. @throw error */
+    std::string document(uint32_t document) const
+    {
+        struct parts {
+            llmperf_profile *profile = nullptr;
+            char *text = nullptr;
+            ~parts()
+            {
+                llmperf_text_free(text);
+                llmperf_profile_free(profile);
+            }
+        } parts;
+
+        check(llmperf_session_snapshot(session_, &parts.profile));
+        check(llmperf_document_text(parts.profile, document, &parts.text));
+        return parts.text;
+    }
+
+    /** Folder of the run, "" if nothing is written. */
+    std::string run_dir() const
+    {
+        const char *folder = llmperf_session_run_dir(session_);
+
+        return folder ? folder : "";
+    }
+
+    /** For the rest of the C API; it stays this object's. */
+    llmperf_session *get() const noexcept { return session_; }
+
+private:
+    llmperf_session *session_ = nullptr;
+};
+
+} // namespace llmperf
+
+#endif

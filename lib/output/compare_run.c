@@ -9,7 +9,7 @@
 
 #include "lib/base/status.h"
 #include "lib/base/text.h"
-#include "lib/output/compare_ranks.h"
+#include "lib/output/members.h"
 #include "lib/output/view.h"
 #include "llmperf/activity.h"
 
@@ -49,7 +49,7 @@ struct reader {
     struct lp_compare_table *table;
     size_t run;
     const llmperf_profile *profile;
-    struct lp_compare_members members;
+    struct lp_members members;
     LP_VECTOR(struct place) places;
     LP_VECTOR(double)
     collected; /* by place and GPU: instances whose device work was not left out
@@ -157,7 +157,7 @@ static size_t find_place(struct reader *reader, const char *path, bool make)
 static int add_wall(struct reader *reader, size_t at, const llmperf_region_stats *stats)
 {
     struct place *place = &reader->places.items[at];
-    struct wall wall = { at, lp_compare_process_at(&reader->members, stats->process_id), unknown };
+    struct wall wall = { at, lp_member_process_at(&reader->members, stats->process_id), unknown };
     double n = (double)stats->instances;
 
     place->processes++;
@@ -179,7 +179,7 @@ static int add_wall(struct reader *reader, size_t at, const llmperf_region_stats
 
 static void add_collected(struct reader *reader, size_t at, const llmperf_region_stats *stats)
 {
-    size_t gpu = lp_compare_gpu_at(&reader->members, stats->device);
+    size_t gpu = lp_member_gpu_at(&reader->members, stats->device);
     double n = ((double)stats->instances - (double)stats->window_instances) *
                (1 - stats->skipped_fraction);
 
@@ -267,7 +267,7 @@ static int add_kernel(struct reader *reader, const llmperf_kernel_stats *kernel)
     const struct lp_kernel_classes *classes = reader->table->classes;
     const char *kernel_class =
         classes ? lp_kernel_class(classes, kernel->demangled, kernel->kind) : "all kernels";
-    size_t gpu = lp_compare_gpu_at(&reader->members, kernel->device);
+    size_t gpu = lp_member_gpu_at(&reader->members, kernel->device);
     char *path = lp_text_copy(kernel->region);
     int status = path ? 0 : LLMPERF_ENOMEM;
 
@@ -368,7 +368,7 @@ static int put_walls(struct reader *reader, bool several)
 
     for (size_t i = 0; i < reader->walls.count && status == 0; i++) {
         const struct wall *wall = &reader->walls.items[i];
-        const struct lp_compare_process *process = &reader->members.processes.items[wall->process];
+        const struct lp_member_process *process = &reader->members.processes.items[wall->process];
         struct lp_compare_key key = { reader->places.items[wall->place].path, QUANTITY_WALL,
                                       LP_COMPARE_JOB, 0 };
         const struct lp_compare_value *job = value_of(reader, &key);
@@ -445,7 +445,7 @@ static int put_iterations(struct reader *reader)
 static struct lp_compare_mean known_as(struct reader *reader, const struct lp_rank *rank,
                                        double mean_ms, const char *quantity)
 {
-    size_t gpu = lp_compare_gpu_at(&reader->members, rank->device);
+    size_t gpu = lp_member_gpu_at(&reader->members, rank->device);
     size_t row = find_row(reader, find_place(reader, rank->region, false), quantity, false);
     struct lp_compare_mean mean =
         row == SIZE_MAX || gpu == SIZE_MAX ? unknown : mean_on(reader, row, gpu);
@@ -460,7 +460,7 @@ static int put_of_rank(struct reader *reader, const struct lp_rank *rank, const 
                        struct lp_compare_mean mean)
 {
     const struct lp_compare_key key = { rank->region, quantity, LP_COMPARE_JOB, 0 };
-    size_t gpu = lp_compare_gpu_at(&reader->members, rank->device);
+    size_t gpu = lp_member_gpu_at(&reader->members, rank->device);
 
     return put(reader, key, mean, most_of(reader->gpu_ms.items, reader->gpu_ms.count),
                reader->members.gpus.items[gpu].number);
@@ -506,12 +506,23 @@ static int put_stages(struct reader *reader)
 
 /* All of it */
 
+static int tell_ranks(const struct lp_members *members, struct lp_compare_ranks *ranks)
+{
+    for (size_t i = 0; i < members->with_gpu; i++)
+        if (lp_vector_push(&ranks->processes, members->processes.items[i].number) < 0)
+            return LLMPERF_ENOMEM;
+    ranks->gpus = members->gpus.count;
+    ranks->one_gpu_each = members->one_gpu_each;
+    ranks->several = members->with_gpu > 1 || members->gpus.count > 1;
+    return 0;
+}
+
 static int read_all(struct reader *reader, struct lp_compare_ranks *ranks)
 {
-    int status = lp_compare_members_find(&reader->members, reader->profile);
+    int status = lp_members_find(&reader->members, reader->profile);
 
     if (status == 0)
-        status = lp_compare_members_tell(&reader->members, ranks);
+        status = tell_ranks(&reader->members, ranks);
     if (status == 0)
         status = push_zeros(&reader->process_ms, reader->members.processes.count);
     if (status == 0)
@@ -535,7 +546,7 @@ int lp_compare_read(struct lp_compare_table *table, size_t run, const llmperf_pr
     struct reader reader = { .table = table, .run = run, .profile = profile };
     int status = read_all(&reader, ranks);
 
-    lp_compare_members_clear(&reader.members);
+    lp_members_clear(&reader.members);
     lp_vector_clear(&reader.places);
     lp_vector_clear(&reader.collected);
     lp_vector_clear(&reader.walls);

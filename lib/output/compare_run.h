@@ -48,9 +48,7 @@ struct lp_compare_value {
     uint32_t number; /* of a job: the process or GPU that it is of; LP_COMPARE_NOBODY: of all */
 };
 
-/** Processes and GPUs of a run. A process has the number that its launcher gave it (RANK and the
- * like) where all have one, else its place in the order of its GPU and of process ids. A GPU has
- * the number of its process where each has one of its own, else its place in that order. */
+/** What other runs need to know of the processes and GPUs of a run (members.h). */
 struct lp_compare_ranks {
     LP_VECTOR(uint32_t) processes; /* numbers, ascending; only those with a GPU if there are any */
     size_t gpus;

@@ -9,6 +9,7 @@
 #include "lib/base/status.h"
 #include "lib/output/counters.h"
 #include "lib/output/measured.h"
+#include "lib/output/members.h"
 #include "lib/output/repeats.h"
 #include "lib/output/repeats_same.h"
 #include "llmperf/region.h"
@@ -93,7 +94,7 @@ struct reader {
     struct lp_repeats *repeats;
     LP_VECTOR(struct place) places; /* of the subjects */
     struct lp_hashmap keys;
-    LP_VECTOR(uint32_t) processes; /* of the run that is read, ascending */
+    struct lp_members members; /* of the run that is read */
 };
 
 static const char no_time[] = "device times are not known";
@@ -189,41 +190,6 @@ static int read_run(struct reader *reader, size_t run, const struct lp_aggregate
 
 /* Regions */
 
-static int compare_ids(const void *left, const void *right)
-{
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-
-    return (a > b) - (a < b);
-}
-
-/* Process ids differ from run to run; their order is the best there is. */
-static int read_processes(struct reader *reader, const struct lp_view *view)
-{
-    size_t kept = 0;
-
-    reader->processes.count = 0;
-    for (size_t i = 0; i < view->regions.count; i++)
-        if (lp_vector_push(&reader->processes, view->regions.items[i].stats.process_id) < 0)
-            return lp_error(LLMPERF_ENOMEM, "out of memory");
-    if (reader->processes.count > 0)
-        qsort(reader->processes.items, reader->processes.count, sizeof(uint32_t), compare_ids);
-    for (size_t i = 0; i < reader->processes.count; i++)
-        if (i == 0 || reader->processes.items[i] != reader->processes.items[kept - 1])
-            reader->processes.items[kept++] = reader->processes.items[i];
-    reader->processes.count = kept;
-    return 0;
-}
-
-static uint32_t rank_of(const struct reader *reader, uint32_t process_id)
-{
-    const uint32_t *at = reader->processes.count > 0
-                             ? bsearch(&process_id, reader->processes.items,
-                                       reader->processes.count, sizeof(uint32_t), compare_ids)
-                             : NULL;
-
-    return at ? (uint32_t)(at - reader->processes.items) : 0;
-}
-
 static void read_device_times(const struct lp_view *view, const llmperf_region_stats *stats,
                               struct numbers *numbers)
 {
@@ -297,8 +263,11 @@ static int read_regions(struct reader *reader, size_t run, const struct lp_count
 {
     const struct lp_view *view = &reader->repeats->views[run];
     double walls = sum_of_walls(view);
-    int status = read_processes(reader, view);
+    int status;
 
+    lp_members_clear(&reader->members);
+    if ((status = lp_members_find(&reader->members, view->profile)) < 0)
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
     for (size_t i = 0; i < view->regions.count && status == 0; i++) {
         const struct lp_region_view *region = &view->regions.items[i];
         const llmperf_region_stats *stats = &region->stats;
@@ -308,7 +277,8 @@ static int read_regions(struct reader *reader, size_t run, const struct lp_count
                                                     false,
                                                     stats->kind == LLMPERF_REGION_STAGE,
                                                     stats->device,
-                                                    rank_of(reader, stats->process_id) };
+                                                    (uint32_t)lp_member_process_at(
+                                                        &reader->members, stats->process_id) };
         struct numbers numbers = { .weight = share_of(stats->gpu_busy_ms, device_ms) };
         struct lp_measured measured;
 
@@ -417,7 +387,7 @@ int lp_repeats_read(struct lp_repeats *repeats, const llmperf_profile *const *pr
     if (status == 0)
         status = lp_repeats_hold_against(repeats);
     lp_vector_clear(&reader.places);
-    lp_vector_clear(&reader.processes);
+    lp_members_clear(&reader.members);
     lp_hashmap_clear(&reader.keys);
     return status;
 }

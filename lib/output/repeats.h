@@ -28,7 +28,7 @@ struct lp_repeats_subject {
     const char *time;   /* of iterations: "busy", or a kernel class; else NULL */
     bool is_class, is_stage;
     int32_t device;   /* -1: none */
-    uint32_t process; /* from 0 on, in the order of process ids of the run */
+    uint32_t process; /* from 0 on, in the order of members.h */
 };
 
 /** One number of a subject in all runs. */

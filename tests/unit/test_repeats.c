@@ -218,6 +218,25 @@ static void processes_meet_by_their_order(void **state)
     clear_job(&job);
 }
 
+static void ranks_meet_by_the_number_of_their_launcher(void **state)
+{
+    const struct work first[] = { { "LLM@prefill", 1, 10, 10, 700 },
+                                  { "LLM@prefill", 1, 20, 20, 900 } };
+    const struct work second[] = { { "LLM@prefill", 1, 20, 20, 12 },
+                                   { "LLM@prefill", 1, 10, 10, 13 } };
+    struct job job = { .runs = { make_run(first, 2), make_run(second, 2) }, .count = 2 };
+
+    (void)state;
+    assert_int_equal(lp_profile_set_fact(job.runs[0], "process_id", "700 900"), 0);
+    assert_int_equal(lp_profile_set_fact(job.runs[0], "rank", "0 1"), 0);
+    assert_int_equal(lp_profile_set_fact(job.runs[1], "process_id", "12 13"), 0);
+    assert_int_equal(lp_profile_set_fact(job.runs[1], "rank", "1 0"), 0);
+    read_job(&job);
+    check_close(row_of(&job.repeats, "LLM@prefill", 0, "wall_ms.mean")->max, 10);
+    check_close(row_of(&job.repeats, "LLM@prefill", 1, "wall_ms.mean")->min, 20);
+    clear_job(&job);
+}
+
 static void other_work_is_no_repeat(void **state)
 {
     const struct work four = { "LLM@prefill", 4, 10, 10, 1 },
@@ -337,6 +356,7 @@ int main(void)
         cmocka_unit_test(a_wide_spread_without_a_centre_has_no_run_apart),
         cmocka_unit_test(small_regions_are_shown_and_not_judged),
         cmocka_unit_test(processes_meet_by_their_order),
+        cmocka_unit_test(ranks_meet_by_the_number_of_their_launcher),
         cmocka_unit_test(other_work_is_no_repeat),
         cmocka_unit_test(another_setting_is_no_repeat),
         cmocka_unit_test(one_run_given_twice_is_told),

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/output/compare_ranks.h"
+#include "lib/output/members.h"
 
 #include <stdlib.h>
 
 #include "lib/base/status.h"
 #include "lib/result/result.h"
 
-size_t lp_compare_process_at(const struct lp_compare_members *members, uint32_t id)
+size_t lp_member_process_at(const struct lp_members *members, uint32_t id)
 {
     for (size_t i = 0; i < members->processes.count; i++)
         if (members->processes.items[i].id == id)
@@ -14,7 +14,7 @@ size_t lp_compare_process_at(const struct lp_compare_members *members, uint32_t 
     return SIZE_MAX;
 }
 
-size_t lp_compare_gpu_at(const struct lp_compare_members *members, int32_t device)
+size_t lp_member_gpu_at(const struct lp_members *members, int32_t device)
 {
     for (size_t i = 0; i < members->gpus.count; i++)
         if (members->gpus.items[i].device == device)
@@ -24,24 +24,24 @@ size_t lp_compare_gpu_at(const struct lp_compare_members *members, int32_t devic
 
 /* Finding */
 
-static int add_gpu(struct lp_compare_members *members, int32_t device)
+static int add_gpu(struct lp_members *members, int32_t device)
 {
-    const struct lp_compare_gpu gpu = { device, 0, SIZE_MAX };
+    const struct lp_member_gpu gpu = { device, 0, SIZE_MAX };
 
-    return lp_compare_gpu_at(members, device) != SIZE_MAX ? 0 : lp_vector_push(&members->gpus, gpu);
+    return lp_member_gpu_at(members, device) != SIZE_MAX ? 0 : lp_vector_push(&members->gpus, gpu);
 }
 
-static int add_region(struct lp_compare_members *members, const llmperf_profile *profile,
+static int add_region(struct lp_members *members, const llmperf_profile *profile,
                       const llmperf_region_stats *region)
 {
-    size_t at = lp_compare_process_at(members, region->process_id);
-    struct lp_compare_process *process;
+    size_t at = lp_member_process_at(members, region->process_id);
+    struct lp_member_process *process;
 
     if (at == SIZE_MAX) {
-        const struct lp_compare_process fresh = { .rank =
-                                                      lp_profile_rank(profile, region->process_id),
-                                                  .id = region->process_id,
-                                                  .device = -1 };
+        const struct lp_member_process fresh = { .rank =
+                                                     lp_profile_rank(profile, region->process_id),
+                                                 .id = region->process_id,
+                                                 .device = -1 };
 
         at = members->processes.count;
         if (lp_vector_push(&members->processes, fresh) < 0)
@@ -55,7 +55,7 @@ static int add_region(struct lp_compare_members *members, const llmperf_profile 
     return add_gpu(members, region->device);
 }
 
-static int find_all(struct lp_compare_members *members, const llmperf_profile *profile)
+static int find_all(struct lp_members *members, const llmperf_profile *profile)
 {
     int status = 0;
 
@@ -78,7 +78,7 @@ static int find_all(struct lp_compare_members *members, const llmperf_profile *p
 
 static int compare_processes(const void *left, const void *right)
 {
-    const struct lp_compare_process *a = left, *b = right;
+    const struct lp_member_process *a = left, *b = right;
     int order = (a->device < 0) - (b->device < 0);
 
     order = order ? order : (a->rank > b->rank) - (a->rank < b->rank);
@@ -88,14 +88,14 @@ static int compare_processes(const void *left, const void *right)
 
 static int compare_gpus(const void *left, const void *right)
 {
-    const struct lp_compare_gpu *a = left, *b = right;
+    const struct lp_member_gpu *a = left, *b = right;
     int order = (a->process > b->process) - (a->process < b->process);
 
     return order ? order : (a->device > b->device) - (a->device < b->device);
 }
 
 /* A launcher that starts others has given its own number to all of them: that tells nothing. */
-static bool ranks_tell(const struct lp_compare_members *members)
+static bool ranks_tell(const struct lp_members *members)
 {
     for (size_t i = 0; i < members->with_gpu; i++)
         if (members->processes.items[i].rank < 0 ||
@@ -104,9 +104,9 @@ static bool ranks_tell(const struct lp_compare_members *members)
     return true;
 }
 
-static void number_processes(struct lp_compare_members *members)
+static void number_processes(struct lp_members *members)
 {
-    struct lp_compare_process *items = members->processes.items;
+    struct lp_member_process *items = members->processes.items;
     size_t count = members->processes.count;
 
     if (count == 0)
@@ -126,7 +126,7 @@ static void number_processes(struct lp_compare_members *members)
 }
 
 /* Who uses which, now that processes are in order. */
-static void number_gpus(struct lp_compare_members *members, const llmperf_profile *profile)
+static void number_gpus(struct lp_members *members, const llmperf_profile *profile)
 {
     size_t owned = 0, pairs = 0;
 
@@ -135,8 +135,8 @@ static void number_gpus(struct lp_compare_members *members, const llmperf_profil
         size_t process, gpu;
 
         llmperf_profile_region(profile, i, &region);
-        process = lp_compare_process_at(members, region.process_id);
-        gpu = lp_compare_gpu_at(members, region.device);
+        process = lp_member_process_at(members, region.process_id);
+        gpu = lp_member_gpu_at(members, region.device);
         if (gpu == SIZE_MAX)
             continue;
         if (members->gpus.items[gpu].process != SIZE_MAX &&
@@ -148,7 +148,7 @@ static void number_gpus(struct lp_compare_members *members, const llmperf_profil
     if (members->gpus.count > 0)
         qsort(members->gpus.items, members->gpus.count, sizeof(*members->gpus.items), compare_gpus);
     for (size_t i = 0; i < members->gpus.count; i++) {
-        const struct lp_compare_gpu *gpu = &members->gpus.items[i];
+        const struct lp_member_gpu *gpu = &members->gpus.items[i];
 
         owned += gpu->process != SIZE_MAX;
         pairs += gpu->process != SIZE_MAX && (i == 0 || gpu[-1].process != gpu->process);
@@ -161,7 +161,7 @@ static void number_gpus(struct lp_compare_members *members, const llmperf_profil
                                   : (uint32_t)i;
 }
 
-int lp_compare_members_find(struct lp_compare_members *members, const llmperf_profile *profile)
+int lp_members_find(struct lp_members *members, const llmperf_profile *profile)
 {
     int status = find_all(members, profile);
 
@@ -172,20 +172,9 @@ int lp_compare_members_find(struct lp_compare_members *members, const llmperf_pr
     return 0;
 }
 
-void lp_compare_members_clear(struct lp_compare_members *members)
+void lp_members_clear(struct lp_members *members)
 {
     lp_vector_clear(&members->processes);
     lp_vector_clear(&members->gpus);
-}
-
-int lp_compare_members_tell(const struct lp_compare_members *members,
-                            struct lp_compare_ranks *ranks)
-{
-    for (size_t i = 0; i < members->with_gpu; i++)
-        if (lp_vector_push(&ranks->processes, members->processes.items[i].number) < 0)
-            return LLMPERF_ENOMEM;
-    ranks->gpus = members->gpus.count;
-    ranks->one_gpu_each = members->one_gpu_each;
-    ranks->several = members->with_gpu > 1 || members->gpus.count > 1;
-    return 0;
+    *members = (struct lp_members){ .with_gpu = 0 };
 }

@@ -52,7 +52,8 @@ typedef struct llmperf_session_options {
     const char *run_id;                /**< NULL: UTC YYYYMMDD-HHMMSS-PID, with -1, -2 … if it is taken */
     const char *config_path;           /**< configuration, as for llmperf_config_compose(): fills in what is left open here, and is
                                             kept with the run as config.yaml (docs/configuration.md); NULL: none */
-    const char *model_path;            /**< as llmperf_model_open() takes it: gives each prefill, decode_step and vision its FLOPs and bytes; NULL: none */
+    const char *model_path;            /**< as llmperf_model_open() takes it: gives each prefill, decode_step and vision its FLOPs and bytes, those of the
+                                            whole model: a rank that holds a part of it counts its own; NULL: none */
     const char *device_path;           /**< recording (replay) or script (fake) */
     const char *record_path;           /**< write a recording of this session here; NULL: none */
     /** Tier counters: words with blanks between them, the preset first (llmperf_counters_open()), then any of
@@ -67,8 +68,8 @@ typedef struct llmperf_session_options {
     uint32_t keep_trace;
     uint32_t flags;                    /**< LLMPERF_SESSION_… */
     uint32_t reserved;                 /**< 0 */
-    /** For tier light: labels whose instances are sampled, with commas between them, at most 8; NULL: LLM@prefill,LLM@decode_step.
-     * A program that opens none of them is sampled in windows of 20 ms. */
+    /** For tier light: labels whose instances are sampled, with commas between them, at most 8; NULL: LLMPERF_SAMPLE_REGIONS,
+     * else LLM@prefill,LLM@decode_step. A program that opens none of them is sampled in windows of 20 ms. */
     const char *sample_regions;
     /** For tier light: rules with semicolons between them, at most 8, such as "decode_step p99 above 30 ms for 2 s": while one holds,
      * the next instances of the sampled regions are collected one and all, copies and sets too (docs/sampling.md). NULL:

@@ -13,8 +13,9 @@ static const char *const run_keys[] = { "id", "mode", "dtype", "stage", "top_n_k
 static const char *const artifact_keys[] = { "dir",         "keep_runs",  "keep_trace",
                                              "trace_bytes", "warn_bytes", NULL };
 static const char *const hardware_keys[] = { "peak_tflops", "bandwidth_gbs", NULL };
-static const char *const session_keys[] = { "tier", "overhead_budget_permille", "rules", "counters",
-                                            NULL };
+static const char *const session_keys[] = { "tier",           "overhead_budget_permille",
+                                            "sample_regions", "rules",
+                                            "counters",       NULL };
 static const char *const top_keys[] = { "run",   "artifacts", "inputs",   "hardware", "model",
                                         "infer", "session",   "pipeline", "dataset",  NULL };
 
@@ -111,6 +112,10 @@ static int take_options(const llmperf_config *config, llmperf_session_options *o
         (status = lp_config_take_integer(config, "session.overhead_budget_permille", &budget)) < 0)
         return status;
     options->overhead_budget_permille = (uint32_t)budget;
+    if (!options->sample_regions && !is_set("LLMPERF_SAMPLE_REGIONS") &&
+        (status = lp_config_take_text(config, "session.sample_regions", &options->sample_regions)) <
+            0)
+        return status;
     if (!options->rules && !is_set("LLMPERF_RULES") &&
         (status = lp_config_take_text(config, "session.rules", &options->rules)) < 0)
         return status;

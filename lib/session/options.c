@@ -121,7 +121,9 @@ static int take_options(struct lp_options *options, const llmperf_session_option
     if ((status = choose_tier(options, whole.tier)) < 0 ||
         (status = choose_run_dir(options, &whole)) < 0 ||
         (status = choose_trace(options, &whole)) < 0 ||
-        (status = copy(&options->sample_regions, whole.sample_regions)) < 0 ||
+        (status = copy(&options->sample_regions, whole.sample_regions
+                                                     ? whole.sample_regions
+                                                     : getenv("LLMPERF_SAMPLE_REGIONS"))) < 0 ||
         (status = copy(&options->rules, whole.rules ? whole.rules : getenv("LLMPERF_RULES"))) < 0 ||
         (status = copy(&options->model_path, whole.model_path)) < 0 ||
         (status = copy(&options->device_path, whole.device_path)) < 0 ||

@@ -112,6 +112,23 @@ static void the_environment_comes_before_the_configuration(void **state)
     llmperf_profile_free(profile);
 }
 
+static void sampled_regions_come_from_the_environment_or_the_configuration(void **state)
+{
+    static const char *const both = "run: {mode: light}\nsession: {sample_regions: 'forward,,'}\n";
+
+    (void)state;
+    refused(both, LLMPERF_EINVAL, "sample_regions takes up to");
+    setenv("LLMPERF_SAMPLE_REGIONS", "forward", 1);
+    {
+        llmperf_session_options options = some_options();
+
+        llmperf_profile_free(play_with(both, &options));
+    }
+    setenv("LLMPERF_SAMPLE_REGIONS", "forward,,", 1);
+    refused("run: {mode: light}\n", LLMPERF_EINVAL, "sample_regions takes up to");
+    unsetenv("LLMPERF_SAMPLE_REGIONS");
+}
+
 static void the_usual_configuration_names_a_model_and_its_dtype(void **state)
 {
     llmperf_session_options options = some_options();
@@ -224,6 +241,7 @@ int main(void)
         cmocka_unit_test(values_that_the_program_leaves_open_come_from_the_configuration),
         cmocka_unit_test(what_the_program_says_wins),
         cmocka_unit_test(the_environment_comes_before_the_configuration),
+        cmocka_unit_test(sampled_regions_come_from_the_environment_or_the_configuration),
         cmocka_unit_test(the_usual_configuration_names_a_model_and_its_dtype),
         cmocka_unit_test(wrong_values_name_their_place),
         cmocka_unit_test(a_manifest_is_kept_with_absolute_paths_and_sizes),

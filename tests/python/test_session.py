@@ -67,7 +67,7 @@ class Life(support.TestCase):
     def test_rules_are_texts_or_a_list_of_them(self) -> None:
         rules = ["decode_step p99 above 30 ms for 2 s", "prefill idle > 40 %"]
         with llmperf.Session(tier="light", source="none", rules=rules,
-                             sample_regions="decode_step,prefill") as session:
+                             sample_regions=["decode_step", "prefill"]) as session:
             self.assertEqual(session.status()["windows"], 0)
         self.assertEqual(session.profile.windows(), [])
         self.assertIn("rules: no device activity was sampled, so no window was triggered",

@@ -38,6 +38,10 @@ _PHASES = {
 }
 
 
+def _joined(texts: Union[str, Sequence[str], None], between: str) -> Optional[str]:
+    return texts if texts is None or isinstance(texts, str) else between.join(texts)
+
+
 class Session:
     """One profiling run inside this process; only one may run at a time.
 
@@ -56,14 +60,14 @@ class Session:
     run_id: name of the run; None: UTC YYYYMMDD-HHMMSS-PID.
     config_path: configuration (docs/configuration.md): fills in what is left open here; kept with the run as config.yaml.
     model_path: a config.json, its folder or a name of the data files ("llama_3_8b"): gives each
-        prefill, decode step and vision pass its FLOPs and bytes.
+        prefill, decode step and vision pass its FLOPs and bytes, those of the whole model.
     device_path: recording (source "replay") or script (source "fake").
     record_path: file to write a recording of this session to.
     counters: counter preset of tier "counters", or a sampled one ("live") of tier "light".
     ring_bytes: host records kept per thread between two reads; 0: 4 MiB.
     pool_bytes: most memory for device records under way; 0: 256 MiB.
     overhead_budget_permille: for tier "light", in thousandths of the run time; 0: 10.
-    sample_regions: for tier "light", labels with commas between them.
+    sample_regions: for tier "light", labels, or one text with commas between them.
     rules: for tier "light", texts such as "decode_step p99 above 30 ms for 2 s": while one holds,
         the next instances are collected one and all (docs/sampling.md).
     keep_trace: keep a recording of all facts in the folder of the run, for export_trace(). False:
@@ -86,7 +90,8 @@ class Session:
                  run_dir: Any = None, run_id: Optional[str] = None, config_path: Any = None,
                  model_path: Any = None, device_path: Any = None, record_path: Any = None,
                  counters: Optional[str] = None, ring_bytes: int = 0, pool_bytes: int = 0,
-                 overhead_budget_permille: int = 0, sample_regions: Optional[str] = None,
+                 overhead_budget_permille: int = 0,
+                 sample_regions: Union[str, Sequence[str], None] = None,
                  rules: Union[str, Sequence[str], None] = None, keep_trace: bool = False,
                  trace_bytes: int = 0,
                  reports: bool = True, release: bool = False,
@@ -96,8 +101,8 @@ class Session:
         options.device_source = _code("source", source, _SOURCES)
         texts = {"run_dir": run_dir, "out_dir": out, "run_id": run_id, "config_path": config_path,
                  "model_path": model_path, "device_path": device_path, "record_path": record_path,
-                 "counters": counters, "sample_regions": sample_regions,
-                 "rules": rules if rules is None or isinstance(rules, str) else "; ".join(rules)}
+                 "counters": counters, "sample_regions": _joined(sample_regions, ","),
+                 "rules": _joined(rules, "; ")}
         for field, value in texts.items():
             if value is not None:
                 setattr(options, field, path_bytes(value))

@@ -75,6 +75,16 @@ class Life(support.TestCase):
         with self.assertRaisesRegex(llmperf.LlmperfError, "p98.*is no quantity"):
             llmperf.Session(tier="light", source="none", rules="decode_step p98 > 1 s").start()
 
+    def test_a_metrics_endpoint_answers_while_it_runs(self) -> None:
+        with llmperf.Session(source="none") as session:
+            with llmperf.region("LLM@prefill", tokens=512):
+                pass
+            text = session.document("metrics.prom")
+            self.assertRegex(text, r'(?m)^llmperf_region_tokens_total\{region="LLM@prefill",process="\d+"\} 512$')
+            self.assertIn("# TYPE llmperf_stage_wall_seconds histogram\n", text)
+            with self.assertRaisesRegex(ValueError, "is not one of"):
+                session.document("prometheus")
+
     def test_iterations_are_read_while_it_runs(self) -> None:
         with llmperf.Session(source="none") as session:
             with llmperf.region("LLM@prefill", tokens=512):

@@ -40,7 +40,10 @@ int cmd_report(const struct command *command, int argc, char **argv)
     if (count != 1)
         return fail_usage(command, "give one run");
     if (!(document = find_document(options[0].value)))
-        return fail_usage(command, "format %s does not exist", options[0].value);
+        return fail_usage(command,
+                          "--format takes md, json, html, summary, assumptions, inputs, stages, "
+                          "operators or kernels, not %s",
+                          options[0].value);
     if ((status = llmperf_profile_open(argv[1], &profile)) < 0)
         return fail_status(status);
     status = write_document(profile, document, options[1].value);

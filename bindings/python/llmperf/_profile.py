@@ -187,8 +187,8 @@ class Profile:
 
     def document(self, name: str) -> str:
         """The text of a document: "report.md", "report.html", "stages.md", "kernels.md",
-        "operators.md", "metrics.json", "env.json", "stakeholder_summary.md", "assumptions.md" or
-        "inputs.yaml"."""
+        "operators.md", "metrics.json", "env.json", "stakeholder_summary.md", "assumptions.md",
+        "inputs.yaml", "metrics.prom" (Prometheus), "rows.csv" or "rows.jsonl"."""
         text = _native.text()
         check(library().llmperf_document_text(self._pointer(), _document(name), byref(text)))
         return take_text(text)

@@ -183,10 +183,19 @@ class Session:
 
     def snapshot(self) -> Dict[str, Any]:
         """Totals so far, while the session goes on, as metrics.json has them; includes a flush."""
+        with self._snapshot() as profile:
+            return profile.to_dict()
+
+    def document(self, name: str) -> str:
+        """A document of the totals so far, as Profile.document(): "metrics.prom" is what a metrics
+        endpoint answers; includes a flush."""
+        with self._snapshot() as profile:
+            return profile.document(name)
+
+    def _snapshot(self) -> Profile:
         handle = _native._profile()
         check(library().llmperf_session_snapshot(self._pointer(), byref(handle)))
-        with Profile(handle) as profile:
-            return profile.to_dict()
+        return Profile(handle)
 
     def ledger(self) -> Dict[str, Any]:
         """What was expected, seen and lost so far; the keys are those of Profile.ledger()."""

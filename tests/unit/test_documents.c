@@ -150,7 +150,9 @@ static void summary_without_a_device_is_of_the_host(void **state)
     profile->ledger.verdict = LLMPERF_VERDICT_NO_DEVICE;
     assert_int_equal(lp_profile_finish(profile), 0);
     text = document_of(profile, LLMPERF_DOCUMENT_STAKEHOLDER_SUMMARY_MD);
-    assert_text_has(text, "1. **its time on the host** in `LLM@decode_step`: 3.00 s");
+    assert_text_has(text, "1. **its own time on the host** in `LLM@decode_step`: 3.00 s");
+    assert_text_has(text, "2. **its own time on the host** in `LLM@prefill`: 38.0 ms"); /* of 50 */
+    assert_text_has(text, "3. **its own time on the host** in `LLM@vision`: 12.0 ms");
     assert_text_has(text, "No GPU was observed");
     llmperf_text_free(text);
 }

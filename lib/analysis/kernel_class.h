@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Kernel classes by name: an ordered table of patterns, conf/kernel_classes.yaml. @threads one at
- * a time per object */
+/** Kernel classes by name: an ordered table of patterns, conf/kernel_classes.yaml, which says how
+ * it is read. Answers are remembered. @threads one at a time per object */
 #ifndef LP_ANALYSIS_KERNEL_CLASS_H
 #define LP_ANALYSIS_KERNEL_CLASS_H
 
@@ -16,13 +16,11 @@ void lp_kernel_classes_free(struct lp_kernel_classes *classes);
 
 /** Class of a kernel. @param name  C++ name. @param kind  LLMPERF_ACTIVITY_…. Text lives as long as
  * `classes`. */
-const char *lp_kernel_class(const struct lp_kernel_classes *classes, const char *name,
-                            uint32_t kind);
+const char *lp_kernel_class(struct lp_kernel_classes *classes, const char *name, uint32_t kind);
 
 /** Classes by number, at most LLMPERF_ITERATION_CLASSES of them: "memory op", "other", then those
  * of the table in its order. Those past the limit count as "other". NULL: no such class. */
 const char *lp_kernel_class_name(const struct lp_kernel_classes *classes, size_t index);
-uint8_t lp_kernel_class_index(const struct lp_kernel_classes *classes, const char *name,
-                              uint32_t kind);
+uint8_t lp_kernel_class_index(struct lp_kernel_classes *classes, const char *name, uint32_t kind);
 
 #endif

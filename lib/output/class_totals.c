@@ -78,7 +78,7 @@ static void share_rows(struct lp_class_totals *totals)
 }
 
 int lp_class_totals_init(struct lp_class_totals *totals, const llmperf_profile *profile,
-                         const struct lp_kernel_classes *classes)
+                         struct lp_kernel_classes *classes)
 {
     struct lp_hashmap rows = { NULL, 0, 0 };
     int status;

@@ -24,7 +24,7 @@ struct lp_class_totals {
 
 /** Add up a profile. 0 or LLMPERF_ENOMEM. Clear it afterwards in both cases. */
 int lp_class_totals_init(struct lp_class_totals *totals, const llmperf_profile *profile,
-                         const struct lp_kernel_classes *classes);
+                         struct lp_kernel_classes *classes);
 void lp_class_totals_clear(struct lp_class_totals *totals);
 
 #endif

@@ -264,7 +264,7 @@ static int add_calls(struct reader *reader, size_t place, const char *quantity, 
 /* In its region and in all around it: those whose path is the front of its path. */
 static int add_kernel(struct reader *reader, const llmperf_kernel_stats *kernel)
 {
-    const struct lp_kernel_classes *classes = reader->table->classes;
+    struct lp_kernel_classes *classes = reader->table->classes;
     const char *kernel_class =
         classes ? lp_kernel_class(classes, kernel->demangled, kernel->kind) : "all kernels";
     size_t gpu = lp_member_gpu_at(&reader->members, kernel->device);

@@ -62,7 +62,7 @@ struct lp_compare_table {
     LP_VECTOR(struct lp_compare_value) values; /* by key, then by run */
     struct lp_hashmap index;
     size_t runs;
-    const struct lp_kernel_classes *classes; /* NULL: kernels are of one class */
+    struct lp_kernel_classes *classes; /* NULL: kernels are of one class */
 };
 
 /** Quantities of a run into the table. @param ranks  Zero-initialised; clear its processes.

@@ -14,64 +14,45 @@
 #include "llmperf/activity.h"
 #include "llmperf/api.h"
 
-/* Names as CUDA libraries, PyTorch, vLLM, FlashInfer, Triton and our own examples give them. */
-static const struct {
-    const char *class_name, *kernel;
-} known[] = {
-    { "GEMM", "nvjet_sm90_hsh_64x8_64x16_1x2_h_bz_bias_TNT" },
-    { "GEMM", "void cutlass::Kernel2<cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16>(Params)" },
-    { "GEMM", "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_warpgroupsize1x1x1" },
-    { "GEMM",
-      "void gemv2T_kernel_val<int, int, __nv_bfloat16, float, 128, 16, 4, 4, false>(Params)" },
-    { "GEMM", "resnet::conv3x3_kernel(float*, float const*, float const*)" },
-    { "attention",
-      "void flash_fwd_splitkv_kernel<Flash_fwd_kernel_traits<128, 64, 128, 4>>(Params)" },
-    { "attention", "fmha_cutlassF_bf16_aligned_64x128_rf_sm80(PyTorchMemEffAttention::Params)" },
-    { "attention", "void vllm::paged_attention_v2_kernel<__nv_bfloat16, 128, 16>(float*)" },
-    { "attention", "void flashinfer::BatchDecodeWithPagedKVCacheKernel<2u, 8u>(Params)" },
-    { "MoE", "fused_moe_kernel" },
-    { "MoE", "void vllm::moe::topkGatingSoftmax<4, 64, 4, 16>(float const*, bool const*)" },
-    { "norm", "void vllm::rms_norm_kernel<c10::BFloat16>(c10::BFloat16*)" },
-    { "norm",
-      "void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<float, float>(int)" },
-    { "elementwise", "void at::native::vectorized_elementwise_kernel<4, "
-                     "at::native::CUDAFunctor_add<float>>(int)" },
-    { "elementwise",
-      "void at::native::elementwise_kernel<128, 4, at::native::gpu_kernel_impl_nocast<Mul>>(int)" },
-    { "copy/cast",
-      "void at::native::elementwise_kernel<128, 4, "
-      "at::native::gpu_kernel_impl_nocast<at::native::direct_copy_kernel_cuda>>(int)" },
-    { "elementwise", "rope_kernel(float*)" },
-    { "elementwise",
-      "void vllm::act_and_mul_kernel<c10::BFloat16, &vllm::silu_kernel<float>>(Half*)" },
-    { "elementwise", "triton_poi_fused_mul_0" },
-    { "copy/cast",
-      "void at::native::(anonymous namespace)::CatArrayBatchedCopy<OpaqueType<2u>>(int)" },
-    { "reduction",
-      "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float>>(ReduceOp)" },
-    { "sampling",
-      "void at::native::sbtopk::gatherTopK<float, unsigned int, 2, false>(TensorInfo)" },
-    { "collective", "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)" },
-    { "collective", "void vllm::cross_device_reduce_1stage<__nv_bfloat16, 2>(RankData*)" },
-    { "other", "my_secret_kernel" },
-};
-
-static void known_kernels_have_their_class(void **state)
+/* tests/data/kernel_names/names.tsv: class, source and name of each kernel. */
+static void check_names(FILE *file, struct lp_kernel_classes *classes)
 {
+    char *line = NULL, *rest = NULL;
+    size_t capacity = 0, count = 0, wrong = 0;
+
+    assert_true(getline(&line, &capacity, file) > 0); /* titles */
+    for (; getline(&line, &capacity, file) > 0; count++) {
+        const char *wanted = strtok_r(line, "\t", &rest), *source = strtok_r(NULL, "\t", &rest);
+        const char *name = strtok_r(NULL, "\n", &rest), *found;
+
+        assert_non_null(name);
+        found = lp_kernel_class(classes, name, LLMPERF_ACTIVITY_KERNEL);
+        if (strcmp(found, wanted) != 0) {
+            print_message("%s, not %s: %s (%s)\n", found, wanted, name, source);
+            wrong++;
+        }
+    }
+    free(line);
+    assert_true(count >= 300);
+    assert_int_equal(wrong, 0);
+}
+
+static void kernels_of_engines_have_their_class(void **state)
+{
+    const char *data = getenv("LLMPERF_TEST_DATA");
     struct lp_kernel_classes *classes = NULL;
+    char path[512];
+    FILE *file;
 
     (void)state;
+    snprintf(path, sizeof(path), "%s/kernel_names/names.tsv", data ? data : "");
+    assert_non_null(file = fopen(path, "r"));
     assert_int_equal(lp_kernel_classes_open(NULL, &classes), 0);
-    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-        const char *found = lp_kernel_class(classes, known[i].kernel, LLMPERF_ACTIVITY_KERNEL);
-
-        if (strcmp(found, known[i].class_name))
-            print_message("%s\n", known[i].kernel);
-        assert_string_equal(found, known[i].class_name);
-    }
+    check_names(file, classes);
     assert_string_equal(lp_kernel_class(classes, "[memcpy HtoD]", LLMPERF_ACTIVITY_MEMCPY),
                         "memory op");
     assert_string_equal(lp_kernel_class(classes, "[memset]", LLMPERF_ACTIVITY_MEMSET), "memory op");
+    fclose(file);
     lp_kernel_classes_free(classes);
 }
 
@@ -87,24 +68,94 @@ static int open_text(const char *text, struct lp_kernel_classes **classes)
     return status;
 }
 
+static void check_class(struct lp_kernel_classes *classes, const char *name, const char *wanted)
+{
+    /* The second time it is remembered. */
+    for (int i = 0; i < 2; i++)
+        assert_string_equal(lp_kernel_class(classes, name, LLMPERF_ACTIVITY_KERNEL), wanted);
+}
+
 static void the_first_matching_rule_wins(void **state)
 {
     struct lp_kernel_classes *classes = NULL;
 
     (void)state;
     assert_int_equal(open_text("rules:\n"
-                               "  - class: first\n    patterns: [\"regex:^void a.*b$\"]\n"
+                               "  - class: first\n    patterns: [\"regex:^a.*b$\"]\n"
                                "  - class: second\n    patterns: [AB, b]\n",
                                &classes),
                      0);
-    assert_string_equal(lp_kernel_class(classes, "void a::b", LLMPERF_ACTIVITY_KERNEL), "first");
-    assert_string_equal(lp_kernel_class(classes, "void a::b()", LLMPERF_ACTIVITY_KERNEL), "second");
-    assert_string_equal(lp_kernel_class(classes, "xaBx", LLMPERF_ACTIVITY_KERNEL), "second");
-    assert_string_equal(lp_kernel_class(classes, "", LLMPERF_ACTIVITY_KERNEL), "other");
+    check_class(classes, "a_b", "first");
+    check_class(classes, "a_bx", "second");
+    check_class(classes, "xaBx", "second");
+    check_class(classes, "", "other");
     lp_kernel_classes_free(classes);
 }
 
-/* Names are searched in small letters, long ones as they are; the answer is the same. */
+static void the_own_name_of_a_function_counts_before_the_rest(void **state)
+{
+    struct lp_kernel_classes *classes = NULL;
+
+    (void)state;
+    assert_int_equal(open_text("rules:\n"
+                               "  - class: attention\n    patterns: [flash]\n"
+                               "  - class: norm\n    patterns: [norm]\n"
+                               "  - class: copy\n    patterns: [copy]\n",
+                               &classes),
+                     0);
+    check_class(classes, "void flashinfer::norm_kernel<half>(half*)", "norm");
+    check_class(classes, "void flashinfer::kernel<norm>(half*)", "attention");
+    check_class(classes, "void apply<&(copy<float>(float*)), 4>(flash::params)", "attention");
+    check_class(classes, "std::enable_if<flash, void>::type a::(anonymous namespace)::copy<4>(int)",
+                "copy");
+    check_class(classes, "void <unnamed>::copy_kernel<(bool)1>(flash *)", "copy");
+    check_class(classes, "void kernel<float>(norm*)", "norm");
+    check_class(classes, "void kernel<float>(int)", "other");
+    lp_kernel_classes_free(classes);
+}
+
+static void patterns_have_pieces_and_a_beginning(void **state)
+{
+    struct lp_kernel_classes *classes = NULL;
+
+    (void)state;
+    assert_int_equal(open_text("rules:\n"
+                               "  - class: begin\n    patterns: [\"^loop_*Fusion\"]\n"
+                               "  - class: order\n    patterns: [\"a_*b_*c_\", \"end*\"]\n",
+                               &classes),
+                     0);
+    check_class(classes, "loop_add_fusion_3", "begin");
+    check_class(classes, "wide_loop_add_fusion", "other");
+    check_class(classes, "loop_add", "other");
+    check_class(classes, "xa_yb_zc_", "order");
+    check_class(classes, "a_b_c_", "order");
+    check_class(classes, "b_a_c_", "other");
+    check_class(classes, "a_b_c", "other");
+    check_class(classes, "the_end", "order");
+    lp_kernel_classes_free(classes);
+}
+
+static void rules_that_say_where_they_look_count_first(void **state)
+{
+    struct lp_kernel_classes *classes = NULL;
+
+    (void)state;
+    assert_int_equal(
+        open_text("rules:\n"
+                  "  - class: elementwise\n    patterns: [elementwise]\n"
+                  "  - class: copy\n    in: name\n    patterns: [\"<copy\"]\n"
+                  "  - class: list\n    in: function\n    patterns: [\"regex:^add_\"]\n",
+                  &classes),
+        0);
+    check_class(classes, "void a::elementwise_kernel<copy<4>>(int)", "copy");
+    check_class(classes, "void a::elementwise_kernel<add<4>>(int)", "elementwise");
+    check_class(classes, "void a::add_elementwise<4>(int)", "list");
+    check_class(classes, "void a::elementwise_kernel<add_one>(int)", "elementwise");
+    check_class(classes, "void a::kernel<add_one>(int)", "other");
+    lp_kernel_classes_free(classes);
+}
+
+/* Names are searched in small letters. */
 static void neither_length_nor_capitals_change_the_class(void **state)
 {
     struct lp_kernel_classes *classes = NULL;
@@ -133,12 +184,17 @@ static void neither_length_nor_capitals_change_the_class(void **state)
 
 static void a_wrong_table_is_refused_with_its_place(void **state)
 {
-    static const char *const wrong[] = { "rules: []\n",
-                                         "rules:\n  - class: a\n",
-                                         "rules:\n  - patterns: [a]\n",
-                                         "rules:\n  - class: a\n    patterns: [\"\"]\n",
-                                         "rules:\n  - class: a\n    patterns: [\"regex:(\"]\n",
-                                         "other: 1\n" };
+    static const char *const wrong[] = {
+        "rules: []\n",
+        "rules:\n  - class: a\n",
+        "rules:\n  - patterns: [a]\n",
+        "rules:\n  - class: a\n    patterns: [\"\"]\n",
+        "rules:\n  - class: a\n    patterns: [\"regex:(\"]\n",
+        "rules:\n  - class: a\n    patterns: [\"^*\"]\n",
+        "rules:\n  - class: a\n    in: path\n    patterns: [a]\n",
+        "rules:\n  - class: a\n    in: [name]\n    patterns: [a]\n",
+        "other: 1\n"
+    };
 
     (void)state;
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
@@ -153,8 +209,11 @@ static void a_wrong_table_is_refused_with_its_place(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_kernels_have_their_class),
+        cmocka_unit_test(kernels_of_engines_have_their_class),
         cmocka_unit_test(the_first_matching_rule_wins),
+        cmocka_unit_test(the_own_name_of_a_function_counts_before_the_rest),
+        cmocka_unit_test(patterns_have_pieces_and_a_beginning),
+        cmocka_unit_test(rules_that_say_where_they_look_count_first),
         cmocka_unit_test(neither_length_nor_capitals_change_the_class),
         cmocka_unit_test(a_wrong_table_is_refused_with_its_place),
     };

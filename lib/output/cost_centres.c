@@ -114,10 +114,13 @@ static const char *stage_around(const struct lp_view *view, size_t index)
 static double own_wall_ms(const struct lp_view *view, const char *path, double wall_ms)
 {
     for (size_t i = 0; i < view->regions.count; i++) {
-        const char *around = lp_advice_is_about(view, i) ? stage_around(view, i) : NULL;
+        const char *inner = view->regions.items[i].stats.path;
+        const char *around = lp_region_is_in(inner, path) && lp_advice_is_about(view, i)
+                                 ? stage_around(view, i)
+                                 : NULL;
 
         if (around && strcmp(around, path) == 0)
-            wall_ms -= lp_stage_sum_of(view, view->regions.items[i].stats.path, -1).wall_ms;
+            wall_ms -= lp_stage_sum_of(view, inner, -1).wall_ms;
     }
     return wall_ms;
 }

@@ -119,27 +119,44 @@ static int compare_spans(const void *left, const void *right)
 
 /* What is added up over the pieces of a unit; see struct lp_unit_work. */
 struct fold {
-    uint64_t frontier_ns, busy_ns, idle_launch_ns, idle_wait_ns;
+    uint64_t frontier_ns, busy_ns, idle_launch_ns, idle_wait_ns, latency_ns;
 };
 
+/* Moves half of the way up and half down: a median that needs no memory, within a few per cent. */
+static uint64_t follow_median(uint64_t median, uint64_t value)
+{
+    uint64_t step = median / 64 + 1;
+    uint64_t next = value > median ? median + step : median - step;
+
+    return median == 0 ? value : next;
+}
+
 /* A piece of work behind all that begin earlier: what it adds to the busy time, and whom the gap in
- * front of it is charged to. No branches: which way they go is as good as random. */
+ * front of it is charged to. A launch takes its time to reach an idle device: up to then the host
+ * was late, even if the call lies before the gap. No branches: which way they go is as good as
+ * random. */
 static void fold_span(struct fold *fold, const struct lp_span *span)
 {
     uint64_t frontier_ns = fold->frontier_ns, end_ns = span->start_ns + span->length_ns;
     uint64_t from_ns = span->start_ns > frontier_ns ? span->start_ns : frontier_ns;
-    uint64_t launched_ns = span->start_ns - lp_queued_before(span->start_ns, span->queued);
+    uint64_t queued_ns = lp_queued_before(span->start_ns, span->queued);
+    uint64_t launched_ns = span->start_ns - queued_ns;
+    uint64_t least_ns = fold->latency_ns < queued_ns ? fold->latency_ns : queued_ns;
+    bool late = launched_ns > frontier_ns;
+    uint64_t ready_ns = late ? span->start_ns : launched_ns + least_ns;
     uint64_t gap_ns = from_ns - frontier_ns;
-    uint64_t host_ns = launched_ns > frontier_ns ? gap_ns : 0;
+    uint64_t host_ns = ready_ns > frontier_ns ? ready_ns - frontier_ns : 0;
+    uint64_t latency_ns = follow_median(fold->latency_ns, queued_ns);
 
     fold->idle_launch_ns += host_ns;
     fold->idle_wait_ns += gap_ns - host_ns;
     fold->frontier_ns = end_ns > frontier_ns ? end_ns : frontier_ns;
     fold->busy_ns += fold->frontier_ns - frontier_ns - gap_ns;
+    fold->latency_ns = late && queued_ns > 0 ? latency_ns : fold->latency_ns;
 }
 
 /* Turn the first `count` pieces, by their start, into sums. */
-static void fold_spans(struct lp_unit_work *work, size_t count)
+static void fold_spans(struct lp_iterations *iterations, struct lp_unit_work *work, size_t count)
 {
     struct fold fold;
     size_t left = work->spans.count - count;
@@ -149,8 +166,8 @@ static void fold_spans(struct lp_unit_work *work, size_t count)
     work->spans_sorted_not = false;
     if (count > 0 && work->frontier_ns == 0)
         work->first_ns = work->frontier_ns = work->spans.items[0].start_ns;
-    fold =
-        (struct fold){ work->frontier_ns, work->busy_ns, work->idle_launch_ns, work->idle_wait_ns };
+    fold = (struct fold){ work->frontier_ns, work->busy_ns, work->idle_launch_ns,
+                          work->idle_wait_ns, iterations->launch_latency_ns };
     for (size_t i = 0; i < count; i++)
         fold_span(&fold, &work->spans.items[i]);
     if (count > 0)
@@ -159,12 +176,14 @@ static void fold_spans(struct lp_unit_work *work, size_t count)
     work->busy_ns = fold.busy_ns;
     work->idle_launch_ns = fold.idle_launch_ns;
     work->idle_wait_ns = fold.idle_wait_ns;
+    iterations->launch_latency_ns = fold.latency_ns;
     for (size_t i = 0; i < left; i++)
         work->spans.items[i] = work->spans.items[count + i];
     work->spans.count = left;
 }
 
-static int push_span(struct lp_unit_work *work, const struct lp_span *span)
+static int push_span(struct lp_iterations *iterations, struct lp_unit_work *work,
+                     const struct lp_span *span)
 {
     const struct lp_span *last =
         work->spans.count > 0 ? &work->spans.items[work->spans.count - 1] : NULL;
@@ -173,20 +192,21 @@ static int push_span(struct lp_unit_work *work, const struct lp_span *span)
     if (lp_vector_push(&work->spans, *span) < 0)
         return LLMPERF_ENOMEM;
     if (work->spans.count >= SPANS_KEPT)
-        fold_spans(work, SPANS_KEPT / 2);
+        fold_spans(iterations, work, SPANS_KEPT / 2);
     return 0;
 }
 
-static int add_span(struct lp_unit_work *work, const struct lp_activity *activity)
+static int add_span(struct lp_iterations *iterations, struct lp_unit_work *work,
+                    const struct lp_activity *activity)
 {
     struct lp_span span = { activity->start_ns, UINT32_MAX, activity->queued };
     int status = 0;
 
     for (; activity->end_ns - span.start_ns > UINT32_MAX && status == 0;
          span.start_ns += UINT32_MAX)
-        status = push_span(work, &span);
+        status = push_span(iterations, work, &span);
     span.length_ns = (uint32_t)(activity->end_ns - span.start_ns);
-    return status < 0 ? status : push_span(work, &span);
+    return status < 0 ? status : push_span(iterations, work, &span);
 }
 
 void lp_iterations_add(struct lp_iterations *iterations, const struct lp_activity *activity,
@@ -198,7 +218,7 @@ void lp_iterations_add(struct lp_iterations *iterations, const struct lp_activit
         iterations->late++;
     for (struct lp_unit_work *work; (work = find_work(iterations, unit)); unit = work->parent) {
         iterations->unordered += activity->start_ns < work->summed_ns;
-        if (add_span(work, activity) < 0)
+        if (add_span(iterations, work, activity) < 0)
             iterations->failed = true;
         work->activities++;
         work->class_ns[kernel_class] += activity->end_ns - activity->start_ns;
@@ -348,7 +368,7 @@ bool lp_iterations_done(struct lp_iterations *iterations, uint32_t unit, bool wi
     work->unit = 0;
     if (work->truncated || work->end_ns < work->begin_ns)
         return false;
-    fold_spans(work, work->spans.count);
+    fold_spans(iterations, work, work->spans.count);
     if (!(stage = find_stage(iterations, work->node))) {
         iterations->failed = true;
         return false;

@@ -68,6 +68,9 @@ struct lp_iterations {
     struct lp_hashmap stage_rows; /* by node */
     struct lp_iteration_ring *recent;
     struct lp_windows windows;
+    /* From a call to its work on an idle device: the median over calls that came while it was idle;
+     * 0: none was seen. */
+    uint64_t launch_latency_ns;
     uint64_t sequence;  /* of the newest */
     uint64_t late;      /* activities of units that were done */
     uint64_t unordered; /* that began before what was summed up already */

@@ -71,22 +71,46 @@ static int compare_starts(const void *left, const void *right)
     return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
 }
 
+/* Calls that came while the device was idle: how long their work took to begin. */
+static uint64_t next_latency(uint64_t latency_ns, uint64_t sample_ns)
+{
+    if (sample_ns == 0)
+        return latency_ns;
+    if (latency_ns == 0)
+        return sample_ns;
+    if (sample_ns > latency_ns)
+        return latency_ns + latency_ns / 64 + 1;
+    return latency_ns - latency_ns / 64 - 1;
+}
+
 static struct sums count_slowly(const struct lp_activity *kernels, size_t count)
 {
     struct lp_activity *sorted = malloc(count * sizeof(*sorted));
     struct sums sums = { 0, 0, 0, 0 };
-    uint64_t end_ns = 0;
+    uint64_t end_ns = 0, latency_ns = 0;
 
     memcpy(sorted, kernels, count * sizeof(*sorted));
     qsort(sorted, count, sizeof(*sorted), compare_starts);
     for (size_t i = 0; i < count; i++) {
-        uint64_t called_ns = (uint64_t)sorted[i].queued << 6;
+        uint64_t called_ns = (uint64_t)sorted[i].queued << 6, start_ns = sorted[i].start_ns;
+        uint64_t could_ns = called_ns + latency_ns; /* begin, on an idle device */
 
-        if (i > 0 && sorted[i].start_ns > end_ns && called_ns > end_ns)
-            sums.launch_ns += sorted[i].start_ns - end_ns;
-        else if (i > 0 && sorted[i].start_ns > end_ns)
-            sums.wait_ns += sorted[i].start_ns - end_ns;
-        end_ns = sorted[i].end_ns > end_ns ? sorted[i].end_ns : end_ns;
+        if (i == 0 || start_ns <= end_ns) {
+            end_ns = sorted[i].end_ns > end_ns ? sorted[i].end_ns : end_ns;
+            continue;
+        }
+        if (called_ns > end_ns) {
+            sums.launch_ns += start_ns - end_ns;
+            latency_ns = next_latency(latency_ns, start_ns - called_ns);
+        } else if (could_ns > start_ns) {
+            sums.launch_ns += start_ns - end_ns;
+        } else if (could_ns > end_ns) {
+            sums.launch_ns += could_ns - end_ns;
+            sums.wait_ns += start_ns - could_ns;
+        } else {
+            sums.wait_ns += start_ns - end_ns;
+        }
+        end_ns = sorted[i].end_ns;
     }
     sums.span_ns = end_ns - sorted[0].start_ns;
     sums.busy_ns = sums.span_ns - sums.launch_ns - sums.wait_ns;
@@ -216,6 +240,39 @@ static void work_of_many_seconds_is_exact(void **state)
     lp_iterations_clear(&iterations);
 }
 
+/* Calls every 7 us, work of 2 us that begins 6 us after its call: the next call comes before the
+ * work of this one is over, and the host is late all the same. */
+static void a_launch_takes_its_time_to_reach_the_device(void **state)
+{
+    const uint64_t us = 1024, steps = 1000; /* a multiple of 64 ns */
+    struct lp_activity kernel = { .unit = UNIT };
+    struct lp_iterations iterations;
+    llmperf_iteration row = LLMPERF_ITERATION_INIT;
+    uint32_t node;
+
+    (void)state;
+    assert_int_equal(lp_iterations_init(&iterations), 0);
+    lp_iterations_begin(&iterations, UNIT, 0, lp_path_intern(LP_PATH_ROOT, "LLM@prefill"), 1000,
+                        true, 0);
+    for (uint64_t i = 0; i < steps; i++) {
+        uint64_t called_ns = 1000 * us + i * 7 * us + (i == 0 ? 0 : 4 * us);
+
+        kernel.queued = lp_queued(called_ns);
+        kernel.start_ns = called_ns + 6 * us;
+        kernel.end_ns = kernel.start_ns + 2 * us;
+        lp_iterations_add(&iterations, &kernel, 0);
+    }
+    /* Its call was long ago: it waits for something else. */
+    kernel.start_ns += 100 * us;
+    kernel.end_ns += 100 * us;
+    lp_iterations_add(&iterations, &kernel, 0);
+    lp_iterations_end(&iterations, UNIT, 2000, false);
+    assert_true(lp_iterations_done(&iterations, UNIT, true, &node, &row));
+    assert_true(fabs(row.idle_launch_ms * 1e6 - (double)((9 + 998 * 5) * us)) < 0.01);
+    assert_true(fabs(row.idle_wait_ms * 1e6 - (double)(98 * us)) < 0.01);
+    lp_iterations_clear(&iterations);
+}
+
 static void late_work_of_a_finished_instance_changes_nothing_but_a_count(void **state)
 {
     struct lp_activity kernel = { .start_ns = 64000, .end_ns = 65000, .unit = UNIT };
@@ -328,6 +385,7 @@ int main(void)
         cmocka_unit_test(buffers_of_several_devices_may_come_one_after_the_other),
         cmocka_unit_test(what_comes_far_too_late_is_counted),
         cmocka_unit_test(work_of_many_seconds_is_exact),
+        cmocka_unit_test(a_launch_takes_its_time_to_reach_the_device),
         cmocka_unit_test(late_work_of_a_finished_instance_changes_nothing_but_a_count),
         cmocka_unit_test(a_window_counts_a_stage_in_a_stage_once),
         cmocka_unit_test(rows_that_are_read_while_others_are_written_are_whole),

@@ -176,8 +176,8 @@ typedef struct llmperf_iteration {
     double span_ms;        /**< first start to last end on the device */
     double busy_ms;        /**< part of the span in which something ran */
     double idle_ms;        /**< span_ms - busy_ms = idle_launch_ms + idle_wait_ms */
-    double idle_launch_ms; /**< gaps that end with work whose launch call came after the gap had begun: the host was late */
-    double idle_wait_ms;   /**< gaps that end with work launched before: the device waited for a dependency or its own scheduling */
+    double idle_launch_ms; /**< of it, the host was late: the launch call, or it and the latency of launches, came after the gap had begun */
+    double idle_wait_ms;   /**< the rest: launched in time, the device waited for a dependency or its own scheduling */
     double class_ms[LLMPERF_ITERATION_CLASSES]; /**< sums of durations by kernel class: llmperf_profile_class(), llmperf_session_class() */
     uint64_t window;       /**< number of the triggered window that collected it; 0: none did. Its device times are in no statistic */
 } llmperf_iteration;

@@ -47,6 +47,7 @@ THIRD_PARTY = {
     "mma.h":           ["examples/*.cu"],
     "png.h":           ["examples/*.c"],
     "jpeglib.h":       ["examples/*.c"],
+    "whisper.h":       ["examples/whisper_profile/*.cpp"],
     "cuda*.h":         ["lib/capture/cupti_*.c", "lib/capture/device_cupti*.c", "lib/capture/counters_*.c",
                         "examples/*.cu", "examples/*.cuh"],
 }
@@ -61,7 +62,8 @@ STANDARD = PUBLIC_STANDARD | {
     "pthread.h", "regex.h", "sched.h", "semaphore.h", "spawn.h", "strings.h", "termios.h", "unistd.h", "wchar.h", "cxxabi.h",
     "linux/*.h", "sys/*.h",
     # C++ and device code of the examples
-    "algorithm", "chrono", "cmath", "cstdint", "cstdio", "cstdlib", "cstring", "memory", "string", "vector", "x86intrin.h",
+    "algorithm", "chrono", "cmath", "cstdint", "cstdio", "cstdlib", "cstring", "memory", "stdexcept", "string",
+    "vector", "x86intrin.h",
 }
 
 SPDX = "SPDX-License-Identifier: Apache-2.0"

@@ -9,37 +9,6 @@
 #include "lib/base/status.h"
 #include "lib/output/compare.h"
 
-#define MINOR 0.01 /* share of a run's time below which nothing is judged */
-
-double lp_student_99(double freedom)
-{
-    static const double values[] = { 63.657, 9.925, 5.841, 4.604, 4.032, 3.707, 3.499,
-                                     3.355,  3.250, 3.169, 3.106, 3.055, 3.012, 2.977,
-                                     2.947,  2.921, 2.898, 2.878, 2.861, 2.845 };
-    size_t count = sizeof(values) / sizeof(values[0]);
-
-    if (!(freedom >= 1))
-        return values[0];
-    if (freedom < (double)count)
-        return values[(size_t)freedom - 1];
-    return 2.576 * (1 + 2.088 / freedom); /* meets the table at 20 within 0.01 */
-}
-
-/* Welch 1947, Satterthwaite 1946. */
-static double noise_of(const struct lp_compare_mean *a, const struct lp_compare_mean *b)
-{
-    double va = a->error_ms * a->error_ms, vb = b->error_ms * b->error_ms, both = va + vb;
-    double freedom;
-
-    if (isnan(both))
-        return NAN;
-    freedom = both > 0 ? both * both / (va * va / a->freedom + vb * vb / b->freedom)
-                       : fmin(a->freedom, b->freedom);
-    return lp_student_99(freedom) * sqrt(both);
-}
-
-/* Sides */
-
 /* Repeats: the mean of their means, and how far these are apart. */
 static struct lp_compare_side side_of_several(const struct lp_compare_value *values, size_t count,
                                               bool iterations)
@@ -80,33 +49,6 @@ static struct lp_compare_side side_of(const struct lp_compare_value *values, siz
                                      values->number };
 }
 
-/* Verdicts */
-
-static bool is_minor(const struct lp_compare_side *side)
-{
-    return !(side->of.total_ms >= MINOR * side->whole_ms);
-}
-
-/* @param sum  It is one over the GPUs of a job. */
-static enum lp_compare_verdict judge(const struct lp_comparison *out,
-                                     const struct lp_compare_row *row, bool sum)
-{
-    double difference = row->fresh.of.mean_ms - row->base.of.mean_ms;
-
-    if (isnan(row->base.of.mean_ms))
-        return LP_COMPARE_ONLY_NEW;
-    if (isnan(row->fresh.of.mean_ms))
-        return LP_COMPARE_ONLY_BASE;
-    if (is_minor(&row->base) && is_minor(&row->fresh))
-        return LP_COMPARE_MINOR;
-    if (sum && !out->same_gpus)
-        return LP_COMPARE_UNLIKE;
-    if (!(fabs(difference) > out->threshold * row->base.of.mean_ms) ||
-        fabs(difference) <= row->noise_ms)
-        return LP_COMPARE_SAME;
-    return difference > 0 ? LP_COMPARE_SLOWER : LP_COMPARE_FASTER;
-}
-
 static int add_row(struct lp_comparison *out, struct lp_compare_row row, bool sum)
 {
     bool job = row.key.scope == LP_COMPARE_JOB;
@@ -115,8 +57,8 @@ static int add_row(struct lp_comparison *out, struct lp_compare_row row, bool su
     if (isnan(base) && isnan(row.fresh.of.mean_ms))
         return 0;
     row.change = base > 0 ? row.fresh.of.mean_ms / base - 1 : (double)NAN;
-    row.noise_ms = noise_of(&row.base.of, &row.fresh.of);
-    row.verdict = judge(out, &row, sum);
+    row.noise_ms = lp_compare_noise(&row.base.of, &row.fresh.of);
+    row.verdict = lp_compare_judge(out, &row, sum);
     *(job ? &out->slower : &out->parts_slower) += row.verdict == LP_COMPARE_SLOWER;
     *(job ? &out->faster : &out->parts_faster) += row.verdict == LP_COMPARE_FASTER;
     return lp_vector_push(&out->rows, row);
@@ -244,14 +186,6 @@ void lp_compare_clear(struct lp_comparison *comparison)
     lp_vector_clear(&comparison->rows);
     lp_kernel_classes_free(comparison->classes);
     comparison->classes = NULL;
-}
-
-const char *lp_compare_verdict_name(enum lp_compare_verdict verdict)
-{
-    static const char *const names[] = { "same",        "slower", "faster",    "only in base",
-                                         "only in new", "minor",  "other GPUs" };
-
-    return names[verdict];
 }
 
 uint32_t lp_compare_run_verdict(const llmperf_profile *profile)

@@ -75,6 +75,14 @@ const char *lp_compare_noun(const struct lp_comparison *comparison,
 
 uint32_t lp_compare_run_verdict(const llmperf_profile *profile);
 
+/** What a row with both sides and its noise says. @param sum  It is one over the GPUs of a job. */
+enum lp_compare_verdict lp_compare_judge(const struct lp_comparison *comparison,
+                                         const struct lp_compare_row *row, bool sum);
+
+/** Difference of two means that chance alone makes in 1 of 100 cases (Welch 1947, Satterthwaite
+ * 1946); NaN: not known. */
+double lp_compare_noise(const struct lp_compare_mean *a, const struct lp_compare_mean *b);
+
 /** Half the width of Student's t that holds 99 % of it. */
 double lp_student_99(double freedom);
 

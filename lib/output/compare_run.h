@@ -40,6 +40,8 @@ struct lp_compare_mean {
     uint64_t instances;
 };
 
+extern const struct lp_compare_mean lp_compare_unknown;
+
 struct lp_compare_value {
     struct lp_compare_mean of;         /* mean_ms NaN: the run does not have it */
     struct lp_compare_mean iterations; /* the same from the iterations of a stage, which know

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* When a difference of two means is more than chance. */
+#include <math.h>
+#include <stddef.h>
+
+#include "lib/output/compare.h"
+
+#define MINOR 0.01 /* share of a run's time below which nothing is judged */
+
+double lp_student_99(double freedom)
+{
+    static const double values[] = { 63.657, 9.925, 5.841, 4.604, 4.032, 3.707, 3.499,
+                                     3.355,  3.250, 3.169, 3.106, 3.055, 3.012, 2.977,
+                                     2.947,  2.921, 2.898, 2.878, 2.861, 2.845 };
+    size_t count = sizeof(values) / sizeof(values[0]);
+
+    if (!(freedom >= 1))
+        return values[0];
+    if (freedom < (double)count)
+        return values[(size_t)freedom - 1];
+    return 2.576 * (1 + 2.088 / freedom); /* meets the table at 20 within 0.01 */
+}
+
+double lp_compare_noise(const struct lp_compare_mean *a, const struct lp_compare_mean *b)
+{
+    double va = a->error_ms * a->error_ms, vb = b->error_ms * b->error_ms, both = va + vb;
+    double freedom;
+
+    if (isnan(both))
+        return NAN;
+    freedom = both > 0 ? both * both / (va * va / a->freedom + vb * vb / b->freedom)
+                       : fmin(a->freedom, b->freedom);
+    return lp_student_99(freedom) * sqrt(both);
+}
+
+static bool is_minor(const struct lp_compare_side *side)
+{
+    return !(side->of.total_ms >= MINOR * side->whole_ms);
+}
+
+enum lp_compare_verdict lp_compare_judge(const struct lp_comparison *comparison,
+                                         const struct lp_compare_row *row, bool sum)
+{
+    double difference = row->fresh.of.mean_ms - row->base.of.mean_ms;
+
+    if (isnan(row->base.of.mean_ms))
+        return LP_COMPARE_ONLY_NEW;
+    if (isnan(row->fresh.of.mean_ms))
+        return LP_COMPARE_ONLY_BASE;
+    if (is_minor(&row->base) && is_minor(&row->fresh))
+        return LP_COMPARE_MINOR;
+    if (sum && !comparison->same_gpus)
+        return LP_COMPARE_UNLIKE;
+    if (!(fabs(difference) > comparison->threshold * row->base.of.mean_ms) ||
+        fabs(difference) <= row->noise_ms)
+        return LP_COMPARE_SAME;
+    return difference > 0 ? LP_COMPARE_SLOWER : LP_COMPARE_FASTER;
+}
+
+const char *lp_compare_verdict_name(enum lp_compare_verdict verdict)
+{
+    static const char *const names[] = { "same",        "slower", "faster",    "only in base",
+                                         "only in new", "minor",  "other GPUs" };
+
+    return names[verdict];
+}

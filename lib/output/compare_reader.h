@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** A run on its way into the table of a comparison: its parts share what is known of its regions,
+ * processes and GPUs. Functions that return a status: 0 or LLMPERF_ENOMEM.
+ * @threads one at a time per object */
+#ifndef LP_OUTPUT_COMPARE_READER_H
+#define LP_OUTPUT_COMPARE_READER_H
+
+#include <string.h>
+
+#include "lib/base/status.h"
+#include "lib/output/compare_run.h"
+#include "lib/output/members.h"
+
+#define LP_COMPARE_WALL "wall"
+#define LP_COMPARE_ALL  "device"
+
+#define lp_compare_push_zeros(vector, more)                                                        \
+    ((more) == 0 ? 0                                                                               \
+     : lp_vector_reserve(vector, more) < 0                                                         \
+         ? LLMPERF_ENOMEM                                                                          \
+         : (memset((vector)->items + (vector)->count, 0, (more) * sizeof(*(vector)->items)),       \
+            (vector)->count += (more), 0))
+
+/* Host time of a region in a process. */
+struct lp_compare_wall {
+    size_t place, process;
+    struct lp_compare_mean of;
+};
+
+struct lp_compare_place {
+    const char *path;
+    double collected;   /* most of any GPU; see reader.collected */
+    uint64_t instances; /* most of any process */
+    size_t processes;
+};
+
+/* What is added up of a quantity of a region on a GPU. */
+struct lp_compare_sum {
+    double total_ms, variance; /* of the total */
+    uint64_t calls;
+    bool known; /* the variance is */
+};
+
+struct lp_compare_device_row {
+    size_t place;
+    const char *quantity;
+};
+
+struct lp_compare_reader {
+    struct lp_compare_table *table;
+    size_t run;
+    const llmperf_profile *profile;
+    struct lp_members members;
+    LP_VECTOR(struct lp_compare_place) places;
+    LP_VECTOR(double)
+    collected; /* by place and GPU: instances whose device work was not left out
+                  by sampling */
+    LP_VECTOR(struct lp_compare_wall) walls;
+    LP_VECTOR(double) process_ms, gpu_ms; /* time of top regions; of all kernels */
+    LP_VECTOR(struct lp_compare_device_row) rows;
+    LP_VECTOR(struct lp_compare_sum) sums; /* by row and GPU */
+    struct lp_hashmap place_keys, row_keys;
+};
+
+uint64_t lp_compare_hash(const char *text);
+
+/** Where this run's value of a key stands; NULL without memory. */
+struct lp_compare_value *lp_compare_value_of(struct lp_compare_reader *reader,
+                                             const struct lp_compare_key *key);
+int lp_compare_put(struct lp_compare_reader *reader, struct lp_compare_key key,
+                   struct lp_compare_mean mean, double whole_ms, uint32_t number);
+
+/** Index of a region; SIZE_MAX: there is none, or no memory. */
+size_t lp_compare_find_place(struct lp_compare_reader *reader, const char *path, bool make);
+
+/** Index of a quantity of a region; SIZE_MAX: there is none, or no memory. */
+size_t lp_compare_find_row(struct lp_compare_reader *reader, size_t place, const char *quantity,
+                           bool make);
+
+/** The greatest, at least 0. */
+double lp_compare_most(const double *values, size_t count);
+
+/** Of an instance on one GPU. */
+struct lp_compare_mean lp_compare_mean_on(const struct lp_compare_reader *reader, size_t row,
+                                          size_t gpu);
+struct lp_compare_mean lp_compare_add_means(struct lp_compare_mean a, struct lp_compare_mean b);
+
+/** In this order: regions, kernels; then what becomes of them. @param several  Processes or GPUs.
+ */
+int lp_compare_read_regions(struct lp_compare_reader *reader);
+int lp_compare_read_kernels(struct lp_compare_reader *reader);
+int lp_compare_put_walls(struct lp_compare_reader *reader, bool several);
+int lp_compare_put_kernels(struct lp_compare_reader *reader, bool several);
+int lp_compare_put_iterations(struct lp_compare_reader *reader);
+int lp_compare_put_stages(struct lp_compare_reader *reader);
+
+#endif

@@ -13,7 +13,7 @@
 static struct lp_compare_side side_of_several(const struct lp_compare_value *values, size_t count,
                                               bool iterations)
 {
-    struct lp_compare_side side = { { 0, NAN, 0, 0, 0 }, 0, 0, LP_COMPARE_NOBODY };
+    struct lp_compare_side side = { .of = { 0, NAN, 0, 0, 0 }, .number = LP_COMPARE_NOBODY };
     double squares = 0, runs;
 
     for (size_t i = 0; i < count; i++) {
@@ -45,8 +45,11 @@ static struct lp_compare_side side_of(const struct lp_compare_value *values, siz
 
     if (count > 1)
         return side_of_several(values, count, iterations);
-    return (struct lp_compare_side){ *mean, values->whole_ms, isnan(mean->mean_ms) ? 0u : 1u,
-                                     values->number };
+    return (struct lp_compare_side){ .of = *mean,
+                                     .whole_ms = values->whole_ms,
+                                     .lone = values->lone,
+                                     .runs = isnan(mean->mean_ms) ? 0u : 1u,
+                                     .number = values->number };
 }
 
 static int add_row(struct lp_comparison *out, struct lp_compare_row row, bool sum)

@@ -19,8 +19,9 @@ enum lp_compare_verdict {
     LP_COMPARE_FASTER,
     LP_COMPARE_ONLY_BASE, /* only one side has it */
     LP_COMPARE_ONLY_NEW,
-    LP_COMPARE_MINOR, /* below 1 % of the time of both sides: not judged */
-    LP_COMPARE_UNLIKE /* a sum over other numbers of GPUs: not judged */
+    LP_COMPARE_MINOR,  /* below 1 % of the time of both sides: not judged */
+    LP_COMPARE_UNLIKE, /* a sum over other numbers of GPUs: not judged */
+    LP_COMPARE_LONE    /* of a single instance that was sampled: not judged */
 };
 
 /** A quantity on one side. */
@@ -28,6 +29,7 @@ struct lp_compare_side {
     struct lp_compare_mean
         of;          /* of several runs: their mean, and its standard error between them */
     double whole_ms; /* time of the run that of.total_ms is a part of */
+    bool lone;       /* of a single run, as in lp_compare_value */
     uint32_t runs;   /* that have it */
     uint32_t number; /* as in lp_compare_value; of several runs LP_COMPARE_NOBODY */
 };

@@ -51,6 +51,8 @@ enum lp_compare_verdict lp_compare_judge(const struct lp_comparison *comparison,
         return LP_COMPARE_MINOR;
     if (sum && !comparison->same_gpus)
         return LP_COMPARE_UNLIKE;
+    if (row->base.lone || row->fresh.lone)
+        return LP_COMPARE_LONE;
     if (!(fabs(difference) > comparison->threshold * row->base.of.mean_ms) ||
         fabs(difference) <= row->noise_ms)
         return LP_COMPARE_SAME;
@@ -59,8 +61,8 @@ enum lp_compare_verdict lp_compare_judge(const struct lp_comparison *comparison,
 
 const char *lp_compare_verdict_name(enum lp_compare_verdict verdict)
 {
-    static const char *const names[] = { "same",        "slower", "faster",    "only in base",
-                                         "only in new", "minor",  "other GPUs" };
+    static const char *const names[] = { "same",        "slower", "faster",     "only in base",
+                                         "only in new", "minor",  "other GPUs", "one sample" };
 
     return names[verdict];
 }

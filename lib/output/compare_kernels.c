@@ -39,8 +39,18 @@ size_t lp_compare_find_row(struct lp_compare_reader *reader, size_t place, const
     return index;
 }
 
+/* How many instances one that was collected stands for, in the region that launched a kernel. */
+static double weight_of(struct lp_compare_reader *reader, const char *region, size_t gpu)
+{
+    size_t place = lp_compare_find_place(reader, region, false);
+    const struct lp_compare_share *share =
+        place == SIZE_MAX ? NULL : &reader->shares.items[place * reader->members.gpus.count + gpu];
+
+    return share && share->collected > 0 ? share->instances / share->collected : 1;
+}
+
 static int add_calls(struct lp_compare_reader *reader, size_t place, const char *quantity,
-                     size_t gpu, const llmperf_kernel_stats *kernel)
+                     size_t gpu, const llmperf_kernel_stats *kernel, double weight)
 {
     size_t row = lp_compare_find_row(reader, place, quantity, true);
     double spread = spread_of(kernel);
@@ -49,11 +59,11 @@ static int add_calls(struct lp_compare_reader *reader, size_t place, const char 
     if (row == SIZE_MAX)
         return LLMPERF_ENOMEM;
     sum = &reader->sums.items[row * reader->members.gpus.count + gpu];
-    sum->total_ms += kernel->total_ms;
+    sum->total_ms += kernel->total_ms * weight;
     sum->calls += kernel->calls;
     /* A kernel that ran once says nothing of noise, and leaves out what the others say. */
     if (!isnan(spread)) {
-        sum->variance += spread * spread * (double)kernel->calls;
+        sum->variance += spread * spread * (double)kernel->calls * weight * weight;
         sum->known = true;
     }
     return 0;
@@ -67,16 +77,17 @@ static int add_kernel(struct lp_compare_reader *reader, const llmperf_kernel_sta
         classes ? lp_kernel_class(classes, kernel->demangled, kernel->kind) : "all kernels";
     size_t gpu = lp_member_gpu_at(&reader->members, kernel->device);
     char *path = lp_text_copy(kernel->region);
+    double weight = weight_of(reader, kernel->region, gpu);
     int status = path ? 0 : LLMPERF_ENOMEM;
 
-    reader->gpu_ms.items[gpu] += kernel->total_ms;
+    reader->gpu_ms.items[gpu] += kernel->total_ms * weight;
     while (status == 0) {
         size_t place = lp_compare_find_place(reader, path, false);
         char *slash;
 
         if (place != SIZE_MAX &&
-            ((status = add_calls(reader, place, kernel_class, gpu, kernel)) < 0 ||
-             (status = add_calls(reader, place, LP_COMPARE_ALL, gpu, kernel)) < 0))
+            ((status = add_calls(reader, place, kernel_class, gpu, kernel, weight)) < 0 ||
+             (status = add_calls(reader, place, LP_COMPARE_ALL, gpu, kernel, weight)) < 0))
             break;
         if (!(slash = strrchr(path, '/')))
             break;
@@ -107,10 +118,11 @@ struct lp_compare_mean lp_compare_mean_on(const struct lp_compare_reader *reader
     const struct lp_compare_sum *sum = &reader->sums.items[row * gpus + gpu];
     const struct lp_compare_place *place = &reader->places.items[at];
     struct lp_compare_mean mean = lp_compare_unknown;
-    double n = reader->collected.items[at * gpus + gpu];
+    double n = reader->shares.items[at * gpus + gpu].instances;
 
-    n = n > 0 ? n : place->collected > 0 ? place->collected : 1; /* outside of regions: the run */
-    mean.instances = place->instances;
+    n = n > 0 ? n : fmax((double)place->instances, 1);
+    mean.instances =
+        place->collected > 0 ? (uint64_t)llround(fmax(place->collected, 1)) : place->instances;
     if (sum->calls == 0)
         return mean;
     mean.mean_ms = sum->total_ms / n;

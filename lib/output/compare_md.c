@@ -41,19 +41,32 @@ static void put_ranks(struct lp_text *out, const struct lp_compare_ranks *ranks)
     }
 }
 
+/* What the verdict of a run means for its device times. */
+static void put_device_times(struct lp_text *out, const llmperf_ledger *ledger)
+{
+    if (ledger->verdict == LLMPERF_VERDICT_SAMPLED)
+        lp_text_printf(out,
+                       ": device times are of a sample, %s %% of its work, and noise is that of "
+                       "the sample",
+                       LP_NUMBER(ledger->sampled_fraction * 100, 3));
+    else if (ledger->verdict == LLMPERF_VERDICT_NO_DEVICE)
+        lp_text_puts(out, ": host times only");
+    else if (ledger->verdict != LLMPERF_VERDICT_COMPLETE)
+        lp_text_puts(out, ": its device times may lack something, see its report");
+}
+
 static void put_run(struct lp_text *out, const char *role, const llmperf_profile *profile,
                     const struct lp_compare_ranks *ranks)
 {
-    uint32_t verdict = lp_compare_run_verdict(profile);
+    llmperf_ledger ledger = LLMPERF_LEDGER_INIT;
     const char *name = llmperf_profile_fact(profile, "run_id");
 
-    lp_text_printf(out, "- %s: %s, %s%s", role, name ? name : "(unnamed)",
-                   llmperf_verdict_name(verdict),
-                   verdict == LLMPERF_VERDICT_COMPLETE
-                       ? ""
-                       : ": its device times may lack something, see its report");
+    llmperf_profile_ledger(profile, &ledger);
+    lp_text_printf(out, "- %s: %s, %s", role, name ? name : "(unnamed)",
+                   llmperf_verdict_name(ledger.verdict));
+    put_device_times(out, &ledger);
     if (ranks) {
-        lp_text_puts(out, verdict == LLMPERF_VERDICT_COMPLETE ? ", " : "; ");
+        lp_text_puts(out, ledger.verdict == LLMPERF_VERDICT_COMPLETE ? ", " : "; ");
         put_ranks(out, ranks);
     }
     lp_text_puts(out, "\n");

@@ -29,12 +29,19 @@ struct lp_compare_wall {
 
 struct lp_compare_place {
     const char *path;
-    double collected;   /* most of any GPU; see reader.collected */
+    double collected;   /* most of any GPU; see lp_compare_share */
     uint64_t instances; /* most of any process */
     size_t processes;
 };
 
-/* What is added up of a quantity of a region on a GPU. */
+/* Instances of a region on a GPU, and so many of them whose device work was collected: fewer where
+ * it was sampled, and those of triggered windows stand elsewhere. */
+struct lp_compare_share {
+    double instances, collected;
+};
+
+/* What is added up of a quantity of a region on a GPU, for all instances: what was collected of a
+ * sampled stage stands for the rest of it. */
 struct lp_compare_sum {
     double total_ms, variance; /* of the total */
     uint64_t calls;
@@ -52,9 +59,7 @@ struct lp_compare_reader {
     const llmperf_profile *profile;
     struct lp_members members;
     LP_VECTOR(struct lp_compare_place) places;
-    LP_VECTOR(double)
-    collected; /* by place and GPU: instances whose device work was not left out
-                  by sampling */
+    LP_VECTOR(struct lp_compare_share) shares; /* by place and GPU */
     LP_VECTOR(struct lp_compare_wall) walls;
     LP_VECTOR(double) process_ms, gpu_ms; /* time of top regions; of all kernels */
     LP_VECTOR(struct lp_compare_device_row) rows;

@@ -18,7 +18,7 @@ size_t lp_compare_find_place(struct lp_compare_reader *reader, const char *path,
     }
     index = (uint32_t)reader->places.count;
     if (!make || lp_vector_push(&reader->places, fresh) < 0 ||
-        lp_compare_push_zeros(&reader->collected, reader->members.gpus.count) < 0 ||
+        lp_compare_push_zeros(&reader->shares, reader->members.gpus.count) < 0 ||
         lp_hashmap_put(&reader->place_keys, key, second, index) < 0)
         return SIZE_MAX;
     return index;
@@ -52,12 +52,16 @@ static void add_collected(struct lp_compare_reader *reader, size_t at,
                           const llmperf_region_stats *stats)
 {
     size_t gpu = lp_member_gpu_at(&reader->members, stats->device);
-    double n = ((double)stats->instances - (double)stats->window_instances) *
-               (1 - stats->skipped_fraction);
+    /* What was launched with no region open has no instances: it is one, the run. */
+    double instances = fmax((double)stats->instances, 1);
+    double n = (instances - (double)stats->window_instances) * (1 - stats->skipped_fraction);
+    struct lp_compare_share *share;
 
     if (gpu == SIZE_MAX || !(n > 0))
         return;
-    reader->collected.items[at * reader->members.gpus.count + gpu] += n;
+    share = &reader->shares.items[at * reader->members.gpus.count + gpu];
+    share->instances += instances;
+    share->collected += n;
     reader->places.items[at].collected = fmax(reader->places.items[at].collected, n);
 }
 

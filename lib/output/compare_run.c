@@ -47,7 +47,7 @@ int lp_compare_read(struct lp_compare_table *table, size_t run, const llmperf_pr
 
     lp_members_clear(&reader.members);
     lp_vector_clear(&reader.places);
-    lp_vector_clear(&reader.collected);
+    lp_vector_clear(&reader.shares);
     lp_vector_clear(&reader.walls);
     lp_vector_clear(&reader.process_ms);
     lp_vector_clear(&reader.gpu_ms);

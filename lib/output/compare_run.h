@@ -34,10 +34,10 @@ struct lp_compare_key {
 /** A mean per instance, and how well it is known. NaN: not known. */
 struct lp_compare_mean {
     double mean_ms;
-    double error_ms; /* standard error */
-    double freedom;  /* degrees of freedom of it */
-    double total_ms;
-    uint64_t instances;
+    double error_ms;    /* standard error */
+    double freedom;     /* degrees of freedom of it */
+    double total_ms;    /* of all instances, where a part was sampled too */
+    uint64_t instances; /* that the mean is of: of device times those that were collected */
 };
 
 extern const struct lp_compare_mean lp_compare_unknown;
@@ -47,6 +47,7 @@ struct lp_compare_value {
     struct lp_compare_mean iterations; /* the same from the iterations of a stage, which know
                                           better; mean_ms NaN: it has none, or of several ranks */
     double whole_ms;                   /* time of the run, process or GPU that it is a part of */
+    bool lone;                         /* device time of one instance that was sampled of several */
     uint32_t number; /* of a job: the process or GPU that it is of; LP_COMPARE_NOBODY: of all */
 };
 

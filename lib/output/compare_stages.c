@@ -1,36 +1,119 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is known of single instances of stages, and of GPUs that work on one stage together. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/text.h"
 #include "lib/output/compare_reader.h"
 #include "lib/output/view.h"
 
 #define COLLECTIVE "collective"
 
+/* The spread of the time in which a stage kept its GPU busy is that of its device time: the times
+ * of calls in one instance follow its work, so they say too little of how far instances are apart.
+ */
+static void use_busy(struct lp_compare_value *device, const llmperf_iteration_stats *busy)
+{
+    device->iterations = device->of;
+    device->iterations.error_ms =
+        device->of.mean_ms * busy->std_ms / busy->mean_ms / sqrt((double)busy->count);
+    device->iterations.freedom = (double)busy->count - 1;
+    device->iterations.instances = busy->count;
+}
+
+static void use_class(struct lp_compare_value *value, const llmperf_iteration_stats *stats)
+{
+    double total_ms = stats->mean_ms * (double)stats->count;
+
+    value->iterations = (struct lp_compare_mean){
+        stats->mean_ms, stats->std_ms / sqrt((double)stats->count), (double)stats->count - 1,
+        isnan(value->of.mean_ms) ? total_ms : value->of.total_ms, stats->count
+    };
+}
+
+static void widen(struct lp_compare_mean *around, const struct lp_compare_mean *stage, double times)
+{
+    if (isnan(around->mean_ms) || isnan(stage->error_ms))
+        return;
+    around->freedom =
+        isnan(around->error_ms) ? stage->freedom : fmin(around->freedom, stage->freedom);
+    around->error_ms =
+        hypot(isnan(around->error_ms) ? 0 : around->error_ms, times * stage->error_ms);
+}
+
+/* What a sample of a stage leaves open is open in the regions around it, too. */
+static int pass_up(struct lp_compare_reader *reader, size_t place, const char *quantity,
+                   const struct lp_compare_mean *stage)
+{
+    double instances = (double)reader->places.items[place].instances;
+    char *path = lp_text_copy(reader->places.items[place].path), *slash;
+    int status = path ? 0 : LLMPERF_ENOMEM;
+
+    while (status == 0 && (slash = strrchr(path, '/'))) {
+        struct lp_compare_value *value = NULL;
+        size_t around;
+
+        *slash = '\0';
+        if ((around = lp_compare_find_place(reader, path, false)) == SIZE_MAX ||
+            reader->places.items[around].instances == 0)
+            continue;
+        value =
+            lp_compare_value_of(reader, &(struct lp_compare_key){ reader->places.items[around].path,
+                                                                  quantity, LP_COMPARE_JOB, 0 });
+        if (value)
+            widen(&value->of, stage, instances / (double)reader->places.items[around].instances);
+        else
+            status = LLMPERF_ENOMEM;
+    }
+    free(path);
+    return status;
+}
+
+static bool is_busy(const llmperf_iteration_stats *stats)
+{
+    return !stats->is_class && strcmp(stats->quantity, "busy") == 0 && stats->mean_ms > 0;
+}
+
+static int put_iteration(struct lp_compare_reader *reader, size_t place,
+                         const llmperf_iteration_stats *stats)
+{
+    const char *quantity = stats->is_class ? stats->quantity : LP_COMPARE_ALL;
+    const struct lp_compare_key key = { stats->region, quantity, LP_COMPARE_JOB, 0 };
+    struct lp_compare_value *value = lp_compare_value_of(reader, &key);
+    bool sampled = stats->count < reader->places.items[place].instances;
+    struct lp_compare_mean stage;
+
+    if (!value)
+        return LLMPERF_ENOMEM;
+    value->lone = sampled && stats->count < 2;
+    if (stats->count < 2 || (!stats->is_class && isnan(value->of.mean_ms)))
+        return 0;
+    if (stats->is_class)
+        use_class(value, stats);
+    else
+        use_busy(value, stats);
+    stage = value->iterations; /* adding values moves them */
+    return sampled ? pass_up(reader, place, quantity, &stage) : 0;
+}
+
 /* Iterations of several processes stand together: they do not tell one from another. */
 int lp_compare_put_iterations(struct lp_compare_reader *reader)
 {
-    for (size_t i = 0; i < llmperf_profile_iteration_stats_count(reader->profile); i++) {
+    int status = 0;
+
+    for (size_t i = 0; i < llmperf_profile_iteration_stats_count(reader->profile) && status == 0;
+         i++) {
         llmperf_iteration_stats stats = LLMPERF_ITERATION_STATS_INIT;
-        struct lp_compare_value *value;
         size_t place;
 
         llmperf_profile_iteration_stats(reader->profile, i, &stats);
-        if (!stats.is_class || stats.count < 2 ||
-            (place = lp_compare_find_place(reader, stats.region, false)) == SIZE_MAX ||
-            reader->places.items[place].processes != 1)
-            continue;
-        value = lp_compare_value_of(
-            reader, &(struct lp_compare_key){ stats.region, stats.quantity, LP_COMPARE_JOB, 0 });
-        if (!value)
-            return LLMPERF_ENOMEM;
-        value->iterations =
-            (struct lp_compare_mean){ stats.mean_ms, stats.std_ms / sqrt((double)stats.count),
-                                      (double)stats.count - 1, stats.mean_ms * (double)stats.count,
-                                      stats.count };
+        place = lp_compare_find_place(reader, stats.region, false);
+        if ((stats.is_class || is_busy(&stats)) && place != SIZE_MAX &&
+            reader->places.items[place].processes == 1)
+            status = put_iteration(reader, place, &stats);
     }
-    return 0;
+    return status;
 }
 
 /* GPUs that work together */

@@ -20,8 +20,9 @@ static bool same_key(const struct lp_compare_key *a, const struct lp_compare_key
 
 static int add_key(struct lp_compare_table *table, const struct lp_compare_key *key)
 {
-    const struct lp_compare_value none = { lp_compare_unknown, lp_compare_unknown, 0,
-                                           LP_COMPARE_NOBODY };
+    const struct lp_compare_value none = { .of = lp_compare_unknown,
+                                           .iterations = lp_compare_unknown,
+                                           .number = LP_COMPARE_NOBODY };
 
     if (lp_vector_push(&table->keys, *key) < 0)
         return LLMPERF_ENOMEM;

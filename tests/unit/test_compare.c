@@ -172,6 +172,42 @@ static void sampled_device_work_is_of_the_sampled_instances(void **state)
     llmperf_profile_free(fresh);
 }
 
+/* Of turns with a prefill, collected whole, and 50 steps each, of which a quarter was collected. */
+static llmperf_profile *make_sampled_run(void)
+{
+    llmperf_profile *profile = lp_profile_create();
+
+    add_region(profile, "APP@turn", 2, 300, 1);
+    add_region(profile, "APP@turn/LLM@prefill", 2, 20, 1);
+    add_region(profile, "APP@turn/LLM@decode_step", 100, 5, 1);
+    add_kernel(profile, "sgemm_kernel", "APP@turn/LLM@prefill", 2, 10, 0);
+    add_kernel(profile, "sgemm_kernel", "APP@turn/LLM@decode_step", 25, 4, 0.4);
+    profile->regions.items[0].stats.skipped_fraction = 0.7;
+    profile->regions.items[2].stats.skipped_fraction = 0.75;
+    finish(profile);
+    profile->ledger.verdict = LLMPERF_VERDICT_SAMPLED;
+    profile->ledger.sampled_fraction = 0.3;
+    return profile;
+}
+
+static void what_was_sampled_of_a_stage_stands_for_the_rest_of_it(void **state)
+{
+    llmperf_profile *run = make_sampled_run();
+    struct lp_comparison comparison = compare(run, run);
+    struct lp_compare_side turn = row_of(&comparison, "APP@turn", "device").base;
+    struct lp_compare_side step = row_of(&comparison, "APP@turn/LLM@decode_step", "device").base;
+
+    (void)state;
+    check_close(step.of.mean_ms, 4);
+    check_close(step.of.total_ms, 400);
+    check_close(step.of.error_ms, 0.4 / 5); /* of 25 calls, not of 100 */
+    assert_int_equal(step.of.instances, 25);
+    check_close(turn.of.mean_ms, (2 * 10 + 100 * 4) / 2.0);
+    check_close(turn.whole_ms, 420);
+    lp_compare_clear(&comparison);
+    llmperf_profile_free(run);
+}
+
 static void small_rows_and_lonely_ones_are_not_judged(void **state)
 {
     llmperf_profile *base = lp_profile_create(), *fresh = lp_profile_create();
@@ -281,6 +317,84 @@ static void spreads_of_iterations_are_used_where_both_have_them(void **state)
     llmperf_profile_free(fresh);
 }
 
+static void add_busy(llmperf_profile *profile, uint64_t count, double mean, double std)
+{
+    struct lp_iteration_stats_row row = { LLMPERF_ITERATION_STATS_INIT, { NULL, 0 } };
+
+    row.stats.region = "APP@turn/LLM@decode_step";
+    row.stats.quantity = "busy";
+    row.stats.count = count;
+    row.stats.mean_ms = mean;
+    row.stats.std_ms = std;
+    assert_int_equal(lp_vector_push(&profile->iteration_stats, row), 0);
+}
+
+/* Two streams: the GPU was busy for half the 4 ms that kernels add up to, 25 times within 0.5 ms.
+ */
+static void noise_of_device_time_is_that_of_the_instances_collected(void **state)
+{
+    llmperf_profile *run = make_sampled_run();
+    struct lp_comparison comparison;
+    struct lp_compare_row row;
+
+    (void)state;
+    add_busy(run, 25, 2, 0.5);
+    comparison = compare(run, run);
+    row = row_of(&comparison, "APP@turn/LLM@decode_step", "device");
+    check_close(row.base.of.mean_ms, 4);
+    check_close(row.base.of.error_ms, 4 * 0.5 / 2 / 5);
+    check_close(row.noise_ms, lp_student_99(48) * sqrt(2) * 0.2);
+    check_close(row.base.of.total_ms, 400);
+    /* A turn has 50 steps, and kernels of steps that were taken for 25 independent calls. */
+    row = row_of(&comparison, "APP@turn", "device");
+    check_close(row.base.of.mean_ms, 210);
+    check_close(row.base.of.error_ms, hypot(50 * 0.2, 50 * 0.08));
+    check_close(row.base.of.freedom, 24);
+    lp_compare_clear(&comparison);
+    llmperf_profile_free(run);
+}
+
+static void a_sample_of_one_instance_is_not_judged(void **state)
+{
+    llmperf_profile *base = make_sampled_run(), *fresh = make_sampled_run();
+    struct lp_comparison comparison;
+
+    (void)state;
+    fresh->kernels.items[0].stats.total_ms *= 2;
+    comparison = compare(base, fresh);
+    assert_int_equal(row_of(&comparison, "APP@turn/LLM@decode_step", "device").verdict,
+                     LP_COMPARE_SLOWER);
+    lp_compare_clear(&comparison);
+    add_busy(fresh, 1, 4, NAN);
+    comparison = compare(base, fresh);
+    assert_int_equal(row_of(&comparison, "APP@turn/LLM@decode_step", "device").verdict,
+                     LP_COMPARE_LONE);
+    lp_compare_clear(&comparison);
+    llmperf_profile_free(base);
+    llmperf_profile_free(fresh);
+}
+
+static void a_verdict_says_what_device_times_are(void **state)
+{
+    llmperf_profile *base = make_sampled_run(), *fresh = make_run(10, 10, 0.5, 4, 0.1);
+    char *text;
+
+    (void)state;
+    fresh->ledger.verdict = LLMPERF_VERDICT_INCOMPLETE;
+    assert_int_equal(llmperf_compare(base, fresh, 5, LLMPERF_COMPARE_MD, &text, NULL), 0);
+    assert_non_null(strstr(text, ", sampled: device times are of a sample, 30.0 % of its work, and "
+                                 "noise is that of the sample\n"));
+    assert_non_null(strstr(text, ", incomplete: its device times may lack something"));
+    llmperf_text_free(text);
+    fresh->ledger.verdict = LLMPERF_VERDICT_NO_DEVICE;
+    assert_int_equal(llmperf_compare(fresh, fresh, 5, LLMPERF_COMPARE_MD, &text, NULL), 0);
+    assert_non_null(strstr(text, ", no_device: host times only\n"));
+    assert_null(strstr(text, "may lack"));
+    llmperf_text_free(text);
+    llmperf_profile_free(base);
+    llmperf_profile_free(fresh);
+}
+
 static void students_t_is_that_of_the_tables(void **state)
 {
     (void)state;
@@ -329,9 +443,13 @@ int main(void)
         cmocka_unit_test(one_instance_leaves_the_threshold_alone),
         cmocka_unit_test(runs_of_different_length_compare_per_instance),
         cmocka_unit_test(sampled_device_work_is_of_the_sampled_instances),
+        cmocka_unit_test(what_was_sampled_of_a_stage_stands_for_the_rest_of_it),
         cmocka_unit_test(small_rows_and_lonely_ones_are_not_judged),
         cmocka_unit_test(what_only_one_run_has_comes_behind_what_both_have),
         cmocka_unit_test(spreads_of_iterations_are_used_where_both_have_them),
+        cmocka_unit_test(noise_of_device_time_is_that_of_the_instances_collected),
+        cmocka_unit_test(a_sample_of_one_instance_is_not_judged),
+        cmocka_unit_test(a_verdict_says_what_device_times_are),
         cmocka_unit_test(students_t_is_that_of_the_tables),
         cmocka_unit_test(texts_are_for_people_and_for_programs),
     };

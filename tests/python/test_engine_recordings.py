@@ -63,6 +63,16 @@ class Recorded(support.TestCase):
         sampled = {"light": "sampled", "light_late": "incomplete"}
         self.assertEqual(found, {recording.stem: sampled.get(recording.stem, "complete") for recording in RECORDINGS})
 
+    def test_what_is_put_down_to_the_host_is_gone_in_a_graph(self) -> None:
+        """Rank 0 is the one that the other does not wait for: launched kernel by kernel and as one graph."""
+        eager, graph = (
+            next(row for row in self.metrics(name)["iterations"] if row["region"] == STEP)
+            for name in ("tensor_0", "tensor_graphs_0")
+        )
+        gone = eager["idle_ms"]["mean"] - graph["idle_ms"]["mean"]
+        self.assertGreater(gone, 0.4)
+        self.assertLess(abs(eager["idle_launch_ms"]["mean"] / gone - 1), 0.1)
+
     def test_streams_have_the_kernels_of_as_many_requests(self) -> None:
         one = one_request()
         eager = regions(self.metrics("streams"))

@@ -316,6 +316,8 @@ static int start_session(struct run *run)
     options.counters = counters_of(run->options);
     options.config_path = config;
     options.model_path = run->shape.source;
+    if (!run->options->replicas && run->options->ranks > 1)
+        options.tensor_parallel = (uint32_t)run->options->ranks;
     status = llmperf_session_start(&options, &run->session);
     unlink(config);
     return status < 0 ? complain(llmperf_last_error(), EXIT_ENVIRONMENT) : 0;

@@ -52,8 +52,8 @@ typedef struct llmperf_session_options {
     const char *run_id;                /**< NULL: UTC YYYYMMDD-HHMMSS-PID, with -1, -2 … if it is taken */
     const char *config_path;           /**< configuration, as for llmperf_config_compose(): fills in what is left open here, and is
                                             kept with the run as config.yaml (docs/configuration.md); NULL: none */
-    const char *model_path;            /**< as llmperf_model_open() takes it: gives each prefill, decode_step and vision its FLOPs and bytes, those of the
-                                            whole model: a rank that holds a part of it counts its own; NULL: none */
+    const char *model_path;            /**< as llmperf_model_open() takes it: gives each prefill, decode_step and vision its FLOPs and bytes: those of
+                                            this GPU, see tensor_parallel; NULL: none */
     const char *device_path;           /**< recording (replay) or script (fake) */
     const char *record_path;           /**< write a recording of this session here; NULL: none */
     /** Tier counters: words with blanks between them, the preset first (llmperf_counters_open()), then any of
@@ -76,9 +76,17 @@ typedef struct llmperf_session_options {
      * LLMPERF_RULES, else none. */
     const char *rules;
     uint64_t trace_bytes; /**< with keep_trace: the recording ends at this size, and the run says from when on; default 1 GiB */
+    /** With a model: GPUs that share each layer of its decoder, 1 to 65536, so that FLOPs and bytes are those of this GPU's share, as
+     * llmperf_model_work() has them for llmperf_step.tensor_parallel. 0: LLMPERF_TENSOR_PARALLEL, else 1: the whole model, and where the
+     * environment says that there are several ranks, a note says that they were taken for replicas. A number that the model cannot be
+     * shared among is refused. Of LLM@vision with more than one, and of pipeline stages, the program counts flops and bytes itself. */
+    uint32_t tensor_parallel;
+    /** With a model: GPUs that whole experts are spread over: 1, or a multiple of tensor_parallel that divides the number of experts; as
+     * llmperf_step.expert_parallel, all replicas at steps of the same size. 0: LLMPERF_EXPERT_PARALLEL, else 1. */
+    uint32_t expert_parallel;
 } llmperf_session_options;
 #define LLMPERF_SESSION_OPTIONS_INIT \
-    { sizeof(llmperf_session_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+    { sizeof(llmperf_session_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 typedef struct llmperf_session llmperf_session;
 

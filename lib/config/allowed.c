@@ -23,6 +23,8 @@ static const struct lp_allowed table[] = {
     { "session.tier", TIERS, 0, 0 },
     { "run.mode", TIERS, 0, 0 },
     { "session.overhead_budget_permille", NULL, 1, 1000 },
+    { "session.tensor_parallel", NULL, 1, 65536 },
+    { "session.expert_parallel", NULL, 1, 65536 },
     { "run.top_n_kernels", NULL, 1, TOP_KERNELS },
     { "artifacts.keep_runs", NULL, 0, 1000000 },
     { "artifacts.keep_trace", NULL, 0, 0 },

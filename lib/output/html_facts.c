@@ -84,6 +84,7 @@ void lp_html_environment(const struct lp_view *view, struct lp_text *out)
     fact_row(view, out, "Recording", "recorded_from");
     fact_row(view, out, "Model", "model");
     fact_row(view, out, "Convention of its work", "model_convention");
+    fact_row(view, out, "GPUs that share each layer of it", "model_tensor_parallel");
     text_row(out, "GPU", view->limits.gpu_name);
     text_row(out, "Driver", lp_machine_text(view->machine, "driver.kernel_version"));
     text_row(out, "CUPTI", lp_machine_text(view->machine, "cupti.path"));

@@ -259,6 +259,14 @@ static void put_ledger(struct lp_metrics *metrics)
     lp_json_close(json, '}');
 }
 
+/* A run of a version that did not say is one of the whole model. */
+static void put_gpus(struct lp_metrics *metrics, const char *key, const char *fact)
+{
+    double gpus = lp_fact_number(metrics->view.profile, fact);
+
+    lp_json_count(&metrics->json, key, gpus >= 1 ? (uint64_t)gpus : 1);
+}
+
 static void put_model(struct lp_metrics *metrics)
 {
     const char *path = llmperf_profile_fact(metrics->view.profile, "model");
@@ -271,6 +279,8 @@ static void put_model(struct lp_metrics *metrics)
     lp_json_open(&metrics->json, "model", '{');
     lp_json_string(&metrics->json, "name", slash ? slash + 1 : path);
     lp_json_string(&metrics->json, "path", path);
+    put_gpus(metrics, "tensor_parallel", "model_tensor_parallel");
+    put_gpus(metrics, "expert_parallel", "model_expert_parallel");
     lp_json_close(&metrics->json, '}');
 }
 

@@ -47,25 +47,45 @@ static bool is_rank(const char *text, size_t length)
     return length > 0 && length <= RANK_DIGITS;
 }
 
-/* What the launcher of a single process gave it, as env.json shows it: the most particular first,
- * since a job of Slurm may start a launcher that starts the ranks. -1: nothing. */
-static int64_t launched_as(const llmperf_profile *profile)
+/* The first of several variables, up to NULL, that env.json shows as a number. -1: none. */
+static int64_t first_number(const llmperf_profile *profile, const char *const *variables,
+                            const char **variable_out)
 {
-    static const char *const variables[] = { "RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK",
-                                             "PMI_RANK", "SLURM_PROCID" };
     const char *env = llmperf_profile_fact(profile, "env");
     json_t *root = env ? json_loads(env, 0, NULL) : NULL;
     const json_t *values = json_object_get(root, "variables");
-    int64_t rank = -1;
+    int64_t number = -1;
 
-    for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]) && rank < 0; i++) {
-        const char *value = json_string_value(json_object_get(values, variables[i]));
+    for (; *variables && number < 0; variables++) {
+        const char *value = json_string_value(json_object_get(values, *variables));
 
+        *variable_out = *variables;
         if (value && is_rank(value, strlen(value)))
-            rank = strtoll(value, NULL, 10);
+            number = strtoll(value, NULL, 10);
     }
     json_decref(root);
-    return rank;
+    return number;
+}
+
+/* What the launcher of a single process gave it: the most particular first, since a job of Slurm
+ * may start a launcher that starts the ranks. -1: nothing. */
+static int64_t launched_as(const llmperf_profile *profile)
+{
+    static const char *const variables[] = { "RANK",     "OMPI_COMM_WORLD_RANK", "PMIX_RANK",
+                                             "PMI_RANK", "SLURM_PROCID",         NULL };
+    const char *variable;
+
+    return first_number(profile, variables, &variable);
+}
+
+bool lp_profile_rank_count(const llmperf_profile *profile, struct lp_rank_count *ranks_out)
+{
+    static const char *const variables[] = { "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
+                                             "SLURM_STEP_NUM_TASKS", NULL };
+    int64_t count = first_number(profile, variables, &ranks_out->variable);
+
+    ranks_out->count = count > 0 ? (uint64_t)count : 0;
+    return count > 0;
 }
 
 int64_t lp_profile_rank(const llmperf_profile *profile, uint32_t process_id)

@@ -137,6 +137,16 @@ int lp_profile_set_fact(llmperf_profile *profile, const char *key, const char *v
  * -1: not known. */
 int64_t lp_profile_rank(const llmperf_profile *profile, uint32_t process_id);
 
+/** How many ranks the launcher started, and the variable that says so (static text). */
+struct lp_rank_count {
+    uint64_t count;
+    const char *variable;
+};
+
+/** From WORLD_SIZE, OMPI_COMM_WORLD_SIZE and the like in env.json, of a run of one process. false:
+ * not known. */
+bool lp_profile_rank_count(const llmperf_profile *profile, struct lp_rank_count *ranks_out);
+
 /** Fact of a run: 16 hexadecimal digits that no other run has. A run without it, one of imported
  * files say, is known by what it holds. */
 #define LP_RUN_KEY_FACT "run_key"

@@ -7,15 +7,17 @@
 #include "lib/config/config.h"
 #include "lib/session/from_config.h"
 #include "lib/session/inputs.h"
+#include "lib/session/share.h"
 #include "lib/session/tier.h"
 
 static const char *const run_keys[] = { "id", "mode", "dtype", "stage", "top_n_kernels", NULL };
 static const char *const artifact_keys[] = { "dir",         "keep_runs",  "keep_trace",
                                              "trace_bytes", "warn_bytes", NULL };
 static const char *const hardware_keys[] = { "peak_tflops", "bandwidth_gbs", NULL };
-static const char *const session_keys[] = { "tier",           "overhead_budget_permille",
-                                            "sample_regions", "rules",
-                                            "counters",       NULL };
+static const char *const session_keys[] = {
+    "tier",     "overhead_budget_permille", "sample_regions",  "rules",
+    "counters", "tensor_parallel",          "expert_parallel", NULL
+};
 static const char *const top_keys[] = { "run",   "artifacts", "inputs",   "hardware", "model",
                                         "infer", "session",   "pipeline", "dataset",  NULL };
 
@@ -94,6 +96,18 @@ static int take_counters(const llmperf_config *config, llmperf_session_options *
     return take_file(config, "pipeline.counters", &options->counters);
 }
 
+static int take_parallel(const llmperf_config *config, const char *key, const char *variable,
+                         uint32_t *option)
+{
+    int64_t gpus = *option;
+    int status = 0;
+
+    if (gpus == 0 && !is_set(variable))
+        status = lp_config_take_integer(config, key, &gpus);
+    *option = (uint32_t)gpus;
+    return status;
+}
+
 static int take_options(const llmperf_config *config, llmperf_session_options *options)
 {
     int64_t budget = options->overhead_budget_permille;
@@ -119,7 +133,11 @@ static int take_options(const llmperf_config *config, llmperf_session_options *o
     if (!options->rules && !is_set("LLMPERF_RULES") &&
         (status = lp_config_take_text(config, "session.rules", &options->rules)) < 0)
         return status;
-    if ((status = take_file(config, "model", &options->model_path)) < 0)
+    if ((status = take_file(config, "model", &options->model_path)) < 0 ||
+        (status = take_parallel(config, "session.tensor_parallel", LP_TENSOR_VARIABLE,
+                                &options->tensor_parallel)) < 0 ||
+        (status = take_parallel(config, "session.expert_parallel", LP_EXPERT_VARIABLE,
+                                &options->expert_parallel)) < 0)
         return status;
     return take_counters(config, options);
 }

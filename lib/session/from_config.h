@@ -17,8 +17,8 @@ struct lp_session_config {
 };
 
 /** Compose options->config_path and fill in what the program left at 0: tier, folder and name of
- * the run, trace, model, counters, overhead budget. LLMPERF_TIER, LLMPERF_OUT and LLMPERF_TRACE
- * come before the configuration.
+ * the run, trace, model and its share, counters, overhead budget. Variables of the environment come
+ * before the configuration.
  *
  * @param options     Its texts point into *config_out afterwards.
  * @param config_out  llmperf_config_free(); NULL without a config_path.

@@ -121,6 +121,7 @@ static int take_options(struct lp_options *options, const llmperf_session_option
     if ((status = choose_tier(options, whole.tier)) < 0 ||
         (status = choose_run_dir(options, &whole)) < 0 ||
         (status = choose_trace(options, &whole)) < 0 ||
+        (status = lp_share_choose(&whole, &options->share)) < 0 ||
         (status = copy(&options->sample_regions, whole.sample_regions
                                                      ? whole.sample_regions
                                                      : getenv("LLMPERF_SAMPLE_REGIONS"))) < 0 ||

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "lib/session/from_config.h"
+#include "lib/session/share.h"
 #include "llmperf/session.h"
 
 /** Our copy; all strings are owned. */
@@ -21,6 +22,7 @@ struct lp_options {
     char *model_path, *device_path, *record_path, *counters;
     bool keep_trace;
     uint64_t trace_bytes;
+    struct lp_share share;
     struct lp_session_config config;
 };
 

@@ -16,13 +16,15 @@
 struct lp_stage_work {
     llmperf_model *model;
     llmperf_model_info info;
+    struct lp_share share;
     uint64_t *new_tokens, *cached_tokens; /* SEQUENCES_MAX each */
     uint64_t unknown;                     /* instances whose work could not be told */
     char reason[512];                     /* of the first one */
     bool shared_equally;                  /* several sequences were taken to be of equal length */
 };
 
-int lp_stage_work_open(const char *model, struct lp_stage_work **work_out)
+int lp_stage_work_open(const char *model, const struct lp_share *share,
+                       struct lp_stage_work **work_out)
 {
     struct lp_stage_work *work = calloc(1, sizeof(*work));
     int status;
@@ -32,10 +34,12 @@ int lp_stage_work_open(const char *model, struct lp_stage_work **work_out)
     work->new_tokens = malloc(SEQUENCES_MAX * sizeof(*work->new_tokens));
     work->cached_tokens = malloc(SEQUENCES_MAX * sizeof(*work->cached_tokens));
     work->info = (llmperf_model_info)LLMPERF_MODEL_INFO_INIT;
+    work->share = *share;
     if (!work->new_tokens || !work->cached_tokens)
         status = lp_error(LLMPERF_ENOMEM, "out of memory");
-    else if ((status = llmperf_model_open(model, &work->model)) == 0)
-        status = llmperf_model_info_get(work->model, &work->info);
+    else if ((status = llmperf_model_open(model, &work->model)) == 0 &&
+             (status = llmperf_model_info_get(work->model, &work->info)) == 0)
+        status = lp_share_check(share, work->model, &work->info);
     if (status < 0)
         lp_stage_work_free(work);
     else
@@ -113,14 +117,21 @@ static int compute(struct lp_stage_work *work, uint32_t phase, const uint64_t *q
 {
     llmperf_step step = LLMPERF_STEP_INIT;
     uint64_t images = quantities[LLMPERF_QUANTITY_SEQUENCES];
-    int status = 0;
+    int status;
 
     step.phase = phase;
+    if ((status = lp_share_apply(&work->share, &step)) < 0)
+        return status;
     if (phase == LLMPERF_PHASE_VISION)
         step.images = images ? images : 1;
     else
         status = fill_sequences(work, quantities, &step);
     return status < 0 ? status : llmperf_model_work(work->model, &step, out);
+}
+
+static bool counts_its_work(const uint64_t *quantities)
+{
+    return quantities[LLMPERF_QUANTITY_FLOPS] && quantities[LLMPERF_QUANTITY_BYTES];
 }
 
 static void tell_work(void *context, uint32_t node, const uint64_t *quantities, uint64_t *flops_out,
@@ -136,7 +147,7 @@ static void tell_work(void *context, uint32_t node, const uint64_t *quantities, 
     if (compute(work, phase, quantities, &result) == 0) {
         *flops_out = result.model_flops;
         *bytes_out = result.bytes;
-    } else if (work->unknown++ == 0) {
+    } else if (!counts_its_work(quantities) && work->unknown++ == 0) {
         snprintf(work->reason, sizeof(work->reason), "%s: %s", label, llmperf_last_error());
     }
 }
@@ -167,14 +178,18 @@ static const char *compute_dtype(const struct lp_stage_work *work)
 
 static int add_lines(const struct lp_stage_work *work, llmperf_profile *profile)
 {
+    size_t assumptions = 0;
     const char *line;
     char key[48];
     int status = 0;
 
-    for (size_t i = 0; status == 0 && (line = llmperf_model_assumption(work->model, i)); i++) {
-        snprintf(key, sizeof(key), "model_assumption.%zu", i);
+    for (; status == 0 && (line = llmperf_model_assumption(work->model, assumptions));
+         assumptions++) {
+        snprintf(key, sizeof(key), "model_assumption.%zu", assumptions);
         status = lp_profile_set_fact(profile, key, line);
     }
+    if (status == 0)
+        status = lp_share_facts(&work->share, &work->info, assumptions, profile);
     for (size_t i = 0; status == 0 && (line = llmperf_model_warning(work->model, i)); i++) {
         snprintf(key, sizeof(key), "model_warning.%zu", i);
         status = lp_profile_set_fact(profile, key, line);

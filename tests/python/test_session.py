@@ -250,6 +250,19 @@ class Errors(support.TestCase):
         self.assertEqual(refused.exception.name, "LLMPERF_EINVAL")
         self.assertIn("set run_dir or out_dir", refused.exception.text)
 
+    def test_a_share_of_the_model_is_told(self) -> None:
+        flops = []
+        for gpus in (1, 2):
+            with llmperf.Session(source="none", model_path="llama_3_8b", tensor_parallel=gpus) as session:
+                with llmperf.region("LLM@decode_step", sequences=1, context=100):
+                    pass
+            flops.append(session.profile.regions()[0]["flops"])
+        self.assertEqual(flops, [15061745664, 7530872832])
+        with self.assertRaisesRegex(llmperf.LlmperfError, "does not divide the number of heads 32"):
+            llmperf.Session(source="none", model_path="llama_3_8b", tensor_parallel=3).start()
+        with self.assertRaises(ValueError):
+            llmperf.Session(expert_parallel=-1)
+
     def test_missing_recording(self) -> None:
         with self.assertRaises(llmperf.LlmperfError) as refused:
             llmperf.Session(source="replay", device_path=self.folder / "none.rec").start()

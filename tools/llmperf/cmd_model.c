@@ -43,17 +43,6 @@ struct arrays {
     uint64_t *prompt, *prefix, *cached, *generated;
 };
 
-static bool to_number(const char *text, uint64_t *value)
-{
-    char *end;
-
-    if (*text < '0' || *text > '9')
-        return false;
-    errno = 0;
-    *value = strtoull(text, &end, 10);
-    return *end == '\0' && errno == 0;
-}
-
 /* Takes a whole number within bounds; one that was not given leaves *value as it is. */
 static bool take_number(const struct command *command, const struct option_text *option,
                         uint64_t least, uint64_t most, uint64_t *value)

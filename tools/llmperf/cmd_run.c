@@ -416,6 +416,22 @@ static int check_trace(const struct command *command)
                : EXIT_FINE;
 }
 
+/* The session in the program would refuse it in its log only. */
+static int check_shares(const struct command *command)
+{
+    static const char *const variables[] = { "LLMPERF_TENSOR_PARALLEL", "LLMPERF_EXPERT_PARALLEL" };
+
+    for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+        const char *word = getenv(variables[i]);
+        uint64_t gpus;
+
+        if (word && *word && (!to_number(word, &gpus) || gpus < 1 || gpus > 65536))
+            return fail_usage(command, "%s=%.80s is no number of GPUs; use 1 to 65536",
+                              variables[i], word);
+    }
+    return EXIT_FINE;
+}
+
 static int check_job(struct job *job, const struct command *command)
 {
     const char *tier = job->tier                     ? job->tier
@@ -425,7 +441,7 @@ static int check_job(struct job *job, const struct command *command)
     if (!tier_of(tier))
         return fail_usage(command, "tier %s is none of regions, light, deep, counters", tier);
     if (check_rules(job, command, tier_of(tier)) != EXIT_FINE ||
-        check_trace(command) != EXIT_FINE ||
+        check_trace(command) != EXIT_FINE || check_shares(command) != EXIT_FINE ||
         check_counters(job, command, tier_of(tier)) != EXIT_FINE)
         return EXIT_USAGE;
     if (!run_check_program(job->program[0], job->path))

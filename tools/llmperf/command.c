@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
@@ -65,6 +66,17 @@ bool take_flag(int *argc, char **argv, const char *flag)
             argv[kept++] = argv[i];
     *argc = kept;
     return found;
+}
+
+bool to_number(const char *text, uint64_t *value)
+{
+    char *end;
+
+    if (*text < '0' || *text > '9')
+        return false;
+    errno = 0;
+    *value = strtoull(text, &end, 10);
+    return *end == '\0' && errno == 0;
 }
 
 int fail_usage(const struct command *command, const char *format, ...)

@@ -55,6 +55,9 @@ int write_document(const llmperf_profile *profile, uint32_t document, const char
 /** Take an option without a value out of argv. Was it there? */
 bool take_flag(int *argc, char **argv, const char *flag);
 
+/** Is the text a decimal number of 64 bits, and nothing else? */
+bool to_number(const char *text, uint64_t *value);
+
 /** Message on standard error. @return EXIT_USAGE */
 int fail_usage(const struct command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

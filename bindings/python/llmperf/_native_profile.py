@@ -395,6 +395,8 @@ class llmperf_session_options(Structure):
         ("sample_regions", c_char_p),
         ("rules", c_char_p),
         ("trace_bytes", c_uint64),
+        ("tensor_parallel", c_uint32),
+        ("expert_parallel", c_uint32),
     ]
 
 

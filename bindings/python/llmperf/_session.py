@@ -60,7 +60,7 @@ class Session:
     run_id: name of the run; None: UTC YYYYMMDD-HHMMSS-PID.
     config_path: configuration (docs/configuration.md): fills in what is left open here; kept with the run as config.yaml.
     model_path: a config.json, its folder or a name of the data files ("llama_3_8b"): gives each
-        prefill, decode step and vision pass its FLOPs and bytes, those of the whole model.
+        prefill, decode step and vision pass its FLOPs and bytes, those of this GPU's share.
     device_path: recording (source "replay") or script (source "fake").
     record_path: file to write a recording of this session to.
     counters: counter preset of tier "counters", or a sampled one ("live") of tier "light".
@@ -73,6 +73,10 @@ class Session:
     keep_trace: keep a recording of all facts in the folder of the run, for export_trace(). False:
         as LLMPERF_TRACE says.
     trace_bytes: size at which that recording ends; the run says so then. 0: 1 GiB.
+    tensor_parallel: with a model, GPUs that share each layer of its decoder; 0:
+        LLMPERF_TENSOR_PARALLEL, else 1.
+    expert_parallel: with a model, GPUs that whole experts are spread over: 1, or a multiple of
+        tensor_parallel; 0: LLMPERF_EXPERT_PARALLEL, else 1.
     reports: write the report files at stop, beside run.llmperf.
     release: give CUPTI up at stop, so that another profiler (torch.profiler) can start.
     graph_level: each launch of a CUDA graph as one span, not its kernels; not in one process with
@@ -94,6 +98,7 @@ class Session:
                  sample_regions: Union[str, Sequence[str], None] = None,
                  rules: Union[str, Sequence[str], None] = None, keep_trace: bool = False,
                  trace_bytes: int = 0,
+                 tensor_parallel: int = 0, expert_parallel: int = 0,
                  reports: bool = True, release: bool = False,
                  graph_level: bool = False) -> None:
         options = _native.sized(_native.llmperf_session_options)
@@ -112,6 +117,8 @@ class Session:
             "overhead_budget_permille", overhead_budget_permille, 2**32)
         options.keep_trace = 1 if keep_trace else 0
         options.trace_bytes = _size("trace_bytes", trace_bytes, 2**64)
+        options.tensor_parallel = _size("tensor_parallel", tensor_parallel, 2**32)
+        options.expert_parallel = _size("expert_parallel", expert_parallel, 2**32)
         options.flags = ((0 if reports else _native.LLMPERF_SESSION_NO_REPORTS)
                          | (_native.LLMPERF_SESSION_RELEASE if release else 0)
                          | (_native.LLMPERF_SESSION_GRAPH_LEVEL if graph_level else 0))

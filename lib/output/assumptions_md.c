@@ -7,6 +7,7 @@
 #include "lib/output/output.h"
 #include "lib/output/tables_md.h"
 #include "lib/output/view.h"
+#include "lib/result/result.h"
 #include "llmperf/region.h"
 
 static void add_line(struct lp_text *out, const char *name, const char *value)
@@ -112,9 +113,9 @@ static void add_model(const struct lp_view *view, struct lp_text *out)
     add_fact(view, "Family", "model_family", out);
     add_fact(view, "Parameters", "model_parameters_total", out);
     add_fact(view, "Parameters used for a token", "model_parameters_active", out);
-    add_fact(view, "GPUs that share each layer (tensor_parallel)", "model_tensor_parallel", out);
-    add_fact(view, "GPUs that whole experts are spread over (expert_parallel)",
-             "model_expert_parallel", out);
+    add_fact(view, "GPUs that share each layer (tensor_parallel)", LP_TENSOR_FACT, out);
+    add_fact(view, "GPUs that whole experts are spread over (expert_parallel)", LP_EXPERT_FACT,
+             out);
     add_numbered_facts(view, "Assumed", "model_assumption", out);
     add_numbered_facts(view, "Warning", "model_warning", out);
     lp_text_puts(out, "\n");

@@ -4,6 +4,7 @@
 
 #include "lib/output/html.h"
 #include "lib/output/html_tables.h"
+#include "lib/result/result.h"
 
 static void count_row(struct lp_text *out, const char *name, const char *key, uint64_t value)
 {
@@ -84,7 +85,7 @@ void lp_html_environment(const struct lp_view *view, struct lp_text *out)
     fact_row(view, out, "Recording", "recorded_from");
     fact_row(view, out, "Model", "model");
     fact_row(view, out, "Convention of its work", "model_convention");
-    fact_row(view, out, "GPUs that share each layer of it", "model_tensor_parallel");
+    fact_row(view, out, "GPUs that share each layer of it", LP_TENSOR_FACT);
     text_row(out, "GPU", view->limits.gpu_name);
     text_row(out, "Driver", lp_machine_text(view->machine, "driver.kernel_version"));
     text_row(out, "CUPTI", lp_machine_text(view->machine, "cupti.path"));

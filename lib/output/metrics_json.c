@@ -8,6 +8,7 @@
 #include "lib/output/output.h"
 #include "lib/output/measured.h"
 #include "lib/output/windows.h"
+#include "lib/result/result.h"
 #include "llmperf/activity.h"
 #include "llmperf/region.h"
 
@@ -259,7 +260,7 @@ static void put_ledger(struct lp_metrics *metrics)
     lp_json_close(json, '}');
 }
 
-/* A run of a version that did not say is one of the whole model. */
+/* Of which nobody told, a run is of the whole model. */
 static void put_gpus(struct lp_metrics *metrics, const char *key, const char *fact)
 {
     double gpus = lp_fact_number(metrics->view.profile, fact);
@@ -279,8 +280,8 @@ static void put_model(struct lp_metrics *metrics)
     lp_json_open(&metrics->json, "model", '{');
     lp_json_string(&metrics->json, "name", slash ? slash + 1 : path);
     lp_json_string(&metrics->json, "path", path);
-    put_gpus(metrics, "tensor_parallel", "model_tensor_parallel");
-    put_gpus(metrics, "expert_parallel", "model_expert_parallel");
+    put_gpus(metrics, "tensor_parallel", LP_TENSOR_FACT);
+    put_gpus(metrics, "expert_parallel", LP_EXPERT_FACT);
     lp_json_close(&metrics->json, '}');
 }
 

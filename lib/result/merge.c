@@ -9,6 +9,7 @@
 #include "lib/base/hashmap.h"
 #include "lib/base/status.h"
 #include "lib/result/merge_gpus.h"
+#include "lib/result/merge_model.h"
 #include "lib/result/merge_processes.h"
 #include "lib/result/merge_rows.h"
 #include "lib/result/merged_folders.h"
@@ -448,24 +449,10 @@ static int set_run_facts(const llmperf_profile *const *profiles, size_t count, l
     return status < 0 ? status : lp_profile_set_fact(out, "created_at", first);
 }
 
-static bool is_shared_otherwise(const llmperf_profile *a, const llmperf_profile *b)
-{
-    static const char *const facts[] = { "model_tensor_parallel", "model_expert_parallel" };
-
-    for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
-        const char *one = llmperf_profile_fact(a, facts[i]);
-        const char *other = llmperf_profile_fact(b, facts[i]);
-
-        if (one && other && strcmp(one, other) != 0)
-            return true;
-    }
-    return false;
-}
-
 static int add_run_notes(const llmperf_profile *const *profiles, size_t count, llmperf_profile *out)
 {
     size_t with_iterations = 0, without_cuda = 0;
-    bool other_gpus = false, other_shares = false;
+    bool other_gpus = false;
     int status = 0;
 
     for (size_t i = 0; i < count; i++) {
@@ -475,15 +462,10 @@ static int add_run_notes(const llmperf_profile *const *profiles, size_t count, l
         with_iterations += profiles[i]->iterations.count > 0;
         without_cuda += used_no_cuda(profiles[i]);
         other_gpus |= lp_compare_text(env, first) != 0;
-        other_shares |= is_shared_otherwise(profiles[0], profiles[i]);
     }
     if (other_gpus)
         status = lp_profile_note(out, "merged: machine and hardware limits are those of the first "
                                       "run");
-    if (status == 0 && other_shares)
-        status = lp_profile_note(out, "merged: the runs share the model in unlike ways; "
-                                      "tensor_parallel and expert_parallel are those of the first "
-                                      "run, FLOPs and bytes are each run's own");
     if (status == 0 && with_iterations > 1)
         status = lp_profile_note(out, "merged: single iterations stay in the runs they are of; "
                                       "their statistics are of all runs");
@@ -510,7 +492,8 @@ int llmperf_profile_merge(const llmperf_profile *const *profiles, size_t count,
     if ((status = merge_parts(profiles, count, true, &out)) < 0)
         return status;
     if ((status = set_run_facts(profiles, count, out)) < 0 ||
-        (status = add_run_notes(profiles, count, out)) < 0) {
+        (status = add_run_notes(profiles, count, out)) < 0 ||
+        (status = lp_merged_model_notes(profiles, count, out)) < 0) {
         llmperf_profile_free(out);
         return status;
     }

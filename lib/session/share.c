@@ -43,7 +43,7 @@ int lp_share_choose(const llmperf_session_options *given, struct lp_share *share
         (status = choose(given->expert_parallel, "expert_parallel", LP_EXPERT_VARIABLE,
                          &share.expert)) < 0)
         return status;
-    share.told = share.tensor > 0;
+    share.told = share.tensor > 0 || share.expert > 0;
     share.tensor = share.tensor ? share.tensor : 1;
     share.expert = share.expert ? share.expert : 1;
     *share_out = share;
@@ -144,41 +144,6 @@ static int assume_replicas(const struct lp_share *share, const struct lp_rank_co
     return assume(profile, number, &line);
 }
 
-/* Most GPUs on which one region with work from the model was: 1 without a device, 0: none has such
- * work. */
-static uint64_t derived_gpus(const llmperf_profile *profile)
-{
-    const char *path = NULL;
-    uint64_t most = 0, rows = 0;
-
-    for (size_t i = 0; i < llmperf_profile_region_count(profile); i++) {
-        llmperf_region_stats region = LLMPERF_REGION_STATS_INIT;
-
-        if (llmperf_profile_region(profile, i, &region) < 0 ||
-            (region.flops_origin != LLMPERF_WORK_MODEL &&
-             region.bytes_origin != LLMPERF_WORK_MODEL))
-            continue;
-        rows = path && strcmp(path, region.path) == 0 ? rows + 1 : 1;
-        path = region.path;
-        most = rows > most ? rows : most;
-    }
-    return most;
-}
-
-/* @param who  "8 ranks (WORLD_SIZE)". */
-static int note_untold(const char *who, llmperf_profile *profile)
-{
-    char line[512];
-
-    snprintf(line, sizeof(line),
-             "FLOPs and bytes from the model are those of the whole model: nobody told how the %s "
-             "share it, so they are taken for replicas. If they share its layers, MFU and MBU are "
-             "too high: set tensor_parallel of the session (" LP_TENSOR_VARIABLE
-             ", session.tensor_parallel), to 1 if they are replicas.",
-             who);
-    return lp_profile_note(profile, line);
-}
-
 static int note_odd(const struct lp_share *share, const struct lp_rank_count *ranks,
                     llmperf_profile *profile)
 {
@@ -194,7 +159,7 @@ static int note_odd(const struct lp_share *share, const struct lp_rank_count *ra
 static int tell_ranks(const struct lp_share *share, size_t *number, llmperf_profile *profile)
 {
     struct lp_rank_count ranks = { 1, "" };
-    uint64_t gpus = derived_gpus(profile);
+    uint64_t gpus = lp_profile_model_gpus(profile);
     bool several = lp_profile_rank_count(profile, &ranks) && ranks.count > 1;
     char who[80];
 
@@ -210,7 +175,7 @@ static int tell_ranks(const struct lp_share *share, size_t *number, llmperf_prof
         return assume_replicas(share, &ranks, number, profile);
     else
         return 0;
-    return note_untold(who, profile);
+    return lp_profile_note_untold(profile, who);
 }
 
 int lp_share_facts(const struct lp_share *share, const llmperf_model_info *info, size_t assumptions,
@@ -219,10 +184,12 @@ int lp_share_facts(const struct lp_share *share, const llmperf_model_info *info,
     char tensor[16], expert[16];
     int status;
 
+    if (!share->told)
+        return tell_ranks(share, &assumptions, profile);
     snprintf(tensor, sizeof(tensor), "%" PRIu32, share->tensor);
     snprintf(expert, sizeof(expert), "%" PRIu32, share->expert);
-    if ((status = lp_profile_set_fact(profile, "model_tensor_parallel", tensor)) < 0 ||
-        (status = lp_profile_set_fact(profile, "model_expert_parallel", expert)) < 0)
+    if ((status = lp_profile_set_fact(profile, LP_TENSOR_FACT, tensor)) < 0 ||
+        (status = lp_profile_set_fact(profile, LP_EXPERT_FACT, expert)) < 0)
         return status;
     if (share->tensor > 1 && (status = assume_tensor(share, info, &assumptions, profile)) < 0)
         return status;

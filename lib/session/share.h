@@ -16,7 +16,7 @@
 
 struct lp_share {
     uint32_t tensor, expert; /* as in llmperf_step; at least 1 */
-    bool told;               /* tensor was given, be it 1 */
+    bool told;               /* one of them was given, be it 1 */
 };
 
 /** From the options, else the environment. 0; LLMPERF_EINVAL. */
@@ -30,8 +30,8 @@ int lp_share_check(const struct lp_share *share, const llmperf_model *model,
  * how GPUs share it. */
 int lp_share_apply(const struct lp_share *share, llmperf_step *step);
 
-/** Facts model_tensor_parallel and model_expert_parallel, and what was assumed of the share, as
- * facts model_assumption.N from N = `assumptions` on. Where work comes from the model, and the
+/** Where they were told, LP_TENSOR_FACT, LP_EXPERT_FACT and what was assumed of the share, as facts
+ * model_assumption.N from N = `assumptions` on. Where work comes from the model, and the
  * environment in the facts names more ranks than were told of, a note says what they were taken
  * for. 0 or LLMPERF_ENOMEM. */
 int lp_share_facts(const struct lp_share *share, const llmperf_model_info *info, size_t assumptions,

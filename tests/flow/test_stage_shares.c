@@ -2,6 +2,7 @@
 /** FLOPs and bytes of one GPU of several that share the session's model. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,12 +15,11 @@
 #define MODEL "llama_3_8b"
 
 /* One token behind 99 others: what one GPU of several does of it. */
-#define STEP "begin LLM@decode_step sequences=1 tokens=1 context=100\nend\n"
-
-#define ON_TWO_GPUS                                                                                \
-    "begin LLM@decode_step sequences=1 tokens=1 context=100\n"                                     \
-    "launch a device=0 duration=1000\nlaunch a device=1 duration=1000\n"                           \
-    "end\n"
+#define BEGIN            "begin LLM@decode_step sequences=1 tokens=1 context=100\n"
+#define LAUNCH(device)   "launch a device=" device " duration=1000\n"
+#define STEP             BEGIN "end\n"
+#define ON_A_GPU(device) BEGIN LAUNCH(device) "end\n"
+#define ON_TWO_GPUS      BEGIN LAUNCH("0") LAUNCH("1") "end\n"
 
 static llmperf_profile *play_share(const char *model, uint32_t tensor, uint32_t expert,
                                    const char *script)
@@ -107,8 +107,10 @@ static void ranks_of_a_job_do_the_model_once(void **state)
         llmperf_region_stats region = LLMPERF_REGION_STATS_INIT;
 
         assert_int_equal(llmperf_profile_region(merged, i, &region), 0);
-        if (strcmp(region.path, "LLM@decode_step") == 0)
+        if (strcmp(region.path, "LLM@decode_step") == 0) {
             flops += region.flops;
+            assert_true(2 * region.flops == UINT64_C(15061745664)); /* MFU is of its share */
+        }
     }
     assert_true(flops == find_region(whole, "LLM@decode_step", -1).flops);
     assert_false(has_note(merged, "unlike ways"));
@@ -120,6 +122,32 @@ static void ranks_of_a_job_do_the_model_once(void **state)
     llmperf_profile_free(whole);
     for (size_t i = 0; i < 2; i++)
         llmperf_profile_free(parts[i]);
+}
+
+/* Two runs of one process each; told or not, on one GPU or on two. */
+static bool is_untold_noted(uint32_t tensor, const char *second)
+{
+    llmperf_profile *parts[2], *merged;
+    bool noted;
+
+    parts[0] = play_share(MODEL, tensor, 0, ON_A_GPU("0"));
+    parts[1] = play_share(MODEL, tensor, 0, second);
+    assert_false(has_note(parts[1], "nobody told"));
+    assert_int_equal(llmperf_profile_merge((const llmperf_profile *const *)parts, 2, &merged), 0);
+    noted = has_note(merged, "nobody told how the 2 GPUs of the merged runs share it");
+    llmperf_profile_free(merged);
+    llmperf_profile_free(parts[0]);
+    llmperf_profile_free(parts[1]);
+    return noted;
+}
+
+static void merged_ranks_of_whom_nobody_told_are_noted(void **state)
+{
+    (void)state;
+    assert_true(is_untold_noted(0, ON_A_GPU("1")));
+    assert_false(is_untold_noted(0, ON_A_GPU("0")));
+    assert_false(is_untold_noted(1, ON_A_GPU("1")));
+    assert_false(is_untold_noted(2, ON_A_GPU("1")));
 }
 
 static void refuse_share(const char *model, uint32_t tensor, uint32_t expert, const char *why)
@@ -273,6 +301,7 @@ int main(void)
         cmocka_unit_test(fewer_kv_heads_than_gpus_are_copied),
         cmocka_unit_test(experts_are_split_or_spread),
         cmocka_unit_test(ranks_of_a_job_do_the_model_once),
+        cmocka_unit_test(merged_ranks_of_whom_nobody_told_are_noted),
         cmocka_unit_test(a_model_that_cannot_be_shared_so_is_refused),
         cmocka_unit_test(a_shared_encoder_is_counted_by_the_program),
         cmocka_unit_test(ranks_of_whom_nobody_told_are_noted),

@@ -57,7 +57,9 @@ enum { LLMPERF_COMPARE_MD = 0, LLMPERF_COMPARE_JSON = 1 };
 /** Hold two runs against each other: host time of an instance of each region, and device time by kernel class of what an instance
  * launched, nested regions included. A quantity is slower if its mean grew by more than the threshold and by more than chance
  * makes in 1 of 100 cases (Welch's test, Welch 1947; spreads of iterations where both runs have them, else of instances and calls);
- * where a run has one instance only, the threshold decides alone. Quantities below 1 % of both runs are not judged.
+ * where a run has one instance only, the threshold decides alone. Quantities below 1 % of both runs are not judged. Where an instance
+ * has other work (tokens, FLOPs, context, sequences) a difference that this can explain is told as "other work" and is neither slower
+ * nor faster; docs/metrics.md has the rule. Device times of a run that samples are of the instances that were collected.
  *
  * A run of several processes or GPUs is one job. Wall time of a job is that of the process that is slowest in the region on
  * average, device time the sum over its GPUs, which is not judged where the runs have other numbers of GPUs. Of stages that GPUs work on

@@ -27,6 +27,8 @@ static struct lp_compare_side side_of_several(const struct lp_compare_value *val
         squares += apart * (mean->mean_ms - side.of.mean_ms);
         side.of.total_ms += (mean->total_ms - side.of.total_ms) / side.runs;
         side.whole_ms += (values[i].whole_ms - side.whole_ms) / side.runs;
+        for (int k = 0; k < LP_COMPARE_AMOUNTS; k++)
+            side.work.amounts[k] += (values[i].work.amounts[k] - side.work.amounts[k]) / side.runs;
         side.of.instances += mean->instances;
     }
     runs = side.runs;
@@ -46,6 +48,7 @@ static struct lp_compare_side side_of(const struct lp_compare_value *values, siz
     if (count > 1)
         return side_of_several(values, count, iterations);
     return (struct lp_compare_side){ .of = *mean,
+                                     .work = values->work,
                                      .whole_ms = values->whole_ms,
                                      .lone = values->lone,
                                      .runs = isnan(mean->mean_ms) ? 0u : 1u,
@@ -60,10 +63,12 @@ static int add_row(struct lp_comparison *out, struct lp_compare_row row, bool su
     if (isnan(base) && isnan(row.fresh.of.mean_ms))
         return 0;
     row.change = base > 0 ? row.fresh.of.mean_ms / base - 1 : (double)NAN;
+    row.work = lp_compare_work_change(&row, out->same_gpus);
     row.noise_ms = lp_compare_noise(&row.base.of, &row.fresh.of);
     row.verdict = lp_compare_judge(out, &row, sum);
     *(job ? &out->slower : &out->parts_slower) += row.verdict == LP_COMPARE_SLOWER;
     *(job ? &out->faster : &out->parts_faster) += row.verdict == LP_COMPARE_FASTER;
+    out->other_work += job && row.verdict == LP_COMPARE_WORK;
     return lp_vector_push(&out->rows, row);
 }
 

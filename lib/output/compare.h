@@ -21,22 +21,35 @@ enum lp_compare_verdict {
     LP_COMPARE_ONLY_NEW,
     LP_COMPARE_MINOR,  /* below 1 % of the time of both sides: not judged */
     LP_COMPARE_UNLIKE, /* a sum over other numbers of GPUs: not judged */
-    LP_COMPARE_LONE    /* of a single instance that was sampled: not judged */
+    LP_COMPARE_LONE,   /* of a single instance that was sampled: not judged */
+    LP_COMPARE_WORK    /* what it says depends on how time follows work that is not the same */
 };
 
 /** A quantity on one side. */
 struct lp_compare_side {
     struct lp_compare_mean
-        of;          /* of several runs: their mean, and its standard error between them */
+        of; /* of several runs: their mean, and its standard error between them */
+    struct lp_compare_work work;
     double whole_ms; /* time of the run that of.total_ms is a part of */
     bool lone;       /* of a single run, as in lp_compare_value */
     uint32_t runs;   /* that have it */
     uint32_t number; /* as in lp_compare_value; of several runs LP_COMPARE_NOBODY */
 };
 
+/** How the work of an instance differs, and what that may do to its time: it need not follow, and
+ * it follows at most the amount that changed most; in the square where FLOPs are not known, since
+ * attention costs the square of the tokens. */
+struct lp_compare_work_change {
+    double least, most;            /* factors of time: at most and at least 1 */
+    enum lp_compare_amount amount; /* the first that differs by more than 1 %, or that is known;
+                                      LP_COMPARE_AMOUNTS: none is */
+    double ratio;                  /* of it, new / base; 1 within 1 %; NaN: none is known */
+};
+
 struct lp_compare_row {
     struct lp_compare_key key;
     struct lp_compare_side base, fresh;
+    struct lp_compare_work_change work;
     double change;   /* new / base - 1; NaN: one of them is missing */
     double noise_ms; /* difference that chance alone makes in 1 of 100 cases; NaN: not known */
     enum lp_compare_verdict verdict;
@@ -57,7 +70,7 @@ struct lp_comparison {
     bool has_ranks;                           /* some run has several processes or GPUs */
     bool paired;                         /* and all have the same: rows of single ones are there */
     bool same_gpus;                      /* all have as many */
-    uint64_t slower, faster;             /* rows of the job */
+    uint64_t slower, faster, other_work; /* rows of the job */
     uint64_t parts_slower, parts_faster; /* rows of single ranks */
     double threshold;                    /* share: 0.05 */
 };
@@ -77,7 +90,19 @@ const char *lp_compare_noun(const struct lp_comparison *comparison,
 
 uint32_t lp_compare_run_verdict(const llmperf_profile *profile);
 
-/** What a row with both sides and its noise says. @param sum  It is one over the GPUs of a job. */
+/** @param same_gpus  Both sides have as many GPUs: FLOPs of a process are of the same share. */
+struct lp_compare_work_change lp_compare_work_change(const struct lp_compare_row *row,
+                                                     bool same_gpus);
+
+/** "tokens"; NULL: of LP_COMPARE_AMOUNTS. */
+const char *lp_compare_amount_name(enum lp_compare_amount amount);
+
+/** New / base - 1 of the time for each of what row->work.amount counts; NaN: not known, or of the
+ * context, which no time is in proportion to. */
+double lp_compare_change_of_each(const struct lp_compare_row *row);
+
+/** What a row with both sides, its noise and its work says. @param sum  It is one over the GPUs of
+ * a job. */
 enum lp_compare_verdict lp_compare_judge(const struct lp_comparison *comparison,
                                          const struct lp_compare_row *row, bool sum);
 

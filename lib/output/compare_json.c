@@ -19,6 +19,11 @@ static void put_side(struct lp_json *json, const char *key, const struct lp_comp
     lp_json_number(json, "total_ms", known ? side->of.total_ms : (double)NAN);
     lp_json_count(json, "instances", side->of.instances);
     lp_json_count(json, "runs", side->runs);
+    lp_json_open(json, "work", '{');
+    for (int i = 0; i < LP_COMPARE_AMOUNTS; i++)
+        lp_json_number(json, lp_compare_amount_name((enum lp_compare_amount)i),
+                       known ? side->work.amounts[i] : (double)NAN);
+    lp_json_close(json, '}');
     put_number(json, "number", known ? side->number : LP_COMPARE_NOBODY);
     lp_json_close(json, '}');
 }
@@ -51,6 +56,17 @@ static void put_runs(struct lp_json *json, const char *key, const struct lp_comp
     lp_json_close(json, '}');
 }
 
+static void put_work(struct lp_json *json, const struct lp_compare_row *row)
+{
+    lp_json_open(json, "work", '{');
+    lp_json_string(json, "amount", lp_compare_amount_name(row->work.amount));
+    lp_json_number(json, "change_percent", (row->work.ratio - 1) * 100);
+    lp_json_number(json, "change_of_each_percent", lp_compare_change_of_each(row) * 100);
+    lp_json_number(json, "time_factor_least", row->work.least);
+    lp_json_number(json, "time_factor_most", row->work.most);
+    lp_json_close(json, '}');
+}
+
 static void put_row(struct lp_json *json, const struct lp_comparison *comparison,
                     const struct lp_compare_row *row)
 {
@@ -64,6 +80,7 @@ static void put_row(struct lp_json *json, const struct lp_comparison *comparison
     put_side(json, "base", &row->base);
     put_side(json, "new", &row->fresh);
     lp_json_number(json, "change_percent", row->change * 100);
+    put_work(json, row);
     lp_json_number(json, "noise_ms", row->noise_ms);
     lp_json_string(json, "verdict", lp_compare_verdict_name(row->verdict));
     lp_json_close(json, '}');
@@ -81,6 +98,7 @@ void lp_compare_json(const struct lp_compared *compared, struct lp_text *out)
     lp_json_number(&json, "threshold_percent", comparison->threshold * 100);
     lp_json_count(&json, "slower", comparison->slower);
     lp_json_count(&json, "faster", comparison->faster);
+    lp_json_count(&json, "other_work", comparison->other_work);
     lp_json_bool(&json, "same_ranks", comparison->paired || !comparison->has_ranks);
     lp_json_count(&json, "ranks_slower", comparison->parts_slower);
     lp_json_count(&json, "ranks_faster", comparison->parts_faster);

@@ -38,10 +38,26 @@ static bool is_minor(const struct lp_compare_side *side)
     return !(side->of.total_ms >= MINOR * side->whole_ms);
 }
 
+/* As if other work made the base take so many times as long. */
+static enum lp_compare_verdict judge_at(const struct lp_comparison *comparison,
+                                        const struct lp_compare_row *row, double times)
+{
+    struct lp_compare_mean base = row->base.of;
+    double difference, noise;
+
+    base.mean_ms *= times;
+    base.error_ms *= times;
+    difference = row->fresh.of.mean_ms - base.mean_ms;
+    noise = lp_compare_noise(&base, &row->fresh.of);
+    if (!(fabs(difference) > comparison->threshold * base.mean_ms) || fabs(difference) <= noise)
+        return LP_COMPARE_SAME;
+    return difference > 0 ? LP_COMPARE_SLOWER : LP_COMPARE_FASTER;
+}
+
 enum lp_compare_verdict lp_compare_judge(const struct lp_comparison *comparison,
                                          const struct lp_compare_row *row, bool sum)
 {
-    double difference = row->fresh.of.mean_ms - row->base.of.mean_ms;
+    enum lp_compare_verdict verdict;
 
     if (isnan(row->base.of.mean_ms))
         return LP_COMPARE_ONLY_NEW;
@@ -53,16 +69,15 @@ enum lp_compare_verdict lp_compare_judge(const struct lp_comparison *comparison,
         return LP_COMPARE_UNLIKE;
     if (row->base.lone || row->fresh.lone)
         return LP_COMPARE_LONE;
-    if (!(fabs(difference) > comparison->threshold * row->base.of.mean_ms) ||
-        fabs(difference) <= row->noise_ms)
-        return LP_COMPARE_SAME;
-    return difference > 0 ? LP_COMPARE_SLOWER : LP_COMPARE_FASTER;
+    verdict = judge_at(comparison, row, row->work.least);
+    return verdict == judge_at(comparison, row, row->work.most) ? verdict : LP_COMPARE_WORK;
 }
 
 const char *lp_compare_verdict_name(enum lp_compare_verdict verdict)
 {
-    static const char *const names[] = { "same",        "slower", "faster",     "only in base",
-                                         "only in new", "minor",  "other GPUs", "one sample" };
+    static const char *const names[] = { "same",         "slower",      "faster",
+                                         "only in base", "only in new", "minor",
+                                         "other GPUs",   "one sample",  "other work" };
 
     return names[verdict];
 }

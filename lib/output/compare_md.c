@@ -11,7 +11,22 @@
 #define ROWS_MOST   50 /* of a table for people */
 #define SINGLE_MOST 10 /* of these, what only one run has */
 
-enum shown { SHOW_JUDGED, SHOW_PARTS, SHOW_REST };
+enum shown { SHOW_JUDGED, SHOW_PARTS, SHOW_WORK, SHOW_REST };
+
+static size_t count_rows(const struct lp_comparison *comparison,
+                         bool (*counts)(const struct lp_compare_row *row))
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < comparison->rows.count; i++)
+        count += counts(&comparison->rows.items[i]);
+    return count;
+}
+
+static bool has_other_work(const struct lp_compare_row *row)
+{
+    return row->work.amount != LP_COMPARE_AMOUNTS && row->work.ratio != 1 && !isnan(row->change);
+}
 
 static const char *shown_noun(const struct lp_comparison *comparison,
                               const struct lp_compare_key *key)
@@ -91,6 +106,11 @@ static void put_verdict(struct lp_text *out, const struct lp_comparison *compari
     lp_text_printf(out, "\n**%s**: %" PRIu64 " slower, %" PRIu64 " faster by more than %s %%.\n",
                    comparison->slower ? "Regression" : "No regression", comparison->slower,
                    comparison->faster, LP_NUMBER(comparison->threshold * 100, 3));
+    if (comparison->other_work > 0) {
+        lp_text_puts(out, "\nNot judged because an instance has other work: ");
+        put_count(out, comparison->other_work, "row", "rows");
+        lp_text_puts(out, ", see *Other work*.\n");
+    }
     if (comparison->parts_slower + comparison->parts_faster > 0)
         lp_text_printf(out,
                        "\nOf single ranks: %" PRIu64 " slower, %" PRIu64 " faster, see below.\n",
@@ -117,6 +137,31 @@ static void put_change(struct lp_text *out, const struct lp_compare_row *row)
         lp_text_puts(out, " not known |");
     else
         lp_text_printf(out, " %s |", LP_NUMBER(row->noise_ms / row->base.of.mean_ms * 100, 2));
+}
+
+static void put_percent(struct lp_text *out, const char *before, double share)
+{
+    lp_text_printf(out, "%s%s%s %%", before, share > 0 ? "+" : "", LP_NUMBER(share * 100, 3));
+}
+
+/* What differs in the work of an instance, and the time for each of it. */
+static void put_work(struct lp_text *out, const struct lp_compare_row *row)
+{
+    const char *amount =
+        row->work.amount == LP_COMPARE_FLOPS ? "FLOPs" : lp_compare_amount_name(row->work.amount);
+    double each = lp_compare_change_of_each(row);
+
+    if (!amount || isnan(row->change)) {
+        lp_text_puts(out, " – |");
+    } else if (row->work.ratio == 1) {
+        lp_text_puts(out, " same |");
+    } else {
+        lp_text_printf(out, " %s", amount);
+        put_percent(out, " ", row->work.ratio - 1);
+        if (!isnan(each))
+            put_percent(out, ", time of each ", each);
+        lp_text_puts(out, " |");
+    }
 }
 
 static void put_number(struct lp_text *out, double value)
@@ -158,6 +203,8 @@ static void put_row(struct lp_text *out, const struct lp_comparison *comparison,
     put_number(out, row->base.of.mean_ms);
     put_number(out, row->fresh.of.mean_ms);
     put_change(out, row);
+    if (count_rows(comparison, has_other_work) > 0)
+        put_work(out, row);
     lp_text_printf(out, " %" PRIu64 " / %" PRIu64 " | %s |\n", row->base.of.instances,
                    row->fresh.of.instances, lp_compare_verdict_name(row->verdict));
 }
@@ -178,18 +225,22 @@ static bool is_shown(const struct lp_compare_row *row, enum shown shown)
 
     if (row->verdict == LP_COMPARE_MINOR)
         return false;
-    return shown == SHOW_REST ? job && !is_judged(row)
-                              : is_judged(row) && job == (shown == SHOW_JUDGED);
+    if (shown == SHOW_WORK || shown == SHOW_REST)
+        return job && !is_judged(row) && (row->verdict == LP_COMPARE_WORK) == (shown == SHOW_WORK);
+    return is_judged(row) && job == (shown == SHOW_JUDGED);
 }
 
 static void put_table(struct lp_text *out, const struct lp_comparison *comparison, enum shown what)
 {
+    bool work = count_rows(comparison, has_other_work) > 0;
     size_t shown = 0, single = 0, left = 0;
 
-    lp_text_printf(out,
-                   "| Region |%s Quantity | Base ms | New ms | Change %% | Noise %% | Instances | "
-                   "Verdict |\n| --- |%s --- | ---: | ---: | ---: | ---: | ---: | --- |\n",
-                   comparison->has_ranks ? " Of |" : "", comparison->has_ranks ? " --- |" : "");
+    lp_text_printf(
+        out,
+        "| Region |%s Quantity | Base ms | New ms | Change %% | Noise %% |%s Instances | "
+        "Verdict |\n| --- |%s --- | ---: | ---: | ---: | ---: |%s ---: | --- |\n",
+        comparison->has_ranks ? " Of |" : "", work ? " Work |" : "",
+        comparison->has_ranks ? " --- |" : "", work ? " --- |" : "");
     for (size_t i = 0; i < comparison->rows.count; i++) {
         const struct lp_compare_row *row = &comparison->rows.items[i];
 
@@ -202,16 +253,6 @@ static void put_table(struct lp_text *out, const struct lp_comparison *compariso
     }
     if (left > 0)
         lp_text_printf(out, "\n%zu more rows are in the JSON.\n", left);
-}
-
-static size_t count_rows(const struct lp_comparison *comparison,
-                         bool (*counts)(const struct lp_compare_row *row))
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < comparison->rows.count; i++)
-        count += counts(&comparison->rows.items[i]);
-    return count;
 }
 
 static bool is_minor(const struct lp_compare_row *row)
@@ -268,6 +309,13 @@ void lp_compare_md(const struct lp_compared *compared, struct lp_text *out)
     if (comparison->parts_slower + comparison->parts_faster > 0) {
         lp_text_puts(out, "\n## Single ranks\n\n");
         put_table(out, comparison, SHOW_PARTS);
+    }
+    if (comparison->other_work > 0) {
+        lp_text_puts(out, "\n## Other work\n\n"
+                          "An instance has more or less to do than in the base. Whether it became "
+                          "slower or faster depends on how its time follows its work, so look at "
+                          "the regions inside, or compare runs of the same work.\n\n");
+        put_table(out, comparison, SHOW_WORK);
     }
     lp_text_puts(out, "\n## Everything else\n\n");
     put_table(out, comparison, SHOW_REST);

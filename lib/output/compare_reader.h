@@ -25,6 +25,7 @@
 struct lp_compare_wall {
     size_t place, process;
     struct lp_compare_mean of;
+    struct lp_compare_work all; /* of all its instances */
 };
 
 struct lp_compare_place {
@@ -32,6 +33,8 @@ struct lp_compare_place {
     double collected;   /* most of any GPU; see lp_compare_share */
     uint64_t instances; /* most of any process */
     size_t processes;
+    size_t around;      /* the region that it is nested in; SIZE_MAX: none */
+    bool stage, in_one; /* it is a stage; it is no stage and lies in one */
 };
 
 /* Instances of a region on a GPU, and so many of them whose device work was collected: fewer where
@@ -64,7 +67,7 @@ struct lp_compare_reader {
     LP_VECTOR(double) process_ms, gpu_ms; /* time of top regions; of all kernels */
     LP_VECTOR(struct lp_compare_device_row) rows;
     LP_VECTOR(struct lp_compare_sum) sums; /* by row and GPU */
-    struct lp_hashmap place_keys, row_keys;
+    struct lp_hashmap place_keys, row_keys, wall_keys;
 };
 
 uint64_t lp_compare_hash(const char *text);
@@ -81,6 +84,20 @@ size_t lp_compare_find_place(struct lp_compare_reader *reader, const char *path,
 /** Index of a quantity of a region; SIZE_MAX: there is none, or no memory. */
 size_t lp_compare_find_row(struct lp_compare_reader *reader, size_t place, const char *quantity,
                            bool make);
+
+/** Host time of a region in a process; NULL: it was not there. */
+struct lp_compare_wall *lp_compare_find_wall(const struct lp_compare_reader *reader, size_t place,
+                                             size_t process);
+
+/** The work of all instances as the program counted it. */
+struct lp_compare_work lp_compare_counted(const llmperf_region_stats *stats);
+
+/** What follows from regions around and inside. After all regions are read. */
+void lp_compare_share_work(struct lp_compare_reader *reader);
+
+/** Of an instance behind a key, of the process or GPU with this number. */
+struct lp_compare_work lp_compare_work_of(struct lp_compare_reader *reader,
+                                          const struct lp_compare_key *key, uint32_t number);
 
 /** The greatest, at least 0. */
 double lp_compare_most(const double *values, size_t count);

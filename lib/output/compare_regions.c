@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Host time of an instance of a region, by process. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/text.h"
 #include "lib/output/compare_reader.h"
+#include "llmperf/region.h"
 
 size_t lp_compare_find_place(struct lp_compare_reader *reader, const char *path, bool make)
 {
@@ -24,16 +27,44 @@ size_t lp_compare_find_place(struct lp_compare_reader *reader, const char *path,
     return index;
 }
 
+struct lp_compare_wall *lp_compare_find_wall(const struct lp_compare_reader *reader, size_t place,
+                                             size_t process)
+{
+    uint32_t index = lp_hashmap_get(&reader->wall_keys, place, process);
+
+    return index == LP_HASHMAP_NONE ? NULL : &reader->walls.items[index];
+}
+
+/* Parents come first. */
+static int find_around(struct lp_compare_reader *reader, size_t at,
+                       const llmperf_region_stats *stats)
+{
+    struct lp_compare_place *place = &reader->places.items[at];
+    char *path = lp_text_copy(stats->path), *slash;
+
+    place->stage = stats->kind == LLMPERF_REGION_STAGE;
+    place->in_one = stats->stage && !place->stage;
+    place->around = SIZE_MAX;
+    if (!path)
+        return LLMPERF_ENOMEM;
+    while (place->around == SIZE_MAX && (slash = strrchr(path, '/'))) {
+        *slash = '\0';
+        place->around = lp_compare_find_place(reader, path, false);
+    }
+    free(path);
+    return 0;
+}
+
 static int add_wall(struct lp_compare_reader *reader, size_t at, const llmperf_region_stats *stats)
 {
     struct lp_compare_place *place = &reader->places.items[at];
-    struct lp_compare_wall wall = { at, lp_member_process_at(&reader->members, stats->process_id),
-                                    lp_compare_unknown };
+    struct lp_compare_wall wall = { .place = at,
+                                    .process =
+                                        lp_member_process_at(&reader->members, stats->process_id),
+                                    .of = lp_compare_unknown,
+                                    .all = lp_compare_counted(stats) };
     double n = (double)stats->instances;
 
-    place->processes++;
-    if (stats->instances == 0 || isnan(stats->wall_sum_ms))
-        return 0;
     if (stats->instances > place->instances)
         place->instances = stats->instances;
     if (stats->depth == 0)
@@ -45,6 +76,9 @@ static int add_wall(struct lp_compare_reader *reader, size_t at, const llmperf_r
         wall.of.error_ms = stats->wall_std_ms / sqrt(n);
         wall.of.freedom = n - 1;
     }
+    if (lp_hashmap_put(&reader->wall_keys, wall.place, wall.process,
+                       (uint32_t)reader->walls.count) < 0)
+        return LLMPERF_ENOMEM;
     return lp_vector_push(&reader->walls, wall);
 }
 
@@ -65,6 +99,17 @@ static void add_collected(struct lp_compare_reader *reader, size_t at,
     reader->places.items[at].collected = fmax(reader->places.items[at].collected, n);
 }
 
+static int add_process(struct lp_compare_reader *reader, size_t at,
+                       const llmperf_region_stats *stats)
+{
+    bool first = reader->places.items[at].processes++ == 0;
+    int status = first ? find_around(reader, at, stats) : 0;
+
+    return status < 0 || stats->instances == 0 || isnan(stats->wall_sum_ms)
+               ? status
+               : add_wall(reader, at, stats);
+}
+
 /* A region's rows on several devices repeat its host times. */
 int lp_compare_read_regions(struct lp_compare_reader *reader)
 {
@@ -80,10 +125,11 @@ int lp_compare_read_regions(struct lp_compare_reader *reader)
             return LLMPERF_ENOMEM;
         if (!before.path || strcmp(before.path, stats.path) != 0 ||
             before.process_id != stats.process_id)
-            status = add_wall(reader, at, &stats);
+            status = add_process(reader, at, &stats);
         add_collected(reader, at, &stats);
         before = stats;
     }
+    lp_compare_share_work(reader);
     return status;
 }
 

@@ -55,5 +55,6 @@ int lp_compare_read(struct lp_compare_table *table, size_t run, const llmperf_pr
     lp_vector_clear(&reader.sums);
     lp_hashmap_clear(&reader.place_keys);
     lp_hashmap_clear(&reader.row_keys);
+    lp_hashmap_clear(&reader.wall_keys);
     return status < 0 ? lp_error(LLMPERF_ENOMEM, "out of memory") : 0;
 }

@@ -42,12 +42,30 @@ struct lp_compare_mean {
 
 extern const struct lp_compare_mean lp_compare_unknown;
 
+/** Kinds of work, in the order in which a row tells them. */
+enum lp_compare_amount {
+    LP_COMPARE_TOKENS,
+    LP_COMPARE_FLOPS,
+    LP_COMPARE_CONTEXT,
+    LP_COMPARE_SEQUENCES,
+    LP_COMPARE_BYTES,
+    LP_COMPARE_STAGES, /* instances of the stages directly inside */
+    LP_COMPARE_AMOUNTS
+};
+
+/** What an instance has to do: means. NaN: not known, or none. Of a region in a stage that has no
+ * amounts of its own they are those around it, shared out over its own instances. */
+struct lp_compare_work {
+    double amounts[LP_COMPARE_AMOUNTS];
+};
+
 struct lp_compare_value {
     struct lp_compare_mean of;         /* mean_ms NaN: the run does not have it */
     struct lp_compare_mean iterations; /* the same from the iterations of a stage, which know
                                           better; mean_ms NaN: it has none, or of several ranks */
-    double whole_ms;                   /* time of the run, process or GPU that it is a part of */
-    bool lone;                         /* device time of one instance that was sampled of several */
+    struct lp_compare_work work;
+    double whole_ms; /* time of the run, process or GPU that it is a part of */
+    bool lone;       /* device time of one instance that was sampled of several */
     uint32_t number; /* of a job: the process or GPU that it is of; LP_COMPARE_NOBODY: of all */
 };
 

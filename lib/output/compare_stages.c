@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is known of single instances of stages, and of GPUs that work on one stage together. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/text.h"
 #include "lib/output/compare_reader.h"
 #include "lib/output/view.h"
 
@@ -46,28 +44,19 @@ static void widen(struct lp_compare_mean *around, const struct lp_compare_mean *
 static int pass_up(struct lp_compare_reader *reader, size_t place, const char *quantity,
                    const struct lp_compare_mean *stage)
 {
-    double instances = (double)reader->places.items[place].instances;
-    char *path = lp_text_copy(reader->places.items[place].path), *slash;
-    int status = path ? 0 : LLMPERF_ENOMEM;
+    const struct lp_compare_place *places = reader->places.items;
+    double instances = (double)places[place].instances;
 
-    while (status == 0 && (slash = strrchr(path, '/'))) {
-        struct lp_compare_value *value = NULL;
-        size_t around;
+    for (size_t at = places[place].around; at != SIZE_MAX; at = places[at].around) {
+        const struct lp_compare_key key = { places[at].path, quantity, LP_COMPARE_JOB, 0 };
+        struct lp_compare_value *value = lp_compare_value_of(reader, &key);
 
-        *slash = '\0';
-        if ((around = lp_compare_find_place(reader, path, false)) == SIZE_MAX ||
-            reader->places.items[around].instances == 0)
-            continue;
-        value =
-            lp_compare_value_of(reader, &(struct lp_compare_key){ reader->places.items[around].path,
-                                                                  quantity, LP_COMPARE_JOB, 0 });
-        if (value)
-            widen(&value->of, stage, instances / (double)reader->places.items[around].instances);
-        else
-            status = LLMPERF_ENOMEM;
+        if (!value)
+            return LLMPERF_ENOMEM;
+        if (places[at].instances > 0)
+            widen(&value->of, stage, instances / (double)places[at].instances);
     }
-    free(path);
-    return status;
+    return 0;
 }
 
 static bool is_busy(const llmperf_iteration_stats *stats)

@@ -22,6 +22,7 @@ static int add_key(struct lp_compare_table *table, const struct lp_compare_key *
 {
     const struct lp_compare_value none = { .of = lp_compare_unknown,
                                            .iterations = lp_compare_unknown,
+                                           .work = { { NAN, NAN, NAN, NAN, NAN, NAN } },
                                            .number = LP_COMPARE_NOBODY };
 
     if (lp_vector_push(&table->keys, *key) < 0)
@@ -59,6 +60,7 @@ int lp_compare_put(struct lp_compare_reader *reader, struct lp_compare_key key,
     if (!value)
         return LLMPERF_ENOMEM;
     value->of = mean;
+    value->work = lp_compare_work_of(reader, &key, number);
     value->whole_ms = whole_ms;
     value->number = number;
     return 0;

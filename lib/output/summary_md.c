@@ -167,6 +167,7 @@ static void add_uncertain_limits(const struct lp_view *view, struct lp_text *out
 
 static void add_uncertain(const struct lp_view *view, struct lp_text *out)
 {
+    const char *untold = llmperf_profile_fact(view->profile, LP_UNTOLD_FACT);
     const char *words = verdict_words(view->ledger.verdict);
     size_t before;
 
@@ -178,6 +179,11 @@ static void add_uncertain(const struct lp_view *view, struct lp_text *out)
     add_uncertain_limits(view, out);
     if (llmperf_profile_fact(view->profile, "model_warning.0"))
         lp_text_puts(out, "- The model's description has warnings: see assumptions.md.\n");
+    if (untold)
+        lp_text_printf(out,
+                       "- Whether the %s share the model was not told: each is held against the "
+                       "work of all of it.\n",
+                       untold);
     lp_variation_md(view, out);
     if (out->length == before)
         lp_text_puts(out,

@@ -9,8 +9,6 @@
 #include "lib/result/profile_data.h"
 #include "lib/result/result.h"
 
-#define NOBODY_TOLD "nobody told how the "
-
 static bool is_derived(const llmperf_region_stats *region)
 {
     return region->flops_origin == LLMPERF_WORK_MODEL || region->bytes_origin == LLMPERF_WORK_MODEL;
@@ -52,21 +50,17 @@ uint64_t lp_profile_model_gpus(const llmperf_profile *profile)
 
 int lp_profile_note_untold(llmperf_profile *profile, const char *who)
 {
-    return lp_profile_add_note(
-        profile,
-        "FLOPs and bytes from the model are those of the whole model: " NOBODY_TOLD
-        "%s share it, so they are taken for replicas. If they share its layers, MFU and MBU are "
-        "too high: set tensor_parallel of the session (LLMPERF_TENSOR_PARALLEL, "
-        "session.tensor_parallel), to 1 if they are replicas.",
-        who);
-}
+    int status = lp_profile_set_fact(profile, LP_UNTOLD_FACT, who);
 
-static bool is_noted(const llmperf_profile *profile)
-{
-    for (size_t i = 0; i < profile->notes.count; i++)
-        if (strstr(profile->notes.items[i], NOBODY_TOLD))
-            return true;
-    return false;
+    return status < 0 ? status
+                      : lp_profile_add_note(
+                            profile,
+                            "FLOPs and bytes from the model are those of the whole model: nobody "
+                            "told how the %s share it, so they are taken for replicas. If they "
+                            "share its layers, MFU and MBU are too high: set tensor_parallel of "
+                            "the session (LLMPERF_TENSOR_PARALLEL, session.tensor_parallel), to 1 "
+                            "if they are replicas.",
+                            who);
 }
 
 /* A run that was told nothing is of the whole model. */
@@ -94,7 +88,8 @@ int lp_merged_model_notes(const llmperf_profile *const *parts, size_t count, llm
     if (other)
         return lp_profile_note(out, "merged: the runs share the model in unlike ways; FLOPs and "
                                     "bytes are each run's own");
-    if (gpus <= 1 || llmperf_profile_fact(first, LP_TENSOR_FACT) || is_noted(out))
+    if (gpus <= 1 || llmperf_profile_fact(first, LP_TENSOR_FACT) ||
+        llmperf_profile_fact(out, LP_UNTOLD_FACT))
         return 0;
     snprintf(who, sizeof(who), "%" PRIu64 " GPUs of the merged runs", gpus);
     return lp_profile_note_untold(out, who);

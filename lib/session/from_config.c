@@ -108,6 +108,20 @@ static int take_parallel(const llmperf_config *config, const char *key, const ch
     return status;
 }
 
+/* Who tells of stages must not get the work of the whole model in silence. */
+static int refuse_pipeline(const llmperf_config *config)
+{
+    static const char key[] = "session.pipeline_parallel";
+    int64_t stages = 1;
+    int status = lp_config_take_integer(config, key, &stages);
+
+    if (status < 0 || stages == 1)
+        return status;
+    return lp_config_refuse(config, key,
+                            "a session cannot tell the work of a stage of a pipeline; leave this "
+                            "out, and count flops and bytes by llmperf_model_work()");
+}
+
 static int take_options(const llmperf_config *config, llmperf_session_options *options)
 {
     int64_t budget = options->overhead_budget_permille;
@@ -134,6 +148,7 @@ static int take_options(const llmperf_config *config, llmperf_session_options *o
         (status = lp_config_take_text(config, "session.rules", &options->rules)) < 0)
         return status;
     if ((status = take_file(config, "model", &options->model_path)) < 0 ||
+        (status = refuse_pipeline(config)) < 0 ||
         (status = take_parallel(config, "session.tensor_parallel", LP_TENSOR_VARIABLE,
                                 &options->tensor_parallel)) < 0 ||
         (status = take_parallel(config, "session.expert_parallel", LP_EXPERT_VARIABLE,

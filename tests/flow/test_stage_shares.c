@@ -231,6 +231,19 @@ static void ranks_of_whom_nobody_told_are_noted(void **state)
     llmperf_profile_free(profile);
 }
 
+static void the_summary_says_that_nobody_told(void **state)
+{
+    llmperf_profile *profile = play_share(MODEL, 0, 0, ON_TWO_GPUS);
+    char *text = NULL;
+
+    (void)state;
+    assert_int_equal(llmperf_document_text(profile, LLMPERF_DOCUMENT_STAKEHOLDER_SUMMARY_MD, &text),
+                     0);
+    assert_non_null(strstr(text, "Whether the 2 GPUs of this process share the model"));
+    llmperf_text_free(text);
+    llmperf_profile_free(profile);
+}
+
 static void the_environment_tells_the_share(void **state)
 {
     static const char *const wrong[] = { "two", "0", "-1", "2x", "65537", "99999999999999999999" };
@@ -256,6 +269,7 @@ static void the_configuration_tells_the_share_behind_the_environment(void **stat
 {
     static const char told[] = "session: {tensor_parallel: 2, expert_parallel: 1}\n";
     static const char wrong[] = "session: {tensor_parallel: 0}\n";
+    static const char stages[] = "session: {tensor_parallel: 2, pipeline_parallel: 4}\n";
     llmperf_session_options options = script_options(STEP);
     llmperf_session *session = NULL;
     llmperf_profile *profile;
@@ -274,6 +288,9 @@ static void the_configuration_tells_the_share_behind_the_environment(void **stat
     options.config_path = write_test_file("wrong.yaml", wrong, sizeof(wrong) - 1);
     assert_int_equal(llmperf_session_start(&options, &session), LLMPERF_EFORMAT);
     check_error("must be from 1 to 65536");
+    options.config_path = write_test_file("stages.yaml", stages, sizeof(stages) - 1);
+    assert_int_equal(llmperf_session_start(&options, &session), LLMPERF_EFORMAT);
+    check_error("session.pipeline_parallel: a session cannot tell the work of a stage");
 }
 
 static void reports_say_how_the_model_is_shared(void **state)
@@ -305,6 +322,7 @@ int main(void)
         cmocka_unit_test(a_model_that_cannot_be_shared_so_is_refused),
         cmocka_unit_test(a_shared_encoder_is_counted_by_the_program),
         cmocka_unit_test(ranks_of_whom_nobody_told_are_noted),
+        cmocka_unit_test(the_summary_says_that_nobody_told),
         cmocka_unit_test(the_environment_tells_the_share),
         cmocka_unit_test(the_configuration_tells_the_share_behind_the_environment),
         cmocka_unit_test(reports_say_how_the_model_is_shared),

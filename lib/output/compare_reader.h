@@ -75,6 +75,8 @@ uint64_t lp_compare_hash(const char *text);
 /** Where this run's value of a key stands; NULL without memory. */
 struct lp_compare_value *lp_compare_value_of(struct lp_compare_reader *reader,
                                              const struct lp_compare_key *key);
+
+/** A quantity, with the work of an instance of its region. @param number  Whose it is. */
 int lp_compare_put(struct lp_compare_reader *reader, struct lp_compare_key key,
                    struct lp_compare_mean mean, double whole_ms, uint32_t number);
 
@@ -94,10 +96,6 @@ struct lp_compare_work lp_compare_counted(const llmperf_region_stats *stats);
 
 /** What follows from regions around and inside. After all regions are read. */
 void lp_compare_share_work(struct lp_compare_reader *reader);
-
-/** Of an instance behind a key, of the process or GPU with this number. */
-struct lp_compare_work lp_compare_work_of(struct lp_compare_reader *reader,
-                                          const struct lp_compare_key *key, uint32_t number);
 
 /** The greatest, at least 0. */
 double lp_compare_most(const double *values, size_t count);

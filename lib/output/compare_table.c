@@ -52,20 +52,6 @@ struct lp_compare_value *lp_compare_value_of(struct lp_compare_reader *reader,
     return &table->values.items[index * table->runs + reader->run];
 }
 
-int lp_compare_put(struct lp_compare_reader *reader, struct lp_compare_key key,
-                   struct lp_compare_mean mean, double whole_ms, uint32_t number)
-{
-    struct lp_compare_value *value = lp_compare_value_of(reader, &key);
-
-    if (!value)
-        return LLMPERF_ENOMEM;
-    value->of = mean;
-    value->work = lp_compare_work_of(reader, &key, number);
-    value->whole_ms = whole_ms;
-    value->number = number;
-    return 0;
-}
-
 void lp_compare_table_clear(struct lp_compare_table *table)
 {
     lp_vector_clear(&table->keys);

@@ -80,8 +80,9 @@ static size_t process_of(const struct lp_compare_reader *reader, const struct lp
     return SIZE_MAX;
 }
 
-struct lp_compare_work lp_compare_work_of(struct lp_compare_reader *reader,
-                                          const struct lp_compare_key *key, uint32_t number)
+/* Of an instance behind a key, of the process or GPU with this number. */
+static struct lp_compare_work work_of(struct lp_compare_reader *reader,
+                                      const struct lp_compare_key *key, uint32_t number)
 {
     size_t place = lp_compare_find_place(reader, key->region, false);
     size_t only = process_of(reader, key, number);
@@ -99,6 +100,20 @@ struct lp_compare_work lp_compare_work_of(struct lp_compare_reader *reader,
     for (int k = 0; k < LP_COMPARE_AMOUNTS; k++)
         work.amounts[k] = instances > 0 ? work.amounts[k] / instances : (double)NAN;
     return work;
+}
+
+int lp_compare_put(struct lp_compare_reader *reader, struct lp_compare_key key,
+                   struct lp_compare_mean mean, double whole_ms, uint32_t number)
+{
+    struct lp_compare_value *value = lp_compare_value_of(reader, &key);
+
+    if (!value)
+        return LLMPERF_ENOMEM;
+    value->of = mean;
+    value->work = work_of(reader, &key, number);
+    value->whole_ms = whole_ms;
+    value->number = number;
+    return 0;
 }
 
 static double ratio_of(const struct lp_compare_row *row, int amount)

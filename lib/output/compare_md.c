@@ -101,11 +101,18 @@ static void put_runs(struct lp_text *out, const struct lp_compared *compared)
     }
 }
 
-static void put_verdict(struct lp_text *out, const struct lp_comparison *comparison)
+static void put_verdict(struct lp_text *out, const struct lp_compared *compared)
 {
+    const struct lp_comparison *comparison = compared->comparison;
+
     lp_text_printf(out, "\n**%s**: %" PRIu64 " slower, %" PRIu64 " faster by more than %s %%.\n",
                    comparison->slower ? "Regression" : "No regression", comparison->slower,
                    comparison->faster, LP_NUMBER(comparison->threshold * 100, 3));
+    if (compared->base->count == 1 || compared->fresh->count == 1)
+        lp_text_puts(out,
+                     "\nNoise is of what happened within single runs: how far two runs of the same "
+                     "thing are apart is not in it. Compare folders of repeats (llmperf run "
+                     "--repeat 5) before you trust a difference of a few percent.\n");
     if (comparison->other_work > 0) {
         lp_text_puts(out, "\nNot judged because an instance has other work: ");
         put_count(out, comparison->other_work, "row", "rows");
@@ -298,7 +305,7 @@ void lp_compare_md(const struct lp_compared *compared, struct lp_text *out)
 
     lp_text_puts(out, "# llmperf compare\n\n");
     put_runs(out, compared);
-    put_verdict(out, comparison);
+    put_verdict(out, compared);
     if (count_rows(comparison, is_single) > 0)
         lp_text_printf(out, "\n%zu rows are of one side only and not judged.\n",
                        count_rows(comparison, is_single));

@@ -107,7 +107,6 @@ void lp_compare_json(const struct lp_compared *compared, struct lp_text *out)
         put_row(&json, comparison, &comparison->rows.items[i]);
     lp_json_close(&json, ']');
     lp_json_close(&json, '}');
-    lp_text_add(out, json.text.bytes ? json.text.bytes : "", json.text.length);
-    out->failed |= json.text.failed;
+    lp_text_move(out, &json.text);
     lp_text_clear(&json.text);
 }

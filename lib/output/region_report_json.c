@@ -212,8 +212,7 @@ int lp_region_report_json(const struct lp_region_set *set, const struct lp_regio
     lp_json_string(&json, "config_fingerprint",
                    *set->options.fingerprint ? set->options.fingerprint : NULL);
     lp_json_close(&json, '}');
-    lp_text_add(out, json.text.bytes ? json.text.bytes : "", json.text.length);
-    out->failed |= json.text.failed;
+    lp_text_move(out, &json.text);
     lp_text_clear(&json.text);
     return out->failed ? LLMPERF_ENOMEM : 0;
 }

@@ -17,6 +17,7 @@
 #include "lib/result/result.h"
 #include "llmperf/llmperf.h"
 #include "tests/support/play.h"
+#include "tests/support/compared.h"
 #include "tests/support/rows.h"
 
 static void add_region(llmperf_profile *profile, const char *path, uint64_t instances, double mean,
@@ -48,49 +49,23 @@ static llmperf_profile *make_run(uint64_t instances, double wall, double wall_st
     return profile;
 }
 
-static struct lp_compare_row row_of(const struct lp_comparison *comparison, const char *region,
-                                    const char *quantity)
-{
-    for (size_t i = 0; i < comparison->rows.count; i++)
-        if (strcmp(comparison->rows.items[i].key.region, region) == 0 &&
-            strcmp(comparison->rows.items[i].key.quantity, quantity) == 0)
-            return comparison->rows.items[i];
-    fail_msg("no row %s of %s", quantity, region);
-    return (struct lp_compare_row){ .change = NAN };
-}
-
-static struct lp_comparison compare_at(const llmperf_profile *base, const llmperf_profile *fresh,
-                                       double threshold)
-{
-    const struct lp_compare_runs sides[] = { { &base, 1 }, { &fresh, 1 } };
-    struct lp_comparison comparison = { .classes = NULL };
-
-    assert_int_equal(lp_compare(&sides[0], &sides[1], threshold, &comparison), 0);
-    return comparison;
-}
-
-static struct lp_comparison compare(const llmperf_profile *base, const llmperf_profile *fresh)
-{
-    return compare_at(base, fresh, 0.05);
-}
-
 static void a_growth_above_threshold_and_noise_is_a_regression(void **state)
 {
     llmperf_profile *base = make_run(100, 10, 0.5, 4, 0.1),
                     *fresh = make_run(100, 11, 0.5, 4.4, 0.1);
-    struct lp_comparison comparison = compare(base, fresh);
-    struct lp_compare_row wall = row_of(&comparison, "LLM@prefill", "wall");
+    struct lp_comparison comparison = compare_profiles(base, fresh);
+    struct lp_compare_row wall = compared_row(&comparison, "LLM@prefill", "wall");
 
     (void)state;
     assert_int_equal(wall.verdict, LP_COMPARE_SLOWER);
     check_close(wall.change, 0.1);
     /* Two standard errors of 0.05, t of 198 degrees of freedom. */
     assert_true(fabs(wall.noise_ms - 2.601 * sqrt(2 * 0.05 * 0.05)) < 0.001);
-    assert_int_equal(row_of(&comparison, "LLM@prefill", "GEMM").verdict, LP_COMPARE_SLOWER);
-    assert_int_equal(row_of(&comparison, "LLM@prefill", "device").verdict, LP_COMPARE_SLOWER);
+    assert_int_equal(compared_row(&comparison, "LLM@prefill", "GEMM").verdict, LP_COMPARE_SLOWER);
+    assert_int_equal(compared_row(&comparison, "LLM@prefill", "device").verdict, LP_COMPARE_SLOWER);
     assert_int_equal(comparison.slower, 3);
     lp_compare_clear(&comparison);
-    comparison = compare(fresh, base);
+    comparison = compare_profiles(fresh, base);
     assert_int_equal(comparison.slower, 0);
     assert_int_equal(comparison.faster, 3);
     lp_compare_clear(&comparison);
@@ -101,11 +76,11 @@ static void a_growth_above_threshold_and_noise_is_a_regression(void **state)
 static void a_growth_within_noise_is_none(void **state)
 {
     llmperf_profile *base = make_run(4, 10, 4, 4, 2), *fresh = make_run(4, 12, 4, 5, 2);
-    struct lp_comparison comparison = compare(base, fresh);
+    struct lp_comparison comparison = compare_profiles(base, fresh);
 
     (void)state; /* 20 and 25 % more, of means that are not known better than that. */
-    assert_int_equal(row_of(&comparison, "LLM@prefill", "wall").verdict, LP_COMPARE_SAME);
-    assert_int_equal(row_of(&comparison, "LLM@prefill", "GEMM").verdict, LP_COMPARE_SAME);
+    assert_int_equal(compared_row(&comparison, "LLM@prefill", "wall").verdict, LP_COMPARE_SAME);
+    assert_int_equal(compared_row(&comparison, "LLM@prefill", "GEMM").verdict, LP_COMPARE_SAME);
     assert_int_equal(comparison.slower, 0);
     lp_compare_clear(&comparison);
     llmperf_profile_free(base);
@@ -116,12 +91,12 @@ static void a_growth_below_the_threshold_is_none(void **state)
 {
     llmperf_profile *base = make_run(10000, 10, 0.01, 4, 0.001),
                     *fresh = make_run(10000, 10.4, 0.01, 4.1, 0.001);
-    struct lp_comparison comparison = compare(base, fresh);
+    struct lp_comparison comparison = compare_profiles(base, fresh);
 
     (void)state;
     assert_int_equal(comparison.slower, 0);
     lp_compare_clear(&comparison);
-    comparison = compare_at(base, fresh, 0.03);
+    comparison = compare_profiles_at(base, fresh, 0.03);
     assert_int_equal(comparison.slower, 1); /* the wall's 4 %, not the kernels' 2.5 % */
     lp_compare_clear(&comparison);
     llmperf_profile_free(base);
@@ -131,12 +106,12 @@ static void a_growth_below_the_threshold_is_none(void **state)
 static void one_instance_leaves_the_threshold_alone(void **state)
 {
     llmperf_profile *base = make_run(1, 10, 0, 4, 0), *fresh = make_run(1, 11, 0, 4, 0);
-    struct lp_comparison comparison = compare(base, fresh);
+    struct lp_comparison comparison = compare_profiles(base, fresh);
 
     (void)state;
-    assert_true(isnan(row_of(&comparison, "LLM@prefill", "wall").noise_ms));
-    assert_int_equal(row_of(&comparison, "LLM@prefill", "wall").verdict, LP_COMPARE_SLOWER);
-    assert_int_equal(row_of(&comparison, "LLM@prefill", "GEMM").verdict, LP_COMPARE_SAME);
+    assert_true(isnan(compared_row(&comparison, "LLM@prefill", "wall").noise_ms));
+    assert_int_equal(compared_row(&comparison, "LLM@prefill", "wall").verdict, LP_COMPARE_SLOWER);
+    assert_int_equal(compared_row(&comparison, "LLM@prefill", "GEMM").verdict, LP_COMPARE_SAME);
     lp_compare_clear(&comparison);
     llmperf_profile_free(base);
     llmperf_profile_free(fresh);
@@ -145,11 +120,11 @@ static void one_instance_leaves_the_threshold_alone(void **state)
 static void runs_of_different_length_compare_per_instance(void **state)
 {
     llmperf_profile *base = make_run(100, 10, 0.5, 4, 0.1), *fresh = make_run(900, 10, 0.5, 4, 0.1);
-    struct lp_comparison comparison = compare(base, fresh);
+    struct lp_comparison comparison = compare_profiles(base, fresh);
 
     (void)state;
     assert_int_equal(comparison.slower + comparison.faster, 0);
-    check_close(row_of(&comparison, "LLM@prefill", "device").change, 0);
+    check_close(compared_row(&comparison, "LLM@prefill", "device").change, 0);
     lp_compare_clear(&comparison);
     llmperf_profile_free(base);
     llmperf_profile_free(fresh);
@@ -164,8 +139,8 @@ static void sampled_device_work_is_of_the_sampled_instances(void **state)
     fresh->regions.items[0].stats.skipped_fraction = 0.75;
     fresh->kernels.items[0].stats.calls = 25;
     fresh->kernels.items[0].stats.total_ms = 100;
-    comparison = compare(base, fresh);
-    check_close(row_of(&comparison, "LLM@prefill", "device").fresh.of.mean_ms, 4);
+    comparison = compare_profiles(base, fresh);
+    check_close(compared_row(&comparison, "LLM@prefill", "device").fresh.of.mean_ms, 4);
     assert_int_equal(comparison.slower + comparison.faster, 0);
     lp_compare_clear(&comparison);
     llmperf_profile_free(base);
@@ -193,9 +168,10 @@ static llmperf_profile *make_sampled_run(void)
 static void what_was_sampled_of_a_stage_stands_for_the_rest_of_it(void **state)
 {
     llmperf_profile *run = make_sampled_run();
-    struct lp_comparison comparison = compare(run, run);
-    struct lp_compare_side turn = row_of(&comparison, "APP@turn", "device").base;
-    struct lp_compare_side step = row_of(&comparison, "APP@turn/LLM@decode_step", "device").base;
+    struct lp_comparison comparison = compare_profiles(run, run);
+    struct lp_compare_side turn = compared_row(&comparison, "APP@turn", "device").base;
+    struct lp_compare_side step =
+        compared_row(&comparison, "APP@turn/LLM@decode_step", "device").base;
 
     (void)state;
     check_close(step.of.mean_ms, 4);
@@ -223,12 +199,12 @@ static void small_rows_and_lonely_ones_are_not_judged(void **state)
     add_kernel(base, "sgemm_kernel", "A/D", 10, 5, 0.01);
     finish(base);
     finish(fresh);
-    comparison = compare(base, fresh);
-    assert_int_equal(row_of(&comparison, "B", "wall").verdict, LP_COMPARE_MINOR);
-    assert_int_equal(row_of(&comparison, "C", "wall").verdict, LP_COMPARE_ONLY_NEW);
-    assert_int_equal(row_of(&comparison, "A/D", "wall").verdict, LP_COMPARE_ONLY_BASE);
+    comparison = compare_profiles(base, fresh);
+    assert_int_equal(compared_row(&comparison, "B", "wall").verdict, LP_COMPARE_MINOR);
+    assert_int_equal(compared_row(&comparison, "C", "wall").verdict, LP_COMPARE_ONLY_NEW);
+    assert_int_equal(compared_row(&comparison, "A/D", "wall").verdict, LP_COMPARE_ONLY_BASE);
     /* What a nested region launched is in the one around it, too. */
-    check_close(row_of(&comparison, "A", "GEMM").base.of.mean_ms, 5);
+    check_close(compared_row(&comparison, "A", "GEMM").base.of.mean_ms, 5);
     assert_int_equal(comparison.slower, 0);
     lp_compare_clear(&comparison);
     llmperf_profile_free(base);
@@ -257,7 +233,7 @@ static void what_only_one_run_has_comes_behind_what_both_have(void **state)
     add_region(fresh, "APP@warm_up", 10, 5000, 1);
     finish(base);
     finish(fresh);
-    comparison = compare(base, fresh);
+    comparison = compare_profiles(base, fresh);
     while (i < comparison.rows.count && is_in_both(&comparison.rows.items[i]))
         i++;
     assert_true(i >= 2 && i < comparison.rows.count);
@@ -304,13 +280,13 @@ static void spreads_of_iterations_are_used_where_both_have_them(void **state)
 
     (void)state;
     add_spread(base, 4, 3);
-    comparison = compare(base, fresh);
-    assert_int_equal(row_of(&comparison, "LLM@prefill", "GEMM").verdict, LP_COMPARE_SLOWER);
+    comparison = compare_profiles(base, fresh);
+    assert_int_equal(compared_row(&comparison, "LLM@prefill", "GEMM").verdict, LP_COMPARE_SLOWER);
     lp_compare_clear(&comparison);
     add_spread(fresh, 4.4, 3);
-    comparison = compare(base, fresh);
-    assert_int_equal(row_of(&comparison, "LLM@prefill", "GEMM").verdict, LP_COMPARE_SAME);
-    check_close(row_of(&comparison, "LLM@prefill", "GEMM").noise_ms,
+    comparison = compare_profiles(base, fresh);
+    assert_int_equal(compared_row(&comparison, "LLM@prefill", "GEMM").verdict, LP_COMPARE_SAME);
+    check_close(compared_row(&comparison, "LLM@prefill", "GEMM").noise_ms,
                 lp_student_99(98) * sqrt(2 * 9.0 / 50));
     lp_compare_clear(&comparison);
     llmperf_profile_free(base);
@@ -339,14 +315,14 @@ static void noise_of_device_time_is_that_of_the_instances_collected(void **state
 
     (void)state;
     add_busy(run, 25, 2, 0.5);
-    comparison = compare(run, run);
-    row = row_of(&comparison, "APP@turn/LLM@decode_step", "device");
+    comparison = compare_profiles(run, run);
+    row = compared_row(&comparison, "APP@turn/LLM@decode_step", "device");
     check_close(row.base.of.mean_ms, 4);
     check_close(row.base.of.error_ms, 4 * 0.5 / 2 / 5);
     check_close(row.noise_ms, lp_student_99(48) * sqrt(2) * 0.2);
     check_close(row.base.of.total_ms, 400);
     /* A turn has 50 steps, and kernels of steps that were taken for 25 independent calls. */
-    row = row_of(&comparison, "APP@turn", "device");
+    row = compared_row(&comparison, "APP@turn", "device");
     check_close(row.base.of.mean_ms, 210);
     check_close(row.base.of.error_ms, hypot(50 * 0.2, 50 * 0.08));
     check_close(row.base.of.freedom, 24);
@@ -361,13 +337,13 @@ static void a_sample_of_one_instance_is_not_judged(void **state)
 
     (void)state;
     fresh->kernels.items[0].stats.total_ms *= 2;
-    comparison = compare(base, fresh);
-    assert_int_equal(row_of(&comparison, "APP@turn/LLM@decode_step", "device").verdict,
+    comparison = compare_profiles(base, fresh);
+    assert_int_equal(compared_row(&comparison, "APP@turn/LLM@decode_step", "device").verdict,
                      LP_COMPARE_SLOWER);
     lp_compare_clear(&comparison);
     add_busy(fresh, 1, 4, NAN);
-    comparison = compare(base, fresh);
-    assert_int_equal(row_of(&comparison, "APP@turn/LLM@decode_step", "device").verdict,
+    comparison = compare_profiles(base, fresh);
+    assert_int_equal(compared_row(&comparison, "APP@turn/LLM@decode_step", "device").verdict,
                      LP_COMPARE_LONE);
     lp_compare_clear(&comparison);
     llmperf_profile_free(base);

@@ -16,6 +16,7 @@
 #include "lib/result/result.h"
 #include "llmperf/llmperf.h"
 #include "tests/support/play.h"
+#include "tests/support/compared.h"
 #include "tests/support/rows.h"
 #include "tests/support/text.h"
 
@@ -69,11 +70,6 @@ static struct lp_comparison compare_sides(const llmperf_profile *const *base, si
     return comparison;
 }
 
-static struct lp_comparison compare(const llmperf_profile *base, const llmperf_profile *fresh)
-{
-    return compare_sides(&base, 1, &fresh, 1);
-}
-
 static const struct lp_compare_row *find(const struct lp_comparison *comparison,
                                          enum lp_compare_scope scope, uint32_t number,
                                          const char *quantity)
@@ -115,7 +111,7 @@ static void forget(struct lp_comparison *comparison, llmperf_profile *base, llmp
 static void ranks_of_a_job_are_no_repeats(void **state)
 {
     llmperf_profile *base = make_pair(14), *fresh = make_pair(14.84);
-    struct lp_comparison comparison = compare(base, fresh);
+    struct lp_comparison comparison = compare_profiles(base, fresh);
     struct lp_compare_row wall = job_row(&comparison, "wall");
 
     (void)state;
@@ -136,7 +132,7 @@ static void each_rank_is_held_against_the_same_one(void **state)
 
     (void)state;
     fresh->regions.items[0].stats.wall_sum_ms = 11.9 * COUNT;
-    comparison = compare(base, fresh);
+    comparison = compare_profiles(base, fresh);
     assert_true(comparison.has_ranks && comparison.paired);
     check_close(row_of(&comparison, LP_COMPARE_PROCESS, 0, "wall").base.of.mean_ms, 10);
     check_close(row_of(&comparison, LP_COMPARE_PROCESS, 0, "wall").fresh.of.mean_ms, 11.9);
@@ -153,7 +149,7 @@ static void each_rank_is_held_against_the_same_one(void **state)
 static void device_time_of_a_job_is_that_of_all_gpus(void **state)
 {
     llmperf_profile *base = make_pair(14), *fresh = make_pair(14);
-    struct lp_comparison comparison = compare(base, fresh);
+    struct lp_comparison comparison = compare_profiles(base, fresh);
     struct lp_compare_row device = job_row(&comparison, "device");
 
     (void)state;
@@ -186,7 +182,7 @@ static llmperf_profile *play_uneven(const char *first_us)
 static void what_gpus_do_together_stands_apart(void **state)
 {
     llmperf_profile *base = play_uneven("300"), *fresh = play_uneven("500");
-    struct lp_comparison comparison = compare(base, fresh);
+    struct lp_comparison comparison = compare_profiles(base, fresh);
 
     (void)state;
     check_close(job_row(&comparison, "computing").base.of.mean_ms, 0.3);
@@ -214,13 +210,13 @@ static void launchers_say_which_rank_is_the_same(void **state)
     assert_int_equal(lp_profile_set_fact(base, "rank", "0 1"), 0);
     assert_int_equal(lp_profile_set_fact(fresh, "process_id", "9 7"), 0);
     assert_int_equal(lp_profile_set_fact(fresh, "rank", "0 1"), 0);
-    comparison = compare(base, fresh);
+    comparison = compare_profiles(base, fresh);
     check_close(row_of(&comparison, LP_COMPARE_PROCESS, 0, "wall").change, 0);
     check_close(row_of(&comparison, LP_COMPARE_PROCESS, 1, "wall").change, 0);
     lp_compare_clear(&comparison);
     /* One number for all is that of somebody else. */
     assert_int_equal(lp_profile_set_fact(fresh, "rank", "3 3"), 0);
-    comparison = compare(base, fresh);
+    comparison = compare_profiles(base, fresh);
     check_close(row_of(&comparison, LP_COMPARE_PROCESS, 0, "wall").change, 0.4);
     forget(&comparison, base, fresh);
 }
@@ -266,7 +262,7 @@ static void other_numbers_of_ranks_are_told_and_not_paired(void **state)
                                          { 6, 0.1, 2, 1, 3, 2 },
                                          { 7, 0.1, 2, 1, 4, 3 } };
     llmperf_profile *base = make_pair(14), *fresh = make_job(ranks, RANKS);
-    struct lp_comparison comparison = compare(base, fresh);
+    struct lp_comparison comparison = compare_profiles(base, fresh);
     char *text;
 
     (void)state;
@@ -293,7 +289,7 @@ static void processes_that_share_a_gpu_are_no_ranks(void **state)
 {
     static const struct rank ranks[] = { { 10, 0.1, 2, 0, 1, 0 }, { 12, 0.1, 3, 0, 2, 0 } };
     llmperf_profile *base = make_job(ranks, 2), *fresh = make_job(ranks, 2);
-    struct lp_comparison comparison = compare(base, fresh);
+    struct lp_comparison comparison = compare_profiles(base, fresh);
     struct lp_compare_row wall = row_of(&comparison, LP_COMPARE_PROCESS, 1, "wall");
     struct lp_compare_row device = row_of(&comparison, LP_COMPARE_GPU, 0, "device");
 
@@ -309,7 +305,7 @@ static void a_process_without_a_gpu_is_no_rank(void **state)
 {
     static const struct rank ranks[] = { { 10, 0.1, 2, 0, 8, 0 }, { 2, 0.1, 0, 0, 1, -1 } };
     llmperf_profile *base = make_job(ranks, 2), *fresh = make_job(ranks, 1);
-    struct lp_comparison comparison = compare(base, fresh);
+    struct lp_comparison comparison = compare_profiles(base, fresh);
 
     (void)state;
     assert_false(comparison.has_ranks);
@@ -335,7 +331,7 @@ static void repeats_of_jobs_say_how_far_jobs_are_apart(void **state)
     assert_int_equal(wall.base.of.instances, 3 * COUNT);
     assert_int_equal(wall.verdict, LP_COMPARE_SAME);
     lp_compare_clear(&comparison);
-    comparison = compare(runs[0], runs[1]);
+    comparison = compare_profiles(runs[0], runs[1]);
     assert_int_equal(job_row(&comparison, "wall").verdict, LP_COMPARE_SLOWER);
     lp_compare_clear(&comparison);
     comparison = compare_sides((const llmperf_profile *const *)runs, 1,

@@ -14,6 +14,7 @@
 #include "lib/result/result.h"
 #include "llmperf/llmperf.h"
 #include "tests/support/play.h"
+#include "tests/support/compared.h"
 #include "tests/support/rows.h"
 #include "tests/support/text.h"
 
@@ -64,26 +65,6 @@ static llmperf_profile *make_answers(uint64_t steps, double step_ms, uint64_t co
     return profile;
 }
 
-static struct lp_compare_row row_of(const struct lp_comparison *comparison, const char *region,
-                                    const char *quantity)
-{
-    for (size_t i = 0; i < comparison->rows.count; i++)
-        if (strcmp(comparison->rows.items[i].key.region, region) == 0 &&
-            strcmp(comparison->rows.items[i].key.quantity, quantity) == 0)
-            return comparison->rows.items[i];
-    fail_msg("no row %s of %s", quantity, region);
-    return (struct lp_compare_row){ .change = NAN };
-}
-
-static struct lp_comparison compare(const llmperf_profile *base, const llmperf_profile *fresh)
-{
-    const struct lp_compare_runs sides[] = { { &base, 1 }, { &fresh, 1 } };
-    struct lp_comparison comparison = { .classes = NULL };
-
-    assert_int_equal(lp_compare(&sides[0], &sides[1], 0.05, &comparison), 0);
-    return comparison;
-}
-
 static void forget(struct lp_comparison *comparison, llmperf_profile *base, llmperf_profile *fresh)
 {
     lp_compare_clear(comparison);
@@ -95,8 +76,8 @@ static void forget(struct lp_comparison *comparison, llmperf_profile *base, llmp
 static enum lp_compare_verdict judge(struct amounts base, double fresh_ms, struct amounts fresh)
 {
     llmperf_profile *first = make_run(10, base), *second = make_run(fresh_ms, fresh);
-    struct lp_comparison comparison = compare(first, second);
-    enum lp_compare_verdict verdict = row_of(&comparison, "LLM@prefill", "wall").verdict;
+    struct lp_comparison comparison = compare_profiles(first, second);
+    enum lp_compare_verdict verdict = compared_row(&comparison, "LLM@prefill", "wall").verdict;
 
     forget(&comparison, first, second);
     return verdict;
@@ -106,8 +87,8 @@ static void more_steps_are_no_regression(void **state)
 {
     llmperf_profile *base = make_answers(200, 2, 500, true),
                     *fresh = make_answers(256, 2.02, 500, true);
-    struct lp_comparison comparison = compare(base, fresh);
-    struct lp_compare_row all = row_of(&comparison, ALL, "wall");
+    struct lp_comparison comparison = compare_profiles(base, fresh);
+    struct lp_compare_row all = compared_row(&comparison, ALL, "wall");
     uint64_t slower = 1;
     char *text;
 
@@ -117,7 +98,7 @@ static void more_steps_are_no_regression(void **state)
     assert_int_equal(all.work.amount, LP_COMPARE_TOKENS);
     check_close(all.work.ratio, 1.28);
     check_close(lp_compare_change_of_each(&all), 0.01);
-    assert_int_equal(row_of(&comparison, STEP, "wall").verdict, LP_COMPARE_SAME);
+    assert_int_equal(compared_row(&comparison, STEP, "wall").verdict, LP_COMPARE_SAME);
     assert_int_equal(comparison.slower, 0);
     assert_int_equal(comparison.other_work, 1);
     assert_int_equal(llmperf_compare(base, fresh, 5, LLMPERF_COMPARE_MD, &text, &slower), 0);
@@ -136,14 +117,14 @@ static void fewer_steps_do_not_hide_a_slower_step(void **state)
 {
     llmperf_profile *base = make_answers(256, 2, 500, true),
                     *fresh = make_answers(200, 2.56, 475, true);
-    struct lp_comparison comparison = compare(base, fresh);
-    struct lp_compare_row all = row_of(&comparison, ALL, "wall");
+    struct lp_comparison comparison = compare_profiles(base, fresh);
+    struct lp_compare_row all = compared_row(&comparison, ALL, "wall");
 
     (void)state;
     check_close(all.change + 1, 1);
     assert_int_equal(all.verdict, LP_COMPARE_WORK);
     check_close(lp_compare_change_of_each(&all), 0.28);
-    assert_int_equal(row_of(&comparison, STEP, "wall").verdict, LP_COMPARE_SLOWER);
+    assert_int_equal(compared_row(&comparison, STEP, "wall").verdict, LP_COMPARE_SLOWER);
     assert_int_equal(comparison.slower, 1);
     forget(&comparison, base, fresh);
 }
@@ -209,23 +190,24 @@ static void context_counts_as_far_as_bytes_do(void **state)
     put_kernel_row(fresh, "flash_fwd_kernel", "LLM@prefill", 0, 100, 1.3, 0.01);
     finish_rows(base);
     finish_rows(fresh);
-    comparison = compare(base, fresh);
-    assert_int_equal(row_of(&comparison, "LLM@prefill", "attention").verdict, LP_COMPARE_WORK);
-    assert_int_equal(row_of(&comparison, "LLM@prefill", "device").verdict, LP_COMPARE_SLOWER);
+    comparison = compare_profiles(base, fresh);
+    assert_int_equal(compared_row(&comparison, "LLM@prefill", "attention").verdict,
+                     LP_COMPARE_WORK);
+    assert_int_equal(compared_row(&comparison, "LLM@prefill", "device").verdict, LP_COMPARE_SLOWER);
     forget(&comparison, base, fresh);
 }
 
 static void stages_inside_count_where_nothing_else_does(void **state)
 {
     llmperf_profile *base = make_answers(200, 2, 0, false), *fresh = make_answers(256, 2, 0, false);
-    struct lp_comparison comparison = compare(base, fresh);
-    struct lp_compare_row all = row_of(&comparison, ALL, "wall");
+    struct lp_comparison comparison = compare_profiles(base, fresh);
+    struct lp_compare_row all = compared_row(&comparison, ALL, "wall");
 
     (void)state;
     assert_int_equal(all.work.amount, LP_COMPARE_STAGES);
     check_close(all.base.work.amounts[LP_COMPARE_STAGES], 200);
     assert_int_equal(all.verdict, LP_COMPARE_WORK);
-    assert_int_equal(row_of(&comparison, STEP, "wall").verdict, LP_COMPARE_SAME);
+    assert_int_equal(compared_row(&comparison, STEP, "wall").verdict, LP_COMPARE_SAME);
     forget(&comparison, base, fresh);
 }
 
@@ -243,9 +225,9 @@ static void fewer_steps_for_the_same_tokens_are_a_gain(void **state)
     add_stage(fresh, STEP, 1000, 2.2, tokens);
     finish_rows(base);
     finish_rows(fresh);
-    comparison = compare(base, fresh);
-    assert_int_equal(row_of(&comparison, ALL, "wall").verdict, LP_COMPARE_FASTER);
-    assert_int_equal(row_of(&comparison, STEP, "wall").verdict, LP_COMPARE_WORK);
+    comparison = compare_profiles(base, fresh);
+    assert_int_equal(compared_row(&comparison, ALL, "wall").verdict, LP_COMPARE_FASTER);
+    assert_int_equal(compared_row(&comparison, STEP, "wall").verdict, LP_COMPARE_WORK);
     forget(&comparison, base, fresh);
 }
 
@@ -271,15 +253,15 @@ static llmperf_profile *make_layers(uint64_t tokens, double layer_ms)
 static void an_operator_has_its_part_of_the_work_of_its_stage(void **state)
 {
     llmperf_profile *base = make_layers(100, 1), *fresh = make_layers(200, 2);
-    struct lp_comparison comparison = compare(base, fresh);
-    struct lp_compare_row layer = row_of(&comparison, "LLM@prefill/LLM@mlp", "wall");
+    struct lp_comparison comparison = compare_profiles(base, fresh);
+    struct lp_compare_row layer = compared_row(&comparison, "LLM@prefill/LLM@mlp", "wall");
 
     (void)state;
     check_close(layer.base.work.amounts[LP_COMPARE_TOKENS], 100 / 32.0);
     assert_int_equal(layer.verdict, LP_COMPARE_WORK);
-    assert_int_equal(row_of(&comparison, "LLM@prefill", "wall").verdict, LP_COMPARE_WORK);
+    assert_int_equal(compared_row(&comparison, "LLM@prefill", "wall").verdict, LP_COMPARE_WORK);
     /* Nobody said what it has to do. */
-    assert_int_equal(row_of(&comparison, "APP@tokenize", "wall").verdict, LP_COMPARE_SLOWER);
+    assert_int_equal(compared_row(&comparison, "APP@tokenize", "wall").verdict, LP_COMPARE_SLOWER);
     forget(&comparison, base, fresh);
 }
 
@@ -294,9 +276,9 @@ static void shares_of_ranks_are_no_other_work(void **state)
     add_stage(fresh, "LLM@prefill", 100, 6, (struct amounts){ 1000, 0, 50000, 0 });
     fresh->regions.items[1].stats.process_id = 1;
     fresh->regions.items[1].stats.device = 1;
-    comparison = compare(base, fresh);
+    comparison = compare_profiles(base, fresh);
     assert_false(comparison.same_gpus);
-    assert_int_equal(row_of(&comparison, "LLM@prefill", "wall").verdict, LP_COMPARE_FASTER);
+    assert_int_equal(compared_row(&comparison, "LLM@prefill", "wall").verdict, LP_COMPARE_FASTER);
     forget(&comparison, base, fresh);
 }
 
@@ -313,7 +295,7 @@ static void repeats_have_the_mean_of_their_work(void **state)
 
     (void)state;
     assert_int_equal(lp_compare(&sides[0], &sides[1], 0.05, &comparison), 0);
-    row = row_of(&comparison, "LLM@prefill", "wall");
+    row = compared_row(&comparison, "LLM@prefill", "wall");
     check_close(row.base.work.amounts[LP_COMPARE_TOKENS], 1100);
     check_close(row.work.ratio, 1);
     assert_int_equal(row.verdict, LP_COMPARE_SAME);

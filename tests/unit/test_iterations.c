@@ -118,6 +118,13 @@ static struct sums count_slowly(const struct lp_activity *kernels, size_t count)
     return sums;
 }
 
+static void begin_unit(struct lp_iterations *iterations)
+{
+    assert_int_equal(lp_iterations_init(iterations), 0);
+    lp_iterations_begin(iterations, UNIT, 0, lp_path_intern(LP_PATH_ROOT, "LLM@prefill"), 1000,
+                        true, 0);
+}
+
 /* Takes the kernels. */
 static void check_kernels(struct lp_activity *kernels, size_t count)
 {
@@ -126,9 +133,7 @@ static void check_kernels(struct lp_activity *kernels, size_t count)
     struct sums sums = count_slowly(kernels, count);
     uint32_t node;
 
-    assert_int_equal(lp_iterations_init(&iterations), 0);
-    lp_iterations_begin(&iterations, UNIT, 0, lp_path_intern(LP_PATH_ROOT, "LLM@prefill"), 1000,
-                        true, 0);
+    begin_unit(&iterations);
     for (size_t i = 0; i < count; i++)
         lp_iterations_add(&iterations, &kernels[i], 3);
     assert_non_null(lp_iterations_end(&iterations, UNIT, 2000, false));
@@ -192,9 +197,7 @@ static void what_comes_far_too_late_is_counted(void **state)
     struct lp_iterations iterations;
 
     (void)state;
-    assert_int_equal(lp_iterations_init(&iterations), 0);
-    lp_iterations_begin(&iterations, UNIT, 0, lp_path_intern(LP_PATH_ROOT, "LLM@prefill"), 1000,
-                        true, 0);
+    begin_unit(&iterations);
     for (uint64_t i = 1; i <= 300000; i++) {
         kernel.start_ns = i * 1000;
         kernel.end_ns = kernel.start_ns + 10;
@@ -224,9 +227,7 @@ static void work_of_many_seconds_is_exact(void **state)
     uint32_t node;
 
     (void)state;
-    assert_int_equal(lp_iterations_init(&iterations), 0);
-    lp_iterations_begin(&iterations, UNIT, 0, lp_path_intern(LP_PATH_ROOT, "LLM@prefill"), 1000,
-                        true, 0);
+    begin_unit(&iterations);
     for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++)
         lp_iterations_add(&iterations, &kernels[i], 3);
     lp_iterations_end(&iterations, UNIT, 2000, false);
@@ -251,9 +252,7 @@ static void a_launch_takes_its_time_to_reach_the_device(void **state)
     uint32_t node;
 
     (void)state;
-    assert_int_equal(lp_iterations_init(&iterations), 0);
-    lp_iterations_begin(&iterations, UNIT, 0, lp_path_intern(LP_PATH_ROOT, "LLM@prefill"), 1000,
-                        true, 0);
+    begin_unit(&iterations);
     for (uint64_t i = 0; i < steps; i++) {
         uint64_t called_ns = 1000 * us + i * 7 * us + (i == 0 ? 0 : 4 * us);
 
@@ -281,9 +280,7 @@ static void late_work_of_a_finished_instance_changes_nothing_but_a_count(void **
     uint32_t node;
 
     (void)state;
-    assert_int_equal(lp_iterations_init(&iterations), 0);
-    lp_iterations_begin(&iterations, UNIT, 0, lp_path_intern(LP_PATH_ROOT, "LLM@prefill"), 1000,
-                        true, 0);
+    begin_unit(&iterations);
     lp_iterations_end(&iterations, UNIT, 2000, false);
     lp_iterations_done(&iterations, UNIT, true, &node, &row);
     lp_iterations_add(&iterations, &kernel, 0);

@@ -12,8 +12,8 @@
 #include "lib/record/paths.h"
 #include "llmperf/activity.h"
 
-#define BESIDE_IDS   100000u  /* ids next to those that counted, before and after */
 #define PARKED_LIMIT 1000000u /* activities that wait for their launch */
+#define UNTOLD_NEAR  64u      /* stretches of launches that another one may be joined to */
 
 /* No monotonic clock passes 146 years: driver faults such as 0x8000000000000000 do. */
 #define LATEST_NS (UINT64_C(1) << 62)
@@ -27,7 +27,7 @@
 
 typedef LP_VECTOR(struct lp_activity) activity_vector;
 
-/* Correlation ids of the launches between a begin and an end of collecting. */
+/* Correlation ids of launches that were made while nothing was collected. */
 struct id_stretch {
     uint32_t first, last;
 };
@@ -49,11 +49,10 @@ struct lp_attribution {
     uint64_t before_launch, nameless;
     uint64_t now_ns; /* of a running device; 0: nobody told */
     uint64_t newest_host_ns;
-    uint64_t reported;                      /* records of kernels and graphs, valid or not */
-    struct id_stretch stretch;              /* since collecting began; last 0: no launch yet */
-    LP_VECTOR(struct id_stretch) stretches; /* over */
-    bool live;                              /* other threads may launch meanwhile */
-    bool settled;                           /* nothing more comes */
+    uint64_t reported;                   /* records of kernels and graphs, valid or not */
+    LP_VECTOR(struct id_stretch) untold; /* oldest first */
+    bool live;                           /* calls may be under way when collecting begins */
+    bool settled;                        /* nothing more comes */
 };
 
 struct lp_attribution *lp_attribution_create(const struct lp_attribution_sink *sink)
@@ -72,7 +71,7 @@ void lp_attribution_free(struct lp_attribution *attribution)
     lp_open_regions_clear(&attribution->regions);
     lp_correlation_clear(&attribution->correlation);
     lp_graph_map_clear(&attribution->graphs);
-    lp_vector_clear(&attribution->stretches);
+    lp_vector_clear(&attribution->untold);
     lp_vector_clear(&attribution->parked[0]);
     lp_vector_clear(&attribution->parked[1]);
     free(attribution);
@@ -84,14 +83,32 @@ static bool is_awaited(const struct lp_launch *launch)
     return launch->kind != LP_LAUNCH_MEMORY;
 }
 
-static void stretch_to(struct id_stretch *stretch, uint32_t id)
+/* Does `id` lie in it? Ids wrap. */
+static bool stretch_has(const struct id_stretch *stretch, uint32_t id)
 {
-    if (stretch->last == 0)
-        *stretch = (struct id_stretch){ id, id };
-    if (id - stretch->last < UINT32_MAX / 2) /* Ids wrap. */
-        stretch->last = id;
-    if (stretch->first - id < UINT32_MAX / 2)
-        stretch->first = id;
+    return id - stretch->first <= stretch->last - stretch->first;
+}
+
+/* Stretches of threads cross each other, and a stretch is told again when it has grown. */
+static void add_untold(struct lp_attribution *attribution, const struct lp_record *record)
+{
+    struct id_stretch added = { LP_UNTOLD_FIRST(record->value), LP_UNTOLD_LAST(record->value) };
+    size_t count = attribution->untold.count;
+    size_t oldest = count > UNTOLD_NEAR ? count - UNTOLD_NEAR : 0;
+
+    for (size_t i = count; i-- > oldest;) {
+        struct id_stretch *known = &attribution->untold.items[i];
+
+        if (!stretch_has(known, added.first) && !stretch_has(&added, known->first))
+            continue;
+        if (stretch_has(&added, known->first))
+            known->first = added.first;
+        if (!stretch_has(known, added.last))
+            known->last = added.last;
+        return;
+    }
+    /* Without memory what lies in it is unattributed. */
+    (void)lp_vector_push(&attribution->untold, added);
 }
 
 static void add_launch(struct lp_attribution *attribution, uint32_t thread,
@@ -113,7 +130,6 @@ static void add_launch(struct lp_attribution *attribution, uint32_t thread,
     attribution->launches += record->detail == LP_LAUNCH_KERNEL;
     attribution->graph_launches += record->detail == LP_LAUNCH_GRAPH;
     attribution->memory_calls += record->detail == LP_LAUNCH_MEMORY;
-    stretch_to(&attribution->stretch, (uint32_t)record->value);
     lp_units_launched(&attribution->regions.units, unit, record->detail != LP_LAUNCH_MEMORY);
     if (record->detail == LP_LAUNCH_GRAPH)
         lp_graph_map_launch(&attribution->graphs, LP_GRAPH_OF(record->value),
@@ -185,6 +201,9 @@ void lp_attribution_host(struct lp_attribution *attribution, uint32_t thread,
             break;
         case LP_RECORD_RANGE:
             add_range(attribution, &records[i]);
+            break;
+        case LP_RECORD_UNTOLD:
+            add_untold(attribution, &records[i]);
             break;
         default:
             lp_open_regions_apply(&attribution->regions, thread, &records[i], sink);
@@ -290,7 +309,9 @@ static bool count_activity(struct lp_attribution *attribution, struct lp_activit
     if (!launch && activity->kind == LLMPERF_ACTIVITY_GRAPH)
         return false;
     if (launch && launched && launch->kind == LP_LAUNCH_KERNEL && launch->seen > 0) {
-        attribution->duplicates++;
+        /* A call that was under way when a window opened may bear the id of an earlier one. */
+        *(attribution->regions.skipped ? &attribution->outside_window : &attribution->duplicates) +=
+            1;
         return false;
     }
     if (launch)
@@ -360,14 +381,6 @@ bool lp_attribution_unanswered(const struct lp_attribution *attribution)
     return attribution->regions.units.unanswered > 0;
 }
 
-void lp_attribution_end(struct lp_attribution *attribution)
-{
-    /* Without memory what lies beside it is unattributed. */
-    if (attribution->stretch.last != 0)
-        (void)lp_vector_push(&attribution->stretches, attribution->stretch);
-    attribution->stretch = (struct id_stretch){ 0, 0 };
-}
-
 bool lp_attribution_is_sampled(const struct lp_attribution *attribution)
 {
     return attribution->regions.skipped;
@@ -411,27 +424,16 @@ void lp_attribution_activities(struct lp_attribution *attribution, struct lp_act
         attribution->sink.activities(attribution->sink.context, activities, kept);
 }
 
-/* Launched by another thread while collecting began or ended: just before the first launch that
- * counted or just after the last of a stretch (ids grow by one a call), or under way when callbacks
- * went on: such a call has no id. */
+/* Launched at the edge of collecting: told when nothing was collected, and recorded all the same,
+ * or under way when callbacks went on, which leaves it without an id. */
 static bool is_beside(const struct lp_attribution *attribution, const struct lp_activity *activity)
 {
-    const struct id_stretch *now = &attribution->stretch;
-    uint32_t id = activity->correlation;
-    bool near = (id == LP_CORRELATION_NONE && activity->graph_node == 0) ||
-                (now->last != 0 && now->first - id < BESIDE_IDS);
-
-    if (attribution->records_lost > 0 || !attribution->live ||
-        (now->last != 0 && id - now->first <= now->last - now->first))
-        return false;
-    for (size_t i = 0; i < attribution->stretches.count; i++) {
-        const struct id_stretch *stretch = &attribution->stretches.items[i];
-
-        if (id - stretch->first <= stretch->last - stretch->first)
-            return false;
-        near = near || id - stretch->last < BESIDE_IDS || stretch->first - id < BESIDE_IDS;
-    }
-    return near;
+    if (activity->correlation == LP_CORRELATION_NONE)
+        return attribution->live && activity->graph_node == 0;
+    for (size_t i = attribution->untold.count; i-- > 0;)
+        if (stretch_has(&attribution->untold.items[i], activity->correlation))
+            return true;
+    return false;
 }
 
 /* Try parked activities again; those still without a launch go to `next`, or on as unattributed if

@@ -73,11 +73,9 @@ void lp_attribution_free(struct lp_attribution *attribution);
  * and is only counted. Also follows from a host record that tells of a region left out. */
 void lp_attribution_sample(struct lp_attribution *attribution);
 
-/** Activities come from a running device since `now_ns`: one whose launch was not seen may be of a
- * thread that launched while collecting began or ended. Tell it before the first, and with all host
- * records in at each end or pause. */
+/** Activities come from a running device since `now_ns`: a record without an id may be of a call
+ * that was under way when collecting began. Tell it before the first. */
 void lp_attribution_live(struct lp_attribution *attribution, uint64_t now_ns);
-void lp_attribution_end(struct lp_attribution *attribution);
 
 /** The time of a running device: no activity ends behind it. */
 void lp_attribution_now(struct lp_attribution *attribution, uint64_t now_ns);

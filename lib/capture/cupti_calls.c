@@ -86,8 +86,7 @@ void lp_cupti_call_enter(uint32_t id)
 
     if (!thread)
         return;
-    atomic_fetch_add_explicit(&thread->calls_told, 1, memory_order_relaxed);
-    atomic_store(&thread->calls, atomic_load_explicit(&thread->calls, memory_order_relaxed) + 1);
+    lp_thread_call_enter(thread);
     if (atomic_load(&on) & set)
         return;
     pthread_mutex_lock(&lock);
@@ -99,10 +98,9 @@ void lp_cupti_call_enter(uint32_t id)
 void lp_cupti_call_exit(void)
 {
     struct lp_thread *thread = lp_thread_get();
-    uint32_t calls = thread ? atomic_load_explicit(&thread->calls, memory_order_relaxed) : 0;
 
-    if (calls > 0)
-        atomic_store(&thread->calls, calls - 1);
+    if (thread)
+        lp_thread_call_exit(thread);
     if ((atomic_load(&on) & ~atomic_load(&wanted)) == 0 || pthread_mutex_trylock(&lock) != 0)
         return;
     close_sets();

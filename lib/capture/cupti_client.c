@@ -163,9 +163,10 @@ static bool wants_slim(const struct lp_cupti *cupti)
 
 static bool offers_slim(const struct lp_cupti *cupti)
 {
-    return wants_slim(cupti) && cupti->Subscribe_v2 && cupti->ActivityEnable_v2 && cupti->ActivityDisable_v2 &&
-           cupti->ActivitySetAttribute_v2 && cupti->ActivityRegisterCallbacks_v2 &&
-           cupti->ActivityGetNextRecord_v2 && cupti->ActivityGetNumDroppedRecords_v2;
+    return wants_slim(cupti) && cupti->Subscribe_v2 && cupti->ActivityEnable_v2 &&
+           cupti->ActivityDisable_v2 && cupti->ActivitySetAttribute_v2 &&
+           cupti->ActivityRegisterCallbacks_v2 && cupti->ActivityGetNextRecord_v2 &&
+           cupti->ActivityGetNumDroppedRecords_v2;
 }
 
 static bool subscribe_slim(struct lp_cupti_client *client, lp_cupti_callback callback)
@@ -244,15 +245,37 @@ static uint64_t read_clock(void)
     return lp_clock_now();
 }
 
+/* An older CUPTI refuses what it does not know, and behaves like that anyway.
+ * Threads share buffers: with one for each thread, the default of 13.0, asking for records crashes
+ * a program whose threads lose their core in the middle of a launch (13.0, 13.5). */
+static const struct {
+    uint32_t number;
+    uint8_t value;
+} attributes[] = {
+    { LP_CUPTI_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, 1 },
+    { LP_CUPTI_ATTR_PER_THREAD_ACTIVITY_BUFFER, 0 },
+};
+
+static void set_attributes(const struct lp_cupti_client *client)
+{
+    for (size_t i = 0; i < sizeof(attributes) / sizeof(attributes[0]); i++) {
+        uint8_t value = attributes[i].value;
+        size_t size = sizeof(value);
+
+        if (client->slim)
+            client->cupti->ActivitySetAttribute_v2(client->subscriber, attributes[i].number, &size,
+                                                   &value);
+        else
+            client->cupti->ActivitySetAttribute(attributes[i].number, &size, &value);
+    }
+}
+
 /* Once in the life of the process: registering the timestamp callback again damages a record each
  * time. Slim records do not allow one. */
 static int take_whole(const struct lp_cupti *cupti)
 {
     static bool timed;
-    uint8_t zeroed = 1;
-    size_t size = sizeof(zeroed);
 
-    cupti->ActivitySetAttribute(LP_CUPTI_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &size, &zeroed);
     if (!timed && (!cupti->ActivityRegisterTimestampCallback ||
                    cupti->ActivityRegisterTimestampCallback(read_clock) != LP_CUPTI_SUCCESS))
         return lp_error(LLMPERF_ENOTSUP,
@@ -264,11 +287,6 @@ static int take_whole(const struct lp_cupti *cupti)
 
 static int take_slim(const struct lp_cupti_client *client)
 {
-    uint8_t zeroed = 1;
-    size_t size = sizeof(zeroed);
-
-    client->cupti->ActivitySetAttribute_v2(
-        client->subscriber, LP_CUPTI_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &size, &zeroed);
     return client->cupti->ActivityRegisterCallbacks_v2(client->subscriber, on_requested,
                                                        on_completed);
 }
@@ -280,6 +298,7 @@ int lp_cupti_take_buffers(struct lp_cupti_client *client, lp_cupti_buffer_reques
 
     requested_by_client = requested;
     completed_for_client = completed;
+    set_attributes(client);
     result = client->slim ? take_slim(client) : take_whole(client->cupti);
     if (result <= LP_CUPTI_SUCCESS) /* below: our own status */
         return result;

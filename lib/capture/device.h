@@ -58,6 +58,7 @@ struct lp_device_options {
 /** What a session that samples collects right now. */
 enum lp_collect {
     LP_COLLECT_NOTHING,
+    LP_COLLECT_CALLS,   /* launches are told, and bring no records yet */
     LP_COLLECT_KERNELS, /* a sample */
     LP_COLLECT_ALL      /* copies and sets too: a triggered window */
 };

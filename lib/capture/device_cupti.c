@@ -28,9 +28,7 @@
  * id of an earlier launch. */
 #define UNDER_WAY_US 1000
 
-#define BUFFER_BYTES                                                                               \
-    (UINT64_C(1) << 20) /* about 4,850 kernels; each launching thread holds one                    \
-                         */
+#define BUFFER_BYTES (UINT64_C(1) << 20) /* about 4,850 kernels */
 
 /* Callbacks use all of this until the process is gone: static, never destroyed. */
 static struct lp_buffer_pool pool;
@@ -206,8 +204,9 @@ static uint32_t calls_of(const struct cupti_source *source)
 }
 
 /* Callbacks go on first and off last: with records and without a callback, kernels would carry the
- * correlation id of the last launch that had one. Whether a launch counts is said after that, by
- * the epoch or the sampler: one that counts always brings its record. */
+ * correlation id of the last launch that had one. CUPTI decides behind the enter callback whether a
+ * launch brings a record (13.0), and whether it counts is said in it, by the epoch or the sampler:
+ * so one that counts while records are on brings its record if they stay on until it is over. */
 static int start(struct lp_device_source *head)
 {
     struct cupti_source *source = (struct cupti_source *)(void *)head;
@@ -268,7 +267,9 @@ static void collect(enum lp_collect what)
         return;
     }
     lp_cupti_calls_want(LP_CUPTI_CALLS_LAUNCH |
-                        (what == LP_COLLECT_ALL ? LP_CUPTI_CALLS_MEMORY : 0));
+                        (what == LP_COLLECT_KERNELS ? 0 : LP_CUPTI_CALLS_MEMORY));
+    if (what == LP_COLLECT_CALLS)
+        return;
     if (what == LP_COLLECT_ALL)
         switch_memory(true);
     lp_cupti_enable(&client, LP_CUPTI_KIND_CONCURRENT_KERNEL);

@@ -23,6 +23,12 @@ void lp_fake_copy(uint32_t stream, uint64_t duration_ns);
  * thread */
 void lp_fake_silence(bool on);
 
+/** Called on each launching thread, to hold it there: the launch has its id and is not told yet; it
+ * is told, and whether it brings a record is not decided yet. NULL: nobody. @threads any thread */
+enum lp_fake_moment { LP_FAKE_BEFORE_TOLD, LP_FAKE_AFTER_TOLD };
+typedef void (*lp_fake_pause)(enum lp_fake_moment moment);
+void lp_fake_pause_at_launch(lp_fake_pause pause);
+
 int lp_fake_live_open(const struct lp_device_options *options,
                       struct lp_device_source **source_out);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The fake device of running threads: each launch writes its record at once into its thread's
- * buffer, as a driver would later. */
+ * buffer, as a driver would later. As with CUPTI a launch has its id first, is then told, and only
+ * then is it decided whether it brings a record; launches are told while records are off, too. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -37,7 +38,7 @@ struct slot {
     pthread_mutex_t lock; /* guards buffer and valid */
     struct lp_buffer *buffer;
     size_t valid;
-    uint64_t end_ns; /* of what is in the buffer, the last */
+    uint64_t end_ns;       /* of what is in the buffer, the last */
     size_t replay[GRAPHS]; /* where the records of its last replay begin in the buffer, + 1; 0: they
                               are not there */
     struct slot *next, *next_free;
@@ -53,8 +54,10 @@ struct live_source {
 
 /* Threads use all of this until the process is gone: static, never destroyed. */
 static struct lp_buffer_pool pool;
-static _Atomic bool running;
-static _Atomic bool copies; /* are collected too */
+static _Atomic bool told;    /* launches are */
+static _Atomic bool running; /* they bring records */
+static _Atomic bool copies;  /* are collected too */
+static _Atomic(lp_fake_pause) at_launch;
 static _Atomic bool silent;
 static _Atomic uint32_t last_correlation;
 static _Atomic uint64_t stream_free_ns[STREAMS];
@@ -164,32 +167,62 @@ static uint32_t next_correlation(void)
     return id;
 }
 
-/* Under the slot's lock. */
-static void launch(struct slot *slot, const char *name, uint8_t kind, uint32_t stream,
-                   uint64_t duration_ns)
+static void pause_at(enum lp_fake_moment moment)
 {
-    struct fake_record record = { name, 0, 0, next_correlation(), stream, 0, 0, kind };
+    lp_fake_pause pause = atomic_load(&at_launch);
 
-    lp_thread_launch(kind == LLMPERF_ACTIVITY_KERNEL ? LP_LAUNCH_KERNEL : LP_LAUNCH_MEMORY, 0,
-                     record.correlation);
-    record.start_ns = queue_on_stream(stream, duration_ns);
-    record.end_ns = record.start_ns + duration_ns;
-    if (!atomic_load(&silent))
-        append_record(slot, &record);
+    if (pause)
+        pause(moment);
 }
 
-/* One lock around the whole launch: a flush after pause() waits for launches under way, so none is
- * half in a session. */
+void lp_fake_pause_at_launch(lp_fake_pause pause)
+{
+    atomic_store(&at_launch, pause);
+}
+
+/* What a driver's callbacks do around a call. 0: launches are not told. */
+static uint32_t enter_call(enum lp_launch_kind kind, uint32_t graph)
+{
+    struct lp_thread *thread;
+    uint32_t correlation;
+
+    if (!atomic_load(&told) || lp_capture_forked())
+        return LP_CORRELATION_NONE;
+    correlation = next_correlation();
+    pause_at(LP_FAKE_BEFORE_TOLD);
+    if ((thread = lp_thread_get()))
+        lp_thread_call_enter(thread);
+    lp_thread_launch(kind, graph, correlation);
+    pause_at(LP_FAKE_AFTER_TOLD);
+    return correlation;
+}
+
+static void exit_call(void)
+{
+    if (lp_thread_self)
+        lp_thread_call_exit(lp_thread_self);
+}
+
 static void run(const char *name, uint8_t kind, uint32_t stream, uint64_t duration_ns)
 {
+    bool kernel = kind == LLMPERF_ACTIVITY_KERNEL;
+    struct fake_record record = { name, 0, 0, 0, stream, 0, 0, kind };
     struct slot *slot;
 
-    if (!atomic_load(&running) || lp_capture_forked() || !(slot = find_slot()))
+    if (!kernel && !atomic_load(&copies))
         return;
-    pthread_mutex_lock(&slot->lock);
-    if (atomic_load(&running) && (kind == LLMPERF_ACTIVITY_KERNEL || atomic_load(&copies)))
-        launch(slot, name, kind, stream, duration_ns);
-    pthread_mutex_unlock(&slot->lock);
+    record.correlation = enter_call(kernel ? LP_LAUNCH_KERNEL : LP_LAUNCH_MEMORY, 0);
+    if (record.correlation == LP_CORRELATION_NONE)
+        return;
+    if (!lp_capture_forked() && (slot = find_slot())) {
+        record.start_ns = queue_on_stream(stream, duration_ns);
+        record.end_ns = record.start_ns + duration_ns;
+        pthread_mutex_lock(&slot->lock);
+        if (atomic_load(&running) && !atomic_load(&silent))
+            append_record(slot, &record);
+        pthread_mutex_unlock(&slot->lock);
+    }
+    exit_call();
 }
 
 void lp_fake_launch(const char *name, uint32_t stream, uint64_t duration_ns)
@@ -198,15 +231,12 @@ void lp_fake_launch(const char *name, uint32_t stream, uint64_t duration_ns)
 }
 
 /* Under the slot's lock. Records are on: those of this replay are its own. */
-static void record_replay(struct slot *slot, uint32_t graph, size_t nodes, uint32_t stream,
-                          uint64_t duration_ns)
+static void record_replay(struct slot *slot, uint32_t correlation, uint32_t graph, size_t nodes,
+                          uint32_t stream, uint64_t duration_ns)
 {
-    uint32_t correlation = next_correlation();
-
     if (slot->valid + nodes * sizeof(struct fake_record) > BUFFER_BYTES)
         complete_buffer(slot);
     slot->replay[graph - 1] = slot->valid + 1;
-    lp_thread_launch(LP_LAUNCH_GRAPH, graph, correlation);
     for (size_t i = 0; i < nodes; i++) {
         uint64_t start_ns = queue_on_stream(stream, duration_ns);
         struct fake_record record = {
@@ -238,16 +268,19 @@ static void overwrite_replay(struct slot *slot, uint32_t graph, size_t nodes, ui
 void lp_fake_replay(uint32_t graph, size_t nodes, uint32_t stream, uint64_t duration_ns)
 {
     struct slot *slot;
+    uint32_t correlation;
 
     assert(graph >= 1 && graph <= GRAPHS && nodes * sizeof(struct fake_record) <= BUFFER_BYTES);
+    correlation = enter_call(LP_LAUNCH_GRAPH, graph);
     if (lp_capture_forked() || !(slot = find_slot()))
         return;
     pthread_mutex_lock(&slot->lock);
-    if (atomic_load(&running))
-        record_replay(slot, graph, nodes, stream, duration_ns);
+    if (correlation != LP_CORRELATION_NONE && atomic_load(&running))
+        record_replay(slot, correlation, graph, nodes, stream, duration_ns);
     else
         overwrite_replay(slot, graph, nodes, stream, duration_ns);
     pthread_mutex_unlock(&slot->lock);
+    exit_call();
 }
 
 void lp_fake_copy(uint32_t stream, uint64_t duration_ns)
@@ -264,6 +297,7 @@ static int start(struct lp_device_source *head)
 {
     const struct live_source *source = (const struct live_source *)(const void *)head;
 
+    atomic_store(&told, true);
     atomic_store(&copies, source->memory_activities && !source->sampled);
     atomic_store(&running, !source->sampled);
     return 0;
@@ -273,10 +307,13 @@ static void pause_source(struct lp_device_source *head)
 {
     (void)head;
     atomic_store(&running, false);
+    atomic_store(&told, false);
 }
 
 static void collect(enum lp_collect what)
 {
+    if (what == LP_COLLECT_CALLS) /* They are always told. */
+        return;
     atomic_store(&copies, what == LP_COLLECT_ALL);
     atomic_store(&running, what != LP_COLLECT_NOTHING);
 }
@@ -377,7 +414,7 @@ static void discard(struct live_source *source)
 
 static void close_source(struct lp_device_source *head)
 {
-    atomic_store(&running, false);
+    pause_source(head);
     discard((struct live_source *)(void *)head);
     free(head);
 }

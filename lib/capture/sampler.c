@@ -11,8 +11,8 @@
 #define NOBODY      0u
 #define NOT_SAMPLED SIZE_MAX
 
-/* Launches under way when a window for all threads opens or closes may bring a record or none:
- * those in front of it do not count, those that count are awaited. */
+/* Launches under way that were not told are over by then: with a record they would have the id of
+ * an earlier launch. */
 #define UNDER_WAY_US 1000
 
 #define ALL        UINT32_MAX       /* the collector's window */
@@ -149,6 +149,16 @@ void lp_sampler_rest(void)
     atomic_store(&resting, true);
 }
 
+/* Only the collector has time to wait. */
+static void switch_on(uint32_t who, enum lp_collect what)
+{
+    if (who == ALL || who == TRIGGERED) {
+        collect_now(LP_COLLECT_CALLS);
+        usleep(UNDER_WAY_US);
+    }
+    collect_now(what);
+}
+
 /* One that settles has its records on still, those of copies too or not: only these are asked for
  * here. */
 static bool take_window(uint32_t who, enum lp_collect what)
@@ -168,7 +178,7 @@ static bool take_window(uint32_t who, enum lp_collect what)
         return false;
     }
     if (!on || what == LP_COLLECT_ALL)
-        collect_now(what);
+        switch_on(who, what);
     if (atomic_load(&owner) == who)
         return true;
     collect_now(LP_COLLECT_NOTHING);
@@ -221,15 +231,14 @@ bool lp_sampler_open_all(void)
 {
     if (!atomic_load(&lp_sampler_on) || !take_window(ALL, LP_COLLECT_KERNELS))
         return false;
-    usleep(UNDER_WAY_US);
     atomic_store(&all_count, true);
     return true;
 }
 
+/* The driver makes the record of a launch behind the callback that counts it. */
 void lp_sampler_close_all(void)
 {
     atomic_store(&all_count, false);
-    usleep(UNDER_WAY_US);
     lp_threads_await_calls();
     leave_window(ALL);
 }
@@ -272,7 +281,6 @@ static bool open_triggered(uint32_t number)
 {
     if (!take_window(TRIGGERED, LP_COLLECT_ALL))
         return false;
-    usleep(UNDER_WAY_US);
     atomic_store(&places, PLACES(number, wanted_units, 0));
     atomic_store(&wanted, 0);
     return true;
@@ -402,8 +410,10 @@ void lp_sampler_close(struct lp_thread *thread)
         leave_window(thread->index + 1);
 }
 
+/* Sequentially consistent, as the mark of a call before it: who closes the window for all threads
+ * sees the mark, or the call sees that it is closed. */
 bool lp_sampler_takes(const struct lp_thread *thread)
 {
     return (thread->window_depth > 0 && thread->window_session == atomic_load(&session)) ||
-           atomic_load_explicit(&all_count, memory_order_relaxed);
+           atomic_load(&all_count);
 }

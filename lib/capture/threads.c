@@ -24,6 +24,8 @@ static struct lp_thread *free_threads;
 static uint32_t thread_count;
 static uint32_t last_epoch;
 
+static _Atomic uint32_t gap; /* how often collecting has ended */
+
 static _Atomic(void (*)(void)) wake_collector;
 
 static pthread_key_t exit_key;
@@ -182,15 +184,17 @@ static bool join_epoch(struct lp_thread *thread, uint32_t epoch)
     return true;
 }
 
-void lp_thread_record(struct lp_thread *thread, uint16_t kind, uint16_t detail, uint32_t node,
-                      uint64_t value)
+/* false: nothing is collected. The epoch is read sequentially consistent, as a call is marked
+ * before it: who ends the epoch sees the mark, or the call sees the end. */
+static bool keep_record(struct lp_thread *thread, uint16_t kind, uint16_t detail, uint32_t node,
+                        uint64_t value)
 {
-    uint32_t epoch = atomic_load_explicit(&lp_capture_epoch, memory_order_acquire);
+    uint32_t epoch = atomic_load(&lp_capture_epoch);
     struct lp_record record = { 0, value, node, kind, detail };
     bool joined;
 
     if (epoch == 0)
-        return;
+        return false;
     joined = thread->epoch == epoch || join_epoch(thread, epoch);
     record.time_ns = lp_clock_now();
     if (!joined ||
@@ -198,20 +202,57 @@ void lp_thread_record(struct lp_thread *thread, uint16_t kind, uint16_t detail, 
         atomic_store_explicit(&thread->ring.lost,
                               atomic_load_explicit(&thread->ring.lost, memory_order_relaxed) + 1,
                               memory_order_relaxed);
+    return true;
+}
+
+void lp_thread_record(struct lp_thread *thread, uint16_t kind, uint16_t detail, uint32_t node,
+                      uint64_t value)
+{
+    keep_record(thread, kind, detail, node, value);
+}
+
+void lp_thread_call_enter(struct lp_thread *thread)
+{
+    atomic_fetch_add_explicit(&thread->calls_told, 1, memory_order_relaxed);
+    atomic_store(&thread->calls, atomic_load_explicit(&thread->calls, memory_order_relaxed) + 1);
+}
+
+void lp_thread_call_exit(struct lp_thread *thread)
+{
+    uint32_t calls = atomic_load_explicit(&thread->calls, memory_order_relaxed);
+
+    if (calls > 0)
+        atomic_store(&thread->calls, calls - 1);
+}
+
+/* Before the driver makes its record: who has that can look here. */
+static void leave_untold(struct lp_thread *thread, uint32_t correlation)
+{
+    uint32_t now = atomic_load(&gap), first = correlation;
+    _Atomic uint64_t *untold = &thread->untold[now % 2];
+    uint64_t before = atomic_load_explicit(untold, memory_order_relaxed);
+
+    if (before != 0 && thread->untold_gap == now)
+        first = LP_UNTOLD_FIRST(before);
+    thread->untold_gap = now;
+    atomic_store_explicit(untold, LP_UNTOLD_VALUE(first, correlation), memory_order_release);
 }
 
 void lp_thread_launch(enum lp_launch_kind kind, uint32_t graph, uint32_t correlation)
 {
-    struct lp_thread *thread = lp_thread_recording() ? lp_thread_get() : NULL;
+    struct lp_thread *thread = lp_thread_get();
+    bool sampled, kept;
 
-    bool sampled = thread && atomic_load_explicit(&lp_sampler_on, memory_order_relaxed);
-
-    if (!thread || (sampled && !lp_sampler_takes(thread)))
+    if (!thread)
         return;
-    if (sampled && kind == LP_LAUNCH_GRAPH)
+    sampled = atomic_load_explicit(&lp_sampler_on, memory_order_relaxed);
+    kept = lp_thread_recording() && (!sampled || lp_sampler_takes(thread));
+    if (kept && sampled && kind == LP_LAUNCH_GRAPH)
         lp_sampler_graph();
-    lp_thread_record(thread, LP_RECORD_LAUNCH, (uint16_t)kind, thread->node,
-                     LP_LAUNCH_VALUE(graph, correlation));
+    kept = kept && keep_record(thread, LP_RECORD_LAUNCH, (uint16_t)kind, thread->node,
+                               LP_LAUNCH_VALUE(graph, correlation));
+    if (!kept)
+        leave_untold(thread, correlation);
 }
 
 void lp_thread_launch_void(uint32_t correlation)
@@ -247,6 +288,8 @@ void lp_capture_begin(uint64_t ring_bytes)
     atomic_store(&ring_records, count);
     pthread_mutex_lock(&lock);
     last_epoch += 2;
+    for (struct lp_thread *thread = atomic_load(&lp_all_threads); thread; thread = thread->next)
+        thread->untold_told[0] = thread->untold_told[1] = 0; /* to another session, that is */
     atomic_store(&lp_capture_epoch, last_epoch - 1);
     pthread_mutex_unlock(&lock);
 }
@@ -254,6 +297,7 @@ void lp_capture_begin(uint64_t ring_bytes)
 void lp_capture_end(void)
 {
     pthread_mutex_lock(&lock);
+    atomic_fetch_add(&gap, 1); /* first: a launch that is not kept is of the new one */
     atomic_store(&lp_capture_epoch, 0);
     pthread_mutex_unlock(&lock);
 }
@@ -268,6 +312,20 @@ static void report_lost(struct lp_thread *thread, const struct lp_device_sink *s
         return;
     thread->lost_told = lost;
     sink->host(sink->context, thread->index, &record, 1);
+}
+
+/* Before one is overwritten collecting ends twice, and each time all is drained. */
+static void report_untold(struct lp_thread *thread, const struct lp_device_sink *sink)
+{
+    for (int i = 0; i < 2; i++) {
+        uint64_t untold = atomic_load_explicit(&thread->untold[i], memory_order_acquire);
+        struct lp_record record = { lp_clock_now(), untold, LP_PATH_ROOT, LP_RECORD_UNTOLD, 0 };
+
+        if (untold == thread->untold_told[i])
+            continue;
+        thread->untold_told[i] = untold;
+        sink->host(sink->context, thread->index, &record, 1);
+    }
 }
 
 static size_t drain_ring(struct lp_thread *thread, const struct lp_device_sink *sink)
@@ -299,10 +357,12 @@ size_t lp_capture_drain(const struct lp_device_sink *sink)
     current = last_epoch - 1;
     pthread_mutex_unlock(&lock);
     for (struct lp_thread *thread = atomic_load_explicit(&lp_all_threads, memory_order_acquire);
-         thread; thread = thread->next)
+         thread; thread = thread->next) {
         if (atomic_load_explicit(&thread->ring_epoch, memory_order_acquire) == current)
             total += drain_ring(thread, sink);
         else /* Without memory for a ring a thread loses all that it tells. */
             report_lost(thread, sink);
+        report_untold(thread, sink);
+    }
     return total;
 }

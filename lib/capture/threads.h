@@ -51,6 +51,10 @@ struct lp_thread {
     uint32_t epoch;              /* the producer's: epoch its ring belongs to */
     _Atomic uint32_t ring_epoch; /* the same, released for the collector */
     uint64_t lost_told;          /* the collector's: how much of ring.lost it has reported */
+    _Atomic uint64_t untold[2];  /* launches that were not kept since collecting last ended, and
+                                    since the end before: LP_UNTOLD_VALUE; 0: none */
+    uint64_t untold_told[2];     /* the collector's: what it has reported of them */
+    uint32_t untold_gap;         /* the producer's: how often collecting had ended by then */
     _Atomic uint32_t calls;      /* launches under way, as callbacks tell; the thread writes */
     _Atomic uint32_t calls_told; /* launches begun so far, likewise */
     struct lp_thread *next;      /* list of all states */
@@ -86,7 +90,11 @@ static inline bool lp_thread_recording(void)
     return __builtin_expect(atomic_load_explicit(&lp_capture_epoch, memory_order_relaxed) != 0, 0);
 }
 
-/** Is any thread in a call that starts device work? Sequentially consistent. */
+/** This thread is in a call that starts device work. Exit without enter: nothing happens. */
+void lp_thread_call_enter(struct lp_thread *thread);
+void lp_thread_call_exit(struct lp_thread *thread);
+
+/** Is any thread in such a call? Sequentially consistent. */
 bool lp_threads_in_call(void);
 void lp_threads_leave_calls(void); /* Their ends will not be told. */
 
@@ -94,7 +102,8 @@ void lp_threads_leave_calls(void); /* Their ends will not be told. */
  * driver may hold a thread for longer (its queue is full). */
 void lp_threads_await_calls(void);
 
-/** Keep a launch by this thread, charged to its innermost region. For driver callbacks.
+/** Keep a launch by this thread, charged to its innermost region. While nothing is collected it is
+ * not kept, but its id is: its record may come all the same. For driver callbacks.
  * @param graph  Executable graph of a graph launch; 0: none, or not known. */
 void lp_thread_launch(enum lp_launch_kind kind, uint32_t graph, uint32_t correlation);
 void lp_thread_launch_void(uint32_t correlation);

@@ -18,8 +18,10 @@ enum lp_record_kind {
     LP_RECORD_UNBALANCED = 6,  /* an end without a begin */
     LP_RECORD_THREAD_EXIT = 7, /* all regions of the thread are closed */
     LP_RECORD_LOST = 8,        /* value records of this thread were dropped before this one */
-    LP_RECORD_RANGE = 9        /* node of a range that is on no stack and ended here, value = its
+    LP_RECORD_RANGE = 9,       /* node of a range that is on no stack and ended here, value = its
                                   nanoseconds; detail 1: it was open before collection started */
+    LP_RECORD_UNTOLD = 10      /* launches of the thread that were not kept, because nothing was
+                                  collected then: from and to correlation id, LP_UNTOLD_VALUE */
 };
 
 /** How a region begins. Values stand in recordings. */
@@ -49,6 +51,11 @@ struct lp_record {
     uint16_t detail;
 };
 static_assert(sizeof(struct lp_record) == 24, "rings are sized by it");
+
+/** Of a thread's launches between two times of collecting; it may grow until the next begins. */
+#define LP_UNTOLD_VALUE(first, last) ((uint64_t)(first) << 32 | (last))
+#define LP_UNTOLD_FIRST(value)       ((uint32_t)((value) >> 32))
+#define LP_UNTOLD_LAST(value)        ((uint32_t)(value))
 
 /** Correlation id 0: the record has none. */
 #define LP_CORRELATION_NONE 0u

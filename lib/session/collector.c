@@ -4,7 +4,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
@@ -31,9 +30,6 @@ static bool may_call_driver(const struct llmperf_session *session)
 {
     return !atomic_load(&session->driver_gone) || session->source->cupti_version == 0;
 }
-
-/* A launch call takes a few microseconds, and longer where the driver's queue is full. */
-#define UNDER_WAY_US 1000
 
 static void look_at_ignored(struct llmperf_session *session)
 {
@@ -128,25 +124,24 @@ static void bring_in_graphs(struct llmperf_session *session)
     }
 }
 
+/* Nothing more is told first, then the calls that were told are awaited, and then records go off:
+ * the driver makes them after it has told of the call. */
 static void stop_capture(struct llmperf_session *session)
 {
-    if (session->source && may_call_driver(session) && session->sampling.on) {
+    bool device = session->source && !session->paused && may_call_driver(session);
+
+    if (device && session->sampling.on)
         lp_sampler_rest();
-        bring_in_graphs(session);
-        lp_sampling_end(session);
-    }
     if (!session->source || session->source->ops->live)
         lp_capture_end();
-    if (!session->source || session->paused || !may_call_driver(session))
+    if (!device)
         return;
     if (session->source->ops->live) {
-        usleep(UNDER_WAY_US); /* Launches under way were counted: their records must come. */
         lp_threads_await_calls();
         lp_capture_drain(&session->sink);
-        lp_attribution_end(session->attribution);
-        if (!lp_attribution_is_sampled(session->attribution))
-            bring_in_graphs(session);
+        bring_in_graphs(session);
     }
+    lp_sampling_end(session);
     session->source->ops->pause(session->source);
 }
 

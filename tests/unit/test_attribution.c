@@ -118,6 +118,38 @@ static void a_record_waits_two_rounds_for_its_launch(void **state)
     assert_int_equal(ledger.launches_missing, 1);
 }
 
+static void untold(struct lp_attribution *attribution, uint32_t first, uint32_t last)
+{
+    tell(attribution, LP_RECORD_UNTOLD, 0, LP_PATH_ROOT, LP_UNTOLD_VALUE(first, last), 1000);
+}
+
+/* Stretches of two threads that cross, one that grows, and one around the end of the ids. */
+static void records_of_untold_launches_stand_beside(void **state)
+{
+    static const uint32_t beside[] = { 10, 15, 25, 30, 100, 120, UINT32_MAX, 3 };
+    static const uint32_t unknown[] = { 9, 31, 99, 121, UINT32_MAX - 3, 4 };
+    struct found found = { 0 };
+    struct lp_attribution *attribution = create(&found);
+    llmperf_ledger ledger;
+
+    (void)state;
+    untold(attribution, 10, 20);
+    untold(attribution, 15, 30);
+    untold(attribution, 100, 110);
+    untold(attribution, 100, 120);
+    untold(attribution, UINT32_MAX - 2, 3);
+    launch(attribution, LP_LAUNCH_KERNEL, 17); /* by another thread */
+    run(attribution, kernel(17));
+    for (size_t i = 0; i < sizeof(beside) / sizeof(beside[0]); i++)
+        run(attribution, kernel(beside[i]));
+    for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
+        run(attribution, kernel(unknown[i]));
+    ledger = close_books(attribution);
+    assert_int_equal(ledger.kernels_attributed, 1);
+    assert_int_equal(ledger.kernels_outside_window, sizeof(beside) / sizeof(beside[0]));
+    assert_int_equal(ledger.kernels_unattributed, sizeof(unknown) / sizeof(unknown[0]));
+}
+
 static void a_record_without_an_id_belongs_to_no_launch(void **state)
 {
     struct found found = { 0 };
@@ -371,6 +403,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_record_waits_two_rounds_for_its_launch),
+        cmocka_unit_test(records_of_untold_launches_stand_beside),
         cmocka_unit_test(a_record_without_an_id_belongs_to_no_launch),
         cmocka_unit_test(what_kernels_launch_themselves_is_no_duplicate),
         cmocka_unit_test(nobody_waits_for_what_has_come_in_any_shape),

@@ -23,6 +23,7 @@ enum { NOT_COMPATIBLE = 14, KINDS = 64, RECORD_BYTES = 128 };
 
 static struct {
     bool refuses_shared, refuses_slim, held, tells_nothing, narrow;
+    bool shared; /* buffers are */
     int subscriptions, whole_enabled, slim_enabled, disabled;
     struct lp_cupti_activity_config *selected[KINDS];
     lp_cupti_buffer_completed whole_completed;
@@ -69,9 +70,12 @@ static int unsubscribe(lp_cupti_subscriber subscriber)
     return 0;
 }
 
+/* Threads share buffers, and that is said before they are taken. */
 static int set_attribute(uint32_t attribute, size_t *size, void *value)
 {
-    (void)attribute, (void)size, (void)value;
+    assert_int_equal(*size, 1);
+    assert_int_equal(*(uint8_t *)value, attribute != LP_CUPTI_ATTR_PER_THREAD_ACTIVITY_BUFFER);
+    cupti.shared = cupti.shared || attribute == LP_CUPTI_ATTR_PER_THREAD_ACTIVITY_BUFFER;
     return 0;
 }
 
@@ -79,8 +83,7 @@ static int set_attribute_v2(lp_cupti_subscriber subscriber, uint32_t attribute, 
                             void *value)
 {
     assert_ptr_equal(subscriber, &cupti);
-    assert_int_equal(*size, 1);
-    assert_int_equal(*(uint8_t *)value, 1);
+    set_attribute(attribute, size, value);
     return cupti.refuses_slim && attribute == LP_CUPTI_ATTR_USER_DEFINED_RECORDS ? NOT_COMPATIBLE
                                                                                  : 0;
 }
@@ -93,6 +96,7 @@ static int set_clock(lp_cupti_timestamp function)
 static int take_whole(lp_cupti_buffer_requested requested, lp_cupti_buffer_completed completed)
 {
     (void)requested;
+    assert_true(cupti.shared);
     cupti.whole_completed = completed;
     return 0;
 }
@@ -101,6 +105,7 @@ static int take_slim(lp_cupti_subscriber subscriber, lp_cupti_buffer_requested_v
                      lp_cupti_buffer_completed_v2 completed)
 {
     (void)subscriber, (void)requested;
+    assert_true(cupti.shared);
     cupti.slim_completed = completed;
     return 0;
 }

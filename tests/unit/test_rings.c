@@ -247,6 +247,35 @@ static void the_state_of_an_ended_thread_is_used_again(void **state)
     lp_capture_end();
 }
 
+/* Two gaps: what was launched in the first is forgotten with the first launch of the second. */
+static void launches_that_are_not_kept_are_told_by_their_ids(void **state)
+{
+    struct told told;
+
+    (void)state;
+    begin(1);
+    lp_capture_end();
+    lp_thread_launch(LP_LAUNCH_KERNEL, 0, 4);
+    lp_thread_launch(LP_LAUNCH_KERNEL, 0, 7);
+    lp_capture_begin(1);
+    lp_thread_launch(LP_LAUNCH_KERNEL, 0, 9);
+    told = drain();
+    assert_int_equal(told.records.count, 2);
+    assert_int_equal(told.records.items[0].kind, LP_RECORD_LAUNCH);
+    assert_int_equal(told.records.items[1].kind, LP_RECORD_UNTOLD);
+    assert_int_equal(LP_UNTOLD_FIRST(told.records.items[1].value), 4);
+    assert_int_equal(LP_UNTOLD_LAST(told.records.items[1].value), 7);
+    clear(&told);
+    told = drain();
+    assert_int_equal(clear(&told), 0);
+    lp_capture_end();
+    lp_thread_launch(LP_LAUNCH_KERNEL, 0, 11);
+    told = drain();
+    assert_int_equal(told.records.count, 1);
+    assert_int_equal(told.records.items[0].value, LP_UNTOLD_VALUE(11, 11));
+    clear(&told);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -258,6 +287,7 @@ int main(void)
         cmocka_unit_test(what_was_written_can_be_read_after_the_end),
         cmocka_unit_test(a_half_full_ring_wakes_the_collector),
         cmocka_unit_test(the_state_of_an_ended_thread_is_used_again),
+        cmocka_unit_test(launches_that_are_not_kept_are_told_by_their_ids),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,7 +23,7 @@ static _Atomic unsigned windows, spoilt;
 static void collect(enum lp_collect what)
 {
     sched_yield();
-    atomic_store(&records_on, what != LP_COLLECT_NOTHING);
+    atomic_store(&records_on, what == LP_COLLECT_KERNELS || what == LP_COLLECT_ALL);
     sched_yield();
 }
 

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads that go on launching while collecting begins, pauses, samples and ends. Their kernel was
+/* Threads that go on launching while collecting begins, pauses, samples and ends, each on a core of
+ * its own and then on two cores, where they lose them in the middle of calls. Their kernel was
  * loaded before: what is loaded meanwhile may be lost (test_attach.cu). */
 #include <atomic>
 #include <thread>
 #include <vector>
 
+#include <dirent.h>
+#include <sched.h>
 #include <time.h>
 
 #include "tests/gpu/check.h"
 
 #define THREADS 4
+#define OTHERS  2 /* threads that only take the cores away */
 
 static std::atomic<bool> done;
 
@@ -56,6 +60,64 @@ static void check_end(const char *what, llmperf_session *session, uint32_t verdi
     llmperf_session_free(session);
 }
 
+static std::vector<pid_t> list_threads(void)
+{
+    std::vector<pid_t> threads;
+    DIR *folder = opendir("/proc/self/task");
+    struct dirent *entry;
+
+    while (folder && (entry = readdir(folder)))
+        if (atoi(entry->d_name) > 0)
+            threads.push_back(atoi(entry->d_name));
+    if (folder)
+        closedir(folder);
+    return threads;
+}
+
+static void count_on(void)
+{
+    for (volatile long i = 0; !done; i++)
+        ;
+}
+
+/* All threads of the process, whatever cores it may use. */
+static void stay_on_two_cores(void)
+{
+    cpu_set_t all, two;
+    int left = 2;
+
+    CPU_ZERO(&two);
+    CHECK(sched_getaffinity(0, sizeof(all), &all) == 0, "no affinity");
+    for (int i = 0; i < CPU_SETSIZE && left > 0; i++)
+        if (CPU_ISSET(i, &all)) {
+            CPU_SET(i, &two);
+            left--;
+        }
+    for (pid_t thread : list_threads())
+        sched_setaffinity(thread, sizeof(two), &two);
+}
+
+static void check_pauses(const char *what, int pauses)
+{
+    llmperf_session *session = start_session(LLMPERF_TIER_DEEP, 0);
+
+    for (int i = 0; i < pauses; i++) {
+        pass_ms(20);
+        CHECK(llmperf_session_pause(session) == 0, "%s", llmperf_last_error());
+        pass_ms(20);
+        CHECK(llmperf_session_resume(session) == 0, "%s", llmperf_last_error());
+    }
+    check_end(what, session, LLMPERF_VERDICT_COMPLETE);
+}
+
+static void check_windows(const char *what)
+{
+    llmperf_session *session = start_session(LLMPERF_TIER_LIGHT, 0);
+
+    pass_ms(3000);
+    check_end(what, session, LLMPERF_VERDICT_SAMPLED);
+}
+
 int main(void)
 {
     std::vector<std::thread> threads;
@@ -69,17 +131,13 @@ int main(void)
     session = start_session(LLMPERF_TIER_DEEP, 0);
     pass_ms(500);
     check_end("start and stop", session, LLMPERF_VERDICT_COMPLETE);
-    session = start_session(LLMPERF_TIER_DEEP, 0);
-    for (int i = 0; i < 20; i++) {
-        pass_ms(20);
-        CHECK(llmperf_session_pause(session) == 0, "%s", llmperf_last_error());
-        pass_ms(20);
-        CHECK(llmperf_session_resume(session) == 0, "%s", llmperf_last_error());
-    }
-    check_end("20 pauses", session, LLMPERF_VERDICT_COMPLETE);
-    session = start_session(LLMPERF_TIER_LIGHT, 0);
-    pass_ms(3000);
-    check_end("windows of tier light", session, LLMPERF_VERDICT_SAMPLED);
+    check_pauses("20 pauses", 20);
+    check_windows("windows of tier light");
+    for (int i = 0; i < OTHERS; i++)
+        threads.emplace_back(count_on);
+    stay_on_two_cores();
+    check_pauses("100 pauses on two cores", 100);
+    check_windows("windows of tier light on two cores");
     done = true;
     for (std::thread &thread : threads)
         thread.join();

@@ -9,10 +9,11 @@
 #include "lib/capture/recording.h"
 #include "lib/capture/sampler.h"
 
-/** Begin to keep host records; `ring_bytes` for each thread that records.
+/** Begin to keep host records; `ring_bytes` for each thread that records. `anew`: the sink of
+ * lp_capture_drain() is another one than before.
  * Regions that are open on a thread are reported as begun before, with the thread's first record.
  * @threads collector only */
-void lp_capture_begin(uint64_t ring_bytes);
+void lp_capture_begin(uint64_t ring_bytes, bool anew);
 
 /** Stop keeping host records. What threads have written so far can still be drained, until the next
  * begin. */

@@ -26,7 +26,7 @@ void lp_cupti_calls_begin(const struct lp_cupti_client *client)
     LP_CUPTI_LAUNCH_CALLS(LAUNCH)
 #undef LAUNCH
     owner = client;
-    lp_threads_leave_calls();
+    lp_threads_begin_calls();
     atomic_store(&wanted, 0);
     atomic_store(&on, 0);
 }

@@ -261,12 +261,14 @@ static void set_attributes(const struct lp_cupti_client *client)
     for (size_t i = 0; i < sizeof(attributes) / sizeof(attributes[0]); i++) {
         uint8_t value = attributes[i].value;
         size_t size = sizeof(value);
+        int result = client->slim
+                         ? client->cupti->ActivitySetAttribute_v2(
+                               client->subscriber, attributes[i].number, &size, &value)
+                         : client->cupti->ActivitySetAttribute(attributes[i].number, &size, &value);
 
-        if (client->slim)
-            client->cupti->ActivitySetAttribute_v2(client->subscriber, attributes[i].number, &size,
-                                                   &value);
-        else
-            client->cupti->ActivitySetAttribute(attributes[i].number, &size, &value);
+        if (result != LP_CUPTI_SUCCESS)
+            lp_log(LLMPERF_LOG_DEBUG, "CUPTI does not set attribute %u to %u: %s (%d)",
+                   attributes[i].number, value, lp_cupti_text(client->cupti, result), result);
     }
 }
 

@@ -58,9 +58,10 @@ struct lp_device_options {
 /** What a session that samples collects right now. */
 enum lp_collect {
     LP_COLLECT_NOTHING,
-    LP_COLLECT_CALLS,   /* launches are told, and bring no records yet */
-    LP_COLLECT_KERNELS, /* a sample */
-    LP_COLLECT_ALL      /* copies and sets too: a triggered window */
+    LP_COLLECT_LAUNCHES, /* they are told, and bring no records yet: before KERNELS */
+    LP_COLLECT_CALLS,    /* so are copies and sets: before ALL */
+    LP_COLLECT_KERNELS,  /* a sample */
+    LP_COLLECT_ALL       /* copies and sets too: a triggered window */
 };
 
 struct lp_device_source;

@@ -266,9 +266,10 @@ static void collect(enum lp_collect what)
         lp_cupti_calls_want(0);
         return;
     }
-    lp_cupti_calls_want(LP_CUPTI_CALLS_LAUNCH |
-                        (what == LP_COLLECT_KERNELS ? 0 : LP_CUPTI_CALLS_MEMORY));
-    if (what == LP_COLLECT_CALLS)
+    lp_cupti_calls_want(
+        LP_CUPTI_CALLS_LAUNCH |
+        (what == LP_COLLECT_CALLS || what == LP_COLLECT_ALL ? LP_CUPTI_CALLS_MEMORY : 0));
+    if (what == LP_COLLECT_LAUNCHES || what == LP_COLLECT_CALLS)
         return;
     if (what == LP_COLLECT_ALL)
         switch_memory(true);

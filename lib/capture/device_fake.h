@@ -11,6 +11,10 @@
  * @param name  A string that lives as long as the session. @threads any thread */
 void lp_fake_launch(const char *name, uint32_t stream, uint64_t duration_ns);
 
+/** A launch that becomes a node of a graph that is captured: it is told, then taken back. @threads
+ * any thread */
+void lp_fake_capture(void);
+
 /** Replay a graph (1 to 4) of kernels that follow one another. While records are off, its ends go
  * into those of the last replay that had them on and that were not handed over yet, as with
  * CUPTI 13.0. @threads any thread */

@@ -230,6 +230,16 @@ void lp_fake_launch(const char *name, uint32_t stream, uint64_t duration_ns)
     run(name, LLMPERF_ACTIVITY_KERNEL, stream, duration_ns);
 }
 
+void lp_fake_capture(void)
+{
+    uint32_t correlation = enter_call(LP_LAUNCH_KERNEL, 0);
+
+    if (correlation == LP_CORRELATION_NONE)
+        return;
+    lp_thread_launch_void(correlation);
+    exit_call();
+}
+
 /* Under the slot's lock. Records are on: those of this replay are its own. */
 static void record_replay(struct slot *slot, uint32_t correlation, uint32_t graph, size_t nodes,
                           uint32_t stream, uint64_t duration_ns)
@@ -272,8 +282,10 @@ void lp_fake_replay(uint32_t graph, size_t nodes, uint32_t stream, uint64_t dura
 
     assert(graph >= 1 && graph <= GRAPHS && nodes * sizeof(struct fake_record) <= BUFFER_BYTES);
     correlation = enter_call(LP_LAUNCH_GRAPH, graph);
-    if (lp_capture_forked() || !(slot = find_slot()))
+    if (lp_capture_forked() || !(slot = find_slot())) {
+        exit_call();
         return;
+    }
     pthread_mutex_lock(&slot->lock);
     if (correlation != LP_CORRELATION_NONE && atomic_load(&running))
         record_replay(slot, correlation, graph, nodes, stream, duration_ns);
@@ -312,7 +324,7 @@ static void pause_source(struct lp_device_source *head)
 
 static void collect(enum lp_collect what)
 {
-    if (what == LP_COLLECT_CALLS) /* They are always told. */
+    if (what == LP_COLLECT_LAUNCHES || what == LP_COLLECT_CALLS) /* They are always told. */
         return;
     atomic_store(&copies, what == LP_COLLECT_ALL);
     atomic_store(&running, what != LP_COLLECT_NOTHING);

@@ -153,7 +153,7 @@ void lp_sampler_rest(void)
 static void switch_on(uint32_t who, enum lp_collect what)
 {
     if (who == ALL || who == TRIGGERED) {
-        collect_now(LP_COLLECT_CALLS);
+        collect_now(what == LP_COLLECT_ALL ? LP_COLLECT_CALLS : LP_COLLECT_LAUNCHES);
         usleep(UNDER_WAY_US);
     }
     collect_now(what);

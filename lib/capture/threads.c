@@ -184,31 +184,33 @@ static bool join_epoch(struct lp_thread *thread, uint32_t epoch)
     return true;
 }
 
-/* false: nothing is collected. The epoch is read sequentially consistent, as a call is marked
- * before it: who ends the epoch sees the mark, or the call sees the end. */
-static bool keep_record(struct lp_thread *thread, uint16_t kind, uint16_t detail, uint32_t node,
-                        uint64_t value)
+/* One writer, so no read-modify-write is needed to count. */
+static void push_or_lose(struct lp_ring *ring, const struct lp_record *record)
 {
-    uint32_t epoch = atomic_load(&lp_capture_epoch);
-    struct lp_record record = { 0, value, node, kind, detail };
-    bool joined;
-
-    if (epoch == 0)
-        return false;
-    joined = thread->epoch == epoch || join_epoch(thread, epoch);
-    record.time_ns = lp_clock_now();
-    if (!joined ||
-        !push_record(&thread->ring, &record)) /* One writer, so no read-modify-write is needed. */
-        atomic_store_explicit(&thread->ring.lost,
-                              atomic_load_explicit(&thread->ring.lost, memory_order_relaxed) + 1,
+    if (!push_record(ring, record))
+        atomic_store_explicit(&ring->lost,
+                              atomic_load_explicit(&ring->lost, memory_order_relaxed) + 1,
                               memory_order_relaxed);
-    return true;
+}
+
+static void keep_record(struct lp_thread *thread, uint32_t epoch, struct lp_record record)
+{
+    bool joined = thread->epoch == epoch || join_epoch(thread, epoch);
+
+    record.time_ns = lp_clock_now();
+    if (joined)
+        push_or_lose(&thread->ring, &record);
+    else
+        atomic_fetch_add_explicit(&thread->ring.lost, 1, memory_order_relaxed);
 }
 
 void lp_thread_record(struct lp_thread *thread, uint16_t kind, uint16_t detail, uint32_t node,
                       uint64_t value)
 {
-    keep_record(thread, kind, detail, node, value);
+    uint32_t epoch = atomic_load_explicit(&lp_capture_epoch, memory_order_acquire);
+
+    if (epoch != 0)
+        keep_record(thread, epoch, (struct lp_record){ 0, value, node, kind, detail });
 }
 
 void lp_thread_call_enter(struct lp_thread *thread)
@@ -238,29 +240,44 @@ static void leave_untold(struct lp_thread *thread, uint32_t correlation)
     atomic_store_explicit(untold, LP_UNTOLD_VALUE(first, correlation), memory_order_release);
 }
 
+/* The epoch is read around the sampler, which is constant in an epoch; and sequentially consistent,
+ * as the call is marked before it: who ends the epoch sees the mark, or the call sees the end. */
 void lp_thread_launch(enum lp_launch_kind kind, uint32_t graph, uint32_t correlation)
 {
     struct lp_thread *thread = lp_thread_get();
+    uint32_t epoch = atomic_load(&lp_capture_epoch);
     bool sampled, kept;
 
     if (!thread)
         return;
-    sampled = atomic_load_explicit(&lp_sampler_on, memory_order_relaxed);
-    kept = lp_thread_recording() && (!sampled || lp_sampler_takes(thread));
-    if (kept && sampled && kind == LP_LAUNCH_GRAPH)
-        lp_sampler_graph();
-    kept = kept && keep_record(thread, LP_RECORD_LAUNCH, (uint16_t)kind, thread->node,
-                               LP_LAUNCH_VALUE(graph, correlation));
-    if (!kept)
+    sampled = atomic_load(&lp_sampler_on);
+    kept = epoch != 0 && (!sampled || lp_sampler_takes(thread)) &&
+           atomic_load(&lp_capture_epoch) == epoch;
+    thread->kept = kept ? correlation : LP_CORRELATION_NONE;
+    if (!kept) {
         leave_untold(thread, correlation);
+        return;
+    }
+    if (sampled && kind == LP_LAUNCH_GRAPH)
+        lp_sampler_graph();
+    keep_record(thread, epoch,
+                (struct lp_record){ 0, LP_LAUNCH_VALUE(graph, correlation), thread->node,
+                                    LP_RECORD_LAUNCH, (uint16_t)kind });
 }
 
+/* Into the ring that has the launch, also if collecting ended in the middle of the call: who ended
+ * it waits for the call before the ring is read for the last time. */
 void lp_thread_launch_void(uint32_t correlation)
 {
-    struct lp_thread *thread = lp_thread_recording() ? lp_thread_get() : NULL;
+    struct lp_thread *thread = lp_thread_self;
+    struct lp_record record = { lp_clock_now(), correlation, LP_PATH_ROOT, LP_RECORD_LAUNCH_VOID,
+                                0 };
 
-    if (thread)
-        lp_thread_record(thread, LP_RECORD_LAUNCH_VOID, 0, thread->node, correlation);
+    if (!thread || lp_capture_forked() || thread->kept != correlation || !thread->ring.records)
+        return;
+    thread->kept = LP_CORRELATION_NONE;
+    record.node = thread->node;
+    push_or_lose(&thread->ring, &record);
 }
 
 bool lp_threads_in_call(void)
@@ -272,13 +289,17 @@ bool lp_threads_in_call(void)
     return false;
 }
 
-void lp_threads_leave_calls(void)
+void lp_threads_begin_calls(void)
 {
-    for (struct lp_thread *thread = atomic_load(&lp_all_threads); thread; thread = thread->next)
+    atomic_fetch_add(&gap, 1);
+    for (struct lp_thread *thread = atomic_load(&lp_all_threads); thread; thread = thread->next) {
         atomic_store(&thread->calls, 0);
+        atomic_store(&thread->untold[0], 0);
+        atomic_store(&thread->untold[1], 0);
+    }
 }
 
-void lp_capture_begin(uint64_t ring_bytes)
+void lp_capture_begin(uint64_t ring_bytes, bool anew)
 {
     uint64_t count = 1024;
 
@@ -288,8 +309,9 @@ void lp_capture_begin(uint64_t ring_bytes)
     atomic_store(&ring_records, count);
     pthread_mutex_lock(&lock);
     last_epoch += 2;
-    for (struct lp_thread *thread = atomic_load(&lp_all_threads); thread; thread = thread->next)
-        thread->untold_told[0] = thread->untold_told[1] = 0; /* to another session, that is */
+    for (struct lp_thread *thread = anew ? atomic_load(&lp_all_threads) : NULL; thread;
+         thread = thread->next)
+        thread->untold_told[0] = thread->untold_told[1] = 0;
     atomic_store(&lp_capture_epoch, last_epoch - 1);
     pthread_mutex_unlock(&lock);
 }
@@ -319,11 +341,14 @@ static void report_untold(struct lp_thread *thread, const struct lp_device_sink 
 {
     for (int i = 0; i < 2; i++) {
         uint64_t untold = atomic_load_explicit(&thread->untold[i], memory_order_acquire);
-        struct lp_record record = { lp_clock_now(), untold, LP_PATH_ROOT, LP_RECORD_UNTOLD, 0 };
+        struct lp_record record = { 0, untold, LP_PATH_ROOT, LP_RECORD_UNTOLD, 0 };
 
         if (untold == thread->untold_told[i])
             continue;
         thread->untold_told[i] = untold;
+        if (untold == 0)
+            continue;
+        record.time_ns = lp_clock_now();
         sink->host(sink->context, thread->index, &record, 1);
     }
 }

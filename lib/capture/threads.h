@@ -57,6 +57,8 @@ struct lp_thread {
     uint32_t untold_gap;         /* the producer's: how often collecting had ended by then */
     _Atomic uint32_t calls;      /* launches under way, as callbacks tell; the thread writes */
     _Atomic uint32_t calls_told; /* launches begun so far, likewise */
+    uint32_t calls_seen;         /* the collector's: calls_told as it began to wait */
+    uint32_t kept;               /* correlation id of the launch under way, if it was kept */
     struct lp_thread *next;      /* list of all states */
     struct lp_thread *next_free;
 };
@@ -96,10 +98,12 @@ void lp_thread_call_exit(struct lp_thread *thread);
 
 /** Is any thread in such a call? Sequentially consistent. */
 bool lp_threads_in_call(void);
-void lp_threads_leave_calls(void); /* Their ends will not be told. */
+
+/** From now on calls are told, and their correlation ids begin anew. While none is told. */
+void lp_threads_begin_calls(void);
 
 /** Wait for the calls that are under way now, as far as callbacks told of them, 50 ms at most: the
- * driver may hold a thread for longer (its queue is full). */
+ * driver may hold a thread for longer (its queue is full). @threads collector only */
 void lp_threads_await_calls(void);
 
 /** Keep a launch by this thread, charged to its innermost region. While nothing is collected it is

@@ -129,6 +129,7 @@ static void bring_in_graphs(struct llmperf_session *session)
 static void stop_capture(struct llmperf_session *session)
 {
     bool device = session->source && !session->paused && may_call_driver(session);
+    uint64_t now_ns = lp_clock_now();
 
     if (device && session->sampling.on)
         lp_sampler_rest();
@@ -141,7 +142,7 @@ static void stop_capture(struct llmperf_session *session)
         lp_capture_drain(&session->sink);
         bring_in_graphs(session);
     }
-    lp_sampling_end(session);
+    lp_sampling_end(session, now_ns);
     session->source->ops->pause(session->source);
 }
 
@@ -170,7 +171,7 @@ static int resume_session(struct llmperf_session *session)
         return status;
     lp_sampling_begin(session);
     if (!session->source || session->source->ops->live)
-        lp_capture_begin(session->options.ring_bytes);
+        lp_capture_begin(session->options.ring_bytes, false);
     if (session->counters)
         lp_counters_pause(session->counters, false);
     session->paused = false;

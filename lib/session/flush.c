@@ -14,8 +14,8 @@
  * grown by a 40th: a driver that has died is not asked so often for ever. */
 #define RETRIES 40u
 
-/* Records of busy threads, while those of a quiet one wait in its buffer. Result sorts what comes
- * late into the newest million, the newer half of it for certain. */
+/* Records of full buffers, while those before wait in one that is held back. Result sorts what
+ * comes late into the newest million, the newer half of it for certain. */
 #define MANY 200000u
 
 #define SILENT_NS UINT64_C(2000000000)

@@ -121,11 +121,11 @@ static void close_window(struct llmperf_session *session, uint64_t now_ns)
     sampling->closed_ns = now_ns;
 }
 
-void lp_sampling_end(struct llmperf_session *session)
+void lp_sampling_end(struct llmperf_session *session, uint64_t now_ns)
 {
     if (!session->sampling.on)
         return;
-    close_window(session, lp_clock_now());
+    close_window(session, now_ns);
     lp_watch_end(session);
     lp_sampler_end();
     session->sampling.on = false;

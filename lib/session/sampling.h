@@ -46,9 +46,9 @@ struct lp_sampling {
 int lp_sampling_init(struct lp_sampling *sampling, const char *regions, uint32_t budget_permille);
 void lp_sampling_clear(struct lp_sampling *sampling);
 
-/** Begin and end with the source's collection. */
+/** Begin and end with the source's collection. @param now_ns  When launches ceased to count. */
 void lp_sampling_begin(struct llmperf_session *session);
-void lp_sampling_end(struct llmperf_session *session);
+void lp_sampling_end(struct llmperf_session *session, uint64_t now_ns);
 
 /** Behind a look at what came: are the records of a window with graphs all in, so that they may go
  * off? */

@@ -112,7 +112,7 @@ static int start_session(struct llmperf_session *session)
     lp_sampling_begin(session);
     lp_health_begin(session);
     if (!session->source || session->source->ops->live)
-        lp_capture_begin(session->options.ring_bytes);
+        lp_capture_begin(session->options.ring_bytes, true);
     else
         lp_capture_ignore_begin();
     if ((status = start_collector(session)) < 0) {

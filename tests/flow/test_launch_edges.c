@@ -97,6 +97,14 @@ static void *launch_told(void *context)
     return context;
 }
 
+static void *capture_told(void *context)
+{
+    role = HELD_TOLD;
+    lp_fake_capture();
+    role = IDLE;
+    return context;
+}
+
 static void *launch_told_in_a_unit(void *context)
 {
     llmperf_decode_step_begin(1, 100);
@@ -171,6 +179,26 @@ static void a_launch_that_was_told_keeps_records_on(void **state)
         assert_int_equal(ledger.kernels_seen, 1);
         llmperf_profile_free(profile);
     }
+}
+
+static void a_launch_that_is_taken_back_at_the_end_is_not_awaited(void **state)
+{
+    llmperf_session *session = start_with(LLMPERF_TIER_DEEP, NULL);
+    llmperf_profile *profile;
+    llmperf_ledger ledger;
+    pthread_t captures;
+
+    (void)state;
+    lp_fake_launch("gemm", 3, 100);
+    begin_holding();
+    captures = start_thread(capture_told, &told_held);
+    profile = stop_session(session);
+    pthread_join(captures, NULL);
+    lp_fake_pause_at_launch(NULL);
+    ledger = ledger_of(profile);
+    check_books(&ledger);
+    assert_int_equal(ledger.kernels_seen, 1);
+    llmperf_profile_free(profile);
 }
 
 /* Threads that go on */
@@ -270,6 +298,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_launch_that_is_told_too_late_stands_beside),
         cmocka_unit_test(a_launch_that_was_told_keeps_records_on),
+        cmocka_unit_test(a_launch_that_is_taken_back_at_the_end_is_not_awaited),
         cmocka_unit_test(sessions_begin_and_end_while_threads_launch),
         cmocka_unit_test(a_session_pauses_while_threads_launch),
         cmocka_unit_test(windows_for_all_threads_open_and_end_while_they_launch),

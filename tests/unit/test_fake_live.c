@@ -38,7 +38,7 @@ static struct lp_device_source *open_live(struct facts *facts, uint64_t pool_byt
 
     assert_int_equal(lp_device_open_fake(&options, &source), 0);
     assert_true(source->ops->live);
-    lp_capture_begin(UINT64_C(1) << 22);
+    lp_capture_begin(UINT64_C(1) << 22, true);
     assert_int_equal(source->ops->start(source), 0);
     return source;
 }

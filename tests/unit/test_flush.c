@@ -220,7 +220,7 @@ static void what_a_window_cost_is_known_only_when_it_was_asked_for(void **state)
     lp_sampling_adjust(&session, at(2620));
     assert_true(session.sampling.closed_ns == 0);
     assert_true(session.sampling.next_ns >= at(2020 + 2000)); /* 10000 x 2 us at 1 % */
-    lp_sampling_end(&session);
+    lp_sampling_end(&session, at(0));
 }
 
 /* The answer before the window's end may have come while its graph ran. */

@@ -54,7 +54,7 @@ static void begin(uint64_t ring_bytes)
 {
     struct told told;
 
-    lp_capture_begin(ring_bytes);
+    lp_capture_begin(ring_bytes, true);
     told = drain();
     clear(&told);
 }
@@ -257,7 +257,7 @@ static void launches_that_are_not_kept_are_told_by_their_ids(void **state)
     lp_capture_end();
     lp_thread_launch(LP_LAUNCH_KERNEL, 0, 4);
     lp_thread_launch(LP_LAUNCH_KERNEL, 0, 7);
-    lp_capture_begin(1);
+    lp_capture_begin(1, true);
     lp_thread_launch(LP_LAUNCH_KERNEL, 0, 9);
     told = drain();
     assert_int_equal(told.records.count, 2);

@@ -68,10 +68,10 @@ static void on_launch(uint32_t id, const struct lp_cupti_callback_data *data)
     }
     if (node_created ||
         (data->function_return_value && *(const int *)data->function_return_value != 0)) {
-        node_created = false;
         lp_thread_launch_void(data->correlation_id);
         lp_counters_launch_void(data->correlation_id);
     }
+    node_created = false;
     lp_cupti_call_exit();
 }
 

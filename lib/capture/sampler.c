@@ -100,9 +100,14 @@ void lp_sampler_begin(const char *const *names, size_t count, uint32_t every,
     atomic_store(&taken, 0);
     atomic_store(&touched, 0);
     atomic_store(&graphs, false);
-    atomic_store(&resting, false);
+    atomic_store(&resting, true);
     atomic_fetch_add(&session, 1);
     atomic_store(&lp_sampler_on, true);
+}
+
+void lp_sampler_go(void)
+{
+    atomic_store(&resting, false);
 }
 
 /* The window is given up before the records are switched off: a thread that is just switching them
@@ -235,11 +240,13 @@ bool lp_sampler_open_all(void)
     return true;
 }
 
-/* The driver makes the record of a launch behind the callback that counts it. */
+/* The driver makes the record of a launch behind the callback that counts it. Where collecting has
+ * ended, such calls were awaited then. */
 void lp_sampler_close_all(void)
 {
     atomic_store(&all_count, false);
-    lp_threads_await_calls();
+    if (lp_thread_recording())
+        lp_threads_await_calls();
     leave_window(ALL);
 }
 
@@ -412,8 +419,12 @@ void lp_sampler_close(struct lp_thread *thread)
 
 /* Sequentially consistent, as the mark of a call before it: who closes the window for all threads
  * sees the mark, or the call sees that it is closed. */
-bool lp_sampler_takes(const struct lp_thread *thread)
+bool lp_sampler_takes(const struct lp_thread *thread, enum lp_launch_kind kind)
 {
-    return (thread->window_depth > 0 && thread->window_session == atomic_load(&session)) ||
-           atomic_load(&all_count);
+    bool own = thread->window_depth > 0 && thread->window_session == atomic_load(&session);
+
+    /* Copies and sets bring records in triggered windows only. */
+    if (kind == LP_LAUNCH_MEMORY)
+        return own && thread->window_number != 0;
+    return own || atomic_load(&all_count);
 }

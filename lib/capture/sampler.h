@@ -26,7 +26,9 @@ extern _Atomic bool lp_sampler_on;
 void lp_sampler_begin(const char *const *labels, size_t count, uint32_t every,
                       void (*collect)(enum lp_collect what), void (*wake)(void));
 
-/** No window opens any more. @threads collector only */
+/** Windows open from now on; before that nothing is collected. No window opens any more. @threads
+ * collector only */
+void lp_sampler_go(void);
 void lp_sampler_rest(void);
 
 /** Close what is open; everything is collected from now on as the source has it. */
@@ -75,7 +77,7 @@ uint16_t lp_sampler_open(struct lp_thread *thread, uint32_t node, uint64_t *valu
 /** The region that opened this thread's window has ended. */
 void lp_sampler_close(struct lp_thread *thread);
 
-/** Does what this thread launches belong to an open window? */
-bool lp_sampler_takes(const struct lp_thread *thread);
+/** Does what this thread launches belong to an open window, and brings it records there? */
+bool lp_sampler_takes(const struct lp_thread *thread, enum lp_launch_kind kind);
 
 #endif

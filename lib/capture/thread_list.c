@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <unistd.h>
 
+#include "lib/base/clock.h"
 #include "lib/capture/threads.h"
 
 #define CALL_STEP_US 50
-#define CALL_MOST_US 50000
+#define CALL_MOST_NS UINT64_C(50000000)
 
 _Atomic(struct lp_thread *) lp_all_threads;
+_Atomic uint32_t lp_capture_epoch;
 
 static bool is_in_seen_call(const struct lp_thread *thread)
 {
@@ -17,11 +19,11 @@ static bool is_in_seen_call(const struct lp_thread *thread)
 void lp_threads_await_calls(void)
 {
     struct lp_thread *all = atomic_load(&lp_all_threads);
-    int us = 0;
+    uint64_t limit_ns = lp_clock_now() + CALL_MOST_NS;
 
     for (struct lp_thread *thread = all; thread; thread = thread->next)
         thread->calls_seen = atomic_load(&thread->calls_told);
     for (struct lp_thread *thread = all; thread; thread = thread->next)
-        for (; us < CALL_MOST_US && is_in_seen_call(thread); us += CALL_STEP_US)
+        while (is_in_seen_call(thread) && lp_clock_now() < limit_ns)
             usleep(CALL_STEP_US);
 }

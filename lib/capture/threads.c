@@ -13,7 +13,6 @@
 #include "lib/record/graph_event.h"
 #include "lib/record/paths.h"
 
-_Atomic uint32_t lp_capture_epoch;
 __thread struct lp_thread *lp_thread_self;
 _Atomic(const struct lp_region_hook *) lp_region_hook;
 
@@ -215,7 +214,7 @@ void lp_thread_record(struct lp_thread *thread, uint16_t kind, uint16_t detail, 
 
 void lp_thread_call_enter(struct lp_thread *thread)
 {
-    atomic_fetch_add_explicit(&thread->calls_told, 1, memory_order_relaxed);
+    atomic_fetch_add(&thread->calls_told, 1);
     atomic_store(&thread->calls, atomic_load_explicit(&thread->calls, memory_order_relaxed) + 1);
 }
 
@@ -223,6 +222,7 @@ void lp_thread_call_exit(struct lp_thread *thread)
 {
     uint32_t calls = atomic_load_explicit(&thread->calls, memory_order_relaxed);
 
+    thread->kept = LP_CORRELATION_NONE;
     if (calls > 0)
         atomic_store(&thread->calls, calls - 1);
 }
@@ -240,8 +240,9 @@ static void leave_untold(struct lp_thread *thread, uint32_t correlation)
     atomic_store_explicit(untold, LP_UNTOLD_VALUE(first, correlation), memory_order_release);
 }
 
-/* The epoch is read around the sampler, which is constant in an epoch; and sequentially consistent,
- * as the call is marked before it: who ends the epoch sees the mark, or the call sees the end. */
+/* The epoch is read around the sampler, which changes between epochs only; and sequentially
+ * consistent, as the call is marked before it: who ends the epoch sees the mark, or the call sees
+ * the end. */
 void lp_thread_launch(enum lp_launch_kind kind, uint32_t graph, uint32_t correlation)
 {
     struct lp_thread *thread = lp_thread_get();
@@ -251,7 +252,7 @@ void lp_thread_launch(enum lp_launch_kind kind, uint32_t graph, uint32_t correla
     if (!thread)
         return;
     sampled = atomic_load(&lp_sampler_on);
-    kept = epoch != 0 && (!sampled || lp_sampler_takes(thread)) &&
+    kept = epoch != 0 && (!sampled || lp_sampler_takes(thread, kind)) &&
            atomic_load(&lp_capture_epoch) == epoch;
     thread->kept = kept ? correlation : LP_CORRELATION_NONE;
     if (!kept) {
@@ -266,18 +267,20 @@ void lp_thread_launch(enum lp_launch_kind kind, uint32_t graph, uint32_t correla
 }
 
 /* Into the ring that has the launch, also if collecting ended in the middle of the call: who ended
- * it waits for the call before the ring is read for the last time. */
+ * it waits for the call before the ring is read for the last time. Into the new one if collecting
+ * went on meanwhile. A call inside another one was not seen: the outer one's is not kept. */
 void lp_thread_launch_void(uint32_t correlation)
 {
     struct lp_thread *thread = lp_thread_self;
-    struct lp_record record = { lp_clock_now(), correlation, LP_PATH_ROOT, LP_RECORD_LAUNCH_VOID,
-                                0 };
+    uint32_t epoch = atomic_load(&lp_capture_epoch);
+    struct lp_record record = { 0, correlation, LP_PATH_ROOT, LP_RECORD_LAUNCH_VOID, 0 };
 
-    if (!thread || lp_capture_forked() || thread->kept != correlation || !thread->ring.records)
+    if (!thread || correlation == LP_CORRELATION_NONE || thread->kept != correlation ||
+        lp_capture_forked() || !thread->ring.records)
         return;
     thread->kept = LP_CORRELATION_NONE;
     record.node = thread->node;
-    push_or_lose(&thread->ring, &record);
+    keep_record(thread, epoch != 0 ? epoch : thread->epoch, record);
 }
 
 bool lp_threads_in_call(void)
@@ -294,6 +297,7 @@ void lp_threads_begin_calls(void)
     atomic_fetch_add(&gap, 1);
     for (struct lp_thread *thread = atomic_load(&lp_all_threads); thread; thread = thread->next) {
         atomic_store(&thread->calls, 0);
+        thread->kept = LP_CORRELATION_NONE;
         atomic_store(&thread->untold[0], 0);
         atomic_store(&thread->untold[1], 0);
     }

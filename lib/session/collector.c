@@ -170,8 +170,10 @@ static int resume_session(struct llmperf_session *session)
     if (session->source && (status = session->source->ops->start(session->source)) < 0)
         return status;
     lp_sampling_begin(session);
-    if (!session->source || session->source->ops->live)
+    if (!session->source || session->source->ops->live) {
+        lp_capture_drain(&session->sink);
         lp_capture_begin(session->options.ring_bytes, false);
+    }
     if (session->counters)
         lp_counters_pause(session->counters, false);
     session->paused = false;

@@ -98,7 +98,6 @@ void lp_sampling_begin(struct llmperf_session *session)
         return;
     for (uint32_t i = 0; i < sampling->count; i++)
         labels[i] = sampling->labels[i].label;
-    sampling->switch_ns = measure_switch(session->source->ops->collect);
     sampling->on = true;
     sampling->seen_ns = sampling->looked_ns = lp_clock_now();
     lp_attribution_sample(session->attribution);
@@ -107,6 +106,9 @@ void lp_sampling_begin(struct llmperf_session *session)
                      lp_wake_post);
     for (uint32_t i = 0; i < sampling->count; i++)
         lp_sampler_set(i, sampling->labels[i].every);
+    /* In here: launches that are told meanwhile must not count. */
+    sampling->switch_ns = measure_switch(session->source->ops->collect);
+    lp_sampler_go();
 }
 
 static void close_window(struct llmperf_session *session, uint64_t now_ns)

@@ -234,6 +234,7 @@ static void a_window_with_graphs_settles_behind_two_answers_of_its_own(void **st
     (void)state;
     session.sampling.on = true;
     lp_sampler_begin(labels, 1, 1, collect_nothing, NULL);
+    lp_sampler_go();
     assert_int_equal(lp_sampler_open(thread, node, &value), LP_BEGIN_NOW);
     lp_sampler_graph();
     lp_sampler_close(thread);

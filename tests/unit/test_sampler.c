@@ -54,6 +54,7 @@ static void a_window_is_left_before_another_opens(void **state)
 
     (void)state;
     lp_sampler_begin(labels, 1, 1, collect, NULL);
+    lp_sampler_go();
     for (int t = 0; t < THREADS; t++)
         assert_int_equal(pthread_create(&threads[t], NULL, run_instances, NULL), 0);
     for (int t = 0; t < THREADS; t++)
@@ -72,8 +73,12 @@ static void the_end_takes_the_window_away(void **state)
 
     (void)state;
     lp_sampler_begin(labels, 1, 1, collect, NULL);
+    assert_int_equal(lp_sampler_open(lp_thread_get(), node, &value), LP_BEGIN_SKIPPED);
+    lp_sampler_go();
     assert_int_equal(lp_sampler_open(lp_thread_get(), node, &value), LP_BEGIN_NOW);
     assert_int_equal(records_on, 1);
+    assert_true(lp_sampler_takes(lp_thread_get(), LP_LAUNCH_KERNEL));
+    assert_false(lp_sampler_takes(lp_thread_get(), LP_LAUNCH_MEMORY)); /* they bring no records */
     lp_sampler_end();
     assert_int_equal(records_on, 0);
     lp_sampler_close(lp_thread_get());
@@ -90,10 +95,12 @@ static void behind_the_end_nobody_gets_a_window(void **state)
 
     (void)state;
     lp_sampler_begin(labels, 1, 1, collect, NULL);
+    lp_sampler_go();
     lp_sampler_end();
     assert_int_equal(lp_sampler_open(lp_thread_get(), node, &value), LP_BEGIN_SKIPPED);
     assert_int_equal(records_on, 0);
     lp_sampler_begin(labels, 1, 1, collect, NULL);
+    lp_sampler_go();
     assert_int_equal(lp_sampler_open(lp_thread_get(), node, &value), LP_BEGIN_NOW);
     lp_sampler_close(lp_thread_get());
     lp_sampler_end();
@@ -120,17 +127,19 @@ static void an_instance_of_an_earlier_session_does_not_close_a_window(void **sta
 
     (void)state;
     lp_sampler_begin(labels, 1, 1, collect, NULL);
+    lp_sampler_go();
     lp_sampler_trigger(1, 1);
     assert_true(lp_sampler_triggered());
     assert_int_equal(lp_sampler_open(lp_thread_get(), node, &number), LP_BEGIN_TRIGGERED);
     lp_sampler_end();
     lp_sampler_begin(labels, 1, 1, collect, NULL);
+    lp_sampler_go();
     lp_sampler_trigger(1, 1);
     assert_true(lp_sampler_triggered());
     assert_int_equal(pthread_create(&other, NULL, take_place, &taken), 0);
     pthread_join(other, NULL);
     assert_int_equal(taken, LP_BEGIN_TRIGGERED);
-    assert_false(lp_sampler_takes(lp_thread_get()));
+    assert_false(lp_sampler_takes(lp_thread_get(), LP_LAUNCH_KERNEL));
     lp_sampler_close(lp_thread_get());
     assert_true(lp_sampler_triggered());
     lp_sampler_end();
@@ -166,6 +175,7 @@ static void labels_change_while_threads_run(void **state)
         assert_int_equal(pthread_create(&threads[t], NULL, run_until_over, &over), 0);
     for (int i = 0; i < 1000 || atomic_load(&windows) == 0; i++) {
         lp_sampler_begin(labels[i % 2], (size_t)(1 + i / 2 % 2), 1, collect, NULL);
+        lp_sampler_go();
         sched_yield();
         lp_sampler_end();
     }

@@ -45,6 +45,17 @@ static void check_books(const llmperf_ledger *ledger)
                 ledger->verdict == LLMPERF_VERDICT_SAMPLED);
 }
 
+/* Stop it, and no launch is missing or too much. */
+static llmperf_ledger check_end(llmperf_session *session)
+{
+    llmperf_profile *profile = stop_session(session);
+    llmperf_ledger ledger = ledger_of(profile);
+
+    check_books(&ledger);
+    llmperf_profile_free(profile);
+    return ledger;
+}
+
 /* Threads that are held at a moment of a launch */
 
 enum { IDLE, HELD_UNTOLD, HELD_TOLD }; /* what this thread's launches do */
@@ -139,15 +150,12 @@ static void a_launch_that_is_told_too_late_stands_beside(void **state)
     late = start_thread(launch_untold, &untold_held);
     lp_fake_launch("gemm", 3, 100);
     told = start_thread(launch_told, &told_held);
-    profile = stop_session(session);
+    ledger = check_end(session);
     pthread_join(late, NULL);
     pthread_join(told, NULL);
     lp_fake_pause_at_launch(NULL);
-    ledger = ledger_of(profile);
-    check_books(&ledger);
     assert_int_equal(ledger.kernels_seen, 2);
     assert_int_equal(ledger.kernels_outside_window, 1);
-    llmperf_profile_free(profile);
     again.device_source = LLMPERF_SOURCE_REPLAY;
     again.device_path = recorded;
     profile = play_options(&again);
@@ -165,26 +173,21 @@ static void a_launch_that_was_told_keeps_records_on(void **state)
     for (size_t i = 0; i < sizeof(tiers) / sizeof(tiers[0]); i++) {
         bool light = tiers[i] == LLMPERF_TIER_LIGHT;
         llmperf_session *session = start_with(tiers[i], NULL);
-        llmperf_profile *profile;
         llmperf_ledger ledger;
         pthread_t told;
 
         begin_holding();
         told = start_thread(light ? launch_told_in_a_unit : launch_told, &told_held);
-        profile = stop_session(session);
+        ledger = check_end(session);
         pthread_join(told, NULL);
         lp_fake_pause_at_launch(NULL);
-        ledger = ledger_of(profile);
-        check_books(&ledger);
         assert_int_equal(ledger.kernels_seen, 1);
-        llmperf_profile_free(profile);
     }
 }
 
 static void a_launch_that_is_taken_back_at_the_end_is_not_awaited(void **state)
 {
     llmperf_session *session = start_with(LLMPERF_TIER_DEEP, NULL);
-    llmperf_profile *profile;
     llmperf_ledger ledger;
     pthread_t captures;
 
@@ -192,13 +195,10 @@ static void a_launch_that_is_taken_back_at_the_end_is_not_awaited(void **state)
     lp_fake_launch("gemm", 3, 100);
     begin_holding();
     captures = start_thread(capture_told, &told_held);
-    profile = stop_session(session);
+    ledger = check_end(session);
     pthread_join(captures, NULL);
     lp_fake_pause_at_launch(NULL);
-    ledger = ledger_of(profile);
-    check_books(&ledger);
     assert_int_equal(ledger.kernels_seen, 1);
-    llmperf_profile_free(profile);
 }
 
 /* Threads that go on */
@@ -229,15 +229,6 @@ static void join_all(pthread_t *threads)
     atomic_store(&done, true);
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
-}
-
-static void check_end(llmperf_session *session)
-{
-    llmperf_profile *profile = stop_session(session);
-    llmperf_ledger ledger = ledger_of(profile);
-
-    check_books(&ledger);
-    llmperf_profile_free(profile);
 }
 
 static void sessions_begin_and_end_while_threads_launch(void **state)

@@ -271,7 +271,6 @@ void lp_thread_launch_void(uint32_t correlation)
     if (!thread || correlation == LP_CORRELATION_NONE || thread->kept != correlation ||
         lp_capture_forked() || !thread->ring.records)
         return;
-    thread->kept = LP_CORRELATION_NONE;
     keep_record(thread, epoch != 0 ? epoch : thread->epoch, LP_RECORD_LAUNCH_VOID, 0, thread->node,
                 correlation);
 }
@@ -287,7 +286,6 @@ bool lp_threads_in_call(void)
 
 void lp_threads_begin_calls(void)
 {
-    atomic_fetch_add(&gap, 1);
     for (struct lp_thread *thread = atomic_load(&lp_all_threads); thread; thread = thread->next) {
         atomic_store(&thread->calls, 0);
         thread->kept = LP_CORRELATION_NONE;

@@ -6,7 +6,9 @@
 
 #define FLUSH_NS UINT64_C(1000000000)
 
-/* But for graphs of samples no two are closer. */
+/* But for graphs of samples no two are closer. A driver that has reported nothing since collecting
+ * began is asked as soon as this: one kernel that runs for seconds holds back what all threads
+ * launch behind it, and would make the driver look dead if nothing had come before. */
 #define LEAST_NS UINT64_C(100000000)
 
 /* A buffer with one record that is not complete is held back, so requests that meet a device at
@@ -52,7 +54,8 @@ static bool is_silent(const struct llmperf_session *session, uint64_t now_ns, ui
 {
     uint64_t silence = now_ns - session->flush.came_ns;
 
-    return silence >= FLUSH_NS && age >= silence / RETRIES &&
+    return silence >= (lp_health_proven(session) ? FLUSH_NS : LEAST_NS) &&
+           age >= silence / RETRIES &&
            awaited(session) != session->flush.came_awaited;
 }
 

@@ -54,6 +54,14 @@ void lp_health_begin(struct llmperf_session *session)
     lp_health_look(session, false);
 }
 
+bool lp_health_proven(const struct llmperf_session *session)
+{
+    struct lp_attribution_progress now;
+
+    lp_attribution_progress(session->attribution, &now);
+    return now.reported != session->health.before.reported;
+}
+
 static void tell_dead(struct lp_health *health, uint64_t launches, uint64_t silent_ns)
 {
     health->dead = true;
@@ -61,8 +69,9 @@ static void tell_dead(struct lp_health *health, uint64_t launches, uint64_t sile
     health->state.deaths++;
     lp_log(LLMPERF_LOG_ERROR,
            "dead: %" PRIu64 " launches of kernels and graphs in %.1f s, and the driver reported "
-           "none of them: device numbers are missing, host times go on; restart the program, and "
-           "start the session or call llmperf_prewarm() before it loads kernels",
+           "none of them: device numbers are missing, host times go on; unless a kernel has run "
+           "all the while, which holds back the records of all, restart the program, and start the "
+           "session or call llmperf_prewarm() before it loads kernels",
            launches, (double)silent_ns / 1e9);
 }
 
@@ -98,7 +107,7 @@ static void look_for_death(struct llmperf_session *session, bool flushed, uint64
     lp_attribution_progress(session->attribution, &now);
     follow_silence(health, now.reported, pending, flushed, now_ns);
     launches = now.awaited - health->before.awaited;
-    if (now.reported != health->before.reported) {
+    if (lp_health_proven(session)) {
         if (health->dead)
             tell_healed(health);
     } else if (!health->dead && launches > 0 && health->looks >= DEAD_LOOKS &&

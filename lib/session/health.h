@@ -33,6 +33,9 @@ struct lp_health {
  * or before it runs */
 void lp_health_begin(struct llmperf_session *session);
 
+/** Has the driver reported anything since then? @threads collector only */
+bool lp_health_proven(const struct llmperf_session *session);
+
 /** Look and tell; `flushed`: the driver was asked for its records just before. @threads collector
  * only */
 void lp_health_look(struct llmperf_session *session, bool flushed);

@@ -129,6 +129,27 @@ static void a_device_that_holds_all_back_is_asked_more_often(void **state)
     assert_false(due(2040, false));
 }
 
+/* Before a kernel that runs for seconds can hold its answer back. */
+static void a_driver_that_has_reported_nothing_is_asked_soon(void **state)
+{
+    (void)state;
+    session.paused = true; /* Not asked for anything else. */
+    assert_false(due(500, false)); /* Nothing was launched. */
+    launch(1);
+    lp_flush_made(&session, at(20));
+    assert_false(due(99, false));
+    assert_false(due(119, false));
+    assert_true(due(120, false));
+    lp_flush_made(&session, at(120));
+    assert_true(due(220, false));
+    report(1, 230);
+    launch(2);
+    lp_flush_look(&session, at(230));
+    lp_flush_made(&session, at(230));
+    assert_false(due(1229, false));
+    assert_true(due(1230, false));
+}
+
 static void silence_begins_with_a_launch(void **state)
 {
     (void)state;
@@ -258,6 +279,7 @@ int main(void)
         PLAYED(with_records_on_it_is_made_once_a_second_and_before_commits),
         PLAYED(with_records_off_it_is_made_only_if_something_is_under_way),
         PLAYED(a_device_that_holds_all_back_is_asked_more_often),
+        PLAYED(a_driver_that_has_reported_nothing_is_asked_soon),
         PLAYED(silence_begins_with_a_launch),
         PLAYED(a_device_that_stays_silent_is_asked_less_and_less_often),
         PLAYED(while_records_pour_in_a_quiet_thread_is_not_left_behind),

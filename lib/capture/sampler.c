@@ -250,6 +250,15 @@ void lp_sampler_close_all(void)
     leave_window(ALL);
 }
 
+/* Only stages are followed one by one, and say how much of them was collected. */
+static void make_stage(uint32_t node)
+{
+    uint32_t unset = LLMPERF_REGION_AUTO;
+
+    if (lp_path_kind(node) != LLMPERF_REGION_STAGE)
+        atomic_compare_exchange_strong(&lp_path_get(node)->kind, &unset, LLMPERF_REGION_STAGE);
+}
+
 /* The index of a node's label; NOT_SAMPLED. */
 static size_t find_label(uint32_t node)
 {
@@ -261,6 +270,7 @@ static size_t find_label(uint32_t node)
         i++;
     if (i == count)
         return NOT_SAMPLED;
+    make_stage(node);
     atomic_fetch_add_explicit(&seen, 1, memory_order_relaxed);
     return i;
 }

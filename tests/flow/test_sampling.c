@@ -84,6 +84,36 @@ static void some_instances_are_collected_and_those_whole(void **state)
     llmperf_profile_free(profile);
 }
 
+/* It need not be one that the library knows as a stage. */
+static void any_region_can_be_sampled(void **state)
+{
+    llmperf_session *session = start_light(10, "APP@turn");
+    llmperf_profile *profile;
+    llmperf_region_stats turn;
+    uint64_t collected;
+    int turns = 1000;
+
+    (void)state;
+    for (int i = 0; i < turns; i++) {
+        llmperf_region_begin("server");
+        llmperf_region_begin("APP@turn");
+        for (int k = 0; k < KERNELS; k++)
+            lp_fake_launch("gemm", 7, 500);
+        usleep(100);
+        llmperf_region_end();
+        llmperf_region_end();
+    }
+    profile = stop_session(session);
+    turn = find_region(profile, "LLM@server/APP@turn", 0);
+    collected = busy_stats(profile).count;
+    assert_int_equal(turn.instances, turns);
+    assert_true(collected > 0 && collected < (uint64_t)turns / 2);
+    assert_int_equal(turn.kernel_count, collected * KERNELS);
+    check_close(ledger_of(profile).sampled_fraction, (double)collected / turns);
+    check_close(1 - turn.skipped_fraction, (double)collected / turns);
+    llmperf_profile_free(profile);
+}
+
 /* Instances that are not alike, and that take longer when they are collected: the share is that of
  * their FLOPs, and if some have none, of their tokens, and of their number if some have none
  * either. */
@@ -282,6 +312,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(some_instances_are_collected_and_those_whole),
+        cmocka_unit_test(any_region_can_be_sampled),
         cmocka_unit_test(the_share_is_that_of_the_work),
         cmocka_unit_test(a_budget_of_everything_collects_everything),
         cmocka_unit_test(regions_outside_of_sampled_ones_have_no_device_numbers),

@@ -419,7 +419,7 @@ class llmperf_session_state(Structure):
         ("launches_pending", c_uint64),
         ("windows", c_uint64),
         ("window_open", c_uint32),
-        ("reserved", c_uint32),
+        ("detached", c_uint32),
         ("silent_ms", c_double),
     ]
 

@@ -39,7 +39,14 @@ enum {
     /** Collect each launch of a CUDA graph as one span instead of its kernels: cheaper, and blind to what is in it. With CUPTI, start
      * such a session before CUDA is in use (before there is a context), and use no other kind of session in the process; else the
      * start answers LLMPERF_ESTATE, because CUPTI would crash. */
-    LLMPERF_SESSION_GRAPH_LEVEL = 4
+    LLMPERF_SESSION_GRAPH_LEVEL = 4,
+    /** Tier light: between samples CUPTI is taken out of the process, and launches cost what they cost without a profiler
+     * (docs/sampling.md). The program promises that one thread launches all of its device work, in one context, and opens the sampled
+     * regions, and that nothing else uses CUPTI. At the begin of a sampled region that thread is held until the device has no work left
+     * and CUPTI is out, or in again (3 to 15 ms, part of overhead_budget_permille). If another thread is seen to launch, CUPTI stays, as
+     * without this flag, and the log says so; one that launches a graph in the very moment in which CUPTI is taken out makes the device
+     * fail. Not with counters or rules: LLMPERF_EINVAL. Sources other than CUPTI have nothing to take out. */
+    LLMPERF_SESSION_DETACH = 8
 };
 
 /** Zero = default. Strings are Borrowed for the call. */
@@ -152,7 +159,7 @@ typedef struct llmperf_session_state {
     uint64_t launches_pending;  /**< of kernels and graphs, whose record has not come yet */
     uint64_t windows;           /**< triggered so far (tier light, rules) */
     uint32_t window_open;       /**< 1: one is on its way or open */
-    uint32_t reserved;
+    uint32_t detached;          /**< 1: CUPTI is not in the process right now (LLMPERF_SESSION_DETACH) */
     double silent_ms;           /**< so long launches have been pending and nothing was reported; a kernel reports when it is over */
 } llmperf_session_state;
 #define LLMPERF_SESSION_STATE_INIT { sizeof(llmperf_session_state), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }

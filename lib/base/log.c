@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,16 @@ static struct {
     void *user;
     int32_t level;
 } target;
+
+#define KEPT_LINES 4
+
+/* Of the one thread that keeps its lines. */
+static __thread bool deferring;
+static struct {
+    int32_t level;
+    char text[1024];
+} kept[KEPT_LINES];
+static size_t kept_count;
 
 static void print_line(void *user, int32_t level, const char *line)
 {
@@ -37,7 +48,8 @@ static int32_t level_of_environment(void)
             return i;
     if (!atomic_flag_test_and_set(&told)) {
         snprintf(line, sizeof(line),
-                 "LLMPERF_LOG=%.40s is none of none, error, warn, info, debug: taken as warn", word);
+                 "LLMPERF_LOG=%.40s is none of none, error, warn, info, debug: taken as warn",
+                 word);
         print_line(NULL, LLMPERF_LOG_WARN, line);
     }
     return LLMPERF_LOG_WARN;
@@ -74,5 +86,25 @@ void lp_log(int32_t level, const char *format, ...)
     va_start(args, format);
     vsnprintf(line, sizeof(line), format, args);
     va_end(args);
-    function(user, level, line);
+    if (!deferring)
+        function(user, level, line);
+    else if (kept_count < KEPT_LINES) {
+        kept[kept_count].level = level;
+        memcpy(kept[kept_count++].text, line, sizeof(line));
+    }
+}
+
+void lp_log_defer(void)
+{
+    deferring = true;
+    kept_count = 0;
+}
+
+void lp_log_deliver(void)
+{
+    if (!deferring)
+        return;
+    deferring = false;
+    for (size_t i = 0; i < kept_count; i++)
+        lp_log(kept[i].level, "%s", kept[i].text);
 }

@@ -6,6 +6,7 @@
 #include "lib/capture/counters.h"
 #include "lib/capture/device.h"
 #include "lib/capture/driver.h"
+#include "lib/capture/hold.h"
 #include "lib/capture/recording.h"
 #include "lib/capture/sampler.h"
 

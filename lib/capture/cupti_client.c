@@ -240,6 +240,15 @@ void lp_cupti_unsubscribe(struct lp_cupti_client *client)
     client->subscriber = NULL;
 }
 
+static bool timed; /* our clock is registered */
+
+int lp_cupti_finalize(struct lp_cupti_client *client)
+{
+    client->subscriber = NULL;
+    timed = false;
+    return client->cupti->Finalize();
+}
+
 static uint64_t read_clock(void)
 {
     return lp_clock_now();
@@ -272,12 +281,10 @@ static void set_attributes(const struct lp_cupti_client *client)
     }
 }
 
-/* Once in the life of the process: registering the timestamp callback again damages a record each
- * time. Slim records do not allow one. */
+/* Once while CUPTI is in the process: registering the timestamp callback again damages a record
+ * each time. Slim records do not allow one. */
 static int take_whole(const struct lp_cupti *cupti)
 {
-    static bool timed;
-
     if (!timed && (!cupti->ActivityRegisterTimestampCallback ||
                    cupti->ActivityRegisterTimestampCallback(read_clock) != LP_CUPTI_SUCCESS))
         return lp_error(LLMPERF_ENOTSUP,

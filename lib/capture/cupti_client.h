@@ -50,6 +50,12 @@ int lp_cupti_subscribe(struct lp_cupti_client *client, const struct lp_cupti *cu
                        size_t holder_size);
 void lp_cupti_unsubscribe(struct lp_cupti_client *client);
 
+/** Take CUPTI out of the process, subscription and all. Each of its functions brings it back,
+ * without one. Only at rest: no thread is in a call of the driver, no device has work left, records
+ * were on at the last launch of each graph (else its next one fails: CUPTI 13.0, 13.5), and all
+ * buffers are in. A CUPTI result. */
+int lp_cupti_finalize(struct lp_cupti_client *client);
+
 /** Say where buffers come from and go to. Once a subscription in slim, once a process in whole
  * records. 0, LLMPERF_ENOTSUP (no common clock), LLMPERF_ENODEVICE. */
 int lp_cupti_take_buffers(struct lp_cupti_client *client, lp_cupti_buffer_requested requested,

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "lib/capture/cupti_decode.h"
+#include "lib/capture/launch_ids.h"
 #include "llmperf/activity.h"
 
 static uint32_t find_name(struct lp_cupti_decoder *decoder, const char *pointer)
@@ -51,7 +52,7 @@ static struct lp_activity *add_activity(struct lp_cupti_decoder *decoder,
     activity->start_ns = our_time(decoder, FIELD(uint64_t, record, layout, START));
     activity->end_ns = our_time(decoder, FIELD(uint64_t, record, layout, END));
     activity->graph = FIELD(uint32_t, record, layout, GRAPH);
-    activity->correlation = FIELD(uint32_t, record, layout, CORRELATION);
+    activity->correlation = lp_launch_id(FIELD(uint32_t, record, layout, CORRELATION));
     activity->context = FIELD(uint32_t, record, layout, CONTEXT);
     activity->stream = FIELD(uint32_t, record, layout, STREAM);
     activity->device = (uint16_t)FIELD(uint32_t, record, layout, DEVICE);

@@ -164,6 +164,7 @@ static bool find_symbols(void)
         { "cuptiSubscribe", &cupti.Subscribe, true },
         { "cuptiSubscribe_v2", &cupti.Subscribe_v2, false },
         { "cuptiUnsubscribe", &cupti.Unsubscribe, true },
+        { "cuptiFinalize", &cupti.Finalize, true },
         { "cuptiEnableCallback", &cupti.EnableCallback, true },
         { "cuptiActivitySetAttribute", &cupti.ActivitySetAttribute, true },
         { "cuptiActivityRegisterCallbacks", &cupti.ActivityRegisterCallbacks, true },

@@ -18,6 +18,7 @@ struct lp_cupti {
     int (*Subscribe_v2)(lp_cupti_subscriber *subscriber, lp_cupti_callback callback, void *user,
                         struct lp_cupti_subscriber_parameters *parameters); /* NULL before 13.0 */
     int (*Unsubscribe)(lp_cupti_subscriber subscriber);
+    int (*Finalize)(void); /* any other call brings CUPTI back */
     int (*EnableCallback)(uint32_t enable, lp_cupti_subscriber subscriber, uint32_t domain,
                           uint32_t id);
     int (*ActivitySetAttribute)(uint32_t attribute, size_t *size, void *value);

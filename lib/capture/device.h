@@ -50,6 +50,7 @@ struct lp_device_options {
     bool memory_activities; /* copies and sets too */
     struct lp_names *names; /* kernel names go here; outlives the source */
     bool sampled;           /* start() leaves records off: ops->collect() switches them */
+    bool detached;          /* sampled in spans: start() switches them on, and they stay on */
     bool graph_level;       /* each launch of a graph as one span, not its nodes */
     bool release;           /* close() gives the driver's profiler up for others */
     bool watch_captures;    /* know of stream captures, for counters */
@@ -65,6 +66,20 @@ enum lp_collect {
 };
 
 struct lp_device_source;
+
+/** Taking the driver's profiler out of the process and bringing it back, while the one thread that
+ * launches is held (hold.h). */
+struct lp_device_detach {
+    /** Can this thread be held so that it leaves? @threads the thread that is to be held */
+    bool (*ready)(void);
+    /** It is held: has the device no work left? Waits for that, as long as it takes: what the
+     * device does may wait for the thread, which is not held for ever. */
+    bool (*idle)(void);
+    /** All its records are in. 0; LLMPERF_ESTATE: it must stay, with the reason. */
+    int (*leave)(struct lp_device_source *source);
+    /** Records are on from now on. 0; as opening the source. */
+    int (*join)(struct lp_device_source *source);
+};
 
 struct lp_device_ops {
     const char *name;
@@ -86,6 +101,7 @@ struct lp_device_ops {
     int (*deliver)(struct lp_device_source *source, const struct lp_device_sink *sink);
     void (*stats)(const struct lp_device_source *source, struct lp_device_stats *stats);
     void (*close)(struct lp_device_source *source);
+    const struct lp_device_detach *detach; /* NULL: cannot */
 };
 
 /** Common head of all sources. */

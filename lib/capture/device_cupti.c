@@ -22,6 +22,7 @@
 #include "lib/capture/cupti_symbols.h"
 #include "lib/capture/first_use.h"
 #include "lib/capture/graph_log.h"
+#include "lib/capture/launch_ids.h"
 #include "lib/capture/threads.h"
 
 /* Launches under way whose enter was not told are over by then: with a record they would have the
@@ -34,6 +35,10 @@
 static struct lp_buffer_pool pool;
 static const struct lp_cupti *cupti;
 static struct lp_cupti_client client;
+static _Atomic bool gone;         /* taken out of the process by us, and no call since */
+static bool fresh = true;         /* it comes with the next subscription: no call before */
+static bool kernels_always_on;    /* since CUPTI came */
+static _Atomic bool updates;      /* graphs are changed, which is not seen while CUPTI is out */
 static bool exceed_pool;          /* this CUPTI crashes on a NULL buffer: never refuse one */
 static uint8_t graph_calls[1024]; /* callback id -> enum lp_graph_call */
 
@@ -43,7 +48,7 @@ static __thread bool node_created;
 
 struct cupti_source {
     struct lp_device_source head;
-    bool memory_activities, graph_level, release, sampled;
+    bool memory_activities, graph_level, release, sampled, detached;
     struct lp_buffer *taken;
     struct lp_cupti_decoder decoder;
     uint64_t refused_before, dropped, errors;
@@ -52,6 +57,7 @@ struct cupti_source {
 static void on_launch(uint32_t id, const struct lp_cupti_callback_data *data)
 {
     enum lp_launch_kind kind = (enum lp_launch_kind)lp_cupti_call_kinds[id];
+    uint32_t correlation = lp_launch_id(data->correlation_id);
 
     if (data->site == LP_CUPTI_SITE_ENTER) {
         lp_cupti_call_enter(id);
@@ -62,14 +68,14 @@ static void on_launch(uint32_t id, const struct lp_cupti_callback_data *data)
                          kind == LP_LAUNCH_GRAPH && lp_thread_recording()
                              ? lp_cupti_launched_graph(cupti, data)
                              : 0,
-                         data->correlation_id);
-        lp_counters_launch(kind, data->symbol_name, data->context, data->correlation_id);
+                         lp_launch_id_told(data->correlation_id));
+        lp_counters_launch(kind, data->symbol_name, data->context, correlation);
         return;
     }
     if (node_created ||
         (data->function_return_value && *(const int *)data->function_return_value != 0)) {
-        lp_thread_launch_void(data->correlation_id);
-        lp_counters_launch_void(data->correlation_id);
+        lp_thread_launch_void(correlation);
+        lp_counters_launch_void(correlation);
     }
     node_created = false;
     lp_cupti_call_exit();
@@ -82,13 +88,20 @@ static void on_resource(uint32_t id, const struct lp_cupti_resource_data *data)
         lp_cupti_graph_resource(cupti, id, data);
 }
 
+static void on_graph_call(enum lp_graph_call call, const struct lp_cupti_callback_data *data)
+{
+    if (call == LP_GRAPH_CALL_UPDATE || call == LP_GRAPH_CALL_SET_CHILD)
+        atomic_store_explicit(&updates, true, memory_order_relaxed);
+    lp_cupti_graph_call(cupti, call, data);
+}
+
 static void on_callback(void *user, uint32_t domain, uint32_t id, const void *data)
 {
     (void)user;
     if (domain == LP_CUPTI_DOMAIN_DRIVER_API && id < LP_CUPTI_CALL_IDS && lp_cupti_call_kinds[id])
         on_launch(id, data);
     else if (domain == LP_CUPTI_DOMAIN_DRIVER_API && id < sizeof(graph_calls) && graph_calls[id])
-        lp_cupti_graph_call(cupti, (enum lp_graph_call)graph_calls[id], data);
+        on_graph_call((enum lp_graph_call)graph_calls[id], data);
     else if (domain == LP_CUPTI_DOMAIN_DRIVER_API)
         lp_cupti_captures_call(id, data);
     else if (domain == LP_CUPTI_DOMAIN_RESOURCE && id == LP_CUPTI_RESOURCE_CONTEXT_CREATED)
@@ -131,19 +144,14 @@ static void watch_graphs(void)
             cupti->EnableCallback(1, client.subscriber, LP_CUPTI_DOMAIN_DRIVER_API, id);
 }
 
-/* Slim records know no whole graphs, and did not stand being switched often; how counters get along
- * with them has not been seen. */
-static int set_up_process(uint64_t pool_bytes, bool whole_only)
+static int subscribe(bool whole_only)
 {
     char holder[LP_CUPTI_HOLDER_NAME_BYTES];
+    bool comes = fresh; /* and stays, also if it is refused or given up */
     int status;
 
-    if ((status = lp_cupti_load(&cupti)) < 0)
-        return status;
-    lp_buffer_pool_init(&pool, BUFFER_BYTES, pool_bytes);
-    if (client.subscriber)
-        return 0;
-    exceed_pool = cupti->version < LP_CUPTI_VERSION_12_9;
+    fresh = false;
+    gone = false;
     if ((status = lp_cupti_subscribe(&client, cupti, whole_only, on_callback, holder,
                                      sizeof(holder))) < 0)
         return status;
@@ -151,10 +159,26 @@ static int set_up_process(uint64_t pool_bytes, bool whole_only)
         lp_cupti_unsubscribe(&client);
         return status;
     }
+    kernels_always_on = comes; /* if none is launched before they go on */
     lp_cupti_calls_begin(&client);
     lp_cupti_captures_forget();
     watch_graphs();
     return 0;
+}
+
+/* Slim records know no whole graphs, and did not stand being switched often; how counters get along
+ * with them has not been seen. */
+static int set_up_process(uint64_t pool_bytes, bool whole_only)
+{
+    int status = lp_cupti_load(&cupti);
+
+    if (status < 0)
+        return status;
+    lp_buffer_pool_init(&pool, BUFFER_BYTES, pool_bytes);
+    if (client.subscriber)
+        return 0;
+    exceed_pool = cupti->version < LP_CUPTI_VERSION_12_9;
+    return subscribe(whole_only);
 }
 
 /* Seldom enough to be on between samples too: the exit handler needs it. */
@@ -162,6 +186,13 @@ static void watch_contexts(uint32_t on)
 {
     cupti->EnableCallback(on, client.subscriber, LP_CUPTI_DOMAIN_RESOURCE,
                           LP_CUPTI_RESOURCE_CONTEXT_CREATED);
+}
+
+/* A graph that is launched meanwhile bears CUPTI's marks, and without it its next launch fails. */
+static void kernels_off(void)
+{
+    kernels_always_on = false;
+    lp_cupti_disable(&client, LP_CUPTI_KIND_CONCURRENT_KERNEL);
 }
 
 static const uint32_t memory_kinds[] = { LP_CUPTI_KIND_MEMCPY, LP_CUPTI_KIND_MEMCPY2,
@@ -210,13 +241,16 @@ static uint32_t calls_of(const struct cupti_source *source)
 static int start(struct lp_device_source *head)
 {
     struct cupti_source *source = (struct cupti_source *)(void *)head;
-    int result = choose_level(source->graph_level);
+    bool calls_first = !source->sampled;
+    int result;
 
-    if (result < 0)
+    if (!client.subscriber) /* Out of the process, to come back when it is time. */
+        return 0;
+    if ((result = choose_level(source->graph_level)) < 0)
         return result;
-    if (!source->sampled)
+    if (calls_first)
         lp_cupti_calls_want(calls_of(source));
-    if (!source->sampled && lp_driver_has_context())
+    if (calls_first && lp_driver_has_context())
         usleep(UNDER_WAY_US);
     result = lp_cupti_enable(&client, LP_CUPTI_KIND_CONCURRENT_KERNEL);
     if (result != LP_CUPTI_SUCCESS) {
@@ -228,8 +262,10 @@ static int start(struct lp_device_source *head)
          source->memory_activities && i < sizeof(memory_kinds) / sizeof(memory_kinds[0]); i++)
         lp_cupti_enable(&client, memory_kinds[i]);
     lp_cupti_enable(&client, LP_CUPTI_KIND_OVERHEAD);
-    if (source->sampled) /* That it works was seen; from here on the sampler switches. */
-        lp_cupti_disable(&client, LP_CUPTI_KIND_CONCURRENT_KERNEL);
+    if (source->detached) /* Nothing may be launched without records, and a sample may lose one. */
+        lp_cupti_calls_want(LP_CUPTI_CALLS_LAUNCH);
+    else if (source->sampled) /* That it works was seen; from here on the sampler switches. */
+        kernels_off();
     watch_contexts(1);
     return 0;
 }
@@ -238,8 +274,10 @@ static void pause_source(struct lp_device_source *head)
 {
     const struct cupti_source *source = (const struct cupti_source *)(const void *)head;
 
+    if (!client.subscriber)
+        return;
     watch_contexts(0);
-    lp_cupti_disable(&client, LP_CUPTI_KIND_CONCURRENT_KERNEL);
+    kernels_off();
     for (size_t i = 0;
          source->memory_activities && i < sizeof(memory_kinds) / sizeof(memory_kinds[0]); i++)
         lp_cupti_disable(&client, memory_kinds[i]);
@@ -260,8 +298,10 @@ static void switch_memory(bool enable)
 
 static void collect(enum lp_collect what)
 {
+    if (!client.subscriber)
+        return;
     if (what == LP_COLLECT_NOTHING) {
-        lp_cupti_disable(&client, LP_CUPTI_KIND_CONCURRENT_KERNEL);
+        kernels_off();
         switch_memory(false);
         lp_cupti_calls_want(0);
         return;
@@ -280,9 +320,58 @@ static void flush(struct lp_device_source *head, bool force)
 {
     struct cupti_source *source = (struct cupti_source *)(void *)head;
 
+    if (!client.subscriber)
+        return;
     if (cupti->ActivityFlushAll(force ? LP_CUPTI_FLAG_FLUSH_FORCED : 0) != LP_CUPTI_SUCCESS)
         source->errors++;
     source->dropped += lp_cupti_dropped(&client);
+}
+
+static void *held_context; /* of the thread that is held */
+
+static bool is_ready(void)
+{
+    return !lp_cupti_capturing() && lp_driver_only_context(&held_context);
+}
+
+static bool is_idle(void)
+{
+    return !lp_cupti_capturing() && lp_driver_idle(held_context);
+}
+
+static int leave(struct lp_device_source *head)
+{
+    (void)head;
+    if (cupti->version < LP_CUPTI_VERSION_12_9)
+        return lp_error(LLMPERF_ESTATE, "a CUPTI before 12.9 was not seen to stand it");
+    if (client.slim || !kernels_always_on)
+        return lp_error(LLMPERF_ESTATE, "CUPTI was in the process before this session, or records "
+                                        "were off meanwhile");
+    if (atomic_load(&updates))
+        return lp_error(LLMPERF_ESTATE, "the program updates CUDA graphs, which would not be seen");
+    if (lp_threads_in_call())
+        return lp_error(LLMPERF_ESTATE, "a thread launches that was not held");
+    watch_contexts(0);
+    lp_cupti_calls_want(0);
+    lp_cupti_disable(&client, LP_CUPTI_KIND_CONCURRENT_KERNEL);
+    lp_cupti_disable(&client, LP_CUPTI_KIND_OVERHEAD);
+    lp_cupti_finalize(&client);
+    fresh = true;
+    gone = true;
+    lp_launch_ids_renew();
+    return 0;
+}
+
+static int join(struct lp_device_source *head)
+{
+    int status = subscribe(true);
+
+    if (status < 0)
+        return status;
+    lp_cupti_captures_watch(cupti, client.subscriber);
+    if ((status = start(head)) < 0)
+        lp_cupti_unsubscribe(&client); /* else it would be refused to us from here on */
+    return status;
 }
 
 static void take(struct lp_device_source *head)
@@ -301,7 +390,8 @@ static int deliver(struct lp_device_source *head, const struct lp_device_sink *s
         struct lp_buffer *buffer = source->taken;
 
         source->taken = buffer->next;
-        lp_cupti_decode(&source->decoder, &client, buffer, sink);
+        if (client.subscriber) /* Reading one brings CUPTI back: what is left then is no work. */
+            lp_cupti_decode(&source->decoder, &client, buffer, sink);
         lp_buffer_recycle(&pool, buffer);
     }
     return 0;
@@ -352,8 +442,10 @@ static void discard_leftovers(struct cupti_source *source)
 int lp_device_open_cupti(const struct lp_device_options *options,
                          struct lp_device_source **source_out)
 {
-    static const struct lp_device_ops ops = { "cupti", true, start,   pause_source, collect,
-                                              flush,   take, deliver, read_stats,   close_source };
+    static const struct lp_device_detach detach = { is_ready, is_idle, leave, join };
+    static const struct lp_device_ops ops = { "cupti",    true,         start,  pause_source,
+                                              collect,    flush,        take,   deliver,
+                                              read_stats, close_source, &detach };
     int status = set_up_process(
         options->pool_bytes, options->graph_level || options->watch_captures || options->sampled);
     struct cupti_source *source;
@@ -370,9 +462,10 @@ int lp_device_open_cupti(const struct lp_device_options *options,
     source->memory_activities = options->memory_activities;
     source->graph_level = options->graph_level;
     source->release = options->release;
-    if (options->watch_captures)
+    if (options->watch_captures || options->detached)
         lp_cupti_captures_watch(cupti, client.subscriber);
     source->sampled = options->sampled;
+    source->detached = options->detached;
     source->decoder.names = options->names;
     source->decoder.counters = options->watch_captures;
     source->refused_before = atomic_load(&pool.refused);
@@ -385,13 +478,14 @@ int lp_device_open_cupti(const struct lp_device_options *options,
 int lp_cupti_probe(char *path, size_t path_size, uint32_t *version, char *holder,
                    size_t holder_size)
 {
-    int status = lp_cupti_load(&cupti);
+    int status = gone ? 0 : lp_cupti_load(&cupti); /* Each call of its functions brings it back. */
 
     snprintf(path, path_size, "%s", status < 0 ? "" : cupti->path);
     *version = status < 0 ? 0 : cupti->version;
     snprintf(holder, holder_size, "%s", "");
-    if (status < 0 || client.subscriber)
+    if (status < 0 || client.subscriber || gone)
         return status;
+    fresh = false;
     status = lp_cupti_subscribe(&client, cupti, false, on_callback, holder, holder_size);
     if (status == 0)
         lp_cupti_unsubscribe(&client);
@@ -410,6 +504,6 @@ int lp_cupti_prewarm(void)
     if (result != LP_CUPTI_SUCCESS)
         return lp_error(LLMPERF_ENODEVICE, "CUPTI records no kernels: %s (%d)",
                         lp_cupti_text(cupti, result), result);
-    lp_cupti_disable(&client, LP_CUPTI_KIND_CONCURRENT_KERNEL);
+    kernels_off();
     return 0;
 }

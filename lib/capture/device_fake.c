@@ -220,11 +220,17 @@ static int read_script(struct lp_fake_player *player, const char *path)
 int lp_device_open_fake(const struct lp_device_options *options,
                         struct lp_device_source **source_out)
 {
-    static const struct lp_device_ops ops = {
-        "fake",     false,           lp_finite_start,   lp_finite_nothing,
-        NULL,       lp_finite_flush, lp_finite_nothing, deliver,
-        read_stats, close_player
-    };
+    static const struct lp_device_ops ops = { "fake",
+                                              false,
+                                              lp_finite_start,
+                                              lp_finite_nothing,
+                                              NULL,
+                                              lp_finite_flush,
+                                              lp_finite_nothing,
+                                              deliver,
+                                              read_stats,
+                                              close_player,
+                                              NULL };
     struct lp_fake_player *player;
     int status;
 

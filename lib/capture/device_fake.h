@@ -27,6 +27,13 @@ void lp_fake_copy(uint32_t stream, uint64_t duration_ns);
  * thread */
 void lp_fake_silence(bool on);
 
+/** From now on the device never becomes idle. @threads any thread */
+void lp_fake_busy(bool on);
+
+/** How often the profiler has come back into the process since the session began. @threads any
+ * thread */
+uint32_t lp_fake_joins(void);
+
 /** Called on each launching thread, to hold it there: the launch has its id and is not told yet; it
  * is told, and whether it brings a record is not decided yet. NULL: nobody. @threads any thread */
 enum lp_fake_moment { LP_FAKE_BEFORE_TOLD, LP_FAKE_AFTER_TOLD };

@@ -567,7 +567,7 @@ int lp_device_open_replay(const struct lp_device_options *options,
     static const struct lp_device_ops ops = { "replay",          false,   lp_finite_start,
                                               lp_finite_nothing, NULL,    lp_finite_flush,
                                               lp_finite_nothing, deliver, read_stats,
-                                              close_replay };
+                                              close_replay,      NULL };
     struct replay *replay = calloc(1, sizeof(*replay));
     int status;
 

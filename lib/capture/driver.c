@@ -32,6 +32,9 @@ static struct driver {
     int (*device_uuid)(unsigned char uuid[16], int device);         /* NULL before CUDA 9.2 */
     int (*primary_state)(int device, unsigned *flags, int *active); /* NULL before CUDA 7 */
     int (*current)(void **context);
+    int (*current_device)(int *device);
+    int (*set_current)(void *context);
+    int (*synchronize)(void);
     int (*error_string)(int result, const char **text); /* NULL before CUDA 6 */
 } driver;
 
@@ -69,6 +72,9 @@ static void open_driver(void)
     find(library, "cuGetErrorString", false, &driver.error_string);
     find(library, "cuDevicePrimaryCtxGetState", false, &driver.primary_state);
     find(library, "cuCtxGetCurrent", false, &driver.current);
+    find(library, "cuCtxGetDevice", false, &driver.current_device);
+    find(library, "cuCtxSetCurrent", false, &driver.set_current);
+    find(library, "cuCtxSynchronize", false, &driver.synchronize);
     /* The first version does not know MIG instances. */
     find(library, "cuDeviceGetUuid_v2", false, &driver.device_uuid);
     if (!driver.device_uuid)
@@ -119,22 +125,49 @@ int lp_driver_gpu_count(int32_t *count_out)
     return 0;
 }
 
+/* Devices with an active primary context, but `except`. */
+static int count_active(int count, int except)
+{
+    int handle, active, sum = 0;
+    unsigned flags;
+
+    for (int i = 0; i < count; i++)
+        sum += driver.device(&handle, i) == 0 && handle != except &&
+               driver.primary_state(handle, &flags, &active) == 0 && active;
+    return sum;
+}
+
 /* Before cuInit these calls answer that it was not called. */
 bool lp_driver_has_context(void)
 {
     void *context = NULL;
-    int count = 0, handle, active = 0;
-    unsigned flags;
+    int count = 0;
 
     if (!is_usable() || !driver.primary_state || !driver.current ||
         driver.device_count(&count) != 0)
         return false;
-    if (driver.current(&context) == 0 && context)
-        return true;
-    for (int i = 0; i < count && !active; i++)
-        if (driver.device(&handle, i) != 0 || driver.primary_state(handle, &flags, &active) != 0)
-            active = 0;
-    return active != 0;
+    return (driver.current(&context) == 0 && context) || count_active(count, -1) > 0;
+}
+
+bool lp_driver_only_context(void **context_out)
+{
+    int count = 0, device;
+
+    return is_usable() && driver.primary_state && driver.current && driver.current_device &&
+           driver.device_count(&count) == 0 && driver.current(context_out) == 0 && *context_out &&
+           driver.current_device(&device) == 0 && count_active(count, device) == 0;
+}
+
+bool lp_driver_idle(void *context)
+{
+    bool idle;
+
+    if (!is_usable() || !driver.set_current || !driver.synchronize ||
+        driver.set_current(context) != 0)
+        return false;
+    idle = driver.synchronize() == 0;
+    driver.set_current(NULL);
+    return idle;
 }
 
 static int32_t attribute(int device, int which)

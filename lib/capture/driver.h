@@ -43,4 +43,11 @@ bool lp_driver_module_version(char *text, size_t size);
  * initialise the driver. @threads any thread */
 bool lp_driver_has_context(void);
 
+/** The context of this thread, if its device is the only one in use. @threads any thread */
+bool lp_driver_only_context(void **context_out);
+
+/** Wait until its device has no work of it left. false: that failed. While no stream is captured.
+ * @threads any thread; it has no context afterwards */
+bool lp_driver_idle(void *context);
+
 #endif

@@ -4,6 +4,7 @@
  * then is it decided whether it brings a record; launches are told while records are off, too. */
 #include <assert.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 #include "lib/capture/buffers.h"
 #include "lib/capture/capture.h"
 #include "lib/capture/device_fake.h"
+#include "lib/capture/launch_ids.h"
 #include "lib/capture/threads.h"
 #include "llmperf/activity.h"
 
@@ -46,7 +48,7 @@ struct slot {
 
 struct live_source {
     struct lp_device_source head;
-    bool sampled, memory_activities;
+    bool sampled, detached, memory_activities;
     struct lp_buffer *taken;
     uint64_t refused_before, nameless;
     struct lp_activity_batch batch;
@@ -59,6 +61,9 @@ static _Atomic bool running; /* they bring records */
 static _Atomic bool copies;  /* are collected too */
 static _Atomic(lp_fake_pause) at_launch;
 static _Atomic bool silent;
+static _Atomic bool away; /* as CUPTI is between spans: nothing is told, and ids begin anew */
+static _Atomic bool busy; /* the device never becomes idle */
+static _Atomic uint32_t joins;
 static _Atomic uint32_t last_correlation;
 static _Atomic uint64_t stream_free_ns[STREAMS];
 
@@ -164,7 +169,7 @@ static uint32_t next_correlation(void)
     do { /* Relaxed: ids need to differ, nothing else. */
         id = atomic_fetch_add_explicit(&last_correlation, 1, memory_order_relaxed) + 1;
     } while (id == LP_CORRELATION_NONE);
-    return id;
+    return lp_launch_id_told(id);
 }
 
 static void pause_at(enum lp_fake_moment moment)
@@ -309,9 +314,11 @@ static int start(struct lp_device_source *head)
 {
     const struct live_source *source = (const struct live_source *)(const void *)head;
 
+    if (atomic_load(&away))
+        return 0;
     atomic_store(&told, true);
     atomic_store(&copies, source->memory_activities && !source->sampled);
-    atomic_store(&running, !source->sampled);
+    atomic_store(&running, !source->sampled || source->detached);
     return 0;
 }
 
@@ -324,6 +331,7 @@ static void pause_source(struct lp_device_source *head)
 
 static void collect(enum lp_collect what)
 {
+    assert(!atomic_load(&away) || what == LP_COLLECT_NOTHING);
     if (what == LP_COLLECT_LAUNCHES || what == LP_COLLECT_CALLS) /* They are always told. */
         return;
     atomic_store(&copies, what == LP_COLLECT_ALL);
@@ -343,6 +351,52 @@ static void flush(struct lp_device_source *head, bool force)
         pthread_mutex_unlock(&slot->lock);
     }
     pthread_mutex_unlock(&slots_lock);
+}
+
+void lp_fake_busy(bool on)
+{
+    atomic_store(&busy, on);
+}
+
+uint32_t lp_fake_joins(void)
+{
+    return atomic_load(&joins);
+}
+
+static bool is_ready(void)
+{
+    return true;
+}
+
+static bool is_idle(void)
+{
+    for (uint32_t i = 0; i < STREAMS && !atomic_load(&busy); i++)
+        while (atomic_load(&stream_free_ns[i]) > lp_clock_now())
+            sched_yield();
+    return !atomic_load(&busy);
+}
+
+static int leave(struct lp_device_source *head)
+{
+    (void)head;
+    assert(!atomic_load(&away));
+    if (lp_threads_in_call())
+        return lp_error(LLMPERF_ESTATE, "a thread launches that was not held");
+    atomic_store(&running, false);
+    atomic_store(&told, false);
+    atomic_store(&away, true);
+    atomic_store(&last_correlation, 0);
+    lp_launch_ids_renew();
+    return 0;
+}
+
+static int join(struct lp_device_source *head)
+{
+    assert(atomic_load(&away));
+    atomic_store(&away, false);
+    atomic_fetch_add(&joins, 1);
+    lp_threads_begin_calls();
+    return start(head);
 }
 
 static void take(struct lp_device_source *head)
@@ -433,8 +487,10 @@ static void close_source(struct lp_device_source *head)
 
 int lp_fake_live_open(const struct lp_device_options *options, struct lp_device_source **source_out)
 {
-    static const struct lp_device_ops ops = { "fake", true, start,   pause_source, collect,
-                                              flush,  take, deliver, read_stats,   close_source };
+    static const struct lp_device_detach detach = { is_ready, is_idle, leave, join };
+    static const struct lp_device_ops ops = { "fake",     true,         start,  pause_source,
+                                              collect,    flush,        take,   deliver,
+                                              read_stats, close_source, &detach };
     struct live_source *source = calloc(1, sizeof(*source));
 
     if (!source)
@@ -442,6 +498,9 @@ int lp_fake_live_open(const struct lp_device_options *options, struct lp_device_
     source->head.ops = &ops;
     source->head.names = options->names;
     source->sampled = options->sampled;
+    source->detached = options->detached;
+    atomic_store(&away, false);
+    atomic_store(&joins, 0);
     source->memory_activities = options->memory_activities;
     atomic_store(&running, false);
     discard(source);

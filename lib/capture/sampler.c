@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "lib/capture/capture.h"
+#include "lib/capture/hold.h"
 #include "lib/capture/sampler.h"
 #include "lib/record/paths.h"
 #include "llmperf/region.h"
@@ -20,6 +21,7 @@
 #define LEAVING    (UINT32_MAX - 2) /* records go off: nobody's, and not to be had yet */
 #define LEAVING_US 100000           /* far longer than that takes */
 #define SETTLING   (UINT32_MAX - 3) /* over, but records stay on until those of its graphs are in */
+#define SPANNING   (UINT32_MAX - 4) /* between two instances of a span: records stay on */
 
 /* Written between windows only, by the collector. A thread that saw sampling on may still look
  * while another session begins: so the texts stay for ever. */
@@ -39,6 +41,11 @@ static _Atomic bool graphs;    /* were launched in the window */
 static _Atomic bool resting;
 static _Atomic uint64_t seen, random_state, taken, touched;
 static _Atomic uint32_t session; /* how often sampling has begun: windows are numbered anew */
+
+static _Atomic bool spans;         /* instances are collected in spans only */
+static _Atomic uint32_t span_left; /* instances */
+static _Atomic uint32_t launcher;  /* index + 1 of the thread that opens them; 0: none has */
+static _Atomic bool several;       /* another one launched */
 
 /* The triggered window. One word, so that a thread takes an instance of it, and the collector sees
  * that none is left or open, at one moment. */
@@ -100,6 +107,8 @@ void lp_sampler_begin(const char *const *names, size_t count, uint32_t every,
     atomic_store(&taken, 0);
     atomic_store(&touched, 0);
     atomic_store(&graphs, false);
+    atomic_store(&spans, false);
+    atomic_store(&launcher, 0);
     atomic_store(&resting, true);
     atomic_fetch_add(&session, 1);
     atomic_store(&lp_sampler_on, true);
@@ -117,6 +126,7 @@ void lp_sampler_end(void)
     if (!atomic_exchange(&lp_sampler_on, false))
         return;
     atomic_store(&all_count, false);
+    atomic_store(&spans, false);
     atomic_store(&wanted, 0);
     atomic_store(&places, 0);
     for (int us = 0; atomic_load(&owner) == LEAVING && us < LEAVING_US; us += 10)
@@ -207,7 +217,13 @@ static void switch_off(uint32_t who)
 static void leave_window(uint32_t who)
 {
     void (*wake)(void) = atomic_load(&wake_collector);
+    uint32_t mine = who;
 
+    if (atomic_load(&spans) && atomic_compare_exchange_strong(&owner, &mine, SPANNING)) {
+        if (atomic_load(&spans))
+            return;
+        who = SPANNING; /* Spans ended just now, and found the window taken. */
+    }
     if (!atomic_load(&graphs)) {
         switch_off(who);
         return;
@@ -391,6 +407,71 @@ static uint16_t open_in_triggered(struct lp_thread *thread, uint32_t node, uint3
     return LP_BEGIN_LEFT_OUT;
 }
 
+void lp_sampler_span(uint32_t units)
+{
+    uint32_t nobody = NOBODY;
+
+    atomic_store(&launcher, 0);
+    atomic_store(&several, false);
+    atomic_store(&span_left, units);
+    atomic_store(&spans, true);
+    atomic_compare_exchange_strong(&owner, &nobody, SPANNING);
+}
+
+/* An instance that is open still ends as one without spans does. */
+void lp_sampler_span_over(bool next)
+{
+    uint32_t spanning = SPANNING;
+
+    atomic_store(&span_left, 0);
+    if (next) {
+        atomic_compare_exchange_strong(&owner, &spanning, NOBODY);
+        return;
+    }
+    atomic_store(&spans, false);
+    leave_window(SPANNING);
+}
+
+uint32_t lp_sampler_span_left(void)
+{
+    return atomic_load(&span_left);
+}
+
+void lp_sampler_launched(const struct lp_thread *thread)
+{
+    uint32_t first = atomic_load_explicit(&launcher, memory_order_relaxed);
+
+    if (first != 0 && first != thread->index + 1)
+        atomic_store(&several, true);
+}
+
+bool lp_sampler_several(void)
+{
+    return atomic_load(&several);
+}
+
+/* Whether one is to come is looked at behind the hold: the span may begin or end there. */
+static uint16_t open_in_span(struct lp_thread *thread, uint32_t node)
+{
+    void (*wake)(void) = atomic_load(&wake_collector);
+    uint32_t spanning = SPANNING, nobody = 0, left;
+
+    if (find_label(node) == NOT_SAMPLED || atomic_load(&resting))
+        return LP_BEGIN_SKIPPED;
+    lp_sampler_launched(thread); /* It is about to: held, it would not hold up the other one. */
+    lp_hold_here(wake);
+    left = atomic_load(&span_left);
+    if (left == 0 || !atomic_compare_exchange_strong(&owner, &spanning, thread->index + 1))
+        return LP_BEGIN_SKIPPED;
+    atomic_compare_exchange_strong(&span_left, &left, left - 1);
+    if (left == 1 && wake)
+        wake();
+    atomic_compare_exchange_strong(&launcher, &nobody, thread->index + 1);
+    atomic_fetch_add_explicit(&taken, 1, memory_order_relaxed);
+    set_window(thread, 0);
+    return LP_BEGIN_NOW;
+}
+
 uint16_t lp_sampler_open(struct lp_thread *thread, uint32_t node, uint64_t *value_out)
 {
     uint32_t opening = atomic_load(&wanted), window = atomic_load(&owner);
@@ -401,6 +482,8 @@ uint16_t lp_sampler_open(struct lp_thread *thread, uint32_t node, uint64_t *valu
     if (has_window(thread, window))
         return LP_BEGIN_NOW;
     thread->window_depth = 0; /* A session that ended took the window away. */
+    if (atomic_load(&spans))
+        return open_in_span(thread, node);
     if (opening != 0 || window == TRIGGERED)
         return open_in_triggered(thread, node, opening, value_out);
     index = find_label(node);

@@ -71,6 +71,21 @@ bool lp_sampler_triggered(void);
 /** No further instance belongs to the triggered window. @threads collector only */
 void lp_sampler_cut(void);
 
+/** Collect the next `units` instances one and all, as samples: records are on and stay on behind
+ * them, until the span is over. Sampling then goes on without spans, or, with `next`, collects
+ * nothing until the next one. Instances hold their thread if that is asked for (hold.h). Only while
+ * no other window is open. @threads collector only */
+void lp_sampler_span(uint32_t units);
+void lp_sampler_span_over(bool next);
+
+/** Units of the span that are still to come. @threads any thread */
+uint32_t lp_sampler_span_left(void);
+
+/** A thread launches. In a span: has one launched that is not the one that opens the instances?
+ * @threads any thread */
+void lp_sampler_launched(const struct lp_thread *thread);
+bool lp_sampler_several(void);
+
 /** A region begins on its thread: enum lp_begin; `*value_out` goes with it. */
 uint16_t lp_sampler_open(struct lp_thread *thread, uint32_t node, uint64_t *value_out);
 

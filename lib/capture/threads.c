@@ -247,6 +247,8 @@ void lp_thread_launch(enum lp_launch_kind kind, uint32_t graph, uint32_t correla
     if (!thread)
         return;
     sampled = atomic_load(&lp_sampler_on);
+    if (sampled)
+        lp_sampler_launched(thread);
     kept = epoch != 0 && (!sampled || lp_sampler_takes(thread, kind)) &&
            atomic_load(&lp_capture_epoch) == epoch;
     thread->kept = kept ? correlation : LP_CORRELATION_NONE;

@@ -28,6 +28,7 @@ static const struct lp_allowed table[] = {
     { "run.top_n_kernels", NULL, 1, TOP_KERNELS },
     { "artifacts.keep_runs", NULL, 0, 1000000 },
     { "artifacts.keep_trace", NULL, 0, 0 },
+    { "session.detach", NULL, 0, 0 },
     { "artifacts.trace_bytes", NULL, 1, INT64_MAX },
     { "artifacts.warn_bytes", NULL, 0, INT64_MAX },
     { NSYS "sample", SAMPLING, 0, 0 },

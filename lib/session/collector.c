@@ -18,6 +18,7 @@
 #define ROUND_SAMPLES  24u
 #define COMMIT_NS      UINT64_C(1000000000)
 #define HEALTH_NS      UINT64_C(200000000)
+#define OUTSTANDING_NS UINT64_C(100000000) /* of a device that is idle */
 
 /* A recording has a time of its own: that of its newest record. */
 static uint64_t host_time(const struct llmperf_session *session)
@@ -124,6 +125,22 @@ static void bring_in_graphs(struct llmperf_session *session)
     }
 }
 
+/* The device is idle: what there is comes with the first answer, and the next one brings nothing.
+ * What was awaited in vain once is not again: a thread is held. */
+static void bring_in_all(struct llmperf_session *session)
+{
+    uint64_t begin_ns = lp_clock_now(), seen, pending;
+    bool late = false;
+
+    do {
+        seen = session->activities;
+        late = lp_clock_now() - begin_ns > OUTSTANDING_NS;
+        do_round(session, true, late);
+        pending = lp_attribution_pending(session->attribution);
+    } while (!late && (session->activities != seen || pending > session->presence.unreported));
+    session->presence.unreported = pending;
+}
+
 /* Nothing more is told first, then the calls that were told are awaited, and then records go off:
  * the driver makes them after it has told of the call. */
 static void stop_capture(struct llmperf_session *session)
@@ -133,6 +150,7 @@ static void stop_capture(struct llmperf_session *session)
 
     if (device && session->sampling.on)
         lp_sampler_rest();
+    lp_presence_end(session); /* first: no thread is held while others are waited for */
     if (!session->source || session->source->ops->live)
         lp_capture_end();
     if (!device)
@@ -170,6 +188,7 @@ static int resume_session(struct llmperf_session *session)
     if (session->source && (status = session->source->ops->start(session->source)) < 0)
         return status;
     lp_sampling_begin(session);
+    lp_presence_begin(session);
     if (!session->source || session->source->ops->live) {
         lp_capture_drain(&session->sink);
         lp_capture_begin(session->options.ring_bytes, false);
@@ -300,6 +319,7 @@ void *lp_session_collect(void *context)
             lp_wake_wait(lp_sampler_settles() ? LP_GRAPH_FLUSH_NS : round_length(session));
         if (session->injected && lp_session_take_attached(session)) {
             lp_sampling_begin(session);
+            lp_presence_begin(session);
             lp_health_begin(session);
             lp_session_commit(session, true);
         }
@@ -309,6 +329,10 @@ void *lp_session_collect(void *context)
         do_round(session, lp_flush_is_due(session, now, commit), false);
         lp_sampling_settle(session, now);
         lp_sampling_adjust(session, now);
+        if (lp_presence_look(session, now)) {
+            bring_in_all(session);
+            lp_presence_leave(session);
+        }
         lp_watch_look(session, now);
         lp_counter_pace_adjust(session, now);
         if (commit)

@@ -55,8 +55,7 @@ static bool is_silent(const struct llmperf_session *session, uint64_t now_ns, ui
     uint64_t silence = now_ns - session->flush.came_ns;
 
     return silence >= (lp_health_proven(session) ? FLUSH_NS : LEAST_NS) &&
-           age >= silence / RETRIES &&
-           awaited(session) != session->flush.came_awaited;
+           age >= silence / RETRIES && awaited(session) != session->flush.came_awaited;
 }
 
 static bool is_flooded(const struct llmperf_session *session)

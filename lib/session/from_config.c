@@ -16,7 +16,8 @@ static const char *const artifact_keys[] = { "dir",         "keep_runs",  "keep_
 static const char *const hardware_keys[] = { "peak_tflops", "bandwidth_gbs", NULL };
 static const char *const session_keys[] = {
     "tier",     "overhead_budget_permille", "sample_regions",  "rules",
-    "counters", "tensor_parallel",          "expert_parallel", NULL
+    "counters", "tensor_parallel",          "expert_parallel", "detach",
+    NULL
 };
 static const char *const top_keys[] = { "run",   "artifacts", "inputs",   "hardware", "model",
                                         "infer", "session",   "pipeline", "dataset",  NULL };
@@ -122,6 +123,16 @@ static int refuse_pipeline(const llmperf_config *config)
                             "out, and count flops and bytes by llmperf_model_work()");
 }
 
+static int take_detach(const llmperf_config *config, llmperf_session_options *options)
+{
+    bool detach = false;
+    int status = lp_config_take_truth(config, "session.detach", &detach);
+
+    if (status == 0 && detach && !is_set("LLMPERF_DETACH"))
+        options->flags |= LLMPERF_SESSION_DETACH;
+    return status;
+}
+
 static int take_options(const llmperf_config *config, llmperf_session_options *options)
 {
     int64_t budget = options->overhead_budget_permille;
@@ -147,7 +158,8 @@ static int take_options(const llmperf_config *config, llmperf_session_options *o
     if (!options->rules && !is_set("LLMPERF_RULES") &&
         (status = lp_config_take_text(config, "session.rules", &options->rules)) < 0)
         return status;
-    if ((status = take_file(config, "model", &options->model_path)) < 0 ||
+    if ((status = take_detach(config, options)) < 0 ||
+        (status = take_file(config, "model", &options->model_path)) < 0 ||
         (status = refuse_pipeline(config)) < 0 ||
         (status = take_parallel(config, "session.tensor_parallel", LP_TENSOR_VARIABLE,
                                 &options->tensor_parallel)) < 0 ||

@@ -86,19 +86,38 @@ static int choose_trace(struct lp_options *options, const llmperf_session_option
 /* A flag of a newer version asks for something that this one would not do. */
 static int check_flags(const llmperf_session_options *given)
 {
-    const uint32_t known =
-        LLMPERF_SESSION_NO_REPORTS | LLMPERF_SESSION_RELEASE | LLMPERF_SESSION_GRAPH_LEVEL;
+    const uint32_t known = LLMPERF_SESSION_NO_REPORTS | LLMPERF_SESSION_RELEASE |
+                           LLMPERF_SESSION_GRAPH_LEVEL | LLMPERF_SESSION_DETACH;
 
     if (given->flags & ~known)
         return lp_error(LLMPERF_EINVAL,
                         "flags 0x%" PRIx32 " are not known to this version; use "
-                        "LLMPERF_SESSION_NO_REPORTS, _RELEASE and _GRAPH_LEVEL",
+                        "LLMPERF_SESSION_NO_REPORTS, _RELEASE, _GRAPH_LEVEL and _DETACH",
                         given->flags & ~known);
     if (given->reserved)
         return lp_error(LLMPERF_EINVAL,
                         "reserved is %" PRIu32 " and must be 0; initialise with "
                         "LLMPERF_SESSION_OPTIONS_INIT",
                         given->reserved);
+    return 0;
+}
+
+/* Of a variable of the environment, which asks for all sessions, those that cannot do without. */
+static int choose_detach(struct lp_options *options)
+{
+    const char *word = getenv("LLMPERF_DETACH");
+    const char *why = !lp_options_sample(options)         ? "tier light, with a budget under 1000"
+                      : options->rules && *options->rules ? "a session without rules"
+                      : options->counters                 ? "a session without counters"
+                                                          : NULL;
+
+    if (word && *word && strcmp(word, "0") != 0 && strcmp(word, "1") != 0)
+        return lp_error(LLMPERF_EINVAL,
+                        "LLMPERF_DETACH=%s: 1 takes CUPTI out between samples, 0 does not", word);
+    if (!why && word && *word == '1')
+        options->flags |= LLMPERF_SESSION_DETACH;
+    if (why && (options->flags & LLMPERF_SESSION_DETACH))
+        return lp_error(LLMPERF_EINVAL, "detach (LLMPERF_SESSION_DETACH) needs %s", why);
     return 0;
 }
 
@@ -132,7 +151,8 @@ static int take_options(struct lp_options *options, const llmperf_session_option
         (status = copy(&options->counters,
                        whole.counters ? whole.counters : getenv("LLMPERF_COUNTERS"))) < 0)
         return status;
-    return check_source(options);
+    status = choose_detach(options);
+    return status < 0 ? status : check_source(options);
 }
 
 int lp_options_init(struct lp_options *options, const llmperf_session_options *given)

@@ -25,7 +25,10 @@ static void pass_activities(void *context, struct lp_activity *activities, size_
 
 static void pass_graphs(void *context, const struct lp_graph_event *events, size_t count)
 {
-    lp_attribution_graphs(((struct llmperf_session *)context)->attribution, events, count);
+    struct llmperf_session *session = context;
+
+    session->presence.graphs += count;
+    lp_attribution_graphs(session->attribution, events, count);
 }
 
 static void pass_plan(void *context, const struct lp_counter_plan *plan)

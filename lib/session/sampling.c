@@ -107,7 +107,8 @@ void lp_sampling_begin(struct llmperf_session *session)
     for (uint32_t i = 0; i < sampling->count; i++)
         lp_sampler_set(i, sampling->labels[i].every);
     /* In here: launches that are told meanwhile must not count. */
-    sampling->switch_ns = measure_switch(session->source->ops->collect);
+    if (!(session->options.flags & LLMPERF_SESSION_DETACH))
+        sampling->switch_ns = measure_switch(session->source->ops->collect);
     lp_sampler_go();
 }
 
@@ -196,6 +197,22 @@ static void adjust_windows(struct llmperf_session *session, uint64_t now_ns)
     }
 }
 
+/* `collected` instances took so much longer each, and ran `kernels` each. */
+static void add_cost(struct lp_sampled_label *label, double collected, double longer_ns,
+                     double kernels)
+{
+    double cost_ns = fmax(longer_ns, kernels * KERNEL_MIN_NS);
+
+    label->cost_ns =
+        (label->cost_ns * label->seen + cost_ns * collected) / (label->seen + collected);
+    label->seen = fmin(label->seen + collected, 10 * ENOUGH); /* older ones fade */
+}
+
+static double kernels_of_one(const struct lp_stage_sample *now)
+{
+    return now->collected ? (double)now->activities / (double)now->collected : 0;
+}
+
 /* The cost of collecting an instance: the difference of the means with and without, once both rest
  * on enough of them. */
 static void learn_cost(struct lp_sampled_label *label, const struct lp_stage_sample *now)
@@ -204,31 +221,85 @@ static void learn_cost(struct lp_sampled_label *label, const struct lp_stage_sam
     double skipped = (double)(now->all - label->all) - collected;
     double collected_ns = (double)(now->collected_ns - label->collected_ns);
     double skipped_ns = (double)(now->all_ns - label->all_ns) - collected_ns;
-    double kernels = now->collected ? (double)now->activities / (double)now->collected : 0;
-    double cost_ns;
 
-    if (collected < 1 || skipped < 1)
-        return;
-    cost_ns = fmax(collected_ns / collected - skipped_ns / skipped, kernels * KERNEL_MIN_NS);
-    label->cost_ns =
-        (label->cost_ns * label->seen + cost_ns * collected) / (label->seen + collected);
-    label->seen = fmin(label->seen + collected, 10 * ENOUGH); /* older ones fade */
+    if (collected >= 1 && skipped >= 1)
+        add_cost(label, collected, collected_ns / collected - skipped_ns / skipped,
+                 kernels_of_one(now));
+}
+
+/* Of collecting one instance. */
+static double cost_of(const struct lp_sampled_label *label, const struct lp_stage_sample *now)
+{
+    return label->seen >= ENOUGH ? label->cost_ns : kernels_of_one(now) * KERNEL_NS;
+}
+
+static struct lp_stage_sample sample_of(struct llmperf_session *session,
+                                        const struct lp_sampled_label *label)
+{
+    struct lp_stage_sample now = { 0 };
+
+    lp_totals_stage_sample(session->totals, label->label, &now);
+    return now;
+}
+
+void lp_sampling_begin_span(struct llmperf_session *session)
+{
+    for (uint32_t i = 0; i < session->sampling.count; i++) {
+        struct lp_sampled_label *label = &session->sampling.labels[i];
+        struct lp_stage_sample now = sample_of(session, label);
+        double skipped = (double)(now.all - now.collected - label->skipped_before);
+
+        if (session->presence.spans > 0 && skipped >= 1)
+            label->between_ns =
+                (double)(now.all_ns - now.collected_ns - label->skipped_ns_before) / skipped;
+        label->collected_before = now.collected;
+        label->collected_ns_before = now.collected_ns;
+    }
+}
+
+struct lp_span_cost lp_sampling_end_span(struct llmperf_session *session)
+{
+    struct lp_span_cost cost = { 0, 0, 0, 0 };
+
+    for (uint32_t i = 0; i < session->sampling.count; i++) {
+        struct lp_sampled_label *label = &session->sampling.labels[i];
+        struct lp_stage_sample now = sample_of(session, label);
+        double units = (double)(now.collected - label->collected_before);
+        double units_ns = (double)(now.collected_ns - label->collected_ns_before);
+
+        if (units > 0 && label->between_ns > 0)
+            add_cost(label, units, units_ns / units - label->between_ns, kernels_of_one(&now));
+        cost.units += units;
+        cost.cost_ns += units * cost_of(label, &now);
+        cost.all += (double)now.all;
+        cost.all_ns += (double)now.all_ns;
+        label->skipped_before = now.all - now.collected;
+        label->skipped_ns_before = now.all_ns - now.collected_ns;
+    }
+    return cost;
+}
+
+double lp_sampling_work_ns(struct llmperf_session *session)
+{
+    double sum_ns = 0;
+
+    for (uint32_t i = 0; i < session->sampling.count; i++)
+        sum_ns += (double)sample_of(session, &session->sampling.labels[i]).all_ns;
+    return sum_ns;
 }
 
 static void adjust_label(struct llmperf_session *session, uint32_t index)
 {
     struct lp_sampling *sampling = &session->sampling;
     struct lp_sampled_label *label = &sampling->labels[index];
-    struct lp_stage_sample now = { 0 };
+    struct lp_stage_sample now = sample_of(session, label);
     double cost_ns, mean_ns, every;
 
-    lp_totals_stage_sample(session->totals, label->label, &now);
     if (now.collected == 0 || now.all == label->all)
         return;
-    learn_cost(label, &now);
-    cost_ns = (double)now.activities / (double)now.collected * KERNEL_NS;
-    if (label->seen >= ENOUGH)
-        cost_ns = label->cost_ns;
+    if (session->presence.state == LP_PRESENT_ALWAYS)
+        learn_cost(label, &now);
+    cost_ns = cost_of(label, &now);
     cost_ns += cost_ns * touched_by_one() + sampling->switch_ns;
     mean_ns = (double)(now.all_ns - label->all_ns) / (double)(now.all - label->all);
     every = ceil(cost_ns / (sampling->budget * fmax(mean_ns, 1)));
@@ -251,7 +322,8 @@ void lp_sampling_adjust(struct llmperf_session *session, uint64_t now_ns)
         sampling->seen = seen;
         sampling->seen_ns = now_ns;
     }
-    adjust_windows(session, now_ns);
+    if (session->presence.state == LP_PRESENT_ALWAYS)
+        adjust_windows(session, now_ns);
     if (now_ns - sampling->looked_ns < LOOK_NS)
         return;
     sampling->looked_ns = now_ns;

@@ -21,6 +21,16 @@ struct lp_sampled_label {
     uint64_t collected_ns, all_ns;
     double cost_ns; /* of collecting one instance, measured; 0: not yet */
     double seen;    /* instances that cost_ns rests on */
+    /* In spans: instances and their host time, collected as the span began, and not collected as
+     * the one before it ended; and the mean time of those between the two, 0: not known. */
+    uint64_t collected_before, collected_ns_before, skipped_before, skipped_ns_before;
+    double between_ns;
+};
+
+/** What the instances cost that a span collected. */
+struct lp_span_cost {
+    double units, cost_ns;
+    double all, all_ns; /* instances so far, collected or not, and their host time */
 };
 
 struct lp_sampling {
@@ -57,6 +67,14 @@ void lp_sampling_settle(struct llmperf_session *session, uint64_t now_ns);
 /** Must the driver be asked for the records of a window for all threads? Until it was, nobody knows
  * what the window cost, and none is opened. */
 bool lp_sampling_asks(const struct llmperf_session *session, uint64_t now_ns);
+
+/** Collecting in spans (presence.h). The cost of an instance is what it takes longer than those
+ * between the spans. */
+void lp_sampling_begin_span(struct llmperf_session *session);
+struct lp_span_cost lp_sampling_end_span(struct llmperf_session *session);
+
+/** Host time of all instances of the labels so far. */
+double lp_sampling_work_ns(struct llmperf_session *session);
 
 /** Look at what it costs and choose how much is collected from now on. */
 void lp_sampling_adjust(struct llmperf_session *session, uint64_t now_ns);

@@ -18,6 +18,7 @@
 #include "lib/session/given.h"
 #include "lib/session/health.h"
 #include "lib/session/options.h"
+#include "lib/session/presence.h"
 #include "lib/session/request.h"
 #include "lib/session/graph_ends.h"
 #include "lib/session/sampling.h"
@@ -30,8 +31,8 @@ struct llmperf_session {
     char source_reason[512]; /* why not a better source; "" if there is none */
     char created_at[32];
     char run_key[17]; /* no other run has it */
-    bool injected;  /* its source is attached later, if at all */
-    char *run_file; /* path of run.llmperf; NULL: nothing is written */
+    bool injected;    /* its source is attached later, if at all */
+    char *run_file;   /* path of run.llmperf; NULL: nothing is written */
     pid_t pid;
     _Atomic bool stopped;        /* set by the thread that stops, read by all that ask */
     struct lp_given given;       /* what the program said it was given */
@@ -66,6 +67,7 @@ struct llmperf_session {
     char *environment;                 /* JSON */
     bool environment_has_driver;
     struct lp_sampling sampling;
+    struct lp_presence presence;
     struct lp_watch watch;
     struct lp_health health;
     bool paused;

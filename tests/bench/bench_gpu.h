@@ -41,18 +41,24 @@ static inline double bench_now_us(void)
 }
 
 /** A session over CUPTI, or the end of the program. */
-static inline llmperf_session *bench_start(uint32_t tier)
+static inline llmperf_session *bench_start_with(uint32_t tier, uint32_t flags)
 {
     llmperf_session_options options = LLMPERF_SESSION_OPTIONS_INIT;
     llmperf_session *session = NULL;
 
     options.tier = tier;
+    options.flags = flags;
     options.device_source = LLMPERF_SOURCE_CUPTI;
     if (llmperf_session_start(&options, &session) < 0) {
         fprintf(stderr, "%s\n", llmperf_last_error());
         exit(1);
     }
     return session;
+}
+
+static inline llmperf_session *bench_start(uint32_t tier)
+{
+    return bench_start_with(tier, 0);
 }
 
 #endif

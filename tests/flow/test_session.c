@@ -111,8 +111,8 @@ static void each_bad_option_is_one_clear_line(void **state)
     options.keep_trace = 1;
     check_refused(&options, LLMPERF_EINVAL, "keep_trace needs a folder to keep it in");
     options = fake_options();
-    options.flags = LLMPERF_SESSION_NO_REPORTS | 8 | UINT32_C(0x80000000);
-    check_refused(&options, LLMPERF_EINVAL, "flags 0x80000008 are not known");
+    options.flags = LLMPERF_SESSION_NO_REPORTS | 16 | UINT32_C(0x80000000);
+    check_refused(&options, LLMPERF_EINVAL, "flags 0x80000010 are not known");
     options = fake_options();
     options.reserved = 1;
     check_refused(&options, LLMPERF_EINVAL, "reserved is 1 and must be 0");

@@ -75,6 +75,12 @@ class Life(support.TestCase):
         with self.assertRaisesRegex(llmperf.LlmperfError, "p98.*is no quantity"):
             llmperf.Session(tier="light", source="none", rules="decode_step p98 > 1 s").start()
 
+    def test_detach_is_for_tier_light(self) -> None:
+        with llmperf.Session(tier="light", source="none", detach=True) as session:
+            self.assertEqual(session.status()["detached"], 0)
+        with self.assertRaisesRegex(llmperf.LlmperfError, "detach .* needs tier light"):
+            llmperf.Session(tier="deep", source="none", detach=True).start()
+
     def test_a_metrics_endpoint_answers_while_it_runs(self) -> None:
         with llmperf.Session(source="none") as session:
             with llmperf.region("LLM@prefill", tokens=512):

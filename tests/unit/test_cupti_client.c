@@ -25,6 +25,7 @@ static struct {
     bool refuses_shared, refuses_slim, held, tells_nothing, narrow;
     bool shared; /* buffers are */
     int subscriptions, whole_enabled, slim_enabled, disabled;
+    int clocks; /* that were registered since it came */
     struct lp_cupti_activity_config *selected[KINDS];
     lp_cupti_buffer_completed whole_completed;
     lp_cupti_buffer_completed_v2 slim_completed;
@@ -90,7 +91,14 @@ static int set_attribute_v2(lp_cupti_subscriber subscriber, uint32_t attribute, 
 
 static int set_clock(lp_cupti_timestamp function)
 {
+    cupti.clocks++;
     return function() == 0;
+}
+
+static int finalize(void)
+{
+    cupti.subscriptions = cupti.clocks = 0;
+    return 0;
 }
 
 static int take_whole(lp_cupti_buffer_requested requested, lp_cupti_buffer_completed completed)
@@ -178,6 +186,7 @@ static struct lp_cupti make_symbols(bool slim)
     symbols.GetResultString = get_text;
     symbols.Subscribe_v2 = subscribe;
     symbols.Unsubscribe = unsubscribe;
+    symbols.Finalize = finalize;
     symbols.ActivitySetAttribute = set_attribute;
     symbols.ActivityRegisterTimestampCallback = set_clock;
     symbols.ActivityRegisterCallbacks = take_whole;
@@ -443,6 +452,25 @@ static void whole_records_are_read_without_them(void **state)
     free(buffer);
 }
 
+/* Registering it twice damages records, and one that came back does not know it. */
+static void a_clock_is_registered_once_each_time_that_cupti_comes(void **state)
+{
+    struct lp_cupti symbols = make_symbols(false);
+    struct lp_cupti_client client = { 0 };
+    char holder[64];
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(
+            lp_cupti_subscribe(&client, &symbols, true, callback, holder, sizeof(holder)), 0);
+        assert_int_equal(lp_cupti_take_buffers(&client, on_requested, on_completed), 0);
+        assert_int_equal(lp_cupti_take_buffers(&client, on_requested, on_completed), 0);
+        assert_int_equal(cupti.clocks, i > 0);
+        assert_int_equal(lp_cupti_finalize(&client), 0);
+        assert_null(client.subscriber);
+    }
+}
+
 static void an_unknown_time_stays_unknown(void **state)
 {
     struct lp_cupti symbols = make_symbols(true);
@@ -516,6 +544,7 @@ int main(void)
         cmocka_unit_test_setup(slim_kernels_are_read_where_cupti_put_them, begin),
         cmocka_unit_test_setup(slim_copies_and_sets_keep_their_bytes, begin),
         cmocka_unit_test_setup(whole_records_are_read_without_them, begin),
+        cmocka_unit_test_setup(a_clock_is_registered_once_each_time_that_cupti_comes, begin),
         cmocka_unit_test_setup(an_unknown_time_stays_unknown, begin),
         cmocka_unit_test_setup(slim_is_left_where_it_cannot_be_had, begin),
     };

@@ -79,6 +79,9 @@ class Session:
         tensor_parallel; 0: LLMPERF_EXPERT_PARALLEL, else 1.
     reports: write the report files at stop, beside run.llmperf.
     release: give CUPTI up at stop, so that another profiler (torch.profiler) can start.
+    detach: for tier "light": between samples CUPTI is taken out of the process. For programs in
+        which one thread launches all device work and opens the sampled regions
+        (docs/sampling.md). False: as LLMPERF_DETACH says.
     graph_level: each launch of a CUDA graph as one span, not its kernels; not in one process with
         sessions that do not.
 
@@ -100,7 +103,7 @@ class Session:
                  trace_bytes: int = 0,
                  tensor_parallel: int = 0, expert_parallel: int = 0,
                  reports: bool = True, release: bool = False,
-                 graph_level: bool = False) -> None:
+                 graph_level: bool = False, detach: bool = False) -> None:
         options = _native.sized(_native.llmperf_session_options)
         options.tier = _code("tier", tier, _TIERS)
         options.device_source = _code("source", source, _SOURCES)
@@ -121,7 +124,8 @@ class Session:
         options.expert_parallel = _size("expert_parallel", expert_parallel, 2**32)
         options.flags = ((0 if reports else _native.LLMPERF_SESSION_NO_REPORTS)
                          | (_native.LLMPERF_SESSION_RELEASE if release else 0)
-                         | (_native.LLMPERF_SESSION_GRAPH_LEVEL if graph_level else 0))
+                         | (_native.LLMPERF_SESSION_GRAPH_LEVEL if graph_level else 0)
+                         | (_native.LLMPERF_SESSION_DETACH if detach else 0))
         self._options = options
         self._handle: Any = None
         self._pid = 0

@@ -120,22 +120,12 @@ static bool has_joined_twice(const llmperf_session *session)
     return lp_fake_joins() >= 2 && is_detached(session);
 }
 
-static uint64_t collected_steps(const llmperf_profile *profile)
-{
-    llmperf_iteration_stats row = LLMPERF_ITERATION_STATS_INIT;
-
-    for (size_t i = 0; llmperf_profile_iteration_stats(profile, i, &row) == 0; i++)
-        if (!strcmp(row.quantity, "busy"))
-            return row.count;
-    return 0;
-}
-
 /* Whole steps, all of them in the counts of the host, and no launch taken for another's. */
 static void check_steps(const llmperf_profile *profile, int steps)
 {
     llmperf_ledger ledger = ledger_of(profile);
     llmperf_region_stats step = find_region(profile, "LLM@decode_step", 0);
-    uint64_t collected = collected_steps(profile);
+    uint64_t collected = find_spread(profile, NULL, "busy").count;
 
     assert_int_equal(ledger.verdict, LLMPERF_VERDICT_SAMPLED);
     assert_int_equal(step.instances, steps);

@@ -23,18 +23,6 @@ static llmperf_iteration iteration(const llmperf_profile *profile, size_t index)
 }
 
 /* A quantity of a stage; fails the test if it is not there. */
-static llmperf_iteration_stats stats(const llmperf_profile *profile, const char *region,
-                                     const char *quantity)
-{
-    llmperf_iteration_stats row = LLMPERF_ITERATION_STATS_INIT;
-
-    for (size_t i = 0; llmperf_profile_iteration_stats(profile, i, &row) == 0; i++)
-        if (!strcmp(row.region, region) && !strcmp(row.quantity, quantity))
-            return row;
-    fail_msg("no %s of %s", quantity, region);
-    return row;
-}
-
 static void gaps_are_charged_to_the_host_only_if_its_launch_came_late(void **state)
 {
     llmperf_profile *profile =
@@ -73,12 +61,12 @@ static void classes_of_an_instance_add_up_to_its_kernels(void **state)
                                            "begin LLM@decode_step\n"
                                            "launch gemm_a duration=500\n"
                                            "end\n");
-    llmperf_iteration_stats norm = stats(profile, "LLM@decode_step", "norm");
+    llmperf_iteration_stats norm = find_spread(profile, "LLM@decode_step", "norm");
     llmperf_iteration first = iteration(profile, 0);
     double sum = 0;
 
     (void)state;
-    check_close(stats(profile, "LLM@decode_step", "GEMM").sum_ms, 0.0013);
+    check_close(find_spread(profile, "LLM@decode_step", "GEMM").sum_ms, 0.0013);
     check_close(norm.sum_ms, 0.001);
     assert_int_equal(norm.count, 2); /* it did not run in the second: 0 ms there */
     check_close(norm.min_ms, 0);
@@ -128,9 +116,9 @@ static void statistics_hold_all_instances_and_the_newest_are_kept(void **state)
     size_t kept = llmperf_profile_iteration_count(profile);
 
     (void)state;
-    assert_int_equal(stats(profile, "LLM@decode_step", "wall").count, 3000);
-    assert_int_equal(stats(profile, "LLM@decode_step", "busy").count, 3000);
-    check_close(stats(profile, "LLM@decode_step", "busy").sum_ms, 3);
+    assert_int_equal(find_spread(profile, "LLM@decode_step", "wall").count, 3000);
+    assert_int_equal(find_spread(profile, "LLM@decode_step", "busy").count, 3000);
+    check_close(find_spread(profile, "LLM@decode_step", "busy").sum_ms, 3);
     assert_int_equal(kept, LLMPERF_ITERATIONS_KEPT);
     assert_int_equal(iteration(profile, kept - 1).sequence, 3000);
     assert_int_equal(iteration(profile, 0).sequence, 3001 - kept);

@@ -43,17 +43,6 @@ static void run_step(unsigned pause_us)
     llmperf_decode_step_end();
 }
 
-static llmperf_iteration_stats busy_stats(const llmperf_profile *profile)
-{
-    llmperf_iteration_stats row = LLMPERF_ITERATION_STATS_INIT;
-
-    for (size_t i = 0; llmperf_profile_iteration_stats(profile, i, &row) == 0; i++)
-        if (!strcmp(row.quantity, "busy"))
-            return row;
-    fail_msg("no busy time");
-    return row;
-}
-
 static void some_instances_are_collected_and_those_whole(void **state)
 {
     llmperf_session *session = start_light(1, NULL);
@@ -67,7 +56,7 @@ static void some_instances_are_collected_and_those_whole(void **state)
         run_step(100);
     profile = stop_session(session);
     step = find_region(profile, "LLM@decode_step", 0);
-    busy = busy_stats(profile);
+    busy = find_spread(profile, NULL, "busy");
     assert_int_equal(ledger_of(profile).verdict, LLMPERF_VERDICT_SAMPLED);
     assert_int_equal(step.instances, steps);
     assert_int_equal(step.tokens, steps);
@@ -105,7 +94,7 @@ static void any_region_can_be_sampled(void **state)
     }
     profile = stop_session(session);
     turn = find_region(profile, "LLM@server/APP@turn", 0);
-    collected = busy_stats(profile).count;
+    collected = find_spread(profile, NULL, "busy").count;
     assert_int_equal(turn.instances, turns);
     assert_true(collected > 0 && collected < (uint64_t)turns / 2);
     assert_int_equal(turn.kernel_count, collected * KERNELS);
@@ -220,7 +209,7 @@ static void other_threads_are_told_apart_from_the_sampled_one(void **state)
     assert_int_equal(ledger_of(profile).launches_missing, 0);
     assert_int_equal(ledger_of(profile).kernels_unattributed, 0);
     assert_int_equal(find_region(profile, "LLM@decode_step", 0).kernel_count,
-                     busy_stats(profile).count * KERNELS);
+                     find_spread(profile, NULL, "busy").count * KERNELS);
     assert_true(isnan(find_region(profile, "LLM@background", -1).gpu_busy_ms));
     llmperf_profile_free(profile);
 }
@@ -247,7 +236,7 @@ static void threads_take_turns_at_being_sampled(void **state)
     profile = stop_session(session);
     assert_int_equal(find_region(profile, "LLM@decode_step", 0).instances, 4 * scaled(1000, 200));
     assert_int_equal(find_region(profile, "LLM@decode_step", 0).kernel_count,
-                     busy_stats(profile).count * KERNELS);
+                     find_spread(profile, NULL, "busy").count * KERNELS);
     assert_int_equal(ledger_of(profile).launches_missing, 0);
     llmperf_profile_free(profile);
 }

@@ -121,17 +121,6 @@ static llmperf_window_stats window_of(const llmperf_profile *profile, size_t ind
     return window;
 }
 
-static llmperf_iteration_stats spread_of(const llmperf_profile *profile, const char *quantity)
-{
-    llmperf_iteration_stats row = LLMPERF_ITERATION_STATS_INIT;
-
-    for (size_t i = 0; llmperf_profile_iteration_stats(profile, i, &row) == 0; i++)
-        if (!strcmp(row.quantity, quantity))
-            return row;
-    fail_msg("no %s", quantity);
-    return row;
-}
-
 #define RULE "decode_step p50 above 2 ms for 300 ms collect 10 cooldown 1 s limit 3"
 
 static void the_next_instances_are_collected_one_and_all(void **context)
@@ -194,7 +183,7 @@ static void what_is_sampled_stays_a_random_sample(void **context)
     run_fast(50, &steps);
     profile = stop(session);
     step = find_region(profile, "LLM@decode_step", 0);
-    busy = spread_of(profile, "busy");
+    busy = find_spread(profile, NULL, "busy");
     for (size_t i = 0; i < llmperf_profile_window_count(profile); i++)
         in_windows += window_of(profile, i).units + window_of(profile, i).units_left_out;
     /* Host times and amounts are of everything, and the windows' part is told. */

@@ -156,6 +156,18 @@ llmperf_operator_stats find_operator(const llmperf_profile *profile, const char 
     return stats;
 }
 
+llmperf_iteration_stats find_spread(const llmperf_profile *profile, const char *region,
+                                    const char *quantity)
+{
+    llmperf_iteration_stats row = LLMPERF_ITERATION_STATS_INIT;
+
+    for (size_t i = 0; llmperf_profile_iteration_stats(profile, i, &row) == 0; i++)
+        if ((!region || !strcmp(row.region, region)) && !strcmp(row.quantity, quantity))
+            return row;
+    fail_msg("no %s of %s", quantity, region ? region : "any stage");
+    return row;
+}
+
 llmperf_ledger ledger_of(const llmperf_profile *profile)
 {
     llmperf_ledger ledger = LLMPERF_LEDGER_INIT;

@@ -38,6 +38,10 @@ llmperf_operator_stats find_operator(const llmperf_profile *profile, const char 
                                      const char *stage);
 bool has_region(const llmperf_profile *profile, const char *path);
 
+/** A quantity of the iterations of a stage; `region` NULL: of the first that has it. */
+llmperf_iteration_stats find_spread(const llmperf_profile *profile, const char *region,
+                                    const char *quantity);
+
 llmperf_ledger ledger_of(const llmperf_profile *profile);
 
 /** All counters and the verdict are as expected; names each that is not. */

@@ -123,16 +123,6 @@ static int refuse_pipeline(const llmperf_config *config)
                             "out, and count flops and bytes by llmperf_model_work()");
 }
 
-static int take_detach(const llmperf_config *config, llmperf_session_options *options)
-{
-    bool detach = false;
-    int status = lp_config_take_truth(config, "session.detach", &detach);
-
-    if (status == 0 && detach && !is_set("LLMPERF_DETACH"))
-        options->flags |= LLMPERF_SESSION_DETACH;
-    return status;
-}
-
 static int take_options(const llmperf_config *config, llmperf_session_options *options)
 {
     int64_t budget = options->overhead_budget_permille;
@@ -158,8 +148,7 @@ static int take_options(const llmperf_config *config, llmperf_session_options *o
     if (!options->rules && !is_set("LLMPERF_RULES") &&
         (status = lp_config_take_text(config, "session.rules", &options->rules)) < 0)
         return status;
-    if ((status = take_detach(config, options)) < 0 ||
-        (status = take_file(config, "model", &options->model_path)) < 0 ||
+    if ((status = take_file(config, "model", &options->model_path)) < 0 ||
         (status = refuse_pipeline(config)) < 0 ||
         (status = take_parallel(config, "session.tensor_parallel", LP_TENSOR_VARIABLE,
                                 &options->tensor_parallel)) < 0 ||
@@ -178,7 +167,8 @@ static int keep(const llmperf_config *config, struct lp_session_config *kept)
         (status = lp_config_take_text(config, "run.dtype", &dtype)) < 0 ||
         (status = lp_config_take_text(config, "inputs.manifest", &manifest)) < 0 ||
         (status = lp_config_take_integer(config, "artifacts.keep_runs", &kept->keep_runs)) < 0 ||
-        (status = lp_config_take_integer(config, "artifacts.warn_bytes", &kept->warn_bytes)) < 0)
+        (status = lp_config_take_integer(config, "artifacts.warn_bytes", &kept->warn_bytes)) < 0 ||
+        (status = lp_config_take_truth(config, "session.detach", &kept->detach)) < 0)
         return status;
     if (dtype && !(kept->dtype = lp_text_copy(dtype)))
         return lp_error(LLMPERF_ENOMEM, "out of memory");

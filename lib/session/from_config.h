@@ -14,6 +14,7 @@ struct lp_session_config {
     char *inputs;       /* inputs.yaml; NULL: none */
     int64_t keep_runs;  /* 0: all */
     int64_t warn_bytes; /* of a run's folder; 0: any size is fine */
+    bool detach;        /* where a session can */
 };
 
 /** Compose options->config_path and fill in what the program left at 0: tier, folder and name of

@@ -102,22 +102,26 @@ static int check_flags(const llmperf_session_options *given)
     return 0;
 }
 
-/* Of a variable of the environment, which asks for all sessions, those that cannot do without. */
+/* A variable of the environment and a configuration ask for all sessions: those that cannot do
+ * without, and their runs say so. */
 static int choose_detach(struct lp_options *options)
 {
     const char *word = getenv("LLMPERF_DETACH");
-    const char *why = !lp_options_sample(options)         ? "tier light, with a budget under 1000"
-                      : options->rules && *options->rules ? "a session without rules"
-                      : options->counters                 ? "a session without counters"
-                                                          : NULL;
+    const char *lacks = !lp_options_sample(options)         ? "tier light, with a budget under 1000"
+                        : options->rules && *options->rules ? "a session without rules"
+                        : options->counters                 ? "a session without counters"
+                                                            : NULL;
 
     if (word && *word && strcmp(word, "0") != 0 && strcmp(word, "1") != 0)
         return lp_error(LLMPERF_EINVAL,
                         "LLMPERF_DETACH=%s: 1 takes CUPTI out between samples, 0 does not", word);
-    if (!why && word && *word == '1')
+    if (lacks && (options->flags & LLMPERF_SESSION_DETACH))
+        return lp_error(LLMPERF_EINVAL, "detach (LLMPERF_SESSION_DETACH) needs %s", lacks);
+    if (word && *word ? *word == '0' : !options->config.detach)
+        return 0;
+    options->detach_lacks = lacks;
+    if (!lacks)
         options->flags |= LLMPERF_SESSION_DETACH;
-    if (why && (options->flags & LLMPERF_SESSION_DETACH))
-        return lp_error(LLMPERF_EINVAL, "detach (LLMPERF_SESSION_DETACH) needs %s", why);
     return 0;
 }
 

@@ -23,6 +23,8 @@ struct lp_options {
     bool keep_trace;
     uint64_t trace_bytes;
     struct lp_share share;
+    /* Why it is not, though the environment or a configuration asks for it; static, NULL: it is. */
+    const char *detach_lacks;
     struct lp_session_config config;
 };
 

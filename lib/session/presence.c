@@ -323,6 +323,11 @@ int lp_presence_fill(const struct llmperf_session *session, llmperf_profile *pro
     uint64_t away_ns = presence->all_away_ns;
     char note[256];
 
+    if (session->options.detach_lacks && session->source && session->source->ops->live) {
+        snprintf(note, sizeof(note), "detach: without effect, it needs %s",
+                 session->options.detach_lacks);
+        return lp_profile_note(profile, note);
+    }
     if (presence->spans == 0)
         return 0;
     if (lp_presence_is_away(session))

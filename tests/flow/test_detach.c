@@ -351,13 +351,16 @@ static void a_variable_asks_for_it(void **state)
 {
     llmperf_session_options options = detached_options();
     llmperf_session *session = NULL;
+    llmperf_profile *profile;
 
     (void)state;
     setenv("LLMPERF_DETACH", "1", 1);
     options.flags = 0;
     options.tier = LLMPERF_TIER_DEEP;
     assert_int_equal(llmperf_session_start(&options, &session), 0);
-    llmperf_profile_free(stop_session(session));
+    profile = stop_session(session);
+    assert_true(has_note(profile, "detach: without effect, it needs tier light"));
+    llmperf_profile_free(profile);
     options.tier = LLMPERF_TIER_LIGHT;
     assert_int_equal(llmperf_session_start(&options, &session), 0);
     run_until(is_detached, session);
@@ -368,17 +371,35 @@ static void a_variable_asks_for_it(void **state)
 static void a_configuration_asks_for_it(void **state)
 {
     static const char yes[] = "session: {tier: light, detach: true}\n",
+                      rules[] = "session: {tier: light, detach: true,"
+                                " rules: decode_step p50 above 1 s}\n",
                       maybe[] = "session: {tier: light, detach: maybe}\n";
     llmperf_session_options options = detached_options();
     llmperf_session *session = NULL;
+    llmperf_profile *profile;
 
     (void)state;
     options.tier = LLMPERF_TIER_DEFAULT;
     options.flags = LLMPERF_SESSION_NO_REPORTS;
+    options.overhead_budget_permille = 900;
     options.config_path = write_test_file("yes.yaml", yes, strlen(yes));
     assert_int_equal(llmperf_session_start(&options, &session), 0);
     run_until(is_detached, session);
     llmperf_profile_free(stop_session(session));
+    options.config_path = write_test_file("rules.yaml", rules, strlen(rules));
+    assert_int_equal(llmperf_session_start(&options, &session), 0);
+    run_step();
+    profile = stop_session(session);
+    assert_true(has_note(profile, "it needs a session without rules"));
+    llmperf_profile_free(profile);
+    setenv("LLMPERF_DETACH", "0", 1); /* It comes before the configuration. */
+    options.config_path = write_test_file("yes.yaml", yes, strlen(yes));
+    assert_int_equal(llmperf_session_start(&options, &session), 0);
+    run_step();
+    profile = stop_session(session);
+    assert_false(has_note(profile, "detach"));
+    llmperf_profile_free(profile);
+    unsetenv("LLMPERF_DETACH");
     options.config_path = write_test_file("maybe.yaml", maybe, strlen(maybe));
     assert_int_equal(llmperf_session_start(&options, &session), LLMPERF_EFORMAT);
     check_error("session.detach");

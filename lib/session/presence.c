@@ -222,15 +222,15 @@ static bool is_alone(struct llmperf_session *session, uint64_t now_ns)
 /* Why it can go on like this no longer; NULL: it can. */
 static const char *find_obstacle(struct llmperf_session *session, uint64_t now_ns)
 {
-    const struct lp_presence *presence = &session->presence;
+    struct lp_presence *presence = &session->presence;
+    bool quiet = graphs_are_quiet(presence, now_ns);
 
     if (lp_sampler_several())
         return "another thread launches than the one that opens the sampled regions";
     if (is_alone(session, now_ns))
         return "the program works on the device and opens no sampled region";
-    if (presence->over_ns > 0 && now_ns - presence->over_ns >= MAKING_NS)
-        return "the program keeps making CUDA graphs, of which nothing would be known, or no "
-               "moment was found to take CUPTI out";
+    if (!quiet && presence->over_ns > 0 && now_ns - presence->over_ns >= MAKING_NS)
+        return "the program keeps making CUDA graphs, of which nothing would be known";
     if (presence->busy >= BUSY_LIMIT)
         return "the device was not idle, a stream was captured, or several devices are in use, "
                "where sampled regions began";

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** When the driver's profiler leaves the process between spans: at times that the test chooses. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "lib/base/clock.h"
+#include "lib/capture/hold.h"
+#include "lib/capture/sampler.h"
+#include "lib/record/paths.h"
+#include "lib/session/session.h"
+
+#define MS UINT64_C(1000000)
+
+static void collect_nothing(enum lp_collect what)
+{
+    (void)what;
+}
+
+static bool is_so(void)
+{
+    return true;
+}
+
+static const struct lp_device_detach detach = { is_so, is_so, NULL, NULL };
+static const struct lp_device_ops ops = { .live = true,
+                                          .collect = collect_nothing,
+                                          .detach = &detach };
+static struct lp_device_source source = { .ops = &ops };
+static struct llmperf_session session;
+static uint64_t begin_ns;
+
+static void no_activities(void *context, const struct lp_activity *activities, size_t count)
+{
+    (void)context;
+    (void)activities;
+    (void)count;
+}
+
+static int begin(void **state)
+{
+    const struct lp_attribution_sink sink = { .activities = no_activities };
+
+    (void)state;
+    session = (struct llmperf_session){ .source = &source };
+    session.options.tier = LLMPERF_TIER_LIGHT;
+    session.options.flags = LLMPERF_SESSION_DETACH;
+    session.attribution = lp_attribution_create(&sink);
+    session.totals = lp_totals_create(&session.names);
+    if (!session.attribution || !session.totals ||
+        lp_sampling_init(&session.sampling, NULL, 10) < 0)
+        return -1;
+    lp_sampling_begin(&session);
+    lp_presence_begin(&session);
+    begin_ns = lp_clock_now();
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    lp_presence_end(&session);
+    lp_sampling_end(&session, begin_ns);
+    lp_sampling_clear(&session.sampling);
+    lp_attribution_free(session.attribution);
+    lp_totals_free(session.totals);
+    lp_names_clear(&session.names);
+    return 0;
+}
+
+/* All instances of the span, which bring records. */
+static void run_span(void)
+{
+    uint32_t node = lp_path_intern(LP_PATH_ROOT, "LLM@decode_step");
+    struct lp_thread *thread = lp_thread_get();
+    uint64_t value;
+
+    while (lp_sampler_span_left() > 0) {
+        assert_int_equal(lp_sampler_open(thread, node, &value), LP_BEGIN_NOW);
+        lp_sampler_close(thread);
+        session.activities += 100;
+    }
+}
+
+static enum lp_presence_state look(uint64_t ms)
+{
+    assert_false(lp_presence_look(&session, begin_ns + ms * MS));
+    return session.presence.state;
+}
+
+static void it_leaves_at_the_next_instance_behind_a_span(void **state)
+{
+    (void)state;
+    assert_int_equal(look(100), LP_PRESENT_SPAN);
+    assert_int_equal(lp_hold_look(), LP_HOLD_NOBODY);
+    run_span();
+    assert_int_equal(look(200), LP_PRESENT_LEAVES);
+    assert_int_equal(lp_hold_look(), LP_HOLD_ASKED);
+}
+
+/* A server without a request. */
+static void it_waits_for_that_instance_as_long_as_it_takes(void **state)
+{
+    (void)state;
+    session.presence.graphs = 10;
+    look(100);
+    run_span();
+    assert_int_equal(look(3000), LP_PRESENT_LEAVES);
+    assert_int_equal(look(3600000), LP_PRESENT_LEAVES);
+    assert_int_equal(lp_hold_look(), LP_HOLD_ASKED);
+}
+
+static void it_stays_while_graphs_are_made_and_for_good_after_a_minute(void **state)
+{
+    (void)state;
+    run_span();
+    for (uint64_t ms = 1000; ms <= 60000; ms += 1000) {
+        session.presence.graphs++;
+        assert_int_equal(look(ms), LP_PRESENT_SPAN);
+    }
+    session.presence.graphs++;
+    assert_int_equal(look(61001), LP_PRESENT_ALWAYS);
+}
+
+static void it_leaves_two_seconds_behind_the_last_graph(void **state)
+{
+    (void)state;
+    run_span();
+    session.presence.graphs++;
+    assert_int_equal(look(1000), LP_PRESENT_SPAN);
+    assert_int_equal(look(2900), LP_PRESENT_SPAN);
+    assert_int_equal(look(3000), LP_PRESENT_LEAVES);
+}
+
+/* Five minutes for the first instance, half a minute for each further one. */
+static void it_stays_if_kernels_run_without_instances(void **state)
+{
+    (void)state;
+    session.activities = 5000;
+    assert_int_equal(look(299000), LP_PRESENT_SPAN);
+    assert_int_equal(look(301000), LP_PRESENT_ALWAYS);
+}
+
+static void it_stays_if_instances_cease_and_kernels_do_not(void **state)
+{
+    (void)state;
+    run_span();
+    assert_int_equal(look(1000), LP_PRESENT_LEAVES);
+    session.activities += 500;
+    assert_int_equal(look(100000), LP_PRESENT_LEAVES);
+    session.activities += 1000;
+    assert_int_equal(look(100100), LP_PRESENT_ALWAYS);
+}
+
+#define PLAYED(test) cmocka_unit_test_setup_teardown(test, begin, end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        PLAYED(it_leaves_at_the_next_instance_behind_a_span),
+        PLAYED(it_waits_for_that_instance_as_long_as_it_takes),
+        PLAYED(it_stays_while_graphs_are_made_and_for_good_after_a_minute),
+        PLAYED(it_leaves_two_seconds_behind_the_last_graph),
+        PLAYED(it_stays_if_kernels_run_without_instances),
+        PLAYED(it_stays_if_instances_cease_and_kernels_do_not),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -68,18 +68,31 @@ static int check_source(const struct lp_options *options)
     return 0;
 }
 
+/* A variable of the environment that is 1 or 0: `on`, and `unset` if it is not there. What 1 does
+ * is told with the refusal of others. */
+static int read_switch(const char *variable, const char *does, bool unset, bool *on)
+{
+    const char *word = getenv(variable);
+
+    *on = word && *word ? *word == '1' : unset;
+    if (word && *word && strcmp(word, "0") != 0 && strcmp(word, "1") != 0)
+        return lp_error(LLMPERF_EINVAL, "%s=%s: 1 %s, 0 does not", variable, word, does);
+    return 0;
+}
+
 /* A variable of the environment asks for all sessions, also for those that write no folder. */
 static int choose_trace(struct lp_options *options, const llmperf_session_options *given)
 {
-    const char *word = getenv("LLMPERF_TRACE");
+    bool asked;
+    int status = read_switch("LLMPERF_TRACE", "keeps a trace", false, &asked);
 
     options->trace_bytes = given->trace_bytes ? given->trace_bytes : TRACE_BYTES;
-    if (word && *word && strcmp(word, "0") != 0 && strcmp(word, "1") != 0)
-        return lp_error(LLMPERF_EINVAL, "LLMPERF_TRACE=%s: 1 keeps a trace, 0 does not", word);
+    if (status < 0)
+        return status;
     if (given->keep_trace && !options->run_dir)
         return lp_error(LLMPERF_EINVAL,
                         "keep_trace needs a folder to keep it in: set run_dir or out_dir");
-    options->keep_trace = given->keep_trace || (options->run_dir && word && *word == '1');
+    options->keep_trace = given->keep_trace || (options->run_dir && asked);
     return 0;
 }
 
@@ -106,21 +119,20 @@ static int check_flags(const llmperf_session_options *given)
  * without, and their runs say so. */
 static int choose_detach(struct lp_options *options)
 {
-    const char *word = getenv("LLMPERF_DETACH");
     const char *lacks = !lp_options_sample(options)         ? "tier light, with a budget under 1000"
                         : options->rules && *options->rules ? "a session without rules"
                         : options->counters                 ? "a session without counters"
                                                             : NULL;
+    bool asked;
+    int status = read_switch("LLMPERF_DETACH", "takes CUPTI out between samples",
+                             options->config.detach, &asked);
 
-    if (word && *word && strcmp(word, "0") != 0 && strcmp(word, "1") != 0)
-        return lp_error(LLMPERF_EINVAL,
-                        "LLMPERF_DETACH=%s: 1 takes CUPTI out between samples, 0 does not", word);
+    if (status < 0)
+        return status;
     if (lacks && (options->flags & LLMPERF_SESSION_DETACH))
         return lp_error(LLMPERF_EINVAL, "detach (LLMPERF_SESSION_DETACH) needs %s", lacks);
-    if (word && *word ? *word == '0' : !options->config.detach)
-        return 0;
-    options->detach_lacks = lacks;
-    if (!lacks)
+    options->detach_lacks = asked ? lacks : NULL;
+    if (asked && !lacks)
         options->flags |= LLMPERF_SESSION_DETACH;
     return 0;
 }

@@ -220,10 +220,9 @@ static bool is_alone(struct llmperf_session *session, uint64_t now_ns)
 }
 
 /* Why it can go on like this no longer; NULL: it can. */
-static const char *find_obstacle(struct llmperf_session *session, uint64_t now_ns)
+static const char *find_obstacle(struct llmperf_session *session, bool quiet, uint64_t now_ns)
 {
-    struct lp_presence *presence = &session->presence;
-    bool quiet = graphs_are_quiet(presence, now_ns);
+    const struct lp_presence *presence = &session->presence;
 
     if (lp_sampler_several())
         return "another thread launches than the one that opens the sampled regions";
@@ -238,10 +237,9 @@ static const char *find_obstacle(struct llmperf_session *session, uint64_t now_n
 }
 
 /* A thread whose launches brought no record captures them. */
-static void look_at_span(struct llmperf_session *session, uint64_t now_ns)
+static void look_at_span(struct llmperf_session *session, bool quiet, uint64_t now_ns)
 {
     struct lp_presence *presence = &session->presence;
-    bool quiet = graphs_are_quiet(presence, now_ns);
     bool late = now_ns - presence->since_ns >= SPAN_NS && lp_sampler_span_left() < presence->units;
 
     if ((late || lp_sampler_span_left() == 0) && presence->over_ns == 0)
@@ -273,14 +271,15 @@ static bool look_at_leaving(struct llmperf_session *session, uint64_t now_ns)
 static bool look_at_presence(struct llmperf_session *session, uint64_t now_ns)
 {
     struct lp_presence *presence = &session->presence;
-    const char *obstacle = find_obstacle(session, now_ns);
+    bool quiet = graphs_are_quiet(presence, now_ns);
+    const char *obstacle = find_obstacle(session, quiet, now_ns);
 
     if (obstacle)
         stay(session, obstacle);
     else if (presence->state == LP_PRESENT_LEAVES)
         return look_at_leaving(session, now_ns);
     else
-        look_at_span(session, now_ns);
+        look_at_span(session, quiet, now_ns);
     return false;
 }
 

@@ -368,6 +368,15 @@ static void a_variable_asks_for_it(void **state)
     unsetenv("LLMPERF_DETACH");
 }
 
+static llmperf_profile *run_one_step(const llmperf_session_options *options)
+{
+    llmperf_session *session = NULL;
+
+    assert_int_equal(llmperf_session_start(options, &session), 0);
+    run_step();
+    return stop_session(session);
+}
+
 static void a_configuration_asks_for_it(void **state)
 {
     static const char yes[] = "session: {tier: light, detach: true}\n",
@@ -387,16 +396,12 @@ static void a_configuration_asks_for_it(void **state)
     run_until(is_detached, session);
     llmperf_profile_free(stop_session(session));
     options.config_path = write_test_file("rules.yaml", rules, strlen(rules));
-    assert_int_equal(llmperf_session_start(&options, &session), 0);
-    run_step();
-    profile = stop_session(session);
+    profile = run_one_step(&options);
     assert_true(has_note(profile, "it needs a session without rules"));
     llmperf_profile_free(profile);
     setenv("LLMPERF_DETACH", "0", 1); /* It comes before the configuration. */
     options.config_path = write_test_file("yes.yaml", yes, strlen(yes));
-    assert_int_equal(llmperf_session_start(&options, &session), 0);
-    run_step();
-    profile = stop_session(session);
+    profile = run_one_step(&options);
     assert_false(has_note(profile, "detach"));
     llmperf_profile_free(profile);
     unsetenv("LLMPERF_DETACH");

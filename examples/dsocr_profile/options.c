@@ -47,9 +47,11 @@ static const char help[] =
     "(nothing)\n"
     "  --device cuda|cpu        cpu is for models of a few megabytes (default cuda)\n"
     "  --out DIR                folder of runs (default: LLMPERF_OUT, else runs)\n"
-    "  --turns                  before each repeat wait for a line on standard input; after it print "
+    "  --turns                  before each repeat wait for a line on standard input; after it "
+    "print "
     "its decode steps:\n"
-    "                           \"turn: MEAN us mean, MEDIAN us median\" (to compare processes that "
+    "                           \"turn: MEAN us mean, MEDIAN us median\" (to compare processes "
+    "that "
     "take turns)\n"
     "  --plan                   print views, prompt lengths and memory, and run nothing\n"
     "  --record FILE            write a recording of the device's activity\n"
@@ -232,8 +234,8 @@ static int take(struct options *options, const char *argument, const char *next)
             *at = '-';
     if (equals)
         return set(options, name, equals + 1) < 0 ? -1 : 1;
-    if (dashes && (strcmp(name, "graphs") == 0 || strcmp(name, "plan") == 0 ||
-                   strcmp(name, "turns") == 0)) {
+    if (dashes &&
+        (strcmp(name, "graphs") == 0 || strcmp(name, "plan") == 0 || strcmp(name, "turns") == 0)) {
         options->graphs |= *name == 'g';
         options->plan_only |= *name == 'p';
         options->turns |= *name == 't';

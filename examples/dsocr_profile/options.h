@@ -15,10 +15,11 @@ enum { EXIT_CHECK = 1, EXIT_USAGE = 2, EXIT_ENVIRONMENT = 3, GO_ON = -1 };
 #define STREAMS_MAX 16
 
 struct options {
-    const char *model, *dataset, *inputs, *out, *record, *recorded; /* recorded: "" is the one that ships */
+    const char *model, *dataset, *inputs, *out, *record,
+        *recorded;        /* recorded: "" is the one that ships */
     const char *counters; /* NULL: those of the environment, else of this program */
     enum mode mode;
-    uint32_t tier; /* LLMPERF_TIER_… */
+    uint32_t tier;  /* LLMPERF_TIER_… */
     int no_session; /* tier none: the library is not asked for anything while the model runs */
     int on_cpu, graphs, is_recorded, plan_only, replicas, turns;
     size_t prompt_tokens, new_tokens, repeats, warmup, batch, layers; /* layers 0: the model's */
@@ -33,7 +34,8 @@ struct options {
 
 #define RANK_NONE SIZE_MAX
 
-/** @return GO_ON, or the exit code: help was printed, or a value was wrong. Strings point into `arguments`. */
+/** @return GO_ON, or the exit code: help was printed, or a value was wrong. Strings point into
+ * `arguments`. */
 int options_parse(struct options *options, int count, char **arguments);
 
 #endif

@@ -27,20 +27,24 @@ struct sampling {
     uint64_t seed;
 };
 
-/** A list: one line a page, a path (below the list's folder) or WIDTHxHEIGHT, then a category. @return 0, or -1 with `problem`. */
+/** A list: one line a page, a path (below the list's folder) or WIDTHxHEIGHT, then a category.
+ * @return 0, or -1 with `problem`. */
 int pages_read_list(struct pages *pages, const char *path, char *problem, size_t problem_size);
 
 /** A file of conf/dataset, by name or path. @param sampling  Filled from the file. */
-int pages_read_dataset(struct pages *pages, const char *name, struct sampling *sampling, char *problem, size_t problem_size);
+int pages_read_dataset(struct pages *pages, const char *name, struct sampling *sampling,
+                       char *problem, size_t problem_size);
 
 /** Make `order`. @return 0 or -1: out of memory. */
 int pages_sample(struct pages *pages, const struct sampling *sampling);
 void pages_clear(struct pages *pages);
 
 /** Size of a PNG or JPEG file from its header. @return 0, or -1 with `problem`. */
-int image_size(const char *path, size_t *width_out, size_t *height_out, char *problem, size_t problem_size);
+int image_size(const char *path, size_t *width_out, size_t *height_out, char *problem,
+               size_t problem_size);
 
-/** Pixels of a PNG or JPEG file, 3 bytes each. @return malloc()ed; NULL: no library for it was found at build time, or a damaged file. */
+/** Pixels of a PNG or JPEG file, 3 bytes each. @return malloc()ed; NULL: no library for it was
+ * found at build time, or a damaged file. */
 unsigned char *image_decode(const char *path, size_t width, size_t height);
 
 #endif

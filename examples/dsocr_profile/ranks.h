@@ -5,11 +5,12 @@
 
 #include "run.h"
 
-/** Start this program once for each of `options->ranks`, wait, and put their runs together. The arguments are this process's own.
- * Nothing here touches CUDA. @return an exit code. */
+/** Start this program once for each of `options->ranks`, wait, and put their runs together. The
+ * arguments are this process's own. Nothing here touches CUDA. @return an exit code. */
 int ranks_launch(const struct options *options, int count, char **arguments);
 
-/** In a rank: meet the others, and share layers with them if that was asked for and works here. @return 0 or an exit code. */
+/** In a rank: meet the others, and share layers with them if that was asked for and works here.
+ * @return 0 or an exit code. */
 int ranks_join(struct run *run, struct ops *ops);
 
 /** All ranks are here: what comes now starts at the same time. */

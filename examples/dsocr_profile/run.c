@@ -340,9 +340,9 @@ static int wait_for_turn(void)
     do
         byte = getchar();
     while (byte != '\n' && byte != EOF);
-    return byte == EOF ? complain("standard input ended before each repeat had its turn",
-                                  EXIT_ENVIRONMENT)
-                       : 0;
+    return byte == EOF
+               ? complain("standard input ended before each repeat had its turn", EXIT_ENVIRONMENT)
+               : 0;
 }
 
 static int measure(struct run *run)

@@ -21,18 +21,19 @@ struct run {
     struct page_views *views; /* of each page; NULL: the model takes no images */
     struct shape shape;
     struct engine *engines[STREAMS_MAX];
-    struct group *group; /* NULL: no other ranks */
+    struct group *group;      /* NULL: no other ranks */
     llmperf_session *session; /* NULL, and so is the profile: tier none */
     llmperf_profile *profile;
     struct engine_options engine_options;
-    int32_t *text;        /* prompt_tokens ids */
-    struct times *times;  /* repeats x runs */
-    double *step_ms;      /* of all of these, one behind the other */
+    int32_t *text;       /* prompt_tokens ids */
+    struct times *times; /* repeats x runs */
+    double *step_ms;     /* of all of these, one behind the other */
     char model_path[4096];
     char problem[1024];
 };
 
-/** Read and check all that needs no device: model, pages, memory. @return 0 or an exit code, after a line on stderr. */
+/** Read and check all that needs no device: model, pages, memory. @return 0 or an exit code, after
+ * a line on stderr. */
 int run_plan(struct run *run);
 
 /** Each step returns 0, or an exit code after a line on stderr. */
@@ -50,7 +51,8 @@ int run_is_network(const struct run *run);
 /** Positions of page `page` in a prompt, its text included. */
 size_t run_positions(const struct run *run, size_t page);
 
-/** report.c: the tables of repeats on stdout and, if there is a session, in repeats.md; inputs.yaml of a session. */
+/** report.c: the tables of repeats on stdout and, if there is a session, in repeats.md; inputs.yaml
+ * of a session. */
 int report_repeats(const struct run *run);
 int report_inputs(const struct run *run);
 void report_plan(const struct run *run);

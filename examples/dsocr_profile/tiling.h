@@ -17,8 +17,8 @@ struct tiling {
 int mode_find(const char *name, enum mode *mode_out);
 const char *mode_name(enum mode mode);
 
-/** Gundam cuts images that are larger than a tile into 2 to 9 tiles, in the grid whose shape is nearest to the image's; the other
- * modes have one view. */
+/** Gundam cuts images that are larger than a tile into 2 to 9 tiles, in the grid whose shape is
+ * nearest to the image's; the other modes have one view. */
 struct tiling tile_image(enum mode mode, size_t width, size_t height);
 
 #endif

@@ -17,8 +17,8 @@ struct page_views {
 /** Which views; no pixels yet. */
 void views_plan(struct page_views *views, const struct page *page, enum mode mode);
 
-/** Pixels of planned views: the whole page, shrunk to fit and padded with grey (tiny and small: stretched); the tiles of the page
- * stretched over their grid. @return 0 or -1: out of memory. */
+/** Pixels of planned views: the whole page, shrunk to fit and padded with grey (tiny and small:
+ * stretched); the tiles of the page stretched over their grid. @return 0 or -1: out of memory. */
 int views_make(struct page_views *views, const struct page *page, uint64_t seed);
 void views_clear(struct page_views *views);
 

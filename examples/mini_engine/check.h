@@ -5,7 +5,8 @@
 
 #include "ops.h"
 
-/** Devices of the tests. `ops_open` opens the one under test, on a machine of several the one of that number. */
+/** Devices of the tests. `ops_open` opens the one under test, on a machine of several the one of
+ * that number. */
 extern struct ops *(*ops_open)(size_t device);
 extern int on_gpu;
 
@@ -13,7 +14,8 @@ extern int on_gpu;
 #define CHECK_TOLERANCE 0.03
 
 /** Models of a few kilobytes. */
-extern const char check_llama[], check_qwen2[], check_tied[], check_qwen3_moe[], check_mixtral[], check_latent[], check_ocr[], check_resnet[];
+extern const char check_llama[], check_qwen2[], check_tied[], check_qwen3_moe[], check_mixtral[],
+    check_latent[], check_ocr[], check_resnet[];
 /** In a file, for the caller to remove. The path is good until the next call. */
 const char *check_model_file(const char *text);
 
@@ -26,6 +28,7 @@ double distance(const float *a, const double *b, size_t count);
 
 void check_ops(void);    /* each operation of the GPU against the CPU's */
 void check_engine(void); /* models against the reference */
-void check_ranks(void);  /* shares of a model, and engines that share weights, against the whole one */
+void check_ranks(
+    void); /* shares of a model, and engines that share weights, against the whole one */
 
 #endif

@@ -34,7 +34,8 @@ static inline bf16 bf16_from_float(float value)
     return (bf16)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
-/** A whole number for each (key, index), SplitMix64's mix: no state, so every thread makes its own. */
+/** A whole number for each (key, index), SplitMix64's mix: no state, so every thread makes its own.
+ */
 BOTH uint64_t random_bits(uint64_t key, uint64_t index)
 {
     uint64_t x = key + index * UINT64_C(0x9e3779b97f4a7c15);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What a model is made of, as operations on device memory: one GPU (ops_cuda*.cu) or, slow and plain, the CPU (ops_cpu*.c).
+/** What a model is made of, as operations on device memory: one GPU (ops_cuda*.cu) or, slow and
+ * plain, the CPU (ops_cpu*.c).
  *
- * Matrices are row-major bf16 unless said otherwise; sums are in fp32. Images are channels-last. Functions queue work and return; a
- * fault shows at get() or wait(). Pointers are device memory, from one reserve(). */
+ * Matrices are row-major bf16 unless said otherwise; sums are in fp32. Images are channels-last.
+ * Functions queue work and return; a fault shows at get() or wait(). Pointers are device memory,
+ * from one reserve(). */
 #ifndef MINI_ENGINE_OPS_H
 #define MINI_ENGINE_OPS_H
 
@@ -12,7 +14,8 @@
 extern "C" {
 #endif
 
-/** A part of a whole tensor: `rows` stretches of `width` numbers, each `stride` behind the last, from number `first` on. */
+/** A part of a whole tensor: `rows` stretches of `width` numbers, each `stride` behind the last,
+ * from number `first` on. */
 struct block {
     size_t rows, width, stride, first;
 };
@@ -20,14 +23,14 @@ struct block {
 /** y (+)= x w^T + bias. x: rows x in, w: out x in, y: rows x out. */
 struct linear {
     bf16 *y;
-    float *y_float; /**< instead of y */
+    float *y_float;           /**< instead of y */
     const bf16 *x, *w, *bias; /**< bias: out, or NULL */
     size_t rows, in, out;
     int add; /**< onto what y holds */
 };
 
-/** y = (x - mean) / deviation * weight + bias, or with `rms` y = x / rms * weight. Row r starts at x + r / per_row * x_stride + r %
- * per_row * width, and so in y. */
+/** y = (x - mean) / deviation * weight + bias, or with `rms` y = x / rms * weight. Row r starts at
+ * x + r / per_row * x_stride + r % per_row * width, and so in y. */
 struct norm {
     bf16 *y;
     const bf16 *x, *weight, *bias;
@@ -37,9 +40,9 @@ struct norm {
 };
 
 enum activation {
-    SILU_TIMES,  /**< y = silu(x[0 .. width)) * x[width .. 2 width) */
-    GELU,        /**< exact, with the error function */
-    QUICK_GELU,  /**< x * sigmoid(1.702 x) */
+    SILU_TIMES, /**< y = silu(x[0 .. width)) * x[width .. 2 width) */
+    GELU,       /**< exact, with the error function */
+    QUICK_GELU, /**< x * sigmoid(1.702 x) */
     RELU
 };
 struct activate {
@@ -57,26 +60,29 @@ struct gather {
     size_t rows, width;
 };
 
-/** Rows of `images` blocks of `count`: y row b * (count + y_skip) + y_skip + i takes x row b * (count + x_skip) + x_skip + i. */
+/** Rows of `images` blocks of `count`: y row b * (count + y_skip) + y_skip + i takes x row b *
+ * (count + x_skip) + x_skip + i. */
 struct rows {
     bf16 *y;
     const bf16 *x;
     size_t images, count, width, y_skip, y_stride, x_skip, x_stride;
 };
 
-/** From one row of projections a token, (heads + 2 kv_heads) x dim, to q, k, v of batch x heads x tokens x dim, rotated by position,
- * keys and values repeated for the heads that share them; and into the cache, batch x kv_heads x capacity x dim. */
+/** From one row of projections a token, (heads + 2 kv_heads) x dim, to q, k, v of batch x heads x
+ * tokens x dim, rotated by position, keys and values repeated for the heads that share them; and
+ * into the cache, batch x kv_heads x capacity x dim. */
 struct split {
     const bf16 *in;
-    bf16 *q, *k, *v;            /**< k, v: NULL if not wanted */
-    bf16 *cache_k, *cache_v;    /**< or NULL */
-    const int32_t *positions;   /**< of the first token of each sequence; NULL: 0 */
+    bf16 *q, *k, *v;          /**< k, v: NULL if not wanted */
+    bf16 *cache_k, *cache_v;  /**< or NULL */
+    const int32_t *positions; /**< of the first token of each sequence; NULL: 0 */
     size_t batch, tokens, heads, kv_heads, dim, capacity;
-    float theta;                /**< 0: no rotation */
+    float theta; /**< 0: no rotation */
 };
 
-/** The same for latent attention. q_in: heads x (nope + rope), expanded: heads x (nope + value), latent: rank + rope, whose last part is
- * the key that all heads share. Keys are nope + rope wide, values `value`. The cache holds expanded keys and values. */
+/** The same for latent attention. q_in: heads x (nope + rope), expanded: heads x (nope + value),
+ * latent: rank + rope, whose last part is the key that all heads share. Keys are nope + rope wide,
+ * values `value`. The cache holds expanded keys and values. */
 struct split_latent {
     const bf16 *q_in, *expanded, *latent;
     bf16 *q, *k, *v, *cache_k, *cache_v;
@@ -90,14 +96,16 @@ struct attend {
     bf16 *out;
     const bf16 *q, *k, *v;
     float *scores; /**< room for batch x queries x scores_stride(keys) */
-    /** Relative positions: batch x queries x grid each, added by the key's row and column. NULL: none. */
+    /** Relative positions: batch x queries x grid each, added by the key's row and column. NULL:
+     * none. */
     const float *bias_rows, *bias_columns;
     size_t batch, queries, keys, dim, value, grid;
     float scale;
     int causal;
 };
 
-/** One new token a sequence against the cache: positions[b] + 1 keys. out: batch x heads x value. */
+/** One new token a sequence against the cache: positions[b] + 1 keys. out: batch x heads x value.
+ */
 struct attend_cache {
     bf16 *out;
     const bf16 *q, *cache_k, *cache_v;
@@ -113,7 +121,8 @@ struct merge {
     size_t batch, heads, tokens, dim;
 };
 
-/** The chosen experts of each token and their weights; then the (token, choice) pairs in order of their experts. */
+/** The chosen experts of each token and their weights; then the (token, choice) pairs in order of
+ * their experts. */
 struct route {
     const float *logits; /**< tokens x experts */
     int32_t *chosen;     /**< tokens x choices */
@@ -149,7 +158,8 @@ struct sample {
     int32_t advance;
 };
 
-/** Each place's kernel x kernel neighbours in one row, zero outside of the image; rows padded with zeros to y_stride. */
+/** Each place's kernel x kernel neighbours in one row, zero outside of the image; rows padded with
+ * zeros to y_stride. */
 struct unfold {
     bf16 *y;
     const bf16 *x;
@@ -164,14 +174,16 @@ struct windows {
     int merge;
 };
 
-/** Add a table of table_grid x table_grid positions, interpolated to grid x grid, behind `skip` rows that have their own. */
+/** Add a table of table_grid x table_grid positions, interpolated to grid x grid, behind `skip`
+ * rows that have their own. */
 struct place {
     bf16 *x;
     const bf16 *table;
     size_t images, grid, table_grid, width, skip;
 };
 
-/** Relative positions of SAM: q against a row of (2 table_grid - 1) x dim, interpolated to 2 grid - 1, for rows and for columns. */
+/** Relative positions of SAM: q against a row of (2 table_grid - 1) x dim, interpolated to 2 grid -
+ * 1, for rows and for columns. */
 struct relative {
     float *rows, *columns; /**< batch x grid^2 x grid */
     const bf16 *q, *row_table, *column_table;
@@ -198,15 +210,17 @@ struct group;
 
 struct ops {
     char name[128];
-    char error[256];   /**< the first fault; empty: none */
-    uint64_t launches; /**< kernels of the engine and matrix products queued so far; graph replays not */
+    char error[256]; /**< the first fault; empty: none */
+    uint64_t
+        launches; /**< kernels of the engine and matrix products queued so far; graph replays not */
     int is_gpu;
     struct group *group; /**< NULL: alone */
 
     /** Take memory, checked against what is free. 0, or -1 with `error` set. Once. */
     int (*reserve)(struct ops *ops, size_t bytes, void **base_out);
     /** Random numbers of a tensor of which this is a part: each has its place in the whole. */
-    void (*fill)(struct ops *ops, bf16 *to, struct block part, uint64_t key, float scale, float offset);
+    void (*fill)(struct ops *ops, bf16 *to, struct block part, uint64_t key, float scale,
+                 float offset);
     void (*put)(struct ops *ops, void *to, const void *from, size_t bytes);
     /** Waits for all that is queued. 0, or -1 with `error` set. */
     int (*get)(struct ops *ops, void *to, const void *from, size_t bytes);
@@ -233,14 +247,16 @@ struct ops {
     void (*affine)(struct ops *ops, struct affine a);
     void (*mean)(struct ops *ops, struct mean a);
 
-    /** Take part in collectives, once. Borrowed until destroy(). 0, or in all ranks -1 with the same `error` set. */
+    /** Take part in collectives, once. Borrowed until destroy(). 0, or in all ranks -1 with the
+     * same `error` set. */
     int (*join)(struct ops *ops, struct group *group);
     /** x becomes its sum over the ranks. */
     void (*all_reduce)(struct ops *ops, bf16 *x, size_t count);
     /** Each row of `to` becomes the ranks' rows of `count` side by side. */
     void (*all_gather)(struct ops *ops, float *to, const float *from, size_t rows, size_t count);
 
-    /** CUDA graph: what is queued between begin and end is kept and not run; replay() runs it. 0, or -1 with `error` set. */
+    /** CUDA graph: what is queued between begin and end is kept and not run; replay() runs it. 0,
+     * or -1 with `error` set. */
     int (*capture_begin)(struct ops *ops);
     int (*capture_end)(struct ops *ops);
     int (*replay)(struct ops *ops);
@@ -251,8 +267,8 @@ struct ops {
 /** The CPU. NULL without memory. */
 struct ops *ops_cpu_open(void);
 
-/** A GPU, counted from 0 and round again; NULL with one line in `reason` if there is none, or if it cannot run this. The calling thread
- * works on it from now on; all others on the first one. */
+/** A GPU, counted from 0 and round again; NULL with one line in `reason` if there is none, or if it
+ * cannot run this. The calling thread works on it from now on; all others on the first one. */
 struct ops *ops_cuda_open(size_t device, char *reason, size_t reason_size);
 
 /** Elements from one row of scores to the next: matrix products want multiples of 8. */

@@ -9,7 +9,7 @@
 
 struct layer {
     bf16 *norm_in, *norm_mlp;
-    bf16 *qkv, *qkv_bias, *q_norm, *k_norm;                              /* heads of their own */
+    bf16 *qkv, *qkv_bias, *q_norm, *k_norm;                             /* heads of their own */
     bf16 *q_down, *q_down_norm, *q_up, *kv_down, *kv_down_norm, *kv_up; /* latent attention */
     bf16 *out;
     bf16 *gate_up, *down; /* MLP, or the shared experts */
@@ -25,7 +25,8 @@ struct decoder {
     bf16 *q, *k, *v, *heads, *merged, *gate_up, *inner;
     bf16 *pair_gate_up, *pair_inner, *pair_out; /* a row for each token and choice */
     bf16 *last;
-    float *scores, *router_logits, *weights, *logits, *logits_part; /* logits_part: this rank's, or all */
+    float *scores, *router_logits, *weights, *logits,
+        *logits_part; /* logits_part: this rank's, or all */
     int32_t *chosen, *order, *starts;
     int32_t *tokens, *positions, *prompt, *image_rows;
 };
@@ -45,10 +46,12 @@ struct encoder {
 struct vision {
     struct encoder sam, clip;
     bf16 *neck_1x1, *neck_norm1, *neck_norm1_bias, *neck_3x3, *neck_norm2, *neck_norm2_bias;
-    bf16 *compress1, *compress2, *projector, *projector_bias, *marks; /* marks: end of row, end of view */
+    bf16 *compress1, *compress2, *projector, *projector_bias,
+        *marks;      /* marks: end of row, end of view */
     bf16 *pixels[2]; /* tiles, whole */
     bf16 *x, *normed, *windowed, *qkv, *q, *k, *v, *heads, *merged, *inner, *unfolded;
-    bf16 *neck, *half, *quarter, *clip_x, *joined, *features; /* half, quarter: of SAM's grid a side */
+    bf16 *neck, *half, *quarter, *clip_x, *joined,
+        *features; /* half, quarter: of SAM's grid a side */
     float *scores, *bias_rows, *bias_columns;
 };
 
@@ -59,8 +62,8 @@ struct resnet {
 };
 
 struct engine {
-    struct shape shape;          /* with this rank's share of heads, MLP and experts */
-    struct decoder_shape whole;  /* of all ranks */
+    struct shape shape;         /* with this rank's share of heads, MLP and experts */
+    struct decoder_shape whole; /* of all ranks */
     struct engine_options options;
     struct ops *ops;
     struct work work;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The same models again, for tests: in double precision, from the definitions, without a cache, batches or windows that are cut
- * out. Reads weights of an engine on the CPU. */
+/** The same models again, for tests: in double precision, from the definitions, without a cache,
+ * batches or windows that are cut out. Reads weights of an engine on the CPU. */
 #ifndef MINI_ENGINE_REFERENCE_H
 #define MINI_ENGINE_REFERENCE_H
 
@@ -10,7 +10,8 @@
 void reference_decoder(const struct engine *engine, const double *rows, size_t count,
                        double *logits_out);
 
-/** The decoder's input rows for a prompt: features of images where `image_rows` says so, else the embedding. */
+/** The decoder's input rows for a prompt: features of images where `image_rows` says so, else the
+ * embedding. */
 void reference_rows(const struct engine *engine, const int32_t *ids, const int32_t *image_rows,
                     const double *features, size_t count, double *rows_out);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Shapes of a model, read from the same file as the analysis reads: a HuggingFace config.json, or YAML with its keys. */
+/** Shapes of a model, read from the same file as the analysis reads: a HuggingFace config.json, or
+ * YAML with its keys. */
 #ifndef MINI_ENGINE_SHAPE_H
 #define MINI_ENGINE_SHAPE_H
 
@@ -10,10 +11,12 @@ struct decoder_shape {
     size_t layers; /**< 0: no decoder */
     size_t hidden, vocabulary, intermediate;
     size_t heads, kv_heads, head_dim;
-    size_t kv_rank, q_rank, nope, rope, value; /**< latent attention if kv_rank > 0; q_rank 0: one matrix makes the query */
-    size_t experts, choices, expert_size, shared_size; /**< shared_size: width of all shared experts together */
-    size_t dense_layers;                               /**< leading layers without experts */
-    size_t window;                                     /**< tokens that a layer attends; 0: all. Longer contexts are refused */
+    size_t kv_rank, q_rank, nope, rope,
+        value; /**< latent attention if kv_rank > 0; q_rank 0: one matrix makes the query */
+    size_t experts, choices, expert_size,
+        shared_size;     /**< shared_size: width of all shared experts together */
+    size_t dense_layers; /**< leading layers without experts */
+    size_t window;       /**< tokens that a layer attends; 0: all. Longer contexts are refused */
     int qkv_bias, qk_norm, tied, renormalise;
     float epsilon, theta;
 };
@@ -21,9 +24,9 @@ struct decoder_shape {
 struct encoder_shape {
     size_t layers; /**< 0: none */
     size_t width, heads, mlp, patch;
-    size_t grid;                /**< side of the table of positions */
-    size_t window;              /**< SAM: patches a side; layers of global_layers see the whole image */
-    uint64_t global_layers;     /**< bit i: layer i */
+    size_t grid;            /**< side of the table of positions */
+    size_t window;          /**< SAM: patches a side; layers of global_layers see the whole image */
+    uint64_t global_layers; /**< bit i: layer i */
 };
 
 /** DeepSeek-OCR: SAM, neck, compressor, CLIP, projector. */
@@ -47,8 +50,10 @@ struct shape {
     struct resnet_shape resnet;
 };
 
-/** Read a model by name or path; names are compared by letters and digits, so llama3_8b finds llama_3_8b.
- * @return 0; or -1 with one line in `problem`: no such file, or something that this engine does not do. */
+/** Read a model by name or path; names are compared by letters and digits, so llama3_8b finds
+ * llama_3_8b.
+ * @return 0; or -1 with one line in `problem`: no such file, or something that this engine does not
+ * do. */
 int shape_read(struct shape *shape, const char *model, char *problem, size_t problem_size);
 
 /** Width of q and k, and of v, of a head. */

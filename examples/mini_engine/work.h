@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Regions with their work: FLOPs and bytes of a stage, and of the operators below it, from the library's analysis of the model. */
+/** Regions with their work: FLOPs and bytes of a stage, and of the operators below it, from the
+ * library's analysis of the model. */
 #ifndef MINI_ENGINE_WORK_H
 #define MINI_ENGINE_WORK_H
 
@@ -44,7 +45,8 @@ struct work {
     uint64_t now_context;
 };
 
-/** @param world  Ranks that share each layer: the work is one's share. @return 0, or -1: llmperf_last_error(). */
+/** @param world  Ranks that share each layer: the work is one's share. @return 0, or -1:
+ * llmperf_last_error(). */
 int work_open(struct work *work, const char *model_path, size_t sequences, size_t world);
 void work_close(struct work *work);
 

@@ -14,10 +14,12 @@ enum {
     LLMPERF_ACTIVITY_KERNEL = 1,
     LLMPERF_ACTIVITY_MEMCPY = 2, /**< copies, peer copies included */
     LLMPERF_ACTIVITY_MEMSET = 3,
-    LLMPERF_ACTIVITY_GRAPH = 4   /**< a whole CUDA graph as one span, with LLMPERF_SESSION_GRAPH_LEVEL */
+    LLMPERF_ACTIVITY_GRAPH =
+        4 /**< a whole CUDA graph as one span, with LLMPERF_SESSION_GRAPH_LEVEL */
 };
 
-/** Word for an activity kind: "kernel", "memcpy", "memset", "graph"; "unknown" for others. Static text. @threads any thread */
+/** Word for an activity kind: "kernel", "memcpy", "memset", "graph"; "unknown" for others. Static
+ * text. @threads any thread */
 LLMPERF_API const char *llmperf_activity_kind_name(uint32_t kind);
 
 #ifdef __cplusplus

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The arithmetic of utilisation: how much of a GPU's peak some work reached, what bounds it, and how fast it could be at best. Pure
- * functions on numbers: no run and no GPU is needed. docs/metrics.md has the formulas and their sources.
+/** The arithmetic of utilisation: how much of a GPU's peak some work reached, what bounds it, and
+ * how fast it could be at best. Pure functions on numbers: no run and no GPU is needed.
+ * docs/metrics.md has the formulas and their sources.
  *
- * What cannot be known is NaN with a reason in words; nothing is clamped. A utilisation above 1 is a fault of its inputs, so it is
- * NaN with a reason, too.
+ * What cannot be known is NaN with a reason in words; nothing is clamped. A utilisation above 1 is
+ * a fault of its inputs, so it is NaN with a reason, too.
  *
  * @threads any thread */
 #ifndef LLMPERF_ANALYSIS_H
@@ -22,22 +23,25 @@ enum {
     LLMPERF_BOUND_MEMORY = 2,        /**< memory floor above 1.2 x compute floor */
     LLMPERF_BOUND_BALANCED = 3,      /**< between these two */
     LLMPERF_BOUND_COMMUNICATION = 4, /**< link floor above both */
-    LLMPERF_BOUND_LAUNCH = 5         /**< wall time above 3 x the floor, and the GPU busy for less than half of it: launches, host */
+    LLMPERF_BOUND_LAUNCH = 5 /**< wall time above 3 x the floor, and the GPU busy for less than half
+                                of it: launches, host */
 };
 
 /** Bits of llmperf_utilisation.warnings. */
 enum {
-    LLMPERF_WARNING_L2_RESIDENT = 1, /**< a step moves less than twice the L2 cache: its bytes may never reach device memory */
+    LLMPERF_WARNING_L2_RESIDENT = 1, /**< a step moves less than twice the L2 cache: its bytes may
+                                        never reach device memory */
     LLMPERF_WARNING_BUSY_UNKNOWN = 2 /**< without busy_share, launches and host are not looked at */
 };
 
 /** Work and the limits it is held against. 0 and NaN are "not known". */
 typedef struct llmperf_utilisation_input {
     size_t struct_size;
-    double flops;           /**< model FLOPs of all steps; a multiply-add is 2 */
-    double bytes;           /**< compulsory traffic of device memory of all steps */
-    double time_ms;         /**< device busy time of the same work: union of its intervals, all steps */
-    double peak_tflops;     /**< dense, of the dtype that is computed in; llmperf_peak_mixed() for several */
+    double flops;       /**< model FLOPs of all steps; a multiply-add is 2 */
+    double bytes;       /**< compulsory traffic of device memory of all steps */
+    double time_ms;     /**< device busy time of the same work: union of its intervals, all steps */
+    double peak_tflops; /**< dense, of the dtype that is computed in; llmperf_peak_mixed() for
+                           several */
     double bandwidth_gbs;   /**< of device memory */
     double busy_share;      /**< busy time / wall time, above 0, at most 1 */
     double serial_floor_ms; /**< llmperf_floor_serial() of all steps, if the operators are known */
@@ -47,63 +51,80 @@ typedef struct llmperf_utilisation_input {
     double steps;           /**< how often the work was repeated in time_ms; 0 is 1 */
     double devices;         /**< GPUs that share the work in time_ms (the slowest one's); 0 is 1 */
 } llmperf_utilisation_input;
-#define LLMPERF_UTILISATION_INPUT_INIT \
-    { sizeof(llmperf_utilisation_input), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+#define LLMPERF_UTILISATION_INPUT_INIT                                                             \
+    {                                                                                              \
+        sizeof(llmperf_utilisation_input), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                      \
+    }
 
 /** Utilisation. Reasons are static text, NULL where the value is known. */
 typedef struct llmperf_utilisation {
     size_t struct_size;
-    double mfu;              /**< flops / (time x peak x devices), 0 to 1 */
-    double mbu;              /**< bytes / (time x bandwidth x devices), 0 to 1; with LLMPERF_WARNING_L2_RESIDENT it may be more */
-    double achieved_tflops;  /**< flops / time */
-    double achieved_gbs;     /**< bytes / time */
-    double intensity;        /**< flops / bytes */
-    double ridge;            /**< peak / bandwidth: the intensity from which on compute bounds */
+    double mfu; /**< flops / (time x peak x devices), 0 to 1 */
+    double mbu; /**< bytes / (time x bandwidth x devices), 0 to 1; with LLMPERF_WARNING_L2_RESIDENT
+                   it may be more */
+    double achieved_tflops;   /**< flops / time */
+    double achieved_gbs;      /**< bytes / time */
+    double intensity;         /**< flops / bytes */
+    double ridge;             /**< peak / bandwidth: the intensity from which on compute bounds */
     double attainable_tflops; /**< min(peak, intensity x bandwidth) x devices */
-    double mfu_limit;        /**< the most that MFU can be at this intensity: attainable / peak */
+    double mfu_limit;         /**< the most that MFU can be at this intensity: attainable / peak */
     double compute_floor_ms, memory_floor_ms, link_floor_ms; /**< of all steps */
-    double time_floor_ms;    /**< the serial floor if given, else the largest of the three; NaN if work is known, but not its limit */
-    double floor_ratio;      /**< time / floor, at least 1 */
-    double wall_ratio;       /**< wall time / floor: time / (busy_share x floor) */
-    const char *mfu_reason, *mbu_reason, *intensity_reason, *floor_reason, *ratio_reason, *bound_reason;
-    uint32_t bound;          /**< LLMPERF_BOUND_… */
-    uint32_t warnings;       /**< LLMPERF_WARNING_… */
+    double time_floor_ms; /**< the serial floor if given, else the largest of the three; NaN if work
+                             is known, but not its limit */
+    double floor_ratio;   /**< time / floor, at least 1 */
+    double wall_ratio;    /**< wall time / floor: time / (busy_share x floor) */
+    const char *mfu_reason, *mbu_reason, *intensity_reason, *floor_reason, *ratio_reason,
+        *bound_reason;
+    uint32_t bound;    /**< LLMPERF_BOUND_… */
+    uint32_t warnings; /**< LLMPERF_WARNING_… */
 } llmperf_utilisation;
-#define LLMPERF_UTILISATION_INIT \
-    { sizeof(llmperf_utilisation), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+#define LLMPERF_UTILISATION_INIT                                                                   \
+    {                                                                                              \
+        sizeof(llmperf_utilisation), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,   \
+            0, 0                                                                                   \
+    }
 
 /** Utilisation of some work. Without time_ms floors and bound are those of the work itself.
  *
  * @param input    Borrowed.
  * @param out      struct_size set by the caller. Values that cannot be known are NaN with a reason.
- * @return LLMPERF_OK; LLMPERF_EINVAL: a field is negative or infinite, or busy_share is above 1 (the error names it). */
-LLMPERF_API int llmperf_utilisation_compute(const llmperf_utilisation_input *input, llmperf_utilisation *out);
+ * @return LLMPERF_OK; LLMPERF_EINVAL: a field is negative or infinite, or busy_share is above 1
+ * (the error names it). */
+LLMPERF_API int llmperf_utilisation_compute(const llmperf_utilisation_input *input,
+                                            llmperf_utilisation *out);
 
-/** Add work to a total, for utilisation over several regions or runs: Σ flops / Σ (time x peak), never a mean of ratios.
+/** Add work to a total, for utilisation over several regions or runs: Σ flops / Σ (time x peak),
+ * never a mean of ratios.
  *
- * Sums of flops, bytes, times, serial floors and link bytes; peak, bandwidth and link are weighted by time, busy_share is Σ busy / Σ wall.
- * What is not known of a part is not known of the total.
+ * Sums of flops, bytes, times, serial floors and link bytes; peak, bandwidth and link are weighted
+ * by time, busy_share is Σ busy / Σ wall. What is not known of a part is not known of the total.
  *
  * @param total  Starts as LLMPERF_UTILISATION_INPUT_INIT.
  * @param part   Borrowed; needs time_ms.
- * @return LLMPERF_OK; LLMPERF_EINVAL as llmperf_utilisation_compute(), or if devices or l2_mb differ. */
-LLMPERF_API int llmperf_utilisation_add(llmperf_utilisation_input *total, const llmperf_utilisation_input *part);
+ * @return LLMPERF_OK; LLMPERF_EINVAL as llmperf_utilisation_compute(), or if devices or l2_mb
+ * differ. */
+LLMPERF_API int llmperf_utilisation_add(llmperf_utilisation_input *total,
+                                        const llmperf_utilisation_input *part);
 
 /** "compute", "memory", "balanced", "communication", "launch" or "unknown". Static text. */
 LLMPERF_API const char *llmperf_bound_name(uint32_t bound);
 
-/** One peak for work in several dtypes: Σ flops / Σ (flops / peak), so that MFU is the compute floor / time.
- * NaN for no work, or a number that is not positive. @param flops, peaks_tflops  `count` each. */
-LLMPERF_API double llmperf_peak_mixed(const double *flops, const double *peaks_tflops, size_t count);
+/** One peak for work in several dtypes: Σ flops / Σ (flops / peak), so that MFU is the compute
+ * floor / time. NaN for no work, or a number that is not positive. @param flops, peaks_tflops
+ * `count` each. */
+LLMPERF_API double llmperf_peak_mixed(const double *flops, const double *peaks_tflops,
+                                      size_t count);
 
-/** Time of operators one after another, each at its own roof: Σ max(flops / peak, bytes / bandwidth), in ms. An operator without FLOPs
- * (or bytes) has 0 there. NaN for no operators, a negative number, or a limit that is not positive.
+/** Time of operators one after another, each at its own roof: Σ max(flops / peak, bytes /
+ * bandwidth), in ms. An operator without FLOPs (or bytes) has 0 there. NaN for no operators, a
+ * negative number, or a limit that is not positive.
  * @param flops, bytes, peaks_tflops  `count` each. */
-LLMPERF_API double llmperf_floor_serial(const double *flops, const double *bytes, const double *peaks_tflops, size_t count,
+LLMPERF_API double llmperf_floor_serial(const double *flops, const double *bytes,
+                                        const double *peaks_tflops, size_t count,
                                         double bandwidth_gbs);
 
-/** Batch at which reading the weights stops to dominate decoding with short contexts: ridge x bytes / 2 for weights of that many bytes.
- * NaN if a number is not positive. */
+/** Batch at which reading the weights stops to dominate decoding with short contexts: ridge x bytes
+ * / 2 for weights of that many bytes. NaN if a number is not positive. */
 LLMPERF_API double llmperf_batch_critical(double ridge, double weight_bytes);
 
 /** FLOPs a byte of decoding at `context` as the batch grows without end: (2 N + a c) / (kv c).
@@ -112,11 +133,14 @@ LLMPERF_API double llmperf_batch_critical(double ridge, double weight_bytes);
  * @param flops_per_pair     a: attention FLOPs of one (query, key) pair, all layers.
  * @param kv_bytes           Bytes of a token in the KV cache, all layers.
  * @return NaN if a number is not positive. */
-LLMPERF_API double llmperf_intensity_limit(double active_parameters, double flops_per_pair, double kv_bytes, double context);
+LLMPERF_API double llmperf_intensity_limit(double active_parameters, double flops_per_pair,
+                                           double kv_bytes, double context);
 
-/** Context above which decoding is memory bound at any batch: 2 N / (ridge kv - a). Infinite if there is none (ridge kv <= a).
- * NaN if a number is not positive. Parameters as llmperf_intensity_limit(). */
-LLMPERF_API double llmperf_context_critical(double ridge, double active_parameters, double flops_per_pair, double kv_bytes);
+/** Context above which decoding is memory bound at any batch: 2 N / (ridge kv - a). Infinite if
+ * there is none (ridge kv <= a). NaN if a number is not positive. Parameters as
+ * llmperf_intensity_limit(). */
+LLMPERF_API double llmperf_context_critical(double ridge, double active_parameters,
+                                            double flops_per_pair, double kv_bytes);
 
 #ifdef __cplusplus
 }

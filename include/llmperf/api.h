@@ -2,12 +2,15 @@
 /** What every header builds on: visibility, status codes, the error text, the log, the version.
  *
  * Conventions of the whole library:
- * - A function that can fail returns LLMPERF_OK (0) or a negative LLMPERF_E… code. The text of this thread's last failure is
- *   llmperf_last_error(): one line that says what to do.
+ * - A function that can fail returns LLMPERF_OK (0) or a negative LLMPERF_E… code. The text of this
+ * thread's last failure is llmperf_last_error(): one line that says what to do.
  * - An out-parameter comes last and is set only on success.
- * - Ownership words in comments: Borrowed (stays the caller's), Yours (free it with the named function).
- * - Structs that grow start with struct_size; set it with the …_INIT macro. Fields are only ever appended; zero means default.
- * - The library never prints (unless LLMPERF_LOG asks for it), exits, aborts, changes the locale or installs signal handlers. */
+ * - Ownership words in comments: Borrowed (stays the caller's), Yours (free it with the named
+ * function).
+ * - Structs that grow start with struct_size; set it with the …_INIT macro. Fields are only ever
+ * appended; zero means default.
+ * - The library never prints (unless LLMPERF_LOG asks for it), exits, aborts, changes the locale or
+ * installs signal handlers. */
 #ifndef LLMPERF_API_H
 #define LLMPERF_API_H
 
@@ -26,27 +29,33 @@ extern "C" {
 
 enum {
     LLMPERF_OK = 0,
-    LLMPERF_EINVAL = -1,   /**< an argument is missing or out of range */
-    LLMPERF_ENOMEM = -2,   /**< out of memory */
-    LLMPERF_EIO = -3,      /**< a file could not be read or written */
-    LLMPERF_EBUSY = -4,    /**< somebody else holds it: another session here, or another profiler on this GPU */
-    LLMPERF_ENOTSUP = -5,  /**< this build, this machine or this version cannot do it */
-    LLMPERF_ENOENT = -6,   /**< no such file, key or run */
-    LLMPERF_EFORMAT = -7,  /**< a file is damaged, is of another kind, or was written by a newer version */
-    LLMPERF_ESTATE = -8,   /**< not in this state: for example a session that is already stopped, or in a forked child */
+    LLMPERF_EINVAL = -1, /**< an argument is missing or out of range */
+    LLMPERF_ENOMEM = -2, /**< out of memory */
+    LLMPERF_EIO = -3,    /**< a file could not be read or written */
+    LLMPERF_EBUSY =
+        -4, /**< somebody else holds it: another session here, or another profiler on this GPU */
+    LLMPERF_ENOTSUP = -5, /**< this build, this machine or this version cannot do it */
+    LLMPERF_ENOENT = -6,  /**< no such file, key or run */
+    LLMPERF_EFORMAT =
+        -7, /**< a file is damaged, is of another kind, or was written by a newer version */
+    LLMPERF_ESTATE = -8,   /**< not in this state: for example a session that is already stopped, or
+                              in a forked child */
     LLMPERF_ENODEVICE = -9 /**< no usable GPU or driver */
 };
 
 /** Version of the library that is loaded, for example "0.1.0". Static text. @threads any thread */
 LLMPERF_API const char *llmperf_version(void);
 
-/** Text of this thread's last failure, "" if there was none. Valid until this thread's next failing call. @threads any thread */
+/** Text of this thread's last failure, "" if there was none. Valid until this thread's next failing
+ * call. @threads any thread */
 LLMPERF_API const char *llmperf_last_error(void);
 
-/** Name of a status code, for example "LLMPERF_EINVAL"; "unknown status" for others. Static text. @threads any thread */
+/** Name of a status code, for example "LLMPERF_EINVAL"; "unknown status" for others. Static text.
+ * @threads any thread */
 LLMPERF_API const char *llmperf_status_name(int status);
 
-/** Log levels; also the values of the environment variable LLMPERF_LOG: error, warn, info, debug. */
+/** Log levels; also the values of the environment variable LLMPERF_LOG: error, warn, info, debug.
+ */
 enum {
     LLMPERF_LOG_NONE = 0,
     LLMPERF_LOG_ERROR = 1,
@@ -55,16 +64,19 @@ enum {
     LLMPERF_LOG_DEBUG = 4
 };
 
-/** Receives one line without a line end. Called from any thread of the library, never from the hot path. */
+/** Receives one line without a line end. Called from any thread of the library, never from the hot
+ * path. */
 typedef void (*llmperf_log_function)(void *user, int32_t level, const char *line);
 
-/** Send log lines up to `level` to `function`; NULL restores the default (nothing, or standard error if LLMPERF_LOG is set).
+/** Send log lines up to `level` to `function`; NULL restores the default (nothing, or standard
+ * error if LLMPERF_LOG is set).
  *
  * @param function  Borrowed; must stay callable until replaced.
  * @threads any thread, but before the first session */
 LLMPERF_API void llmperf_log_set(llmperf_log_function function, void *user, int32_t level);
 
-/** Free a text that a function of this library handed out as Yours. NULL is fine. @threads any thread */
+/** Free a text that a function of this library handed out as Yours. NULL is fine. @threads any
+ * thread */
 LLMPERF_API void llmperf_text_free(char *text);
 
 #ifdef __cplusplus

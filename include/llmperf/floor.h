@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** How fast a step of a model can be at best on a GPU: the work of model.h held against the limits of hardware.h. Nothing runs.
+/** How fast a step of a model can be at best on a GPU: the work of model.h held against the limits
+ * of hardware.h. Nothing runs.
  *
- * A floor is a time that no implementation with this work can beat. The roofline floor lets everything overlap, the serial floor runs
- * one operator after another. docs/metrics.md has the formulas and their sources.
+ * A floor is a time that no implementation with this work can beat. The roofline floor lets
+ * everything overlap, the serial floor runs one operator after another. docs/metrics.md has the
+ * formulas and their sources.
  *
  * @threads any thread, while nobody changes the model or the hardware */
 #ifndef LLMPERF_FLOOR_H
@@ -18,48 +20,58 @@ extern "C" {
 
 /** What a floor is held against. */
 enum {
-    LLMPERF_LIMITS_IN_USE = 0,  /**< peaks and bandwidth of llmperf_hardware_peak(), …_quantity(): the user's, published or computed */
-    LLMPERF_LIMITS_MEASURED = 1 /**< ceilings that were measured on this GPU: llmperf_hardware_ceiling() */
+    LLMPERF_LIMITS_IN_USE = 0, /**< peaks and bandwidth of llmperf_hardware_peak(), …_quantity():
+                                  the user's, published or computed */
+    LLMPERF_LIMITS_MEASURED =
+        1 /**< ceilings that were measured on this GPU: llmperf_hardware_ceiling() */
 };
 
-/** Floors of a step on one GPU (with parallelism: of its share). Times are ms. What cannot be known is NaN with a reason; reasons are
- * static text or belong to the hardware. */
+/** Floors of a step on one GPU (with parallelism: of its share). Times are ms. What cannot be known
+ * is NaN with a reason; reasons are static text or belong to the hardware. */
 typedef struct llmperf_step_floor {
     size_t struct_size;
-    double compute_ms;    /**< Σ model FLOPs / peak of the dtype that each operator computes in */
-    double memory_ms;     /**< bytes / bandwidth */
-    double link_ms;       /**< bytes sent / link, one direction; 0: nothing is sent */
-    double roofline_ms;   /**< the largest of the three */
-    double serial_ms;     /**< Σ over operators of the largest of their three; never below roofline_ms */
+    double compute_ms;  /**< Σ model FLOPs / peak of the dtype that each operator computes in */
+    double memory_ms;   /**< bytes / bandwidth */
+    double link_ms;     /**< bytes sent / link, one direction; 0: nothing is sent */
+    double roofline_ms; /**< the largest of the three */
+    double
+        serial_ms; /**< Σ over operators of the largest of their three; never below roofline_ms */
     double peak_tflops;   /**< of the step's mix of dtypes: FLOPs / compute_ms */
     double bandwidth_gbs; /**< of device memory */
     double link_gbs;      /**< one direction; NaN: not known */
     double intensity;     /**< FLOPs / bytes */
-    double ridge;         /**< peak_tflops / bandwidth: the intensity from which on compute bounds */
-    double mfu_limit;     /**< the most that MFU can be: compute_ms / roofline_ms */
-    double mbu_limit;     /**< the most that MBU can be: memory_ms / roofline_ms */
-    double tokens_per_s;  /**< expected tokens of the step / roofline_ms: of one replica (and one pipeline stage) */
+    double ridge;        /**< peak_tflops / bandwidth: the intensity from which on compute bounds */
+    double mfu_limit;    /**< the most that MFU can be: compute_ms / roofline_ms */
+    double mbu_limit;    /**< the most that MBU can be: memory_ms / roofline_ms */
+    double tokens_per_s; /**< expected tokens of the step / roofline_ms: of one replica (and one
+                            pipeline stage) */
     const char *compute_reason, *memory_reason, *link_reason;
     const char *bound_reason;
-    uint32_t bound;         /**< LLMPERF_BOUND_… of analysis.h: compute, memory, balanced, communication or unknown */
+    uint32_t bound; /**< LLMPERF_BOUND_… of analysis.h: compute, memory, balanced, communication or
+                       unknown */
     uint32_t missing_dtype; /**< LLMPERF_DTYPE_… that the GPU has no known peak for; 0: none */
 } llmperf_step_floor;
-#define LLMPERF_STEP_FLOOR_INIT \
-    { sizeof(llmperf_step_floor), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+#define LLMPERF_STEP_FLOOR_INIT                                                                    \
+    {                                                                                              \
+        sizeof(llmperf_step_floor), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0        \
+    }
 
 /** Where decoding changes from memory bound to compute bound. Links are left out. */
 typedef struct llmperf_decode_turn {
     size_t struct_size;
-    /** Requests from which on a decode step at this context is compute bound: the smallest number whose compute floor reaches the memory
-     * floor. Infinite: none does, the KV cache grows as fast as the work does. */
+    /** Requests from which on a decode step at this context is compute bound: the smallest number
+     * whose compute floor reaches the memory floor. Infinite: none does, the KV cache grows as fast
+     * as the work does. */
     double batch;
-    /** Positions above which decoding is memory bound however many requests there are: FLOPs / peak of a request stay below its
-     * KV bytes / bandwidth. Infinite: there are none. */
+    /** Positions above which decoding is memory bound however many requests there are: FLOPs / peak
+     * of a request stay below its KV bytes / bandwidth. Infinite: there are none. */
     double context;
     const char *batch_reason, *context_reason; /**< why NaN; static text or the hardware's */
 } llmperf_decode_turn;
-#define LLMPERF_DECODE_TURN_INIT \
-    { sizeof(llmperf_decode_turn), 0, 0, 0, 0 }
+#define LLMPERF_DECODE_TURN_INIT                                                                   \
+    {                                                                                              \
+        sizeof(llmperf_decode_turn), 0, 0, 0, 0                                                    \
+    }
 
 /** Floors of a step.
  *
@@ -67,16 +79,18 @@ typedef struct llmperf_decode_turn {
  * @param limits    LLMPERF_LIMITS_…
  * @param out       struct_size set by the caller.
  * @return as llmperf_model_work(); LLMPERF_EINVAL: limits that do not exist. */
-LLMPERF_API int llmperf_model_floor(const llmperf_model *model, const llmperf_step *step, const llmperf_hardware *hardware,
-                                    uint32_t limits, llmperf_step_floor *out);
+LLMPERF_API int llmperf_model_floor(const llmperf_model *model, const llmperf_step *step,
+                                    const llmperf_hardware *hardware, uint32_t limits,
+                                    llmperf_step_floor *out);
 
 /** Where decoding turns compute bound.
  *
- * @param step  A decode step; its first request is repeated, the number of requests does not matter. Up to 2^17 requests and a context
- *              of 2^36 are tried.
+ * @param step  A decode step; its first request is repeated, the number of requests does not
+ * matter. Up to 2^17 requests and a context of 2^36 are tried.
  * @return as llmperf_model_work(); LLMPERF_EINVAL: another phase. LLMPERF_ENOMEM. */
-LLMPERF_API int llmperf_model_decode_turn(const llmperf_model *model, const llmperf_step *step, const llmperf_hardware *hardware,
-                                          uint32_t limits, llmperf_decode_turn *out);
+LLMPERF_API int llmperf_model_decode_turn(const llmperf_model *model, const llmperf_step *step,
+                                          const llmperf_hardware *hardware, uint32_t limits,
+                                          llmperf_decode_turn *out);
 
 #ifdef __cplusplus
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What a GPU can do at most: dense peaks by dtype, memory bandwidth, sizes, and ceilings measured on it. Each value says where it comes
- * from.
+/** What a GPU can do at most: dense peaks by dtype, memory bandwidth, sizes, and ceilings measured
+ * on it. Each value says where it comes from.
  *
- * Looked up in conf/hardware by name, checked against what the device says about itself. A GPU that is not listed, or that disagrees,
- * gets computed values (SMs x rate x clock; 2 x memory clock x bus width); what cannot be known is NaN with a reason. Nothing is
- * guessed. The user's word wins over both: LLMPERF_PEAK_TFLOPS, LLMPERF_BANDWIDTH_GBS, then a configuration file.
+ * Looked up in conf/hardware by name, checked against what the device says about itself. A GPU that
+ * is not listed, or that disagrees, gets computed values (SMs x rate x clock; 2 x memory clock x
+ * bus width); what cannot be known is NaN with a reason. Nothing is guessed. The user's word wins
+ * over both: LLMPERF_PEAK_TFLOPS, LLMPERF_BANDWIDTH_GBS, then a configuration file.
  *
- * Peaks are dense (never 2:4 sparse), with FP32 accumulation, in 10^12 operations a second; a multiply-add is 2.
+ * Peaks are dense (never 2:4 sparse), with FP32 accumulation, in 10^12 operations a second; a
+ * multiply-add is 2.
  *
  * @threads one at a time per object; reading from several threads is fine */
 #ifndef LLMPERF_HARDWARE_H
@@ -29,14 +31,19 @@ enum {
 };
 
 /** How far a value can be trusted. */
-enum { LLMPERF_CONFIDENCE_NONE = 0, LLMPERF_CONFIDENCE_LOW = 1, LLMPERF_CONFIDENCE_MEDIUM = 2, LLMPERF_CONFIDENCE_HIGH = 3 };
+enum {
+    LLMPERF_CONFIDENCE_NONE = 0,
+    LLMPERF_CONFIDENCE_LOW = 1,
+    LLMPERF_CONFIDENCE_MEDIUM = 2,
+    LLMPERF_CONFIDENCE_HIGH = 3
+};
 
 /** Quantities besides the peaks. */
 enum {
-    LLMPERF_HARDWARE_BANDWIDTH_GBS = 1,    /**< device memory, 10^9 bytes a second */
-    LLMPERF_HARDWARE_MEMORY_GB = 2,        /**< as sold; of a device that is not listed 10^9 bytes */
-    LLMPERF_HARDWARE_L2_MB = 3,            /**< L2 cache, 2^20 bytes */
-    LLMPERF_HARDWARE_SMS = 4,              /**< streaming multiprocessors */
+    LLMPERF_HARDWARE_BANDWIDTH_GBS = 1, /**< device memory, 10^9 bytes a second */
+    LLMPERF_HARDWARE_MEMORY_GB = 2,     /**< as sold; of a device that is not listed 10^9 bytes */
+    LLMPERF_HARDWARE_L2_MB = 3,         /**< L2 cache, 2^20 bytes */
+    LLMPERF_HARDWARE_SMS = 4,           /**< streaming multiprocessors */
     LLMPERF_HARDWARE_TENSOR_CLOCK_MHZ = 5, /**< clock of the peaks of tensor dtypes */
     LLMPERF_HARDWARE_VECTOR_CLOCK_MHZ = 6, /**< clock of fp32 and fp64; what CUDA reports */
     LLMPERF_HARDWARE_LINK_GBS = 7          /**< NVLink, both directions together */
@@ -47,20 +54,23 @@ typedef struct llmperf_hardware llmperf_hardware;
 /** What is known about a GPU; 0 and NULL are "not known". */
 typedef struct llmperf_hardware_query {
     size_t struct_size;
-    const char *name;              /**< as the driver gives it, or a name of the table */
+    const char *name; /**< as the driver gives it, or a name of the table */
     uint64_t memory_bytes;
-    int32_t cc_major, cc_minor;    /**< compute capability */
+    int32_t cc_major, cc_minor; /**< compute capability */
     int32_t sm_count;
-    int32_t clock_khz;             /**< CUDA's clock rate */
+    int32_t clock_khz; /**< CUDA's clock rate */
     int32_t memory_clock_khz;
     int32_t bus_width_bits;
     int32_t l2_bytes;
     int32_t reserved;
-    const char *uuid;   /**< "GPU-…": ceilings measured on this very GPU are read; see llmperf_hardware_measure() */
+    const char *uuid;   /**< "GPU-…": ceilings measured on this very GPU are read; see
+                           llmperf_hardware_measure() */
     const char *driver; /**< version of the driver, "580.95.05"; needed for them, too */
 } llmperf_hardware_query;
-#define LLMPERF_HARDWARE_QUERY_INIT \
-    { sizeof(llmperf_hardware_query), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+#define LLMPERF_HARDWARE_QUERY_INIT                                                                \
+    {                                                                                              \
+        sizeof(llmperf_hardware_query), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                         \
+    }
 
 /** One value. Text lives as long as its hardware. */
 typedef struct llmperf_hardware_value {
@@ -71,56 +81,72 @@ typedef struct llmperf_hardware_value {
     uint32_t origin;     /**< LLMPERF_ORIGIN_… */
     uint32_t confidence; /**< LLMPERF_CONFIDENCE_… */
 } llmperf_hardware_value;
-#define LLMPERF_HARDWARE_VALUE_INIT \
-    { sizeof(llmperf_hardware_value), 0, 0, 0, 0, 0 }
+#define LLMPERF_HARDWARE_VALUE_INIT                                                                \
+    {                                                                                              \
+        sizeof(llmperf_hardware_value), 0, 0, 0, 0, 0                                              \
+    }
 
 /** The most that was measured of something on one GPU. Text lives as long as its hardware. */
 typedef struct llmperf_ceiling {
     size_t struct_size;
-    double best;      /**< of the fastest repeat: TFLOP/s of a dtype, GB/s of "read" and "copy" (read and written bytes); NaN: not known */
+    double best; /**< of the fastest repeat: TFLOP/s of a dtype, GB/s of "read" and "copy" (read and
+                    written bytes); NaN: not known */
     double median;    /**< of all repeats, back to back: what the GPU holds */
     double clock_mhz; /**< of the SMs while they ran; NaN: not known */
     uint64_t repeats;
     const char *how;    /**< what ran; NULL if not known */
     const char *reason; /**< why it is not known; NULL if it is */
 } llmperf_ceiling;
-#define LLMPERF_CEILING_INIT \
-    { sizeof(llmperf_ceiling), 0, 0, 0, 0, 0, 0 }
+#define LLMPERF_CEILING_INIT                                                                       \
+    {                                                                                              \
+        sizeof(llmperf_ceiling), 0, 0, 0, 0, 0, 0                                                  \
+    }
 
 /** How to measure; zero is the default. */
 typedef struct llmperf_measure_options {
     size_t struct_size;
     double seconds;        /**< of each ceiling: 0.01 to 60; default 0.5 */
-    uint64_t buffer_bytes; /**< of each of three buffers: 2^24 to 2^34; default 2^30, less where a quarter of the free memory is less */
+    uint64_t buffer_bytes; /**< of each of three buffers: 2^24 to 2^34; default 2^30, less where a
+                              quarter of the free memory is less */
 } llmperf_measure_options;
-#define LLMPERF_MEASURE_OPTIONS_INIT \
-    { sizeof(llmperf_measure_options), 0, 0 }
+#define LLMPERF_MEASURE_OPTIONS_INIT                                                               \
+    {                                                                                              \
+        sizeof(llmperf_measure_options), 0, 0                                                      \
+    }
 
 /** Look a GPU up.
  *
- * User values are in decimal notation: LLMPERF_PEAK_TFLOPS is one number for every dtype, or "bf16=989,fp8=1979" for single ones;
- * hardware.peak_tflops of a configuration likewise, as a number or a map.
+ * User values are in decimal notation: LLMPERF_PEAK_TFLOPS is one number for every dtype, or
+ * "bf16=989,fp8=1979" for single ones; hardware.peak_tflops of a configuration likewise, as a
+ * number or a map.
  *
  * @param query         Borrowed.
- * @param config        Borrowed; hardware.peak_tflops and hardware.bandwidth_gbs are looked up in it. NULL: none.
+ * @param config        Borrowed; hardware.peak_tflops and hardware.bandwidth_gbs are looked up in
+ * it. NULL: none.
  * @param hardware_out  Yours: llmperf_hardware_free().
- * @return LLMPERF_OK, also for a GPU that is not listed if its attributes or user values are given; LLMPERF_ENOENT: neither listed nor
- *         described (the error names similar ones); LLMPERF_EINVAL: a user value that is no positive number, or a name that fits
- *         several GPUs; LLMPERF_EFORMAT: a damaged data file; LLMPERF_ENOMEM. */
-LLMPERF_API int llmperf_hardware_find(const llmperf_hardware_query *query, const llmperf_config *config,
+ * @return LLMPERF_OK, also for a GPU that is not listed if its attributes or user values are given;
+ * LLMPERF_ENOENT: neither listed nor described (the error names similar ones); LLMPERF_EINVAL: a
+ * user value that is no positive number, or a name that fits several GPUs; LLMPERF_EFORMAT: a
+ * damaged data file; LLMPERF_ENOMEM. */
+LLMPERF_API int llmperf_hardware_find(const llmperf_hardware_query *query,
+                                      const llmperf_config *config,
                                       llmperf_hardware **hardware_out);
 
-/** Look up GPU `device` of this machine. Starts the driver (cuInit), so a process that forks afterwards has no CUDA in the child.
+/** Look up GPU `device` of this machine. Starts the driver (cuInit), so a process that forks
+ * afterwards has no CUDA in the child.
  *
  * @param config        Borrowed, or NULL.
  * @param hardware_out  Yours: llmperf_hardware_free().
- * @return as llmperf_hardware_find(); LLMPERF_ENODEVICE: no driver or no GPU at all; LLMPERF_ENOENT: no such device. */
-LLMPERF_API int llmperf_hardware_local(int32_t device, const llmperf_config *config, llmperf_hardware **hardware_out);
+ * @return as llmperf_hardware_find(); LLMPERF_ENODEVICE: no driver or no GPU at all;
+ * LLMPERF_ENOENT: no such device. */
+LLMPERF_API int llmperf_hardware_local(int32_t device, const llmperf_config *config,
+                                       llmperf_hardware **hardware_out);
 
 /** NULL is fine. */
 LLMPERF_API void llmperf_hardware_free(llmperf_hardware *hardware);
 
-/** Name in the table, else the name that was asked for; "unknown GPU" without one. Lives as long as `hardware`. */
+/** Name in the table, else the name that was asked for; "unknown GPU" without one. Lives as long as
+ * `hardware`. */
 LLMPERF_API const char *llmperf_hardware_name(const llmperf_hardware *hardware);
 
 /** Compute capability x 10 ("9.0" is 90, "12.1" is 121); 0: not known. */
@@ -128,50 +154,61 @@ LLMPERF_API int32_t llmperf_hardware_capability(const llmperf_hardware *hardware
 
 /** Dense peak of a dtype in TFLOP/s (INT8: TOP/s).
  *
- * @param dtype      "fp64", "fp64_tc", "fp32", "tf32", "fp16", "bf16", "fp8", "int8", "fp4", or another spelling of one ("bfloat16",
- *                   "nvfp4", "fp8_block128"). It is the dtype that is computed in: weights in int4 compute in their activations'.
+ * @param dtype      "fp64", "fp64_tc", "fp32", "tf32", "fp16", "bf16", "fp8", "int8", "fp4", or
+ * another spelling of one ("bfloat16", "nvfp4", "fp8_block128"). It is the dtype that is computed
+ * in: weights in int4 compute in their activations'.
  * @param value_out  struct_size set by the caller. A dtype that the GPU lacks is NaN with a reason.
  * @return LLMPERF_OK; LLMPERF_EINVAL: no such dtype, or one that is for storage only. */
-LLMPERF_API int llmperf_hardware_peak(const llmperf_hardware *hardware, const char *dtype, llmperf_hardware_value *value_out);
+LLMPERF_API int llmperf_hardware_peak(const llmperf_hardware *hardware, const char *dtype,
+                                      llmperf_hardware_value *value_out);
 
 /** Names of the dtypes that peaks exist for; NULL past the end. Static text. @threads any thread */
 LLMPERF_API const char *llmperf_hardware_dtype(size_t index);
 
 /** Another quantity. @param quantity  LLMPERF_HARDWARE_… @return LLMPERF_OK, LLMPERF_EINVAL. */
-LLMPERF_API int llmperf_hardware_quantity(const llmperf_hardware *hardware, uint32_t quantity, llmperf_hardware_value *value_out);
+LLMPERF_API int llmperf_hardware_quantity(const llmperf_hardware *hardware, uint32_t quantity,
+                                          llmperf_hardware_value *value_out);
 
 /** A ceiling that was measured on this GPU.
  *
  * @param what         "copy", "read", or a dtype as for llmperf_hardware_peak().
  * @param ceiling_out  struct_size set by the caller. What was not measured is NaN with a reason.
  * @return LLMPERF_OK; LLMPERF_EINVAL: there is no such ceiling. */
-LLMPERF_API int llmperf_hardware_ceiling(const llmperf_hardware *hardware, const char *what, llmperf_ceiling *ceiling_out);
+LLMPERF_API int llmperf_hardware_ceiling(const llmperf_hardware *hardware, const char *what,
+                                         llmperf_ceiling *ceiling_out);
 
-/** Names of the ceilings that can be measured; NULL past the end. Static text. @threads any thread */
+/** Names of the ceilings that can be measured; NULL past the end. Static text. @threads any thread
+ */
 LLMPERF_API const char *llmperf_ceiling_name(size_t index);
 
-/** When the ceilings were measured and with what: one line; NULL: they were not. Lives as long as `hardware`. */
+/** When the ceilings were measured and with what: one line; NULL: they were not. Lives as long as
+ * `hardware`. */
 LLMPERF_API const char *llmperf_hardware_measured(const llmperf_hardware *hardware);
 
 /** Measure the ceilings of GPU `device` of this machine, and keep them in a file of this user:
- * $XDG_CACHE_HOME/llmperf/UUID-DRIVER.yaml (without the variable ~/.cache), which every look-up of this GPU reads.
+ * $XDG_CACHE_HOME/llmperf/UUID-DRIVER.yaml (without the variable ~/.cache), which every look-up of
+ * this GPU reads.
  *
- * Needs the driver; matrix rates need libcublasLt too (LLMPERF_CUBLASLT_PATH, else where a CUDA toolkit or a process's own copy is), without
- * it they are not known, with the reason. Takes seconds, up to three gigabytes of the GPU's memory, and all of the GPU: nothing else
- * should run on it. Starts the driver (see llmperf_hardware_local()).
+ * Needs the driver; matrix rates need libcublasLt too (LLMPERF_CUBLASLT_PATH, else where a CUDA
+ * toolkit or a process's own copy is), without it they are not known, with the reason. Takes
+ * seconds, up to three gigabytes of the GPU's memory, and all of the GPU: nothing else should run
+ * on it. Starts the driver (see llmperf_hardware_local()).
  *
  * @param options   Borrowed; NULL: defaults.
  * @param path_out  The file. Yours: llmperf_text_free(). NULL is fine.
- * @return LLMPERF_OK, also if single ceilings could not be measured; LLMPERF_ENODEVICE: no driver or GPU; LLMPERF_ENOENT: no such
- *         device; LLMPERF_EINVAL: an option; LLMPERF_ENOMEM: too little memory, here or on the GPU; LLMPERF_EIO: the file cannot be
- *         written. @threads one at a time */
-LLMPERF_API int llmperf_hardware_measure(int32_t device, const llmperf_measure_options *options, char **path_out);
+ * @return LLMPERF_OK, also if single ceilings could not be measured; LLMPERF_ENODEVICE: no driver
+ * or GPU; LLMPERF_ENOENT: no such device; LLMPERF_EINVAL: an option; LLMPERF_ENOMEM: too little
+ * memory, here or on the GPU; LLMPERF_EIO: the file cannot be written. @threads one at a time */
+LLMPERF_API int llmperf_hardware_measure(int32_t device, const llmperf_measure_options *options,
+                                         char **path_out);
 
-/** What a reader of the numbers should know, one line each; NULL past the end. Lives as long as `hardware`. */
+/** What a reader of the numbers should know, one line each; NULL past the end. Lives as long as
+ * `hardware`. */
 LLMPERF_API const char *llmperf_hardware_warning(const llmperf_hardware *hardware, size_t index);
 
 /** Names of all GPUs of the table, sorted, one a line.
- * @param names_out  Yours: llmperf_text_free(). @return LLMPERF_OK, LLMPERF_ENOENT, LLMPERF_EFORMAT, LLMPERF_ENOMEM. */
+ * @param names_out  Yours: llmperf_text_free(). @return LLMPERF_OK, LLMPERF_ENOENT,
+ * LLMPERF_EFORMAT, LLMPERF_ENOMEM. */
 LLMPERF_API int llmperf_hardware_names(char **names_out);
 
 /** "table", "computed", "user", "device", or "none". Static text. @threads any thread */

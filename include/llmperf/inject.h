@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Injection: profile a program that does not know this library. `llmperf run -- PROGRAM` does all of it.
+/** Injection: profile a program that does not know this library. `llmperf run -- PROGRAM` does all
+ * of it.
  *
- * CUDA_INJECTION64_PATH and NVTX_INJECTION64_PATH name libllmperf.so; the CUDA driver and NVTX load it then and call the two
- * functions below. The first of these calls starts a session for the process, CUDA's adds the device to it. It is configured by the
- * environment: LLMPERF_TIER; LLMPERF_RUN_DIR (folder of the whole job) with LLMPERF_RUN_PID (the process whose run that folder is,
- * others go to processes/ below it), or else LLMPERF_OUT; LLMPERF_RUN_CONFIG (a file kept with the run). With neither LLMPERF_RUN_DIR
- * nor LLMPERF_OUT nothing is collected.
+ * CUDA_INJECTION64_PATH and NVTX_INJECTION64_PATH name libllmperf.so; the CUDA driver and NVTX load
+ * it then and call the two functions below. The first of these calls starts a session for the
+ * process, CUDA's adds the device to it. It is configured by the environment: LLMPERF_TIER;
+ * LLMPERF_RUN_DIR (folder of the whole job) with LLMPERF_RUN_PID (the process whose run that folder
+ * is, others go to processes/ below it), or else LLMPERF_OUT; LLMPERF_RUN_CONFIG (a file kept with
+ * the run). With neither LLMPERF_RUN_DIR nor LLMPERF_OUT nothing is collected.
  *
- * The session ends with the program, or when the program starts a session of its own: nothing is measured twice. */
+ * The session ends with the program, or when the program starts a session of its own: nothing is
+ * measured twice. */
 #ifndef LLMPERF_INJECT_H
 #define LLMPERF_INJECT_H
 
@@ -17,12 +20,14 @@
 extern "C" {
 #endif
 
-/** For the CUDA driver, at the program's first use of CUDA. @return 1; 0: nothing is collected. @threads any thread */
+/** For the CUDA driver, at the program's first use of CUDA. @return 1; 0: nothing is collected.
+ * @threads any thread */
 LLMPERF_API int InitializeInjection(void);
 
 /** For NVTX, at the first call of each shared object that uses it: its ranges become regions.
  *
- * @param get_export_table  NVTX's function, `const void *(*)(uint32_t id)`; Borrowed, used during the call.
+ * @param get_export_table  NVTX's function, `const void *(*)(uint32_t id)`; Borrowed, used during
+ * the call.
  * @return 1; 0: the ranges of this object go nowhere. @threads any thread */
 LLMPERF_API int InitializeInjectionNvtx2(const void *(*get_export_table)(uint32_t id));
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The C API for C++11: regions that close at the end of a scope, also when an exception leaves it, and a session that stops there.
+/** The C API for C++11: regions that close at the end of a scope, also when an exception leaves it,
+ * and a session that stops there.
  *
- * Everything is inline and calls the functions of llmperf.h, so no C++ crosses the binary interface. Guards are neither copied nor
- * moved, because the stack of regions belongs to the thread: destroy one on the thread that made it, in the reverse order, and hold
- * none over a co_await. Guards of regions never throw. */
+ * Everything is inline and calls the functions of llmperf.h, so no C++ crosses the binary
+ * interface. Guards are neither copied nor moved, because the stack of regions belongs to the
+ * thread: destroy one on the thread that made it, in the reverse order, and hold none over a
+ * co_await. Guards of regions never throw. */
 #ifndef LLMPERF_LLMPERF_HPP
 #define LLMPERF_LLMPERF_HPP
 
@@ -12,15 +14,22 @@
 
 #include "llmperf/llmperf.h"
 
-namespace llmperf {
+namespace llmperf
+{
 
 /** What a call that failed threw: its text is llmperf_last_error(), `status` LLMPERF_E…. */
-class error : public std::runtime_error {
-public:
-    explicit error(int status) : std::runtime_error(llmperf_last_error()), status_(status) {}
-    int status() const noexcept { return status_; }
+class error : public std::runtime_error
+{
+  public:
+    explicit error(int status) : std::runtime_error(llmperf_last_error()), status_(status)
+    {
+    }
+    int status() const noexcept
+    {
+        return status_;
+    }
 
-private:
+  private:
     int status_;
 };
 
@@ -32,64 +41,108 @@ inline void check(int status)
 }
 
 /** What all guards share. */
-class scope {
-public:
+class scope
+{
+  public:
     scope(const scope &) = delete;
     scope &operator=(const scope &) = delete;
 
-protected:
+  protected:
     scope() noexcept = default;
     ~scope() = default;
 };
 
 /** A region (llmperf_region_begin(), _attr()) until the end of the scope. */
-class region : scope {
-public:
-    explicit region(const char *label) noexcept { llmperf_region_begin(label); }
-    explicit region(const llmperf_region_attr &attr) noexcept { llmperf_region_begin_attr(&attr); }
-    ~region() { llmperf_region_end(); }
+class region : scope
+{
+  public:
+    explicit region(const char *label) noexcept
+    {
+        llmperf_region_begin(label);
+    }
+    explicit region(const llmperf_region_attr &attr) noexcept
+    {
+        llmperf_region_begin_attr(&attr);
+    }
+    ~region()
+    {
+        llmperf_region_end();
+    }
 };
 
 /** `LLM@prefill` of so many tokens of the prompt; 0: not known. */
-class prefill : scope {
-public:
-    explicit prefill(uint64_t tokens = 0) noexcept { llmperf_prefill_begin(tokens); }
-    ~prefill() { llmperf_prefill_end(); }
+class prefill : scope
+{
+  public:
+    explicit prefill(uint64_t tokens = 0) noexcept
+    {
+        llmperf_prefill_begin(tokens);
+    }
+    ~prefill()
+    {
+        llmperf_prefill_end();
+    }
 };
 
 /** `LLM@decode_all`, the token loop; add() what it makes. */
-class decode_all : scope {
-public:
-    decode_all() noexcept { llmperf_decode_all_begin(); }
-    ~decode_all() { llmperf_decode_all_end(tokens_); }
-    void add(uint64_t tokens) noexcept { tokens_ += tokens; }
+class decode_all : scope
+{
+  public:
+    decode_all() noexcept
+    {
+        llmperf_decode_all_begin();
+    }
+    ~decode_all()
+    {
+        llmperf_decode_all_end(tokens_);
+    }
+    void add(uint64_t tokens) noexcept
+    {
+        tokens_ += tokens;
+    }
 
-private:
+  private:
     uint64_t tokens_ = 0;
 };
 
-/** `LLM@decode_step` of so many sequences, which attend `context` positions together; 0: not known. */
-class decode_step : scope {
-public:
+/** `LLM@decode_step` of so many sequences, which attend `context` positions together; 0: not known.
+ */
+class decode_step : scope
+{
+  public:
     explicit decode_step(uint64_t sequences = 0, uint64_t context = 0) noexcept
     {
         llmperf_decode_step_begin(sequences, context);
     }
-    ~decode_step() { llmperf_decode_step_end(); }
+    ~decode_step()
+    {
+        llmperf_decode_step_end();
+    }
 };
 
 /** A session (llmperf_session_start()) that ends with the object at the latest. */
-class session : scope {
-public:
+class session : scope
+{
+  public:
     /** @throw error */
-    explicit session(const llmperf_session_options &options) { check(llmperf_session_start(&options, &session_)); }
+    explicit session(const llmperf_session_options &options)
+    {
+        check(llmperf_session_start(&options, &session_));
+    }
     /** Stops it if nobody did; a failure is not told then. */
-    ~session() { llmperf_session_free(session_); }
+    ~session()
+    {
+        llmperf_session_free(session_);
+    }
 
     /** llmperf_session_stop(): the reports are written. @throw error */
-    void stop() { check(llmperf_session_stop(session_, nullptr)); }
+    void stop()
+    {
+        check(llmperf_session_stop(session_, nullptr));
+    }
 
-    /** The totals so far as a document, LLMPERF_DOCUMENT_…: for a metrics endpoint LLMPERF_DOCUMENT_PROMETHEUS. @throw error */
+    /** The totals so far as a document, LLMPERF_DOCUMENT_…: for a metrics endpoint
+     * LLMPERF_DOCUMENT_PROMETHEUS. @throw error */
     std::string document(uint32_t document) const
     {
         struct parts {
@@ -116,9 +169,12 @@ public:
     }
 
     /** For the rest of the C API; it stays this object's. */
-    llmperf_session *get() const noexcept { return session_; }
+    llmperf_session *get() const noexcept
+    {
+        return session_;
+    }
 
-private:
+  private:
     llmperf_session *session_ = nullptr;
 };
 

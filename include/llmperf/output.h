@@ -20,97 +20,118 @@ enum {
     LLMPERF_DOCUMENT_OPERATORS_MD = 4, /**< operators.md */
     LLMPERF_DOCUMENT_METRICS_JSON = 5, /**< metrics.json, see conf/schema/metrics.schema.json */
     LLMPERF_DOCUMENT_ENV_JSON = 6,     /**< env.json: machine and versions */
-    LLMPERF_DOCUMENT_STAKEHOLDER_SUMMARY_MD = 7, /**< stakeholder_summary.md: in plain words, one page */
-    LLMPERF_DOCUMENT_ASSUMPTIONS_MD = 8,         /**< assumptions.md: what the numbers rest on */
-    LLMPERF_DOCUMENT_INPUTS_YAML = 9,            /**< inputs.yaml: manifest, llmperf_session_add_input() */
-    LLMPERF_DOCUMENT_PROMETHEUS = 10,            /**< totals in Prometheus' text format; seconds and bytes */
-    LLMPERF_DOCUMENT_ROWS_CSV = 11,              /**< every number of every row, one a line */
-    LLMPERF_DOCUMENT_ROWS_JSONL = 12,            /**< every row, one JSON object a line, "type" first */
-    LLMPERF_DOCUMENT_REPORT_HTML = 13            /**< report.html: one page with charts that loads nothing */
+    LLMPERF_DOCUMENT_STAKEHOLDER_SUMMARY_MD =
+        7,                               /**< stakeholder_summary.md: in plain words, one page */
+    LLMPERF_DOCUMENT_ASSUMPTIONS_MD = 8, /**< assumptions.md: what the numbers rest on */
+    LLMPERF_DOCUMENT_INPUTS_YAML = 9,    /**< inputs.yaml: manifest, llmperf_session_add_input() */
+    LLMPERF_DOCUMENT_PROMETHEUS = 10, /**< totals in Prometheus' text format; seconds and bytes */
+    LLMPERF_DOCUMENT_ROWS_CSV = 11,   /**< every number of every row, one a line */
+    LLMPERF_DOCUMENT_ROWS_JSONL = 12, /**< every row, one JSON object a line, "type" first */
+    LLMPERF_DOCUMENT_REPORT_HTML = 13 /**< report.html: one page with charts that loads nothing */
 };
 
 /** A document as text. @param text_out  Yours: llmperf_text_free().
  * @return LLMPERF_OK, LLMPERF_EINVAL, LLMPERF_ENOMEM. */
-LLMPERF_API int llmperf_document_text(const llmperf_profile *profile, uint32_t document, char **text_out);
+LLMPERF_API int llmperf_document_text(const llmperf_profile *profile, uint32_t document,
+                                      char **text_out);
 
 /** A document as a file; a temporary file beside it is renamed, so readers never see half of it.
- * @return LLMPERF_OK, LLMPERF_EINVAL (also for a path that is a run file or another database), LLMPERF_EIO, LLMPERF_ENOMEM. */
-LLMPERF_API int llmperf_document_write(const llmperf_profile *profile, uint32_t document, const char *path);
+ * @return LLMPERF_OK, LLMPERF_EINVAL (also for a path that is a run file or another database),
+ * LLMPERF_EIO, LLMPERF_ENOMEM. */
+LLMPERF_API int llmperf_document_write(const llmperf_profile *profile, uint32_t document,
+                                       const char *path);
 
 /** A text as a file, such as one of llmperf_compare(), in the way of llmperf_document_write().
- * @return LLMPERF_OK, LLMPERF_EINVAL (also for a path that is a run file or another database), LLMPERF_EIO. @threads any thread */
+ * @return LLMPERF_OK, LLMPERF_EINVAL (also for a path that is a run file or another database),
+ * LLMPERF_EIO. @threads any thread */
 LLMPERF_API int llmperf_text_write(const char *text, const char *path);
 
-/** All documents of a run into its directory, without those from LLMPERF_DOCUMENT_PROMETHEUS on: they are made on request. It
- * must exist. @return as llmperf_document_write(). */
+/** All documents of a run into its directory, without those from LLMPERF_DOCUMENT_PROMETHEUS on:
+ * they are made on request. It must exist. @return as llmperf_document_write(). */
 LLMPERF_API int llmperf_artifacts_write(const llmperf_profile *profile, const char *run_dir);
 
-/** Check a metrics.json, or any JSON file against a schema of your own (the part of JSON Schema 2020-12 that ours uses).
+/** Check a metrics.json, or any JSON file against a schema of your own (the part of JSON Schema
+ * 2020-12 that ours uses).
  *
- * @param schema_path  NULL: that of conf/schema in llmperf_config_dir() for metrics.json, region reports or repeats, by content.
- * @return LLMPERF_OK; LLMPERF_EFORMAT (the error names the place that fails), LLMPERF_ENOENT, LLMPERF_EIO, LLMPERF_ENOMEM. */
+ * @param schema_path  NULL: that of conf/schema in llmperf_config_dir() for metrics.json, region
+ * reports or repeats, by content.
+ * @return LLMPERF_OK; LLMPERF_EFORMAT (the error names the place that fails), LLMPERF_ENOENT,
+ * LLMPERF_EIO, LLMPERF_ENOMEM. */
 LLMPERF_API int llmperf_validate(const char *path, const char *schema_path);
 
 /** Formats of llmperf_compare(). */
 enum { LLMPERF_COMPARE_MD = 0, LLMPERF_COMPARE_JSON = 1 };
 
-/** Hold two runs against each other: host time of an instance of each region, and device time by kernel class of what an instance
- * launched, nested regions included. A quantity is slower if its mean grew by more than the threshold and by more than chance
- * makes in 1 of 100 cases (Welch's test, Welch 1947; spreads of iterations where both runs have them, else of instances and calls);
- * where a run has one instance only, the threshold decides alone. Quantities below 1 % of both runs are not judged. Where an instance
- * has other work (tokens, FLOPs, context, sequences) a difference that this can explain is told as "other work" and is neither slower
- * nor faster; docs/metrics.md has the rule. Device times of a run that samples are of the instances that were collected.
+/** Hold two runs against each other: host time of an instance of each region, and device time by
+ * kernel class of what an instance launched, nested regions included. A quantity is slower if its
+ * mean grew by more than the threshold and by more than chance makes in 1 of 100 cases (Welch's
+ * test, Welch 1947; spreads of iterations where both runs have them, else of instances and calls);
+ * where a run has one instance only, the threshold decides alone. Quantities below 1 % of both runs
+ * are not judged. Where an instance has other work (tokens, FLOPs, context, sequences) a difference
+ * that this can explain is told as "other work" and is neither slower nor faster; docs/metrics.md
+ * has the rule. Device times of a run that samples are of the instances that were collected.
  *
- * A run of several processes or GPUs is one job. Wall time of a job is that of the process that is slowest in the region on
- * average, device time the sum over its GPUs, which is not judged where the runs have other numbers of GPUs. Of stages that GPUs work on
- * together (ranks[] of metrics.json) there are "computing" (most of any GPU, collectives left out), "communicating" (least time in
- * collectives of any GPU) and "waiting" (most time in collectives beyond that). Ranks are no repeats of one another: noise is that
- * within each, and errors of GPUs are added up. Where both runs have the same ranks, each is held against the same one too; these rows
- * do not count in slower_out.
+ * A run of several processes or GPUs is one job. Wall time of a job is that of the process that is
+ * slowest in the region on average, device time the sum over its GPUs, which is not judged where
+ * the runs have other numbers of GPUs. Of stages that GPUs work on together (ranks[] of
+ * metrics.json) there are "computing" (most of any GPU, collectives left out), "communicating"
+ * (least time in collectives of any GPU) and "waiting" (most time in collectives beyond that).
+ * Ranks are no repeats of one another: noise is that within each, and errors of GPUs are added up.
+ * Where both runs have the same ranks, each is held against the same one too; these rows do not
+ * count in slower_out.
  *
  * @param threshold_percent  From 0 on.
  * @param format      LLMPERF_COMPARE_…
  * @param text_out    Yours: llmperf_text_free().
  * @param slower_out  Number of quantities that became slower; NULL: not wanted.
  * @return LLMPERF_OK, LLMPERF_EINVAL, LLMPERF_ENOMEM. */
-LLMPERF_API int llmperf_compare(const llmperf_profile *base, const llmperf_profile *fresh, double threshold_percent,
-                                uint32_t format, char **text_out, uint64_t *slower_out);
+LLMPERF_API int llmperf_compare(const llmperf_profile *base, const llmperf_profile *fresh,
+                                double threshold_percent, uint32_t format, char **text_out,
+                                uint64_t *slower_out);
 
-/** The same with repeats of runs on either side: a quantity of a side is the mean of the means of its runs, and its noise comes from
- * how far the runs are apart, which holds what instances of one run cannot show (clocks, other hosts, other memory). A side of one
- * run is as in llmperf_compare().
+/** The same with repeats of runs on either side: a quantity of a side is the mean of the means of
+ * its runs, and its noise comes from how far the runs are apart, which holds what instances of one
+ * run cannot show (clocks, other hosts, other memory). A side of one run is as in
+ * llmperf_compare().
  *
  * @param base, fresh  Borrowed, `base_count` and `fresh_count` of them, at least one each.
  * @return LLMPERF_OK, LLMPERF_EINVAL, LLMPERF_ENOMEM. */
-LLMPERF_API int llmperf_compare_runs(const llmperf_profile *const *base, size_t base_count, const llmperf_profile *const *fresh,
-                                     size_t fresh_count, double threshold_percent, uint32_t format, char **text_out,
+LLMPERF_API int llmperf_compare_runs(const llmperf_profile *const *base, size_t base_count,
+                                     const llmperf_profile *const *fresh, size_t fresh_count,
+                                     double threshold_percent, uint32_t format, char **text_out,
                                      uint64_t *slower_out);
 
 /** Formats of llmperf_repeats(). */
 enum { LLMPERF_REPEATS_MD = 0, LLMPERF_REPEATS_JSON = 1 };
 
-/** Runs of one program beside each other: mean, standard deviation (n - 1), min, max, cv and spread, (max - min) / mean, of the
- * numbers of the run, of regions and of iterations, and which runs are apart from the others (further from the median than the
- * threshold and by the modified z-score of Iglewicz and Hoaglin 1993 above 3.5; it takes three runs to tell). Duration and GPU busy
- * time of the run, and mean wall time and GPU busy time of regions from 1 % of the run on are judged by their spread. Runs that are
- * no repeats (another program, GPU, driver, tier, configuration, model, dtype, version, or other instances of a region) are told.
+/** Runs of one program beside each other: mean, standard deviation (n - 1), min, max, cv and
+ * spread, (max - min) / mean, of the numbers of the run, of regions and of iterations, and which
+ * runs are apart from the others (further from the median than the threshold and by the modified
+ * z-score of Iglewicz and Hoaglin 1993 above 3.5; it takes three runs to tell). Duration and GPU
+ * busy time of the run, and mean wall time and GPU busy time of regions from 1 % of the run on are
+ * judged by their spread. Runs that are no repeats (another program, GPU, driver, tier,
+ * configuration, model, dtype, version, or other instances of a region) are told.
  *
  * @param profiles   Borrowed, `count` of them, two at least.
  * @param threshold_percent  From 0 on; 10 is usual.
  * @param format     LLMPERF_REPEATS_…; the JSON is that of conf/schema/repeats.schema.json.
  * @param text_out   Yours: llmperf_text_free().
- * @param findings_out  Times that are further apart than the threshold, and ways in which the runs are no repeats; NULL: not wanted.
+ * @param findings_out  Times that are further apart than the threshold, and ways in which the runs
+ * are no repeats; NULL: not wanted.
  * @return LLMPERF_OK, LLMPERF_EINVAL, LLMPERF_ENOMEM. */
-LLMPERF_API int llmperf_repeats(const llmperf_profile *const *profiles, size_t count, double threshold_percent, uint32_t format,
-                                char **text_out, uint64_t *findings_out);
+LLMPERF_API int llmperf_repeats(const llmperf_profile *const *profiles, size_t count,
+                                double threshold_percent, uint32_t format, char **text_out,
+                                uint64_t *findings_out);
 
 /** Formats of llmperf_doctor(). */
 enum { LLMPERF_DOCTOR_TEXT = 0, LLMPERF_DOCTOR_JSON = 1 };
 
-/** What works on this machine and what to do about the rest: driver, GPUs, CUPTI, tools, permissions, variables.
+/** What works on this machine and what to do about the rest: driver, GPUs, CUPTI, tools,
+ * permissions, variables.
  *
  * @param text_out  Yours: llmperf_text_free().
- * @return LLMPERF_OK (profiling kernels works), LLMPERF_ENODEVICE (host times only; the text says why), LLMPERF_ENOMEM. */
+ * @return LLMPERF_OK (profiling kernels works), LLMPERF_ENODEVICE (host times only; the text says
+ * why), LLMPERF_ENOMEM. */
 LLMPERF_API int llmperf_doctor(uint32_t format, char **text_out);
 
 #ifdef __cplusplus

@@ -10,9 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LP_YAML_DEPTH 64      /* most open lists and maps */
+#define LP_YAML_DEPTH 64         /* most open lists and maps */
 #define LP_YAML_BYTES (16 << 20) /* largest file */
-#define LP_YAML_NODES 1000000 /* most nodes, those that aliases repeat counted each time */
+#define LP_YAML_NODES 1000000    /* most nodes, those that aliases repeat counted each time */
 
 enum lp_yaml_kind { LP_YAML_TEXT, LP_YAML_LIST, LP_YAML_MAP };
 

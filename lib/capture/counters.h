@@ -38,8 +38,8 @@ struct lp_counters_state {
     uint64_t others;     /* launches of other threads while a region was counted: they are in it */
     uint64_t samples;    /* PM sampling */
     uint64_t samples_lost;
-    uint64_t overflows;  /* times that samples were lost because the buffer was full */
-    uint32_t groups;     /* of the preset; 0: it was not split */
+    uint64_t overflows; /* times that samples were lost because the buffer was full */
+    uint32_t groups;    /* of the preset; 0: it was not split */
 };
 
 struct lp_counters;

@@ -28,7 +28,7 @@ struct lp_counter_preset {
     enum lp_counter_method method;
     uint32_t
         most_passes; /* what would need more is left out, first come first served; 0: no limit */
-    bool ranges; /* only what ranges can count, LP_COUNTER_INSTRUMENTED cannot */
+    bool ranges;     /* only what ranges can count, LP_COUNTER_INSTRUMENTED cannot */
     LP_VECTOR(struct lp_counter_wish) wishes;
     struct lp_strings pool;
 };

@@ -16,7 +16,7 @@ struct lp_cost_centre {
 /** Zero-initialised: empty. */
 struct lp_cost_centres {
     LP_VECTOR(struct lp_cost_centre) rows; /* the largest first */
-    bool together; /* times are sums over several processes or GPUs */
+    bool together;                         /* times are sums over several processes or GPUs */
 };
 
 /** 0 or LLMPERF_ENOMEM. Clear it afterwards in both cases. */

@@ -36,8 +36,8 @@ void lp_aggregates_read(struct lp_aggregates *sums, const llmperf_profile *profi
 /** A fact that is a number, whatever the locale says; NaN: not known. */
 double lp_fact_number(const llmperf_profile *profile, const char *key);
 
-/** Id of a row's process if the profile is of several, by which rows of one path are told apart; else
- * 0. */
+/** Id of a row's process if the profile is of several, by which rows of one path are told apart;
+ * else 0. */
 uint32_t lp_shown_process(const llmperf_profile *profile, uint32_t process_id);
 
 /** How long the profiled program was watched, ms; NaN: not known. */

@@ -14,7 +14,8 @@ void lp_verdict_md(const llmperf_profile *profile, const llmperf_ledger *ledger,
 /** Totals and stages in one line each; withheld from a profile that accounts for too little. */
 void lp_headline_md(const struct lp_view *view, struct lp_text *out);
 
-/** One line of a stage that many processes or GPUs are in: the least and the most of each number. */
+/** One line of a stage that many processes or GPUs are in: the least and the most of each number.
+ */
 void lp_stage_rows_md(const struct lp_view *view, const char *path, struct lp_text *out);
 
 /** Problems of the ledger as a list. */

@@ -96,10 +96,11 @@ void lp_iterations_md(const struct lp_view *view, struct lp_text *out)
     }
     for (size_t i = 0; i < view->stages.count; i++)
         add_stage(view, &view->stages.items[i], out);
-    lp_text_puts(out,
-                 "Launch bound: the host launched too late for the next work to begin when the "
-                 "device was free. Waiting: it was launched in time, and a dependency or the "
-                 "device held it back. Kernel times are sums, so classes that run at once count twice.\n");
+    lp_text_puts(
+        out,
+        "Launch bound: the host launched too late for the next work to begin when the "
+        "device was free. Waiting: it was launched in time, and a dependency or the "
+        "device held it back. Kernel times are sums, so classes that run at once count twice.\n");
 }
 
 static const char *capital(enum lp_severity severity)

@@ -19,7 +19,8 @@ int lp_table_operators(const llmperf_profile *profile, size_t limit, struct lp_t
  * classes. */
 void lp_table_classes(const struct lp_view *view, struct lp_text *out);
 
-/** Kernels added up by short name over regions and devices, if any name has several rows; a table with an empty line behind it. */
+/** Kernels added up by short name over regions and devices, if any name has several rows; a table
+ * with an empty line behind it. */
 int lp_table_kernel_names(const llmperf_profile *profile, size_t limit, struct lp_text *out);
 
 /** @param wide  With percentiles, device and share: kernels.md. */

@@ -21,8 +21,9 @@ struct lp_merged_gpus {
     bool renumbered;
 };
 
-/** The next run, of which `env` tells (its env.json; NULL: nothing does): its GPUs keep their numbers, except for those whose number another one has. A GPU
- * without a UUID is taken for the one of that number. 0 or LLMPERF_ENOMEM. */
+/** The next run, of which `env` tells (its env.json; NULL: nothing does): its GPUs keep their
+ * numbers, except for those whose number another one has. A GPU without a UUID is taken for the one
+ * of that number. 0 or LLMPERF_ENOMEM. */
 int lp_merged_gpus_add(struct lp_merged_gpus *gpus, const char *env);
 
 /** What a device of the run at hand is called in the merged one. */

@@ -158,7 +158,8 @@ bool lp_profile_rank_count(const llmperf_profile *profile, struct lp_rank_count 
  * region has such work. */
 uint64_t lp_profile_model_gpus(const llmperf_profile *profile);
 
-/** Set LP_UNTOLD_FACT to `who` ("8 ranks (WORLD_SIZE)"), with a note that says what it means. 0 or LLMPERF_ENOMEM. */
+/** Set LP_UNTOLD_FACT to `who` ("8 ranks (WORLD_SIZE)"), with a note that says what it means. 0 or
+ * LLMPERF_ENOMEM. */
 int lp_profile_note_untold(llmperf_profile *profile, const char *who);
 
 /** Fact of a run: 16 hexadecimal digits that no other run has. A run without it, one of imported

@@ -19,7 +19,8 @@ struct import {
     uint32_t *formats;
     uint32_t flags;
     const char *run_id, *config;
-    char report_fault[512]; /* why reports of ncu were not read, and its tables were; "": they were */
+    char report_fault[512]; /* why reports of ncu were not read, and its tables were; "": they were
+                             */
     LP_VECTOR(llmperf_profile *) parts; /* of nsys */
     struct lp_nsys_csv tables;
     struct lp_ncu ncu;
@@ -200,8 +201,9 @@ static int set_facts(const struct import *import, llmperf_profile *profile)
     if (*import->report_fault && (status = lp_profile_note(profile, import->report_fault)) < 0)
         return status;
     if (import->has_report && import->has_pages &&
-        (status = lp_profile_note(profile, "tables of ncu were left out: the report holds what they "
-                                           "say")) < 0)
+        (status =
+             lp_profile_note(profile, "tables of ncu were left out: the report holds what they "
+                                      "say")) < 0)
         return status;
     return nsys && import->has_ncu ? lp_profile_set_fact(profile, "source", "nsys, ncu") : 0;
 }
@@ -272,7 +274,8 @@ int llmperf_import(const char *const *paths, size_t count, const llmperf_import_
 
     if (!paths || count == 0 || !profile_out)
         return lp_error(LLMPERF_EINVAL, "paths and profile_out are required");
-    if ((status = take_options(&import, options)) == 0 && (status = detect_all(&import)) == 0 && (status = read_files(&import)) == 0)
+    if ((status = take_options(&import, options)) == 0 && (status = detect_all(&import)) == 0 &&
+        (status = read_files(&import)) == 0)
         status = make_profile(&import, profile_out);
     clear(&import);
     return status;

@@ -74,7 +74,7 @@ struct table {
     size_t width;                /* of the header */
     uint32_t number;
     bool quoted;
-    bool app_range; /* ranges were measured by running the application again */
+    bool app_range;                /* ranges were measured by running the application again */
     LP_VECTOR(const char *) names; /* page raw: of metrics, NULL for the other columns */
     LP_VECTOR(uint32_t) metrics;   /* page raw: by column */
     LP_VECTOR(char) key;           /* of the result before: what tells results apart */
@@ -126,9 +126,9 @@ static bool is_ignored(const char *name)
     return false;
 }
 
-/* A range that is replayed stands last in its cell, in the ranges around it. Replay of the application
- * adds ranges that lie in it: there the first one counts. Of such a result ncu knows nothing about
- * single launches, so these columns of other ones are missing. */
+/* A range that is replayed stands last in its cell, in the ranges around it. Replay of the
+ * application adds ranges that lie in it: there the first one counts. Of such a result ncu knows
+ * nothing about single launches, so these columns of other ones are missing. */
 static void look_for_app_range(struct table *table)
 {
     bool launches = false, waves = false;
@@ -215,9 +215,9 @@ static int find_target(struct table *table)
     int status = 0;
 
     if (known)
-        status = strchr(push_pop, '"')
-                     ? lp_ncu_path(push_pop, false, most, ncu->flags, &node)
-                     : lp_ncu_path(cell(table, NCU_START_STOP)->text, true, most, ncu->flags, &node);
+        status = strchr(push_pop, '"') ? lp_ncu_path(push_pop, false, most, ncu->flags, &node)
+                                       : lp_ncu_path(cell(table, NCU_START_STOP)->text, true, most,
+                                                     ncu->flags, &node);
     if (status < 0 || (status = note_gpu(ncu, device, cell(table, NCU_CC)->text)) < 0)
         return status;
     table->target = lp_ncu_target(ncu, node, range ? NULL : cell(table, NCU_KERNEL)->text, device,

@@ -331,10 +331,11 @@ static int add_problems(const struct lp_ncu *ncu, llmperf_profile *profile)
                             "kept")) < 0 ||
         ncu->units_missing == 0)
         return status;
-    snprintf(line, sizeof(line),
-             "ncu: a report holds no units; they follow from the names of metrics, but not of %" PRIu64
-             " of them",
-             ncu->units_missing);
+    snprintf(
+        line, sizeof(line),
+        "ncu: a report holds no units; they follow from the names of metrics, but not of %" PRIu64
+        " of them",
+        ncu->units_missing);
     return lp_profile_note(profile, line);
 }
 

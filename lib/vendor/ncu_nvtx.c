@@ -34,8 +34,8 @@ static struct lp_ncu_slice cut_fields(struct lp_ncu_slice from, int fields)
 }
 
 /* Domain and name with the message at `message`: "D:N:a:b:c:d" stands in front of the type. */
-static bool split_with_message(struct lp_ncu_slice front, struct lp_ncu_slice message, struct lp_ncu_slice *domain,
-                               struct lp_ncu_slice *name)
+static bool split_with_message(struct lp_ncu_slice front, struct lp_ncu_slice message,
+                               struct lp_ncu_slice *domain, struct lp_ncu_slice *name)
 {
     struct lp_ncu_slice head = cut_fields(front, FIXED_FIELDS);
 
@@ -47,7 +47,8 @@ static bool split_with_message(struct lp_ncu_slice front, struct lp_ncu_slice me
 }
 
 /* Try each place where a type of message may stand. */
-static bool split_by_type(struct lp_ncu_slice item, struct lp_ncu_slice *domain, struct lp_ncu_slice *name)
+static bool split_by_type(struct lp_ncu_slice item, struct lp_ncu_slice *domain,
+                          struct lp_ncu_slice *name)
 {
     static const char *const types[] = { ":ASCII:", ":REGISTERED:", ":UNICODE:" };
 
@@ -65,7 +66,8 @@ static bool split_by_type(struct lp_ncu_slice item, struct lp_ncu_slice *domain,
 }
 
 /* No message: the last six fields go, and the first colon ends the domain. */
-static bool split_plainly(struct lp_ncu_slice item, struct lp_ncu_slice *domain, struct lp_ncu_slice *name)
+static bool split_plainly(struct lp_ncu_slice item, struct lp_ncu_slice *domain,
+                          struct lp_ncu_slice *name)
 {
     struct lp_ncu_slice head = cut_fields(item, FIXED_FIELDS + 2);
     const char *colon = head.length ? memchr(head.text, ':', head.length) : NULL;

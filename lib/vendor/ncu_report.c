@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The container: "NVR\0", the size of a header and it, then blocks to the end. A block is the size of
- * its header, the header, and a payload of entries, each behind its size: sources of kernels, then
- * results by kind. Sources, sections and advice are passed over. */
+/* The container: "NVR\0", the size of a header and it, then blocks to the end. A block is the size
+ * of its header, the header, and a payload of entries, each behind its size: sources of kernels,
+ * then results by kind. Sources, sections and advice are passed over. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,12 +12,12 @@
 #include "lib/base/status.h"
 #include "lib/vendor/ncu_report.h"
 
-#define MAGIC          "NVR"
-#define MAGIC_BYTES    4
-#define VERSION        7
-#define HEADER_MOST    (UINT32_C(256) << 20) /* bytes of a header or of a result */
-#define AS_CSV         "make CSV of it: ncu --import FILE --csv --page raw --print-units base --print-fp"
-#define NAMES_MOST     (UINT32_C(1) << 20)
+#define MAGIC       "NVR"
+#define MAGIC_BYTES 4
+#define VERSION     7
+#define HEADER_MOST (UINT32_C(256) << 20) /* bytes of a header or of a result */
+#define AS_CSV      "make CSV of it: ncu --import FILE --csv --page raw --print-units base --print-fp"
+#define NAMES_MOST  (UINT32_C(1) << 20)
 
 /* Fields of a block's header. */
 enum {

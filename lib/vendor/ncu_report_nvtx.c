@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The state of NVTX that a report keeps with each result: names of domains, what threads had pushed,
- * and what was started. As in ncu's tables, ranges stand by domain: how those of two domains lie in
- * each other is not kept. */
+/* The state of NVTX that a report keeps with each result: names of domains, what threads had
+ * pushed, and what was started. As in ncu's tables, ranges stand by domain: how those of two
+ * domains lie in each other is not kept. */
 #include "lib/record/paths.h"
 #include "lib/vendor/ncu_report.h"
 #include "llmperf/api.h"
@@ -76,8 +76,8 @@ static int open_stack(struct walk *walk, struct lp_wire stack, uint32_t name_fie
         if (field.number != STACK_RANGES || field.type != LP_WIRE_BYTES)
             continue;
         if ((status = bytes_in(field.bytes, name_field, &name)) < 0 ||
-            (status = lp_ncu_open_range(slice_of(domain), slice_of(name), walk->flags,
-                                        &walk->node)) < 0)
+            (status =
+                 lp_ncu_open_range(slice_of(domain), slice_of(name), walk->flags, &walk->node)) < 0)
             break;
         walk->left--;
     }

@@ -26,7 +26,7 @@ enum { VALUE_TEXT = 1, VALUE_FLOAT = 2, VALUE_DOUBLE = 3, VALUE_UINT32 = 4, VALU
 
 /* A metric while it is looked at. */
 struct sample {
-    uint64_t name;     /* index of the table of names */
+    uint64_t name; /* index of the table of names */
     bool known, is_text;
     double number;
     struct lp_wire text;
@@ -276,7 +276,8 @@ static int begin_result(struct lp_ncu_report *report, enum lp_ncu_kind kind,
                          &place->again);
 }
 
-int lp_ncu_report_result(struct lp_ncu_report *report, enum lp_ncu_kind kind, struct lp_wire message)
+int lp_ncu_report_result(struct lp_ncu_report *report, enum lp_ncu_kind kind,
+                         struct lp_wire message)
 {
     struct result result = { .message = message, .device = -1 };
     struct lp_ncu_target *target;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reports name metrics and give values, but no units: ncu knows them when it prints. Their names follow
- * a scheme, unit__counter.rollup.submetric, in which the counter says what it counts. What these rules
- * say was held against 2,200 names of tables that ncu 2025.3 printed for a GH100. */
+/* Reports name metrics and give values, but no units: ncu knows them when it prints. Their names
+ * follow a scheme, unit__counter.rollup.submetric, in which the counter says what it counts. What
+ * these rules say was held against 2,200 names of tables that ncu 2025.3 printed for a GH100. */
 #include <stdbool.h>
 #include <string.h>
 

@@ -219,8 +219,7 @@ static int feed_ops(struct feed *feed)
         if (op->graph == LP_OP_GRAPH && op->link != LP_HASHMAP_NONE &&
             timeline->links.items[op->link].has_nodes)
             continue;
-        if (op->end < op->start ||
-            (uint64_t)op->end - (uint64_t)op->start > LP_ACTIVITY_LONGEST_NS)
+        if (op->end < op->start || (uint64_t)op->end - (uint64_t)op->start > LP_ACTIVITY_LONGEST_NS)
             feed->process->ledger.records_invalid_time++;
         else if (lp_timeline_is_duplicate(timeline, i))
             feed->process->ledger.records_duplicate++;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Messages of protocol buffers, field by field, in memory that somebody else wrote: nothing is read
- * beyond its end, whatever it says. @threads any thread */
+/** Messages of protocol buffers, field by field, in memory that somebody else wrote: nothing is
+ * read beyond its end, whatever it says. @threads any thread */
 #ifndef LP_VENDOR_WIRE_H
 #define LP_VENDOR_WIRE_H
 
@@ -27,8 +27,8 @@ struct lp_wire_field {
     struct lp_wire bytes; /* of LP_WIRE_BYTES: where they stand */
 };
 
-/** Take the next field. @return 1; 0 at the end; LLMPERF_EFORMAT, without a text: what follows is no
- * field */
+/** Take the next field. @return 1; 0 at the end; LLMPERF_EFORMAT, without a text: what follows is
+ * no field */
 int lp_wire_next(struct lp_wire *wire, struct lp_wire_field *field);
 
 /** The first field of that number and type of a message. @return 1, 0 (there is none) or

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The least that a CUPTI program can do: records of kernels, thrown away. What a profiler costs beyond it is its own. As a library that CUDA
- * loads (CUDA_INJECTION64_PATH) it starts by itself and says "bare: " and bare_state() on stderr at the end. */
+/** The least that a CUPTI program can do: records of kernels, thrown away. What a profiler costs
+ * beyond it is its own. As a library that CUDA loads (CUDA_INJECTION64_PATH) it starts by itself
+ * and says "bare: " and bare_state() on stderr at the end. */
 #ifndef TESTS_BENCH_BARE_CUPTI_H
 #define TESTS_BENCH_BARE_CUPTI_H
 

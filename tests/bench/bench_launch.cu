@@ -15,11 +15,11 @@
 #include "tests/bench/bare_cupti.h"
 #include "tests/bench/bench_gpu.h"
 
-#define LAUNCHES     200000
-#define BURST        500 /* below the 1,024 launches that the driver queues */
-#define NODES        500
-#define REPLAYS      200
-#define LONG_CYCLES  8000 /* about 4.5 us a kernel at 1.8 GHz: a decode step's kernels */
+#define LAUNCHES    200000
+#define BURST       500 /* below the 1,024 launches that the driver queues */
+#define NODES       500
+#define REPLAYS     200
+#define LONG_CYCLES 8000 /* about 4.5 us a kernel at 1.8 GHz: a decode step's kernels */
 
 enum mode { NONE, BARE, LLMPERF, REGIONS };
 

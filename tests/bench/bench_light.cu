@@ -103,7 +103,8 @@ static void finish(llmperf_session *session, uint64_t steps)
     llmperf_session_free(session);
 }
 
-/* With detach until CUPTI has left once: it stays while graphs are made and for two seconds more. */
+/* With detach until CUPTI has left once: it stays while graphs are made and for two seconds more.
+ */
 static uint64_t warm_up(llmperf_session *session, const char *mode, cudaStream_t stream,
                         cudaGraphExec_t exec)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recordings, played by a session: refused with one line, or a profile whose documents are written. */
+/* Recordings, played by a session: refused with one line, or a profile whose documents are written.
+ */
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A first session that starts while threads load their kernel. CUPTI holds the driver's loader for some 10 ms when it attaches, and
- * what waited for it is never recorded (seen with 13.0): whether it happens is a matter of time, and so each try is a process. What
- * must hold is that no launch is lost in silence. */
+/** A first session that starts while threads load their kernel. CUPTI holds the driver's loader for
+ * some 10 ms when it attaches, and what waited for it is never recorded (seen with 13.0): whether
+ * it happens is a matter of time, and so each try is a process. What must hold is that no launch is
+ * lost in silence. */
 #include <atomic>
 #include <thread>
 #include <vector>
@@ -50,11 +51,15 @@ static void attach(useconds_t wait_us)
     ledger = ledger_of(profile);
     lost = ledger.launches_missing > 0;
     printf("attached %u us after its threads: %llu launches, %llu kernels, %s\n", (unsigned)wait_us,
-           (unsigned long long)ledger.launches_expected, (unsigned long long)ledger.kernels_seen, llmperf_verdict_name(ledger.verdict));
-    CHECK(ledger.launches_expected > 0 && ledger.kernels_seen + ledger.launches_missing == ledger.launches_expected, "%llu missing",
+           (unsigned long long)ledger.launches_expected, (unsigned long long)ledger.kernels_seen,
+           llmperf_verdict_name(ledger.verdict));
+    CHECK(ledger.launches_expected > 0 &&
+              ledger.kernels_seen + ledger.launches_missing == ledger.launches_expected,
+          "%llu missing", (unsigned long long)ledger.launches_missing);
+    CHECK((ledger.verdict == LLMPERF_VERDICT_COMPLETE) == !lost, "%llu missing",
           (unsigned long long)ledger.launches_missing);
-    CHECK((ledger.verdict == LLMPERF_VERDICT_COMPLETE) == !lost, "%llu missing", (unsigned long long)ledger.launches_missing);
-    CHECK(!lost || strstr(llmperf_profile_problem(profile, 0), "llmperf_prewarm()"), "%s", llmperf_profile_problem(profile, 0));
+    CHECK(!lost || strstr(llmperf_profile_problem(profile, 0), "llmperf_prewarm()"), "%s",
+          llmperf_profile_problem(profile, 0));
     llmperf_profile_free(profile);
 }
 
@@ -75,7 +80,8 @@ static int try_in_a_process(const char *program, int number)
 
 int main(int argc, char **argv)
 {
-    setenv("CUDA_CACHE_DISABLE", "1", 1); /* The kernel is translated each time: it loads for 10 ms or more. */
+    setenv("CUDA_CACHE_DISABLE", "1",
+           1); /* The kernel is translated each time: it loads for 10 ms or more. */
     if (argc > 1) {
         attach((useconds_t)atoi(argv[1]));
         fflush(stdout);

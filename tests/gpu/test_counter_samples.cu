@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hardware counters sampled by time: work is told from rest, the interval fits the regions, and live
- * values come while the session goes on. `test_gpu_counter_samples PART [SIZE [FILE [PERIODS]]]`
- * runs one part; `hold N WORDS SECONDS`, no test of its own, counts for a while and prints what came
- * of it. */
+/* Hardware counters sampled by time: work is told from rest, the interval fits the regions, and
+ * live values come while the session goes on. `test_gpu_counter_samples PART [SIZE [FILE
+ * [PERIODS]]]` runs one part; `hold N WORDS SECONDS`, no test of its own, counts for a while and
+ * prints what came of it. */
 #include <thread>
 
 #include "tests/gpu/counters.h"

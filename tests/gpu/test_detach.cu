@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tier light takes CUPTI out of the process between spans of decode steps: graphs of all kinds go on,
- * launches cost what they cost without a profiler, and what is collected is whole steps, with the
- * capture regions from before.
+/* Tier light takes CUPTI out of the process between spans of decode steps: graphs of all kinds go
+ * on, launches cost what they cost without a profiler, and what is collected is whole steps, with
+ * the capture regions from before.
  *
  *   test_gpu_detach [SECONDS]     of the main part; 12 unless told */
 #include <algorithm>
@@ -145,14 +145,19 @@ static void check_collected(const llmperf_profile *profile, const struct steps *
     llmperf_ledger ledger = ledger_of(profile);
     uint64_t collected = collected_steps(profile);
 
-    printf("%llu of %llu steps collected; %llu kernels, %llu beside, %llu missing, %llu duplicate, %s\n",
-           (unsigned long long)collected, (unsigned long long)steps->count, (unsigned long long)ledger.kernels_seen,
-           (unsigned long long)ledger.kernels_outside_window, (unsigned long long)ledger.launches_missing,
+    printf("%llu of %llu steps collected; %llu kernels, %llu beside, %llu missing, %llu duplicate, "
+           "%s\n",
+           (unsigned long long)collected, (unsigned long long)steps->count,
+           (unsigned long long)ledger.kernels_seen,
+           (unsigned long long)ledger.kernels_outside_window,
+           (unsigned long long)ledger.launches_missing,
            (unsigned long long)ledger.launches_duplicate, llmperf_verdict_name(ledger.verdict));
     CHECK(ledger.verdict == LLMPERF_VERDICT_SAMPLED, "%s", llmperf_verdict_name(ledger.verdict));
     CHECK(region_of(profile, "LLM@decode_step", 0).instances == steps->count, "steps");
-    CHECK(collected > 0 && eager_kernels(profile) == collected * EAGER, "%llu kernels", (unsigned long long)eager_kernels(profile));
-    CHECK(fabs(ledger.sampled_fraction * (double)steps->count - (double)collected) < 0.01, "share %f", ledger.sampled_fraction);
+    CHECK(collected > 0 && eager_kernels(profile) == collected * EAGER, "%llu kernels",
+          (unsigned long long)eager_kernels(profile));
+    CHECK(fabs(ledger.sampled_fraction * (double)steps->count - (double)collected) < 0.01,
+          "share %f", ledger.sampled_fraction);
     for (int layer = 0; layer < LAYERS; layer++) {
         char captured[64];
 
@@ -211,8 +216,9 @@ static void steps_go_on_while_cupti_comes_and_goes(double seconds)
     over = true;
     aside.join();
     print_notes(profile);
-    printf("launch of %d nodes: %.1f us before the session, %.1f with CUPTI there, %.1f while it is out\n", GRAPH + 2 * LAYERS, none,
-           median(steps.there), median(steps.away));
+    printf("launch of %d nodes: %.1f us before the session, %.1f with CUPTI there, %.1f while it "
+           "is out\n",
+           GRAPH + 2 * LAYERS, none, median(steps.there), median(steps.away));
     check_collected(profile, &steps);
     llmperf_profile_free(profile);
     /* All graphs still work, and whoever comes next has CUPTI. */
@@ -255,7 +261,8 @@ static void steps_are_captured_while_cupti_comes(void)
         cudaGraph_t graph;
         size_t nodes = 0;
 
-        CUDA(cudaStreamBeginCapture(stream, captures % 2 ? cudaStreamCaptureModeGlobal : cudaStreamCaptureModeThreadLocal));
+        CUDA(cudaStreamBeginCapture(stream, captures % 2 ? cudaStreamCaptureModeGlobal
+                                                         : cudaStreamCaptureModeThreadLocal));
         llmperf_decode_step_begin(1, 100);
         for (int i = 0; i < EAGER; i++)
             numbered<4><<<1, 32, 0, stream>>>(CYCLES);
@@ -269,7 +276,8 @@ static void steps_are_captured_while_cupti_comes(void)
     printf("%d captures until CUPTI was back\n", captures);
     run_for(&steps, 1, session);
     profile = stop_session(session);
-    CHECK(ledger_of(profile).verdict == LLMPERF_VERDICT_SAMPLED, "%s", llmperf_verdict_name(ledger_of(profile).verdict));
+    CHECK(ledger_of(profile).verdict == LLMPERF_VERDICT_SAMPLED, "%s",
+          llmperf_verdict_name(ledger_of(profile).verdict));
     llmperf_profile_free(profile);
 }
 
@@ -306,13 +314,17 @@ static void it_stays_where_that_is_not_safe(void)
     run_for(&steps, 4, session);
     CHECK(!is_detached(session), "later");
     profile = stop_session(session);
-    CHECK(ledger_of(profile).verdict == LLMPERF_VERDICT_SAMPLED, "%s", llmperf_verdict_name(ledger_of(profile).verdict));
+    CHECK(ledger_of(profile).verdict == LLMPERF_VERDICT_SAMPLED, "%s",
+          llmperf_verdict_name(ledger_of(profile).verdict));
     llmperf_profile_free(profile);
 }
 
 int main(int argc, char **argv)
 {
-    pid_t child = argc > 1 ? 0 : fork(); /* Before this process touches the device: CUPTI stays in each at its end. */
+    pid_t child =
+        argc > 1
+            ? 0
+            : fork(); /* Before this process touches the device: CUPTI stays in each at its end. */
     int status = 0;
 
     need_device(1);

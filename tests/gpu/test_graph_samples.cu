@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Kernels of CUDA graphs last as long in tier light, where records go on and off between replays, as in deep, where they stay on; and
- * so they do at pauses, at the end, and in windows for all threads. */
+/** Kernels of CUDA graphs last as long in tier light, where records go on and off between replays,
+ * as in deep, where they stay on; and so they do at pauses, at the end, and in windows for all
+ * threads. */
 #include <unistd.h>
 
 #include "check.h"
@@ -59,9 +60,11 @@ static void check_kernels(const char *what, const llmperf_profile *profile, uint
         sum.min_ms = fmin(sum.min_ms, row.min_ms);
         sum.max_ms = fmax(sum.max_ms, row.max_ms);
     }
-    printf("%s: %llu kernels of %.4f to %.4f ms, %llu invalid, %llu beside, share %.4f, %s\n", what, (unsigned long long)sum.calls,
-           sum.min_ms, sum.max_ms, (unsigned long long)ledger.records_invalid_time, (unsigned long long)ledger.kernels_outside_window,
-           ledger.sampled_fraction, llmperf_verdict_name(ledger.verdict));
+    printf("%s: %llu kernels of %.4f to %.4f ms, %llu invalid, %llu beside, share %.4f, %s\n", what,
+           (unsigned long long)sum.calls, sum.min_ms, sum.max_ms,
+           (unsigned long long)ledger.records_invalid_time,
+           (unsigned long long)ledger.kernels_outside_window, ledger.sampled_fraction,
+           llmperf_verdict_name(ledger.verdict));
     for (size_t i = 0; ledger.verdict != verdict && llmperf_profile_problem(profile, i); i++)
         printf("problem: %s\n", llmperf_profile_problem(profile, i));
     CHECK(ledger.verdict == verdict, "%s", what);
@@ -71,7 +74,8 @@ static void check_kernels(const char *what, const llmperf_profile *profile, uint
         least_ms = sum.min_ms;
         most_ms = sum.max_ms;
     }
-    CHECK(sum.min_ms > least_ms / 2 && sum.max_ms < most_ms + least_ms, "%s: in deep %.4f to %.4f ms", what, least_ms, most_ms);
+    CHECK(sum.min_ms > least_ms / 2 && sum.max_ms < most_ms + least_ms,
+          "%s: in deep %.4f to %.4f ms", what, least_ms, most_ms);
 }
 
 static void check_end(const char *what, llmperf_session *session, uint32_t verdict)
@@ -113,7 +117,8 @@ int main(void)
     for (int i = 0; i < 3; i++) {
         session = start_session(LLMPERF_TIER_LIGHT, budgets[i]);
         run_steps(1500, 1, true);
-        check_end("light, each step waited for", session, budgets[i] == 1000 ? LLMPERF_VERDICT_COMPLETE : LLMPERF_VERDICT_SAMPLED);
+        check_end("light, each step waited for", session,
+                  budgets[i] == 1000 ? LLMPERF_VERDICT_COMPLETE : LLMPERF_VERDICT_SAMPLED);
     }
     session = start_session(LLMPERF_TIER_LIGHT, 50);
     run_steps(1500, 8, true);

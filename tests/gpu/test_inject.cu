@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The CUDA driver loads the library into a program that never calls it, and the run is whole however
- * soon the program ends. The child is this program again, with the way to end. */
+/* The CUDA driver loads the library into a program that never calls it, and the run is whole
+ * however soon the program ends. The child is this program again, with the way to end. */
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,8 +59,9 @@ static int run_child(const char *self, const char *end, const char *folder)
         execl("/proc/self/exe", self, end, (char *)NULL);
         _exit(3);
     }
-    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status)
-                                                                                 : -1;
+    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status)
+               ? WEXITSTATUS(status)
+               : -1;
 }
 
 int main(int argc, char **argv)
@@ -68,7 +69,9 @@ int main(int argc, char **argv)
     static const struct {
         const char *end;
         unsigned long kernels;
-    } cases[] = { { "sync", 2000 }, { "at once", 2000 }, { "few", 3 }, { "reset", 2000 }, { "graph", 2100 } };
+    } cases[] = {
+        { "sync", 2000 }, { "at once", 2000 }, { "few", 3 }, { "reset", 2000 }, { "graph", 2100 }
+    };
     char folders[5][64];
     int ends[5];
 

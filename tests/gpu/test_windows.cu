@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Triggered windows on a device: the instances of a window are whole, with the copies that tier light leaves out, launched one
- * by one and in a CUDA graph; and launches begin before their records. */
+/** Triggered windows on a device: the instances of a window are whole, with the copies that tier
+ * light leaves out, launched one by one and in a CUDA graph; and launches begin before their
+ * records. */
 #include <unistd.h>
 
 #include "check.h"
@@ -23,7 +24,8 @@ static void work(void)
     for (int i = 0; i < KERNELS; i++)
         tiny_kernel<<<1, 32, 0, stream>>>(device_memory);
     for (int i = 0; i < COPIES; i++)
-        CUDA(cudaMemcpyAsync(device_memory, host_memory, sizeof(host_memory), cudaMemcpyHostToDevice, stream));
+        CUDA(cudaMemcpyAsync(device_memory, host_memory, sizeof(host_memory),
+                             cudaMemcpyHostToDevice, stream));
 }
 
 static cudaGraphExec_t capture(void)
@@ -65,20 +67,24 @@ static void check_window(const llmperf_profile *profile, const char *what)
     llmperf_window_stats window = LLMPERF_WINDOW_STATS_INIT;
     llmperf_ledger ledger = ledger_of(profile);
 
-    CHECK(llmperf_profile_window_count(profile) == 1, "%s: %zu windows", what, llmperf_profile_window_count(profile));
+    CHECK(llmperf_profile_window_count(profile) == 1, "%s: %zu windows", what,
+          llmperf_profile_window_count(profile));
     if (llmperf_profile_window(profile, 0, &window) < 0)
         return;
-    printf("%s: %llu units, %llu left out, %llu kernels, %llu copies, wall %.3f ms, busy %.3f ms\n", what,
-           (unsigned long long)window.units, (unsigned long long)window.units_left_out, (unsigned long long)window.kernel_count,
-           (unsigned long long)window.memory_count, window.wall_ms, window.busy_ms);
+    printf("%s: %llu units, %llu left out, %llu kernels, %llu copies, wall %.3f ms, busy %.3f ms\n",
+           what, (unsigned long long)window.units, (unsigned long long)window.units_left_out,
+           (unsigned long long)window.kernel_count, (unsigned long long)window.memory_count,
+           window.wall_ms, window.busy_ms);
     CHECK(window.units == 12, "%s", what);
     CHECK(window.kernel_count == 12 * KERNELS, "%s", what);
     CHECK(window.memory_count == 12 * COPIES, "%s", what);
     CHECK(window.busy_ms > 0 && window.busy_ms < window.wall_ms, "%s", what);
     CHECK(ledger.kernels_in_windows == 12 * KERNELS, "%s", what);
-    CHECK(ledger.verdict == LLMPERF_VERDICT_SAMPLED, "%s: verdict %s, first problem: %s", what, llmperf_verdict_name(ledger.verdict),
+    CHECK(ledger.verdict == LLMPERF_VERDICT_SAMPLED, "%s: verdict %s, first problem: %s", what,
+          llmperf_verdict_name(ledger.verdict),
           llmperf_profile_problem(profile, 0) ? llmperf_profile_problem(profile, 0) : "none");
-    CHECK(region_of(profile, "LLM@decode_step", 0).memcpy_count == 0, "%s: copies of a window are in a total", what);
+    CHECK(region_of(profile, "LLM@decode_step", 0).memcpy_count == 0,
+          "%s: copies of a window are in a total", what);
 }
 
 static void check_windows(cudaGraphExec_t graph, const char *what)
@@ -112,11 +118,15 @@ static void check_ledger(cudaGraphExec_t graph, const char *what)
     profile = stop_session(session);
     expect_complete(profile);
     ledger = ledger_of(profile);
-    CHECK(ledger.launches_duplicate == 0 && ledger.records_before_launch == 0 && ledger.graph_records_missing == 0 &&
-              ledger.memory_missing == 0 && ledger.records_foreign == 0 && ledger.source_errors == 0 && ledger.names_over_limit == 0,
+    CHECK(ledger.launches_duplicate == 0 && ledger.records_before_launch == 0 &&
+              ledger.graph_records_missing == 0 && ledger.memory_missing == 0 &&
+              ledger.records_foreign == 0 && ledger.source_errors == 0 &&
+              ledger.names_over_limit == 0,
           "%s: %llu %llu %llu %llu %llu %llu", what, (unsigned long long)ledger.launches_duplicate,
-          (unsigned long long)ledger.records_before_launch, (unsigned long long)ledger.graph_records_missing,
-          (unsigned long long)ledger.memory_missing, (unsigned long long)ledger.records_foreign, (unsigned long long)ledger.source_errors);
+          (unsigned long long)ledger.records_before_launch,
+          (unsigned long long)ledger.graph_records_missing,
+          (unsigned long long)ledger.memory_missing, (unsigned long long)ledger.records_foreign,
+          (unsigned long long)ledger.source_errors);
     llmperf_profile_free(profile);
 }
 

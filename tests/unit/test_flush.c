@@ -133,7 +133,7 @@ static void a_device_that_holds_all_back_is_asked_more_often(void **state)
 static void a_driver_that_has_reported_nothing_is_asked_soon(void **state)
 {
     (void)state;
-    session.paused = true; /* Not asked for anything else. */
+    session.paused = true;         /* Not asked for anything else. */
     assert_false(due(500, false)); /* Nothing was launched. */
     launch(1);
     lp_flush_made(&session, at(20));

@@ -306,13 +306,13 @@ static void case_15_processes_and_runs_repeat_ids(void **state)
 /* With one more metric, by which it is known how ranges were replayed. */
 #define RANGE_TABLE(metric)                                                                        \
     "\"ID\",\"Process ID\",\"Process Name\",\"Host Name\"," NVTX_HEADER                            \
-    "\"Kernel Name\",\"Context\",\"Stream\",\"Device\",\"CC\",\"dram__bytes.sum\",\"" metric         \
+    "\"Kernel Name\",\"Context\",\"Stream\",\"Device\",\"CC\",\"dram__bytes.sum\",\"" metric       \
     "\"\n"                                                                                         \
     "\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"byte\",\"\"\n"                       \
     "\"0\",\"1489\",\"nv\",\"h\","                                                                 \
-    "\"1489  \"\"LLM:prefill:none:none:none:none:ASCII:prefill\"\"  "                             \
-    "\"\"LLM:mlp:none:none:none:none:ASCII:mlp\"\" \",\"\",\"range\",\"1\",\"n/a\",\"0\",\"9.0\","  \
-    "\"100\",\"1\"\n"                                                                             \
+    "\"1489  \"\"LLM:prefill:none:none:none:none:ASCII:prefill\"\"  "                              \
+    "\"\"LLM:mlp:none:none:none:none:ASCII:mlp\"\" \",\"\",\"range\",\"1\",\"n/a\",\"0\",\"9.0\"," \
+    "\"100\",\"1\"\n"                                                                              \
     "\"1\",\"1489\",\"nv\",\"h\","                                                                 \
     "\"1489  \"\"LLM:prefill:none:none:none:none:ASCII:prefill\"\" \","                            \
     "\"\",\"range\",\"1\",\"n/a\",\"0\",\"9.0\",\"300\",\"1\"\n"

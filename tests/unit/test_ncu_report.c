@@ -256,8 +256,8 @@ static void compare_metric(const llmperf_profile *report, const llmperf_metric_s
             !near(value.min, cell->min) || !near(value.max, cell->max) ||
             !same_text(value.text, cell->text) || !same_text(value.unit, cell->unit))
             fail_msg("%s of %s: %g %s, the table says %g %s", cell->name,
-                     cell->kernel ? cell->kernel : cell->region, value.mean, value.unit,
-                     cell->mean, cell->unit);
+                     cell->kernel ? cell->kernel : cell->region, value.mean, value.unit, cell->mean,
+                     cell->unit);
         return;
     }
     fail_msg("%s of %s is missing", cell->name, cell->kernel ? cell->kernel : cell->region);
@@ -466,7 +466,8 @@ static void case_41_other_versions_and_compressed_reports_are_refused(void **sta
     (void)state;
     begin_report(&report, 8);
     put_block(&report, 2, &result, usual_names, NULL);
-    refused(&report, report.length, "version 8 of ncu's format, and 7 is read here; make CSV of it");
+    refused(&report, report.length,
+            "version 8 of ncu's format, and 7 is read here; make CSV of it");
     lp_text_clear(&report);
     lp_text_add(&report, "\x28\xb5\x2f\xfd and so on", 14);
     refused(&report, report.length, "compressed report of ncu");

@@ -348,7 +348,7 @@ static void case_28_impossible_times_are_counted_and_left_out(void **state)
     nsys_kernel(&file, 10, 0, 0, 2, 1);     /* no time stamps */
     nsys_kernel(&file, 10, 0, 50, 3, 1);    /* 0 alone is a time */
     nsys_kernel(&file, 10, 400, 500, 4, 1);
-    nsys_kernel(&file, 10, 400, 500, 4, 1); /* twice the same */
+    nsys_kernel(&file, 10, 400, 500, 4, 1);               /* twice the same */
     nsys_kernel(&file, 10, 1, 3170918996853653760, 5, 1); /* longer than a day */
     for (uint32_t i = 1; i <= 5; i++)
         nsys_call(&file, 10, 11, i, i, i);

@@ -14,7 +14,8 @@
 
 #define MS       UINT64_C(1000000)
 #define BEGIN_MS 1000u
-#define LOOK_MS  220u /* between two looks: 200 ms, and then up to 20 till the collector's next round */
+#define LOOK_MS                                                                                    \
+    220u /* between two looks: 200 ms, and then up to 20 till the collector's next round */
 
 static llmperf_session session;
 static uint64_t now_ms;

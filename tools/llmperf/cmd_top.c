@@ -57,9 +57,9 @@ static bool find_newest(const char *folder, char *newest)
             snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name) >= (int)sizeof(path) ||
             stat(path, &info) < 0 || !S_ISDIR(info.st_mode) || !holds_runs(path))
             continue;
-        if (found && (info.st_mtim.tv_sec < latest.tv_sec ||
-                      (info.st_mtim.tv_sec == latest.tv_sec &&
-                       info.st_mtim.tv_nsec < latest.tv_nsec)))
+        if (found &&
+            (info.st_mtim.tv_sec < latest.tv_sec ||
+             (info.st_mtim.tv_sec == latest.tv_sec && info.st_mtim.tv_nsec < latest.tv_nsec)))
             continue;
         latest = info.st_mtim;
         memcpy(newest, path, sizeof(path));
@@ -81,7 +81,8 @@ static int choose_folder(const char *given, char *folder)
         snprintf(folder, PATH_BYTES, "%s", given);
     if (holds_runs(folder))
         return EXIT_FINE;
-    fprintf(stderr, "llmperf: %s holds no run; give a run, the folder of a job, or a folder of runs\n",
+    fprintf(stderr,
+            "llmperf: %s holds no run; give a run, the folder of a job, or a folder of runs\n",
             given);
     return EXIT_USAGE;
 }

@@ -123,8 +123,8 @@ static void keep_result(struct vendor_job *job, const char *path)
         snprintf(job->results[job->result_count++], VENDOR_PATH_BYTES, "%s", path);
 }
 
-/* The report of ncu has all digits, its table two decimals; a table stands in for a report that cannot
- * be read. */
+/* The report of ncu has all digits, its table two decimals; a table stands in for a report that
+ * cannot be read. */
 static void keep_report(struct vendor_job *job, const char *folder)
 {
     char path[VENDOR_PATH_BYTES];

@@ -18,7 +18,8 @@ bool holds_run(const char *run_dir);
 /** Write run.llmperf and the reports into a folder, which is made. @return exit code */
 int new_run_save(const llmperf_profile *profile, const char *run_dir);
 
-/** Do that; print what it is of, the verdict, and last the folder. @param run_dir  NULL: the run's id below $LLMPERF_OUT, else runs.
+/** Do that; print what it is of, the verdict, and last the folder. @param run_dir  NULL: the run's
+ * id below $LLMPERF_OUT, else runs.
  * @return exit code */
 int new_run_write(const llmperf_profile *profile, const char *run_dir, const char *what);
 

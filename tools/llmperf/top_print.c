@@ -44,7 +44,8 @@ static void print_path(const struct top_row *row)
     int indent = row->depth < 10 ? (int)row->depth * 2 : 20, room = PATH_WIDTH - indent;
     size_t length = strlen(label);
 
-    print("%*s%-*s", indent, "", room, length > (size_t)room ? label + length - (size_t)room : label);
+    print("%*s%-*s", indent, "", room,
+          length > (size_t)room ? label + length - (size_t)room : label);
 }
 
 static void print_row(const struct top_row *row, const struct top_row *before, double seconds)
@@ -52,14 +53,12 @@ static void print_row(const struct top_row *row, const struct top_row *before, d
     static const struct top_row none = { .path = NULL };
     const struct top_row *since = before ? before : &none;
     double instances = difference(row->instances, since->instances);
-    double tokens = row->tokens == LLMPERF_UNKNOWN ? (double)NAN
-                    : since->tokens == LLMPERF_UNKNOWN
-                        ? (double)row->tokens
-                        : difference(row->tokens, since->tokens);
-    double kernels = row->kernels == LLMPERF_UNKNOWN ? (double)NAN
-                     : since->kernels == LLMPERF_UNKNOWN
-                         ? (double)row->kernels
-                         : difference(row->kernels, since->kernels);
+    double tokens = row->tokens == LLMPERF_UNKNOWN     ? (double)NAN
+                    : since->tokens == LLMPERF_UNKNOWN ? (double)row->tokens
+                                                       : difference(row->tokens, since->tokens);
+    double kernels = row->kernels == LLMPERF_UNKNOWN     ? (double)NAN
+                     : since->kernels == LLMPERF_UNKNOWN ? (double)row->kernels
+                                                         : difference(row->kernels, since->kernels);
     double busy = row->busy_ms - (isnan(since->busy_ms) ? 0 : since->busy_ms);
 
     print_path(row);
@@ -109,12 +108,13 @@ void top_print(const char *folder, const struct top_state *state, const struct t
     print("%s: %.1f s, %u of %u processes running\n", folder, state->duration_ms / 1e3,
           state->running, state->runs);
     if (state->unreadable > 0)
-        print("not shown: %u that cannot be read, the first: %s\n", state->unreadable, state->problem);
+        print("not shown: %u that cannot be read, the first: %s\n", state->unreadable,
+              state->problem);
     if (state->runs == 0)
         return;
     print_totals(state, before, seconds);
-    print("%-*s %10s %10s %10s %10s %10s %10s\n", PATH_WIDTH, "REGION", "COUNT", "RATE/s", "MEAN ms",
-          "BUSY %", "TOKENS/s", "KERNELS/s");
+    print("%-*s %10s %10s %10s %10s %10s %10s\n", PATH_WIDTH, "REGION", "COUNT", "RATE/s",
+          "MEAN ms", "BUSY %", "TOKENS/s", "KERNELS/s");
     for (size_t i = 0; i < shown; i++)
         print_row(&state->rows[i], find_row(before, state->rows[i].path), seconds);
     if (shown < state->row_count)

@@ -77,8 +77,8 @@ static struct top_row *make_row(struct top_state *state, const llmperf_region_st
 /* All of the work of a row by what was collected of it, by host time; 1 but in tier light. */
 static double times_of(const llmperf_region_stats *stats)
 {
-    double collected_ms = (stats->wall_sum_ms - fmax(0, stats->window_ms)) *
-                          (1 - fmax(0, stats->skipped_fraction));
+    double collected_ms =
+        (stats->wall_sum_ms - fmax(0, stats->window_ms)) * (1 - fmax(0, stats->skipped_fraction));
 
     return collected_ms > 0 && collected_ms < stats->wall_sum_ms ? stats->wall_sum_ms / collected_ms
                                                                  : 1;

@@ -16,6 +16,7 @@
 #include "command.h"
 #include "llmperf/llmperf.h"
 #include "new_run.h"
+#include "precedence.h"
 #include "run.h"
 
 struct job {
@@ -356,21 +357,6 @@ static int find_program_words(int argc, char **argv)
     return 0;
 }
 
-/* What is asked for, before what the environment says, before what is usual. */
-static const char *choose(const char *option, bool asked, const char *configured,
-                          const char *variable, const char *usual)
-{
-    const char *word = getenv(variable);
-
-    if (option)
-        return option;
-    if (asked && *configured)
-        return configured;
-    if (word && *word)
-        return word;
-    return *configured ? configured : usual;
-}
-
 static int check_words(const struct command *command, int count, char **argv)
 {
     for (int i = 1; i <= count; i++)
@@ -508,7 +494,6 @@ int cmd_run(const struct command *command, int argc, char **argv)
     int words = find_program_words(argc, argv), known = words > 0 ? words : argc, count, status;
     struct job job = { .folder = "" };
     const char *out;
-    bool asked;
 
     job.apart = take_flag(&known, argv, "--no-merge");
     job.trace = take_flag(&known, argv, "--trace");
@@ -520,15 +505,15 @@ int cmd_run(const struct command *command, int argc, char **argv)
         return fail_usage(command, "give a program behind --");
     if ((status = run_compose(options[2].value, argv + 1, count, &job.config)) != EXIT_FINE)
         return status;
-    asked = options[2].value || count > 0;
     job.program = argv + words + 1;
     job.counters_asked = options[5].value != NULL;
-    job.counters = choose(options[5].value, asked, job.config.counters, "LLMPERF_COUNTERS", NULL);
-    job.tier = choose(options[0].value, asked, job.config.tier, "LLMPERF_TIER", NULL);
+    job.counters =
+        precedence_choose(options[5].value, "LLMPERF_COUNTERS", job.config.counters, NULL);
+    job.tier = precedence_choose(options[0].value, "LLMPERF_TIER", job.config.tier, NULL);
     job.rules = options[3].value;
     if (job.counters_asked && !options[0].value && (!job.tier || strcmp(job.tier, "light") != 0))
         job.tier = "counters";
-    out = choose(options[1].value, asked, job.config.out, "LLMPERF_OUT", "runs");
+    out = precedence_choose(options[1].value, "LLMPERF_OUT", job.config.out, "runs");
     status = run_all(&job, command, out, options[4].value);
     llmperf_text_free(job.config.text);
     return status;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "precedence.h"
 #include "run.h"
 #include "vendor.h"
 
@@ -68,15 +69,15 @@ static int take_words(struct vendor_job *job, int count, char **words)
 
 static int name_run(struct vendor_job *job)
 {
-    const char *out = job->out ? job->out : getenv("LLMPERF_OUT"), *id = NULL;
+    const char *out = NULL, *id = NULL;
     time_t now = time(NULL);
     char stamp[32];
     struct tm utc;
     int written;
 
-    if (!(out && *out) && !(llmperf_config_has(job->config, "artifacts.dir") &&
-                            llmperf_config_text(job->config, "artifacts.dir", &out) == 0))
-        out = "runs";
+    if (llmperf_config_has(job->config, "artifacts.dir"))
+        llmperf_config_text(job->config, "artifacts.dir", &out);
+    out = precedence_choose(job->out, "LLMPERF_OUT", out, "runs");
     gmtime_r(&now, &utc);
     strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &utc);
     if (llmperf_config_has(job->config, "run.id") &&
@@ -98,7 +99,10 @@ static int compose(struct vendor_job *job)
 
     if (status == 0)
         status = llmperf_config_document(job->config, "", LLMPERF_CONFIG_YAML, &job->config_text);
-    return status < 0 ? fail_status(status) : name_run(job);
+    if (status < 0)
+        return fail_status(status);
+    precedence_apply(job->config, job->overrides, job->override_count);
+    return name_run(job);
 }
 
 static int check_job(struct vendor_job *job)

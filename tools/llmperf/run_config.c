@@ -6,6 +6,7 @@
 
 #include "command.h"
 #include "llmperf/llmperf.h"
+#include "precedence.h"
 #include "run.h"
 
 static bool take_text(const llmperf_config *config, const char *key, char *text, size_t size)
@@ -34,12 +35,13 @@ int run_compose(const char *name, char **overrides, int count, struct run_config
 {
     llmperf_config *config;
     bool asked = name || count > 0;
-    int status = llmperf_config_compose(name ? name : "config", (const char *const *)overrides,
-                                        (size_t)count, &config);
+    const char *const *changes = (const char *const *)overrides;
+    int status = llmperf_config_compose(name ? name : "config", changes, (size_t)count, &config);
 
     *config_out = (struct run_config){ .text = NULL };
     if (status < 0) /* A folder of data files without a configuration is as good as none. */
         return asked ? fail_status(status) : EXIT_FINE;
+    precedence_apply(config, changes, (size_t)count);
     if ((status = llmperf_config_document(config, "", LLMPERF_CONFIG_YAML, &config_out->text)) ==
         0) {
         take_text(config, "run.mode", config_out->tier, sizeof(config_out->tier));

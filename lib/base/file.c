@@ -42,6 +42,23 @@ bool lp_path_is_special(const char *path)
     return stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
 }
 
+int lp_file_create(const char *path)
+{
+    if (unlink(path) < 0 && errno != ENOENT)
+        return -1;
+    return open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+}
+
+FILE *lp_file_create_stream(const char *path)
+{
+    int fd = lp_file_create(path);
+    FILE *stream = fd < 0 ? NULL : fdopen(fd, "wb");
+
+    if (fd >= 0 && !stream)
+        close(fd);
+    return stream;
+}
+
 int lp_folder_make(const char *path)
 {
     char *partial;
@@ -66,6 +83,17 @@ int lp_folder_make(const char *path)
     if (status == 0 && !lp_path_is_folder(path))
         status = ENOTDIR;
     return status ? lp_error(LLMPERF_EIO, "cannot make folder %s: %s", path, strerror(status)) : 0;
+}
+
+int lp_folder_make_own(const char *path)
+{
+    int status = lp_folder_make(path);
+    struct stat info;
+
+    if (status == 0 && lstat(path, &info) == 0 && S_ISLNK(info.st_mode))
+        return lp_error(LLMPERF_EIO, "%s is a symbolic link, which is not followed here; remove it",
+                        path);
+    return status;
 }
 
 void lp_size_signal_hold(struct lp_size_signal *held)
@@ -117,7 +145,7 @@ int lp_file_write(const char *path, const void *bytes, size_t size)
     if (snprintf(temporary, sizeof(temporary), "%s.%ld.tmp", path, (long)getpid()) >=
         (int)sizeof(temporary))
         return lp_error(LLMPERF_EIO, "path too long: %s", path);
-    fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    fd = lp_file_create(temporary);
     if (fd < 0)
         return lp_error(LLMPERF_EIO, "cannot write %s: %s", temporary, strerror(errno));
     lp_size_signal_hold(&held);

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 /** A file above the size limit of the process brings a signal that ends the program. Between the
  * two, on this thread, it is an error of the write alone. They nest. */
@@ -15,6 +16,14 @@ struct lp_size_signal {
 };
 void lp_size_signal_hold(struct lp_size_signal *held);
 void lp_size_signal_release(const struct lp_size_signal *held);
+
+/** Create an empty file for writing, in place of whatever has its name: a link or a pipe that
+ * somebody left there is removed and never written to. For names that the library chose, not for
+ * those that a user gave. A descriptor, or -1 and errno. */
+int lp_file_create(const char *path);
+
+/** As lp_file_create(). NULL and errno. */
+FILE *lp_file_create_stream(const char *path);
 
 /** Write a file through a temporary one beside it and rename, so that a reader sees the old or the
  * new, never half of it. 0 or LLMPERF_EIO. */
@@ -30,6 +39,10 @@ int lp_file_read_most(const char *path, size_t most, char **bytes_out, size_t *s
 
 /** Make a folder and its parents; an existing one is fine. 0 or LLMPERF_EIO. */
 int lp_folder_make(const char *path);
+
+/** As lp_folder_make(), for a name that the library chose: a symbolic link of that name is refused,
+ * so that files do not end up where it leads. */
+int lp_folder_make_own(const char *path);
 
 bool lp_path_exists(const char *path);
 bool lp_path_is_folder(const char *path);

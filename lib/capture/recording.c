@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/file.h"
 #include "lib/base/status.h"
 #include "lib/base/text.h"
 #include "lib/base/varint.h"
@@ -348,7 +349,7 @@ int lp_recorder_open(const char *path, const struct lp_names *names,
     }
     recorder->names = names;
     recorder->limit_bytes = options->limit_bytes;
-    recorder->file = fopen(path, "wbe");
+    recorder->file = options->own_file ? lp_file_create_stream(path) : fopen(path, "wbe");
     if (!recorder->file) {
         int status = lp_error(LLMPERF_EIO, "cannot write recording %s: %s", path, strerror(errno));
 

@@ -40,6 +40,7 @@ struct lp_recorder;
 struct lp_recorder_options {
     uint64_t limit_bytes; /* what happens once so much is written is left out; 0: no limit */
     bool own_time;        /* facts are of this process, on its clock */
+    bool own_file;        /* the library chose the name: no link of that name is followed */
 };
 
 /** Start a recording. @param names  Outlives the recorder. 0, LLMPERF_EIO, LLMPERF_ENOMEM. @threads

@@ -116,26 +116,21 @@ int llmperf_document_write(const llmperf_profile *profile, uint32_t document, co
     return status;
 }
 
-/* What the run was made with, if it is known. */
-static int write_fact(const llmperf_profile *profile, const char *fact, const char *run_dir,
-                      const char *file)
+/* In place of whatever has that name in the folder of the run, a link too. */
+static int write_text(const char *text, const char *run_dir, const char *file)
 {
-    const char *text = llmperf_profile_fact(profile, fact);
-    char *path;
-    int status;
+    char *path = lp_path_join(run_dir, file);
+    int status =
+        path ? lp_file_write(path, text, strlen(text)) : lp_error(LLMPERF_ENOMEM, "out of memory");
 
-    if (!text)
-        return 0;
-    if (!(path = lp_path_join(run_dir, file)))
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
-    status = lp_file_write(path, text, strlen(text));
     free(path);
     return status;
 }
 
 static int write_rest(const llmperf_profile *profile, const char *run_dir)
 {
-    int status = write_fact(profile, "config", run_dir, "config.yaml");
+    const char *config = llmperf_profile_fact(profile, "config"); /* NULL: not known */
+    int status = config ? write_text(config, run_dir, "config.yaml") : 0;
 
     return status < 0 ? status : lp_region_reports_write(profile, run_dir);
 }
@@ -145,13 +140,15 @@ int llmperf_artifacts_write(const llmperf_profile *profile, const char *run_dir)
     if (!profile || !run_dir)
         return lp_error(LLMPERF_EINVAL, "profile and run_dir are required");
     for (size_t i = 0; i < DOCUMENTS; i++) {
-        char *path = documents[i].file ? lp_path_join(run_dir, documents[i].file) : NULL;
-        int status = 0;
+        char *text;
+        int status;
 
-        if (documents[i].file)
-            status = path ? llmperf_document_write(profile, documents[i].id, path)
-                          : lp_error(LLMPERF_ENOMEM, "out of memory");
-        free(path);
+        if (!documents[i].file)
+            continue;
+        if ((status = llmperf_document_text(profile, documents[i].id, &text)) < 0)
+            return status;
+        status = write_text(text, run_dir, documents[i].file);
+        free(text);
         if (status < 0)
             return status;
     }

@@ -113,7 +113,8 @@ static int write_label(const struct lp_region_set *set, const char *label, const
 
     lp_text_printf(&path, "%s/", folder);
     lp_region_folder_name(label, has_twin(set, label), &path);
-    status = path.failed ? lp_error(LLMPERF_ENOMEM, "out of memory") : lp_folder_make(path.bytes);
+    status =
+        path.failed ? lp_error(LLMPERF_ENOMEM, "out of memory") : lp_folder_make_own(path.bytes);
     if (status == 0)
         status = write_report(set, &filter, path.bytes, "report");
     lp_text_clear(&path);
@@ -148,7 +149,7 @@ static int write_part(const struct lp_region_set *set, size_t index, const char 
 static int write_all(const struct lp_region_set *set, const char *folder)
 {
     const struct lp_region_filter aggregate = { LP_SCOPE_AGGREGATE, 0, NULL };
-    int status = lp_folder_make(folder);
+    int status = lp_folder_make_own(folder);
 
     for (size_t i = 0; status == 0 && i < set->parts.count; i++)
         status = write_part(set, i, folder);

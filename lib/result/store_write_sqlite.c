@@ -288,10 +288,10 @@ static int create_tables(const struct lp_store *store)
     return status;
 }
 
-static int open_database(struct lp_store *store, const char *path, int flags)
+static int open_database(struct lp_store *store, const char *path)
 {
-    if (sqlite3_open_v2(path, &store->db, flags | SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
-                        NULL) != SQLITE_OK)
+    if (sqlite3_open_v2(path, &store->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) !=
+        SQLITE_OK)
         return write_error(store);
     sqlite3_busy_timeout(store->db, LP_STORE_BUSY_MS);
     return 0;
@@ -302,12 +302,18 @@ static int open_database(struct lp_store *store, const char *path, int flags)
 static int make_file(struct lp_store *store)
 {
     char *fresh = NULL;
-    int status;
+    int fd, status;
 
     if (asprintf(&fresh, "%s.new", store->path) < 0)
         return lp_error(LLMPERF_ENOMEM, "out of memory");
-    unlink(fresh); /* of a program that was killed just then */
-    if ((status = open_database(store, fresh, SQLITE_OPEN_CREATE)) == 0)
+    remove_companions(fresh); /* of a program that was killed just then */
+    if ((fd = lp_file_create(fresh)) < 0) {
+        status = lp_error(LLMPERF_EIO, "cannot write %s: %s", fresh, strerror(errno));
+        free(fresh);
+        return status;
+    }
+    close(fd);
+    if ((status = open_database(store, fresh)) == 0)
         status = create_tables(store);
     sqlite3_close(store->db);
     store->db = NULL;
@@ -326,7 +332,7 @@ static int open_store(struct lp_store *store)
     if (unlink(store->path) < 0 && errno != ENOENT)
         return lp_error(LLMPERF_EIO, "cannot replace %s: %s", store->path, strerror(errno));
     remove_companions(store->path);
-    if ((status = make_file(store)) < 0 || (status = open_database(store, store->path, 0)) < 0 ||
+    if ((status = make_file(store)) < 0 || (status = open_database(store, store->path)) < 0 ||
         (status = run_sql(store, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL")) < 0)
         return status;
     for (size_t i = 0; i < LP_STORE_TABLES && status == 0; i++) {

@@ -45,8 +45,9 @@ static int start_in_job(llmperf_session_options *options, const char *job)
     /* Busy: of a program that this process was before it executed another one. */
     if (status == LLMPERF_EBUSY) {
         options->out_dir = out_dir;
-        status = out_dir ? lp_session_start(options, true, &session)
-                         : lp_error(LLMPERF_ENOMEM, "out of memory");
+        status = out_dir ? lp_folder_make_own(out_dir) : lp_error(LLMPERF_ENOMEM, "out of memory");
+        if (status == 0)
+            status = lp_session_start(options, true, &session);
     }
     free(out_dir);
     return status;

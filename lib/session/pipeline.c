@@ -95,6 +95,7 @@ int lp_pipeline_make(struct llmperf_session *session)
         return status;
     session->sink = facts;
     if (session->options.record_path)
-        return lp_session_record(session, session->options.record_path, 0, &session->recorder);
+        return lp_session_record(session, session->options.record_path, 0, false,
+                                 &session->recorder);
     return 0;
 }

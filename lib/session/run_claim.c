@@ -52,6 +52,13 @@ static int rename_run(struct lp_options *options, const char *folder, const char
     return options->run_id && options->run_dir ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
 }
 
+/* A folder that the program named itself may be a link. */
+static int make_run_dir(const struct lp_options *options)
+{
+    return options->in_folder_of_runs ? lp_folder_make_own(options->run_dir)
+                                      : lp_folder_make(options->run_dir);
+}
+
 static int claim_run(struct lp_options *options, char **path_out)
 {
     char *folder = lp_text_copy(options->run_dir), *run_id = lp_text_copy(options->run_id);
@@ -60,7 +67,7 @@ static int claim_run(struct lp_options *options, char **path_out)
     if (status == 0 && strrchr(folder, '/'))
         *strrchr(folder, '/') = '\0';
     for (unsigned number = 1; status == 0; number++) {
-        if ((status = lp_folder_make(options->run_dir)) < 0 ||
+        if ((status = make_run_dir(options)) < 0 ||
             (status = claim_file(options->run_dir, path_out)) != LLMPERF_EBUSY ||
             !options->run_id_is_ours || number > 999)
             break;

@@ -21,9 +21,10 @@ static bool is_own_time(const struct lp_options *options)
 }
 
 int lp_session_record(struct llmperf_session *session, const char *path, uint64_t limit_bytes,
-                      struct lp_recorder **recorder_out)
+                      bool own_file, struct lp_recorder **recorder_out)
 {
-    const struct lp_recorder_options options = { limit_bytes, is_own_time(&session->options) };
+    const struct lp_recorder_options options = { limit_bytes, is_own_time(&session->options),
+                                                 own_file };
     int status = lp_recorder_open(path, &session->names, &options, recorder_out);
 
     if (status == 0)
@@ -45,7 +46,7 @@ int lp_session_trace_open(struct llmperf_session *session)
         return 0;
     if (!(path = trace_path(session)))
         return lp_error(LLMPERF_ENOMEM, "out of memory");
-    status = lp_session_record(session, path, session->options.trace_bytes, &session->trace);
+    status = lp_session_record(session, path, session->options.trace_bytes, true, &session->trace);
     free(path);
     return status;
 }

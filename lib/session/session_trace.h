@@ -6,10 +6,10 @@
 
 #include "lib/session/session.h"
 
-/** Record all that goes through the session's sink from now on. @param limit_bytes  0: none. 0 or
- * as lp_recorder_open(). */
+/** Record all that goes through the session's sink from now on. @param limit_bytes  0: none.
+ * @param own_file  The library chose the name. 0 or as lp_recorder_open(). */
 int lp_session_record(struct llmperf_session *session, const char *path, uint64_t limit_bytes,
-                      struct lp_recorder **recorder_out);
+                      bool own_file, struct lp_recorder **recorder_out);
 
 /** Begin the trace in the run's folder, if one is asked for. 0 or as lp_recorder_open(). */
 int lp_session_trace_open(struct llmperf_session *session);

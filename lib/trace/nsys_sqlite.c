@@ -2,6 +2,7 @@
 /* The tables of nsys export --type=sqlite (schema 3.16) that its readers join: calls to activities
  * by correlation id and process, ranges to calls by thread and time. Columns that a recording does
  * not know are there, and NULL. Times are since the start of the session, as in an export. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 
 #include <sqlite3.h>
 
+#include "lib/base/file.h"
 #include "lib/base/hashmap.h"
 #include "lib/base/status.h"
 #include "lib/record/paths.h"
@@ -481,12 +483,15 @@ static void free_writer(struct lp_trace_writer *writer)
 
 static int create_database(struct nsys *nsys)
 {
-    const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+    const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
+    int fd = lp_file_create(nsys->temporary);
 
-    unlink(nsys->temporary);
+    if (fd < 0)
+        return lp_error(LLMPERF_EIO, "cannot write %s: %s", nsys->path, strerror(errno));
+    close(fd);
+    nsys->created = true;
     if (sqlite3_open_v2(nsys->temporary, &nsys->db, flags, NULL) != SQLITE_OK)
         return write_error(nsys);
-    nsys->created = true;
     check(nsys, sqlite3_exec(nsys->db, schema, NULL, NULL, NULL));
     for (size_t i = 0; i < ROWS; i++)
         check(nsys, sqlite3_prepare_v2(nsys->db, inserts[i], -1, &nsys->rows[i], NULL));

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/base/file.h"
 #include "lib/base/status.h"
 #include "llmperf/api.h"
 
@@ -36,7 +37,8 @@ int lp_out_file_open(struct lp_out_file *out, const char *path)
         out->temporary = lp_out_file_temporary(path);
     if (!out->path || (!lp_out_file_is_special(path) && !out->temporary))
         return lp_error(LLMPERF_ENOMEM, "out of memory");
-    if (!(out->file = fopen(out->temporary ? out->temporary : path, "wbe")))
+    out->file = out->temporary ? lp_file_create_stream(out->temporary) : fopen(path, "wbe");
+    if (!out->file)
         return lp_error(LLMPERF_EIO, "cannot write %s: %s", path, strerror(errno));
     setvbuf(out->file, NULL, _IOFBF, WRITE_BYTES);
     return 0;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "command.h"
 #include "llmperf/llmperf.h"
@@ -44,13 +45,18 @@ static int export_document(const char *run, uint32_t document, const char *path)
     return status;
 }
 
-/* The usual file of a run's folder. false: it is no folder. */
+/* The usual file of a run's folder, of which nobody said that it may be a link. false: it is no
+ * folder. */
 static bool usual_file(const char *run, uint32_t trace, char *path)
 {
     struct stat info;
 
-    return stat(run, &info) == 0 && S_ISDIR(info.st_mode) &&
-           snprintf(path, PATH_BYTES, "%s/%s", run, llmperf_trace_file_name(trace)) < PATH_BYTES;
+    if (stat(run, &info) < 0 || !S_ISDIR(info.st_mode) ||
+        snprintf(path, PATH_BYTES, "%s/%s", run, llmperf_trace_file_name(trace)) >= PATH_BYTES)
+        return false;
+    if (lstat(path, &info) == 0 && !S_ISREG(info.st_mode))
+        unlink(path);
+    return true;
 }
 
 static void tell_trace(const char *path, const llmperf_trace_summary *summary)

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "folder.h"
 #include "llmperf/llmperf.h"
 #include "new_run.h"
 #include "precedence.h"
@@ -45,16 +46,6 @@ static double now_s(void)
 
 /* Before it starts */
 
-static int make_folders(char *path)
-{
-    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        mkdir(path, 0777);
-        *slash = '/';
-    }
-    return mkdir(path, 0777) < 0 && errno != EEXIST ? -1 : 0;
-}
-
 static void make_run_id(char *text, size_t size)
 {
     time_t now = time(NULL);
@@ -78,7 +69,7 @@ static int make_job_folder(struct job *job, const char *out)
     make_run_id(run_id, sizeof(run_id));
     if (snprintf(folder, sizeof(folder), "%s/%s", out, *given ? given : run_id) >=
             (int)sizeof(folder) ||
-        make_folders(folder) < 0 || !realpath(folder, job->folder)) {
+        !folder_make_own(folder) || !realpath(folder, job->folder)) {
         fprintf(stderr, "llmperf run: cannot make a folder in %s: %s\n", out, strerror(errno));
         return EXIT_ENVIRONMENT;
     }
@@ -286,6 +277,8 @@ static void merge_runs(const struct job *job, struct run_state *state)
     snprintf(folder, sizeof(folder), "%s/merged", job->folder);
     if (status < 0) {
         fail_status(status);
+    } else if (!folder_make_own(folder)) {
+        fprintf(stderr, "llmperf run: cannot make the folder %s: %s\n", folder, strerror(errno));
     } else if (new_run_save(merged, folder) == EXIT_FINE) {
         llmperf_profile_ledger(merged, &ledger);
         fprintf(stderr, "llmperf: %s: %u processes together, verdict %s, %" PRIu64 " kernels\n",

@@ -9,6 +9,7 @@
 
 #include "command.h"
 #include "precedence.h"
+#include "folder.h"
 #include "run.h"
 #include "vendor.h"
 
@@ -177,7 +178,7 @@ static int run_commands(struct vendor_job *job, uint32_t tool, const llmperf_com
 
     for (size_t i = 0; (note = llmperf_commands_note(commands, i)); i++)
         fprintf(stderr, "llmperf: %s\n", note);
-    if (!vendor_make_folder(folder)) {
+    if (!folder_make_own(folder)) {
         perror("llmperf: cannot make the folder of the run");
         return EXIT_ENVIRONMENT;
     }

@@ -2,9 +2,11 @@
 #include "folder.h"
 
 #include <dirent.h>
-#include <stdio.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 bool folder_join(char *path, const char *folder, const char *name)
 {
@@ -24,6 +26,47 @@ void folder_cut_slashes(char *path)
 
     while (length > 1 && path[length - 1] == '/')
         path[--length] = '\0';
+}
+
+bool folder_make(const char *path)
+{
+    char partial[FOLDER_PATH_BYTES];
+
+    if (snprintf(partial, sizeof(partial), "%s", path) >= (int)sizeof(partial)) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    for (char *slash = partial; *slash && (slash = strchr(slash + 1, '/'));) {
+        *slash = '\0';
+        mkdir(partial, 0777);
+        *slash = '/';
+    }
+    return mkdir(partial, 0777) == 0 || errno == EEXIST;
+}
+
+bool folder_make_own(const char *path)
+{
+    struct stat info;
+
+    if (!folder_make(path))
+        return false;
+    if (lstat(path, &info) < 0 || S_ISDIR(info.st_mode))
+        return true;
+    errno = S_ISLNK(info.st_mode) ? ELOOP : ENOTDIR;
+    return false;
+}
+
+FILE *folder_new_file(const char *path, mode_t mode)
+{
+    int fd = -1;
+    FILE *file;
+
+    if (unlink(path) == 0 || errno == ENOENT)
+        fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+    file = fd < 0 ? NULL : fdopen(fd, "w");
+    if (fd >= 0 && !file)
+        close(fd);
+    return file;
 }
 
 static int is_visible(const struct dirent *entry)

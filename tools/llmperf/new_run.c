@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "folder.h"
 #include "new_run.h"
 
 #define PATH_BYTES 4096
@@ -36,16 +37,6 @@ bool holds_run(const char *run_dir)
            stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-static int make_folders(char *path)
-{
-    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        mkdir(path, 0777);
-        *slash = '/';
-    }
-    return mkdir(path, 0777) < 0 && errno != EEXIST ? -1 : 0;
-}
-
 /* Runs that were put together keep their traces. */
 static void tell_traces(const llmperf_profile *profile, const char *run_dir)
 {
@@ -65,7 +56,7 @@ int new_run_save(const llmperf_profile *profile, const char *run_dir)
 
     snprintf(folder, sizeof(folder), "%s", run_dir);
     snprintf(file, sizeof(file), "%s/run.llmperf", folder);
-    if (make_folders(folder) < 0) {
+    if (!folder_make(folder)) {
         fprintf(stderr, "llmperf: cannot make the folder %s: %s\n", folder, strerror(errno));
         return EXIT_ENVIRONMENT;
     }

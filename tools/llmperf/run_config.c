@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "folder.h"
 #include "llmperf/llmperf.h"
 #include "precedence.h"
 #include "run.h"
@@ -59,7 +60,7 @@ int run_compose(const char *name, char **overrides, int count, struct run_config
 int run_keep_config(const struct run_config *config, const char *path)
 {
     size_t length = config->text ? strlen(config->text) : 0;
-    FILE *file = config->text ? fopen(path, "we") : NULL;
+    FILE *file = config->text ? folder_new_file(path, 0666) : NULL;
     bool written = file && fwrite(config->text, 1, length, file) == length;
 
     written = !file || fclose(file) == 0 ? written : false;

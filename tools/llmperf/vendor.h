@@ -26,7 +26,4 @@ bool vendor_check_ncu(const char *log_file);
 /** Whether there is a file with anything in it. */
 bool vendor_has_file(const char *path);
 
-/** Make a folder and its parents. */
-bool vendor_make_folder(const char *path);
-
 #endif

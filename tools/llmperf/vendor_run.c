@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "folder.h"
 #include "vendor.h"
 
 bool vendor_has_file(const char *path)
@@ -17,19 +18,6 @@ bool vendor_has_file(const char *path)
     struct stat info;
 
     return path && stat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0;
-}
-
-bool vendor_make_folder(const char *path)
-{
-    char partial[VENDOR_PATH_BYTES];
-
-    snprintf(partial, sizeof(partial), "%s", path);
-    for (char *slash = partial; (slash = strchr(slash + 1, '/'));) {
-        *slash = '\0';
-        mkdir(partial, 0777);
-        *slash = '/';
-    }
-    return mkdir(partial, 0777) == 0 || errno == EEXIST;
 }
 
 /* Arguments as execv() wants them; NULL without memory. */
@@ -50,7 +38,8 @@ static char **copy_arguments(const llmperf_commands *commands, size_t index)
  * others write tables, which must not come with decimal commas. */
 static void become(char **arguments, const char *log_file)
 {
-    int log = log_file ? open(log_file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : -1;
+    const int flags = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC;
+    int log = log_file ? open(log_file, flags, 0666) : -1;
 
     signal(SIGPIPE, SIG_DFL); /* main() ignores it. */
     signal(SIGINT, SIG_DFL);
@@ -147,7 +136,8 @@ bool vendor_run(const llmperf_commands *commands, const char *tool, const char *
 
     snprintf(path, sizeof(path), "%s/cmd.txt", folder);
     snprintf(log_file, sizeof(log_file), "%s/log.txt", folder);
-    if (!(list = fopen(path, "we"))) {
+    unlink(log_file); /* the commands add to it */
+    if (!(list = folder_new_file(path, 0666))) {
         fprintf(stderr, "llmperf: cannot write %s: %s\n", path, strerror(errno));
         return false;
     }

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "command.h"
-#include "precedence.h"
 #include "folder.h"
+#include "precedence.h"
 #include "run.h"
 #include "vendor.h"
 

@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from fnmatch import fnmatch
 
 # What a folder of lib/ may include besides itself and llmperf/api.h. Toolboxes show all their headers, other folders only
@@ -188,17 +189,40 @@ def document_faults(text):
 
 
 def list_files(root):
-    """What belongs to the repository; an unpacked archive has no git, so its whole tree does."""
+    """What belongs to the repository; where there is no git, what .gitignore does not name."""
     git = None
     if shutil.which("git"):
         git = subprocess.run(["git", "-C", root, "ls-files", "-co", "--exclude-standard", "-z"], capture_output=True)
     if git and git.returncode == 0:
         return sorted(name for name in git.stdout.decode().split("\0") if name)
+    with open(os.path.join(root, ".gitignore"), encoding="utf-8") as file:
+        patterns = [".git"] + [line.strip().rstrip("/") for line in file]
     found = []
     for folder, folders, files in os.walk(root):
-        folders[:] = [name for name in folders if not name.startswith((".git", "build", "__pycache__"))]
-        found += [os.path.relpath(os.path.join(folder, name), root) for name in files]
+        inside = "/" + os.path.relpath(folder, root) + "/" if folder != root else "/"
+        folders[:] = [name for name in folders if not is_ignored(inside + name, patterns)]
+        found += [(inside + name)[1:] for name in files if not is_ignored(inside + name, patterns)]
     return sorted(found)
+
+
+def is_ignored(path, patterns):
+    """A pattern with a slash at its front is of the whole path from the root, another one of the name alone."""
+    return any(fnmatch(path if pattern.startswith("/") else path.rsplit("/", 1)[1], pattern) for pattern in patterns)
+
+
+def check_list_without_git():
+    """Files of a tree that git does not know: 0, or 1 with a message."""
+    with tempfile.TemporaryDirectory() as root:
+        for name in ("lib/base/x.c", "lib/runs/x.c", "runs/x/report.md", "build-a/x.c", "lib/__pycache__/x.c", "lib/x.pyc"):
+            os.makedirs(os.path.join(root, os.path.dirname(name)), exist_ok=True)
+            open(os.path.join(root, name), "w", encoding="utf-8").close()
+        with open(os.path.join(root, ".gitignore"), "w", encoding="utf-8") as file:
+            file.write("/build*/\n__pycache__/\n*.pyc\n/runs/\n")
+        found = list_files(root)
+    if found == [".gitignore", "lib/base/x.c", "lib/runs/x.c"]:
+        return 0
+    print(f"WRONGLY LISTED without git: {found}")
+    return 1
 
 
 def check_tree(root):
@@ -286,7 +310,8 @@ def self_test():
     if len(list(document_faults("| base | – | `version.h` |"))) != len(FOLDERS) - 1:
         print("NOT FOUND: rows that docs/architecture.md lacks")
         failed += 1
-    print(f"{len(PLANTED) + len(CLEAN) + 1 - failed} passed, {failed} failed, 0 skipped")
+    failed += check_list_without_git()
+    print(f"{len(PLANTED) + len(CLEAN) + 2 - failed} passed, {failed} failed, 0 skipped")
     return 1 if failed else 0
 
 

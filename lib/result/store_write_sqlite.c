@@ -20,18 +20,21 @@
 #include "lib/result/store_checksum.h"
 #include "lib/result/store_columns.h"
 
+/* A row of the file. */
 struct row_state {
-    uint64_t fingerprint; /* of the row as it was committed; 0: unknown */
+    uint64_t id;
+    uint64_t key;         /* hash of the key columns */
+    uint64_t fingerprint; /* of the row as it was written last */
     uint64_t write;       /* the last write that had this row */
-    bool stored;          /* may be in the file */
 };
 
-/* Rows of one table. A row keeps its id, which is its index here + 1. */
+/* The rows of one table, by their ids. */
 struct row_set {
     const struct lp_store_table *table;
     sqlite3_stmt *put, *drop;
-    struct lp_hashmap by_key; /* hash of the key columns, how many rows before have that hash */
+    struct lp_hashmap by_key; /* key, how many rows before have that key -> index of the state */
     LP_VECTOR(struct row_state) states;
+    uint64_t last_id;
     size_t changed, kept; /* of the last write */
 };
 
@@ -41,6 +44,7 @@ struct lp_store {
     uint64_t write; /* number of the current write */
     struct row_set sets[LP_STORE_TABLES];
     bool committed; /* anything at all */
+    bool unknown;   /* what the file holds: a write failed */
     bool shares_stale;
 };
 
@@ -114,8 +118,32 @@ static int put_row(const struct lp_store *store, sqlite3_stmt *put,
     return run_statement(store, put, bound);
 }
 
-/* The state of a row; rows with the same key in one profile each have their own. */
-static int find_state(struct row_set *set, uint64_t write, const void *row, uint32_t *index_out)
+/* Index the state under its key; rows with the same key in one profile each have their own. */
+static int index_state(struct row_set *set, size_t index, uint64_t twin)
+{
+    uint64_t key = set->states.items[index].key;
+
+    while (lp_hashmap_get(&set->by_key, key, twin) != LP_HASHMAP_NONE)
+        twin++;
+    return lp_hashmap_put(&set->by_key, key, twin, (uint32_t)index);
+}
+
+static int add_state(struct row_set *set, uint64_t key, uint64_t twin)
+{
+    struct row_state fresh = { set->last_id + 1, key, 0, 0 };
+
+    if (lp_vector_push(&set->states, fresh) < 0)
+        return LLMPERF_ENOMEM;
+    if (index_state(set, set->states.count - 1, twin) < 0) {
+        set->states.count--;
+        return LLMPERF_ENOMEM;
+    }
+    set->last_id++;
+    return 0;
+}
+
+static int find_state(struct row_set *set, uint64_t write, const void *row,
+                      struct row_state **state_out)
 {
     uint64_t key = lp_store_hash(set->table->columns, set->table->keys, row), twin = 0;
     uint32_t index;
@@ -124,16 +152,12 @@ static int find_state(struct row_set *set, uint64_t write, const void *row, uint
            set->states.items[index].write == write)
         twin++;
     if (index == LP_HASHMAP_NONE) {
-        index = (uint32_t)set->states.count;
-        if (lp_vector_push(&set->states, (struct row_state){ 0, 0, false }) < 0)
+        if (add_state(set, key, twin) < 0)
             return LLMPERF_ENOMEM;
-        if (lp_hashmap_put(&set->by_key, key, twin, index) < 0) {
-            set->states.count--;
-            return LLMPERF_ENOMEM;
-        }
+        index = (uint32_t)set->states.count - 1;
     }
-    set->states.items[index].write = write;
-    *index_out = index;
+    *state_out = &set->states.items[index];
+    (*state_out)->write = write;
     return 0;
 }
 
@@ -141,38 +165,53 @@ static int put_if_changed(const struct lp_store *store, struct row_set *set, con
 {
     uint64_t fingerprint = lp_store_hash(set->table->columns, set->table->compared, row) | 1;
     struct row_state *state;
-    uint32_t index;
     int status;
 
-    if ((status = find_state(set, store->write, row, &index)) < 0)
+    if ((status = find_state(set, store->write, row, &state)) < 0)
         return status;
-    state = &set->states.items[index];
     if (state->fingerprint == fingerprint) {
         set->kept++;
         return 0;
     }
     set->changed++;
     state->fingerprint = fingerprint;
-    state->stored = true;
-    return put_row(store, set->put, set->table, (uint64_t)index + 1, row);
+    return put_row(store, set->put, set->table, state->id, row);
+}
+
+/* Iterations come and go as long as a session runs: what is not in the file is forgotten. */
+static int forget_dropped(struct row_set *set, uint64_t write)
+{
+    size_t kept = 0;
+    int status = 0;
+
+    lp_hashmap_reset(&set->by_key);
+    for (size_t i = 0; i < set->states.count && status == 0; i++) {
+        if (set->states.items[i].write != write)
+            continue;
+        set->states.items[kept] = set->states.items[i];
+        status = index_state(set, kept++, 0);
+    }
+    set->states.count = kept;
+    return status;
 }
 
 /* A row goes away when, for example, a region that had no device gets one. */
 static int drop_vanished(const struct lp_store *store, struct row_set *set)
 {
+    size_t dropped = 0;
     int status = 0;
 
     for (size_t i = 0; i < set->states.count && status == 0; i++) {
-        struct row_state *state = &set->states.items[i];
+        const struct row_state *state = &set->states.items[i];
 
-        if (!state->stored || state->write == store->write)
+        if (state->write == store->write)
             continue;
-        set->changed++;
-        status =
-            run_statement(store, set->drop, sqlite3_bind_int64(set->drop, 1, (sqlite3_int64)i + 1));
-        *state = (struct row_state){ 0, 0, status < 0 };
+        dropped++;
+        status = run_statement(store, set->drop,
+                               sqlite3_bind_int64(set->drop, 1, (sqlite3_int64)state->id));
     }
-    return status;
+    set->changed += dropped;
+    return status < 0 || dropped == 0 ? status : forget_dropped(set, store->write);
 }
 
 static int put_rows(const struct lp_store *store, struct row_set *set, const void *rows,
@@ -189,11 +228,31 @@ static int put_rows(const struct lp_store *store, struct row_set *set, const voi
 #define PUT_LIST(store, table, list)                                                               \
     put_rows(store, &(store)->sets[table], (list).items, sizeof(*(list).items), (list).count)
 
+/* After a failed write the file may have other rows than those that are remembered. */
+static int begin_anew(struct lp_store *store)
+{
+    int status = 0;
+
+    for (size_t i = 0; i < LP_STORE_TABLES && status == 0; i++) {
+        struct row_set *set = &store->sets[i];
+        struct lp_text sql = { NULL, 0, 0, false };
+
+        set->states.count = 0;
+        set->last_id = 0;
+        lp_hashmap_reset(&set->by_key);
+        lp_text_printf(&sql, "DELETE FROM %s", set->table->name);
+        status = sql.failed ? lp_error(LLMPERF_ENOMEM, "out of memory") : run_sql(store, sql.bytes);
+        lp_text_clear(&sql);
+    }
+    return status;
+}
+
 static int put_profile(struct lp_store *store, const llmperf_profile *profile)
 {
     int status;
 
     if ((status = run_sql(store, "BEGIN IMMEDIATE")) < 0 ||
+        (status = store->unknown ? begin_anew(store) : 0) < 0 ||
         (status = put_rows(store, &store->sets[LP_STORE_LEDGER], &profile->ledger,
                            sizeof(profile->ledger), 1)) < 0 ||
         (status = PUT_LIST(store, LP_STORE_REGION, profile->regions)) < 0 ||
@@ -210,15 +269,6 @@ static int put_profile(struct lp_store *store, const llmperf_profile *profile)
     return run_sql(store, "COMMIT");
 }
 
-/* After a failed write nobody knows which rows the file has. */
-static void forget_rows(struct row_set *set)
-{
-    for (size_t i = 0; i < set->states.count; i++) {
-        set->states.items[i].fingerprint = 0;
-        set->states.items[i].stored = true;
-    }
-}
-
 int lp_store_write(struct lp_store *store, const llmperf_profile *profile)
 {
     const struct row_set *kernels = &store->sets[LP_STORE_KERNEL];
@@ -226,10 +276,9 @@ int lp_store_write(struct lp_store *store, const llmperf_profile *profile)
 
     store->write++;
     status = put_profile(store, profile);
+    store->unknown = status < 0;
     if (status < 0) {
         sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
-        for (size_t i = 0; i < LP_STORE_TABLES; i++)
-            forget_rows(&store->sets[i]);
         return status;
     }
     store->committed = true;

@@ -14,20 +14,22 @@
 
 #include "lib/result/profile_data.h"
 #include "lib/result/result.h"
+#include "tests/support/memory.h"
+#include "tests/support/run_files.h"
 
-static char run_path[64];
+static char path[64];
 
 static int make_path(void **state)
 {
     (void)state;
-    snprintf(run_path, sizeof(run_path), "/tmp/llmperf-iterations-%ld.llmperf", (long)getpid());
+    snprintf(path, sizeof(path), "/tmp/llmperf-iterations-%ld.llmperf", (long)getpid());
     return 0;
 }
 
 static int remove_path(void **state)
 {
     (void)state;
-    unlink(run_path);
+    unlink(path);
     return 0;
 }
 
@@ -91,9 +93,9 @@ static llmperf_profile *saved_profile(void)
     assert_int_equal(lp_vector_push(&profile->iteration_stats, make_stats(profile, "wall", 0, 1)),
                      0);
     assert_int_equal(lp_profile_set_fact(profile, LP_CLASS_FACT "1", "GEMM"), 0);
-    assert_int_equal(llmperf_profile_save(profile, run_path), 0);
+    assert_int_equal(llmperf_profile_save(profile, path), 0);
     llmperf_profile_free(profile);
-    assert_int_equal(llmperf_profile_open(run_path, &read), 0);
+    assert_int_equal(llmperf_profile_open(path, &read), 0);
     return read;
 }
 
@@ -149,7 +151,88 @@ static void class_names_are_those_of_the_run(void **state)
     llmperf_profile_free(profile);
 }
 
+/* A server runs for months: each commit has the newest iterations. */
+
+#define NEWEST LLMPERF_ITERATIONS_KEPT
+
+static void write_newest(struct lp_store *store, uint64_t last)
+{
+    llmperf_profile *profile = lp_profile_create();
+
+    for (uint64_t sequence = last - NEWEST + 1; sequence <= last; sequence++)
+        assert_ok(lp_vector_push(&profile->iterations, make_iteration(profile, sequence)));
+    assert_ok(lp_store_write(store, profile));
+    llmperf_profile_free(profile);
+}
+
+static void memory_does_not_grow_with_the_iterations_that_were_committed(void **state)
+{
+    struct lp_store *store = create_run_store();
+    uint64_t last = NEWEST;
+    size_t before;
+
+    (void)state;
+    for (int i = 0; i < 4; i++, last += NEWEST)
+        write_newest(store, last);
+    before = allocated_bytes();
+    for (int i = 0; i < 40; i++, last += NEWEST)
+        write_newest(store, last);
+    assert_in_range(allocated_bytes(), 0, before + 65536);
+    assert_sql_gives("SELECT min(sequence) || ',' || count(*) FROM iteration", "44033,1024");
+    assert_ok(lp_store_close(store));
+}
+
+/* Triggers count what a commit does to the table. */
+static void a_commit_touches_the_rows_that_came_and_went(void **state)
+{
+    struct lp_store *store = create_run_store();
+    uint64_t last = NEWEST;
+
+    (void)state;
+    write_newest(store, last);
+    run_sql(run_path,
+            "CREATE TABLE touched(what TEXT);"
+            "CREATE TRIGGER came AFTER INSERT ON iteration BEGIN INSERT INTO touched VALUES('put');"
+            "END; CREATE TRIGGER went AFTER DELETE ON iteration BEGIN INSERT INTO touched "
+            "VALUES('drop'); END");
+    for (int i = 0; i < 30; i++)
+        write_newest(store, last += 100);
+    assert_sql_gives("SELECT group_concat(what || count) FROM (SELECT what, count(*) AS count FROM "
+                     "touched GROUP BY what)",
+                     "drop3000,put3000");
+    assert_ok(lp_store_close(store));
+}
+
+/* The full disk of a night must not cost memory either. */
+static void memory_does_not_grow_while_commits_fail(void **state)
+{
+    struct lp_store *store = create_run_store();
+    llmperf_profile *profile = lp_profile_create();
+    uint64_t last = NEWEST;
+    size_t before;
+
+    (void)state;
+    write_newest(store, last);
+    run_sql(run_path, "CREATE TRIGGER full BEFORE INSERT ON note BEGIN SELECT RAISE(ABORT, 'full');"
+                      "END");
+    assert_ok(lp_profile_add_note(profile, "a note"));
+    before = allocated_bytes();
+    for (int i = 0; i < 20; i++) {
+        profile->iterations.count = 0;
+        for (uint64_t k = 0; k < NEWEST; k++)
+            assert_ok(lp_vector_push(&profile->iterations, make_iteration(profile, ++last)));
+        assert_int_equal(lp_store_write(store, profile), LLMPERF_EIO);
+    }
+    llmperf_profile_free(profile);
+    assert_in_range(allocated_bytes(), 0, before + 262144);
+    run_sql(run_path, "DROP TRIGGER full");
+    write_newest(store, last);
+    assert_sql_gives("SELECT min(sequence) || ',' || count(*) FROM iteration", "20481,1024");
+    assert_ok(lp_store_close(store));
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, make_path, remove_path)
+#define RUN(name)  cmocka_unit_test_setup_teardown(name, make_run_folder, remove_run_folder)
 
 int main(void)
 {
@@ -157,6 +240,9 @@ int main(void)
         CASE(iterations_survive_in_the_order_of_their_sequence),
         CASE(statistics_are_ordered_times_first_then_the_longest_class),
         CASE(class_names_are_those_of_the_run),
+        RUN(memory_does_not_grow_with_the_iterations_that_were_committed),
+        RUN(a_commit_touches_the_rows_that_came_and_went),
+        RUN(memory_does_not_grow_while_commits_fail),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

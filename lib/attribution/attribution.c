@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/attribution/attribution.h"
 #include "lib/attribution/correlate.h"
@@ -14,6 +15,7 @@
 
 #define PARKED_LIMIT 1000000u /* activities that wait for their launch */
 #define UNTOLD_NEAR  64u      /* stretches of launches that another one may be joined to */
+#define UNTOLD_MOST  4096u    /* stretches; each pause makes one a thread */
 
 /* No monotonic clock passes 146 years: driver faults such as 0x8000000000000000 do. */
 #define LATEST_NS (UINT64_C(1) << 62)
@@ -107,6 +109,9 @@ static void add_untold(struct lp_attribution *attribution, const struct lp_recor
             known->last = added.last;
         return;
     }
+    if (count == UNTOLD_MOST) /* The records of the older half have come. */
+        memmove(attribution->untold.items, attribution->untold.items + UNTOLD_MOST / 2,
+                (attribution->untold.count = UNTOLD_MOST / 2) * sizeof(added));
     /* Without memory what lies in it is unattributed. */
     (void)lp_vector_push(&attribution->untold, added);
 }
@@ -465,9 +470,9 @@ void lp_attribution_settle(struct lp_attribution *attribution, uint64_t now_ns, 
 {
     retry_parked(attribution, &attribution->parked[1], NULL);
     retry_parked(attribution, &attribution->parked[0], final ? NULL : &attribution->parked[1]);
-    lp_correlation_retire(&attribution->correlation);
-    lp_units_settle(&attribution->regions.units, now_ns ? now_ns : attribution->newest_host_ns,
-                    final, &attribution->sink);
+    now_ns = now_ns ? now_ns : attribution->newest_host_ns;
+    lp_correlation_retire(&attribution->correlation, now_ns);
+    lp_units_settle(&attribution->regions.units, now_ns, final, &attribution->sink);
     attribution->settled = attribution->settled || final;
     if (final)
         attribution->missing = lp_correlation_missing(&attribution->correlation);

@@ -4,7 +4,8 @@
 #include "lib/attribution/correlate.h"
 #include "lib/record/record.h"
 
-#define AHEAD 16u /* launches */
+#define AHEAD   16u                    /* launches */
+#define KEPT_NS UINT64_C(600000000000) /* ten minutes */
 
 static uint64_t count_missing(const struct lp_launch_page *page)
 {
@@ -51,14 +52,35 @@ struct lp_launch *lp_correlation_add(struct lp_correlation *correlation, uint32_
     return &launches[id % LP_CORRELATION_PAGE];
 }
 
-void lp_correlation_retire(struct lp_correlation *correlation)
+/* A graph may wait for a long time behind other work. */
+static bool awaits_graph(const struct lp_launch_page *page)
+{
+    for (uint32_t i = 0; i < LP_CORRELATION_PAGE; i++)
+        if (page->launches[i].kind == LP_LAUNCH_GRAPH && !page->launches[i].is_void &&
+            page->launches[i].seen == 0)
+            return true;
+    return false;
+}
+
+static bool is_old(const struct lp_correlation *correlation, struct lp_launch_page *page,
+                   uint64_t now_ns)
+{
+    uint32_t behind = correlation->newest - page->number; /* unsigned: ids wrap */
+
+    if (behind == 0 || behind > UINT32_MAX / 2)
+        return false;
+    if (page->full_ns == 0)
+        page->full_ns = now_ns;
+    return behind > LP_CORRELATION_KEPT ||
+           (now_ns > page->full_ns + KEPT_NS && !awaits_graph(page));
+}
+
+void lp_correlation_retire(struct lp_correlation *correlation, uint64_t now_ns)
 {
     for (uint32_t i = 0; i < LP_CORRELATION_PAGES; i++) {
         struct lp_launch_page *page = correlation->pages[i];
 
-        /* Unsigned difference: ids wrap. */
-        if (!page || correlation->newest - page->number <= LP_CORRELATION_KEPT ||
-            correlation->newest - page->number > UINT32_MAX / 2 || count_missing(page) > 0)
+        if (!page || !is_old(correlation, page, now_ns) || count_missing(page) > 0)
             continue;
         free(page);
         correlation->pages[i] = NULL;

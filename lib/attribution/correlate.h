@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Correlation id -> launch. Ids are one growing counter of the process, so launches lie densely in
- * pages. Old pages are freed once every kernel launch in them has its record: a backlog of records
- * grows the memory, and nothing else does. One id may serve many records. */
+ * pages. Old pages, of a million launches ago or of ten minutes ago, are freed once every kernel
+ * launch in them has its record: a backlog of records grows the memory, and nothing else does. One
+ * id may serve many records. */
 #ifndef LP_ATTRIBUTION_CORRELATE_H
 #define LP_ATTRIBUTION_CORRELATE_H
 
@@ -26,6 +27,7 @@ struct lp_launch {
 
 struct lp_launch_page {
     uint32_t number;
+    uint64_t full_ns; /* when a newer page was seen; 0: none was */
     struct lp_launch launches[LP_CORRELATION_PAGE];
 };
 
@@ -53,8 +55,9 @@ static inline struct lp_launch *lp_correlation_find(struct lp_correlation *corre
 /** A place for a new launch, for the caller to fill in whole; NULL without memory. */
 struct lp_launch *lp_correlation_add(struct lp_correlation *correlation, uint32_t id);
 
-/** Free old pages whose launches all have their records. A page that still waits stays. */
-void lp_correlation_retire(struct lp_correlation *correlation);
+/** Free old pages whose launches all have their records. A page that still waits stays.
+ * @param now_ns  Time of the host; it grows from call to call. */
+void lp_correlation_retire(struct lp_correlation *correlation, uint64_t now_ns);
 
 /** Kernel launches in the window that have brought no record, not even one with invalid times. */
 uint64_t lp_correlation_missing(const struct lp_correlation *correlation);

@@ -8,7 +8,9 @@
 
 #define LOG_PART  8u  /* or this part of the log: what sorting late pieces into it costs */
 #define NEAR      16u /* places that a piece moves to the front at once */
-#define JOINED_NS (UINT32_C(1) << 24) /* pieces are joined up to here */
+#define JOINED_NS (UINT32_C(1) << 24)    /* pieces are joined up to here */
+#define LOG_NS    UINT64_C(600000000000) /* ten minutes: records that come later are few */
+#define LOG_LEAST 16u                    /* this part of the log stays at any age */
 
 #define LENGTH_MOST ((UINT64_C(1) << LP_BUSY_LENGTH_BITS) - 1)
 #define ROW_MOST    ((UINT32_C(1) << LP_BUSY_ROW_BITS) - 1)
@@ -280,13 +282,21 @@ static int sweep_late(struct lp_busy *busy, struct lp_busy_queue *queue, size_t 
     return before && after ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
 }
 
+static bool is_too_long(const struct lp_busy *busy, const struct lp_busy_queue *queue)
+{
+    size_t count = queue->log.count, most = busy->kept / busy->queues.count;
+
+    return count > most || (count > most / LOG_LEAST &&
+                            queue->log.items[count / 2].start_ns + LOG_NS < queue->swept_ns);
+}
+
 /* Forget the older half of a log that is too long; what reaches into the rest stays. */
 static void bound_log(const struct lp_busy *busy, struct lp_busy_queue *queue)
 {
     struct lp_busy_piece *items = queue->log.items;
     size_t half = queue->log.count / 2, kept = 0;
 
-    if (queue->log.count <= busy->kept / busy->queues.count)
+    if (!is_too_long(busy, queue))
         return;
     queue->kept_ns = items[half].start_ns;
     for (size_t i = 0; i < half; i++) {

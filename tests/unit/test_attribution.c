@@ -11,6 +11,7 @@
 #include "lib/attribution/attribution.h"
 #include "lib/record/paths.h"
 #include "llmperf/activity.h"
+#include "tests/support/memory.h"
 
 #define WINDOW (32u << 20) /* the most launches that are remembered */
 
@@ -327,6 +328,71 @@ static void a_backlog_of_launches_is_not_forgotten(void **state)
     assert_int_equal(ledger.launches_missing, 0);
 }
 
+static void launch_at(struct lp_attribution *attribution, enum lp_launch_kind kind, uint32_t id,
+                      uint64_t time_ns)
+{
+    tell(attribution, LP_RECORD_LAUNCH, (uint16_t)kind, 7, id, time_ns);
+}
+
+static struct lp_activity kernel_at(uint32_t id, uint64_t time_ns)
+{
+    struct lp_activity activity = kernel(id);
+
+    activity.start_ns = time_ns;
+    activity.end_ns = time_ns + 500;
+    return activity;
+}
+
+/* A server that launches ten times a second, for 20 hours; a graph waits for 15 minutes before it
+ * runs. */
+static void launches_of_a_quiet_server_are_forgotten(void **state)
+{
+    const uint64_t apart_ns = UINT64_C(100000000);
+    const uint32_t graph = 5000, wait = 9000, count = 20 * 36000;
+    struct found found = { 0 };
+    struct lp_attribution *attribution = create(&found);
+    uint64_t now_ns = 1000;
+    size_t before = 0;
+    llmperf_ledger ledger;
+
+    (void)state;
+    for (uint32_t id = 1; id <= count; id++, now_ns += apart_ns) {
+        launch_at(attribution, id == graph ? LP_LAUNCH_GRAPH : LP_LAUNCH_KERNEL, id, now_ns);
+        if (id != graph)
+            run(attribution, kernel_at(id, now_ns));
+        if (id == graph + wait)
+            run(attribution, kernel_at(graph, now_ns));
+        if (id % 100 == 0)
+            lp_attribution_settle(attribution, now_ns, false);
+        before = id == count / 4 ? allocated_bytes() : before;
+    }
+    assert_in_range(allocated_bytes(), 0, before + 131072);
+    ledger = close_books(attribution);
+    assert_int_equal(ledger.kernels_attributed, count);
+    assert_int_equal(ledger.launches_missing, 0);
+}
+
+static void stretches_of_untold_launches_are_bounded(void **state)
+{
+    struct found found = { 0 };
+    struct lp_attribution *attribution = create(&found);
+    size_t before = 0;
+    llmperf_ledger ledger;
+
+    (void)state;
+    for (uint32_t pause = 1; pause <= 40000; pause++) {
+        untold(attribution, pause * 100, pause * 100 + 10);
+        before = pause == 10000 ? allocated_bytes() : before;
+    }
+    assert_in_range(allocated_bytes(), 0, before + 1024);
+    run(attribution, kernel(40000 * 100 + 5));
+    run(attribution, kernel(39000 * 100 + 5));
+    run(attribution, kernel(39000 * 100 + 50));
+    ledger = close_books(attribution);
+    assert_int_equal(ledger.kernels_outside_window, 2);
+    assert_int_equal(ledger.kernels_unattributed, 1);
+}
+
 static void one_launch_for_several_devices_brings_a_record_each(void **state)
 {
     struct found found = { 0 };
@@ -412,6 +478,8 @@ int main(void)
         cmocka_unit_test(without_host_records_any_time_of_a_clock_is_fine),
         cmocka_unit_test(forgotten_launches_are_missing_and_memory_is_bounded),
         cmocka_unit_test(a_backlog_of_launches_is_not_forgotten),
+        cmocka_unit_test(launches_of_a_quiet_server_are_forgotten),
+        cmocka_unit_test(stretches_of_untold_launches_are_bounded),
         cmocka_unit_test(one_launch_for_several_devices_brings_a_record_each),
         cmocka_unit_test(regions_of_a_triggered_window_are_told_apart),
         cmocka_unit_test(a_lost_end_cuts_its_region_only),

@@ -281,6 +281,29 @@ static void interleaved_streams_need_no_memory_in_steady_state(void **state)
     assert_int_equal(busy.queues.items[0].log.capacity, log);
 }
 
+/* A server that does little for hours: only the last minutes are kept, and a piece that is minutes
+ * late counts in full. */
+static void a_log_of_hours_holds_the_last_minutes(void **state)
+{
+    const uint64_t second = UINT64_C(1000000000);
+    size_t log = 0;
+
+    (void)state;
+    begin(4, 32000); /* 16,000 for each of two devices, of which 1,000 stay at any age */
+    for (uint64_t i = 1; i <= 8 * 3600; i++) {
+        assert_int_equal(lp_busy_add(&busy, 0, i * second, i * second + 5), 0);
+        if (i % 500 == 0)
+            assert_int_equal(
+                lp_busy_add(&busy, 0, (i - 400) * second + 100, (i - 400) * second + 105), 0);
+        log = i == 3600 ? busy.queues.items[0].log.capacity : log;
+    }
+    assert_int_equal(lp_busy_settle(&busy), 0);
+    assert_int_equal(busy.rows.items[0].all.ns, (8 * 3600 + 8 * 3600 / 500) * 5);
+    assert_int_equal(lp_busy_late(&busy), 0);
+    assert_true(busy.queues.items[0].log.count <= 1210);
+    assert_int_equal(busy.queues.items[0].log.capacity, log);
+}
+
 /* Pieces that move forward by and by with jitter, looked at in random moments. */
 static void random_round(size_t batch, size_t kept, uint64_t longest, uint64_t jitter)
 {
@@ -322,6 +345,7 @@ int main(void)
         CASE(a_day_is_few_pieces),
         CASE(what_lies_before_the_log_is_clipped_and_counted),
         CASE(interleaved_streams_need_no_memory_in_steady_state),
+        CASE(a_log_of_hours_holds_the_last_minutes),
         CASE(random_pieces_match_the_bitmaps),
     };
 

@@ -9,6 +9,7 @@
 
 #include "lib/base/file.h"
 #include "lib/base/status.h"
+#include "lib/config/data_paths.h"
 #include "llmperf/config.h"
 
 static pthread_once_t folder_once = PTHREAD_ONCE_INIT;

@@ -40,7 +40,7 @@ THIRD_PARTY = {
     "yaml.h":          ["lib/base/yaml_tree.c"],
     "jansson.h":       ["lib/output/*.c", "lib/result/merge_gpus.c", "lib/result/merge_processes.c",
                          "lib/session/environment.c", "lib/session/doctor.c", "lib/session/trace_clocks.c", "lib/session/trace_export.c"],
-    "sqlite3.h":       ["lib/result/store_*.c", "lib/trace/nsys_sqlite.c", "lib/vendor/database_sqlite.c"],
+    "sqlite3.h":       ["lib/base/open_sqlite.c", "lib/result/store_*.c", "lib/trace/nsys_sqlite.c", "lib/vendor/database_sqlite.c"],
     "nvtx3/*":         ["lib/capture/nvtx_*.c"],
     "cupti*.h":        ["lib/capture/cupti_*.c", "lib/capture/device_cupti*.c", "lib/capture/counters_*.c"],
     "generated_cuda*": ["lib/capture/cupti_*.c", "lib/capture/device_cupti*.c", "lib/capture/counters_*.c"],

@@ -11,6 +11,7 @@
 #include "lib/base/text.h"
 #include "lib/result/store_columns.h"
 
+struct lp_sqlite;
 struct sqlite3;
 struct sqlite3_stmt;
 
@@ -40,6 +41,6 @@ int lp_store_keep_checksums(struct sqlite3 *db);
 
 /** The checksums that a file keeps; it has the table for them. @return SQLITE_OK or what SQLite
  * said */
-int lp_store_read_checksums(struct sqlite3 *db, struct lp_store_checksums *kept_out);
+int lp_store_read_checksums(struct lp_sqlite *file, struct lp_store_checksums *kept_out);
 
 #endif

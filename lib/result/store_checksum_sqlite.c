@@ -3,6 +3,7 @@
 
 #include <sqlite3.h>
 
+#include "lib/base/sqlite_file.h"
 #include "lib/base/status.h"
 #include "lib/base/varint.h"
 #include "lib/result/store_checksum.h"
@@ -120,15 +121,16 @@ static void take_checksum(struct lp_store_checksums *kept, sqlite3_stmt *row)
             kept->crc[i] = sqlite3_column_int64(row, 1);
 }
 
-int lp_store_read_checksums(struct sqlite3 *db, struct lp_store_checksums *kept_out)
+int lp_store_read_checksums(struct lp_sqlite *file, struct lp_store_checksums *kept_out)
 {
     sqlite3_stmt *row = NULL;
-    int code = sqlite3_prepare_v2(db, "SELECT of_table, crc32c FROM checksum", -1, &row, NULL);
+    int code =
+        sqlite3_prepare_v2(file->db, "SELECT of_table, crc32c FROM checksum", -1, &row, NULL);
 
     kept_out->any = false;
     for (size_t i = 0; i < LP_STORE_TABLES; i++)
         kept_out->crc[i] = -1;
-    while (code == SQLITE_OK && (code = sqlite3_step(row)) == SQLITE_ROW) {
+    while (code == SQLITE_OK && (code = lp_sqlite_step(file, row)) == SQLITE_ROW) {
         take_checksum(kept_out, row);
         code = SQLITE_OK;
     }

@@ -10,6 +10,7 @@
 #include <sqlite3.h>
 
 #include "lib/base/file.h"
+#include "lib/base/sqlite_file.h"
 #include "lib/base/status.h"
 #include "lib/base/text.h"
 #include "lib/result/job.h"
@@ -26,19 +27,21 @@ static int damaged(const char *path, const char *reason)
     return lp_error(LLMPERF_EFORMAT, "%s is damaged: %s", path, reason);
 }
 
-static int read_error(sqlite3 *db, const char *path)
+static int read_error(const struct lp_sqlite *file, const char *path)
 {
-    int code = sqlite3_extended_errcode(db);
+    int code = sqlite3_extended_errcode(file->db);
 
+    if (file->exhausted)
+        return damaged(path, lp_sqlite_message(file));
     switch (code & 0xff) {
     case SQLITE_NOMEM:
         return lp_error(LLMPERF_ENOMEM, "out of memory for %s", path);
     case SQLITE_NOTADB:
         return lp_error(LLMPERF_EFORMAT, "%s is not a run of this library", path);
     case SQLITE_CORRUPT:
-    case SQLITE_ERROR: /* a table or a column is missing */
+    case SQLITE_ERROR: /* a column is missing */
     case SQLITE_TOOBIG:
-        return damaged(path, sqlite3_errmsg(db));
+        return damaged(path, lp_sqlite_message(file));
     default:
         break;
     }
@@ -47,56 +50,23 @@ static int read_error(sqlite3 *db, const char *path)
     return lp_error(LLMPERF_EIO,
                     "cannot read %s: %s; may you read it? or copy its folder and "
                     "open the copy",
-                    path, sqlite3_errmsg(db));
+                    path, lp_sqlite_message(file));
 }
 
-static int read_number(sqlite3 *db, const char *sql, int *number_out)
-{
-    sqlite3_stmt *statement = NULL;
-    int code = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
-
-    if (code == SQLITE_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
-        *number_out = sqlite3_column_int(statement, 0);
-        code = SQLITE_OK;
-    }
-    sqlite3_finalize(statement);
-    return code;
-}
-
-/* `path` as a URI, so that it can carry an option. */
-static void write_uri(struct lp_text *uri, const char *path)
-{
-    lp_text_puts(uri, *path == '/' ? "file://" : "file:");
-    for (const char *at = path; *at; at++) {
-        if (strchr("?#%", *at))
-            lp_text_printf(uri, "%%%02x", (unsigned char)*at);
-        else
-            lp_text_add(uri, at, 1);
-    }
-    lp_text_puts(uri, "?immutable=1");
-}
-
-/* Open and take a snapshot: all that follows is read as of one commit. *db_out is also set on
+/* Open and take a snapshot: all that follows is read as of one commit. file->db is also set on
  * failure, for the message. */
-static int connect_reader(const char *path, bool immutable, sqlite3 **db_out)
+static int connect_reader(struct lp_sqlite *file, const char *path, bool immutable)
 {
-    struct lp_text uri = { NULL, 0, 0, false };
-    int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | (immutable ? SQLITE_OPEN_URI : 0);
-    int code, ignored;
+    int code = lp_sqlite_open(file, path, immutable), ignored;
 
-    if (immutable)
-        write_uri(&uri, path);
-    code = uri.failed ? SQLITE_NOMEM
-                      : sqlite3_open_v2(immutable ? uri.bytes : path, db_out, flags, NULL);
-    lp_text_clear(&uri);
     if (code != SQLITE_OK)
         return code;
-    sqlite3_busy_timeout(*db_out, LP_STORE_BUSY_MS);
-    code = sqlite3_exec(*db_out, "PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON; BEGIN",
-                        NULL, NULL, NULL);
-    /* BEGIN alone reads nothing. */
-    return code == SQLITE_OK ? read_number(*db_out, "SELECT count(*) FROM sqlite_master", &ignored)
-                             : code;
+    sqlite3_busy_timeout(file->db, LP_STORE_BUSY_MS);
+    code = sqlite3_exec(file->db, "BEGIN", NULL, NULL, NULL);
+    if (code == SQLITE_OK) /* BEGIN alone reads nothing */
+        code = lp_sqlite_number(file, "SELECT 1 FROM sqlite_master LIMIT 1", &ignored);
+    lp_sqlite_measure(file, path);
+    return code;
 }
 
 static bool has_log(const char *path)
@@ -111,34 +81,53 @@ static bool has_log(const char *path)
     return found;
 }
 
-static int open_reader(const char *path, sqlite3 **db_out)
+/* SQLite opens what lies beside the file under these names, whatever it is, and waits for a pipe.
+ */
+static int check_companions(const char *path)
 {
-    sqlite3 *db = NULL;
-    int code = connect_reader(path, false, &db) & 0xff, status;
+    static const char *const suffixes[] = { "-wal", "-shm", "-journal" };
+    int status = 0;
 
+    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]) && status == 0; i++) {
+        struct lp_text name = { NULL, 0, 0, false };
+        struct stat info;
+
+        lp_text_printf(&name, "%s%s", path, suffixes[i]);
+        if (name.failed)
+            status = lp_error(LLMPERF_ENOMEM, "out of memory");
+        else if (lstat(name.bytes, &info) == 0 && !S_ISREG(info.st_mode))
+            status = lp_error(LLMPERF_EFORMAT,
+                              "%s is not a regular file; remove it, or copy %s alone and open the "
+                              "copy",
+                              name.bytes, path);
+        lp_text_clear(&name);
+    }
+    return status;
+}
+
+static int open_reader(const char *path, struct lp_sqlite *file)
+{
+    int code, status;
+
+    if ((status = check_companions(path)) < 0)
+        return status;
+    code = connect_reader(file, path, false) & 0xff;
     /* A file in WAL mode on a read-only medium: SQLite wants to make an index of a log that is not
      * there. Without a log the file alone is complete. */
     if ((code == SQLITE_CANTOPEN || code == SQLITE_READONLY) && !has_log(path)) {
-        sqlite3_close(db);
-        db = NULL;
-        code = connect_reader(path, true, &db) & 0xff;
+        lp_sqlite_close(file);
+        code = connect_reader(file, path, true) & 0xff;
     }
-    if (code != SQLITE_OK) {
-        status = read_error(db, path);
-        sqlite3_close(db);
-        return status;
-    }
-    *db_out = db;
-    return 0;
+    return code == SQLITE_OK ? 0 : read_error(file, path);
 }
 
-static int check_format(sqlite3 *db, const char *path)
+static int check_format(struct lp_sqlite *file, const char *path)
 {
     int application = 0, format = 0;
 
-    if (read_number(db, "PRAGMA application_id", &application) != SQLITE_OK ||
-        read_number(db, "PRAGMA user_version", &format) != SQLITE_OK)
-        return read_error(db, path);
+    if (lp_sqlite_number(file, "PRAGMA application_id", &application) != SQLITE_OK ||
+        lp_sqlite_number(file, "PRAGMA user_version", &format) != SQLITE_OK)
+        return read_error(file, path);
     if (application != LP_STORE_APPLICATION)
         return lp_error(LLMPERF_EFORMAT, "%s is not a run of this library", path);
     if (format > LP_STORE_FORMAT)
@@ -157,14 +146,14 @@ static int check_format(sqlite3 *db, const char *path)
 
 /* SQLite takes the missing part of a last page for zeros. With a log, pages may be only in there.
  */
-static int check_size(sqlite3 *db, const char *path)
+static int check_size(struct lp_sqlite *file, const char *path)
 {
     int pages = 0, page_bytes = 0;
     struct stat info;
 
-    if (read_number(db, "PRAGMA page_count", &pages) != SQLITE_OK ||
-        read_number(db, "PRAGMA page_size", &page_bytes) != SQLITE_OK)
-        return read_error(db, path);
+    if (lp_sqlite_number(file, "PRAGMA page_count", &pages) != SQLITE_OK ||
+        lp_sqlite_number(file, "PRAGMA page_size", &page_bytes) != SQLITE_OK)
+        return read_error(file, path);
     if (has_log(path) || stat(path, &info) < 0 || info.st_size >= (off_t)pages * page_bytes)
         return 0;
     return damaged(path, "its end is missing");
@@ -172,7 +161,7 @@ static int check_size(sqlite3 *db, const char *path)
 
 /* A profile that is being read. */
 struct reader {
-    sqlite3 *db;
+    struct lp_sqlite file;
     const char *path;
     llmperf_profile *profile;
     sqlite3_stmt *rows; /* of the table that is being read */
@@ -361,32 +350,28 @@ static int take_metric(const struct reader *reader)
 static int read_rows(struct reader *reader, const char *sql,
                      int (*take)(const struct reader *reader))
 {
-    int code = sqlite3_prepare_v2(reader->db, sql, -1, &reader->rows, NULL), status = 0;
+    int code = sqlite3_prepare_v2(reader->file.db, sql, -1, &reader->rows, NULL), status = 0;
 
-    while (code == SQLITE_OK && status == 0 && sqlite3_step(reader->rows) == SQLITE_ROW) {
+    if (code == SQLITE_OK)
+        code = SQLITE_ROW;
+    while (status == 0 && code == SQLITE_ROW &&
+           (code = lp_sqlite_step(&reader->file, reader->rows)) == SQLITE_ROW) {
         if ((status = lp_store_sum_row(&reader->sum, reader->rows)) == 0)
             status = take(reader);
         reader->count++;
     }
-    code = sqlite3_errcode(reader->db);
-    if (status == 0 && code != SQLITE_OK && code != SQLITE_DONE)
-        status = read_error(reader->db, reader->path);
+    if (status == 0 && code != SQLITE_DONE)
+        status = read_error(&reader->file, reader->path);
     sqlite3_finalize(reader->rows);
     reader->rows = NULL;
     return status;
 }
 
-static int has_table(const struct reader *reader, const char *name, bool *has_out)
+static int has_table(struct reader *reader, const char *name, bool *has_out)
 {
-    struct lp_text sql = { NULL, 0, 0, false };
-    int count = 0, code;
-
-    lp_text_printf(&sql, "SELECT count(*) FROM sqlite_master WHERE type='table' AND name='%s'",
-                   name);
-    code = sql.failed ? SQLITE_NOMEM : read_number(reader->db, sql.bytes, &count);
-    lp_text_clear(&sql);
-    *has_out = count > 0;
-    return code == SQLITE_OK ? 0 : read_error(reader->db, reader->path);
+    return lp_sqlite_has_table(&reader->file, name, has_out) == SQLITE_OK
+               ? 0
+               : read_error(&reader->file, reader->path);
 }
 
 /* Who asks for it gets a changed run too, with a problem that says so. */
@@ -436,13 +421,16 @@ static int read_table(struct reader *reader, enum lp_store_table_id id,
 {
     const struct lp_store_table *table = &lp_store_tables[id];
     struct lp_text sql = { NULL, 0, 0, false };
-    bool there = true;
-    int status = 0;
+    bool there;
+    int status = has_table(reader, table->name, &there);
 
     reader->count = 0;
     reader->sum.crc = 0;
-    if (table->optional && (status = has_table(reader, table->name, &there)) < 0)
+    if (status < 0)
         return status;
+    if (!there && !table->optional)
+        return lp_error(LLMPERF_EFORMAT, "%s is damaged: %s is not an ordinary table in it",
+                        reader->path, table->name);
     if (there) {
         lp_store_sql_select(&sql, table);
         status = sql.failed ? out_of_memory(reader) : read_rows(reader, sql.bytes, take);
@@ -457,8 +445,8 @@ static int read_checksums(struct reader *reader)
     bool there = false;
     int status = has_table(reader, "checksum", &there);
 
-    if (status == 0 && there && lp_store_read_checksums(reader->db, &reader->kept) != SQLITE_OK)
-        status = read_error(reader->db, reader->path);
+    if (status == 0 && there && lp_store_read_checksums(&reader->file, &reader->kept) != SQLITE_OK)
+        status = read_error(&reader->file, reader->path);
     return status;
 }
 
@@ -466,8 +454,8 @@ static int read_profile(struct reader *reader)
 {
     int status;
 
-    if ((status = check_format(reader->db, reader->path)) < 0 ||
-        (status = check_size(reader->db, reader->path)) < 0 ||
+    if ((status = check_format(&reader->file, reader->path)) < 0 ||
+        (status = check_size(&reader->file, reader->path)) < 0 ||
         (status = read_checksums(reader)) < 0 ||
         (status = read_table(reader, LP_STORE_LEDGER, take_ledger)) < 0)
         return status;
@@ -505,19 +493,31 @@ static int open_file(const char *path, llmperf_profile **profile_out)
                    ? lp_error(LLMPERF_EIO, "%s may not be read: %s", path, strerror(errno))
                    : lp_error(LLMPERF_ENOENT,
                               "%s does not exist; give a run directory or its run.llmperf", path);
-    if ((status = open_reader(path, &reader.db)) < 0)
-        return status;
-    reader.profile = lp_profile_create();
-    status = reader.profile ? read_profile(&reader) : out_of_memory(&reader);
+    if ((status = open_reader(path, &reader.file)) == 0) {
+        reader.profile = lp_profile_create();
+        status = reader.profile ? read_profile(&reader) : out_of_memory(&reader);
+    }
     lp_text_clear(&reader.sum.bytes);
     lp_text_clear(&reader.changed);
-    sqlite3_close(reader.db);
+    lp_sqlite_close(&reader.file);
     if (status < 0) {
         llmperf_profile_free(reader.profile);
         return status;
     }
     *profile_out = reader.profile;
     return 0;
+}
+
+/* The log of a run lies beside the file that a link leads to. Takes `path`. */
+static char *follow_link(char *path)
+{
+    struct stat info;
+    char *real = lstat(path, &info) == 0 && S_ISLNK(info.st_mode) ? realpath(path, NULL) : NULL;
+
+    if (!real)
+        return path;
+    free(path);
+    return real;
 }
 
 /* The folder of a job may hold no run of its own. */
@@ -538,8 +538,8 @@ static int find_file(const char *run, char **path_out)
         free(path);
         return lp_error(LLMPERF_EFORMAT, "%s is no regular file, so no run", run);
     }
-    *path_out = path;
-    return path ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
+    *path_out = path ? follow_link(path) : NULL;
+    return *path_out ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
 }
 
 /* NULL without memory, and of a folder that nobody can be sent to: its profile is as good. */

@@ -8,31 +8,30 @@
 #include <sqlite3.h>
 
 #include "lib/base/file.h"
+#include "lib/base/sqlite_file.h"
 #include "lib/base/status.h"
 #include "lib/base/text.h"
 #include "lib/vendor/database.h"
 
 #define COLUMNS_MOST 32
-#define TEXT_MOST    (16 << 20) /* bytes of one value */
-#define MAP_MOST     "268435456"
 
 struct lp_database {
-    sqlite3 *db;
+    struct lp_sqlite file;
     char *path;
     uint64_t bytes; /* of the file */
 };
 
 static int fail(const struct lp_database *database)
 {
-    int code = sqlite3_errcode(database->db) & 0xff;
+    int code = sqlite3_errcode(database->file.db) & 0xff;
 
     if (code == SQLITE_NOMEM)
         return lp_error(LLMPERF_ENOMEM, "out of memory for %s", database->path);
     if (code == SQLITE_IOERR || code == SQLITE_CANTOPEN || code == SQLITE_BUSY)
         return lp_error(LLMPERF_EIO, "cannot read %s: %s; copy it and import the copy",
-                        database->path, sqlite3_errmsg(database->db));
+                        database->path, lp_sqlite_message(&database->file));
     return lp_error(LLMPERF_EFORMAT, "%s is damaged: %s; export it again", database->path,
-                    sqlite3_errmsg(database->db));
+                    lp_sqlite_message(&database->file));
 }
 
 static bool has_companion(const char *path, const char *suffix)
@@ -45,20 +44,6 @@ static bool has_companion(const char *path, const char *suffix)
     found = !name.failed && stat(name.bytes, &info) == 0 && info.st_size > 0;
     lp_text_clear(&name);
     return found;
-}
-
-/* `path` as a URI. immutable: the file is read as it is, without locks and without files beside it.
- */
-static void write_uri(struct lp_text *uri, const char *path)
-{
-    lp_text_puts(uri, *path == '/' ? "file://" : "file:");
-    for (const char *at = path; *at; at++) {
-        if (strchr("?#%", *at))
-            lp_text_printf(uri, "%%%02x", (unsigned char)*at);
-        else
-            lp_text_add(uri, at, 1);
-    }
-    lp_text_puts(uri, "?immutable=1");
 }
 
 static uint32_t word_at(const uint8_t *bytes)
@@ -92,27 +77,14 @@ static int check_size(const struct lp_database *database)
                     database->path);
 }
 
+/* Immutable: the file is read as it is, without locks and without files beside it. */
 static int connect_file(struct lp_database *database)
 {
-    const int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI;
-    struct lp_text uri = { NULL, 0, 0, false };
-    int code;
+    int code = lp_sqlite_open(&database->file, database->path, true);
 
-    write_uri(&uri, database->path);
-    code = uri.failed ? SQLITE_NOMEM : sqlite3_open_v2(uri.bytes, &database->db, flags, NULL);
-    lp_text_clear(&uri);
     if (code == SQLITE_NOMEM)
         return lp_error(LLMPERF_ENOMEM, "out of memory for %s", database->path);
-    if (code != SQLITE_OK)
-        return fail(database);
-    sqlite3_limit(database->db, SQLITE_LIMIT_LENGTH, TEXT_MOST);
-    sqlite3_limit(database->db, SQLITE_LIMIT_ATTACHED, 0);
-    if (sqlite3_exec(database->db,
-                     "PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON; PRAGMA query_only=ON;"
-                     "PRAGMA mmap_size=" MAP_MOST,
-                     NULL, NULL, NULL) != SQLITE_OK)
-        return fail(database);
-    return 0;
+    return code == SQLITE_OK ? 0 : fail(database);
 }
 
 static int open_checked(struct lp_database *database)
@@ -155,40 +127,33 @@ void lp_database_close(struct lp_database *database)
 {
     if (!database)
         return;
-    sqlite3_close(database->db);
+    lp_sqlite_close(&database->file);
     free(database->path);
     free(database);
 }
 
-/* Does the query, with these texts bound, give a row? */
-static bool finds(struct lp_database *database, const char *sql, const char *first,
-                  const char *second)
+/* Views, virtual tables and tables with generated columns would be the file's own code. */
+bool lp_database_has(struct lp_database *database, const char *table)
+{
+    bool has;
+
+    return lp_sqlite_has_table(&database->file, table, &has) == SQLITE_OK && has;
+}
+
+bool lp_database_has_column(struct lp_database *database, const char *table, const char *column)
 {
     sqlite3_stmt *statement = NULL;
     bool found = false;
 
-    if (sqlite3_prepare_v2(database->db, sql, -1, &statement, NULL) == SQLITE_OK &&
-        sqlite3_bind_text(statement, 1, first, -1, SQLITE_STATIC) == SQLITE_OK &&
-        (!second || sqlite3_bind_text(statement, 2, second, -1, SQLITE_STATIC) == SQLITE_OK))
-        found = sqlite3_step(statement) == SQLITE_ROW;
+    if (lp_database_has(database, table) &&
+        sqlite3_prepare_v2(database->file.db,
+                           "SELECT 1 FROM pragma_table_info(?) WHERE name=? COLLATE NOCASE", -1,
+                           &statement, NULL) == SQLITE_OK &&
+        sqlite3_bind_text(statement, 1, table, -1, SQLITE_STATIC) == SQLITE_OK &&
+        sqlite3_bind_text(statement, 2, column, -1, SQLITE_STATIC) == SQLITE_OK)
+        found = lp_sqlite_step(&database->file, statement) == SQLITE_ROW;
     sqlite3_finalize(statement);
     return found;
-}
-
-/* Neither a view nor a virtual table has a root page. */
-bool lp_database_has(struct lp_database *database, const char *table)
-{
-    return finds(database,
-                 "SELECT 1 FROM sqlite_master WHERE type='table' AND name=? AND rootpage>0", table,
-                 NULL);
-}
-
-/* A generated column would be the file's own code: table_info() does not list those. */
-bool lp_database_has_column(struct lp_database *database, const char *table, const char *column)
-{
-    return lp_database_has(database, table) &&
-           finds(database, "SELECT 1 FROM pragma_table_info(?) WHERE name=? COLLATE NOCASE", table,
-                 column);
 }
 
 static void write_select(struct lp_text *sql, struct lp_database *database, const char *table,
@@ -201,7 +166,7 @@ static void write_select(struct lp_text *sql, struct lp_database *database, cons
         else
             lp_text_puts(sql, "NULL");
     }
-    lp_text_printf(sql, " FROM \"%s\"", table);
+    lp_text_printf(sql, " FROM \"%s\" NOT INDEXED", table);
 }
 
 static void take_cell(sqlite3_stmt *statement, int at, bool text, struct lp_cell *cell)
@@ -215,16 +180,10 @@ static int visit_rows(struct lp_database *database, sqlite3_stmt *statement,
                       const struct lp_want *wants, size_t count,
                       int (*visit)(void *user, const struct lp_cell *cells), void *user)
 {
-    /* A row takes two bytes at least; a tree of pages that leads back into itself would give rows
-     * without end. */
-    uint64_t left = database->bytes / 2;
     struct lp_cell cells[COLUMNS_MOST];
     int status = 0, code = SQLITE_DONE;
 
-    while (status == 0 && (code = sqlite3_step(statement)) == SQLITE_ROW) {
-        if (left-- == 0)
-            return lp_error(LLMPERF_EFORMAT, "%s is damaged: more rows than fit into it",
-                            database->path);
+    while (status == 0 && (code = lp_sqlite_step(&database->file, statement)) == SQLITE_ROW) {
         for (size_t i = 0; i < count; i++)
             take_cell(statement, (int)i, wants[i].text, &cells[i]);
         status = visit(user, cells);
@@ -245,7 +204,7 @@ int lp_database_rows(struct lp_database *database, const char *table, const stru
     write_select(&sql, database, table, wants, count);
     if (sql.failed)
         status = lp_error(LLMPERF_ENOMEM, "out of memory");
-    else if (sqlite3_prepare_v2(database->db, sql.bytes, -1, &statement, NULL) != SQLITE_OK)
+    else if (sqlite3_prepare_v2(database->file.db, sql.bytes, -1, &statement, NULL) != SQLITE_OK)
         status = fail(database);
     else
         status = visit_rows(database, statement, wants, count, visit, user);

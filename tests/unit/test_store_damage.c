@@ -251,6 +251,61 @@ static void contents_that_cannot_be_are_errors(void **state)
     }
 }
 
+/* Each would run for ever, or for as long as its file likes, once it is read. */
+static void tables_that_are_code_are_refused(void **state)
+{
+    static const char *const changes[] = {
+        "DROP TABLE region; CREATE VIEW region AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL "
+        "SELECT "
+        "i+1 FROM n) SELECT i AS id FROM n",
+        "DROP TABLE ledger; CREATE VIEW ledger AS SELECT 1 AS id",
+        "ALTER TABLE fact DROP COLUMN value; ALTER TABLE fact ADD COLUMN value AS "
+        "(hex(zeroblob(100000000)))",
+        "DROP TABLE note; CREATE TABLE note(position PRIMARY KEY, line) WITHOUT ROWID",
+        "ALTER TABLE kernel ADD COLUMN rowid",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH(changes); i++) {
+        save_rows(run_path, 2);
+        run_sql(run_path, "DROP TABLE checksum");
+        run_sql(run_path, changes[i]);
+        assert_not_opened(run_path, LLMPERF_EFORMAT, "is damaged");
+    }
+}
+
+/* SQLite would wait for somebody who writes into the pipe, and create what the link names. */
+static void pipes_and_links_beside_a_run_are_not_opened(void **state)
+{
+    static const char *const suffixes[] = { "-wal", "-shm", "-journal" };
+    char path[128];
+
+    (void)state;
+    save_rows(run_path, 2);
+    for (size_t i = 0; i < LENGTH(suffixes); i++) {
+        snprintf(path, sizeof(path), "%s%s", run_path, suffixes[i]);
+        assert_int_equal(mkfifo(path, 0600), 0);
+        assert_not_opened(run_path, LLMPERF_EFORMAT, "is not a regular file");
+        assert_int_equal(unlink(path), 0);
+        assert_int_equal(symlink(other_path, path), 0);
+        assert_not_opened(run_path, LLMPERF_EFORMAT, "is not a regular file");
+        assert_false(lp_path_exists(other_path));
+        assert_int_equal(unlink(path), 0);
+    }
+}
+
+static void a_link_to_a_run_is_read_with_its_log(void **state)
+{
+    llmperf_profile *profile = make_numbered_profile(20);
+
+    (void)state;
+    leave_killed_run(20);
+    assert_int_equal(symlink(run_path, other_path), 0);
+    assert_run_holds(other_path, profile);
+    assert_int_equal(unlink(other_path), 0);
+    llmperf_profile_free(profile);
+}
+
 static void missing_runs_say_what_to_give(void **state)
 {
     llmperf_profile *profile = NULL;
@@ -390,6 +445,9 @@ int main(void)
         CASE(a_newer_format_names_both_versions),
         CASE(an_older_format_names_both_versions),
         CASE(contents_that_cannot_be_are_errors),
+        CASE(tables_that_are_code_are_refused),
+        CASE(pipes_and_links_beside_a_run_are_not_opened),
+        CASE(a_link_to_a_run_is_read_with_its_log),
         CASE(missing_runs_say_what_to_give),
         CASE(a_read_only_folder_is_enough),
         CASE(a_file_without_permission_is_eio),

@@ -83,11 +83,12 @@ typedef struct llmperf_ledger {
     uint64_t names_over_limit; /**< kernels, copies and sets whose name found no place among 65,536;
                                   they count as "[other names]" */
     uint64_t source_errors;    /**< calls that the driver's tracing refused (flush) */
+    uint64_t regions_abandoned; /**< regions that were still open when a region around them ended */
 } llmperf_ledger;
 #define LLMPERF_LEDGER_INIT                                                                        \
     {                                                                                              \
         sizeof(llmperf_ledger), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  \
-            0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                                     \
+            0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                                  \
     }
 
 /** One region path on one device. A region that used several devices has a row for each; wall times
@@ -103,7 +104,8 @@ typedef struct llmperf_region_stats {
     int32_t device;     /**< CUDA device ordinal; -1: no device activity */
     uint32_t process_id;
     uint64_t instances; /**< complete ones; wall times are of these */
-    uint64_t truncated; /**< open at the start or end of the session */
+    uint64_t truncated; /**< open at the start or end of the session, or when a region around them
+                           ended */
     double wall_sum_ms, wall_mean_ms, wall_std_ms, wall_min_ms, wall_max_ms;
     double wall_p50_ms, wall_p95_ms, wall_p99_ms; /**< within 2 % */
     double gpu_busy_ms;           /**< union of activity intervals, nested regions included */

@@ -569,6 +569,7 @@ void lp_attribution_ledger(const struct lp_attribution *attribution, llmperf_led
     ledger->graphs_device_launchable = attribution->graphs.device_launchable;
     ledger->regions_truncated = attribution->regions.truncated;
     ledger->regions_unbalanced = attribution->regions.unbalanced;
+    ledger->regions_abandoned = attribution->regions.abandoned;
     ledger->sampled_fraction = 1;
     ledger->attributed_gpu_time_share =
         all_ns ? (double)attribution->attributed_ns / (double)all_ns : NAN;

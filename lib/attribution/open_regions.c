@@ -49,7 +49,11 @@ static void end_region(struct lp_open_regions *regions, lp_open_stack *stack,
     }
     while (stack->count > at)
         close_top(regions, stack, record->time_ns, true, sink);
-    close_top(regions, stack, record->time_ns, record->detail != 0, sink);
+    close_top(regions, stack, record->time_ns, record->detail != LP_END_NOW, sink);
+    if (record->detail == LP_END_DROPPED) { /* It counts as that only. */
+        regions->abandoned++;
+        regions->truncated--;
+    }
 }
 
 static bool is_left_out(uint16_t begin)

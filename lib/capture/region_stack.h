@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The region stack of a thread, for those who open and close regions on it: our own calls
  * (regions.c) and the NVTX ranges of other people's code (nvtx_in.c). A level belongs to an owner:
- * our calls, or one NVTX domain. An owner closes only its own levels. */
+ * our calls, or one NVTX domain. An end closes its owner's newest level, and drops the levels of
+ * other owners that were opened inside it and are still open. */
 #ifndef LP_CAPTURE_REGION_STACK_H
 #define LP_CAPTURE_REGION_STACK_H
 
@@ -13,8 +14,8 @@
 
 #define LP_OWNER_SELF 0u /* llmperf_region_begin(); NVTX domains count from 1 */
 
-/** Of a level: its owner closed it while levels of others stood above it. */
-#define LP_OWNER_CLOSED UINT32_C(0x80000000)
+/** Dropped levels that a thread keeps, the newest ones. */
+#define LP_STACK_DROPPED 16u
 
 /** Open a level. Above LLMPERF_REGION_DEPTH use only its count: `depth`. */
 static inline void lp_stack_open(struct lp_thread *thread, uint32_t node, uint32_t owner)
@@ -39,14 +40,15 @@ static inline void lp_stack_open(struct lp_thread *thread, uint32_t node, uint32
         lp_nvtx_push(node);
 }
 
-static inline void lp_stack_close_top(struct lp_thread *thread)
+/** The level on top must not be a dropped one. */
+static inline void lp_stack_close_top(struct lp_thread *thread, enum lp_end end)
 {
     const struct lp_region_hook *hook = lp_region_hook_get();
     uint32_t node = thread->node;
 
     if (lp_thread_recording())
-        lp_thread_record(thread, LP_RECORD_REGION_END, 0, node, 0);
-    if ((thread->owner[thread->depth - 1] & ~LP_OWNER_CLOSED) == LP_OWNER_SELF)
+        lp_thread_record(thread, LP_RECORD_REGION_END, (uint16_t)end, node, 0);
+    if (thread->owner[thread->depth - 1] == LP_OWNER_SELF)
         lp_nvtx_pop(node);
     if (thread->window_depth == thread->depth)
         lp_sampler_close(thread);
@@ -56,25 +58,22 @@ static inline void lp_stack_close_top(struct lp_thread *thread)
         hook->end(thread, node);
 }
 
-/** The owner's innermost level is not on top, or there is none, or too many are open. */
+/** The owner's newest level is not on top, or there is none, or too many are open. */
 bool lp_stack_close_other(struct lp_thread *thread, uint32_t owner);
 
-/** Close the owner's innermost level. If levels of other owners stand above it, it goes on until
- * they are closed: on a stack ranges cannot cross. false: the owner has none open; counted as
- * unbalanced. */
+/** Close the owner's newest level, and drop those of other owners above it. false: the owner has
+ * none; counted as unbalanced. */
 static inline bool lp_stack_close(struct lp_thread *thread, uint32_t owner)
 {
     uint32_t top = thread->depth - 1; /* above the limit without any level */
 
     if (__builtin_expect(top >= LLMPERF_REGION_DEPTH || thread->owner[top] != owner, 0))
         return lp_stack_close_other(thread, owner);
-    lp_stack_close_top(thread);
-    while (thread->depth > 0 && (thread->owner[thread->depth - 1] & LP_OWNER_CLOSED))
-        lp_stack_close_top(thread);
+    lp_stack_close_top(thread, LP_END_NOW);
     return true;
 }
 
-/** Levels that the owner has open. */
+/** Levels that the owner has not ended, dropped ones included. */
 uint32_t lp_stack_depth(const struct lp_thread *thread, uint32_t owner);
 
 #endif

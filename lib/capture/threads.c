@@ -175,9 +175,10 @@ static bool join_epoch(struct lp_thread *thread, uint32_t epoch)
     thread->epoch = epoch;
     for (uint32_t i = 0; i < open; i++) {
         struct lp_record record = { lp_clock_now(), 0, thread->stack[i], LP_RECORD_REGION_BEGIN,
-                                    1 };
+                                    LP_BEGIN_BEFORE };
 
-        push_record(ring, &record);
+        if (!(thread->owner[i] & LP_OWNER_DROPPED))
+            push_record(ring, &record);
     }
     atomic_store_explicit(&thread->ring_epoch, epoch, memory_order_release);
     return true;

@@ -36,8 +36,12 @@ struct lp_range_cache_entry {
 
 #define LP_PATH_CACHE 256u
 
+/** In `owner` of a level: the region below it has ended. The level is in no path any more, and
+ * stays only so that its owner's own end closes it and nothing else. */
+#define LP_OWNER_DROPPED UINT32_C(0x80000000)
+
 struct lp_thread {
-    uint32_t depth; /* open regions, may exceed LLMPERF_REGION_DEPTH */
+    uint32_t depth; /* levels of the stack, may exceed LLMPERF_REGION_DEPTH */
     uint32_t node;  /* innermost region, LP_PATH_ROOT if none */
     uint32_t stack[LLMPERF_REGION_DEPTH];
     uint32_t owner[LLMPERF_REGION_DEPTH]; /* of each level, see region_stack.h */

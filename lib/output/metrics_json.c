@@ -247,6 +247,7 @@ static void put_ledger(struct lp_metrics *metrics)
     lp_json_count(json, "regions_dropped", ledger->regions_dropped);
     lp_json_count(json, "regions_truncated", ledger->regions_truncated);
     lp_json_count(json, "regions_unbalanced", ledger->regions_unbalanced);
+    lp_json_count(json, "regions_abandoned", ledger->regions_abandoned);
     lp_put_number(metrics, "cupti_overhead_ms", ledger->cupti_overhead_ms, LP_REASON_NOT_COLLECTED);
     lp_put_number(metrics, "sampled_fraction", counted ? ledger->sampled_fraction : NAN,
                   LP_REASON_NOT_COLLECTED);

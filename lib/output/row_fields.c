@@ -94,6 +94,7 @@ static const struct lp_field_name ledger_fields[] = {
     { LEDGER(COUNT, graph_records_missing) }, { LEDGER(COUNT, memory_missing) },
     { LEDGER(COUNT, records_before_launch) }, { LEDGER(COUNT, records_foreign) },
     { LEDGER(COUNT, names_over_limit) },      { LEDGER(COUNT, source_errors) },
+    { LEDGER(COUNT, regions_abandoned) },
 };
 
 static int get_region(const llmperf_profile *profile, size_t index, void *row)

@@ -9,7 +9,7 @@
 /** Kinds of host records. Values stand in recordings. */
 enum lp_record_kind {
     LP_RECORD_REGION_BEGIN = 1, /* node opened; detail: enum lp_begin, value: see there */
-    LP_RECORD_REGION_END = 2,   /* node closed; detail 1: closed because its thread ended */
+    LP_RECORD_REGION_END = 2,   /* node closed; detail: enum lp_end */
     LP_RECORD_COUNT = 3,        /* node, detail = quantity, value = amount */
     LP_RECORD_LAUNCH = 4,       /* node, detail = enum lp_launch_kind, value = correlation id,
                                 of a graph see LP_LAUNCH_VALUE */
@@ -32,6 +32,12 @@ enum lp_begin {
     /* It is of the triggered window whose number is the record's value: */
     LP_BEGIN_TRIGGERED = 3, /* one of its instances */
     LP_BEGIN_LEFT_OUT = 4   /* begun while the window opened or closed, and not collected */
+};
+
+/** How a region ends. Values stand in recordings; what is not 0 is no end by its own call. */
+enum lp_end {
+    LP_END_NOW = 0,
+    LP_END_DROPPED = 2 /* the region around it ended first */
 };
 
 /** What a launch call brings. Values stand in recordings. */

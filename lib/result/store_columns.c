@@ -53,6 +53,7 @@ static const struct lp_store_column ledger_columns[] = {
     { LEDGER(COUNT, records_foreign) },
     { LEDGER(COUNT, names_over_limit) },
     { LEDGER(COUNT, source_errors) },
+    { LEDGER(COUNT, regions_abandoned) },
 };
 
 static const struct lp_store_column region_columns[] = {

@@ -145,6 +145,14 @@ static int add_notes(llmperf_profile *profile)
         lp_profile_add_note(profile, "%" PRIu64 " region ends had no begin and were ignored",
                             ledger->regions_unbalanced) < 0)
         return LLMPERF_ENOMEM;
+    if (ledger->regions_abandoned > 0 &&
+        lp_profile_add_note(profile,
+                            "%" PRIu64
+                            " regions or NVTX ranges were still open when a region around them "
+                            "ended, and were closed with it; their wall times are not in the "
+                            "totals",
+                            ledger->regions_abandoned) < 0)
+        return LLMPERF_ENOMEM;
     if (ledger->graph_nodes_unmapped > 0 &&
         lp_profile_add_note(profile,
                             "%" PRIu64

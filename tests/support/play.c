@@ -200,7 +200,7 @@ void check_ledger(const llmperf_profile *profile, const llmperf_ledger *expected
         NUMBER(launches_duplicate),     NUMBER(graph_records_missing),
         NUMBER(memory_missing),         NUMBER(records_before_launch),
         NUMBER(records_foreign),        NUMBER(names_over_limit),
-        NUMBER(source_errors),
+        NUMBER(source_errors),          NUMBER(regions_abandoned),
     };
 #undef NUMBER
     const llmperf_ledger ledger = ledger_of(profile);

@@ -109,6 +109,7 @@ static const struct field ledger_fields[] = {
     { LEDGER(COUNT, records_foreign) },
     { LEDGER(COUNT, names_over_limit) },
     { LEDGER(COUNT, source_errors) },
+    { LEDGER(COUNT, regions_abandoned) },
 };
 
 static const struct field region_fields[] = {

@@ -7,12 +7,16 @@
 #include <stdlib.h>
 #include <math.h>
 #include <pthread.h>
+#include <string.h>
+#include <unistd.h>
 #include <wchar.h>
 
 #include <cmocka.h>
 
 #include "lib/capture/capture.h"
 #include "lib/capture/nvtx_abi.h"
+#include "lib/capture/region_stack.h"
+#include "lib/record/paths.h"
 #include "tests/support/play.h"
 
 /* What a program that uses NVTX calls. */
@@ -220,7 +224,7 @@ static void payloads_in_the_llm_domain_are_tokens(void **state)
     llmperf_profile_free(profile);
 }
 
-static void a_pop_closes_its_own_domain_only(void **state)
+static void a_pop_drops_ranges_of_other_domains_above_it(void **state)
 {
     struct lp_nvtx_attributes a = named("a"), b = named("b");
     llmperf_session *session = start();
@@ -230,25 +234,315 @@ static void a_pop_closes_its_own_domain_only(void **state)
     (void)state;
     nvtx.domain_range_push(one, &a);
     nvtx.domain_range_push(two, &b);
-    assert_int_equal(nvtx.domain_range_pop(one), 0); /* b stands above it. */
+    assert_int_equal(nvtx.domain_range_pop(one), 0); /* b was opened in it. */
     assert_true(nvtx.domain_range_pop(one) < 0);
     llmperf_region_end(); /* Not ours to close. */
-    assert_int_equal(nvtx.domain_range_pop(two), 0);
-    nvtx.range_push_a("after");
+    nvtx.range_push_a("between");
     nvtx.range_pop();
-    assert_true(nvtx.range_pop() < 0);
-    llmperf_region_begin("own");
-    nvtx.range_push_a("inside");
-    llmperf_region_end();
-    nvtx.range_pop();
+    assert_int_equal(nvtx.domain_range_pop(two), 0); /* It is known that b was open. */
+    assert_true(nvtx.domain_range_pop(two) < 0);
     profile = stop_session(session);
     expect_instances(profile, "one@a", 1);
-    expect_instances(profile, "one@a/two@b", 1);
-    expect_instances(profile, "default@after", 1);
-    expect_instances(profile, "LLM@own", 1);
-    expect_instances(profile, "LLM@own/default@inside", 1);
+    expect_instances(profile, "one@a/two@b", 0);
+    assert_int_equal(find_region(profile, "one@a/two@b", -1).truncated, 1);
+    expect_instances(profile, "default@between", 1);
     assert_int_equal(ledger_of(profile).regions_unbalanced, 3);
+    assert_int_equal(ledger_of(profile).regions_abandoned, 1);
     assert_int_equal(ledger_of(profile).regions_truncated, 0);
+    assert_true(has_note(profile, "1 regions or NVTX ranges were still open"));
+    llmperf_profile_free(profile);
+}
+
+static void own_regions_and_foreign_ranges_drop_one_another(void **state)
+{
+    llmperf_session *session = start();
+    llmperf_profile *profile;
+
+    (void)state;
+    llmperf_region_begin("own");
+    nvtx.range_push_a("left open");
+    llmperf_region_end();
+    nvtx.range_push_a("around");
+    llmperf_region_begin("too long");
+    nvtx.range_pop();
+    llmperf_region_begin("next");
+    llmperf_region_count(LLMPERF_QUANTITY_TOKENS, 7);
+    llmperf_region_end();
+    llmperf_region_end();                             /* of "too long" */
+    llmperf_region_count(LLMPERF_QUANTITY_TOKENS, 9); /* Nothing is open. */
+    profile = stop_session(session);
+    expect_instances(profile, "LLM@own", 1);
+    expect_instances(profile, "default@around", 1);
+    assert_int_equal(find_region(profile, "LLM@own/default@left open", -1).truncated, 1);
+    assert_int_equal(find_region(profile, "default@around/LLM@too long", -1).truncated, 1);
+    expect_instances(profile, "LLM@next", 1);
+    assert_int_equal(find_region(profile, "LLM@next", -1).tokens, 7);
+    assert_int_equal(ledger_of(profile).regions_abandoned, 2);
+    assert_int_equal(ledger_of(profile).regions_unbalanced, 0);
+    llmperf_profile_free(profile);
+}
+
+static void a_range_that_is_never_popped_ends_with_the_one_around_it(void **state)
+{
+    struct lp_nvtx_attributes init = named("init"), work = named("work");
+    const int count = 1000; /* far more than levels of a stack */
+    llmperf_session *session = start();
+    const void *library = nvtx.domain_create_a("library");
+    llmperf_profile *profile;
+
+    (void)state;
+    for (int i = 0; i < count; i++) {
+        nvtx.range_push_a("call");
+        nvtx.domain_range_push(library, &work);
+        nvtx.domain_range_pop(library);
+        nvtx.domain_range_push(library, &init);
+        if (i == 0)
+            usleep(2000);
+        nvtx.range_pop();
+    }
+    nvtx.range_push_a("after");
+    nvtx.range_pop();
+    profile = stop_session(session);
+    expect_instances(profile, "default@call", (uint64_t)count);
+    assert_true(find_region(profile, "default@call", -1).wall_max_ms >= 2);
+    expect_instances(profile, "default@call/library@work", (uint64_t)count);
+    assert_int_equal(find_region(profile, "default@call/library@init", -1).truncated, count);
+    expect_instances(profile, "default@after", 1);
+    assert_int_equal(ledger_of(profile).regions_abandoned, count);
+    assert_int_equal(llmperf_profile_region_count(profile), 4);
+    llmperf_profile_free(profile);
+    while (nvtx.domain_range_pop(library) >= 0)
+        ;
+}
+
+static void a_session_that_starts_later_knows_nothing_of_dropped_ranges(void **state)
+{
+    llmperf_session *session;
+    llmperf_profile *profile;
+
+    (void)state;
+    nvtx.range_push_a("around");
+    llmperf_region_begin("dropped");
+    nvtx.range_pop();
+    session = start();
+    nvtx.range_push_a("inside");
+    nvtx.range_pop();
+    llmperf_region_end();
+    profile = stop_session(session);
+    expect_instances(profile, "default@inside", 1);
+    assert_int_equal(llmperf_profile_region_count(profile), 1);
+    assert_int_equal(ledger_of(profile).regions_unbalanced, 0);
+    assert_int_equal(ledger_of(profile).regions_truncated, 0);
+    llmperf_profile_free(profile);
+}
+
+static enum lp_collect collected;
+
+static void switch_records(enum lp_collect what)
+{
+    collected = what;
+}
+
+static void a_sampling_window_ends_with_its_region_however_that_ends(void **state)
+{
+    static const char *const labels[] = { "LLM@sampled" };
+    llmperf_session *session;
+
+    (void)state;
+    llmperf_region_begin("around");
+    nvtx.range_push_a("dropped");
+    llmperf_region_end();
+    session = start();
+    lp_sampler_begin(labels, 1, 1, switch_records, NULL);
+    lp_sampler_go();
+    llmperf_region_begin("sampled");
+    assert_int_equal(collected, LP_COLLECT_KERNELS);
+    nvtx.range_pop(); /* of "dropped": the level of the window moves down. */
+    llmperf_region_begin("within");
+    llmperf_region_end();
+    assert_int_equal(collected, LP_COLLECT_KERNELS);
+    llmperf_region_end();
+    assert_int_equal(collected, LP_COLLECT_NOTHING);
+    nvtx.range_push_a("around");
+    llmperf_region_begin("sampled");
+    assert_int_equal(collected, LP_COLLECT_KERNELS);
+    nvtx.range_pop();
+    assert_int_equal(collected, LP_COLLECT_NOTHING);
+    llmperf_region_end();
+    lp_sampler_end();
+    llmperf_profile_free(stop_session(session));
+}
+
+/* What the rule says, in the plainest way: a list of what was not ended, oldest first. */
+
+#define MODEL_OPEN  4 /* live ones */
+#define MODEL_NODES 4096
+
+enum { OWN, DEFAULT, OTHER, DOMAINS };
+
+static struct {
+    struct {
+        int domain;
+        bool live;
+        uint32_t node;
+        char label[16];
+    } list[MODEL_OPEN + LP_STACK_DROPPED + 1];
+    int count, live;
+    uint64_t abandoned, unbalanced;
+    uint64_t ended[MODEL_NODES], dropped[MODEL_NODES];
+} model;
+
+static const void *other_domain;
+
+static void remove_from_model(int at)
+{
+    model.live -= model.list[at].live;
+    model.count--;
+    memmove(&model.list[at], &model.list[at + 1],
+            (size_t)(model.count - at) * sizeof(model.list[0]));
+}
+
+static void drop_in_model(int at)
+{
+    model.list[at].live = false;
+    model.live--;
+    model.abandoned++;
+    model.dropped[model.list[at].node]++;
+}
+
+static void forget_in_model(void)
+{
+    int oldest = 0;
+
+    while (model.list[oldest].live)
+        oldest++;
+    remove_from_model(oldest);
+}
+
+static void pop_in_model(int domain)
+{
+    int at = model.count - 1;
+
+    while (at >= 0 && model.list[at].domain != domain)
+        at--;
+    if (at < 0) {
+        model.unbalanced++;
+        return;
+    }
+    if (model.list[at].live) {
+        model.ended[model.list[at].node]++;
+        for (int newer = at + 1; newer < model.count; newer++)
+            if (model.list[newer].live)
+                drop_in_model(newer);
+    }
+    remove_from_model(at);
+    while (model.count - model.live > (int)LP_STACK_DROPPED)
+        forget_in_model();
+}
+
+static void push(int domain, const char *name)
+{
+    struct lp_nvtx_attributes attributes = named(name);
+
+    if (domain == OWN)
+        llmperf_region_begin(name);
+    else if (domain == DEFAULT)
+        nvtx.range_push_a(name);
+    else
+        nvtx.domain_range_push(other_domain, &attributes);
+}
+
+static void push_in_model(int domain, const char *name)
+{
+    static const char *const names[] = { "LLM", "default", "other" };
+
+    snprintf(model.list[model.count].label, sizeof(model.list[0].label), "%s@%s", names[domain],
+             name);
+    model.list[model.count].domain = domain;
+    model.list[model.count].live = true;
+    model.list[model.count].node = lp_thread_get()->node;
+    assert_true(model.list[model.count].node < MODEL_NODES);
+    model.count++;
+    model.live++;
+}
+
+static void pop(int domain)
+{
+    if (domain == OWN)
+        llmperf_region_end();
+    else if (domain == DEFAULT)
+        nvtx.range_pop();
+    else
+        nvtx.domain_range_pop(other_domain);
+}
+
+static void compare_paths(int step)
+{
+    struct lp_text is = { 0 };
+    char wanted[128] = "";
+
+    for (int i = 0; i < model.count; i++)
+        if (model.list[i].live)
+            snprintf(wanted + strlen(wanted), sizeof(wanted) - strlen(wanted), "%s%s",
+                     *wanted ? "/" : "", model.list[i].label);
+    lp_path_print(&is, lp_thread_get()->node);
+    if (strcmp(is.bytes ? is.bytes : "", wanted) != 0)
+        fail_msg("step %d: %s, not %s", step, is.bytes ? is.bytes : "", wanted);
+    lp_text_clear(&is);
+}
+
+static void compare_counts(const llmperf_profile *profile)
+{
+    for (uint32_t node = 1; node < MODEL_NODES && node < lp_path_count(); node++) {
+        llmperf_region_stats region;
+        struct lp_text path = { 0 };
+
+        if (model.ended[node] + model.dropped[node] == 0)
+            continue;
+        lp_path_print(&path, node);
+        region = find_region(profile, path.bytes, -1);
+        if (region.instances != model.ended[node] || region.truncated != model.dropped[node])
+            fail_msg("%s: %lu ended and %lu dropped, not %lu and %lu", path.bytes,
+                     (unsigned long)region.instances, (unsigned long)region.truncated,
+                     (unsigned long)model.ended[node], (unsigned long)model.dropped[node]);
+        lp_text_clear(&path);
+    }
+}
+
+static void any_order_of_pushes_and_pops_is_what_the_rule_says(void **state)
+{
+    static const char *const names[] = { "a", "b" };
+    llmperf_session *session = start();
+    llmperf_profile *profile;
+    uint32_t random = 1;
+
+    (void)state;
+    other_domain = nvtx.domain_create_a("other");
+    for (int step = 0; step < 20000; step++) {
+        int domain = (int)((random = random * 1664525u + 1013904223u) >> 16) % DOMAINS;
+        const char *name = names[random >> 30 & 1];
+
+        if (random >> 8 & 1 && model.live < MODEL_OPEN) {
+            push(domain, name);
+            push_in_model(domain, name);
+        } else {
+            pop(domain);
+            pop_in_model(domain);
+        }
+        compare_paths(step);
+    }
+    for (int domain = OWN; domain < DOMAINS; domain++)
+        for (int i = 0; i < MODEL_OPEN + (int)LP_STACK_DROPPED; i++) {
+            pop(domain);
+            pop_in_model(domain);
+        }
+    assert_int_equal(lp_thread_get()->depth, 0);
+    profile = stop_session(session);
+    assert_true(model.abandoned > 100);
+    assert_int_equal(ledger_of(profile).regions_abandoned, model.abandoned);
+    assert_int_equal(ledger_of(profile).regions_unbalanced, model.unbalanced);
+    assert_int_equal(ledger_of(profile).regions_truncated, 0);
+    compare_counts(profile);
     llmperf_profile_free(profile);
 }
 
@@ -377,7 +671,12 @@ int main(void)
         cmocka_unit_test(names_that_say_llm_are_llm_labels),
         cmocka_unit_test(numbers_of_pytorch_calls_make_no_new_names),
         cmocka_unit_test(payloads_in_the_llm_domain_are_tokens),
-        cmocka_unit_test(a_pop_closes_its_own_domain_only),
+        cmocka_unit_test(a_pop_drops_ranges_of_other_domains_above_it),
+        cmocka_unit_test(own_regions_and_foreign_ranges_drop_one_another),
+        cmocka_unit_test(a_range_that_is_never_popped_ends_with_the_one_around_it),
+        cmocka_unit_test(a_session_that_starts_later_knows_nothing_of_dropped_ranges),
+        cmocka_unit_test(a_sampling_window_ends_with_its_region_however_that_ends),
+        cmocka_unit_test(any_order_of_pushes_and_pops_is_what_the_rule_says),
         cmocka_unit_test(start_and_end_need_no_order_and_no_thread),
         cmocka_unit_test(too_many_open_ranges_are_refused_not_lost),
         cmocka_unit_test(deeper_than_the_limit_stays_balanced),

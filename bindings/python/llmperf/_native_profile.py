@@ -83,6 +83,7 @@ class llmperf_ledger(Structure):
         ("records_foreign", c_uint64),
         ("names_over_limit", c_uint64),
         ("source_errors", c_uint64),
+        ("regions_abandoned", c_uint64),
     ]
 
 

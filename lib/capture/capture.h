@@ -68,4 +68,9 @@ bool lp_nvtx_out_starting(void);
  * @return 0, LLMPERF_ENOTSUP, LLMPERF_ENOMEM. @threads any thread */
 int lp_nvtx_listen(const void *(*export_table)(uint32_t id));
 
+/** The same for what an extension of NVTX adds: ranges that are opened or closed with a payload.
+ * @param extension  What NVTX hands to InitializeInjectionNvtxExtension().
+ * @return false: it opens and closes no ranges. @threads any thread */
+bool lp_nvtx_extend(const void *extension);
+
 #endif

@@ -75,4 +75,28 @@ struct lp_nvtx_callbacks {
 
 typedef const void *(*lp_nvtx_export_table)(uint32_t id);
 
+/** The extension for payloads has functions of its own that open and close ranges. Places of its
+ * only segment, from 0. */
+#define LP_NVTX_EXTENSION_PAYLOAD 2
+
+enum {
+    LP_NVTX_RANGE_PUSH_PAYLOAD = 3,
+    LP_NVTX_RANGE_POP_PAYLOAD = 4,
+    LP_NVTX_RANGE_START_PAYLOAD = 5,
+    LP_NVTX_RANGE_END_PAYLOAD = 6
+};
+
+struct lp_nvtx_segment {
+    size_t id, slot_count;
+    intptr_t *slots; /* addresses of functions; 0: not set yet */
+};
+
+struct lp_nvtx_extension {
+    uint16_t nvtx_version, struct_size, module, compatibility;
+    size_t segment_count;
+    struct lp_nvtx_segment *segments;
+    lp_nvtx_function export_function;
+    const void *info;
+};
+
 #endif

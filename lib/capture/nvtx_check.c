@@ -6,6 +6,10 @@
 #include "lib/capture/nvtx_abi.h"
 
 #include <nvtx3/nvToolsExt.h>
+#if __has_include(<nvtx3/nvToolsExtPayload.h>)
+#include <nvtx3/nvToolsExtPayload.h>
+#define HAVE_PAYLOAD
+#endif
 
 #define SAME_FIELD(our_field, their_field)                                                         \
     static_assert(offsetof(struct lp_nvtx_attributes, our_field) ==                                \
@@ -53,3 +57,27 @@ SAME_NUMBER(LP_NVTX_PAYLOAD_UINT64, NVTX_PAYLOAD_TYPE_UNSIGNED_INT64);
 SAME_NUMBER(LP_NVTX_PAYLOAD_INT64, NVTX_PAYLOAD_TYPE_INT64);
 SAME_NUMBER(LP_NVTX_PAYLOAD_UINT32, NVTX_PAYLOAD_TYPE_UNSIGNED_INT32);
 SAME_NUMBER(LP_NVTX_PAYLOAD_INT32, NVTX_PAYLOAD_TYPE_INT32);
+
+#ifdef HAVE_PAYLOAD
+SAME_NUMBER(LP_NVTX_EXTENSION_PAYLOAD, NVTX_EXT_PAYLOAD_MODULEID);
+SAME_NUMBER(LP_NVTX_RANGE_PUSH_PAYLOAD, NVTX3EXT_CBID_nvtxRangePushPayload);
+SAME_NUMBER(LP_NVTX_RANGE_POP_PAYLOAD, NVTX3EXT_CBID_nvtxRangePopPayload);
+SAME_NUMBER(LP_NVTX_RANGE_START_PAYLOAD, NVTX3EXT_CBID_nvtxRangeStartPayload);
+SAME_NUMBER(LP_NVTX_RANGE_END_PAYLOAD, NVTX3EXT_CBID_nvtxRangeEndPayload);
+static_assert(sizeof(struct lp_nvtx_segment) == sizeof(nvtxExtModuleSegment_t) &&
+                  offsetof(struct lp_nvtx_segment, slot_count) ==
+                      offsetof(nvtxExtModuleSegment_t, slotCount) &&
+                  offsetof(struct lp_nvtx_segment, slots) ==
+                      offsetof(nvtxExtModuleSegment_t, functionSlots),
+              "segment");
+static_assert(sizeof(struct lp_nvtx_extension) == sizeof(nvtxExtModuleInfo_t) &&
+                  offsetof(struct lp_nvtx_extension, struct_size) ==
+                      offsetof(nvtxExtModuleInfo_t, structSize) &&
+                  offsetof(struct lp_nvtx_extension, module) ==
+                      offsetof(nvtxExtModuleInfo_t, moduleId) &&
+                  offsetof(struct lp_nvtx_extension, segment_count) ==
+                      offsetof(nvtxExtModuleInfo_t, segmentsCount) &&
+                  offsetof(struct lp_nvtx_extension, segments) ==
+                      offsetof(nvtxExtModuleInfo_t, segments),
+              "extension");
+#endif

@@ -230,6 +230,58 @@ static bool fill_module(const struct lp_nvtx_callbacks *callbacks, int module,
     return true;
 }
 
+/* What the slots of the payload extension get. A payload needs its schema to be read: it is not
+ * kept, and a range that has its name in there only is one without a name. */
+
+static int range_push_payload(const void *handle, const void *payloads, size_t count)
+{
+    (void)payloads;
+    (void)count;
+    return domain_range_push(handle, NULL);
+}
+
+static int range_pop_payload(const void *handle, const void *payloads, size_t count)
+{
+    (void)payloads;
+    (void)count;
+    return domain_range_pop(handle);
+}
+
+static uint64_t range_start_payload(const void *handle, const void *payloads, size_t count)
+{
+    (void)payloads;
+    (void)count;
+    return domain_range_start(handle, NULL);
+}
+
+static void range_end_payload(const void *handle, uint64_t id, const void *payloads, size_t count)
+{
+    (void)payloads;
+    (void)count;
+    domain_range_end(handle, id);
+}
+
+static const struct place payload[] = {
+    PLACE(LP_NVTX_RANGE_PUSH_PAYLOAD, range_push_payload),
+    PLACE(LP_NVTX_RANGE_POP_PAYLOAD, range_pop_payload),
+    PLACE(LP_NVTX_RANGE_START_PAYLOAD, range_start_payload),
+    PLACE(LP_NVTX_RANGE_END_PAYLOAD, range_end_payload),
+};
+
+bool lp_nvtx_extend(const void *extension)
+{
+    const struct lp_nvtx_extension *given = extension;
+
+    if (!given || given->struct_size < sizeof(*given) ||
+        given->module != LP_NVTX_EXTENSION_PAYLOAD || given->segment_count < 1 ||
+        !given->segments[0].slots)
+        return false;
+    for (size_t i = 0; i < sizeof(payload) / sizeof(payload[0]); i++)
+        if (payload[i].index < given->segments[0].slot_count)
+            given->segments[0].slots[payload[i].index] = (intptr_t)payload[i].function;
+    return true;
+}
+
 int lp_nvtx_listen(const void *(*export_table)(uint32_t id))
 {
     const struct lp_nvtx_callbacks *callbacks =

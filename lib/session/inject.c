@@ -151,3 +151,9 @@ int InitializeInjectionNvtx2(const void *(*get_export_table)(uint32_t id))
     ensure_session(); /* First: once we listen, other threads mark ranges. */
     return lp_nvtx_listen(get_export_table) == 0;
 }
+
+int InitializeInjectionNvtxExtension(void *module_info)
+{
+    ensure_session();
+    return lp_nvtx_extend(module_info);
+}

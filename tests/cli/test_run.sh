@@ -110,6 +110,10 @@ is "$(metric 'r["LLM@prefill"]["instances"], r["LLM@prefill"]["tokens"]' "$run")
 is "$(metric 'r["LLM@prefill/default@aten::mm"]["instances"]' "$run")" 3 "PyTorch's operator"
 is "$(metric '[o["calls"] for o in m["operators"] if o["op_name"] == "default@aten::mm"]' "$run")" "[3]" operator
 is "$(metric 'r["LLM@prefill/default@\u00fcber"]["instances"], r["default@request"]["instances"]' "$run")" "(1, 1)" "wide, start/end"
+# Ranges that a library closes with a payload, as NCCL does: what follows is not inside them.
+expect 0 run --out o --tier regions -- "$program" payload
+is "$(metric 'r["default@outer"]["instances"], r["default@outer/library@init"]["instances"], r["default@outer/default@inner"]["instances"]' "$(last_line)")" "(1, 1, 1)" "payloads"
+is "$(metric 'm["ledger"]["regions_abandoned"], m["ledger"]["regions_unbalanced"]' "$(last_line)")" "(0, 0)" "payloads are balanced"
 for file in report.md env.json run.llmperf; do
     [ -s "$run/$file" ] || die "$file is missing"
 done

@@ -14,6 +14,10 @@
 #include <unistd.h>
 
 #include <nvtx3/nvToolsExt.h>
+#if __has_include(<nvtx3/nvToolsExtPayload.h>)
+#include <nvtx3/nvToolsExtPayload.h>
+#define HAVE_PAYLOAD
+#endif
 
 void mark(const char *text, int count);
 
@@ -53,6 +57,29 @@ static void mark_known_ranges(void)
     nvtxRangePop();
     nvtxDomainRangePop(llm);
     nvtxRangeEnd(request);
+}
+
+/* As NCCL does: a range that is opened without a payload and closed with one. */
+static void end_ranges_with_payloads(void)
+{
+    nvtxDomainHandle_t library = nvtxDomainCreateA("library");
+    uint64_t number = 7;
+
+    nvtxRangePushA("outer");
+    push_in_domain(library, "init", 0);
+#ifdef HAVE_PAYLOAD
+    nvtxPayloadData_t payload = { NVTX_PAYLOAD_ENTRY_TYPE_UINT64, sizeof(number), &number };
+
+    nvtxRangePopPayload(library, &payload, 1);
+    nvtxRangePushPayload(library, &payload, 1);
+    nvtxRangePopPayload(library, &payload, 1);
+    nvtxRangeEndPayload(library, nvtxRangeStartPayload(library, &payload, 1), &payload, 1);
+#else
+    (void)number;
+    nvtxDomainRangePop(library);
+#endif
+    mark("inner", 1);
+    nvtxRangePop();
 }
 
 static uint64_t now_ns(void)
@@ -175,6 +202,8 @@ int main(int argc, char **argv)
 
     if (strcmp(mode, "ranges") == 0)
         mark_known_ranges();
+    else if (strcmp(mode, "payload") == 0)
+        end_ranges_with_payloads();
     else if (strcmp(mode, "nothing") == 0)
         return 0;
     else if (strcmp(mode, "loop") == 0 && argc > 2)

@@ -17,6 +17,7 @@
 #include "lib/capture/nvtx_abi.h"
 #include "lib/capture/region_stack.h"
 #include "lib/record/paths.h"
+#include "llmperf/inject.h"
 #include "tests/support/play.h"
 
 /* What a program that uses NVTX calls. */
@@ -546,6 +547,69 @@ static void any_order_of_pushes_and_pops_is_what_the_rule_says(void **state)
     llmperf_profile_free(profile);
 }
 
+static void ranges_that_are_closed_with_a_payload_are_closed(void **state)
+{
+    int (*push_payload)(const void *, const void *, size_t);
+    int (*pop_payload)(const void *, const void *, size_t);
+    uint64_t (*start_payload)(const void *, const void *, size_t);
+    void (*end_payload)(const void *, uint64_t, const void *, size_t);
+    intptr_t slots[63] = { 0 };
+    struct lp_nvtx_segment segment = { 0, 63, slots };
+    struct lp_nvtx_extension extension = {
+        3, sizeof(extension), LP_NVTX_EXTENSION_PAYLOAD, 0x0104, 1, &segment, NULL, NULL
+    };
+    struct lp_nvtx_attributes init = named("init");
+    llmperf_session *session = start();
+    const void *domain = nvtx.domain_create_a("library");
+    llmperf_profile *profile;
+
+    (void)state;
+    assert_int_equal(InitializeInjectionNvtxExtension(&extension), 1);
+    push_payload = (int (*)(const void *, const void *, size_t))slots[LP_NVTX_RANGE_PUSH_PAYLOAD];
+    pop_payload = (int (*)(const void *, const void *, size_t))slots[LP_NVTX_RANGE_POP_PAYLOAD];
+    start_payload =
+        (uint64_t(*)(const void *, const void *, size_t))slots[LP_NVTX_RANGE_START_PAYLOAD];
+    end_payload =
+        (void (*)(const void *, uint64_t, const void *, size_t))slots[LP_NVTX_RANGE_END_PAYLOAD];
+    nvtx.domain_range_push(domain, &init);
+    assert_int_equal(pop_payload(domain, NULL, 0), 0);
+    assert_int_equal(push_payload(domain, NULL, 0), 0);
+    nvtx.range_push_a("inside");
+    nvtx.range_pop();
+    assert_int_equal(pop_payload(domain, NULL, 0), 0);
+    end_payload(domain, start_payload(NULL, NULL, 0), NULL, 0);
+    profile = stop_session(session);
+    expect_instances(profile, "library@init", 1);
+    expect_instances(profile, "library@(empty)/default@inside", 1);
+    expect_instances(profile, "default@(empty)", 1);
+    assert_int_equal(ledger_of(profile).regions_unbalanced, 0);
+    assert_int_equal(ledger_of(profile).regions_truncated, 0);
+    llmperf_profile_free(profile);
+}
+
+static void other_extensions_and_shorter_ones_are_left_alone(void **state)
+{
+    intptr_t slots[5] = { 0 };
+    struct lp_nvtx_segment segment = { 0, 5, slots };
+    struct lp_nvtx_extension extension = {
+        3, sizeof(extension), LP_NVTX_EXTENSION_PAYLOAD + 1, 0x0104, 1, &segment, NULL, NULL
+    };
+
+    (void)state;
+    assert_int_equal(InitializeInjectionNvtxExtension(NULL), 0);
+    assert_int_equal(InitializeInjectionNvtxExtension(&extension), 0);
+    extension.module = LP_NVTX_EXTENSION_PAYLOAD;
+    extension.struct_size = 8;
+    assert_int_equal(InitializeInjectionNvtxExtension(&extension), 0);
+    extension.struct_size = sizeof(extension);
+    extension.segment_count = 0;
+    assert_int_equal(InitializeInjectionNvtxExtension(&extension), 0);
+    assert_int_equal(slots[LP_NVTX_RANGE_POP_PAYLOAD], 0);
+    extension.segment_count = 1;
+    assert_int_equal(InitializeInjectionNvtxExtension(&extension), 1); /* without start and end */
+    assert_int_not_equal(slots[LP_NVTX_RANGE_POP_PAYLOAD], 0);
+}
+
 static void *end_range(void *id)
 {
     nvtx.range_end(*(uint64_t *)id);
@@ -677,6 +741,8 @@ int main(void)
         cmocka_unit_test(a_session_that_starts_later_knows_nothing_of_dropped_ranges),
         cmocka_unit_test(a_sampling_window_ends_with_its_region_however_that_ends),
         cmocka_unit_test(any_order_of_pushes_and_pops_is_what_the_rule_says),
+        cmocka_unit_test(ranges_that_are_closed_with_a_payload_are_closed),
+        cmocka_unit_test(other_extensions_and_shorter_ones_are_left_alone),
         cmocka_unit_test(start_and_end_need_no_order_and_no_thread),
         cmocka_unit_test(too_many_open_ranges_are_refused_not_lost),
         cmocka_unit_test(deeper_than_the_limit_stays_balanced),

@@ -243,6 +243,22 @@ static void version_1_says_that_captures_were_not_recorded(void **state)
     free(bytes.at);
 }
 
+/* Does the byte stand in the head of the file or of a chunk? All others of a chunk are under one
+ * checksum, so that some of them speak for all. */
+static bool is_head(const struct bytes *bytes, size_t place)
+{
+    struct lp_chunk_header header;
+    size_t at = 8;
+
+    while (at + sizeof(header) <= place) {
+        memcpy(&header, bytes->at + at, sizeof(header));
+        if (place < at + sizeof(header) + header.size)
+            return false;
+        at += sizeof(header) + header.size;
+    }
+    return true;
+}
+
 static void a_cut_recording_is_incomplete(void **state)
 {
     struct bytes bytes = record(small, NULL);
@@ -250,7 +266,8 @@ static void a_cut_recording_is_incomplete(void **state)
 
     (void)state;
     for (size_t size = 8; size < bytes.size; size += (size_t)scaled(1, 13))
-        check_told(bytes.at, size, "cut", size);
+        if (is_head(&bytes, size) || size % 7 == 0)
+            check_told(bytes.at, size, "cut", size);
     assert_int_equal(replay(bytes.at, bytes.size - 1, &profile), 0);
     assert_true(has_problem(profile, "the recording ends early"));
     llmperf_profile_free(profile);
@@ -279,6 +296,8 @@ static void each_flipped_bit_is_told(void **state)
 
     (void)state;
     for (size_t bit = 0; bit < 8 * bytes.size; bit += (size_t)scaled(1, 17)) {
+        if (!is_head(&bytes, bit / 8) && bit % 29 != 0)
+            continue;
         bytes.at[bit / 8] = (char)(bytes.at[bit / 8] ^ 1 << bit % 8);
         check_told(bytes.at, bytes.size, "flipped bit", bit);
         bytes.at[bit / 8] = (char)(bytes.at[bit / 8] ^ 1 << bit % 8);

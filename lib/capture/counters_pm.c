@@ -3,6 +3,7 @@
  * takes them out in small pieces. Sample times are on the clock of the activity records, ours. */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "lib/base/clock.h"
 #include "lib/base/status.h"
@@ -128,18 +129,6 @@ static int start(struct lp_counters *counters)
     return status;
 }
 
-int lp_samples_open(struct lp_counters *counters)
-{
-    int status;
-
-    if (!(counters->samples = calloc(1, sizeof(*counters->samples))))
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
-    if ((status = enable(counters)) < 0 || (status = configure(counters)) < 0 ||
-        (status = make_image(counters)) < 0)
-        return status;
-    return start(counters);
-}
-
 /* One piece out of the buffer. *full_out: there may be more. */
 static int decode(struct lp_counters *counters, size_t *count_out, bool *full_out)
 {
@@ -259,6 +248,38 @@ void lp_samples_stop(struct lp_counters *counters)
     if (counters->samples->started)
         call_simple(counters, counters->calls->PmSamplingStop, "PmSamplingStop");
     counters->samples->started = false;
+}
+
+/* The first decode and the first evaluation take up to 50 ms (CUPTI 13.0), longer than the buffer
+ * has room for: samples of 2 ms are taken out and thrown away. */
+static int warm_up(struct lp_counters *counters)
+{
+    const struct timespec pause = { 0, 2000000 };
+    size_t count;
+    bool full;
+    int status = start(counters);
+
+    if (status < 0)
+        return status;
+    nanosleep(&pause, NULL);
+    if ((status = init_image(counters)) == 0 && (status = decode(counters, &count, &full)) == 0 &&
+        count > 0)
+        lp_counter_set_evaluate(counters->set, counters->samples->data,
+                                counters->samples->data_size, 0, counters->samples->values);
+    lp_samples_stop(counters);
+    return status;
+}
+
+int lp_samples_open(struct lp_counters *counters)
+{
+    int status;
+
+    if (!(counters->samples = calloc(1, sizeof(*counters->samples))))
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    if ((status = enable(counters)) < 0 || (status = configure(counters)) < 0 ||
+        (status = make_image(counters)) < 0 || (status = warm_up(counters)) < 0)
+        return status;
+    return start(counters);
 }
 
 void lp_samples_go_on(struct lp_counters *counters)

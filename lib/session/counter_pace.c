@@ -13,23 +13,48 @@
 #define USUAL_LIGHT_NS 1000000.0 /* tier light */
 #define FINEST_NS      50000.0   /* below it the GPU's buffer fills faster than it is emptied */
 #define COARSEST_NS    1000000.0
-#define SHARE          0.5  /* of a core */
-#define SHARE_LIGHT    0.05 /* the same in tier light */
-#define STRETCH_PARTS  4.0  /* samples that a stretch of work should come to; two are needed */
-#define STEP_NS        10000.0
-#define LOOK_NS        UINT64_C(1000000000)
-#define CHANGED_NS     UINT64_C(4000000000) /* till regions are known at the new interval */
-#define CHANGES_MOST   6u                   /* each costs samples */
+#define SHARE          0.5 /* of a core */
+#define SHARE_REQUEST                                                                              \
+    0.75                   /* the same where the user requested an interval: short of losing any   \
+                            */
+#define SHARE_LIGHT   0.05 /* the same in tier light */
+#define STRETCH_PARTS 4.0  /* samples that a stretch of work should come to; two are needed */
+#define STEP_NS       10000.0
+#define LOOK_NS       UINT64_C(1000000000)
+#define CHANGED_NS    UINT64_C(4000000000) /* till regions are known at the new interval */
+#define CHANGES_MOST  6u                   /* each costs samples */
+#define SAMPLES_LEAST 500u                 /* to know what one costs and how many are lost */
+#define LOST_MOST     0.005                /* of all samples; more: the interval is too short */
+#define LONGER        1.25                 /* step after a loss */
 
-uint64_t lp_counter_pace_begin(struct lp_counter_pace *pace, uint32_t tier, uint64_t asked_ns)
+uint64_t lp_counter_pace_begin(struct lp_counter_pace *pace, uint32_t tier, uint64_t requested_ns)
 {
     bool light = tier == LLMPERF_TIER_LIGHT;
 
-    *pace =
-        (struct lp_counter_pace){ .asked = asked_ns != 0, .share = light ? SHARE_LIGHT : SHARE };
+    *pace = (struct lp_counter_pace){ .requested_ns = requested_ns,
+                                      .share = light ? SHARE_LIGHT : SHARE };
     snprintf(pace->reason, sizeof(pace->reason), "%s",
-             asked_ns ? "asked for" : "usual: no region of interest was long enough to choose by");
-    return asked_ns ? asked_ns : (uint64_t)(light ? USUAL_LIGHT_NS : USUAL_NS);
+             requested_ns ? "requested"
+                          : "usual: no region of interest was long enough to choose by");
+    if (requested_ns)
+        return (uint64_t)fmax((double)requested_ns, USUAL_NS);
+    return (uint64_t)(light ? USUAL_LIGHT_NS : USUAL_NS);
+}
+
+uint64_t lp_counter_pace_sustained(struct lp_counter_pace *pace, uint64_t current_ns,
+                                   double sample_ns, double lost_share)
+{
+    double requested = (double)pace->requested_ns;
+    double affordable = ceil(sample_ns / SHARE_REQUEST / STEP_NS) * STEP_NS;
+    double next = pace->changes == 0 ? fmax(requested, affordable) : (double)current_ns;
+
+    if (lost_share > LOST_MOST)
+        next = fmax(next, (double)current_ns * LONGER);
+    if (next > requested)
+        snprintf(pace->reason, sizeof(pace->reason),
+                 "%.6g us was requested; this machine cannot take samples out that fast",
+                 requested / 1e3);
+    return (uint64_t)next;
 }
 
 static double finest(const struct lp_counter_pace *pace, double sample_ns)
@@ -72,27 +97,64 @@ static void change(struct llmperf_session *session, uint64_t interval_ns)
     lp_counters_resample(session->counters, interval_ns, &session->sink);
 }
 
-void lp_counter_pace_adjust(struct llmperf_session *session, uint64_t now_ns)
+/* As often as the shortest region of interest needs. */
+static void fit_regions(struct llmperf_session *session, const struct lp_counters_state *state,
+                        uint64_t current_ns, uint64_t now_ns)
 {
     struct lp_counter_pace *pace = &session->counter_pace;
-    struct lp_counters_state state;
     struct lp_counter_stretch shortest;
-    uint64_t current, fit;
+    uint64_t fit;
     double sample_ns;
 
-    if (!session->counters || session->paused || pace->asked || pace->changes >= CHANGES_MOST ||
-        now_ns - pace->looked_ns < (pace->changes > 0 ? CHANGED_NS : LOOK_NS) ||
-        (current = lp_counters_interval(session->counters)) == 0)
+    if (now_ns - pace->looked_ns < (pace->changes > 0 ? CHANGED_NS : LOOK_NS))
         return;
     pace->looked_ns = now_ns;
-    lp_counters_state(session->counters, &state);
-    sample_ns = state.samples > 0 ? (double)state.cost_ns / (double)state.samples : 0;
+    sample_ns = state->samples > 0 ? (double)state->cost_ns / (double)state->samples : 0;
     /* A region that is too short at the finest interval too is no reason to take it. */
     if (!lp_counter_totals_shortest(session->counter_totals, 2 * finest(pace, sample_ns), is_wanted,
                                     session, &shortest))
         return;
     tell(pace, &shortest);
     fit = lp_counter_pace_fit(pace, shortest.length_ns, sample_ns);
-    if ((double)fit < 0.8 * (double)current || (double)fit > 1.5 * (double)current)
+    if ((double)fit < 0.8 * (double)current_ns || (double)fit > 1.5 * (double)current_ns)
         change(session, fit);
+}
+
+/* As requested, unless this machine loses samples then. */
+static void fit_request(struct llmperf_session *session, const struct lp_counters_state *state,
+                        uint64_t current_ns)
+{
+    struct lp_counter_pace *pace = &session->counter_pace;
+    double samples = (double)(state->samples - pace->samples);
+    double lost = (double)(state->samples_lost - pace->lost);
+    double sample_ns = (double)(state->cost_ns - pace->cost_ns) / samples;
+    bool first = pace->samples == 0; /* their cost includes the set-up */
+    uint64_t next;
+
+    if (samples < SAMPLES_LEAST)
+        return;
+    pace->samples = state->samples;
+    pace->lost = state->samples_lost;
+    pace->cost_ns = state->cost_ns;
+    if (first)
+        return;
+    next = lp_counter_pace_sustained(pace, current_ns, sample_ns, lost / (samples + lost));
+    if (next != current_ns)
+        change(session, next);
+}
+
+void lp_counter_pace_adjust(struct llmperf_session *session, uint64_t now_ns)
+{
+    struct lp_counter_pace *pace = &session->counter_pace;
+    struct lp_counters_state state;
+    uint64_t current_ns;
+
+    if (!session->counters || session->paused || pace->changes >= CHANGES_MOST ||
+        (current_ns = lp_counters_interval(session->counters)) == 0)
+        return;
+    lp_counters_state(session->counters, &state);
+    if (pace->requested_ns)
+        fit_request(session, &state, current_ns);
+    else
+        fit_regions(session, &state, current_ns, now_ns);
 }

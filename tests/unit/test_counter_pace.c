@@ -12,17 +12,52 @@
 
 #define US 1000u
 
-static void what_was_asked_for_is_taken(void **state)
+static void a_short_request_waits_until_the_cost_of_a_sample_is_known(void **state)
 {
     struct lp_counter_pace pace;
 
     (void)state;
-    assert_int_equal(lp_counter_pace_begin(&pace, LLMPERF_TIER_COUNTERS, 70 * US), 70 * US);
-    assert_true(pace.asked);
-    assert_string_equal(pace.reason, "asked for");
+    assert_int_equal(lp_counter_pace_begin(&pace, LLMPERF_TIER_COUNTERS, 70 * US), 200 * US);
+    assert_string_equal(pace.reason, "requested");
+    assert_int_equal(lp_counter_pace_begin(&pace, LLMPERF_TIER_COUNTERS, 500 * US), 500 * US);
     assert_int_equal(lp_counter_pace_begin(&pace, LLMPERF_TIER_COUNTERS, 0), 200 * US);
-    assert_false(pace.asked);
     assert_int_equal(lp_counter_pace_begin(&pace, LLMPERF_TIER_LIGHT, 0), 1000 * US);
+}
+
+static void a_request_that_the_machine_sustains_is_taken(void **state)
+{
+    struct lp_counter_pace pace;
+
+    (void)state;
+    lp_counter_pace_begin(&pace, LLMPERF_TIER_COUNTERS, 70 * US);
+    assert_int_equal(lp_counter_pace_sustained(&pace, 200 * US, 42.0 * US, 0), 70 * US);
+    assert_string_equal(pace.reason, "requested");
+    lp_counter_pace_begin(&pace, LLMPERF_TIER_COUNTERS, 1500);
+    assert_int_equal(lp_counter_pace_sustained(&pace, 200 * US, 0, 0), 1500); /* to the ns */
+}
+
+static void a_machine_that_is_too_slow_gets_a_longer_interval_and_it_is_said(void **state)
+{
+    struct lp_counter_pace pace;
+
+    (void)state;
+    lp_counter_pace_begin(&pace, LLMPERF_TIER_COUNTERS, 100 * US);
+    assert_int_equal(lp_counter_pace_sustained(&pace, 200 * US, 100.0 * US, 0), 140 * US);
+    assert_string_equal(pace.reason,
+                        "100 us was requested; this machine cannot take samples out that fast");
+}
+
+static void lost_samples_make_the_interval_longer_and_it_stays_so(void **state)
+{
+    struct lp_counter_pace pace;
+
+    (void)state;
+    lp_counter_pace_begin(&pace, LLMPERF_TIER_COUNTERS, 100 * US);
+    assert_int_equal(lp_counter_pace_sustained(&pace, 200 * US, 50.0 * US, 0.005), 100 * US);
+    pace.changes = 1;
+    assert_int_equal(lp_counter_pace_sustained(&pace, 100 * US, 50.0 * US, 0.006), 125 * US);
+    pace.changes = 2;
+    assert_int_equal(lp_counter_pace_sustained(&pace, 125 * US, 50.0 * US, 0), 125 * US);
 }
 
 static void four_samples_fit_into_a_stretch_of_work(void **state)
@@ -53,7 +88,10 @@ static void the_collector_bounds_it_in_tier_light_above_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_asked_for_is_taken),
+        cmocka_unit_test(a_short_request_waits_until_the_cost_of_a_sample_is_known),
+        cmocka_unit_test(a_request_that_the_machine_sustains_is_taken),
+        cmocka_unit_test(a_machine_that_is_too_slow_gets_a_longer_interval_and_it_is_said),
+        cmocka_unit_test(lost_samples_make_the_interval_longer_and_it_stays_so),
         cmocka_unit_test(four_samples_fit_into_a_stretch_of_work),
         cmocka_unit_test(the_collector_bounds_it_in_tier_light_above_all),
     };

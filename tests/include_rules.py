@@ -152,6 +152,17 @@ def include_faults(path, text):
             yield text.count("\n", 0, match.start()) + 1, "include " + fault
 
 
+# The environment is read in one place, which ignores it in programs with more rights than their user has.
+GETENV = re.compile(r"\b(?:secure_|__secure_)?getenv\s*\(")
+GETENV_FILE = "lib/base/variable.c"
+
+
+def variable_faults(path, text):
+    if path.startswith("lib/") and path != GETENV_FILE:
+        for match in GETENV.finditer(text):
+            yield text.count("\n", 0, match.start()) + 1, f"getenv() stands only in {GETENV_FILE}: use lp_variable()"
+
+
 def spdx_faults(path, text):
     if not matches(path, SPDX_FILES) or matches(path, SPDX_EXCEPT):
         return
@@ -170,7 +181,7 @@ def word_faults(path, text):
 
 
 def faults(path, text):
-    for check in (include_faults, spdx_faults, word_faults):
+    for check in (include_faults, variable_faults, spdx_faults, word_faults):
         for line, message in check(path, text):
             yield f"{path}:{line}: {message}"
 
@@ -275,6 +286,8 @@ PLANTED = [  # path, text, a part of the fault that must be found
     ("tools/llmperf/x.c", C_LINE + '#include "lib/base/text.h"\n', "public headers (llmperf/*.h) only"),
     ("tools/llmperf/x.c", C_LINE + "#include <jansson.h>\n", "stands only in"),
     ("examples/demo/x.c", C_LINE + '#include "../../lib/base/text.h"\n', "public headers (llmperf/*.h) only"),
+    ("lib/capture/x.c", C_LINE + 'const char *home = getenv("HOME");\n', "lp_variable()"),
+    ("lib/base/x.c", C_LINE + 'const char *home = secure_getenv ("HOME");\n', "lp_variable()"),
     ("lib/base/x.c", "int x;\n", "line 1 must hold"),
     ("tests/x.sh", "#!/bin/sh\nset -e\n", "line 2 must hold"),
     ("conf/model/x.yaml", "a: 1\n", "line 1 must hold"),
@@ -287,6 +300,7 @@ CLEAN = [
     ("lib/capture/nvtx_out.c", C_LINE + "#include <nvtx3/nvToolsExt.h>\n#include <dlfcn.h>\n"),
     ("lib/capture/device_cupti.c", C_LINE + '#include <cupti.h>\n#include "lib/record/names.h"\n'),
     ("lib/session/session.c", C_LINE + '#include "lib/result/result.h"\n#include "llmperf/session.h"\n'),
+    ("lib/base/variable.c", C_LINE + 'const char *home = secure_getenv("HOME");\n'),
     ("tools/llmperf/main.c", C_LINE + '#include "llmperf/llmperf.h"\n#include "commands.h"\n#include <stdio.h>\n'),
     ("include/llmperf/x.h", C_LINE + '#include <stdint.h>\n#include "llmperf/api.h"\n'),
     ("tests/unit/test_x.c", C_LINE + '#include <sqlite3.h>\n#include "lib/result/histogram.h"\n'),

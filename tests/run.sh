@@ -22,6 +22,7 @@ has_jsonschema() { # apt cannot give it to another python3 that comes first in P
 need_to_build
 need g++ command -v g++
 need binutils command -v readelf
+need libcap2-bin test -x /sbin/setcap
 need clang command -v clang
 need libclang-rt-dev clang_links address
 need llvm command -v llvm-symbolizer

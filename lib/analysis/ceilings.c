@@ -10,6 +10,7 @@
 #include "lib/base/status.h"
 #include "lib/base/text.h"
 #include "lib/base/utf8.h"
+#include "lib/base/variable.h"
 #include "llmperf/config.h"
 #include "llmperf/hardware.h"
 
@@ -58,7 +59,7 @@ static bool is_plain_word(const char *text)
 
 int lp_ceilings_path(const char *uuid, const char *driver, char **path_out)
 {
-    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    const char *cache = lp_variable("XDG_CACHE_HOME"), *home = lp_variable("HOME");
     struct lp_text path = { NULL, 0, 0, false };
 
     if (!is_plain_word(uuid) || !is_plain_word(driver))

@@ -8,6 +8,7 @@
 
 #include "lib/analysis/hardware_user.h"
 #include "lib/base/status.h"
+#include "lib/base/variable.h"
 
 #define PEAK_VARIABLE      "LLMPERF_PEAK_TFLOPS"
 #define BANDWIDTH_VARIABLE "LLMPERF_BANDWIDTH_GBS"
@@ -168,7 +169,7 @@ static int take_config(llmperf_hardware *hardware, const llmperf_config *config,
 
 int lp_hardware_user(llmperf_hardware *hardware, const llmperf_config *config, bool *any_out)
 {
-    const char *peaks = getenv(PEAK_VARIABLE), *bandwidth = getenv(BANDWIDTH_VARIABLE);
+    const char *peaks = lp_variable(PEAK_VARIABLE), *bandwidth = lp_variable(BANDWIDTH_VARIABLE);
     double value;
     int status = 0;
 

@@ -8,6 +8,7 @@
 #include <pthread.h>
 
 #include "lib/base/log.h"
+#include "lib/base/variable.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards target */
 static struct {
@@ -38,7 +39,7 @@ static int32_t level_of_environment(void)
 {
     static const char *const words[] = { "none", "error", "warn", "info", "debug" };
     static atomic_flag told = ATOMIC_FLAG_INIT;
-    const char *word = getenv("LLMPERF_LOG");
+    const char *word = lp_variable("LLMPERF_LOG");
     char line[128];
 
     if (!word || !*word)

@@ -9,6 +9,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
 #include "lib/base/status.h"
+#include "lib/base/variable.h"
 #include "lib/capture/cupti_client.h"
 
 #define KINDS 64u /* kinds that we read have smaller numbers */
@@ -149,7 +150,7 @@ static void select_fields(void)
  * after a few times off and on: only who asks for it gets that. */
 static bool wants_slim(const struct lp_cupti *cupti)
 {
-    const char *wish = getenv("LLMPERF_CUPTI_RECORDS");
+    const char *wish = lp_variable("LLMPERF_CUPTI_RECORDS");
 
     if (wish && (strcmp(wish, "slim") == 0 || strcmp(wish, "whole") == 0))
         return strcmp(wish, "slim") == 0;

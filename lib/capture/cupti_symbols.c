@@ -9,6 +9,7 @@
 
 #include "lib/base/log.h"
 #include "lib/base/status.h"
+#include "lib/base/variable.h"
 #include "lib/capture/cupti_symbols.h"
 
 /* CUDA majors whose CUPTI we can drive, newest first. */
@@ -61,7 +62,7 @@ static void *open_library(const char *path, int flags)
 /* 1. What the user says: a file, or a folder that holds one. */
 static void *open_from_environment(void)
 {
-    const char *place = getenv("LLMPERF_CUPTI_PATH");
+    const char *place = lp_variable("LLMPERF_CUPTI_PATH");
     char path[1024];
     void *library;
 
@@ -119,7 +120,7 @@ static int look_beside(struct dl_phdr_info *info, size_t size, void *context)
 /* 5. Toolkits. */
 static void *open_from_toolkit(uint32_t major)
 {
-    const char *roots[] = { getenv("CUDA_HOME"), getenv("CUDA_PATH"), "/usr/local/cuda",
+    const char *roots[] = { lp_variable("CUDA_HOME"), lp_variable("CUDA_PATH"), "/usr/local/cuda",
                             "/opt/cuda" };
     static const char *const places[] = { "extras/CUPTI/lib64", "lib64", "lib" };
     char path[1024];

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/variable.h"
 #include "lib/capture/capture.h"
 #include "lib/capture/nvtx_out.h"
 #include "lib/record/paths.h"
@@ -63,10 +64,13 @@ static void push_range(uint32_t node)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct lp_path *path = lp_path_get(node);
     nvtxEventAttributes_t attributes = { 0 };
-    nvtxDomainHandle_t domain;
+    nvtxDomainHandle_t domain = NULL;
 
-    pthread_once(&once, start_nvtx);
-    domain = find_domain(path);
+    /* NVTX itself would load the tool that the environment names. */
+    if (!lp_variables_are_ignored()) {
+        pthread_once(&once, start_nvtx);
+        domain = find_domain(path);
+    }
     atomic_store_explicit(&tool, domain ? PRESENT : ABSENT,
                           memory_order_relaxed); /* Each thread finds the same. */
     if (!domain)

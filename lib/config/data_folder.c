@@ -2,6 +2,7 @@
 /* Where the data files of the library are. */
 #include <dlfcn.h>
 #include <limits.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 
 #include "lib/base/file.h"
 #include "lib/base/status.h"
+#include "lib/base/variable.h"
 #include "lib/config/data_paths.h"
 #include "llmperf/config.h"
 
@@ -25,17 +27,31 @@ static bool take_folder(const char *path)
     return true;
 }
 
+/* The file that holds this code. Linked statically, that is the program: what dladdr() calls it,
+ * its caller chose, and with more rights than its caller has, so may be the folder that it stands
+ * in. */
+static bool find_library(char *path)
+{
+    static const char self;
+    struct link_map *map = NULL;
+    Dl_info info;
+
+    if (!dladdr1(&self, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
+        return false;
+    if (map->l_name[0])
+        return realpath(map->l_name, path) != NULL;
+    return !lp_variables_are_ignored() && realpath("/proc/self/exe", path);
+}
+
 /* PREFIX/share/llmperf of PREFIX/lib/libllmperf.so, or of
  * PREFIX/lib/x86_64-linux-gnu/libllmperf.so. */
 static bool find_beside_library(void)
 {
     static const char *const places[] = { "../share/llmperf", "../../share/llmperf" };
-    static const char self;
     char library[PATH_MAX], path[PATH_MAX + 32];
-    Dl_info info;
     char *slash;
 
-    if (!dladdr(&self, &info) || !info.dli_fname || !realpath(info.dli_fname, library))
+    if (!find_library(library))
         return false;
     slash = strrchr(library, '/');
     *slash = '\0';
@@ -49,13 +65,13 @@ static bool find_beside_library(void)
 
 static void find_folder(void)
 {
-    if (!find_beside_library() && !take_folder(LP_DATA_DIR))
+    if (!find_beside_library() && !take_folder(LP_DATA_DIR) && !lp_variables_are_ignored())
         take_folder(LP_SOURCE_CONF_DIR);
 }
 
 const char *llmperf_config_dir(void)
 {
-    const char *chosen = getenv("LLMPERF_CONFIG_DIR");
+    const char *chosen = lp_variable("LLMPERF_CONFIG_DIR");
 
     if (chosen && *chosen) {
         if (lp_path_is_folder(chosen))

@@ -6,6 +6,7 @@
 #include "lib/base/status.h"
 #include "lib/base/text.h"
 #include "lib/base/utf8.h"
+#include "lib/base/variable.h"
 #include "lib/config/interpolate.h"
 #include "lib/config/nearest.h"
 #include "lib/config/override.h"
@@ -178,7 +179,7 @@ static int read_node(struct reader *reader, const char *path, struct lp_value **
 static int call_env(struct reader *reader, struct lp_value **arguments, size_t count,
                     struct lp_value **value_out)
 {
-    const char *found = getenv(arguments[0]->text);
+    const char *found = lp_variable(arguments[0]->text);
     struct lp_text text = { 0 };
 
     if (!found && count < 2)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "lib/base/status.h"
+#include "lib/base/variable.h"
 #include "lib/measure/blaslt_abi.h"
 #include "llmperf/api.h"
 
@@ -101,7 +102,7 @@ static void *open_in(const char *folder, const char *below)
 /* What the user says, what the process has, the system's, a toolkit's. */
 static void *open_library(void)
 {
-    const char *said = getenv("LLMPERF_CUBLASLT_PATH");
+    const char *said = lp_variable("LLMPERF_CUBLASLT_PATH");
     void *library = said && *said ? dlopen(said, RTLD_LAZY | RTLD_LOCAL) : NULL;
 
     if (!library)
@@ -111,7 +112,7 @@ static void *open_library(void)
     for (size_t i = 0; !library && i < SONAMES; i++)
         library = dlopen(sonames[i], RTLD_LAZY | RTLD_LOCAL);
     if (!library)
-        library = open_in(getenv("CUDA_HOME"), "/lib64");
+        library = open_in(lp_variable("CUDA_HOME"), "/lib64");
     return library ? library : open_in("/usr/local/cuda", "/lib64");
 }
 

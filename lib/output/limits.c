@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/analysis/analysis.h"
+#include "lib/base/variable.h"
 #include "lib/output/limits.h"
 #include "lib/result/result.h"
 #include "llmperf/config.h"
@@ -116,7 +117,7 @@ static void find_hardware(struct lp_limits *limits, const struct lp_machine *mac
 static void find_dtype(struct lp_limits *limits, const llmperf_profile *profile,
                        const struct lp_machine *machine)
 {
-    const char *word = getenv(DTYPE_VARIABLE);
+    const char *word = lp_variable(DTYPE_VARIABLE);
 
     if (!word || !*word)
         word = lp_machine_text(machine, "variables." DTYPE_VARIABLE);

@@ -13,6 +13,7 @@
 #include "lib/base/sqlite_file.h"
 #include "lib/base/status.h"
 #include "lib/base/text.h"
+#include "lib/base/variable.h"
 #include "lib/result/job.h"
 #include "lib/result/profile_data.h"
 #include "lib/result/result.h"
@@ -377,7 +378,7 @@ static int has_table(struct reader *reader, const char *name, bool *has_out)
 /* Who asks for it gets a changed run too, with a problem that says so. */
 static bool takes_changed(void)
 {
-    const char *word = getenv(OPEN_CHANGED);
+    const char *word = lp_variable(OPEN_CHANGED);
 
     return word && strcmp(word, "1") == 0;
 }

@@ -382,7 +382,9 @@ static int open_store(struct lp_store *store)
         return lp_error(LLMPERF_EIO, "cannot replace %s: %s", store->path, strerror(errno));
     remove_companions(store->path);
     if ((status = make_file(store)) < 0 || (status = open_database(store, store->path)) < 0 ||
-        (status = run_sql(store, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL")) < 0)
+        (status = run_sql(
+             store,
+             "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA temp_store=MEMORY")) < 0)
         return status;
     for (size_t i = 0; i < LP_STORE_TABLES && status == 0; i++) {
         struct row_set *set = &store->sets[i];

@@ -7,6 +7,7 @@
 
 #include "lib/base/file.h"
 #include "lib/base/status.h"
+#include "lib/base/variable.h"
 #include "lib/base/vector.h"
 #include "lib/capture/capture.h"
 #include "lib/session/environment.h"
@@ -205,7 +206,7 @@ static void look_at_variables(struct doctor *doctor)
     bool quiet = true;
 
     for (size_t i = 0; i < sizeof(hints) / sizeof(hints[0]); i++) {
-        const char *value = getenv(hints[i].variable);
+        const char *value = lp_variable(hints[i].variable);
 
         if (!value || !*value || (hints[i].harmless && strcmp(value, hints[i].harmless) == 0))
             continue;

@@ -9,6 +9,7 @@
 
 #include "lib/analysis/analysis.h"
 #include "lib/base/file.h"
+#include "lib/base/variable.h"
 #include "lib/capture/capture.h"
 #include "lib/session/environment.h"
 
@@ -76,7 +77,7 @@ static void add_other_variables(struct lp_json *json)
 {
     char name[128];
 
-    for (char **at = environ; at && *at; at++) {
+    for (char **at = lp_variables_are_ignored() ? NULL : environ; at && *at; at++) {
         size_t length = strcspn(*at, "=");
 
         if (strncmp(*at, OUR_PREFIX, strlen(OUR_PREFIX)) != 0 || is_shown(*at) ||
@@ -92,13 +93,13 @@ void lp_environment_variables(struct lp_json *json)
 {
     lp_json_open(json, "variables", '{');
     for (size_t i = 0; i < sizeof(shown_variables) / sizeof(shown_variables[0]); i++) {
-        const char *value = getenv(shown_variables[i]);
+        const char *value = lp_variable(shown_variables[i]);
 
         if (value)
             lp_json_string(json, shown_variables[i], value);
     }
     for (size_t i = 0; i < sizeof(hidden_variables) / sizeof(hidden_variables[0]); i++)
-        if (getenv(hidden_variables[i]))
+        if (lp_variable(hidden_variables[i]))
             lp_json_string(json, hidden_variables[i], "(set)");
     add_other_variables(json);
     lp_json_close(json, '}');
@@ -106,7 +107,7 @@ void lp_environment_variables(struct lp_json *json)
 
 const char *lp_environment_container(void)
 {
-    if (getenv("KUBERNETES_SERVICE_HOST"))
+    if (lp_variable("KUBERNETES_SERVICE_HOST"))
         return "kubernetes";
     if (lp_path_exists("/run/.containerenv"))
         return "podman";
@@ -114,7 +115,7 @@ const char *lp_environment_container(void)
         return "docker";
     /* systemd-nspawn, lxc and others say so to their first process; we see it only if it was passed
      * on. */
-    return getenv("container") ? "other" : NULL;
+    return lp_variable("container") ? "other" : NULL;
 }
 
 /* 0: the driver did not say, which is not a number of anything here. */

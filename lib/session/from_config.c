@@ -4,6 +4,7 @@
 
 #include "lib/base/status.h"
 #include "lib/base/text.h"
+#include "lib/base/variable.h"
 #include "lib/config/config.h"
 #include "lib/session/from_config.h"
 #include "lib/session/inputs.h"
@@ -41,7 +42,7 @@ static int check_keys(const llmperf_config *config)
 
 static bool is_set(const char *variable)
 {
-    const char *value = getenv(variable);
+    const char *value = lp_variable(variable);
 
     return value && *value;
 }

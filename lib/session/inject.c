@@ -8,6 +8,7 @@
 #include "lib/base/file.h"
 #include "lib/base/log.h"
 #include "lib/base/status.h"
+#include "lib/base/variable.h"
 #include "lib/session/session.h"
 #include "llmperf/inject.h"
 
@@ -17,7 +18,7 @@ static bool tried, attached;     /* each once in the life of a process */
 
 static const char *word_of(const char *variable)
 {
-    const char *word = getenv(variable);
+    const char *word = lp_variable(variable);
 
     return word && *word ? word : NULL;
 }
@@ -66,6 +67,9 @@ static void start(void)
         status = start_in_job(&options, job);
     else if (word_of("LLMPERF_OUT"))
         status = lp_session_start(&options, true, &session);
+    else if (lp_variables_are_ignored())
+        status = lp_error(LLMPERF_EINVAL, "injected into a program with raised privileges, which "
+                                          "ignores LLMPERF_OUT: nothing is collected");
     else
         status = lp_error(LLMPERF_EINVAL, "injected without LLMPERF_OUT: nothing is collected");
     if (status < 0)

@@ -7,6 +7,7 @@
 #include "lib/base/file.h"
 #include "lib/base/status.h"
 #include "lib/base/text.h"
+#include "lib/base/variable.h"
 #include "lib/session/options.h"
 #include "lib/session/tier.h"
 
@@ -15,7 +16,7 @@
 
 static int choose_tier(struct lp_options *options, uint32_t given)
 {
-    const char *word = getenv("LLMPERF_TIER");
+    const char *word = lp_variable("LLMPERF_TIER");
 
     options->tier = given ? given : LLMPERF_TIER_DEEP;
     if (given == LLMPERF_TIER_DEFAULT && word && *word && !(options->tier = lp_tier_find(word)))
@@ -37,7 +38,7 @@ static int copy(char **out, const char *text)
 
 static int choose_run_dir(struct lp_options *options, const llmperf_session_options *given)
 {
-    const char *out_dir = given->out_dir ? given->out_dir : getenv("LLMPERF_OUT");
+    const char *out_dir = given->out_dir ? given->out_dir : lp_variable("LLMPERF_OUT");
     char run_id[64];
 
     options->run_id_is_ours = !given->run_id && !given->run_dir;
@@ -72,7 +73,7 @@ static int check_source(const struct lp_options *options)
  * is told with the refusal of others. */
 static int read_switch(const char *variable, const char *does, bool unset, bool *on)
 {
-    const char *word = getenv(variable);
+    const char *word = lp_variable(variable);
 
     *on = word && *word ? *word == '1' : unset;
     if (word && *word && strcmp(word, "0") != 0 && strcmp(word, "1") != 0)
@@ -157,15 +158,16 @@ static int take_options(struct lp_options *options, const llmperf_session_option
         (status = choose_run_dir(options, &whole)) < 0 ||
         (status = choose_trace(options, &whole)) < 0 ||
         (status = lp_share_choose(&whole, &options->share)) < 0 ||
-        (status = copy(&options->sample_regions, whole.sample_regions
-                                                     ? whole.sample_regions
-                                                     : getenv("LLMPERF_SAMPLE_REGIONS"))) < 0 ||
-        (status = copy(&options->rules, whole.rules ? whole.rules : getenv("LLMPERF_RULES"))) < 0 ||
+        (status = copy(&options->sample_regions,
+                       whole.sample_regions ? whole.sample_regions
+                                            : lp_variable("LLMPERF_SAMPLE_REGIONS"))) < 0 ||
+        (status = copy(&options->rules, whole.rules ? whole.rules : lp_variable("LLMPERF_RULES"))) <
+            0 ||
         (status = copy(&options->model_path, whole.model_path)) < 0 ||
         (status = copy(&options->device_path, whole.device_path)) < 0 ||
         (status = copy(&options->record_path, whole.record_path)) < 0 ||
         (status = copy(&options->counters,
-                       whole.counters ? whole.counters : getenv("LLMPERF_COUNTERS"))) < 0)
+                       whole.counters ? whole.counters : lp_variable("LLMPERF_COUNTERS"))) < 0)
         return status;
     status = choose_detach(options);
     return status < 0 ? status : check_source(options);

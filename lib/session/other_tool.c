@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "lib/base/variable.h"
 #include "lib/session/other_tool.h"
 
 /* The file that this code was loaded from, under whatever name. */
@@ -20,11 +21,11 @@ static bool is_this_library(const char *path)
 
 bool lp_other_tool(char *name, size_t size)
 {
-    const char *injected = getenv("CUDA_INJECTION64_PATH");
+    const char *injected = lp_variable("CUDA_INJECTION64_PATH");
 
-    if (getenv("NSYS_PROFILING_SESSION_ID"))
+    if (lp_variable("NSYS_PROFILING_SESSION_ID"))
         snprintf(name, size, "Nsight Systems");
-    else if (getenv("NV_COMPUTE_PROFILER_PERFWORKS_DIR") || getenv("NV_TPS_LAUNCH_TOKEN"))
+    else if (lp_variable("NV_COMPUTE_PROFILER_PERFWORKS_DIR") || lp_variable("NV_TPS_LAUNCH_TOKEN"))
         snprintf(name, size, "Nsight Compute");
     else if (!injected || !*injected || is_this_library(injected))
         return false;

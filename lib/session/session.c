@@ -10,7 +10,9 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/log.h"
 #include "lib/base/status.h"
+#include "lib/base/variable.h"
 #include "lib/session/life.h"
 #include "lib/session/pipeline.h"
 #include "lib/session/run_claim.h"
@@ -163,6 +165,9 @@ int lp_session_start(const llmperf_session_options *options, bool injected,
     lp_given_init(&session->given);
     session->pid = getpid();
     session->injected = injected;
+    if (lp_variables_are_ignored())
+        lp_log(LLMPERF_LOG_WARN, "the program runs with raised privileges (setuid, setgid or file "
+                                 "capabilities): all environment variables are ignored");
     lp_clock_utc(session->created_at, sizeof(session->created_at));
     make_run_key(session);
     if ((status = lp_options_init(&session->options, options)) == 0 &&

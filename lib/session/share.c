@@ -9,13 +9,14 @@
 
 #include "lib/base/status.h"
 #include "lib/base/text.h"
+#include "lib/base/variable.h"
 #include "lib/result/result.h"
 
 #define GPUS_MAX 65536 /* as for a step */
 
 static int choose(uint32_t given, const char *option, const char *variable, uint32_t *out)
 {
-    const char *word = getenv(variable);
+    const char *word = lp_variable(variable);
     unsigned long number = given;
 
     if (given > GPUS_MAX)

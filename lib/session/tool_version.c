@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/variable.h"
 #include "lib/session/tool_version.h"
 
 #define TOOL_LIMIT_NS 5000000000u
@@ -25,7 +26,7 @@ static bool is_program(const char *path)
 
 bool lp_tool_find(const char *name, char *path, size_t size)
 {
-    const char *folder = getenv("PATH");
+    const char *folder = lp_variable("PATH");
 
     while (folder && *folder) {
         size_t length = strcspn(folder, ":");

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "llmperf/llmperf.h"
@@ -123,6 +124,11 @@ static void check_rights(const char *path)
                 "llmperf run: %s changes its user (setuid): the system drops the injection there; "
                 "use it outside, as in: %s llmperf run -- PROGRAM\n",
                 path, path);
+    else if (geteuid() != 0 && getxattr(path, "security.capability", NULL, 0) > 0)
+        fprintf(stderr,
+                "llmperf run: %s has file capabilities (getcap): libllmperf ignores the "
+                "environment there, and with it the injection; profile a copy without them\n",
+                path);
 }
 
 static void check_file(const char *path, int depth)

@@ -59,7 +59,7 @@ static int check_file(const char *path)
     if (stat(path, &info) < 0)
         return lp_error(LLMPERF_EIO, "cannot read %s: %s", path, strerror(errno));
     if (!S_ISREG(info.st_mode))
-        return lp_error(LLMPERF_EFORMAT, "%s is no regular file; give a config.json", path);
+        return lp_error(LLMPERF_EFORMAT, "%s is not a regular file; give a config.json", path);
     if (info.st_size > FILE_BYTES_MAX)
         return lp_error(LLMPERF_EFORMAT,
                         "%s has %" PRIu64 " bytes; a model description has at most %d", path,

@@ -162,6 +162,41 @@ int lp_file_write(const char *path, const void *bytes, size_t size)
     return 0;
 }
 
+int lp_file_open(const char *path, int *fd_out)
+{
+    int fd =
+        open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* a pipe is not waited for */
+    struct stat info;
+
+    if (fd < 0 || fstat(fd, &info) < 0) {
+        int error = errno;
+
+        if (fd >= 0)
+            close(fd);
+        return lp_error(error == ENOENT ? LLMPERF_ENOENT : LLMPERF_EIO, "cannot read %s: %s", path,
+                        strerror(error));
+    }
+    if (!S_ISREG(info.st_mode)) {
+        close(fd);
+        return lp_error(LLMPERF_EINVAL, "%s is %s, not a regular file", path,
+                        S_ISDIR(info.st_mode) ? "a folder" : "a pipe or a device");
+    }
+    *fd_out = fd;
+    return 0;
+}
+
+int lp_file_open_stream(const char *path, FILE **stream_out)
+{
+    int fd, status = lp_file_open(path, &fd);
+
+    if (status < 0)
+        return status;
+    if ((*stream_out = fdopen(fd, "rb")))
+        return 0;
+    close(fd);
+    return lp_error(LLMPERF_ENOMEM, "out of memory for %s", path);
+}
+
 static int too_large(const char *path, size_t most)
 {
     return lp_error(LLMPERF_EFORMAT, "%s has more than %zu bytes, which no such file needs", path,
@@ -201,15 +236,13 @@ static int read_stream(FILE *stream, const char *path, size_t most, char **bytes
 
 int lp_file_read_most(const char *path, size_t most, char **bytes_out, size_t *size_out)
 {
-    FILE *stream = fopen(path, "rbe");
     struct stat info;
-    int status;
+    FILE *stream;
+    int status = lp_file_open_stream(path, &stream);
 
-    if (!stream)
-        return lp_error(errno == ENOENT ? LLMPERF_ENOENT : LLMPERF_EIO, "cannot read %s: %s", path,
-                        strerror(errno));
-    if (fstat(fileno(stream), &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0 &&
-        (uintmax_t)info.st_size > most)
+    if (status < 0)
+        return status;
+    if (fstat(fileno(stream), &info) == 0 && info.st_size > 0 && (uintmax_t)info.st_size > most)
         status = too_large(path, most);
     else
         status = read_stream(stream, path, most, bytes_out, size_out);

@@ -29,11 +29,19 @@ FILE *lp_file_create_stream(const char *path);
  * new, never half of it. 0 or LLMPERF_EIO. */
 int lp_file_write(const char *path, const void *bytes, size_t size);
 
-/** Read a whole file. *bytes_out: free(); a NUL stands behind the last byte. 0, LLMPERF_ENOENT,
- * LLMPERF_EIO, LLMPERF_ENOMEM. */
+/** Open a regular file for reading; a pipe or a device, which may give nothing or never end, and a
+ * folder are refused at once. 0, LLMPERF_ENOENT, LLMPERF_EIO, LLMPERF_EINVAL: not a regular file.
+ */
+int lp_file_open(const char *path, int *fd_out);
+
+/** As lp_file_open(), to be closed with fclose(). */
+int lp_file_open_stream(const char *path, FILE **stream_out);
+
+/** Read a whole regular file. *bytes_out: free(); a NUL stands behind the last byte. As
+ * lp_file_open(), and LLMPERF_ENOMEM. */
 int lp_file_read(const char *path, char **bytes_out, size_t *size_out);
 
-/** As lp_file_read(), of at most `most` bytes; also LLMPERF_EFORMAT: there are more. A regular file
+/** As lp_file_read(), of at most `most` bytes; also LLMPERF_EFORMAT: there are more. A file
  * is refused by its size before anything is read. */
 int lp_file_read_most(const char *path, size_t most, char **bytes_out, size_t *size_out);
 

@@ -2,12 +2,12 @@
 #include "lib/capture/chunk_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/base/file.h"
 #include "lib/base/status.h"
 #include "lib/base/varint.h"
 #include "llmperf/api.h"
@@ -65,17 +65,14 @@ static int fetch(struct lp_chunk_file *chunks, uint64_t at, size_t count)
 int lp_chunk_file_open(struct lp_chunk_file *chunks, const char *path, char head[LP_RECORDING_HEAD])
 {
     struct stat info;
-    int status;
+    int status = lp_file_open(path, &chunks->file);
 
     memset(head, 0, LP_RECORDING_HEAD);
-    /* A pipe is refused below, not waited for. */
-    chunks->file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    chunks->is_open = chunks->file >= 0;
-    if (!chunks->is_open || fstat(chunks->file, &info) < 0)
-        return lp_error(errno == ENOENT ? LLMPERF_ENOENT : LLMPERF_EIO, "cannot read %s: %s", path,
-                        strerror(errno));
-    if (!S_ISREG(info.st_mode))
-        return lp_error(LLMPERF_EIO, "cannot read %s: a recording is a regular file", path);
+    chunks->is_open = status == 0;
+    if (status < 0)
+        return status;
+    if (fstat(chunks->file, &info) < 0)
+        return lp_error(LLMPERF_EIO, "cannot read %s: %s", path, strerror(errno));
     chunks->size = (uint64_t)info.st_size;
     chunks->at = LP_RECORDING_HEAD;
     if ((status = fetch(chunks, 0, LP_RECORDING_HEAD)) < 0)

@@ -65,11 +65,14 @@ static int find_file(const struct lp_repository *repository, const char *path,
 static int read_header(struct lp_repository *repository, struct lp_source *source, const char *file)
 {
     char text[HEADER_BYTES + 1], *line, *rest = text, name[HEADER_BYTES], extra[2];
-    FILE *stream = fopen(file, "re");
-    size_t length = stream ? fread(text, 1, HEADER_BYTES, stream) : 0;
+    FILE *stream;
+    int status = lp_file_open_stream(file, &stream);
+    size_t length;
 
-    if (stream)
-        fclose(stream);
+    if (status < 0)
+        return status;
+    length = fread(text, 1, HEADER_BYTES, stream);
+    fclose(stream);
     text[length] = '\0';
     while ((line = strsep(&rest, "\n"))) {
         line += strspn(line, " \t\r");

@@ -537,7 +537,7 @@ static int find_file(const char *run, char **path_out)
     }
     if (path && lp_path_is_special(path)) {
         free(path);
-        return lp_error(LLMPERF_EFORMAT, "%s is no regular file, so no run", run);
+        return lp_error(LLMPERF_EFORMAT, "%s is not a regular file, so no run", run);
     }
     *path_out = path ? follow_link(path) : NULL;
     return *path_out ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/base/file.h"
 #include "lib/base/status.h"
 #include "lib/vendor/csv.h"
 
@@ -17,10 +17,8 @@
 int lp_csv_open(struct lp_csv *csv, const char *path)
 {
     *csv = (struct lp_csv){ .path = path };
-    csv->file = open(path, O_RDONLY | O_CLOEXEC);
-    return csv->file >= 0 ? 0
-                          : lp_error(errno == ENOENT ? LLMPERF_ENOENT : LLMPERF_EIO,
-                                     "cannot read %s: %s", path, strerror(errno));
+    csv->file = -1;
+    return lp_file_open(path, &csv->file);
 }
 
 void lp_csv_close(struct lp_csv *csv)

@@ -58,11 +58,14 @@ static int check_size(const struct lp_database *database)
 {
     uint8_t head[100];
     uint64_t page_bytes;
-    FILE *file = fopen(database->path, "rbe");
-    size_t got = file ? fread(head, 1, sizeof(head), file) : 0;
+    FILE *file;
+    int status = lp_file_open_stream(database->path, &file);
+    size_t got;
 
-    if (file)
-        fclose(file);
+    if (status < 0)
+        return status;
+    got = fread(head, 1, sizeof(head), file);
+    fclose(file);
     if (got < sizeof(head))
         return lp_error(LLMPERF_EFORMAT, "%s is empty or cannot be read; export it again",
                         database->path);

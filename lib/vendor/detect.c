@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Formats by content. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -52,21 +51,16 @@ static bool is_text(const char *head, size_t size)
 
 static int read_head(const char *path, char head[HEAD_BYTES], size_t *size_out)
 {
-    ssize_t got;
-    int file, error;
+    FILE *file;
+    int status = lp_file_open_stream(path, &file);
 
-    if (lp_path_is_special(path)) /* It is read more than once. */
-        return lp_error(LLMPERF_EFORMAT, "%s is no regular file", path);
-    file = open(path, O_RDONLY | O_CLOEXEC);
-    got = file < 0 ? -1 : read(file, head, HEAD_BYTES);
-    error = errno;
-    if (file >= 0)
-        close(file);
-    if (got < 0)
-        return lp_error(error == ENOENT ? LLMPERF_ENOENT : LLMPERF_EIO, "cannot read %s: %s", path,
-                        strerror(error));
-    *size_out = (size_t)got;
-    return 0;
+    if (status < 0)
+        return status;
+    *size_out = fread(head, 1, HEAD_BYTES, file);
+    if (ferror(file))
+        status = lp_error(LLMPERF_EIO, "cannot read %s: %s", path, strerror(errno));
+    fclose(file);
+    return status;
 }
 
 static bool has_mark(const char *line, size_t length)

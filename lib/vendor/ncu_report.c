@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "lib/base/file.h"
 #include "lib/base/status.h"
 #include "lib/vendor/ncu_report.h"
 
@@ -307,12 +308,12 @@ static int read_blocks(struct container *container)
 
 static int open_file(struct container *container)
 {
-    struct stat info;
+    struct stat info = { .st_size = 0 };
+    int status = lp_file_open_stream(container->path, &container->file);
 
-    container->file = fopen(container->path, "rbe");
-    if (!container->file || fstat(fileno(container->file), &info) < 0)
-        return lp_error(errno == ENOENT ? LLMPERF_ENOENT : LLMPERF_EIO, "cannot read %s: %s",
-                        container->path, strerror(errno));
+    if (status < 0)
+        return status;
+    fstat(fileno(container->file), &info);
     container->size = info.st_size > 0 ? (uint64_t)info.st_size : 0;
     return 0;
 }

@@ -191,6 +191,6 @@ refused "passes 64 bits" llama_3_1_405b --prompt 60000000000
 echo '{"model_type": "llama", "hidden_size": "x"}' >broken.json
 refused "broken.json:1: hidden_size is \"x\"" broken.json
 mkfifo pipe
-refused "no regular file" pipe
+refused "not a regular file" pipe
 truncate -s 10G huge.json && refused "10737418240 bytes" huge.json
 echo "fine"

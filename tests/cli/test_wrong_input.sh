@@ -131,13 +131,24 @@ assert all(region["mfu"] is None and region["mbu"] is not None for region in see
 assert any(note.startswith("mfu is null") for note in seen["notes"])
 PYTHON
 done
+# Nothing that may never end, or never begin, is read.
+mkfifo pipe
+mkdir -p jobs/a jobs/b
+mkfifo jobs/a/run-1
+cp run/run.llmperf jobs/b/
+for file in pipe /dev/zero .; do
+    [ $file = . ] && words=". is a folder" || words="$file is a pipe or a device"
+    [ $file = . ] || refused "$words, not a regular file" validate $file
+    refused "$words, not a regular file" validate run/metrics.json --schema $file
+    refused "$words, not a regular file" hardware H200 --config $file
+    [ $file = . ] || refused "$words, not a regular file" import -o nowhere $file
+done
+expect 0 list jobs
+stdout_has "b  "
 # A folder is no file of another tool, whatever it is called.
 mkdir folder.ncu-rep
 refused "folder.ncu-rep is a folder; give files of nsys or ncu" import folder.ncu-rep -o nowhere
-# Nobody writes into this pipe: none waits for it.
-mkfifo pipe
-refused "pipe is no regular file" import pipe -o nowhere
-refused "pipe is no regular file" report pipe
-refused "pipe is no regular file" compare pipe run
-refused "pipe is no regular file" export pipe --format chrome -o nowhere.json
+refused "pipe is not a regular file" report pipe
+refused "pipe is not a regular file" compare pipe run
+refused "pipe is a pipe or a device, not a regular file" export pipe --format chrome -o nowhere.json
 echo "fine"

@@ -394,7 +394,8 @@ static void missing_files_are_told_from_unreadable_ones(void **state)
     (void)state;
     assert_int_equal(llmperf_config_open("/nonexistent/model.yaml", &config), LLMPERF_ENOENT);
     assert_error_has("/nonexistent/model.yaml");
-    assert_int_equal(llmperf_config_open(folder, &config), LLMPERF_EIO);
+    assert_int_equal(llmperf_config_open(folder, &config), LLMPERF_EINVAL);
+    assert_error_has("is a folder, not a regular file");
     assert_int_equal(llmperf_config_open(NULL, &config), LLMPERF_EINVAL);
     assert_int_equal(llmperf_config_open(file_path, NULL), LLMPERF_EINVAL);
     assert_null(config);

@@ -199,7 +199,7 @@ static void paths_that_lead_nowhere_are_refused(void **state)
     assert_path_refused("no_such_model", LLMPERF_ENOENT, "no_such_model");
     assert_path_refused("", LLMPERF_EINVAL, "required");
     assert_path_refused(folder, LLMPERF_ENOENT, "config.json");
-    assert_path_refused("/dev/zero", LLMPERF_EFORMAT, "no regular file");
+    assert_path_refused("/dev/zero", LLMPERF_EFORMAT, "not a regular file");
     assert_int_equal(llmperf_model_open("x", NULL), LLMPERF_EINVAL);
 }
 

@@ -38,9 +38,10 @@ enum {
     LLMPERF_ENOENT = -6,  /**< no such file, key or run */
     LLMPERF_EFORMAT =
         -7, /**< a file is damaged, is of another kind, or was written by a newer version */
-    LLMPERF_ESTATE = -8,   /**< not in this state: for example a session that is already stopped, or
-                              in a forked child */
-    LLMPERF_ENODEVICE = -9 /**< no usable GPU or driver */
+    LLMPERF_ESTATE = -8, /**< not in this state: for example a session that is already stopped, or
+                            in a forked child */
+    LLMPERF_ENODEVICE = -9,      /**< no usable GPU or driver */
+    LLMPERF_ENOTCOMPARABLE = -10 /**< runs have too little in common to compare them */
 };
 
 /** Version of the library that is loaded, for example "0.1.0". Static text. @threads any thread */

@@ -54,7 +54,7 @@ LLMPERF_API int llmperf_artifacts_write(const llmperf_profile *profile, const ch
  * 2020-12 that ours uses).
  *
  * @param schema_path  NULL: that of conf/schema in llmperf_config_dir() for metrics.json, region
- * reports or repeats, by content.
+ * reports, comparisons or repeats, by content.
  * @return LLMPERF_OK; LLMPERF_EFORMAT (the error names the place that fails), LLMPERF_ENOENT,
  * LLMPERF_EIO, LLMPERF_ENOMEM. */
 LLMPERF_API int llmperf_validate(const char *path, const char *schema_path);
@@ -80,11 +80,16 @@ enum { LLMPERF_COMPARE_MD = 0, LLMPERF_COMPARE_JSON = 1 };
  * Where both runs have the same ranks, each is held against the same one too; these rows do not
  * count in slower_out.
  *
+ * Runs can be compared if each has at least half of its device time in regions (or, outside of
+ * regions, in kernels) that the other side has too; where no run has device time, of its host time;
+ * and if some quantity could be judged. Else the status is LLMPERF_ENOTCOMPARABLE,
+ * llmperf_last_error() says why, and `text_out` and `slower_out` are set all the same.
+ *
  * @param threshold_percent  From 0 on.
- * @param format      LLMPERF_COMPARE_…
+ * @param format      LLMPERF_COMPARE_…; the JSON is that of conf/schema/compare.schema.json.
  * @param text_out    Yours: llmperf_text_free().
  * @param slower_out  Number of quantities that became slower; NULL: not wanted.
- * @return LLMPERF_OK, LLMPERF_EINVAL, LLMPERF_ENOMEM. */
+ * @return LLMPERF_OK, LLMPERF_ENOTCOMPARABLE, LLMPERF_EINVAL, LLMPERF_ENOMEM. */
 LLMPERF_API int llmperf_compare(const llmperf_profile *base, const llmperf_profile *fresh,
                                 double threshold_percent, uint32_t format, char **text_out,
                                 uint64_t *slower_out);
@@ -95,7 +100,7 @@ LLMPERF_API int llmperf_compare(const llmperf_profile *base, const llmperf_profi
  * llmperf_compare().
  *
  * @param base, fresh  Borrowed, `base_count` and `fresh_count` of them, at least one each.
- * @return LLMPERF_OK, LLMPERF_EINVAL, LLMPERF_ENOMEM. */
+ * @return as llmperf_compare(). */
 LLMPERF_API int llmperf_compare_runs(const llmperf_profile *const *base, size_t base_count,
                                      const llmperf_profile *const *fresh, size_t fresh_count,
                                      double threshold_percent, uint32_t format, char **text_out,

@@ -66,9 +66,9 @@ const char *llmperf_version(void)
 const char *llmperf_status_name(int status)
 {
     static const char *const names[] = {
-        "LLMPERF_OK",     "LLMPERF_EINVAL",    "LLMPERF_ENOMEM", "LLMPERF_EIO",
-        "LLMPERF_EBUSY",  "LLMPERF_ENOTSUP",   "LLMPERF_ENOENT", "LLMPERF_EFORMAT",
-        "LLMPERF_ESTATE", "LLMPERF_ENODEVICE",
+        "LLMPERF_OK",     "LLMPERF_EINVAL",    "LLMPERF_ENOMEM",         "LLMPERF_EIO",
+        "LLMPERF_EBUSY",  "LLMPERF_ENOTSUP",   "LLMPERF_ENOENT",         "LLMPERF_EFORMAT",
+        "LLMPERF_ESTATE", "LLMPERF_ENODEVICE", "LLMPERF_ENOTCOMPARABLE",
     };
     const int count = (int)(sizeof(names) / sizeof(names[0]));
 

@@ -178,7 +178,8 @@ int lp_compare(const struct lp_compare_runs *base, const struct lp_compare_runs 
     if ((status = read_runs(out, &table, base, 0)) == 0 &&
         (status = read_runs(out, &table, fresh, base->count)) == 0) {
         pair_ranks(out);
-        status = add_rows(out, &table, base->count);
+        if ((status = add_rows(out, &table, base->count)) == 0)
+            status = lp_compare_cover(out, &table, base, fresh);
     }
     if (out->rows.count > 0)
         qsort(out->rows.items, out->rows.count, sizeof(*out->rows.items), compare_rows);
@@ -192,16 +193,16 @@ void lp_compare_clear(struct lp_comparison *comparison)
         lp_vector_clear(&comparison->ranks.items[i].processes);
     lp_vector_clear(&comparison->ranks);
     lp_vector_clear(&comparison->rows);
+    lp_vector_clear(&comparison->coverage);
     lp_kernel_classes_free(comparison->classes);
     comparison->classes = NULL;
 }
 
-uint32_t lp_compare_run_verdict(const llmperf_profile *profile)
+const char *lp_compare_outcome(const struct lp_comparison *comparison)
 {
-    llmperf_ledger ledger = LLMPERF_LEDGER_INIT;
-
-    llmperf_profile_ledger(profile, &ledger);
-    return ledger.verdict;
+    if (comparison->reason[0])
+        return "not comparable";
+    return comparison->slower > 0 ? "regression" : "no regression";
 }
 
 const char *lp_compare_noun(const struct lp_comparison *comparison,

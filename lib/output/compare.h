@@ -55,6 +55,13 @@ struct lp_compare_row {
     enum lp_compare_verdict verdict;
 };
 
+/** Shares of the time of a run that the other side has too: device time in regions that both have
+ * (or in regions within them), and outside of regions in kernels of the same name; host time in
+ * regions that both have. NaN: the run has no such time. */
+struct lp_compare_coverage {
+    double device, host;
+};
+
 /** Runs of a side, borrowed. */
 struct lp_compare_runs {
     const llmperf_profile *const *profiles;
@@ -73,6 +80,8 @@ struct lp_comparison {
     uint64_t slower, faster, other_work; /* rows of the job */
     uint64_t parts_slower, parts_faster; /* rows of single ranks */
     double threshold;                    /* share: 0.05 */
+    LP_VECTOR(struct lp_compare_coverage) coverage; /* of the runs: base, then new */
+    char reason[160]; /* why the sides cannot be compared; "": they can */
 };
 
 /** Zero-initialised comparison of runs that outlive it. 0 or LLMPERF_ENOMEM. Clear it afterwards in
@@ -81,12 +90,19 @@ int lp_compare(const struct lp_compare_runs *base, const struct lp_compare_runs 
                double threshold, struct lp_comparison *out);
 void lp_compare_clear(struct lp_comparison *comparison);
 
+/** Coverage and reason of a comparison that has its rows. 0 or LLMPERF_ENOMEM. */
+int lp_compare_cover(struct lp_comparison *out, const struct lp_compare_table *table,
+                     const struct lp_compare_runs *base, const struct lp_compare_runs *fresh);
+
 const char *lp_compare_verdict_name(enum lp_compare_verdict verdict);
 
 /** What the numbers of a key count: "rank" where each process has a GPU of its own, else "process"
  * or "gpu". */
 const char *lp_compare_noun(const struct lp_comparison *comparison,
                             const struct lp_compare_key *key);
+
+/** "regression", "no regression" or "not comparable". */
+const char *lp_compare_outcome(const struct lp_comparison *comparison);
 
 uint32_t lp_compare_run_verdict(const llmperf_profile *profile);
 

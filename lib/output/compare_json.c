@@ -29,19 +29,22 @@ static void put_side(struct lp_json *json, const char *key, const struct lp_comp
 }
 
 static void put_run(struct lp_json *json, const llmperf_profile *profile,
-                    const struct lp_compare_ranks *ranks)
+                    const struct lp_compare_ranks *ranks,
+                    const struct lp_compare_coverage *coverage)
 {
     lp_json_open(json, NULL, '{');
     lp_json_string(json, "run_id", llmperf_profile_fact(profile, "run_id"));
     lp_json_string(json, "verdict", llmperf_verdict_name(lp_compare_run_verdict(profile)));
     lp_json_count(json, "processes", ranks->processes.count);
     lp_json_count(json, "gpus", ranks->gpus);
+    lp_json_number(json, "device_time_in_both", coverage->device);
+    lp_json_number(json, "host_time_in_both", coverage->host);
     lp_json_close(json, '}');
 }
 
-/* @param ranks  Of the first run of this side. */
+/* @param first  Place of the first run of this side among all runs. */
 static void put_runs(struct lp_json *json, const char *key, const struct lp_compare_runs *runs,
-                     const struct lp_compare_ranks *ranks)
+                     const struct lp_comparison *comparison, size_t first)
 {
     lp_json_open(json, key, '{');
     if (runs->count == 1) {
@@ -51,7 +54,8 @@ static void put_runs(struct lp_json *json, const char *key, const struct lp_comp
     }
     lp_json_open(json, "runs", '[');
     for (size_t i = 0; i < runs->count; i++)
-        put_run(json, runs->profiles[i], &ranks[i]);
+        put_run(json, runs->profiles[i], &comparison->ranks.items[first + i],
+                &comparison->coverage.items[first + i]);
     lp_json_close(json, ']');
     lp_json_close(json, '}');
 }
@@ -93,8 +97,10 @@ void lp_compare_json(const struct lp_compared *compared, struct lp_text *out)
 
     lp_json_open(&json, NULL, '{');
     lp_json_integer(&json, "schema_version", 2);
-    put_runs(&json, "base", compared->base, comparison->ranks.items);
-    put_runs(&json, "new", compared->fresh, comparison->ranks.items + compared->base->count);
+    put_runs(&json, "base", compared->base, comparison, 0);
+    put_runs(&json, "new", compared->fresh, comparison, compared->base->count);
+    lp_json_string(&json, "verdict", lp_compare_outcome(comparison));
+    lp_json_string(&json, "reason", comparison->reason[0] ? comparison->reason : NULL);
     lp_json_number(&json, "threshold_percent", comparison->threshold * 100);
     lp_json_count(&json, "slower", comparison->slower);
     lp_json_count(&json, "faster", comparison->faster);

@@ -81,3 +81,11 @@ const char *lp_compare_verdict_name(enum lp_compare_verdict verdict)
 
     return names[verdict];
 }
+
+uint32_t lp_compare_run_verdict(const llmperf_profile *profile)
+{
+    llmperf_ledger ledger = LLMPERF_LEDGER_INIT;
+
+    llmperf_profile_ledger(profile, &ledger);
+    return ledger.verdict;
+}

@@ -70,8 +70,20 @@ static void put_device_times(struct lp_text *out, const llmperf_ledger *ledger)
         lp_text_puts(out, ": its device times may lack something, see its report");
 }
 
+/* What the other side lacks, from 1 % on. */
+static void put_coverage(struct lp_text *out, const struct lp_compare_coverage *coverage)
+{
+    bool host = isnan(coverage->device);
+    double share = host ? coverage->host : coverage->device;
+
+    if (share < 0.99)
+        lp_text_printf(out, "; %s %% of its %s time is in regions of both sides",
+                       LP_NUMBER(share * 100, 3), host ? "host" : "device");
+}
+
 static void put_run(struct lp_text *out, const char *role, const llmperf_profile *profile,
-                    const struct lp_compare_ranks *ranks)
+                    const struct lp_compare_ranks *ranks,
+                    const struct lp_compare_coverage *coverage)
 {
     llmperf_ledger ledger = LLMPERF_LEDGER_INIT;
     const char *name = llmperf_profile_fact(profile, "run_id");
@@ -84,6 +96,7 @@ static void put_run(struct lp_text *out, const char *role, const llmperf_profile
         lp_text_puts(out, ledger.verdict == LLMPERF_VERDICT_COMPLETE ? ", " : "; ");
         put_ranks(out, ranks);
     }
+    put_coverage(out, coverage);
     lp_text_puts(out, "\n");
 }
 
@@ -97,7 +110,8 @@ static void put_runs(struct lp_text *out, const struct lp_compared *compared)
         put_run(out, base ? "base" : "new",
                 base ? compared->base->profiles[i]
                      : compared->fresh->profiles[i - compared->base->count],
-                comparison->has_ranks ? &comparison->ranks.items[i] : NULL);
+                comparison->has_ranks ? &comparison->ranks.items[i] : NULL,
+                &comparison->coverage.items[i]);
     }
 }
 
@@ -105,9 +119,14 @@ static void put_verdict(struct lp_text *out, const struct lp_compared *compared)
 {
     const struct lp_comparison *comparison = compared->comparison;
 
-    lp_text_printf(out, "\n**%s**: %" PRIu64 " slower, %" PRIu64 " faster by more than %s %%.\n",
-                   comparison->slower ? "Regression" : "No regression", comparison->slower,
-                   comparison->faster, LP_NUMBER(comparison->threshold * 100, 3));
+    if (comparison->reason[0])
+        lp_text_printf(out, "\n**Not comparable**: %s.\n", comparison->reason);
+    lp_text_printf(out, "\n%s: %" PRIu64 " slower, %" PRIu64 " faster by more than %s %%.\n",
+                   comparison->reason[0] ? "Of what both have"
+                   : comparison->slower  ? "**Regression**"
+                                         : "**No regression**",
+                   comparison->slower, comparison->faster,
+                   LP_NUMBER(comparison->threshold * 100, 3));
     if (compared->base->count == 1 || compared->fresh->count == 1)
         lp_text_puts(out,
                      "\nNoise is of what happened within single runs: how far two runs of the same "
@@ -303,7 +322,8 @@ void lp_compare_md(const struct lp_compared *compared, struct lp_text *out)
 {
     const struct lp_comparison *comparison = compared->comparison;
 
-    lp_text_puts(out, "# llmperf compare\n\n");
+    lp_text_printf(out, "# llmperf compare%s%s\n\n",
+                   comparison->reason[0] ? ": not comparable: " : "", comparison->reason);
     put_runs(out, compared);
     put_verdict(out, compared);
     if (count_rows(comparison, is_single) > 0)

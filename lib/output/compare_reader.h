@@ -72,6 +72,9 @@ struct lp_compare_reader {
 
 uint64_t lp_compare_hash(const char *text);
 
+/** Place of a key in the table; SIZE_MAX: no run has it. */
+size_t lp_compare_find_key(const struct lp_compare_table *table, const struct lp_compare_key *key);
+
 /** Where this run's value of a key stands; NULL without memory. */
 struct lp_compare_value *lp_compare_value_of(struct lp_compare_reader *reader,
                                              const struct lp_compare_key *key);

@@ -33,19 +33,36 @@ static int add_key(struct lp_compare_table *table, const struct lp_compare_key *
     return 0;
 }
 
+/* The hash after the last one that is taken stays in `second`: a new key belongs there. */
+static uint32_t probe(const struct lp_compare_table *table, const struct lp_compare_key *key,
+                      uint64_t first, uint64_t *second)
+{
+    uint32_t index;
+
+    *second = lp_compare_hash(key->quantity) ^ ((uint64_t)key->number << 2 | key->scope);
+    while ((index = lp_hashmap_get(&table->index, first, *second)) != LP_HASHMAP_NONE &&
+           !same_key(&table->keys.items[index], key))
+        ++*second;
+    return index;
+}
+
+size_t lp_compare_find_key(const struct lp_compare_table *table, const struct lp_compare_key *key)
+{
+    uint64_t second;
+    uint32_t index = probe(table, key, lp_compare_hash(key->region), &second);
+
+    return index == LP_HASHMAP_NONE ? SIZE_MAX : index;
+}
+
 struct lp_compare_value *lp_compare_value_of(struct lp_compare_reader *reader,
                                              const struct lp_compare_key *key)
 {
     struct lp_compare_table *table = reader->table;
-    uint64_t first = lp_compare_hash(key->region), second = lp_compare_hash(key->quantity);
-    uint32_t index;
+    uint64_t first = lp_compare_hash(key->region), second;
+    uint32_t index = probe(table, key, first, &second);
 
-    second ^= (uint64_t)key->number << 2 | key->scope;
-    while ((index = lp_hashmap_get(&table->index, first, second)) != LP_HASHMAP_NONE) {
-        if (same_key(&table->keys.items[index], key))
-            return &table->values.items[index * table->runs + reader->run];
-        second++;
-    }
+    if (index != LP_HASHMAP_NONE)
+        return &table->values.items[index * table->runs + reader->run];
     index = (uint32_t)table->keys.count;
     if (add_key(table, key) < 0 || lp_hashmap_put(&table->index, first, second, index) < 0)
         return NULL;

@@ -47,6 +47,8 @@ int llmperf_compare_runs(const llmperf_profile *const *base, size_t base_count,
                             text_out);
     if (status == 0 && slower_out)
         *slower_out = comparison.slower;
+    if (status == 0 && comparison.reason[0])
+        status = lp_error(LLMPERF_ENOTCOMPARABLE, "not comparable: %s", comparison.reason);
     lp_compare_clear(&comparison);
     return status;
 }

@@ -12,13 +12,13 @@
 /* The metrics.json of a hundred thousand kernels has some 80 million. */
 #define MOST_BYTES ((size_t)1 << 30)
 
-/* Region reports have a scope, repeats their number. What cannot be read is for the check to say.
- */
+/* Keys that only one kind of document has. What cannot be read is for the check to say. */
 static const char *schema_of(const char *text, size_t size)
 {
     json_t *root = json_loadb(text, size, 0, NULL);
     const char *schema = json_object_get(root, "scope")     ? "schema/region_report.schema.json"
                          : json_object_get(root, "repeats") ? "schema/repeats.schema.json"
+                         : json_object_get(root, "base")    ? "schema/compare.schema.json"
                                                             : "schema/metrics.schema.json";
 
     json_decref(root);

@@ -140,6 +140,21 @@ expect 0 compare a b
 stdout_has "**No regression**"
 expect 0 compare a b --format json --threshold 0 -o compared.json
 python3 -c 'import json; assert json.load(open("compared.json"))["slower"] == 0' || die "compared.json is wrong"
+expect 0 validate compared.json
+# Where little is in both, "nothing is slower" would say nothing: exit code 4, and why.
+expect 0 import "$LLMPERF_TEST_DATA/h200/dummy_resnet.llmrec" -o resnet
+expect 4 compare a resnet
+[ "$(head -n 1 out)" = "# llmperf compare: not comparable: only 0 % of the device time of base is in regions or kernels that new has too" ] ||
+    die "the first line does not say why"
+stderr_has "not comparable: only 0 %"
+stderr_is_one_line
+expect 4 compare a resnet --format json -o other.json
+stdout_empty
+python3 -c 'import json; assert json.load(open("other.json"))["verdict"] == "not comparable"' || die "other.json is wrong"
+expect 0 validate other.json
+sed 's/"not comparable"/"fine"/' other.json >wrong.json
+expect 1 validate wrong.json
+stderr_has '$.verdict: must be'
 expect 2 compare a
 expect 2 compare a b --threshold much
 expect 2 compare a b --format html
@@ -185,6 +200,7 @@ expect 1 compare tensor tensor_graphs
 stdout_has ", complete, 2 ranks"
 stdout_has '| `LLM@decode_all/LLM@decode_step` | job (rank 1) | waiting |'
 expect 1 compare tensor tensor_graphs --format json -o ranks.json
+expect 0 validate ranks.json
 python3 - <<'PY' || die "ranks.json does not say what the ranks did"
 import json
 rows = {(row["region"], row["quantity"], row["scope"], row["number"]): row for row in json.load(open("ranks.json"))["rows"]}

@@ -62,6 +62,8 @@ expect 0 compare job job
 stdout_has "- base: "
 [ "$(grep -c '^- base: ' out)" = "$(ls -d job/run-* | wc -l)" ] || die "not each of the repeats is a run of its side"
 stdout_has "A side of several runs"
+expect 0 compare job job --format json -o sides.json
+expect 0 validate sides.json
 [ -c /dev/null ] || die "/dev/null is no device any more"
 expect 3 repeats job -o nowhere/repeats.md
 stderr_has "nowhere"

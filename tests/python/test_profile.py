@@ -163,6 +163,19 @@ class Device(support.TestCase):
 class Documents(support.TestCase):
     """Texts and files."""
 
+    def test_a_comparison_says_what_cannot_be_compared(self) -> None:
+        with llmperf.Session(source="none") as session:
+            pass
+        empty, base = session.profile, make_profile()
+        same = llmperf.compare(base, [base, base], threshold_percent=1000)
+        self.assertEqual((same["verdict"], same["reason"]), ("no regression", None))
+        self.assertEqual(len(same["new"]["runs"]), 2)
+        other = llmperf.compare(base, empty)
+        self.assertEqual((other["verdict"], other["reason"]),
+                         ("not comparable", "new has no kernels and no regions"))
+        with self.assertRaises(llmperf.LlmperfError):
+            llmperf.compare(base, base, threshold_percent=-1)
+
     def test_dict_agrees_with_the_rows(self) -> None:
         profile = make_profile()
         document = profile.to_dict()

@@ -230,7 +230,7 @@ static void what_only_one_run_has_comes_behind_what_both_have(void **state)
     add_region(fresh, "LLM@prefill", 10, 10.1, 1);
     add_region(base, "LLM@decode_step", 10, 20, 1);
     add_region(fresh, "LLM@decode_step", 10, 20.5, 1);
-    add_region(fresh, "APP@warm_up", 10, 5000, 1);
+    add_region(fresh, "APP@warm_up", 10, 20, 1);
     finish(base);
     finish(fresh);
     comparison = compare_profiles(base, fresh);
@@ -357,9 +357,10 @@ static void a_verdict_says_what_device_times_are(void **state)
 
     (void)state;
     fresh->ledger.verdict = LLMPERF_VERDICT_INCOMPLETE;
-    assert_int_equal(llmperf_compare(base, fresh, 5, LLMPERF_COMPARE_MD, &text, NULL), 0);
+    assert_int_equal(llmperf_compare(base, fresh, 5, LLMPERF_COMPARE_MD, &text, NULL),
+                     LLMPERF_ENOTCOMPARABLE);
     assert_non_null(strstr(text, ", sampled: device times are of a sample, 30.0 % of its work, and "
-                                 "noise is that of the sample\n"));
+                                 "noise is that of the sample; "));
     assert_non_null(strstr(text, ", incomplete: its device times may lack something"));
     llmperf_text_free(text);
     fresh->ledger.verdict = LLMPERF_VERDICT_NO_DEVICE;
@@ -369,6 +370,114 @@ static void a_verdict_says_what_device_times_are(void **state)
     llmperf_text_free(text);
     llmperf_profile_free(base);
     llmperf_profile_free(fresh);
+}
+
+/* What a comparison of two runs says; "": they can be compared. Takes the runs. */
+static void check_reason(llmperf_profile *base, llmperf_profile *fresh, const char *reason)
+{
+    struct lp_comparison comparison = compare_profiles(base, fresh);
+    int expected = *reason ? LLMPERF_ENOTCOMPARABLE : LLMPERF_OK;
+    char *text;
+
+    assert_string_equal(comparison.reason, reason);
+    lp_compare_clear(&comparison);
+    assert_int_equal(llmperf_compare(base, fresh, 5, LLMPERF_COMPARE_JSON, &text, NULL), expected);
+    assert_non_null(strstr(text, *reason ? "\"verdict\": \"not comparable\"" : "\"reason\": null"));
+    llmperf_text_free(text);
+    assert_int_equal(llmperf_compare(base, fresh, 5, LLMPERF_COMPARE_MD, &text, NULL), expected);
+    assert_int_equal(strncmp(text, "# llmperf compare: not comparable: ", 35) == 0, *reason != 0);
+    assert_int_equal(strstr(text, "**No regression**") == NULL, *reason != 0);
+    llmperf_text_free(text);
+    llmperf_profile_free(base);
+    llmperf_profile_free(fresh);
+}
+
+/* Instances of 10 ms in regions, and of each kernel calls of so many ms. */
+static llmperf_profile *make_program(const char *region, double in_region, const char *kernel,
+                                     double outside)
+{
+    llmperf_profile *profile = lp_profile_create();
+
+    if (region)
+        add_region(profile, region, 10, 10, 0.1);
+    if (outside > 0)
+        add_region(profile, "", 0, NAN, NAN);
+    if (in_region > 0)
+        add_kernel(profile, "sgemm_kernel", region, 10, in_region, 0.01);
+    if (outside > 0)
+        add_kernel(profile, kernel, "", 10, outside, 0.01);
+    finish(profile);
+    return profile;
+}
+
+static void runs_with_little_in_common_are_not_compared(void **state)
+{
+    (void)state;
+    check_reason(make_program("LLM@prefill", 4, NULL, 0), make_program("APP@resize", 4, NULL, 0),
+                 "only 0 % of the device time of base is in regions or kernels that new has too");
+    check_reason(make_program("LLM@prefill", 4, NULL, 0), make_program("LLM@prefill", 0, NULL, 0),
+                 "new has no kernels");
+    check_reason(make_program("LLM@prefill", 0, NULL, 0), make_program("LLM@prefill", 4, NULL, 0),
+                 "base has no kernels");
+    check_reason(make_program(NULL, 0, NULL, 0), make_program(NULL, 0, NULL, 0),
+                 "base has no kernels and no regions");
+    /* Without kernels host time is compared. */
+    check_reason(make_program("LLM@prefill", 0, NULL, 0), make_program("LLM@prefill", 0, NULL, 0),
+                 "");
+    check_reason(make_program("LLM@prefill", 0, NULL, 0), make_program("APP@resize", 0, NULL, 0),
+                 "only 0 % of the host time of base is in regions that new has too");
+    /* Half of the time is enough, here of the time outside of regions too. */
+    check_reason(make_program("LLM@prefill", 4, NULL, 0),
+                 make_program("LLM@prefill", 4, "other", 4), "");
+    check_reason(
+        make_program("LLM@prefill", 4, NULL, 0), make_program("LLM@prefill", 4, "other", 5),
+        "only 44.4 % of the device time of new is in regions or kernels that base has too");
+    check_reason(make_program(NULL, 0, "softmax", 4), make_program(NULL, 0, "softmax", 4), "");
+    check_reason(make_program(NULL, 0, "softmax", 4), make_program(NULL, 0, "vector_add", 4),
+                 "only 0 % of the device time of base is in regions or kernels that new has too");
+}
+
+static void a_region_within_one_that_both_have_is_compared_in_it(void **state)
+{
+    llmperf_profile *base = make_program("LLM@prefill", 0, NULL, 0),
+                    *fresh = make_program("LLM@prefill", 0, NULL, 0);
+
+    (void)state;
+    add_region(base, "LLM@prefill/LLM@attention", 10, 9, 0.1);
+    add_kernel(base, "sgemm_kernel", "LLM@prefill/LLM@attention", 10, 4, 0.01);
+    add_region(fresh, "LLM@prefill/LLM@fused", 10, 9, 0.1);
+    add_kernel(fresh, "flash_fwd", "LLM@prefill/LLM@fused", 10, 4, 0.01);
+    finish(base);
+    finish(fresh);
+    check_reason(base, fresh, "");
+}
+
+static void dead_runs_are_not_compared_by_their_host_times(void **state)
+{
+    llmperf_profile *base = make_program("LLM@prefill", 0, NULL, 0),
+                    *fresh = make_program("LLM@prefill", 0, NULL, 0);
+
+    (void)state;
+    base->ledger.verdict = fresh->ledger.verdict = LLMPERF_VERDICT_DEAD;
+    check_reason(base, fresh, "base received no device records (verdict dead)");
+}
+
+static void each_of_several_runs_must_have_its_part(void **state)
+{
+    llmperf_profile *runs[] = { make_program("LLM@prefill", 4, NULL, 0),
+                                make_program("LLM@prefill", 4, NULL, 0),
+                                make_program("LLM@prefill", 0, NULL, 0) };
+    char *text;
+
+    (void)state;
+    assert_int_equal(llmperf_compare_runs((const llmperf_profile *const *)runs, 1,
+                                          (const llmperf_profile *const *)runs + 1, 2, 5,
+                                          LLMPERF_COMPARE_MD, &text, NULL),
+                     LLMPERF_ENOTCOMPARABLE);
+    assert_string_equal(llmperf_last_error(), "not comparable: run 2 of new has no kernels");
+    llmperf_text_free(text);
+    for (int i = 0; i < 3; i++)
+        llmperf_profile_free(runs[i]);
 }
 
 static void students_t_is_that_of_the_tables(void **state)
@@ -426,6 +535,10 @@ int main(void)
         cmocka_unit_test(noise_of_device_time_is_that_of_the_instances_collected),
         cmocka_unit_test(a_sample_of_one_instance_is_not_judged),
         cmocka_unit_test(a_verdict_says_what_device_times_are),
+        cmocka_unit_test(runs_with_little_in_common_are_not_compared),
+        cmocka_unit_test(a_region_within_one_that_both_have_is_compared_in_it),
+        cmocka_unit_test(dead_runs_are_not_compared_by_their_host_times),
+        cmocka_unit_test(each_of_several_runs_must_have_its_part),
         cmocka_unit_test(students_t_is_that_of_the_tables),
         cmocka_unit_test(texts_are_for_people_and_for_programs),
     };

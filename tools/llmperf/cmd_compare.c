@@ -46,11 +46,17 @@ static int compare(const struct side *sides, double threshold, uint32_t format, 
                              (const llmperf_profile *const *)sides[1].profiles, sides[1].opened,
                              threshold, format, &text, &slower);
 
-    if (status < 0)
+    bool comparable = status != LLMPERF_ENOTCOMPARABLE;
+
+    if (status < 0 && comparable)
         return fail_status(status);
+    if (!comparable)
+        fprintf(stderr, "llmperf compare: %s\n", llmperf_last_error());
     status = write_text(text, path);
     llmperf_text_free(text);
-    return status == EXIT_FINE && slower > 0 ? EXIT_CHECK_FAILED : status;
+    if (status != EXIT_FINE)
+        return status;
+    return !comparable ? EXIT_NOT_COMPARABLE : slower > 0 ? EXIT_CHECK_FAILED : EXIT_FINE;
 }
 
 static int open_and_compare(char **words, double threshold, uint32_t format, const char *path)

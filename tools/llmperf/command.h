@@ -9,7 +9,13 @@
 #include "llmperf/profile.h"
 
 /** Exit codes. */
-enum { EXIT_FINE = 0, EXIT_CHECK_FAILED = 1, EXIT_USAGE = 2, EXIT_ENVIRONMENT = 3 };
+enum {
+    EXIT_FINE = 0,
+    EXIT_CHECK_FAILED = 1,
+    EXIT_USAGE = 2,
+    EXIT_ENVIRONMENT = 3,
+    EXIT_NOT_COMPARABLE = 4
+};
 
 struct command {
     const char *name;

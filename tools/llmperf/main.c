@@ -105,6 +105,8 @@ static const struct command commands[] = {
       "apart. A run of\n"
       "several processes or GPUs is one job; where both have the same ranks, each is compared "
       "with its own.\n"
+      "Exit code 4: the runs have too little in common, so that \"not slower\" would say nothing; "
+      "the first\nline says why.\n"
       "  --threshold PCT  default 5\n"
       "  --format md|json Markdown for people (default), or JSON\n"
       "  -o FILE          write to a file; - is standard output\n",
@@ -257,8 +259,10 @@ static void print_help(void)
     print("usage: llmperf COMMAND [options]\n\n");
     for (size_t i = 0; i < COMMANDS; i++)
         print("  %-10s %s\n", commands[i].name, commands[i].summary);
-    print("\nllmperf help COMMAND tells more; llmperf --version prints the version.\n"
-          "Exit codes: 0 ok, 1 a check failed, 2 wrong usage, 3 environment.\n");
+    print(
+        "\nllmperf help COMMAND tells more; llmperf --version prints the version.\n"
+        "Exit codes: 0 ok, 1 a check failed, 2 wrong usage, 3 environment, 4 (compare) runs that\n"
+        "have too little in common.\n");
 }
 
 static const struct command *find_command(const char *name)

@@ -20,6 +20,7 @@ use looks for it, in this order:
 If that fails, the use raises LibraryNotFoundError, an ImportError; available() tells beforehand.
 """
 from ._checks import config_dir, doctor, validate, version
+from ._compare import compare
 from ._errors import LibraryNotFoundError, LlmperfError
 from ._library import available
 from ._profile import Job, Profile, import_files, merge, open
@@ -37,6 +38,7 @@ __all__ = [
     "Region",
     "Session",
     "available",
+    "compare",
     "config_dir",
     "count",
     "decode_all",

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Comparing runs."""
+from __future__ import annotations
+
+import json
+from ctypes import byref, cast
+from typing import Any, Dict, Sequence, Union
+
+from . import _native
+from ._library import check, library, take_text
+from ._profile import Profile
+
+Side = Union[Profile, Sequence[Profile]]
+
+
+def _handles(side: Side) -> Any:
+    profiles = [side] if isinstance(side, Profile) else side
+    return (_native._profile * len(profiles))(*[profile._pointer() for profile in profiles])
+
+
+def compare(base: Side, new: Side, threshold_percent: float = 5.0) -> Dict[str, Any]:
+    """What became slower or faster: the JSON of `llmperf compare` as a dict.
+
+    base, new: a profile each, or repeats of one.
+    ["verdict"] is "regression", "no regression" or "not comparable"; of the last ["reason"] says
+    why. ["rows"] are explained in docs/metrics.md.
+    """
+    sides = _handles(base), _handles(new)
+    text = _native.text()
+    status = library().llmperf_compare_runs(
+        cast(sides[0], _native.const_profile_pp), len(sides[0]),
+        cast(sides[1], _native.const_profile_pp), len(sides[1]), threshold_percent,
+        _native.LLMPERF_COMPARE_JSON, byref(text), None)
+    # Runs that cannot be compared are an answer, not a failure: the text says why.
+    if status != _native.LLMPERF_ENOTCOMPARABLE:
+        check(status)
+    return json.loads(take_text(text))

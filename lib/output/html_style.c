@@ -32,7 +32,7 @@ const char lp_html_style[] =
     "max-width:60rem}svg text{fill:var(--fg);font:12px system-ui,-apple-system,'Segoe UI',Roboto,Arial,sans-serif}"
     "svg text.s{fill:var(--soft);font-size:11px}svg .grid{stroke:var(--line);stroke-width:1}svg .axis{stroke:var(--soft);"
     "stroke-width:1}svg .roof{stroke:var(--fg);stroke-width:2;fill:none}svg .mark{stroke:var(--bad);stroke-width:1.5;"
-    "stroke-dasharray:4 3}svg .wall{fill:var(--bar)}svg .busy{fill:var(--c0)}svg .point{fill:var(--accent);stroke:var(--bg);"
+    "stroke-dasharray:4 3}svg .wall{fill:var(--bar)}svg .wall.unknown{fill:none;stroke:var(--bar)}svg .busy{fill:var(--c0)}svg .point{fill:var(--accent);stroke:var(--bg);"
     "stroke-width:1.5}svg .kernel{fill:var(--c1);stroke:var(--fg);stroke-width:1}\n"
     ".k0{fill:var(--c0);background:var(--c0)}.k1{fill:var(--c1);background:var(--c1)}.k2{fill:var(--c2);background:var(--c2)}"
     ".k3{fill:var(--c3);background:var(--c3)}.k4{fill:var(--c4);background:var(--c4)}.k5{fill:var(--c5);background:var(--c5)}"

@@ -55,15 +55,17 @@ static void add_bar(struct lp_text *out, const struct lp_svg_scale *scale, doubl
     double x = lp_svg_at(scale, begin_ms);
     double whole = lp_svg_at(scale, begin_ms + iteration->wall_ms) - x;
     double width = fmax(0.6, whole - (whole > 2 ? 0.5 : 0)); /* neighbours are told apart */
-    double busy = fmin(1, iteration->busy_ms / iteration->wall_ms);
+    /* fmin() takes what is not known for 1. */
+    double share = iteration->busy_ms / iteration->wall_ms, busy = share > 1 ? 1 : share;
 
     lp_text_printf(
-        out, "<rect class=\"wall\" x=\"%s\" y=\"%s\" width=\"%s\" height=\"20\" data-metric=\"",
-        PX(x), PX(y), PX(width));
+        out, "<rect class=\"wall%s\" x=\"%s\" y=\"%s\" width=\"%s\" height=\"20\" data-metric=\"",
+        isnan(busy) ? " unknown" : "", PX(x), PX(y), PX(width));
     lp_html_text(out, pointer);
     lp_text_puts(out, "\" data-value=\"");
     lp_html_raw(out, iteration->wall_ms);
-    lp_text_printf(out, "\"><title>%s ms</title></rect>", LP_NUMBER(iteration->wall_ms, 4));
+    lp_text_printf(out, "\"><title>%s ms%s</title></rect>", LP_NUMBER(iteration->wall_ms, 4),
+                   isnan(busy) ? ", device time not known" : "");
     if (busy > 0)
         lp_text_printf(out, "<rect class=\"busy\" x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\"/>\n",
                        PX(x), PX(y + 20 * (1 - busy)), PX(width), PX(20 * busy));
@@ -108,7 +110,8 @@ void lp_svg_timeline(const struct lp_view *view, struct lp_text *out)
     for (size_t i = 0; i < range.lanes; i++)
         add_lane(view, i, &range, &scale, out);
     lp_svg_close(out);
-    lp_text_puts(out,
-                 "<figcaption>The newest iterations of each stage on the clock of the host; a bar "
-                 "is filled as far as the device was busy in it.</figcaption></figure>\n");
+    lp_text_puts(
+        out, "<figcaption>The newest iterations of each stage on the clock of the host; a bar "
+             "is filled as far as the device was busy in it, and only outlined where that is not "
+             "known.</figcaption></figure>\n");
 }

@@ -255,11 +255,13 @@ class Html(support.TestCase):
         with llmperf.Session(source="none") as session:
             with llmperf.prefill(8):
                 pass
-        page, metrics, _ = self.page(session.profile)
+        page, metrics, text = self.page(session.profile)
         self.assert_numbers(page, metrics)
         busy = [shown for pointer, _, shown in page.numbers if pointer.endswith("/gpu_busy_ms")]
         self.assertTrue(busy)
         self.assertEqual(set(busy), {"–"})
+        self.assertIn('class="wall unknown"', text)
+        self.assertNotIn('class="busy"', text)
 
     def test_charts_have_words_for_those_who_cannot_see_them(self) -> None:
         text = self.scripted().document("report.html")

@@ -7,6 +7,7 @@
 #include "lib/output/metrics_put.h"
 #include "lib/output/output.h"
 #include "lib/output/measured.h"
+#include "lib/output/row_fields.h"
 #include "lib/output/windows.h"
 #include "lib/result/result.h"
 #include "llmperf/activity.h"
@@ -207,53 +208,17 @@ static void put_kernels(struct lp_metrics *metrics)
 static void put_ledger(struct lp_metrics *metrics)
 {
     struct lp_json *json = &metrics->json;
-    const llmperf_ledger *ledger = &metrics->view.ledger;
-    /* Without a device source nobody counted launches: not known is not none. */
-    bool counted = ledger->verdict != LLMPERF_VERDICT_NO_DEVICE;
+    const struct lp_row_kind *kind = &lp_row_kinds[0];
+    union lp_any_row row;
     const char *problem;
 
+    kind->get(metrics->view.profile, 0, &row);
     lp_json_open(json, "ledger", '{');
-    lp_put_count(metrics, "launches_expected",
-                 counted ? ledger->launches_expected : LLMPERF_UNKNOWN, LP_REASON_NOT_COLLECTED);
-    lp_put_count(metrics, "graph_launches", counted ? ledger->graph_launches : LLMPERF_UNKNOWN,
-                 LP_REASON_NOT_COLLECTED);
-    lp_put_count(metrics, "memory_calls", counted ? ledger->memory_calls : LLMPERF_UNKNOWN,
-                 LP_REASON_NOT_COLLECTED);
-    lp_json_count(json, "kernels_seen", ledger->kernels_seen);
-    lp_json_count(json, "graph_kernels_seen", ledger->graph_kernels_seen);
-    lp_json_count(json, "memory_seen", ledger->memory_seen);
-    lp_json_count(json, "kernels_attributed", ledger->kernels_attributed);
-    lp_json_count(json, "kernels_outside", ledger->kernels_outside);
-    lp_json_count(json, "kernels_unattributed", ledger->kernels_unattributed);
-    lp_put_count(metrics, "launches_missing", counted ? ledger->launches_missing : LLMPERF_UNKNOWN,
-                 LP_REASON_NOT_COLLECTED);
-    lp_json_count(json, "records_dropped", ledger->records_dropped);
-    lp_json_count(json, "records_invalid_time", ledger->records_invalid_time);
-    lp_json_count(json, "records_incomplete", ledger->records_incomplete);
-    lp_json_count(json, "records_duplicate", ledger->records_duplicate);
-    lp_json_count(json, "records_late", ledger->records_late);
-    lp_json_count(json, "graph_nodes_unmapped", ledger->graph_nodes_unmapped);
-    lp_json_count(json, "kernels_outside_window", ledger->kernels_outside_window);
-    lp_json_count(json, "kernels_in_windows", ledger->kernels_in_windows);
-    lp_json_count(json, "launches_duplicate", ledger->launches_duplicate);
-    lp_json_count(json, "graph_records_missing", ledger->graph_records_missing);
-    lp_json_count(json, "memory_missing", ledger->memory_missing);
-    lp_json_count(json, "records_before_launch", ledger->records_before_launch);
-    lp_json_count(json, "records_foreign", ledger->records_foreign);
-    lp_json_count(json, "names_over_limit", ledger->names_over_limit);
-    lp_json_count(json, "source_errors", ledger->source_errors);
-    lp_put_count(metrics, "graphs_device_launchable", ledger->graphs_device_launchable,
-                 LP_REASON_NOT_COLLECTED);
-    lp_json_count(json, "regions_dropped", ledger->regions_dropped);
-    lp_json_count(json, "regions_truncated", ledger->regions_truncated);
-    lp_json_count(json, "regions_unbalanced", ledger->regions_unbalanced);
-    lp_json_count(json, "regions_abandoned", ledger->regions_abandoned);
-    lp_put_number(metrics, "cupti_overhead_ms", ledger->cupti_overhead_ms, LP_REASON_NOT_COLLECTED);
-    lp_put_number(metrics, "sampled_fraction", counted ? ledger->sampled_fraction : NAN,
-                  LP_REASON_NOT_COLLECTED);
-    lp_put_number(metrics, "attributed_gpu_time_share", ledger->attributed_gpu_time_share,
-                  LP_REASON_NOT_COLLECTED);
-    lp_json_string(json, "verdict", llmperf_verdict_name(ledger->verdict));
+    for (size_t i = 0; i < kind->field_count; i++) {
+        lp_field_json(json, &kind->fields[i], &row);
+        metrics->used[LP_REASON_NOT_COLLECTED] |= !lp_field_known(&kind->fields[i], &row);
+    }
+    lp_json_string(json, "verdict", llmperf_verdict_name(row.ledger.verdict));
     lp_json_open(json, "problems", '[');
     for (size_t i = 0; (problem = llmperf_profile_problem(metrics->view.profile, i)); i++)
         lp_json_string(json, NULL, problem);

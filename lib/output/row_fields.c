@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/output/row_fields.h"
 
+#include <math.h>
+
 #define LENGTH(array)         (sizeof(array) / sizeof((array)[0]))
 #define REGION(type, field)   #field, LP_FIELD_##type, offsetof(llmperf_region_stats, field)
 #define KERNEL(type, field)   #field, LP_FIELD_##type, offsetof(llmperf_kernel_stats, field)
@@ -79,23 +81,45 @@ static const struct lp_field_name metric_fields[] = {
 };
 
 static const struct lp_field_name ledger_fields[] = {
-    { LEDGER(COUNT, launches_expected) },     { LEDGER(COUNT, graph_launches) },
-    { LEDGER(COUNT, memory_calls) },          { LEDGER(COUNT, kernels_seen) },
-    { LEDGER(COUNT, graph_kernels_seen) },    { LEDGER(COUNT, memory_seen) },
-    { LEDGER(COUNT, kernels_attributed) },    { LEDGER(COUNT, kernels_outside) },
-    { LEDGER(COUNT, kernels_unattributed) },  { LEDGER(COUNT, launches_missing) },
-    { LEDGER(COUNT, records_dropped) },       { LEDGER(COUNT, records_invalid_time) },
-    { LEDGER(COUNT, records_incomplete) },    { LEDGER(COUNT, records_duplicate) },
-    { LEDGER(COUNT, records_late) },          { LEDGER(COUNT, graph_nodes_unmapped) },
-    { LEDGER(COUNT, regions_dropped) },       { LEDGER(COUNT, regions_truncated) },
-    { LEDGER(COUNT, regions_unbalanced) },    { LEDGER(NUMBER, cupti_overhead_ms) },
-    { LEDGER(NUMBER, sampled_fraction) },     { LEDGER(NUMBER, attributed_gpu_time_share) },
-    { LEDGER(COUNT, kernels_in_windows) },    { LEDGER(COUNT, launches_duplicate) },
-    { LEDGER(COUNT, graph_records_missing) }, { LEDGER(COUNT, memory_missing) },
-    { LEDGER(COUNT, records_before_launch) }, { LEDGER(COUNT, records_foreign) },
-    { LEDGER(COUNT, names_over_limit) },      { LEDGER(COUNT, source_errors) },
+    { LEDGER(COUNT, launches_expected) },
+    { LEDGER(COUNT, graph_launches) },
+    { LEDGER(COUNT, memory_calls) },
+    { LEDGER(COUNT, kernels_seen) },
+    { LEDGER(COUNT, graph_kernels_seen) },
+    { LEDGER(COUNT, memory_seen) },
+    { LEDGER(COUNT, kernels_attributed) },
+    { LEDGER(COUNT, kernels_outside) },
+    { LEDGER(COUNT, kernels_unattributed) },
+    { LEDGER(COUNT, launches_missing) },
+    { LEDGER(COUNT, records_dropped) },
+    { LEDGER(COUNT, records_invalid_time) },
+    { LEDGER(COUNT, records_incomplete) },
+    { LEDGER(COUNT, records_duplicate) },
+    { LEDGER(COUNT, records_late) },
+    { LEDGER(COUNT, graph_nodes_unmapped) },
+    { LEDGER(COUNT, kernels_outside_window) },
+    { LEDGER(COUNT, kernels_in_windows) },
+    { LEDGER(COUNT, launches_duplicate) },
+    { LEDGER(COUNT, graph_records_missing) },
+    { LEDGER(COUNT, memory_missing) },
+    { LEDGER(COUNT, records_before_launch) },
+    { LEDGER(COUNT, records_foreign) },
+    { LEDGER(COUNT, names_over_limit) },
+    { LEDGER(COUNT, source_errors) },
+    { LEDGER(COUNT, graphs_device_launchable) },
+    { LEDGER(COUNT, regions_dropped) },
+    { LEDGER(COUNT, regions_truncated) },
+    { LEDGER(COUNT, regions_unbalanced) },
     { LEDGER(COUNT, regions_abandoned) },
+    { LEDGER(NUMBER, cupti_overhead_ms) },
+    { LEDGER(NUMBER, sampled_fraction) },
+    { LEDGER(NUMBER, attributed_gpu_time_share) },
 };
+
+_Static_assert(sizeof(llmperf_ledger) == offsetof(llmperf_ledger, launches_expected) +
+                                             sizeof(uint64_t) * LENGTH(ledger_fields) +
+                                             2 * sizeof(uint32_t),
+               "each number of the ledger is in the list");
 
 static int get_region(const llmperf_profile *profile, size_t index, void *row)
 {
@@ -134,9 +158,19 @@ static size_t one(const llmperf_profile *profile)
 
 static int get_ledger(const llmperf_profile *profile, size_t index, void *row)
 {
+    llmperf_ledger *ledger = row;
+    int status;
+
     (void)index;
-    *(llmperf_ledger *)row = (llmperf_ledger)LLMPERF_LEDGER_INIT;
-    return llmperf_profile_ledger(profile, row);
+    *ledger = (llmperf_ledger)LLMPERF_LEDGER_INIT;
+    status = llmperf_profile_ledger(profile, ledger);
+    if (ledger->verdict == LLMPERF_VERDICT_NO_DEVICE) {
+        /* Without a device source nobody counted launches: not known is not none. */
+        ledger->launches_expected = ledger->graph_launches = LLMPERF_UNKNOWN;
+        ledger->memory_calls = ledger->launches_missing = LLMPERF_UNKNOWN;
+        ledger->sampled_fraction = NAN;
+    }
+    return status;
 }
 
 const struct lp_row_kind lp_row_kinds[] = {
@@ -174,4 +208,23 @@ void lp_field_json(struct lp_json *json, const struct lp_field_name *field, cons
         lp_json_number(json, field->name, *(const double *)at);
         break;
     }
+}
+
+bool lp_field_known(const struct lp_field_name *field, const void *row)
+{
+    const void *at = (const char *)row + field->offset;
+
+    switch (field->type) {
+    case LP_FIELD_TEXT:
+        return *(const char *const *)at != NULL;
+    case LP_FIELD_DEVICE:
+        return *(const int32_t *)at >= 0;
+    case LP_FIELD_COUNT:
+        return *(const uint64_t *)at != LLMPERF_UNKNOWN;
+    case LP_FIELD_NUMBER:
+        return isfinite(*(const double *)at);
+    case LP_FIELD_WORD:
+        break;
+    }
+    return true;
 }

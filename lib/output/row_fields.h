@@ -4,6 +4,7 @@
 #ifndef LP_OUTPUT_ROW_FIELDS_H
 #define LP_OUTPUT_ROW_FIELDS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "lib/output/json_writer.h"
@@ -43,11 +44,14 @@ union lp_any_row {
     llmperf_ledger ledger;
 };
 
-/** All kinds; the ledger is one row. */
+/** All kinds; the ledger comes first and is one row. */
 extern const struct lp_row_kind lp_row_kinds[];
 extern const size_t lp_row_kind_count;
 
 /** Add a field's value; what is not known is null. */
 void lp_field_json(struct lp_json *json, const struct lp_field_name *field, const void *row);
+
+/** Is it known? */
+bool lp_field_known(const struct lp_field_name *field, const void *row);
 
 #endif

@@ -45,6 +45,19 @@ assert all(row["value"] for row in rows)
 PY
 expect 0 export a --format prometheus
 cp out metrics.prom
+python3 - <<'PY' || die "the exports do not have the same counts of the ledger as metrics.json"
+import csv, json, re
+expected = {key: value for key, value in json.load(open("a/metrics.json"))["ledger"].items()
+            if key not in ("verdict", "problems")}
+line = next(row for row in map(json.loads, open("rows.jsonl")) if row["type"] == "ledger")
+del line["type"]
+assert line == expected, (line, expected)
+known = {key: value for key, value in expected.items() if value is not None}
+table = {row["quantity"]: float(row["value"]) for row in csv.DictReader(open("rows.csv")) if row["type"] == "ledger"}
+assert table == known, (table, known)
+page = dict(re.findall(r'^llmperf_ledger\{quantity="(\w+)"\} (\S+)$', open("metrics.prom").read(), re.M))
+assert {key: float(value) for key, value in page.items()} == known, (page, known)
+PY
 python3 - metrics.prom <<'PY' || die "metrics.prom is wrong"
 import re, sys
 label = r'[a-z_]+="(?:[^"\\\n]|\\["\\n])*"'

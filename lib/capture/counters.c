@@ -263,7 +263,7 @@ void lp_counters_launch_void(uint32_t correlation)
     leave();
 }
 
-static const struct lp_region_hook hook = { begin, end, leave_thread };
+static const struct lp_region_hook hook = { begin, end, leave_thread, NULL };
 
 int lp_counters_open(const struct lp_counters_options *options, struct lp_counters **counters_out)
 {

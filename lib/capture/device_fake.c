@@ -217,6 +217,16 @@ static int read_script(struct lp_fake_player *player, const char *path)
     return status;
 }
 
+/* The player is not needed then; its script goes to the live source. */
+static int follow_program(struct lp_fake_player *player, const struct lp_device_options *options,
+                          struct lp_device_source **source_out)
+{
+    int status = lp_fake_live_open(options, &player->script, source_out);
+
+    player->script = (struct lp_fake_script){ .follows = true };
+    return status;
+}
+
 int lp_device_open_fake(const struct lp_device_options *options,
                         struct lp_device_source **source_out)
 {
@@ -235,7 +245,7 @@ int lp_device_open_fake(const struct lp_device_options *options,
     int status;
 
     if (!options->path)
-        return lp_fake_live_open(options, source_out);
+        return lp_fake_live_open(options, NULL, source_out);
     player = calloc(1, sizeof(*player));
     if (!player)
         return lp_error(LLMPERF_ENOMEM, "out of memory");
@@ -246,9 +256,11 @@ int lp_device_open_fake(const struct lp_device_options *options,
     player->now_ns = CLOCK_START;
     lp_fake_device_init(&player->device, options->names);
     status = read_script(player, options->path);
-    if (status < 0)
-        close_player(&player->head);
-    else
+    if (status == 0 && player->script.follows)
+        status = follow_program(player, options, source_out);
+    else if (status == 0)
         *source_out = &player->head;
+    if (status < 0 || *source_out != &player->head)
+        close_player(&player->head);
     return status;
 }

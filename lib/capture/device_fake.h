@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The fake device. With a script (device_path) it plays launches, records and faults of its own;
- * without one it takes lp_fake_launch() calls of this process's threads, through the same rings and
- * buffers as CUPTI. */
+ * with a script of rules regions of this process launch its kernels; without one it takes
+ * lp_fake_launch() calls of this process's threads. Both go through the same rings and buffers as
+ * CUPTI. */
 #ifndef LP_CAPTURE_DEVICE_FAKE_H
 #define LP_CAPTURE_DEVICE_FAKE_H
 
@@ -40,7 +41,10 @@ enum lp_fake_moment { LP_FAKE_BEFORE_TOLD, LP_FAKE_AFTER_TOLD };
 typedef void (*lp_fake_pause)(enum lp_fake_moment moment);
 void lp_fake_pause_at_launch(lp_fake_pause pause);
 
-int lp_fake_live_open(const struct lp_device_options *options,
+struct lp_fake_script;
+
+/** @param rules  What regions of this process launch; taken, also where it fails. NULL: nothing. */
+int lp_fake_live_open(const struct lp_device_options *options, struct lp_fake_script *rules,
                       struct lp_device_source **source_out);
 
 #endif

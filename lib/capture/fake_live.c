@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The fake device of running threads: each launch writes its record at once into its thread's
- * buffer, as a driver would later. As with CUPTI a launch has its id first, is then told, and only
- * then is it decided whether it brings a record; launches are told while records are off, too. */
+/** The fake device of running threads: launches are calls of tests, or rules of a script for
+ * regions that the program opens. Each writes its record at once into its thread's buffer, as a
+ * driver would later. As with CUPTI a launch has its id first, is then told, and only then is it
+ * decided whether it brings a record; launches are told while records are off, too. */
 #include <assert.h>
+#include <fnmatch.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -16,8 +18,11 @@
 #include "lib/capture/buffers.h"
 #include "lib/capture/capture.h"
 #include "lib/capture/device_fake.h"
+#include "lib/capture/fake_script.h"
 #include "lib/capture/launch_ids.h"
+#include "lib/capture/region_hook.h"
 #include "lib/capture/threads.h"
+#include "lib/record/paths.h"
 #include "llmperf/activity.h"
 
 #define BUFFER_BYTES ((size_t)65536)
@@ -70,6 +75,10 @@ static _Atomic uint64_t stream_free_ns[STREAMS];
 static pthread_mutex_t slots_lock =
     PTHREAD_MUTEX_INITIALIZER; /* guards the two lists; taken before a slot's lock */
 static struct slot *all_slots, *free_slots;
+
+/* Threads that open regions read it, for as long as the process lives. */
+static pthread_rwlock_t rules_lock = PTHREAD_RWLOCK_INITIALIZER;
+static struct lp_fake_script rules; /* guarded by rules_lock; no ops: no rules */
 
 static __thread struct slot *own_slot;
 static pthread_key_t exit_key;
@@ -233,6 +242,66 @@ static void run(const char *name, uint8_t kind, uint32_t stream, uint64_t durati
 void lp_fake_launch(const char *name, uint32_t stream, uint64_t duration_ns)
 {
     run(name, LLMPERF_ACTIVITY_KERNEL, stream, duration_ns);
+}
+
+/* Statements of a rule. */
+static void run_rule(size_t at, size_t end)
+{
+    for (; at < end; at++) {
+        const struct lp_fake_op *op = &rules.ops.items[at];
+
+        if (op->verb == LP_FAKE_LAUNCH)
+            lp_fake_launch(rules.names.items[op->first_name], (uint32_t)op->values[LP_FAKE_STREAM],
+                           op->values[LP_FAKE_DURATION]);
+        if (op->verb != LP_FAKE_REPEAT)
+            continue;
+        for (uint64_t round = 0; round < op->number; round++)
+            run_rule(at + 1, op->partner);
+        at = op->partner;
+    }
+}
+
+static void run_rules(uint32_t node)
+{
+    const char *label = lp_path_get(node)->label;
+
+    if (lp_capture_forked()) /* Another thread may have held the lock when the process forked. */
+        return;
+    pthread_rwlock_rdlock(&rules_lock);
+    for (size_t at = 0; at < rules.ops.count; at = rules.ops.items[at].partner + 1)
+        if (fnmatch(rules.names.items[rules.ops.items[at].first_name], label, 0) == 0)
+            run_rule(at + 1, rules.ops.items[at].partner);
+    pthread_rwlock_unlock(&rules_lock);
+}
+
+static void pass(const struct lp_thread *thread, uint32_t node)
+{
+    (void)thread;
+    (void)node;
+}
+
+static void pass_thread(const struct lp_thread *thread)
+{
+    (void)thread;
+}
+
+static const struct lp_region_hook rules_hook = { pass, pass, pass_thread, run_rules };
+
+/* Of ours only: counters have one, too. The rules are taken. */
+static void set_rules(struct lp_fake_script *script)
+{
+    const struct lp_region_hook *ours = &rules_hook, *none = NULL;
+    struct lp_fake_script before;
+
+    if (!script)
+        atomic_compare_exchange_strong(&lp_region_hook, &ours, NULL);
+    pthread_rwlock_wrlock(&rules_lock);
+    before = rules;
+    rules = script ? *script : (struct lp_fake_script){ .follows = false };
+    pthread_rwlock_unlock(&rules_lock);
+    lp_fake_script_clear(&before);
+    if (script)
+        atomic_compare_exchange_strong(&lp_region_hook, &none, &rules_hook);
 }
 
 void lp_fake_capture(void)
@@ -482,10 +551,12 @@ static void close_source(struct lp_device_source *head)
 {
     pause_source(head);
     discard((struct live_source *)(void *)head);
+    set_rules(NULL);
     free(head);
 }
 
-int lp_fake_live_open(const struct lp_device_options *options, struct lp_device_source **source_out)
+int lp_fake_live_open(const struct lp_device_options *options, struct lp_fake_script *script,
+                      struct lp_device_source **source_out)
 {
     static const struct lp_device_detach detach = { is_ready, is_idle, leave, join };
     static const struct lp_device_ops ops = { "fake",     true,         start,  pause_source,
@@ -493,8 +564,11 @@ int lp_fake_live_open(const struct lp_device_options *options, struct lp_device_
                                               read_stats, close_source, &detach };
     struct live_source *source = calloc(1, sizeof(*source));
 
-    if (!source)
+    if (!source) {
+        if (script)
+            lp_fake_script_clear(script);
         return lp_error(LLMPERF_ENOMEM, "out of memory");
+    }
     source->head.ops = &ops;
     source->head.names = options->names;
     source->sampled = options->sampled;
@@ -506,6 +580,7 @@ int lp_fake_live_open(const struct lp_device_options *options, struct lp_device_
     discard(source);
     lp_buffer_pool_init(&pool, BUFFER_BYTES, options->pool_bytes);
     source->refused_before = atomic_load(&pool.refused);
+    set_rules(script);
     *source_out = &source->head;
     return 0;
 }

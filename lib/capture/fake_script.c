@@ -111,6 +111,7 @@ static const struct statement statements[] = {
     { "lost", LP_FAKE_LOST, ARGUMENT_NUMBER, NULL, 0, LP_FAKE_NUMBER, 0, "lost N" },
     { "foreign", LP_FAKE_FOREIGN, ARGUMENT_NUMBER, NULL, 0, LP_FAKE_NUMBER, 0, "foreign N" },
     { "refused", LP_FAKE_REFUSED, ARGUMENT_NUMBER, NULL, 0, LP_FAKE_NUMBER, 0, "refused N" },
+    { "on", LP_FAKE_ON, ARGUMENT_NAME, NULL, 0, 0, 0, "on PATTERN" },
     { "device_lost", LP_FAKE_DEVICE_LOST, ARGUMENT_NONE, NULL, 0, 0, 0, "device_lost" },
 };
 
@@ -377,9 +378,32 @@ static int open_repeat(struct parser *parser, const struct lp_fake_op *op)
 static int close_repeat(struct parser *parser, struct lp_fake_op *op)
 {
     if (parser->depth == 0)
-        return complain(parser, "done without repeat; write repeat N above it or remove it");
+        return complain(parser, "done without repeat or on; write repeat N above it or remove it");
     op->partner = parser->open[--parser->depth];
+    parser->script->ops.items[op->partner].partner = (uint32_t)parser->script->ops.count;
     parser->rounds /= parser->script->ops.items[op->partner].number;
+    return 0;
+}
+
+/* A script is either played, or it is a list of rules: then it has nothing else. */
+static int check_rule(struct parser *parser, const struct lp_fake_op *op)
+{
+    bool on = op->verb == LP_FAKE_ON;
+
+    if (on && !parser->script->follows && parser->script->ops.count > 0)
+        return complain(parser, "on in a script that has regions of its own; write it in a script "
+                                "of rules only");
+    parser->script->follows |= on;
+    if (!parser->script->follows)
+        return 0;
+    if (on && parser->depth > 0)
+        return complain(parser, "on within on; write done above it");
+    if (!on && parser->depth == 0)
+        return complain(parser, "a statement outside of rules; write on PATTERN above it");
+    if (!on && op->verb != LP_FAKE_LAUNCH && op->verb != LP_FAKE_REPEAT && op->verb != LP_FAKE_DONE)
+        return complain(parser, "a rule takes launch, repeat and done only");
+    if (op->given & ~(KEY(STREAM) | KEY(DURATION)))
+        return complain(parser, "launch in a rule takes stream= and duration= only");
     return 0;
 }
 
@@ -438,7 +462,7 @@ static int read_statement(struct parser *parser)
             "graph, copy, set, "
             "launch_fail, capture, exit, repeat, done, fault, driver_drop, incomplete, overhead, "
             "node, node_clone, node_remove, node_update, graph_inline, instantiate, graph_update, "
-            "graph_destroy, graph_lost",
+            "graph_destroy, graph_lost, on",
             shown(word), word.start);
     op.verb = statement->verb;
     op.line = parser->line;
@@ -446,9 +470,12 @@ static int read_statement(struct parser *parser)
     if ((status = set_defaults(parser, statement, &op)) < 0 ||
         (status = read_argument(parser, statement, &op)) < 0 ||
         (status = read_options(parser, statement, &op)) < 0 ||
-        (status = check_given(parser, statement, &op)) < 0)
+        (status = check_given(parser, statement, &op)) < 0 ||
+        (status = check_rule(parser, &op)) < 0)
         return status;
-    if (op.verb == LP_FAKE_REPEAT)
+    if (op.verb == LP_FAKE_ON)
+        op.number = 1; /* a round */
+    if (op.verb == LP_FAKE_REPEAT || op.verb == LP_FAKE_ON)
         status = open_repeat(parser, &op);
     else if (op.verb == LP_FAKE_DONE)
         status = close_repeat(parser, &op);
@@ -481,7 +508,9 @@ int lp_fake_script_read(struct lp_fake_script *script, const char *path, const c
 
     if (status == 0 && parser.depth > 0) {
         parser.line = script->ops.items[parser.open[parser.depth - 1]].line;
-        status = complain(&parser, "repeat without done; write done behind its last statement");
+        status = complain(
+            &parser, "%s without done; write done after its last statement",
+            script->ops.items[parser.open[parser.depth - 1]].verb == LP_FAKE_ON ? "on" : "repeat");
     }
     return status;
 }

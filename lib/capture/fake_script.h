@@ -5,6 +5,7 @@
 #ifndef LP_CAPTURE_FAKE_SCRIPT_H
 #define LP_CAPTURE_FAKE_SCRIPT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -48,7 +49,8 @@ enum lp_fake_verb {
     LP_FAKE_LOST,
     LP_FAKE_FOREIGN,
     LP_FAKE_REFUSED,
-    LP_FAKE_DEVICE_LOST
+    LP_FAKE_DEVICE_LOST,
+    LP_FAKE_ON
 };
 
 enum lp_fake_copy { LP_FAKE_HTOD, LP_FAKE_DTOH, LP_FAKE_DTOD, LP_FAKE_PTOP };
@@ -103,7 +105,7 @@ struct lp_fake_op {
     uint32_t given; /* set of enum lp_fake_key that the script gives */
     uint32_t line;
     uint32_t first_name, name_count; /* in names of the script */
-    uint32_t partner;                /* of done: its repeat */
+    uint32_t partner;                /* of done: its repeat or on, and the other way round */
     uint64_t number;
     uint64_t values[LP_FAKE_KEYS]; /* by enum lp_fake_key */
 };
@@ -113,6 +115,7 @@ struct lp_fake_script {
     LP_VECTOR(struct lp_fake_op) ops;
     LP_VECTOR(const char *) names;
     struct lp_strings pool;
+    bool follows; /* rules for regions of this process; else it is played */
 };
 
 /** Read the script of `size` bytes into `script`. @param path  Stands in error texts.

@@ -12,7 +12,7 @@ static void begin(const struct lp_thread *thread, uint32_t node);
 static void end(const struct lp_thread *thread, uint32_t node);
 static void leave(const struct lp_thread *thread);
 
-static const struct lp_region_hook hook = { begin, end, leave };
+static const struct lp_region_hook hook = { begin, end, leave, NULL };
 
 /* Of ours only: counters have one, too. */
 static void unhook(void)

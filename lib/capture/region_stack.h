@@ -38,6 +38,8 @@ static inline void lp_stack_open(struct lp_thread *thread, uint32_t node, uint32
     thread->node = node;
     if (owner == LP_OWNER_SELF)
         lp_nvtx_push(node);
+    if (__builtin_expect(hook != NULL, 0) && hook->opened)
+        hook->opened(node);
 }
 
 /** The level on top must not be a dropped one. */

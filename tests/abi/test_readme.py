@@ -80,6 +80,20 @@ class Readme(unittest.TestCase):
         status, output = headers.run([sys.executable, "-c", example("python")], cwd=self.folder, env=self.environment)
         self.assertEqual(status, 0, output)
 
+    @unittest.skipUnless(os.path.exists(headers.LIBRARY), "LLMPERF_LIBRARY names no file")
+    @unittest.skipUnless(os.path.exists(os.path.join(headers.SOURCE, "bindings/python/llmperf/__init__.py")), "no bindings")
+    def test_the_example_of_rules_for_regions_of_a_program_runs(self):
+        with open(os.path.join(headers.SOURCE, "docs/fake-script.md"), encoding="utf-8") as file:
+            program = example("python", file.read())
+        status, output = headers.run([sys.executable, "-c", program], cwd=self.folder, env=self.environment)
+        self.assertEqual(status, 0, output)
+        self.assertIn("7 kernels seen from 7 launches, 100.0 % of device time has a known launch", output)
+        self.assertIn("`LLM@decode_step`: ", output)
+        reports = [top for top, _, names in os.walk(self.folder) if "report.html" in names]
+        self.assertEqual(len(reports), 1, output)
+        with open(os.path.join(reports[0], "stages.md"), encoding="utf-8") as file:
+            self.assertIn("LLM@prefill", file.read())
+
     def test_links_point_at_files(self):
         for folder, name in [("", "README.md"), ("", "CONTRIBUTING.md"), ("", "CHANGES.md")] + [
                 ("docs", name) for name in os.listdir(os.path.join(headers.SOURCE, "docs")) if name.endswith(".md")]:

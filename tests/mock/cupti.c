@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "lib/capture/counters_symbols.h"
+#include "tests/mock/called.h"
 
 #define RANGES  512u
 #define SAMPLES 4096u
@@ -40,7 +41,7 @@ static struct {
     struct {
         const char *name;
         unsigned count;
-    } calls[64];
+    } calls[96];
     struct image ranges, samples; /* not decoded yet */
     struct image *image;          /* of the range profiler's configuration */
     bool open;
@@ -49,7 +50,7 @@ static struct {
 } state;
 
 /* Counts a call; what it shall answer. */
-static int called(const char *name)
+int called(const char *name)
 {
     size_t i = 0;
 
@@ -334,6 +335,7 @@ static void reset(void)
     memset(&state, 0, sizeof(state));
     state.passes = 1;
     state.now = 1000000000;
+    reset_activity();
 }
 
 static void fail(const char *call, int result)

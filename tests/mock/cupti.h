@@ -3,7 +3,11 @@
 #ifndef TESTS_MOCK_CUPTI_H
 #define TESTS_MOCK_CUPTI_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+#include "lib/capture/cupti_abi.h"
 
 /** What DeviceSupported says is in the way. */
 enum mock_obstacle { MOCK_NOTHING, MOCK_OLD, MOCK_VGPU, MOCK_CONFIDENTIAL, MOCK_WSL };
@@ -31,7 +35,49 @@ struct mock_cupti {
     uint64_t (*interval)(void);
 };
 
-/** The one symbol to look for: "mock_cupti". */
+/** The symbol to look for: "mock_cupti". */
 typedef const struct mock_cupti *mock_cupti_get(void);
+
+/** A resource callback in the middle of a call. */
+struct mock_resource {
+    uint32_t id;
+    struct lp_cupti_graph_data graph; /* handles are ids */
+};
+
+/** A call of the driver and the device work that it starts. */
+struct mock_call {
+    uint32_t id;               /* driver callback id, see cupti_cbids.h */
+    int result;                /* one that fails starts no work */
+    uint32_t kind, records;    /* of its device work */
+    const char *name;          /* of its kernels */
+    uint64_t bytes;            /* of its copies and sets */
+    uint64_t node;             /* graph node of the first record; those behind it count up */
+    const void *parameters[4]; /* what a callback may look at */
+    const struct mock_resource *resources;
+    uint32_t resource_count;
+};
+
+/** Callbacks and activity records. What is on is what the library switched on; a record comes with
+ * the time of the library's clock. @threads any thread */
+struct mock_activity {
+    /** Enter, resources, records, exit, on this thread. @return its correlation id */
+    uint32_t (*call)(const struct mock_call *call);
+    /** One driver callback alone, whether it is on or not. */
+    void (*tell)(const struct mock_call *call, uint32_t site, uint32_t correlation);
+    void (*tell_resource)(uint32_t id, const struct lp_cupti_graph_data *graph);
+    /** A record as it stands, if its kind is on or 0. */
+    void (*put_record)(uint32_t kind, const void *record);
+    /** The driver drops so many records. */
+    void (*drop)(size_t count);
+    /** What cuptiGetVersion() says. */
+    void (*set_version)(uint32_t version);
+    /** Another profiler has CUPTI; NULL: none. */
+    void (*hold)(const char *holder);
+    /** A callback of a domain; of domain 0 the records of a kind. */
+    bool (*is_on)(uint32_t domain, uint32_t id);
+};
+
+/** The symbol to look for: "mock_activity". */
+typedef const struct mock_activity *mock_activity_get(void);
 
 #endif

@@ -1,0 +1,804 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The CUPTI source from end to end, over stand-ins for libcupti and libcuda: what the driver calls
+ * back and records is what the test says. Each session gives CUPTI up at its end. */
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <math.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "lib/capture/capture.h"
+#include "lib/capture/cupti_captures.h"
+#include "lib/record/graph_event.h"
+#include "tests/mock/cuda.h"
+#include "tests/mock/cupti.h"
+#include "tests/support/graphs.h"
+#include "tests/support/play.h"
+
+enum { LAUNCH_KERNEL = 307, MEMCPY_HTOD = 277, MEMSET_D8 = 249, MEMCPY_PEER = 319 };
+enum {
+    LAUNCH_GRAPH = 514,
+    INSTANTIATE = 643,
+    UPDATE = 696,
+    CAPTURE_BEGIN = 495,
+    CAPTURE_END = 497
+};
+
+static const struct mock_cupti *mock;
+static const struct mock_activity *driver;
+static void (*set_context)(void *context);
+static void (*set_cuda)(const struct mock_cuda *wanted);
+
+/* Where the library looks for a GPU. */
+int access(const char *path, int mode)
+{
+    return strcmp(path, "/dev/nvidiactl") == 0 ? 0 : faccessat(AT_FDCWD, path, mode, 0);
+}
+
+static void find(const char *file, const char *name, void *function)
+{
+    char path[1024];
+    void *address, *library;
+
+    snprintf(path, sizeof(path), "%s/%s", getenv("LLMPERF_MOCK"), file);
+    library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    address = library ? dlsym(library, name) : NULL;
+    if (!address) {
+        fprintf(stderr, "%s\n", dlerror());
+        exit(1);
+    }
+    memcpy(function, &address, sizeof(address));
+}
+
+static void load_mocks(void)
+{
+    mock_cupti_get *get;
+    mock_activity_get *get_activity;
+
+    setenv("LLMPERF_CUPTI_PATH", getenv("LLMPERF_MOCK"), 1);
+    find("libcuda.so.1", "mock_context", &set_context);
+    find("libcuda.so.1", "mock_cuda_set", &set_cuda);
+    find("libcupti.so.13", "mock_cupti", &get);
+    find("libcupti.so.13", "mock_activity", &get_activity);
+    mock = get();
+    driver = get_activity();
+}
+
+static int begin(void **state)
+{
+    const struct mock_cuda plain = { .gpus = 1 };
+
+    (void)state;
+    mock->reset();
+    set_cuda(&plain);
+    set_context(NULL);
+    return 0;
+}
+
+static llmperf_session_options deep(void)
+{
+    llmperf_session_options options = LLMPERF_SESSION_OPTIONS_INIT;
+
+    options.tier = LLMPERF_TIER_DEEP;
+    options.device_source = LLMPERF_SOURCE_CUPTI;
+    options.flags = LLMPERF_SESSION_RELEASE;
+    return options;
+}
+
+static llmperf_session *start_with(const llmperf_session_options *options)
+{
+    llmperf_session *session = NULL;
+
+    if (llmperf_session_start(options, &session) < 0)
+        fail_msg("%s", llmperf_last_error());
+    return session;
+}
+
+static llmperf_session *start(void)
+{
+    const llmperf_session_options options = deep();
+
+    return start_with(&options);
+}
+
+static const struct mock_call kernel = {
+    .id = LAUNCH_KERNEL, .kind = LP_CUPTI_KIND_CONCURRENT_KERNEL, .records = 1, .name = "kernel"
+};
+
+static void launch(int count)
+{
+    for (int i = 0; i < count; i++)
+        driver->call(&kernel);
+}
+
+/* Calls and records */
+
+static void work_is_charged_to_the_regions_that_launched_it(void **state)
+{
+    static const struct mock_call memory[] = {
+        { .id = MEMCPY_HTOD, .kind = LP_CUPTI_KIND_MEMCPY, .records = 1, .bytes = 100 },
+        { .id = MEMSET_D8, .kind = LP_CUPTI_KIND_MEMSET, .records = 1, .bytes = 20 },
+        { .id = MEMCPY_PEER, .kind = LP_CUPTI_KIND_MEMCPY2, .records = 1, .bytes = 3 },
+        { .id = MEMCPY_HTOD, .kind = LP_CUPTI_KIND_MEMCPY }, /* of zero bytes */
+    };
+    static const struct mock_call overhead = { .kind = LP_CUPTI_KIND_OVERHEAD, .records = 3 };
+    const llmperf_ledger expected = { .launches_expected = 10,
+                                      .memory_calls = 4,
+                                      .kernels_seen = 10,
+                                      .memory_seen = 3,
+                                      .kernels_attributed = 10,
+                                      .kernels_outside = 1,
+                                      .memory_missing = 1,
+                                      .sampled_fraction = 1,
+                                      .verdict = LLMPERF_VERDICT_COMPLETE };
+    llmperf_session *session = start();
+    llmperf_profile *profile;
+
+    (void)state;
+    llmperf_region_begin("LLM@prefill");
+    launch(2);
+    llmperf_region_begin("attention");
+    launch(7);
+    llmperf_region_end();
+    for (size_t i = 0; i < sizeof(memory) / sizeof(memory[0]); i++)
+        driver->call(&memory[i]);
+    llmperf_region_end();
+    launch(1);
+    driver->call(&overhead);
+    profile = stop_session(session);
+    check_ledger(profile, &expected);
+    assert_string_equal(llmperf_profile_fact(profile, "source"), "cupti");
+    assert_int_equal(find_region(profile, "LLM@prefill", 0).kernel_count, 9);
+    assert_int_equal(find_region(profile, "LLM@prefill/LLM@attention", 0).kernel_count, 7);
+    assert_int_equal(find_kernel(profile, "kernel", "LLM@prefill/LLM@attention").calls, 7);
+    assert_int_equal(find_kernel(profile, "kernel", "").calls, 1);
+    assert_int_equal(find_kernel(profile, "[memcpy HtoD]", "LLM@prefill").bytes, 100);
+    assert_int_equal(find_kernel(profile, "[memset]", "LLM@prefill").bytes, 20);
+    assert_int_equal(find_kernel(profile, "[memcpy PtoP]", "LLM@prefill").bytes, 3);
+    check_close(ledger_of(profile).cupti_overhead_ms, 0.003);
+    llmperf_profile_free(profile);
+}
+
+static void calls_that_start_no_kernel_are_not_waited_for(void **state)
+{
+    static const struct mock_resource node = { LP_CUPTI_RESOURCE_GRAPHNODE_CREATED,
+                                               { .node = (void *)LP_GRAPH_NODE(1, 1) } };
+    struct mock_call failed = kernel, captured = kernel, unknown = { .id = 1000 };
+    llmperf_session *session = start();
+    llmperf_profile *profile;
+
+    (void)state;
+    failed.result = 1;
+    captured.records = 0;
+    captured.resources = &node;
+    captured.resource_count = 1;
+    driver->call(&failed);
+    driver->call(&captured);
+    driver->call(&unknown);
+    driver->tell(&unknown, LP_CUPTI_SITE_ENTER, 77);
+    driver->tell_resource(LP_CUPTI_RESOURCE_CONTEXT_CREATED, NULL);
+    launch(1);
+    profile = stop_session(session);
+    assert_int_equal(ledger_of(profile).launches_expected, 1);
+    assert_int_equal(ledger_of(profile).kernels_seen, 1);
+    assert_int_equal(ledger_of(profile).verdict, LLMPERF_VERDICT_COMPLETE);
+    llmperf_profile_free(profile);
+}
+
+/* A callback that went on or off in the middle of a call. */
+static void half_told_calls_leave_the_others_alone(void **state)
+{
+    llmperf_session *session = start();
+    llmperf_profile *profile;
+
+    (void)state;
+    driver->tell(&kernel, LP_CUPTI_SITE_EXIT, 500);
+    launch(3);
+    driver->tell(&kernel, LP_CUPTI_SITE_ENTER, 501); /* Its thread never comes back. */
+    launch(4);
+    profile = stop_session(session);
+    assert_int_equal(ledger_of(profile).launches_expected, 8);
+    assert_int_equal(ledger_of(profile).kernels_attributed, 7);
+    assert_int_equal(ledger_of(profile).launches_missing, 1);
+    assert_int_equal(ledger_of(profile).verdict, LLMPERF_VERDICT_INCOMPLETE);
+    llmperf_profile_free(profile);
+}
+
+static void records_of_others_and_half_records_are_counted(void **state)
+{
+    struct lp_cupti_kernel record = { .kind = LP_CUPTI_KIND_CONCURRENT_KERNEL };
+    const struct lp_cupti_overhead half = { .kind = 0 };
+    llmperf_session *session = start();
+    llmperf_profile *profile;
+
+    (void)state;
+    launch(2);
+    driver->put_record(LP_CUPTI_KIND_CONCURRENT_KERNEL, &record); /* without times */
+    driver->put_record(0, &half); /* What lies behind it in its buffer cannot be read. */
+    profile = stop_session(session);
+    assert_int_equal(ledger_of(profile).kernels_attributed, 2);
+    assert_int_equal(ledger_of(profile).records_incomplete, 2);
+    assert_int_equal(ledger_of(profile).verdict, LLMPERF_VERDICT_INCOMPLETE);
+    llmperf_profile_free(profile);
+}
+
+#define THREADS  4
+#define LAUNCHES 2000
+
+static void *launch_on_thread(void *label)
+{
+    for (int i = 0; i < LAUNCHES; i++) {
+        llmperf_region_begin(label);
+        launch(1);
+        llmperf_region_end();
+    }
+    return NULL;
+}
+
+static void threads_that_launch_at_once_keep_their_kernels(void **state)
+{
+    static char labels[THREADS][8] = { "a", "b", "c", "d" };
+    llmperf_session *session = start();
+    llmperf_profile *profile;
+    pthread_t threads[THREADS];
+
+    (void)state;
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, launch_on_thread, labels[i]), 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    profile = stop_session(session);
+    for (int i = 0; i < THREADS; i++) {
+        char path[64];
+
+        snprintf(path, sizeof(path), "LLM@%s", labels[i]);
+        assert_int_equal(find_kernel(profile, "kernel", path).calls, LAUNCHES);
+    }
+    assert_int_equal(ledger_of(profile).verdict, LLMPERF_VERDICT_COMPLETE);
+    llmperf_profile_free(profile);
+}
+
+static void what_runs_while_paused_is_not_counted(void **state)
+{
+    llmperf_session *session = start();
+    llmperf_profile *profile;
+
+    (void)state;
+    launch(3);
+    assert_int_equal(llmperf_session_pause(session), 0);
+    assert_false(driver->is_on(LP_CUPTI_DOMAIN_DRIVER_API, LAUNCH_KERNEL));
+    assert_false(driver->is_on(0, LP_CUPTI_KIND_CONCURRENT_KERNEL));
+    launch(50);
+    assert_int_equal(llmperf_session_resume(session), 0);
+    launch(4);
+    profile = stop_session(session);
+    assert_int_equal(ledger_of(profile).launches_expected, 7);
+    assert_int_equal(ledger_of(profile).kernels_seen, 7);
+    assert_int_equal(ledger_of(profile).verdict, LLMPERF_VERDICT_COMPLETE);
+    llmperf_profile_free(profile);
+}
+
+/* Losses */
+
+static void dropped_records_are_counted(void **state)
+{
+    llmperf_session *session = start();
+    llmperf_profile *profile;
+
+    (void)state;
+    launch(3);
+    driver->drop(5);
+    profile = stop_session(session);
+    assert_int_equal(ledger_of(profile).records_dropped, 5);
+    assert_int_equal(ledger_of(profile).verdict, LLMPERF_VERDICT_INCOMPLETE);
+    llmperf_profile_free(profile);
+}
+
+/* More records than two buffers hold, faster than they are read. An older CUPTI crashes where it
+ * gets no buffer, so it gets them all. */
+static void a_full_pool_drops_records_or_grows(void **state)
+{
+    struct mock_call many = { .id = MEMCPY_HTOD, .kind = LP_CUPTI_KIND_MEMCPY, .records = 60000 };
+    llmperf_session_options options = deep();
+
+    (void)state;
+    options.pool_bytes = 1;
+    for (int old = 0; old < 2; old++) {
+        llmperf_session *session;
+        llmperf_profile *profile;
+        llmperf_ledger ledger;
+
+        driver->set_version(old ? LP_CUPTI_VERSION_12_9 - 1 : 130000);
+        session = start_with(&options);
+        driver->call(&many);
+        profile = stop_session(session);
+        ledger = ledger_of(profile);
+        assert_int_equal(ledger.memory_seen + ledger.records_dropped, many.records);
+        if (old)
+            assert_int_equal(ledger.records_dropped, 0);
+        llmperf_profile_free(profile);
+    }
+}
+
+static void a_refused_flush_is_an_error_of_the_source(void **state)
+{
+    llmperf_session *session = start();
+    llmperf_profile *profile;
+
+    (void)state;
+    launch(1);
+    mock->set_failure("ActivityFlushAll", 999);
+    profile = stop_session(session);
+    assert_true(ledger_of(profile).source_errors > 0);
+    assert_true(has_problem(profile, "were refused by the driver's tracing"));
+    llmperf_profile_free(profile);
+}
+
+/* Starting */
+
+static void refuse(int status, const char *part)
+{
+    const llmperf_session_options options = deep();
+    llmperf_session *session = NULL;
+
+    assert_int_equal(llmperf_session_start(&options, &session), status);
+    check_error(part);
+    assert_null(session);
+}
+
+static void what_cupti_refuses_is_said(void **state)
+{
+    static const struct {
+        const char *call;
+        int status;
+        const char *part;
+    } cases[] = {
+        { "Subscribe", LLMPERF_ENODEVICE, "CUPTI refused to start: the mock's text (999)" },
+        { "ActivityRegisterCallbacks", LLMPERF_ENODEVICE, "CUPTI gives no activity records" },
+        { "ActivityEnable", LLMPERF_ENODEVICE, "CUPTI records no kernels" },
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        begin(state);
+        mock->set_failure(cases[i].call, 999);
+        refuse(cases[i].status, cases[i].part);
+    }
+    begin(state);
+    mock->set_failure("ActivitySetAttribute", 999); /* An older one does not know it. */
+    llmperf_profile_free(stop_session(start()));
+    driver->set_version(140000);
+    refuse(LLMPERF_ENOENT, "is for CUDA 14, the driver serves CUDA 13");
+}
+
+static void a_profiler_that_has_cupti_is_named(void **state)
+{
+    llmperf_session_options options = deep();
+    llmperf_profile *profile;
+    char path[512], holder[64];
+    uint32_t version;
+
+    (void)state;
+    driver->hold("CUPTI for somebody");
+    refuse(LLMPERF_EBUSY, "CUPTI is held by CUPTI for somebody");
+    assert_int_equal(lp_cupti_probe(path, sizeof(path), &version, holder, sizeof(holder)),
+                     LLMPERF_EBUSY);
+    assert_string_equal(holder, "CUPTI for somebody");
+    options.device_source = LLMPERF_SOURCE_AUTO;
+    profile = play_options(&options);
+    assert_int_equal(ledger_of(profile).verdict, LLMPERF_VERDICT_NO_DEVICE);
+    assert_true(has_note(profile, "held by CUPTI for somebody"));
+    llmperf_profile_free(profile);
+    driver->hold(NULL);
+    assert_int_equal(lp_cupti_probe(path, sizeof(path), &version, holder, sizeof(holder)), 0);
+    assert_non_null(strstr(path, "libcupti.so.13"));
+    assert_int_equal(version, 130000);
+    assert_string_equal(holder, "");
+}
+
+static void a_session_that_keeps_cupti_starts_the_next_without_a_subscription(void **state)
+{
+    llmperf_session_options options = deep();
+
+    (void)state;
+    options.flags = 0;
+    assert_int_equal(llmperf_prewarm(), 0);
+    for (int i = 0; i < 3; i++) {
+        llmperf_session *session = start_with(&options);
+        llmperf_profile *profile;
+
+        launch(5);
+        profile = stop_session(session);
+        assert_int_equal(ledger_of(profile).kernels_seen, 5);
+        assert_int_equal(ledger_of(profile).verdict, LLMPERF_VERDICT_COMPLETE);
+        llmperf_profile_free(profile);
+        launch(2); /* between sessions: nobody's */
+    }
+    assert_int_equal(mock->count("Subscribe"), 1);
+    llmperf_profile_free(stop_session(start())); /* gives it up */
+    assert_int_equal(mock->count("Unsubscribe"), 1);
+}
+
+/* Graphs */
+
+#define NODE(graph, index) ((void *)LP_GRAPH_NODE(graph, index))
+#define GRAPH(id)          ((void *)(uintptr_t)(id))
+
+static void capture_node(const char *region, uint32_t graph, uint32_t index)
+{
+    const struct mock_resource node = { LP_CUPTI_RESOURCE_GRAPHNODE_CREATED,
+                                        { .node = NODE(graph, index) } };
+    struct mock_call captured = kernel;
+
+    captured.records = 0;
+    captured.resources = &node;
+    captured.resource_count = 1;
+    llmperf_region_begin(region);
+    driver->call(&captured);
+    llmperf_region_end();
+}
+
+/* Graph 2 from graph 1 of two nodes. */
+static void instantiate(void)
+{
+    static const struct mock_resource steps[] = {
+        { LP_CUPTI_RESOURCE_GRAPHNODE_CLONED, { .node = NODE(2, 0), .original_node = NODE(1, 0) } },
+        { LP_CUPTI_RESOURCE_GRAPHNODE_CLONED, { .node = NODE(2, 1), .original_node = NODE(1, 1) } },
+        { LP_CUPTI_RESOURCE_GRAPHEXEC_CREATE_STARTING, { .exec = GRAPH(2), .graph = GRAPH(1) } },
+        { LP_CUPTI_RESOURCE_GRAPHEXEC_CREATED, { .exec = GRAPH(2), .graph = GRAPH(1) } },
+    };
+    const struct mock_call call = { .id = INSTANTIATE, .resources = steps, .resource_count = 4 };
+
+    driver->call(&call);
+}
+
+static void launch_graph(uint32_t kind, uint32_t records)
+{
+    const struct mock_call call = { .id = LAUNCH_GRAPH,
+                                    .kind = kind,
+                                    .records = records,
+                                    .name = "node",
+                                    .node = LP_GRAPH_NODE(2, 0),
+                                    .parameters = { GRAPH(2) } };
+
+    driver->call(&call);
+}
+
+static void kernels_of_a_graph_name_the_region_that_captured_them(void **state)
+{
+    llmperf_session *session = start();
+    llmperf_profile *profile;
+
+    (void)state;
+    capture_node("first", 1, 0);
+    capture_node("second", 1, 1);
+    instantiate();
+    llmperf_region_begin("replay");
+    for (int i = 0; i < 3; i++)
+        launch_graph(LP_CUPTI_KIND_CONCURRENT_KERNEL, 2);
+    llmperf_region_end();
+    profile = stop_session(session);
+    assert_int_equal(ledger_of(profile).graph_launches, 3);
+    assert_int_equal(ledger_of(profile).graph_kernels_seen, 6);
+    assert_int_equal(ledger_of(profile).graph_nodes_unmapped, 0);
+    assert_int_equal(ledger_of(profile).launches_expected, 0);
+    assert_int_equal(ledger_of(profile).verdict, LLMPERF_VERDICT_COMPLETE);
+    assert_int_equal(captured_calls(profile, "node", "LLM@replay", "LLM@first"), 3);
+    assert_int_equal(captured_calls(profile, "node", "LLM@replay", "LLM@second"), 3);
+    llmperf_profile_free(profile);
+}
+
+static void graphs_that_change_are_followed(void **state)
+{
+    static const struct mock_resource steps[] = {
+        { LP_CUPTI_RESOURCE_GRAPHNODE_UPDATED,
+          { .original_node = NODE(2, 0), .node = NODE(3, 0) } },
+        { LP_CUPTI_RESOURCE_GRAPHNODE_UPDATED,
+          { .original_node = NODE(2, 1), .node = NODE(3, 1) } },
+    };
+    static const struct mock_resource gone[] = {
+        { LP_CUPTI_RESOURCE_GRAPH_DESTROY_STARTING, { .graph = GRAPH(1) } },
+        { LP_CUPTI_RESOURCE_GRAPHEXEC_DESTROY_STARTING, { .exec = GRAPH(2) } },
+        { 999, { .graph = GRAPH(1) } },
+    };
+    const struct mock_call update = {
+        .id = UPDATE, .parameters = { GRAPH(2), GRAPH(3) }, .resources = steps, .resource_count = 2
+    };
+    llmperf_session *session = start();
+    llmperf_profile *profile;
+
+    (void)state;
+    capture_node("first", 1, 0);
+    capture_node("second", 1, 1);
+    instantiate();
+    launch_graph(LP_CUPTI_KIND_CONCURRENT_KERNEL, 2);
+    capture_node("third", 3, 0);
+    capture_node("fourth", 3, 1);
+    driver->call(&update);
+    launch_graph(LP_CUPTI_KIND_CONCURRENT_KERNEL, 2);
+    for (size_t i = 0; i < sizeof(gone) / sizeof(gone[0]); i++)
+        driver->tell_resource(gone[i].id, &gone[i].graph);
+    profile = stop_session(session);
+    assert_int_equal(captured_calls(profile, "node", "", "LLM@first"), 1);
+    assert_int_equal(captured_calls(profile, "node", "", "LLM@second"), 1);
+    assert_int_equal(captured_calls(profile, "node", "", "LLM@third"), 1);
+    assert_int_equal(captured_calls(profile, "node", "", "LLM@fourth"), 1);
+    assert_int_equal(ledger_of(profile).graph_nodes_unmapped, 0);
+    llmperf_profile_free(profile);
+}
+
+static void launches_from_the_device_are_said(void **state)
+{
+    struct mock_call call = {
+        .id = INSTANTIATE, .parameters = { NULL, NULL, GRAPH(LP_CUPTI_INSTANTIATE_DEVICE_LAUNCH) }
+    };
+    static const struct mock_resource created = { LP_CUPTI_RESOURCE_GRAPHEXEC_CREATED,
+                                                  { .exec = GRAPH(9), .graph = GRAPH(8) } };
+    const uint64_t flags = LP_CUPTI_INSTANTIATE_DEVICE_LAUNCH;
+    const struct mock_call with = { .id = 656, /* cuGraphInstantiateWithParams */
+                                    .parameters = { NULL, NULL, &flags },
+                                    .resources = &created,
+                                    .resource_count = 1 };
+    llmperf_session *session = start();
+    llmperf_profile *profile;
+
+    (void)state;
+    call.resources = &created;
+    call.resource_count = 1;
+    driver->call(&call);
+    driver->call(&with);
+    instantiate();
+    profile = stop_session(session);
+    assert_int_equal(ledger_of(profile).graphs_device_launchable, 2);
+    llmperf_profile_free(profile);
+}
+
+/* Whole graphs or nodes: one of the two for a process, so in one of its own. */
+static void collect_whole_graphs(void **state)
+{
+    llmperf_session_options options = deep();
+    llmperf_session *session;
+    llmperf_profile *profile;
+
+    (void)state;
+    options.flags |= LLMPERF_SESSION_GRAPH_LEVEL;
+    set_context(&options);
+    assert_int_equal(llmperf_session_start(&options, &session), LLMPERF_ESTATE);
+    check_error("before CUDA is in use");
+    set_context(NULL);
+    session = start_with(&options);
+    assert_true(driver->is_on(0, LP_CUPTI_KIND_GRAPH_TRACE));
+    llmperf_region_begin("replay");
+    launch_graph(LP_CUPTI_KIND_GRAPH_TRACE, 1);
+    llmperf_region_end();
+    profile = stop_session(session);
+    assert_int_equal(find_kernel(profile, "[graph]", "LLM@replay").calls, 1);
+    llmperf_profile_free(profile);
+    refuse(LLMPERF_ESTATE, "as whole graphs");
+}
+
+static void whole_graphs_are_one_span_each(void **state)
+{
+    (void)state;
+    assert_int_equal(run_self("whole_graphs", 0), 0);
+}
+
+/* Sampling */
+
+static void records_are_on_in_sampled_instances_only(void **state)
+{
+    llmperf_session_options options = deep();
+    llmperf_session *session;
+    llmperf_profile *profile;
+    uint64_t launched = 0, with_records = 0;
+
+    (void)state;
+    options.tier = LLMPERF_TIER_LIGHT;
+    options.sample_regions = "step";
+    session = start_with(&options);
+    usleep(20000); /* The collector lets sampling begin. */
+    for (int i = 0; i < 200; i++) {
+        llmperf_region_begin("step");
+        with_records += driver->is_on(0, LP_CUPTI_KIND_CONCURRENT_KERNEL) ? 5 : 0;
+        launch(5);
+        launched += 5;
+        llmperf_region_end();
+        assert_false(driver->is_on(0, LP_CUPTI_KIND_CONCURRENT_KERNEL));
+        usleep(1000);
+    }
+    profile = stop_session(session);
+    assert_in_range(with_records, 5, launched);
+    assert_int_equal(ledger_of(profile).kernels_seen, with_records);
+    assert_int_equal(ledger_of(profile).kernels_attributed, with_records);
+    assert_int_equal(ledger_of(profile).launches_missing, 0);
+    llmperf_profile_free(profile);
+}
+
+/* Out of the process and back */
+
+static struct lp_names names;
+
+static struct lp_device_source *open_source(void)
+{
+    const struct lp_device_options options = {
+        .pool_bytes = 1 << 24, .sampled = true, .detached = true, .release = true, .names = &names
+    };
+    struct lp_device_source *source;
+
+    if (lp_device_open_cupti(&options, &source) < 0 || source->ops->start(source) < 0)
+        fail_msg("%s", llmperf_last_error());
+    return source;
+}
+
+static void close_source(struct lp_device_source *source)
+{
+    source->ops->pause(source);
+    source->ops->close(source);
+}
+
+/* It is the first time in its process that CUPTI comes, else it does not leave. */
+static void leave_and_come_back(void **state)
+{
+    const struct mock_call begins = { .id = CAPTURE_BEGIN }, ends = { .id = CAPTURE_END };
+    struct mock_call fails = begins;
+    const struct mock_cuda two = { .gpus = 2, .active = 2 },
+                           stuck = { .gpus = 1, .synchronize_result = 1 };
+    struct lp_device_source *source = open_source();
+    const struct lp_device_detach *detach = source->ops->detach;
+    uint32_t before;
+
+    assert_false(detach->ready()); /* This thread has no context. */
+    set_context(source);
+    assert_true(detach->ready());
+    set_cuda(&two);
+    assert_false(detach->ready()); /* Another GPU is in use. */
+    begin(state);
+    set_context(source);
+    driver->call(&begins);
+    assert_false(detach->ready()); /* A stream is captured. */
+    driver->call(&ends);
+    fails.result = 1;
+    driver->call(&fails);
+    assert_true(detach->ready());
+    assert_true(detach->idle());
+    set_cuda(&stuck);
+    assert_false(detach->idle());
+    before = driver->call(&kernel);
+    driver->tell(&kernel, LP_CUPTI_SITE_ENTER, 99);
+    assert_int_equal(detach->leave(source), LLMPERF_ESTATE);
+    check_error("a thread launches");
+    driver->tell(&kernel, LP_CUPTI_SITE_EXIT, 99);
+    assert_int_equal(detach->leave(source), 0);
+    assert_int_equal(mock->count("Finalize"), 1);
+    source->ops->flush(source, false); /* Each call would bring it back. */
+    source->ops->collect(LP_COLLECT_KERNELS);
+    source->ops->pause(source);
+    assert_int_equal(source->ops->start(source), 0);
+    assert_int_equal(mock->count("ActivityFlushAll"), 0);
+    assert_int_equal(detach->join(source), 0);
+    assert_true(driver->is_on(0, LP_CUPTI_KIND_CONCURRENT_KERNEL));
+    assert_true(driver->call(&kernel) <= before); /* CUPTI's ids begin anew. */
+    assert_int_equal(detach->leave(source), 0);
+    mock->set_failure("Subscribe", 999);
+    assert_int_equal(detach->join(source), LLMPERF_ENODEVICE);
+    mock->set_failure(NULL, 0);
+    assert_int_equal(detach->join(source), 0);
+    close_source(source);
+}
+
+static void cupti_leaves_the_process_and_comes_back(void **state)
+{
+    (void)state;
+    assert_int_equal(run_self("leave", 0), 0);
+}
+
+static void cupti_stays_where_leaving_was_seen_to_fail(void **state)
+{
+    struct lp_device_source *source;
+
+    (void)state;
+    driver->set_version(LP_CUPTI_VERSION_12_9 - 1);
+    source = open_source();
+    assert_int_equal(source->ops->detach->leave(source), LLMPERF_ESTATE);
+    check_error("before 12.9");
+    close_source(source);
+    driver->set_version(130000);
+    source = open_source();
+    assert_int_equal(source->ops->detach->leave(source), LLMPERF_ESTATE);
+    check_error("CUPTI was in the process before this session");
+    close_source(source);
+}
+
+/* The driver */
+
+static void gpus_are_what_the_driver_says(void **state)
+{
+    struct mock_cuda wanted = { .gpus = 2 };
+    llmperf_hardware *hardware = NULL;
+    struct lp_gpu gpu;
+    int32_t count = 0;
+    char reason[256];
+
+    (void)state;
+    set_cuda(&wanted);
+    assert_true(lp_driver_available(reason, sizeof(reason)));
+    assert_string_equal(reason, "");
+    assert_int_equal(lp_driver_version(), 13000);
+    assert_int_equal(lp_driver_gpu_count(&count), 0);
+    assert_int_equal(count, 2);
+    assert_int_equal(lp_driver_gpu(1, &gpu), 0);
+    assert_string_equal(gpu.name, "Mock GPU 1");
+    assert_string_equal(gpu.uuid, "GPU-a1a1a1a1-a1a1-a1a1-a1a1-a1a1a1a1a1a1");
+    assert_int_equal(gpu.clock_khz, 13); /* the mock answers with the attribute's number */
+    assert_int_equal(gpu.sm_count, 16);
+    assert_int_equal(gpu.memory_clock_khz, 36);
+    assert_int_equal(gpu.bus_width_bits, 37);
+    assert_int_equal(gpu.l2_bytes, 38);
+    assert_int_equal(gpu.cc_major * 100 + gpu.cc_minor, 7576);
+    assert_int_equal(gpu.memory_bytes, 1 << 30);
+    assert_int_equal(lp_driver_gpu(2, &gpu), LLMPERF_ENODEVICE);
+    check_error("cuDeviceGet failed with 101");
+    assert_int_equal(llmperf_hardware_local(2, NULL, &hardware), LLMPERF_ENOENT);
+    assert_false(lp_driver_has_context());
+    wanted.active = 2;
+    set_cuda(&wanted);
+    assert_true(lp_driver_has_context());
+    wanted.init_result = 100;
+    set_cuda(&wanted);
+    assert_int_equal(lp_driver_gpu_count(&count), LLMPERF_ENODEVICE);
+    check_error("cuInit failed with 100 (no CUDA-capable device is detected)");
+    wanted.init_result = 0;
+    wanted.count_result = 3;
+    set_cuda(&wanted);
+    assert_int_equal(lp_driver_gpu_count(&count), LLMPERF_ENODEVICE);
+    check_error("cuDeviceGetCount failed with 3");
+    assert_false(lp_driver_has_context());
+    wanted.count_result = wanted.gpus = 0;
+    set_cuda(&wanted);
+    assert_int_equal(llmperf_hardware_local(0, NULL, &hardware), LLMPERF_ENODEVICE);
+    check_error("CUDA_VISIBLE_DEVICES");
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(work_is_charged_to_the_regions_that_launched_it, begin),
+        cmocka_unit_test_setup(calls_that_start_no_kernel_are_not_waited_for, begin),
+        cmocka_unit_test_setup(half_told_calls_leave_the_others_alone, begin),
+        cmocka_unit_test_setup(records_of_others_and_half_records_are_counted, begin),
+        cmocka_unit_test_setup(threads_that_launch_at_once_keep_their_kernels, begin),
+        cmocka_unit_test_setup(what_runs_while_paused_is_not_counted, begin),
+        cmocka_unit_test_setup(dropped_records_are_counted, begin),
+        cmocka_unit_test_setup(a_full_pool_drops_records_or_grows, begin),
+        cmocka_unit_test_setup(a_refused_flush_is_an_error_of_the_source, begin),
+        cmocka_unit_test_setup(what_cupti_refuses_is_said, begin),
+        cmocka_unit_test_setup(a_profiler_that_has_cupti_is_named, begin),
+        cmocka_unit_test_setup(a_session_that_keeps_cupti_starts_the_next_without_a_subscription,
+                               begin),
+        cmocka_unit_test_setup(kernels_of_a_graph_name_the_region_that_captured_them, begin),
+        cmocka_unit_test_setup(graphs_that_change_are_followed, begin),
+        cmocka_unit_test_setup(launches_from_the_device_are_said, begin),
+        cmocka_unit_test_setup(whole_graphs_are_one_span_each, begin),
+        cmocka_unit_test_setup(records_are_on_in_sampled_instances_only, begin),
+        cmocka_unit_test_setup(cupti_leaves_the_process_and_comes_back, begin),
+        cmocka_unit_test_setup(cupti_stays_where_leaving_was_seen_to_fail, begin),
+        cmocka_unit_test_setup(gpus_are_what_the_driver_says, begin),
+    };
+
+    const struct CMUnitTest whole_graphs[] = { cmocka_unit_test_setup(collect_whole_graphs,
+                                                                      begin) };
+    const struct CMUnitTest leave[] = { cmocka_unit_test_setup(leave_and_come_back, begin) };
+
+    load_mocks();
+    if (argc > 1)
+        return strcmp(argv[1], "leave") == 0 ? cmocka_run_group_tests(leave, NULL, NULL)
+                                             : cmocka_run_group_tests(whole_graphs, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -83,6 +83,14 @@ class Installed(Outside):
         self.ok(headers.CC + [self.program, "-o", self.binary] + self.pkg_config("--cflags") + libraries)
         self.ok([self.binary])
 
+    def test_library_and_python_package_stand_where_debian_looks(self):
+        self.assertEqual(self.lib_folder, os.path.join(self.prefix, "lib"), "/usr/local/lib64 is on no search path")
+        # As the build asked it: python3 of PATH, with its own idea of where packages are.
+        searched = self.ok(["python3", "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]).strip()
+        if not (self.folder + searched).startswith(self.prefix + "/"):
+            self.skipTest(f"python3 looks into {searched}, outside of the prefix")
+        self.assertTrue(os.path.exists(os.path.join(self.folder + searched, "llmperf", "__init__.py")), searched)
+
     def test_headers_and_data_are_installed(self):
         for name in headers.header_names():
             self.assertTrue(os.path.exists(os.path.join(self.prefix, "include", "llmperf", name)), name)

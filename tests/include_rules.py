@@ -24,7 +24,7 @@ FOLDERS = {
     "attribution": (["base", "record"],                         ["activity.h", "profile.h", "region.h"]),  # the ledger
     "result":      (["base", "record", "attribution"],          ["activity.h", "job.h", "region.h", "profile.h", "version.h"]),
     "trace":       (["base", "record", "attribution", "result"], ["activity.h", "trace.h", "version.h"]),
-    "analysis":    (["base", "result"],                         ["activity.h", "analysis.h", "config.h", "floor.h", "hardware.h", "model.h",
+    "analysis":    (["base", "result", "config"],               ["activity.h", "analysis.h", "config.h", "floor.h", "hardware.h", "model.h",
                                                                  "profile.h"]),
     "vendor":      (["base", "record", "result", "config"],     ["activity.h", "config.h", "import.h", "profile.h", "tools.h",
                                                                  "version.h"]),

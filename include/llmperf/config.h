@@ -48,6 +48,18 @@ LLMPERF_API int llmperf_config_parse(const char *text, llmperf_config **config_o
 LLMPERF_API int llmperf_config_compose(const char *name, const char *const *overrides,
                                        size_t override_count, llmperf_config **config_out);
 
+/** Compose a configuration as llmperf_config_compose(), for a run of a model: a text at key `model`
+ * (`model: llama_3_8b` or the path of a config.json) is replaced by the description that it names,
+ * with its name at `model.name`. Overrides such as "model.num_hidden_layers=4" change it then. This
+ * is what a session and the command line compose.
+ *
+ * @param model  As for llmperf_model_open(); comes before what the files have at `model`. NULL:
+ * none.
+ * @return as llmperf_config_compose(); LLMPERF_ENOENT too where there is no such model. */
+LLMPERF_API int llmperf_config_compose_model(const char *name, const char *const *overrides,
+                                             size_t override_count, const char *model,
+                                             llmperf_config **config_out);
+
 /** Values by key; list elements by index ("blocks.0.width"). The error names file, line and key.
  * @return LLMPERF_OK; LLMPERF_ENOENT (no such key), LLMPERF_EFORMAT (not a value of this type). */
 LLMPERF_API int llmperf_config_integer(const llmperf_config *config, const char *key,

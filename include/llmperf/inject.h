@@ -6,8 +6,8 @@
  * it then and call the functions below. The first of these calls starts a session for the
  * process, CUDA's adds the device to it. It is configured by the environment: LLMPERF_TIER;
  * LLMPERF_RUN_DIR (folder of the whole job) with LLMPERF_RUN_PID (the process whose run that folder
- * is, others go to processes/ below it), or else LLMPERF_OUT; LLMPERF_RUN_CONFIG (a file kept with
- * the run). With neither LLMPERF_RUN_DIR nor LLMPERF_OUT nothing is collected.
+ * is, others go to processes/ below it), or else LLMPERF_OUT; LLMPERF_RUN_CONFIG (its
+ * configuration, as composed). With neither LLMPERF_RUN_DIR nor LLMPERF_OUT nothing is collected.
  *
  * The session ends with the program, or when the program starts a session of its own: nothing is
  * measured twice. */

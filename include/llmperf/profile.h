@@ -398,6 +398,22 @@ LLMPERF_API const char *llmperf_verdict_name(uint32_t verdict);
  * "gpu_busy_ms" (the union of all that ran on a device, summed over devices); NULL if unknown. */
 LLMPERF_API const char *llmperf_profile_fact(const llmperf_profile *profile, const char *key);
 
+/** Give a profile the model that its work is of, and the dtype that it computed in, where these
+ * were not given when it was collected: then MFU, MBU and lower bounds on time follow from what the
+ * program counted (tokens, sequences, context). FLOPs and bytes that the program counted stand;
+ * those of an earlier model are replaced. Instances of which the run keeps only the sum are taken
+ * to be of equal size, and a note says so. Where the model gives nothing, fact "model_reason" says
+ * why.
+ *
+ * @param model  As for llmperf_model_open(); NULL: `model` of the configuration that the profile
+ * keeps, if there is one.
+ * @param dtype  One of llmperf_hardware_dtype(); comes before LLMPERF_DTYPE. NULL: as configured,
+ * else what the model says.
+ * @return LLMPERF_OK; LLMPERF_EINVAL, LLMPERF_ENOENT, LLMPERF_EFORMAT, LLMPERF_ENOTSUP,
+ * LLMPERF_EIO, LLMPERF_ENOMEM. */
+LLMPERF_API int llmperf_profile_apply_model(llmperf_profile *profile, const char *model,
+                                            const char *dtype);
+
 /** Save as a run file (SQLite); the file is replaced only when it is complete.
  * @return LLMPERF_OK, LLMPERF_EINVAL, LLMPERF_EIO, LLMPERF_ENOMEM. */
 LLMPERF_API int llmperf_profile_save(const llmperf_profile *profile, const char *path);

@@ -4,6 +4,7 @@
 #define LLMPERF_SESSION_H
 
 #include "llmperf/api.h"
+#include "llmperf/config.h"
 #include "llmperf/profile.h"
 
 #ifdef __cplusplus
@@ -68,12 +69,13 @@ typedef struct llmperf_session_options {
     const char *out_dir; /**< folder of runs: the run goes to out_dir/run_id; NULL: LLMPERF_OUT,
                             else nothing is written */
     const char *run_id;  /**< NULL: UTC YYYYMMDD-HHMMSS-PID, with -1, -2 … if it is taken */
-    const char *config_path; /**< configuration, as for llmperf_config_compose(): fills in what is
-                                left open here, and is kept with the run as config.yaml
-                                (docs/configuration.md); NULL: none */
+    const char *config_path; /**< configuration, as for llmperf_config_compose_model(): fills in
+                                what is left open here, and is kept with the run as config.yaml
+                                (docs/configuration.md); NULL: LLMPERF_RUN_CONFIG, which llmperf run
+                                sets, else none */
     const char *model_path;  /**< as llmperf_model_open() takes it: gives each prefill, decode_step
                                 and vision its FLOPs and bytes: those of  this GPU, see
-                                tensor_parallel; NULL: none */
+                                tensor_parallel; NULL: `model` of the configuration, else none */
     const char *device_path; /**< recording (replay) or script (fake) */
     const char *record_path; /**< write a recording of this session here; NULL: none */
     /** Tier counters: words with blanks between them, the preset first (llmperf_counters_open()),
@@ -113,14 +115,27 @@ typedef struct llmperf_session_options {
      * that divides the number of experts; as llmperf_step.expert_parallel, all replicas at steps of
      * the same size. 0: LLMPERF_EXPERT_PARALLEL, else 1. */
     uint32_t expert_parallel;
+    /** A composed configuration in place of config_path, Borrowed until the start returns; NULL:
+     * config_path decides. */
+    const llmperf_config *config;
 } llmperf_session_options;
 #define LLMPERF_SESSION_OPTIONS_INIT                                                               \
     {                                                                                              \
         sizeof(llmperf_session_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  \
-            0, 0                                                                                   \
+            0, 0, 0                                                                                \
     }
 
 typedef struct llmperf_session llmperf_session;
+
+/** Would a session start with these options, as far as they and the environment decide? Checks the
+ * options, the configuration with all that it names (model, inputs.manifest, dtype, peaks), rules
+ * and counters. Opens no device, and makes no folder.
+ *
+ * @param options   Borrowed; NULL: all defaults.
+ * @param tier_out  LLMPERF_TIER_… that it would have; may be NULL.
+ * @return LLMPERF_OK; LLMPERF_EINVAL, LLMPERF_ENOENT, LLMPERF_EFORMAT, LLMPERF_ENOTSUP,
+ * LLMPERF_EIO, LLMPERF_ENOMEM; the error says what is wrong and where. @threads any thread */
+LLMPERF_API int llmperf_session_check(const llmperf_session_options *options, uint32_t *tier_out);
 
 /** Start collecting.
  *

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/analysis/analysis.h"
 #include "lib/analysis/hardware.h"
 #include "lib/base/status.h"
 
@@ -122,24 +123,37 @@ static int copy_value(const llmperf_hardware_value *value, llmperf_hardware_valu
     return 0;
 }
 
-int llmperf_hardware_peak(const llmperf_hardware *hardware, const char *dtype,
-                          llmperf_hardware_value *value_out)
+static int find_dtype(const char *dtype, int *index_out)
 {
-    int index;
-
-    if (!hardware || !dtype || !value_out)
-        return lp_error(LLMPERF_EINVAL, "hardware, dtype and value_out are required");
     if (lp_hardware_dtype_is_stored(dtype))
         return lp_error(LLMPERF_EINVAL,
                         "weights in %s are computed in the dtype of their activations: ask for the "
                         "peak of that (bf16, fp16 or fp8)",
                         dtype);
-    if ((index = lp_hardware_dtype_index(dtype)) < 0)
+    if ((*index_out = lp_hardware_dtype_index(dtype)) < 0)
         return lp_error(LLMPERF_EINVAL,
                         "there is no dtype %.40s; use fp64, fp64_tc, fp32, tf32, fp16, bf16, fp8, "
                         "int8 or fp4",
                         dtype);
-    return copy_value(&hardware->peaks[index], value_out);
+    return 0;
+}
+
+int lp_dtype_check(const char *dtype)
+{
+    int index;
+
+    return find_dtype(dtype, &index);
+}
+
+int llmperf_hardware_peak(const llmperf_hardware *hardware, const char *dtype,
+                          llmperf_hardware_value *value_out)
+{
+    int index, status;
+
+    if (!hardware || !dtype || !value_out)
+        return lp_error(LLMPERF_EINVAL, "hardware, dtype and value_out are required");
+    status = find_dtype(dtype, &index);
+    return status < 0 ? status : copy_value(&hardware->peaks[index], value_out);
 }
 
 int llmperf_hardware_quantity(const llmperf_hardware *hardware, uint32_t which,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/analysis/analysis.h"
 #include "lib/analysis/hardware_user.h"
 #include "lib/base/status.h"
 #include "lib/base/variable.h"
@@ -165,6 +166,16 @@ static int take_config(llmperf_hardware *hardware, const llmperf_config *config,
         set_bandwidth(hardware, value, BANDWIDTH_KEY " of the configuration");
     *any |= status == 0;
     return status == LLMPERF_ENOENT ? 0 : status;
+}
+
+int lp_hardware_check(const llmperf_config *config)
+{
+    llmperf_hardware *none = calloc(1, sizeof(*none));
+    bool any;
+    int status = none ? take_config(none, config, &any) : lp_error(LLMPERF_ENOMEM, "out of memory");
+
+    llmperf_hardware_free(none);
+    return status;
 }
 
 int lp_hardware_user(llmperf_hardware *hardware, const llmperf_config *config, bool *any_out)

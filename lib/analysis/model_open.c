@@ -1,89 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From a name or a path to a model. */
-#include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "lib/analysis/analysis.h"
 #include "lib/analysis/model_fields.h"
-#include "lib/base/file.h"
 #include "lib/base/status.h"
-#include "llmperf/config.h"
-
-#define PATH_BYTES 4096
-/* A config.json has some kilobytes; label maps of classifiers bring it to a few hundred. */
-#define FILE_BYTES_MAX (16 << 20)
+#include "lib/config/config.h"
 
 static const char *const nested_keys[] = { "text_config", "language_config", "llm_config" };
 #define NESTED_KEYS (sizeof(nested_keys) / sizeof(nested_keys[0]))
-
-/* model/NAME/arch/NAME.default.yaml of the data files. */
-static bool find_by_name(const char *name, char *path)
-{
-    const char *folder = strchr(name, '/') ? NULL : llmperf_config_dir();
-    char plain[256];
-
-    if (!folder || strlen(name) >= sizeof(plain))
-        return false;
-    snprintf(plain, sizeof(plain), "%s", name);
-    for (char *at = plain; *at; at++)
-        if (*at == '-' || *at == '.')
-            *at = '_';
-    return snprintf(path, PATH_BYTES, "%s/model/%s/arch/%s.default.yaml", folder, plain, plain) <
-               PATH_BYTES &&
-           lp_path_exists(path);
-}
-
-static int find_file(const char *name, char *path)
-{
-    if (strlen(name) + sizeof("/config.json") > PATH_BYTES)
-        return lp_error(LLMPERF_ENOENT, "the path of the model is too long");
-    if (lp_path_is_folder(name))
-        snprintf(path, PATH_BYTES, "%s/config.json", name);
-    else if (lp_path_exists(name) || !find_by_name(name, path))
-        snprintf(path, PATH_BYTES, "%s", name);
-    if (lp_path_exists(path))
-        return 0;
-    return lp_error(LLMPERF_ENOENT,
-                    "%.200s is no file and no model of the data files; give a config.json, a "
-                    "folder with one, or a name; see llmperf model --list",
-                    path);
-}
-
-static int check_file(const char *path)
-{
-    struct stat info;
-
-    if (stat(path, &info) < 0)
-        return lp_error(LLMPERF_EIO, "cannot read %s: %s", path, strerror(errno));
-    if (!S_ISREG(info.st_mode))
-        return lp_error(LLMPERF_EFORMAT, "%s is not a regular file; give a config.json", path);
-    if (info.st_size > FILE_BYTES_MAX)
-        return lp_error(LLMPERF_EFORMAT,
-                        "%s has %" PRIu64 " bytes; a model description has at most %d", path,
-                        (uint64_t)info.st_size, FILE_BYTES_MAX);
-    return 0;
-}
-
-/* "llama_3_8b" of llama_3_8b.default.yaml; the folder's name of a config.json. */
-static const char *name_of(struct llmperf_model *model, const char *path)
-{
-    const char *slash = strrchr(path, '/'), *start = slash ? slash + 1 : path;
-    size_t length = strcspn(start, ".");
-
-    if (strcmp(start, "config.json") == 0 && slash) {
-        const char *end = slash;
-
-        start = path;
-        for (const char *at = path; at < end; at++)
-            if (*at == '/')
-                start = at + 1;
-        length = (size_t)(end - start);
-    }
-    return lp_strings_add_bytes(&model->texts, start, length);
-}
 
 static const char *first_architecture(const struct lp_fields *fields)
 {
@@ -204,44 +131,76 @@ static int check_total(struct lp_reader *reader)
     return reader->status;
 }
 
-static int read_tree(struct llmperf_model *model, const char *path, struct lp_yaml_tree *tree)
+/* @param source  Stands in errors. @param path  Of the keys in them. */
+static int read_map(struct llmperf_model *model, const char *source, const struct lp_yaml_node *map,
+                    const char *path)
 {
-    struct lp_reader reader = { .model = model, .file = path };
-    struct lp_fields root = { &reader, lp_yaml_root(tree), "", 1 };
+    struct lp_reader reader = { .model = model, .file = source };
+    struct lp_fields root = { &reader, map, path, map->line };
     int status;
 
     reader.root = &root;
-    if (root.map->kind != LP_YAML_MAP)
-        return lp_error(LLMPERF_EFORMAT, "%s:1: a model description is a map of keys", path);
-    model->source = lp_strings_add(&model->texts, path);
-    model->name = name_of(model, path);
+    if (map->kind != LP_YAML_MAP)
+        return lp_error(LLMPERF_EFORMAT, "%s:%" PRIu32 ": a model description is a map of keys",
+                        source, map->line);
     if ((status = read_root(&root)) == 0)
         status = check_total(&reader);
     if (status == 0 && (!model->name || !model->source))
-        status = lp_error(LLMPERF_ENOMEM, "out of memory while reading %s", path);
+        status = lp_error(LLMPERF_ENOMEM, "out of memory while reading %s", source);
     lp_vector_clear(&reader.used);
+    return status;
+}
+
+static int read_model(const char *source, const struct lp_yaml_node *map, const char *path,
+                      llmperf_model **model_out)
+{
+    llmperf_model *model = calloc(1, sizeof(*model));
+    size_t length;
+    const char *name = lp_model_name(source, &length);
+    int status;
+
+    if (!model)
+        return lp_error(LLMPERF_ENOMEM, "out of memory while reading %s", source);
+    model->source = lp_strings_add(&model->texts, source);
+    model->name = lp_strings_add_bytes(&model->texts, name, length);
+    if ((status = read_map(model, source, map, path)) < 0)
+        llmperf_model_free(model);
+    else
+        *model_out = model;
     return status;
 }
 
 int llmperf_model_open(const char *name, llmperf_model **model_out)
 {
     struct lp_yaml_tree *tree = NULL;
-    llmperf_model *model;
-    char path[PATH_BYTES];
+    char path[LP_MODEL_PATH_BYTES];
     int status;
 
     if (!name || !*name || !model_out)
         return lp_error(LLMPERF_EINVAL, "model and model_out are required");
-    if ((status = find_file(name, path)) < 0 || (status = check_file(path)) < 0 ||
-        (status = lp_yaml_read(path, &tree)) < 0)
+    if ((status = lp_model_find(name, path)) < 0 || (status = lp_yaml_read(path, &tree)) < 0)
         return status;
-    model = calloc(1, sizeof(*model));
-    status = model ? read_tree(model, path, tree)
-                   : lp_error(LLMPERF_ENOMEM, "out of memory while reading %s", path);
+    status = read_model(path, lp_yaml_root(tree), "", model_out);
     lp_yaml_free(tree);
+    return status;
+}
+
+/* Lines in errors are those of the whole document, as llmperf config prints it. */
+int lp_model_configured(const llmperf_config *config, llmperf_model **model_out)
+{
+    static const char source[] = "the configuration";
+    struct lp_yaml_tree *tree = NULL;
+    char *text;
+    int status = llmperf_config_document(config, "", LLMPERF_CONFIG_YAML, &text);
+
     if (status < 0)
-        llmperf_model_free(model);
-    else
-        *model_out = model;
+        return status;
+    status = lp_yaml_parse(source, text, strlen(text), &tree);
+    llmperf_text_free(text);
+    if (status < 0)
+        return status;
+    status =
+        read_model(source, lp_yaml_get(lp_yaml_root(tree), "model", 5)->value, "model.", model_out);
+    lp_yaml_free(tree);
     return status;
 }

@@ -101,16 +101,12 @@ static int read_preset(struct lp_counter_preset *preset, const struct lp_yaml_tr
     return status;
 }
 
-int lp_counter_preset_read(const char *path, const char *name,
-                           struct lp_counter_preset **preset_out)
+static int read_tree(struct lp_yaml_tree *tree, const char *name,
+                     struct lp_counter_preset **preset_out)
 {
-    struct lp_counter_preset *preset;
-    struct lp_yaml_tree *tree;
-    int status = lp_yaml_read(path, &tree);
+    struct lp_counter_preset *preset = calloc(1, sizeof(*preset));
+    int status;
 
-    if (status < 0)
-        return status;
-    preset = calloc(1, sizeof(*preset));
     if (!preset || !(preset->name = lp_strings_add(&preset->pool, name)))
         status = out_of_memory();
     else
@@ -121,6 +117,24 @@ int lp_counter_preset_read(const char *path, const char *name,
     else
         *preset_out = preset;
     return status;
+}
+
+int lp_counter_preset_read(const char *path, const char *name,
+                           struct lp_counter_preset **preset_out)
+{
+    struct lp_yaml_tree *tree;
+    int status = lp_yaml_read(path, &tree);
+
+    return status < 0 ? status : read_tree(tree, name, preset_out);
+}
+
+int lp_counter_preset_parse(const char *text, const char *name,
+                            struct lp_counter_preset **preset_out)
+{
+    struct lp_yaml_tree *tree;
+    int status = lp_yaml_parse(name, text, strlen(text), &tree);
+
+    return status < 0 ? status : read_tree(tree, name, preset_out);
 }
 
 static int add_raw(struct lp_counter_preset *preset, const char *metric)

@@ -43,6 +43,10 @@ struct lp_counter_preset {
 int lp_counter_preset_read(const char *path, const char *name,
                            struct lp_counter_preset **preset_out);
 
+/** The same of a text; `name` stands in errors too. */
+int lp_counter_preset_parse(const char *text, const char *name,
+                            struct lp_counter_preset **preset_out);
+
 /** A preset of metrics by their own names, `count` of them. 0 or LLMPERF_ENOMEM. */
 int lp_counter_preset_raw(const char *const *metrics, size_t count, enum lp_counter_method method,
                           struct lp_counter_preset **preset_out);

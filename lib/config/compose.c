@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A configuration out of several files and overrides. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -7,18 +8,23 @@
 #include "lib/base/file.h"
 #include "lib/base/status.h"
 #include "lib/config/allowed.h"
-#include "lib/config/inside.h"
+#include "lib/config/config.h"
 #include "lib/config/defaults.h"
 #include "lib/config/edit.h"
+#include "lib/config/inside.h"
 #include "lib/config/interpolate.h"
-#include "llmperf/config.h"
+#include "lib/config/scalar.h"
+
+#define MODEL "model"
 
 /* The work in hand. */
 struct composition {
     struct lp_repository repository;
     struct lp_values *values;
     struct lp_value *root;
-    const char *name; /* of the first file, below its folder */
+    bool with_model;   /* put the description of a model where a text names one */
+    const char *model; /* comes before that text; NULL: none */
+    const char *name;  /* of the first file, below its folder */
     struct lp_override *overrides;
     size_t override_count;
     time_t now;
@@ -96,6 +102,66 @@ static int merge_parts(struct composition *composition)
     return status;
 }
 
+static int name_model(struct composition *composition, struct lp_value *description,
+                      const char *path)
+{
+    size_t length;
+    const char *name = lp_model_name(path, &length);
+    struct lp_value *value;
+
+    if (lp_value_get(description, "name", strlen("name")))
+        return 0;
+    if (!(name = lp_values_printf(composition->values, "%.*s", (int)length, name)) ||
+        !(value = lp_value_text(composition->values, name, true, path, 1)))
+        return LLMPERF_ENOMEM;
+    return lp_value_put(composition->values, description, "name", value);
+}
+
+/* With its name: nothing else of the configuration says which file it came from. */
+static int put_model(struct composition *composition, const char *model)
+{
+    struct lp_value *description;
+    char path[LP_MODEL_PATH_BYTES];
+    int status;
+
+    if ((status = lp_model_find(model, path)) < 0 ||
+        (status = lp_value_read(composition->values, path, &description)) < 0)
+        return status;
+    if (description->kind != LP_VALUE_MAP)
+        return lp_error(LLMPERF_EFORMAT, "%s:1: a model description is a map of keys", path);
+    if ((status = name_model(composition, description, path)) < 0)
+        return status;
+    return lp_value_put(composition->values, composition->root, MODEL, description);
+}
+
+/* A text at the key of the model that names one; one with "${" does so later. */
+static const struct lp_value *find_model_name(const struct composition *composition)
+{
+    const struct lp_value *value = lp_value_get(composition->root, MODEL, strlen(MODEL));
+
+    return value && value->kind == LP_VALUE_TEXT && lp_scalar_type(value) != LP_SCALAR_NULL &&
+                   !lp_value_is_missing(value) && !lp_has_interpolation(value)
+               ? value
+               : NULL;
+}
+
+static int place_model(struct composition *composition)
+{
+    const struct lp_value *named = find_model_name(composition);
+    char place[512], problem[512];
+    int status;
+
+    if (!composition->with_model || (!composition->model && !named))
+        return 0;
+    if (composition->model)
+        return put_model(composition, composition->model);
+    if ((status = put_model(composition, named->text)) >= 0)
+        return status;
+    snprintf(problem, sizeof(problem), "%s", llmperf_last_error());
+    return lp_error(status, "%s: " MODEL ": %s", lp_value_place(named, place, sizeof(place)),
+                    problem);
+}
+
 static int compose(struct composition *composition, const char *name, const char *const *overrides,
                    size_t count)
 {
@@ -111,20 +177,23 @@ static int compose(struct composition *composition, const char *name, const char
     composition->root = lp_value_new(composition->values, LP_VALUE_MAP, first->content->file, 1);
     if (!composition->root)
         return LLMPERF_ENOMEM;
-    if ((status = merge_parts(composition)) < 0)
+    if ((status = merge_parts(composition)) < 0 || (status = place_model(composition)) < 0)
         return status;
+    composition->model = NULL; /* It is in its place, and overrides may change it. */
     for (size_t i = 0; status == 0 && i < count; i++)
         if (!lp_override_is_group(&composition->repository, &composition->overrides[i]))
             status =
                 lp_edit_apply(composition->values, composition->root, &composition->overrides[i]);
     interpolation.root = composition->root;
-    return status < 0 ? status : lp_interpolate(&interpolation, composition->root);
+    if (status == 0)
+        status = lp_interpolate(&interpolation, composition->root);
+    return status < 0 ? status : place_model(composition);
 }
 
-int llmperf_config_compose(const char *name, const char *const *overrides, size_t override_count,
-                           llmperf_config **config_out)
+static int compose_config(struct composition composition, const char *name,
+                          const char *const *overrides, size_t override_count,
+                          llmperf_config **config_out)
 {
-    struct composition composition = { .now = time(NULL) };
     llmperf_config *config;
     int status;
 
@@ -146,4 +215,20 @@ int llmperf_config_compose(const char *name, const char *const *overrides, size_
     else
         *config_out = config;
     return status;
+}
+
+int llmperf_config_compose(const char *name, const char *const *overrides, size_t override_count,
+                           llmperf_config **config_out)
+{
+    return compose_config((struct composition){ .now = time(NULL) }, name, overrides,
+                          override_count, config_out);
+}
+
+int llmperf_config_compose_model(const char *name, const char *const *overrides,
+                                 size_t override_count, const char *model,
+                                 llmperf_config **config_out)
+{
+    return compose_config(
+        (struct composition){ .now = time(NULL), .with_model = true, .model = model }, name,
+        overrides, override_count, config_out);
 }

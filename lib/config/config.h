@@ -5,8 +5,26 @@
 #define LP_CONFIG_CONFIG_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "llmperf/config.h"
+
+#define LP_MODEL_PATH_BYTES 4096
+
+/** Find the description of a model: a file, the config.json of a folder, or a name of the data
+ * files. 0; LLMPERF_ENOENT, LLMPERF_EFORMAT (no regular file, too large), LLMPERF_EIO. */
+int lp_model_find(const char *model, char path[LP_MODEL_PATH_BYTES]);
+
+/** What a model is called after its description, within `path`: "llama_3_8b" of
+ * llama_3_8b.default.yaml, the folder's name of a config.json. */
+const char *lp_model_name(const char *path, size_t *length_out);
+
+/** Read a manifest of inputs: a list of paths, or of maps with a path and more; or a map with such
+ * a list at "inputs". Paths become absolute (relative ones count from the manifest's folder), and
+ * the size of each file is added.
+ * @param text_out  inputs.yaml of a run: free().
+ * @return 0; LLMPERF_ENOENT, LLMPERF_EFORMAT (file and line), LLMPERF_EIO, LLMPERF_ENOMEM. */
+int lp_inputs_read(const char *file, char **text_out);
 
 /** Refuse keys of a map that look like one of `names` written wrong; others may be the user's own.
  * `names` ends with NULL. A map that is not there is fine.

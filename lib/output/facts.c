@@ -170,3 +170,10 @@ void lp_aggregates_read(struct lp_aggregates *sums, const llmperf_profile *profi
     }
     sums->device_ms = sums->kernel_ms + sums->memcpy_ms + sums->memset_ms;
 }
+
+const char *lp_model_fact(const llmperf_profile *profile)
+{
+    const char *name = llmperf_profile_fact(profile, "model_name");
+
+    return name ? name : llmperf_profile_fact(profile, "model");
+}

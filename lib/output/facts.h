@@ -33,6 +33,9 @@ struct lp_aggregates {
 };
 void lp_aggregates_read(struct lp_aggregates *sums, const llmperf_profile *profile);
 
+/** What the run's model is called; NULL: it has none. */
+const char *lp_model_fact(const llmperf_profile *profile);
+
 /** A fact that is a number, whatever the locale says; NaN: not known. */
 double lp_fact_number(const llmperf_profile *profile, const char *key);
 

@@ -113,12 +113,14 @@ static void find_hardware(struct lp_limits *limits, const struct lp_machine *mac
                  llmperf_last_error());
 }
 
-/* Said now, said when the run was made, or recorded. */
+/* Given for this profile, said now, said when the run was made, or recorded. */
 static void find_dtype(struct lp_limits *limits, const llmperf_profile *profile,
                        const struct lp_machine *machine)
 {
-    const char *word = lp_variable(DTYPE_VARIABLE);
+    const char *word = llmperf_profile_fact(profile, LP_DTYPE_FACT);
 
+    if (!word)
+        word = lp_variable(DTYPE_VARIABLE);
     if (!word || !*word)
         word = lp_machine_text(machine, "variables." DTYPE_VARIABLE);
     if (!word || !*word)

@@ -237,14 +237,13 @@ static void put_gpus(struct lp_metrics *metrics, const char *key, const char *fa
 static void put_model(struct lp_metrics *metrics)
 {
     const char *path = llmperf_profile_fact(metrics->view.profile, "model");
-    const char *slash = path ? strrchr(path, '/') : NULL;
 
     if (!path) {
         lp_put_null(metrics, "model", LP_REASON_NO_MODEL);
         return;
     }
     lp_json_open(&metrics->json, "model", '{');
-    lp_json_string(&metrics->json, "name", slash ? slash + 1 : path);
+    lp_json_string(&metrics->json, "name", lp_model_fact(metrics->view.profile));
     lp_json_string(&metrics->json, "path", path);
     put_gpus(metrics, "tensor_parallel", LP_TENSOR_FACT);
     put_gpus(metrics, "expert_parallel", LP_EXPERT_FACT);

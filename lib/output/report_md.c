@@ -76,7 +76,7 @@ static void add_environment(const struct lp_view *view, struct lp_text *out)
     add_row(out, "Why this source", llmperf_profile_fact(profile, "source_reason"));
     add_row(out, "Recording", llmperf_profile_fact(profile, "recorded_from"));
     add_row(out, "Process", llmperf_profile_fact(profile, "process_id"));
-    add_row(out, "Model", llmperf_profile_fact(profile, "model"));
+    add_row(out, "Model", lp_model_fact(profile));
     add_row(out, "SHA-256 of config.yaml", llmperf_profile_fact(profile, "config_fingerprint"));
     add_gpus(machine, out);
     add_row(out, "Driver", lp_machine_text(machine, "driver.kernel_version"));

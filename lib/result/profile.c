@@ -74,7 +74,12 @@ int lp_profile_add_note(llmperf_profile *profile, const char *format, ...)
     va_start(args, format);
     line = format_line(profile, format, args);
     va_end(args);
-    return line ? lp_vector_push(&profile->notes, line) : lp_error(LLMPERF_ENOMEM, "out of memory");
+    if (!line)
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    for (size_t i = 0; i < profile->notes.count; i++)
+        if (strcmp(profile->notes.items[i], line) == 0)
+            return 0;
+    return lp_vector_push(&profile->notes, line);
 }
 
 int lp_profile_problem(llmperf_profile *profile, const char *line)
@@ -104,6 +109,16 @@ int lp_profile_set_fact(llmperf_profile *profile, const char *key, const char *v
             return 0;
         }
     return lp_vector_push(&profile->facts, fact);
+}
+
+void lp_profile_drop_facts(llmperf_profile *profile, const char *prefix)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < profile->facts.count; i++)
+        if (strncmp(profile->facts.items[i].key, prefix, strlen(prefix)) != 0)
+            profile->facts.items[kept++] = profile->facts.items[i];
+    profile->facts.count = kept;
 }
 
 const char *llmperf_profile_fact(const llmperf_profile *profile, const char *key)

@@ -24,9 +24,17 @@ struct lp_work_source {
     void *context;
     /** @param quantities  What the program counted in the instance; 0: not given. @param flops_out
      * LLMPERF_UNKNOWN: cannot be told. */
-    void (*work)(void *context, uint32_t node, const uint64_t *quantities, uint64_t *flops_out,
+    void (*work)(void *context, const char *label, const uint64_t *quantities, uint64_t *flops_out,
                  uint64_t *bytes_out);
 };
+
+/** Give the stages of a finished profile their work, in place of what an earlier source gave; what
+ * the program counted stands. Of a stage whose instances are not all among the iterations they are
+ * taken to be equal.
+ * @param derived_out   Instances whose work the source gives.
+ * @param averaged_out  The part of them that was taken to be equal. 0 or LLMPERF_ENOMEM. */
+int lp_profile_derive_work(llmperf_profile *profile, const struct lp_work_source *source,
+                           uint64_t *derived_out, uint64_t *averaged_out);
 
 /** Tells the class of a kernel, 0 to LLMPERF_ITERATION_CLASSES - 1. */
 struct lp_classifier {
@@ -133,6 +141,9 @@ bool lp_profile_of_processes(const llmperf_profile *profile);
 /** Set a fact (llmperf_profile_fact()); a NULL value is left out. 0 or LLMPERF_ENOMEM. */
 int lp_profile_set_fact(llmperf_profile *profile, const char *key, const char *value);
 
+/** Remove the facts whose keys begin so. */
+void lp_profile_drop_facts(llmperf_profile *profile, const char *prefix);
+
 /** The rank that the launcher gave a process (RANK, OMPI_COMM_WORLD_RANK and the like in env.json).
  * -1: not known. */
 int64_t lp_profile_rank(const llmperf_profile *profile, uint32_t process_id);
@@ -162,6 +173,9 @@ uint64_t lp_profile_model_gpus(const llmperf_profile *profile);
  * LLMPERF_ENOMEM. */
 int lp_profile_note_untold(llmperf_profile *profile, const char *who);
 
+/** Fact of a profile whose dtype was given after the run: it comes before all others. */
+#define LP_DTYPE_FACT "dtype_given"
+
 /** Fact of a run: 16 hexadecimal digits that no other run has. A run without it, one of imported
  * files say, is known by what it holds. */
 #define LP_RUN_KEY_FACT "run_key"
@@ -174,7 +188,8 @@ int lp_profile_note_untold(llmperf_profile *profile, const char *who);
 /** Fact "source_reason" of a run whose program did not use CUDA before it ended. */
 #define LP_REASON_NO_CUDA "no device activity: the program had not used CUDA by then"
 
-/** Add a problem (and make a complete verdict incomplete) or a note. 0 or LLMPERF_ENOMEM. */
+/** Add a problem (and make a complete verdict incomplete) or a note, which is left out if it is
+ * there already. 0 or LLMPERF_ENOMEM. */
 int lp_profile_problem(llmperf_profile *profile, const char *line);
 int lp_profile_note(llmperf_profile *profile, const char *line);
 

@@ -134,8 +134,8 @@ void lp_totals_derive_work(struct lp_totals *totals, struct lp_unit_work *unit)
 
     if (!host || !totals->work_source.work)
         return;
-    totals->work_source.work(totals->work_source.context, unit->node, unit->quantities, &flops,
-                             &bytes);
+    totals->work_source.work(totals->work_source.context, lp_path_get(unit->node)->label,
+                             unit->quantities, &flops, &bytes);
     add_derived(&host->work, flops, bytes);
     if (unit->window != 0)
         add_derived(&host->window_work, flops, bytes);

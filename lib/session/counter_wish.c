@@ -129,9 +129,28 @@ static int check(const struct wish *wish, const struct lp_counter_preset *preset
     return 0;
 }
 
-static int keep(const struct wish *wish, uint32_t tier, struct lp_counter_request *request)
+static int find_preset(const struct wish *wish, const llmperf_config *config,
+                       struct lp_counter_preset **preset_out)
 {
-    int status = lp_counter_preset_find(wish->preset, &request->preset);
+    static const char key[] = "pipeline.counters";
+    char *text;
+    int status;
+
+    if (wish->preset)
+        return lp_counter_preset_find(wish->preset, preset_out);
+    if (!config)
+        return lp_counter_preset_find("light", preset_out);
+    if ((status = llmperf_config_document(config, key, LLMPERF_CONFIG_YAML, &text)) < 0)
+        return status;
+    status = lp_counter_preset_parse(text, key, preset_out);
+    llmperf_text_free(text);
+    return status;
+}
+
+static int keep(const struct wish *wish, const llmperf_config *config, uint32_t tier,
+                struct lp_counter_request *request)
+{
+    int status = find_preset(wish, config, &request->preset);
 
     if (status < 0)
         return status;
@@ -145,21 +164,20 @@ static int keep(const struct wish *wish, uint32_t tier, struct lp_counter_reques
     return lp_patterns_open(wish->includes, wish->include_count, &request->include);
 }
 
-int lp_counter_request_read(const char *words, uint32_t tier, struct lp_counter_request *request)
+int lp_counter_request_read(const char *words, const llmperf_config *config, uint32_t tier,
+                            struct lp_counter_request *request)
 {
     bool counters = tier == LLMPERF_TIER_COUNTERS;
     struct wish wish;
     int status;
 
     *request = (struct lp_counter_request){ 0 };
-    if (!counters && (tier != LLMPERF_TIER_LIGHT || !words))
+    if (!counters && (tier != LLMPERF_TIER_LIGHT || (!words && !config)))
         return 0;
     status = read_wish(&wish, words);
-    if (!wish.preset && counters)
-        wish.preset = "light";
-    if (status == 0 && wish.preset)
-        status = keep(&wish, tier, request);
-    if (status == 0 && !wish.preset && words && *words)
+    if (status == 0 && (wish.preset || config || counters))
+        status = keep(&wish, config, tier, request);
+    else if (status == 0 && words && *words)
         status = lp_error(LLMPERF_EINVAL,
                           "counters: \"%s\" names no preset; tier light takes one "
                           "that is sampled, live",
@@ -180,7 +198,7 @@ void lp_counter_request_clear(struct lp_counter_request *request)
 int llmperf_counters_check(const char *words, uint32_t tier)
 {
     struct lp_counter_request request;
-    int status = lp_counter_request_read(words, tier, &request);
+    int status = lp_counter_request_read(words, NULL, tier, &request);
 
     if (status == 0)
         lp_counter_request_clear(&request);

@@ -6,6 +6,7 @@
 
 #include "lib/base/pattern.h"
 #include "lib/capture/capture.h"
+#include "llmperf/config.h"
 
 struct lp_counter_request {
     struct lp_counter_preset *preset; /* NULL: nothing is counted */
@@ -18,9 +19,11 @@ struct lp_counter_request {
 };
 
 /** @param words  NULL: the usual of this tier, which for all tiers but `counters` is nothing.
+ * @param config  With a preset at pipeline.counters, for words that name none; NULL: without.
  * @return 0; LLMPERF_EINVAL, LLMPERF_ENOENT, LLMPERF_EFORMAT, LLMPERF_ENOMEM, and nothing to clear.
  */
-int lp_counter_request_read(const char *words, uint32_t tier, struct lp_counter_request *request);
+int lp_counter_request_read(const char *words, const llmperf_config *config, uint32_t tier,
+                            struct lp_counter_request *request);
 void lp_counter_request_clear(struct lp_counter_request *request);
 
 #endif

@@ -62,7 +62,6 @@ static void start(void)
     int status;
 
     tried = true;
-    options.config_path = word_of("LLMPERF_RUN_CONFIG");
     if (job)
         status = start_in_job(&options, job);
     else if (word_of("LLMPERF_OUT"))

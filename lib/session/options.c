@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/analysis/analysis.h"
 #include "lib/base/clock.h"
 #include "lib/base/file.h"
 #include "lib/base/status.h"
@@ -176,7 +177,6 @@ static int take_options(struct lp_options *options, const llmperf_session_option
 int lp_options_init(struct lp_options *options, const llmperf_session_options *given)
 {
     llmperf_session_options whole = LLMPERF_SESSION_OPTIONS_INIT;
-    llmperf_config *config = NULL;
     int status;
 
     *options = (struct lp_options){ 0 };
@@ -186,10 +186,8 @@ int lp_options_init(struct lp_options *options, const llmperf_session_options *g
     if (given) /* Users of an older header have a shorter struct. */
         memcpy(&whole, given,
                given->struct_size < sizeof(whole) ? given->struct_size : sizeof(whole));
-    if ((status = lp_session_from_config(&whole, &options->config, &config)) == 0)
-        status = take_options(options, &whole);
-    llmperf_config_free(config);
-    return status;
+    status = lp_session_from_config(&whole, &options->config);
+    return status < 0 ? status : take_options(options, &whole);
 }
 
 void lp_options_clear(struct lp_options *options)
@@ -211,4 +209,26 @@ bool lp_options_sample(const struct lp_options *options)
     /* A graph as a whole is cheap enough for every step. */
     return options->tier == LLMPERF_TIER_LIGHT && options->overhead_budget_permille < 1000 &&
            !(options->flags & LLMPERF_SESSION_GRAPH_LEVEL);
+}
+
+int lp_options_model(const struct lp_options *options, struct lp_stage_work **work_out)
+{
+    llmperf_model *model = NULL;
+    int status = 0;
+
+    *work_out = NULL;
+    if (options->model_path)
+        status = llmperf_model_open(options->model_path, &model);
+    else if (lp_session_config_has_model(&options->config))
+        status = lp_model_configured(options->config.tree, &model);
+    return status < 0 || !model ? status : lp_stage_work_open(model, &options->share, work_out);
+}
+
+int lp_options_counters(const struct lp_options *options, struct lp_counter_request *request)
+{
+    const struct lp_session_config *config = &options->config;
+
+    return lp_counter_request_read(options->counters,
+                                   lp_session_config_has_counters(config) ? config->tree : NULL,
+                                   options->tier, request);
 }

@@ -5,8 +5,10 @@
 
 #include <stdbool.h>
 
+#include "lib/session/counter_wish.h"
 #include "lib/session/from_config.h"
 #include "lib/session/share.h"
+#include "lib/session/stage_work.h"
 #include "llmperf/session.h"
 
 /** Our copy; all strings are owned. */
@@ -31,6 +33,13 @@ struct lp_options {
 /** 0; LLMPERF_EINVAL, LLMPERF_ENOTSUP, LLMPERF_ENOMEM. Clear it afterwards in all cases. */
 int lp_options_init(struct lp_options *options, const llmperf_session_options *given);
 void lp_options_clear(struct lp_options *options);
+
+/** The work of stages by the model of the program, else that of the configuration. *work_out: NULL
+ * without a model. 0, or what llmperf_model_open() and lp_share_check() return. */
+int lp_options_model(const struct lp_options *options, struct lp_stage_work **work_out);
+
+/** What it counts; lp_counter_request_clear(). As lp_counter_request_read(). */
+int lp_options_counters(const struct lp_options *options, struct lp_counter_request *request);
 
 /** Does such a session sample, once it has a source that can? */
 bool lp_options_sample(const struct lp_options *options);

@@ -67,10 +67,8 @@ static int open_knowledge(struct llmperf_session *session)
                               &(struct lp_classifier){ session->classes, classify, name_class });
     else
         session->classes = NULL;
-    if (!session->options.model_path)
-        return 0;
-    if ((status = lp_stage_work_open(session->options.model_path, &session->options.share,
-                                     &session->stage_work)) < 0)
+    if ((status = lp_options_model(&session->options, &session->stage_work)) < 0 ||
+        !session->stage_work)
         return status;
     source = lp_stage_work_source(session->stage_work);
     lp_totals_set_work(session->totals, &source);

@@ -173,6 +173,7 @@ int lp_session_start(const llmperf_session_options *options, bool injected,
     if ((status = lp_options_init(&session->options, options)) == 0 &&
         (status = lp_life_reserve()) == 0)
         status = start_or_clean_up(session);
+    lp_session_config_release(&session->options.config);
     if (status < 0)
         free_session(session);
     else

@@ -43,8 +43,7 @@ static int start_counting(struct llmperf_session *session)
 
 int lp_session_counters_open(struct llmperf_session *session)
 {
-    int status = lp_counter_request_read(session->options.counters, session->options.tier,
-                                         &session->counter_request);
+    int status = lp_options_counters(&session->options, &session->counter_request);
 
     if (status < 0 || !session->counter_request.preset)
         return status;

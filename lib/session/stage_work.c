@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "lib/base/status.h"
-#include "lib/record/paths.h"
 #include "llmperf/model.h"
 #include "llmperf/region.h"
 
@@ -23,22 +22,24 @@ struct lp_stage_work {
     bool shared_equally;                  /* several sequences were taken to be of equal length */
 };
 
-int lp_stage_work_open(const char *model, const struct lp_share *share,
+int lp_stage_work_open(llmperf_model *model, const struct lp_share *share,
                        struct lp_stage_work **work_out)
 {
     struct lp_stage_work *work = calloc(1, sizeof(*work));
     int status;
 
-    if (!work)
+    if (!work) {
+        llmperf_model_free(model);
         return lp_error(LLMPERF_ENOMEM, "out of memory");
+    }
+    work->model = model;
     work->new_tokens = malloc(SEQUENCES_MAX * sizeof(*work->new_tokens));
     work->cached_tokens = malloc(SEQUENCES_MAX * sizeof(*work->cached_tokens));
     work->info = (llmperf_model_info)LLMPERF_MODEL_INFO_INIT;
     work->share = *share;
     if (!work->new_tokens || !work->cached_tokens)
         status = lp_error(LLMPERF_ENOMEM, "out of memory");
-    else if ((status = llmperf_model_open(model, &work->model)) == 0 &&
-             (status = llmperf_model_info_get(work->model, &work->info)) == 0)
+    else if ((status = llmperf_model_info_get(work->model, &work->info)) == 0)
         status = lp_share_check(share, work->model, &work->info);
     if (status < 0)
         lp_stage_work_free(work);
@@ -134,11 +135,10 @@ static bool counts_its_work(const uint64_t *quantities)
     return quantities[LLMPERF_QUANTITY_FLOPS] && quantities[LLMPERF_QUANTITY_BYTES];
 }
 
-static void tell_work(void *context, uint32_t node, const uint64_t *quantities, uint64_t *flops_out,
-                      uint64_t *bytes_out)
+static void tell_work(void *context, const char *label, const uint64_t *quantities,
+                      uint64_t *flops_out, uint64_t *bytes_out)
 {
     struct lp_stage_work *work = context;
-    const char *label = lp_path_get(node)->label;
     uint32_t phase = phase_of(work, label);
     llmperf_work result = LLMPERF_WORK_INIT;
 
@@ -215,7 +215,13 @@ static int add_notes(const struct lp_stage_work *work, llmperf_profile *profile)
     return lp_profile_note(profile, line);
 }
 
-int lp_stage_work_facts(const struct lp_stage_work *work, llmperf_profile *profile)
+const char *lp_stage_work_reason(const struct lp_stage_work *work)
+{
+    return work->unknown ? work->reason : NULL;
+}
+
+int lp_stage_work_facts(const struct lp_stage_work *work, const char *dtype,
+                        llmperf_profile *profile)
 {
     char total[24], active[24];
     int status;
@@ -227,7 +233,7 @@ int lp_stage_work_facts(const struct lp_stage_work *work, llmperf_profile *profi
         (status = lp_profile_set_fact(profile, "model_convention", work->info.convention)) < 0 ||
         (status = lp_profile_set_fact(profile, "model_parameters_total", total)) < 0 ||
         (status = lp_profile_set_fact(profile, "model_parameters_active", active)) < 0 ||
-        (status = lp_profile_set_fact(profile, "dtype", compute_dtype(work))) < 0 ||
+        (status = lp_profile_set_fact(profile, "dtype", dtype ? dtype : compute_dtype(work))) < 0 ||
         (status = add_lines(work, profile)) < 0)
         return status;
     return add_notes(work, profile);

@@ -10,17 +10,28 @@
 
 struct lp_stage_work;
 
-/** Read the model, of which this GPU has a share. 0, or what llmperf_model_open() and
- * lp_share_check() return. */
-int lp_stage_work_open(const char *model, const struct lp_share *share,
+/** @param model  Taken, also where this fails. @param share  Of this GPU.
+ * @return 0, or what lp_share_check() returns. */
+int lp_stage_work_open(llmperf_model *model, const struct lp_share *share,
                        struct lp_stage_work **work_out);
 void lp_stage_work_free(struct lp_stage_work *work);
+
+/** Fact "model" of a run whose model its configuration describes. */
+#define LP_CONFIGURED_MODEL "config.yaml"
+
+/** Fact of a profile that was given a model which gives work to none of its regions: why. */
+#define LP_MODEL_REASON_FACT "model_reason"
 
 /** What totals ask. */
 struct lp_work_source lp_stage_work_source(struct lp_stage_work *work);
 
+/** Why the work of some instances is not known, of the first of them; NULL: it is known of all. */
+const char *lp_stage_work_reason(const struct lp_stage_work *work);
+
 /** Facts of the model and the share, assumptions and warnings, and why the work of some instances
- * is not known, into a profile. 0 or LLMPERF_ENOMEM. */
-int lp_stage_work_facts(const struct lp_stage_work *work, llmperf_profile *profile);
+ * is not known, into a profile.
+ * @param dtype  What the program computes in; NULL: what the model says. 0 or LLMPERF_ENOMEM. */
+int lp_stage_work_facts(const struct lp_stage_work *work, const char *dtype,
+                        llmperf_profile *profile);
 
 #endif

@@ -87,6 +87,13 @@ static uint32_t tier_of(const struct llmperf_session *session)
                                                                      : session->options.tier;
 }
 
+static const char *model_source(const struct llmperf_session *session)
+{
+    const char *given = session->options.model_path;
+
+    return given || !session->stage_work ? given : LP_CONFIGURED_MODEL;
+}
+
 static int add_facts(struct llmperf_session *session, const struct lp_device_stats *stats,
                      llmperf_profile *profile)
 {
@@ -110,7 +117,7 @@ static int add_facts(struct llmperf_session *session, const struct lp_device_sta
         (status = lp_profile_set_fact(profile, "process_id", pid)) < 0 ||
         (status = lp_profile_set_fact(profile, "llmperf_version", LLMPERF_VERSION_STRING)) < 0 ||
         (status = lp_profile_set_fact(profile, "duration_ms", duration)) < 0 ||
-        (status = lp_profile_set_fact(profile, "model", session->options.model_path)) < 0 ||
+        (status = lp_profile_set_fact(profile, "model", model_source(session))) < 0 ||
         (status = lp_profile_set_fact(profile, "config", config->text)) < 0 ||
         (status = lp_profile_set_fact(profile, "config_fingerprint", config->fingerprint)) < 0 ||
         (status = lp_profile_set_fact(profile, "dtype", config->dtype)) < 0 ||
@@ -144,7 +151,7 @@ static int add_lines(struct llmperf_session *session, const struct lp_device_sta
     int status = 0;
 
     if (session->stage_work)
-        status = lp_stage_work_facts(session->stage_work, profile);
+        status = lp_stage_work_facts(session->stage_work, session->options.config.dtype, profile);
     if (status == 0 && lp_attribution_untracked(session->attribution) > 0)
         status = lp_profile_note(profile,
                                  "Some instances of stages were not followed one by one: too many "

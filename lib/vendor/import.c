@@ -208,6 +208,24 @@ static int set_facts(const struct import *import, llmperf_profile *profile)
     return nsys && import->has_ncu ? lp_profile_set_fact(profile, "source", "nsys, ncu") : 0;
 }
 
+/* A manifest that cannot be read any more costs the run nothing else. */
+static int set_inputs(const llmperf_config *config, llmperf_profile *profile)
+{
+    const char *manifest = NULL;
+    char *inputs = NULL;
+    int status = lp_config_take_text(config, "inputs.manifest", &manifest);
+
+    if (status < 0 || !manifest)
+        return status;
+    status = lp_inputs_read(manifest, &inputs);
+    if (status == 0)
+        status = lp_profile_set_fact(profile, "inputs", inputs);
+    else if (status != LLMPERF_ENOMEM)
+        status = lp_profile_note(profile, llmperf_last_error());
+    free(inputs);
+    return status;
+}
+
 /* As a session keeps its own. */
 static int set_config(const char *text, llmperf_profile *profile)
 {
@@ -221,6 +239,7 @@ static int set_config(const char *text, llmperf_profile *profile)
     lp_sha256(text, strlen(text), hex);
     if ((status = lp_config_take_text(config, "infer.dtype", &dtype)) == 0 &&
         (status = lp_config_take_text(config, "run.dtype", &dtype)) == 0 &&
+        (status = set_inputs(config, profile)) == 0 &&
         (status = lp_profile_set_fact(profile, "config", text)) == 0 &&
         (status = lp_profile_set_fact(profile, "config_fingerprint", hex)) == 0)
         status = lp_profile_set_fact(profile, "dtype", dtype);

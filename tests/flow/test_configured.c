@@ -143,8 +143,8 @@ static void the_usual_configuration_names_a_model_and_its_dtype(void **state)
                         &options);
     assert_string_equal(llmperf_profile_fact(profile, "tier"), "light");
     assert_string_equal(llmperf_profile_fact(profile, "dtype"), "bf16");
-    assert_non_null(strstr(llmperf_profile_fact(profile, "model"),
-                           "/model/deepseek_ocr/arch/deepseek_ocr.default.yaml"));
+    assert_string_equal(llmperf_profile_fact(profile, "model_name"), "deepseek_ocr");
+    assert_string_equal(llmperf_profile_fact(profile, "model"), "config.yaml");
     llmperf_profile_free(profile);
 }
 

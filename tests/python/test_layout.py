@@ -31,6 +31,7 @@ PLAIN = {
     ctypes.c_void_p: "void *",
     _native.log_function: "llmperf_log_function",
     _native.const_uint64_p: "const uint64_t *",
+    _native.const_config_p: "const llmperf_config *",
     _native.const_profile_pp: "const llmperf_profile *const *",
 }
 

@@ -269,6 +269,17 @@ class Errors(support.TestCase):
         with self.assertRaises(ValueError):
             llmperf.Session(expert_parallel=-1)
 
+    def test_a_model_can_be_given_later(self) -> None:
+        with llmperf.Session(source="none") as session:
+            with llmperf.region("LLM@decode_step", sequences=1, context=100):
+                pass
+        self.assertIsNone(session.profile.regions()[0]["flops"])
+        session.profile.apply_model("llama_3_8b", dtype="fp8")
+        self.assertEqual(session.profile.regions()[0]["flops"], 15061745664)
+        self.assertEqual(session.profile.fact("dtype"), "fp8")
+        with self.assertRaisesRegex(llmperf.LlmperfError, "there is no dtype bf61"):
+            session.profile.apply_model(dtype="bf61")
+
     def test_missing_recording(self) -> None:
         with self.assertRaises(llmperf.LlmperfError) as refused:
             llmperf.Session(source="replay", device_path=self.folder / "none.rec").start()

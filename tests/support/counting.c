@@ -68,7 +68,7 @@ static struct lp_counters *open_counters(const char *words, bool attached)
     struct lp_counters_options options = { .attached = attached, .names = &names };
     struct lp_counters *counters = NULL;
 
-    if (lp_counter_request_read(words, LLMPERF_TIER_COUNTERS, &request) < 0)
+    if (lp_counter_request_read(words, NULL, LLMPERF_TIER_COUNTERS, &request) < 0)
         fail_msg("%s", llmperf_last_error());
     options.preset = request.preset;
     options.include = request.include;

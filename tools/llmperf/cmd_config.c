@@ -7,19 +7,21 @@
 
 int cmd_config(const struct command *command, int argc, char **argv)
 {
-    struct option_text options[] = { { "--config", NULL, "config" }, { "--format", NULL, "yaml" } };
+    struct option_text options[] = { { "--config", NULL, "config" },
+                                     { "--format", NULL, "yaml" },
+                                     { "--model", NULL, NULL } };
     llmperf_config *config = NULL;
     bool json;
     char *text;
     int count, code, status;
 
-    if ((code = parse_options(command, argc, argv, options, 2, &count)) >= 0)
+    if ((code = parse_options(command, argc, argv, options, 3, &count)) >= 0)
         return code;
     json = strcmp(options[1].value, "json") == 0;
     if (!json && strcmp(options[1].value, "yaml") != 0)
         return fail_usage(command, "there is no format %s; use yaml or json", options[1].value);
-    status = llmperf_config_compose(options[0].value, (const char *const *)(argv + 1),
-                                    (size_t)count, &config);
+    status = llmperf_config_compose_model(options[0].value, (const char *const *)(argv + 1),
+                                          (size_t)count, options[2].value, &config);
     if (status == 0)
         status = llmperf_config_document(config, "",
                                          json ? LLMPERF_CONFIG_JSON : LLMPERF_CONFIG_YAML, &text);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "configured.h"
 #include "llmperf/llmperf.h"
 #include "new_run.h"
 
@@ -36,7 +37,8 @@ static int replay(const char *recording, const llmperf_session_options *options)
     return status;
 }
 
-static int replay_all(const struct command *command, char **paths, int count, const char *run_dir)
+static int replay_all(const struct command *command, char **paths, int count, const char *run_dir,
+                      const struct configured *configured)
 {
     llmperf_session_options options = LLMPERF_SESSION_OPTIONS_INIT;
     const char *out = getenv("LLMPERF_OUT");
@@ -45,6 +47,7 @@ static int replay_all(const struct command *command, char **paths, int count, co
     if (count > 1 && run_dir)
         return fail_usage(command, "-o takes one recording");
     options.device_source = LLMPERF_SOURCE_REPLAY;
+    options.config = configured->config;
     options.run_dir = run_dir;
     options.out_dir = out && *out ? out : "runs";
     for (int i = 0; i < count && status == EXIT_FINE; i++) {
@@ -58,7 +61,8 @@ static int replay_all(const struct command *command, char **paths, int count, co
     return status;
 }
 
-static int import_files(char **paths, int count, const char *run_dir, uint32_t flags)
+static int import_files(char **paths, int count, const char *run_dir, uint32_t flags,
+                        const struct configured *configured)
 {
     llmperf_import_options options = LLMPERF_IMPORT_OPTIONS_INIT;
     llmperf_profile *profile;
@@ -69,11 +73,14 @@ static int import_files(char **paths, int count, const char *run_dir, uint32_t f
     new_run_id(run_id, 0);
     options.run_id = run_id;
     options.flags = flags;
+    options.config = configured->text;
     status = llmperf_import((const char *const *)paths, (size_t)count, &options, &profile);
     if (status < 0)
         return fail_status(status);
     snprintf(what, sizeof(what), "%d files", count);
-    status = new_run_write(profile, run_dir, count == 1 ? paths[0] : what);
+    status = configured->config ? configured_apply(profile, NULL, NULL) : EXIT_FINE;
+    if (status == EXIT_FINE)
+        status = new_run_write(profile, run_dir, count == 1 ? paths[0] : what);
     llmperf_profile_free(profile);
     return status;
 }
@@ -99,11 +106,15 @@ static int check_formats(const struct command *command, char **paths, int count,
 
 int cmd_import(const struct command *command, int argc, char **argv)
 {
-    struct option_text options[] = { { "--output", "-o", NULL }, { "--names", NULL, "short" } };
+    struct option_text options[] = { { "--output", "-o", NULL },
+                                     { "--names", NULL, "short" },
+                                     { "--model", NULL, NULL },
+                                     { "--dtype", NULL, NULL } };
+    struct configured configured = { .name = NULL };
     int count, recordings, status;
     bool exact;
 
-    if ((status = parse_options(command, argc, argv, options, 2, &count)) >= 0)
+    if ((status = parse_options(command, argc, argv, options, 4, &count)) >= 0)
         return status;
     if (count == 0)
         return fail_usage(command, "give a file of nsys or ncu, or a recording");
@@ -115,7 +126,16 @@ int cmd_import(const struct command *command, int argc, char **argv)
                           options[0].value);
     if ((status = check_formats(command, argv + 1, count, &recordings)) >= 0)
         return status;
-    return recordings > 0 ? replay_all(command, argv + 1, count, options[0].value)
-                          : import_files(argv + 1, count, options[0].value,
-                                         exact ? LLMPERF_IMPORT_EXACT_NAMES : 0);
+    configured.model = options[2].value;
+    status =
+        configured_set(&configured, "run.dtype", options[3].value) ? EXIT_FINE : EXIT_ENVIRONMENT;
+    if (status == EXIT_FINE && (configured.model || configured.count > 0))
+        status = configured_compose(&configured);
+    if (status == EXIT_FINE && recordings > 0)
+        status = replay_all(command, argv + 1, count, options[0].value, &configured);
+    else if (status == EXIT_FINE)
+        status = import_files(argv + 1, count, options[0].value,
+                              exact ? LLMPERF_IMPORT_EXACT_NAMES : 0, &configured);
+    configured_clear(&configured);
+    return status;
 }

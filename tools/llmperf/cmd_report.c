@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "configured.h"
 #include "llmperf/llmperf.h"
 
 static const struct {
@@ -30,12 +31,15 @@ static uint32_t find_document(const char *word)
 
 int cmd_report(const struct command *command, int argc, char **argv)
 {
-    struct option_text options[] = { { "--format", NULL, "md" }, { "--output", "-o", "-" } };
+    struct option_text options[] = { { "--format", NULL, "md" },
+                                     { "--output", "-o", "-" },
+                                     { "--model", NULL, NULL },
+                                     { "--dtype", NULL, NULL } };
     llmperf_profile *profile;
     uint32_t document;
     int count, status;
 
-    if ((status = parse_options(command, argc, argv, options, 2, &count)) >= 0)
+    if ((status = parse_options(command, argc, argv, options, 4, &count)) >= 0)
         return status;
     if (count != 1)
         return fail_usage(command, "give one run");
@@ -46,7 +50,11 @@ int cmd_report(const struct command *command, int argc, char **argv)
                           options[0].value);
     if ((status = llmperf_profile_open(argv[1], &profile)) < 0)
         return fail_status(status);
-    status = write_document(profile, document, options[1].value);
+    status = options[2].value || options[3].value
+                 ? configured_apply(profile, options[2].value, options[3].value)
+                 : EXIT_FINE;
+    if (status == EXIT_FINE)
+        status = write_document(profile, document, options[1].value);
     llmperf_profile_free(profile);
     return status;
 }

@@ -26,6 +26,7 @@ struct job {
     struct run_config config;
     char path[RUN_PATH_BYTES];           /* of the program */
     const char *tier, *rules, *counters; /* NULL: as the session finds fit */
+    uint32_t session_tier;               /* the same as `tier` */
     bool counters_asked;                 /* as an option */
     char **program;
     sigset_t handled, before;  /* signals that we wait for; the mask that the program gets */
@@ -82,13 +83,13 @@ static int make_job_folder(struct job *job, const char *out)
     return run_keep_config(&job->config, job->config_file);
 }
 
+static const char *const tiers[] = { "regions", "light", "deep", "counters" };
+
 /* LLMPERF_TIER_…; 0: the word is none. */
 static uint32_t tier_of(const char *word)
 {
-    static const char *const names[] = { "regions", "light", "deep", "counters" };
-
-    for (uint32_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (strcmp(word, names[i]) == 0)
+    for (uint32_t i = 0; i < sizeof(tiers) / sizeof(tiers[0]); i++)
+        if (strcmp(word, tiers[i]) == 0)
             return LLMPERF_TIER_REGIONS + i;
     return 0;
 }
@@ -144,7 +145,7 @@ static void set_environment(const struct job *job)
         setenv("LLMPERF_RULES", job->rules, 1);
     if (job->trace)
         setenv("LLMPERF_TRACE", "1", 1);
-    if (job->counters)
+    if (job->counters && *job->counters)
         setenv("LLMPERF_COUNTERS", job->counters, 1);
 }
 
@@ -358,70 +359,26 @@ static int check_words(const struct command *command, int count, char **argv)
     return EXIT_FINE;
 }
 
-/* Of what the session in the program would refuse too late. */
-static int check_counters(const struct job *job, const struct command *command, uint32_t tier)
+static int check_counters(const struct job *job, const struct command *command)
 {
-    if (job->counters_asked && tier != LLMPERF_TIER_COUNTERS && tier != LLMPERF_TIER_LIGHT)
-        return fail_usage(command, "--counters needs --tier counters, or light");
-    return llmperf_counters_check(job->counters, tier) < 0
-               ? fail_usage(command, "%s", llmperf_last_error())
+    return job->counters_asked && job->session_tier != LLMPERF_TIER_COUNTERS &&
+                   job->session_tier != LLMPERF_TIER_LIGHT
+               ? fail_usage(command, "--counters needs --tier counters, or light")
                : EXIT_FINE;
 }
 
-static int check_rules(const struct job *job, const struct command *command, uint32_t tier)
+static int check_rules(const struct job *job, const struct command *command)
 {
-    const char *word = getenv("LLMPERF_RULES");
-    bool set = word && *word;
-    const char *rules = job->rules ? job->rules : set ? word : job->config.rules;
-    const char *from = job->rules ? "--rule" : set ? "LLMPERF_RULES" : "session.rules";
-
-    if (job->rules && !job->rules[strspn(job->rules, " \t\n;")])
-        return fail_usage(command,
-                          "--rule holds no rule; write one such as \"decode_step p99 above 30 "
-                          "ms for 2 s\"");
-    if (job->rules && tier != LLMPERF_TIER_LIGHT)
-        return fail_usage(command, "--rule needs --tier light: other tiers collect all or nothing");
-    return llmperf_rules_check(rules) < 0
-               ? fail_usage(command, "%s: %s", from, llmperf_last_error())
+    return job->rules && job->session_tier != LLMPERF_TIER_LIGHT
+               ? fail_usage(command,
+                            "--rule needs --tier light: other tiers collect all or nothing")
                : EXIT_FINE;
 }
 
-static int check_trace(const struct command *command)
-{
-    const char *word = getenv("LLMPERF_TRACE");
-
-    return word && *word && strcmp(word, "0") != 0 && strcmp(word, "1") != 0
-               ? fail_usage(command, "LLMPERF_TRACE=%s: 1 keeps a trace, 0 does not", word)
-               : EXIT_FINE;
-}
-
-/* The session in the program would refuse it in its log only. */
-static int check_shares(const struct command *command)
-{
-    static const char *const variables[] = { "LLMPERF_TENSOR_PARALLEL", "LLMPERF_EXPERT_PARALLEL" };
-
-    for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
-        const char *word = getenv(variables[i]);
-        uint64_t gpus;
-
-        if (word && *word && (!to_number(word, &gpus) || gpus < 1 || gpus > 65536))
-            return fail_usage(command, "%s=%.80s is no number of GPUs; use 1 to 65536",
-                              variables[i], word);
-    }
-    return EXIT_FINE;
-}
-
+/* What the session in the program would refuse, was refused when the configuration was composed. */
 static int check_job(struct job *job, const struct command *command)
 {
-    const char *tier = job->tier                     ? job->tier
-                       : job->config.session_tier[0] ? job->config.session_tier
-                                                     : "deep";
-
-    if (!tier_of(tier))
-        return fail_usage(command, "tier %s is none of regions, light, deep, counters", tier);
-    if (check_rules(job, command, tier_of(tier)) != EXIT_FINE ||
-        check_trace(command) != EXIT_FINE || check_shares(command) != EXIT_FINE ||
-        check_counters(job, command, tier_of(tier)) != EXIT_FINE)
+    if (check_rules(job, command) != EXIT_FINE || check_counters(job, command) != EXIT_FINE)
         return EXIT_USAGE;
     if (!run_check_program(job->program[0], job->path))
         return EXIT_USAGE;
@@ -463,7 +420,9 @@ static int run_all(struct job *job, const struct command *command, const char *o
                    const char *repeats)
 {
     char best[RUN_PATH_BYTES];
-    struct run_repeats wish = { .tier = job->tier, .counters = job->counters };
+    struct run_repeats wish = { .tier = job->tier,
+                                .counters = job->counters,
+                                .sampled = job->config.sampled };
     int status = check_job(job, command);
 
     if (status != EXIT_FINE)
@@ -479,35 +438,85 @@ static int run_all(struct job *job, const struct command *command, const char *o
     return run_repeats(&wish, run_once, job);
 }
 
+/* Options of the command line that stand for keys of the configuration, or stand alone. */
+enum { TIER, OUT, CONFIG, RULE, REPEAT, COUNTERS, MODEL, DTYPE, OPTIONS };
+
+/* Of what the configuration does not say. */
+static int check_options(const struct command *command, const struct option_text *options)
+{
+    const char *tier = options[TIER].value, *rules = options[RULE].value;
+
+    if (tier && !tier_of(tier))
+        return fail_usage(command, "tier %s is none of regions, light, deep, counters", tier);
+    if (rules && !rules[strspn(rules, " \t\n;")])
+        return fail_usage(command,
+                          "--rule holds no rule; write one such as \"decode_step p99 above 30 "
+                          "ms for 2 s\"");
+    if (options[COUNTERS].value && tier && tier_of(tier) != LLMPERF_TIER_COUNTERS &&
+        tier_of(tier) != LLMPERF_TIER_LIGHT)
+        return fail_usage(command, "--counters needs --tier counters, or light");
+    return EXIT_FINE;
+}
+
+static bool set_options(struct configured *configured, const struct option_text *options,
+                        bool trace)
+{
+    configured->name = options[CONFIG].value;
+    configured->model = options[MODEL].value;
+    return configured_set(configured, "run.mode", options[TIER].value) &&
+           configured_set(configured, "artifacts.dir", options[OUT].value) &&
+           configured_set(configured, "session.rules", options[RULE].value) &&
+           configured_set(configured, "session.counters", options[COUNTERS].value) &&
+           configured_set(configured, "run.dtype", options[DTYPE].value) &&
+           (!trace || configured_add(configured, "++artifacts.keep_trace=true"));
+}
+
+static int run_configured(struct job *job, const struct command *command,
+                          const struct option_text *options, struct configured *configured)
+{
+    const char *out;
+    int status;
+
+    if (!set_options(configured, options, job->trace))
+        return EXIT_ENVIRONMENT;
+    if ((status = run_compose(configured, &job->config)) != EXIT_FINE)
+        return status;
+    job->session_tier = configured->tier;
+    job->tier = tiers[configured->tier - LLMPERF_TIER_REGIONS];
+    job->counters_asked = options[COUNTERS].value != NULL;
+    job->counters = precedence_choose(options[COUNTERS].value, "LLMPERF_COUNTERS",
+                                      job->config.counters, job->config.counted ? "" : NULL);
+    job->rules = options[RULE].value;
+    out = precedence_choose(options[OUT].value, "LLMPERF_OUT", job->config.out, "runs");
+    return run_all(job, command, out, options[REPEAT].value);
+}
+
 int cmd_run(const struct command *command, int argc, char **argv)
 {
-    struct option_text options[] = { { "--tier", NULL, NULL },   { "--out", NULL, NULL },
-                                     { "--config", NULL, NULL }, { "--rule", NULL, NULL },
-                                     { "--repeat", NULL, NULL }, { "--counters", NULL, NULL } };
+    struct option_text options[OPTIONS] = {
+        [TIER] = { "--tier", NULL, NULL },     [OUT] = { "--out", NULL, NULL },
+        [CONFIG] = { "--config", NULL, NULL }, [RULE] = { "--rule", NULL, NULL },
+        [REPEAT] = { "--repeat", NULL, NULL }, [COUNTERS] = { "--counters", NULL, NULL },
+        [MODEL] = { "--model", NULL, NULL },   [DTYPE] = { "--dtype", NULL, NULL },
+    };
     int words = find_program_words(argc, argv), known = words > 0 ? words : argc, count, status;
+    struct configured configured = { .name = NULL };
     struct job job = { .folder = "" };
-    const char *out;
 
     job.apart = take_flag(&known, argv, "--no-merge");
     job.trace = take_flag(&known, argv, "--trace");
-    if ((status = parse_options(command, known, argv, options, 6, &count)) >= 0)
+    if ((status = parse_options(command, known, argv, options, OPTIONS, &count)) >= 0)
         return status;
-    if ((status = check_words(command, count, argv)) != EXIT_FINE)
+    if ((status = check_words(command, count, argv)) != EXIT_FINE ||
+        (status = check_options(command, options)) != EXIT_FINE)
         return status;
     if (words == 0 || words + 1 == argc)
         return fail_usage(command, "give a program behind --");
-    if ((status = run_compose(options[2].value, argv + 1, count, &job.config)) != EXIT_FINE)
-        return status;
     job.program = argv + words + 1;
-    job.counters_asked = options[5].value != NULL;
-    job.counters =
-        precedence_choose(options[5].value, "LLMPERF_COUNTERS", job.config.counters, NULL);
-    job.tier = precedence_choose(options[0].value, "LLMPERF_TIER", job.config.tier, NULL);
-    job.rules = options[3].value;
-    if (job.counters_asked && !options[0].value && (!job.tier || strcmp(job.tier, "light") != 0))
-        job.tier = "counters";
-    out = precedence_choose(options[1].value, "LLMPERF_OUT", job.config.out, "runs");
-    status = run_all(&job, command, out, options[4].value);
-    llmperf_text_free(job.config.text);
+    for (int i = 1; i <= count; i++)
+        if (!configured_add(&configured, argv[i]))
+            return EXIT_USAGE;
+    status = run_configured(&job, command, options, &configured);
+    configured_clear(&configured);
     return status;
 }

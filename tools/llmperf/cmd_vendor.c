@@ -14,16 +14,12 @@
 #include "vendor.h"
 
 #define RESULTS_MOST 32
-#define WORDS_MOST   256
 
 /* What was asked for, and what there is by now. */
 struct vendor_job {
     const struct command *command;
-    llmperf_config *config;
-    char *config_text;
-    const char *config_name, *out;
-    const char *overrides[WORDS_MOST];
-    size_t override_count;
+    struct configured configured;
+    const char *out;
     const char **program;
     size_t program_count;
     bool dry_run;
@@ -54,35 +50,35 @@ static int take_words(struct vendor_job *job, int count, char **words)
     if (count >= 2 && strcmp(job->command->name, "nsys") != 0 && is_replay(words[0]) &&
         strcmp(words[1], "replay") == 0) {
         snprintf(mode, sizeof(mode), "++pipeline.ncu.ncu_cli.replay_mode=%s", words[0]);
-        job->overrides[job->override_count++] = mode;
+        if (!configured_add(&job->configured, mode))
+            return EXIT_USAGE;
         i = 2;
     }
     for (; i < count; i++) {
         if (!strchr(words[i], '=') && words[i][0] != '~')
             return fail_usage(job->command, "%s is no key=value; put -- before the program",
                               words[i]);
-        if (job->override_count == WORDS_MOST)
-            return fail_usage(job->command, "more than %d overrides", WORDS_MOST);
-        job->overrides[job->override_count++] = words[i];
+        if (!configured_add(&job->configured, words[i]))
+            return EXIT_USAGE;
     }
     return EXIT_FINE;
 }
 
 static int name_run(struct vendor_job *job)
 {
+    const llmperf_config *config = job->configured.config;
     const char *out = NULL, *id = NULL;
     time_t now = time(NULL);
     char stamp[32];
     struct tm utc;
     int written;
 
-    if (llmperf_config_has(job->config, "artifacts.dir"))
-        llmperf_config_text(job->config, "artifacts.dir", &out);
+    if (llmperf_config_has(config, "artifacts.dir"))
+        llmperf_config_text(config, "artifacts.dir", &out);
     out = precedence_choose(job->out, "LLMPERF_OUT", out, "runs");
     gmtime_r(&now, &utc);
     strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &utc);
-    if (llmperf_config_has(job->config, "run.id") &&
-        llmperf_config_text(job->config, "run.id", &id) == 0)
+    if (llmperf_config_has(config, "run.id") && llmperf_config_text(config, "run.id", &id) == 0)
         snprintf(job->run_id, sizeof(job->run_id), "%s", id);
     else
         snprintf(job->run_id, sizeof(job->run_id), "%s-%ld", stamp, (long)getpid());
@@ -93,17 +89,19 @@ static int name_run(struct vendor_job *job)
                                                : fail_usage(job->command, "%s is too long", out);
 }
 
+static int set_options(struct vendor_job *job, const char *dtype)
+{
+    return configured_set(&job->configured, "run.dtype", dtype) &&
+                   configured_set(&job->configured, "artifacts.dir", job->out)
+               ? EXIT_FINE
+               : EXIT_ENVIRONMENT;
+}
+
 static int compose(struct vendor_job *job)
 {
-    int status =
-        llmperf_config_compose(job->config_name, job->overrides, job->override_count, &job->config);
+    int status = configured_compose(&job->configured);
 
-    if (status == 0)
-        status = llmperf_config_document(job->config, "", LLMPERF_CONFIG_YAML, &job->config_text);
-    if (status < 0)
-        return fail_status(status);
-    precedence_apply(job->config, job->overrides, job->override_count);
-    return name_run(job);
+    return status == EXIT_FINE ? name_run(job) : status;
 }
 
 static int check_job(struct vendor_job *job)
@@ -212,7 +210,7 @@ static int use_tool(struct vendor_job *job, uint32_t tool, const llmperf_profile
     request.program = job->dry_run ? job->program[0] : job->program_path;
     request.arguments = job->program + 1;
     request.argument_count = job->program_count - 1;
-    if ((status = llmperf_commands_build(job->config, &request, profile, &commands)) < 0)
+    if ((status = llmperf_commands_build(job->configured.config, &request, profile, &commands)) < 0)
         code = fail_status(status);
     else if (job->dry_run)
         code = print_commands(job, commands);
@@ -235,7 +233,7 @@ static llmperf_profile *import(const struct vendor_job *job, int *status_out)
     for (size_t i = 0; i < job->result_count; i++)
         paths[i] = job->results[i];
     options.run_id = job->run_id;
-    options.config = job->config_text;
+    options.config = job->configured.text;
     *status_out = llmperf_import(paths, job->result_count, &options, &profile);
     return profile;
 }
@@ -249,6 +247,8 @@ static int conclude(const struct vendor_job *job)
 
     profile = import(job, &status);
     snprintf(path, sizeof(path), "%s/run.llmperf", job->run_dir);
+    if (status == 0 && configured_apply(profile, NULL, NULL) != EXIT_FINE)
+        fprintf(stderr, "llmperf: the run is written without FLOPs and bytes of the model\n");
     if (status == 0 && (status = llmperf_profile_save(profile, path)) == 0)
         status = llmperf_artifacts_write(profile, job->run_dir);
     llmperf_profile_free(profile);
@@ -304,7 +304,10 @@ static int find_program(int argc, char **argv)
 
 int cmd_vendor(const struct command *command, int argc, char **argv)
 {
-    struct option_text options[] = { { "--config", NULL, "config" }, { "--out", NULL, NULL } };
+    struct option_text options[] = { { "--config", NULL, "config" },
+                                     { "--out", NULL, NULL },
+                                     { "--model", NULL, NULL },
+                                     { "--dtype", NULL, NULL } };
     int split = find_program(argc, argv), words = split, count, code;
     struct vendor_job *job = calloc(1, sizeof(*job));
 
@@ -312,19 +315,20 @@ int cmd_vendor(const struct command *command, int argc, char **argv)
         return EXIT_ENVIRONMENT;
     job->command = command;
     job->dry_run = take_flag(&words, argv, "--dry-run");
-    if ((code = parse_options(command, words, argv, options, 2, &count)) < 0) {
-        job->config_name = options[0].value;
+    if ((code = parse_options(command, words, argv, options, 4, &count)) < 0) {
+        job->configured.name = options[0].value;
+        job->configured.model = options[2].value;
         job->out = options[1].value;
         job->program = (const char **)(argv + split + 1);
         job->program_count = split + 1 < argc ? (size_t)(argc - split - 1) : 0;
         if (job->program_count == 0)
             code = fail_usage(command, "give a program behind --");
         else if ((code = take_words(job, count, argv + 1)) == EXIT_FINE &&
+                 (code = set_options(job, options[3].value)) == EXIT_FINE &&
                  (code = compose(job)) == EXIT_FINE && (code = check_job(job)) == EXIT_FINE)
             code = strcmp(command->name, "deep") == 0 ? use_both(job) : use_one(job);
     }
-    llmperf_config_free(job->config);
-    llmperf_text_free(job->config_text);
+    configured_clear(&job->configured);
     free(job);
     return code;
 }

@@ -2,10 +2,19 @@
 /** The command line: `llmperf COMMAND [options]`. */
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
 #include "llmperf/llmperf.h"
+
+/* The same for every command that has them. */
+#define MODEL_OPTIONS                                                                              \
+    "  --model MODEL  give stages their FLOPs and bytes, and so MFU, MBU and lower bounds: a "     \
+    "name\n"                                                                                       \
+    "                 (llmperf model --list), a config.json or its folder\n"                       \
+    "  --dtype D      what the program computes in, for its peak: bf16, fp16, fp8, fp32, tf32, "   \
+    "...\n"
 
 static const struct command commands[] = {
     { "run", "profile a program that does not know the library",
@@ -25,8 +34,8 @@ static const struct command commands[] = {
       "                 \"decode_step p99 above 30 ms for 2 s\" (default: $LLMPERF_RULES, "
       "session.rules)\n"
       "  --out DIR      folder of runs (default: $LLMPERF_OUT, artifacts.dir, runs)\n"
-      "  --config NAME  configuration, a name or a YAML file; KEY=VALUE changes it (llmperf "
-      "config)\n"
+      "  --config NAME  configuration: a name, a YAML file or the config.yaml of a run; KEY=VALUE\n"
+      "                 changes it (llmperf config)\n" MODEL_OPTIONS
       "  --no-merge     leave the runs of several processes apart\n"
       "  --trace        keep all events in the run, for llmperf export (artifacts.keep_trace)\n"
       "  --repeat N     run it N times, and say how far the runs are apart (llmperf repeats); "
@@ -36,16 +45,20 @@ static const struct command commands[] = {
       "                 auto: as often as they need\n"
       "Exit code: the program's; 128 + N if signal N ended it. 2 and 3 with a line of llmperf's "
       "own:\n"
-      "it was not started. A run that ends with another code than 0 is the last one.\n",
+      "it was not started, because of an option, the configuration, or what these name (a model, "
+      "a\n"
+      "manifest). A run that ends with another code than 0 is the last one.\n",
       cmd_run },
     { "report", "print the report of a run",
-      "usage: llmperf report RUN [--format FORMAT] [-o FILE]\n"
+      "usage: llmperf report RUN [--format FORMAT] [--model MODEL] [--dtype D] [-o FILE]\n"
       "\n"
       "Prints the report of a run. RUN is a run directory or its run.llmperf.\n"
       "  --format FORMAT  md: Markdown for people (default); json: metrics.json; html: a page\n"
       "                   with charts; summary: plain words; assumptions, inputs, stages,\n"
       "                   operators, kernels\n"
-      "  -o FILE          write to a file; - is standard output\n",
+      "  -o FILE          write to a file; - is standard output\n"
+      "Options for a run that was collected without them; the run itself stays as it "
+      "is:\n" MODEL_OPTIONS,
       cmd_report },
     { "top", "what a session does now, region by region",
       "usage: llmperf top [RUN|DIR] [--once]\n"
@@ -66,14 +79,16 @@ static const struct command commands[] = {
       "of processes and repeats of a job too; or the files of one run with their sizes.\n",
       cmd_list },
     { "import", "turn files of nsys and ncu, and recordings, into runs",
-      "usage: llmperf import FILE... [-o RUN_DIR] [--names short|exact]\n"
+      "usage: llmperf import FILE... [-o RUN_DIR] [--names short|exact] [--model MODEL] [--dtype "
+      "D]\n"
       "\n"
       "Reads exports of nsys (SQLite), tables of nsys stats (CSV), reports of ncu (.ncu-rep) and "
       "its\n"
       "tables (CSV) into one run with reports, and tells formats apart by content. Recordings\n"
       "(.llmrec) are played, each a run.\n"
       "Prints the run directory last.\n"
-      "  -o RUN_DIR     run directory; default: a new one in $LLMPERF_OUT, else runs\n"
+      "  -o RUN_DIR     run directory; default: a new one in $LLMPERF_OUT, else "
+      "runs\n" MODEL_OPTIONS
       "  --names exact  keep what PyTorch appends to names of ranges (\", op_id = 7\"); default: "
       "short\n",
       cmd_import },
@@ -173,18 +188,19 @@ static const struct command commands[] = {
       "  --format text|json default: text\n",
       cmd_counters },
     { "nsys", "a run from NVIDIA Nsight Systems",
-      "usage: llmperf nsys [--dry-run] [--config NAME] [--out DIR] [key=value...] -- PROGRAM "
-      "ARG...\n"
+      "usage: llmperf nsys [--dry-run] [options] [key=value...] -- PROGRAM ARG...\n"
       "\n"
       "Runs nsys over a program, exports its result and makes a run of it.\n"
       "\n"
       "  --dry-run      print the commands as JSON, run nothing\n"
-      "  --config NAME  a name in the data files, or a YAML file (default: config)\n"
-      "  --out DIR      folder of runs; default: $LLMPERF_OUT, else artifacts.dir\n"
+      "  --config NAME  a name in the data files, a YAML file or the config.yaml of a run "
+      "(default:\n"
+      "                 config)\n"
+      "  --out DIR      folder of runs; default: $LLMPERF_OUT, else artifacts.dir\n" MODEL_OPTIONS
       "  key=value      run.stage=LLM@decode_all, profiling/ncu@pipeline.ncu=ncu.hopper, ...\n",
       cmd_vendor },
     { "ncu", "a run from NVIDIA Nsight Compute",
-      "usage: llmperf ncu [MODE replay] [--dry-run] [--config NAME] [--out DIR] [key=value...]\n"
+      "usage: llmperf ncu [MODE replay] [--dry-run] [options] [key=value...]\n"
       "                   -- PROGRAM ARG...\n"
       "\n"
       "Runs ncu over a program and makes a run of its result. MODE is kernel, application, range "
@@ -192,28 +208,32 @@ static const struct command commands[] = {
       "app-range; those of ranges need run.stage or pipeline.ncu.ncu_cli.nvtx.include.\n"
       "\n"
       "  --dry-run      print the commands as JSON, run nothing\n"
-      "  --config NAME  a name in the data files, or a YAML file (default: config)\n"
-      "  --out DIR      folder of runs; default: $LLMPERF_OUT, else artifacts.dir\n"
+      "  --config NAME  a name in the data files, a YAML file or the config.yaml of a run "
+      "(default:\n"
+      "                 config)\n"
+      "  --out DIR      folder of runs; default: $LLMPERF_OUT, else artifacts.dir\n" MODEL_OPTIONS
       "  key=value      run.stage=LLM@decode_all, profiling/ncu@pipeline.ncu=ncu.hopper, ...\n",
       cmd_vendor },
     { "deep", "nsys, then ncu at the kernels that took longest",
-      "usage: llmperf deep [--dry-run] [--config NAME] [--out DIR] [key=value...] -- PROGRAM "
-      "ARG...\n"
+      "usage: llmperf deep [--dry-run] [options] [key=value...] -- PROGRAM ARG...\n"
       "\n"
       "Runs nsys over a program, then ncu at the run.top_n_kernels kernels that took longest "
       "within\n"
       "run.stage, and makes one run of both. With one of the tools missing the other is used.\n"
       "\n"
       "  --dry-run      print the commands as JSON, run nothing\n"
-      "  --config NAME  a name in the data files, or a YAML file (default: config)\n"
-      "  --out DIR      folder of runs; default: $LLMPERF_OUT, else artifacts.dir\n"
+      "  --config NAME  a name in the data files, a YAML file or the config.yaml of a run "
+      "(default:\n"
+      "                 config)\n"
+      "  --out DIR      folder of runs; default: $LLMPERF_OUT, else artifacts.dir\n" MODEL_OPTIONS
       "  key=value      run.stage=LLM@decode_all, profiling/ncu@pipeline.ncu=ncu.hopper, ...\n",
       cmd_vendor },
     { "config", "print a configuration as it is composed",
-      "usage: llmperf config [--config NAME] [--format yaml|json] [key=value...]\n"
+      "usage: llmperf config [--config NAME] [--model MODEL] [--format yaml|json] [key=value...]\n"
       "\n"
       "Composes a configuration in Hydra's grammar and prints it.\n"
       "  --config NAME       a name in the data files, or a YAML file (default: config)\n"
+      "  --model MODEL       puts the description of a model at the key model\n"
       "  --format yaml|json  default: yaml\n"
       "  key=value           a.b=c sets, +a.b=c adds, ~a.b removes, group=option chooses\n",
       cmd_config },
@@ -308,5 +328,6 @@ int main(int argc, char **argv)
 {
     /* A reader that closes the pipe must not kill us in the middle of writing a run. */
     signal(SIGPIPE, SIG_IGN);
+    unsetenv("LLMPERF_RUN_CONFIG"); /* Of a run that started us: our sessions are our own. */
     return finish_output(run_command(argc, argv));
 }

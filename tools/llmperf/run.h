@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "configured.h"
+
 #define RUN_PATH_BYTES 4096
 #define RUN_LEFT_MOST  64
 
@@ -19,15 +21,16 @@ bool run_check_program(const char *name, char *path);
 
 /** What the configuration says; "" where it says nothing. */
 struct run_config {
-    char *text; /* composed; NULL: there is none. llmperf_text_free() */
-    char tier[32], run_id[128], out[RUN_PATH_BYTES / 2];
-    char session_tier[32];         /* for want of `tier` */
+    const char *text; /* as composed, of `struct configured`; NULL: there is none */
+    char run_id[128], out[RUN_PATH_BYTES / 2];
     char rules[RUN_PATH_BYTES];    /* of llmperf_session_options.rules */
     char counters[RUN_PATH_BYTES]; /* words of llmperf_session_options.counters */
+    bool counted, sampled;         /* it chooses counters; by a preset in it that samples */
 };
 
-/** Compose `name` (NULL: the usual one, which may be missing) with overrides. @return exit code */
-int run_compose(const char *name, char **overrides, int count, struct run_config *config_out);
+/** Compose the configuration, check it, and read what llmperf run itself needs. @return exit code
+ */
+int run_compose(struct configured *configured, struct run_config *config_out);
 
 /** Write it to a file, if there is one. @return exit code */
 int run_keep_config(const struct run_config *config, const char *path);
@@ -73,6 +76,7 @@ struct run_repeats {
     const char *tier, *counters; /* as the session gets them; NULL: not said */
     const char *folder;          /* of all runs */
     unsigned most;               /* runs */
+    bool sampled;                /* the counters are: one run has them all */
     bool automatic;              /* as many as the counters need */
 };
 

@@ -40,9 +40,9 @@ static bool is_grouped(const struct run_repeats *wish)
 {
     const char *words = wish->counters ? wish->counters : "light";
 
-    return wish->tier && strcmp(wish->tier, "counters") == 0 && !strstr(words, "group=") &&
-           !strstr(words, "replay=user") && !strstr(words, "replay=kernel") &&
-           strncmp(words, "pm", 2) != 0;
+    return wish->tier && strcmp(wish->tier, "counters") == 0 && !wish->sampled &&
+           !strstr(words, "group=") && !strstr(words, "replay=user") &&
+           !strstr(words, "replay=kernel") && strncmp(words, "pm", 2) != 0;
 }
 
 /* Keeps the run; one that cannot be read is left out, with a line. */

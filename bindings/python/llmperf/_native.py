@@ -116,6 +116,8 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "llmperf_config_length": (c_size_t, [_config, c_char_p]),
     "llmperf_config_boolean": (c_int, [_config, c_char_p, POINTER(c_int32)]),
     "llmperf_config_compose": (c_int, [c_char_p, POINTER(c_char_p), c_size_t, POINTER(_config)]),
+    "llmperf_config_compose_model": (
+        c_int, [c_char_p, POINTER(c_char_p), c_size_t, c_char_p, POINTER(_config)]),
     "llmperf_config_document": (c_int, [_config, c_char_p, c_uint32, POINTER(text)]),
     "llmperf_config_has": (c_int32, [_config, c_char_p]),
     "llmperf_config_parse": (c_int, [c_char_p, POINTER(_config)]),
@@ -160,6 +162,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "llmperf_decode_step_begin": (None, [c_uint64, c_uint64]),
     "llmperf_decode_step_end": (None, []),
     # session.h
+    "llmperf_session_check": (c_int, [POINTER(llmperf_session_options), POINTER(c_uint32)]),
     "llmperf_session_start": (c_int, [POINTER(llmperf_session_options), POINTER(_session)]),
     "llmperf_session_pause": (c_int, [_session]),
     "llmperf_session_resume": (c_int, [_session]),
@@ -201,6 +204,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "llmperf_profile_region": (c_int, [_profile, c_size_t, POINTER(llmperf_region_stats)]),
     "llmperf_profile_kernel": (c_int, [_profile, c_size_t, POINTER(llmperf_kernel_stats)]),
     "llmperf_profile_operator": (c_int, [_profile, c_size_t, POINTER(llmperf_operator_stats)]),
+    "llmperf_profile_apply_model": (c_int, [_profile, c_char_p, c_char_p]),
     "llmperf_profile_capture": (c_int, [_profile, c_size_t, POINTER(llmperf_capture_stats)]),
     "llmperf_profile_metric": (c_int, [_profile, c_size_t, POINTER(llmperf_metric_stats)]),
     "llmperf_profile_ledger": (c_int, [_profile, POINTER(llmperf_ledger)]),

@@ -2,7 +2,7 @@
 """Handles, and the structures of sessions and profiles, as ctypes sees them."""
 from __future__ import annotations
 
-from ctypes import Structure, c_char_p, c_double, c_int32, c_size_t, c_uint32, c_uint64
+from ctypes import Structure, _Pointer, c_char_p, c_double, c_int32, c_size_t, c_uint32, c_uint64
 
 from ._native_constants import LLMPERF_ITERATION_CLASSES
 
@@ -372,6 +372,12 @@ class llmperf_counter_info(Structure):
     ]
 
 
+class const_config_p(_Pointer):  # type: ignore[type-arg]
+    """const llmperf_config *"""
+
+    _type_ = llmperf_config
+
+
 class llmperf_session_options(Structure):
     """Options of a session; 0 is "default"."""
 
@@ -398,6 +404,7 @@ class llmperf_session_options(Structure):
         ("trace_bytes", c_uint64),
         ("tensor_parallel", c_uint32),
         ("expert_parallel", c_uint32),
+        ("config", const_config_p),
     ]
 
 

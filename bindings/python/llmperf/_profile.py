@@ -185,6 +185,14 @@ class Profile:
         """A fact about the run: "run_id", "created_at", "tier", "source", ...; None: unknown."""
         return text_of(library().llmperf_profile_fact(self._pointer(), key.encode()))
 
+    def apply_model(self, model: Any = None, dtype: Optional[str] = None) -> None:
+        """Give the profile a model (a config.json, its folder, or a name such as "llama_3_8b") and
+        the dtype that it computed in, where it was collected without them: regions then have FLOPs,
+        bytes, MFU and lower bounds. Fact "model_reason" says why where the model gives nothing."""
+        check(library().llmperf_profile_apply_model(
+            self._pointer(), None if model is None else path_bytes(model),
+            None if dtype is None else dtype.encode()))
+
     def document(self, name: str) -> str:
         """The text of a document: "report.md", "report.html", "stages.md", "kernels.md",
         "operators.md", "metrics.json", "env.json", "stakeholder_summary.md", "assumptions.md",

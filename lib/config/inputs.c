@@ -9,7 +9,6 @@
 #include "lib/base/status.h"
 #include "lib/base/text.h"
 #include "lib/config/config.h"
-#include "lib/session/inputs.h"
 
 /* The manifest under way. */
 struct manifest {

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where the description of a model is, and what the model is called. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "lib/base/file.h"
+#include "lib/base/status.h"
+#include "lib/config/config.h"
+
+/* A config.json has some kilobytes; label maps of classifiers bring it to a few hundred. */
+#define FILE_BYTES_MAX (16 << 20)
+
+/* model/NAME/arch/NAME.default.yaml of the data files. */
+static bool find_by_name(const char *name, char *path)
+{
+    const char *folder = strchr(name, '/') ? NULL : llmperf_config_dir();
+    char plain[256];
+
+    if (!folder || strlen(name) >= sizeof(plain))
+        return false;
+    snprintf(plain, sizeof(plain), "%s", name);
+    for (char *at = plain; *at; at++)
+        if (*at == '-' || *at == '.')
+            *at = '_';
+    return snprintf(path, LP_MODEL_PATH_BYTES, "%s/model/%s/arch/%s.default.yaml", folder, plain,
+                    plain) < LP_MODEL_PATH_BYTES &&
+           lp_path_exists(path);
+}
+
+static int check_file(const char *path)
+{
+    struct stat info;
+
+    if (stat(path, &info) < 0)
+        return lp_error(LLMPERF_EIO, "cannot read %s: %s", path, strerror(errno));
+    if (!S_ISREG(info.st_mode))
+        return lp_error(LLMPERF_EFORMAT, "%s is not a regular file; give a config.json", path);
+    if (info.st_size > FILE_BYTES_MAX)
+        return lp_error(LLMPERF_EFORMAT,
+                        "%s has %" PRIu64 " bytes; a model description has at most %d", path,
+                        (uint64_t)info.st_size, FILE_BYTES_MAX);
+    return 0;
+}
+
+int lp_model_find(const char *model, char path[LP_MODEL_PATH_BYTES])
+{
+    if (strlen(model) + sizeof("/config.json") > LP_MODEL_PATH_BYTES)
+        return lp_error(LLMPERF_ENOENT, "the path of the model is too long");
+    if (lp_path_is_folder(model))
+        snprintf(path, LP_MODEL_PATH_BYTES, "%s/config.json", model);
+    else if (lp_path_exists(model) || !find_by_name(model, path))
+        snprintf(path, LP_MODEL_PATH_BYTES, "%s", model);
+    if (lp_path_exists(path))
+        return check_file(path);
+    return lp_error(LLMPERF_ENOENT,
+                    "%.200s is no file and no model of the data files; give a config.json, a "
+                    "folder with one, or a name; see llmperf model --list",
+                    path);
+}
+
+const char *lp_model_name(const char *path, size_t *length_out)
+{
+    const char *slash = strrchr(path, '/'), *start = slash ? slash + 1 : path;
+
+    *length_out = strcspn(start, ".");
+    if (strcmp(start, "config.json") != 0 || !slash)
+        return start;
+    for (start = slash; start > path && start[-1] != '/';)
+        start--;
+    *length_out = (size_t)(slash - start);
+    return start;
+}

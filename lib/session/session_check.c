@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a session would refuse, before there is one. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lib/analysis/analysis.h"
+#include "lib/base/status.h"
+#include "lib/base/variable.h"
+#include "lib/session/options.h"
+#include "lib/session/sampling.h"
+#include "llmperf/session.h"
+
+static int check_model(const struct lp_options *options)
+{
+    struct lp_stage_work *work;
+    int status = lp_options_model(options, &work);
+
+    if (status == 0)
+        lp_stage_work_free(work);
+    return status;
+}
+
+static int check_counters(const struct lp_options *options)
+{
+    struct lp_counter_request request;
+    int status = lp_options_counters(options, &request);
+
+    if (status == 0)
+        lp_counter_request_clear(&request);
+    return status;
+}
+
+static int check_regions(const struct lp_options *options)
+{
+    struct lp_sampling sampling;
+    int status =
+        lp_sampling_init(&sampling, options->sample_regions, options->overhead_budget_permille);
+
+    lp_sampling_clear(&sampling);
+    return status;
+}
+
+static int check_rules(const struct lp_options *options, const llmperf_session_options *given)
+{
+    const char *word = lp_variable("LLMPERF_RULES");
+    const char *from = given && given->rules ? "rules"
+                       : word && *word       ? "LLMPERF_RULES"
+                                             : "session.rules";
+    char problem[1024];
+    int status = options->rules ? llmperf_rules_check(options->rules) : 0;
+
+    if (status == 0)
+        return 0;
+    snprintf(problem, sizeof(problem), "%s", llmperf_last_error());
+    return lp_error(status, "%s: %s", from, problem);
+}
+
+/* Of reports, which have no other dtype then. */
+static int check_dtype(void)
+{
+    const char *word = lp_variable("LLMPERF_DTYPE");
+    int status = word && *word ? lp_dtype_check(word) : 0;
+
+    return status < 0 ? lp_error(status,
+                                 "LLMPERF_DTYPE=%.80s is no dtype; use fp64, fp64_tc, "
+                                 "fp32, tf32, fp16, bf16, fp8, int8 or fp4",
+                                 word)
+                      : 0;
+}
+
+int llmperf_session_check(const llmperf_session_options *given, uint32_t *tier_out)
+{
+    struct lp_options options;
+    int status = lp_options_init(&options, given);
+
+    if (status == 0 && (status = check_dtype()) == 0 && (status = check_model(&options)) == 0 &&
+        (status = check_rules(&options, given)) == 0 && (status = check_regions(&options)) == 0)
+        status = check_counters(&options);
+    if (status == 0 && tier_out)
+        *tier_out = options.tier;
+    lp_options_clear(&options);
+    return status;
+}

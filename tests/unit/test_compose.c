@@ -133,6 +133,43 @@ static void interpolation_errors_name_file_line_and_nearest_key(void **state)
             "a=${b.c}: a refers to a key that does not exist: b.c", "");
 }
 
+static void a_missing_value_is_not_selected(void **state)
+{
+    llmperf_config *config =
+        compose("asked: ???\nplain: ${oc.select:asked}\nother: ${oc.select:asked,7}\n", NULL);
+
+    (void)state;
+    check_yaml(config, "plain", "null\n");
+    check_yaml(config, "other", "7\n");
+    llmperf_config_free(config);
+}
+
+static void an_argument_with_an_interpolation_may_stand_in_quotes(void **state)
+{
+    llmperf_config *config = compose("name: b, c}\n"
+                                     "text: ${oc.select:absent,\"a ${name}\"}\n"
+                                     "other: ${oc.select:absent,'a ${name}'}\n",
+                                     NULL);
+
+    (void)state;
+    check_yaml(config, "text", "'a b, c}'\n");
+    check_yaml(config, "other", "'a b, c}'\n");
+    llmperf_config_free(config);
+}
+
+static void underscores_stand_alone_between_the_digits_of_a_number(void **state)
+{
+    llmperf_config *config = compose(
+        "a: 1\n", (const char *[]){ "+one=1_0", "+two=1__0", "+last=10_", "+first=_10", NULL });
+
+    (void)state;
+    check_yaml(config, "one", "10\n");
+    check_yaml(config, "two", "'1__0'\n");
+    check_yaml(config, "last", "'10_'\n");
+    check_yaml(config, "first", "_10\n");
+    llmperf_config_free(config);
+}
+
 static void missing_options_list_what_there_is(void **state)
 {
     (void)state;
@@ -375,6 +412,9 @@ int main(void)
         cmocka_unit_test(unknown_keys_name_the_nearest_one),
         cmocka_unit_test(values_that_a_key_does_not_take_are_refused),
         cmocka_unit_test(interpolation_errors_name_file_line_and_nearest_key),
+        cmocka_unit_test(a_missing_value_is_not_selected),
+        cmocka_unit_test(an_argument_with_an_interpolation_may_stand_in_quotes),
+        cmocka_unit_test(underscores_stand_alone_between_the_digits_of_a_number),
         cmocka_unit_test(missing_options_list_what_there_is),
         cmocka_unit_test(a_file_that_includes_itself_is_refused),
         cmocka_unit_test(names_without_a_file_say_what_there_is),

@@ -341,6 +341,16 @@ static void case_16_replay_of_the_application_adds_inner_ranges(void **state)
     llmperf_profile_free(profile);
 }
 
+static void case_16_a_table_without_launches_says_nothing_of_the_replay(void **state)
+{
+    llmperf_profile *profile = import_text(RANGE_TABLE("sm__cycles_elapsed.max"));
+
+    (void)state; /* The last range of the cell is taken, as where the range was replayed. */
+    assert_int_equal(find_region(profile, "LLM@prefill/LLM@mlp", 0).instances, 1);
+    assert_int_equal(find_region(profile, "LLM@prefill", 0).instances, 1);
+    llmperf_profile_free(profile);
+}
+
 static void case_17_names_of_ranges_hold_anything(void **state)
 {
     static const char *const cells[][2] = {
@@ -500,6 +510,7 @@ int main(void)
         cmocka_unit_test(case_15_processes_and_runs_repeat_ids),
         cmocka_unit_test(case_16_results_of_a_range_are_of_the_region),
         cmocka_unit_test(case_16_replay_of_the_application_adds_inner_ranges),
+        cmocka_unit_test(case_16_a_table_without_launches_says_nothing_of_the_replay),
         cmocka_unit_test(case_17_names_of_ranges_hold_anything),
         cmocka_unit_test(a_summary_keeps_its_bounds),
         cmocka_unit_test(pages_of_one_report_count_results_once),

@@ -235,6 +235,86 @@ static void tables_for_people_and_skipped_reports_are_refused(void **state)
     check_error("no data for that report");
 }
 
+#define DEVICE_ROW(start, duration, device, name)                                                  \
+    start "," duration ",12,1,1,1,1,1,1,1,0,0,,,,," device ",1,13," name "\n"
+
+static void rows_of_the_device_that_cannot_be_are_counted_and_left_out(void **state)
+{
+    llmperf_profile *profile =
+        import_text(DEVICE_TRACE("MB/s", "") DEVICE_ROW("5000", "700", "GPU (65535)", "k")
+                        DEVICE_ROW("6000", "-700", "GPU (0)", "negative")
+                            DEVICE_ROW("7000", "700", "GPU (65536)", "too_large"));
+
+    (void)state;
+    assert_int_equal(llmperf_profile_kernel_count(profile), 1);
+    assert_int_equal(find_kernel(profile, "k", NULL).device, 65535);
+    assert_true(has_problem(profile, "2 rows of tables were cut"));
+    llmperf_profile_free(profile);
+}
+
+static void unified_memory_is_moved_by_copies_not_by_kernels(void **state)
+{
+    llmperf_profile *profile = import_text(DEVICE_TRACE("MB/s", "") DEVICE_ROW(
+        "5000", "700", "GPU (0)", "[CUDA Unified Memory memcpy HtoD]"));
+
+    (void)state;
+    assert_int_equal(ledger_of(profile).kernels_seen, 0);
+    assert_int_equal(ledger_of(profile).memory_seen, 1);
+    assert_int_equal(find_kernel(profile, "[memcpy HtoD]", NULL).kind, LLMPERF_ACTIVITY_MEMCPY);
+    llmperf_profile_free(profile);
+}
+
+static void calls_that_were_cut_are_counted(void **state)
+{
+    llmperf_profile *profile = import_text(DEVICE_TRACE("MB/s", "") DEVICE_ROW(
+        "5000", "700", "GPU (0)",
+        "k") "\n"
+             "Start (ns),Duration (ns),Name,Result,CorrID,Pid,Tid,T-Pri,Thread Name\n"
+             "250,20,cudaLaunchKernel,0,12,5,6,20,main\n"
+             "400,,cudaLaunchKernel,0,13,5,6,20,main\n");
+
+    (void)state;
+    assert_true(has_problem(profile, "1 rows of tables were cut"));
+    llmperf_profile_free(profile);
+}
+
+static void kernels_that_two_reports_list_count_once(void **state)
+{
+    static const char device[] = DEVICE_TRACE("MB/s", "") DEVICE_ROW("20", "30", "GPU (1)", "k");
+    static const char launches[] =
+        "API Start (ns),API Dur (ns),Queue Start (ns),Queue Dur (ns),Kernel Start (ns),Kernel Dur "
+        "(ns),Total Dur (ns),PID,TID,DevId,API Function,GridXYZ,BlockXYZ,Kernel Name\n"
+        "10,5,15,5,20,30,40,7,8,1,cudaLaunchKernel,1 1 1,1 1 1,k\n";
+    const char *paths[] = { write_test_file("d.csv", device, sizeof(device) - 1),
+                            write_test_file("l.csv", launches, sizeof(launches) - 1) };
+    llmperf_profile *profile;
+
+    (void)state;
+    assert_int_equal(llmperf_import(paths, 2, NULL, &profile), 0);
+    assert_int_equal(ledger_of(profile).kernels_seen, 1);
+    llmperf_profile_free(profile);
+}
+
+static void ranges_that_two_reports_list_count_once(void **state)
+{
+    static const char projected[] =
+        "Name,Projected Start (ns),Projected Duration (ns),Orig Start (ns),Orig Duration (ns),"
+        "Style,PID,TID,NumGPUOps,Lvl,NumChild,RangeId,ParentId,RangeStack\n"
+        ":LLM@prefill,150,700,100,800,PushPop,5,6,2,0,0,7,,:7\n";
+    const char *both[] = { write_test_file("r.csv", ranges, sizeof(ranges) - 1),
+                           write_test_file("p.csv", projected, sizeof(projected) - 1) };
+    llmperf_profile *profile;
+
+    (void)state;
+    assert_int_equal(llmperf_import(both + 1, 1, NULL, &profile), 0);
+    assert_int_equal(find_region(profile, "LLM@prefill", -1).instances, 1);
+    llmperf_profile_free(profile);
+    assert_int_equal(llmperf_import(both, 2, NULL, &profile), 0);
+    assert_int_equal(find_region(profile, "LLM@prefill", -1).instances, 1);
+    assert_false(has_region(profile, "LLM@prefill/LLM@prefill"));
+    llmperf_profile_free(profile);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -248,6 +328,11 @@ int main(void)
         cmocka_unit_test(projections_are_metrics_and_walls),
         cmocka_unit_test(launches_with_their_kernels_are_a_timeline),
         cmocka_unit_test(tables_for_people_and_skipped_reports_are_refused),
+        cmocka_unit_test(rows_of_the_device_that_cannot_be_are_counted_and_left_out),
+        cmocka_unit_test(unified_memory_is_moved_by_copies_not_by_kernels),
+        cmocka_unit_test(calls_that_were_cut_are_counted),
+        cmocka_unit_test(kernels_that_two_reports_list_count_once),
+        cmocka_unit_test(ranges_that_two_reports_list_count_once),
     };
 
     return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);

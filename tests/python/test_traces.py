@@ -182,7 +182,8 @@ class Recorded(support.TestCase):
             JOIN StringIds s ON s.id = r.nameId WHERE k.start >= r.start AND k.gridX IS NULL"""))
         self.assertEqual(kernels[0][:2], (950, "cudaLaunchKernel"))
         self.assertGreaterEqual(kernels[0][2], 0)
-        self.assertEqual(list(trace_files.rows(path, "SELECT name, smCount FROM TARGET_INFO_GPU")), [("NVIDIA H200", 132)])
+        self.assertEqual(list(trace_files.rows(path, "SELECT name, smCount, clockRate FROM TARGET_INFO_GPU")),
+                         [("NVIDIA H200", 132, 1980000000)])
         self.assertEqual(list(trace_files.rows(path, "SELECT count(*) FROM NVTX_EVENTS WHERE eventType = 59")), [(500,)])
 
 

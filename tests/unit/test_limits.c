@@ -83,12 +83,33 @@ static void a_wrong_peak_is_a_reason(void **state)
     llmperf_profile_free(profile);
 }
 
+/* 10 instances, 4 of them in windows; of the others half were collected. */
+static void work_in_windows_is_not_scaled(void **state)
+{
+    llmperf_region_stats region = LLMPERF_REGION_STATS_INIT;
+    llmperf_utilisation out;
+
+    (void)state;
+    region.instances = 10;
+    region.window_instances = 4;
+    region.skipped_fraction = 0.5;
+    region.flops = 1000000000;
+    region.window_flops = 400000000;
+    region.bytes = region.window_bytes = LLMPERF_UNKNOWN;
+    region.wall_sum_ms = 10;
+    region.window_ms = 4;
+    region.gpu_busy_ms = 3;
+    lp_limits_apply(NULL, &region, true, &out);
+    check_close(out.achieved_tflops, 300000000 / 3e9); /* (1000 - 400) * 0.5 million in 3 ms */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(peaks_of_the_configuration_win),
         cmocka_unit_test(a_configuration_without_them_leaves_the_tables),
         cmocka_unit_test(a_wrong_peak_is_a_reason),
+        cmocka_unit_test(work_in_windows_is_not_scaled),
     };
 
     unsetenv("LLMPERF_DTYPE");

@@ -191,6 +191,24 @@ static void spreads_are_put_together_exactly(void **state)
     llmperf_profile_free(b);
 }
 
+/* The middle of their bucket is none of the values that were seen. */
+static void percentiles_of_merged_rows_lie_between_their_extremes(void **state)
+{
+    llmperf_profile *a = make_run("a", 1, 3, 1000003), *b = make_run("b", 2, 3, 1000003);
+    llmperf_profile *both = merge(a, b);
+    llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
+
+    (void)state;
+    assert_int_equal(llmperf_profile_kernel(both, 0, &kernel), 0);
+    assert_int_equal(kernel.calls, 6);
+    assert_true(kernel.min_ms == kernel.max_ms);
+    assert_true(kernel.p50_ms == kernel.min_ms);
+    assert_true(kernel.p99_ms == kernel.max_ms);
+    llmperf_profile_free(both);
+    llmperf_profile_free(a);
+    llmperf_profile_free(b);
+}
+
 static void a_damaged_histogram_is_an_error(void **state)
 {
     llmperf_profile *a = make_run("a", 10, 2, 100), *b = make_run("b", 20, 2, 100), *both;
@@ -330,6 +348,7 @@ int main(void)
         cmocka_unit_test(the_worst_verdict_counts_and_problems_name_their_run),
         cmocka_unit_test(operators_count_each_process),
         cmocka_unit_test(spreads_are_put_together_exactly),
+        cmocka_unit_test(percentiles_of_merged_rows_lie_between_their_extremes),
         cmocka_unit_test(a_damaged_histogram_is_an_error),
         cmocka_unit_test(nothing_is_not_merged),
         cmocka_unit_test(one_number_may_be_two_gpus),

@@ -520,6 +520,25 @@ static void json_text_is_always_valid(void **state)
     llmperf_text_free(text);
 }
 
+static void a_backslash_alone_is_escaped_in_json(void **state)
+{
+    struct lp_json json = { { NULL, 0, 0, false }, 0, false };
+    char *text = NULL;
+    json_t *root;
+
+    (void)state;
+    lp_json_open(&json, NULL, '{');
+    lp_json_string(&json, "plain\\key", "C:\\new");
+    lp_json_string(&json, "unclean", "\n\\u0041");
+    lp_json_close(&json, '}');
+    assert_int_equal(lp_text_take(&json.text, &text), 0);
+    assert_non_null(root = json_loads(text, 0, NULL));
+    assert_string_equal(json_string_value(json_object_get(root, "plain\\key")), "C:\\new");
+    assert_string_equal(json_string_value(json_object_get(root, "unclean")), " \\u0041");
+    json_decref(root);
+    llmperf_text_free(text);
+}
+
 static void environment_holds_no_value_outside_the_list(void **state)
 {
     llmperf_profile *profile;
@@ -590,6 +609,7 @@ int main(void)
         cmocka_unit_test(numbers_have_four_digits),
         cmocka_unit_test(json_numbers_do_not_follow_the_locale),
         cmocka_unit_test(json_text_is_always_valid),
+        cmocka_unit_test(a_backslash_alone_is_escaped_in_json),
         cmocka_unit_test(environment_holds_no_value_outside_the_list),
         cmocka_unit_test(doctor_answers_in_both_formats),
     };

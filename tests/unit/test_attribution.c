@@ -465,9 +465,69 @@ static void a_lost_end_cuts_its_region_only(void **state)
     assert_int_equal(ledger.regions_truncated, 4);
 }
 
+static void clocks_may_differ_by_a_millisecond(void **state)
+{
+    const uint64_t called_ns = 50000000;
+    struct found found = { 0 };
+    struct lp_attribution *attribution = create(&found);
+
+    (void)state;
+    launch_at(attribution, LP_LAUNCH_KERNEL, 1, called_ns);
+    run(attribution, kernel_at(1, called_ns - 500000));
+    launch_at(attribution, LP_LAUNCH_KERNEL, 2, called_ns);
+    run(attribution, kernel_at(2, called_ns - 2000000));
+    assert_int_equal(close_books(attribution).records_before_launch, 1);
+}
+
+static void run_nodes(struct lp_attribution *attribution, uint32_t id, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct lp_activity node = kernel(id);
+
+        node.graph = 5;
+        node.graph_node = UINT64_C(5) << 32 | (i + 1);
+        run(attribution, node);
+    }
+}
+
+/* The count of a launch's records ends there: above it nobody knows how many there should be. */
+static void launches_of_graphs_may_bring_over_65535_records(void **state)
+{
+    struct found found = { 0 };
+    struct lp_attribution *attribution = create(&found);
+    llmperf_ledger ledger;
+
+    (void)state;
+    for (uint32_t id = 1; id <= 2; id++)
+        tell(attribution, LP_RECORD_LAUNCH, LP_LAUNCH_GRAPH, 7, UINT64_C(5) << 32 | id, 1000);
+    run_nodes(attribution, 1, 70000);
+    assert_int_equal(lp_attribution_pending(attribution), 1);
+    run_nodes(attribution, 2, 65540);
+    assert_int_equal(lp_attribution_pending(attribution), 0);
+    ledger = close_books(attribution);
+    assert_int_equal(ledger.graph_kernels_seen, 135540);
+    assert_int_equal(ledger.graph_records_missing, 0);
+}
+
+static void launches_of_graphs_that_bring_fewer_records_lack_some(void **state)
+{
+    struct found found = { 0 };
+    struct lp_attribution *attribution = create(&found);
+
+    (void)state;
+    for (uint32_t id = 1; id <= 2; id++)
+        tell(attribution, LP_RECORD_LAUNCH, LP_LAUNCH_GRAPH, 7, UINT64_C(5) << 32 | id, 1000);
+    run_nodes(attribution, 1, 100);
+    run_nodes(attribution, 2, 97);
+    assert_int_equal(close_books(attribution).graph_records_missing, 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(clocks_may_differ_by_a_millisecond),
+        cmocka_unit_test(launches_of_graphs_may_bring_over_65535_records),
+        cmocka_unit_test(launches_of_graphs_that_bring_fewer_records_lack_some),
         cmocka_unit_test(a_record_waits_two_rounds_for_its_launch),
         cmocka_unit_test(records_of_untold_launches_stand_beside),
         cmocka_unit_test(a_record_without_an_id_belongs_to_no_launch),

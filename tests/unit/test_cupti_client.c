@@ -241,6 +241,7 @@ static void on_completed(void *context, uint32_t stream, uint8_t *bytes, size_t 
 struct taken {
     struct lp_activity activities[8];
     size_t count;
+    uint64_t foreign; /* records of kinds that nobody here asked for */
 };
 
 static void take_activities(void *context, struct lp_activity *activities, size_t count)
@@ -274,6 +275,7 @@ static uint64_t decode(const struct lp_cupti_client *client, struct lp_buffer *b
     decoder->names = &names;
     lp_cupti_decode(decoder, client, buffer, &sink);
     incomplete = decoder->incomplete;
+    taken->foreign = decoder->foreign;
     if (taken->count > 0 && taken->activities[0].kind == LLMPERF_ACTIVITY_KERNEL)
         assert_string_equal(lp_names_text(&names, taken->activities[0].name), kernel_name);
     lp_names_clear(&names);
@@ -452,6 +454,26 @@ static void whole_records_are_read_without_them(void **state)
     free(buffer);
 }
 
+static void kinds_that_somebody_else_asked_for_are_counted_and_left_out(void **state)
+{
+    const uint32_t somebody_elses = LP_CUPTI_KIND_OVERHEAD + 1;
+    struct lp_cupti symbols = make_symbols(false);
+    struct lp_cupti_client client = { 0 };
+    struct lp_buffer *buffer = make_buffer(1);
+    struct taken taken = { .count = 0 };
+    char holder[64];
+
+    (void)state;
+    assert_int_equal(lp_cupti_subscribe(&client, &symbols, false, callback, holder, sizeof(holder)),
+                     0);
+    memcpy(buffer->bytes, &somebody_elses, sizeof(somebody_elses));
+    assert_int_equal(decode(&client, buffer, &taken), 0);
+    assert_int_equal(taken.foreign, 1);
+    assert_int_equal(taken.count, 0);
+    lp_cupti_unsubscribe(&client);
+    free(buffer);
+}
+
 /* Registering it twice damages records, and one that came back does not know it. */
 static void a_clock_is_registered_once_each_time_that_cupti_comes(void **state)
 {
@@ -544,6 +566,7 @@ int main(void)
         cmocka_unit_test_setup(slim_kernels_are_read_where_cupti_put_them, begin),
         cmocka_unit_test_setup(slim_copies_and_sets_keep_their_bytes, begin),
         cmocka_unit_test_setup(whole_records_are_read_without_them, begin),
+        cmocka_unit_test_setup(kinds_that_somebody_else_asked_for_are_counted_and_left_out, begin),
         cmocka_unit_test_setup(a_clock_is_registered_once_each_time_that_cupti_comes, begin),
         cmocka_unit_test_setup(an_unknown_time_stays_unknown, begin),
         cmocka_unit_test_setup(slim_is_left_where_it_cannot_be_had, begin),

@@ -185,6 +185,29 @@ static void labels_change_while_threads_run(void **state)
     assert_int_equal(records_on, 0);
 }
 
+/* Distances are uniform from 1 to 2 * every - 1: the mean of so many is within 2 % of `every`,
+ * but for one in 10^13. */
+static void distances_between_samples_are_as_far_as_asked_in_the_mean(void **state)
+{
+    const char *const labels[] = { "decode_step" };
+    uint32_t node = lp_path_intern(LP_PATH_ROOT, "LLM@decode_step");
+    const int every = 10, count = 400000;
+    uint64_t value;
+    int sampled = 0;
+
+    (void)state;
+    lp_sampler_begin(labels, 1, (uint32_t)every, collect, NULL);
+    lp_sampler_go();
+    for (int i = 0; i < count; i++) {
+        if (lp_sampler_open(lp_thread_get(), node, &value) != LP_BEGIN_NOW)
+            continue;
+        sampled++;
+        lp_sampler_close(lp_thread_get());
+    }
+    lp_sampler_end();
+    assert_in_range(sampled, count / every * 98 / 100, count / every * 102 / 100);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -193,6 +216,7 @@ int main(void)
         cmocka_unit_test(behind_the_end_nobody_gets_a_window),
         cmocka_unit_test(an_instance_of_an_earlier_session_does_not_close_a_window),
         cmocka_unit_test(labels_change_while_threads_run),
+        cmocka_unit_test(distances_between_samples_are_as_far_as_asked_in_the_mean),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

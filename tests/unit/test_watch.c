@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
@@ -123,6 +124,59 @@ static void what_lay_in_a_cooldown_opens_nothing(void **state)
     end();
 }
 
+/* One instance after another, each 1 ms longer than the one before, in the 200 ms up to the look.
+ */
+static double value_of(const char *quantity, uint64_t count)
+{
+    char rule[80];
+    double value;
+
+    snprintf(rule, sizeof(rule), "decode_step %s above 0.5 ms for 200 ms", quantity);
+    begin(rule);
+    for (uint64_t i = 1; i <= count; i++)
+        end_step(BEGIN_MS + LOOK_MS, i);
+    now_ms = BEGIN_MS + LOOK_MS;
+    look();
+    assert_int_equal(session.watch.triggers.count, 1);
+    value = session.watch.triggers.items[0].value;
+    end();
+    return value;
+}
+
+static void percentiles_are_the_first_value_that_enough_lie_at_or_below(void **state)
+{
+    (void)state;
+    assert_true(value_of("p50", 200) == 100);
+    assert_true(value_of("p95", 200) == 190);
+    assert_true(value_of("p99", 200) == 198);
+    assert_true(value_of("p99", 50) == 50);
+    assert_true(value_of("p50", 21) == 11);
+    assert_true(value_of("max", 200) == 200);
+}
+
+static size_t windows_of(const char *rule, uint64_t wall_ms)
+{
+    size_t windows;
+
+    begin(rule);
+    for (uint64_t i = 0; i < 50; i++)
+        end_step(BEGIN_MS + LOOK_MS, wall_ms);
+    now_ms = BEGIN_MS + LOOK_MS;
+    look();
+    windows = session.watch.triggers.count;
+    end();
+    return windows;
+}
+
+static void a_value_that_equals_the_threshold_is_neither_above_nor_below(void **state)
+{
+    (void)state;
+    assert_int_equal(windows_of("decode_step p50 above 2 ms for 200 ms", 2), 0);
+    assert_int_equal(windows_of("decode_step p50 above 2 ms for 200 ms", 3), 1);
+    assert_int_equal(windows_of("decode_step p50 below 2 ms for 200 ms", 2), 0);
+    assert_int_equal(windows_of("decode_step p50 below 2 ms for 200 ms", 1), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -130,6 +184,8 @@ int main(void)
         cmocka_unit_test(a_burst_that_is_too_short_is_none),
         cmocka_unit_test(nothing_is_said_before_the_span_has_passed),
         cmocka_unit_test(what_lay_in_a_cooldown_opens_nothing),
+        cmocka_unit_test(percentiles_are_the_first_value_that_enough_lie_at_or_below),
+        cmocka_unit_test(a_value_that_equals_the_threshold_is_neither_above_nor_below),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What tests tell the stand-in for libcuda about memory, streams and events, by dlsym(), and what
+ * of them is still held. */
+#ifndef TESTS_MOCK_CUDA_BENCH_H
+#define TESTS_MOCK_CUDA_BENCH_H
+
+#include <stddef.h>
+
+struct mock_cuda_bench {
+    size_t free_bytes;                              /* that the GPU has */
+    int push_result, stream_result, event_result;   /* of these calls */
+    int retained, pushed, buffers, streams, events; /* held now */
+    size_t largest;                                 /* buffer that was asked for */
+};
+
+struct mock_cuda_bench *mock_cuda_bench(void);
+
+#endif

@@ -68,6 +68,27 @@ static void each_step_of_decode_counts_with_its_own_context(void **state)
     llmperf_profile_free(profile);
 }
 
+static void sequences_of_a_batch_differ_by_one_token_at_most(void **state)
+{
+    const uint64_t tokens[] = { 334, 333, 333 }, cached[] = { 67, 67, 66 };
+    llmperf_step step = LLMPERF_STEP_INIT;
+    llmperf_work work = LLMPERF_WORK_INIT;
+    llmperf_model *model = NULL;
+    llmperf_profile *profile =
+        play_model(MODEL, "begin LLM@prefill sequences=3 tokens=1000 context=1200\nend\n");
+
+    (void)state;
+    step.phase = LLMPERF_PHASE_PREFILL;
+    step.requests = 3;
+    step.new_tokens = tokens;
+    step.cached_tokens = cached;
+    assert_int_equal(llmperf_model_open(MODEL, &model), 0);
+    assert_int_equal(llmperf_model_work(model, &step, &work), 0);
+    llmperf_model_free(model);
+    assert_true(find_region(profile, "LLM@prefill", -1).flops == work.model_flops);
+    llmperf_profile_free(profile);
+}
+
 static void a_prefill_knows_what_is_in_the_cache(void **state)
 {
     llmperf_profile *profile = play_model(MODEL, "begin LLM@prefill tokens=128 context=640\nend\n"
@@ -191,6 +212,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_step_of_decode_counts_with_its_own_context),
+        cmocka_unit_test(sequences_of_a_batch_differ_by_one_token_at_most),
         cmocka_unit_test(a_prefill_knows_what_is_in_the_cache),
         cmocka_unit_test(what_the_program_counts_wins),
         cmocka_unit_test(operators_of_a_derived_stage_count_once),

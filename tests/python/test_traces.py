@@ -118,6 +118,7 @@ class Recorded(support.TestCase):
                 for start, end in trace.arrows:
                     self.assertEqual(start.args["correlation"], end.args["correlation"])
                 self.assertTrue(all(item.args["stream"] >= 0 and item.args["device"] == 0 for item in device))
+                self.assertEqual([("bytes" in item.args) for item in device], [item.category != "kernel" for item in device])
 
     def test_counts_of_the_program_stand_at_their_region(self) -> None:
         profile = replay(EAGER)
@@ -196,6 +197,13 @@ class Scripted(support.TestCase):
         with llmperf.Session(source="fake", device_path=path, run_dir=self.folder / "run", keep_trace=True, **options) as session:
             pass
         return session
+
+    def test_a_region_that_was_open_at_the_end_has_no_end_for_nsys(self) -> None:
+        self.session("begin ended\nlaunch k\nend\nbegin open\nlaunch k\n")
+        llmperf.export_trace(self.folder / "run", self.folder / "a", "nsys-sqlite")
+        rows = list(trace_files.rows(self.folder / "a", """
+            SELECT s.value, e.end IS NULL FROM NVTX_EVENTS e JOIN StringIds s ON s.id = e.textId WHERE e.eventType = 59 ORDER BY e.start"""))
+        self.assertEqual(rows, [("ended", 0), ("open", 1)])
 
     def test_the_run_of_a_job_has_the_traces_of_its_processes(self) -> None:
         job = self.folder / "job"

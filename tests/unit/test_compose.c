@@ -170,6 +170,25 @@ static void underscores_stand_alone_between_the_digits_of_a_number(void **state)
     llmperf_config_free(config);
 }
 
+static void numbers_are_written_as_python_writes_them(void **state)
+{
+    llmperf_config *config = compose("a: 1.0e15\nb: 1.0e16\nc: 0.0001\nd: 0.00001\ne: 1e\n"
+                                     "text: ${a} ${b} ${c} ${d}\nno_number: [1e, 1e+, .e1, 1e1]\n",
+                                     NULL);
+    char *text = NULL;
+
+    (void)state;
+    check_yaml(config, "text", "'1000000000000000.0 1e+16 0.0001 1e-05'\n");
+    assert_int_equal(llmperf_config_document(config, "no_number", LLMPERF_CONFIG_JSON, &text),
+                     LLMPERF_OK);
+    assert_non_null(strstr(text, "\"1e\""));
+    assert_non_null(strstr(text, "\"1e+\""));
+    assert_non_null(strstr(text, "\".e1\""));
+    assert_non_null(strstr(text, "10.0"));
+    llmperf_text_free(text);
+    llmperf_config_free(config);
+}
+
 static void missing_options_list_what_there_is(void **state)
 {
     (void)state;
@@ -415,6 +434,7 @@ int main(void)
         cmocka_unit_test(a_missing_value_is_not_selected),
         cmocka_unit_test(an_argument_with_an_interpolation_may_stand_in_quotes),
         cmocka_unit_test(underscores_stand_alone_between_the_digits_of_a_number),
+        cmocka_unit_test(numbers_are_written_as_python_writes_them),
         cmocka_unit_test(missing_options_list_what_there_is),
         cmocka_unit_test(a_file_that_includes_itself_is_refused),
         cmocka_unit_test(names_without_a_file_say_what_there_is),

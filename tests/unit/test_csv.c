@@ -75,6 +75,17 @@ static void byte_order_marks_and_crlf_are_gone(void **state)
     lp_csv_close(&csv);
 }
 
+static void pairs_of_utf16_reach_from_the_first_to_the_last_character(void **state)
+{
+    static const char wide[] = "\xff\xfe\x00\xd8\x00\xdc,\0\xff\xdb\xff\xdf,\0\x00\xdc";
+    struct lp_csv csv;
+
+    (void)state; /* U+10000, U+10FFFF, and a second half alone */
+    open_bytes(&csv, wide, sizeof(wide) - 1);
+    CHECK(&csv, "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf", "\xef\xbf\xbd");
+    lp_csv_close(&csv);
+}
+
 static void lines_are_looked_at_before_they_are_taken(void **state)
 {
     const char *line;
@@ -231,6 +242,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(quotes_commas_and_line_ends_stand_in_fields),
         cmocka_unit_test(byte_order_marks_and_crlf_are_gone),
+        cmocka_unit_test(pairs_of_utf16_reach_from_the_first_to_the_last_character),
         cmocka_unit_test(lines_are_looked_at_before_they_are_taken),
         cmocka_unit_test(records_may_be_longer_than_what_is_read_at_once),
         cmocka_unit_test(a_quote_that_does_not_end_is_cut_or_refused),

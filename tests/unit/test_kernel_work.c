@@ -129,6 +129,33 @@ static void quantities_of_a_preset_place_a_kernel_without_times(void **state)
     clear(&read, profile);
 }
 
+/* Older versions of ncu count them of an SM, newer ones of its four parts. */
+static void a_fused_multiply_add_is_two_operations_however_it_is_counted(void **state)
+{
+    static const char *const units[] = { "sm", "smsp" }, *const types[] = { "f", "d" };
+
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        static const struct {
+            const char *op;
+            double count;
+        } ops[] = { { "fma", 1e6 }, { "add", 5e5 }, { "mul", 2e5 } };
+        llmperf_profile *profile = make_profile();
+        struct read read;
+        char name[128];
+
+        add_kernel(profile, "k", "", 1, 0.01);
+        for (size_t k = 0; k < 3; k++) {
+            snprintf(name, sizeof(name), "%s__sass_thread_inst_executed_op_%s%s_pred_on.sum",
+                     units[i / 2], types[i % 2], ops[k].op);
+            add_metric(profile, "k", "", name, 1, ops[k].count);
+        }
+        read_profile(&read, profile);
+        check_close(work_of(&read, "k")->flops, 2 * 1e6 + 5e5 + 2e5);
+        clear(&read, profile);
+    }
+}
+
 static void metrics_of_ncu_are_taken_in_any_form(void **state)
 {
     static const char ffma[] = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum";
@@ -305,6 +332,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(quantities_of_a_preset_place_a_kernel_without_times),
+        cmocka_unit_test(a_fused_multiply_add_is_two_operations_however_it_is_counted),
         cmocka_unit_test(metrics_of_ncu_are_taken_in_any_form),
         cmocka_unit_test(what_was_not_counted_is_not_known),
         cmocka_unit_test(a_region_of_one_kernel_gives_its_work),

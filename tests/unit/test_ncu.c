@@ -199,11 +199,12 @@ static void case_8_units_are_those_of_the_row(void **state)
     lp_text_puts(&table, DETAILS_HEADER);
     add_detail(&table, 0, 1, "S", "Duration", "us", "500");
     add_detail(&table, 1, 1, "S", "Duration", "ms", "1.5");
+    add_detail(&table, 2, 1, "S", "Duration", "second", "0.004");
     profile = import_text(table.bytes);
     assert_int_equal(llmperf_profile_metric_count(profile), 1);
-    check_close(find(profile, "Duration", "S", NULL, NULL).mean, 1e6);
-    assert_int_equal(find(profile, "Duration", "S", NULL, NULL).count, 2);
-    check_close(find_kernel(profile, "gemm(float *, int)", NULL).total_ms, 2);
+    check_close(find(profile, "Duration", "S", NULL, NULL).mean, 2e6);
+    assert_int_equal(find(profile, "Duration", "S", NULL, NULL).count, 3);
+    check_close(find_kernel(profile, "gemm(float *, int)", NULL).total_ms, 6);
     llmperf_profile_free(profile);
     lp_text_clear(&table);
 }

@@ -73,6 +73,23 @@ static void every_range_around_the_call_gets_the_kernel(void **state)
     llmperf_profile_free(profile);
 }
 
+static void the_longer_of_two_ranges_that_begin_together_is_around_the_other(void **state)
+{
+    struct nsys_file file;
+    llmperf_profile *profile;
+
+    (void)state;
+    nsys_create(&file, SCHEMA_3_25);
+    nsys_range(&file, 10, 11, 0, 500, "inner");
+    nsys_range(&file, 10, 11, 0, 1000, "outer");
+    nsys_call(&file, 10, 11, 200, 210, 1);
+    nsys_kernel(&file, 10, 5000, 6000, 1, 1);
+    profile = nsys_import(&file);
+    assert_int_equal(find_region(profile, "default@outer/default@inner", 0).kernel_count, 1);
+    assert_false(has_region(profile, "default@inner"));
+    llmperf_profile_free(profile);
+}
+
 static void a_range_holds_whole_calls_of_its_own_thread_only(void **state)
 {
     struct nsys_file file;
@@ -648,6 +665,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_schema_gives_the_same_profile),
         cmocka_unit_test(every_range_around_the_call_gets_the_kernel),
+        cmocka_unit_test(the_longer_of_two_ranges_that_begin_together_is_around_the_other),
         cmocka_unit_test(a_range_holds_whole_calls_of_its_own_thread_only),
         cmocka_unit_test(busy_time_is_the_union_of_streams_that_overlap),
         cmocka_unit_test(ranges_that_overlap_without_nesting_each_get_their_calls),

@@ -8,10 +8,12 @@
 
 #include <cmocka.h>
 
+#include "lib/output/output.h"
 #include "lib/output/prometheus.h"
 #include "lib/result/histogram.h"
 #include "lib/result/profile_data.h"
 #include "lib/result/result.h"
+#include "tests/support/rows.h"
 #include "tests/support/text.h"
 
 static void a_label_of_any_text_stays_on_its_line(void **state)
@@ -65,11 +67,30 @@ static void histograms_of_stages_are_in_seconds(void **state)
     llmperf_profile_free(profile);
 }
 
+static void host_times_of_a_region_on_two_devices_stand_there_once(void **state)
+{
+    llmperf_profile *profile = lp_profile_create();
+    struct lp_text out = { NULL, 0, 0, false };
+    const char *at;
+
+    (void)state;
+    put_region_row(profile, "LLM@prefill", 7, 0, 3, 2, 0);
+    put_region_row(profile, "LLM@prefill", 7, 1, 3, 2, 0);
+    finish_rows(profile);
+    assert_int_equal(lp_prometheus(profile, &out), 0);
+    at = strstr(out.bytes, "\nllmperf_region_instances_total{");
+    assert_non_null(at);
+    assert_null(strstr(at + 1, "\nllmperf_region_instances_total{"));
+    lp_text_clear(&out);
+    llmperf_profile_free(profile);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_label_of_any_text_stays_on_its_line),
         cmocka_unit_test(histograms_of_stages_are_in_seconds),
+        cmocka_unit_test(host_times_of_a_region_on_two_devices_stand_there_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -63,14 +63,16 @@ static void run_kernel(void)
     lp_attribution_activities(attribution, &kernel, 1);
 }
 
-/* Steps of STEP_NS each, which begin like that; `kernels` in each that is collected. */
+static uint64_t step_ns = STEP_NS;
+
+/* Steps of step_ns each, which begin like that; `kernels` in each that is collected. */
 static void run_steps(unsigned count, enum lp_begin how, unsigned kernels)
 {
     for (unsigned i = 0; i < count; i++) {
         tell(LP_RECORD_REGION_BEGIN, (uint16_t)how, how == LP_BEGIN_TRIGGERED);
         for (unsigned k = 0; k < kernels; k++)
             run_kernel();
-        now_ns += STEP_NS;
+        now_ns += step_ns;
         tell(LP_RECORD_REGION_END, 0, 0);
     }
 }
@@ -121,11 +123,35 @@ static void what_costs_more_than_the_budget_is_sampled_less(void **state)
     end();
 }
 
+/* Collected steps take 150 us, others 100 us: 50 us of 125 us, and 1 % of the time is one of 40. */
+static void what_collecting_costs_is_learnt_from_both_kinds_of_steps(void **state)
+{
+    static llmperf_session session;
+
+    (void)state;
+    begin();
+    step_ns = 3 * STEP_NS / 2;
+    run_steps(30, LP_BEGIN_NOW, 1);
+    step_ns = STEP_NS;
+    run_steps(30, LP_BEGIN_SKIPPED, 0);
+    lp_attribution_settle(attribution, now_ns, true);
+    session = (llmperf_session){ .totals = totals };
+    assert_int_equal(lp_sampling_init(&session.sampling, "decode_step", 10), 0);
+    session.sampling.on = true;
+    session.sampling.switch_ns = 0;
+    session.sampling.seen_ns = lp_clock_now();
+    lp_sampling_adjust(&session, session.sampling.seen_ns);
+    assert_int_equal(session.sampling.labels[0].every, 40);
+    lp_sampling_clear(&session.sampling);
+    end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(instances_of_windows_are_none_of_the_sample),
         cmocka_unit_test(what_costs_more_than_the_budget_is_sampled_less),
+        cmocka_unit_test(what_collecting_costs_is_learnt_from_both_kinds_of_steps),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,6 +42,22 @@ static uint32_t begin(struct lp_units *units)
     return lp_units_begin(units, LP_UNIT_NONE, at(0));
 }
 
+static void a_slot_that_is_used_again_has_another_id(void **state)
+{
+    struct lp_units units = { .asked_ns = at(0) };
+    uint32_t first = begin(&units), second;
+
+    (void)state;
+    lp_units_end(&units, first, at(10));
+    lp_units_settle(&units, at(20), true, &sink);
+    second = begin(&units);
+    assert_int_equal(second & UINT16_MAX, first & UINT16_MAX);
+    assert_int_not_equal(second, first);
+    assert_null(lp_units_find(&units, first));
+    assert_non_null(lp_units_find(&units, second));
+    lp_units_clear(&units);
+}
+
 static void what_launched_nothing_waits_for_no_answer(void **state)
 {
     struct lp_units units = { .asked_ns = at(0) };
@@ -122,6 +138,7 @@ static void a_device_that_never_answers_is_waited_for_for_a_minute(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_slot_that_is_used_again_has_another_id),
         cmocka_unit_test(what_launched_nothing_waits_for_no_answer),
         cmocka_unit_test(a_copy_that_may_bring_no_record_waits_for_an_answer),
         cmocka_unit_test(an_outer_instance_waits_for_the_work_of_inner_ones),

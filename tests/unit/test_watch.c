@@ -177,6 +177,21 @@ static void a_value_that_equals_the_threshold_is_neither_above_nor_below(void **
     assert_int_equal(windows_of("decode_step p50 below 2 ms for 200 ms", 1), 1);
 }
 
+static void a_window_is_followed_by_a_pause_19_times_as_long(void **state)
+{
+    (void)state;
+    begin("decode_step p50 above 2 ms for 50 ms cooldown 0 s");
+    run_until(BEGIN_MS + LOOK_MS, BEGIN_MS, BEGIN_MS + 10 * LOOK_MS);
+    look();
+    assert_true(session.watch.open);
+    lp_sampler_cut();
+    run_until(now_ms + 100, BEGIN_MS, BEGIN_MS + 10 * LOOK_MS);
+    look();
+    assert_false(session.watch.open);
+    assert_true(session.watch.next_ns == now_ms * MS + 19 * 100 * MS);
+    end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -186,6 +201,7 @@ int main(void)
         cmocka_unit_test(what_lay_in_a_cooldown_opens_nothing),
         cmocka_unit_test(percentiles_are_the_first_value_that_enough_lie_at_or_below),
         cmocka_unit_test(a_value_that_equals_the_threshold_is_neither_above_nor_below),
+        cmocka_unit_test(a_window_is_followed_by_a_pause_19_times_as_long),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

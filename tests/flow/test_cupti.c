@@ -17,6 +17,7 @@
 
 #include "lib/capture/capture.h"
 #include "lib/capture/cupti_captures.h"
+#include "lib/capture/launch_ids.h"
 #include "lib/record/graph_event.h"
 #include "tests/mock/cuda.h"
 #include "tests/mock/cupti.h"
@@ -185,6 +186,7 @@ static void calls_that_start_no_kernel_are_not_waited_for(void **state)
     driver->call(&unknown);
     driver->tell(&unknown, LP_CUPTI_SITE_ENTER, 77);
     driver->tell_resource(LP_CUPTI_RESOURCE_CONTEXT_CREATED, NULL);
+    driver->tell_resource(node.id, &node.graph); /* made by a call that is no launch */
     launch(1);
     profile = stop_session(session);
     assert_int_equal(ledger_of(profile).launches_expected, 1);
@@ -648,7 +650,7 @@ static void leave_and_come_back(void **state)
 {
     const struct mock_call begins = { .id = CAPTURE_BEGIN }, ends = { .id = CAPTURE_END };
     struct mock_call fails = begins;
-    const struct mock_cuda two = { .gpus = 2, .active = 2 },
+    const struct mock_cuda two = { .gpus = 2, .active = 2 }, own = { .gpus = 2, .active = 1 },
                            stuck = { .gpus = 1, .synchronize_result = 1 };
     struct lp_device_source *source = open_source();
     const struct lp_device_detach *detach = source->ops->detach;
@@ -659,6 +661,8 @@ static void leave_and_come_back(void **state)
     assert_true(detach->ready());
     set_cuda(&two);
     assert_false(detach->ready()); /* Another GPU is in use. */
+    set_cuda(&own);
+    assert_true(detach->ready());
     begin(state);
     set_context(source);
     driver->call(&begins);
@@ -670,7 +674,7 @@ static void leave_and_come_back(void **state)
     assert_true(detach->idle());
     set_cuda(&stuck);
     assert_false(detach->idle());
-    before = driver->call(&kernel);
+    before = lp_launch_id(driver->call(&kernel));
     driver->tell(&kernel, LP_CUPTI_SITE_ENTER, 99);
     assert_int_equal(detach->leave(source), LLMPERF_ESTATE);
     check_error("a thread launches");
@@ -684,13 +688,49 @@ static void leave_and_come_back(void **state)
     assert_int_equal(mock->count("ActivityFlushAll"), 0);
     assert_int_equal(detach->join(source), 0);
     assert_true(driver->is_on(0, LP_CUPTI_KIND_CONCURRENT_KERNEL));
-    assert_true(driver->call(&kernel) <= before); /* CUPTI's ids begin anew. */
+    assert_true(lp_launch_id(driver->call(&kernel)) > before); /* CUPTI's own begin anew. */
     assert_int_equal(detach->leave(source), 0);
     mock->set_failure("Subscribe", 999);
     assert_int_equal(detach->join(source), LLMPERF_ENODEVICE);
     mock->set_failure(NULL, 0);
     assert_int_equal(detach->join(source), 0);
     close_source(source);
+}
+
+/* The same in a session: out between samples, in for each of them. */
+static void sample_detached(void **state)
+{
+    llmperf_session_options options = deep();
+    llmperf_session *session;
+    llmperf_profile *profile;
+
+    (void)state;
+    options.tier = LLMPERF_TIER_LIGHT;
+    options.sample_regions = "step";
+    options.flags |= LLMPERF_SESSION_DETACH;
+    options.overhead_budget_permille = 900;
+    set_context(&options);
+    session = start_with(&options);
+    for (int i = 0; i < 100000 && mock->count("Finalize") < 2; i++) {
+        llmperf_region_begin("step");
+        launch(5);
+        llmperf_region_end();
+        usleep(100);
+    }
+    assert_true(mock->count("Finalize") >= 2);
+    profile = stop_session(session);
+    assert_true(ledger_of(profile).kernels_seen > 0);
+    assert_int_equal(ledger_of(profile).kernels_attributed, ledger_of(profile).kernels_seen);
+    assert_int_equal(ledger_of(profile).kernels_seen % 5, 0);
+    assert_int_equal(ledger_of(profile).launches_missing, 0);
+    assert_int_equal(ledger_of(profile).verdict, LLMPERF_VERDICT_SAMPLED);
+    llmperf_profile_free(profile);
+}
+
+static void samples_are_whole_where_cupti_leaves_between_them(void **state)
+{
+    (void)state;
+    assert_int_equal(run_self("detached", 0), 0);
 }
 
 static void cupti_leaves_the_process_and_comes_back(void **state)
@@ -788,17 +828,21 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup(whole_graphs_are_one_span_each, begin),
         cmocka_unit_test_setup(records_are_on_in_sampled_instances_only, begin),
         cmocka_unit_test_setup(cupti_leaves_the_process_and_comes_back, begin),
+        cmocka_unit_test_setup(samples_are_whole_where_cupti_leaves_between_them, begin),
         cmocka_unit_test_setup(cupti_stays_where_leaving_was_seen_to_fail, begin),
         cmocka_unit_test_setup(gpus_are_what_the_driver_says, begin),
     };
 
-    const struct CMUnitTest whole_graphs[] = { cmocka_unit_test_setup(collect_whole_graphs,
-                                                                      begin) };
-    const struct CMUnitTest leave[] = { cmocka_unit_test_setup(leave_and_come_back, begin) };
+    /* Each in a process of its own. */
+    static const struct CMUnitTest alone[] = {
+        { "whole_graphs", collect_whole_graphs, begin, NULL, NULL },
+        { "leave", leave_and_come_back, begin, NULL, NULL },
+        { "detached", sample_detached, begin, NULL, NULL },
+    };
 
     load_mocks();
-    if (argc > 1)
-        return strcmp(argv[1], "leave") == 0 ? cmocka_run_group_tests(leave, NULL, NULL)
-                                             : cmocka_run_group_tests(whole_graphs, NULL, NULL);
+    for (size_t i = 0; argc > 1 && i < sizeof(alone) / sizeof(alone[0]); i++)
+        if (strcmp(argv[1], alone[i].name) == 0)
+            return _cmocka_run_group_tests(alone[i].name, &alone[i], 1, NULL, NULL);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,14 +53,16 @@ static struct {
 int called(const char *name)
 {
     size_t i = 0;
+    int result;
 
     pthread_mutex_lock(&lock);
     while (state.calls[i].name && strcmp(state.calls[i].name, name) != 0)
         i++;
     state.calls[i].name = name;
     state.calls[i].count++;
+    result = state.failing && strcmp(state.failing, name) == 0 ? state.result : 0;
     pthread_mutex_unlock(&lock);
-    return state.failing && strcmp(state.failing, name) == 0 ? state.result : 0;
+    return result;
 }
 
 #define DEFINE(name, params)                                                                       \
@@ -340,8 +342,10 @@ static void reset(void)
 
 static void fail(const char *call, int result)
 {
+    pthread_mutex_lock(&lock);
     state.failing = call;
     state.result = result;
+    pthread_mutex_unlock(&lock);
 }
 
 static void obstruct(enum mock_obstacle obstacle)
@@ -361,10 +365,14 @@ static void set_passes(uint32_t passes)
 
 static unsigned count(const char *call)
 {
+    unsigned calls = 0;
+
+    pthread_mutex_lock(&lock);
     for (size_t i = 0; state.calls[i].name; i++)
         if (strcmp(state.calls[i].name, call) == 0)
-            return state.calls[i].count;
-    return 0;
+            calls = state.calls[i].count;
+    pthread_mutex_unlock(&lock);
+    return calls;
 }
 
 static void work(double amount)

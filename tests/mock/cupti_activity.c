@@ -352,7 +352,7 @@ static uint32_t make_call(const struct mock_call *call)
     pthread_mutex_unlock(&lock);
     if (state.driver[call->id])
         tell(call, LP_CUPTI_SITE_ENTER, correlation);
-    records = call->result == 0 ? call->records : 0;
+    records = call->result == 0 && state.kinds[call->kind] ? call->records : 0;
     for (uint32_t i = 0; i < call->resource_count; i++)
         tell_resource(call->resources[i].id, &call->resources[i].graph);
     for (uint32_t i = 0; i < records; i++)

@@ -13,19 +13,17 @@
 #define USUAL_LIGHT_NS 1000000.0 /* tier light */
 #define FINEST_NS      50000.0   /* below it the GPU's buffer fills faster than it is emptied */
 #define COARSEST_NS    1000000.0
-#define SHARE          0.5 /* of a core */
-#define SHARE_REQUEST                                                                              \
-    0.75                   /* the same where the user requested an interval: short of losing any   \
-                            */
-#define SHARE_LIGHT   0.05 /* the same in tier light */
-#define STRETCH_PARTS 4.0  /* samples that a stretch of work should come to; two are needed */
-#define STEP_NS       10000.0
-#define LOOK_NS       UINT64_C(1000000000)
-#define CHANGED_NS    UINT64_C(4000000000) /* till regions are known at the new interval */
-#define CHANGES_MOST  6u                   /* each costs samples */
-#define SAMPLES_LEAST 500u                 /* to know what one costs and how many are lost */
-#define LOST_MOST     0.005                /* of all samples; more: the interval is too short */
-#define LONGER        1.25                 /* step after a loss */
+#define SHARE          0.5  /* of a core */
+#define SHARE_REQUEST  0.9  /* where the user requested an interval: short of losing any */
+#define SHARE_LIGHT    0.05 /* the same in tier light */
+#define STRETCH_PARTS  4.0  /* samples that a stretch of work should come to; two are needed */
+#define STEP_NS        10000.0
+#define LOOK_NS        UINT64_C(1000000000)
+#define CHANGED_NS     UINT64_C(4000000000) /* till regions are known at the new interval */
+#define CHANGES_MOST   6u                   /* each costs samples */
+#define SAMPLES_LEAST  500u                 /* to know what one costs and how many are lost */
+#define LOST_MOST      0.005                /* of all samples; more: the interval is too short */
+#define LONGER         1.25                 /* step after a loss */
 
 uint64_t lp_counter_pace_begin(struct lp_counter_pace *pace, uint32_t tier, uint64_t requested_ns)
 {

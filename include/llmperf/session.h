@@ -149,6 +149,14 @@ LLMPERF_API int llmperf_session_check(const llmperf_session_options *options, ui
 LLMPERF_API int llmperf_session_start(const llmperf_session_options *options,
                                       llmperf_session **session_out);
 
+/** Remove the oldest runs beside a run until `keep` are left, it among them, as a session does for
+ * artifacts.keep_runs. A run is a folder that holds run.llmperf, or the folder of a job with
+ * merged/run.llmperf or repeats.json; one that was written to within the last minute may still be
+ * running and stays, and so does whatever cannot be removed.
+ *
+ * @param keep  0: all stay. @return LLMPERF_OK; LLMPERF_EINVAL. @threads any thread */
+LLMPERF_API int llmperf_runs_retain(const char *run_dir, uint64_t keep);
+
 /** Are these rules of llmperf_session_options such that a session takes them? "" is none, which is
  * fine.
  * @return LLMPERF_OK; LLMPERF_EINVAL with what is wrong. @threads any thread */

@@ -171,7 +171,7 @@ static int take_config(llmperf_hardware *hardware, const llmperf_config *config,
 int lp_hardware_check(const llmperf_config *config)
 {
     llmperf_hardware *none = calloc(1, sizeof(*none));
-    bool any;
+    bool any = false;
     int status = none ? take_config(none, config, &any) : lp_error(LLMPERF_ENOMEM, "out of memory");
 
     llmperf_hardware_free(none);

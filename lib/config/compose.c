@@ -22,7 +22,7 @@ struct composition {
     struct lp_repository repository;
     struct lp_values *values;
     struct lp_value *root;
-    bool with_model;   /* put the description of a model where a text names one */
+    bool for_run;      /* put the description of a model where a text names one */
     const char *model; /* comes before that text; NULL: none */
     const char *name;  /* of the first file, below its folder */
     struct lp_override *overrides;
@@ -73,18 +73,43 @@ static int check_first(struct composition *composition, const char *name)
                     lp_repository_options(&composition->repository, ".", name));
 }
 
+/* "model=NAME": the folder of that name has groups and no options, so nothing else can be meant. */
+static bool names_model(const struct composition *composition, const struct lp_override *override)
+{
+    const struct lp_value *value = override->value;
+
+    return composition->for_run && override->kind != LP_OVERRIDE_REMOVE && !override->package &&
+           strcmp(override->key, MODEL) == 0 && value && value->kind == LP_VALUE_TEXT &&
+           lp_scalar_type(value) == LP_SCALAR_STRING;
+}
+
+static int parse_override(struct composition *composition, const char *text, const char **model)
+{
+    struct lp_override *override = &composition->overrides[composition->override_count];
+    int status = text ? lp_override_parse(composition->values, text, override)
+                      : lp_error(LLMPERF_EINVAL, "an override is NULL");
+
+    if (status < 0)
+        return status;
+    if (names_model(composition, override))
+        *model = override->value->text;
+    else
+        composition->override_count++;
+    return 0;
+}
+
 static int parse_overrides(struct composition *composition, const char *const *texts, size_t count)
 {
+    const char *model = NULL;
     int status = 0;
 
     composition->overrides = calloc(count + 1, sizeof(*composition->overrides));
     if (!composition->overrides)
         return lp_error(LLMPERF_ENOMEM, "out of memory");
     for (size_t i = 0; status == 0 && i < count; i++)
-        status = texts[i]
-                     ? lp_override_parse(composition->values, texts[i],
-                                         &composition->overrides[composition->override_count++])
-                     : lp_error(LLMPERF_EINVAL, "an override is NULL");
+        status = parse_override(composition, texts[i], &model);
+    if (!composition->model)
+        composition->model = model;
     return status;
 }
 
@@ -100,6 +125,29 @@ static int merge_parts(struct composition *composition)
                                parts.list.items[i].source->content);
     lp_vector_clear(&parts.list);
     return status;
+}
+
+/* Others refer to what is in them, and would be blamed. */
+static int check_maps(const struct composition *composition)
+{
+    static const struct {
+        const char *key, *group;
+    } maps[] = { { "run", "run.mode" },
+                 { "session", "profiling/session@session" },
+                 { "artifacts", "artifacts.dir" },
+                 { "pipeline", "profiling/counters@pipeline.counters" } };
+    char place[512];
+
+    for (size_t i = 0; composition->for_run && i < sizeof(maps) / sizeof(maps[0]); i++) {
+        const struct lp_value *value =
+            lp_value_get(composition->root, maps[i].key, strlen(maps[i].key));
+
+        if (value && value->kind == LP_VALUE_TEXT && lp_scalar_type(value) == LP_SCALAR_STRING)
+            return lp_error(LLMPERF_EFORMAT, "%s: %s must be a map, not the text %.80s; write %s=…",
+                            lp_value_place(value, place, sizeof(place)), maps[i].key, value->text,
+                            maps[i].group);
+    }
+    return 0;
 }
 
 static int name_model(struct composition *composition, struct lp_value *description,
@@ -151,7 +199,7 @@ static int place_model(struct composition *composition)
     char place[512], problem[512];
     int status;
 
-    if (!composition->with_model || (!composition->model && !named))
+    if (!composition->for_run || (!composition->model && !named))
         return 0;
     if (composition->model)
         return put_model(composition, composition->model);
@@ -180,11 +228,13 @@ static int compose(struct composition *composition, const char *name, const char
     if ((status = merge_parts(composition)) < 0 || (status = place_model(composition)) < 0)
         return status;
     composition->model = NULL; /* It is in its place, and overrides may change it. */
-    for (size_t i = 0; status == 0 && i < count; i++)
+    for (size_t i = 0; status == 0 && i < composition->override_count; i++)
         if (!lp_override_is_group(&composition->repository, &composition->overrides[i]))
             status =
                 lp_edit_apply(composition->values, composition->root, &composition->overrides[i]);
     interpolation.root = composition->root;
+    if (status == 0)
+        status = check_maps(composition);
     if (status == 0)
         status = lp_interpolate(&interpolation, composition->root);
     return status < 0 ? status : place_model(composition);
@@ -197,8 +247,11 @@ static int compose_config(struct composition composition, const char *name,
     llmperf_config *config;
     int status;
 
-    if (!name || !*name || !config_out || (override_count && !overrides))
+    if (!name || !config_out || (override_count && !overrides))
         return lp_error(LLMPERF_EINVAL, "name, overrides and config_out are required");
+    if (!*name)
+        return lp_error(LLMPERF_EINVAL, "the name of the configuration is empty; give a YAML file, "
+                                        "or config");
     config = calloc(1, sizeof(*config));
     if (!config)
         return lp_error(LLMPERF_ENOMEM, "out of memory");
@@ -229,6 +282,6 @@ int llmperf_config_compose_model(const char *name, const char *const *overrides,
                                  llmperf_config **config_out)
 {
     return compose_config(
-        (struct composition){ .now = time(NULL), .with_model = true, .model = model }, name,
-        overrides, override_count, config_out);
+        (struct composition){ .now = time(NULL), .for_run = true, .model = model }, name, overrides,
+        override_count, config_out);
 }

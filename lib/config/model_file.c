@@ -47,6 +47,9 @@ static int check_file(const char *path)
 
 int lp_model_find(const char *model, char path[LP_MODEL_PATH_BYTES])
 {
+    if (!*model)
+        return lp_error(LLMPERF_ENOENT, "the name of the model is empty; give a config.json, a "
+                                        "folder with one, or a name; see llmperf model --list");
     if (strlen(model) + sizeof("/config.json") > LP_MODEL_PATH_BYTES)
         return lp_error(LLMPERF_ENOENT, "the path of the model is too long");
     if (lp_path_is_folder(model))

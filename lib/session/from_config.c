@@ -63,6 +63,10 @@ static int take_tier(const llmperf_config *config, llmperf_session_options *opti
     if (status < 0 || !word || options->tier || is_set("LLMPERF_TIER"))
         return status;
     options->tier = lp_tier_find(word);
+    if (options->tier == LLMPERF_TIER_REGIONS && counted)
+        return lp_config_refuse(config, key,
+                                "tier regions does not look at the device, and counters are "
+                                "configured; take run.mode=counters, or leave them out");
     if (options->tier == LLMPERF_TIER_DEEP && counted)
         options->tier = LLMPERF_TIER_COUNTERS;
     return 0;

@@ -2,6 +2,7 @@
 #include <dirent.h>
 #include <ftw.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +11,10 @@
 #include <unistd.h>
 
 #include "lib/base/log.h"
+#include "lib/base/status.h"
 #include "lib/base/vector.h"
 #include "lib/session/retention.h"
-#include "llmperf/api.h"
+#include "llmperf/session.h"
 
 #define STILL_RUNNING_S 60
 #define OPEN_FOLDERS    8
@@ -36,18 +38,37 @@ static int compare_ages(const void *left, const void *right)
     return a->tv_nsec < b->tv_nsec ? -1 : a->tv_nsec > b->tv_nsec;
 }
 
+/* A run, or the folder of a job: what ended last in it says when. */
+static bool find_file(const char *path, struct stat *info_out)
+{
+    static const char *const names[] = { "run.llmperf", "merged/run.llmperf", "repeats.json" };
+    char file[PATH_MAX + 32];
+    bool found = false;
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        struct stat info;
+
+        snprintf(file, sizeof(file), "%s/%s", path, names[i]);
+        if (lstat(file, &info) < 0 || !S_ISREG(info.st_mode) ||
+            (found && info.st_mtim.tv_sec <= info_out->st_mtim.tv_sec))
+            continue;
+        *info_out = info;
+        found = true;
+    }
+    return found;
+}
+
 /* A link to a folder is no run of ours. */
 static void look_at(struct old_runs *runs, const char *folder, const char *name)
 {
-    char path[PATH_MAX], file[PATH_MAX + 16];
+    char path[PATH_MAX];
     struct stat info;
     struct old_run run;
 
     if (snprintf(path, sizeof(path), "%s/%s", folder, name) >= (int)sizeof(path))
         return;
-    snprintf(file, sizeof(file), "%s/run.llmperf", path);
     if (name[0] == '.' || lstat(path, &info) < 0 || !S_ISDIR(info.st_mode) ||
-        lstat(file, &info) < 0 || !S_ISREG(info.st_mode) || !(run.path = strdup(path)))
+        !find_file(path, &info) || !(run.path = strdup(path)))
         return;
     run.written = info.st_mtim;
     if (lp_vector_push(&runs->list, run) < 0)
@@ -102,4 +123,12 @@ void lp_runs_retain(const char *run_dir, int64_t keep)
     for (size_t i = 0; i < runs.list.count; i++)
         free(runs.list.items[i].path);
     lp_vector_clear(&runs.list);
+}
+
+int llmperf_runs_retain(const char *run_dir, uint64_t keep)
+{
+    if (!run_dir || !*run_dir)
+        return lp_error(LLMPERF_EINVAL, "run_dir is required");
+    lp_runs_retain(run_dir, keep > INT64_MAX ? 0 : (int64_t)keep);
+    return 0;
 }

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /** Remove the oldest runs beside `run_dir` until `keep` are left, it among them. A run is a folder
- * that holds run.llmperf; one that was written to within the last minute may still be running and
- * stays, and so does whatever cannot be removed. */
+ * that holds run.llmperf, merged/run.llmperf or repeats.json; one that was written to within the
+ * last minute may still be running and stays, and so does whatever cannot be removed. */
 void lp_runs_retain(const char *run_dir, int64_t keep);
 
 #endif

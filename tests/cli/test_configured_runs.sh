@@ -52,7 +52,7 @@ mkdir mine && "$LLMPERF" config "$llama" --format json | python3 -c 'import json
 model = json.load(sys.stdin)["model"]
 del model["name"]
 json.dump(model, open("mine/config.json", "w"), indent=1)'
-for words in "--model mine" "--model mine/config.json" "--config named.yaml"; do
+for words in "--model mine" "--model mine/config.json" "--config named.yaml" model=mine +model=mine/config.json; do
     profile $words
     is "$(metric "$work" "$run")" "$whole" "$words"
     is "$(metric 'm["model"]["name"]' "$run")" mine "the name of $words"
@@ -92,6 +92,16 @@ is "$(python3 -c 'import json; print(json.load(open("out"))["artifacts"]["dir"])
 expect 0 run --out o run.id=both "$llama" -- bash -c "'$program' work script; '$program' work script"
 is "$(ls o/both/processes | wc -l)" 2 "runs of two processes"
 
+# keep_runs is about jobs, not about the processes of one.
+for id in first second; do
+    expect 0 run --out kept --tier regions run.id=$id -- "$LLMPERF_TEST_PROGRAMS/nvtx_program" ranges
+done
+touch -d "5 minutes ago" kept/first/run.llmperf
+expect 0 run --out kept artifacts.keep_runs=2 run.id=third -- bash -c \
+    "'$program' work script; '$program' work script; touch -d '5 minutes ago' kept/third/processes/*/run.llmperf; '$program' work script"
+is "$(ls kept | tr '\n' ' ')" "second third " "runs that are kept"
+is "$(ls kept/third/processes | wc -l)" 3 "processes of the job"
+
 # What is wrong is said before the program starts, in one line, and leaves nothing.
 printf '{"model_type": "llama",' >broken.json
 mkdir empty
@@ -122,6 +132,10 @@ refused "must be a positive number" hardware.peak_tflops=fast
 refused "nearest: session.rules" +session.rulse=x
 refused "tensor_parallel" "$llama" session.tensor_parallel=3
 refused "nosuch.yaml" --config nosuch.yaml
+refused "session=light: session must be a map" session=light
+refused "the name of the model is empty" --model ""
+refused "the name of the configuration is empty" --config ""
+refused "tier regions does not look at the device" run.mode=regions session.counters=light
 LLMPERF_DTYPE=bf61 refused "LLMPERF_DTYPE=bf61"
 [ ! -e runs ] || die "a folder of runs without a run"
 

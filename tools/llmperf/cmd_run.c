@@ -488,7 +488,10 @@ static int run_configured(struct job *job, const struct command *command,
                                       job->config.counters, job->config.counted ? "" : NULL);
     job->rules = options[RULE].value;
     out = precedence_choose(options[OUT].value, "LLMPERF_OUT", job->config.out, "runs");
-    return run_all(job, command, out, options[REPEAT].value);
+    status = run_all(job, command, out, options[REPEAT].value);
+    if (job->folder[0] && job->config.keep_runs > 0)
+        llmperf_runs_retain(job->folder, (uint64_t)job->config.keep_runs);
+    return status;
 }
 
 int cmd_run(const struct command *command, int argc, char **argv)

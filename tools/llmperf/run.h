@@ -25,6 +25,7 @@ struct run_config {
     char run_id[128], out[RUN_PATH_BYTES / 2];
     char rules[RUN_PATH_BYTES];    /* of llmperf_session_options.rules */
     char counters[RUN_PATH_BYTES]; /* words of llmperf_session_options.counters */
+    int64_t keep_runs;             /* 0: all */
     bool counted, sampled;         /* it chooses counters; by a preset in it that samples */
 };
 

@@ -162,6 +162,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "llmperf_decode_step_begin": (None, [c_uint64, c_uint64]),
     "llmperf_decode_step_end": (None, []),
     # session.h
+    "llmperf_runs_retain": (c_int, [c_char_p, c_uint64]),
     "llmperf_session_check": (c_int, [POINTER(llmperf_session_options), POINTER(c_uint32)]),
     "llmperf_session_start": (c_int, [POINTER(llmperf_session_options), POINTER(_session)]),
     "llmperf_session_pause": (c_int, [_session]),

@@ -28,6 +28,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -259,6 +260,24 @@ class Run:
             write(text)
 
 
+def self_test():
+    """The list is read as it is written, and a fault is planted only where its text is found once."""
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+        file.write("# faults\n\n== a sum is short\nlib/a.c: unit/a cli/b\n-    a++;\n-    b++;\n+    a++;\n\n"
+                   "== twice\nlib/a.c:\n-a++\n+b++\n\n== gone\nlib/b.c:\n-c++\n+d++\n")
+        file.flush()
+        faults = read_list(file.name)
+    text = "static int f(int a)\n{\n    a++;\n    b++;\n    return a++;\n}\n\nint g(void)\n{\n    return 1;\n}\n"
+    assert [fault.number for fault in faults] == [1, 2, 3]
+    assert (faults[0].file, faults[0].tests) == ("lib/a.c", ["unit/a", "cli/b"])
+    assert faults[0].plant(text) == (text.replace("    b++;\n", ""), text.index("    a++"))
+    assert faults[1].plant(text) is None and faults[2].plant(text) is None
+    assert [fault.name for fault in choose(faults, ["2-3"])] == ["twice", "gone"]
+    assert [fault.number for fault in choose(faults, ["sum", "3"])] == [1, 3]
+    assert [fault.number for fault in choose(faults, ["lib/b.c"])] == [3]
+    assert [(text[begin:].split("(")[0], name) for begin, _, name in functions(text)] == [("static int f", "f"), ("int g", "g")]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("faults", nargs="*", help="numbers, ranges, parts of names, or a file of the library")
@@ -267,8 +286,11 @@ def main():
     parser.add_argument("--map", action="store_true", help="learn which test reaches which function, for the runs after this one")
     parser.add_argument("--quick", action="store_true", help="only the tests that the list names")
     parser.add_argument("--patience", type=float, default=float("inf"), help="leave out tests that take more seconds, unless the list names them")
+    parser.add_argument("--self-test", action="store_true", help="test this program")
     parser.add_argument("--check", action="store_true", help="plant nothing: is each old text there exactly once?")
     args = parser.parse_args()
+    if args.self_test:
+        return self_test()
     map_path = os.path.join(args.work, "map.json")
     os.makedirs(args.work, exist_ok=True)
     if args.map:

@@ -10,6 +10,7 @@
 
 #include "lib/capture/capture.h"
 #include "lib/capture/recording.h"
+#include "lib/record/paths.h"
 #include "llmperf/activity.h"
 #include "tests/support/facts.h"
 #include "tests/support/play.h"
@@ -111,10 +112,63 @@ static void each_field_of_an_activity_survives(void **state)
     clear_facts(&facts);
 }
 
+/* Two regions of a thread, each in a chunk of its own. */
+static void write_regions(const char *path, uint64_t limit_bytes)
+{
+    const uint32_t node = lp_path_intern(LP_PATH_ROOT, "step");
+    struct facts heard = { 0 };
+    const struct lp_device_sink listener = { .context = &heard,
+                                             .host = take_fact_host,
+                                             .activities = take_fact_activities };
+    const struct lp_device_stats stats = { 0 };
+    struct lp_names names = { 0 };
+    struct lp_recorder *recorder;
+    struct lp_device_sink sink;
+
+    assert_int_equal(lp_recorder_open(path, &names,
+                                      &(struct lp_recorder_options){ .limit_bytes = limit_bytes },
+                                      &recorder),
+                     0);
+    sink = lp_recorder_sink(recorder, &listener);
+    for (uint64_t at = 1000; at <= 2000; at += 1000) {
+        const struct lp_record records[] = { { at, 0, node, LP_RECORD_REGION_BEGIN, 0 },
+                                             { at + 10, 0, node, LP_RECORD_REGION_END, 0 } };
+
+        sink.host(sink.context, 0, records, 2);
+    }
+    assert_int_equal(lp_recorder_close(recorder, &stats, "{}"), 0);
+    clear_facts(&heard);
+}
+
+static void a_recording_that_reached_its_limit_plays_incomplete(void **state)
+{
+    const char *path = in_test_folder("limited.llmrec");
+    llmperf_session_options options = LLMPERF_SESSION_OPTIONS_INIT;
+    llmperf_profile *profile;
+
+    (void)state;
+    options.device_source = LLMPERF_SOURCE_REPLAY;
+    options.tier = LLMPERF_TIER_DEEP;
+    options.device_path = path;
+    write_regions(path, 0);
+    profile = play_options(&options);
+    assert_int_equal(find_region(profile, "LLM@step", -1).instances, 2);
+    assert_int_equal(ledger_of(profile).verdict, LLMPERF_VERDICT_COMPLETE);
+    llmperf_profile_free(profile);
+    write_regions(path, 50); /* That is reached with the first region: all of it is there. */
+    profile = play_options(&options);
+    assert_int_equal(find_region(profile, "LLM@step", -1).instances, 1);
+    assert_int_equal(ledger_of(profile).regions_truncated, 0);
+    assert_int_equal(ledger_of(profile).verdict, LLMPERF_VERDICT_INCOMPLETE);
+    assert_true(has_problem(profile, "the recording reached its size limit"));
+    llmperf_profile_free(profile);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_field_of_an_activity_survives),
+        cmocka_unit_test(a_recording_that_reached_its_limit_plays_incomplete),
     };
 
     return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);

@@ -178,6 +178,17 @@ static void touching_pieces_take_one_place_in_the_log(void **state)
     assert_lengths();
 }
 
+static void touching_pieces_of_two_regions_take_one_place_each(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < 300; i++) {
+        add(2, i * 8, i * 8 + 8);
+        add(3, i * 8 + 1, i * 8 + 9);
+    }
+    assert_lengths();
+    assert_int_equal(busy.queues.items[0].log.count, 2);
+}
+
 static void a_late_piece_can_close_many_gaps(void **state)
 {
     (void)state;
@@ -339,6 +350,7 @@ int main(void)
         CASE(pieces_in_pieces_count_once),
         CASE(nothing_is_no_length),
         CASE(touching_pieces_take_one_place_in_the_log),
+        CASE(touching_pieces_of_two_regions_take_one_place_each),
         CASE(a_late_piece_can_close_many_gaps),
         CASE(a_late_piece_may_reach_ahead_of_all),
         CASE(pieces_of_seconds_and_times_at_the_end_of_the_range),

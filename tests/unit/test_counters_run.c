@@ -361,18 +361,20 @@ static void another_interval_takes_over_between_two_samples(void **state)
 static void a_pause_takes_no_samples(void **state)
 {
     struct lp_counters *counters = counting_open("pm");
+    unsigned stops;
 
     (void)state;
     llmperf_region_begin("step");
     llmperf_region_end();
     counting_deliver(counters);
+    stops = mock->count("PmSamplingStop"); /* of warming up */
     lp_counters_pause(counters, true);
     mock->sample(5, 50);
     lp_counters_pause(counters, false);
     mock->sample(3, 50);
     assert_string_equal(counting_close(counters), "");
     assert_int_equal(counted_facts(LP_COUNTER_SAMPLE, NULL), 2);
-    assert_int_equal(mock->count("PmSamplingStop"), 2);
+    assert_int_equal(mock->count("PmSamplingStop"), stops + 2);
 }
 
 int main(void)

@@ -102,6 +102,8 @@ static int add_regex(struct pattern *pattern, const char *expression)
 
     if (!failed)
         return 0;
+    if (failed == REG_ESPACE)
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
     regerror(failed, &pattern->regex, reason, sizeof(reason));
     return lp_error(LLMPERF_EFORMAT, "kernel classes: \"%s\" is no regular expression: %s",
                     expression, reason);

@@ -107,6 +107,7 @@ static struct lp_value *classify(const struct reader *reader, char *text)
 static int take_value(const struct reader *reader, struct lp_text *text, bool plain,
                       struct lp_value **value_out)
 {
+    *value_out = NULL;
     if (!text->failed && text->bytes)
         *value_out = plain ? classify(reader, text->bytes)
                            : lp_value_text(reader->values, text->bytes, true, reader->owner, 0);

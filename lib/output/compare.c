@@ -172,8 +172,8 @@ int lp_compare(const struct lp_compare_runs *base, const struct lp_compare_runs 
     int status;
 
     out->threshold = threshold;
-    if (lp_kernel_classes_open(NULL, &out->classes) < 0)
-        out->classes = NULL;
+    if (lp_kernel_classes_open(NULL, &out->classes) == LLMPERF_ENOMEM)
+        return LLMPERF_ENOMEM;
     table.classes = out->classes;
     if ((status = read_runs(out, &table, base, 0)) == 0 &&
         (status = read_runs(out, &table, fresh, base->count)) == 0) {

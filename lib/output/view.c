@@ -165,7 +165,7 @@ static int add_stages(struct lp_view *view)
 int lp_view_init(struct lp_view *view, const llmperf_profile *profile)
 {
     double coverage;
-    int status = 0;
+    int status;
 
     *view = (struct lp_view){ .profile = profile, .ledger = LLMPERF_LEDGER_INIT };
     llmperf_profile_ledger(profile, &view->ledger);
@@ -175,8 +175,10 @@ int lp_view_init(struct lp_view *view, const llmperf_profile *profile)
         view->ledger.verdict == LLMPERF_VERDICT_INCOMPLETE && !(coverage >= LP_HEADLINE_COVERAGE);
     view->machine = lp_machine_open(profile);
     lp_limits_init(&view->limits, profile, view->machine, lp_view_gpu(view));
-    if (lp_kernel_classes_open(NULL, &view->classes) < 0)
-        view->classes = NULL;
+    if ((status = lp_kernel_classes_open(NULL, &view->classes)) == LLMPERF_ENOMEM)
+        return status;
+    if (status < 0)
+        status = 0; /* without classes */
     else
         status = lp_class_totals_init(&view->class_totals, profile, view->classes);
     if (status < 0 || (status = add_regions(view)) < 0 || (status = add_stages(view)) < 0 ||

@@ -504,6 +504,7 @@ static void sum_window_ms(struct freezer *freezer)
 static int fill_profile(struct freezer *freezer)
 {
     struct lp_totals *totals = freezer->totals;
+    uint32_t *verdict = &freezer->profile->ledger.verdict;
     int status;
 
     if (lp_busy_settle(&totals->busy) < 0)
@@ -533,8 +534,12 @@ static int fill_profile(struct freezer *freezer)
         return status;
     if (freezer->scratch.failed)
         return lp_error(LLMPERF_ENOMEM, "out of memory");
-    return (status = lp_profile_judge(freezer->profile)) < 0 ? status
-                                                             : lp_profile_finish(freezer->profile);
+    if ((status = lp_profile_judge(freezer->profile)) < 0)
+        return status;
+    if (lp_totals_failed(totals) &&
+        (*verdict == LLMPERF_VERDICT_COMPLETE || *verdict == LLMPERF_VERDICT_SAMPLED))
+        *verdict = LLMPERF_VERDICT_INCOMPLETE;
+    return lp_profile_finish(freezer->profile);
 }
 
 static bool make_table(const struct freezer *freezer, struct work_table *work)

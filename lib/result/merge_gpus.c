@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/result/merge_gpus.h"
 
+#include <stdbool.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,7 +83,11 @@ static int add_host(struct lp_merged_gpus *gpus, const char *host)
         return 0;
     if (!(copy = strdup(host)))
         return lp_error(LLMPERF_ENOMEM, "out of memory");
-    return lp_vector_push(&gpus->hosts, copy);
+    if (lp_vector_push(&gpus->hosts, copy) < 0) {
+        free(copy);
+        return LLMPERF_ENOMEM;
+    }
+    return 0;
 }
 
 int lp_merged_gpus_add(struct lp_merged_gpus *gpus, const char *env)
@@ -90,6 +95,7 @@ int lp_merged_gpus_add(struct lp_merged_gpus *gpus, const char *env)
     json_t *root = env ? json_loads(env, 0, NULL) : NULL, *list = json_object_get(root, "gpus");
     int status = add_host(gpus, text_of(json_object_get(root, "host"), "hostname"));
 
+    gpus->unread += env && !root;
     gpus->part.count = 0;
     for (size_t i = 0; i < json_array_size(list) && status == 0; i++)
         status = add_gpu(gpus, json_array_get(list, i));
@@ -109,14 +115,20 @@ static int set_gpus(const struct lp_merged_gpus *gpus, llmperf_profile *out)
     json_t *root = env ? json_loads(env, 0, NULL) : NULL, *list = json_array();
     char *text = NULL;
     int status = 0;
+    /* It was read before, as that of the first run. */
+    bool failed = !list || (env && !root && gpus->unread == 0), any = false;
 
     for (size_t i = 0; i < gpus->gpus.count; i++)
-        if (gpus->gpus.items[i])
-            json_array_append(list, gpus->gpus.items[i]);
-    if (json_is_object(root) && json_array_size(list) > 0) {
-        json_object_set(root, "gpus", list);
-        json_object_set_new(root, "gpus_reason", json_null());
-        text = json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(15));
+        if (gpus->gpus.items[i]) {
+            any = true;
+            failed |= json_array_append(list, gpus->gpus.items[i]) < 0;
+        }
+    if (failed) {
+        status = lp_error(LLMPERF_ENOMEM, "out of memory");
+    } else if (json_is_object(root) && any) {
+        failed |= json_object_set(root, "gpus", list) < 0 ||
+                  json_object_set_new(root, "gpus_reason", json_null()) < 0;
+        text = failed ? NULL : json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(15));
         status = text ? lp_profile_set_fact(out, "env", text)
                       : lp_error(LLMPERF_ENOMEM, "out of memory");
     }
@@ -131,6 +143,11 @@ int lp_merged_gpus_finish(const struct lp_merged_gpus *gpus, llmperf_profile *ou
     struct lp_text hosts = { NULL, 0, 0, false };
     int status = set_gpus(gpus, out);
 
+    if (status == 0 && gpus->unread > 0)
+        status = lp_profile_add_note(out,
+                                     "merged: hosts and GPUs of %u runs are not known, their "
+                                     "environment cannot be read",
+                                     gpus->unread);
     if (status == 0 && gpus->renumbered)
         status =
             lp_profile_note(out, "merged: GPUs have other numbers than in their runs, where one "

@@ -19,6 +19,7 @@ struct lp_merged_gpus {
     LP_VECTOR(int32_t) part;         /* number here of each GPU of the run at hand */
     LP_VECTOR(char *) hosts;         /* of all runs, each once */
     bool renumbered;
+    uint32_t unread; /* runs whose environment is no JSON, or was not read for want of memory */
 };
 
 /** The next run, of which `env` tells (its env.json; NULL: nothing does): its GPUs keep their

@@ -62,11 +62,11 @@ static int open_knowledge(struct llmperf_session *session)
 
         lp_totals_set_watcher(session->totals, &watcher);
     }
-    if (lp_kernel_classes_open(NULL, &session->classes) == 0)
+    if ((status = lp_kernel_classes_open(NULL, &session->classes)) == LLMPERF_ENOMEM)
+        return status;
+    if (status == 0)
         lp_totals_set_classes(session->totals,
                               &(struct lp_classifier){ session->classes, classify, name_class });
-    else
-        session->classes = NULL;
     if ((status = lp_options_model(&session->options, &session->stage_work)) < 0 ||
         !session->stage_work)
         return status;

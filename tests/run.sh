@@ -28,6 +28,8 @@ need libclang-rt-dev clang_links address
 need llvm command -v llvm-symbolizer
 need libcmocka-dev pkg-config --exists cmocka
 need python3-jsonschema has_jsonschema
+need locales test -d /usr/share/i18n/charmaps
+need abigail-tools command -v abidiff
 install_packages || exit 1
 
 # The kernel's default of 32 random bits in mmap addresses is more than ThreadSanitizer of clang 14 and gcc 12 can map.

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading YAML files and looking values up. */
-#include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,6 +14,7 @@
 
 #include "lib/base/yaml_tree.h"
 #include "llmperf/config.h"
+#include "tests/support/locales.h"
 
 static char folder[] = "/tmp/llmperf-config-XXXXXX";
 static char file_path[64];
@@ -235,20 +235,12 @@ static void numbers_take_every_plain_spelling(void **state)
 
 static void numbers_do_not_depend_on_the_locale(void **state)
 {
-    static const char *const with_comma[] = { "de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8",
-                                              "nl_NL.UTF-8" };
     llmperf_config *config = open_text("a: 1.5\n");
-    bool found = false;
 
     (void)state;
-    for (size_t i = 0; !found && i < sizeof(with_comma) / sizeof(with_comma[0]); i++)
-        found = setlocale(LC_NUMERIC, with_comma[i]) != NULL;
-    if (!found) {
-        llmperf_config_free(config);
-        skip();
-    }
+    use_decimal_comma();
     assert_true(number(config, "a") == 1.5);
-    setlocale(LC_NUMERIC, "C");
+    use_decimal_point();
     llmperf_config_free(config);
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Limits that the user gives, and calls and data files that are wrong. */
-#include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -15,6 +14,7 @@
 
 #include "tests/support/hardware.h"
 #include "tests/support/text.h"
+#include "tests/support/locales.h"
 
 static int clear_variables(void **state)
 {
@@ -153,13 +153,12 @@ static void the_decimal_point_does_not_follow_the_locale(void **state)
     llmperf_hardware *hardware;
 
     (void)state;
-    if (!setlocale(LC_ALL, "de_DE.UTF-8"))
-        skip();
+    use_decimal_comma();
     setenv("LLMPERF_PEAK_TFLOPS", "812.5", 1);
     hardware = find_gpu_name("H200");
     assert_true(peak_of(hardware, "bf16").value == 812.5);
     llmperf_hardware_free(hardware);
-    setlocale(LC_ALL, "C");
+    use_decimal_point();
 }
 
 static void wrong_calls_are_errors(void **state)

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The built library against the stored dump of its binary interface: only functions may be new. A field at the end of a
+struct, which programs do not notice, takes a new dump.
+
+test_dump.py --renew: write the dump anew, from a debug build by gcc in LLMPERF_LIBRARY (abigail-tools of Debian 12).
+"""
+import gzip
+import os
+import shutil
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import headers  # noqa: E402
+
+DUMP = os.path.join(headers.SOURCE, "tests/data/abi/libllmperf.abi.gz")
+
+
+def why_not():
+    """What keeps the library from being compared; None: nothing."""
+    if not shutil.which("abidw") or not shutil.which("abidiff"):
+        return "abidw and abidiff are not there (abigail-tools)"
+    if os.uname().machine != "x86_64":
+        return "the dump is of x86_64"
+    if "gcc" not in os.path.basename(headers.CC[-1]):
+        return "the dump is of a build by gcc"
+    if ".debug_info" not in headers.run(["readelf", "-SW", headers.LIBRARY])[1]:
+        return "LLMPERF_LIBRARY names no library with debug information"
+    if ".gnu.debuglto" in headers.run(["readelf", "-SW", headers.LIBRARY])[1]:
+        return "link-time optimisation leaves other debug information"
+    return None
+
+
+def dump(library, include, path):
+    status, output = headers.run(["abidw", "--headers-dir", include, "--drop-private-types", "--exported-interfaces-only",
+                                  "--no-corpus-path", "--no-comp-dir-path", "--no-show-locs", "--no-parameter-names",
+                                  "--no-elf-needed", "--no-write-default-sizes", "--out-file", path, library])
+    if status != 0:
+        raise RuntimeError(f"abidw: {output}")
+
+
+def changes(old, new):
+    """What abidiff says of all that is not a new function; "": nothing."""
+    status, output = headers.run(["abidiff", "--no-added-syms", old, new])
+    return output or f"abidiff: exit code {status}" if status != 0 else ""
+
+
+class Dump(unittest.TestCase):
+    def setUp(self):
+        reason = why_not()
+        if reason:
+            self.skipTest(reason)
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def test_the_library_keeps_the_stored_interface(self):
+        dump(headers.LIBRARY, headers.INCLUDE, self.path("new.abi"))
+        with gzip.open(DUMP) as packed, open(self.path("old.abi"), "wb") as file:
+            file.write(packed.read())
+        self.assertEqual(changes(self.path("old.abi"), self.path("new.abi")), "",
+                         "CONTRIBUTING.md (A new function of the public API) says how to renew the dump")
+
+    def made(self, name, fields="int a; long b;", second="int", functions="f g"):
+        """The dump of a small library."""
+        include = self.path(name)
+        os.mkdir(include)
+        with open(os.path.join(include, "api.h"), "w", encoding="utf-8") as file:
+            file.write(f"typedef struct thing {{ {fields} }} thing;\n")
+            file.writelines(f"int {function}(const thing *it, {second} x);\n" for function in functions.split())
+        with open(os.path.join(include, "api.c"), "w", encoding="utf-8") as file:
+            file.write('#include "api.h"\n')
+            file.writelines(f"int {function}(const thing *it, {second} x) {{ return it->a + (int)x; }}\n"
+                            for function in functions.split())
+        library = os.path.join(include, "lib.so")
+        status, output = headers.run(headers.CC + ["-g", "-shared", "-fPIC", os.path.join(include, "api.c"), "-o", library])
+        self.assertEqual(status, 0, output)
+        dump(library, include, self.path(name + ".abi"))
+        return self.path(name + ".abi")
+
+    def test_changes_that_a_program_would_notice_are_found(self):
+        old = self.made("old")
+        for name, change in (("gone", {"functions": "f"}), ("order", {"fields": "long b; int a;"}),
+                             ("wider", {"fields": "long a; long b;"}), ("between", {"fields": "int a; int c; int d; long b;"}),
+                             ("removed", {"fields": "int a;"}), ("last", {"fields": "int a; long b; long c;"}), ("argument", {"second": "double"})):
+            self.assertNotEqual(changes(old, self.made(name, **change)), "", name)
+
+    def test_new_functions_are_no_change(self):
+        old = self.made("old")
+        for name, change in (("same", {}), ("function", {"functions": "f g h"})):
+            self.assertEqual(changes(old, self.made(name, **change)), "", name)
+
+
+def renew():
+    reason = why_not()
+    if reason:
+        sys.exit(reason)
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "new.abi")
+        dump(headers.LIBRARY, headers.INCLUDE, path)
+        with open(path, "rb") as file, open(DUMP, "wb") as out:
+            with gzip.GzipFile(filename="", mode="wb", fileobj=out, compresslevel=9, mtime=0) as packed:
+                packed.write(file.read())
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--renew"]:
+        renew()
+    else:
+        unittest.main()

@@ -25,7 +25,7 @@ void lp_hardware_read_ceilings(llmperf_hardware *hardware, const char *uuid, con
     int status;
 
     lp_ceilings_init(&hardware->ceilings, not_measured);
-    if (!uuid || !driver || (status = lp_ceilings_path(uuid, driver, &path)) < 0)
+    if (!uuid || !driver || lp_ceilings_path(uuid, driver, &path) < 0)
         return;
     if ((status = lp_ceilings_read(path, &ceilings)) == 0)
         lp_hardware_take_ceilings(hardware, &ceilings, path);

@@ -23,7 +23,7 @@ static int put_decimal(char *out, size_t size, double value, int decimals)
 const char *lp_number(char *out, double value, int digits)
 {
     const char *sign = value < 0 ? "-" : "";
-    double size = fabs(value);
+    double size = fabs(value), limit;
     int decimals = 0, length;
 
     if (isnan(value)) {
@@ -36,9 +36,11 @@ const char *lp_number(char *out, double value, int digits)
         return out;
     }
     /* What would be rounded up to one digit more takes one decimal less. */
-    for (double limit = pow(10, digits - 1) * (1 - 0.5 * pow(10, -digits));
-         size > 0 && decimals < DECIMALS_MOST && size < limit; limit /= 10)
+    limit = pow(10, digits - 1) * (1 - 0.5 * pow(10, -digits));
+    while (size > 0 && decimals < DECIMALS_MOST && size < limit) {
+        limit /= 10;
         decimals++;
+    }
     put_decimal(out + length, LP_NUMBER_BYTES - (size_t)length, size, decimals);
     return out;
 }

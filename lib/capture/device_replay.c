@@ -527,7 +527,7 @@ static int open_file(struct replay *replay)
 
     if (status < 0)
         return status;
-    if (replay->chunks.size < LP_RECORDING_HEAD || memcmp(head, LP_RECORDING_MAGIC, 7))
+    if (replay->chunks.size < LP_RECORDING_HEAD || memcmp(head, LP_RECORDING_MAGIC, 7) != 0)
         return lp_error(LLMPERF_EFORMAT, "%s is not a recording of this library", replay->path);
     if (head[7] < LP_RECORDING_OLDEST || head[7] > LP_RECORDING_VERSION)
         return lp_error(LLMPERF_EFORMAT,

@@ -9,7 +9,8 @@ export LC_ALL=C
 program=$(realpath "$1")
 rounds=${2:-7}
 # Beside the program, so that the two can be carried to another machine together.
-export LD_LIBRARY_PATH=$(dirname "$program")${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+LD_LIBRARY_PATH=$(dirname "$program")${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export LD_LIBRARY_PATH
 lines=$(mktemp)
 trap 'rm -f "$lines"' EXIT
 

@@ -11,7 +11,8 @@ rounds=${2:-4}
 seconds=${3:-4}
 modes=${4:-none light detach deep}
 # Beside the program, so that the two can be carried to another machine together.
-export LD_LIBRARY_PATH=$(dirname "$program")${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+LD_LIBRARY_PATH=$(dirname "$program")${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export LD_LIBRARY_PATH
 lines=$(mktemp)
 trap 'rm -f "$lines"' EXIT
 

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash disable=SC2034 # tests use the variables
 # What the command-line tests share. Each test says what it expects in a line; a line that does not hold ends the test.
 # They need LLMPERF (the program), LLMPERF_TEST_DATA, and TMPDIR, an empty folder of their own.
 set -u

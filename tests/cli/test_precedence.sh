@@ -35,7 +35,7 @@ agree() { # COMMAND, what follows its options...
     made_in given "$command" artifacts.dir=given "$@"
     made_in given "$command" 'artifacts={dir: given}' "$@"
     [ "$command" = import ] || made_in chosen "$command" --out chosen artifacts.dir=given "$@"
-    LLMPERF_OUT= made_in configured "$command" --config own.yaml "$@"
+    LLMPERF_OUT='' made_in configured "$command" --config own.yaml "$@"
     unset LLMPERF_OUT
 }
 for command in run nsys ncu deep; do

@@ -194,7 +194,7 @@ for signal in TERM INT; do
     "$LLMPERF" run --out o -- "$program" signal >ready 2>err &
     { read -r _; kill -$signal $!; cat; } <ready >out
     wait $!
-    is "$?" $([ $signal = TERM ] && echo 9 || echo 10) "exit code after SIG$signal"
+    is "$?" "$([ "$signal" = TERM ] && echo 9 || echo 10)" "exit code after SIG$signal"
     is "$(head -n 1 out)" $signal "what the program saw"
     rm ready
 done

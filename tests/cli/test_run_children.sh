@@ -72,7 +72,7 @@ staying=$(grep -o "o/left/processes/.*: process [0-9]* still runs" err | cut -d:
 [ ! -e "$staying/report.md" ] || die "a run that goes on has the reports of its end"
 has o/left/merged 'l["verdict"] == "incomplete" and sum("still ran when the runs were put together, and its run goes on in '"$PWD/$staying"'" in x for x in l["problems"]) == 1'
 touch end
-for i in $(seq 600); do [ -e "$staying/inputs.yaml" ] && break; sleep 0.1; done
+for _ in $(seq 600); do [ -e "$staying/inputs.yaml" ] && break; sleep 0.1; done
 has "$staying" 'l["verdict"] == "complete" and l["kernels_seen"] == 15'
 expect 0 merge o/left/processes/* -o whole
 stdout_has "2 runs: verdict complete, 30 kernels"
@@ -83,7 +83,7 @@ stderr_has "still runs and has no run yet: if it uses CUDA or NVTX, its run goes
 [ ! -e o/later/run.llmperf ] || die "an empty run was written"
 [ "$(last_line)" = "$PWD/o/later" ] || die "the last line is $(last_line)"
 touch go
-for i in $(seq 600); do [ -e "$(echo o/later/processes/*)/inputs.yaml" ] && break; sleep 0.1; done
+for _ in $(seq 600); do [ -e "$(echo o/later/processes/*)/inputs.yaml" ] && break; sleep 0.1; done
 has o/later 'l["kernels_seen"] == 15'
 
 # A program that keeps its runs elsewhere, and nothing at all.

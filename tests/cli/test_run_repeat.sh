@@ -46,7 +46,7 @@ stderr_has "run 1 ended with exit code 5: no further one is started"
 printf '#!/bin/sh\necho once >>"%s/times"\n[ "$(wc -l <"%s/times")" -lt 2 ]\n' "$PWD" "$PWD" >second.sh
 chmod +x second.sh
 expect 1 run --repeat 4 --out second -- ./second.sh
-[ "$(wc -l <times)" = 2 ] || die "the program ran $(wc -l <times) times"
+[ "$(wc -l <"times")" = 2 ] || die "the program ran $(wc -l <"times") times"
 # A name for the folder, which is not used twice.
 expect 0 run --repeat 2 --out named run.id=mine -- /bin/true
 [ -s named/mine/repeats.md ] || die "run.id is not the name of the folder"

@@ -56,7 +56,7 @@ stdout_has "of 2 processes running"
 [ "$(row LLM@prefill | awk '{print $2, $4}')" = "1 0.0080" ] || die "not the mean of the one that ended"
 
 # A damaged one is not one that has committed nothing yet, and does not hide the others.
-head -c 5000 "o/job/processes/$(ls o/job/processes | head -n 1)/run.llmperf" >cut
+head -c 5000 "o/job/processes/$(ls o/job/processes | head -n 1)/run.llmperf" >"cut"
 mkdir -p damaged/processes/1
 cp -r "o/job/processes/$(ls o/job/processes | head -n 1)" damaged/processes/2
 cp cut damaged/processes/1/run.llmperf

@@ -7,13 +7,13 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 99
 seconds=${1:-60}
-build=build-fuzz
+build="build-fuzz"
 if [ ! -d $build ]; then
     CC=${CC_FUZZ:-clang} meson setup $build -Dfuzz=enabled -Dtools=disabled -Dexamples=disabled -Dbench=disabled -Dtests=auto \
         -Db_sanitize=address,undefined -Db_lundef=false -Dc_args=-fsanitize=fuzzer-no-link >/dev/null || exit 99
 fi
 targets="sqlite csv report timeline recording overrides model limits"
-# shellcheck disable=SC2086
+# shellcheck disable=SC2046,SC2086 # words
 ninja -C $build $(printf 'tests/fuzz/fuzz_%s ' $targets) >/dev/null || exit 99
 python3 tests/fuzz/seeds.py $build/seeds || exit 99
 mkdir -p $build/seeds/model $build/seeds/limits $build/seeds/report $build/seeds/recording

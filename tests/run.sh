@@ -3,7 +3,7 @@
 # Installs what is missing, builds, and runs every test that needs no GPU. Last line: "N passed, N failed, N skipped".
 #
 #   tests/run.sh                  all configurations
-#   tests/run.sh gcc asan ...     only these: gcc clang asan tsan nocuda
+#   tests/run.sh gcc asan ...     only these: gcc release asan tsan nocuda lint
 set -u
 export LC_ALL=C
 unset "${!LLMPERF_@}" # what the user has set must not change what is tested
@@ -30,6 +30,9 @@ need libcmocka-dev pkg-config --exists cmocka
 need python3-jsonschema has_jsonschema
 need locales test -d /usr/share/i18n/charmaps
 need abigail-tools command -v abidiff
+need clang-format command -v clang-format
+need clang-tidy command -v clang-tidy
+need shellcheck command -v shellcheck
 install_packages || exit 1
 
 # The kernel's default of 32 random bits in mmap addresses is more than ThreadSanitizer of clang 14 and gcc 12 can map.
@@ -80,10 +83,31 @@ sanitize() { # NAME SANITIZERS
     build "$1" clang -Db_sanitize="$2" -Db_lundef=false -Dexamples=disabled -Dbench=disabled
 }
 
+# Of the files that the gcc build compiles, or those of a build that is only set up.
+lint() {
+    local log=$builds/lint.log from=$builds/gcc
+    if [ ! -e "$from/compile_commands.json" ]; then
+        from=$builds/lint
+        CC=gcc meson setup "$from" --reconfigure -Dbench=disabled >"$log" 2>&1 || CC=gcc meson setup "$from" -Dbench=disabled >"$log" 2>&1 ||
+            { fail "lint: setup" "$log"; return; }
+    fi
+    bash tests/lint.sh "$from" >"$log" 2>&1
+    case $? in
+    0) passed=$((passed + 1)) && echo "lint: fine (${SECONDS} s)" ;;
+    77) skipped=$((skipped + 1)) && tail -n 1 "$log" ;;
+    *) fail lint "$log" ;;
+    esac
+}
+
 configuration() {
     case $1 in
     gcc) build gcc gcc && run gcc ;;
-    clang) build clang clang -Dbench=disabled && run clang --suite unit --suite flow ;;
+    # As distributions build it; asan and tsan have clang's warnings.
+    release)
+        build release gcc --buildtype=release -Db_lto=true -Dexamples=disabled -Dbench=disabled &&
+            run release --suite unit --suite flow
+        ;;
+    lint) lint ;;
     nocuda) build nocuda gcc -Dcuda=disabled -Dbench=disabled && run nocuda --suite unit --suite flow ;;
     asan)
         sanitize asan address,undefined &&
@@ -96,7 +120,7 @@ configuration() {
                 run tsan -t 5 ${fixed_addresses:+--wrapper "${fixed_addresses[*]}"} --suite unit --suite flow
         ;;
     *)
-        echo "no configuration '$1'; there are: gcc clang asan tsan nocuda" >&2
+        echo "no configuration '$1'; there are: gcc release asan tsan nocuda lint" >&2
         exit 2
         ;;
     esac
@@ -104,7 +128,7 @@ configuration() {
 
 mkdir -p "$builds"
 SECONDS=0
-[ $# -gt 0 ] || set -- gcc clang asan tsan nocuda
+[ $# -gt 0 ] || set -- gcc release asan tsan nocuda lint
 for name; do
     configuration "$name"
 done

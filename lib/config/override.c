@@ -192,7 +192,7 @@ static int read_unquoted(struct reader *reader, const char *end, struct lp_value
 static int read_list(struct reader *reader, struct lp_value **value_out)
 {
     struct lp_value *list = lp_value_new(reader->values, LP_VALUE_LIST, reader->owner, 0);
-    struct lp_value *element;
+    struct lp_value *element = NULL;
     int status = list ? 0 : LLMPERF_ENOMEM;
 
     reader->at++;
@@ -230,7 +230,7 @@ static int read_key(struct reader *reader, struct lp_value **key_out)
 static int read_map(struct reader *reader, struct lp_value **value_out)
 {
     struct lp_value *map = lp_value_new(reader->values, LP_VALUE_MAP, reader->owner, 0);
-    struct lp_value *key, *element;
+    struct lp_value *key = NULL, *element = NULL;
     int status = map ? 0 : LLMPERF_ENOMEM;
 
     reader->at++;

@@ -134,7 +134,7 @@ static void add_int(struct lp_text *out, const char *text)
 
     plain_digits(digits, skip_sign(text));
     if (digits[0] != '0' || !digits[1]) {
-        lp_text_printf(out, "%s%s", negative && strcmp(digits, "0") ? "-" : "", digits);
+        lp_text_printf(out, "%s%s", negative && strcmp(digits, "0") != 0 ? "-" : "", digits);
         return;
     }
     base = digits[1] == 'x' ? 16 : digits[1] == 'b' ? 2 : 8;

@@ -104,7 +104,7 @@ int llmperf_text_write(const char *text, const char *path)
 
 int llmperf_document_write(const llmperf_profile *profile, uint32_t document, const char *path)
 {
-    char *text;
+    char *text = NULL;
     int status;
 
     if (!path)
@@ -140,7 +140,7 @@ int llmperf_artifacts_write(const llmperf_profile *profile, const char *run_dir)
     if (!profile || !run_dir)
         return lp_error(LLMPERF_EINVAL, "profile and run_dir are required");
     for (size_t i = 0; i < DOCUMENTS; i++) {
-        char *text;
+        char *text = NULL;
         int status;
 
         if (!documents[i].file)

@@ -46,7 +46,7 @@ static int add(struct lp_class_totals *totals, const char *stage, const char *ke
     for (size_t i = 0; i < totals->rows.count; i++) {
         struct lp_class_total *row = &totals->rows.items[i];
 
-        if (strcmp(row->kernel_class, kernel_class) || compare_text(row->stage, stage))
+        if (strcmp(row->kernel_class, kernel_class) != 0 || compare_text(row->stage, stage))
             continue;
         row->calls += kernel->calls;
         row->total_ms += kernel->total_ms;

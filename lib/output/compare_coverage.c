@@ -83,7 +83,7 @@ static size_t around_of(const struct lp_compare_table *table, struct lp_compare_
     size_t around = SIZE_MAX;
     char *slash;
 
-    key.region = strcpy(path, key.region);
+    key.region = memcpy(path, key.region, strlen(key.region) + 1);
     while (around == SIZE_MAX && (slash = strrchr(path, '/'))) {
         *slash = '\0';
         around = lp_compare_find_key(table, &key);

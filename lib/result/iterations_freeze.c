@@ -37,7 +37,6 @@ static int add_stats(llmperf_profile *profile, const char *region, const char *q
 {
     struct lp_iteration_stats_row row = { .stats = LLMPERF_ITERATION_STATS_INIT };
     llmperf_iteration_stats *stats = &row.stats;
-    int status;
 
     stats->region = region;
     stats->quantity = lp_profile_text(profile, quantity);
@@ -51,8 +50,7 @@ static int add_stats(llmperf_profile *profile, const char *region, const char *q
     stats->p50_ms = lp_distribution_quantile(distribution, 0.50);
     stats->p95_ms = lp_distribution_quantile(distribution, 0.95);
     stats->p99_ms = lp_distribution_quantile(distribution, 0.99);
-    if (!stats->quantity ||
-        (status = encode(profile, &distribution->histogram, &row.histogram)) < 0)
+    if (!stats->quantity || encode(profile, &distribution->histogram, &row.histogram) < 0)
         return lp_error(LLMPERF_ENOMEM, "out of memory");
     return lp_vector_push(&profile->iteration_stats, row);
 }

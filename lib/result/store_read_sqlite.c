@@ -317,7 +317,7 @@ static int take_window_kernel(const struct reader *reader)
 
 static int take_fact(const struct reader *reader)
 {
-    struct lp_fact fact;
+    struct lp_fact fact = { NULL, NULL };
     int status = read_columns(reader, &lp_store_tables[LP_STORE_FACT], &fact);
 
     return status < 0 ? status : lp_vector_push(&reader->profile->facts, fact);
@@ -325,7 +325,7 @@ static int take_fact(const struct reader *reader)
 
 static int take_problem(const struct reader *reader)
 {
-    const char *line;
+    const char *line = NULL;
     int status = read_columns(reader, &lp_store_tables[LP_STORE_PROBLEM], &line);
 
     return status < 0 ? status : lp_vector_push(&reader->profile->problems, line);
@@ -333,7 +333,7 @@ static int take_problem(const struct reader *reader)
 
 static int take_note(const struct reader *reader)
 {
-    const char *line;
+    const char *line = NULL;
     int status = read_columns(reader, &lp_store_tables[LP_STORE_NOTE], &line);
 
     return status < 0 ? status : lp_vector_push(&reader->profile->notes, line);

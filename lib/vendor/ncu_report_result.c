@@ -155,7 +155,7 @@ static int find_region(const struct lp_ncu_report *report, enum lp_ncu_kind kind
     result->node = LP_PATH_UNKNOWN; /* ncu did not look at ranges */
     if (status <= 0)
         return status;
-    if ((status = lp_wire_find(result->message, FIELD_THREAD, LP_WIRE_VARINT, &thread)) <= 0)
+    if (lp_wire_find(result->message, FIELD_THREAD, LP_WIRE_VARINT, &thread) <= 0)
         return LLMPERF_EFORMAT;
     return lp_ncu_state_path(state.bytes, thread.value,
                              kind == LP_NCU_RANGE && report->app_range ? 1 : SIZE_MAX,

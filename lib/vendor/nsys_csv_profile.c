@@ -298,7 +298,7 @@ static int describe(const struct lp_nsys_csv *reader, llmperf_profile *profile)
 
 int lp_nsys_csv_profile(struct lp_nsys_csv *reader, llmperf_profile **profile_out)
 {
-    llmperf_profile *profile;
+    llmperf_profile *profile = NULL;
     int status = make_profile(reader, &profile);
 
     if (status < 0)

@@ -74,7 +74,7 @@ static int make_profile(struct lp_nsys *nsys, llmperf_profile **profile_out)
 
 static int read_file(struct lp_nsys *nsys, llmperf_profile **profile_out)
 {
-    llmperf_profile *profile;
+    llmperf_profile *profile = NULL;
     int status;
 
     if ((status = read_tables(nsys)) < 0 || (status = make_profile(nsys, &profile)) < 0)

@@ -7,6 +7,8 @@
 #define AHEAD   16u                    /* launches */
 #define KEPT_NS UINT64_C(600000000000) /* ten minutes */
 
+#define PAGE_NUMBERS (UINT32_C(1) << (32 - LP_CORRELATION_PAGE_BITS))
+
 static uint64_t count_missing(const struct lp_launch_page *page)
 {
     uint64_t missing = 0;
@@ -41,8 +43,13 @@ static struct lp_launch_page *make_page(struct lp_correlation *correlation, uint
 
 struct lp_launch *lp_correlation_add(struct lp_correlation *correlation, uint32_t id)
 {
-    struct lp_launch_page *page = make_page(correlation, id >> LP_CORRELATION_PAGE_BITS);
-    struct lp_launch *launches = page ? page->launches : NULL;
+    struct lp_launch_page *page = NULL;
+    struct lp_launch *launches;
+
+    /* Records without an id must not find a launch. */
+    if (id != LP_CORRELATION_NONE)
+        page = make_page(correlation, id >> LP_CORRELATION_PAGE_BITS);
+    launches = page ? page->launches : NULL;
 
     if (!launches)
         return NULL;
@@ -65,9 +72,9 @@ static bool awaits_graph(const struct lp_launch_page *page)
 static bool is_old(const struct lp_correlation *correlation, struct lp_launch_page *page,
                    uint64_t now_ns)
 {
-    uint32_t behind = correlation->newest - page->number; /* unsigned: ids wrap */
+    uint32_t behind = (correlation->newest - page->number) % PAGE_NUMBERS; /* ids wrap */
 
-    if (behind == 0 || behind > UINT32_MAX / 2)
+    if (behind == 0 || behind > PAGE_NUMBERS / 2)
         return false;
     if (page->full_ns == 0)
         page->full_ns = now_ns;

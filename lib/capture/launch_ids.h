@@ -11,12 +11,13 @@
 
 extern _Atomic uint32_t lp_launch_base, lp_launch_newest; /* for the functions below */
 
-/** Ours for one of the driver's, as long as the profiler is there. LP_CORRELATION_NONE stays. */
+/** Ours for one of the driver's, as long as the profiler is there. LP_CORRELATION_NONE stays, and
+ * is left out where the sum wraps: no two ids become one, as the driver's are never 0. */
 static inline uint32_t lp_launch_id(uint32_t id)
 {
-    return id == LP_CORRELATION_NONE
-               ? id
-               : id + atomic_load_explicit(&lp_launch_base, memory_order_relaxed);
+    uint32_t ours = id + atomic_load_explicit(&lp_launch_base, memory_order_relaxed);
+
+    return id == LP_CORRELATION_NONE ? id : ours < id ? ours + 1 : ours;
 }
 
 /** The same, of a launch that is told just now. @threads any thread */

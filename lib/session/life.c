@@ -58,10 +58,11 @@ void lp_life_await_stop(void)
 {
     struct timespec deadline;
 
-    clock_gettime(CLOCK_REALTIME, &deadline);
+    clock_gettime(CLOCK_MONOTONIC, &deadline); /* the time of day may be set back */
     deadline.tv_sec += 10;
     pthread_mutex_lock(&life);
-    while (active == exiting && pthread_cond_timedwait(&life_changed, &life, &deadline) == 0)
+    while (active == exiting &&
+           pthread_cond_clockwait(&life_changed, &life, CLOCK_MONOTONIC, &deadline) == 0)
         ;
     pthread_mutex_unlock(&life);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <dirent.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -75,6 +76,23 @@ static void look_at(struct old_runs *runs, const char *folder, const char *name)
         free(run.path);
 }
 
+/* A program that has a run file open, here or in another container, holds a lock on these bytes of
+ * it (SQLite's file format, "shared lock"). That needs no clock, which may have been set. */
+static bool is_open(const char *run)
+{
+    struct flock lock = { .l_type = F_WRLCK, .l_start = 0x40000002, .l_len = 510 };
+    char file[PATH_MAX + 16];
+    bool open_there;
+    int fd;
+
+    snprintf(file, sizeof(file), "%s/run.llmperf", run);
+    if ((fd = open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)) < 0)
+        return false;
+    open_there = fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+    close(fd);
+    return open_there;
+}
+
 static int remove_entry(const char *path, const struct stat *info, int kind, struct FTW *place)
 {
     (void)info;
@@ -91,7 +109,9 @@ static void remove_oldest(struct old_runs *runs, const char *own, int64_t keep)
         const struct old_run *run = &runs->list.items[i];
         const char *name = strrchr(run->path, '/') + 1;
 
-        if (strcmp(name, own) == 0 || time(NULL) - run->written.tv_sec < STILL_RUNNING_S)
+        /* Its own first: to close a file ends the locks that this process has on it. */
+        if (strcmp(name, own) == 0 || time(NULL) - run->written.tv_sec < STILL_RUNNING_S ||
+            is_open(run->path))
             continue;
         if (nftw(run->path, remove_entry, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) != 0) {
             lp_log(LLMPERF_LOG_WARN, "artifacts.keep_runs: cannot remove %s", run->path);

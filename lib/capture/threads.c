@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -28,6 +29,9 @@ static _Atomic uint32_t gap; /* how often collecting has ended */
 static _Atomic(void (*)(void)) wake_collector;
 
 static pthread_key_t exit_key;
+
+/* Of this thread. After the last round of destructors a new state would never come back. */
+static __thread uint8_t exit_rounds;
 
 static void leave_thread(void *state);
 
@@ -70,7 +74,8 @@ struct lp_thread *lp_thread_create(void)
     struct lp_thread *thread;
 
     set_up();
-    if (lp_capture_forked()) /* Another thread may have held the lock when the process forked. */
+    if (exit_rounds >= PTHREAD_DESTRUCTOR_ITERATIONS ||
+        lp_capture_forked()) /* Another thread may have held the lock when the process forked. */
         return NULL;
     pthread_mutex_lock(&lock);
     thread = free_threads;
@@ -96,6 +101,7 @@ static void leave_thread(void *state)
     const struct lp_region_hook *hook = lp_region_hook_get();
 
     lp_thread_self = NULL;
+    exit_rounds++;
     if (lp_capture_forked())
         return;
     if (hook)

@@ -23,4 +23,9 @@ int lp_prometheus(const llmperf_profile *profile, struct lp_text *out);
 int lp_rows_csv(const llmperf_profile *profile, struct lp_text *out);
 int lp_rows_jsonl(const llmperf_profile *profile, struct lp_text *out);
 
+/** Is the jansson that we call one? 0, LLMPERF_ESTATE (functions of the program have its names),
+ * LLMPERF_ENOMEM.
+ * @threads any thread */
+int lp_jansson_check(void);
+
 #endif

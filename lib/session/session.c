@@ -13,6 +13,7 @@
 #include "lib/base/log.h"
 #include "lib/base/status.h"
 #include "lib/base/variable.h"
+#include "lib/output/output.h"
 #include "lib/session/life.h"
 #include "lib/session/pipeline.h"
 #include "lib/session/run_claim.h"
@@ -158,6 +159,8 @@ int lp_session_start(const llmperf_session_options *options, bool injected,
     if (lp_capture_forked())
         return lp_error(LLMPERF_ESTATE, "this is a forked child of a profiled process: it records "
                                         "nothing; start it with exec instead");
+    if ((status = lp_jansson_check()) < 0)
+        return status;
     session = calloc(1, sizeof(*session));
     if (!session)
         return lp_error(LLMPERF_ENOMEM, "out of memory");

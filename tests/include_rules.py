@@ -163,6 +163,18 @@ def variable_faults(path, text):
             yield text.count("\n", 0, match.start()) + 1, f"getenv() stands only in {GETENV_FILE}: use lp_variable()"
 
 
+# Files are created in one place, which follows no link. The others: the claim of a run (exclusive), and files that users name.
+CREATE = re.compile(r'\bfopen\s*\([^;]*"[wa][^"]*"|\bO_CREAT\b|\bSQLITE_OPEN_CREATE\b|\bcreat\s*\(')
+CREATORS = {"lib/base/file.c", "lib/session/run_claim.c", "lib/output/artifacts.c", "lib/trace/out_file.c", "lib/capture/recording.c",
+            "tools/llmperf/folder.c", "tools/llmperf/vendor_run.c"}
+
+
+def creation_faults(path, text):
+    if path.startswith(("lib/", "tools/")) and path not in CREATORS:
+        for match in CREATE.finditer(text):
+            yield text.count("\n", 0, match.start()) + 1, "files are created by lib/base/file.c (tools: folder_new_file()), which follows no link"
+
+
 def spdx_faults(path, text):
     if not matches(path, SPDX_FILES) or matches(path, SPDX_EXCEPT):
         return
@@ -181,7 +193,7 @@ def word_faults(path, text):
 
 
 def faults(path, text):
-    for check in (include_faults, variable_faults, spdx_faults, word_faults):
+    for check in (include_faults, variable_faults, creation_faults, spdx_faults, word_faults):
         for line, message in check(path, text):
             yield f"{path}:{line}: {message}"
 
@@ -288,6 +300,8 @@ PLANTED = [  # path, text, a part of the fault that must be found
     ("examples/demo/x.c", C_LINE + '#include "../../lib/base/text.h"\n', "public headers (llmperf/*.h) only"),
     ("lib/capture/x.c", C_LINE + 'const char *home = getenv("HOME");\n', "lp_variable()"),
     ("lib/base/x.c", C_LINE + 'const char *home = secure_getenv ("HOME");\n', "lp_variable()"),
+    ("lib/session/x.c", C_LINE + 'file = fopen(path, "wbe");\n', "follows no link"),
+    ("tools/llmperf/x.c", C_LINE + "fd = open(path, O_WRONLY | O_CREAT, 0666);\n", "follows no link"),
     ("lib/base/x.c", "int x;\n", "line 1 must hold"),
     ("tests/x.sh", "#!/bin/sh\nset -e\n", "line 2 must hold"),
     ("conf/model/x.yaml", "a: 1\n", "line 1 must hold"),
@@ -301,6 +315,7 @@ CLEAN = [
     ("lib/capture/device_cupti.c", C_LINE + '#include <cupti.h>\n#include "lib/record/names.h"\n'),
     ("lib/session/session.c", C_LINE + '#include "lib/result/result.h"\n#include "llmperf/session.h"\n'),
     ("lib/base/variable.c", C_LINE + 'const char *home = secure_getenv("HOME");\n'),
+    ("lib/vendor/x.c", C_LINE + 'file = fopen(path, "rbe");\n'),
     ("tools/llmperf/main.c", C_LINE + '#include "llmperf/llmperf.h"\n#include "commands.h"\n#include <stdio.h>\n'),
     ("include/llmperf/x.h", C_LINE + '#include <stdint.h>\n#include "llmperf/api.h"\n'),
     ("tests/unit/test_x.c", C_LINE + '#include <sqlite3.h>\n#include "lib/result/histogram.h"\n'),

@@ -408,7 +408,8 @@ static void record_and_replay(void (*write)(const struct lp_device_sink *sink),
     struct lp_recorder *recorder;
 
     assert_int_equal(
-        lp_recorder_open(path, &names, &(struct lp_recorder_options){ 0, false }, &recorder), 0);
+        lp_recorder_open(path, &names, &(struct lp_recorder_options){ 0, false, false }, &recorder),
+        0);
     nobody = lp_recorder_sink(recorder, &nobody);
     write(&nobody);
     assert_int_equal(lp_recorder_close(recorder, &stats, "{}"), 0);

@@ -357,7 +357,9 @@ static int make_file(struct lp_store *store)
         return lp_error(LLMPERF_ENOMEM, "out of memory");
     remove_companions(fresh); /* of a program that was killed just then */
     if ((fd = lp_file_create(fresh)) < 0) {
-        status = lp_error(LLMPERF_EIO, "cannot write %s: %s", fresh, strerror(errno));
+        status = lp_error(LLMPERF_EIO,
+                          "cannot write %s: %s; is its folder there, writable and not full?",
+                          store->path, strerror(errno));
         free(fresh);
         return status;
     }

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -144,6 +145,8 @@ static void a_recording_that_reached_its_limit_plays_incomplete(void **state)
 {
     const char *path = in_test_folder("limited.llmrec");
     llmperf_session_options options = LLMPERF_SESSION_OPTIONS_INIT;
+    llmperf_session_state status = LLMPERF_SESSION_STATE_INIT;
+    llmperf_session *session = NULL;
     llmperf_profile *profile;
 
     (void)state;
@@ -156,7 +159,14 @@ static void a_recording_that_reached_its_limit_plays_incomplete(void **state)
     assert_int_equal(ledger_of(profile).verdict, LLMPERF_VERDICT_COMPLETE);
     llmperf_profile_free(profile);
     write_regions(path, 50); /* That is reached with the first region: all of it is there. */
-    profile = play_options(&options);
+    assert_int_equal(llmperf_session_start(&options, &session), 0);
+    for (int i = 0; i < 500 && status.verdict != LLMPERF_VERDICT_INCOMPLETE; i++) {
+        usleep(10000);
+        assert_int_equal(llmperf_session_status(session, &status), 0);
+    }
+    assert_int_equal(status.verdict, LLMPERF_VERDICT_INCOMPLETE); /* while it plays, too */
+    assert_int_equal(llmperf_session_stop(session, &profile), 0);
+    llmperf_session_free(session);
     assert_int_equal(find_region(profile, "LLM@step", -1).instances, 1);
     assert_int_equal(ledger_of(profile).regions_truncated, 0);
     assert_int_equal(ledger_of(profile).verdict, LLMPERF_VERDICT_INCOMPLETE);

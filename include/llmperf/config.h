@@ -52,6 +52,7 @@ LLMPERF_API int llmperf_config_compose(const char *name, const char *const *over
  * (`model: llama_3_8b` or the path of a config.json) is replaced by the description that it names,
  * with its name at `model.name`, and so is what an override "model=NAME" names. Overrides such as
  * "model.num_hidden_layers=4" change it then. This is what a session and the command line compose.
+ * Data files without a "config" are as good as an empty one.
  *
  * @param model  As for llmperf_model_open(); comes before what the files have at `model`. NULL:
  * none.

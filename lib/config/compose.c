@@ -16,6 +16,7 @@
 #include "lib/config/scalar.h"
 
 #define MODEL "model"
+#define USUAL "config"
 
 /* The work in hand. */
 struct composition {
@@ -23,6 +24,7 @@ struct composition {
     struct lp_values *values;
     struct lp_value *root;
     bool for_run;      /* put the description of a model where a text names one */
+    bool is_empty;     /* no file at all: a run has its options alone */
     const char *model; /* comes before that text; NULL: none */
     const char *name;  /* of the first file, below its folder */
     struct lp_override *overrides;
@@ -34,6 +36,12 @@ static bool is_file(const char *name)
 {
     return lp_path_exists(name) && !lp_path_is_folder(name) &&
            (strchr(name, '/') || strstr(name, ".yaml") || strstr(name, ".yml"));
+}
+
+/* It needs no data files: then it has its options alone. */
+static bool is_usual_run(const struct composition *composition)
+{
+    return composition->for_run && strcmp(composition->name, USUAL) == 0;
 }
 
 /* A file brings its own folder, which is searched before that of the library. */
@@ -52,12 +60,20 @@ static int choose_roots(struct composition *composition, const char *name)
             return LLMPERF_ENOMEM;
         repository->roots[repository->root_count++] = folder;
         composition->name = slash ? slash + 1 : name;
-    } else if (!data) {
+    } else if (!data && !is_usual_run(composition)) {
         return LLMPERF_ENOENT; /* llmperf_config_dir() said why */
     }
     if (data)
         repository->roots[repository->root_count++] = data;
     return 0;
+}
+
+static bool chooses_groups(const struct composition *composition)
+{
+    for (size_t i = 0; i < composition->override_count; i++)
+        if (lp_override_is_group(&composition->repository, &composition->overrides[i]))
+            return true;
+    return false;
 }
 
 static int check_first(struct composition *composition, const char *name)
@@ -67,6 +83,9 @@ static int check_first(struct composition *composition, const char *name)
 
     if (status < 0 || source)
         return status;
+    composition->is_empty = is_usual_run(composition) && !chooses_groups(composition);
+    if (composition->is_empty)
+        return 0;
     return lp_error(LLMPERF_ENOENT,
                     "there is no configuration %s: neither a YAML file nor a name in %s%s", name,
                     composition->repository.roots[0],
@@ -222,10 +241,12 @@ static int compose(struct composition *composition, const char *name, const char
         (status = check_first(composition, name)) < 0 ||
         (status = lp_repository_load(&composition->repository, composition->name, &first)) < 0)
         return status;
-    composition->root = lp_value_new(composition->values, LP_VALUE_MAP, first->content->file, 1);
+    composition->root =
+        lp_value_new(composition->values, LP_VALUE_MAP, first ? first->content->file : USUAL, 1);
     if (!composition->root)
         return LLMPERF_ENOMEM;
-    if ((status = merge_parts(composition)) < 0 || (status = place_model(composition)) < 0)
+    if ((!composition->is_empty && (status = merge_parts(composition)) < 0) ||
+        (status = place_model(composition)) < 0)
         return status;
     composition->model = NULL; /* It is in its place, and overrides may change it. */
     for (size_t i = 0; status == 0 && i < composition->override_count; i++)

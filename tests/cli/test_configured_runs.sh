@@ -102,6 +102,14 @@ expect 0 run --out kept artifacts.keep_runs=2 run.id=third -- bash -c \
 is "$(ls kept | tr '\n' ' ')" "second third " "runs that are kept"
 is "$(ls kept/third/processes | wc -l)" 3 "processes of the job"
 
+# Data files without a configuration: options count as they do with one.
+mkdir nothing
+LLMPERF_CONFIG_DIR=nothing expect 0 run --out o --tier light --dtype fp8 --model mine -- "$program" work script
+run=$(last_line)
+is "$(metric 'm["tier"], m["model"]["name"], m["hardware"]["dtype"]' "$run")" "('light', 'mine', 'fp8')" "options alone"
+LLMPERF_CONFIG_DIR=nothing expect 2 run --out o run.mode=light -- "$program" work script
+stderr_has "there is no key run.mode"
+
 # What is wrong is said before the program starts, in one line, and leaves nothing.
 printf '{"model_type": "llama",' >broken.json
 mkdir empty

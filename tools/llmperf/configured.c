@@ -84,17 +84,14 @@ static int check(struct configured *configured)
 
 int configured_compose(struct configured *configured)
 {
-    bool asked = configured->name || configured->model || configured->count > 0;
     int status = llmperf_config_compose_model(configured->name ? configured->name : "config",
                                               configured->words, configured->count,
                                               configured->model, &configured->config);
 
-    if (status < 0 && asked) {
+    if (status < 0) {
         fail_status(status);
         return status == LLMPERF_ENOMEM ? EXIT_ENVIRONMENT : EXIT_USAGE;
     }
-    if (status < 0) /* A folder of data files without a configuration is as good as none. */
-        return check(configured);
     if ((status = llmperf_config_document(configured->config, "", LLMPERF_CONFIG_YAML,
                                           &configured->text)) < 0)
         return fail_status(status);

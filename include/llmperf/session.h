@@ -260,8 +260,8 @@ typedef struct llmperf_input {
  * @threads any thread */
 LLMPERF_API int llmperf_session_add_input(llmperf_session *session, const llmperf_input *input);
 
-/** Folder of this run; NULL if nothing is written. Valid until llmperf_session_free(). @threads any
- * thread */
+/** Folder of this run, from the root; NULL if nothing is written. Valid until
+ * llmperf_session_free(). @threads any thread */
 LLMPERF_API const char *llmperf_session_run_dir(const llmperf_session *session);
 
 /** The newest instances of stages, while the session goes on: an instance is there a second after
@@ -304,7 +304,9 @@ LLMPERF_API int llmperf_session_wait(llmperf_session *session, llmperf_profile *
  *
  * @param profile_out  Yours: llmperf_profile_free(); NULL: not wanted.
  * @return LLMPERF_OK; LLMPERF_ESTATE (stopped before, or in a forked child), LLMPERF_EIO (the
- * profile is still handed out), LLMPERF_EFORMAT (a damaged recording or script), LLMPERF_ENOMEM.
+ * profile is still handed out; llmperf_last_error() says what of the run is on the disk and what is
+ * not. A commit that failed while the session went on counts only if none succeeded later),
+ * LLMPERF_EFORMAT (a damaged recording or script), LLMPERF_ENOMEM.
  * @threads any thread, once */
 LLMPERF_API int llmperf_session_stop(llmperf_session *session, llmperf_profile **profile_out);
 

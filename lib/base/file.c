@@ -59,6 +59,18 @@ FILE *lp_file_create_stream(const char *path)
     return stream;
 }
 
+char *lp_path_absolute(const char *path)
+{
+    bool relative = *path && *path != '/';
+    char *folder = relative ? getcwd(NULL, 0) : NULL, *joined;
+
+    if (!folder)
+        return relative && errno == ENOMEM ? NULL : strdup(path);
+    joined = lp_path_join(folder, path);
+    free(folder);
+    return joined;
+}
+
 int lp_folder_make(const char *path)
 {
     char *partial;

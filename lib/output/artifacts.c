@@ -127,30 +127,53 @@ static int write_text(const char *text, const char *run_dir, const char *file)
     return status;
 }
 
-static int write_rest(const llmperf_profile *profile, const char *run_dir)
-{
-    const char *config = llmperf_profile_fact(profile, "config"); /* NULL: not known */
-    int status = config ? write_text(config, run_dir, "config.yaml") : 0;
+/* Files that could not be written, and why the first of them was not. */
+struct lacking {
+    struct lp_text files;
+    char reason[512];
+    int status;
+};
 
-    return status < 0 ? status : lp_region_reports_write(profile, run_dir);
+static void note(struct lacking *lacking, const char *file, int status)
+{
+    if (status == 0)
+        return;
+    if (lacking->status == 0)
+        snprintf(lacking->reason, sizeof(lacking->reason), "%s", llmperf_last_error());
+    lp_text_printf(&lacking->files, "%s%s", lacking->status == 0 ? "" : ", ", file);
+    lacking->status = lacking->status == 0 ? status : lacking->status;
 }
 
+static int write_document(const llmperf_profile *profile, const char *run_dir,
+                          const struct document *document)
+{
+    char *text = NULL;
+    int status = llmperf_document_text(profile, document->id, &text);
+
+    if (status < 0)
+        return status;
+    status = write_text(text, run_dir, document->file);
+    free(text);
+    return status;
+}
+
+/* One that fails keeps no other from being written: a disk may have room for the small ones. */
 int llmperf_artifacts_write(const llmperf_profile *profile, const char *run_dir)
 {
+    struct lacking lacking = { { NULL, 0, 0, false }, "", 0 };
+    const char *config = profile ? llmperf_profile_fact(profile, "config") : NULL;
+    int status;
+
     if (!profile || !run_dir)
         return lp_error(LLMPERF_EINVAL, "profile and run_dir are required");
-    for (size_t i = 0; i < DOCUMENTS; i++) {
-        char *text = NULL;
-        int status;
-
-        if (!documents[i].file)
-            continue;
-        if ((status = llmperf_document_text(profile, documents[i].id, &text)) < 0)
-            return status;
-        status = write_text(text, run_dir, documents[i].file);
-        free(text);
-        if (status < 0)
-            return status;
-    }
-    return write_rest(profile, run_dir);
+    for (size_t i = 0; i < DOCUMENTS; i++)
+        if (documents[i].file)
+            note(&lacking, documents[i].file, write_document(profile, run_dir, &documents[i]));
+    note(&lacking, "config.yaml", config ? write_text(config, run_dir, "config.yaml") : 0);
+    note(&lacking, "regions", lp_region_reports_write(profile, run_dir));
+    status = lacking.status;
+    if (status < 0 && !lacking.files.failed)
+        lp_error(status, "no %s in %s (%s)", lacking.files.bytes, run_dir, lacking.reason);
+    lp_text_clear(&lacking.files);
+    return status;
 }

@@ -238,8 +238,8 @@ static int finish_session(struct llmperf_session *session, llmperf_profile **pro
     lp_session_commit(session, false);
     status = lp_store_close(session->store);
     session->store = NULL;
-    if (status < 0)
-        lp_session_fail(session, status);
+    if (status < 0 && session->unwritten == 0)
+        lp_session_written(session, status);
     if ((status = lp_session_profile(session, false, profile_out)) == 0)
         end_health(session, *profile_out);
     if (!session->source || may_call_driver(session))
@@ -282,7 +282,11 @@ static int answer(struct llmperf_session *session, struct lp_request *request)
     default:
         do_round(session, true, false);
         lp_session_commit(session, true);
-        return session->failed < 0 ? lp_error(session->failed, "%s", session->failure) : 0;
+        if (session->failed < 0)
+            return lp_error(session->failed, "%s", session->failure);
+        return session->unwritten < 0
+                   ? lp_error(session->unwritten, "%s", session->unwritten_reason)
+                   : 0;
     }
 }
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/session/given.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "lib/base/file.h"
 #include "lib/base/status.h"
@@ -36,15 +34,9 @@ void lp_given_clear(struct lp_given *given)
 /* The file need not be there: it may be a name in a container or on another machine. */
 static char *absolute_path(const char *path)
 {
-    char *real = realpath(path, NULL), *folder, *joined;
+    char *real = realpath(path, NULL);
 
-    if (real || path[0] == '/')
-        return real ? real : lp_text_copy(path);
-    if (!(folder = getcwd(NULL, 0)))
-        return errno == ENOMEM ? NULL : lp_text_copy(path);
-    joined = lp_path_join(folder, path);
-    free(folder);
-    return joined;
+    return real ? real : lp_path_absolute(path);
 }
 
 static const char *last_part(const char *path)

@@ -37,6 +37,18 @@ static int copy(char **out, const char *text)
     return text && !*out ? lp_error(LLMPERF_ENOMEM, "out of memory") : 0;
 }
 
+/* From the root: the program may change its working folder while the session runs. */
+static int choose_folder(struct lp_options *options, const char *run_dir, const char *out_dir)
+{
+    char *folder = lp_path_absolute(run_dir ? run_dir : out_dir);
+
+    options->in_folder_of_runs = !run_dir;
+    options->run_dir = folder && !run_dir ? lp_path_join(folder, options->run_id) : folder;
+    if (options->run_dir != folder)
+        free(folder);
+    return options->run_dir ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
+}
+
 static int choose_run_dir(struct lp_options *options, const llmperf_session_options *given)
 {
     const char *out_dir = given->out_dir ? given->out_dir : lp_variable("LLMPERF_OUT");
@@ -50,13 +62,8 @@ static int choose_run_dir(struct lp_options *options, const llmperf_session_opti
         !strcmp(options->run_id, ".."))
         return lp_error(LLMPERF_EINVAL, "run_id \"%s\" must be a plain folder name",
                         options->run_id);
-    if (given->run_dir)
-        return copy(&options->run_dir, given->run_dir);
-    if (!out_dir || !*out_dir)
-        return 0;
-    options->run_dir = lp_path_join(out_dir, options->run_id);
-    options->in_folder_of_runs = true;
-    return options->run_dir ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
+    return given->run_dir || (out_dir && *out_dir) ? choose_folder(options, given->run_dir, out_dir)
+                                                   : 0;
 }
 
 static int check_source(const struct lp_options *options)

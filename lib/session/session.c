@@ -108,8 +108,8 @@ static int start_session(struct llmperf_session *session)
     pthread_once(&once, register_exit);
     session->start_ns = session->flush.made_ns = session->flush.came_ns = lp_clock_now();
     lp_session_commit(session, true);
-    if (session->failed < 0)
-        return lp_error(session->failed, "%s", session->failure);
+    if (session->unwritten < 0)
+        return lp_error(session->unwritten, "%s", session->unwritten_reason);
     lp_capture_on_pressure(lp_wake_post);
     lp_capture_on_first_use(register_exit);
     lp_sampling_begin(session);
@@ -208,6 +208,31 @@ static int write_reports(llmperf_session *session, const llmperf_profile *profil
     return llmperf_artifacts_write(profile, session->options.run_dir);
 }
 
+/* What is on the disk and what is not. `reports`: what writing them gave. */
+static int say_what_is_there(const struct llmperf_session *session, int reports)
+{
+    bool asked = !(session->options.flags & LLMPERF_SESSION_NO_REPORTS);
+    char missing[512], rest[600] = "";
+
+    snprintf(missing, sizeof(missing), "%s", reports < 0 ? llmperf_last_error() : "");
+    if (session->failed < 0)
+        return lp_error(session->failed, "%s", session->failure);
+    if (reports < 0 && session->unwritten == 0)
+        return lp_error(reports, "%s is whole, but there is %s; make room, then llmperf report %s",
+                        session->run_file, missing, session->options.run_dir);
+    if (session->unwritten == 0)
+        return reports;
+    if (asked)
+        snprintf(rest, sizeof(rest), reports < 0 ? "; there is %s" : "; all reports are written%s",
+                 missing);
+    if (session->written_ns < session->stop_ns)
+        return lp_error(session->unwritten, "%s lacks the last %.1f s of the session (%s)%s",
+                        session->run_file, (double)(session->stop_ns - session->written_ns) / 1e9,
+                        session->unwritten_reason, rest);
+    return lp_error(session->unwritten, "%s is whole, but could not be closed (%s)%s",
+                    session->run_file, session->unwritten_reason, rest);
+}
+
 static int write_and_hand_over(llmperf_session *session, llmperf_profile *profile,
                                llmperf_profile **profile_out)
 {
@@ -217,7 +242,7 @@ static int write_and_hand_over(llmperf_session *session, llmperf_profile *profil
         *profile_out = profile;
     else
         llmperf_profile_free(profile);
-    return session->failed < 0 ? lp_error(session->failed, "%s", session->failure) : status;
+    return say_what_is_there(session, status);
 }
 
 int llmperf_session_stop(llmperf_session *session, llmperf_profile **profile_out)

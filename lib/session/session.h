@@ -77,9 +77,12 @@ struct llmperf_session {
     uint64_t activities;      /* delivered so far: progress */
     struct lp_flush flush;
     uint64_t start_ns, committed_ns;
+    uint64_t written_ns; /* of the last commit that succeeded */
+    int unwritten;       /* why what came after it is not in run.llmperf; 0: all is */
+    char unwritten_reason[512];
     uint64_t commit_cost_ns; /* of the last commit */
     uint64_t stop_ns;        /* 0: it still runs */
-    int failed;              /* first error of the source or the store */
+    int failed;              /* first error of the source */
     char failure[512];
 };
 
@@ -122,6 +125,9 @@ void lp_inject_tell_run(const char *run_dir);
 
 /** Keep the first error of the pipeline for llmperf_session_stop(). */
 void lp_session_fail(struct llmperf_session *session, int status);
+
+/** run.llmperf was written (0) or not, which a later time may mend. */
+void lp_session_written(struct llmperf_session *session, int status);
 
 /** The ledger of now, and what the source says of itself. */
 void lp_session_fill_ledger(struct llmperf_session *session, llmperf_ledger *ledger,

@@ -24,6 +24,20 @@ void lp_session_fail(struct llmperf_session *session, int status)
     lp_log(LLMPERF_LOG_ERROR, "%s", session->failure);
 }
 
+void lp_session_written(struct llmperf_session *session, int status)
+{
+    if (status == 0)
+        session->written_ns = session->committed_ns;
+    if (status == 0 && session->unwritten < 0)
+        lp_log(LLMPERF_LOG_WARN, "%s is written again and whole", session->run_file);
+    if (status < 0 && session->unwritten == 0)
+        lp_log(LLMPERF_LOG_ERROR, "%s", llmperf_last_error());
+    if (status < 0)
+        snprintf(session->unwritten_reason, sizeof(session->unwritten_reason), "%s",
+                 llmperf_last_error());
+    session->unwritten = status;
+}
+
 void lp_session_environment(struct llmperf_session *session)
 {
     bool cupti = session->source && session->source->cupti_version != 0;
@@ -229,6 +243,5 @@ void lp_session_commit(struct llmperf_session *session, bool running)
         llmperf_profile_free(profile);
     }
     session->commit_cost_ns = lp_clock_now() - session->committed_ns;
-    if (status < 0)
-        lp_session_fail(session, status);
+    lp_session_written(session, status);
 }

@@ -4,7 +4,7 @@
 . "$LLMPERF_SOURCE/tests/cli/common.sh"
 
 expect 0 import "$recordings/two_stages.llmrec" -o run
-[ "$(tail -n 1 out)" = run ] || die "the run directory is not the last line"
+[ "$(tail -n 1 out)" = "$PWD/run" ] || die "the run directory is not the last line"
 stdout_has "verdict complete, 15 kernels"
 for file in run.llmperf report.md stages.md kernels.md operators.md metrics.json env.json stakeholder_summary.md assumptions.md inputs.yaml report.html; do
     [ -s run/$file ] || die "run/$file is missing"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Folders of runs, and what a session leaves in them. */
+#include <dlfcn.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -9,12 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "lib/result/result.h"
+#include "tests/support/memory.h"
 #include "tests/support/play.h"
 
 static llmperf_session_options host_options(void)
@@ -247,6 +250,158 @@ static void a_limit_of_file_sizes_does_not_end_the_program(void **state)
     }
 }
 
+static void mark(const char *label)
+{
+    llmperf_region_begin(label);
+    llmperf_region_end();
+}
+
+static void a_relative_folder_stays_where_it_was_when_the_program_moves(void **state)
+{
+    llmperf_session_options options = host_options();
+    llmperf_session *session = NULL;
+    char *before = getcwd(NULL, 0), expected[1024];
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(chdir(in_test_folder("")), 0);
+        options.run_dir = i == 0 ? "relative" : NULL;
+        options.out_dir = i == 0 ? NULL : "relative-runs";
+        options.run_id = "mine";
+        assert_int_equal(llmperf_session_start(&options, &session), LLMPERF_OK);
+        assert_int_equal(chdir("/"), 0);
+        mark("LLM@elsewhere");
+        assert_int_equal(llmperf_session_flush(session), LLMPERF_OK);
+        assert_int_equal(llmperf_session_stop(session, NULL), LLMPERF_OK);
+        snprintf(expected, sizeof(expected), "%s/report.md", llmperf_session_run_dir(session));
+        assert_int_equal(access(expected, R_OK), 0);
+        llmperf_session_free(session);
+        assert_int_equal(access(in_test_folder(i == 0 ? "relative/metrics.json"
+                                                      : "relative-runs/mine/metrics.json"),
+                                R_OK),
+                         0);
+    }
+    assert_int_equal(chdir(before), 0);
+    free(before);
+}
+
+/* No file grows beyond it. */
+static void limit_files(rlim_t bytes)
+{
+    struct rlimit limit;
+
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static llmperf_session *start_in(const char *folder)
+{
+    llmperf_session_options options = host_options();
+    llmperf_session *session = NULL;
+
+    options.run_dir = in_test_folder(folder);
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(llmperf_session_start(&options, &session), LLMPERF_OK);
+    mark("LLM@before");
+    assert_int_equal(llmperf_session_flush(session), LLMPERF_OK);
+    return session;
+}
+
+static void a_disk_that_was_full_for_a_while_costs_nothing(void **state)
+{
+    llmperf_session *session = start_in("full-for-a-while");
+    llmperf_profile *profile = NULL;
+
+    (void)state;
+    mark("LLM@meanwhile");
+    limit_files(4096);
+    assert_int_equal(llmperf_session_flush(session), LLMPERF_EIO);
+    limit_files(RLIM_INFINITY);
+    assert_int_equal(llmperf_session_stop(session, NULL), LLMPERF_OK);
+    llmperf_session_free(session);
+    assert_int_equal(llmperf_profile_open(in_test_folder("full-for-a-while"), &profile), 0);
+    assert_true(has_region(profile, "LLM@before") && has_region(profile, "LLM@meanwhile"));
+    assert_null(llmperf_profile_problem(profile, 0));
+    llmperf_profile_free(profile);
+}
+
+static void a_stop_on_a_full_disk_says_what_is_there(void **state)
+{
+    llmperf_session *session = start_in("full");
+    llmperf_profile *profile = NULL, *read = NULL;
+
+    (void)state;
+    mark("LLM@lost");
+    limit_files(4096);
+    assert_int_equal(llmperf_session_stop(session, &profile), LLMPERF_EIO);
+    limit_files(RLIM_INFINITY);
+    check_error("full/run.llmperf lacks the last ");
+    check_error(" s of the session (cannot write ");
+    check_error("; there is no metrics.json, report.html in ");
+    assert_null(strstr(llmperf_last_error(), "env.json"));
+    assert_int_equal(access(in_test_folder("full/env.json"), R_OK), 0); /* It is small. */
+    assert_true(has_region(profile, "LLM@lost"));
+    assert_int_equal(llmperf_profile_open(in_test_folder("full"), &read), 0);
+    assert_true(has_region(read, "LLM@before") && !has_region(read, "LLM@lost"));
+    llmperf_profile_free(read);
+    llmperf_profile_free(profile);
+    llmperf_session_free(session);
+}
+
+static void reports_that_cannot_be_written_are_named(void **state)
+{
+    llmperf_session *session = start_in("two-missing");
+
+    (void)state;
+    assert_int_equal(mkdir(in_test_folder("two-missing/kernels.md"), 0777), 0);
+    assert_int_equal(mkdir(in_test_folder("two-missing/report.html"), 0777), 0);
+    assert_int_equal(llmperf_session_stop(session, NULL), LLMPERF_EIO);
+    check_error("run.llmperf is whole, but there is no kernels.md, report.html in ");
+    check_error("then llmperf report ");
+    llmperf_session_free(session);
+    assert_int_equal(access(in_test_folder("two-missing/metrics.json"), R_OK), 0);
+    assert_int_equal(access(in_test_folder("two-missing/inputs.yaml"), R_OK), 0);
+}
+
+/* What atexit() keeps is never given back: its calls are counted on their way to the C library. */
+static int handlers;
+
+#ifndef SANITIZED
+int __cxa_atexit(void (*run)(void *), void *argument, void *library);
+
+int __cxa_atexit(void (*run)(void *), void *argument, void *library)
+{
+    int (*next)(void (*)(void *), void *, void *);
+    void *address = dlsym(RTLD_NEXT, "__cxa_atexit");
+
+    memcpy(&next, &address, sizeof(next));
+    handlers++;
+    return next(run, argument, library);
+}
+#endif
+
+static void sessions_leave_nothing_behind(void **state)
+{
+    llmperf_session_options options = host_options();
+    int handlers_before = 0;
+    size_t before = 0;
+
+    (void)state;
+    for (int i = 0; i < scaled(300, 60); i++) {
+        llmperf_session *session = NULL;
+
+        before = i == scaled(100, 30) ? allocated_bytes() : before;
+        handlers_before = i == 1 ? handlers : handlers_before;
+        assert_int_equal(llmperf_session_start(&options, &session), LLMPERF_OK);
+        mark("LLM@again");
+        assert_int_equal(llmperf_session_stop(session, NULL), LLMPERF_OK);
+        llmperf_session_free(session);
+    }
+    assert_int_equal(handlers, handlers_before);
+    assert_in_range(allocated_bytes(), 0, before + 16384);
+}
+
 int main(void)
 {
     const char *limit = getenv("LLMPERF_TEST_LIMIT");
@@ -260,6 +415,11 @@ int main(void)
         cmocka_unit_test(a_forked_child_is_refused_runs_instead_of_hanging),
         cmocka_unit_test(a_limit_of_file_sizes_does_not_end_the_program),
         cmocka_unit_test(amounts_stop_at_the_largest_number),
+        cmocka_unit_test(a_relative_folder_stays_where_it_was_when_the_program_moves),
+        cmocka_unit_test(a_disk_that_was_full_for_a_while_costs_nothing),
+        cmocka_unit_test(a_stop_on_a_full_disk_says_what_is_there),
+        cmocka_unit_test(reports_that_cannot_be_written_are_named),
+        cmocka_unit_test(sessions_leave_nothing_behind),
     };
 
     if (limit)

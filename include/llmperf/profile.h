@@ -84,11 +84,14 @@ typedef struct llmperf_ledger {
                                   they count as "[other names]" */
     uint64_t source_errors;    /**< calls that the driver's tracing refused (flush) */
     uint64_t regions_abandoned; /**< regions that were still open when a region around them ended */
+    uint64_t
+        regions_over_limit; /**< regions whose path found no place (path_limit of the session):
+                               they, or a region around them, stand in "LLM@(too many paths)" */
 } llmperf_ledger;
 #define LLMPERF_LEDGER_INIT                                                                        \
     {                                                                                              \
         sizeof(llmperf_ledger), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  \
-            0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                                  \
+            0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                               \
     }
 
 /** One region path on one device. A region that used several devices has a row for each; wall times

@@ -118,11 +118,17 @@ typedef struct llmperf_session_options {
     /** A composed configuration in place of config_path, Borrowed until the start returns; NULL:
      * config_path decides. */
     const llmperf_config *config;
+    /** Region paths that are kept apart, 16 to 1048576; default 65536. What comes above it is
+     * counted together in "LLM@(too many paths)" of the stage around it (ledger:
+     * regions_over_limit); stages keep their own paths. Paths of earlier sessions that no thread
+     * has open count no more.
+     */
+    uint64_t path_limit;
 } llmperf_session_options;
 #define LLMPERF_SESSION_OPTIONS_INIT                                                               \
     {                                                                                              \
         sizeof(llmperf_session_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  \
-            0, 0, 0                                                                                \
+            0, 0, 0, 0                                                                             \
     }
 
 typedef struct llmperf_session llmperf_session;

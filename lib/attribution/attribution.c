@@ -164,6 +164,7 @@ static void add_range(struct lp_attribution *attribution, const struct lp_record
 
     atomic_store(&lp_path_get(record->node)->is_range, true);
     attribution->regions.truncated += truncated;
+    attribution->regions.over_limit += lp_path_get(record->node)->over;
     attribution->sink.region(attribution->sink.context, record->node, truncated ? 0 : record->value,
                              truncated, LP_WINDOW_NOT);
 }
@@ -570,6 +571,7 @@ void lp_attribution_ledger(const struct lp_attribution *attribution, llmperf_led
     ledger->regions_truncated = attribution->regions.truncated;
     ledger->regions_unbalanced = attribution->regions.unbalanced;
     ledger->regions_abandoned = attribution->regions.abandoned;
+    ledger->regions_over_limit = attribution->regions.over_limit;
     ledger->sampled_fraction = 1;
     ledger->attributed_gpu_time_share =
         all_ns ? (double)attribution->attributed_ns / (double)all_ns : NAN;

@@ -7,7 +7,7 @@
 #include "lib/record/paths.h"
 #include "llmperf/activity.h"
 
-static_assert(LP_PATH_LIMIT < LP_GRAPH_REASON, "a path id leaves the top bit free");
+static_assert(LP_PATH_IDS < LP_GRAPH_REASON, "a path id leaves the top bit free");
 
 /* An older array may lack what the present one knows. */
 static bool is_known_now(const struct lp_graph *graph, uint32_t index)

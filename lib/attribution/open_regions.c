@@ -81,6 +81,7 @@ static void begin_region(struct lp_open_regions *regions, lp_open_stack *stack,
     struct lp_open_region *opened = &stack->items[stack->count];
 
     regions->skipped |= is_left_out(record->detail);
+    regions->over_limit += lp_path_get(record->node)->over;
     if (!has_room) {
         regions->failed = true;
         return;

@@ -22,7 +22,7 @@ typedef LP_VECTOR(struct lp_open_region) lp_open_stack;
 struct lp_open_regions {
     LP_VECTOR(lp_open_stack) threads; /* by thread index */
     struct lp_units units;
-    uint64_t truncated, unbalanced, abandoned;
+    uint64_t truncated, unbalanced, abandoned, over_limit;
     bool skipped; /* some region began whose device work is left out */
     bool failed;  /* memory ran out */
 };

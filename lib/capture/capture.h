@@ -34,6 +34,10 @@ bool lp_capture_ignored(void);
  * collector. NULL: nobody. */
 void lp_capture_on_pressure(void (*wake)(void));
 
+/** Give back the paths that no thread, range or graph has. Between sessions; no effect while
+ * somebody uses paths. */
+void lp_capture_give_back_paths(void);
+
 /** Called when the program first makes a context, and again when it first launches: in a driver
  * callback on its own thread. NULL: nobody. */
 void lp_capture_on_first_use(void (*tell)(void));

@@ -8,6 +8,7 @@
 #include "lib/base/vector.h"
 #include "lib/capture/capture.h"
 #include "lib/capture/graph_log.h"
+#include "lib/record/paths.h"
 
 #define TIDY_LEAST  4096u /* events before it is worth looking for those of destroyed graphs */
 #define DRAIN_BATCH 256u
@@ -181,6 +182,14 @@ void lp_graph_log_forget(void)
     told = 0;
     lost = finished = 0;
     tidy_at = TIDY_LEAST;
+    pthread_mutex_unlock(&lock);
+}
+
+void lp_graph_log_keep_paths(void)
+{
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < events.count; i++)
+        lp_path_keep(events.items[i].path);
     pthread_mutex_unlock(&lock);
 }
 

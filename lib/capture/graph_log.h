@@ -29,6 +29,9 @@ void lp_graph_log_end(void);
 /** Forget everything: from now on events are missed. */
 void lp_graph_log_forget(void);
 
+/** Pass the paths of all events to lp_path_keep(). @threads any thread */
+void lp_graph_log_keep_paths(void);
+
 /** Events kept. */
 size_t lp_graph_log_size(void);
 

@@ -217,8 +217,7 @@ static bool is_name_of(uint32_t node, const char *text, size_t length)
 {
     const char *name = lp_path_get(node)->name;
 
-    /* Whoever is above the limit of names stays there: the hash is enough. */
-    return node == LP_PATH_OTHER || (strncmp(name, text, length) == 0 && name[length] == '\0');
+    return strncmp(name, text, length) == 0 && name[length] == '\0';
 }
 
 uint32_t lp_nvtx_node(struct lp_thread *thread, uint32_t parent,
@@ -227,6 +226,7 @@ uint32_t lp_nvtx_node(struct lp_thread *thread, uint32_t parent,
     struct lp_range_cache_entry *entry;
     size_t length;
     uint64_t hash;
+    uint32_t node;
 
     text = drop_domain(domain, text ? text : "");
     length = name_length(text);
@@ -236,6 +236,11 @@ uint32_t lp_nvtx_node(struct lp_thread *thread, uint32_t parent,
     entry = &thread->ranges[hash >> 56];
     if (entry->hash == hash && entry->parent == parent && is_name_of(entry->node, text, length))
         return entry->node;
-    *entry = (struct lp_range_cache_entry){ hash, parent, intern(parent, *domain, text, length) };
-    return entry->node;
+    lp_path_hold();
+    thread->learned = node = intern(parent, *domain, text, length);
+    /* What the limit does not let through is looked up each time. */
+    if (lp_path_get(node)->parent == parent && is_name_of(node, text, length))
+        *entry = (struct lp_range_cache_entry){ hash, parent, node };
+    lp_path_release();
+    return node;
 }

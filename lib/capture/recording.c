@@ -104,6 +104,12 @@ static void tell_names(struct lp_recorder *recorder)
     write_chunk(recorder, LP_CHUNK_NAMES);
 }
 
+/* In a recording paths are numbered as they were made. */
+static uint32_t number_of(uint32_t node)
+{
+    return lp_path_get(node)->order;
+}
+
 static void tell_paths(struct lp_recorder *recorder)
 {
     uint32_t count = lp_path_count();
@@ -113,9 +119,9 @@ static void tell_paths(struct lp_recorder *recorder)
     put_number(recorder, recorder->paths_told);
     put_number(recorder, count - recorder->paths_told);
     for (; recorder->paths_told < count; recorder->paths_told++) {
-        const struct lp_path *path = lp_path_get(recorder->paths_told);
+        const struct lp_path *path = lp_path_get(lp_path_nth(recorder->paths_told));
 
-        put_number(recorder, path->parent);
+        put_number(recorder, number_of(path->parent));
         put_string(recorder, path->label);
     }
     write_chunk(recorder, LP_CHUNK_PATHS);
@@ -127,15 +133,15 @@ static void tell_kinds(struct lp_recorder *recorder)
 
     tell_paths(recorder); /* A reader knows each path before its kind. */
     limit = recorder->paths_told;
-    for (uint32_t node = 0; node < limit; node++)
-        count += atomic_load(&lp_path_get(node)->kind) != LLMPERF_REGION_AUTO;
+    for (uint32_t i = 0; i < limit; i++)
+        count += atomic_load(&lp_path_get(lp_path_nth(i))->kind) != LLMPERF_REGION_AUTO;
     put_number(recorder, count);
-    for (uint32_t node = 0; node < limit; node++) {
-        uint32_t kind = atomic_load(&lp_path_get(node)->kind);
+    for (uint32_t i = 0; i < limit; i++) {
+        uint32_t kind = atomic_load(&lp_path_get(lp_path_nth(i))->kind);
 
         if (kind == LLMPERF_REGION_AUTO)
             continue;
-        put_number(recorder, node);
+        put_number(recorder, i);
         put_number(recorder, kind);
     }
     write_chunk(recorder, LP_CHUNK_KINDS);
@@ -144,7 +150,7 @@ static void tell_kinds(struct lp_recorder *recorder)
 static void write_host(struct lp_recorder *recorder, uint32_t thread,
                        const struct lp_record *records, size_t count)
 {
-    struct lp_record before = { 0, 0, 0, 0, 0 };
+    struct lp_record before = { 0, 0, 0, 0, 0 }, record;
 
     tell_paths(recorder);
     put_number(recorder, thread);
@@ -152,9 +158,11 @@ static void write_host(struct lp_recorder *recorder, uint32_t thread,
     for (size_t i = 0; i < count; i++) {
         put_number(recorder, (uint64_t)records[i].detail << 4 | records[i].kind);
         put_difference(recorder, records[i].time_ns, before.time_ns);
-        put_difference(recorder, records[i].node, before.node);
-        put_difference(recorder, records[i].value, before.value);
-        before = records[i];
+        record = records[i];
+        record.node = number_of(record.node);
+        put_difference(recorder, record.node, before.node);
+        put_difference(recorder, record.value, before.value);
+        before = record;
     }
     write_chunk(recorder, LP_CHUNK_HOST);
 }
@@ -224,17 +232,19 @@ static void record_activities(void *context, struct lp_activity *activities, siz
 static void write_graphs(struct lp_recorder *recorder, const struct lp_graph_event *events,
                          size_t count)
 {
-    struct lp_graph_event before = { 0, 0, 0, 0, 0, 0 };
+    struct lp_graph_event before = { 0, 0, 0, 0, 0, 0 }, event;
 
     tell_paths(recorder);
     put_number(recorder, count);
     for (size_t i = 0; i < count; i++) {
         put_number(recorder, (uint64_t)events[i].detail << 4 | events[i].kind);
-        put_difference(recorder, events[i].node, before.node);
-        put_difference(recorder, events[i].origin, before.origin);
-        put_difference(recorder, events[i].path, before.path);
-        put_difference(recorder, events[i].correlation, before.correlation);
-        before = events[i];
+        event = events[i];
+        event.path = number_of(event.path);
+        put_difference(recorder, event.node, before.node);
+        put_difference(recorder, event.origin, before.origin);
+        put_difference(recorder, event.path, before.path);
+        put_difference(recorder, event.correlation, before.correlation);
+        before = event;
     }
     write_chunk(recorder, LP_CHUNK_GRAPH);
 }
@@ -269,7 +279,7 @@ static void add_fact(struct lp_recorder *recorder, const struct lp_counter_fact 
 
     add_number(facts, fact->kind);
     add_number(facts, fact->device);
-    add_number(facts, fact->node);
+    add_number(facts, number_of(fact->node));
     add_number(facts, fact->name);
     add_number(facts, fact->start_ns);
     add_number(facts, fact->end_ns - fact->start_ns);

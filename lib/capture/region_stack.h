@@ -34,7 +34,8 @@ static inline void lp_stack_open(struct lp_thread *thread, uint32_t node, uint32
         lp_thread_record(thread, LP_RECORD_REGION_BEGIN, begin, node, value);
     }
     thread->owner[thread->depth] = owner;
-    thread->stack[thread->depth++] = node;
+    /* Release: before it goes, whoever gives paths back sees what this thread did before. */
+    __atomic_store_n(&thread->stack[thread->depth++], node, __ATOMIC_RELEASE);
     thread->node = node;
     if (owner == LP_OWNER_SELF)
         lp_nvtx_push(node);

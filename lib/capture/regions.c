@@ -5,23 +5,25 @@
 #include "lib/record/paths.h"
 #include "llmperf/region.h"
 
-/* First use of this text below this parent on this thread. */
-static uint32_t learn_path(struct lp_path_cache_entry *entry, uint32_t parent, const char *label)
+/* First use of this text below this parent on this thread. What the limit does not let through, and
+ * a longer text, are looked up each time. */
+static uint32_t learn_path(struct lp_thread *thread, struct lp_path_cache_entry *entry,
+                           const char *label, uint32_t kind)
 {
-    uint32_t node = lp_path_intern(parent, label);
+    uint32_t parent = thread->node, node;
+    const char *text;
 
-    /* Kept is only what the limit lets through: a longer text is looked up each time. */
-    if (label && node != LP_PATH_OTHER && strlen(label) <= LLMPERF_LABEL_BYTES) {
-        entry->label = lp_path_raw_label(label);
-        entry->pointer = entry->label ? label : NULL;
-        entry->parent = parent;
-        entry->node = node;
-    }
+    lp_path_hold();
+    thread->learned = node = lp_path_intern_as(parent, label, kind);
+    if (label && strlen(label) <= LLMPERF_LABEL_BYTES &&
+        (text = lp_path_label_of(node, parent, label)))
+        *entry = (struct lp_path_cache_entry){ label, text, parent, node };
+    lp_path_release();
     return node;
 }
 
 /* The text is compared too: the caller may have put another label at the same address. */
-static uint32_t find_path(struct lp_thread *thread, const char *label)
+static inline uint32_t find_path(struct lp_thread *thread, const char *label, uint32_t kind)
 {
     uint32_t parent = thread->node;
     uint64_t mix = ((uint64_t)(uintptr_t)label ^ ((uint64_t)parent << 17)) * 0x9e3779b97f4a7c15u;
@@ -31,19 +33,24 @@ static uint32_t find_path(struct lp_thread *thread, const char *label)
                              !strcmp(entry->label, label),
                          1))
         return entry->node;
-    return learn_path(entry, parent, label);
+    return learn_path(thread, entry, label, kind);
 }
 
-void llmperf_region_begin(const char *label)
+static inline void begin_region(const char *label, uint32_t kind)
 {
     struct lp_thread *thread = lp_thread_get();
 
     if (!thread)
         return;
     if (thread->depth < LLMPERF_REGION_DEPTH)
-        lp_stack_open(thread, find_path(thread, label), LP_OWNER_SELF);
+        lp_stack_open(thread, find_path(thread, label, kind), LP_OWNER_SELF);
     else
         thread->depth++;
+}
+
+void llmperf_region_begin(const char *label)
+{
+    begin_region(label, LLMPERF_REGION_AUTO);
 }
 
 void llmperf_region_end(void)
@@ -77,7 +84,7 @@ static void set_kind(uint32_t node, uint32_t kind)
 {
     uint32_t unset = LLMPERF_REGION_AUTO;
 
-    if (kind == LLMPERF_REGION_STAGE || kind == LLMPERF_REGION_OPERATOR)
+    if (!lp_path_is_rest(node) && (kind == LLMPERF_REGION_STAGE || kind == LLMPERF_REGION_OPERATOR))
         atomic_compare_exchange_strong(&lp_path_get(node)->kind, &unset, kind);
 }
 
@@ -85,7 +92,7 @@ void llmperf_region_begin_attr(const llmperf_region_attr *attr)
 {
     const llmperf_region_attr given = read_attr(attr);
 
-    llmperf_region_begin(given.label);
+    begin_region(given.label, given.kind);
     /* Of a region above the limit there is no path: what is innermost is another one. */
     if (lp_thread_self && given.kind && lp_thread_self->depth <= LLMPERF_REGION_DEPTH)
         set_kind(lp_thread_self->node, given.kind);

@@ -2,6 +2,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "lib/base/clock.h"
@@ -93,6 +94,17 @@ struct lp_thread *lp_thread_create(void)
     return thread;
 }
 
+/* A state that nobody has keeps no path from being given back. */
+static void forget_paths(struct lp_thread *thread)
+{
+    lp_path_hold();
+    memset(thread->stack, 0, sizeof(thread->stack));
+    memset(thread->cache, 0, sizeof(thread->cache));
+    memset(thread->ranges, 0, sizeof(thread->ranges));
+    thread->learned = LP_PATH_ROOT;
+    lp_path_release();
+}
+
 /* The next thread that takes this state goes on in the same ring: the exit record lies between the
  * two. */
 static void leave_thread(void *state)
@@ -111,6 +123,7 @@ static void leave_thread(void *state)
     if (thread->window_depth > 0)
         lp_sampler_close(thread);
     atomic_store(&thread->calls, 0);
+    forget_paths(thread);
     pthread_mutex_lock(&lock);
     thread->next_free = free_threads;
     free_threads = thread;

@@ -48,6 +48,7 @@ struct lp_thread {
     struct lp_path_cache_entry cache[LP_PATH_CACHE];
     struct lp_range_cache_entry ranges[LP_PATH_CACHE];
     struct lp_ring ring;
+    uint32_t learned;            /* path that was looked up last: it may be in neither cache */
     uint32_t window_depth;       /* level that opened this thread's sampling window; 0: none */
     uint32_t window_number;      /* triggered window that it lies in; 0: it is the thread's own */
     uint32_t window_session;     /* of sampling: a window may outlast it */

@@ -137,6 +137,7 @@ static void add_ledger_counts(const llmperf_ledger *ledger, struct lp_text *out)
     add_count(out, "Regions cut by the start or the end", ledger->regions_truncated);
     add_count(out, "Region ends without a begin", ledger->regions_unbalanced);
     add_count(out, "Regions left open when the one around them ended", ledger->regions_abandoned);
+    add_count(out, "Regions above the limit of paths", ledger->regions_over_limit);
     add_value(out, "CUPTI overhead ms", ledger->cupti_overhead_ms);
     add_value(out, "Collected %", counted ? 100 * ledger->sampled_fraction : NAN);
     add_value(out, "Device time with a known launch %", 100 * ledger->attributed_gpu_time_share);

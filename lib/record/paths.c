@@ -5,23 +5,31 @@
 #include <string.h>
 
 #include "lib/base/hashmap.h"
-#include "lib/base/strings.h"
 #include "lib/base/utf8.h"
+#include "lib/base/vector.h"
 #include "lib/record/names.h"
 #include "lib/record/paths.h"
 #include "llmperf/region.h"
 
 #define CHUNK 1024u
+#define OVER  "LLM@(too many paths)"
 
-static _Atomic(struct lp_path *) chunks[LP_PATH_LIMIT / CHUNK];
-static _Atomic uint32_t node_count;
+static _Atomic(struct lp_path *) chunks[LP_PATH_IDS / CHUNK];
+static _Atomic(_Atomic uint32_t *) orders[LP_PATH_IDS / CHUNK]; /* ids, as they were made */
+static _Atomic uint32_t node_count, id_bound;
+
+/* Taken before the other one. Guards the number of users, and the places where threads look for
+ * nodes that they found: it is held while these change. */
+static pthread_mutex_t hold = PTHREAD_MUTEX_INITIALIZER;
+static uint32_t users;
 
 /* Guards growth: everything below and the filling of new nodes. Readers see a node because
  * node_count is released after it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct lp_strings pool;
 static struct lp_names raw_labels;
 static struct lp_hashmap children; /* (label hash, parent << 32 | probe) -> node */
+static LP_VECTOR(uint32_t) free_ids;
+static uint32_t limit = LP_PATH_LIMIT;
 
 /* "prefill" -> "LLM@prefill", "" -> "LLM@(empty)", clean UTF-8, at most LLMPERF_LABEL_BYTES. */
 static void clean_label(char out[LLMPERF_LABEL_BYTES + 32], const char *raw)
@@ -52,7 +60,7 @@ static uint32_t kind_by_label(const char *label)
 
 struct lp_path *lp_path_get(uint32_t node)
 {
-    assert(node < LP_PATH_LIMIT);
+    assert(node < LP_PATH_IDS);
     return &atomic_load_explicit(&chunks[node / CHUNK], memory_order_acquire)[node % CHUNK];
 }
 
@@ -61,56 +69,85 @@ uint32_t lp_path_count(void)
     return atomic_load_explicit(&node_count, memory_order_acquire);
 }
 
-/* Under the lock. LP_PATH_OTHER if there is no room. */
+uint32_t lp_path_bound(void)
+{
+    return atomic_load_explicit(&id_bound, memory_order_acquire);
+}
+
+uint32_t lp_path_nth(uint32_t order)
+{
+    _Atomic uint32_t *chunk = atomic_load_explicit(&orders[order / CHUNK], memory_order_acquire);
+
+    return atomic_load_explicit(&chunk[order % CHUNK], memory_order_relaxed);
+}
+
+/* Under the lock: memory for an id and for a place. */
+static bool has_memory(uint32_t id, uint32_t order)
+{
+    struct lp_path *paths = atomic_load_explicit(&chunks[id / CHUNK], memory_order_relaxed);
+    _Atomic uint32_t *ids = atomic_load_explicit(&orders[order / CHUNK], memory_order_relaxed);
+
+    if (!paths && (paths = calloc(CHUNK, sizeof(*paths))))
+        atomic_store_explicit(&chunks[id / CHUNK], paths, memory_order_release);
+    if (!ids && (ids = calloc(CHUNK, sizeof(*ids))))
+        atomic_store_explicit(&orders[order / CHUNK], ids, memory_order_release);
+    return paths && ids;
+}
+
+/* Under the lock. LP_PATH_UNKNOWN without memory. */
 static uint32_t add_node(uint32_t parent, const char *label)
 {
-    uint32_t node = atomic_load_explicit(
-        &node_count, memory_order_relaxed); /* Only the lock's holder changes it. */
-    struct lp_path *chunk, *path;
-    const char *copy, *at;
+    /* Only the lock's holder changes them. */
+    uint32_t order = atomic_load_explicit(&node_count, memory_order_relaxed);
+    uint32_t bound = atomic_load_explicit(&id_bound, memory_order_relaxed);
+    uint32_t node = free_ids.count > 0 ? free_ids.items[free_ids.count - 1] : bound;
+    char *copy = strdup(label);
+    struct lp_path *path;
 
-    if (node >= LP_PATH_LIMIT || !(copy = lp_strings_add(&pool, label)))
-        return LP_PATH_OTHER;
-    chunk = atomic_load_explicit(&chunks[node / CHUNK], memory_order_relaxed);
-    if (!chunk) {
-        chunk = calloc(CHUNK, sizeof(*chunk));
-        if (!chunk)
-            return LP_PATH_OTHER;
-        atomic_store_explicit(&chunks[node / CHUNK], chunk, memory_order_release);
+    if (!copy || node >= LP_PATH_IDS || !has_memory(node, order)) {
+        free(copy);
+        return LP_PATH_UNKNOWN;
     }
-    path = &chunk[node % CHUNK];
-    at = strchr(copy, '@');
-    path->label = copy;
-    path->name = at ? at + 1 : copy;
-    path->parent = parent;
+    free_ids.count -= free_ids.count > 0;
+    path = lp_path_get(node);
+    *path = (struct lp_path){ .label = copy, .parent = parent, .order = order };
+    path->name = strchr(copy, '@') ? strchr(copy, '@') + 1 : copy;
     path->label_kind = kind_by_label(copy);
     path->depth = node == LP_PATH_ROOT ? 0 : lp_path_get(parent)->depth + 1;
-    atomic_store_explicit(&node_count, node + 1, memory_order_release);
+    path->over = lp_path_get(parent)->over || strcmp(copy, OVER) == 0;
+    atomic_store_explicit(&atomic_load(&orders[order / CHUNK])[order % CHUNK], node,
+                          memory_order_relaxed);
+    if (node == bound)
+        atomic_store_explicit(&id_bound, bound + 1, memory_order_release);
+    atomic_store_explicit(&node_count, order + 1, memory_order_release);
     return node;
 }
 
-static void take_lock(void)
+static void take_locks(void)
 {
+    pthread_mutex_lock(&hold);
     pthread_mutex_lock(&lock);
 }
 
-static void give_lock(void)
+static void give_locks(void)
 {
     pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&hold);
 }
 
 /* Before main, so that the root exists for whoever asks first. A forked child goes on opening
- * regions: it must not find the lock held by a thread that it does not have. */
+ * regions: it must not find a lock held by a thread that it does not have. */
 __attribute__((constructor)) static void make_fixed_nodes(void)
 {
     pthread_mutex_lock(&lock);
     add_node(LP_PATH_ROOT, "");
-    add_node(LP_PATH_ROOT, "LLM@(too many paths)");
+    add_node(LP_PATH_ROOT, OVER);
     pthread_mutex_unlock(&lock);
-    pthread_atfork(take_lock, give_lock, give_lock);
+    pthread_atfork(take_locks, give_locks, give_locks);
 }
 
-static uint32_t find_or_add(uint32_t parent, const char *label)
+/* Under the lock. LP_PATH_UNKNOWN if there are `most` nodes, or without memory. */
+static uint32_t find_or_add(uint32_t parent, const char *label, uint32_t most)
 {
     uint64_t hash = lp_hash_text(label, strlen(label));
     uint64_t key = (uint64_t)parent << 32;
@@ -121,22 +158,45 @@ static uint32_t find_or_add(uint32_t parent, const char *label)
         key++;
     if (node != LP_HASHMAP_NONE)
         return node;
-    node = add_node(parent, label);
-    if (node != LP_PATH_OTHER)
-        lp_hashmap_put(&children, hash, key, node);
+    if (lp_path_count() >= most || (node = add_node(parent, label)) == LP_PATH_UNKNOWN)
+        return LP_PATH_UNKNOWN;
+    lp_hashmap_put(&children, hash, key, node);
     return node;
 }
 
-uint32_t lp_path_intern(uint32_t parent, const char *label)
+/* Above the limit a stage has its own path, in the last resort without what is around it; all else
+ * is counted together in the stage around it. */
+static uint32_t find_above_limit(uint32_t parent, const char *label, bool stage)
+{
+    uint32_t around = lp_path_stage(parent), most = limit + LP_PATH_STAGES;
+    uint32_t node = LP_PATH_UNKNOWN;
+
+    if (stage && (node = find_or_add(parent, label, most)) == LP_PATH_UNKNOWN)
+        node = find_or_add(LP_PATH_OTHER, label, most + LP_PATH_STAGES / 2);
+    else if (!stage && around != LP_PATH_ROOT)
+        node = find_or_add(around, OVER, most);
+    return node == LP_PATH_UNKNOWN ? LP_PATH_OTHER : node;
+}
+
+uint32_t lp_path_intern_as(uint32_t parent, const char *label, uint32_t kind)
 {
     char clean[LLMPERF_LABEL_BYTES + 32];
     uint32_t node;
 
     clean_label(clean, label);
     pthread_mutex_lock(&lock);
-    node = find_or_add(parent, clean);
+    node = find_or_add(parent, clean, limit);
+    if (node == LP_PATH_UNKNOWN)
+        node = find_above_limit(parent, clean,
+                                kind == LLMPERF_REGION_STAGE ||
+                                    kind_by_label(clean) == LLMPERF_REGION_STAGE);
     pthread_mutex_unlock(&lock);
     return node;
+}
+
+uint32_t lp_path_intern(uint32_t parent, const char *label)
+{
+    return lp_path_intern_as(parent, label, LLMPERF_REGION_AUTO);
 }
 
 const char *lp_path_raw_label(const char *label)
@@ -144,10 +204,119 @@ const char *lp_path_raw_label(const char *label)
     const char *copy = NULL;
 
     pthread_mutex_lock(&lock);
-    if (raw_labels.texts.count < 2 * LP_PATH_LIMIT)
+    if (raw_labels.texts.count < LP_PATH_LIMIT)
         copy = lp_names_text(&raw_labels, lp_names_intern(&raw_labels, label));
     pthread_mutex_unlock(&lock);
     return copy;
+}
+
+const char *lp_path_label_of(uint32_t node, uint32_t parent, const char *label)
+{
+    const struct lp_path *path = lp_path_get(node);
+    char clean[LLMPERF_LABEL_BYTES + 32];
+
+    clean_label(clean, label);
+    if (path->parent != parent || strcmp(path->label, clean) != 0)
+        return NULL;
+    if (strcmp(path->label, label) == 0)
+        return path->label;
+    return strcmp(path->name, label) == 0 ? path->name : lp_path_raw_label(label);
+}
+
+/* Giving back */
+
+void lp_path_hold(void)
+{
+    pthread_mutex_lock(&hold);
+}
+
+void lp_path_release(void)
+{
+    pthread_mutex_unlock(&hold);
+}
+
+void lp_path_use(void)
+{
+    pthread_mutex_lock(&hold);
+    users++;
+    pthread_mutex_unlock(&hold);
+}
+
+void lp_path_end_use(void)
+{
+    pthread_mutex_lock(&hold);
+    users--;
+    pthread_mutex_unlock(&hold);
+}
+
+void lp_path_keep(uint32_t node)
+{
+    for (; node < lp_path_bound() && !lp_path_get(node)->kept; node = lp_path_get(node)->parent)
+        lp_path_get(node)->kept = true;
+}
+
+static void index_node(uint32_t node)
+{
+    const char *label = lp_path_get(node)->label;
+    uint64_t hash = lp_hash_text(label, strlen(label));
+    uint64_t key = (uint64_t)lp_path_get(node)->parent << 32;
+
+    while (lp_hashmap_get(&children, hash, key) != LP_HASHMAP_NONE)
+        key++;
+    lp_hashmap_put(&children, hash, key, node);
+}
+
+/* Under both locks. What is kept moves to the front, in the order it had. */
+static void sweep(void)
+{
+    uint32_t count = lp_path_count(), kept = 0;
+
+    lp_hashmap_reset(&children);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t node = lp_path_nth(i);
+        struct lp_path *path = lp_path_get(node);
+
+        /* Without memory for its id it stays, too. */
+        if (!path->kept && lp_vector_push(&free_ids, node) == 0) {
+            free((char *)path->label);
+            *path = (struct lp_path){ .label = "", .name = "" };
+            continue;
+        }
+        path->kept = false;
+        path->order = kept;
+        atomic_store_explicit(&atomic_load(&orders[kept / CHUNK])[kept % CHUNK], node,
+                              memory_order_relaxed);
+        kept++;
+        if (node > LP_PATH_OTHER)
+            index_node(node);
+    }
+    atomic_store_explicit(&node_count, kept, memory_order_release);
+}
+
+void lp_path_give_back(void (*mark)(void))
+{
+    pthread_mutex_lock(&hold);
+    pthread_mutex_lock(&lock);
+    if (users == 0) {
+        lp_path_keep(LP_PATH_ROOT);
+        lp_path_keep(LP_PATH_OTHER);
+        mark();
+        sweep();
+    }
+    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&hold);
+}
+
+void lp_path_set_limit(uint32_t nodes)
+{
+    pthread_mutex_lock(&lock);
+    limit = nodes;
+    pthread_mutex_unlock(&lock);
+}
+
+bool lp_path_is_rest(uint32_t node)
+{
+    return lp_path_get(node)->over && strcmp(lp_path_get(node)->label, OVER) == 0;
 }
 
 uint32_t lp_path_kind(uint32_t node)

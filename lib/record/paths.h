@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The tree of region paths of this process. A node is one label below one parent; nodes are never
- * removed, so an id found once stays valid for ever. Memory is bounded by LP_PATH_LIMIT names.
+/** The tree of region paths of this process. A node is one label below one parent. Its id stays
+ * valid while somebody uses paths (lp_path_use()), and as long as a thread has it on its stack or
+ * in its cache; what is left is given back when a session starts. There are at most as many nodes
+ * as the limit says, and some more for stages: one that finds no place stands in "LLM@(too many
+ * paths)" of the stage around it.
  * @threads any thread; reading takes no lock */
 #ifndef LP_RECORD_PATHS_H
 #define LP_RECORD_PATHS_H
@@ -12,33 +15,73 @@
 #include "lib/base/text.h"
 
 #define LP_PATH_ROOT    0u         /* no region open */
-#define LP_PATH_OTHER   1u         /* "LLM@(too many paths)": stands for all above the limit */
+#define LP_PATH_OTHER   1u         /* "LLM@(too many paths)", outside of all stages */
 #define LP_PATH_UNKNOWN UINT32_MAX /* the launch was not seen */
-#define LP_PATH_LIMIT   65536u
+#define LP_PATH_LIMIT   65536u     /* unless a session says otherwise */
+#define LP_PATH_LEAST   16u
+#define LP_PATH_MOST    (1u << 20)
+#define LP_PATH_STAGES  1024u /* above the limit: stages, and what finds no place in them */
+#define LP_PATH_IDS     (LP_PATH_MOST + 2 * LP_PATH_STAGES) /* ids are below it */
 
 struct lp_path {
     const char *label;      /* "DOMAIN@name", clean UTF-8 */
     const char *name;       /* part of label behind the '@' */
     uint32_t parent, depth; /* depth of a top region is 1 */
+    uint32_t order;         /* place among lp_path_nth(): above that of the parent */
+    bool over;              /* above the limit, or below such a node */
+    bool kept;              /* of lp_path_give_back() */
     uint32_t label_kind;    /* LLMPERF_REGION_…, by its label */
     _Atomic uint32_t kind;  /* LLMPERF_REGION_…; AUTO until somebody says */
     _Atomic bool is_range;  /* it had instances on no stack: which launches it held is not known */
     _Atomic(void *) nvtx_domain, nvtx_name; /* handles that nvtx_out.c keeps here */
 };
 
-/** Node of `label` (any text a user passes) below `parent`; LP_PATH_OTHER above the limit or
+/** Node of `label` (any text a user passes) below `parent`; one that is `over` above the limit or
  * without memory. Takes a lock if the node is new to the caller: keep what you found. */
 uint32_t lp_path_intern(uint32_t parent, const char *label);
 
-/** Our copy of a text that a caller passed as a label, for comparing with later calls; NULL without
- * memory or above the limit. */
+/** The same. @param kind  LLMPERF_REGION_STAGE: it is kept above the limit too, as those are that
+ * are stages by their label. */
+uint32_t lp_path_intern_as(uint32_t parent, const char *label, uint32_t kind);
+
+/** Our copy of a text that a caller passed as a label; NULL without memory or above a limit. */
 const char *lp_path_raw_label(const char *label);
+
+/** The same, for comparing with later calls, of a node that was found for it: the node's own text
+ * where that is equal. NULL if `node` is not `label` below `parent`, too. */
+const char *lp_path_label_of(uint32_t node, uint32_t parent, const char *label);
+
+/** From use to end nothing is given back. */
+void lp_path_use(void);
+void lp_path_end_use(void);
+
+/** Between the two, on this thread, nothing is given back: so that a node that was found gets to
+ * where it is looked for. */
+void lp_path_hold(void);
+void lp_path_release(void);
+
+/** Give all nodes back but those that `mark` passes to lp_path_keep(), unless somebody uses paths.
+ */
+void lp_path_give_back(void (*mark)(void));
+void lp_path_keep(uint32_t node);
+
+/** How many nodes there may be from now on. */
+void lp_path_set_limit(uint32_t limit);
 
 /** A node; `node` must be one that lp_path_intern() returned, or LP_PATH_ROOT. */
 struct lp_path *lp_path_get(uint32_t node);
 
-/** Nodes so far, ids are below it. */
+/** Nodes there are. */
 uint32_t lp_path_count(void);
+
+/** The node at a place below lp_path_count(); parents come before their children. */
+uint32_t lp_path_nth(uint32_t order);
+
+/** Ids are below it. */
+uint32_t lp_path_bound(void);
+
+/** Does it stand for all that found no place? */
+bool lp_path_is_rest(uint32_t node);
 
 /** LLMPERF_REGION_STAGE or _OPERATOR: as given, else by label. */
 uint32_t lp_path_kind(uint32_t node);

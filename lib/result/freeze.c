@@ -40,7 +40,8 @@ struct freezer {
     double *window_ms;                   /* by node: host time in triggered windows */
     double *fractions;                   /* by node: share of its work that was collected */
     uint32_t nodes, process_id;
-    uint32_t lost; /* first stage whose unknown work hides that of the stage around it; 0: none */
+    uint32_t count; /* of paths; their ids are below `nodes` */
+    uint32_t lost;  /* first stage whose unknown work hides that of the stage around it; 0: none */
     struct lp_text scratch;
 };
 
@@ -209,17 +210,19 @@ static void add_to_parent(struct freezer *freezer, struct work_table *work, uint
         *origin = origin_below;
 }
 
-/* A node's id is above its parent's. */
 static void sum_quantities(struct freezer *freezer, struct work_table *work)
 {
     for (uint32_t node = 0; node < freezer->nodes; node++)
         for (uint32_t q = 0; q < LP_QUANTITIES; q++)
             own_quantity(host_work(freezer, work->window, node), q, &work->quantities[node][q],
                          &work->origins[node][q]);
-    for (uint32_t node = freezer->nodes; node-- > LP_PATH_OTHER + 1;)
+    for (uint32_t i = freezer->count; i-- > LP_PATH_OTHER + 1;) {
+        uint32_t node = lp_path_nth(i);
+
         /* The work of no region is not the sum of all regions. */
         for (uint32_t q = 0; lp_path_get(node)->parent != LP_PATH_ROOT && q < LP_QUANTITIES; q++)
             add_to_parent(freezer, work, node, q);
+    }
 }
 
 static uint32_t origin_of(const struct freezer *freezer, uint32_t node, uint32_t quantity)
@@ -479,7 +482,7 @@ static void fill_fractions(struct freezer *freezer)
     const struct lp_totals *totals = freezer->totals;
 
     lp_iterations_fractions(&totals->iterations, totals->sampled, freezer->fractions,
-                            freezer->nodes);
+                            freezer->nodes, freezer->count);
     for (uint32_t node = 0; totals->sampled && node < freezer->nodes; node++)
         if (!isnan(totals->sampled_share))
             freezer->fractions[node] = totals->sampled_share;
@@ -560,10 +563,11 @@ int lp_totals_freeze(struct lp_totals *totals, const llmperf_ledger *ledger, uin
 {
     struct freezer freezer = { .totals = totals,
                                .profile = lp_profile_create(),
-                               .nodes = lp_path_count(),
+                               .count = lp_path_count(),
                                .process_id = process_id };
     int status;
 
+    freezer.nodes = lp_path_bound(); /* behind the count: those counted are below it */
     freezer.paths = calloc(freezer.nodes, sizeof(*freezer.paths));
     freezer.works = calloc(totals->devices.count + 1, sizeof(*freezer.works));
     freezer.fractions = calloc(freezer.nodes, sizeof(*freezer.fractions));

@@ -112,7 +112,7 @@ static inline uint64_t lp_stage_sampled_ns(const struct lp_stage_total *stage)
  * number. `sampled` false: all of it. Else that of the stage it lies in, or of the stages that lie
  * in it together (weighted by host time); 0 of neither. */
 void lp_iterations_fractions(const struct lp_iterations *iterations, bool sampled,
-                             double *fractions, uint32_t nodes);
+                             double *fractions, uint32_t nodes, uint32_t count);
 
 /** That of all sampled stages together; 0: none was. */
 double lp_iterations_fraction(const struct lp_iterations *iterations);

@@ -129,9 +129,10 @@ static double collected_share(const struct lp_stage_total *stage)
 }
 
 /* Of what lies in a sampled stage: that stage's. */
-static void pass_down(const struct lp_iterations *iterations, double *fractions, uint32_t nodes)
+static void pass_down(const struct lp_iterations *iterations, double *fractions, uint32_t count)
 {
-    for (uint32_t node = LP_PATH_OTHER + 1; node < nodes; node++) {
+    for (uint32_t i = LP_PATH_OTHER + 1; i < count; i++) {
+        uint32_t node = lp_path_nth(i);
         uint32_t row = lp_hashmap_get(&iterations->stage_rows, node, 0);
         const struct lp_stage_total *stage =
             row == LP_HASHMAP_NONE ? NULL : &iterations->stages.items[row];
@@ -163,13 +164,13 @@ static double share_within(const struct lp_iterations *iterations, uint32_t node
 }
 
 void lp_iterations_fractions(const struct lp_iterations *iterations, bool sampled,
-                             double *fractions, uint32_t nodes)
+                             double *fractions, uint32_t nodes, uint32_t count)
 {
     for (uint32_t node = 0; node < nodes; node++)
         fractions[node] = sampled ? 0 : 1;
     if (!sampled)
         return;
-    pass_down(iterations, fractions, nodes);
+    pass_down(iterations, fractions, count);
     for (uint32_t node = LP_PATH_OTHER + 1; node < nodes; node++)
         if (fractions[node] <= 0)
             fractions[node] = share_within(iterations, node);

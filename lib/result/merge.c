@@ -206,6 +206,7 @@ static void add_ledger(llmperf_ledger *sum, const llmperf_profile *part, double 
     sum->names_over_limit = add_counts(sum->names_over_limit, more->names_over_limit);
     sum->source_errors = add_counts(sum->source_errors, more->source_errors);
     sum->regions_abandoned = add_counts(sum->regions_abandoned, more->regions_abandoned);
+    sum->regions_over_limit = add_counts(sum->regions_over_limit, more->regions_over_limit);
     sum->cupti_overhead_ms = add_known(sum->cupti_overhead_ms, more->cupti_overhead_ms);
     sum->sampled_fraction = fmin(sum->sampled_fraction, more->sampled_fraction);
     if (isnan(sum->attributed_gpu_time_share))

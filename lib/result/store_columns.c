@@ -54,6 +54,7 @@ static const struct lp_store_column ledger_columns[] = {
     { LEDGER(COUNT, names_over_limit) },
     { LEDGER(COUNT, source_errors) },
     { LEDGER(COUNT, regions_abandoned) },
+    { LEDGER(COUNT, regions_over_limit) },
 };
 
 static const struct lp_store_column region_columns[] = {

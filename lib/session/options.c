@@ -8,6 +8,7 @@
 #include "lib/base/file.h"
 #include "lib/base/status.h"
 #include "lib/base/text.h"
+#include "lib/record/paths.h"
 #include "lib/base/variable.h"
 #include "lib/session/options.h"
 #include "lib/session/tier.h"
@@ -146,6 +147,15 @@ static int choose_detach(struct lp_options *options)
     return 0;
 }
 
+static int choose_path_limit(struct lp_options *options, const llmperf_session_options *given)
+{
+    options->path_limit = given->path_limit ? given->path_limit : LP_PATH_LIMIT;
+    if (options->path_limit < LP_PATH_LEAST || options->path_limit > LP_PATH_MOST)
+        return lp_error(LLMPERF_EINVAL, "path_limit is %" PRIu64 "; it goes from %u to %u",
+                        given->path_limit, LP_PATH_LEAST, LP_PATH_MOST);
+    return 0;
+}
+
 static int take_options(struct lp_options *options, const llmperf_session_options *given)
 {
     llmperf_session_options whole = *given;
@@ -155,7 +165,7 @@ static int take_options(struct lp_options *options, const llmperf_session_option
         return lp_error(LLMPERF_EINVAL,
                         "ring_bytes is %" PRIu64 "; at most %" PRIu64 " (1 GiB a thread)",
                         whole.ring_bytes, RING_BYTES_MAX);
-    if ((status = check_flags(&whole)) < 0)
+    if ((status = check_flags(&whole)) < 0 || (status = choose_path_limit(options, &whole)) < 0)
         return status;
     options->source = whole.device_source;
     options->flags = whole.flags;

@@ -14,7 +14,7 @@
 /** Our copy; all strings are owned. */
 struct lp_options {
     uint32_t tier, source, flags;
-    uint64_t ring_bytes, pool_bytes;
+    uint64_t ring_bytes, pool_bytes, path_limit;
     char *run_dir; /* NULL: nothing is written */
     char *run_id;
     bool in_folder_of_runs; /* run_dir is out_dir/run_id */

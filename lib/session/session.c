@@ -12,6 +12,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
 #include "lib/base/status.h"
+#include "lib/record/paths.h"
 #include "lib/base/variable.h"
 #include "lib/output/output.h"
 #include "lib/session/life.h"
@@ -66,9 +67,27 @@ static int start_collector(struct llmperf_session *session)
                : 0;
 }
 
+/* Of one session after the other: those that no thread has any more are given back in between. */
+static void take_paths(struct llmperf_session *session)
+{
+    lp_capture_give_back_paths();
+    lp_path_use();
+    lp_path_set_limit((uint32_t)session->options.path_limit);
+    session->has_paths = true;
+}
+
+static void leave_paths(struct llmperf_session *session)
+{
+    if (session->has_paths)
+        lp_path_end_use();
+    session->has_paths = false;
+}
+
 static void free_session(struct llmperf_session *session)
 {
     struct lp_device_stats none = { 0 };
+
+    leave_paths(session);
 
     lp_session_counters_close(session);
     lp_recorder_close(session->recorder, &none, "{}");
@@ -174,8 +193,10 @@ int lp_session_start(const llmperf_session_options *options, bool injected,
     lp_clock_utc(session->created_at, sizeof(session->created_at));
     make_run_key(session);
     if ((status = lp_options_init(&session->options, options)) == 0 &&
-        (status = lp_life_reserve()) == 0)
+        (status = lp_life_reserve()) == 0) {
+        take_paths(session);
         status = start_or_clean_up(session);
+    }
     lp_session_config_release(&session->options.config);
     if (status < 0)
         free_session(session);
@@ -257,6 +278,7 @@ int llmperf_session_stop(llmperf_session *session, llmperf_profile **profile_out
     lp_session_drop_attached(session);
     if (status == 0)
         status = write_and_hand_over(session, request.profile, profile_out);
+    leave_paths(session);
     lp_life_end();
     return status;
 }

@@ -31,6 +31,7 @@ struct llmperf_session {
     char source_reason[512]; /* why not a better source; "" if there is none */
     char created_at[32];
     char run_key[17]; /* no other run has it */
+    bool has_paths;   /* lp_path_use() is on */
     bool injected;    /* its source is attached later, if at all */
     char *run_file;   /* path of run.llmperf; NULL: nothing is written */
     pid_t pid;

@@ -13,6 +13,7 @@
 #include "lib/base/vector.h"
 #include "lib/capture/capture.h"
 #include "lib/result/result.h"
+#include "lib/record/paths.h"
 #include "lib/session/graph_ends.h"
 #include "lib/session/trace_clocks.h"
 #include "lib/session/trace_sources.h"
@@ -371,6 +372,7 @@ int llmperf_trace_export(const char *source, uint32_t format, const char *path,
     if (summary_out && summary_out->struct_size < sizeof(size_t))
         return lp_error(LLMPERF_EINVAL,
                         "struct_size is not set; initialise with LLMPERF_TRACE_SUMMARY_INIT");
+    lp_path_use();
     if ((status = lp_trace_sources_find(&exporter.sources, source)) == 0 &&
         (status = check_target(&exporter, source, path)) == 0 &&
         (status = open_all(&exporter)) == 0 &&
@@ -383,5 +385,6 @@ int llmperf_trace_export(const char *source, uint32_t format, const char *path,
         summary_out->struct_size = size;
     }
     clear(&exporter);
+    lp_path_end_use();
     return status;
 }

@@ -278,7 +278,7 @@ static void add_number(struct perfetto *perfetto, uint32_t argument, uint64_t va
 static void add_path(struct perfetto *perfetto, uint32_t argument, uint32_t node)
 {
     /* The launch was not seen: a number above all paths. */
-    uint64_t number = node == LP_PATH_UNKNOWN ? TEXT_OF_PATH(LP_PATH_LIMIT) : TEXT_OF_PATH(node);
+    uint64_t number = node == LP_PATH_UNKNOWN ? TEXT_OF_PATH(LP_PATH_IDS) : TEXT_OF_PATH(node);
 
     if (node == LP_PATH_ROOT)
         return;

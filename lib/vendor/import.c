@@ -9,6 +9,7 @@
 #include "lib/base/sha256.h"
 #include "lib/base/status.h"
 #include "lib/config/config.h"
+#include "lib/record/paths.h"
 #include "lib/vendor/ncu.h"
 #include "lib/vendor/nsys_csv.h"
 #include "llmperf/version.h"
@@ -293,9 +294,11 @@ int llmperf_import(const char *const *paths, size_t count, const llmperf_import_
 
     if (!paths || count == 0 || !profile_out)
         return lp_error(LLMPERF_EINVAL, "paths and profile_out are required");
+    lp_path_use();
     if ((status = take_options(&import, options)) == 0 && (status = detect_all(&import)) == 0 &&
         (status = read_files(&import)) == 0)
         status = make_profile(&import, profile_out);
     clear(&import);
+    lp_path_end_use();
     return status;
 }

@@ -90,7 +90,7 @@ static int find_node(struct lp_timeline *timeline, uint32_t parent, uint32_t lab
         if (lp_hashmap_put(&timeline->nodes, parent, label, node) < 0 ||
             note_path(timeline, node, bytes) < 0)
             return LLMPERF_ENOMEM;
-        timeline->paths_full |= node == LP_PATH_OTHER;
+        timeline->paths_full |= lp_path_is_rest(node);
     }
     *node_out = node;
     return 0;

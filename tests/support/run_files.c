@@ -110,6 +110,7 @@ static const struct field ledger_fields[] = {
     { LEDGER(COUNT, names_over_limit) },
     { LEDGER(COUNT, source_errors) },
     { LEDGER(COUNT, regions_abandoned) },
+    { LEDGER(COUNT, regions_over_limit) },
 };
 
 static const struct field region_fields[] = {

@@ -311,8 +311,8 @@ static void regions_need_no_session(void **state)
 static void above_the_limit_paths_share_one_name(void **state)
 {
     const int labels = (int)LP_PATH_LIMIT + 1000;
-    const uint64_t free_paths = LP_PATH_LIMIT - lp_path_count();
     llmperf_session *session = start(UINT64_C(64) << 20);
+    const uint64_t free_paths = LP_PATH_LIMIT - lp_path_count();
     llmperf_profile *profile;
     char label[32], *stages = NULL;
 
@@ -330,6 +330,7 @@ static void above_the_limit_paths_share_one_name(void **state)
     assert_int_equal(find_region(profile, "LLM@n0", -1).instances, 2);
     assert_int_equal(find_region(profile, "LLM@(too many paths)", -1).instances,
                      (uint64_t)labels - free_paths);
+    assert_int_equal(ledger_of(profile).regions_over_limit, (uint64_t)labels - free_paths);
     /* A table of all of them is made in seconds, not in minutes. */
     assert_int_equal(llmperf_document_text(profile, LLMPERF_DOCUMENT_STAGES_MD, &stages), 0);
     assert_non_null(strstr(stages, "`LLM@n0`"));

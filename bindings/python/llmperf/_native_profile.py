@@ -84,6 +84,7 @@ class llmperf_ledger(Structure):
         ("names_over_limit", c_uint64),
         ("source_errors", c_uint64),
         ("regions_abandoned", c_uint64),
+        ("regions_over_limit", c_uint64),
     ]
 
 
@@ -405,6 +406,7 @@ class llmperf_session_options(Structure):
         ("tensor_parallel", c_uint32),
         ("expert_parallel", c_uint32),
         ("config", const_config_p),
+        ("path_limit", c_uint64),
     ]
 
 

@@ -77,6 +77,8 @@ class Session:
         LLMPERF_TENSOR_PARALLEL, else 1.
     expert_parallel: with a model, GPUs that whole experts are spread over: 1, or a multiple of
         tensor_parallel; 0: LLMPERF_EXPERT_PARALLEL, else 1.
+    path_limit: region paths that are kept apart; more are counted together, but for stages, and the
+        run is incomplete then. 0: 65536.
     reports: write the report files at stop, beside run.llmperf.
     release: give CUPTI up at stop, so that another profiler (torch.profiler) can start.
     detach: for tier "light": between samples CUPTI is taken out of the process. For programs in
@@ -102,6 +104,7 @@ class Session:
                  rules: Union[str, Sequence[str], None] = None, keep_trace: bool = False,
                  trace_bytes: int = 0,
                  tensor_parallel: int = 0, expert_parallel: int = 0,
+                 path_limit: int = 0,
                  reports: bool = True, release: bool = False,
                  graph_level: bool = False, detach: bool = False) -> None:
         options = _native.sized(_native.llmperf_session_options)
@@ -122,6 +125,7 @@ class Session:
         options.trace_bytes = _size("trace_bytes", trace_bytes, 2**64)
         options.tensor_parallel = _size("tensor_parallel", tensor_parallel, 2**32)
         options.expert_parallel = _size("expert_parallel", expert_parallel, 2**32)
+        options.path_limit = _size("path_limit", path_limit, 2**64)
         options.flags = ((0 if reports else _native.LLMPERF_SESSION_NO_REPORTS)
                          | (_native.LLMPERF_SESSION_RELEASE if release else 0)
                          | (_native.LLMPERF_SESSION_GRAPH_LEVEL if graph_level else 0)

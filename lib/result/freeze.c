@@ -453,7 +453,7 @@ static int add_range_note(struct freezer *freezer)
     uint32_t ranges = 0;
 
     for (uint32_t node = LP_PATH_OTHER + 1; node < freezer->nodes; node++)
-        ranges += atomic_load(&lp_path_get(node)->is_range) && has_host_facts(freezer, node);
+        ranges += has_host_facts(freezer, node) && atomic_load(&lp_path_get(node)->is_range);
     return ranges == 0
                ? 0
                : lp_profile_add_note(freezer->profile,

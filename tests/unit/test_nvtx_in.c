@@ -494,7 +494,7 @@ static void compare_paths(int step)
 
 static void compare_counts(const llmperf_profile *profile)
 {
-    for (uint32_t node = 1; node < MODEL_NODES && node < lp_path_count(); node++) {
+    for (uint32_t node = 1; node < MODEL_NODES && node < lp_path_bound(); node++) {
         llmperf_region_stats region;
         struct lp_text path = { 0 };
 

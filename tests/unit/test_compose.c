@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "lib/base/sha256.h"
+#include "lib/config/nearest.h"
 #include "llmperf/config.h"
 
 static char folder[] = "/tmp/llmperf-compose-XXXXXX";
@@ -131,6 +132,16 @@ static void interpolation_errors_name_file_line_and_nearest_key(void **state)
             "first.yaml:1: a needs the environment variable LP_ABSENT_VARIABLE", "");
     refused("a: 1\n", "a=${b.c}", LLMPERF_EFORMAT,
             "a=${b.c}: a refers to a key that does not exist: b.c", "");
+}
+
+static void the_distance_of_keys_is_in_letters(void **state)
+{
+    (void)state;
+    assert_int_equal(lp_distance("model", "model"), 0);
+    assert_int_equal(lp_distance("modl", "model"), 1);
+    assert_int_equal(lp_distance("model", "modl"), 1);
+    assert_int_equal(lp_distance("kitten", "sitting"), 3);
+    assert_int_equal(lp_distance("", "abc"), 3);
 }
 
 static void a_missing_value_is_not_selected(void **state)
@@ -431,6 +442,7 @@ int main(void)
         cmocka_unit_test(unknown_keys_name_the_nearest_one),
         cmocka_unit_test(values_that_a_key_does_not_take_are_refused),
         cmocka_unit_test(interpolation_errors_name_file_line_and_nearest_key),
+        cmocka_unit_test(the_distance_of_keys_is_in_letters),
         cmocka_unit_test(a_missing_value_is_not_selected),
         cmocka_unit_test(an_argument_with_an_interpolation_may_stand_in_quotes),
         cmocka_unit_test(underscores_stand_alone_between_the_digits_of_a_number),

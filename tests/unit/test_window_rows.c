@@ -44,6 +44,7 @@ static void kernels_above_the_limit_share_one_row(void **state)
     assert_true(count(window, LP_WINDOW_KERNELS + 1)->other);
     assert_int_equal(window->rows.count, LP_WINDOW_KERNELS + 1);
     assert_int_equal(window->rows.items[LP_WINDOW_KERNELS].calls, 2);
+    assert_int_equal(window->rows.items[LP_WINDOW_KERNELS].total_ns, 20);
     assert_int_equal(count(window, LP_WINDOW_KERNELS - 1)->calls, 2);
     assert_int_equal(count(window, 0)->calls, 2);
     lp_windows_clear(&windows);

@@ -3,8 +3,9 @@
  * of it.
  *
  * CUDA_INJECTION64_PATH and NVTX_INJECTION64_PATH name libllmperf.so; the CUDA driver and NVTX load
- * it then and call the functions below. The first of these calls starts a session for the
- * process, CUDA's adds the device to it. It is configured by the environment: LLMPERF_TIER;
+ * it then and call the functions below. The first of these calls, or the
+ * first region of a program that is linked to the library, starts a session for the process; CUDA's
+ * adds the device to it. It is configured by the environment: LLMPERF_TIER;
  * LLMPERF_RUN_DIR (folder of the whole job) with LLMPERF_RUN_PID (the process whose run that folder
  * is, others go to processes/ below it), or else LLMPERF_OUT; LLMPERF_RUN_CONFIG (its
  * configuration, as composed). With neither LLMPERF_RUN_DIR nor LLMPERF_OUT nothing is collected.

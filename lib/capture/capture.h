@@ -38,6 +38,10 @@ void lp_capture_on_pressure(void (*wake)(void));
  * somebody uses paths. */
 void lp_capture_give_back_paths(void);
 
+/** Called once, when a thread is about to mark the first region of the process: on that thread, and
+ * before the region has a path, so that it may begin to keep records. NULL: nobody. */
+void lp_capture_on_first_thread(void (*tell)(void));
+
 /** Called when the program first makes a context, and again when it first launches: in a driver
  * callback on its own thread. NULL: nobody. */
 void lp_capture_on_first_use(void (*tell)(void));

@@ -2,6 +2,21 @@
 #include "lib/capture/capture.h"
 #include "lib/capture/first_use.h"
 
+static _Atomic(void (*)(void)) first_thread;
+
+void lp_capture_on_first_thread(void (*tell)(void))
+{
+    atomic_store(&first_thread, tell);
+}
+
+void lp_tell_first_thread(void)
+{
+    void (*tell)(void) = atomic_exchange(&first_thread, NULL);
+
+    if (tell)
+        tell();
+}
+
 struct lp_first_use lp_first_context, lp_first_launch;
 
 static _Atomic(void (*)(void)) listener;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The moments when the program first makes a context and first launches. Inside capture; the door
- * is capture.h. */
+/** The moments when the program first marks a region, makes a context and launches. Inside capture;
+ * the door is capture.h. */
 #ifndef LP_CAPTURE_FIRST_USE_H
 #define LP_CAPTURE_FIRST_USE_H
 
@@ -12,6 +12,9 @@ struct lp_first_use {
 };
 
 extern struct lp_first_use lp_first_context, lp_first_launch;
+
+/** Before a thread has its state. */
+void lp_tell_first_thread(void);
 
 void lp_tell_first_use(struct lp_first_use *use);
 

@@ -8,6 +8,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
 #include "lib/capture/capture.h"
+#include "lib/capture/first_use.h"
 #include "lib/capture/forked.h"
 #include "lib/capture/region_hook.h"
 #include "lib/capture/sampler.h"
@@ -78,6 +79,9 @@ struct lp_thread *lp_thread_create(void)
     if (exit_rounds >= PTHREAD_DESTRUCTOR_ITERATIONS ||
         lp_capture_forked()) /* Another thread may have held the lock when the process forked. */
         return NULL;
+    lp_tell_first_thread();
+    if (lp_thread_self) /* made by whoever was told */
+        return lp_thread_self;
     pthread_mutex_lock(&lock);
     thread = free_threads;
     if (thread)

@@ -23,6 +23,19 @@ static const char *word_of(const char *variable)
     return word && *word ? word : NULL;
 }
 
+/* Leave word for the tool that started the job: an empty or small file in its folder. */
+static void leave_word(const char *kind, const char *text)
+{
+    const char *job = word_of("LLMPERF_RUN_DIR");
+    char *path = NULL;
+    char name[64];
+
+    snprintf(name, sizeof(name), "%s-%ld", kind, (long)getpid());
+    if (job && (path = lp_path_join(job, name)))
+        lp_file_write(path, text, strlen(text));
+    free(path);
+}
+
 /* The folder of the job is the run of the process that the tool started. */
 static bool is_first_process(void)
 {
@@ -62,6 +75,7 @@ static void start(void)
     int status;
 
     tried = true;
+    lp_capture_on_first_thread(NULL);
     if (job)
         status = start_in_job(&options, job);
     else if (word_of("LLMPERF_OUT"))
@@ -71,8 +85,10 @@ static void start(void)
                                           "ignores LLMPERF_OUT: nothing is collected");
     else
         status = lp_error(LLMPERF_EINVAL, "injected without LLMPERF_OUT: nothing is collected");
-    if (status < 0)
+    if (status < 0) {
         lp_log(LLMPERF_LOG_WARN, "%s", llmperf_last_error());
+        leave_word("failed", llmperf_last_error());
+    }
 }
 
 /* false: this process is not profiled, or by a session of its own. */
@@ -90,6 +106,21 @@ static bool ensure_session(void)
     return running;
 }
 
+static void start_for_regions(void)
+{
+    ensure_session();
+}
+
+/* A program that is linked to the library and marks regions need not use CUDA or NVTX, which would
+ * call us. */
+__attribute__((constructor)) static void await_regions(void)
+{
+    const char *injected = word_of("NVTX_INJECTION64_PATH");
+
+    if (injected && strstr(injected, "libllmperf.so"))
+        lp_capture_on_first_thread(start_for_regions);
+}
+
 void lp_inject_yield(void)
 {
     llmperf_session *ours;
@@ -100,24 +131,12 @@ void lp_inject_yield(void)
     ours = session;
     session = NULL;
     tried = true;
+    lp_capture_on_first_thread(NULL);
     pthread_mutex_unlock(&lock);
     if (!ours)
         return;
     lp_log(LLMPERF_LOG_INFO, "the program starts a session of its own: the injected one ends");
     llmperf_session_free(ours);
-}
-
-/* Leave word for the tool that started the job: an empty or small file in its folder. */
-static void leave_word(const char *kind, const char *text)
-{
-    const char *job = word_of("LLMPERF_RUN_DIR");
-    char *path = NULL;
-    char name[64];
-
-    snprintf(name, sizeof(name), "%s-%ld", kind, (long)getpid());
-    if (job && (path = lp_path_join(job, name)))
-        lp_file_write(path, text, strlen(text));
-    free(path);
 }
 
 void lp_inject_tell_run(const char *run_dir)

@@ -86,7 +86,7 @@ is "$(metric 'm["tier"]' "$(last_line)")" light "the tier of the last"
 expect 0 run --out o -- /bin/echo --out "two words"
 is "$(head -n 1 out)" "--out two words" "output of the program"
 is "$(wc -l <out)" 2 "lines"
-stderr_has "neither CUDA nor NVTX"
+stderr_has "neither CUDA nor NVTX nor regions of libllmperf: the run is empty"
 is "$(metric 'm["ledger"]["verdict"]' "$(last_line)")" no_device verdict
 expect 7 run --out o -- sh -c 'exit 7'
 expect 143 run --out o -- sh -c 'kill $$'
@@ -203,6 +203,17 @@ done
 expect 0 run --out o -- "$own" regions
 is "$(metric 'sorted((p, x["instances"]) for p, x in r.items())' "$(last_line)")" \
     "[('LLM@prefill', 3), ('default@foreign', 2)]" "regions of a linked program"
+expect 0 run --out o -- "$own" library
+is "$(metric 'sorted((p, x["instances"]) for p, x in r.items())' "$(last_line)")" "[('LLM@prefill', 3)]" "regions without CUDA and NVTX"
+expect 0 run --out o -- sh -c "'$own' library; '$own' library"
+is "$(metric 'sum(x["instances"] for x in m["regions"] if x["path"] == "LLM@prefill")' "$(last_line)")" 6 "of two processes"
+# A session that cannot start says why, and nothing else is blamed.
+expect 0 run --out o -- env LLMPERF_TIER=nonsense "$own" library
+stderr_has "is not profiled: LLMPERF_TIER=nonsense is no tier"
+stderr_is_one_line
+expect 0 run --out o -- env LLMPERF_TIER=nonsense "$program" ranges
+stderr_has "is not profiled: LLMPERF_TIER=nonsense is no tier"
+stderr_is_one_line
 expect 0 run --out o -- "$own" session
 run=$(last_line)
 is "$(grep -c verdict err)" 3 "the injected session, the program's, and both together"

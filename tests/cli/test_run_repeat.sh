@@ -51,7 +51,7 @@ expect 1 run --repeat 4 --out second -- ./second.sh
 expect 0 run --repeat 2 --out named run.id=mine -- /bin/true
 [ -s named/mine/repeats.md ] || die "run.id is not the name of the folder"
 # A program that is nothing for a profiler: said in words, and no verdict over how long nothing took.
-[ "$(grep -c 'used neither CUDA nor NVTX: the run is empty' err)" = 2 ] || die "an empty run is not told"
+[ "$(grep -c 'used neither CUDA nor NVTX nor regions of libllmperf: the run is empty' err)" = 2 ] || die "an empty run is not told"
 stderr_has "2 runs, none with a region or device activity: there is nothing to set beside each other"
 grep -q 'within 10' err && die "empty runs are said to be alike"
 expect 1 repeats named/mine

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include <nvtx3/nvToolsExt.h>
-#if __has_include(<nvtx3/nvToolsExtPayload.h>)
+#if defined(NVTX_DECLSPEC) && __has_include(<nvtx3/nvToolsExtPayload.h>) /* not a stand-in */
 #include <nvtx3/nvToolsExtPayload.h>
 #define HAVE_PAYLOAD
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** A program that is linked to the library, for runs under `llmperf run`: own_program MODE [DIR].
- * regions: marks regions only. session: starts a session of its own, which writes to DIR if given.
+ * regions: marks regions, and ranges of NVTX. library: regions only. session: starts a session of
+ * its own, which writes to DIR if given.
  */
 #include <stdio.h>
 #include <string.h>
@@ -32,7 +33,8 @@ int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "session") == 0)
         return run_session(argc > 2 ? argv[2] : NULL);
-    mark("foreign", 2);
+    if (argc < 2 || strcmp(argv[1], "library") != 0)
+        mark("foreign", 2);
     for (int i = 0; i < 3; i++) {
         llmperf_prefill_begin(10);
         llmperf_prefill_end();

@@ -259,7 +259,10 @@ static void tell_why_empty(const struct job *job, const struct run_state *state)
                 "program cannot find: ldd %s)\n",
                 job->library);
     else
-        fprintf(stderr, "llmperf run: the program used neither CUDA nor NVTX: the run is empty\n");
+        fprintf(
+            stderr,
+            "llmperf run: the program used neither CUDA nor NVTX nor regions of libllmperf: the "
+            "run is empty\n");
 }
 
 /* One run of all processes, beside those of each. */
@@ -291,16 +294,20 @@ static void merge_runs(const struct job *job, struct run_state *state)
 
 static void conclude(const struct job *job, struct run_state *state)
 {
+    int failed;
+
     run_wait_for_processes(state);
     run_look_at_runs(state, true);
     run_tell_left(state);
+    failed = run_tell_failed(job->folder);
     if (state->forked > 0)
         fprintf(stderr,
                 "llmperf run: %u processes were forked from a profiled one and used CUDA: they are "
                 "in no run; let them be spawned (exec) instead\n",
                 state->forked);
     if (state->runs == 0) {
-        if (state->unreadable == 0 && state->left_count == 0) { /* else it was told */
+        if (state->unreadable == 0 && state->left_count == 0 &&
+            failed == 0) { /* else it was told */
             tell_why_empty(job, state);
             write_empty_run(job);
         }

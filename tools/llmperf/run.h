@@ -56,6 +56,9 @@ void run_look_at_maps(struct run_state *state);
 /** Does the folder of a job have anything that the processes of an earlier one left? */
 bool run_was_used(const char *folder);
 
+/** A line on standard error for each process whose session could not start. @return how many */
+int run_tell_failed(const char *folder);
+
 /** The program has ended: give its other processes a second to end too, and note which do not. */
 void run_wait_for_processes(struct run_state *state);
 

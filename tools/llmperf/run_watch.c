@@ -132,7 +132,8 @@ static void look_at_run(struct run_state *state, const char *run, bool tell)
 
 static int is_of_run(const struct dirent *entry)
 {
-    static const char *const starts[] = { "run.llmperf", "run-", "forked-", "processes", "merged" };
+    static const char *const starts[] = { "run.llmperf", "run-",      "forked-",
+                                          "failed-",     "processes", "merged" };
     bool is = false;
 
     for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
@@ -151,6 +152,37 @@ bool run_was_used(const char *folder)
     if (count >= 0)
         free(entries);
     return count > 0;
+}
+
+static int is_failure(const struct dirent *entry)
+{
+    return strncmp(entry->d_name, "failed-", 7) == 0;
+}
+
+static void tell_failure(const char *folder, const char *name)
+{
+    char path[RUN_PATH_BYTES], line[1024] = "";
+    FILE *file = join(path, folder, name) ? fopen(path, "re") : NULL;
+
+    if (file && fgets(line, sizeof(line), file))
+        fprintf(stderr, "llmperf run: process %s is not profiled: %s\n", strchr(name, '-') + 1,
+                line);
+    if (file)
+        fclose(file);
+}
+
+int run_tell_failed(const char *folder)
+{
+    struct dirent **entries;
+    int count = scandir(folder, &entries, is_failure, alphasort);
+
+    for (int i = 0; i < count; i++) {
+        tell_failure(folder, entries[i]->d_name);
+        free(entries[i]);
+    }
+    if (count >= 0)
+        free(entries);
+    return count > 0 ? count : 0;
 }
 
 void run_wait_for_processes(struct run_state *state)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """count_cases.py LOG.json...   adds up the cases of meson's test logs; prints "PASSED FAILED SKIPPED"
+count_cases.py --skipped LOG.json...   prints each reason for skipping with the number of cases and the tests
 count_cases.py --self-test
 
 A program that names its cases (cmocka, unittest, or a last line "N passed, N failed, N skipped") counts by case, any other as one.
@@ -12,6 +13,7 @@ import sys
 
 CMOCKA = {word: re.compile(rf"^\[ +{word} +\] \w", re.M) for word in ("RUN", "OK", "SKIPPED")}
 UNITTEST = re.compile(r"^Ran (\d+) tests? in .*\n+(?:OK|FAILED)(?: \((.*)\))?$", re.M)
+UNITTEST_SKIP = re.compile(r"\.\.\. skipped ['\"](.*)['\"]$", re.M)  # with -v
 PLAIN = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", re.M)
 
 
@@ -44,12 +46,44 @@ def count(test):
     return passed, failed, skipped
 
 
-def main(paths):
-    total = [0, 0, 0]
+def last_line(text):
+    lines = [line.strip() for line in (text or "").splitlines() if line.strip()]
+    return lines[-1] if lines else ""
+
+
+def reasons(test):
+    """Why cases were skipped, a text for each: what the program printed last before it said so."""
+    stdout, stderr = test.get("stdout") or "", test.get("stderr") or ""
+    if test["result"] == "SKIP":
+        return [last_line(stdout) or last_line(stderr) or "no reason given"]
+    found = []
+    for match in CMOCKA["SKIPPED"].finditer(stdout):
+        before = last_line(stdout[:match.start()])
+        found.append("no reason given" if before.startswith("[") or not before else before)
+    found += UNITTEST_SKIP.findall(stdout) + UNITTEST_SKIP.findall(stderr)
+    return found + ["no reason given"] * (count(test)[2] - len(found))
+
+
+def tests_of(paths):
     for path in paths:
         with open(path, encoding="utf-8", errors="replace") as file:
-            for line in file:
-                total = [sum(pair) for pair in zip(total, count(json.loads(line)))]
+            yield from (json.loads(line) for line in file)
+
+
+def print_skipped(paths):
+    by_reason = {}
+    for test in tests_of(paths):
+        for reason in reasons(test):
+            reason = re.sub("^skipped: ", "", reason)
+            by_reason.setdefault(reason, []).append(test.get("name", "").rsplit(" / ", 1)[-1])
+    for reason, names in by_reason.items():
+        print(f"{len(names)} in {', '.join(dict.fromkeys(names))}: {reason}")
+
+
+def main(paths):
+    total = [0, 0, 0]
+    for test in tests_of(paths):
+        total = [sum(pair) for pair in zip(total, count(test))]
     print(*total)
 
 
@@ -71,16 +105,37 @@ SAMPLES = [  # result, standard output, standard error, what it counts as
 ]
 
 
+REASONS = [  # result, standard output, standard error, reasons
+    ("OK", "hello\n", "", []),
+    ("SKIP", "one\nno device\n", "", ["no device"]),
+    ("SKIP", "", "", ["no reason given"]),
+    ("OK", "[ RUN      ] a\nno locale\n[  SKIPPED ] a\n[ RUN      ] b\n[  SKIPPED ] b\n[ RUN      ] c\n[       OK ] c\n", "",
+     ["no locale", "no reason given"]),
+    ("OK", "", "test_a (x.Y.test_a) ... skipped 'no meson'\ntest_b (x.Y.test_b) ... ok\n\nRan 2 tests in 1s\n\nOK (skipped=1)\n",
+     ["no meson"]),
+    ("OK", "40 passed, 0 failed, 2 skipped\n", "", ["no reason given", "no reason given"]),
+]
+
+
 def self_test():
     failed = 0
+    for result, stdout, stderr, expected in REASONS:
+        found = reasons({"result": result, "stdout": stdout, "stderr": stderr})
+        if found != expected:
+            print(f"{stdout!r} {stderr!r}: expected {expected}, found {found}")
+            failed += 1
     for result, stdout, stderr, expected in SAMPLES:
         found = count({"result": result, "stdout": stdout, "stderr": stderr})
         if found != expected:
             print(f"{stdout!r} {stderr!r}: expected {expected}, found {found}")
             failed += 1
-    print(f"{len(SAMPLES) - failed} passed, {failed} failed, 0 skipped")
+    print(f"{len(SAMPLES) + len(REASONS) - failed} passed, {failed} failed, 0 skipped")
     return 1 if failed else 0
 
 
 if __name__ == "__main__":
-    sys.exit(self_test() if sys.argv[1:] == ["--self-test"] else main(sys.argv[1:]))
+    if sys.argv[1:] == ["--self-test"]:
+        sys.exit(self_test())
+    if sys.argv[1:2] == ["--skipped"]:
+        sys.exit(print_skipped(sys.argv[2:]))
+    sys.exit(main(sys.argv[1:]))

@@ -4,14 +4,24 @@
 Regions stand around the modules while PyTorch captures the graph; the graph is replayed as it is.
 Needs PyTorch with a GPU. Run it with PYTHONPATH=bindings/python; it prints the time of each layer
 in the replay beside the same layer run eagerly, and exits 1 if a kernel is missing or all layers
-together differ by over 3 %.
+together differ by over 3 %; 3 where PyTorch, a GPU or libllmperf is missing.
 """
 import sys
 from typing import Any, Dict, List, Tuple
 
-import torch
 
-import llmperf
+def fail(text: str) -> None:
+    print(f"torch_graph_decode.py: {text}", file=sys.stderr)
+    raise SystemExit(3)
+
+
+try:
+    import torch
+
+    import llmperf
+except ImportError as error:
+    fail(f"{error.name} is missing; " + ("pip install torch" if error.name == "torch" else
+                                         "set PYTHONPATH=bindings/python, or install the library"))
 
 LAYERS, WIDTH, HEADS, CONTEXT, BATCH, STEPS = 24, 2048, 16, 1024, 8, 100
 
@@ -124,4 +134,9 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    if not torch.cuda.is_available():
+        fail("torch sees no GPU; this example needs one")
+    try:
+        sys.exit(main())
+    except (llmperf.LlmperfError, llmperf.LibraryNotFoundError) as error:
+        fail(str(error))

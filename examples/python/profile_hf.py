@@ -18,7 +18,16 @@ import re
 import sys
 import tempfile
 
-import llmperf
+
+def fail(text):
+    print(f"profile_hf.py: {text}", file=sys.stderr)
+    raise SystemExit(3)
+
+
+try:
+    import llmperf
+except ImportError as error:
+    fail(f"{error.name} is missing; set PYTHONPATH=bindings/python, or install the library")
 
 # Name of a module within its parent: the region that its forward pass is.
 OPERATORS = (
@@ -52,11 +61,6 @@ def parse_arguments():
     parser.add_argument("--image", help="page to read, through the infer() of the checkpoint's code")
     parser.add_argument("--prompt", default="<image>\nFree OCR. ", help="for --image")
     return parser.parse_args()
-
-
-def fail(text):
-    print(f"profile_hf.py: {text}", file=sys.stderr)
-    raise SystemExit(3)
 
 
 def read_shapes(name):
@@ -338,4 +342,7 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except (llmperf.LlmperfError, llmperf.LibraryNotFoundError) as error:
+        fail(error)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# From a fresh clone to a first report: installs what is missing, builds, profiles a small network, prints where the report is.
+# From a fresh clone to a first report: installs what is missing, builds, profiles a small network, prints where the reports are and
+# what to type next.
 # With a GPU it runs live on it, and DeepSeek-OCR with random weights too. Without one it runs on the CPU, and shows the reports of
 # recorded runs on an H200.
 set -euo pipefail
@@ -28,14 +29,14 @@ build_all() {
 show() { # title, run directory
     printf '\n===== %s =====\n\n' "$1"
     head -n 40 "$2/report.md"
-    shown+=("$2/report.md")
+    shown+=("$2/report.html")
 }
 
 mkdir -p "$runs"
 need_to_build
 install_packages
 echo "building in $build"
-if ! build_all >"$log" 2>&1; then
+if ! with_progress "$log" build_all; then
     tail -n 40 "$log" >&2
     echo "the build failed; the whole log: $log" >&2
     exit 1
@@ -48,24 +49,29 @@ if "$llmperf" doctor; then
     device=cuda
 fi
 
+# What dummy_resnet computes in: without it there is no MFU. Of DeepSeek-OCR the model says it.
+in_fp32=(env LLMPERF_DTYPE=fp32)
+
 # The last line on standard output is the run directory.
-if [ "$device" = cuda ] && run=$(LLMPERF_TIER=deep "$dummy_resnet" --device cuda --iterations 50 --out "$runs" | tail -n 1); then
+if [ "$device" = cuda ] && run=$("${in_fp32[@]}" LLMPERF_TIER=deep "$dummy_resnet" --device cuda --iterations 50 --out "$runs" | tail -n 1); then
     show "dummy_resnet on this machine's GPU" "$run"
     if run=$(LLMPERF_TIER=deep "$dsocr_profile" --graphs --out "$runs" dataset.samples=1 | tail -n 1); then
         show "DeepSeek-OCR, random weights, on this machine's GPU" "$run"
     fi
 else
     [ "$device" = cpu ] || echo "dummy_resnet did not run on the GPU (is there an nvcc? see $log); going on with the CPU"
-    run=$("$dummy_resnet" --device cpu --iterations 5 --out "$runs" | tail -n 1)
+    run=$("${in_fp32[@]}" "$dummy_resnet" --device cpu --iterations 5 --out "$runs" | tail -n 1)
     show "dummy_resnet on the CPU: host times only" "$run"
     if [ -f "$recording" ]; then
         rm -rf "${runs:?}/h200-recording"
-        "$llmperf" import "$recording" -o "$runs/h200-recording" >/dev/null
+        "${in_fp32[@]}" "$llmperf" import "$recording" -o "$runs/h200-recording" >/dev/null
         show "the same program, recorded on an H200" "$runs/h200-recording"
     fi
     run=$("$dsocr_profile" --recorded --out "$runs" | tail -n 1)
     show "DeepSeek-OCR, random weights, recorded on an H200" "$run"
 fi
 
-printf '\nReports:\n'
+printf '\nReports, to be opened in a browser:\n'
 printf '  %s\n' "${shown[@]}"
+printf '\nNext, your own program (python3 train.py, a server, any command):\n'
+printf '  %s run --out %s -- python3 train.py\n' "$llmperf" "$runs"

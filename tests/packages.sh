@@ -22,6 +22,30 @@ need_to_build() {
     need libsqlite3-dev pkg-config --exists sqlite3
 }
 
+# with_progress LOG COMMAND...: its output goes to the log; how far it is, to standard error: on a terminal the newest line, else one
+# every ten seconds. Returns the command's exit status.
+with_progress() {
+    local log=$1 line before=-10 shown=$SECONDS
+    shift
+    "$@" 2>&1 </dev/null | while IFS= read -r line; do
+        printf '%s\n' "$line"
+        if [ -t 2 ]; then
+            printf '\r\033[K  %d s  %.90s' $((SECONDS - shown)) "$line" >&2
+        elif [ $((SECONDS - before)) -ge 10 ]; then
+            before=$SECONDS
+            printf '  %d s  %.90s\n' $((SECONDS - shown)) "$line" >&2
+        fi
+    done >"$log"
+    local status=${PIPESTATUS[0]}
+    [ ! -t 2 ] || printf '\r\033[K' >&2
+    return "$status"
+}
+
+apt_install() {
+    "${as_root[@]}" apt-get update &&
+        "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@"
+}
+
 # Install what need() remembered. With nothing missing apt is not called.
 install_packages() {
     local log as_root=()
@@ -39,9 +63,7 @@ install_packages() {
     fi
     echo "installing: ${packages[*]}"
     log=$(mktemp)
-    if ! { "${as_root[@]}" apt-get update &&
-        "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${packages[@]}"; } \
-        >"$log" 2>&1 </dev/null; then
+    if ! with_progress "$log" apt_install "${packages[@]}"; then
         tail -n 20 "$log" >&2
         echo "apt-get could not install: ${packages[*]} (log: $log)" >&2
         return 1

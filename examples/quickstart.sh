@@ -19,10 +19,10 @@ recording=$root/tests/data/h200/dummy_resnet.llmrec
 
 build_all() {
     local options=(--buildtype=debugoptimized -Dtests=disabled -Dbench=disabled -Dtools=enabled -Dexamples=enabled)
-    meson setup "$build" "$root" --reconfigure "${options[@]}" || {
+    if [ -f "$build/build.ninja" ] && ! meson setup "$build" "$root" --reconfigure "${options[@]}"; then
         rm -rf "${build:?}" # made by another meson, or for a tree that was moved
-        meson setup "$build" "$root" "${options[@]}"
-    }
+    fi
+    [ -f "$build/build.ninja" ] || meson setup "$build" "$root" "${options[@]}"
     ninja -C "$build"
 }
 

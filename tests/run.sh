@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs what is missing, builds, and runs every test that needs no GPU. Last line: "N passed, N failed, N skipped".
+# Installs what is missing, builds, and runs every test that needs no GPU. Last lines: what was skipped and why, and
+# "N passed, N failed, N skipped".
 #
-#   tests/run.sh                  all configurations
-#   tests/run.sh gcc asan ...     only these: gcc release asan tsan nocuda lint
+#   tests/run.sh                  all configurations; bare stands for nocuda too
+#   tests/run.sh gcc asan ...     only these: gcc release asan tsan nocuda bare lint
 set -u
 export LC_ALL=C
 unset "${!LLMPERF_@}" # what the user has set must not change what is tested
@@ -42,6 +43,7 @@ setarch -R true 2>/dev/null && fixed_addresses=(setarch -R)
 passed=0
 failed=0
 skipped=0
+reasons=() # for what was skipped
 
 fail() { # what, log
     failed=$((failed + 1))
@@ -64,7 +66,7 @@ build() {
 
 # run NAME [meson test option...]
 run() {
-    local name=$1 log=$builds/$1.log counts
+    local name=$1 log=$builds/$1.log counts line
     shift
     rm -f "$builds/$name"/meson-logs/testlog*
     meson test -C "$builds/$name" --no-rebuild --no-suite gpu --print-errorlogs "$@" >"$log" 2>&1 || tail -n 200 "$log"
@@ -76,6 +78,9 @@ run() {
     set -- $counts
     passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3))
     echo "$name: $1 passed, $2 failed, $3 skipped (${SECONDS} s)"
+    while IFS= read -r line; do
+        reasons+=("$name: $line")
+    done < <(python3 tests/count_cases.py --skipped "$builds/$name"/meson-logs/testlog*.json)
 }
 
 # Sanitizers want undefined symbols in a shared library; the program brings the runtime.
@@ -94,9 +99,33 @@ lint() {
     bash tests/lint.sh "$from" >"$log" 2>&1
     case $? in
     0) passed=$((passed + 1)) && echo "lint: fine (${SECONDS} s)" ;;
-    77) skipped=$((skipped + 1)) && tail -n 1 "$log" ;;
+    77) skipped=$((skipped + 1)) && reasons+=("lint: $(tail -n 1 "$log")") ;;
     *) fail lint "$log" ;;
     esac
+}
+
+# A Debian without CUDA headers and anything else; its tests count as ours. Where it cannot be made, nocuda stands in for it.
+bare() {
+    local log=$builds/bare.log line status
+    bash tests/bare_debian.sh gcc >"$log" 2>&1
+    status=$?
+    if [ $status -eq 77 ]; then
+        skipped=$((skipped + 1))
+        reasons+=("bare: $(tail -n 1 "$log" | sed 's/^skipped: //'); nocuda ran instead")
+        configuration nocuda
+        return
+    fi
+    if ! line=$(grep -xE '[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped' "$log") || [ $status -ne 0 ]; then
+        fail "bare (the whole log: $log)" "$log"
+        return
+    fi
+    # shellcheck disable=SC2086 # N passed, N failed, N skipped
+    set -- $line
+    passed=$((passed + $1)) skipped=$((skipped + $5))
+    echo "bare: $line (${SECONDS} s)"
+    while IFS= read -r line; do
+        reasons+=("bare: ${line#skipped in }")
+    done < <(grep '^skipped in ' "$log")
 }
 
 configuration() {
@@ -109,6 +138,7 @@ configuration() {
         ;;
     lint) lint ;;
     nocuda) build nocuda gcc -Dcuda=disabled -Dbench=disabled && run nocuda --suite unit --suite flow ;;
+    bare) bare ;;
     asan)
         sanitize asan address,undefined &&
             ASAN_OPTIONS=detect_leaks=1:halt_on_error=1:detect_stack_use_after_return=1 \
@@ -120,7 +150,7 @@ configuration() {
                 run tsan -t 5 ${fixed_addresses:+--wrapper "${fixed_addresses[*]}"} --suite unit --suite flow
         ;;
     *)
-        echo "no configuration '$1'; there are: gcc release asan tsan nocuda lint" >&2
+        echo "no configuration '$1'; there are: gcc release asan tsan nocuda bare lint" >&2
         exit 2
         ;;
     esac
@@ -128,9 +158,10 @@ configuration() {
 
 mkdir -p "$builds"
 SECONDS=0
-[ $# -gt 0 ] || set -- gcc release asan tsan nocuda lint
+[ $# -gt 0 ] || set -- gcc release asan tsan bare lint
 for name; do
     configuration "$name"
 done
+[ ${#reasons[@]} -eq 0 ] || printf 'skipped in %s\n' "${reasons[@]}"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

@@ -56,7 +56,7 @@ def parse_arguments():
     parser.add_argument("--device", default="cuda", choices=("cuda", "cpu"))
     parser.add_argument("--graphs", action="store_true", help="decode steps are one CUDA graph")
     parser.add_argument("--tier", choices=("regions", "light", "deep", "counters"))
-    parser.add_argument("--out", default="runs")
+    parser.add_argument("--out", default=os.environ.get("LLMPERF_OUT") or "runs")
     parser.add_argument("--trust-remote-code", action="store_true", help="run the code that a checkpoint brings")
     parser.add_argument("--image", help="page to read, through the infer() of the checkpoint's code")
     parser.add_argument("--prompt", default="<image>\nFree OCR. ", help="for --image")

@@ -41,6 +41,8 @@ agree() { # COMMAND, what follows its options...
 for command in run nsys ncu deep; do
     agree $command -- /bin/true
 done
+agree import "$recordings/two_stages.llmrec"
+agree import "$LLMPERF_TEST_DATA/ncu/kernels.csv"
 
 # Every setting that has a variable: KEY=VALUE takes the variable away from the program, another key leaves it.
 settled() { # VARIABLE=VALUE KEY=VALUE KEY=VALUE that says nothing of it

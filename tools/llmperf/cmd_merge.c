@@ -26,7 +26,7 @@ static int merge_runs(llmperf_profile **profiles, int count, const char *run_dir
     if (status < 0)
         return fail_status(status);
     snprintf(what, sizeof(what), "%d runs", count);
-    status = new_run_write(merged, run_dir, what);
+    status = new_run_write(merged, run_dir, NULL, what);
     llmperf_profile_free(merged);
     return status;
 }

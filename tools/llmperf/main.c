@@ -79,16 +79,16 @@ static const struct command commands[] = {
       "of processes and repeats of a job too; or the files of one run with their sizes.\n",
       cmd_list },
     { "import", "turn files of nsys and ncu, and recordings, into runs",
-      "usage: llmperf import FILE... [-o RUN_DIR] [--names short|exact] [--model MODEL] [--dtype "
-      "D]\n"
+      "usage: llmperf import [options] [KEY=VALUE...] FILE...\n"
       "\n"
       "Reads exports of nsys (SQLite), tables of nsys stats (CSV), reports of ncu (.ncu-rep) and "
       "its\n"
       "tables (CSV) into one run with reports, and tells formats apart by content. Recordings\n"
       "(.llmrec) are played, each a run.\n"
       "Prints the run directory last.\n"
-      "  -o RUN_DIR     run directory; default: a new one in $LLMPERF_OUT, else "
-      "runs\n" MODEL_OPTIONS
+      "  -o RUN_DIR     run directory; default: a new one in $LLMPERF_OUT, artifacts.dir or runs\n"
+      "  --config NAME  configuration, a name or a YAML file; KEY=VALUE changes it (llmperf "
+      "config)\n" MODEL_OPTIONS
       "  --names exact  keep what PyTorch appends to names of ranges (\", op_id = 7\"); default: "
       "short\n",
       cmd_import },

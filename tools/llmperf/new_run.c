@@ -67,9 +67,10 @@ int new_run_save(const llmperf_profile *profile, const char *run_dir)
     return EXIT_FINE;
 }
 
-int new_run_write(const llmperf_profile *profile, const char *run_dir, const char *what)
+int new_run_write(const llmperf_profile *profile, const char *run_dir, const char *out,
+                  const char *what)
 {
-    const char *out = getenv("LLMPERF_OUT"), *id = llmperf_profile_fact(profile, "run_id");
+    const char *id = llmperf_profile_fact(profile, "run_id");
     llmperf_ledger ledger = LLMPERF_LEDGER_INIT;
     char folder[PATH_BYTES];
     int status;
@@ -77,7 +78,7 @@ int new_run_write(const llmperf_profile *profile, const char *run_dir, const cha
     if (run_dir)
         snprintf(folder, sizeof(folder), "%s", run_dir);
     else
-        snprintf(folder, sizeof(folder), "%s/%s", out && *out ? out : "runs", id ? id : "run");
+        snprintf(folder, sizeof(folder), "%s/%s", out, id ? id : "run");
     if ((status = new_run_save(profile, folder)) != EXIT_FINE)
         return status;
     llmperf_profile_ledger(profile, &ledger);

@@ -19,8 +19,9 @@ bool holds_run(const char *run_dir);
 int new_run_save(const llmperf_profile *profile, const char *run_dir);
 
 /** Do that; print what it is of, the verdict, and last the folder. @param run_dir  NULL: the run's
- * id below $LLMPERF_OUT, else runs.
+ * id below `out`.
  * @return exit code */
-int new_run_write(const llmperf_profile *profile, const char *run_dir, const char *what);
+int new_run_write(const llmperf_profile *profile, const char *run_dir, const char *out,
+                  const char *what);
 
 #endif

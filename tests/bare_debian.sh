@@ -53,7 +53,8 @@ inside() {
     unshare --mount --pid --fork --kill-child bash -c '
         root=$0
         mount -t proc proc "$root/proc" && mount -t tmpfs tmpfs "$root/dev" || exit 99
-        mkdir "$root/dev/shm"
+        mkdir "$root/dev/shm" "$root/dev/pts"
+        mount -t devpts -o newinstance,ptmxmode=0666 devpts "$root/dev/pts" && ln -s pts/ptmx "$root/dev/ptmx" || exit 99
         for device in null zero full random urandom tty; do
             touch "$root/dev/$device" && mount --bind "/dev/$device" "$root/dev/$device" || exit 99
         done
@@ -79,7 +80,7 @@ step() {
 [ "$(id -u)" -eq 0 ] || skip "a root of Debian can be made by root only"
 command -v debootstrap >/dev/null || skip "there is no debootstrap (apt-get install debootstrap)"
 command -v git >/dev/null || skip "there is no git to list the files of the repository"
-unshare --mount --pid --fork true 2>/dev/null || skip "this container may not make namespaces (unshare)"
+unshare --mount --pid --fork mount -t proc proc /proc 2>/dev/null || skip "this container may not mount (unshare --mount)"
 
 mkdir -p "$source/build-tests"
 SECONDS=0

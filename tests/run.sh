@@ -107,7 +107,7 @@ lint() {
 # A Debian without CUDA headers and anything else; its tests count as ours. Where it cannot be made, nocuda stands in for it.
 bare() {
     local log=$builds/bare.log line status
-    bash tests/bare_debian.sh gcc >"$log" 2>&1
+    timeout 1500 bash tests/bare_debian.sh gcc >"$log" 2>&1 # half of it is plenty
     status=$?
     if [ $status -eq 77 ]; then
         skipped=$((skipped + 1))

@@ -13,6 +13,8 @@
 #include <cmocka.h>
 
 #include "lib/capture/device_fake.h"
+#include "lib/capture/nvtx_in.h"
+#include "lib/capture/region_stack.h"
 #include "lib/record/paths.h"
 #include "tests/support/memory.h"
 #include "tests/support/play.h"
@@ -160,6 +162,53 @@ static void a_session_has_all_paths_whatever_was_marked_before(void **state)
     assert_in_range(allocated_bytes(), 0, before + (UINT64_C(1) << 17));
 }
 
+/* Labels at addresses of their own: each thread keeps what it found for them. */
+static void known_labels_are_the_same_paths_in_the_next_session(void **state)
+{
+    static char known[100][32];
+    llmperf_session *session;
+    llmperf_profile *profile;
+    char path[64];
+
+    (void)state;
+    for (int i = 0; i < 100; i++) {
+        snprintf(known[i], sizeof(known[i]), "known %d", i);
+        mark(known[i]);
+    }
+    mark_many("forgotten ", 1000);
+    session = start(0);
+    mark_many("fresh ", 1000);
+    for (int i = 0; i < 100; i++)
+        mark(known[i]);
+    profile = stop_session(session);
+    for (int i = 0; i < 100; i++) {
+        snprintf(path, sizeof(path), "LLM@known %d", i);
+        assert_int_equal(find_region(profile, path, -1).instances, 1);
+    }
+    llmperf_profile_free(profile);
+}
+
+/* NVTX ranges that are on no stack take the place of an open one in the thread's cache. */
+static void an_open_region_keeps_its_path_that_no_cache_has(void **state)
+{
+    const struct lp_nvtx_domain *domain = lp_nvtx_domain_of("D");
+    struct lp_thread *thread = lp_thread_get();
+    llmperf_session *session;
+    char name[32];
+    uint32_t node = lp_nvtx_node(thread, LP_PATH_ROOT, &domain, "open");
+
+    (void)state;
+    lp_stack_open(thread, node, LP_OWNER_SELF);
+    for (int i = 0; i < 5000; i++) {
+        snprintf(name, sizeof(name), "range %d", i);
+        lp_nvtx_node(thread, LP_PATH_ROOT, &domain, name);
+    }
+    session = start(0);
+    assert_string_equal(lp_path_get(node)->label, "D@open");
+    lp_stack_close(thread, LP_OWNER_SELF);
+    llmperf_profile_free(stop_session(session));
+}
+
 /* Paths have the places of others by now: what a recording says of them is what was there. */
 static void a_recording_of_reused_paths_is_replayed_with_their_names(void **state)
 {
@@ -269,6 +318,8 @@ int main(void)
         cmocka_unit_test(what_fits_is_complete),
         cmocka_unit_test(limits_out_of_range_are_refused),
         cmocka_unit_test(a_session_has_all_paths_whatever_was_marked_before),
+        cmocka_unit_test(known_labels_are_the_same_paths_in_the_next_session),
+        cmocka_unit_test(an_open_region_keeps_its_path_that_no_cache_has),
         cmocka_unit_test(a_recording_of_reused_paths_is_replayed_with_their_names),
         cmocka_unit_test(threads_keep_their_paths_while_sessions_come_and_go),
     };

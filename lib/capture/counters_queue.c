@@ -84,5 +84,5 @@ void lp_counter_queue_clear(struct lp_counter_queue *queue)
     lp_vector_clear(&queue->facts);
     lp_vector_clear(&queue->values);
     lp_hashmap_clear(&queue->skips);
-    lp_strings_clear(&queue->pool);
+    lp_names_clear(&queue->texts);
 }

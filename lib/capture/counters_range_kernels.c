@@ -99,7 +99,9 @@ void lp_ranges_launch(struct lp_counters *counters, uint32_t kind, const char *n
     pthread_mutex_lock(&ranges->launches_lock);
     if (ranges->listen) {
         pthread_mutex_lock(&counters->queue.lock);
-        launch.name = lp_strings_add(&counters->queue.pool, name ? name : "[kernel of a graph]");
+        launch.name = lp_names_text(
+            &counters->queue.texts,
+            lp_names_intern(&counters->queue.texts, name ? name : "[kernel of a graph]"));
         pthread_mutex_unlock(&counters->queue.lock);
         if (lp_vector_push(&ranges->launches, launch) < 0)
             ranges->listen = false;

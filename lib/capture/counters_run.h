@@ -9,6 +9,7 @@
 #include "lib/base/hashmap.h"
 #include "lib/capture/counters.h"
 #include "lib/capture/threads.h"
+#include "lib/record/names.h"
 
 /* More at once are lost without a word: CUPTI 13.0 kept 512 of 1000 ranges and told of none
  * dropped. */
@@ -37,7 +38,7 @@ struct lp_counter_queue {
     LP_VECTOR(struct lp_counter_queued) facts;
     LP_VECTOR(double) values;
     struct lp_hashmap skips; /* node and reason: its place in facts */
-    struct lp_strings pool;  /* of kernel names */
+    struct lp_names texts;   /* of kernels */
     bool failed;             /* memory ran out: facts are missing */
 };
 

@@ -5,6 +5,7 @@
 
 #include "lib/base/status.h"
 #include "lib/base/text.h"
+#include "lib/base/utf8.h"
 
 static bool make_room(struct lp_text *text, size_t more)
 {
@@ -53,6 +54,15 @@ void lp_text_printf(struct lp_text *text, const char *format, ...)
     vsnprintf(text->bytes + text->length, (size_t)length + 1, format, args);
     va_end(args);
     text->length += (size_t)length;
+}
+
+void lp_text_clean(struct lp_text *text, const char *raw)
+{
+    size_t most = 3 * strlen(raw); /* a bad byte becomes a replacement character of three */
+
+    if (!make_room(text, most))
+        return;
+    text->length += lp_text_sanitise(text->bytes + text->length, most + 1, raw);
 }
 
 void lp_text_clear(struct lp_text *text)

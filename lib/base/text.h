@@ -33,6 +33,9 @@ int lp_text_take(struct lp_text *text, char **out);
 /** malloc'ed copy, NULL without memory. A NULL string gives NULL. */
 char *lp_text_copy(const char *string);
 
+/** Add text of other people on one line and without control characters: lp_text_sanitise(). */
+void lp_text_clean(struct lp_text *text, const char *raw);
+
 /** Add a string in double quotes, as JSON and YAML read it. */
 void lp_text_json(struct lp_text *text, const char *string);
 

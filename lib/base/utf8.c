@@ -3,13 +3,25 @@
 
 #include "lib/base/utf8.h"
 
-/* Length of the control character at `s`, 0 if there is none: C0, DEL, and C1, which terminals obey
- * too. */
+/* Marks, embeddings, overrides and isolates that turn the direction of text, which then reads as
+ * other text than it is; and the separators of lines and paragraphs. */
+static bool is_direction(const unsigned char *s)
+{
+    if (s[0] != 0xe2)
+        return false;
+    return s[1] == 0x80 ? s[2] == 0x8e || s[2] == 0x8f || (s[2] >= 0xa8 && s[2] <= 0xae)
+                        : s[1] == 0x81 && s[2] >= 0xa6 && s[2] <= 0xa9;
+}
+
+/* Length of the control character at `s`, 0 if there is none: C0, DEL, C1, which terminals obey
+ * too, and those of direction. */
 static size_t control_length(const unsigned char *s)
 {
     if (s[0] < 0x20 || s[0] == 0x7f)
         return 1;
-    return s[0] == 0xc2 && s[1] >= 0x80 && s[1] < 0xa0 ? 2 : 0;
+    if ((s[0] == 0xc2 && s[1] >= 0x80 && s[1] < 0xa0) || (s[0] == 0xd8 && s[1] == 0x9c))
+        return 2;
+    return is_direction(s) ? 3 : 0;
 }
 
 /* Length of the valid UTF-8 character at `s`, 0 if there is none (RFC 3629: no surrogates, no

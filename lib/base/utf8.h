@@ -10,7 +10,7 @@
 bool lp_text_is_utf8(const char *text);
 
 /** Copy `raw` to `clean` of `size` bytes: cut at a character boundary, invalid UTF-8 becomes
- * U+FFFD, control characters a blank.
+ * U+FFFD, control characters and those that turn the direction of text a blank.
  * @return length of the clean text. */
 size_t lp_text_sanitise(char *clean, size_t size, const char *raw);
 

@@ -89,8 +89,9 @@ static void put_run(struct lp_text *out, const char *role, const llmperf_profile
     const char *name = llmperf_profile_fact(profile, "run_id");
 
     llmperf_profile_ledger(profile, &ledger);
-    lp_text_printf(out, "- %s: %s, %s", role, name ? name : "(unnamed)",
-                   llmperf_verdict_name(ledger.verdict));
+    lp_text_printf(out, "- %s: ", role);
+    lp_md_text(out, name ? name : "(unnamed)");
+    lp_text_printf(out, ", %s", llmperf_verdict_name(ledger.verdict));
     put_device_times(out, &ledger);
     if (ranks) {
         lp_text_puts(out, ledger.verdict == LLMPERF_VERDICT_COMPLETE ? ", " : "; ");
@@ -225,7 +226,7 @@ static void put_row(struct lp_text *out, const struct lp_comparison *comparison,
     lp_text_puts(out, " |");
     if (comparison->has_ranks)
         put_of(out, comparison, row);
-    lp_text_printf(out, " %s |", row->key.quantity);
+    lp_md_cell_text(out, row->key.quantity);
     put_number(out, row->base.of.mean_ms);
     put_number(out, row->fresh.of.mean_ms);
     put_change(out, row);

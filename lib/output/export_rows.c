@@ -86,16 +86,37 @@ int lp_rows_jsonl(const llmperf_profile *profile, struct lp_text *out)
 
 /* CSV */
 
+static void put_number(struct lp_text *out, const char *number)
+{
+    lp_text_puts(out, ",");
+    lp_text_puts(out, number ? number : "");
+}
+
+/* Spreadsheets compute what begins so: a name would be a formula. Of a text that begins with the
+ * apostrophe, one is taken off too, so that there is one way back. The wide ones are typed in East
+ * Asia. */
+static bool begins_formula(const char *text)
+{
+    static const char *const wide[] = { "\xef\xbc\x9d", "\xef\xbc\x8b", "\xef\xbc\x8d",
+                                        "\xef\xbc\xa0" };
+
+    for (size_t i = 0; i < sizeof(wide) / sizeof(wide[0]); i++)
+        if (strncmp(text, wide[i], strlen(wide[i])) == 0)
+            return true;
+    return *text && strchr("=+-@\t\r\n'", *text);
+}
+
 static void put_cell(struct lp_text *out, const char *text)
 {
     lp_text_puts(out, ",");
     if (!text)
         return;
     if (!strpbrk(text, ",\"\r\n")) {
+        lp_text_puts(out, begins_formula(text) ? "'" : "");
         lp_text_puts(out, text);
         return;
     }
-    lp_text_puts(out, "\"");
+    lp_text_puts(out, begins_formula(text) ? "\"'" : "\"");
     for (; *text; text++)
         lp_text_add(out, *text == '"' ? "\"\"" : text, *text == '"' ? 2 : 1);
     lp_text_puts(out, "\"");
@@ -143,7 +164,7 @@ static void write_key(const struct lp_row_kind *kind, const void *row, struct lp
     for (size_t i = 0; i < 2; i++) {
         const struct lp_field_name *field = find_field(kind, numbers[i]);
 
-        put_cell(key, field && write_number(field, row, &number) ? number.bytes : NULL);
+        put_number(key, field && write_number(field, row, &number) ? number.bytes : NULL);
     }
     put_cell(key, region ? region : text_of(kind, row, "region"));
     put_cell(key, text_of(kind, row, "kernel"));
@@ -172,7 +193,7 @@ static void put_values(const struct lp_row_kind *kind, const void *row, struct l
             continue;
         lp_text_add(out, key.bytes, key.length);
         put_cell(out, kind->fields[i].name);
-        put_cell(out, number.bytes);
+        put_number(out, number.bytes);
         lp_text_puts(out, "\n");
     }
     out->failed |= key.failed | number.failed;

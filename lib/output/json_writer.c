@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/utf8.h"
 #include "lib/output/json_writer.h"
 #include "llmperf/profile.h"
 
@@ -42,21 +41,17 @@ static void quote_plain(struct lp_text *out, const char *raw)
 
 static void quote(struct lp_text *out, const char *raw)
 {
-    /* One bad byte becomes a replacement character of three. */
-    size_t size = 3 * strlen(raw) + 1;
-    char *clean;
+    struct lp_text clean = { NULL, 0, 0, false };
 
     if (is_plain(raw)) {
         quote_plain(out, raw);
         return;
     }
-    if (!(clean = malloc(size))) {
-        out->failed = true;
-        return;
-    }
-    lp_text_sanitise(clean, size, raw);
-    quote_clean(out, clean);
-    free(clean);
+    lp_text_clean(&clean, raw);
+    if (!clean.failed)
+        quote_clean(out, clean.bytes);
+    out->failed |= clean.failed;
+    lp_text_clear(&clean);
 }
 
 static void new_line(struct lp_json *json)

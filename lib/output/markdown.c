@@ -7,13 +7,37 @@
 #include "lib/output/markdown.h"
 #include "llmperf/profile.h"
 
+/* What opens a heading, a list, a quote or a rule where a line begins with it. */
+static void begin_text(struct lp_text *out, const char **string)
+{
+    size_t digits;
+
+    while (**string == ' ')
+        (*string)++;
+    digits = strspn(*string, "0123456789");
+    if (digits > 0 && strchr(".)", (*string)[digits])) {
+        lp_text_add(out, *string, digits);
+        *string += digits;
+    }
+    if (**string && (digits > 0 ? strchr(".)", **string) : strchr("#>+-=", **string)))
+        lp_text_add(out, "\\", 1);
+}
+
 void lp_md_text(struct lp_text *out, const char *string)
 {
-    for (; *string; string++) {
-        if (strchr("\\`|<*", *string))
+    struct lp_text clean = { NULL, 0, 0, false };
+    const char *at;
+
+    lp_text_clean(&clean, string);
+    if ((at = clean.bytes))
+        begin_text(out, &at);
+    for (; at && *at; at++) {
+        if (strchr("\\`|<*[&~", *at))
             lp_text_add(out, "\\", 1);
-        lp_text_add(out, (unsigned char)*string < 0x20 ? " " : string, 1);
+        lp_text_add(out, at, 1);
     }
+    out->failed |= clean.failed;
+    lp_text_clear(&clean);
 }
 
 static size_t longest_backtick_run(const char *string)
@@ -50,13 +74,13 @@ static void add_code_bytes(struct lp_text *out, const char *string)
         }
         string += backslashes;
         if (*string) {
-            lp_text_add(out, (unsigned char)*string < 0x20 ? " " : string, 1);
+            lp_text_add(out, string, 1);
             string++;
         }
     }
 }
 
-void lp_md_code(struct lp_text *out, const char *string)
+static void add_code(struct lp_text *out, const char *string)
 {
     size_t run = longest_backtick_run(string), length = strlen(string);
     bool padded = run > 0 || strspn(string, " ") == length;
@@ -69,6 +93,17 @@ void lp_md_code(struct lp_text *out, const char *string)
     /* A backslash at the end would take the sign behind it along in some readers. */
     lp_text_puts(out, padded || string[length - 1] == '\\' ? " " : "");
     add_fence(out, run + 1);
+}
+
+void lp_md_code(struct lp_text *out, const char *string)
+{
+    struct lp_text clean = { NULL, 0, 0, false };
+
+    lp_text_clean(&clean, string);
+    if (clean.bytes)
+        add_code(out, clean.bytes);
+    out->failed |= clean.failed;
+    lp_text_clear(&clean);
 }
 
 void lp_md_number(struct lp_text *out, double value)

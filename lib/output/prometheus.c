@@ -12,16 +12,18 @@
 
 void lp_prometheus_label(struct lp_text *out, const char *name, const char *value)
 {
+    struct lp_text clean = { NULL, 0, 0, false };
+
     lp_text_printf(out, "%s%s=\"", out->bytes[out->length - 1] == '{' ? "" : ",", name);
-    for (; value && *value; value++) {
-        if (*value == '\\' || *value == '"')
+    lp_text_clean(&clean, value ? value : "");
+    for (const char *at = clean.bytes; at && *at; at++) {
+        if (*at == '\\' || *at == '"')
             lp_text_puts(out, "\\");
-        if (*value == '\n')
-            lp_text_puts(out, "\\n");
-        else
-            lp_text_add(out, value, 1);
+        lp_text_add(out, at, 1);
     }
     lp_text_puts(out, "\"");
+    out->failed |= clean.failed;
+    lp_text_clear(&clean);
 }
 
 void lp_prometheus_value(struct lp_text *out, double value)

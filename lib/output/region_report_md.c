@@ -256,8 +256,10 @@ int lp_region_report_md(const struct lp_region_set *set, const struct lp_region_
     lp_region_totals_of(set, filter, &totals);
     lp_text_puts(out, "# ");
     lp_md_text(out, filter->label ? filter->label : "Regions");
-    lp_text_printf(out, "\n\nRun %s, scope %s, verdict %s.\n", run_id ? run_id : LP_MD_UNKNOWN,
-                   scope, llmperf_verdict_name(set->view.ledger.verdict));
+    lp_text_puts(out, "\n\nRun ");
+    lp_md_text(out, run_id ? run_id : LP_MD_UNKNOWN);
+    lp_text_printf(out, ", scope %s, verdict %s.\n", scope,
+                   llmperf_verdict_name(set->view.ledger.verdict));
     if (totals.regions == 0) {
         put_baseline(set, out);
         return out->failed ? LLMPERF_ENOMEM : 0;

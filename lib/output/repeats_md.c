@@ -143,10 +143,13 @@ static void put_row(const struct lp_repeats *repeats, const struct lp_repeats_ro
         lp_md_cell_text(out, "the run");
     else
         lp_md_cell_region(out, subject->region);
-    if (subject->time)
-        lp_text_printf(out, " %s %s |", subject->time, row->quantity);
-    else
+    if (subject->time) {
+        lp_text_printf(out, " %s ", subject->time);
+        lp_md_text(out, row->quantity);
+        lp_text_puts(out, " |");
+    } else {
         put_quantity(row, out);
+    }
     lp_md_cell_device(out, subject->device);
     lp_md_cell_number(out, row->mean);
     lp_md_cell_number(out, row->std);

@@ -44,7 +44,9 @@ static void add_gpus(const struct lp_machine *machine, struct lp_text *out)
         add_whole(out, lp_machine_gpu_number(machine, i, "device"));
         lp_text_puts(out, " | ");
         lp_md_text(out, name ? name : LP_MD_UNKNOWN);
-        lp_text_printf(out, ", compute capability %s, ", capability ? capability : LP_MD_UNKNOWN);
+        lp_text_puts(out, ", compute capability ");
+        lp_md_text(out, capability ? capability : LP_MD_UNKNOWN);
+        lp_text_puts(out, ", ");
         add_whole(out, lp_machine_gpu_number(machine, i, "sm_count"));
         lp_text_puts(out, " SMs, ");
         lp_md_number(out, lp_machine_gpu_number(machine, i, "memory_bytes") / 1073741824.0);

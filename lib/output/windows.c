@@ -103,8 +103,11 @@ static void add_value(const llmperf_window_stats *window, struct lp_text *out)
 {
     lp_text_puts(out, " ");
     lp_md_number(out, window->value);
-    if (window->unit)
-        lp_text_printf(out, " %s of %llu", window->unit, (unsigned long long)window->value_units);
+    if (window->unit) {
+        lp_text_puts(out, " ");
+        lp_md_text(out, window->unit);
+        lp_text_printf(out, " of %llu", (unsigned long long)window->value_units);
+    }
     lp_text_puts(out, " |");
 }
 

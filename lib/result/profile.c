@@ -7,6 +7,7 @@
 
 #include "lib/base/hashmap.h"
 #include "lib/base/status.h"
+#include "lib/base/text.h"
 #include "lib/result/profile_data.h"
 #include "lib/result/result.h"
 
@@ -41,9 +42,25 @@ void llmperf_profile_free(llmperf_profile *profile)
     free(profile);
 }
 
+static bool is_plain(const char *text)
+{
+    while (*text >= 0x20 && *text < 0x7f)
+        text++;
+    return !*text;
+}
+
+/* Names come from programs and files of others, and go to terminals, browsers and tables. */
 const char *lp_profile_text(llmperf_profile *profile, const char *text)
 {
-    return lp_strings_add(&profile->pool, text);
+    struct lp_text clean = { NULL, 0, 0, false };
+    const char *copy;
+
+    if (!text || is_plain(text))
+        return lp_strings_add(&profile->pool, text);
+    lp_text_clean(&clean, text);
+    copy = clean.failed ? NULL : lp_strings_add(&profile->pool, clean.bytes);
+    lp_text_clear(&clean);
+    return copy;
 }
 
 static const char *format_line(llmperf_profile *profile, const char *format, va_list args)
@@ -97,7 +114,8 @@ int lp_profile_note(llmperf_profile *profile, const char *line)
 
 int lp_profile_set_fact(llmperf_profile *profile, const char *key, const char *value)
 {
-    struct lp_fact fact = { lp_profile_text(profile, key), lp_profile_text(profile, value) };
+    /* Values may be documents of many lines, or paths. */
+    struct lp_fact fact = { lp_profile_text(profile, key), lp_strings_add(&profile->pool, value) };
 
     if (!value)
         return 0;

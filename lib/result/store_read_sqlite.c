@@ -318,9 +318,16 @@ static int take_window_kernel(const struct reader *reader)
 static int take_fact(const struct reader *reader)
 {
     struct lp_fact fact = { NULL, NULL };
-    int status = read_columns(reader, &lp_store_tables[LP_STORE_FACT], &fact);
+    const char *value;
+    int status = read_name(reader, 0, &fact.key);
 
-    return status < 0 ? status : lp_vector_push(&reader->profile->facts, fact);
+    if (status < 0)
+        return status;
+    /* As it is: it may be a document of many lines, or a path. */
+    if ((value = (const char *)sqlite3_column_text(reader->rows, 1)) &&
+        !(fact.value = lp_strings_add(&reader->profile->pool, value)))
+        return out_of_memory(reader);
+    return lp_vector_push(&reader->profile->facts, fact);
 }
 
 static int take_problem(const struct reader *reader)

@@ -56,4 +56,82 @@ for run in a_view b_generated z_pipe; do
 done
 grep -q "^m_good .* complete$" out || die "the good run is not in the list"
 [ "$(wc -l <out)" = 5 ] || die "the list has other lines"
+
+# Names and lines that mean something to who reads them: a terminal, a browser, a spreadsheet, Markdown.
+cp -r runs/m_good named
+python3 - <<'PYTHON' || die "the named run cannot be made"
+import sqlite3
+
+TEXTS = ["\x1b[31mred\x1b]0;title\x07", "\u009b31mC1", "\u202egnp.exe\u2066", "<script>alert(1)</script>", "![x](http://x/x.png)",
+         "[c](javascript:alert(1))", "\"><img src=x onerror=alert(1)>", "=cmd|'/c calc'!A1", "+1+1", "@SUM(A1)", "-2+3", "\t=1", "\r=2",
+         "'=1", "\n# Heading\n- list\n", "<!-- c -->", "| a | b |", "line\u2028end", "1. x", "> q"]
+database = sqlite3.connect("named/run.llmperf")
+database.execute("DROP TABLE checksum")
+
+def copies(table, row, *texts):
+    columns = [column[1] for column in database.execute(f"PRAGMA table_info({table})")][1:]
+    values = ", ".join("?" if column in texts else column for column in columns)
+    for text in TEXTS:
+        database.execute(f"INSERT INTO {table}({', '.join(columns)}) SELECT {values} FROM {table} LIMIT 1 OFFSET ?", [text] * len(texts) + [row])
+
+copies("region", 1, "path", "label")
+copies("kernel", 0, "name", "captured_in")
+for text in TEXTS:
+    database.execute("INSERT INTO note(line) VALUES(?)", [text])
+    database.execute("INSERT INTO problem(line) VALUES(?)", [text])
+    database.execute("INSERT INTO metric(name, metric_group, source, region, kernel, unit, text, count, mean) VALUES(?,?,?,?,?,?,?,1,1.5)",
+                     [text] * 7)
+for key in ("created_at", "tier", "source", "model"):
+    database.execute("INSERT OR REPLACE INTO fact(id, key, value) VALUES((SELECT id FROM fact WHERE key=?), ?, ?)",
+                     [key, key, "\x1b[31m\u202e<script>alert(2)</script>\nz_fake 2030 deep complete"])
+database.commit()
+database.close()
+PYTHON
+mkdir shown
+for format in md json html; do expect_soon 0 report named --format $format; cp out shown/report.$format; done
+for format in csv jsonl prometheus; do expect_soon 0 export named --format $format; cp out shown/export.$format; done
+expect_soon 0 compare runs/m_good named --threshold 1e9; cp out shown/compare.md
+expect_soon 0 compare runs/m_good named --threshold 1e9 --format json; cp out shown/compare.json
+expect_soon 0 top --once named; cp out shown/top
+mkdir "named/$(printf 'a\033[31m\nb')" && : >"named/$(printf 'a\033[31m\nb')/file"
+expect_soon 0 list named; cp out shown/list.files
+mkdir jobs && mv named jobs/ && expect_soon 0 list jobs; cp out shown/list
+[ "$(wc -l <out)" = 2 ] || die "a fact makes a line of its own in the list"
+expect_soon 0 merge jobs/named runs/m_good -o merged && cp -r merged shown/ && rm shown/merged/run.llmperf
+python3 - <<'PYTHON' || die "a name is taken for more than a name"
+import csv
+import html.parser
+import os
+import re
+
+CONTROLS = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+paths = [os.path.join(folder, name) for folder, _, names in os.walk("shown") for name in names]
+assert len(paths) > 40
+for path in paths:
+    text = open(path, encoding="utf-8", newline="").read()
+    found = CONTROLS.search(text)
+    assert not found, (path, text[max(0, found.start() - 40):found.end() + 40])
+    if path.endswith(".md"):
+        plain = re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "", text)
+        for sign in (r"<(?:script|img|!--)", r"!?\[[xc]\]", r"^(?:- )?(?:# Heading|> q|1\. x|[+-] ?[12]\+)"):
+            found = re.search(r"(?<!\\)(?:" + sign + ")", plain, re.M)
+            assert not found, (path, plain[max(0, found.start() - 40):found.end() + 40])
+
+class Page(html.parser.HTMLParser):
+    scripts = 0
+
+    def handle_starttag(self, tag, attributes):
+        assert tag != "img" and not any(name.startswith("on") for name, _ in attributes), (tag, attributes)
+        assert all(value.startswith("#") for name, value in attributes if name in ("href", "src")), attributes
+        self.scripts += tag == "script"
+
+page = Page()
+page.feed(open("shown/report.html", encoding="utf-8").read())
+assert page.scripts == 1
+rows = list(csv.DictReader(open("shown/export.csv", encoding="utf-8", newline="")))
+assert {"'=cmd|'/c calc'!A1", "'+1+1", "'@SUM(A1)", "'-2+3", "''=1"} <= {row["region"] for row in rows}
+for row in rows:
+    assert not any(row[name].startswith(("=", "+", "-", "@")) for name in ("region", "kernel", "name", "group")), row
+    float(row["value"])  # numbers stay numbers
+PYTHON
 echo "fine"

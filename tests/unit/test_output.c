@@ -413,6 +413,14 @@ static void markdown_signs_are_escaped(void **state)
     assert_markdown(lp_md_text, "a|b", "a\\|b");
     assert_markdown(lp_md_text, "a`b*c<d\\e", "a\\`b\\*c\\<d\\\\e");
     assert_markdown(lp_md_text, "two\nlines\ttab", "two lines tab");
+    assert_markdown(lp_md_text, "![x](u) ~y~ &lt;", "!\\[x](u) \\~y\\~ \\&lt;");
+    assert_markdown(lp_md_text, "\n# a", "\\# a");
+    assert_markdown(lp_md_text, "> a", "\\> a");
+    assert_markdown(lp_md_text, "- a - b", "\\- a - b");
+    assert_markdown(lp_md_text, "12. a 3. b", "12\\. a 3. b");
+    assert_markdown(lp_md_text, "12 a.", "12 a.");
+    assert_markdown(lp_md_text, "\x1b[1m", "\\[1m");
+    assert_markdown(lp_md_code, "a\xe2\x80\xae|\xc2\x9b", "`a \\| `");
     assert_markdown(lp_md_code, "LLM@mlp", "`LLM@mlp`");
     assert_markdown(lp_md_code, "a|b", "`a\\|b`");
     assert_markdown(lp_md_code, "a\\|b", "`a\\\\\\|b`");

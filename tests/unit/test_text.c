@@ -54,6 +54,18 @@ static void control_characters_become_blanks(void **state)
     check_clean("\xc2\x80\xc2\x9f\xc2\xa0", "  \xc2\xa0");
 }
 
+/* What turns the direction of text makes "exe.png" of "gnp.exe". */
+static void characters_of_direction_become_blanks(void **state)
+{
+    (void)state;
+    check_clean("a\xe2\x80\xae"
+                "gnp\xe2\x81\xa6\xe2\x81\xa9",
+                "a gnp  ");
+    check_clean("\xe2\x80\x8e\xe2\x80\x8f\xd8\x9c\xe2\x80\xa8\xe2\x80\xa9", "     ");
+    check_clean("\xe2\x80\x8d\xe2\x80\x93\xe2\x80\xaf\xe2\x81\xa5\xd8\x9b",
+                "\xe2\x80\x8d\xe2\x80\x93\xe2\x80\xaf\xe2\x81\xa5\xd8\x9b");
+}
+
 static void error_text_is_one_line_of_valid_text(void **state)
 {
     (void)state;
@@ -130,6 +142,7 @@ int main(void)
         cmocka_unit_test(good_text_stays),
         cmocka_unit_test(bad_utf_8_becomes_replacement_characters),
         cmocka_unit_test(control_characters_become_blanks),
+        cmocka_unit_test(characters_of_direction_become_blanks),
         cmocka_unit_test(error_text_is_one_line_of_valid_text),
         cmocka_unit_test(text_moves_whole_with_what_failed),
         cmocka_unit_test(text_is_cut_at_a_character),

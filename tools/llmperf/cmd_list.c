@@ -40,13 +40,13 @@ static void print_one_run(const char *path, const char *name, struct run_list *l
     if (list->runs++ == 0)
         print("%-28s %-20s %-8s %s\n", "RUN", "CREATED", "TIER", "VERDICT");
     if (llmperf_profile_open(path, &profile) < 0) {
-        print("%-28s %-20s %-8s unreadable: %s\n", name, "-", "-", llmperf_last_error());
+        print_line("%-28s %-20s %-8s unreadable: %s", name, "-", "-", llmperf_last_error());
         list->damaged++;
         return;
     }
     llmperf_profile_ledger(profile, &ledger);
-    print("%-28s %-20s %-8s %s\n", name, fact(profile, "created_at"), fact(profile, "tier"),
-          llmperf_verdict_name(ledger.verdict));
+    print_line("%-28s %-20s %-8s %s", name, fact(profile, "created_at"), fact(profile, "tier"),
+               llmperf_verdict_name(ledger.verdict));
     llmperf_profile_free(profile);
 }
 
@@ -122,7 +122,7 @@ static void print_file(const char *path, const char *name, void *user)
         folder_each(path, print_file, list);
         list->depth--;
     } else if (S_ISREG(info.st_mode)) {
-        print("%12" PRIu64 "  %s\n", (uint64_t)info.st_size, path + strlen(list->root) + 1);
+        print_line("%12" PRIu64 "  %s", (uint64_t)info.st_size, path + strlen(list->root) + 1);
         list->bytes += (uint64_t)info.st_size;
     }
 }

@@ -107,7 +107,7 @@ static int watch(const char *folder)
             break;
         over = state->running == 0;
         if (!any || over || state->duration_ms > before->duration_ms) {
-            print("%s", screen ? "\033[H\033[J" : any ? "\n" : "");
+            fputs(screen ? "\033[H\033[J" : any ? "\n" : "", stdout);
             top_print(folder, state,
                       any && state->duration_ms > before->duration_ms ? before : NULL,
                       rows_of_screen(screen));

@@ -10,13 +10,63 @@
 
 static int output_error;
 
+/* Bytes of a character at `s` that a terminal obeys, or that turns the direction of text; 0: it is
+ * shown. Lines and tabs are ours. */
+static size_t control_length(const unsigned char *s)
+{
+    bool turns =
+        s[0] == 0xe2 &&
+        ((s[1] == 0x80 && (s[2] == 0x8e || s[2] == 0x8f || (s[2] >= 0xa8 && s[2] <= 0xae))) ||
+         (s[1] == 0x81 && s[2] >= 0xa6 && s[2] <= 0xa9));
+
+    if ((s[0] < 0x20 && s[0] != '\n' && s[0] != '\t') || s[0] == 0x7f)
+        return 1;
+    return turns ? 3 : s[0] == 0xc2 && s[1] >= 0x80 && s[1] < 0xa0 ? 2 : 0;
+}
+
+static void clean_text(char *text, bool one_line)
+{
+    unsigned char *out = (unsigned char *)text;
+
+    for (const unsigned char *in = out; *in;) {
+        size_t length = control_length(in);
+
+        *out++ = length > 0 || (one_line && (*in == '\n' || *in == '\t')) ? ' ' : *in;
+        in += length > 0 ? length : 1;
+    }
+    *out = '\0';
+}
+
+/* Names of files, of programs and of what other people wrote may hold anything. */
+static void print_clean(const char *format, va_list args, bool one_line)
+{
+    char *text = NULL;
+    int length = vasprintf(&text, format, args);
+
+    if (length >= 0) {
+        clean_text(text, one_line);
+        length = fputs(text, stdout) < 0 || (one_line && putchar('\n') < 0) ? -1 : 0;
+        free(text);
+    }
+    if (length < 0 && !output_error)
+        output_error = errno;
+}
+
 void print(const char *format, ...)
 {
     va_list args;
 
     va_start(args, format);
-    if (vprintf(format, args) < 0 && !output_error)
-        output_error = errno;
+    print_clean(format, args, false);
+    va_end(args);
+}
+
+void print_line(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    print_clean(format, args, true);
     va_end(args);
 }
 

@@ -74,8 +74,12 @@ int fail_status(int status);
 /** The same with `text` as the message, for a failure that was kept. */
 int fail_with(int status, const char *text);
 
-/** Print to standard output; a closed pipe is remembered, not fatal. */
+/** Print to standard output, without characters that a terminal obeys but for line ends and tabs; a
+ * closed pipe is remembered, not fatal. */
 void print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/** The same for one line, whatever the names in it hold; the end of the line is added. */
+void print_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /** What printing came to. @return `code`, or EXIT_ENVIRONMENT if output was lost for another reason
  * than a closed pipe. */

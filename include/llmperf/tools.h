@@ -72,6 +72,14 @@ LLMPERF_API size_t llmperf_commands_count(const llmperf_commands *commands);
 LLMPERF_API const char *llmperf_commands_argument(const llmperf_commands *commands, size_t index,
                                                   size_t argument);
 
+/** A command on one line as a shell reads it, to be kept or shown: values of secret-looking
+ * options, variables and headers, users of URLs, and well-known kinds of tokens are "***".
+ *
+ * @param line_out  Yours: llmperf_text_free().
+ * @return LLMPERF_OK; LLMPERF_EINVAL (beyond the end), LLMPERF_ENOMEM. */
+LLMPERF_API int llmperf_commands_line(const llmperf_commands *commands, size_t index,
+                                      char **line_out);
+
 /** What a command is for: "profile" (this one starts the program), "export", "stats". NULL beyond
  * the end. */
 LLMPERF_API const char *llmperf_commands_step(const llmperf_commands *commands, size_t index);

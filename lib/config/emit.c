@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/base/secret.h"
 #include "lib/config/emit.h"
 #include "lib/config/scalar.h"
 
@@ -142,6 +143,17 @@ static void add_flat(struct lp_text *out, const struct lp_value *value)
     lp_text_puts(out, "\n");
 }
 
+/* Documents are kept and shown. What stands for a secret ("${oc.env:NAME}") is none. */
+static bool is_secret(const struct lp_value *map, const struct lp_value_entry *entry)
+{
+    const struct lp_value *value = entry->value;
+
+    return map->kind == LP_VALUE_MAP && value->kind == LP_VALUE_TEXT && *value->text &&
+           lp_secret_is_name(entry->key, strlen(entry->key)) &&
+           lp_scalar_type(value) == LP_SCALAR_STRING &&
+           (value->state == LP_VALUE_RESOLVED || !strstr(value->text, "${"));
+}
+
 /* Entries of a map or list; the first one stands where the line has come to. */
 static void add_entries(struct lp_text *out, const struct lp_value *value, int level)
 {
@@ -156,6 +168,10 @@ static void add_entries(struct lp_text *out, const struct lp_value *value, int l
         } else {
             add_quoted(out, entry->key);
             lp_text_puts(out, same_line ? ": " : ":\n");
+        }
+        if (is_secret(value, entry)) {
+            lp_text_puts(out, "'" LP_SECRET_MASK "'\n");
+            continue;
         }
         if (is_flat(entry->value)) {
             add_flat(out, entry->value);
@@ -189,7 +205,10 @@ static void add_json(struct lp_text *out, const struct lp_value *value, int leve
             lp_text_json(out, value->entries[i].key);
             lp_text_puts(out, ": ");
         }
-        add_json(out, value->entries[i].value, level + 1);
+        if (is_secret(value, &value->entries[i]))
+            lp_text_json(out, LP_SECRET_MASK);
+        else
+            add_json(out, value->entries[i].value, level + 1);
     }
     if (value->count) {
         lp_text_puts(out, "\n");

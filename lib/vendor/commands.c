@@ -2,7 +2,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "lib/base/secret.h"
 #include "lib/base/status.h"
 #include "lib/vendor/commands.h"
 
@@ -129,6 +131,43 @@ const char *llmperf_commands_output(const llmperf_commands *commands, size_t ind
 const char *llmperf_commands_note(const llmperf_commands *commands, size_t index)
 {
     return commands && index < commands->notes.count ? commands->notes.items[index] : NULL;
+}
+
+/* As a shell reads it. */
+static void put_quoted(struct lp_text *out, const char *text)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789_-+=./,:@%";
+
+    if (*text && strspn(text, plain) == strlen(text)) {
+        lp_text_puts(out, text);
+        return;
+    }
+    lp_text_puts(out, "'");
+    for (; *text; text++)
+        lp_text_add(out, *text == '\'' ? "'\\''" : text, *text == '\'' ? 4 : 1);
+    lp_text_puts(out, "'");
+}
+
+int llmperf_commands_line(const llmperf_commands *commands, size_t index, char **line_out)
+{
+    const struct lp_command *command = command_at(commands, index);
+    struct lp_text line = { NULL, 0, 0, false }, masked = line;
+    bool next = false;
+
+    if (!command || !line_out)
+        return lp_error(LLMPERF_EINVAL, "there is no command %zu", index);
+    for (size_t i = 0; i < command->argv.count; i++) {
+        masked.length = 0;
+        lp_text_puts(&masked, "");
+        lp_secret_mask(&masked, command->argv.items[i], &next);
+        lp_text_puts(&line, i ? " " : "");
+        if (!masked.failed)
+            put_quoted(&line, masked.bytes);
+    }
+    line.failed |= masked.failed;
+    lp_text_clear(&masked);
+    return lp_text_take(&line, line_out);
 }
 
 static void put_string(struct lp_text *out, const char *text)

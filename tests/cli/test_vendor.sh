@@ -81,6 +81,17 @@ calls 'len(c) == 6 and c[1][1:3] == ["export", "--type=sqlite"]'
 with both 2 nsys --out runs run.id=a -- "$program"
 stderr_has "holds a run already"
 
+# Secrets among the arguments reach the program and no file of the run; what the tools write is for its owner.
+with both 0 nsys --out runs run.id=secret +site.api_key=hunter2 -- "$program" --api-key hunter2 HF_TOKEN=hunter2 https://me:hunter2@host/
+stdout_has "prog --api-key hunter2 HF_TOKEN=hunter2"
+grep -q "$program --api-key '\*\*\*' 'HF_TOKEN=\*\*\*' 'https://me:\*\*\*@host/'" runs/secret/nsys/cmd.txt || die "cmd.txt masks other words"
+grep -q "api_key: '\*\*\*'" runs/secret/config.yaml || die "config.yaml does not mask the key"
+! grep -rl hunter2 runs/secret || die "a secret is in a file of the run"
+for file in cmd.txt log.txt run.nsys-rep run.sqlite; do
+    [ "$(stat -c %a runs/secret/nsys/$file)" = 600 ] || die "others may read nsys/$file"
+done
+calls 'len(c) == 6 and "hunter2" in c[0]'
+
 # Older versions, an exit code of the tool, reports of repeated ranges.
 echo 2022.4.2.50-3 >both/nsys.version
 with both 0 nsys --out runs run.id=old pipeline.nsys.nsys_cli.gpu_metrics_devices=all -- "$program"

@@ -136,6 +136,32 @@ static void names_that_the_tools_expand_are_escaped(void **state)
     llmperf_config_free(config);
 }
 
+static void lines_to_keep_have_no_secrets(void **state)
+{
+    static const char *arguments[] = { "--api-key", "sk-live", "it's", "HF_TOKEN=x" };
+    llmperf_tool_request request = LLMPERF_TOOL_REQUEST_INIT;
+    llmperf_commands *commands = NULL;
+    llmperf_config *config = NULL;
+    char *line = NULL;
+
+    (void)state;
+    assert_int_equal(llmperf_config_parse("pipeline: {nsys: {}}\n", &config), LLMPERF_OK);
+    request.tool = LLMPERF_TOOL_NSYS;
+    request.folder = "/runs";
+    request.program = "engine";
+    request.arguments = arguments;
+    request.argument_count = 4;
+    assert_int_equal(llmperf_commands_build(config, &request, NULL, &commands), LLMPERF_OK);
+    assert_true(has_argument(commands, "sk-live")); /* the program gets it */
+    assert_int_equal(llmperf_commands_line(commands, 0, &line), LLMPERF_OK);
+    assert_non_null(strstr(line, " engine --api-key '***' 'it'\\''s' 'HF_TOKEN=***'"));
+    assert_null(strstr(line, "sk-live"));
+    assert_int_equal(llmperf_commands_line(commands, 99, &line), LLMPERF_EINVAL);
+    llmperf_text_free(line);
+    llmperf_commands_free(commands);
+    llmperf_config_free(config);
+}
+
 static void incomplete_requests_are_refused(void **state)
 {
     llmperf_tool_request request = LLMPERF_TOOL_REQUEST_INIT;
@@ -169,6 +195,7 @@ int main(void)
         cmocka_unit_test(ncu_takes_domain_at_names_with_slashes),
         cmocka_unit_test(functions_of_kernels_are_found),
         cmocka_unit_test(names_that_the_tools_expand_are_escaped),
+        cmocka_unit_test(lines_to_keep_have_no_secrets),
         cmocka_unit_test(incomplete_requests_are_refused),
     };
 

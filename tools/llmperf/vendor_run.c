@@ -39,7 +39,7 @@ static char **copy_arguments(const llmperf_commands *commands, size_t index)
 static void become(char **arguments, const char *log_file)
 {
     const int flags = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC;
-    int log = log_file ? open(log_file, flags, 0666) : -1;
+    int log = log_file ? open(log_file, flags, 0600) : -1;
 
     signal(SIGPIPE, SIG_DFL); /* main() ignores it. */
     signal(SIGINT, SIG_DFL);
@@ -74,34 +74,15 @@ static int run_one(const llmperf_commands *commands, size_t index, const char *l
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* As a shell reads it, for a person who wants to run it again. */
-static void write_quoted(FILE *out, const char *text)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                "0123456789_-+=./,:@%";
-
-    if (*text && strspn(text, plain) == strlen(text)) {
-        fputs(text, out);
-        return;
-    }
-    fputc('\'', out);
-    for (; *text; text++)
-        if (*text == '\'')
-            fputs("'\\''", out);
-        else
-            fputc(*text, out);
-    fputc('\'', out);
-}
-
+/* For a person who wants to run it again. */
 static void write_command(FILE *out, const llmperf_commands *commands, size_t index)
 {
-    const char *argument;
+    char *line;
 
-    for (size_t i = 0; (argument = llmperf_commands_argument(commands, index, i)); i++) {
-        fputs(i ? " " : "", out);
-        write_quoted(out, argument);
+    if (llmperf_commands_line(commands, index, &line) == LLMPERF_OK) {
+        fprintf(out, "%s\n", line);
+        llmperf_text_free(line);
     }
-    fputc('\n', out);
     fflush(out); /* The command itself may take hours, and be killed. */
 }
 
@@ -117,6 +98,8 @@ static bool run_step(const llmperf_commands *commands, size_t index, const char 
     code = run_one(commands, index, first ? NULL : log_file);
     fprintf(list, "# exit code %d\n", code);
     made = vendor_has_file(output);
+    if (made) /* reports of the tools hold the command line, and older ones the environment */
+        chmod(output, 0600);
     if (!made)
         fprintf(stderr, "llmperf: %s %s ended with exit code %d and left no %s%s%s\n", tool, step,
                 code, output, first ? "" : "; see ", first ? "" : log_file);
@@ -137,7 +120,7 @@ bool vendor_run(const llmperf_commands *commands, const char *tool, const char *
     snprintf(path, sizeof(path), "%s/cmd.txt", folder);
     snprintf(log_file, sizeof(log_file), "%s/log.txt", folder);
     unlink(log_file); /* the commands add to it */
-    if (!(list = folder_new_file(path, 0666))) {
+    if (!(list = folder_new_file(path, 0600))) {
         fprintf(stderr, "llmperf: cannot write %s: %s\n", path, strerror(errno));
         return false;
     }

@@ -103,6 +103,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "llmperf_commands_build": (c_int, [_config, POINTER(llmperf_tool_request), _profile, POINTER(_commands)]),
     "llmperf_commands_count": (c_size_t, [_commands]),
     "llmperf_commands_argument": (c_char_p, [_commands, c_size_t, c_size_t]),
+    "llmperf_commands_line": (c_int, [_commands, c_size_t, POINTER(text)]),
     "llmperf_commands_step": (c_char_p, [_commands, c_size_t]),
     "llmperf_commands_output": (c_char_p, [_commands, c_size_t]),
     "llmperf_commands_note": (c_char_p, [_commands, c_size_t]),

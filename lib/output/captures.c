@@ -4,15 +4,21 @@
 
 #include "lib/output/captures.h"
 #include "lib/output/markdown.h"
+#include "lib/result/result.h"
 
 /* Complete instances of a region on a device; 0: not known. */
 static uint64_t instances_of(const llmperf_profile *profile, const llmperf_capture_stats *row)
 {
-    for (size_t i = 0; row->region && i < llmperf_profile_region_count(profile); i++) {
+    size_t count = llmperf_profile_region_count(profile);
+    size_t i = row->region ? lp_profile_find_region(profile, row->region) : count;
+
+    for (; i < count; i++) {
         llmperf_region_stats region = LLMPERF_REGION_STATS_INIT;
 
         llmperf_profile_region(profile, i, &region);
-        if (region.device == row->device && strcmp(region.path, row->region) == 0)
+        if (strcmp(region.path, row->region) != 0)
+            break;
+        if (region.device == row->device)
             return region.truncated == 0 ? region.instances : 0;
     }
     return 0;

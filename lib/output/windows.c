@@ -10,16 +10,24 @@
 #define WINDOWS_WITH_KERNELS 3u /* in Markdown: the newest ones */
 #define TOP_KERNELS          10u
 
-/* Rows of kernels are in the order of their windows: the next one of `window`. */
+static int compare(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+/* Rows of kernels are in the order of their windows: the next one of `window`, from `*index` on. */
 static bool next_kernel(const llmperf_profile *profile, const llmperf_window_stats *window,
                         size_t *index, llmperf_window_kernel *kernel_out)
 {
     size_t count = llmperf_profile_window_kernel_count(profile);
 
-    while (*index < count) {
+    for (int order = -1; *index < count && order <= 0;) {
         *kernel_out = (llmperf_window_kernel)LLMPERF_WINDOW_KERNEL_INIT;
-        llmperf_profile_window_kernel(profile, (*index)++, kernel_out);
-        if (kernel_out->window == window->number && kernel_out->process_id == window->process_id)
+        llmperf_profile_window_kernel(profile, *index, kernel_out);
+        order = compare(kernel_out->process_id, window->process_id);
+        order = order ? order : compare(kernel_out->window, window->number);
+        *index += order <= 0;
+        if (order == 0)
             return true;
     }
     return false;
@@ -34,13 +42,12 @@ static llmperf_window_stats window_at(const llmperf_profile *profile, size_t ind
 }
 
 static void put_kernels(struct lp_json *json, const llmperf_profile *profile,
-                        const llmperf_window_stats *window)
+                        const llmperf_window_stats *window, size_t *index)
 {
     llmperf_window_kernel kernel;
-    size_t index = 0;
 
     lp_json_open(json, "kernels", '[');
-    while (next_kernel(profile, window, &index, &kernel)) {
+    while (next_kernel(profile, window, index, &kernel)) {
         lp_json_open(json, NULL, '{');
         lp_json_string(json, "name", kernel.name);
         lp_json_string(json, "kind", llmperf_activity_kind_name(kernel.kind));
@@ -54,7 +61,7 @@ static void put_kernels(struct lp_json *json, const llmperf_profile *profile,
 }
 
 static void put_window(struct lp_json *json, const llmperf_profile *profile,
-                       const llmperf_window_stats *window)
+                       const llmperf_window_stats *window, size_t *index)
 {
     lp_json_open(json, NULL, '{');
     lp_json_count(json, "number", window->number);
@@ -79,17 +86,19 @@ static void put_window(struct lp_json *json, const llmperf_profile *profile,
     lp_json_number(json, "idle_ms", window->idle_ms);
     lp_json_number(json, "kernel_ms", window->kernel_ms);
     lp_json_number(json, "memory_ms", window->memory_ms);
-    put_kernels(json, profile, window);
+    put_kernels(json, profile, window, index);
     lp_json_close(json, '}');
 }
 
 void lp_windows_json(struct lp_json *json, const llmperf_profile *profile)
 {
+    size_t index = 0; /* of the next row of kernels */
+
     lp_json_open(json, "windows", '[');
     for (size_t i = 0; i < llmperf_profile_window_count(profile); i++) {
         llmperf_window_stats window = window_at(profile, i);
 
-        put_window(json, profile, &window);
+        put_window(json, profile, &window, &index);
     }
     lp_json_close(json, ']');
 }

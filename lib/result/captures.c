@@ -8,6 +8,11 @@
 #include "lib/base/status.h"
 #include "lib/result/captures.h"
 #include "llmperf/activity.h"
+#include "llmperf/region.h"
+
+/* Regions nest no deeper here, so this is for what others wrote: below it a path ends. */
+#define DEPTH_MOST LLMPERF_REGION_DEPTH
+#define PATH_MOST  (LLMPERF_REGION_DEPTH * LLMPERF_LABEL_BYTES / 8)
 
 /* Paths that name a reason instead of a region hold one level for each node: kernels have those. */
 #define REASON "LLM@("
@@ -83,13 +88,14 @@ static int add_level(struct maker *maker, const llmperf_kernel_stats *kernel, si
 static int add_kernel(struct maker *maker, const llmperf_kernel_stats *kernel)
 {
     const char *path = kernel->captured_in, *end = path;
-    bool reason = strncmp(path, REASON, strlen(REASON)) == 0;
+    bool own = strncmp(path, REASON, strlen(REASON)) == 0;
     int status = 0;
 
     for (uint32_t depth = 0; status == 0; depth++) {
         end += strcspn(end, "/");
-        status = add_level(maker, kernel, (size_t)(end - path), depth, reason || !*end);
-        if (!*end || reason)
+        own |= !*end || depth + 1 == DEPTH_MOST || end - path > PATH_MOST;
+        status = add_level(maker, kernel, (size_t)(end - path), depth, own);
+        if (own)
             break;
         end++;
     }

@@ -139,19 +139,16 @@ static llmperf_operator_stats *find_operator(llmperf_profile *profile, struct lp
     return &profile->operators.items[row];
 }
 
-/* Does an operator lie inside one of the same name? Its time is in that one's already. */
+/* Does an operator lie inside one of the same name? Its time is in that one's already. No label of
+ * ours is longer: of one that is, each place would take long to compare. */
 static bool is_inside_itself(const llmperf_region_stats *region)
 {
-    size_t length = strlen(region->label);
-    const char *at = region->parent;
+    size_t length = strnlen(region->label, 2 * LLMPERF_LABEL_BYTES);
+    const char *at = length < 2 * LLMPERF_LABEL_BYTES ? region->parent : NULL;
 
-    while (at && (at = strstr(at, region->label))) {
-        bool begins = at == region->parent || at[-1] == '/';
-
-        if (begins && (at[length] == '/' || !at[length]))
+    for (; at; at = strchr(at, '/') ? strchr(at, '/') + 1 : NULL)
+        if (strncmp(at, region->label, length) == 0 && (at[length] == '/' || !at[length]))
             return true;
-        at++;
-    }
     return false;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What programs read from a profile. */
 #include <stdio.h>
+#include <string.h>
 
 #include "lib/base/status.h"
 #include "lib/result/profile_data.h"
@@ -67,6 +68,24 @@ int llmperf_profile_region(const llmperf_profile *profile, size_t index,
     return status < 0 ? status
                       : lp_copy_struct(stats_out, &profile->regions.items[index].stats,
                                        sizeof(*stats_out));
+}
+
+size_t lp_profile_find_region(const llmperf_profile *profile, const char *path)
+{
+    size_t from = 0, to = profile->regions.count;
+
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+
+        if (lp_compare_paths(profile->regions.items[middle].stats.path, path) < 0)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from < profile->regions.count &&
+                   strcmp(profile->regions.items[from].stats.path, path) == 0
+               ? from
+               : profile->regions.count;
 }
 
 int llmperf_profile_kernel(const llmperf_profile *profile, size_t index,

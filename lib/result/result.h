@@ -316,6 +316,10 @@ struct lp_parts {
 int lp_parts_find(struct lp_parts *parts, const llmperf_profile *merged, const char *folder);
 void lp_parts_clear(struct lp_parts *parts);
 
+/** The first region of this path, by its index; the number of regions if there is none. Regions of
+ * one path stand together, those of one process too, and the regions within it follow. */
+size_t lp_profile_find_region(const llmperf_profile *profile, const char *path);
+
 struct lp_store;
 
 /** Create or replace a run file and keep it open. 0, LLMPERF_EIO, LLMPERF_ENOMEM. */

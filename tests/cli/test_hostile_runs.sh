@@ -134,4 +134,19 @@ for row in rows:
     assert not any(row[name].startswith(("=", "+", "-", "@")) for name in ("region", "kernel", "name", "group")), row
     float(row["value"])  # numbers stay numbers
 PYTHON
+
+# Nesting and labels far beyond what programs have: documents in proportion to the file, at once.
+cp -r runs/m_good nested
+python3 - <<'PYTHON' || die "the nested run cannot be made"
+import sqlite3
+
+database = sqlite3.connect("nested/run.llmperf")
+database.execute("DROP TABLE checksum")
+database.execute("UPDATE kernel SET captured_in = ?", ["/".join(f"LLM@level{i}" for i in range(8000))])
+database.execute("UPDATE region SET label = ?, parent = ? WHERE id = 3", ["a" * 200000, "a" * 400000])
+database.commit()
+database.close()
+PYTHON
+expect_soon 0 report nested --format json
+[ "$(stat -c %s out)" -lt 20000000 ] || die "the document is $(stat -c %s out) bytes"
 echo "fine"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Fuzzes the readers of files of other tools, of recordings, configurations, models and limits with clang's libFuzzer, AddressSanitizer and UBSan.
+# Fuzzes the readers of run files, files of other tools, recordings, configurations, models, limits and JSON, and NVTX names, with clang's libFuzzer, AddressSanitizer and UBSan.
 #   tests/fuzz/run.sh [SECONDS]   seconds for each target (default 60); exit 1 if one of them fails
 # A target is started anew every minute: the tree of region paths keeps every name that it saw, so a run of its own would end
 # with a full one.
@@ -12,15 +12,11 @@ if [ ! -d $build ]; then
     CC=${CC_FUZZ:-clang} meson setup $build -Dfuzz=enabled -Dtools=disabled -Dexamples=disabled -Dbench=disabled -Dtests=auto \
         -Db_sanitize=address,undefined -Db_lundef=false -Dc_args=-fsanitize=fuzzer-no-link >/dev/null || exit 99
 fi
-targets="sqlite csv report timeline recording overrides model limits"
+targets="sqlite csv report timeline recording overrides model limits run json nvtx"
 # shellcheck disable=SC2046,SC2086 # words
 ninja -C $build $(printf 'tests/fuzz/fuzz_%s ' $targets) >/dev/null || exit 99
 python3 tests/fuzz/seeds.py $build/seeds || exit 99
-mkdir -p $build/seeds/model $build/seeds/limits $build/seeds/report $build/seeds/recording
-cp tests/data/ncu/*.ncu-rep $build/seeds/report/
-cp tests/data/recordings/*.llmrec tests/data/h200/*.llmrec $build/seeds/recording/
-cp tests/data/model/*.json conf/model/*/arch/*.yaml $build/seeds/model/
-cp conf/hardware/*.yaml conf/kernel_classes.yaml $build/seeds/limits/
+export LLMPERF_FUZZ_RECORDING=$PWD/tests/data/recordings/two_stages.llmrec
 export LLMPERF_CONFIG_DIR=$PWD/conf UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 failed=0
 for target in $targets; do

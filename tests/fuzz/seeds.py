@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Seeds for the fuzz targets: seeds.py FOLDER writes FOLDER/sqlite, FOLDER/csv, FOLDER/report and FOLDER/overrides."""
+"""Seeds for the fuzz targets: seeds.py FOLDER writes a folder for each target, of its own and of tests/data and conf."""
+import glob
 import os
+import shutil
 import sqlite3
 import struct
 import sys
@@ -107,9 +109,37 @@ OVERRIDES = ("run.stage=LLM@prefill\nprofiling/ncu@pipeline.ncu=ncu.hopper", "+a
              "a=\\\"b\\\"\nb='it''s'\nc=null\nd=1e-3", "hardware=h200,a100\ndataset=null\nrun.id=${oc.env:HOME}")
 
 
+# Where, in three bytes, and what stands there then (fuzz_run.c); a document and a schema behind a NUL (fuzz_json.c); a domain, a
+# text and a wide text (fuzz_nvtx.c); what a row of fuzz_timeline.c holds.
+SMALL = {
+    "run": [b"", b"\0\0\0\0", b"\0\0\x64\x05\0\0\x67\x01", b"\x01\x20\x10\xff" * 8, b"SQLite format 3\0" + bytes(84)],
+    "json": [b"{}", b'{"schema_version": 1, "regions": [{"path": "LLM@prefill", "wall_ms": {"sum": 1e3}}], "notes": []}',
+             b'{"a": [1, "x", null, true]}\0{"type": "object", "properties": {"a": {"type": "array", "items": {"$ref": "#/$defs/x"}}},'
+             b' "$defs": {"x": {"anyOf": [{"type": "number"}, {"enum": ["x", null, true]}]}}}',
+             b"[" * 3000, b'"\xc3\x28\x1b[31m"\0true'],
+    "nvtx": [b"LLM\0prefill", b"NCCL\0AllReduce@x\0" + "weit\u00e4\u6f22".encode("utf-32-le"), b"\0\0", b"@\0@", b"a@b\0LLM@decode_step",
+             b"\xff\x1b[31m\0\xe2\x80\xae" + b"x" * 2000, b"LLM\0" + b"\xc3" * 1100 + b"\0" + b"\xff" * 64],
+    "timeline": [bytes(range(12)) * 3, b"\0" * 24],
+}
+COPIED = {
+    "report": ["tests/data/ncu/*.ncu-rep"],
+    "recording": ["tests/data/recordings/*.llmrec", "tests/data/h200/*.llmrec"],
+    "model": ["tests/data/model/*.json", "conf/model/*/arch/*.yaml"],
+    "limits": ["conf/hardware/*.yaml", "conf/kernel_classes.yaml"],
+}
+
+
 def main(folder: str) -> None:
-    for name in ("sqlite", "csv", "timeline", "report", "overrides"):
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    for name in ("sqlite", "csv", "overrides", *SMALL, *COPIED):
         os.makedirs(os.path.join(folder, name), exist_ok=True)
+    for name, seeds in SMALL.items():
+        for i, seed in enumerate(seeds):
+            with open(os.path.join(folder, name, str(i)), "wb") as file:
+                file.write(seed)
+    for name, patterns in COPIED.items():
+        for path in (path for pattern in patterns for path in glob.glob(os.path.join(root, pattern))):
+            shutil.copy(path, os.path.join(folder, name))
     path = os.path.join(folder, "sqlite", "export")
     if os.path.exists(path):
         os.remove(path)

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "lib/base/hashmap.h"
+#include "lib/base/status.h"
+#include "lib/base/text.h"
 #include "lib/output/advice.h"
 #include "lib/output/stage_sum.h"
 #include "lib/result/result.h"
@@ -12,6 +14,7 @@
 
 /* A stage that another one fills that far is only its frame. */
 #define FRAME_SHARE 0.8
+#define STAGES_MOST 256u /* that advice looks at: each is compared with each */
 
 static bool is_stage(const llmperf_region_stats *region)
 {
@@ -44,11 +47,13 @@ static bool is_busiest(const struct lp_view *view, size_t index)
 {
     const llmperf_region_stats *region = &view->regions.items[index].stats;
 
-    for (size_t i = 0; i < view->regions.count; i++) {
+    for (size_t i = lp_profile_find_region(view->profile, region->path); i < view->regions.count;
+         i++) {
         const llmperf_region_stats *other = &view->regions.items[i].stats;
 
-        if (i != index && strcmp(other->path, region->path) == 0 &&
-            is_busier(view, other, region, i < index))
+        if (strcmp(other->path, region->path) != 0)
+            break;
+        if (i != index && is_busier(view, other, region, i < index))
             return false;
     }
     return true;
@@ -65,16 +70,67 @@ static bool fills(const struct lp_view *view, const llmperf_region_stats *inner,
     return inner->wall_sum_ms >= FRAME_SHARE * outer->wall_sum_ms;
 }
 
-bool lp_advice_is_about(const struct lp_view *view, size_t index)
+static bool is_advised(const struct lp_view *view, size_t index)
 {
     const llmperf_region_stats *region = &view->regions.items[index].stats;
 
     if (!is_stage(region) || !is_busiest(view, index))
         return false;
-    for (size_t i = 0; i < view->regions.count; i++)
+    /* What is nested in a region follows it. */
+    for (size_t i = lp_profile_find_region(view->profile, region->path);
+         i < view->regions.count &&
+         lp_region_is_in(view->regions.items[i].stats.path, region->path);
+         i++)
         if (fills(view, &view->regions.items[i].stats, region))
             return false;
     return true;
+}
+
+static const char *advised_of(const struct lp_view *view, const char *path)
+{
+    for (size_t i = lp_profile_find_region(view->profile, path); i < view->regions.count; i++) {
+        const struct lp_region_view *region = &view->regions.items[i];
+
+        if (strcmp(region->stats.path, path) != 0)
+            break;
+        if (region->advised)
+            return region->stats.path;
+    }
+    return NULL;
+}
+
+/* From the inside out, as far as regions nest. */
+static int find_around(const struct lp_view *view, struct lp_region_view *region)
+{
+    char *path = lp_text_copy(region->stats.path), *slash;
+
+    if (!path)
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    for (int level = 0; level < LLMPERF_REGION_DEPTH && !region->around; level++) {
+        if (!(slash = strrchr(path, '/')))
+            break;
+        *slash = '\0';
+        region->around = advised_of(view, path);
+    }
+    free(path);
+    return 0;
+}
+
+static int mark_stages(struct lp_view *view)
+{
+    int status = 0;
+
+    for (size_t i = 0; i < view->regions.count; i++)
+        view->regions.items[i].advised = is_advised(view, i);
+    for (size_t i = 0; status == 0 && i < view->regions.count; i++)
+        if (view->regions.items[i].advised)
+            status = find_around(view, &view->regions.items[i]);
+    return status;
+}
+
+bool lp_advice_is_about(const struct lp_view *view, size_t index)
+{
+    return view->regions.items[index].advised;
 }
 
 static double known(uint64_t value)
@@ -334,10 +390,10 @@ int lp_advice_add(struct lp_view *view)
 {
     LP_VECTOR(struct lp_stage_facts) stages = { NULL, 0, 0 };
     struct lp_run_facts run;
-    int status = 0;
+    int status = mark_stages(view);
 
     set_run(view, &run);
-    for (size_t i = 0; status == 0 && i < view->regions.count; i++) {
+    for (size_t i = 0; status == 0 && i < view->regions.count && stages.count < STAGES_MOST; i++) {
         struct lp_stage_facts facts;
 
         if (!lp_advice_is_about(view, i))

@@ -95,32 +95,15 @@ static int compare(const void *left, const void *right)
     return (a->ms < b->ms) - (a->ms > b->ms);
 }
 
-/* Innermost other stage that is looked at and whose time holds that of this one; NULL: none. */
-static const char *stage_around(const struct lp_view *view, size_t index)
-{
-    const char *path = view->regions.items[index].stats.path, *around = NULL;
-
-    for (size_t i = 0; i < view->regions.count; i++) {
-        const char *outer = view->regions.items[i].stats.path;
-
-        if (strcmp(outer, path) != 0 && lp_region_is_in(path, outer) &&
-            lp_advice_is_about(view, i) && (!around || strlen(outer) > strlen(around)))
-            around = outer;
-    }
-    return around;
-}
-
 /* Without a device a stage costs its time on the host, less that of the stages in it. */
 static double own_wall_ms(const struct lp_view *view, const char *path, double wall_ms)
 {
-    for (size_t i = 0; i < view->regions.count; i++) {
-        const char *inner = view->regions.items[i].stats.path;
-        const char *around = lp_region_is_in(inner, path) && lp_advice_is_about(view, i)
-                                 ? stage_around(view, i)
-                                 : NULL;
+    for (size_t i = lp_profile_find_region(view->profile, path);
+         i < view->regions.count && lp_region_is_in(view->regions.items[i].stats.path, path); i++) {
+        const struct lp_region_view *inner = &view->regions.items[i];
 
-        if (around && strcmp(around, path) == 0)
-            wall_ms -= lp_stage_sum_of(view, inner, -1).wall_ms;
+        if (inner->advised && inner->around && strcmp(inner->around, path) == 0)
+            wall_ms -= lp_stage_sum_of(view, inner->stats.path, -1).wall_ms;
     }
     return wall_ms;
 }
@@ -137,7 +120,7 @@ static int add_regions(struct lp_cost_centres *centres, const struct lp_view *vi
             continue;
         sum = lp_stage_sum_of(view, stats->path, -1);
         centres->together |= sum.rows > 1;
-        if (!stage_around(view, i))
+        if (!view->regions.items[i].around)
             *all_ms += sum.time_ms;
         status = view->device_known ? add_waiting(centres, view, stats, sum.idle_ms)
                                     : add(centres, stats->label, "its own time on the host",

@@ -5,6 +5,7 @@
 #include "lib/base/status.h"
 #include "lib/output/advice.h"
 #include "lib/output/view.h"
+#include "lib/result/result.h"
 #include "llmperf/region.h"
 
 size_t lp_view_gpu(const struct lp_view *view)
@@ -137,10 +138,13 @@ static bool overlaps(const struct lp_view *view, const struct lp_stage_iteration
 {
     double busy_ms = 0;
 
-    for (size_t i = 0; i < view->regions.count; i++) {
+    for (size_t i = lp_profile_find_region(view->profile, stage->region); i < view->regions.count;
+         i++) {
         const llmperf_region_stats *stats = &view->regions.items[i].stats;
 
-        if (stats->gpu_busy_ms > 0 && strcmp(stats->path, stage->region) == 0)
+        if (strcmp(stats->path, stage->region) != 0)
+            break;
+        if (stats->gpu_busy_ms > 0)
             busy_ms += stats->gpu_busy_ms;
     }
     return busy_ms > 0 && stage->times[LP_TIME_BUSY].count > 0 &&
@@ -202,12 +206,8 @@ void lp_view_clear(struct lp_view *view)
 
 bool lp_view_is_first(const struct lp_view *view, size_t region)
 {
-    const char *path = view->regions.items[region].stats.path;
-
-    for (size_t i = 0; i < region; i++)
-        if (strcmp(view->regions.items[i].stats.path, path) == 0)
-            return false;
-    return true;
+    return region == 0 || strcmp(view->regions.items[region - 1].stats.path,
+                                 view->regions.items[region].stats.path) != 0;
 }
 
 bool lp_view_is_empty(const struct lp_view *view)

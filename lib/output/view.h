@@ -28,6 +28,8 @@ struct lp_region_view {
     /* The same against the ceilings that were measured on this GPU. */
     double mfu_measured, mbu_measured;
     const char *mfu_measured_reason, *mbu_measured_reason;
+    bool advised;       /* lp_advice_is_about() */
+    const char *around; /* path of the innermost advised stage that holds it; NULL: none */
 };
 
 /** Zero-initialised: nothing. */

@@ -105,15 +105,30 @@ static struct lp_value *from_yaml(struct lp_values *values, const struct lp_yaml
     return value;
 }
 
+/* Keys are looked for one by one. 0 or LLMPERF_EFORMAT. */
+static int check_maps(const struct lp_yaml_node *node, const char *file, uint32_t line)
+{
+    int status = 0;
+
+    if (node->kind == LP_YAML_MAP && node->count > LP_VALUE_KEYS)
+        return lp_error(LLMPERF_EFORMAT,
+                        "%s:%u: a map of %zu keys; a configuration has at most %d in one map", file,
+                        line, node->count, LP_VALUE_KEYS);
+    for (size_t i = 0; node->kind != LP_YAML_TEXT && i < node->count && status == 0; i++)
+        status = check_maps(node->entries[i].value, file, node->entries[i].line);
+    return status;
+}
+
 static int take_tree(struct lp_values *values, struct lp_yaml_tree *tree,
                      struct lp_value **value_out)
 {
+    const struct lp_yaml_node *root = lp_yaml_root(tree);
     const char *file = lp_values_printf(values, "%s", lp_yaml_name(tree));
+    int status = file ? check_maps(root, file, root->line) : LLMPERF_ENOMEM;
 
-    *value_out =
-        file ? from_yaml(values, lp_yaml_root(tree), file, lp_yaml_root(tree)->line) : NULL;
+    *value_out = status == 0 ? from_yaml(values, root, file, root->line) : NULL;
     lp_yaml_free(tree);
-    return *value_out ? 0 : LLMPERF_ENOMEM;
+    return status < 0 ? status : *value_out ? 0 : LLMPERF_ENOMEM;
 }
 
 int lp_value_read(struct lp_values *values, const char *path, struct lp_value **value_out)

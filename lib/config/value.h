@@ -14,6 +14,7 @@
 
 #define LP_VALUES_MOST 1000000 /* nodes of a tree */
 #define LP_VALUE_DEPTH 256     /* levels of a tree */
+#define LP_VALUE_KEYS  8192    /* of one map in a file */
 
 enum lp_value_kind { LP_VALUE_TEXT, LP_VALUE_LIST, LP_VALUE_MAP };
 

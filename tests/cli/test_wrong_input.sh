@@ -131,6 +131,9 @@ assert all(region["mfu"] is None and region["mbu"] is not None for region in see
 assert any(note.startswith("mfu is null") for note in seen["notes"])
 PYTHON
 done
+# Keys of a map are compared with each other.
+python3 -c 'for i in range(8193): print(f"key{i}: {i}")' >wide.yaml
+refused "wide.yaml:1: a map of 8193 keys; a configuration has at most 8192 in one map" config --config wide.yaml
 # Nothing that may never end, or never begin, is read.
 mkfifo pipe
 mkdir -p jobs/a jobs/b

@@ -91,6 +91,14 @@ class Installed(Outside):
             self.skipTest(f"python3 looks into {searched}, outside of the prefix")
         self.assertTrue(os.path.exists(os.path.join(self.folder + searched, "llmperf", "__init__.py")), searched)
 
+    def test_the_python_package_is_installed_whole(self):
+        source = os.path.join(headers.SOURCE, "bindings/python/llmperf")
+        installed = next((top for top, _, names in os.walk(self.folder) if "_library.py" in names), None)
+        if not installed:
+            self.skipTest("built without the Python package")
+        wanted = sorted(name for name in os.listdir(source) if name.endswith((".py", "py.typed")))
+        self.assertEqual(sorted(name for name in os.listdir(installed) if name != "__pycache__"), wanted)
+
     def test_headers_and_data_are_installed(self):
         for name in headers.header_names():
             self.assertTrue(os.path.exists(os.path.join(self.prefix, "include", "llmperf", name)), name)

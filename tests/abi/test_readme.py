@@ -55,7 +55,7 @@ class Readme(unittest.TestCase):
     def test_the_cpp_example_compiles_runs_and_writes_a_report(self):
         with open(os.path.join(headers.SOURCE, "docs/engine.md"), encoding="utf-8") as file:
             output = self.run_text(example("cpp", file.read()), "example.cpp", [headers.CXX, "-std=c++11"])
-        self.assertRegex(output, r"^runs/\S+/report.md, [1-9]\d+ bytes of metrics")
+        self.assertRegex(output, r"^/\S+/runs/\S+/report.md, [1-9]\d+ bytes of metrics")
         self.assertEqual(len([top for top, _, names in os.walk(self.folder) if "report.md" in names and "run.llmperf" in names]), 1)
 
     def run_c(self, text):

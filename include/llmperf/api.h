@@ -41,7 +41,7 @@ enum {
     LLMPERF_ESTATE = -8, /**< not in this state: for example a session that is already stopped, or
                             in a forked child */
     LLMPERF_ENODEVICE = -9,      /**< no usable GPU or driver */
-    LLMPERF_ENOTCOMPARABLE = -10 /**< runs have too little in common to compare them */
+    LLMPERF_ENOTCOMPARABLE = -10 /**< runs have too little in common to be compared */
 };
 
 /** Version of the library that is loaded, for example "0.1.0". Static text. @threads any thread */

@@ -49,14 +49,13 @@ LLMPERF_API int llmperf_config_compose(const char *name, const char *const *over
                                        size_t override_count, llmperf_config **config_out);
 
 /** Compose a configuration as llmperf_config_compose(), for a run of a model: a text at key `model`
- * (`model: llama_3_8b` or the path of a config.json) is replaced by the description that it names,
- * with its name at `model.name`, and so is what an override "model=NAME" names. Overrides such as
- * "model.num_hidden_layers=4" change it then. This is what a session and the command line compose.
- * Data files without a "config" are as good as an empty one.
+ * (`model: llama_3_8b` or the path of a config.json) or in an override "model=NAME" is replaced by
+ * the description that it names, with the name at `model.name`. Overrides such as
+ * "model.num_hidden_layers=4" are applied after that. A session and the command line compose this
+ * way. If the data files have no "config", name "config" is an empty configuration.
  *
- * @param model  As for llmperf_model_open(); comes before what the files have at `model`. NULL:
- * none.
- * @return as llmperf_config_compose(); LLMPERF_ENOENT too where there is no such model. */
+ * @param model  As for llmperf_model_open(); replaces what the files have at `model`. NULL: none.
+ * @return as llmperf_config_compose(); also LLMPERF_ENOENT if there is no such model. */
 LLMPERF_API int llmperf_config_compose_model(const char *name, const char *const *overrides,
                                              size_t override_count, const char *model,
                                              llmperf_config **config_out);

@@ -3,12 +3,12 @@
  * of it.
  *
  * CUDA_INJECTION64_PATH and NVTX_INJECTION64_PATH name libllmperf.so; the CUDA driver and NVTX load
- * it then and call the functions below. The first of these calls, or the
- * first region of a program that is linked to the library, starts a session for the process; CUDA's
- * adds the device to it. It is configured by the environment: LLMPERF_TIER;
- * LLMPERF_RUN_DIR (folder of the whole job) with LLMPERF_RUN_PID (the process whose run that folder
- * is, others go to processes/ below it), or else LLMPERF_OUT; LLMPERF_RUN_CONFIG (its
- * configuration, as composed). With neither LLMPERF_RUN_DIR nor LLMPERF_OUT nothing is collected.
+ * it then and call the functions below. The first of these calls, or the first region of a program
+ * that is linked to the library, starts a session for the process. The call from CUDA adds the
+ * device to it. The environment configures the session: LLMPERF_TIER; LLMPERF_RUN_DIR (folder of
+ * the whole job) with LLMPERF_RUN_PID (the process whose run is in that folder; others are in
+ * processes/ below it), or else LLMPERF_OUT; LLMPERF_RUN_CONFIG (a composed configuration). With
+ * neither LLMPERF_RUN_DIR nor LLMPERF_OUT nothing is collected.
  *
  * The session ends with the program, or when the program starts a session of its own: nothing is
  * measured twice. */
@@ -32,12 +32,12 @@ LLMPERF_API int InitializeInjection(void);
  * @return 1; 0: the ranges of this object go nowhere. @threads any thread */
 LLMPERF_API int InitializeInjectionNvtx2(const void *(*get_export_table)(uint32_t id));
 
-/** For NVTX, at the first call of an extension by each shared object that uses one: ranges that are
- * opened or closed with a payload (NCCL does so) become regions like others.
+/** For NVTX, which calls it when a shared object first uses an extension. Ranges that are opened or
+ * closed with a payload (NCCL does so) become regions like others.
  *
  * @param module_info  NVTX's description of the extension, nvtxExtModuleInfo_t; Borrowed, its
  * function slots are filled during the call.
- * @return 1; 0: an extension without ranges. @threads any thread */
+ * @return 1; 0: the extension has no ranges. @threads any thread */
 LLMPERF_API int InitializeInjectionNvtxExtension(void *module_info);
 
 #ifdef __cplusplus

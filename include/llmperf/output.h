@@ -80,13 +80,14 @@ enum { LLMPERF_COMPARE_MD = 0, LLMPERF_COMPARE_JSON = 1 };
  * Where both runs have the same ranks, each is held against the same one too; these rows do not
  * count in slower_out.
  *
- * Runs can be compared if each has at least half of its device time in regions (or, outside of
- * regions, in kernels) that the other side has too; where no run has device time, of its host time;
- * and if some quantity could be judged. Else the status is LLMPERF_ENOTCOMPARABLE,
- * llmperf_last_error() says why, and `text_out` and `slower_out` are set all the same.
+ * Runs can be compared if each spends at least half of its device time in regions (or, outside of
+ * regions, in kernels) that the other side has too, and if some quantity could be judged. If no run
+ * has device time, host time is used. A run with verdict dead, and one without kernels beside one
+ * with kernels, cannot be compared. The status is LLMPERF_ENOTCOMPARABLE then, llmperf_last_error()
+ * says why, and `text_out` and `slower_out` are set all the same.
  *
  * @param threshold_percent  From 0 on.
- * @param format      LLMPERF_COMPARE_…; the JSON is that of conf/schema/compare.schema.json.
+ * @param format      LLMPERF_COMPARE_…; conf/schema/compare.schema.json is the schema of the JSON.
  * @param text_out    Yours: llmperf_text_free().
  * @param slower_out  Number of quantities that became slower; NULL: not wanted.
  * @return LLMPERF_OK, LLMPERF_ENOTCOMPARABLE, LLMPERF_EINVAL, LLMPERF_ENOMEM. */

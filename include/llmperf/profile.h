@@ -83,10 +83,10 @@ typedef struct llmperf_ledger {
     uint64_t names_over_limit; /**< kernels, copies and sets whose name found no place among 65,536;
                                   they count as "[other names]" */
     uint64_t source_errors;    /**< calls that the driver's tracing refused (flush) */
-    uint64_t regions_abandoned; /**< regions that were still open when a region around them ended */
-    uint64_t
-        regions_over_limit; /**< regions whose path found no place (path_limit of the session):
-                               they, or a region around them, stand in "LLM@(too many paths)" */
+    uint64_t regions_abandoned;  /**< regions that were still open when a region of another NVTX
+                                    domain around them ended */
+    uint64_t regions_over_limit; /**< regions above the path_limit of the session: they, or a region
+                                    around them, are counted together in "LLM@(too many paths)" */
 } llmperf_ledger;
 #define LLMPERF_LEDGER_INIT                                                                        \
     {                                                                                              \
@@ -107,8 +107,8 @@ typedef struct llmperf_region_stats {
     int32_t device;     /**< CUDA device ordinal; -1: no device activity */
     uint32_t process_id;
     uint64_t instances; /**< complete ones; wall times are of these */
-    uint64_t truncated; /**< open at the start or end of the session, or when a region around them
-                           ended */
+    uint64_t truncated; /**< open when the session started, paused or ended, or when a region of
+                           another NVTX domain around them ended */
     double wall_sum_ms, wall_mean_ms, wall_std_ms, wall_min_ms, wall_max_ms;
     double wall_p50_ms, wall_p95_ms, wall_p99_ms; /**< within 2 % */
     double gpu_busy_ms;           /**< union of activity intervals, nested regions included */
@@ -401,17 +401,16 @@ LLMPERF_API const char *llmperf_verdict_name(uint32_t verdict);
  * "gpu_busy_ms" (the union of all that ran on a device, summed over devices); NULL if unknown. */
 LLMPERF_API const char *llmperf_profile_fact(const llmperf_profile *profile, const char *key);
 
-/** Give a profile the model that its work is of, and the dtype that it computed in, where these
- * were not given when it was collected: then MFU, MBU and lower bounds on time follow from what the
- * program counted (tokens, sequences, context). FLOPs and bytes that the program counted stand;
- * those of an earlier model are replaced. Instances of which the run keeps only the sum are taken
- * to be of equal size, and a note says so. Where the model gives nothing, fact "model_reason" says
- * why.
+/** Apply a model and a dtype, for example to a profile collected without them. FLOPs, bytes, MFU,
+ * MBU and lower bounds on time are computed from what the program counted (tokens, sequences,
+ * context). FLOPs and bytes that the program counted itself are kept; those of an earlier model are
+ * replaced. If the run does not keep each instance of a stage, they are assumed to be of equal
+ * size, and a note says so. If nothing can be computed, fact "model_reason" says why.
  *
  * @param model  As for llmperf_model_open(); NULL: `model` of the configuration that the profile
  * keeps, if there is one.
- * @param dtype  One of llmperf_hardware_dtype(); comes before LLMPERF_DTYPE. NULL: as configured,
- * else what the model says.
+ * @param dtype  One of llmperf_hardware_dtype(); replaces LLMPERF_DTYPE. NULL: as configured, else
+ * the dtype of the model.
  * @return LLMPERF_OK; LLMPERF_EINVAL, LLMPERF_ENOENT, LLMPERF_EFORMAT, LLMPERF_ENOTSUP,
  * LLMPERF_EIO, LLMPERF_ENOMEM. */
 LLMPERF_API int llmperf_profile_apply_model(llmperf_profile *profile, const char *model,

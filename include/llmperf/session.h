@@ -69,13 +69,14 @@ typedef struct llmperf_session_options {
     const char *out_dir; /**< folder of runs: the run goes to out_dir/run_id; NULL: LLMPERF_OUT,
                             else nothing is written */
     const char *run_id;  /**< NULL: UTC YYYYMMDD-HHMMSS-PID, with -1, -2 … if it is taken */
-    const char *config_path; /**< configuration, as for llmperf_config_compose_model(): fills in
-                                what is left open here, and is kept with the run as config.yaml
+    const char *config_path; /**< configuration, as for llmperf_config_compose_model(): gives the
+                                options that are 0 here, and is kept with the run as config.yaml
                                 (docs/configuration.md); NULL: LLMPERF_RUN_CONFIG, which llmperf run
                                 sets, else none */
-    const char *model_path;  /**< as llmperf_model_open() takes it: gives each prefill, decode_step
-                                and vision its FLOPs and bytes: those of  this GPU, see
-                                tensor_parallel; NULL: `model` of the configuration, else none */
+    const char *model_path;  /**< as for llmperf_model_open(): the model that gives the FLOPs and
+                                bytes of each prefill, decode_step and vision, those of this GPU
+                                (see tensor_parallel); NULL: `model` of the configuration, else
+                                none */
     const char *device_path; /**< recording (replay) or script (fake) */
     const char *record_path; /**< write a recording of this session here; NULL: none */
     /** Tier counters: words with blanks between them, the preset first (llmperf_counters_open()),
@@ -115,14 +116,13 @@ typedef struct llmperf_session_options {
      * that divides the number of experts; as llmperf_step.expert_parallel, all replicas at steps of
      * the same size. 0: LLMPERF_EXPERT_PARALLEL, else 1. */
     uint32_t expert_parallel;
-    /** A composed configuration in place of config_path, Borrowed until the start returns; NULL:
-     * config_path decides. */
+    /** A composed configuration, used instead of config_path. Borrowed until the start returns;
+     * NULL: config_path is used. */
     const llmperf_config *config;
-    /** Region paths that are kept apart, 16 to 1048576; default 65536. What comes above it is
-     * counted together in "LLM@(too many paths)" of the stage around it (ledger:
-     * regions_over_limit); stages keep their own paths. Paths of earlier sessions that no thread
-     * has open count no more.
-     */
+    /** Limit of region paths, 16 to 1048576; default 65536. Regions above it are counted together
+     * in "LLM@(too many paths)" in the stage around them (ledger: regions_over_limit). Stages keep
+     * their own paths, up to 1024 above the limit. Paths of earlier sessions that are no longer in
+     * use do not count. */
     uint64_t path_limit;
 } llmperf_session_options;
 #define LLMPERF_SESSION_OPTIONS_INIT                                                               \
@@ -133,12 +133,12 @@ typedef struct llmperf_session_options {
 
 typedef struct llmperf_session llmperf_session;
 
-/** Would a session start with these options, as far as they and the environment decide? Checks the
- * options, the configuration with all that it names (model, inputs.manifest, dtype, peaks), rules
- * and counters. Opens no device, and makes no folder.
+/** Check what a session would be started with: the options, the environment, the configuration with
+ * what it refers to (model, inputs.manifest, dtype, peaks), rules and counters. Opens no device and
+ * creates no folder, so a start can still fail because of them.
  *
  * @param options   Borrowed; NULL: all defaults.
- * @param tier_out  LLMPERF_TIER_… that it would have; may be NULL.
+ * @param tier_out  LLMPERF_TIER_… that the session would have; may be NULL.
  * @return LLMPERF_OK; LLMPERF_EINVAL, LLMPERF_ENOENT, LLMPERF_EFORMAT, LLMPERF_ENOTSUP,
  * LLMPERF_EIO, LLMPERF_ENOMEM; the error says what is wrong and where. @threads any thread */
 LLMPERF_API int llmperf_session_check(const llmperf_session_options *options, uint32_t *tier_out);
@@ -155,12 +155,14 @@ LLMPERF_API int llmperf_session_check(const llmperf_session_options *options, ui
 LLMPERF_API int llmperf_session_start(const llmperf_session_options *options,
                                       llmperf_session **session_out);
 
-/** Remove the oldest runs beside a run until `keep` are left, it among them, as a session does for
- * artifacts.keep_runs. A run is a folder that holds run.llmperf, or the folder of a job with
- * merged/run.llmperf or repeats.json; one that was written to within the last minute may still be
- * running and stays, and so does whatever cannot be removed.
+/** Remove the oldest runs in the folder of a run until `keep` are left, this run included, as a
+ * session does for artifacts.keep_runs. A run is a folder that holds run.llmperf, or the folder of
+ * a job with merged/run.llmperf or repeats.json. These stay: the run itself, a run that was written
+ * to within the last minute, one whose run.llmperf a program has open, and one that cannot be
+ * removed.
  *
- * @param keep  0: all stay. @return LLMPERF_OK; LLMPERF_EINVAL. @threads any thread */
+ * @param run_dir  Folder of the run itself. @param keep  0: all stay.
+ * @return LLMPERF_OK; LLMPERF_EINVAL. @threads any thread */
 LLMPERF_API int llmperf_runs_retain(const char *run_dir, uint64_t keep);
 
 /** Are these rules of llmperf_session_options such that a session takes them? "" is none, which is
@@ -266,7 +268,7 @@ typedef struct llmperf_input {
  * @threads any thread */
 LLMPERF_API int llmperf_session_add_input(llmperf_session *session, const llmperf_input *input);
 
-/** Folder of this run, from the root; NULL if nothing is written. Valid until
+/** Folder of this run, an absolute path; NULL if nothing is written. Valid until
  * llmperf_session_free(). @threads any thread */
 LLMPERF_API const char *llmperf_session_run_dir(const llmperf_session *session);
 
@@ -310,9 +312,9 @@ LLMPERF_API int llmperf_session_wait(llmperf_session *session, llmperf_profile *
  *
  * @param profile_out  Yours: llmperf_profile_free(); NULL: not wanted.
  * @return LLMPERF_OK; LLMPERF_ESTATE (stopped before, or in a forked child), LLMPERF_EIO (the
- * profile is still handed out; llmperf_last_error() says what of the run is on the disk and what is
- * not. A commit that failed while the session went on counts only if none succeeded later),
- * LLMPERF_EFORMAT (a damaged recording or script), LLMPERF_ENOMEM.
+ * profile is still returned; llmperf_last_error() says what of the run is on the disk and what is
+ * missing; failed commits are no error if a later one succeeded), LLMPERF_EFORMAT (a damaged
+ * recording or script), LLMPERF_ENOMEM.
  * @threads any thread, once */
 LLMPERF_API int llmperf_session_stop(llmperf_session *session, llmperf_profile **profile_out);
 

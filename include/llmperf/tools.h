@@ -72,8 +72,9 @@ LLMPERF_API size_t llmperf_commands_count(const llmperf_commands *commands);
 LLMPERF_API const char *llmperf_commands_argument(const llmperf_commands *commands, size_t index,
                                                   size_t argument);
 
-/** A command on one line as a shell reads it, to be kept or shown: values of secret-looking
- * options, variables and headers, users of URLs, and well-known kinds of tokens are "***".
+/** A command on one line, quoted for a shell, to be stored or shown. "***" replaces the values of
+ * options, variables and headers that look secret, user names in URLs and well-known kinds of
+ * tokens.
  *
  * @param line_out  Yours: llmperf_text_free().
  * @return LLMPERF_OK; LLMPERF_EINVAL (beyond the end), LLMPERF_ENOMEM. */

@@ -25,6 +25,7 @@ static const struct lp_allowed table[] = {
     { "session.overhead_budget_permille", NULL, 1, 1000 },
     { "session.tensor_parallel", NULL, 1, 65536 },
     { "session.expert_parallel", NULL, 1, 65536 },
+    { "session.path_limit", NULL, 16, 1048576 },
     { "run.top_n_kernels", NULL, 1, TOP_KERNELS },
     { "artifacts.keep_runs", NULL, 0, 1000000 },
     { "artifacts.keep_trace", NULL, 0, 0 },

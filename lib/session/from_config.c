@@ -19,11 +19,16 @@ static const char *const run_keys[] = { "id", "mode", "dtype", "stage", "top_n_k
 static const char *const artifact_keys[] = { "dir",         "keep_runs",  "keep_trace",
                                              "trace_bytes", "warn_bytes", NULL };
 static const char *const hardware_keys[] = { "peak_tflops", "bandwidth_gbs", NULL };
-static const char *const session_keys[] = {
-    "tier",     "overhead_budget_permille", "sample_regions",  "rules",
-    "counters", "tensor_parallel",          "expert_parallel", "detach",
-    NULL
-};
+static const char *const session_keys[] = { "tier",
+                                            "overhead_budget_permille",
+                                            "sample_regions",
+                                            "rules",
+                                            "counters",
+                                            "tensor_parallel",
+                                            "expert_parallel",
+                                            "detach",
+                                            "path_limit",
+                                            NULL };
 static const char *const top_keys[] = { "run",   "artifacts", "inputs",   "hardware", "model",
                                         "infer", "session",   "pipeline", "dataset",  NULL };
 
@@ -132,6 +137,15 @@ int lp_session_config_share(const llmperf_config *config, llmperf_session_option
                                       &options->expert_parallel);
 }
 
+static int take_path_limit(const llmperf_config *config, llmperf_session_options *options)
+{
+    int64_t limit = (int64_t)options->path_limit;
+    int status = limit ? 0 : lp_config_take_integer(config, "session.path_limit", &limit);
+
+    options->path_limit = (uint64_t)limit;
+    return status;
+}
+
 static int take_options(const llmperf_config *config, bool of_job, llmperf_session_options *options)
 {
     int64_t budget = options->overhead_budget_permille;
@@ -159,7 +173,8 @@ static int take_options(const llmperf_config *config, bool of_job, llmperf_sessi
         (status = lp_config_take_text(config, "session.rules", &options->rules)) < 0)
         return status;
     if ((status = refuse_pipeline(config)) < 0 ||
-        (status = lp_session_config_share(config, options)) < 0)
+        (status = lp_session_config_share(config, options)) < 0 ||
+        (status = take_path_limit(config, options)) < 0)
         return status;
     return take_counters(config, options);
 }

@@ -78,6 +78,28 @@ static void values_that_the_program_leaves_open_come_from_the_configuration(void
     llmperf_profile_free(profile);
 }
 
+static void the_limit_of_paths_comes_from_the_configuration(void **state)
+{
+    llmperf_session_options options;
+    llmperf_ledger ledger = LLMPERF_LEDGER_INIT;
+    char script[4096] = "begin LLM@prefill\nlaunch k\nend\n";
+    llmperf_profile *profile;
+
+    for (int i = 0; i < 40; i++) {
+        char line[64];
+
+        snprintf(line, sizeof(line), "begin APP@request%d\nlaunch k\nend\n", i);
+        strcat(script, line);
+    }
+    options = script_options(script);
+    profile = play_with("session: {path_limit: 16}\n", &options);
+    assert_int_equal(llmperf_profile_ledger(profile, &ledger), 0);
+    assert_true(ledger.regions_over_limit >= 20);
+    llmperf_profile_free(profile);
+    refused("session: {path_limit: 8}\n", LLMPERF_EFORMAT, "path_limit");
+    (void)state;
+}
+
 static void what_the_program_says_wins(void **state)
 {
     llmperf_session_options options = some_options();
@@ -239,6 +261,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_that_the_program_leaves_open_come_from_the_configuration),
+        cmocka_unit_test(the_limit_of_paths_comes_from_the_configuration),
         cmocka_unit_test(what_the_program_says_wins),
         cmocka_unit_test(the_environment_comes_before_the_configuration),
         cmocka_unit_test(sampled_regions_come_from_the_environment_or_the_configuration),

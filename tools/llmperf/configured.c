@@ -13,7 +13,8 @@
 static bool keep(struct configured *configured, const char *word)
 {
     if (configured->count == CONFIGURED_WORDS) {
-        fprintf(stderr, "llmperf: more than %d KEY=VALUE\n", CONFIGURED_WORDS);
+        fprintf(stderr, "llmperf: too many KEY=VALUE arguments; give at most %d\n",
+                CONFIGURED_WORDS);
         return false;
     }
     configured->words[configured->count++] = word;

@@ -10,11 +10,12 @@
 
 /* The same for every command that has them. */
 #define MODEL_OPTIONS                                                                              \
-    "  --model MODEL  give stages their FLOPs and bytes, and so MFU, MBU and lower bounds: a "     \
-    "name\n"                                                                                       \
-    "                 (llmperf model --list), a config.json or its folder\n"                       \
-    "  --dtype D      what the program computes in, for its peak: bf16, fp16, fp8, fp32, tf32, "   \
-    "...\n"
+    "  --model MODEL  compute FLOPs, bytes, MFU, MBU and lower bounds of stages for this model: "  \
+    "a\n"                                                                                          \
+    "                 name (llmperf model --list), a config.json or its folder\n"                  \
+    "  --dtype D      dtype that the program computes in; selects the peak: bf16, fp16, fp8, "     \
+    "fp32,\n"                                                                                      \
+    "                 tf32, ...\n"
 
 static const struct command commands[] = {
     { "run", "profile a program that does not know the library",
@@ -120,8 +121,7 @@ static const struct command commands[] = {
       "apart. A run of\n"
       "several processes or GPUs is one job; where both have the same ranks, each is compared "
       "with its own.\n"
-      "Exit code 4: the runs have too little in common, so that \"not slower\" would say nothing; "
-      "the first\nline says why.\n"
+      "Exit code 4: the runs have too little in common to be compared; the first line says why.\n"
       "  --threshold PCT  default 5\n"
       "  --format md|json Markdown for people (default), or JSON\n"
       "  -o FILE          write to a file; - is standard output\n",
@@ -233,7 +233,7 @@ static const struct command commands[] = {
       "\n"
       "Composes a configuration in Hydra's grammar and prints it.\n"
       "  --config NAME       a name in the data files, or a YAML file (default: config)\n"
-      "  --model MODEL       puts the description of a model at the key model\n"
+      "  --model MODEL       sets the key model to the description of a model\n"
       "  --format yaml|json  default: yaml\n"
       "  key=value           a.b=c sets, +a.b=c adds, ~a.b removes, group=option chooses\n",
       cmd_config },
@@ -280,7 +280,7 @@ static void print_help(void)
     for (size_t i = 0; i < COMMANDS; i++)
         print("  %-10s %s\n", commands[i].name, commands[i].summary);
     print(
-        "\nllmperf help COMMAND tells more; llmperf --version prints the version.\n"
+        "\nllmperf help COMMAND prints its options; llmperf --version prints the version.\n"
         "Exit codes: 0 ok, 1 a check failed, 2 wrong usage, 3 environment, 4 (compare) runs that\n"
         "have too little in common.\n");
 }

@@ -127,7 +127,7 @@ static void check_rights(const char *path)
     else if (geteuid() != 0 && getxattr(path, "security.capability", NULL, 0) > 0)
         fprintf(stderr,
                 "llmperf run: %s has file capabilities (getcap): libllmperf ignores the "
-                "environment there, and with it the injection; profile a copy without them\n",
+                "environment in it and does not profile it; profile a copy without capabilities\n",
                 path);
 }
 

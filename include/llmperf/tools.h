@@ -73,7 +73,7 @@ LLMPERF_API const char *llmperf_commands_argument(const llmperf_commands *comman
                                                   size_t argument);
 
 /** A command on one line, quoted for a shell, to be stored or shown. "***" replaces the values of
- * options, variables and headers that look secret, user names in URLs and well-known kinds of
+ * options, variables and headers that look secret, credentials in URLs and well-known kinds of
  * tokens.
  *
  * @param line_out  Yours: llmperf_text_free().

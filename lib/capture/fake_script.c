@@ -391,8 +391,8 @@ static int check_rule(struct parser *parser, const struct lp_fake_op *op)
     bool on = op->verb == LP_FAKE_ON;
 
     if (on && !parser->script->follows && parser->script->ops.count > 0)
-        return complain(parser, "on in a script that has regions of its own; write it in a script "
-                                "of rules only");
+        return complain(parser, "on after statements that are played; write rules in a script of "
+                                "their own");
     parser->script->follows |= on;
     if (!parser->script->follows)
         return 0;

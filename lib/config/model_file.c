@@ -59,7 +59,7 @@ int lp_model_find(const char *model, char path[LP_MODEL_PATH_BYTES])
     if (lp_path_exists(path))
         return check_file(path);
     return lp_error(LLMPERF_ENOENT,
-                    "%.200s is no file and no model of the data files; give a config.json, a "
+                    "%.200s is neither a file nor the name of a model; give a config.json, a "
                     "folder with one, or a name; see llmperf model --list",
                     path);
 }

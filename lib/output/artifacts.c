@@ -173,7 +173,8 @@ int llmperf_artifacts_write(const llmperf_profile *profile, const char *run_dir)
     note(&lacking, "regions", lp_region_reports_write(profile, run_dir));
     status = lacking.status;
     if (status < 0 && !lacking.files.failed)
-        lp_error(status, "no %s in %s (%s)", lacking.files.bytes, run_dir, lacking.reason);
+        lp_error(status, "files not written to %s: %s (%s)", run_dir, lacking.files.bytes,
+                 lacking.reason);
     lp_text_clear(&lacking.files);
     return status;
 }

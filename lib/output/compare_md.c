@@ -77,8 +77,8 @@ static void put_coverage(struct lp_text *out, const struct lp_compare_coverage *
     double share = host ? coverage->host : coverage->device;
 
     if (share < 0.99)
-        lp_text_printf(out, "; %s %% of its %s time is in regions of both sides",
-                       LP_NUMBER(share * 100, 3), host ? "host" : "device");
+        lp_text_printf(out, "; %s %% of its %s of both sides", LP_NUMBER(share * 100, 3),
+                       host ? "host time is in regions" : "device time is in regions or kernels");
 }
 
 static void put_run(struct lp_text *out, const char *role, const llmperf_profile *profile,

@@ -111,7 +111,7 @@ void lp_svg_timeline(const struct lp_view *view, struct lp_text *out)
         add_lane(view, i, &range, &scale, out);
     lp_svg_close(out);
     lp_text_puts(
-        out, "<figcaption>The newest iterations of each stage on the clock of the host; a bar "
-             "is filled as far as the device was busy in it, and only outlined where that is not "
-             "known.</figcaption></figure>\n");
+        out, "<figcaption>The newest iterations of each stage on the clock of the host. The filled "
+             "part of a bar is the time that the device was busy; a bar is only outlined if that "
+             "is not known.</figcaption></figure>\n");
 }

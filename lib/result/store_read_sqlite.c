@@ -544,7 +544,8 @@ static int find_file(const char *run, char **path_out)
     }
     if (path && lp_path_is_special(path)) {
         free(path);
-        return lp_error(LLMPERF_EFORMAT, "%s is not a regular file, so no run", run);
+        return lp_error(LLMPERF_EFORMAT,
+                        "%s is not a regular file; give a run directory or its run.llmperf", run);
     }
     *path_out = path ? follow_link(path) : NULL;
     return *path_out ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");

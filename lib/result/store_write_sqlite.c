@@ -52,7 +52,8 @@ static int write_error(const struct lp_store *store)
 {
     if (sqlite3_errcode(store->db) == SQLITE_NOMEM)
         return lp_error(LLMPERF_ENOMEM, "out of memory for %s", store->path);
-    return lp_error(LLMPERF_EIO, "cannot write %s: %s; is its folder there, writable and not full?",
+    return lp_error(LLMPERF_EIO,
+                    "cannot write %s: %s; check that its folder exists, is writable and has space",
                     store->path, sqlite3_errmsg(store->db));
 }
 
@@ -357,9 +358,10 @@ static int make_file(struct lp_store *store)
         return lp_error(LLMPERF_ENOMEM, "out of memory");
     remove_companions(fresh); /* of a program that was killed just then */
     if ((fd = lp_file_create(fresh)) < 0) {
-        status = lp_error(LLMPERF_EIO,
-                          "cannot write %s: %s; is its folder there, writable and not full?",
-                          store->path, strerror(errno));
+        status =
+            lp_error(LLMPERF_EIO,
+                     "cannot write %s: %s; check that its folder exists, is writable and has space",
+                     store->path, strerror(errno));
         free(fresh);
         return status;
     }

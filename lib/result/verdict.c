@@ -46,8 +46,9 @@ static const struct {
       "%" PRIu64 " device records begin before their launch: the clocks of host and device differ, "
       "durations are right, gaps and idle times are not" },
     { offsetof(llmperf_ledger, regions_over_limit),
-      "%" PRIu64 " regions found no place among the paths and stand together as \"LLM@(too many "
-      "paths)\": give regions names that do not differ with every call, or raise path_limit" },
+      "%" PRIu64
+      " regions were above the limit of paths and are counted together in \"LLM@(too many "
+      "paths)\": use region names that do not change with every call, or raise path_limit" },
     { offsetof(llmperf_ledger, records_late),
       "%" PRIu64 " device records came after their time was closed; GPU-busy times are short by at "
       "most their durations" },

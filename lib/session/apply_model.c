@@ -89,8 +89,9 @@ static int explain(const struct application *job, const struct lp_stage_work *wo
     if (averaged == 0)
         return 0;
     snprintf(line, sizeof(line),
-             "The model was given after the run: %" PRIu64 " instances of stages, which are not "
-             "kept one by one, were taken to be of equal size for FLOPs and bytes.",
+             "The model was given after the run: %" PRIu64
+             " instances of stages are not kept one by "
+             "one, so their FLOPs and bytes are computed as if they were of equal size.",
              averaged);
     return lp_profile_note(job->profile, line);
 }

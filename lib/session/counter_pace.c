@@ -33,7 +33,7 @@ uint64_t lp_counter_pace_begin(struct lp_counter_pace *pace, uint32_t tier, uint
                                       .share = light ? SHARE_LIGHT : SHARE };
     snprintf(pace->reason, sizeof(pace->reason), "%s",
              requested_ns ? "requested"
-                          : "usual: no region of interest was long enough to choose by");
+                          : "default: no region of interest was long enough to choose by");
     if (requested_ns)
         return (uint64_t)fmax((double)requested_ns, USUAL_NS);
     return (uint64_t)(light ? USUAL_LIGHT_NS : USUAL_NS);
@@ -50,7 +50,7 @@ uint64_t lp_counter_pace_sustained(struct lp_counter_pace *pace, uint64_t curren
         next = fmax(next, (double)current_ns * LONGER);
     if (next > requested)
         snprintf(pace->reason, sizeof(pace->reason),
-                 "%.6g us was requested; this machine cannot take samples out that fast",
+                 "%.6g us was requested; this machine cannot read samples that fast",
                  requested / 1e3);
     return (uint64_t)next;
 }

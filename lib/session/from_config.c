@@ -70,8 +70,8 @@ static int take_tier(const llmperf_config *config, llmperf_session_options *opti
     options->tier = lp_tier_find(word);
     if (options->tier == LLMPERF_TIER_REGIONS && counted)
         return lp_config_refuse(config, key,
-                                "tier regions does not look at the device, and counters are "
-                                "configured; take run.mode=counters, or leave them out");
+                                "tier regions collects no device data, but counters are "
+                                "configured; set run.mode=counters, or remove the counters");
     if (options->tier == LLMPERF_TIER_DEEP && counted)
         options->tier = LLMPERF_TIER_COUNTERS;
     return 0;
@@ -185,7 +185,7 @@ static int check_model(const llmperf_config *config)
     if (!llmperf_config_has(config, MODEL_KEY) || llmperf_config_length(config, MODEL_KEY) > 0)
         return 0;
     return lp_config_refuse(config, MODEL_KEY,
-                            "must be a model: take its group, as in "
+                            "must be a map that describes a model; add its group, as in "
                             "+model/llama_3_8b/arch@model=llama_3_8b.default");
 }
 

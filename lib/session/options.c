@@ -151,7 +151,7 @@ static int choose_path_limit(struct lp_options *options, const llmperf_session_o
 {
     options->path_limit = given->path_limit ? given->path_limit : LP_PATH_LIMIT;
     if (options->path_limit < LP_PATH_LEAST || options->path_limit > LP_PATH_MOST)
-        return lp_error(LLMPERF_EINVAL, "path_limit is %" PRIu64 "; it goes from %u to %u",
+        return lp_error(LLMPERF_EINVAL, "path_limit is %" PRIu64 "; give a number from %u to %u",
                         given->path_limit, LP_PATH_LEAST, LP_PATH_MOST);
     return 0;
 }

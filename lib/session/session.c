@@ -239,18 +239,18 @@ static int say_what_is_there(const struct llmperf_session *session, int reports)
     if (session->failed < 0)
         return lp_error(session->failed, "%s", session->failure);
     if (reports < 0 && session->unwritten == 0)
-        return lp_error(reports, "%s is whole, but there is %s; make room, then llmperf report %s",
+        return lp_error(reports, "%s is complete; %s; fix the cause, then run llmperf report %s",
                         session->run_file, missing, session->options.run_dir);
     if (session->unwritten == 0)
         return reports;
     if (asked)
-        snprintf(rest, sizeof(rest), reports < 0 ? "; there is %s" : "; all reports are written%s",
+        snprintf(rest, sizeof(rest), reports < 0 ? "; %s" : "; all reports were written%s",
                  missing);
     if (session->written_ns < session->stop_ns)
         return lp_error(session->unwritten, "%s lacks the last %.1f s of the session (%s)%s",
                         session->run_file, (double)(session->stop_ns - session->written_ns) / 1e9,
                         session->unwritten_reason, rest);
-    return lp_error(session->unwritten, "%s is whole, but could not be closed (%s)%s",
+    return lp_error(session->unwritten, "%s is complete, but could not be closed (%s)%s",
                     session->run_file, session->unwritten_reason, rest);
 }
 

@@ -29,7 +29,8 @@ void lp_session_written(struct llmperf_session *session, int status)
     if (status == 0)
         session->written_ns = session->committed_ns;
     if (status == 0 && session->unwritten < 0)
-        lp_log(LLMPERF_LOG_WARN, "%s is written again and whole", session->run_file);
+        lp_log(LLMPERF_LOG_WARN, "%s could be written again; nothing of it is missing",
+               session->run_file);
     if (status < 0 && session->unwritten == 0)
         lp_log(LLMPERF_LOG_ERROR, "%s", llmperf_last_error());
     if (status < 0)

@@ -124,13 +124,13 @@ refused() { # WORDS ARGUMENT...
     done
     [ ! -e refused ] && [ ! -e started ] || die "$*: something was started"
 }
-refused "nosuch is no file and no model of the data files" --model nosuch
-refused "empty/config.json is no file" --model empty
+refused "nosuch is neither a file nor the name of a model" --model nosuch
+refused "empty/config.json is neither a file" --model empty
 refused "broken.json:" --model broken.json
 refused "there is no configuration model/llama_3_8b/arch/lama" +model/llama_3_8b/arch@model=lama
 refused "model.num_hidden_layers is 0" "$llama" model.num_hidden_layers=0
 sed s/mine/no.json/ named.yaml >other.yaml
-refused "other.yaml:2: model: no.json is no file" --config other.yaml
+refused "other.yaml:2: model: no.json is neither a file" --config other.yaml
 refused "list.yaml" inputs.manifest=list.yaml
 printf 'a: 1\n' >list.yaml
 refused "inputs.manifest: list.yaml: a manifest is a list" inputs.manifest=list.yaml
@@ -143,7 +143,7 @@ refused "nosuch.yaml" --config nosuch.yaml
 refused "session=light: session must be a map" session=light
 refused "the name of the model is empty" --model ""
 refused "the name of the configuration is empty" --config ""
-refused "tier regions does not look at the device" run.mode=regions session.counters=light
+refused "tier regions collects no device data" run.mode=regions session.counters=light
 LLMPERF_DTYPE=bf61 refused "LLMPERF_DTYPE=bf61"
 [ ! -e runs ] || die "a folder of runs without a run"
 
@@ -172,7 +172,7 @@ expect 0 import "$LLMPERF_TEST_DATA/ncu/kernels.csv" --model mine -o ncu
 stderr_has "no FLOPs and bytes from the model: no region is a stage"
 for words in "report bare" "import $recordings/two_stages.llmrec -o refused"; do
     expect 2 $words --model nosuch
-    stderr_has "nosuch is no file and no model"
+    stderr_has "nosuch is neither a file nor the name of a model"
     expect 2 $words --dtype bf61
     stderr_has "there is no dtype bf61"
     stderr_is_one_line

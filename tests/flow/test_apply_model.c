@@ -76,8 +76,8 @@ static void instances_beyond_those_that_are_kept_are_taken_for_equal(void **stat
 
     (void)state;
     assert_true(found.flops == expected.flops && found.bytes == expected.bytes);
-    assert_true(has_note(later, "1100 instances of stages, which are not kept one by one"));
-    assert_false(has_note(then, "which are not kept one by one"));
+    assert_true(has_note(later, "1100 instances of stages are not kept one by one"));
+    assert_false(has_note(then, "are not kept one by one"));
     llmperf_profile_free(then);
     llmperf_profile_free(later);
 }
@@ -103,7 +103,7 @@ static void a_wrong_model_or_dtype_leaves_the_profile_alone(void **state)
 
     (void)state;
     assert_int_equal(llmperf_profile_apply_model(profile, "no_such_model", NULL), LLMPERF_ENOENT);
-    check_error("no_such_model is no file and no model");
+    check_error("no_such_model is neither a file nor the name of a model");
     assert_int_equal(llmperf_profile_apply_model(profile, MODEL, "bf61"), LLMPERF_EINVAL);
     check_error("there is no dtype bf61");
     assert_int_equal(llmperf_profile_apply_model(NULL, MODEL, NULL), LLMPERF_EINVAL);

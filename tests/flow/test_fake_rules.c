@@ -102,7 +102,7 @@ static void rules_hold_on_all_threads_and_only_in_their_session(void **state)
 static void a_script_of_rules_has_nothing_else(void **state)
 {
     static const char *const cases[][2] = {
-        { "launch a\non LLM@x\ndone", ":2: on in a script that has regions of its own" },
+        { "launch a\non LLM@x\ndone", ":2: on after statements that are played" },
         { "on LLM@x\ndone\nlaunch a", ":3: a statement outside of rules" },
         { "on LLM@x\non LLM@y\ndone\ndone", ":2: on within on" },
         { "on LLM@x\nbegin LLM@y\nend\ndone", ":2: a rule takes launch, repeat and done only" },

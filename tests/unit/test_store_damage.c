@@ -81,7 +81,7 @@ static void places_that_cannot_be_written_are_errors(void **state)
     (void)state;
     snprintf(path, sizeof(path), "%s/missing/run.llmperf", run_folder);
     assert_int_equal(llmperf_profile_save(profile, path), LLMPERF_EIO);
-    assert_error_has("is its folder there");
+    assert_error_has("check that its folder exists");
     assert_int_equal(lp_store_create(path, &store), LLMPERF_EIO);
     assert_int_equal(lp_store_create(run_folder, &store), LLMPERF_EIO);
     assert_null(store);

@@ -3,7 +3,7 @@
 # Installs what is missing, builds, and runs every test that needs no GPU. Last lines: what was skipped and why, and
 # "N passed, N failed, N skipped".
 #
-#   tests/run.sh                  all configurations; bare stands for nocuda too
+#   tests/run.sh                  all configurations; bare replaces nocuda, which runs only if bare is skipped
 #   tests/run.sh gcc asan ...     only these: gcc release asan tsan nocuda bare lint
 set -u
 export LC_ALL=C
@@ -88,7 +88,7 @@ sanitize() { # NAME SANITIZERS
     build "$1" clang -Db_sanitize="$2" -Db_lundef=false -Dexamples=disabled -Dbench=disabled
 }
 
-# Of the files that the gcc build compiles, or those of a build that is only set up.
+# Lints the files that the gcc build compiles, or those of a build that is set up for it.
 lint() {
     local log=$builds/lint.log from=$builds/gcc
     if [ ! -e "$from/compile_commands.json" ]; then
@@ -104,7 +104,7 @@ lint() {
     esac
 }
 
-# A Debian without CUDA headers and anything else; its tests count as ours. Where it cannot be made, nocuda stands in for it.
+# A Debian with nothing installed, no CUDA headers either. Its tests are added to the counts. If it cannot be made, nocuda runs instead.
 bare() {
     local log=$builds/bare.log line status
     timeout 1500 bash tests/bare_debian.sh gcc >"$log" 2>&1 # half of it is plenty

@@ -186,9 +186,9 @@ class Profile:
         return text_of(library().llmperf_profile_fact(self._pointer(), key.encode()))
 
     def apply_model(self, model: Any = None, dtype: Optional[str] = None) -> None:
-        """Give the profile a model (a config.json, its folder, or a name such as "llama_3_8b") and
-        the dtype that it computed in, where it was collected without them: regions then have FLOPs,
-        bytes, MFU and lower bounds. Fact "model_reason" says why where the model gives nothing."""
+        """Apply a model (a config.json, its folder, or a name such as "llama_3_8b") and the dtype
+        that the program computed in, for example to a profile collected without them. FLOPs, bytes,
+        MFU and lower bounds of stages are computed. Fact "model_reason" says why if none are."""
         check(library().llmperf_profile_apply_model(
             self._pointer(), None if model is None else path_bytes(model),
             None if dtype is None else dtype.encode()))

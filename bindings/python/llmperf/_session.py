@@ -77,8 +77,8 @@ class Session:
         LLMPERF_TENSOR_PARALLEL, else 1.
     expert_parallel: with a model, GPUs that whole experts are spread over: 1, or a multiple of
         tensor_parallel; 0: LLMPERF_EXPERT_PARALLEL, else 1.
-    path_limit: region paths that are kept apart; more are counted together, but for stages, and the
-        run is incomplete then. 0: 65536.
+    path_limit: limit of region paths. Regions above it are counted together, except 1024 more
+        stages, and the run is incomplete. 0: 65536.
     reports: write the report files at stop, beside run.llmperf.
     release: give CUPTI up at stop, so that another profiler (torch.profiler) can start.
     detach: for tier "light": between samples CUPTI is taken out of the process. For programs in

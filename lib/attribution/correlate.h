@@ -52,8 +52,8 @@ static inline struct lp_launch *lp_correlation_find(struct lp_correlation *corre
     return launch->kind ? launch : NULL;
 }
 
-/** A place for a new launch, for the caller to fill in whole; NULL for LP_CORRELATION_NONE, and
- * without memory. */
+/** Add a launch; the caller fills in all of its fields. NULL for LP_CORRELATION_NONE, and without
+ * memory. */
 struct lp_launch *lp_correlation_add(struct lp_correlation *correlation, uint32_t id);
 
 /** Free old pages whose launches all have their records. A page that still waits stays.

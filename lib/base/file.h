@@ -61,8 +61,8 @@ bool lp_path_is_special(const char *path);
 /** "folder/name", malloc'ed; NULL without memory. */
 char *lp_path_join(const char *folder, const char *name);
 
-/** The same path from the root, malloc'ed, whether it exists or not; as it is if empty, or
- * where the working folder has no name. NULL without memory. */
+/** The absolute path, malloc'ed, whether it exists or not. An unchanged copy if `path` is empty or
+ * the working folder has no name. NULL without memory. */
 char *lp_path_absolute(const char *path);
 
 #endif

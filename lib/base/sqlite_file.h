@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** SQLite files that somebody else wrote, which may be hostile. They are opened read-only; what
- * would run code of the file (views, triggers, generated columns, virtual tables) is off or
- * refused. Work and memory are limited in proportion to the size of the file: no file in which each
- * row is stored once comes near the limits, and one whose pages lead back into themselves is
- * refused.
+/** Untrusted SQLite files. They are opened read-only. Whatever would run code of the file (views,
+ * triggers, generated columns, virtual tables) is switched off or refused. Work and memory are
+ * limited in proportion to the size of the file: a file that stores each row once stays far below
+ * the limits, one with cyclic pages exceeds them and is refused.
  * @threads one at a time per object */
 #ifndef LP_BASE_SQLITE_FILE_H
 #define LP_BASE_SQLITE_FILE_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The fake device of running threads: launches are calls of tests, or rules of a script for
- * regions that the program opens. Each writes its record at once into its thread's buffer, as a
- * driver would later. As with CUPTI a launch has its id first, is then told, and only then is it
- * decided whether it brings a record; launches are told while records are off, too. */
+/** The fake device of running threads. Launches come from calls of tests, or from a script's rules
+ * for regions that the program opens. Each launch writes its record at once into its thread's
+ * buffer; a driver would do so later. The order is that of CUPTI: a launch gets its id, is reported
+ * by a callback, and then gets a record or not. It is reported while records are off, too. */
 #include <assert.h>
 #include <fnmatch.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Somebody who acts when a region opens or closes, on the thread that does so: hardware counters,
- * the fake device. */
+/** Callbacks for regions that open or close, on the thread that does so. Hardware counters and the
+ * fake device use them. */
 #ifndef LP_CAPTURE_REGION_HOOK_H
 #define LP_CAPTURE_REGION_HOOK_H
 
@@ -9,9 +9,9 @@
 
 struct lp_thread;
 
-/** `begin` is called before the region's begin is recorded, `end` after its end was: what the hook
- * costs is not of the region. `leave`: the thread ends with whatever it has open. `opened`: the
- * region is open now; NULL: not asked for. */
+/** `begin` is called before the region's begin is recorded, `end` after its end was: the region
+ * does not contain the cost of the hook. `leave`: the thread ends, maybe with open regions.
+ * `opened`: the region is open now; may be NULL. */
 struct lp_region_hook {
     void (*begin)(const struct lp_thread *thread, uint32_t node);
     void (*end)(const struct lp_thread *thread, uint32_t node);

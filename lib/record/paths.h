@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The tree of region paths of this process. A node is one label below one parent. Its id stays
- * valid while somebody uses paths (lp_path_use()), and as long as a thread has it on its stack or
- * in its cache; what is left is given back when a session starts. There are at most as many nodes
- * as the limit says, and some more for stages: one that finds no place stands in "LLM@(too many
- * paths)" of the stage around it.
+ * valid while paths are in use (lp_path_use()), and while a thread has it on its stack or in its
+ * cache. Other nodes are freed when a session starts. The number of nodes is limited, with
+ * LP_PATH_STAGES more for stages. Further paths are counted in the node "LLM@(too many paths)" of
+ * the stage around them.
  * @threads any thread; reading takes no lock */
 #ifndef LP_RECORD_PATHS_H
 #define LP_RECORD_PATHS_H
@@ -60,27 +60,27 @@ void lp_path_end_use(void);
 void lp_path_hold(void);
 void lp_path_release(void);
 
-/** Give all nodes back but those that `mark` passes to lp_path_keep(), unless somebody uses paths.
+/** Free all nodes but those that `mark` passes to lp_path_keep(). No effect while paths are in use.
  */
 void lp_path_give_back(void (*mark)(void));
 void lp_path_keep(uint32_t node);
 
-/** How many nodes there may be from now on. */
+/** Limit the number of nodes from now on. */
 void lp_path_set_limit(uint32_t limit);
 
 /** A node; `node` must be one that lp_path_intern() returned, or LP_PATH_ROOT. */
 struct lp_path *lp_path_get(uint32_t node);
 
-/** Nodes there are. */
+/** Number of nodes. */
 uint32_t lp_path_count(void);
 
 /** The node at a place below lp_path_count(); parents come before their children. */
 uint32_t lp_path_nth(uint32_t order);
 
-/** Ids are below it. */
+/** An upper bound of all ids, not reached by them. */
 uint32_t lp_path_bound(void);
 
-/** Does it stand for all that found no place? */
+/** Is it a node "LLM@(too many paths)"? */
 bool lp_path_is_rest(uint32_t node);
 
 /** LLMPERF_REGION_STAGE or _OPERATOR: as given, else by label. */

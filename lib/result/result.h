@@ -28,11 +28,11 @@ struct lp_work_source {
                  uint64_t *bytes_out);
 };
 
-/** Give the stages of a finished profile their work, in place of what an earlier source gave; what
- * the program counted stands. Of a stage whose instances are not all among the iterations they are
- * taken to be equal.
+/** Compute the work of the stages of a finished profile. It replaces what an earlier source gave;
+ * what the program counted is kept. If not all instances of a stage are among the iterations, they
+ * are assumed to be equal.
  * @param derived_out   Instances whose work the source gives.
- * @param averaged_out  The part of them that was taken to be equal. 0 or LLMPERF_ENOMEM. */
+ * @param averaged_out  Those of them that were assumed to be equal. 0 or LLMPERF_ENOMEM. */
 int lp_profile_derive_work(llmperf_profile *profile, const struct lp_work_source *source,
                            uint64_t *derived_out, uint64_t *averaged_out);
 

@@ -255,12 +255,11 @@ static void contents_that_cannot_be_are_errors(void **state)
 static void tables_that_are_code_are_refused(void **state)
 {
     static const char *const changes[] = {
-        "DROP TABLE region; CREATE VIEW region AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL "
-        "SELECT "
-        "i+1 FROM n) SELECT i AS id FROM n",
+        ("DROP TABLE region; CREATE VIEW region AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL "
+         "SELECT i+1 FROM n) SELECT i AS id FROM n"),
         "DROP TABLE ledger; CREATE VIEW ledger AS SELECT 1 AS id",
-        "ALTER TABLE fact DROP COLUMN value; ALTER TABLE fact ADD COLUMN value AS "
-        "(hex(zeroblob(100000000)))",
+        ("ALTER TABLE fact DROP COLUMN value; ALTER TABLE fact ADD COLUMN value AS "
+         "(hex(zeroblob(100000000)))"),
         "DROP TABLE note; CREATE TABLE note(position PRIMARY KEY, line) WITHOUT ROWID",
         "ALTER TABLE kernel ADD COLUMN rowid",
     };

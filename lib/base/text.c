@@ -111,15 +111,17 @@ void llmperf_text_free(char *text)
 void lp_text_json(struct lp_text *text, const char *string)
 {
     lp_text_puts(text, "\"");
-    for (; *string; string++) {
-        unsigned char byte = (unsigned char)*string;
+    while (*string) {
+        unsigned code;
+        size_t length = lp_text_control(string, &code);
 
-        if (byte == '"' || byte == '\\')
-            lp_text_printf(text, "\\%c", byte);
-        else if (byte < 0x20 || byte == 0x7f)
-            lp_text_printf(text, "\\u%04x", byte);
+        if (length)
+            lp_text_printf(text, "\\u%04x", code);
+        else if (*string == '"' || *string == '\\')
+            lp_text_printf(text, "\\%c", *string);
         else
             lp_text_add(text, string, 1);
+        string += length ? length : 1;
     }
     lp_text_puts(text, "\"");
 }

@@ -13,15 +13,22 @@ static bool is_direction(const unsigned char *s)
                         : s[1] == 0x81 && s[2] >= 0xa6 && s[2] <= 0xa9;
 }
 
-/* Length of the control character at `s`, 0 if there is none: C0, DEL, C1, which terminals obey
- * too, and those of direction. */
-static size_t control_length(const unsigned char *s)
+size_t lp_text_control(const char *at, unsigned *code_out)
 {
-    if (s[0] < 0x20 || s[0] == 0x7f)
-        return 1;
-    if ((s[0] == 0xc2 && s[1] >= 0x80 && s[1] < 0xa0) || (s[0] == 0xd8 && s[1] == 0x9c))
-        return 2;
-    return is_direction(s) ? 3 : 0;
+    const unsigned char *s = (const unsigned char *)at;
+    unsigned code = s[0];
+    size_t length = s[0] < 0x20 || s[0] == 0x7f ? 1 : 0;
+
+    if ((s[0] == 0xc2 && s[1] >= 0x80 && s[1] < 0xa0) || (s[0] == 0xd8 && s[1] == 0x9c)) {
+        length = 2;
+        code = (s[0] & 0x1fu) << 6 | (s[1] & 0x3fu);
+    } else if (is_direction(s)) {
+        length = 3;
+        code = (s[0] & 0x0fu) << 12 | (s[1] & 0x3fu) << 6 | (s[2] & 0x3fu);
+    }
+    if (code_out)
+        *code_out = code;
+    return length;
 }
 
 /* Length of the valid UTF-8 character at `s`, 0 if there is none (RFC 3629: no surrogates, no
@@ -67,7 +74,7 @@ size_t lp_text_sanitise(char *clean, size_t size, const char *raw)
         const char *bytes = length ? (const char *)in : "\xef\xbf\xbd";
         size_t wanted = length ? length : 3;
 
-        if (control_length(in) > 0) {
+        if (lp_text_control((const char *)in, NULL) > 0) {
             bytes = " ";
             wanted = 1;
         }

@@ -9,6 +9,11 @@
 /** Whether all of it is valid UTF-8 (RFC 3629). */
 bool lp_text_is_utf8(const char *text);
 
+/** Length in bytes of the control character at `at`, 0 if there is none: C0, DEL, C1 (terminals
+ * obey them), line and paragraph separators, and characters that turn the direction of text.
+ * @param code_out  Its code point; NULL is fine. */
+size_t lp_text_control(const char *at, unsigned *code_out);
+
 /** Copy `raw` to `clean` of `size` bytes: cut at a character boundary, invalid UTF-8 becomes
  * U+FFFD, control characters and those that turn the direction of text a blank.
  * @return length of the clean text. */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lib/base/secret.h"
+#include "lib/base/utf8.h"
 #include "lib/config/emit.h"
 #include "lib/config/scalar.h"
 
@@ -16,27 +17,20 @@ static bool is_plain(const char *text)
            lp_scalar_of(text) == LP_SCALAR_STRING;
 }
 
-/* Characters that stand in double quotes only, as an escape: line ends of any kind, and what YAML
- * does not count as a character. Their length in UTF-8, 0 for others. */
+/* Characters that stand in double quotes only, as an escape: control characters, line ends of any
+ * kind, and what YAML does not count as a character. Their length in UTF-8, 0 for others. */
 static size_t escape(const char *text, char name[8])
 {
     const unsigned char *byte = (const unsigned char *)text;
-    size_t length = 0;
-    unsigned code = 0;
+    unsigned code;
+    size_t length = lp_text_control(text, &code);
 
-    if (byte[0] < 0x20 || byte[0] == 0x7f) {
-        length = 1;
-        code = byte[0];
-    } else if (byte[0] == 0xc2 && byte[1] < 0xa0) {
-        length = 2;
-        code = byte[1];
-    } else if ((byte[0] == 0xe2 && byte[1] == 0x80 && (byte[2] == 0xa8 || byte[2] == 0xa9)) ||
-               (byte[0] == 0xef && byte[1] == 0xbf && byte[2] >= 0xbe) ||
-               (byte[0] == 0xef && byte[1] == 0xbb && byte[2] == 0xbf)) {
+    if (byte[0] == 0xef &&
+        ((byte[1] == 0xbf && byte[2] >= 0xbe) || (byte[1] == 0xbb && byte[2] == 0xbf))) {
         length = 3;
-        code = (byte[0] & 0x0fu) << 12 | (byte[1] & 0x3fu) << 6 | (byte[2] & 0x3fu);
+        code = 0xf000u | (byte[1] & 0x3fu) << 6 | (byte[2] & 0x3fu);
     }
-    snprintf(name, 8, code > 0xff ? "\\u%04x" : "\\x%02x", code);
+    snprintf(name, 8, code > 0xff ? "\\u%04x" : "\\x%02x", code & 0xffff);
     return length;
 }
 

@@ -161,11 +161,9 @@ static const char *mask_url(struct lp_text *out, const char *at)
         return user;
     name = strcspn(user, ":@");
     if (user[name] == ':')
-        lp_text_add(out, user, ++name);
+        lp_text_add(out, user, name + 1);
     else if (name <= TOKEN_MOST)
         return user;
-    else
-        name = 0;
     lp_text_puts(out, LP_SECRET_MASK);
     return user + length - 1;
 }

@@ -32,5 +32,8 @@ static void keep_all(void)
 
 void lp_capture_give_back_paths(void)
 {
+    /* In the order of the fork handlers: open ranges, then paths. */
+    lp_nvtx_ranges_hold();
     lp_path_give_back(keep_all);
+    lp_nvtx_ranges_release();
 }

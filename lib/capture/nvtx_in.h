@@ -45,7 +45,11 @@ uint32_t lp_nvtx_node(struct lp_thread *thread, uint32_t parent,
 /** A range that starts here and may end on any thread. @return its id, 0 if too many are open. */
 uint64_t lp_nvtx_range_start(uint32_t node);
 
-/** Pass the paths of open ranges to lp_path_keep(). */
+/** Between these two no range starts or ends. */
+void lp_nvtx_ranges_hold(void);
+void lp_nvtx_ranges_release(void);
+
+/** Pass the paths of open ranges to lp_path_keep(). Only while they are held. */
 void lp_nvtx_ranges_keep_paths(void);
 
 /** End it. An id that is not open is counted as unbalanced on this thread. */

@@ -67,13 +67,21 @@ uint64_t lp_nvtx_range_start(uint32_t node)
     return id;
 }
 
+void lp_nvtx_ranges_hold(void)
+{
+    take_lock();
+}
+
+void lp_nvtx_ranges_release(void)
+{
+    give_lock();
+}
+
 void lp_nvtx_ranges_keep_paths(void)
 {
-    pthread_mutex_lock(&lock);
     for (uint32_t place = 0; place < used; place++)
         if (ranges[place].use & 1)
             lp_path_keep(ranges[place].node);
-    pthread_mutex_unlock(&lock);
 }
 
 /* The range of an id, and its place free again. false: it is not open. */

@@ -168,7 +168,7 @@ refused() { # WORDS ARGUMENT...
 refused "give one model"
 refused "give one model" llama_3_8b gpt2
 refused "takes no model" llama_3_8b --list
-refused "no file and no model" nonsense
+refused "neither a file nor the name of a model" nonsense
 refused "format xml" llama_3_8b --format xml
 refused "--gpu needs a name" llama_3_8b --gpu=
 LLMPERF_PEAK_TFLOPS=0 refused "no positive number" llama_3_8b --gpu H200

@@ -463,7 +463,7 @@ static void a_model_is_found_by_its_usual_name(void **state)
     llmperf_model_free(model);
     assert_int_equal(llmperf_model_open("qwen2.5-7b", &model), 0);
     llmperf_model_free(model);
-    assert_path_refused("../model/llama_3_8b", LLMPERF_ENOENT, "no file");
+    assert_path_refused("../model/llama_3_8b", LLMPERF_ENOENT, "neither a file");
 }
 
 /* 64 x 64 x 3 x 9 x 16, six times 64 x 64 x 16 x 9 x 16, 16 x 10; twice. */

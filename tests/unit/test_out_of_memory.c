@@ -347,7 +347,8 @@ int main(void)
 
 int main(void)
 {
-    return 77; /* skipped */
+    puts("allocations fail on demand with glibc and without a sanitizer only");
+    return 77;
 }
 
 #endif

@@ -16,7 +16,7 @@
 #include "lib/base/text.h"
 
 #define LP_STORE_APPLICATION 0x4c4c4d50 /* "LLMP" */
-#define LP_STORE_FORMAT      2
+#define LP_STORE_FORMAT      3
 #define LP_STORE_BUSY_MS     2000 /* a reader and a writer wait this long for each other */
 
 enum lp_column_type {

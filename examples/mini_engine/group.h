@@ -29,8 +29,7 @@ void group_leave(struct group *group);
 size_t group_rank(const struct group *group);
 size_t group_world(const struct group *group);
 
-/** Wait until all ranks are here. One that never comes is waited for: whoever started the ranks
- * ends the others. */
+/** A barrier of all ranks, without a timeout: if a rank fails, the launcher ends the others. */
 void group_meet(struct group *group);
 
 /** What rank `rank` shows to the others: GROUP_NOTE_BYTES, at first zero. Write one's own, meet,

@@ -14,8 +14,8 @@
 extern "C" {
 #endif
 
-/** A part of a whole tensor: `rows` stretches of `width` numbers, each `stride` behind the last,
- * from number `first` on. */
+/** A strided block of a tensor: `rows` rows of `width` elements, the first at element `first`, each
+ * `stride` elements after the one before. */
 struct block {
     size_t rows, width, stride, first;
 };

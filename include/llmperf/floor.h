@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** How fast a step of a model can be at best on a GPU: the work of model.h held against the limits
- * of hardware.h. Nothing runs.
+/** Lower bounds on the time of a model's step on a GPU, from the work of model.h and the peaks of
+ * hardware.h. Nothing runs.
  *
- * A floor is a time that no implementation with this work can beat. The roofline floor lets
- * everything overlap, the serial floor runs one operator after another. docs/metrics.md has the
- * formulas and their sources.
+ * A floor is a lower bound: no implementation that does this work can take less time. The roofline
+ * floor lets everything overlap, the serial floor runs one operator after another. docs/metrics.md
+ * has the formulas and their sources.
  *
  * @threads any thread, while nobody changes the model or the hardware */
 #ifndef LLMPERF_FLOOR_H

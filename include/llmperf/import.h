@@ -2,8 +2,8 @@
 /** Files of other tools as profiles: exports and tables of NVIDIA Nsight Systems (nsys), reports
  * and tables of NVIDIA Nsight Compute (ncu).
  *
- * Files are told apart by what is in them, not by their names. They are read as they are, never
- * written to, and never trusted: a damaged one is an error that says what to do. Tables that hold
+ * The format of a file is recognised by its contents, not by its name. Files are never written to
+ * and never trusted: a damaged one is an error that says what to do. Tables that hold
  * environments, command lines or output of programs are not read.
  *
  * @threads any thread; each call on its own */

@@ -62,14 +62,15 @@ LLMPERF_API int llmperf_validate(const char *path, const char *schema_path);
 /** Formats of llmperf_compare(). */
 enum { LLMPERF_COMPARE_MD = 0, LLMPERF_COMPARE_JSON = 1 };
 
-/** Hold two runs against each other: host time of an instance of each region, and device time by
+/** Compare two runs: host time of an instance of each region, and device time by
  * kernel class of what an instance launched, nested regions included. A quantity is slower if its
  * mean grew by more than the threshold and by more than chance makes in 1 of 100 cases (Welch's
  * test, Welch 1947; spreads of iterations where both runs have them, else of instances and calls);
  * where a run has one instance only, the threshold decides alone. Quantities below 1 % of both runs
  * are not judged. Where an instance has other work (tokens, FLOPs, context, sequences) a difference
- * that this can explain is told as "other work" and is neither slower nor faster; docs/metrics.md
- * has the rule. Device times of a run that samples are of the instances that were collected.
+ * that this can explain is reported as "other work" and is neither slower nor faster;
+ * docs/metrics.md has the rule. Device times of a run that samples are of the instances that were
+ * collected.
  *
  * A run of several processes or GPUs is one job. Wall time of a job is that of the process that is
  * slowest in the region on average, device time the sum over its GPUs, which is not judged where
@@ -77,7 +78,7 @@ enum { LLMPERF_COMPARE_MD = 0, LLMPERF_COMPARE_JSON = 1 };
  * metrics.json) there are "computing" (most of any GPU, collectives left out), "communicating"
  * (least time in collectives of any GPU) and "waiting" (most time in collectives beyond that).
  * Ranks are no repeats of one another: noise is that within each, and errors of GPUs are added up.
- * Where both runs have the same ranks, each is held against the same one too; these rows do not
+ * Where both runs have the same ranks, each rank is also compared with itself; these rows do not
  * count in slower_out.
  *
  * Runs can be compared if each spends at least half of its device time in regions (or, outside of
@@ -110,13 +111,13 @@ LLMPERF_API int llmperf_compare_runs(const llmperf_profile *const *base, size_t 
 /** Formats of llmperf_repeats(). */
 enum { LLMPERF_REPEATS_MD = 0, LLMPERF_REPEATS_JSON = 1 };
 
-/** Runs of one program beside each other: mean, standard deviation (n - 1), min, max, cv and
+/** Compare repeated runs of one program: mean, standard deviation (n - 1), min, max, cv and
  * spread, (max - min) / mean, of the numbers of the run, of regions and of iterations, and which
- * runs are apart from the others (further from the median than the threshold and by the modified
- * z-score of Iglewicz and Hoaglin 1993 above 3.5; it takes three runs to tell). Duration and GPU
+ * runs are outliers (further from the median than the threshold and by the modified
+ * z-score of Iglewicz and Hoaglin 1993 above 3.5; this needs three runs). Duration and GPU
  * busy time of the run, and mean wall time and GPU busy time of regions from 1 % of the run on are
- * judged by their spread. Runs that are no repeats (another program, GPU, driver, tier,
- * configuration, model, dtype, version, or other instances of a region) are told.
+ * judged by their spread. Runs that differ in program, GPU, driver, tier,
+ * configuration, model, dtype, version or instances of a region are reported: they are no repeats.
  *
  * @param profiles   Borrowed, `count` of them, two at least.
  * @param threshold_percent  From 0 on; 10 is usual.

@@ -184,8 +184,9 @@ typedef struct llmperf_metric_stats {
     const char *region; /**< path; "" with no region open; NULL: not known */
     const char *kernel; /**< as llmperf_kernel_stats.name; NULL: of the region as a whole, which
                            includes nested regions */
-    const char *
-        text; /**< value that is no number ("PolicySpread"); NULL: a number, or texts that differ */
+    /** A value that is not a number ("PolicySpread"). NULL: the value is a number, or its texts
+     * differ. */
+    const char *text;
     int32_t device;      /**< CUDA device ordinal; -1: not known */
     uint32_t process_id; /**< 0: not known */
     uint64_t count;      /**< results that had a value */

@@ -20,6 +20,7 @@
 #define STEP_NS        10000.0
 #define LOOK_NS        UINT64_C(1000000000)
 #define CHANGED_NS     UINT64_C(4000000000) /* till regions are known at the new interval */
+#define REQUEST_NS     UINT64_C(50000000)   /* of a requested interval: losses are seen soon */
 #define CHANGES_MOST   6u                   /* each costs samples */
 #define SAMPLES_LEAST  500u                 /* to know what one costs and how many are lost */
 #define LOST_MOST      0.005                /* of all samples; more: the interval is too short */
@@ -97,17 +98,12 @@ static void change(struct llmperf_session *session, uint64_t interval_ns)
 
 /* As often as the shortest region of interest needs. */
 static void fit_regions(struct llmperf_session *session, const struct lp_counters_state *state,
-                        uint64_t current_ns, uint64_t now_ns)
+                        uint64_t current_ns)
 {
     struct lp_counter_pace *pace = &session->counter_pace;
     struct lp_counter_stretch shortest;
     uint64_t fit;
-    double sample_ns;
-
-    if (now_ns - pace->looked_ns < (pace->changes > 0 ? CHANGED_NS : LOOK_NS))
-        return;
-    pace->looked_ns = now_ns;
-    sample_ns = state->samples > 0 ? (double)state->cost_ns / (double)state->samples : 0;
+    double sample_ns = state->samples > 0 ? (double)state->cost_ns / (double)state->samples : 0;
     /* A region that is too short at the finest interval too is no reason to take it. */
     if (!lp_counter_totals_shortest(session->counter_totals, 2 * finest(pace, sample_ns), is_wanted,
                                     session, &shortest))
@@ -141,6 +137,13 @@ static void fit_request(struct llmperf_session *session, const struct lp_counter
         change(session, next);
 }
 
+static uint64_t look_period(const struct lp_counter_pace *pace)
+{
+    if (pace->requested_ns)
+        return REQUEST_NS;
+    return pace->changes > 0 ? CHANGED_NS : LOOK_NS;
+}
+
 void lp_counter_pace_adjust(struct llmperf_session *session, uint64_t now_ns)
 {
     struct lp_counter_pace *pace = &session->counter_pace;
@@ -148,11 +151,13 @@ void lp_counter_pace_adjust(struct llmperf_session *session, uint64_t now_ns)
     uint64_t current_ns;
 
     if (!session->counters || session->paused || pace->changes >= CHANGES_MOST ||
+        now_ns - pace->looked_ns < look_period(pace) ||
         (current_ns = lp_counters_interval(session->counters)) == 0)
         return;
+    pace->looked_ns = now_ns;
     lp_counters_state(session->counters, &state);
     if (pace->requested_ns)
         fit_request(session, &state, current_ns);
     else
-        fit_regions(session, &state, current_ns, now_ns);
+        fit_regions(session, &state, current_ns);
 }

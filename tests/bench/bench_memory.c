@@ -2,13 +2,13 @@
 /* Memory that 100 million kernel records leave behind in aggregate mode: launches and kernels of
  * endless decode steps go through attribution and totals, in rounds as the collector makes them. */
 #include <string.h>
-#include <unistd.h>
 
 #include "lib/attribution/attribution.h"
 #include "lib/record/paths.h"
 #include "lib/result/result.h"
 #include "llmperf/activity.h"
 #include "tests/bench/bench.h"
+#include "tests/bench/memory.h"
 
 #define RECORDS   UINT64_C(100000000)
 #define LAYERS    24u
@@ -104,17 +104,6 @@ static void run_round(struct engine *engine)
     lp_attribution_settle(engine->attribution, 0, false);
 }
 
-static double resident_mib(void)
-{
-    long pages = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-
-    if (!file || fscanf(file, "%*s %ld", &pages) != 1)
-        exit(1);
-    fclose(file);
-    return (double)pages * (double)sysconf(_SC_PAGESIZE) / (1 << 20);
-}
-
 int main(void)
 {
     struct engine *engine = make_engine();
@@ -125,7 +114,7 @@ int main(void)
 
     memset(engine->host, 1, sizeof(engine->host)); /* Ours, resident before the start. */
     memset(engine->device, 1, sizeof(engine->device));
-    before = resident_mib();
+    before = bench_resident_mib();
     printf("million kernels: MiB above the start\n");
     while (done < RECORDS) {
         run_round(engine);
@@ -133,7 +122,7 @@ int main(void)
         if (done < next)
             continue;
         next += RECORDS / 100;
-        now = resident_mib() - before;
+        now = bench_resident_mib() - before;
         most = now > most ? now : most;
         if (done >= shown) {
             printf("  %5.0f: %6.1f\n", (double)done / 1e6, now);

@@ -14,6 +14,7 @@
 
 #include "lib/capture/device_fake.h"
 #include "tests/bench/bench.h"
+#include "tests/bench/memory.h"
 
 #define LAYERS     4
 #define KERNELS    6 /* of a layer */
@@ -25,17 +26,6 @@ struct watch {
     double begin_mib, least_mib, most_mib, now_mib; /* of the second half */
     bool begun;
 };
-
-static double resident_mib(void)
-{
-    long pages = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-
-    if (!file || fscanf(file, "%*s %ld", &pages) != 1)
-        exit(1);
-    fclose(file);
-    return (double)pages * (double)sysconf(_SC_PAGESIZE) / (1 << 20);
-}
 
 static double allocated_mib(void)
 {
@@ -108,7 +98,7 @@ static void read_metrics(llmperf_session *session)
 
 static void look(struct watch *watch, bool second_half)
 {
-    watch->now_mib = resident_mib();
+    watch->now_mib = bench_resident_mib();
     if (!second_half)
         return;
     if (!watch->begun)

@@ -17,26 +17,14 @@
 #include <vector>
 
 #include <string.h>
-#include <unistd.h>
 
 #include "tests/bench/bench_gpu.h"
+#include "tests/bench/memory.h"
 
 #define KERNELS 500
 #define PARTS   10
 #define MEMORY  (24.0 + 8.0) /* MiB: see docs/performance.md */
 #define SLOWER  1.01
-
-static double resident_mib(void)
-{
-    FILE *file = fopen("/proc/self/statm", "r");
-    long total = 0, resident = 0;
-
-    if (!file || fscanf(file, "%ld %ld", &total, &resident) != 2)
-        resident = 0;
-    if (file)
-        fclose(file);
-    return (double)resident * (double)sysconf(_SC_PAGESIZE) / 1048576;
-}
 
 static cudaGraphExec_t make_graph(cudaStream_t stream)
 {
@@ -136,7 +124,7 @@ int main(int argc, char **argv)
         rate[part] = (double)steps.size() * 1e6 / (bench_now_us() - begin);
         std::nth_element(steps.begin(), steps.begin() + steps.size() / 10, steps.end());
         fast[part] = steps[steps.size() / 10];
-        memory[part] = resident_mib();
+        memory[part] = bench_resident_mib();
         printf("%3d %%: %9.1f steps/s, a tenth of them within %7.1f us, %7.1f MiB resident\n",
                (part + 1) * 100 / PARTS, rate[part], fast[part], memory[part]);
     }

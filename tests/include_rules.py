@@ -13,43 +13,33 @@ import sys
 import tempfile
 from fnmatch import fnmatch
 
-# What a folder of lib/ may include besides itself and llmperf/api.h. Toolboxes show all their headers, other folders only
-# lib/<folder>/<folder>.h. A folder that is not in this table is a fault: a new folder needs a word in docs/architecture.md first.
-TOOLBOXES = {"base", "record"}
-FOLDERS = {
-    #              folders of lib/                              headers of include/llmperf/
-    "base":        ([],                                         ["version.h"]),
-    "record":      (["base"],                                   ["region.h", "activity.h"]),
-    "capture":     (["base", "record"],                         ["region.h", "activity.h"]),
-    "attribution": (["base", "record"],                         ["activity.h", "profile.h", "region.h"]),  # the ledger
-    "result":      (["base", "record", "attribution"],          ["activity.h", "job.h", "region.h", "profile.h", "version.h"]),
-    "trace":       (["base", "record", "attribution", "result"], ["activity.h", "trace.h", "version.h"]),
-    "analysis":    (["base", "result", "config"],               ["activity.h", "analysis.h", "config.h", "floor.h", "hardware.h", "model.h",
-                                                                 "profile.h"]),
-    "vendor":      (["base", "record", "result", "config"],     ["activity.h", "config.h", "import.h", "profile.h", "tools.h",
-                                                                 "version.h"]),
-    "config":      (["base"],                                   ["config.h"]),
-    "output":      (["base", "result", "analysis", "config"],               ["activity.h", "hardware.h", "analysis.h", "config.h", "region.h", "profile.h",
-                                                                 "output.h", "version.h"]),
-    "measure":     (["base", "capture", "analysis"],            ["hardware.h"]),
-    "session":     (["*"],                                      ["*.h"]),
-}
+# lib/meson.build lists the folders of lib/ from the lowest to the highest; a folder includes itself and those listed before it.
+LEVELS = re.compile(r"foreach folder : \[(.*?)\]", re.S)
+
+
+def levels(root):
+    with open(os.path.join(root, "lib/meson.build"), encoding="utf-8") as file:
+        found = LEVELS.search(file.read())
+    return re.findall(r"'([^']+)'", found.group(1)) if found else []
+
+
+FOLDERS = levels(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
 # Each third-party header stands in these files and nowhere else, and never in a header of ours (tests are free).
 THIRD_PARTY = {
     "yaml.h":          ["lib/base/yaml_tree.c"],
-    "jansson.h":       ["lib/output/*.c", "lib/result/merge_gpus.c", "lib/result/merge_processes.c",
-                         "lib/session/environment.c", "lib/session/doctor.c", "lib/session/trace_clocks.c", "lib/session/trace_export.c"],
-    "sqlite3.h":       ["lib/base/open_sqlite.c", "lib/result/store_*.c", "lib/trace/nsys_sqlite.c", "lib/vendor/database_sqlite.c"],
-    "nvtx3/*":         ["lib/capture/nvtx_*.c"],
-    "cupti*.h":        ["lib/capture/cupti_*.c", "lib/capture/device_cupti*.c", "lib/capture/counters_*.c"],
-    "generated_cuda*": ["lib/capture/cupti_*.c", "lib/capture/device_cupti*.c", "lib/capture/counters_*.c"],
+    "jansson.h":       ["lib/findings/facts.c", "lib/output/*.c", "lib/compare/*.c", "lib/store/merge_gpus.c", "lib/store/merge_processes.c",
+                         "lib/machine/environment.c", "lib/machine/doctor.c", "lib/trace/export/clocks.c", "lib/trace/export/export.c"],
+    "sqlite3.h":       ["lib/base/open_sqlite.c", "lib/store/*_sqlite.c", "lib/trace/nsys_sqlite.c", "lib/vendor/database_sqlite.c"],
+    "nvtx3/*":         ["lib/regions/nvtx_*.c"],
+    "cupti*.h":        ["lib/cupti/*.c", "lib/device/cupti/*.c", "lib/counters/*.c"],
+    "generated_cuda*": ["lib/cupti/*.c", "lib/device/cupti/*.c", "lib/counters/*.c"],
     "cublasLt.h":      ["lib/measure/blaslt_check.c", "examples/*.cu"],
     "mma.h":           ["examples/*.cu"],
     "png.h":           ["examples/*.c"],
     "jpeglib.h":       ["examples/*.c"],
     "whisper.h":       ["examples/whisper_profile/*.cpp"],
-    "cuda*.h":         ["lib/capture/cupti_*.c", "lib/capture/device_cupti*.c", "lib/capture/counters_*.c",
+    "cuda*.h":         ["lib/cupti/*.c", "lib/device/cupti/*.c", "lib/counters/*.c",
                         "examples/*.cu", "examples/*.cuh"],
 }
 
@@ -110,21 +100,14 @@ def system_fault(path, header):
 def library_fault(folder, header):
     """What is wrong with `#include "header"` in lib/<folder>/, or None."""
     if folder not in FOLDERS:
-        return f"lib/{folder} is not in the table of tests/include_rules.py"
-    folders, public = FOLDERS[folder]
-    parts = header.split("/")
-    if parts[0] == "llmperf":
-        ok = parts[1] == "api.h" or matches(parts[1], public)
-        return None if ok else f'"{header}": lib/{folder} may include {", ".join(["api.h"] + public)} of llmperf/ only'
-    if parts[0] != "lib" or len(parts) < 3:
-        return f'"{header}": internal includes carry the full path ("lib/{folder}/...")'
-    other = parts[1]
-    if other == folder:
+        return f"lib/{folder} is not in the list of lib/meson.build"
+    if header.startswith("llmperf/"):
         return None
-    if not matches(other, folders):
-        return f'"{header}": lib/{folder} may not include lib/{other}'
-    if other not in TOOLBOXES and parts[2:] != [other + ".h"]:
-        return f'"{header}": from another folder include only lib/{other}/{other}.h'
+    if not header.startswith("lib/") or header.count("/") < 2:
+        return f'"{header}": internal includes carry the full path ("lib/{folder}/...")'
+    other = os.path.dirname(header)[len("lib/"):]
+    if other not in FOLDERS[:FOLDERS.index(folder) + 1]:
+        return f'"{header}": lib/{folder} may not include lib/{other} (lib/meson.build lists the folders from the lowest to the highest)'
     return None
 
 
@@ -132,7 +115,7 @@ def quoted_fault(path, header):
     """What is wrong with `#include "header"` in path, or None."""
     top = path.split("/")[0]
     if top == "lib":
-        return library_fault(path.split("/")[1], header)
+        return library_fault(os.path.dirname(path)[len("lib/"):], header)
     if top == "include":
         return None if header.startswith("llmperf/") else f'"{header}": public headers include llmperf/*.h only'
     if header.startswith(("lib/", "../")):
@@ -165,7 +148,7 @@ def variable_faults(path, text):
 
 # Files are created in one place, which follows no link. The others: the claim of a run (exclusive), and files that users name.
 CREATE = re.compile(r'\bfopen\s*\([^;]*"[wa][^"]*"|\bO_CREAT\b|\bSQLITE_OPEN_CREATE\b|\bcreat\s*\(')
-CREATORS = {"lib/base/file.c", "lib/session/run_claim.c", "lib/output/artifacts.c", "lib/trace/out_file.c", "lib/capture/recording.c",
+CREATORS = {"lib/base/file.c", "lib/session/run_claim.c", "lib/output/run_dir/artifacts.c", "lib/trace/out_file.c", "lib/device/replay/recording.c",
             "tools/llmperf/folder.c", "tools/llmperf/vendor_run.c"}
 
 
@@ -198,17 +181,11 @@ def faults(path, text):
             yield f"{path}:{line}: {message}"
 
 
-def names_or(dash, names, everything):
-    return dash if not names else "all" if names == [everything] else ", ".join(names)
-
-
 def document_faults(text):
-    """docs/architecture.md shows FOLDERS; a row that differs is a fault."""
-    for folder, (folders, public) in FOLDERS.items():
-        headers = names_or("–", public if public == ["*.h"] else [f"`{name}`" for name in public], "*.h")
-        row = f"| {folder} | {names_or('–', folders, '*')} | {headers} |"
-        if row not in text:
-            yield f"docs/architecture.md: the include table lacks the row: {row}"
+    """docs/architecture.md says what each folder of lib/ holds."""
+    for folder in FOLDERS:
+        if f"`lib/{folder}/`" not in text:
+            yield f"docs/architecture.md: no row for `lib/{folder}/`"
 
 
 def list_files(root):
@@ -272,24 +249,22 @@ def check_tree(root):
 C_LINE = f"/* {SPDX} */\n"
 PLANTED = [  # path, text, a part of the fault that must be found
     ("lib/base/x.c", C_LINE + '#include "lib/record/names.h"\n', "may not include lib/record"),
-    ("lib/record/x.c", C_LINE + '#include "lib/capture/capture.h"\n', "may not include lib/capture"),
-    ("lib/capture/x.c", C_LINE + '#include "llmperf/session.h"\n', "of llmperf/ only"),
-    ("lib/capture/x.c", C_LINE + '#include "lib/attribution/attribution.h"\n', "may not include lib/attribution"),
-    ("lib/attribution/x.c", C_LINE + '#include "lib/result/result.h"\n', "may not include lib/result"),
-    ("lib/result/x.c", C_LINE + '#include "lib/attribution/ledger.h"\n', "include only lib/attribution/attribution.h"),
-    ("lib/session/x.c", C_LINE + '#include "lib/result/histogram.h"\n', "include only lib/result/result.h"),
-    ("lib/result/x.c", C_LINE + '#include "histogram.h"\n', "full path"),
-    ("lib/result/x.c", C_LINE + '#include "../base/text.h"\n', "full path"),
-    ("lib/result/x.c", C_LINE + "#include <sqlite3.h>\n", "stands only in lib/base/open_sqlite.c"),
-    ("lib/result/x.c", C_LINE + '#include "sqlite3.h"\n', "stands only in lib/base/open_sqlite.c"),
-    ("lib/result/x.h", C_LINE + "#include <sqlite3.h>\n", "shows no third-party header"),
+    ("lib/record/x.c", C_LINE + '#include "lib/regions/capture.h"\n', "may not include lib/regions"),
+    ("lib/regions/x.c", C_LINE + '#include "lib/attribution/attribution.h"\n', "may not include lib/attribution"),
+    ("lib/attribution/x.c", C_LINE + '#include "lib/profile/profile.h"\n', "may not include lib/profile"),
+    ("lib/output/md/x.c", C_LINE + '#include "lib/output/html/svg.h"\n', "may not include lib/output/html"),
+    ("lib/profile/x.c", C_LINE + '#include "histogram.h"\n', "full path"),
+    ("lib/profile/x.c", C_LINE + '#include "../base/text.h"\n', "full path"),
+    ("lib/profile/x.c", C_LINE + "#include <sqlite3.h>\n", "stands only in lib/base/open_sqlite.c"),
+    ("lib/profile/x.c", C_LINE + '#include "sqlite3.h"\n', "stands only in lib/base/open_sqlite.c"),
+    ("lib/profile/x.h", C_LINE + "#include <sqlite3.h>\n", "shows no third-party header"),
     ("lib/config/x.c", C_LINE + "#  include <yaml.h>\n", "stands only in lib/base/yaml_tree.c"),
     ("lib/session/session.c", C_LINE + "#include <jansson.h>\n", "stands only in"),
-    ("lib/capture/regions.c", C_LINE + "#include <nvtx3/nvToolsExt.h>\n", "stands only in lib/capture/nvtx_"),
-    ("lib/capture/regions.c", C_LINE + "#include <cupti.h>\n", "stands only in"),
+    ("lib/regions/regions.c", C_LINE + "#include <nvtx3/nvToolsExt.h>\n", "stands only in lib/regions/nvtx_"),
+    ("lib/regions/regions.c", C_LINE + "#include <cupti.h>\n", "stands only in"),
     ("lib/base/x.c", C_LINE + "#include <cuda.h>\n", "stands only in"),
     ("lib/base/x.c", C_LINE + "#include <curl/curl.h>\n", "nor a known dependency"),
-    ("lib/nonsense/x.c", C_LINE + '#include "lib/base/text.h"\n', "not in the table"),
+    ("lib/nonsense/x.c", C_LINE + '#include "lib/base/text.h"\n', "not in the list"),
     ("include/llmperf/x.h", C_LINE + "#include <stdbool.h>\n", "public headers include"),
     ("include/llmperf/x.h", C_LINE + "#include <string>\n", "public headers include"),
     ("include/llmperf/x.hpp", C_LINE + "#include <iostream>\n", "llmperf.hpp includes llmperf.h, stdexcept and string only"),
@@ -298,7 +273,7 @@ PLANTED = [  # path, text, a part of the fault that must be found
     ("tools/llmperf/x.c", C_LINE + '#include "lib/base/text.h"\n', "public headers (llmperf/*.h) only"),
     ("tools/llmperf/x.c", C_LINE + "#include <jansson.h>\n", "stands only in"),
     ("examples/demo/x.c", C_LINE + '#include "../../lib/base/text.h"\n', "public headers (llmperf/*.h) only"),
-    ("lib/capture/x.c", C_LINE + 'const char *home = getenv("HOME");\n', "lp_variable()"),
+    ("lib/regions/x.c", C_LINE + 'const char *home = getenv("HOME");\n', "lp_variable()"),
     ("lib/base/x.c", C_LINE + 'const char *home = secure_getenv ("HOME");\n', "lp_variable()"),
     ("lib/session/x.c", C_LINE + 'file = fopen(path, "wbe");\n', "follows no link"),
     ("tools/llmperf/x.c", C_LINE + "fd = open(path, O_WRONLY | O_CREAT, 0666);\n", "follows no link"),
@@ -310,15 +285,15 @@ PLANTED = [  # path, text, a part of the fault that must be found
     ("tests/data/x.json", '{"cwd": "/ho' + 'me/jane/engine"}\n', "somebody's machine"),
 ]
 CLEAN = [
-    ("lib/result/store_read_sqlite.c", C_LINE + '#include <sqlite3.h>\n#include "lib/base/text.h"\n#include "llmperf/profile.h"\n'),
-    ("lib/capture/nvtx_out.c", C_LINE + "#include <nvtx3/nvToolsExt.h>\n#include <dlfcn.h>\n"),
-    ("lib/capture/device_cupti.c", C_LINE + '#include <cupti.h>\n#include "lib/record/names.h"\n'),
-    ("lib/session/session.c", C_LINE + '#include "lib/result/result.h"\n#include "llmperf/session.h"\n'),
+    ("lib/store/read_sqlite.c", C_LINE + '#include <sqlite3.h>\n#include "lib/base/text.h"\n#include "llmperf/profile.h"\n'),
+    ("lib/regions/nvtx_out.c", C_LINE + "#include <nvtx3/nvToolsExt.h>\n#include <dlfcn.h>\n"),
+    ("lib/device/cupti/device_cupti.c", C_LINE + '#include <cupti.h>\n#include "lib/record/names.h"\n'),
+    ("lib/session/session.c", C_LINE + '#include "lib/profile/profile.h"\n#include "llmperf/session.h"\n'),
     ("lib/base/variable.c", C_LINE + 'const char *home = secure_getenv("HOME");\n'),
     ("lib/vendor/x.c", C_LINE + 'file = fopen(path, "rbe");\n'),
     ("tools/llmperf/main.c", C_LINE + '#include "llmperf/llmperf.h"\n#include "commands.h"\n#include <stdio.h>\n'),
     ("include/llmperf/x.h", C_LINE + '#include <stdint.h>\n#include "llmperf/api.h"\n'),
-    ("tests/unit/test_x.c", C_LINE + '#include <sqlite3.h>\n#include "lib/result/histogram.h"\n'),
+    ("tests/unit/test_x.c", C_LINE + '#include <sqlite3.h>\n#include "lib/profile/histogram.h"\n'),
     ("tests/x.sh", f"#!/bin/sh\n# {SPDX}\n"),
     ("docs/x.md", "framework, network/main, the rootless home\n"),
 ]
@@ -336,7 +311,7 @@ def self_test():
         if found:
             print(f"WRONGLY FOUND: {found}")
             failed += 1
-    if len(list(document_faults("| base | – | `version.h` |"))) != len(FOLDERS) - 1:
+    if len(list(document_faults("| `lib/base/` | text |"))) != len(FOLDERS) - 1:
         print("NOT FOUND: rows that docs/architecture.md lacks")
         failed += 1
     failed += check_list_without_git()

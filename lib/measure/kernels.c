@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "llmperf/api.h"
+#include "lib/hardware/ceilings.h"
 
 #define THREADS     512
 #define UNROLL      4  /* 16-byte pieces of a thread in flight */

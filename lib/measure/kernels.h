@@ -5,8 +5,8 @@
 #ifndef LP_MEASURE_KERNELS_H
 #define LP_MEASURE_KERNELS_H
 
-#include "lib/analysis/analysis.h"
 #include "lib/measure/bench.h"
+#include "lib/hardware/ceilings.h"
 
 struct lp_kernels {
     void *read, *copy, *fill; /* functions of the bench's module */

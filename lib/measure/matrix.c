@@ -13,6 +13,7 @@
 #include "lib/base/variable.h"
 #include "lib/measure/blaslt_abi.h"
 #include "llmperf/api.h"
+#include "lib/hardware/ceilings.h"
 
 #define WORKSPACE_BYTES ((size_t)64 << 20)
 #define PROPOSALS       6

@@ -5,6 +5,7 @@
 #define LP_MEASURE_MATRIX_H
 
 #include "lib/measure/kernels.h"
+#include "lib/hardware/ceilings.h"
 
 /** Measure all dtypes that we have a product for; what fails has its reason. */
 void lp_measure_matrix(const struct lp_kernels *kernels, struct lp_bench *bench, int32_t capability,

@@ -6,10 +6,11 @@
 #include <time.h>
 
 #include "lib/base/status.h"
-#include "lib/capture/capture.h"
 #include "lib/measure/kernels.h"
 #include "lib/measure/matrix.h"
 #include "llmperf/hardware.h"
+#include "lib/device/driver.h"
+#include "lib/hardware/ceilings.h"
 
 #define SECONDS       0.5
 #define SECONDS_LEAST 0.01

@@ -12,6 +12,10 @@
 #include "lib/session/session_counters.h"
 #include "lib/session/session_trace.h"
 #include "lib/session/wake.h"
+#include "lib/counters/counters.h"
+#include "lib/device/device.h"
+#include "lib/device/replay/recording.h"
+#include "lib/regions/sampler.h"
 
 #define ROUND_NS       UINT64_C(20000000) /* longest sleep between two looks at the rings */
 #define SHORT_ROUND_NS UINT64_C(2000000)

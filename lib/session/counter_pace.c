@@ -8,6 +8,7 @@
 #include "lib/base/text.h"
 #include "lib/record/paths.h"
 #include "lib/session/session.h"
+#include "lib/counters/counters.h"
 
 #define USUAL_NS       200000.0  /* tier counters, until more is known */
 #define USUAL_LIGHT_NS 1000000.0 /* tier light */

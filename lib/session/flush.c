@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/session/flush.h"
 
-#include "lib/capture/capture.h"
 #include "lib/session/session.h"
+#include "lib/regions/sampler.h"
 
 #define FLUSH_NS UINT64_C(1000000000)
 

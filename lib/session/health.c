@@ -9,6 +9,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
 #include "lib/session/session.h"
+#include "lib/device/device.h"
 
 static_assert(sizeof(llmperf_session_state) % sizeof(uint64_t) == 0, "it is copied in words");
 

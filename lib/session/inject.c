@@ -11,6 +11,7 @@
 #include "lib/base/variable.h"
 #include "lib/session/session.h"
 #include "llmperf/inject.h"
+#include "lib/base/forked.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
 static llmperf_session *session; /* the one that was started here; the exit handler stops it */

@@ -3,6 +3,8 @@
 #include "lib/session/pipeline.h"
 #include "lib/session/session.h"
 #include "lib/session/session_trace.h"
+#include "lib/device/device.h"
+#include "lib/findings/kernel_class.h"
 
 static void pass_host(void *context, uint32_t thread, const struct lp_record *records, size_t count)
 {

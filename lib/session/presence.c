@@ -8,9 +8,10 @@
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
 #include "lib/base/status.h"
-#include "lib/capture/capture.h"
-#include "lib/result/result.h"
+#include "lib/profile/profile.h"
 #include "lib/session/session.h"
+#include "lib/regions/hold.h"
+#include "lib/regions/sampler.h"
 
 #define FIRST_UNITS 50u
 #define LEAST_UNITS 4u

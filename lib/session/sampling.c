@@ -10,6 +10,8 @@
 #include "lib/base/text.h"
 #include "lib/session/session.h"
 #include "lib/session/wake.h"
+#include "lib/device/device.h"
+#include "lib/regions/sampler.h"
 
 #define DEFAULT_REGIONS "LLM@prefill,LLM@decode_step"
 #define DEFAULT_BUDGET  10u                  /* permille */

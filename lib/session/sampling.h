@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lib/session/graph_ends.h"
+#include "lib/trace/export/graph_ends.h"
 
 struct llmperf_session;
 

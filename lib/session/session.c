@@ -14,7 +14,7 @@
 #include "lib/base/status.h"
 #include "lib/record/paths.h"
 #include "lib/base/variable.h"
-#include "lib/output/output.h"
+#include "lib/output/format/documents.h"
 #include "lib/session/life.h"
 #include "lib/session/pipeline.h"
 #include "lib/session/run_claim.h"
@@ -23,6 +23,11 @@
 #include "lib/session/session_trace.h"
 #include "lib/session/wake.h"
 #include "llmperf/output.h"
+#include "lib/base/forked.h"
+#include "lib/device/cupti/cupti.h"
+#include "lib/device/device.h"
+#include "lib/device/replay/recording.h"
+#include "lib/findings/kernel_class.h"
 
 /* A program that ends without stopping its session still gets its report. Handlers run in the
  * reverse order of their registration, and behind the driver's own, CUPTI crashes. So this one is

@@ -8,22 +8,24 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "lib/analysis/analysis.h"
 #include "lib/attribution/attribution.h"
-#include "lib/capture/capture.h"
-#include "lib/result/result.h"
+#include "lib/regions/capture.h"
+#include "lib/profile/profile.h"
 #include "lib/session/counter_pace.h"
-#include "lib/session/counter_wish.h"
+#include "lib/session/options/counter_wish.h"
 #include "lib/session/flush.h"
-#include "lib/session/given.h"
+#include "lib/session/options/given.h"
 #include "lib/session/health.h"
-#include "lib/session/options.h"
+#include "lib/session/options/options.h"
 #include "lib/session/presence.h"
 #include "lib/session/request.h"
-#include "lib/session/graph_ends.h"
+#include "lib/trace/export/graph_ends.h"
 #include "lib/session/sampling.h"
-#include "lib/session/stage_work.h"
+#include "lib/session/options/stage_work.h"
 #include "lib/session/watch.h"
+#include "lib/device/device.h"
+#include "lib/device/replay/recording.h"
+#include "lib/findings/kernel_class.h"
 
 struct llmperf_session {
     struct lp_options options;

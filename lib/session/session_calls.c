@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "lib/base/status.h"
-#include "lib/analysis/analysis.h"
 #include "lib/session/session.h"
+#include "lib/findings/kernel_class.h"
 
 int llmperf_session_start(const llmperf_session_options *options, llmperf_session **session_out)
 {

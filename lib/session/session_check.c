@@ -3,12 +3,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "lib/analysis/analysis.h"
 #include "lib/base/status.h"
 #include "lib/base/variable.h"
-#include "lib/session/options.h"
+#include "lib/session/options/options.h"
 #include "lib/session/sampling.h"
 #include "llmperf/session.h"
+#include "lib/hardware/check.h"
 
 static int check_model(const struct lp_options *options)
 {

@@ -6,8 +6,10 @@
 
 #include "lib/base/status.h"
 #include "lib/base/text.h"
-#include "lib/output/output.h"
+#include "lib/output/format/documents.h"
 #include "lib/session/session_counters.h"
+#include "lib/counters/counters.h"
+#include "lib/output/format/json_writer.h"
 
 /* The source may come later, with CUDA. */
 static bool may_have_cupti(const struct llmperf_session *session)

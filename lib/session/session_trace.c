@@ -10,6 +10,8 @@
 #include "lib/base/file.h"
 #include "lib/base/log.h"
 #include "lib/base/status.h"
+#include "lib/device/device.h"
+#include "lib/device/replay/recording.h"
 
 #define OPEN_FOLDERS 8
 

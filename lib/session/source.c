@@ -6,8 +6,10 @@
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
 #include "lib/base/status.h"
-#include "lib/session/other_tool.h"
+#include "lib/machine/other_tool.h"
 #include "lib/session/session.h"
+#include "lib/counters/counters.h"
+#include "lib/device/device.h"
 
 static int open_source(struct llmperf_session *session, uint32_t kind,
                        struct lp_device_source **source_out)

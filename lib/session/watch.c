@@ -10,9 +10,9 @@
 #include "lib/base/log.h"
 #include "lib/base/number.h"
 #include "lib/base/status.h"
-#include "lib/capture/capture.h"
 #include "lib/record/paths.h"
 #include "lib/session/session.h"
+#include "lib/regions/sampler.h"
 
 #define LOOK_NS     UINT64_C(200000000)
 #define LONGEST_NS  UINT64_C(60000000000) /* a window waits so long for its instances */

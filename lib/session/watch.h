@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 #include "lib/base/vector.h"
-#include "lib/result/result.h"
-#include "lib/session/rule.h"
+#include "lib/profile/profile.h"
+#include "lib/session/options/rule.h"
 
 struct llmperf_session;
 

@@ -8,12 +8,13 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
-#include "lib/session/environment.h"
+#include "lib/machine/environment.h"
 #include "lib/session/session.h"
 #include "lib/session/session_counters.h"
 #include "lib/session/session_trace.h"
-#include "lib/session/tier.h"
+#include "lib/session/options/tier.h"
 #include "llmperf/version.h"
+#include "lib/device/device.h"
 
 void lp_session_fail(struct llmperf_session *session, int status)
 {

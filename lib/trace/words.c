@@ -8,7 +8,7 @@
 #include "lib/base/text.h"
 #include "lib/base/utf8.h"
 #include "lib/record/paths.h"
-#include "lib/result/result.h"
+#include "lib/profile/profile.h"
 #include "llmperf/api.h"
 
 typedef LP_VECTOR(const char *) text_vector;

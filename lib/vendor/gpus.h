@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/result/result.h"
+#include "lib/profile/profile.h"
 
 /** 0 and "": not known. */
 struct lp_gpu_fact {

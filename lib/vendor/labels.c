@@ -6,7 +6,7 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
-/* As regions of a program that this library watches are called (lib/capture/nvtx_names.c): runs of
+/* As regions of a program that this library watches are called (lib/regions/nvtx_names.c): runs of
  * both kinds can be held against each other. */
 #define DEFAULT_DOMAIN "default"
 #define OUR_DOMAIN     "LLM"

@@ -12,7 +12,7 @@
 #include "lib/base/hashmap.h"
 #include "lib/base/vector.h"
 #include "lib/record/names.h"
-#include "lib/result/result.h"
+#include "lib/profile/profile.h"
 #include "llmperf/profile.h"
 
 /** Keys as nsys has them: process id in bits 24 to 47, thread id below, machine above. */

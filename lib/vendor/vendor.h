@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "lib/base/text.h"
-#include "lib/result/result.h"
+#include "lib/profile/profile.h"
 #include "llmperf/import.h"
 
 /** An export of nsys (SQLite) as a profile of all its processes. 0, LLMPERF_ENOENT,

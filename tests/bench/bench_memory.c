@@ -5,7 +5,7 @@
 
 #include "lib/attribution/attribution.h"
 #include "lib/record/paths.h"
-#include "lib/result/result.h"
+#include "lib/profile/profile.h"
 #include "llmperf/activity.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/memory.h"

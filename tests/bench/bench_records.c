@@ -14,9 +14,10 @@
 #include "lib/attribution/attribution.h"
 #include "lib/base/file.h"
 #include "lib/base/varint.h"
-#include "lib/capture/capture.h"
-#include "lib/result/result.h"
+#include "lib/regions/capture.h"
+#include "lib/profile/profile.h"
 #include "tests/bench/bench.h"
+#include "lib/device/device.h"
 
 #define ROUNDS      7
 #define KERNELS     5000000u

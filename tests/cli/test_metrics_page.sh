@@ -50,7 +50,7 @@ LLMPERF_DTYPE=fp32 expect 0 report run --format json
 keys_explained "${metrics[@]}"
 
 # Evidence of recommendations, also of those that this run does not give.
-grep -oE 'add(_word)?\(out, "[a-z_0-9]+"' "$LLMPERF_SOURCE"/lib/analysis/recommend*.c | grep -oE '"[a-z_0-9]+"' | sort -u |
+grep -oE 'add(_word)?\(out, "[a-z_0-9]+"' "$LLMPERF_SOURCE"/lib/findings/recommend*.c | grep -oE '"[a-z_0-9]+"' | sort -u |
     python3 -c 'import json, sys; print(json.dumps({line.strip().strip("\""): 0 for line in sys.stdin}))' >out
 grep -q kernel_share out || die "no names of evidence"
 keys_explained Recommendations

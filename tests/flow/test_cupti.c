@@ -15,14 +15,16 @@
 
 #include <cmocka.h>
 
-#include "lib/capture/capture.h"
-#include "lib/capture/cupti_captures.h"
-#include "lib/capture/launch_ids.h"
+#include "lib/cupti/captures.h"
+#include "lib/device/launch_ids.h"
 #include "lib/record/graph_event.h"
 #include "tests/mock/cuda.h"
 #include "tests/mock/cupti.h"
 #include "tests/support/graphs.h"
 #include "tests/support/play.h"
+#include "lib/device/cupti/cupti.h"
+#include "lib/device/device.h"
+#include "lib/device/driver.h"
 
 enum { LAUNCH_KERNEL = 307, MEMCPY_HTOD = 277, MEMSET_D8 = 249, MEMCPY_PEER = 319 };
 enum {

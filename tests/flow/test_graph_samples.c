@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "lib/capture/device_fake.h"
+#include "lib/device/fake/fake.h"
 #include "tests/support/play.h"
 
 #define NODES 20

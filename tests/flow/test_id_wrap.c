@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "lib/attribution/correlate.h"
-#include "lib/capture/device_fake.h"
-#include "lib/capture/launch_ids.h"
+#include "lib/device/fake/fake.h"
+#include "lib/device/launch_ids.h"
 #include "tests/support/play.h"
 
 #define ROUNDS 1000u

@@ -17,7 +17,7 @@
 
 #include "lib/base/file.h"
 #include "lib/base/text.h"
-#include "lib/output/region_report.h"
+#include "lib/output/run_dir/region_report.h"
 #include "llmperf/llmperf.h"
 
 static char folder[] = "/tmp/llmperf-regions-XXXXXX";

@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "lib/result/result.h"
+#include "lib/profile/profile.h"
 #include "tests/support/memory.h"
 #include "tests/support/play.h"
 

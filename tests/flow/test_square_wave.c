@@ -13,6 +13,7 @@
 
 #include "tests/support/facts.h"
 #include "tests/support/play.h"
+#include "lib/device/device.h"
 
 #define US        1000.0
 #define REST_NS   3e6 /* gaps of the wave; those between kernels are shorter */

@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "lib/capture/device_fake.h"
-#include "lib/capture/threads.h"
+#include "lib/device/fake/fake.h"
+#include "lib/regions/threads.h"
 #include "tests/support/play.h"
 
 #define THREADS 50

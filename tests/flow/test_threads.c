@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
-#include "lib/capture/device.h"
-#include "lib/capture/device_fake.h"
+#include "lib/device/device.h"
+#include "lib/device/fake/fake.h"
 #include "tests/support/play.h"
 
 #define THREADS       8

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "lib/base/file.h"
-#include "lib/output/json_schema.h"
+#include "lib/output/schema/json_schema.h"
 #include "tests/fuzz/fuzz.h"
 
 static char *metrics_schema;

@@ -4,8 +4,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "lib/analysis/analysis.h"
 #include "tests/fuzz/fuzz.h"
+#include "lib/findings/kernel_class.h"
+#include "lib/hardware/ceilings.h"
+#include "llmperf/config.h"
 
 static void check_error(int status)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "lib/base/utf8.h"
-#include "lib/capture/nvtx_in.h"
+#include "lib/regions/nvtx_in.h"
 #include "lib/record/paths.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/capture/counters_symbols.h"
+#include "lib/counters/symbols.h"
 #include "tests/mock/called.h"
 
 #define RANGES  512u

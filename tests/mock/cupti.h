@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/capture/cupti_abi.h"
+#include "lib/cupti/abi.h"
 
 /** What DeviceSupported says is in the way. */
 enum mock_obstacle { MOCK_NOTHING, MOCK_OLD, MOCK_VGPU, MOCK_CONFIDENTIAL, MOCK_WSL };

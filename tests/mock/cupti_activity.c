@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/capture/cupti_symbols.h"
+#include "lib/cupti/symbols.h"
 #include "tests/mock/called.h"
 #include "tests/mock/cupti.h"
 

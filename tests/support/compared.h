@@ -3,7 +3,7 @@
 #ifndef TESTS_SUPPORT_COMPARED_H
 #define TESTS_SUPPORT_COMPARED_H
 
-#include "lib/output/compare.h"
+#include "lib/compare/compare.h"
 
 /** Clear it with lp_compare_clear(). @param threshold  A share: 0.05. */
 struct lp_comparison compare_profiles_at(const llmperf_profile *base, const llmperf_profile *fresh,

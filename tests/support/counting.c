@@ -14,8 +14,10 @@
 #include <cmocka.h>
 
 #include "lib/record/paths.h"
-#include "lib/session/counter_wish.h"
+#include "lib/session/options/counter_wish.h"
 #include "llmperf/llmperf.h"
+#include "lib/counters/counters.h"
+#include "lib/device/device.h"
 
 const struct mock_cupti *mock;
 struct counted counting_result;

@@ -3,8 +3,8 @@
 #ifndef TESTS_SUPPORT_COUNTING_H
 #define TESTS_SUPPORT_COUNTING_H
 
-#include "lib/capture/capture.h"
 #include "tests/mock/cupti.h"
+#include "lib/counters/counters.h"
 
 #define FACTS_MOST           4096
 #define COUNTING_INTERVAL_NS 10000u /* of sampled counters, unless the words say */

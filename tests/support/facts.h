@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/capture/capture.h"
+#include "lib/device/device.h"
 
 /* All facts that a source brings, with the call of deliver() that brought each. */
 struct facts {

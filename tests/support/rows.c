@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "lib/result/result.h"
+#include "lib/profile/profile.h"
 #include "llmperf/llmperf.h"
 
 void put_region_row(llmperf_profile *profile, const char *path, uint32_t process_id, int32_t device,

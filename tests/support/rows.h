@@ -3,7 +3,7 @@
 #ifndef TESTS_SUPPORT_ROWS_H
 #define TESTS_SUPPORT_ROWS_H
 
-#include "lib/result/profile_data.h"
+#include "lib/profile/data.h"
 
 /** A stage of a process on a device (-1: none): instances of a mean wall time, so far apart. */
 void put_region_row(llmperf_profile *profile, const char *path, uint32_t process_id, int32_t device,

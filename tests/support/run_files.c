@@ -16,8 +16,8 @@
 #include <sqlite3.h>
 
 #include "lib/base/file.h"
-#include "lib/result/profile_data.h"
-#include "lib/result/result.h"
+#include "lib/profile/data.h"
+#include "lib/profile/profile.h"
 #include "tests/support/run_files.h"
 char run_folder[64], run_path[96], other_path[96];
 

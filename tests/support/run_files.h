@@ -6,8 +6,8 @@
 
 #include <stdbool.h>
 
-#include "lib/result/profile_data.h"
-#include "lib/result/result.h"
+#include "lib/profile/data.h"
+#include "lib/profile/profile.h"
 
 /** Folder of a test, and two run files in it. */
 extern char run_folder[64], run_path[96], other_path[96];

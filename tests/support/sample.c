@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "lib/base/status.h"
-#include "lib/result/histogram.h"
+#include "lib/profile/histogram.h"
 #include "llmperf/output.h"
 #include "tests/support/sample.h"
 

@@ -5,8 +5,8 @@
 #ifndef TESTS_SUPPORT_SAMPLE_H
 #define TESTS_SUPPORT_SAMPLE_H
 
-#include "lib/result/profile_data.h"
-#include "lib/result/result.h"
+#include "lib/profile/data.h"
+#include "lib/profile/profile.h"
 #include "llmperf/activity.h"
 #include "llmperf/region.h"
 

@@ -12,7 +12,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 
-#include "lib/capture/buffers.h"
+#include "lib/device/buffers.h"
 
 #define BYTES   4096u
 #define THREADS 4

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "lib/result/busy.h"
+#include "lib/profile/busy.h"
 
 #define SPAN 8192u
 #define ROWS 7u

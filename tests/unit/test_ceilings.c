@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "lib/analysis/ceilings.h"
+#include "lib/hardware/ceilings.h"
 #include "lib/base/file.h"
 #include "llmperf/floor.h"
 #include "tests/support/hardware.h"

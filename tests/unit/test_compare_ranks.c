@@ -12,8 +12,8 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "lib/output/compare.h"
-#include "lib/result/result.h"
+#include "lib/compare/compare.h"
+#include "lib/profile/profile.h"
 #include "llmperf/llmperf.h"
 #include "tests/support/play.h"
 #include "tests/support/compared.h"

@@ -12,10 +12,12 @@
 
 #include <cmocka.h>
 
-#include "lib/capture/capture.h"
+#include "lib/regions/capture.h"
 #include "lib/record/paths.h"
-#include "lib/result/result.h"
+#include "lib/profile/profile.h"
 #include "llmperf/llmperf.h"
+#include "lib/device/device.h"
+#include "lib/device/replay/recording.h"
 
 #define US UINT64_C(1000)
 

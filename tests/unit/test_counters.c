@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "lib/capture/capture.h"
+#include "lib/counters/counters.h"
 #include "llmperf/llmperf.h"
 
 static char path[] = "/tmp/llmperf-counters-XXXXXX";

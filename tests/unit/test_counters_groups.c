@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "lib/capture/counters_groups.h"
+#include "lib/counters/groups.h"
 #include "llmperf/llmperf.h"
 
 static void need_cupti(void)

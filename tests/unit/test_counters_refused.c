@@ -11,9 +11,10 @@
 
 #include <cmocka.h>
 
-#include "lib/capture/counters_abi.h"
+#include "lib/counters/abi.h"
 #include "llmperf/llmperf.h"
 #include "tests/support/counting.h"
+#include "lib/counters/counters.h"
 
 static int begin(void **state)
 {

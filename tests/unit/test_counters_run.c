@@ -13,6 +13,7 @@
 #include "lib/record/paths.h"
 #include "llmperf/llmperf.h"
 #include "tests/support/counting.h"
+#include "lib/counters/counters.h"
 
 static int begin(void **state)
 {

@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "lib/capture/cupti_calls.h"
-#include "lib/capture/cupti_symbols.h"
-#include "lib/capture/threads.h"
+#include "lib/device/cupti/calls.h"
+#include "lib/cupti/symbols.h"
+#include "lib/regions/threads.h"
 
 #define PARKED   400 /* threads that do nothing: to look at all of them takes its time */
 #define CALLERS  3

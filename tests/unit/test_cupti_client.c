@@ -12,9 +12,9 @@
 #include <cmocka.h>
 
 #include "lib/base/status.h"
-#include "lib/capture/cupti_client.h"
-#include "lib/capture/cupti_decode.h"
-#include "lib/capture/device.h"
+#include "lib/device/cupti/client.h"
+#include "lib/device/cupti/decode.h"
+#include "lib/device/device.h"
 #include "llmperf/activity.h"
 
 enum { NOT_COMPATIBLE = 14, KINDS = 64, RECORD_BYTES = 128 };

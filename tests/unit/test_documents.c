@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "lib/output/view.h"
+#include "lib/findings/view.h"
 #include "llmperf/llmperf.h"
 #include "tests/support/sample.h"
 #include "tests/support/text.h"

@@ -12,11 +12,12 @@
 #include <cmocka.h>
 
 #include "lib/base/file.h"
-#include "lib/capture/capture.h"
+#include "lib/regions/capture.h"
 #include "lib/record/paths.h"
 #include "llmperf/activity.h"
 #include "llmperf/region.h"
 #include "tests/support/facts.h"
+#include "lib/device/device.h"
 
 static int play_file(struct facts *facts, const char *path, bool memory_activities)
 {

@@ -11,10 +11,11 @@
 #include <cmocka.h>
 
 #include "lib/base/clock.h"
-#include "lib/capture/capture.h"
-#include "lib/capture/device_fake.h"
+#include "lib/regions/capture.h"
+#include "lib/device/fake/fake.h"
 #include "llmperf/region.h"
 #include "tests/support/facts.h"
+#include "lib/device/device.h"
 
 #define LIVE_THREADS  4
 #define LIVE_LAUNCHES 5000

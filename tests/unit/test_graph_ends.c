@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "lib/session/graph_ends.h"
+#include "lib/trace/export/graph_ends.h"
 #include "llmperf/activity.h"
 
 #define NODES    60

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "lib/base/vector.h"
-#include "lib/capture/graph_log.h"
+#include "lib/device/graph_log.h"
 #include "llmperf/api.h"
 #include "tests/support/play.h"
 

@@ -13,8 +13,8 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
-#include "lib/capture/hold.h"
-#include "lib/capture/launch_ids.h"
+#include "lib/regions/hold.h"
+#include "lib/device/launch_ids.h"
 
 #define PATIENCE_NS UINT64_C(20000000000)
 

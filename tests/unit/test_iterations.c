@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "lib/record/paths.h"
-#include "lib/result/iterations.h"
+#include "lib/profile/iterations.h"
 #include "llmperf/activity.h"
 
 #define UNIT  0x10001u

@@ -16,8 +16,8 @@
 #include <cmocka.h>
 
 #include "lib/base/file.h"
-#include "lib/result/profile_data.h"
-#include "lib/result/result.h"
+#include "lib/profile/data.h"
+#include "lib/profile/profile.h"
 #include "llmperf/llmperf.h"
 
 static char root[64];

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "lib/output/json_schema.h"
+#include "lib/output/schema/json_schema.h"
 #include "llmperf/api.h"
 
 static int check(const char *schema, const char *text)

@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "lib/analysis/analysis.h"
 #include "llmperf/activity.h"
 #include "llmperf/api.h"
+#include "lib/findings/kernel_class.h"
 
 /* tests/data/kernel_names/names.tsv: class, source and name of each kernel. */
 static void check_names(FILE *file, struct lp_kernel_classes *classes)

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "lib/result/result.h"
+#include "lib/profile/profile.h"
 
 static void check_short(const char *name, const char *expected)
 {

@@ -13,9 +13,9 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "lib/output/kernel_work.h"
-#include "lib/result/profile_data.h"
-#include "lib/result/result.h"
+#include "lib/findings/kernel_work.h"
+#include "lib/profile/data.h"
+#include "lib/profile/profile.h"
 #include "llmperf/llmperf.h"
 #include "tests/support/play.h"
 

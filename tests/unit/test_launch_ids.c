@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "lib/capture/launch_ids.h"
+#include "lib/device/launch_ids.h"
 
 static void ids_of_two_lives_are_not_the_same(void **state)
 {

@@ -15,6 +15,7 @@
 #include "llmperf/hardware.h"
 #include "tests/support/hardware.h"
 #include "tests/support/text.h"
+#include "lib/hardware/ceilings.h"
 
 /* A launch takes as many ms as the script says, in turn. Events note the time. */
 static struct {

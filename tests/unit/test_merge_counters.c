@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "lib/result/profile_data.h"
-#include "lib/result/result.h"
+#include "lib/profile/data.h"
+#include "lib/profile/profile.h"
 #include "llmperf/llmperf.h"
 #include "tests/support/play.h"
 

@@ -11,12 +11,13 @@
 
 #include <cmocka.h>
 
-#include "lib/output/cost_centres.h"
-#include "lib/output/view.h"
-#include "lib/result/result.h"
+#include "lib/findings/cost_centres.h"
+#include "lib/findings/view.h"
+#include "lib/profile/profile.h"
 #include "llmperf/llmperf.h"
 #include "tests/support/play.h"
 #include "tests/support/text.h"
+#include "lib/findings/recommend.h"
 
 #define RANKS 3u
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "lib/result/result.h"
+#include "lib/profile/profile.h"
 #include "llmperf/llmperf.h"
 #include "tests/support/play.h"
 

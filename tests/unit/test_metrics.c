@@ -14,8 +14,8 @@
 #include <jansson.h>
 #include <sqlite3.h>
 
-#include "lib/result/profile_data.h"
-#include "lib/result/result.h"
+#include "lib/profile/data.h"
+#include "lib/profile/profile.h"
 #include "llmperf/llmperf.h"
 
 static llmperf_metric_stats metric(const char *name, const char *region, const char *kernel,

@@ -13,7 +13,7 @@
 
 #include "lib/base/file.h"
 #include "lib/base/text.h"
-#include "lib/vendor/ncu_report.h"
+#include "lib/vendor/ncu/report.h"
 #include "llmperf/llmperf.h"
 #include "tests/support/nsys_file.h"
 #include "tests/support/play.h"

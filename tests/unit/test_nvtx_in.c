@@ -13,12 +13,14 @@
 
 #include <cmocka.h>
 
-#include "lib/capture/capture.h"
-#include "lib/capture/nvtx_abi.h"
-#include "lib/capture/region_stack.h"
+#include "lib/regions/capture.h"
+#include "lib/regions/nvtx_abi.h"
+#include "lib/regions/region_stack.h"
 #include "lib/record/paths.h"
 #include "llmperf/inject.h"
 #include "tests/support/play.h"
+#include "lib/device/device.h"
+#include "lib/regions/sampler.h"
 
 /* What a program that uses NVTX calls. */
 static struct {

@@ -14,11 +14,13 @@
 
 #include <cmocka.h>
 
-#include "lib/output/markdown.h"
-#include "lib/output/output.h"
+#include "lib/output/format/markdown.h"
+#include "lib/output/format/documents.h"
 #include "llmperf/llmperf.h"
 #include "tests/support/text.h"
 #include "tests/support/locales.h"
+#include "lib/output/format/json_writer.h"
+#include "lib/base/text.h"
 
 static char folder[] = "/tmp/llmperf-output-XXXXXX";
 

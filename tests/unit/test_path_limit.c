@@ -12,9 +12,9 @@
 
 #include <cmocka.h>
 
-#include "lib/capture/device_fake.h"
-#include "lib/capture/nvtx_in.h"
-#include "lib/capture/region_stack.h"
+#include "lib/device/fake/fake.h"
+#include "lib/regions/nvtx_in.h"
+#include "lib/regions/region_stack.h"
 #include "lib/record/paths.h"
 #include "tests/support/memory.h"
 #include "tests/support/play.h"

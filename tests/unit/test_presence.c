@@ -8,10 +8,11 @@
 #include <cmocka.h>
 
 #include "lib/base/clock.h"
-#include "lib/capture/hold.h"
-#include "lib/capture/sampler.h"
+#include "lib/regions/hold.h"
+#include "lib/regions/sampler.h"
 #include "lib/record/paths.h"
 #include "lib/session/session.h"
+#include "lib/device/device.h"
 
 #define MS UINT64_C(1000000)
 

@@ -8,13 +8,14 @@
 
 #include <cmocka.h>
 
-#include "lib/output/output.h"
-#include "lib/output/prometheus.h"
-#include "lib/result/histogram.h"
-#include "lib/result/profile_data.h"
-#include "lib/result/result.h"
+#include "lib/output/format/documents.h"
+#include "lib/output/rows/prometheus.h"
+#include "lib/profile/histogram.h"
+#include "lib/profile/data.h"
+#include "lib/profile/profile.h"
 #include "tests/support/rows.h"
 #include "tests/support/text.h"
+#include "lib/base/text.h"
 
 static void a_label_of_any_text_stays_on_its_line(void **state)
 {

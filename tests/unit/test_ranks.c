@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "lib/output/advice.h"
-#include "lib/output/view.h"
+#include "lib/findings/advice.h"
+#include "lib/findings/view.h"
 #include "llmperf/llmperf.h"
 #include "tests/support/play.h"
 #include "tests/support/text.h"

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "lib/analysis/analysis.h"
 #include "llmperf/analysis.h"
+#include "lib/findings/recommend.h"
 
 /* A stage of which only its time is known. */
 static struct lp_stage_facts plain_stage(void)

@@ -9,12 +9,13 @@
 
 #include <cmocka.h>
 
-#include "lib/capture/capture.h"
-#include "lib/capture/recording.h"
+#include "lib/regions/capture.h"
+#include "lib/device/replay/recording.h"
 #include "lib/record/paths.h"
 #include "llmperf/activity.h"
 #include "tests/support/facts.h"
 #include "tests/support/play.h"
+#include "lib/device/device.h"
 
 #define COUNT 5
 

@@ -11,9 +11,11 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "lib/capture/capture.h"
+#include "lib/regions/threads.h"
+#include "lib/regions/capture.h"
 #include "lib/record/paths.h"
 #include "llmperf/region.h"
+#include "lib/device/device.h"
 
 #define RING 1024u /* the smallest */
 

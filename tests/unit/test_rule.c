@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "lib/session/rule.h"
+#include "lib/session/options/rule.h"
 #include "llmperf/session.h"
 
 static struct lp_rule read_one(const char *text)

@@ -15,6 +15,7 @@
 #include "lib/session/session.h"
 #include "llmperf/activity.h"
 #include "tests/support/play.h"
+#include "lib/regions/sampler.h"
 
 #define STEP_NS UINT64_C(100000)
 

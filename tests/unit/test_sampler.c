@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "lib/capture/sampler.h"
+#include "lib/regions/sampler.h"
 #include "lib/record/paths.h"
 #include "lib/record/record.h"
 

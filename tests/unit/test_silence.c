@@ -10,6 +10,7 @@
 #include "lib/base/clock.h"
 #include "lib/session/session.h"
 #include "lib/record/paths.h"
+#include "lib/device/device.h"
 
 static struct lp_device_ops ops = { .name = "fake", .live = true };
 static struct lp_device_source source = { .ops = &ops };

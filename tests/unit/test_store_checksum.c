@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "lib/base/file.h"
-#include "lib/result/store_columns.h"
+#include "lib/store/columns.h"
 #include "tests/support/run_files.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))

@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "lib/result/profile_data.h"
-#include "lib/result/result.h"
+#include "lib/profile/data.h"
+#include "lib/profile/profile.h"
 #include "tests/support/memory.h"
 #include "tests/support/run_files.h"
 

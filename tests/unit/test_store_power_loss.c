@@ -19,7 +19,7 @@
 
 #include <sqlite3.h>
 
-#include "lib/result/result.h"
+#include "lib/profile/profile.h"
 #include "tests/support/play.h"
 #include "tests/support/rows.h"
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "lib/capture/threads.h"
+#include "lib/regions/threads.h"
 
 #if !defined(SANITIZED) /* sanitizers put themselves in front of these functions */
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "lib/record/paths.h"
-#include "lib/result/totals.h"
+#include "lib/profile/totals.h"
 #include "llmperf/activity.h"
 #include "tests/support/play.h"
 

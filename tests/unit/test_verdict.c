@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "lib/result/result.h"
-#include "lib/result/verdict.h"
+#include "lib/profile/profile.h"
+#include "lib/profile/verdict.h"
 
 static llmperf_ledger good_ledger(void)
 {

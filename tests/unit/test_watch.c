@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "lib/capture/sampler.h"
+#include "lib/regions/sampler.h"
 #include "lib/record/paths.h"
 #include "lib/session/session.h"
 #include "lib/session/watch.h"

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "lib/record/paths.h"
-#include "lib/result/windows.h"
+#include "lib/profile/windows.h"
 #include "llmperf/activity.h"
 
 static struct lp_activity activity(uint32_t name, uint8_t kind, uint64_t duration_ns)

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <wchar.h>
 
-#include "lib/capture/nvtx_abi.h"
+#include "lib/regions/nvtx_abi.h"
 
 #define NVTX_VERSION                     3
 #define NVTX_EVENT_ATTRIB_STRUCT_SIZE    ((uint16_t)sizeof(nvtxEventAttributes_t))

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "lib/base/forked.h"
+
+static _Atomic bool forked;
+static void (*tell)(void);
+
+static void begin_child(void)
+{
+    atomic_store(&forked, true);
+    tell();
+}
+
+void lp_capture_watch_forks(void (*in_child)(void))
+{
+    tell = in_child;
+    pthread_atfork(NULL, NULL, begin_child);
+}
+
+bool lp_capture_forked(void)
+{
+    return atomic_load(&forked);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* When a difference of two means is more than chance. */
+#include <math.h>
+#include <stddef.h>
+
+#include "lib/compare/compare.h"
+
+#define MINOR 0.01 /* share of a run's time below which nothing is judged */
+
+double lp_student_99(double freedom)
+{
+    static const double values[] = { 63.657, 9.925, 5.841, 4.604, 4.032, 3.707, 3.499,
+                                     3.355,  3.250, 3.169, 3.106, 3.055, 3.012, 2.977,
+                                     2.947,  2.921, 2.898, 2.878, 2.861, 2.845 };
+    size_t count = sizeof(values) / sizeof(values[0]);
+
+    if (!(freedom >= 1))
+        return values[0];
+    if (freedom < (double)count)
+        return values[(size_t)freedom - 1];
+    return 2.576 * (1 + 2.088 / freedom); /* meets the table at 20 within 0.01 */
+}
+
+double lp_compare_noise(const struct lp_compare_mean *a, const struct lp_compare_mean *b)
+{
+    double va = a->error_ms * a->error_ms, vb = b->error_ms * b->error_ms, both = va + vb;
+    double freedom;
+
+    if (isnan(both))
+        return NAN;
+    freedom = both > 0 ? both * both / (va * va / a->freedom + vb * vb / b->freedom)
+                       : fmin(a->freedom, b->freedom);
+    return lp_student_99(freedom) * sqrt(both);
+}
+
+static bool is_minor(const struct lp_compare_side *side)
+{
+    return !(side->of.total_ms >= MINOR * side->whole_ms);
+}
+
+/* As if other work made the base take so many times as long. */
+static enum lp_compare_verdict judge_at(const struct lp_comparison *comparison,
+                                        const struct lp_compare_row *row, double times)
+{
+    struct lp_compare_mean base = row->base.of;
+    double difference, noise;
+
+    base.mean_ms *= times;
+    base.error_ms *= times;
+    difference = row->fresh.of.mean_ms - base.mean_ms;
+    noise = lp_compare_noise(&base, &row->fresh.of);
+    if (!(fabs(difference) > comparison->threshold * base.mean_ms) || fabs(difference) <= noise)
+        return LP_COMPARE_SAME;
+    return difference > 0 ? LP_COMPARE_SLOWER : LP_COMPARE_FASTER;
+}
+
+enum lp_compare_verdict lp_compare_judge(const struct lp_comparison *comparison,
+                                         const struct lp_compare_row *row, bool sum)
+{
+    enum lp_compare_verdict verdict;
+
+    if (isnan(row->base.of.mean_ms))
+        return LP_COMPARE_ONLY_NEW;
+    if (isnan(row->fresh.of.mean_ms))
+        return LP_COMPARE_ONLY_BASE;
+    if (is_minor(&row->base) && is_minor(&row->fresh))
+        return LP_COMPARE_MINOR;
+    if (sum && !comparison->same_gpus)
+        return LP_COMPARE_UNLIKE;
+    if (row->base.lone || row->fresh.lone)
+        return LP_COMPARE_LONE;
+    verdict = judge_at(comparison, row, row->work.least);
+    return verdict == judge_at(comparison, row, row->work.most) ? verdict : LP_COMPARE_WORK;
+}
+
+const char *lp_compare_verdict_name(enum lp_compare_verdict verdict)
+{
+    static const char *const names[] = { "same",         "slower",      "faster",
+                                         "only in base", "only in new", "minor",
+                                         "other GPUs",   "one sample",  "other work" };
+
+    return names[verdict];
+}
+
+uint32_t lp_compare_run_verdict(const llmperf_profile *profile)
+{
+    llmperf_ledger ledger = LLMPERF_LEDGER_INIT;
+
+    llmperf_profile_ledger(profile, &ledger);
+    return ledger.verdict;
+}

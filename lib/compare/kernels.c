@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Device time by kernel class of what an instance of a region launched, nested regions included, by
+ * GPU. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/text.h"
+#include "lib/compare/reader.h"
+#include "llmperf/activity.h"
+#include "lib/findings/kernel_class.h"
+
+#define NORMAL_P95 1.645 /* of the normal distribution */
+
+/* How far calls are apart, from percentiles: profiles keep no sum of squares. */
+static double spread_of(const llmperf_kernel_stats *kernel)
+{
+    double spread = (kernel->p95_ms - kernel->p50_ms) / NORMAL_P95;
+
+    return kernel->calls < 2 ? (double)NAN : spread;
+}
+
+size_t lp_compare_find_row(struct lp_compare_reader *reader, size_t place, const char *quantity,
+                           bool make)
+{
+    const struct lp_compare_device_row fresh = { place, quantity };
+    uint64_t second = lp_compare_hash(quantity);
+    uint32_t index;
+
+    while ((index = lp_hashmap_get(&reader->row_keys, place, second)) != LP_HASHMAP_NONE) {
+        if (strcmp(reader->rows.items[index].quantity, quantity) == 0)
+            return index;
+        second++;
+    }
+    index = (uint32_t)reader->rows.count;
+    if (!make || lp_vector_push(&reader->rows, fresh) < 0 ||
+        lp_compare_push_zeros(&reader->sums, reader->members.gpus.count) < 0 ||
+        lp_hashmap_put(&reader->row_keys, place, second, index) < 0)
+        return SIZE_MAX;
+    return index;
+}
+
+/* How many instances one that was collected stands for, in the region that launched a kernel. */
+static double weight_of(struct lp_compare_reader *reader, const char *region, size_t gpu)
+{
+    size_t place = lp_compare_find_place(reader, region, false);
+    const struct lp_compare_share *share =
+        place == SIZE_MAX ? NULL : &reader->shares.items[place * reader->members.gpus.count + gpu];
+
+    return share && share->collected > 0 ? share->instances / share->collected : 1;
+}
+
+static int add_calls(struct lp_compare_reader *reader, size_t place, const char *quantity,
+                     size_t gpu, const llmperf_kernel_stats *kernel, double weight)
+{
+    size_t row = lp_compare_find_row(reader, place, quantity, true);
+    double spread = spread_of(kernel);
+    struct lp_compare_sum *sum;
+
+    if (row == SIZE_MAX)
+        return LLMPERF_ENOMEM;
+    sum = &reader->sums.items[row * reader->members.gpus.count + gpu];
+    sum->total_ms += kernel->total_ms * weight;
+    sum->calls += kernel->calls;
+    /* A kernel that ran once says nothing of noise, and leaves out what the others say. */
+    if (!isnan(spread)) {
+        sum->variance += spread * spread * (double)kernel->calls * weight * weight;
+        sum->known = true;
+    }
+    return 0;
+}
+
+/* In its region and in all around it: those whose path is the front of its path. */
+static int add_kernel(struct lp_compare_reader *reader, const llmperf_kernel_stats *kernel)
+{
+    struct lp_kernel_classes *classes = reader->table->classes;
+    const char *kernel_class =
+        classes ? lp_kernel_class(classes, kernel->demangled, kernel->kind) : "all kernels";
+    size_t gpu = lp_member_gpu_at(&reader->members, kernel->device);
+    char *path = lp_text_copy(kernel->region);
+    double weight = weight_of(reader, kernel->region, gpu);
+    int status = path ? 0 : LLMPERF_ENOMEM;
+
+    reader->gpu_ms.items[gpu] += kernel->total_ms * weight;
+    while (status == 0) {
+        size_t place = lp_compare_find_place(reader, path, false);
+        char *slash;
+
+        if (place != SIZE_MAX &&
+            ((status = add_calls(reader, place, kernel_class, gpu, kernel, weight)) < 0 ||
+             (status = add_calls(reader, place, LP_COMPARE_ALL, gpu, kernel, weight)) < 0))
+            break;
+        if (!(slash = strrchr(path, '/')))
+            break;
+        *slash = '\0';
+    }
+    free(path);
+    return status;
+}
+
+int lp_compare_read_kernels(struct lp_compare_reader *reader)
+{
+    int status = 0;
+
+    for (size_t i = 0; i < llmperf_profile_kernel_count(reader->profile) && status == 0; i++) {
+        llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
+
+        llmperf_profile_kernel(reader->profile, i, &kernel);
+        if (kernel.region && !isnan(kernel.total_ms) && kernel.calls > 0)
+            status = add_kernel(reader, &kernel);
+    }
+    return status;
+}
+
+struct lp_compare_mean lp_compare_mean_on(const struct lp_compare_reader *reader, size_t row,
+                                          size_t gpu)
+{
+    size_t gpus = reader->members.gpus.count, at = reader->rows.items[row].place;
+    const struct lp_compare_sum *sum = &reader->sums.items[row * gpus + gpu];
+    const struct lp_compare_place *place = &reader->places.items[at];
+    struct lp_compare_mean mean = lp_compare_unknown;
+    double n = reader->shares.items[at * gpus + gpu].instances;
+
+    n = n > 0 ? n : fmax((double)place->instances, 1);
+    mean.instances =
+        place->collected > 0 ? (uint64_t)llround(fmax(place->collected, 1)) : place->instances;
+    if (sum->calls == 0)
+        return mean;
+    mean.mean_ms = sum->total_ms / n;
+    mean.error_ms = sum->known ? sqrt(sum->variance) / n : (double)NAN;
+    mean.freedom = fmax((double)sum->calls - 1, 1);
+    mean.total_ms = sum->total_ms;
+    return mean;
+}
+
+/* Whatever GPUs have to do with one another, their sum is known no worse than by the sum of their
+ * errors. */
+struct lp_compare_mean lp_compare_add_means(struct lp_compare_mean a, struct lp_compare_mean b)
+{
+    if (isnan(a.mean_ms) || isnan(b.mean_ms))
+        return isnan(a.mean_ms) ? b : a;
+    a.mean_ms += b.mean_ms;
+    a.total_ms += b.total_ms;
+    if (isnan(a.error_ms) || isnan(b.error_ms)) {
+        a.freedom = isnan(a.error_ms) ? b.freedom : a.freedom;
+        a.error_ms = isnan(a.error_ms) ? b.error_ms : a.error_ms;
+    } else {
+        a.freedom = fmin(a.freedom, b.freedom);
+        a.error_ms += b.error_ms;
+    }
+    return a;
+}
+
+static double sum_of(const double *values, size_t count)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < count; i++)
+        sum += values[i];
+    return sum;
+}
+
+int lp_compare_put_kernels(struct lp_compare_reader *reader, bool several)
+{
+    size_t gpus = reader->members.gpus.count;
+    double whole = sum_of(reader->gpu_ms.items, gpus);
+    int status = 0;
+
+    for (size_t row = 0; row < reader->rows.count && status == 0; row++) {
+        const struct lp_compare_device_row *of = &reader->rows.items[row];
+        struct lp_compare_key key = { reader->places.items[of->place].path, of->quantity,
+                                      LP_COMPARE_GPU, 0 };
+        struct lp_compare_mean job = lp_compare_unknown;
+
+        for (size_t gpu = 0; gpu < gpus && status == 0; gpu++) {
+            struct lp_compare_mean mean = lp_compare_mean_on(reader, row, gpu);
+
+            job = lp_compare_add_means(job, mean);
+            key.number = reader->members.gpus.items[gpu].number;
+            if (several && !isnan(mean.mean_ms))
+                status = lp_compare_put(reader, key, mean, reader->gpu_ms.items[gpu], key.number);
+        }
+        key.scope = LP_COMPARE_JOB;
+        key.number = 0;
+        if (status == 0)
+            status = lp_compare_put(reader, key, job, whole, LP_COMPARE_NOBODY);
+    }
+    return status;
+}

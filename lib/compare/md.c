@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A comparison for people. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "lib/base/number.h"
+#include "lib/compare/text.h"
+#include "lib/output/format/markdown.h"
+
+#define ROWS_MOST   50 /* of a table for people */
+#define SINGLE_MOST 10 /* of these, what only one run has */
+
+enum shown { SHOW_JUDGED, SHOW_PARTS, SHOW_WORK, SHOW_REST };
+
+static size_t count_rows(const struct lp_comparison *comparison,
+                         bool (*counts)(const struct lp_compare_row *row))
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < comparison->rows.count; i++)
+        count += counts(&comparison->rows.items[i]);
+    return count;
+}
+
+static bool has_other_work(const struct lp_compare_row *row)
+{
+    return row->work.amount != LP_COMPARE_AMOUNTS && row->work.ratio != 1 && !isnan(row->change);
+}
+
+static const char *shown_noun(const struct lp_comparison *comparison,
+                              const struct lp_compare_key *key)
+{
+    const char *noun = lp_compare_noun(comparison, key);
+
+    return strcmp(noun, "gpu") == 0 ? "GPU" : noun;
+}
+
+/* Runs */
+
+static void put_count(struct lp_text *out, size_t count, const char *one, const char *many)
+{
+    lp_text_printf(out, "%zu %s", count, count == 1 ? one : many);
+}
+
+static void put_ranks(struct lp_text *out, const struct lp_compare_ranks *ranks)
+{
+    if (ranks->gpus > 0 && ranks->one_gpu_each) {
+        put_count(out, ranks->processes.count, "rank", "ranks");
+        return;
+    }
+    put_count(out, ranks->processes.count, "process", "processes");
+    if (ranks->gpus > 0) {
+        lp_text_puts(out, " on ");
+        put_count(out, ranks->gpus, "GPU", "GPUs");
+    }
+}
+
+/* What the verdict of a run means for its device times. */
+static void put_device_times(struct lp_text *out, const llmperf_ledger *ledger)
+{
+    if (ledger->verdict == LLMPERF_VERDICT_SAMPLED)
+        lp_text_printf(out,
+                       ": device times are of a sample, %s %% of its work, and noise is that of "
+                       "the sample",
+                       LP_NUMBER(ledger->sampled_fraction * 100, 3));
+    else if (ledger->verdict == LLMPERF_VERDICT_NO_DEVICE)
+        lp_text_puts(out, ": host times only");
+    else if (ledger->verdict != LLMPERF_VERDICT_COMPLETE)
+        lp_text_puts(out, ": its device times may lack something, see its report");
+}
+
+/* What the other side lacks, from 1 % on. */
+static void put_coverage(struct lp_text *out, const struct lp_compare_coverage *coverage)
+{
+    bool host = isnan(coverage->device);
+    double share = host ? coverage->host : coverage->device;
+
+    if (share < 0.99)
+        lp_text_printf(out, "; %s %% of its %s of both sides", LP_NUMBER(share * 100, 3),
+                       host ? "host time is in regions" : "device time is in regions or kernels");
+}
+
+static void put_run(struct lp_text *out, const char *role, const llmperf_profile *profile,
+                    const struct lp_compare_ranks *ranks,
+                    const struct lp_compare_coverage *coverage)
+{
+    llmperf_ledger ledger = LLMPERF_LEDGER_INIT;
+    const char *name = llmperf_profile_fact(profile, "run_id");
+
+    llmperf_profile_ledger(profile, &ledger);
+    lp_text_printf(out, "- %s: ", role);
+    lp_md_text(out, name ? name : "(unnamed)");
+    lp_text_printf(out, ", %s", llmperf_verdict_name(ledger.verdict));
+    put_device_times(out, &ledger);
+    if (ranks) {
+        lp_text_puts(out, ledger.verdict == LLMPERF_VERDICT_COMPLETE ? ", " : "; ");
+        put_ranks(out, ranks);
+    }
+    put_coverage(out, coverage);
+    lp_text_puts(out, "\n");
+}
+
+static void put_runs(struct lp_text *out, const struct lp_compared *compared)
+{
+    const struct lp_comparison *comparison = compared->comparison;
+
+    for (size_t i = 0; i < comparison->ranks.count; i++) {
+        bool base = i < compared->base->count;
+
+        put_run(out, base ? "base" : "new",
+                base ? compared->base->profiles[i]
+                     : compared->fresh->profiles[i - compared->base->count],
+                comparison->has_ranks ? &comparison->ranks.items[i] : NULL,
+                &comparison->coverage.items[i]);
+    }
+}
+
+static void put_verdict(struct lp_text *out, const struct lp_compared *compared)
+{
+    const struct lp_comparison *comparison = compared->comparison;
+
+    if (comparison->reason[0])
+        lp_text_printf(out, "\n**Not comparable**: %s.\n", comparison->reason);
+    lp_text_printf(out, "\n%s: %" PRIu64 " slower, %" PRIu64 " faster by more than %s %%.\n",
+                   comparison->reason[0] ? "Of what both have"
+                   : comparison->slower  ? "**Regression**"
+                                         : "**No regression**",
+                   comparison->slower, comparison->faster,
+                   LP_NUMBER(comparison->threshold * 100, 3));
+    if (compared->base->count == 1 || compared->fresh->count == 1)
+        lp_text_puts(out,
+                     "\nNoise is of what happened within single runs: how far two runs of the same "
+                     "thing are apart is not in it. Compare folders of repeats (llmperf run "
+                     "--repeat 5) before you trust a difference of a few percent.\n");
+    if (comparison->other_work > 0) {
+        lp_text_puts(out, "\nNot judged because an instance has other work: ");
+        put_count(out, comparison->other_work, "row", "rows");
+        lp_text_puts(out, ", see *Other work*.\n");
+    }
+    if (comparison->parts_slower + comparison->parts_faster > 0)
+        lp_text_printf(out,
+                       "\nOf single ranks: %" PRIu64 " slower, %" PRIu64 " faster, see below.\n",
+                       comparison->parts_slower, comparison->parts_faster);
+    if (comparison->has_ranks && !comparison->paired)
+        lp_text_printf(
+            out,
+            "\nThe runs do not have the same ranks: a rank has other work in each, so none "
+            "is held against another one, and all rows are of whole jobs.%s\n",
+            comparison->same_gpus ? ""
+                                  : " Device times are sums over other numbers of GPUs "
+                                    "and not judged.");
+}
+
+/* Rows */
+
+static void put_change(struct lp_text *out, const struct lp_compare_row *row)
+{
+    if (isnan(row->change))
+        lp_text_puts(out, " – |");
+    else
+        lp_text_printf(out, " %s%s |", row->change > 0 ? "+" : "", LP_NUMBER(row->change * 100, 3));
+    if (isnan(row->noise_ms) || !(row->base.of.mean_ms > 0))
+        lp_text_puts(out, " not known |");
+    else
+        lp_text_printf(out, " %s |", LP_NUMBER(row->noise_ms / row->base.of.mean_ms * 100, 2));
+}
+
+static void put_percent(struct lp_text *out, const char *before, double share)
+{
+    lp_text_printf(out, "%s%s%s %%", before, share > 0 ? "+" : "", LP_NUMBER(share * 100, 3));
+}
+
+/* What differs in the work of an instance, and the time for each of it. */
+static void put_work(struct lp_text *out, const struct lp_compare_row *row)
+{
+    const char *amount =
+        row->work.amount == LP_COMPARE_FLOPS ? "FLOPs" : lp_compare_amount_name(row->work.amount);
+    double each = lp_compare_change_of_each(row);
+
+    if (!amount || isnan(row->change)) {
+        lp_text_puts(out, " – |");
+    } else if (row->work.ratio == 1) {
+        lp_text_puts(out, " same |");
+    } else {
+        lp_text_printf(out, " %s", amount);
+        put_percent(out, " ", row->work.ratio - 1);
+        if (!isnan(each))
+            put_percent(out, ", time of each ", each);
+        lp_text_puts(out, " |");
+    }
+}
+
+static void put_number(struct lp_text *out, double value)
+{
+    if (isnan(value))
+        lp_text_puts(out, " – |");
+    else
+        lp_text_printf(out, " %s |", LP_NUMBER(value, 4));
+}
+
+/* Whose the row is; of a job also the rank that makes the quantity what it is, on both sides. */
+static void put_of(struct lp_text *out, const struct lp_comparison *comparison,
+                   const struct lp_compare_row *row)
+{
+    const char *noun = shown_noun(comparison, &row->key);
+    uint32_t base = row->base.runs ? row->base.number : LP_COMPARE_NOBODY;
+    uint32_t fresh = row->fresh.runs ? row->fresh.number : LP_COMPARE_NOBODY;
+
+    if (row->key.scope != LP_COMPARE_JOB)
+        lp_text_printf(out, " %s %" PRIu32 " |", noun, row->key.number);
+    else if (base == LP_COMPARE_NOBODY && fresh == LP_COMPARE_NOBODY)
+        lp_text_puts(out, " job |");
+    else if (base == fresh || base == LP_COMPARE_NOBODY || fresh == LP_COMPARE_NOBODY)
+        lp_text_printf(out, " job (%s %" PRIu32 ") |", noun,
+                       base == LP_COMPARE_NOBODY ? fresh : base);
+    else
+        lp_text_printf(out, " job (%s %" PRIu32 ", then %" PRIu32 ") |", noun, base, fresh);
+}
+
+static void put_row(struct lp_text *out, const struct lp_comparison *comparison,
+                    const struct lp_compare_row *row)
+{
+    lp_text_puts(out, "| ");
+    lp_md_code(out, *row->key.region ? row->key.region : "(no region)");
+    lp_text_puts(out, " |");
+    if (comparison->has_ranks)
+        put_of(out, comparison, row);
+    lp_md_cell_text(out, row->key.quantity);
+    put_number(out, row->base.of.mean_ms);
+    put_number(out, row->fresh.of.mean_ms);
+    put_change(out, row);
+    if (count_rows(comparison, has_other_work) > 0)
+        put_work(out, row);
+    lp_text_printf(out, " %" PRIu64 " / %" PRIu64 " | %s |\n", row->base.of.instances,
+                   row->fresh.of.instances, lp_compare_verdict_name(row->verdict));
+}
+
+static bool is_judged(const struct lp_compare_row *row)
+{
+    return row->verdict == LP_COMPARE_SLOWER || row->verdict == LP_COMPARE_FASTER;
+}
+
+static bool is_single(const struct lp_compare_row *row)
+{
+    return row->verdict == LP_COMPARE_ONLY_BASE || row->verdict == LP_COMPARE_ONLY_NEW;
+}
+
+static bool is_shown(const struct lp_compare_row *row, enum shown shown)
+{
+    bool job = row->key.scope == LP_COMPARE_JOB;
+
+    if (row->verdict == LP_COMPARE_MINOR)
+        return false;
+    if (shown == SHOW_WORK || shown == SHOW_REST)
+        return job && !is_judged(row) && (row->verdict == LP_COMPARE_WORK) == (shown == SHOW_WORK);
+    return is_judged(row) && job == (shown == SHOW_JUDGED);
+}
+
+static void put_table(struct lp_text *out, const struct lp_comparison *comparison, enum shown what)
+{
+    bool work = count_rows(comparison, has_other_work) > 0;
+    size_t shown = 0, single = 0, left = 0;
+
+    lp_text_printf(
+        out,
+        "| Region |%s Quantity | Base ms | New ms | Change %% | Noise %% |%s Instances | "
+        "Verdict |\n| --- |%s --- | ---: | ---: | ---: | ---: |%s ---: | --- |\n",
+        comparison->has_ranks ? " Of |" : "", work ? " Work |" : "",
+        comparison->has_ranks ? " --- |" : "", work ? " --- |" : "");
+    for (size_t i = 0; i < comparison->rows.count; i++) {
+        const struct lp_compare_row *row = &comparison->rows.items[i];
+
+        if (!is_shown(row, what))
+            continue;
+        if (shown++ < ROWS_MOST && (!is_single(row) || single++ < SINGLE_MOST))
+            put_row(out, comparison, row);
+        else
+            left++;
+    }
+    if (left > 0)
+        lp_text_printf(out, "\n%zu more rows are in the JSON.\n", left);
+}
+
+static bool is_minor(const struct lp_compare_row *row)
+{
+    return row->verdict == LP_COMPARE_MINOR;
+}
+
+static bool is_quiet_part(const struct lp_compare_row *row)
+{
+    return row->key.scope != LP_COMPARE_JOB && !is_judged(row) && !is_minor(row);
+}
+
+static void put_meaning(struct lp_text *out, const struct lp_compared *compared)
+{
+    const struct lp_comparison *comparison = compared->comparison;
+
+    lp_text_printf(
+        out,
+        "\nTimes are means per instance of the region; device time is the sum of what an "
+        "instance launched, nested regions included. Noise is the difference that chance "
+        "alone makes in 1 of 100 cases. Rows below 1 %% of both runs, which are not judged: %zu.\n",
+        count_rows(comparison, is_minor));
+    if (comparison->has_ranks)
+        lp_text_printf(
+            out,
+            "\nWall time of a job is that of the process that is slowest in the region, device "
+            "time "
+            "the sum over its GPUs. computing: on the GPU that computes longest, without "
+            "collectives; communicating: in collectives, on the GPU that is in them the shortest; "
+            "waiting: what the one that waits longest is in them beyond that, at least. Ranks of a "
+            "job work on the same steps and are no repeats of one another: noise comes from each "
+            "rank alone. Rows of single ranks that did not change, in the JSON: %zu.\n",
+            count_rows(comparison, is_quiet_part));
+    if (compared->base->count > 1 || compared->fresh->count > 1)
+        lp_text_puts(out,
+                     "\nA side of several runs has the mean of their means, and its noise comes "
+                     "from how far they are apart.\n");
+}
+
+void lp_compare_md(const struct lp_compared *compared, struct lp_text *out)
+{
+    const struct lp_comparison *comparison = compared->comparison;
+
+    lp_text_printf(out, "# llmperf compare%s%s\n\n",
+                   comparison->reason[0] ? ": not comparable: " : "", comparison->reason);
+    put_runs(out, compared);
+    put_verdict(out, compared);
+    if (count_rows(comparison, is_single) > 0)
+        lp_text_printf(out, "\n%zu rows are of one side only and not judged.\n",
+                       count_rows(comparison, is_single));
+    if (comparison->slower + comparison->faster > 0) {
+        lp_text_puts(out, "\n");
+        put_table(out, comparison, SHOW_JUDGED);
+    }
+    if (comparison->parts_slower + comparison->parts_faster > 0) {
+        lp_text_puts(out, "\n## Single ranks\n\n");
+        put_table(out, comparison, SHOW_PARTS);
+    }
+    if (comparison->other_work > 0) {
+        lp_text_puts(out, "\n## Other work\n\n"
+                          "An instance has more or less to do than in the base. Whether it became "
+                          "slower or faster depends on how its time follows its work, so look at "
+                          "the regions inside, or compare runs of the same work.\n\n");
+        put_table(out, comparison, SHOW_WORK);
+    }
+    lp_text_puts(out, "\n## Everything else\n\n");
+    put_table(out, comparison, SHOW_REST);
+    put_meaning(out, compared);
+}

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sets the numbers of several runs beside each other: a subject for each region (and device and
+ * process), each time of its iterations, and the run; a row for each of their numbers. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/hashmap.h"
+#include "lib/base/status.h"
+#include "lib/output/format/counters.h"
+#include "lib/findings/measured.h"
+#include "lib/compare/members.h"
+#include "lib/compare/repeats.h"
+#include "lib/compare/repeats_same.h"
+#include "llmperf/region.h"
+#include "lib/findings/counter_index.h"
+
+#define QUANTITIES_MOST 16
+#define MINOR           0.01 /* share of a run's time below which nothing is judged */
+
+struct quantity {
+    const char *name, *unit;
+    bool judged;
+};
+
+enum { DURATION, RUN_BUSY, DEVICE, RUN_KERNEL, RUN_COPY, RUN_KERNELS, RUN_QUANTITIES };
+static const struct quantity of_run[] = {
+    { "duration_ms", "ms", true }, { "gpu_busy_ms", "ms", true }, { "device_ms", "ms", false },
+    { "kernel_ms", "ms", false },  { "memcpy_ms", "ms", false },  { "kernel_count", "", false },
+};
+
+enum {
+    INSTANCES,
+    WALL,
+    P50,
+    P95,
+    P99,
+    SUM,
+    BUSY,
+    KERNEL,
+    IDLE,
+    KERNELS,
+    RATE,
+    MFU,
+    HFU,
+    MBU,
+    RATIO
+};
+static const struct quantity of_region[] = {
+    { LP_REPEATS_INSTANCES, "", false },
+    { "wall_ms.mean", "ms", true },
+    { "wall_ms.p50", "ms", false },
+    { "wall_ms.p95", "ms", false },
+    { "wall_ms.p99", "ms", false },
+    { "wall_ms.sum", "ms", false },
+    { "gpu_busy_ms", "ms", true },
+    { "kernel_ms", "ms", false },
+    { "idle_ms", "ms", false },
+    { "kernel_count", "", false },
+    { "tokens_per_s", "1/s", false },
+    { "mfu", "", false },
+    { "hfu", "", false },
+    { "mbu", "", false },
+    { "wall_ratio", "", false },
+};
+
+enum { MEAN, MEDIAN, TAIL };
+static const struct quantity of_iteration[] = { { "mean", "ms", false },
+                                                { "p50", "ms", false },
+                                                { "p99", "ms", false } };
+
+static const struct {
+    const struct quantity *items;
+    size_t count;
+} quantities[] = { { of_run, sizeof(of_run) / sizeof(*of_run) },
+                   { of_region, sizeof(of_region) / sizeof(*of_region) },
+                   { of_iteration, sizeof(of_iteration) / sizeof(*of_iteration) } };
+
+/* The numbers of a subject in one run. */
+struct numbers {
+    double values[QUANTITIES_MOST];
+    const char *reasons[QUANTITIES_MOST];
+    double weight; /* its share of the time of its run */
+};
+
+/* What is known of a subject while it is being read. */
+struct place {
+    size_t first; /* of its values: by quantity, then by run */
+    const char *reasons[QUANTITIES_MOST];
+    uint64_t runs; /* that have it */
+    double weight; /* the most of any run */
+};
+
+struct reader {
+    struct lp_repeats *repeats;
+    LP_VECTOR(struct place) places; /* of the subjects */
+    struct lp_hashmap keys;
+    struct lp_members members; /* of the run that is read */
+};
+
+static const char no_time[] = "device times are not known";
+static const char not_there[] = "not in each of the runs";
+static const char not_known[] = "not known in each of the runs; see their reports";
+
+static bool is_same(const struct lp_repeats_subject *a, const struct lp_repeats_subject *b)
+{
+    return a->scope == b->scope && a->device == b->device && a->process == b->process &&
+           a->is_class == b->is_class && strcmp(a->region, b->region) == 0 &&
+           strcmp(a->time ? a->time : "", b->time ? b->time : "") == 0;
+}
+
+static uint64_t hash(const char *text)
+{
+    return text ? lp_hash_text(text, strlen(text)) : 0;
+}
+
+static int add_subject(struct reader *reader, const struct lp_repeats_subject *subject)
+{
+    struct lp_repeats *repeats = reader->repeats;
+    struct place place = { .first = repeats->values.count };
+    size_t more = quantities[subject->scope].count * repeats->count;
+
+    if (lp_vector_reserve(&repeats->values, more) < 0 ||
+        lp_vector_push(&repeats->subjects, *subject) < 0)
+        return LLMPERF_ENOMEM;
+    for (size_t i = 0; i < more; i++)
+        repeats->values.items[repeats->values.count++] = NAN;
+    return lp_vector_push(&reader->places, place);
+}
+
+/* Index of a subject; LP_HASHMAP_NONE without memory. */
+static uint32_t find_subject(struct reader *reader, const struct lp_repeats_subject *subject)
+{
+    uint64_t key = hash(subject->region), second = hash(subject->time);
+    uint32_t index;
+
+    second ^= (uint64_t)(uint32_t)subject->device << 32 | subject->process << 2 | subject->scope;
+    while ((index = lp_hashmap_get(&reader->keys, key, second)) != LP_HASHMAP_NONE) {
+        if (is_same(&reader->repeats->subjects.items[index], subject))
+            return index;
+        second++;
+    }
+    index = (uint32_t)reader->repeats->subjects.count;
+    if (add_subject(reader, subject) < 0 || lp_hashmap_put(&reader->keys, key, second, index) < 0)
+        return LP_HASHMAP_NONE;
+    return index;
+}
+
+static int put(struct reader *reader, size_t run, const struct lp_repeats_subject *subject,
+               const struct numbers *numbers)
+{
+    uint32_t index = find_subject(reader, subject);
+    struct place *place;
+
+    if (index == LP_HASHMAP_NONE)
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    place = &reader->places.items[index];
+    place->runs++;
+    place->weight = fmax(place->weight, numbers->weight);
+    for (size_t q = 0; q < quantities[subject->scope].count; q++) {
+        size_t at = place->first + q * reader->repeats->count + run;
+
+        reader->repeats->values.items[at] = numbers->values[q];
+        if (isnan(numbers->values[q]) && !place->reasons[q])
+            place->reasons[q] = numbers->reasons[q] ? numbers->reasons[q] : not_known;
+    }
+    return 0;
+}
+
+static int read_run(struct reader *reader, size_t run, const struct lp_aggregates *sums)
+{
+    const struct lp_view *view = &reader->repeats->views[run];
+    const struct lp_repeats_subject subject = { LP_REPEATS_RUN, "", NULL, false, false, -1, 0 };
+    struct numbers numbers = { .weight = lp_view_is_empty(view) ? 0 : 1 };
+
+    for (size_t q = 0; q < RUN_QUANTITIES; q++) {
+        numbers.values[q] = NAN;
+        numbers.reasons[q] = view->device_known ? not_known : no_time;
+    }
+    numbers.values[DURATION] = lp_duration_ms(view->profile);
+    numbers.reasons[DURATION] = "a run does not say how long it took";
+    if (view->device_known) {
+        numbers.values[RUN_BUSY] = lp_fact_number(view->profile, "gpu_busy_ms");
+        numbers.values[DEVICE] = sums->device_ms;
+        numbers.values[RUN_KERNEL] = sums->kernel_ms;
+        numbers.values[RUN_COPY] = sums->memcpy_ms;
+        numbers.values[RUN_KERNELS] = (double)sums->kernel_count;
+    }
+    return put(reader, run, &subject, &numbers);
+}
+
+/* Regions */
+
+static void read_device_times(const struct lp_view *view, const llmperf_region_stats *stats,
+                              struct numbers *numbers)
+{
+    for (size_t q = BUSY; q <= KERNELS; q++) {
+        numbers->values[q] = NAN;
+        numbers->reasons[q] = no_time;
+    }
+    if (!view->device_known)
+        return;
+    numbers->values[BUSY] = stats->gpu_busy_ms;
+    numbers->values[KERNEL] = stats->kernel_ms;
+    numbers->values[IDLE] = stats->idle_ms;
+    numbers->values[KERNELS] = (double)stats->kernel_count;
+}
+
+static void read_wall(const llmperf_region_stats *stats, struct numbers *numbers)
+{
+    const double walls[] = { stats->wall_mean_ms, stats->wall_p50_ms, stats->wall_p95_ms,
+                             stats->wall_p99_ms, stats->wall_sum_ms };
+
+    numbers->values[INSTANCES] = (double)stats->instances;
+    for (size_t q = WALL; q <= SUM; q++) {
+        numbers->values[q] = stats->instances > 0 ? walls[q - WALL] : (double)NAN;
+        numbers->reasons[q] = "no instance began and ended within the session";
+    }
+}
+
+static void read_use(const struct lp_region_view *region, const struct lp_measured *measured,
+                     struct numbers *numbers)
+{
+    const llmperf_region_stats *stats = &region->stats;
+    bool rate = stats->tokens != LLMPERF_UNKNOWN && stats->wall_sum_ms > 0;
+
+    numbers->values[RATE] = rate ? (double)stats->tokens * 1e3 / stats->wall_sum_ms : (double)NAN;
+    numbers->reasons[RATE] = "the program counted no tokens";
+    numbers->values[MFU] = region->use.mfu;
+    numbers->reasons[MFU] = region->mfu_reason;
+    numbers->values[HFU] = measured->hfu;
+    numbers->reasons[HFU] = measured->hfu_reason;
+    numbers->values[MBU] = region->use.mbu;
+    numbers->reasons[MBU] = region->mbu_reason;
+    numbers->values[RATIO] = region->use.wall_ratio;
+    numbers->reasons[RATIO] = "the floor is not known";
+}
+
+/* Wall time of the top regions; they repeat in the rows of devices. */
+static double sum_of_walls(const struct lp_view *view)
+{
+    const llmperf_region_stats *last = NULL;
+    double sum = 0;
+
+    for (size_t i = 0; i < view->regions.count; i++) {
+        const llmperf_region_stats *stats = &view->regions.items[i].stats;
+        bool again =
+            last && last->process_id == stats->process_id && strcmp(last->path, stats->path) == 0;
+
+        if (stats->depth == 0 && !again && stats->instances > 0)
+            sum += stats->wall_sum_ms;
+        last = stats;
+    }
+    return sum;
+}
+
+static double share_of(double part, double whole)
+{
+    return whole > 0 && part > 0 ? part / whole : 0;
+}
+
+static int read_regions(struct reader *reader, size_t run, const struct lp_counter_index *counters,
+                        double device_ms)
+{
+    const struct lp_view *view = &reader->repeats->views[run];
+    double walls = sum_of_walls(view);
+    int status;
+
+    lp_members_clear(&reader->members);
+    if ((status = lp_members_find(&reader->members, view->profile)) < 0)
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    for (size_t i = 0; i < view->regions.count && status == 0; i++) {
+        const struct lp_region_view *region = &view->regions.items[i];
+        const llmperf_region_stats *stats = &region->stats;
+        const struct lp_repeats_subject subject = { LP_REPEATS_REGION,
+                                                    stats->path,
+                                                    NULL,
+                                                    false,
+                                                    stats->kind == LLMPERF_REGION_STAGE,
+                                                    stats->device,
+                                                    (uint32_t)lp_member_process_at(
+                                                        &reader->members, stats->process_id) };
+        struct numbers numbers = { .weight = share_of(stats->gpu_busy_ms, device_ms) };
+        struct lp_measured measured;
+
+        lp_measured_of(counters, &view->limits, stats, &measured);
+        read_wall(stats, &numbers);
+        read_device_times(view, stats, &numbers);
+        read_use(region, &measured, &numbers);
+        if (stats->instances > 0)
+            numbers.weight = fmax(numbers.weight, share_of(stats->wall_sum_ms, walls));
+        status = put(reader, run, &subject, &numbers);
+    }
+    return status;
+}
+
+static int read_iterations(struct reader *reader, size_t run)
+{
+    const llmperf_profile *profile = reader->repeats->views[run].profile;
+    int status = 0;
+
+    for (size_t i = 0; i < llmperf_profile_iteration_stats_count(profile) && status == 0; i++) {
+        llmperf_iteration_stats stats = LLMPERF_ITERATION_STATS_INIT;
+        struct lp_repeats_subject subject = { .scope = LP_REPEATS_ITERATION, .device = -1 };
+        struct numbers numbers = { .weight = 0 };
+
+        llmperf_profile_iteration_stats(profile, i, &stats);
+        subject.region = stats.region;
+        subject.time = stats.quantity;
+        subject.is_class = stats.is_class != 0;
+        numbers.values[MEAN] = stats.count > 0 ? stats.mean_ms : (double)NAN;
+        numbers.values[MEDIAN] = stats.count > 0 ? stats.p50_ms : (double)NAN;
+        numbers.values[TAIL] = stats.count > 0 ? stats.p99_ms : (double)NAN;
+        for (size_t q = MEAN; q <= TAIL; q++)
+            numbers.reasons[q] = "no iteration has it";
+        status = put(reader, run, &subject, &numbers);
+    }
+    return status;
+}
+
+static int read_profile(struct reader *reader, size_t run)
+{
+    const llmperf_profile *profile = reader->repeats->views[run].profile;
+    struct lp_counter_index counters = { .profile = NULL };
+    struct lp_aggregates sums;
+    int status;
+
+    lp_aggregates_read(&sums, profile);
+    if ((status = read_run(reader, run, &sums)) == 0 &&
+        (status = lp_counter_index_init(&counters, profile)) == 0 &&
+        (status = read_regions(reader, run, &counters, sums.device_ms)) == 0)
+        status = read_iterations(reader, run);
+    lp_counter_index_clear(&counters);
+    return status;
+}
+
+/* Rows: once all values stand still. */
+
+static int add_rows(struct reader *reader, size_t index)
+{
+    struct lp_repeats *repeats = reader->repeats;
+    const struct lp_repeats_subject *subject = &repeats->subjects.items[index];
+    const struct place *place = &reader->places.items[index];
+
+    for (size_t q = 0; q < quantities[subject->scope].count; q++) {
+        const struct quantity *quantity = &quantities[subject->scope].items[q];
+        struct lp_repeats_row row = {
+            .subject = subject,
+            .quantity = quantity->name,
+            .unit = quantity->unit,
+            .values = repeats->values.items + place->first + q * repeats->count,
+            .reason = place->runs < repeats->count ? not_there : place->reasons[q],
+        };
+
+        lp_repeats_summarise(&row, repeats->count, repeats->threshold);
+        row.judged = quantity->judged && row.count > 1 && place->weight >= MINOR;
+        repeats->judged += row.judged;
+        repeats->differing += row.judged && row.differs;
+        if (lp_vector_push(&repeats->rows, row) < 0)
+            return lp_error(LLMPERF_ENOMEM, "out of memory");
+    }
+    return 0;
+}
+
+static int open_views(struct lp_repeats *repeats, const llmperf_profile *const *profiles,
+                      size_t count)
+{
+    int status = 0;
+
+    if (!(repeats->views = calloc(count, sizeof(*repeats->views))))
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    for (; repeats->count < count && status == 0; repeats->count++)
+        status = lp_view_init(&repeats->views[repeats->count], profiles[repeats->count]);
+    return status;
+}
+
+int lp_repeats_read(struct lp_repeats *repeats, const llmperf_profile *const *profiles,
+                    size_t count, double threshold)
+{
+    struct reader reader = { .repeats = repeats };
+    int status = open_views(repeats, profiles, count);
+
+    repeats->threshold = threshold;
+    for (size_t run = 0; run < count && status == 0; run++)
+        status = read_profile(&reader, run);
+    for (size_t i = 0; i < repeats->subjects.count && status == 0; i++)
+        status = add_rows(&reader, i);
+    if (status == 0)
+        status = lp_repeats_hold_against(repeats);
+    lp_vector_clear(&reader.places);
+    lp_members_clear(&reader.members);
+    lp_hashmap_clear(&reader.keys);
+    return status;
+}
+
+void lp_repeats_clear(struct lp_repeats *repeats)
+{
+    for (size_t i = 0; i < repeats->count; i++)
+        lp_view_clear(&repeats->views[i]);
+    free(repeats->views);
+    lp_vector_clear(&repeats->subjects);
+    lp_vector_clear(&repeats->values);
+    lp_vector_clear(&repeats->rows);
+    lp_vector_clear(&repeats->differences);
+    lp_vector_clear(&repeats->cautions);
+    lp_strings_clear(&repeats->pool);
+    *repeats = (struct lp_repeats){ .views = NULL };
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Are runs repeats of one thing at all? @threads one at a time per object */
+#ifndef LP_COMPARE_REPEATS_SAME_H
+#define LP_COMPARE_REPEATS_SAME_H
+
+#include "lib/compare/repeats.h"
+
+/** Fill differences and cautions. 0 or LLMPERF_ENOMEM. */
+int lp_repeats_hold_against(struct lp_repeats *repeats);
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Repeats for people and for programs. A failed allocation is remembered in the text.
+ * @threads one at a time per object */
+#ifndef LP_COMPARE_REPEATS_TEXT_H
+#define LP_COMPARE_REPEATS_TEXT_H
+
+#include "lib/output/format/json_writer.h"
+#include "lib/compare/repeats.h"
+
+void lp_repeats_md(const struct lp_repeats *repeats, struct lp_text *out);
+void lp_repeats_json(const struct lp_repeats *repeats, struct lp_text *out);
+
+#endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is known of single instances of stages, and of GPUs that work on one stage together. */
+#include <math.h>
+#include <string.h>
+
+#include "lib/compare/reader.h"
+#include "lib/findings/view.h"
+
+#define COLLECTIVE "collective"
+
+/* The spread of the time in which a stage kept its GPU busy is that of its device time: the times
+ * of calls in one instance follow its work, so they say too little of how far instances are apart.
+ */
+static void use_busy(struct lp_compare_value *device, const llmperf_iteration_stats *busy)
+{
+    device->iterations = device->of;
+    device->iterations.error_ms =
+        device->of.mean_ms * busy->std_ms / busy->mean_ms / sqrt((double)busy->count);
+    device->iterations.freedom = (double)busy->count - 1;
+    device->iterations.instances = busy->count;
+}
+
+static void use_class(struct lp_compare_value *value, const llmperf_iteration_stats *stats)
+{
+    double total_ms = stats->mean_ms * (double)stats->count;
+
+    value->iterations = (struct lp_compare_mean){
+        stats->mean_ms, stats->std_ms / sqrt((double)stats->count), (double)stats->count - 1,
+        isnan(value->of.mean_ms) ? total_ms : value->of.total_ms, stats->count
+    };
+}
+
+static void widen(struct lp_compare_mean *around, const struct lp_compare_mean *stage, double times)
+{
+    if (isnan(around->mean_ms) || isnan(stage->error_ms))
+        return;
+    around->freedom =
+        isnan(around->error_ms) ? stage->freedom : fmin(around->freedom, stage->freedom);
+    around->error_ms =
+        hypot(isnan(around->error_ms) ? 0 : around->error_ms, times * stage->error_ms);
+}
+
+/* What a sample of a stage leaves open is open in the regions around it, too. */
+static int pass_up(struct lp_compare_reader *reader, size_t place, const char *quantity,
+                   const struct lp_compare_mean *stage)
+{
+    const struct lp_compare_place *places = reader->places.items;
+    double instances = (double)places[place].instances;
+
+    for (size_t at = places[place].around; at != SIZE_MAX; at = places[at].around) {
+        const struct lp_compare_key key = { places[at].path, quantity, LP_COMPARE_JOB, 0 };
+        struct lp_compare_value *value = lp_compare_value_of(reader, &key);
+
+        if (!value)
+            return LLMPERF_ENOMEM;
+        if (places[at].instances > 0)
+            widen(&value->of, stage, instances / (double)places[at].instances);
+    }
+    return 0;
+}
+
+static bool is_busy(const llmperf_iteration_stats *stats)
+{
+    return !stats->is_class && strcmp(stats->quantity, "busy") == 0 && stats->mean_ms > 0;
+}
+
+static int put_iteration(struct lp_compare_reader *reader, size_t place,
+                         const llmperf_iteration_stats *stats)
+{
+    const char *quantity = stats->is_class ? stats->quantity : LP_COMPARE_ALL;
+    const struct lp_compare_key key = { stats->region, quantity, LP_COMPARE_JOB, 0 };
+    struct lp_compare_value *value = lp_compare_value_of(reader, &key);
+    bool sampled = stats->count < reader->places.items[place].instances;
+    struct lp_compare_mean stage;
+
+    if (!value)
+        return LLMPERF_ENOMEM;
+    value->lone = sampled && stats->count < 2;
+    if (stats->count < 2 || (!stats->is_class && isnan(value->of.mean_ms)))
+        return 0;
+    if (stats->is_class)
+        use_class(value, stats);
+    else
+        use_busy(value, stats);
+    stage = value->iterations; /* adding values moves them */
+    return sampled ? pass_up(reader, place, quantity, &stage) : 0;
+}
+
+/* Iterations of several processes stand together: they do not tell one from another. */
+int lp_compare_put_iterations(struct lp_compare_reader *reader)
+{
+    int status = 0;
+
+    for (size_t i = 0; i < llmperf_profile_iteration_stats_count(reader->profile) && status == 0;
+         i++) {
+        llmperf_iteration_stats stats = LLMPERF_ITERATION_STATS_INIT;
+        size_t place;
+
+        llmperf_profile_iteration_stats(reader->profile, i, &stats);
+        place = lp_compare_find_place(reader, stats.region, false);
+        if ((stats.is_class || is_busy(&stats)) && place != SIZE_MAX &&
+            reader->places.items[place].processes == 1)
+            status = put_iteration(reader, place, &stats);
+    }
+    return status;
+}
+
+/* GPUs that work together */
+
+/* How well a time of a GPU in a stage is known: that of these kernels. */
+static struct lp_compare_mean known_as(struct lp_compare_reader *reader, const struct lp_rank *rank,
+                                       double mean_ms, const char *quantity)
+{
+    size_t gpu = lp_member_gpu_at(&reader->members, rank->device);
+    size_t row = lp_compare_find_row(reader, lp_compare_find_place(reader, rank->region, false),
+                                     quantity, false);
+    struct lp_compare_mean mean = row == SIZE_MAX || gpu == SIZE_MAX
+                                      ? lp_compare_unknown
+                                      : lp_compare_mean_on(reader, row, gpu);
+
+    mean.mean_ms = mean_ms;
+    mean.total_ms = mean_ms * (double)rank->instances;
+    mean.instances = rank->instances;
+    return mean;
+}
+
+static int put_of_rank(struct lp_compare_reader *reader, const struct lp_rank *rank,
+                       const char *quantity, struct lp_compare_mean mean)
+{
+    const struct lp_compare_key key = { rank->region, quantity, LP_COMPARE_JOB, 0 };
+    size_t gpu = lp_member_gpu_at(&reader->members, rank->device);
+
+    return lp_compare_put(reader, key, mean,
+                          lp_compare_most(reader->gpu_ms.items, reader->gpu_ms.count),
+                          reader->members.gpus.items[gpu].number);
+}
+
+/* What the stage is made of on the GPU that others wait for, and how long they wait. */
+static int put_stage(struct lp_compare_reader *reader, const struct lp_ranks *ranks,
+                     const char *region)
+{
+    const struct lp_rank *waits, *last, *most = NULL;
+    struct lp_compare_mean least, waiting;
+    int status;
+
+    for (size_t i = 0; i < ranks->rows.count; i++) {
+        const struct lp_rank *rank = &ranks->rows.items[i];
+
+        if (strcmp(rank->region, region) == 0 && (!most || rank->compute_ms > most->compute_ms))
+            most = rank;
+    }
+    status = put_of_rank(reader, most, "computing",
+                         known_as(reader, most, most->compute_ms, LP_COMPARE_ALL));
+    lp_ranks_extremes(ranks, region, &waits, &last);
+    if (status < 0 || !waits)
+        return status;
+    least = known_as(reader, last, last->collective_ms, COLLECTIVE);
+    waiting =
+        lp_compare_add_means(known_as(reader, waits, waits->waiting_ms, COLLECTIVE),
+                             (struct lp_compare_mean){ 0, least.error_ms, least.freedom, 0, 0 });
+    status = put_of_rank(reader, last, "communicating", least);
+    return status < 0 ? status : put_of_rank(reader, waits, "waiting", waiting);
+}
+
+int lp_compare_put_stages(struct lp_compare_reader *reader)
+{
+    struct lp_view view;
+    int status = lp_view_init(&view, reader->profile);
+
+    for (size_t i = 0; i < view.ranks.rows.count && status == 0; i++)
+        if (i == 0 ||
+            strcmp(view.ranks.rows.items[i].region, view.ranks.rows.items[i - 1].region) != 0)
+            status = put_stage(reader, &view.ranks, view.ranks.rows.items[i].region);
+    lp_view_clear(&view);
+    return status;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Comparisons for people and for programs. A failed allocation is remembered in the text.
+ * @threads one at a time per object */
+#ifndef LP_COMPARE_TEXT_H
+#define LP_COMPARE_TEXT_H
+
+#include "lib/compare/compare.h"
+#include "lib/output/format/json_writer.h"
+
+/** What the texts are made of, borrowed. */
+struct lp_compared {
+    const struct lp_comparison *comparison;
+    const struct lp_compare_runs *base, *fresh;
+};
+
+void lp_compare_md(const struct lp_compared *compared, struct lp_text *out);
+void lp_compare_json(const struct lp_compared *compared, struct lp_text *out);
+
+#endif

@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "lib/base/clock.h"
+#include "lib/base/status.h"
+#include "lib/counters/groups.h"
+#include "lib/counters/run.h"
+#include "lib/regions/region_hook.h"
+#include "lib/record/paths.h"
+
+/* The one that is open. A hook may look at it at any time: it counts itself in before it does. */
+static _Atomic(struct lp_counters *) current;
+static _Atomic int entered;
+
+static struct lp_counters *enter(void)
+{
+    struct lp_counters *counters;
+
+    atomic_fetch_add(&entered, 1);
+    counters = atomic_load(&current);
+    if (!counters)
+        atomic_fetch_sub(&entered, 1);
+    return counters;
+}
+
+static void leave(void)
+{
+    atomic_fetch_sub(&entered, 1);
+}
+
+static bool matches(const struct lp_counters *counters, uint32_t node)
+{
+    struct lp_text path = { NULL, 0, 0, false };
+    bool wanted = lp_patterns_match(counters->options.include, lp_path_get(node)->label);
+
+    if (!wanted) {
+        lp_path_print(&path, node);
+        wanted =
+            !path.failed && path.bytes && lp_patterns_match(counters->options.include, path.bytes);
+    }
+    lp_text_clear(&path);
+    return wanted;
+}
+
+bool lp_counter_wanted(struct lp_counters *counters, uint32_t node)
+{
+    bool wanted;
+
+    if (node < LP_WANTED_KNOWN && atomic_load(&counters->known[node]) != 0)
+        return atomic_load(&counters->known[node]) == 2;
+    wanted = matches(counters, node);
+    if (node < LP_WANTED_KNOWN)
+        atomic_store(&counters->known[node], wanted ? 2 : 1);
+    if (wanted)
+        atomic_store(&counters->matched, true);
+    return wanted;
+}
+
+static uint32_t find_time_column(const struct lp_counter_set *set)
+{
+    uint32_t i = 0;
+
+    while (i < set->columns.count &&
+           strcmp(set->columns.items[i].metric, "gpu__time_duration.sum") != 0)
+        i++;
+    return i;
+}
+
+/* A single metric that one pass does not give is left to instances of its region. */
+static int check_groups(struct lp_counters *counters)
+{
+    uint32_t most = counters->options.most_passes;
+
+    if (most > 0 && counters->groups > most)
+        return lp_error(LLMPERF_EINVAL,
+                        "counters %s need %u runs of the program on %s, %u allowed; take preset "
+                        "light, or repeat more often (llmperf run --repeat)",
+                        counters->options.preset->name, counters->groups, counters->set->chip,
+                        most);
+    if (counters->set->passes > 1 && counters->options.replay == LP_REPLAY_NONE)
+        counters->options.replay = LP_REPLAY_USER;
+    return 0;
+}
+
+/* The numbers that a refusal rests on stand in it. */
+static int check_passes(struct lp_counters *counters)
+{
+    uint32_t most = counters->options.most_passes;
+    size_t passes = counters->set->passes;
+
+    if (counters->options.group > 0)
+        return check_groups(counters);
+    if (most == 0)
+        most = counters->options.replay == LP_REPLAY_NONE ? 1 : 64;
+    if (passes <= most)
+        return 0;
+    if (counters->set->method == LP_COUNTER_PM)
+        return lp_error(LLMPERF_EINVAL,
+                        "counters %s need %zu passes on %s; sampling has only one: take fewer",
+                        counters->options.preset->name, passes, counters->set->chip);
+    return lp_error(LLMPERF_EINVAL,
+                    "counters %s need %zu passes on %s, %u allowed; take preset light, or let the "
+                    "program repeat its regions (replay=user), or kernels (replay=kernel)",
+                    counters->options.preset->name, passes, counters->set->chip, most);
+}
+
+static int open_set(struct lp_counters *counters)
+{
+    const struct lp_counters_options *options = &counters->options;
+    const struct lp_counter_device *device = &counters->device;
+    struct lp_counter_preset preset = *options->preset; /* Lists and texts stay the caller's. */
+
+    preset.ranges = options->replay != LP_REPLAY_KERNEL;
+    return options->group == 0
+               ? lp_counter_set_open(device->chip, device->availability, &preset, &counters->set)
+               : lp_counter_set_open_group(device->chip, device->availability, &preset,
+                                           options->group, &counters->groups, &counters->set);
+}
+
+static int set_up(struct lp_counters *counters)
+{
+    const struct lp_counter_preset *preset = counters->options.preset;
+    int status;
+
+    if ((status = lp_counters_load(&counters->calls)) < 0)
+        return status;
+    if ((status = lp_counter_device_open(counters->calls, preset->method, &counters->device)) < 0 ||
+        (status = open_set(counters)) < 0 || (status = check_passes(counters)) < 0)
+        return status;
+    counters->time_column = find_time_column(counters->set);
+    return preset->method == LP_COUNTER_PM ? lp_samples_open(counters) : lp_ranges_open(counters);
+}
+
+static void set_up_or_fail(struct lp_counters *counters)
+{
+    static const char none[] = "no hardware counters: ";
+    int status = set_up(counters);
+    char reason[sizeof(counters->problem)];
+
+    if (status == 0) {
+        atomic_store(&counters->phase, LP_COUNTERS_RUNNING);
+        return;
+    }
+    snprintf(reason, sizeof(reason), "%s", llmperf_last_error());
+    lp_error(status, "%s%s", strncmp(reason, none, strlen(none)) == 0 ? "" : none, reason);
+    lp_counters_fail(counters);
+}
+
+/* By the first thread with a context that opens a region. Ranges need that context, and a second or
+ * so; samples need to know the GPU, and the collector does the rest. */
+static void try_set_up(struct lp_counters *counters)
+{
+    int idle = LP_COUNTERS_IDLE;
+
+    if (!atomic_compare_exchange_strong(&counters->phase, &idle, LP_COUNTERS_STARTING))
+        return;
+    if (!lp_counter_device_look(&counters->device))
+        atomic_store(&counters->phase, LP_COUNTERS_IDLE);
+    else if (counters->options.preset->method == LP_COUNTER_PM)
+        atomic_store(&counters->phase, LP_COUNTERS_SEEN);
+    else
+        set_up_or_fail(counters);
+}
+
+/* Begins that come too early are told, like all that is not measured. */
+static void skip_early(struct lp_counters *counters, uint32_t node)
+{
+    int phase = atomic_load(&counters->phase);
+
+    if (phase < LP_COUNTERS_STARTING)
+        lp_counter_put(counters, LP_COUNTER_SKIP, node, "its thread had no CUDA context", NULL);
+    else if (phase == LP_COUNTERS_STARTING)
+        lp_counter_put(counters, LP_COUNTER_SKIP, node, "the counters were being set up", NULL);
+}
+
+static void add_cost(struct lp_counters *counters, uint64_t since_ns)
+{
+    atomic_fetch_add(&counters->cost_ns, lp_clock_now() - since_ns);
+}
+
+static void begin_range(struct lp_counters *counters, const struct lp_thread *thread, uint32_t node)
+{
+    uint64_t since_ns;
+
+    if (!lp_counter_wanted(counters, node))
+        return;
+    since_ns = lp_clock_now();
+    if (atomic_load(&counters->phase) == LP_COUNTERS_IDLE) {
+        try_set_up(counters);
+        add_cost(counters, since_ns);
+        since_ns = lp_clock_now();
+    }
+    if (atomic_load(&counters->phase) == LP_COUNTERS_RUNNING)
+        lp_ranges_begin(counters, thread, node);
+    else
+        skip_early(counters, node);
+    add_cost(counters, since_ns);
+}
+
+static void begin(const struct lp_thread *thread, uint32_t node)
+{
+    struct lp_counters *counters = enter();
+
+    if (!counters)
+        return;
+    if (!atomic_load(&counters->paused)) {
+        if (counters->options.preset->method == LP_COUNTER_RANGE)
+            begin_range(counters, thread, node);
+        else if (atomic_load(&counters->phase) == LP_COUNTERS_IDLE)
+            try_set_up(counters);
+    }
+    leave();
+}
+
+static void end(const struct lp_thread *thread, uint32_t node)
+{
+    struct lp_counters *counters = enter();
+    uint64_t since_ns;
+
+    if (!counters)
+        return;
+    if (atomic_load(&counters->phase) == LP_COUNTERS_RUNNING && counters->ranges) {
+        since_ns = lp_clock_now();
+        lp_ranges_end(counters, thread, node);
+        add_cost(counters, since_ns);
+    }
+    leave();
+}
+
+static void leave_thread(const struct lp_thread *thread)
+{
+    struct lp_counters *counters = enter();
+
+    if (!counters)
+        return;
+    if (atomic_load(&counters->phase) == LP_COUNTERS_RUNNING && counters->ranges)
+        lp_ranges_leave(counters, thread);
+    leave();
+}
+
+void lp_counters_launch(uint32_t kind, const char *name, void *launch_context, uint32_t correlation)
+{
+    struct lp_counters *counters;
+
+    if (!lp_region_hook_get() || !(counters = enter()))
+        return;
+    if (atomic_load(&counters->phase) == LP_COUNTERS_RUNNING && counters->ranges)
+        lp_ranges_launch(counters, kind, name, launch_context, correlation);
+    leave();
+}
+
+void lp_counters_launch_void(uint32_t correlation)
+{
+    struct lp_counters *counters;
+
+    if (!lp_region_hook_get() || !(counters = enter()))
+        return;
+    if (atomic_load(&counters->phase) == LP_COUNTERS_RUNNING && counters->ranges)
+        lp_ranges_launch_void(counters, correlation);
+    leave();
+}
+
+static const struct lp_region_hook hook = { begin, end, leave_thread, NULL };
+
+int lp_counters_open(const struct lp_counters_options *options, struct lp_counters **counters_out)
+{
+    struct lp_counters *counters;
+
+    if (atomic_load(&current))
+        return lp_error(LLMPERF_ESTATE, "hardware counters are collected already in this process");
+    if (!(counters = calloc(1, sizeof(*counters))))
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    counters->options = *options;
+    atomic_store(&counters->phase, options->attached ? LP_COUNTERS_IDLE : LP_COUNTERS_WAITING);
+    pthread_mutex_init(&counters->queue.lock, NULL);
+    pthread_mutex_init(&counters->problem_lock, NULL);
+    atomic_store(&current, counters);
+    atomic_store(&lp_region_hook, &hook);
+    *counters_out = counters;
+    return 0;
+}
+
+void lp_counters_attach(void)
+{
+    struct lp_counters *counters = enter();
+    int waiting = LP_COUNTERS_WAITING;
+
+    if (!counters)
+        return;
+    atomic_compare_exchange_strong(&counters->phase, &waiting, LP_COUNTERS_IDLE);
+    leave();
+}
+
+static const char *replay_name(const struct lp_counters *counters)
+{
+    static const char *const names[] = { "none", "user", "kernel" };
+
+    return counters->set->method == LP_COUNTER_PM ? "none" : names[counters->options.replay];
+}
+
+static void tell_plan(struct lp_counters *counters, const struct lp_device_sink *sink)
+{
+    const struct lp_counter_set *set = counters->set;
+    struct lp_counter_plan plan = {
+        .chip = set->chip,
+        .preset = counters->options.preset->name,
+        .method = set->method == LP_COUNTER_PM                   ? "pm"
+                  : counters->options.replay == LP_REPLAY_KERNEL ? "kernel"
+                                                                 : "range",
+        .replay = replay_name(counters),
+        .passes = (uint32_t)set->passes,
+        .time_column = counters->time_column,
+        .interval_ns = set->method == LP_COUNTER_PM ? counters->options.interval_ns : 0,
+        .count = set->columns.count,
+    };
+    struct lp_counter_heading *columns = calloc(plan.count, sizeof(*columns));
+
+    if (!columns)
+        return;
+    for (size_t i = 0; i < plan.count; i++)
+        columns[i] =
+            (struct lp_counter_heading){ set->columns.items[i].quantity,
+                                         set->columns.items[i].metric, set->columns.items[i].unit,
+                                         set->columns.items[i].combine };
+    plan.columns = columns;
+    sink->plan(sink->context, &plan);
+    counters->plan_told = true;
+    free(columns);
+}
+
+void lp_counters_deliver(struct lp_counters *counters, const struct lp_device_sink *sink)
+{
+    if (atomic_load(&counters->phase) == LP_COUNTERS_SEEN && atomic_load(&current) == counters) {
+        atomic_store(&lp_region_hook, NULL); /* No region has to ask any more. */
+        set_up_or_fail(counters);
+    }
+    if (!sink->plan || atomic_load(&counters->phase) < LP_COUNTERS_RUNNING || !counters->set ||
+        (!counters->ranges && !counters->samples))
+        return;
+    if (!counters->plan_told)
+        tell_plan(counters, sink);
+    if (counters->samples)
+        lp_samples_deliver(counters, sink);
+    lp_counter_queue_deliver(counters, sink);
+}
+
+void lp_counters_resample(struct lp_counters *counters, uint64_t interval_ns,
+                          const struct lp_device_sink *sink)
+{
+    if (lp_counters_interval(counters) == 0)
+        return;
+    if (lp_samples_restart(counters, interval_ns, sink) < 0)
+        lp_counters_fail(counters);
+    else
+        tell_plan(counters, sink);
+}
+
+bool lp_counters_watches(struct lp_counters *counters, uint32_t node)
+{
+    return lp_counter_wanted(counters, node);
+}
+
+uint64_t lp_counters_interval(const struct lp_counters *counters)
+{
+    return counters->samples && atomic_load(&counters->phase) == LP_COUNTERS_RUNNING
+               ? counters->options.interval_ns
+               : 0;
+}
+
+void lp_counters_pause(struct lp_counters *counters, bool paused)
+{
+    atomic_store(&counters->paused, paused);
+    if (!counters->samples || atomic_load(&counters->phase) != LP_COUNTERS_RUNNING)
+        return;
+    if (paused)
+        lp_samples_stop(counters);
+    else
+        lp_samples_go_on(counters);
+}
+
+/* Threads in a hook finish what they do; one that hangs in the driver is not waited for for ever.
+ */
+static bool await_hooks(void)
+{
+    const struct timespec nap = { 0, 1000000 };
+
+    for (int i = 0; i < 10000 && atomic_load(&entered) > 0; i++)
+        nanosleep(&nap, NULL);
+    return atomic_load(&entered) == 0;
+}
+
+void lp_counters_abandon(struct lp_counters *counters)
+{
+    if (atomic_load(&current) != counters)
+        return;
+    atomic_store(&lp_region_hook, NULL);
+    atomic_store(&current, NULL);
+    counters->driver_gone = true;
+    lp_error(LLMPERF_ESTATE, "counters: the program ended before the last ranges were taken out");
+    lp_counters_fail(counters);
+}
+
+void lp_counters_stop(struct lp_counters *counters)
+{
+    bool quiet;
+
+    if (atomic_load(&current) != counters)
+        return;
+    atomic_store(&lp_region_hook, NULL);
+    atomic_store(&current, NULL);
+    quiet = await_hooks();
+    if (quiet && counters->ranges)
+        lp_ranges_stop(counters);
+    if (quiet && counters->samples)
+        lp_samples_stop(counters);
+    if (!quiet) {
+        lp_error(LLMPERF_EIO, "a thread did not come back from CUPTI's range profiler");
+        lp_counters_fail(counters);
+    }
+}
+
+/* Why there is nothing, of a run in which nothing went wrong. */
+static void tell_idle(struct lp_counters *counters, char *text, size_t size)
+{
+    int phase = atomic_load(&counters->phase);
+    bool ranges = counters->options.preset->method == LP_COUNTER_RANGE;
+
+    if (phase == LP_COUNTERS_WAITING)
+        snprintf(text, size, "no hardware counters: device activity is not collected");
+    else if (phase <= LP_COUNTERS_RUNNING && ranges && !atomic_load(&counters->matched))
+        snprintf(text, size,
+                 "no hardware counters: no matching regions: none that opened is called %s; choose "
+                 "regions with include=",
+                 lp_patterns_text(counters->options.include, 0));
+    else if (phase == LP_COUNTERS_IDLE)
+        snprintf(text, size,
+                 "no hardware counters: no %sregion opened on a thread with a CUDA context",
+                 ranges ? "matching " : "");
+}
+
+void lp_counters_state(struct lp_counters *counters, struct lp_counters_state *state)
+{
+    *state = (struct lp_counters_state){
+        .running = counters->plan_told,
+        .boundaries = atomic_load(&counters->boundaries),
+        .cost_ns = atomic_load(&counters->cost_ns),
+        .groups = counters->groups,
+        .others = atomic_load(&counters->others),
+    };
+    pthread_mutex_lock(&counters->problem_lock);
+    snprintf(state->problem, sizeof(state->problem), "%s", counters->problem);
+    pthread_mutex_unlock(&counters->problem_lock);
+    if (!state->problem[0])
+        tell_idle(counters, state->problem, sizeof(state->problem));
+    if (counters->samples)
+        lp_samples_state(counters, state);
+}
+
+const struct lp_counter_set *lp_counters_set(const struct lp_counters *counters)
+{
+    return counters->plan_told ? counters->set : NULL;
+}
+
+void lp_counters_close(struct lp_counters *counters)
+{
+    if (!counters)
+        return;
+    lp_counters_stop(counters);
+    if (atomic_load(&entered) > 0) /* It still holds us; better kept than freed under it. */
+        return;
+    lp_ranges_close(counters);
+    lp_samples_close(counters);
+    lp_counter_set_free(counters->set);
+    lp_counter_queue_clear(&counters->queue);
+    pthread_mutex_destroy(&counters->queue.lock);
+    pthread_mutex_destroy(&counters->problem_lock);
+    free(counters->device.availability);
+    free(counters);
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The GPU side that both profilers share: which chip, what it can count, and what may be in the
+ * way. */
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/status.h"
+#include "lib/counters/run.h"
+
+static void find(void *library, const char *name, void *slot)
+{
+    void *address = library ? dlsym(library, name) : NULL;
+
+    memcpy(slot, &address, sizeof(address));
+}
+
+/* The driver's calls, once the program has loaded it. Threads that look at the same time find the
+ * same. */
+static int (*_Atomic get_current)(void **context);
+static int (*_Atomic get_device)(int *device);
+
+static bool find_driver(void)
+{
+    int (*current)(void **context), (*device)(int *device);
+    void *library;
+
+    if (atomic_load(&get_device))
+        return true;
+    library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    find(library, "cuCtxGetCurrent", &current);
+    find(library, "cuCtxGetDevice", &device);
+    atomic_store(&get_current, current);
+    if (current)
+        atomic_store(&get_device, device);
+    return current && device;
+}
+
+void *lp_counter_context(void)
+{
+    void *context = NULL;
+
+    return find_driver() && atomic_load(&get_current)(&context) == 0 ? context : NULL;
+}
+
+bool lp_counter_device_look(struct lp_counter_device *device)
+{
+    device->context = lp_counter_context();
+    return device->context && atomic_load(&get_device)(&device->ordinal) == 0;
+}
+
+static int initialise(const struct lp_counters_calls *calls)
+{
+    /* Once in the life of the process, and never undone: the second DeInitialize crashes. */
+    static bool done;
+    struct lp_cupti_profiler params = { LP_CUPTI_SIZE(lp_cupti_profiler, priv), NULL };
+    int result;
+
+    if (done)
+        return 0;
+    if ((result = calls->ProfilerInitialize(&params)) != 0)
+        return lp_counter_explain(calls, "cuptiProfilerInitialize", result);
+    done = true;
+    return 0;
+}
+
+static int refuse(const struct lp_cupti_device_supported *found)
+{
+    if (found->architecture != LP_CUPTI_LEVEL_SUPPORTED)
+        return lp_error(LLMPERF_ENOTSUP,
+                        "no hardware counters: this GPU is too old for CUPTI's profilers");
+    if (found->vgpu == LP_CUPTI_LEVEL_DISABLED)
+        return lp_error(LLMPERF_ENOTSUP,
+                        "no hardware counters: profiling is switched off for this vGPU; enable it "
+                        "on its host");
+    if (found->confidential != LP_CUPTI_LEVEL_SUPPORTED)
+        return lp_error(LLMPERF_ENOTSUP,
+                        "no hardware counters: confidential computing is on, which hides them");
+    if (found->wsl != LP_CUPTI_LEVEL_SUPPORTED)
+        return lp_error(LLMPERF_ENOTSUP, "no hardware counters: they are not there under WSL");
+    return lp_error(LLMPERF_ENOTSUP, "no hardware counters: this GPU does not support them");
+}
+
+static int check_support(const struct lp_counters_calls *calls, enum lp_counter_method method,
+                         const struct lp_counter_device *device)
+{
+    struct lp_cupti_device_supported params = {
+        .struct_size = LP_CUPTI_SIZE(lp_cupti_device_supported, api),
+        .device = device->ordinal,
+        .api = method == LP_COUNTER_PM ? LP_CUPTI_SUPPORT_PM : LP_CUPTI_SUPPORT_RANGE,
+    };
+    int result = calls->ProfilerDeviceSupported(&params);
+
+    if (result != 0)
+        return lp_counter_explain(calls, "cuptiProfilerDeviceSupported", result);
+    return params.supported == LP_CUPTI_LEVEL_SUPPORTED ? 0 : refuse(&params);
+}
+
+static int read_chip(const struct lp_counters_calls *calls, struct lp_counter_device *device)
+{
+    struct lp_cupti_chip_name params = { LP_CUPTI_SIZE(lp_cupti_chip_name, name), NULL,
+                                         (size_t)device->ordinal, NULL };
+    int result = calls->DeviceGetChipName(&params);
+
+    if (result != 0 || !params.name)
+        return lp_counter_explain(calls, "cuptiDeviceGetChipName", result);
+    snprintf(device->chip, sizeof(device->chip), "%s", params.name);
+    return 0;
+}
+
+/* Asked twice: for the size, then for the image. */
+static int ask_availability(const struct lp_counters_calls *calls, enum lp_counter_method method,
+                            const struct lp_counter_device *device, size_t *size, uint8_t *image)
+{
+    struct lp_cupti_pm_availability pm = { LP_CUPTI_SIZE(lp_cupti_pm_availability, image), NULL,
+                                           (size_t)device->ordinal, *size, image };
+    struct lp_cupti_availability range = { LP_CUPTI_SIZE(lp_cupti_availability, image), NULL,
+                                           device->context, *size, image };
+    int result = method == LP_COUNTER_PM ? calls->PmSamplingGetCounterAvailability(&pm)
+                                         : calls->ProfilerGetCounterAvailability(&range);
+
+    *size = method == LP_COUNTER_PM ? pm.size : range.size;
+    return result == 0 ? 0 : lp_counter_explain(calls, "GetCounterAvailability", result);
+}
+
+static int read_availability(const struct lp_counters_calls *calls, enum lp_counter_method method,
+                             struct lp_counter_device *device)
+{
+    size_t size = 0;
+    int status = ask_availability(calls, method, device, &size, NULL);
+
+    if (status < 0)
+        return status;
+    if (!(device->availability = malloc(size ? size : 1)))
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    return ask_availability(calls, method, device, &size, device->availability);
+}
+
+int lp_counter_device_open(const struct lp_counters_calls *calls, enum lp_counter_method method,
+                           struct lp_counter_device *device)
+{
+    int status;
+
+    if ((status = initialise(calls)) < 0 || (status = check_support(calls, method, device)) < 0 ||
+        (status = read_chip(calls, device)) < 0)
+        return status;
+    return read_availability(calls, method, device);
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/status.h"
+#include "lib/base/yaml_tree.h"
+#include "lib/counters/preset.h"
+
+static int out_of_memory(void)
+{
+    return lp_error(LLMPERF_ENOMEM, "out of memory");
+}
+
+static int fault(const struct lp_yaml_tree *tree, uint32_t line, const char *what)
+{
+    return lp_error(LLMPERF_EFORMAT, "%s:%u: %s", lp_yaml_name(tree), line, what);
+}
+
+static const char *text_of(const struct lp_yaml_node *map, const char *key)
+{
+    const struct lp_yaml_entry *entry = lp_yaml_get(map, key, strlen(key));
+
+    return entry && entry->value->kind == LP_YAML_TEXT && !lp_yaml_is_null(entry->value)
+               ? entry->value->text
+               : NULL;
+}
+
+static int read_candidates(struct lp_counter_preset *preset, struct lp_counter_wish *wish,
+                           const struct lp_yaml_tree *tree, const struct lp_yaml_entry *entry)
+{
+    const struct lp_yaml_entry *from = lp_yaml_get(entry->value, "from", 4);
+
+    if (!from || from->value->kind != LP_YAML_LIST || from->value->count == 0)
+        return fault(tree, entry->line, "a quantity needs \"from\", a list of metrics, best first");
+    for (size_t i = 0; i < from->value->count; i++) {
+        const struct lp_yaml_entry *element = &from->value->entries[i];
+        const char *text;
+
+        if (element->value->kind != LP_YAML_TEXT || lp_yaml_is_null(element->value))
+            return fault(tree, element->line, "a candidate is a text: metrics joined by \" + \"");
+        if (!(text = lp_strings_add(&preset->pool, element->value->text)) ||
+            lp_vector_push(&wish->candidates, text) < 0)
+            return out_of_memory();
+    }
+    return 0;
+}
+
+static int read_wish(struct lp_counter_preset *preset, const struct lp_yaml_tree *tree,
+                     const struct lp_yaml_entry *entry)
+{
+    struct lp_counter_wish fresh = { 0 }, *wish;
+
+    if (entry->value->kind != LP_YAML_MAP)
+        return fault(tree, entry->line, "a quantity is a map with unit, about and from");
+    if (lp_vector_push(&preset->wishes, fresh) < 0)
+        return out_of_memory();
+    wish = &preset->wishes.items[preset->wishes.count - 1];
+    wish->quantity = lp_strings_add(&preset->pool, entry->key);
+    wish->unit = lp_strings_add(&preset->pool, text_of(entry->value, "unit"));
+    wish->about = lp_strings_add(&preset->pool, text_of(entry->value, "about"));
+    return wish->quantity ? read_candidates(preset, wish, tree, entry) : out_of_memory();
+}
+
+static int read_method(struct lp_counter_preset *preset, const struct lp_yaml_tree *tree,
+                       const struct lp_yaml_node *root)
+{
+    const char *method = text_of(root, "method");
+
+    if (!method || (strcmp(method, "range") != 0 && strcmp(method, "pm") != 0))
+        return fault(tree, root->line, "\"method\" is range or pm");
+    preset->method = strcmp(method, "pm") == 0 ? LP_COUNTER_PM : LP_COUNTER_RANGE;
+    return 0;
+}
+
+static int read_most_passes(struct lp_counter_preset *preset, const struct lp_yaml_tree *tree,
+                            const struct lp_yaml_node *root)
+{
+    const char *text = text_of(root, "passes");
+    char *end = NULL;
+    unsigned long number = text ? strtoul(text, &end, 10) : 0;
+
+    if (text && (number < 1 || number > 1000 || *end))
+        return fault(tree, root->line, "\"passes\" is the most passes of this preset, 1 to 1000");
+    preset->most_passes = (uint32_t)number;
+    return 0;
+}
+
+static int read_preset(struct lp_counter_preset *preset, const struct lp_yaml_tree *tree)
+{
+    const struct lp_yaml_node *root = lp_yaml_root(tree);
+    const struct lp_yaml_entry *quantities = lp_yaml_get(root, "quantities", 10);
+    int status = read_method(preset, tree, root);
+
+    if (status < 0 || (status = read_most_passes(preset, tree, root)) < 0)
+        return status;
+    preset->about = lp_strings_add(&preset->pool, text_of(root, "about"));
+    if (!quantities || quantities->value->kind != LP_YAML_MAP || quantities->value->count == 0)
+        return fault(tree, root->line, "\"quantities\" is a map of what to collect");
+    for (size_t i = 0; status == 0 && i < quantities->value->count; i++)
+        status = read_wish(preset, tree, &quantities->value->entries[i]);
+    return status;
+}
+
+static int read_tree(struct lp_yaml_tree *tree, const char *name,
+                     struct lp_counter_preset **preset_out)
+{
+    struct lp_counter_preset *preset = calloc(1, sizeof(*preset));
+    int status;
+
+    if (!preset || !(preset->name = lp_strings_add(&preset->pool, name)))
+        status = out_of_memory();
+    else
+        status = read_preset(preset, tree);
+    lp_yaml_free(tree);
+    if (status < 0)
+        lp_counter_preset_free(preset);
+    else
+        *preset_out = preset;
+    return status;
+}
+
+int lp_counter_preset_read(const char *path, const char *name,
+                           struct lp_counter_preset **preset_out)
+{
+    struct lp_yaml_tree *tree;
+    int status = lp_yaml_read(path, &tree);
+
+    return status < 0 ? status : read_tree(tree, name, preset_out);
+}
+
+int lp_counter_preset_parse(const char *text, const char *name,
+                            struct lp_counter_preset **preset_out)
+{
+    struct lp_yaml_tree *tree;
+    int status = lp_yaml_parse(name, text, strlen(text), &tree);
+
+    return status < 0 ? status : read_tree(tree, name, preset_out);
+}
+
+static int add_raw(struct lp_counter_preset *preset, const char *metric)
+{
+    struct lp_counter_wish wish = { 0 };
+
+    wish.quantity = lp_strings_add(&preset->pool, metric);
+    if (!wish.quantity || lp_vector_push(&wish.candidates, wish.quantity) < 0)
+        return out_of_memory();
+    if (lp_vector_push(&preset->wishes, wish) == 0)
+        return 0;
+    lp_vector_clear(&wish.candidates);
+    return out_of_memory();
+}
+
+int lp_counter_preset_raw(const char *const *metrics, size_t count, enum lp_counter_method method,
+                          struct lp_counter_preset **preset_out)
+{
+    struct lp_counter_preset *preset = calloc(1, sizeof(*preset));
+    int status = preset ? 0 : out_of_memory();
+
+    for (size_t i = 0; status == 0 && i < count; i++)
+        status = add_raw(preset, metrics[i]);
+    if (status < 0) {
+        lp_counter_preset_free(preset);
+        return status;
+    }
+    preset->name = "metrics";
+    preset->method = method;
+    *preset_out = preset;
+    return 0;
+}
+
+void lp_counter_preset_free(struct lp_counter_preset *preset)
+{
+    if (!preset)
+        return;
+    for (size_t i = 0; i < preset->wishes.count; i++)
+        lp_vector_clear(&preset->wishes.items[i].candidates);
+    lp_vector_clear(&preset->wishes);
+    lp_strings_clear(&preset->pool);
+    free(preset);
+}

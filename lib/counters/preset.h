@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What is wanted of the hardware counters: a preset (a YAML file of quantities, each with the
+ * metrics that give it, best first), or metrics by their own names.
+ * @threads one at a time per object; reading from several threads is fine */
+#ifndef LP_COUNTERS_PRESET_H
+#define LP_COUNTERS_PRESET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/base/strings.h"
+#include "lib/base/vector.h"
+
+enum lp_counter_method {
+    LP_COUNTER_RANGE, /* counted from the begin of a region to its end */
+    LP_COUNTER_PM     /* sampled at fixed intervals */
+};
+
+/** A quantity. Each candidate is a sum of metrics: "a.sum", "a.sum + 2 * b.sum". */
+struct lp_counter_wish {
+    const char *quantity, *unit, *about; /* unit and about: NULL: as the metric says */
+    LP_VECTOR(const char *) candidates;  /* best first */
+};
+
+struct lp_counter_preset {
+    const char *name, *about;
+    enum lp_counter_method method;
+    uint32_t
+        most_passes; /* what would need more is left out, first come first served; 0: no limit */
+    bool ranges;     /* only what ranges can count, LP_COUNTER_INSTRUMENTED cannot */
+    LP_VECTOR(struct lp_counter_wish) wishes;
+    struct lp_strings pool;
+};
+
+/** In the name of metrics that CUPTI counts by instrumenting kernels, which it does when it repeats
+ * them. In a range they read 0, whatever ran (CUPTI 13.0, H200). */
+#define LP_COUNTER_INSTRUMENTED "__sass_"
+
+/** Read a preset file. `name` is what it is called by. 0 and *preset_out
+ * (lp_counter_preset_free()); LLMPERF_ENOENT, LLMPERF_EFORMAT (the error names file and line),
+ * LLMPERF_ENOMEM. */
+int lp_counter_preset_read(const char *path, const char *name,
+                           struct lp_counter_preset **preset_out);
+
+/** The same of a text; `name` stands in errors too. */
+int lp_counter_preset_parse(const char *text, const char *name,
+                            struct lp_counter_preset **preset_out);
+
+/** A preset of metrics by their own names, `count` of them. 0 or LLMPERF_ENOMEM. */
+int lp_counter_preset_raw(const char *const *metrics, size_t count, enum lp_counter_method method,
+                          struct lp_counter_preset **preset_out);
+
+void lp_counter_preset_free(struct lp_counter_preset *preset);
+
+#endif

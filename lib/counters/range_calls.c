@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The range profiler's calls, each with its error text. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lib/base/status.h"
+#include "lib/counters/range.h"
+
+static int call_simple(struct lp_counters *counters, int (*call)(struct lp_cupti_range *params),
+                       const char *what)
+{
+    struct lp_cupti_range params = { LP_CUPTI_SIZE(lp_cupti_range, object), NULL,
+                                     counters->ranges->object };
+    int result = call(&params);
+
+    return result == 0 ? 0 : lp_counter_error(counters, what, result);
+}
+
+int lp_range_image_clear(struct lp_counters *counters)
+{
+    struct lp_ranges *ranges = counters->ranges;
+    struct lp_cupti_data_init params = { LP_CUPTI_SIZE(lp_cupti_data_init, data), NULL,
+                                         ranges->object, ranges->data_size, ranges->data };
+    int result = counters->calls->RangeProfilerCounterDataImageInitialize(&params);
+
+    return result == 0
+               ? 0
+               : lp_counter_error(counters, "RangeProfilerCounterDataImageInitialize", result);
+}
+
+int lp_range_image_make(struct lp_counters *counters)
+{
+    struct lp_ranges *ranges = counters->ranges;
+    struct lp_cupti_range_data_size params = {
+        .struct_size = LP_CUPTI_SIZE(lp_cupti_range_data_size, size),
+        .object = ranges->object,
+        .metrics = counters->set->metrics.items,
+        .count = counters->set->metrics.count,
+        .ranges = LP_RANGES_MOST,
+        .nodes = LP_RANGES_MOST,
+    };
+    int result = counters->calls->RangeProfilerGetCounterDataSize(&params);
+
+    if (result != 0)
+        return lp_counter_error(counters, "RangeProfilerGetCounterDataSize", result);
+    ranges->data_size = params.size;
+    if (!(ranges->data = malloc(params.size)))
+        return lp_error(LLMPERF_ENOMEM, "out of memory for %zu bytes of counter data", params.size);
+    return lp_range_image_clear(counters);
+}
+
+int lp_range_configure(struct lp_counters *counters)
+{
+    struct lp_ranges *ranges = counters->ranges;
+    bool kernels = counters->options.replay == LP_REPLAY_KERNEL;
+    struct lp_cupti_range_config params = {
+        .struct_size = LP_CUPTI_SIZE(lp_cupti_range_config, level),
+        .object = ranges->object,
+        .config_size = counters->set->config_size,
+        .config = counters->set->config,
+        .data_size = ranges->data_size,
+        .data = ranges->data,
+        .range = kernels ? LP_CUPTI_RANGE_AUTO : LP_CUPTI_RANGE_USER,
+        .replay = kernels ? LP_CUPTI_REPLAY_KERNEL : LP_CUPTI_REPLAY_USER,
+        .ranges_per_pass = LP_RANGES_MOST,
+        .levels = 1,
+        .first_level = 1,
+        .level = 1,
+    };
+    int result = counters->calls->RangeProfilerSetConfig(&params);
+
+    return result == 0 ? 0 : lp_counter_error(counters, "RangeProfilerSetConfig", result);
+}
+
+int lp_range_start(struct lp_counters *counters)
+{
+    int status = call_simple(counters, counters->calls->RangeProfilerStart, "RangeProfilerStart");
+
+    counters->ranges->started = status == 0;
+    return status;
+}
+
+int lp_range_stop(struct lp_counters *counters, bool *all_out)
+{
+    struct lp_cupti_range_stop params = { .struct_size =
+                                              LP_CUPTI_SIZE(lp_cupti_range_stop, all_passes),
+                                          .object = counters->ranges->object };
+    int result = counters->calls->RangeProfilerStop(&params);
+
+    counters->ranges->started = false;
+    *all_out = params.all_passes != 0;
+    return result == 0 ? 0 : lp_counter_error(counters, "RangeProfilerStop", result);
+}
+
+int lp_range_decode(struct lp_counters *counters, size_t *ranges_out)
+{
+    struct lp_ranges *ranges = counters->ranges;
+    struct lp_cupti_range_decode params = { LP_CUPTI_SIZE(lp_cupti_range_decode, dropped), NULL,
+                                            ranges->object, 0 };
+    struct lp_cupti_range_count count = { LP_CUPTI_SIZE(lp_cupti_range_count, ranges), NULL,
+                                          ranges->data, ranges->data_size, 0 };
+    int result = counters->calls->RangeProfilerDecodeData(&params);
+
+    if (result == 0)
+        result = counters->calls->RangeProfilerGetCounterDataInfo(&count);
+    *ranges_out = count.ranges;
+    return result == 0 ? 0 : lp_counter_error(counters, "RangeProfilerDecodeData", result);
+}
+
+/* The number that a range was pushed with; LP_RANGE_NO_PART if CUPTI does not say. */
+uint32_t lp_range_part(struct lp_counters *counters, size_t range)
+{
+    struct lp_cupti_range_info params = { LP_CUPTI_SIZE(lp_cupti_range_info, name),
+                                          NULL,
+                                          counters->ranges->data,
+                                          counters->ranges->data_size,
+                                          range,
+                                          "/",
+                                          NULL };
+    unsigned part;
+
+    if (counters->calls->RangeProfilerCounterDataGetRangeInfo(&params) != 0 || !params.name ||
+        sscanf(params.name, "%u", &part) != 1)
+        return LP_RANGE_NO_PART;
+    return part;
+}
+
+int lp_range_enable(struct lp_counters *counters)
+{
+    struct lp_cupti_range_enable params = { LP_CUPTI_SIZE(lp_cupti_range_enable, object), NULL,
+                                            counters->device.context, NULL };
+    int result = counters->calls->RangeProfilerEnable(&params);
+
+    counters->ranges->object = params.object;
+    return result == 0 ? 0 : lp_counter_error(counters, "RangeProfilerEnable", result);
+}
+
+void lp_range_disable(struct lp_counters *counters)
+{
+    struct lp_ranges *ranges = counters->ranges;
+    struct lp_cupti_range params = { LP_CUPTI_SIZE(lp_cupti_range, object), NULL, ranges->object };
+
+    counters->calls->RangeProfilerDisable(&params);
+    ranges->object = NULL;
+}
+
+int lp_range_push(struct lp_counters *counters, uint32_t part)
+{
+    char name[16];
+    struct lp_cupti_range_push params = { LP_CUPTI_SIZE(lp_cupti_range_push, name), NULL,
+                                          counters->ranges->object, name };
+    int result;
+
+    snprintf(name, sizeof(name), "%u", part);
+    result = counters->calls->RangeProfilerPushRange(&params);
+    return result == 0 ? 0 : lp_counter_error(counters, "RangeProfilerPushRange", result);
+}
+
+int lp_range_pop(struct lp_counters *counters)
+{
+    return call_simple(counters, counters->calls->RangeProfilerPopRange, "RangeProfilerPopRange");
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Inside of lp_counters, for lib/capture/counters*.c only. */
+#ifndef LP_COUNTERS_RUN_H
+#define LP_COUNTERS_RUN_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "lib/base/hashmap.h"
+#include "lib/counters/counters.h"
+#include "lib/regions/threads.h"
+#include "lib/record/names.h"
+
+/* More at once are lost without a word: CUPTI 13.0 kept 512 of 1000 ranges and told of none
+ * dropped. */
+#define LP_RANGES_MOST 256u
+
+#define LP_WANTED_KNOWN 65536u /* nodes above are looked up each time */
+
+/** A GPU and what it can count. */
+struct lp_counter_device {
+    void *context; /* current when it was looked at */
+    int ordinal;
+    char chip[32];
+    uint8_t *availability;
+};
+
+/** Facts on their way to the collector. */
+struct lp_counter_queued {
+    uint32_t kind, node;
+    const char *text; /* kernel or reason; lives as long as the queue */
+    size_t values;    /* place of its values, one a column */
+    uint64_t count;   /* skips: so many of them */
+};
+
+struct lp_counter_queue {
+    pthread_mutex_t lock; /* guards what follows */
+    LP_VECTOR(struct lp_counter_queued) facts;
+    LP_VECTOR(double) values;
+    struct lp_hashmap skips; /* node and reason: its place in facts */
+    struct lp_names texts;   /* of kernels */
+    bool failed;             /* memory ran out: facts are missing */
+};
+
+enum lp_counters_phase {
+    LP_COUNTERS_WAITING,  /* for CUPTI */
+    LP_COUNTERS_IDLE,     /* no region with a context was seen yet */
+    LP_COUNTERS_STARTING, /* a thread sets it up */
+    LP_COUNTERS_SEEN,     /* sampling: which GPU is known; the collector sets it up */
+    LP_COUNTERS_RUNNING,
+    LP_COUNTERS_OVER /* stopped, or it could not be set up */
+};
+
+struct lp_ranges;
+struct lp_samples;
+
+struct lp_counters {
+    struct lp_counters_options options;
+    const struct lp_counters_calls *calls;
+    struct lp_counter_device device;
+    struct lp_counter_set *set;
+    uint32_t groups;      /* of the preset; 0: it was not split */
+    uint32_t time_column; /* of device time; columns.count: none */
+    _Atomic int phase;    /* enum lp_counters_phase */
+    _Atomic bool paused;
+    bool driver_gone;                       /* nothing of it may be called any more */
+    _Atomic uint8_t known[LP_WANTED_KNOWN]; /* by node: 0 not looked at, 1 not wanted, 2 wanted */
+    _Atomic bool matched;                   /* a region that is wanted was seen */
+    _Atomic uint64_t boundaries, cost_ns, others;
+    bool plan_told; /* collector's */
+    struct lp_counter_queue queue;
+    pthread_mutex_t problem_lock; /* guards problem */
+    char problem[512];
+    struct lp_ranges *ranges;   /* NULL: not this method */
+    struct lp_samples *samples; /* NULL: not this method */
+};
+
+/** The CUDA context of this thread; NULL: none. Looks only: starts nothing. @threads any thread */
+void *lp_counter_context(void);
+
+/** Which GPU this thread uses: `context` and `ordinal`. false: no context is current. */
+bool lp_counter_device_look(struct lp_counter_device *device);
+
+/** What that GPU can count. 0; negative: it cannot be used, with the error text. */
+int lp_counter_device_open(const struct lp_counters_calls *calls, enum lp_counter_method method,
+                           struct lp_counter_device *device);
+
+/** Text of a failed call, with what to do about it. Returns LLMPERF_EBUSY, _ENOTSUP or _EIO. */
+int lp_counter_explain(const struct lp_counters_calls *calls, const char *what, int result);
+int lp_counter_error(const struct lp_counters *counters, const char *what, int result);
+
+/** Is this region one that was asked for, by label or by path? @threads any thread */
+bool lp_counter_wanted(struct lp_counters *counters, uint32_t node);
+
+/** Keep the first problem, and collect no more. */
+void lp_counters_fail(struct lp_counters *counters);
+
+/** Queue a fact. @param values  One a column; NULL for a skip. @threads any thread */
+void lp_counter_put(struct lp_counters *counters, uint32_t kind, uint32_t node, const char *text,
+                    const double *values);
+void lp_counter_queue_deliver(struct lp_counters *counters, const struct lp_device_sink *sink);
+void lp_counter_queue_clear(struct lp_counter_queue *queue);
+
+/** The range profiler. All but close() and stop() on the thread that opens regions. 0 or an error.
+ */
+int lp_ranges_open(struct lp_counters *counters);
+void lp_ranges_begin(struct lp_counters *counters, const struct lp_thread *thread, uint32_t node);
+void lp_ranges_end(struct lp_counters *counters, const struct lp_thread *thread, uint32_t node);
+void lp_ranges_leave(struct lp_counters *counters, const struct lp_thread *thread);
+void lp_ranges_launch(struct lp_counters *counters, uint32_t kind, const char *name,
+                      const void *launch_context, uint32_t correlation);
+void lp_ranges_launch_void(struct lp_counters *counters, uint32_t correlation);
+void lp_ranges_stop(struct lp_counters *counters);
+void lp_ranges_close(struct lp_counters *counters);
+
+/** PM sampling. All on the collector. */
+int lp_samples_open(struct lp_counters *counters);
+int lp_samples_restart(struct lp_counters *counters, uint64_t interval_ns,
+                       const struct lp_device_sink *sink);
+void lp_samples_deliver(struct lp_counters *counters, const struct lp_device_sink *sink);
+void lp_samples_stop(struct lp_counters *counters);
+void lp_samples_go_on(struct lp_counters *counters);
+void lp_samples_close(struct lp_counters *counters);
+void lp_samples_state(const struct lp_counters *counters, struct lp_counters_state *state);
+
+#endif

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The part of CUPTI's binary interface that we use, in our own words: so that the library builds
+ * without CUDA headers and serves every CUPTI from 11.8 on. Records only ever grow at their tail,
+ * so a prefix fits all versions. cupti_check.c holds each offset and number against the toolkit's
+ * headers where the build finds them. Facts: CUPTI 13.0. */
+#ifndef LP_CUPTI_ABI_H
+#define LP_CUPTI_ABI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    LP_CUPTI_SUCCESS = 0,
+    LP_CUPTI_ERROR_MAX_LIMIT_REACHED = 12,
+    LP_CUPTI_ERROR_INVALID_KIND = 21,
+    LP_CUPTI_ERROR_MULTIPLE_SUBSCRIBERS = 39,
+};
+
+enum {
+    LP_CUPTI_KIND_MEMCPY = 1,
+    LP_CUPTI_KIND_MEMSET = 2,
+    LP_CUPTI_KIND_CONCURRENT_KERNEL = 10,
+    LP_CUPTI_KIND_OVERHEAD = 17,
+    LP_CUPTI_KIND_MEMCPY2 = 22,     /* copies between devices */
+    LP_CUPTI_KIND_GRAPH_TRACE = 51, /* a launch of a graph as one record, instead of its nodes */
+};
+
+enum {
+    LP_CUPTI_ATTR_ZEROED_OUT_ACTIVITY_BUFFER = 5,
+    LP_CUPTI_ATTR_PER_THREAD_ACTIVITY_BUFFER = 9,
+    LP_CUPTI_ATTR_USER_DEFINED_RECORDS = 11, /* 13.3 */
+};
+enum { LP_CUPTI_FLAG_FLUSH_FORCED = 1 };
+enum { LP_CUPTI_DOMAIN_DRIVER_API = 1, LP_CUPTI_DOMAIN_RESOURCE = 3 };
+enum { LP_CUPTI_SITE_ENTER = 0, LP_CUPTI_SITE_EXIT = 1 };
+enum {
+    LP_CUPTI_RESOURCE_CONTEXT_CREATED = 1,
+    LP_CUPTI_RESOURCE_GRAPH_DESTROY_STARTING = 10,
+    LP_CUPTI_RESOURCE_GRAPHNODE_CREATED = 13,
+    LP_CUPTI_RESOURCE_GRAPHEXEC_CREATE_STARTING = 17,
+    LP_CUPTI_RESOURCE_GRAPHEXEC_CREATED = 18,
+    LP_CUPTI_RESOURCE_GRAPHEXEC_DESTROY_STARTING = 19,
+    LP_CUPTI_RESOURCE_GRAPHNODE_CLONED = 20,
+    LP_CUPTI_RESOURCE_GRAPHNODE_UPDATED = 22, /* "node" says what "original_node" does from now */
+};
+enum { LP_CUPTI_INSTANTIATE_DEVICE_LAUNCH = 4 }; /* flag of the driver's instantiate calls */
+enum { LP_CUPTI_HOLDER_NAME_BYTES = 64 };
+enum {
+    LP_CUPTI_VERSION_12_9 = 27
+}; /* from here on a NULL buffer makes CUPTI drop and count; before, it crashes */
+
+struct lp_cupti_record { /* head of every activity record */
+    uint32_t kind;
+};
+
+struct lp_cupti_kernel {
+    uint32_t kind;
+    uint8_t cache_config, shared_memory_config;
+    uint16_t registers_per_thread;
+    uint32_t global_cache_requested, global_cache_executed;
+    uint64_t start, end, completed;
+    uint32_t device_id, context_id, stream_id;
+    int32_t grid[3], block[3];
+    int32_t static_shared_memory, dynamic_shared_memory;
+    uint32_t local_memory_per_thread, local_memory_total;
+    uint32_t correlation_id;
+    int64_t grid_id;
+    const char *name;
+    void *reserved;
+    uint64_t queued, submitted;
+    uint8_t launch_type, carveout_requested, carveout, padding;
+    uint32_t shared_memory_executed;
+    uint64_t graph_node_id;
+    uint32_t shared_memory_limit_config;
+    uint32_t graph_id;
+};
+
+struct lp_cupti_memcpy {
+    uint32_t kind;
+    uint8_t copy_kind, source_kind, destination_kind, flags;
+    uint64_t bytes, start, end;
+    uint32_t device_id, context_id, stream_id, correlation_id, runtime_correlation_id, padding;
+    void *reserved;
+    uint64_t graph_node_id;
+    uint32_t graph_id;
+};
+
+struct lp_cupti_memcpy2 {
+    uint32_t kind;
+    uint8_t copy_kind, source_kind, destination_kind, flags;
+    uint64_t bytes, start, end;
+    uint32_t device_id, context_id, stream_id;
+    uint32_t source_device_id, source_context_id, destination_device_id, destination_context_id,
+        correlation_id;
+    void *reserved;
+    uint64_t graph_node_id;
+    uint32_t graph_id;
+};
+
+struct lp_cupti_memset {
+    uint32_t kind, value;
+    uint64_t bytes, start, end;
+    uint32_t device_id, context_id, stream_id, correlation_id;
+    uint16_t flags, memory_kind;
+    uint32_t padding;
+    void *reserved;
+    uint64_t graph_node_id;
+    uint32_t graph_id;
+};
+
+struct lp_cupti_graph_trace {
+    uint32_t kind, correlation_id;
+    uint64_t start, end;
+    uint32_t device_id, graph_id, context_id, stream_id;
+};
+
+struct lp_cupti_overhead {
+    uint32_t kind, overhead_kind, object_kind;
+    uint32_t object_id[3];
+    uint64_t start, end;
+};
+
+struct lp_cupti_callback_data {
+    uint32_t site;
+    const char *function_name;
+    const void *function_parameters;
+    void *function_return_value;
+    const char *symbol_name;
+    void *context;
+    uint32_t context_uid;
+    uint64_t *correlation_data;
+    uint32_t correlation_id;
+};
+
+struct lp_cupti_resource_data {
+    void *context;
+    void *handle;
+    void *descriptor; /* of a graph: struct lp_cupti_graph_data */
+};
+
+/* Handles, good for the getters of ids during the callback. Only those that the event is about are
+ * set. Node types read 0 whatever the node is (CUPTI 13.0). */
+struct lp_cupti_graph_data {
+    void *graph, *original_graph;
+    void *node, *original_node;
+    uint32_t node_type;
+    void *dependency;
+    void *exec;
+};
+
+struct lp_cupti_subscriber_parameters {
+    size_t struct_size;
+    const char *name;
+    char *holder; /* out: who holds CUPTI */
+    size_t holder_size;
+    uint8_t shared; /* 13.3: other profilers may subscribe too */
+    uint8_t padding[7];
+};
+#define LP_CUPTI_SLIM_DRIVER             13030u /* cuDriverGetVersion() of CUDA 13.3 */
+#define LP_CUPTI_PARAMETERS_BYTES        offsetof(struct lp_cupti_subscriber_parameters, shared)
+#define LP_CUPTI_SHARED_PARAMETERS_BYTES sizeof(struct lp_cupti_subscriber_parameters)
+
+/* The fields of slim records, from CUPTI 13.3 on: kind, our field, CUPTI's number and name. Number
+ * 0 is the kind itself in each. */
+#define LP_CUPTI_SLIM_FIELDS(FIELD)                                                                \
+    FIELD(CONCURRENT_KERNEL, START, 7, KERNEL_FIELD_START)                                         \
+    FIELD(CONCURRENT_KERNEL, END, 8, KERNEL_FIELD_END)                                             \
+    FIELD(CONCURRENT_KERNEL, DEVICE, 10, KERNEL_FIELD_DEVICE_ID)                                   \
+    FIELD(CONCURRENT_KERNEL, CONTEXT, 11, KERNEL_FIELD_CONTEXT_ID)                                 \
+    FIELD(CONCURRENT_KERNEL, STREAM, 12, KERNEL_FIELD_STREAM_ID)                                   \
+    FIELD(CONCURRENT_KERNEL, CORRELATION, 22, KERNEL_FIELD_CORRELATION_ID)                         \
+    FIELD(CONCURRENT_KERNEL, NAME, 24, KERNEL_FIELD_NAME)                                          \
+    FIELD(CONCURRENT_KERNEL, GRAPH_NODE, 31, KERNEL_FIELD_GRAPH_NODE_ID)                           \
+    FIELD(CONCURRENT_KERNEL, GRAPH, 33, KERNEL_FIELD_GRAPH_ID)                                     \
+    FIELD(MEMCPY, COPY_KIND, 1, MEMCPY_FIELD_COPY_KIND)                                            \
+    FIELD(MEMCPY, BYTES, 5, MEMCPY_FIELD_BYTES)                                                    \
+    FIELD(MEMCPY, START, 6, MEMCPY_FIELD_START)                                                    \
+    FIELD(MEMCPY, END, 7, MEMCPY_FIELD_END)                                                        \
+    FIELD(MEMCPY, DEVICE, 8, MEMCPY_FIELD_DEVICE_ID)                                               \
+    FIELD(MEMCPY, CONTEXT, 9, MEMCPY_FIELD_CONTEXT_ID)                                             \
+    FIELD(MEMCPY, STREAM, 10, MEMCPY_FIELD_STREAM_ID)                                              \
+    FIELD(MEMCPY, CORRELATION, 11, MEMCPY_FIELD_CORRELATION_ID)                                    \
+    FIELD(MEMCPY, GRAPH_NODE, 12, MEMCPY_FIELD_GRAPH_NODE_ID)                                      \
+    FIELD(MEMCPY, GRAPH, 13, MEMCPY_FIELD_GRAPH_ID)                                                \
+    FIELD(MEMCPY2, COPY_KIND, 1, MEMCPY2_FIELD_COPY_KIND)                                          \
+    FIELD(MEMCPY2, BYTES, 5, MEMCPY2_FIELD_BYTES)                                                  \
+    FIELD(MEMCPY2, START, 6, MEMCPY2_FIELD_START)                                                  \
+    FIELD(MEMCPY2, END, 7, MEMCPY2_FIELD_END)                                                      \
+    FIELD(MEMCPY2, DEVICE, 8, MEMCPY2_FIELD_DEVICE_ID)                                             \
+    FIELD(MEMCPY2, CONTEXT, 9, MEMCPY2_FIELD_CONTEXT_ID)                                           \
+    FIELD(MEMCPY2, STREAM, 10, MEMCPY2_FIELD_STREAM_ID)                                            \
+    FIELD(MEMCPY2, CORRELATION, 15, MEMCPY2_FIELD_CORRELATION_ID)                                  \
+    FIELD(MEMCPY2, GRAPH_NODE, 16, MEMCPY2_FIELD_GRAPH_NODE_ID)                                    \
+    FIELD(MEMCPY2, GRAPH, 17, MEMCPY2_FIELD_GRAPH_ID)                                              \
+    FIELD(MEMSET, BYTES, 2, MEMSET_FIELD_BYTES)                                                    \
+    FIELD(MEMSET, START, 3, MEMSET_FIELD_START)                                                    \
+    FIELD(MEMSET, END, 4, MEMSET_FIELD_END)                                                        \
+    FIELD(MEMSET, DEVICE, 5, MEMSET_FIELD_DEVICE_ID)                                               \
+    FIELD(MEMSET, CONTEXT, 6, MEMSET_FIELD_CONTEXT_ID)                                             \
+    FIELD(MEMSET, STREAM, 7, MEMSET_FIELD_STREAM_ID)                                               \
+    FIELD(MEMSET, CORRELATION, 8, MEMSET_FIELD_CORRELATION_ID)                                     \
+    FIELD(MEMSET, GRAPH_NODE, 11, MEMSET_FIELD_GRAPH_NODE_ID)                                      \
+    FIELD(MEMSET, GRAPH, 12, MEMSET_FIELD_GRAPH_ID)                                                \
+    FIELD(GRAPH_TRACE, CORRELATION, 1, GRAPH_TRACE_FIELD_CORRELATION_ID)                           \
+    FIELD(GRAPH_TRACE, START, 2, GRAPH_TRACE_FIELD_START)                                          \
+    FIELD(GRAPH_TRACE, END, 3, GRAPH_TRACE_FIELD_END)                                              \
+    FIELD(GRAPH_TRACE, DEVICE, 4, GRAPH_TRACE_FIELD_DEVICE_ID)                                     \
+    FIELD(GRAPH_TRACE, GRAPH, 5, GRAPH_TRACE_FIELD_GRAPH_ID)                                       \
+    FIELD(GRAPH_TRACE, CONTEXT, 6, GRAPH_TRACE_FIELD_CONTEXT_ID)                                   \
+    FIELD(GRAPH_TRACE, STREAM, 7, GRAPH_TRACE_FIELD_STREAM_ID)                                     \
+    FIELD(OVERHEAD, START, 4, OVERHEAD_FIELD_START)                                                \
+    FIELD(OVERHEAD, END, 5, OVERHEAD_FIELD_END)
+
+struct lp_cupti_field_layout {
+    size_t struct_size;
+    int number;
+    size_t offset, size, alignment;
+};
+
+struct lp_cupti_record_layout {
+    size_t struct_size;
+    struct lp_cupti_field_layout *fields;
+    size_t field_count, record_bytes;
+};
+
+struct lp_cupti_field_selection {
+    size_t struct_size, count;
+    int *numbers;
+};
+
+struct lp_cupti_activity_config {
+    size_t struct_size;
+    struct lp_cupti_field_selection fields;
+    void *options;
+};
+
+struct lp_cupti_completed_info {
+    size_t struct_size;
+    uint64_t thread;
+    struct lp_cupti_record_layout **layouts; /* by kind; NULL: none in this buffer */
+    size_t layout_count;
+};
+
+typedef struct lp_cupti_subscriber *lp_cupti_subscriber; /* opaque */
+typedef void (*lp_cupti_callback)(void *user, uint32_t domain, uint32_t id, const void *data);
+typedef void (*lp_cupti_buffer_requested)(uint8_t **buffer, size_t *size, size_t *max_records);
+typedef void (*lp_cupti_buffer_completed)(void *context, uint32_t stream, uint8_t *buffer,
+                                          size_t size, size_t valid);
+typedef uint64_t (*lp_cupti_timestamp)(void);
+typedef void (*lp_cupti_buffer_requested_v2)(uint8_t **buffer, size_t *size, size_t *max_records,
+                                             void *info);
+typedef void (*lp_cupti_buffer_completed_v2)(uint8_t *buffer, size_t size, size_t valid,
+                                             const struct lp_cupti_completed_info *info);
+
+#endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Our picture of CUPTI's binary interface against the toolkit's headers. Compiled where the build
+ * finds them; holds no code. Headers before 13.0 have fewer names for the same places. */
+#include <assert.h>
+
+#include "lib/cupti/abi.h"
+#include "lib/cupti/cbids.h"
+
+#include <cupti.h>
+
+#if CUPTI_API_VERSION >= 130000
+
+#define SAME_FIELD(ours, our_field, theirs, their_field)                                           \
+    static_assert(offsetof(struct ours, our_field) == offsetof(theirs, their_field) &&             \
+                      sizeof(((struct ours *)0)->our_field) == sizeof(((theirs *)0)->their_field), \
+                  #ours "." #our_field)
+#define SAME_NUMBER(ours, theirs) static_assert((int)(ours) == (int)(theirs), #ours)
+
+SAME_FIELD(lp_cupti_kernel, kind, CUpti_ActivityKernel10, kind);
+SAME_FIELD(lp_cupti_kernel, start, CUpti_ActivityKernel10, start);
+SAME_FIELD(lp_cupti_kernel, end, CUpti_ActivityKernel10, end);
+SAME_FIELD(lp_cupti_kernel, device_id, CUpti_ActivityKernel10, deviceId);
+SAME_FIELD(lp_cupti_kernel, context_id, CUpti_ActivityKernel10, contextId);
+SAME_FIELD(lp_cupti_kernel, stream_id, CUpti_ActivityKernel10, streamId);
+SAME_FIELD(lp_cupti_kernel, correlation_id, CUpti_ActivityKernel10, correlationId);
+SAME_FIELD(lp_cupti_kernel, name, CUpti_ActivityKernel10, name);
+SAME_FIELD(lp_cupti_kernel, queued, CUpti_ActivityKernel10, queued);
+SAME_FIELD(lp_cupti_kernel, submitted, CUpti_ActivityKernel10, submitted);
+SAME_FIELD(lp_cupti_kernel, graph_node_id, CUpti_ActivityKernel10, graphNodeId);
+SAME_FIELD(lp_cupti_kernel, graph_id, CUpti_ActivityKernel10, graphId);
+
+SAME_FIELD(lp_cupti_memcpy, copy_kind, CUpti_ActivityMemcpy6, copyKind);
+SAME_FIELD(lp_cupti_memcpy, bytes, CUpti_ActivityMemcpy6, bytes);
+SAME_FIELD(lp_cupti_memcpy, start, CUpti_ActivityMemcpy6, start);
+SAME_FIELD(lp_cupti_memcpy, end, CUpti_ActivityMemcpy6, end);
+SAME_FIELD(lp_cupti_memcpy, device_id, CUpti_ActivityMemcpy6, deviceId);
+SAME_FIELD(lp_cupti_memcpy, context_id, CUpti_ActivityMemcpy6, contextId);
+SAME_FIELD(lp_cupti_memcpy, stream_id, CUpti_ActivityMemcpy6, streamId);
+SAME_FIELD(lp_cupti_memcpy, correlation_id, CUpti_ActivityMemcpy6, correlationId);
+SAME_FIELD(lp_cupti_memcpy, graph_node_id, CUpti_ActivityMemcpy6, graphNodeId);
+SAME_FIELD(lp_cupti_memcpy, graph_id, CUpti_ActivityMemcpy6, graphId);
+
+SAME_FIELD(lp_cupti_memcpy2, copy_kind, CUpti_ActivityMemcpyPtoP4, copyKind);
+SAME_FIELD(lp_cupti_memcpy2, bytes, CUpti_ActivityMemcpyPtoP4, bytes);
+SAME_FIELD(lp_cupti_memcpy2, start, CUpti_ActivityMemcpyPtoP4, start);
+SAME_FIELD(lp_cupti_memcpy2, end, CUpti_ActivityMemcpyPtoP4, end);
+SAME_FIELD(lp_cupti_memcpy2, device_id, CUpti_ActivityMemcpyPtoP4, deviceId);
+SAME_FIELD(lp_cupti_memcpy2, context_id, CUpti_ActivityMemcpyPtoP4, contextId);
+SAME_FIELD(lp_cupti_memcpy2, stream_id, CUpti_ActivityMemcpyPtoP4, streamId);
+SAME_FIELD(lp_cupti_memcpy2, correlation_id, CUpti_ActivityMemcpyPtoP4, correlationId);
+SAME_FIELD(lp_cupti_memcpy2, graph_node_id, CUpti_ActivityMemcpyPtoP4, graphNodeId);
+SAME_FIELD(lp_cupti_memcpy2, graph_id, CUpti_ActivityMemcpyPtoP4, graphId);
+
+SAME_FIELD(lp_cupti_memset, bytes, CUpti_ActivityMemset4, bytes);
+SAME_FIELD(lp_cupti_memset, start, CUpti_ActivityMemset4, start);
+SAME_FIELD(lp_cupti_memset, end, CUpti_ActivityMemset4, end);
+SAME_FIELD(lp_cupti_memset, device_id, CUpti_ActivityMemset4, deviceId);
+SAME_FIELD(lp_cupti_memset, context_id, CUpti_ActivityMemset4, contextId);
+SAME_FIELD(lp_cupti_memset, stream_id, CUpti_ActivityMemset4, streamId);
+SAME_FIELD(lp_cupti_memset, correlation_id, CUpti_ActivityMemset4, correlationId);
+SAME_FIELD(lp_cupti_memset, graph_node_id, CUpti_ActivityMemset4, graphNodeId);
+SAME_FIELD(lp_cupti_memset, graph_id, CUpti_ActivityMemset4, graphId);
+
+SAME_FIELD(lp_cupti_graph_trace, correlation_id, CUpti_ActivityGraphTrace2, correlationId);
+SAME_FIELD(lp_cupti_graph_trace, start, CUpti_ActivityGraphTrace2, start);
+SAME_FIELD(lp_cupti_graph_trace, end, CUpti_ActivityGraphTrace2, end);
+SAME_FIELD(lp_cupti_graph_trace, device_id, CUpti_ActivityGraphTrace2, deviceId);
+SAME_FIELD(lp_cupti_graph_trace, graph_id, CUpti_ActivityGraphTrace2, graphId);
+SAME_FIELD(lp_cupti_graph_trace, context_id, CUpti_ActivityGraphTrace2, contextId);
+SAME_FIELD(lp_cupti_graph_trace, stream_id, CUpti_ActivityGraphTrace2, streamId);
+
+SAME_FIELD(lp_cupti_overhead, start, CUpti_ActivityOverhead3, start);
+SAME_FIELD(lp_cupti_overhead, end, CUpti_ActivityOverhead3, end);
+
+SAME_FIELD(lp_cupti_callback_data, site, CUpti_CallbackData, callbackSite);
+SAME_FIELD(lp_cupti_callback_data, function_return_value, CUpti_CallbackData, functionReturnValue);
+SAME_FIELD(lp_cupti_callback_data, correlation_data, CUpti_CallbackData, correlationData);
+SAME_FIELD(lp_cupti_callback_data, correlation_id, CUpti_CallbackData, correlationId);
+
+SAME_FIELD(lp_cupti_resource_data, descriptor, CUpti_ResourceData, resourceDescriptor);
+SAME_FIELD(lp_cupti_graph_data, graph, CUpti_GraphData, graph);
+SAME_FIELD(lp_cupti_graph_data, original_graph, CUpti_GraphData, originalGraph);
+SAME_FIELD(lp_cupti_graph_data, node, CUpti_GraphData, node);
+SAME_FIELD(lp_cupti_graph_data, original_node, CUpti_GraphData, originalNode);
+SAME_FIELD(lp_cupti_graph_data, exec, CUpti_GraphData, graphExec);
+
+SAME_FIELD(lp_cupti_subscriber_parameters, name, CUpti_SubscriberParams, subscriberName);
+SAME_FIELD(lp_cupti_subscriber_parameters, holder, CUpti_SubscriberParams, oldSubscriberName);
+SAME_FIELD(lp_cupti_subscriber_parameters, holder_size, CUpti_SubscriberParams, oldSubscriberSize);
+#if CUPTI_API_VERSION >= 130300
+SAME_FIELD(lp_cupti_subscriber_parameters, shared, CUpti_SubscriberParams,
+           allowMultipleSubscribers);
+SAME_FIELD(lp_cupti_field_layout, number, CUpti_ActivityFieldLayoutEntry, fieldId);
+SAME_FIELD(lp_cupti_field_layout, offset, CUpti_ActivityFieldLayoutEntry, offset);
+SAME_FIELD(lp_cupti_field_layout, size, CUpti_ActivityFieldLayoutEntry, size);
+SAME_FIELD(lp_cupti_record_layout, fields, CUpti_ActivityRecordLayout, pEntries);
+SAME_FIELD(lp_cupti_record_layout, field_count, CUpti_ActivityRecordLayout, numFields);
+SAME_FIELD(lp_cupti_field_selection, count, CUpti_ActivityFieldSelection, numFields);
+SAME_FIELD(lp_cupti_field_selection, numbers, CUpti_ActivityFieldSelection, pFieldIds);
+SAME_FIELD(lp_cupti_activity_config, fields, CUpti_ActivityConfig, fieldSelection);
+SAME_FIELD(lp_cupti_completed_info, layouts, CUpti_BufferCallbackCompleteInfo, ppRecordLayouts);
+SAME_FIELD(lp_cupti_completed_info, layout_count, CUpti_BufferCallbackCompleteInfo,
+           numRecordLayouts);
+SAME_NUMBER(LP_CUPTI_ATTR_USER_DEFINED_RECORDS, CUPTI_ACTIVITY_ATTR_USER_DEFINED_RECORDS);
+#define SAME_SLIM_FIELD(kind, field, number, name) SAME_NUMBER(number, name);
+LP_CUPTI_SLIM_FIELDS(SAME_SLIM_FIELD)
+#endif
+
+SAME_NUMBER(LP_CUPTI_SUCCESS, CUPTI_SUCCESS);
+SAME_NUMBER(LP_CUPTI_ERROR_MAX_LIMIT_REACHED, CUPTI_ERROR_MAX_LIMIT_REACHED);
+SAME_NUMBER(LP_CUPTI_ERROR_INVALID_KIND, CUPTI_ERROR_INVALID_KIND);
+SAME_NUMBER(LP_CUPTI_ERROR_MULTIPLE_SUBSCRIBERS, CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
+SAME_NUMBER(LP_CUPTI_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY);
+SAME_NUMBER(LP_CUPTI_KIND_MEMSET, CUPTI_ACTIVITY_KIND_MEMSET);
+SAME_NUMBER(LP_CUPTI_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+SAME_NUMBER(LP_CUPTI_KIND_GRAPH_TRACE, CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
+SAME_NUMBER(LP_CUPTI_KIND_OVERHEAD, CUPTI_ACTIVITY_KIND_OVERHEAD);
+SAME_NUMBER(LP_CUPTI_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMCPY2);
+SAME_NUMBER(LP_CUPTI_ATTR_ZEROED_OUT_ACTIVITY_BUFFER,
+            CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER);
+#if CUPTI_API_VERSION >= 22 /* CUDA 12.3 */
+SAME_NUMBER(LP_CUPTI_ATTR_PER_THREAD_ACTIVITY_BUFFER,
+            CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER);
+#endif
+SAME_NUMBER(LP_CUPTI_FLAG_FLUSH_FORCED, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+SAME_NUMBER(LP_CUPTI_DOMAIN_DRIVER_API, CUPTI_CB_DOMAIN_DRIVER_API);
+SAME_NUMBER(LP_CUPTI_DOMAIN_RESOURCE, CUPTI_CB_DOMAIN_RESOURCE);
+SAME_NUMBER(LP_CUPTI_SITE_ENTER, CUPTI_API_ENTER);
+SAME_NUMBER(LP_CUPTI_SITE_EXIT, CUPTI_API_EXIT);
+SAME_NUMBER(LP_CUPTI_RESOURCE_GRAPH_DESTROY_STARTING, CUPTI_CBID_RESOURCE_GRAPH_DESTROY_STARTING);
+SAME_NUMBER(LP_CUPTI_RESOURCE_CONTEXT_CREATED, CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
+SAME_NUMBER(LP_CUPTI_RESOURCE_GRAPHNODE_CREATED, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
+SAME_NUMBER(LP_CUPTI_RESOURCE_GRAPHEXEC_CREATE_STARTING,
+            CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATE_STARTING);
+SAME_NUMBER(LP_CUPTI_RESOURCE_GRAPHEXEC_CREATED, CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED);
+SAME_NUMBER(LP_CUPTI_RESOURCE_GRAPHEXEC_DESTROY_STARTING,
+            CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING);
+SAME_NUMBER(LP_CUPTI_RESOURCE_GRAPHNODE_CLONED, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED);
+SAME_NUMBER(LP_CUPTI_RESOURCE_GRAPHNODE_UPDATED, CUPTI_CBID_RESOURCE_GRAPH_NODE_UPDATED);
+SAME_NUMBER(LP_CUPTI_INSTANTIATE_DEVICE_LAUNCH, CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH);
+SAME_NUMBER(LP_CUPTI_HOLDER_NAME_BYTES, CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN);
+
+#define SAME_CALL(kind, number, function) SAME_NUMBER(number, CUPTI_DRIVER_TRACE_CBID_##function);
+LP_CUPTI_LAUNCH_CALLS(SAME_CALL)
+LP_CUPTI_GRAPH_CALLS(SAME_CALL)
+
+static_assert(CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture == 495 &&
+                  CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_ptsz == 496 &&
+                  CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture == 497 &&
+                  CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture_ptsz == 498 &&
+                  CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2 == 539 &&
+                  CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2_ptsz == 540 &&
+                  CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCaptureToGraph == 720 &&
+                  CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCaptureToGraph_ptsz == 721,
+              "LP_CUPTI_CAPTURE_BEGINS, LP_CUPTI_CAPTURE_ENDS");
+
+#endif

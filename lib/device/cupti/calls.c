@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/device/cupti/calls.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "lib/base/log.h"
+#include "lib/cupti/cbids.h"
+#include "lib/regions/threads.h"
+
+uint8_t lp_cupti_call_kinds[LP_CUPTI_CALL_IDS];
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of who switches */
+static const struct lp_cupti_client *owner;
+static _Atomic uint32_t wanted, on; /* sets; `on` changes under the lock */
+
+static uint32_t set_of(uint32_t id)
+{
+    return lp_cupti_call_kinds[id] == LP_LAUNCH_MEMORY ? LP_CUPTI_CALLS_MEMORY
+                                                       : LP_CUPTI_CALLS_LAUNCH;
+}
+
+void lp_cupti_calls_begin(const struct lp_cupti_client *client)
+{
+#define LAUNCH(kind, number, function) lp_cupti_call_kinds[number] = LP_LAUNCH_##kind;
+    LP_CUPTI_LAUNCH_CALLS(LAUNCH)
+#undef LAUNCH
+    owner = client;
+    lp_threads_begin_calls();
+    atomic_store(&wanted, 0);
+    atomic_store(&on, 0);
+}
+
+/* Callbacks that an older CUPTI does not know are refused one by one: the driver below it does not
+ * have those calls either. */
+static void switch_sets(uint32_t sets, uint32_t enable)
+{
+    for (uint32_t id = 0; id < LP_CUPTI_CALL_IDS; id++)
+        if (lp_cupti_call_kinds[id] && (set_of(id) & sets) &&
+            owner->cupti->EnableCallback(enable, owner->subscriber, LP_CUPTI_DOMAIN_DRIVER_API,
+                                         id) != LP_CUPTI_SUCCESS &&
+            enable)
+            lp_log(LLMPERF_LOG_DEBUG, "CUPTI does not know driver callback %u", id);
+}
+
+/* Under the lock. */
+static void open_sets(uint32_t sets)
+{
+    uint32_t closed = sets & ~atomic_load(&on);
+
+    if (closed == 0)
+        return;
+    switch_sets(closed, 1);
+    atomic_fetch_or(&on, closed);
+}
+
+/* Under the lock. A thread marks itself before it looks at `on`; here `on` is taken back before
+ * the marks are looked at: one of the two sees the other. Nothing goes off before that: the call of
+ * a thread that saw `on` may be over, its exit untold, before it could go on again. */
+static void close_sets(void)
+{
+    uint32_t unwanted = atomic_load(&on) & ~atomic_load(&wanted);
+
+    if (unwanted == 0 || lp_threads_in_call())
+        return;
+    atomic_fetch_and(&on, ~unwanted);
+    if (lp_threads_in_call())
+        atomic_fetch_or(&on, unwanted);
+    else
+        switch_sets(unwanted, 0);
+}
+
+void lp_cupti_calls_want(uint32_t sets)
+{
+    pthread_mutex_lock(&lock);
+    atomic_store(&wanted, sets);
+    open_sets(sets);
+    close_sets();
+    pthread_mutex_unlock(&lock);
+}
+
+void lp_cupti_call_enter(uint32_t id)
+{
+    struct lp_thread *thread = lp_thread_get();
+    uint32_t set = set_of(id);
+
+    if (!thread)
+        return;
+    lp_thread_call_enter(thread);
+    if (atomic_load(&on) & set)
+        return;
+    pthread_mutex_lock(&lock);
+    open_sets(set);
+    pthread_mutex_unlock(&lock);
+}
+
+/* The callback may have come on in the middle of the call: an exit without an enter. */
+void lp_cupti_call_exit(void)
+{
+    struct lp_thread *thread = lp_thread_get();
+
+    if (thread)
+        lp_thread_call_exit(thread);
+    if ((atomic_load(&on) & ~atomic_load(&wanted)) == 0 || pthread_mutex_trylock(&lock) != 0)
+        return;
+    close_sets();
+    pthread_mutex_unlock(&lock);
+}

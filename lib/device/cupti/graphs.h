@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What CUPTI's callbacks say of CUDA graphs, into the graph log. @threads any thread, from
+ * callbacks */
+#ifndef LP_DEVICE_CUPTI_GRAPHS_H
+#define LP_DEVICE_CUPTI_GRAPHS_H
+
+#include <stdbool.h>
+
+#include "lib/cupti/symbols.h"
+
+/** Calls of the driver that are watched for graphs; what LP_CUPTI_GRAPH_CALLS names. */
+enum lp_graph_call {
+    LP_GRAPH_CALL_NONE,
+    LP_GRAPH_CALL_REMOVE,
+    LP_GRAPH_CALL_UPDATE,
+    LP_GRAPH_CALL_SET_CHILD,
+    LP_GRAPH_CALL_INSTANTIATE,
+    LP_GRAPH_CALL_INSTANTIATE_WITH
+};
+
+/** Resource callbacks that are needed, ended by 0. */
+extern const uint32_t lp_cupti_graph_resources[];
+
+/** This CUPTI has the functions that name graphs. */
+bool lp_cupti_graphs_known(const struct lp_cupti *cupti);
+
+/** A resource callback of those. */
+void lp_cupti_graph_resource(const struct lp_cupti *cupti, uint32_t id,
+                             const struct lp_cupti_resource_data *data);
+
+/** The beginning or the end of a watched call. */
+void lp_cupti_graph_call(const struct lp_cupti *cupti, enum lp_graph_call call,
+                         const struct lp_cupti_callback_data *data);
+
+/** Executable graph of a graph launch call; 0: not known. */
+uint32_t lp_cupti_launched_graph(const struct lp_cupti *cupti,
+                                 const struct lp_cupti_callback_data *data);
+
+#endif

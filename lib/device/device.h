@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Device sources: where activity records come from, behind one table of functions. All functions
+ * are called by the collector only, unless said otherwise. */
+#ifndef LP_DEVICE_DEVICE_H
+#define LP_DEVICE_DEVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/record/graph_event.h"
+#include "lib/record/counter.h"
+#include "lib/record/names.h"
+#include "lib/record/record.h"
+
+/** Takes facts; batches are borrowed until the call returns, attribution may write into activities.
+ */
+struct lp_device_sink {
+    void *context;
+    void (*host)(void *context, uint32_t thread, const struct lp_record *records, size_t count);
+    void (*activities)(void *context, struct lp_activity *activities, size_t count);
+    /** In the order in which they happened, before the activities that they explain. */
+    void (*graphs)(void *context, const struct lp_graph_event *events, size_t count);
+    /** Hardware counters; NULL: not wanted. The plan comes before the first fact, which has one
+     * value a column, and comes anew where a recording of another session begins. */
+    void (*plan)(void *context, const struct lp_counter_plan *plan);
+    void (*counter)(void *context, const struct lp_counter_fact *fact, const double *values);
+};
+
+/** What the source itself knows to be missing or to cost. */
+struct lp_device_stats {
+    uint64_t records_dropped;    /* by the driver or because the pool was full */
+    uint64_t records_foreign;    /* of kinds that nobody here asked for */
+    uint64_t errors;             /* calls that the driver refused */
+    uint64_t records_incomplete; /* the driver gave a record up half written */
+    uint64_t overhead_ns;        /* the driver's own tracing cost; meaningful if has_overhead */
+    bool has_overhead;
+    bool no_device;       /* a recording of a session without a device source: host facts only */
+    bool cut;             /* a recording that ends early */
+    uint32_t process_id;  /* of the process that was recorded; 0: this one */
+    uint64_t duration_ns; /* of the session that was recorded; 0: not a recording */
+    /* Of a recording: when it began, on the clock of records and since 1970 at the same moment, and
+     * from when on facts are missing because it reached its size limit; 0: not known, not so. */
+    uint64_t start_ns, start_utc_ns, full_ns;
+};
+
+struct lp_device_options {
+    const char *path;       /* recording or script; Borrowed for open() */
+    uint64_t pool_bytes;    /* most memory for records under way */
+    bool memory_activities; /* copies and sets too */
+    struct lp_names *names; /* kernel names go here; outlives the source */
+    bool sampled;           /* start() leaves records off: ops->collect() switches them */
+    bool detached;          /* sampled in spans: start() switches them on, and they stay on */
+    bool graph_level;       /* each launch of a graph as one span, not its nodes */
+    bool release;           /* close() gives the driver's profiler up for others */
+    bool watch_captures;    /* know of stream captures, for counters */
+};
+
+/** What a session that samples collects right now. */
+enum lp_collect {
+    LP_COLLECT_NOTHING,
+    LP_COLLECT_LAUNCHES, /* they are told, and bring no records yet: before KERNELS */
+    LP_COLLECT_CALLS,    /* so are copies and sets: before ALL */
+    LP_COLLECT_KERNELS,  /* a sample */
+    LP_COLLECT_ALL       /* copies and sets too: a triggered window */
+};
+
+struct lp_device_source;
+
+/** Taking the driver's profiler out of the process and bringing it back, while the one thread that
+ * launches is held (hold.h). */
+struct lp_device_detach {
+    /** Can this thread be held so that it leaves? @threads the thread that is to be held */
+    bool (*ready)(void);
+    /** It is held: has the device no work left? Waits for that, as long as it takes: what the
+     * device does may wait for the thread, which is not held for ever. */
+    bool (*idle)(void);
+    /** All its records are in. 0; LLMPERF_ESTATE: it must stay, with the reason. */
+    int (*leave)(struct lp_device_source *source);
+    /** Records are on from now on. 0; as opening the source. */
+    int (*join)(struct lp_device_source *source);
+};
+
+struct lp_device_ops {
+    const char *name;
+    /** true: time goes on by itself; false: a finite source, deliver() says when it is over. */
+    bool live;
+    int (*start)(struct lp_device_source *source); /* also: resume */
+    void (*pause)(struct lp_device_source *source);
+    /** Switch records and launch callbacks on and off inside a session that samples; NULL: cannot.
+     * @threads any thread */
+    void (*collect)(enum lp_collect what);
+    /** Ask the driver for what is complete; `force` also for what is not. May block. Called with no
+     * lock held. */
+    void (*flush)(struct lp_device_source *source, bool force);
+    /** Set aside what has arrived. Host records are drained between take() and deliver(), so each
+     * record finds its launch. */
+    void (*take)(struct lp_device_source *source);
+    /** Decode what was taken into the sink. 1: there is more; 0: all; negative: an error with its
+     * text. */
+    int (*deliver)(struct lp_device_source *source, const struct lp_device_sink *sink);
+    void (*stats)(const struct lp_device_source *source, struct lp_device_stats *stats);
+    void (*close)(struct lp_device_source *source);
+    const struct lp_device_detach *detach; /* NULL: cannot */
+};
+
+/** Common head of all sources. */
+struct lp_device_source {
+    const struct lp_device_ops *ops;
+    struct lp_names *names;
+    uint32_t cupti_version; /* cuptiGetVersion(), 0: not CUPTI */
+    char cupti_path[512];   /* file that was loaded, "" if not CUPTI */
+    const char *recorded;   /* JSON of a recording's origin; NULL: not a recording */
+};
+
+/** Open a source. 0 and *source_out; LLMPERF_ENODEVICE, LLMPERF_EBUSY, LLMPERF_ENOENT,
+ * LLMPERF_EFORMAT, LLMPERF_ENOMEM. */
+int lp_device_open_cupti(const struct lp_device_options *options,
+                         struct lp_device_source **source_out);
+int lp_device_open_replay(const struct lp_device_options *options,
+                          struct lp_device_source **source_out);
+int lp_device_open_fake(const struct lp_device_options *options,
+                        struct lp_device_source **source_out);
+
+/** What finite sources answer to calls that only a running driver needs. */
+int lp_finite_start(struct lp_device_source *source);
+void lp_finite_nothing(struct lp_device_source *source);
+void lp_finite_flush(struct lp_device_source *source, bool force);
+
+/** Activities gathered into batches for a sink. */
+struct lp_activity_batch {
+    size_t count;
+    struct lp_activity items[512];
+};
+
+void lp_activity_batch_send(struct lp_activity_batch *batch, const struct lp_device_sink *sink);
+
+/** Room for one more activity, for the caller to fill in whole; sends the batch on first if it is
+ * full. */
+static inline struct lp_activity *lp_activity_batch_room(struct lp_activity_batch *batch,
+                                                         const struct lp_device_sink *sink)
+{
+    if (batch->count == sizeof(batch->items) / sizeof(batch->items[0]))
+        lp_activity_batch_send(batch, sink);
+    return &batch->items[batch->count++];
+}
+
+/** The same, zeroed. */
+struct lp_activity *lp_activity_batch_next(struct lp_activity_batch *batch,
+                                           const struct lp_device_sink *sink);
+
+#endif

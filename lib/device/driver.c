@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/base/status.h"
+#include "lib/device/driver.h"
+#include "llmperf/api.h"
+
+/* Values of CUdevice_attribute; part of the driver's ABI since CUDA 4. */
+enum {
+    ATTRIBUTE_CLOCK_RATE = 13,
+    ATTRIBUTE_MULTIPROCESSOR_COUNT = 16,
+    ATTRIBUTE_MEMORY_CLOCK_RATE = 36,
+    ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH = 37,
+    ATTRIBUTE_L2_CACHE_SIZE = 38,
+    ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 75,
+    ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 76
+};
+
+/* CUresult and CUdevice are ints. */
+static struct driver {
+    char reason[256]; /* why it cannot be used; "" if it can */
+    int (*init)(unsigned flags);
+    int (*get_version)(int *version);
+    int (*device_count)(int *count);
+    int (*device)(int *device, int ordinal);
+    int (*device_name)(char *name, int length, int device);
+    int (*device_attribute)(int *value, int attribute, int device);
+    int (*device_memory)(size_t *bytes, int device);
+    int (*device_uuid)(unsigned char uuid[16], int device);         /* NULL before CUDA 9.2 */
+    int (*primary_state)(int device, unsigned *flags, int *active); /* NULL before CUDA 7 */
+    int (*current)(void **context);
+    int (*current_device)(int *device);
+    int (*set_current)(void *context);
+    int (*synchronize)(void);
+    int (*error_string)(int result, const char **text); /* NULL before CUDA 6 */
+} driver;
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+/* POSIX gives functions as object pointers; memcpy keeps the compiler content. */
+static void find(void *library, const char *name, bool needed, void *function)
+{
+    void *address = dlsym(library, name);
+
+    memcpy(function, &address, sizeof(address));
+    if (!address && needed && !driver.reason[0])
+        snprintf(driver.reason, sizeof(driver.reason),
+                 "libcuda.so.1 has no %s; install a newer NVIDIA driver", name);
+}
+
+static void open_driver(void)
+{
+    void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+
+    if (!library) {
+        const char *detail = dlerror();
+
+        snprintf(driver.reason, sizeof(driver.reason), "no NVIDIA driver: %s",
+                 detail ? detail : "libcuda.so.1 not found");
+        return;
+    }
+    find(library, "cuInit", true, &driver.init);
+    find(library, "cuDriverGetVersion", true, &driver.get_version);
+    find(library, "cuDeviceGetCount", true, &driver.device_count);
+    find(library, "cuDeviceGet", true, &driver.device);
+    find(library, "cuDeviceGetName", true, &driver.device_name);
+    find(library, "cuDeviceGetAttribute", true, &driver.device_attribute);
+    find(library, "cuDeviceTotalMem_v2", true, &driver.device_memory);
+    find(library, "cuGetErrorString", false, &driver.error_string);
+    find(library, "cuDevicePrimaryCtxGetState", false, &driver.primary_state);
+    find(library, "cuCtxGetCurrent", false, &driver.current);
+    find(library, "cuCtxGetDevice", false, &driver.current_device);
+    find(library, "cuCtxSetCurrent", false, &driver.set_current);
+    find(library, "cuCtxSynchronize", false, &driver.synchronize);
+    /* The first version does not know MIG instances. */
+    find(library, "cuDeviceGetUuid_v2", false, &driver.device_uuid);
+    if (!driver.device_uuid)
+        find(library, "cuDeviceGetUuid", false, &driver.device_uuid);
+}
+
+static bool is_usable(void)
+{
+    pthread_once(&once, open_driver);
+    return !driver.reason[0];
+}
+
+bool lp_driver_available(char *reason, size_t size)
+{
+    bool usable = is_usable();
+
+    snprintf(reason, size, "%s", driver.reason);
+    return usable;
+}
+
+int32_t lp_driver_version(void)
+{
+    int version = 0;
+
+    return is_usable() && driver.get_version(&version) == 0 ? version : 0;
+}
+
+static int driver_error(const char *what, int result)
+{
+    const char *text = NULL;
+
+    if (!driver.error_string || driver.error_string(result, &text) != 0 || !text)
+        text = "unknown error";
+    return lp_error(LLMPERF_ENODEVICE, "no usable GPU: %s failed with %d (%s)", what, result, text);
+}
+
+int lp_driver_gpu_count(int32_t *count_out)
+{
+    int count = 0, result;
+
+    if (!is_usable())
+        return lp_error(LLMPERF_ENODEVICE, "%s", driver.reason);
+    if ((result = driver.init(0)) != 0)
+        return driver_error("cuInit", result);
+    if ((result = driver.device_count(&count)) != 0)
+        return driver_error("cuDeviceGetCount", result);
+    *count_out = count;
+    return 0;
+}
+
+/* Devices with an active primary context, but `except`. */
+static int count_active(int count, int except)
+{
+    int handle, active, sum = 0;
+    unsigned flags;
+
+    for (int i = 0; i < count; i++)
+        sum += driver.device(&handle, i) == 0 && handle != except &&
+               driver.primary_state(handle, &flags, &active) == 0 && active;
+    return sum;
+}
+
+/* Before cuInit these calls answer that it was not called. */
+bool lp_driver_has_context(void)
+{
+    void *context = NULL;
+    int count = 0;
+
+    if (!is_usable() || !driver.primary_state || !driver.current ||
+        driver.device_count(&count) != 0)
+        return false;
+    return (driver.current(&context) == 0 && context) || count_active(count, -1) > 0;
+}
+
+bool lp_driver_only_context(void **context_out)
+{
+    int count = 0, device;
+
+    return is_usable() && driver.primary_state && driver.current && driver.current_device &&
+           driver.device_count(&count) == 0 && driver.current(context_out) == 0 && *context_out &&
+           driver.current_device(&device) == 0 && count_active(count, device) == 0;
+}
+
+bool lp_driver_idle(void *context)
+{
+    bool idle;
+
+    if (!is_usable() || !driver.set_current || !driver.synchronize ||
+        driver.set_current(context) != 0)
+        return false;
+    idle = driver.synchronize() == 0;
+    driver.set_current(NULL);
+    return idle;
+}
+
+static int32_t attribute(int device, int which)
+{
+    int value = 0;
+
+    return driver.device_attribute(&value, which, device) == 0 ? value : 0;
+}
+
+static void print_uuid(char *text, size_t size, const unsigned char uuid[16])
+{
+    size_t length = (size_t)snprintf(text, size, "GPU-");
+
+    for (int i = 0; i < 16; i++)
+        length += (size_t)snprintf(text + length, size - length, "%s%02x",
+                                   i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
+}
+
+int lp_driver_gpu(int32_t device, struct lp_gpu *gpu_out)
+{
+    struct lp_gpu gpu = { .device = device };
+    unsigned char uuid[16];
+    size_t bytes = 0;
+    int handle, result;
+
+    if (!is_usable())
+        return lp_error(LLMPERF_ENODEVICE, "%s", driver.reason);
+    if ((result = driver.device(&handle, device)) != 0)
+        return driver_error("cuDeviceGet", result);
+    if (driver.device_name(gpu.name, sizeof(gpu.name), handle) != 0)
+        gpu.name[0] = '\0';
+    if (driver.device_memory(&bytes, handle) == 0)
+        gpu.memory_bytes = bytes;
+    if (driver.device_uuid && driver.device_uuid(uuid, handle) == 0)
+        print_uuid(gpu.uuid, sizeof(gpu.uuid), uuid);
+    gpu.cc_major = attribute(handle, ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+    gpu.cc_minor = attribute(handle, ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+    gpu.sm_count = attribute(handle, ATTRIBUTE_MULTIPROCESSOR_COUNT);
+    gpu.clock_khz = attribute(handle, ATTRIBUTE_CLOCK_RATE);
+    gpu.memory_clock_khz = attribute(handle, ATTRIBUTE_MEMORY_CLOCK_RATE);
+    gpu.bus_width_bits = attribute(handle, ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
+    gpu.l2_bytes = attribute(handle, ATTRIBUTE_L2_CACHE_SIZE);
+    *gpu_out = gpu;
+    return 0;
+}
+
+/* "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.95.05  Release Build …": the first
+ * word that starts with a digit and has a dot is the version. */
+static bool version_of_line(char *line, char *text, size_t size)
+{
+    char *rest = NULL;
+
+    for (char *word = strtok_r(line, " \t\n", &rest); word; word = strtok_r(NULL, " \t\n", &rest))
+        if (word[0] >= '0' && word[0] <= '9' && strchr(word, '.'))
+            return snprintf(text, size, "%s", word) > 0;
+    return false;
+}
+
+static bool version_of_proc(char *text, size_t size)
+{
+    FILE *file = fopen("/proc/driver/nvidia/version", "re");
+    char line[512];
+    bool found = false;
+
+    if (!file)
+        return false;
+    if (fgets(line, sizeof(line), file))
+        found = version_of_line(line, text, size);
+    fclose(file);
+    return found;
+}
+
+/* In containers /proc/driver/nvidia may be hidden. */
+static bool version_of_nvml(char *text, size_t size)
+{
+    void *library = dlopen("libnvidia-ml.so.1", RTLD_LAZY | RTLD_LOCAL);
+    int (*init)(void), (*shut_down)(void), (*get_version)(char *text, unsigned size);
+    void *functions[3];
+    bool found = false;
+
+    if (!library)
+        return false;
+    functions[0] = dlsym(library, "nvmlInit_v2");
+    functions[1] = dlsym(library, "nvmlShutdown");
+    functions[2] = dlsym(library, "nvmlSystemGetDriverVersion");
+    memcpy(&init, &functions[0], sizeof(init));
+    memcpy(&shut_down, &functions[1], sizeof(shut_down));
+    memcpy(&get_version, &functions[2], sizeof(get_version));
+    if (init && shut_down && get_version && init() == 0) {
+        found = get_version(text, (unsigned)size) == 0;
+        shut_down();
+    }
+    dlclose(library);
+    return found;
+}
+
+bool lp_driver_module_version(char *text, size_t size)
+{
+    return version_of_proc(text, size) || version_of_nvml(text, size);
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Statements that launch: a record of the thread, and what then runs on the device. */
+#include <string.h>
+
+#include "lib/base/status.h"
+#include "lib/device/fake/player.h"
+#include "llmperf/activity.h"
+
+static int tell_launch(struct lp_fake_player *player, struct lp_fake_thread *thread, uint16_t kind,
+                       uint32_t graph)
+{
+    if (player->correlation == LP_FAKE_NEVER_LAUNCHED - 1)
+        return lp_error(LLMPERF_EFORMAT, "the script makes over %u launches; write smaller repeats",
+                        LP_FAKE_NEVER_LAUNCHED - 1);
+    if (!lp_fake_device_strikes(&player->device, LP_FAKE_SAME_CORRELATION) ||
+        player->correlation == 0)
+        player->correlation++;
+    return lp_fake_thread_tell(thread, player->now_ns, LP_RECORD_LAUNCH, kind,
+                               LP_LAUNCH_VALUE(graph, player->correlation));
+}
+
+int lp_fake_play_void(struct lp_fake_player *player, struct lp_fake_thread *thread)
+{
+    int status = tell_launch(player, thread, LP_LAUNCH_KERNEL, 0);
+
+    return status < 0 ? status
+                      : lp_fake_thread_tell(thread, player->now_ns, LP_RECORD_LAUNCH_VOID, 0,
+                                            player->correlation);
+}
+
+static int launch(struct lp_fake_player *player, struct lp_fake_thread *thread, uint16_t kind,
+                  uint32_t graph)
+{
+    int status = tell_launch(player, thread, kind, graph);
+
+    /* The launch is the last record of its thread. */
+    if (status == 0 && lp_fake_device_strikes(&player->device, LP_FAKE_LATE_LAUNCH) && !thread->cut)
+        lp_fake_thread_postpone(thread);
+    return status;
+}
+
+static int run(struct lp_fake_player *player, const struct lp_fake_op *op,
+               struct lp_activity activity, const char *name)
+{
+    return lp_fake_device_run(&player->device, player->now_ns, op, activity, name);
+}
+
+static uint8_t kind_of_node(const char *name)
+{
+    return !strncmp(name, "[memcpy", 7)   ? LLMPERF_ACTIVITY_MEMCPY
+           : !strncmp(name, "[memset", 7) ? LLMPERF_ACTIVITY_MEMSET
+                                          : LLMPERF_ACTIVITY_KERNEL;
+}
+
+int lp_fake_play_kernel(struct lp_fake_player *player, struct lp_fake_thread *thread,
+                        const struct lp_fake_op *op)
+{
+    struct lp_activity activity = { .kind = LLMPERF_ACTIVITY_KERNEL };
+    int status = launch(player, thread, LP_LAUNCH_KERNEL, 0);
+
+    activity.correlation = player->correlation;
+    return status < 0 ? status
+                      : run(player, op, activity, player->script.names.items[op->first_name]);
+}
+
+/* All nodes as one span. */
+static int launch_whole(struct lp_fake_player *player, struct lp_fake_thread *thread,
+                        const struct lp_fake_op *op)
+{
+    struct lp_fake_op whole = *op;
+    uint32_t graph = (uint32_t)op->values[LP_FAKE_GRAPH_ID];
+    struct lp_activity activity = { .kind = LLMPERF_ACTIVITY_GRAPH,
+                                    .graph = graph,
+                                    .graph_node = LP_GRAPH_NODE(graph, 0) };
+    int status = launch(player, thread, LP_LAUNCH_GRAPH, graph);
+
+    activity.correlation = player->correlation;
+    whole.values[LP_FAKE_DURATION] *= op->name_count;
+    return status < 0 ? status : run(player, &whole, activity, "[graph]");
+}
+
+/* The last `body` nodes lie in bodies of conditional nodes: their records name no launch. */
+static int launch_nodes(struct lp_fake_player *player, struct lp_fake_thread *thread,
+                        const struct lp_fake_op *op)
+{
+    uint32_t graph = (uint32_t)op->values[LP_FAKE_GRAPH_ID];
+    int status = launch(player, thread, LP_LAUNCH_GRAPH, graph);
+
+    for (uint32_t i = 0; status == 0 && i < op->name_count; i++) {
+        const char *name = player->script.names.items[op->first_name + i];
+        struct lp_activity activity = { .kind = kind_of_node(name), .graph = graph };
+
+        if (i + op->values[LP_FAKE_BODY] < op->name_count)
+            activity.correlation = player->correlation;
+        activity.graph_node = LP_GRAPH_NODE(graph, op->values[LP_FAKE_INDEX] + i);
+        if (activity.kind == LLMPERF_ACTIVITY_KERNEL || player->memory_activities)
+            status = run(player, op, activity, name);
+    }
+    return status;
+}
+
+int lp_fake_play_graph(struct lp_fake_player *player, struct lp_fake_thread *thread,
+                       const struct lp_fake_op *op)
+{
+    return player->graph_level ? launch_whole(player, thread, op)
+                               : launch_nodes(player, thread, op);
+}
+
+/* Without memory activities the driver tells neither of the call nor of the copy. */
+int lp_fake_play_memory(struct lp_fake_player *player, struct lp_fake_thread *thread,
+                        const struct lp_fake_op *op)
+{
+    static const char *const names[] = { "[memcpy HtoD]", "[memcpy DtoH]", "[memcpy DtoD]",
+                                         "[memcpy PtoP]" };
+    struct lp_activity activity = { 0 };
+    bool set = op->verb == LP_FAKE_SET;
+    int status;
+
+    if (!player->memory_activities)
+        return 0;
+    activity.kind = set ? LLMPERF_ACTIVITY_MEMSET : LLMPERF_ACTIVITY_MEMCPY;
+    activity.bytes = op->values[LP_FAKE_BYTES];
+    status = launch(player, thread, LP_LAUNCH_MEMORY, 0);
+    activity.correlation = player->correlation;
+    return status < 0 ? status : run(player, op, activity, set ? "[memset]" : names[op->choice]);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** A script as it is played: where it stands, its threads and its device.
+ * @threads collector only */
+#ifndef LP_DEVICE_FAKE_PLAYER_H
+#define LP_DEVICE_FAKE_PLAYER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/base/vector.h"
+#include "lib/device/device.h"
+#include "lib/device/fake/device.h"
+#include "lib/device/fake/script.h"
+#include "lib/device/fake/thread.h"
+
+struct lp_fake_player {
+    struct lp_device_source head;
+    bool memory_activities, graph_level;
+    struct lp_fake_script script;
+    size_t at;                      /* next op */
+    uint64_t left[LP_FAKE_NESTING]; /* rounds of the open repeats, this one included */
+    uint32_t depth;
+    uint64_t now_ns;
+    uint32_t thread, correlation;
+    struct lp_fake_thread *threads[LP_FAKE_THREADS];
+    struct lp_fake_device device;
+    LP_VECTOR(struct lp_graph_event) graphs;
+    struct lp_device_stats stats;
+    int status; /* the error that ended the play */
+};
+
+/** Statements of a thread. 0, LLMPERF_ENOMEM; launches also LLMPERF_EFORMAT: too many. */
+int lp_fake_play_kernel(struct lp_fake_player *player, struct lp_fake_thread *thread,
+                        const struct lp_fake_op *op);
+int lp_fake_play_graph(struct lp_fake_player *player, struct lp_fake_thread *thread,
+                       const struct lp_fake_op *op);
+int lp_fake_play_memory(struct lp_fake_player *player, struct lp_fake_thread *thread,
+                        const struct lp_fake_op *op);
+/** A launch that nothing follows. */
+int lp_fake_play_void(struct lp_fake_player *player, struct lp_fake_thread *thread);
+
+/** What happens to a graph. An instantiation clones the nodes of its graph first. */
+int lp_fake_play_graph_event(struct lp_fake_player *player, const struct lp_fake_thread *thread,
+                             const struct lp_fake_op *op);
+/** `number` events of graphs are lost. */
+int lp_fake_play_graphs_lost(struct lp_fake_player *player, uint64_t number);
+
+#endif

@@ -1,0 +1,523 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/base/status.h"
+#include "lib/base/utf8.h"
+#include "lib/device/fake/script.h"
+#include "llmperf/region.h"
+
+enum argument {
+    ARGUMENT_NONE,
+    ARGUMENT_NUMBER,
+    ARGUMENT_NAME,
+    ARGUMENT_NAMES,
+    ARGUMENT_CHOICE,
+    ARGUMENT_COUNT
+};
+
+#define KEY(name)    (1u << LP_FAKE_##name)
+#define AMOUNT_KEYS  (KEY(TOKENS) | KEY(SEQUENCES) | KEY(CONTEXT) | KEY(FLOPS) | KEY(BYTES))
+#define DEVICE_KEYS  (KEY(STREAM) | KEY(DEVICE) | KEY(CONTEXT) | KEY(DURATION) | KEY(DELAY))
+#define NODE_KEYS    (KEY(GRAPH_ID) | KEY(INDEX))
+#define COPY_KEYS    (NODE_KEYS | KEY(FROM) | KEY(SOURCE))
+#define DEVICE_USAGE " [stream=N] [device=N] [context=N] [duration=NS] [delay=NS]"
+
+static const char *const quantities[] = { "",      "tokens", "sequences", "context",
+                                          "flops", "bytes",  NULL };
+static const char *const copies[] = { "htod", "dtoh", "dtod", "ptop", NULL };
+static const char *const kinds[] = { "", "stage", "operator", NULL };
+static const char *const faults[] = { "none",
+                                      "drop",
+                                      "duplicate",
+                                      "zero_time",
+                                      "no_end",
+                                      "reversed_time",
+                                      "far_future",
+                                      "late",
+                                      "late_launch",
+                                      "unknown_correlation",
+                                      "reorder",
+                                      "no_correlation",
+                                      "huge_duration",
+                                      "clock_jump",
+                                      "skew",
+                                      "same_correlation",
+                                      NULL };
+
+struct statement {
+    const char *word;
+    uint8_t verb, argument;
+    const char *const *choices;
+    uint64_t least, most; /* of the number */
+    uint32_t keys;
+    const char *usage;
+};
+
+static const struct statement statements[] = {
+    { "thread", LP_FAKE_THREAD, ARGUMENT_NUMBER, NULL, 0, LP_FAKE_THREADS - 1, 0, "thread N" },
+    { "at", LP_FAKE_AT, ARGUMENT_NUMBER, NULL, 0, LP_FAKE_NUMBER, 0, "at NS" },
+    { "wait", LP_FAKE_WAIT, ARGUMENT_NUMBER, NULL, 0, LP_FAKE_NUMBER, 0, "wait NS" },
+    { "begin", LP_FAKE_BEGIN, ARGUMENT_NAME, NULL, 0, 0, AMOUNT_KEYS | KEY(KIND),
+      "begin LABEL [tokens=N] [sequences=N] [context=N] [flops=N] [bytes=N] "
+      "[kind=stage|operator]" },
+    { "end", LP_FAKE_END, ARGUMENT_NONE, NULL, 0, 0, 0, "end" },
+    { "count", LP_FAKE_COUNT, ARGUMENT_COUNT, quantities, 0, LP_FAKE_NUMBER, 0,
+      "count tokens|sequences|context|flops|bytes N" },
+    { "launch", LP_FAKE_LAUNCH, ARGUMENT_NAME, NULL, 0, 0, DEVICE_KEYS,
+      "launch NAME" DEVICE_USAGE },
+    { "graph", LP_FAKE_GRAPH, ARGUMENT_NAMES, NULL, 0, 0, DEVICE_KEYS | NODE_KEYS | KEY(BODY),
+      "graph NAME,NAME,... [graph=N] [index=N] [body=N]" DEVICE_USAGE },
+    { "copy", LP_FAKE_COPY, ARGUMENT_CHOICE, copies, 0, 0, DEVICE_KEYS | KEY(BYTES),
+      "copy htod|dtoh|dtod|ptop [bytes=N]" DEVICE_USAGE },
+    { "set", LP_FAKE_SET, ARGUMENT_NONE, NULL, 0, 0, DEVICE_KEYS | KEY(BYTES),
+      "set [bytes=N]" DEVICE_USAGE },
+    { "launch_fail", LP_FAKE_LAUNCH_FAIL, ARGUMENT_NAME, NULL, 0, 0, 0, "launch_fail NAME" },
+    { "capture", LP_FAKE_CAPTURE, ARGUMENT_NAME, NULL, 0, 0, 0, "capture NAME" },
+    { "exit", LP_FAKE_EXIT, ARGUMENT_NONE, NULL, 0, 0, 0, "exit" },
+    { "repeat", LP_FAKE_REPEAT, ARGUMENT_NUMBER, NULL, 1, LP_FAKE_REPEATS, 0, "repeat N" },
+    { "done", LP_FAKE_DONE, ARGUMENT_NONE, NULL, 0, 0, 0, "done" },
+    { "fault", LP_FAKE_FAULT, ARGUMENT_CHOICE, faults, 0, 0, KEY(EVERY),
+      "fault "
+      "none|drop|duplicate|zero_time|no_end|reversed_time|far_future|late|late_launch|unknown_"
+      "correlation|reorder|no_correlation|huge_duration|clock_jump|skew|same_correlation "
+      "[every=N]" },
+    { "driver_drop", LP_FAKE_DRIVER_DROP, ARGUMENT_NUMBER, NULL, 0, LP_FAKE_NUMBER, 0,
+      "driver_drop N" },
+    { "incomplete", LP_FAKE_INCOMPLETE, ARGUMENT_NUMBER, NULL, 0, LP_FAKE_NUMBER, 0,
+      "incomplete N" },
+    { "overhead", LP_FAKE_OVERHEAD, ARGUMENT_NUMBER, NULL, 0, LP_FAKE_NUMBER, 0, "overhead NS" },
+    { "node", LP_FAKE_NODE, ARGUMENT_NONE, NULL, 0, 0, NODE_KEYS | KEY(NODES),
+      "node graph=N index=N [nodes=N]" },
+    { "node_clone", LP_FAKE_NODE_CLONE, ARGUMENT_NONE, NULL, 0, 0, COPY_KEYS | KEY(NODES),
+      "node_clone graph=N index=N from=N source=N [nodes=N]" },
+    { "node_remove", LP_FAKE_NODE_REMOVE, ARGUMENT_NONE, NULL, 0, 0, NODE_KEYS,
+      "node_remove graph=N index=N" },
+    { "node_update", LP_FAKE_NODE_UPDATE, ARGUMENT_NONE, NULL, 0, 0, COPY_KEYS,
+      "node_update graph=N index=N from=N source=N" },
+    { "graph_inline", LP_FAKE_GRAPH_INLINE, ARGUMENT_NONE, NULL, 0, 0, KEY(GRAPH_ID) | KEY(FROM),
+      "graph_inline graph=N from=N" },
+    { "instantiate", LP_FAKE_INSTANTIATE, ARGUMENT_NONE, NULL, 0, 0,
+      KEY(GRAPH_ID) | KEY(FROM) | KEY(NODES) | KEY(LAUNCHABLE),
+      "instantiate graph=N from=N [nodes=N] [launchable=1]" },
+    { "graph_update", LP_FAKE_GRAPH_UPDATE, ARGUMENT_NONE, NULL, 0, 0, KEY(GRAPH_ID) | KEY(FROM),
+      "graph_update graph=N from=N" },
+    { "graph_destroy", LP_FAKE_GRAPH_DESTROY, ARGUMENT_NONE, NULL, 0, 0, KEY(GRAPH_ID),
+      "graph_destroy graph=N" },
+    { "graph_lost", LP_FAKE_GRAPH_LOST, ARGUMENT_NUMBER, NULL, 0, LP_FAKE_NUMBER, 0,
+      "graph_lost N" },
+    { "lost", LP_FAKE_LOST, ARGUMENT_NUMBER, NULL, 0, LP_FAKE_NUMBER, 0, "lost N" },
+    { "foreign", LP_FAKE_FOREIGN, ARGUMENT_NUMBER, NULL, 0, LP_FAKE_NUMBER, 0, "foreign N" },
+    { "refused", LP_FAKE_REFUSED, ARGUMENT_NUMBER, NULL, 0, LP_FAKE_NUMBER, 0, "refused N" },
+    { "on", LP_FAKE_ON, ARGUMENT_NAME, NULL, 0, 0, 0, "on PATTERN" },
+    { "device_lost", LP_FAKE_DEVICE_LOST, ARGUMENT_NONE, NULL, 0, 0, 0, "device_lost" },
+};
+
+/* By enum lp_fake_key. */
+static const struct {
+    const char *word;
+    uint64_t least, most;
+} keys[LP_FAKE_KEYS] = {
+    { "", 0, 0 },
+    { "tokens", 0, LP_FAKE_NUMBER },
+    { "sequences", 0, LP_FAKE_NUMBER },
+    { "context", 0, LP_FAKE_NUMBER },
+    { "flops", 0, LP_FAKE_NUMBER },
+    { "bytes", 0, LP_FAKE_NUMBER },
+    { "kind", 0, 0 },
+    { "stream", 0, UINT32_MAX },
+    { "device", 0, UINT16_MAX },
+    { "duration", 0, LP_FAKE_NUMBER },
+    { "delay", 0, LP_FAKE_NUMBER },
+    { "every", 1, LP_FAKE_NUMBER },
+    { "graph", 1, UINT32_MAX },
+    { "index", 0, UINT32_MAX },
+    { "from", 1, UINT32_MAX },
+    { "source", 0, UINT32_MAX },
+    { "nodes", 1, 1000000 },
+    { "body", 0, UINT32_MAX },
+    { "launchable", 0, 1 },
+};
+
+/* A piece of the script. */
+struct word {
+    const char *start;
+    size_t length;
+};
+
+struct parser {
+    struct lp_fake_script *script;
+    const char *path;
+    const char *at, *end; /* rest of the line */
+    uint32_t line, graphs;
+    uint32_t open[LP_FAKE_NESTING]; /* ops that are repeats without done so far */
+    uint32_t depth;
+    uint64_t rounds; /* product of the open repeats */
+};
+
+/* The text may hold anything that the file holds. */
+__attribute__((format(printf, 2, 3))) static int complain(const struct parser *parser,
+                                                          const char *format, ...)
+{
+    char raw[640], clean[640];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(raw, sizeof(raw), format, args);
+    va_end(args);
+    lp_text_sanitise(clean, sizeof(clean), raw);
+    return lp_error(LLMPERF_EFORMAT, "%.300s:%u: %s", parser->path, parser->line, clean);
+}
+
+/* For "%.*s" of a piece that the file may have made very long. */
+static int shown(struct word word)
+{
+    return word.length > 60 ? 60 : (int)word.length;
+}
+
+static bool is_word(struct word word, const char *text)
+{
+    return word.length == strlen(text) && !memcmp(word.start, text, word.length);
+}
+
+static bool is_blank(char byte)
+{
+    return byte == ' ' || byte == '\t' || byte == '\r';
+}
+
+/* Is there more on this line? */
+static bool skip_blanks(struct parser *parser)
+{
+    while (parser->at < parser->end && is_blank(*parser->at))
+        parser->at++;
+    return parser->at < parser->end && *parser->at != '#';
+}
+
+static struct word read_word(struct parser *parser, char stop)
+{
+    struct word word = { parser->at, 0 };
+
+    while (parser->at < parser->end && !is_blank(*parser->at) && *parser->at != stop)
+        parser->at++;
+    word.length = (size_t)(parser->at - word.start);
+    return word;
+}
+
+static int read_quoted(struct parser *parser, struct word *word)
+{
+    const char *close;
+
+    parser->at++;
+    close = memchr(parser->at, '"', (size_t)(parser->end - parser->at));
+    if (!close)
+        return complain(parser, "a name without its closing quote; write \"NAME\" on one line");
+    word->start = parser->at;
+    word->length = (size_t)(close - parser->at);
+    parser->at = close + 1;
+    return 0;
+}
+
+/* A name ends at a blank, a quoted one at its quote; in a list also at a comma. */
+static int read_name(struct parser *parser, const struct statement *statement,
+                     struct lp_fake_op *op)
+{
+    bool list = statement->argument == ARGUMENT_NAMES;
+    struct word word = { NULL, 0 };
+    const char *copy;
+
+    if (!skip_blanks(parser))
+        return complain(parser, "%s without a name; write: %s", statement->word, statement->usage);
+    if (*parser->at == '"') {
+        if (read_quoted(parser, &word) < 0)
+            return LLMPERF_EFORMAT;
+    } else {
+        word = read_word(parser, list ? ',' : ' ');
+    }
+    if (parser->at < parser->end && !is_blank(*parser->at) && !(list && *parser->at == ','))
+        return complain(parser, "a name goes on behind its quote; write: %s", statement->usage);
+    if (word.length == 0 && op->verb != LP_FAKE_BEGIN)
+        return complain(parser, "an empty name; write: %s", statement->usage);
+    copy = lp_strings_add_bytes(&parser->script->pool, word.start, word.length);
+    if (!copy)
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    op->name_count++;
+    return lp_vector_push(&parser->script->names, copy);
+}
+
+static int read_names(struct parser *parser, const struct statement *statement,
+                      struct lp_fake_op *op)
+{
+    int status = read_name(parser, statement, op);
+
+    while (status == 0 && parser->at < parser->end && *parser->at == ',') {
+        parser->at++;
+        status = read_name(parser, statement, op);
+    }
+    return status;
+}
+
+static int read_number(struct parser *parser, const struct statement *statement, struct word word,
+                       uint64_t least, uint64_t most, uint64_t *number)
+{
+    uint64_t value = 0;
+
+    for (size_t i = 0; i < word.length; i++) {
+        if (word.start[i] < '0' || word.start[i] > '9')
+            return complain(parser, "\"%.*s\" is not a number; write digits only: %s", shown(word),
+                            word.start, statement->usage);
+        if (value <= LP_FAKE_NUMBER) /* Stops before it overflows; too large is too large. */
+            value = value * 10 + (uint64_t)(word.start[i] - '0');
+    }
+    if (word.length == 0)
+        return complain(parser, "%s without a number; write: %s", statement->word,
+                        statement->usage);
+    if (value < least || value > most)
+        return complain(parser, "%.*s is out of range; write a number from %llu to %llu",
+                        shown(word), word.start, (unsigned long long)least,
+                        (unsigned long long)most);
+    *number = value;
+    return 0;
+}
+
+static int read_choice(struct parser *parser, const struct statement *statement, struct word word,
+                       const char *const *choices, uint8_t *choice)
+{
+    for (uint8_t i = 0; word.length > 0 && choices[i]; i++)
+        if (is_word(word, choices[i])) {
+            *choice = i;
+            return 0;
+        }
+    return complain(parser, "%s does not know \"%.*s\"; write: %s", statement->word, shown(word),
+                    word.start, statement->usage);
+}
+
+static int read_argument(struct parser *parser, const struct statement *statement,
+                         struct lp_fake_op *op)
+{
+    int status = 0;
+
+    if (statement->argument == ARGUMENT_NAME)
+        return read_name(parser, statement, op);
+    if (statement->argument == ARGUMENT_NAMES)
+        return read_names(parser, statement, op);
+    if (statement->argument != ARGUMENT_NONE && !skip_blanks(parser))
+        return complain(parser, "%s without its argument; write: %s", statement->word,
+                        statement->usage);
+    if (statement->choices)
+        status =
+            read_choice(parser, statement, read_word(parser, ' '), statement->choices, &op->choice);
+    if (status == 0 && statement->argument == ARGUMENT_COUNT)
+        skip_blanks(parser);
+    if (status == 0 && statement->most > 0)
+        status = read_number(parser, statement, read_word(parser, ' '), statement->least,
+                             statement->most, &op->number);
+    return status;
+}
+
+/* Of the keys that the statement takes; 0 if it is none of them. */
+static uint32_t find_key(const struct statement *statement, struct word word)
+{
+    for (uint32_t key = 1; key < LP_FAKE_KEYS; key++)
+        if (statement->keys & (1u << key) && is_word(word, keys[key].word))
+            return key;
+    return 0;
+}
+
+static int read_value(struct parser *parser, const struct statement *statement, uint32_t key,
+                      struct lp_fake_op *op)
+{
+    struct word word = read_word(parser, ' ');
+    bool device = (statement->keys & KEY(STREAM)) != 0;
+    uint64_t most = device && key == LP_FAKE_CONTEXT ? UINT32_MAX : keys[key].most;
+    uint8_t kind = 0;
+    int status;
+
+    if (op->given & (1u << key))
+        return complain(parser, "%s= is given twice; write it once", keys[key].word);
+    op->given |= 1u << key;
+    if (key != LP_FAKE_KIND)
+        return read_number(parser, statement, word, keys[key].least, most, &op->values[key]);
+    status = read_choice(parser, statement, word, kinds, &kind);
+    op->values[key] = kind;
+    return status;
+}
+
+static int read_options(struct parser *parser, const struct statement *statement,
+                        struct lp_fake_op *op)
+{
+    int status = 0;
+
+    while (status == 0 && skip_blanks(parser)) {
+        struct word word = read_word(parser, '=');
+        uint32_t key =
+            parser->at < parser->end && *parser->at == '=' ? find_key(statement, word) : 0;
+
+        if (key == 0)
+            return complain(parser, "%s does not take \"%.*s\"; write: %s", statement->word,
+                            shown(word), word.start, statement->usage);
+        parser->at++;
+        status = read_value(parser, statement, key, op);
+    }
+    return status;
+}
+
+static int open_repeat(struct parser *parser, const struct lp_fake_op *op)
+{
+    if (parser->depth == LP_FAKE_NESTING)
+        return complain(parser, "repeats nested over %u deep; write fewer", LP_FAKE_NESTING);
+    if (op->number > LP_FAKE_REPEATS / parser->rounds)
+        return complain(parser, "nested repeats of over %llu rounds; write smaller numbers",
+                        (unsigned long long)LP_FAKE_REPEATS);
+    parser->rounds *= op->number;
+    parser->open[parser->depth++] = (uint32_t)parser->script->ops.count;
+    return 0;
+}
+
+static int close_repeat(struct parser *parser, struct lp_fake_op *op)
+{
+    if (parser->depth == 0)
+        return complain(parser, "done without repeat or on; write repeat N above it or remove it");
+    op->partner = parser->open[--parser->depth];
+    parser->script->ops.items[op->partner].partner = (uint32_t)parser->script->ops.count;
+    parser->rounds /= parser->script->ops.items[op->partner].number;
+    return 0;
+}
+
+/* A script is either played, or it is a list of rules: then it has nothing else. */
+static int check_rule(struct parser *parser, const struct lp_fake_op *op)
+{
+    bool on = op->verb == LP_FAKE_ON;
+
+    if (on && !parser->script->follows && parser->script->ops.count > 0)
+        return complain(parser, "on after statements that are played; write rules in a script of "
+                                "their own");
+    parser->script->follows |= on;
+    if (!parser->script->follows)
+        return 0;
+    if (on && parser->depth > 0)
+        return complain(parser, "on within on; write done above it");
+    if (!on && parser->depth == 0)
+        return complain(parser, "a statement outside of rules; write on PATTERN above it");
+    if (!on && op->verb != LP_FAKE_LAUNCH && op->verb != LP_FAKE_REPEAT && op->verb != LP_FAKE_DONE)
+        return complain(parser, "a rule takes launch, repeat and done only");
+    if (op->given & ~(KEY(STREAM) | KEY(DURATION)))
+        return complain(parser, "launch in a rule takes stream= and duration= only");
+    return 0;
+}
+
+static int set_defaults(struct parser *parser, const struct statement *statement,
+                        struct lp_fake_op *op)
+{
+    op->values[LP_FAKE_EVERY] = 1;
+    if (statement->keys & KEY(STREAM)) {
+        op->values[LP_FAKE_STREAM] = 7;
+        op->values[LP_FAKE_CONTEXT] = 1;
+        op->values[LP_FAKE_DURATION] = 1000;
+        op->values[LP_FAKE_DELAY] = 2000;
+    }
+    if (op->verb == LP_FAKE_GRAPH) {
+        op->values[LP_FAKE_GRAPH_ID] = ++parser->graphs;
+        op->values[LP_FAKE_INDEX] = 1;
+    }
+    if (op->verb == LP_FAKE_NODE || op->verb == LP_FAKE_NODE_CLONE ||
+        op->verb == LP_FAKE_INSTANTIATE)
+        op->values[LP_FAKE_NODES] = 1;
+    return parser->script->ops.count < UINT32_MAX
+               ? 0
+               : complain(parser, "too many statements; use repeat");
+}
+
+static const struct statement *find_statement(struct word word)
+{
+    for (size_t i = 0; i < sizeof(statements) / sizeof(statements[0]); i++)
+        if (is_word(word, statements[i].word))
+            return &statements[i];
+    return NULL;
+}
+
+/* Of statements about graphs every key is needed but those of amounts. */
+static int check_given(struct parser *parser, const struct statement *statement,
+                       const struct lp_fake_op *op)
+{
+    uint32_t needed = statement->keys & (COPY_KEYS);
+
+    if (op->verb < LP_FAKE_NODE || (op->given & needed) == needed)
+        return 0;
+    return complain(parser, "%s lacks an id; write: %s", statement->word, statement->usage);
+}
+
+static int read_statement(struct parser *parser)
+{
+    struct word word = read_word(parser, ' ');
+    const struct statement *statement = find_statement(word);
+    struct lp_fake_op op = { 0 };
+    int status;
+
+    if (!statement)
+        return complain(
+            parser,
+            "unknown statement \"%.*s\"; write one of thread, at, wait, begin, end, count, launch, "
+            "graph, copy, set, "
+            "launch_fail, capture, exit, repeat, done, fault, driver_drop, incomplete, overhead, "
+            "node, node_clone, node_remove, node_update, graph_inline, instantiate, graph_update, "
+            "graph_destroy, graph_lost, on",
+            shown(word), word.start);
+    op.verb = statement->verb;
+    op.line = parser->line;
+    op.first_name = (uint32_t)parser->script->names.count;
+    if ((status = set_defaults(parser, statement, &op)) < 0 ||
+        (status = read_argument(parser, statement, &op)) < 0 ||
+        (status = read_options(parser, statement, &op)) < 0 ||
+        (status = check_given(parser, statement, &op)) < 0 ||
+        (status = check_rule(parser, &op)) < 0)
+        return status;
+    if (op.verb == LP_FAKE_ON)
+        op.number = 1; /* a round */
+    if (op.verb == LP_FAKE_REPEAT || op.verb == LP_FAKE_ON)
+        status = open_repeat(parser, &op);
+    else if (op.verb == LP_FAKE_DONE)
+        status = close_repeat(parser, &op);
+    return status < 0 ? status : lp_vector_push(&parser->script->ops, op);
+}
+
+static int read_lines(struct parser *parser, const char *bytes, const char *end)
+{
+    int status = 0;
+
+    for (const char *line = bytes; status == 0 && line < end; line = parser->end + 1) {
+        const char *newline = memchr(line, '\n', (size_t)(end - line));
+
+        parser->at = line;
+        parser->end = newline ? newline : end;
+        parser->line++;
+        if (memchr(line, '\0', (size_t)(parser->end - line)))
+            return complain(parser, "a zero byte, this is no script; write text");
+        if (skip_blanks(parser))
+            status = read_statement(parser);
+    }
+    return status;
+}
+
+int lp_fake_script_read(struct lp_fake_script *script, const char *path, const char *bytes,
+                        size_t size)
+{
+    struct parser parser = { .script = script, .path = path, .rounds = 1 };
+    int status = read_lines(&parser, bytes, bytes + size);
+
+    if (status == 0 && parser.depth > 0) {
+        parser.line = script->ops.items[parser.open[parser.depth - 1]].line;
+        status = complain(
+            &parser, "%s without done; write done after its last statement",
+            script->ops.items[parser.open[parser.depth - 1]].verb == LP_FAKE_ON ? "on" : "repeat");
+    }
+    return status;
+}
+
+void lp_fake_script_clear(struct lp_fake_script *script)
+{
+    lp_vector_clear(&script->ops);
+    lp_vector_clear(&script->names);
+    lp_strings_clear(&script->pool);
+}

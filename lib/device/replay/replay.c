@@ -1,0 +1,589 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/status.h"
+#include "lib/base/strings.h"
+#include "lib/base/text.h"
+#include "lib/base/varint.h"
+#include "lib/device/replay/chunk_file.h"
+#include "lib/device/device.h"
+#include "lib/device/replay/recording.h"
+#include "lib/record/paths.h"
+#include "llmperf/activity.h"
+#include "llmperf/region.h"
+
+#define CHUNKS_A_CALL 64
+#define THREAD_LIMIT  1048576u /* thread states are dense: this many threads lived at once */
+
+struct replay {
+    struct lp_device_source head;
+    char *path, *origin;
+    struct lp_chunk_file chunks;
+    LP_VECTOR(uint32_t) names, paths; /* recorded id -> id of this process */
+    LP_VECTOR(struct lp_record) records;
+    LP_VECTOR(struct lp_graph_event) graphs;
+    struct lp_device_stats stats;
+    bool ended, behind_origin;
+    bool has_start;      /* of a version that begins with a START */
+    bool without_graphs; /* of a version that did not keep graph events; not told yet */
+    struct lp_activity_batch batch;
+    struct lp_strings plan_texts;
+    LP_VECTOR(struct lp_counter_heading) columns;
+    LP_VECTOR(double) values;
+    bool has_plan;
+};
+
+#define COLUMNS_MOST 4096u
+
+static int damaged(const struct replay *replay, const char *what)
+{
+    return lp_error(LLMPERF_EFORMAT,
+                    "%s: damaged recording (%s near byte %" PRIu64 "); record it again",
+                    replay->path, what, replay->chunks.at);
+}
+
+static const char *read_string(struct lp_varint_reader *reader, char **copy, size_t *capacity)
+{
+    uint64_t length = lp_varint_get(reader);
+
+    if (reader->failed || length > (uint64_t)(reader->end - reader->at))
+        return NULL;
+    if (length + 1 > *capacity) {
+        char *grown = realloc(*copy, (size_t)length + 1);
+
+        if (!grown)
+            return NULL;
+        *copy = grown;
+        *capacity = (size_t)length + 1;
+    }
+    memcpy(*copy, reader->at, (size_t)length);
+    (*copy)[length] = '\0';
+    reader->at += length;
+    return *copy;
+}
+
+/* A node that may have children: one of this recording, and not deeper than regions can nest. */
+static bool is_parent(const struct replay *replay, uint64_t node)
+{
+    return node < replay->paths.count &&
+           lp_path_get(replay->paths.items[node])->depth < LLMPERF_REGION_DEPTH;
+}
+
+/* NAMES and PATHS: both add to a table of ids. */
+static int read_table(struct replay *replay, struct lp_varint_reader *reader, bool paths)
+{
+    uint64_t first = lp_varint_get(reader), count = lp_varint_get(reader);
+    uint64_t known = paths ? replay->paths.count : replay->names.count;
+    char *copy = NULL;
+    size_t capacity = 0;
+    int status = first == known ? 0 : damaged(replay, "a table with a gap");
+
+    for (uint64_t i = 0; status == 0 && i < count; i++) {
+        uint64_t parent = paths ? lp_varint_get(reader) : 0;
+        const char *text = read_string(reader, &copy, &capacity);
+        uint32_t id;
+
+        if (!text || (paths && first + i > LP_PATH_OTHER && !is_parent(replay, parent))) {
+            status = damaged(replay, "a name");
+        } else if (paths) {
+            id = first + i <= LP_PATH_OTHER ? (uint32_t)(first + i)
+                                            : lp_path_intern(replay->paths.items[parent], text);
+            status = lp_vector_push(&replay->paths, id);
+        } else {
+            id = lp_names_intern(replay->head.names, text);
+            status = id == LP_HASHMAP_NONE ? lp_error(LLMPERF_ENOMEM, "out of memory")
+                                           : lp_vector_push(&replay->names, id);
+        }
+    }
+    free(copy);
+    return status;
+}
+
+static int read_kinds(struct replay *replay, struct lp_varint_reader *reader)
+{
+    for (uint64_t left = lp_varint_get(reader); left > 0 && !reader->failed; left--) {
+        uint64_t node = lp_varint_get(reader), kind = lp_varint_get(reader);
+        uint32_t unset = LLMPERF_REGION_AUTO;
+
+        if (node >= replay->paths.count ||
+            (kind != LLMPERF_REGION_STAGE && kind != LLMPERF_REGION_OPERATOR))
+            return damaged(replay, "a region kind");
+        atomic_compare_exchange_strong(&lp_path_get(replay->paths.items[node])->kind, &unset,
+                                       (uint32_t)kind);
+    }
+    return 0;
+}
+
+static bool is_record_kind(uint16_t kind)
+{
+    return kind >= LP_RECORD_REGION_BEGIN && kind <= LP_RECORD_UNTOLD;
+}
+
+static bool is_activity_kind(uint8_t kind)
+{
+    return kind >= LLMPERF_ACTIVITY_KERNEL && kind <= LLMPERF_ACTIVITY_GRAPH;
+}
+
+static int read_host(struct replay *replay, struct lp_varint_reader *reader,
+                     const struct lp_device_sink *sink)
+{
+    uint64_t thread = lp_varint_get(reader), count = lp_varint_get(reader);
+    struct lp_varint_reader in = *reader; /* nobody else knows it: it stays in registers */
+    struct lp_record record = { 0, 0, 0, 0, 0 };
+
+    if (thread >= THREAD_LIMIT || count > (uint64_t)(reader->end - reader->at))
+        return damaged(replay, "a thread");
+    replay->records.count = 0;
+    if (lp_vector_reserve(&replay->records, (size_t)count) < 0)
+        return LLMPERF_ENOMEM;
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t kind = lp_varint_get(&in);
+        struct lp_record mapped;
+
+        record.kind = kind & 15;
+        record.detail = (uint16_t)(kind >> 4);
+        record.time_ns += (uint64_t)lp_unzigzag(lp_varint_get(&in));
+        record.node += (uint32_t)lp_unzigzag(lp_varint_get(&in));
+        record.value += (uint64_t)lp_unzigzag(lp_varint_get(&in));
+        if (in.failed || record.node >= replay->paths.count || !is_record_kind(record.kind))
+            return damaged(replay, "a host record");
+        mapped = record;
+        mapped.node = replay->paths.items[record.node];
+        replay->records.items[replay->records.count++] = mapped;
+    }
+    *reader = in;
+    sink->host(sink->context, (uint32_t)thread, replay->records.items, replay->records.count);
+    return 0;
+}
+
+static void read_activity(struct lp_varint_reader *reader, struct lp_activity *activity)
+{
+    uint64_t word = lp_varint_get(reader), kind;
+
+    activity->name = (uint32_t)(word >> 3);
+    activity->start_ns += (uint64_t)lp_unzigzag(lp_varint_get(reader));
+    activity->end_ns = activity->start_ns + (uint64_t)lp_unzigzag(lp_varint_get(reader));
+    activity->correlation += (uint32_t)lp_unzigzag(lp_varint_get(reader));
+    if (word & 4) {
+        activity->device = (uint16_t)lp_varint_get(reader);
+        activity->context = (uint32_t)lp_varint_get(reader);
+        activity->stream = (uint32_t)lp_varint_get(reader);
+    }
+    kind = word & 2 ? lp_varint_get(reader) : LLMPERF_ACTIVITY_KERNEL << 1;
+    activity->kind = (uint8_t)(kind >> 1);
+    activity->device_launched = kind & 1;
+    activity->bytes = word & 2 ? lp_varint_get(reader) : 0;
+    activity->graph = word & 1 ? (uint32_t)lp_varint_get(reader) : 0;
+    activity->graph_node = word & 1 ? lp_varint_get(reader) : 0;
+}
+
+static int read_activities(struct replay *replay, struct lp_varint_reader *reader,
+                           const struct lp_device_sink *sink)
+{
+    uint64_t count = lp_varint_get(reader);
+    struct lp_varint_reader in = *reader; /* as in read_host() */
+    struct lp_activity activity = { 0 };
+
+    for (uint64_t left = count; left > 0; left--) {
+        struct lp_activity *mapped;
+
+        read_activity(&in, &activity);
+        if (in.failed || activity.name >= replay->names.count || !is_activity_kind(activity.kind))
+            return damaged(replay, "an activity");
+        mapped = lp_activity_batch_room(&replay->batch, sink);
+        *mapped = activity;
+        mapped->name = replay->names.items[activity.name];
+    }
+    *reader = in;
+    lp_activity_batch_send(&replay->batch, sink);
+    return 0;
+}
+
+static int read_graphs(struct replay *replay, struct lp_varint_reader *reader,
+                       const struct lp_device_sink *sink)
+{
+    uint64_t count = lp_varint_get(reader);
+    struct lp_graph_event event = { 0, 0, 0, 0, 0, 0 };
+
+    if (count > (uint64_t)(reader->end - reader->at))
+        return damaged(replay, "graph events");
+    replay->graphs.count = 0;
+    if (lp_vector_reserve(&replay->graphs, (size_t)count) < 0)
+        return LLMPERF_ENOMEM;
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t kind = lp_varint_get(reader);
+        struct lp_graph_event *mapped = &replay->graphs.items[i];
+
+        event.kind = kind & 15;
+        event.detail = (uint32_t)(kind >> 4);
+        event.node += (uint64_t)lp_unzigzag(lp_varint_get(reader));
+        event.origin += (uint64_t)lp_unzigzag(lp_varint_get(reader));
+        event.path += (uint32_t)lp_unzigzag(lp_varint_get(reader));
+        event.correlation += (uint32_t)lp_unzigzag(lp_varint_get(reader));
+        if (reader->failed || event.path >= replay->paths.count || event.kind == 0 ||
+            event.kind > LP_GRAPH_EVENT_LAST)
+            return damaged(replay, "a graph event");
+        *mapped = event;
+        mapped->path = replay->paths.items[event.path];
+    }
+    sink->graphs(sink->context, replay->graphs.items, (size_t)count);
+    return 0;
+}
+
+static const char *read_text(struct replay *replay, struct lp_varint_reader *reader)
+{
+    uint64_t length = lp_varint_get(reader);
+    const char *text;
+
+    if (reader->failed || length > (uint64_t)(reader->end - reader->at))
+        return NULL;
+    text = lp_strings_add_bytes(&replay->plan_texts, (const char *)reader->at, (size_t)length);
+    reader->at += length;
+    return text;
+}
+
+static int read_columns(struct replay *replay, struct lp_varint_reader *reader, uint64_t count)
+{
+    replay->columns.count = 0;
+    if (count > COLUMNS_MOST || lp_vector_reserve(&replay->values, (size_t)count) < 0)
+        return damaged(replay, "a plan of counters");
+    for (uint64_t i = 0; i < count; i++) {
+        struct lp_counter_heading column = { 0 };
+
+        column.quantity = read_text(replay, reader);
+        column.metric = read_text(replay, reader);
+        column.unit = read_text(replay, reader);
+        column.combine = (uint32_t)lp_varint_get(reader);
+        if (!column.quantity || !column.metric || !column.unit || reader->failed)
+            return damaged(replay, "a plan of counters");
+        if (lp_vector_push(&replay->columns, column) < 0)
+            return LLMPERF_ENOMEM;
+    }
+    return 0;
+}
+
+static int read_plan(struct replay *replay, struct lp_varint_reader *reader,
+                     const struct lp_device_sink *sink)
+{
+    struct lp_counter_plan plan = { 0 };
+    int status;
+
+    plan.chip = read_text(replay, reader);
+    plan.preset = read_text(replay, reader);
+    plan.method = read_text(replay, reader);
+    plan.replay = read_text(replay, reader);
+    plan.passes = (uint32_t)lp_varint_get(reader);
+    plan.time_column = (uint32_t)lp_varint_get(reader);
+    plan.interval_ns = lp_varint_get(reader);
+    plan.count = (size_t)lp_varint_get(reader);
+    if (!plan.chip || !plan.preset || !plan.method || !plan.replay || reader->failed)
+        return damaged(replay, "a plan of counters");
+    if ((status = read_columns(replay, reader, plan.count)) < 0)
+        return status;
+    plan.columns = replay->columns.items;
+    replay->has_plan = true;
+    if (sink->plan)
+        sink->plan(sink->context, &plan);
+    return 0;
+}
+
+static bool read_fact(const struct replay *replay, struct lp_varint_reader *reader,
+                      struct lp_counter_fact *fact)
+{
+    uint64_t node, name;
+
+    *fact = (struct lp_counter_fact){ 0 };
+    fact->kind = (uint32_t)lp_varint_get(reader);
+    fact->device = (uint16_t)lp_varint_get(reader);
+    node = lp_varint_get(reader);
+    name = lp_varint_get(reader);
+    fact->start_ns = lp_varint_get(reader);
+    fact->end_ns = fact->start_ns + lp_varint_get(reader);
+    if (reader->failed || node >= replay->paths.count || name >= replay->names.count ||
+        fact->kind < LP_COUNTER_REGION || fact->kind > LP_COUNTER_SKIP || !replay->has_plan)
+        return false;
+    fact->node = replay->paths.items[node];
+    fact->name = replay->names.items[name];
+    return true;
+}
+
+static int read_counters(struct replay *replay, struct lp_varint_reader *reader,
+                         const struct lp_device_sink *sink)
+{
+    size_t bytes = replay->columns.count * sizeof(double);
+
+    for (uint64_t left = lp_varint_get(reader); left > 0; left--) {
+        struct lp_counter_fact fact;
+
+        if (!read_fact(replay, reader, &fact))
+            return damaged(replay, "a counter");
+        if (fact.kind != LP_COUNTER_SKIP) {
+            if ((size_t)(reader->end - reader->at) < bytes)
+                return damaged(replay, "a counter");
+            memcpy(replay->values.items, reader->at, bytes);
+            reader->at += bytes;
+        }
+        if (sink->counter)
+            sink->counter(sink->context, &fact, replay->values.items);
+    }
+    return 0;
+}
+
+static int read_origin(struct replay *replay, struct lp_varint_reader *reader)
+{
+    free(replay->origin);
+    replay->origin = strndup((const char *)reader->at, (size_t)(reader->end - reader->at));
+    replay->head.recorded = replay->origin;
+    reader->at = reader->end;
+    return replay->origin ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
+}
+
+static int read_end(struct replay *replay, struct lp_varint_reader *reader)
+{
+    uint64_t flags;
+
+    replay->stats.records_dropped = lp_varint_get(reader);
+    replay->stats.records_incomplete = lp_varint_get(reader);
+    flags = lp_varint_get(reader);
+    replay->stats.has_overhead = flags & 1;
+    replay->stats.no_device = (flags & 2) != 0;
+    replay->stats.overhead_ns = lp_varint_get(reader);
+    replay->stats.process_id = (uint32_t)lp_varint_get(reader);
+    replay->stats.duration_ns = lp_varint_get(reader);
+    return reader->failed ? damaged(replay, "the end") : 0;
+}
+
+static bool is_last(const struct lp_chunk_file *chunks)
+{
+    return chunks->at + sizeof(chunks->header) + chunks->header.size == chunks->size;
+}
+
+static int read_start(struct replay *replay, struct lp_varint_reader *reader)
+{
+    uint64_t process;
+
+    replay->stats.start_ns = lp_varint_get(reader);
+    replay->stats.start_utc_ns = lp_varint_get(reader);
+    process = lp_varint_get(reader);
+    if (reader->failed || process > UINT32_MAX)
+        return damaged(replay, "the start");
+    replay->stats.process_id = (uint32_t)process;
+    return 0;
+}
+
+static int read_full(struct replay *replay, struct lp_varint_reader *reader)
+{
+    replay->stats.full_ns = lp_varint_get(reader);
+    return reader->failed || replay->stats.full_ns == 0 ? damaged(replay, "the limit") : 0;
+}
+
+static int read_chunk(struct replay *replay, uint32_t type, struct lp_varint_reader *reader,
+                      const struct lp_device_sink *sink)
+{
+    switch (type) {
+    case LP_CHUNK_NAMES:
+    case LP_CHUNK_PATHS:
+        return read_table(replay, reader, type == LP_CHUNK_PATHS);
+    case LP_CHUNK_HOST:
+        return read_host(replay, reader, sink);
+    case LP_CHUNK_ACTIVITY:
+        return read_activities(replay, reader, sink);
+    case LP_CHUNK_GRAPH:
+        return read_graphs(replay, reader, sink);
+    case LP_CHUNK_KINDS:
+        return read_kinds(replay, reader);
+    case LP_CHUNK_PLAN:
+        return read_plan(replay, reader, sink);
+    case LP_CHUNK_COUNTERS:
+        return read_counters(replay, reader, sink);
+    case LP_CHUNK_START:
+        return read_start(replay, reader);
+    case LP_CHUNK_FULL:
+        return read_full(replay, reader);
+    case LP_CHUNK_ORIGIN:
+        replay->behind_origin = true;
+        return read_origin(replay, reader);
+    case LP_CHUNK_END:
+        replay->ended = is_last(&replay->chunks);
+        return replay->ended ? read_end(replay, reader) : damaged(replay, "the end");
+    default:
+        return damaged(replay, "an unknown chunk");
+    }
+}
+
+/* A chunk's type is not in its checksum: one that is read as another kind leaves bytes over or
+ * stands in a wrong place. Behind the origin comes the end only. */
+static int read_whole_chunk(struct replay *replay, uint32_t type, struct lp_varint_reader *reader,
+                            const struct lp_device_sink *sink)
+{
+    int status;
+
+    if ((type == LP_CHUNK_START) != (replay->has_start && replay->chunks.at == LP_RECORDING_HEAD))
+        return damaged(replay, "a chunk in a wrong place");
+    if (replay->behind_origin && type != LP_CHUNK_END)
+        return damaged(replay, "a chunk behind the last one");
+    status = read_chunk(replay, type, reader, sink);
+    return status == 0 && reader->at != reader->end ? damaged(replay, "bytes behind a chunk")
+                                                    : status;
+}
+
+static void tell_no_graphs(struct replay *replay, const struct lp_device_sink *sink)
+{
+    const struct lp_graph_event event = { .kind = LP_GRAPH_NOT_RECORDED };
+
+    if (replay->without_graphs)
+        sink->graphs(sink->context, &event, 1);
+    replay->without_graphs = false;
+}
+
+static struct lp_varint_reader payload_reader(const struct replay *replay)
+{
+    const struct lp_chunk_file *chunks = &replay->chunks;
+
+    return (struct lp_varint_reader){ chunks->payload, chunks->payload + chunks->header.size,
+                                      false };
+}
+
+static int read_payload(struct replay *replay)
+{
+    int status = lp_chunk_file_read(&replay->chunks);
+
+    return status == LLMPERF_EFORMAT ? damaged(replay, "wrong checksum") : status;
+}
+
+/* 1: a chunk was read; 0: there is none, or the file was cut there. */
+static int deliver_chunk(struct replay *replay, const struct lp_device_sink *sink)
+{
+    struct lp_varint_reader reader;
+    int status;
+
+    if (!lp_chunk_file_peek(&replay->chunks))
+        return 0;
+    if ((status = read_payload(replay)) < 0)
+        return status;
+    reader = payload_reader(replay);
+    if ((status = read_whole_chunk(replay, replay->chunks.header.type, &reader, sink)) < 0)
+        return status;
+    lp_chunk_file_pass(&replay->chunks);
+    return 1;
+}
+
+static int deliver(struct lp_device_source *source, const struct lp_device_sink *sink)
+{
+    struct replay *replay = (struct replay *)(void *)source;
+    int status = 1;
+
+    tell_no_graphs(replay, sink);
+    for (int i = 0; i < CHUNKS_A_CALL && status > 0 && !replay->ended; i++)
+        status = deliver_chunk(replay, sink);
+    if (status == 0 && !replay->ended)
+        replay->stats.cut = true;
+    return replay->ended && status > 0 ? 0 : status;
+}
+
+/* What stands behind the facts but is asked for while they are followed one by one: which regions
+ * are stages, whose recording it is. */
+static int look_at_chunk(struct replay *replay)
+{
+    struct lp_varint_reader reader;
+    uint32_t type = replay->chunks.header.type;
+    int status;
+
+    if (type != LP_CHUNK_PATHS && type != LP_CHUNK_KINDS && type != LP_CHUNK_START &&
+        type != LP_CHUNK_ORIGIN && type != LP_CHUNK_END)
+        return 0;
+    if ((status = read_payload(replay)) < 0)
+        return status;
+    reader = payload_reader(replay);
+    switch (type) {
+    case LP_CHUNK_PATHS:
+        return read_table(replay, &reader, true);
+    case LP_CHUNK_KINDS:
+        return read_kinds(replay, &reader);
+    case LP_CHUNK_START:
+        return read_start(replay, &reader);
+    case LP_CHUNK_ORIGIN:
+        return read_origin(replay, &reader);
+    default:
+        return read_end(replay, &reader);
+    }
+}
+
+/* A look ahead over the whole file, without the facts. What is damaged is found later. */
+static void look_ahead(struct replay *replay)
+{
+    while (lp_chunk_file_peek(&replay->chunks) && look_at_chunk(replay) == 0)
+        lp_chunk_file_pass(&replay->chunks);
+    replay->paths.count = 0;
+    lp_chunk_file_rewind(&replay->chunks);
+}
+
+static int open_file(struct replay *replay)
+{
+    char head[LP_RECORDING_HEAD];
+    int status = lp_chunk_file_open(&replay->chunks, replay->path, head);
+
+    if (status < 0)
+        return status;
+    if (replay->chunks.size < LP_RECORDING_HEAD || memcmp(head, LP_RECORDING_MAGIC, 7) != 0)
+        return lp_error(LLMPERF_EFORMAT, "%s is not a recording of this library", replay->path);
+    if (head[7] < LP_RECORDING_OLDEST || head[7] > LP_RECORDING_VERSION)
+        return lp_error(LLMPERF_EFORMAT,
+                        "%s is a recording of version %d, this library reads versions %d to %d",
+                        replay->path, head[7], LP_RECORDING_OLDEST, LP_RECORDING_VERSION);
+    replay->without_graphs = head[7] < 2;
+    replay->has_start = head[7] >= 3;
+    look_ahead(replay);
+    return 0;
+}
+
+static void read_stats(const struct lp_device_source *source, struct lp_device_stats *stats)
+{
+    *stats = ((const struct replay *)(const void *)source)->stats;
+}
+
+static void close_replay(struct lp_device_source *source)
+{
+    struct replay *replay = (struct replay *)(void *)source;
+
+    free(replay->path);
+    free(replay->origin);
+    lp_chunk_file_close(&replay->chunks);
+    lp_vector_clear(&replay->names);
+    lp_vector_clear(&replay->paths);
+    lp_vector_clear(&replay->records);
+    lp_vector_clear(&replay->graphs);
+    lp_vector_clear(&replay->columns);
+    lp_vector_clear(&replay->values);
+    lp_strings_clear(&replay->plan_texts);
+    free(replay);
+}
+
+int lp_device_open_replay(const struct lp_device_options *options,
+                          struct lp_device_source **source_out)
+{
+    static const struct lp_device_ops ops = { "replay",          false,   lp_finite_start,
+                                              lp_finite_nothing, NULL,    lp_finite_flush,
+                                              lp_finite_nothing, deliver, read_stats,
+                                              close_replay,      NULL };
+    struct replay *replay = calloc(1, sizeof(*replay));
+    int status;
+
+    if (!replay)
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    replay->head.ops = &ops;
+    replay->head.names = options->names;
+    if (!options->path)
+        status = lp_error(LLMPERF_EINVAL, "a replay needs a recording: set device_path");
+    else if (!(replay->path = lp_text_copy(options->path)))
+        status = lp_error(LLMPERF_ENOMEM, "out of memory");
+    else
+        status = open_file(replay);
+    if (status < 0)
+        close_replay(&replay->head);
+    else
+        *source_out = &replay->head;
+    return status;
+}

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/hashmap.h"
+#include "lib/base/status.h"
+#include "lib/base/text.h"
+#include "lib/findings/advice.h"
+#include "lib/findings/stage_sum.h"
+#include "lib/profile/profile.h"
+#include "llmperf/activity.h"
+#include "llmperf/region.h"
+#include "lib/findings/kernel_class.h"
+#include "lib/findings/recommend.h"
+
+/* A stage that another one fills that far is only its frame. */
+#define FRAME_SHARE 0.8
+#define STAGES_MOST 256u /* that advice looks at: each is compared with each */
+
+static bool is_stage(const llmperf_region_stats *region)
+{
+    return region->kind == LLMPERF_REGION_STAGE && *region->path;
+}
+
+/* Waiting in collectives is no work: of GPUs that work together the one that the others wait for is
+ * the busiest. */
+static double busy_of(const struct lp_view *view, const llmperf_region_stats *region)
+{
+    return isnan(region->gpu_busy_ms)
+               ? -1
+               : region->gpu_busy_ms - lp_ranks_waiting(&view->ranks, region->path, region->device);
+}
+
+/* Without device times the longest host time tells; of equals the first row stands for all. */
+static bool is_busier(const struct lp_view *view, const llmperf_region_stats *a,
+                      const llmperf_region_stats *b, bool is_first)
+{
+    double busy_a = busy_of(view, a), busy_b = busy_of(view, b);
+
+    if (busy_a < busy_b || busy_a > busy_b)
+        return busy_a > busy_b;
+    if (a->wall_sum_ms < b->wall_sum_ms || a->wall_sum_ms > b->wall_sum_ms)
+        return a->wall_sum_ms > b->wall_sum_ms;
+    return is_first;
+}
+
+static bool is_busiest(const struct lp_view *view, size_t index)
+{
+    const llmperf_region_stats *region = &view->regions.items[index].stats;
+
+    for (size_t i = lp_profile_find_region(view->profile, region->path); i < view->regions.count;
+         i++) {
+        const llmperf_region_stats *other = &view->regions.items[i].stats;
+
+        if (strcmp(other->path, region->path) != 0)
+            break;
+        if (i != index && is_busier(view, other, region, i < index))
+            return false;
+    }
+    return true;
+}
+
+static bool fills(const struct lp_view *view, const llmperf_region_stats *inner,
+                  const llmperf_region_stats *outer)
+{
+    if (inner == outer || !is_stage(inner) || strcmp(inner->path, outer->path) == 0 ||
+        !lp_region_is_in(inner->path, outer->path))
+        return false;
+    if (view->device_known && outer->gpu_busy_ms > 0)
+        return inner->gpu_busy_ms >= FRAME_SHARE * outer->gpu_busy_ms;
+    return inner->wall_sum_ms >= FRAME_SHARE * outer->wall_sum_ms;
+}
+
+static bool is_advised(const struct lp_view *view, size_t index)
+{
+    const llmperf_region_stats *region = &view->regions.items[index].stats;
+
+    if (!is_stage(region) || !is_busiest(view, index))
+        return false;
+    /* What is nested in a region follows it. */
+    for (size_t i = lp_profile_find_region(view->profile, region->path);
+         i < view->regions.count &&
+         lp_region_is_in(view->regions.items[i].stats.path, region->path);
+         i++)
+        if (fills(view, &view->regions.items[i].stats, region))
+            return false;
+    return true;
+}
+
+static const char *advised_of(const struct lp_view *view, const char *path)
+{
+    for (size_t i = lp_profile_find_region(view->profile, path); i < view->regions.count; i++) {
+        const struct lp_region_view *region = &view->regions.items[i];
+
+        if (strcmp(region->stats.path, path) != 0)
+            break;
+        if (region->advised)
+            return region->stats.path;
+    }
+    return NULL;
+}
+
+/* From the inside out, as far as regions nest. */
+static int find_around(const struct lp_view *view, struct lp_region_view *region)
+{
+    char *path = lp_text_copy(region->stats.path), *slash;
+
+    if (!path)
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    for (int level = 0; level < LLMPERF_REGION_DEPTH && !region->around; level++) {
+        if (!(slash = strrchr(path, '/')))
+            break;
+        *slash = '\0';
+        region->around = advised_of(view, path);
+    }
+    free(path);
+    return 0;
+}
+
+static int mark_stages(struct lp_view *view)
+{
+    int status = 0;
+
+    for (size_t i = 0; i < view->regions.count; i++)
+        view->regions.items[i].advised = is_advised(view, i);
+    for (size_t i = 0; status == 0 && i < view->regions.count; i++)
+        if (view->regions.items[i].advised)
+            status = find_around(view, &view->regions.items[i]);
+    return status;
+}
+
+bool lp_advice_is_about(const struct lp_view *view, size_t index)
+{
+    return view->regions.items[index].advised;
+}
+
+static double known(uint64_t value)
+{
+    return value == LLMPERF_UNKNOWN ? NAN : (double)value;
+}
+
+/* Bytes of an element of a dtype: what its name says in bits. */
+static double bytes_of(const char *dtype)
+{
+    const char *digit = strpbrk(dtype, "123456789");
+
+    return digit ? strtod(digit, NULL) / 8 : NAN;
+}
+
+static bool is_decode(const char *label)
+{
+    const char *name = strchr(label, '@');
+
+    return strcmp(name ? name + 1 : label, "decode_step") == 0;
+}
+
+/* Times of complete instances do not belong to the device times of cut ones. */
+static void set_times(const struct lp_view *view, const struct lp_region_view *region,
+                      struct lp_stage_facts *facts)
+{
+    const llmperf_region_stats *stats = &region->stats;
+    bool whole = stats->instances > 0 && stats->truncated == 0;
+    bool device = view->device_known && stats->device >= 0;
+
+    facts->wall_ms = whole ? stats->wall_sum_ms : NAN;
+    facts->busy_ms = device ? stats->gpu_busy_ms : NAN;
+    facts->wall_p50_ms = whole ? stats->wall_p50_ms : NAN;
+    facts->wall_p99_ms = whole ? stats->wall_p99_ms : NAN;
+    facts->kernel_ms = device ? stats->kernel_ms : NAN;
+    facts->kernel_count = device && whole ? (double)stats->kernel_count : NAN;
+    facts->memcpy_ms = device ? stats->memcpy_ms : NAN;
+    facts->memcpy_count = device && whole ? (double)stats->memcpy_count : NAN;
+    facts->floor_ms = region->use.time_floor_ms;
+    facts->floor_ratio = region->use.floor_ratio;
+    facts->wall_ratio = region->use.wall_ratio;
+    facts->compute_floor_ms = region->use.compute_floor_ms;
+    facts->memory_floor_ms = region->use.memory_floor_ms;
+    facts->mbu = region->use.mbu;
+    facts->bound = region->use.bound;
+}
+
+/* Of what is kept for all processes together (of kernels: on the GPU of this row), the part that a
+ * stage of this row's process has on average. 1 where there is no other process. */
+static double part_of(const struct lp_view *view, const llmperf_region_stats *stats, int32_t device)
+{
+    struct lp_stage_sum all = lp_stage_sum_of(view, stats->path, device);
+
+    return all.processes > 1 && all.instances > 0 ? (double)stats->instances / (double)all.instances
+                                                  : 1;
+}
+
+static void set_iterations(const struct lp_view *view, const llmperf_region_stats *stats,
+                           struct lp_stage_facts *facts)
+{
+    double part = part_of(view, stats, -1);
+
+    facts->step_ms = facts->span_ms = NAN;
+    facts->idle_ms = facts->idle_launch_ms = facts->idle_wait_ms = NAN;
+    if (lp_view_overlaps(view, facts->region)) { /* Wall times of several at once are no time. */
+        facts->wall_ms = NAN;
+        facts->wall_ratio = facts->floor_ratio;
+        return;
+    }
+    for (size_t i = 0; i < view->stages.count; i++) {
+        const struct lp_stage_iterations *stage = &view->stages.items[i];
+
+        if (strcmp(stage->region, facts->region) != 0)
+            continue;
+        facts->step_ms = part * stage->times[LP_TIME_WALL].sum_ms;
+        facts->span_ms = part * stage->times[LP_TIME_SPAN].sum_ms;
+        facts->idle_ms = part * stage->times[LP_TIME_IDLE].sum_ms;
+        facts->idle_launch_ms = part * stage->times[LP_TIME_IDLE_LAUNCH].sum_ms;
+        facts->idle_wait_ms = part * stage->times[LP_TIME_IDLE_WAIT].sum_ms;
+        /* Iterations without device work have a wall time but no span. */
+        if (stage->times[LP_TIME_SPAN].count != stage->times[LP_TIME_WALL].count)
+            facts->step_ms = NAN;
+    }
+}
+
+/* Time by name: of kernels or of classes. */
+struct shares {
+    struct lp_hashmap rows;
+    LP_VECTOR(struct share {
+        const char *name;
+        double ms;
+    })
+    items;
+};
+
+static int add_share(struct shares *shares, const char *name, double ms)
+{
+    uint64_t hash = lp_hash_text(name, strlen(name));
+    uint32_t row = lp_hashmap_get(&shares->rows, hash, 0);
+    struct share fresh = { name, ms };
+
+    if (row != LP_HASHMAP_NONE) {
+        shares->items.items[row].ms += ms;
+        return 0;
+    }
+    if (lp_hashmap_put(&shares->rows, hash, 0, (uint32_t)shares->items.count) < 0)
+        return LLMPERF_ENOMEM;
+    return lp_vector_push(&shares->items, fresh);
+}
+
+static const char *largest(const struct shares *shares, double *ms_out)
+{
+    const struct share *top = NULL;
+
+    for (size_t i = 0; i < shares->items.count; i++)
+        if (!top || shares->items.items[i].ms > top->ms)
+            top = &shares->items.items[i];
+    *ms_out = top ? top->ms : NAN;
+    return top ? top->name : NULL;
+}
+
+static double sum_of(const struct shares *shares, const char *const *names, size_t count)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < shares->items.count; i++)
+        for (size_t k = 0; k < count; k++)
+            if (strcmp(shares->items.items[i].name, names[k]) == 0)
+                sum += shares->items.items[i].ms;
+    return sum;
+}
+
+static void clear_shares(struct shares *shares)
+{
+    lp_hashmap_clear(&shares->rows);
+    lp_vector_clear(&shares->items);
+}
+
+static int add_kernels(const struct lp_view *view, const llmperf_region_stats *stats,
+                       struct lp_stage_facts *facts, struct shares *kernels, struct shares *classes)
+{
+    double part = part_of(view, stats, stats->device);
+    int status = 0;
+
+    for (size_t i = 0; status == 0 && i < llmperf_profile_kernel_count(view->profile); i++) {
+        llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
+
+        llmperf_profile_kernel(view->profile, i, &kernel);
+        if (!lp_region_is_in(kernel.region, facts->region) ||
+            (stats->device >= 0 && kernel.device != stats->device))
+            continue;
+        kernel.total_ms *= part;
+        facts->device_ms += kernel.total_ms;
+        if (kernel.kind == LLMPERF_ACTIVITY_KERNEL)
+            status = add_share(kernels, kernel.short_name, kernel.total_ms);
+        if (status == 0 && view->classes)
+            status =
+                add_share(classes, lp_kernel_class(view->classes, kernel.demangled, kernel.kind),
+                          kernel.total_ms);
+    }
+    return status;
+}
+
+static int set_kernels(const struct lp_view *view, const llmperf_region_stats *stats,
+                       struct lp_stage_facts *facts)
+{
+    static const char *const small[] = { "norm", "elementwise", "reduction", "copy/cast" };
+    struct shares kernels = { .rows = { NULL, 0, 0 } }, classes = { .rows = { NULL, 0, 0 } };
+    int status = add_kernels(view, stats, facts, &kernels, &classes);
+
+    facts->top_kernel = largest(&kernels, &facts->top_kernel_ms);
+    facts->top_class = largest(&classes, &facts->top_class_ms);
+    facts->small_ms = view->classes ? sum_of(&classes, small, 4) : NAN;
+    facts->copy_cast_ms = view->classes ? sum_of(&classes, small + 3, 1) : NAN;
+    clear_shares(&kernels);
+    clear_shares(&classes);
+    return status;
+}
+
+static void set_batch(const struct lp_view *view, const llmperf_region_stats *stats,
+                      struct lp_stage_facts *facts)
+{
+    const struct lp_limits *limits = &view->limits;
+    double ridge = limits->peak.value * 1e3 / limits->bandwidth.value;
+
+    facts->decode = is_decode(stats->label);
+    facts->batch = known(stats->sequences) / (double)(stats->instances + stats->truncated);
+    facts->dtype = limits->dtype;
+    facts->critical_batch = llmperf_batch_critical(ridge, bytes_of(limits->dtype));
+}
+
+static void set_ranks(const struct lp_view *view, struct lp_stage_facts *facts)
+{
+    const struct lp_rank *waits, *last;
+
+    facts->waiting_ms = NAN;
+    lp_ranks_extremes(&view->ranks, facts->region, &waits, &last);
+    if (!waits)
+        return;
+    facts->waiting_ms = waits->waiting_ms * (double)waits->instances;
+    facts->waiting_gpu = waits->device;
+    facts->last_gpu = last->device;
+}
+
+/* What was collected stands for all instances, as wall times are of all. */
+static void scale_up(const llmperf_region_stats *stats, struct lp_stage_facts *facts)
+{
+    double *const collected[] = {
+        &facts->busy_ms,          &facts->span_ms,         &facts->idle_ms,
+        &facts->idle_launch_ms,   &facts->idle_wait_ms,    &facts->floor_ms,
+        &facts->compute_floor_ms, &facts->memory_floor_ms, &facts->kernel_ms,
+        &facts->kernel_count,     &facts->memcpy_ms,       &facts->memcpy_count,
+        &facts->device_ms,        &facts->top_class_ms,    &facts->top_kernel_ms,
+        &facts->copy_cast_ms,     &facts->small_ms,
+    };
+    double collected_ms = lp_collected_ms(stats);
+
+    if (!(collected_ms > 0 && collected_ms < stats->wall_sum_ms))
+        return;
+    for (size_t i = 0; i < sizeof(collected) / sizeof(collected[0]); i++)
+        *collected[i] *= stats->wall_sum_ms / collected_ms;
+}
+
+static int set_stage(const struct lp_view *view, const struct lp_region_view *region,
+                     struct lp_stage_facts *facts)
+{
+    int status;
+
+    *facts = (struct lp_stage_facts){ .region = region->stats.path,
+                                      .label = region->stats.label,
+                                      .instances = region->stats.instances };
+    set_times(view, region, facts);
+    set_iterations(view, &region->stats, facts);
+    set_batch(view, &region->stats, facts);
+    set_ranks(view, facts);
+    status = set_kernels(view, &region->stats, facts);
+    scale_up(&region->stats, facts);
+    return status;
+}
+
+static void set_run(const struct lp_view *view, struct lp_run_facts *run)
+{
+    uint32_t verdict = view->ledger.verdict;
+    struct lp_aggregates sums;
+
+    *run = (struct lp_run_facts){ .problem = NULL };
+    if (verdict == LLMPERF_VERDICT_INCOMPLETE || verdict == LLMPERF_VERDICT_DEAD)
+        run->problem = llmperf_profile_problem(view->profile, 0);
+    run->device_usable = view->device_known && !view->withheld;
+    run->host_usable = view->ledger.regions_dropped == 0;
+    lp_aggregates_read(&sums, view->profile);
+    run->device_ms = sums.device_ms;
+    run->outside_ms = sums.outside_ms;
+}
+
+int lp_advice_add(struct lp_view *view)
+{
+    LP_VECTOR(struct lp_stage_facts) stages = { NULL, 0, 0 };
+    struct lp_run_facts run;
+    int status = mark_stages(view);
+
+    set_run(view, &run);
+    for (size_t i = 0; status == 0 && i < view->regions.count && stages.count < STAGES_MOST; i++) {
+        struct lp_stage_facts facts;
+
+        if (!lp_advice_is_about(view, i))
+            continue;
+        if ((status = set_stage(view, &view->regions.items[i], &facts)) == 0)
+            status = lp_vector_push(&stages, facts);
+    }
+    if (status == 0)
+        status = lp_recommend(&run, stages.items, stages.count, &view->advice);
+    lp_vector_clear(&stages);
+    return status;
+}

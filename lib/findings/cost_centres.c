@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/findings/cost_centres.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/status.h"
+#include "lib/findings/advice.h"
+#include "lib/findings/stage_sum.h"
+#include "lib/profile/profile.h"
+#include "llmperf/region.h"
+#include "lib/findings/recommend.h"
+
+/* Kernel classes as people outside of the trade would say. */
+static const char *plain_class(const char *kernel_class)
+{
+    static const char *const words[][2] = {
+        { "GEMM", "matrix products" },
+        { "attention", "attention" },
+        { "MoE", "expert layers" },
+        { "norm", "normalisation" },
+        { "elementwise", "element-wise arithmetic" },
+        { "copy/cast", "moving and converting data in kernels" },
+        { "reduction", "sums and softmax" },
+        { "collective", "communication between GPUs" },
+        { "sampling", "choosing the next token" },
+        { "memory op", "memory copies" },
+        { "other", "other kernels" },
+    };
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (strcmp(words[i][0], kernel_class) == 0)
+            return words[i][1];
+    return kernel_class;
+}
+
+/* All instances of a stage for those whose device work was collected, by host time. 1 without
+ * sampling. */
+static double scale_of(const struct lp_view *view, const char *label)
+{
+    double all_ms = 0, collected_ms = 0;
+
+    for (size_t i = 0; label && i < view->regions.count; i++) {
+        const llmperf_region_stats *stats = &view->regions.items[i].stats;
+
+        if (stats->kind != LLMPERF_REGION_STAGE || strcmp(stats->label, label) != 0)
+            continue;
+        all_ms += stats->wall_sum_ms;
+        collected_ms += lp_collected_ms(stats);
+    }
+    return collected_ms > 0 && collected_ms < all_ms ? all_ms / collected_ms : 1;
+}
+
+static int add(struct lp_cost_centres *centres, const char *stage, const char *what, double ms)
+{
+    struct lp_cost_centre row = { stage, what, ms, NAN };
+
+    return ms > 0 ? lp_vector_push(&centres->rows, row) : 0;
+}
+
+static const struct lp_stage_iterations *iterations_of(const struct lp_view *view, const char *path)
+{
+    for (size_t i = 0; i < view->stages.count; i++)
+        if (strcmp(view->stages.items[i].region, path) == 0)
+            return &view->stages.items[i];
+    return NULL;
+}
+
+static int add_waiting(struct lp_cost_centres *centres, const struct lp_view *view,
+                       const llmperf_region_stats *stats, double idle_ms)
+{
+    const struct lp_stage_iterations *stage = iterations_of(view, stats->path);
+    double scale = scale_of(view, stats->label);
+    int status;
+
+    if (stage && stage->overlaps)
+        return 0;
+    if (!stage || stage->times[LP_TIME_SPAN].count == 0)
+        return add(centres, stats->label, "waiting: the GPU has nothing to do", scale * idle_ms);
+    if ((status = add(centres, stats->label, "waiting for the host to launch work",
+                      scale * stage->times[LP_TIME_IDLE_LAUNCH].sum_ms)) < 0 ||
+        (status = add(centres, stats->label, "waiting of the GPU for work before it",
+                      scale * stage->times[LP_TIME_IDLE_WAIT].sum_ms)) < 0)
+        return status;
+    if (stage->times[LP_TIME_SPAN].count != stage->times[LP_TIME_WALL].count)
+        return 0;
+    return add(centres, stats->label, "work of the host before and after that of the GPU",
+               stage->times[LP_TIME_WALL].sum_ms - stage->times[LP_TIME_SPAN].sum_ms);
+}
+
+static int compare(const void *left, const void *right)
+{
+    const struct lp_cost_centre *a = left, *b = right;
+
+    return (a->ms < b->ms) - (a->ms > b->ms);
+}
+
+/* Without a device a stage costs its time on the host, less that of the stages in it. */
+static double own_wall_ms(const struct lp_view *view, const char *path, double wall_ms)
+{
+    for (size_t i = lp_profile_find_region(view->profile, path);
+         i < view->regions.count && lp_region_is_in(view->regions.items[i].stats.path, path); i++) {
+        const struct lp_region_view *inner = &view->regions.items[i];
+
+        if (inner->advised && inner->around && strcmp(inner->around, path) == 0)
+            wall_ms -= lp_stage_sum_of(view, inner->stats.path, -1).wall_ms;
+    }
+    return wall_ms;
+}
+
+static int add_regions(struct lp_cost_centres *centres, const struct lp_view *view, double *all_ms)
+{
+    int status = 0;
+
+    for (size_t i = 0; status == 0 && i < view->regions.count; i++) {
+        const llmperf_region_stats *stats = &view->regions.items[i].stats;
+        struct lp_stage_sum sum;
+
+        if (!lp_advice_is_about(view, i))
+            continue;
+        sum = lp_stage_sum_of(view, stats->path, -1);
+        centres->together |= sum.rows > 1;
+        if (!view->regions.items[i].around)
+            *all_ms += sum.time_ms;
+        status = view->device_known ? add_waiting(centres, view, stats, sum.idle_ms)
+                                    : add(centres, stats->label, "its own time on the host",
+                                          own_wall_ms(view, stats->path, sum.wall_ms));
+    }
+    return status;
+}
+
+int lp_cost_centres_init(struct lp_cost_centres *centres, const struct lp_view *view)
+{
+    double all_ms = 0;
+    int status;
+
+    *centres = (struct lp_cost_centres){ 0 };
+    status = add_regions(centres, view, &all_ms);
+    for (size_t i = 0; status == 0 && i < view->class_totals.rows.count; i++) {
+        const struct lp_class_total *row = &view->class_totals.rows.items[i];
+
+        status = add(centres, row->stage, plain_class(row->kernel_class),
+                     scale_of(view, row->stage) * row->total_ms);
+    }
+    for (size_t i = 0; i < centres->rows.count; i++)
+        centres->rows.items[i].share = all_ms > 0 ? centres->rows.items[i].ms / all_ms : NAN;
+    if (centres->rows.count > 0)
+        qsort(centres->rows.items, centres->rows.count, sizeof(*centres->rows.items), compare);
+    return status;
+}
+
+void lp_cost_centres_clear(struct lp_cost_centres *centres)
+{
+    lp_vector_clear(&centres->rows);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What costs most time, in words for everybody: kernel classes of a stage, and waiting.
+ * @threads one at a time per object */
+#ifndef LP_FINDINGS_COST_CENTRES_H
+#define LP_FINDINGS_COST_CENTRES_H
+
+#include "lib/base/vector.h"
+#include "lib/findings/view.h"
+
+struct lp_cost_centre {
+    const char *stage; /* label or path; NULL: below no stage */
+    const char *what;  /* "matrix products" */
+    double ms, share;  /* share: of the time of all stages */
+};
+
+/** Zero-initialised: empty. */
+struct lp_cost_centres {
+    LP_VECTOR(struct lp_cost_centre) rows; /* the largest first */
+    bool together;                         /* times are sums over several processes or GPUs */
+};
+
+/** 0 or LLMPERF_ENOMEM. Clear it afterwards in both cases. */
+int lp_cost_centres_init(struct lp_cost_centres *centres, const struct lp_view *view);
+void lp_cost_centres_clear(struct lp_cost_centres *centres);
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/findings/facts.h"
+#include "lib/profile/profile.h"
+#include "llmperf/activity.h"
+
+struct lp_machine {
+    json_t *root;
+};
+
+struct lp_machine *lp_machine_open(const llmperf_profile *profile)
+{
+    const char *text = llmperf_profile_fact(profile, "env");
+    struct lp_machine *machine;
+    json_t *root = text ? json_loads(text, 0, NULL) : NULL;
+
+    if (!root)
+        return NULL;
+    if (!(machine = malloc(sizeof(*machine))))
+        json_decref(root);
+    else
+        machine->root = root;
+    return machine;
+}
+
+void lp_machine_free(struct lp_machine *machine)
+{
+    if (machine)
+        json_decref(machine->root);
+    free(machine);
+}
+
+static const json_t *find(const json_t *at, const char *key)
+{
+    char part[64];
+
+    while (at && *key) {
+        size_t length = strcspn(key, ".");
+
+        if (length >= sizeof(part))
+            return NULL;
+        memcpy(part, key, length);
+        part[length] = '\0';
+        at = json_object_get(at, part);
+        key += length + (key[length] == '.');
+    }
+    return at;
+}
+
+static const json_t *gpu_at(const struct lp_machine *machine, size_t gpu)
+{
+    return machine ? json_array_get(json_object_get(machine->root, "gpus"), gpu) : NULL;
+}
+
+static double number_of(const json_t *value)
+{
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+const char *lp_machine_text(const struct lp_machine *machine, const char *key)
+{
+    return machine ? json_string_value(find(machine->root, key)) : NULL;
+}
+
+double lp_machine_number(const struct lp_machine *machine, const char *key)
+{
+    return machine ? number_of(find(machine->root, key)) : NAN;
+}
+
+const char *lp_machine_gpu_text(const struct lp_machine *machine, size_t gpu, const char *key)
+{
+    return json_string_value(find(gpu_at(machine, gpu), key));
+}
+
+double lp_machine_gpu_number(const struct lp_machine *machine, size_t gpu, const char *key)
+{
+    return number_of(find(gpu_at(machine, gpu), key));
+}
+
+size_t lp_machine_gpu_count(const struct lp_machine *machine)
+{
+    return machine ? json_array_size(json_object_get(machine->root, "gpus")) : 0;
+}
+
+uint32_t lp_shown_process(const llmperf_profile *profile, uint32_t process_id)
+{
+    return lp_profile_of_processes(profile) ? process_id : 0;
+}
+
+static bool is_fact(const llmperf_profile *profile, const char *key, const char *word)
+{
+    const char *text = llmperf_profile_fact(profile, key);
+
+    return text && strcmp(text, word) == 0;
+}
+
+double lp_fact_number(const llmperf_profile *profile, const char *key)
+{
+    const char *text = llmperf_profile_fact(profile, key);
+    /* jansson reads numbers as JSON has them; strtod would follow the locale. */
+    json_t *value = text ? json_loads(text, JSON_DECODE_ANY, NULL) : NULL;
+    double number = number_of(value);
+
+    json_decref(value);
+    return number;
+}
+
+double lp_duration_ms(const llmperf_profile *profile)
+{
+    /* A script has a clock of its own: how long it played says nothing. */
+    return is_fact(profile, "source", "fake") ? (double)NAN
+                                              : lp_fact_number(profile, "duration_ms");
+}
+
+bool lp_is_sampled(const llmperf_profile *profile)
+{
+    llmperf_ledger ledger = LLMPERF_LEDGER_INIT;
+
+    return llmperf_profile_ledger(profile, &ledger) == 0 && ledger.sampled_fraction < 1;
+}
+
+bool lp_device_known(const llmperf_ledger *ledger)
+{
+    return ledger->verdict != LLMPERF_VERDICT_NO_DEVICE && ledger->verdict != LLMPERF_VERDICT_DEAD;
+}
+
+double lp_coverage(const llmperf_ledger *ledger)
+{
+    double coverage = ledger->attributed_gpu_time_share;
+    double expected = (double)ledger->launches_expected;
+    /* Kernels of single launches that have a valid time and a known launch. */
+    double usable = (double)ledger->kernels_attributed - (double)ledger->graph_kernels_seen;
+
+    if (ledger->launches_expected > 0 && ledger->launches_expected != LLMPERF_UNKNOWN)
+        coverage = fmin(coverage, fmax(usable, 0) / expected);
+    return coverage;
+}
+
+static void add_kernel(struct lp_aggregates *sums, const llmperf_kernel_stats *kernel)
+{
+    double *time = kernel->kind == LLMPERF_ACTIVITY_MEMCPY   ? &sums->memcpy_ms
+                   : kernel->kind == LLMPERF_ACTIVITY_MEMSET ? &sums->memset_ms
+                                                             : &sums->kernel_ms;
+    uint64_t *count = kernel->kind == LLMPERF_ACTIVITY_MEMCPY   ? &sums->memcpy_count
+                      : kernel->kind == LLMPERF_ACTIVITY_MEMSET ? &sums->memset_count
+                                                                : &sums->kernel_count;
+
+    if (kernel->kind != LLMPERF_ACTIVITY_GRAPH) {
+        *time += kernel->total_ms;
+        *count += kernel->calls;
+    }
+    if (!kernel->region)
+        sums->unknown_launch_ms += kernel->total_ms;
+    else if (!*kernel->region)
+        sums->outside_ms += kernel->total_ms;
+}
+
+void lp_aggregates_read(struct lp_aggregates *sums, const llmperf_profile *profile)
+{
+    *sums = (struct lp_aggregates){ 0 };
+    for (size_t i = 0; i < llmperf_profile_kernel_count(profile); i++) {
+        llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
+
+        llmperf_profile_kernel(profile, i, &kernel);
+        add_kernel(sums, &kernel);
+    }
+    sums->device_ms = sums->kernel_ms + sums->memcpy_ms + sums->memset_ms;
+}
+
+const char *lp_model_fact(const llmperf_profile *profile)
+{
+    const char *name = llmperf_profile_fact(profile, "model_name");
+
+    return name ? name : llmperf_profile_fact(profile, "model");
+}

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Floors of a step: its operators held against a GPU's limits. TFLOP/s x 1e9 are FLOPs a
+ * millisecond, GB/s x 1e6 bytes a millisecond. */
+#include "llmperf/floor.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/model/work.h"
+#include "lib/base/status.h"
+#include "llmperf/analysis.h"
+
+/* Most requests, and positions of one, that a turn is looked for at. */
+#define BATCH_MOST   (UINT64_C(1) << 17)
+#define CONTEXT_MOST LP_LIMIT_TOKENS
+
+/* The limits of one GPU, looked up once. */
+struct limits {
+    const llmperf_hardware *hardware;
+    bool measured;
+    double bandwidth_gbs, link_gbs;
+    const char *bandwidth_reason, *link_reason;
+};
+
+static double peak_of(const struct limits *limits, uint32_t dtype, const char **reason)
+{
+    llmperf_ceiling ceiling = LLMPERF_CEILING_INIT;
+    llmperf_hardware_value value = LLMPERF_HARDWARE_VALUE_INIT;
+    const char *name = llmperf_dtype_name(dtype);
+
+    if (limits->measured) {
+        if (llmperf_hardware_ceiling(limits->hardware, name, &ceiling) == 0) {
+            *reason = ceiling.reason;
+            return ceiling.best;
+        }
+    } else if (llmperf_hardware_peak(limits->hardware, name, &value) == 0) {
+        *reason = value.reason;
+        return value.value;
+    }
+    *reason = "no unit computes in this format; name what it is computed in as the activations'";
+    return NAN;
+}
+
+/* The faster of reading and copying: no work moves more. */
+static void take_measured_bandwidth(struct limits *limits)
+{
+    llmperf_ceiling read = LLMPERF_CEILING_INIT, copy = LLMPERF_CEILING_INIT;
+
+    llmperf_hardware_ceiling(limits->hardware, "read", &read);
+    llmperf_hardware_ceiling(limits->hardware, "copy", &copy);
+    limits->bandwidth_gbs = fmax(read.best, copy.best);
+    limits->bandwidth_reason = isnan(limits->bandwidth_gbs) ? read.reason : NULL;
+}
+
+static int take_limits(struct limits *limits, const llmperf_hardware *hardware, uint32_t which)
+{
+    llmperf_hardware_value value = LLMPERF_HARDWARE_VALUE_INIT;
+
+    if (!hardware || which > LLMPERF_LIMITS_MEASURED)
+        return lp_error(LLMPERF_EINVAL, "hardware and one of LLMPERF_LIMITS_… are required");
+    *limits = (struct limits){ .hardware = hardware, .measured = which == LLMPERF_LIMITS_MEASURED };
+    /* Links are not measured: both directions together as published, half of it one way. */
+    llmperf_hardware_quantity(hardware, LLMPERF_HARDWARE_LINK_GBS, &value);
+    limits->link_gbs = value.value / 2;
+    limits->link_reason = value.reason;
+    if (limits->measured) {
+        take_measured_bandwidth(limits);
+        return 0;
+    }
+    llmperf_hardware_quantity(hardware, LLMPERF_HARDWARE_BANDWIDTH_GBS, &value);
+    limits->bandwidth_gbs = value.value;
+    limits->bandwidth_reason = value.reason;
+    return 0;
+}
+
+static double bytes_of(const struct lp_operator *op)
+{
+    return (double)(op->weights + op->kv_read + op->kv_write);
+}
+
+/* Work without an end, or none: 0 for no work, whatever the limit. */
+static double time_of(double work, double limit)
+{
+    return work > 0 ? work / limit : 0;
+}
+
+static double largest(double a, double b, double c)
+{
+    return isnan(a + b + c) ? NAN : fmax(fmax(a, b), c);
+}
+
+static void add_operator(const struct limits *limits, const struct lp_operator *op,
+                         llmperf_step_floor *floor)
+{
+    const char *reason = NULL;
+    double peak = op->model ? peak_of(limits, op->dtype, &reason) : NAN;
+    double compute = time_of((double)op->model, peak * 1e9);
+    double memory = time_of(bytes_of(op), limits->bandwidth_gbs * 1e6);
+    double link = time_of((double)op->communication, limits->link_gbs * 1e6);
+
+    if (isnan(compute) && !floor->compute_reason) {
+        floor->compute_reason = reason;
+        floor->missing_dtype = op->dtype;
+    }
+    floor->compute_ms += compute;
+    floor->memory_ms += memory;
+    floor->link_ms += link;
+    floor->serial_ms += largest(compute, memory, link);
+}
+
+static uint32_t bound_of(const llmperf_step_floor *floor, double flops, double bytes)
+{
+    llmperf_utilisation_input input = LLMPERF_UTILISATION_INPUT_INIT;
+    llmperf_utilisation out = LLMPERF_UTILISATION_INIT;
+
+    input.flops = flops;
+    input.bytes = bytes;
+    input.peak_tflops = floor->peak_tflops;
+    input.bandwidth_gbs = floor->bandwidth_gbs;
+    input.link_bytes = floor->link_ms * floor->link_gbs * 1e6;
+    input.link_gbs = floor->link_gbs;
+    return llmperf_utilisation_compute(&input, &out) == 0 ? out.bound : LLMPERF_BOUND_UNKNOWN;
+}
+
+/* What follows from the sums. */
+static void finish(const struct limits *limits, llmperf_step_floor *floor, double flops,
+                   double bytes, double tokens)
+{
+    floor->bandwidth_gbs = limits->bandwidth_gbs;
+    floor->link_gbs = limits->link_gbs;
+    floor->memory_reason = isnan(floor->memory_ms) ? limits->bandwidth_reason : NULL;
+    floor->link_reason = isnan(floor->link_ms) ? limits->link_reason : NULL;
+    floor->roofline_ms = largest(floor->compute_ms, floor->memory_ms, floor->link_ms);
+    floor->peak_tflops = flops / (floor->compute_ms * 1e9);
+    floor->intensity = flops / bytes;
+    floor->ridge = 1e3 * floor->peak_tflops / floor->bandwidth_gbs;
+    floor->mfu_limit = floor->compute_ms / floor->roofline_ms;
+    floor->mbu_limit = floor->memory_ms / floor->roofline_ms;
+    floor->tokens_per_s = 1e3 * tokens / floor->roofline_ms;
+    if (!isnan(floor->roofline_ms))
+        floor->bound = bound_of(floor, flops, bytes);
+    else
+        floor->bound_reason = floor->compute_reason  ? floor->compute_reason
+                              : floor->memory_reason ? floor->memory_reason
+                                                     : floor->link_reason;
+}
+
+static void add_up(const struct limits *limits, const struct lp_operators *list, double tokens,
+                   llmperf_step_floor *floor)
+{
+    double flops = 0, bytes = 0;
+
+    for (size_t i = 0; i < list->count; i++) {
+        add_operator(limits, &list->items[i], floor);
+        flops += (double)list->items[i].model;
+        bytes += bytes_of(&list->items[i]);
+    }
+    finish(limits, floor, flops, bytes, tokens);
+}
+
+static int check_out(size_t struct_size)
+{
+    return struct_size >= sizeof(size_t)
+               ? 0
+               : lp_error(LLMPERF_EINVAL,
+                          "struct_size is not set; initialise the struct with its …_INIT macro");
+}
+
+int llmperf_model_floor(const llmperf_model *model, const llmperf_step *given,
+                        const llmperf_hardware *hardware, uint32_t which, llmperf_step_floor *out)
+{
+    llmperf_step_floor floor = LLMPERF_STEP_FLOOR_INIT;
+    struct lp_operators list;
+    struct limits limits;
+    struct lp_step step;
+    int status;
+
+    if (!out)
+        return lp_error(LLMPERF_EINVAL, "out is required");
+    if ((status = check_out(out->struct_size)) < 0 ||
+        (status = take_limits(&limits, hardware, which)) < 0 ||
+        (status = lp_model_operators(model, given, &step, &list)) < 0)
+        return status;
+    add_up(&limits, &list, step.given.draft_tokens ? step.useful_tokens : (double)list.tokens,
+           &floor);
+    floor.struct_size = out->struct_size;
+    memcpy(out, &floor, out->struct_size < sizeof(floor) ? out->struct_size : sizeof(floor));
+    return 0;
+}
+
+/* A decode step of some number of requests, all like the first one of the user's. */
+struct search {
+    const llmperf_model *model;
+    struct limits limits;
+    llmperf_step step;
+    uint64_t *cached; /* BATCH_MOST */
+};
+
+static int floor_at(struct search *search, uint64_t requests, llmperf_step_floor *out)
+{
+    struct lp_operators list;
+    struct lp_step step;
+    int status;
+
+    search->step.requests = requests;
+    *out = (llmperf_step_floor)LLMPERF_STEP_FLOOR_INIT;
+    if ((status = lp_model_operators(search->model, &search->step, &step, &list)) == 0)
+        add_up(&search->limits, &list, (double)list.tokens, out);
+    return status;
+}
+
+/* Compute minus memory floor: weights dominate few requests, and the difference only turns once. */
+static int batch_surplus(struct search *search, uint64_t requests, double *surplus,
+                         const char **reason)
+{
+    llmperf_step_floor floor;
+    int status = floor_at(search, requests, &floor);
+
+    if (status < 0)
+        return status;
+    *surplus = floor.compute_ms - floor.memory_ms;
+    *reason = floor.compute_reason ? floor.compute_reason : floor.memory_reason;
+    return 0;
+}
+
+/* Of one request among endlessly many: the weights cost it nothing. */
+static int context_surplus(struct search *search, uint64_t context, double *surplus,
+                           const char **reason)
+{
+    struct lp_operators list;
+    struct lp_step step;
+    llmperf_step_floor floor = LLMPERF_STEP_FLOOR_INIT;
+    int status;
+
+    search->cached[0] = context - 1;
+    search->step.requests = 1;
+    if ((status = lp_model_operators(search->model, &search->step, &step, &list)) < 0)
+        return status;
+    for (size_t i = 0; i < list.count; i++) {
+        list.items[i].weights = 0;
+        list.items[i].kv_write = 0;
+    }
+    add_up(&search->limits, &list, 1, &floor);
+    *surplus = floor.compute_ms - floor.memory_ms;
+    *reason = floor.compute_reason ? floor.compute_reason : floor.memory_reason;
+    return 0;
+}
+
+typedef int surplus_function(struct search *search, uint64_t at, double *surplus,
+                             const char **reason);
+
+/* The smallest number from 1 to `most` whose surplus has the sign that `rising` says; infinite:
+ * none. */
+static int find_turn(struct search *search, surplus_function *surplus_at, uint64_t most,
+                     bool rising, double *turn, const char **reason)
+{
+    uint64_t low = 0, high = 1; /* turned at high, not at low */
+    double surplus;
+    int status;
+
+    for (;;) {
+        if ((status = surplus_at(search, high, &surplus, reason)) < 0)
+            return status;
+        if (isnan(surplus)) {
+            *turn = NAN;
+            return 0;
+        }
+        if (rising ? surplus >= 0 : surplus < 0)
+            break;
+        if (high == most) {
+            *turn = INFINITY;
+            return 0;
+        }
+        low = high;
+        high = high > most / 2 ? most : 2 * high;
+    }
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+
+        if ((status = surplus_at(search, middle, &surplus, reason)) < 0)
+            return status;
+        if (rising ? surplus >= 0 : surplus < 0)
+            high = middle;
+        else
+            low = middle;
+    }
+    *turn = (double)high;
+    return 0;
+}
+
+static int find_turns(struct search *search, uint64_t context, llmperf_decode_turn *turn)
+{
+    int status;
+
+    for (uint64_t i = 0; i < BATCH_MOST; i++)
+        search->cached[i] = context;
+    if ((status = find_turn(search, batch_surplus, BATCH_MOST, true, &turn->batch,
+                            &turn->batch_reason)) < 0 ||
+        (status = find_turn(search, context_surplus, CONTEXT_MOST, false, &turn->context,
+                            &turn->context_reason)) < 0)
+        return status;
+    /* Found is the first context above it. */
+    turn->context -= 1;
+    return 0;
+}
+
+int llmperf_model_decode_turn(const llmperf_model *model, const llmperf_step *given,
+                              const llmperf_hardware *hardware, uint32_t which,
+                              llmperf_decode_turn *out)
+{
+    llmperf_decode_turn turn = LLMPERF_DECODE_TURN_INIT;
+    struct search search = { .model = model };
+    struct lp_operators list;
+    struct lp_step step;
+    int status;
+
+    if (!out)
+        return lp_error(LLMPERF_EINVAL, "out is required");
+    if ((status = check_out(out->struct_size)) < 0 ||
+        (status = take_limits(&search.limits, hardware, which)) < 0 ||
+        (status = lp_model_operators(model, given, &step, &list)) < 0)
+        return status;
+    if (step.given.phase != LLMPERF_PHASE_DECODE)
+        return lp_error(LLMPERF_EINVAL, "only a decode step turns; phase %u is given",
+                        (unsigned)step.given.phase);
+    if (!(search.cached = malloc(BATCH_MOST * sizeof(*search.cached))))
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    search.step = step.given;
+    search.step.cached_tokens = search.cached;
+    search.step.new_tokens = search.step.logits_rows = NULL;
+    search.step.padded_tokens = 0;
+    search.step.experts_touched = 0; /* a measured number is of one batch only */
+    status = find_turns(&search, step.given.cached_tokens ? step.given.cached_tokens[0] : 0, &turn);
+    free(search.cached);
+    if (status < 0)
+        return status;
+    turn.struct_size = out->struct_size;
+    memcpy(out, &turn, out->struct_size < sizeof(turn) ? out->struct_size : sizeof(turn));
+    return 0;
+}

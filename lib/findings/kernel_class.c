@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <regex.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/findings/kernel_class.h"
+#include "lib/base/hashmap.h"
+#include "lib/base/status.h"
+#include "lib/base/strings.h"
+#include "lib/base/text.h"
+#include "lib/base/vector.h"
+#include "lib/profile/profile.h"
+#include "llmperf/activity.h"
+#include "llmperf/config.h"
+#include "llmperf/profile.h"
+
+#define REGEX_PREFIX "regex:"
+#define MEMORY_CLASS "memory op"
+#define OTHER_CLASS  "other"
+
+/* A name holds a text only if it holds each pair of neighbouring characters of it. Most patterns
+ * are ruled out by a look at a set of the name's pairs, without a search. */
+#define PAIR_SETS  1024
+#define PAIRS_MOST 8
+
+/* Where a pattern is looked for. */
+enum part {
+    FUNCTION, /* the function's own name */
+    WHOLE,    /* with namespaces, template arguments and parameters */
+    PARTS,
+    EITHER = PARTS, /* the rule does not say: in the function's name, then in all of it */
+};
+
+struct pair_set {
+    uint64_t bits[PAIR_SETS / 64];
+};
+
+struct pattern {
+    const char *class_name;
+    enum part part;
+    const char *text;     /* to find in the name, in small letters, 0 for each '*'; NULL: regex */
+    uint32_t piece_count; /* of `text` */
+    bool at_begin;
+    uint16_t pairs[PAIRS_MOST];
+    uint32_t pair_count;
+    regex_t regex;
+};
+
+struct lp_kernel_classes {
+    LP_VECTOR(struct pattern) patterns; /* in the order of the table */
+    /* Index in `patterns` of the one that decides, by hash and length of the kernel's name; the
+     * number of patterns: none does. Reports ask for one name once a region. */
+    struct lp_hashmap known;
+    const char *names[LLMPERF_ITERATION_CLASSES];
+    size_t name_count;
+    struct lp_strings pool;
+};
+
+static char to_small(char letter)
+{
+    return letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a') : letter;
+}
+
+static uint16_t pair_of(const char *at)
+{
+    return (uint16_t)(((unsigned char)at[0] * 31u + (unsigned char)at[1]) % PAIR_SETS);
+}
+
+static void make_small(char *text)
+{
+    for (char *at = text; at && *at; at++)
+        *at = to_small(*at);
+}
+
+/* False without memory. */
+static bool keep_text(struct lp_kernel_classes *classes, struct pattern *pattern, const char *text)
+{
+    char *small;
+
+    pattern->at_begin = *text == '^';
+    text += pattern->at_begin;
+    if (!(small = strdup(text)))
+        return false;
+    make_small(small);
+    pattern->piece_count = 1;
+    for (char *at = small; (at = strchr(at, '*')); pattern->piece_count++)
+        *at++ = '\0';
+    pattern->text = lp_strings_add_bytes(&classes->pool, small, strlen(text));
+    free(small);
+    for (const char *at = pattern->text; at && at[0] && at[1] && pattern->pair_count < PAIRS_MOST;
+         at++)
+        pattern->pairs[pattern->pair_count++] = pair_of(at);
+    return pattern->text != NULL;
+}
+
+static int add_regex(struct pattern *pattern, const char *expression)
+{
+    char reason[256];
+    int failed = regcomp(&pattern->regex, expression, REG_EXTENDED | REG_NOSUB | REG_ICASE);
+
+    if (!failed)
+        return 0;
+    if (failed == REG_ESPACE)
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    regerror(failed, &pattern->regex, reason, sizeof(reason));
+    return lp_error(LLMPERF_EFORMAT, "kernel classes: \"%s\" is no regular expression: %s",
+                    expression, reason);
+}
+
+static int add_pattern(struct lp_kernel_classes *classes, const char *class_name, enum part part,
+                       const char *text)
+{
+    struct pattern pattern = { .class_name = class_name, .part = part };
+    int status = 0;
+
+    if (!text[strspn(text, "^*")])
+        return lp_error(LLMPERF_EFORMAT,
+                        "kernel classes: the pattern \"%s\" of class %s would match everything",
+                        text, class_name);
+    if (!strncmp(text, REGEX_PREFIX, strlen(REGEX_PREFIX)))
+        status = add_regex(&pattern, text + strlen(REGEX_PREFIX));
+    else if (!keep_text(classes, &pattern, text))
+        status = lp_error(LLMPERF_ENOMEM, "out of memory");
+    if (status == 0 && (status = lp_vector_push(&classes->patterns, pattern)) < 0 && !pattern.text)
+        regfree(&pattern.regex);
+    return status;
+}
+
+/* What the rule says with "in". */
+static int part_of(const llmperf_config *config, size_t index, enum part *part)
+{
+    const char *text;
+    char key[64];
+    int status;
+
+    *part = EITHER;
+    snprintf(key, sizeof(key), "rules.%zu.in", index);
+    if (!llmperf_config_has(config, key))
+        return 0;
+    if ((status = llmperf_config_text(config, key, &text)) < 0)
+        return status;
+    if (strcmp(text, "function") != 0 && strcmp(text, "name") != 0)
+        return lp_error(LLMPERF_EFORMAT,
+                        "kernel classes: rule %zu says in: %s; write function or name, or leave it "
+                        "out to look in both",
+                        index, text);
+    *part = *text == 'f' ? FUNCTION : WHOLE;
+    return 0;
+}
+
+static int add_rule(struct lp_kernel_classes *classes, const llmperf_config *config, size_t index)
+{
+    char key[64];
+    const char *text, *class_name;
+    enum part part;
+    size_t count;
+    int status;
+
+    snprintf(key, sizeof(key), "rules.%zu.class", index);
+    if ((status = llmperf_config_text(config, key, &text)) < 0)
+        return status;
+    if (!(class_name = lp_strings_add(&classes->pool, text)))
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    if ((status = part_of(config, index, &part)) < 0)
+        return status;
+    snprintf(key, sizeof(key), "rules.%zu.patterns", index);
+    if ((count = llmperf_config_length(config, key)) == 0)
+        return lp_error(LLMPERF_EFORMAT,
+                        "kernel classes: rule %zu (class %s) has no list \"patterns\"", index,
+                        class_name);
+    for (size_t i = 0; i < count; i++) {
+        snprintf(key, sizeof(key), "rules.%zu.patterns.%zu", index, i);
+        if ((status = llmperf_config_text(config, key, &text)) < 0 ||
+            (status = add_pattern(classes, class_name, part, text)) < 0)
+            return status;
+    }
+    return 0;
+}
+
+void lp_kernel_classes_free(struct lp_kernel_classes *classes)
+{
+    if (!classes)
+        return;
+    for (size_t i = 0; i < classes->patterns.count; i++)
+        if (!classes->patterns.items[i].text)
+            regfree(&classes->patterns.items[i].regex);
+    lp_vector_clear(&classes->patterns);
+    lp_hashmap_clear(&classes->known);
+    lp_strings_clear(&classes->pool);
+    free(classes);
+}
+
+/* A part of a name in small letters, and its pairs. */
+struct small_text {
+    struct lp_text text;
+    struct pair_set pairs;
+};
+
+static void prepare(struct small_text *small)
+{
+    const char *text = small->text.bytes;
+
+    make_small(small->text.bytes);
+    for (size_t i = 0; i + 1 < small->text.length; i++) {
+        uint16_t pair = pair_of(text + i);
+
+        small->pairs.bits[pair / 64] |= UINT64_C(1) << pair % 64;
+    }
+}
+
+/* "void a::b<c>(int)" is "b" and all of it. False without memory. */
+static bool split_name(struct small_text parts[PARTS], const char *name)
+{
+    struct lp_text path = { .bytes = NULL };
+    const char *own;
+
+    lp_text_puts(&parts[WHOLE].text, name);
+    lp_kernel_shorten(&path, name);
+    own = path.bytes;
+    for (const char *at = own; at && (at = strstr(at, "::"));)
+        own = at += 2;
+    if (own)
+        lp_text_puts(&parts[FUNCTION].text, own);
+    lp_text_clear(&path);
+    prepare(&parts[WHOLE]);
+    prepare(&parts[FUNCTION]);
+    return parts[WHOLE].text.bytes && parts[FUNCTION].text.bytes;
+}
+
+static bool may_hold(const struct pair_set *set, const struct pattern *pattern)
+{
+    for (uint32_t i = 0; i < pattern->pair_count; i++)
+        if (!(set->bits[pattern->pairs[i] / 64] >> pattern->pairs[i] % 64 & 1))
+            return false;
+    return true;
+}
+
+/* All pieces, one behind the other. */
+static bool holds_pieces(const struct pattern *pattern, const char *text)
+{
+    const char *piece = pattern->text;
+
+    if (pattern->at_begin && strncmp(text, piece, strlen(piece)) != 0)
+        return false;
+    for (uint32_t i = 0; i < pattern->piece_count; i++, piece += strlen(piece) + 1) {
+        if (!(text = strstr(text, piece)))
+            return false;
+        text += strlen(piece);
+    }
+    return true;
+}
+
+static bool matches(const struct pattern *pattern, const struct small_text *small)
+{
+    if (!pattern->text)
+        return regexec(&pattern->regex, small->text.bytes, 0, NULL, 0) == 0;
+    return may_hold(&small->pairs, pattern) && holds_pieces(pattern, small->text.bytes);
+}
+
+/* Index of the first pattern that matches among the rules that say where they look (EITHER: those
+ * that do not, in `in`), or their number. */
+static size_t first_match(const struct lp_kernel_classes *classes,
+                          const struct small_text parts[PARTS], enum part in)
+{
+    size_t i = 0;
+
+    for (; i < classes->patterns.count; i++) {
+        const struct pattern *pattern = &classes->patterns.items[i];
+
+        if ((pattern->part == EITHER) == (in != EITHER) &&
+            matches(pattern, &parts[in == EITHER ? pattern->part : in]))
+            break;
+    }
+    return i;
+}
+
+/* What a kernel does stands in its own name; namespaces, template arguments and parameters say
+ * whose it is and what it works on, and count where its own name says nothing. */
+static size_t decide(const struct lp_kernel_classes *classes, const char *name)
+{
+    static const enum part order[] = { EITHER, FUNCTION, WHOLE };
+    struct small_text parts[PARTS] = { { .text = { .bytes = NULL } } };
+    size_t found = classes->patterns.count;
+
+    if (split_name(parts, name))
+        for (size_t i = 0; i < 3 && found == classes->patterns.count; i++)
+            found = first_match(classes, parts, order[i]);
+    for (size_t i = 0; i < PARTS; i++)
+        lp_text_clear(&parts[i].text);
+    return found;
+}
+
+const char *lp_kernel_class(struct lp_kernel_classes *classes, const char *name, uint32_t kind)
+{
+    size_t length;
+    uint64_t hash;
+    uint32_t found;
+
+    if (kind == LLMPERF_ACTIVITY_GRAPH)
+        return OTHER_CLASS;
+    if (kind != LLMPERF_ACTIVITY_KERNEL)
+        return MEMORY_CLASS;
+    length = strlen(name);
+    hash = lp_hash_text(name, length);
+    found = lp_hashmap_get(&classes->known, hash, length);
+    if (found == LP_HASHMAP_NONE) {
+        found = (uint32_t)decide(classes, name);
+        lp_hashmap_put(&classes->known, hash, length, found); /* full: decided anew next time */
+    }
+    return found < classes->patterns.count ? classes->patterns.items[found].class_name
+                                           : OTHER_CLASS;
+}
+
+const char *lp_kernel_class_name(const struct lp_kernel_classes *classes, size_t index)
+{
+    return index < classes->name_count ? classes->names[index] : NULL;
+}
+
+static size_t find_name(const struct lp_kernel_classes *classes, const char *name)
+{
+    size_t i = 0;
+
+    while (i < classes->name_count && strcmp(classes->names[i], name) != 0)
+        i++;
+    return i;
+}
+
+uint8_t lp_kernel_class_index(struct lp_kernel_classes *classes, const char *name, uint32_t kind)
+{
+    size_t index = find_name(classes, lp_kernel_class(classes, name, kind));
+
+    return (uint8_t)(index < classes->name_count ? index : find_name(classes, OTHER_CLASS));
+}
+
+static void number_classes(struct lp_kernel_classes *classes)
+{
+    classes->names[classes->name_count++] = MEMORY_CLASS;
+    classes->names[classes->name_count++] = OTHER_CLASS;
+    for (size_t i = 0; i < classes->patterns.count; i++) {
+        const char *name = classes->patterns.items[i].class_name;
+
+        if (classes->name_count < LLMPERF_ITERATION_CLASSES &&
+            find_name(classes, name) == classes->name_count)
+            classes->names[classes->name_count++] = name;
+    }
+}
+
+int lp_kernel_classes_open(const char *path, struct lp_kernel_classes **classes_out)
+{
+    struct lp_kernel_classes *classes = calloc(1, sizeof(*classes));
+    llmperf_config *config = NULL;
+    int status;
+
+    if (!classes)
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    status = llmperf_config_open(path ? path : "kernel_classes.yaml", &config);
+    for (size_t i = 0; status == 0 && i < llmperf_config_length(config, "rules"); i++)
+        status = add_rule(classes, config, i);
+    if (status == 0 && classes->patterns.count == 0)
+        status = lp_error(LLMPERF_EFORMAT, "kernel classes: the table has no list \"rules\"");
+    llmperf_config_free(config);
+    if (status < 0) {
+        lp_kernel_classes_free(classes);
+        return status;
+    }
+    number_classes(classes);
+    *classes_out = classes;
+    return 0;
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/findings/kernel_work.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/hashmap.h"
+#include "lib/base/status.h"
+#include "lib/findings/counter_index.h"
+#include "lib/findings/kernel_amounts.h"
+#include "lib/findings/measured.h"
+#include "lib/profile/profile.h"
+#include "llmperf/activity.h"
+#include "lib/findings/counter_index.h"
+
+static const char no_counters[] =
+    "not counted kernel by kernel, which tier counters does with replay=kernel and preset "
+    "roofline, or ncu";
+static const char no_flops[] =
+    "not all its FLOPs were counted: preset roofline has all kinds, ncu the section "
+    "SpeedOfLight_RooflineChart";
+static const char no_bytes[] = "bytes of device memory were not counted of it";
+static const char no_time[] = "its device time is not known";
+
+struct reader {
+    const struct lp_view *view;
+    struct lp_kernel_works *works;
+    struct lp_hashmap keys; /* name and device of all kernels: rows */
+};
+
+static struct lp_kernel_work *find(struct reader *reader, const char *name, int32_t device,
+                                   bool make)
+{
+    struct lp_kernel_work work = { .name = name, .device = device };
+    uint64_t key = lp_hash_text(name, strlen(name)), second = (uint32_t)device;
+    uint32_t index;
+
+    while ((index = lp_hashmap_get(&reader->keys, key, second)) != LP_HASHMAP_NONE) {
+        struct lp_kernel_work *found = &reader->works->rows.items[index];
+
+        if (found->device == device && strcmp(found->name, name) == 0)
+            return found;
+        second += 1ull << 32;
+    }
+    index = (uint32_t)reader->works->rows.count;
+    if (!make || lp_vector_push(&reader->works->rows, work) < 0 ||
+        lp_hashmap_put(&reader->keys, key, second, index) < 0)
+        return NULL;
+    return &reader->works->rows.items[index];
+}
+
+static int add_kernels(struct reader *reader)
+{
+    const llmperf_profile *profile = reader->view->profile;
+
+    for (size_t i = 0; i < llmperf_profile_kernel_count(profile); i++) {
+        llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
+        struct lp_kernel_work *work;
+
+        llmperf_profile_kernel(profile, i, &kernel);
+        if (kernel.kind != LLMPERF_ACTIVITY_KERNEL)
+            continue;
+        if (!(work = find(reader, kernel.name, kernel.device, true)))
+            return lp_error(LLMPERF_ENOMEM, "out of memory");
+        work->short_name = kernel.short_name;
+        work->demangled = kernel.demangled;
+        work->calls += kernel.calls;
+        work->total_ms += kernel.total_ms > 0 ? kernel.total_ms : 0;
+    }
+    return 0;
+}
+
+/* Names of a kernel of which only counters are known. */
+static int name_work(struct reader *reader, struct lp_kernel_work *work)
+{
+    struct lp_text full = { NULL, 0, 0, false }, brief = { NULL, 0, 0, false };
+
+    lp_kernel_demangle(&full, work->name);
+    work->demangled = full.failed ? NULL : lp_strings_add(&reader->works->pool, full.bytes);
+    lp_kernel_shorten(&brief, work->demangled ? work->demangled : work->name);
+    work->short_name = brief.failed ? NULL : lp_strings_add(&reader->works->pool, brief.bytes);
+    lp_text_clear(&full);
+    lp_text_clear(&brief);
+    return work->demangled && work->short_name ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
+}
+
+/* CUPTI gives no times of kernels that it repeats: the time of those is a counter. */
+static int add_counted(struct reader *reader)
+{
+    const llmperf_profile *profile = reader->view->profile;
+    int status = 0;
+
+    for (size_t i = 0; i < llmperf_profile_metric_count(profile) && status == 0; i++) {
+        llmperf_metric_stats metric = LLMPERF_METRIC_STATS_INIT;
+        struct lp_kernel_work *work;
+
+        llmperf_profile_metric(profile, i, &metric);
+        if (!metric.kernel || metric.count == 0 || strcmp(metric.name, "gpu_time") != 0)
+            continue;
+        if (!(work = find(reader, metric.kernel, metric.device, true)))
+            return lp_error(LLMPERF_ENOMEM, "out of memory");
+        if (!work->short_name)
+            status = name_work(reader, work);
+        work->counted_ms += metric.mean * (double)metric.count / 1e6;
+        work->counted_calls += metric.count;
+    }
+    return status;
+}
+
+static int compare_works(const void *left, const void *right)
+{
+    const struct lp_kernel_work *a = left, *b = right;
+    int order = (a->total_ms < b->total_ms) - (a->total_ms > b->total_ms);
+
+    order = order ? order : strcmp(a->name, b->name);
+    return order ? order : a->device - b->device;
+}
+
+/* From here on the rows stand still. */
+static int keep_top(struct reader *reader)
+{
+    struct lp_kernel_works *works = reader->works;
+    double all = 0;
+
+    for (size_t i = 0; i < works->rows.count; i++) {
+        struct lp_kernel_work *work = &works->rows.items[i];
+
+        if (work->total_ms == 0) {
+            work->total_ms = work->counted_ms;
+            work->calls = work->counted_calls;
+        }
+        all += work->total_ms;
+    }
+    if (works->rows.count > 0)
+        qsort(works->rows.items, works->rows.count, sizeof(*works->rows.items), compare_works);
+    if (works->rows.count > LP_KERNEL_WORK_MOST)
+        works->rows.count = LP_KERNEL_WORK_MOST;
+    lp_hashmap_reset(&reader->keys);
+    for (size_t i = 0; i < works->rows.count; i++) {
+        struct lp_kernel_work *work = &works->rows.items[i];
+        uint64_t second = (uint32_t)work->device, key;
+
+        key = lp_hash_text(work->name, strlen(work->name));
+        while (lp_hashmap_get(&reader->keys, key, second) != LP_HASHMAP_NONE)
+            second += 1ull << 32;
+        if (lp_hashmap_put(&reader->keys, key, second, (uint32_t)i) < 0)
+            return lp_error(LLMPERF_ENOMEM, "out of memory");
+        work->share = all > 0 ? work->total_ms / all : (double)NAN;
+        work->flops = work->bytes = NAN;
+        work->time_ms = work->calls > 0 && work->total_ms > 0 ? work->total_ms / (double)work->calls
+                                                              : (double)NAN;
+    }
+    return 0;
+}
+
+/* Counters of single kernels */
+
+static int take_counters(struct reader *reader)
+{
+    const llmperf_profile *profile = reader->view->profile;
+    struct lp_kernel_work *rows = reader->works->rows.items;
+    size_t count = reader->works->rows.count;
+    struct lp_kernel_amounts *amounts = calloc(count + 1, sizeof(*amounts));
+
+    if (!amounts)
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    for (size_t i = 0; i < llmperf_profile_metric_count(profile); i++) {
+        llmperf_metric_stats metric = LLMPERF_METRIC_STATS_INIT;
+        const struct lp_kernel_work *work;
+
+        llmperf_profile_metric(profile, i, &metric);
+        if (metric.kernel && (work = find(reader, metric.kernel, metric.device, false)))
+            lp_kernel_amounts_add(&amounts[work - rows], &metric);
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct lp_kernel_counted counted;
+
+        if (!amounts[i].source)
+            continue;
+        lp_kernel_amounts_read(&amounts[i], &counted);
+        rows[i].source = amounts[i].source;
+        rows[i].flops = counted.flops;
+        rows[i].bytes = counted.bytes;
+        rows[i].dtype = counted.dtype;
+        if (counted.time_ns > 0)
+            rows[i].time_ms = counted.time_ns / 1e6;
+    }
+    free(amounts);
+    return 0;
+}
+
+/* Regions that run one kernel only */
+
+static int index_regions(struct lp_hashmap *regions, const struct lp_view *view)
+{
+    for (size_t i = 0; i < view->regions.count; i++) {
+        const llmperf_region_stats *stats = &view->regions.items[i].stats;
+
+        if (lp_hashmap_put(regions, lp_hash_text(stats->path, strlen(stats->path)),
+                           (uint32_t)stats->device, (uint32_t)i) < 0)
+            return lp_error(LLMPERF_ENOMEM, "out of memory");
+    }
+    return 0;
+}
+
+/* Of two processes with one path the kernels are one row: no region has as many as that. */
+static const struct lp_region_view *only_region_of(const struct lp_hashmap *regions,
+                                                   const struct lp_view *view,
+                                                   const llmperf_kernel_stats *kernel)
+{
+    const llmperf_region_stats *stats;
+    uint32_t index = LP_HASHMAP_NONE;
+
+    if (kernel->region)
+        index = lp_hashmap_get(regions, lp_hash_text(kernel->region, strlen(kernel->region)),
+                               (uint32_t)kernel->device);
+    if (index == LP_HASHMAP_NONE)
+        return NULL;
+    stats = &view->regions.items[index].stats;
+    return strcmp(stats->path, kernel->region) == 0 && stats->kernel_count == kernel->calls &&
+                   stats->memcpy_count + stats->memset_count == 0 && stats->truncated == 0 &&
+                   stats->skipped_fraction == 0 && stats->instances > 0
+               ? &view->regions.items[index]
+               : NULL;
+}
+
+static void take_region(struct lp_kernel_work *work, const struct lp_region_view *region,
+                        const struct lp_measured *measured, const struct lp_limits *limits)
+{
+    const llmperf_region_stats *stats = &region->stats;
+    double calls = (double)stats->kernel_count / (double)stats->instances;
+
+    if (measured->flops > 0 && measured->bytes > 0) {
+        work->flops = measured->flops / calls;
+        work->bytes = measured->bytes / calls;
+        work->source = "counters of a region that runs it alone";
+    } else if (stats->flops != LLMPERF_UNKNOWN && stats->bytes != LLMPERF_UNKNOWN) {
+        work->flops = (double)stats->flops / (double)stats->kernel_count;
+        work->bytes = (double)stats->bytes / (double)stats->kernel_count;
+        work->source = stats->flops_origin == LLMPERF_WORK_MODEL
+                           ? "the model, in a region that runs it alone"
+                           : "the program, of a region that runs it alone";
+    } else {
+        return;
+    }
+    work->time_ms = stats->kernel_ms / (double)stats->kernel_count;
+    work->dtype = limits->dtype[0] ? limits->dtype : NULL;
+}
+
+static int take_regions(struct reader *reader)
+{
+    const struct lp_view *view = reader->view;
+    struct lp_counter_index counters = { .profile = NULL };
+    struct lp_hashmap regions = { NULL, 0, 0 };
+    int status = lp_counter_index_init(&counters, view->profile);
+
+    if (status == 0)
+        status = index_regions(&regions, view);
+    for (size_t i = 0; status == 0 && i < llmperf_profile_kernel_count(view->profile); i++) {
+        llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
+        const struct lp_region_view *region;
+        struct lp_kernel_work *work;
+        struct lp_measured measured;
+
+        llmperf_profile_kernel(view->profile, i, &kernel);
+        if (kernel.kind != LLMPERF_ACTIVITY_KERNEL ||
+            !(work = find(reader, kernel.name, kernel.device, false)) || work->source ||
+            !(region = only_region_of(&regions, view, &kernel)))
+            continue;
+        lp_measured_of(&counters, &view->limits, &region->stats, &measured);
+        take_region(work, region, &measured, &view->limits);
+    }
+    lp_counter_index_clear(&counters);
+    lp_hashmap_clear(&regions);
+    return status;
+}
+
+/* What it comes to */
+
+static double peak_of(const struct lp_view *view, const struct lp_kernel_work *work)
+{
+    llmperf_hardware_value peak = LLMPERF_HARDWARE_VALUE_INIT;
+
+    if (!work->dtype || !view->limits.hardware || !lp_view_describes(view, work->device) ||
+        llmperf_hardware_peak(view->limits.hardware, work->dtype, &peak) < 0)
+        return NAN;
+    return peak.value;
+}
+
+static void finish(const struct lp_view *view, struct lp_kernel_work *work)
+{
+    double bandwidth = view->limits.bandwidth.value;
+
+    work->intensity = work->bytes > 0 ? work->flops / work->bytes : (double)NAN;
+    work->achieved_tflops = work->time_ms > 0 ? work->flops / work->time_ms / 1e9 : (double)NAN;
+    work->achieved_gbs = work->time_ms > 0 ? work->bytes / work->time_ms / 1e6 : (double)NAN;
+    work->attainable_tflops = NAN;
+    if (work->intensity > 0 && !isnan(peak_of(view, work)) && bandwidth > 0)
+        work->attainable_tflops = fmin(peak_of(view, work), work->intensity * bandwidth / 1e3);
+    work->reason = !work->source          ? no_counters
+                   : isnan(work->flops)   ? no_flops
+                   : isnan(work->bytes)   ? no_bytes
+                   : !(work->time_ms > 0) ? no_time
+                                          : NULL;
+}
+
+bool lp_kernel_work_has_point(const struct lp_kernel_work *work)
+{
+    return work->intensity > 0 && work->achieved_tflops > 0;
+}
+
+int lp_kernel_works_read(struct lp_kernel_works *works, const struct lp_view *view)
+{
+    struct reader reader = { .view = view, .works = works };
+    int status;
+
+    if ((status = add_kernels(&reader)) == 0 && (status = add_counted(&reader)) == 0 &&
+        (status = keep_top(&reader)) == 0 && (status = take_counters(&reader)) == 0)
+        status = take_regions(&reader);
+    for (size_t i = 0; status == 0 && i < works->rows.count; i++)
+        finish(view, &works->rows.items[i]);
+    lp_hashmap_clear(&reader.keys);
+    return status;
+}
+
+void lp_kernel_works_clear(struct lp_kernel_works *works)
+{
+    lp_vector_clear(&works->rows);
+    lp_strings_clear(&works->pool);
+}

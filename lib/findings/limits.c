@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/variable.h"
+#include "lib/findings/limits.h"
+#include "lib/profile/profile.h"
+#include "llmperf/config.h"
+#include "lib/hardware/ceilings.h"
+#include "lib/hardware/gpu_ceilings.h"
+
+#define DTYPE_VARIABLE "LLMPERF_DTYPE"
+
+static int32_t integer(const struct lp_machine *machine, size_t gpu, const char *key)
+{
+    double value = lp_machine_gpu_number(machine, gpu, key);
+
+    return value > 0 && value <= INT32_MAX ? (int32_t)value : 0;
+}
+
+static void copy_text(char *out, size_t size, const char *text)
+{
+    snprintf(out, size, "%s", text ? text : "");
+}
+
+/* The run recorded them: then its reports are the same everywhere. */
+static void take_recorded_ceilings(struct lp_limits *limits, const struct lp_machine *machine,
+                                   size_t gpu)
+{
+    const char *at = lp_machine_gpu_text(machine, gpu, "measured.measured_at"), *name;
+    struct lp_ceilings ceilings;
+    char key[64];
+
+    if (!at || !limits->hardware)
+        return;
+    lp_ceilings_init(&ceilings, "was not measured");
+    copy_text(ceilings.measured_at, sizeof(ceilings.measured_at), at);
+    copy_text(ceilings.driver, sizeof(ceilings.driver),
+              lp_machine_text(machine, "driver.kernel_version"));
+    for (size_t i = 0; (name = llmperf_ceiling_name(i)); i++) {
+        struct lp_ceiling *item = &ceilings.items[i];
+        double best;
+
+        snprintf(key, sizeof(key), "measured.%s", name);
+        best = lp_machine_gpu_number(machine, gpu, key);
+        if (!(best > 0 && best < 1e9))
+            continue;
+        item->best = best;
+        item->reason[0] = '\0';
+        copy_text(item->how, sizeof(item->how), "env.json of the run");
+    }
+    lp_hardware_take_ceilings(limits->hardware, &ceilings, "env.json of the run");
+}
+
+static void find_ceilings(struct lp_limits *limits)
+{
+    llmperf_ceiling read = LLMPERF_CEILING_INIT, copy = LLMPERF_CEILING_INIT;
+    llmperf_ceiling dtype = LLMPERF_CEILING_INIT;
+
+    if (!limits->hardware)
+        return;
+    llmperf_hardware_ceiling(limits->hardware, "read", &read);
+    llmperf_hardware_ceiling(limits->hardware, "copy", &copy);
+    limits->ceiling_gbs = fmax(read.best, copy.best);
+    limits->ceiling_gbs_reason = isnan(limits->ceiling_gbs) ? read.reason : NULL;
+    if (limits->dtype[0] &&
+        llmperf_hardware_ceiling(limits->hardware, limits->dtype, &dtype) == 0) {
+        limits->ceiling_tflops = dtype.best;
+        limits->ceiling_tflops_reason = dtype.reason;
+    }
+}
+
+/* What the configuration of the run says about its GPU comes before the tables. */
+static int look_up(const llmperf_hardware_query *query, const char *config_text,
+                   llmperf_hardware **hardware_out)
+{
+    llmperf_config *config = NULL;
+    int status = config_text ? llmperf_config_parse(config_text, &config) : 0;
+
+    if (status == 0)
+        status = llmperf_hardware_find(query, config, hardware_out);
+    llmperf_config_free(config);
+    return status;
+}
+
+static void find_hardware(struct lp_limits *limits, const struct lp_machine *machine, size_t gpu,
+                          const char *config_text)
+{
+    const char *capability = lp_machine_gpu_text(machine, gpu, "compute_capability");
+    double memory = lp_machine_gpu_number(machine, gpu, "memory_bytes");
+    llmperf_hardware_query query = LLMPERF_HARDWARE_QUERY_INIT;
+    int major = 0, minor = 0;
+
+    if (capability && sscanf(capability, "%2d.%1d", &major, &minor) != 2)
+        major = minor = 0;
+    query.name = limits->gpu_name;
+    query.cc_major = major;
+    query.cc_minor = minor;
+    query.memory_bytes = memory > 0 && memory < 1e18 ? (uint64_t)memory : 0;
+    query.sm_count = integer(machine, gpu, "sm_count");
+    query.clock_khz = integer(machine, gpu, "clock_khz");
+    query.memory_clock_khz = integer(machine, gpu, "memory_clock_khz");
+    query.bus_width_bits = integer(machine, gpu, "bus_width_bits");
+    query.l2_bytes = integer(machine, gpu, "l2_bytes");
+    query.uuid = lp_machine_gpu_text(machine, gpu, "uuid");
+    query.driver = lp_machine_text(machine, "driver.kernel_version");
+    if (!query.name)
+        snprintf(limits->hardware_reason, sizeof(limits->hardware_reason),
+                 "no GPU was seen (env.json names none)");
+    else if (look_up(&query, config_text, &limits->hardware) < 0)
+        snprintf(limits->hardware_reason, sizeof(limits->hardware_reason), "%s",
+                 llmperf_last_error());
+}
+
+/* Given for this profile, said now, said when the run was made, or recorded. */
+static void find_dtype(struct lp_limits *limits, const llmperf_profile *profile,
+                       const struct lp_machine *machine)
+{
+    const char *word = llmperf_profile_fact(profile, LP_DTYPE_FACT);
+
+    if (!word)
+        word = lp_variable(DTYPE_VARIABLE);
+    if (!word || !*word)
+        word = lp_machine_text(machine, "variables." DTYPE_VARIABLE);
+    if (!word || !*word)
+        word = llmperf_profile_fact(profile, "dtype");
+    if (!word || !*word)
+        snprintf(limits->dtype_reason, sizeof(limits->dtype_reason),
+                 "the dtype that the program computes in is not known; set " DTYPE_VARIABLE
+                 " (bf16, fp16, fp8 or another one of llmperf hardware) for the program or for "
+                 "llmperf report, or run.dtype in the configuration, or name the model (model_path "
+                 "of the session)");
+    else
+        snprintf(limits->dtype, sizeof(limits->dtype), "%s", word);
+}
+
+static void find_peak(struct lp_limits *limits)
+{
+    if (!limits->hardware || !limits->dtype[0])
+        return;
+    if (llmperf_hardware_peak(limits->hardware, limits->dtype, &limits->peak) < 0)
+        snprintf(limits->dtype_reason, sizeof(limits->dtype_reason),
+                 "the dtype of the run (" DTYPE_VARIABLE ", run.dtype or its model): %s",
+                 llmperf_last_error());
+    else if (limits->peak.reason)
+        snprintf(limits->dtype_reason, sizeof(limits->dtype_reason), "no peak for %s: %s",
+                 limits->dtype, limits->peak.reason);
+}
+
+void lp_limits_init(struct lp_limits *limits, const llmperf_profile *profile,
+                    const struct lp_machine *machine, size_t gpu)
+{
+    const llmperf_hardware_value unknown = { sizeof(unknown), NAN, NULL, NULL, 0, 0 };
+
+    *limits = (struct lp_limits){ .peak = unknown,
+                                  .bandwidth = unknown,
+                                  .l2 = unknown,
+                                  .ceiling_tflops = NAN,
+                                  .ceiling_gbs = NAN };
+    limits->gpu_name = lp_machine_gpu_text(machine, gpu, "name");
+    find_hardware(limits, machine, gpu, llmperf_profile_fact(profile, "config"));
+    find_dtype(limits, profile, machine);
+    find_peak(limits);
+    take_recorded_ceilings(limits, machine, gpu);
+    find_ceilings(limits);
+    if (limits->hardware) {
+        llmperf_hardware_quantity(limits->hardware, LLMPERF_HARDWARE_BANDWIDTH_GBS,
+                                  &limits->bandwidth);
+        llmperf_hardware_quantity(limits->hardware, LLMPERF_HARDWARE_L2_MB, &limits->l2);
+    }
+}
+
+void lp_limits_clear(struct lp_limits *limits)
+{
+    llmperf_hardware_free(limits->hardware);
+    limits->hardware = NULL;
+}
+
+/* Of the instances that sampling chose from. */
+static double work(uint64_t given, uint64_t in_windows)
+{
+    return given == LLMPERF_UNKNOWN || in_windows == LLMPERF_UNKNOWN ? NAN
+                                                                     : (double)(given - in_windows);
+}
+
+void lp_limits_apply(const struct lp_limits *limits, const llmperf_region_stats *region,
+                     bool device_known, llmperf_utilisation *out)
+{
+    llmperf_utilisation_input input = LLMPERF_UTILISATION_INPUT_INIT;
+    /* Device time is that of the sampled share: so must be the work. */
+    double collected = 1 - region->skipped_fraction;
+    /* Wall times are of complete instances only, device times of all. */
+    bool whole = region->instances > 0 && region->truncated == 0 && region->wall_sum_ms > 0;
+
+    *out = (llmperf_utilisation)LLMPERF_UTILISATION_INIT;
+    input.flops = work(region->flops, region->window_flops) * collected;
+    input.bytes = work(region->bytes, region->window_bytes) * collected;
+    input.time_ms = device_known ? region->gpu_busy_ms : NAN;
+    input.peak_tflops = limits ? limits->peak.value : NAN;
+    input.bandwidth_gbs = limits ? limits->bandwidth.value : NAN;
+    input.l2_mb = limits ? limits->l2.value : NAN;
+    input.steps =
+        (double)(region->instances - region->window_instances + region->truncated) * collected;
+    /* Device work may run on after its region ended: the host does not hold it up then. */
+    if (whole && input.time_ms > 0)
+        input.busy_share = fmin(1, input.time_ms / lp_collected_ms(region));
+    llmperf_utilisation_compute(&input, out);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <string.h>
+
+#include "lib/findings/measured.h"
+#include "lib/findings/counter_index.h"
+
+/* Quantities of the presets that are floating-point operations, and the peak that each is held
+ * against. */
+static const struct {
+    const char *quantity, *dtype;
+} operations[] = {
+    { "tensor_flops_bf16", "bf16" }, { "tensor_flops_fp16", "fp16" },
+    { "tensor_flops_fp8", "fp8" },   { "tensor_flops_fp4", "fp4" },
+    { "tensor_flops_tf32", "tf32" }, { "tensor_flops_fp64", "fp64" },
+    { "flops_fp32", "fp32" },        { "flops_fp64", "fp64" },
+};
+#define OPERATIONS (sizeof(operations) / sizeof(operations[0]))
+
+struct sums {
+    double flops, floor_ms; /* floor: operations of each dtype over its peak */
+    double read, written, time_ns, instances;
+    bool any, fp32, unknown_peak; /* fp32: work outside of tensor cores was counted */
+};
+
+static void add_operation(struct sums *sums, const struct lp_limits *limits, size_t operation,
+                          double amount)
+{
+    llmperf_hardware_value peak = LLMPERF_HARDWARE_VALUE_INIT;
+
+    sums->any = true;
+    sums->fp32 |= strcmp(operations[operation].quantity, "flops_fp32") == 0;
+    sums->flops += amount;
+    if (amount == 0)
+        return;
+    if (!limits || !limits->hardware ||
+        llmperf_hardware_peak(limits->hardware, operations[operation].dtype, &peak) < 0 ||
+        !isfinite(peak.value))
+        sums->unknown_peak = true;
+    else
+        sums->floor_ms += amount / (peak.value * 1e9);
+}
+
+static void add_metric(struct sums *sums, const struct lp_limits *limits,
+                       const llmperf_metric_stats *metric)
+{
+    if (strcmp(metric->name, "gpu_time") == 0) {
+        sums->time_ns = metric->mean;
+        sums->instances = (double)metric->count;
+    } else if (strcmp(metric->name, "dram_read_bytes") == 0) {
+        sums->read = metric->mean;
+    } else if (strcmp(metric->name, "dram_write_bytes") == 0) {
+        sums->written = metric->mean;
+    }
+    for (size_t i = 0; i < OPERATIONS; i++)
+        if (strcmp(metric->name, operations[i].quantity) == 0)
+            add_operation(sums, limits, i, metric->mean);
+}
+
+static struct sums collect(const struct lp_counter_index *index, const struct lp_limits *limits,
+                           const llmperf_region_stats *region)
+{
+    struct sums sums = { 0, 0, NAN, NAN, NAN, 0, false, false, false };
+    llmperf_metric_stats metric = LLMPERF_METRIC_STATS_INIT;
+
+    for (size_t i = lp_counter_index_find(index, region->path);
+         i < llmperf_profile_metric_count(index->profile) &&
+         llmperf_profile_metric(index->profile, i, &metric) == 0 && metric.region &&
+         strcmp(metric.region, region->path) == 0;
+         i++)
+        if (!metric.kernel && metric.count > 0 && metric.device == region->device &&
+            (metric.process_id == 0 || metric.process_id == region->process_id) &&
+            strcmp(metric.source, "range_profiler") == 0)
+            add_metric(&sums, limits, &metric);
+    return sums;
+}
+
+static const char *why_no_hfu(const struct sums *sums, const struct lp_limits *limits,
+                              const llmperf_region_stats *region)
+{
+    if (!sums->any)
+        return "no operations were counted in this region: it needs tier counters with a preset "
+               "that counts "
+               "them";
+    if (sums->flops == 0 && !sums->fp32)
+        return "its tensor cores did nothing, and other operations were not counted: they are in "
+               "kernels that CUPTI repeats (replay=kernel)";
+    if (!limits || !limits->hardware)
+        return "the GPU's peaks are not known";
+    if (sums->unknown_peak)
+        return "the GPU has no known peak of a dtype that was counted";
+    if (region->truncated > 0)
+        return "the start or the end of the session cut an instance";
+    return !(region->gpu_busy_ms > 0) ? "the region's device time is not known" : NULL;
+}
+
+void lp_measured_of(const struct lp_counter_index *index, const struct lp_limits *limits,
+                    const llmperf_region_stats *region, struct lp_measured *measured)
+{
+    struct sums sums = collect(index, limits, region);
+
+    measured->flops = sums.flops > 0 || sums.fp32 ? sums.flops : NAN;
+    measured->bytes = sums.read + sums.written;
+    measured->intensity = measured->bytes > 0 ? measured->flops / measured->bytes : NAN;
+    measured->time_ms = sums.time_ns / 1e6;
+    measured->instances = sums.instances;
+    measured->hfu_reason = why_no_hfu(&sums, limits, region);
+    measured->hfu = measured->hfu_reason
+                        ? NAN
+                        : sums.floor_ms * (double)region->instances / region->gpu_busy_ms;
+    if (measured->hfu > 1) {
+        measured->hfu = NAN;
+        measured->hfu_reason = "above 1: the peak in use is too low for this GPU or its clocks";
+    }
+}

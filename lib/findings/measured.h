@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What hardware counters say of the work of a region, to be set beside what its program or model
+ * says.
+ * @threads one at a time per object */
+#ifndef LP_FINDINGS_MEASURED_H
+#define LP_FINDINGS_MEASURED_H
+
+#include "lib/findings/counter_index.h"
+#include "lib/findings/limits.h"
+#include "lib/findings/counter_index.h"
+
+/** Of one instance, NaN where it is not known. */
+struct lp_measured {
+    double flops; /* of tensor cores and of fp32 and fp64 outside of them, as far as collected */
+    double bytes; /* read and written in device memory */
+    double intensity; /* flops / bytes */
+    double time_ms;   /* of the range, gaps included */
+    double instances; /* that were measured */
+    double hfu; /* measured operations of each dtype over its dense peak, / device busy time */
+    const char *hfu_reason; /* why it is NaN; static text, or that of the limits */
+};
+
+/** @param limits  Of the region's GPU; NULL: not known. */
+void lp_measured_of(const struct lp_counter_index *index, const struct lp_limits *limits,
+                    const llmperf_region_stats *region, struct lp_measured *measured);
+
+#endif

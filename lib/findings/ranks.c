@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/findings/ranks.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "lib/base/status.h"
+#include "lib/findings/view.h"
+#include "llmperf/activity.h"
+#include "llmperf/region.h"
+#include "lib/findings/kernel_class.h"
+#include "lib/findings/recommend.h"
+
+/* A kernel of class collective, and the innermost stage that it is in. */
+struct talk {
+    size_t kernel;
+    int32_t device;
+    const char *stage;
+};
+
+struct talks {
+    LP_VECTOR(struct talk) items;   /* by kernel */
+    LP_VECTOR(const char *) stages; /* paths of all stages, each once */
+};
+
+static bool has_path(const struct talks *talks, const char *path)
+{
+    for (size_t i = 0; i < talks->stages.count; i++)
+        if (strcmp(talks->stages.items[i], path) == 0)
+            return true;
+    return false;
+}
+
+static int add_stages(struct talks *talks, const struct lp_view *view)
+{
+    for (size_t i = 0; i < view->regions.count; i++) {
+        const llmperf_region_stats *region = &view->regions.items[i].stats;
+
+        if (region->kind == LLMPERF_REGION_STAGE && *region->path &&
+            !has_path(talks, region->path) && lp_vector_push(&talks->stages, region->path) < 0)
+            return LLMPERF_ENOMEM;
+    }
+    return 0;
+}
+
+static const char *innermost(const struct talks *talks, const char *region)
+{
+    const char *found = NULL;
+
+    for (size_t i = 0; i < talks->stages.count; i++)
+        if (lp_region_is_in(region, talks->stages.items[i]) &&
+            (!found || strlen(talks->stages.items[i]) > strlen(found)))
+            found = talks->stages.items[i];
+    return found;
+}
+
+static int find_talks(struct talks *talks, const struct lp_view *view)
+{
+    int status = add_stages(talks, view);
+
+    for (size_t i = 0; i < llmperf_profile_kernel_count(view->profile) && status == 0; i++) {
+        llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
+
+        llmperf_profile_kernel(view->profile, i, &kernel);
+        if (kernel.kind == LLMPERF_ACTIVITY_KERNEL &&
+            strcmp(lp_kernel_class(view->classes, kernel.demangled, kernel.kind), "collective") ==
+                0)
+            status = lp_vector_push(
+                &talks->items, (struct talk){ i, kernel.device, innermost(talks, kernel.region) });
+    }
+    return status;
+}
+
+static bool has_two_gpus(const struct talks *talks, const char *stage)
+{
+    int32_t first = -1;
+
+    for (size_t i = 0; i < talks->items.count; i++) {
+        const struct talk *talk = &talks->items.items[i];
+
+        if (talk->stage != stage)
+            continue;
+        if (first >= 0 && talk->device != first)
+            return true;
+        first = talk->device;
+    }
+    return false;
+}
+
+/* Two processes on one GPU cannot be told apart by their kernels. */
+static bool is_alone(const struct lp_view *view, const llmperf_region_stats *region)
+{
+    for (size_t i = 0; i < view->regions.count; i++) {
+        const llmperf_region_stats *other = &view->regions.items[i].stats;
+
+        if (other != region && other->device == region->device &&
+            strcmp(other->path, region->path) == 0)
+            return false;
+    }
+    return true;
+}
+
+static struct lp_rank *rank_on(struct lp_ranks *ranks, size_t first, int32_t device)
+{
+    for (size_t i = first; i < ranks->rows.count; i++)
+        if (ranks->rows.items[i].device == device)
+            return &ranks->rows.items[i];
+    return NULL;
+}
+
+static void add_kernels(struct lp_ranks *ranks, size_t first, const struct lp_view *view,
+                        const struct talks *talks, const char *path)
+{
+    size_t next = 0;
+
+    for (size_t i = 0; i < llmperf_profile_kernel_count(view->profile); i++) {
+        llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
+        bool talks_here = next < talks->items.count && talks->items.items[next].kernel == i;
+        struct lp_rank *rank;
+
+        next += talks_here;
+        llmperf_profile_kernel(view->profile, i, &kernel);
+        rank = rank_on(ranks, first, kernel.device);
+        if (!rank || kernel.kind != LLMPERF_ACTIVITY_KERNEL ||
+            !lp_region_is_in(kernel.region, path))
+            continue;
+        if (talks_here) {
+            rank->collective_ms += kernel.total_ms / (double)rank->instances;
+            rank->collective_count += (double)kernel.calls / (double)rank->instances;
+        } else {
+            rank->compute_ms += kernel.total_ms / (double)rank->instances;
+        }
+    }
+}
+
+static bool whole(const llmperf_region_stats *region)
+{
+    return region->instances > 0 && region->truncated == 0 && region->window_instances == 0 &&
+           !(region->skipped_fraction > 0);
+}
+
+/* A collective ends everywhere when the last GPU has come: that one is in it for the shortest time,
+ * and the others wait for it. Summed first and compared then, this is the least that it can be. */
+static void set_waiting(struct lp_rank *rows, size_t count)
+{
+    double least = INFINITY;
+
+    for (size_t i = 0; i < count; i++) {
+        if (rows[i].instances != rows[0].instances ||
+            fabs(rows[i].collective_count - rows[0].collective_count) > 1e-9)
+            return;
+        least = fmin(least, rows[i].collective_ms);
+    }
+    for (size_t i = 0; i < count; i++)
+        rows[i].waiting_ms = rows[i].collective_ms - least;
+}
+
+/* Rows of one stage; none if one of its GPUs does not fit. */
+static int add_stage(struct lp_ranks *ranks, const struct lp_view *view, const struct talks *talks,
+                     const char *path)
+{
+    size_t first = ranks->rows.count;
+    int status = 0;
+
+    for (size_t i = 0; i < view->regions.count && status == 0; i++) {
+        const llmperf_region_stats *region = &view->regions.items[i].stats;
+
+        if (strcmp(region->path, path) != 0 || region->device < 0)
+            continue;
+        if (!is_alone(view, region) || !whole(region)) {
+            ranks->rows.count = first;
+            return 0;
+        }
+        status = lp_vector_push(&ranks->rows, (struct lp_rank){ .region = region->path,
+                                                                .process_id = region->process_id,
+                                                                .device = region->device,
+                                                                .instances = region->instances,
+                                                                .wall_ms = region->wall_mean_ms,
+                                                                .waiting_ms = NAN });
+    }
+    if (status < 0)
+        return status;
+    add_kernels(ranks, first, view, talks, path);
+    set_waiting(ranks->rows.items + first, ranks->rows.count - first);
+    return 0;
+}
+
+bool lp_ranks_possible(const llmperf_profile *profile)
+{
+    llmperf_region_stats region = LLMPERF_REGION_STATS_INIT;
+    int32_t first = -1;
+
+    for (size_t i = 0; i < llmperf_profile_region_count(profile); i++) {
+        llmperf_profile_region(profile, i, &region);
+        if (first >= 0 && region.device >= 0 && region.device != first)
+            return true;
+        first = first >= 0 ? first : region.device;
+    }
+    return false;
+}
+
+int lp_ranks_init(struct lp_ranks *ranks, const struct lp_view *view)
+{
+    struct talks talks = { { NULL, 0, 0 }, { NULL, 0, 0 } };
+    int status = 0;
+
+    *ranks = (struct lp_ranks){ { NULL, 0, 0 } };
+    if (view->classes && view->device_known && lp_ranks_possible(view->profile))
+        status = find_talks(&talks, view);
+    for (size_t i = 0; i < talks.stages.count && status == 0; i++)
+        if (has_two_gpus(&talks, talks.stages.items[i]))
+            status = add_stage(ranks, view, &talks, talks.stages.items[i]);
+    lp_vector_clear(&talks.items);
+    lp_vector_clear(&talks.stages);
+    return status;
+}
+
+void lp_ranks_clear(struct lp_ranks *ranks)
+{
+    lp_vector_clear(&ranks->rows);
+}
+
+void lp_ranks_extremes(const struct lp_ranks *ranks, const char *region,
+                       const struct lp_rank **waits, const struct lp_rank **last)
+{
+    *waits = *last = NULL;
+    for (size_t i = 0; i < ranks->rows.count; i++) {
+        const struct lp_rank *rank = &ranks->rows.items[i];
+
+        if (strcmp(rank->region, region) != 0 || isnan(rank->waiting_ms))
+            continue;
+        if (!*waits || rank->waiting_ms > (*waits)->waiting_ms)
+            *waits = rank;
+        if (!*last || rank->waiting_ms < (*last)->waiting_ms)
+            *last = rank;
+    }
+}
+
+double lp_ranks_waiting(const struct lp_ranks *ranks, const char *region, int32_t device)
+{
+    for (size_t i = 0; i < ranks->rows.count; i++) {
+        const struct lp_rank *rank = &ranks->rows.items[i];
+
+        if (rank->device == device && strcmp(rank->region, region) == 0)
+            return isnan(rank->waiting_ms) ? 0 : rank->waiting_ms * (double)rank->instances;
+    }
+    return 0;
+}

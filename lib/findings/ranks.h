@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** GPUs that work on one stage together: what each computes, and how long it is in collectives.
+ * @threads one at a time per object */
+#ifndef LP_FINDINGS_RANKS_H
+#define LP_FINDINGS_RANKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/base/text.h"
+#include "lib/base/vector.h"
+#include "llmperf/profile.h"
+
+struct lp_view;
+
+/** A GPU in a stage. Times are of one instance, in ms, sums of durations. NaN: not known. */
+struct lp_rank {
+    const char *region; /* path of the stage */
+    uint32_t process_id;
+    int32_t device;
+    uint64_t instances;
+    double wall_ms;    /* mean */
+    double compute_ms; /* kernels that are no collectives */
+    double collective_ms, collective_count;
+    double waiting_ms; /* of collective_ms, at least */
+};
+
+/** Zero-initialised: none. */
+struct lp_ranks {
+    LP_VECTOR(struct lp_rank) rows; /* by stage, then by device */
+};
+
+/** May there be any: do the regions of this profile have two GPUs? */
+bool lp_ranks_possible(const llmperf_profile *profile);
+
+/** Find them in the regions and kernels of a view: stages that have collectives on two GPUs or
+ * more, not counting those of stages inside. Nothing is found where two processes share one of
+ * these GPUs, because kernels are not known by process, where a part was sampled, and without a
+ * table of classes. 0 or LLMPERF_ENOMEM. */
+int lp_ranks_init(struct lp_ranks *ranks, const struct lp_view *view);
+void lp_ranks_clear(struct lp_ranks *ranks);
+
+/** Of the stage with this path, the GPU that waits longest, and the one that is waited for; NULL
+ * both: not known. */
+void lp_ranks_extremes(const struct lp_ranks *ranks, const char *region,
+                       const struct lp_rank **waits, const struct lp_rank **last);
+
+/** What a GPU waits in collectives of the stage, all instances together; 0 where it is not known.
+ */
+double lp_ranks_waiting(const struct lp_ranks *ranks, const char *region, int32_t device);
+
+/** A table for report.md, with its heading; nothing where there are none. */
+void lp_ranks_md(const struct lp_view *view, struct lp_text *out);
+
+/** The same for report.html, without a heading. */
+void lp_ranks_html(const struct lp_view *view, struct lp_text *out);
+
+#endif

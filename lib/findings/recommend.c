@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/findings/recommend.h"
+#include "lib/findings/recommend_rules.h"
+#include "lib/base/status.h"
+#include "lib/base/text.h"
+
+/* Of the time of all stages together. */
+#define HIGH_SHARE   0.25
+#define MEDIUM_SHARE 0.05
+
+const char *lp_severity_name(enum lp_severity severity)
+{
+    static const char *const names[] = { "high", "medium", "low" };
+
+    return names[severity];
+}
+
+static enum lp_severity severity_of(double at_stake_ms, double all_ms)
+{
+    if (at_stake_ms >= HIGH_SHARE * all_ms)
+        return LP_SEVERITY_HIGH;
+    return at_stake_ms >= MEDIUM_SHARE * all_ms ? LP_SEVERITY_MEDIUM : LP_SEVERITY_LOW;
+}
+
+/* Device work may run on after its region ended. */
+static double time_of(const struct lp_stage_facts *stage)
+{
+    return fmax(stage->wall_ms, stage->busy_ms); /* the other one, if one is NaN */
+}
+
+bool lp_region_is_in(const char *path, const char *region)
+{
+    size_t length = strlen(region);
+
+    return path && strncmp(path, region, length) == 0 &&
+           (path[length] == '\0' || path[length] == '/');
+}
+
+/* In another stage, whose time holds its own. */
+static bool is_nested(const struct lp_stage_facts *stages, size_t count, size_t index)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(stages[i].region, stages[index].region) != 0 &&
+            lp_region_is_in(stages[index].region, stages[i].region))
+            return true;
+    return false;
+}
+
+static double time_of_all(const struct lp_stage_facts *stages, size_t count)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (time_of(&stages[i]) > 0 && !is_nested(stages, count, i))
+            sum += time_of(&stages[i]);
+    return sum;
+}
+
+/* Takes the text of a rule that has something to say. */
+static int keep(struct lp_recommendations *out, struct lp_recommendation *row, struct lp_text *text)
+{
+    int status = lp_text_take(text, &row->text);
+
+    if (status == 0 && (status = lp_vector_push(&out->rows, *row)) < 0)
+        free(row->text);
+    return status;
+}
+
+static int apply(const struct lp_stage_rule *rule, const struct lp_stage_facts *stage,
+                 double all_ms, struct lp_recommendations *out)
+{
+    struct lp_recommendation row = { .id = rule->id, .region = stage->region, .at_stake_ms = NAN };
+    struct lp_text text = { NULL, 0, 0, false };
+
+    if (!rule->check(stage, &row, &text)) {
+        lp_text_clear(&text);
+        return 0;
+    }
+    row.severity = severity_of(row.at_stake_ms, all_ms);
+    return keep(out, &row, &text);
+}
+
+static int apply_to_run(const struct lp_run_rule *rule, const struct lp_run_facts *run,
+                        struct lp_recommendations *out)
+{
+    struct lp_recommendation row = { .id = rule->id, .region = NULL, .at_stake_ms = NAN };
+    struct lp_text text = { NULL, 0, 0, false };
+
+    if (!rule->check(run, &row, &text)) {
+        lp_text_clear(&text);
+        return 0;
+    }
+    return keep(out, &row, &text);
+}
+
+static int compare(const void *left, const void *right)
+{
+    const struct lp_recommendation *a = left, *b = right;
+    double x = isnan(a->at_stake_ms) ? -1 : a->at_stake_ms;
+    double y = isnan(b->at_stake_ms) ? -1 : b->at_stake_ms;
+
+    /* Advice on the run is about what can be believed: it stands first among its equals. */
+    if (a->severity != b->severity)
+        return (int)a->severity - (int)b->severity;
+    if (!a->region != !b->region)
+        return a->region ? 1 : -1;
+    if (x < y || x > y)
+        return x < y ? 1 : -1;
+    return strcmp(a->id, b->id);
+}
+
+int lp_recommend(const struct lp_run_facts *run, const struct lp_stage_facts *stages, size_t count,
+                 struct lp_recommendations *out)
+{
+    double all_ms = time_of_all(stages, count);
+    int status = 0;
+
+    *out = (struct lp_recommendations){ 0 };
+    for (size_t i = 0; status == 0 && i < LP_RUN_RULES; i++)
+        status = apply_to_run(&lp_run_rules[i], run, out);
+    for (size_t rule = 0; status == 0 && rule < LP_STAGE_RULES; rule++) {
+        if (!(lp_stage_rules[rule].of_host ? run->host_usable : run->device_usable))
+            continue;
+        for (size_t i = 0; status == 0 && i < count; i++)
+            status = apply(&lp_stage_rules[rule], &stages[i], all_ms, out);
+    }
+    if (out->rows.count > 0)
+        qsort(out->rows.items, out->rows.count, sizeof(*out->rows.items), compare);
+    return status;
+}
+
+void lp_recommendations_clear(struct lp_recommendations *recommendations)
+{
+    for (size_t i = 0; i < recommendations->rows.count; i++)
+        free(recommendations->rows.items[i].text);
+    lp_vector_clear(&recommendations->rows);
+}

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <math.h>
+
+#include "lib/findings/recommend_rules.h"
+#include "lib/base/number.h"
+#include "llmperf/analysis.h"
+
+/* Figures in a sentence: three digits are plenty. */
+#define N(value)       LP_NUMBER(value, 3)
+#define PERCENT(share) LP_NUMBER(100 * (share), 3)
+/* Whole ones without decimals. */
+#define COUNT(value) LP_NUMBER(value, fabs((value)-round(value)) < 1e-9 ? 1 : 3)
+
+/* Idle time in a span is worth a word from here on. */
+#define IDLE_SHARE 0.15
+
+/* Mean gap up to which waiting is put down to the boundary between two kernels. */
+#define BOUNDARY_US 2.5
+
+static void add(struct lp_recommendation *out, const char *name, double value)
+{
+    if (!isnan(value) && out->evidence_count < LP_EVIDENCE_MOST)
+        out->evidence[out->evidence_count++] = (struct lp_evidence){ name, value, NULL };
+}
+
+static void add_word(struct lp_recommendation *out, const char *name, const char *word)
+{
+    if (word && out->evidence_count < LP_EVIDENCE_MOST)
+        out->evidence[out->evidence_count++] = (struct lp_evidence){ name, NAN, word };
+}
+
+static const char *floor_word(const struct lp_stage_facts *stage)
+{
+    return stage->compute_floor_ms > stage->memory_floor_ms ? "compute" : "memory";
+}
+
+/* "is 16.0x above its memory floor and ", if that floor is known. */
+static void say_distance(const struct lp_stage_facts *stage, struct lp_recommendation *out,
+                         struct lp_text *text)
+{
+    lp_text_printf(text, "%s is ", stage->label);
+    if (!(stage->wall_ratio > 1))
+        return;
+    lp_text_printf(text, "at %sx its %s floor and ", N(stage->wall_ratio), floor_word(stage));
+    add(out, "wall_ratio", stage->wall_ratio);
+}
+
+static bool idles(const struct lp_stage_facts *stage)
+{
+    return stage->span_ms > 0 && stage->idle_ms >= IDLE_SHARE * stage->span_ms;
+}
+
+static void say_idle(const struct lp_stage_facts *stage, double part_ms,
+                     struct lp_recommendation *out, struct lp_text *text)
+{
+    say_distance(stage, out, text);
+    lp_text_printf(text, "%s %% idle between kernels, %s %% of that ",
+                   PERCENT(stage->idle_ms / stage->span_ms), PERCENT(part_ms / stage->idle_ms));
+    add(out, "idle_share", stage->idle_ms / stage->span_ms);
+    out->at_stake_ms = part_ms;
+}
+
+static bool launch_bound(const struct lp_stage_facts *stage, struct lp_recommendation *out,
+                         struct lp_text *text)
+{
+    if (!idles(stage) || !(stage->idle_launch_ms >= 0.5 * stage->idle_ms))
+        return false;
+    say_idle(stage, stage->idle_launch_ms, out, text);
+    add(out, "idle_launch_share", stage->idle_launch_ms / stage->idle_ms);
+    lp_text_puts(text, "launch bound (the host launches too late): use CUDA graphs, or more work "
+                       "a launch, for example a larger batch.");
+    return true;
+}
+
+static bool waits(const struct lp_stage_facts *stage, struct lp_recommendation *out,
+                  struct lp_text *text)
+{
+    double gap_us = stage->kernel_count > 0 ? 1e3 * stage->idle_wait_ms / stage->kernel_count : NAN;
+
+    if (!idles(stage) || !(stage->idle_wait_ms > 0.5 * stage->idle_ms))
+        return false;
+    say_idle(stage, stage->idle_wait_ms, out, text);
+    add(out, "idle_wait_share", stage->idle_wait_ms / stage->idle_ms);
+    lp_text_puts(text, "waiting with work already launched");
+    /* What the device itself needs between two kernels of a stream is 1 to 2 us. */
+    if (gap_us > 0 && gap_us <= BOUNDARY_US) {
+        add(out, "mean_gap_us", gap_us);
+        lp_text_printf(
+            text,
+            ", %s us a kernel: that is what the device needs from one kernel to the next; "
+            "launch fewer, larger kernels (fusion), or let the next one begin early "
+            "(CUDA graphs, programmatic dependent launch).",
+            N(gap_us));
+    } else {
+        lp_text_puts(text, ": look for dependencies between streams, events and synchronisation "
+                           "that hold kernels back.");
+    }
+    return true;
+}
+
+static bool host_gap(const struct lp_stage_facts *stage, struct lp_recommendation *out,
+                     struct lp_text *text)
+{
+    double gap_ms = stage->step_ms - stage->span_ms;
+
+    if (!(stage->span_ms > 0 && gap_ms >= 0.25 * stage->step_ms))
+        return false;
+    add(out, "host_share", gap_ms / stage->step_ms);
+    out->at_stake_ms = gap_ms;
+    lp_text_printf(text,
+                   "%s has no work on the device for %s %% of its time, before its first and after "
+                   "its last kernel: overlap what the host does there (scheduling, sampling, text) "
+                   "with the device, or make it cheaper.",
+                   stage->label, PERCENT(gap_ms / stage->step_ms));
+    return true;
+}
+
+/* Idle time without iterations to say why. */
+static bool device_idle(const struct lp_stage_facts *stage, struct lp_recommendation *out,
+                        struct lp_text *text)
+{
+    double idle_ms = stage->wall_ms - stage->busy_ms;
+
+    if (stage->span_ms > 0 || !(stage->busy_ms > 0 && idle_ms >= 0.3 * stage->wall_ms))
+        return false;
+    say_distance(stage, out, text);
+    add(out, "idle_share", idle_ms / stage->wall_ms);
+    out->at_stake_ms = idle_ms;
+    lp_text_printf(text,
+                   "without device work for %s %% of its wall time; this run does not say whether "
+                   "launches come late or the device waits: compare its time with a run under CUDA "
+                   "graphs.",
+                   PERCENT(idle_ms / stage->wall_ms));
+    return true;
+}
+
+static bool slow_kernels(const struct lp_stage_facts *stage, struct lp_recommendation *out,
+                         struct lp_text *text)
+{
+    if (!(stage->floor_ratio >= 2.5))
+        return false;
+    add(out, "floor_ratio", stage->floor_ratio);
+    add(out, "mbu", stage->mbu);
+    out->at_stake_ms = stage->busy_ms - stage->floor_ms;
+    lp_text_printf(text,
+                   "%s keeps the GPU busy for %sx its %s floor: the kernels themselves are slow",
+                   stage->label, N(stage->floor_ratio), floor_word(stage));
+    if (stage->top_class && stage->device_ms > 0) {
+        lp_text_printf(text, ", most of all %s (%s %% of its device time)", stage->top_class,
+                       PERCENT(stage->top_class_ms / stage->device_ms));
+        add_word(out, "top_class", stage->top_class);
+        add(out, "top_class_share", stage->top_class_ms / stage->device_ms);
+    }
+    lp_text_puts(text, ". Look for better kernels or libraries for these shapes.");
+    return true;
+}
+
+static bool memory_bound(const struct lp_stage_facts *stage, struct lp_recommendation *out,
+                         struct lp_text *text)
+{
+    if (stage->bound != LLMPERF_BOUND_MEMORY || !(stage->floor_ratio <= 1.5))
+        return false;
+    add(out, "floor_ratio", stage->floor_ratio);
+    add(out, "mbu", stage->mbu);
+    out->at_stake_ms = stage->floor_ms / 2; /* half the bytes */
+    lp_text_printf(text, "%s is memory bound, its kernels at %sx the memory floor", stage->label,
+                   N(stage->floor_ratio));
+    if (!isnan(stage->mbu))
+        lp_text_printf(text, " (MBU %s %%)", PERCENT(stage->mbu));
+    lp_text_puts(text, ": only fewer bytes make it faster (quantised weights or KV cache), and "
+                       "only a larger batch gives more tokens for them.");
+    return true;
+}
+
+static bool small_batch(const struct lp_stage_facts *stage, struct lp_recommendation *out,
+                        struct lp_text *text)
+{
+    if (!stage->decode || !(stage->batch < stage->critical_batch / 2) ||
+        !(stage->memory_floor_ms > stage->compute_floor_ms))
+        return false;
+    add(out, "batch", stage->batch);
+    add(out, "critical_batch", stage->critical_batch);
+    lp_text_printf(text,
+                   "%s decodes %s sequences a step; reading the weights (%s) stops dominating at "
+                   "about %s: until then a larger batch costs little time a step.",
+                   stage->label, COUNT(stage->batch), stage->dtype, N(stage->critical_batch));
+    return true;
+}
+
+static bool tiny_kernels(const struct lp_stage_facts *stage, struct lp_recommendation *out,
+                         struct lp_text *text)
+{
+    double mean_ms = stage->kernel_ms / stage->kernel_count;
+    double each = stage->kernel_count / (double)stage->instances;
+
+    if (stage->instances == 0 || !(mean_ms < 0.005 && each >= 100))
+        return false;
+    add(out, "kernels_per_instance", each);
+    add(out, "kernel_mean_us", mean_ms * 1e3);
+    add(out, "small_share", stage->small_ms / stage->device_ms);
+    out->at_stake_ms = stage->small_ms;
+    lp_text_printf(text, "%s runs %s kernels each time, of %s us on average", stage->label,
+                   COUNT(each), N(mean_ms * 1e3));
+    if (stage->small_ms > 0)
+        lp_text_printf(text,
+                       "; norms, element-wise work, copies and reductions are %s %% of its device "
+                       "time",
+                       PERCENT(stage->small_ms / stage->device_ms));
+    lp_text_puts(text, ": fuse them.");
+    return true;
+}
+
+static bool copy_cast(const struct lp_stage_facts *stage, struct lp_recommendation *out,
+                      struct lp_text *text)
+{
+    double share = stage->copy_cast_ms / stage->device_ms;
+
+    if (!(share >= 0.1))
+        return false;
+    add(out, "copy_cast_share", share);
+    out->at_stake_ms = stage->copy_cast_ms;
+    lp_text_printf(text,
+                   "%s copies, converts or moves data in kernels for %s %% of its device time: "
+                   "keep one layout and one dtype between operators, and write results where they "
+                   "are read.",
+                   stage->label, PERCENT(share));
+    return true;
+}
+
+static bool memcpy_in_decode(const struct lp_stage_facts *stage, struct lp_recommendation *out,
+                             struct lp_text *text)
+{
+    double each = stage->memcpy_count / (double)stage->instances;
+    double share = stage->memcpy_ms / stage->busy_ms;
+
+    if (!stage->decode || stage->instances == 0 || !(each >= 1 && (share >= 0.02 || each >= 8)))
+        return false;
+    add(out, "copies_per_instance", each);
+    add(out, "copy_share", share);
+    out->at_stake_ms = stage->memcpy_ms;
+    lp_text_printf(
+        text,
+        "%s makes %s memory copies a step, %s %% of its busy time: keep tokens, positions "
+        "and tables on the device, and use pinned memory and asynchronous copies for the "
+        "rest.",
+        stage->label, COUNT(each), PERCENT(share));
+    return true;
+}
+
+static bool dominant_kernel(const struct lp_stage_facts *stage, struct lp_recommendation *out,
+                            struct lp_text *text)
+{
+    double share = stage->top_kernel_ms / stage->device_ms;
+
+    if (!stage->top_kernel || !(share >= 0.5))
+        return false;
+    add_word(out, "kernel", stage->top_kernel);
+    add(out, "kernel_share", share);
+    lp_text_printf(text,
+                   "One kernel, %s, takes %s %% of the device time of %s: study this one "
+                   "first, with ncu.",
+                   stage->top_kernel, PERCENT(share), stage->label);
+    return true;
+}
+
+static bool uneven_ranks(const struct lp_stage_facts *stage, struct lp_recommendation *out,
+                         struct lp_text *text)
+{
+    double share = stage->waiting_ms / stage->wall_ms;
+
+    if (!(share >= 0.05))
+        return false;
+    add(out, "waiting_share", share);
+    add(out, "waiting_gpu", stage->waiting_gpu);
+    add(out, "last_gpu", stage->last_gpu);
+    out->at_stake_ms = stage->waiting_ms;
+    lp_text_printf(text,
+                   "GPU %" PRId32 " waits in collectives for at least %s %% of %s, for GPU %" PRId32
+                   ", which comes to them last: look for what holds that one up (its host thread, "
+                   "its clock, a larger share of the work).",
+                   stage->waiting_gpu, PERCENT(share), stage->label, stage->last_gpu);
+    return true;
+}
+
+static bool step_tail(const struct lp_stage_facts *stage, struct lp_recommendation *out,
+                      struct lp_text *text)
+{
+    double ratio = stage->wall_p99_ms / stage->wall_p50_ms;
+
+    if (stage->instances < 50 || !(ratio >= 2))
+        return false;
+    add(out, "p50_ms", stage->wall_p50_ms);
+    add(out, "p99_ms", stage->wall_p99_ms);
+    out->at_stake_ms = fmax(0, stage->wall_ms - stage->wall_p50_ms * (double)stage->instances);
+    lp_text_printf(
+        text,
+        "%s has slow instances: p99 is %s ms, %sx the median of %s ms. Look for prefills "
+        "in between, allocations, garbage collection and growing contexts.",
+        stage->label, N(stage->wall_p99_ms), N(ratio), N(stage->wall_p50_ms));
+    return true;
+}
+
+const struct lp_stage_rule lp_stage_rules[LP_STAGE_RULES] = {
+    { "launch_bound", false, launch_bound },
+    { "waiting", false, waits },
+    { "host_gap", false, host_gap },
+    { "device_idle", false, device_idle },
+    { "slow_kernels", false, slow_kernels },
+    { "memory_bound", false, memory_bound },
+    { "small_batch", false, small_batch },
+    { "tiny_kernels", false, tiny_kernels },
+    { "copy_cast", false, copy_cast },
+    { "memcpy_in_decode", false, memcpy_in_decode },
+    { "dominant_kernel", false, dominant_kernel },
+    { "uneven_ranks", false, uneven_ranks },
+    { "step_tail", true, step_tail },
+};
+
+static bool incomplete_ledger(const struct lp_run_facts *run, struct lp_recommendation *out,
+                              struct lp_text *text)
+{
+    if (!run->problem)
+        return false;
+    add_word(out, "problem", run->problem);
+    out->severity = LP_SEVERITY_HIGH;
+    lp_text_printf(text, "The ledger does not add up (%s): mend this before you trust the rest.",
+                   run->problem);
+    return true;
+}
+
+static bool outside_regions(const struct lp_run_facts *run, struct lp_recommendation *out,
+                            struct lp_text *text)
+{
+    double share = run->outside_ms / run->device_ms;
+
+    if (!run->device_usable || !(share >= 0.05))
+        return false;
+    add(out, "outside_share", share);
+    out->severity = share >= 0.25 ? LP_SEVERITY_MEDIUM : LP_SEVERITY_LOW;
+    lp_text_printf(text,
+                   "%s %% of the device time was launched with no region open: mark the stage that "
+                   "it belongs to, or it is missing in every stage below.",
+                   PERCENT(share));
+    return true;
+}
+
+const struct lp_run_rule lp_run_rules[LP_RUN_RULES] = {
+    { "incomplete_ledger", incomplete_ledger },
+    { "outside_regions", outside_regions },
+};

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <string.h>
+
+#include "lib/findings/stage_iterations.h"
+
+static const char *const time_names[LP_ITERATION_TIMES] = {
+    [LP_TIME_WALL] = "wall",
+    [LP_TIME_SPAN] = "span",
+    [LP_TIME_BUSY] = "busy",
+    [LP_TIME_IDLE] = "idle",
+    [LP_TIME_IDLE_LAUNCH] = "idle_launch",
+    [LP_TIME_IDLE_WAIT] = "idle_wait",
+};
+
+const char *lp_iteration_time_name(enum lp_iteration_time time)
+{
+    return time_names[time];
+}
+
+double lp_iteration_time(const llmperf_iteration *iteration, enum lp_iteration_time time)
+{
+    switch (time) {
+    case LP_TIME_WALL:
+        return iteration->wall_ms;
+    case LP_TIME_SPAN:
+        return iteration->span_ms;
+    case LP_TIME_BUSY:
+        return iteration->busy_ms;
+    case LP_TIME_IDLE:
+        return iteration->idle_ms;
+    case LP_TIME_IDLE_LAUNCH:
+        return iteration->idle_launch_ms;
+    default:
+        return iteration->idle_wait_ms;
+    }
+}
+
+double lp_variation(double std, double mean)
+{
+    return mean > 0 ? std / mean : NAN;
+}
+
+static bool is_of(const char *region, const char *stage)
+{
+    return region == stage || (region && stage && strcmp(region, stage) == 0);
+}
+
+static void find_recent(struct lp_stage_iterations *stage, const llmperf_profile *profile)
+{
+    stage->first_recent = llmperf_profile_iteration_count(profile);
+    for (size_t row = stage->first_recent; row-- > 0 && stage->recent < LP_RECENT_ITERATIONS;) {
+        llmperf_iteration iteration = LLMPERF_ITERATION_INIT;
+
+        llmperf_profile_iteration(profile, row, &iteration);
+        if (!is_of(iteration.region, stage->region))
+            continue;
+        stage->first_recent = row;
+        stage->recent++;
+    }
+}
+
+static void set_time(struct lp_stage_iterations *stage, const llmperf_iteration_stats *stats,
+                     size_t row)
+{
+    if (strcmp(stats->quantity, time_names[LP_TIME_WALL]) == 0)
+        stage->wall_row = row;
+    for (size_t i = 0; i < LP_ITERATION_TIMES; i++)
+        if (strcmp(stats->quantity, time_names[i]) == 0)
+            stage->times[i] = *stats;
+}
+
+static void clear_times(struct lp_stage_iterations *stage)
+{
+    for (size_t i = 0; i < LP_ITERATION_TIMES; i++) {
+        llmperf_iteration_stats *time = &stage->times[i];
+
+        *time = (llmperf_iteration_stats)LLMPERF_ITERATION_STATS_INIT;
+        time->sum_ms = time->mean_ms = time->std_ms = NAN;
+        time->min_ms = time->max_ms = NAN;
+        time->p50_ms = time->p95_ms = time->p99_ms = NAN;
+    }
+}
+
+size_t lp_stage_iterations_read(struct lp_stage_iterations *stage, const llmperf_profile *profile,
+                                size_t row)
+{
+    llmperf_iteration_stats stats = LLMPERF_ITERATION_STATS_INIT;
+
+    *stage = (struct lp_stage_iterations){ .region = NULL };
+    clear_times(stage);
+    llmperf_profile_iteration_stats(profile, row, &stats);
+    stage->region = stats.region;
+    while (is_of(stats.region, stage->region)) {
+        if (!stats.is_class) {
+            set_time(stage, &stats, row);
+        } else if (stage->class_count++ == 0) {
+            stage->first_class = row;
+        }
+        stats = (llmperf_iteration_stats)LLMPERF_ITERATION_STATS_INIT;
+        if (llmperf_profile_iteration_stats(profile, ++row, &stats) < 0)
+            break;
+    }
+    find_recent(stage, profile);
+    return row;
+}
+
+bool lp_stage_iterations_next(const struct lp_stage_iterations *stage,
+                              const llmperf_profile *profile, size_t *row,
+                              llmperf_iteration *iteration)
+{
+    while (*row < llmperf_profile_iteration_count(profile)) {
+        *iteration = (llmperf_iteration)LLMPERF_ITERATION_INIT;
+        llmperf_profile_iteration(profile, (*row)++, iteration);
+        if (is_of(iteration->region, stage->region))
+            return true;
+    }
+    return false;
+}
+
+bool lp_stage_overlaps(const struct lp_stage_iterations *stages, size_t count, const char *path)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(stages[i].region, path) == 0)
+            return stages[i].overlaps;
+    return false;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The iterations of one stage path, gathered from the rows of a profile.
+ * @threads one at a time per object */
+#ifndef LP_FINDINGS_STAGE_ITERATIONS_H
+#define LP_FINDINGS_STAGE_ITERATIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "llmperf/profile.h"
+
+/** Most single iterations of a stage that documents show: the newest. */
+#define LP_RECENT_ITERATIONS 256
+
+enum lp_iteration_time {
+    LP_TIME_WALL,
+    LP_TIME_SPAN,
+    LP_TIME_BUSY,
+    LP_TIME_IDLE,
+    LP_TIME_IDLE_LAUNCH,
+    LP_TIME_IDLE_WAIT
+};
+#define LP_ITERATION_TIMES 6
+
+struct lp_stage_iterations {
+    const char *region;                                /* path */
+    llmperf_iteration_stats times[LP_ITERATION_TIMES]; /* count 0: not known */
+    size_t wall_row;                                   /* row of the time "wall" */
+    size_t first_class, class_count;                   /* rows of the profile's statistics */
+    size_t first_recent, recent; /* row and number of the single iterations that are shown */
+    /* Instances ran on the device at once, so that gaps of one hold work of others. lp_view_init()
+     * sets it. */
+    bool overlaps;
+};
+
+/** Gather the stage whose statistics begin at `row`. Returns the row behind them. */
+size_t lp_stage_iterations_read(struct lp_stage_iterations *stage, const llmperf_profile *profile,
+                                size_t row);
+
+/** Is there a stage with this path, and do its instances overlap? */
+bool lp_stage_overlaps(const struct lp_stage_iterations *stages, size_t count, const char *path);
+
+/** Name of a time in the profile ("idle_launch"). */
+const char *lp_iteration_time_name(enum lp_iteration_time time);
+
+/** Value of that time in one iteration, ms. */
+double lp_iteration_time(const llmperf_iteration *iteration, enum lp_iteration_time time);
+
+/** Next one of the single iterations that are shown, oldest first; false: there are no more.
+ * @param row  Starts as stage->first_recent. */
+bool lp_stage_iterations_next(const struct lp_stage_iterations *stage,
+                              const llmperf_profile *profile, size_t *row,
+                              llmperf_iteration *iteration);
+
+/** Spread in relation to the mean, std / mean; NaN where one is not known or the mean is 0. */
+double lp_variation(double std, double mean);
+
+#endif

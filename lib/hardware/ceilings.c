@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/hardware/ceilings.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/file.h"
+#include "lib/base/status.h"
+#include "lib/base/text.h"
+#include "lib/base/utf8.h"
+#include "lib/base/variable.h"
+#include "llmperf/config.h"
+#include "llmperf/hardware.h"
+
+/* No GPU comes near: a larger number is not one that was measured. */
+#define MOST 1e9
+
+const char *llmperf_ceiling_name(size_t index)
+{
+    if (index == LP_CEILING_COPY)
+        return "copy";
+    return index == LP_CEILING_READ ? "read" : llmperf_hardware_dtype(index - LP_CEILING_DTYPE);
+}
+
+int lp_ceiling_index(const char *what)
+{
+    int dtype;
+
+    if (strcmp(what, "copy") == 0)
+        return LP_CEILING_COPY;
+    if (strcmp(what, "read") == 0)
+        return LP_CEILING_READ;
+    dtype = lp_hardware_dtype_index(what);
+    return dtype < 0 ? -1 : LP_CEILING_DTYPE + dtype;
+}
+
+void lp_ceilings_init(struct lp_ceilings *ceilings, const char *reason)
+{
+    memset(ceilings, 0, sizeof(*ceilings));
+    for (size_t i = 0; i < LP_CEILINGS; i++) {
+        struct lp_ceiling *item = &ceilings->items[i];
+
+        item->best = item->median = item->clock_mhz = NAN;
+        snprintf(item->reason, sizeof(item->reason), "%s", reason);
+    }
+}
+
+/* They become part of a file's name. */
+static bool is_plain_word(const char *text)
+{
+    size_t length = text ? strlen(text) : 0;
+
+    return length > 0 && length < 64 && text[0] != '.' &&
+           strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-") ==
+               length;
+}
+
+int lp_ceilings_path(const char *uuid, const char *driver, char **path_out)
+{
+    const char *cache = lp_variable("XDG_CACHE_HOME"), *home = lp_variable("HOME");
+    struct lp_text path = { NULL, 0, 0, false };
+
+    if (!is_plain_word(uuid) || !is_plain_word(driver))
+        return lp_error(LLMPERF_EINVAL, "the UUID of the GPU or the version of its driver is not "
+                                        "known");
+    /* The XDG specification has relative paths ignored. */
+    if (cache && cache[0] == '/')
+        lp_text_printf(&path, "%s", cache);
+    else if (home && home[0] == '/')
+        lp_text_printf(&path, "%s/.cache", home);
+    else
+        return lp_error(LLMPERF_ENOENT, "no folder for measured ceilings; set XDG_CACHE_HOME or "
+                                        "HOME to an absolute path");
+    lp_text_printf(&path, "/llmperf/%s-%s.yaml", uuid, driver);
+    return lp_text_take(&path, path_out);
+}
+
+static void read_text(const llmperf_config *config, const char *key, char *out, size_t size)
+{
+    const char *text;
+
+    if (llmperf_config_text(config, key, &text) == 0)
+        lp_text_sanitise(out, size, text);
+}
+
+static double read_number(const llmperf_config *config, const char *name, const char *part)
+{
+    char key[64];
+    double value;
+
+    snprintf(key, sizeof(key), "ceilings.%s.%s", name, part);
+    return llmperf_config_number(config, key, &value) == 0 && value > 0 && value <= MOST ? value
+                                                                                         : NAN;
+}
+
+static void read_item(const llmperf_config *config, const char *name, struct lp_ceiling *item)
+{
+    double repeats = read_number(config, name, "repeats");
+    char key[64];
+
+    item->best = read_number(config, name, "best");
+    snprintf(key, sizeof(key), "ceilings.%s.reason", name);
+    read_text(config, key, item->reason, sizeof(item->reason));
+    if (isnan(item->best))
+        return;
+    item->reason[0] = '\0';
+    item->median = read_number(config, name, "median");
+    item->clock_mhz = read_number(config, name, "clock_mhz");
+    item->repeats = repeats > 0 ? (uint64_t)repeats : 0;
+    snprintf(key, sizeof(key), "ceilings.%s.how", name);
+    snprintf(item->how, sizeof(item->how), "not told");
+    read_text(config, key, item->how, sizeof(item->how));
+}
+
+int lp_ceilings_read(const char *path, struct lp_ceilings *ceilings_out)
+{
+    llmperf_config *config;
+    const char *name;
+    int status;
+
+    lp_ceilings_init(ceilings_out, "was not measured");
+    /* A relative path would be looked for in the data files, too. */
+    if (!lp_path_exists(path))
+        return lp_error(LLMPERF_ENOENT, "%s: there is no such file", path);
+    if ((status = llmperf_config_open(path, &config)) < 0)
+        return status;
+    read_text(config, "gpu", ceilings_out->gpu, sizeof(ceilings_out->gpu));
+    read_text(config, "uuid", ceilings_out->uuid, sizeof(ceilings_out->uuid));
+    read_text(config, "driver", ceilings_out->driver, sizeof(ceilings_out->driver));
+    read_text(config, "measured_at", ceilings_out->measured_at, sizeof(ceilings_out->measured_at));
+    for (size_t i = 0; (name = llmperf_ceiling_name(i)); i++)
+        read_item(config, name, &ceilings_out->items[i]);
+    llmperf_config_free(config);
+    return ceilings_out->measured_at[0]
+               ? 0
+               : lp_error(LLMPERF_EFORMAT,
+                          "%s has no measured_at; measure again: llmperf hardware --measure", path);
+}
+
+/* Single quotes: YAML takes everything but the quote as it is. */
+static void put_text(struct lp_text *out, const char *text)
+{
+    lp_text_puts(out, "'");
+    for (; *text; text++)
+        lp_text_add(out, *text == '\'' ? "''" : text, *text == '\'' ? 2 : 1);
+    lp_text_puts(out, "'");
+}
+
+static void put_line(struct lp_text *out, const char *key, const char *text)
+{
+    lp_text_printf(out, "%s: ", key);
+    put_text(out, text);
+    lp_text_puts(out, "\n");
+}
+
+/* Thousandths are enough, and whole numbers keep the locale's decimal point out of the file. */
+static void put_number(struct lp_text *out, const char *key, double value)
+{
+    unsigned long long thousandths =
+        isfinite(value) ? (unsigned long long)llround(value * 1000) : 0;
+
+    if (isfinite(value))
+        lp_text_printf(out, "%s: %llu.%03llu, ", key, thousandths / 1000, thousandths % 1000);
+}
+
+static void put_item(struct lp_text *out, const char *name, const struct lp_ceiling *item)
+{
+    lp_text_printf(out, "  %s: {", name);
+    if (isnan(item->best)) {
+        lp_text_puts(out, "reason: ");
+        put_text(out, item->reason);
+    } else {
+        put_number(out, "best", item->best);
+        put_number(out, "median", item->median);
+        put_number(out, "clock_mhz", item->clock_mhz);
+        lp_text_printf(out, "repeats: %llu, how: ", (unsigned long long)item->repeats);
+        put_text(out, item->how);
+    }
+    lp_text_puts(out, "}\n");
+}
+
+static int make_folder_of(const char *path)
+{
+    char *folder = lp_text_copy(path), *slash = folder ? strrchr(folder, '/') : NULL;
+    int status = 0;
+
+    if (!folder)
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    if (slash && slash > folder) {
+        *slash = '\0';
+        status = lp_folder_make(folder);
+    }
+    free(folder);
+    return status;
+}
+
+int lp_ceilings_write(const char *path, const struct lp_ceilings *ceilings)
+{
+    struct lp_text out = { NULL, 0, 0, false };
+    const char *name;
+    int status;
+
+    lp_text_puts(&out, "# Ceilings measured on one GPU by llmperf hardware --measure: GB/s of copy "
+                       "and read, TFLOP/s of dtypes.\n# Delete the file to forget them.\n"
+                       "schema_version: 1\n");
+    put_line(&out, "gpu", ceilings->gpu);
+    put_line(&out, "uuid", ceilings->uuid);
+    put_line(&out, "driver", ceilings->driver);
+    put_line(&out, "measured_at", ceilings->measured_at);
+    lp_text_puts(&out, "ceilings:\n");
+    for (size_t i = 0; (name = llmperf_ceiling_name(i)); i++)
+        put_item(&out, name, &ceilings->items[i]);
+    if (out.failed)
+        status = lp_error(LLMPERF_ENOMEM, "out of memory");
+    else if ((status = make_folder_of(path)) == 0)
+        status = lp_file_write(path, out.bytes, out.length);
+    lp_text_clear(&out);
+    return status;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Inside of llmperf_hardware, for the hardware files of lib/analysis only.
+ * @threads one at a time per object */
+#ifndef LP_HARDWARE_HARDWARE_H
+#define LP_HARDWARE_HARDWARE_H
+
+#include <stdbool.h>
+
+#include "lib/hardware/ceilings.h"
+#include "lib/hardware/gpu_dtype.h"
+#include "lib/base/strings.h"
+#include "lib/base/vector.h"
+#include "llmperf/hardware.h"
+
+#define LP_QUANTITIES 7
+
+struct llmperf_hardware {
+    const char *name;
+    int32_t capability;
+    bool failed; /* out of memory */
+    llmperf_hardware_value peaks[LP_PEAKS];
+    llmperf_hardware_value quantities[LP_QUANTITIES]; /* LLMPERF_HARDWARE_… - 1 */
+    struct lp_ceilings ceilings;
+    const char *measured; /* when and with what; NULL: the ceilings are not known */
+    LP_VECTOR(const char *) warnings;
+    struct lp_strings pool;
+};
+
+/** Copy of a text that lives as long as the hardware; NULL for NULL, and without memory, which
+ * `failed` remembers. */
+const char *lp_hardware_text(llmperf_hardware *hardware, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void lp_hardware_warn(llmperf_hardware *hardware, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/** Nothing known; NULL without memory. */
+llmperf_hardware *lp_hardware_create(void);
+
+/** Set a value; text is lp_hardware_text() or static. */
+void lp_hardware_set(llmperf_hardware_value *value, double number, uint32_t origin,
+                     uint32_t confidence, const char *source);
+void lp_hardware_unset(llmperf_hardware_value *value, const char *reason);
+
+#endif

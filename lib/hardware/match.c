@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/hardware/match.h"
+
+/* The driver keeps a part for itself (ECC, firmware), and counts in 2^30. */
+static bool is_size(double memory_gb, uint64_t memory_bytes)
+{
+    double ratio = (double)memory_bytes / (double)(1 << 30) / memory_gb;
+
+    return ratio > 0.9 && ratio < 1.03;
+}
+
+double lp_gpu_row_memory(const struct lp_gpu_row *row, const struct lp_gpu_name *name,
+                         uint64_t memory_bytes)
+{
+    char word[32];
+
+    if (row->memory_count == 1)
+        return row->memory_gb[0];
+    for (size_t i = 0; i < row->memory_count; i++) {
+        snprintf(word, sizeof(word), " %ggb ", row->memory_gb[i]);
+        if (strstr(name->words, word))
+            return row->memory_gb[i];
+    }
+    for (size_t i = 0; i < row->memory_count; i++)
+        if (!name->mig && memory_bytes > 0 && is_size(row->memory_gb[i], memory_bytes))
+            return row->memory_gb[i];
+    return NAN;
+}
+
+/* A device that says something else than the table is another part. "" in `why`: it agrees. */
+static void check_device(const struct lp_gpu_row *row, const llmperf_hardware_query *query,
+                         const struct lp_gpu_name *name, char *why, size_t size)
+{
+    int32_t capability = 10 * query->cc_major + query->cc_minor;
+    bool fits = query->memory_bytes == 0;
+
+    for (size_t i = 0; i < row->memory_count; i++)
+        fits |= is_size(row->memory_gb[i], query->memory_bytes);
+    why[0] = '\0';
+    if (query->cc_major > 0 && capability != row->capability)
+        snprintf(why, size, "the device has compute capability %d.%d, the table's %s %d.%d",
+                 query->cc_major, query->cc_minor, row->name, row->capability / 10,
+                 row->capability % 10);
+    else if (name->mig)
+        return; /* the rest is that of a slice */
+    else if (query->sm_count > 0 && query->sm_count != row->sm_count)
+        snprintf(why, size, "the device has %d SMs, the table's %s %d", query->sm_count, row->name,
+                 row->sm_count);
+    else if (!fits)
+        snprintf(why, size, "the device has %.1f GB of memory, the table's %s %g",
+                 (double)query->memory_bytes / 1e9, row->name, row->memory_gb[0]);
+}
+
+struct search {
+    const llmperf_hardware_query *query;
+    const struct lp_gpu_name *name;
+    size_t length; /* of the longest pattern so far */
+    struct lp_gpu_match match;
+};
+
+/* A row one of whose patterns stands in the name. The longest pattern decides: "h200" is not h20,
+ * and "h100 nvl" says more than "h100". */
+static void consider(struct search *search, const struct lp_gpu_row *row, const char *text)
+{
+    struct lp_gpu_match *match = &search->match;
+    struct lp_gpu_name pattern;
+    char rest[128], why[256];
+    size_t length;
+
+    lp_gpu_name_parse(&pattern, text);
+    length = strlen(pattern.words);
+    if (length < search->length || length < 3 || !strstr(search->name->words, pattern.words))
+        return;
+    if (length > search->length)
+        *match = (struct lp_gpu_match){ .near = row };
+    search->length = length;
+    lp_gpu_name_rest(search->name, pattern.words, row->memory_gb, row->memory_count, rest,
+                     sizeof(rest));
+    check_device(row, search->query, search->name, why, sizeof(why));
+    if (rest[0])
+        snprintf(match->why, sizeof(match->why), "\"%s\" makes it another part than the %s", rest,
+                 row->name);
+    else if (why[0])
+        snprintf(match->why, sizeof(match->why), "%s", why);
+    else if (match->row && match->row != row)
+        match->several = true;
+    else
+        match->row = row;
+}
+
+static void consider_list(struct search *search, const struct lp_gpu_row *row, const char *list)
+{
+    char part[64];
+    const char *text;
+
+    for (size_t i = 0;; i++) {
+        snprintf(part, sizeof(part), "%s.%zu", list, i);
+        if (!(text = lp_gpu_row_text(row, part)))
+            return;
+        consider(search, row, text);
+    }
+}
+
+/* Is the name a part of the row's, or of one of its other names? "H100" is of "H100 NVL". */
+static bool is_like(const struct lp_gpu_row *row, const struct lp_gpu_name *name)
+{
+    struct lp_gpu_name other;
+    char bare[LP_GPU_NAME_BYTES], words[LP_GPU_NAME_BYTES + 2];
+
+    lp_gpu_name_parse(&other, row->name);
+    lp_gpu_name_rest(name, NULL, NULL, 0, bare, sizeof(bare));
+    snprintf(words, sizeof(words), " %s ", bare);
+    return bare[0] && strstr(other.words, words);
+}
+
+static void suggest(const struct lp_gpu_table *table, const struct lp_gpu_name *name,
+                    struct lp_gpu_match *match)
+{
+    size_t used = 0;
+
+    for (size_t i = 0; i < table->rows.count; i++)
+        if (is_like(&table->rows.items[i], name) && used < sizeof(match->why))
+            used += (size_t)snprintf(match->why + used, sizeof(match->why) - used, "%s%s",
+                                     used ? ", " : "it may be one of: ", table->rows.items[i].name);
+}
+
+void lp_gpu_table_find(const struct lp_gpu_table *table, const llmperf_hardware_query *query,
+                       const struct lp_gpu_name *name, struct lp_gpu_match *match_out)
+{
+    struct search search = { .query = query, .name = name };
+
+    for (size_t i = 0; i < table->rows.count; i++) {
+        const struct lp_gpu_row *row = &table->rows.items[i];
+
+        consider(&search, row, row->name);
+        consider_list(&search, row, "match");
+        if (query->sm_count == row->sm_count)
+            consider_list(&search, row, "match_with_sm_count");
+    }
+    *match_out = search.match;
+    if (match_out->several) {
+        match_out->row = NULL;
+        match_out->why[0] = '\0';
+    }
+    if (!match_out->row && !match_out->why[0])
+        suggest(table, name, match_out);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** conf/hardware, read: a row for each GPU that is listed.
+ * @threads one at a time per object */
+#ifndef LP_HARDWARE_TABLE_H
+#define LP_HARDWARE_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/hardware/hardware.h"
+#include "lib/base/vector.h"
+#include "llmperf/config.h"
+
+#define LP_GPU_MEMORIES 4
+
+struct lp_gpu_row {
+    const llmperf_config *config;
+    size_t index; /* in the list "gpus" of its file */
+    const char *name;
+    int32_t capability, sm_count;
+    bool formula_holds;
+    double memory_gb[LP_GPU_MEMORIES];
+    size_t memory_count;
+};
+
+struct lp_gpu_table {
+    LP_VECTOR(llmperf_config *) files;
+    LP_VECTOR(struct lp_gpu_row) rows;
+};
+
+/** 0, LLMPERF_ENOENT, LLMPERF_EFORMAT, LLMPERF_ENOMEM. */
+int lp_gpu_table_open(struct lp_gpu_table **table_out);
+void lp_gpu_table_free(struct lp_gpu_table *table);
+
+/** A text of the row, "match.0"; NULL: none. It lives as long as the table. */
+const char *lp_gpu_row_text(const struct lp_gpu_row *row, const char *part);
+
+/** Fill in what the row says. 0, LLMPERF_EFORMAT. */
+int lp_gpu_row_fill(const struct lp_gpu_row *row, llmperf_hardware *hardware);
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The model that a configuration describes. */
+#ifndef LP_MODEL_CONFIGURED_H
+#define LP_MODEL_CONFIGURED_H
+
+#include "llmperf/config.h"
+#include "llmperf/model.h"
+
+/** Read the model at key `model` of a composed configuration, which is a map. As
+ * llmperf_model_open(); errors name the lines that llmperf config prints. */
+int lp_model_configured(const llmperf_config *config, llmperf_model **model_out);
+
+#endif

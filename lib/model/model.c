@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The public face of a model: what it is, and the work of a step. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/model/work.h"
+#include "lib/base/status.h"
+
+void llmperf_model_free(llmperf_model *model)
+{
+    if (!model)
+        return;
+    free(model->decoder.kinds);
+    lp_vector_clear(&model->vision.convs);
+    lp_vector_clear(&model->warnings);
+    lp_vector_clear(&model->assumptions);
+    lp_strings_clear(&model->texts);
+    free(model);
+}
+
+const char *llmperf_model_warning(const llmperf_model *model, size_t index)
+{
+    return model && index < model->warnings.count ? model->warnings.items[index] : NULL;
+}
+
+const char *llmperf_model_assumption(const llmperf_model *model, size_t index)
+{
+    return model && index < model->assumptions.count ? model->assumptions.items[index] : NULL;
+}
+
+/* Copy out what the caller's struct has room for. */
+static int hand_out(void *out, size_t size, void *whole, size_t whole_size)
+{
+    if (size < sizeof(size_t))
+        return lp_error(LLMPERF_EINVAL,
+                        "struct_size is not set; initialise the struct with its …_INIT macro");
+    memcpy(whole, &size, sizeof(size));
+    memcpy(out, whole, size < whole_size ? size : whole_size);
+    return 0;
+}
+
+static lp_u128 weight_bytes(const llmperf_model *model, uint32_t dtype,
+                            const struct lp_parameters *parameters)
+{
+    uint32_t base = lp_dtype(dtype)->quantised ? model->base_dtype : dtype;
+    lp_u128 plain = lp_parameters_total(parameters) - parameters->quantised;
+
+    return lp_dtype_bytes(dtype, parameters->quantised) +
+           lp_dtype_bytes(base, plain - parameters->router_bias) +
+           lp_dtype_bytes(LLMPERF_DTYPE_FP32, parameters->router_bias);
+}
+
+static lp_u128 kv_bytes(const llmperf_model *model, uint32_t dtype)
+{
+    struct lp_attention attention;
+
+    if (!model->has_decoder)
+        return 0;
+    lp_decoder_attention(&model->decoder, 1, &attention);
+    return lp_dtype_bytes(dtype, attention.kv_elements) * model->decoder.layers;
+}
+
+static int narrow(lp_u128 value, const char *what, uint64_t *out)
+{
+    if (value > UINT64_MAX)
+        return lp_error(LLMPERF_EINVAL, "%s passes 64 bits; use smaller numbers", what);
+    *out = (uint64_t)value;
+    return 0;
+}
+
+int llmperf_model_weight_bytes(const llmperf_model *model, uint32_t dtype, uint64_t *bytes_out)
+{
+    struct lp_parameters parameters;
+
+    if (!model || !bytes_out)
+        return lp_error(LLMPERF_EINVAL, "model and bytes_out are required");
+    if (!dtype)
+        dtype = model->weight_dtype;
+    if (!lp_dtype(dtype))
+        return lp_error(LLMPERF_EINVAL, "dtype %u is not known", (unsigned)dtype);
+    lp_model_parameters(model, &parameters);
+    return narrow(weight_bytes(model, dtype, &parameters), "the size of the weights", bytes_out);
+}
+
+int llmperf_model_kv_bytes(const llmperf_model *model, uint32_t dtype, uint64_t *bytes_out)
+{
+    if (!model || !bytes_out)
+        return lp_error(LLMPERF_EINVAL, "model and bytes_out are required");
+    if (!dtype)
+        dtype = model->kv_dtype;
+    if (!lp_dtype(dtype) || !lp_dtype(dtype)->for_cache)
+        return lp_error(LLMPERF_EINVAL, "dtype %s is no format of a KV cache; use fp8 or nvfp4",
+                        llmperf_dtype_name(dtype));
+    return narrow(kv_bytes(model, dtype), "the KV cache of a token", bytes_out);
+}
+
+static void fill_decoder(const llmperf_model *model, llmperf_model_info *info)
+{
+    const struct lp_decoder *decoder = &model->decoder;
+    uint64_t kinds[LP_LAYER_KINDS];
+    struct lp_attention attention;
+
+    lp_decoder_kinds(decoder, 0, decoder->layers, kinds);
+    lp_decoder_attention(decoder, 1, &attention);
+    info->layers = decoder->layers;
+    info->moe_layers = kinds[LP_LAYER_MOE] + kinds[LP_LAYER_MOE | LP_LAYER_WINDOW];
+    info->window_layers = kinds[LP_LAYER_WINDOW] + kinds[LP_LAYER_MOE | LP_LAYER_WINDOW];
+    info->window = info->window_layers ? decoder->window : 0;
+    info->hidden = decoder->hidden;
+    info->heads = decoder->heads;
+    info->kv_heads = decoder->kv_heads;
+    info->head_dim = decoder->head_dim;
+    info->vocabulary = decoder->vocabulary;
+    info->experts = decoder->experts;
+    info->experts_per_token = decoder->chosen;
+    info->latent_attention = decoder->kv_rank > 0;
+    info->flops_per_pair = attention.pair_flops * decoder->layers;
+    info->flops_lm_head = 2 * decoder->hidden * decoder->vocabulary;
+}
+
+/* lp_model_open() has checked that all of these fit. */
+static void fill_parameters(const struct lp_parameters *parameters, llmperf_model_info *info)
+{
+    info->parameters_total = (uint64_t)lp_parameters_total(parameters);
+    info->parameters_active = (uint64_t)parameters->active;
+    info->parameters_embedding = (uint64_t)parameters->embedding;
+    info->parameters_lm_head = (uint64_t)parameters->lm_head;
+    info->parameters_norm = (uint64_t)parameters->norm;
+    info->parameters_attention_in = (uint64_t)parameters->attention_in;
+    info->parameters_attention_out = (uint64_t)parameters->attention_out;
+    info->parameters_mlp = (uint64_t)parameters->mlp;
+    info->parameters_router = (uint64_t)parameters->router;
+    info->parameters_shared_experts = (uint64_t)parameters->shared;
+    info->parameters_experts = (uint64_t)parameters->experts;
+    info->parameters_vision = (uint64_t)parameters->vision;
+    info->parameters_other = (uint64_t)parameters->other;
+    info->flops_per_token = (uint64_t)(2 * (parameters->active - parameters->embedding));
+}
+
+int llmperf_model_info_get(const llmperf_model *model, llmperf_model_info *info_out)
+{
+    llmperf_model_info info = LLMPERF_MODEL_INFO_INIT;
+    struct lp_parameters parameters;
+
+    if (!model || !info_out)
+        return lp_error(LLMPERF_EINVAL, "model and info_out are required");
+    info.name = model->name;
+    info.family = model->family;
+    info.source = model->source;
+    info.convention = LP_CONVENTION;
+    lp_model_parameters(model, &parameters);
+    fill_parameters(&parameters, &info);
+    info.weight_bytes = (uint64_t)weight_bytes(model, model->weight_dtype, &parameters);
+    info.kv_bytes_per_token = (uint64_t)kv_bytes(model, model->kv_dtype);
+    if (model->has_decoder)
+        fill_decoder(model, &info);
+    info.weight_dtype = model->weight_dtype;
+    info.kv_dtype = model->kv_dtype;
+    info.activation_dtype = model->activation_dtype;
+    info.has_decoder = model->has_decoder;
+    info.has_vision = model->vision.kind != LP_VISION_NONE;
+    return hand_out(info_out, info_out->struct_size, &info, sizeof(info));
+}
+
+int lp_model_operators(const struct llmperf_model *model, const llmperf_step *given,
+                       struct lp_step *step, struct lp_operators *list)
+{
+    int status = lp_step_prepare(model, given, step);
+
+    if (status < 0)
+        return status;
+    list->count = 0;
+    if (step->given.phase == LLMPERF_PHASE_VISION)
+        return lp_vision_work(model, step, list);
+    lp_decoder_work(model, step, list);
+    if (step->given.draft_tokens) /* only what was accepted is model work */
+        for (size_t i = 0; i < list->count; i++)
+            list->items[i].model = lp_round(list->items[i].expected);
+    return 0;
+}
+
+static void add_up(const struct lp_operators *list, struct lp_operator *sum)
+{
+    memset(sum, 0, sizeof(*sum));
+    for (size_t i = 0; i < list->count; i++) {
+        const struct lp_operator *op = &list->items[i];
+
+        sum->model += op->model;
+        sum->vector += op->vector;
+        sum->hardware += op->hardware;
+        sum->weights += op->weights;
+        sum->kv_read += op->kv_read;
+        sum->kv_write += op->kv_write;
+        sum->activations += op->activations;
+        sum->communication += op->communication;
+        sum->expected += op->expected;
+    }
+}
+
+static int narrow_operator(const struct lp_operator *op, llmperf_operator_work *work)
+{
+    int status;
+
+    if ((status = narrow(op->model, "the number of model FLOPs", &work->model_flops)) < 0 ||
+        (status = narrow(op->vector, "the number of vector FLOPs", &work->vector_flops)) < 0 ||
+        (status = narrow(op->hardware, "the number of hardware FLOPs", &work->hardware_flops)) <
+            0 ||
+        (status = narrow(op->weights, "weight_bytes", &work->weight_bytes)) < 0 ||
+        (status = narrow(op->kv_read, "kv_read_bytes", &work->kv_read_bytes)) < 0 ||
+        (status = narrow(op->kv_write, "kv_write_bytes", &work->kv_write_bytes)) < 0 ||
+        (status = narrow(op->activations, "activation_bytes", &work->activation_bytes)) < 0)
+        return status;
+    return narrow(op->communication, "communication_bytes", &work->communication_bytes);
+}
+
+static int narrow_sums(const struct lp_operator *sum, llmperf_work *work)
+{
+    llmperf_operator_work each;
+    int status = narrow_operator(sum, &each);
+
+    if (status < 0)
+        return status;
+    work->model_flops = each.model_flops;
+    work->vector_flops = each.vector_flops;
+    work->hardware_flops = each.hardware_flops;
+    work->weight_bytes = each.weight_bytes;
+    work->kv_read_bytes = each.kv_read_bytes;
+    work->kv_write_bytes = each.kv_write_bytes;
+    work->activation_bytes = each.activation_bytes;
+    work->communication_bytes = each.communication_bytes;
+    work->model_flops_expected = sum->expected;
+    return narrow(sum->weights + sum->kv_read + sum->kv_write, "the number of bytes", &work->bytes);
+}
+
+int llmperf_model_work(const llmperf_model *model, const llmperf_step *given, llmperf_work *out)
+{
+    llmperf_work work = LLMPERF_WORK_INIT;
+    struct lp_operators list;
+    struct lp_operator sum;
+    struct lp_step step;
+    int status;
+
+    if (!out)
+        return lp_error(LLMPERF_EINVAL, "work_out is required");
+    if ((status = lp_model_operators(model, given, &step, &list)) < 0)
+        return status;
+    add_up(&list, &sum);
+    if (step.given.draft_tokens)
+        sum.model = lp_round(sum.expected);
+    work.convention = LP_CONVENTION;
+    work.experts_touched = list.experts_touched;
+    if ((status = narrow_sums(&sum, &work)) < 0 ||
+        (status = narrow(list.tokens, "the number of tokens", &work.tokens)) < 0 ||
+        (status = narrow(list.positions, "the number of positions", &work.positions)) < 0 ||
+        (status = narrow(step.rows, "the number of rows", &work.logits_rows)) < 0)
+        return status;
+    work.requests =
+        step.given.phase == LLMPERF_PHASE_VISION ? step.given.images : step.given.requests;
+    work.tokens_expected = step.given.draft_tokens ? step.useful_tokens : (double)list.tokens;
+    return hand_out(out, out->struct_size, &work, sizeof(work));
+}
+
+int llmperf_model_operator(const llmperf_model *model, const llmperf_step *given, size_t index,
+                           llmperf_operator_work *out)
+{
+    llmperf_operator_work work = LLMPERF_OPERATOR_WORK_INIT;
+    const struct lp_operator *op;
+    struct lp_operators list;
+    struct lp_step step;
+    int status;
+
+    if (!out)
+        return lp_error(LLMPERF_EINVAL, "work_out is required");
+    if ((status = lp_model_operators(model, given, &step, &list)) < 0)
+        return status;
+    if (index >= list.count)
+        return lp_error(LLMPERF_ENOENT, "the step has %zu operators", list.count);
+    op = &list.items[index];
+    if ((status = narrow_operator(op, &work)) < 0)
+        return status;
+    work.name = op->name;
+    work.layer_kind = op->layer_kind;
+    work.layers = op->layers;
+    work.compute_dtype = op->dtype;
+    return hand_out(out, out->struct_size, &work, sizeof(work));
+}

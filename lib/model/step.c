@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A step of a user: is it possible, and what does it add up to? */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "lib/model/work.h"
+#include "lib/base/status.h"
+
+#define LIMIT_REQUESTS (UINT64_C(1) << 32)
+#define LIMIT_SUM      (UINT64_C(1) << 40)
+#define LIMIT_PARALLEL 65536
+
+static uint64_t clamp(uint64_t value, uint64_t limit)
+{
+    return value < limit ? value : limit;
+}
+
+lp_u128 lp_pairs_causal(uint64_t tokens, uint64_t cached, uint64_t window)
+{
+    /* The first `growing` tokens see everything before them, the others a full window. */
+    uint64_t growing = window == 0 ? tokens : window > cached ? clamp(window - cached, tokens) : 0;
+
+    return (lp_u128)growing * cached + (lp_u128)growing * (growing + 1) / 2 +
+           (lp_u128)(tokens - growing) * window;
+}
+
+int llmperf_pairs_causal(uint64_t new_tokens, uint64_t cached_tokens, uint64_t window,
+                         uint64_t *pairs_out)
+{
+    lp_u128 pairs;
+
+    if (!pairs_out)
+        return lp_error(LLMPERF_EINVAL, "pairs_out is required");
+    if (new_tokens > LP_LIMIT_TOKENS || cached_tokens > LP_LIMIT_TOKENS)
+        return lp_error(LLMPERF_EINVAL, "more than 2^36 tokens of one request");
+    pairs = lp_pairs_causal(new_tokens, cached_tokens, window);
+    if (pairs > UINT64_MAX)
+        return lp_error(LLMPERF_EINVAL, "the number of pairs passes 64 bits; use fewer tokens");
+    *pairs_out = (uint64_t)pairs;
+    return 0;
+}
+
+double llmperf_experts_expected(uint64_t experts, uint64_t chosen, uint64_t tokens)
+{
+    if (chosen == 0 || chosen > experts)
+        return NAN;
+    return (double)experts * (1 - pow(1 - (double)chosen / (double)experts, (double)tokens));
+}
+
+double llmperf_tokens_expected(double acceptance, uint32_t draft_tokens)
+{
+    if (!(acceptance >= 0 && acceptance <= 1))
+        return NAN;
+    if (acceptance == 1)
+        return (double)draft_tokens + 1;
+    return (1 - pow(acceptance, (double)draft_tokens + 1)) / (1 - acceptance);
+}
+
+static int take_dtype(const char *what, uint32_t given, uint32_t fallback, uint32_t *out)
+{
+    *out = given ? given : fallback;
+    if (!lp_dtype(*out))
+        return lp_error(LLMPERF_EINVAL, "%s %u is not known", what, (unsigned)given);
+    return 0;
+}
+
+static int take_dtypes(const struct llmperf_model *model, struct lp_step *step)
+{
+    const llmperf_step *given = &step->given;
+    uint32_t computed;
+    int status;
+
+    if ((status = take_dtype("weight_dtype", given->weight_dtype, model->weight_dtype,
+                             &step->weight)) < 0)
+        return status;
+    step->base = lp_dtype(step->weight)->quantised ? model->base_dtype : step->weight;
+    /* Weights in another format than the description's are those of another checkpoint. */
+    computed = step->weight == model->weight_dtype ? model->activation_dtype : step->base;
+    if ((status = take_dtype("activation_dtype", given->activation_dtype, computed,
+                             &step->activation)) < 0 ||
+        (status = take_dtype("kv_dtype", given->kv_dtype, model->kv_dtype, &step->cache)) < 0)
+        return status;
+    if (!lp_dtype(step->cache)->for_cache)
+        return lp_error(LLMPERF_EINVAL, "kv_dtype %s is no format of a KV cache; use fp8 or nvfp4",
+                        lp_dtype(step->cache)->name);
+    return 0;
+}
+
+static int check_division(const char *key, uint64_t value, uint64_t parts)
+{
+    if (value % parts == 0)
+        return 0;
+    return lp_error(LLMPERF_EINVAL,
+                    "tensor_parallel %" PRIu64 " does not divide %s %" PRIu64
+                    "; choose one that does",
+                    parts, key, value);
+}
+
+static int check_tensor(const struct lp_decoder *decoder, const struct lp_step *step)
+{
+    uint64_t parts = step->tensor;
+    int status;
+
+    if ((status = check_division("the number of heads", decoder->heads, parts)) < 0 ||
+        (status = check_division("intermediate_size", decoder->intermediate, parts)) < 0 ||
+        (status = check_division("the size of the shared experts", decoder->shared_size, parts)) <
+            0)
+        return status;
+    if (decoder->kv_rank == 0 && decoder->kv_heads % parts && parts % decoder->kv_heads)
+        return check_division("the number of KV heads", decoder->kv_heads, parts);
+    return step->expert > 1 ? 0
+                            : check_division("the size of an expert", decoder->expert_size, parts);
+}
+
+static int take_parallel(const struct llmperf_model *model, struct lp_step *step)
+{
+    const llmperf_step *given = &step->given;
+    const struct lp_decoder *decoder = &model->decoder;
+
+    step->tensor = given->tensor_parallel ? given->tensor_parallel : 1;
+    step->pipeline = given->pipeline_parallel ? given->pipeline_parallel : 1;
+    step->expert = given->expert_parallel ? given->expert_parallel : 1;
+    step->data = given->data_parallel ? given->data_parallel : 1;
+    if (step->tensor > LIMIT_PARALLEL || step->data > LIMIT_PARALLEL)
+        return lp_error(LLMPERF_EINVAL, "more than %d GPUs in parallel", LIMIT_PARALLEL);
+    if (given->phase == LLMPERF_PHASE_VISION)
+        return step->tensor * step->pipeline * step->expert == 1
+                   ? 0
+                   : lp_error(LLMPERF_EINVAL, "the encoder is not split over GPUs; leave "
+                                              "tensor, pipeline and expert_parallel at 1");
+    if (given->pipeline_rank >= step->pipeline)
+        return lp_error(LLMPERF_EINVAL, "pipeline_rank %u is not below pipeline_parallel %u",
+                        (unsigned)given->pipeline_rank, (unsigned)step->pipeline);
+    if (step->pipeline > decoder->layers)
+        return lp_error(LLMPERF_EINVAL, "pipeline_parallel %u is more than %u layers",
+                        (unsigned)step->pipeline, (unsigned)decoder->layers);
+    if (step->expert > 1 && (decoder->experts == 0 || decoder->experts % step->expert ||
+                             step->expert != step->tensor * step->data))
+        return lp_error(LLMPERF_EINVAL,
+                        "expert_parallel must be 1, or tensor_parallel x data_parallel and a "
+                        "divisor of the number of experts (%" PRIu64 ")",
+                        decoder->experts);
+    return check_tensor(decoder, step);
+}
+
+static int take_speculation(const llmperf_step *given)
+{
+    if (given->draft_tokens == 0)
+        return given->acceptance == 0
+                   ? 0
+                   : lp_error(LLMPERF_EINVAL, "acceptance is given without draft_tokens");
+    if (given->phase != LLMPERF_PHASE_DECODE)
+        return lp_error(LLMPERF_EINVAL, "draft_tokens belong to the decode phase");
+    if (given->draft_tokens > LP_DRAFTS_MAX)
+        return lp_error(LLMPERF_EINVAL, "draft_tokens is %u; at most %d",
+                        (unsigned)given->draft_tokens, LP_DRAFTS_MAX);
+    if (!(given->acceptance >= 0 && given->acceptance <= 1))
+        return lp_error(LLMPERF_EINVAL, "acceptance is %g; it must be from 0 to 1",
+                        given->acceptance);
+    return 0;
+}
+
+struct request {
+    uint64_t tokens, cached, rows;
+};
+
+static int take_request(const llmperf_step *given, uint64_t i, struct request *out)
+{
+    bool decode = given->phase == LLMPERF_PHASE_DECODE;
+
+    out->tokens = given->new_tokens ? given->new_tokens[i] : (uint64_t)1 + given->draft_tokens;
+    out->cached = given->cached_tokens ? given->cached_tokens[i] : 0;
+    if (out->tokens == 0 || out->tokens > LP_LIMIT_TOKENS)
+        return lp_error(LLMPERF_EINVAL, "request %" PRIu64 " has %" PRIu64 " new tokens; 1 to 2^36",
+                        i, out->tokens);
+    if (out->cached > LP_LIMIT_TOKENS)
+        return lp_error(LLMPERF_EINVAL,
+                        "request %" PRIu64 " has %" PRIu64 " cached tokens; at most 2^36", i,
+                        out->cached);
+    if (given->draft_tokens && out->tokens != (uint64_t)1 + given->draft_tokens)
+        return lp_error(LLMPERF_EINVAL,
+                        "request %" PRIu64 " has %" PRIu64
+                        " new tokens; with %u draft_tokens it must be one more",
+                        i, out->tokens, (unsigned)given->draft_tokens);
+    if (given->logits_rows)
+        out->rows = given->logits_rows[i];
+    else if (given->logits == LLMPERF_LOGITS_NONE)
+        out->rows = 0;
+    else if (given->logits == LLMPERF_LOGITS_ALL || (given->logits == 0 && decode))
+        out->rows = out->tokens;
+    else
+        out->rows = 1;
+    if (out->rows > out->tokens)
+        return lp_error(LLMPERF_EINVAL,
+                        "request %" PRIu64 " asks for %" PRIu64 " rows of logits of %" PRIu64
+                        " new tokens",
+                        i, out->rows, out->tokens);
+    return 0;
+}
+
+/* Drafted token i counts if all before it were accepted. */
+static void add_useful(struct lp_step *step, const struct request *request, uint64_t window)
+{
+    double weight = 1;
+
+    for (uint64_t i = 0; i < request->tokens; i++) {
+        step->useful_tokens += weight;
+        step->useful_pairs[0] += weight * (double)(request->cached + i + 1);
+        step->useful_pairs[1] += weight * (double)lp_pairs_causal(1, request->cached + i, window);
+        step->useful_rows += i < request->rows ? weight : 0;
+        weight *= step->given.acceptance;
+    }
+}
+
+static void add_request(struct lp_step *step, const struct request *request, uint64_t window)
+{
+    uint64_t n = request->tokens, all = request->cached + n;
+    /* The oldest key that the first new token sees is `window` back from it. */
+    uint64_t seen = window ? clamp(all, window + n - 1) : all;
+
+    step->tokens += n;
+    step->rows += request->rows;
+    step->cached += request->cached;
+    step->pairs[0] += lp_pairs_causal(n, request->cached, 0);
+    step->pairs[1] += lp_pairs_causal(n, request->cached, window);
+    step->read[0] += all;
+    step->read[1] += seen;
+    step->full_pairs += (lp_u128)n * all;
+    step->full_windowed += (lp_u128)n * (window ? clamp(all, window) : all);
+    step->half_pairs_twice += (lp_u128)n * (2 * request->cached + n);
+    if (step->given.draft_tokens)
+        add_useful(step, request, window);
+}
+
+static int add_requests(const struct llmperf_model *model, struct lp_step *step)
+{
+    const llmperf_step *given = &step->given;
+    struct request request = { 0 };
+    int status;
+
+    if (given->requests == 0 || given->requests > LIMIT_REQUESTS)
+        return lp_error(LLMPERF_EINVAL, "a step has %" PRIu64 " requests; 1 to 2^32",
+                        given->requests);
+    if (given->phase == LLMPERF_PHASE_PREFILL && !given->new_tokens)
+        return lp_error(LLMPERF_EINVAL, "new_tokens is required for a prefill");
+    for (uint64_t i = 0; i < given->requests; i++) {
+        if ((status = take_request(given, i, &request)) < 0)
+            return status;
+        add_request(step, &request, model->decoder.window);
+        if (step->tokens > LIMIT_SUM)
+            return lp_error(LLMPERF_EINVAL, "the step has more than 2^40 new tokens");
+    }
+    step->padded = given->padded_tokens > step->tokens ? given->padded_tokens : step->tokens;
+    if (step->padded > LIMIT_SUM)
+        return lp_error(LLMPERF_EINVAL, "padded_tokens is above 2^40");
+    if (!given->draft_tokens) {
+        step->useful_tokens = (double)step->tokens;
+        step->useful_rows = (double)step->rows;
+        step->useful_pairs[0] = (double)step->pairs[0];
+        step->useful_pairs[1] = (double)step->pairs[1];
+    }
+    return 0;
+}
+
+static int check_experts(const struct llmperf_model *model, const llmperf_step *given)
+{
+    double touched = given->experts_touched;
+
+    if (touched == 0 || (touched > 0 && touched <= (double)model->decoder.experts))
+        return 0;
+    return lp_error(LLMPERF_EINVAL, "experts_touched is %g; it must be from 0 to %" PRIu64, touched,
+                    model->decoder.experts);
+}
+
+int lp_step_prepare(const struct llmperf_model *model, const llmperf_step *given,
+                    struct lp_step *out)
+{
+    int status;
+
+    if (!model || !given || given->struct_size < sizeof(given->struct_size))
+        return lp_error(LLMPERF_EINVAL, "model and step with its struct_size are required");
+    memset(out, 0, sizeof(*out));
+    memcpy(&out->given, given,
+           given->struct_size < sizeof(*given) ? given->struct_size : sizeof(*given));
+    given = &out->given;
+    if (given->phase < LLMPERF_PHASE_PREFILL || given->phase > LLMPERF_PHASE_VISION)
+        return lp_error(LLMPERF_EINVAL, "phase %u is not known", (unsigned)given->phase);
+    if (given->logits > LLMPERF_LOGITS_NONE)
+        return lp_error(LLMPERF_EINVAL, "logits %u is not known", (unsigned)given->logits);
+    if (given->phase == LLMPERF_PHASE_VISION && model->vision.kind == LP_VISION_NONE)
+        return lp_error(LLMPERF_ENOTSUP, "%s has no vision part", model->name);
+    if (given->phase != LLMPERF_PHASE_VISION && !model->has_decoder)
+        return lp_error(LLMPERF_ENOTSUP, "%s has no decoder; use the vision phase", model->name);
+    if ((status = take_dtypes(model, out)) < 0 || (status = take_parallel(model, out)) < 0 ||
+        (status = take_speculation(given)) < 0)
+        return status;
+    if (given->phase == LLMPERF_PHASE_VISION)
+        return 0;
+    if ((status = check_experts(model, given)) < 0)
+        return status;
+    return add_requests(model, out);
+}

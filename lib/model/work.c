@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Operators of a decoder's step, on one GPU. */
+#include <math.h>
+#include <string.h>
+
+#include "lib/model/work.h"
+
+/* Vector FLOPs an element; approximate, see docs/metrics.md. */
+enum {
+    RMS_NORM = 4,
+    LAYER_NORM = 7,
+    ROTATION = 3,
+    SOFTMAX = 5,
+    ACTIVATION = 5,
+    RESIDUALS = 2 /* additions in a layer */
+};
+
+static const char *const kind_names[LP_LAYER_KINDS] = {
+    [0] = "dense",
+    [LP_LAYER_MOE] = "moe",
+    [LP_LAYER_WINDOW] = "dense_window",
+    [LP_LAYER_MOE | LP_LAYER_WINDOW] = "moe_window",
+};
+
+/* What the operators of one kind of layer are made from. */
+struct build {
+    const struct llmperf_model *model;
+    const struct lp_decoder *decoder;
+    const struct lp_step *step;
+    struct lp_attention whole, local; /* of the model; on this GPU */
+    struct lp_operators *out;
+    const char *kind;
+    uint64_t layers;
+    bool window;
+};
+
+lp_u128 lp_divide_up(lp_u128 value, lp_u128 divisor)
+{
+    return (value + divisor - 1) / divisor;
+}
+
+lp_u128 lp_round(double value)
+{
+    return (lp_u128)floor(value + 0.5);
+}
+
+struct lp_operator *lp_operator_add(struct lp_operators *list, const char *name,
+                                    const char *layer_kind, uint64_t layers)
+{
+    struct lp_operator *added = &list->items[list->count++];
+
+    memset(added, 0, sizeof(*added));
+    added->name = name;
+    added->layer_kind = layer_kind;
+    added->layers = layers;
+    return added;
+}
+
+static struct lp_operator *add(const struct build *build, const char *name)
+{
+    struct lp_operator *added = lp_operator_add(build->out, name, build->kind, build->layers);
+
+    added->dtype = build->step->base;
+    return added;
+}
+
+/* Matrix product of every new token: `whole` weights in the model, `local` ones here. */
+static void add_product(const struct build *build, struct lp_operator *op, lp_u128 whole,
+                        lp_u128 local)
+{
+    const struct lp_step *step = build->step;
+
+    whole *= (lp_u128)2 * op->layers;
+    op->model += lp_divide_up(whole * step->tokens, step->tensor);
+    op->expected += (double)whole * step->useful_tokens / (double)step->tensor;
+    op->hardware += 2 * local * op->layers * step->padded;
+}
+
+/* A product whose weights take the format of the linear layers, unless they are left `plain`. */
+static struct lp_operator *add_linear(const struct build *build, const char *name, lp_u128 whole,
+                                      lp_u128 local, lp_u128 elements, bool plain)
+{
+    const struct lp_step *step = build->step;
+    struct lp_operator *op = add(build, name);
+
+    op->dtype = plain ? step->base : step->activation;
+    add_product(build, op, whole, local);
+    op->weights = lp_dtype_bytes(plain ? step->base : step->weight, local * op->layers);
+    op->activations = lp_dtype_bytes(op->dtype, step->tokens * elements * op->layers);
+    return op;
+}
+
+/* Sum over the GPUs that share a layer: each sends 2 (t - 1) / t of the vector in a ring. */
+static lp_u128 ring_bytes(const struct build *build)
+{
+    const struct lp_step *step = build->step;
+    lp_u128 vector = lp_dtype_bytes(step->base, step->tokens * build->decoder->hidden);
+
+    return lp_divide_up(2 * (step->tensor - 1) * vector, step->tensor) * build->layers;
+}
+
+static void add_norm(const struct build *build, lp_u128 norms, lp_u128 extra, lp_u128 residuals)
+{
+    const struct lp_decoder *decoder = build->decoder;
+    struct lp_operator *op = add(build, "norm");
+    lp_u128 h = decoder->hidden, cost = decoder->layer_norm ? LAYER_NORM : RMS_NORM;
+    lp_u128 vectors = decoder->layer_norm ? 2 : 1;
+
+    op->weights = lp_dtype_bytes(build->step->base, (norms * h * vectors + extra) * op->layers);
+    op->vector = build->step->tokens * op->layers * (norms * h * cost + residuals * h);
+    if (decoder->kv_rank > 0)
+        op->vector += build->step->tokens * op->layers * RMS_NORM * extra;
+    else if (extra)
+        op->vector += build->step->tokens * op->layers * RMS_NORM *
+                      (decoder->heads + decoder->kv_heads) * decoder->head_dim;
+}
+
+static void add_rotation(const struct build *build)
+{
+    const struct lp_decoder *decoder = build->decoder;
+    struct lp_operator *op = add(build, "rope");
+    lp_u128 elements = decoder->kv_rank > 0
+                           ? (decoder->heads / build->step->tensor + 1) * decoder->rope_dim
+                           : build->local.in_elements - decoder->hidden -
+                                 build->local.kv_elements / 2; /* query and key */
+
+    op->vector = build->step->tokens * op->layers * ROTATION * elements;
+}
+
+static void add_attention(const struct build *build)
+{
+    const struct lp_step *step = build->step;
+    struct lp_operator *op = add(build, "attention");
+    lp_u128 pairs = step->pairs[build->window] * op->layers;
+    lp_u128 cache = lp_dtype_bytes(step->cache, build->local.kv_elements) * op->layers;
+    bool decode = step->given.phase == LLMPERF_PHASE_DECODE;
+
+    op->model = lp_divide_up(pairs * build->whole.pair_flops, step->tensor);
+    op->expected = step->useful_pairs[build->window] * (double)op->layers *
+                   (double)build->whole.pair_flops / (double)step->tensor;
+    op->hardware = pairs * (decode ? build->local.absorbed_pair_flops : build->local.pair_flops);
+    if (!decode) /* cached tokens lie there as latents: keys and values are made from them again */
+        op->hardware += step->cached * op->layers * build->local.expand_flops;
+    op->vector = pairs * SOFTMAX * (build->decoder->heads / step->tensor);
+    op->kv_read = step->read[build->window] * cache;
+    op->kv_write = step->tokens * cache;
+}
+
+static void add_projections(const struct build *build)
+{
+    const struct lp_decoder *decoder = build->decoder;
+    struct lp_operator *op;
+
+    op = add_linear(build, "qkv", build->whole.in_weights, build->local.in_weights,
+                    build->local.in_elements, decoder->plain_attention);
+    op->weights += lp_dtype_bytes(build->step->base, (lp_u128)build->local.in_bias * op->layers);
+    op->vector = build->step->tokens * build->local.in_bias * op->layers;
+    if (decoder->rotary)
+        add_rotation(build);
+    add_attention(build);
+    op = add_linear(build, "o_proj", build->whole.out_weights, build->local.out_weights,
+                    build->local.out_elements, decoder->plain_attention);
+    op->weights += lp_dtype_bytes(build->step->base, (lp_u128)build->local.out_bias * op->layers);
+    op->vector = build->step->tokens * build->local.out_bias * op->layers;
+    op->communication = ring_bytes(build);
+}
+
+/* A gated or plain MLP of `size`, split over the GPUs of a layer. */
+static struct lp_operator *add_mlp(const struct build *build, const char *name, uint64_t size,
+                                   bool gated, bool plain)
+{
+    lp_u128 h = build->decoder->hidden, local = size / build->step->tensor;
+    lp_u128 matrices = gated ? 3 : 2;
+    struct lp_operator *op = add_linear(build, name, matrices * h * size, matrices * h * local,
+                                        2 * h + matrices * local, plain);
+
+    op->vector = build->step->tokens * op->layers * ACTIVATION * local;
+    op->communication = ring_bytes(build);
+    return op;
+}
+
+static void add_dense(const struct build *build)
+{
+    const struct lp_decoder *decoder = build->decoder;
+    struct lp_operator *op =
+        add_mlp(build, "mlp", decoder->intermediate, decoder->gated, decoder->plain_mlp);
+    lp_u128 biases;
+
+    if (!decoder->mlp_bias)
+        return;
+    biases =
+        (decoder->gated ? 2 : 1) * (decoder->intermediate / build->step->tensor) + decoder->hidden;
+    op->weights += lp_dtype_bytes(build->step->base, biases * op->layers);
+    op->vector += build->step->tokens * biases * op->layers;
+}
+
+static void add_router(const struct build *build)
+{
+    const struct lp_decoder *decoder = build->decoder;
+    lp_u128 outputs = decoder->experts + (decoder->shared_gate ? 1 : 0);
+    lp_u128 weights = decoder->hidden * outputs;
+    struct lp_operator *op =
+        add_linear(build, "router", weights, weights, decoder->hidden + outputs, true);
+
+    if (decoder->router_bias)
+        op->weights += lp_dtype_bytes(LLMPERF_DTYPE_FP32, (lp_u128)decoder->experts * op->layers);
+    op->vector = build->step->tokens * op->layers * SOFTMAX * outputs;
+}
+
+/* Each token goes to `chosen` experts on other GPUs and back; a GPU starts with its part of the
+ * tokens. */
+static lp_u128 exchange_bytes(const struct build *build)
+{
+    const struct lp_step *step = build->step;
+    lp_u128 vector = lp_dtype_bytes(step->base, step->tokens * build->decoder->hidden);
+
+    return lp_divide_up(2 * vector * build->decoder->chosen * (step->expert - 1),
+                        (lp_u128)step->expert * step->tensor) *
+           build->layers;
+}
+
+static void add_experts(const struct build *build)
+{
+    const struct lp_decoder *decoder = build->decoder;
+    const struct lp_step *step = build->step;
+    bool spread = step->expert > 1;
+    /* With whole experts on each GPU its share of the tokens comes from all replicas: also 1 / t.
+     */
+    lp_u128 matrix = (lp_u128)3 * decoder->hidden * decoder->expert_size;
+    lp_u128 size = spread ? decoder->expert_size : decoder->expert_size / step->tensor;
+    lp_u128 elements = decoder->chosen * (2 * decoder->hidden + 3 * (lp_u128)decoder->expert_size);
+    struct lp_operator *op = add(build, "experts");
+    double all;
+
+    op->dtype = step->activation;
+    add_product(build, op, matrix * decoder->chosen, 0);
+    op->hardware =
+        lp_divide_up(2 * matrix * decoder->chosen * op->layers * step->padded, step->tensor);
+    all = (double)lp_dtype_bytes(step->weight,
+                                 3 * size * decoder->hidden * decoder->experts * op->layers);
+    op->weights = lp_round(all * build->out->experts_touched / (double)decoder->experts /
+                           (double)step->expert);
+    op->activations = lp_dtype_bytes(
+        step->activation, lp_divide_up(step->tokens * elements * op->layers, step->tensor));
+    op->vector = lp_divide_up(step->tokens * op->layers * ACTIVATION * decoder->chosen *
+                                  decoder->expert_size,
+                              step->tensor);
+    op->communication = spread ? exchange_bytes(build) : ring_bytes(build);
+}
+
+static void add_layers(struct build *build, unsigned kind, uint64_t layers)
+{
+    const struct lp_decoder *decoder = build->decoder;
+
+    build->kind = kind_names[kind];
+    build->layers = layers;
+    build->window = kind & LP_LAYER_WINDOW;
+    add_norm(build, decoder->norms, build->whole.in_norm, RESIDUALS);
+    add_projections(build);
+    if (!(kind & LP_LAYER_MOE)) {
+        add_dense(build);
+        return;
+    }
+    add_router(build);
+    if (decoder->shared_size) {
+        struct lp_operator *op =
+            add_mlp(build, "shared_experts", decoder->shared_size, true, false);
+
+        /* Without whole experts elsewhere, one sum serves shared and routed experts. */
+        if (build->step->expert == 1)
+            op->communication = 0;
+    }
+    add_experts(build);
+}
+
+static void add_input(struct build *build)
+{
+    lp_u128 tables = build->decoder->position_rows ? 2 : 1, rows;
+    struct lp_operator *op;
+
+    build->kind = "input";
+    build->layers = 1;
+    op = add(build, "embedding");
+    rows = build->step->tokens * build->decoder->hidden;
+    op->weights = lp_dtype_bytes(op->dtype, rows * tables);
+    op->activations = lp_dtype_bytes(op->dtype, rows);
+    op->vector = rows * (tables - 1);
+}
+
+static void add_output(struct build *build)
+{
+    const struct lp_step *step = build->step;
+    lp_u128 h = build->decoder->hidden, whole = (lp_u128)2 * h * build->decoder->vocabulary;
+    lp_u128 local = lp_divide_up(build->decoder->vocabulary, step->tensor);
+    struct lp_operator *op;
+
+    build->kind = "output";
+    build->layers = 1;
+    add_norm(build, 1, 0, 0);
+    op = add(build, "lm_head");
+    op->model = lp_divide_up(whole * step->rows, step->tensor);
+    op->expected = (double)whole * step->useful_rows / (double)step->tensor;
+    op->hardware = 2 * h * local * step->rows;
+    op->activations = lp_dtype_bytes(op->dtype, step->rows * (h + local));
+    if (step->rows > 0) /* a chunk that asks for no logits does not touch it */
+        op->weights = lp_dtype_bytes(op->dtype, h * local);
+}
+
+/* Hand-over of the last layer's output to the next stage. */
+static void add_hand_over(struct build *build)
+{
+    build->kind = "output";
+    build->layers = 1;
+    add(build, "pipeline")->communication =
+        lp_dtype_bytes(build->step->base, build->step->tokens * build->decoder->hidden);
+}
+
+static double touched(const struct lp_decoder *decoder, const struct lp_step *step)
+{
+    lp_u128 tokens = step->tokens * (step->expert > 1 ? step->data : 1);
+
+    if (decoder->experts == 0)
+        return NAN;
+    if (step->given.experts_touched > 0)
+        return step->given.experts_touched;
+    return llmperf_experts_expected(decoder->experts, decoder->chosen, (uint64_t)tokens);
+}
+
+/* The first layers % pipeline stages hold one layer more. */
+static void add_stage(struct build *build)
+{
+    const struct lp_step *step = build->step;
+    uint64_t rank = step->given.pipeline_rank, each = build->decoder->layers / step->pipeline;
+    uint64_t more = build->decoder->layers % step->pipeline, kinds[LP_LAYER_KINDS];
+    uint64_t first = rank * each + (rank < more ? rank : more);
+
+    lp_decoder_kinds(build->decoder, first, each + (rank < more), kinds);
+    for (unsigned i = 0; i < LP_LAYER_KINDS; i++)
+        if (kinds[i])
+            add_layers(build, i, kinds[i]);
+}
+
+void lp_decoder_work(const struct llmperf_model *model, const struct lp_step *step,
+                     struct lp_operators *out)
+{
+    struct build build = { .model = model, .decoder = &model->decoder, .step = step, .out = out };
+
+    lp_decoder_attention(&model->decoder, 1, &build.whole);
+    lp_decoder_attention(&model->decoder, step->tensor, &build.local);
+    out->experts_touched = touched(&model->decoder, step);
+    out->tokens = out->positions = step->tokens;
+    if (step->given.pipeline_rank == 0)
+        add_input(&build);
+    add_stage(&build);
+    if (step->given.pipeline_rank + (uint64_t)1 == step->pipeline)
+        add_output(&build);
+    else
+        add_hand_over(&build);
+}

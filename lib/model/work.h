@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** From a step to its operators.
+ * @threads any thread */
+#ifndef LP_MODEL_WORK_H
+#define LP_MODEL_WORK_H
+
+#include "lib/model/desc.h"
+
+#define LP_OPERATORS_MAX 64
+#define LP_DRAFTS_MAX    1024
+
+/** A step that was checked, and the sums over its requests that all operators are made of. */
+struct lp_step {
+    llmperf_step given;
+    uint64_t tensor, pipeline, expert, data;  /* parallel GPUs, each at least 1 */
+    uint32_t base, weight, activation, cache; /* LLMPERF_DTYPE_… */
+    lp_u128 tokens, padded, rows, cached;
+    /* [1]: in layers with a window. read: cached positions that the new tokens attend. */
+    lp_u128 pairs[2], read[2];
+    /* Pairs that others count: all n (P + n), and n P + n n / 2 twice; full_windowed: n min(W, P +
+     * n). */
+    lp_u128 full_pairs, full_windowed, half_pairs_twice;
+    /* Expected under speculation; else as the sums above. */
+    double useful_tokens, useful_rows, useful_pairs[2];
+};
+
+struct lp_operator {
+    const char *name, *layer_kind;
+    uint64_t layers;
+    lp_u128 model, vector, hardware;
+    lp_u128 weights, kv_read, kv_write, activations, communication;
+    double expected; /* model FLOPs before rounding */
+    uint32_t dtype;
+};
+
+struct lp_operators {
+    struct lp_operator items[LP_OPERATORS_MAX];
+    size_t count;
+    double experts_touched; /* NaN: no experts */
+    lp_u128 tokens, positions;
+};
+
+/** Check a step and add up its requests. 0 or LLMPERF_EINVAL, LLMPERF_ENOTSUP. */
+int lp_step_prepare(const struct llmperf_model *model, const llmperf_step *given,
+                    struct lp_step *out);
+
+/** Next operator, zeroed but for its names. */
+struct lp_operator *lp_operator_add(struct lp_operators *list, const char *name,
+                                    const char *layer_kind, uint64_t layers);
+
+void lp_decoder_work(const struct llmperf_model *model, const struct lp_step *step,
+                     struct lp_operators *out);
+
+/** 0 or LLMPERF_EINVAL: an image is too small or too large for the encoder. */
+int lp_vision_work(const struct llmperf_model *model, const struct lp_step *step,
+                   struct lp_operators *out);
+
+/** Check a step and list its operators. 0 or LLMPERF_EINVAL, LLMPERF_ENOTSUP. */
+int lp_model_operators(const struct llmperf_model *model, const llmperf_step *given,
+                       struct lp_step *step, struct lp_operators *list);
+
+lp_u128 lp_divide_up(lp_u128 value, lp_u128 divisor);
+
+/** Nearest whole number. */
+lp_u128 lp_round(double value);
+
+#endif

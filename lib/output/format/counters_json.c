@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/output/format/counters.h"
+#include "lib/findings/counter_index.h"
+
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static bool is_of_row(const llmperf_metric_stats *metric, const llmperf_region_stats *region)
+{
+    return !metric->kernel && (metric->device < 0 || metric->device == region->device) &&
+           (metric->process_id == 0 || metric->process_id == region->process_id);
+}
+
+/* Rows of one name of one region stand side by side. */
+static bool has_namesake(const llmperf_profile *profile, size_t index,
+                         const llmperf_metric_stats *metric)
+{
+    for (int side = -1; side <= 1; side += 2) {
+        llmperf_metric_stats other = LLMPERF_METRIC_STATS_INIT;
+        size_t at = index + (size_t)side; /* row 0 has none before it: at is past the end */
+
+        if (at < llmperf_profile_metric_count(profile) &&
+            llmperf_profile_metric(profile, at, &other) == 0 && !other.kernel &&
+            same_text(other.region, metric->region) && same_text(other.name, metric->name))
+            return true;
+    }
+    return false;
+}
+
+static void put_counter(struct lp_json *json, const llmperf_profile *profile, size_t index,
+                        const llmperf_metric_stats *metric)
+{
+    char name[512];
+
+    snprintf(name, sizeof(name), "%s", metric->name);
+    if (has_namesake(profile, index, metric))
+        snprintf(name, sizeof(name), "%s (%s%s%s)", metric->name, metric->source,
+                 metric->group ? ": " : "", metric->group ? metric->group : "");
+    if (metric->text)
+        lp_json_string(json, name, metric->text);
+    else
+        lp_json_number(json, name, metric->mean);
+}
+
+void lp_counters_json(struct lp_json *json, const struct lp_counter_index *index,
+                      const llmperf_region_stats *region)
+{
+    llmperf_metric_stats metric = LLMPERF_METRIC_STATS_INIT;
+
+    lp_json_open(json, "counters", '{');
+    for (size_t i = lp_counter_index_find(index, region->path);
+         i < llmperf_profile_metric_count(index->profile) &&
+         llmperf_profile_metric(index->profile, i, &metric) == 0 &&
+         same_text(metric.region, region->path);
+         i++)
+        if (is_of_row(&metric, region))
+            put_counter(json, index->profile, i, &metric);
+    lp_json_close(json, '}');
+}
+
+static void put_row(struct lp_json *json, const llmperf_metric_stats *metric)
+{
+    lp_json_open(json, NULL, '{');
+    lp_json_string(json, "name", metric->name);
+    lp_json_string(json, "unit", metric->unit);
+    lp_json_string(json, "group", metric->group);
+    lp_json_string(json, "source", metric->source);
+    lp_json_string(json, "region", metric->region);
+    lp_json_string(json, "kernel", metric->kernel);
+    lp_json_count(json, "device", metric->device < 0 ? LLMPERF_UNKNOWN : (uint64_t)metric->device);
+    lp_json_count(json, "process_id",
+                  metric->process_id == 0 ? LLMPERF_UNKNOWN : metric->process_id);
+    lp_json_count(json, "count", metric->count);
+    lp_json_string(json, "text", metric->text);
+    lp_json_number(json, "mean", metric->mean);
+    lp_json_number(json, "std", metric->std);
+    lp_json_number(json, "min", metric->min);
+    lp_json_number(json, "max", metric->max);
+    lp_json_close(json, '}');
+}
+
+void lp_metrics_rows_json(struct lp_json *json, const llmperf_profile *profile)
+{
+    size_t count = llmperf_profile_metric_count(profile);
+
+    lp_json_open(json, "metrics", '[');
+    for (size_t i = 0; i < count; i++) {
+        llmperf_metric_stats metric = LLMPERF_METRIC_STATS_INIT;
+
+        if (llmperf_profile_metric(profile, i, &metric) == 0)
+            put_row(json, &metric);
+    }
+    lp_json_close(json, ']');
+}

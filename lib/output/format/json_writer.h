@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** JSON text, written front to back. Always valid: text is made valid UTF-8, a number that is not
+ * finite becomes null, and the decimal point does not follow the locale. A failed allocation is
+ * remembered in text.failed.
+ * @threads one at a time per object */
+#ifndef LP_OUTPUT_FORMAT_JSON_WRITER_H
+#define LP_OUTPUT_FORMAT_JSON_WRITER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/base/text.h"
+
+/** Zero-initialised: an empty document. */
+struct lp_json {
+    struct lp_text text;
+    unsigned depth;
+    bool comma; /* an element stands before the next one */
+};
+
+/** Every value takes a key in an object, NULL in an array and at the top. */
+void lp_json_open(struct lp_json *json, const char *key, char bracket);
+void lp_json_close(struct lp_json *json, char bracket);
+
+/** NULL, LLMPERF_UNKNOWN and NaN are written as null. */
+void lp_json_string(struct lp_json *json, const char *key, const char *value);
+void lp_json_count(struct lp_json *json, const char *key, uint64_t value);
+void lp_json_number(struct lp_json *json, const char *key, double value);
+void lp_json_integer(struct lp_json *json, const char *key, int64_t value);
+void lp_json_bool(struct lp_json *json, const char *key, bool value);
+void lp_json_null(struct lp_json *json, const char *key);
+
+#endif

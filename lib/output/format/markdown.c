@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "lib/base/number.h"
+#include "lib/output/format/markdown.h"
+#include "llmperf/profile.h"
+
+/* What opens a heading, a list, a quote or a rule where a line begins with it. */
+static void begin_text(struct lp_text *out, const char **string)
+{
+    size_t digits;
+
+    while (**string == ' ')
+        (*string)++;
+    digits = strspn(*string, "0123456789");
+    if (digits > 0 && strchr(".)", (*string)[digits])) {
+        lp_text_add(out, *string, digits);
+        *string += digits;
+    }
+    if (**string && (digits > 0 ? strchr(".)", **string) : strchr("#>+-=", **string)))
+        lp_text_add(out, "\\", 1);
+}
+
+void lp_md_text(struct lp_text *out, const char *string)
+{
+    struct lp_text clean = { NULL, 0, 0, false };
+    const char *at;
+
+    lp_text_clean(&clean, string);
+    if ((at = clean.bytes))
+        begin_text(out, &at);
+    for (; at && *at; at++) {
+        if (strchr("\\`|<*[&~", *at))
+            lp_text_add(out, "\\", 1);
+        lp_text_add(out, at, 1);
+    }
+    out->failed |= clean.failed;
+    lp_text_clear(&clean);
+}
+
+static size_t longest_backtick_run(const char *string)
+{
+    size_t longest = 0;
+
+    while (*string) {
+        size_t run = strspn(string, "`");
+
+        longest = run > longest ? run : longest;
+        string += run;
+        string += strcspn(string, "`");
+    }
+    return longest;
+}
+
+static void add_fence(struct lp_text *out, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        lp_text_add(out, "`", 1);
+}
+
+/* Tables look for '|' before code spans, so it is escaped there too. Backslashes that stand before
+ * it are doubled: to a reader that pairs them up the cell would end otherwise. */
+static void add_code_bytes(struct lp_text *out, const char *string)
+{
+    while (*string) {
+        size_t backslashes = strspn(string, "\\");
+
+        lp_text_add(out, string, backslashes);
+        if (string[backslashes] == '|') {
+            lp_text_add(out, string, backslashes);
+            lp_text_add(out, "\\", 1);
+        }
+        string += backslashes;
+        if (*string) {
+            lp_text_add(out, string, 1);
+            string++;
+        }
+    }
+}
+
+static void add_code(struct lp_text *out, const char *string)
+{
+    size_t run = longest_backtick_run(string), length = strlen(string);
+    bool padded = run > 0 || strspn(string, " ") == length;
+
+    if (length == 0)
+        return;
+    add_fence(out, run + 1);
+    lp_text_puts(out, padded ? " " : "");
+    add_code_bytes(out, string);
+    /* A backslash at the end would take the sign behind it along in some readers. */
+    lp_text_puts(out, padded || string[length - 1] == '\\' ? " " : "");
+    add_fence(out, run + 1);
+}
+
+void lp_md_code(struct lp_text *out, const char *string)
+{
+    struct lp_text clean = { NULL, 0, 0, false };
+
+    lp_text_clean(&clean, string);
+    if (clean.bytes)
+        add_code(out, clean.bytes);
+    out->failed |= clean.failed;
+    lp_text_clear(&clean);
+}
+
+void lp_md_number(struct lp_text *out, double value)
+{
+    lp_text_puts(out, isnan(value) ? LP_MD_UNKNOWN : LP_NUMBER(value, 4));
+}
+
+void lp_md_count(struct lp_text *out, uint64_t value)
+{
+    if (value == LLMPERF_UNKNOWN)
+        lp_text_puts(out, LP_MD_UNKNOWN);
+    else
+        lp_text_printf(out, "%" PRIu64, value);
+}
+
+static void end_cell(struct lp_text *out)
+{
+    lp_text_puts(out, " |");
+}
+
+void lp_md_cell_text(struct lp_text *out, const char *string)
+{
+    lp_text_puts(out, " ");
+    lp_md_text(out, string ? string : LP_MD_UNKNOWN);
+    end_cell(out);
+}
+
+void lp_md_cell_code(struct lp_text *out, const char *string)
+{
+    lp_text_puts(out, " ");
+    if (string)
+        lp_md_code(out, string);
+    else
+        lp_text_puts(out, LP_MD_UNKNOWN);
+    end_cell(out);
+}
+
+void lp_md_cell_number(struct lp_text *out, double value)
+{
+    lp_text_puts(out, " ");
+    lp_md_number(out, value);
+    end_cell(out);
+}
+
+void lp_md_cell_count(struct lp_text *out, uint64_t value)
+{
+    lp_text_puts(out, " ");
+    lp_md_count(out, value);
+    end_cell(out);
+}
+
+void lp_md_cell_device(struct lp_text *out, int32_t device)
+{
+    if (device < 0)
+        lp_md_cell_text(out, NULL);
+    else
+        lp_md_cell_count(out, (uint64_t)device);
+}
+
+void lp_md_cell_region_of(struct lp_text *out, const char *path, uint32_t process_id)
+{
+    if (process_id == 0 || !path || !*path) {
+        lp_md_cell_region(out, path);
+        return;
+    }
+    lp_text_puts(out, " ");
+    lp_md_code(out, path);
+    lp_text_printf(out, " of process %" PRIu32, process_id);
+    end_cell(out);
+}
+
+void lp_md_cell_region(struct lp_text *out, const char *path)
+{
+    if (path && *path)
+        lp_md_cell_code(out, path);
+    else
+        lp_md_cell_text(out, path ? "(no region)" : "(unknown launch)");
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <string.h>
+
+#include "lib/output/format/metrics_put.h"
+
+static const char *const reasons[LP_REASON_COUNT] = {
+    [LP_REASON_NO_MODEL] = "model is null: no model description was given.",
+    [LP_REASON_NO_DEVICE] =
+        "Device times and counts are null: no device was observed, or no kernel "
+        "of it (see the ledger).",
+    [LP_REASON_NO_ACTIVITY] =
+        "device and idle_ms are null where a region started no device activity; idle_ms also where "
+        "the start or the end of the session cut an instance.",
+    [LP_REASON_NO_INSTANCE] = "wall_ms and idle_ms hold null where no instance of a region was "
+                              "complete; std needs two instances.",
+    [LP_REASON_NOT_COUNTED] =
+        "tokens, sequences, context, flops and bytes are null where the program did "
+        "not give them; tokens_per_s needs tokens and a wall time.",
+    [LP_REASON_NOT_COLLECTED] =
+        "Values of the ledger and of kernels that are null were not collected.",
+    [LP_REASON_NO_ITERATIONS] =
+        "iterations is null: no stage was followed step by step, or the run is of an older "
+        "version.",
+    [LP_REASON_NO_SPAN] = "Times of iterations are null where no device work was seen in one; idle_"
+                          "launch_ms and idle_wait_ms also where no launch was.",
+    [LP_REASON_NO_CLASSES] =
+        "kernel_class and kernel_classes are null: kernel_classes.yaml could not be read (set "
+        "LLMPERF_CONFIG_DIR to the folder that holds it).",
+    [LP_REASON_NO_GPU] = "hardware is not known: no GPU was seen (env.json names none).",
+    [LP_REASON_NO_LIMITS] = "Peaks or bandwidth of the GPU are not known: see llmperf hardware.",
+    [LP_REASON_NO_CEILINGS] =
+        "hardware.measured is empty: no ceilings were measured on this GPU with "
+        "this driver; see llmperf hardware --measure.",
+    [LP_REASON_NO_FACT] = "Facts of the run that are null, and duration_ms, were not recorded.",
+    [LP_REASON_NO_DTYPE] =
+        "hardware.dtype is null where nobody told it (LLMPERF_DTYPE, run.dtype or a model); ridge "
+        "needs a peak of that dtype and a bandwidth.",
+    [LP_REASON_NO_ROOFLINE] =
+        "wall_ratio, intensity, achieved_tflops, achieved_gbs, attainable_tflops and mfu_limit are "
+        "null where FLOPs, bytes, device time or a limit are not known.",
+    [LP_REASON_UNLIKE_RANKS] =
+        "ranks[].waiting_ms is null where the GPUs of a stage do not have the "
+        "same instances and collectives.",
+};
+
+void lp_put_null(struct lp_metrics *metrics, const char *key, enum lp_reason reason)
+{
+    metrics->used[reason] = true;
+    lp_json_null(&metrics->json, key);
+}
+
+void lp_put_number(struct lp_metrics *metrics, const char *key, double value, enum lp_reason reason)
+{
+    if (!isfinite(value))
+        metrics->used[reason] = true;
+    lp_json_number(&metrics->json, key, value);
+}
+
+/* A number of the utilisation, or null with the reason that came with it. */
+void lp_put_utilisation(struct lp_metrics *metrics, const char *key, double value,
+                        const char *reason)
+{
+    size_t i = 0;
+
+    lp_json_number(&metrics->json, key, value);
+    if (isfinite(value) || !reason)
+        return;
+    while (i < metrics->why_count &&
+           (metrics->why[i].reason != reason || strcmp(metrics->why[i].key, key) != 0))
+        i++;
+    if (i < LP_WHY_MOST && i == metrics->why_count) {
+        metrics->why[i].key = key;
+        metrics->why[i].reason = reason;
+        metrics->why_count++;
+    }
+}
+
+void lp_put_count(struct lp_metrics *metrics, const char *key, uint64_t value,
+                  enum lp_reason reason)
+{
+    if (value == LLMPERF_UNKNOWN)
+        metrics->used[reason] = true;
+    lp_json_count(&metrics->json, key, value);
+}
+
+void lp_put_string(struct lp_metrics *metrics, const char *key, const char *value,
+                   enum lp_reason reason)
+{
+    if (!value)
+        metrics->used[reason] = true;
+    lp_json_string(&metrics->json, key, value);
+}
+
+void lp_put_fact(struct lp_metrics *metrics, const char *key, const char *fact)
+{
+    lp_put_string(metrics, key, llmperf_profile_fact(metrics->view.profile, fact),
+                  LP_REASON_NO_FACT);
+}
+
+/* Values that only a device gives: what the profile holds, or null if none was observed. */
+void lp_put_device_number(struct lp_metrics *metrics, const char *key, double value)
+{
+    lp_put_number(metrics, key, metrics->view.device_known ? value : NAN, LP_REASON_NO_DEVICE);
+}
+
+void lp_put_device_count(struct lp_metrics *metrics, const char *key, uint64_t value)
+{
+    lp_put_count(metrics, key, metrics->view.device_known ? value : LLMPERF_UNKNOWN,
+                 LP_REASON_NO_DEVICE);
+}
+
+/* A device of -1 means that there is none to name. */
+void lp_put_device(struct lp_metrics *metrics, int32_t device)
+{
+    if (device < 0)
+        lp_put_null(metrics, "device",
+                    metrics->view.device_known ? LP_REASON_NO_ACTIVITY : LP_REASON_NO_DEVICE);
+    else
+        lp_json_integer(&metrics->json, "device", device);
+}
+
+void lp_put_reasons(struct lp_metrics *metrics)
+{
+    for (size_t i = 0; i < LP_REASON_COUNT; i++)
+        if (metrics->used[i])
+            lp_json_string(&metrics->json, NULL, reasons[i]);
+}

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/output/html/html_tables.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "lib/base/number.h"
+#include "lib/findings/facts.h"
+#include "lib/output/format/html.h"
+#include "lib/output/html/svg.h"
+#include "llmperf/region.h"
+#include "lib/findings/recommend.h"
+
+/* A page of more is no help; metrics.json and kernels.md have all. */
+#define KERNELS_MOST 500
+
+void lp_html_advice(const struct lp_view *view, struct lp_text *out)
+{
+    if (view->advice.rows.count == 0) {
+        lp_text_puts(out, "<p>None: no rule found its numbers in this run.</p>\n");
+        return;
+    }
+    lp_text_puts(out, "<ol class=\"advice\">\n");
+    for (size_t i = 0; i < view->advice.rows.count; i++) {
+        const struct lp_recommendation *row = &view->advice.rows.items[i];
+
+        lp_text_printf(out,
+                       "<li><span class=\"severity\">%s</span>: <span "
+                       "data-text=\"/recommendations/%zu/text\">",
+                       lp_severity_name(row->severity), i);
+        lp_html_text(out, row->text);
+        lp_text_puts(out, "</span>");
+        if (row->at_stake_ms > 0) {
+            lp_text_puts(out, " At stake: up to ");
+            lp_html_number(out, LP_POINTER("/recommendations/%zu/at_stake_ms", i),
+                           row->at_stake_ms);
+            lp_text_puts(out, " ms.");
+        }
+        lp_text_puts(out, "</li>\n");
+    }
+    lp_text_puts(out, "</ol>\n");
+}
+
+static double of_device(const struct lp_view *view, double value)
+{
+    return view->device_known ? value : NAN;
+}
+
+static void region_cell(const struct lp_view *view, const llmperf_region_stats *stats,
+                        struct lp_text *out)
+{
+    uint32_t process_id = lp_shown_process(view->profile, stats->process_id);
+
+    if (*stats->path && process_id > 0) {
+        lp_text_puts(out, "<td class=\"t\"><code>");
+        lp_html_path(out, stats->path);
+        lp_text_printf(out, "</code> of process %" PRIu32 "</td>", process_id);
+    } else if (*stats->path) {
+        lp_html_cell_code(out, stats->path);
+    } else {
+        lp_html_cell_text(out, "(no region)");
+    }
+}
+
+static void device_cell(int32_t device, struct lp_text *out)
+{
+    lp_html_cell_count(out, NULL, device < 0 ? LLMPERF_UNKNOWN : (uint64_t)device);
+}
+
+static void stage_row(const struct lp_view *view, size_t i, struct lp_text *out)
+{
+    const llmperf_region_stats *stats = &view->regions.items[i].stats;
+    bool any = stats->instances > 0;
+    double rate = stats->tokens != LLMPERF_UNKNOWN && stats->wall_sum_ms > 0
+                      ? (double)stats->tokens * 1e3 / stats->wall_sum_ms
+                      : NAN;
+
+    lp_html_row_open(out, LP_POINTER("/regions/%zu", i));
+    region_cell(view, stats, out);
+    device_cell(view->device_known ? stats->device : -1, out);
+    lp_html_cell_count(out, NULL, stats->instances);
+    lp_html_cell_number(out, NULL, any ? stats->wall_sum_ms : NAN);
+    lp_html_cell_number(out, NULL, any ? stats->wall_mean_ms : NAN);
+    lp_html_cell_number(out, NULL, any ? stats->wall_p50_ms : NAN);
+    lp_html_cell_number(out, NULL, any ? stats->wall_p99_ms : NAN);
+    lp_html_cell_number(out, NULL, of_device(view, stats->gpu_busy_ms));
+    lp_html_cell_number(out, NULL, any ? of_device(view, stats->idle_ms) : NAN);
+    lp_html_cell_count(out, NULL, view->device_known ? stats->kernel_count : LLMPERF_UNKNOWN);
+    lp_html_cell_count(out, NULL, stats->tokens);
+    lp_html_cell_number(out, NULL, rate);
+    lp_text_puts(out, "</tr>\n");
+}
+
+void lp_html_stages(const struct lp_view *view, struct lp_text *out)
+{
+    static const struct lp_html_column columns[] = { { "Region", NULL },
+                                                     { "Device", "device" },
+                                                     { "Instances", "instances" },
+                                                     { "Wall ms", "wall_ms/sum" },
+                                                     { "Mean ms", "wall_ms/mean" },
+                                                     { "p50 ms", "wall_ms/p50" },
+                                                     { "p99 ms", "wall_ms/p99" },
+                                                     { "GPU busy ms", "gpu_busy_ms" },
+                                                     { "Idle ms", "idle_ms" },
+                                                     { "Kernels", "kernel_count" },
+                                                     { "Tokens", "tokens" },
+                                                     { "Tokens/s", "tokens_per_s" },
+                                                     { NULL, NULL } };
+    size_t others = 0;
+
+    lp_html_rows_open(out, "Stages of the program; a nested one is part of the one above.",
+                      columns);
+    for (size_t i = 0; i < view->regions.count; i++)
+        if (view->regions.items[i].stats.kind == LLMPERF_REGION_STAGE)
+            stage_row(view, i, out);
+        else
+            others++;
+    lp_html_table_close(out);
+    if (others > 0) {
+        lp_text_printf(out, "<details><summary>%zu other regions</summary>\n", others);
+        lp_html_rows_open(out, "Regions inside and outside of stages.", columns);
+        for (size_t i = 0; i < view->regions.count; i++)
+            if (view->regions.items[i].stats.kind != LLMPERF_REGION_STAGE)
+                stage_row(view, i, out);
+        lp_html_table_close(out);
+        lp_text_puts(out, "</details>\n");
+    }
+    lp_text_puts(out,
+                 "<p class=\"note\">GPU busy is the union of the intervals of all work launched in "
+                 "the region, nested regions included. Vision is part of prefill and counted "
+                 "once.</p>\n");
+}
+
+static void utilisation_row(const struct lp_view *view, size_t i, struct lp_text *out)
+{
+    const struct lp_region_view *region = &view->regions.items[i];
+    const llmperf_utilisation *use = &region->use;
+
+    lp_html_row_open(out, LP_POINTER("/regions/%zu", i));
+    region_cell(view, &region->stats, out);
+    lp_html_cell_number(out, NULL, use->time_floor_ms);
+    lp_html_cell_number(out, NULL, use->wall_ratio);
+    lp_html_cell_number(out, NULL, use->floor_ratio);
+    lp_html_cell_percent(out, NULL, use->mbu);
+    lp_html_cell_percent(out, NULL, region->mbu_measured);
+    lp_html_cell_percent(out, NULL, use->mfu);
+    lp_html_cell_percent(out, NULL, region->mfu_measured);
+    lp_html_cell_percent(out, NULL, use->mfu_limit);
+    lp_html_cell_text(out,
+                      use->bound == LLMPERF_BOUND_UNKNOWN ? NULL : llmperf_bound_name(use->bound));
+    lp_html_cell_text(out, lp_work_origin(region->stats.flops_origin));
+    lp_text_puts(out, "</tr>\n");
+}
+
+void lp_html_utilisation(const struct lp_view *view, struct lp_text *out)
+{
+    static const struct lp_html_column columns[] = { { "Region", NULL },
+                                                     { "Floor ms", "time_floor_ms" },
+                                                     { "Wall/floor", "wall_ratio" },
+                                                     { "Busy/floor", "floor_ratio" },
+                                                     { "MBU", "mbu" },
+                                                     { "of measured", "mbu_measured" },
+                                                     { "MFU", "mfu" },
+                                                     { "of measured", "mfu_measured" },
+                                                     { "MFU limit", "mfu_limit" },
+                                                     { "Bound", NULL },
+                                                     { "FLOPs from", NULL },
+                                                     { NULL, NULL } };
+
+    lp_text_puts(out, "<p>Peak ");
+    lp_html_number(out,
+                   view->limits.dtype[0] ? LP_POINTER("/hardware/peak/%s", view->limits.dtype)
+                                         : "/hardware/peak/none",
+                   view->limits.peak.value);
+    lp_text_puts(out, " TFLOP/s, dense (dtype ");
+    lp_html_text(out, view->limits.dtype[0] ? view->limits.dtype : "not known");
+    lp_text_puts(out, "); bandwidth ");
+    lp_html_number(out, "/hardware/bandwidth_gbs", view->limits.bandwidth.value);
+    lp_text_puts(out, " GB/s; ridge ");
+    lp_html_number(out, "/hardware/ridge",
+                   view->limits.peak.value * 1e3 / view->limits.bandwidth.value);
+    lp_text_puts(out, " FLOP/B.</p>\n");
+    lp_html_rows_open(out,
+                      lp_is_sampled(view->profile)
+                          ? "The floor is the least time that the work of the collected "
+                            "instances can take."
+                          : "The floor is the least time that the work of all instances can take.",
+                      columns);
+    for (size_t i = 0; i < view->regions.count; i++) {
+        const llmperf_region_stats *stats = &view->regions.items[i].stats;
+
+        if (stats->flops != LLMPERF_UNKNOWN || stats->bytes != LLMPERF_UNKNOWN)
+            utilisation_row(view, i, out);
+    }
+    lp_html_table_close(out);
+    lp_text_puts(out,
+                 "<p class=\"note\">In decode look at the distance from the floor first, then at "
+                 "MBU: MFU is small there by physics. Wall/floor is busy/floor where the device "
+                 "worked for longer than the host was in the region. Regions whose work nobody "
+                 "gave are left out.</p>\n");
+}
+
+static void spread_row(const char *name, const char *base, const llmperf_iteration_stats *stats,
+                       struct lp_text *out)
+{
+    if (stats->count == 0)
+        return;
+    lp_text_puts(out, "<tr>");
+    lp_html_cell_text(out, name);
+    lp_html_cell_number(out, LP_POINTER("%s/mean", base), stats->mean_ms);
+    lp_html_cell_number(out, LP_POINTER("%s/std", base), stats->std_ms);
+    lp_html_cell_number(out, LP_POINTER("%s/min", base), stats->min_ms);
+    lp_html_cell_number(out, LP_POINTER("%s/p50", base), stats->p50_ms);
+    lp_html_cell_number(out, LP_POINTER("%s/p95", base), stats->p95_ms);
+    lp_html_cell_number(out, LP_POINTER("%s/p99", base), stats->p99_ms);
+    lp_html_cell_number(out, LP_POINTER("%s/max", base), stats->max_ms);
+    lp_html_cell_number(out, LP_POINTER("%s/sum", base), stats->sum_ms);
+    lp_text_puts(out, "</tr>\n");
+}
+
+static void iteration_table(const struct lp_view *view, size_t i, struct lp_text *out)
+{
+    static const char *const names[] = { "Wall time", "Span on the device", "Busy",
+                                         "Idle",      "Idle: launch bound", "Idle: waiting" };
+    static const char *const headings[] = { "Part",    "#Mean ms", "#Std ms", "#Min ms", "#p50 ms",
+                                            "#p95 ms", "#p99 ms",  "#Max ms", "#Sum ms", NULL };
+    const struct lp_stage_iterations *stage = &view->stages.items[i];
+    char word[LP_POINTER_BYTES];
+
+    lp_html_table_open(out, "Where the time of an iteration goes.", headings);
+    for (int time = 0; time < LP_ITERATION_TIMES; time++)
+        spread_row(names[time],
+                   LP_POINTER("/iterations/%zu/%s_ms", i,
+                              lp_iteration_time_name((enum lp_iteration_time)time)),
+                   &stage->times[time], out);
+    for (size_t row = 0; row < stage->class_count; row++) {
+        llmperf_iteration_stats stats = LLMPERF_ITERATION_STATS_INIT;
+
+        llmperf_profile_iteration_stats(view->profile, stage->first_class + row, &stats);
+        spread_row(
+            stats.quantity,
+            LP_POINTER("/iterations/%zu/class_ms/%.200s", i, lp_pointer_word(word, stats.quantity)),
+            &stats, out);
+    }
+    lp_html_table_close(out);
+}
+
+void lp_html_iterations(const struct lp_view *view, struct lp_text *out)
+{
+    if (view->stages.count == 0)
+        lp_text_puts(out, "<p>Not known: no stage was followed step by step.</p>\n");
+    for (size_t i = 0; i < view->stages.count; i++) {
+        lp_text_puts(out, "<h3><code>");
+        lp_html_text(out, view->stages.items[i].region);
+        lp_text_puts(out, "</code>, iterations: ");
+        lp_html_count(out, LP_POINTER("/iterations/%zu/count", i),
+                      view->stages.items[i].times[LP_TIME_WALL].count);
+        lp_text_puts(out, "</h3>\n");
+        if (view->stages.items[i].times[LP_TIME_WALL].count > 1)
+            lp_svg_histogram(view, i, out);
+        iteration_table(view, i, out);
+    }
+}
+
+void lp_html_classes(const struct lp_view *view, struct lp_text *out)
+{
+    static const char *const headings[] = { "Stage",  "Kernel class",    "#Total ms",
+                                            "#Calls", "#Share of stage", NULL };
+
+    lp_svg_classes(view, out);
+    if (view->class_totals.rows.count == 0)
+        return;
+    lp_html_table_open(out,
+                       "Device time by stage and kernel class, a stage without those nested in it.",
+                       headings);
+    for (size_t i = 0; i < view->class_totals.rows.count; i++) {
+        const struct lp_class_total *row = &view->class_totals.rows.items[i];
+
+        lp_text_puts(out, "<tr>");
+        lp_html_cell_code(out, row->stage);
+        lp_html_cell_text(out, row->kernel_class);
+        lp_html_cell_number(out, LP_POINTER("/kernel_classes/%zu/total_ms", i), row->total_ms);
+        lp_html_cell_count(out, LP_POINTER("/kernel_classes/%zu/calls", i), row->calls);
+        lp_html_cell_percent(out, LP_POINTER("/kernel_classes/%zu/share", i), row->share);
+        lp_text_puts(out, "</tr>\n");
+    }
+    lp_html_table_close(out);
+    lp_ranks_html(view, out);
+}
+
+void lp_html_operators(const struct lp_view *view, struct lp_text *out)
+{
+    static const char *const headings[] = { "Operator", "Stage",        "#Calls", "#Wall ms",
+                                            "#Mean ms", "#GPU busy ms", NULL };
+    size_t count = llmperf_profile_operator_count(view->profile);
+
+    if (count == 0) {
+        lp_text_puts(out, "<p>No operator was marked (regions below a stage).</p>\n");
+        return;
+    }
+    lp_html_table_open(out, "Regions below a stage, wherever they are nested.", headings);
+    for (size_t i = 0; i < count; i++) {
+        llmperf_operator_stats op = LLMPERF_OPERATOR_STATS_INIT;
+
+        llmperf_profile_operator(view->profile, i, &op);
+        lp_text_puts(out, "<tr>");
+        lp_html_cell_code(out, op.name);
+        lp_html_cell_code(out, op.stage);
+        lp_html_cell_count(out, LP_POINTER("/operators/%zu/calls", i), op.calls);
+        lp_html_cell_number(out, LP_POINTER("/operators/%zu/total_time_ms", i), op.total_time_ms);
+        lp_html_cell_number(out, LP_POINTER("/operators/%zu/mean_ms", i), op.mean_ms);
+        lp_html_cell_number(out, LP_POINTER("/operators/%zu/cuda_time_ms", i),
+                            of_device(view, op.cuda_time_ms));
+        lp_text_puts(out, "</tr>\n");
+    }
+    lp_html_table_close(out);
+}
+
+static void kernel_row(size_t i, const llmperf_kernel_stats *kernel, struct lp_text *out)
+{
+    lp_html_row_open(out, LP_POINTER("/kernels/%zu", i));
+    lp_text_puts(out, "<td class=\"t\"><code title=\"");
+    lp_html_text(out, kernel->demangled);
+    lp_text_puts(out, "\">");
+    lp_html_text(out, kernel->short_name);
+    lp_text_puts(out, "</code></td>");
+    if (kernel->region && *kernel->region)
+        lp_html_cell_code(out, kernel->region);
+    else
+        lp_html_cell_text(out, kernel->region ? "(no region)" : "(unknown launch)");
+    device_cell(kernel->device, out);
+    lp_html_cell_number(out, NULL, kernel->total_ms);
+    lp_html_cell_percent(out, NULL, kernel->share);
+    lp_html_cell_count(out, NULL, kernel->calls);
+    lp_html_cell_number(out, NULL, kernel->mean_ms);
+    lp_html_cell_number(out, NULL, kernel->p50_ms);
+    lp_html_cell_number(out, NULL, kernel->p99_ms);
+    lp_text_puts(out, "</tr>\n");
+}
+
+void lp_html_kernels(const struct lp_view *view, struct lp_text *out)
+{
+    static const struct lp_html_column columns[] = {
+        { "Kernel", NULL },       { "Region", NULL },
+        { "Device", "device" },   { "Total ms", "total_ms" },
+        { "Share", "share" },     { "Calls", "calls" },
+        { "Mean ms", "mean_ms" }, { "p50 ms", "p50_ms" },
+        { "p99 ms", "p99_ms" },   { NULL, NULL }
+    };
+    size_t count = llmperf_profile_kernel_count(view->profile);
+
+    if (count == 0) {
+        lp_text_puts(out, "<p>No device activity was seen.</p>\n");
+        return;
+    }
+    lp_html_rows_open(out, "Kernels, copies and sets; the full name stands in a tooltip.", columns);
+    for (size_t i = 0; i < count && i < KERNELS_MOST; i++) {
+        llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
+
+        llmperf_profile_kernel(view->profile, i, &kernel);
+        kernel_row(i, &kernel, out);
+    }
+    lp_html_table_close(out);
+    if (count > KERNELS_MOST)
+        lp_text_puts(
+            out, "<p class=\"note\">These are the longest ones; metrics.json and kernels.md have "
+                 "all.</p>\n");
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <string.h>
+
+#include "lib/output/format/html.h"
+#include "lib/output/html/html_tables.h"
+#include "lib/output/format/documents.h"
+#include "lib/output/html/svg.h"
+#include "lib/base/text.h"
+
+static const struct section {
+    const char *id, *title;
+    void (*add)(const struct lp_view *view, struct lp_text *out);
+    bool withheld; /* says what cannot be said of a run of which too little was seen */
+} sections[] = {
+    { "recommendations", "Recommendations", lp_html_advice, false },
+    { "timeline-of-stages", "Timeline", lp_svg_timeline, true },
+    { "stages", "Stages", lp_html_stages, false },
+    { "utilisation", "Distance from the floor, MBU and MFU", lp_html_utilisation, true },
+    { "roofline-of-regions", "Roofline", lp_svg_roofline, false },
+    { "iterations", "Iterations", lp_html_iterations, true },
+    { "kernel-classes", "Kernel classes", lp_html_classes, false },
+    { "operators", "Operators", lp_html_operators, false },
+    { "kernels", "Kernels", lp_html_kernels, false },
+    { "ledger", "Ledger", lp_html_ledger, false },
+    { "environment", "Environment", lp_html_environment, false },
+    { "notes", "Notes", lp_html_notes, false },
+};
+#define SECTIONS (sizeof(sections) / sizeof(sections[0]))
+
+static void add_head(const struct lp_view *view, struct lp_text *out)
+{
+    lp_text_puts(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+                      "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n"
+                      "<title>llmperf report: ");
+    lp_html_text(out, llmperf_profile_fact(view->profile, "run_id"));
+    lp_text_puts(out, "</title>\n<style>\n");
+    lp_text_puts(out, lp_html_style);
+    lp_text_puts(out, lp_html_print_style);
+    lp_text_puts(out, "</style>\n</head>\n<body>\n<header>\n<h1>llmperf report: <code>");
+    lp_html_text(out, llmperf_profile_fact(view->profile, "run_id"));
+    lp_text_puts(out, "</code></h1>\n");
+}
+
+static const char *meaning(uint32_t verdict)
+{
+    switch (verdict) {
+    case LLMPERF_VERDICT_COMPLETE:
+        return "every launch has its records, every record its launch.";
+    case LLMPERF_VERDICT_SAMPLED:
+        return "a known share of the work was collected, on purpose; device times are of that "
+               "share.";
+    case LLMPERF_VERDICT_NO_DEVICE:
+        return "no device was observed: times are of the host only.";
+    case LLMPERF_VERDICT_DEAD:
+        return "kernels were launched and not one was reported: device times are not known.";
+    default:
+        return "something is missing: device times are lower bounds.";
+    }
+}
+
+static void add_verdict(const struct lp_view *view, struct lp_text *out)
+{
+    uint32_t verdict = view->ledger.verdict;
+    bool good = verdict == LLMPERF_VERDICT_COMPLETE || verdict == LLMPERF_VERDICT_SAMPLED;
+    const char *problem;
+
+    lp_text_printf(out, "<div class=\"verdict%s\"><strong>Verdict: %s</strong> – %s",
+                   good ? "" : " bad", llmperf_verdict_name(verdict), meaning(verdict));
+    if (llmperf_profile_problem(view->profile, 0))
+        lp_text_puts(out, "<ul>");
+    for (size_t i = 0; (problem = llmperf_profile_problem(view->profile, i)); i++) {
+        lp_text_printf(out, "<li data-text=\"/ledger/problems/%zu\">", i);
+        lp_html_text(out, problem);
+        lp_text_puts(out, "</li>");
+    }
+    if (llmperf_profile_problem(view->profile, 0))
+        lp_text_puts(out, "</ul>");
+    lp_text_puts(out, "</div>\n");
+}
+
+static void add_contents(struct lp_text *out)
+{
+    lp_text_puts(out, "<nav aria-label=\"Sections\">");
+    for (size_t i = 0; i < SECTIONS; i++)
+        lp_text_printf(out, "<a href=\"#%s\">%s</a> ", sections[i].id, sections[i].title);
+    lp_text_puts(out, "</nav>\n</header>\n<main>\n");
+}
+
+static void add_section(const struct lp_view *view, const struct section *section,
+                        struct lp_text *out)
+{
+    lp_text_printf(out, "<section aria-labelledby=\"%s\">\n<h2 id=\"%s\">%s</h2>\n", section->id,
+                   section->id, section->title);
+    if (view->withheld && section->withheld)
+        lp_text_puts(out, "<p>Withheld: the ledger accounts for too little of the work.</p>\n");
+    else
+        section->add(view, out);
+    lp_text_puts(out, "</section>\n");
+}
+
+int lp_report_html(const llmperf_profile *profile, struct lp_text *out)
+{
+    struct lp_view view;
+    int status;
+
+    if ((status = lp_view_init(&view, profile)) == 0) {
+        add_head(&view, out);
+        add_verdict(&view, out);
+        add_contents(out);
+        for (size_t i = 0; i < SECTIONS; i++)
+            add_section(&view, &sections[i], out);
+        lp_text_puts(out, "</main>\n<script>\n");
+        lp_text_puts(out, lp_html_script);
+        lp_text_puts(out, "</script>\n</body>\n</html>\n");
+    }
+    lp_view_clear(&view);
+    return out->failed ? LLMPERF_ENOMEM : status;
+}

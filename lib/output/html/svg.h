@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Charts of report.html as inline SVG, drawn in a box of LP_SVG_WIDTH. Each chart has a title and
+ * a description for those who cannot see it.
+ * @threads one at a time per object */
+#ifndef LP_OUTPUT_HTML_SVG_H
+#define LP_OUTPUT_HTML_SVG_H
+
+#include <stdbool.h>
+
+#include "lib/base/text.h"
+#include "lib/findings/view.h"
+
+#define LP_SVG_WIDTH 900
+/** Where lanes and bars begin; their names stand to the left. */
+#define LP_SVG_LEFT  190
+#define LP_SVG_RIGHT 880
+
+/** Values from `low` to `high` on pixels from `from` to `to`. */
+struct lp_svg_scale {
+    double low, high, from, to;
+    bool logarithmic;
+};
+
+double lp_svg_at(const struct lp_svg_scale *scale, double value);
+
+/** @param id  Unique on the page. `title` and `description` are escaped. */
+void lp_svg_open(struct lp_text *out, const char *id, int height, const char *title,
+                 const char *description);
+void lp_svg_close(struct lp_text *out);
+
+void lp_svg_line(struct lp_text *out, const char *style, double x1, double y1, double x2,
+                 double y2);
+
+/** @param anchor  "start", "middle" or "end". */
+void lp_svg_text(struct lp_text *out, const char *style, double x, double y, const char *anchor,
+                 const char *text);
+
+/** A name cut to fit into `most` characters, with an ellipsis; the whole one as a tooltip. */
+void lp_svg_name(struct lp_text *out, double x, double y, size_t most, const char *name);
+
+/** Ticks and grid lines of a horizontal axis from `top` to `bottom`, with a unit at its end. */
+void lp_svg_axis_x(struct lp_text *out, const struct lp_svg_scale *scale, double top, double bottom,
+                   const char *unit);
+/** The same of a vertical one from `left` to `right`. */
+void lp_svg_axis_y(struct lp_text *out, const struct lp_svg_scale *scale, double left, double right,
+                   const char *unit);
+
+/** The charts; each adds a figure, or a line that says why there is none. */
+void lp_svg_timeline(const struct lp_view *view, struct lp_text *out);
+void lp_svg_classes(const struct lp_view *view, struct lp_text *out);
+void lp_svg_roofline(const struct lp_view *view, struct lp_text *out);
+/** @param stage  Index into view->stages. */
+void lp_svg_histogram(const struct lp_view *view, size_t stage, struct lp_text *out);
+
+#endif

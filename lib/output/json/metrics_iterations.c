@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lib/output/format/metrics_put.h"
+#include "lib/profile/profile.h"
+
+static void put_spread(struct lp_metrics *metrics, const char *key,
+                       const llmperf_iteration_stats *stats)
+{
+    struct lp_json *json = &metrics->json;
+
+    if (stats->count == 0) {
+        lp_put_null(metrics, key, LP_REASON_NO_SPAN);
+        return;
+    }
+    lp_json_open(json, key, '{');
+    lp_json_count(json, "count", stats->count);
+    lp_put_number(metrics, "sum", stats->sum_ms, LP_REASON_NO_SPAN);
+    lp_put_number(metrics, "mean", stats->mean_ms, LP_REASON_NO_SPAN);
+    lp_put_number(metrics, "std", stats->std_ms, LP_REASON_NO_INSTANCE);
+    lp_put_number(metrics, "cv", lp_variation(stats->std_ms, stats->mean_ms),
+                  LP_REASON_NO_INSTANCE);
+    lp_put_number(metrics, "min", stats->min_ms, LP_REASON_NO_SPAN);
+    lp_put_number(metrics, "max", stats->max_ms, LP_REASON_NO_SPAN);
+    lp_put_number(metrics, "p50", stats->p50_ms, LP_REASON_NO_SPAN);
+    lp_put_number(metrics, "p95", stats->p95_ms, LP_REASON_NO_SPAN);
+    lp_put_number(metrics, "p99", stats->p99_ms, LP_REASON_NO_SPAN);
+    lp_json_close(json, '}');
+}
+
+/* Rows of [low ms, high ms, count]; none where the run has no histogram. */
+static void put_histogram(struct lp_metrics *metrics, const struct lp_stage_iterations *stage)
+{
+    struct lp_json *json = &metrics->json;
+    struct lp_bucket *buckets = NULL;
+    size_t count = 0;
+
+    if (stage->times[LP_TIME_WALL].count > 0)
+        lp_profile_iteration_histogram(metrics->view.profile, stage->wall_row, &buckets, &count);
+    lp_json_open(json, "wall_histogram", '[');
+    for (size_t i = 0; i < count; i++) {
+        lp_json_open(json, NULL, '[');
+        lp_json_number(json, NULL, buckets[i].low_ms);
+        lp_json_number(json, NULL, buckets[i].high_ms);
+        lp_json_count(json, NULL, buckets[i].count);
+        lp_json_close(json, ']');
+    }
+    lp_json_close(json, ']');
+    free(buckets);
+}
+
+static const char *time_key(enum lp_iteration_time time, char key[32])
+{
+    snprintf(key, 32, "%s_ms", lp_iteration_time_name(time));
+    return key;
+}
+
+static void put_spreads(struct lp_metrics *metrics, const struct lp_stage_iterations *stage)
+{
+    char key[32];
+
+    for (int time = 0; time < LP_ITERATION_TIMES; time++)
+        put_spread(metrics, time_key((enum lp_iteration_time)time, key), &stage->times[time]);
+    lp_json_open(&metrics->json, "class_ms", '{');
+    for (size_t i = 0; i < stage->class_count; i++) {
+        llmperf_iteration_stats stats = LLMPERF_ITERATION_STATS_INIT;
+
+        llmperf_profile_iteration_stats(metrics->view.profile, stage->first_class + i, &stats);
+        put_spread(metrics, stats.quantity, &stats);
+    }
+    lp_json_close(&metrics->json, '}');
+}
+
+/* Classes that did not run are left out: most of sixteen would be 0. */
+static void put_classes(struct lp_metrics *metrics, const llmperf_iteration *iteration)
+{
+    lp_json_open(&metrics->json, "class_ms", '{');
+    for (size_t i = 0; i < LLMPERF_ITERATION_CLASSES; i++) {
+        const char *name = llmperf_profile_class(metrics->view.profile, i);
+
+        if (name && iteration->class_ms[i] > 0)
+            lp_json_number(&metrics->json, name, iteration->class_ms[i]);
+    }
+    lp_json_close(&metrics->json, '}');
+}
+
+static void put_iteration(struct lp_metrics *metrics, const llmperf_iteration *iteration)
+{
+    struct lp_json *json = &metrics->json;
+    char key[32];
+
+    lp_json_open(json, NULL, '{');
+    lp_json_count(json, "sequence", iteration->sequence);
+    lp_json_count(json, "begin_ns", iteration->begin_ns);
+    lp_put_device_count(metrics, "activities", iteration->activities);
+    lp_put_count(metrics, "tokens", iteration->tokens, LP_REASON_NOT_COUNTED);
+    lp_put_count(metrics, "sequences", iteration->sequences, LP_REASON_NOT_COUNTED);
+    lp_put_count(metrics, "context", iteration->context, LP_REASON_NOT_COUNTED);
+    lp_put_count(metrics, "flops", iteration->flops, LP_REASON_NOT_COUNTED);
+    lp_put_count(metrics, "bytes", iteration->bytes, LP_REASON_NOT_COUNTED);
+    for (int time = 0; time < LP_ITERATION_TIMES; time++)
+        lp_put_number(metrics, time_key((enum lp_iteration_time)time, key),
+                      lp_iteration_time(iteration, (enum lp_iteration_time)time),
+                      LP_REASON_NO_SPAN);
+    put_classes(metrics, iteration);
+    lp_json_count(json, "window", iteration->window > 0 ? iteration->window : LLMPERF_UNKNOWN);
+    lp_json_close(json, '}');
+}
+
+static void put_stage(struct lp_metrics *metrics, const struct lp_stage_iterations *stage)
+{
+    struct lp_json *json = &metrics->json;
+    llmperf_iteration iteration;
+    size_t row = stage->first_recent;
+
+    lp_json_open(json, NULL, '{');
+    lp_json_string(json, "region", stage->region);
+    lp_json_count(json, "count", stage->times[LP_TIME_WALL].count);
+    put_spreads(metrics, stage);
+    put_histogram(metrics, stage);
+    lp_json_open(json, "recent", '[');
+    while (lp_stage_iterations_next(stage, metrics->view.profile, &row, &iteration))
+        put_iteration(metrics, &iteration);
+    lp_json_close(json, ']');
+    lp_json_close(json, '}');
+}
+
+void lp_put_iterations(struct lp_metrics *metrics)
+{
+    if (metrics->view.stages.count == 0) {
+        lp_put_null(metrics, "iterations", LP_REASON_NO_ITERATIONS);
+        return;
+    }
+    lp_json_open(&metrics->json, "iterations", '[');
+    for (size_t i = 0; i < metrics->view.stages.count; i++)
+        put_stage(metrics, &metrics->view.stages.items[i]);
+    lp_json_close(&metrics->json, ']');
+}

@@ -1,0 +1,524 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/output/format/captures.h"
+#include "lib/output/format/metrics_put.h"
+#include "lib/output/format/documents.h"
+#include "lib/findings/measured.h"
+#include "lib/output/json/row_fields.h"
+#include "lib/output/format/windows.h"
+#include "lib/profile/profile.h"
+#include "llmperf/activity.h"
+#include "llmperf/region.h"
+#include "lib/findings/kernel_class.h"
+#include "lib/findings/recommend.h"
+#include "lib/output/format/json_writer.h"
+#include "lib/base/text.h"
+#include "lib/findings/counter_index.h"
+
+static void put_wall(struct lp_metrics *metrics, const llmperf_region_stats *region)
+{
+    bool any = region->instances > 0;
+
+    lp_json_open(&metrics->json, "wall_ms", '{');
+    lp_put_number(metrics, "sum", any ? region->wall_sum_ms : NAN, LP_REASON_NO_INSTANCE);
+    lp_put_number(metrics, "mean", any ? region->wall_mean_ms : NAN, LP_REASON_NO_INSTANCE);
+    lp_put_number(metrics, "std", any ? region->wall_std_ms : NAN, LP_REASON_NO_INSTANCE);
+    lp_put_number(metrics, "cv",
+                  any ? lp_variation(region->wall_std_ms, region->wall_mean_ms) : NAN,
+                  LP_REASON_NO_INSTANCE);
+    lp_put_number(metrics, "min", any ? region->wall_min_ms : NAN, LP_REASON_NO_INSTANCE);
+    lp_put_number(metrics, "max", any ? region->wall_max_ms : NAN, LP_REASON_NO_INSTANCE);
+    lp_put_number(metrics, "p50", any ? region->wall_p50_ms : NAN, LP_REASON_NO_INSTANCE);
+    lp_put_number(metrics, "p95", any ? region->wall_p95_ms : NAN, LP_REASON_NO_INSTANCE);
+    lp_put_number(metrics, "p99", any ? region->wall_p99_ms : NAN, LP_REASON_NO_INSTANCE);
+    lp_json_close(&metrics->json, '}');
+}
+
+static void put_region_device(struct lp_metrics *metrics, const llmperf_region_stats *region)
+{
+    lp_put_device_number(metrics, "gpu_busy_ms", region->gpu_busy_ms);
+    lp_put_device_number(metrics, "kernel_ms", region->kernel_ms);
+    lp_put_device_number(metrics, "exclusive_gpu_busy_ms", region->exclusive_gpu_busy_ms);
+    lp_put_device_number(metrics, "exclusive_kernel_ms", region->exclusive_kernel_ms);
+    lp_put_device_count(metrics, "kernel_count", region->kernel_count);
+    lp_put_device_number(metrics, "memcpy_ms", region->memcpy_ms);
+    lp_put_device_count(metrics, "memcpy_count", region->memcpy_count);
+    lp_put_device_count(metrics, "memcpy_bytes", region->memcpy_bytes);
+    lp_put_device_number(metrics, "memset_ms", region->memset_ms);
+    lp_put_device_count(metrics, "memset_count", region->memset_count);
+    if (!metrics->view.device_known)
+        lp_put_null(metrics, "idle_ms", LP_REASON_NO_DEVICE);
+    else if (region->instances == 0)
+        lp_put_null(metrics, "idle_ms", LP_REASON_NO_INSTANCE);
+    else
+        lp_put_number(metrics, "idle_ms", region->idle_ms, LP_REASON_NO_ACTIVITY);
+}
+
+static void put_region_utilisation(struct lp_metrics *metrics, const struct lp_region_view *region)
+{
+    const llmperf_utilisation *use = &region->use;
+    struct lp_measured measured;
+
+    lp_put_utilisation(metrics, "mfu", use->mfu, region->mfu_reason);
+    lp_measured_of(&metrics->counters, &metrics->view.limits, &region->stats, &measured);
+    lp_put_utilisation(metrics, "hfu", measured.hfu, measured.hfu_reason);
+    lp_put_utilisation(metrics, "mbu", use->mbu, region->mbu_reason);
+    lp_put_utilisation(metrics, "mfu_measured", region->mfu_measured, region->mfu_measured_reason);
+    lp_put_utilisation(metrics, "mbu_measured", region->mbu_measured, region->mbu_measured_reason);
+    if (use->bound == LLMPERF_BOUND_UNKNOWN)
+        lp_put_utilisation(metrics, "bound", NAN, region->bound_reason);
+    else
+        lp_json_string(&metrics->json, "bound", llmperf_bound_name(use->bound));
+    lp_put_utilisation(metrics, "time_floor_ms", use->time_floor_ms, use->floor_reason);
+    lp_put_utilisation(metrics, "floor_ratio", use->floor_ratio, use->ratio_reason);
+    lp_put_number(metrics, "wall_ratio", use->wall_ratio, LP_REASON_NO_ROOFLINE);
+    lp_put_number(metrics, "intensity", use->intensity, LP_REASON_NO_ROOFLINE);
+    lp_put_number(metrics, "achieved_tflops", use->achieved_tflops, LP_REASON_NO_ROOFLINE);
+    lp_put_number(metrics, "attainable_tflops", use->attainable_tflops, LP_REASON_NO_ROOFLINE);
+    lp_put_number(metrics, "achieved_gbs", use->achieved_gbs, LP_REASON_NO_ROOFLINE);
+    lp_put_number(metrics, "mfu_limit", use->mfu_limit, LP_REASON_NO_ROOFLINE);
+}
+
+/* Where FLOPs or bytes come from. */
+static void put_origin(struct lp_metrics *metrics, const char *key, uint32_t origin)
+{
+    lp_put_string(metrics, key, lp_work_origin(origin), LP_REASON_NOT_COUNTED);
+}
+
+static void put_region_work(struct lp_metrics *metrics, const struct lp_region_view *view)
+{
+    const llmperf_region_stats *region = &view->stats;
+    bool rate = region->tokens != LLMPERF_UNKNOWN && region->wall_sum_ms > 0;
+
+    lp_put_count(metrics, "tokens", region->tokens, LP_REASON_NOT_COUNTED);
+    lp_put_number(metrics, "tokens_per_s",
+                  rate ? (double)region->tokens * 1e3 / region->wall_sum_ms : NAN,
+                  LP_REASON_NOT_COUNTED);
+    lp_put_count(metrics, "sequences", region->sequences, LP_REASON_NOT_COUNTED);
+    lp_put_count(metrics, "context", region->context, LP_REASON_NOT_COUNTED);
+    lp_put_count(metrics, "flops", region->flops, LP_REASON_NOT_COUNTED);
+    lp_put_count(metrics, "bytes", region->bytes, LP_REASON_NOT_COUNTED);
+    lp_json_number(&metrics->json, "sampled_fraction", 1 - region->skipped_fraction);
+    lp_json_count(&metrics->json, "window_instances", region->window_instances);
+    lp_json_number(&metrics->json, "window_ms", region->window_ms);
+    put_origin(metrics, "flops_origin", region->flops_origin);
+    put_origin(metrics, "bytes_origin", region->bytes_origin);
+    put_region_utilisation(metrics, view);
+    lp_counters_json(&metrics->json, &metrics->counters, region);
+}
+
+static void put_region(struct lp_metrics *metrics, const struct lp_region_view *view)
+{
+    const llmperf_region_stats *region = &view->stats;
+    struct lp_json *json = &metrics->json;
+
+    lp_json_open(json, NULL, '{');
+    lp_json_string(json, "path", region->path);
+    lp_json_string(json, "label", region->label);
+    lp_json_string(json, "parent", region->parent);
+    lp_json_string(json, "stage", region->stage);
+    lp_json_string(json, "kind", region->kind == LLMPERF_REGION_STAGE ? "stage" : "operator");
+    lp_json_integer(json, "depth", region->depth);
+    lp_json_integer(json, "process_id", region->process_id);
+    lp_put_device(metrics, region->device);
+    lp_json_count(json, "instances", region->instances);
+    lp_json_count(json, "truncated", region->truncated);
+    put_wall(metrics, region);
+    put_region_device(metrics, region);
+    put_region_work(metrics, view);
+    lp_json_close(json, '}');
+}
+
+static void put_regions(struct lp_metrics *metrics, const char *key, bool stages_only)
+{
+    lp_json_open(&metrics->json, key, '[');
+    for (size_t i = 0; i < metrics->view.regions.count; i++) {
+        const struct lp_region_view *region = &metrics->view.regions.items[i];
+
+        if (!stages_only || region->stats.kind == LLMPERF_REGION_STAGE)
+            put_region(metrics, region);
+    }
+    lp_json_close(&metrics->json, ']');
+}
+
+static void put_operators(struct lp_metrics *metrics)
+{
+    struct lp_json *json = &metrics->json;
+    size_t count = llmperf_profile_operator_count(metrics->view.profile);
+
+    lp_json_open(json, "operators", '[');
+    for (size_t i = 0; i < count; i++) {
+        llmperf_operator_stats op = LLMPERF_OPERATOR_STATS_INIT;
+
+        llmperf_profile_operator(metrics->view.profile, i, &op);
+        lp_json_open(json, NULL, '{');
+        lp_json_string(json, "op_name", op.name);
+        lp_put_number(metrics, "total_time_ms", op.total_time_ms, LP_REASON_NO_INSTANCE);
+        lp_put_device_number(metrics, "cuda_time_ms", op.cuda_time_ms);
+        lp_json_count(json, "calls", op.calls);
+        lp_put_number(metrics, "mean_ms", op.mean_ms, LP_REASON_NO_INSTANCE);
+        lp_json_string(json, "stage", op.stage);
+        lp_json_close(json, '}');
+    }
+    lp_json_close(json, ']');
+}
+
+static void put_kernel(struct lp_metrics *metrics, const llmperf_kernel_stats *kernel)
+{
+    struct lp_json *json = &metrics->json;
+
+    lp_json_open(json, NULL, '{');
+    lp_json_string(json, "kernel_name", kernel->demangled);
+    lp_json_string(json, "kernel_name_raw", kernel->name);
+    lp_json_string(json, "short_name", kernel->short_name);
+    lp_json_string(json, "kind", llmperf_activity_kind_name(kernel->kind));
+    lp_put_device(metrics, kernel->device);
+    lp_json_string(json, "region", kernel->region);
+    lp_json_string(json, "captured_in", kernel->captured_in);
+    lp_put_string(metrics, "kernel_class",
+                  metrics->view.classes
+                      ? lp_kernel_class(metrics->view.classes, kernel->demangled, kernel->kind)
+                      : NULL,
+                  LP_REASON_NO_CLASSES);
+    lp_json_count(json, "calls", kernel->calls);
+    lp_json_count(json, "bytes", kernel->bytes);
+    lp_put_number(metrics, "total_ms", kernel->total_ms, LP_REASON_NOT_COLLECTED);
+    lp_put_number(metrics, "mean_ms", kernel->mean_ms, LP_REASON_NOT_COLLECTED);
+    lp_put_number(metrics, "min_ms", kernel->min_ms, LP_REASON_NOT_COLLECTED);
+    lp_put_number(metrics, "max_ms", kernel->max_ms, LP_REASON_NOT_COLLECTED);
+    lp_put_number(metrics, "p50_ms", kernel->p50_ms, LP_REASON_NOT_COLLECTED);
+    lp_put_number(metrics, "p95_ms", kernel->p95_ms, LP_REASON_NOT_COLLECTED);
+    lp_put_number(metrics, "p99_ms", kernel->p99_ms, LP_REASON_NOT_COLLECTED);
+    lp_put_number(metrics, "share", kernel->share, LP_REASON_NOT_COLLECTED);
+    lp_json_close(json, '}');
+}
+
+static void put_kernels(struct lp_metrics *metrics)
+{
+    size_t count = llmperf_profile_kernel_count(metrics->view.profile);
+
+    lp_json_open(&metrics->json, "kernels", '[');
+    for (size_t i = 0; i < count; i++) {
+        llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
+
+        llmperf_profile_kernel(metrics->view.profile, i, &kernel);
+        put_kernel(metrics, &kernel);
+    }
+    lp_json_close(&metrics->json, ']');
+}
+
+static void put_ledger(struct lp_metrics *metrics)
+{
+    struct lp_json *json = &metrics->json;
+    const struct lp_row_kind *kind = &lp_row_kinds[0];
+    union lp_any_row row;
+    const char *problem;
+
+    kind->get(metrics->view.profile, 0, &row);
+    lp_json_open(json, "ledger", '{');
+    for (size_t i = 0; i < kind->field_count; i++) {
+        lp_field_json(json, &kind->fields[i], &row);
+        metrics->used[LP_REASON_NOT_COLLECTED] |= !lp_field_known(&kind->fields[i], &row);
+    }
+    lp_json_string(json, "verdict", llmperf_verdict_name(row.ledger.verdict));
+    lp_json_open(json, "problems", '[');
+    for (size_t i = 0; (problem = llmperf_profile_problem(metrics->view.profile, i)); i++)
+        lp_json_string(json, NULL, problem);
+    lp_json_close(json, ']');
+    lp_json_close(json, '}');
+}
+
+/* Of which nobody told, a run is of the whole model. */
+static void put_gpus(struct lp_metrics *metrics, const char *key, const char *fact)
+{
+    double gpus = lp_fact_number(metrics->view.profile, fact);
+
+    lp_json_count(&metrics->json, key, gpus >= 1 ? (uint64_t)gpus : 1);
+}
+
+static void put_model(struct lp_metrics *metrics)
+{
+    const char *path = llmperf_profile_fact(metrics->view.profile, "model");
+
+    if (!path) {
+        lp_put_null(metrics, "model", LP_REASON_NO_MODEL);
+        return;
+    }
+    lp_json_open(&metrics->json, "model", '{');
+    lp_json_string(&metrics->json, "name", lp_model_fact(metrics->view.profile));
+    lp_json_string(&metrics->json, "path", path);
+    put_gpus(metrics, "tensor_parallel", LP_TENSOR_FACT);
+    put_gpus(metrics, "expert_parallel", LP_EXPERT_FACT);
+    lp_json_close(&metrics->json, '}');
+}
+
+static void put_peaks(struct lp_metrics *metrics)
+{
+    const char *dtype;
+
+    lp_json_open(&metrics->json, "peak", '{');
+    for (size_t i = 0; (dtype = llmperf_hardware_dtype(i)); i++) {
+        llmperf_hardware_value value = LLMPERF_HARDWARE_VALUE_INIT;
+
+        if (metrics->view.limits.hardware &&
+            llmperf_hardware_peak(metrics->view.limits.hardware, dtype, &value) == 0 &&
+            isfinite(value.value))
+            lp_json_number(&metrics->json, dtype, value.value);
+    }
+    lp_json_close(&metrics->json, '}');
+}
+
+static void put_source(struct lp_metrics *metrics, const char *key,
+                       const llmperf_hardware_value *value)
+{
+    char text[512];
+
+    snprintf(text, sizeof(text), "%s: %s", llmperf_origin_name(value->origin),
+             value->source ? value->source : "");
+    lp_put_string(metrics, key, value->source ? text : NULL, LP_REASON_NO_LIMITS);
+}
+
+/* Source of the peak that the run is held against; without a dtype that of its 16-bit peak. */
+static void put_peak_source(struct lp_metrics *metrics)
+{
+    llmperf_hardware_value value = metrics->view.limits.peak;
+
+    if (!value.source && metrics->view.limits.hardware)
+        llmperf_hardware_peak(metrics->view.limits.hardware, "fp16", &value);
+    put_source(metrics, "peak_source", &value);
+}
+
+/* What the run computes in, as far as anybody told, and the ridge of its roofline. */
+static void put_dtype(struct lp_metrics *metrics)
+{
+    const struct lp_limits *limits = &metrics->view.limits;
+
+    lp_put_string(metrics, "dtype", limits->dtype[0] ? limits->dtype : NULL, LP_REASON_NO_DTYPE);
+    lp_put_number(metrics, "ridge", limits->peak.value * 1e3 / limits->bandwidth.value,
+                  LP_REASON_NO_DTYPE);
+}
+
+/* What was measured on this GPU; nothing where nothing was. */
+static void put_measured(struct lp_metrics *metrics)
+{
+    const llmperf_hardware *hardware = metrics->view.limits.hardware;
+    const char *name;
+
+    lp_json_open(&metrics->json, "measured", '{');
+    for (size_t i = 0; hardware && (name = llmperf_ceiling_name(i)); i++) {
+        llmperf_ceiling ceiling = LLMPERF_CEILING_INIT;
+
+        if (llmperf_hardware_ceiling(hardware, name, &ceiling) == 0 && isfinite(ceiling.best))
+            lp_json_number(&metrics->json, name, ceiling.best);
+    }
+    lp_json_close(&metrics->json, '}');
+    lp_put_string(metrics, "measured_source", llmperf_hardware_measured(hardware),
+                  LP_REASON_NO_CEILINGS);
+}
+
+static void put_hardware(struct lp_metrics *metrics)
+{
+    struct lp_json *json = &metrics->json;
+    const struct lp_machine *machine = metrics->view.machine;
+    size_t gpu = lp_view_gpu(&metrics->view);
+
+    lp_json_open(json, "hardware", '{');
+    lp_put_string(metrics, "name", metrics->view.limits.gpu_name, LP_REASON_NO_GPU);
+    lp_put_string(metrics, "compute_capability",
+                  lp_machine_gpu_text(machine, gpu, "compute_capability"), LP_REASON_NO_GPU);
+    lp_put_number(metrics, "sm_count", lp_machine_gpu_number(machine, gpu, "sm_count"),
+                  LP_REASON_NO_GPU);
+    put_peaks(metrics);
+    put_peak_source(metrics);
+    lp_put_number(metrics, "bandwidth_gbs", metrics->view.limits.bandwidth.value,
+                  LP_REASON_NO_LIMITS);
+    put_source(metrics, "bandwidth_source", &metrics->view.limits.bandwidth);
+    put_dtype(metrics);
+    put_measured(metrics);
+    lp_json_close(json, '}');
+}
+
+static void put_aggregates(struct lp_metrics *metrics)
+{
+    struct lp_aggregates sums;
+
+    lp_aggregates_read(&sums, metrics->view.profile);
+    lp_json_open(&metrics->json, "aggregates", '{');
+    lp_put_number(metrics, "duration_ms", lp_duration_ms(metrics->view.profile), LP_REASON_NO_FACT);
+    lp_put_device_number(metrics, "device_ms", sums.device_ms);
+    lp_put_device_number(metrics, "kernel_ms", sums.kernel_ms);
+    lp_put_device_count(metrics, "kernel_count", sums.kernel_count);
+    lp_put_device_number(metrics, "memcpy_ms", sums.memcpy_ms);
+    lp_put_device_count(metrics, "memcpy_count", sums.memcpy_count);
+    lp_put_device_number(metrics, "memset_ms", sums.memset_ms);
+    lp_put_device_count(metrics, "memset_count", sums.memset_count);
+    lp_put_device_number(metrics, "outside_regions_ms", sums.outside_ms);
+    lp_put_device_number(metrics, "unknown_launch_ms", sums.unknown_launch_ms);
+    lp_json_close(&metrics->json, '}');
+}
+
+/* What utilisation was held against, and why it is null where it is. */
+static void put_limit_notes(struct lp_metrics *metrics)
+{
+    const struct lp_limits *limits = &metrics->view.limits;
+    const char *warning;
+    char text[700];
+
+    if (isfinite(limits->peak.value)) {
+        snprintf(text, sizeof(text),
+                 "mfu and floors are held against the dense %s peak of %.6g TFLOP/s "
+                 "(%s, confidence %s).",
+                 limits->dtype, limits->peak.value, llmperf_origin_name(limits->peak.origin),
+                 llmperf_confidence_name(limits->peak.confidence));
+        lp_json_string(&metrics->json, NULL, text);
+    }
+    for (size_t i = 0; (warning = llmperf_hardware_warning(limits->hardware, i)); i++) {
+        snprintf(text, sizeof(text), "hardware: %s.", warning);
+        lp_json_string(&metrics->json, NULL, text);
+    }
+    for (size_t i = 0; i < metrics->why_count; i++) {
+        snprintf(text, sizeof(text), "%s is null in some regions: %s.", metrics->why[i].key,
+                 metrics->why[i].reason);
+        lp_json_string(&metrics->json, NULL, text);
+    }
+}
+
+/* Instances of a stage that differ are no repetition of one thing: their mean says little. */
+static void put_variation_notes(struct lp_metrics *metrics)
+{
+    const char *last = "";
+    char text[256 + LLMPERF_LABEL_BYTES];
+
+    for (size_t i = 0; i < metrics->view.regions.count; i++) {
+        const llmperf_region_stats *region = &metrics->view.regions.items[i].stats;
+
+        /* Wall times repeat in the rows of several devices. */
+        if (!lp_view_varies(region) || strcmp(region->path, last) == 0)
+            continue;
+        last = region->path;
+        snprintf(text, sizeof(text), LP_VARIATION_FORMAT, region->path, region->instances,
+                 100 * lp_variation(region->wall_std_ms, region->wall_mean_ms));
+        lp_json_string(&metrics->json, NULL, text);
+    }
+}
+
+static void put_notes(struct lp_metrics *metrics)
+{
+    const char *note;
+
+    lp_json_open(&metrics->json, "notes", '[');
+    for (size_t i = 0; (note = llmperf_profile_note(metrics->view.profile, i)); i++)
+        lp_json_string(&metrics->json, NULL, note);
+    put_limit_notes(metrics);
+    put_variation_notes(metrics);
+    lp_put_reasons(metrics);
+    lp_json_close(&metrics->json, ']');
+}
+
+static void put_classes(struct lp_metrics *metrics)
+{
+    struct lp_json *json = &metrics->json;
+
+    if (!metrics->view.classes) {
+        lp_put_null(metrics, "kernel_classes", LP_REASON_NO_CLASSES);
+        return;
+    }
+    lp_json_open(json, "kernel_classes", '[');
+    for (size_t i = 0; i < metrics->view.class_totals.rows.count; i++) {
+        const struct lp_class_total *row = &metrics->view.class_totals.rows.items[i];
+
+        lp_json_open(json, NULL, '{');
+        lp_json_string(json, "stage", row->stage);
+        lp_json_string(json, "kernel_class", row->kernel_class);
+        lp_json_count(json, "calls", row->calls);
+        lp_json_number(json, "total_ms", row->total_ms);
+        lp_json_number(json, "share", row->share);
+        lp_json_close(json, '}');
+    }
+    lp_json_close(json, ']');
+}
+
+static void put_evidence(struct lp_json *json, const struct lp_recommendation *row)
+{
+    lp_json_open(json, "evidence", '{');
+    for (size_t i = 0; i < row->evidence_count; i++) {
+        if (row->evidence[i].text)
+            lp_json_string(json, row->evidence[i].name, row->evidence[i].text);
+        else
+            lp_json_number(json, row->evidence[i].name, row->evidence[i].value);
+    }
+    lp_json_close(json, '}');
+}
+
+static void put_recommendations(struct lp_metrics *metrics)
+{
+    struct lp_json *json = &metrics->json;
+
+    lp_json_open(json, "recommendations", '[');
+    for (size_t i = 0; i < metrics->view.advice.rows.count; i++) {
+        const struct lp_recommendation *row = &metrics->view.advice.rows.items[i];
+
+        lp_json_open(json, NULL, '{');
+        lp_json_string(json, "id", row->id);
+        lp_json_string(json, "region", row->region);
+        lp_json_string(json, "severity", lp_severity_name(row->severity));
+        lp_json_number(json, "at_stake_ms", row->at_stake_ms);
+        lp_json_string(json, "text", row->text);
+        put_evidence(json, row);
+        lp_json_close(json, '}');
+    }
+    lp_json_close(json, ']');
+}
+
+static int put_document(struct lp_metrics *metrics)
+{
+    struct lp_json *json = &metrics->json;
+    int status;
+
+    lp_json_open(json, NULL, '{');
+    lp_json_integer(json, "schema_version", 1);
+    lp_put_fact(metrics, "run_id", "run_id");
+    lp_put_fact(metrics, "created_at", "created_at");
+    lp_put_fact(metrics, "llmperf_version", "llmperf_version");
+    lp_put_fact(metrics, "tier", "tier");
+    lp_put_fact(metrics, "source", "source");
+    put_model(metrics);
+    put_hardware(metrics);
+    put_regions(metrics, "regions", false);
+    put_regions(metrics, "stages", true);
+    put_operators(metrics);
+    put_kernels(metrics);
+    status = lp_put_kernel_roofline(metrics);
+    lp_put_captures(metrics);
+    put_classes(metrics);
+    lp_put_ranks(metrics);
+    lp_metrics_rows_json(json, metrics->view.profile);
+    lp_put_iterations(metrics);
+    lp_windows_json(json, metrics->view.profile);
+    put_recommendations(metrics);
+    put_ledger(metrics);
+    put_aggregates(metrics);
+    put_notes(metrics);
+    lp_json_close(json, '}');
+    return status;
+}
+
+int lp_metrics_json(const llmperf_profile *profile, struct lp_text *out)
+{
+    struct lp_metrics metrics = { .used = { false } };
+    struct lp_text *text = &metrics.json.text;
+    int status;
+
+    if ((status = lp_view_init(&metrics.view, profile)) == 0 &&
+        (status = lp_counter_index_init(&metrics.counters, profile)) == 0) {
+        status = put_document(&metrics);
+        lp_text_move(out, text);
+    }
+    lp_text_clear(text);
+    lp_counter_index_clear(&metrics.counters);
+    lp_view_clear(&metrics.view);
+    return out->failed ? LLMPERF_ENOMEM : status;
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/output/format/markdown.h"
+#include "lib/output/format/documents.h"
+#include "lib/output/md/tables_md.h"
+#include "lib/findings/view.h"
+#include "lib/profile/profile.h"
+#include "llmperf/region.h"
+#include "lib/base/text.h"
+
+static void add_line(struct lp_text *out, const char *name, const char *value)
+{
+    lp_text_printf(out, "- %s: ", name);
+    lp_md_text(out, value ? value : "not known");
+    lp_text_puts(out, "\n");
+}
+
+static void add_fact(const struct lp_view *view, const char *name, const char *key,
+                     struct lp_text *out)
+{
+    const char *value = llmperf_profile_fact(view->profile, key);
+
+    if (value)
+        add_line(out, name, value);
+}
+
+static double each(uint64_t sum, const llmperf_region_stats *stats)
+{
+    return sum == LLMPERF_UNKNOWN ? NAN
+                                  : (double)sum / (double)(stats->instances + stats->truncated);
+}
+
+static void batch_row(const llmperf_region_stats *stats, struct lp_text *out)
+{
+    lp_text_puts(out, "|");
+    lp_md_cell_region(out, stats->path);
+    lp_md_cell_count(out, stats->instances + stats->truncated);
+    lp_md_cell_number(out, each(stats->sequences, stats));
+    lp_md_cell_number(out, each(stats->tokens, stats));
+    lp_md_cell_number(out, each(stats->context, stats));
+    lp_md_cell_text(out, lp_work_origin(stats->flops_origin));
+    lp_md_cell_text(out, lp_work_origin(stats->bytes_origin));
+    lp_text_puts(out, "\n");
+}
+
+static void add_batches(const struct lp_view *view, struct lp_text *out)
+{
+    const char *last = NULL;
+
+    lp_text_puts(out,
+                 "## Batch and work\n\n"
+                 "| Stage | Instances | Sequences each | Tokens each | Context each | FLOPs from "
+                 "| Bytes from |\n| --- | ---: | ---: | ---: | ---: | --- | --- |\n");
+    for (size_t i = 0; i < view->regions.count; i++) {
+        const llmperf_region_stats *stats = &view->regions.items[i].stats;
+
+        if (stats->kind != LLMPERF_REGION_STAGE || !*stats->path ||
+            (last && strcmp(last, stats->path) == 0))
+            continue;
+        last = stats->path;
+        batch_row(stats, out);
+    }
+    lp_text_puts(out,
+                 "\nMeans over all instances. Sequences, tokens and context are what the program "
+                 "counted.\n\n");
+}
+
+static void add_conventions(const struct lp_view *view, struct lp_text *out)
+{
+    lp_text_puts(out,
+                 "## Conventions\n\n"
+                 "- A multiply-add is 2 FLOPs.\n"
+                 "- FLOPs are those of the model: no padding, no recomputation, accepted tokens "
+                 "only.\n"
+                 "- Bytes are compulsory traffic of device memory: each weight once a step, each "
+                 "cached key and value once. Real traffic is larger, so MBU is a lower bound and "
+                 "the floor is a true floor.\n"
+                 "- MFU and MBU are of GPU busy time: the union of the intervals of a region's "
+                 "device work.\n"
+                 "- Vision nests in prefill and is counted once.\n");
+    add_fact(view, "Convention of the model's work", "model_convention", out);
+    add_line(out, "Dtype that peaks are taken for",
+             view->limits.dtype[0] ? view->limits.dtype : view->limits.dtype_reason);
+    lp_text_puts(out, "\n");
+}
+
+static void add_numbered_facts(const struct lp_view *view, const char *name, const char *prefix,
+                               struct lp_text *out)
+{
+    const char *line;
+    char key[64];
+
+    for (size_t i = 0;; i++) {
+        snprintf(key, sizeof(key), "%s.%zu", prefix, i);
+        if (!(line = llmperf_profile_fact(view->profile, key)))
+            return;
+        add_line(out, name, line);
+    }
+}
+
+static void add_model(const struct lp_view *view, struct lp_text *out)
+{
+    lp_text_puts(out, "## Model\n\n");
+    if (!llmperf_profile_fact(view->profile, "model")) {
+        lp_text_puts(out,
+                     "- No model was named: FLOPs and bytes are those that the program gave.\n\n");
+        return;
+    }
+    add_fact(view, "Description", "model", out);
+    add_fact(view, "Name", "model_name", out);
+    add_fact(view, "Family", "model_family", out);
+    add_fact(view, "Parameters", "model_parameters_total", out);
+    add_fact(view, "Parameters used for a token", "model_parameters_active", out);
+    add_fact(view, "GPUs that share each layer (tensor_parallel)", LP_TENSOR_FACT, out);
+    add_fact(view, "GPUs that whole experts are spread over (expert_parallel)", LP_EXPERT_FACT,
+             out);
+    add_numbered_facts(view, "Assumed", "model_assumption", out);
+    add_numbered_facts(view, "Warning", "model_warning", out);
+    lp_text_puts(out, "\n");
+}
+
+static void add_limit(struct lp_text *out, const char *name, const char *unit,
+                      const llmperf_hardware_value *value)
+{
+    lp_text_printf(out, "- %s: ", name);
+    lp_md_number(out, value->value);
+    lp_text_printf(out, " %s", unit);
+    if (value->source) {
+        lp_text_printf(out, " (%s, confidence %s: ", llmperf_origin_name(value->origin),
+                       llmperf_confidence_name(value->confidence));
+        lp_md_text(out, value->source);
+        lp_text_puts(out, ")");
+    }
+    lp_text_puts(out, "\n");
+}
+
+static void add_limits(const struct lp_view *view, struct lp_text *out)
+{
+    const struct lp_limits *limits = &view->limits;
+    const char *measured = llmperf_hardware_measured(limits->hardware), *warning;
+
+    lp_text_puts(out, "## Peaks\n\n");
+    if (limits->hardware_reason[0])
+        add_line(out, "Not known", limits->hardware_reason);
+    add_line(out, "GPU", limits->gpu_name);
+    add_limit(out, "Dense peak", "TFLOP/s", &limits->peak);
+    add_limit(out, "Bandwidth", "GB/s", &limits->bandwidth);
+    add_line(out, "Ceilings of this very GPU", measured ? measured : "not measured");
+    for (size_t i = 0; (warning = llmperf_hardware_warning(limits->hardware, i)); i++)
+        add_line(out, "Warning", warning);
+    lp_text_puts(out,
+                 "- Clocks were neither locked nor read: peaks hold at the published clocks.\n\n");
+}
+
+static void add_conditions(const struct lp_view *view, struct lp_text *out)
+{
+    const char *blocking = lp_machine_text(view->machine, "variables.CUDA_LAUNCH_BLOCKING");
+
+    lp_text_puts(out, "## Measurement\n\n");
+    add_fact(view, "Tier", "tier", out);
+    add_fact(view, "Device source", "source", out);
+    add_fact(view, "Why this source", "source_reason", out);
+    add_fact(view, "Recorded in", "recorded_from", out);
+    add_line(out, "Driver", lp_machine_text(view->machine, "driver.kernel_version"));
+    add_line(out, "Verdict of the ledger", llmperf_verdict_name(view->ledger.verdict));
+    if (view->ledger.verdict == LLMPERF_VERDICT_SAMPLED) {
+        lp_text_puts(out, "- Collected: ");
+        lp_md_number(out, 100 * view->ledger.sampled_fraction);
+        lp_text_puts(out, " % of the work, on purpose\n");
+    }
+    if (blocking && strcmp(blocking, "0") != 0)
+        lp_text_puts(out, "- CUDA_LAUNCH_BLOCKING was set: every launch waited for the device, so "
+                          "idle times are not those of normal use.\n");
+    lp_text_puts(out, "- All instances of a region count, the first one too: a warm-up inside the "
+                      "session is part of the numbers.\n"
+                      "- Wall times are of the host; device work may end after its region.\n"
+                      "- Device work belongs to the region that was open on the launching thread.\n"
+                      "- Percentiles are within 2 %.\n");
+}
+
+int lp_assumptions_md(const llmperf_profile *profile, struct lp_text *out)
+{
+    const char *run_id = llmperf_profile_fact(profile, "run_id");
+    struct lp_view view;
+    int status;
+
+    if ((status = lp_view_init(&view, profile)) == 0) {
+        lp_text_puts(out, "# Assumptions: ");
+        lp_md_text(out, run_id ? run_id : "run without a name");
+        lp_text_puts(out, "\n\n");
+        lp_table_warning(profile, out);
+        add_batches(&view, out);
+        add_conventions(&view, out);
+        add_model(&view, out);
+        add_limits(&view, out);
+        add_conditions(&view, out);
+    }
+    lp_view_clear(&view);
+    return status;
+}

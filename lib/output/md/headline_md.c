@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <math.h>
+
+#include "lib/findings/facts.h"
+#include "lib/output/md/headline_md.h"
+#include "lib/output/format/markdown.h"
+#include "lib/findings/stage_sum.h"
+#include "lib/profile/profile.h"
+#include "llmperf/region.h"
+
+/* A stage with more rows (of processes and GPUs) than this gets one line for all of them. */
+#define ROWS_OF_A_STAGE 2
+
+static void add_percent(struct lp_text *out, double share)
+{
+    lp_md_number(out, 100 * share);
+    lp_text_puts(out, " %");
+}
+
+void lp_problems_md(const llmperf_profile *profile, struct lp_text *out)
+{
+    const char *problem;
+
+    for (size_t i = 0; (problem = llmperf_profile_problem(profile, i)); i++) {
+        lp_text_puts(out, "- ");
+        lp_md_text(out, problem);
+        lp_text_puts(out, "\n");
+    }
+}
+
+static void add_complete(const llmperf_ledger *ledger, struct lp_text *out)
+{
+    lp_text_printf(out, "**Complete**: %" PRIu64 " kernels seen", ledger->kernels_seen);
+    if (ledger->graph_launches > 0)
+        lp_text_printf(out, " from %" PRIu64 " launches and %" PRIu64 " graph launches",
+                       ledger->launches_expected, ledger->graph_launches);
+    else
+        lp_text_printf(out, " from %" PRIu64 " launches", ledger->launches_expected);
+    if (!isnan(ledger->attributed_gpu_time_share)) {
+        lp_text_puts(out, ", ");
+        add_percent(out, ledger->attributed_gpu_time_share);
+        lp_text_puts(out, " of device time has a known launch");
+    }
+    lp_text_puts(out, ".\n");
+}
+
+static void add_no_device(const llmperf_profile *profile, struct lp_text *out)
+{
+    const char *reason = llmperf_profile_fact(profile, "source_reason");
+
+    lp_text_puts(out, "**No device: host times only.**");
+    if (reason) {
+        lp_text_puts(out, " ");
+        lp_md_text(out, reason);
+    }
+    lp_text_puts(out, "\n");
+    if (llmperf_profile_problem(profile, 0)) {
+        lp_text_puts(out, "\nHost times are lower bounds:\n\n");
+        lp_problems_md(profile, out);
+    }
+}
+
+void lp_verdict_md(const llmperf_profile *profile, const llmperf_ledger *ledger,
+                   struct lp_text *out)
+{
+    switch (ledger->verdict) {
+    case LLMPERF_VERDICT_COMPLETE:
+        add_complete(ledger, out);
+        break;
+    case LLMPERF_VERDICT_SAMPLED:
+        lp_text_puts(out, "**Sampled**: ");
+        add_percent(out, ledger->sampled_fraction);
+        lp_text_puts(out,
+                     " of the work was collected, on purpose; device totals are of that share.\n");
+        break;
+    case LLMPERF_VERDICT_NO_DEVICE:
+        add_no_device(profile, out);
+        break;
+    case LLMPERF_VERDICT_DEAD:
+        lp_text_puts(out,
+                     "**Dead: kernels were launched and not one was reported.** Device times are "
+                     "not known; host times below are good.\n\n");
+        lp_problems_md(profile, out);
+        break;
+    default:
+        lp_text_puts(out, "**Incomplete: device times are lower bounds.**\n\n");
+        lp_problems_md(profile, out);
+        break;
+    }
+}
+
+/* A region whose device work ends after it has more busy time than wall time; a share would say
+ * nothing then. */
+static void add_busy(const llmperf_region_stats *region, bool at_once, struct lp_text *out)
+{
+    double share = region->gpu_busy_ms / lp_collected_ms(region);
+
+    lp_text_printf(out, ", GPU %" PRId32 " busy ", region->device);
+    if (at_once) {
+        lp_md_number(out, region->gpu_busy_ms);
+        lp_text_puts(out, " ms in all, with several instances at once");
+        return;
+    }
+    if (share <= 1) {
+        add_percent(out, share);
+        return;
+    }
+    lp_md_number(out, region->gpu_busy_ms);
+    lp_text_puts(out, " ms in all, some of it after the region");
+}
+
+/* For decode the distance from the floor says most, then MBU, then MFU, which is small by physics.
+ */
+static void add_utilisation(const llmperf_utilisation *use, bool goes_on, bool at_once,
+                            struct lp_text *out)
+{
+    bool compute = use->compute_floor_ms > use->memory_floor_ms;
+    double ratio = at_once ? use->floor_ratio : use->wall_ratio;
+
+    if (!isnan(ratio)) {
+        lp_text_puts(out, goes_on || at_once ? ", GPU busy " : ", ");
+        lp_md_number(out, ratio);
+        lp_text_printf(out, "x its %s floor", compute ? "compute" : "memory");
+    }
+    if (!isnan(use->mbu)) {
+        lp_text_puts(out, ", MBU ");
+        add_percent(out, use->mbu);
+    }
+    if (!isnan(use->mfu)) {
+        lp_text_puts(out, ", MFU ");
+        add_percent(out, use->mfu);
+    }
+}
+
+/* "LLM@prefill: 12.34 ms mean of 3, 41500 tokens/s, 1.30x its compute floor, GPU busy 92.1 %." */
+static void add_stage_sentence(const struct lp_region_view *view, bool device, bool at_once,
+                               uint32_t process_id, struct lp_text *out)
+{
+    const llmperf_region_stats *region = &view->stats;
+    bool goes_on = device && region->device >= 0 && region->gpu_busy_ms > lp_collected_ms(region);
+
+    lp_text_puts(out, "- ");
+    lp_md_code(out, region->path);
+    if (process_id > 0)
+        lp_text_printf(out, " of process %" PRIu32, process_id);
+    lp_text_puts(out, ": ");
+    lp_md_number(out, region->wall_mean_ms);
+    lp_text_printf(out, " ms mean of %" PRIu64, region->instances);
+    if (region->tokens != LLMPERF_UNKNOWN && region->wall_sum_ms > 0) {
+        lp_text_puts(out, ", ");
+        lp_md_number(out, (double)region->tokens * 1e3 / region->wall_sum_ms);
+        lp_text_puts(out, at_once   ? " tokens/s a thread"
+                          : goes_on ? " tokens/s by the host's clock"
+                                    : " tokens/s");
+    }
+    add_utilisation(&view->use, goes_on, at_once, out);
+    if (device && region->device >= 0)
+        add_busy(region, at_once, out);
+    lp_text_puts(out, "\n");
+}
+
+static void add_stage_sentences(const struct lp_view *view, struct lp_text *out)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < view->regions.count; i++) {
+        const llmperf_region_stats *region = &view->regions.items[i].stats;
+        struct lp_stage_sum sum;
+
+        if (region->kind != LLMPERF_REGION_STAGE)
+            continue;
+        sum = lp_stage_sum_of(view, region->path, -1);
+        if (sum.rows > ROWS_OF_A_STAGE ? sum.instances == 0 || !lp_view_is_first(view, i)
+                                       : region->instances == 0)
+            continue;
+        lp_text_puts(out, any ? "" : "\n");
+        any = true;
+        if (sum.rows > ROWS_OF_A_STAGE)
+            lp_stage_rows_md(view, region->path, out);
+        else
+            add_stage_sentence(&view->regions.items[i], view->device_known,
+                               lp_view_overlaps(view, region->path),
+                               lp_shown_process(view->profile, region->process_id), out);
+    }
+}
+
+static void add_totals(const llmperf_profile *profile, bool device, bool incomplete,
+                       struct lp_text *out)
+{
+    double duration = lp_duration_ms(profile);
+    struct lp_aggregates sums;
+
+    lp_aggregates_read(&sums, profile);
+    if (device) {
+        lp_text_puts(out, incomplete ? "At least " : "");
+        lp_md_number(out, sums.device_ms);
+        lp_text_puts(out, " ms of device time");
+    }
+    if (!isnan(duration)) {
+        lp_text_puts(out, device ? " in " : "Profiled for ");
+        lp_md_number(out, duration);
+        lp_text_puts(out, " ms");
+    }
+    lp_text_puts(out, device || !isnan(duration) ? ".\n" : "");
+}
+
+static bool has_flops(const struct lp_view *view)
+{
+    for (size_t i = 0; i < view->regions.count; i++)
+        if (view->regions.items[i].stats.flops != LLMPERF_UNKNOWN)
+            return true;
+    return false;
+}
+
+/* One word is all that lacks: said here, not where a reader misses a number. */
+static void add_missing_dtype(const struct lp_view *view, struct lp_text *out)
+{
+    if (!view->device_known || !view->limits.hardware || !view->limits.dtype_reason[0] ||
+        !has_flops(view))
+        return;
+    lp_text_puts(out, "\nMFU, distances from the floor and the advice that rests on them are "
+                      "withheld: ");
+    lp_md_text(out, view->limits.dtype_reason);
+    lp_text_puts(out, ".\n");
+}
+
+void lp_headline_md(const struct lp_view *view, struct lp_text *out)
+{
+    lp_text_puts(out, "\n");
+    if (view->withheld) {
+        lp_text_puts(out, "Headline withheld: ");
+        add_percent(out, lp_coverage(&view->ledger));
+        lp_text_puts(out, " of launches and device time is accounted for, 95 % is needed.\n");
+        return;
+    }
+    add_totals(view->profile, view->device_known,
+               view->ledger.verdict == LLMPERF_VERDICT_INCOMPLETE, out);
+    add_stage_sentences(view, out);
+    add_missing_dtype(view, out);
+}

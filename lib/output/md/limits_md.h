@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Limits of the GPU as Markdown.
+ * @threads one at a time per object */
+#ifndef LP_OUTPUT_MD_LIMITS_MD_H
+#define LP_OUTPUT_MD_LIMITS_MD_H
+
+#include "lib/base/text.h"
+#include "lib/findings/view.h"
+
+/** The limits of the GPU, as they are used and as they were measured. One line where there is no
+ * such GPU. */
+void lp_limits_md(const struct lp_view *view, struct lp_text *out);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+
+#include "lib/output/format/markdown.h"
+#include "lib/findings/measured.h"
+#include "lib/output/md/sections_md.h"
+#include "lib/findings/counter_index.h"
+
+static double of_an_instance(uint64_t given, const llmperf_region_stats *region)
+{
+    return given == LLMPERF_UNKNOWN || region->instances == 0
+               ? NAN
+               : (double)given / (double)region->instances;
+}
+
+static void put_pair(struct lp_text *out, double given, double counted)
+{
+    lp_md_cell_number(out, given);
+    lp_md_cell_number(out, counted);
+    lp_md_cell_number(out, given > 0 ? counted / given : NAN);
+}
+
+static void put_row(const llmperf_region_stats *region, const struct lp_measured *measured,
+                    struct lp_text *out)
+{
+    lp_text_puts(out, "|");
+    lp_md_cell_region(out, region->path);
+    lp_md_cell_device(out, region->device);
+    lp_md_cell_count(out, (uint64_t)measured->instances);
+    put_pair(out, of_an_instance(region->flops, region) / 1e9, measured->flops / 1e9);
+    put_pair(out, of_an_instance(region->bytes, region) / 1e9, measured->bytes / 1e9);
+    lp_md_cell_number(out, 100 * measured->hfu);
+    lp_text_puts(out, "\n");
+}
+
+static void put_head(struct lp_text *out)
+{
+    lp_text_puts(out, "\n## Counted by the hardware\n\n"
+                      "| Region | Device | Counted instances | Model GFLOP | Counted GFLOP | "
+                      "Counted/model | Model GB | Counted GB | Counted/model | HFU % |\n"
+                      "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
+}
+
+static void put_foot(struct lp_text *out)
+{
+    lp_text_puts(out,
+                 "\nOf one instance. Operations: those of the dtypes that the preset counts, "
+                 "padded and repeated ones too; above the model's where tiles are padded, below "
+                 "where work is done outside of what is counted. Bytes: of device memory; above "
+                 "the model's by activations and what is read again, below by what stayed in the "
+                 "cache. More in regions/.\n");
+}
+
+int lp_measured_md(const struct lp_view *view, struct lp_text *out)
+{
+    struct lp_counter_index index = { NULL, { NULL, 0, 0 } };
+    int status = lp_counter_index_init(&index, view->profile);
+    bool any = false;
+
+    for (size_t i = 0; status == 0 && i < view->regions.count; i++) {
+        const llmperf_region_stats *region = &view->regions.items[i].stats;
+        struct lp_measured measured;
+
+        lp_measured_of(&index, &view->limits, region, &measured);
+        if (isnan(measured.flops) && isnan(measured.bytes))
+            continue;
+        if (!any)
+            put_head(out);
+        any = true;
+        put_row(region, &measured, out);
+    }
+    if (any)
+        put_foot(out);
+    lp_counter_index_clear(&index);
+    return status;
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/number.h"
+#include "lib/output/format/markdown.h"
+#include "lib/output/md/sections_md.h"
+#include "lib/findings/stage_sum.h"
+#include "llmperf/region.h"
+#include "lib/findings/recommend.h"
+
+static void spread_row(const llmperf_iteration_stats *stats, double wall_ms, struct lp_text *out)
+{
+    lp_md_cell_number(out, stats->mean_ms);
+    lp_md_cell_number(out, 100 * stats->sum_ms / wall_ms);
+    lp_md_cell_number(out, stats->p50_ms);
+    lp_md_cell_number(out, stats->p95_ms);
+    lp_md_cell_number(out, stats->p99_ms);
+    lp_md_cell_number(out, stats->max_ms);
+    lp_text_puts(out, "\n");
+}
+
+static void time_row(const struct lp_stage_iterations *stage, enum lp_iteration_time time,
+                     const char *name, struct lp_text *out)
+{
+    if (stage->times[time].count == 0)
+        return;
+    lp_text_printf(out, "| %s |", name);
+    spread_row(&stage->times[time], stage->times[LP_TIME_WALL].sum_ms, out);
+}
+
+/* What the host does before the first and after the last kernel. */
+static void host_row(const struct lp_stage_iterations *stage, struct lp_text *out)
+{
+    const llmperf_iteration_stats *wall = &stage->times[LP_TIME_WALL];
+    const llmperf_iteration_stats *span = &stage->times[LP_TIME_SPAN];
+    double rest_ms = wall->sum_ms - span->sum_ms;
+
+    if (wall->count != span->count || !(rest_ms > 0))
+        return;
+    lp_text_puts(out, "| Host only, around the span |");
+    lp_md_cell_number(out, rest_ms / (double)wall->count);
+    lp_md_cell_number(out, 100 * rest_ms / wall->sum_ms);
+    for (int i = 0; i < 4; i++)
+        lp_md_cell_number(out, NAN);
+    lp_text_puts(out, "\n");
+}
+
+static void class_rows(const struct lp_view *view, const struct lp_stage_iterations *stage,
+                       struct lp_text *out)
+{
+    for (size_t i = 0; i < stage->class_count; i++) {
+        llmperf_iteration_stats stats = LLMPERF_ITERATION_STATS_INIT;
+
+        llmperf_profile_iteration_stats(view->profile, stage->first_class + i, &stats);
+        if (!(stats.sum_ms > 0))
+            continue;
+        lp_text_puts(out, "| Kernels: ");
+        lp_md_text(out, stats.quantity);
+        lp_text_puts(out, " |");
+        spread_row(&stats, stage->times[LP_TIME_WALL].sum_ms, out);
+    }
+}
+
+static void add_stage(const struct lp_view *view, const struct lp_stage_iterations *stage,
+                      struct lp_text *out)
+{
+    lp_text_puts(out, "### ");
+    lp_md_code(out, stage->region);
+    lp_text_puts(out, "\n\n");
+    lp_md_count(out, stage->times[LP_TIME_WALL].count);
+    lp_text_puts(out,
+                 stage->times[LP_TIME_WALL].count == 1 ? " iteration.\n\n" : " iterations.\n\n");
+    lp_text_puts(out, "| Part | Mean ms | Of wall % | p50 ms | p95 ms | p99 ms | Max ms |\n"
+                      "| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n");
+    time_row(stage, LP_TIME_WALL, "**Wall time**", out);
+    time_row(stage, LP_TIME_SPAN, "Span on the device", out);
+    time_row(stage, LP_TIME_BUSY, "… busy", out);
+    time_row(stage, LP_TIME_IDLE, "… idle between kernels", out);
+    time_row(stage, LP_TIME_IDLE_LAUNCH, "…… launch bound", out);
+    time_row(stage, LP_TIME_IDLE_WAIT, "…… waiting", out);
+    host_row(stage, out);
+    class_rows(view, stage, out);
+    if (stage->overlaps)
+        lp_text_puts(out,
+                     "\nSeveral instances ran on the device at once: the idle time of one holds "
+                     "work of others.\n");
+    lp_text_puts(out, "\n");
+}
+
+void lp_iterations_md(const struct lp_view *view, struct lp_text *out)
+{
+    if (view->stages.count == 0) {
+        lp_text_puts(out, "Not known: no stage was followed step by step.\n");
+        return;
+    }
+    for (size_t i = 0; i < view->stages.count; i++)
+        add_stage(view, &view->stages.items[i], out);
+    lp_text_puts(
+        out,
+        "Launch bound: the host launched too late for the next work to begin when the "
+        "device was free. Waiting: it was launched in time, and a dependency or the "
+        "device held it back. Kernel times are sums, so classes that run at once count twice.\n");
+}
+
+static const char *capital(enum lp_severity severity)
+{
+    static const char *const words[] = { "High", "Medium", "Low" };
+
+    return words[severity];
+}
+
+void lp_advice_md(const struct lp_view *view, size_t limit, struct lp_text *out)
+{
+    size_t count = view->advice.rows.count;
+
+    for (size_t i = 0; i < count && i < limit; i++) {
+        const struct lp_recommendation *row = &view->advice.rows.items[i];
+
+        lp_text_printf(out, "%zu. **%s**: ", i + 1, capital(row->severity));
+        lp_md_text(out, row->text);
+        if (row->at_stake_ms > 0)
+            lp_text_printf(out, " At stake: up to %s ms.", LP_NUMBER(row->at_stake_ms, 4));
+        lp_text_puts(out, "\n");
+    }
+}
+
+static bool is_vision_of(const llmperf_region_stats *inner, const llmperf_region_stats *outer)
+{
+    const char *name = strchr(inner->label, '@');
+
+    return name && strcmp(name, "@vision") == 0 && *outer->path &&
+           strcmp(inner->path, outer->path) != 0 && lp_region_is_in(inner->path, outer->path);
+}
+
+static void vision_line(const struct lp_view *view, const char *inner, const char *outer,
+                        struct lp_text *out)
+{
+    struct lp_stage_sum vision = lp_stage_sum_of(view, inner, -1);
+    struct lp_stage_sum stage = lp_stage_sum_of(view, outer, -1);
+    bool device = view->device_known && stage.busy_ms > 0;
+    double part = device ? vision.busy_ms : vision.wall_ms;
+    double whole = device ? stage.busy_ms : stage.wall_ms;
+
+    lp_text_puts(out, "\nVision is part of ");
+    lp_md_code(out, outer);
+    lp_text_printf(out, " and counted once: %s of its %s ms %s (%s %%)", LP_NUMBER(part, 4),
+                   LP_NUMBER(whole, 4), device ? "of GPU busy time" : "of wall time",
+                   LP_NUMBER(100 * part / whole, 3));
+    if (stage.processes > 1)
+        lp_text_printf(out, ", %zu processes together", stage.processes);
+    lp_text_puts(out, ".\n");
+}
+
+void lp_vision_md(const struct lp_view *view, struct lp_text *out)
+{
+    for (size_t i = 0; i < view->regions.count; i++)
+        for (size_t k = 0; k < view->regions.count; k++) {
+            const llmperf_region_stats *outer = &view->regions.items[i].stats;
+            const llmperf_region_stats *inner = &view->regions.items[k].stats;
+
+            if (outer->kind == LLMPERF_REGION_STAGE && is_vision_of(inner, outer) &&
+                lp_view_is_first(view, i) && lp_view_is_first(view, k))
+                vision_line(view, inner->path, outer->path, out);
+        }
+}
+
+void lp_variation_md(const struct lp_view *view, struct lp_text *out)
+{
+    struct lp_text line = { NULL, 0, 0, false };
+    const char *last = "";
+
+    for (size_t i = 0; i < view->regions.count; i++) {
+        const llmperf_region_stats *region = &view->regions.items[i].stats;
+
+        if (!lp_view_varies(region) || strcmp(region->path, last) == 0)
+            continue;
+        last = region->path;
+        lp_text_printf(&line, LP_VARIATION_FORMAT, region->path, region->instances,
+                       100 * lp_variation(region->wall_std_ms, region->wall_mean_ms));
+        lp_text_puts(out, "- ");
+        lp_md_text(out, line.bytes ? line.bytes : "");
+        lp_text_puts(out, "\n");
+        lp_text_clear(&line);
+    }
+}

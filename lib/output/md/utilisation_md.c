@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <string.h>
+
+#include "lib/base/number.h"
+#include "lib/findings/facts.h"
+#include "lib/output/md/limits_md.h"
+#include "lib/output/format/markdown.h"
+#include "lib/output/md/sections_md.h"
+#include "lib/findings/shown_regions.h"
+
+static bool has_work(const struct lp_region_view *region)
+{
+    return region->stats.flops != LLMPERF_UNKNOWN || region->stats.bytes != LLMPERF_UNKNOWN;
+}
+
+static bool has_any_work(const struct lp_view *view)
+{
+    for (size_t i = 0; i < view->regions.count; i++)
+        if (has_work(&view->regions.items[i]))
+            return true;
+    return false;
+}
+
+/* Where the denominators come from. */
+static void add_source(struct lp_text *out, const char *what, const llmperf_hardware_value *value)
+{
+    if (isnan(value->value) || !value->source)
+        return;
+    lp_text_printf(out, "- %s: ", what);
+    lp_md_text(out, value->source);
+    lp_text_printf(out, " (confidence %s)\n", llmperf_confidence_name(value->confidence));
+}
+
+/* Regions of a stage differ in what is not known; each reason is said once. */
+static void add_reason(const char *name, const char *reason, const char **last, struct lp_text *out)
+{
+    if (!reason || (*last && strcmp(*last, reason) == 0))
+        return;
+    *last = reason;
+    lp_text_printf(out, "- %s is not known somewhere: ", name);
+    lp_md_text(out, reason);
+    lp_text_puts(out, "\n");
+}
+
+static void add_reasons(const struct lp_view *view, struct lp_text *out)
+{
+    const char *mfu = view->limits.dtype_reason, *mbu = NULL, *bound = mfu; /* said above */
+
+    for (size_t i = 0; i < view->regions.count; i++) {
+        const struct lp_region_view *region = &view->regions.items[i];
+
+        if (!has_work(region))
+            continue;
+        add_reason("MFU", region->mfu_reason, &mfu, out);
+        add_reason("MBU", region->mbu_reason, &mbu, out);
+        add_reason("The bound", region->bound_reason, &bound, out);
+    }
+}
+
+static void add_origin(const llmperf_region_stats *stats, struct lp_text *out)
+{
+    const char *flops = lp_work_origin(stats->flops_origin);
+    const char *bytes = lp_work_origin(stats->bytes_origin);
+    const char *other = flops && bytes && strcmp(flops, bytes) != 0 ? bytes : NULL;
+
+    lp_text_printf(out, " %s%s%s |",
+                   flops   ? flops
+                   : bytes ? bytes
+                           : LP_MD_UNKNOWN,
+                   other ? ", " : "", other ? other : "");
+}
+
+static void utilisation_row(const struct lp_view *view, const struct lp_region_view *region,
+                            struct lp_text *out)
+{
+    const llmperf_utilisation *use = &region->use;
+
+    lp_text_puts(out, "|");
+    lp_md_cell_region_of(out, region->stats.path,
+                         lp_shown_process(view->profile, region->stats.process_id));
+    lp_md_cell_device(out, region->stats.device);
+    lp_md_cell_number(out, use->time_floor_ms);
+    lp_md_cell_number(out, use->wall_ratio);
+    lp_md_cell_number(out, use->floor_ratio);
+    lp_md_cell_number(out, 100 * use->mbu);
+    lp_md_cell_number(out, 100 * region->mbu_measured);
+    lp_md_cell_number(out, 100 * use->mfu);
+    lp_md_cell_number(out, 100 * region->mfu_measured);
+    lp_md_cell_number(out, 100 * use->mfu_limit);
+    lp_md_cell_text(out, llmperf_bound_name(use->bound));
+    add_origin(&region->stats, out);
+    lp_text_puts(out, "\n");
+}
+
+bool lp_work_is_missing(const struct lp_view *view, struct lp_text *out)
+{
+    if (view->withheld) {
+        lp_text_puts(out, "Withheld: the ledger accounts for too little.\n");
+        return true;
+    }
+    if (has_any_work(view))
+        return false;
+    lp_text_puts(out,
+                 "Not known: the program gave no FLOPs or bytes (llmperf\\_region\\_count), and "
+                 "no model was named that they follow from.\n");
+    return true;
+}
+
+static void add_table(const struct lp_view *view, const struct lp_shown_regions *chosen,
+                      struct lp_text *out)
+{
+    lp_text_puts(out, "| Region | Device | Floor ms | Wall/floor | Busy/floor | MBU % | of "
+                      "measured % | MFU % | of measured % | MFU limit % | Bound | Work from |\n"
+                      "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- "
+                      "| --- |\n");
+    for (size_t i = 0; i < view->regions.count; i++)
+        if (chosen->shown[i])
+            utilisation_row(view, &view->regions.items[i], out);
+    lp_shown_regions_tell(chosen, out);
+}
+
+void lp_utilisation_md(const struct lp_view *view, struct lp_text *out)
+{
+    struct lp_shown_regions chosen;
+
+    lp_limits_md(view, out);
+    lp_text_puts(out, "\n");
+    if (lp_work_is_missing(view, out))
+        return;
+    if (lp_shown_regions_choose(&chosen, view, has_work) < 0)
+        out->failed = true;
+    else
+        add_table(view, &chosen, out);
+    lp_shown_regions_clear(&chosen);
+    lp_text_printf(out, "\nThe floor is the least time that the work of %s instances can take; ",
+                   lp_is_sampled(view->profile) ? "the collected" : "all");
+    lp_text_puts(out,
+                 "wall/floor is busy/floor where the device worked for longer than the host was "
+                 "in the region. MFU and MBU are of GPU busy time. The MFU limit is the most at "
+                 "this intensity: in "
+                 "decode look at the distance from the floor first, then at MBU.\n\n");
+    add_source(out, "Peak", &view->limits.peak);
+    add_source(out, "Bandwidth", &view->limits.bandwidth);
+    add_reasons(view, out);
+}

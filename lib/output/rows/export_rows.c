@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All rows of a profile for programs: JSON, one object a line, and CSV, one number a line. */
+#include <math.h>
+#include <string.h>
+
+#include "lib/findings/facts.h"
+#include "lib/output/format/documents.h"
+#include "lib/output/json/row_fields.h"
+#include "llmperf/activity.h"
+#include "lib/output/format/json_writer.h"
+#include "lib/base/text.h"
+
+/* JSON lines */
+
+/* The writer puts each member on a line of its own; there is no line end in a value. */
+static void add_line(struct lp_text *out, const struct lp_json *json)
+{
+    bool indent = false;
+
+    for (size_t i = 0; i < json->text.length; i++) {
+        char byte = json->text.bytes[i];
+
+        if (byte == '\n' || (indent && byte == ' ')) {
+            indent = true;
+            continue;
+        }
+        indent = false;
+        lp_text_add(out, &byte, 1);
+    }
+    lp_text_puts(out, "\n");
+    out->failed |= json->text.failed;
+}
+
+static void put_run(const llmperf_profile *profile, struct lp_text *out)
+{
+    static const char *const texts[] = { "run_id", "created_at", "llmperf_version", "tier",
+                                         "source", "process_id", "model",           "merged_from" };
+    struct lp_json json = { { NULL, 0, 0, false }, 0, false };
+    llmperf_ledger ledger = LLMPERF_LEDGER_INIT;
+
+    llmperf_profile_ledger(profile, &ledger);
+    lp_json_open(&json, NULL, '{');
+    lp_json_string(&json, "type", "run");
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        lp_json_string(&json, texts[i], llmperf_profile_fact(profile, texts[i]));
+    lp_json_number(&json, "duration_ms", lp_duration_ms(profile));
+    lp_json_string(&json, "verdict", llmperf_verdict_name(ledger.verdict));
+    lp_json_close(&json, '}');
+    add_line(out, &json);
+    lp_text_clear(&json.text);
+}
+
+static void put_row(const struct lp_row_kind *kind, const void *row, struct lp_text *out)
+{
+    struct lp_json json = { { NULL, 0, 0, false }, 0, false };
+
+    lp_json_open(&json, NULL, '{');
+    lp_json_string(&json, "type", kind->name);
+    for (size_t i = 0; i < kind->field_count; i++)
+        lp_field_json(&json, &kind->fields[i], row);
+    lp_json_close(&json, '}');
+    add_line(out, &json);
+    lp_text_clear(&json.text);
+}
+
+static void each_row(const llmperf_profile *profile, struct lp_text *out,
+                     void (*put)(const struct lp_row_kind *kind, const void *row,
+                                 struct lp_text *out))
+{
+    for (size_t k = 0; k < lp_row_kind_count; k++) {
+        const struct lp_row_kind *kind = &lp_row_kinds[k];
+
+        for (size_t i = 0; i < kind->count(profile); i++) {
+            union lp_any_row row;
+
+            if (kind->get(profile, i, &row) == 0)
+                put(kind, &row, out);
+        }
+    }
+}
+
+int lp_rows_jsonl(const llmperf_profile *profile, struct lp_text *out)
+{
+    put_run(profile, out);
+    each_row(profile, out, put_row);
+    return out->failed ? LLMPERF_ENOMEM : 0;
+}
+
+/* CSV */
+
+static void put_number(struct lp_text *out, const char *number)
+{
+    lp_text_puts(out, ",");
+    lp_text_puts(out, number ? number : "");
+}
+
+/* Spreadsheets compute what begins so: a name would be a formula. Of a text that begins with the
+ * apostrophe, one is taken off too, so that there is one way back. The wide ones are typed in East
+ * Asia. */
+static bool begins_formula(const char *text)
+{
+    static const char *const wide[] = { "\xef\xbc\x9d", "\xef\xbc\x8b", "\xef\xbc\x8d",
+                                        "\xef\xbc\xa0" };
+
+    for (size_t i = 0; i < sizeof(wide) / sizeof(wide[0]); i++)
+        if (strncmp(text, wide[i], strlen(wide[i])) == 0)
+            return true;
+    return *text && strchr("=+-@\t\r\n'", *text);
+}
+
+static void put_cell(struct lp_text *out, const char *text)
+{
+    lp_text_puts(out, ",");
+    if (!text)
+        return;
+    if (!strpbrk(text, ",\"\r\n")) {
+        lp_text_puts(out, begins_formula(text) ? "'" : "");
+        lp_text_puts(out, text);
+        return;
+    }
+    lp_text_puts(out, begins_formula(text) ? "\"'" : "\"");
+    for (; *text; text++)
+        lp_text_add(out, *text == '"' ? "\"\"" : text, *text == '"' ? 2 : 1);
+    lp_text_puts(out, "\"");
+}
+
+/* The number as JSON has it; false: it is not known. */
+static bool write_number(const struct lp_field_name *field, const void *row, struct lp_text *number)
+{
+    struct lp_json json = { { NULL, 0, 0, false }, 0, false };
+    struct lp_field_name bare = { NULL, field->type, field->offset };
+    bool known;
+
+    lp_field_json(&json, &bare, row);
+    known = !json.text.failed && strcmp(json.text.bytes, "null") != 0;
+    number->length = 0;
+    if (known)
+        lp_text_puts(number, json.text.bytes);
+    lp_text_clear(&json.text);
+    return known && !number->failed;
+}
+
+static const struct lp_field_name *find_field(const struct lp_row_kind *kind, const char *name)
+{
+    for (size_t i = 0; i < kind->field_count; i++)
+        if (strcmp(kind->fields[i].name, name) == 0)
+            return &kind->fields[i];
+    return NULL;
+}
+
+static const char *text_of(const struct lp_row_kind *kind, const void *row, const char *name)
+{
+    const struct lp_field_name *field = find_field(kind, name);
+
+    return field ? *(const char *const *)(const void *)((const char *)row + field->offset) : NULL;
+}
+
+/* What a row is about, in the same columns for every kind. */
+static void write_key(const struct lp_row_kind *kind, const void *row, struct lp_text *key)
+{
+    static const char *const numbers[] = { "process_id", "device" };
+    const char *region = text_of(kind, row, "path"), *name = text_of(kind, row, "demangled");
+    struct lp_text number = { NULL, 0, 0, false };
+
+    lp_text_puts(key, kind->name);
+    for (size_t i = 0; i < 2; i++) {
+        const struct lp_field_name *field = find_field(kind, numbers[i]);
+
+        put_number(key, field && write_number(field, row, &number) ? number.bytes : NULL);
+    }
+    put_cell(key, region ? region : text_of(kind, row, "region"));
+    put_cell(key, text_of(kind, row, "kernel"));
+    name = name ? name : text_of(kind, row, "quantity");
+    put_cell(key, name                                ? name
+                  : strcmp(kind->name, "region") == 0 ? NULL
+                                                      : text_of(kind, row, "name"));
+    put_cell(key, text_of(kind, row, "group") ? text_of(kind, row, "group")
+                                              : text_of(kind, row, "stage"));
+    lp_text_clear(&number);
+}
+
+static bool is_key(const struct lp_field_name *field)
+{
+    return field->type == LP_FIELD_TEXT || field->type == LP_FIELD_DEVICE ||
+           strcmp(field->name, "process_id") == 0;
+}
+
+static void put_values(const struct lp_row_kind *kind, const void *row, struct lp_text *out)
+{
+    struct lp_text key = { NULL, 0, 0, false }, number = key;
+
+    write_key(kind, row, &key);
+    for (size_t i = 0; i < kind->field_count && !key.failed; i++) {
+        if (is_key(&kind->fields[i]) || !write_number(&kind->fields[i], row, &number))
+            continue;
+        lp_text_add(out, key.bytes, key.length);
+        put_cell(out, kind->fields[i].name);
+        put_number(out, number.bytes);
+        lp_text_puts(out, "\n");
+    }
+    out->failed |= key.failed | number.failed;
+    lp_text_clear(&key);
+    lp_text_clear(&number);
+}
+
+int lp_rows_csv(const llmperf_profile *profile, struct lp_text *out)
+{
+    lp_text_puts(out, "type,process_id,device,region,kernel,name,group,quantity,value\n");
+    each_row(profile, out, put_values);
+    return out->failed ? LLMPERF_ENOMEM : 0;
+}

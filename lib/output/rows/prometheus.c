@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/output/rows/prometheus.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/number.h"
+#include "lib/output/format/json_writer.h"
+#include "lib/profile/profile.h"
+
+void lp_prometheus_label(struct lp_text *out, const char *name, const char *value)
+{
+    struct lp_text clean = { NULL, 0, 0, false };
+
+    lp_text_printf(out, "%s%s=\"", out->bytes[out->length - 1] == '{' ? "" : ",", name);
+    lp_text_clean(&clean, value ? value : "");
+    for (const char *at = clean.bytes; at && *at; at++) {
+        if (*at == '\\' || *at == '"')
+            lp_text_puts(out, "\\");
+        lp_text_add(out, at, 1);
+    }
+    lp_text_puts(out, "\"");
+    out->failed |= clean.failed;
+    lp_text_clear(&clean);
+}
+
+void lp_prometheus_value(struct lp_text *out, double value)
+{
+    struct lp_json json = { { NULL, 0, 0, false }, 0, false };
+
+    lp_json_number(&json, NULL, value);
+    lp_text_printf(out, "} %s\n", json.text.bytes ? json.text.bytes : "NaN");
+    out->failed |= json.text.failed;
+    lp_text_clear(&json.text);
+}
+
+/* Limits of the buckets of stages, 0.1 ms to 70 s: steps in each power of ten, in 1e-6 s. */
+static const unsigned bucket_steps[] = { 100, 150, 200, 300, 500, 700 };
+#define BUCKET_STEPS  (sizeof(bucket_steps) / sizeof(bucket_steps[0]))
+#define BUCKET_POWERS 6
+
+/* A bucket of ours that a limit cuts lies on the side of its middle, always the same, so that no
+ * count ever falls. */
+static uint64_t count_below(const struct lp_bucket *buckets, size_t count, double limit_ms)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < count && (buckets[i].low_ms + buckets[i].high_ms) / 2 <= limit_ms; i++)
+        sum += buckets[i].count;
+    return sum;
+}
+
+static void put_stage_line(struct lp_text *out, const char *suffix, const char *region,
+                           const char *limit, double value)
+{
+    lp_text_printf(out, "llmperf_stage_wall_seconds_%s{", suffix);
+    lp_prometheus_label(out, "region", region);
+    if (limit)
+        lp_prometheus_label(out, "le", limit);
+    lp_prometheus_value(out, value);
+}
+
+static void put_stage(const llmperf_profile *profile, size_t row,
+                      const llmperf_iteration_stats *wall, struct lp_text *out)
+{
+    struct lp_bucket *buckets = NULL;
+    size_t count = 0;
+    double power = 1e-6;
+
+    if (lp_profile_iteration_histogram(profile, row, &buckets, &count) < 0 || !buckets)
+        return;
+    for (int p = 0; p < BUCKET_POWERS; p++, power *= 10)
+        for (size_t i = 0; i < BUCKET_STEPS; i++) {
+            double limit = bucket_steps[i] * power;
+
+            put_stage_line(out, "bucket", wall->region, LP_NUMBER(limit, 2),
+                           (double)count_below(buckets, count, limit * 1e3));
+        }
+    put_stage_line(out, "bucket", wall->region, "+Inf", (double)wall->count);
+    put_stage_line(out, "sum", wall->region, NULL, wall->sum_ms * 1e-3);
+    put_stage_line(out, "count", wall->region, NULL, (double)wall->count);
+    free(buckets);
+}
+
+void lp_prometheus_stages(const llmperf_profile *profile, struct lp_text *out)
+{
+    lp_text_puts(out, "# HELP llmperf_stage_wall_seconds Host time of an instance of a stage.\n"
+                      "# TYPE llmperf_stage_wall_seconds histogram\n");
+    for (size_t i = 0; i < llmperf_profile_iteration_stats_count(profile); i++) {
+        llmperf_iteration_stats stats = LLMPERF_ITERATION_STATS_INIT;
+
+        if (llmperf_profile_iteration_stats(profile, i, &stats) == 0 && !stats.is_class &&
+            stats.count > 0 && strcmp(stats.quantity, "wall") == 0)
+            put_stage(profile, i, &stats, out);
+    }
+}
+
+static bool is_of_rule(const llmperf_profile *profile, size_t index,
+                       const llmperf_window_stats *window)
+{
+    llmperf_window_stats other = LLMPERF_WINDOW_STATS_INIT;
+
+    return llmperf_profile_window(profile, index, &other) == 0 &&
+           other.process_id == window->process_id &&
+           strcmp(other.rule ? other.rule : "", window->rule ? window->rule : "") == 0;
+}
+
+void lp_prometheus_windows(const llmperf_profile *profile, struct lp_text *out)
+{
+    size_t count = llmperf_profile_window_count(profile);
+
+    lp_text_puts(out, "# HELP llmperf_windows_total Windows that a rule triggered.\n"
+                      "# TYPE llmperf_windows_total counter\n");
+    for (size_t i = 0; i < count; i++) {
+        llmperf_window_stats window = LLMPERF_WINDOW_STATS_INIT;
+        char process[16];
+        size_t before = 0, all = 0;
+
+        if (llmperf_profile_window(profile, i, &window) < 0)
+            continue;
+        for (size_t k = 0; k < count; k++) {
+            before += k < i && is_of_rule(profile, k, &window);
+            all += is_of_rule(profile, k, &window);
+        }
+        if (before > 0)
+            continue;
+        snprintf(process, sizeof(process), "%u", window.process_id);
+        lp_text_puts(out, "llmperf_windows_total{");
+        lp_prometheus_label(out, "rule", window.rule ? window.rule : "");
+        lp_prometheus_label(out, "process", process);
+        lp_prometheus_value(out, (double)all);
+    }
+}

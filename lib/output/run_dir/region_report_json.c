@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Region reports as JSON: conf/schema/region_report.schema.json. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/output/format/json_writer.h"
+#include "lib/output/run_dir/region_report.h"
+#include "lib/output/format/counters.h"
+
+static double device_value(const struct lp_region_set *set, double value)
+{
+    return set->view.device_known ? value : NAN;
+}
+
+static uint64_t device_count(const struct lp_region_set *set, uint64_t value)
+{
+    return set->view.device_known ? value : LLMPERF_UNKNOWN;
+}
+
+static void put_metrics(struct lp_json *json, const struct lp_region_set *set,
+                        const struct lp_region_part *part)
+{
+    const llmperf_region_stats *region = &part->view->stats;
+    bool any = region->instances > 0;
+
+    lp_json_open(json, "metrics", '{');
+    lp_json_count(json, "instances", region->instances);
+    lp_json_number(json, "wall_ms", any ? region->wall_sum_ms : NAN);
+    lp_json_number(json, "gpu_busy_ms", device_value(set, region->gpu_busy_ms));
+    lp_json_number(json, "exclusive_gpu_busy_ms", device_value(set, region->exclusive_gpu_busy_ms));
+    lp_json_count(json, "kernel_count", device_count(set, part->calls));
+    lp_json_number(json, "kernel_ms", device_value(set, part->total_ms));
+    lp_json_count(json, "selected_kernel_count", device_count(set, part->selected_calls));
+    lp_json_number(json, "selected_kernel_ms", device_value(set, part->selected_ms));
+    lp_json_close(json, '}');
+}
+
+static void put_time(struct lp_json *json, const struct lp_region_set *set,
+                     const struct lp_region_part *part)
+{
+    const llmperf_region_stats *region = &part->view->stats;
+    bool any = region->instances > 0;
+
+    lp_json_open(json, lp_section_names[LP_SECTION_TIME], '{');
+    lp_json_number(json, "wall_mean_ms", any ? region->wall_mean_ms : NAN);
+    lp_json_number(json, "wall_p50_ms", any ? region->wall_p50_ms : NAN);
+    lp_json_number(json, "wall_p95_ms", any ? region->wall_p95_ms : NAN);
+    lp_json_number(json, "wall_p99_ms", any ? region->wall_p99_ms : NAN);
+    lp_json_number(json, "idle_ms", device_value(set, region->idle_ms));
+    lp_json_number(json, "memcpy_ms", device_value(set, region->memcpy_ms));
+    lp_json_number(json, "memset_ms", device_value(set, region->memset_ms));
+    lp_json_count(json, "truncated", region->truncated);
+    lp_json_close(json, '}');
+}
+
+/* What the program or the model says, and what the counters say, side by side. */
+static void put_work(struct lp_json *json, const struct lp_region_part *part)
+{
+    const llmperf_region_stats *region = &part->view->stats;
+    const struct lp_measured *measured = &part->measured;
+
+    lp_json_open(json, lp_section_names[LP_SECTION_WORK], '{');
+    lp_json_count(json, "tokens", region->tokens);
+    lp_json_count(json, "flops", region->flops);
+    lp_json_count(json, "bytes", region->bytes);
+    lp_json_number(json, "mfu", part->view->use.mfu);
+    lp_json_number(json, "mbu", part->view->use.mbu);
+    lp_json_number(json, "hfu", measured->hfu);
+    lp_json_number(json, "measured_flops_per_instance", measured->flops);
+    lp_json_number(json, "measured_bytes_per_instance", measured->bytes);
+    lp_json_number(json, "measured_intensity", measured->intensity);
+    lp_json_number(json, "measured_instances", measured->instances);
+    lp_json_close(json, '}');
+}
+
+static void put_counters(struct lp_json *json, const struct lp_region_set *set,
+                         const struct lp_region_part *part)
+{
+    lp_counters_json(json, &set->counters, &part->view->stats);
+}
+
+static void put_sections(struct lp_json *json, const struct lp_region_set *set,
+                         const struct lp_region_part *part)
+{
+    const bool *wanted = set->options.sections;
+
+    lp_json_open(json, "sections", '{');
+    if (wanted[LP_SECTION_TIME])
+        put_time(json, set, part);
+    if (wanted[LP_SECTION_WORK])
+        put_work(json, part);
+    if (wanted[LP_SECTION_COUNTERS])
+        put_counters(json, set, part);
+    lp_json_close(json, '}');
+}
+
+static void put_kernels(struct lp_json *json, const struct lp_region_set *set,
+                        const struct lp_region_part *part)
+{
+    lp_json_open(json, "kernels", '[');
+    for (size_t i = 0; set->options.sections[LP_SECTION_KERNELS] && i < part->kernels.count; i++) {
+        const struct lp_region_kernel *kernel = &part->kernels.items[i];
+
+        lp_json_open(json, NULL, '{');
+        lp_json_string(json, "kernel_name", kernel->name);
+        lp_json_number(json, "total_ms", kernel->total_ms);
+        lp_json_count(json, "calls", kernel->calls);
+        lp_json_number(json, "mean_ms", kernel->total_ms / (double)kernel->calls);
+        lp_json_integer(json, "device", kernel->device);
+        lp_json_close(json, '}');
+    }
+    lp_json_close(json, ']');
+    lp_json_open(json, "kernels_omitted", '{');
+    lp_json_count(json, "kernels", part->kernels_left);
+    lp_json_number(json, "total_ms", part->left_ms);
+    lp_json_close(json, '}');
+}
+
+static void put_patterns(struct lp_json *json, const char *key, const struct lp_patterns *patterns)
+{
+    lp_json_open(json, key, '[');
+    for (size_t i = 0; i < lp_patterns_count(patterns); i++)
+        lp_json_string(json, NULL, lp_patterns_text(patterns, i));
+    lp_json_close(json, ']');
+}
+
+static void put_selection(struct lp_json *json, const struct lp_region_part *part)
+{
+    lp_json_open(json, "selection", '{');
+    put_patterns(json, "include_patterns", part->rule ? part->rule->include : NULL);
+    put_patterns(json, "exclude_patterns", part->rule ? part->rule->exclude : NULL);
+    lp_json_bool(json, "nothing_selected", part->calls > 0 && part->selected_calls == 0);
+    lp_json_close(json, '}');
+}
+
+static void put_region(struct lp_json *json, const struct lp_region_set *set,
+                       const struct lp_region_part *part)
+{
+    const llmperf_region_stats *region = &part->view->stats;
+
+    lp_json_open(json, NULL, '{');
+    lp_json_string(json, "name", region->path);
+    lp_json_string(json, "label", region->label);
+    lp_json_string(json, "parent", region->parent);
+    lp_json_integer(json, "depth", region->depth);
+    if (region->device < 0)
+        lp_json_null(json, "device");
+    else
+        lp_json_integer(json, "device", region->device);
+    lp_json_integer(json, "process_id", region->process_id);
+    put_metrics(json, set, part);
+    put_sections(json, set, part);
+    put_kernels(json, set, part);
+    put_selection(json, part);
+    lp_json_close(json, '}');
+}
+
+static void put_notes(struct lp_json *json, const struct lp_region_set *set, size_t regions)
+{
+    const char *note;
+    char line[200];
+
+    lp_json_open(json, "notes", '[');
+    if (regions == 0)
+        lp_json_string(json, NULL, lp_region_nothing(set));
+    if (set->matched > set->parts.count) {
+        snprintf(line, sizeof(line),
+                 "%zu of %zu regions are shown, those with the most device time.", set->parts.count,
+                 set->matched);
+        lp_json_string(json, NULL, line);
+    }
+    for (size_t i = 0; (note = llmperf_profile_note(set->view.profile, i)); i++)
+        if (strncmp(note, "counters", 8) == 0 || strncmp(note, "no hardware counters", 20) == 0)
+            lp_json_string(json, NULL, note);
+    lp_json_close(json, ']');
+}
+
+static void put_totals(struct lp_json *json, const struct lp_region_set *set,
+                       const struct lp_region_totals *totals)
+{
+    lp_json_open(json, "totals", '{');
+    lp_json_count(json, "regions", totals->regions);
+    lp_json_count(json, "regions_omitted", set->matched - set->parts.count);
+    lp_json_count(json, "kernel_count", device_count(set, totals->calls));
+    lp_json_number(json, "kernel_ms", device_value(set, totals->kernel_ms));
+    lp_json_close(json, '}');
+}
+
+int lp_region_report_json(const struct lp_region_set *set, const struct lp_region_filter *filter,
+                          struct lp_text *out)
+{
+    struct lp_region_totals totals;
+    struct lp_json json = { 0 };
+    char scope[64];
+
+    lp_region_scope_name(filter, scope, sizeof(scope));
+    lp_region_totals_of(set, filter, &totals);
+    lp_json_open(&json, NULL, '{');
+    lp_json_integer(&json, "schema_version", 1);
+    lp_json_string(&json, "scope", scope);
+    lp_json_string(&json, "label", filter->label);
+    lp_json_string(&json, "run_id", llmperf_profile_fact(set->view.profile, "run_id"));
+    lp_json_string(&json, "verdict", llmperf_verdict_name(set->view.ledger.verdict));
+    lp_json_open(&json, "regions", '[');
+    for (size_t i = 0; i < set->parts.count; i++)
+        if (lp_region_filter_shows(filter, &set->parts.items[i]))
+            put_region(&json, set, &set->parts.items[i]);
+    lp_json_close(&json, ']');
+    put_totals(&json, set, &totals);
+    put_notes(&json, set, totals.regions);
+    lp_json_string(&json, "generated_at", set->generated_at);
+    lp_json_string(&json, "config_fingerprint",
+                   *set->options.fingerprint ? set->options.fingerprint : NULL);
+    lp_json_close(&json, '}');
+    lp_text_move(out, &json.text);
+    lp_text_clear(&json.text);
+    return out->failed ? LLMPERF_ENOMEM : 0;
+}

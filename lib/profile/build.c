@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Profiles made row by row, by those that read totals instead of facts. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/status.h"
+#include "lib/record/paths.h"
+#include "lib/profile/histogram.h"
+#include "lib/profile/data.h"
+#include "lib/profile/profile.h"
+#include "llmperf/region.h"
+
+static int out_of_memory(void)
+{
+    return lp_error(LLMPERF_ENOMEM, "out of memory");
+}
+
+/* Text of a path; NULL without memory. */
+static const char *path_text(llmperf_profile *profile, uint32_t node)
+{
+    struct lp_text text = { NULL, 0, 0, false };
+    const char *copy;
+
+    lp_path_print(&text, node);
+    lp_text_puts(&text, "");
+    copy = text.failed ? NULL : lp_profile_text(profile, text.bytes);
+    lp_text_clear(&text);
+    return copy;
+}
+
+int lp_profile_add_region(llmperf_profile *profile, uint32_t node,
+                          const llmperf_region_stats *stats)
+{
+    struct lp_region_row row = { *stats, { NULL, 0 } };
+    const struct lp_path *path = lp_path_get(node);
+    uint32_t stage = lp_path_stage(node);
+
+    row.stats.struct_size = sizeof(row.stats);
+    row.stats.path = path_text(profile, node);
+    row.stats.label = lp_profile_text(profile, path->label);
+    row.stats.depth = node == LP_PATH_ROOT ? 0 : path->depth - 1;
+    row.stats.kind = node == LP_PATH_ROOT ? LLMPERF_REGION_OPERATOR : lp_path_kind(node);
+    row.stats.parent = row.stats.depth > 0 ? path_text(profile, path->parent) : NULL;
+    row.stats.stage =
+        stage == LP_PATH_ROOT ? NULL : lp_profile_text(profile, lp_path_get(stage)->label);
+    if (!row.stats.path || !row.stats.label || (row.stats.depth > 0 && !row.stats.parent) ||
+        (stage != LP_PATH_ROOT && !row.stats.stage))
+        return out_of_memory();
+    return lp_vector_push(&profile->regions, row);
+}
+
+static double quantile_ms(const struct lp_histogram *histogram, double fraction,
+                          const llmperf_kernel_stats *stats)
+{
+    return fmin(fmax(lp_histogram_quantile(histogram, fraction) / 1e6, stats->min_ms),
+                stats->max_ms);
+}
+
+static int encode(llmperf_profile *profile, const struct lp_histogram *histogram,
+                  struct lp_blob *blob)
+{
+    struct lp_text text = { NULL, 0, 0, false };
+
+    lp_histogram_encode(histogram, &text);
+    blob->bytes =
+        text.failed ? NULL : lp_strings_add_bytes(&profile->pool, text.bytes, text.length);
+    blob->size = text.length;
+    lp_text_clear(&text);
+    return blob->bytes ? 0 : out_of_memory();
+}
+
+static int measure(llmperf_profile *profile, struct lp_kernel_row *row,
+                   const uint64_t *durations_ns, size_t count)
+{
+    struct lp_histogram histogram = { 0 };
+    llmperf_kernel_stats *stats = &row->stats;
+    int status = 0;
+
+    stats->total_ms = 0;
+    stats->min_ms = INFINITY;
+    stats->max_ms = 0;
+    for (size_t i = 0; i < count && status == 0; i++) {
+        double ms = (double)durations_ns[i] / 1e6;
+
+        stats->total_ms += ms;
+        stats->min_ms = fmin(stats->min_ms, ms);
+        stats->max_ms = fmax(stats->max_ms, ms);
+        status = lp_histogram_add(&histogram, durations_ns[i]);
+    }
+    stats->mean_ms = stats->total_ms / (double)count;
+    stats->p50_ms = quantile_ms(&histogram, 0.50, stats);
+    stats->p95_ms = quantile_ms(&histogram, 0.95, stats);
+    stats->p99_ms = quantile_ms(&histogram, 0.99, stats);
+    if (status == 0)
+        status = encode(profile, &histogram, &row->durations);
+    lp_histogram_clear(&histogram);
+    return status;
+}
+
+int lp_profile_add_kernel(llmperf_profile *profile, const llmperf_kernel_stats *stats,
+                          const uint64_t *durations_ns, size_t count)
+{
+    struct lp_kernel_row row = { *stats, { NULL, 0 } };
+    int status;
+
+    row.stats.struct_size = sizeof(row.stats);
+    row.stats.name = lp_profile_text(profile, stats->name);
+    row.stats.region = lp_profile_text(profile, stats->region);
+    row.stats.captured_in = NULL;
+    if (!row.stats.name || (stats->region && !row.stats.region))
+        return out_of_memory();
+    if (durations_ns && count > 0 && (status = measure(profile, &row, durations_ns, count)) < 0)
+        return status;
+    return lp_vector_push(&profile->kernels, row);
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Rows of launch region x capture region, from the rows of kernels. */
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/hashmap.h"
+#include "lib/base/status.h"
+#include "lib/profile/captures.h"
+#include "llmperf/activity.h"
+#include "llmperf/region.h"
+
+/* Regions nest no deeper here, so this is for what others wrote: below it a path ends. */
+#define DEPTH_MOST LLMPERF_REGION_DEPTH
+#define PATH_MOST  (LLMPERF_REGION_DEPTH * LLMPERF_LABEL_BYTES / 8)
+
+/* Paths that name a reason instead of a region hold one level for each node: kernels have those. */
+#define REASON "LLM@("
+
+struct maker {
+    llmperf_profile *profile;
+    struct lp_hashmap rows; /* region and device, capture path -> row */
+};
+
+static bool is_row_of(const llmperf_capture_stats *row, const llmperf_kernel_stats *kernel,
+                      size_t length)
+{
+    return row->device == kernel->device && lp_compare_text(row->region, kernel->region) == 0 &&
+           strncmp(row->captured_in, kernel->captured_in, length) == 0 &&
+           row->captured_in[length] == '\0';
+}
+
+static int add_row(struct maker *maker, const llmperf_kernel_stats *kernel, size_t length,
+                   uint32_t depth)
+{
+    llmperf_capture_stats row = LLMPERF_CAPTURE_STATS_INIT;
+
+    row.region = kernel->region;
+    row.captured_in = lp_strings_add_bytes(&maker->profile->pool, kernel->captured_in, length);
+    row.device = kernel->device;
+    row.depth = depth;
+    return row.captured_in ? lp_vector_push(&maker->profile->captures, row)
+                           : lp_error(LLMPERF_ENOMEM, "out of memory");
+}
+
+/* The row of the first `length` bytes of the capture path; NULL without memory. Different keys of
+ * one hash get consecutive second words. */
+static llmperf_capture_stats *find_row(struct maker *maker, const llmperf_kernel_stats *kernel,
+                                       size_t length, uint32_t depth)
+{
+    const char *region = kernel->region ? kernel->region : "(not seen)";
+    uint64_t key = lp_hash_text(region, strlen(region)) + (uint32_t)kernel->device;
+    uint64_t twin = lp_hash_text(kernel->captured_in, length);
+    uint32_t row;
+
+    while ((row = lp_hashmap_get(&maker->rows, key, twin)) != LP_HASHMAP_NONE &&
+           !is_row_of(&maker->profile->captures.items[row], kernel, length))
+        twin++;
+    if (row == LP_HASHMAP_NONE) {
+        row = (uint32_t)maker->profile->captures.count;
+        if (add_row(maker, kernel, length, depth) < 0 ||
+            lp_hashmap_put(&maker->rows, key, twin, row) < 0)
+            return NULL;
+    }
+    return &maker->profile->captures.items[row];
+}
+
+static int add_level(struct maker *maker, const llmperf_kernel_stats *kernel, size_t length,
+                     uint32_t depth, bool own)
+{
+    llmperf_capture_stats *row = find_row(maker, kernel, length, depth);
+
+    if (!row)
+        return LLMPERF_ENOMEM;
+    if (own)
+        row->exclusive_ms += kernel->total_ms;
+    if (kernel->kind == LLMPERF_ACTIVITY_KERNEL) {
+        row->kernel_ms += kernel->total_ms;
+        row->kernel_count += kernel->calls;
+    } else {
+        row->memory_ms += kernel->total_ms;
+        row->memory_count += kernel->calls;
+    }
+    return 0;
+}
+
+/* A region holds what is nested in it: one row for each level of the path. */
+static int add_kernel(struct maker *maker, const llmperf_kernel_stats *kernel)
+{
+    const char *path = kernel->captured_in, *end = path;
+    bool own = strncmp(path, REASON, strlen(REASON)) == 0;
+    int status = 0;
+
+    for (uint32_t depth = 0; status == 0; depth++) {
+        end += strcspn(end, "/");
+        own |= !*end || depth + 1 == DEPTH_MOST || end - path > PATH_MOST;
+        status = add_level(maker, kernel, (size_t)(end - path), depth, own);
+        if (own)
+            break;
+        end++;
+    }
+    return status;
+}
+
+/* Of the device time of all graph work that this region launched. */
+static void share_rows(llmperf_profile *profile, struct lp_hashmap *sums, double *totals)
+{
+    for (size_t i = 0; i < profile->captures.count; i++) {
+        llmperf_capture_stats *row = &profile->captures.items[i];
+        const char *region = row->region ? row->region : "(not seen)";
+        uint64_t key = lp_hash_text(region, strlen(region));
+        uint32_t at = lp_hashmap_get(sums, key, (uint32_t)row->device);
+
+        row->share = at != LP_HASHMAP_NONE && totals[at] > 0
+                         ? (row->kernel_ms + row->memory_ms) / totals[at]
+                         : 0;
+    }
+}
+
+static int sum_rows(llmperf_profile *profile, struct lp_hashmap *sums, double *totals)
+{
+    for (size_t i = 0; i < profile->captures.count; i++) {
+        const llmperf_capture_stats *row = &profile->captures.items[i];
+        const char *region = row->region ? row->region : "(not seen)";
+        uint64_t key = lp_hash_text(region, strlen(region));
+        uint32_t at = lp_hashmap_get(sums, key, (uint32_t)row->device);
+
+        if (at == LP_HASHMAP_NONE) {
+            at = (uint32_t)sums->count;
+            if (lp_hashmap_put(sums, key, (uint32_t)row->device, at) < 0)
+                return LLMPERF_ENOMEM;
+        }
+        totals[at] += row->exclusive_ms;
+    }
+    return 0;
+}
+
+static int add_shares(llmperf_profile *profile)
+{
+    struct lp_hashmap sums = { NULL, 0, 0 };
+    double *totals = calloc(profile->captures.count + 1, sizeof(*totals));
+    int status =
+        totals ? sum_rows(profile, &sums, totals) : lp_error(LLMPERF_ENOMEM, "out of memory");
+
+    if (status == 0)
+        share_rows(profile, &sums, totals);
+    lp_hashmap_clear(&sums);
+    free(totals);
+    return status;
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* As lp_compare_paths(), but layer2 before layer10. */
+static int compare_numbered(const char *a, const char *b)
+{
+    while (*a && *b) {
+        if (is_digit(*a) && is_digit(*b)) {
+            char *end_a, *end_b;
+            unsigned long long left = strtoull(a, &end_a, 10), right = strtoull(b, &end_b, 10);
+
+            if (left != right)
+                return left < right ? -1 : 1;
+            a = end_a;
+            b = end_b;
+        } else if (*a == *b) {
+            a++;
+            b++;
+        } else {
+            break;
+        }
+    }
+    return (*a == '/' ? 1 : (unsigned char)*a) - (*b == '/' ? 1 : (unsigned char)*b);
+}
+
+static int compare_rows(const void *left, const void *right)
+{
+    const llmperf_capture_stats *a = left, *b = right;
+    int order = a->region && b->region ? lp_compare_paths(a->region, b->region)
+                                       : lp_compare_text(a->region, b->region);
+
+    order = order ? order : a->device - b->device;
+    order = order ? order : compare_numbered(a->captured_in, b->captured_in);
+    return order ? order : strcmp(a->captured_in, b->captured_in);
+}
+
+int lp_profile_make_captures(llmperf_profile *profile)
+{
+    struct maker maker = { profile, { NULL, 0, 0 } };
+    int status = 0;
+
+    profile->captures.count = 0;
+    for (size_t i = 0; status == 0 && i < profile->kernels.count; i++)
+        if (profile->kernels.items[i].stats.captured_in &&
+            profile->kernels.items[i].stats.kind != LLMPERF_ACTIVITY_GRAPH)
+            status = add_kernel(&maker, &profile->kernels.items[i].stats);
+    lp_hashmap_clear(&maker.rows);
+    if (status < 0 || profile->captures.count == 0)
+        return status;
+    qsort(profile->captures.items, profile->captures.count, sizeof(*profile->captures.items),
+          compare_rows);
+    return add_shares(profile);
+}
+
+size_t llmperf_profile_capture_count(const llmperf_profile *profile)
+{
+    return profile ? profile->captures.count : 0;
+}
+
+int llmperf_profile_capture(const llmperf_profile *profile, size_t index,
+                            llmperf_capture_stats *stats_out)
+{
+    if (!profile || !stats_out)
+        return lp_error(LLMPERF_EINVAL, "profile and out-parameter are required");
+    if (index >= profile->captures.count)
+        return lp_error(LLMPERF_EINVAL, "row %zu of %zu does not exist", index,
+                        profile->captures.count);
+    return lp_copy_struct(stats_out, &profile->captures.items[index], sizeof(*stats_out));
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Hardware counters to named metrics of regions and kernels. For lib/result only; its functions
+ * stand in result.h. Sampled counters are joined with what ran when: sample_regions.h. */
+#ifndef LP_PROFILE_COUNTER_TOTALS_H
+#define LP_PROFILE_COUNTER_TOTALS_H
+
+#include "lib/base/hashmap.h"
+#include "lib/base/strings.h"
+#include "lib/base/vector.h"
+#include "lib/profile/profile.h"
+#include "lib/profile/sample_regions.h"
+
+/* Welford's running mean: spread is the sum of squared differences from it. */
+struct lp_counter_sum {
+    uint64_t count;
+    double mean, spread, min, max;
+};
+
+/** A region as a whole, its own part, or a kernel in it. Its sums stand in lp_counter_totals.sums,
+ * one a column. */
+struct lp_counter_row {
+    uint32_t kind, node, name;
+    uint16_t device;
+    size_t sums;
+};
+
+struct lp_counter_skip {
+    uint32_t node, reason;
+    uint64_t count;
+};
+
+struct lp_counter_totals {
+    const struct lp_names *names;
+    struct lp_counter_plan plan; /* count 0: none came */
+    LP_VECTOR(struct lp_counter_heading) columns;
+    struct lp_strings pool;
+    LP_VECTOR(struct lp_counter_row) rows;
+    LP_VECTOR(struct lp_counter_sum) sums;
+    LP_VECTOR(struct lp_counter_skip) skips;
+    struct lp_hashmap row_index, skip_index;
+    struct lp_sample_regions *samples; /* NULL: not sampled */
+    bool failed;
+};
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Inside of llmperf_profile, for lib/result only. */
+#ifndef LP_PROFILE_DATA_H
+#define LP_PROFILE_DATA_H
+
+#include <stdbool.h>
+
+#include "lib/base/hashmap.h"
+#include "lib/base/strings.h"
+#include "lib/base/vector.h"
+#include "llmperf/profile.h"
+
+/** An encoded histogram (histogram.h), in the profile's pool; NULL: none. */
+struct lp_blob {
+    const char *bytes;
+    size_t size;
+};
+
+struct lp_region_row {
+    llmperf_region_stats stats;
+    struct lp_blob wall; /* durations of the instances */
+};
+
+struct lp_kernel_row {
+    llmperf_kernel_stats stats;
+    struct lp_blob durations;
+};
+
+struct lp_iteration_stats_row {
+    llmperf_iteration_stats stats;
+    struct lp_blob histogram;
+};
+
+struct lp_fact {
+    const char *key, *value;
+};
+
+struct llmperf_profile {
+    LP_VECTOR(struct lp_region_row) regions;
+    LP_VECTOR(struct lp_kernel_row) kernels;
+    LP_VECTOR(llmperf_operator_stats) operators; /* made by lp_profile_finish() */
+    LP_VECTOR(llmperf_capture_stats) captures;   /* made by lp_profile_finish() */
+    LP_VECTOR(llmperf_metric_stats) metrics;
+    struct lp_hashmap metric_rows; /* hash of the key, how many rows before have that hash */
+    LP_VECTOR(llmperf_iteration) iterations;
+    LP_VECTOR(struct lp_iteration_stats_row) iteration_stats;
+    LP_VECTOR(llmperf_window_stats) windows;
+    LP_VECTOR(llmperf_window_kernel) window_kernels;
+    LP_VECTOR(const char *) problems;
+    LP_VECTOR(const char *) notes;
+    LP_VECTOR(struct lp_fact) facts;
+    llmperf_ledger ledger;
+    char *folder;           /* of the run file that it was read from; NULL: of none */
+    bool of_processes;      /* regions of more than one; made by lp_profile_finish() */
+    struct lp_strings pool; /* all text */
+};
+
+/* Facts "kernel_class.0" … name the kernel classes of iterations. */
+#define LP_CLASS_FACT "kernel_class."
+
+/** Copy a text into the profile; NULL for NULL or without memory. */
+const char *lp_profile_text(llmperf_profile *profile, const char *text);
+
+/** Add one line. 0 or LLMPERF_ENOMEM. */
+int lp_profile_add_problem(llmperf_profile *profile, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+int lp_profile_add_note(llmperf_profile *profile, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/** Is there a metric of that name, group, source and place? */
+bool lp_profile_has_metric(llmperf_profile *profile, const llmperf_metric_stats *stats);
+
+/** Order the metrics. */
+void lp_profile_sort_metrics(llmperf_profile *profile);
+
+/** Struct to a caller whose header may be older: it gets the fields that it knows. 0 or
+ * LLMPERF_EINVAL. */
+int lp_copy_struct(void *out, const void *from, size_t size);
+
+/** strcmp() with NULL before all text. */
+int lp_compare_text(const char *a, const char *b);
+
+/** By path, a region's children behind it and before its sisters. */
+int lp_compare_paths(const char *a, const char *b);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+
+#include "lib/profile/distribution.h"
+
+int lp_distribution_add(struct lp_distribution *distribution, uint64_t value_ns)
+{
+    double from_mean = (double)value_ns - distribution->mean_ns;
+
+    if (distribution->count == 0 || value_ns < distribution->min_ns)
+        distribution->min_ns = value_ns;
+    if (value_ns > distribution->max_ns)
+        distribution->max_ns = value_ns;
+    distribution->count++;
+    distribution->sum_ns += value_ns;
+    distribution->mean_ns += from_mean / (double)distribution->count;
+    distribution->spread += from_mean * ((double)value_ns - distribution->mean_ns);
+    return lp_histogram_add(&distribution->histogram, value_ns);
+}
+
+double lp_distribution_mean(const struct lp_distribution *distribution)
+{
+    return distribution->count ? distribution->mean_ns / 1e6 : (double)NAN;
+}
+
+double lp_distribution_std(const struct lp_distribution *distribution)
+{
+    if (distribution->count < 2)
+        return NAN;
+    return sqrt(distribution->spread / (double)(distribution->count - 1)) / 1e6;
+}
+
+double lp_distribution_quantile(const struct lp_distribution *distribution, double fraction)
+{
+    double value = lp_histogram_quantile(&distribution->histogram, fraction);
+
+    if (distribution->count == 0)
+        return NAN;
+    return fmin(fmax(value, (double)distribution->min_ns), (double)distribution->max_ns) / 1e6;
+}
+
+void lp_distribution_clear(struct lp_distribution *distribution)
+{
+    lp_histogram_clear(&distribution->histogram);
+    *distribution = (struct lp_distribution){ 0 };
+}

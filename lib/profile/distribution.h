@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Count, sum, mean, spread, extremes and quantiles of durations. @threads one at a time per object
+ */
+#ifndef LP_PROFILE_DISTRIBUTION_H
+#define LP_PROFILE_DISTRIBUTION_H
+
+#include "lib/profile/histogram.h"
+
+/** Zero-initialised: empty. Nanoseconds. */
+struct lp_distribution {
+    uint64_t count, sum_ns, min_ns, max_ns;
+    double mean_ns, spread; /* Welford: spread is the sum of squared differences from the mean */
+    struct lp_histogram histogram;
+};
+
+/** 0 or LLMPERF_ENOMEM. */
+int lp_distribution_add(struct lp_distribution *distribution, uint64_t value_ns);
+
+/** Milliseconds. NaN: empty; the standard deviation, of a sample, also with a single value. */
+double lp_distribution_mean(const struct lp_distribution *distribution);
+double lp_distribution_std(const struct lp_distribution *distribution);
+
+/** Value in milliseconds below which `fraction` of the values lie, within 2 % and never outside of
+ * the extremes; NaN: empty. */
+double lp_distribution_quantile(const struct lp_distribution *distribution, double fraction);
+
+void lp_distribution_clear(struct lp_distribution *distribution);
+
+#endif

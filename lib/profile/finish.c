@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a profile needs once all rows are in: names, shares, operators, captures, and an order. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/hashmap.h"
+#include "lib/base/status.h"
+#include "lib/base/text.h"
+#include "lib/profile/captures.h"
+#include "lib/profile/data.h"
+#include "lib/profile/profile.h"
+#include "llmperf/activity.h"
+#include "llmperf/region.h"
+
+static int compare_regions(const void *left, const void *right)
+{
+    const llmperf_region_stats *a = &((const struct lp_region_row *)left)->stats;
+    const llmperf_region_stats *b = &((const struct lp_region_row *)right)->stats;
+    int order = lp_compare_paths(a->path, b->path);
+
+    if (!order)
+        order = (a->process_id > b->process_id) - (a->process_id < b->process_id);
+    return order ? order : a->device - b->device;
+}
+
+static int compare_iterations(const void *left, const void *right)
+{
+    const llmperf_iteration *a = left, *b = right;
+
+    return (a->sequence > b->sequence) - (a->sequence < b->sequence);
+}
+
+static int compare_times(double a, double b)
+{
+    return (a < b) - (a > b);
+}
+
+static int compare_kernels(const void *left, const void *right)
+{
+    const llmperf_kernel_stats *a = &((const struct lp_kernel_row *)left)->stats;
+    const llmperf_kernel_stats *b = &((const struct lp_kernel_row *)right)->stats;
+    int order = compare_times(a->total_ms, b->total_ms);
+
+    order = order ? order : lp_compare_text(a->name, b->name);
+    order = order ? order : lp_compare_text(a->region, b->region);
+    order = order ? order : lp_compare_text(a->captured_in, b->captured_in);
+    return order ? order : a->device - b->device;
+}
+
+static int compare_operators(const void *left, const void *right)
+{
+    const llmperf_operator_stats *a = left, *b = right;
+    int order = compare_times(isnan(a->cuda_time_ms) ? 0 : a->cuda_time_ms,
+                              isnan(b->cuda_time_ms) ? 0 : b->cuda_time_ms);
+
+    order = order ? order
+                  : compare_times(isnan(a->total_time_ms) ? 0 : a->total_time_ms,
+                                  isnan(b->total_time_ms) ? 0 : b->total_time_ms);
+    order = order ? order : lp_compare_text(a->name, b->name);
+    return order ? order : lp_compare_text(a->stage, b->stage);
+}
+
+static int name_kernels(llmperf_profile *profile)
+{
+    struct lp_text text = { NULL, 0, 0, false };
+
+    for (size_t i = 0; i < profile->kernels.count; i++) {
+        llmperf_kernel_stats *stats = &profile->kernels.items[i].stats;
+
+        text.length = 0;
+        lp_kernel_demangle(&text, stats->name);
+        stats->demangled = text.failed ? NULL : lp_profile_text(profile, text.bytes);
+        text.length = 0;
+        lp_kernel_shorten(&text, stats->demangled ? stats->demangled : stats->name);
+        stats->short_name = text.failed ? NULL : lp_profile_text(profile, text.bytes);
+        if (!stats->demangled || !stats->short_name) {
+            lp_text_clear(&text);
+            return lp_error(LLMPERF_ENOMEM, "out of memory");
+        }
+    }
+    lp_text_clear(&text);
+    return 0;
+}
+
+static void share_kernels(llmperf_profile *profile)
+{
+    double total = 0;
+
+    for (size_t i = 0; i < profile->kernels.count; i++)
+        total += profile->kernels.items[i].stats.total_ms;
+    for (size_t i = 0; i < profile->kernels.count; i++)
+        profile->kernels.items[i].stats.share =
+            total > 0 ? profile->kernels.items[i].stats.total_ms / total : 0;
+}
+
+static bool is_of_processes(const llmperf_profile *profile)
+{
+    for (size_t i = 1; i < profile->regions.count; i++)
+        if (profile->regions.items[i].stats.process_id !=
+            profile->regions.items[0].stats.process_id)
+            return true;
+    return false;
+}
+
+bool lp_profile_of_processes(const llmperf_profile *profile)
+{
+    return profile->of_processes;
+}
+
+static bool is_of_operator(const llmperf_region_stats *region, const llmperf_operator_stats *stats)
+{
+    return strcmp(stats->name, region->label) == 0 &&
+           lp_compare_text(stats->stage, region->stage) == 0;
+}
+
+/* @param rows  Label and stage -> index; different ones of one hash get consecutive second key
+ * words. */
+static llmperf_operator_stats *find_operator(llmperf_profile *profile, struct lp_hashmap *rows,
+                                             const llmperf_region_stats *region)
+{
+    llmperf_operator_stats fresh = LLMPERF_OPERATOR_STATS_INIT;
+    uint64_t label = lp_hash_text(region->label, strlen(region->label));
+    uint64_t stage = region->stage ? lp_hash_text(region->stage, strlen(region->stage)) : 0;
+    uint32_t row;
+
+    while ((row = lp_hashmap_get(rows, label, stage)) != LP_HASHMAP_NONE &&
+           !is_of_operator(region, &profile->operators.items[row]))
+        stage++;
+    if (row != LP_HASHMAP_NONE)
+        return &profile->operators.items[row];
+    row = (uint32_t)profile->operators.count;
+    fresh.name = region->label;
+    fresh.stage = region->stage;
+    fresh.cuda_time_ms = NAN;
+    if (lp_vector_push(&profile->operators, fresh) < 0 ||
+        lp_hashmap_put(rows, label, stage, row) < 0)
+        return NULL;
+    return &profile->operators.items[row];
+}
+
+/* Does an operator lie inside one of the same name? Its time is in that one's already. No label of
+ * ours is longer: of one that is, each place would take long to compare. */
+static bool is_inside_itself(const llmperf_region_stats *region)
+{
+    size_t length = strnlen(region->label, 2 * LLMPERF_LABEL_BYTES);
+    const char *at = length < 2 * LLMPERF_LABEL_BYTES ? region->parent : NULL;
+
+    for (; at; at = strchr(at, '/') ? strchr(at, '/') + 1 : NULL)
+        if (strncmp(at, region->label, length) == 0 && (at[length] == '/' || !at[length]))
+            return true;
+    return false;
+}
+
+/* A region's rows on several devices repeat its host times: those count once, on the first row. */
+static void add_to_operator(llmperf_operator_stats *stats, const llmperf_region_stats *region,
+                            bool again)
+{
+    bool inside = is_inside_itself(region);
+
+    if (!again)
+        stats->calls += region->instances;
+    if (!again && !inside && !isnan(region->wall_sum_ms))
+        stats->total_time_ms += region->wall_sum_ms;
+    if (!inside && !isnan(region->gpu_busy_ms))
+        stats->cuda_time_ms =
+            (isnan(stats->cuda_time_ms) ? 0 : stats->cuda_time_ms) + region->gpu_busy_ms;
+}
+
+static int make_operators(llmperf_profile *profile)
+{
+    struct lp_hashmap rows = { NULL, 0, 0 };
+    const llmperf_region_stats *before = NULL;
+    int status = 0;
+
+    profile->operators.count = 0;
+    for (size_t i = 0; status == 0 && i < profile->regions.count; i++) {
+        const llmperf_region_stats *region = &profile->regions.items[i].stats;
+        bool again = before && !strcmp(before->path, region->path) &&
+                     before->process_id == region->process_id;
+        llmperf_operator_stats *stats;
+
+        before = region;
+        if (region->kind == LLMPERF_REGION_STAGE || !*region->path)
+            continue;
+        if ((stats = find_operator(profile, &rows, region)))
+            add_to_operator(stats, region, again);
+        else
+            status = LLMPERF_ENOMEM;
+    }
+    lp_hashmap_clear(&rows);
+    for (size_t i = 0; i < profile->operators.count; i++) {
+        llmperf_operator_stats *stats = &profile->operators.items[i];
+
+        if (stats->calls == 0) /* its host times were not seen */
+            stats->total_time_ms = NAN;
+        stats->mean_ms = stats->calls ? stats->total_time_ms / (double)stats->calls : NAN;
+    }
+    return status;
+}
+
+static int time_position(const char *quantity)
+{
+    static const char *const times[] = {
+        "wall", "span", "busy", "idle", "idle_launch", "idle_wait"
+    };
+    int position = 0;
+
+    while (position < 6 && strcmp(times[position], quantity) != 0)
+        position++;
+    return position;
+}
+
+/* By region; times in the order of llmperf_iteration, then classes by time. */
+static int compare_iteration_stats(const void *left, const void *right)
+{
+    const llmperf_iteration_stats *a = &((const struct lp_iteration_stats_row *)left)->stats;
+    const llmperf_iteration_stats *b = &((const struct lp_iteration_stats_row *)right)->stats;
+    int order = lp_compare_paths(a->region, b->region);
+
+    if (order || a->is_class != b->is_class)
+        return order ? order : (int)a->is_class - (int)b->is_class;
+    order = a->is_class ? compare_times(a->sum_ms, b->sum_ms)
+                        : time_position(a->quantity) - time_position(b->quantity);
+    return order ? order : strcmp(a->quantity, b->quantity);
+}
+
+static int compare_windows(const void *left, const void *right)
+{
+    const llmperf_window_stats *a = left, *b = right;
+    int order = (a->process_id > b->process_id) - (a->process_id < b->process_id);
+
+    return order ? order : (a->number > b->number) - (a->number < b->number);
+}
+
+/* By window, largest total first. */
+static int compare_window_kernels(const void *left, const void *right)
+{
+    const llmperf_window_kernel *a = left, *b = right;
+    int order = (a->process_id > b->process_id) - (a->process_id < b->process_id);
+
+    if (!order)
+        order = (a->window > b->window) - (a->window < b->window);
+    if (!order)
+        order = compare_times(a->total_ms, b->total_ms);
+    if (!order)
+        order = strcmp(a->name, b->name);
+    if (!order)
+        order = lp_compare_text(a->region, b->region);
+    return order ? order : lp_compare_text(a->captured_in, b->captured_in);
+}
+
+#define SORT(list, compare)                                                                        \
+    do {                                                                                           \
+        if ((list).count > 0)                                                                      \
+            qsort((list).items, (list).count, sizeof(*(list).items), compare);                     \
+    } while (0)
+
+int lp_profile_finish(llmperf_profile *profile)
+{
+    int status = name_kernels(profile);
+
+    if (status < 0)
+        return status;
+    share_kernels(profile);
+    profile->of_processes = is_of_processes(profile);
+    lp_profile_sort_metrics(profile);
+    SORT(profile->regions, compare_regions);
+    SORT(profile->kernels, compare_kernels);
+    SORT(profile->iterations, compare_iterations);
+    SORT(profile->iteration_stats, compare_iteration_stats);
+    SORT(profile->windows, compare_windows);
+    SORT(profile->window_kernels, compare_window_kernels);
+    if ((status = make_operators(profile)) < 0)
+        return status;
+    SORT(profile->operators, compare_operators);
+    return lp_profile_make_captures(profile);
+}

@@ -1,0 +1,595 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Totals to a profile. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/status.h"
+#include "lib/record/paths.h"
+#include "lib/profile/data.h"
+#include "lib/profile/totals.h"
+#include "lib/profile/verdict.h"
+#include "lib/profile/windows.h"
+#include "llmperf/activity.h"
+#include "llmperf/region.h"
+
+struct device_sums {
+    uint64_t kernel_ns, memcpy_ns, memset_ns, memcpy_bytes, kernels, memcpys, memsets;
+};
+
+/* What ran for a path on one device: alone, and with all below it. */
+struct device_work {
+    struct device_sums own, all;
+};
+
+/* What instances work on, by node. */
+struct work_table {
+    uint64_t (*quantities)[LP_QUANTITIES]; /* LLMPERF_UNKNOWN: not given */
+    uint8_t (*origins)[LP_QUANTITIES];     /* LLMPERF_WORK_… */
+    bool window;                           /* of instances in triggered windows */
+};
+
+struct freezer {
+    struct lp_totals *totals;
+    llmperf_profile *profile;
+    const char **paths;                  /* by node: its text in the profile */
+    struct device_work *works;           /* by device row */
+    struct work_table work, window_work; /* of all instances; of those in triggered windows */
+    double *window_ms;                   /* by node: host time in triggered windows */
+    double *fractions;                   /* by node: share of its work that was collected */
+    uint32_t nodes, process_id;
+    uint32_t count; /* of paths; their ids are below `nodes` */
+    uint32_t lost;  /* first stage whose unknown work hides that of the stage around it; 0: none */
+    struct lp_text scratch;
+};
+
+static double to_ms(uint64_t ns)
+{
+    return (double)ns / 1e6;
+}
+
+static const char *path_text(struct freezer *freezer, uint32_t node)
+{
+    if (node >= freezer->nodes)
+        return NULL;
+    if (!freezer->paths[node]) {
+        freezer->scratch.length = 0;
+        lp_text_puts(&freezer->scratch, "");
+        lp_path_print(&freezer->scratch, node);
+        freezer->paths[node] = freezer->scratch.failed
+                                   ? NULL
+                                   : lp_profile_text(freezer->profile, freezer->scratch.bytes);
+    }
+    return freezer->paths[node];
+}
+
+static struct lp_blob encode(struct freezer *freezer, const struct lp_histogram *histogram)
+{
+    struct lp_blob blob = { NULL, 0 };
+
+    freezer->scratch.length = 0;
+    lp_histogram_encode(histogram, &freezer->scratch);
+    if (!freezer->scratch.failed && freezer->scratch.length > 0) {
+        blob.bytes = lp_strings_add_bytes(&freezer->profile->pool, freezer->scratch.bytes,
+                                          freezer->scratch.length);
+        blob.size = blob.bytes ? freezer->scratch.length : 0;
+    }
+    return blob;
+}
+
+static double quantile_ms(const struct lp_histogram *histogram, double fraction, uint64_t min_ns,
+                          uint64_t max_ns)
+{
+    double value = lp_histogram_quantile(histogram, fraction);
+
+    return fmin(fmax(value, (double)min_ns), (double)max_ns) / 1e6;
+}
+
+static void sum_kernel(struct device_sums *sum, const struct lp_kernel_total *kernel)
+{
+    if (kernel->kind == LLMPERF_ACTIVITY_KERNEL) {
+        sum->kernel_ns += kernel->total_ns;
+        sum->kernels += kernel->calls;
+    } else if (kernel->kind == LLMPERF_ACTIVITY_MEMCPY) {
+        sum->memcpy_ns += kernel->total_ns;
+        sum->memcpy_bytes += kernel->bytes;
+        sum->memcpys += kernel->calls;
+    } else if (kernel->kind == LLMPERF_ACTIVITY_MEMSET) {
+        sum->memset_ns += kernel->total_ns;
+        sum->memsets += kernel->calls;
+    }
+}
+
+static void add_sums(struct device_sums *sum, const struct device_sums *more)
+{
+    sum->kernel_ns += more->kernel_ns;
+    sum->memcpy_ns += more->memcpy_ns;
+    sum->memset_ns += more->memset_ns;
+    sum->memcpy_bytes += more->memcpy_bytes;
+    sum->kernels += more->kernels;
+    sum->memcpys += more->memcpys;
+    sum->memsets += more->memsets;
+}
+
+/* Rows of children stand behind their parents', so one pass from the end adds everything up. */
+static void sum_devices(struct freezer *freezer)
+{
+    const struct lp_totals *totals = freezer->totals;
+    struct device_work *works = freezer->works;
+
+    for (size_t i = 0; i < totals->kernels.count; i++)
+        sum_kernel(&works[totals->kernels.items[i].row].own, &totals->kernels.items[i]);
+    for (size_t i = totals->devices.count; i-- > 0;) {
+        uint32_t parent = totals->devices.items[i].parent;
+
+        add_sums(&works[i].all, &works[i].own);
+        if (parent != LP_BUSY_TOP)
+            add_sums(&works[parent].all, &works[i].all);
+    }
+}
+
+/* An origin: part of the work is not known, so no sum of other parts may stand for it. */
+#define WORK_LOST UINT8_MAX
+
+/* What the program gave, else what the model told of every instance. */
+static void own_quantity(const struct lp_host_work *host, uint32_t q, uint64_t *value_out,
+                         uint8_t *origin_out)
+{
+    bool work = q == LLMPERF_QUANTITY_FLOPS || q == LLMPERF_QUANTITY_BYTES;
+
+    *value_out = LLMPERF_UNKNOWN;
+    *origin_out = LLMPERF_WORK_UNKNOWN;
+    if (host->quantities[q] != 0) {
+        *value_out = host->quantities[q];
+        *origin_out = LLMPERF_WORK_PROGRAM;
+    } else if (work && host->derived > 0 && host->underived == 0) {
+        *value_out = q == LLMPERF_QUANTITY_FLOPS ? host->derived_flops : host->derived_bytes;
+        *origin_out = LLMPERF_WORK_MODEL;
+    }
+}
+
+/* Did a stage run whose work nobody knows? What the model tells of the stage around it is then too
+ * little. */
+static bool is_stage_with_work(const struct freezer *freezer, bool window, uint32_t node)
+{
+    const struct lp_host_total *host =
+        node < freezer->totals->hosts.count ? &freezer->totals->hosts.items[node] : NULL;
+
+    return lp_path_kind(node) == LLMPERF_REGION_STAGE && host &&
+           (window ? host->window_instances : host->wall.count) > 0;
+}
+
+static const struct lp_host_work *host_work(const struct freezer *freezer, bool window,
+                                            uint32_t node)
+{
+    static const struct lp_host_work none = { { 0 }, 0, 0, 0, 0 };
+
+    if (node >= freezer->totals->hosts.count)
+        return &none;
+    return window ? &freezer->totals->hosts.items[node].window_work
+                  : &freezer->totals->hosts.items[node].work;
+}
+
+/* What the model tells of a stage has its operators in it, whatever the program counts there, but
+ * not the stages within it. */
+static bool is_in_what_the_model_tells(const struct freezer *freezer, bool window, uint32_t node,
+                                       uint8_t origin)
+{
+    const struct lp_host_work *host = host_work(freezer, window, lp_path_get(node)->parent);
+
+    return host->derived > 0 && host->underived == 0 && origin == LLMPERF_WORK_PROGRAM &&
+           lp_path_kind(node) != LLMPERF_REGION_STAGE;
+}
+
+/* What a region does not give is the sum of what its children give, on top of what the model tells
+ * of it. */
+static void add_to_parent(struct freezer *freezer, struct work_table *work, uint32_t node,
+                          uint32_t q)
+{
+    uint32_t parent = lp_path_get(node)->parent;
+    uint64_t *above = &work->quantities[parent][q], below = work->quantities[node][q];
+    uint8_t *origin = &work->origins[parent][q], origin_below = work->origins[node][q];
+    bool given = host_work(freezer, work->window, parent)->quantities[q] != 0;
+
+    if (given || *origin == WORK_LOST)
+        return;
+    if (below == LLMPERF_UNKNOWN) {
+        if (*origin == LLMPERF_WORK_MODEL && is_stage_with_work(freezer, work->window, node)) {
+            *above = LLMPERF_UNKNOWN;
+            *origin = WORK_LOST;
+            freezer->lost = freezer->lost ? freezer->lost : node;
+        }
+        return;
+    }
+    if (is_in_what_the_model_tells(freezer, work->window, node, origin_below))
+        return;
+    *above = (*above == LLMPERF_UNKNOWN ? 0 : *above) + below;
+    if (*origin == LLMPERF_WORK_UNKNOWN || origin_below == LLMPERF_WORK_PROGRAM)
+        *origin = origin_below;
+}
+
+static void sum_quantities(struct freezer *freezer, struct work_table *work)
+{
+    for (uint32_t node = 0; node < freezer->nodes; node++)
+        for (uint32_t q = 0; q < LP_QUANTITIES; q++)
+            own_quantity(host_work(freezer, work->window, node), q, &work->quantities[node][q],
+                         &work->origins[node][q]);
+    for (uint32_t i = freezer->count; i-- > LP_PATH_OTHER + 1;) {
+        uint32_t node = lp_path_nth(i);
+
+        /* The work of no region is not the sum of all regions. */
+        for (uint32_t q = 0; lp_path_get(node)->parent != LP_PATH_ROOT && q < LP_QUANTITIES; q++)
+            add_to_parent(freezer, work, node, q);
+    }
+}
+
+static uint32_t origin_of(const struct freezer *freezer, uint32_t node, uint32_t quantity)
+{
+    uint8_t origin = freezer->work.origins[node][quantity];
+
+    return origin == WORK_LOST ? LLMPERF_WORK_UNKNOWN : origin;
+}
+
+static int fill_names(struct freezer *freezer, llmperf_region_stats *stats, uint32_t node)
+{
+    const struct lp_path *path = lp_path_get(node);
+    uint32_t stage = lp_path_stage(node);
+
+    stats->path = path_text(freezer, node);
+    stats->label = lp_profile_text(freezer->profile, path->label);
+    stats->parent = node == LP_PATH_ROOT || path->parent == LP_PATH_ROOT
+                        ? NULL
+                        : path_text(freezer, path->parent);
+    stats->stage =
+        stage == LP_PATH_ROOT ? NULL : lp_profile_text(freezer->profile, lp_path_get(stage)->label);
+    stats->depth = node == LP_PATH_ROOT ? 0 : path->depth - 1;
+    stats->kind = node == LP_PATH_ROOT ? LLMPERF_REGION_OPERATOR : lp_path_kind(node);
+    stats->process_id = freezer->process_id;
+    stats->tokens = freezer->work.quantities[node][LLMPERF_QUANTITY_TOKENS];
+    stats->sequences = freezer->work.quantities[node][LLMPERF_QUANTITY_SEQUENCES];
+    stats->context = freezer->work.quantities[node][LLMPERF_QUANTITY_CONTEXT];
+    stats->flops = freezer->work.quantities[node][LLMPERF_QUANTITY_FLOPS];
+    stats->bytes = freezer->work.quantities[node][LLMPERF_QUANTITY_BYTES];
+    stats->flops_origin = origin_of(freezer, node, LLMPERF_QUANTITY_FLOPS);
+    stats->bytes_origin = origin_of(freezer, node, LLMPERF_QUANTITY_BYTES);
+    return stats->path && stats->label ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
+}
+
+static void fill_wall(llmperf_region_stats *stats, const struct lp_host_total *host)
+{
+    stats->wall_sum_ms = stats->wall_mean_ms = stats->wall_std_ms = stats->wall_min_ms =
+        stats->wall_max_ms = NAN;
+    stats->wall_p50_ms = stats->wall_p95_ms = stats->wall_p99_ms = NAN;
+    if (!host)
+        return;
+    stats->instances = host->wall.count;
+    stats->truncated = host->truncated;
+    if (host->wall.count == 0)
+        return;
+    stats->wall_sum_ms = to_ms(host->wall.sum_ns);
+    stats->wall_mean_ms = lp_distribution_mean(&host->wall);
+    stats->wall_std_ms = lp_distribution_std(&host->wall);
+    stats->wall_min_ms = to_ms(host->wall.min_ns);
+    stats->wall_max_ms = to_ms(host->wall.max_ns);
+    stats->wall_p50_ms = lp_distribution_quantile(&host->wall, 0.50);
+    stats->wall_p95_ms = lp_distribution_quantile(&host->wall, 0.95);
+    stats->wall_p99_ms = lp_distribution_quantile(&host->wall, 0.99);
+}
+
+double lp_collected_ms(const llmperf_region_stats *row)
+{
+    return (row->wall_sum_ms - fmax(0, row->window_ms)) * (1 - fmax(0, row->skipped_fraction));
+}
+
+/* The root stands for work with no region open: only what was launched there counts, not the sum of
+ * all regions. */
+static void fill_device(struct freezer *freezer, llmperf_region_stats *stats, uint32_t row)
+{
+    const struct lp_device_total *total = &freezer->totals->devices.items[row];
+    const struct lp_busy_row *busy = &freezer->totals->busy.rows.items[row];
+    const struct device_work *work = &freezer->works[row];
+    bool root = total->node == LP_PATH_ROOT;
+    struct device_sums sums = root ? work->own : work->all;
+
+    stats->device = total->device;
+    stats->exclusive_gpu_busy_ms = to_ms(busy->own.ns);
+    stats->gpu_busy_ms = to_ms(root ? busy->own.ns : busy->all.ns);
+    stats->kernel_ms = to_ms(sums.kernel_ns);
+    stats->exclusive_kernel_ms = to_ms(work->own.kernel_ns);
+    stats->memcpy_ms = to_ms(sums.memcpy_ns);
+    stats->memset_ms = to_ms(sums.memset_ns);
+    stats->kernel_count = sums.kernels;
+    stats->memcpy_count = sums.memcpys;
+    stats->memset_count = sums.memsets;
+    stats->memcpy_bytes = sums.memcpy_bytes;
+    if (stats->instances > 0 && stats->truncated == 0)
+        stats->idle_ms = fmax(lp_collected_ms(stats) - stats->gpu_busy_ms, 0);
+}
+
+/* Without device rows: in a session that saw a device, no work is a known 0; without a device, and
+ * for a range on no stack, nothing is known. */
+static void fill_no_device(struct freezer *freezer, llmperf_region_stats *stats, uint32_t node)
+{
+    bool unknown = freezer->profile->ledger.verdict == LLMPERF_VERDICT_NO_DEVICE ||
+                   atomic_load(&lp_path_get(node)->is_range) || stats->skipped_fraction >= 1;
+    double nothing = unknown ? NAN : 0;
+
+    stats->device = -1;
+    stats->gpu_busy_ms = stats->exclusive_gpu_busy_ms = stats->kernel_ms =
+        stats->exclusive_kernel_ms = nothing;
+    stats->memcpy_ms = stats->memset_ms = nothing;
+    stats->idle_ms = isnan(nothing) || stats->truncated > 0 ? NAN : lp_collected_ms(stats);
+    if (isnan(nothing))
+        stats->kernel_count = stats->memcpy_count = stats->memset_count = stats->memcpy_bytes =
+            LLMPERF_UNKNOWN;
+}
+
+/* Amounts that are nowhere given in windows are 0 there if they are given at all. */
+static uint64_t window_amount(const struct freezer *freezer, uint32_t node, uint32_t quantity)
+{
+    uint64_t amount = freezer->window_work.quantities[node][quantity];
+
+    if (freezer->work.quantities[node][quantity] == LLMPERF_UNKNOWN)
+        return LLMPERF_UNKNOWN;
+    if (amount == LLMPERF_UNKNOWN && freezer->window_work.origins[node][quantity] == WORK_LOST)
+        return LLMPERF_UNKNOWN;
+    return amount == LLMPERF_UNKNOWN ? 0 : amount;
+}
+
+static void fill_window(const struct freezer *freezer, llmperf_region_stats *stats, uint32_t node)
+{
+    const struct lp_host_total *host =
+        node < freezer->totals->hosts.count ? &freezer->totals->hosts.items[node] : NULL;
+
+    stats->window_instances = host ? host->window_instances : 0;
+    stats->window_ms = freezer->window_ms[node];
+    stats->window_flops = window_amount(freezer, node, LLMPERF_QUANTITY_FLOPS);
+    stats->window_bytes = window_amount(freezer, node, LLMPERF_QUANTITY_BYTES);
+}
+
+static int add_region_row(struct freezer *freezer, uint32_t node, uint32_t row)
+{
+    const struct lp_host_total *host =
+        node < freezer->totals->hosts.count ? &freezer->totals->hosts.items[node] : NULL;
+    struct lp_region_row region = { LLMPERF_REGION_STATS_INIT, { NULL, 0 } };
+
+    if (fill_names(freezer, &region.stats, node) < 0)
+        return LLMPERF_ENOMEM;
+    fill_wall(&region.stats, host);
+    region.stats.idle_ms = NAN;
+    region.stats.skipped_fraction = 1 - freezer->fractions[node];
+    fill_window(freezer, &region.stats, node);
+    if (row == LP_HASHMAP_NONE)
+        fill_no_device(freezer, &region.stats, node);
+    else
+        fill_device(freezer, &region.stats, row);
+    if (host && host->wall.count > 0)
+        region.wall = encode(freezer, &host->wall.histogram);
+    return lp_vector_push(&freezer->profile->regions, region);
+}
+
+static bool has_host_facts(const struct freezer *freezer, uint32_t node)
+{
+    const struct lp_host_total *host =
+        node < freezer->totals->hosts.count ? &freezer->totals->hosts.items[node] : NULL;
+    bool any = host && (host->wall.count > 0 || host->truncated > 0);
+
+    for (uint32_t q = 0; host && !any && q < LP_QUANTITIES; q++)
+        any = host->work.quantities[q] != 0;
+    return any;
+}
+
+static int add_regions(struct freezer *freezer)
+{
+    const struct lp_totals *totals = freezer->totals;
+    bool *on_device = calloc(freezer->nodes + 1, sizeof(*on_device));
+    int status = on_device ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
+
+    for (uint32_t row = 0; status == 0 && row < totals->devices.count; row++) {
+        const struct lp_device_total *total = &totals->devices.items[row];
+        const struct device_sums *own = &freezer->works[row].own;
+
+        if (total->node >= freezer->nodes ||
+            (total->node == LP_PATH_ROOT && own->kernels + own->memcpys + own->memsets == 0))
+            continue;
+        on_device[total->node] = true;
+        status = add_region_row(freezer, total->node, row);
+    }
+    for (uint32_t node = LP_PATH_OTHER; status == 0 && node < freezer->nodes; node++)
+        if (!on_device[node] && has_host_facts(freezer, node))
+            status = add_region_row(freezer, node, LP_HASHMAP_NONE);
+    free(on_device);
+    return status;
+}
+
+static int add_kernel_row(struct freezer *freezer, const struct lp_kernel_total *total)
+{
+    struct lp_kernel_row row = { LLMPERF_KERNEL_STATS_INIT, encode(freezer, &total->durations) };
+    llmperf_kernel_stats *stats = &row.stats;
+
+    stats->name =
+        lp_profile_text(freezer->profile, lp_names_text(freezer->totals->names, total->name));
+    stats->region = path_text(freezer, total->node);
+    stats->captured_in = path_text(freezer, total->captured);
+    stats->kind = total->kind;
+    stats->device = total->device;
+    stats->calls = total->calls;
+    stats->bytes = total->bytes;
+    stats->total_ms = to_ms(total->total_ns);
+    stats->mean_ms = to_ms(total->total_ns) / (double)total->calls;
+    stats->min_ms = to_ms(total->min_ns);
+    stats->max_ms = to_ms(total->max_ns);
+    stats->p50_ms = quantile_ms(&total->durations, 0.50, total->min_ns, total->max_ns);
+    stats->p95_ms = quantile_ms(&total->durations, 0.95, total->min_ns, total->max_ns);
+    stats->p99_ms = quantile_ms(&total->durations, 0.99, total->min_ns, total->max_ns);
+    if (!stats->name || (!stats->region && total->node != LP_PATH_UNKNOWN))
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    return lp_vector_push(&freezer->profile->kernels, row);
+}
+
+/* The union of everything that ran on a device, summed over devices. */
+static int add_busy_fact(struct freezer *freezer)
+{
+    const struct lp_totals *totals = freezer->totals;
+    uint64_t busy_ns = 0, devices = 0;
+    char text[32];
+
+    for (size_t i = 0; i < totals->devices.count; i++)
+        if (totals->devices.items[i].node == LP_PATH_ROOT) {
+            busy_ns += totals->busy.rows.items[i].all.ns;
+            devices++;
+        }
+    if (devices == 0)
+        return 0;
+    snprintf(text, sizeof(text), "%.6f", to_ms(busy_ns));
+    return lp_profile_set_fact(freezer->profile, "gpu_busy_ms", text);
+}
+
+/* Launches belong to the push/pop region of their thread. */
+static int add_range_note(struct freezer *freezer)
+{
+    uint32_t ranges = 0;
+
+    for (uint32_t node = LP_PATH_OTHER + 1; node < freezer->nodes; node++)
+        ranges += has_host_facts(freezer, node) && atomic_load(&lp_path_get(node)->is_range);
+    return ranges == 0
+               ? 0
+               : lp_profile_add_note(freezer->profile,
+                                     "%" PRIu32
+                                     " regions are start/end ranges of NVTX: they have host "
+                                     "times only, because launches are charged to the "
+                                     "push/pop region of their thread",
+                                     ranges);
+}
+
+static int add_lost_note(struct freezer *freezer)
+{
+    return freezer->lost == 0
+               ? 0
+               : lp_profile_add_note(
+                     freezer->profile,
+                     "%s: the model tells its work, but not that of the stage %s in it, so FLOPs "
+                     "and bytes are null: count them in that stage, or mark it as an operator, "
+                     "which is part of the work of the stage around it",
+                     path_text(freezer, lp_path_get(freezer->lost)->parent),
+                     lp_path_get(freezer->lost)->label);
+}
+
+static void fill_fractions(struct freezer *freezer)
+{
+    const struct lp_totals *totals = freezer->totals;
+
+    lp_iterations_fractions(&totals->iterations, totals->sampled, freezer->fractions,
+                            freezer->nodes, freezer->count);
+    for (uint32_t node = 0; totals->sampled && node < freezer->nodes; node++)
+        if (!isnan(totals->sampled_share))
+            freezer->fractions[node] = totals->sampled_share;
+}
+
+/* Of regions around triggered instances: the time of these. */
+static void sum_window_ms(struct freezer *freezer)
+{
+    const struct lp_totals *totals = freezer->totals;
+
+    for (uint32_t node = 0; node < totals->hosts.count && node < freezer->nodes; node++) {
+        const struct lp_host_total *host = &totals->hosts.items[node];
+        uint32_t above = node;
+
+        freezer->window_ms[node] += to_ms(host->window_ns);
+        while (host->window_outer_ns > 0 && above > LP_PATH_OTHER &&
+               (above = lp_path_get(above)->parent) != LP_PATH_ROOT)
+            freezer->window_ms[above] += to_ms(host->window_outer_ns);
+    }
+}
+
+static int fill_profile(struct freezer *freezer)
+{
+    struct lp_totals *totals = freezer->totals;
+    uint32_t *verdict = &freezer->profile->ledger.verdict;
+    int status;
+
+    if (lp_busy_settle(&totals->busy) < 0)
+        totals->failed = true;
+    sum_devices(freezer);
+    sum_quantities(freezer, &freezer->work);
+    sum_quantities(freezer, &freezer->window_work);
+    sum_window_ms(freezer);
+    fill_fractions(freezer);
+    freezer->profile->ledger.kernels_in_windows = lp_windows_kernels(&totals->iterations.windows);
+    freezer->profile->ledger.records_late = lp_totals_late(totals);
+    if ((status = add_regions(freezer)) < 0 || (status = add_busy_fact(freezer)) < 0 ||
+        (status = add_range_note(freezer)) < 0 || (status = add_lost_note(freezer)) < 0)
+        return status;
+    for (size_t i = 0; i < totals->kernels.count; i++)
+        if ((status = add_kernel_row(freezer, &totals->kernels.items[i])) < 0)
+            return status;
+    if ((status =
+             lp_iterations_freeze(&totals->iterations, &totals->classifier, freezer->profile)) < 0)
+        return status;
+    if ((status = lp_windows_freeze(&totals->iterations.windows, totals->names, freezer->process_id,
+                                    freezer->profile)) < 0)
+        return status;
+    if (lp_totals_failed(totals) &&
+        (status =
+             lp_profile_add_problem(freezer->profile, "memory ran out: totals are too small")) < 0)
+        return status;
+    if (freezer->scratch.failed)
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    if ((status = lp_profile_judge(freezer->profile)) < 0)
+        return status;
+    if (lp_totals_failed(totals) &&
+        (*verdict == LLMPERF_VERDICT_COMPLETE || *verdict == LLMPERF_VERDICT_SAMPLED))
+        *verdict = LLMPERF_VERDICT_INCOMPLETE;
+    return lp_profile_finish(freezer->profile);
+}
+
+static bool make_table(const struct freezer *freezer, struct work_table *work)
+{
+    work->quantities = calloc(freezer->nodes, sizeof(*work->quantities));
+    work->origins = calloc(freezer->nodes, sizeof(*work->origins));
+    return work->quantities && work->origins;
+}
+
+static void clear_table(struct work_table *work)
+{
+    free(work->quantities);
+    free(work->origins);
+}
+
+int lp_totals_freeze(struct lp_totals *totals, const llmperf_ledger *ledger, uint32_t process_id,
+                     llmperf_profile **profile_out)
+{
+    struct freezer freezer = { .totals = totals,
+                               .profile = lp_profile_create(),
+                               .count = lp_path_count(),
+                               .process_id = process_id };
+    int status;
+
+    freezer.nodes = lp_path_bound(); /* behind the count: those counted are below it */
+    freezer.paths = calloc(freezer.nodes, sizeof(*freezer.paths));
+    freezer.works = calloc(totals->devices.count + 1, sizeof(*freezer.works));
+    freezer.fractions = calloc(freezer.nodes, sizeof(*freezer.fractions));
+    freezer.window_ms = calloc(freezer.nodes, sizeof(*freezer.window_ms));
+    freezer.window_work.window = true;
+    if (freezer.profile && freezer.paths && freezer.works && make_table(&freezer, &freezer.work) &&
+        make_table(&freezer, &freezer.window_work) && freezer.fractions && freezer.window_ms) {
+        freezer.profile->ledger = *ledger;
+        status = fill_profile(&freezer);
+    } else {
+        status = lp_error(LLMPERF_ENOMEM, "out of memory");
+    }
+    free(freezer.paths);
+    free(freezer.works);
+    clear_table(&freezer.work);
+    clear_table(&freezer.window_work);
+    free(freezer.fractions);
+    free(freezer.window_ms);
+    lp_text_clear(&freezer.scratch);
+    if (status < 0)
+        llmperf_profile_free(freezer.profile);
+    else
+        *profile_out = freezer.profile;
+    return status;
+}

@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/profile/iterations.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "lib/base/status.h"
+#include "lib/base/text.h"
+#include "lib/record/paths.h"
+#include "llmperf/region.h"
+
+/* Pieces that a unit keeps, 4 MiB: a step has hundreds. The older half of longer ones becomes a
+ * sum; what the buffers of other threads and devices hold of the same time has come by then. */
+#define SPANS_KEPT 262144u
+
+int lp_iterations_init(struct lp_iterations *iterations)
+{
+    *iterations = (struct lp_iterations){ 0 };
+    iterations->recent = calloc(1, sizeof(*iterations->recent));
+    return iterations->recent ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
+}
+
+static struct lp_unit_work *find_work(const struct lp_iterations *iterations, uint32_t unit)
+{
+    uint32_t slot = unit & UINT16_MAX;
+    struct lp_unit_work *work =
+        unit && slot < iterations->works.count ? iterations->works.items[slot] : NULL;
+
+    return work && work->unit == unit ? work : NULL;
+}
+
+/* The place of a unit, with the memory that an earlier one in it left. */
+static struct lp_unit_work *make_work(struct lp_iterations *iterations, uint32_t unit)
+{
+    uint32_t slot = unit & UINT16_MAX;
+    struct lp_unit_work **place, *none = NULL;
+
+    while (iterations->works.count <= slot)
+        if (lp_vector_push(&iterations->works, none) < 0)
+            return NULL;
+    place = &iterations->works.items[slot];
+    if (!*place)
+        *place = calloc(1, sizeof(**place));
+    return *place;
+}
+
+/* A stage nests in another, vision in prefill: of both, a window counts the outer one. */
+static bool is_in_other_unit(const struct lp_iterations *iterations, uint32_t parent,
+                             bool collected, uint32_t window)
+{
+    const struct lp_unit_work *around = find_work(iterations, parent);
+
+    return window != 0 && around && around->window == window && around->collected == collected;
+}
+
+void lp_iterations_begin(struct lp_iterations *iterations, uint32_t unit, uint32_t parent,
+                         uint32_t node, uint64_t begin_ns, bool collected, uint32_t window)
+{
+    struct lp_unit_work *work = make_work(iterations, unit), fresh = { .unit = unit };
+
+    if (!work) {
+        iterations->failed = true;
+        return;
+    }
+    fresh.parent = parent;
+    fresh.node = node;
+    fresh.begin_ns = begin_ns;
+    fresh.collected = collected;
+    fresh.window = window;
+    fresh.in_other_unit = is_in_other_unit(iterations, parent, collected, window);
+    if (window != 0 && !lp_windows_make(&iterations->windows, window))
+        iterations->failed = true;
+    fresh.spans.items = work->spans.items;
+    fresh.spans.capacity = work->spans.capacity;
+    *work = fresh;
+}
+
+struct lp_window_total *lp_iterations_window(struct lp_iterations *iterations,
+                                             const struct lp_activity *activity)
+{
+    const struct lp_unit_work *work;
+
+    if (iterations->windows.count == 0)
+        return NULL;
+    work = find_work(iterations, activity->unit);
+    return work && work->window ? lp_windows_find(&iterations->windows, work->window) : NULL;
+}
+
+void lp_iterations_count(struct lp_iterations *iterations, uint32_t unit, uint32_t quantity,
+                         uint64_t amount)
+{
+    struct lp_unit_work *work = find_work(iterations, unit);
+    uint64_t room;
+
+    if (!work || quantity >= LP_QUANTITIES)
+        return;
+    room = LLMPERF_UNKNOWN - 1 - work->quantities[quantity];
+    work->quantities[quantity] += amount < room ? amount : room;
+}
+
+struct lp_unit_work *lp_iterations_end(struct lp_iterations *iterations, uint32_t unit,
+                                       uint64_t end_ns, bool truncated)
+{
+    struct lp_unit_work *work = find_work(iterations, unit);
+
+    if (!work)
+        return NULL;
+    work->truncated = truncated;
+    work->end_ns = end_ns;
+    return work;
+}
+
+static int compare_spans(const void *left, const void *right)
+{
+    const struct lp_span *a = left, *b = right;
+
+    return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
+}
+
+/* What is added up over the pieces of a unit; see struct lp_unit_work. */
+struct fold {
+    uint64_t frontier_ns, busy_ns, idle_launch_ns, idle_wait_ns, latency_ns;
+};
+
+/* Moves half of the way up and half down: a median that needs no memory, within a few per cent. */
+static uint64_t follow_median(uint64_t median, uint64_t value)
+{
+    uint64_t step = median / 64 + 1;
+    uint64_t next = value > median ? median + step : median - step;
+
+    return median == 0 ? value : next;
+}
+
+/* A piece of work behind all that begin earlier: what it adds to the busy time, and whom the gap in
+ * front of it is charged to. A launch takes its time to reach an idle device: up to then the host
+ * was late, even if the call lies before the gap. No branches: which way they go is as good as
+ * random. */
+static void fold_span(struct fold *fold, const struct lp_span *span)
+{
+    uint64_t frontier_ns = fold->frontier_ns, end_ns = span->start_ns + span->length_ns;
+    uint64_t from_ns = span->start_ns > frontier_ns ? span->start_ns : frontier_ns;
+    uint64_t queued_ns = lp_queued_before(span->start_ns, span->queued);
+    uint64_t launched_ns = span->start_ns - queued_ns;
+    uint64_t least_ns = fold->latency_ns < queued_ns ? fold->latency_ns : queued_ns;
+    bool late = launched_ns > frontier_ns;
+    uint64_t ready_ns = late ? span->start_ns : launched_ns + least_ns;
+    uint64_t gap_ns = from_ns - frontier_ns;
+    uint64_t host_ns = ready_ns > frontier_ns ? ready_ns - frontier_ns : 0;
+    uint64_t latency_ns = follow_median(fold->latency_ns, queued_ns);
+
+    fold->idle_launch_ns += host_ns;
+    fold->idle_wait_ns += gap_ns - host_ns;
+    fold->frontier_ns = end_ns > frontier_ns ? end_ns : frontier_ns;
+    fold->busy_ns += fold->frontier_ns - frontier_ns - gap_ns;
+    fold->latency_ns = late && queued_ns > 0 ? latency_ns : fold->latency_ns;
+}
+
+/* Turn the first `count` pieces, by their start, into sums. */
+static void fold_spans(struct lp_iterations *iterations, struct lp_unit_work *work, size_t count)
+{
+    struct fold fold;
+    size_t left = work->spans.count - count;
+
+    if (work->spans_sorted_not)
+        qsort(work->spans.items, work->spans.count, sizeof(*work->spans.items), compare_spans);
+    work->spans_sorted_not = false;
+    if (count > 0 && work->frontier_ns == 0)
+        work->first_ns = work->frontier_ns = work->spans.items[0].start_ns;
+    fold = (struct fold){ work->frontier_ns, work->busy_ns, work->idle_launch_ns,
+                          work->idle_wait_ns, iterations->launch_latency_ns };
+    for (size_t i = 0; i < count; i++)
+        fold_span(&fold, &work->spans.items[i]);
+    if (count > 0)
+        work->summed_ns = work->spans.items[count - 1].start_ns;
+    work->frontier_ns = fold.frontier_ns;
+    work->busy_ns = fold.busy_ns;
+    work->idle_launch_ns = fold.idle_launch_ns;
+    work->idle_wait_ns = fold.idle_wait_ns;
+    iterations->launch_latency_ns = fold.latency_ns;
+    for (size_t i = 0; i < left; i++)
+        work->spans.items[i] = work->spans.items[count + i];
+    work->spans.count = left;
+}
+
+static int push_span(struct lp_iterations *iterations, struct lp_unit_work *work,
+                     const struct lp_span *span)
+{
+    const struct lp_span *last =
+        work->spans.count > 0 ? &work->spans.items[work->spans.count - 1] : NULL;
+
+    work->spans_sorted_not |= last && span->start_ns < last->start_ns;
+    if (lp_vector_push(&work->spans, *span) < 0)
+        return LLMPERF_ENOMEM;
+    if (work->spans.count >= SPANS_KEPT)
+        fold_spans(iterations, work, SPANS_KEPT / 2);
+    return 0;
+}
+
+static int add_span(struct lp_iterations *iterations, struct lp_unit_work *work,
+                    const struct lp_activity *activity)
+{
+    struct lp_span span = { activity->start_ns, UINT32_MAX, activity->queued };
+    int status = 0;
+
+    for (; activity->end_ns - span.start_ns > UINT32_MAX && status == 0;
+         span.start_ns += UINT32_MAX)
+        status = push_span(iterations, work, &span);
+    span.length_ns = (uint32_t)(activity->end_ns - span.start_ns);
+    return status < 0 ? status : push_span(iterations, work, &span);
+}
+
+void lp_iterations_add(struct lp_iterations *iterations, const struct lp_activity *activity,
+                       uint8_t kernel_class)
+{
+    uint32_t unit = activity->unit;
+
+    if (unit && !find_work(iterations, unit))
+        iterations->late++;
+    for (struct lp_unit_work *work; (work = find_work(iterations, unit)); unit = work->parent) {
+        iterations->unordered += activity->start_ns < work->summed_ns;
+        if (add_span(iterations, work, activity) < 0)
+            iterations->failed = true;
+        work->activities++;
+        work->class_ns[kernel_class] += activity->end_ns - activity->start_ns;
+    }
+}
+
+/* Row of a stage; NULL without memory. */
+static struct lp_stage_total *find_stage(struct lp_iterations *iterations, uint32_t node)
+{
+    uint32_t row = lp_hashmap_get(&iterations->stage_rows, node, 0);
+    struct lp_text path = { NULL, 0, 0, false };
+    struct lp_stage_total total = { .node = node };
+
+    if (row != LP_HASHMAP_NONE)
+        return &iterations->stages.items[row];
+    row = (uint32_t)iterations->stages.count;
+    lp_path_print(&path, node);
+    total.path = path.bytes;
+    if (path.failed || lp_vector_push(&iterations->stages, total) < 0) {
+        lp_text_clear(&path);
+        return NULL;
+    }
+    if (lp_hashmap_put(&iterations->stage_rows, node, 0, row) < 0)
+        iterations->failed = true;
+    return &iterations->stages.items[row];
+}
+
+static double to_ms(uint64_t ns)
+{
+    return (double)ns / 1e6;
+}
+
+static uint64_t known(uint64_t quantity)
+{
+    return quantity ? quantity : LLMPERF_UNKNOWN;
+}
+
+static void fill_device(llmperf_iteration *row, const struct lp_unit_work *work, bool with_device)
+{
+    bool ran = with_device && work->activities > 0;
+
+    row->activities = with_device ? work->activities : LLMPERF_UNKNOWN;
+    row->busy_ms = with_device ? to_ms(work->busy_ns) : (double)NAN;
+    row->span_ms = ran ? to_ms(work->frontier_ns - work->first_ns) : (double)NAN;
+    row->idle_launch_ms = ran ? to_ms(work->idle_launch_ns) : (double)NAN;
+    row->idle_wait_ms = ran ? to_ms(work->idle_wait_ns) : (double)NAN;
+    row->idle_ms = ran ? to_ms(work->idle_launch_ns + work->idle_wait_ns) : (double)NAN;
+    for (size_t i = 0; i < LLMPERF_ITERATION_CLASSES; i++)
+        row->class_ms[i] = with_device ? to_ms(work->class_ns[i]) : (double)NAN;
+}
+
+static llmperf_iteration make_row(const struct lp_unit_work *work, const char *path,
+                                  uint64_t sequence, bool with_device)
+{
+    llmperf_iteration row = LLMPERF_ITERATION_INIT;
+
+    row.region = path;
+    row.sequence = sequence;
+    row.begin_ns = work->begin_ns;
+    row.tokens = known(work->quantities[LLMPERF_QUANTITY_TOKENS]);
+    row.sequences = known(work->quantities[LLMPERF_QUANTITY_SEQUENCES]);
+    row.context = known(work->quantities[LLMPERF_QUANTITY_CONTEXT]);
+    row.flops = known(work->quantities[LLMPERF_QUANTITY_FLOPS]);
+    row.bytes = known(work->quantities[LLMPERF_QUANTITY_BYTES]);
+    row.wall_ms = to_ms(work->end_ns - work->begin_ns);
+    row.window = work->collected ? work->window : 0;
+    fill_device(&row, work, with_device);
+    return row;
+}
+
+/* A class that did not run in an instance counts there as 0: also in those before its first. */
+static int add_class(struct lp_stage_total *stage, size_t index, uint64_t value_ns, uint64_t before)
+{
+    struct lp_distribution **distribution = &stage->classes[index];
+    int status = 0;
+
+    if (!*distribution && value_ns == 0)
+        return 0;
+    if (!*distribution && !(*distribution = calloc(1, sizeof(**distribution))))
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    while ((*distribution)->count < before && status == 0)
+        status = lp_distribution_add(*distribution, 0);
+    return status < 0 ? status : lp_distribution_add(*distribution, value_ns);
+}
+
+static int add_to_stage(struct lp_stage_total *stage, const struct lp_unit_work *work,
+                        bool with_device)
+{
+    const uint64_t times[LP_STAGE_TIMES] = {
+        [LP_STAGE_WALL] = work->end_ns - work->begin_ns,
+        [LP_STAGE_SPAN] = work->frontier_ns - work->first_ns,
+        [LP_STAGE_BUSY] = work->busy_ns,
+        [LP_STAGE_IDLE] = work->idle_launch_ns + work->idle_wait_ns,
+        [LP_STAGE_IDLE_LAUNCH] = work->idle_launch_ns,
+        [LP_STAGE_IDLE_WAIT] = work->idle_wait_ns,
+    };
+    uint64_t before = stage->times[LP_STAGE_BUSY].count;
+    int status = lp_distribution_add(&stage->times[LP_STAGE_WALL], times[LP_STAGE_WALL]);
+
+    for (size_t i = 0; with_device && status == 0 && i < LLMPERF_ITERATION_CLASSES; i++)
+        status = add_class(stage, i, work->class_ns[i], before);
+    for (size_t i = LP_STAGE_SPAN; with_device && status == 0 && i < LP_STAGE_TIMES; i++)
+        if (work->activities > 0 || i == LP_STAGE_BUSY)
+            status = lp_distribution_add(&stage->times[i], times[i]);
+    return status;
+}
+
+static void add_amount(struct lp_stage_amount *amount, uint64_t quantity, bool collected)
+{
+    amount->instances += quantity > 0;
+    amount->all += (double)quantity;
+    amount->collected += collected ? (double)quantity : 0;
+}
+
+/* What lies in a triggered window is no random sample: its device times stay out of the spread. */
+static int count_unit(struct lp_iterations *iterations, struct lp_stage_total *stage,
+                      const struct lp_unit_work *work, bool with_device)
+{
+    uint64_t wall_ns = work->end_ns - work->begin_ns;
+
+    if (work->window != 0) {
+        stage->window_units++;
+        stage->window_ns += wall_ns;
+        if (!work->in_other_unit)
+            lp_window_unit(lp_windows_find(&iterations->windows, work->window),
+                           &(struct lp_window_unit){ work->begin_ns, work->end_ns, work->busy_ns,
+                                                     work->idle_launch_ns + work->idle_wait_ns,
+                                                     work->collected });
+    } else {
+        add_amount(&stage->flops, work->quantities[LLMPERF_QUANTITY_FLOPS], work->collected);
+        add_amount(&stage->tokens, work->quantities[LLMPERF_QUANTITY_TOKENS], work->collected);
+        stage->collected += work->collected;
+        stage->collected_ns += work->collected ? wall_ns : 0;
+        stage->activities += work->collected ? work->activities : 0;
+    }
+    return add_to_stage(stage, work, with_device && work->window == 0);
+}
+
+bool lp_iterations_done(struct lp_iterations *iterations, uint32_t unit, bool with_device,
+                        uint32_t *node_out, llmperf_iteration *row_out)
+{
+    struct lp_unit_work *work = find_work(iterations, unit);
+    struct lp_stage_total *stage;
+
+    if (!work)
+        return false;
+    work->unit = 0;
+    if (work->truncated || work->end_ns < work->begin_ns)
+        return false;
+    fold_spans(iterations, work, work->spans.count);
+    if (!(stage = find_stage(iterations, work->node))) {
+        iterations->failed = true;
+        return false;
+    }
+    with_device = (with_device || work->window != 0) && work->collected;
+    *node_out = work->node;
+    *row_out = make_row(work, stage->path, ++iterations->sequence, with_device);
+    lp_iteration_ring_put(iterations->recent, row_out);
+    if (count_unit(iterations, stage, work, with_device) < 0)
+        iterations->failed = true;
+    return true;
+}
+
+void lp_iterations_clear(struct lp_iterations *iterations)
+{
+    for (size_t i = 0; i < iterations->works.count; i++) {
+        if (iterations->works.items[i])
+            lp_vector_clear(&iterations->works.items[i]->spans);
+        free(iterations->works.items[i]);
+    }
+    for (size_t i = 0; i < iterations->stages.count; i++) {
+        struct lp_stage_total *stage = &iterations->stages.items[i];
+
+        free(stage->path);
+        for (size_t k = 0; k < LP_STAGE_TIMES; k++)
+            lp_distribution_clear(&stage->times[k]);
+        for (size_t k = 0; k < LLMPERF_ITERATION_CLASSES; k++) {
+            if (stage->classes[k])
+                lp_distribution_clear(stage->classes[k]);
+            free(stage->classes[k]);
+        }
+    }
+    lp_vector_clear(&iterations->works);
+    lp_windows_clear(&iterations->windows);
+    lp_vector_clear(&iterations->stages);
+    free(iterations->recent);
+    lp_hashmap_clear(&iterations->stage_rows);
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Iterations to rows of a profile. */
+#include <math.h>
+#include <stdio.h>
+
+#include "lib/base/status.h"
+#include "lib/record/paths.h"
+#include "lib/profile/iterations.h"
+#include "lib/profile/data.h"
+
+static const char *const time_names[LP_STAGE_TIMES] = {
+    [LP_STAGE_WALL] = "wall",
+    [LP_STAGE_SPAN] = "span",
+    [LP_STAGE_BUSY] = "busy",
+    [LP_STAGE_IDLE] = "idle",
+    [LP_STAGE_IDLE_LAUNCH] = "idle_launch",
+    [LP_STAGE_IDLE_WAIT] = "idle_wait",
+};
+
+static int encode(llmperf_profile *profile, const struct lp_histogram *histogram,
+                  struct lp_blob *blob_out)
+{
+    struct lp_text text = { NULL, 0, 0, false };
+
+    lp_histogram_encode(histogram, &text);
+    if (!text.failed && text.length > 0)
+        *blob_out = (struct lp_blob){ lp_strings_add_bytes(&profile->pool, text.bytes, text.length),
+                                      text.length };
+    lp_text_clear(&text);
+    return text.failed || (blob_out->size > 0 && !blob_out->bytes)
+               ? lp_error(LLMPERF_ENOMEM, "out of memory")
+               : 0;
+}
+
+static int add_stats(llmperf_profile *profile, const char *region, const char *quantity,
+                     bool is_class, const struct lp_distribution *distribution)
+{
+    struct lp_iteration_stats_row row = { .stats = LLMPERF_ITERATION_STATS_INIT };
+    llmperf_iteration_stats *stats = &row.stats;
+
+    stats->region = region;
+    stats->quantity = lp_profile_text(profile, quantity);
+    stats->is_class = is_class;
+    stats->count = distribution->count;
+    stats->sum_ms = (double)distribution->sum_ns / 1e6;
+    stats->mean_ms = lp_distribution_mean(distribution);
+    stats->std_ms = lp_distribution_std(distribution);
+    stats->min_ms = (double)distribution->min_ns / 1e6;
+    stats->max_ms = (double)distribution->max_ns / 1e6;
+    stats->p50_ms = lp_distribution_quantile(distribution, 0.50);
+    stats->p95_ms = lp_distribution_quantile(distribution, 0.95);
+    stats->p99_ms = lp_distribution_quantile(distribution, 0.99);
+    if (!stats->quantity || encode(profile, &distribution->histogram, &row.histogram) < 0)
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    return lp_vector_push(&profile->iteration_stats, row);
+}
+
+static int add_stage(llmperf_profile *profile, const struct lp_stage_total *stage,
+                     const struct lp_classifier *classifier)
+{
+    const char *region = lp_profile_text(profile, stage->path);
+    int status = region ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
+
+    for (size_t i = 0; status == 0 && i < LP_STAGE_TIMES; i++)
+        if (stage->times[i].count > 0)
+            status = add_stats(profile, region, time_names[i], false, &stage->times[i]);
+    for (size_t i = 0; status == 0 && classifier->name && i < LLMPERF_ITERATION_CLASSES; i++)
+        if (stage->classes[i])
+            status = add_stats(profile, region, classifier->name(classifier->context, i), true,
+                               stage->classes[i]);
+    return status;
+}
+
+static int name_classes(llmperf_profile *profile, const struct lp_classifier *classifier)
+{
+    const char *name = NULL;
+    char key[32];
+    int status = 0;
+
+    for (size_t i = 0; status == 0 && classifier->name && i < LLMPERF_ITERATION_CLASSES; i++) {
+        if (!(name = classifier->name(classifier->context, i)))
+            break;
+        snprintf(key, sizeof(key), LP_CLASS_FACT "%zu", i);
+        status = lp_profile_set_fact(profile, key, name);
+    }
+    return status;
+}
+
+/* Places of classes that the table does not have. */
+static void drop_unnamed(llmperf_iteration *row, const struct lp_classifier *classifier)
+{
+    for (size_t i = 0; i < LLMPERF_ITERATION_CLASSES; i++)
+        if (!classifier->name || !classifier->name(classifier->context, i))
+            row->class_ms[i] = NAN;
+}
+
+static int add_recent(const struct lp_iterations *iterations,
+                      const struct lp_classifier *classifier, llmperf_profile *profile)
+{
+    llmperf_iteration row = LLMPERF_ITERATION_INIT;
+    int status = 0;
+
+    while (status == 0 && lp_iteration_ring_next(iterations->recent, row.sequence, &row)) {
+        llmperf_iteration copy = row;
+
+        drop_unnamed(&copy, classifier);
+        copy.region = lp_profile_text(profile, row.region);
+        status = copy.region ? lp_vector_push(&profile->iterations, copy)
+                             : lp_error(LLMPERF_ENOMEM, "out of memory");
+    }
+    return status;
+}
+
+/* Stages that were sampled themselves; one around them was not. */
+static bool is_sampled(const struct lp_stage_total *stage)
+{
+    return stage->collected > 0;
+}
+
+static double collected_share(const struct lp_stage_total *stage)
+{
+    uint64_t instances = stage->times[LP_STAGE_WALL].count - stage->window_units;
+
+    if (stage->flops.instances == instances)
+        return stage->flops.collected / stage->flops.all;
+    if (stage->tokens.instances == instances)
+        return stage->tokens.collected / stage->tokens.all;
+    return (double)stage->collected / (double)instances;
+}
+
+/* Of what lies in a sampled stage: that stage's. */
+static void pass_down(const struct lp_iterations *iterations, double *fractions, uint32_t count)
+{
+    for (uint32_t i = LP_PATH_OTHER + 1; i < count; i++) {
+        uint32_t node = lp_path_nth(i);
+        uint32_t row = lp_hashmap_get(&iterations->stage_rows, node, 0);
+        const struct lp_stage_total *stage =
+            row == LP_HASHMAP_NONE ? NULL : &iterations->stages.items[row];
+
+        if (fractions[lp_path_get(node)->parent] > 0)
+            fractions[node] = fractions[lp_path_get(node)->parent];
+        else if (stage && is_sampled(stage) && lp_stage_sampled_ns(stage) > 0)
+            fractions[node] = collected_share(stage);
+    }
+}
+
+/* Of the sampled stages in a path, all together; 0: there is none. */
+static double share_within(const struct lp_iterations *iterations, uint32_t node)
+{
+    double collected_ns = 0, all_ns = 0;
+
+    for (size_t i = 0; i < iterations->stages.count; i++) {
+        const struct lp_stage_total *stage = &iterations->stages.items[i];
+        uint32_t above = stage->node;
+
+        while (above != LP_PATH_ROOT && above != node)
+            above = lp_path_get(above)->parent;
+        if (above != node || !is_sampled(stage))
+            continue;
+        collected_ns += collected_share(stage) * (double)lp_stage_sampled_ns(stage);
+        all_ns += (double)lp_stage_sampled_ns(stage);
+    }
+    return all_ns > 0 ? collected_ns / all_ns : 0;
+}
+
+void lp_iterations_fractions(const struct lp_iterations *iterations, bool sampled,
+                             double *fractions, uint32_t nodes, uint32_t count)
+{
+    for (uint32_t node = 0; node < nodes; node++)
+        fractions[node] = sampled ? 0 : 1;
+    if (!sampled)
+        return;
+    pass_down(iterations, fractions, count);
+    for (uint32_t node = LP_PATH_OTHER + 1; node < nodes; node++)
+        if (fractions[node] <= 0)
+            fractions[node] = share_within(iterations, node);
+}
+
+double lp_iterations_fraction(const struct lp_iterations *iterations)
+{
+    return share_within(iterations, LP_PATH_ROOT);
+}
+
+int lp_iterations_freeze(const struct lp_iterations *iterations,
+                         const struct lp_classifier *classifier, llmperf_profile *profile)
+{
+    int status = iterations->stages.count > 0 ? name_classes(profile, classifier) : 0;
+
+    for (size_t i = 0; status == 0 && i < iterations->stages.count; i++)
+        status = add_stage(profile, &iterations->stages.items[i], classifier);
+    if (status == 0)
+        status = add_recent(iterations, classifier, profile);
+    if (status == 0 && iterations->late > 0)
+        status = lp_profile_add_note(profile,
+                                     "%llu activities came after their iteration was closed: it is "
+                                     "too small by them; totals are not",
+                                     (unsigned long long)iterations->late);
+    if (status == 0 && iterations->unordered > 0)
+        status = lp_profile_add_note(
+            profile,
+            "%llu activities came after a quarter of a million later ones of their iteration: its "
+            "busy time is short, its idle time too long, by at most their durations; totals are "
+            "not",
+            (unsigned long long)iterations->unordered);
+    return status;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <ctype.h>
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/profile/profile.h"
+
+static char *(*demangle)(const char *name, char *buffer, size_t *length, int *status);
+
+/* The C++ runtime's own demangler, opened at run time: the library itself stays plain C. */
+static void find_demangler(void)
+{
+    void *library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
+    void *address = library ? dlsym(library, "__cxa_demangle") : NULL;
+
+    memcpy(&demangle, &address, sizeof(demangle));
+}
+
+void lp_kernel_demangle(struct lp_text *text, const char *name)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    int status = -1;
+    char *plain = NULL;
+
+    if (!strncmp(name, "_Z", 2)) {
+        pthread_once(&once, find_demangler);
+        plain = demangle ? demangle(name, NULL, NULL, &status) : NULL;
+    }
+    lp_text_puts(text, plain && status == 0 ? plain : name);
+    free(plain);
+}
+
+/* Length of `operator<<` and the like at `s`, so that its brackets are not taken for template
+ * arguments. */
+static size_t operator_length(const char *s, char before)
+{
+    static const char *const symbols[] = { "<=>", "<<=", ">>=", "->*", "<<", ">>",
+                                           "<=",  ">=",  "->",  "()",  "<",  ">" };
+
+    if (strncmp(s, "operator", 8) || isalnum((unsigned char)before) || before == '_')
+        return 0;
+    for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++)
+        if (!strncmp(s + 8, symbols[i], strlen(symbols[i])))
+            return 8 + strlen(symbols[i]);
+    return 0;
+}
+
+/* The text that stands at a '(' inside a name, not in front of parameters: kept as it is. */
+static size_t fixed_length(const char *s, char before)
+{
+    static const char *const fixed[] = { "(anonymous namespace)", "{lambda(" };
+
+    for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
+        if (!strncmp(s, fixed[i], strlen(fixed[i])))
+            return i == 0 ? strlen(fixed[i]) : strcspn(s, "}") + (strchr(s, '}') != NULL);
+    return operator_length(s, before);
+}
+
+/* Names cut short by other tools have unbalanced brackets: whatever is left at the end is simply
+ * dropped. */
+void lp_kernel_shorten(struct lp_text *text, const char *demangled)
+{
+    size_t begin = text->length;
+    int depth = 0;
+
+    if (demangled[0] == '[') { /* ours: "[memcpy HtoD]" */
+        lp_text_puts(text, demangled);
+        return;
+    }
+    for (const char *s = demangled; *s;) {
+        size_t fixed = fixed_length(s, s > demangled ? s[-1] : ' ');
+
+        if (fixed > 0 && depth == 0)
+            lp_text_add(text, s, fixed);
+        else if (*s == '<')
+            depth++;
+        else if (*s == '>' && depth > 0)
+            depth--;
+        else if (*s == '(' && depth == 0)
+            break;
+        else if (*s == ' ' && depth == 0 && s[1] == '<') /* of "operator<< <int>" */
+            ;
+        else if (*s == ' ' && depth == 0 &&
+                 !text->failed) /* what came before was the return type */
+            text->length = begin;
+        else if (depth == 0)
+            lp_text_add(text, s, 1);
+        s += fixed ? fixed : 1;
+    }
+    if (text->length == begin)
+        lp_text_puts(text, demangled);
+    else if (!text->failed)
+        text->bytes[text->length] = '\0';
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Named metrics of a profile: found by key, put together, put in order. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/status.h"
+#include "lib/profile/data.h"
+#include "lib/profile/profile.h"
+
+static uint64_t mix_text(uint64_t hash, const char *text)
+{
+    uint64_t word = text ? lp_hash_text(text, strlen(text)) : 1;
+
+    return (hash ^ word) * 0x9e3779b97f4a7c15u;
+}
+
+static uint64_t hash_key(const llmperf_metric_stats *stats)
+{
+    uint64_t hash = (uint64_t)stats->process_id << 32 | (uint32_t)stats->device;
+
+    hash = mix_text(hash, stats->name);
+    hash = mix_text(hash, stats->group);
+    hash = mix_text(hash, stats->source);
+    hash = mix_text(hash, stats->region);
+    return mix_text(hash, stats->kernel);
+}
+
+static int compare_owners(const llmperf_metric_stats *a, const llmperf_metric_stats *b)
+{
+    int order = !a->region || !b->region ? (a->region != NULL) - (b->region != NULL)
+                                         : lp_compare_paths(a->region, b->region);
+
+    if (order)
+        return order;
+    if (a->device != b->device)
+        return a->device < b->device ? -1 : 1;
+    if (a->process_id != b->process_id)
+        return a->process_id < b->process_id ? -1 : 1;
+    return lp_compare_text(a->kernel, b->kernel);
+}
+
+static int compare_metrics(const void *left, const void *right)
+{
+    const llmperf_metric_stats *a = left, *b = right;
+    int order = compare_owners(a, b);
+
+    order = order ? order : lp_compare_text(a->name, b->name);
+    order = order ? order : lp_compare_text(a->group, b->group);
+    return order ? order : lp_compare_text(a->source, b->source);
+}
+
+void lp_profile_sort_metrics(llmperf_profile *profile)
+{
+    if (profile->metrics.count > 0)
+        qsort(profile->metrics.items, profile->metrics.count, sizeof(*profile->metrics.items),
+              compare_metrics);
+    lp_hashmap_clear(&profile->metric_rows); /* the rows moved */
+}
+
+/* The row of a key, or LP_HASHMAP_NONE and in *twin_out the place in the map for a new one. */
+static uint32_t find_row(const llmperf_profile *profile, const llmperf_metric_stats *stats,
+                         uint64_t *twin_out)
+{
+    uint64_t key = hash_key(stats), twin = 0;
+    uint32_t row;
+
+    while ((row = lp_hashmap_get(&profile->metric_rows, key, twin)) != LP_HASHMAP_NONE &&
+           compare_metrics(&profile->metrics.items[row], stats) != 0)
+        twin++;
+    *twin_out = twin;
+    return row;
+}
+
+static int index_rows(llmperf_profile *profile)
+{
+    for (size_t i = profile->metric_rows.count; i < profile->metrics.count; i++) {
+        uint64_t twin;
+
+        if (find_row(profile, &profile->metrics.items[i], &twin) == LP_HASHMAP_NONE &&
+            lp_hashmap_put(&profile->metric_rows, hash_key(&profile->metrics.items[i]), twin,
+                           (uint32_t)i) < 0)
+            return LLMPERF_ENOMEM;
+    }
+    return 0;
+}
+
+static double squares(const llmperf_metric_stats *stats)
+{
+    return stats->count > 1 ? stats->std * stats->std * (double)(stats->count - 1) : 0;
+}
+
+/* Chan, Golub, LeVeque 1979: mean and squared differences of two samples together. */
+static void put_together(llmperf_metric_stats *into, const llmperf_metric_stats *more)
+{
+    double a = (double)into->count, b = (double)more->count, both = a + b;
+    double apart = more->mean - into->mean;
+    double spread = squares(into) + squares(more) + apart * apart * a * b / both;
+
+    into->mean += apart * b / both;
+    into->std = both > 1 ? sqrt(spread / (both - 1)) : NAN;
+    into->min = fmin(into->min, more->min);
+    into->max = fmax(into->max, more->max);
+    into->count += more->count;
+}
+
+static void add_results(llmperf_metric_stats *into, const llmperf_metric_stats *more)
+{
+    if (lp_compare_text(into->text, more->text) != 0)
+        into->text = NULL;
+    if (more->count == 0)
+        return;
+    if (into->count > 0) {
+        put_together(into, more);
+        return;
+    }
+    into->mean = more->mean;
+    into->std = more->std;
+    into->min = more->min;
+    into->max = more->max;
+    into->count = more->count;
+}
+
+/* A text in the profile: `before` if that is the same, else a copy. False without memory. */
+static bool keep_text(llmperf_profile *profile, const char **text, const char *before)
+{
+    if (!*text)
+        return true;
+    *text = before && strcmp(before, *text) == 0 ? before : lp_profile_text(profile, *text);
+    return *text != NULL;
+}
+
+/* Neighbours share most of their texts, and kernel names are long. */
+static bool keep_texts(llmperf_profile *profile, llmperf_metric_stats *row)
+{
+    static const llmperf_metric_stats none = LLMPERF_METRIC_STATS_INIT;
+    const llmperf_metric_stats *before =
+        profile->metrics.count > 0 ? &profile->metrics.items[profile->metrics.count - 1] : &none;
+
+    return keep_text(profile, &row->name, before->name) &&
+           keep_text(profile, &row->unit, before->unit) &&
+           keep_text(profile, &row->group, before->group) &&
+           keep_text(profile, &row->source, before->source) &&
+           keep_text(profile, &row->region, before->region) &&
+           keep_text(profile, &row->kernel, before->kernel) &&
+           keep_text(profile, &row->text, before->text);
+}
+
+int lp_profile_add_metric(llmperf_profile *profile, const llmperf_metric_stats *stats)
+{
+    llmperf_metric_stats row = *stats;
+    uint64_t twin;
+    uint32_t found;
+
+    if (index_rows(profile) < 0)
+        return LLMPERF_ENOMEM;
+    if ((found = find_row(profile, stats, &twin)) != LP_HASHMAP_NONE) {
+        add_results(&profile->metrics.items[found], stats);
+        return 0;
+    }
+    row.struct_size = sizeof(row);
+    if (!keep_texts(profile, &row))
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    found = (uint32_t)profile->metrics.count;
+    if (lp_vector_push(&profile->metrics, row) < 0 ||
+        lp_hashmap_put(&profile->metric_rows, hash_key(&row), twin, found) < 0)
+        return LLMPERF_ENOMEM;
+    return 0;
+}
+
+bool lp_profile_has_metric(llmperf_profile *profile, const llmperf_metric_stats *stats)
+{
+    uint64_t twin;
+
+    return index_rows(profile) == 0 && find_row(profile, stats, &twin) != LP_HASHMAP_NONE;
+}
+
+size_t llmperf_profile_metric_count(const llmperf_profile *profile)
+{
+    return profile ? profile->metrics.count : 0;
+}
+
+int llmperf_profile_metric(const llmperf_profile *profile, size_t index,
+                           llmperf_metric_stats *stats_out)
+{
+    if (!profile || !stats_out)
+        return lp_error(LLMPERF_EINVAL, "profile and out-parameter are required");
+    if (index >= profile->metrics.count)
+        return lp_error(LLMPERF_EINVAL, "row %zu of %zu does not exist", index,
+                        profile->metrics.count);
+    return lp_copy_struct(stats_out, &profile->metrics.items[index], sizeof(*stats_out));
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A profile as it is filled: its memory, texts, lines and facts; and how rows are compared. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/hashmap.h"
+#include "lib/base/status.h"
+#include "lib/base/text.h"
+#include "lib/profile/data.h"
+#include "lib/profile/profile.h"
+
+llmperf_profile *lp_profile_create(void)
+{
+    llmperf_profile *profile = calloc(1, sizeof(*profile));
+
+    if (profile)
+        profile->ledger.struct_size = sizeof(profile->ledger);
+    return profile;
+}
+
+void llmperf_profile_free(llmperf_profile *profile)
+{
+    if (!profile)
+        return;
+    lp_vector_clear(&profile->regions);
+    lp_vector_clear(&profile->kernels);
+    lp_vector_clear(&profile->operators);
+    lp_vector_clear(&profile->captures);
+    lp_vector_clear(&profile->metrics);
+    lp_hashmap_clear(&profile->metric_rows);
+    lp_vector_clear(&profile->iterations);
+    lp_vector_clear(&profile->iteration_stats);
+    lp_vector_clear(&profile->windows);
+    lp_vector_clear(&profile->window_kernels);
+    lp_vector_clear(&profile->problems);
+    lp_vector_clear(&profile->notes);
+    lp_vector_clear(&profile->facts);
+    lp_strings_clear(&profile->pool);
+    free(profile->folder);
+    free(profile);
+}
+
+static bool is_plain(const char *text)
+{
+    while (*text >= 0x20 && *text < 0x7f)
+        text++;
+    return !*text;
+}
+
+/* Names come from programs and files of others, and go to terminals, browsers and tables. */
+const char *lp_profile_text(llmperf_profile *profile, const char *text)
+{
+    struct lp_text clean = { NULL, 0, 0, false };
+    const char *copy;
+
+    if (!text || is_plain(text))
+        return lp_strings_add(&profile->pool, text);
+    lp_text_clean(&clean, text);
+    copy = clean.failed ? NULL : lp_strings_add(&profile->pool, clean.bytes);
+    lp_text_clear(&clean);
+    return copy;
+}
+
+static const char *format_line(llmperf_profile *profile, const char *format, va_list args)
+{
+    char line[1024];
+
+    vsnprintf(line, sizeof(line), format, args);
+    return lp_profile_text(profile, line);
+}
+
+int lp_profile_add_problem(llmperf_profile *profile, const char *format, ...)
+{
+    const char *line;
+    va_list args;
+
+    va_start(args, format);
+    line = format_line(profile, format, args);
+    va_end(args);
+    return line ? lp_vector_push(&profile->problems, line)
+                : lp_error(LLMPERF_ENOMEM, "out of memory");
+}
+
+int lp_profile_add_note(llmperf_profile *profile, const char *format, ...)
+{
+    const char *line;
+    va_list args;
+
+    va_start(args, format);
+    line = format_line(profile, format, args);
+    va_end(args);
+    if (!line)
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    for (size_t i = 0; i < profile->notes.count; i++)
+        if (strcmp(profile->notes.items[i], line) == 0)
+            return 0;
+    return lp_vector_push(&profile->notes, line);
+}
+
+int lp_profile_problem(llmperf_profile *profile, const char *line)
+{
+    if (profile->ledger.verdict == LLMPERF_VERDICT_COMPLETE ||
+        profile->ledger.verdict == LLMPERF_VERDICT_SAMPLED)
+        profile->ledger.verdict = LLMPERF_VERDICT_INCOMPLETE;
+    return lp_profile_add_problem(profile, "%s", line);
+}
+
+int lp_profile_note(llmperf_profile *profile, const char *line)
+{
+    return lp_profile_add_note(profile, "%s", line);
+}
+
+int lp_profile_set_fact(llmperf_profile *profile, const char *key, const char *value)
+{
+    /* Values may be documents of many lines, or paths. */
+    struct lp_fact fact = { lp_profile_text(profile, key), lp_strings_add(&profile->pool, value) };
+
+    if (!value)
+        return 0;
+    if (!fact.key || !fact.value)
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    for (size_t i = 0; i < profile->facts.count; i++)
+        if (!strcmp(profile->facts.items[i].key, key)) {
+            profile->facts.items[i] = fact;
+            return 0;
+        }
+    return lp_vector_push(&profile->facts, fact);
+}
+
+void lp_profile_drop_facts(llmperf_profile *profile, const char *prefix)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < profile->facts.count; i++)
+        if (strncmp(profile->facts.items[i].key, prefix, strlen(prefix)) != 0)
+            profile->facts.items[kept++] = profile->facts.items[i];
+    profile->facts.count = kept;
+}
+
+const char *llmperf_profile_fact(const llmperf_profile *profile, const char *key)
+{
+    for (size_t i = 0; profile && key && i < profile->facts.count; i++)
+        if (!strcmp(profile->facts.items[i].key, key))
+            return profile->facts.items[i].value;
+    return NULL;
+}
+
+int lp_compare_text(const char *a, const char *b)
+{
+    return !a || !b ? (a != NULL) - (b != NULL) : strcmp(a, b);
+}
+
+/* '/' sorts before every other character here, so that a region's children follow it and not its
+ * longer-named sisters. */
+int lp_compare_paths(const char *a, const char *b)
+{
+    while (*a && *a == *b) {
+        a++;
+        b++;
+    }
+    return (*a == '/' ? 1 : (unsigned char)*a) - (*b == '/' ? 1 : (unsigned char)*b);
+}
+
+/* Callers built against an older header have a shorter struct: they get the fields they know. */
+int lp_copy_struct(void *out, const void *from, size_t size)
+{
+    size_t wanted;
+
+    memcpy(&wanted, out, sizeof(wanted));
+    if (wanted < sizeof(wanted))
+        return lp_error(LLMPERF_EINVAL,
+                        "struct_size is not set; initialise the struct with its …_INIT macro");
+    memcpy(out, from, wanted < size ? wanted : size);
+    memcpy(out, &wanted, sizeof(wanted));
+    return 0;
+}

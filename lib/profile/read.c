@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What programs read from a profile. */
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/base/status.h"
+#include "lib/profile/data.h"
+#include "lib/profile/profile.h"
+
+size_t llmperf_profile_region_count(const llmperf_profile *profile)
+{
+    return profile ? profile->regions.count : 0;
+}
+
+size_t llmperf_profile_kernel_count(const llmperf_profile *profile)
+{
+    return profile ? profile->kernels.count : 0;
+}
+
+size_t llmperf_profile_operator_count(const llmperf_profile *profile)
+{
+    return profile ? profile->operators.count : 0;
+}
+
+size_t llmperf_profile_window_count(const llmperf_profile *profile)
+{
+    return profile ? profile->windows.count : 0;
+}
+
+size_t llmperf_profile_window_kernel_count(const llmperf_profile *profile)
+{
+    return profile ? profile->window_kernels.count : 0;
+}
+
+size_t llmperf_profile_iteration_count(const llmperf_profile *profile)
+{
+    return profile ? profile->iterations.count : 0;
+}
+
+size_t llmperf_profile_iteration_stats_count(const llmperf_profile *profile)
+{
+    return profile ? profile->iteration_stats.count : 0;
+}
+
+const char *llmperf_profile_class(const llmperf_profile *profile, size_t index)
+{
+    char key[32];
+
+    if (index >= LLMPERF_ITERATION_CLASSES)
+        return NULL;
+    snprintf(key, sizeof(key), LP_CLASS_FACT "%zu", index);
+    return llmperf_profile_fact(profile, key);
+}
+
+static int check_row(const llmperf_profile *profile, size_t index, size_t count, const void *out)
+{
+    if (!profile || !out)
+        return lp_error(LLMPERF_EINVAL, "profile and out-parameter are required");
+    return index < count ? 0
+                         : lp_error(LLMPERF_EINVAL, "row %zu of %zu does not exist", index, count);
+}
+
+int llmperf_profile_region(const llmperf_profile *profile, size_t index,
+                           llmperf_region_stats *stats_out)
+{
+    int status = check_row(profile, index, llmperf_profile_region_count(profile), stats_out);
+
+    return status < 0 ? status
+                      : lp_copy_struct(stats_out, &profile->regions.items[index].stats,
+                                       sizeof(*stats_out));
+}
+
+size_t lp_profile_find_region(const llmperf_profile *profile, const char *path)
+{
+    size_t from = 0, to = profile->regions.count;
+
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+
+        if (lp_compare_paths(profile->regions.items[middle].stats.path, path) < 0)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from < profile->regions.count &&
+                   strcmp(profile->regions.items[from].stats.path, path) == 0
+               ? from
+               : profile->regions.count;
+}
+
+int llmperf_profile_kernel(const llmperf_profile *profile, size_t index,
+                           llmperf_kernel_stats *stats_out)
+{
+    int status = check_row(profile, index, llmperf_profile_kernel_count(profile), stats_out);
+
+    return status < 0 ? status
+                      : lp_copy_struct(stats_out, &profile->kernels.items[index].stats,
+                                       sizeof(*stats_out));
+}
+
+int llmperf_profile_operator(const llmperf_profile *profile, size_t index,
+                             llmperf_operator_stats *stats_out)
+{
+    int status = check_row(profile, index, llmperf_profile_operator_count(profile), stats_out);
+
+    return status < 0
+               ? status
+               : lp_copy_struct(stats_out, &profile->operators.items[index], sizeof(*stats_out));
+}
+
+int llmperf_profile_window(const llmperf_profile *profile, size_t index,
+                           llmperf_window_stats *stats_out)
+{
+    int status = check_row(profile, index, llmperf_profile_window_count(profile), stats_out);
+
+    return status < 0
+               ? status
+               : lp_copy_struct(stats_out, &profile->windows.items[index], sizeof(*stats_out));
+}
+
+int llmperf_profile_window_kernel(const llmperf_profile *profile, size_t index,
+                                  llmperf_window_kernel *kernel_out)
+{
+    int status =
+        check_row(profile, index, llmperf_profile_window_kernel_count(profile), kernel_out);
+
+    return status < 0 ? status
+                      : lp_copy_struct(kernel_out, &profile->window_kernels.items[index],
+                                       sizeof(*kernel_out));
+}
+
+int llmperf_profile_iteration(const llmperf_profile *profile, size_t index,
+                              llmperf_iteration *iteration_out)
+{
+    int status = check_row(profile, index, llmperf_profile_iteration_count(profile), iteration_out);
+
+    return status < 0 ? status
+                      : lp_copy_struct(iteration_out, &profile->iterations.items[index],
+                                       sizeof(*iteration_out));
+}
+
+int llmperf_profile_iteration_stats(const llmperf_profile *profile, size_t index,
+                                    llmperf_iteration_stats *stats_out)
+{
+    int status =
+        check_row(profile, index, llmperf_profile_iteration_stats_count(profile), stats_out);
+
+    return status < 0 ? status
+                      : lp_copy_struct(stats_out, &profile->iteration_stats.items[index].stats,
+                                       sizeof(*stats_out));
+}
+
+int llmperf_profile_ledger(const llmperf_profile *profile, llmperf_ledger *ledger_out)
+{
+    if (!profile || !ledger_out)
+        return lp_error(LLMPERF_EINVAL, "profile and ledger are required");
+    return lp_copy_struct(ledger_out, &profile->ledger, sizeof(*ledger_out));
+}
+
+const char *lp_profile_folder(const llmperf_profile *profile)
+{
+    return profile->folder ? profile->folder : "";
+}
+
+const char *llmperf_profile_problem(const llmperf_profile *profile, size_t index)
+{
+    return profile && index < profile->problems.count ? profile->problems.items[index] : NULL;
+}
+
+const char *llmperf_profile_note(const llmperf_profile *profile, size_t index)
+{
+    return profile && index < profile->notes.count ? profile->notes.items[index] : NULL;
+}
+
+const char *llmperf_verdict_name(uint32_t verdict)
+{
+    static const char *const names[] = { "unknown",    "complete",  "sampled",
+                                         "incomplete", "no_device", "dead" };
+
+    return names[verdict < sizeof(names) / sizeof(names[0]) ? verdict : 0];
+}

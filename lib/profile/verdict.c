@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "lib/profile/profile.h"
+#include "lib/profile/verdict.h"
+#include "llmperf/activity.h"
+
+/* Every number that must be 0 in a complete profile, and what to say and do if it is not. Causes
+ * first: what is lost shows in others too. */
+static const struct {
+    size_t offset;
+    const char *sentence;
+} faults[] = {
+    { offsetof(llmperf_ledger, regions_dropped),
+      "%" PRIu64 " host records were dropped because a thread's ring was full (raise "
+      "ring_bytes), or graph events because there were too many" },
+    { offsetof(llmperf_ledger, records_dropped),
+      "%" PRIu64 " device records were dropped (raise pool_bytes)" },
+    { offsetof(llmperf_ledger, source_errors),
+      "%" PRIu64 " calls were refused by the driver's tracing; is the device lost, or does another "
+      "tool hold CUPTI?" },
+    { offsetof(llmperf_ledger, launches_duplicate),
+      "%" PRIu64 " launches had the correlation id of another one: their kernels may stand in the "
+      "wrong region (another tool has reset the ids)" },
+    { offsetof(llmperf_ledger, launches_missing),
+      "%" PRIu64 " kernel launches have no kernel record (code that is loaded while the first "
+      "session attaches never brings any: call llmperf_prewarm() before)" },
+    { offsetof(llmperf_ledger, graph_records_missing),
+      "%" PRIu64
+      " records of CUDA graphs are missing: launches of one graph brought fewer than its "
+      "fullest launch" },
+    { offsetof(llmperf_ledger, kernels_unattributed),
+      "%" PRIu64 " kernels ran whose launch was not seen; they are in no region (start the session "
+      "before the work it measures)" },
+    { offsetof(llmperf_ledger, records_invalid_time),
+      "%" PRIu64 " device records had impossible times and were left out" },
+    { offsetof(llmperf_ledger, records_incomplete),
+      "%" PRIu64 " device records had no start or end time and were left out" },
+    { offsetof(llmperf_ledger, records_duplicate),
+      "%" PRIu64 " device records came twice; each launch was counted once" },
+    { offsetof(llmperf_ledger, records_before_launch),
+      "%" PRIu64 " device records begin before their launch: the clocks of host and device differ, "
+      "durations are right, gaps and idle times are not" },
+    { offsetof(llmperf_ledger, regions_over_limit),
+      "%" PRIu64
+      " regions were above the limit of paths and are counted together in \"LLM@(too many "
+      "paths)\": use region names that do not change with every call, or raise path_limit" },
+    { offsetof(llmperf_ledger, records_late),
+      "%" PRIu64 " device records came after their time was closed; GPU-busy times are short by at "
+      "most their durations" },
+};
+
+#define FAULTS (sizeof(faults) / sizeof(faults[0]))
+
+static uint64_t fault_value(const llmperf_ledger *ledger, size_t index)
+{
+    return *(const uint64_t *)(const void *)((const char *)ledger + faults[index].offset);
+}
+
+bool lp_ledger_fault(const llmperf_ledger *ledger, size_t index, char *line, size_t size)
+{
+    for (size_t i = 0; i < FAULTS; i++) {
+        if (fault_value(ledger, i) == 0 || index-- > 0)
+            continue;
+        snprintf(line, size, faults[i].sentence, fault_value(ledger, i));
+        return true;
+    }
+    return false;
+}
+
+static bool has_fault(const llmperf_ledger *ledger)
+{
+    for (size_t i = 0; i < FAULTS; i++)
+        if (fault_value(ledger, i) > 0)
+            return true;
+    return false;
+}
+
+/* Only graphs were launched, and nothing at all came. While they run that says nothing. */
+static bool is_silent_of_graphs(const llmperf_ledger *ledger)
+{
+    return ledger->graph_launches > 0 && ledger->launches_expected == 0 &&
+           ledger->graph_records_missing > 0 && ledger->kernels_seen == 0 &&
+           ledger->memory_seen == 0;
+}
+
+uint32_t lp_ledger_verdict(const llmperf_ledger *ledger)
+{
+    if (ledger->verdict == LLMPERF_VERDICT_NO_DEVICE || ledger->verdict == LLMPERF_VERDICT_DEAD ||
+        ledger->verdict == LLMPERF_VERDICT_INCOMPLETE)
+        return ledger->verdict;
+    if (ledger->launches_expected > 0 && ledger->kernels_seen == 0 && ledger->launches_missing > 0)
+        return LLMPERF_VERDICT_DEAD;
+    if (is_silent_of_graphs(ledger))
+        return LLMPERF_VERDICT_DEAD;
+    if (has_fault(ledger))
+        return LLMPERF_VERDICT_INCOMPLETE;
+    return ledger->sampled_fraction < 1 ? LLMPERF_VERDICT_SAMPLED : LLMPERF_VERDICT_COMPLETE;
+}
+
+static int add_faults(llmperf_profile *profile)
+{
+    char line[512];
+
+    for (size_t i = 0; lp_ledger_fault(&profile->ledger, i, line, sizeof(line)); i++)
+        if (lp_profile_add_problem(profile, "%s", line) < 0)
+            return LLMPERF_ENOMEM;
+    return 0;
+}
+
+/* No fault by itself: the driver copies and sets for itself too. */
+static uint64_t count_unseen_memory(const llmperf_profile *profile)
+{
+    uint64_t count = 0;
+
+    for (size_t i = 0; i < profile->kernels.count; i++) {
+        const llmperf_kernel_stats *row = &profile->kernels.items[i].stats;
+
+        if (!row->region &&
+            (row->kind == LLMPERF_ACTIVITY_MEMCPY || row->kind == LLMPERF_ACTIVITY_MEMSET))
+            count += row->calls;
+    }
+    return count;
+}
+
+static int add_notes(llmperf_profile *profile)
+{
+    const llmperf_ledger *ledger = &profile->ledger;
+    uint64_t unseen_memory = count_unseen_memory(profile);
+
+    if (unseen_memory > 0 &&
+        lp_profile_add_note(profile,
+                            "%" PRIu64
+                            " copies and sets ran whose call was not seen; they are in no region",
+                            unseen_memory) < 0)
+        return LLMPERF_ENOMEM;
+    if (ledger->regions_truncated > 0 &&
+        lp_profile_add_note(profile,
+                            "%" PRIu64 " region instances were open at the start or the end of the "
+                            "session, or when their thread ended; their wall "
+                            "times are not known and not in the totals",
+                            ledger->regions_truncated) < 0)
+        return LLMPERF_ENOMEM;
+    if (ledger->regions_unbalanced > 0 &&
+        lp_profile_add_note(profile, "%" PRIu64 " region ends had no begin and were ignored",
+                            ledger->regions_unbalanced) < 0)
+        return LLMPERF_ENOMEM;
+    if (ledger->regions_abandoned > 0 &&
+        lp_profile_add_note(profile,
+                            "%" PRIu64
+                            " regions or NVTX ranges were still open when a region around them "
+                            "ended, and were closed with it; their wall times are not in the "
+                            "totals",
+                            ledger->regions_abandoned) < 0)
+        return LLMPERF_ENOMEM;
+    if (ledger->graph_nodes_unmapped > 0 &&
+        lp_profile_add_note(profile,
+                            "%" PRIu64
+                            " graph records ran nodes whose capture was not seen; they are charged "
+                            "to the region that launched the graph, and captured_in says why and "
+                            "which nodes (graphs that are captured again while a session runs are "
+                            "known from then on)",
+                            ledger->graph_nodes_unmapped) < 0)
+        return LLMPERF_ENOMEM;
+    if (ledger->memory_missing > 0 && ledger->verdict != LLMPERF_VERDICT_NO_DEVICE &&
+        lp_profile_add_note(profile,
+                            "%" PRIu64
+                            " copy and set calls brought no record; those of zero bytes never do",
+                            ledger->memory_missing) < 0)
+        return LLMPERF_ENOMEM;
+    if (ledger->records_foreign > 0 &&
+        lp_profile_add_note(profile,
+                            "%" PRIu64
+                            " device records were of kinds that another tool in the process asked "
+                            "for; they were left out",
+                            ledger->records_foreign) < 0)
+        return LLMPERF_ENOMEM;
+    if (ledger->names_over_limit > 0 &&
+        lp_profile_add_note(profile,
+                            "%" PRIu64
+                            " device records have names above the limit of 65,536; they stand "
+                            "together as [other names]",
+                            ledger->names_over_limit) < 0)
+        return LLMPERF_ENOMEM;
+    if (ledger->graphs_device_launchable > 0 &&
+        ledger->graphs_device_launchable != LLMPERF_UNKNOWN &&
+        lp_profile_add_note(profile,
+                            "%" PRIu64
+                            " graphs were instantiated for launch from the device; the driver "
+                            "reports no kernels of such launches, their time is missing here",
+                            ledger->graphs_device_launchable) < 0)
+        return LLMPERF_ENOMEM;
+    return 0;
+}
+
+int lp_profile_judge(llmperf_profile *profile)
+{
+    llmperf_ledger *ledger = &profile->ledger;
+
+    if (add_notes(profile) < 0 || add_faults(profile) < 0)
+        return LLMPERF_ENOMEM;
+    ledger->verdict = lp_ledger_verdict(ledger);
+    if (ledger->verdict == LLMPERF_VERDICT_NO_DEVICE) { /* Nobody counted: not known is not none. */
+        ledger->launches_expected = ledger->graph_launches = LLMPERF_UNKNOWN;
+        ledger->memory_calls = ledger->launches_missing = LLMPERF_UNKNOWN;
+        ledger->graphs_device_launchable = LLMPERF_UNKNOWN;
+        ledger->sampled_fraction = NAN;
+        return 0;
+    }
+    if (ledger->verdict != LLMPERF_VERDICT_DEAD)
+        return 0;
+    return lp_profile_add_problem(
+        profile,
+        "%" PRIu64 " %s were launched and not one was reported: the driver's tracing is dead in "
+        "this process; restart the program, and start the session or call llmperf_prewarm() "
+        "before it loads kernels",
+        ledger->launches_expected > 0 ? ledger->launches_expected : ledger->graph_launches,
+        ledger->launches_expected > 0 ? "kernels" : "graphs");
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which paths are in use by threads, open ranges and graphs when a session starts. */
+#include "lib/regions/capture.h"
+#include "lib/device/graph_log.h"
+#include "lib/regions/nvtx_in.h"
+#include "lib/regions/threads.h"
+#include "lib/record/paths.h"
+
+/* From the top: levels move down when one below them is dropped. Those that were closed are kept
+ * with the open ones: a thread that pushes one meanwhile takes it from a cache, or has just learned
+ * it, and neither changes while paths are held. */
+static void keep_thread(const struct lp_thread *thread)
+{
+    for (uint32_t i = LLMPERF_REGION_DEPTH; i-- > 0;)
+        lp_path_keep(__atomic_load_n(&thread->stack[i], __ATOMIC_ACQUIRE));
+    for (uint32_t i = 0; i < LP_PATH_CACHE; i++) {
+        lp_path_keep(thread->cache[i].node);
+        lp_path_keep(thread->ranges[i].node);
+    }
+    lp_path_keep(thread->learned);
+}
+
+/* The stacks first: what a callback takes from one is in the log before it is gone from there. */
+static void keep_all(void)
+{
+    for (const struct lp_thread *thread = atomic_load(&lp_all_threads); thread;
+         thread = thread->next)
+        keep_thread(thread);
+    lp_nvtx_ranges_keep_paths();
+    lp_graph_log_keep_paths();
+}
+
+void lp_capture_give_back_paths(void)
+{
+    /* In the order of the fork handlers: open ranges, then paths. */
+    lp_nvtx_ranges_hold();
+    lp_path_give_back(keep_all);
+    lp_nvtx_ranges_release();
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Listens to NVTX: each shared object that uses NVTX asks once, at its first call, and gets these
+ * functions in its table. */
+#include <string.h>
+
+#include "lib/base/status.h"
+#include "lib/regions/capture.h"
+#include "lib/regions/nvtx_abi.h"
+#include "lib/regions/nvtx_in.h"
+#include "lib/regions/region_stack.h"
+
+/* A payload has no unit. Of the LLM domain it is known: the tokens of the range. */
+static void count_payload(struct lp_thread *thread, const struct lp_nvtx_domain *domain,
+                          const struct lp_nvtx_attributes *attributes)
+{
+    int64_t amount = 0;
+
+    switch (attributes->payload_type) {
+    case LP_NVTX_PAYLOAD_UINT64:
+    case LP_NVTX_PAYLOAD_INT64:
+        amount = attributes->payload.i64;
+        break;
+    case LP_NVTX_PAYLOAD_UINT32:
+        amount = attributes->payload.u32;
+        break;
+    case LP_NVTX_PAYLOAD_INT32:
+        amount = attributes->payload.i32;
+        break;
+    }
+    if (amount > 0 && thread->depth <= LLMPERF_REGION_DEPTH && lp_thread_recording() &&
+        strcmp(domain->name, "LLM") == 0)
+        lp_thread_record(thread, LP_RECORD_COUNT, LLMPERF_QUANTITY_TOKENS, thread->node,
+                         (uint64_t)amount);
+}
+
+/* The level of the range within its domain, from 0, as NVTX answers; negative: none. */
+static int push_text(const struct lp_nvtx_domain *domain, const char *text,
+                     const struct lp_nvtx_attributes *attributes)
+{
+    struct lp_thread *thread = lp_thread_get();
+    const struct lp_nvtx_domain *given = domain;
+
+    if (!thread || !domain)
+        return -1;
+    if (thread->depth < LLMPERF_REGION_DEPTH)
+        /* The level belongs to the domain that the program will pop, whatever its label says. */
+        lp_stack_open(thread, lp_nvtx_node(thread, thread->node, &domain, text), given->owner);
+    else
+        thread->depth++;
+    if (attributes && attributes->payload_type != 0)
+        count_payload(thread, domain, attributes);
+    return (int)lp_stack_depth(thread, given->owner) - 1;
+}
+
+static int pop(const struct lp_nvtx_domain *domain)
+{
+    struct lp_thread *thread = lp_thread_get();
+
+    if (!thread || !domain || !lp_stack_close(thread, domain->owner))
+        return -1;
+    return (int)lp_stack_depth(thread, domain->owner);
+}
+
+static uint64_t start_text(const struct lp_nvtx_domain *domain, const char *text)
+{
+    struct lp_thread *thread = lp_thread_get();
+
+    if (!thread || !domain)
+        return 0;
+    return lp_nvtx_range_start(lp_nvtx_node(thread, LP_PATH_ROOT, &domain, text));
+}
+
+/* The text of a range; `buffer` may hold it. */
+static const char *read_message(const struct lp_nvtx_attributes *attributes, char *buffer,
+                                size_t size)
+{
+    if (!attributes)
+        return "";
+    switch (attributes->message_type) {
+    case LP_NVTX_MESSAGE_ASCII:
+        return attributes->message.ascii;
+    case LP_NVTX_MESSAGE_WIDE:
+        return lp_nvtx_narrow(buffer, size, attributes->message.wide);
+    case LP_NVTX_MESSAGE_REGISTERED:
+        return attributes->message.registered
+                   ? ((const struct lp_nvtx_string *)attributes->message.registered)->text
+                   : "";
+    default:
+        return "";
+    }
+}
+
+/* What the tables get */
+
+static int domain_range_push(const void *handle, const struct lp_nvtx_attributes *attributes)
+{
+    char buffer[LLMPERF_LABEL_BYTES];
+
+    return push_text(lp_nvtx_domain_of_handle(handle),
+                     read_message(attributes, buffer, sizeof(buffer)), attributes);
+}
+
+static int domain_range_pop(const void *handle)
+{
+    return pop(lp_nvtx_domain_of_handle(handle));
+}
+
+static uint64_t domain_range_start(const void *handle, const struct lp_nvtx_attributes *attributes)
+{
+    char buffer[LLMPERF_LABEL_BYTES];
+
+    return start_text(lp_nvtx_domain_of_handle(handle),
+                      read_message(attributes, buffer, sizeof(buffer)));
+}
+
+static void domain_range_end(const void *handle, uint64_t id)
+{
+    (void)handle;
+    lp_nvtx_range_end(lp_thread_get(), id);
+}
+
+static int range_push_ex(const struct lp_nvtx_attributes *attributes)
+{
+    return domain_range_push(NULL, attributes);
+}
+
+static int range_push_a(const char *text)
+{
+    return push_text(lp_nvtx_domain_of_handle(NULL), text, NULL);
+}
+
+static int range_push_w(const wchar_t *text)
+{
+    char buffer[LLMPERF_LABEL_BYTES];
+
+    return range_push_a(lp_nvtx_narrow(buffer, sizeof(buffer), text));
+}
+
+static int range_pop(void)
+{
+    return domain_range_pop(NULL);
+}
+
+static uint64_t range_start_ex(const struct lp_nvtx_attributes *attributes)
+{
+    return domain_range_start(NULL, attributes);
+}
+
+static uint64_t range_start_a(const char *text)
+{
+    return start_text(lp_nvtx_domain_of_handle(NULL), text);
+}
+
+static uint64_t range_start_w(const wchar_t *text)
+{
+    char buffer[LLMPERF_LABEL_BYTES];
+
+    return range_start_a(lp_nvtx_narrow(buffer, sizeof(buffer), text));
+}
+
+static void range_end(uint64_t id)
+{
+    domain_range_end(NULL, id);
+}
+
+static const void *register_string_a(const void *handle, const char *text)
+{
+    return lp_nvtx_string_of(lp_nvtx_domain_of_handle(handle), text ? text : "");
+}
+
+static const void *register_string_w(const void *handle, const wchar_t *text)
+{
+    char buffer[LLMPERF_LABEL_BYTES];
+
+    return register_string_a(handle, lp_nvtx_narrow(buffer, sizeof(buffer), text));
+}
+
+static const void *domain_create_a(const char *name)
+{
+    return lp_nvtx_domain_of(name);
+}
+
+static const void *domain_create_w(const wchar_t *name)
+{
+    char buffer[LLMPERF_LABEL_BYTES];
+
+    return lp_nvtx_domain_of(lp_nvtx_narrow(buffer, sizeof(buffer), name));
+}
+
+struct place {
+    unsigned index;
+    lp_nvtx_function function;
+};
+
+#define PLACE(index, function)                                                                     \
+    {                                                                                              \
+        index, (lp_nvtx_function)(function)                                                        \
+    }
+
+static const struct place core[] = {
+    PLACE(LP_NVTX_RANGE_START_EX, range_start_ex), PLACE(LP_NVTX_RANGE_START_A, range_start_a),
+    PLACE(LP_NVTX_RANGE_START_W, range_start_w),   PLACE(LP_NVTX_RANGE_END, range_end),
+    PLACE(LP_NVTX_RANGE_PUSH_EX, range_push_ex),   PLACE(LP_NVTX_RANGE_PUSH_A, range_push_a),
+    PLACE(LP_NVTX_RANGE_PUSH_W, range_push_w),     PLACE(LP_NVTX_RANGE_POP, range_pop),
+};
+
+static const struct place core2[] = {
+    PLACE(LP_NVTX_DOMAIN_RANGE_START_EX, domain_range_start),
+    PLACE(LP_NVTX_DOMAIN_RANGE_END, domain_range_end),
+    PLACE(LP_NVTX_DOMAIN_RANGE_PUSH_EX, domain_range_push),
+    PLACE(LP_NVTX_DOMAIN_RANGE_POP, domain_range_pop),
+    PLACE(LP_NVTX_DOMAIN_REGISTER_STRING_A, register_string_a),
+    PLACE(LP_NVTX_DOMAIN_REGISTER_STRING_W, register_string_w),
+    PLACE(LP_NVTX_DOMAIN_CREATE_A, domain_create_a),
+    PLACE(LP_NVTX_DOMAIN_CREATE_W, domain_create_w),
+};
+
+/* A table of an older NVTX is shorter: what it lacks, its program cannot call. */
+static bool fill_module(const struct lp_nvtx_callbacks *callbacks, int module,
+                        const struct place *places, size_t count)
+{
+    lp_nvtx_function **table = NULL;
+    unsigned size = 0;
+
+    if (!callbacks->module_table(module, &table, &size) || !table)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (places[i].index < size && table[places[i].index])
+            *table[places[i].index] = places[i].function;
+    return true;
+}
+
+/* What the slots of the payload extension get. A payload needs its schema to be read: it is not
+ * kept, and a range that has its name in there only is one without a name. */
+
+static int range_push_payload(const void *handle, const void *payloads, size_t count)
+{
+    (void)payloads;
+    (void)count;
+    return domain_range_push(handle, NULL);
+}
+
+static int range_pop_payload(const void *handle, const void *payloads, size_t count)
+{
+    (void)payloads;
+    (void)count;
+    return domain_range_pop(handle);
+}
+
+static uint64_t range_start_payload(const void *handle, const void *payloads, size_t count)
+{
+    (void)payloads;
+    (void)count;
+    return domain_range_start(handle, NULL);
+}
+
+static void range_end_payload(const void *handle, uint64_t id, const void *payloads, size_t count)
+{
+    (void)payloads;
+    (void)count;
+    domain_range_end(handle, id);
+}
+
+static const struct place payload[] = {
+    PLACE(LP_NVTX_RANGE_PUSH_PAYLOAD, range_push_payload),
+    PLACE(LP_NVTX_RANGE_POP_PAYLOAD, range_pop_payload),
+    PLACE(LP_NVTX_RANGE_START_PAYLOAD, range_start_payload),
+    PLACE(LP_NVTX_RANGE_END_PAYLOAD, range_end_payload),
+};
+
+bool lp_nvtx_extend(const void *extension)
+{
+    const struct lp_nvtx_extension *given = extension;
+
+    if (!given || given->struct_size < sizeof(*given) ||
+        given->module != LP_NVTX_EXTENSION_PAYLOAD || given->segment_count < 1 ||
+        !given->segments[0].slots)
+        return false;
+    for (size_t i = 0; i < sizeof(payload) / sizeof(payload[0]); i++)
+        if (payload[i].index < given->segments[0].slot_count)
+            given->segments[0].slots[payload[i].index] = (intptr_t)payload[i].function;
+    return true;
+}
+
+int lp_nvtx_listen(const void *(*export_table)(uint32_t id))
+{
+    const struct lp_nvtx_callbacks *callbacks =
+        export_table ? export_table(LP_NVTX_TABLE_CALLBACKS) : NULL;
+
+    if (!callbacks || callbacks->struct_size < sizeof(*callbacks) || !callbacks->module_table)
+        return lp_error(LLMPERF_ENOTSUP, "this NVTX shows no callbacks; NVTX 3 is needed");
+    if (!lp_nvtx_domain_of_handle(NULL))
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    if (!fill_module(callbacks, LP_NVTX_MODULE_CORE, core, sizeof(core) / sizeof(core[0])))
+        return lp_error(LLMPERF_ENOTSUP, "this NVTX has no ranges");
+    fill_module(callbacks, LP_NVTX_MODULE_CORE2, core2, sizeof(core2) / sizeof(core2[0]));
+    return 0;
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Domains, registered strings and names of NVTX ranges. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/hashmap.h"
+#include "lib/base/utf8.h"
+#include "lib/regions/nvtx_in.h"
+#include "lib/record/paths.h"
+
+#define BUCKETS      1024u
+#define DEFAULT_NAME "default" /* what nsys calls the domain without a name */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards growth of the lists below */
+static _Atomic(struct lp_nvtx_domain *) domains;
+static _Atomic(struct lp_nvtx_string *) strings[BUCKETS];
+static _Atomic(const struct lp_nvtx_domain *) default_domain, llm_domain;
+
+static void take_lock(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+static void give_lock(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+/* A forked child goes on naming ranges: it must not find the lock held by a thread it lacks. */
+__attribute__((constructor)) static void make_fork_hooks(void)
+{
+    pthread_atfork(take_lock, give_lock, give_lock);
+}
+
+static struct lp_nvtx_domain *find_domain(const char *name)
+{
+    struct lp_nvtx_domain *domain = atomic_load(&domains);
+
+    while (domain && strcmp(domain->name, name) != 0)
+        domain = domain->next;
+    return domain;
+}
+
+/* Under the lock. */
+static struct lp_nvtx_domain *add_domain(const char *name)
+{
+    struct lp_nvtx_domain *first = atomic_load(&domains), *domain;
+    size_t length = strlen(name);
+
+    domain = malloc(sizeof(*domain) + length + 1);
+    if (!domain)
+        return NULL;
+    domain->next = first;
+    domain->owner = first ? first->owner + 1 : 1;
+    domain->name_length = length;
+    memcpy(domain->name, name, length + 1);
+    atomic_store(&domains, domain);
+    return domain;
+}
+
+const struct lp_nvtx_domain *lp_nvtx_domain_of(const char *name)
+{
+    char clean[LLMPERF_LABEL_BYTES / 4];
+    struct lp_nvtx_domain *domain;
+
+    lp_text_sanitise(clean, sizeof(clean), name && *name ? name : DEFAULT_NAME);
+    for (char *at = strchr(clean, '@'); at; at = strchr(at, '@'))
+        *at = '_'; /* The first '@' of a label ends its domain. */
+    pthread_mutex_lock(&lock);
+    domain = find_domain(clean);
+    if (!domain)
+        domain = add_domain(clean);
+    pthread_mutex_unlock(&lock);
+    return domain;
+}
+
+static const struct lp_nvtx_domain *fixed_domain(_Atomic(const struct lp_nvtx_domain *) *slot,
+                                                 const char *name)
+{
+    const struct lp_nvtx_domain *domain = atomic_load_explicit(slot, memory_order_acquire);
+
+    if (__builtin_expect(domain != NULL, 1))
+        return domain;
+    domain = lp_nvtx_domain_of(name);
+    atomic_store_explicit(slot, domain, memory_order_release);
+    return domain;
+}
+
+const struct lp_nvtx_domain *lp_nvtx_domain_of_handle(const void *handle)
+{
+    return handle ? handle : fixed_domain(&default_domain, NULL);
+}
+
+static struct lp_nvtx_string *find_string(const struct lp_nvtx_domain *domain, const char *text,
+                                          size_t bucket)
+{
+    struct lp_nvtx_string *string = atomic_load(&strings[bucket]);
+
+    while (string && (string->domain != domain || strcmp(string->text, text) != 0))
+        string = string->next;
+    return string;
+}
+
+/* Under the lock. */
+static struct lp_nvtx_string *add_string(const struct lp_nvtx_domain *domain, const char *text,
+                                         size_t bucket)
+{
+    size_t length = strlen(text);
+    struct lp_nvtx_string *string = malloc(sizeof(*string) + length + 1);
+
+    if (!string)
+        return NULL;
+    string->next = atomic_load(&strings[bucket]);
+    string->domain = domain;
+    string->length = length;
+    memcpy(string->text, text, length + 1);
+    atomic_store(&strings[bucket], string);
+    return string;
+}
+
+const struct lp_nvtx_string *lp_nvtx_string_of(const struct lp_nvtx_domain *domain,
+                                               const char *text)
+{
+    size_t bucket = lp_hash_text(text, strlen(text)) % BUCKETS;
+    struct lp_nvtx_string *string;
+
+    pthread_mutex_lock(&lock);
+    string = find_string(domain, text, bucket);
+    if (!string)
+        string = add_string(domain, text, bucket);
+    pthread_mutex_unlock(&lock);
+    return string;
+}
+
+/* UTF-8 of one character; 0 bytes for one that is none. */
+static size_t put_character(char out[4], uint32_t code)
+{
+    if (code < 0x80) {
+        out[0] = (char)code;
+        return 1;
+    }
+    if (code < 0x800) {
+        out[0] = (char)(0xc0 | code >> 6);
+        out[1] = (char)(0x80 | (code & 0x3f));
+        return 2;
+    }
+    if (code < 0x10000) {
+        out[0] = (char)(0xe0 | code >> 12);
+        out[1] = (char)(0x80 | (code >> 6 & 0x3f));
+        out[2] = (char)(0x80 | (code & 0x3f));
+        return 3;
+    }
+    if (code > 0x10ffff)
+        return 0;
+    out[0] = (char)(0xf0 | code >> 18);
+    out[1] = (char)(0x80 | (code >> 12 & 0x3f));
+    out[2] = (char)(0x80 | (code >> 6 & 0x3f));
+    out[3] = (char)(0x80 | (code & 0x3f));
+    return 4;
+}
+
+const char *lp_nvtx_narrow(char *out, size_t size, const wchar_t *wide)
+{
+    size_t length = 0;
+
+    for (; wide && *wide && length + 4 < size; wide++)
+        length += put_character(out + length, (uint32_t)*wide);
+    out[length] = '\0';
+    return out;
+}
+
+static bool has_prefix(const char *text, const struct lp_nvtx_domain *domain)
+{
+    return strncmp(text, domain->name, domain->name_length) == 0 &&
+           text[domain->name_length] == '@';
+}
+
+/* "LLM@prefill" in domain LLM or in the default domain is LLM's "prefill". */
+static const char *drop_domain(const struct lp_nvtx_domain **domain, const char *text)
+{
+    const struct lp_nvtx_domain *llm = fixed_domain(&llm_domain, "LLM");
+
+    if (*domain == lp_nvtx_domain_of_handle(NULL) && llm && has_prefix(text, llm))
+        *domain = llm;
+    return has_prefix(text, *domain) ? text + (*domain)->name_length + 1 : text;
+}
+
+/* PyTorch's emit_nvtx() writes "aten::mm, seq = 7, op_id = 12, sizes = …": the operator is what
+ * stands before; numbers of calls would be as many names as calls. */
+static size_t name_length(const char *text)
+{
+    static const char *const tails[] = { ", seq = ", ", op_id = ", ", sizes = ", ", stashed seq",
+                                         ", input_op_ids = " };
+
+    for (const char *at = strchr(text, ','); at; at = strchr(at + 1, ','))
+        for (size_t i = 0; i < sizeof(tails) / sizeof(tails[0]); i++)
+            if (at[1] == ' ' && at > text && strncmp(at, tails[i], strlen(tails[i])) == 0)
+                return (size_t)(at - text);
+    return strlen(text);
+}
+
+static uint32_t intern(uint32_t parent, const struct lp_nvtx_domain *domain, const char *text,
+                       size_t length)
+{
+    char label[2 * LLMPERF_LABEL_BYTES];
+
+    if (length == 0)
+        snprintf(label, sizeof(label), "%s@", domain->name);
+    else
+        snprintf(label, sizeof(label), "%s@%.*s", domain->name, (int)length, text);
+    return lp_path_intern(parent, label);
+}
+
+static bool is_name_of(uint32_t node, const char *text, size_t length)
+{
+    const char *name = lp_path_get(node)->name;
+
+    return strncmp(name, text, length) == 0 && name[length] == '\0';
+}
+
+uint32_t lp_nvtx_node(struct lp_thread *thread, uint32_t parent,
+                      const struct lp_nvtx_domain **domain, const char *text)
+{
+    struct lp_range_cache_entry *entry;
+    size_t length;
+    uint64_t hash;
+    uint32_t node;
+
+    text = drop_domain(domain, text ? text : "");
+    length = name_length(text);
+    hash = (lp_hash_text(text, length) ^ (*domain)->owner ^ (uint64_t)parent << 32) *
+               0x9e3779b97f4a7c15u |
+           1;
+    entry = &thread->ranges[hash >> 56];
+    if (entry->hash == hash && entry->parent == parent && is_name_of(entry->node, text, length))
+        return entry->node;
+    lp_path_hold();
+    thread->learned = node = intern(parent, *domain, text, length);
+    /* What the limit does not let through is looked up each time. */
+    if (lp_path_get(node)->parent == parent && is_name_of(node, text, length))
+        *entry = (struct lp_range_cache_entry){ hash, parent, node };
+    lp_path_release();
+    return node;
+}

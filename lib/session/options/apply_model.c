@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A model, or a dtype, for a profile that was collected without. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/status.h"
+#include "lib/base/variable.h"
+#include "lib/config/config.h"
+#include "lib/profile/profile.h"
+#include "lib/session/options/from_config.h"
+#include "lib/session/options/stage_work.h"
+#include "lib/hardware/check.h"
+#include "lib/model/configured.h"
+#include "llmperf/config.h"
+#include "llmperf/model.h"
+
+/* What is applied; all but the profile is borrowed or cleared at the end. */
+struct application {
+    llmperf_profile *profile;
+    const char *model, *dtype;
+    llmperf_config *config; /* of the profile; NULL: it has none */
+    struct lp_share share;
+};
+
+static uint32_t fact_gpus(const llmperf_profile *profile, const char *key)
+{
+    const char *word = llmperf_profile_fact(profile, key);
+
+    return word ? (uint32_t)strtoul(word, NULL, 10) : 0;
+}
+
+/* As a session chooses: environment, configuration, and last what the run was told before. */
+static int choose_share(struct application *job)
+{
+    llmperf_session_options options = LLMPERF_SESSION_OPTIONS_INIT;
+    int status = job->config ? lp_session_config_share(job->config, &options) : 0;
+
+    if (status < 0)
+        return status;
+    if (!options.tensor_parallel && !lp_variable(LP_TENSOR_VARIABLE))
+        options.tensor_parallel = fact_gpus(job->profile, LP_TENSOR_FACT);
+    if (!options.expert_parallel && !lp_variable(LP_EXPERT_VARIABLE))
+        options.expert_parallel = fact_gpus(job->profile, LP_EXPERT_FACT);
+    return lp_share_choose(&options, &job->share);
+}
+
+static int read_config(struct application *job)
+{
+    const char *text = llmperf_profile_fact(job->profile, "config");
+    int status = text ? llmperf_config_parse(text, &job->config) : 0;
+
+    if (status == 0 && job->config && !job->dtype &&
+        (status = lp_config_take_text(job->config, "infer.dtype", &job->dtype)) == 0)
+        status = lp_config_take_text(job->config, "run.dtype", &job->dtype);
+    return status < 0 ? status : choose_share(job);
+}
+
+static int open_model(const struct application *job, struct lp_stage_work **work_out)
+{
+    llmperf_model *model = NULL;
+    int status = 0;
+
+    *work_out = NULL;
+    if (job->model)
+        status = llmperf_model_open(job->model, &model);
+    else if (job->config && llmperf_config_length(job->config, "model") > 0)
+        status = lp_model_configured(job->config, &model);
+    return status < 0 || !model ? status : lp_stage_work_open(model, &job->share, work_out);
+}
+
+/* Why the model changes nothing, or what was assumed where it does. */
+static int explain(const struct application *job, const struct lp_stage_work *work,
+                   uint64_t derived, uint64_t averaged)
+{
+    const char *reason = lp_stage_work_reason(work);
+    char line[256];
+    int status;
+
+    if (derived == 0 && !reason) {
+        reason = "no region is a stage whose work it gives (LLM@prefill, LLM@decode_step, "
+                 "LLM@vision; of an encoder LLM@forward)";
+        if ((status = lp_profile_note(job->profile,
+                                      "The model gives no FLOPs and bytes: no region is a stage "
+                                      "whose work it gives (LLM@prefill, LLM@decode_step, "
+                                      "LLM@vision; of an encoder LLM@forward).")) < 0)
+            return status;
+    }
+    if (derived == 0)
+        return lp_profile_set_fact(job->profile, LP_MODEL_REASON_FACT, reason);
+    if (averaged == 0)
+        return 0;
+    snprintf(line, sizeof(line),
+             "The model was given after the run: %" PRIu64
+             " instances of stages are not kept one by "
+             "one, so their FLOPs and bytes are computed as if they were of equal size.",
+             averaged);
+    return lp_profile_note(job->profile, line);
+}
+
+static int apply(const struct application *job, struct lp_stage_work *work)
+{
+    struct lp_work_source source = lp_stage_work_source(work);
+    uint64_t derived, averaged;
+    int status;
+
+    lp_profile_drop_facts(job->profile, "model");
+    if ((status = lp_profile_derive_work(job->profile, &source, &derived, &averaged)) < 0 ||
+        (status = lp_profile_set_fact(job->profile, "model",
+                                      job->model ? job->model : LP_CONFIGURED_MODEL)) < 0 ||
+        (status = lp_stage_work_facts(work, job->dtype, job->profile)) < 0)
+        return status;
+    return explain(job, work, derived, averaged);
+}
+
+int llmperf_profile_apply_model(llmperf_profile *profile, const char *model, const char *dtype)
+{
+    struct application job = { .profile = profile, .model = model, .dtype = dtype };
+    struct lp_stage_work *work = NULL;
+    int status;
+
+    if (!profile)
+        return lp_error(LLMPERF_EINVAL, "profile is required");
+    if (dtype && (status = lp_dtype_check(dtype)) < 0)
+        return status;
+    if ((status = lp_profile_set_fact(profile, LP_DTYPE_FACT, dtype)) == 0 &&
+        (status = read_config(&job)) == 0 && (status = open_model(&job, &work)) == 0)
+        status = work ? apply(&job, work) : lp_profile_set_fact(profile, "dtype", job.dtype);
+    lp_stage_work_free(work);
+    llmperf_config_free(job.config);
+    return status;
+}

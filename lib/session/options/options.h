@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Session options with defaults filled in and checked. For lib/session only. */
+#ifndef LP_SESSION_OPTIONS_OPTIONS_H
+#define LP_SESSION_OPTIONS_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "lib/session/options/counter_wish.h"
+#include "lib/session/options/from_config.h"
+#include "lib/session/options/share.h"
+#include "lib/session/options/stage_work.h"
+#include "llmperf/session.h"
+
+/** Our copy; all strings are owned. */
+struct lp_options {
+    uint32_t tier, source, flags;
+    uint64_t ring_bytes, pool_bytes, path_limit;
+    char *run_dir; /* NULL: nothing is written */
+    char *run_id;
+    bool in_folder_of_runs; /* run_dir is out_dir/run_id */
+    bool run_id_is_ours; /* made here from the time: another may be taken if a run has it already */
+    uint32_t overhead_budget_permille;
+    char *sample_regions, *rules;
+    char *model_path, *device_path, *record_path, *counters;
+    bool keep_trace;
+    uint64_t trace_bytes;
+    struct lp_share share;
+    /* Why it is not, though the environment or a configuration asks for it; static, NULL: it is. */
+    const char *detach_lacks;
+    struct lp_session_config config;
+};
+
+/** 0; LLMPERF_EINVAL, LLMPERF_ENOTSUP, LLMPERF_ENOMEM. Clear it afterwards in all cases. */
+int lp_options_init(struct lp_options *options, const llmperf_session_options *given);
+void lp_options_clear(struct lp_options *options);
+
+/** The work of stages by the model of the program, else that of the configuration. *work_out: NULL
+ * without a model. 0, or what llmperf_model_open() and lp_share_check() return. */
+int lp_options_model(const struct lp_options *options, struct lp_stage_work **work_out);
+
+/** What it counts; lp_counter_request_clear(). As lp_counter_request_read(). */
+int lp_options_counters(const struct lp_options *options, struct lp_counter_request *request);
+
+/** Does such a session sample, once it has a source that can? */
+bool lp_options_sample(const struct lp_options *options);
+
+#endif

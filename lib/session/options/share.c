@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/session/options/share.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/status.h"
+#include "lib/base/text.h"
+#include "lib/base/variable.h"
+#include "lib/profile/profile.h"
+
+#define GPUS_MAX 65536 /* as for a step */
+
+static int choose(uint32_t given, const char *option, const char *variable, uint32_t *out)
+{
+    const char *word = lp_variable(variable);
+    unsigned long number = given;
+
+    if (given > GPUS_MAX)
+        return lp_error(LLMPERF_EINVAL, "%s is %" PRIu32 "; 1 to %d, or 0 for not told", option,
+                        given, GPUS_MAX);
+    if (given == 0 && word && *word) {
+        char *end = NULL;
+
+        number = isdigit((unsigned char)*word) ? strtoul(word, &end, 10) : 0;
+        if (number < 1 || number > GPUS_MAX || *end)
+            return lp_error(LLMPERF_EINVAL, "%s=%.80s is no number of GPUs; use 1 to %d", variable,
+                            word, GPUS_MAX);
+    }
+    *out = (uint32_t)number;
+    return 0;
+}
+
+int lp_share_choose(const llmperf_session_options *given, struct lp_share *share_out)
+{
+    struct lp_share share = { 0 };
+    int status;
+
+    if ((status = choose(given->tensor_parallel, "tensor_parallel", LP_TENSOR_VARIABLE,
+                         &share.tensor)) < 0 ||
+        (status = choose(given->expert_parallel, "expert_parallel", LP_EXPERT_VARIABLE,
+                         &share.expert)) < 0)
+        return status;
+    share.told = share.tensor > 0 || share.expert > 0;
+    share.tensor = share.tensor ? share.tensor : 1;
+    share.expert = share.expert ? share.expert : 1;
+    *share_out = share;
+    return 0;
+}
+
+int lp_share_check(const struct lp_share *share, const llmperf_model *model,
+                   const llmperf_model_info *info)
+{
+    llmperf_step step = LLMPERF_STEP_INIT;
+    llmperf_work work = LLMPERF_WORK_INIT;
+
+    if (share->tensor == 1 && share->expert == 1)
+        return 0;
+    if (!info->has_decoder)
+        return lp_error(LLMPERF_EINVAL,
+                        "%s has no decoder, whose layers alone can be shared here; leave "
+                        "tensor_parallel and expert_parallel at 1",
+                        info->name);
+    step.phase = LLMPERF_PHASE_DECODE;
+    step.requests = 1;
+    lp_share_apply(share, &step);
+    return llmperf_model_work(model, &step, &work);
+}
+
+int lp_share_apply(const struct lp_share *share, llmperf_step *step)
+{
+    if (step->phase == LLMPERF_PHASE_VISION)
+        return share->tensor == 1 ? 0
+                                  : lp_error(LLMPERF_EINVAL,
+                                             "whether %" PRIu32
+                                             " GPUs (tensor_parallel) share the encoder or each "
+                                             "runs all of it is not known; count its flops and "
+                                             "bytes",
+                                             share->tensor);
+    step->tensor_parallel = share->tensor;
+    step->expert_parallel = share->expert;
+    if (share->expert > 1)
+        step->data_parallel = share->expert / share->tensor;
+    return 0;
+}
+
+/* Facts and notes */
+
+/* A line made with lp_text_printf(); the text is empty again afterwards. */
+static int assume(llmperf_profile *profile, size_t *number, struct lp_text *line)
+{
+    char key[48];
+    int status;
+
+    snprintf(key, sizeof(key), "model_assumption.%zu", (*number)++);
+    status = line->failed ? lp_error(LLMPERF_ENOMEM, "out of memory")
+                          : lp_profile_set_fact(profile, key, line->bytes);
+    lp_text_clear(line);
+    return status;
+}
+
+static int assume_tensor(const struct lp_share *share, const llmperf_model_info *info,
+                         size_t *number, llmperf_profile *profile)
+{
+    struct lp_text line = { NULL, 0, 0, false };
+
+    lp_text_printf(&line,
+                   "FLOPs and bytes are those of one GPU of %" PRIu32
+                   " that share each layer (tensor_parallel): an equal share of the FLOPs, its own "
+                   "heads and columns; norms, router and rows of the embedding are whole on each",
+                   share->tensor);
+    if (info->latent_attention)
+        lp_text_puts(&line, ", and so is the cache of latents");
+    else if (info->kv_heads < share->tensor)
+        lp_text_printf(&line, ", and each holds a copy of one of the %" PRIu64 " KV heads",
+                       info->kv_heads);
+    return assume(profile, number, &line);
+}
+
+static int assume_expert(const struct lp_share *share, size_t *number, llmperf_profile *profile)
+{
+    struct lp_text line = { NULL, 0, 0, false };
+
+    lp_text_printf(&line, "whole experts are spread over %" PRIu32 " GPUs (expert_parallel)",
+                   share->expert);
+    if (share->expert > share->tensor)
+        lp_text_printf(&line, ", whose %" PRIu32 " replicas all work on steps of the same size",
+                       share->expert / share->tensor);
+    return assume(profile, number, &line);
+}
+
+/* Told, but of fewer GPUs than there are ranks. */
+static int assume_replicas(const struct lp_share *share, const struct lp_rank_count *ranks,
+                           size_t *number, llmperf_profile *profile)
+{
+    struct lp_text line = { NULL, 0, 0, false };
+
+    lp_text_printf(&line,
+                   "%" PRIu64 " ranks (%s) with tensor_parallel %" PRIu32 " are %" PRIu64
+                   " replicas; a stage of a pipeline would count its own flops and bytes",
+                   ranks->count, ranks->variable, share->tensor, ranks->count / share->tensor);
+    return assume(profile, number, &line);
+}
+
+static int note_odd(const struct lp_share *share, const struct lp_rank_count *ranks,
+                    llmperf_profile *profile)
+{
+    char line[256];
+
+    snprintf(line, sizeof(line),
+             "tensor_parallel %" PRIu32 " does not divide the %" PRIu64
+             " ranks (%s): MFU and MBU hold only where so many GPUs do share each layer.",
+             share->tensor, ranks->count, ranks->variable);
+    return lp_profile_note(profile, line);
+}
+
+static int tell_ranks(const struct lp_share *share, size_t *number, llmperf_profile *profile)
+{
+    struct lp_rank_count ranks = { 1, "" };
+    uint64_t gpus = lp_profile_model_gpus(profile);
+    bool several = lp_profile_rank_count(profile, &ranks) && ranks.count > 1;
+    char who[80];
+
+    if (gpus == 0)
+        return 0;
+    if (!share->told && several)
+        snprintf(who, sizeof(who), "%" PRIu64 " ranks (%s)", ranks.count, ranks.variable);
+    else if (!share->told && gpus > 1)
+        snprintf(who, sizeof(who), "%" PRIu64 " GPUs of this process", gpus);
+    else if (several && ranks.count % share->tensor)
+        return note_odd(share, &ranks, profile);
+    else if (several && ranks.count > share->tensor)
+        return assume_replicas(share, &ranks, number, profile);
+    else
+        return 0;
+    return lp_profile_note_untold(profile, who);
+}
+
+int lp_share_facts(const struct lp_share *share, const llmperf_model_info *info, size_t assumptions,
+                   llmperf_profile *profile)
+{
+    char tensor[16], expert[16];
+    int status;
+
+    if (!share->told)
+        return tell_ranks(share, &assumptions, profile);
+    snprintf(tensor, sizeof(tensor), "%" PRIu32, share->tensor);
+    snprintf(expert, sizeof(expert), "%" PRIu32, share->expert);
+    if ((status = lp_profile_set_fact(profile, LP_TENSOR_FACT, tensor)) < 0 ||
+        (status = lp_profile_set_fact(profile, LP_EXPERT_FACT, expert)) < 0)
+        return status;
+    if (share->tensor > 1 && (status = assume_tensor(share, info, &assumptions, profile)) < 0)
+        return status;
+    if (share->expert > 1 && (status = assume_expert(share, &assumptions, profile)) < 0)
+        return status;
+    return tell_ranks(share, &assumptions, profile);
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/session/options/stage_work.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/status.h"
+#include "llmperf/model.h"
+#include "llmperf/region.h"
+
+#define SEQUENCES_MAX 65536u
+
+struct lp_stage_work {
+    llmperf_model *model;
+    llmperf_model_info info;
+    struct lp_share share;
+    uint64_t *new_tokens, *cached_tokens; /* SEQUENCES_MAX each */
+    uint64_t unknown;                     /* instances whose work could not be told */
+    char reason[512];                     /* of the first one */
+    bool shared_equally;                  /* several sequences were taken to be of equal length */
+};
+
+int lp_stage_work_open(llmperf_model *model, const struct lp_share *share,
+                       struct lp_stage_work **work_out)
+{
+    struct lp_stage_work *work = calloc(1, sizeof(*work));
+    int status;
+
+    if (!work) {
+        llmperf_model_free(model);
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    }
+    work->model = model;
+    work->new_tokens = malloc(SEQUENCES_MAX * sizeof(*work->new_tokens));
+    work->cached_tokens = malloc(SEQUENCES_MAX * sizeof(*work->cached_tokens));
+    work->info = (llmperf_model_info)LLMPERF_MODEL_INFO_INIT;
+    work->share = *share;
+    if (!work->new_tokens || !work->cached_tokens)
+        status = lp_error(LLMPERF_ENOMEM, "out of memory");
+    else if ((status = llmperf_model_info_get(work->model, &work->info)) == 0)
+        status = lp_share_check(share, work->model, &work->info);
+    if (status < 0)
+        lp_stage_work_free(work);
+    else
+        *work_out = work;
+    return status;
+}
+
+void lp_stage_work_free(struct lp_stage_work *work)
+{
+    if (!work)
+        return;
+    llmperf_model_free(work->model);
+    free(work->new_tokens);
+    free(work->cached_tokens);
+    free(work);
+}
+
+/* Phase of a stage; 0: none that a model knows. A model without decoder has one phase. */
+static uint32_t phase_of(const struct lp_stage_work *work, const char *label)
+{
+    if (!strcmp(label, "LLM@prefill"))
+        return LLMPERF_PHASE_PREFILL;
+    if (!strcmp(label, "LLM@decode_step"))
+        return LLMPERF_PHASE_DECODE;
+    if (!strcmp(label, "LLM@vision") || (!work->info.has_decoder && !strcmp(label, "LLM@forward")))
+        return LLMPERF_PHASE_VISION;
+    return 0;
+}
+
+/* Share an amount out in parts that differ by one at most. */
+static void share_out(uint64_t amount, uint64_t parts, uint64_t *shares)
+{
+    for (uint64_t i = 0; i < parts; i++)
+        shares[i] = amount / parts + (i < amount % parts);
+}
+
+/* The program gives sums over the sequences; between them they are shared equally. */
+static int fill_sequences(struct lp_stage_work *work, const uint64_t *quantities,
+                          llmperf_step *step)
+{
+    uint64_t sequences = quantities[LLMPERF_QUANTITY_SEQUENCES];
+    uint64_t tokens = quantities[LLMPERF_QUANTITY_TOKENS];
+    uint64_t context = quantities[LLMPERF_QUANTITY_CONTEXT];
+    bool decode = step->phase == LLMPERF_PHASE_DECODE;
+
+    if (decode && tokens == 0)
+        tokens = sequences;
+    if (sequences == 0)
+        sequences = decode ? tokens : 1;
+    if (tokens == 0)
+        return lp_error(LLMPERF_EINVAL, "its tokens were not given");
+    if (context == 0 && decode)
+        return lp_error(LLMPERF_EINVAL, "its context was not given");
+    if (context == 0)
+        context = tokens; /* a prompt with nothing in the cache */
+    if (context < tokens)
+        return lp_error(LLMPERF_EINVAL,
+                        "its context of %" PRIu64 " is below its %" PRIu64
+                        " tokens: each new token counts itself",
+                        context, tokens);
+    if (sequences > tokens || sequences > SEQUENCES_MAX)
+        return lp_error(LLMPERF_EINVAL, "%" PRIu64 " sequences of %" PRIu64 " tokens cannot be",
+                        sequences, tokens);
+    share_out(tokens, sequences, work->new_tokens);
+    share_out(context - tokens, sequences, work->cached_tokens);
+    work->shared_equally = work->shared_equally || sequences > 1;
+    step->requests = sequences;
+    step->new_tokens = work->new_tokens;
+    step->cached_tokens = work->cached_tokens;
+    return 0;
+}
+
+static int compute(struct lp_stage_work *work, uint32_t phase, const uint64_t *quantities,
+                   llmperf_work *out)
+{
+    llmperf_step step = LLMPERF_STEP_INIT;
+    uint64_t images = quantities[LLMPERF_QUANTITY_SEQUENCES];
+    int status;
+
+    step.phase = phase;
+    if ((status = lp_share_apply(&work->share, &step)) < 0)
+        return status;
+    if (phase == LLMPERF_PHASE_VISION)
+        step.images = images ? images : 1;
+    else
+        status = fill_sequences(work, quantities, &step);
+    return status < 0 ? status : llmperf_model_work(work->model, &step, out);
+}
+
+static bool counts_its_work(const uint64_t *quantities)
+{
+    return quantities[LLMPERF_QUANTITY_FLOPS] && quantities[LLMPERF_QUANTITY_BYTES];
+}
+
+static void tell_work(void *context, const char *label, const uint64_t *quantities,
+                      uint64_t *flops_out, uint64_t *bytes_out)
+{
+    struct lp_stage_work *work = context;
+    uint32_t phase = phase_of(work, label);
+    llmperf_work result = LLMPERF_WORK_INIT;
+
+    if (!phase)
+        return;
+    if (compute(work, phase, quantities, &result) == 0) {
+        *flops_out = result.model_flops;
+        *bytes_out = result.bytes;
+    } else if (!counts_its_work(quantities) && work->unknown++ == 0) {
+        snprintf(work->reason, sizeof(work->reason), "%s: %s", label, llmperf_last_error());
+    }
+}
+
+struct lp_work_source lp_stage_work_source(struct lp_stage_work *work)
+{
+    return (struct lp_work_source){ work, tell_work };
+}
+
+/* What the matrix products compute in: the format of the operator with most FLOPs. */
+static const char *compute_dtype(const struct lp_stage_work *work)
+{
+    llmperf_operator_work row = LLMPERF_OPERATOR_WORK_INIT;
+    llmperf_step step = LLMPERF_STEP_INIT;
+    uint64_t one = 1, most = 0;
+    uint32_t dtype = work->info.weight_dtype;
+
+    step.phase = work->info.has_decoder ? LLMPERF_PHASE_DECODE : LLMPERF_PHASE_VISION;
+    step.requests = step.images = 1;
+    step.new_tokens = work->info.has_decoder ? &one : NULL;
+    for (size_t i = 0; llmperf_model_operator(work->model, &step, i, &row) == 0; i++)
+        if (row.model_flops > most) {
+            most = row.model_flops;
+            dtype = row.compute_dtype;
+        }
+    return llmperf_dtype_name(dtype);
+}
+
+static int add_lines(const struct lp_stage_work *work, llmperf_profile *profile)
+{
+    size_t assumptions = 0;
+    const char *line;
+    char key[48];
+    int status = 0;
+
+    for (; status == 0 && (line = llmperf_model_assumption(work->model, assumptions));
+         assumptions++) {
+        snprintf(key, sizeof(key), "model_assumption.%zu", assumptions);
+        status = lp_profile_set_fact(profile, key, line);
+    }
+    if (status == 0)
+        status = lp_share_facts(&work->share, &work->info, assumptions, profile);
+    for (size_t i = 0; status == 0 && (line = llmperf_model_warning(work->model, i)); i++) {
+        snprintf(key, sizeof(key), "model_warning.%zu", i);
+        status = lp_profile_set_fact(profile, key, line);
+    }
+    return status;
+}
+
+static int add_notes(const struct lp_stage_work *work, llmperf_profile *profile)
+{
+    char line[700];
+    int status = 0;
+
+    if (work->shared_equally)
+        status = lp_profile_note(profile,
+                                 "Sequences of one batch were taken to be of equal length for the "
+                                 "model's FLOPs and bytes.");
+    if (status < 0 || work->unknown == 0)
+        return status;
+    snprintf(line, sizeof(line),
+             "The model does not tell the work of %" PRIu64
+             " instances of stages (the first is %s).",
+             work->unknown, work->reason);
+    return lp_profile_note(profile, line);
+}
+
+const char *lp_stage_work_reason(const struct lp_stage_work *work)
+{
+    return work->unknown ? work->reason : NULL;
+}
+
+int lp_stage_work_facts(const struct lp_stage_work *work, const char *dtype,
+                        llmperf_profile *profile)
+{
+    char total[24], active[24];
+    int status;
+
+    snprintf(total, sizeof(total), "%" PRIu64, work->info.parameters_total);
+    snprintf(active, sizeof(active), "%" PRIu64, work->info.parameters_active);
+    if ((status = lp_profile_set_fact(profile, "model_name", work->info.name)) < 0 ||
+        (status = lp_profile_set_fact(profile, "model_family", work->info.family)) < 0 ||
+        (status = lp_profile_set_fact(profile, "model_convention", work->info.convention)) < 0 ||
+        (status = lp_profile_set_fact(profile, "model_parameters_total", total)) < 0 ||
+        (status = lp_profile_set_fact(profile, "model_parameters_active", active)) < 0 ||
+        (status = lp_profile_set_fact(profile, "dtype", dtype ? dtype : compute_dtype(work))) < 0 ||
+        (status = add_lines(work, profile)) < 0)
+        return status;
+    return add_notes(work, profile);
+}

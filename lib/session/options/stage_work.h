@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The work of each prefill, decode step and vision pass, from the session's model and what the
+ * program counts: tokens, sequences, context. For lib/session only.
+ * @threads one at a time per object */
+#ifndef LP_SESSION_OPTIONS_STAGE_WORK_H
+#define LP_SESSION_OPTIONS_STAGE_WORK_H
+
+#include "lib/profile/profile.h"
+#include "lib/session/options/share.h"
+
+struct lp_stage_work;
+
+/** @param model  Taken, also where this fails. @param share  Of this GPU.
+ * @return 0, or what lp_share_check() returns. */
+int lp_stage_work_open(llmperf_model *model, const struct lp_share *share,
+                       struct lp_stage_work **work_out);
+void lp_stage_work_free(struct lp_stage_work *work);
+
+/** Fact "model" of a run whose model its configuration describes. */
+#define LP_CONFIGURED_MODEL "config.yaml"
+
+/** Fact of a profile that was given a model which gives work to none of its regions: why. */
+#define LP_MODEL_REASON_FACT "model_reason"
+
+/** What totals ask. */
+struct lp_work_source lp_stage_work_source(struct lp_stage_work *work);
+
+/** Why the work of some instances is not known, of the first of them; NULL: it is known of all. */
+const char *lp_stage_work_reason(const struct lp_stage_work *work);
+
+/** Facts of the model and the share, assumptions and warnings, and why the work of some instances
+ * is not known, into a profile.
+ * @param dtype  What the program computes in; NULL: what the model says. 0 or LLMPERF_ENOMEM. */
+int lp_stage_work_facts(const struct lp_stage_work *work, const char *dtype,
+                        llmperf_profile *profile);
+
+#endif

@@ -1,0 +1,504 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Profiles into one: processes of a file, files of a run, runs of a job. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/hashmap.h"
+#include "lib/base/status.h"
+#include "lib/store/merge_gpus.h"
+#include "lib/store/merge_model.h"
+#include "lib/store/merge_processes.h"
+#include "lib/store/merge_rows.h"
+#include "lib/store/merged_folders.h"
+#include "lib/store/merged_runs.h"
+#include "lib/profile/data.h"
+#include "lib/profile/profile.h"
+
+struct merger {
+    llmperf_profile *out;
+    struct lp_merged_rows rows;
+    struct lp_merged_gpus gpus;
+    struct lp_merged_processes processes;
+    size_t part, count;
+    bool runs; /* parts are runs of their own, not parts of one */
+    size_t with_iterations;
+    size_t without_cuda; /* parts of programs that did not use it */
+};
+
+/* A process id of this part as it is called in the merged profile. */
+static int merged_process(struct merger *merger, uint32_t process_id, uint32_t *merged_out)
+{
+    *merged_out = process_id;
+    return merger->runs
+               ? lp_merged_process(&merger->processes, merger->part, process_id, merged_out)
+               : 0;
+}
+
+/* What a part says of its machine and of its processes. */
+static int add_identity(struct merger *merger, const llmperf_profile *part)
+{
+    int status;
+
+    if (!merger->runs)
+        return 0;
+    status = lp_merged_gpus_add(&merger->gpus, llmperf_profile_fact(part, "env"));
+    return status < 0 ? status : lp_merged_processes_add(&merger->processes, merger->part, part);
+}
+
+/* Rows */
+
+static bool copy_text(struct merger *merger, const char **text)
+{
+    const char *copy = lp_profile_text(merger->out, *text);
+    bool fine = copy || !*text;
+
+    *text = copy;
+    return fine;
+}
+
+static bool copy_blob(struct merger *merger, struct lp_blob *blob)
+{
+    if (!blob->bytes)
+        return true;
+    blob->bytes = lp_strings_add_bytes(&merger->out->pool, blob->bytes, blob->size);
+    return blob->bytes != NULL;
+}
+
+static int out_of_memory(void)
+{
+    return lp_error(LLMPERF_ENOMEM, "out of memory");
+}
+
+static int add_region(struct merger *merger, const struct lp_region_row *from)
+{
+    struct lp_region_row row = *from;
+    int status = merged_process(merger, from->stats.process_id, &row.stats.process_id);
+
+    if (status < 0)
+        return status;
+    row.stats.device = lp_merged_gpu(&merger->gpus, row.stats.device);
+    if (!copy_text(merger, &row.stats.path) || !copy_text(merger, &row.stats.label) ||
+        !copy_text(merger, &row.stats.parent) || !copy_text(merger, &row.stats.stage) ||
+        !copy_blob(merger, &row.wall))
+        return out_of_memory();
+    return lp_vector_push(&merger->out->regions, row);
+}
+
+static int add_kernel(struct merger *merger, const struct lp_kernel_row *from)
+{
+    struct lp_kernel_row row = *from;
+
+    row.stats.device = lp_merged_gpu(&merger->gpus, row.stats.device);
+    return lp_merge_kernel(&merger->rows, merger->out, &row);
+}
+
+static int add_metric(struct merger *merger, const llmperf_metric_stats *from)
+{
+    llmperf_metric_stats stats = *from;
+    int status =
+        from->process_id == 0 ? 0 : merged_process(merger, from->process_id, &stats.process_id);
+
+    stats.device = lp_merged_gpu(&merger->gpus, stats.device);
+    return status < 0 ? status : lp_profile_add_metric(merger->out, &stats);
+}
+
+static int add_iteration(struct merger *merger, const llmperf_iteration *from)
+{
+    llmperf_iteration row = *from;
+
+    return copy_text(merger, &row.region) ? lp_vector_push(&merger->out->iterations, row)
+                                          : out_of_memory();
+}
+
+static int add_window(struct merger *merger, const llmperf_window_stats *from)
+{
+    llmperf_window_stats row = *from;
+    int status = merged_process(merger, from->process_id, &row.process_id);
+
+    if (status < 0)
+        return status;
+    return copy_text(merger, &row.rule) && copy_text(merger, &row.region) &&
+                   copy_text(merger, &row.quantity) && copy_text(merger, &row.unit)
+               ? lp_vector_push(&merger->out->windows, row)
+               : out_of_memory();
+}
+
+static int add_window_kernel(struct merger *merger, const llmperf_window_kernel *from)
+{
+    llmperf_window_kernel row = *from;
+    int status = merged_process(merger, from->process_id, &row.process_id);
+
+    if (status < 0)
+        return status;
+    return copy_text(merger, &row.name) && copy_text(merger, &row.region) &&
+                   copy_text(merger, &row.captured_in)
+               ? lp_vector_push(&merger->out->window_kernels, row)
+               : out_of_memory();
+}
+
+/* Ledgers */
+
+static uint64_t add_counts(uint64_t a, uint64_t b)
+{
+    if (a == LLMPERF_UNKNOWN || b == LLMPERF_UNKNOWN)
+        return LLMPERF_UNKNOWN;
+    return a + b < a ? LLMPERF_UNKNOWN - 1 : a + b;
+}
+
+static double add_known(double a, double b)
+{
+    return isnan(a) ? b : isnan(b) ? a : a + b;
+}
+
+static double device_ms(const llmperf_profile *profile)
+{
+    double total = 0;
+
+    for (size_t i = 0; i < profile->kernels.count; i++)
+        total += profile->kernels.items[i].stats.total_ms;
+    return total;
+}
+
+static uint32_t worse_verdict(uint32_t a, uint32_t b)
+{
+    /* Without a device beside runs with one: something is missing. */
+    static const uint32_t order[] = { LLMPERF_VERDICT_COMPLETE, LLMPERF_VERDICT_SAMPLED,
+                                      LLMPERF_VERDICT_INCOMPLETE, LLMPERF_VERDICT_DEAD };
+
+    if (a == b || b == 0)
+        return a;
+    if (a == 0)
+        return b;
+    if (a == LLMPERF_VERDICT_NO_DEVICE || b == LLMPERF_VERDICT_NO_DEVICE)
+        return LLMPERF_VERDICT_INCOMPLETE;
+    for (size_t i = sizeof(order) / sizeof(order[0]); i-- > 0;)
+        if (order[i] == a || order[i] == b)
+            return order[i];
+    return LLMPERF_VERDICT_INCOMPLETE;
+}
+
+/* The counters of the ledger stand in one row, first to last, and those that came later behind. */
+static void add_ledger(llmperf_ledger *sum, const llmperf_profile *part, double device_before)
+{
+    const llmperf_ledger *more = &part->ledger;
+    uint64_t *to = &sum->launches_expected;
+    const uint64_t *from = &more->launches_expected;
+    size_t count = (size_t)(&sum->regions_unbalanced - to) + 1;
+    double device_more = device_ms(part);
+
+    for (size_t i = 0; i < count; i++)
+        to[i] = add_counts(to[i], from[i]);
+    sum->graphs_device_launchable =
+        add_counts(sum->graphs_device_launchable, more->graphs_device_launchable);
+    sum->kernels_outside_window =
+        add_counts(sum->kernels_outside_window, more->kernels_outside_window);
+    sum->kernels_in_windows = add_counts(sum->kernels_in_windows, more->kernels_in_windows);
+    sum->launches_duplicate = add_counts(sum->launches_duplicate, more->launches_duplicate);
+    sum->graph_records_missing =
+        add_counts(sum->graph_records_missing, more->graph_records_missing);
+    sum->memory_missing = add_counts(sum->memory_missing, more->memory_missing);
+    sum->records_before_launch =
+        add_counts(sum->records_before_launch, more->records_before_launch);
+    sum->records_foreign = add_counts(sum->records_foreign, more->records_foreign);
+    sum->names_over_limit = add_counts(sum->names_over_limit, more->names_over_limit);
+    sum->source_errors = add_counts(sum->source_errors, more->source_errors);
+    sum->regions_abandoned = add_counts(sum->regions_abandoned, more->regions_abandoned);
+    sum->regions_over_limit = add_counts(sum->regions_over_limit, more->regions_over_limit);
+    sum->cupti_overhead_ms = add_known(sum->cupti_overhead_ms, more->cupti_overhead_ms);
+    sum->sampled_fraction = fmin(sum->sampled_fraction, more->sampled_fraction);
+    if (isnan(sum->attributed_gpu_time_share))
+        sum->attributed_gpu_time_share = more->attributed_gpu_time_share;
+    else if (!isnan(more->attributed_gpu_time_share) && device_before + device_more > 0)
+        sum->attributed_gpu_time_share = (sum->attributed_gpu_time_share * device_before +
+                                          more->attributed_gpu_time_share * device_more) /
+                                         (device_before + device_more);
+}
+
+/* Beside programs that used CUDA, one that did not has nothing that could be missing. */
+static bool used_no_cuda(const llmperf_profile *part)
+{
+    const char *reason = llmperf_profile_fact(part, "source_reason");
+
+    return part->ledger.verdict == LLMPERF_VERDICT_NO_DEVICE && reason &&
+           strcmp(reason, LP_REASON_NO_CUDA) == 0;
+}
+
+static bool counts_for_verdict(const struct merger *merger, const llmperf_profile *part)
+{
+    return !used_no_cuda(part) || merger->without_cuda == merger->count;
+}
+
+/* Lines and facts */
+
+static bool has_line(const llmperf_profile *profile, bool problem, const char *line)
+{
+    const char *other;
+
+    for (size_t i = 0;
+         (other = problem ? llmperf_profile_problem(profile, i) : llmperf_profile_note(profile, i));
+         i++)
+        if (strcmp(other, line) == 0)
+            return true;
+    return false;
+}
+
+/* Problems of runs carry the run's name; what all say is said once. */
+static int add_line(struct merger *merger, bool problem, const char *run, const char *line)
+{
+    char named[1024];
+
+    snprintf(named, sizeof(named), "%s%s%s", problem ? run : "", problem && *run ? ": " : "", line);
+    if (has_line(merger->out, problem, named))
+        return 0;
+    return problem ? lp_profile_add_problem(merger->out, "%s", named)
+                   : lp_profile_add_note(merger->out, "%s", named);
+}
+
+/* What a part is called in front of its problems; "": it is the only one. */
+static void name_part(const struct merger *merger, const llmperf_profile *part, char name[128])
+{
+    const char *run = llmperf_profile_fact(part, merger->runs ? "run_id" : "process_id");
+
+    if (merger->runs && !run)
+        run = llmperf_profile_fact(part, "imported_from");
+    name[0] = '\0';
+    if (run && merger->count > 1)
+        snprintf(name, 128, "%s%.100s", merger->runs ? "" : "process ", run);
+}
+
+static int add_lines(struct merger *merger, const llmperf_profile *part)
+{
+    char run[128];
+    int status = 0;
+
+    name_part(merger, part, run);
+    for (size_t i = 0; i < part->problems.count && status == 0; i++)
+        status = add_line(merger, true, run, part->problems.items[i]);
+    for (size_t i = 0; i < part->notes.count && status == 0; i++)
+        if (counts_for_verdict(merger, part) ||
+            strcmp(part->notes.items[i], LP_REASON_NO_CUDA) != 0)
+            status = add_line(merger, false, "", part->notes.items[i]);
+    return status;
+}
+
+/* What one of several runs says of itself alone. */
+static bool is_of_one(const struct merger *merger, const char *key)
+{
+    if (strncmp(key, LP_CLASS_FACT, strlen(LP_CLASS_FACT)) == 0)
+        return merger->with_iterations != 1;
+    if (merger->runs && (strcmp(key, LP_RUN_KEY_FACT) == 0 || strcmp(key, LP_RANK_FACT) == 0 ||
+                         strcmp(key, LP_MERGED_TRACES_FACT) == 0))
+        return true;
+    return merger->runs && merger->count > 1 && strcmp(key, "gpu_busy_ms") == 0;
+}
+
+static int add_facts(struct merger *merger, const llmperf_profile *part)
+{
+    int status = 0;
+
+    for (size_t i = 0; i < part->facts.count && status == 0; i++) {
+        const struct lp_fact *fact = &part->facts.items[i];
+
+        if (!llmperf_profile_fact(merger->out, fact->key) && !is_of_one(merger, fact->key))
+            status = lp_profile_set_fact(merger->out, fact->key, fact->value);
+    }
+    return status;
+}
+
+/* All of it */
+
+static int add_part(struct merger *merger, const llmperf_profile *part, double device_before)
+{
+    bool keep = merger->with_iterations == 1;
+    int status = add_identity(merger, part);
+
+    for (size_t i = 0; i < part->regions.count && status == 0; i++)
+        status = add_region(merger, &part->regions.items[i]);
+    for (size_t i = 0; i < part->kernels.count && status == 0; i++)
+        status = add_kernel(merger, &part->kernels.items[i]);
+    for (size_t i = 0; i < part->iteration_stats.count && status == 0; i++)
+        status = lp_merge_spread(&merger->rows, merger->out, &part->iteration_stats.items[i]);
+    for (size_t i = 0; keep && i < part->iterations.count && status == 0; i++)
+        status = add_iteration(merger, &part->iterations.items[i]);
+    for (size_t i = 0; i < part->windows.count && status == 0; i++)
+        status = add_window(merger, &part->windows.items[i]);
+    for (size_t i = 0; i < part->window_kernels.count && status == 0; i++)
+        status = add_window_kernel(merger, &part->window_kernels.items[i]);
+    for (size_t i = 0; i < part->metrics.count && status == 0; i++)
+        status = add_metric(merger, &part->metrics.items[i]);
+    if (status == 0 && (status = add_lines(merger, part)) == 0)
+        status = add_facts(merger, part);
+    add_ledger(&merger->out->ledger, part, device_before);
+    if (counts_for_verdict(merger, part))
+        merger->out->ledger.verdict =
+            worse_verdict(merger->out->ledger.verdict, part->ledger.verdict);
+    return status;
+}
+
+static int merge(struct merger *merger, const llmperf_profile *const *parts, size_t count)
+{
+    double device_before = 0;
+    int status = 0;
+
+    merger->out->ledger = (llmperf_ledger)LLMPERF_LEDGER_INIT;
+    merger->out->ledger.cupti_overhead_ms = merger->out->ledger.attributed_gpu_time_share = NAN;
+    merger->out->ledger.sampled_fraction = NAN; /* fmin() takes the number */
+    for (size_t i = 0; i < count; i++) {
+        merger->with_iterations += parts[i]->iterations.count > 0;
+        merger->without_cuda += used_no_cuda(parts[i]);
+    }
+    for (merger->part = 0; merger->part < count && status == 0; merger->part++) {
+        status = add_part(merger, parts[merger->part], device_before);
+        device_before += device_ms(parts[merger->part]);
+    }
+    if (status == 0)
+        status = lp_merge_finish(&merger->rows, merger->out);
+    if (status == 0 && merger->runs)
+        status = lp_merged_gpus_finish(&merger->gpus, merger->out);
+    if (status == 0 && merger->runs)
+        status = lp_merged_processes_finish(&merger->processes, merger->out);
+    return status < 0 ? status : lp_profile_finish(merger->out);
+}
+
+static int merge_parts(const llmperf_profile *const *parts, size_t count, bool runs,
+                       llmperf_profile **profile_out)
+{
+    struct merger merger = { .out = lp_profile_create(), .count = count, .runs = runs };
+    int status = merger.out ? merge(&merger, parts, count) : out_of_memory();
+
+    lp_merge_clear(&merger.rows);
+    lp_merged_gpus_clear(&merger.gpus);
+    lp_merged_processes_clear(&merger.processes);
+    if (status < 0)
+        llmperf_profile_free(merger.out);
+    else
+        *profile_out = merger.out;
+    return status;
+}
+
+/* The processes of the parts, one behind the other. */
+static int list_processes(const llmperf_profile *const *parts, size_t count, llmperf_profile *out)
+{
+    struct lp_text text = { NULL, 0, 0, false };
+    int status;
+
+    for (size_t i = 0; i < count; i++) {
+        const char *fact = llmperf_profile_fact(parts[i], "process_id");
+
+        lp_text_printf(&text, "%s%s", i ? " " : "", fact ? fact : "?");
+    }
+    status = text.failed ? out_of_memory() : lp_profile_set_fact(out, "process_id", text.bytes);
+    lp_text_clear(&text);
+    return status;
+}
+
+int lp_profile_join(const llmperf_profile *const *parts, size_t count,
+                    llmperf_profile **profile_out)
+{
+    llmperf_profile *out;
+    int status = merge_parts(parts, count, false, &out);
+
+    if (status < 0)
+        return status;
+    if (count > 1 && llmperf_profile_fact(parts[0], "process_id") &&
+        (status = list_processes(parts, count, out)) < 0) {
+        llmperf_profile_free(out);
+        return status;
+    }
+    *profile_out = out;
+    return 0;
+}
+
+llmperf_ledger *lp_profile_ledger_edit(llmperf_profile *profile)
+{
+    return &profile->ledger;
+}
+
+/* Time that the longest run took: how runs lie in time is not known. */
+static int set_longest(const llmperf_profile *const *profiles, size_t count, llmperf_profile *out)
+{
+    const char *longest = NULL;
+
+    for (size_t i = 0; i < count; i++) {
+        const char *duration = llmperf_profile_fact(profiles[i], "duration_ms");
+
+        /* Whole milliseconds: the point of strtod() follows the locale. */
+        if (duration && (!longest || strtoull(duration, NULL, 10) > strtoull(longest, NULL, 10)))
+            longest = duration;
+    }
+    return lp_profile_set_fact(out, "duration_ms", longest);
+}
+
+/* Facts of one run that say nothing of all of them. */
+static int set_run_facts(const llmperf_profile *const *profiles, size_t count, llmperf_profile *out)
+{
+    const char *first = NULL;
+    int status = lp_merged_runs_set(profiles, count, out);
+
+    if (status == 0)
+        status = lp_merged_folders_set(profiles, count, out);
+    for (size_t i = 0; i < count; i++) {
+        const char *created = llmperf_profile_fact(profiles[i], "created_at");
+
+        if (created && (!first || strcmp(created, first) < 0))
+            first = created;
+    }
+    if (status == 0)
+        status = set_longest(profiles, count, out);
+    return status < 0 ? status : lp_profile_set_fact(out, "created_at", first);
+}
+
+static int add_run_notes(const llmperf_profile *const *profiles, size_t count, llmperf_profile *out)
+{
+    size_t with_iterations = 0, without_cuda = 0;
+    bool other_gpus = false;
+    int status = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const char *env = llmperf_profile_fact(profiles[i], "env");
+        const char *first = llmperf_profile_fact(profiles[0], "env");
+
+        with_iterations += profiles[i]->iterations.count > 0;
+        without_cuda += used_no_cuda(profiles[i]);
+        other_gpus |= lp_compare_text(env, first) != 0;
+    }
+    if (other_gpus)
+        status = lp_profile_note(out, "merged: machine and hardware limits are those of the first "
+                                      "run");
+    if (status == 0 && with_iterations > 1)
+        status = lp_profile_note(out, "merged: single iterations stay in the runs they are of; "
+                                      "their statistics are of all runs");
+    if (status == 0 && without_cuda > 0 && without_cuda < count)
+        status =
+            lp_profile_add_note(out,
+                                "merged: %zu of %zu processes did not use CUDA: they have host "
+                                "times only",
+                                without_cuda, count);
+    return status;
+}
+
+int llmperf_profile_merge(const llmperf_profile *const *profiles, size_t count,
+                          llmperf_profile **profile_out)
+{
+    llmperf_profile *out;
+    int status;
+
+    if (!profiles || count == 0 || !profile_out)
+        return lp_error(LLMPERF_EINVAL, "profiles and profile_out are required");
+    for (size_t i = 0; i < count; i++)
+        if (!profiles[i])
+            return lp_error(LLMPERF_EINVAL, "profile %zu is NULL", i);
+    if ((status = merge_parts(profiles, count, true, &out)) < 0)
+        return status;
+    if ((status = set_run_facts(profiles, count, out)) < 0 ||
+        (status = add_run_notes(profiles, count, out)) < 0 ||
+        (status = lp_merged_model_notes(profiles, count, out)) < 0) {
+        llmperf_profile_free(out);
+        return status;
+    }
+    *profile_out = out;
+    return 0;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/store/merge_model.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/profile/data.h"
+#include "lib/profile/profile.h"
+
+static bool is_derived(const llmperf_region_stats *region)
+{
+    return region->flops_origin == LLMPERF_WORK_MODEL || region->bytes_origin == LLMPERF_WORK_MODEL;
+}
+
+/* Is the device of a row in no row of its path before it? */
+static bool is_new_device(const llmperf_profile *profile, size_t row)
+{
+    const llmperf_region_stats *region = &profile->regions.items[row].stats;
+
+    for (size_t i = 0; i < row; i++) {
+        const llmperf_region_stats *other = &profile->regions.items[i].stats;
+
+        if (other->device == region->device && is_derived(other) &&
+            strcmp(other->path, region->path) == 0)
+            return false;
+    }
+    return true;
+}
+
+uint64_t lp_profile_model_gpus(const llmperf_profile *profile)
+{
+    const char *path = NULL;
+    uint64_t most = 0, gpus = 0;
+
+    for (size_t i = 0; i < profile->regions.count; i++) {
+        const llmperf_region_stats *region = &profile->regions.items[i].stats;
+
+        if (!is_derived(region))
+            continue;
+        if (!path || strcmp(path, region->path) != 0)
+            gpus = 0;
+        path = region->path;
+        gpus += is_new_device(profile, i);
+        most = gpus > most ? gpus : most;
+    }
+    return most;
+}
+
+int lp_profile_note_untold(llmperf_profile *profile, const char *who)
+{
+    int status = lp_profile_set_fact(profile, LP_UNTOLD_FACT, who);
+
+    return status < 0 ? status
+                      : lp_profile_add_note(
+                            profile,
+                            "FLOPs and bytes from the model are those of the whole model: nobody "
+                            "told how the %s share it, so they are taken for replicas. If they "
+                            "share its layers, MFU and MBU are too high: set tensor_parallel of "
+                            "the session (LLMPERF_TENSOR_PARALLEL, session.tensor_parallel), to 1 "
+                            "if they are replicas.",
+                            who);
+}
+
+/* A run that was told nothing is of the whole model. */
+static bool is_other(const llmperf_profile *a, const llmperf_profile *b, const char *fact)
+{
+    const char *one = llmperf_profile_fact(a, fact), *other = llmperf_profile_fact(b, fact);
+
+    return strcmp(one ? one : "1", other ? other : "1") != 0;
+}
+
+int lp_merged_model_notes(const llmperf_profile *const *parts, size_t count, llmperf_profile *out)
+{
+    const llmperf_profile *first = NULL;
+    uint64_t gpus = lp_profile_model_gpus(out);
+    bool other = false;
+    char who[64];
+
+    for (size_t i = 0; i < count; i++) {
+        if (lp_profile_model_gpus(parts[i]) == 0)
+            continue;
+        first = first ? first : parts[i];
+        other = other || is_other(first, parts[i], LP_TENSOR_FACT) ||
+                is_other(first, parts[i], LP_EXPERT_FACT);
+    }
+    if (other)
+        return lp_profile_note(out, "merged: the runs share the model in unlike ways; FLOPs and "
+                                    "bytes are each run's own");
+    if (gpus <= 1 || llmperf_profile_fact(first, LP_TENSOR_FACT) ||
+        llmperf_profile_fact(out, LP_UNTOLD_FACT))
+        return 0;
+    snprintf(who, sizeof(who), "%" PRIu64 " GPUs of the merged runs", gpus);
+    return lp_profile_note_untold(out, who);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Runs that take their work from a model, as one. For lib/result only.
+ * @threads one at a time per object */
+#ifndef LP_STORE_MERGE_MODEL_H
+#define LP_STORE_MERGE_MODEL_H
+
+#include <stddef.h>
+
+#include "llmperf/profile.h"
+
+/** Note in the merged run `out` that its parts share the model in unlike ways, or that nobody told
+ * whether its GPUs share it. 0 or LLMPERF_ENOMEM. */
+int lp_merged_model_notes(const llmperf_profile *const *parts, size_t count, llmperf_profile *out);
+
+#endif

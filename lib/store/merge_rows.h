@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Rows that several profiles have become one: kernels and the spread of iterations. For lib/result
+ * only. @threads one at a time per object */
+#ifndef LP_STORE_MERGE_ROWS_H
+#define LP_STORE_MERGE_ROWS_H
+
+#include "lib/base/hashmap.h"
+#include "lib/profile/histogram.h"
+#include "lib/profile/data.h"
+
+/** Durations of a row that came from several profiles. */
+struct lp_merged_row {
+    struct lp_histogram durations;
+    size_t parts;
+    bool known; /* every part brought its histogram */
+};
+
+/** Zero-initialised: empty. Index by index as the rows of the profile that is made. */
+struct lp_merged_rows {
+    LP_VECTOR(struct lp_merged_row) kernels, spreads;
+    struct lp_hashmap kernel_keys, spread_keys; /* (hash of the key, twin) -> row */
+};
+
+/** Add a row to the rows of `out`. 0, LLMPERF_EFORMAT (its histogram is damaged), LLMPERF_ENOMEM.
+ */
+int lp_merge_kernel(struct lp_merged_rows *rows, llmperf_profile *out,
+                    const struct lp_kernel_row *from);
+int lp_merge_spread(struct lp_merged_rows *rows, llmperf_profile *out,
+                    const struct lp_iteration_stats_row *from);
+
+/** Percentiles and histograms of the rows of several parts. 0 or LLMPERF_ENOMEM. */
+int lp_merge_finish(struct lp_merged_rows *rows, llmperf_profile *out);
+
+void lp_merge_clear(struct lp_merged_rows *rows);
+
+#endif

@@ -1,0 +1,577 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading run files: one that is being written, too, and one on a read-only medium. */
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <sqlite3.h>
+
+#include "lib/base/file.h"
+#include "lib/base/sqlite_file.h"
+#include "lib/base/status.h"
+#include "lib/base/text.h"
+#include "lib/base/variable.h"
+#include "lib/store/job.h"
+#include "lib/profile/data.h"
+#include "lib/profile/profile.h"
+#include "lib/store/checksum.h"
+#include "lib/store/columns.h"
+
+#define DEVICE_MAX   65535 /* records hold 16 bits */
+#define OPEN_CHANGED "LLMPERF_OPEN_CHANGED"
+
+static int damaged(const char *path, const char *reason)
+{
+    return lp_error(LLMPERF_EFORMAT, "%s is damaged: %s", path, reason);
+}
+
+static int read_error(const struct lp_sqlite *file, const char *path)
+{
+    int code = sqlite3_extended_errcode(file->db);
+
+    if (file->exhausted)
+        return damaged(path, lp_sqlite_message(file));
+    switch (code & 0xff) {
+    case SQLITE_NOMEM:
+        return lp_error(LLMPERF_ENOMEM, "out of memory for %s", path);
+    case SQLITE_NOTADB:
+        return lp_error(LLMPERF_EFORMAT, "%s is not a run of this library", path);
+    case SQLITE_CORRUPT:
+    case SQLITE_ERROR: /* a column is missing */
+    case SQLITE_TOOBIG:
+        return damaged(path, lp_sqlite_message(file));
+    default:
+        break;
+    }
+    if (code == SQLITE_IOERR_SHORT_READ)
+        return damaged(path, "it is too short");
+    return lp_error(LLMPERF_EIO,
+                    "cannot read %s: %s; may you read it? or copy its folder and "
+                    "open the copy",
+                    path, lp_sqlite_message(file));
+}
+
+/* Open and take a snapshot: all that follows is read as of one commit. file->db is also set on
+ * failure, for the message. */
+static int connect_reader(struct lp_sqlite *file, const char *path, bool immutable)
+{
+    int code = lp_sqlite_open(file, path, immutable), ignored;
+
+    if (code != SQLITE_OK)
+        return code;
+    sqlite3_busy_timeout(file->db, LP_STORE_BUSY_MS);
+    code = sqlite3_exec(file->db, "BEGIN", NULL, NULL, NULL);
+    if (code == SQLITE_OK) /* BEGIN alone reads nothing */
+        code = lp_sqlite_number(file, "SELECT 1 FROM sqlite_master LIMIT 1", &ignored);
+    lp_sqlite_measure(file, path);
+    return code;
+}
+
+static bool has_log(const char *path)
+{
+    struct lp_text name = { NULL, 0, 0, false };
+    struct stat info;
+    bool found;
+
+    lp_text_printf(&name, "%s-wal", path);
+    found = name.failed || (stat(name.bytes, &info) == 0 && info.st_size > 0);
+    lp_text_clear(&name);
+    return found;
+}
+
+/* SQLite opens what lies beside the file under these names, whatever it is, and waits for a pipe.
+ */
+static int check_companions(const char *path)
+{
+    static const char *const suffixes[] = { "-wal", "-shm", "-journal" };
+    int status = 0;
+
+    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]) && status == 0; i++) {
+        struct lp_text name = { NULL, 0, 0, false };
+        struct stat info;
+
+        lp_text_printf(&name, "%s%s", path, suffixes[i]);
+        if (name.failed)
+            status = lp_error(LLMPERF_ENOMEM, "out of memory");
+        else if (lstat(name.bytes, &info) == 0 && !S_ISREG(info.st_mode))
+            status = lp_error(LLMPERF_EFORMAT,
+                              "%s is not a regular file; remove it, or copy %s alone and open the "
+                              "copy",
+                              name.bytes, path);
+        lp_text_clear(&name);
+    }
+    return status;
+}
+
+static int open_reader(const char *path, struct lp_sqlite *file)
+{
+    int code, status;
+
+    if ((status = check_companions(path)) < 0)
+        return status;
+    code = connect_reader(file, path, false) & 0xff;
+    /* A file in WAL mode on a read-only medium: SQLite wants to make an index of a log that is not
+     * there. Without a log the file alone is complete. */
+    if ((code == SQLITE_CANTOPEN || code == SQLITE_READONLY) && !has_log(path)) {
+        lp_sqlite_close(file);
+        code = connect_reader(file, path, true) & 0xff;
+    }
+    return code == SQLITE_OK ? 0 : read_error(file, path);
+}
+
+static int check_format(struct lp_sqlite *file, const char *path)
+{
+    int application = 0, format = 0;
+
+    if (lp_sqlite_number(file, "PRAGMA application_id", &application) != SQLITE_OK ||
+        lp_sqlite_number(file, "PRAGMA user_version", &format) != SQLITE_OK)
+        return read_error(file, path);
+    if (application != LP_STORE_APPLICATION)
+        return lp_error(LLMPERF_EFORMAT, "%s is not a run of this library", path);
+    if (format > LP_STORE_FORMAT)
+        return lp_error(LLMPERF_EFORMAT,
+                        "%s has format %d, this library reads up to format %d; use a newer one",
+                        path, format, LP_STORE_FORMAT);
+    if (format == 0)
+        return damaged(path, "its format is not set");
+    return format == LP_STORE_FORMAT
+               ? 0
+               : lp_error(LLMPERF_EFORMAT,
+                          "%s has format %d of an earlier version, this library reads format %d; "
+                          "open it with that version",
+                          path, format, LP_STORE_FORMAT);
+}
+
+/* SQLite takes the missing part of a last page for zeros. With a log, pages may be only in there.
+ */
+static int check_size(struct lp_sqlite *file, const char *path)
+{
+    int pages = 0, page_bytes = 0;
+    struct stat info;
+
+    if (lp_sqlite_number(file, "PRAGMA page_count", &pages) != SQLITE_OK ||
+        lp_sqlite_number(file, "PRAGMA page_size", &page_bytes) != SQLITE_OK)
+        return read_error(file, path);
+    if (has_log(path) || stat(path, &info) < 0 || info.st_size >= (off_t)pages * page_bytes)
+        return 0;
+    return damaged(path, "its end is missing");
+}
+
+/* A profile that is being read. */
+struct reader {
+    struct lp_sqlite file;
+    const char *path;
+    llmperf_profile *profile;
+    sqlite3_stmt *rows; /* of the table that is being read */
+    size_t count;       /* of its rows */
+    struct lp_store_sum sum;
+    struct lp_store_checksums kept;
+    struct lp_text changed; /* tables that are no longer as they were written */
+};
+
+static int out_of_memory(const struct reader *reader)
+{
+    return lp_error(LLMPERF_ENOMEM, "out of memory for %s", reader->path);
+}
+
+/* *text_out is NULL for NULL. */
+static int read_text(const struct reader *reader, int at, const char **text_out)
+{
+    const char *text;
+
+    *text_out = NULL;
+    if (sqlite3_column_type(reader->rows, at) == SQLITE_NULL)
+        return 0;
+    text = (const char *)sqlite3_column_text(reader->rows, at);
+    *text_out = text ? lp_profile_text(reader->profile, text) : NULL;
+    return *text_out ? 0 : out_of_memory(reader);
+}
+
+static int read_name(const struct reader *reader, int at, const char **text_out)
+{
+    int status = read_text(reader, at, text_out);
+
+    return status < 0 || *text_out ? status : damaged(reader->path, "a name is missing");
+}
+
+static int read_blob(const struct reader *reader, int at, struct lp_blob *blob_out)
+{
+    const void *bytes = sqlite3_column_blob(reader->rows, at);
+    size_t size = (size_t)sqlite3_column_bytes(reader->rows, at);
+
+    *blob_out = (struct lp_blob){ NULL, 0 };
+    if (!bytes)
+        return 0;
+    *blob_out = (struct lp_blob){ lp_strings_add_bytes(&reader->profile->pool, bytes, size), size };
+    return blob_out->bytes ? 0 : out_of_memory(reader);
+}
+
+static int read_integer(const struct reader *reader, int at, sqlite3_int64 most,
+                        sqlite3_int64 *value_out)
+{
+    *value_out = sqlite3_column_int64(reader->rows, at);
+    return *value_out >= 0 && *value_out <= most
+               ? 0
+               : damaged(reader->path, "a number is out of range");
+}
+
+static int read_column(const struct reader *reader, int at, const struct lp_store_column *column,
+                       void *row)
+{
+    void *field = (char *)row + column->offset;
+    bool null = sqlite3_column_type(reader->rows, at) == SQLITE_NULL;
+    sqlite3_int64 value = -1;
+    int status = 0;
+
+    switch (column->type) {
+    case LP_COLUMN_NAME:
+        return read_name(reader, at, field);
+    case LP_COLUMN_TEXT:
+        return read_text(reader, at, field);
+    case LP_COLUMN_BLOB:
+        return read_blob(reader, at, field);
+    case LP_COLUMN_WORD:
+        status = read_integer(reader, at, UINT32_MAX, &value);
+        *(uint32_t *)field = (uint32_t)value;
+        break;
+    case LP_COLUMN_DEVICE:
+        if (!null)
+            status = read_integer(reader, at, DEVICE_MAX, &value);
+        *(int32_t *)field = (int32_t)value;
+        break;
+    case LP_COLUMN_COUNT:
+        value = sqlite3_column_int64(reader->rows, at);
+        *(uint64_t *)field = null ? LLMPERF_UNKNOWN : (uint64_t)value;
+        break;
+    case LP_COLUMN_NUMBER:
+        *(double *)field = null ? (double)NAN : sqlite3_column_double(reader->rows, at);
+        break;
+    }
+    return status;
+}
+
+static int read_columns(const struct reader *reader, const struct lp_store_table *table, void *row)
+{
+    int status = 0;
+
+    for (size_t i = 0; i < table->count && status == 0; i++)
+        status = read_column(reader, (int)i, &table->columns[i], row);
+    return status;
+}
+
+static int take_ledger(const struct reader *reader)
+{
+    return read_columns(reader, &lp_store_tables[LP_STORE_LEDGER], &reader->profile->ledger);
+}
+
+static int take_region(const struct reader *reader)
+{
+    struct lp_region_row row = { .stats = LLMPERF_REGION_STATS_INIT };
+    int status = read_columns(reader, &lp_store_tables[LP_STORE_REGION], &row);
+
+    return status < 0 ? status : lp_vector_push(&reader->profile->regions, row);
+}
+
+static int take_kernel(const struct reader *reader)
+{
+    struct lp_kernel_row row = { .stats = LLMPERF_KERNEL_STATS_INIT };
+    int status = read_columns(reader, &lp_store_tables[LP_STORE_KERNEL], &row);
+
+    return status < 0 ? status : lp_vector_push(&reader->profile->kernels, row);
+}
+
+static int take_iteration(const struct reader *reader)
+{
+    llmperf_iteration row = LLMPERF_ITERATION_INIT;
+    int status = read_columns(reader, &lp_store_tables[LP_STORE_ITERATION], &row);
+
+    return status < 0 ? status : lp_vector_push(&reader->profile->iterations, row);
+}
+
+static int take_iteration_stats(const struct reader *reader)
+{
+    struct lp_iteration_stats_row row = { .stats = LLMPERF_ITERATION_STATS_INIT };
+    int status = read_columns(reader, &lp_store_tables[LP_STORE_ITERATION_STATS], &row);
+
+    return status < 0 ? status : lp_vector_push(&reader->profile->iteration_stats, row);
+}
+
+static int take_window(const struct reader *reader)
+{
+    llmperf_window_stats row = LLMPERF_WINDOW_STATS_INIT;
+    int status = read_columns(reader, &lp_store_tables[LP_STORE_WINDOW], &row);
+
+    return status < 0 ? status : lp_vector_push(&reader->profile->windows, row);
+}
+
+static int take_window_kernel(const struct reader *reader)
+{
+    llmperf_window_kernel row = LLMPERF_WINDOW_KERNEL_INIT;
+    int status = read_columns(reader, &lp_store_tables[LP_STORE_WINDOW_KERNEL], &row);
+
+    return status < 0 ? status : lp_vector_push(&reader->profile->window_kernels, row);
+}
+
+static int take_fact(const struct reader *reader)
+{
+    struct lp_fact fact = { NULL, NULL };
+    const char *value;
+    int status = read_name(reader, 0, &fact.key);
+
+    if (status < 0)
+        return status;
+    /* As it is: it may be a document of many lines, or a path. */
+    if ((value = (const char *)sqlite3_column_text(reader->rows, 1)) &&
+        !(fact.value = lp_strings_add(&reader->profile->pool, value)))
+        return out_of_memory(reader);
+    return lp_vector_push(&reader->profile->facts, fact);
+}
+
+static int take_problem(const struct reader *reader)
+{
+    const char *line = NULL;
+    int status = read_columns(reader, &lp_store_tables[LP_STORE_PROBLEM], &line);
+
+    return status < 0 ? status : lp_vector_push(&reader->profile->problems, line);
+}
+
+static int take_note(const struct reader *reader)
+{
+    const char *line = NULL;
+    int status = read_columns(reader, &lp_store_tables[LP_STORE_NOTE], &line);
+
+    return status < 0 ? status : lp_vector_push(&reader->profile->notes, line);
+}
+
+static int take_metric(const struct reader *reader)
+{
+    llmperf_metric_stats stats = LLMPERF_METRIC_STATS_INIT;
+    int status = read_columns(reader, &lp_store_tables[LP_STORE_METRIC], &stats);
+
+    return status < 0 ? status : lp_vector_push(&reader->profile->metrics, stats);
+}
+
+/* Call `take` for each row. */
+static int read_rows(struct reader *reader, const char *sql,
+                     int (*take)(const struct reader *reader))
+{
+    int code = sqlite3_prepare_v2(reader->file.db, sql, -1, &reader->rows, NULL), status = 0;
+
+    if (code == SQLITE_OK)
+        code = SQLITE_ROW;
+    while (status == 0 && code == SQLITE_ROW &&
+           (code = lp_sqlite_step(&reader->file, reader->rows)) == SQLITE_ROW) {
+        if ((status = lp_store_sum_row(&reader->sum, reader->rows)) == 0)
+            status = take(reader);
+        reader->count++;
+    }
+    if (status == 0 && code != SQLITE_DONE)
+        status = read_error(&reader->file, reader->path);
+    sqlite3_finalize(reader->rows);
+    reader->rows = NULL;
+    return status;
+}
+
+static int has_table(struct reader *reader, const char *name, bool *has_out)
+{
+    return lp_sqlite_has_table(&reader->file, name, has_out) == SQLITE_OK
+               ? 0
+               : read_error(&reader->file, reader->path);
+}
+
+/* Who asks for it gets a changed run too, with a problem that says so. */
+static bool takes_changed(void)
+{
+    const char *word = lp_variable(OPEN_CHANGED);
+
+    return word && strcmp(word, "1") == 0;
+}
+
+static int check_sum(struct reader *reader, const struct lp_store_table *table, bool there)
+{
+    int64_t kept = reader->kept.crc[table - lp_store_tables];
+
+    /* A version that did not have the table could not keep its checksum. */
+    if (!reader->kept.any || kept == reader->sum.crc || (kept < 0 && !there))
+        return 0;
+    if (!takes_changed())
+        return lp_error(LLMPERF_EFORMAT,
+                        "%s changed after it was written: the rows of %s do not match their "
+                        "checksum; use a copy of the run, or set " OPEN_CHANGED
+                        "=1 to read it as it is",
+                        reader->path, table->name);
+    lp_text_printf(&reader->changed, "%s%s", reader->changed.length ? ", " : "", table->name);
+    return reader->changed.failed ? out_of_memory(reader) : 0;
+}
+
+static int tell_changed(struct reader *reader)
+{
+    struct lp_text line = { NULL, 0, 0, false };
+    int status;
+
+    if (reader->changed.length == 0)
+        return 0;
+    lp_text_printf(&line,
+                   "the run file changed after it was written: rows of %s do not match their "
+                   "checksum. It was read all the same, because of " OPEN_CHANGED
+                   ": no number in it is sure, nor a lower bound",
+                   reader->changed.bytes);
+    status = line.failed ? out_of_memory(reader) : lp_profile_problem(reader->profile, line.bytes);
+    lp_text_clear(&line);
+    return status;
+}
+
+static int read_table(struct reader *reader, enum lp_store_table_id id,
+                      int (*take)(const struct reader *reader))
+{
+    const struct lp_store_table *table = &lp_store_tables[id];
+    struct lp_text sql = { NULL, 0, 0, false };
+    bool there;
+    int status = has_table(reader, table->name, &there);
+
+    reader->count = 0;
+    reader->sum.crc = 0;
+    if (status < 0)
+        return status;
+    if (!there && !table->optional)
+        return lp_error(LLMPERF_EFORMAT, "%s is damaged: %s is not an ordinary table in it",
+                        reader->path, table->name);
+    if (there) {
+        lp_store_sql_select(&sql, table);
+        status = sql.failed ? out_of_memory(reader) : read_rows(reader, sql.bytes, take);
+        lp_text_clear(&sql);
+    }
+    return status < 0 ? status : check_sum(reader, table, there);
+}
+
+/* Files of earlier versions have no table for them. */
+static int read_checksums(struct reader *reader)
+{
+    bool there = false;
+    int status = has_table(reader, "checksum", &there);
+
+    if (status == 0 && there && lp_store_read_checksums(&reader->file, &reader->kept) != SQLITE_OK)
+        status = read_error(&reader->file, reader->path);
+    return status;
+}
+
+static int read_profile(struct reader *reader)
+{
+    int status;
+
+    if ((status = check_format(&reader->file, reader->path)) < 0 ||
+        (status = check_size(&reader->file, reader->path)) < 0 ||
+        (status = read_checksums(reader)) < 0 ||
+        (status = read_table(reader, LP_STORE_LEDGER, take_ledger)) < 0)
+        return status;
+    if (reader->count == 0)
+        return lp_error(
+            LLMPERF_ENOENT,
+            "%s is empty: its program has committed nothing yet, or ended before the first "
+            "commit",
+            reader->path);
+    if ((status = read_table(reader, LP_STORE_REGION, take_region)) < 0 ||
+        (status = read_table(reader, LP_STORE_KERNEL, take_kernel)) < 0 ||
+        (status = read_table(reader, LP_STORE_ITERATION, take_iteration)) < 0 ||
+        (status = read_table(reader, LP_STORE_ITERATION_STATS, take_iteration_stats)) < 0 ||
+        (status = read_table(reader, LP_STORE_WINDOW, take_window)) < 0 ||
+        (status = read_table(reader, LP_STORE_WINDOW_KERNEL, take_window_kernel)) < 0 ||
+        (status = read_table(reader, LP_STORE_FACT, take_fact)) < 0 ||
+        (status = read_table(reader, LP_STORE_PROBLEM, take_problem)) < 0 ||
+        (status = read_table(reader, LP_STORE_NOTE, take_note)) < 0 ||
+        (status = read_table(reader, LP_STORE_METRIC, take_metric)) < 0 ||
+        (status = tell_changed(reader)) < 0)
+        return status;
+    return lp_profile_finish(reader->profile);
+}
+
+static int open_file(const char *path, llmperf_profile **profile_out)
+{
+    struct reader reader = { .path = path };
+    int status;
+
+    if (lp_store_is_orphaned())
+        return lp_error(LLMPERF_ESTATE,
+                        "a forked child of a profiled process reads no runs; start one with exec");
+    if (!lp_path_exists(path))
+        return errno == EACCES
+                   ? lp_error(LLMPERF_EIO, "%s may not be read: %s", path, strerror(errno))
+                   : lp_error(LLMPERF_ENOENT,
+                              "%s does not exist; give a run directory or its run.llmperf", path);
+    if ((status = open_reader(path, &reader.file)) == 0) {
+        reader.profile = lp_profile_create();
+        status = reader.profile ? read_profile(&reader) : out_of_memory(&reader);
+    }
+    lp_text_clear(&reader.sum.bytes);
+    lp_text_clear(&reader.changed);
+    lp_sqlite_close(&reader.file);
+    if (status < 0) {
+        llmperf_profile_free(reader.profile);
+        return status;
+    }
+    *profile_out = reader.profile;
+    return 0;
+}
+
+/* The log of a run lies beside the file that a link leads to. Takes `path`. */
+static char *follow_link(char *path)
+{
+    struct stat info;
+    char *real = lstat(path, &info) == 0 && S_ISLNK(info.st_mode) ? realpath(path, NULL) : NULL;
+
+    if (!real)
+        return path;
+    free(path);
+    return real;
+}
+
+/* The folder of a job may hold no run of its own. */
+static int find_file(const char *run, char **path_out)
+{
+    char *path = lp_path_is_folder(run) ? lp_path_join(run, "run.llmperf") : lp_text_copy(run);
+    char *only;
+    int status;
+
+    if (path && lp_path_is_folder(run) && !lp_path_exists(path) && errno == ENOENT) {
+        free(path);
+        if ((status = lp_job_only_run(run, &only)) < 0)
+            return status;
+        path = lp_path_join(only, "run.llmperf");
+        free(only);
+    }
+    if (path && lp_path_is_special(path)) {
+        free(path);
+        return lp_error(LLMPERF_EFORMAT,
+                        "%s is not a regular file; give a run directory or its run.llmperf", run);
+    }
+    *path_out = path ? follow_link(path) : NULL;
+    return *path_out ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
+}
+
+/* NULL without memory, and of a folder that nobody can be sent to: its profile is as good. */
+static char *folder_of(const char *path)
+{
+    char *real = realpath(path, NULL), *slash = real ? strrchr(real, '/') : NULL;
+
+    if (slash)
+        slash[slash == real] = '\0';
+    return real;
+}
+
+int llmperf_profile_open(const char *run, llmperf_profile **profile_out)
+{
+    char *path;
+    int status;
+
+    if (!run || !profile_out)
+        return lp_error(LLMPERF_EINVAL, "run and profile_out are required");
+    if ((status = find_file(run, &path)) < 0)
+        return status;
+    if ((status = open_file(path, profile_out)) == 0)
+        (*profile_out)->folder = folder_of(path);
+    free(path);
+    return status;
+}

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Several files of several tools as one run. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/file.h"
+#include "lib/base/sha256.h"
+#include "lib/base/status.h"
+#include "lib/config/config.h"
+#include "lib/record/paths.h"
+#include "lib/vendor/ncu/ncu.h"
+#include "lib/vendor/nsys/csv.h"
+#include "llmperf/version.h"
+
+struct import {
+    const char *const *paths;
+    size_t count;
+    uint32_t *formats;
+    uint32_t flags;
+    const char *run_id, *config;
+    char report_fault[512]; /* why reports of ncu were not read, and its tables were; "": they were
+                             */
+    LP_VECTOR(llmperf_profile *) parts; /* of nsys */
+    struct lp_nsys_csv tables;
+    struct lp_ncu ncu;
+    bool has_sqlite, has_tables, has_ncu, has_report, has_pages; /* ncu: either of the last two */
+};
+
+static void clear(struct import *import)
+{
+    for (size_t i = 0; i < import->parts.count; i++)
+        llmperf_profile_free(import->parts.items[i]);
+    lp_vector_clear(&import->parts);
+    lp_nsys_csv_clear(&import->tables);
+    lp_ncu_clear(&import->ncu);
+    free(import->formats);
+}
+
+/* Why a file is none of ours, and what to do. */
+static int refuse(const char *path, uint32_t format)
+{
+    if (lp_path_is_folder(path))
+        return lp_error(LLMPERF_EINVAL,
+                        "%s is a folder; give files of nsys or ncu. Runs are put together by "
+                        "llmperf merge",
+                        path);
+    switch (format) {
+    case LLMPERF_FORMAT_RUN:
+        return lp_error(LLMPERF_EINVAL, "%s is a run already; llmperf merge puts runs together",
+                        path);
+    case LLMPERF_FORMAT_RECORDING:
+        return lp_error(LLMPERF_EINVAL, "%s is a recording; a session replays it", path);
+    case LLMPERF_FORMAT_NSYS_REPORT:
+        return lp_error(LLMPERF_EFORMAT,
+                        "%s is a report of nsys, which only nsys can read; make SQLite of it: nsys "
+                        "export --type=sqlite --force-overwrite=true FILE",
+                        path);
+    default:
+        return lp_error(LLMPERF_EFORMAT,
+                        "%s is no SQLite export of nsys, no CSV of nsys stats, no report and no "
+                        "CSV of ncu, no recording",
+                        path);
+    }
+}
+
+static int detect_all(struct import *import)
+{
+    int status = 0;
+
+    import->formats = calloc(import->count, sizeof(*import->formats));
+    if (!import->formats)
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    for (size_t i = 0; i < import->count && status == 0; i++) {
+        uint32_t *format = &import->formats[i];
+
+        if ((status = llmperf_format_detect(import->paths[i], format)) < 0)
+            break;
+        import->has_sqlite |= *format == LLMPERF_FORMAT_NSYS_SQLITE;
+        import->has_tables |= *format == LLMPERF_FORMAT_NSYS_CSV;
+        import->has_report |= *format == LLMPERF_FORMAT_NCU_REPORT;
+        import->has_pages |= *format == LLMPERF_FORMAT_NCU_CSV;
+        import->has_ncu = import->has_report || import->has_pages;
+        if (*format != LLMPERF_FORMAT_NSYS_SQLITE && *format != LLMPERF_FORMAT_NSYS_CSV &&
+            *format != LLMPERF_FORMAT_NCU_REPORT && *format != LLMPERF_FORMAT_NCU_CSV)
+            status = refuse(import->paths[i], *format);
+    }
+    return status;
+}
+
+static int add_part(struct import *import, llmperf_profile *part, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    int status = lp_profile_set_fact(part, "imported_from", slash ? slash + 1 : path);
+
+    if (status == 0)
+        status = lp_vector_push(&import->parts, part);
+    if (status < 0)
+        llmperf_profile_free(part);
+    return status;
+}
+
+static int read_sqlite(struct import *import, const char *path)
+{
+    llmperf_profile *part;
+    int status = lp_nsys_sqlite_read(path, import->flags, &part);
+
+    return status < 0 ? status : add_part(import, part, path);
+}
+
+/* A report that cannot be read is no loss where its tables are. */
+static int read_reports(struct import *import)
+{
+    int status = 0;
+
+    for (size_t i = 0; i < import->count && status == 0; i++)
+        if (import->formats[i] == LLMPERF_FORMAT_NCU_REPORT)
+            status = lp_ncu_report_read(&import->ncu, import->paths[i]);
+    if (status == LLMPERF_EFORMAT && import->has_pages && import->ncu.results == 0) {
+        snprintf(import->report_fault, sizeof(import->report_fault), "%s", llmperf_last_error());
+        import->has_report = false;
+        status = 0;
+    }
+    return status;
+}
+
+/* Tables of ncu with raw values come first: those of other pages are rounded. Beside a report they
+ * are left out: it has all digits and whole names. */
+static int read_ncu(struct import *import)
+{
+    int status = read_reports(import);
+
+    if (status < 0 || import->has_report)
+        return status;
+    for (int round = 0; round < 2; round++)
+        for (size_t i = 0; i < import->count && status == 0; i++) {
+            bool raw;
+
+            if (import->formats[i] != LLMPERF_FORMAT_NCU_CSV)
+                continue;
+            if ((status = lp_ncu_is_raw(import->paths[i], &raw)) == 0 && raw == (round == 0))
+                status = lp_ncu_read(&import->ncu, import->paths[i]);
+        }
+    if (status == 0 && import->has_ncu && import->ncu.results == 0)
+        status = lp_error(LLMPERF_EFORMAT, "the tables of ncu hold no results: nothing matched its "
+                                           "filters, or it was ended early");
+    return status;
+}
+
+static int read_files(struct import *import)
+{
+    llmperf_profile *part;
+    int status = 0;
+
+    for (size_t i = 0; i < import->count && status == 0; i++) {
+        if (import->formats[i] == LLMPERF_FORMAT_NSYS_SQLITE)
+            status = read_sqlite(import, import->paths[i]);
+        else if (import->formats[i] == LLMPERF_FORMAT_NSYS_CSV)
+            status = lp_nsys_csv_read(&import->tables, import->paths[i]);
+    }
+    if (status == 0 && import->has_tables && !import->has_sqlite &&
+        (status = lp_nsys_csv_profile(&import->tables, &part)) == 0)
+        status = add_part(import, part, "tables of nsys stats");
+    return status < 0 ? status : read_ncu(import);
+}
+
+static int make_base(struct import *import, llmperf_profile **profile_out)
+{
+    if (import->parts.count > 1)
+        return llmperf_profile_merge((const llmperf_profile *const *)import->parts.items,
+                                     import->parts.count, profile_out);
+    if (import->parts.count == 1)
+        *profile_out = import->parts.items[0];
+    else
+        *profile_out = lp_profile_create();
+    import->parts.count = 0;
+    return *profile_out ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
+}
+
+static int set_facts(const struct import *import, llmperf_profile *profile)
+{
+    bool nsys = import->has_sqlite || import->has_tables;
+    struct lp_text names = { NULL, 0, 0, false };
+    int status;
+
+    for (size_t i = 0; i < import->count; i++) {
+        const char *slash = strrchr(import->paths[i], '/');
+
+        lp_text_printf(&names, "%s%s", i ? " " : "", slash ? slash + 1 : import->paths[i]);
+    }
+    status = names.failed ? lp_error(LLMPERF_ENOMEM, "out of memory")
+                          : lp_profile_set_fact(profile, "imported_from", names.bytes);
+    lp_text_clear(&names);
+    if (status < 0 || (status = lp_profile_set_fact(profile, "run_id", import->run_id)) < 0 ||
+        (status = lp_profile_set_fact(profile, "llmperf_version", LLMPERF_VERSION_STRING)) < 0)
+        return status;
+    if (import->has_sqlite && import->has_tables &&
+        (status = lp_profile_note(profile, "tables of nsys stats were left out: the SQLite export "
+                                           "holds what they say")) < 0)
+        return status;
+    if (*import->report_fault && (status = lp_profile_note(profile, import->report_fault)) < 0)
+        return status;
+    if (import->has_report && import->has_pages &&
+        (status =
+             lp_profile_note(profile, "tables of ncu were left out: the report holds what they "
+                                      "say")) < 0)
+        return status;
+    return nsys && import->has_ncu ? lp_profile_set_fact(profile, "source", "nsys, ncu") : 0;
+}
+
+/* A manifest that cannot be read any more costs the run nothing else. */
+static int set_inputs(const llmperf_config *config, llmperf_profile *profile)
+{
+    const char *manifest = NULL;
+    char *inputs = NULL;
+    int status = lp_config_take_text(config, "inputs.manifest", &manifest);
+
+    if (status < 0 || !manifest)
+        return status;
+    status = lp_inputs_read(manifest, &inputs);
+    if (status == 0)
+        status = lp_profile_set_fact(profile, "inputs", inputs);
+    else if (status != LLMPERF_ENOMEM)
+        status = lp_profile_note(profile, llmperf_last_error());
+    free(inputs);
+    return status;
+}
+
+/* As a session keeps its own. */
+static int set_config(const char *text, llmperf_profile *profile)
+{
+    llmperf_config *config = NULL;
+    const char *dtype = NULL;
+    char hex[65];
+    int status = text ? llmperf_config_parse(text, &config) : 0;
+
+    if (!text || status < 0)
+        return status;
+    lp_sha256(text, strlen(text), hex);
+    if ((status = lp_config_take_text(config, "infer.dtype", &dtype)) == 0 &&
+        (status = lp_config_take_text(config, "run.dtype", &dtype)) == 0 &&
+        (status = set_inputs(config, profile)) == 0 &&
+        (status = lp_profile_set_fact(profile, "config", text)) == 0 &&
+        (status = lp_profile_set_fact(profile, "config_fingerprint", hex)) == 0)
+        status = lp_profile_set_fact(profile, "dtype", dtype);
+    llmperf_config_free(config);
+    return status;
+}
+
+static int make_profile(struct import *import, llmperf_profile **profile_out)
+{
+    bool nsys = import->parts.count > 0;
+    llmperf_profile *profile;
+    int status = make_base(import, &profile);
+
+    if (status < 0)
+        return status;
+    if ((import->has_ncu && (status = lp_ncu_emit(&import->ncu, profile, nsys)) < 0) ||
+        (status = set_facts(import, profile)) < 0 ||
+        (status = set_config(import->config, profile)) < 0 ||
+        (status = lp_profile_finish(profile)) < 0) {
+        llmperf_profile_free(profile);
+        return status;
+    }
+    *profile_out = profile;
+    return 0;
+}
+
+/* Callers built against an older header know fewer options. */
+static int take_options(struct import *import, const llmperf_import_options *options)
+{
+    llmperf_import_options full = LLMPERF_IMPORT_OPTIONS_INIT;
+
+    if (options)
+        memcpy(&full, options,
+               options->struct_size < sizeof(full) ? options->struct_size : sizeof(full));
+    if (full.flags & ~(uint32_t)LLMPERF_IMPORT_EXACT_NAMES)
+        return lp_error(LLMPERF_EINVAL,
+                        "flags 0x%" PRIx32 " are not known to this version; use "
+                        "LLMPERF_IMPORT_EXACT_NAMES",
+                        full.flags & ~(uint32_t)LLMPERF_IMPORT_EXACT_NAMES);
+    import->flags = import->ncu.flags = import->tables.flags = full.flags;
+    import->run_id = full.run_id;
+    import->config = full.config;
+    return 0;
+}
+
+int llmperf_import(const char *const *paths, size_t count, const llmperf_import_options *options,
+                   llmperf_profile **profile_out)
+{
+    struct import import = { .paths = paths, .count = count };
+    int status;
+
+    if (!paths || count == 0 || !profile_out)
+        return lp_error(LLMPERF_EINVAL, "paths and profile_out are required");
+    lp_path_use();
+    if ((status = take_options(&import, options)) == 0 && (status = detect_all(&import)) == 0 &&
+        (status = read_files(&import)) == 0)
+        status = make_profile(&import, profile_out);
+    clear(&import);
+    lp_path_end_use();
+    return status;
+}

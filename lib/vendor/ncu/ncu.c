@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Values by target and metric. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/status.h"
+#include "lib/base/utf8.h"
+#include "lib/vendor/ncu/ncu.h"
+#include "lib/vendor/numbers.h"
+
+#define GPUS_MOST 64
+#define TEXT_MOST 256 /* bytes that are kept of a value that is no number */
+
+void lp_ncu_clear(struct lp_ncu *ncu)
+{
+    for (size_t i = 0; i < ncu->targets.count; i++)
+        lp_vector_clear(&ncu->targets.items[i].durations);
+    lp_names_clear(&ncu->texts);
+    lp_strings_clear(&ncu->pool);
+    lp_vector_clear(&ncu->metrics);
+    lp_vector_clear(&ncu->targets);
+    lp_vector_clear(&ncu->values);
+    lp_vector_clear(&ncu->gpus);
+    lp_hashmap_clear(&ncu->metric_rows);
+    lp_hashmap_clear(&ncu->target_rows);
+    lp_hashmap_clear(&ncu->value_rows);
+    lp_hashmap_clear(&ncu->result_rows);
+}
+
+uint32_t lp_ncu_target(struct lp_ncu *ncu, uint32_t node, const char *kernel, int32_t device,
+                       uint32_t process_id)
+{
+    struct lp_ncu_target target = { .node = node,
+                                    .name = LP_HASHMAP_NONE,
+                                    .device = device,
+                                    .process_id = process_id,
+                                    .table = LP_HASHMAP_NONE };
+    uint64_t place, owner = (uint64_t)(uint32_t)device << 32 | process_id;
+    uint32_t row;
+
+    if (kernel && (target.name = lp_names_intern(&ncu->texts, kernel)) == LP_HASHMAP_NONE)
+        return LP_HASHMAP_NONE;
+    place = (uint64_t)node << 32 | target.name;
+    if ((row = lp_hashmap_get(&ncu->target_rows, place, owner)) != LP_HASHMAP_NONE)
+        return row;
+    row = (uint32_t)ncu->targets.count;
+    return lp_vector_push(&ncu->targets, target) == 0 &&
+                   lp_hashmap_put(&ncu->target_rows, place, owner, row) == 0
+               ? row
+               : LP_HASHMAP_NONE;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static bool is_metric(const struct lp_ncu_metric *metric, const char *name, const char *base,
+                      double factor, const char *group)
+{
+    return metric->factor == factor && strcmp(metric->name, name) == 0 &&
+           strcmp(metric->unit, base) == 0 && same_text(metric->group, group);
+}
+
+/* Metrics of one name in several units of one base are several rows here; lp_profile_add_metric()
+ * makes one of them. */
+uint32_t lp_ncu_metric(struct lp_ncu *ncu, const char *name, const char *unit, const char *group)
+{
+    struct lp_ncu_metric metric = { .group = NULL };
+    const char *base = lp_unit_base(unit, &metric.factor);
+    uint64_t hash = lp_hash_text(name, strlen(name)) ^ lp_hash_text(unit, strlen(unit)) * 3 ^
+                    (group ? lp_hash_text(group, strlen(group)) * 5 : 0);
+    uint64_t twin = 0;
+    uint32_t row;
+
+    while ((row = lp_hashmap_get(&ncu->metric_rows, hash, twin)) != LP_HASHMAP_NONE &&
+           !is_metric(&ncu->metrics.items[row], name, base, metric.factor, group))
+        twin++;
+    if (row != LP_HASHMAP_NONE)
+        return row;
+    metric.name = lp_strings_add(&ncu->pool, name);
+    metric.unit = lp_strings_add(&ncu->pool, base);
+    metric.group = lp_strings_add(&ncu->pool, group);
+    row = (uint32_t)ncu->metrics.count;
+    if (!metric.name || !metric.unit || (group && !metric.group) ||
+        lp_vector_push(&ncu->metrics, metric) < 0 ||
+        lp_hashmap_put(&ncu->metric_rows, hash, twin, row) < 0)
+        return LP_HASHMAP_NONE;
+    return row;
+}
+
+/* A result is known by its process, id, kernel and range; the second one of that kind in a file is
+ * another result (ids begin anew in each run), but the first one of the next file is the same. */
+int lp_ncu_result(struct lp_ncu *ncu, uint32_t target, uint64_t id, uint64_t count, bool *again_out)
+{
+    uint64_t in_file = (uint64_t)ncu->file << 32 | target, seen_key = UINT64_C(1) << 63 | target;
+    uint32_t before = lp_hashmap_get(&ncu->result_rows, id, in_file);
+    uint64_t occurrence;
+
+    before = before == LP_HASHMAP_NONE ? 0 : before;
+    occurrence = id * UINT64_C(0x9e3779b97f4a7c15) + before + 1;
+    *again_out = lp_hashmap_get(&ncu->result_rows, occurrence, seen_key) != LP_HASHMAP_NONE;
+    if (lp_hashmap_put(&ncu->result_rows, id, in_file, before + 1) < 0 ||
+        lp_hashmap_put(&ncu->result_rows, occurrence, seen_key, 1) < 0)
+        return LLMPERF_ENOMEM;
+    if (*again_out)
+        return 0;
+    ncu->targets.items[target].results += count;
+    ncu->results += count;
+    ncu->ranges += ncu->targets.items[target].name == LP_HASHMAP_NONE ? count : 0;
+    return 0;
+}
+
+int lp_ncu_note_gpu(struct lp_ncu *ncu, int32_t device, int major, int minor)
+{
+    struct lp_gpu_fact gpu = { .ordinal = device };
+
+    if (device < 0 || ncu->gpus.count >= GPUS_MOST)
+        return 0;
+    for (size_t i = 0; i < ncu->gpus.count; i++)
+        if (ncu->gpus.items[i].ordinal == device)
+            return 0;
+    if (major > 0) {
+        gpu.major = major;
+        gpu.minor = minor;
+    }
+    return lp_vector_push(&ncu->gpus, gpu);
+}
+
+static struct lp_ncu_value *add_values(struct lp_ncu *ncu, uint32_t target, uint32_t count)
+{
+    struct lp_ncu_value fresh = { .target = target,
+                                  .metric = LP_HASHMAP_NONE,
+                                  .text = LP_HASHMAP_NONE,
+                                  .min = INFINITY,
+                                  .max = -INFINITY };
+
+    if (ncu->values.count + count > LP_NCU_VALUES_MOST) {
+        ncu->left_out += count;
+        return NULL;
+    }
+    if (lp_vector_reserve(&ncu->values, count) < 0)
+        return NULL;
+    for (uint32_t i = 0; i < count; i++)
+        ncu->values.items[ncu->values.count + i] = fresh;
+    ncu->values.count += count;
+    return &ncu->values.items[ncu->values.count - count];
+}
+
+struct lp_ncu_value *lp_ncu_value(struct lp_ncu *ncu, uint32_t target, uint32_t metric)
+{
+    uint32_t row = lp_hashmap_get(&ncu->value_rows, target, metric);
+    struct lp_ncu_value *value;
+
+    if (row != LP_HASHMAP_NONE)
+        return &ncu->values.items[row];
+    row = (uint32_t)ncu->values.count;
+    value = add_values(ncu, target, 1);
+    return value && lp_hashmap_put(&ncu->value_rows, target, metric, row) == 0 ? value : NULL;
+}
+
+struct lp_ncu_value *lp_ncu_values(struct lp_ncu *ncu, uint32_t target, uint32_t table,
+                                   uint32_t count)
+{
+    struct lp_ncu_target *at = &ncu->targets.items[target];
+    struct lp_ncu_value *values;
+
+    if (at->table == table)
+        return &ncu->values.items[at->base];
+    if (!(values = add_values(ncu, target, count)))
+        return NULL;
+    at->table = table;
+    at->base = (uint32_t)(values - ncu->values.items);
+    return values;
+}
+
+/* Once a result, though a table may have it under both names. */
+static int put_duration(struct lp_ncu *ncu, uint32_t target, const char *name, double ns)
+{
+    struct lp_ncu_target *at = &ncu->targets.items[target];
+    bool raw = strcmp(name, "gpu__time_duration.sum") == 0;
+
+    if ((!raw && strcmp(name, "Duration") != 0) || !(ns >= 0) || ns >= 9e18)
+        return 0;
+    if (at->duration_file == 0) {
+        at->duration_file = ncu->file;
+        at->duration_raw = raw;
+    }
+    return at->duration_file == ncu->file && at->duration_raw == raw
+               ? lp_vector_push(&at->durations, (uint64_t)(ns + 0.5))
+               : 0;
+}
+
+static void put_number(struct lp_ncu_value *value, double number)
+{
+    double apart;
+
+    if (value->count++ == 0)
+        value->first = number;
+    apart = number - value->first;
+    value->sum += apart;
+    value->squares += apart * apart;
+    value->min = number < value->min ? number : value->min;
+    value->max = number > value->max ? number : value->max;
+}
+
+/* "" and "n/a" say that there is nothing; other texts are values. */
+static int put_text(struct lp_ncu *ncu, struct lp_ncu_value *value, const char *word)
+{
+    char clean[TEXT_MOST];
+    uint32_t text;
+
+    if (!*word || strcmp(word, "n/a") == 0 || strcmp(word, "no data") == 0 ||
+        strcmp(word, "nan") == 0 || strcmp(word, "inf") == 0 || strcmp(word, "-nan") == 0 ||
+        strcmp(word, "-inf") == 0 || value->text == LP_NCU_TEXTS_DIFFER)
+        return 0;
+    lp_text_sanitise(clean, sizeof(clean), word);
+    if ((text = lp_names_intern(&ncu->texts, clean)) == LP_HASHMAP_NONE)
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    if (value->text == LP_HASHMAP_NONE)
+        value->text = text;
+    else if (value->text != text)
+        value->text = LP_NCU_TEXTS_DIFFER;
+    return 0;
+}
+
+/* Does the value take this result? One that came with an earlier file, too, counts there. */
+static bool takes(struct lp_ncu *ncu, struct lp_ncu_value *value, uint32_t metric, bool again)
+{
+    if (value->metric == LP_HASHMAP_NONE) {
+        value->metric = metric;
+        value->file = ncu->file;
+    }
+    return !again || value->file == ncu->file;
+}
+
+int lp_ncu_put_text(struct lp_ncu *ncu, struct lp_ncu_value *value, uint32_t metric,
+                    const char *text, bool again)
+{
+    return takes(ncu, value, metric, again) ? put_text(ncu, value, text) : 0;
+}
+
+int lp_ncu_put_number(struct lp_ncu *ncu, struct lp_ncu_value *value, uint32_t metric,
+                      double number, bool again)
+{
+    const struct lp_ncu_metric *of = &ncu->metrics.items[metric];
+
+    if (!takes(ncu, value, metric, again) || !isfinite(number))
+        return 0;
+    put_number(value, number * of->factor);
+    return strcmp(of->unit, "ns") == 0
+               ? put_duration(ncu, value->target, of->name, number * of->factor)
+               : 0;
+}
+
+int lp_ncu_put(struct lp_ncu *ncu, struct lp_ncu_value *value, uint32_t metric,
+               const struct lp_field *cell, bool again)
+{
+    double number;
+    enum lp_number kind = lp_number_parse(cell->text, cell->length, &number);
+
+    if (kind == LP_NUMBER_FINE)
+        return lp_ncu_put_number(ncu, value, metric, number, again);
+    if (!takes(ncu, value, metric, again))
+        return 0;
+    if (kind == LP_NUMBER_COMMA)
+        ncu->commas++;
+    return put_text(ncu, value, cell->text);
+}
+
+void lp_ncu_put_summary(struct lp_ncu *ncu, struct lp_ncu_value *value, uint32_t metric,
+                        uint64_t count, const double numbers[3])
+{
+    double factor = ncu->metrics.items[metric].factor, mean = numbers[0] * factor;
+
+    if (!takes(ncu, value, metric, false) || count == 0 || count > UINT32_MAX - value->count)
+        return;
+    if (value->count == 0)
+        value->first = mean;
+    value->count += (uint32_t)count;
+    value->sum += (mean - value->first) * (double)count;
+    value->squares = NAN; /* how single results are spread is not told */
+    value->min = fmin(value->min, numbers[1] * factor);
+    value->max = fmax(value->max, numbers[2] * factor);
+}

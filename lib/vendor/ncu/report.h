@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** A report of ncu while it is read. Numbers of fields are those of the .proto files that ncu
+ * brings with it (extras/FileFormat), version 7 of the format.
+ * @threads one at a time per object */
+#ifndef LP_VENDOR_NCU_REPORT_H
+#define LP_VENDOR_NCU_REPORT_H
+
+#include "lib/vendor/ncu/ncu.h"
+#include "lib/vendor/ncu/nvtx.h"
+#include "lib/vendor/wire.h"
+
+/** Kinds of results, in the order in which a block holds them. */
+enum lp_ncu_kind { LP_NCU_KERNEL, LP_NCU_RANGE, LP_NCU_COMMANDS, LP_NCU_GRAPH, LP_NCU_KINDS };
+
+struct lp_ncu_report {
+    struct lp_ncu *ncu;
+    uint32_t process_id;         /* of the block that is read; 0: not known */
+    bool app_range;              /* ranges were measured by running the application again */
+    uint64_t results;            /* so far */
+    LP_VECTOR(char) text;        /* names of metrics, each with NUL behind it */
+    LP_VECTOR(size_t) names;     /* where they begin */
+    LP_VECTOR(uint32_t) metrics; /* their rows; LP_HASHMAP_NONE: not looked up yet */
+    LP_VECTOR(uint64_t) seen;    /* by row of metrics: number of the result that had it last */
+    LP_VECTOR(char) word;        /* a value that is a text */
+    uint64_t units_missing;      /* names whose unit is not known */
+};
+
+/** Add a result. 0; LLMPERF_EFORMAT, without a text: damaged; LLMPERF_ENOMEM. */
+int lp_ncu_report_result(struct lp_ncu_report *report, enum lp_ncu_kind kind,
+                         struct lp_wire result);
+
+/** Unit of a metric, in ncu's words, by its name: reports hold none. NULL: not known. */
+const char *lp_ncu_unit(const char *name);
+
+/** Region of the ranges that were open on a thread. @param most  as of lp_ncu_path().
+ * 0, LLMPERF_EFORMAT (without a text), LLMPERF_ENOMEM. */
+int lp_ncu_state_path(struct lp_wire state, uint64_t thread, size_t most, uint32_t flags,
+                      uint32_t *node_out);
+
+#endif

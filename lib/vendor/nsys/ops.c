@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Device operations and calls of the CUDA API from an nsys export. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/status.h"
+#include "lib/vendor/nsys/sqlite.h"
+#include "llmperf/activity.h"
+
+#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+
+/* A second row for a call, with a backtrace: its name and times are as good, but the first row is
+ * the call. */
+#define CLASS_BACKTRACE 67
+
+enum op_column {
+    OP_START,
+    OP_END,
+    OP_DEVICE,
+    OP_CONTEXT,
+    OP_STREAM,
+    OP_CORRELATION,
+    OP_PROCESS,
+    OP_NODE,
+    OP_NAME,
+    OP_MANGLED,
+    OP_SHORT,
+    OP_BYTES,
+    OP_COPY,
+    OP_COLUMNS
+};
+
+static const struct lp_want op_wants[OP_COLUMNS] = {
+    { "start", false },       { "end", false },         { "deviceId", false },
+    { "contextId", false },   { "streamId", false },    { "correlationId", false },
+    { "globalPid", false },   { "graphNodeId", false }, { "demangledName", false },
+    { "mangledName", false }, { "shortName", false },   { "bytes", false },
+    { "copyKind", false },
+};
+
+static uint64_t process_of(const struct lp_nsys *nsys, const struct lp_cell *cell)
+{
+    return cell->null ? 0 : (uint64_t)cell->number & nsys->timeline.process_mask;
+}
+
+/* Where contexts are: a graph row may not name its device. */
+static int note_context(struct lp_nsys *nsys, uint64_t process, uint64_t context, uint16_t device)
+{
+    if (nsys->last_context[0] == process && nsys->last_context[1] == context)
+        return 0;
+    nsys->last_context[0] = process;
+    nsys->last_context[1] = context;
+    return lp_hashmap_put(&nsys->contexts, process, context, device);
+}
+
+static bool find_device(const struct lp_nsys *nsys, const struct lp_cell *cells, uint64_t process,
+                        uint16_t *device_out)
+{
+    uint32_t device;
+
+    *device_out = (uint16_t)cells[OP_DEVICE].number;
+    if (!cells[OP_DEVICE].null && cells[OP_DEVICE].number >= 0 &&
+        cells[OP_DEVICE].number <= UINT16_MAX)
+        return true;
+    if (cells[OP_CONTEXT].null)
+        return false;
+    device = lp_hashmap_get(&nsys->contexts, process, (uint64_t)cells[OP_CONTEXT].number);
+    *device_out = (uint16_t)device;
+    return device != LP_HASHMAP_NONE;
+}
+
+static bool has_times(const struct lp_cell *cells)
+{
+    return !cells[OP_START].null && !cells[OP_END].null &&
+           (cells[OP_START].number != 0 || cells[OP_END].number != 0);
+}
+
+static uint32_t intern(struct lp_nsys *nsys, const char *text)
+{
+    return lp_names_intern(&nsys->timeline.names, text);
+}
+
+static uint32_t kernel_name(struct lp_nsys *nsys, const struct lp_cell *cells)
+{
+    for (int column = OP_NAME; column <= OP_SHORT; column++) {
+        struct lp_nsys_string *string =
+            cells[column].null ? NULL : lp_nsys_string(nsys, cells[column].number);
+
+        if (!string || !*string->text)
+            continue;
+        if (string->name == LP_HASHMAP_NONE)
+            string->name = intern(nsys, string->text);
+        return string->name;
+    }
+    nsys->nameless++;
+    return intern(nsys, "[kernel without a name]");
+}
+
+static uint32_t copy_name(struct lp_nsys *nsys, const struct lp_cell *cell)
+{
+    static const char *const names[] = {
+        "[memcpy]",          "[memcpy HtoD]",    "[memcpy DtoH]", "[memcpy HtoA]",
+        "[memcpy AtoH]",     "[memcpy AtoA]",    "[memcpy AtoD]", "[memcpy DtoA]",
+        "[memcpy DtoD]",     "[memcpy HtoH]",    "[memcpy PtoP]", "[memcpy UVM HtoD]",
+        "[memcpy UVM DtoH]", "[memcpy UVM DtoD]"
+    };
+    bool known = !cell->null && cell->number > 0 && cell->number < (int64_t)LENGTH(names);
+
+    return intern(nsys, names[known ? cell->number : 0]);
+}
+
+static uint32_t op_name(struct lp_nsys *nsys, const struct lp_op *op, const struct lp_cell *cells)
+{
+    if (op->graph == LP_OP_GRAPH)
+        return intern(nsys, "[CUDA graph]");
+    if (op->kind == LLMPERF_ACTIVITY_MEMCPY)
+        return copy_name(nsys, &cells[OP_COPY]);
+    return op->kind == LLMPERF_ACTIVITY_MEMSET ? intern(nsys, "[memset]")
+                                               : kernel_name(nsys, cells);
+}
+
+static int take_op(struct lp_nsys *nsys, const struct lp_cell *cells, bool whole_graph)
+{
+    struct lp_op op = { .process = process_of(nsys, &cells[OP_PROCESS]), .kind = nsys->kind };
+    int64_t correlation = cells[OP_CORRELATION].number;
+
+    if (!has_times(cells) || !find_device(nsys, cells, op.process, &op.device))
+        return lp_timeline_incomplete(&nsys->timeline, op.process);
+    op.start = cells[OP_START].number;
+    op.end = cells[OP_END].number;
+    op.stream = (uint32_t)cells[OP_STREAM].number;
+    op.correlation = correlation > 0 && correlation <= UINT32_MAX ? (uint32_t)correlation : 0;
+    op.graph_node = cells[OP_NODE].null ? 0 : (uint64_t)cells[OP_NODE].number;
+    op.bytes =
+        cells[OP_BYTES].null || cells[OP_BYTES].number < 0 ? 0 : (uint64_t)cells[OP_BYTES].number;
+    op.graph = whole_graph ? LP_OP_GRAPH : op.graph_node ? LP_OP_NODE : LP_OP_SINGLE;
+    op.name = op_name(nsys, &op, cells);
+    if (op.end > nsys->last_time)
+        nsys->last_time = op.end;
+    if (op.name == LP_HASHMAP_NONE ||
+        (!cells[OP_CONTEXT].null && !whole_graph &&
+         note_context(nsys, op.process, (uint64_t)cells[OP_CONTEXT].number, op.device) < 0))
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    return lp_vector_push(&nsys->timeline.ops, op);
+}
+
+static int visit_op(void *user, const struct lp_cell *cells)
+{
+    return take_op(user, cells, false);
+}
+
+static int visit_graph(void *user, const struct lp_cell *cells)
+{
+    struct lp_nsys *nsys = user;
+
+    nsys->graph_rows++;
+    return take_op(nsys, cells, true);
+}
+
+int lp_nsys_read_ops(struct lp_nsys *nsys)
+{
+    static const struct {
+        const char *table;
+        uint8_t kind;
+        int (*visit)(void *user, const struct lp_cell *cells);
+    } tables[] = {
+        { "CUPTI_ACTIVITY_KIND_KERNEL", LLMPERF_ACTIVITY_KERNEL, visit_op },
+        { "CUPTI_ACTIVITY_KIND_MEMCPY", LLMPERF_ACTIVITY_MEMCPY, visit_op },
+        { "CUPTI_ACTIVITY_KIND_MEMSET", LLMPERF_ACTIVITY_MEMSET, visit_op },
+        { "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", LLMPERF_ACTIVITY_KERNEL, visit_graph },
+    };
+    int status = 0;
+
+    /* Calls and operations can be told apart by process only if both name theirs. */
+    nsys->timeline.process_mask =
+        lp_database_has_column(nsys->database, tables[0].table, "globalPid") ||
+                !lp_database_has(nsys->database, tables[0].table)
+            ? LP_THREAD_PROCESS
+            : 0;
+    nsys->last_context[0] = nsys->last_context[1] = UINT64_MAX;
+    for (size_t i = 0; i < LENGTH(tables) && status == 0; i++) {
+        nsys->kind = tables[i].kind;
+        status = lp_database_rows(nsys->database, tables[i].table, op_wants, OP_COLUMNS,
+                                  tables[i].visit, nsys);
+    }
+    return status < 0 ? status : lp_timeline_index(&nsys->timeline);
+}
+
+/* Calls */
+
+static uint8_t kind_of_call(struct lp_nsys *nsys, const struct lp_cell *name)
+{
+    struct lp_nsys_string *string = name->null ? NULL : lp_nsys_string(nsys, name->number);
+
+    if (!string)
+        return LP_CALL_OTHER;
+    if (string->call == UINT8_MAX)
+        string->call = lp_nsys_call_kind(string->text);
+    return string->call;
+}
+
+/* start, end, class, thread, correlation, name, result */
+static int visit_call(void *user, const struct lp_cell *cells)
+{
+    struct lp_nsys *nsys = user;
+    struct lp_host_call call = { .start = cells[0].number,
+                                 .end = cells[1].null ? INT64_MAX : cells[1].number,
+                                 .thread = (uint64_t)cells[3].number,
+                                 .correlation = (uint32_t)cells[4].number,
+                                 .failed = !cells[6].null && cells[6].number != 0 };
+
+    if (cells[0].null || cells[3].null || cells[4].number <= 0 || cells[4].number > UINT32_MAX)
+        return 0;
+    call.process = call.thread & nsys->timeline.process_mask;
+    call.rank = cells[2].number == CLASS_BACKTRACE;
+    call.kind = kind_of_call(nsys, &cells[5]);
+    return lp_timeline_call(&nsys->timeline, &call);
+}
+
+/* start, end, thread, node, original */
+static int visit_node(void *user, const struct lp_cell *cells)
+{
+    struct lp_nsys *nsys = user;
+    struct lp_node_event event = { .start = cells[0].number,
+                                   .end = cells[1].null ? cells[0].number : cells[1].number,
+                                   .thread = (uint64_t)cells[2].number,
+                                   .graph_node = (uint64_t)cells[3].number,
+                                   .original = cells[4].null ? 0 : (uint64_t)cells[4].number };
+
+    return cells[0].null || cells[2].null || cells[3].null
+               ? 0
+               : lp_vector_push(&nsys->timeline.node_events, event);
+}
+
+int lp_nsys_read_calls(struct lp_nsys *nsys)
+{
+    static const struct lp_want calls[] = { { "start", false },         { "end", false },
+                                            { "eventClass", false },    { "globalTid", false },
+                                            { "correlationId", false }, { "nameId", false },
+                                            { "returnValue", false } };
+    static const struct lp_want nodes[] = { { "start", false },
+                                            { "end", false },
+                                            { "globalTid", false },
+                                            { "graphNodeId", false },
+                                            { "originalGraphNodeId", false } };
+    int status;
+
+    nsys->timeline.calls_known = lp_database_has(nsys->database, "CUPTI_ACTIVITY_KIND_RUNTIME");
+    if ((status = lp_database_rows(nsys->database, "CUPTI_ACTIVITY_KIND_RUNTIME", calls,
+                                   LENGTH(calls), visit_call, nsys)) < 0)
+        return status;
+    if (lp_database_has(nsys->database, "CUDA_GRAPH_NODE_EVENTS"))
+        return lp_database_rows(nsys->database, "CUDA_GRAPH_NODE_EVENTS", nodes, LENGTH(nodes),
+                                visit_node, nsys);
+    /* 2022: node events under the other table's name. */
+    return lp_database_has_column(nsys->database, "CUDA_GRAPH_EVENTS", "graphNodeId")
+               ? lp_database_rows(nsys->database, "CUDA_GRAPH_EVENTS", nodes, LENGTH(nodes),
+                                  visit_node, nsys)
+               : 0;
+}

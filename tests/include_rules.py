@@ -32,14 +32,14 @@ THIRD_PARTY = {
                          "lib/machine/environment.c", "lib/machine/doctor.c", "lib/trace/export/clocks.c", "lib/trace/export/export.c"],
     "sqlite3.h":       ["lib/base/open_sqlite.c", "lib/store/*_sqlite.c", "lib/trace/nsys_sqlite.c", "lib/vendor/database_sqlite.c"],
     "nvtx3/*":         ["lib/regions/nvtx_*.c"],
-    "cupti*.h":        ["lib/cupti/*.c", "lib/device/cupti/*.c", "lib/counters/*.c"],
-    "generated_cuda*": ["lib/cupti/*.c", "lib/device/cupti/*.c", "lib/counters/*.c"],
+    "cupti*.h":        ["lib/cupti/*.c", "lib/sources/cupti/*.c", "lib/counters/*.c"],
+    "generated_cuda*": ["lib/cupti/*.c", "lib/sources/cupti/*.c", "lib/counters/*.c"],
     "cublasLt.h":      ["lib/measure/blaslt_check.c", "examples/*.cu"],
     "mma.h":           ["examples/*.cu"],
     "png.h":           ["examples/*.c"],
     "jpeglib.h":       ["examples/*.c"],
     "whisper.h":       ["examples/whisper_profile/*.cpp"],
-    "cuda*.h":         ["lib/cupti/*.c", "lib/device/cupti/*.c", "lib/counters/*.c",
+    "cuda*.h":         ["lib/cupti/*.c", "lib/sources/cupti/*.c", "lib/counters/*.c",
                         "examples/*.cu", "examples/*.cuh"],
 }
 
@@ -148,7 +148,7 @@ def variable_faults(path, text):
 
 # Files are created in one place, which follows no link. The others: the claim of a run (exclusive), and files that users name.
 CREATE = re.compile(r'\bfopen\s*\([^;]*"[wa][^"]*"|\bO_CREAT\b|\bSQLITE_OPEN_CREATE\b|\bcreat\s*\(')
-CREATORS = {"lib/base/file.c", "lib/session/run_claim.c", "lib/output/run_dir/artifacts.c", "lib/trace/out_file.c", "lib/device/replay/recording.c",
+CREATORS = {"lib/base/file.c", "lib/session/run_claim.c", "lib/output/run_dir/artifacts.c", "lib/trace/out_file.c", "lib/sources/replay/recording.c",
             "tools/llmperf/folder.c", "tools/llmperf/vendor_run.c"}
 
 
@@ -287,7 +287,7 @@ PLANTED = [  # path, text, a part of the fault that must be found
 CLEAN = [
     ("lib/store/read_sqlite.c", C_LINE + '#include <sqlite3.h>\n#include "lib/base/text.h"\n#include "llmperf/profile.h"\n'),
     ("lib/regions/nvtx_out.c", C_LINE + "#include <nvtx3/nvToolsExt.h>\n#include <dlfcn.h>\n"),
-    ("lib/device/cupti/device_cupti.c", C_LINE + '#include <cupti.h>\n#include "lib/record/names.h"\n'),
+    ("lib/sources/cupti/device_cupti.c", C_LINE + '#include <cupti.h>\n#include "lib/record/names.h"\n'),
     ("lib/session/session.c", C_LINE + '#include "lib/profile/profile.h"\n#include "llmperf/session.h"\n'),
     ("lib/base/variable.c", C_LINE + 'const char *home = secure_getenv("HOME");\n'),
     ("lib/vendor/x.c", C_LINE + 'file = fopen(path, "rbe");\n'),

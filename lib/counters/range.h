@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Inside of the range profiler, for lib/capture/counters_range*.c only: its state, CUPTI's calls
+/** Inside of the range profiler, for the range profiler only: its state, CUPTI's calls
  * (counters_range_calls.c), values of regions (counters_range_values.c) and of kernels
  * (counters_range_kernels.c). All on the thread that has the counters, unless it says otherwise. */
 #ifndef LP_COUNTERS_RANGE_H

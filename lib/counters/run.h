@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Inside of lp_counters, for lib/capture/counters*.c only. */
+/** Inside of lp_counters, for lib/counters only. */
 #ifndef LP_COUNTERS_RUN_H
 #define LP_COUNTERS_RUN_H
 

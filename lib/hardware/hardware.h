@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Inside of llmperf_hardware, for the hardware files of lib/analysis only.
+/** Inside of llmperf_hardware, for lib/hardware only.
  * @threads one at a time per object */
 #ifndef LP_HARDWARE_HARDWARE_H
 #define LP_HARDWARE_HARDWARE_H

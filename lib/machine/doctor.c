@@ -14,7 +14,7 @@
 #include "lib/machine/tool_version.h"
 #include "llmperf/config.h"
 #include "llmperf/output.h"
-#include "lib/device/cupti/cupti.h"
+#include "lib/sources/cupti/cupti.h"
 #include "lib/device/driver.h"
 #include "lib/output/format/json_writer.h"
 #include "lib/base/text.h"

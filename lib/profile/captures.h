@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What ran in CUDA graphs, by launch region and capture region. For lib/result only. */
+/** What ran in CUDA graphs, by launch region and capture region. For lib/profile only. */
 #ifndef LP_PROFILE_CAPTURES_H
 #define LP_PROFILE_CAPTURES_H
 

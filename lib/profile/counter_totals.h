@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Hardware counters to named metrics of regions and kernels. For lib/result only; its functions
+/** Hardware counters to named metrics of regions and kernels. For lib/profile only; its functions
  * stand in result.h. Sampled counters are joined with what ran when: sample_regions.h. */
 #ifndef LP_PROFILE_COUNTER_TOTALS_H
 #define LP_PROFILE_COUNTER_TOTALS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Inside of llmperf_profile, for lib/result only. */
+/** Inside of llmperf_profile, for lib/profile only. */
 #ifndef LP_PROFILE_DATA_H
 #define LP_PROFILE_DATA_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Instances of stages one by one, and how their times are spread: for lib/result only. A unit
+/** Instances of stages one by one, and how their times are spread: for lib/profile only. A unit
  * takes what was launched in it and in the units nested in it. */
 #ifndef LP_PROFILE_ITERATIONS_H
 #define LP_PROFILE_ITERATIONS_H

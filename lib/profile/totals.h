@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Inside of lp_totals, for lib/result only. */
+/** Inside of lp_totals, for lib/profile only. */
 #ifndef LP_PROFILE_TOTALS_H
 #define LP_PROFILE_TOTALS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Triggered windows: what ran in instances that were collected because a rule held. They are no
- * random sample, so they are added up here and nowhere else. For lib/result only. */
+ * random sample, so they are added up here and nowhere else. For lib/profile only. */
 #ifndef LP_PROFILE_WINDOWS_H
 #define LP_PROFILE_WINDOWS_H
 

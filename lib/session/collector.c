@@ -14,7 +14,7 @@
 #include "lib/session/wake.h"
 #include "lib/counters/counters.h"
 #include "lib/device/device.h"
-#include "lib/device/replay/recording.h"
+#include "lib/sources/replay/recording.h"
 #include "lib/regions/sampler.h"
 
 #define ROUND_NS       UINT64_C(20000000) /* longest sleep between two looks at the rings */

@@ -24,9 +24,9 @@
 #include "lib/session/wake.h"
 #include "llmperf/output.h"
 #include "lib/base/forked.h"
-#include "lib/device/cupti/cupti.h"
+#include "lib/sources/cupti/cupti.h"
 #include "lib/device/device.h"
-#include "lib/device/replay/recording.h"
+#include "lib/sources/replay/recording.h"
 #include "lib/findings/kernel_class.h"
 
 /* A program that ends without stopping its session still gets its report. Handlers run in the

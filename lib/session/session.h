@@ -24,7 +24,7 @@
 #include "lib/session/options/stage_work.h"
 #include "lib/session/watch.h"
 #include "lib/device/device.h"
-#include "lib/device/replay/recording.h"
+#include "lib/sources/replay/recording.h"
 #include "lib/findings/kernel_class.h"
 
 struct llmperf_session {

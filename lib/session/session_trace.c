@@ -11,7 +11,7 @@
 #include "lib/base/log.h"
 #include "lib/base/status.h"
 #include "lib/device/device.h"
-#include "lib/device/replay/recording.h"
+#include "lib/sources/replay/recording.h"
 
 #define OPEN_FOLDERS 8
 

@@ -6,7 +6,7 @@
 
 #include "lib/session/session.h"
 #include "lib/device/device.h"
-#include "lib/device/replay/recording.h"
+#include "lib/sources/replay/recording.h"
 
 /** Record all that goes through the session's sink from now on. @param limit_bytes  0: none.
  * @param own_file  The library chose the name. 0 or as lp_recorder_open(). */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Inside of llmperf_job, and what a folder of a job stands for. For lib/result only. @threads any
+/** Inside of llmperf_job, and what a folder of a job stands for. For lib/store only. @threads any
  * thread */
 #ifndef LP_STORE_JOB_H
 #define LP_STORE_JOB_H

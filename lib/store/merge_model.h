@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Runs that take their work from a model, as one. For lib/result only.
+/** Runs that take their work from a model, as one. For lib/store only.
  * @threads one at a time per object */
 #ifndef LP_STORE_MERGE_MODEL_H
 #define LP_STORE_MERGE_MODEL_H

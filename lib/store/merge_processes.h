@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Processes of runs that become one: their ids there, and the ranks that their launcher gave them.
- * For lib/result only. @threads one at a time per object */
+ * For lib/store only. @threads one at a time per object */
 #ifndef LP_STORE_MERGE_PROCESSES_H
 #define LP_STORE_MERGE_PROCESSES_H
 

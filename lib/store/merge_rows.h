@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Rows that several profiles have become one: kernels and the spread of iterations. For lib/result
+/** Rows that several profiles have become one: kernels and the spread of iterations. For lib/store
  * only. @threads one at a time per object */
 #ifndef LP_STORE_MERGE_ROWS_H
 #define LP_STORE_MERGE_ROWS_H

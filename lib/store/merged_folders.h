@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Where the runs that a merged one is made of are kept: their traces stay there. For lib/result
+/** Where the runs that a merged one is made of are kept: their traces stay there. For lib/store
  * only. @threads any thread */
 #ifndef LP_STORE_MERGED_FOLDERS_H
 #define LP_STORE_MERGED_FOLDERS_H

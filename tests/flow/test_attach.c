@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "lib/device/fake/fake.h"
+#include "lib/sources/fake/fake.h"
 #include "lib/session/session.h"
 #include "tests/support/play.h"
 

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "lib/device/fake/fake.h"
+#include "lib/sources/fake/fake.h"
 #include "lib/session/life.h"
 #include "tests/support/play.h"
 

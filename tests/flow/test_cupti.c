@@ -22,7 +22,7 @@
 #include "tests/mock/cupti.h"
 #include "tests/support/graphs.h"
 #include "tests/support/play.h"
-#include "lib/device/cupti/cupti.h"
+#include "lib/sources/cupti/cupti.h"
 #include "lib/device/device.h"
 #include "lib/device/driver.h"
 

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "lib/base/clock.h"
-#include "lib/device/fake/fake.h"
+#include "lib/sources/fake/fake.h"
 #include "tests/support/play.h"
 
 #define PATIENCE_NS UINT64_C(20000000000)

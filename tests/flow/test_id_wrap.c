@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "lib/attribution/correlate.h"
-#include "lib/device/fake/fake.h"
+#include "lib/sources/fake/fake.h"
 #include "lib/device/launch_ids.h"
 #include "tests/support/play.h"
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "lib/device/fake/fake.h"
+#include "lib/sources/fake/fake.h"
 #include "tests/support/play.h"
 
 /* The clock starts at 1000 us and goes on by 1 us a statement; a kernel starts 2 us after its

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "lib/device/fake/fake.h"
+#include "lib/sources/fake/fake.h"
 #include "tests/support/play.h"
 
 static llmperf_session_options fake_options(void)

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 #include <sqlite3.h>
 
-#include "lib/device/fake/fake.h"
+#include "lib/sources/fake/fake.h"
 #include "tests/support/memory.h"
 #include "tests/support/play.h"
 

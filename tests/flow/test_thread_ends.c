@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "lib/device/fake/fake.h"
+#include "lib/sources/fake/fake.h"
 #include "lib/regions/threads.h"
 #include "tests/support/play.h"
 

@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "lib/device/device.h"
-#include "lib/device/fake/fake.h"
+#include "lib/sources/fake/fake.h"
 #include "tests/support/play.h"
 
 #define THREADS       8

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "lib/base/file.h"
-#include "lib/device/fake/fake.h"
+#include "lib/sources/fake/fake.h"
 #include "tests/support/play.h"
 
 static const uint32_t formats[] = { LLMPERF_TRACE_PERFETTO, LLMPERF_TRACE_CHROME,

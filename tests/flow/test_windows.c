@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "lib/base/clock.h"
-#include "lib/device/fake/fake.h"
+#include "lib/sources/fake/fake.h"
 #include "tests/support/play.h"
 
 #define FAST_KERNELS 20

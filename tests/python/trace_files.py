@@ -260,7 +260,7 @@ def unsigned(value: int) -> bytes:
 
 
 def put_machine(recording: Path, start: Optional[Tuple[int, int, int]] = None, **said: Any) -> None:
-    """Make a recording say this of its machine (lib/device/replay/recording.h has the format). start: a time on its clock, the same since
+    """Make a recording say this of its machine (lib/sources/replay/recording.h has the format). start: a time on its clock, the same since
     1970, and its process."""
     data = recording.read_bytes()
     out, at, found = data[:8], 8, set()

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Hardware counters of a GPU that is not there: lib/capture's counters over tests/mock. */
+/** Hardware counters of a GPU that is not there: lib/counters over tests/mock. */
 #ifndef TESTS_SUPPORT_COUNTING_H
 #define TESTS_SUPPORT_COUNTING_H
 

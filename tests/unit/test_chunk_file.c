@@ -13,7 +13,7 @@
 
 #include "lib/base/status.h"
 #include "lib/base/varint.h"
-#include "lib/device/replay/chunk_file.h"
+#include "lib/sources/replay/chunk_file.h"
 #include "tests/support/play.h"
 
 /* A part is 128 KiB, a head 12 bytes, 64 bytes are read where chunks are passed over. */

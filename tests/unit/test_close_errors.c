@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "lib/base/file.h"
-#include "lib/device/replay/recording.h"
+#include "lib/sources/replay/recording.h"
 #include "lib/record/names.h"
 #include "lib/trace/out_file.h"
 #include "tests/support/play.h"

@@ -17,7 +17,7 @@
 #include "lib/profile/profile.h"
 #include "llmperf/llmperf.h"
 #include "lib/device/device.h"
-#include "lib/device/replay/recording.h"
+#include "lib/sources/replay/recording.h"
 
 #define US UINT64_C(1000)
 

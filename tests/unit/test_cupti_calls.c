@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "lib/device/cupti/calls.h"
+#include "lib/sources/cupti/calls.h"
 #include "lib/cupti/symbols.h"
 #include "lib/regions/threads.h"
 

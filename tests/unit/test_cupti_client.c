@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "lib/base/status.h"
-#include "lib/device/cupti/client.h"
-#include "lib/device/cupti/decode.h"
+#include "lib/sources/cupti/client.h"
+#include "lib/sources/cupti/decode.h"
 #include "lib/device/device.h"
 #include "llmperf/activity.h"
 

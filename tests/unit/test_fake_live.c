@@ -12,7 +12,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/regions/capture.h"
-#include "lib/device/fake/fake.h"
+#include "lib/sources/fake/fake.h"
 #include "llmperf/region.h"
 #include "tests/support/facts.h"
 #include "lib/device/device.h"

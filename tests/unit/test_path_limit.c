@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "lib/device/fake/fake.h"
+#include "lib/sources/fake/fake.h"
 #include "lib/regions/nvtx_in.h"
 #include "lib/regions/region_stack.h"
 #include "lib/record/paths.h"

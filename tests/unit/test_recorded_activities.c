@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "lib/regions/capture.h"
-#include "lib/device/replay/recording.h"
+#include "lib/sources/replay/recording.h"
 #include "lib/record/paths.h"
 #include "llmperf/activity.h"
 #include "tests/support/facts.h"

@@ -12,8 +12,8 @@
 
 #include "lib/base/file.h"
 #include "lib/base/varint.h"
-#include "lib/device/fake/fake.h"
-#include "lib/device/replay/recording.h"
+#include "lib/sources/fake/fake.h"
+#include "lib/sources/replay/recording.h"
 #include "tests/support/play.h"
 
 static const char small[] = "begin LLM@prefill tokens=4\nlaunch k\ncopy htod bytes=3\ngraph a,b\n"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "lib/base/status.h"
-#include "lib/device/fake/player.h"
+#include "lib/sources/fake/player.h"
 #include "llmperf/activity.h"
 
 static int tell_launch(struct lp_fake_player *player, struct lp_fake_thread *thread, uint16_t kind,

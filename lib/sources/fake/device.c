@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/base/status.h"
-#include "lib/device/fake/device.h"
+#include "lib/sources/fake/device.h"
 #include "llmperf/activity.h"
 
 #define FAR_FUTURE_NS UINT64_C(315360000000000000) /* ten years */

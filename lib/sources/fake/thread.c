@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "lib/device/fake/thread.h"
+#include "lib/sources/fake/thread.h"
 #include "lib/record/paths.h"
 
 uint32_t lp_fake_thread_path(const struct lp_fake_thread *thread)

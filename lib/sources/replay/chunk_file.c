@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/device/replay/chunk_file.h"
+#include "lib/sources/replay/chunk_file.h"
 
 #include <errno.h>
 #include <stdlib.h>

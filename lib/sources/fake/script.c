@@ -6,7 +6,7 @@
 
 #include "lib/base/status.h"
 #include "lib/base/utf8.h"
-#include "lib/device/fake/script.h"
+#include "lib/sources/fake/script.h"
 #include "llmperf/region.h"
 
 enum argument {

@@ -6,8 +6,8 @@
  * subscribe beside us. *Whole*: the records of every CUPTI, one profiler a process. CUPTI does not
  * go from one to the other within a process. It takes buffers and registers callbacks once a
  * process, so there is one client. */
-#ifndef LP_DEVICE_CUPTI_CLIENT_H
-#define LP_DEVICE_CUPTI_CLIENT_H
+#ifndef LP_SOURCES_CUPTI_CLIENT_H
+#define LP_SOURCES_CUPTI_CLIENT_H
 
 #include <stdbool.h>
 

@@ -5,8 +5,8 @@
  * File: "LLMPREC" and a version byte, then chunks { type u32, payload bytes u32, CRC-32C of the
  * payload u32, payload }, little endian. Numbers in payloads are varints (varint.h); times and ids
  * are differences to the record before within the chunk. */
-#ifndef LP_DEVICE_REPLAY_RECORDING_H
-#define LP_DEVICE_REPLAY_RECORDING_H
+#ifndef LP_SOURCES_REPLAY_RECORDING_H
+#define LP_SOURCES_REPLAY_RECORDING_H
 
 #include "lib/device/device.h"
 

@@ -11,7 +11,7 @@
 #include "lib/base/status.h"
 #include "lib/base/text.h"
 #include "lib/base/varint.h"
-#include "lib/device/replay/recording.h"
+#include "lib/sources/replay/recording.h"
 #include "lib/record/paths.h"
 #include "llmperf/activity.h"
 #include "llmperf/region.h"

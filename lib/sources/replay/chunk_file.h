@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The chunks of a recording, read one at a time: a recording may be larger than memory. For
- * lib/capture only.
+ * lib/sources/replay only.
  * @threads one at a time per object, all functions */
-#ifndef LP_DEVICE_REPLAY_CHUNK_FILE_H
-#define LP_DEVICE_REPLAY_CHUNK_FILE_H
+#ifndef LP_SOURCES_REPLAY_CHUNK_FILE_H
+#define LP_SOURCES_REPLAY_CHUNK_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/device/replay/recording.h"
+#include "lib/sources/replay/recording.h"
 
 #define LP_RECORDING_HEAD 8u /* bytes: magic and version */
 

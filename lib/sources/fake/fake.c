@@ -5,8 +5,8 @@
 
 #include "lib/base/file.h"
 #include "lib/base/status.h"
-#include "lib/device/fake/fake.h"
-#include "lib/device/fake/player.h"
+#include "lib/sources/fake/fake.h"
+#include "lib/sources/fake/player.h"
 
 #define OPS_A_CALL        2000
 #define ACTIVITIES_A_CALL 65536u /* a graph brings many for one statement */

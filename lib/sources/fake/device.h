@@ -2,8 +2,8 @@
 /** The device that a script runs on: streams that work one thing after another, and the fault that
  * strikes each so many records.
  * @threads one at a time per object */
-#ifndef LP_DEVICE_FAKE_DEVICE_H
-#define LP_DEVICE_FAKE_DEVICE_H
+#ifndef LP_SOURCES_FAKE_DEVICE_H
+#define LP_SOURCES_FAKE_DEVICE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,7 +11,7 @@
 #include "lib/base/hashmap.h"
 #include "lib/base/vector.h"
 #include "lib/device/device.h"
-#include "lib/device/fake/script.h"
+#include "lib/sources/fake/script.h"
 
 /** Set in correlation ids that no launch has. */
 #define LP_FAKE_NEVER_LAUNCHED 0x80000000u

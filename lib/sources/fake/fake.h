@@ -3,8 +3,8 @@
  * with a script of rules regions of this process launch its kernels; without one it takes
  * lp_fake_launch() calls of this process's threads. Both go through the same rings and buffers as
  * CUPTI. */
-#ifndef LP_DEVICE_FAKE_FAKE_H
-#define LP_DEVICE_FAKE_FAKE_H
+#ifndef LP_SOURCES_FAKE_FAKE_H
+#define LP_SOURCES_FAKE_FAKE_H
 
 #include "lib/device/device.h"
 

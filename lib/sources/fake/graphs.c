@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Statements about graphs: what becomes of them and their nodes. */
-#include "lib/device/fake/player.h"
+#include "lib/sources/fake/player.h"
 
 /* One event of a graph; `more`: which of several nodes. */
 static int tell_graph(struct lp_fake_player *player, const struct lp_fake_thread *thread,

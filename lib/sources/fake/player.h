@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** A script as it is played: where it stands, its threads and its device.
  * @threads collector only */
-#ifndef LP_DEVICE_FAKE_PLAYER_H
-#define LP_DEVICE_FAKE_PLAYER_H
+#ifndef LP_SOURCES_FAKE_PLAYER_H
+#define LP_SOURCES_FAKE_PLAYER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,9 +10,9 @@
 
 #include "lib/base/vector.h"
 #include "lib/device/device.h"
-#include "lib/device/fake/device.h"
-#include "lib/device/fake/script.h"
-#include "lib/device/fake/thread.h"
+#include "lib/sources/fake/device.h"
+#include "lib/sources/fake/script.h"
+#include "lib/sources/fake/thread.h"
 
 struct lp_fake_player {
     struct lp_device_source head;

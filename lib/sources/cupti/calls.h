@@ -6,13 +6,13 @@
  * call for good: all that it launches later has that call's correlation id. So callbacks go off
  * only when no thread is in such a call, and whoever enters one too late to be seen switches them
  * on again for its exit. */
-#ifndef LP_DEVICE_CUPTI_CALLS_H
-#define LP_DEVICE_CUPTI_CALLS_H
+#ifndef LP_SOURCES_CUPTI_CALLS_H
+#define LP_SOURCES_CUPTI_CALLS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lib/device/cupti/client.h"
+#include "lib/sources/cupti/client.h"
 #include "lib/record/record.h"
 
 /** Sets of calls. */

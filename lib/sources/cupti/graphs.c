@@ -4,7 +4,7 @@
  * node of the executable one and says GRAPH_DESTROY_STARTING of the emptied graph, depth first,
  * then says GRAPHEXEC_CREATED. An update tells of the nodes whose parameters change, and of no
  * others. */
-#include "lib/device/cupti/graphs.h"
+#include "lib/sources/cupti/graphs.h"
 #include "lib/device/graph_log.h"
 #include "lib/regions/threads.h"
 #include "lib/record/paths.h"

@@ -2,8 +2,8 @@
 /** Scripts of the fake device, read into a list of statements. The language is described in
  * docs/fake-script.md.
  * @threads one at a time per object */
-#ifndef LP_DEVICE_FAKE_SCRIPT_H
-#define LP_DEVICE_FAKE_SCRIPT_H
+#ifndef LP_SOURCES_FAKE_SCRIPT_H
+#define LP_SOURCES_FAKE_SCRIPT_H
 
 #include <stdbool.h>
 #include <stddef.h>

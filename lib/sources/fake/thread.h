@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** A thread that a script plays: its open regions and the records that its ring would hold.
  * @threads one at a time per object */
-#ifndef LP_DEVICE_FAKE_THREAD_H
-#define LP_DEVICE_FAKE_THREAD_H
+#ifndef LP_SOURCES_FAKE_THREAD_H
+#define LP_SOURCES_FAKE_THREAD_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #include "lib/base/vector.h"
 #include "lib/device/device.h"
-#include "lib/device/fake/script.h"
+#include "lib/sources/fake/script.h"
 #include "lib/record/record.h"
 #include "llmperf/region.h"
 

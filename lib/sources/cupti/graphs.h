@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** What CUPTI's callbacks say of CUDA graphs, into the graph log. @threads any thread, from
  * callbacks */
-#ifndef LP_DEVICE_CUPTI_GRAPHS_H
-#define LP_DEVICE_CUPTI_GRAPHS_H
+#ifndef LP_SOURCES_CUPTI_GRAPHS_H
+#define LP_SOURCES_CUPTI_GRAPHS_H
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "lib/device/cupti/decode.h"
+#include "lib/sources/cupti/decode.h"
 #include "lib/device/launch_ids.h"
 #include "llmperf/activity.h"
 

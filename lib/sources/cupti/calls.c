@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/device/cupti/calls.h"
+#include "lib/sources/cupti/calls.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

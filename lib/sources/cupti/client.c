@@ -10,7 +10,7 @@
 #include "lib/base/log.h"
 #include "lib/base/status.h"
 #include "lib/base/variable.h"
-#include "lib/device/cupti/client.h"
+#include "lib/sources/cupti/client.h"
 
 #define KINDS 64u /* kinds that we read have smaller numbers */
 

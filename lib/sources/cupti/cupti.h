@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** CUPTI before a session: is it there, and may we have it? */
-#ifndef LP_DEVICE_CUPTI_CUPTI_H
-#define LP_DEVICE_CUPTI_CUPTI_H
+#ifndef LP_SOURCES_CUPTI_CUPTI_H
+#define LP_SOURCES_CUPTI_CUPTI_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** CUPTI's records to ours. @threads collector only */
-#ifndef LP_DEVICE_CUPTI_DECODE_H
-#define LP_DEVICE_CUPTI_DECODE_H
+#ifndef LP_SOURCES_CUPTI_DECODE_H
+#define LP_SOURCES_CUPTI_DECODE_H
 
 #include "lib/device/buffers.h"
-#include "lib/device/cupti/client.h"
+#include "lib/sources/cupti/client.h"
 #include "lib/device/device.h"
 
 #define LP_NAME_CACHE 1024u

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds the rules of docs/architecture.md: who may include whom, an SPDX line in each source, no path of a developer's machine.
+"""Holds the rules of docs/explanation/architecture.md: who may include whom, an SPDX line in each source, no path of a developer's machine.
 
 include_rules.py [ROOT]       check the tree; prints each fault as FILE:LINE: what is wrong, exit 1 if there was one
 include_rules.py --self-test  plant each kind of fault and see that it is found
@@ -182,10 +182,10 @@ def faults(path, text):
 
 
 def document_faults(text):
-    """docs/architecture.md says what each folder of lib/ holds."""
+    """docs/explanation/architecture.md says what each folder of lib/ holds."""
     for folder in FOLDERS:
         if f"`lib/{folder}/`" not in text:
-            yield f"docs/architecture.md: no row for `lib/{folder}/`"
+            yield f"docs/explanation/architecture.md: no row for `lib/{folder}/`"
 
 
 def list_files(root):
@@ -236,7 +236,7 @@ def check_tree(root):
         sources += matches(path, ["*.c", "*.h"])
         text = content.decode("utf-8", "replace")  # recordings and other binary data hold text, too
         found += faults(path, text)
-        if path == "docs/architecture.md":
+        if path == "docs/explanation/architecture.md":
             found += document_faults(text)
     if sources < 10:
         found.append(f"{root}: only {sources} C files found; is this the source tree?")
@@ -312,7 +312,7 @@ def self_test():
             print(f"WRONGLY FOUND: {found}")
             failed += 1
     if len(list(document_faults("| `lib/base/` | text |"))) != len(FOLDERS) - 1:
-        print("NOT FOUND: rows that docs/architecture.md lacks")
+        print("NOT FOUND: rows that docs/explanation/architecture.md lacks")
         failed += 1
     failed += check_list_without_git()
     print(f"{len(PLANTED) + len(CLEAN) + 2 - failed} passed, {failed} failed, 0 skipped")

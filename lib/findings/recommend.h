@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** What to do about a run: rules over its numbers. A rule whose numbers are not known says nothing.
- * docs/metrics.md has the thresholds.
+ * docs/reference/metrics.md has the thresholds.
  * @threads any thread */
 #ifndef LP_FINDINGS_RECOMMEND_H
 #define LP_FINDINGS_RECOMMEND_H

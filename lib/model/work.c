@@ -5,7 +5,7 @@
 
 #include "lib/model/work.h"
 
-/* Vector FLOPs an element; approximate, see docs/metrics.md. */
+/* Vector FLOPs an element; approximate, see docs/reference/metrics.md. */
 enum {
     RMS_NORM = 4,
     LAYER_NORM = 7,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** When the driver is asked for partly filled buffers; full ones come by themselves. A request
  * holds up what launches at that moment: five a second cost a program that replays graphs 0.4 %
- * (docs/performance.md).
+ * (docs/lab/performance.md).
  * @threads collector only */
 #ifndef LP_SESSION_FLUSH_H
 #define LP_SESSION_FLUSH_H

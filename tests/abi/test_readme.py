@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The documents tell the truth: the README's programs run, links point at files, each field of metrics.json is explained."""
+import glob
 import json
 import os
 import re
@@ -17,6 +18,17 @@ with open(os.path.join(headers.SOURCE, "README.md"), encoding="utf-8") as readme
 
 def example(language, page=README):
     return re.search(rf"^```{language}\n(.*?)^```$", page, re.M | re.S).group(1)
+
+
+def without_code(page):
+    with open(page, encoding="utf-8") as file:
+        return re.sub(r"^```.*?^```$", "", file.read(), flags=re.M | re.S)
+
+
+def headings(page):
+    """The anchors of a page's headings, as GitHub makes them."""
+    titles = [title.lower() for title in re.findall(r"^#+ (.*)$", without_code(page), re.M)]
+    return [re.sub(r"[^\w -]", "", title).strip().replace(" ", "-") for title in titles]
 
 
 def field_names(schema):
@@ -43,7 +55,7 @@ class Readme(unittest.TestCase):
 
     @unittest.skipUnless(os.path.exists(headers.LIBRARY), "LLMPERF_LIBRARY names no file")
     def test_the_example_of_a_scripted_device_runs(self):
-        with open(os.path.join(headers.SOURCE, "docs/fake-script.md"), encoding="utf-8") as file:
+        with open(os.path.join(headers.SOURCE, "docs/reference/fake-script.md"), encoding="utf-8") as file:
             page = file.read()
         with open(os.path.join(self.folder, "steps.txt"), "w", encoding="utf-8") as file:
             file.write(example("text", page))
@@ -53,7 +65,7 @@ class Readme(unittest.TestCase):
 
     @unittest.skipUnless(headers.CXX and os.path.exists(headers.LIBRARY), "no C++ compiler, or LLMPERF_LIBRARY names no file")
     def test_the_cpp_example_compiles_runs_and_writes_a_report(self):
-        with open(os.path.join(headers.SOURCE, "docs/engine.md"), encoding="utf-8") as file:
+        with open(os.path.join(headers.SOURCE, "docs/how-to/cpp-engine.md"), encoding="utf-8") as file:
             output = self.run_text(example("cpp", file.read()), "example.cpp", [headers.CXX, "-std=c++11"])
         self.assertRegex(output, r"^/\S+/runs/\S+/report.md, [1-9]\d+ bytes of metrics")
         self.assertEqual(len([top for top, _, names in os.walk(self.folder) if "report.md" in names and "run.llmperf" in names]), 1)
@@ -83,7 +95,7 @@ class Readme(unittest.TestCase):
     @unittest.skipUnless(os.path.exists(headers.LIBRARY), "LLMPERF_LIBRARY names no file")
     @unittest.skipUnless(os.path.exists(os.path.join(headers.SOURCE, "bindings/python/llmperf/__init__.py")), "no bindings")
     def test_the_example_of_rules_for_regions_of_a_program_runs(self):
-        with open(os.path.join(headers.SOURCE, "docs/fake-script.md"), encoding="utf-8") as file:
+        with open(os.path.join(headers.SOURCE, "docs/reference/fake-script.md"), encoding="utf-8") as file:
             program = example("python", file.read())
         status, output = headers.run([sys.executable, "-c", program], cwd=self.folder, env=self.environment)
         self.assertEqual(status, 0, output)
@@ -94,18 +106,23 @@ class Readme(unittest.TestCase):
         with open(os.path.join(reports[0], "stages.md"), encoding="utf-8") as file:
             self.assertIn("LLM@prefill", file.read())
 
-    def test_links_point_at_files(self):
-        for folder, name in [("", "README.md"), ("", "CONTRIBUTING.md"), ("", "CHANGES.md")] + [
-                ("docs", name) for name in os.listdir(os.path.join(headers.SOURCE, "docs")) if name.endswith(".md")]:
-            with open(os.path.join(headers.SOURCE, folder, name), encoding="utf-8") as file:
-                for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", file.read()):
-                    with self.subTest(f"{name}: {target}"):
-                        self.assertTrue(os.path.exists(os.path.join(headers.SOURCE, folder, target)))
+    def test_links_point_at_files_and_headings(self):
+        pages = [os.path.join(headers.SOURCE, name) for name in ("README.md", "CONTRIBUTING.md", "CHANGES.md")]
+        pages += glob.glob(os.path.join(headers.SOURCE, "docs/**/*.md"), recursive=True)
+        for page in pages:
+            for link in re.findall(r"\]\(([^)]+)\)", without_code(page)):
+                path, _, heading = link.partition("#")
+                target = os.path.join(os.path.dirname(page), path) if path else page
+                if "://" not in link:
+                    with self.subTest(f"{os.path.relpath(page, headers.SOURCE)}: {link}"):
+                        self.assertTrue(os.path.exists(target))
+                        if heading:
+                            self.assertIn(heading, headings(target))
 
     def test_every_field_of_metrics_json_is_explained(self):
         with open(os.path.join(headers.SOURCE, "conf/schema/metrics.schema.json"), encoding="utf-8") as file:
             fields = set(field_names(json.load(file)))
-        with open(os.path.join(headers.SOURCE, "docs/metrics.md"), encoding="utf-8") as file:
+        with open(os.path.join(headers.SOURCE, "docs/reference/metrics.md"), encoding="utf-8") as file:
             quoted = set(re.findall(r"\w+", " ".join(re.findall(r"`([^`]+)`", file.read()))))
         self.assertIn("gpu_busy_ms", fields)
         self.assertEqual(sorted(fields - quoted), [])

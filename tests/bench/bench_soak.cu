@@ -23,7 +23,7 @@
 
 #define KERNELS 500
 #define PARTS   10
-#define MEMORY  (24.0 + 8.0) /* MiB: see docs/performance.md */
+#define MEMORY  (24.0 + 8.0) /* MiB: see docs/lab/performance.md */
 #define SLOWER  1.01
 
 static cudaGraphExec_t make_graph(cudaStream_t stream)

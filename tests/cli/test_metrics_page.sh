@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# docs/metrics.md explains every key of what llmperf prints as JSON, in the section of that command.
+# docs/reference/metrics.md explains every key of what llmperf prints as JSON, in the section of that command.
 . "$LLMPERF_SOURCE/tests/cli/common.sh"
 export XDG_CACHE_HOME=$PWD/cache
 
 # keys_explained SECTION...: the keys of the file out stand as code in one of these sections
 keys_explained() {
-    python3 - "$LLMPERF_SOURCE/docs/metrics.md" "$@" <<'PYTHON' || die "keys without an explanation"
+    python3 - "$LLMPERF_SOURCE/docs/reference/metrics.md" "$@" <<'PYTHON' || die "keys without an explanation"
 import json
 import re
 import sys
@@ -29,13 +29,13 @@ text = " ".join(sections[title] for title in wanted)
 quoted = set(re.findall(r"[\w-]+", " ".join(re.findall(r"`([^`]+)`", text))))
 missing = sorted(set(keys_of(json.load(open("out")))) - quoted)
 if missing:
-    sys.exit(f"docs/metrics.md, {wanted}: {missing}")
+    sys.exit(f"docs/reference/metrics.md, {wanted}: {missing}")
 PYTHON
 }
 
 metrics=("The run" "What belongs to a region" "Regions and stages" "Kernels" "Kernels on the roofline" "CUDA graphs" "Kernel classes" "Operators"
     "Peaks, floors, MFU and MBU" "Ledger")
-mapfile -t -O ${#metrics[@]} metrics < <(sed -n 's/^## \(Iterations.*\|Named metrics.*\|Recommendations.*\|Counters.*\)$/\1/p' "$LLMPERF_SOURCE/docs/metrics.md")
+mapfile -t -O ${#metrics[@]} metrics < <(sed -n 's/^## \(Iterations.*\|Named metrics.*\|Recommendations.*\|Counters.*\)$/\1/p' "$LLMPERF_SOURCE/docs/reference/metrics.md")
 
 expect 0 model deepseek-ocr --decode 3 --gpu H200 --format json
 keys_explained "The JSON of \`llmperf model\`" "Work of a model: FLOPs and bytes" "The run"

@@ -70,7 +70,7 @@ stderr_has "nowhere"
 
 # Every key is explained.
 cp repeats.json out
-python3 - "$LLMPERF_SOURCE/docs/metrics.md" <<'PYTHON' || die "keys without an explanation"
+python3 - "$LLMPERF_SOURCE/docs/reference/metrics.md" <<'PYTHON' || die "keys without an explanation"
 import json
 import re
 import sys
@@ -82,6 +82,6 @@ found = json.load(open("repeats.json"))
 keys = set(found) | {key for name in ("runs", "rows") for row in found[name] for key in row}
 missing = sorted(keys - quoted - {"schema_version"})
 if missing:
-    sys.exit(f"docs/metrics.md, Repeats: {missing}")
+    sys.exit(f"docs/reference/metrics.md, Repeats: {missing}")
 PYTHON
 echo fine

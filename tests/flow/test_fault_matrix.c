@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Faults on the way from the driver, one at a time: the ledger names each, and no other number
- * changes but those that the fault explains. The same table stands in docs/ledger.md. */
+ * changes but those that the fault explains. The same table stands in docs/explanation/ledger.md.
+ */
 #include <fnmatch.h>
 #include <jansson.h>
 #include <setjmp.h>
@@ -552,7 +553,7 @@ static void names_above_the_limit_are_counted_together(void **state)
     free(script);
 }
 
-/* docs/ledger.md */
+/* docs/explanation/ledger.md */
 
 /* Names of the fields, as the page writes them. */
 static void print_fields(char *out, size_t size, const struct fault *fault)
@@ -587,7 +588,7 @@ static void the_page_has_the_same_table(void **state)
     FILE *file;
 
     (void)state;
-    snprintf(path, sizeof(path), "%s/docs/ledger.md", source ? source : ".");
+    snprintf(path, sizeof(path), "%s/docs/explanation/ledger.md", source ? source : ".");
     file = fopen(path, "rb");
     if (!file)
         skip(); /* The tests were carried elsewhere. */
@@ -601,7 +602,7 @@ static void the_page_has_the_same_table(void **state)
         snprintf(row, sizeof(row), "| %s | %s | `%s` | %s |\n", faults[i].name, fields,
                  llmperf_verdict_name(faults[i].verdict), changes[faults[i].change].words);
         if (!strstr(page, row))
-            fail_msg("docs/ledger.md lacks: %s", row);
+            fail_msg("docs/explanation/ledger.md lacks: %s", row);
     }
     for (const char *at = strstr(page, "| fault | named by |"); at && *at == '|';
          at = strchr(at, '\n') + 1)

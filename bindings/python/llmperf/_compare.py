@@ -23,7 +23,7 @@ def compare(base: Side, new: Side, threshold_percent: float = 5.0) -> Dict[str, 
 
     base, new: a profile, or a sequence of repeated runs.
     ["verdict"] is "regression", "no regression" or "not comparable". ["reason"] says why the runs
-    are not comparable, else it is None. docs/metrics.md explains ["rows"].
+    are not comparable, else it is None. docs/reference/metrics.md explains ["rows"].
     """
     sides = _handles(base), _handles(new)
     text = _native.text()

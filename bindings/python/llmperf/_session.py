@@ -58,7 +58,7 @@ class Session:
         a script, for tests; "none": host times only.
     run_dir: folder of this run, created; instead of `out`.
     run_id: name of the run; None: UTC YYYYMMDD-HHMMSS-PID.
-    config_path: configuration (docs/configuration.md): fills in what is left open here; kept with the run as config.yaml.
+    config_path: configuration (docs/reference/configuration.md): fills in what is left open here; kept with the run as config.yaml.
     model_path: a config.json, its folder or a name of the data files ("llama_3_8b"): gives each
         prefill, decode step and vision pass its FLOPs and bytes, those of this GPU's share.
     device_path: recording (source "replay") or script (source "fake").
@@ -69,7 +69,7 @@ class Session:
     overhead_budget_permille: for tier "light", in thousandths of the run time; 0: 10.
     sample_regions: for tier "light", labels, or one text with commas between them.
     rules: for tier "light", texts such as "decode_step p99 above 30 ms for 2 s": while one holds,
-        the next instances are collected one and all (docs/sampling.md).
+        the next instances are collected one and all (docs/explanation/sampling.md).
     keep_trace: keep a recording of all facts in the folder of the run, for export_trace(). False:
         as LLMPERF_TRACE says.
     trace_bytes: size at which that recording ends; the run says so then. 0: 1 GiB.
@@ -83,7 +83,7 @@ class Session:
     release: give CUPTI up at stop, so that another profiler (torch.profiler) can start.
     detach: for tier "light": between samples CUPTI is taken out of the process. For programs in
         which one thread launches all device work and opens the sampled regions
-        (docs/sampling.md). False: as LLMPERF_DETACH says.
+        (docs/explanation/sampling.md). False: as LLMPERF_DETACH says.
     graph_level: each launch of a CUDA graph as one span, not its kernels; not in one process with
         sessions that do not.
 

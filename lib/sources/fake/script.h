@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Scripts of the fake device, read into a list of statements. The language is described in
- * docs/fake-script.md.
+ * docs/reference/fake-script.md.
  * @threads one at a time per object */
 #ifndef LP_SOURCES_FAKE_SCRIPT_H
 #define LP_SOURCES_FAKE_SCRIPT_H

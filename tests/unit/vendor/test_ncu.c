@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables of ncu. Case numbers are those of the list of edge cases in docs/import.md. */
+/* Tables of ncu. Case numbers are those of the list of edge cases in docs/reference/import.md. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -193,7 +193,8 @@ static void flags_of_another_version_are_refused(void **state)
     check_error("flags 0x6 are not known");
 }
 
-/* What goes wrong in real files: numbers are those of the list of edge cases in docs/import.md. */
+/* What goes wrong in real files: numbers are those of the list of edge cases in
+ * docs/reference/import.md. */
 
 static void case_21_tables_and_columns_may_be_missing(void **state)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables of nsys stats. Case numbers are those of the list of edge cases in docs/import.md. */
+/* Tables of nsys stats. Case numbers are those of the list of edge cases in
+ * docs/reference/import.md. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -51,10 +51,7 @@ typedef struct llmperf_utilisation_input {
     double steps;           /**< how often the work was repeated in time_ms; 0 is 1 */
     double devices;         /**< GPUs that share the work in time_ms (the slowest one's); 0 is 1 */
 } llmperf_utilisation_input;
-#define LLMPERF_UTILISATION_INPUT_INIT                                                             \
-    {                                                                                              \
-        sizeof(llmperf_utilisation_input), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                      \
-    }
+#define LLMPERF_UTILISATION_INPUT_INIT LLMPERF_INIT(llmperf_utilisation_input)
 
 /** Utilisation. Reasons are static text, NULL where the value is known. */
 typedef struct llmperf_utilisation {
@@ -78,11 +75,7 @@ typedef struct llmperf_utilisation {
     uint32_t bound;    /**< LLMPERF_BOUND_… */
     uint32_t warnings; /**< LLMPERF_WARNING_… */
 } llmperf_utilisation;
-#define LLMPERF_UTILISATION_INIT                                                                   \
-    {                                                                                              \
-        sizeof(llmperf_utilisation), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,   \
-            0, 0                                                                                   \
-    }
+#define LLMPERF_UTILISATION_INIT LLMPERF_INIT(llmperf_utilisation)
 
 /** Utilisation of some work. Without time_ms floors and bound are those of the work itself.
  *

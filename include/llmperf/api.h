@@ -23,6 +23,25 @@
 #define LLMPERF_API
 #endif
 
+/** Initialiser of a struct that begins with struct_size: struct_size is set, all else is zero. */
+#ifdef __cplusplus
+extern "C++" {
+template <class T> T llmperf_sized()
+{
+    T value = T();
+
+    value.struct_size = sizeof(T);
+    return value;
+}
+}
+#define LLMPERF_INIT(type) llmperf_sized<type>()
+#else
+#define LLMPERF_INIT(type)                                                                         \
+    {                                                                                              \
+        .struct_size = sizeof(type)                                                                \
+    }
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif

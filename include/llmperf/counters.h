@@ -35,10 +35,7 @@ typedef struct llmperf_counter_info {
     const char *about;    /**< one sentence; "" if there is none */
     const char *reason;   /**< why metric is NULL; else NULL */
 } llmperf_counter_info;
-#define LLMPERF_COUNTER_INFO_INIT                                                                  \
-    {                                                                                              \
-        sizeof(llmperf_counter_info), 0, 0, 0, 0, 0                                                \
-    }
+#define LLMPERF_COUNTER_INFO_INIT LLMPERF_INIT(llmperf_counter_info)
 
 /** Names of the chips that the installed CUPTI knows ("GH100"). NULL past the end, or if none is
  * known: llmperf_last_error() says why. Text is static. @threads any thread */

@@ -51,10 +51,7 @@ typedef struct llmperf_step_floor {
                        unknown */
     uint32_t missing_dtype; /**< LLMPERF_DTYPE_… that the GPU has no known peak for; 0: none */
 } llmperf_step_floor;
-#define LLMPERF_STEP_FLOOR_INIT                                                                    \
-    {                                                                                              \
-        sizeof(llmperf_step_floor), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0        \
-    }
+#define LLMPERF_STEP_FLOOR_INIT LLMPERF_INIT(llmperf_step_floor)
 
 /** Where decoding changes from memory bound to compute bound. Links are left out. */
 typedef struct llmperf_decode_turn {
@@ -68,10 +65,7 @@ typedef struct llmperf_decode_turn {
     double context;
     const char *batch_reason, *context_reason; /**< why NaN; static text or the hardware's */
 } llmperf_decode_turn;
-#define LLMPERF_DECODE_TURN_INIT                                                                   \
-    {                                                                                              \
-        sizeof(llmperf_decode_turn), 0, 0, 0, 0                                                    \
-    }
+#define LLMPERF_DECODE_TURN_INIT LLMPERF_INIT(llmperf_decode_turn)
 
 /** Floors of a step.
  *

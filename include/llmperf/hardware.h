@@ -67,10 +67,7 @@ typedef struct llmperf_hardware_query {
                            llmperf_hardware_measure() */
     const char *driver; /**< version of the driver, "580.95.05"; needed for them, too */
 } llmperf_hardware_query;
-#define LLMPERF_HARDWARE_QUERY_INIT                                                                \
-    {                                                                                              \
-        sizeof(llmperf_hardware_query), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                         \
-    }
+#define LLMPERF_HARDWARE_QUERY_INIT LLMPERF_INIT(llmperf_hardware_query)
 
 /** One value. Text lives as long as its hardware. */
 typedef struct llmperf_hardware_value {
@@ -81,10 +78,7 @@ typedef struct llmperf_hardware_value {
     uint32_t origin;     /**< LLMPERF_ORIGIN_… */
     uint32_t confidence; /**< LLMPERF_CONFIDENCE_… */
 } llmperf_hardware_value;
-#define LLMPERF_HARDWARE_VALUE_INIT                                                                \
-    {                                                                                              \
-        sizeof(llmperf_hardware_value), 0, 0, 0, 0, 0                                              \
-    }
+#define LLMPERF_HARDWARE_VALUE_INIT LLMPERF_INIT(llmperf_hardware_value)
 
 /** The most that was measured of something on one GPU. Text lives as long as its hardware. */
 typedef struct llmperf_ceiling {
@@ -97,10 +91,7 @@ typedef struct llmperf_ceiling {
     const char *how;    /**< what ran; NULL if not known */
     const char *reason; /**< why it is not known; NULL if it is */
 } llmperf_ceiling;
-#define LLMPERF_CEILING_INIT                                                                       \
-    {                                                                                              \
-        sizeof(llmperf_ceiling), 0, 0, 0, 0, 0, 0                                                  \
-    }
+#define LLMPERF_CEILING_INIT LLMPERF_INIT(llmperf_ceiling)
 
 /** How to measure; zero is the default. */
 typedef struct llmperf_measure_options {
@@ -109,10 +100,7 @@ typedef struct llmperf_measure_options {
     uint64_t buffer_bytes; /**< of each of three buffers: 2^24 to 2^34; default 2^30, less where a
                               quarter of the free memory is less */
 } llmperf_measure_options;
-#define LLMPERF_MEASURE_OPTIONS_INIT                                                               \
-    {                                                                                              \
-        sizeof(llmperf_measure_options), 0, 0                                                      \
-    }
+#define LLMPERF_MEASURE_OPTIONS_INIT LLMPERF_INIT(llmperf_measure_options)
 
 /** Look a GPU up.
  *

@@ -58,10 +58,7 @@ typedef struct llmperf_import_options {
     const char *config; /**< configuration as YAML (llmperf_config_document()), kept with the run as
                            config.yaml; NULL: none */
 } llmperf_import_options;
-#define LLMPERF_IMPORT_OPTIONS_INIT                                                                \
-    {                                                                                              \
-        sizeof(llmperf_import_options), 0, 0, 0, 0                                                 \
-    }
+#define LLMPERF_IMPORT_OPTIONS_INIT LLMPERF_INIT(llmperf_import_options)
 
 /** Read files of nsys and ncu into one profile.
  *

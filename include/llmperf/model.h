@@ -98,11 +98,7 @@ typedef struct llmperf_model_info {
     uint32_t latent_attention; /**< 1: the KV cache holds one latent for all heads (MLA) */
     uint32_t activation_dtype; /**< default of a step with the default weight_dtype */
 } llmperf_model_info;
-#define LLMPERF_MODEL_INFO_INIT                                                                    \
-    {                                                                                              \
-        sizeof(llmperf_model_info), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-            0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                   \
-    }
+#define LLMPERF_MODEL_INFO_INIT LLMPERF_INIT(llmperf_model_info)
 
 /** One step of one replica. Arrays are Borrowed for the call and hold an element for each request
  * (or image). */
@@ -141,11 +137,7 @@ typedef struct llmperf_step {
     const uint64_t *tile_columns;
     uint64_t tile_pixels; /**< side of a tile */
 } llmperf_step;
-#define LLMPERF_STEP_INIT                                                                          \
-    {                                                                                              \
-        sizeof(llmperf_step), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-            0, 0                                                                                   \
-    }
+#define LLMPERF_STEP_INIT LLMPERF_INIT(llmperf_step)
 
 /** Work of a step on one GPU (the whole step without parallelism). */
 typedef struct llmperf_work {
@@ -171,10 +163,7 @@ typedef struct llmperf_work {
     double tokens_expected; /**< accepted tokens of the step; without speculation the new tokens */
     double experts_touched; /**< in a MoE layer, on all GPUs; NaN: no experts */
 } llmperf_work;
-#define LLMPERF_WORK_INIT                                                                          \
-    {                                                                                              \
-        sizeof(llmperf_work), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                    \
-    }
+#define LLMPERF_WORK_INIT LLMPERF_INIT(llmperf_work)
 
 /** Work of one operator in all layers of one kind. The rows of a step add up to its llmperf_work.
  */
@@ -190,10 +179,7 @@ typedef struct llmperf_operator_work {
     uint32_t compute_dtype; /**< LLMPERF_DTYPE_… of the matrix product: its activations' */
     uint32_t reserved;
 } llmperf_operator_work;
-#define LLMPERF_OPERATOR_WORK_INIT                                                                 \
-    {                                                                                              \
-        sizeof(llmperf_operator_work), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                       \
-    }
+#define LLMPERF_OPERATOR_WORK_INIT LLMPERF_INIT(llmperf_operator_work)
 
 /** Number for a name ("bf16", "bfloat16", "fp8", "int4" …).
  * @return LLMPERF_OK; LLMPERF_EINVAL with the names that exist. @threads any thread */

@@ -88,11 +88,7 @@ typedef struct llmperf_ledger {
     uint64_t regions_over_limit; /**< regions above the path_limit of the session: they, or a region
                                     around them, are counted together in "LLM@(too many paths)" */
 } llmperf_ledger;
-#define LLMPERF_LEDGER_INIT                                                                        \
-    {                                                                                              \
-        sizeof(llmperf_ledger), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  \
-            0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                               \
-    }
+#define LLMPERF_LEDGER_INIT LLMPERF_INIT(llmperf_ledger)
 
 /** One region path on one device. A region that used several devices has a row for each; wall times
  * repeat in them. */
@@ -194,10 +190,7 @@ typedef struct llmperf_metric_stats {
     double min, max;
 } llmperf_metric_stats;
 
-#define LLMPERF_METRIC_STATS_INIT                                                                  \
-    {                                                                                              \
-        sizeof(llmperf_metric_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                     \
-    }
+#define LLMPERF_METRIC_STATS_INIT LLMPERF_INIT(llmperf_metric_stats)
 
 /** Iterations that a profile keeps one by one; the statistics hold all. */
 #define LLMPERF_ITERATIONS_KEPT 1024
@@ -230,10 +223,7 @@ typedef struct llmperf_iteration {
     uint64_t window; /**< number of the triggered window that collected it; 0: none did. Its device
                         times are in no statistic */
 } llmperf_iteration;
-#define LLMPERF_ITERATION_INIT                                                                     \
-    {                                                                                              \
-        sizeof(llmperf_iteration), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, { 0 }, 0           \
-    }
+#define LLMPERF_ITERATION_INIT LLMPERF_INIT(llmperf_iteration)
 
 /** How one quantity of a stage is spread over its iterations: "wall", "span", "busy", "idle",
  * "idle_launch", "idle_wait" (fields of llmperf_iteration), or a kernel class. */
@@ -250,10 +240,7 @@ typedef struct llmperf_iteration_stats {
     double min_ms, max_ms;
     double p50_ms, p95_ms, p99_ms; /**< within 2 % */
 } llmperf_iteration_stats;
-#define LLMPERF_ITERATION_STATS_INIT                                                               \
-    {                                                                                              \
-        sizeof(llmperf_iteration_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                     \
-    }
+#define LLMPERF_ITERATION_STATS_INIT LLMPERF_INIT(llmperf_iteration_stats)
 
 /** A triggered window of tier light: instances of sampled regions that were collected one and all
  * because a rule held. They are no random sample, so they are added up here, apart from regions,
@@ -279,11 +266,7 @@ typedef struct llmperf_window_stats {
     uint32_t process_id;
     uint32_t reserved;
 } llmperf_window_stats;
-#define LLMPERF_WINDOW_STATS_INIT                                                                  \
-    {                                                                                              \
-        sizeof(llmperf_window_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  \
-            0, 0, 0                                                                                \
-    }
+#define LLMPERF_WINDOW_STATS_INIT LLMPERF_INIT(llmperf_window_stats)
 
 /** One kernel, copy or set of a triggered window, by the region that launched it. */
 typedef struct llmperf_window_kernel {
@@ -298,10 +281,7 @@ typedef struct llmperf_window_kernel {
     uint32_t kind; /**< LLMPERF_ACTIVITY_… */
     uint32_t process_id;
 } llmperf_window_kernel;
-#define LLMPERF_WINDOW_KERNEL_INIT                                                                 \
-    {                                                                                              \
-        sizeof(llmperf_window_kernel), 0, 0, 0, 0, 0, 0, 0, 0                                      \
-    }
+#define LLMPERF_WINDOW_KERNEL_INIT LLMPERF_INIT(llmperf_window_kernel)
 
 /** Where the FLOPs and bytes of a region come from. */
 enum {
@@ -327,24 +307,11 @@ typedef struct llmperf_capture_stats {
     double exclusive_ms;         /**< kernels, copies and sets captured directly in this region */
     double share; /**< of all graph work that the region launched on this device, 0 to 1 */
 } llmperf_capture_stats;
-#define LLMPERF_CAPTURE_STATS_INIT                                                                 \
-    {                                                                                              \
-        sizeof(llmperf_capture_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                \
-    }
+#define LLMPERF_CAPTURE_STATS_INIT LLMPERF_INIT(llmperf_capture_stats)
 
-#define LLMPERF_REGION_STATS_INIT                                                                  \
-    {                                                                                              \
-        sizeof(llmperf_region_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  \
-            0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                          \
-    }
-#define LLMPERF_KERNEL_STATS_INIT                                                                  \
-    {                                                                                              \
-        sizeof(llmperf_kernel_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0            \
-    }
-#define LLMPERF_OPERATOR_STATS_INIT                                                                \
-    {                                                                                              \
-        sizeof(llmperf_operator_stats), 0, 0, 0, 0, 0, 0                                           \
-    }
+#define LLMPERF_REGION_STATS_INIT   LLMPERF_INIT(llmperf_region_stats)
+#define LLMPERF_KERNEL_STATS_INIT   LLMPERF_INIT(llmperf_kernel_stats)
+#define LLMPERF_OPERATOR_STATS_INIT LLMPERF_INIT(llmperf_operator_stats)
 
 /** Number of rows; rows are ordered: regions by path (parents first), kernels and operators by
  * total time, largest first, iterations by sequence (the newest LLMPERF_ITERATIONS_KEPT), their

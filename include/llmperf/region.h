@@ -57,10 +57,7 @@ typedef struct llmperf_region_attr {
     uint64_t flops;
     uint64_t bytes;
 } llmperf_region_attr;
-#define LLMPERF_REGION_ATTR_INIT                                                                   \
-    {                                                                                              \
-        sizeof(llmperf_region_attr), 0, 0, 0, 0, 0, 0, 0, 0                                        \
-    }
+#define LLMPERF_REGION_ATTR_INIT LLMPERF_INIT(llmperf_region_attr)
 
 /** Open a region on this thread. @param label  Borrowed for the call. */
 LLMPERF_API void llmperf_region_begin(const char *label);

@@ -125,11 +125,7 @@ typedef struct llmperf_session_options {
      * use do not count. */
     uint64_t path_limit;
 } llmperf_session_options;
-#define LLMPERF_SESSION_OPTIONS_INIT                                                               \
-    {                                                                                              \
-        sizeof(llmperf_session_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  \
-            0, 0, 0, 0                                                                             \
-    }
+#define LLMPERF_SESSION_OPTIONS_INIT LLMPERF_INIT(llmperf_session_options)
 
 typedef struct llmperf_session llmperf_session;
 
@@ -224,10 +220,7 @@ typedef struct llmperf_session_state {
     double silent_ms;  /**< so long launches have been pending and nothing was reported; a kernel
                           reports when it is over */
 } llmperf_session_state;
-#define LLMPERF_SESSION_STATE_INIT                                                                 \
-    {                                                                                              \
-        sizeof(llmperf_session_state), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0              \
-    }
+#define LLMPERF_SESSION_STATE_INIT LLMPERF_INIT(llmperf_session_state)
 
 /** How the session does, without asking it: takes no lock and waits for nobody.
  *
@@ -255,10 +248,7 @@ typedef struct llmperf_input {
     uint64_t tokens;        /**< that it became */
     uint32_t width, height; /**< of an image, pixels */
 } llmperf_input;
-#define LLMPERF_INPUT_INIT                                                                         \
-    {                                                                                              \
-        sizeof(llmperf_input), 0, 0, 0, 0, 0, 0, 0                                                 \
-    }
+#define LLMPERF_INPUT_INIT LLMPERF_INIT(llmperf_input)
 
 /** Keep an input with the run: inputs.yaml lists the first thousand and counts the rest.
  *

@@ -37,10 +37,7 @@ typedef struct llmperf_tool_request {
     const char **arguments; /**< of the program, without its name; NULL: none */
     size_t argument_count;
 } llmperf_tool_request;
-#define LLMPERF_TOOL_REQUEST_INIT                                                                  \
-    {                                                                                              \
-        sizeof(llmperf_tool_request), 0, 0, 0, 0, 0, 0, 0, 0                                       \
-    }
+#define LLMPERF_TOOL_REQUEST_INIT LLMPERF_INIT(llmperf_tool_request)
 
 /** Commands to run one after another. @threads one at a time per object */
 typedef struct llmperf_commands llmperf_commands;

@@ -49,10 +49,7 @@ typedef struct llmperf_trace_summary {
                               events stand at times of their own */
     uint32_t reserved;
 } llmperf_trace_summary;
-#define LLMPERF_TRACE_SUMMARY_INIT                                                                 \
-    {                                                                                              \
-        sizeof(llmperf_trace_summary), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                 \
-    }
+#define LLMPERF_TRACE_SUMMARY_INIT LLMPERF_INIT(llmperf_trace_summary)
 
 /** Write the trace of a session as a file of another program. The recording is read front to back
  * and never held whole.

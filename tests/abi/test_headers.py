@@ -79,6 +79,12 @@ class Headers(unittest.TestCase):
         lines = [f"{name} x_{name} = {name.upper()}_INIT;" for _, name, _ in headers.structs()]
         self.compiles([headers.CXX], "c++", '#include "llmperf/llmperf.h"\n' + "\n".join(lines) + "\n", CPP11)
 
+    def test_init_macros_need_no_change_when_a_struct_grows(self):
+        for name in headers.header_names():
+            for macro, value in re.findall(r"#define (LLMPERF_\w+_INIT)\s+((?:.*\\\n)*.*)", headers.header_text(name)):
+                with self.subTest(macro):
+                    self.assertRegex(value, r"^LLMPERF_INIT\(\w+\)$")
+
     def test_no_type_that_differs_between_compilers_or_languages(self):
         forbidden = r"\b(bool|_Bool|long|wchar_t|__int128|inline|va_list)\b|\.\.\.|^\s*\w[\w ]*\s+\w+\s*:\s*\d+;"
         for name in headers.header_names():

@@ -17,6 +17,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/sources/fake/fake.h"
+#include "tests/support/at_once.h"
 #include "tests/support/play.h"
 
 #define KERNELS     20
@@ -412,7 +413,7 @@ static void a_configuration_asks_for_it(void **state)
 
 #define HEARD(test) cmocka_unit_test_setup_teardown(test, listen, stop_listening)
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         HEARD(spans_are_collected_whole_and_nothing_between_them),
@@ -427,5 +428,5 @@ int main(void)
         HEARD(a_configuration_asks_for_it),
     };
 
-    return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
+    return run_cases_at_once(argc, argv, tests, make_test_folder, remove_test_folder);
 }

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "lib/sources/fake/fake.h"
+#include "tests/support/at_once.h"
 #include "tests/support/play.h"
 
 #define NODES 20
@@ -194,7 +195,7 @@ static void pauses_and_the_end_leave_the_last_replay_its_times(void **state)
     llmperf_profile_free(profile);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sampled_step_has_the_times_of_its_own_replay),
@@ -204,5 +205,5 @@ int main(void)
         cmocka_unit_test_setup(pauses_and_the_end_leave_the_last_replay_its_times, slow_nodes),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases_at_once(argc, argv, tests, NULL, NULL);
 }

@@ -13,6 +13,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/sources/fake/fake.h"
+#include "tests/support/at_once.h"
 #include "tests/support/play.h"
 
 #define PATIENCE_NS UINT64_C(20000000000)
@@ -278,7 +279,7 @@ static void an_older_struct_gets_the_fields_it_knows(void **context)
 
 #define HEARD(test) cmocka_unit_test_setup_teardown(test, forget_lines, stop_hearing)
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         HEARD(a_driver_that_reports_nothing_is_found_dead_while_the_session_runs),
@@ -291,5 +292,5 @@ int main(void)
         HEARD(an_older_struct_gets_the_fields_it_knows),
     };
 
-    return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
+    return run_cases_at_once(argc, argv, tests, make_test_folder, remove_test_folder);
 }

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "lib/sources/fake/fake.h"
+#include "tests/support/at_once.h"
 #include "tests/support/play.h"
 
 static llmperf_session *start(void)
@@ -175,7 +176,7 @@ static void prewarming_beside_a_session_changes_nothing(void **state)
     llmperf_session_free(session);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(iterations_are_read_while_the_session_runs),
@@ -186,5 +187,5 @@ int main(void)
         cmocka_unit_test(prewarming_beside_a_session_changes_nothing),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases_at_once(argc, argv, tests, NULL, NULL);
 }

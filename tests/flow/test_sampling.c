@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "lib/sources/fake/fake.h"
+#include "tests/support/at_once.h"
 #include "tests/support/play.h"
 
 #define KERNELS 20
@@ -297,7 +298,7 @@ static void labels_that_cannot_be_are_refused(void **state)
     check_error("up to 8");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(some_instances_are_collected_and_those_whole),
@@ -312,5 +313,5 @@ int main(void)
         cmocka_unit_test(labels_that_cannot_be_are_refused),
     };
 
-    return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
+    return run_cases_at_once(argc, argv, tests, make_test_folder, remove_test_folder);
 }

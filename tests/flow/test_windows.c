@@ -17,6 +17,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/sources/fake/fake.h"
+#include "tests/support/at_once.h"
 #include "tests/support/play.h"
 
 #define FAST_KERNELS 20
@@ -405,7 +406,7 @@ static void rules_of_a_session_that_does_not_sample_are_noted(void **context)
     llmperf_profile_free(profile);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_next_instances_are_collected_one_and_all),
@@ -420,5 +421,5 @@ int main(void)
         cmocka_unit_test(rules_of_a_session_that_does_not_sample_are_noted),
     };
 
-    return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
+    return run_cases_at_once(argc, argv, tests, make_test_folder, remove_test_folder);
 }

@@ -12,6 +12,7 @@
 #include "lib/regions/sampler.h"
 #include "lib/record/paths.h"
 #include "lib/record/record.h"
+#include "tests/support/play.h"
 
 #define THREADS 4
 #define ROUNDS  20000
@@ -173,7 +174,7 @@ static void labels_change_while_threads_run(void **state)
     atomic_store(&windows, 0);
     for (int t = 0; t < THREADS; t++)
         assert_int_equal(pthread_create(&threads[t], NULL, run_until_over, &over), 0);
-    for (int i = 0; i < 1000 || atomic_load(&windows) == 0; i++) {
+    for (int i = 0; i < scaled(100, 1000) || atomic_load(&windows) == 0; i++) {
         lp_sampler_begin(labels[i % 2], (size_t)(1 + i / 2 % 2), 1, collect, NULL);
         lp_sampler_go();
         sched_yield();

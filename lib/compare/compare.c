@@ -8,7 +8,6 @@
 
 #include "lib/base/status.h"
 #include "lib/compare/compare.h"
-#include "lib/findings/kernel_class.h"
 
 /* Repeats: the mean of their means, and how far these are apart. */
 static struct lp_compare_side side_of_several(const struct lp_compare_value *values, size_t count,
@@ -173,9 +172,6 @@ int lp_compare(const struct lp_compare_runs *base, const struct lp_compare_runs 
     int status;
 
     out->threshold = threshold;
-    if (lp_kernel_classes_open(NULL, &out->classes) == LLMPERF_ENOMEM)
-        return LLMPERF_ENOMEM;
-    table.classes = out->classes;
     if ((status = read_runs(out, &table, base, 0)) == 0 &&
         (status = read_runs(out, &table, fresh, base->count)) == 0) {
         pair_ranks(out);
@@ -195,8 +191,6 @@ void lp_compare_clear(struct lp_comparison *comparison)
     lp_vector_clear(&comparison->ranks);
     lp_vector_clear(&comparison->rows);
     lp_vector_clear(&comparison->coverage);
-    lp_kernel_classes_free(comparison->classes);
-    comparison->classes = NULL;
 }
 
 const char *lp_compare_outcome(const struct lp_comparison *comparison)

@@ -11,7 +11,6 @@
 #include "lib/base/vector.h"
 #include "lib/compare/run.h"
 #include "llmperf/profile.h"
-#include "lib/findings/kernel_class.h"
 
 enum lp_compare_verdict {
     LP_COMPARE_SAME,   /* within the threshold, or within noise */
@@ -72,7 +71,6 @@ struct lp_comparison {
     LP_VECTOR(struct lp_compare_row)
     rows;                                     /* what both sides have first, then largest difference
                                                  of totals first */
-    struct lp_kernel_classes *classes;        /* texts of quantities; NULL: could not be read */
     LP_VECTOR(struct lp_compare_ranks) ranks; /* of the runs: base, then new */
     bool has_ranks;                           /* some run has several processes or GPUs */
     bool paired;                         /* and all have the same: rows of single ones are there */

@@ -8,7 +8,6 @@
 #include "lib/base/text.h"
 #include "lib/compare/reader.h"
 #include "llmperf/activity.h"
-#include "lib/findings/kernel_class.h"
 
 #define NORMAL_P95 1.645 /* of the normal distribution */
 
@@ -71,11 +70,9 @@ static int add_calls(struct lp_compare_reader *reader, size_t place, const char 
 }
 
 /* In its region and in all around it: those whose path is the front of its path. */
-static int add_kernel(struct lp_compare_reader *reader, const llmperf_kernel_stats *kernel)
+static int add_kernel(struct lp_compare_reader *reader, const llmperf_kernel_stats *kernel,
+                      const char *kernel_class)
 {
-    struct lp_kernel_classes *classes = reader->table->classes;
-    const char *kernel_class =
-        classes ? lp_kernel_class(classes, kernel->demangled, kernel->kind) : "all kernels";
     size_t gpu = lp_member_gpu_at(&reader->members, kernel->device);
     char *path = lp_text_copy(kernel->region);
     double weight = weight_of(reader, kernel->region, gpu);
@@ -100,6 +97,7 @@ static int add_kernel(struct lp_compare_reader *reader, const llmperf_kernel_sta
 
 int lp_compare_read_kernels(struct lp_compare_reader *reader)
 {
+    const struct lp_findings *findings = reader->findings;
     int status = 0;
 
     for (size_t i = 0; i < llmperf_profile_kernel_count(reader->profile) && status == 0; i++) {
@@ -107,7 +105,9 @@ int lp_compare_read_kernels(struct lp_compare_reader *reader)
 
         llmperf_profile_kernel(reader->profile, i, &kernel);
         if (kernel.region && !isnan(kernel.total_ms) && kernel.calls > 0)
-            status = add_kernel(reader, &kernel);
+            status =
+                add_kernel(reader, &kernel,
+                           findings->classes ? findings->kernel_classes.items[i] : "all kernels");
     }
     return status;
 }

@@ -10,6 +10,7 @@
 #include "lib/base/status.h"
 #include "lib/compare/run.h"
 #include "lib/compare/members.h"
+#include "lib/findings/findings.h"
 
 #define LP_COMPARE_WALL "wall"
 #define LP_COMPARE_ALL  "device"
@@ -60,6 +61,7 @@ struct lp_compare_reader {
     struct lp_compare_table *table;
     size_t run;
     const llmperf_profile *profile;
+    const struct lp_findings *findings;
     struct lp_members members;
     LP_VECTOR(struct lp_compare_place) places;
     LP_VECTOR(struct lp_compare_share) shares; /* by place and GPU */

@@ -7,13 +7,10 @@
 
 #include "lib/base/hashmap.h"
 #include "lib/base/status.h"
-#include "lib/output/format/counters.h"
-#include "lib/findings/measured.h"
 #include "lib/compare/members.h"
 #include "lib/compare/repeats.h"
 #include "lib/compare/repeats_same.h"
 #include "llmperf/region.h"
-#include "lib/findings/counter_index.h"
 
 #define QUANTITIES_MOST 16
 #define MINOR           0.01 /* share of a run's time below which nothing is judged */
@@ -167,20 +164,21 @@ static int put(struct reader *reader, size_t run, const struct lp_repeats_subjec
     return 0;
 }
 
-static int read_run(struct reader *reader, size_t run, const struct lp_aggregates *sums)
+static int read_run(struct reader *reader, size_t run)
 {
-    const struct lp_view *view = &reader->repeats->views[run];
+    const struct lp_findings *findings = reader->repeats->findings[run];
+    const struct lp_aggregates *sums = &findings->sums;
     const struct lp_repeats_subject subject = { LP_REPEATS_RUN, "", NULL, false, false, -1, 0 };
-    struct numbers numbers = { .weight = lp_view_is_empty(view) ? 0 : 1 };
+    struct numbers numbers = { .weight = lp_findings_is_empty(findings) ? 0 : 1 };
 
     for (size_t q = 0; q < RUN_QUANTITIES; q++) {
         numbers.values[q] = NAN;
-        numbers.reasons[q] = view->device_known ? not_known : no_time;
+        numbers.reasons[q] = findings->device_known ? not_known : no_time;
     }
-    numbers.values[DURATION] = lp_duration_ms(view->profile);
+    numbers.values[DURATION] = lp_duration_ms(findings->profile);
     numbers.reasons[DURATION] = "a run does not say how long it took";
-    if (view->device_known) {
-        numbers.values[RUN_BUSY] = lp_fact_number(view->profile, "gpu_busy_ms");
+    if (findings->device_known) {
+        numbers.values[RUN_BUSY] = lp_fact_number(findings->profile, "gpu_busy_ms");
         numbers.values[DEVICE] = sums->device_ms;
         numbers.values[RUN_KERNEL] = sums->kernel_ms;
         numbers.values[RUN_COPY] = sums->memcpy_ms;
@@ -191,14 +189,14 @@ static int read_run(struct reader *reader, size_t run, const struct lp_aggregate
 
 /* Regions */
 
-static void read_device_times(const struct lp_view *view, const llmperf_region_stats *stats,
+static void read_device_times(const struct lp_findings *findings, const llmperf_region_stats *stats,
                               struct numbers *numbers)
 {
     for (size_t q = BUSY; q <= KERNELS; q++) {
         numbers->values[q] = NAN;
         numbers->reasons[q] = no_time;
     }
-    if (!view->device_known)
+    if (!findings->device_known)
         return;
     numbers->values[BUSY] = stats->gpu_busy_ms;
     numbers->values[KERNEL] = stats->kernel_ms;
@@ -218,18 +216,14 @@ static void read_wall(const llmperf_region_stats *stats, struct numbers *numbers
     }
 }
 
-static void read_use(const struct lp_region_view *region, const struct lp_measured *measured,
-                     struct numbers *numbers)
+static void read_use(const struct lp_region_finding *region, struct numbers *numbers)
 {
-    const llmperf_region_stats *stats = &region->stats;
-    bool rate = stats->tokens != LLMPERF_UNKNOWN && stats->wall_sum_ms > 0;
-
-    numbers->values[RATE] = rate ? (double)stats->tokens * 1e3 / stats->wall_sum_ms : (double)NAN;
+    numbers->values[RATE] = region->tokens_per_s;
     numbers->reasons[RATE] = "the program counted no tokens";
     numbers->values[MFU] = region->use.mfu;
     numbers->reasons[MFU] = region->mfu_reason;
-    numbers->values[HFU] = measured->hfu;
-    numbers->reasons[HFU] = measured->hfu_reason;
+    numbers->values[HFU] = region->measured.hfu;
+    numbers->reasons[HFU] = region->measured.hfu_reason;
     numbers->values[MBU] = region->use.mbu;
     numbers->reasons[MBU] = region->mbu_reason;
     numbers->values[RATIO] = region->use.wall_ratio;
@@ -237,13 +231,13 @@ static void read_use(const struct lp_region_view *region, const struct lp_measur
 }
 
 /* Wall time of the top regions; they repeat in the rows of devices. */
-static double sum_of_walls(const struct lp_view *view)
+static double sum_of_walls(const struct lp_findings *findings)
 {
     const llmperf_region_stats *last = NULL;
     double sum = 0;
 
-    for (size_t i = 0; i < view->regions.count; i++) {
-        const llmperf_region_stats *stats = &view->regions.items[i].stats;
+    for (size_t i = 0; i < findings->regions.count; i++) {
+        const llmperf_region_stats *stats = &findings->regions.items[i].stats;
         bool again =
             last && last->process_id == stats->process_id && strcmp(last->path, stats->path) == 0;
 
@@ -259,18 +253,17 @@ static double share_of(double part, double whole)
     return whole > 0 && part > 0 ? part / whole : 0;
 }
 
-static int read_regions(struct reader *reader, size_t run, const struct lp_counter_index *counters,
-                        double device_ms)
+static int read_regions(struct reader *reader, size_t run)
 {
-    const struct lp_view *view = &reader->repeats->views[run];
-    double walls = sum_of_walls(view);
+    const struct lp_findings *findings = reader->repeats->findings[run];
+    double walls = sum_of_walls(findings);
     int status;
 
     lp_members_clear(&reader->members);
-    if ((status = lp_members_find(&reader->members, view->profile)) < 0)
+    if ((status = lp_members_find(&reader->members, findings->profile)) < 0)
         return lp_error(LLMPERF_ENOMEM, "out of memory");
-    for (size_t i = 0; i < view->regions.count && status == 0; i++) {
-        const struct lp_region_view *region = &view->regions.items[i];
+    for (size_t i = 0; i < findings->regions.count && status == 0; i++) {
+        const struct lp_region_finding *region = &findings->regions.items[i];
         const llmperf_region_stats *stats = &region->stats;
         const struct lp_repeats_subject subject = { LP_REPEATS_REGION,
                                                     stats->path,
@@ -280,13 +273,12 @@ static int read_regions(struct reader *reader, size_t run, const struct lp_count
                                                     stats->device,
                                                     (uint32_t)lp_member_process_at(
                                                         &reader->members, stats->process_id) };
-        struct numbers numbers = { .weight = share_of(stats->gpu_busy_ms, device_ms) };
-        struct lp_measured measured;
+        struct numbers numbers = { .weight =
+                                       share_of(stats->gpu_busy_ms, findings->sums.device_ms) };
 
-        lp_measured_of(counters, &view->limits, stats, &measured);
         read_wall(stats, &numbers);
-        read_device_times(view, stats, &numbers);
-        read_use(region, &measured, &numbers);
+        read_device_times(findings, stats, &numbers);
+        read_use(region, &numbers);
         if (stats->instances > 0)
             numbers.weight = fmax(numbers.weight, share_of(stats->wall_sum_ms, walls));
         status = put(reader, run, &subject, &numbers);
@@ -296,7 +288,7 @@ static int read_regions(struct reader *reader, size_t run, const struct lp_count
 
 static int read_iterations(struct reader *reader, size_t run)
 {
-    const llmperf_profile *profile = reader->repeats->views[run].profile;
+    const llmperf_profile *profile = reader->repeats->findings[run]->profile;
     int status = 0;
 
     for (size_t i = 0; i < llmperf_profile_iteration_stats_count(profile) && status == 0; i++) {
@@ -320,18 +312,11 @@ static int read_iterations(struct reader *reader, size_t run)
 
 static int read_profile(struct reader *reader, size_t run)
 {
-    const llmperf_profile *profile = reader->repeats->views[run].profile;
-    struct lp_counter_index counters = { .profile = NULL };
-    struct lp_aggregates sums;
     int status;
 
-    lp_aggregates_read(&sums, profile);
-    if ((status = read_run(reader, run, &sums)) == 0 &&
-        (status = lp_counter_index_init(&counters, profile)) == 0 &&
-        (status = read_regions(reader, run, &counters, sums.device_ms)) == 0)
-        status = read_iterations(reader, run);
-    lp_counter_index_clear(&counters);
-    return status;
+    if ((status = read_run(reader, run)) < 0 || (status = read_regions(reader, run)) < 0)
+        return status;
+    return read_iterations(reader, run);
 }
 
 /* Rows: once all values stand still. */
@@ -362,15 +347,15 @@ static int add_rows(struct reader *reader, size_t index)
     return 0;
 }
 
-static int open_views(struct lp_repeats *repeats, const llmperf_profile *const *profiles,
-                      size_t count)
+static int find_meaning(struct lp_repeats *repeats, const llmperf_profile *const *profiles,
+                        size_t count)
 {
     int status = 0;
 
-    if (!(repeats->views = calloc(count, sizeof(*repeats->views))))
+    if (!(repeats->findings = calloc(count, sizeof(*repeats->findings))))
         return lp_error(LLMPERF_ENOMEM, "out of memory");
     for (; repeats->count < count && status == 0; repeats->count++)
-        status = lp_view_init(&repeats->views[repeats->count], profiles[repeats->count]);
+        status = lp_findings_of(profiles[repeats->count], &repeats->findings[repeats->count]);
     return status;
 }
 
@@ -378,7 +363,7 @@ int lp_repeats_read(struct lp_repeats *repeats, const llmperf_profile *const *pr
                     size_t count, double threshold)
 {
     struct reader reader = { .repeats = repeats };
-    int status = open_views(repeats, profiles, count);
+    int status = find_meaning(repeats, profiles, count);
 
     repeats->threshold = threshold;
     for (size_t run = 0; run < count && status == 0; run++)
@@ -395,14 +380,12 @@ int lp_repeats_read(struct lp_repeats *repeats, const llmperf_profile *const *pr
 
 void lp_repeats_clear(struct lp_repeats *repeats)
 {
-    for (size_t i = 0; i < repeats->count; i++)
-        lp_view_clear(&repeats->views[i]);
-    free(repeats->views);
+    free(repeats->findings);
     lp_vector_clear(&repeats->subjects);
     lp_vector_clear(&repeats->values);
     lp_vector_clear(&repeats->rows);
     lp_vector_clear(&repeats->differences);
     lp_vector_clear(&repeats->cautions);
     lp_strings_clear(&repeats->pool);
-    *repeats = (struct lp_repeats){ .views = NULL };
+    *repeats = (struct lp_repeats){ .findings = NULL };
 }

@@ -10,7 +10,7 @@
 
 #include "lib/base/strings.h"
 #include "lib/base/vector.h"
-#include "lib/findings/view.h"
+#include "lib/findings/findings.h"
 
 /** The quantity of a region that says whether runs did the same work. */
 #define LP_REPEATS_INSTANCES "instances"
@@ -48,8 +48,8 @@ struct lp_repeats_row {
 };
 
 struct lp_repeats {
-    struct lp_view *views;
-    size_t count; /* of runs */
+    const struct lp_findings **findings; /* of the runs */
+    size_t count;                        /* of runs */
     double threshold;
     LP_VECTOR(struct lp_repeats_subject) subjects;
     LP_VECTOR(double) values;
@@ -60,7 +60,7 @@ struct lp_repeats {
     size_t judged, differing; /* rows */
 };
 
-/** Zero-initialised repeats of two runs or more, which must outlive them.
+/** Zero-initialised repeats of two runs or more, which must outlive them unchanged.
  * 0 or LLMPERF_ENOMEM. Clear them afterwards in both cases. */
 int lp_repeats_read(struct lp_repeats *repeats, const llmperf_profile *const *profiles,
                     size_t count, double threshold);

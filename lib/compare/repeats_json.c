@@ -14,15 +14,15 @@ static void put_runs(struct lp_json *json, const struct lp_repeats *repeats)
 {
     lp_json_open(json, "runs", '[');
     for (size_t run = 0; run < repeats->count; run++) {
-        const struct lp_view *view = &repeats->views[run];
+        const struct lp_findings *findings = repeats->findings[run];
 
         lp_json_open(json, NULL, '{');
         lp_json_count(json, "number", run + 1);
-        lp_json_string(json, "run_id", llmperf_profile_fact(view->profile, "run_id"));
-        lp_json_string(json, "created_at", llmperf_profile_fact(view->profile, "created_at"));
-        lp_json_string(json, "tier", llmperf_profile_fact(view->profile, "tier"));
-        lp_json_string(json, "gpu", view->limits.gpu_name);
-        lp_json_string(json, "verdict", llmperf_verdict_name(view->ledger.verdict));
+        lp_json_string(json, "run_id", llmperf_profile_fact(findings->profile, "run_id"));
+        lp_json_string(json, "created_at", llmperf_profile_fact(findings->profile, "created_at"));
+        lp_json_string(json, "tier", llmperf_profile_fact(findings->profile, "tier"));
+        lp_json_string(json, "gpu", findings->limits.gpu_name);
+        lp_json_string(json, "verdict", llmperf_verdict_name(findings->ledger.verdict));
         lp_json_close(json, '}');
     }
     lp_json_close(json, ']');

@@ -30,17 +30,18 @@ static void put_runs(const struct lp_repeats *repeats, struct lp_text *out)
     lp_text_puts(out, "| Run | Name | Created | Tier | Verdict | Duration ms | GPU busy ms |\n"
                       "| ---: | --- | --- | --- | --- | ---: | ---: |\n");
     for (size_t run = 0; run < repeats->count; run++) {
-        const struct lp_view *view = &repeats->views[run];
+        const struct lp_findings *findings = repeats->findings[run];
 
         lp_text_puts(out, "|");
         lp_md_cell_count(out, run + 1);
-        lp_md_cell_text(out, llmperf_profile_fact(view->profile, "run_id"));
-        lp_md_cell_text(out, llmperf_profile_fact(view->profile, "created_at"));
-        lp_md_cell_text(out, llmperf_profile_fact(view->profile, "tier"));
-        lp_md_cell_text(out, llmperf_verdict_name(view->ledger.verdict));
-        lp_md_cell_number(out, lp_duration_ms(view->profile));
-        lp_md_cell_number(out, view->device_known ? lp_fact_number(view->profile, "gpu_busy_ms")
-                                                  : (double)NAN);
+        lp_md_cell_text(out, llmperf_profile_fact(findings->profile, "run_id"));
+        lp_md_cell_text(out, llmperf_profile_fact(findings->profile, "created_at"));
+        lp_md_cell_text(out, llmperf_profile_fact(findings->profile, "tier"));
+        lp_md_cell_text(out, llmperf_verdict_name(findings->ledger.verdict));
+        lp_md_cell_number(out, lp_duration_ms(findings->profile));
+        lp_md_cell_number(out, findings->device_known
+                                   ? lp_fact_number(findings->profile, "gpu_busy_ms")
+                                   : (double)NAN);
         lp_text_puts(out, "\n");
     }
 }
@@ -234,7 +235,7 @@ void lp_repeats_md(const struct lp_repeats *repeats, struct lp_text *out)
 int llmperf_repeats(const llmperf_profile *const *profiles, size_t count, double threshold_percent,
                     uint32_t format, char **text_out, uint64_t *findings_out)
 {
-    struct lp_repeats repeats = { .views = NULL };
+    struct lp_repeats repeats = { .findings = NULL };
     struct lp_text text = { NULL, 0, 0, false };
     int status;
 

@@ -9,30 +9,30 @@
 /* Regions that differ are named one by one up to here. */
 #define REGIONS_MOST 8
 
-static const char *program_of(const struct lp_view *view)
+static const char *program_of(const struct lp_findings *findings)
 {
-    return lp_machine_text(view->machine, "program");
+    return lp_machine_text(findings->machine, "program");
 }
 
-static const char *gpu_of(const struct lp_view *view)
+static const char *gpu_of(const struct lp_findings *findings)
 {
-    return view->limits.gpu_name;
+    return findings->limits.gpu_name;
 }
 
-static const char *driver_of(const struct lp_view *view)
+static const char *driver_of(const struct lp_findings *findings)
 {
-    return lp_machine_text(view->machine, "driver.kernel_version");
+    return lp_machine_text(findings->machine, "driver.kernel_version");
 }
 
-static const char *dtype_of(const struct lp_view *view)
+static const char *dtype_of(const struct lp_findings *findings)
 {
-    return view->limits.dtype[0] ? view->limits.dtype : NULL;
+    return findings->limits.dtype[0] ? findings->limits.dtype : NULL;
 }
 
 /* What repeats have in common. */
 static const struct {
     const char *name, *fact; /* fact NULL: `get` */
-    const char *(*get)(const struct lp_view *view);
+    const char *(*get)(const struct lp_findings *findings);
 } traits[] = {
     { "program", NULL, program_of },
     { "GPU", NULL, gpu_of },
@@ -58,9 +58,10 @@ static int keep(struct lp_repeats *repeats, bool difference, struct lp_text *tex
 
 static const char *trait_of(const struct lp_repeats *repeats, size_t trait, size_t run)
 {
-    const struct lp_view *view = &repeats->views[run];
-    const char *text = traits[trait].fact ? llmperf_profile_fact(view->profile, traits[trait].fact)
-                                          : traits[trait].get(view);
+    const struct lp_findings *findings = repeats->findings[run];
+    const char *text = traits[trait].fact
+                           ? llmperf_profile_fact(findings->profile, traits[trait].fact)
+                           : traits[trait].get(findings);
 
     return text ? text : "not known";
 }
@@ -138,8 +139,8 @@ static int check_ids(struct lp_repeats *repeats)
 
     for (size_t run = 1; run < repeats->count; run++)
         for (size_t other = 0; other < run; other++) {
-            const llmperf_profile *a = repeats->views[other].profile;
-            const llmperf_profile *b = repeats->views[run].profile;
+            const llmperf_profile *a = repeats->findings[other]->profile;
+            const llmperf_profile *b = repeats->findings[run]->profile;
             const char *id = llmperf_profile_fact(a, "run_id");
             const char *created = llmperf_profile_fact(a, "created_at");
 
@@ -158,7 +159,7 @@ static int check_ids(struct lp_repeats *repeats)
 static int check_verdict(struct lp_repeats *repeats, size_t run)
 {
     struct lp_text text = { NULL, 0, 0, false };
-    uint32_t verdict = repeats->views[run].ledger.verdict;
+    uint32_t verdict = repeats->findings[run]->ledger.verdict;
 
     if (verdict == LLMPERF_VERDICT_COMPLETE || verdict == LLMPERF_VERDICT_NO_DEVICE)
         return 0;
@@ -173,7 +174,7 @@ static int check_content(struct lp_repeats *repeats)
     struct lp_text text = { NULL, 0, 0, false };
 
     for (size_t run = 0; run < repeats->count; run++)
-        if (!lp_view_is_empty(&repeats->views[run]))
+        if (!lp_findings_is_empty(repeats->findings[run]))
             return 0;
     lp_text_puts(&text, "no run holds a region or device activity: there is nothing to set beside "
                         "each other");

@@ -18,8 +18,10 @@ static int tell_ranks(const struct lp_members *members, struct lp_compare_ranks 
 
 static int read_all(struct lp_compare_reader *reader, struct lp_compare_ranks *ranks)
 {
-    int status = lp_members_find(&reader->members, reader->profile);
+    int status = lp_findings_of(reader->profile, &reader->findings);
 
+    if (status == 0)
+        status = lp_members_find(&reader->members, reader->profile);
     if (status == 0)
         status = tell_ranks(&reader->members, ranks);
     if (status == 0)

@@ -12,7 +12,6 @@
 #include "lib/base/hashmap.h"
 #include "lib/base/vector.h"
 #include "llmperf/profile.h"
-#include "lib/findings/kernel_class.h"
 
 /** Whose quantity it is. */
 enum lp_compare_scope {
@@ -83,7 +82,6 @@ struct lp_compare_table {
     LP_VECTOR(struct lp_compare_value) values; /* by key, then by run */
     struct lp_hashmap index;
     size_t runs;
-    struct lp_kernel_classes *classes; /* NULL: kernels are of one class */
 };
 
 /** Quantities of a run into the table. @param ranks  Zero-initialised; clear its processes.

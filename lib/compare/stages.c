@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "lib/compare/reader.h"
-#include "lib/findings/view.h"
 
 #define COLLECTIVE "collective"
 
@@ -164,13 +163,11 @@ static int put_stage(struct lp_compare_reader *reader, const struct lp_ranks *ra
 
 int lp_compare_put_stages(struct lp_compare_reader *reader)
 {
-    struct lp_view view;
-    int status = lp_view_init(&view, reader->profile);
+    const struct lp_ranks *ranks = &reader->findings->ranks;
+    int status = 0;
 
-    for (size_t i = 0; i < view.ranks.rows.count && status == 0; i++)
-        if (i == 0 ||
-            strcmp(view.ranks.rows.items[i].region, view.ranks.rows.items[i - 1].region) != 0)
-            status = put_stage(reader, &view.ranks, view.ranks.rows.items[i].region);
-    lp_view_clear(&view);
+    for (size_t i = 0; i < ranks->rows.count && status == 0; i++)
+        if (i == 0 || strcmp(ranks->rows.items[i].region, ranks->rows.items[i - 1].region) != 0)
+            status = put_stage(reader, ranks, ranks->rows.items[i].region);
     return status;
 }

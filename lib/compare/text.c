@@ -30,7 +30,7 @@ int llmperf_compare_runs(const llmperf_profile *const *base, size_t base_count,
                          uint64_t *slower_out)
 {
     const struct lp_compare_runs sides[] = { { base, base_count }, { fresh, fresh_count } };
-    struct lp_comparison comparison = { .classes = NULL };
+    struct lp_comparison comparison = { .reason = "" };
     int status;
 
     if (!base || base_count == 0 || !fresh || fresh_count == 0 || !text_out)

@@ -25,18 +25,19 @@ static bool is_stage(const llmperf_region_stats *region)
 
 /* Waiting in collectives is no work: of GPUs that work together the one that the others wait for is
  * the busiest. */
-static double busy_of(const struct lp_view *view, const llmperf_region_stats *region)
+static double busy_of(const struct lp_findings *findings, const llmperf_region_stats *region)
 {
     return isnan(region->gpu_busy_ms)
                ? -1
-               : region->gpu_busy_ms - lp_ranks_waiting(&view->ranks, region->path, region->device);
+               : region->gpu_busy_ms -
+                     lp_ranks_waiting(&findings->ranks, region->path, region->device);
 }
 
 /* Without device times the longest host time tells; of equals the first row stands for all. */
-static bool is_busier(const struct lp_view *view, const llmperf_region_stats *a,
+static bool is_busier(const struct lp_findings *findings, const llmperf_region_stats *a,
                       const llmperf_region_stats *b, bool is_first)
 {
-    double busy_a = busy_of(view, a), busy_b = busy_of(view, b);
+    double busy_a = busy_of(findings, a), busy_b = busy_of(findings, b);
 
     if (busy_a < busy_b || busy_a > busy_b)
         return busy_a > busy_b;
@@ -45,53 +46,54 @@ static bool is_busier(const struct lp_view *view, const llmperf_region_stats *a,
     return is_first;
 }
 
-static bool is_busiest(const struct lp_view *view, size_t index)
+static bool is_busiest(const struct lp_findings *findings, size_t index)
 {
-    const llmperf_region_stats *region = &view->regions.items[index].stats;
+    const llmperf_region_stats *region = &findings->regions.items[index].stats;
 
-    for (size_t i = lp_profile_find_region(view->profile, region->path); i < view->regions.count;
-         i++) {
-        const llmperf_region_stats *other = &view->regions.items[i].stats;
+    for (size_t i = lp_profile_find_region(findings->profile, region->path);
+         i < findings->regions.count; i++) {
+        const llmperf_region_stats *other = &findings->regions.items[i].stats;
 
         if (strcmp(other->path, region->path) != 0)
             break;
-        if (i != index && is_busier(view, other, region, i < index))
+        if (i != index && is_busier(findings, other, region, i < index))
             return false;
     }
     return true;
 }
 
-static bool fills(const struct lp_view *view, const llmperf_region_stats *inner,
+static bool fills(const struct lp_findings *findings, const llmperf_region_stats *inner,
                   const llmperf_region_stats *outer)
 {
     if (inner == outer || !is_stage(inner) || strcmp(inner->path, outer->path) == 0 ||
         !lp_region_is_in(inner->path, outer->path))
         return false;
-    if (view->device_known && outer->gpu_busy_ms > 0)
+    if (findings->device_known && outer->gpu_busy_ms > 0)
         return inner->gpu_busy_ms >= FRAME_SHARE * outer->gpu_busy_ms;
     return inner->wall_sum_ms >= FRAME_SHARE * outer->wall_sum_ms;
 }
 
-static bool is_advised(const struct lp_view *view, size_t index)
+static bool is_advised(const struct lp_findings *findings, size_t index)
 {
-    const llmperf_region_stats *region = &view->regions.items[index].stats;
+    const llmperf_region_stats *region = &findings->regions.items[index].stats;
 
-    if (!is_stage(region) || !is_busiest(view, index))
+    if (!is_stage(region) || !is_busiest(findings, index))
         return false;
     /* What is nested in a region follows it. */
-    for (size_t i = lp_profile_find_region(view->profile, region->path);
-         i < view->regions.count &&
-         lp_region_is_in(view->regions.items[i].stats.path, region->path);
+    for (size_t i = lp_profile_find_region(findings->profile, region->path);
+         i < findings->regions.count &&
+         lp_region_is_in(findings->regions.items[i].stats.path, region->path);
          i++)
-        if (fills(view, &view->regions.items[i].stats, region))
+        if (fills(findings, &findings->regions.items[i].stats, region))
             return false;
     return true;
 }
 
-static const char *advised_of(const struct lp_view *view, const char *path)
+static const char *advised_of(const struct lp_findings *findings, const char *path)
 {
-    for (size_t i = lp_profile_find_region(view->profile, path); i < view->regions.count; i++) {
-        const struct lp_region_view *region = &view->regions.items[i];
+    for (size_t i = lp_profile_find_region(findings->profile, path); i < findings->regions.count;
+         i++) {
+        const struct lp_region_finding *region = &findings->regions.items[i];
 
         if (strcmp(region->stats.path, path) != 0)
             break;
@@ -102,7 +104,7 @@ static const char *advised_of(const struct lp_view *view, const char *path)
 }
 
 /* From the inside out, as far as regions nest. */
-static int find_around(const struct lp_view *view, struct lp_region_view *region)
+static int find_around(const struct lp_findings *findings, struct lp_region_finding *region)
 {
     char *path = lp_text_copy(region->stats.path), *slash;
 
@@ -112,27 +114,27 @@ static int find_around(const struct lp_view *view, struct lp_region_view *region
         if (!(slash = strrchr(path, '/')))
             break;
         *slash = '\0';
-        region->around = advised_of(view, path);
+        region->around = advised_of(findings, path);
     }
     free(path);
     return 0;
 }
 
-static int mark_stages(struct lp_view *view)
+static int mark_stages(struct lp_findings *findings)
 {
     int status = 0;
 
-    for (size_t i = 0; i < view->regions.count; i++)
-        view->regions.items[i].advised = is_advised(view, i);
-    for (size_t i = 0; status == 0 && i < view->regions.count; i++)
-        if (view->regions.items[i].advised)
-            status = find_around(view, &view->regions.items[i]);
+    for (size_t i = 0; i < findings->regions.count; i++)
+        findings->regions.items[i].advised = is_advised(findings, i);
+    for (size_t i = 0; status == 0 && i < findings->regions.count; i++)
+        if (findings->regions.items[i].advised)
+            status = find_around(findings, &findings->regions.items[i]);
     return status;
 }
 
-bool lp_advice_is_about(const struct lp_view *view, size_t index)
+bool lp_advice_is_about(const struct lp_findings *findings, size_t index)
 {
-    return view->regions.items[index].advised;
+    return findings->regions.items[index].advised;
 }
 
 static double known(uint64_t value)
@@ -156,12 +158,12 @@ static bool is_decode(const char *label)
 }
 
 /* Times of complete instances do not belong to the device times of cut ones. */
-static void set_times(const struct lp_view *view, const struct lp_region_view *region,
+static void set_times(const struct lp_findings *findings, const struct lp_region_finding *region,
                       struct lp_stage_facts *facts)
 {
     const llmperf_region_stats *stats = &region->stats;
     bool whole = stats->instances > 0 && stats->truncated == 0;
-    bool device = view->device_known && stats->device >= 0;
+    bool device = findings->device_known && stats->device >= 0;
 
     facts->wall_ms = whole ? stats->wall_sum_ms : NAN;
     facts->busy_ms = device ? stats->gpu_busy_ms : NAN;
@@ -182,28 +184,30 @@ static void set_times(const struct lp_view *view, const struct lp_region_view *r
 
 /* Of what is kept for all processes together (of kernels: on the GPU of this row), the part that a
  * stage of this row's process has on average. 1 where there is no other process. */
-static double part_of(const struct lp_view *view, const llmperf_region_stats *stats, int32_t device)
+static double part_of(const struct lp_findings *findings, const llmperf_region_stats *stats,
+                      int32_t device)
 {
-    struct lp_stage_sum all = lp_stage_sum_of(view, stats->path, device);
+    struct lp_stage_sum all = lp_stage_sum_of(findings, stats->path, device);
 
     return all.processes > 1 && all.instances > 0 ? (double)stats->instances / (double)all.instances
                                                   : 1;
 }
 
-static void set_iterations(const struct lp_view *view, const llmperf_region_stats *stats,
+static void set_iterations(const struct lp_findings *findings, const llmperf_region_stats *stats,
                            struct lp_stage_facts *facts)
 {
-    double part = part_of(view, stats, -1);
+    double part = part_of(findings, stats, -1);
 
     facts->step_ms = facts->span_ms = NAN;
     facts->idle_ms = facts->idle_launch_ms = facts->idle_wait_ms = NAN;
-    if (lp_view_overlaps(view, facts->region)) { /* Wall times of several at once are no time. */
+    if (lp_findings_overlaps(findings,
+                             facts->region)) { /* Wall times of several at once are no time. */
         facts->wall_ms = NAN;
         facts->wall_ratio = facts->floor_ratio;
         return;
     }
-    for (size_t i = 0; i < view->stages.count; i++) {
-        const struct lp_stage_iterations *stage = &view->stages.items[i];
+    for (size_t i = 0; i < findings->stages.count; i++) {
+        const struct lp_stage_iterations *stage = &findings->stages.items[i];
 
         if (strcmp(stage->region, facts->region) != 0)
             continue;
@@ -271,16 +275,16 @@ static void clear_shares(struct shares *shares)
     lp_vector_clear(&shares->items);
 }
 
-static int add_kernels(const struct lp_view *view, const llmperf_region_stats *stats,
+static int add_kernels(const struct lp_findings *findings, const llmperf_region_stats *stats,
                        struct lp_stage_facts *facts, struct shares *kernels, struct shares *classes)
 {
-    double part = part_of(view, stats, stats->device);
+    double part = part_of(findings, stats, stats->device);
     int status = 0;
 
-    for (size_t i = 0; status == 0 && i < llmperf_profile_kernel_count(view->profile); i++) {
+    for (size_t i = 0; status == 0 && i < llmperf_profile_kernel_count(findings->profile); i++) {
         llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
 
-        llmperf_profile_kernel(view->profile, i, &kernel);
+        llmperf_profile_kernel(findings->profile, i, &kernel);
         if (!lp_region_is_in(kernel.region, facts->region) ||
             (stats->device >= 0 && kernel.device != stats->device))
             continue;
@@ -288,34 +292,32 @@ static int add_kernels(const struct lp_view *view, const llmperf_region_stats *s
         facts->device_ms += kernel.total_ms;
         if (kernel.kind == LLMPERF_ACTIVITY_KERNEL)
             status = add_share(kernels, kernel.short_name, kernel.total_ms);
-        if (status == 0 && view->classes)
-            status =
-                add_share(classes, lp_kernel_class(view->classes, kernel.demangled, kernel.kind),
-                          kernel.total_ms);
+        if (status == 0 && findings->classes)
+            status = add_share(classes, findings->kernel_classes.items[i], kernel.total_ms);
     }
     return status;
 }
 
-static int set_kernels(const struct lp_view *view, const llmperf_region_stats *stats,
+static int set_kernels(const struct lp_findings *findings, const llmperf_region_stats *stats,
                        struct lp_stage_facts *facts)
 {
     static const char *const small[] = { "norm", "elementwise", "reduction", "copy/cast" };
     struct shares kernels = { .rows = { NULL, 0, 0 } }, classes = { .rows = { NULL, 0, 0 } };
-    int status = add_kernels(view, stats, facts, &kernels, &classes);
+    int status = add_kernels(findings, stats, facts, &kernels, &classes);
 
     facts->top_kernel = largest(&kernels, &facts->top_kernel_ms);
     facts->top_class = largest(&classes, &facts->top_class_ms);
-    facts->small_ms = view->classes ? sum_of(&classes, small, 4) : NAN;
-    facts->copy_cast_ms = view->classes ? sum_of(&classes, small + 3, 1) : NAN;
+    facts->small_ms = findings->classes ? sum_of(&classes, small, 4) : NAN;
+    facts->copy_cast_ms = findings->classes ? sum_of(&classes, small + 3, 1) : NAN;
     clear_shares(&kernels);
     clear_shares(&classes);
     return status;
 }
 
-static void set_batch(const struct lp_view *view, const llmperf_region_stats *stats,
+static void set_batch(const struct lp_findings *findings, const llmperf_region_stats *stats,
                       struct lp_stage_facts *facts)
 {
-    const struct lp_limits *limits = &view->limits;
+    const struct lp_limits *limits = &findings->limits;
     double ridge = limits->peak.value * 1e3 / limits->bandwidth.value;
 
     facts->decode = is_decode(stats->label);
@@ -324,12 +326,12 @@ static void set_batch(const struct lp_view *view, const llmperf_region_stats *st
     facts->critical_batch = llmperf_batch_critical(ridge, bytes_of(limits->dtype));
 }
 
-static void set_ranks(const struct lp_view *view, struct lp_stage_facts *facts)
+static void set_ranks(const struct lp_findings *findings, struct lp_stage_facts *facts)
 {
     const struct lp_rank *waits, *last;
 
     facts->waiting_ms = NAN;
-    lp_ranks_extremes(&view->ranks, facts->region, &waits, &last);
+    lp_ranks_extremes(&findings->ranks, facts->region, &waits, &last);
     if (!waits)
         return;
     facts->waiting_ms = waits->waiting_ms * (double)waits->instances;
@@ -356,7 +358,7 @@ static void scale_up(const llmperf_region_stats *stats, struct lp_stage_facts *f
         *collected[i] *= stats->wall_sum_ms / collected_ms;
 }
 
-static int set_stage(const struct lp_view *view, const struct lp_region_view *region,
+static int set_stage(const struct lp_findings *findings, const struct lp_region_finding *region,
                      struct lp_stage_facts *facts)
 {
     int status;
@@ -364,47 +366,46 @@ static int set_stage(const struct lp_view *view, const struct lp_region_view *re
     *facts = (struct lp_stage_facts){ .region = region->stats.path,
                                       .label = region->stats.label,
                                       .instances = region->stats.instances };
-    set_times(view, region, facts);
-    set_iterations(view, &region->stats, facts);
-    set_batch(view, &region->stats, facts);
-    set_ranks(view, facts);
-    status = set_kernels(view, &region->stats, facts);
+    set_times(findings, region, facts);
+    set_iterations(findings, &region->stats, facts);
+    set_batch(findings, &region->stats, facts);
+    set_ranks(findings, facts);
+    status = set_kernels(findings, &region->stats, facts);
     scale_up(&region->stats, facts);
     return status;
 }
 
-static void set_run(const struct lp_view *view, struct lp_run_facts *run)
+static void set_run(const struct lp_findings *findings, struct lp_run_facts *run)
 {
-    uint32_t verdict = view->ledger.verdict;
-    struct lp_aggregates sums;
+    uint32_t verdict = findings->ledger.verdict;
 
     *run = (struct lp_run_facts){ .problem = NULL };
     if (verdict == LLMPERF_VERDICT_INCOMPLETE || verdict == LLMPERF_VERDICT_DEAD)
-        run->problem = llmperf_profile_problem(view->profile, 0);
-    run->device_usable = view->device_known && !view->withheld;
-    run->host_usable = view->ledger.regions_dropped == 0;
-    lp_aggregates_read(&sums, view->profile);
-    run->device_ms = sums.device_ms;
-    run->outside_ms = sums.outside_ms;
+        run->problem = llmperf_profile_problem(findings->profile, 0);
+    run->device_usable = findings->device_known && !findings->withheld;
+    run->host_usable = findings->ledger.regions_dropped == 0;
+    run->device_ms = findings->sums.device_ms;
+    run->outside_ms = findings->sums.outside_ms;
 }
 
-int lp_advice_add(struct lp_view *view)
+int lp_advice_add(struct lp_findings *findings)
 {
     LP_VECTOR(struct lp_stage_facts) stages = { NULL, 0, 0 };
     struct lp_run_facts run;
-    int status = mark_stages(view);
+    int status = mark_stages(findings);
 
-    set_run(view, &run);
-    for (size_t i = 0; status == 0 && i < view->regions.count && stages.count < STAGES_MOST; i++) {
+    set_run(findings, &run);
+    for (size_t i = 0; status == 0 && i < findings->regions.count && stages.count < STAGES_MOST;
+         i++) {
         struct lp_stage_facts facts;
 
-        if (!lp_advice_is_about(view, i))
+        if (!lp_advice_is_about(findings, i))
             continue;
-        if ((status = set_stage(view, &view->regions.items[i], &facts)) == 0)
+        if ((status = set_stage(findings, &findings->regions.items[i], &facts)) == 0)
             status = lp_vector_push(&stages, facts);
     }
     if (status == 0)
-        status = lp_recommend(&run, stages.items, stages.count, &view->advice);
+        status = lp_recommend(&run, stages.items, stages.count, &findings->advice);
     lp_vector_clear(&stages);
     return status;
 }

@@ -4,13 +4,13 @@
 #ifndef LP_FINDINGS_ADVICE_H
 #define LP_FINDINGS_ADVICE_H
 
-#include "lib/findings/view.h"
+#include "lib/findings/findings.h"
 
-/** Fill view->advice from the rest of the view. 0 or LLMPERF_ENOMEM. */
-int lp_advice_add(struct lp_view *view);
+/** Fill findings->advice from the rest of the findings. 0 or LLMPERF_ENOMEM. */
+int lp_advice_add(struct lp_findings *findings);
 
 /** Does this row stand for its stage? A region that used several devices is looked at where it was
  * busiest, and a stage that only holds another one (decode_all its steps) not at all. */
-bool lp_advice_is_about(const struct lp_view *view, size_t region);
+bool lp_advice_is_about(const struct lp_findings *findings, size_t region);
 
 #endif

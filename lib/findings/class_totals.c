@@ -5,7 +5,6 @@
 #include "lib/base/hashmap.h"
 #include "lib/base/status.h"
 #include "lib/findings/class_totals.h"
-#include "lib/findings/kernel_class.h"
 
 static int compare_text(const char *a, const char *b)
 {
@@ -79,7 +78,7 @@ static void share_rows(struct lp_class_totals *totals)
 }
 
 int lp_class_totals_init(struct lp_class_totals *totals, const llmperf_profile *profile,
-                         struct lp_kernel_classes *classes)
+                         const char *const *kernel_classes)
 {
     struct lp_hashmap rows = { NULL, 0, 0 };
     int status;
@@ -90,8 +89,7 @@ int lp_class_totals_init(struct lp_class_totals *totals, const llmperf_profile *
         llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
 
         llmperf_profile_kernel(profile, i, &kernel);
-        status = add(totals, stage_of(&rows, profile, kernel.region),
-                     lp_kernel_class(classes, kernel.demangled, kernel.kind), &kernel);
+        status = add(totals, stage_of(&rows, profile, kernel.region), kernel_classes[i], &kernel);
     }
     lp_hashmap_clear(&rows);
     if (status < 0)

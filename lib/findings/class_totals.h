@@ -7,7 +7,6 @@
 
 #include "lib/base/vector.h"
 #include "llmperf/profile.h"
-#include "lib/findings/kernel_class.h"
 
 struct lp_class_total {
     const char *stage;        /* label; NULL: below no stage */
@@ -22,9 +21,10 @@ struct lp_class_totals {
     LP_VECTOR(struct lp_class_total) rows; /* by stage, in each the longest first */
 };
 
-/** Add up a profile. 0 or LLMPERF_ENOMEM. Clear it afterwards in both cases. */
+/** Add up a profile. @param kernel_classes  Of its kernel rows. 0 or LLMPERF_ENOMEM. Clear it
+ * afterwards in both cases. */
 int lp_class_totals_init(struct lp_class_totals *totals, const llmperf_profile *profile,
-                         struct lp_kernel_classes *classes);
+                         const char *const *kernel_classes);
 void lp_class_totals_clear(struct lp_class_totals *totals);
 
 #endif

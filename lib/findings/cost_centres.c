@@ -7,6 +7,7 @@
 
 #include "lib/base/status.h"
 #include "lib/findings/advice.h"
+#include "lib/findings/findings.h"
 #include "lib/findings/stage_sum.h"
 #include "lib/profile/profile.h"
 #include "llmperf/region.h"
@@ -37,12 +38,12 @@ static const char *plain_class(const char *kernel_class)
 
 /* All instances of a stage for those whose device work was collected, by host time. 1 without
  * sampling. */
-static double scale_of(const struct lp_view *view, const char *label)
+static double scale_of(const struct lp_findings *findings, const char *label)
 {
     double all_ms = 0, collected_ms = 0;
 
-    for (size_t i = 0; label && i < view->regions.count; i++) {
-        const llmperf_region_stats *stats = &view->regions.items[i].stats;
+    for (size_t i = 0; label && i < findings->regions.count; i++) {
+        const llmperf_region_stats *stats = &findings->regions.items[i].stats;
 
         if (stats->kind != LLMPERF_REGION_STAGE || strcmp(stats->label, label) != 0)
             continue;
@@ -59,19 +60,20 @@ static int add(struct lp_cost_centres *centres, const char *stage, const char *w
     return ms > 0 ? lp_vector_push(&centres->rows, row) : 0;
 }
 
-static const struct lp_stage_iterations *iterations_of(const struct lp_view *view, const char *path)
+static const struct lp_stage_iterations *iterations_of(const struct lp_findings *findings,
+                                                       const char *path)
 {
-    for (size_t i = 0; i < view->stages.count; i++)
-        if (strcmp(view->stages.items[i].region, path) == 0)
-            return &view->stages.items[i];
+    for (size_t i = 0; i < findings->stages.count; i++)
+        if (strcmp(findings->stages.items[i].region, path) == 0)
+            return &findings->stages.items[i];
     return NULL;
 }
 
-static int add_waiting(struct lp_cost_centres *centres, const struct lp_view *view,
+static int add_waiting(struct lp_cost_centres *centres, const struct lp_findings *findings,
                        const llmperf_region_stats *stats, double idle_ms)
 {
-    const struct lp_stage_iterations *stage = iterations_of(view, stats->path);
-    double scale = scale_of(view, stats->label);
+    const struct lp_stage_iterations *stage = iterations_of(findings, stats->path);
+    double scale = scale_of(findings, stats->label);
     int status;
 
     if (stage && stage->overlaps)
@@ -97,51 +99,54 @@ static int compare(const void *left, const void *right)
 }
 
 /* Without a device a stage costs its time on the host, less that of the stages in it. */
-static double own_wall_ms(const struct lp_view *view, const char *path, double wall_ms)
+static double own_wall_ms(const struct lp_findings *findings, const char *path, double wall_ms)
 {
-    for (size_t i = lp_profile_find_region(view->profile, path);
-         i < view->regions.count && lp_region_is_in(view->regions.items[i].stats.path, path); i++) {
-        const struct lp_region_view *inner = &view->regions.items[i];
+    for (size_t i = lp_profile_find_region(findings->profile, path);
+         i < findings->regions.count &&
+         lp_region_is_in(findings->regions.items[i].stats.path, path);
+         i++) {
+        const struct lp_region_finding *inner = &findings->regions.items[i];
 
         if (inner->advised && inner->around && strcmp(inner->around, path) == 0)
-            wall_ms -= lp_stage_sum_of(view, inner->stats.path, -1).wall_ms;
+            wall_ms -= lp_stage_sum_of(findings, inner->stats.path, -1).wall_ms;
     }
     return wall_ms;
 }
 
-static int add_regions(struct lp_cost_centres *centres, const struct lp_view *view, double *all_ms)
+static int add_regions(struct lp_cost_centres *centres, const struct lp_findings *findings,
+                       double *all_ms)
 {
     int status = 0;
 
-    for (size_t i = 0; status == 0 && i < view->regions.count; i++) {
-        const llmperf_region_stats *stats = &view->regions.items[i].stats;
+    for (size_t i = 0; status == 0 && i < findings->regions.count; i++) {
+        const llmperf_region_stats *stats = &findings->regions.items[i].stats;
         struct lp_stage_sum sum;
 
-        if (!lp_advice_is_about(view, i))
+        if (!lp_advice_is_about(findings, i))
             continue;
-        sum = lp_stage_sum_of(view, stats->path, -1);
+        sum = lp_stage_sum_of(findings, stats->path, -1);
         centres->together |= sum.rows > 1;
-        if (!view->regions.items[i].around)
+        if (!findings->regions.items[i].around)
             *all_ms += sum.time_ms;
-        status = view->device_known ? add_waiting(centres, view, stats, sum.idle_ms)
-                                    : add(centres, stats->label, "its own time on the host",
-                                          own_wall_ms(view, stats->path, sum.wall_ms));
+        status = findings->device_known ? add_waiting(centres, findings, stats, sum.idle_ms)
+                                        : add(centres, stats->label, "its own time on the host",
+                                              own_wall_ms(findings, stats->path, sum.wall_ms));
     }
     return status;
 }
 
-int lp_cost_centres_init(struct lp_cost_centres *centres, const struct lp_view *view)
+int lp_cost_centres_init(struct lp_cost_centres *centres, const struct lp_findings *findings)
 {
     double all_ms = 0;
     int status;
 
     *centres = (struct lp_cost_centres){ 0 };
-    status = add_regions(centres, view, &all_ms);
-    for (size_t i = 0; status == 0 && i < view->class_totals.rows.count; i++) {
-        const struct lp_class_total *row = &view->class_totals.rows.items[i];
+    status = add_regions(centres, findings, &all_ms);
+    for (size_t i = 0; status == 0 && i < findings->class_totals.rows.count; i++) {
+        const struct lp_class_total *row = &findings->class_totals.rows.items[i];
 
         status = add(centres, row->stage, plain_class(row->kernel_class),
-                     scale_of(view, row->stage) * row->total_ms);
+                     scale_of(findings, row->stage) * row->total_ms);
     }
     for (size_t i = 0; i < centres->rows.count; i++)
         centres->rows.items[i].share = all_ms > 0 ? centres->rows.items[i].ms / all_ms : NAN;

@@ -4,14 +4,17 @@
 #ifndef LP_FINDINGS_COST_CENTRES_H
 #define LP_FINDINGS_COST_CENTRES_H
 
+#include <stdbool.h>
+
 #include "lib/base/vector.h"
-#include "lib/findings/view.h"
 
 struct lp_cost_centre {
     const char *stage; /* label or path; NULL: below no stage */
     const char *what;  /* "matrix products" */
     double ms, share;  /* share: of the time of all stages */
 };
+
+struct lp_findings;
 
 /** Zero-initialised: empty. */
 struct lp_cost_centres {
@@ -20,7 +23,7 @@ struct lp_cost_centres {
 };
 
 /** 0 or LLMPERF_ENOMEM. Clear it afterwards in both cases. */
-int lp_cost_centres_init(struct lp_cost_centres *centres, const struct lp_view *view);
+int lp_cost_centres_init(struct lp_cost_centres *centres, const struct lp_findings *findings);
 void lp_cost_centres_clear(struct lp_cost_centres *centres);
 
 #endif

@@ -7,12 +7,10 @@
 
 #include "lib/base/hashmap.h"
 #include "lib/base/status.h"
-#include "lib/findings/counter_index.h"
+#include "lib/findings/findings.h"
 #include "lib/findings/kernel_amounts.h"
-#include "lib/findings/measured.h"
 #include "lib/profile/profile.h"
 #include "llmperf/activity.h"
-#include "lib/findings/counter_index.h"
 
 static const char no_counters[] =
     "not counted kernel by kernel, which tier counters does with replay=kernel and preset "
@@ -24,7 +22,7 @@ static const char no_bytes[] = "bytes of device memory were not counted of it";
 static const char no_time[] = "its device time is not known";
 
 struct reader {
-    const struct lp_view *view;
+    const struct lp_findings *findings;
     struct lp_kernel_works *works;
     struct lp_hashmap keys; /* name and device of all kernels: rows */
 };
@@ -52,7 +50,7 @@ static struct lp_kernel_work *find(struct reader *reader, const char *name, int3
 
 static int add_kernels(struct reader *reader)
 {
-    const llmperf_profile *profile = reader->view->profile;
+    const llmperf_profile *profile = reader->findings->profile;
 
     for (size_t i = 0; i < llmperf_profile_kernel_count(profile); i++) {
         llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
@@ -88,7 +86,7 @@ static int name_work(struct reader *reader, struct lp_kernel_work *work)
 /* CUPTI gives no times of kernels that it repeats: the time of those is a counter. */
 static int add_counted(struct reader *reader)
 {
-    const llmperf_profile *profile = reader->view->profile;
+    const llmperf_profile *profile = reader->findings->profile;
     int status = 0;
 
     for (size_t i = 0; i < llmperf_profile_metric_count(profile) && status == 0; i++) {
@@ -158,7 +156,7 @@ static int keep_top(struct reader *reader)
 
 static int take_counters(struct reader *reader)
 {
-    const llmperf_profile *profile = reader->view->profile;
+    const llmperf_profile *profile = reader->findings->profile;
     struct lp_kernel_work *rows = reader->works->rows.items;
     size_t count = reader->works->rows.count;
     struct lp_kernel_amounts *amounts = calloc(count + 1, sizeof(*amounts));
@@ -192,10 +190,10 @@ static int take_counters(struct reader *reader)
 
 /* Regions that run one kernel only */
 
-static int index_regions(struct lp_hashmap *regions, const struct lp_view *view)
+static int index_regions(struct lp_hashmap *regions, const struct lp_findings *findings)
 {
-    for (size_t i = 0; i < view->regions.count; i++) {
-        const llmperf_region_stats *stats = &view->regions.items[i].stats;
+    for (size_t i = 0; i < findings->regions.count; i++) {
+        const llmperf_region_stats *stats = &findings->regions.items[i].stats;
 
         if (lp_hashmap_put(regions, lp_hash_text(stats->path, strlen(stats->path)),
                            (uint32_t)stats->device, (uint32_t)i) < 0)
@@ -205,9 +203,9 @@ static int index_regions(struct lp_hashmap *regions, const struct lp_view *view)
 }
 
 /* Of two processes with one path the kernels are one row: no region has as many as that. */
-static const struct lp_region_view *only_region_of(const struct lp_hashmap *regions,
-                                                   const struct lp_view *view,
-                                                   const llmperf_kernel_stats *kernel)
+static const struct lp_region_finding *only_region_of(const struct lp_hashmap *regions,
+                                                      const struct lp_findings *findings,
+                                                      const llmperf_kernel_stats *kernel)
 {
     const llmperf_region_stats *stats;
     uint32_t index = LP_HASHMAP_NONE;
@@ -217,17 +215,18 @@ static const struct lp_region_view *only_region_of(const struct lp_hashmap *regi
                                (uint32_t)kernel->device);
     if (index == LP_HASHMAP_NONE)
         return NULL;
-    stats = &view->regions.items[index].stats;
+    stats = &findings->regions.items[index].stats;
     return strcmp(stats->path, kernel->region) == 0 && stats->kernel_count == kernel->calls &&
                    stats->memcpy_count + stats->memset_count == 0 && stats->truncated == 0 &&
                    stats->skipped_fraction == 0 && stats->instances > 0
-               ? &view->regions.items[index]
+               ? &findings->regions.items[index]
                : NULL;
 }
 
-static void take_region(struct lp_kernel_work *work, const struct lp_region_view *region,
-                        const struct lp_measured *measured, const struct lp_limits *limits)
+static void take_region(struct lp_kernel_work *work, const struct lp_region_finding *region,
+                        const struct lp_limits *limits)
 {
+    const struct lp_measured *measured = &region->measured;
     const llmperf_region_stats *stats = &region->stats;
     double calls = (double)stats->kernel_count / (double)stats->instances;
 
@@ -250,54 +249,49 @@ static void take_region(struct lp_kernel_work *work, const struct lp_region_view
 
 static int take_regions(struct reader *reader)
 {
-    const struct lp_view *view = reader->view;
-    struct lp_counter_index counters = { .profile = NULL };
+    const struct lp_findings *findings = reader->findings;
     struct lp_hashmap regions = { NULL, 0, 0 };
-    int status = lp_counter_index_init(&counters, view->profile);
+    int status = index_regions(&regions, findings);
 
-    if (status == 0)
-        status = index_regions(&regions, view);
-    for (size_t i = 0; status == 0 && i < llmperf_profile_kernel_count(view->profile); i++) {
+    for (size_t i = 0; status == 0 && i < llmperf_profile_kernel_count(findings->profile); i++) {
         llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
-        const struct lp_region_view *region;
+        const struct lp_region_finding *region;
         struct lp_kernel_work *work;
-        struct lp_measured measured;
 
-        llmperf_profile_kernel(view->profile, i, &kernel);
+        llmperf_profile_kernel(findings->profile, i, &kernel);
         if (kernel.kind != LLMPERF_ACTIVITY_KERNEL ||
             !(work = find(reader, kernel.name, kernel.device, false)) || work->source ||
-            !(region = only_region_of(&regions, view, &kernel)))
+            !(region = only_region_of(&regions, findings, &kernel)))
             continue;
-        lp_measured_of(&counters, &view->limits, &region->stats, &measured);
-        take_region(work, region, &measured, &view->limits);
+        take_region(work, region, &findings->limits);
     }
-    lp_counter_index_clear(&counters);
     lp_hashmap_clear(&regions);
     return status;
 }
 
 /* What it comes to */
 
-static double peak_of(const struct lp_view *view, const struct lp_kernel_work *work)
+static double peak_of(const struct lp_findings *findings, const struct lp_kernel_work *work)
 {
     llmperf_hardware_value peak = LLMPERF_HARDWARE_VALUE_INIT;
 
-    if (!work->dtype || !view->limits.hardware || !lp_view_describes(view, work->device) ||
-        llmperf_hardware_peak(view->limits.hardware, work->dtype, &peak) < 0)
+    if (!work->dtype || !findings->limits.hardware ||
+        !lp_findings_describes(findings, work->device) ||
+        llmperf_hardware_peak(findings->limits.hardware, work->dtype, &peak) < 0)
         return NAN;
     return peak.value;
 }
 
-static void finish(const struct lp_view *view, struct lp_kernel_work *work)
+static void finish(const struct lp_findings *findings, struct lp_kernel_work *work)
 {
-    double bandwidth = view->limits.bandwidth.value;
+    double bandwidth = findings->limits.bandwidth.value;
 
     work->intensity = work->bytes > 0 ? work->flops / work->bytes : (double)NAN;
     work->achieved_tflops = work->time_ms > 0 ? work->flops / work->time_ms / 1e9 : (double)NAN;
     work->achieved_gbs = work->time_ms > 0 ? work->bytes / work->time_ms / 1e6 : (double)NAN;
     work->attainable_tflops = NAN;
-    if (work->intensity > 0 && !isnan(peak_of(view, work)) && bandwidth > 0)
-        work->attainable_tflops = fmin(peak_of(view, work), work->intensity * bandwidth / 1e3);
+    if (work->intensity > 0 && !isnan(peak_of(findings, work)) && bandwidth > 0)
+        work->attainable_tflops = fmin(peak_of(findings, work), work->intensity * bandwidth / 1e3);
     work->reason = !work->source          ? no_counters
                    : isnan(work->flops)   ? no_flops
                    : isnan(work->bytes)   ? no_bytes
@@ -310,16 +304,16 @@ bool lp_kernel_work_has_point(const struct lp_kernel_work *work)
     return work->intensity > 0 && work->achieved_tflops > 0;
 }
 
-int lp_kernel_works_read(struct lp_kernel_works *works, const struct lp_view *view)
+int lp_kernel_works_read(struct lp_kernel_works *works, const struct lp_findings *findings)
 {
-    struct reader reader = { .view = view, .works = works };
+    struct reader reader = { .findings = findings, .works = works };
     int status;
 
     if ((status = add_kernels(&reader)) == 0 && (status = add_counted(&reader)) == 0 &&
         (status = keep_top(&reader)) == 0 && (status = take_counters(&reader)) == 0)
         status = take_regions(&reader);
     for (size_t i = 0; status == 0 && i < works->rows.count; i++)
-        finish(view, &works->rows.items[i]);
+        finish(findings, &works->rows.items[i]);
     lp_hashmap_clear(&reader.keys);
     return status;
 }

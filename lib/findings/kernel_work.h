@@ -6,9 +6,13 @@
 #ifndef LP_FINDINGS_KERNEL_WORK_H
 #define LP_FINDINGS_KERNEL_WORK_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "lib/base/strings.h"
 #include "lib/base/vector.h"
-#include "lib/findings/view.h"
+
+struct lp_findings;
 
 /** Most kernels that are looked at: those with the most device time. */
 #define LP_KERNEL_WORK_MOST 20
@@ -36,7 +40,7 @@ struct lp_kernel_works {
 };
 
 /** Zero-initialised works. 0 or LLMPERF_ENOMEM. Clear them afterwards in both cases. */
-int lp_kernel_works_read(struct lp_kernel_works *works, const struct lp_view *view);
+int lp_kernel_works_read(struct lp_kernel_works *works, const struct lp_findings *findings);
 void lp_kernel_works_clear(struct lp_kernel_works *works);
 
 /** Can it be drawn? Its intensity is above 0 and its rate is known. */

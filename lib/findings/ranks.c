@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "lib/base/status.h"
-#include "lib/findings/view.h"
+#include "lib/findings/findings.h"
 #include "llmperf/activity.h"
 #include "llmperf/region.h"
 #include "lib/findings/kernel_class.h"
@@ -31,10 +31,10 @@ static bool has_path(const struct talks *talks, const char *path)
     return false;
 }
 
-static int add_stages(struct talks *talks, const struct lp_view *view)
+static int add_stages(struct talks *talks, const struct lp_findings *findings)
 {
-    for (size_t i = 0; i < view->regions.count; i++) {
-        const llmperf_region_stats *region = &view->regions.items[i].stats;
+    for (size_t i = 0; i < findings->regions.count; i++) {
+        const llmperf_region_stats *region = &findings->regions.items[i].stats;
 
         if (region->kind == LLMPERF_REGION_STAGE && *region->path &&
             !has_path(talks, region->path) && lp_vector_push(&talks->stages, region->path) < 0)
@@ -54,17 +54,16 @@ static const char *innermost(const struct talks *talks, const char *region)
     return found;
 }
 
-static int find_talks(struct talks *talks, const struct lp_view *view)
+static int find_talks(struct talks *talks, const struct lp_findings *findings)
 {
-    int status = add_stages(talks, view);
+    int status = add_stages(talks, findings);
 
-    for (size_t i = 0; i < llmperf_profile_kernel_count(view->profile) && status == 0; i++) {
+    for (size_t i = 0; i < llmperf_profile_kernel_count(findings->profile) && status == 0; i++) {
         llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
 
-        llmperf_profile_kernel(view->profile, i, &kernel);
+        llmperf_profile_kernel(findings->profile, i, &kernel);
         if (kernel.kind == LLMPERF_ACTIVITY_KERNEL &&
-            strcmp(lp_kernel_class(view->classes, kernel.demangled, kernel.kind), "collective") ==
-                0)
+            strcmp(findings->kernel_classes.items[i], "collective") == 0)
             status = lp_vector_push(
                 &talks->items, (struct talk){ i, kernel.device, innermost(talks, kernel.region) });
     }
@@ -88,10 +87,10 @@ static bool has_two_gpus(const struct talks *talks, const char *stage)
 }
 
 /* Two processes on one GPU cannot be told apart by their kernels. */
-static bool is_alone(const struct lp_view *view, const llmperf_region_stats *region)
+static bool is_alone(const struct lp_findings *findings, const llmperf_region_stats *region)
 {
-    for (size_t i = 0; i < view->regions.count; i++) {
-        const llmperf_region_stats *other = &view->regions.items[i].stats;
+    for (size_t i = 0; i < findings->regions.count; i++) {
+        const llmperf_region_stats *other = &findings->regions.items[i].stats;
 
         if (other != region && other->device == region->device &&
             strcmp(other->path, region->path) == 0)
@@ -108,18 +107,18 @@ static struct lp_rank *rank_on(struct lp_ranks *ranks, size_t first, int32_t dev
     return NULL;
 }
 
-static void add_kernels(struct lp_ranks *ranks, size_t first, const struct lp_view *view,
+static void add_kernels(struct lp_ranks *ranks, size_t first, const struct lp_findings *findings,
                         const struct talks *talks, const char *path)
 {
     size_t next = 0;
 
-    for (size_t i = 0; i < llmperf_profile_kernel_count(view->profile); i++) {
+    for (size_t i = 0; i < llmperf_profile_kernel_count(findings->profile); i++) {
         llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
         bool talks_here = next < talks->items.count && talks->items.items[next].kernel == i;
         struct lp_rank *rank;
 
         next += talks_here;
-        llmperf_profile_kernel(view->profile, i, &kernel);
+        llmperf_profile_kernel(findings->profile, i, &kernel);
         rank = rank_on(ranks, first, kernel.device);
         if (!rank || kernel.kind != LLMPERF_ACTIVITY_KERNEL ||
             !lp_region_is_in(kernel.region, path))
@@ -156,18 +155,18 @@ static void set_waiting(struct lp_rank *rows, size_t count)
 }
 
 /* Rows of one stage; none if one of its GPUs does not fit. */
-static int add_stage(struct lp_ranks *ranks, const struct lp_view *view, const struct talks *talks,
-                     const char *path)
+static int add_stage(struct lp_ranks *ranks, const struct lp_findings *findings,
+                     const struct talks *talks, const char *path)
 {
     size_t first = ranks->rows.count;
     int status = 0;
 
-    for (size_t i = 0; i < view->regions.count && status == 0; i++) {
-        const llmperf_region_stats *region = &view->regions.items[i].stats;
+    for (size_t i = 0; i < findings->regions.count && status == 0; i++) {
+        const llmperf_region_stats *region = &findings->regions.items[i].stats;
 
         if (strcmp(region->path, path) != 0 || region->device < 0)
             continue;
-        if (!is_alone(view, region) || !whole(region)) {
+        if (!is_alone(findings, region) || !whole(region)) {
             ranks->rows.count = first;
             return 0;
         }
@@ -180,7 +179,7 @@ static int add_stage(struct lp_ranks *ranks, const struct lp_view *view, const s
     }
     if (status < 0)
         return status;
-    add_kernels(ranks, first, view, talks, path);
+    add_kernels(ranks, first, findings, talks, path);
     set_waiting(ranks->rows.items + first, ranks->rows.count - first);
     return 0;
 }
@@ -199,17 +198,17 @@ bool lp_ranks_possible(const llmperf_profile *profile)
     return false;
 }
 
-int lp_ranks_init(struct lp_ranks *ranks, const struct lp_view *view)
+int lp_ranks_init(struct lp_ranks *ranks, const struct lp_findings *findings)
 {
     struct talks talks = { { NULL, 0, 0 }, { NULL, 0, 0 } };
     int status = 0;
 
     *ranks = (struct lp_ranks){ { NULL, 0, 0 } };
-    if (view->classes && view->device_known && lp_ranks_possible(view->profile))
-        status = find_talks(&talks, view);
+    if (findings->classes && findings->device_known && lp_ranks_possible(findings->profile))
+        status = find_talks(&talks, findings);
     for (size_t i = 0; i < talks.stages.count && status == 0; i++)
         if (has_two_gpus(&talks, talks.stages.items[i]))
-            status = add_stage(ranks, view, &talks, talks.stages.items[i]);
+            status = add_stage(ranks, findings, &talks, talks.stages.items[i]);
     lp_vector_clear(&talks.items);
     lp_vector_clear(&talks.stages);
     return status;

@@ -11,7 +11,7 @@
 #include "lib/base/vector.h"
 #include "llmperf/profile.h"
 
-struct lp_view;
+struct lp_findings;
 
 /** A GPU in a stage. Times are of one instance, in ms, sums of durations. NaN: not known. */
 struct lp_rank {
@@ -37,7 +37,7 @@ bool lp_ranks_possible(const llmperf_profile *profile);
  * more, not counting those of stages inside. Nothing is found where two processes share one of
  * these GPUs, because kernels are not known by process, where a part was sampled, and without a
  * table of classes. 0 or LLMPERF_ENOMEM. */
-int lp_ranks_init(struct lp_ranks *ranks, const struct lp_view *view);
+int lp_ranks_init(struct lp_ranks *ranks, const struct lp_findings *findings);
 void lp_ranks_clear(struct lp_ranks *ranks);
 
 /** Of the stage with this path, the GPU that waits longest, and the one that is waited for; NULL
@@ -50,9 +50,9 @@ void lp_ranks_extremes(const struct lp_ranks *ranks, const char *region,
 double lp_ranks_waiting(const struct lp_ranks *ranks, const char *region, int32_t device);
 
 /** A table for report.md, with its heading; nothing where there are none. */
-void lp_ranks_md(const struct lp_view *view, struct lp_text *out);
+void lp_ranks_md(const struct lp_findings *findings, struct lp_text *out);
 
 /** The same for report.html, without a heading. */
-void lp_ranks_html(const struct lp_view *view, struct lp_text *out);
+void lp_ranks_html(const struct lp_findings *findings, struct lp_text *out);
 
 #endif

@@ -22,9 +22,9 @@ static int compare_candidates(const void *left, const void *right)
     return order ? order : (a->index > b->index) - (a->index < b->index);
 }
 
-static double time_of(const struct lp_view *view, const llmperf_region_stats *stats)
+static double time_of(const struct lp_findings *findings, const llmperf_region_stats *stats)
 {
-    double busy_ms = view->device_known ? stats->gpu_busy_ms : (double)NAN;
+    double busy_ms = findings->device_known ? stats->gpu_busy_ms : (double)NAN;
 
     return !isnan(busy_ms) ? busy_ms : stats->instances > 0 ? stats->wall_sum_ms : 0;
 }
@@ -45,7 +45,7 @@ static uint64_t hash_without_numbers(const char *path)
 }
 
 /* All if there is room; else of each kind the one with the most time. */
-static int choose_others(struct lp_shown_regions *chosen, const struct lp_view *view,
+static int choose_others(struct lp_shown_regions *chosen, const struct lp_findings *findings,
                          const struct candidate *others, size_t count)
 {
     bool room = count <= LP_SHOWN_REGIONS;
@@ -54,7 +54,7 @@ static int choose_others(struct lp_shown_regions *chosen, const struct lp_view *
     int status = 0;
 
     for (size_t i = 0; i < count && shown < LP_SHOWN_REGIONS && status == 0; i++) {
-        uint64_t kind = hash_without_numbers(view->regions.items[others[i].index].stats.path);
+        uint64_t kind = hash_without_numbers(findings->regions.items[others[i].index].stats.path);
 
         if (!room && lp_hashmap_get(&kinds, kind, 0) != LP_HASHMAP_NONE)
             continue;
@@ -67,29 +67,29 @@ static int choose_others(struct lp_shown_regions *chosen, const struct lp_view *
     return status;
 }
 
-int lp_shown_regions_choose(struct lp_shown_regions *chosen, const struct lp_view *view,
-                            bool (*has)(const struct lp_region_view *region))
+int lp_shown_regions_choose(struct lp_shown_regions *chosen, const struct lp_findings *findings,
+                            bool (*has)(const struct lp_region_finding *region))
 {
-    struct candidate *others = calloc(view->regions.count + 1, sizeof(*others));
+    struct candidate *others = calloc(findings->regions.count + 1, sizeof(*others));
     size_t count = 0;
     int status;
 
-    *chosen = (struct lp_shown_regions){ calloc(view->regions.count + 1, sizeof(bool)), 0 };
+    *chosen = (struct lp_shown_regions){ calloc(findings->regions.count + 1, sizeof(bool)), 0 };
     if (!others || !chosen->shown) {
         free(others);
         return lp_error(LLMPERF_ENOMEM, "out of memory");
     }
-    for (size_t i = 0; i < view->regions.count; i++) {
-        const struct lp_region_view *region = &view->regions.items[i];
+    for (size_t i = 0; i < findings->regions.count; i++) {
+        const struct lp_region_finding *region = &findings->regions.items[i];
 
         if (!has(region))
             continue;
         chosen->shown[i] = region->stats.kind == LLMPERF_REGION_STAGE;
         if (!chosen->shown[i])
-            others[count++] = (struct candidate){ time_of(view, &region->stats), i };
+            others[count++] = (struct candidate){ time_of(findings, &region->stats), i };
     }
     qsort(others, count, sizeof(*others), compare_candidates);
-    status = choose_others(chosen, view, others, count);
+    status = choose_others(chosen, findings, others, count);
     free(others);
     return status < 0 ? lp_error(LLMPERF_ENOMEM, "out of memory") : 0;
 }

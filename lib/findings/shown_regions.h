@@ -6,20 +6,20 @@
 #define LP_FINDINGS_SHOWN_REGIONS_H
 
 #include "lib/base/text.h"
-#include "lib/findings/view.h"
+#include "lib/findings/findings.h"
 
 /** Rows that are no stage. */
 #define LP_SHOWN_REGIONS 20u
 
 struct lp_shown_regions {
-    bool *shown; /* at the index of view->regions */
+    bool *shown; /* at the index of findings->regions */
     size_t left; /* rows of the table that are not shown */
 };
 
 /** Choose among the regions that `has` a value for the table.
  * 0 or LLMPERF_ENOMEM. Clear it afterwards in both cases. */
-int lp_shown_regions_choose(struct lp_shown_regions *chosen, const struct lp_view *view,
-                            bool (*has)(const struct lp_region_view *region));
+int lp_shown_regions_choose(struct lp_shown_regions *chosen, const struct lp_findings *findings,
+                            bool (*has)(const struct lp_region_finding *region));
 void lp_shown_regions_clear(struct lp_shown_regions *chosen);
 
 /** How many rows are not shown, and where they stand; nothing if all are. */

@@ -28,8 +28,8 @@ struct lp_stage_iterations {
     size_t wall_row;                                   /* row of the time "wall" */
     size_t first_class, class_count;                   /* rows of the profile's statistics */
     size_t first_recent, recent; /* row and number of the single iterations that are shown */
-    /* Instances ran on the device at once, so that gaps of one hold work of others. lp_view_init()
-     * sets it. */
+    /* Instances ran on the device at once, so that gaps of one hold work of others.
+     * lp_findings_of() sets it. */
     bool overlaps;
 };
 

@@ -4,24 +4,26 @@
 #include <math.h>
 #include <string.h>
 
-#include "lib/findings/view.h"
+#include "lib/findings/findings.h"
 #include "lib/profile/profile.h"
 
-static double time_of(const struct lp_view *view, const llmperf_region_stats *region)
+static double time_of(const struct lp_findings *findings, const llmperf_region_stats *region)
 {
-    if (lp_view_overlaps(view, region->path))
+    if (lp_findings_overlaps(findings, region->path))
         return region->gpu_busy_ms;
-    return view->device_known ? fmax(region->wall_sum_ms, region->gpu_busy_ms)
-                              : region->wall_sum_ms;
+    return findings->device_known ? fmax(region->wall_sum_ms, region->gpu_busy_ms)
+                                  : region->wall_sum_ms;
 }
 
-struct lp_stage_sum lp_stage_sum_of(const struct lp_view *view, const char *path, int32_t device)
+struct lp_stage_sum lp_stage_sum_of(const struct lp_findings *findings, const char *path,
+                                    int32_t device)
 {
     const llmperf_region_stats *before = NULL;
     struct lp_stage_sum sum = { 0 };
 
-    for (size_t i = lp_profile_find_region(view->profile, path); i < view->regions.count; i++) {
-        const llmperf_region_stats *region = &view->regions.items[i].stats;
+    for (size_t i = lp_profile_find_region(findings->profile, path); i < findings->regions.count;
+         i++) {
+        const llmperf_region_stats *region = &findings->regions.items[i].stats;
         bool again;
 
         if (strcmp(region->path, path) != 0)
@@ -32,7 +34,7 @@ struct lp_stage_sum lp_stage_sum_of(const struct lp_view *view, const char *path
         again = before && before->process_id == region->process_id;
         before = region;
         sum.rows++;
-        sum.time_ms += fmax(0, time_of(view, region)); /* 0 where it is not known */
+        sum.time_ms += fmax(0, time_of(findings, region)); /* 0 where it is not known */
         sum.busy_ms += fmax(0, region->gpu_busy_ms);
         sum.idle_ms += fmax(0, region->idle_ms);
         if (again)

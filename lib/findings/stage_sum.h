@@ -9,7 +9,7 @@
 
 #include "llmperf/profile.h"
 
-struct lp_view;
+struct lp_findings;
 
 struct lp_stage_sum {
     size_t rows, processes;
@@ -21,6 +21,7 @@ struct lp_stage_sum {
 };
 
 /** Add up the rows of this path. @param device  Of this GPU only; below 0: of all. */
-struct lp_stage_sum lp_stage_sum_of(const struct lp_view *view, const char *path, int32_t device);
+struct lp_stage_sum lp_stage_sum_of(const struct lp_findings *findings, const char *path,
+                                    int32_t device);
 
 #endif

@@ -35,6 +35,8 @@ struct lp_fact {
     const char *key, *value;
 };
 
+struct lp_kept;
+
 struct llmperf_profile {
     LP_VECTOR(struct lp_region_row) regions;
     LP_VECTOR(struct lp_kernel_row) kernels;
@@ -50,13 +52,17 @@ struct llmperf_profile {
     LP_VECTOR(const char *) notes;
     LP_VECTOR(struct lp_fact) facts;
     llmperf_ledger ledger;
-    char *folder;           /* of the run file that it was read from; NULL: of none */
-    bool of_processes;      /* regions of more than one; made by lp_profile_finish() */
-    struct lp_strings pool; /* all text */
+    char *folder;                   /* of the run file that it was read from; NULL: of none */
+    bool of_processes;              /* regions of more than one; made by lp_profile_finish() */
+    struct lp_strings pool;         /* all text */
+    _Atomic(struct lp_kept *) kept; /* lp_profile_keep() */
 };
 
 /* Facts "kernel_class.0" … name the kernel classes of iterations. */
 #define LP_CLASS_FACT "kernel_class."
+
+/** The profile changes: what was worked out from it is freed. */
+void lp_profile_forget(llmperf_profile *profile);
 
 /** Copy a text into the profile; NULL for NULL or without memory. */
 const char *lp_profile_text(llmperf_profile *profile, const char *text);

@@ -317,6 +317,7 @@ int lp_profile_derive_work(llmperf_profile *profile, const struct lp_work_source
 
     if (status == 0)
         derive_all(&work);
+    lp_profile_forget(profile);
     *derived_out = work.derived;
     *averaged_out = work.averaged;
     lp_vector_clear(&work.nodes);

@@ -260,6 +260,7 @@ int lp_profile_finish(llmperf_profile *profile)
 {
     int status = name_kernels(profile);
 
+    lp_profile_forget(profile);
     if (status < 0)
         return status;
     share_kernels(profile);

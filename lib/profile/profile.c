@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A profile as it is filled: its memory, texts, lines and facts; and how rows are compared. */
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,10 +21,35 @@ llmperf_profile *lp_profile_create(void)
     return profile;
 }
 
+struct lp_kept *lp_profile_kept(const llmperf_profile *profile)
+{
+    return atomic_load(&profile->kept);
+}
+
+struct lp_kept *lp_profile_keep(const llmperf_profile *profile, struct lp_kept *kept)
+{
+    llmperf_profile *own = (llmperf_profile *)profile; /* no profile is made const */
+    struct lp_kept *first = NULL;
+
+    if (atomic_compare_exchange_strong(&own->kept, &first, kept))
+        return kept;
+    kept->free(kept);
+    return first;
+}
+
+void lp_profile_forget(llmperf_profile *profile)
+{
+    struct lp_kept *kept = atomic_exchange(&profile->kept, NULL);
+
+    if (kept)
+        kept->free(kept);
+}
+
 void llmperf_profile_free(llmperf_profile *profile)
 {
     if (!profile)
         return;
+    lp_profile_forget(profile);
     lp_vector_clear(&profile->regions);
     lp_vector_clear(&profile->kernels);
     lp_vector_clear(&profile->operators);
@@ -79,6 +105,7 @@ int lp_profile_add_problem(llmperf_profile *profile, const char *format, ...)
     va_start(args, format);
     line = format_line(profile, format, args);
     va_end(args);
+    lp_profile_forget(profile);
     return line ? lp_vector_push(&profile->problems, line)
                 : lp_error(LLMPERF_ENOMEM, "out of memory");
 }
@@ -91,6 +118,7 @@ int lp_profile_add_note(llmperf_profile *profile, const char *format, ...)
     va_start(args, format);
     line = format_line(profile, format, args);
     va_end(args);
+    lp_profile_forget(profile);
     if (!line)
         return lp_error(LLMPERF_ENOMEM, "out of memory");
     for (size_t i = 0; i < profile->notes.count; i++)
@@ -119,6 +147,7 @@ int lp_profile_set_fact(llmperf_profile *profile, const char *key, const char *v
 
     if (!value)
         return 0;
+    lp_profile_forget(profile);
     if (!fact.key || !fact.value)
         return lp_error(LLMPERF_ENOMEM, "out of memory");
     for (size_t i = 0; i < profile->facts.count; i++)
@@ -137,6 +166,7 @@ void lp_profile_drop_facts(llmperf_profile *profile, const char *prefix)
         if (strncmp(profile->facts.items[i].key, prefix, strlen(prefix)) != 0)
             profile->facts.items[kept++] = profile->facts.items[i];
     profile->facts.count = kept;
+    lp_profile_forget(profile);
 }
 
 const char *llmperf_profile_fact(const llmperf_profile *profile, const char *key)

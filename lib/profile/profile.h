@@ -137,6 +137,18 @@ int lp_profile_finish(llmperf_profile *profile);
 /** Does it hold regions of more than one process? Known once it is finished. */
 bool lp_profile_of_processes(const llmperf_profile *profile);
 
+/** What was worked out from a profile and is kept with it until it changes. */
+struct lp_kept {
+    void (*free)(struct lp_kept *kept);
+};
+
+/** NULL: nothing yet. @threads any thread */
+struct lp_kept *lp_profile_kept(const llmperf_profile *profile);
+
+/** @param kept  Taken; freed at once if another thread was first. Returns what is kept.
+ * @threads any thread */
+struct lp_kept *lp_profile_keep(const llmperf_profile *profile, struct lp_kept *kept);
+
 /** Set a fact (llmperf_profile_fact()); a NULL value is left out. 0 or LLMPERF_ENOMEM. */
 int lp_profile_set_fact(llmperf_profile *profile, const char *key, const char *value);
 

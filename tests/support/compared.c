@@ -14,7 +14,7 @@ struct lp_comparison compare_profiles_at(const llmperf_profile *base, const llmp
                                          double threshold)
 {
     const struct lp_compare_runs sides[] = { { &base, 1 }, { &fresh, 1 } };
-    struct lp_comparison comparison = { .classes = NULL };
+    struct lp_comparison comparison = { .reason = "" };
 
     assert_int_equal(lp_compare(&sides[0], &sides[1], threshold, &comparison), 0);
     return comparison;

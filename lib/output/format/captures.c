@@ -110,7 +110,7 @@ static void put_capture(struct lp_metrics *metrics, const llmperf_capture_stats 
 
 void lp_put_captures(struct lp_metrics *metrics)
 {
-    size_t count = llmperf_profile_capture_count(metrics->view.profile);
+    size_t count = llmperf_profile_capture_count(metrics->findings->profile);
     llmperf_capture_stats before = LLMPERF_CAPTURE_STATS_INIT;
     uint64_t instances = 0;
 
@@ -118,9 +118,9 @@ void lp_put_captures(struct lp_metrics *metrics)
     for (size_t i = 0; i < count; i++) {
         llmperf_capture_stats row = LLMPERF_CAPTURE_STATS_INIT;
 
-        llmperf_profile_capture(metrics->view.profile, i, &row);
+        llmperf_profile_capture(metrics->findings->profile, i, &row);
         if (i == 0 || !is_same_launch(&row, &before))
-            instances = instances_of(metrics->view.profile, &row);
+            instances = instances_of(metrics->findings->profile, &row);
         put_capture(metrics, &row, instances);
         before = row;
     }

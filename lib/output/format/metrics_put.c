@@ -94,19 +94,19 @@ void lp_put_string(struct lp_metrics *metrics, const char *key, const char *valu
 
 void lp_put_fact(struct lp_metrics *metrics, const char *key, const char *fact)
 {
-    lp_put_string(metrics, key, llmperf_profile_fact(metrics->view.profile, fact),
+    lp_put_string(metrics, key, llmperf_profile_fact(metrics->findings->profile, fact),
                   LP_REASON_NO_FACT);
 }
 
 /* Values that only a device gives: what the profile holds, or null if none was observed. */
 void lp_put_device_number(struct lp_metrics *metrics, const char *key, double value)
 {
-    lp_put_number(metrics, key, metrics->view.device_known ? value : NAN, LP_REASON_NO_DEVICE);
+    lp_put_number(metrics, key, metrics->findings->device_known ? value : NAN, LP_REASON_NO_DEVICE);
 }
 
 void lp_put_device_count(struct lp_metrics *metrics, const char *key, uint64_t value)
 {
-    lp_put_count(metrics, key, metrics->view.device_known ? value : LLMPERF_UNKNOWN,
+    lp_put_count(metrics, key, metrics->findings->device_known ? value : LLMPERF_UNKNOWN,
                  LP_REASON_NO_DEVICE);
 }
 
@@ -115,7 +115,7 @@ void lp_put_device(struct lp_metrics *metrics, int32_t device)
 {
     if (device < 0)
         lp_put_null(metrics, "device",
-                    metrics->view.device_known ? LP_REASON_NO_ACTIVITY : LP_REASON_NO_DEVICE);
+                    metrics->findings->device_known ? LP_REASON_NO_ACTIVITY : LP_REASON_NO_DEVICE);
     else
         lp_json_integer(&metrics->json, "device", device);
 }

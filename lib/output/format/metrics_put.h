@@ -9,8 +9,7 @@
 
 #include "lib/output/format/counters.h"
 #include "lib/output/format/json_writer.h"
-#include "lib/findings/view.h"
-#include "lib/findings/counter_index.h"
+#include "lib/findings/findings.h"
 
 /** Why a value is null. Each reason that was used becomes one line of notes[]. */
 enum lp_reason {
@@ -37,7 +36,7 @@ enum lp_reason {
 #define LP_WHY_MOST 48
 
 struct lp_metrics {
-    struct lp_view view;
+    const struct lp_findings *findings;
     struct lp_json json;
     struct lp_counter_index counters;
     bool used[LP_REASON_COUNT];
@@ -69,8 +68,8 @@ void lp_put_device(struct lp_metrics *metrics, int32_t device);
 /** The elements of notes[]: reasons that were used. */
 void lp_put_reasons(struct lp_metrics *metrics);
 
-/** The member kernel_roofline. 0 or LLMPERF_ENOMEM. */
-int lp_put_kernel_roofline(struct lp_metrics *metrics);
+/** The member kernel_roofline. */
+void lp_put_kernel_roofline(struct lp_metrics *metrics);
 
 /** The member ranks: empty where no two GPUs work together. */
 void lp_put_ranks(struct lp_metrics *metrics);

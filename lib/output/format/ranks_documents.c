@@ -4,11 +4,11 @@
 #include "lib/output/format/markdown.h"
 #include "lib/output/format/metrics_put.h"
 #include "lib/findings/ranks.h"
-#include "lib/findings/view.h"
+#include "lib/findings/findings.h"
 
-void lp_ranks_md(const struct lp_view *view, struct lp_text *out)
+void lp_ranks_md(const struct lp_findings *findings, struct lp_text *out)
 {
-    if (view->ranks.rows.count == 0)
+    if (findings->ranks.rows.count == 0)
         return;
     lp_text_puts(out, "\n## GPUs that work together\n\n"
                       "Of one instance; kernel times are sums. A collective ends when the last GPU "
@@ -17,11 +17,12 @@ void lp_ranks_md(const struct lp_view *view, struct lp_text *out)
                       "| Stage | GPU | Instances | Wall ms | Computing ms | In collectives ms | "
                       "Collectives | Waiting ms, at least |\n"
                       "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
-    for (size_t i = 0; i < view->ranks.rows.count; i++) {
-        const struct lp_rank *rank = &view->ranks.rows.items[i];
+    for (size_t i = 0; i < findings->ranks.rows.count; i++) {
+        const struct lp_rank *rank = &findings->ranks.rows.items[i];
 
         lp_text_puts(out, "|");
-        lp_md_cell_region_of(out, rank->region, lp_shown_process(view->profile, rank->process_id));
+        lp_md_cell_region_of(out, rank->region,
+                             lp_shown_process(findings->profile, rank->process_id));
         lp_md_cell_device(out, rank->device);
         lp_md_cell_count(out, rank->instances);
         lp_md_cell_number(out, rank->wall_ms);
@@ -33,7 +34,7 @@ void lp_ranks_md(const struct lp_view *view, struct lp_text *out)
     }
 }
 
-void lp_ranks_html(const struct lp_view *view, struct lp_text *out)
+void lp_ranks_html(const struct lp_findings *findings, struct lp_text *out)
 {
     static const char *const headings[] = { "Stage",
                                             "#Process",
@@ -45,14 +46,14 @@ void lp_ranks_html(const struct lp_view *view, struct lp_text *out)
                                             "#Waiting ms, at least",
                                             NULL };
 
-    if (view->ranks.rows.count == 0)
+    if (findings->ranks.rows.count == 0)
         return;
     lp_html_table_open(out,
                        "GPUs that work together, of one instance. A collective ends when the last "
                        "GPU has come to it: the others wait.",
                        headings);
-    for (size_t i = 0; i < view->ranks.rows.count; i++) {
-        const struct lp_rank *rank = &view->ranks.rows.items[i];
+    for (size_t i = 0; i < findings->ranks.rows.count; i++) {
+        const struct lp_rank *rank = &findings->ranks.rows.items[i];
 
         lp_text_puts(out, "<tr>");
         lp_html_cell_code(out, rank->region);
@@ -74,8 +75,8 @@ void lp_put_ranks(struct lp_metrics *metrics)
     struct lp_json *json = &metrics->json;
 
     lp_json_open(json, "ranks", '[');
-    for (size_t i = 0; i < metrics->view.ranks.rows.count; i++) {
-        const struct lp_rank *rank = &metrics->view.ranks.rows.items[i];
+    for (size_t i = 0; i < metrics->findings->ranks.rows.count; i++) {
+        const struct lp_rank *rank = &metrics->findings->ranks.rows.items[i];
 
         lp_json_open(json, NULL, '{');
         lp_json_string(json, "region", rank->region);

@@ -22,10 +22,10 @@ static void share_row(struct lp_text *out, const char *name, const char *key, do
     lp_text_puts(out, "</tr>\n");
 }
 
-void lp_html_ledger(const struct lp_view *view, struct lp_text *out)
+void lp_html_ledger(const struct lp_findings *findings, struct lp_text *out)
 {
     static const char *const headings[] = { "What", "#Number", NULL };
-    const llmperf_ledger *ledger = &view->ledger;
+    const llmperf_ledger *ledger = &findings->ledger;
     bool counted = ledger->verdict != LLMPERF_VERDICT_NO_DEVICE;
     uint64_t none = LLMPERF_UNKNOWN;
 
@@ -66,52 +66,52 @@ static void text_row(struct lp_text *out, const char *name, const char *value)
     lp_text_puts(out, "</tr>\n");
 }
 
-static void fact_row(const struct lp_view *view, struct lp_text *out, const char *name,
+static void fact_row(const struct lp_findings *findings, struct lp_text *out, const char *name,
                      const char *key)
 {
-    text_row(out, name, llmperf_profile_fact(view->profile, key));
+    text_row(out, name, llmperf_profile_fact(findings->profile, key));
 }
 
-void lp_html_environment(const struct lp_view *view, struct lp_text *out)
+void lp_html_environment(const struct lp_findings *findings, struct lp_text *out)
 {
     static const char *const headings[] = { "What", "Value", NULL };
 
     lp_html_table_open(out, "Run and machine; env.json has more.", headings);
-    fact_row(view, out, "Created", "created_at");
-    fact_row(view, out, "llmperf", "llmperf_version");
-    fact_row(view, out, "Tier", "tier");
-    fact_row(view, out, "Device source", "source");
-    fact_row(view, out, "Why this source", "source_reason");
-    fact_row(view, out, "Recording", "recorded_from");
-    fact_row(view, out, "Model", "model");
-    fact_row(view, out, "Convention of its work", "model_convention");
-    fact_row(view, out, "GPUs that share each layer of it", LP_TENSOR_FACT);
-    text_row(out, "GPU", view->limits.gpu_name);
-    text_row(out, "Driver", lp_machine_text(view->machine, "driver.kernel_version"));
-    text_row(out, "CUPTI", lp_machine_text(view->machine, "cupti.path"));
-    text_row(out, "Host", lp_machine_text(view->machine, "host.hostname"));
-    text_row(out, "CPU", lp_machine_text(view->machine, "host.cpu_model"));
+    fact_row(findings, out, "Created", "created_at");
+    fact_row(findings, out, "llmperf", "llmperf_version");
+    fact_row(findings, out, "Tier", "tier");
+    fact_row(findings, out, "Device source", "source");
+    fact_row(findings, out, "Why this source", "source_reason");
+    fact_row(findings, out, "Recording", "recorded_from");
+    fact_row(findings, out, "Model", "model");
+    fact_row(findings, out, "Convention of its work", "model_convention");
+    fact_row(findings, out, "GPUs that share each layer of it", LP_TENSOR_FACT);
+    text_row(out, "GPU", findings->limits.gpu_name);
+    text_row(out, "Driver", lp_machine_text(findings->machine, "driver.kernel_version"));
+    text_row(out, "CUPTI", lp_machine_text(findings->machine, "cupti.path"));
+    text_row(out, "Host", lp_machine_text(findings->machine, "host.hostname"));
+    text_row(out, "CPU", lp_machine_text(findings->machine, "host.cpu_model"));
     lp_html_table_close(out);
 }
 
-void lp_html_notes(const struct lp_view *view, struct lp_text *out)
+void lp_html_notes(const struct lp_findings *findings, struct lp_text *out)
 {
     const char *note;
 
     lp_text_puts(out, "<ul>\n");
-    for (size_t i = 0; (note = llmperf_profile_note(view->profile, i)); i++) {
+    for (size_t i = 0; (note = llmperf_profile_note(findings->profile, i)); i++) {
         lp_text_printf(out, "<li data-text=\"/notes/%zu\">", i);
         lp_html_text(out, note);
         lp_text_puts(out, "</li>\n");
     }
-    if (view->limits.hardware_reason[0]) {
+    if (findings->limits.hardware_reason[0]) {
         lp_text_puts(out, "<li>");
-        lp_html_text(out, view->limits.hardware_reason);
+        lp_html_text(out, findings->limits.hardware_reason);
         lp_text_puts(out, "</li>\n");
     }
-    if (view->limits.dtype_reason[0]) {
+    if (findings->limits.dtype_reason[0]) {
         lp_text_puts(out, "<li>");
-        lp_html_text(out, view->limits.dtype_reason);
+        lp_html_text(out, findings->limits.dtype_reason);
         lp_text_puts(out, "</li>\n");
     }
     lp_text_puts(out,

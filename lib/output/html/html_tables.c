@@ -14,15 +14,15 @@
 /* A page of more is no help; metrics.json and kernels.md have all. */
 #define KERNELS_MOST 500
 
-void lp_html_advice(const struct lp_view *view, struct lp_text *out)
+void lp_html_advice(const struct lp_findings *findings, struct lp_text *out)
 {
-    if (view->advice.rows.count == 0) {
+    if (findings->advice.rows.count == 0) {
         lp_text_puts(out, "<p>None: no rule found its numbers in this run.</p>\n");
         return;
     }
     lp_text_puts(out, "<ol class=\"advice\">\n");
-    for (size_t i = 0; i < view->advice.rows.count; i++) {
-        const struct lp_recommendation *row = &view->advice.rows.items[i];
+    for (size_t i = 0; i < findings->advice.rows.count; i++) {
+        const struct lp_recommendation *row = &findings->advice.rows.items[i];
 
         lp_text_printf(out,
                        "<li><span class=\"severity\">%s</span>: <span "
@@ -41,15 +41,15 @@ void lp_html_advice(const struct lp_view *view, struct lp_text *out)
     lp_text_puts(out, "</ol>\n");
 }
 
-static double of_device(const struct lp_view *view, double value)
+static double of_device(const struct lp_findings *findings, double value)
 {
-    return view->device_known ? value : NAN;
+    return findings->device_known ? value : NAN;
 }
 
-static void region_cell(const struct lp_view *view, const llmperf_region_stats *stats,
+static void region_cell(const struct lp_findings *findings, const llmperf_region_stats *stats,
                         struct lp_text *out)
 {
-    uint32_t process_id = lp_shown_process(view->profile, stats->process_id);
+    uint32_t process_id = lp_shown_process(findings->profile, stats->process_id);
 
     if (*stats->path && process_id > 0) {
         lp_text_puts(out, "<td class=\"t\"><code>");
@@ -67,31 +67,31 @@ static void device_cell(int32_t device, struct lp_text *out)
     lp_html_cell_count(out, NULL, device < 0 ? LLMPERF_UNKNOWN : (uint64_t)device);
 }
 
-static void stage_row(const struct lp_view *view, size_t i, struct lp_text *out)
+static void stage_row(const struct lp_findings *findings, size_t i, struct lp_text *out)
 {
-    const llmperf_region_stats *stats = &view->regions.items[i].stats;
+    const llmperf_region_stats *stats = &findings->regions.items[i].stats;
     bool any = stats->instances > 0;
     double rate = stats->tokens != LLMPERF_UNKNOWN && stats->wall_sum_ms > 0
                       ? (double)stats->tokens * 1e3 / stats->wall_sum_ms
                       : NAN;
 
     lp_html_row_open(out, LP_POINTER("/regions/%zu", i));
-    region_cell(view, stats, out);
-    device_cell(view->device_known ? stats->device : -1, out);
+    region_cell(findings, stats, out);
+    device_cell(findings->device_known ? stats->device : -1, out);
     lp_html_cell_count(out, NULL, stats->instances);
     lp_html_cell_number(out, NULL, any ? stats->wall_sum_ms : NAN);
     lp_html_cell_number(out, NULL, any ? stats->wall_mean_ms : NAN);
     lp_html_cell_number(out, NULL, any ? stats->wall_p50_ms : NAN);
     lp_html_cell_number(out, NULL, any ? stats->wall_p99_ms : NAN);
-    lp_html_cell_number(out, NULL, of_device(view, stats->gpu_busy_ms));
-    lp_html_cell_number(out, NULL, any ? of_device(view, stats->idle_ms) : NAN);
-    lp_html_cell_count(out, NULL, view->device_known ? stats->kernel_count : LLMPERF_UNKNOWN);
+    lp_html_cell_number(out, NULL, of_device(findings, stats->gpu_busy_ms));
+    lp_html_cell_number(out, NULL, any ? of_device(findings, stats->idle_ms) : NAN);
+    lp_html_cell_count(out, NULL, findings->device_known ? stats->kernel_count : LLMPERF_UNKNOWN);
     lp_html_cell_count(out, NULL, stats->tokens);
     lp_html_cell_number(out, NULL, rate);
     lp_text_puts(out, "</tr>\n");
 }
 
-void lp_html_stages(const struct lp_view *view, struct lp_text *out)
+void lp_html_stages(const struct lp_findings *findings, struct lp_text *out)
 {
     static const struct lp_html_column columns[] = { { "Region", NULL },
                                                      { "Device", "device" },
@@ -110,18 +110,18 @@ void lp_html_stages(const struct lp_view *view, struct lp_text *out)
 
     lp_html_rows_open(out, "Stages of the program; a nested one is part of the one above.",
                       columns);
-    for (size_t i = 0; i < view->regions.count; i++)
-        if (view->regions.items[i].stats.kind == LLMPERF_REGION_STAGE)
-            stage_row(view, i, out);
+    for (size_t i = 0; i < findings->regions.count; i++)
+        if (findings->regions.items[i].stats.kind == LLMPERF_REGION_STAGE)
+            stage_row(findings, i, out);
         else
             others++;
     lp_html_table_close(out);
     if (others > 0) {
         lp_text_printf(out, "<details><summary>%zu other regions</summary>\n", others);
         lp_html_rows_open(out, "Regions inside and outside of stages.", columns);
-        for (size_t i = 0; i < view->regions.count; i++)
-            if (view->regions.items[i].stats.kind != LLMPERF_REGION_STAGE)
-                stage_row(view, i, out);
+        for (size_t i = 0; i < findings->regions.count; i++)
+            if (findings->regions.items[i].stats.kind != LLMPERF_REGION_STAGE)
+                stage_row(findings, i, out);
         lp_html_table_close(out);
         lp_text_puts(out, "</details>\n");
     }
@@ -131,13 +131,13 @@ void lp_html_stages(const struct lp_view *view, struct lp_text *out)
                  "once.</p>\n");
 }
 
-static void utilisation_row(const struct lp_view *view, size_t i, struct lp_text *out)
+static void utilisation_row(const struct lp_findings *findings, size_t i, struct lp_text *out)
 {
-    const struct lp_region_view *region = &view->regions.items[i];
+    const struct lp_region_finding *region = &findings->regions.items[i];
     const llmperf_utilisation *use = &region->use;
 
     lp_html_row_open(out, LP_POINTER("/regions/%zu", i));
-    region_cell(view, &region->stats, out);
+    region_cell(findings, &region->stats, out);
     lp_html_cell_number(out, NULL, use->time_floor_ms);
     lp_html_cell_number(out, NULL, use->wall_ratio);
     lp_html_cell_number(out, NULL, use->floor_ratio);
@@ -152,7 +152,7 @@ static void utilisation_row(const struct lp_view *view, size_t i, struct lp_text
     lp_text_puts(out, "</tr>\n");
 }
 
-void lp_html_utilisation(const struct lp_view *view, struct lp_text *out)
+void lp_html_utilisation(const struct lp_findings *findings, struct lp_text *out)
 {
     static const struct lp_html_column columns[] = { { "Region", NULL },
                                                      { "Floor ms", "time_floor_ms" },
@@ -169,28 +169,29 @@ void lp_html_utilisation(const struct lp_view *view, struct lp_text *out)
 
     lp_text_puts(out, "<p>Peak ");
     lp_html_number(out,
-                   view->limits.dtype[0] ? LP_POINTER("/hardware/peak/%s", view->limits.dtype)
-                                         : "/hardware/peak/none",
-                   view->limits.peak.value);
+                   findings->limits.dtype[0]
+                       ? LP_POINTER("/hardware/peak/%s", findings->limits.dtype)
+                       : "/hardware/peak/none",
+                   findings->limits.peak.value);
     lp_text_puts(out, " TFLOP/s, dense (dtype ");
-    lp_html_text(out, view->limits.dtype[0] ? view->limits.dtype : "not known");
+    lp_html_text(out, findings->limits.dtype[0] ? findings->limits.dtype : "not known");
     lp_text_puts(out, "); bandwidth ");
-    lp_html_number(out, "/hardware/bandwidth_gbs", view->limits.bandwidth.value);
+    lp_html_number(out, "/hardware/bandwidth_gbs", findings->limits.bandwidth.value);
     lp_text_puts(out, " GB/s; ridge ");
     lp_html_number(out, "/hardware/ridge",
-                   view->limits.peak.value * 1e3 / view->limits.bandwidth.value);
+                   findings->limits.peak.value * 1e3 / findings->limits.bandwidth.value);
     lp_text_puts(out, " FLOP/B.</p>\n");
     lp_html_rows_open(out,
-                      lp_is_sampled(view->profile)
+                      lp_is_sampled(findings->profile)
                           ? "The floor is the least time that the work of the collected "
                             "instances can take."
                           : "The floor is the least time that the work of all instances can take.",
                       columns);
-    for (size_t i = 0; i < view->regions.count; i++) {
-        const llmperf_region_stats *stats = &view->regions.items[i].stats;
+    for (size_t i = 0; i < findings->regions.count; i++) {
+        const llmperf_region_stats *stats = &findings->regions.items[i].stats;
 
         if (stats->flops != LLMPERF_UNKNOWN || stats->bytes != LLMPERF_UNKNOWN)
-            utilisation_row(view, i, out);
+            utilisation_row(findings, i, out);
     }
     lp_html_table_close(out);
     lp_text_puts(out,
@@ -218,13 +219,13 @@ static void spread_row(const char *name, const char *base, const llmperf_iterati
     lp_text_puts(out, "</tr>\n");
 }
 
-static void iteration_table(const struct lp_view *view, size_t i, struct lp_text *out)
+static void iteration_table(const struct lp_findings *findings, size_t i, struct lp_text *out)
 {
     static const char *const names[] = { "Wall time", "Span on the device", "Busy",
                                          "Idle",      "Idle: launch bound", "Idle: waiting" };
     static const char *const headings[] = { "Part",    "#Mean ms", "#Std ms", "#Min ms", "#p50 ms",
                                             "#p95 ms", "#p99 ms",  "#Max ms", "#Sum ms", NULL };
-    const struct lp_stage_iterations *stage = &view->stages.items[i];
+    const struct lp_stage_iterations *stage = &findings->stages.items[i];
     char word[LP_POINTER_BYTES];
 
     lp_html_table_open(out, "Where the time of an iteration goes.", headings);
@@ -236,7 +237,7 @@ static void iteration_table(const struct lp_view *view, size_t i, struct lp_text
     for (size_t row = 0; row < stage->class_count; row++) {
         llmperf_iteration_stats stats = LLMPERF_ITERATION_STATS_INIT;
 
-        llmperf_profile_iteration_stats(view->profile, stage->first_class + row, &stats);
+        llmperf_profile_iteration_stats(findings->profile, stage->first_class + row, &stats);
         spread_row(
             stats.quantity,
             LP_POINTER("/iterations/%zu/class_ms/%.200s", i, lp_pointer_word(word, stats.quantity)),
@@ -245,36 +246,36 @@ static void iteration_table(const struct lp_view *view, size_t i, struct lp_text
     lp_html_table_close(out);
 }
 
-void lp_html_iterations(const struct lp_view *view, struct lp_text *out)
+void lp_html_iterations(const struct lp_findings *findings, struct lp_text *out)
 {
-    if (view->stages.count == 0)
+    if (findings->stages.count == 0)
         lp_text_puts(out, "<p>Not known: no stage was followed step by step.</p>\n");
-    for (size_t i = 0; i < view->stages.count; i++) {
+    for (size_t i = 0; i < findings->stages.count; i++) {
         lp_text_puts(out, "<h3><code>");
-        lp_html_text(out, view->stages.items[i].region);
+        lp_html_text(out, findings->stages.items[i].region);
         lp_text_puts(out, "</code>, iterations: ");
         lp_html_count(out, LP_POINTER("/iterations/%zu/count", i),
-                      view->stages.items[i].times[LP_TIME_WALL].count);
+                      findings->stages.items[i].times[LP_TIME_WALL].count);
         lp_text_puts(out, "</h3>\n");
-        if (view->stages.items[i].times[LP_TIME_WALL].count > 1)
-            lp_svg_histogram(view, i, out);
-        iteration_table(view, i, out);
+        if (findings->stages.items[i].times[LP_TIME_WALL].count > 1)
+            lp_svg_histogram(findings, i, out);
+        iteration_table(findings, i, out);
     }
 }
 
-void lp_html_classes(const struct lp_view *view, struct lp_text *out)
+void lp_html_classes(const struct lp_findings *findings, struct lp_text *out)
 {
     static const char *const headings[] = { "Stage",  "Kernel class",    "#Total ms",
                                             "#Calls", "#Share of stage", NULL };
 
-    lp_svg_classes(view, out);
-    if (view->class_totals.rows.count == 0)
+    lp_svg_classes(findings, out);
+    if (findings->class_totals.rows.count == 0)
         return;
     lp_html_table_open(out,
                        "Device time by stage and kernel class, a stage without those nested in it.",
                        headings);
-    for (size_t i = 0; i < view->class_totals.rows.count; i++) {
-        const struct lp_class_total *row = &view->class_totals.rows.items[i];
+    for (size_t i = 0; i < findings->class_totals.rows.count; i++) {
+        const struct lp_class_total *row = &findings->class_totals.rows.items[i];
 
         lp_text_puts(out, "<tr>");
         lp_html_cell_code(out, row->stage);
@@ -285,14 +286,14 @@ void lp_html_classes(const struct lp_view *view, struct lp_text *out)
         lp_text_puts(out, "</tr>\n");
     }
     lp_html_table_close(out);
-    lp_ranks_html(view, out);
+    lp_ranks_html(findings, out);
 }
 
-void lp_html_operators(const struct lp_view *view, struct lp_text *out)
+void lp_html_operators(const struct lp_findings *findings, struct lp_text *out)
 {
     static const char *const headings[] = { "Operator", "Stage",        "#Calls", "#Wall ms",
                                             "#Mean ms", "#GPU busy ms", NULL };
-    size_t count = llmperf_profile_operator_count(view->profile);
+    size_t count = llmperf_profile_operator_count(findings->profile);
 
     if (count == 0) {
         lp_text_puts(out, "<p>No operator was marked (regions below a stage).</p>\n");
@@ -302,7 +303,7 @@ void lp_html_operators(const struct lp_view *view, struct lp_text *out)
     for (size_t i = 0; i < count; i++) {
         llmperf_operator_stats op = LLMPERF_OPERATOR_STATS_INIT;
 
-        llmperf_profile_operator(view->profile, i, &op);
+        llmperf_profile_operator(findings->profile, i, &op);
         lp_text_puts(out, "<tr>");
         lp_html_cell_code(out, op.name);
         lp_html_cell_code(out, op.stage);
@@ -310,7 +311,7 @@ void lp_html_operators(const struct lp_view *view, struct lp_text *out)
         lp_html_cell_number(out, LP_POINTER("/operators/%zu/total_time_ms", i), op.total_time_ms);
         lp_html_cell_number(out, LP_POINTER("/operators/%zu/mean_ms", i), op.mean_ms);
         lp_html_cell_number(out, LP_POINTER("/operators/%zu/cuda_time_ms", i),
-                            of_device(view, op.cuda_time_ms));
+                            of_device(findings, op.cuda_time_ms));
         lp_text_puts(out, "</tr>\n");
     }
     lp_html_table_close(out);
@@ -338,7 +339,7 @@ static void kernel_row(size_t i, const llmperf_kernel_stats *kernel, struct lp_t
     lp_text_puts(out, "</tr>\n");
 }
 
-void lp_html_kernels(const struct lp_view *view, struct lp_text *out)
+void lp_html_kernels(const struct lp_findings *findings, struct lp_text *out)
 {
     static const struct lp_html_column columns[] = {
         { "Kernel", NULL },       { "Region", NULL },
@@ -347,7 +348,7 @@ void lp_html_kernels(const struct lp_view *view, struct lp_text *out)
         { "Mean ms", "mean_ms" }, { "p50 ms", "p50_ms" },
         { "p99 ms", "p99_ms" },   { NULL, NULL }
     };
-    size_t count = llmperf_profile_kernel_count(view->profile);
+    size_t count = llmperf_profile_kernel_count(findings->profile);
 
     if (count == 0) {
         lp_text_puts(out, "<p>No device activity was seen.</p>\n");
@@ -357,7 +358,7 @@ void lp_html_kernels(const struct lp_view *view, struct lp_text *out)
     for (size_t i = 0; i < count && i < KERNELS_MOST; i++) {
         llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
 
-        llmperf_profile_kernel(view->profile, i, &kernel);
+        llmperf_profile_kernel(findings->profile, i, &kernel);
         kernel_row(i, &kernel, out);
     }
     lp_html_table_close(out);

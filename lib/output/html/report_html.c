@@ -10,7 +10,7 @@
 
 static const struct section {
     const char *id, *title;
-    void (*add)(const struct lp_view *view, struct lp_text *out);
+    void (*add)(const struct lp_findings *findings, struct lp_text *out);
     bool withheld; /* says what cannot be said of a run of which too little was seen */
 } sections[] = {
     { "recommendations", "Recommendations", lp_html_advice, false },
@@ -28,19 +28,19 @@ static const struct section {
 };
 #define SECTIONS (sizeof(sections) / sizeof(sections[0]))
 
-static void add_head(const struct lp_view *view, struct lp_text *out)
+static void add_head(const struct lp_findings *findings, struct lp_text *out)
 {
     lp_text_puts(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
                       "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n"
                       "<title>llmperf report: ");
-    lp_html_text(out, llmperf_profile_fact(view->profile, "run_id"));
+    lp_html_text(out, llmperf_profile_fact(findings->profile, "run_id"));
     lp_text_puts(out, "</title>\n<style>\n");
     lp_text_puts(out, lp_html_style);
     lp_text_puts(out, lp_html_print_style);
     lp_text_puts(out, "</style>\n</head>\n<body>\n<header>\n<h1>llmperf report: <code>");
-    lp_html_text(out, llmperf_profile_fact(view->profile, "run_id"));
+    lp_html_text(out, llmperf_profile_fact(findings->profile, "run_id"));
     lp_text_puts(out, "</code></h1>\n");
 }
 
@@ -61,22 +61,22 @@ static const char *meaning(uint32_t verdict)
     }
 }
 
-static void add_verdict(const struct lp_view *view, struct lp_text *out)
+static void add_verdict(const struct lp_findings *findings, struct lp_text *out)
 {
-    uint32_t verdict = view->ledger.verdict;
+    uint32_t verdict = findings->ledger.verdict;
     bool good = verdict == LLMPERF_VERDICT_COMPLETE || verdict == LLMPERF_VERDICT_SAMPLED;
     const char *problem;
 
     lp_text_printf(out, "<div class=\"verdict%s\"><strong>Verdict: %s</strong> – %s",
                    good ? "" : " bad", llmperf_verdict_name(verdict), meaning(verdict));
-    if (llmperf_profile_problem(view->profile, 0))
+    if (llmperf_profile_problem(findings->profile, 0))
         lp_text_puts(out, "<ul>");
-    for (size_t i = 0; (problem = llmperf_profile_problem(view->profile, i)); i++) {
+    for (size_t i = 0; (problem = llmperf_profile_problem(findings->profile, i)); i++) {
         lp_text_printf(out, "<li data-text=\"/ledger/problems/%zu\">", i);
         lp_html_text(out, problem);
         lp_text_puts(out, "</li>");
     }
-    if (llmperf_profile_problem(view->profile, 0))
+    if (llmperf_profile_problem(findings->profile, 0))
         lp_text_puts(out, "</ul>");
     lp_text_puts(out, "</div>\n");
 }
@@ -89,33 +89,32 @@ static void add_contents(struct lp_text *out)
     lp_text_puts(out, "</nav>\n</header>\n<main>\n");
 }
 
-static void add_section(const struct lp_view *view, const struct section *section,
+static void add_section(const struct lp_findings *findings, const struct section *section,
                         struct lp_text *out)
 {
     lp_text_printf(out, "<section aria-labelledby=\"%s\">\n<h2 id=\"%s\">%s</h2>\n", section->id,
                    section->id, section->title);
-    if (view->withheld && section->withheld)
+    if (findings->withheld && section->withheld)
         lp_text_puts(out, "<p>Withheld: the ledger accounts for too little of the work.</p>\n");
     else
-        section->add(view, out);
+        section->add(findings, out);
     lp_text_puts(out, "</section>\n");
 }
 
 int lp_report_html(const llmperf_profile *profile, struct lp_text *out)
 {
-    struct lp_view view;
+    const struct lp_findings *findings;
     int status;
 
-    if ((status = lp_view_init(&view, profile)) == 0) {
-        add_head(&view, out);
-        add_verdict(&view, out);
+    if ((status = lp_findings_of(profile, &findings)) == 0) {
+        add_head(findings, out);
+        add_verdict(findings, out);
         add_contents(out);
         for (size_t i = 0; i < SECTIONS; i++)
-            add_section(&view, &sections[i], out);
+            add_section(findings, &sections[i], out);
         lp_text_puts(out, "</main>\n<script>\n");
         lp_text_puts(out, lp_html_script);
         lp_text_puts(out, "</script>\n</body>\n</html>\n");
     }
-    lp_view_clear(&view);
     return out->failed ? LLMPERF_ENOMEM : status;
 }

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 #include "lib/base/text.h"
-#include "lib/findings/view.h"
+#include "lib/findings/findings.h"
 
 #define LP_SVG_WIDTH 900
 /** Where lanes and bars begin; their names stand to the left. */
@@ -46,10 +46,10 @@ void lp_svg_axis_y(struct lp_text *out, const struct lp_svg_scale *scale, double
                    const char *unit);
 
 /** The charts; each adds a figure, or a line that says why there is none. */
-void lp_svg_timeline(const struct lp_view *view, struct lp_text *out);
-void lp_svg_classes(const struct lp_view *view, struct lp_text *out);
-void lp_svg_roofline(const struct lp_view *view, struct lp_text *out);
-/** @param stage  Index into view->stages. */
-void lp_svg_histogram(const struct lp_view *view, size_t stage, struct lp_text *out);
+void lp_svg_timeline(const struct lp_findings *findings, struct lp_text *out);
+void lp_svg_classes(const struct lp_findings *findings, struct lp_text *out);
+void lp_svg_roofline(const struct lp_findings *findings, struct lp_text *out);
+/** @param stage  Index into findings->stages. */
+void lp_svg_histogram(const struct lp_findings *findings, size_t stage, struct lp_text *out);
 
 #endif

@@ -116,9 +116,9 @@ static void add_bars(const struct lp_class_totals *totals, const struct legend *
     }
 }
 
-void lp_svg_classes(const struct lp_view *view, struct lp_text *out)
+void lp_svg_classes(const struct lp_findings *findings, struct lp_text *out)
 {
-    const struct lp_class_totals *totals = &view->class_totals;
+    const struct lp_class_totals *totals = &findings->class_totals;
     struct lp_svg_scale scale = { 0, 100, LP_SVG_LEFT, LP_SVG_RIGHT, false };
     struct legend legend = { .count = 0 };
     double bottom = TOP + LANE * (double)count_stages(totals);

@@ -64,15 +64,16 @@ static struct lp_svg_scale scale_of(const struct lp_bucket *buckets, size_t coun
     return (struct lp_svg_scale){ low / 1.15, high * 1.2, LEFT, LP_SVG_RIGHT, true };
 }
 
-void lp_svg_histogram(const struct lp_view *view, size_t stage, struct lp_text *out)
+void lp_svg_histogram(const struct lp_findings *findings, size_t stage, struct lp_text *out)
 {
-    const struct lp_stage_iterations *iterations = &view->stages.items[stage];
+    const struct lp_stage_iterations *iterations = &findings->stages.items[stage];
     struct lp_bucket *buckets = NULL;
     struct lp_svg_scale x, y;
     char id[32], title[64];
     size_t count = 0;
 
-    if (lp_profile_iteration_histogram(view->profile, iterations->wall_row, &buckets, &count) < 0 ||
+    if (lp_profile_iteration_histogram(findings->profile, iterations->wall_row, &buckets, &count) <
+            0 ||
         count == 0) {
         free(buckets);
         return;

@@ -18,14 +18,14 @@
 #define PX(value) LP_NUMBER(value, 5)
 
 struct chart {
-    const struct lp_view *view;
+    const struct lp_findings *findings;
     const struct lp_kernel_works *works;
     double peak, bandwidth; /* TFLOP/s, GB/s */
     const char *dtype;      /* of the peak */
     struct lp_svg_scale x, y;
 };
 
-static bool is_shown(const struct lp_region_view *region)
+static bool is_shown(const struct lp_region_finding *region)
 {
     return region->use.intensity > 0 && region->use.achieved_tflops > 0;
 }
@@ -38,7 +38,7 @@ static double attainable(const struct chart *chart, double intensity)
 /* The roof of the run's dtype; if nobody told it, of the one that the first kernel computes in. */
 static void set_roof(struct chart *chart)
 {
-    const struct lp_limits *limits = &chart->view->limits;
+    const struct lp_limits *limits = &chart->findings->limits;
 
     chart->bandwidth = limits->bandwidth.value;
     chart->peak = limits->peak.value;
@@ -74,8 +74,8 @@ static size_t set_scales(struct chart *chart)
     double ridge = chart->peak * 1e3 / chart->bandwidth;
     struct bounds bounds = { ridge / 10, ridge * 10, chart->peak / 100, 0 };
 
-    for (size_t i = 0; i < chart->view->regions.count; i++) {
-        const struct lp_region_view *region = &chart->view->regions.items[i];
+    for (size_t i = 0; i < chart->findings->regions.count; i++) {
+        const struct lp_region_finding *region = &chart->findings->regions.items[i];
 
         if (is_shown(region))
             take_in(&bounds, region->use.intensity, region->use.achieved_tflops);
@@ -123,8 +123,8 @@ static void add_regions(const struct chart *chart, struct lp_text *out)
 {
     size_t number = 0;
 
-    for (size_t i = 0; i < chart->view->regions.count; i++) {
-        const struct lp_region_view *region = &chart->view->regions.items[i];
+    for (size_t i = 0; i < chart->findings->regions.count; i++) {
+        const struct lp_region_finding *region = &chart->findings->regions.items[i];
         double px, py;
         char text[24];
 
@@ -175,8 +175,8 @@ static void add_region_names(const struct chart *chart, struct lp_text *out)
 {
     bool any = false;
 
-    for (size_t i = 0; i < chart->view->regions.count; i++) {
-        const struct lp_region_view *region = &chart->view->regions.items[i];
+    for (size_t i = 0; i < chart->findings->regions.count; i++) {
+        const struct lp_region_finding *region = &chart->findings->regions.items[i];
 
         if (!is_shown(region))
             continue;
@@ -249,27 +249,23 @@ static void draw(const struct chart *chart, struct lp_text *out)
     lp_text_puts(out, "</figure>\n");
 }
 
-static void tell_why_not(const struct lp_view *view, struct lp_text *out)
+static void tell_why_not(const struct lp_findings *findings, struct lp_text *out)
 {
     /* Counters of single kernels are good whatever the ledger says; times of regions are not. */
-    lp_text_puts(out, view->withheld
+    lp_text_puts(out, findings->withheld
                           ? "<p>Withheld: the ledger accounts for too little of the work.</p>\n"
                           : "<p>No roofline: it needs the peak of the dtype, the bandwidth, and a "
                             "region or a kernel with FLOPs, bytes and device time. The notes say "
                             "what is missing.</p>\n");
 }
 
-void lp_svg_roofline(const struct lp_view *view, struct lp_text *out)
+void lp_svg_roofline(const struct lp_findings *findings, struct lp_text *out)
 {
-    struct lp_kernel_works works = { .pool = { NULL } };
-    struct chart chart = { .view = view, .works = &works };
+    struct chart chart = { .findings = findings, .works = &findings->kernel_works };
 
-    if (lp_kernel_works_read(&works, view) < 0)
-        out->failed = true;
     set_roof(&chart);
     if (!(chart.peak > 0 && chart.bandwidth > 0) || set_scales(&chart) == 0)
-        tell_why_not(view, out);
+        tell_why_not(findings, out);
     else
         draw(&chart, out);
-    lp_kernel_works_clear(&works);
 }

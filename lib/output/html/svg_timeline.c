@@ -19,13 +19,13 @@ struct range {
     size_t lanes;
 };
 
-static void widen(const struct lp_view *view, const struct lp_stage_iterations *stage,
+static void widen(const struct lp_findings *findings, const struct lp_stage_iterations *stage,
                   uint64_t *first_ns, uint64_t *last_ns)
 {
     size_t row = stage->first_recent;
     llmperf_iteration iteration;
 
-    while (lp_stage_iterations_next(stage, view->profile, &row, &iteration)) {
+    while (lp_stage_iterations_next(stage, findings->profile, &row, &iteration)) {
         uint64_t wall_ns = iteration.wall_ms > 0 ? (uint64_t)(iteration.wall_ms * 1e6) : 0;
 
         if (iteration.begin_ns < *first_ns)
@@ -35,14 +35,14 @@ static void widen(const struct lp_view *view, const struct lp_stage_iterations *
     }
 }
 
-static struct range find_range(const struct lp_view *view)
+static struct range find_range(const struct lp_findings *findings)
 {
     struct range range = { UINT64_MAX, 0, 0 };
     uint64_t last_ns = 0;
 
-    range.lanes = view->stages.count < LANES_MOST ? view->stages.count : LANES_MOST;
+    range.lanes = findings->stages.count < LANES_MOST ? findings->stages.count : LANES_MOST;
     for (size_t i = 0; i < range.lanes; i++)
-        widen(view, &view->stages.items[i], &range.first_ns, &last_ns);
+        widen(findings, &findings->stages.items[i], &range.first_ns, &last_ns);
     if (last_ns > range.first_ns)
         range.length_ms = (double)(last_ns - range.first_ns) / 1e6;
     return range;
@@ -71,30 +71,30 @@ static void add_bar(struct lp_text *out, const struct lp_svg_scale *scale, doubl
                        PX(x), PX(y + 20 * (1 - busy)), PX(width), PX(20 * busy));
 }
 
-static void add_lane(const struct lp_view *view, size_t index, const struct range *range,
+static void add_lane(const struct lp_findings *findings, size_t index, const struct range *range,
                      const struct lp_svg_scale *scale, struct lp_text *out)
 {
-    const struct lp_stage_iterations *stage = &view->stages.items[index];
+    const struct lp_stage_iterations *stage = &findings->stages.items[index];
     double y = TOP + LANE * (double)index;
     const char *slash = strrchr(stage->region, '/');
     llmperf_iteration iteration;
     size_t row = stage->first_recent;
 
     lp_svg_name(out, LP_SVG_LEFT - 8, y + 14, 26, slash ? slash + 1 : stage->region);
-    for (size_t i = 0; lp_stage_iterations_next(stage, view->profile, &row, &iteration); i++)
+    for (size_t i = 0; lp_stage_iterations_next(stage, findings->profile, &row, &iteration); i++)
         if (iteration.wall_ms > 0)
             add_bar(out, scale, y, (double)(iteration.begin_ns - range->first_ns) / 1e6, &iteration,
                     LP_POINTER("/iterations/%zu/recent/%zu/wall_ms", index, i));
 }
 
-void lp_svg_timeline(const struct lp_view *view, struct lp_text *out)
+void lp_svg_timeline(const struct lp_findings *findings, struct lp_text *out)
 {
-    struct range range = find_range(view);
+    struct range range = find_range(findings);
     struct lp_svg_scale scale = { 0, range.length_ms, LP_SVG_LEFT, LP_SVG_RIGHT, false };
     double bottom = TOP + LANE * (double)range.lanes;
 
     if (!(range.length_ms > 0)) {
-        lp_text_puts(out, view->stages.count > 0
+        lp_text_puts(out, findings->stages.count > 0
                               ? "<p>No timeline: single iterations stay in the runs that this one "
                                 "is made of; their reports have it.</p>\n"
                               : "<p>No timeline: no stage was followed step by step.</p>\n");
@@ -108,7 +108,7 @@ void lp_svg_timeline(const struct lp_view *view, struct lp_text *out)
         "iterations has the numbers.");
     lp_svg_axis_x(out, &scale, TOP - 4, bottom, "ms since the first one shown");
     for (size_t i = 0; i < range.lanes; i++)
-        add_lane(view, i, &range, &scale, out);
+        add_lane(findings, i, &range, &scale, out);
     lp_svg_close(out);
     lp_text_puts(
         out, "<figcaption>The newest iterations of each stage on the clock of the host. The filled "

@@ -38,7 +38,8 @@ static void put_histogram(struct lp_metrics *metrics, const struct lp_stage_iter
     size_t count = 0;
 
     if (stage->times[LP_TIME_WALL].count > 0)
-        lp_profile_iteration_histogram(metrics->view.profile, stage->wall_row, &buckets, &count);
+        lp_profile_iteration_histogram(metrics->findings->profile, stage->wall_row, &buckets,
+                                       &count);
     lp_json_open(json, "wall_histogram", '[');
     for (size_t i = 0; i < count; i++) {
         lp_json_open(json, NULL, '[');
@@ -67,7 +68,7 @@ static void put_spreads(struct lp_metrics *metrics, const struct lp_stage_iterat
     for (size_t i = 0; i < stage->class_count; i++) {
         llmperf_iteration_stats stats = LLMPERF_ITERATION_STATS_INIT;
 
-        llmperf_profile_iteration_stats(metrics->view.profile, stage->first_class + i, &stats);
+        llmperf_profile_iteration_stats(metrics->findings->profile, stage->first_class + i, &stats);
         put_spread(metrics, stats.quantity, &stats);
     }
     lp_json_close(&metrics->json, '}');
@@ -78,7 +79,7 @@ static void put_classes(struct lp_metrics *metrics, const llmperf_iteration *ite
 {
     lp_json_open(&metrics->json, "class_ms", '{');
     for (size_t i = 0; i < LLMPERF_ITERATION_CLASSES; i++) {
-        const char *name = llmperf_profile_class(metrics->view.profile, i);
+        const char *name = llmperf_profile_class(metrics->findings->profile, i);
 
         if (name && iteration->class_ms[i] > 0)
             lp_json_number(&metrics->json, name, iteration->class_ms[i]);
@@ -121,7 +122,7 @@ static void put_stage(struct lp_metrics *metrics, const struct lp_stage_iteratio
     put_spreads(metrics, stage);
     put_histogram(metrics, stage);
     lp_json_open(json, "recent", '[');
-    while (lp_stage_iterations_next(stage, metrics->view.profile, &row, &iteration))
+    while (lp_stage_iterations_next(stage, metrics->findings->profile, &row, &iteration))
         put_iteration(metrics, &iteration);
     lp_json_close(json, ']');
     lp_json_close(json, '}');
@@ -129,12 +130,12 @@ static void put_stage(struct lp_metrics *metrics, const struct lp_stage_iteratio
 
 void lp_put_iterations(struct lp_metrics *metrics)
 {
-    if (metrics->view.stages.count == 0) {
+    if (metrics->findings->stages.count == 0) {
         lp_put_null(metrics, "iterations", LP_REASON_NO_ITERATIONS);
         return;
     }
     lp_json_open(&metrics->json, "iterations", '[');
-    for (size_t i = 0; i < metrics->view.stages.count; i++)
-        put_stage(metrics, &metrics->view.stages.items[i]);
+    for (size_t i = 0; i < metrics->findings->stages.count; i++)
+        put_stage(metrics, &metrics->findings->stages.items[i]);
     lp_json_close(&metrics->json, ']');
 }

@@ -6,29 +6,26 @@
 #include "lib/output/format/captures.h"
 #include "lib/output/format/metrics_put.h"
 #include "lib/output/format/documents.h"
-#include "lib/findings/measured.h"
 #include "lib/output/json/row_fields.h"
 #include "lib/output/format/windows.h"
 #include "lib/profile/profile.h"
 #include "llmperf/activity.h"
 #include "llmperf/region.h"
-#include "lib/findings/kernel_class.h"
 #include "lib/findings/recommend.h"
 #include "lib/output/format/json_writer.h"
 #include "lib/base/text.h"
 #include "lib/findings/counter_index.h"
 
-static void put_wall(struct lp_metrics *metrics, const llmperf_region_stats *region)
+static void put_wall(struct lp_metrics *metrics, const struct lp_region_finding *row)
 {
+    const llmperf_region_stats *region = &row->stats;
     bool any = region->instances > 0;
 
     lp_json_open(&metrics->json, "wall_ms", '{');
     lp_put_number(metrics, "sum", any ? region->wall_sum_ms : NAN, LP_REASON_NO_INSTANCE);
     lp_put_number(metrics, "mean", any ? region->wall_mean_ms : NAN, LP_REASON_NO_INSTANCE);
     lp_put_number(metrics, "std", any ? region->wall_std_ms : NAN, LP_REASON_NO_INSTANCE);
-    lp_put_number(metrics, "cv",
-                  any ? lp_variation(region->wall_std_ms, region->wall_mean_ms) : NAN,
-                  LP_REASON_NO_INSTANCE);
+    lp_put_number(metrics, "cv", row->variation, LP_REASON_NO_INSTANCE);
     lp_put_number(metrics, "min", any ? region->wall_min_ms : NAN, LP_REASON_NO_INSTANCE);
     lp_put_number(metrics, "max", any ? region->wall_max_ms : NAN, LP_REASON_NO_INSTANCE);
     lp_put_number(metrics, "p50", any ? region->wall_p50_ms : NAN, LP_REASON_NO_INSTANCE);
@@ -49,7 +46,7 @@ static void put_region_device(struct lp_metrics *metrics, const llmperf_region_s
     lp_put_device_count(metrics, "memcpy_bytes", region->memcpy_bytes);
     lp_put_device_number(metrics, "memset_ms", region->memset_ms);
     lp_put_device_count(metrics, "memset_count", region->memset_count);
-    if (!metrics->view.device_known)
+    if (!metrics->findings->device_known)
         lp_put_null(metrics, "idle_ms", LP_REASON_NO_DEVICE);
     else if (region->instances == 0)
         lp_put_null(metrics, "idle_ms", LP_REASON_NO_INSTANCE);
@@ -57,14 +54,13 @@ static void put_region_device(struct lp_metrics *metrics, const llmperf_region_s
         lp_put_number(metrics, "idle_ms", region->idle_ms, LP_REASON_NO_ACTIVITY);
 }
 
-static void put_region_utilisation(struct lp_metrics *metrics, const struct lp_region_view *region)
+static void put_region_utilisation(struct lp_metrics *metrics,
+                                   const struct lp_region_finding *region)
 {
     const llmperf_utilisation *use = &region->use;
-    struct lp_measured measured;
 
     lp_put_utilisation(metrics, "mfu", use->mfu, region->mfu_reason);
-    lp_measured_of(&metrics->counters, &metrics->view.limits, &region->stats, &measured);
-    lp_put_utilisation(metrics, "hfu", measured.hfu, measured.hfu_reason);
+    lp_put_utilisation(metrics, "hfu", region->measured.hfu, region->measured.hfu_reason);
     lp_put_utilisation(metrics, "mbu", use->mbu, region->mbu_reason);
     lp_put_utilisation(metrics, "mfu_measured", region->mfu_measured, region->mfu_measured_reason);
     lp_put_utilisation(metrics, "mbu_measured", region->mbu_measured, region->mbu_measured_reason);
@@ -88,15 +84,12 @@ static void put_origin(struct lp_metrics *metrics, const char *key, uint32_t ori
     lp_put_string(metrics, key, lp_work_origin(origin), LP_REASON_NOT_COUNTED);
 }
 
-static void put_region_work(struct lp_metrics *metrics, const struct lp_region_view *view)
+static void put_region_work(struct lp_metrics *metrics, const struct lp_region_finding *row)
 {
-    const llmperf_region_stats *region = &view->stats;
-    bool rate = region->tokens != LLMPERF_UNKNOWN && region->wall_sum_ms > 0;
+    const llmperf_region_stats *region = &row->stats;
 
     lp_put_count(metrics, "tokens", region->tokens, LP_REASON_NOT_COUNTED);
-    lp_put_number(metrics, "tokens_per_s",
-                  rate ? (double)region->tokens * 1e3 / region->wall_sum_ms : NAN,
-                  LP_REASON_NOT_COUNTED);
+    lp_put_number(metrics, "tokens_per_s", row->tokens_per_s, LP_REASON_NOT_COUNTED);
     lp_put_count(metrics, "sequences", region->sequences, LP_REASON_NOT_COUNTED);
     lp_put_count(metrics, "context", region->context, LP_REASON_NOT_COUNTED);
     lp_put_count(metrics, "flops", region->flops, LP_REASON_NOT_COUNTED);
@@ -106,13 +99,13 @@ static void put_region_work(struct lp_metrics *metrics, const struct lp_region_v
     lp_json_number(&metrics->json, "window_ms", region->window_ms);
     put_origin(metrics, "flops_origin", region->flops_origin);
     put_origin(metrics, "bytes_origin", region->bytes_origin);
-    put_region_utilisation(metrics, view);
+    put_region_utilisation(metrics, row);
     lp_counters_json(&metrics->json, &metrics->counters, region);
 }
 
-static void put_region(struct lp_metrics *metrics, const struct lp_region_view *view)
+static void put_region(struct lp_metrics *metrics, const struct lp_region_finding *row)
 {
-    const llmperf_region_stats *region = &view->stats;
+    const llmperf_region_stats *region = &row->stats;
     struct lp_json *json = &metrics->json;
 
     lp_json_open(json, NULL, '{');
@@ -126,17 +119,17 @@ static void put_region(struct lp_metrics *metrics, const struct lp_region_view *
     lp_put_device(metrics, region->device);
     lp_json_count(json, "instances", region->instances);
     lp_json_count(json, "truncated", region->truncated);
-    put_wall(metrics, region);
+    put_wall(metrics, row);
     put_region_device(metrics, region);
-    put_region_work(metrics, view);
+    put_region_work(metrics, row);
     lp_json_close(json, '}');
 }
 
 static void put_regions(struct lp_metrics *metrics, const char *key, bool stages_only)
 {
     lp_json_open(&metrics->json, key, '[');
-    for (size_t i = 0; i < metrics->view.regions.count; i++) {
-        const struct lp_region_view *region = &metrics->view.regions.items[i];
+    for (size_t i = 0; i < metrics->findings->regions.count; i++) {
+        const struct lp_region_finding *region = &metrics->findings->regions.items[i];
 
         if (!stages_only || region->stats.kind == LLMPERF_REGION_STAGE)
             put_region(metrics, region);
@@ -147,13 +140,13 @@ static void put_regions(struct lp_metrics *metrics, const char *key, bool stages
 static void put_operators(struct lp_metrics *metrics)
 {
     struct lp_json *json = &metrics->json;
-    size_t count = llmperf_profile_operator_count(metrics->view.profile);
+    size_t count = llmperf_profile_operator_count(metrics->findings->profile);
 
     lp_json_open(json, "operators", '[');
     for (size_t i = 0; i < count; i++) {
         llmperf_operator_stats op = LLMPERF_OPERATOR_STATS_INIT;
 
-        llmperf_profile_operator(metrics->view.profile, i, &op);
+        llmperf_profile_operator(metrics->findings->profile, i, &op);
         lp_json_open(json, NULL, '{');
         lp_json_string(json, "op_name", op.name);
         lp_put_number(metrics, "total_time_ms", op.total_time_ms, LP_REASON_NO_INSTANCE);
@@ -166,10 +159,12 @@ static void put_operators(struct lp_metrics *metrics)
     lp_json_close(json, ']');
 }
 
-static void put_kernel(struct lp_metrics *metrics, const llmperf_kernel_stats *kernel)
+static void put_kernel(struct lp_metrics *metrics, size_t index)
 {
+    llmperf_kernel_stats row = LLMPERF_KERNEL_STATS_INIT, *kernel = &row;
     struct lp_json *json = &metrics->json;
 
+    llmperf_profile_kernel(metrics->findings->profile, index, kernel);
     lp_json_open(json, NULL, '{');
     lp_json_string(json, "kernel_name", kernel->demangled);
     lp_json_string(json, "kernel_name_raw", kernel->name);
@@ -179,9 +174,8 @@ static void put_kernel(struct lp_metrics *metrics, const llmperf_kernel_stats *k
     lp_json_string(json, "region", kernel->region);
     lp_json_string(json, "captured_in", kernel->captured_in);
     lp_put_string(metrics, "kernel_class",
-                  metrics->view.classes
-                      ? lp_kernel_class(metrics->view.classes, kernel->demangled, kernel->kind)
-                      : NULL,
+                  metrics->findings->classes ? metrics->findings->kernel_classes.items[index]
+                                             : NULL,
                   LP_REASON_NO_CLASSES);
     lp_json_count(json, "calls", kernel->calls);
     lp_json_count(json, "bytes", kernel->bytes);
@@ -198,15 +192,9 @@ static void put_kernel(struct lp_metrics *metrics, const llmperf_kernel_stats *k
 
 static void put_kernels(struct lp_metrics *metrics)
 {
-    size_t count = llmperf_profile_kernel_count(metrics->view.profile);
-
     lp_json_open(&metrics->json, "kernels", '[');
-    for (size_t i = 0; i < count; i++) {
-        llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
-
-        llmperf_profile_kernel(metrics->view.profile, i, &kernel);
-        put_kernel(metrics, &kernel);
-    }
+    for (size_t i = 0; i < llmperf_profile_kernel_count(metrics->findings->profile); i++)
+        put_kernel(metrics, i);
     lp_json_close(&metrics->json, ']');
 }
 
@@ -217,7 +205,7 @@ static void put_ledger(struct lp_metrics *metrics)
     union lp_any_row row;
     const char *problem;
 
-    kind->get(metrics->view.profile, 0, &row);
+    kind->get(metrics->findings->profile, 0, &row);
     lp_json_open(json, "ledger", '{');
     for (size_t i = 0; i < kind->field_count; i++) {
         lp_field_json(json, &kind->fields[i], &row);
@@ -225,7 +213,7 @@ static void put_ledger(struct lp_metrics *metrics)
     }
     lp_json_string(json, "verdict", llmperf_verdict_name(row.ledger.verdict));
     lp_json_open(json, "problems", '[');
-    for (size_t i = 0; (problem = llmperf_profile_problem(metrics->view.profile, i)); i++)
+    for (size_t i = 0; (problem = llmperf_profile_problem(metrics->findings->profile, i)); i++)
         lp_json_string(json, NULL, problem);
     lp_json_close(json, ']');
     lp_json_close(json, '}');
@@ -234,21 +222,21 @@ static void put_ledger(struct lp_metrics *metrics)
 /* Of which nobody told, a run is of the whole model. */
 static void put_gpus(struct lp_metrics *metrics, const char *key, const char *fact)
 {
-    double gpus = lp_fact_number(metrics->view.profile, fact);
+    double gpus = lp_fact_number(metrics->findings->profile, fact);
 
     lp_json_count(&metrics->json, key, gpus >= 1 ? (uint64_t)gpus : 1);
 }
 
 static void put_model(struct lp_metrics *metrics)
 {
-    const char *path = llmperf_profile_fact(metrics->view.profile, "model");
+    const char *path = llmperf_profile_fact(metrics->findings->profile, "model");
 
     if (!path) {
         lp_put_null(metrics, "model", LP_REASON_NO_MODEL);
         return;
     }
     lp_json_open(&metrics->json, "model", '{');
-    lp_json_string(&metrics->json, "name", lp_model_fact(metrics->view.profile));
+    lp_json_string(&metrics->json, "name", lp_model_fact(metrics->findings->profile));
     lp_json_string(&metrics->json, "path", path);
     put_gpus(metrics, "tensor_parallel", LP_TENSOR_FACT);
     put_gpus(metrics, "expert_parallel", LP_EXPERT_FACT);
@@ -263,8 +251,8 @@ static void put_peaks(struct lp_metrics *metrics)
     for (size_t i = 0; (dtype = llmperf_hardware_dtype(i)); i++) {
         llmperf_hardware_value value = LLMPERF_HARDWARE_VALUE_INIT;
 
-        if (metrics->view.limits.hardware &&
-            llmperf_hardware_peak(metrics->view.limits.hardware, dtype, &value) == 0 &&
+        if (metrics->findings->limits.hardware &&
+            llmperf_hardware_peak(metrics->findings->limits.hardware, dtype, &value) == 0 &&
             isfinite(value.value))
             lp_json_number(&metrics->json, dtype, value.value);
     }
@@ -284,17 +272,17 @@ static void put_source(struct lp_metrics *metrics, const char *key,
 /* Source of the peak that the run is held against; without a dtype that of its 16-bit peak. */
 static void put_peak_source(struct lp_metrics *metrics)
 {
-    llmperf_hardware_value value = metrics->view.limits.peak;
+    llmperf_hardware_value value = metrics->findings->limits.peak;
 
-    if (!value.source && metrics->view.limits.hardware)
-        llmperf_hardware_peak(metrics->view.limits.hardware, "fp16", &value);
+    if (!value.source && metrics->findings->limits.hardware)
+        llmperf_hardware_peak(metrics->findings->limits.hardware, "fp16", &value);
     put_source(metrics, "peak_source", &value);
 }
 
 /* What the run computes in, as far as anybody told, and the ridge of its roofline. */
 static void put_dtype(struct lp_metrics *metrics)
 {
-    const struct lp_limits *limits = &metrics->view.limits;
+    const struct lp_limits *limits = &metrics->findings->limits;
 
     lp_put_string(metrics, "dtype", limits->dtype[0] ? limits->dtype : NULL, LP_REASON_NO_DTYPE);
     lp_put_number(metrics, "ridge", limits->peak.value * 1e3 / limits->bandwidth.value,
@@ -304,7 +292,7 @@ static void put_dtype(struct lp_metrics *metrics)
 /* What was measured on this GPU; nothing where nothing was. */
 static void put_measured(struct lp_metrics *metrics)
 {
-    const llmperf_hardware *hardware = metrics->view.limits.hardware;
+    const llmperf_hardware *hardware = metrics->findings->limits.hardware;
     const char *name;
 
     lp_json_open(&metrics->json, "measured", '{');
@@ -322,20 +310,20 @@ static void put_measured(struct lp_metrics *metrics)
 static void put_hardware(struct lp_metrics *metrics)
 {
     struct lp_json *json = &metrics->json;
-    const struct lp_machine *machine = metrics->view.machine;
-    size_t gpu = lp_view_gpu(&metrics->view);
+    const struct lp_machine *machine = metrics->findings->machine;
+    size_t gpu = metrics->findings->gpu;
 
     lp_json_open(json, "hardware", '{');
-    lp_put_string(metrics, "name", metrics->view.limits.gpu_name, LP_REASON_NO_GPU);
+    lp_put_string(metrics, "name", metrics->findings->limits.gpu_name, LP_REASON_NO_GPU);
     lp_put_string(metrics, "compute_capability",
                   lp_machine_gpu_text(machine, gpu, "compute_capability"), LP_REASON_NO_GPU);
     lp_put_number(metrics, "sm_count", lp_machine_gpu_number(machine, gpu, "sm_count"),
                   LP_REASON_NO_GPU);
     put_peaks(metrics);
     put_peak_source(metrics);
-    lp_put_number(metrics, "bandwidth_gbs", metrics->view.limits.bandwidth.value,
+    lp_put_number(metrics, "bandwidth_gbs", metrics->findings->limits.bandwidth.value,
                   LP_REASON_NO_LIMITS);
-    put_source(metrics, "bandwidth_source", &metrics->view.limits.bandwidth);
+    put_source(metrics, "bandwidth_source", &metrics->findings->limits.bandwidth);
     put_dtype(metrics);
     put_measured(metrics);
     lp_json_close(json, '}');
@@ -343,27 +331,27 @@ static void put_hardware(struct lp_metrics *metrics)
 
 static void put_aggregates(struct lp_metrics *metrics)
 {
-    struct lp_aggregates sums;
+    const struct lp_aggregates *sums = &metrics->findings->sums;
 
-    lp_aggregates_read(&sums, metrics->view.profile);
     lp_json_open(&metrics->json, "aggregates", '{');
-    lp_put_number(metrics, "duration_ms", lp_duration_ms(metrics->view.profile), LP_REASON_NO_FACT);
-    lp_put_device_number(metrics, "device_ms", sums.device_ms);
-    lp_put_device_number(metrics, "kernel_ms", sums.kernel_ms);
-    lp_put_device_count(metrics, "kernel_count", sums.kernel_count);
-    lp_put_device_number(metrics, "memcpy_ms", sums.memcpy_ms);
-    lp_put_device_count(metrics, "memcpy_count", sums.memcpy_count);
-    lp_put_device_number(metrics, "memset_ms", sums.memset_ms);
-    lp_put_device_count(metrics, "memset_count", sums.memset_count);
-    lp_put_device_number(metrics, "outside_regions_ms", sums.outside_ms);
-    lp_put_device_number(metrics, "unknown_launch_ms", sums.unknown_launch_ms);
+    lp_put_number(metrics, "duration_ms", lp_duration_ms(metrics->findings->profile),
+                  LP_REASON_NO_FACT);
+    lp_put_device_number(metrics, "device_ms", sums->device_ms);
+    lp_put_device_number(metrics, "kernel_ms", sums->kernel_ms);
+    lp_put_device_count(metrics, "kernel_count", sums->kernel_count);
+    lp_put_device_number(metrics, "memcpy_ms", sums->memcpy_ms);
+    lp_put_device_count(metrics, "memcpy_count", sums->memcpy_count);
+    lp_put_device_number(metrics, "memset_ms", sums->memset_ms);
+    lp_put_device_count(metrics, "memset_count", sums->memset_count);
+    lp_put_device_number(metrics, "outside_regions_ms", sums->outside_ms);
+    lp_put_device_number(metrics, "unknown_launch_ms", sums->unknown_launch_ms);
     lp_json_close(&metrics->json, '}');
 }
 
 /* What utilisation was held against, and why it is null where it is. */
 static void put_limit_notes(struct lp_metrics *metrics)
 {
-    const struct lp_limits *limits = &metrics->view.limits;
+    const struct lp_limits *limits = &metrics->findings->limits;
     const char *warning;
     char text[700];
 
@@ -392,15 +380,15 @@ static void put_variation_notes(struct lp_metrics *metrics)
     const char *last = "";
     char text[256 + LLMPERF_LABEL_BYTES];
 
-    for (size_t i = 0; i < metrics->view.regions.count; i++) {
-        const llmperf_region_stats *region = &metrics->view.regions.items[i].stats;
+    for (size_t i = 0; i < metrics->findings->regions.count; i++) {
+        const struct lp_region_finding *region = &metrics->findings->regions.items[i];
 
         /* Wall times repeat in the rows of several devices. */
-        if (!lp_view_varies(region) || strcmp(region->path, last) == 0)
+        if (!lp_findings_varies(region) || strcmp(region->stats.path, last) == 0)
             continue;
-        last = region->path;
-        snprintf(text, sizeof(text), LP_VARIATION_FORMAT, region->path, region->instances,
-                 100 * lp_variation(region->wall_std_ms, region->wall_mean_ms));
+        last = region->stats.path;
+        snprintf(text, sizeof(text), LP_VARIATION_FORMAT, last, region->stats.instances,
+                 100 * region->variation);
         lp_json_string(&metrics->json, NULL, text);
     }
 }
@@ -410,7 +398,7 @@ static void put_notes(struct lp_metrics *metrics)
     const char *note;
 
     lp_json_open(&metrics->json, "notes", '[');
-    for (size_t i = 0; (note = llmperf_profile_note(metrics->view.profile, i)); i++)
+    for (size_t i = 0; (note = llmperf_profile_note(metrics->findings->profile, i)); i++)
         lp_json_string(&metrics->json, NULL, note);
     put_limit_notes(metrics);
     put_variation_notes(metrics);
@@ -422,13 +410,13 @@ static void put_classes(struct lp_metrics *metrics)
 {
     struct lp_json *json = &metrics->json;
 
-    if (!metrics->view.classes) {
+    if (!metrics->findings->classes) {
         lp_put_null(metrics, "kernel_classes", LP_REASON_NO_CLASSES);
         return;
     }
     lp_json_open(json, "kernel_classes", '[');
-    for (size_t i = 0; i < metrics->view.class_totals.rows.count; i++) {
-        const struct lp_class_total *row = &metrics->view.class_totals.rows.items[i];
+    for (size_t i = 0; i < metrics->findings->class_totals.rows.count; i++) {
+        const struct lp_class_total *row = &metrics->findings->class_totals.rows.items[i];
 
         lp_json_open(json, NULL, '{');
         lp_json_string(json, "stage", row->stage);
@@ -458,8 +446,8 @@ static void put_recommendations(struct lp_metrics *metrics)
     struct lp_json *json = &metrics->json;
 
     lp_json_open(json, "recommendations", '[');
-    for (size_t i = 0; i < metrics->view.advice.rows.count; i++) {
-        const struct lp_recommendation *row = &metrics->view.advice.rows.items[i];
+    for (size_t i = 0; i < metrics->findings->advice.rows.count; i++) {
+        const struct lp_recommendation *row = &metrics->findings->advice.rows.items[i];
 
         lp_json_open(json, NULL, '{');
         lp_json_string(json, "id", row->id);
@@ -473,10 +461,9 @@ static void put_recommendations(struct lp_metrics *metrics)
     lp_json_close(json, ']');
 }
 
-static int put_document(struct lp_metrics *metrics)
+static void put_document(struct lp_metrics *metrics)
 {
     struct lp_json *json = &metrics->json;
-    int status;
 
     lp_json_open(json, NULL, '{');
     lp_json_integer(json, "schema_version", 1);
@@ -491,19 +478,18 @@ static int put_document(struct lp_metrics *metrics)
     put_regions(metrics, "stages", true);
     put_operators(metrics);
     put_kernels(metrics);
-    status = lp_put_kernel_roofline(metrics);
+    lp_put_kernel_roofline(metrics);
     lp_put_captures(metrics);
     put_classes(metrics);
     lp_put_ranks(metrics);
-    lp_metrics_rows_json(json, metrics->view.profile);
+    lp_metrics_rows_json(json, metrics->findings->profile);
     lp_put_iterations(metrics);
-    lp_windows_json(json, metrics->view.profile);
+    lp_windows_json(json, metrics->findings->profile);
     put_recommendations(metrics);
     put_ledger(metrics);
     put_aggregates(metrics);
     put_notes(metrics);
     lp_json_close(json, '}');
-    return status;
 }
 
 int lp_metrics_json(const llmperf_profile *profile, struct lp_text *out)
@@ -512,13 +498,12 @@ int lp_metrics_json(const llmperf_profile *profile, struct lp_text *out)
     struct lp_text *text = &metrics.json.text;
     int status;
 
-    if ((status = lp_view_init(&metrics.view, profile)) == 0 &&
+    if ((status = lp_findings_of(profile, &metrics.findings)) == 0 &&
         (status = lp_counter_index_init(&metrics.counters, profile)) == 0) {
-        status = put_document(&metrics);
+        put_document(&metrics);
         lp_text_move(out, text);
     }
     lp_text_clear(text);
     lp_counter_index_clear(&metrics.counters);
-    lp_view_clear(&metrics.view);
     return out->failed ? LLMPERF_ENOMEM : status;
 }

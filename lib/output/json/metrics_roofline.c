@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <math.h>
-
-#include "lib/base/status.h"
 #include "lib/findings/kernel_work.h"
 #include "lib/output/format/metrics_put.h"
 
@@ -27,15 +24,12 @@ static void put_work(struct lp_json *json, const struct lp_kernel_work *work)
     lp_json_close(json, '}');
 }
 
-int lp_put_kernel_roofline(struct lp_metrics *metrics)
+void lp_put_kernel_roofline(struct lp_metrics *metrics)
 {
-    struct lp_kernel_works works = { .pool = { NULL } };
-    int status = lp_kernel_works_read(&works, &metrics->view);
+    const struct lp_kernel_works *works = &metrics->findings->kernel_works;
 
     lp_json_open(&metrics->json, "kernel_roofline", '[');
-    for (size_t i = 0; status == 0 && i < works.rows.count; i++)
-        put_work(&metrics->json, &works.rows.items[i]);
+    for (size_t i = 0; i < works->rows.count; i++)
+        put_work(&metrics->json, &works->rows.items[i]);
     lp_json_close(&metrics->json, ']');
-    lp_kernel_works_clear(&works);
-    return status;
 }

@@ -6,7 +6,7 @@
 #include "lib/output/format/markdown.h"
 #include "lib/output/format/documents.h"
 #include "lib/output/md/tables_md.h"
-#include "lib/findings/view.h"
+#include "lib/findings/findings.h"
 #include "lib/profile/profile.h"
 #include "llmperf/region.h"
 #include "lib/base/text.h"
@@ -18,10 +18,10 @@ static void add_line(struct lp_text *out, const char *name, const char *value)
     lp_text_puts(out, "\n");
 }
 
-static void add_fact(const struct lp_view *view, const char *name, const char *key,
+static void add_fact(const struct lp_findings *findings, const char *name, const char *key,
                      struct lp_text *out)
 {
-    const char *value = llmperf_profile_fact(view->profile, key);
+    const char *value = llmperf_profile_fact(findings->profile, key);
 
     if (value)
         add_line(out, name, value);
@@ -46,7 +46,7 @@ static void batch_row(const llmperf_region_stats *stats, struct lp_text *out)
     lp_text_puts(out, "\n");
 }
 
-static void add_batches(const struct lp_view *view, struct lp_text *out)
+static void add_batches(const struct lp_findings *findings, struct lp_text *out)
 {
     const char *last = NULL;
 
@@ -54,8 +54,8 @@ static void add_batches(const struct lp_view *view, struct lp_text *out)
                  "## Batch and work\n\n"
                  "| Stage | Instances | Sequences each | Tokens each | Context each | FLOPs from "
                  "| Bytes from |\n| --- | ---: | ---: | ---: | ---: | --- | --- |\n");
-    for (size_t i = 0; i < view->regions.count; i++) {
-        const llmperf_region_stats *stats = &view->regions.items[i].stats;
+    for (size_t i = 0; i < findings->regions.count; i++) {
+        const llmperf_region_stats *stats = &findings->regions.items[i].stats;
 
         if (stats->kind != LLMPERF_REGION_STAGE || !*stats->path ||
             (last && strcmp(last, stats->path) == 0))
@@ -68,7 +68,7 @@ static void add_batches(const struct lp_view *view, struct lp_text *out)
                  "counted.\n\n");
 }
 
-static void add_conventions(const struct lp_view *view, struct lp_text *out)
+static void add_conventions(const struct lp_findings *findings, struct lp_text *out)
 {
     lp_text_puts(out,
                  "## Conventions\n\n"
@@ -81,44 +81,44 @@ static void add_conventions(const struct lp_view *view, struct lp_text *out)
                  "- MFU and MBU are of GPU busy time: the union of the intervals of a region's "
                  "device work.\n"
                  "- Vision nests in prefill and is counted once.\n");
-    add_fact(view, "Convention of the model's work", "model_convention", out);
+    add_fact(findings, "Convention of the model's work", "model_convention", out);
     add_line(out, "Dtype that peaks are taken for",
-             view->limits.dtype[0] ? view->limits.dtype : view->limits.dtype_reason);
+             findings->limits.dtype[0] ? findings->limits.dtype : findings->limits.dtype_reason);
     lp_text_puts(out, "\n");
 }
 
-static void add_numbered_facts(const struct lp_view *view, const char *name, const char *prefix,
-                               struct lp_text *out)
+static void add_numbered_facts(const struct lp_findings *findings, const char *name,
+                               const char *prefix, struct lp_text *out)
 {
     const char *line;
     char key[64];
 
     for (size_t i = 0;; i++) {
         snprintf(key, sizeof(key), "%s.%zu", prefix, i);
-        if (!(line = llmperf_profile_fact(view->profile, key)))
+        if (!(line = llmperf_profile_fact(findings->profile, key)))
             return;
         add_line(out, name, line);
     }
 }
 
-static void add_model(const struct lp_view *view, struct lp_text *out)
+static void add_model(const struct lp_findings *findings, struct lp_text *out)
 {
     lp_text_puts(out, "## Model\n\n");
-    if (!llmperf_profile_fact(view->profile, "model")) {
+    if (!llmperf_profile_fact(findings->profile, "model")) {
         lp_text_puts(out,
                      "- No model was named: FLOPs and bytes are those that the program gave.\n\n");
         return;
     }
-    add_fact(view, "Description", "model", out);
-    add_fact(view, "Name", "model_name", out);
-    add_fact(view, "Family", "model_family", out);
-    add_fact(view, "Parameters", "model_parameters_total", out);
-    add_fact(view, "Parameters used for a token", "model_parameters_active", out);
-    add_fact(view, "GPUs that share each layer (tensor_parallel)", LP_TENSOR_FACT, out);
-    add_fact(view, "GPUs that whole experts are spread over (expert_parallel)", LP_EXPERT_FACT,
+    add_fact(findings, "Description", "model", out);
+    add_fact(findings, "Name", "model_name", out);
+    add_fact(findings, "Family", "model_family", out);
+    add_fact(findings, "Parameters", "model_parameters_total", out);
+    add_fact(findings, "Parameters used for a token", "model_parameters_active", out);
+    add_fact(findings, "GPUs that share each layer (tensor_parallel)", LP_TENSOR_FACT, out);
+    add_fact(findings, "GPUs that whole experts are spread over (expert_parallel)", LP_EXPERT_FACT,
              out);
-    add_numbered_facts(view, "Assumed", "model_assumption", out);
-    add_numbered_facts(view, "Warning", "model_warning", out);
+    add_numbered_facts(findings, "Assumed", "model_assumption", out);
+    add_numbered_facts(findings, "Warning", "model_warning", out);
     lp_text_puts(out, "\n");
 }
 
@@ -137,9 +137,9 @@ static void add_limit(struct lp_text *out, const char *name, const char *unit,
     lp_text_puts(out, "\n");
 }
 
-static void add_limits(const struct lp_view *view, struct lp_text *out)
+static void add_limits(const struct lp_findings *findings, struct lp_text *out)
 {
-    const struct lp_limits *limits = &view->limits;
+    const struct lp_limits *limits = &findings->limits;
     const char *measured = llmperf_hardware_measured(limits->hardware), *warning;
 
     lp_text_puts(out, "## Peaks\n\n");
@@ -155,20 +155,20 @@ static void add_limits(const struct lp_view *view, struct lp_text *out)
                  "- Clocks were neither locked nor read: peaks hold at the published clocks.\n\n");
 }
 
-static void add_conditions(const struct lp_view *view, struct lp_text *out)
+static void add_conditions(const struct lp_findings *findings, struct lp_text *out)
 {
-    const char *blocking = lp_machine_text(view->machine, "variables.CUDA_LAUNCH_BLOCKING");
+    const char *blocking = lp_machine_text(findings->machine, "variables.CUDA_LAUNCH_BLOCKING");
 
     lp_text_puts(out, "## Measurement\n\n");
-    add_fact(view, "Tier", "tier", out);
-    add_fact(view, "Device source", "source", out);
-    add_fact(view, "Why this source", "source_reason", out);
-    add_fact(view, "Recorded in", "recorded_from", out);
-    add_line(out, "Driver", lp_machine_text(view->machine, "driver.kernel_version"));
-    add_line(out, "Verdict of the ledger", llmperf_verdict_name(view->ledger.verdict));
-    if (view->ledger.verdict == LLMPERF_VERDICT_SAMPLED) {
+    add_fact(findings, "Tier", "tier", out);
+    add_fact(findings, "Device source", "source", out);
+    add_fact(findings, "Why this source", "source_reason", out);
+    add_fact(findings, "Recorded in", "recorded_from", out);
+    add_line(out, "Driver", lp_machine_text(findings->machine, "driver.kernel_version"));
+    add_line(out, "Verdict of the ledger", llmperf_verdict_name(findings->ledger.verdict));
+    if (findings->ledger.verdict == LLMPERF_VERDICT_SAMPLED) {
         lp_text_puts(out, "- Collected: ");
-        lp_md_number(out, 100 * view->ledger.sampled_fraction);
+        lp_md_number(out, 100 * findings->ledger.sampled_fraction);
         lp_text_puts(out, " % of the work, on purpose\n");
     }
     if (blocking && strcmp(blocking, "0") != 0)
@@ -184,20 +184,19 @@ static void add_conditions(const struct lp_view *view, struct lp_text *out)
 int lp_assumptions_md(const llmperf_profile *profile, struct lp_text *out)
 {
     const char *run_id = llmperf_profile_fact(profile, "run_id");
-    struct lp_view view;
+    const struct lp_findings *findings;
     int status;
 
-    if ((status = lp_view_init(&view, profile)) == 0) {
+    if ((status = lp_findings_of(profile, &findings)) == 0) {
         lp_text_puts(out, "# Assumptions: ");
         lp_md_text(out, run_id ? run_id : "run without a name");
         lp_text_puts(out, "\n\n");
         lp_table_warning(profile, out);
-        add_batches(&view, out);
-        add_conventions(&view, out);
-        add_model(&view, out);
-        add_limits(&view, out);
-        add_conditions(&view, out);
+        add_batches(findings, out);
+        add_conventions(findings, out);
+        add_model(findings, out);
+        add_limits(findings, out);
+        add_conditions(findings, out);
     }
-    lp_view_clear(&view);
     return status;
 }

@@ -134,10 +134,10 @@ static void add_utilisation(const llmperf_utilisation *use, bool goes_on, bool a
 }
 
 /* "LLM@prefill: 12.34 ms mean of 3, 41500 tokens/s, 1.30x its compute floor, GPU busy 92.1 %." */
-static void add_stage_sentence(const struct lp_region_view *view, bool device, bool at_once,
+static void add_stage_sentence(const struct lp_region_finding *row, bool device, bool at_once,
                                uint32_t process_id, struct lp_text *out)
 {
-    const llmperf_region_stats *region = &view->stats;
+    const llmperf_region_stats *region = &row->stats;
     bool goes_on = device && region->device >= 0 && region->gpu_busy_ms > lp_collected_ms(region);
 
     lp_text_puts(out, "- ");
@@ -147,54 +147,53 @@ static void add_stage_sentence(const struct lp_region_view *view, bool device, b
     lp_text_puts(out, ": ");
     lp_md_number(out, region->wall_mean_ms);
     lp_text_printf(out, " ms mean of %" PRIu64, region->instances);
-    if (region->tokens != LLMPERF_UNKNOWN && region->wall_sum_ms > 0) {
+    if (!isnan(row->tokens_per_s)) {
         lp_text_puts(out, ", ");
-        lp_md_number(out, (double)region->tokens * 1e3 / region->wall_sum_ms);
+        lp_md_number(out, row->tokens_per_s);
         lp_text_puts(out, at_once   ? " tokens/s a thread"
                           : goes_on ? " tokens/s by the host's clock"
                                     : " tokens/s");
     }
-    add_utilisation(&view->use, goes_on, at_once, out);
+    add_utilisation(&row->use, goes_on, at_once, out);
     if (device && region->device >= 0)
         add_busy(region, at_once, out);
     lp_text_puts(out, "\n");
 }
 
-static void add_stage_sentences(const struct lp_view *view, struct lp_text *out)
+static void add_stage_sentences(const struct lp_findings *findings, struct lp_text *out)
 {
     bool any = false;
 
-    for (size_t i = 0; i < view->regions.count; i++) {
-        const llmperf_region_stats *region = &view->regions.items[i].stats;
+    for (size_t i = 0; i < findings->regions.count; i++) {
+        const llmperf_region_stats *region = &findings->regions.items[i].stats;
         struct lp_stage_sum sum;
 
         if (region->kind != LLMPERF_REGION_STAGE)
             continue;
-        sum = lp_stage_sum_of(view, region->path, -1);
-        if (sum.rows > ROWS_OF_A_STAGE ? sum.instances == 0 || !lp_view_is_first(view, i)
+        sum = lp_stage_sum_of(findings, region->path, -1);
+        if (sum.rows > ROWS_OF_A_STAGE ? sum.instances == 0 || !lp_findings_is_first(findings, i)
                                        : region->instances == 0)
             continue;
         lp_text_puts(out, any ? "" : "\n");
         any = true;
         if (sum.rows > ROWS_OF_A_STAGE)
-            lp_stage_rows_md(view, region->path, out);
+            lp_stage_rows_md(findings, region->path, out);
         else
-            add_stage_sentence(&view->regions.items[i], view->device_known,
-                               lp_view_overlaps(view, region->path),
-                               lp_shown_process(view->profile, region->process_id), out);
+            add_stage_sentence(&findings->regions.items[i], findings->device_known,
+                               lp_findings_overlaps(findings, region->path),
+                               lp_shown_process(findings->profile, region->process_id), out);
     }
 }
 
-static void add_totals(const llmperf_profile *profile, bool device, bool incomplete,
-                       struct lp_text *out)
+static void add_totals(const struct lp_findings *findings, struct lp_text *out)
 {
-    double duration = lp_duration_ms(profile);
-    struct lp_aggregates sums;
+    double duration = lp_duration_ms(findings->profile);
+    bool device = findings->device_known;
 
-    lp_aggregates_read(&sums, profile);
     if (device) {
-        lp_text_puts(out, incomplete ? "At least " : "");
-        lp_md_number(out, sums.device_ms);
+        lp_text_puts(out,
+                     findings->ledger.verdict == LLMPERF_VERDICT_INCOMPLETE ? "At least " : "");
+        lp_md_number(out, findings->sums.device_ms);
         lp_text_puts(out, " ms of device time");
     }
     if (!isnan(duration)) {
@@ -205,37 +204,36 @@ static void add_totals(const llmperf_profile *profile, bool device, bool incompl
     lp_text_puts(out, device || !isnan(duration) ? ".\n" : "");
 }
 
-static bool has_flops(const struct lp_view *view)
+static bool has_flops(const struct lp_findings *findings)
 {
-    for (size_t i = 0; i < view->regions.count; i++)
-        if (view->regions.items[i].stats.flops != LLMPERF_UNKNOWN)
+    for (size_t i = 0; i < findings->regions.count; i++)
+        if (findings->regions.items[i].stats.flops != LLMPERF_UNKNOWN)
             return true;
     return false;
 }
 
 /* One word is all that lacks: said here, not where a reader misses a number. */
-static void add_missing_dtype(const struct lp_view *view, struct lp_text *out)
+static void add_missing_dtype(const struct lp_findings *findings, struct lp_text *out)
 {
-    if (!view->device_known || !view->limits.hardware || !view->limits.dtype_reason[0] ||
-        !has_flops(view))
+    if (!findings->device_known || !findings->limits.hardware ||
+        !findings->limits.dtype_reason[0] || !has_flops(findings))
         return;
     lp_text_puts(out, "\nMFU, distances from the floor and the advice that rests on them are "
                       "withheld: ");
-    lp_md_text(out, view->limits.dtype_reason);
+    lp_md_text(out, findings->limits.dtype_reason);
     lp_text_puts(out, ".\n");
 }
 
-void lp_headline_md(const struct lp_view *view, struct lp_text *out)
+void lp_headline_md(const struct lp_findings *findings, struct lp_text *out)
 {
     lp_text_puts(out, "\n");
-    if (view->withheld) {
+    if (findings->withheld) {
         lp_text_puts(out, "Headline withheld: ");
-        add_percent(out, lp_coverage(&view->ledger));
+        add_percent(out, lp_coverage(&findings->ledger));
         lp_text_puts(out, " of launches and device time is accounted for, 95 % is needed.\n");
         return;
     }
-    add_totals(view->profile, view->device_known,
-               view->ledger.verdict == LLMPERF_VERDICT_INCOMPLETE, out);
-    add_stage_sentences(view, out);
-    add_missing_dtype(view, out);
+    add_totals(findings, out);
+    add_stage_sentences(findings, out);
+    add_missing_dtype(findings, out);
 }

@@ -29,36 +29,35 @@ static void widen(struct spread *spread, double value)
     spread->most = fmax(spread->most, value);
 }
 
-static void add_row(struct rows *rows, const struct lp_region_view *view)
+static void add_row(struct rows *rows, const struct lp_region_finding *row)
 {
-    const llmperf_region_stats *region = &view->stats;
+    const llmperf_region_stats *region = &row->stats;
 
     widen(&rows->mean_ms, region->wall_mean_ms);
     if (region->instances < rows->least_instances)
         rows->least_instances = region->instances;
     if (region->instances > rows->most_instances)
         rows->most_instances = region->instances;
-    if (region->tokens != LLMPERF_UNKNOWN && region->wall_sum_ms > 0)
-        widen(&rows->rate, (double)region->tokens * 1e3 / region->wall_sum_ms);
-    widen(&rows->wall_ratio, view->use.wall_ratio);
-    widen(&rows->mbu, 100 * view->use.mbu);
-    widen(&rows->mfu, 100 * view->use.mfu);
-    rows->compute |= view->use.compute_floor_ms > view->use.memory_floor_ms;
+    widen(&rows->rate, row->tokens_per_s);
+    widen(&rows->wall_ratio, row->use.wall_ratio);
+    widen(&rows->mbu, 100 * row->use.mbu);
+    widen(&rows->mfu, 100 * row->use.mfu);
+    rows->compute |= row->use.compute_floor_ms > row->use.memory_floor_ms;
     if (region->device < 0)
         return;
     widen(&rows->busy_ms, region->gpu_busy_ms);
     widen(&rows->busy_share, 100 * region->gpu_busy_ms / lp_collected_ms(region));
 }
 
-static struct rows rows_of(const struct lp_view *view, const char *path)
+static struct rows rows_of(const struct lp_findings *findings, const char *path)
 {
     static const struct spread none = { NAN, NAN };
     struct rows rows = { UINT64_MAX, 0, none, none, none, none, none, none, none, false };
 
-    for (size_t i = 0; i < view->regions.count; i++)
-        if (strcmp(view->regions.items[i].stats.path, path) == 0 &&
-            view->regions.items[i].stats.instances > 0)
-            add_row(&rows, &view->regions.items[i]);
+    for (size_t i = 0; i < findings->regions.count; i++)
+        if (strcmp(findings->regions.items[i].stats.path, path) == 0 &&
+            findings->regions.items[i].stats.instances > 0)
+            add_row(&rows, &findings->regions.items[i]);
     return rows;
 }
 
@@ -85,11 +84,11 @@ static void add_busy(const struct rows *rows, bool at_once, struct lp_text *out)
         add(out, ", GPUs busy ", rows->busy_share, " %");
 }
 
-void lp_stage_rows_md(const struct lp_view *view, const char *path, struct lp_text *out)
+void lp_stage_rows_md(const struct lp_findings *findings, const char *path, struct lp_text *out)
 {
-    struct lp_stage_sum sum = lp_stage_sum_of(view, path, -1);
-    struct rows rows = rows_of(view, path);
-    bool at_once = lp_view_overlaps(view, path);
+    struct lp_stage_sum sum = lp_stage_sum_of(findings, path, -1);
+    struct rows rows = rows_of(findings, path);
+    bool at_once = lp_findings_overlaps(findings, path);
 
     lp_text_puts(out, "- ");
     lp_md_code(out, path);
@@ -107,7 +106,7 @@ void lp_stage_rows_md(const struct lp_view *view, const char *path, struct lp_te
             rows.compute ? "x its compute floor" : "x its memory floor");
     add(out, ", MBU ", rows.mbu, " %");
     add(out, ", MFU ", rows.mfu, " %");
-    if (view->device_known)
+    if (findings->device_known)
         add_busy(&rows, at_once, out);
     lp_text_puts(out, "\n");
 }

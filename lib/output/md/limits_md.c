@@ -42,13 +42,13 @@ static void add_limits(const struct lp_limits *limits, struct lp_text *out)
     }
 }
 
-void lp_limits_md(const struct lp_view *view, struct lp_text *out)
+void lp_limits_md(const struct lp_findings *findings, struct lp_text *out)
 {
-    if (!view->limits.hardware) {
+    if (!findings->limits.hardware) {
         lp_text_puts(out, "Peaks and bandwidth are not known: ");
-        lp_md_text(out, view->limits.hardware_reason);
+        lp_md_text(out, findings->limits.hardware_reason);
         lp_text_puts(out, "\n");
         return;
     }
-    add_limits(&view->limits, out);
+    add_limits(&findings->limits, out);
 }

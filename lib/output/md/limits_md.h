@@ -5,10 +5,10 @@
 #define LP_OUTPUT_MD_LIMITS_MD_H
 
 #include "lib/base/text.h"
-#include "lib/findings/view.h"
+#include "lib/findings/findings.h"
 
 /** The limits of the GPU, as they are used and as they were measured. One line where there is no
  * such GPU. */
-void lp_limits_md(const struct lp_view *view, struct lp_text *out);
+void lp_limits_md(const struct lp_findings *findings, struct lp_text *out);
 
 #endif

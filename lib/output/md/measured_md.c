@@ -2,9 +2,7 @@
 #include <math.h>
 
 #include "lib/output/format/markdown.h"
-#include "lib/findings/measured.h"
 #include "lib/output/md/sections_md.h"
-#include "lib/findings/counter_index.h"
 
 static double of_an_instance(uint64_t given, const llmperf_region_stats *region)
 {
@@ -51,26 +49,20 @@ static void put_foot(struct lp_text *out)
                  "cache. More in regions/.\n");
 }
 
-int lp_measured_md(const struct lp_view *view, struct lp_text *out)
+void lp_measured_md(const struct lp_findings *findings, struct lp_text *out)
 {
-    struct lp_counter_index index = { NULL, { NULL, 0, 0 } };
-    int status = lp_counter_index_init(&index, view->profile);
     bool any = false;
 
-    for (size_t i = 0; status == 0 && i < view->regions.count; i++) {
-        const llmperf_region_stats *region = &view->regions.items[i].stats;
-        struct lp_measured measured;
+    for (size_t i = 0; i < findings->regions.count; i++) {
+        const struct lp_region_finding *region = &findings->regions.items[i];
 
-        lp_measured_of(&index, &view->limits, region, &measured);
-        if (isnan(measured.flops) && isnan(measured.bytes))
+        if (isnan(region->measured.flops) && isnan(region->measured.bytes))
             continue;
         if (!any)
             put_head(out);
         any = true;
-        put_row(region, &measured, out);
+        put_row(&region->stats, &region->measured, out);
     }
     if (any)
         put_foot(out);
-    lp_counter_index_clear(&index);
-    return status;
 }

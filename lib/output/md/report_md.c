@@ -65,10 +65,10 @@ static void add_host(const struct lp_machine *machine, struct lp_text *out)
     add_row(out, "Container", lp_machine_text(machine, "host.container"));
 }
 
-static void add_environment(const struct lp_view *view, struct lp_text *out)
+static void add_environment(const struct lp_findings *findings, struct lp_text *out)
 {
-    const llmperf_profile *profile = view->profile;
-    const struct lp_machine *machine = view->machine;
+    const llmperf_profile *profile = findings->profile;
+    const struct lp_machine *machine = findings->machine;
 
     lp_text_puts(out, "\n## Environment\n\n| | |\n| --- | --- |\n");
     add_row(out, "Run", llmperf_profile_fact(profile, "run_id"));
@@ -158,114 +158,111 @@ static void add_ledger(const llmperf_profile *profile, const llmperf_ledger *led
     add_ledger_counts(ledger, out);
 }
 
-static void add_aggregates(const struct lp_view *view, struct lp_text *out)
+static void add_aggregates(const struct lp_findings *findings, struct lp_text *out)
 {
-    struct lp_aggregates sums;
-    bool device = view->device_known;
+    const struct lp_aggregates *sums = &findings->sums;
+    bool device = findings->device_known;
 
-    lp_aggregates_read(&sums, view->profile);
     lp_text_puts(out, "\n## Aggregates\n\n| | |\n| --- | ---: |\n");
-    add_value(out, "Profiled ms", lp_duration_ms(view->profile));
-    add_value(out, "Device ms, all kernels, copies and sets", device ? sums.device_ms : NAN);
-    add_value(out, "Kernels ms", device ? sums.kernel_ms : NAN);
-    add_count(out, "Kernels", device ? sums.kernel_count : LLMPERF_UNKNOWN);
-    add_value(out, "Copies ms", device ? sums.memcpy_ms : NAN);
-    add_count(out, "Copies", device ? sums.memcpy_count : LLMPERF_UNKNOWN);
-    add_value(out, "Sets ms", device ? sums.memset_ms : NAN);
-    add_value(out, "Launched outside of regions ms", device ? sums.outside_ms : NAN);
-    add_value(out, "Launch not seen ms", device ? sums.unknown_launch_ms : NAN);
+    add_value(out, "Profiled ms", lp_duration_ms(findings->profile));
+    add_value(out, "Device ms, all kernels, copies and sets", device ? sums->device_ms : NAN);
+    add_value(out, "Kernels ms", device ? sums->kernel_ms : NAN);
+    add_count(out, "Kernels", device ? sums->kernel_count : LLMPERF_UNKNOWN);
+    add_value(out, "Copies ms", device ? sums->memcpy_ms : NAN);
+    add_count(out, "Copies", device ? sums->memcpy_count : LLMPERF_UNKNOWN);
+    add_value(out, "Sets ms", device ? sums->memset_ms : NAN);
+    add_value(out, "Launched outside of regions ms", device ? sums->outside_ms : NAN);
+    add_value(out, "Launch not seen ms", device ? sums->unknown_launch_ms : NAN);
 }
 
-static void add_notes(const struct lp_view *view, struct lp_text *out)
+static void add_notes(const struct lp_findings *findings, struct lp_text *out)
 {
     const char *note;
 
     lp_text_puts(out, "\n## Notes\n\n");
-    for (size_t i = 0; (note = llmperf_profile_note(view->profile, i)); i++) {
+    for (size_t i = 0; (note = llmperf_profile_note(findings->profile, i)); i++) {
         lp_text_puts(out, "- ");
         lp_md_text(out, note);
         lp_text_puts(out, "\n");
     }
-    lp_variation_md(view, out);
+    lp_variation_md(findings, out);
     lp_text_puts(out, "- " LP_MD_UNKNOWN
                       " stands where a value is not known. Percentiles are within 2 %.\n");
 }
 
-static void add_title(const struct lp_view *view, struct lp_text *out)
+static void add_title(const struct lp_findings *findings, struct lp_text *out)
 {
-    const char *run_id = llmperf_profile_fact(view->profile, "run_id");
+    const char *run_id = llmperf_profile_fact(findings->profile, "run_id");
 
     lp_text_puts(out, "# llmperf report: ");
     lp_md_text(out, run_id ? run_id : "run without a name");
     lp_text_puts(out, "\n\n");
-    lp_verdict_md(view->profile, &view->ledger, out);
-    lp_headline_md(view, out);
-    if (view->advice.rows.count == 0)
+    lp_verdict_md(findings->profile, &findings->ledger, out);
+    lp_headline_md(findings, out);
+    if (findings->advice.rows.count == 0)
         return;
     lp_text_puts(out, "\nWhat to look at first:\n\n");
-    lp_advice_md(view, FIRST_ADVICE, out);
+    lp_advice_md(findings, FIRST_ADVICE, out);
 }
 
-static void add_advice(const struct lp_view *view, struct lp_text *out)
+static void add_advice(const struct lp_findings *findings, struct lp_text *out)
 {
     lp_text_puts(out, "\n## Recommendations\n\n");
-    if (view->advice.rows.count == 0)
+    if (findings->advice.rows.count == 0)
         lp_text_puts(out, "None: no rule found its numbers in this run.\n");
-    lp_advice_md(view, SIZE_MAX, out);
+    lp_advice_md(findings, SIZE_MAX, out);
 }
 
 /* Tables that say what was measured, then what it means. */
-static int add_sections(const struct lp_view *view, struct lp_text *out)
+static int add_sections(const struct lp_findings *findings, struct lp_text *out)
 {
     int status;
 
     lp_text_puts(out, "\n## Per-stage timings\n\n");
-    if ((status = lp_table_stages(view->profile, TOP_REGIONS, out)) < 0)
+    if ((status = lp_table_stages(findings->profile, TOP_REGIONS, out)) < 0)
         return status;
-    lp_vision_md(view, out);
+    lp_vision_md(findings, out);
     lp_text_puts(out, "\n## MFU and MBU\n\n");
-    lp_utilisation_md(view, out);
+    lp_utilisation_md(findings, out);
     lp_text_puts(out, "\n## Roofline\n\n");
-    lp_roofline_md(view, out);
-    if ((status = lp_measured_md(view, out)) < 0)
-        return status;
+    lp_roofline_md(findings, out);
+    lp_measured_md(findings, out);
     lp_text_puts(out, "\n## Top operators\n\n");
-    if ((status = lp_table_operators(view->profile, TOP_OPERATORS, out)) < 0)
+    if ((status = lp_table_operators(findings->profile, TOP_OPERATORS, out)) < 0)
         return status;
     lp_text_puts(out, "\n## Top kernels\n\n");
-    if ((status = lp_table_kernel_names(view->profile, TOP_NAMES, out)) < 0 ||
-        (status = lp_table_kernels(view->profile, TOP_KERNELS, false, out)) < 0)
+    if ((status = lp_table_kernel_names(findings->profile, TOP_NAMES, out)) < 0 ||
+        (status = lp_table_kernels(findings->profile, TOP_KERNELS, false, out)) < 0)
         return status;
-    if (llmperf_profile_capture_count(view->profile) > 0) {
+    if (llmperf_profile_capture_count(findings->profile) > 0) {
         lp_text_puts(out, "\n## CUDA graphs by captured region\n\n");
-        lp_captures_md(view->profile, TOP_CAPTURES, out);
+        lp_captures_md(findings->profile, TOP_CAPTURES, out);
     }
     lp_text_puts(out, "\n## Kernel classes per stage\n\n");
-    lp_table_classes(view, out);
-    lp_ranks_md(view, out);
+    lp_table_classes(findings, out);
+    lp_ranks_md(findings, out);
     lp_text_puts(out, "\n## Iterations\n\n");
-    lp_iterations_md(view, out);
-    if (llmperf_profile_window_count(view->profile) > 0) {
+    lp_iterations_md(findings, out);
+    if (llmperf_profile_window_count(findings->profile) > 0) {
         lp_text_puts(out, "\n## Triggered windows\n\n");
-        lp_windows_md(view->profile, out);
+        lp_windows_md(findings->profile, out);
     }
     return 0;
 }
 
 int lp_report_md(const llmperf_profile *profile, struct lp_text *out)
 {
-    struct lp_view view;
+    const struct lp_findings *findings;
     int status;
 
-    if ((status = lp_view_init(&view, profile)) == 0) {
-        add_title(&view, out);
-        add_environment(&view, out);
-        add_aggregates(&view, out);
-        status = add_sections(&view, out);
-        add_advice(&view, out);
-        add_ledger(profile, &view.ledger, out);
-        add_notes(&view, out);
+    if ((status = lp_findings_of(profile, &findings)) == 0) {
+        add_title(findings, out);
+        add_environment(findings, out);
+        add_aggregates(findings, out);
+        status = add_sections(findings, out);
+        add_advice(findings, out);
+        add_ledger(profile, &findings->ledger, out);
+        add_notes(findings, out);
     }
-    lp_view_clear(&view);
     return status;
 }

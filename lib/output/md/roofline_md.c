@@ -8,14 +8,14 @@
 #include "lib/output/md/sections_md.h"
 #include "lib/findings/shown_regions.h"
 
-static void roofline_row(const struct lp_view *view, const struct lp_region_view *region,
+static void roofline_row(const struct lp_findings *findings, const struct lp_region_finding *region,
                          double ridge, struct lp_text *out)
 {
     const llmperf_utilisation *use = &region->use;
 
     lp_text_puts(out, "|");
     lp_md_cell_region_of(out, region->stats.path,
-                         lp_shown_process(view->profile, region->stats.process_id));
+                         lp_shown_process(findings->profile, region->stats.process_id));
     lp_md_cell_device(out, region->stats.device);
     lp_md_cell_number(out, use->intensity);
     lp_md_cell_text(out, isnan(ridge)             ? NULL
@@ -28,18 +28,18 @@ static void roofline_row(const struct lp_view *view, const struct lp_region_view
     lp_text_puts(out, "\n");
 }
 
-static bool has_intensity(const struct lp_region_view *region)
+static bool has_intensity(const struct lp_region_finding *region)
 {
     return !isnan(region->use.intensity);
 }
 
-static void region_rows(const struct lp_view *view, const struct lp_shown_regions *chosen,
+static void region_rows(const struct lp_findings *findings, const struct lp_shown_regions *chosen,
                         struct lp_text *out)
 {
-    double ridge = view->limits.peak.value * 1e3 / view->limits.bandwidth.value;
+    double ridge = findings->limits.peak.value * 1e3 / findings->limits.bandwidth.value;
     bool any = false;
 
-    for (size_t i = 0; i < view->regions.count; i++) {
+    for (size_t i = 0; i < findings->regions.count; i++) {
         if (!chosen->shown[i])
             continue;
         if (!any)
@@ -47,7 +47,7 @@ static void region_rows(const struct lp_view *view, const struct lp_shown_region
                               "TFLOP/s | Of the roof % | GB/s |\n"
                               "| --- | ---: | ---: | --- | ---: | ---: | ---: | ---: |\n");
         any = true;
-        roofline_row(view, &view->regions.items[i], ridge, out);
+        roofline_row(findings, &findings->regions.items[i], ridge, out);
     }
     lp_shown_regions_tell(chosen, out);
     if (!any) {
@@ -58,16 +58,16 @@ static void region_rows(const struct lp_view *view, const struct lp_shown_region
     }
 }
 
-static void regions_md(const struct lp_view *view, struct lp_text *out)
+static void regions_md(const struct lp_findings *findings, struct lp_text *out)
 {
     struct lp_shown_regions chosen;
 
-    if (lp_work_is_missing(view, out))
+    if (lp_work_is_missing(findings, out))
         return;
-    if (lp_shown_regions_choose(&chosen, view, has_intensity) < 0)
+    if (lp_shown_regions_choose(&chosen, findings, has_intensity) < 0)
         out->failed = true;
     else
-        region_rows(view, &chosen, out);
+        region_rows(findings, &chosen, out);
     lp_shown_regions_clear(&chosen);
 }
 
@@ -137,14 +137,8 @@ static void put_kernels(const struct lp_kernel_works *works, struct lp_text *out
     kernel_reasons(works, out);
 }
 
-void lp_roofline_md(const struct lp_view *view, struct lp_text *out)
+void lp_roofline_md(const struct lp_findings *findings, struct lp_text *out)
 {
-    struct lp_kernel_works works = { .pool = { NULL } };
-
-    regions_md(view, out);
-    if (lp_kernel_works_read(&works, view) < 0)
-        out->failed = true;
-    else
-        put_kernels(&works, out);
-    lp_kernel_works_clear(&works);
+    regions_md(findings, out);
+    put_kernels(&findings->kernel_works, out);
 }

@@ -47,13 +47,13 @@ static void host_row(const struct lp_stage_iterations *stage, struct lp_text *ou
     lp_text_puts(out, "\n");
 }
 
-static void class_rows(const struct lp_view *view, const struct lp_stage_iterations *stage,
+static void class_rows(const struct lp_findings *findings, const struct lp_stage_iterations *stage,
                        struct lp_text *out)
 {
     for (size_t i = 0; i < stage->class_count; i++) {
         llmperf_iteration_stats stats = LLMPERF_ITERATION_STATS_INIT;
 
-        llmperf_profile_iteration_stats(view->profile, stage->first_class + i, &stats);
+        llmperf_profile_iteration_stats(findings->profile, stage->first_class + i, &stats);
         if (!(stats.sum_ms > 0))
             continue;
         lp_text_puts(out, "| Kernels: ");
@@ -63,7 +63,7 @@ static void class_rows(const struct lp_view *view, const struct lp_stage_iterati
     }
 }
 
-static void add_stage(const struct lp_view *view, const struct lp_stage_iterations *stage,
+static void add_stage(const struct lp_findings *findings, const struct lp_stage_iterations *stage,
                       struct lp_text *out)
 {
     lp_text_puts(out, "### ");
@@ -81,7 +81,7 @@ static void add_stage(const struct lp_view *view, const struct lp_stage_iteratio
     time_row(stage, LP_TIME_IDLE_LAUNCH, "…… launch bound", out);
     time_row(stage, LP_TIME_IDLE_WAIT, "…… waiting", out);
     host_row(stage, out);
-    class_rows(view, stage, out);
+    class_rows(findings, stage, out);
     if (stage->overlaps)
         lp_text_puts(out,
                      "\nSeveral instances ran on the device at once: the idle time of one holds "
@@ -89,14 +89,14 @@ static void add_stage(const struct lp_view *view, const struct lp_stage_iteratio
     lp_text_puts(out, "\n");
 }
 
-void lp_iterations_md(const struct lp_view *view, struct lp_text *out)
+void lp_iterations_md(const struct lp_findings *findings, struct lp_text *out)
 {
-    if (view->stages.count == 0) {
+    if (findings->stages.count == 0) {
         lp_text_puts(out, "Not known: no stage was followed step by step.\n");
         return;
     }
-    for (size_t i = 0; i < view->stages.count; i++)
-        add_stage(view, &view->stages.items[i], out);
+    for (size_t i = 0; i < findings->stages.count; i++)
+        add_stage(findings, &findings->stages.items[i], out);
     lp_text_puts(
         out,
         "Launch bound: the host launched too late for the next work to begin when the "
@@ -111,12 +111,12 @@ static const char *capital(enum lp_severity severity)
     return words[severity];
 }
 
-void lp_advice_md(const struct lp_view *view, size_t limit, struct lp_text *out)
+void lp_advice_md(const struct lp_findings *findings, size_t limit, struct lp_text *out)
 {
-    size_t count = view->advice.rows.count;
+    size_t count = findings->advice.rows.count;
 
     for (size_t i = 0; i < count && i < limit; i++) {
-        const struct lp_recommendation *row = &view->advice.rows.items[i];
+        const struct lp_recommendation *row = &findings->advice.rows.items[i];
 
         lp_text_printf(out, "%zu. **%s**: ", i + 1, capital(row->severity));
         lp_md_text(out, row->text);
@@ -134,12 +134,12 @@ static bool is_vision_of(const llmperf_region_stats *inner, const llmperf_region
            strcmp(inner->path, outer->path) != 0 && lp_region_is_in(inner->path, outer->path);
 }
 
-static void vision_line(const struct lp_view *view, const char *inner, const char *outer,
+static void vision_line(const struct lp_findings *findings, const char *inner, const char *outer,
                         struct lp_text *out)
 {
-    struct lp_stage_sum vision = lp_stage_sum_of(view, inner, -1);
-    struct lp_stage_sum stage = lp_stage_sum_of(view, outer, -1);
-    bool device = view->device_known && stage.busy_ms > 0;
+    struct lp_stage_sum vision = lp_stage_sum_of(findings, inner, -1);
+    struct lp_stage_sum stage = lp_stage_sum_of(findings, outer, -1);
+    bool device = findings->device_known && stage.busy_ms > 0;
     double part = device ? vision.busy_ms : vision.wall_ms;
     double whole = device ? stage.busy_ms : stage.wall_ms;
 
@@ -153,32 +153,32 @@ static void vision_line(const struct lp_view *view, const char *inner, const cha
     lp_text_puts(out, ".\n");
 }
 
-void lp_vision_md(const struct lp_view *view, struct lp_text *out)
+void lp_vision_md(const struct lp_findings *findings, struct lp_text *out)
 {
-    for (size_t i = 0; i < view->regions.count; i++)
-        for (size_t k = 0; k < view->regions.count; k++) {
-            const llmperf_region_stats *outer = &view->regions.items[i].stats;
-            const llmperf_region_stats *inner = &view->regions.items[k].stats;
+    for (size_t i = 0; i < findings->regions.count; i++)
+        for (size_t k = 0; k < findings->regions.count; k++) {
+            const llmperf_region_stats *outer = &findings->regions.items[i].stats;
+            const llmperf_region_stats *inner = &findings->regions.items[k].stats;
 
             if (outer->kind == LLMPERF_REGION_STAGE && is_vision_of(inner, outer) &&
-                lp_view_is_first(view, i) && lp_view_is_first(view, k))
-                vision_line(view, inner->path, outer->path, out);
+                lp_findings_is_first(findings, i) && lp_findings_is_first(findings, k))
+                vision_line(findings, inner->path, outer->path, out);
         }
 }
 
-void lp_variation_md(const struct lp_view *view, struct lp_text *out)
+void lp_variation_md(const struct lp_findings *findings, struct lp_text *out)
 {
     struct lp_text line = { NULL, 0, 0, false };
     const char *last = "";
 
-    for (size_t i = 0; i < view->regions.count; i++) {
-        const llmperf_region_stats *region = &view->regions.items[i].stats;
+    for (size_t i = 0; i < findings->regions.count; i++) {
+        const struct lp_region_finding *region = &findings->regions.items[i];
 
-        if (!lp_view_varies(region) || strcmp(region->path, last) == 0)
+        if (!lp_findings_varies(region) || strcmp(region->stats.path, last) == 0)
             continue;
-        last = region->path;
-        lp_text_printf(&line, LP_VARIATION_FORMAT, region->path, region->instances,
-                       100 * lp_variation(region->wall_std_ms, region->wall_mean_ms));
+        last = region->stats.path;
+        lp_text_printf(&line, LP_VARIATION_FORMAT, last, region->stats.instances,
+                       100 * region->variation);
         lp_text_puts(out, "- ");
         lp_md_text(out, line.bytes ? line.bytes : "");
         lp_text_puts(out, "\n");

@@ -22,13 +22,13 @@ static void add_seconds(struct lp_text *out, double ms)
 }
 
 /* How the GPUs of a stage work with each other. */
-static void add_company(const struct lp_view *view, const char *path, struct lp_text *out)
+static void add_company(const struct lp_findings *findings, const char *path, struct lp_text *out)
 {
     size_t gpus = 0;
     double least = NAN, most = NAN;
 
-    for (size_t i = 0; i < view->ranks.rows.count; i++) {
-        const struct lp_rank *rank = &view->ranks.rows.items[i];
+    for (size_t i = 0; i < findings->ranks.rows.count; i++) {
+        const struct lp_rank *rank = &findings->ranks.rows.items[i];
 
         if (strcmp(rank->region, path) != 0)
             continue;
@@ -48,12 +48,12 @@ static double collected_instances(const llmperf_region_stats *stats)
     return (double)stats->instances * lp_collected_ms(stats) / stats->wall_sum_ms;
 }
 
-static void stage_line(const struct lp_view *view, const struct lp_region_view *region,
+static void stage_line(const struct lp_findings *findings, const struct lp_region_finding *region,
                        struct lp_text *out)
 {
     const llmperf_region_stats *stats = &region->stats;
-    bool at_once = lp_view_overlaps(view, stats->path);
-    size_t processes = lp_stage_sum_of(view, stats->path, -1).processes;
+    bool at_once = lp_findings_overlaps(findings, stats->path);
+    size_t processes = lp_stage_sum_of(findings, stats->path, -1).processes;
     double floor_ms = region->use.time_floor_ms / collected_instances(stats);
 
     lp_text_puts(out, "- ");
@@ -64,9 +64,8 @@ static void stage_line(const struct lp_view *view, const struct lp_region_view *
         lp_text_printf(out, " on average (%" PRIu64 " times)", stats->instances);
     if (processes > 1)
         lp_text_printf(out, " in the busiest of %zu processes", processes);
-    if (stats->tokens != LLMPERF_UNKNOWN && stats->wall_sum_ms > 0)
-        lp_text_printf(out, ", that is %s tokens a second%s",
-                       LP_NUMBER((double)stats->tokens * 1e3 / stats->wall_sum_ms, 3),
+    if (!isnan(region->tokens_per_s))
+        lp_text_printf(out, ", that is %s tokens a second%s", LP_NUMBER(region->tokens_per_s, 3),
                        at_once ? " for each of those that ran at once" : "");
     /* A floor above the time rests on a wrong peak, dtype or count: the notes say so. */
     if (stats->truncated == 0 && floor_ms > 0 && floor_ms <= stats->wall_mean_ms &&
@@ -75,34 +74,33 @@ static void stage_line(const struct lp_view *view, const struct lp_region_view *
         add_seconds(out, floor_ms);
         lp_text_puts(out, " at best");
     }
-    add_company(view, stats->path, out);
+    add_company(findings, stats->path, out);
     lp_text_puts(out, ".\n");
 }
 
-static void add_result(const struct lp_view *view, struct lp_text *out)
+static void add_result(const struct lp_findings *findings, struct lp_text *out)
 {
-    double duration = lp_duration_ms(view->profile);
+    double duration = lp_duration_ms(findings->profile);
 
     if (!isnan(duration)) {
         lp_text_puts(out, "The run was watched for ");
         add_seconds(out, duration);
         lp_text_puts(out, ".\n\n");
     }
-    for (size_t i = 0; i < view->regions.count; i++)
-        if (lp_advice_is_about(view, i) && view->regions.items[i].stats.instances > 0)
-            stage_line(view, &view->regions.items[i], out);
+    for (size_t i = 0; i < findings->regions.count; i++)
+        if (lp_advice_is_about(findings, i) && findings->regions.items[i].stats.instances > 0)
+            stage_line(findings, &findings->regions.items[i], out);
 }
 
-static int add_costs(const struct lp_view *view, struct lp_text *out)
+static void add_costs(const struct lp_findings *findings, struct lp_text *out)
 {
-    struct lp_cost_centres centres;
-    int status = lp_cost_centres_init(&centres, view);
+    const struct lp_cost_centres *centres = &findings->cost_centres;
 
     lp_text_puts(out, "\n## Where the time goes\n\n");
-    if (centres.rows.count == 0)
+    if (centres->rows.count == 0)
         lp_text_puts(out, "Not known: no stage was marked, and no work of a GPU was seen.\n");
-    for (size_t i = 0; i < centres.rows.count && i < TOP; i++) {
-        const struct lp_cost_centre *row = &centres.rows.items[i];
+    for (size_t i = 0; i < centres->rows.count && i < TOP; i++) {
+        const struct lp_cost_centre *row = &centres->rows.items[i];
 
         lp_text_printf(out, "%zu. **", i + 1);
         lp_md_text(out, row->what);
@@ -116,19 +114,17 @@ static int add_costs(const struct lp_view *view, struct lp_text *out)
         if (!isnan(row->share))
             lp_text_printf(out, ", %s %% of the time of all stages%s",
                            LP_NUMBER(100 * row->share, 2),
-                           centres.together ? ", processes and GPUs together" : "");
+                           centres->together ? ", processes and GPUs together" : "");
         lp_text_puts(out, "\n");
     }
-    lp_cost_centres_clear(&centres);
-    return status;
 }
 
-static void add_actions(const struct lp_view *view, struct lp_text *out)
+static void add_actions(const struct lp_findings *findings, struct lp_text *out)
 {
     lp_text_puts(out, "\n## Where to act\n\n");
-    if (view->advice.rows.count == 0)
+    if (findings->advice.rows.count == 0)
         lp_text_puts(out, "No rule found its numbers in this run: nothing stands out.\n");
-    lp_advice_md(view, TOP, out);
+    lp_advice_md(findings, TOP, out);
 }
 
 static const char *verdict_words(uint32_t verdict)
@@ -148,9 +144,9 @@ static const char *verdict_words(uint32_t verdict)
     }
 }
 
-static void add_uncertain_limits(const struct lp_view *view, struct lp_text *out)
+static void add_uncertain_limits(const struct lp_findings *findings, struct lp_text *out)
 {
-    const struct lp_limits *limits = &view->limits;
+    const struct lp_limits *limits = &findings->limits;
     const char *reason = limits->hardware_reason[0] ? limits->hardware_reason
                          : limits->dtype_reason[0]  ? limits->dtype_reason
                                                     : NULL;
@@ -166,26 +162,26 @@ static void add_uncertain_limits(const struct lp_view *view, struct lp_text *out
                    llmperf_confidence_name(limits->peak.confidence));
 }
 
-static void add_uncertain(const struct lp_view *view, struct lp_text *out)
+static void add_uncertain(const struct lp_findings *findings, struct lp_text *out)
 {
-    const char *untold = llmperf_profile_fact(view->profile, LP_UNTOLD_FACT);
-    const char *words = verdict_words(view->ledger.verdict);
+    const char *untold = llmperf_profile_fact(findings->profile, LP_UNTOLD_FACT);
+    const char *words = verdict_words(findings->ledger.verdict);
     size_t before;
 
     lp_text_puts(out, "\n## What is uncertain\n\n");
     before = out->length;
     if (words)
         lp_text_printf(out, "- %s\n", words);
-    lp_problems_md(view->profile, out);
-    add_uncertain_limits(view, out);
-    if (llmperf_profile_fact(view->profile, "model_warning.0"))
+    lp_problems_md(findings->profile, out);
+    add_uncertain_limits(findings, out);
+    if (llmperf_profile_fact(findings->profile, "model_warning.0"))
         lp_text_puts(out, "- The model's description has warnings: see assumptions.md.\n");
     if (untold)
         lp_text_printf(out,
                        "- Whether the %s share the model was not told: each is held against the "
                        "work of all of it.\n",
                        untold);
-    lp_variation_md(view, out);
+    lp_variation_md(findings, out);
     if (out->length == before)
         lp_text_puts(out,
                      "- Nothing is known to be missing. assumptions.md says what the numbers rest "
@@ -195,22 +191,21 @@ static void add_uncertain(const struct lp_view *view, struct lp_text *out)
 int lp_summary_md(const llmperf_profile *profile, struct lp_text *out)
 {
     const char *run_id = llmperf_profile_fact(profile, "run_id");
-    struct lp_view view;
+    const struct lp_findings *findings;
     int status;
 
-    if ((status = lp_view_init(&view, profile)) == 0) {
+    if ((status = lp_findings_of(profile, &findings)) == 0) {
         lp_text_puts(out, "# Summary: ");
         lp_md_text(out, run_id ? run_id : "run without a name");
         lp_text_puts(out, "\n\n");
-        add_result(&view, out);
-        if (view.withheld)
+        add_result(findings, out);
+        if (findings->withheld)
             lp_text_puts(out,
                          "\nWhere the time goes is withheld: too little of the work was seen.\n");
         else
-            status = add_costs(&view, out);
-        add_actions(&view, out);
-        add_uncertain(&view, out);
+            add_costs(findings, out);
+        add_actions(findings, out);
+        add_uncertain(findings, out);
     }
-    lp_view_clear(&view);
     return status;
 }

@@ -72,13 +72,13 @@ int lp_table_operators(const llmperf_profile *profile, size_t limit, struct lp_t
     return 0;
 }
 
-void lp_table_classes(const struct lp_view *view, struct lp_text *out)
+void lp_table_classes(const struct lp_findings *findings, struct lp_text *out)
 {
-    if (llmperf_profile_kernel_count(view->profile) == 0) {
+    if (llmperf_profile_kernel_count(findings->profile) == 0) {
         lp_text_puts(out, "No kernels: no device activity was observed.\n");
         return;
     }
-    if (!view->classes) {
+    if (!findings->classes) {
         lp_text_puts(out,
                      "Not known: kernel_classes.yaml could not be read (set LLMPERF_CONFIG_DIR "
                      "to the folder that holds it).\n");
@@ -86,8 +86,8 @@ void lp_table_classes(const struct lp_view *view, struct lp_text *out)
     }
     lp_text_puts(out, "| Stage | Kernel class | Total ms | Calls | Share of stage % |\n"
                       "| --- | --- | ---: | ---: | ---: |\n");
-    for (size_t i = 0; i < view->class_totals.rows.count; i++) {
-        const struct lp_class_total *row = &view->class_totals.rows.items[i];
+    for (size_t i = 0; i < findings->class_totals.rows.count; i++) {
+        const struct lp_class_total *row = &findings->class_totals.rows.items[i];
 
         lp_text_puts(out, "|");
         if (row->stage)

@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 #include "lib/base/text.h"
-#include "lib/findings/view.h"
+#include "lib/findings/findings.h"
 
 /** All stages; if there are none the outermost regions with the most time, at most `limit`. */
 int lp_table_stages(const llmperf_profile *profile, size_t limit, struct lp_text *out);
@@ -17,7 +17,7 @@ int lp_table_operators(const llmperf_profile *profile, size_t limit, struct lp_t
 
 /** Device time by stage and kernel class; one line if there is no device time or no table of
  * classes. */
-void lp_table_classes(const struct lp_view *view, struct lp_text *out);
+void lp_table_classes(const struct lp_findings *findings, struct lp_text *out);
 
 /** Kernels added up by short name over regions and devices, if any name has several rows; a table
  * with an empty line behind it. */

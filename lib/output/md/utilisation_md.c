@@ -9,15 +9,15 @@
 #include "lib/output/md/sections_md.h"
 #include "lib/findings/shown_regions.h"
 
-static bool has_work(const struct lp_region_view *region)
+static bool has_work(const struct lp_region_finding *region)
 {
     return region->stats.flops != LLMPERF_UNKNOWN || region->stats.bytes != LLMPERF_UNKNOWN;
 }
 
-static bool has_any_work(const struct lp_view *view)
+static bool has_any_work(const struct lp_findings *findings)
 {
-    for (size_t i = 0; i < view->regions.count; i++)
-        if (has_work(&view->regions.items[i]))
+    for (size_t i = 0; i < findings->regions.count; i++)
+        if (has_work(&findings->regions.items[i]))
             return true;
     return false;
 }
@@ -43,12 +43,12 @@ static void add_reason(const char *name, const char *reason, const char **last, 
     lp_text_puts(out, "\n");
 }
 
-static void add_reasons(const struct lp_view *view, struct lp_text *out)
+static void add_reasons(const struct lp_findings *findings, struct lp_text *out)
 {
-    const char *mfu = view->limits.dtype_reason, *mbu = NULL, *bound = mfu; /* said above */
+    const char *mfu = findings->limits.dtype_reason, *mbu = NULL, *bound = mfu; /* said above */
 
-    for (size_t i = 0; i < view->regions.count; i++) {
-        const struct lp_region_view *region = &view->regions.items[i];
+    for (size_t i = 0; i < findings->regions.count; i++) {
+        const struct lp_region_finding *region = &findings->regions.items[i];
 
         if (!has_work(region))
             continue;
@@ -71,14 +71,14 @@ static void add_origin(const llmperf_region_stats *stats, struct lp_text *out)
                    other ? ", " : "", other ? other : "");
 }
 
-static void utilisation_row(const struct lp_view *view, const struct lp_region_view *region,
-                            struct lp_text *out)
+static void utilisation_row(const struct lp_findings *findings,
+                            const struct lp_region_finding *region, struct lp_text *out)
 {
     const llmperf_utilisation *use = &region->use;
 
     lp_text_puts(out, "|");
     lp_md_cell_region_of(out, region->stats.path,
-                         lp_shown_process(view->profile, region->stats.process_id));
+                         lp_shown_process(findings->profile, region->stats.process_id));
     lp_md_cell_device(out, region->stats.device);
     lp_md_cell_number(out, use->time_floor_ms);
     lp_md_cell_number(out, use->wall_ratio);
@@ -93,13 +93,13 @@ static void utilisation_row(const struct lp_view *view, const struct lp_region_v
     lp_text_puts(out, "\n");
 }
 
-bool lp_work_is_missing(const struct lp_view *view, struct lp_text *out)
+bool lp_work_is_missing(const struct lp_findings *findings, struct lp_text *out)
 {
-    if (view->withheld) {
+    if (findings->withheld) {
         lp_text_puts(out, "Withheld: the ledger accounts for too little.\n");
         return true;
     }
-    if (has_any_work(view))
+    if (has_any_work(findings))
         return false;
     lp_text_puts(out,
                  "Not known: the program gave no FLOPs or bytes (llmperf\\_region\\_count), and "
@@ -107,40 +107,40 @@ bool lp_work_is_missing(const struct lp_view *view, struct lp_text *out)
     return true;
 }
 
-static void add_table(const struct lp_view *view, const struct lp_shown_regions *chosen,
+static void add_table(const struct lp_findings *findings, const struct lp_shown_regions *chosen,
                       struct lp_text *out)
 {
     lp_text_puts(out, "| Region | Device | Floor ms | Wall/floor | Busy/floor | MBU % | of "
                       "measured % | MFU % | of measured % | MFU limit % | Bound | Work from |\n"
                       "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- "
                       "| --- |\n");
-    for (size_t i = 0; i < view->regions.count; i++)
+    for (size_t i = 0; i < findings->regions.count; i++)
         if (chosen->shown[i])
-            utilisation_row(view, &view->regions.items[i], out);
+            utilisation_row(findings, &findings->regions.items[i], out);
     lp_shown_regions_tell(chosen, out);
 }
 
-void lp_utilisation_md(const struct lp_view *view, struct lp_text *out)
+void lp_utilisation_md(const struct lp_findings *findings, struct lp_text *out)
 {
     struct lp_shown_regions chosen;
 
-    lp_limits_md(view, out);
+    lp_limits_md(findings, out);
     lp_text_puts(out, "\n");
-    if (lp_work_is_missing(view, out))
+    if (lp_work_is_missing(findings, out))
         return;
-    if (lp_shown_regions_choose(&chosen, view, has_work) < 0)
+    if (lp_shown_regions_choose(&chosen, findings, has_work) < 0)
         out->failed = true;
     else
-        add_table(view, &chosen, out);
+        add_table(findings, &chosen, out);
     lp_shown_regions_clear(&chosen);
     lp_text_printf(out, "\nThe floor is the least time that the work of %s instances can take; ",
-                   lp_is_sampled(view->profile) ? "the collected" : "all");
+                   lp_is_sampled(findings->profile) ? "the collected" : "all");
     lp_text_puts(out,
                  "wall/floor is busy/floor where the device worked for longer than the host was "
                  "in the region. MFU and MBU are of GPU busy time. The MFU limit is the most at "
                  "this intensity: in "
                  "decode look at the distance from the floor first, then at MBU.\n\n");
-    add_source(out, "Peak", &view->limits.peak);
-    add_source(out, "Bandwidth", &view->limits.bandwidth);
-    add_reasons(view, out);
+    add_source(out, "Peak", &findings->limits.peak);
+    add_source(out, "Bandwidth", &findings->limits.bandwidth);
+    add_reasons(findings, out);
 }

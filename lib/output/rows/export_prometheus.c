@@ -9,7 +9,7 @@
 #include "lib/output/format/documents.h"
 #include "lib/output/rows/prometheus.h"
 #include "lib/output/json/row_fields.h"
-#include "lib/findings/view.h"
+#include "lib/findings/findings.h"
 #include "llmperf/activity.h"
 #include "lib/base/text.h"
 
@@ -115,16 +115,15 @@ static void put_rank_family(const struct lp_ranks *ranks, const struct rank_fami
 
 static int put_ranks(const llmperf_profile *profile, struct lp_text *out)
 {
-    struct lp_view view;
+    const struct lp_findings *findings;
     int status;
 
     if (!lp_ranks_possible(profile)) /* A server is asked often, and mostly has one GPU. */
         return 0;
-    status = lp_view_init(&view, profile);
+    status = lp_findings_of(profile, &findings);
     for (size_t i = 0; i < sizeof(rank_families) / sizeof(rank_families[0]) && status == 0; i++)
-        if (view.ranks.rows.count > 0)
-            put_rank_family(&view.ranks, &rank_families[i], out);
-    lp_view_clear(&view);
+        if (findings->ranks.rows.count > 0)
+            put_rank_family(&findings->ranks, &rank_families[i], out);
     return status;
 }
 

@@ -82,10 +82,10 @@ static int write_report(const struct lp_region_set *set, const struct lp_region_
 static bool is_repeated(const struct lp_region_set *set, size_t index, enum lp_region_scope scope,
                         bool by_label)
 {
-    const llmperf_region_stats *region = &set->parts.items[index].view->stats;
+    const llmperf_region_stats *region = &set->parts.items[index].row->stats;
 
     for (size_t i = 0; i < index; i++) {
-        const llmperf_region_stats *other = &set->parts.items[i].view->stats;
+        const llmperf_region_stats *other = &set->parts.items[i].row->stats;
 
         if (by_label                    ? strcmp(other->label, region->label) == 0
             : scope == LP_SCOPE_PROCESS ? other->process_id == region->process_id
@@ -98,7 +98,7 @@ static bool is_repeated(const struct lp_region_set *set, size_t index, enum lp_r
 static bool has_twin(const struct lp_region_set *set, const char *label)
 {
     for (size_t i = 0; i < set->parts.count; i++) {
-        const char *other = set->parts.items[i].view->stats.label;
+        const char *other = set->parts.items[i].row->stats.label;
 
         if (strcasecmp(other, label) == 0 && strcmp(other, label) != 0)
             return true;
@@ -135,7 +135,7 @@ static int write_scope(const struct lp_region_set *set, enum lp_region_scope sco
 
 static int write_part(const struct lp_region_set *set, size_t index, const char *folder)
 {
-    const llmperf_region_stats *region = &set->parts.items[index].view->stats;
+    const llmperf_region_stats *region = &set->parts.items[index].row->stats;
     int status = 0;
 
     if (!is_repeated(set, index, LP_SCOPE_AGGREGATE, true))

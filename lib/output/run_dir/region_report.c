@@ -73,14 +73,14 @@ static void cut_kernels(struct lp_region_part *part, size_t most)
 
 static int collect_kernels(const struct lp_region_set *set, struct lp_region_part *part)
 {
-    size_t count = llmperf_profile_kernel_count(set->view.profile);
+    size_t count = llmperf_profile_kernel_count(set->findings->profile);
 
     for (size_t i = 0; i < count; i++) {
         llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
         struct lp_region_kernel row;
 
-        llmperf_profile_kernel(set->view.profile, i, &kernel);
-        if (!is_within(&kernel, &part->view->stats))
+        llmperf_profile_kernel(set->findings->profile, i, &kernel);
+        if (!is_within(&kernel, &part->row->stats))
             continue;
         part->calls += kernel.calls;
         part->total_ms += kernel.total_ms;
@@ -99,16 +99,16 @@ static int collect_kernels(const struct lp_region_set *set, struct lp_region_par
 }
 
 /* How long a region took, for choosing the longest: device time, else host time. */
-static double weight_of(const struct lp_region_view *view)
+static double weight_of(const struct lp_region_finding *row)
 {
-    if (view->stats.gpu_busy_ms > 0)
-        return view->stats.gpu_busy_ms;
-    return isnan(view->stats.wall_sum_ms) ? 0 : view->stats.wall_sum_ms * 1e-6;
+    if (row->stats.gpu_busy_ms > 0)
+        return row->stats.gpu_busy_ms;
+    return isnan(row->stats.wall_sum_ms) ? 0 : row->stats.wall_sum_ms * 1e-6;
 }
 
 static int compare_weights(const void *left, const void *right)
 {
-    const struct lp_region_view *const *a = left, *const *b = right;
+    const struct lp_region_finding *const *a = left, *const *b = right;
     double x = weight_of(*a), y = weight_of(*b);
 
     if (x != y)
@@ -118,19 +118,18 @@ static int compare_weights(const void *left, const void *right)
 
 static int compare_places(const void *left, const void *right)
 {
-    const struct lp_region_view *const *a = left, *const *b = right;
+    const struct lp_region_finding *const *a = left, *const *b = right;
 
     return (*a > *b) - (*a < *b);
 }
 
-static int add_parts(struct lp_region_set *set, const struct lp_region_view **rows, size_t count)
+static int add_parts(struct lp_region_set *set, const struct lp_region_finding **rows, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        struct lp_region_part part = { .view = rows[i],
+        struct lp_region_part part = { .row = rows[i],
                                        .rule =
                                            lp_region_options_rule(&set->options, &rows[i]->stats) };
 
-        lp_measured_of(&set->counters, &set->view.limits, &rows[i]->stats, &part.measured);
         if (collect_kernels(set, &part) < 0 || lp_vector_push(&set->parts, part) < 0) {
             lp_vector_clear(&part.kernels);
             return lp_error(LLMPERF_ENOMEM, "out of memory");
@@ -142,14 +141,14 @@ static int add_parts(struct lp_region_set *set, const struct lp_region_view **ro
 static int choose_parts(struct lp_region_set *set)
 {
     size_t count = 0, most = set->options.most_regions;
-    const struct lp_region_view **rows = calloc(set->view.regions.count + 1, sizeof(*rows));
+    const struct lp_region_finding **rows = calloc(set->findings->regions.count + 1, sizeof(*rows));
     int status;
 
     if (!rows)
         return lp_error(LLMPERF_ENOMEM, "out of memory");
-    for (size_t i = 0; i < set->view.regions.count; i++)
-        if (lp_region_options_shows(&set->options, &set->view.regions.items[i].stats))
-            rows[count++] = &set->view.regions.items[i];
+    for (size_t i = 0; i < set->findings->regions.count; i++)
+        if (lp_region_options_shows(&set->options, &set->findings->regions.items[i].stats))
+            rows[count++] = &set->findings->regions.items[i];
     set->matched = count;
     if (count > most) {
         qsort(rows, count, sizeof(*rows), compare_weights);
@@ -168,7 +167,7 @@ int lp_region_set_init(struct lp_region_set *set, const llmperf_profile *profile
     *set = (struct lp_region_set){ .matched = 0 };
     lp_clock_utc(set->generated_at, sizeof(set->generated_at));
     if ((status = lp_region_options_init(&set->options, profile)) < 0 ||
-        (status = lp_view_init(&set->view, profile)) < 0 ||
+        (status = lp_findings_of(profile, &set->findings)) < 0 ||
         (status = lp_counter_index_init(&set->counters, profile)) < 0)
         return status;
     return choose_parts(set);
@@ -180,14 +179,13 @@ void lp_region_set_clear(struct lp_region_set *set)
         lp_vector_clear(&set->parts.items[i].kernels);
     lp_vector_clear(&set->parts);
     lp_counter_index_clear(&set->counters);
-    lp_view_clear(&set->view);
     lp_region_options_clear(&set->options);
 }
 
 bool lp_region_filter_shows(const struct lp_region_filter *filter,
                             const struct lp_region_part *part)
 {
-    const llmperf_region_stats *region = &part->view->stats;
+    const llmperf_region_stats *region = &part->row->stats;
 
     if (filter->label && strcmp(filter->label, region->label) != 0)
         return false;
@@ -212,7 +210,7 @@ static bool is_shown(const struct lp_region_set *set, const struct lp_region_fil
     for (size_t i = 0; i < set->parts.count; i++) {
         const struct lp_region_part *part = &set->parts.items[i];
 
-        if (lp_region_filter_shows(filter, part) && is_within(kernel, &part->view->stats) &&
+        if (lp_region_filter_shows(filter, part) && is_within(kernel, &part->row->stats) &&
             lp_kernel_rule_shows(part->rule, kernel))
             return true;
     }
@@ -222,7 +220,7 @@ static bool is_shown(const struct lp_region_set *set, const struct lp_region_fil
 void lp_region_totals_of(const struct lp_region_set *set, const struct lp_region_filter *filter,
                          struct lp_region_totals *totals)
 {
-    size_t count = llmperf_profile_kernel_count(set->view.profile);
+    size_t count = llmperf_profile_kernel_count(set->findings->profile);
 
     *totals = (struct lp_region_totals){ 0, 0, 0 };
     for (size_t i = 0; i < set->parts.count; i++)
@@ -230,7 +228,7 @@ void lp_region_totals_of(const struct lp_region_set *set, const struct lp_region
     for (size_t i = 0; i < count; i++) {
         llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
 
-        llmperf_profile_kernel(set->view.profile, i, &kernel);
+        llmperf_profile_kernel(set->findings->profile, i, &kernel);
         if (!is_shown(set, filter, &kernel))
             continue;
         totals->calls += kernel.calls;
@@ -240,7 +238,7 @@ void lp_region_totals_of(const struct lp_region_set *set, const struct lp_region
 
 const char *lp_region_nothing(const struct lp_region_set *set)
 {
-    return set->view.regions.count == 0 ? "no matching regions: the run has no regions"
+    return set->findings->regions.count == 0 ? "no matching regions: the run has no regions"
            : set->matched == 0
                ? "no matching regions: none of the run's regions fits regions.include"
                : "no matching regions: none is of this scope";

@@ -5,9 +5,8 @@
 #define LP_OUTPUT_RUN_DIR_REGION_REPORT_H
 
 #include "lib/base/text.h"
-#include "lib/findings/measured.h"
 #include "lib/output/run_dir/region_options.h"
-#include "lib/findings/view.h"
+#include "lib/findings/findings.h"
 #include "lib/findings/counter_index.h"
 
 /** A kernel of a region and of the regions nested in it. */
@@ -20,9 +19,8 @@ struct lp_region_kernel {
 
 /** A region row as a report shows it. */
 struct lp_region_part {
-    const struct lp_region_view *view;
+    const struct lp_region_finding *row;
     const struct lp_kernel_rule *rule; /* NULL: all kernels */
-    struct lp_measured measured;
     LP_VECTOR(struct lp_region_kernel)
     kernels;             /* selected, by time, the longest first; cut at most_kernels */
     size_t kernels_left; /* selected ones that were cut */
@@ -33,7 +31,7 @@ struct lp_region_part {
 
 /** The regions of a run that reports are about. */
 struct lp_region_set {
-    struct lp_view view;
+    const struct lp_findings *findings;
     struct lp_region_options options;
     struct lp_counter_index counters;
     LP_VECTOR(struct lp_region_part) parts; /* in the order of the profile */

@@ -10,18 +10,18 @@
 
 static double device_value(const struct lp_region_set *set, double value)
 {
-    return set->view.device_known ? value : NAN;
+    return set->findings->device_known ? value : NAN;
 }
 
 static uint64_t device_count(const struct lp_region_set *set, uint64_t value)
 {
-    return set->view.device_known ? value : LLMPERF_UNKNOWN;
+    return set->findings->device_known ? value : LLMPERF_UNKNOWN;
 }
 
 static void put_metrics(struct lp_json *json, const struct lp_region_set *set,
                         const struct lp_region_part *part)
 {
-    const llmperf_region_stats *region = &part->view->stats;
+    const llmperf_region_stats *region = &part->row->stats;
     bool any = region->instances > 0;
 
     lp_json_open(json, "metrics", '{');
@@ -39,7 +39,7 @@ static void put_metrics(struct lp_json *json, const struct lp_region_set *set,
 static void put_time(struct lp_json *json, const struct lp_region_set *set,
                      const struct lp_region_part *part)
 {
-    const llmperf_region_stats *region = &part->view->stats;
+    const llmperf_region_stats *region = &part->row->stats;
     bool any = region->instances > 0;
 
     lp_json_open(json, lp_section_names[LP_SECTION_TIME], '{');
@@ -57,15 +57,15 @@ static void put_time(struct lp_json *json, const struct lp_region_set *set,
 /* What the program or the model says, and what the counters say, side by side. */
 static void put_work(struct lp_json *json, const struct lp_region_part *part)
 {
-    const llmperf_region_stats *region = &part->view->stats;
-    const struct lp_measured *measured = &part->measured;
+    const llmperf_region_stats *region = &part->row->stats;
+    const struct lp_measured *measured = &part->row->measured;
 
     lp_json_open(json, lp_section_names[LP_SECTION_WORK], '{');
     lp_json_count(json, "tokens", region->tokens);
     lp_json_count(json, "flops", region->flops);
     lp_json_count(json, "bytes", region->bytes);
-    lp_json_number(json, "mfu", part->view->use.mfu);
-    lp_json_number(json, "mbu", part->view->use.mbu);
+    lp_json_number(json, "mfu", part->row->use.mfu);
+    lp_json_number(json, "mbu", part->row->use.mbu);
     lp_json_number(json, "hfu", measured->hfu);
     lp_json_number(json, "measured_flops_per_instance", measured->flops);
     lp_json_number(json, "measured_bytes_per_instance", measured->bytes);
@@ -77,7 +77,7 @@ static void put_work(struct lp_json *json, const struct lp_region_part *part)
 static void put_counters(struct lp_json *json, const struct lp_region_set *set,
                          const struct lp_region_part *part)
 {
-    lp_counters_json(json, &set->counters, &part->view->stats);
+    lp_counters_json(json, &set->counters, &part->row->stats);
 }
 
 static void put_sections(struct lp_json *json, const struct lp_region_set *set,
@@ -137,7 +137,7 @@ static void put_selection(struct lp_json *json, const struct lp_region_part *par
 static void put_region(struct lp_json *json, const struct lp_region_set *set,
                        const struct lp_region_part *part)
 {
-    const llmperf_region_stats *region = &part->view->stats;
+    const llmperf_region_stats *region = &part->row->stats;
 
     lp_json_open(json, NULL, '{');
     lp_json_string(json, "name", region->path);
@@ -170,7 +170,7 @@ static void put_notes(struct lp_json *json, const struct lp_region_set *set, siz
                  set->matched);
         lp_json_string(json, NULL, line);
     }
-    for (size_t i = 0; (note = llmperf_profile_note(set->view.profile, i)); i++)
+    for (size_t i = 0; (note = llmperf_profile_note(set->findings->profile, i)); i++)
         if (strncmp(note, "counters", 8) == 0 || strncmp(note, "no hardware counters", 20) == 0)
             lp_json_string(json, NULL, note);
     lp_json_close(json, ']');
@@ -200,8 +200,8 @@ int lp_region_report_json(const struct lp_region_set *set, const struct lp_regio
     lp_json_integer(&json, "schema_version", 1);
     lp_json_string(&json, "scope", scope);
     lp_json_string(&json, "label", filter->label);
-    lp_json_string(&json, "run_id", llmperf_profile_fact(set->view.profile, "run_id"));
-    lp_json_string(&json, "verdict", llmperf_verdict_name(set->view.ledger.verdict));
+    lp_json_string(&json, "run_id", llmperf_profile_fact(set->findings->profile, "run_id"));
+    lp_json_string(&json, "verdict", llmperf_verdict_name(set->findings->ledger.verdict));
     lp_json_open(&json, "regions", '[');
     for (size_t i = 0; i < set->parts.count; i++)
         if (lp_region_filter_shows(filter, &set->parts.items[i]))

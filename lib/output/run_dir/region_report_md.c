@@ -10,7 +10,7 @@
 
 static double device_value(const struct lp_region_set *set, double value)
 {
-    return set->view.device_known ? value : NAN;
+    return set->findings->device_known ? value : NAN;
 }
 
 static void put_overview(const struct lp_region_set *set, const struct lp_region_filter *filter,
@@ -22,7 +22,7 @@ static void put_overview(const struct lp_region_set *set, const struct lp_region
              "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
     for (size_t i = 0; i < set->parts.count; i++) {
         const struct lp_region_part *part = &set->parts.items[i];
-        const llmperf_region_stats *region = &part->view->stats;
+        const llmperf_region_stats *region = &part->row->stats;
 
         if (!lp_region_filter_shows(filter, part))
             continue;
@@ -34,7 +34,7 @@ static void put_overview(const struct lp_region_set *set, const struct lp_region
         lp_md_cell_number(out, region->instances > 0 ? region->wall_sum_ms : NAN);
         lp_md_cell_number(out, device_value(set, region->gpu_busy_ms));
         lp_md_cell_number(out, device_value(set, region->exclusive_gpu_busy_ms));
-        lp_md_cell_count(out, set->view.device_known ? part->calls : LLMPERF_UNKNOWN);
+        lp_md_cell_count(out, set->findings->device_known ? part->calls : LLMPERF_UNKNOWN);
         lp_md_cell_number(out, device_value(set, part->total_ms));
         lp_md_cell_number(out, device_value(set, part->selected_ms));
         lp_text_puts(out, "\n");
@@ -53,7 +53,7 @@ static void put_row(struct lp_text *out, const char *name, double value)
 static void put_time(const struct lp_region_set *set, const struct lp_region_part *part,
                      struct lp_text *out)
 {
-    const llmperf_region_stats *region = &part->view->stats;
+    const llmperf_region_stats *region = &part->row->stats;
     bool any = region->instances > 0;
 
     lp_text_puts(out, "\n| time | ms |\n| --- | --- |\n");
@@ -97,18 +97,18 @@ static void put_pair(struct lp_text *out, const char *name, uint64_t given, doub
 
 static void put_work(const struct lp_region_part *part, struct lp_text *out)
 {
-    const llmperf_region_stats *region = &part->view->stats;
-    const struct lp_measured *measured = &part->measured;
+    const llmperf_region_stats *region = &part->row->stats;
+    const struct lp_measured *measured = &part->row->measured;
 
     lp_text_puts(out,
                  "\n| work | given | measured | measured / given |\n| --- | --- | --- | --- |\n");
     put_pair(out, "FLOPs", region->flops, measured->flops, region->instances);
     put_pair(out, "bytes of device memory", region->bytes, measured->bytes, region->instances);
     lp_text_puts(out, "\n| utilisation | |\n| --- | --- |\n");
-    put_row(out, "MFU", part->view->use.mfu);
+    put_row(out, "MFU", part->row->use.mfu);
     put_row(out, "HFU (measured)", measured->hfu);
-    put_row(out, "MBU", part->view->use.mbu);
-    put_row(out, "intensity, FLOPs a byte (given)", part->view->use.intensity);
+    put_row(out, "MBU", part->row->use.mbu);
+    put_row(out, "intensity, FLOPs a byte (given)", part->row->use.intensity);
     put_row(out, "intensity, FLOPs a byte (measured)", measured->intensity);
     if (measured->hfu_reason) {
         lp_text_puts(out, "\nHFU is not known: ");
@@ -138,7 +138,7 @@ static void put_counter(struct lp_text *out, const llmperf_metric_stats *metric)
 static void put_counters(const struct lp_region_set *set, const llmperf_region_stats *region,
                          struct lp_text *out)
 {
-    const llmperf_profile *profile = set->view.profile;
+    const llmperf_profile *profile = set->findings->profile;
     llmperf_metric_stats metric = LLMPERF_METRIC_STATS_INIT;
     bool any = false;
 
@@ -208,7 +208,7 @@ static void put_kernels(const struct lp_region_part *part, struct lp_text *out)
 static void put_region(const struct lp_region_set *set, const struct lp_region_part *part,
                        struct lp_text *out)
 {
-    const llmperf_region_stats *region = &part->view->stats;
+    const llmperf_region_stats *region = &part->row->stats;
     const bool *wanted = set->options.sections;
 
     lp_text_puts(out, "\n## ");
@@ -229,19 +229,19 @@ static void put_region(const struct lp_region_set *set, const struct lp_region_p
 /* Nothing to show: what the run did all the same. */
 static void put_baseline(const struct lp_region_set *set, struct lp_text *out)
 {
-    size_t kernels = llmperf_profile_kernel_count(set->view.profile);
+    size_t kernels = llmperf_profile_kernel_count(set->findings->profile);
     double total = 0;
 
     for (size_t i = 0; i < kernels; i++) {
         llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
 
-        llmperf_profile_kernel(set->view.profile, i, &kernel);
+        llmperf_profile_kernel(set->findings->profile, i, &kernel);
         total += kernel.total_ms;
     }
     lp_text_puts(out, "\n");
     lp_text_puts(out, lp_region_nothing(set));
     lp_text_printf(out, ".\n\nThe whole run: %zu regions, %zu kernels, copies and sets by name, ",
-                   set->view.regions.count, kernels);
+                   set->findings->regions.count, kernels);
     lp_md_number(out, device_value(set, total));
     lp_text_puts(out, " ms on the device. See ../report.md.\n");
 }
@@ -249,7 +249,7 @@ static void put_baseline(const struct lp_region_set *set, struct lp_text *out)
 int lp_region_report_md(const struct lp_region_set *set, const struct lp_region_filter *filter,
                         struct lp_text *out)
 {
-    const char *run_id = llmperf_profile_fact(set->view.profile, "run_id");
+    const char *run_id = llmperf_profile_fact(set->findings->profile, "run_id");
     struct lp_region_totals totals;
     char scope[64];
 
@@ -260,7 +260,7 @@ int lp_region_report_md(const struct lp_region_set *set, const struct lp_region_
     lp_text_puts(out, "\n\nRun ");
     lp_md_text(out, run_id ? run_id : LP_MD_UNKNOWN);
     lp_text_printf(out, ", scope %s, verdict %s.\n", scope,
-                   llmperf_verdict_name(set->view.ledger.verdict));
+                   llmperf_verdict_name(set->findings->ledger.verdict));
     if (totals.regions == 0) {
         put_baseline(set, out);
         return out->failed ? LLMPERF_ENOMEM : 0;

@@ -64,7 +64,7 @@ static struct lp_comparison compare_sides(const llmperf_profile *const *base, si
                                           const llmperf_profile *const *fresh, size_t fresh_count)
 {
     const struct lp_compare_runs sides[] = { { base, base_count }, { fresh, fresh_count } };
-    struct lp_comparison comparison = { .classes = NULL };
+    struct lp_comparison comparison = { .reason = "" };
 
     assert_int_equal(lp_compare(&sides[0], &sides[1], 0.05, &comparison), 0);
     return comparison;

@@ -290,7 +290,7 @@ static void repeats_have_the_mean_of_their_work(void **state)
                                 make_run(11, (struct amounts){ 110000, 0, 0, 0 }) };
     const struct lp_compare_runs sides[] = { { (const llmperf_profile *const *)runs, 2 },
                                              { (const llmperf_profile *const *)runs + 2, 1 } };
-    struct lp_comparison comparison = { .classes = NULL };
+    struct lp_comparison comparison = { .reason = "" };
     struct lp_compare_row row;
 
     (void)state;

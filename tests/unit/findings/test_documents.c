@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "lib/findings/view.h"
+#include "lib/findings/findings.h"
 #include "llmperf/llmperf.h"
 #include "tests/support/sample.h"
 #include "tests/support/text.h"
@@ -58,14 +58,13 @@ static void summary_names_the_three_largest_costs(void **state)
 static double at_stake(double skipped_fraction)
 {
     llmperf_profile *profile = sample_profile();
-    struct lp_view view;
+    const struct lp_findings *findings;
     double ms;
 
     sample_find(profile, SAMPLE_STEP)->skipped_fraction = skipped_fraction;
-    assert_int_equal(lp_view_init(&view, profile), 0);
-    assert_string_equal(view.advice.rows.items[0].id, "launch_bound");
-    ms = view.advice.rows.items[0].at_stake_ms;
-    lp_view_clear(&view);
+    assert_int_equal(lp_findings_of(profile, &findings), 0);
+    assert_string_equal(findings->advice.rows.items[0].id, "launch_bound");
+    ms = findings->advice.rows.items[0].at_stake_ms;
     llmperf_profile_free(profile);
     return ms;
 }

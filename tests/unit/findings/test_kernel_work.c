@@ -13,7 +13,7 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "lib/findings/kernel_work.h"
+#include "lib/findings/findings.h"
 #include "lib/profile/data.h"
 #include "lib/profile/profile.h"
 #include "llmperf/llmperf.h"
@@ -63,30 +63,26 @@ static void add_metric(llmperf_profile *profile, const char *kernel, const char 
 }
 
 struct read {
-    struct lp_view view;
-    struct lp_kernel_works works;
+    const struct lp_findings *findings;
 };
 
 static void read_profile(struct read *read, llmperf_profile *profile)
 {
-    memset(read, 0, sizeof(*read));
     assert_int_equal(lp_profile_finish(profile), 0);
-    assert_int_equal(lp_view_init(&read->view, profile), 0);
-    assert_int_equal(lp_kernel_works_read(&read->works, &read->view), 0);
+    assert_int_equal(lp_findings_of(profile, &read->findings), 0);
 }
 
 static void clear(struct read *read, llmperf_profile *profile)
 {
-    lp_kernel_works_clear(&read->works);
-    lp_view_clear(&read->view);
+    (void)read;
     llmperf_profile_free(profile);
 }
 
 static const struct lp_kernel_work *work_of(const struct read *read, const char *name)
 {
-    for (size_t i = 0; i < read->works.rows.count; i++)
-        if (strcmp(read->works.rows.items[i].name, name) == 0)
-            return &read->works.rows.items[i];
+    for (size_t i = 0; i < read->findings->kernel_works.rows.count; i++)
+        if (strcmp(read->findings->kernel_works.rows.items[i].name, name) == 0)
+            return &read->findings->kernel_works.rows.items[i];
     fail_msg("no kernel %s", name);
     return NULL;
 }
@@ -109,7 +105,7 @@ static void quantities_of_a_preset_place_a_kernel_without_times(void **state)
         add_metric(profile, "_Z4gemmPf", region, "dram_write_bytes", i ? 1 : 3, 1e6);
     }
     read_profile(&read, profile);
-    assert_int_equal(read.works.rows.count, 1);
+    assert_int_equal(read.findings->kernel_works.rows.count, 1);
     work = work_of(&read, "_Z4gemmPf");
     assert_string_equal(work->short_name, "gemm");
     assert_int_equal(work->calls, 4);
@@ -198,7 +194,7 @@ static void metrics_of_ncu_are_taken_in_any_form(void **state)
     check_close(rates->achieved_tflops, plain->achieved_tflops);
     /* Left of the ridge: the bandwidth. */
     check_close(plain->attainable_tflops,
-                plain->intensity * read.view.limits.bandwidth.value / 1e3);
+                plain->intensity * read.findings->limits.bandwidth.value / 1e3);
     clear(&read, profile);
 }
 
@@ -291,9 +287,9 @@ static void the_kernels_with_the_most_time_come_first_and_the_rest_is_left_out(v
         add_kernel(profile, lp_profile_text(profile, name), "", 1, 1 + i);
     }
     read_profile(&read, profile);
-    assert_int_equal(read.works.rows.count, LP_KERNEL_WORK_MOST);
-    assert_string_equal(read.works.rows.items[0].name, "k39");
-    assert_true(read.works.rows.items[0].share < 40.0 / 800);
+    assert_int_equal(read.findings->kernel_works.rows.count, LP_KERNEL_WORK_MOST);
+    assert_string_equal(read.findings->kernel_works.rows.items[0].name, "k39");
+    assert_true(read.findings->kernel_works.rows.items[0].share < 40.0 / 800);
     clear(&read, profile);
 }
 

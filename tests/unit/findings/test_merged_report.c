@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "lib/findings/cost_centres.h"
-#include "lib/findings/view.h"
+#include "lib/findings/findings.h"
 #include "lib/profile/profile.h"
 #include "llmperf/llmperf.h"
 #include "tests/support/play.h"
@@ -49,7 +49,7 @@ static llmperf_profile *merged_ranks(size_t count, bool uuids)
     return merged;
 }
 
-static void check_same_advice(const struct lp_view *one, const struct lp_view *all)
+static void check_same_advice(const struct lp_findings *one, const struct lp_findings *all)
 {
     assert_true(one->advice.rows.count >= 3);
     assert_int_equal(one->advice.rows.count, all->advice.rows.count);
@@ -65,23 +65,19 @@ static void check_same_advice(const struct lp_view *one, const struct lp_view *a
     }
 }
 
-static void check_same_shares(const struct lp_view *one, const struct lp_view *all)
+static void check_same_shares(const struct lp_findings *one, const struct lp_findings *all)
 {
-    struct lp_cost_centres a, b;
+    const struct lp_cost_centres *a = &one->cost_centres, *b = &all->cost_centres;
 
-    assert_int_equal(lp_cost_centres_init(&a, one), 0);
-    assert_int_equal(lp_cost_centres_init(&b, all), 0);
-    assert_true(a.rows.count >= 3);
-    assert_int_equal(a.rows.count, b.rows.count);
-    assert_false(a.together);
-    assert_true(b.together);
-    for (size_t i = 0; i < a.rows.count; i++) {
-        assert_string_equal(a.rows.items[i].what, b.rows.items[i].what);
-        check_close(RANKS * a.rows.items[i].ms, b.rows.items[i].ms);
-        check_close(a.rows.items[i].share, b.rows.items[i].share);
+    assert_true(a->rows.count >= 3);
+    assert_int_equal(a->rows.count, b->rows.count);
+    assert_false(a->together);
+    assert_true(b->together);
+    for (size_t i = 0; i < a->rows.count; i++) {
+        assert_string_equal(a->rows.items[i].what, b->rows.items[i].what);
+        check_close(RANKS * a->rows.items[i].ms, b->rows.items[i].ms);
+        check_close(a->rows.items[i].share, b->rows.items[i].share);
     }
-    lp_cost_centres_clear(&a);
-    lp_cost_centres_clear(&b);
 }
 
 static void what_is_at_stake_does_not_grow_with_the_ranks(void **state)
@@ -89,14 +85,12 @@ static void what_is_at_stake_does_not_grow_with_the_ranks(void **state)
     (void)state;
     for (int uuids = 0; uuids < 2; uuids++) {
         llmperf_profile *first = merged_ranks(1, uuids), *ranks = merged_ranks(RANKS, uuids);
-        struct lp_view one, all;
+        const struct lp_findings *one, *all;
 
-        assert_int_equal(lp_view_init(&one, first), 0);
-        assert_int_equal(lp_view_init(&all, ranks), 0);
-        check_same_advice(&one, &all);
-        check_same_shares(&one, &all);
-        lp_view_clear(&one);
-        lp_view_clear(&all);
+        assert_int_equal(lp_findings_of(first, &one), 0);
+        assert_int_equal(lp_findings_of(ranks, &all), 0);
+        check_same_advice(one, all);
+        check_same_shares(one, all);
         llmperf_profile_free(first);
         llmperf_profile_free(ranks);
     }

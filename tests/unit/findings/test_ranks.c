@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "lib/findings/advice.h"
-#include "lib/findings/view.h"
+#include "lib/findings/findings.h"
 #include "llmperf/llmperf.h"
 #include "tests/support/play.h"
 #include "tests/support/text.h"
@@ -31,28 +31,23 @@
     "device=1 duration=60000\nwait 400000\nend\n"                                                  \
     "done\n" end "end\n"
 
-static void ranks_of(const char *script, struct lp_view *view, llmperf_profile **profile)
+static void ranks_of(const char *script, const struct lp_findings **findings,
+                     llmperf_profile **profile)
 {
     *profile = play_script(script);
-    assert_int_equal(lp_view_init(view, *profile), 0);
-}
-
-static void forget(struct lp_view *view, llmperf_profile *profile)
-{
-    lp_view_clear(view);
-    llmperf_profile_free(profile);
+    assert_int_equal(lp_findings_of(*profile, findings), 0);
 }
 
 static void the_last_gpu_is_in_collectives_the_shortest(void **state)
 {
-    struct lp_view view;
+    const struct lp_findings *findings;
     llmperf_profile *profile;
     const struct lp_rank *rows, *waits, *last;
 
     (void)state;
-    ranks_of(STEPS(""), &view, &profile);
-    assert_int_equal(view.ranks.rows.count, 2);
-    rows = view.ranks.rows.items;
+    ranks_of(STEPS(""), &findings, &profile);
+    assert_int_equal(findings->ranks.rows.count, 2);
+    rows = findings->ranks.rows.items;
     for (int32_t device = 0; device < 2; device++) {
         assert_string_equal(rows[device].region, "LLM@decode_all/LLM@decode_step");
         assert_int_equal(rows[device].device, device);
@@ -65,41 +60,42 @@ static void the_last_gpu_is_in_collectives_the_shortest(void **state)
     check_close(rows[1].collective_ms, 0.13);
     check_close(rows[0].waiting_ms, 0);
     check_close(rows[1].waiting_ms, 0.09);
-    lp_ranks_extremes(&view.ranks, rows[0].region, &waits, &last);
+    lp_ranks_extremes(&findings->ranks, rows[0].region, &waits, &last);
     assert_int_equal(waits->device, 1);
     assert_int_equal(last->device, 0);
-    forget(&view, profile);
+    llmperf_profile_free(profile);
 }
 
 /* GPU 1 is busier, because it waits for GPU 0: that one is what the stage is about. */
 static void waiting_makes_no_gpu_the_busiest(void **state)
 {
-    struct lp_view view;
+    const struct lp_findings *findings;
     llmperf_profile *profile;
 
     (void)state;
     ranks_of("begin LLM@decode_step\n" WORK "device=0 duration=300000\n" REDUCE
              "device=0 duration=40000\n" WORK "device=1 duration=250000\n" REDUCE
              "device=1 duration=150000\nwait 400000\nend\n",
-             &view, &profile);
-    assert_int_equal(view.regions.count, 2);
+             &findings, &profile);
+    assert_int_equal(findings->regions.count, 2);
     for (size_t i = 0; i < 2; i++)
-        assert_int_equal(lp_advice_is_about(&view, i), view.regions.items[i].stats.device == 0);
-    check_close(lp_ranks_waiting(&view.ranks, "LLM@decode_step", 1), 0.11);
-    check_close(lp_ranks_waiting(&view.ranks, "LLM@decode_step", 0), 0);
-    check_close(lp_ranks_waiting(&view.ranks, "LLM@prefill", 1), 0);
-    forget(&view, profile);
+        assert_int_equal(lp_advice_is_about(findings, i),
+                         findings->regions.items[i].stats.device == 0);
+    check_close(lp_ranks_waiting(&findings->ranks, "LLM@decode_step", 1), 0.11);
+    check_close(lp_ranks_waiting(&findings->ranks, "LLM@decode_step", 0), 0);
+    check_close(lp_ranks_waiting(&findings->ranks, "LLM@prefill", 1), 0);
+    llmperf_profile_free(profile);
 }
 
 static void the_documents_say_so(void **state)
 {
-    struct lp_view view;
+    const struct lp_findings *findings;
     llmperf_profile *profile;
     struct lp_text page = { NULL, 0, 0, false };
     char *text;
 
     (void)state;
-    ranks_of(STEPS(""), &view, &profile);
+    ranks_of(STEPS(""), &findings, &profile);
     assert_int_equal(llmperf_document_text(profile, LLMPERF_DOCUMENT_REPORT_MD, &text), 0);
     assert_text_has(text, "## GPUs that work together");
     assert_text_has(text, "| `LLM@decode_all/LLM@decode_step` | 1 | 4 |");
@@ -120,26 +116,26 @@ static void the_documents_say_so(void **state)
     text = lasting_metrics(profile);
     assert_text_has(text, "uneven_ranks");
     llmperf_text_free(text);
-    lp_ranks_html(&view, &page);
+    lp_ranks_html(findings, &page);
     assert_text_has(page.bytes, "/ranks/1/waiting_ms");
     lp_text_clear(&page);
-    forget(&view, profile);
+    llmperf_profile_free(profile);
 }
 
 /* One of them sums up once more than the other. */
 static void unlike_gpus_are_not_compared(void **state)
 {
-    struct lp_view view;
+    const struct lp_findings *findings;
     llmperf_profile *profile;
     char *text;
 
     (void)state;
     ranks_of(STEPS("begin LLM@decode_step\n" REDUCE "device=1 duration=500\nend\n"
                    "begin LLM@decode_step\n" REDUCE "device=1 duration=500\nend\n"),
-             &view, &profile);
-    assert_int_equal(view.ranks.rows.count, 2);
-    assert_true(isnan(view.ranks.rows.items[0].waiting_ms));
-    assert_true(isnan(view.ranks.rows.items[1].waiting_ms));
+             &findings, &profile);
+    assert_int_equal(findings->ranks.rows.count, 2);
+    assert_true(isnan(findings->ranks.rows.items[0].waiting_ms));
+    assert_true(isnan(findings->ranks.rows.items[1].waiting_ms));
     assert_int_equal(llmperf_document_text(profile, LLMPERF_DOCUMENT_METRICS_JSON, &text), 0);
     assert_text_has(text, "ranks[].waiting_ms is null");
     assert_null(strstr(text, "uneven_ranks"));
@@ -148,7 +144,7 @@ static void unlike_gpus_are_not_compared(void **state)
     assert_text_has(text, "\nllmperf_rank_collective_seconds{");
     assert_text_lacks(text, "\nllmperf_rank_waiting_seconds{");
     llmperf_text_free(text);
-    forget(&view, profile);
+    llmperf_profile_free(profile);
 }
 
 static void nothing_is_said_of_gpus_that_do_not_talk(void **state)
@@ -161,12 +157,12 @@ static void nothing_is_said_of_gpus_that_do_not_talk(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++) {
-        struct lp_view view;
+        const struct lp_findings *findings;
         llmperf_profile *profile;
 
-        ranks_of(scripts[i], &view, &profile);
-        assert_int_equal(view.ranks.rows.count, 0);
-        forget(&view, profile);
+        ranks_of(scripts[i], &findings, &profile);
+        assert_int_equal(findings->ranks.rows.count, 0);
+        llmperf_profile_free(profile);
     }
 }
 
@@ -174,13 +170,13 @@ static void nothing_is_said_of_gpus_that_do_not_talk(void **state)
 static void processes_that_share_a_gpu_are_not_told_apart(void **state)
 {
     llmperf_profile *parts[] = { play_script(STEPS("")), play_script(STEPS("")) }, *merged;
-    struct lp_view view;
+    const struct lp_findings *findings;
 
     (void)state;
     assert_int_equal(llmperf_profile_merge((const llmperf_profile *const *)parts, 2, &merged), 0);
-    assert_int_equal(lp_view_init(&view, merged), 0);
-    assert_int_equal(view.ranks.rows.count, 0);
-    forget(&view, merged);
+    assert_int_equal(lp_findings_of(merged, &findings), 0);
+    assert_int_equal(findings->ranks.rows.count, 0);
+    llmperf_profile_free(merged);
     llmperf_profile_free(parts[0]);
     llmperf_profile_free(parts[1]);
 }

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What a profile means: utilisation, lower bounds on time, classes, ranks, cost centres, advice.
+ * It is worked out once for a profile and is const from then on; documents, comparisons and the
+ * public API read it.
+ * @threads any thread, all functions */
+#ifndef LP_FINDINGS_FINDINGS_H
+#define LP_FINDINGS_FINDINGS_H
+
+#include <inttypes.h>
+#include <stdbool.h>
+
+#include "lib/base/vector.h"
+#include "lib/findings/class_totals.h"
+#include "lib/findings/cost_centres.h"
+#include "lib/findings/facts.h"
+#include "lib/findings/limits.h"
+#include "lib/findings/measured.h"
+#include "lib/findings/ranks.h"
+#include "lib/findings/stage_iterations.h"
+#include "lib/findings/kernel_class.h"
+#include "lib/findings/kernel_work.h"
+#include "lib/profile/profile.h"
+#include "lib/findings/recommend.h"
+
+/** An incomplete profile that accounts for less than this has no headline. */
+#define LP_HEADLINE_COVERAGE 0.95
+
+/** A region row and its utilisation; NaN where that is not known. A reason is NULL where its value
+ * is known. */
+struct lp_region_finding {
+    llmperf_region_stats stats;
+    llmperf_utilisation use; /* mbu is never above 1 here */
+    const char *mfu_reason, *mbu_reason, *bound_reason;
+    /* The same against the measured peaks of this GPU. */
+    double mfu_measured, mbu_measured;
+    const char *mfu_measured_reason, *mbu_measured_reason;
+    struct lp_measured measured; /* by hardware counters */
+    double tokens_per_s;         /* by host time */
+    double variation;            /* std / mean of its wall times */
+    bool advised;                /* lp_advice_is_about() */
+    const char *around;          /* path of the innermost advised stage that holds it; NULL: none */
+};
+
+struct lp_findings {
+    struct lp_kept kept; /* first: it is kept with the profile */
+    const llmperf_profile *profile;
+    llmperf_ledger ledger;
+    struct lp_machine *machine;
+    size_t gpu; /* that the profile is about, for lp_machine_gpu_text(): the first in its rows */
+    struct lp_limits limits;
+    struct lp_kernel_classes *classes;      /* NULL: the table could not be read */
+    LP_VECTOR(const char *) kernel_classes; /* of the profile's kernel rows; empty without table */
+    struct lp_class_totals class_totals;
+    struct lp_aggregates sums;
+    LP_VECTOR(struct lp_region_finding) regions; /* as in the profile */
+    LP_VECTOR(struct lp_stage_iterations) stages;
+    struct lp_ranks ranks;
+    struct lp_kernel_works kernel_works;
+    struct lp_cost_centres cost_centres;
+    struct lp_recommendations advice;
+    bool device_known; /* device times mean something */
+    bool withheld;     /* too little is accounted for to lead with a number */
+};
+
+/** The findings of a profile. They are made at the first call, and kept with the profile until it
+ * changes. 0 or LLMPERF_ENOMEM. */
+int lp_findings_of(const llmperf_profile *profile, const struct lp_findings **findings_out);
+
+/** Did instances of the stage with this path run on the device at once? */
+static inline bool lp_findings_overlaps(const struct lp_findings *findings, const char *path)
+{
+    return lp_stage_overlaps(findings->stages.items, findings->stages.count, path);
+}
+
+/** Is this row the first one of its path? It has one for each process and GPU. */
+bool lp_findings_is_first(const struct lp_findings *findings, size_t region);
+
+/** Do the instances of this stage differ by more than 10 % (std / mean)? */
+bool lp_findings_varies(const struct lp_region_finding *region);
+
+/** How documents say so: path, instances, percent. */
+#define LP_VARIATION_FORMAT                                                                        \
+    "%s: wall times of its %" PRIu64 " instances differ, std / mean is %.0f %%; look at the "      \
+    "percentiles, not at the mean."
+
+/** "program" or "model"; NULL: FLOPs (bytes) are not known. */
+const char *lp_work_origin(uint32_t origin);
+
+/** Do the limits describe this device? A run may use GPUs that are not alike. */
+bool lp_findings_describes(const struct lp_findings *findings, int32_t device);
+
+/** A run of a program that opened no region and used no device, as far as was seen. */
+bool lp_findings_is_empty(const struct lp_findings *findings);
+
+#endif

@@ -117,6 +117,8 @@ def quoted_fault(path, header):
     if top == "lib":
         return library_fault(os.path.dirname(path)[len("lib/"):], header)
     if top == "include":
+        if path.count("/") == 2 and header.startswith("llmperf/sys/") and path != "include/llmperf/sys.h":
+            return f'"{header}": a stable header includes no header of llmperf/sys/'
         return None if header.startswith("llmperf/") else f'"{header}": public headers include llmperf/*.h only'
     if header.startswith(("lib/", "../")):
         return f'"{header}": {top}/ uses the public headers (llmperf/*.h) only'
@@ -270,6 +272,7 @@ PLANTED = [  # path, text, a part of the fault that must be found
     ("include/llmperf/x.hpp", C_LINE + "#include <iostream>\n", "llmperf.hpp includes llmperf.h, stdexcept and string only"),
     ("include/llmperf/x.h", C_LINE + "#include <jansson.h>\n", "shows no third-party header"),
     ("include/llmperf/x.h", C_LINE + '#include "lib/base/text.h"\n', "public headers include"),
+    ("include/llmperf/x.h", C_LINE + '#include "llmperf/sys/config.h"\n', "no header of llmperf/sys/"),
     ("tools/llmperf/x.c", C_LINE + '#include "lib/base/text.h"\n', "public headers (llmperf/*.h) only"),
     ("tools/llmperf/x.c", C_LINE + "#include <jansson.h>\n", "stands only in"),
     ("examples/demo/x.c", C_LINE + '#include "../../lib/base/text.h"\n', "public headers (llmperf/*.h) only"),

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "llmperf/sys/config.h"
 #include "ranks.h"
 #include "run.h"
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "llmperf/llmperf.h"
+#include "llmperf/sys/config.h"
 #include "number.h"
 #include "page.h"
 

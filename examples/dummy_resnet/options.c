@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "llmperf/llmperf.h"
+#include "llmperf/sys/config.h"
 #include "options.h"
 
 #define MODEL_FOLDER "model/dummy_shallow_resnet/"

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "llmperf/llmperf.h"
+#include "llmperf/sys/config.h"
 #include "shape.h"
 
 /* A file that is being read. The first problem stays. */

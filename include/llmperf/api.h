@@ -17,6 +17,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/** Version of these headers; llmperf_version() is that of the library that was loaded. */
+#define LLMPERF_VERSION_MAJOR  0
+#define LLMPERF_VERSION_MINOR  1
+#define LLMPERF_VERSION_PATCH  0
+#define LLMPERF_VERSION_STRING "0.1.0"
+
 #if defined(__GNUC__) || defined(__clang__)
 #define LLMPERF_API __attribute__((visibility("default")))
 #else
@@ -73,6 +79,10 @@ LLMPERF_API const char *llmperf_last_error(void);
 /** Name of a status code, for example "LLMPERF_EINVAL"; "unknown status" for others. Static text.
  * @threads any thread */
 LLMPERF_API const char *llmperf_status_name(int status);
+
+/** A composed configuration. Functions without a promise make one (llmperf/sys/config.h); wherever
+ * the stable API takes one, NULL means none. */
+typedef struct llmperf_config llmperf_config;
 
 /** Log levels; also the values of the environment variable LLMPERF_LOG: error, warn, info, debug.
  */

@@ -188,9 +188,6 @@ LLMPERF_API int llmperf_dtype_find(const char *name, uint32_t *dtype_out);
 /** Name of a format, "unknown" for others. Static text. @threads any thread */
 LLMPERF_API const char *llmperf_dtype_name(uint32_t dtype);
 
-/** Bits an element, scales included; 0 for unknown ones. @threads any thread */
-LLMPERF_API double llmperf_dtype_bits(uint32_t dtype);
-
 /** Read a model.
  *
  * @param model      Borrowed. A HuggingFace config.json or a YAML file with the same keys, a folder
@@ -212,13 +209,6 @@ LLMPERF_API int llmperf_model_info_get(const llmperf_model *model, llmperf_model
 LLMPERF_API const char *llmperf_model_warning(const llmperf_model *model, size_t index);
 LLMPERF_API const char *llmperf_model_assumption(const llmperf_model *model, size_t index);
 
-/** All weights in a format, and a token of the KV cache in one; 0 is the model's own.
- * @return LLMPERF_OK, LLMPERF_EINVAL (no such format, or not one for the KV cache). */
-LLMPERF_API int llmperf_model_weight_bytes(const llmperf_model *model, uint32_t dtype,
-                                           uint64_t *bytes_out);
-LLMPERF_API int llmperf_model_kv_bytes(const llmperf_model *model, uint32_t dtype,
-                                       uint64_t *bytes_out);
-
 /** Work of a step.
  *
  * @param step      Borrowed.
@@ -232,36 +222,6 @@ LLMPERF_API int llmperf_model_work(const llmperf_model *model, const llmperf_ste
  * @return as llmperf_model_work(); LLMPERF_ENOENT past the last one. */
 LLMPERF_API int llmperf_model_operator(const llmperf_model *model, const llmperf_step *step,
                                        size_t index, llmperf_operator_work *work_out);
-
-/** Names of the conventions in which others count FLOPs: "exact-v1", "exact-all-v1", "vllm",
- * "megatron", "palm", "flop-counter", "fvcore", "two-n-active", "two-n-total". NULL past the end.
- * Static text. @threads any thread */
-LLMPERF_API const char *llmperf_convention_name(size_t index);
-
-/** One line about a convention: what it counts in another way. NULL for unknown ones. Static text.
- * @threads any thread */
-LLMPERF_API const char *llmperf_convention_note(const char *convention);
-
-/** FLOPs of a prefill or decode step as `convention` counts them; a multiply-add is 2 FLOPs but in
- * "fvcore". Shares (…_parallel), drafts and padding must be left at 0.
- * @return as llmperf_model_work(). */
-LLMPERF_API int llmperf_model_flops(const llmperf_model *model, const llmperf_step *step,
-                                    const char *convention, uint64_t *flops_out);
-
-/** (query, key) pairs of `new_tokens` behind `cached_tokens` under a causal mask; a window counts
- * the token itself, 0: none.
- * @return LLMPERF_OK; LLMPERF_EINVAL: a number above 2^36. @threads any thread */
-LLMPERF_API int llmperf_pairs_causal(uint64_t new_tokens, uint64_t cached_tokens, uint64_t window,
-                                     uint64_t *pairs_out);
-
-/** Experts that at least one of `tokens` is sent to, if each picks `chosen` of `experts` uniformly
- * and by itself: experts x (1 - (1 - chosen/experts)^tokens). NaN if chosen is 0 or above experts.
- * @threads any thread */
-LLMPERF_API double llmperf_experts_expected(uint64_t experts, uint64_t chosen, uint64_t tokens);
-
-/** Tokens that a step of speculation yields: (1 - a^(g+1)) / (1 - a), one more than the accepted
- * drafts. NaN if `acceptance` is not within 0 to 1. @threads any thread */
-LLMPERF_API double llmperf_tokens_expected(double acceptance, uint32_t draft_tokens);
 
 #ifdef __cplusplus
 }

@@ -20,6 +20,19 @@ extern "C" {
 
 typedef struct llmperf_profile llmperf_profile;
 
+/** What ran on the device. */
+enum {
+    LLMPERF_ACTIVITY_KERNEL = 1,
+    LLMPERF_ACTIVITY_MEMCPY = 2, /**< copies, peer copies included */
+    LLMPERF_ACTIVITY_MEMSET = 3,
+    LLMPERF_ACTIVITY_GRAPH =
+        4 /**< a whole CUDA graph as one span, with LLMPERF_SESSION_GRAPH_LEVEL */
+};
+
+/** Word for an activity kind: "kernel", "memcpy", "memset", "graph"; "unknown" for others. Static
+ * text. @threads any thread */
+LLMPERF_API const char *llmperf_activity_kind_name(uint32_t kind);
+
 /** How complete a profile is. */
 enum {
     LLMPERF_VERDICT_COMPLETE =
@@ -416,21 +429,6 @@ LLMPERF_API int llmperf_profile_open(const char *run, llmperf_profile **profile_
  * histogram), LLMPERF_ENOMEM. */
 LLMPERF_API int llmperf_profile_merge(const llmperf_profile *const *profiles, size_t count,
                                       llmperf_profile **profile_out);
-
-/** Hardware counters of runs of one program, each with another group of a preset (group=K of
- * llmperf_session_options.counters), as counters of one run. Everything else is of the first run; a
- * quantity that several runs have is taken from the first of them; parts of a sum are added up. A
- * run with other regions, devices or numbers of instances than the first one is left out, and a
- * note says why.
- *
- * @param profiles     Borrowed, `count` of them, at least one.
- * @param run_id       Of the result; NULL: that of the first run.
- * @param merged_out   Runs whose counters are in it; NULL: not wanted.
- * @param profile_out  Yours: llmperf_profile_free().
- * @return LLMPERF_OK, LLMPERF_EINVAL, LLMPERF_EFORMAT (a damaged histogram), LLMPERF_ENOMEM. */
-LLMPERF_API int llmperf_profile_merge_counters(const llmperf_profile *const *profiles, size_t count,
-                                               const char *run_id, size_t *merged_out,
-                                               llmperf_profile **profile_out);
 
 /** NULL is fine. */
 LLMPERF_API void llmperf_profile_free(llmperf_profile *profile);

@@ -4,7 +4,6 @@
 #define LLMPERF_SESSION_H
 
 #include "llmperf/api.h"
-#include "llmperf/config.h"
 #include "llmperf/profile.h"
 
 #ifdef __cplusplus
@@ -150,21 +149,6 @@ LLMPERF_API int llmperf_session_check(const llmperf_session_options *options, ui
  * @threads any thread */
 LLMPERF_API int llmperf_session_start(const llmperf_session_options *options,
                                       llmperf_session **session_out);
-
-/** Remove the oldest runs in the folder of a run until `keep` are left, this run included, as a
- * session does for artifacts.keep_runs. A run is a folder that holds run.llmperf, or the folder of
- * a job with merged/run.llmperf or repeats.json. These stay: the run itself, a run that was written
- * to within the last minute, one whose run.llmperf a program has open, and one that cannot be
- * removed.
- *
- * @param run_dir  Folder of the run itself. @param keep  0: all stay.
- * @return LLMPERF_OK; LLMPERF_EINVAL. @threads any thread */
-LLMPERF_API int llmperf_runs_retain(const char *run_dir, uint64_t keep);
-
-/** Are these rules of llmperf_session_options such that a session takes them? "" is none, which is
- * fine.
- * @return LLMPERF_OK; LLMPERF_EINVAL with what is wrong. @threads any thread */
-LLMPERF_API int llmperf_rules_check(const char *rules);
 
 /** Pay what the first session costs now: load CUPTI, subscribe, instrument. Best after the
  * program's first CUDA call and before it serves; a session may run or not.

@@ -11,7 +11,7 @@
 #include "lib/base/log.h"
 #include "lib/record/names.h"
 #include "lib/record/paths.h"
-#include "llmperf/activity.h"
+#include "llmperf/profile.h"
 
 #define PARKED_LIMIT 1000000u /* activities that wait for their launch */
 #define UNTOLD_NEAR  64u      /* stretches of launches that another one may be joined to */

@@ -5,7 +5,7 @@
 
 #include "lib/attribution/graph_inside.h"
 #include "lib/record/paths.h"
-#include "llmperf/activity.h"
+#include "llmperf/profile.h"
 
 static_assert(LP_PATH_IDS < LP_GRAPH_REASON, "a path id leaves the top bit free");
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Launches of graphs, and what each of them brought. */
 #include "lib/attribution/graph_inside.h"
-#include "llmperf/activity.h"
+#include "llmperf/profile.h"
 
 #define SPANS 64u
 #define SPANS_MANY                                                                                 \

@@ -14,7 +14,7 @@
 #include "lib/record/graph_event.h"
 #include "lib/record/paths.h"
 #include "lib/record/record.h"
-#include "llmperf/activity.h"
+#include "llmperf/profile.h"
 
 #define LP_GRAPH_REASON      0x80000000u /* set in paths that stand for a reason; ids are small */
 #define LP_GRAPH_INDEX_LIMIT (1u << 20)  /* nodes of one graph */

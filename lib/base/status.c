@@ -6,7 +6,7 @@
 
 #include "lib/base/status.h"
 #include "lib/base/utf8.h"
-#include "llmperf/version.h"
+#include "llmperf/api.h"
 
 #define TEXT_BYTES 1024
 

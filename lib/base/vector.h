@@ -5,6 +5,7 @@
 #define LP_BASE_VECTOR_H
 
 #include <stddef.h>
+#include "llmperf/api.h"
 
 #define LP_VECTOR(type)                                                                            \
     struct {                                                                                       \

@@ -7,7 +7,7 @@
 
 #include "lib/base/text.h"
 #include "lib/compare/reader.h"
-#include "llmperf/activity.h"
+#include "llmperf/profile.h"
 
 #define NORMAL_P95 1.645 /* of the normal distribution */
 

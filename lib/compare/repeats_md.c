@@ -8,6 +8,7 @@
 #include "lib/output/format/documents.h"
 #include "lib/compare/repeats_text.h"
 #include "lib/base/text.h"
+#include "llmperf/sys/check.h"
 
 #define ROWS_MOST  100 /* of a table for people */
 #define LINES_MOST 10  /* of what differs, each with its own sentence */

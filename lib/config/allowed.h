@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "llmperf/config.h"
+#include "llmperf/sys/config.h"
 
 /** What a key takes: one of some words, true or false, or a whole number. */
 struct lp_allowed {

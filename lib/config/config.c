@@ -11,7 +11,7 @@
 #include "lib/config/inside.h"
 #include "lib/config/emit.h"
 #include "lib/config/scalar.h"
-#include "llmperf/config.h"
+#include "llmperf/sys/config.h"
 
 /* The file itself, or for a relative path that does not exist the one below the data folder. NULL
  * without memory. */

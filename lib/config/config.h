@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What other folders need of a configuration besides llmperf/config.h.
+/** What other folders need of a configuration besides llmperf/sys/config.h.
  * @threads one at a time per object; reading from several threads is fine */
 #ifndef LP_CONFIG_CONFIG_H
 #define LP_CONFIG_CONFIG_H
@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "llmperf/config.h"
+#include "llmperf/sys/config.h"
 
 #define LP_MODEL_PATH_BYTES 4096
 

@@ -12,7 +12,7 @@
 #include "lib/base/status.h"
 #include "lib/base/variable.h"
 #include "lib/config/data_paths.h"
-#include "llmperf/config.h"
+#include "llmperf/sys/config.h"
 
 static pthread_once_t folder_once = PTHREAD_ONCE_INIT;
 static char folder[PATH_MAX]; /* written once, under folder_once; "" if there is none */

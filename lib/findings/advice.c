@@ -9,7 +9,7 @@
 #include "lib/findings/advice.h"
 #include "lib/findings/stage_sum.h"
 #include "lib/profile/profile.h"
-#include "llmperf/activity.h"
+#include "llmperf/profile.h"
 #include "llmperf/region.h"
 #include "lib/findings/kernel_class.h"
 #include "lib/findings/recommend.h"

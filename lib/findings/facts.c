@@ -6,7 +6,7 @@
 
 #include "lib/findings/facts.h"
 #include "lib/profile/profile.h"
-#include "llmperf/activity.h"
+#include "llmperf/profile.h"
 
 struct lp_machine {
     json_t *root;

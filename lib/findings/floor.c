@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Floors of a step: its operators held against a GPU's limits. TFLOP/s x 1e9 are FLOPs a
  * millisecond, GB/s x 1e6 bytes a millisecond. */
-#include "llmperf/floor.h"
+#include "llmperf/roofline.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +9,8 @@
 
 #include "lib/model/work.h"
 #include "lib/base/status.h"
-#include "llmperf/analysis.h"
+#include "llmperf/sys/analysis.h"
+#include "llmperf/sys/hardware.h"
 
 /* Most requests, and positions of one, that a turn is looked for at. */
 #define BATCH_MOST   (UINT64_C(1) << 17)

@@ -12,9 +12,8 @@
 #include "lib/base/text.h"
 #include "lib/base/vector.h"
 #include "lib/profile/profile.h"
-#include "llmperf/activity.h"
-#include "llmperf/config.h"
 #include "llmperf/profile.h"
+#include "llmperf/sys/config.h"
 
 #define REGEX_PREFIX "regex:"
 #define MEMORY_CLASS "memory op"

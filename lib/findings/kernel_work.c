@@ -10,7 +10,7 @@
 #include "lib/findings/findings.h"
 #include "lib/findings/kernel_amounts.h"
 #include "lib/profile/profile.h"
-#include "llmperf/activity.h"
+#include "llmperf/profile.h"
 
 static const char no_counters[] =
     "not counted kernel by kernel, which tier counters does with replay=kernel and preset "

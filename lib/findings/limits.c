@@ -7,7 +7,8 @@
 #include "lib/base/variable.h"
 #include "lib/findings/limits.h"
 #include "lib/profile/profile.h"
-#include "llmperf/config.h"
+#include "llmperf/sys/config.h"
+#include "llmperf/sys/hardware.h"
 #include "lib/hardware/ceilings.h"
 #include "lib/hardware/gpu_ceilings.h"
 

@@ -8,8 +8,8 @@
 #include <stdbool.h>
 
 #include "lib/findings/facts.h"
-#include "llmperf/analysis.h"
 #include "llmperf/hardware.h"
+#include "llmperf/sys/analysis.h"
 
 struct lp_limits {
     llmperf_hardware *hardware; /* NULL: not known, hardware_reason says why */

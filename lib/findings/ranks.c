@@ -6,7 +6,7 @@
 
 #include "lib/base/status.h"
 #include "lib/findings/findings.h"
-#include "llmperf/activity.h"
+#include "llmperf/profile.h"
 #include "llmperf/region.h"
 #include "lib/findings/kernel_class.h"
 #include "lib/findings/recommend.h"

@@ -4,7 +4,7 @@
 
 #include "lib/findings/recommend_rules.h"
 #include "lib/base/number.h"
-#include "llmperf/analysis.h"
+#include "llmperf/sys/analysis.h"
 
 /* Figures in a sentence: three digits are plenty. */
 #define N(value)       LP_NUMBER(value, 3)

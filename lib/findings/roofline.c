@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "llmperf/analysis.h"
+#include "llmperf/sys/analysis.h"
 
 static bool is_positive(double value)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "lib/base/status.h"
-#include "llmperf/analysis.h"
+#include "llmperf/sys/analysis.h"
 
 /* Floors closer than this are called balanced. */
 #define CLEARLY 1.2

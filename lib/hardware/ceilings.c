@@ -11,8 +11,9 @@
 #include "lib/base/text.h"
 #include "lib/base/utf8.h"
 #include "lib/base/variable.h"
-#include "llmperf/config.h"
 #include "llmperf/hardware.h"
+#include "llmperf/sys/config.h"
+#include "llmperf/sys/hardware.h"
 
 /* No GPU comes near: a larger number is not one that was measured. */
 #define MOST 1e9

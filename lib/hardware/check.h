@@ -3,7 +3,7 @@
 #ifndef LP_HARDWARE_CHECK_H
 #define LP_HARDWARE_CHECK_H
 
-#include "llmperf/config.h"
+#include "llmperf/sys/config.h"
 
 /** Is it a dtype that a GPU computes in, so that there may be a peak for it? 0; LLMPERF_EINVAL with
  * those that there are. */

@@ -3,6 +3,7 @@
 
 #include "lib/hardware/dtype.h"
 #include "lib/base/status.h"
+#include "llmperf/sys/analysis.h"
 
 /* At the index of LLMPERF_DTYPE_…. Sizes of the 4-bit to 8-bit blocks are those of the formats' own
  * layouts, scales included: 20 bits for 128 weights in AWQ and GPTQ, an E4M3 scale for 16 in nvfp4,

@@ -12,6 +12,7 @@
 #include "lib/hardware/table.h"
 #include "lib/hardware/user.h"
 #include "lib/base/status.h"
+#include "llmperf/sys/hardware.h"
 
 /* A query, its name taken apart, and what the table has for it. */
 struct request {

@@ -6,6 +6,7 @@
 #include "lib/hardware/hardware.h"
 #include "lib/hardware/gpu_ceilings.h"
 #include "lib/base/status.h"
+#include "llmperf/sys/hardware.h"
 
 void lp_hardware_take_ceilings(llmperf_hardware *hardware, const struct lp_ceilings *ceilings,
                                const char *source)

@@ -3,6 +3,7 @@
 
 #include "lib/hardware/gpu_dtype.h"
 #include "llmperf/hardware.h"
+#include "llmperf/sys/hardware.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

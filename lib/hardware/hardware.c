@@ -8,6 +8,7 @@
 #include "lib/hardware/hardware.h"
 #include "lib/base/status.h"
 #include "lib/hardware/check.h"
+#include "llmperf/sys/hardware.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

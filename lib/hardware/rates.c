@@ -4,8 +4,9 @@
 
 #include "lib/hardware/rates.h"
 #include "lib/base/status.h"
-#include "llmperf/config.h"
 #include "llmperf/hardware.h"
+#include "llmperf/sys/config.h"
+#include "llmperf/sys/hardware.h"
 
 #define RATES_FILE "hardware/rates.yaml"
 

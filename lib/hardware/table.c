@@ -8,6 +8,7 @@
 #include "lib/base/file.h"
 #include "lib/base/status.h"
 #include "lib/base/text.h"
+#include "llmperf/sys/hardware.h"
 
 #define FOLDER     "hardware"
 #define RATES_NAME "rates.yaml"

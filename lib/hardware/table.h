@@ -10,7 +10,7 @@
 
 #include "lib/hardware/hardware.h"
 #include "lib/base/vector.h"
-#include "llmperf/config.h"
+#include "llmperf/sys/config.h"
 
 #define LP_GPU_MEMORIES 4
 

@@ -10,7 +10,8 @@
 #include "lib/base/status.h"
 #include "lib/base/variable.h"
 #include "lib/hardware/check.h"
-#include "llmperf/config.h"
+#include "llmperf/sys/config.h"
+#include "llmperf/sys/hardware.h"
 
 #define PEAK_VARIABLE      "LLMPERF_PEAK_TFLOPS"
 #define BANDWIDTH_VARIABLE "LLMPERF_BANDWIDTH_GBS"

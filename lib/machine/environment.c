@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "llmperf/hardware.h"
+#include "llmperf/sys/hardware.h"
 #include "lib/base/file.h"
 #include "lib/base/variable.h"
 #include "lib/machine/environment.h"

@@ -7,7 +7,7 @@
 #include "lib/base/status.h"
 #include "lib/base/text.h"
 #include "lib/machine/tool_version.h"
-#include "llmperf/tools.h"
+#include "llmperf/sys/vendor.h"
 
 static int not_found(uint32_t tool)
 {

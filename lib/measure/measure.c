@@ -9,6 +9,7 @@
 #include "lib/measure/kernels.h"
 #include "lib/measure/matrix.h"
 #include "llmperf/hardware.h"
+#include "llmperf/sys/hardware.h"
 #include "lib/device/driver.h"
 #include "lib/hardware/ceilings.h"
 

@@ -3,8 +3,8 @@
 #ifndef LP_MODEL_CONFIGURED_H
 #define LP_MODEL_CONFIGURED_H
 
-#include "llmperf/config.h"
 #include "llmperf/model.h"
+#include "llmperf/sys/config.h"
 
 /** Read the model at key `model` of a composed configuration, which is a map. As
  * llmperf_model_open(); errors name the lines that llmperf config prints. */

@@ -5,6 +5,7 @@
 
 #include "lib/model/work.h"
 #include "lib/base/status.h"
+#include "llmperf/sys/analysis.h"
 
 enum pair_rule { PAIRS_NONE, PAIRS_EXACT, PAIRS_FULL, PAIRS_FULL_WINDOWED, PAIRS_HALF };
 enum weight_rule { WEIGHTS_ACTIVE, WEIGHTS_WITHOUT_ROUTER, WEIGHTS_ACTIVE_AND_HEAD, WEIGHTS_ALL };

@@ -7,6 +7,7 @@
 
 #include "lib/model/work.h"
 #include "lib/base/status.h"
+#include "llmperf/sys/analysis.h"
 
 void llmperf_model_free(llmperf_model *model)
 {

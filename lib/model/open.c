@@ -8,8 +8,8 @@
 #include "lib/base/status.h"
 #include "lib/config/config.h"
 #include "lib/model/configured.h"
-#include "llmperf/config.h"
 #include "llmperf/model.h"
+#include "llmperf/sys/config.h"
 
 static const char *const nested_keys[] = { "text_config", "language_config", "llm_config" };
 #define NESTED_KEYS (sizeof(nested_keys) / sizeof(nested_keys[0]))

@@ -6,6 +6,7 @@
 
 #include "lib/model/work.h"
 #include "lib/base/status.h"
+#include "llmperf/sys/analysis.h"
 
 #define LIMIT_REQUESTS (UINT64_C(1) << 32)
 #define LIMIT_SUM      (UINT64_C(1) << 40)

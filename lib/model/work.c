@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/model/work.h"
+#include "llmperf/sys/analysis.h"
 
 /* Vector FLOPs an element; approximate, see docs/reference/metrics.md. */
 enum {

@@ -7,7 +7,7 @@
 #include "lib/base/hashmap.h"
 #include "lib/base/status.h"
 #include "lib/profile/captures.h"
-#include "llmperf/activity.h"
+#include "llmperf/profile.h"
 #include "llmperf/region.h"
 
 /* Regions nest no deeper here, so this is for what others wrote: below it a path ends. */

@@ -10,7 +10,7 @@
 #include "lib/profile/captures.h"
 #include "lib/profile/data.h"
 #include "lib/profile/profile.h"
-#include "llmperf/activity.h"
+#include "llmperf/profile.h"
 #include "llmperf/region.h"
 
 static int compare_regions(const void *left, const void *right)

@@ -12,7 +12,7 @@
 #include "lib/profile/totals.h"
 #include "lib/profile/verdict.h"
 #include "lib/profile/windows.h"
-#include "llmperf/activity.h"
+#include "llmperf/profile.h"
 #include "llmperf/region.h"
 
 struct device_sums {

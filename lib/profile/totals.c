@@ -6,7 +6,7 @@
 #include "lib/record/paths.h"
 #include "lib/profile/profile.h"
 #include "lib/profile/totals.h"
-#include "llmperf/activity.h"
+#include "llmperf/profile.h"
 #include "llmperf/region.h"
 
 #define BUSY_BATCH 8192u               /* stays in the cache */

@@ -7,7 +7,7 @@
 
 #include "lib/profile/profile.h"
 #include "lib/profile/verdict.h"
-#include "llmperf/activity.h"
+#include "llmperf/profile.h"
 
 /* Every number that must be 0 in a complete profile, and what to say and do if it is not. Causes
  * first: what is lost shows in others too. */

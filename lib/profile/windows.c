@@ -8,7 +8,7 @@
 #include "lib/record/paths.h"
 #include "lib/profile/data.h"
 #include "lib/profile/profile.h"
-#include "llmperf/activity.h"
+#include "llmperf/profile.h"
 
 struct lp_window_total *lp_windows_find(const struct lp_windows *windows, uint32_t number)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "llmperf/activity.h"
+#include "llmperf/profile.h"
 
 const char *llmperf_activity_kind_name(uint32_t kind)
 {

@@ -10,7 +10,7 @@
 #include "lib/base/status.h"
 #include "lib/base/variable.h"
 #include "lib/session/session.h"
-#include "llmperf/inject.h"
+#include "llmperf/sys/inject.h"
 #include "lib/base/forked.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */

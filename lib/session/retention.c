@@ -16,6 +16,7 @@
 #include "lib/base/vector.h"
 #include "lib/session/retention.h"
 #include "llmperf/session.h"
+#include "llmperf/sys/run.h"
 
 #define STILL_RUNNING_S 60
 #define OPEN_FOLDERS    8

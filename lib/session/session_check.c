@@ -8,6 +8,7 @@
 #include "lib/session/options/options.h"
 #include "lib/session/sampling.h"
 #include "llmperf/session.h"
+#include "llmperf/sys/check.h"
 #include "lib/hardware/check.h"
 
 static int check_model(const struct lp_options *options)

@@ -13,6 +13,7 @@
 #include "lib/record/paths.h"
 #include "lib/session/session.h"
 #include "lib/regions/sampler.h"
+#include "llmperf/sys/check.h"
 
 #define LOOK_NS     UINT64_C(200000000)
 #define LONGEST_NS  UINT64_C(60000000000) /* a window waits so long for its instances */

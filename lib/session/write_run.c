@@ -13,7 +13,7 @@
 #include "lib/session/session_counters.h"
 #include "lib/session/session_trace.h"
 #include "lib/session/options/tier.h"
-#include "llmperf/version.h"
+#include "llmperf/api.h"
 #include "lib/device/device.h"
 
 void lp_session_fail(struct llmperf_session *session, int status)

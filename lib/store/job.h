@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #include "lib/base/vector.h"
-#include "llmperf/job.h"
+#include "llmperf/sys/run.h"
 
 struct llmperf_job {
     char *folder;

@@ -10,6 +10,7 @@
 #include "lib/base/status.h"
 #include "lib/profile/data.h"
 #include "lib/profile/profile.h"
+#include "llmperf/sys/run.h"
 
 #define PARTS_MOST 64u
 #define RANGES     "range_profiler"

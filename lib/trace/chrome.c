@@ -15,7 +15,7 @@
 #include "lib/trace/formats.h"
 #include "lib/trace/out_file.h"
 #include "lib/trace/words.h"
-#include "llmperf/activity.h"
+#include "llmperf/profile.h"
 
 #define PROCESS_UNKNOWN 8388608u /* and up: where it is not recorded; GPUs have numbers from 0 */
 #define PART_GPUS       1000u    /* GPUs of a further process have its number, times this, added */

@@ -17,8 +17,8 @@
 #include "lib/trace/formats.h"
 #include "lib/trace/out_file.h"
 #include "lib/trace/words.h"
-#include "llmperf/activity.h"
-#include "llmperf/version.h"
+#include "llmperf/api.h"
+#include "llmperf/profile.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -13,7 +13,7 @@
 #include "lib/trace/out_file.h"
 #include "lib/trace/proto.h"
 #include "lib/trace/words.h"
-#include "llmperf/activity.h"
+#include "llmperf/profile.h"
 
 /* Fields. */
 enum { TRACE_PACKET = 1 };

@@ -8,7 +8,7 @@
 #include "lib/base/status.h"
 #include "lib/trace/lanes.h"
 #include "lib/trace/order.h"
-#include "llmperf/activity.h"
+#include "llmperf/profile.h"
 
 struct open_counts {
     uint64_t of[LP_TRACE_QUANTITIES];

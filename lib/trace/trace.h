@@ -13,7 +13,7 @@
 #include "lib/record/counter.h"
 #include "lib/record/names.h"
 #include "lib/record/record.h"
-#include "llmperf/trace.h"
+#include "llmperf/sys/trace.h"
 
 #define LP_TRACE_SHIFT_STEP 64u /* of lp_queued() */
 #define LP_TRACE_QUANTITIES 6u  /* by LLMPERF_QUANTITY_…, 0 unused */

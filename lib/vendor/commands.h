@@ -9,7 +9,7 @@
 #include "lib/base/strings.h"
 #include "lib/base/text.h"
 #include "lib/base/vector.h"
-#include "llmperf/tools.h"
+#include "llmperf/sys/vendor.h"
 
 struct lp_command {
     const char *step, *output;

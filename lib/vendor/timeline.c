@@ -8,7 +8,7 @@
 #include "lib/record/paths.h"
 #include "lib/record/record.h"
 #include "lib/vendor/timeline.h"
-#include "llmperf/activity.h"
+#include "llmperf/profile.h"
 
 void lp_timeline_clear(struct lp_timeline *timeline)
 {

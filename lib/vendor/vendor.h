@@ -10,7 +10,7 @@
 
 #include "lib/base/text.h"
 #include "lib/profile/profile.h"
-#include "llmperf/import.h"
+#include "llmperf/sys/vendor.h"
 
 /** An export of nsys (SQLite) as a profile of all its processes. 0, LLMPERF_ENOENT,
  * LLMPERF_EFORMAT, LLMPERF_EIO, LLMPERF_ENOMEM. */

@@ -16,7 +16,14 @@ CXX = next((name for name in ("clang++" if "clang" in CC[-1] else "g++", "c++", 
 
 
 def header_names():
-    return sorted(name for name in os.listdir(os.path.join(INCLUDE, "llmperf")) if name.endswith(".h"))
+    """Public headers below include/llmperf, those of sys/ last."""
+    folder = os.path.join(INCLUDE, "llmperf")
+    return [prefix + name for prefix in ("", "sys/") for name in sorted(os.listdir(os.path.join(folder, prefix))) if name.endswith(".h")]
+
+
+def is_sys(name):
+    """Does this header come without a promise?"""
+    return name.startswith("sys")
 
 
 def header_text(name):
@@ -29,6 +36,14 @@ def code_only(text):
     text = re.sub(r"/\*.*?\*/", " ", text, flags=re.S)
     text = text.replace("\\\n", " ")
     return re.sub(r"^[ \t]*#.*$", "", text, flags=re.M)
+
+
+def map_nodes():
+    """{node of lib/llmperf.map: [function]}"""
+    with open(os.path.join(SOURCE, "lib", "llmperf.map"), encoding="utf-8") as file:
+        text = re.sub(r"#.*", "", file.read())
+    return {node: [name for name in re.findall(r"(\w+);", re.sub(r"local:\s*\*;", "", body))]
+            for node, body in re.findall(r"(\w+) \{(.*?)\};", text, re.S)}
 
 
 def structs():

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The built shared library: exactly the symbols of lib/llmperf.map, all documented; its soname; what it is linked to."""
+"""The built shared library: exactly the symbols of lib/llmperf.map, all documented and the stable ones tested; its soname;
+what it is linked to."""
 import os
 import re
 import sys
@@ -13,19 +14,31 @@ import headers  # noqa: E402
 ALLOWED_LIBRARIES = r"^(libc|libm|libpthread|libdl|librt|libgcc_s|libjansson|libyaml-0|libsqlite3|ld-linux-[\w-]+)\.so\.\d+$"
 
 
-def map_symbols(text):
-    body = re.search(r"global:(.*?)local:", text, re.S).group(1)
-    return sorted(name.strip() for name in body.split(";") if name.strip())
+STABLE_LIMIT = 95
+TEST_FOLDERS = ("unit", "flow", "gpu", "python", "fuzz", "abi")
 
 
 def declared_functions():
-    """{function: is the block of declarations that it stands in opened by a doc comment?}"""
-    functions = {}
+    """{node: {function: does a doc comment open the block of declarations that it stands in?}}"""
+    functions = {"LLMPERF_0": {}, "LLMPERF_SYS": {}}
     for name in headers.header_names():
         for block in re.split(r"\n[ \t]*\n", headers.header_text(name)):
             for match in re.finditer(r"^LLMPERF_API [^;]*?\b(llmperf_\w+|InitializeInjection\w*)\(", block, re.M):
-                functions[match.group(1)] = re.search(r"/\*\*.*?\*/", block[:match.start()], re.S) is not None
+                functions["LLMPERF_SYS" if headers.is_sys(name) else "LLMPERF_0"][match.group(1)] = (
+                    re.search(r"/\*\*.*?\*/", block[:match.start()], re.S) is not None)
     return functions
+
+
+def words_of_tests():
+    """All words in the sources of the tests."""
+    words = set()
+    for folder in TEST_FOLDERS:
+        for top, _, names in os.walk(os.path.join(headers.SOURCE, "tests", folder)):
+            for name in names:
+                if name.endswith((".c", ".cu", ".py")):
+                    with open(os.path.join(top, name), encoding="utf-8") as file:
+                        words.update(re.findall(r"\w+", file.read()))
+    return words
 
 
 @unittest.skipUnless(os.path.exists(headers.LIBRARY), "LLMPERF_LIBRARY names no file")
@@ -36,35 +49,45 @@ class Exports(unittest.TestCase):
         return output.splitlines()
 
     def exported(self):
-        rows = [line.split() for line in self.lines("nm", "-D", "--defined-only")]
-        # The version node itself is listed as an absolute symbol.
-        return sorted(row[-1].split("@")[0] for row in rows if row[-2] != "A")
-
-    def mapped(self):
-        with open(os.path.join(headers.SOURCE, "lib", "llmperf.map"), encoding="utf-8") as file:
-            return map_symbols(file.read())
+        """{node: [function]}"""
+        nodes = {}
+        for line in self.lines("nm", "-D", "--defined-only", "--with-symbol-versions"):
+            # The version nodes themselves are listed as absolute symbols.
+            if line.split()[-2] != "A":
+                name, node = re.split("@+", line.split()[-1])
+                nodes.setdefault(node, []).append(name)
+        return nodes
 
     def test_exports_equal_the_map(self):
-        self.assertEqual(self.exported(), self.mapped())
+        exported = self.exported()
+        self.assertEqual({node: sorted(names) for node, names in exported.items()}, headers.map_nodes())
 
-    def test_every_export_is_declared_and_documented(self):
-        functions = declared_functions()
-        self.assertEqual(sorted(functions), self.mapped(), "functions of the headers against lib/llmperf.map")
-        self.assertEqual([name for name, documented in functions.items() if not documented], [])
+    def test_the_map_says_which_functions_are_stable_as_the_headers_do(self):
+        self.assertEqual({node: sorted(functions) for node, functions in declared_functions().items()}, headers.map_nodes())
+
+    def test_every_export_is_documented(self):
+        for functions in declared_functions().values():
+            self.assertEqual([name for name, documented in functions.items() if not documented], [])
+
+    def test_every_stable_function_is_used_in_a_test(self):
+        words = words_of_tests()
+        self.assertEqual([name for name in headers.map_nodes()["LLMPERF_0"] if name not in words], [])
+
+    def test_the_promise_stays_small(self):
+        self.assertLessEqual(len(headers.map_nodes()["LLMPERF_0"]), STABLE_LIMIT)
 
     def test_the_map_is_sorted(self):
-        with open(os.path.join(headers.SOURCE, "lib", "llmperf.map"), encoding="utf-8") as file:
-            names = re.findall(r"^\s+(\w+);", file.read(), re.M)
-        self.assertEqual(names, sorted(set(names)))
+        for names in headers.map_nodes().values():
+            self.assertEqual(names, sorted(set(names)))
 
     def test_soname_carries_the_major_version_of_the_headers(self):
-        major = re.search(r"VERSION_MAJOR\s+(\d+)", headers.header_text("version.h")).group(1)
+        major = re.search(r"VERSION_MAJOR\s+(\d+)", headers.header_text("api.h")).group(1)
         soname = [line for line in self.lines("readelf", "-d") if "(SONAME)" in line]
         self.assertEqual(len(soname), 1)
         self.assertIn(f"[libllmperf.so.{major}]", soname[0])
 
     def test_version_string_matches_its_numbers(self):
-        text = headers.header_text("version.h")
+        text = headers.header_text("api.h")
         numbers = re.findall(r"VERSION_(?:MAJOR|MINOR|PATCH)\s+(\d+)", text)
         self.assertIn(f'VERSION_STRING "{".".join(numbers)}"', text)
 
@@ -78,9 +101,6 @@ class TheChecksThemselves(unittest.TestCase):
     def test_nvidia_libraries_are_not_allowed(self):
         for name in ("libcuda.so.1", "libcupti.so.13", "libcudart.so.13", "libnvidia-ml.so.1", "libstdc++.so.6"):
             self.assertNotRegex(name, ALLOWED_LIBRARIES)
-
-    def test_map_is_understood(self):
-        self.assertEqual(map_symbols("A_0 {\n global:\n  b;\n  a;\n local:\n  *;\n};\n"), ["a", "b"])
 
 
 if __name__ == "__main__":

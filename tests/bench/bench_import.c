@@ -13,6 +13,7 @@
 #include <sqlite3.h>
 
 #include "tests/bench/bench.h"
+#include "llmperf/sys/vendor.h"
 
 #define ROUNDS       5
 #define KERNELS      1000000

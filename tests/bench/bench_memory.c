@@ -6,7 +6,7 @@
 #include "lib/attribution/attribution.h"
 #include "lib/record/paths.h"
 #include "lib/profile/profile.h"
-#include "llmperf/activity.h"
+#include "llmperf/profile.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/memory.h"
 

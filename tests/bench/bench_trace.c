@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "tests/bench/bench.h"
+#include "llmperf/sys/trace.h"
 
 #define LAYERS      24
 #define KERNELS     12 /* a layer */

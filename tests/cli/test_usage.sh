@@ -4,7 +4,7 @@
 . "$LLMPERF_SOURCE/tests/cli/common.sh"
 
 expect 0 --version
-stdout_has "llmperf $(sed -n 's/.*VERSION_STRING "\(.*\)"/\1/p' "$LLMPERF_SOURCE/include/llmperf/version.h")"
+stdout_has "llmperf $(sed -n 's/.*VERSION_STRING "\(.*\)"/\1/p' "$LLMPERF_SOURCE/include/llmperf/api.h")"
 
 for word in --help -h help; do
     expect 0 $word

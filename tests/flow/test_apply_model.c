@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "tests/support/play.h"
+#include "llmperf/sys/config.h"
 
 #define MODEL "llama_3_8b"
 

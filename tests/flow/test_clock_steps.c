@@ -17,6 +17,7 @@
 #include "lib/sources/fake/fake.h"
 #include "lib/session/life.h"
 #include "tests/support/play.h"
+#include "llmperf/sys/trace.h"
 
 #ifdef SANITIZED /* They have functions of these names themselves. */
 

@@ -14,6 +14,7 @@
 #include "lib/sources/fake/fake.h"
 #include "lib/device/launch_ids.h"
 #include "tests/support/play.h"
+#include "llmperf/sys/trace.h"
 
 #define ROUNDS 1000u
 

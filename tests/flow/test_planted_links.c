@@ -15,6 +15,7 @@
 
 #include "lib/base/file.h"
 #include "tests/support/play.h"
+#include "llmperf/sys/trace.h"
 
 #define PATH_BYTES 512
 #define NAMES_MOST 64

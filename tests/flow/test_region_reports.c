@@ -18,7 +18,7 @@
 #include "lib/base/file.h"
 #include "lib/base/text.h"
 #include "lib/output/run_dir/region_report.h"
-#include "llmperf/llmperf.h"
+#include "llmperf/sys.h"
 
 static char folder[] = "/tmp/llmperf-regions-XXXXXX";
 static char run_dir[128];

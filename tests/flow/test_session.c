@@ -17,6 +17,7 @@
 
 #include "lib/sources/fake/fake.h"
 #include "tests/support/play.h"
+#include "llmperf/sys/check.h"
 
 static llmperf_session_options fake_options(void)
 {

@@ -16,6 +16,7 @@
 #include "lib/base/file.h"
 #include "lib/sources/fake/fake.h"
 #include "tests/support/play.h"
+#include "llmperf/sys/trace.h"
 
 static const uint32_t formats[] = { LLMPERF_TRACE_PERFETTO, LLMPERF_TRACE_CHROME,
                                     LLMPERF_TRACE_NSYS_SQLITE };

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "llmperf/llmperf.h"
+#include "llmperf/sys.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

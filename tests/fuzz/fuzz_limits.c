@@ -7,7 +7,7 @@
 #include "tests/fuzz/fuzz.h"
 #include "lib/findings/kernel_class.h"
 #include "lib/hardware/ceilings.h"
-#include "llmperf/config.h"
+#include "llmperf/sys/config.h"
 
 static void check_error(int status)
 {

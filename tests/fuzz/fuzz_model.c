@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "llmperf/floor.h"
+#include "llmperf/roofline.h"
 #include "tests/fuzz/fuzz.h"
 
 static llmperf_hardware *hardware;

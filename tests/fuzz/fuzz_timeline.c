@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "lib/vendor/timeline.h"
-#include "llmperf/activity.h"
+#include "llmperf/profile.h"
 #include "tests/fuzz/fuzz.h"
 
 #define ROW_BYTES 12

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <sys/auxv.h>
 
-#include "llmperf/llmperf.h"
+#include "llmperf/sys.h"
 
 static void print_line(void *user, int32_t level, const char *line)
 {

@@ -49,7 +49,7 @@ def c_type(declared: Any) -> str:
 
 def layout_program() -> str:
     """Prints a line "what value" for all that is compared."""
-    lines = ["#include <stdio.h>", "#include <llmperf/llmperf.h>", "int main(void)", "{"]
+    lines = ["#include <stdio.h>", "#include <llmperf/sys.h>", "int main(void)", "{"]
     for structure in _native.STRUCTURES:
         name = structure.__name__
         lines.append(f'printf("{name} %zu\\n", sizeof({name}));')
@@ -79,7 +79,7 @@ def expected_layout() -> List[str]:
 
 def prototype_program() -> str:
     """Calls each function with variables of the declared types: the compiler judges them."""
-    lines = ["#include <llmperf/llmperf.h>"]
+    lines = ["#include <llmperf/sys.h>"]
     for name, (result, parameters) in _native.FUNCTIONS.items():
         arguments = ", ".join(f"{c_type(declared)} a{i}" for i, declared in enumerate(parameters))
         call = f"{name}({', '.join(f'a{i}' for i in range(len(parameters)))})"

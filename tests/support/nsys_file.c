@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "tests/support/play.h"
+#include "llmperf/sys/vendor.h"
 
 /* Columns that versions brought, oldest first; a table has those of its schema and of all before.
  */

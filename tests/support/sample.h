@@ -7,7 +7,7 @@
 
 #include "lib/profile/data.h"
 #include "lib/profile/profile.h"
-#include "llmperf/activity.h"
+#include "llmperf/profile.h"
 #include "llmperf/region.h"
 
 #define SAMPLE_STEPS 300

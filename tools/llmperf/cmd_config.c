@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "command.h"
-#include "llmperf/llmperf.h"
+#include "llmperf/sys.h"
 
 int cmd_config(const struct command *command, int argc, char **argv)
 {

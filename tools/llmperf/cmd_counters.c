@@ -5,7 +5,7 @@
 
 #include "command.h"
 #include "json.h"
-#include "llmperf/llmperf.h"
+#include "llmperf/sys.h"
 
 struct wish {
     const char *chip, *preset, *pattern, *format, *method;

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "command.h"
-#include "llmperf/llmperf.h"
+#include "llmperf/sys.h"
 
 int cmd_doctor(const struct command *command, int argc, char **argv)
 {

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "command.h"
-#include "llmperf/llmperf.h"
+#include "llmperf/sys.h"
 
 #define PATH_BYTES 4096
 

@@ -9,7 +9,7 @@
 
 #include "command.h"
 #include "json.h"
-#include "llmperf/llmperf.h"
+#include "llmperf/sys.h"
 
 #define NAME_BYTES 256
 

@@ -8,7 +8,7 @@
 
 #include "command.h"
 #include "configured.h"
-#include "llmperf/llmperf.h"
+#include "llmperf/sys.h"
 #include "new_run.h"
 #include "precedence.h"
 

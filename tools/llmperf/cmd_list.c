@@ -7,7 +7,7 @@
 
 #include "command.h"
 #include "folder.h"
-#include "llmperf/llmperf.h"
+#include "llmperf/sys.h"
 
 #define RUN_FILE "run.llmperf"
 /* Artifacts stand at most this deep: regions/<label>/report.md. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "command.h"
-#include "llmperf/llmperf.h"
+#include "llmperf/sys.h"
 #include "run_paths.h"
 
 static int write_repeats(llmperf_profile **profiles, size_t count, double threshold,

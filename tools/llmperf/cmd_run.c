@@ -15,7 +15,7 @@
 
 #include "command.h"
 #include "folder.h"
-#include "llmperf/llmperf.h"
+#include "llmperf/sys.h"
 #include "new_run.h"
 #include "precedence.h"
 #include "run.h"

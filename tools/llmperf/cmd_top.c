@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "command.h"
-#include "llmperf/llmperf.h"
+#include "llmperf/sys.h"
 #include "top.h"
 
 #define PATH_BYTES 4096

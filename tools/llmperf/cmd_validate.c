@@ -5,7 +5,7 @@
 
 #include "command.h"
 #include "folder.h"
-#include "llmperf/llmperf.h"
+#include "llmperf/sys.h"
 
 /* Runs of processes keep theirs at processes/ID/regions/NAME.json. */
 #define DEPTH_MAX 6

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "command.h"
-#include "llmperf/llmperf.h"
+#include "llmperf/sys.h"
 
 static int output_error;
 

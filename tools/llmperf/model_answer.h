@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "llmperf/llmperf.h"
+#include "llmperf/sys.h"
 
 enum model_phase { PREFILL, DECODE_STEP, VISION, PHASES };
 

@@ -4,7 +4,7 @@
 #ifndef LLMPERF_TOOL_PRECEDENCE_H
 #define LLMPERF_TOOL_PRECEDENCE_H
 
-#include "llmperf/config.h"
+#include "llmperf/sys/config.h"
 
 /** Unset the variables of the environment that KEY=VALUE or GROUP=OPTION of the command line
  * replaces: then neither this process nor the program that it starts reads them.

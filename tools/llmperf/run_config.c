@@ -6,7 +6,7 @@
 
 #include "command.h"
 #include "folder.h"
-#include "llmperf/llmperf.h"
+#include "llmperf/sys.h"
 #include "run.h"
 
 static bool take_text(const llmperf_config *config, const char *key, char *text, size_t size)

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "llmperf/llmperf.h"
+#include "llmperf/sys.h"
 
 static bool keep(struct run_paths *runs, const char *path)
 {

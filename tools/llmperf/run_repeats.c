@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "command.h"
-#include "llmperf/llmperf.h"
+#include "llmperf/sys.h"
 #include "new_run.h"
 #include "run.h"
 

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "llmperf/llmperf.h"
+#include "llmperf/sys.h"
 #include "run.h"
 #include "snapshot.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "command.h"
-#include "llmperf/llmperf.h"
+#include "llmperf/sys.h"
 #include "snapshot.h"
 #include "top.h"
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "llmperf/llmperf.h"
+#include "llmperf/sys.h"
 
 #define VENDOR_PATH_BYTES 4096
 

@@ -5,7 +5,7 @@
 
 #include "lib/output/format/markdown.h"
 #include "lib/profile/profile.h"
-#include "llmperf/activity.h"
+#include "llmperf/profile.h"
 
 #define WINDOWS_WITH_KERNELS 3u /* in Markdown: the newest ones */
 #define TOP_KERNELS          10u

@@ -9,6 +9,7 @@
 #include "lib/findings/findings.h"
 #include "lib/profile/profile.h"
 #include "llmperf/region.h"
+#include "llmperf/sys/hardware.h"
 #include "lib/base/text.h"
 
 static void add_line(struct lp_text *out, const char *name, const char *value)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "lib/output/format/markdown.h"
+#include "llmperf/sys/hardware.h"
 
 static void add_limit(struct lp_text *out, const char *name, const llmperf_hardware_value *value,
                       double ceiling)

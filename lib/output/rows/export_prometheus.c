@@ -10,7 +10,7 @@
 #include "lib/output/rows/prometheus.h"
 #include "lib/output/json/row_fields.h"
 #include "lib/findings/findings.h"
-#include "llmperf/activity.h"
+#include "llmperf/profile.h"
 #include "lib/base/text.h"
 
 enum source { REGION, KERNEL };

@@ -6,7 +6,7 @@
 #include "lib/findings/facts.h"
 #include "lib/output/format/documents.h"
 #include "lib/output/json/row_fields.h"
-#include "llmperf/activity.h"
+#include "llmperf/profile.h"
 #include "lib/output/format/json_writer.h"
 #include "lib/base/text.h"
 

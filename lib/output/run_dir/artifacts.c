@@ -10,6 +10,7 @@
 #include "lib/output/format/documents.h"
 #include "lib/output/run_dir/region_report.h"
 #include "lib/base/text.h"
+#include "llmperf/sys/check.h"
 
 static int env_json(const llmperf_profile *profile, struct lp_text *out)
 {

@@ -8,7 +8,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/status.h"
 #include "lib/output/run_dir/region_report.h"
-#include "llmperf/activity.h"
+#include "llmperf/profile.h"
 #include "lib/findings/counter_index.h"
 
 /* Was it launched in the region, or in one that is nested in it? */

@@ -6,8 +6,9 @@
 #include "lib/base/file.h"
 #include "lib/base/status.h"
 #include "lib/output/schema/json_schema.h"
-#include "llmperf/config.h"
 #include "llmperf/output.h"
+#include "llmperf/sys/check.h"
+#include "llmperf/sys/config.h"
 
 /* The metrics.json of a hundred thousand kernels has some 80 million. */
 #define MOST_BYTES ((size_t)1 << 30)

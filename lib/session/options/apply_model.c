@@ -13,8 +13,8 @@
 #include "lib/session/options/stage_work.h"
 #include "lib/hardware/check.h"
 #include "lib/model/configured.h"
-#include "llmperf/config.h"
 #include "llmperf/model.h"
+#include "llmperf/sys/config.h"
 
 /* What is applied; all but the profile is borrowed or cleared at the end. */
 struct application {

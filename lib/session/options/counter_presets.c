@@ -7,8 +7,8 @@
 #include "lib/base/status.h"
 #include "lib/base/text.h"
 #include "lib/session/options/counter_presets.h"
-#include "llmperf/config.h"
-#include "llmperf/counters.h"
+#include "llmperf/sys/config.h"
+#include "llmperf/sys/counters.h"
 
 #define FOLDER "profiling/counters"
 

@@ -5,7 +5,7 @@
 #define LP_SESSION_OPTIONS_COUNTER_WISH_H
 
 #include "lib/base/pattern.h"
-#include "llmperf/config.h"
+#include "llmperf/sys/config.h"
 #include "lib/counters/counters.h"
 
 struct lp_counter_request {

@@ -11,8 +11,8 @@
 #include "lib/session/options/share.h"
 #include "lib/session/options/tier.h"
 #include "lib/hardware/check.h"
-#include "llmperf/config.h"
 #include "llmperf/model.h"
+#include "llmperf/sys/config.h"
 
 #define MODEL_KEY    "model"
 #define COUNTERS_KEY "pipeline.counters"

@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-#include "llmperf/config.h"
 #include "llmperf/session.h"
+#include "llmperf/sys/config.h"
 
 /* Owned by the session. */
 struct lp_session_config {

@@ -3,7 +3,7 @@
 
 #include "lib/sources/cupti/decode.h"
 #include "lib/device/launch_ids.h"
-#include "llmperf/activity.h"
+#include "llmperf/profile.h"
 
 static uint32_t find_name(struct lp_cupti_decoder *decoder, const char *pointer)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/base/status.h"
 #include "lib/sources/fake/device.h"
-#include "llmperf/activity.h"
+#include "llmperf/profile.h"
 
 #define FAR_FUTURE_NS UINT64_C(315360000000000000) /* ten years */
 #define HUGE_NS       UINT64_C(172800000000000)    /* two days */

@@ -4,7 +4,7 @@
 
 #include "lib/base/status.h"
 #include "lib/sources/fake/player.h"
-#include "llmperf/activity.h"
+#include "llmperf/profile.h"
 
 static int tell_launch(struct lp_fake_player *player, struct lp_fake_thread *thread, uint16_t kind,
                        uint32_t graph)

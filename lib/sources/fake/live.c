@@ -23,7 +23,7 @@
 #include "lib/regions/region_hook.h"
 #include "lib/regions/threads.h"
 #include "lib/record/paths.h"
-#include "llmperf/activity.h"
+#include "llmperf/profile.h"
 #include "lib/base/forked.h"
 #include "lib/device/device.h"
 

@@ -13,7 +13,7 @@
 #include "lib/base/varint.h"
 #include "lib/sources/replay/recording.h"
 #include "lib/record/paths.h"
-#include "llmperf/activity.h"
+#include "llmperf/profile.h"
 #include "llmperf/region.h"
 
 #define WRITE_BYTES (256u << 10) /* handed to the system at once */

@@ -11,7 +11,7 @@
 #include "lib/device/device.h"
 #include "lib/sources/replay/recording.h"
 #include "lib/record/paths.h"
-#include "llmperf/activity.h"
+#include "llmperf/profile.h"
 #include "llmperf/region.h"
 
 #define CHUNKS_A_CALL 64

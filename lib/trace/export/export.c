@@ -18,7 +18,7 @@
 #include "lib/trace/export/clocks.h"
 #include "lib/trace/export/sources.h"
 #include "lib/trace/trace.h"
-#include "llmperf/trace.h"
+#include "llmperf/sys/trace.h"
 #include "lib/device/device.h"
 #include "lib/store/merge_gpus.h"
 
@@ -369,7 +369,7 @@ int llmperf_trace_export(const char *source, uint32_t format, const char *path,
 
     if (!source || !path || !llmperf_trace_file_name(format))
         return lp_error(LLMPERF_EINVAL,
-                        "source, path and a format (LLMPERF_TRACE_ in llmperf/trace.h) are "
+                        "source, path and a format (LLMPERF_TRACE_ in llmperf/sys/trace.h) are "
                         "required");
     if (summary_out && summary_out->struct_size < sizeof(size_t))
         return lp_error(LLMPERF_EINVAL,

@@ -6,8 +6,8 @@
 
 #include "lib/base/file.h"
 #include "lib/base/status.h"
-#include "llmperf/import.h"
-#include "llmperf/job.h"
+#include "llmperf/sys/run.h"
+#include "llmperf/sys/vendor.h"
 #include "lib/store/merge_gpus.h"
 
 static int out_of_memory(void)

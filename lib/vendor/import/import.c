@@ -12,7 +12,7 @@
 #include "lib/record/paths.h"
 #include "lib/vendor/ncu/ncu.h"
 #include "lib/vendor/nsys/csv.h"
-#include "llmperf/version.h"
+#include "llmperf/api.h"
 
 struct import {
     const char *const *paths;

@@ -10,7 +10,7 @@
 #include "lib/record/paths.h"
 #include "lib/vendor/ncu/ncu.h"
 #include "lib/vendor/ncu/match.h"
-#include "llmperf/activity.h"
+#include "llmperf/profile.h"
 
 static const char *name_of(const struct lp_ncu *ncu, const struct lp_ncu_target *target)
 {

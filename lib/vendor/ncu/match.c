@@ -8,7 +8,7 @@
 #include "lib/base/text.h"
 #include "lib/base/vector.h"
 #include "lib/vendor/ncu/match.h"
-#include "llmperf/activity.h"
+#include "llmperf/profile.h"
 
 #define SUFFIX_REGIONS 4096 /* so many regions are looked through for the end of a path */
 

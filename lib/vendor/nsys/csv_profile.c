@@ -11,7 +11,7 @@
 #include "lib/record/paths.h"
 #include "lib/vendor/gpus.h"
 #include "lib/vendor/nsys/csv.h"
-#include "llmperf/activity.h"
+#include "llmperf/profile.h"
 
 void lp_nsys_csv_clear(struct lp_nsys_csv *reader)
 {

@@ -8,7 +8,7 @@
 #include "lib/record/paths.h"
 #include "lib/vendor/nsys/csv.h"
 #include "lib/vendor/numbers.h"
-#include "llmperf/activity.h"
+#include "llmperf/profile.h"
 
 #define TIME_MOST 9.2e18 /* ns, as int64_t */
 

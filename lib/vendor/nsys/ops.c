@@ -5,7 +5,7 @@
 
 #include "lib/base/status.h"
 #include "lib/vendor/nsys/sqlite.h"
-#include "llmperf/activity.h"
+#include "llmperf/profile.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 

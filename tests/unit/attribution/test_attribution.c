@@ -10,7 +10,7 @@
 
 #include "lib/attribution/attribution.h"
 #include "lib/record/paths.h"
-#include "llmperf/activity.h"
+#include "llmperf/profile.h"
 #include "tests/support/memory.h"
 
 #define WINDOW (32u << 20) /* the most launches that are remembered */

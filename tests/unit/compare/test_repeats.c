@@ -15,7 +15,7 @@
 #include "lib/compare/repeats.h"
 #include "lib/profile/data.h"
 #include "lib/profile/profile.h"
-#include "llmperf/llmperf.h"
+#include "llmperf/sys.h"
 #include "tests/support/play.h"
 
 #define RUNS_MOST 8

@@ -15,7 +15,7 @@
 
 #include "lib/base/sha256.h"
 #include "lib/config/nearest.h"
-#include "llmperf/config.h"
+#include "llmperf/sys/config.h"
 
 static char folder[] = "/tmp/llmperf-compose-XXXXXX";
 static char path_buffer[256];

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "lib/base/yaml_tree.h"
-#include "llmperf/config.h"
+#include "llmperf/sys/config.h"
 #include "tests/support/locales.h"
 
 static char folder[] = "/tmp/llmperf-config-XXXXXX";

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "lib/counters/counters.h"
-#include "llmperf/llmperf.h"
+#include "llmperf/sys.h"
 
 static char path[] = "/tmp/llmperf-counters-XXXXXX";
 

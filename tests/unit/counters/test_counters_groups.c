@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "lib/counters/groups.h"
-#include "llmperf/llmperf.h"
+#include "llmperf/sys.h"
 
 static void need_cupti(void)
 {

@@ -15,7 +15,7 @@
 #include "lib/sources/cupti/client.h"
 #include "lib/sources/cupti/decode.h"
 #include "lib/device/device.h"
-#include "llmperf/activity.h"
+#include "llmperf/profile.h"
 
 enum { NOT_COMPATIBLE = 14, KINDS = 64, RECORD_BYTES = 128 };
 

@@ -14,7 +14,7 @@
 #include "lib/base/file.h"
 #include "lib/regions/capture.h"
 #include "lib/record/paths.h"
-#include "llmperf/activity.h"
+#include "llmperf/profile.h"
 #include "llmperf/region.h"
 #include "tests/support/facts.h"
 #include "lib/device/device.h"

@@ -12,7 +12,7 @@
 #include "lib/regions/capture.h"
 #include "lib/sources/replay/recording.h"
 #include "lib/record/paths.h"
-#include "llmperf/activity.h"
+#include "llmperf/profile.h"
 #include "tests/support/facts.h"
 #include "tests/support/play.h"
 #include "lib/device/device.h"

@@ -11,8 +11,8 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "llmperf/analysis.h"
-#include "llmperf/floor.h"
+#include "llmperf/roofline.h"
+#include "llmperf/sys/analysis.h"
 #include "tests/support/hardware.h"
 #include "tests/support/text.h"
 

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "llmperf/activity.h"
 #include "llmperf/api.h"
+#include "llmperf/profile.h"
 #include "lib/findings/kernel_class.h"
 
 /* tests/data/kernel_names/names.tsv: class, source and name of each kernel. */

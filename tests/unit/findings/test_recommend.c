@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "llmperf/analysis.h"
+#include "llmperf/sys/analysis.h"
 #include "lib/findings/recommend.h"
 
 /* A stage of which only its time is known. */

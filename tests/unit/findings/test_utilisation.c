@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "llmperf/analysis.h"
 #include "llmperf/hardware.h"
+#include "llmperf/sys/analysis.h"
 #include "tests/support/text.h"
 
 static json_t *vectors;

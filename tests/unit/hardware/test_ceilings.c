@@ -14,7 +14,8 @@
 
 #include "lib/hardware/ceilings.h"
 #include "lib/base/file.h"
-#include "llmperf/floor.h"
+#include "llmperf/roofline.h"
+#include "llmperf/sys/hardware.h"
 #include "tests/support/hardware.h"
 #include "tests/support/text.h"
 

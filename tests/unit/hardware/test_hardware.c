@@ -15,6 +15,7 @@
 
 #include "tests/support/hardware.h"
 #include "tests/support/text.h"
+#include "llmperf/sys/hardware.h"
 
 static json_t *vectors;
 

@@ -12,6 +12,7 @@
 
 #include "tests/support/hardware.h"
 #include "tests/support/text.h"
+#include "llmperf/sys/hardware.h"
 
 #define GIB ((uint64_t)1 << 30)
 

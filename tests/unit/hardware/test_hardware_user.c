@@ -15,6 +15,8 @@
 #include "tests/support/hardware.h"
 #include "tests/support/text.h"
 #include "tests/support/locales.h"
+#include "llmperf/sys/config.h"
+#include "llmperf/sys/hardware.h"
 
 static int clear_variables(void **state)
 {

@@ -13,6 +13,7 @@
 
 #include "lib/measure/kernels.h"
 #include "llmperf/hardware.h"
+#include "llmperf/sys/hardware.h"
 #include "tests/support/hardware.h"
 #include "tests/support/text.h"
 #include "lib/hardware/ceilings.h"

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "tests/support/model_work.h"
+#include "llmperf/sys/analysis.h"
 
 /* One of each kind: grouped heads, experts, latent attention, windows, no gate and biases, none of
  * these. */

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "tests/support/model_work.h"
+#include "llmperf/sys/analysis.h"
 
 static void tensor_parallel_shares_add_up(void **state)
 {

@@ -14,6 +14,7 @@
 #include <jansson.h>
 
 #include "llmperf/model.h"
+#include "llmperf/sys/analysis.h"
 
 static json_t *vectors;
 

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "llmperf/llmperf.h"
+#include "llmperf/sys.h"
 #include "tests/support/sample.h"
 
 static char path[64];

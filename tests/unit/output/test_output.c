@@ -16,7 +16,7 @@
 
 #include "lib/output/format/markdown.h"
 #include "lib/output/format/documents.h"
-#include "llmperf/llmperf.h"
+#include "llmperf/sys.h"
 #include "tests/support/text.h"
 #include "tests/support/locales.h"
 #include "lib/output/format/json_writer.h"

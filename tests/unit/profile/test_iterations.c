@@ -14,7 +14,7 @@
 
 #include "lib/record/paths.h"
 #include "lib/profile/iterations.h"
-#include "llmperf/activity.h"
+#include "llmperf/profile.h"
 
 #define UNIT  0x10001u
 #define INNER 0x10002u

@@ -10,7 +10,7 @@
 
 #include "lib/record/paths.h"
 #include "lib/profile/totals.h"
-#include "llmperf/activity.h"
+#include "llmperf/profile.h"
 #include "tests/support/play.h"
 
 static struct lp_activity span(uint32_t node, uint64_t start_ns, uint64_t end_ns)

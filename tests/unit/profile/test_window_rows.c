@@ -9,7 +9,7 @@
 
 #include "lib/record/paths.h"
 #include "lib/profile/windows.h"
-#include "llmperf/activity.h"
+#include "llmperf/profile.h"
 
 static struct lp_activity activity(uint32_t name, uint8_t kind, uint64_t duration_ns)
 {

@@ -17,7 +17,7 @@
 #include "lib/regions/nvtx_abi.h"
 #include "lib/regions/region_stack.h"
 #include "lib/record/paths.h"
-#include "llmperf/inject.h"
+#include "llmperf/sys/inject.h"
 #include "tests/support/play.h"
 #include "lib/device/device.h"
 #include "lib/regions/sampler.h"

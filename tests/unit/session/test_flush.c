@@ -11,7 +11,7 @@
 #include "lib/regions/sampler.h"
 #include "lib/record/paths.h"
 #include "lib/session/session.h"
-#include "llmperf/activity.h"
+#include "llmperf/profile.h"
 #include "lib/device/device.h"
 
 #define MS UINT64_C(1000000)

@@ -11,6 +11,7 @@
 
 #include "lib/session/options/rule.h"
 #include "llmperf/session.h"
+#include "llmperf/sys/check.h"
 
 static struct lp_rule read_one(const char *text)
 {

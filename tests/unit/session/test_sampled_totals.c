@@ -13,7 +13,7 @@
 #include "lib/record/paths.h"
 #include "lib/session/sampling.h"
 #include "lib/session/session.h"
-#include "llmperf/activity.h"
+#include "llmperf/profile.h"
 #include "tests/support/play.h"
 #include "lib/regions/sampler.h"
 

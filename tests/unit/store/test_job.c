@@ -18,7 +18,7 @@
 #include "lib/base/file.h"
 #include "lib/profile/data.h"
 #include "lib/profile/profile.h"
-#include "llmperf/llmperf.h"
+#include "llmperf/sys.h"
 
 static char root[64];
 

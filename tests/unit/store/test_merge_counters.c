@@ -12,7 +12,7 @@
 
 #include "lib/profile/data.h"
 #include "lib/profile/profile.h"
-#include "llmperf/llmperf.h"
+#include "llmperf/sys.h"
 #include "tests/support/play.h"
 
 static void add_region(llmperf_profile *profile, const char *path, uint64_t instances,

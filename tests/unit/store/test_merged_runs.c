@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "lib/profile/profile.h"
-#include "llmperf/llmperf.h"
+#include "llmperf/sys.h"
 #include "tests/support/play.h"
 
 #define RUNS 4

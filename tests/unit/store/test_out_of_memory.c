@@ -14,7 +14,7 @@
 
 #include "lib/base/file.h"
 #include "lib/base/text.h"
-#include "llmperf/llmperf.h"
+#include "llmperf/sys.h"
 #include "tests/support/play.h"
 #include "tests/support/run_files.h"
 

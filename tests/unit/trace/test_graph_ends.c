@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "lib/trace/export/graph_ends.h"
-#include "llmperf/activity.h"
+#include "llmperf/profile.h"
 
 #define NODES    60
 #define LAUNCHES 3

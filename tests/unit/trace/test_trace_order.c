@@ -12,7 +12,7 @@
 #include "lib/record/paths.h"
 #include "lib/trace/lanes.h"
 #include "lib/trace/order.h"
-#include "llmperf/activity.h"
+#include "llmperf/profile.h"
 #include "tests/support/play.h"
 
 #define EVENTS 700000u /* more than are held back */

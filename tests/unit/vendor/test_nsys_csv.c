@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "llmperf/llmperf.h"
+#include "llmperf/sys.h"
 #include "tests/support/nsys_file.h"
 #include "tests/support/play.h"
 

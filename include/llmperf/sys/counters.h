@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Hardware counters: which a chip has, and what a preset comes to on it. Works without a GPU where
+/** No promise: this header serves the llmperf command and may change in any release
+ * (docs/explanation/abi.md).
+ *
+ * Hardware counters: which a chip has, and what a preset comes to on it. Works without a GPU where
  * libcupti (12.6 or newer) and libnvperf_host are installed. docs/counters.md explains presets and
  * replay.
  *
  * @threads one at a time per object, unless said otherwise */
-#ifndef LLMPERF_COUNTERS_H
-#define LLMPERF_COUNTERS_H
+#ifndef LLMPERF_SYS_COUNTERS_H
+#define LLMPERF_SYS_COUNTERS_H
 
 #include "llmperf/api.h"
 

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Traces: what a session recorded, in the order of time, for the viewers of others.
+/** No promise: this header serves the llmperf command and may change in any release
+ * (docs/explanation/abi.md).
+ *
+ * Traces: what a session recorded, in the order of time, for the viewers of others.
  *
  * @threads any thread; each call on its own */
-#ifndef LLMPERF_TRACE_H
-#define LLMPERF_TRACE_H
+#ifndef LLMPERF_SYS_TRACE_H
+#define LLMPERF_SYS_TRACE_H
 
 #include "llmperf/api.h"
 

@@ -7,8 +7,8 @@
  * has the formulas and their sources.
  *
  * @threads any thread, while nobody changes the model or the hardware */
-#ifndef LLMPERF_FLOOR_H
-#define LLMPERF_FLOOR_H
+#ifndef LLMPERF_ROOFLINE_H
+#define LLMPERF_ROOFLINE_H
 
 #include "llmperf/api.h"
 #include "llmperf/hardware.h"
@@ -17,6 +17,20 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/** What keeps work from being faster. */
+enum {
+    LLMPERF_BOUND_UNKNOWN = 0,       /**< see bound_reason */
+    LLMPERF_BOUND_COMPUTE = 1,       /**< compute floor above 1.2 x memory floor */
+    LLMPERF_BOUND_MEMORY = 2,        /**< memory floor above 1.2 x compute floor */
+    LLMPERF_BOUND_BALANCED = 3,      /**< between these two */
+    LLMPERF_BOUND_COMMUNICATION = 4, /**< link floor above both */
+    LLMPERF_BOUND_LAUNCH = 5 /**< wall time above 3 x the floor, and the GPU busy for less than half
+                                of it: launches, host */
+};
+
+/** "compute", "memory", "balanced", "communication", "launch" or "unknown". Static text. */
+LLMPERF_API const char *llmperf_bound_name(uint32_t bound);
 
 /** What a floor is held against. */
 enum {
@@ -47,25 +61,11 @@ typedef struct llmperf_step_floor {
                             pipeline stage) */
     const char *compute_reason, *memory_reason, *link_reason;
     const char *bound_reason;
-    uint32_t bound; /**< LLMPERF_BOUND_… of analysis.h: compute, memory, balanced, communication or
-                       unknown */
+    uint32_t bound;         /**< LLMPERF_BOUND_… compute, memory, balanced, communication or
+                               unknown */
     uint32_t missing_dtype; /**< LLMPERF_DTYPE_… that the GPU has no known peak for; 0: none */
 } llmperf_step_floor;
 #define LLMPERF_STEP_FLOOR_INIT LLMPERF_INIT(llmperf_step_floor)
-
-/** Where decoding changes from memory bound to compute bound. Links are left out. */
-typedef struct llmperf_decode_turn {
-    size_t struct_size;
-    /** Requests from which on a decode step at this context is compute bound: the smallest number
-     * whose compute floor reaches the memory floor. Infinite: none does, the KV cache grows as fast
-     * as the work does. */
-    double batch;
-    /** Positions above which decoding is memory bound however many requests there are: FLOPs / peak
-     * of a request stay below its KV bytes / bandwidth. Infinite: there are none. */
-    double context;
-    const char *batch_reason, *context_reason; /**< why NaN; static text or the hardware's */
-} llmperf_decode_turn;
-#define LLMPERF_DECODE_TURN_INIT LLMPERF_INIT(llmperf_decode_turn)
 
 /** Floors of a step.
  *
@@ -76,15 +76,6 @@ typedef struct llmperf_decode_turn {
 LLMPERF_API int llmperf_model_floor(const llmperf_model *model, const llmperf_step *step,
                                     const llmperf_hardware *hardware, uint32_t limits,
                                     llmperf_step_floor *out);
-
-/** Where decoding turns compute bound.
- *
- * @param step  A decode step; its first request is repeated, the number of requests does not
- * matter. Up to 2^17 requests and a context of 2^36 are tried.
- * @return as llmperf_model_work(); LLMPERF_EINVAL: another phase. LLMPERF_ENOMEM. */
-LLMPERF_API int llmperf_model_decode_turn(const llmperf_model *model, const llmperf_step *step,
-                                          const llmperf_hardware *hardware, uint32_t limits,
-                                          llmperf_decode_turn *out);
 
 #ifdef __cplusplus
 }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The runs of a job: `llmperf run` gives each process of a program a run of its own, all in one
+/** No promise: this header serves the llmperf command and may change in any release
+ * (docs/explanation/abi.md).
+ *
+ * Run directories: the runs of a job, removing old runs, counters of several runs as one.
+ *
+ * The runs of a job: `llmperf run` gives each process of a program a run of its own, all in one
  * folder.
  *
  * @threads one at a time per object */
-#ifndef LLMPERF_JOB_H
-#define LLMPERF_JOB_H
-
-#include <stddef.h>
-#include <stdint.h>
+#ifndef LLMPERF_SYS_RUN_H
+#define LLMPERF_SYS_RUN_H
 
 #include "llmperf/api.h"
 #include "llmperf/profile.h"
@@ -60,6 +62,31 @@ LLMPERF_API int llmperf_job_merge(const llmperf_job *job, llmperf_profile **prof
 
 /** NULL is fine. */
 LLMPERF_API void llmperf_job_free(llmperf_job *job);
+
+/** Remove the oldest runs in the folder of a run until `keep` are left, this run included, as a
+ * session does for artifacts.keep_runs. A run is a folder that holds run.llmperf, or the folder of
+ * a job with merged/run.llmperf or repeats.json. These stay: the run itself, a run that was written
+ * to within the last minute, one whose run.llmperf a program has open, and one that cannot be
+ * removed.
+ *
+ * @param run_dir  Folder of the run itself. @param keep  0: all stay.
+ * @return LLMPERF_OK; LLMPERF_EINVAL. @threads any thread */
+LLMPERF_API int llmperf_runs_retain(const char *run_dir, uint64_t keep);
+
+/** Hardware counters of runs of one program, each with another group of a preset (group=K of
+ * llmperf_session_options.counters), as counters of one run. Everything else is of the first run; a
+ * quantity that several runs have is taken from the first of them; parts of a sum are added up. A
+ * run with other regions, devices or numbers of instances than the first one is left out, and a
+ * note says why.
+ *
+ * @param profiles     Borrowed, `count` of them, at least one.
+ * @param run_id       Of the result; NULL: that of the first run.
+ * @param merged_out   Runs whose counters are in it; NULL: not wanted.
+ * @param profile_out  Yours: llmperf_profile_free().
+ * @return LLMPERF_OK, LLMPERF_EINVAL, LLMPERF_EFORMAT (a damaged histogram), LLMPERF_ENOMEM. */
+LLMPERF_API int llmperf_profile_merge_counters(const llmperf_profile *const *profiles, size_t count,
+                                               const char *run_id, size_t *merged_out,
+                                               llmperf_profile **profile_out);
 
 #ifdef __cplusplus
 }

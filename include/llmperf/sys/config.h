@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Configuration and model files: read a YAML file or compose one of several, look values up by
+/** No promise: this header serves the llmperf command and may change in any release
+ * (docs/explanation/abi.md).
+ *
+ * Configuration and model files: read a YAML file or compose one of several, look values up by
  * dotted key ("input.shape.0").
  *
  * @threads one at a time per object; reading from several threads is fine */
-#ifndef LLMPERF_CONFIG_H
-#define LLMPERF_CONFIG_H
+#ifndef LLMPERF_SYS_CONFIG_H
+#define LLMPERF_SYS_CONFIG_H
 
 #include "llmperf/api.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-typedef struct llmperf_config llmperf_config;
 
 /** Folder with the data files of the library (models, hardware, schemas): LLMPERF_CONFIG_DIR, else
  * beside the installed library, else the source tree it was built from. NULL if none of them exists

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Injection: profile a program that does not know this library. `llmperf run -- PROGRAM` does all
+/** No promise: this header serves the llmperf command and may change in any release
+ * (docs/explanation/abi.md).
+ *
+ * Injection: profile a program that does not know this library. `llmperf run -- PROGRAM` does all
  * of it.
  *
  * CUDA_INJECTION64_PATH and NVTX_INJECTION64_PATH name libllmperf.so; the CUDA driver and NVTX load
@@ -12,8 +15,8 @@
  *
  * The session ends with the program, or when the program starts a session of its own: nothing is
  * measured twice. */
-#ifndef LLMPERF_INJECT_H
-#define LLMPERF_INJECT_H
+#ifndef LLMPERF_SYS_INJECT_H
+#define LLMPERF_SYS_INJECT_H
 
 #include "llmperf/api.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The arithmetic of utilisation: how much of a GPU's peak some work reached, what bounds it, and
+/** No promise: this header serves the llmperf command and may change in any release
+ * (docs/explanation/abi.md).
+ *
+ * The arithmetic of utilisation: how much of a GPU's peak some work reached, what bounds it, and
  * how fast it could be at best. Pure functions on numbers: no run and no GPU is needed.
  * docs/metrics.md has the formulas and their sources.
  *
@@ -7,25 +10,16 @@
  * a fault of its inputs, so it is NaN with a reason, too.
  *
  * @threads any thread */
-#ifndef LLMPERF_ANALYSIS_H
-#define LLMPERF_ANALYSIS_H
+#ifndef LLMPERF_SYS_ANALYSIS_H
+#define LLMPERF_SYS_ANALYSIS_H
 
-#include "llmperf/api.h"
+#include "llmperf/hardware.h"
+#include "llmperf/model.h"
+#include "llmperf/roofline.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/** What keeps work from being faster. */
-enum {
-    LLMPERF_BOUND_UNKNOWN = 0,       /**< see bound_reason */
-    LLMPERF_BOUND_COMPUTE = 1,       /**< compute floor above 1.2 x memory floor */
-    LLMPERF_BOUND_MEMORY = 2,        /**< memory floor above 1.2 x compute floor */
-    LLMPERF_BOUND_BALANCED = 3,      /**< between these two */
-    LLMPERF_BOUND_COMMUNICATION = 4, /**< link floor above both */
-    LLMPERF_BOUND_LAUNCH = 5 /**< wall time above 3 x the floor, and the GPU busy for less than half
-                                of it: launches, host */
-};
 
 /** Bits of llmperf_utilisation.warnings. */
 enum {
@@ -99,9 +93,6 @@ LLMPERF_API int llmperf_utilisation_compute(const llmperf_utilisation_input *inp
 LLMPERF_API int llmperf_utilisation_add(llmperf_utilisation_input *total,
                                         const llmperf_utilisation_input *part);
 
-/** "compute", "memory", "balanced", "communication", "launch" or "unknown". Static text. */
-LLMPERF_API const char *llmperf_bound_name(uint32_t bound);
-
 /** One peak for work in several dtypes: Σ flops / Σ (flops / peak), so that MFU is the compute
  * floor / time. NaN for no work, or a number that is not positive. @param flops, peaks_tflops
  * `count` each. */
@@ -134,6 +125,69 @@ LLMPERF_API double llmperf_intensity_limit(double active_parameters, double flop
  * llmperf_intensity_limit(). */
 LLMPERF_API double llmperf_context_critical(double ridge, double active_parameters,
                                             double flops_per_pair, double kv_bytes);
+
+/** Where decoding changes from memory bound to compute bound. Links are left out. */
+typedef struct llmperf_decode_turn {
+    size_t struct_size;
+    /** Requests from which on a decode step at this context is compute bound: the smallest number
+     * whose compute floor reaches the memory floor. Infinite: none does, the KV cache grows as fast
+     * as the work does. */
+    double batch;
+    /** Positions above which decoding is memory bound however many requests there are: FLOPs / peak
+     * of a request stay below its KV bytes / bandwidth. Infinite: there are none. */
+    double context;
+    const char *batch_reason, *context_reason; /**< why NaN; static text or the hardware's */
+} llmperf_decode_turn;
+#define LLMPERF_DECODE_TURN_INIT LLMPERF_INIT(llmperf_decode_turn)
+
+/** Where decoding turns compute bound.
+ *
+ * @param step  A decode step; its first request is repeated, the number of requests does not
+ * matter. Up to 2^17 requests and a context of 2^36 are tried.
+ * @return as llmperf_model_work(); LLMPERF_EINVAL: another phase. LLMPERF_ENOMEM. */
+LLMPERF_API int llmperf_model_decode_turn(const llmperf_model *model, const llmperf_step *step,
+                                          const llmperf_hardware *hardware, uint32_t limits,
+                                          llmperf_decode_turn *out);
+
+/** Bits an element, scales included; 0 for unknown ones. @threads any thread */
+LLMPERF_API double llmperf_dtype_bits(uint32_t dtype);
+
+/** All weights in a format, and a token of the KV cache in one; 0 is the model's own.
+ * @return LLMPERF_OK, LLMPERF_EINVAL (no such format, or not one for the KV cache). */
+LLMPERF_API int llmperf_model_weight_bytes(const llmperf_model *model, uint32_t dtype,
+                                           uint64_t *bytes_out);
+LLMPERF_API int llmperf_model_kv_bytes(const llmperf_model *model, uint32_t dtype,
+                                       uint64_t *bytes_out);
+
+/** Names of the conventions in which others count FLOPs: "exact-v1", "exact-all-v1", "vllm",
+ * "megatron", "palm", "flop-counter", "fvcore", "two-n-active", "two-n-total". NULL past the end.
+ * Static text. @threads any thread */
+LLMPERF_API const char *llmperf_convention_name(size_t index);
+
+/** One line about a convention: what it counts in another way. NULL for unknown ones. Static text.
+ * @threads any thread */
+LLMPERF_API const char *llmperf_convention_note(const char *convention);
+
+/** FLOPs of a prefill or decode step as `convention` counts them; a multiply-add is 2 FLOPs but in
+ * "fvcore". Shares (…_parallel), drafts and padding must be left at 0.
+ * @return as llmperf_model_work(). */
+LLMPERF_API int llmperf_model_flops(const llmperf_model *model, const llmperf_step *step,
+                                    const char *convention, uint64_t *flops_out);
+
+/** (query, key) pairs of `new_tokens` behind `cached_tokens` under a causal mask; a window counts
+ * the token itself, 0: none.
+ * @return LLMPERF_OK; LLMPERF_EINVAL: a number above 2^36. @threads any thread */
+LLMPERF_API int llmperf_pairs_causal(uint64_t new_tokens, uint64_t cached_tokens, uint64_t window,
+                                     uint64_t *pairs_out);
+
+/** Experts that at least one of `tokens` is sent to, if each picks `chosen` of `experts` uniformly
+ * and by itself: experts x (1 - (1 - chosen/experts)^tokens). NaN if chosen is 0 or above experts.
+ * @threads any thread */
+LLMPERF_API double llmperf_experts_expected(uint64_t experts, uint64_t chosen, uint64_t tokens);
+
+/** Tokens that a step of speculation yields: (1 - a^(g+1)) / (1 - a), one more than the accepted
+ * drafts. NaN if `acceptance` is not within 0 to 1. @threads any thread */
+LLMPERF_API double llmperf_tokens_expected(double acceptance, uint32_t draft_tokens);
 
 #ifdef __cplusplus
 }

@@ -31,7 +31,7 @@ int lp_commands_join(llmperf_commands *commands, const llmperf_config *config, c
 
     *joined_out = "";
     if (llmperf_config_key(config, key, 0))
-        return lp_config_refuse(config, key, "must be a list of texts");
+        return lp_config_refuse(config, key, "must be a list of strings");
     if (count == 0 && llmperf_config_has(config, key)) {
         char *empty_list = NULL;
 

@@ -231,7 +231,8 @@ static int byte_at(struct scan *scan)
             return -1;
         if (scan->at > RECORD_MOST)
             scan->status = lp_error(LLMPERF_EFORMAT,
-                                    "%s: record %" PRIu64 " is over %u MiB; a quote is missing?",
+                                    "%s: record %" PRIu64
+                                    " is longer than %u MiB; is a closing quote missing?",
                                     csv->path, csv->record + 1, RECORD_MOST >> 20);
         else
             scan->status = fill(csv);
@@ -262,9 +263,9 @@ static void scan_quoted(struct scan *scan, size_t *end_out)
         out += run;
         scan->at += run;
         if (out - start > FIELD_MOST) {
-            scan->status =
-                lp_error(LLMPERF_EFORMAT, "%s: a quoted field of record %" PRIu64 " does not end",
-                         csv->path, csv->record + 1);
+            scan->status = lp_error(
+                LLMPERF_EFORMAT, "%s: the quoted field in record %" PRIu64 " has no closing quote",
+                csv->path, csv->record + 1);
             break;
         }
         if (!quote)

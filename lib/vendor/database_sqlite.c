@@ -28,7 +28,8 @@ static int fail(const struct lp_database *database)
     if (code == SQLITE_NOMEM)
         return lp_error(LLMPERF_ENOMEM, "out of memory for %s", database->path);
     if (code == SQLITE_IOERR || code == SQLITE_CANTOPEN || code == SQLITE_BUSY)
-        return lp_error(LLMPERF_EIO, "cannot read %s: %s; copy it and import the copy",
+        return lp_error(LLMPERF_EIO,
+                        "cannot read %s: %s; copy it to another file and import the copy",
                         database->path, lp_sqlite_message(&database->file));
     return lp_error(LLMPERF_EFORMAT, "%s is damaged: %s; export it again", database->path,
                     lp_sqlite_message(&database->file));
@@ -75,8 +76,8 @@ static int check_size(const struct lp_database *database)
         database->bytes >= page_bytes * word_at(head + 28))
         return 0;
     return lp_error(LLMPERF_EFORMAT,
-                    "%s is cut short: it is still being written, or its copy is; wait, or export "
-                    "it again",
+                    "%s is incomplete: it, or the file it was copied from, is still being written; "
+                    "wait, or export it again",
                     database->path);
 }
 
@@ -100,8 +101,8 @@ static int open_checked(struct lp_database *database)
                         database->path, strerror(errno));
     if (has_companion(database->path, "-journal") || has_companion(database->path, "-wal"))
         return lp_error(LLMPERF_EFORMAT,
-                        "%s is still being written, or its writer was killed (a journal lies "
-                        "beside it); wait, or export it again",
+                        "%s has an open journal: its writer is still running or was killed; wait, "
+                        "or export it again",
                         database->path);
     database->bytes = (uint64_t)info.st_size;
     if ((status = check_size(database)) < 0)

@@ -35,7 +35,7 @@ int lp_timeline_process(struct lp_timeline *timeline, uint64_t key, struct lp_pr
 
     if (row == LP_HASHMAP_NONE) {
         if (timeline->processes.count == LP_TIMELINE_PROCESSES)
-            return lp_error(LLMPERF_EFORMAT, "the file is of over %u processes; export fewer",
+            return lp_error(LLMPERF_EFORMAT, "the file has more than %u processes; export fewer",
                             LP_TIMELINE_PROCESSES);
         row = (uint32_t)timeline->processes.count;
         process.process_id = (uint32_t)(key >> 24 & 0xffffff);

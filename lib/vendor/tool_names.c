@@ -62,7 +62,8 @@ static const char *path_range(llmperf_commands *commands, const char *path,
         struct label range = split(commands, part);
 
         if (!*range.name || (domain && strcmp(domain, range.domain) != 0)) {
-            *problem_out = "names ranges of several domains, which ncu cannot; choose one range";
+            *problem_out = "names ranges in several NVTX domains, which ncu does not support; "
+                           "choose one range";
             free(copy);
             return NULL;
         }
@@ -100,12 +101,12 @@ const char *lp_ncu_range(llmperf_commands *commands, const char *text, const cha
     if (strncmp(text, "regex:", 6) == 0)
         return text;
     if (strchr(text, ';')) {
-        *problem_out = "holds ';', which ncu takes literally; write a list";
+        *problem_out = "contains ';', which ncu takes literally; write a list";
         return NULL;
     }
     if (length == 0 || has_glob(text)) {
-        *problem_out = "is a pattern with '*', which matches no range in ncu; write a region "
-                       "(LLM@prefill) or regex:LLM@dec.*/";
+        *problem_out = "is a pattern with '*', which ncu does not support for ranges; write a "
+                       "region (LLM@prefill) or regex:LLM@dec.*/";
         return NULL;
     }
     if (text[length - 1] == '/' || strpbrk(text, "[]\\,") || strstr(text, "/*/") ||

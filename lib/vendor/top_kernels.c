@@ -107,7 +107,7 @@ static int read_excluded(llmperf_commands *commands, const llmperf_config *confi
 
     *patterns_out = NULL;
     if (count > sizeof(texts) / sizeof(texts[0]))
-        return lp_config_refuse(config, EXCLUDE, "holds more than 64 patterns");
+        return lp_config_refuse(config, EXCLUDE, "has more than 64 patterns");
     if (count == 0) {
         if ((status = lp_commands_join(commands, config, EXCLUDE, &text)) < 0 || !*text)
             return status;
@@ -126,12 +126,13 @@ static int choose(llmperf_commands *commands, const char *stage, int64_t most,
     size_t count = totals->list.count < (size_t)most ? totals->list.count : (size_t)most;
 
     if (count == 0)
-        return lp_error(LLMPERF_ENOENT, "no kernel of the profile lies in %s",
-                        stage ? stage : "a region of it");
+        return lp_error(LLMPERF_ENOENT, "the profile has no kernel in %s",
+                        stage ? stage : "any of its regions");
     qsort(totals->list.items, totals->list.count, sizeof(totals->list.items[0]), compare_totals);
     *pattern_out = as_pattern(commands, totals, count);
     *count_out = count;
-    lp_commands_note(commands, "ncu looks at %zu of %zu kernels, by total time%s%s", count,
+    lp_commands_note(commands,
+                     "ncu profiles the %zu of %zu kernels with the largest total time%s%s", count,
                      totals->list.count, stage ? " in " : "", stage ? stage : "");
     return 0;
 }

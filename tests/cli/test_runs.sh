@@ -92,7 +92,7 @@ stdout_has " complete"
 expect 2 import nosuch.llmrec
 touch notes.txt
 expect 2 import notes.txt -o refused
-stderr_has "no SQLite export of nsys"
+stderr_has "has no known format; give an nsys SQLite export"
 expect 2 import notes.txt "$recordings/two_stages.llmrec" -o refused
 stderr_has "import them apart"
 expect 2 import notes.txt --names long -o refused

@@ -105,7 +105,7 @@ FAKE_NSYS_EXIT=143 with both 0 nsys --out runs run.id=ended -- "$program"
 stderr_has "nsys profile ended with exit code 143; what it left is used"
 : >calls.log
 with both 0 nsys --out runs run.id=rep run.stage=prefill profiling/nsys@pipeline.nsys=nsys.stage pipeline.nsys.nsys_cli.capture_range_end=repeat:2 -- "$program"
-stderr_has "the run is made of the first"
+stderr_has "only the first is imported"
 calls 'c[1][-1] == "runs/rep/nsys/run.1.nsys-rep" and "--nvtx-capture=prefill@LLM" in c[0]'
 FAKE_NSYS_EMPTY=1 with both 3 nsys --out runs run.id=empty -- "$program"
 stderr_has "nsys profile ended with exit code 0 and left no runs/empty/nsys/run.nsys-rep"
@@ -129,14 +129,14 @@ rm both/ncu.version
 
 # deep: the kernels that took longest in the stage, under ncu in that stage, one run.
 with both 0 deep --out runs run.id=d run.stage=LLM@prefill run.top_n_kernels=1 -- "$program"
-stderr_has "ncu looks at 1 of 2 kernels, by total time in LLM@prefill"
+stderr_has "ncu profiles the 1 of 2 kernels with the largest total time in LLM@prefill"
 calls 'c[-1][0] == "ncu" and c[-1][c[-1].index("--kernel-name") + 1] == "regex:^(gemm)$" and
     c[-1][c[-1].index("--nvtx-include") + 1] == "LLM@prefill/" and c[-1][c[-1].index("--launch-count") + 1] == "10"'
 run_has runs/d 'r["LLM@prefill"]["kernel_count"] == 3 and any(x["name"] == "dram__bytes_read.sum" for x in m["metrics"])'
 with both 0 deep --out runs run.id=e run.stage=prefill pipeline.ncu.ncu_cli.kernel_exclude=regex:gemm -- "$program"
 calls 'c[-1][c[-1].index("--kernel-name") + 1] == "regex:^(copy_rows)$"'
 with both 0 deep --out runs run.id=nothing run.stage=LLM@vision -- "$program"
-stderr_has "no kernel of the profile lies in LLM@vision"
+stderr_has "the profile has no kernel in LLM@vision"
 calls 'all(call[0] == "nsys" for call in c)'
 
 # What is missing is said; what is there is used.
@@ -166,10 +166,10 @@ refused "give a program behind --" ncu "$program"
 refused "is no key=value" ncu range -- x
 refused "nosuchprogram" nsys -- nosuchprogram
 refused "nearest: pipeline.ncu.ncu_cli.sections" ncu --dry-run pipeline.ncu.ncu_cli.section=x -- x
-refused "matches no range" ncu --dry-run 'pipeline.ncu.ncu_cli.nvtx.include=LLM@*' -- x
+refused "ncu does not support for ranges" ncu --dry-run 'pipeline.ncu.ncu_cli.nvtx.include=LLM@*' -- x
 refused "write a list" ncu --dry-run 'pipeline.ncu.ncu_cli.nvtx.include='"'a;b'" -- x
 refused "set run.stage" ncu app-range replay --dry-run -- x
-refused "is a name of nvprof" ncu --dry-run 'pipeline.ncu.ncu_cli.metrics=[dram__bytes_read.sum,flop_count_hp]' -- x
+refused "is an nvprof metric" ncu --dry-run 'pipeline.ncu.ncu_cli.metrics=[dram__bytes_read.sum,flop_count_hp]' -- x
 refused "write regex:gemm.*" ncu --dry-run 'pipeline.ncu.ncu_cli.kernel_name=gemm.*' -- x
 refused "none of kernel, application" ncu --dry-run pipeline.ncu.ncu_cli.replay_mode=ranges -- x
 refused "none of none, nvtx" nsys --dry-run pipeline.nsys.nsys_cli.capture_range=range -- x

@@ -150,7 +150,7 @@ expect 0 list jobs
 stdout_has "b  "
 # A folder is no file of another tool, whatever it is called.
 mkdir folder.ncu-rep
-refused "folder.ncu-rep is a folder; give files of nsys or ncu" import folder.ncu-rep -o nowhere
+refused "folder.ncu-rep is a folder; give nsys or ncu files" import folder.ncu-rep -o nowhere
 refused "pipe is not a regular file" report pipe
 refused "pipe is not a regular file" compare pipe run
 refused "pipe is a pipe or a device, not a regular file" export pipe --format chrome -o nowhere.json

@@ -43,24 +43,26 @@ static int refuse(const char *path, uint32_t format)
 {
     if (lp_path_is_folder(path))
         return lp_error(LLMPERF_EINVAL,
-                        "%s is a folder; give files of nsys or ncu. Runs are put together by "
-                        "llmperf merge",
+                        "%s is a folder; give nsys or ncu files. To combine runs use llmperf merge",
                         path);
     switch (format) {
     case LLMPERF_FORMAT_RUN:
-        return lp_error(LLMPERF_EINVAL, "%s is a run already; llmperf merge puts runs together",
+        return lp_error(LLMPERF_EINVAL, "%s is already a run; to combine runs use llmperf merge",
                         path);
     case LLMPERF_FORMAT_RECORDING:
-        return lp_error(LLMPERF_EINVAL, "%s is a recording; a session replays it", path);
+        return lp_error(
+            LLMPERF_EINVAL,
+            "%s is a recording; replay it with llmperf import or as a session's device source",
+            path);
     case LLMPERF_FORMAT_NSYS_REPORT:
         return lp_error(LLMPERF_EFORMAT,
-                        "%s is a report of nsys, which only nsys can read; make SQLite of it: nsys "
-                        "export --type=sqlite --force-overwrite=true FILE",
+                        "%s is an Nsight Systems report, which only nsys can read; convert it: "
+                        "nsys export --type=sqlite --force-overwrite=true FILE",
                         path);
     default:
         return lp_error(LLMPERF_EFORMAT,
-                        "%s is no SQLite export of nsys, no CSV of nsys stats, no report and no "
-                        "CSV of ncu, no recording",
+                        "%s has no known format; give an nsys SQLite export, CSV of nsys stats, an "
+                        "ncu report (.ncu-rep), ncu CSV output, or a recording (.llmrec)",
                         path);
     }
 }
@@ -143,8 +145,8 @@ static int read_ncu(struct import *import)
                 status = lp_ncu_read(&import->ncu, import->paths[i]);
         }
     if (status == 0 && import->has_ncu && import->ncu.results == 0)
-        status = lp_error(LLMPERF_EFORMAT, "the tables of ncu hold no results: nothing matched its "
-                                           "filters, or it was ended early");
+        status = lp_error(LLMPERF_EFORMAT, "the ncu files hold no results: no kernel matched ncu's "
+                                           "filters, or ncu was stopped early");
     return status;
 }
 
@@ -196,15 +198,15 @@ static int set_facts(const struct import *import, llmperf_profile *profile)
         (status = lp_profile_set_fact(profile, "llmperf_version", LLMPERF_VERSION_STRING)) < 0)
         return status;
     if (import->has_sqlite && import->has_tables &&
-        (status = lp_profile_note(profile, "tables of nsys stats were left out: the SQLite export "
-                                           "holds what they say")) < 0)
+        (status = lp_profile_note(
+             profile, "nsys stats tables were skipped: the SQLite export contains the same data")) <
+            0)
         return status;
     if (*import->report_fault && (status = lp_profile_note(profile, import->report_fault)) < 0)
         return status;
     if (import->has_report && import->has_pages &&
-        (status =
-             lp_profile_note(profile, "tables of ncu were left out: the report holds what they "
-                                      "say")) < 0)
+        (status = lp_profile_note(
+             profile, "ncu tables were skipped: the ncu report contains the same data")) < 0)
         return status;
     return nsys && import->has_ncu ? lp_profile_set_fact(profile, "source", "nsys, ncu") : 0;
 }
@@ -277,8 +279,7 @@ static int take_options(struct import *import, const llmperf_import_options *opt
                options->struct_size < sizeof(full) ? options->struct_size : sizeof(full));
     if (full.flags & ~(uint32_t)LLMPERF_IMPORT_EXACT_NAMES)
         return lp_error(LLMPERF_EINVAL,
-                        "flags 0x%" PRIx32 " are not known to this version; use "
-                        "LLMPERF_IMPORT_EXACT_NAMES",
+                        "unknown flags 0x%" PRIx32 "; use LLMPERF_IMPORT_EXACT_NAMES",
                         full.flags & ~(uint32_t)LLMPERF_IMPORT_EXACT_NAMES);
     import->flags = import->ncu.flags = import->tables.flags = full.flags;
     import->run_id = full.run_id;

@@ -95,7 +95,7 @@ static int add_nvtx(llmperf_commands *commands, const llmperf_config *config, bo
         return status;
     if (ranges && included == 0)
         return lp_config_refuse(config, CLI ".replay_mode",
-                                "replaying ranges needs to know which: set run.stage, or " CLI
+                                "range replay needs a range: set run.stage, or " CLI
                                 ".nvtx.include");
     return add_ranges(commands, config, CLI ".nvtx.exclude", "--nvtx-exclude", &excluded);
 }
@@ -106,8 +106,8 @@ static int check_metrics(const llmperf_config *config, const char *metrics)
     if (strncmp(metrics, "flop_count_", 11) != 0 && !strstr(metrics, ",flop_count_"))
         return 0;
     return lp_config_refuse(config, CLI ".metrics",
-                            "flop_count_… is a name of nvprof, for which ncu answers \"n/a\"; take "
-                            "sm__sass_thread_inst_executed_op_ffma_pred_on.sum and its like, or "
+                            "flop_count_… is an nvprof metric, for which ncu reports \"n/a\"; use "
+                            "sm__sass_thread_inst_executed_op_ffma_pred_on.sum and similar, or "
                             "sm__ops_path_tensor_src_….sum");
 }
 
@@ -149,9 +149,9 @@ static int add_configured_kernel(llmperf_commands *commands, const llmperf_confi
         (status = lp_config_take_text(config, CLI ".kernel_name_base", &base)) < 0 || !name)
         return status;
     if (strncmp(name, "regex:", 6) != 0 && (strstr(name, ".*") || strpbrk(name, "^$|*")))
-        return lp_config_refuse(config, CLI ".kernel_name",
-                                "\"%s\" would have to be a kernel's exact name; write regex:%s",
-                                name, name);
+        return lp_config_refuse(
+            config, CLI ".kernel_name",
+            "\"%s\" would match only a kernel of exactly that name; write regex:%s", name, name);
     add_kernel_pattern(commands, base, name);
     return 0;
 }

@@ -511,6 +511,6 @@ int lp_ncu_read(struct lp_ncu *ncu, const char *path)
     lp_csv_close(&csv);
     if (status < 0 || ncu->tables > tables)
         return status;
-    return lp_error(LLMPERF_EFORMAT, "%s holds no results of ncu%s%s", path,
-                    *ncu->error ? ": " : "; ncu was killed, or nothing was profiled", ncu->error);
+    return lp_error(LLMPERF_EFORMAT, "%s holds no ncu results%s%s", path,
+                    *ncu->error ? ": " : "; ncu was killed, or no kernel was profiled", ncu->error);
 }

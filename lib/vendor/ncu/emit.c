@@ -287,20 +287,21 @@ static int describe_alone(struct lp_ncu *ncu, llmperf_profile *profile)
     int status;
 
     fill_ledger(ncu, ledger);
-    if ((status = lp_profile_problem(profile,
-                                     "ncu measures the kernels or ranges that it was told to: what "
-                                     "else ran is not known")) < 0 ||
-        (status = lp_profile_note(profile,
-                                  "ncu runs kernels one by one, by default with caches flushed and "
-                                  "clocks held: their times are not those of the program")) < 0 ||
+    if ((status = lp_profile_problem(
+             profile, "ncu measures only the kernels or ranges it was asked to profile; other work "
+                      "of the program is not in this run")) < 0 ||
+        (status = lp_profile_note(
+             profile, "ncu runs kernels one at a time, by default with flushed caches and locked "
+                      "clocks: kernel times differ from those of a normal run")) < 0 ||
         (status = lp_profile_set_fact(profile, "source", "ncu")) < 0 ||
         (status = lp_profile_set_fact(profile, "tier", "counters")) < 0)
         return status;
     if (ledger->kernels_unattributed > 0 &&
-        (status = lp_profile_note(profile, "the tables of ncu have no NVTX columns, so the regions "
-                                           "of kernels are not known; run ncu with --nvtx")) < 0)
+        (status = lp_profile_note(profile, "the ncu tables have no NVTX columns, so the regions of "
+                                           "kernels are unknown; run ncu with --nvtx")) < 0)
         return status;
-    return lp_gpus_set(profile, ncu->gpus.items, ncu->gpus.count, "the tables of ncu name no GPU");
+    return lp_gpus_set(profile, ncu->gpus.items, ncu->gpus.count,
+                       "the ncu tables do not name a GPU");
 }
 
 static int add_count(llmperf_profile *profile, uint64_t count, const char *sentence)
@@ -319,23 +320,22 @@ static int add_problems(const struct lp_ncu *ncu, llmperf_profile *profile)
     int status;
 
     if ((status = add_count(profile, ncu->rows_cut,
-                            "rows were cut or have too few fields and were left out")) < 0 ||
+                            "table rows were cut off or have too few fields and were skipped")) <
+            0 ||
         (status = add_count(profile, ncu->results_cut,
-                            "results of reports were cut or damaged and were left out")) < 0 ||
+                            "report results were cut off or damaged and were skipped")) < 0 ||
         (status = add_count(profile, ncu->commas,
-                            "numbers have a comma that separates no thousands and were kept as "
-                            "text; run ncu with LC_ALL=C")) < 0)
+                            "numbers have a comma that is not a thousands separator and were kept "
+                            "as text; run ncu with LC_ALL=C")) < 0)
         return status;
     if ((status = add_count(profile, ncu->left_out,
-                            "values were left out: there are more metrics and kernels than are "
-                            "kept")) < 0 ||
+                            "values were skipped: too many metrics and kernels to keep")) < 0 ||
         ncu->units_missing == 0)
         return status;
-    snprintf(
-        line, sizeof(line),
-        "ncu: a report holds no units; they follow from the names of metrics, but not of %" PRIu64
-        " of them",
-        ncu->units_missing);
+    snprintf(line, sizeof(line),
+             "ncu: reports do not store units; they are derived from metric names, which failed "
+             "for %" PRIu64 " metrics",
+             ncu->units_missing);
     return lp_profile_note(profile, line);
 }
 

@@ -191,8 +191,8 @@ int lp_ncu_matcher_describe(const struct lp_ncu_matcher *matcher, llmperf_profil
     if (matcher->strange_kernels == 0 && matcher->strange_regions == 0)
         return 0;
     snprintf(line, sizeof(line),
-             "ncu: %zu kernels and %zu ranges have no counterpart of their own in the timeline; "
-             "their metrics stand under the names of ncu",
+             "ncu: %zu kernels and %zu ranges could not be matched with the timeline; their "
+             "metrics are listed under ncu's names",
              matcher->strange_kernels, matcher->strange_regions);
     return lp_profile_note(profile, line);
 }

@@ -17,7 +17,7 @@
 #define MAGIC_BYTES 4
 #define VERSION     7
 #define HEADER_MOST (UINT32_C(256) << 20) /* bytes of a header or of a result */
-#define AS_CSV      "make CSV of it: ncu --import FILE --csv --page raw --print-units base --print-fp"
+#define AS_CSV      "export it as CSV: ncu --import FILE --csv --page raw --print-units base --print-fp"
 #define NAMES_MOST  (UINT32_C(1) << 20)
 
 /* Fields of a block's header. */
@@ -63,10 +63,11 @@ static int out_of_memory(void)
 static int read_bytes(struct container *container, void *to, size_t size)
 {
     if (size > container->size - container->at)
-        return damaged(container, "it ends early");
+        return damaged(container, "the file ends early");
     if (size > 0 && fread(to, 1, size, container->file) != size)
         return lp_error(LLMPERF_EIO, "cannot read %s: %s", container->path,
-                        ferror(container->file) ? strerror(errno) : "it became shorter");
+                        ferror(container->file) ? strerror(errno)
+                                                : "the file became shorter while it was read");
     container->at += size;
     return 0;
 }
@@ -74,7 +75,7 @@ static int read_bytes(struct container *container, void *to, size_t size)
 static int skip_bytes(struct container *container, uint64_t size)
 {
     if (size > container->size - container->at)
-        return damaged(container, "it ends early");
+        return damaged(container, "the file ends early");
     if (fseeko(container->file, (off_t)size, SEEK_CUR) < 0)
         return lp_error(LLMPERF_EIO, "cannot read %s: %s", container->path, strerror(errno));
     container->at += size;
@@ -101,7 +102,7 @@ static int read_message(struct container *container, struct lp_wire *message_out
     if (status < 0)
         return status;
     if (size > HEADER_MOST || size > container->size - container->at)
-        return damaged(container, "a size reaches beyond its end");
+        return damaged(container, "a message size exceeds the file");
     container->bytes.count = 0;
     if (lp_vector_reserve(&container->bytes, (size_t)size + 1) < 0)
         return out_of_memory();
@@ -120,16 +121,16 @@ static int read_file_header(struct container *container)
         return status;
     if (memcmp(magic, MAGIC, sizeof(magic)) != 0)
         return lp_error(LLMPERF_EFORMAT,
-                        "%s is a compressed report of ncu, which only ncu can read; " AS_CSV,
+                        "%s is a compressed ncu report, which only ncu can read; " AS_CSV,
                         container->path);
     if ((status = read_message(container, &header)) < 0)
         return status;
     if (lp_wire_find(header, 1, LP_WIRE_VARINT, &version) <= 0)
-        return damaged(container, "its version is missing");
+        return damaged(container, "the format version is missing");
     if (version.value != VERSION)
         return lp_error(LLMPERF_EFORMAT,
-                        "%s is a report in version %" PRIu64 " of ncu's format, and %d is read "
-                        "here; " AS_CSV,
+                        "%s has version %" PRIu64
+                        " of ncu's report format; only version %d is supported; " AS_CSV,
                         container->path, version.value, VERSION);
     return 0;
 }
@@ -242,7 +243,7 @@ static int read_block_header(struct container *container, struct block *block)
     while ((status = lp_wire_next(&header, &field)) > 0)
         if ((status = take_block_field(&container->report, &field, block)) < 0)
             break;
-    return status == LLMPERF_EFORMAT ? damaged(container, "a header makes no sense") : status;
+    return status == LLMPERF_EFORMAT ? damaged(container, "an invalid header") : status;
 }
 
 /* Payloads */
@@ -274,17 +275,17 @@ static int read_payload(struct container *container, const struct block *block)
     int status = 0;
 
     if (block->payload > container->size - container->at)
-        return damaged(container, "it ends early");
+        return damaged(container, "the file ends early");
     for (uint64_t i = 0; i < block->sources && status == 0; i++) {
         if (container->at >= end)
-            return damaged(container, "sources are missing");
+            return damaged(container, "kernel sources are missing");
         if ((status = read_size(container, &size)) == 0)
             status = skip_bytes(container, size);
     }
     for (int kind = 0; kind < LP_NCU_KINDS && status == 0; kind++)
         status = read_results(container, (enum lp_ncu_kind)kind, block->results[kind], end);
     if (status == 0 && container->at > end)
-        return damaged(container, "a block is longer than it says");
+        return damaged(container, "a block is larger than its header says");
     return status < 0 ? status : skip_bytes(container, end - container->at);
 }
 
@@ -328,10 +329,9 @@ int lp_ncu_report_read(struct lp_ncu *ncu, const char *path)
         (status = look_for_mode(&container)) == 0)
         status = read_blocks(&container);
     if (status == 0 && container.report.results == 0)
-        status = lp_error(LLMPERF_EFORMAT,
-                          "%s holds no results: nothing matched ncu's filters, or it was ended "
-                          "early",
-                          path);
+        status = lp_error(
+            LLMPERF_EFORMAT,
+            "%s holds no results: no kernel matched ncu's filters, or ncu was stopped early", path);
     ncu->units_missing += container.report.units_missing;
     if (container.file)
         fclose(container.file);

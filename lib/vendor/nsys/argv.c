@@ -75,10 +75,9 @@ static int check_end(const llmperf_config *config, const char *end)
             return 0;
     if (strncmp(end, "repeat:", 7) == 0 || strncmp(end, "repeat-shutdown:", 16) == 0)
         return 0;
-    return lp_config_refuse(config, CLI ".capture_range_end",
-                            "%s is none of none, stop, stop-shutdown, repeat, repeat:N, "
-                            "repeat-shutdown:N",
-                            end);
+    return lp_config_refuse(
+        config, CLI ".capture_range_end",
+        "%s is unknown; use none, stop, stop-shutdown, repeat, repeat:N or repeat-shutdown:N", end);
 }
 
 static int add_nvtx_capture(llmperf_commands *commands, const llmperf_config *config)
@@ -91,13 +90,14 @@ static int add_nvtx_capture(llmperf_commands *commands, const llmperf_config *co
     if (status < 0)
         return status;
     if (!label)
-        return lp_config_refuse(config, CLI ".capture_range",
-                                "nvtx needs a region: set run.stage, such as LLM@decode_all");
+        return lp_config_refuse(
+            config, CLI ".capture_range",
+            "capture range nvtx needs a region: set run.stage, such as LLM@decode_all");
     if (strpbrk(label, "*") || !(range = lp_nsys_range(commands, label)))
-        return lp_config_refuse(config, key,
-                                "\"%s\" must be one region such as LLM@prefill: nsys takes no path "
-                                "and no pattern",
-                                label);
+        return lp_config_refuse(
+            config, key,
+            "\"%s\" must be one region such as LLM@prefill: nsys accepts no path and no pattern",
+            label);
     lp_commands_add(commands, "--nvtx-capture=%s", range);
     /* Else only registered strings can begin the capture, which PyTorch does not use. */
     lp_commands_add(commands, "--env-var=NSYS_NVTX_PROFILER_REGISTER_ONLY=0");
@@ -138,8 +138,8 @@ static int add_switches(llmperf_commands *commands, const llmperf_config *config
         lp_commands_add(commands, "--discard-environment=true");
     else if (discard)
         lp_commands_note(commands,
-                         "nsys %s has no --discard-environment: the report holds the program's "
-                         "environment variables",
+                         "nsys %s has no --discard-environment: its report will contain the "
+                         "program's environment variables",
                          commands->version);
     if (overwrite)
         lp_commands_add(commands, "--force-overwrite=true");
@@ -200,10 +200,10 @@ static const char *report_file(llmperf_commands *commands, const llmperf_config 
                   strncmp(end, "repeat", 6) == 0;
 
     if (repeat)
-        lp_commands_note(commands,
-                         "nsys writes a report for each range (run.1.%s, run.2.%s, …); the run is "
-                         "made of the first",
-                         type, type);
+        lp_commands_note(
+            commands,
+            "nsys writes one report per range (run.1.%s, run.2.%s, …); only the first is imported",
+            type, type);
     return lp_commands_text(commands, "%s/run.%s%s", folder, repeat ? "1." : "", type);
 }
 

@@ -268,7 +268,8 @@ int lp_nsys_csv_read(struct lp_nsys_csv *reader, const char *path)
         return status;
     if (ruler)
         return lp_error(LLMPERF_EFORMAT,
-                        "%s is a table for people; make CSV with nsys stats --format csv", path);
-    return lp_error(LLMPERF_EFORMAT, "%s holds no table of nsys stats%s", path,
-                    reader->skipped ? ": the export has no data for that report" : "");
+                        "%s is a formatted table, not CSV; create it with nsys stats --format csv",
+                        path);
+    return lp_error(LLMPERF_EFORMAT, "%s holds no nsys stats table%s", path,
+                    reader->skipped ? ": the export has no data for this report" : "");
 }

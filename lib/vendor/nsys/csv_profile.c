@@ -123,13 +123,13 @@ static int make_timeline(struct lp_nsys_csv *reader, llmperf_profile **profile_o
     if (!reader->timeline.calls_known)
         forget_calls(lp_profile_ledger_edit(*profile_out));
     if (several && reader->timeline.ops.count > 0 && !reader->timeline.calls_known)
-        return lp_profile_note(*profile_out,
-                               "the trace of the device names no processes and the other traces "
-                               "are of several: kernels cannot be joined to their launches; import "
-                               "the SQLite export");
+        return lp_profile_note(
+            *profile_out,
+            "the GPU trace has no process column and the other traces are from several processes: "
+            "kernels cannot be matched with their launches; import the SQLite export");
     if (!reader->timeline.calls_known && reader->timeline.ops.count > 0)
         return lp_profile_note(*profile_out,
-                               "without cuda_api_trace the launches of kernels are not known; add "
+                               "without cuda_api_trace the launches of kernels are unknown; add "
                                "that table, or import the SQLite export");
     return 0;
 }
@@ -243,10 +243,10 @@ static int fill_sums(struct lp_nsys_csv *reader, llmperf_profile *profile)
             status = add_projection(profile, &reader->regions.items[i]);
     }
     fill_ledger(reader, lp_profile_ledger_edit(profile));
-    return status < 0
-               ? status
-               : lp_profile_problem(profile, "tables of sums do not say when and for whom kernels "
-                                             "ran: import the SQLite export for their regions");
+    return status < 0 ? status
+                      : lp_profile_problem(
+                            profile, "summary tables do not say which region launched a kernel: "
+                                     "import the SQLite export for kernels by region");
 }
 
 /* Kernels that two tables have (of two reports, say) are added up by joining: one part. */
@@ -270,8 +270,8 @@ static int make_profile(struct lp_nsys_csv *reader, llmperf_profile **profile_ou
     if (reader->timeline.ops.count > 0 || reader->timeline.spans.count > 0)
         return make_timeline(reader, profile_out);
     if (reader->kernels.count + reader->memory.count + reader->regions.count == 0)
-        return lp_error(LLMPERF_EFORMAT, "the tables of nsys have no rows of kernels, copies or "
-                                         "ranges");
+        return lp_error(LLMPERF_EFORMAT,
+                        "the nsys tables have no rows of kernels, memory copies or NVTX ranges");
     return make_sums(reader, profile_out);
 }
 
@@ -283,17 +283,16 @@ static int describe(const struct lp_nsys_csv *reader, llmperf_profile *profile)
     int status;
 
     snprintf(line, sizeof(line),
-             "nsys: %" PRIu64 " rows of tables were cut or make no sense and "
-             "were left out",
+             "nsys: %" PRIu64 " table rows were cut off or invalid and were skipped",
              reader->rows_cut);
     if ((reader->rows_cut > 0 && (status = lp_profile_problem(profile, line)) < 0) ||
         (sums && timeline &&
-         (status = lp_profile_note(profile, "nsys: traces were given, so tables of sums, which "
-                                            "repeat them, were left out")) < 0) ||
+         (status = lp_profile_note(profile, "nsys: trace tables were given, so the summary tables, "
+                                            "which repeat them, were skipped")) < 0) ||
         (status = lp_profile_set_fact(profile, "source", "nsys")) < 0 ||
         (status = lp_profile_set_fact(profile, "tier", "deep")) < 0)
         return status;
-    return lp_gpus_set(profile, NULL, 0, "tables of nsys stats do not describe GPUs");
+    return lp_gpus_set(profile, NULL, 0, "nsys stats tables do not describe GPUs");
 }
 
 int lp_nsys_csv_profile(struct lp_nsys_csv *reader, llmperf_profile **profile_out)

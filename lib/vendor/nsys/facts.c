@@ -48,8 +48,7 @@ static int visit_meta(void *user, const struct lp_cell *cells)
           !strcmp(cells[1].text, "true")) ||
          (!strcmp(cells[0].text, "EXPORT_PARAM_TIME_SHIFT") && strcmp(cells[1].text, "0") != 0)))
         return lp_profile_note(description->profile,
-                               "nsys: times were moved by the export (normalised or shifted); "
-                               "durations are as measured");
+                               "nsys: the export shifted all times; durations are as measured");
     return 0;
 }
 
@@ -125,7 +124,7 @@ static int set_environment(struct description *description)
 
     return lp_gpus_set(description->profile, mapped ? description->seen : description->gpus,
                        mapped ? description->seen_count : description->gpu_count,
-                       "the export of nsys names no GPU");
+                       "the nsys export does not name a GPU");
 }
 
 /* Problems */
@@ -176,14 +175,14 @@ static int add_timeline_lines(struct description *description)
     int status;
 
     if ((status = add_line(description, false, ": ", timeline->deep_spans,
-                           " ranges lie deeper than 128 others and are left out")) < 0 ||
+                           " ranges are nested more than 128 deep and were skipped")) < 0 ||
         (status = add_line(description, false, ": ", timeline->bad_spans,
-                           " ranges end before they start and are left out")) < 0)
+                           " ranges end before they start and were skipped")) < 0)
         return status;
     return timeline->paths_full
                ? lp_profile_problem(description->profile,
-                                    "there are more region paths than this library keeps; the "
-                                    "rest stands under LLM@(too many paths)")
+                                    "there are too many region paths; the remaining ones are "
+                                    "combined as LLM@(too many paths)")
                : 0;
 }
 
@@ -192,14 +191,15 @@ static int add_lines(struct description *description)
     const struct lp_nsys *nsys = description->nsys;
     int status;
 
-    if ((status = add_line(description, true, " itself lost records: ", nsys->losses,
-                           " of its diagnostics say so; open the report in Nsight Systems")) < 0 ||
+    if ((status = add_line(description, true, " lost records: ", nsys->losses,
+                           " of its diagnostics report it; open the report in Nsight Systems")) <
+            0 ||
         (status = add_line(description, false, " noted ", nsys->warnings,
-                           " warnings of its own; open the report in Nsight Systems to read "
-                           "them")) < 0 ||
+                           " warnings from nsys; open the report in Nsight Systems to read them")) <
+            0 ||
         (status = add_line(description, false, ": ", nsys->graph_rows,
-                           " CUDA graphs were traced as a whole, the kernels in them are not "
-                           "known; profile with --cuda-graph-trace=node")) < 0 ||
+                           " CUDA graphs were traced as a whole, so their kernels are unknown; "
+                           "profile with --cuda-graph-trace=node")) < 0 ||
         (status = add_line(description, false, ": ", nsys->nameless,
                            " kernels have no name in the export")) < 0)
         return status;
@@ -221,10 +221,11 @@ static int check_age(struct description *description)
     stale = !report.failed && stat(path, &mine) == 0 && stat(report.bytes, &other) == 0 &&
             mine.st_mtime < other.st_mtime;
     lp_text_clear(&report);
-    return stale ? lp_profile_problem(description->profile,
-                                      "the export is older than the .nsys-rep beside it, so it may "
-                                      "be of another run: export again with --force-overwrite=true")
-                 : 0;
+    return stale
+               ? lp_profile_problem(description->profile,
+                                    "the export is older than the .nsys-rep next to it and may be "
+                                    "from another run: export again with --force-overwrite=true")
+               : 0;
 }
 
 static int read_facts(struct description *description)

@@ -38,7 +38,7 @@ static int read_tables(struct lp_nsys *nsys)
         return status;
     if (!is_export(nsys->database))
         return lp_error(LLMPERF_EFORMAT,
-                        "%s is an SQLite file, but no export of nsys; make one with nsys export "
+                        "%s is an SQLite file but not an nsys export; create one with nsys export "
                         "--type=sqlite",
                         nsys->path);
     if ((status = lp_nsys_read_strings(nsys)) < 0 || (status = lp_nsys_read_ops(nsys)) < 0 ||
@@ -63,8 +63,8 @@ static int make_profile(struct lp_nsys *nsys, llmperf_profile **profile_out)
 
     if (status == 0 && count == 0)
         status = lp_error(LLMPERF_EFORMAT,
-                          "%s holds no kernels, copies or NVTX ranges; profile with nsys profile "
-                          "--trace=cuda,nvtx",
+                          "%s holds no kernels, memory copies or NVTX ranges; profile with nsys "
+                          "profile --trace=cuda,nvtx",
                           nsys->path);
     if (status == 0)
         status = lp_profile_join((const llmperf_profile *const *)profiles, count, profile_out);

@@ -143,7 +143,7 @@ static void a_quote_that_does_not_end_is_cut_or_refused(void **state)
     bytes[0] = '"';
     open_bytes(&csv, bytes, 2 << 20);
     assert_int_equal(lp_csv_record(&csv), LLMPERF_EFORMAT);
-    check_error("does not end");
+    check_error("has no closing quote");
     lp_csv_close(&csv);
     free(bytes);
 }

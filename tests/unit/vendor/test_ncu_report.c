@@ -327,7 +327,7 @@ static void a_table_beside_its_report_is_left_out(void **state)
     snprintf(table, sizeof(table), "%s/ncu/kernels.csv", getenv("LLMPERF_TEST_DATA"));
     assert_int_equal(llmperf_import(paths, 2, NULL, &profile), LLMPERF_OK);
     assert_int_equal(ledger_of(profile).kernels_seen, 5);
-    assert_true(has_note(profile, "tables of ncu were left out"));
+    assert_true(has_note(profile, "ncu tables were skipped"));
     llmperf_profile_free(profile);
 }
 
@@ -467,10 +467,10 @@ static void case_41_other_versions_and_compressed_reports_are_refused(void **sta
     begin_report(&report, 8);
     put_block(&report, 2, &result, usual_names, NULL);
     refused(&report, report.length,
-            "version 8 of ncu's format, and 7 is read here; make CSV of it");
+            "version 8 of ncu's report format; only version 7 is supported; export it as CSV");
     lp_text_clear(&report);
     lp_text_add(&report, "\x28\xb5\x2f\xfd and so on", 14);
-    refused(&report, report.length, "compressed report of ncu");
+    refused(&report, report.length, "compressed ncu report");
     lp_text_clear(&report);
 }
 
@@ -519,7 +519,7 @@ static void case_41_a_damaged_result_is_left_out_and_told(void **state)
     put_block(&report, 2, &result, NULL, NULL);
     profile = import_whole(&report);
     assert_int_equal(ledger_of(profile).kernels_seen, 2);
-    assert_non_null(strstr(llmperf_profile_problem(profile, 1), "2 results of reports were cut"));
+    assert_non_null(strstr(llmperf_profile_problem(profile, 1), "2 report results were cut"));
     llmperf_profile_free(profile);
 }
 
@@ -532,14 +532,14 @@ static void case_41_sizes_beyond_the_end_are_refused(void **state)
     refused(&report, report.length, "holds no results");
     put_size(&report, 0xffffffff);
     lp_text_add(&report, "abc", 3);
-    refused(&report, report.length, "a size reaches beyond its end");
+    refused(&report, report.length, "a message size exceeds the file");
     lp_text_clear(&report);
     begin_report(&report, 7);
     put_number(&header, 2, UINT64_MAX);
     put_number(&header, 5, UINT64_MAX);
     put_size(&report, header.length);
     lp_text_add(&report, header.bytes, header.length);
-    refused(&report, report.length, "it ends early");
+    refused(&report, report.length, "the file ends early");
     lp_text_clear(&header);
     lp_text_clear(&report);
 }
@@ -558,7 +558,7 @@ static void a_table_stands_in_for_a_report_that_cannot_be_read(void **state)
     snprintf(table, sizeof(table), "%s/ncu/kernels.csv", getenv("LLMPERF_TEST_DATA"));
     assert_int_equal(llmperf_import(paths, 2, NULL, &profile), LLMPERF_OK);
     assert_int_equal(ledger_of(profile).kernels_seen, 5);
-    assert_true(has_note(profile, "version 8 of ncu's format"));
+    assert_true(has_note(profile, "version 8 of ncu's report format"));
     llmperf_profile_free(profile);
     lp_text_clear(&report);
 }

@@ -170,7 +170,7 @@ static void a_trace_without_calls_attributes_nothing(void **state)
     assert_int_equal(ledger_of(profile).kernels_unattributed, 1);
     assert_int_equal(ledger_of(profile).launches_expected, LLMPERF_UNKNOWN);
     assert_true(has_note(profile, "cuda_api_trace"));
-    assert_true(has_problem(profile, "1 rows of tables were cut"));
+    assert_true(has_problem(profile, "1 table rows were cut"));
     llmperf_profile_free(profile);
 }
 
@@ -230,10 +230,10 @@ static void tables_for_people_and_skipped_reports_are_refused(void **state)
                                    " --------  ---------------  ---------\n"
                                    "    100.0        1,831,281          3\n"),
                      LLMPERF_EFORMAT);
-    check_error("a table for people");
+    check_error("is a formatted table, not CSV");
     assert_int_equal(import_status("SKIPPED: x.sqlite does not contain CUDA kernel data.\n"),
                      LLMPERF_EFORMAT);
-    check_error("no data for that report");
+    check_error("no data for this report");
 }
 
 #define DEVICE_ROW(start, duration, device, name)                                                  \
@@ -249,7 +249,7 @@ static void rows_of_the_device_that_cannot_be_are_counted_and_left_out(void **st
     (void)state;
     assert_int_equal(llmperf_profile_kernel_count(profile), 1);
     assert_int_equal(find_kernel(profile, "k", NULL).device, 65535);
-    assert_true(has_problem(profile, "2 rows of tables were cut"));
+    assert_true(has_problem(profile, "2 table rows were cut"));
     llmperf_profile_free(profile);
 }
 
@@ -275,7 +275,7 @@ static void calls_that_were_cut_are_counted(void **state)
              "400,,cudaLaunchKernel,0,13,5,6,20,main\n");
 
     (void)state;
-    assert_true(has_problem(profile, "1 rows of tables were cut"));
+    assert_true(has_problem(profile, "1 table rows were cut"));
     llmperf_profile_free(profile);
 }
 

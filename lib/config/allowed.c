@@ -79,7 +79,7 @@ static int check_word(const llmperf_config *config, const struct lp_allowed *all
         snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", i ? ", " : "",
                  allowed->words[i]);
     }
-    return lp_config_refuse(config, allowed->key, "%.80s is none of %s", word, list);
+    return lp_config_refuse(config, allowed->key, "%.80s is not one of %s", word, list);
 }
 
 static int check_integer(const llmperf_config *config, const struct lp_allowed *allowed)
@@ -89,7 +89,7 @@ static int check_integer(const llmperf_config *config, const struct lp_allowed *
 
     if (status < 0 || (value >= allowed->least && value <= allowed->most))
         return status;
-    return lp_config_refuse(config, allowed->key, "must be from %" PRId64 " to %" PRId64,
+    return lp_config_refuse(config, allowed->key, "must be between %" PRId64 " and %" PRId64,
                             allowed->least, allowed->most);
 }
 

@@ -89,10 +89,11 @@ int lp_choices_add(struct lp_choices *choices, const struct lp_override *overrid
     if (!choice.key)
         return LLMPERF_ENOMEM;
     if (override->kind == LP_OVERRIDE_FORCE)
-        return lp_error(LLMPERF_EINVAL, "%s: ++ is for values; add a group with +%s",
+        return lp_error(LLMPERF_EINVAL, "%s: ++ sets values only; add a group with +%s",
                         override->text, override->text + 2);
     if (value && !is_option(value) && (override->kind == LP_OVERRIDE_REMOVE || !is_options(value)))
-        return lp_error(LLMPERF_EINVAL, "%s: the option of a group is a text%s", override->text,
+        return lp_error(LLMPERF_EINVAL, "%s: the option of a group must be a string%s",
+                        override->text,
                         lp_repository_options(choices->repository, override->key, ""));
     if (override->kind == LP_OVERRIDE_ADD)
         return append(choices, override);
@@ -178,8 +179,8 @@ int lp_choices_learn(struct lp_choices *choices, const struct lp_default *item)
         if (strcmp(choices->known.items[i].key, known.key) == 0 &&
             !is_same(choices->known.items[i].name, known.name))
             return lp_error(LLMPERF_EFORMAT,
-                            "%s%stwo options for %s; write \"override %s\" in front of the one "
-                            "that counts, or %s=… instead of +%s=…",
+                            "%s%sthere are two options for %s; write \"override %s\" before the "
+                            "one to use, or %s=… instead of +%s=…",
                             item->origin ? lp_value_place(item->origin, place, sizeof(place)) : "",
                             item->origin ? ": " : "", known.key, known.key, known.key, known.key);
     return lp_vector_push(&choices->known, known) < 0 ? no_memory() : 0;

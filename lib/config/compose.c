@@ -87,8 +87,8 @@ static int check_first(struct composition *composition, const char *name)
     if (composition->is_empty)
         return 0;
     return lp_error(LLMPERF_ENOENT,
-                    "there is no configuration %s: neither a YAML file nor a name in %s%s", name,
-                    composition->repository.roots[0],
+                    "configuration %s not found: it is neither a YAML file nor a name in %s%s",
+                    name, composition->repository.roots[0],
                     lp_repository_options(&composition->repository, ".", name));
 }
 
@@ -106,7 +106,7 @@ static int parse_override(struct composition *composition, const char *text, con
 {
     struct lp_override *override = &composition->overrides[composition->override_count];
     int status = text ? lp_override_parse(composition->values, text, override)
-                      : lp_error(LLMPERF_EINVAL, "an override is NULL");
+                      : lp_error(LLMPERF_EINVAL, "an override must not be NULL");
 
     if (status < 0)
         return status;
@@ -162,7 +162,8 @@ static int check_maps(const struct composition *composition)
             lp_value_get(composition->root, maps[i].key, strlen(maps[i].key));
 
         if (value && value->kind == LP_VALUE_TEXT && lp_scalar_type(value) == LP_SCALAR_STRING)
-            return lp_error(LLMPERF_EFORMAT, "%s: %s must be a map, not the text %.80s; write %s=…",
+            return lp_error(LLMPERF_EFORMAT,
+                            "%s: %s must be a map, not the string %.80s; write %s=…",
                             lp_value_place(value, place, sizeof(place)), maps[i].key, value->text,
                             maps[i].group);
     }
@@ -195,7 +196,7 @@ static int put_model(struct composition *composition, const char *model)
         (status = lp_value_read(composition->values, path, &description)) < 0)
         return status;
     if (description->kind != LP_VALUE_MAP)
-        return lp_error(LLMPERF_EFORMAT, "%s:1: a model description is a map of keys", path);
+        return lp_error(LLMPERF_EFORMAT, "%s:1: a model description must be a map of keys", path);
     if ((status = name_model(composition, description, path)) < 0)
         return status;
     return lp_value_put(composition->values, composition->root, MODEL, description);
@@ -271,8 +272,9 @@ static int compose_config(struct composition composition, const char *name,
     if (!name || !config_out || (override_count && !overrides))
         return lp_error(LLMPERF_EINVAL, "name, overrides and config_out are required");
     if (!*name)
-        return lp_error(LLMPERF_EINVAL, "the name of the configuration is empty; give a YAML file, "
-                                        "or config");
+        return lp_error(
+            LLMPERF_EINVAL,
+            "the name of the configuration is empty; give a YAML file or a name such as config");
     config = calloc(1, sizeof(*config));
     if (!config)
         return lp_error(LLMPERF_ENOMEM, "out of memory");

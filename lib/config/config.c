@@ -77,13 +77,13 @@ static int find(const llmperf_config *config, const char *key, const struct lp_v
 
         next = lp_value_get(at, part, length);
         if (!next)
-            return lp_error(LLMPERF_ENOENT, "%s: no key \"%s\" (\"%.*s\" is missing)",
+            return lp_error(LLMPERF_ENOENT, "%s: key \"%s\" not found (\"%.*s\" is missing)",
                             lp_value_place(at, place, sizeof(place)), key, (int)length, part);
         at = next;
         part = part[length] ? part + length + 1 : NULL;
     }
     if (config->composed && lp_value_is_missing(at))
-        return lp_error(LLMPERF_EFORMAT, "%s: %s must be given: write %s=VALUE",
+        return lp_error(LLMPERF_EFORMAT, "%s: %s is required: write %s=VALUE",
                         lp_value_place(at, place, sizeof(place)), key, key);
     *found_out = at;
     return 0;
@@ -101,7 +101,7 @@ static int wrong_type(const char *key, const struct lp_value *at, const char *wa
     if (lp_scalar_type(at) == LP_SCALAR_NULL)
         return lp_error(LLMPERF_EFORMAT, "%s: %s is empty; it must be %s", place, key, wanted);
     return lp_error(LLMPERF_EFORMAT, "%s: %s is %s%.100s%s; it must be %s", place, key,
-                    at->is_string ? "the text \"" : "", at->text, at->is_string ? "\"" : "",
+                    at->is_string ? "the string \"" : "", at->text, at->is_string ? "\"" : "",
                     wanted);
 }
 
@@ -160,7 +160,7 @@ int llmperf_config_integer(const llmperf_config *config, const char *key, int64_
     errno = 0;
     value = strtoll(at->text, NULL, 10);
     if (errno == ERANGE)
-        return wrong_type(key, at, "an integer of 64 bits");
+        return wrong_type(key, at, "an integer that fits 64 bits");
     *value_out = value;
     return 0;
 }
@@ -277,7 +277,7 @@ int llmperf_config_document(const llmperf_config *config, const char *key, uint3
     if (!config || !key || !text_out)
         return lp_error(LLMPERF_EINVAL, "config, key and text_out are required");
     if (format > LLMPERF_CONFIG_JSON)
-        return lp_error(LLMPERF_EINVAL, "format %u does not exist", format);
+        return lp_error(LLMPERF_EINVAL, "unknown format %u", format);
     if ((status = find(config, key, &at)) < 0)
         return status;
     if (format == LLMPERF_CONFIG_JSON)

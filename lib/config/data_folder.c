@@ -84,7 +84,7 @@ const char *llmperf_config_dir(void)
     if (folder[0])
         return folder;
     lp_error(LLMPERF_ENOENT,
-             "no data files: neither beside the library nor in %s; set LLMPERF_CONFIG_DIR",
+             "data files not found: neither next to the library nor in %s; set LLMPERF_CONFIG_DIR",
              LP_DATA_DIR);
     return NULL;
 }

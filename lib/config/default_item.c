@@ -56,9 +56,9 @@ static int read_choice(struct lp_default *item, const struct lp_value *value)
     }
     for (size_t i = 0; i < value->count; i++)
         if (value->kind != LP_VALUE_LIST || !is_name(value->entries[i].value))
-            return refuse(value, "the options of a group are texts; put quotes around numbers");
+            return refuse(value, "options of a group must be strings; quote numbers");
     if (value->kind != LP_VALUE_LIST)
-        return refuse(value, "the option of a group is a text, a list of texts or null");
+        return refuse(value, "the option of a group must be a string, a list of strings or null");
     item->names = value;
     return 0;
 }
@@ -74,11 +74,11 @@ int lp_default_read(struct lp_values *values, const struct lp_value *element,
     if (is_name(element)) {
         status = split_package(values, element->text, &out->path, &out->package);
         return status == 0 && (!*out->path || (lp_default_is_self(out) && out->package))
-                   ? refuse(element, "this names no file; write group: option, a path or _self_")
+                   ? refuse(element, "file name missing; write group: option, a path or _self_")
                    : status;
     }
     if (element->kind != LP_VALUE_MAP || element->count != 1)
-        return refuse(element, "an element of defaults is group: option, a path or _self_");
+        return refuse(element, "an element of defaults must be group: option, a path or _self_");
     key = element->entries[0].key;
     while (found) {
         bool optional = take_word(&key, "optional"), override = take_word(&key, "override");
@@ -90,7 +90,7 @@ int lp_default_read(struct lp_values *values, const struct lp_value *element,
     if ((status = split_package(values, key, &out->group, &out->package)) < 0)
         return status;
     if (!*out->group || strchr(out->group, ' '))
-        return refuse(element, "this names no group; write group: option");
+        return refuse(element, "group name missing; write group: option");
     return read_choice(out, element->entries[0].value);
 }
 

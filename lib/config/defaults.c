@@ -83,7 +83,7 @@ static int no_choice(struct expansion *expansion, const struct lp_default *item)
     if (!group || !key)
         return LLMPERF_ENOMEM;
     return refuse(item, LLMPERF_EINVAL,
-                  "an option must be chosen: ", lp_values_printf(expansion->values, "%s=…", key),
+                  "choose an option: ", lp_values_printf(expansion->values, "%s=…", key),
                   lp_repository_options(expansion->repository, group, ""));
 }
 
@@ -91,7 +91,7 @@ static int no_file(struct expansion *expansion, const struct lp_default *item, c
 {
     const char *group = lp_default_group(expansion->values, item);
 
-    return refuse(item, LLMPERF_ENOENT, "there is no configuration ", path,
+    return refuse(item, LLMPERF_ENOENT, "configuration not found: ", path,
                   group ? lp_repository_options(expansion->repository, group, lp_default_name(item))
                         : "");
 }
@@ -112,7 +112,7 @@ static int read_list(struct expansion *expansion, struct lp_default *parent,
     for (size_t i = 0; status == 0 && i < count; i++) {
         status = lp_default_read(expansion->values, source->defaults->entries[i].value, &item);
         if (status == 0 && has_self && lp_default_is_self(&item))
-            status = refuse(&item, LLMPERF_EFORMAT, "_self_ stands twice in this list", "", "");
+            status = refuse(&item, LLMPERF_EFORMAT, "_self_ appears twice in this list", "", "");
         if (status == 0 && !(list[(*count_out)++] = add_item(expansion, &item)))
             status = LLMPERF_ENOMEM;
         has_self |= lp_default_is_self(&item);
@@ -142,10 +142,11 @@ static int note_overrides(struct expansion *expansion, const struct lp_default *
                                   lp_default_package(expansion->values, parent, true));
         if (status == 0 && seen && !list[i]->override && !list[i]->external)
             status = refuse(list[i], LLMPERF_EFORMAT,
-                            "\"override\" stands before this; put overrides at the end", "", "");
+                            "an \"override\" comes before this entry; move overrides to the end",
+                            "", "");
         if (status == 0 && list[i]->override && late)
             status = refuse(list[i], LLMPERF_EFORMAT,
-                            "a file that was chosen by interpolation cannot override", "", "");
+                            "a file chosen by interpolation cannot contain overrides", "", "");
         if (status == 0 && list[i]->override)
             status = lp_choices_override(&expansion->choices, list[i]);
         seen |= list[i]->override;
@@ -169,8 +170,8 @@ static int add_options(struct expansion *expansion, struct lp_default *parent,
         if (!one.path || !(item = add_item(expansion, &one)) || add_child(parent, item) < 0)
             return LLMPERF_ENOMEM;
         if (lp_default_is_open(item))
-            return refuse(item, LLMPERF_EFORMAT, "a list of options holds no interpolation", "",
-                          "");
+            return refuse(item, LLMPERF_EFORMAT, "a list of options cannot contain interpolations",
+                          "", "");
         status = expand(expansion, item, late);
     }
     return status;
@@ -214,7 +215,7 @@ static int resolve_open(struct expansion *expansion, struct lp_default *item)
         (status = lp_interpolate(&whole, text)) < 0)
         return status;
     if (text->kind != LP_VALUE_TEXT)
-        return refuse(item, LLMPERF_EFORMAT, "an option must become a text", "", "");
+        return refuse(item, LLMPERF_EFORMAT, "an option must be a string", "", "");
     if (item->group)
         item->name = text->text;
     else
@@ -292,8 +293,8 @@ static int expand(struct expansion *expansion, struct lp_default *item, bool lat
     int status;
 
     if (expansion->depth == DEPTH_MOST)
-        return refuse(item, LLMPERF_EFORMAT, "defaults lists include each other more than ",
-                      "64 deep", "; does a file include itself?");
+        return refuse(item, LLMPERF_EFORMAT, "defaults lists are nested more than ", "64 deep",
+                      "; does a file include itself?");
     expansion->depth++;
     status = expand_file(expansion, item, late);
     expansion->depth--;
@@ -310,7 +311,7 @@ static int note_group(struct expansion *expansion, const struct lp_default *item
     for (size_t i = 0; key && i < expansion->seen.count; i++)
         if (strcmp(expansion->seen.items[i], key) == 0)
             return refuse(item, LLMPERF_EFORMAT,
-                          "this group stands twice in the defaults lists: ", key, "");
+                          "this group appears twice in the defaults lists: ", key, "");
     return key && lp_vector_push(&expansion->seen, key) == 0
                ? 0
                : lp_error(LLMPERF_ENOMEM, "out of memory");

@@ -33,7 +33,7 @@ int lp_edit_embed(struct lp_values *values, struct lp_value *root, const char *k
     struct lp_value *whole = (struct lp_value *)map;
 
     if (count_parts(key) > PARTS_MOST)
-        return lp_error(LLMPERF_EFORMAT, "package %.60s… is nested deeper than %d levels", key,
+        return lp_error(LLMPERF_EFORMAT, "package %.60s… is nested more than %d levels deep", key,
                         PARTS_MOST);
     if (!*key)
         return lp_value_merge(values, root, map);
@@ -58,7 +58,7 @@ static int no_key(const struct edit *edit, const char *key)
 {
     const char *text = edit->override->text;
 
-    return lp_error(LLMPERF_EINVAL, "%s: there is no key %s%s; +%s adds it", text, key,
+    return lp_error(LLMPERF_EINVAL, "%s: key %s does not exist%s; +%s adds it", text, key,
                     lp_nearest_key(edit->values, edit->root, key), text);
 }
 
@@ -185,7 +185,8 @@ static int remove_value(const struct edit *edit)
         return lp_error(LLMPERF_EINVAL, "%s: there is no key %s to remove%s", override->text,
                         override->key, lp_nearest_key(edit->values, edit->root, override->key));
     if (override->value && !is_null(override->value) && !is_equal(old, override->value))
-        return lp_error(LLMPERF_EINVAL, "%s: the value of %s is another one; ~%s removes any",
+        return lp_error(LLMPERF_EINVAL,
+                        "%s: %s has another value; ~%s removes it whatever its value",
                         override->text, override->key, override->key);
     for (size_t i = 0; i < old->parent->count; i++)
         if (old->parent->entries[i].value == old) {
@@ -202,15 +203,16 @@ int lp_edit_apply(struct lp_values *values, struct lp_value *root,
     const struct lp_value *old;
 
     if (override->package || strchr(override->key, '/'))
-        return lp_error(LLMPERF_EINVAL, "%s: there is no group %s", override->text, override->key);
+        return lp_error(LLMPERF_EINVAL, "%s: group %s does not exist", override->text,
+                        override->key);
     if (count_parts(override->key) > PARTS_MOST)
-        return lp_error(LLMPERF_EINVAL, "%.60s…: a key has at most %d parts", override->text,
+        return lp_error(LLMPERF_EINVAL, "%.60s…: a key can have at most %d parts", override->text,
                         PARTS_MOST);
     if (override->kind == LP_OVERRIDE_REMOVE)
         return remove_value(&edit);
     old = lp_value_at(root, override->key);
     if (override->kind == LP_OVERRIDE_ADD && old && !is_null(old) && !is_container(override->value))
-        return lp_error(LLMPERF_EINVAL, "%s: %s is there already; change it with %s, or write ++",
+        return lp_error(LLMPERF_EINVAL, "%s: %s exists already; change it with %s, or write ++",
                         override->text, override->key, override->text + 1);
     return set_value(&edit);
 }

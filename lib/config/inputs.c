@@ -45,7 +45,8 @@ static int put_rest(struct manifest *manifest, const char *key)
             continue;
         snprintf(path, sizeof(path), "%s.%s", key, name);
         if (llmperf_config_length(manifest->config, path) > 0)
-            return lp_config_refuse(manifest->config, path, "an input holds plain values only");
+            return lp_config_refuse(manifest->config, path,
+                                    "an input must not contain lists or maps");
         if ((status =
                  llmperf_config_document(manifest->config, path, LLMPERF_CONFIG_YAML, &value)) < 0)
             break;
@@ -81,7 +82,7 @@ static int put_entries(struct manifest *manifest, const char *file)
 
     if (count == 0 || llmperf_config_key(manifest->config, list, 0))
         return lp_error(LLMPERF_EFORMAT,
-                        "%s: a manifest is a list of paths, or of maps with a path", file);
+                        "%s: a manifest must be a list of paths, or of maps with a path", file);
     lp_text_puts(&manifest->out, "inputs:\n");
     for (size_t i = 0; status == 0 && i < count; i++) {
         snprintf(key, sizeof(key), "%s%s%zu", list, *list ? "." : "", i);
@@ -98,7 +99,7 @@ int lp_inputs_read(const char *file, char **text_out)
     if (status < 0)
         return status;
     if (!realpath(file, manifest.folder))
-        status = lp_error(LLMPERF_ENOENT, "inputs.manifest: there is no file %s", file);
+        status = lp_error(LLMPERF_ENOENT, "inputs.manifest: file %s not found", file);
     else
         *strrchr(manifest.folder, '/') = '\0';
     if (status == 0)

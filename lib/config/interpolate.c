@@ -87,7 +87,7 @@ static void add_plain(struct reader *reader, struct lp_text *out)
 static int add_value(struct reader *reader, const struct lp_value *value, struct lp_text *out)
 {
     if (value->kind != LP_VALUE_TEXT)
-        return refuse(reader, "puts a list or map into a text:", reader->owner->text);
+        return refuse(reader, "inserts a list or map into a string:", reader->owner->text);
     lp_scalar_add_str(out, value);
     if (out->length > TEXT_MOST)
         return refuse(reader, "becomes", "longer than 1 MiB");
@@ -170,7 +170,7 @@ static int read_node(struct reader *reader, const char *path, struct lp_value **
                     "refers to a key that does not exist:", path,
                     lp_nearest_key(reader->whole->values, reader->whole->root, path));
     if (lp_value_is_missing(*value_out))
-        return refuse(reader, "refers to a value that is still ???:", path);
+        return refuse(reader, "refers to a value that is still missing (???):", path);
     return 0;
 }
 
@@ -183,7 +183,7 @@ static int call_env(struct reader *reader, struct lp_value **arguments, size_t c
     struct lp_text text = { 0 };
 
     if (!found && count < 2)
-        return refuse(reader, "needs the environment variable", arguments[0]->text);
+        return refuse(reader, "needs an environment variable that is not set:", arguments[0]->text);
     if (!found && lp_scalar_type(arguments[1]) == LP_SCALAR_NULL) {
         *value_out = arguments[1];
         return 0;
@@ -233,7 +233,7 @@ static int call_now(struct reader *reader, struct lp_value **arguments, size_t c
         return refuse(reader, "has too many arguments:", reader->owner->text);
     localtime_r(&reader->whole->now, &local);
     if (strftime(text, sizeof(text), arguments[0]->text, &local) == 0)
-        return refuse(reader, "has a time format that gives nothing:", arguments[0]->text);
+        return refuse(reader, "has a time format with empty output:", arguments[0]->text);
     *value_out = make_text(reader, text);
     return *value_out ? 0 : LLMPERF_ENOMEM;
 }
@@ -283,7 +283,7 @@ static int read_argument(struct reader *reader, struct lp_value **value_out)
     reader->at += strspn(reader->at, BLANKS);
     length = argument_length(reader->at);
     if (!reader->at[length])
-        return refuse(reader, "lacks a } in", reader->owner->text);
+        return refuse(reader, "is missing a closing } in", reader->owner->text);
     text = lp_values_printf(values, "%.*s", (int)length, reader->at);
     if (!text)
         return LLMPERF_ENOMEM;
@@ -327,8 +327,8 @@ static int read_call(struct reader *reader, const char *name, struct lp_value **
     for (size_t i = 0; i < sizeof(resolvers) / sizeof(resolvers[0]); i++)
         if (strcmp(resolvers[i].name, name) == 0)
             return resolvers[i].call(reader, arguments, count, value_out);
-    return fail(reader->owner, reader->whole->values, "asks a resolver that does not exist:", name,
-                "; there are oc.env, oc.select, oc.decode and now");
+    return fail(reader->owner, reader->whole->values, "uses an unknown resolver:", name,
+                "; known resolvers: oc.env, oc.select, oc.decode, now");
 }
 
 /* The name up to ':' or '}'; it may hold interpolations itself. */
@@ -348,9 +348,9 @@ static int read_name(struct reader *reader, struct lp_text *name)
     while (status == 0 && name->length && strchr(BLANKS, name->bytes[name->length - 1]))
         name->bytes[--name->length] = '\0';
     if (status == 0 && !*reader->at)
-        status = refuse(reader, "lacks a } in", reader->owner->text);
+        status = refuse(reader, "is missing a closing } in", reader->owner->text);
     if (status == 0 && name->length == 0)
-        status = refuse(reader, "has no name in", reader->owner->text);
+        status = refuse(reader, "is missing a name in", reader->owner->text);
     return status == 0 && name->failed ? lp_error(LLMPERF_ENOMEM, "out of memory") : status;
 }
 
@@ -362,7 +362,7 @@ static int evaluate(struct reader *reader, struct lp_value **value_out)
 
     *value_out = NULL;
     if (++reader->whole->depth > DEPTH_MOST) {
-        status = refuse(reader, "is nested too deep:", "interpolations of interpolations");
+        status = refuse(reader, "is nested too deeply:", "interpolations of interpolations");
     } else if ((status = read_name(reader, &name)) == 0) {
         if (*reader->at == ':') {
             status = read_call(reader, name.bytes, value_out);
@@ -421,8 +421,8 @@ int lp_interpolate(struct lp_interpolation *whole, struct lp_value *value)
     if (value->state == LP_VALUE_RESOLVING)
         return fail(value, whole->values, "refers to itself", "", "");
     if (++whole->depth > DEPTH_MOST)
-        return fail(value, whole->values, "is nested too deep:", "interpolations of interpolations",
-                    "");
+        return fail(value, whole->values,
+                    "is nested too deeply:", "interpolations of interpolations", "");
     value->state = LP_VALUE_RESOLVING;
     if (value->kind == LP_VALUE_TEXT)
         status = resolve_text(whole, value);

@@ -40,8 +40,8 @@ static int check_file(const char *path)
         return lp_error(LLMPERF_EFORMAT, "%s is not a regular file; give a config.json", path);
     if (info.st_size > FILE_BYTES_MAX)
         return lp_error(LLMPERF_EFORMAT,
-                        "%s has %" PRIu64 " bytes; a model description has at most %d", path,
-                        (uint64_t)info.st_size, FILE_BYTES_MAX);
+                        "%s is too large for a model description: %" PRIu64 " bytes; at most %d",
+                        path, (uint64_t)info.st_size, FILE_BYTES_MAX);
     return 0;
 }
 
@@ -49,7 +49,7 @@ int lp_model_find(const char *model, char path[LP_MODEL_PATH_BYTES])
 {
     if (!*model)
         return lp_error(LLMPERF_ENOENT, "the name of the model is empty; give a config.json, a "
-                                        "folder with one, or a name; see llmperf model --list");
+                                        "folder with one, or a name from llmperf model --list");
     if (strlen(model) + sizeof("/config.json") > LP_MODEL_PATH_BYTES)
         return lp_error(LLMPERF_ENOENT, "the path of the model is too long");
     if (lp_path_is_folder(model))
@@ -59,8 +59,8 @@ int lp_model_find(const char *model, char path[LP_MODEL_PATH_BYTES])
     if (lp_path_exists(path))
         return check_file(path);
     return lp_error(LLMPERF_ENOENT,
-                    "%.200s is neither a file nor the name of a model; give a config.json, a "
-                    "folder with one, or a name; see llmperf model --list",
+                    "%.200s is neither a file nor a known model; give a config.json, a folder with "
+                    "one, or a name from llmperf model --list",
                     path);
 }
 

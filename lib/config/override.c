@@ -133,7 +133,7 @@ static int read_quoted(struct reader *reader, struct lp_value **value_out)
         reader->at += slashes;
         if (*reader->at == '\0') {
             lp_text_clear(&text);
-            return fail(reader, "a quote is not closed");
+            return fail(reader, "a closing quote is missing");
         }
         if (*reader->at == quote && slashes % 2 == 0)
             break;
@@ -149,7 +149,7 @@ static int read_interpolation(struct reader *reader, struct lp_text *text)
     size_t length = strcspn(reader->at, "}");
 
     if (length == 2 || !reader->at[length])
-        return fail(reader, "${ needs a name and }; put quotes around nested ones");
+        return fail(reader, "${ needs a name and a closing }; quote nested ones");
     lp_text_add(text, reader->at, length + 1);
     reader->at += length + 1;
     return 0;
@@ -176,7 +176,7 @@ static int read_unquoted(struct reader *reader, const char *end, struct lp_value
             lp_text_add(&text, reader->at++, 1);
             continue;
         } else {
-            status = fail(reader, "put quotes around the value, or a backslash before");
+            status = fail(reader, "quote the value, or escape with a backslash");
         }
         blanks = 0;
     }
@@ -204,7 +204,7 @@ static int read_list(struct reader *reader, struct lp_value **value_out)
         if (*reader->at == ',')
             reader->at++;
         else if (*reader->at != ']')
-            return fail(reader, "a list needs , or ]");
+            return fail(reader, "expected , or ] in a list");
         else
             break;
         skip_blanks(reader);
@@ -222,7 +222,7 @@ static int read_key(struct reader *reader, struct lp_value **key_out)
     int status = read_unquoted(reader, ":,}", key_out);
 
     if (status == 0 && (*reader->at != ':' || start == reader->at || memchr(start, '$', 1)))
-        return fail(reader, "a map needs KEY:VALUE");
+        return fail(reader, "expected KEY:VALUE in a map");
     reader->at += status == 0;
     return status;
 }
@@ -243,7 +243,7 @@ static int read_map(struct reader *reader, struct lp_value **value_out)
         if (*reader->at == ',')
             reader->at++;
         else if (*reader->at != '}')
-            return fail(reader, "a map needs , or }");
+            return fail(reader, "expected , or } in a map");
         else
             break;
         skip_blanks(reader);
@@ -270,9 +270,9 @@ static int read_element(struct reader *reader, struct lp_value **value_out)
 
     skip_blanks(reader);
     if (is_function(reader->at))
-        return fail(reader, "functions and sweeps are not supported; put quotes around a text");
+        return fail(reader, "functions and sweeps are not supported; quote the string");
     if (++reader->depth > DEPTH_MOST)
-        return fail(reader, "nested too deep");
+        return fail(reader, "nested too deeply");
     if (*reader->at == '[')
         status = read_list(reader, value_out);
     else if (*reader->at == '{')
@@ -300,8 +300,8 @@ static int read_all(struct reader *reader, struct lp_value **value_out)
     if ((status = read_element(reader, value_out)) < 0)
         return status;
     if (*reader->at == ',')
-        return fail(reader, "several values; write [a,b] for a list, or put quotes around them");
-    return *reader->at ? fail(reader, "something stands behind the value") : 0;
+        return fail(reader, "several values; write [a,b] for a list, or quote them");
+    return *reader->at ? fail(reader, "unexpected characters after the value") : 0;
 }
 
 int lp_override_value(struct lp_values *values, const char *owner, const char *text,
@@ -344,8 +344,9 @@ static int split_key(struct lp_values *values, const char *key, size_t length,
     if (!out->key || (package && !out->package))
         return LLMPERF_ENOMEM;
     if (!is_key(out->key) || (out->package && *out->package && !is_key(out->package)))
-        return lp_error(LLMPERF_EINVAL, "%s: \"%.*s\" is no key; write a.b=VALUE or group=CHOICE",
-                        out->text, (int)length, key);
+        return lp_error(LLMPERF_EINVAL,
+                        "%s: \"%.*s\" is not a key; write a.b=VALUE or group=CHOICE", out->text,
+                        (int)length, key);
     return 0;
 }
 
@@ -366,7 +367,7 @@ int lp_override_parse(struct lp_values *values, const char *text, struct lp_over
     key += out->kind == LP_OVERRIDE_FORCE ? 2 : out->kind != LP_OVERRIDE_CHANGE;
     equals = strchr(key, '=');
     if (!equals && out->kind != LP_OVERRIDE_REMOVE)
-        return lp_error(LLMPERF_EINVAL, "%s: an override is KEY=VALUE, +KEY=VALUE or ~KEY", text);
+        return lp_error(LLMPERF_EINVAL, "%s: expected KEY=VALUE, +KEY=VALUE or ~KEY", text);
     if ((status = split_key(values, key, equals ? (size_t)(equals - key) : strlen(key), out)) < 0)
         return status;
     return equals ? lp_override_value(values, out->text, equals + 1 + strspn(equals + 1, BLANKS),

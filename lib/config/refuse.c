@@ -45,8 +45,8 @@ static int check_key(const llmperf_config *config, const char *map, const char *
     if (!best || !lp_distance_is_near(key, distance))
         return 0;
     snprintf(path, sizeof(path), "%s%s%s", map, *map ? "." : "", key);
-    return lp_config_refuse(config, path, "there is no such key; nearest: %s%s%s", map,
-                            *map ? "." : "", best);
+    return lp_config_refuse(config, path, "unknown key; nearest: %s%s%s", map, *map ? "." : "",
+                            best);
 }
 
 int lp_config_check_keys(const llmperf_config *config, const char *key, const char *const *names)

@@ -215,7 +215,7 @@ const char *lp_repository_options(const struct lp_repository *repository, const 
     qsort(options.names, options.count, sizeof(options.names[0]), compare_names);
     put_nearest_first(&options, name);
     for (size_t i = 0; i < options.count; i++) {
-        lp_text_printf(&text, "%s%s", i ? ", " : "; there are ", options.names[i]);
+        lp_text_printf(&text, "%s%s", i ? ", " : "; available: ", options.names[i]);
         free(options.names[i]);
     }
     kept = text.bytes ? lp_strings_add(&repository->values->texts, text.bytes) : NULL;

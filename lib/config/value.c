@@ -111,9 +111,8 @@ static int check_maps(const struct lp_yaml_node *node, const char *file, uint32_
     int status = 0;
 
     if (node->kind == LP_YAML_MAP && node->count > LP_VALUE_KEYS)
-        return lp_error(LLMPERF_EFORMAT,
-                        "%s:%u: a map of %zu keys; a configuration has at most %d in one map", file,
-                        line, node->count, LP_VALUE_KEYS);
+        return lp_error(LLMPERF_EFORMAT, "%s:%u: the map has %zu keys; at most %d are supported",
+                        file, line, node->count, LP_VALUE_KEYS);
     for (size_t i = 0; node->kind != LP_YAML_TEXT && i < node->count && status == 0; i++)
         status = check_maps(node->entries[i].value, file, node->entries[i].line);
     return status;
@@ -271,7 +270,7 @@ static struct lp_value *copy_tree(struct lp_values *values, const struct lp_valu
     struct lp_value *copy;
 
     if (depth == LP_VALUE_DEPTH) {
-        lp_error(LLMPERF_EFORMAT, "%s:%u: nested deeper than %d levels", from->file, from->line,
+        lp_error(LLMPERF_EFORMAT, "%s:%u: nested more than %d levels deep", from->file, from->line,
                  LP_VALUE_DEPTH);
         return NULL;
     }

@@ -64,16 +64,16 @@ int lp_ceilings_path(const char *uuid, const char *driver, char **path_out)
     struct lp_text path = { NULL, 0, 0, false };
 
     if (!is_plain_word(uuid) || !is_plain_word(driver))
-        return lp_error(LLMPERF_EINVAL, "the UUID of the GPU or the version of its driver is not "
-                                        "known");
+        return lp_error(LLMPERF_EINVAL, "the GPU's UUID or its driver version is unknown");
     /* The XDG specification has relative paths ignored. */
     if (cache && cache[0] == '/')
         lp_text_printf(&path, "%s", cache);
     else if (home && home[0] == '/')
         lp_text_printf(&path, "%s/.cache", home);
     else
-        return lp_error(LLMPERF_ENOENT, "no folder for measured ceilings; set XDG_CACHE_HOME or "
-                                        "HOME to an absolute path");
+        return lp_error(
+            LLMPERF_ENOENT,
+            "no folder for measured peaks; set XDG_CACHE_HOME or HOME to an absolute path");
     lp_text_printf(&path, "/llmperf/%s-%s.yaml", uuid, driver);
     return lp_text_take(&path, path_out);
 }
@@ -111,7 +111,7 @@ static void read_item(const llmperf_config *config, const char *name, struct lp_
     item->clock_mhz = read_number(config, name, "clock_mhz");
     item->repeats = repeats > 0 ? (uint64_t)repeats : 0;
     snprintf(key, sizeof(key), "ceilings.%s.how", name);
-    snprintf(item->how, sizeof(item->how), "not told");
+    snprintf(item->how, sizeof(item->how), "not given");
     read_text(config, key, item->how, sizeof(item->how));
 }
 
@@ -124,7 +124,7 @@ int lp_ceilings_read(const char *path, struct lp_ceilings *ceilings_out)
     lp_ceilings_init(ceilings_out, "was not measured");
     /* A relative path would be looked for in the data files, too. */
     if (!lp_path_exists(path))
-        return lp_error(LLMPERF_ENOENT, "%s: there is no such file", path);
+        return lp_error(LLMPERF_ENOENT, "%s: file not found", path);
     if ((status = llmperf_config_open(path, &config)) < 0)
         return status;
     read_text(config, "gpu", ceilings_out->gpu, sizeof(ceilings_out->gpu));
@@ -203,9 +203,9 @@ int lp_ceilings_write(const char *path, const struct lp_ceilings *ceilings)
     const char *name;
     int status;
 
-    lp_text_puts(&out, "# Ceilings measured on one GPU by llmperf hardware --measure: GB/s of copy "
-                       "and read, TFLOP/s of dtypes.\n# Delete the file to forget them.\n"
-                       "schema_version: 1\n");
+    lp_text_puts(
+        &out, "# Peaks measured on one GPU by llmperf hardware --measure: GB/s for copy and read, "
+              "TFLOP/s for dtypes.\n# Delete the file to forget them.\nschema_version: 1\n");
     put_line(&out, "gpu", ceilings->gpu);
     put_line(&out, "uuid", ceilings->uuid);
     put_line(&out, "driver", ceilings->driver);

@@ -66,7 +66,7 @@ int llmperf_dtype_find(const char *name, uint32_t *dtype_out)
             return 0;
         }
     return lp_error(LLMPERF_EINVAL,
-                    "dtype \"%.40s\" is not known; use fp32, bf16, fp16, fp8, fp8_block128, int8, "
+                    "unknown dtype \"%.40s\"; use fp32, bf16, fp16, fp8, fp8_block128, int8, "
                     "int4_g128, nvfp4, mxfp4, nf4, q4_0, q4_k, q6_k or q8_0",
                     name);
 }

@@ -45,7 +45,7 @@ static void compute_peak(struct request *request, const struct lp_gpu_rates *rat
     if (!rates->known)
         lp_hardware_unset(&hardware->peaks[dtype],
                           lp_hardware_text(hardware,
-                                           "compute capability %d.%d is not in "
+                                           "no data for compute capability %d.%d in "
                                            "conf/hardware/rates.yaml; set LLMPERF_PEAK_TFLOPS",
                                            hardware->capability / 10, hardware->capability % 10));
     else if (!(rate > 0))
@@ -74,7 +74,7 @@ static void complete_peaks(struct request *request, const struct lp_gpu_rates *r
             continue;
         if (rates->known && rates->rate[i] > 0 && !holds)
             lp_hardware_unset(&hardware->peaks[i],
-                              "not published, and SMs x rate x clock does not hold for this part");
+                              "not published, and SMs x rate x clock is not valid for this part");
         else
             compute_peak(request, rates, i, quantity(hardware, LLMPERF_HARDWARE_SMS)->value,
                          quantity(hardware, clock)->value, LLMPERF_CONFIDENCE_MEDIUM);
@@ -88,7 +88,8 @@ static void fill_memory(struct request *request)
         lp_gpu_row_memory(request->match.row, &request->name, request->query.memory_bytes);
 
     if (isnan(size))
-        lp_hardware_unset(memory, "sold with several sizes, and the device is not at hand");
+        lp_hardware_unset(memory,
+                          "sold with several memory sizes, and this device was not queried");
     else
         lp_hardware_set(memory, size, LLMPERF_ORIGIN_TABLE, LLMPERF_CONFIDENCE_HIGH,
                         "conf/hardware");
@@ -111,7 +112,7 @@ static void scale_peaks(struct request *request, double share)
                                              request->query.sm_count, request->match.row->sm_count,
                                              peak->source));
         else
-            lp_hardware_unset(peak, "the SM count of the MIG slice is not known");
+            lp_hardware_unset(peak, "the SM count of the MIG slice is unknown");
     }
 }
 
@@ -127,7 +128,7 @@ static void scale_bandwidth(struct request *request, double whole_gb)
                                          "%g of 8 memory slices of the whole GPU (%s)", eighths,
                                          bandwidth->source));
     else
-        lp_hardware_unset(bandwidth, "the memory of the MIG slice is not known");
+        lp_hardware_unset(bandwidth, "the memory of the MIG slice is unknown");
 }
 
 static void fill_slice(struct request *request)
@@ -142,18 +143,18 @@ static void fill_slice(struct request *request)
                     LLMPERF_ORIGIN_DEVICE, LLMPERF_CONFIDENCE_HIGH, "name of the MIG slice");
     if (isnan(request->name.mig_memory_gb))
         lp_hardware_unset(quantity(hardware, LLMPERF_HARDWARE_MEMORY_GB),
-                          "the memory of the MIG slice is not known");
+                          "the memory of the MIG slice is unknown");
     if (sm_count > 0)
         lp_hardware_set(quantity(hardware, LLMPERF_HARDWARE_SMS), sm_count, LLMPERF_ORIGIN_DEVICE,
                         LLMPERF_CONFIDENCE_HIGH, "the driver");
     else
         lp_hardware_unset(quantity(hardware, LLMPERF_HARDWARE_SMS),
-                          "the SM count of the MIG slice is not known");
+                          "the SM count of the MIG slice is unknown");
     lp_hardware_unset(quantity(hardware, LLMPERF_HARDWARE_L2_MB),
                       "a MIG slice has a part of the L2 cache");
     lp_hardware_unset(quantity(hardware, LLMPERF_HARDWARE_LINK_GBS), "a MIG slice has no NVLink");
-    lp_hardware_warn(hardware,
-                     "A MIG slice: peaks by its share of SMs, bandwidth by its memory slices");
+    lp_hardware_warn(
+        hardware, "A MIG slice: peaks scaled by its share of SMs, bandwidth by its memory slices");
 }
 
 static int fill_listed(struct request *request)
@@ -188,15 +189,14 @@ static void compute_bandwidth(struct request *request)
     double gbs = 2.0 * query->memory_clock_khz * query->bus_width_bits / 8 / 1e6;
 
     if (request->name.mig)
-        lp_hardware_unset(value, "a MIG slice of a GPU that is not listed; set "
-                                 "LLMPERF_BANDWIDTH_GBS");
+        lp_hardware_unset(value,
+                          "MIG slice of a GPU that is not in the table; set LLMPERF_BANDWIDTH_GBS");
     else if (query->memory_clock_khz > 0 && query->bus_width_bits > 0)
         lp_hardware_set(value, gbs, LLMPERF_ORIGIN_COMPUTED, LLMPERF_CONFIDENCE_MEDIUM,
                         lp_hardware_text(request->hardware, "2 x %g MHz x %d bit / 8",
                                          query->memory_clock_khz / 1e3, query->bus_width_bits));
     else
-        lp_hardware_unset(value, "memory clock and bus width are not known; set "
-                                 "LLMPERF_BANDWIDTH_GBS");
+        lp_hardware_unset(value, "memory clock or bus width is unknown; set LLMPERF_BANDWIDTH_GBS");
 }
 
 /* No peak can be computed; `reason` says why. */
@@ -206,12 +206,12 @@ static const char *no_formula(const struct request *request)
     const struct lp_gpu_row *near = request->match.near;
 
     if (near && !near->formula_holds)
-        return "named like a part whose peaks are capped below SMs x rate x clock; set "
+        return "the name matches a part with peaks capped below SMs x rate x clock; set "
                "LLMPERF_PEAK_TFLOPS";
     if (query->cc_major <= 0)
-        return "the compute capability is not known; set LLMPERF_PEAK_TFLOPS";
+        return "the compute capability is unknown; set LLMPERF_PEAK_TFLOPS";
     if (query->sm_count <= 0 || query->clock_khz <= 0)
-        return "SM count and clock are not known; set LLMPERF_PEAK_TFLOPS";
+        return "SM count or clock is unknown; set LLMPERF_PEAK_TFLOPS";
     return NULL;
 }
 
@@ -235,8 +235,9 @@ static int compute_peaks(struct request *request)
                      LLMPERF_CONFIDENCE_MEDIUM);
     lp_hardware_set(quantity(hardware, LLMPERF_HARDWARE_TENSOR_CLOCK_MHZ),
                     clock_mhz * rates.tensor_clock, LLMPERF_ORIGIN_COMPUTED,
-                    LLMPERF_CONFIDENCE_MEDIUM, "share of the driver's clock, rates.yaml");
-    lp_hardware_warn(hardware, "Peaks are computed from SMs x rate x clock, within 10 %%");
+                    LLMPERF_CONFIDENCE_MEDIUM, "fraction of the driver's clock (rates.yaml)");
+    lp_hardware_warn(hardware,
+                     "Peaks are computed from SMs x rate x clock, accurate to about 10 %%");
     return 0;
 }
 
@@ -255,15 +256,15 @@ static int fill_unlisted(struct request *request)
         return status;
     compute_bandwidth(request);
     fill_device_number(quantity(hardware, LLMPERF_HARDWARE_SMS), query->sm_count,
-                       "the driver did not say");
+                       "not reported by the driver");
     fill_device_number(quantity(hardware, LLMPERF_HARDWARE_VECTOR_CLOCK_MHZ),
-                       query->clock_khz / 1e3, "the driver did not say");
+                       query->clock_khz / 1e3, "not reported by the driver");
     fill_device_number(quantity(hardware, LLMPERF_HARDWARE_MEMORY_GB),
-                       (double)query->memory_bytes / 1e9, "the driver did not say");
+                       (double)query->memory_bytes / 1e9, "not reported by the driver");
     fill_device_number(quantity(hardware, LLMPERF_HARDWARE_L2_MB),
-                       query->l2_bytes / (double)(1 << 20), "the driver did not say");
+                       query->l2_bytes / (double)(1 << 20), "not reported by the driver");
     lp_hardware_unset(quantity(hardware, LLMPERF_HARDWARE_LINK_GBS),
-                      "the driver does not say, and the GPU is not in the table");
+                      "not reported by the driver, and the GPU is not in the table");
     return 0;
 }
 
@@ -272,15 +273,15 @@ static int not_found(const struct request *request)
     const char *name = request->query.name;
 
     if (!name || !*name)
-        return lp_error(LLMPERF_EINVAL, "name a GPU, or describe it with compute capability, SM "
-                                        "count and clock");
+        return lp_error(LLMPERF_EINVAL,
+                        "name a GPU, or describe it by compute capability, SM count and clock");
     if (request->match.several)
         return lp_error(LLMPERF_EINVAL,
-                        "%.100s is the name of several GPUs; say which, for example by its memory: "
-                        "llmperf hardware --list",
+                        "%.100s matches several GPUs; be more specific, for example with the "
+                        "memory size: llmperf hardware --list",
                         name);
-    return lp_error(LLMPERF_ENOENT, "no data for the GPU %.100s%s%s; see llmperf hardware --list",
-                    name, request->match.why[0] ? ": " : "", request->match.why);
+    return lp_error(LLMPERF_ENOENT, "unknown GPU %.100s%s%s; see llmperf hardware --list", name,
+                    request->match.why[0] ? ": " : "", request->match.why);
 }
 
 static int look_up(struct request *request)
@@ -325,7 +326,7 @@ int llmperf_hardware_find(const llmperf_hardware_query *query, const llmperf_con
     size = query->struct_size < sizeof(*query) ? query->struct_size : sizeof(*query);
     memcpy(&request.query, query, size);
     if (query->name && strlen(query->name) >= LP_GPU_NAME_BYTES)
-        return lp_error(LLMPERF_EINVAL, "the name of a GPU has at most %d characters",
+        return lp_error(LLMPERF_EINVAL, "the name of a GPU can have at most %d characters",
                         LP_GPU_NAME_BYTES - 1);
     if (!(request.hardware = lp_hardware_create()))
         return lp_error(LLMPERF_ENOMEM, "out of memory");

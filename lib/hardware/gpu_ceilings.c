@@ -31,7 +31,7 @@ void lp_hardware_read_ceilings(llmperf_hardware *hardware, const char *uuid, con
     if ((status = lp_ceilings_read(path, &ceilings)) == 0)
         lp_hardware_take_ceilings(hardware, &ceilings, path);
     else if (status != LLMPERF_ENOENT) {
-        lp_ceilings_init(&hardware->ceilings, "the file of measured ceilings is damaged");
+        lp_ceilings_init(&hardware->ceilings, "the file of measured peaks is damaged");
         lp_hardware_warn(hardware, "%s", llmperf_last_error());
     }
     free(path);
@@ -54,7 +54,7 @@ int llmperf_hardware_ceiling(const llmperf_hardware *hardware, const char *what,
                                         "required");
     if ((index = lp_ceiling_index(what)) < 0)
         return lp_error(LLMPERF_EINVAL,
-                        "there is no ceiling %.40s; use copy, read, or a dtype of llmperf hardware",
+                        "unknown quantity %.40s; use copy, read, or a dtype of llmperf hardware",
                         what);
     item = &hardware->ceilings.items[index];
     ceiling.struct_size = ceiling_out->struct_size;

@@ -83,7 +83,7 @@ llmperf_hardware *lp_hardware_create(void)
     for (size_t i = 0; hardware && i < LP_PEAKS; i++)
         lp_hardware_unset(&hardware->peaks[i], "not published");
     for (size_t i = 0; hardware && i < LP_QUANTITIES; i++)
-        lp_hardware_unset(&hardware->quantities[i], "not known");
+        lp_hardware_unset(&hardware->quantities[i], "unknown");
     return hardware;
 }
 
@@ -128,14 +128,14 @@ static int find_dtype(const char *dtype, int *index_out)
 {
     if (lp_hardware_dtype_is_stored(dtype))
         return lp_error(LLMPERF_EINVAL,
-                        "weights in %s are computed in the dtype of their activations: ask for the "
-                        "peak of that (bf16, fp16 or fp8)",
+                        "weights in %s are computed in the dtype of their activations: use the "
+                        "peak of that dtype (bf16, fp16 or fp8)",
                         dtype);
     if ((*index_out = lp_hardware_dtype_index(dtype)) < 0)
-        return lp_error(LLMPERF_EINVAL,
-                        "there is no dtype %.40s; use fp64, fp64_tc, fp32, tf32, fp16, bf16, fp8, "
-                        "int8 or fp4",
-                        dtype);
+        return lp_error(
+            LLMPERF_EINVAL,
+            "unknown dtype %.40s; use fp64, fp64_tc, fp32, tf32, fp16, bf16, fp8, int8 or fp4",
+            dtype);
     return 0;
 }
 
@@ -163,6 +163,6 @@ int llmperf_hardware_quantity(const llmperf_hardware *hardware, uint32_t which,
     if (!hardware || !value_out)
         return lp_error(LLMPERF_EINVAL, "hardware and value_out are required");
     if (which == 0 || which > LP_QUANTITIES)
-        return lp_error(LLMPERF_EINVAL, "there is no quantity %u; use LLMPERF_HARDWARE_…", which);
+        return lp_error(LLMPERF_EINVAL, "unknown quantity %u; use LLMPERF_HARDWARE_…", which);
     return copy_value(&hardware->quantities[which - 1], value_out);
 }

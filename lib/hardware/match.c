@@ -42,16 +42,17 @@ static void check_device(const struct lp_gpu_row *row, const llmperf_hardware_qu
         fits |= is_size(row->memory_gb[i], query->memory_bytes);
     why[0] = '\0';
     if (query->cc_major > 0 && capability != row->capability)
-        snprintf(why, size, "the device has compute capability %d.%d, the table's %s %d.%d",
+        snprintf(why, size,
+                 "the device has compute capability %d.%d, the %s in the table has %d.%d",
                  query->cc_major, query->cc_minor, row->name, row->capability / 10,
                  row->capability % 10);
     else if (name->mig)
         return; /* the rest is that of a slice */
     else if (query->sm_count > 0 && query->sm_count != row->sm_count)
-        snprintf(why, size, "the device has %d SMs, the table's %s %d", query->sm_count, row->name,
-                 row->sm_count);
+        snprintf(why, size, "the device has %d SMs, the %s in the table has %d", query->sm_count,
+                 row->name, row->sm_count);
     else if (!fits)
-        snprintf(why, size, "the device has %.1f GB of memory, the table's %s %g",
+        snprintf(why, size, "the device has %.1f GB of memory, the %s in the table has %g",
                  (double)query->memory_bytes / 1e9, row->name, row->memory_gb[0]);
 }
 
@@ -82,8 +83,8 @@ static void consider(struct search *search, const struct lp_gpu_row *row, const 
                      sizeof(rest));
     check_device(row, search->query, search->name, why, sizeof(why));
     if (rest[0])
-        snprintf(match->why, sizeof(match->why), "\"%s\" makes it another part than the %s", rest,
-                 row->name);
+        snprintf(match->why, sizeof(match->why),
+                 "\"%s\" in the name means another part than the %s", rest, row->name);
     else if (why[0])
         snprintf(match->why, sizeof(match->why), "%s", why);
     else if (match->row && match->row != row)
@@ -125,7 +126,7 @@ static void suggest(const struct lp_gpu_table *table, const struct lp_gpu_name *
     for (size_t i = 0; i < table->rows.count; i++)
         if (is_like(&table->rows.items[i], name) && used < sizeof(match->why))
             used += (size_t)snprintf(match->why + used, sizeof(match->why) - used, "%s%s",
-                                     used ? ", " : "it may be one of: ", table->rows.items[i].name);
+                                     used ? ", " : "possible matches: ", table->rows.items[i].name);
 }
 
 void lp_gpu_table_find(const struct lp_gpu_table *table, const llmperf_hardware_query *query,

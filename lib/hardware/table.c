@@ -113,7 +113,7 @@ static int add_folder(struct lp_gpu_table *table, const char *folder)
     int count = scandir(folder, &entries, is_data_file, alphasort), status = 0;
 
     if (count < 0)
-        return lp_error(LLMPERF_ENOENT, "%s: cannot be read; it should hold the GPUs' data files",
+        return lp_error(LLMPERF_ENOENT, "%s cannot be read; it should contain the GPUs' data files",
                         folder);
     for (int i = 0; i < count; i++) {
         char *path = status == 0 ? lp_path_join(folder, entries[i]->d_name) : NULL;

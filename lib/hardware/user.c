@@ -51,10 +51,10 @@ static void set_peak(llmperf_hardware *hardware, int dtype, double value, const 
     llmperf_hardware_value *peak = &hardware->peaks[dtype];
 
     if (value >= SUSPICIOUS * peak->value && peak->origin == LLMPERF_ORIGIN_TABLE)
-        lp_hardware_warn(hardware,
-                         "%s gives %g TFLOP/s for %s, the table a dense peak of %g; is it the "
-                         "sparse figure?",
-                         source, value, llmperf_hardware_dtype((size_t)dtype), peak->value);
+        lp_hardware_warn(
+            hardware,
+            "%s gives %g TFLOP/s for %s; the table's dense peak is %g. Is this the sparse figure?",
+            source, value, llmperf_hardware_dtype((size_t)dtype), peak->value);
     lp_hardware_set(peak, value, LLMPERF_ORIGIN_USER, LLMPERF_CONFIDENCE_HIGH, source);
 }
 
@@ -63,11 +63,11 @@ static void set_all_peaks(llmperf_hardware *hardware, double value, const char *
     double bf16 = hardware->peaks[LP_PEAK_BF16].value;
 
     if (value >= SUSPICIOUS * bf16)
-        lp_hardware_warn(hardware,
-                         "%s gives %g TFLOP/s, the dense peak for bf16 was %g; is it the sparse "
-                         "figure?",
-                         source, value, bf16);
-    lp_hardware_warn(hardware, "%s gives one peak, which stands for every dtype", source);
+        lp_hardware_warn(
+            hardware,
+            "%s gives %g TFLOP/s; the dense peak for bf16 is %g. Is this the sparse figure?",
+            source, value, bf16);
+    lp_hardware_warn(hardware, "%s gives one peak, which is used for every dtype", source);
     for (int i = 0; i < LP_PEAKS; i++)
         lp_hardware_set(&hardware->peaks[i], value, LLMPERF_ORIGIN_USER, LLMPERF_CONFIDENCE_HIGH,
                         source);
@@ -82,7 +82,7 @@ static void set_bandwidth(llmperf_hardware *hardware, double value, const char *
 static int bad_peaks(const char *text)
 {
     return lp_error(LLMPERF_EINVAL,
-                    PEAK_VARIABLE "=%s is no positive number of TFLOP/s; set 989.4, or "
+                    PEAK_VARIABLE "=%s is not a positive number of TFLOP/s; write 989.4, or "
                                   "bf16=989.4,fp8=1978.9 with dtypes of llmperf hardware",
                     text);
 }
@@ -115,8 +115,8 @@ static int take_peak_variable(llmperf_hardware *hardware, const char *text)
 
 static int bad_key(const char *key)
 {
-    return lp_error(LLMPERF_EINVAL, "%s of the configuration must be a positive number%s", key,
-                    strcmp(key, PEAK_KEY) == 0 ? ", or a map from dtypes to such" : "");
+    return lp_error(LLMPERF_EINVAL, "configuration: %s must be a positive number%s", key,
+                    strcmp(key, PEAK_KEY) == 0 ? ", or a map from dtypes to positive numbers" : "");
 }
 
 /* LLMPERF_ENOENT: not there. */
@@ -142,13 +142,13 @@ static int take_peak_map(llmperf_hardware *hardware, const llmperf_config *confi
         if ((status = read_key(config, key, &value)) == LLMPERF_EINVAL)
             return status;
         if (status == 0)
-            set_peak(hardware, i, value, PEAK_KEY " of the configuration");
+            set_peak(hardware, i, value, PEAK_KEY " in the configuration");
         found += status == 0;
     }
-    return found == length ? 0
-                           : lp_error(LLMPERF_EINVAL,
-                                      PEAK_KEY " of the configuration names a dtype that does not "
-                                               "exist; llmperf hardware shows them");
+    return found == length
+               ? 0
+               : lp_error(LLMPERF_EINVAL, PEAK_KEY
+                          " in the configuration has an unknown dtype; see llmperf hardware");
 }
 
 static int take_config(llmperf_hardware *hardware, const llmperf_config *config, bool *any)
@@ -160,12 +160,12 @@ static int take_config(llmperf_hardware *hardware, const llmperf_config *config,
     if (length > 0)
         status = take_peak_map(hardware, config, length);
     else if ((status = read_key(config, PEAK_KEY, &value)) == 0)
-        set_all_peaks(hardware, value, PEAK_KEY " of the configuration");
+        set_all_peaks(hardware, value, PEAK_KEY " in the configuration");
     if (status < 0 && status != LLMPERF_ENOENT)
         return status;
     *any |= status == 0;
     if ((status = read_key(config, BANDWIDTH_KEY, &value)) == 0)
-        set_bandwidth(hardware, value, BANDWIDTH_KEY " of the configuration");
+        set_bandwidth(hardware, value, BANDWIDTH_KEY " in the configuration");
     *any |= status == 0;
     return status == LLMPERF_ENOENT ? 0 : status;
 }
@@ -197,7 +197,8 @@ int lp_hardware_user(llmperf_hardware *hardware, const llmperf_config *config, b
     if (bandwidth && *bandwidth) {
         if (!parse(bandwidth, strlen(bandwidth), &value))
             return lp_error(LLMPERF_EINVAL,
-                            BANDWIDTH_VARIABLE "=%s is no positive number of GB/s; set 4800",
+                            BANDWIDTH_VARIABLE
+                            "=%s is not a positive number of GB/s; write a number such as 4800",
                             bandwidth);
         set_bandwidth(hardware, value, BANDWIDTH_VARIABLE);
         *any_out = true;

@@ -26,9 +26,10 @@ static int make_buffers(struct lp_bench *bench, uint64_t wanted)
         return lp_cuda_error(&bench->cuda, "cuMemGetInfo", result);
     bench->buffer_bytes = wanted < available / 4 ? (size_t)wanted : available / 4;
     if (bench->buffer_bytes < LEAST_BUFFER)
-        return lp_error(LLMPERF_ENOMEM,
-                        "%zu MB are free on the GPU; end other programs on it, 64 are needed",
-                        available >> 20);
+        return lp_error(
+            LLMPERF_ENOMEM,
+            "only %zu MB are free on the GPU and 64 are needed; end other programs on it",
+            available >> 20);
     for (int i = 0; i < LP_BENCH_BUFFERS; i++)
         if ((result = bench->cuda.memory_alloc(&bench->buffers[i], bench->buffer_bytes)) != 0)
             return lp_cuda_error(&bench->cuda, "cuMemAlloc", result);
@@ -150,7 +151,8 @@ static int finish(times_vector *times, struct lp_times *out)
     out->best_ms = times->items[0];
     out->median_ms = times->items[times->count / 2];
     out->repeats = times->count;
-    return out->best_ms > 0 ? 0 : lp_error(LLMPERF_ENODEVICE, "an event measured no time at all");
+    return out->best_ms > 0 ? 0
+                            : lp_error(LLMPERF_ENODEVICE, "CUDA events measured a time of zero");
 }
 
 static int fill_rounds(struct lp_bench *bench, lp_bench_launch *launch, void *work, double seconds,

@@ -49,7 +49,7 @@ int lp_cuda_open(struct lp_cuda *cuda)
     void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
 
     if (!library)
-        return lp_error(LLMPERF_ENODEVICE, "no NVIDIA driver: %s", dlerror());
+        return lp_error(LLMPERF_ENODEVICE, "NVIDIA driver not available: %s", dlerror());
     for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
         if (!lp_symbol_find(library, functions[i].name, functions[i].function))
             return lp_error(LLMPERF_ENODEVICE,

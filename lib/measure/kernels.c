@@ -307,10 +307,10 @@ static void measure(struct lp_bench *bench, void *function, double factor,
         return;
     }
     if (function)
-        snprintf(how, sizeof(how), "kernel of %u blocks x %d threads, %" PRIu64 " MB a repeat",
+        snprintf(how, sizeof(how), "kernel of %u blocks x %d threads, %" PRIu64 " MB per repeat",
                  work.blocks, THREADS, work.pieces * PIECE_BYTES / 1000000);
     else
-        snprintf(how, sizeof(how), "the driver's copy, %" PRIu64 " MB a repeat",
+        snprintf(how, sizeof(how), "the driver's copy, %" PRIu64 " MB per repeat",
                  work.pieces * PIECE_BYTES / 1000000);
     lp_ceiling_take(ceiling, factor * (double)work.pieces * PIECE_BYTES, 1e6, &times, how);
 }

@@ -234,7 +234,8 @@ static int find_algorithm(struct multiplication *work, struct lp_bench *bench, d
     result = blas->propose(blas->handle, work->desc, work->a, work->b, work->d, work->d,
                            blas->preference, PROPOSALS, proposals, &count);
     if (result != 0 || count == 0)
-        return lp_error(LLMPERF_ENOTSUP, "cuBLASLt has no %s product for this GPU (status %d)",
+        return lp_error(LLMPERF_ENOTSUP,
+                        "cuBLASLt has no %s matrix product for this GPU (status %d)",
                         work->product->dtype, result);
     for (int i = 0; i < count; i++) {
         struct lp_times times;
@@ -298,8 +299,9 @@ static int measure_shape(const struct blas *blas, const struct product *product,
     if (result == 0)
         status = run_shape(&work, bench, ceiling, ms);
     else
-        status = lp_error(LLMPERF_ENOTSUP, "cuBLASLt knows no %s product (status %d)",
-                          product->dtype, result);
+        status =
+            lp_error(LLMPERF_ENOTSUP, "cuBLASLt does not support %s matrix products (status %d)",
+                     product->dtype, result);
     clear_multiplication(&work);
     return status;
 }

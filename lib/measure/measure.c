@@ -19,7 +19,7 @@
 #define BUFFER        (UINT64_C(1) << 30)
 #define BUFFER_LEAST  (UINT64_C(1) << 24)
 #define BUFFER_MOST   (UINT64_C(1) << 34)
-#define NOT_MEASURED  "this version has no product in this dtype to measure"
+#define NOT_MEASURED  "measuring this dtype is not supported"
 
 static int take_options(const llmperf_measure_options *given, llmperf_measure_options *options)
 {
@@ -35,10 +35,10 @@ static int take_options(const llmperf_measure_options *given, llmperf_measure_op
     if (options->buffer_bytes == 0)
         options->buffer_bytes = BUFFER;
     if (!(options->seconds >= SECONDS_LEAST && options->seconds <= SECONDS_MOST))
-        return lp_error(LLMPERF_EINVAL, "seconds is %g; it must be from 0.01 to 60",
+        return lp_error(LLMPERF_EINVAL, "seconds is %g; it must be between 0.01 and 60",
                         options->seconds);
     if (options->buffer_bytes < BUFFER_LEAST || options->buffer_bytes > BUFFER_MOST)
-        return lp_error(LLMPERF_EINVAL, "buffer_bytes is %llu; it must be from 2^24 to 2^34",
+        return lp_error(LLMPERF_EINVAL, "buffer_bytes is %llu; it must be between 2^24 and 2^34",
                         (unsigned long long)options->buffer_bytes);
     return 0;
 }
@@ -52,7 +52,7 @@ static int find_gpu(int32_t device, struct lp_gpu *gpu)
         return status;
     if (device < 0 || device >= count)
         return lp_error(count == 0 ? LLMPERF_ENODEVICE : LLMPERF_ENOENT,
-                        "there is no device %d; this process sees %d", device, count);
+                        "device %d does not exist; this process sees %d", device, count);
     return lp_driver_gpu(device, gpu);
 }
 

@@ -101,7 +101,7 @@ static int find_runs(llmperf_job *job)
     if (status == 0 && holds_run(job->folder))
         status = take_run(job, lp_text_copy(job->folder));
     if (status == 0 && (status = take_folder(job, job->folder, false)) == LLMPERF_ENOENT)
-        status = lp_error(LLMPERF_ENOENT, "%s is no folder that can be read", job->folder);
+        status = lp_error(LLMPERF_ENOENT, "%s is not a readable folder", job->folder);
     if (status == 0 && (status = take_folder(job, processes, true)) == LLMPERF_ENOENT)
         status = 0;
     free(processes);
@@ -170,17 +170,15 @@ int lp_job_only_run(const char *folder, char **run_out)
     if ((status = llmperf_job_find(folder, &job)) < 0)
         return status;
     if (job->runs.count == 0)
-        status =
-            lp_error(LLMPERF_ENOENT,
-                     "%s holds no run.llmperf and no runs of processes; give a run directory or "
-                     "its run.llmperf (llmperf list shows the runs of a folder)",
-                     folder);
+        status = lp_error(LLMPERF_ENOENT,
+                          "%s contains no run (no run.llmperf and no processes/); give a run "
+                          "directory or its run.llmperf (llmperf list shows the runs in a folder)",
+                          folder);
     else if (job->runs.count > 1)
-        status =
-            lp_error(LLMPERF_ENOENT,
-                     "%s holds %zu runs of processes; give one of them, such as %s, or put them "
-                     "together with llmperf merge",
-                     folder, job->runs.count, job->runs.items[0]);
+        status = lp_error(LLMPERF_ENOENT,
+                          "%s contains %zu runs of processes; give one of them, such as %s, or "
+                          "combine them with llmperf merge",
+                          folder, job->runs.count, job->runs.items[0]);
     else if (!(*run_out = lp_text_copy(job->runs.items[0])))
         status = out_of_memory();
     llmperf_job_free(job);

@@ -62,8 +62,8 @@ static int look_for_process(struct opened *opened, const char *run, const llmper
         }
     if (runs) {
         lp_text_printf(&line,
-                       "process %" PRIu32 " still ran when the runs were put together, and its "
-                       "run goes on in %s: put them together again at its end",
+                       "process %" PRIu32 " was still running when the runs were merged; its run "
+                                          "continues in %s: merge again after it has ended",
                        pid, run);
         status = line.failed ? out_of_memory() : keep_fault(opened, line.bytes);
     }
@@ -85,7 +85,7 @@ static int open_run(struct opened *opened, const char *run)
     }
     if (status == LLMPERF_ENOMEM)
         return status;
-    lp_text_printf(&line, "the run of a process is left out: %s", llmperf_last_error());
+    lp_text_printf(&line, "the run of a process was skipped: %s", llmperf_last_error());
     status = line.failed ? out_of_memory() : keep_fault(opened, line.bytes);
     lp_text_clear(&line);
     return status;
@@ -108,8 +108,9 @@ static int tell_running(const struct opened *opened, const char *folder, llmperf
     for (size_t i = 0; i < opened->running_count && status == 0; i++)
         if (opened->running[i])
             status = lp_profile_add_note(profile,
-                                         "merged: process %" PRIu32 " still ran and had no run; if "
-                                         "it uses CUDA or NVTX, its run goes to %.800s/processes",
+                                         "merged: process %" PRIu32
+                                         " was still running and had no run; if it uses CUDA or "
+                                         "NVTX, its run is written to %.800s/processes",
                                          opened->running[i], folder);
     return status;
 }
@@ -147,7 +148,7 @@ static int merge_opened(const llmperf_job *job, struct opened *opened,
 
     put_devices_first(opened);
     if (opened->profiles.count == 0)
-        return lp_error(LLMPERF_ENOENT, "%s holds no run that can be read", job->folder);
+        return lp_error(LLMPERF_ENOENT, "%s contains no readable run", job->folder);
     status = llmperf_profile_merge((const llmperf_profile *const *)opened->profiles.items,
                                    opened->profiles.count, &merged);
     if (status < 0)

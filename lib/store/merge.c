@@ -466,17 +466,14 @@ static int add_run_notes(const llmperf_profile *const *profiles, size_t count, l
         other_gpus |= lp_compare_text(env, first) != 0;
     }
     if (other_gpus)
-        status = lp_profile_note(out, "merged: machine and hardware limits are those of the first "
-                                      "run");
+        status = lp_profile_note(out, "merged: machine and hardware limits are from the first run");
     if (status == 0 && with_iterations > 1)
-        status = lp_profile_note(out, "merged: single iterations stay in the runs they are of; "
-                                      "their statistics are of all runs");
+        status = lp_profile_note(out, "merged: single iterations are kept only in the original "
+                                      "runs; the statistics cover all runs");
     if (status == 0 && without_cuda > 0 && without_cuda < count)
-        status =
-            lp_profile_add_note(out,
-                                "merged: %zu of %zu processes did not use CUDA: they have host "
-                                "times only",
-                                without_cuda, count);
+        status = lp_profile_add_note(
+            out, "merged: %zu of %zu processes did not use CUDA: they have host times only",
+            without_cuda, count);
     return status;
 }
 

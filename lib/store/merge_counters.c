@@ -46,11 +46,11 @@ static void compare_work(const llmperf_profile *first, const llmperf_profile *ot
         if (order == 0 && a->device == b->device && a->instances == b->instances)
             continue;
         if (order != 0 || a->device != b->device)
-            snprintf(why, size, "it has other regions than the first run: %.300s", b->path);
+            snprintf(why, size, "it has regions that the first run does not have: %.300s", b->path);
         else
             snprintf(why, size,
-                     "%.300s has %" PRIu64 " instances in it and %" PRIu64 " in the first run",
-                     a->path, b->instances, a->instances);
+                     "%.300s has %" PRIu64 " calls in it and %" PRIu64 " in the first run", a->path,
+                     b->instances, a->instances);
     }
     if (!why[0] && first->regions.count != other->regions.count)
         snprintf(why, size, "it has %zu regions, the first run has %zu", other->regions.count,
@@ -195,7 +195,8 @@ static int add_wholes(struct merger *merger)
             status = lp_profile_add_metric(merger->out, &whole->metric);
         else
             status = lp_profile_add_note(
-                merger->out, "counters: not all parts of %s of %s were counted: it is not known.",
+                merger->out,
+                "counters: %s of %s is unknown because not all of its parts were measured.",
                 whole->metric.name, whole->metric.region ? whole->metric.region : "a region");
     }
     return status;
@@ -212,7 +213,7 @@ static int merge_runs(struct merger *merger, const llmperf_profile *const *profi
         compare_work(profiles[0], profiles[i], why, sizeof(why));
         if (why[0]) {
             status = lp_profile_add_note(
-                merger->out, "counters: those of run %zu were left out: %s.", i + 1, why);
+                merger->out, "counters: those of run %zu were skipped: %s.", i + 1, why);
             continue;
         }
         ++*merged_out;
@@ -229,8 +230,8 @@ static int add_line(llmperf_profile *out, size_t merged, size_t count)
     char line[200];
 
     snprintf(line, sizeof(line),
-             "counters: put together from %zu of %zu runs of the program, a pass each; times and "
-             "kernels are those of the first run.",
+             "counters: merged from %zu of %zu runs of the program, one counter pass per run; "
+             "times and kernels are from the first run.",
              merged, count);
     return lp_profile_note(out, line);
 }

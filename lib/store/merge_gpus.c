@@ -145,18 +145,17 @@ int lp_merged_gpus_finish(const struct lp_merged_gpus *gpus, llmperf_profile *ou
 
     if (status == 0 && gpus->unread > 0)
         status = lp_profile_add_note(out,
-                                     "merged: hosts and GPUs of %u runs are not known, their "
+                                     "merged: hosts and GPUs of %u runs are unknown because their "
                                      "environment cannot be read",
                                      gpus->unread);
     if (status == 0 && gpus->renumbered)
-        status =
-            lp_profile_note(out, "merged: GPUs have other numbers than in their runs, where one "
-                                 "number was several GPUs (told apart by UUID)");
+        status = lp_profile_note(out, "merged: GPUs were renumbered because several GPUs had the "
+                                      "same number in their runs (identified by UUID)");
     for (size_t i = 0; i < gpus->hosts.count; i++)
         lp_text_printf(&hosts, "%s%s", i ? ", " : "", gpus->hosts.items[i]);
     if (status == 0 && gpus->hosts.count > 1)
         status = hosts.failed ? lp_error(LLMPERF_ENOMEM, "out of memory")
-                              : lp_profile_add_note(out, "merged: runs of %zu hosts: %s",
+                              : lp_profile_add_note(out, "merged: runs from %zu hosts: %s",
                                                     gpus->hosts.count, hosts.bytes);
     lp_text_clear(&hosts);
     return status;

@@ -55,11 +55,11 @@ int lp_profile_note_untold(llmperf_profile *profile, const char *who)
     return status < 0 ? status
                       : lp_profile_add_note(
                             profile,
-                            "FLOPs and bytes from the model are those of the whole model: nobody "
-                            "told how the %s share it, so they are taken for replicas. If they "
+                            "FLOPs and bytes are counted for the whole model on each of the %s: no "
+                            "parallel layout was given, so they are taken for replicas. If they "
                             "share its layers, MFU and MBU are too high: set tensor_parallel of "
-                            "the session (LLMPERF_TENSOR_PARALLEL, session.tensor_parallel), to 1 "
-                            "if they are replicas.",
+                            "the session (LLMPERF_TENSOR_PARALLEL, session.tensor_parallel), or "
+                            "set it to 1 if they are replicas.",
                             who);
 }
 
@@ -86,8 +86,8 @@ int lp_merged_model_notes(const llmperf_profile *const *parts, size_t count, llm
                 is_other(first, parts[i], LP_EXPERT_FACT);
     }
     if (other)
-        return lp_profile_note(out, "merged: the runs share the model in unlike ways; FLOPs and "
-                                    "bytes are each run's own");
+        return lp_profile_note(out, "merged: the runs have different parallel layouts; each run's "
+                                    "FLOPs and bytes are for its own layout");
     if (gpus <= 1 || llmperf_profile_fact(first, LP_TENSOR_FACT) ||
         llmperf_profile_fact(out, LP_UNTOLD_FACT))
         return 0;

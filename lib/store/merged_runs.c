@@ -129,9 +129,9 @@ static int take_run(struct found *found, const char *line, size_t length, size_t
 
     if (other != LP_HASHMAP_NONE)
         return lp_error(LLMPERF_EINVAL,
-                        "the run %.*s would count twice: it is in number %" PRIu32
-                        " and in number %zu of what is to be merged; give each run once, and none "
-                        "beside a merged run that it is in",
+                        "the run %.*s would be counted twice: input %" PRIu32
+                        " and input %zu both contain it; give each run once, and no run that a "
+                        "given merged run already contains",
                         name_length, name, other, holder);
     lp_text_printf(found->names, "%s%.*s", found->names->length ? " " : "", name_length, name);
     if (found->runs++ == 0)

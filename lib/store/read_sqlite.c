@@ -38,7 +38,7 @@ static int read_error(const struct lp_sqlite *file, const char *path)
     case SQLITE_NOMEM:
         return lp_error(LLMPERF_ENOMEM, "out of memory for %s", path);
     case SQLITE_NOTADB:
-        return lp_error(LLMPERF_EFORMAT, "%s is not a run of this library", path);
+        return lp_error(LLMPERF_EFORMAT, "%s is not an llmperf run", path);
     case SQLITE_CORRUPT:
     case SQLITE_ERROR: /* a column is missing */
     case SQLITE_TOOBIG:
@@ -47,11 +47,11 @@ static int read_error(const struct lp_sqlite *file, const char *path)
         break;
     }
     if (code == SQLITE_IOERR_SHORT_READ)
-        return damaged(path, "it is too short");
-    return lp_error(LLMPERF_EIO,
-                    "cannot read %s: %s; may you read it? or copy its folder and "
-                    "open the copy",
-                    path, lp_sqlite_message(file));
+        return damaged(path, "the file is too short");
+    return lp_error(
+        LLMPERF_EIO,
+        "cannot read %s: %s; check its permissions, or copy its folder and open the copy", path,
+        lp_sqlite_message(file));
 }
 
 /* Open and take a snapshot: all that follows is read as of one commit. file->db is also set on
@@ -97,10 +97,10 @@ static int check_companions(const char *path)
         if (name.failed)
             status = lp_error(LLMPERF_ENOMEM, "out of memory");
         else if (lstat(name.bytes, &info) == 0 && !S_ISREG(info.st_mode))
-            status = lp_error(LLMPERF_EFORMAT,
-                              "%s is not a regular file; remove it, or copy %s alone and open the "
-                              "copy",
-                              name.bytes, path);
+            status =
+                lp_error(LLMPERF_EFORMAT,
+                         "%s is not a regular file; remove it, or copy only %s and open the copy",
+                         name.bytes, path);
         lp_text_clear(&name);
     }
     return status;
@@ -130,18 +130,19 @@ static int check_format(struct lp_sqlite *file, const char *path)
         lp_sqlite_number(file, "PRAGMA user_version", &format) != SQLITE_OK)
         return read_error(file, path);
     if (application != LP_STORE_APPLICATION)
-        return lp_error(LLMPERF_EFORMAT, "%s is not a run of this library", path);
+        return lp_error(LLMPERF_EFORMAT, "%s is not an llmperf run", path);
     if (format > LP_STORE_FORMAT)
-        return lp_error(LLMPERF_EFORMAT,
-                        "%s has format %d, this library reads up to format %d; use a newer one",
-                        path, format, LP_STORE_FORMAT);
+        return lp_error(
+            LLMPERF_EFORMAT,
+            "%s has format %d; this version of llmperf reads formats up to %d; use a newer version",
+            path, format, LP_STORE_FORMAT);
     if (format == 0)
-        return damaged(path, "its format is not set");
+        return damaged(path, "the format version is missing");
     return format == LP_STORE_FORMAT
                ? 0
                : lp_error(LLMPERF_EFORMAT,
-                          "%s has format %d of an earlier version, this library reads format %d; "
-                          "open it with that version",
+                          "%s has format %d of an earlier version; this version of llmperf reads "
+                          "format %d; open the file with the earlier version",
                           path, format, LP_STORE_FORMAT);
 }
 
@@ -399,9 +400,9 @@ static int check_sum(struct reader *reader, const struct lp_store_table *table, 
         return 0;
     if (!takes_changed())
         return lp_error(LLMPERF_EFORMAT,
-                        "%s changed after it was written: the rows of %s do not match their "
+                        "%s was changed after it was written: the rows of %s do not match their "
                         "checksum; use a copy of the run, or set " OPEN_CHANGED
-                        "=1 to read it as it is",
+                        "=1 to read it anyway",
                         reader->path, table->name);
     lp_text_printf(&reader->changed, "%s%s", reader->changed.length ? ", " : "", table->name);
     return reader->changed.failed ? out_of_memory(reader) : 0;
@@ -415,9 +416,9 @@ static int tell_changed(struct reader *reader)
     if (reader->changed.length == 0)
         return 0;
     lp_text_printf(&line,
-                   "the run file changed after it was written: rows of %s do not match their "
-                   "checksum. It was read all the same, because of " OPEN_CHANGED
-                   ": no number in it is sure, nor a lower bound",
+                   "the run file was changed after it was written: rows of %s do not match their "
+                   "checksum. It was read anyway because of " OPEN_CHANGED
+                   ": none of its numbers is reliable, not even as a lower bound",
                    reader->changed.bytes);
     status = line.failed ? out_of_memory(reader) : lp_profile_problem(reader->profile, line.bytes);
     lp_text_clear(&line);
@@ -437,8 +438,8 @@ static int read_table(struct reader *reader, enum lp_store_table_id id,
     if (status < 0)
         return status;
     if (!there && !table->optional)
-        return lp_error(LLMPERF_EFORMAT, "%s is damaged: %s is not an ordinary table in it",
-                        reader->path, table->name);
+        return lp_error(LLMPERF_EFORMAT, "%s is damaged: %s is not an ordinary table", reader->path,
+                        table->name);
     if (there) {
         lp_store_sql_select(&sql, table);
         status = sql.failed ? out_of_memory(reader) : read_rows(reader, sql.bytes, take);
@@ -470,8 +471,7 @@ static int read_profile(struct reader *reader)
     if (reader->count == 0)
         return lp_error(
             LLMPERF_ENOENT,
-            "%s is empty: its program has committed nothing yet, or ended before the first "
-            "commit",
+            "%s is empty: its program has written nothing yet, or ended before the first write",
             reader->path);
     if ((status = read_table(reader, LP_STORE_REGION, take_region)) < 0 ||
         (status = read_table(reader, LP_STORE_KERNEL, take_kernel)) < 0 ||
@@ -494,13 +494,14 @@ static int open_file(const char *path, llmperf_profile **profile_out)
     int status;
 
     if (lp_store_is_orphaned())
-        return lp_error(LLMPERF_ESTATE,
-                        "a forked child of a profiled process reads no runs; start one with exec");
+        return lp_error(
+            LLMPERF_ESTATE,
+            "a forked child of a profiled process cannot read runs; start a new program with exec");
     if (!lp_path_exists(path))
         return errno == EACCES
-                   ? lp_error(LLMPERF_EIO, "%s may not be read: %s", path, strerror(errno))
+                   ? lp_error(LLMPERF_EIO, "%s cannot be read: %s", path, strerror(errno))
                    : lp_error(LLMPERF_ENOENT,
-                              "%s does not exist; give a run directory or its run.llmperf", path);
+                              "%s not found; give a run directory or its run.llmperf", path);
     if ((status = open_reader(path, &reader.file)) == 0) {
         reader.profile = lp_profile_create();
         status = reader.profile ? read_profile(&reader) : out_of_memory(&reader);

@@ -445,7 +445,8 @@ int lp_store_create(const char *path, struct lp_store **store_out)
 
     pthread_once(&once, watch_forks);
     if (lp_store_is_orphaned())
-        return lp_error(LLMPERF_ESTATE, "a forked child of a profiled process writes no run files");
+        return lp_error(LLMPERF_ESTATE,
+                        "a forked child of a profiled process cannot write run files");
     store = calloc(1, sizeof(*store));
 
     if (!store || !(store->path = lp_text_copy(path))) {
@@ -525,7 +526,7 @@ int llmperf_profile_save(const llmperf_profile *profile, const char *path)
     if (!profile || !path || !*path)
         return lp_error(LLMPERF_EINVAL, "profile and path are required");
     if (lp_path_is_folder(path))
-        return lp_error(LLMPERF_EIO, "cannot write %s: it is a folder; name a file in it", path);
+        return lp_error(LLMPERF_EIO, "cannot write %s: it is a folder; give a file name", path);
     lp_text_printf(&temporary, "%s.%ld.tmp", path, (long)getpid());
     if (temporary.failed)
         return lp_error(LLMPERF_ENOMEM, "out of memory");

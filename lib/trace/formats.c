@@ -21,7 +21,7 @@ int lp_trace_writer_open(uint32_t format, const char *path, struct lp_trace_writ
         return lp_trace_open_nsys(path, writer_out);
     default:
         return lp_error(LLMPERF_EINVAL,
-                        "trace format %u does not exist; see LLMPERF_TRACE_ in llmperf/sys/trace.h",
+                        "unknown trace format %u; see LLMPERF_TRACE_ in llmperf/sys/trace.h",
                         format);
     }
 }

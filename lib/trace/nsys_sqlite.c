@@ -510,7 +510,7 @@ int lp_trace_open_nsys(const char *path, struct lp_trace_writer **writer_out)
     int status;
 
     if (lp_out_file_is_special(path))
-        return lp_error(LLMPERF_EIO, "cannot write %s: a database needs a plain file", path);
+        return lp_error(LLMPERF_EIO, "cannot write %s: the database must be a regular file", path);
     if (!(nsys = calloc(1, sizeof(*nsys))))
         return lp_error(LLMPERF_ENOMEM, "out of memory");
     nsys->head.ops = &ops;

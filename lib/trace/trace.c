@@ -429,6 +429,6 @@ int lp_trace_end(struct lp_trace *trace, llmperf_trace_summary *summary_out)
     release_all(trace);
     lp_trace_order_flush(&trace->order);
     add_summary(summary_out, &trace->summary);
-    return trace->failed ? lp_error(LLMPERF_ENOMEM, "out of memory: the trace would not be whole")
+    return trace->failed ? lp_error(LLMPERF_ENOMEM, "out of memory: the trace would be incomplete")
                          : 0;
 }

@@ -111,7 +111,7 @@ void lp_trace_stream_name(char *text, size_t size, const struct lp_activity *act
 const char *lp_trace_launch_word(uint32_t kind)
 {
     static const char *const words[] = { "call", "launch", "launch on several devices",
-                                         "graph launch", "copy or set" };
+                                         "graph launch", "memcpy or memset" };
 
     return words[kind < sizeof(words) / sizeof(words[0]) ? kind : 0];
 }

@@ -22,12 +22,12 @@ refused() { # WORDS ARGUMENT...
     stderr_has "$words"
 }
 refused "there is no format xml" --format xml
-refused "there is no configuration nonsense" --config nonsense
+refused "configuration nonsense not found" --config nonsense
 refused "nearest: b.c" --config "$conf/plain.yaml" b.x=1
-refused "an override is KEY=VALUE" --config "$conf/plain.yaml" b
+refused "expected KEY=VALUE" --config "$conf/plain.yaml" b
 refused "is not valid UTF-8" --config "$conf/plain.yaml" "a='"$'\xff'"'"
-refused "run.mode=bogus: run.mode: bogus is none of regions, light, deep, counters" run.mode=bogus
-refused "session.tier: x is none of" session.tier=x
+refused "run.mode=bogus: run.mode: bogus is not one of regions, light, deep, counters" run.mode=bogus
+refused "session.tier: x is not one of" session.tier=x
 refused "must be from 1 to 1000" session.overhead_budget_permille=0
 for preset in regions light deep counters; do
     expect 0 config profiling/session@session=$preset

@@ -124,16 +124,16 @@ refused() { # WORDS ARGUMENT...
     done
     [ ! -e refused ] && [ ! -e started ] || die "$*: something was started"
 }
-refused "nosuch is neither a file nor the name of a model" --model nosuch
+refused "nosuch is neither a file nor a known model" --model nosuch
 refused "empty/config.json is neither a file" --model empty
 refused "broken.json:" --model broken.json
-refused "there is no configuration model/llama_3_8b/arch/lama" +model/llama_3_8b/arch@model=lama
+refused "configuration not found: model/llama_3_8b/arch/lama" +model/llama_3_8b/arch@model=lama
 refused "model.num_hidden_layers is 0" "$llama" model.num_hidden_layers=0
 sed s/mine/no.json/ named.yaml >other.yaml
 refused "other.yaml:2: model: no.json is neither a file" --config other.yaml
 refused "list.yaml" inputs.manifest=list.yaml
 printf 'a: 1\n' >list.yaml
-refused "inputs.manifest: list.yaml: a manifest is a list" inputs.manifest=list.yaml
+refused "inputs.manifest: list.yaml: a manifest must be a list" inputs.manifest=list.yaml
 refused "there is no dtype bf61" --dtype bf61
 refused "there is no dtype bf61" run.dtype=bf61
 refused "must be a positive number" hardware.peak_tflops=fast
@@ -172,7 +172,7 @@ expect 0 import "$LLMPERF_TEST_DATA/ncu/kernels.csv" --model mine -o ncu
 stderr_has "no FLOPs and bytes from the model: no region is a stage"
 for words in "report bare" "import $recordings/two_stages.llmrec -o refused"; do
     expect 2 $words --model nosuch
-    stderr_has "nosuch is neither a file nor the name of a model"
+    stderr_has "nosuch is neither a file nor a known model"
     expect 2 $words --dtype bf61
     stderr_has "there is no dtype bf61"
     stderr_is_one_line

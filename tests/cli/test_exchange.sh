@@ -93,8 +93,8 @@ PY
 # Traces: of a run that kept one, or of a recording.
 for format in chrome perfetto nsys-sqlite; do
     expect 2 export a --format $format
-    stderr_has "a keeps totals only: profile with keep_trace (llmperf run --trace)"
-    stderr_has "or export the recording (.llmrec) that it was made of"
+    stderr_has "a has totals but no trace: profile with llmperf run --trace (keep_trace)"
+    stderr_has "or export the recording (.llmrec) that the run was made from"
     stderr_is_one_line
     expect 2 export "$recordings/two_stages.llmrec" --format $format
     stderr_has "give -o FILE"
@@ -110,7 +110,7 @@ expect 0 export traced --format chrome
 LLMPERF_TRACE=1 expect 0 import "$LLMPERF_TEST_DATA/h200/dummy_resnet.llmrec" -o traced2
 expect 0 merge traced traced2 imported -o traces
 stderr_has "2 of 3 runs keep a trace, in their folders; llmperf export traces --format perfetto"
-grep -q "2 of 3 runs keep a trace; what the others did is in no trace of all: " traces/report.md || die "the report does not say what has no trace"
+grep -q "2 of 3 runs have a trace; an exported trace lacks the others: " traces/report.md || die "the report does not say what has no trace"
 expect 0 export traces --format perfetto
 stdout_has "$((15 + 950)) kernels, "
 stderr_has "1 of 3 runs are in no trace"
@@ -127,7 +127,7 @@ mkfifo pipe
 ln -s elsewhere link
 for special in pipe link .; do
     expect 3 export traced --format nsys-sqlite -o $special
-    stderr_has "cannot write $special: a database needs a plain file"
+    stderr_has "cannot write $special: the database must be a regular file"
     stderr_is_one_line
 done
 [ -p pipe ] && [ -L link ] || die "a pipe or a link was replaced"
@@ -135,7 +135,7 @@ cp "$recordings/two_stages.llmrec" own.llmrec
 ln own.llmrec also.llmrec
 for target in own.llmrec ./own.llmrec also.llmrec; do
     expect 2 export own.llmrec --format perfetto -o $target
-    stderr_has "$target is what the trace is made from"
+    stderr_has "$target is the source of the trace"
 done
 expect 2 export traced --format chrome -o traced/trace.llmrec
 cmp own.llmrec "$recordings/two_stages.llmrec" || die "the recording was replaced"
@@ -244,7 +244,7 @@ expect 2 merge fast -o one
 expect 2 merge fast slow
 ln -s fast latest
 expect 2 merge fast slow latest -o again
-stderr_has "would count twice: it is in number 1 and in number 3 of what is to be merged; give each run once"
+stderr_has "would be counted twice: input 1 and input 3 both contain it; give each run once"
 stderr_is_one_line
 expect 2 merge slow slow/run.llmperf -o again
 cp -r fast copied
@@ -254,7 +254,7 @@ expect 2 merge fast imported_again -o again
 expect 2 merge ranks fast -o again
 expect 2 merge more slow -o again
 expect 2 merge ranks more -o again
-stderr_has "would count twice: it is in number 1 and in number 2"
+stderr_has "would be counted twice: input 1 and input 2"
 [ ! -e again ] || die "a run counts twice"
 expect 2 merge fast slow -o ranks
 expect 2 merge fast nosuch -o two

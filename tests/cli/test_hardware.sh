@@ -50,7 +50,7 @@ printf 'hardware:\n  peak_tflops: {fp8: 1500}\n' >site.yaml
 expect 0 hardware H200 --config site.yaml
 grep -qE "^  fp8 +1500 .* user .*hardware.peak_tflops of the configuration" out || die "--config was not taken"
 LLMPERF_PEAK_TFLOPS=1979 expect 0 hardware H200
-stdout_has "is it the sparse figure?"
+stdout_has "Is this the sparse figure?"
 
 # Wrong input is one line and exit code 2.
 for wrong in 0 -1 abc nan 1,5; do

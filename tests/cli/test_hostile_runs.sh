@@ -42,7 +42,7 @@ for run in a_view b_generated; do
         expect_soon 2 $command runs/$run
         [ "${command%% *}" = top ] || stdout_empty
         stderr_is_one_line
-        stderr_has "region is not an ordinary table in it"
+        stderr_has "region is not an ordinary table"
     done
 done
 expect_soon 2 report runs/z_pipe

@@ -88,7 +88,7 @@ for format in text json; do
     expect 2 model llama_3_8b --gpu Voodoo2 --format $format
     stdout_empty
     stderr_is_one_line
-    stderr_has "no data for the GPU Voodoo2; see llmperf hardware --list"
+    stderr_has "unknown GPU Voodoo2; see llmperf hardware --list"
 done
 LLMPERF_PEAK_TFLOPS=100 LLMPERF_BANDWIDTH_GBS=1000 expect 0 model llama_3_8b --gpu Voodoo2 --format json
 python3 -c 'import json; assert json.load(open("out"))["floors"]["decode_ms"] > 15' || die "limits of the user"
@@ -168,11 +168,11 @@ refused() { # WORDS ARGUMENT...
 refused "give one model"
 refused "give one model" llama_3_8b gpt2
 refused "takes no model" llama_3_8b --list
-refused "neither a file nor the name of a model" nonsense
+refused "neither a file nor a known model" nonsense
 refused "format xml" llama_3_8b --format xml
 refused "--gpu needs a name" llama_3_8b --gpu=
-LLMPERF_PEAK_TFLOPS=0 refused "no positive number" llama_3_8b --gpu H200
-LLMPERF_BANDWIDTH_GBS=-1 refused "no positive number" llama_3_8b --gpu H200
+LLMPERF_PEAK_TFLOPS=0 refused "not a positive number" llama_3_8b --gpu H200
+LLMPERF_BANDWIDTH_GBS=-1 refused "not a positive number" llama_3_8b --gpu H200
 refused "--prompt is 0" llama_3_8b --prompt 0
 refused "--prompt is -5" llama_3_8b --prompt=-5
 refused "--prompt is 1e3" llama_3_8b --prompt 1e3

@@ -70,7 +70,7 @@ expect 0 run --out o run.id=left -- sh -c "'$program' stay '$script' '$PWD/end' 
 stderr_has "still runs, its run goes on there; so far"
 staying=$(grep -o "o/left/processes/.*: process [0-9]* still runs" err | cut -d: -f1)
 [ ! -e "$staying/report.md" ] || die "a run that goes on has the reports of its end"
-has o/left/merged 'l["verdict"] == "incomplete" and sum("still ran when the runs were put together, and its run goes on in '"$PWD/$staying"'" in x for x in l["problems"]) == 1'
+has o/left/merged 'l["verdict"] == "incomplete" and sum("was still running when the runs were merged; its run continues in '"$PWD/$staying"'" in x for x in l["problems"]) == 1'
 touch end
 for _ in $(seq 600); do [ -e "$staying/inputs.yaml" ] && break; sleep 0.1; done
 has "$staying" 'l["verdict"] == "complete" and l["kernels_seen"] == 15'
@@ -94,5 +94,5 @@ has empty 'l["kernels_seen"] == 15'
 mkdir nothing
 expect 2 report nothing
 stderr_is_one_line
-stderr_has "nothing holds no run.llmperf and no runs of processes; give a run directory or its run.llmperf (llmperf list shows the runs of a folder)"
+stderr_has "nothing contains no run (no run.llmperf and no processes/); give a run directory or its run.llmperf (llmperf list shows the runs in a folder)"
 echo "fine"

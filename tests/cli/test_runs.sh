@@ -54,7 +54,7 @@ stderr_is_one_line
 stderr_has "changed/run.llmperf changed after it was written: the rows of kernel do not match their checksum"
 expect 2 compare run changed
 LLMPERF_OPEN_CHANGED=1 expect 0 report changed
-stdout_has "the run file changed after it was written: rows of kernel do not match"
+stdout_has "the run file was changed after it was written: rows of kernel do not match"
 stdout_has "**Incomplete: "
 rm -r changed
 

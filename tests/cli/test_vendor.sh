@@ -171,8 +171,8 @@ refused "write a list" ncu --dry-run 'pipeline.ncu.ncu_cli.nvtx.include='"'a;b'"
 refused "set run.stage" ncu app-range replay --dry-run -- x
 refused "is an nvprof metric" ncu --dry-run 'pipeline.ncu.ncu_cli.metrics=[dram__bytes_read.sum,flop_count_hp]' -- x
 refused "write regex:gemm.*" ncu --dry-run 'pipeline.ncu.ncu_cli.kernel_name=gemm.*' -- x
-refused "none of kernel, application" ncu --dry-run pipeline.ncu.ncu_cli.replay_mode=ranges -- x
-refused "none of none, nvtx" nsys --dry-run pipeline.nsys.nsys_cli.capture_range=range -- x
+refused "not one of kernel, application" ncu --dry-run pipeline.ncu.ncu_cli.replay_mode=ranges -- x
+refused "not one of none, nvtx" nsys --dry-run pipeline.nsys.nsys_cli.capture_range=range -- x
 refused "nvtx needs a region" nsys --dry-run pipeline.nsys.nsys_cli.capture_range=nvtx -- x
 refused "no path and no pattern" nsys --dry-run profiling/nsys@pipeline.nsys=nsys.stage run.stage=LLM@a/LLM@b -- x
 refused "plain folder name" nsys run.id=../x -- "$program"

@@ -110,7 +110,7 @@ done
 for value in -1 nan x 1.5; do refused "--acceptance is $value" model llama_3_8b --draft 2 --acceptance="$value"; done
 refused "passes 64 bits" model llama_3_1_405b --prompt 68719476736
 refused "is not known" model llama_3_8b --dtype float7
-LLMPERF_PEAK_TFLOPS=0 refused "no positive number" model llama_3_8b --gpu H200
+LLMPERF_PEAK_TFLOPS=0 refused "not a positive number" model llama_3_8b --gpu H200
 
 # What a run cannot know is null, with a reason: a peak that the run exceeds is an error flag, not 300 %.
 "$LLMPERF" import "$LLMPERF_TEST_DATA/h200/dummy_resnet.llmrec" -o run >out 2>err || die import
@@ -133,7 +133,7 @@ PYTHON
 done
 # Keys of a map are compared with each other.
 python3 -c 'for i in range(8193): print(f"key{i}: {i}")' >wide.yaml
-refused "wide.yaml:1: a map of 8193 keys; a configuration has at most 8192 in one map" config --config wide.yaml
+refused "wide.yaml:1: the map has 8193 keys; at most 8192 are supported" config --config wide.yaml
 # Nothing that may never end, or never begin, is read.
 mkfifo pipe
 mkdir -p jobs/a jobs/b

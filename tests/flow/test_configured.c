@@ -174,11 +174,11 @@ static void wrong_values_name_their_place(void **state)
 {
     (void)state;
     refused("a: 1\nrun:\n  mode: depe\n", LLMPERF_EFORMAT,
-            "session.yaml:3: run.mode: depe is none of regions, light");
+            "session.yaml:3: run.mode: depe is not one of regions, light");
     refused("run:\n  mdoe: deep\n", LLMPERF_EFORMAT,
-            "session.yaml:2: run.mdoe: there is no such key; nearest: run.mode");
+            "session.yaml:2: run.mdoe: unknown key; nearest: run.mode");
     refused("artefacts: {dir: x}\n", LLMPERF_EFORMAT,
-            "artefacts: there is no such key; nearest: artifacts");
+            "artefacts: unknown key; nearest: artifacts");
     refused("artifacts:\n  keep_runs: -1\n", LLMPERF_EFORMAT,
             "session.yaml:2: artifacts.keep_runs: must be from 0");
     refused("artifacts:\n  keep_runs: many\n", LLMPERF_EFORMAT,

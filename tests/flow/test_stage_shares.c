@@ -113,11 +113,11 @@ static void ranks_of_a_job_do_the_model_once(void **state)
         }
     }
     assert_true(flops == find_region(whole, "LLM@decode_step", -1).flops);
-    assert_false(has_note(merged, "unlike ways"));
+    assert_false(has_note(merged, "different parallel layouts"));
     llmperf_profile_free(merged);
     assert_int_equal(
         llmperf_profile_merge((const llmperf_profile *const[]){ whole, parts[0] }, 2, &merged), 0);
-    assert_true(has_note(merged, "unlike ways"));
+    assert_true(has_note(merged, "different parallel layouts"));
     llmperf_profile_free(merged);
     llmperf_profile_free(whole);
     for (size_t i = 0; i < 2; i++)
@@ -134,7 +134,7 @@ static bool is_untold_noted(uint32_t tensor, const char *second)
     parts[1] = play_share(MODEL, tensor, 0, second);
     assert_false(has_note(parts[1], "nobody told"));
     assert_int_equal(llmperf_profile_merge((const llmperf_profile *const *)parts, 2, &merged), 0);
-    noted = has_note(merged, "nobody told how the 2 GPUs of the merged runs share it");
+    noted = has_note(merged, "on each of the 2 GPUs of the merged runs: no parallel layout was given");
     llmperf_profile_free(merged);
     llmperf_profile_free(parts[0]);
     llmperf_profile_free(parts[1]);

@@ -92,7 +92,7 @@ class Merged(support.TestCase):
         self.assertTrue(any("1 of 2 runs keep a trace" in note and name in note for note in profile.notes), profile.notes)
         summary, trace = self.export(merged)
         self.assertEqual((summary["runs"], summary["runs_missing"]), (1, 1))
-        self.assertEqual(self.remarks(trace), [f"runs that keep no trace, so their events are missing: {name}"])
+        self.assertEqual(self.remarks(trace), [f"runs without a trace, whose events are missing: {name}"])
         none = llmperf.open(self.merge(runs[1], self.run_of("neither", trace=False)))
         self.assertIsNone(none.fact("merged_traces"))
         self.assertFalse(any("trace" in note for note in none.notes))
@@ -111,7 +111,7 @@ class Merged(support.TestCase):
         (self.run_of("rank1", ENGINE / "ranks_1.llmrec")).rename(self.folder / "elsewhere/rank1")
         summary, trace = self.export(moved)
         self.assertEqual((summary["runs"], summary["runs_missing"]), (2, 1))
-        self.assertIn("runs that are not where they were", self.remarks(trace)[0])
+        self.assertIn("runs that were moved or deleted", self.remarks(trace)[0])
         self.assertIn(str(runs[1]), self.remarks(trace)[0])
         for name in ("rank0", "rank1", "third"):
             shutil.rmtree(self.folder / "elsewhere" / name)
@@ -164,7 +164,7 @@ class Merged(support.TestCase):
         timed = {"start": (*START, 7), "host": {"boot_id": "1"}}
         summary, trace, shifts = self.clocks(timed, {"start": (0, 0, 0), "host": {"boot_id": "1"}})
         self.assertEqual((summary["clocks"], summary["runs_untimed"], shifts), (1, 1, {0: 0, 1: 0}))
-        self.assertTrue(any("do not say when they were made" in text for text in self.remarks(trace)))
+        self.assertTrue(any("have no start time" in text for text in self.remarks(trace)))
 
 
 if __name__ == "__main__":

@@ -71,7 +71,7 @@ static int check_target(const struct exporter *exporter, const char *source, con
     for (size_t i = 0; i < exporter->sources.items.count; i++)
         same = same || is_same_file(&target, exporter->sources.items.items[i].recording);
     return same ? lp_error(LLMPERF_EINVAL,
-                           "%s is what the trace is made from; write it to another file", path)
+                           "%s is the source of the trace; write the trace to another file", path)
                 : 0;
 }
 
@@ -180,7 +180,7 @@ static int play(struct player *player)
     lp_attribution_settle(player->attribution, 0, true);
     lp_attribution_close_regions(player->attribution);
     if (status == 0 && lp_attribution_failed(player->attribution))
-        status = lp_error(LLMPERF_ENOMEM, "out of memory: the trace would not be whole");
+        status = lp_error(LLMPERF_ENOMEM, "out of memory: the trace would be incomplete");
     return status;
 }
 
@@ -194,8 +194,8 @@ static void remark_what_is_missing(struct player *player, llmperf_trace_summary 
         lp_trace_remark(player->trace, "the recording reached its size limit: later events are "
                                        "missing");
     if (stats.cut)
-        lp_trace_remark(player->trace, "the recording ends early: its program was killed, or "
-                                       "still runs");
+        lp_trace_remark(player->trace,
+                        "the recording ends early: its program was killed or is still running");
     full_ns = stats.full_ns ? stats.full_ns + player->facts.shift_ns : 0;
     if (full_ns && (!summary->missing_from_ns || full_ns < summary->missing_from_ns))
         summary->missing_from_ns = full_ns;
@@ -209,26 +209,24 @@ static void remark_what_stands_together(const struct exporter *exporter, struct 
     char text[REMARK_BYTES];
 
     if (sources->without.length > 0) {
-        snprintf(text, sizeof(text), "runs that keep no trace, so their events are missing: %s",
+        snprintf(text, sizeof(text), "runs without a trace, whose events are missing: %s",
                  sources->without.bytes);
         lp_trace_remark(player->trace, text);
     }
     if (sources->lost.length > 0) {
         snprintf(text, sizeof(text),
-                 "runs that are not where they were, so their events are missing: %s",
+                 "runs that were moved or deleted, whose events are missing: %s",
                  sources->lost.bytes);
         lp_trace_remark(player->trace, text);
     }
     if (exporter->clocks.count > 1)
         lp_trace_remark(player->trace,
-                        "runs of several machines, each with a clock of its own, stand beside each "
-                        "other by the time of day at their starts: between machines, order and "
-                        "distances hold only as far as their times of day agree (NTP: about a "
-                        "millisecond)");
+                        "these runs are from several machines with separate clocks; they are "
+                        "aligned by time of day, so order and distances between machines are only "
+                        "as exact as their clock synchronisation (NTP: about a millisecond)");
     if (exporter->clocks.untimed > 0)
-        lp_trace_remark(player->trace,
-                        "some recordings do not say when they were made: their events stand at "
-                        "their own times, which may be of another clock");
+        lp_trace_remark(player->trace, "some recordings have no start time: their events could not "
+                                       "be aligned with the others");
 }
 
 static int open_pipeline(struct exporter *exporter, struct player *player)

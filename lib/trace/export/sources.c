@@ -107,13 +107,12 @@ static int no_trace(const struct lp_trace_sources *sources, const char *run)
     if (sources->lost.length > 0)
         return lp_error(
             LLMPERF_ENOENT,
-            "%s keeps no trace itself, and of the runs that it is made of none that "
-            "does is where it was: %.600s; put them back, or to the same place beside it",
+            "%s has no trace of its own, and the runs it was merged from that have one were moved "
+            "or deleted: %.600s; put them back, or next to it under the same names",
             run, sources->lost.bytes);
     return lp_error(LLMPERF_ENOENT,
-                    "%s keeps totals only: profile with keep_trace (llmperf run --trace) for "
-                    "events in the order of time, or export the recording (.llmrec) that it was "
-                    "made of",
+                    "%s has totals but no trace: profile with llmperf run --trace (keep_trace), or "
+                    "export the recording (.llmrec) that the run was made from",
                     run);
 }
 
@@ -154,7 +153,10 @@ int lp_trace_sources_find(struct lp_trace_sources *sources, const char *source)
     if (format == LLMPERF_FORMAT_RUN)
         return find_beside(sources, source);
     if (format != LLMPERF_FORMAT_RECORDING)
-        return lp_error(LLMPERF_EFORMAT, "%s is neither a run nor a recording", source);
+        return lp_error(LLMPERF_EFORMAT,
+                        "%s is neither a run nor a recording; give a run directory, run.llmperf or "
+                        "a .llmrec file",
+                        source);
     return add_recording(sources, lp_text_copy(source), 0);
 }
 

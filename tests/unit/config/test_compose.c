@@ -96,7 +96,7 @@ static void values_that_a_key_does_not_take_are_refused(void **state)
     const char *text = "session: {tier: light, overhead_budget_permille: 10}\n"
                        "run: {mode: \"${session.tier}\"}\n"
                        "artifacts: {keep_trace: false}\n";
-    const char *tiers = "is none of regions, light, deep, counters";
+    const char *tiers = "is not one of regions, light, deep, counters";
     llmperf_config *config = NULL;
 
     (void)state;
@@ -108,7 +108,7 @@ static void values_that_a_key_does_not_take_are_refused(void **state)
     refused(text, "session.overhead_budget_permille=1001", LLMPERF_EFORMAT, "from 1 to 1000", "");
     refused(text, "session.overhead_budget_permille=1.5", LLMPERF_EFORMAT, "integer", "");
     refused(text, "artifacts.keep_trace=maybe", LLMPERF_EFORMAT, "artifacts.keep_trace is", "true");
-    refused(text, "+pipeline.ncu.ncu_cli.replay_mode=all", LLMPERF_EFORMAT, "all is none of kernel",
+    refused(text, "+pipeline.ncu.ncu_cli.replay_mode=all", LLMPERF_EFORMAT, "all is not one of kernel",
             "");
     /* Nothing, what is still to be given, and keys of the same name elsewhere are fine. */
     config = compose(text, (const char *[]){ "run.mode=null", "session.tier=???",
@@ -124,12 +124,12 @@ static void interpolation_errors_name_file_line_and_nearest_key(void **state)
             "nearest: model.name");
     refused("a: ${b}\nb: [1, '${a}']\n", NULL, LLMPERF_EFORMAT, "first.yaml:", "refers to itself");
     refused("a: {b: '${a}'}\n", NULL, LLMPERF_EFORMAT, "a refers to itself", "");
-    refused("a: ${nonsense:1}\n", NULL, LLMPERF_EFORMAT, "first.yaml:1", "there are oc.env");
-    refused("a: 'x${b}'\nb: {c: 1}\n", NULL, LLMPERF_EFORMAT, "puts a list or map into a text",
+    refused("a: ${nonsense:1}\n", NULL, LLMPERF_EFORMAT, "first.yaml:1", "known resolvers: oc.env");
+    refused("a: 'x${b}'\nb: {c: 1}\n", NULL, LLMPERF_EFORMAT, "inserts a list or map into a string",
             "first.yaml:1");
-    refused("a: ${b\n", NULL, LLMPERF_EFORMAT, "lacks a }", "first.yaml:1");
+    refused("a: ${b\n", NULL, LLMPERF_EFORMAT, "is missing a closing }", "first.yaml:1");
     refused("a: ${oc.env:LP_ABSENT_VARIABLE}\n", NULL, LLMPERF_EFORMAT,
-            "first.yaml:1: a needs the environment variable LP_ABSENT_VARIABLE", "");
+            "first.yaml:1: a needs an environment variable that is not set: LP_ABSENT_VARIABLE", "");
     refused("a: 1\n", "a=${b.c}", LLMPERF_EFORMAT,
             "a=${b.c}: a refers to a key that does not exist: b.c", "");
 }
@@ -207,13 +207,13 @@ static void missing_options_list_what_there_is(void **state)
     write_file("db/mysql.yaml", "port: 1\n");
     write_file("db/postgres.yaml", "port: 2\n");
     refused("defaults:\n  - db: postgers\n", NULL, LLMPERF_ENOENT,
-            "first.yaml:2: there is no configuration db/postgers", "there are postgres, mysql");
+            "first.yaml:2: configuration not found: db/postgers", "there are postgres, mysql");
     refused("defaults: [{db: mysql}]\n", "db=oracle", LLMPERF_ENOENT, "db/oracle",
             "there are mysql, postgres");
     refused("defaults: [{db@a.b: mysql}]\n", "db=postgres", LLMPERF_EINVAL,
             "db=postgres: the defaults list has no db; nearest: db@a.b",
             "add it with +db=postgres");
-    refused("defaults:\n  - db: ???\n", NULL, LLMPERF_EINVAL, "an option must be chosen: db=…",
+    refused("defaults:\n  - db: ???\n", NULL, LLMPERF_EINVAL, "choose an option: db=…",
             "there are mysql, postgres");
     refused("defaults: [{override db: mysql}]\n", NULL, LLMPERF_EFORMAT, "first.yaml:1",
             "there is no db to override");
@@ -222,10 +222,10 @@ static void missing_options_list_what_there_is(void **state)
     refused("defaults: [7]\n", NULL, LLMPERF_EFORMAT, "first.yaml:1",
             "group: option, a path or _self_");
     refused("defaults: [{db: 7}]\n", NULL, LLMPERF_EFORMAT, "first.yaml:1",
-            "a list of texts or null");
-    refused("defaults: [_self_, _self_]\n", NULL, LLMPERF_EFORMAT, "_self_ stands twice", "");
+            "a list of strings or null");
+    refused("defaults: [_self_, _self_]\n", NULL, LLMPERF_EFORMAT, "_self_ appears twice", "");
     refused("defaults: [{override db: mysql}, {db: mysql}]\n", NULL, LLMPERF_EFORMAT,
-            "put overrides at the end", "first.yaml:1");
+            "move overrides to the end", "first.yaml:1");
 }
 
 static void a_file_that_includes_itself_is_refused(void **state)
@@ -241,7 +241,7 @@ static void names_without_a_file_say_what_there_is(void **state)
 
     (void)state;
     assert_int_equal(llmperf_config_compose("conifg", NULL, 0, &config), LLMPERF_ENOENT);
-    assert_non_null(strstr(llmperf_last_error(), "there is no configuration conifg"));
+    assert_non_null(strstr(llmperf_last_error(), "configuration conifg not found"));
     assert_int_equal(llmperf_config_compose(NULL, NULL, 0, &config), LLMPERF_EINVAL);
     assert_int_equal(llmperf_config_compose("config", NULL, 1, &config), LLMPERF_EINVAL);
     assert_null(config);

@@ -272,7 +272,7 @@ static void every_ceiling_has_a_name_and_other_names_are_refused(void **state)
         assert_int_equal(lp_ceiling_index(name), count);
     assert_int_equal(count, LP_CEILINGS);
     assert_int_equal(llmperf_hardware_ceiling(hardware, "write", &ceiling), LLMPERF_EINVAL);
-    assert_text_has(llmperf_last_error(), "there is no ceiling write");
+    assert_text_has(llmperf_last_error(), "unknown quantity write");
     assert_int_equal(llmperf_hardware_ceiling(NULL, "copy", &ceiling), LLMPERF_EINVAL);
     ceiling.struct_size = 0;
     assert_int_equal(llmperf_hardware_ceiling(hardware, "copy", &ceiling), LLMPERF_EINVAL);

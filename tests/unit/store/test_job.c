@@ -215,21 +215,21 @@ static void a_process_that_still_runs_is_told(void **state)
     put_open_run(at("daemon/processes/2"), "2", done, false);
     profile = merge_job(at("daemon"), &ledger);
     assert_int_equal(ledger.verdict, LLMPERF_VERDICT_INCOMPLETE);
-    assert_int_equal(count_lines(profile, true, "still ran"), 1);
-    snprintf(text, sizeof(text), "process %ld still ran when the runs were put together",
+    assert_int_equal(count_lines(profile, true, "still running"), 1);
+    snprintf(text, sizeof(text), "process %ld was still running when the runs were merged",
              (long)open);
     assert_int_equal(count_lines(profile, true, text), 1);
-    assert_int_equal(count_lines(profile, true, "its run goes on in "), 1);
-    assert_int_equal(count_lines(profile, false, "still ran"), 1);
-    snprintf(text, sizeof(text), "process %ld still ran and had no run", (long)without);
+    assert_int_equal(count_lines(profile, true, "its run continues in "), 1);
+    assert_int_equal(count_lines(profile, false, "still running"), 1);
+    snprintf(text, sizeof(text), "process %ld was still running and had no run", (long)without);
     assert_int_equal(count_lines(profile, false, text), 1);
     llmperf_profile_free(profile);
     end_process(open);
     end_process(done);
     end_process(without);
     profile = merge_job(at("daemon"), &ledger);
-    assert_int_equal(count_lines(profile, true, "still ran"), 0);
-    assert_int_equal(count_lines(profile, false, "still ran"), 0);
+    assert_int_equal(count_lines(profile, true, "still running"), 0);
+    assert_int_equal(count_lines(profile, false, "still running"), 0);
     llmperf_profile_free(profile);
 }
 
@@ -308,13 +308,13 @@ static void wrong_arguments(void **state)
     assert_int_equal(llmperf_job_find(at("e"), &job), LLMPERF_OK);
     assert_int_equal(llmperf_job_run_count(job), 0);
     assert_int_equal(llmperf_job_merge(job, &profile), LLMPERF_ENOENT);
-    assert_non_null(strstr(llmperf_last_error(), "holds no run that can be read"));
+    assert_non_null(strstr(llmperf_last_error(), "contains no readable run"));
     llmperf_job_free(job);
     llmperf_job_free(NULL);
     assert_int_equal(llmperf_job_run_count(NULL), 0);
     assert_null(llmperf_job_run(NULL, 0));
     assert_int_equal(llmperf_profile_open(at("e"), &profile), LLMPERF_ENOENT);
-    assert_non_null(strstr(llmperf_last_error(), "no run.llmperf and no runs of processes"));
+    assert_non_null(strstr(llmperf_last_error(), "no run.llmperf and no processes/"));
 }
 
 int main(void)

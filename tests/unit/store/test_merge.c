@@ -287,7 +287,7 @@ static void one_number_may_be_two_gpus(void **state)
     (void)state;
     assert_int_equal(calls_on(both, 0), 30);
     assert_int_equal(calls_on(both, 1), 10);
-    assert_true(has_note(both, "GPUs have other numbers"));
+    assert_true(has_note(both, "GPUs were renumbered"));
     assert_non_null(strstr(llmperf_profile_fact(both, "env"), "\"uuid\":\"GPU-A\""));
     assert_non_null(strstr(llmperf_profile_fact(both, "env"), "\"device\":1,\"name\":\"GB\""));
     /* A run of GPU B alone finds it again, under its number of the merged run. */
@@ -311,7 +311,7 @@ static void one_gpu_may_have_two_numbers(void **state)
     llmperf_profile_free(both);
     both = merge_on("h", "A0 B1", "h", "A0 B1");
     assert_int_equal(calls_on(both, 0), 40);
-    assert_false(has_note(both, "GPUs have other numbers"));
+    assert_false(has_note(both, "GPUs were renumbered"));
     llmperf_profile_free(both);
 }
 
@@ -336,7 +336,7 @@ static void gpus_of_several_hosts_stay_apart(void **state)
     (void)state;
     assert_int_equal(calls_on(both, 0), 30);
     assert_int_equal(calls_on(both, 2), 10);
-    assert_true(has_note(both, "merged: runs of 2 hosts: red, blue"));
+    assert_true(has_note(both, "merged: runs from 2 hosts: red, blue"));
     llmperf_profile_free(both);
 }
 

@@ -106,7 +106,7 @@ static void groups_come_together_under_the_first_run(void **state)
     /* Processes are those of the first run. */
     assert_int_equal(find(out, "LLM@b", "flops_fp32")->process_id, 70);
     assert_int_equal(out->ledger.verdict, LLMPERF_VERDICT_COMPLETE);
-    assert_true(has_note(out, "put together from 2 of 2 runs"));
+    assert_true(has_note(out, "merged from 2 of 2 runs"));
     llmperf_profile_free(out);
     free_runs(runs, 2);
 }
@@ -132,7 +132,7 @@ static void parts_of_a_sum_are_added_up(void **state)
     assert_true(isnan(whole->std) && isnan(whole->min) && isnan(whole->max));
     /* One that lacks a part is not known. */
     assert_null(find(out, "LLM@a", "fp8"));
-    assert_true(has_note(out, "not all parts of fp8"));
+    assert_true(has_note(out, "not all of its parts"));
     assert_null(find(out, "LLM@a", "fp16 (part 1 of 3)"));
     assert_int_equal(out->metrics.count, 1);
     llmperf_profile_free(out);
@@ -161,9 +161,9 @@ static void a_run_with_other_work_is_left_out_and_told(void **state)
     assert_non_null(find(out, "LLM@a", "fourth"));
     assert_null(find(out, "LLM@a", "second"));
     assert_null(find(out, "LLM@a", "third"));
-    assert_true(has_note(out, "those of run 2 were left out: LLM@a has 4 instances in it and 3"));
-    assert_true(has_note(out, "those of run 3 were left out: it has 3 regions"));
-    assert_true(has_note(out, "put together from 2 of 4 runs"));
+    assert_true(has_note(out, "those of run 2 were skipped: LLM@a has 4 calls in it and 3"));
+    assert_true(has_note(out, "those of run 3 were skipped: it has 3 regions"));
+    assert_true(has_note(out, "merged from 2 of 4 runs"));
     /* Its times are all there. */
     assert_int_equal(out->ledger.verdict, LLMPERF_VERDICT_COMPLETE);
     llmperf_profile_free(out);

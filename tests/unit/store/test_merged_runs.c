@@ -72,7 +72,7 @@ static void check_refused(const llmperf_profile *a, const llmperf_profile *b, co
     assert_int_equal(llmperf_profile_merge(both, 2, &merged), LLMPERF_EINVAL);
     assert_null(merged);
     check_error(part);
-    check_error("it is in number 1 and in number 2 of what is to be merged");
+    check_error("input 1 and input 2 both contain it");
 }
 
 static llmperf_profile *reopen(const llmperf_profile *profile)
@@ -93,7 +93,7 @@ static void one_run_is_not_merged_with_itself(void **state)
     check_refused(runs[0], runs[0], "the run a would count twice");
     check_refused(runs[0], copy, "the run a would count twice");
     assert_int_equal(llmperf_profile_merge(list, 4, &three), LLMPERF_EINVAL);
-    check_error("in number 2 and in number 4");
+    check_error("input 2 and input 4");
     assert_int_equal(llmperf_profile_merge(list, 3, &three), 0);
     llmperf_profile_free(three);
     llmperf_profile_free(copy);

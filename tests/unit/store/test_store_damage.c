@@ -203,12 +203,12 @@ static void other_files_are_not_runs(void **state)
     for (size_t i = 0; i < sizeof(garbage); i++)
         garbage[i] = (char)(i * 7919 >> 3);
     write_file(run_path, garbage, sizeof(garbage));
-    assert_not_opened(run_path, LLMPERF_EFORMAT, "is not a run of this library");
+    assert_not_opened(run_path, LLMPERF_EFORMAT, "is not an llmperf run");
     write_file(run_path, "", 0);
-    assert_not_opened(run_path, LLMPERF_EFORMAT, "is not a run of this library");
+    assert_not_opened(run_path, LLMPERF_EFORMAT, "is not an llmperf run");
     assert_int_equal(unlink(run_path), 0);
     run_sql(run_path, "CREATE TABLE region(path)");
-    assert_not_opened(run_path, LLMPERF_EFORMAT, "is not a run of this library");
+    assert_not_opened(run_path, LLMPERF_EFORMAT, "is not an llmperf run");
 }
 
 static void a_newer_format_names_both_versions(void **state)

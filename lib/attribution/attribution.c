@@ -248,7 +248,7 @@ static bool time_is_valid(struct lp_attribution *attribution, const struct lp_ac
         activity->end_ns > LATEST_NS || is_far_ahead(attribution, activity)) {
         if (attribution->invalid++ == 0)
             lp_log(LLMPERF_LOG_DEBUG,
-                   "first record with an impossible time: start %" PRIu64 ", end %" PRIu64
+                   "first record with an invalid time: start %" PRIu64 ", end %" PRIu64
                    ", newest host record %" PRIu64 ", now %" PRIu64 " ns",
                    activity->start_ns, activity->end_ns, attribution->newest_host_ns,
                    attribution->now_ns);

@@ -77,7 +77,7 @@ int lp_folder_make(const char *path)
     int status = 0;
 
     if (!*path)
-        return lp_error(LLMPERF_EIO, "cannot make folder: its name is empty");
+        return lp_error(LLMPERF_EIO, "cannot create folder: its name is empty");
     partial = strdup(path);
     if (!partial)
         return lp_error(LLMPERF_ENOMEM, "out of memory");
@@ -94,7 +94,8 @@ int lp_folder_make(const char *path)
     free(partial);
     if (status == 0 && !lp_path_is_folder(path))
         status = ENOTDIR;
-    return status ? lp_error(LLMPERF_EIO, "cannot make folder %s: %s", path, strerror(status)) : 0;
+    return status ? lp_error(LLMPERF_EIO, "cannot create folder %s: %s", path, strerror(status))
+                  : 0;
 }
 
 int lp_folder_make_own(const char *path)
@@ -103,7 +104,7 @@ int lp_folder_make_own(const char *path)
     struct stat info;
 
     if (status == 0 && lstat(path, &info) == 0 && S_ISLNK(info.st_mode))
-        return lp_error(LLMPERF_EIO, "%s is a symbolic link, which is not followed here; remove it",
+        return lp_error(LLMPERF_EIO, "%s is a symbolic link, which is not followed; remove it",
                         path);
     return status;
 }
@@ -211,7 +212,7 @@ int lp_file_open_stream(const char *path, FILE **stream_out)
 
 static int too_large(const char *path, size_t most)
 {
-    return lp_error(LLMPERF_EFORMAT, "%s has more than %zu bytes, which no such file needs", path,
+    return lp_error(LLMPERF_EFORMAT, "%s is larger than %zu bytes, the limit for such a file", path,
                     most);
 }
 

@@ -49,7 +49,7 @@ static int32_t level_of_environment(void)
             return i;
     if (!atomic_flag_test_and_set(&told)) {
         snprintf(line, sizeof(line),
-                 "LLMPERF_LOG=%.40s is none of none, error, warn, info, debug: taken as warn",
+                 "LLMPERF_LOG=%.40s is unknown; use none, error, warn, info or debug. Using warn",
                  word);
         print_line(NULL, LLMPERF_LOG_WARN, line);
     }

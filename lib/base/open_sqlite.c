@@ -184,6 +184,6 @@ int lp_sqlite_has_table(struct lp_sqlite *file, const char *name, bool *has_out)
 
 const char *lp_sqlite_message(const struct lp_sqlite *file)
 {
-    return file->exhausted ? "more is read from it than a file of its size can hold"
+    return file->exhausted ? "SQLite read more than a file of this size can contain"
                            : sqlite3_errmsg(file->db);
 }

@@ -103,7 +103,8 @@ static int attach(struct builder *builder, const struct lp_yaml_node *value, uin
     level->key = NULL;
     parent->weight += value->weight;
     if (parent->weight > LP_YAML_NODES)
-        return fail(builder, line, "too many values, or aliases that multiply; split the file");
+        return fail(builder, line,
+                    "too many values, or aliases that expand to too many; split the file");
     return 0;
 }
 
@@ -147,7 +148,7 @@ static int on_scalar(struct builder *builder, const yaml_event_t *event)
     if ((status = check_tag(builder, event->data.scalar.tag, line_of(event))) < 0)
         return status;
     if (strlen(value) != event->data.scalar.length)
-        return fail(builder, line_of(event), "a text holds a NUL byte; remove it");
+        return fail(builder, line_of(event), "a string contains a NUL byte; remove it");
     if (key_comes_next(builder))
         return on_key(builder, event);
     node = add_node(builder->tree, LP_YAML_TEXT, line_of(event));
@@ -173,11 +174,11 @@ static int on_alias(struct builder *builder, const yaml_event_t *event)
             continue;
         if (!anchor->node)
             return lp_error(LLMPERF_EFORMAT,
-                            "%s:%u: alias *%s stands inside the value that it names",
+                            "%s:%u: alias *%s is used inside the value it refers to",
                             builder->tree->name, line_of(event), name);
         return attach(builder, anchor->node, line_of(event));
     }
-    return lp_error(LLMPERF_EFORMAT, "%s:%u: alias *%s has no anchor &%s before it",
+    return lp_error(LLMPERF_EFORMAT, "%s:%u: alias *%s has no matching anchor &%s before it",
                     builder->tree->name, line_of(event), name, name);
 }
 
@@ -194,10 +195,10 @@ static int open_level(struct builder *builder, const yaml_event_t *event, enum l
         return fail(builder, line_of(event), "a tag on a list or map is not supported; remove it");
     if (key_comes_next(builder))
         return fail(builder, line_of(event),
-                    "a list or map as a key is not supported; keys are texts");
+                    "a list or map as a key is not supported; keys must be strings");
     if (builder->depth == LP_YAML_DEPTH)
-        return lp_error(LLMPERF_EFORMAT, "%s:%u: nested deeper than %d levels", builder->tree->name,
-                        line_of(event), LP_YAML_DEPTH);
+        return lp_error(LLMPERF_EFORMAT, "%s:%u: nested more than %d levels deep",
+                        builder->tree->name, line_of(event), LP_YAML_DEPTH);
     node = add_node(builder->tree, kind, line_of(event));
     if (!node || add_anchor(builder, anchor, NULL) < 0)
         return no_memory(builder);
@@ -231,7 +232,7 @@ static int check_keys(const struct builder *builder, const struct lp_yaml_node *
         if (strcmp(sorted[i - 1]->key, sorted[i]->key) == 0)
             status =
                 lp_error(LLMPERF_EFORMAT,
-                         "%s:%u: key \"%s\" stands twice in one map; the first is on line %u",
+                         "%s:%u: key \"%s\" appears twice in one map; the first is on line %u",
                          builder->tree->name, sorted[i]->line, sorted[i]->key, sorted[i - 1]->line);
     free(sorted);
     return status;
@@ -254,7 +255,8 @@ static int on_event(struct builder *builder, const yaml_event_t *event)
     switch (event->type) {
     case YAML_DOCUMENT_START_EVENT:
         if (builder->seen_document)
-            return fail(builder, line_of(event), "a second document starts here; a file holds one");
+            return fail(builder, line_of(event),
+                        "a second YAML document starts here; a file must contain one");
         builder->seen_document = true;
         return 0;
     case YAML_SCALAR_EVENT:
@@ -283,7 +285,7 @@ static int parser_error(const struct builder *builder)
      */
     size_t line =
         parser->error == YAML_READER_ERROR ? parser->mark.line : parser->problem_mark.line;
-    const char *problem = parser->problem ? parser->problem : "not YAML";
+    const char *problem = parser->problem ? parser->problem : "invalid YAML";
 
     if (parser->error == YAML_MEMORY_ERROR)
         return no_memory(builder);

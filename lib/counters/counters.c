@@ -76,8 +76,8 @@ static int check_groups(struct lp_counters *counters)
 
     if (most > 0 && counters->groups > most)
         return lp_error(LLMPERF_EINVAL,
-                        "counters %s need %u runs of the program on %s, %u allowed; take preset "
-                        "light, or repeat more often (llmperf run --repeat)",
+                        "counters %s need %u runs of the program on %s, but %u are allowed; use "
+                        "preset light, or repeat more often (llmperf run --repeat)",
                         counters->options.preset->name, counters->groups, counters->set->chip,
                         most);
     if (counters->set->passes > 1 && counters->options.replay == LP_REPLAY_NONE)
@@ -98,13 +98,15 @@ static int check_passes(struct lp_counters *counters)
     if (passes <= most)
         return 0;
     if (counters->set->method == LP_COUNTER_PM)
-        return lp_error(LLMPERF_EINVAL,
-                        "counters %s need %zu passes on %s; sampling has only one: take fewer",
-                        counters->options.preset->name, passes, counters->set->chip);
-    return lp_error(LLMPERF_EINVAL,
-                    "counters %s need %zu passes on %s, %u allowed; take preset light, or let the "
-                    "program repeat its regions (replay=user), or kernels (replay=kernel)",
-                    counters->options.preset->name, passes, counters->set->chip, most);
+        return lp_error(
+            LLMPERF_EINVAL,
+            "counters %s need %zu passes on %s, but PM sampling has only one; choose fewer",
+            counters->options.preset->name, passes, counters->set->chip);
+    return lp_error(
+        LLMPERF_EINVAL,
+        "counters %s need %zu passes on %s, but %u are allowed; use preset light, or repeat the "
+        "regions in the program (replay=user) or the kernels (replay=kernel)",
+        counters->options.preset->name, passes, counters->set->chip, most);
 }
 
 static int open_set(struct lp_counters *counters)
@@ -171,9 +173,10 @@ static void skip_early(struct lp_counters *counters, uint32_t node)
     int phase = atomic_load(&counters->phase);
 
     if (phase < LP_COUNTERS_STARTING)
-        lp_counter_put(counters, LP_COUNTER_SKIP, node, "its thread had no CUDA context", NULL);
+        lp_counter_put(counters, LP_COUNTER_SKIP, node, "the thread had no CUDA context", NULL);
     else if (phase == LP_COUNTERS_STARTING)
-        lp_counter_put(counters, LP_COUNTER_SKIP, node, "the counters were being set up", NULL);
+        lp_counter_put(counters, LP_COUNTER_SKIP, node, "the counters were still being set up",
+                       NULL);
 }
 
 static void add_cost(struct lp_counters *counters, uint64_t since_ns)
@@ -270,7 +273,8 @@ int lp_counters_open(const struct lp_counters_options *options, struct lp_counte
     struct lp_counters *counters;
 
     if (atomic_load(&current))
-        return lp_error(LLMPERF_ESTATE, "hardware counters are collected already in this process");
+        return lp_error(LLMPERF_ESTATE,
+                        "hardware counters are already being collected in this process");
     if (!(counters = calloc(1, sizeof(*counters))))
         return lp_error(LLMPERF_ENOMEM, "out of memory");
     counters->options = *options;
@@ -399,7 +403,7 @@ void lp_counters_abandon(struct lp_counters *counters)
     atomic_store(&lp_region_hook, NULL);
     atomic_store(&current, NULL);
     counters->driver_gone = true;
-    lp_error(LLMPERF_ESTATE, "counters: the program ended before the last ranges were taken out");
+    lp_error(LLMPERF_ESTATE, "counters: the program ended before the last ranges were read");
     lp_counters_fail(counters);
 }
 
@@ -417,7 +421,7 @@ void lp_counters_stop(struct lp_counters *counters)
     if (quiet && counters->samples)
         lp_samples_stop(counters);
     if (!quiet) {
-        lp_error(LLMPERF_EIO, "a thread did not come back from CUPTI's range profiler");
+        lp_error(LLMPERF_EIO, "a thread is still inside CUPTI's range profiler");
         lp_counters_fail(counters);
     }
 }
@@ -431,13 +435,13 @@ static void tell_idle(struct lp_counters *counters, char *text, size_t size)
     if (phase == LP_COUNTERS_WAITING)
         snprintf(text, size, "no hardware counters: device activity is not collected");
     else if (phase <= LP_COUNTERS_RUNNING && ranges && !atomic_load(&counters->matched))
-        snprintf(text, size,
-                 "no hardware counters: no matching regions: none that opened is called %s; choose "
-                 "regions with include=",
-                 lp_patterns_text(counters->options.include, 0));
+        snprintf(
+            text, size,
+            "no hardware counters: no region named %s was opened; choose regions with include=",
+            lp_patterns_text(counters->options.include, 0));
     else if (phase == LP_COUNTERS_IDLE)
         snprintf(text, size,
-                 "no hardware counters: no %sregion opened on a thread with a CUDA context",
+                 "no hardware counters: no %sregion was opened on a thread with a CUDA context",
                  ranges ? "matching " : "");
 }
 

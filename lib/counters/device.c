@@ -70,16 +70,17 @@ static int refuse(const struct lp_cupti_device_supported *found)
 {
     if (found->architecture != LP_CUPTI_LEVEL_SUPPORTED)
         return lp_error(LLMPERF_ENOTSUP,
-                        "no hardware counters: this GPU is too old for CUPTI's profilers");
+                        "no hardware counters: this GPU is too old for CUPTI's profiling API");
     if (found->vgpu == LP_CUPTI_LEVEL_DISABLED)
-        return lp_error(LLMPERF_ENOTSUP,
-                        "no hardware counters: profiling is switched off for this vGPU; enable it "
-                        "on its host");
+        return lp_error(
+            LLMPERF_ENOTSUP,
+            "no hardware counters: profiling is disabled for this vGPU; enable it on the host");
     if (found->confidential != LP_CUPTI_LEVEL_SUPPORTED)
-        return lp_error(LLMPERF_ENOTSUP,
-                        "no hardware counters: confidential computing is on, which hides them");
+        return lp_error(
+            LLMPERF_ENOTSUP,
+            "no hardware counters: confidential computing is enabled, which disables them");
     if (found->wsl != LP_CUPTI_LEVEL_SUPPORTED)
-        return lp_error(LLMPERF_ENOTSUP, "no hardware counters: they are not there under WSL");
+        return lp_error(LLMPERF_ENOTSUP, "no hardware counters: they are not available under WSL");
     return lp_error(LLMPERF_ENOTSUP, "no hardware counters: this GPU does not support them");
 }
 

@@ -372,7 +372,8 @@ int lp_counter_set_open_group(const char *chip, const uint8_t *availability,
     if (status == 0) {
         *groups_out = (uint32_t)planner.ends.count;
         if (group == 0 || group > planner.ends.count)
-            status = lp_error(LLMPERF_EINVAL, "counters %s have %zu groups on %s, there is no %u",
+            status = lp_error(LLMPERF_EINVAL,
+                              "counters %s have %zu groups on %s; group %u does not exist",
                               preset->name, planner.ends.count, chip, group);
         else
             status = open_chosen(&planner, group, set_out);

@@ -22,7 +22,7 @@ int lp_counter_chips(const char *const **names_out, size_t *count_out)
     if (status < 0)
         return status;
     if ((result = calls->ProfilerHostGetSupportedChips(&chips)) != 0)
-        return lp_error(LLMPERF_ENOENT, "%s tells no chips: %s", calls->path,
+        return lp_error(LLMPERF_ENOENT, "%s cannot list chips: %s", calls->path,
                         lp_counters_text(calls, result));
     *names_out = chips.names;
     *count_out = chips.count;
@@ -74,8 +74,8 @@ static int make_set(const char *chip, enum lp_counter_method method, const uint8
         return status;
     if (!is_chip(chip))
         return lp_error(LLMPERF_EINVAL,
-                        "chip %s is not known to %s; a chip is the silicon, as GH100 of the H100 "
-                        "and H200; see llmperf counters",
+                        "chip %s is unknown to %s; a chip is a GPU die such as GH100 for H100 and "
+                        "H200; llmperf counters lists them",
                         chip, calls->path);
     if (!(set = calloc(1, sizeof(*set))))
         return out_of_memory();
@@ -88,7 +88,7 @@ static int make_set(const char *chip, enum lp_counter_method method, const uint8
         return 0;
     }
     lp_counter_set_free(set);
-    return lp_error(LLMPERF_ENOTSUP, "%s cannot be used with %s counters", chip,
+    return lp_error(LLMPERF_ENOTSUP, "%s cannot be combined with %s counters", chip,
                     method == LP_COUNTER_PM ? "sampled (pm)" : "range");
 }
 
@@ -202,7 +202,7 @@ static int read_passes(const struct lp_counter_set *set, uint8_t *config, size_t
     *passes_out = params.passes;
     return result == 0 && params.passes > 0
                ? 0
-               : lp_error(LLMPERF_ENOTSUP, "CUPTI cannot plan these counters for %s: %s", set->chip,
+               : lp_error(LLMPERF_ENOTSUP, "CUPTI cannot plan the passes for %s: %s", set->chip,
                           lp_counters_text(set->calls, result));
 }
 
@@ -348,14 +348,14 @@ static int resolve(struct lp_counter_set *set, const uint8_t *availability,
     }
     if (passes > most)
         lp_text_printf(&reason,
-                       "together with the quantities before it needs %zu passes on %s, the "
+                       "together with the quantities before it, it needs %zu passes on %s; the "
                        "preset allows %u",
                        passes, set->chip, most);
     else if (instrumented)
-        lp_text_puts(&reason, "CUPTI counts it in kernels that it repeats only: replay=kernel");
+        lp_text_puts(&reason, "CUPTI can count it only with kernel replay: set replay=kernel");
     else
         lp_text_printf(&reason, "%s has no metric %s%s", set->chip, wish->candidates.items[0],
-                       wish->candidates.count > 1 ? " and none of its other names" : "");
+                       wish->candidates.count > 1 ? " and none of its alternatives" : "");
     status = reason.failed ? out_of_memory() : add_missing(set, wish->quantity, reason.bytes);
     lp_text_clear(&reason);
     return status;
@@ -473,7 +473,7 @@ int lp_counter_set_evaluate(struct lp_counter_set *set, const uint8_t *data, siz
         return out_of_memory();
     params.values = set->values.items;
     if ((result = set->calls->ProfilerHostEvaluateToGpuValues(&params)) != 0)
-        return lp_error(LLMPERF_EIO, "CUPTI gives no counter values: %s",
+        return lp_error(LLMPERF_EIO, "CUPTI cannot compute counter values: %s",
                         lp_counters_text(set->calls, result));
     for (size_t i = 0; i < set->columns.count; i++) {
         const struct lp_counter_column *column = &set->columns.items[i];

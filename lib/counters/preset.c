@@ -31,13 +31,15 @@ static int read_candidates(struct lp_counter_preset *preset, struct lp_counter_w
     const struct lp_yaml_entry *from = lp_yaml_get(entry->value, "from", 4);
 
     if (!from || from->value->kind != LP_YAML_LIST || from->value->count == 0)
-        return fault(tree, entry->line, "a quantity needs \"from\", a list of metrics, best first");
+        return fault(tree, entry->line,
+                     "a quantity needs \"from\", a list of metrics in order of preference");
     for (size_t i = 0; i < from->value->count; i++) {
         const struct lp_yaml_entry *element = &from->value->entries[i];
         const char *text;
 
         if (element->value->kind != LP_YAML_TEXT || lp_yaml_is_null(element->value))
-            return fault(tree, element->line, "a candidate is a text: metrics joined by \" + \"");
+            return fault(tree, element->line,
+                         "a candidate must be a string: metrics joined by \" + \"");
         if (!(text = lp_strings_add(&preset->pool, element->value->text)) ||
             lp_vector_push(&wish->candidates, text) < 0)
             return out_of_memory();
@@ -51,7 +53,7 @@ static int read_wish(struct lp_counter_preset *preset, const struct lp_yaml_tree
     struct lp_counter_wish fresh = { 0 }, *wish;
 
     if (entry->value->kind != LP_YAML_MAP)
-        return fault(tree, entry->line, "a quantity is a map with unit, about and from");
+        return fault(tree, entry->line, "a quantity must be a map with unit, about and from");
     if (lp_vector_push(&preset->wishes, fresh) < 0)
         return out_of_memory();
     wish = &preset->wishes.items[preset->wishes.count - 1];
@@ -67,7 +69,7 @@ static int read_method(struct lp_counter_preset *preset, const struct lp_yaml_tr
     const char *method = text_of(root, "method");
 
     if (!method || (strcmp(method, "range") != 0 && strcmp(method, "pm") != 0))
-        return fault(tree, root->line, "\"method\" is range or pm");
+        return fault(tree, root->line, "\"method\" must be range or pm");
     preset->method = strcmp(method, "pm") == 0 ? LP_COUNTER_PM : LP_COUNTER_RANGE;
     return 0;
 }
@@ -80,7 +82,7 @@ static int read_most_passes(struct lp_counter_preset *preset, const struct lp_ya
     unsigned long number = text ? strtoul(text, &end, 10) : 0;
 
     if (text && (number < 1 || number > 1000 || *end))
-        return fault(tree, root->line, "\"passes\" is the most passes of this preset, 1 to 1000");
+        return fault(tree, root->line, "\"passes\" is the maximum number of passes, 1 to 1000");
     preset->most_passes = (uint32_t)number;
     return 0;
 }
@@ -95,7 +97,7 @@ static int read_preset(struct lp_counter_preset *preset, const struct lp_yaml_tr
         return status;
     preset->about = lp_strings_add(&preset->pool, text_of(root, "about"));
     if (!quantities || quantities->value->kind != LP_YAML_MAP || quantities->value->count == 0)
-        return fault(tree, root->line, "\"quantities\" is a map of what to collect");
+        return fault(tree, root->line, "\"quantities\" must be a map");
     for (size_t i = 0; status == 0 && i < quantities->value->count; i++)
         status = read_wish(preset, tree, &quantities->value->entries[i]);
     return status;

@@ -11,25 +11,24 @@ static const char *remedy_of(int result)
     switch (result) {
     case LP_CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
     case LP_CUPTI_ERROR_VIRTUALIZED_PRIVILEGES:
-        return "hardware counters are for administrators only here; load the driver with "
+        return "hardware counters need administrator rights on this machine; load the driver with "
                "NVreg_RestrictProfilingToAdminUsers=0 (in /etc/modprobe.d, then reboot), or run as "
                "root, with CAP_SYS_ADMIN, or in a container started with --cap-add=SYS_ADMIN";
     case LP_CUPTI_ERROR_MIG_DEVICE:
-        return "the GPU is split with MIG and this CUPTI counts on whole GPUs only; use a GPU "
-               "without MIG";
+        return "the GPU is partitioned with MIG and this CUPTI supports counters on whole GPUs "
+               "only; use a GPU without MIG";
     case LP_CUPTI_ERROR_HARDWARE_BUSY:
     case LP_CUPTI_ERROR_INVALID_OPERATION:
-        return "another profiler holds the counters of this GPU; stop ncu, nsys with GPU metrics "
-               "or "
-               "a second session, and let DCGM go with dcgmi profile --pause";
+        return "another profiler uses the counters of this GPU; stop ncu, nsys with GPU metrics or "
+               "a second session, and pause DCGM with dcgmi profile --pause";
     case LP_CUPTI_ERROR_VIRTUALIZED_DEVICE:
-        return "the GPU is virtual and its host does not let counters through";
+        return "the GPU is virtual and its host does not allow counters";
     case LP_CUPTI_ERROR_CONFIDENTIAL_COMPUTING:
-        return "confidential computing is on, which hides hardware counters";
+        return "confidential computing is enabled, which disables hardware counters";
     case LP_CUPTI_ERROR_NOT_SUPPORTED:
-        return "this GPU or driver does not support it";
+        return "not supported by this GPU or driver";
     case LP_CUPTI_ERROR_OUT_OF_MEMORY:
-        return "memory ran out";
+        return "out of memory";
     default:
         return NULL;
     }

@@ -17,15 +17,15 @@
 
 #define PARTS_MOST (LP_RANGES_MOST - 16) /* a window is closed before it is full */
 
-static const char reason_thread[] = "another thread was being counted at that time";
+static const char reason_thread[] = "another thread was being measured at that time";
 static const char reason_capture[] = "a stream was being captured at that time";
-static const char reason_round[] = "the passes of another region were being collected";
-static const char reason_uneven[] = "the region did not do the same each time";
+static const char reason_round[] = "passes of another region were being collected";
+static const char reason_uneven[] = "the region did different work in each pass";
 static const char reason_parts[] = "it has too many nested regions for several passes";
-static const char reason_context[] = "its thread used another CUDA context than the counted one";
-static const char reason_elsewhere[] = "it launched work in another CUDA context, uncounted";
-static const char reason_budget[] = "it would have cost more than budget= allows";
-static const char reason_left[] = "its thread ended, or the session";
+static const char reason_context[] = "its thread used another CUDA context than the measured one";
+static const char reason_elsewhere[] = "it launched work in a CUDA context that was not measured";
+static const char reason_budget[] = "its cost would have exceeded budget=";
+static const char reason_left[] = "its thread or the session ended";
 
 /* Windows: from a Start to a Stop. */
 
@@ -330,7 +330,7 @@ void lp_ranges_stop(struct lp_counters *counters)
     }
     if (ranges->round_node != LP_PATH_ROOT)
         lp_counter_put(counters, LP_COUNTER_SKIP, ranges->round_node,
-                       "the session ended before all passes were in", NULL);
+                       "the session ended before all passes were collected", NULL);
     lp_range_disable(counters);
 }
 

@@ -6,7 +6,7 @@
 #include "lib/counters/range.h"
 #include "lib/record/paths.h"
 
-static const char reason_launches[] = "CUPTI gave other kernels than were launched";
+static const char reason_launches[] = "CUPTI reported other kernels than were launched";
 
 void lp_range_listen(struct lp_ranges *ranges, bool listen)
 {
@@ -101,7 +101,7 @@ void lp_ranges_launch(struct lp_counters *counters, uint32_t kind, const char *n
         pthread_mutex_lock(&counters->queue.lock);
         launch.name = lp_names_text(
             &counters->queue.texts,
-            lp_names_intern(&counters->queue.texts, name ? name : "[kernel of a graph]"));
+            lp_names_intern(&counters->queue.texts, name ? name : "[kernel in a graph]"));
         pthread_mutex_unlock(&counters->queue.lock);
         if (lp_vector_push(&ranges->launches, launch) < 0)
             ranges->listen = false;

@@ -26,8 +26,8 @@ static int open_host_library(void)
     if (dlopen(path, RTLD_NOW | RTLD_LOCAL) || dlopen("libnvperf_host.so", RTLD_NOW | RTLD_LOCAL))
         return 0;
     return lp_error(LLMPERF_ENOENT,
-                    "libnvperf_host.so is not beside %s; hardware counters need it: install the "
-                    "whole of CUPTI (CUDA toolkit, or the wheel nvidia-cuda-cupti)",
+                    "libnvperf_host.so not found next to %s; hardware counters need it: install "
+                    "the complete CUPTI (CUDA toolkit, or the nvidia-cuda-cupti wheel)",
                     calls.path);
 }
 

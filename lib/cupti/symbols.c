@@ -55,7 +55,7 @@ static void *open_library(const char *path, int flags)
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | flags);
 
     if (!library && !(flags & RTLD_NOLOAD))
-        lp_log(LLMPERF_LOG_DEBUG, "not this CUPTI: %s", dlerror());
+        lp_log(LLMPERF_LOG_DEBUG, "unsuitable CUPTI: %s", dlerror());
     return library;
 }
 
@@ -218,8 +218,8 @@ static int describe_library(uint32_t major)
         cupti.version = 0;
     if (cupti_major(cupti.version) > major)
         return lp_error(LLMPERF_ENOENT,
-                        "%s is for CUDA %u, the driver serves CUDA %u; set LLMPERF_CUPTI_PATH to a "
-                        "CUPTI of CUDA %u",
+                        "%s is for CUDA %u, but the driver supports CUDA %u; set "
+                        "LLMPERF_CUPTI_PATH to a CUPTI of CUDA %u",
                         cupti.path, cupti_major(cupti.version), major, major);
     return 0;
 }
@@ -229,13 +229,12 @@ int lp_cupti_load(const struct lp_cupti **cupti_out)
     uint32_t major = (cupti.driver = driver_version()) / 1000;
 
     if (major == 0)
-        return lp_error(
-            LLMPERF_ENODEVICE,
-            "no NVIDIA driver: libcuda.so.1 not found; kernels cannot be profiled here");
+        return lp_error(LLMPERF_ENODEVICE,
+                        "NVIDIA driver not found (libcuda.so.1); kernels cannot be profiled here");
     if (!device_present())
         return lp_error(LLMPERF_ENODEVICE,
-                        "no GPU: the driver is installed, but there is no /dev/nvidiactl; "
-                        "in a container, start it with GPU access");
+                        "no GPU: the driver is installed but /dev/nvidiactl is missing; if this is "
+                        "a container, start it with GPU access");
     if (!handle && !(handle = find_library(major)))
         return lp_error(
             LLMPERF_ENOENT,
@@ -243,7 +242,7 @@ int lp_cupti_load(const struct lp_cupti **cupti_out)
     if (!cupti.GetVersion && !find_symbols()) {
         cupti.GetVersion = NULL;
         return lp_error(LLMPERF_ENOENT,
-                        "this libcupti lacks functions that are needed; use CUPTI 11.8 or newer");
+                        "this libcupti lacks required functions; use CUPTI 11.8 or newer");
     }
     *cupti_out = &cupti;
     return describe_library(major);

@@ -58,7 +58,7 @@ static void open_driver(void)
     if (!library) {
         const char *detail = dlerror();
 
-        snprintf(driver.reason, sizeof(driver.reason), "no NVIDIA driver: %s",
+        snprintf(driver.reason, sizeof(driver.reason), "NVIDIA driver not available: %s",
                  detail ? detail : "libcuda.so.1 not found");
         return;
     }

@@ -60,15 +60,14 @@ static void look_at_driver(struct doctor *doctor)
     bool has_module = lp_driver_module_version(module, sizeof(module));
 
     if (lp_driver_available(reason, sizeof(reason)))
-        add(doctor, "driver", LEVEL_OK, NULL, "%s, serves CUDA %d.%d",
-            has_module ? module : "version not known", version / 1000, version % 1000 / 10);
+        add(doctor, "driver", LEVEL_OK, NULL, "%s, supports CUDA %d.%d",
+            has_module ? module : "version unknown", version / 1000, version % 1000 / 10);
     else
         add(doctor, "driver", LEVEL_FAIL,
-            has_module
-                ? "give the container the driver's libraries (docker run --gpus all, "
-                  "nvidia-container-toolkit)"
-                : "install the NVIDIA driver, or run where there is a GPU; regions, reports and "
-                  "replays work without",
+            has_module ? "mount the driver's libraries into the container (docker run --gpus all, "
+                         "nvidia-container-toolkit)"
+                       : "install the NVIDIA driver, or use a machine with a GPU; regions, reports "
+                         "and replays work without one",
             "%s", reason);
 }
 
@@ -81,12 +80,13 @@ static bool look_at_gpus(struct doctor *doctor)
         return false;
     if (lp_driver_gpu_count(&count) < 0) {
         add(doctor, "gpu", LEVEL_FAIL,
-            "see whether nvidia-smi works; in a container pass the devices in (--gpus all)", "%s",
-            llmperf_last_error());
+            "check that nvidia-smi works; in a container pass the GPU devices in (--gpus all)",
+            "%s", llmperf_last_error());
         return false;
     }
     if (count == 0)
-        add(doctor, "gpu", LEVEL_FAIL, "check CUDA_VISIBLE_DEVICES", "no GPU for this process");
+        add(doctor, "gpu", LEVEL_FAIL, "check CUDA_VISIBLE_DEVICES",
+            "no GPU is visible to this process");
     for (int32_t i = 0; i < count; i++) {
         struct lp_gpu gpu;
 
@@ -115,19 +115,20 @@ static bool look_at_cupti(struct doctor *doctor)
     switch (lp_cupti_probe(path, sizeof(path), &version, holder, sizeof(holder))) {
     case LLMPERF_OK:
         print_cupti_version(version_text, sizeof(version_text), version);
-        add(doctor, "cupti", LEVEL_OK, NULL, "%s, %s; nobody else uses it", version_text, path);
+        add(doctor, "cupti", LEVEL_OK, NULL, "%s, %s; not in use by another profiler", version_text,
+            path);
         return true;
     case LLMPERF_EBUSY:
-        add(doctor, "cupti", LEVEL_FAIL, "end the other profiler, or run without it",
+        add(doctor, "cupti", LEVEL_FAIL, "stop the other profiler, or run without it",
             "%s is in use by %s", path[0] ? path : "CUPTI",
             holder[0] ? holder : "another profiler");
         return false;
     case LLMPERF_ENODEVICE:
-        add(doctor, "cupti", LEVEL_WARN, "see the driver above", "%s", llmperf_last_error());
+        add(doctor, "cupti", LEVEL_WARN, "see the driver line above", "%s", llmperf_last_error());
         return false;
     default:
         add(doctor, "cupti", LEVEL_FAIL,
-            "install the CUDA toolkit or the wheel nvidia-cuda-cupti, or set LLMPERF_CUPTI_PATH",
+            "install the CUDA toolkit or the nvidia-cuda-cupti wheel, or set LLMPERF_CUPTI_PATH",
             "%s", llmperf_last_error());
         return false;
     }
@@ -167,17 +168,18 @@ static void look_at_counters(struct doctor *doctor)
 
     if (!read_proc("/proc/driver/nvidia/params", "RmProfilingAdminOnly", 10, &admin_only))
         add(doctor, "counters", LEVEL_WARN, NULL,
-            "permission for hardware counters is not known: no /proc/driver/nvidia/params here");
+            "cannot tell who may use hardware counters: /proc/driver/nvidia/params is missing");
     else if (!admin_only)
-        add(doctor, "counters", LEVEL_OK, NULL, "hardware counters are open to every user");
+        add(doctor, "counters", LEVEL_OK, NULL, "hardware counters are available to all users");
     else if (may_read_counters())
         add(doctor, "counters", LEVEL_OK, NULL,
-            "hardware counters are for administrators, and this process is one");
+            "hardware counters need administrator rights, which this process has");
     else
         add(doctor, "counters", LEVEL_WARN,
-            "kernel times need no permission; for counters load the nvidia module with "
-            "NVreg_RestrictProfilingToAdminUsers=0, or in a container add --cap-add SYS_ADMIN",
-            "hardware counters are for administrators (ERR_NVGPUCTRPERM)");
+            "kernel times work without; for counters load the nvidia module with "
+            "NVreg_RestrictProfilingToAdminUsers=0, or start the container with --cap-add "
+            "SYS_ADMIN",
+            "hardware counters need administrator rights (ERR_NVGPUCTRPERM)");
 }
 
 static void look_at_tool(struct doctor *doctor, const char *name, const char *advice)
@@ -185,9 +187,10 @@ static void look_at_tool(struct doctor *doctor, const char *name, const char *ad
     char path[1024], version[64];
 
     if (!lp_tool_find(name, path, sizeof(path)))
-        add(doctor, name, LEVEL_WARN, advice, "not on PATH");
+        add(doctor, name, LEVEL_WARN, advice, "not found on PATH");
     else if (!lp_tool_version(path, version, sizeof(version)))
-        add(doctor, name, LEVEL_WARN, "run it with --version by hand", "%s tells no version", path);
+        add(doctor, name, LEVEL_WARN, "run it with --version to see why", "%s reports no version",
+            path);
     else
         add(doctor, name, LEVEL_OK, NULL, "%s, %s", version, path);
 }
@@ -196,14 +199,15 @@ static void look_at_tool(struct doctor *doctor, const char *name, const char *ad
 static const struct hint {
     const char *variable, *harmless, *meaning, *advice;
 } hints[] = {
-    { "CUDA_LAUNCH_BLOCKING", "0", "every launch waits for its kernel", "unset it to profile" },
-    { "CUDA_INJECTION64_PATH", NULL, "the driver loads a tool into each process",
+    { "CUDA_LAUNCH_BLOCKING", "0", "each launch waits until its kernel has finished",
+      "unset it to profile" },
+    { "CUDA_INJECTION64_PATH", NULL, "the driver loads this tool into every process",
       "unset it unless that tool is this library" },
-    { "NVTX_INJECTION64_PATH", NULL, "NVTX ranges go to a tool of that path",
+    { "NVTX_INJECTION64_PATH", NULL, "NVTX ranges are sent to this tool",
       "unset it unless you want that tool" },
     { "NSYS_PROFILING_SESSION_ID", NULL,
-      "this process runs under Nsight Systems, which holds CUPTI",
-      "run without nsys to profile kernels here" },
+      "this process runs under Nsight Systems, which occupies CUPTI",
+      "run without nsys to profile kernels with llmperf" },
 };
 
 static void look_at_variables(struct doctor *doctor)
@@ -220,16 +224,16 @@ static void look_at_variables(struct doctor *doctor)
         quiet = false;
     }
     if (quiet)
-        add(doctor, "variables", LEVEL_OK, NULL, "none that disturbs a profile");
+        add(doctor, "variables", LEVEL_OK, NULL, "none that affects profiling");
 }
 
 static void look_at_nvtx(struct doctor *doctor)
 {
     if (lp_nvtx_out_available())
-        add(doctor, "nvtx", LEVEL_OK, NULL, "regions are NVTX ranges for nsys and ncu");
+        add(doctor, "nvtx", LEVEL_OK, NULL, "regions are also sent to nsys and ncu as NVTX ranges");
     else
         add(doctor, "nvtx", LEVEL_WARN, "build with the CUDA headers (-Dcuda-path=DIR)",
-            "this build gives no NVTX ranges to nsys and ncu");
+            "this build does not send regions to nsys and ncu as NVTX ranges");
 }
 
 static void look_at_data(struct doctor *doctor)
@@ -251,8 +255,8 @@ static void examine(struct doctor *doctor)
     gpus = look_at_gpus(doctor);
     doctor->usable = look_at_cupti(doctor) && gpus;
     look_at_counters(doctor);
-    look_at_tool(doctor, "nsys", "install Nsight Systems if you want its timelines");
-    look_at_tool(doctor, "ncu", "install Nsight Compute if you want its kernel analysis");
+    look_at_tool(doctor, "nsys", "install Nsight Systems to record its timelines");
+    look_at_tool(doctor, "ncu", "install Nsight Compute to analyse single kernels");
     look_at_nvtx(doctor);
     look_at_variables(doctor);
     look_at_data(doctor);
@@ -329,5 +333,6 @@ int llmperf_doctor(uint32_t format, char **text_out)
     if (status < 0)
         return status;
     return usable ? LLMPERF_OK
-                  : lp_error(LLMPERF_ENODEVICE, "kernels cannot be profiled here; see the checks");
+                  : lp_error(LLMPERF_ENODEVICE,
+                             "kernels cannot be profiled here; see the checks above");
 }

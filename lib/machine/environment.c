@@ -177,13 +177,13 @@ static void add_gpu(struct lp_json *json, const struct lp_gpu *gpu)
 static void add_gpus(struct lp_json *json, bool with_driver)
 {
     const char *reason =
-        with_driver ? NULL : "no work on one was seen, so the driver was not asked";
+        with_driver ? NULL : "the program did not use a GPU, so the driver was not queried";
     int32_t count = 0;
 
     if (with_driver && lp_driver_gpu_count(&count) < 0)
         reason = llmperf_last_error();
     else if (with_driver && count == 0)
-        reason = "the driver has no GPU for this process";
+        reason = "no GPU is visible to this process";
     lp_json_open(json, "gpus", '[');
     for (int32_t i = 0; i < count; i++) {
         struct lp_gpu gpu;

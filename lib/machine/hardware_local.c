@@ -18,10 +18,10 @@ int llmperf_hardware_local(int32_t device, const llmperf_config *config,
     if ((status = lp_driver_gpu_count(&count)) < 0)
         return status;
     if (count == 0)
-        return lp_error(LLMPERF_ENODEVICE, "the driver has no GPU for this process; is "
-                                           "CUDA_VISIBLE_DEVICES set?");
+        return lp_error(LLMPERF_ENODEVICE,
+                        "no GPU is visible to this process; is CUDA_VISIBLE_DEVICES set?");
     if (device < 0 || device >= count)
-        return lp_error(LLMPERF_ENOENT, "there is no device %d; this process sees %d", device,
+        return lp_error(LLMPERF_ENOENT, "device %d does not exist; this process sees %d", device,
                         count);
     if ((status = lp_driver_gpu(device, &gpu)) < 0)
         return status;

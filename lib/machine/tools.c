@@ -12,12 +12,13 @@
 static int not_found(uint32_t tool)
 {
     if (tool == LLMPERF_TOOL_NSYS)
-        return lp_error(LLMPERF_ENOENT,
-                        "nsys is not in PATH; install NVIDIA Nsight Systems "
-                        "(https://developer.nvidia.com/nsight-systems), or add its bin folder");
+        return lp_error(
+            LLMPERF_ENOENT,
+            "nsys not found on PATH; install NVIDIA Nsight Systems "
+            "(https://developer.nvidia.com/nsight-systems), or add its bin folder to PATH");
     return lp_error(LLMPERF_ENOENT,
-                    "ncu is not in PATH; install NVIDIA Nsight Compute, which is part "
-                    "of the CUDA toolkit (bin/ncu), or add its folder");
+                    "ncu not found on PATH; install NVIDIA Nsight Compute, which is part of the "
+                    "CUDA toolkit (bin/ncu), or add its folder to PATH");
 }
 
 int llmperf_tool_find(uint32_t tool, char **path_out, char **version_out)

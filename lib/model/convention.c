@@ -19,23 +19,24 @@ struct convention {
 };
 
 static const struct convention conventions[] = {
-    { "exact-v1", "causal pairs counted one by one, logits where they are asked for", PAIRS_EXACT,
+    { "exact-v1", "exact causal attention pairs, logits only where requested", PAIRS_EXACT,
       WEIGHTS_ACTIVE, false, false },
     { "exact-all-v1", "as exact-v1, with logits for every token", PAIRS_EXACT, WEIGHTS_ACTIVE, true,
       false },
-    { "vllm", "every new token attends the whole context (vLLM's metrics)", PAIRS_FULL_WINDOWED,
+    { "vllm", "every new token attends to the whole context (vLLM's metrics)", PAIRS_FULL_WINDOWED,
       WEIGHTS_ACTIVE, false, false },
-    { "megatron", "half of the square of the length, logits for every token, no router", PAIRS_HALF,
+    { "megatron", "half the squared sequence length, logits for every token, no router", PAIRS_HALF,
       WEIGHTS_WITHOUT_ROUTER, true, false },
-    { "palm", "the whole square, logits for every token (PaLM, appendix B, forward pass)",
+    { "palm", "squared sequence length, logits for every token (PaLM, appendix B, forward pass)",
       PAIRS_FULL, WEIGHTS_ACTIVE, true, false },
-    { "flop-counter", "as palm: torch's FlopCounterMode does not see the causal mask", PAIRS_FULL,
+    { "flop-counter", "as palm: torch's FlopCounterMode ignores the causal mask", PAIRS_FULL,
       WEIGHTS_ACTIVE, true, false },
-    { "fvcore", "as palm with a multiply-add as 1", PAIRS_FULL, WEIGHTS_ACTIVE, true, true },
-    { "two-n-active", "2 x weights used for a token, LM head included; no attention", PAIRS_NONE,
+    { "fvcore", "as palm, counting a multiply-add as 1 FLOP", PAIRS_FULL, WEIGHTS_ACTIVE, true,
+      true },
+    { "two-n-active", "2 x weights used per token, LM head included; no attention", PAIRS_NONE,
       WEIGHTS_ACTIVE_AND_HEAD, false, false },
-    { "two-n-total", "2 x all parameters of the decoder, embedding included; no attention",
-      PAIRS_NONE, WEIGHTS_ALL, false, false },
+    { "two-n-total", "2 x all decoder parameters, embedding included; no attention", PAIRS_NONE,
+      WEIGHTS_ALL, false, false },
 };
 #define CONVENTIONS (sizeof(conventions) / sizeof(conventions[0]))
 
@@ -106,11 +107,12 @@ static lp_u128 pairs_twice(const struct llmperf_model *model, const struct lp_st
 static int check_plain(const struct lp_step *step)
 {
     if (step->given.phase == LLMPERF_PHASE_VISION)
-        return lp_error(LLMPERF_EINVAL, "conventions are of prefill and decode steps");
+        return lp_error(LLMPERF_EINVAL, "conventions apply to prefill and decode steps only");
     if (step->tensor * step->pipeline * step->expert * step->data != 1 ||
         step->given.draft_tokens || step->padded > step->tokens)
-        return lp_error(LLMPERF_EINVAL,
-                        "conventions are of whole steps without drafts, padding and shares");
+        return lp_error(
+            LLMPERF_EINVAL,
+            "conventions apply to whole steps without draft tokens, padding or parallel shares");
     return 0;
 }
 
@@ -126,7 +128,7 @@ int llmperf_model_flops(const llmperf_model *model, const llmperf_step *given,
     if (!flops_out)
         return lp_error(LLMPERF_EINVAL, "flops_out is required");
     if (!rule)
-        return lp_error(LLMPERF_EINVAL, "convention \"%.40s\" is not known; use exact-v1 or palm",
+        return lp_error(LLMPERF_EINVAL, "unknown convention \"%.40s\"; use exact-v1 or palm",
                         convention ? convention : "");
     if ((status = lp_step_prepare(model, given, &step)) < 0 || (status = check_plain(&step)) < 0)
         return status;
@@ -139,7 +141,7 @@ int llmperf_model_flops(const llmperf_model *model, const llmperf_step *given,
     if (rule->halved)
         flops /= 2;
     if (flops > UINT64_MAX)
-        return lp_error(LLMPERF_EINVAL, "the number of FLOPs passes 64 bits; use fewer tokens");
+        return lp_error(LLMPERF_EINVAL, "the number of FLOPs exceeds 64 bits; use fewer tokens");
     *flops_out = (uint64_t)flops;
     return 0;
 }

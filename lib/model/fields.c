@@ -141,8 +141,9 @@ void lp_reader_warn(struct lp_reader *reader, const char *format, ...)
     if (reader->status < 0 || reader->model->warnings.count > WARNINGS_MAX)
         return;
     va_start(args, format);
-    line = reader->model->warnings.count < WARNINGS_MAX ? keep(reader, format, args)
-                                                        : "more of the same is not listed";
+    line = reader->model->warnings.count < WARNINGS_MAX
+               ? keep(reader, format, args)
+               : "further messages of this kind are not shown";
     va_end(args);
     if (!line || lp_vector_push(&reader->model->warnings, line) < 0)
         lp_reader_fail(reader, LLMPERF_ENOMEM, "out of memory while reading %s", reader->file);
@@ -216,7 +217,7 @@ static uint64_t whole(const struct lp_fields *fields, const char *key,
     }
     if (ok)
         return value;
-    snprintf(wanted, sizeof(wanted), "a whole number from %" PRIu64 " to %" PRIu64, least, limit);
+    snprintf(wanted, sizeof(wanted), "an integer between %" PRIu64 " and %" PRIu64, least, limit);
     refuse(fields, key, entry, wanted);
     return 0;
 }
@@ -371,7 +372,7 @@ void lp_fields_report_unknown(const struct lp_fields *fields)
         if (reader->model->warnings.count > WARNINGS_MAX)
             return;
         if (!is_known(fields, entry))
-            lp_reader_warn(reader, "%s:%u: %s%.80s is not known and was ignored", reader->file,
+            lp_reader_warn(reader, "%s:%u: unknown key %s%.80s was ignored", reader->file,
                            entry->line, fields->path, entry->key);
     }
 }

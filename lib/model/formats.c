@@ -125,7 +125,7 @@ static void read_exceptions(const struct lp_fields *quantisation, const char *ke
     }
     if (single)
         lp_reader_warn(quantisation->reader,
-                       "%s%s names parts of single layers; their weights are counted as quantised",
+                       "%s%s lists parts of single layers; their weights are counted as quantised",
                        quantisation->path, key);
 }
 
@@ -139,8 +139,8 @@ static void read_quantisation(const struct lp_fields *fields, struct llmperf_mod
     dtype = read_method(&quantisation);
     if (!dtype) {
         lp_reader_warn(fields->reader,
-                       "%s:%u: quantization_config is of a kind that is not known; weights are "
-                       "counted as %s unless a step says otherwise",
+                       "%s:%u: unknown kind of quantization_config; weights are counted as %s "
+                       "unless a step sets another dtype",
                        fields->reader->file, quantisation.line,
                        llmperf_dtype_name(model->base_dtype));
         return;

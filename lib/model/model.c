@@ -66,7 +66,7 @@ static lp_u128 kv_bytes(const llmperf_model *model, uint32_t dtype)
 static int narrow(lp_u128 value, const char *what, uint64_t *out)
 {
     if (value > UINT64_MAX)
-        return lp_error(LLMPERF_EINVAL, "%s passes 64 bits; use smaller numbers", what);
+        return lp_error(LLMPERF_EINVAL, "%s exceeds 64 bits; use smaller numbers", what);
     *out = (uint64_t)value;
     return 0;
 }
@@ -80,7 +80,7 @@ int llmperf_model_weight_bytes(const llmperf_model *model, uint32_t dtype, uint6
     if (!dtype)
         dtype = model->weight_dtype;
     if (!lp_dtype(dtype))
-        return lp_error(LLMPERF_EINVAL, "dtype %u is not known", (unsigned)dtype);
+        return lp_error(LLMPERF_EINVAL, "unknown dtype %u", (unsigned)dtype);
     lp_model_parameters(model, &parameters);
     return narrow(weight_bytes(model, dtype, &parameters), "the size of the weights", bytes_out);
 }
@@ -92,9 +92,9 @@ int llmperf_model_kv_bytes(const llmperf_model *model, uint32_t dtype, uint64_t 
     if (!dtype)
         dtype = model->kv_dtype;
     if (!lp_dtype(dtype) || !lp_dtype(dtype)->for_cache)
-        return lp_error(LLMPERF_EINVAL, "dtype %s is no format of a KV cache; use fp8 or nvfp4",
+        return lp_error(LLMPERF_EINVAL, "dtype %s is not a KV cache format; use fp8 or nvfp4",
                         llmperf_dtype_name(dtype));
-    return narrow(kv_bytes(model, dtype), "the KV cache of a token", bytes_out);
+    return narrow(kv_bytes(model, dtype), "the KV cache size per token", bytes_out);
 }
 
 static void fill_decoder(const llmperf_model *model, llmperf_model_info *info)

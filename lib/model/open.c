@@ -39,11 +39,11 @@ static int fail_family(const struct lp_fields *root)
                               file);
     return lp_reader_fail(
         root->reader, LLMPERF_ENOTSUP,
-        "%s: model_type \"%.40s\" is not supported; supported are llama, mistral, "
-        "mixtral, qwen2, qwen2_moe, qwen3, qwen3_moe, gemma2, gemma3, "
-        "deepseek_v2, deepseek_v3, DeepSeek-OCR, gpt2, vit, clip_vision_model, "
-        "sam, resnet, shallow_resnet; if its layers are those of one of these, "
-        "say so in a copy, else let the program count FLOPs and bytes",
+        "%s: model_type \"%.40s\" is not supported; supported are llama, mistral, mixtral, qwen2, "
+        "qwen2_moe, qwen3, qwen3_moe, gemma2, gemma3, deepseek_v2, deepseek_v3, DeepSeek-OCR, "
+        "gpt2, vit, clip_vision_model, sam, resnet, shallow_resnet; if its layers match one of "
+        "these, set that model_type in a copy of the file; otherwise let the program count FLOPs "
+        "and bytes (llmperf_region_count)",
         file, type);
 }
 
@@ -97,7 +97,8 @@ static int read_root(const struct lp_fields *root)
         reader->model->name = lp_strings_add(&reader->model->texts, name);
     reader->model->declared_parameters = lp_field_or(root, "parameters_total", 0, INT64_MAX, NULL);
     if (looks_like_shallow_resnet(root)) {
-        lp_reader_assume(reader, "model_type is absent: shallow_resnet (by its keys)");
+        lp_reader_assume(reader,
+                         "model_type is absent: taken as shallow_resnet, judging by its keys");
         family = lp_vision_family("shallow_resnet");
     }
     if (reader->status < 0)
@@ -128,8 +129,9 @@ static int check_total(struct lp_reader *reader)
         return lp_reader_fail(reader, LLMPERF_EFORMAT, "%s: the model has more than 2^60 weights",
                               reader->file);
     if (reader->model->declared_parameters && reader->model->declared_parameters != total)
-        lp_reader_warn(reader, "%s: parameters_total is %" PRIu64 ", the description has %" PRIu64,
-                       reader->file, reader->model->declared_parameters, (uint64_t)total);
+        lp_reader_warn(
+            reader, "%s: parameters_total is %" PRIu64 ", but the description adds up to %" PRIu64,
+            reader->file, reader->model->declared_parameters, (uint64_t)total);
     return reader->status;
 }
 
@@ -143,8 +145,9 @@ static int read_map(struct llmperf_model *model, const char *source, const struc
 
     reader.root = &root;
     if (map->kind != LP_YAML_MAP)
-        return lp_error(LLMPERF_EFORMAT, "%s:%" PRIu32 ": a model description is a map of keys",
-                        source, map->line);
+        return lp_error(LLMPERF_EFORMAT,
+                        "%s:%" PRIu32 ": a model description must be a map of keys", source,
+                        map->line);
     if ((status = read_root(&root)) == 0)
         status = check_total(&reader);
     if (status == 0 && (!model->name || !model->source))

@@ -34,10 +34,11 @@ int llmperf_pairs_causal(uint64_t new_tokens, uint64_t cached_tokens, uint64_t w
     if (!pairs_out)
         return lp_error(LLMPERF_EINVAL, "pairs_out is required");
     if (new_tokens > LP_LIMIT_TOKENS || cached_tokens > LP_LIMIT_TOKENS)
-        return lp_error(LLMPERF_EINVAL, "more than 2^36 tokens of one request");
+        return lp_error(LLMPERF_EINVAL, "a request has more than 2^36 tokens");
     pairs = lp_pairs_causal(new_tokens, cached_tokens, window);
     if (pairs > UINT64_MAX)
-        return lp_error(LLMPERF_EINVAL, "the number of pairs passes 64 bits; use fewer tokens");
+        return lp_error(LLMPERF_EINVAL,
+                        "the number of attention pairs exceeds 64 bits; use fewer tokens");
     *pairs_out = (uint64_t)pairs;
     return 0;
 }
@@ -62,7 +63,7 @@ static int take_dtype(const char *what, uint32_t given, uint32_t fallback, uint3
 {
     *out = given ? given : fallback;
     if (!lp_dtype(*out))
-        return lp_error(LLMPERF_EINVAL, "%s %u is not known", what, (unsigned)given);
+        return lp_error(LLMPERF_EINVAL, "unknown %s %u", what, (unsigned)given);
     return 0;
 }
 
@@ -83,7 +84,7 @@ static int take_dtypes(const struct llmperf_model *model, struct lp_step *step)
         (status = take_dtype("kv_dtype", given->kv_dtype, model->kv_dtype, &step->cache)) < 0)
         return status;
     if (!lp_dtype(step->cache)->for_cache)
-        return lp_error(LLMPERF_EINVAL, "kv_dtype %s is no format of a KV cache; use fp8 or nvfp4",
+        return lp_error(LLMPERF_EINVAL, "kv_dtype %s is not a KV cache format; use fp8 or nvfp4",
                         lp_dtype(step->cache)->name);
     return 0;
 }
@@ -93,8 +94,8 @@ static int check_division(const char *key, uint64_t value, uint64_t parts)
     if (value % parts == 0)
         return 0;
     return lp_error(LLMPERF_EINVAL,
-                    "tensor_parallel %" PRIu64 " does not divide %s %" PRIu64
-                    "; choose one that does",
+                    "tensor_parallel %" PRIu64 " does not divide %s (%" PRIu64
+                    "); choose one that does",
                     parts, key, value);
 }
 
@@ -124,17 +125,18 @@ static int take_parallel(const struct llmperf_model *model, struct lp_step *step
     step->expert = given->expert_parallel ? given->expert_parallel : 1;
     step->data = given->data_parallel ? given->data_parallel : 1;
     if (step->tensor > LIMIT_PARALLEL || step->data > LIMIT_PARALLEL)
-        return lp_error(LLMPERF_EINVAL, "more than %d GPUs in parallel", LIMIT_PARALLEL);
+        return lp_error(LLMPERF_EINVAL, "more than %d parallel GPUs are not supported",
+                        LIMIT_PARALLEL);
     if (given->phase == LLMPERF_PHASE_VISION)
         return step->tensor * step->pipeline * step->expert == 1
                    ? 0
                    : lp_error(LLMPERF_EINVAL, "the encoder is not split over GPUs; leave "
                                               "tensor, pipeline and expert_parallel at 1");
     if (given->pipeline_rank >= step->pipeline)
-        return lp_error(LLMPERF_EINVAL, "pipeline_rank %u is not below pipeline_parallel %u",
+        return lp_error(LLMPERF_EINVAL, "pipeline_rank %u must be less than pipeline_parallel %u",
                         (unsigned)given->pipeline_rank, (unsigned)step->pipeline);
     if (step->pipeline > decoder->layers)
-        return lp_error(LLMPERF_EINVAL, "pipeline_parallel %u is more than %u layers",
+        return lp_error(LLMPERF_EINVAL, "pipeline_parallel is %u but the model has only %u layers",
                         (unsigned)step->pipeline, (unsigned)decoder->layers);
     if (step->expert > 1 && (decoder->experts == 0 || decoder->experts % step->expert ||
                              step->expert != step->tensor * step->data))
@@ -148,16 +150,15 @@ static int take_parallel(const struct llmperf_model *model, struct lp_step *step
 static int take_speculation(const llmperf_step *given)
 {
     if (given->draft_tokens == 0)
-        return given->acceptance == 0
-                   ? 0
-                   : lp_error(LLMPERF_EINVAL, "acceptance is given without draft_tokens");
+        return given->acceptance == 0 ? 0
+                                      : lp_error(LLMPERF_EINVAL, "acceptance needs draft_tokens");
     if (given->phase != LLMPERF_PHASE_DECODE)
-        return lp_error(LLMPERF_EINVAL, "draft_tokens belong to the decode phase");
+        return lp_error(LLMPERF_EINVAL, "draft_tokens apply only to the decode phase");
     if (given->draft_tokens > LP_DRAFTS_MAX)
-        return lp_error(LLMPERF_EINVAL, "draft_tokens is %u; at most %d",
+        return lp_error(LLMPERF_EINVAL, "draft_tokens is %u; it must be at most %d",
                         (unsigned)given->draft_tokens, LP_DRAFTS_MAX);
     if (!(given->acceptance >= 0 && given->acceptance <= 1))
-        return lp_error(LLMPERF_EINVAL, "acceptance is %g; it must be from 0 to 1",
+        return lp_error(LLMPERF_EINVAL, "acceptance is %g; it must be between 0 and 1",
                         given->acceptance);
     return 0;
 }
@@ -173,16 +174,18 @@ static int take_request(const llmperf_step *given, uint64_t i, struct request *o
     out->tokens = given->new_tokens ? given->new_tokens[i] : (uint64_t)1 + given->draft_tokens;
     out->cached = given->cached_tokens ? given->cached_tokens[i] : 0;
     if (out->tokens == 0 || out->tokens > LP_LIMIT_TOKENS)
-        return lp_error(LLMPERF_EINVAL, "request %" PRIu64 " has %" PRIu64 " new tokens; 1 to 2^36",
-                        i, out->tokens);
+        return lp_error(LLMPERF_EINVAL,
+                        "request %" PRIu64 " has %" PRIu64 " new tokens; it must have 1 to 2^36", i,
+                        out->tokens);
     if (out->cached > LP_LIMIT_TOKENS)
         return lp_error(LLMPERF_EINVAL,
-                        "request %" PRIu64 " has %" PRIu64 " cached tokens; at most 2^36", i,
-                        out->cached);
+                        "request %" PRIu64 " has %" PRIu64
+                        " cached tokens; at most 2^36 are supported",
+                        i, out->cached);
     if (given->draft_tokens && out->tokens != (uint64_t)1 + given->draft_tokens)
         return lp_error(LLMPERF_EINVAL,
                         "request %" PRIu64 " has %" PRIu64
-                        " new tokens; with %u draft_tokens it must be one more",
+                        " new tokens; with %u draft_tokens it needs one more than that",
                         i, out->tokens, (unsigned)given->draft_tokens);
     if (given->logits_rows)
         out->rows = given->logits_rows[i];
@@ -194,8 +197,8 @@ static int take_request(const llmperf_step *given, uint64_t i, struct request *o
         out->rows = 1;
     if (out->rows > out->tokens)
         return lp_error(LLMPERF_EINVAL,
-                        "request %" PRIu64 " asks for %" PRIu64 " rows of logits of %" PRIu64
-                        " new tokens",
+                        "request %" PRIu64 " requests %" PRIu64
+                        " rows of logits but has only %" PRIu64 " new tokens",
                         i, out->rows, out->tokens);
     return 0;
 }
@@ -241,10 +244,10 @@ static int add_requests(const struct llmperf_model *model, struct lp_step *step)
     int status;
 
     if (given->requests == 0 || given->requests > LIMIT_REQUESTS)
-        return lp_error(LLMPERF_EINVAL, "a step has %" PRIu64 " requests; 1 to 2^32",
+        return lp_error(LLMPERF_EINVAL, "the step has %" PRIu64 " requests; it must have 1 to 2^32",
                         given->requests);
     if (given->phase == LLMPERF_PHASE_PREFILL && !given->new_tokens)
-        return lp_error(LLMPERF_EINVAL, "new_tokens is required for a prefill");
+        return lp_error(LLMPERF_EINVAL, "a prefill step needs new_tokens");
     for (uint64_t i = 0; i < given->requests; i++) {
         if ((status = take_request(given, i, &request)) < 0)
             return status;
@@ -254,7 +257,7 @@ static int add_requests(const struct llmperf_model *model, struct lp_step *step)
     }
     step->padded = given->padded_tokens > step->tokens ? given->padded_tokens : step->tokens;
     if (step->padded > LIMIT_SUM)
-        return lp_error(LLMPERF_EINVAL, "padded_tokens is above 2^40");
+        return lp_error(LLMPERF_EINVAL, "padded_tokens exceeds 2^40");
     if (!given->draft_tokens) {
         step->useful_tokens = (double)step->tokens;
         step->useful_rows = (double)step->rows;
@@ -270,8 +273,8 @@ static int check_experts(const struct llmperf_model *model, const llmperf_step *
 
     if (touched == 0 || (touched > 0 && touched <= (double)model->decoder.experts))
         return 0;
-    return lp_error(LLMPERF_EINVAL, "experts_touched is %g; it must be from 0 to %" PRIu64, touched,
-                    model->decoder.experts);
+    return lp_error(LLMPERF_EINVAL, "experts_touched is %g; it must be between 0 and %" PRIu64,
+                    touched, model->decoder.experts);
 }
 
 int lp_step_prepare(const struct llmperf_model *model, const llmperf_step *given,
@@ -286,11 +289,11 @@ int lp_step_prepare(const struct llmperf_model *model, const llmperf_step *given
            given->struct_size < sizeof(*given) ? given->struct_size : sizeof(*given));
     given = &out->given;
     if (given->phase < LLMPERF_PHASE_PREFILL || given->phase > LLMPERF_PHASE_VISION)
-        return lp_error(LLMPERF_EINVAL, "phase %u is not known", (unsigned)given->phase);
+        return lp_error(LLMPERF_EINVAL, "unknown phase %u", (unsigned)given->phase);
     if (given->logits > LLMPERF_LOGITS_NONE)
-        return lp_error(LLMPERF_EINVAL, "logits %u is not known", (unsigned)given->logits);
+        return lp_error(LLMPERF_EINVAL, "unknown logits value %u", (unsigned)given->logits);
     if (given->phase == LLMPERF_PHASE_VISION && model->vision.kind == LP_VISION_NONE)
-        return lp_error(LLMPERF_ENOTSUP, "%s has no vision part", model->name);
+        return lp_error(LLMPERF_ENOTSUP, "%s has no vision encoder", model->name);
     if (given->phase != LLMPERF_PHASE_VISION && !model->has_decoder)
         return lp_error(LLMPERF_ENOTSUP, "%s has no decoder; use the vision phase", model->name);
     if ((status = take_dtypes(model, out)) < 0 || (status = take_parallel(model, out)) < 0 ||

@@ -91,7 +91,7 @@ const char *lp_decoder_family(const char *type_or_architecture)
     return family ? family->type : NULL;
 }
 
-#define FRAMEWORK_DEFAULT "default of the framework's configuration class"
+#define FRAMEWORK_DEFAULT "default of the Hugging Face configuration class"
 
 /* A key that the family's published files may leave out. */
 static uint64_t need_or(const struct lp_fields *fields, const char *key, uint64_t fallback,
@@ -138,7 +138,7 @@ static void read_heads(const struct lp_fields *fields, const struct family *fami
     decoder->kv_heads =
         family->kv_heads ? need_or(fields, "num_key_value_heads", family->kv_heads, LP_LIMIT_HEADS)
                          : lp_field_or(fields, "num_key_value_heads", decoder->heads,
-                                       LP_LIMIT_HEADS, "as num_attention_heads");
+                                       LP_LIMIT_HEADS, "same as num_attention_heads");
     if (family->head_dim)
         decoder->head_dim = need_or(fields, "head_dim", family->head_dim, LP_LIMIT_HEADS);
     else if (lp_field_is_set(fields, "head_dim"))
@@ -147,12 +147,13 @@ static void read_heads(const struct lp_fields *fields, const struct family *fami
         decoder->head_dim = lp_field_or(fields, "head_dim", decoder->hidden / decoder->heads,
                                         LP_LIMIT_SIZE, "hidden_size / num_attention_heads");
     else
-        lp_reader_fail(reader, LLMPERF_EFORMAT,
-                       "%s:%u: %shidden_size is no multiple of num_attention_heads; add head_dim",
-                       reader->file, fields->line, fields->path);
+        lp_reader_fail(
+            reader, LLMPERF_EFORMAT,
+            "%s:%u: %shidden_size is not a multiple of num_attention_heads; add head_dim",
+            reader->file, fields->line, fields->path);
     if (reader->status == 0 && (decoder->kv_heads == 0 || decoder->heads % decoder->kv_heads))
         lp_reader_fail(reader, LLMPERF_EFORMAT,
-                       "%s:%u: %snum_attention_heads is no multiple of num_key_value_heads",
+                       "%s:%u: %snum_attention_heads is not a multiple of num_key_value_heads",
                        reader->file, fields->line, fields->path);
 }
 
@@ -223,7 +224,7 @@ static void read_experts(const struct lp_fields *fields, const struct family *fa
     }
     if (reader->status == 0 && decoder->chosen > decoder->experts)
         lp_reader_fail(reader, LLMPERF_EFORMAT,
-                       "%s:%u: %snum_experts_per_tok is more than there are experts", reader->file,
+                       "%s:%u: %snum_experts_per_tok exceeds the number of experts", reader->file,
                        fields->line, fields->path);
 }
 
@@ -261,8 +262,8 @@ static void read_layer_types(const struct lp_fields *fields, struct lp_decoder *
             decoder->kinds[i] |= LP_LAYER_WINDOW;
         else if (type && strcmp(type, "full_attention") != 0)
             lp_reader_fail(reader, LLMPERF_ENOTSUP,
-                           "%s: %slayer_types: \"%.40s\" is not known; only full_attention and "
-                           "sliding_attention are",
+                           "%s: %slayer_types: unknown type \"%.40s\"; supported are "
+                           "full_attention and sliding_attention",
                            reader->file, fields->path, type);
     }
 }
@@ -353,7 +354,7 @@ static int read_gpt2(const struct lp_fields *fields, const struct family *family
     if (make_kinds(reader, decoder) < 0)
         return reader->status;
     if (decoder->hidden % decoder->heads)
-        return lp_reader_fail(reader, LLMPERF_EFORMAT, "%s:%u: n_embd is no multiple of n_head",
+        return lp_reader_fail(reader, LLMPERF_EFORMAT, "%s:%u: n_embd is not a multiple of n_head",
                               reader->file, fields->line);
     decoder->head_dim = decoder->hidden / decoder->heads;
     return 0;
@@ -369,7 +370,8 @@ static void read_biases(const struct lp_fields *fields, const struct family *fam
     decoder->mlp_bias = lp_field_flag(fields, "mlp_bias", false, NULL);
     if (both && decoder->kv_rank > 0) {
         decoder->qkv_bias = decoder->out_bias = false;
-        lp_reader_warn(fields->reader, "%sattention_bias of latent attention is not counted",
+        lp_reader_warn(fields->reader,
+                       "%sattention_bias of multi-head latent attention (MLA) is not counted",
                        fields->path);
     }
 }

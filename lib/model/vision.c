@@ -6,7 +6,7 @@
 #include "lib/model/fields.h"
 #include "lib/base/status.h"
 
-#define FRAMEWORK_DEFAULT "default of the framework's configuration class"
+#define FRAMEWORK_DEFAULT "default of the Hugging Face configuration class"
 #define CODE_CONSTANT     "constant of the model's own code"
 
 static const char *const families[] = { "vit",    "clip_vision_model", "clip",          "sam",
@@ -174,7 +174,7 @@ static uint64_t count_global(const struct lp_fields *fields, const struct lp_vit
         (void)lp_field_element(fields, "global_attn_indexes", i, vit->layers - 1);
     if (count > vit->layers)
         lp_reader_fail(fields->reader, LLMPERF_EFORMAT,
-                       "%s:%u: %sglobal_attn_indexes names more than all layers",
+                       "%s:%u: %sglobal_attn_indexes lists more layers than the model has",
                        fields->reader->file, fields->line, fields->path);
     return count;
 }
@@ -294,12 +294,13 @@ static void read_resnet(const struct lp_fields *fields, struct lp_vision *vision
 
     vision->kind = LP_VISION_CONV;
     vision->channels = lp_field_or(fields, "num_channels", 3, 65536, FRAMEWORK_DEFAULT);
-    vision->height = lp_field_or(fields, "image_size", 224, LP_LIMIT_PIXELS, "pixels a side");
+    vision->height = lp_field_or(fields, "image_size", 224, LP_LIMIT_PIXELS, "pixels per side");
     if (!type)
         lp_reader_assume(reader, "layer_type is absent: bottleneck (%s)", FRAMEWORK_DEFAULT);
     if (type && strcmp(type, "bottleneck") != 0 && strcmp(type, "basic") != 0)
-        lp_reader_fail(reader, LLMPERF_EFORMAT, "%s: layer_type is \"%.40s\"; bottleneck or basic",
-                       reader->file, type);
+        lp_reader_fail(reader, LLMPERF_EFORMAT,
+                       "%s: layer_type is \"%.40s\"; it must be bottleneck or basic", reader->file,
+                       type);
     add_conv(reader, (struct lp_conv){ .part = "stem",
                                        .in = vision->channels,
                                        .out = width,
@@ -390,7 +391,7 @@ static void read_named_vit(const struct lp_fields *fields, struct lp_vit *vit)
     vit->mlp = 4 * vit->width;
     vit->channels = 3;
     if (reader->status == 0 && vit->width % vit->heads)
-        lp_reader_fail(reader, LLMPERF_EFORMAT, "%s:%u: %swidth is no multiple of heads",
+        lp_reader_fail(reader, LLMPERF_EFORMAT, "%s:%u: %swidth is not a multiple of heads",
                        reader->file, fields->line, fields->path);
 }
 
@@ -408,8 +409,9 @@ static void read_ocr_sam(const struct lp_fields *fields, struct lp_vision *visio
     if (reader->status < 0)
         return;
     if (vit->patch == 0 || vision->height / vit->patch == 0) {
-        lp_reader_fail(reader, LLMPERF_EFORMAT, "%s:%u: %spatch_size does not fit the image",
-                       reader->file, fields->line, fields->path);
+        lp_reader_fail(reader, LLMPERF_EFORMAT,
+                       "%s:%u: %spatch_size does not divide the image size", reader->file,
+                       fields->line, fields->path);
         return;
     }
     vit->grid = vision->height / vit->patch;
@@ -460,7 +462,8 @@ static void read_ocr(const struct lp_fields *root, const struct lp_fields *confi
                        root->reader->file, width->line);
         return;
     }
-    lp_reader_assume(root->reader, "SAM and CLIP have MLPs of 4 widths (%s)", CODE_CONSTANT);
+    lp_reader_assume(root->reader, "SAM and CLIP are taken to have MLPs of 4 x width (%s)",
+                     CODE_CONSTANT);
     read_ocr_sam(&sam, vision);
     read_ocr_clip(&clip, vision);
     vision->linear_in = lp_field_need(&projector, "input_dim", LP_LIMIT_SIZE);
@@ -513,9 +516,7 @@ int lp_read_encoder(const struct lp_fields *root)
     } else if (type && strcmp(type, "siglip_vision_model") == 0) {
         read_siglip(root, &config);
     } else {
-        lp_reader_warn(reader,
-                       "%s:%u: vision_config of this kind is not known; images are not "
-                       "counted",
+        lp_reader_warn(reader, "%s:%u: unknown kind of vision_config; images are not counted",
                        reader->file, config.line);
         return reader->status;
     }

@@ -264,7 +264,8 @@ static int check_view(const struct view *view)
     if (view->pixels.rows >= 1 && view->pixels.rows <= LP_LIMIT_PIXELS &&
         view->pixels.columns >= 1 && view->pixels.columns <= LP_LIMIT_PIXELS)
         return 0;
-    return lp_error(LLMPERF_EINVAL, "an image of %" PRIu64 " x %" PRIu64 " pixels; 1 to %d a side",
+    return lp_error(LLMPERF_EINVAL,
+                    "the image is %" PRIu64 " x %" PRIu64 " pixels; each side must be 1 to %d",
                     view->pixels.rows, view->pixels.columns, LP_LIMIT_PIXELS);
 }
 
@@ -319,16 +320,17 @@ int lp_vision_work(const struct llmperf_model *model, const struct lp_step *step
     out->experts_touched = NAN;
     out->tokens = out->positions = 0;
     if (given->images == 0 || given->images > VIEWS_MAX)
-        return lp_error(LLMPERF_EINVAL, "a vision step has %" PRIu64 " images; 1 to %d",
+        return lp_error(LLMPERF_EINVAL,
+                        "the vision step has %" PRIu64 " images; it must have 1 to %d",
                         given->images, VIEWS_MAX);
     if (!given->tile_rows != !given->tile_columns)
-        return lp_error(LLMPERF_EINVAL, "tile_rows and tile_columns belong together");
+        return lp_error(LLMPERF_EINVAL, "tile_rows and tile_columns must be given together");
     for (uint64_t i = 0; i < given->images; i++) {
         uint64_t rows = given->tile_rows ? given->tile_rows[i] : 0;
         uint64_t columns = given->tile_columns ? given->tile_columns[i] : 0;
 
         if (rows > 1024 || columns > 1024 || (views += 1 + rows * columns) > VIEWS_MAX)
-            return lp_error(LLMPERF_EINVAL, "more than 1024 tiles a side or %d views", VIEWS_MAX);
+            return lp_error(LLMPERF_EINVAL, "more than 1024 tiles per side or %d views", VIEWS_MAX);
         if ((status = add_whole(&build, i)) < 0 ||
             (rows * columns > 0 && (status = add_tiles(&build, rows, columns)) < 0))
             return status;

@@ -48,9 +48,9 @@ stdout_has "dram__bytes_read"
 expect 0 counters --chip GH100 --list 'no such*'
 stdout_empty
 expect 2 counters --chip GX999 --preset light
-stderr_has "chip GX999 is not known"
+stderr_has "chip GX999 is unknown"
 stderr_is_one_line
 expect 2 counters --chip GH100 --preset no__such.sum
 stderr_has "GH100 has no metric no__such.sum"
 expect 2 counters --chip GV100 --preset pm
-stderr_has "GV100 cannot be used with sampled (pm) counters"
+stderr_has "GV100 cannot be combined with sampled (pm) counters"

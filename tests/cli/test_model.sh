@@ -177,8 +177,8 @@ refused "--prompt is 0" llama_3_8b --prompt 0
 refused "--prompt is -5" llama_3_8b --prompt=-5
 refused "--prompt is 1e3" llama_3_8b --prompt 1e3
 refused "--batch is 99999999999999999999" llama_3_8b --batch 99999999999999999999
-refused '"fp7" is not known' llama_3_8b --dtype fp7
-refused "no format of a KV cache" llama_3_8b --kv-dtype int4
+refused 'unknown dtype "fp7"' llama_3_8b --dtype fp7
+refused "not a KV cache format" llama_3_8b --kv-dtype int4
 refused "does not divide" llama_3_8b --tp 7
 refused "--acceptance is 2" llama_3_8b --draft 3 --acceptance 2
 refused "--acceptance is nan" llama_3_8b --draft 3 --acceptance nan
@@ -187,7 +187,7 @@ refused "no vision part" llama_3_8b --image 1024
 refused "--image is big" deepseek-ocr --image big
 refused "--tile-size" deepseek-ocr --tiles 2x2
 refused "too small" deepseek-ocr --image 8
-refused "passes 64 bits" llama_3_1_405b --prompt 60000000000
+refused "exceeds 64 bits" llama_3_1_405b --prompt 60000000000
 echo '{"model_type": "llama", "hidden_size": "x"}' >broken.json
 refused "broken.json:1: hidden_size is \"x\"" broken.json
 mkfifo pipe

@@ -244,7 +244,7 @@ library=$(python3 -c 'import os, sys; print(os.path.realpath(sys.argv[1]))' "$LL
 NVTX_INJECTION64_PATH=$library LLMPERF_LOG=warn "$program" ranges >out 2>err || die "injected without a folder"
 stderr_has "LLMPERF_OUT"
 NVTX_INJECTION64_PATH=$library LLMPERF_LOG=loud "$program" ranges >out 2>err || die "injected without a folder"
-stderr_has "LLMPERF_LOG=loud is none of none, error, warn, info, debug: taken as warn"
+stderr_has "LLMPERF_LOG=loud is unknown; use none, error, warn, info or debug. Using warn"
 stderr_has "LLMPERF_OUT"
 [ "$(grep -c LLMPERF_LOG=loud err)" = 1 ] || die "a wrong level is told more than once"
 NVTX_INJECTION64_PATH=$library LLMPERF_OUT=hand "$program" ranges >out 2>err || die "injected by hand"

@@ -96,6 +96,6 @@ stderr_has "has no known format; give an nsys SQLite export"
 expect 2 import notes.txt "$recordings/two_stages.llmrec" -o refused
 stderr_has "import them apart"
 expect 2 import notes.txt --names long -o refused
-printf 'not a recording' >bad.llmrec
+printf 'not an llmperf recording' >bad.llmrec
 expect 2 import bad.llmrec -o refused
 stderr_is_one_line

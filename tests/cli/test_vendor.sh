@@ -141,10 +141,10 @@ calls 'all(call[0] == "nsys" for call in c)'
 
 # What is missing is said; what is there is used.
 with only_ncu 0 deep --out runs run.id=f -- "$program"
-stderr_has "nsys is not in PATH; install NVIDIA Nsight Systems"
+stderr_has "nsys not found on PATH; install NVIDIA Nsight Systems"
 run_has runs/f 'len(m["metrics"]) > 0'
 with only_nsys 0 deep --out runs run.id=g -- "$program"
-stderr_has "ncu is not in PATH"
+stderr_has "ncu not found on PATH"
 run_has runs/g 'r["LLM@prefill"]["kernel_count"] == 3'
 with none 3 deep --out runs run.id=h -- "$program"
 stderr_has "neither tool left anything"

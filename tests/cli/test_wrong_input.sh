@@ -55,7 +55,7 @@ refused "is a map of keys" model list.json
 printf '\000\001\377' >binary.json
 refused "binary.json" model binary.json
 echo '{"hidden_size": 1, "hidden_size": 2}' >twice.json
-refused "stands twice" model twice.json
+refused "appears twice" model twice.json
 echo '{"hidden_size": ' >cut.json
 refused "cut.json" model cut.json
 python3 -c 'print("{\"a\":" * 100000 + "1" + "}" * 100000)' >deep.json
@@ -70,7 +70,7 @@ truncate -s 10G huge.yaml
 for file in deep.json deep.yaml bomb.yaml self.yaml huge.yaml /dev/zero; do
     case $file in
     deep*) words="nested deeper" ;;
-    bomb*) words="aliases that multiply" ;;
+    bomb*) words="aliases that expand" ;;
     self*) words="self.yaml:1" ;;
     huge*) words="bytes" ;;
     *) words="/dev/zero" ;;
@@ -108,8 +108,8 @@ for value in 0 -1 nan inf 1e3 99999999999999999999 "" x; do
     refused "--tp is $value" model llama_3_8b --tp="$value"
 done
 for value in -1 nan x 1.5; do refused "--acceptance is $value" model llama_3_8b --draft 2 --acceptance="$value"; done
-refused "passes 64 bits" model llama_3_1_405b --prompt 68719476736
-refused "is not known" model llama_3_8b --dtype float7
+refused "exceeds 64 bits" model llama_3_1_405b --prompt 68719476736
+refused "unknown dtype" model llama_3_8b --dtype float7
 LLMPERF_PEAK_TFLOPS=0 refused "not a positive number" model llama_3_8b --gpu H200
 
 # What a run cannot know is null, with a reason: a peak that the run exceeds is an error flag, not 300 %.

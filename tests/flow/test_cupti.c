@@ -366,8 +366,8 @@ static void what_cupti_refuses_is_said(void **state)
         const char *part;
     } cases[] = {
         { "Subscribe", LLMPERF_ENODEVICE, "CUPTI refused to start: the mock's text (999)" },
-        { "ActivityRegisterCallbacks", LLMPERF_ENODEVICE, "CUPTI gives no activity records" },
-        { "ActivityEnable", LLMPERF_ENODEVICE, "CUPTI records no kernels" },
+        { "ActivityRegisterCallbacks", LLMPERF_ENODEVICE, "CUPTI cannot deliver activity records" },
+        { "ActivityEnable", LLMPERF_ENODEVICE, "CUPTI cannot record kernels" },
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -379,7 +379,7 @@ static void what_cupti_refuses_is_said(void **state)
     mock->set_failure("ActivitySetAttribute", 999); /* An older one does not know it. */
     llmperf_profile_free(stop_session(start()));
     driver->set_version(140000);
-    refuse(LLMPERF_ENOENT, "is for CUDA 14, the driver serves CUDA 13");
+    refuse(LLMPERF_ENOENT, "is for CUDA 14, but the driver supports CUDA 13");
 }
 
 static void a_profiler_that_has_cupti_is_named(void **state)
@@ -391,14 +391,14 @@ static void a_profiler_that_has_cupti_is_named(void **state)
 
     (void)state;
     driver->hold("CUPTI for somebody");
-    refuse(LLMPERF_EBUSY, "CUPTI is held by CUPTI for somebody");
+    refuse(LLMPERF_EBUSY, "CUPTI is in use by CUPTI for somebody");
     assert_int_equal(lp_cupti_probe(path, sizeof(path), &version, holder, sizeof(holder)),
                      LLMPERF_EBUSY);
     assert_string_equal(holder, "CUPTI for somebody");
     options.device_source = LLMPERF_SOURCE_AUTO;
     profile = play_options(&options);
     assert_int_equal(ledger_of(profile).verdict, LLMPERF_VERDICT_NO_DEVICE);
-    assert_true(has_note(profile, "held by CUPTI for somebody"));
+    assert_true(has_note(profile, "in use by CUPTI for somebody"));
     llmperf_profile_free(profile);
     driver->hold(NULL);
     assert_int_equal(lp_cupti_probe(path, sizeof(path), &version, holder, sizeof(holder)), 0);
@@ -575,7 +575,7 @@ static void collect_whole_graphs(void **state)
     options.flags |= LLMPERF_SESSION_GRAPH_LEVEL;
     set_context(&options);
     assert_int_equal(llmperf_session_start(&options, &session), LLMPERF_ESTATE);
-    check_error("before CUDA is in use");
+    check_error("before CUDA is used");
     set_context(NULL);
     session = start_with(&options);
     assert_true(driver->is_on(0, LP_CUPTI_KIND_GRAPH_TRACE));
@@ -679,7 +679,7 @@ static void leave_and_come_back(void **state)
     before = lp_launch_id(driver->call(&kernel));
     driver->tell(&kernel, LP_CUPTI_SITE_ENTER, 99);
     assert_int_equal(detach->leave(source), LLMPERF_ESTATE);
-    check_error("a thread launches");
+    check_error("a thread was inside a launch");
     driver->tell(&kernel, LP_CUPTI_SITE_EXIT, 99);
     assert_int_equal(detach->leave(source), 0);
     assert_int_equal(mock->count("Finalize"), 1);
@@ -754,7 +754,7 @@ static void cupti_stays_where_leaving_was_seen_to_fail(void **state)
     driver->set_version(130000);
     source = open_source();
     assert_int_equal(source->ops->detach->leave(source), LLMPERF_ESTATE);
-    check_error("CUPTI was in the process before this session");
+    check_error("CUPTI was attached before this session");
     close_source(source);
 }
 

@@ -102,11 +102,13 @@ static void rules_hold_on_all_threads_and_only_in_their_session(void **state)
 static void a_script_of_rules_has_nothing_else(void **state)
 {
     static const char *const cases[][2] = {
-        { "launch a\non LLM@x\ndone", ":2: on after statements that are played" },
-        { "on LLM@x\ndone\nlaunch a", ":3: a statement outside of rules" },
-        { "on LLM@x\non LLM@y\ndone\ndone", ":2: on within on" },
-        { "on LLM@x\nbegin LLM@y\nend\ndone", ":2: a rule takes launch, repeat and done only" },
-        { "on LLM@x\nlaunch a device=1\ndone", ":2: launch in a rule takes stream= and duration=" },
+        { "launch a\non LLM@x\ndone", ":2: rules (on) cannot follow" },
+        { "on LLM@x\ndone\nlaunch a", ":3: only rules are allowed here" },
+        { "on LLM@x\non LLM@y\ndone\ndone", ":2: on inside on" },
+        { "on LLM@x\nbegin LLM@y\nend\ndone",
+          ":2: a rule can contain launch, repeat and done only" },
+        { "on LLM@x\nlaunch a device=1\ndone",
+          ":2: launch in a rule accepts stream= and duration=" },
         { "on LLM@x\nlaunch a", ":1: on without done" },
         { "on\ndone", ":1: on without a name" },
     };

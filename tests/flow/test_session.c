@@ -143,7 +143,7 @@ static void each_bad_run_folder_is_one_clear_line(void **state)
     }
     options = fake_options();
     options.run_dir = "";
-    check_refused(&options, LLMPERF_EIO, "cannot make folder");
+    check_refused(&options, LLMPERF_EIO, "cannot create folder");
     options.run_dir = write_test_file("a-file", "x", 1);
     check_refused(&options, LLMPERF_EIO, "a-file");
     options.run_dir = "/proc/no/such";

@@ -105,7 +105,7 @@ static int a_late_start_is_refused(void)
     CUDA(cudaFree(0));
     CUDA(cudaStreamCreate(&stream));
     exec = capture(4);
-    expect_refusal(LLMPERF_SESSION_GRAPH_LEVEL, "before CUDA is in use");
+    expect_refusal(LLMPERF_SESSION_GRAPH_LEVEL, "before CUDA is used");
     launch(exec, 1);
     llmperf_profile_free(stop_session(start(0)));
     return finish();

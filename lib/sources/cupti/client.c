@@ -95,8 +95,7 @@ static void learn(uint32_t kind, const struct lp_cupti_record_layout *told)
     struct lp_cupti_layout layout;
 
     if (!read_layout(told, numbers[kind], &layout)) {
-        lp_log(LLMPERF_LOG_WARN, "CUPTI lays out records of kind %u in a way that is not known",
-               kind);
+        lp_log(LLMPERF_LOG_WARN, "CUPTI uses an unknown layout for records of kind %u", kind);
         return;
     }
     pthread_mutex_lock(&learning);
@@ -156,8 +155,8 @@ static bool wants_slim(const struct lp_cupti *cupti)
         return strcmp(wish, "slim") == 0;
     if (wish && *wish)
         lp_log(LLMPERF_LOG_WARN,
-               "LLMPERF_CUPTI_RECORDS=%s is neither slim nor whole: records are taken as they fit "
-               "the driver",
+               "LLMPERF_CUPTI_RECORDS=%s is unknown; use slim or whole. The default for this "
+               "driver is used",
                wish);
     return cupti->driver >= LP_CUPTI_SLIM_DRIVER;
 }
@@ -193,10 +192,10 @@ static bool subscribe_slim(struct lp_cupti_client *client, lp_cupti_callback cal
                                             &size, &on);
     if (result == LP_CUPTI_SUCCESS) {
         select_fields();
-        lp_log(LLMPERF_LOG_DEBUG, "CUPTI gives slim records, and other profilers may use it too");
+        lp_log(LLMPERF_LOG_DEBUG, "CUPTI delivers slim records; other profilers can use CUPTI too");
         return true;
     }
-    lp_log(LLMPERF_LOG_DEBUG, "CUPTI gives whole records only: %s (%d)",
+    lp_log(LLMPERF_LOG_DEBUG, "CUPTI delivers only whole records: %s (%d)",
            lp_cupti_text(cupti, result), result);
     lp_cupti_unsubscribe(client);
     return false;
@@ -228,7 +227,7 @@ int lp_cupti_subscribe(struct lp_cupti_client *client, const struct lp_cupti *cu
     client->subscriber = NULL;
     if (result == LP_CUPTI_ERROR_MULTIPLE_SUBSCRIBERS)
         return lp_error(LLMPERF_EBUSY,
-                        "CUPTI is held by %s in this process; stop it first (CUPTI serves one "
+                        "CUPTI is in use by %s in this process; stop it first (CUPTI supports one "
                         "profiler at a time)",
                         holder);
     return lp_error(LLMPERF_ENODEVICE, "CUPTI refused to start: %s (%d)",
@@ -277,7 +276,7 @@ static void set_attributes(const struct lp_cupti_client *client)
                          : client->cupti->ActivitySetAttribute(attributes[i].number, &size, &value);
 
         if (result != LP_CUPTI_SUCCESS)
-            lp_log(LLMPERF_LOG_DEBUG, "CUPTI does not set attribute %u to %u: %s (%d)",
+            lp_log(LLMPERF_LOG_DEBUG, "CUPTI cannot set attribute %u to %u: %s (%d)",
                    attributes[i].number, value, lp_cupti_text(client->cupti, result), result);
     }
 }
@@ -312,7 +311,7 @@ int lp_cupti_take_buffers(struct lp_cupti_client *client, lp_cupti_buffer_reques
     result = client->slim ? take_slim(client) : take_whole(client->cupti);
     if (result <= LP_CUPTI_SUCCESS) /* below: our own status */
         return result;
-    return lp_error(LLMPERF_ENODEVICE, "CUPTI gives no activity records: %s (%d)",
+    return lp_error(LLMPERF_ENODEVICE, "CUPTI cannot deliver activity records: %s (%d)",
                     lp_cupti_text(client->cupti, result), result);
 }
 

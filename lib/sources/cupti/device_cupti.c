@@ -212,22 +212,22 @@ static int choose_level(bool graphs)
 
     if (level != LEVEL_OPEN && (int)level != wanted)
         return lp_error(LLMPERF_ESTATE,
-                        "CUDA graphs were collected %s in this process before, and CUPTI cannot "
-                        "do both in one process; start the program again for the other way",
+                        "CUDA graphs were collected %s earlier in this process, and CUPTI cannot "
+                        "switch within a process; restart the program to change it",
                         graphs ? "by node" : "as whole graphs");
     if (graphs && level == LEVEL_OPEN && lp_driver_has_context())
         return lp_error(LLMPERF_ESTATE,
-                        "whole graphs can be collected only if that starts before CUDA is in use: "
-                        "CUPTI crashes at the launch of a graph that was there before; start the "
-                        "session first, or collect nodes");
+                        "whole graphs can be collected only if collection starts before CUDA is "
+                        "used (CUPTI crashes at the launch of an older graph); start the session "
+                        "first, or collect graph nodes");
     if (graphs && client.slim)
         return lp_error(LLMPERF_ESTATE,
-                        "CUPTI was attached in this process in a way in which it does not record "
-                        "whole graphs; start the program again with LLMPERF_CUPTI_RECORDS=whole");
+                        "CUPTI was attached in this process in slim mode, which does not record "
+                        "whole graphs; restart the program with LLMPERF_CUPTI_RECORDS=whole");
     if (graphs && level == LEVEL_OPEN)
         result = lp_cupti_enable(&client, LP_CUPTI_KIND_GRAPH_TRACE);
     if (result != LP_CUPTI_SUCCESS)
-        return lp_error(LLMPERF_ENOTSUP, "this CUPTI does not record whole graphs: %s (%d)",
+        return lp_error(LLMPERF_ENOTSUP, "this CUPTI cannot record whole graphs: %s (%d)",
                         lp_cupti_text(cupti, result), result);
     level = graphs ? LEVEL_GRAPHS : LEVEL_NODES;
     return 0;
@@ -259,7 +259,7 @@ static int start(struct lp_device_source *head)
     result = lp_cupti_enable(&client, LP_CUPTI_KIND_CONCURRENT_KERNEL);
     if (result != LP_CUPTI_SUCCESS) {
         lp_cupti_calls_want(0);
-        return lp_error(LLMPERF_ENODEVICE, "CUPTI records no kernels: %s (%d)",
+        return lp_error(LLMPERF_ENODEVICE, "CUPTI cannot record kernels: %s (%d)",
                         lp_cupti_text(cupti, result), result);
     }
     for (size_t i = 0;
@@ -347,14 +347,16 @@ static int leave(struct lp_device_source *head)
 {
     (void)head;
     if (cupti->version < LP_CUPTI_VERSION_12_9)
-        return lp_error(LLMPERF_ESTATE, "a CUPTI before 12.9 was not seen to stand it");
+        return lp_error(LLMPERF_ESTATE, "detaching is not known to be safe with CUPTI before 12.9");
     if (client.slim || !kernels_always_on)
-        return lp_error(LLMPERF_ESTATE, "CUPTI was in the process before this session, or records "
-                                        "were off meanwhile");
+        return lp_error(
+            LLMPERF_ESTATE,
+            "CUPTI was attached before this session, or its records were switched off in between");
     if (atomic_load(&updates))
-        return lp_error(LLMPERF_ESTATE, "the program updates CUDA graphs, which would not be seen");
+        return lp_error(LLMPERF_ESTATE,
+                        "the program updates CUDA graphs, and updates would be missed");
     if (lp_threads_in_call())
-        return lp_error(LLMPERF_ESTATE, "a thread launches that was not held");
+        return lp_error(LLMPERF_ESTATE, "a thread was inside a launch");
     watch_contexts(0);
     lp_cupti_calls_want(0);
     lp_cupti_disable(&client, LP_CUPTI_KIND_CONCURRENT_KERNEL);
@@ -506,7 +508,7 @@ int lp_cupti_prewarm(void)
         return status;
     result = lp_cupti_enable(&client, LP_CUPTI_KIND_CONCURRENT_KERNEL);
     if (result != LP_CUPTI_SUCCESS)
-        return lp_error(LLMPERF_ENODEVICE, "CUPTI records no kernels: %s (%d)",
+        return lp_error(LLMPERF_ENODEVICE, "CUPTI cannot record kernels: %s (%d)",
                         lp_cupti_text(cupti, result), result);
     kernels_off();
     return 0;

@@ -10,7 +10,8 @@ static int tell_launch(struct lp_fake_player *player, struct lp_fake_thread *thr
                        uint32_t graph)
 {
     if (player->correlation == LP_FAKE_NEVER_LAUNCHED - 1)
-        return lp_error(LLMPERF_EFORMAT, "the script makes over %u launches; write smaller repeats",
+        return lp_error(LLMPERF_EFORMAT,
+                        "the script makes more than %u launches; repeat less often",
                         LP_FAKE_NEVER_LAUNCHED - 1);
     if (!lp_fake_device_strikes(&player->device, LP_FAKE_SAME_CORRELATION) ||
         player->correlation == 0)

@@ -452,7 +452,7 @@ static int leave(struct lp_device_source *head)
     (void)head;
     assert(!atomic_load(&away));
     if (lp_threads_in_call())
-        return lp_error(LLMPERF_ESTATE, "a thread launches that was not held");
+        return lp_error(LLMPERF_ESTATE, "a thread was inside a launch");
     atomic_store(&running, false);
     atomic_store(&told, false);
     atomic_store(&away, true);

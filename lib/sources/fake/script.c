@@ -212,7 +212,7 @@ static int read_quoted(struct parser *parser, struct word *word)
     parser->at++;
     close = memchr(parser->at, '"', (size_t)(parser->end - parser->at));
     if (!close)
-        return complain(parser, "a name without its closing quote; write \"NAME\" on one line");
+        return complain(parser, "a closing quote is missing; write \"NAME\" on one line");
     word->start = parser->at;
     word->length = (size_t)(close - parser->at);
     parser->at = close + 1;
@@ -228,7 +228,7 @@ static int read_name(struct parser *parser, const struct statement *statement,
     const char *copy;
 
     if (!skip_blanks(parser))
-        return complain(parser, "%s without a name; write: %s", statement->word, statement->usage);
+        return complain(parser, "%s needs a name; write: %s", statement->word, statement->usage);
     if (*parser->at == '"') {
         if (read_quoted(parser, &word) < 0)
             return LLMPERF_EFORMAT;
@@ -236,9 +236,10 @@ static int read_name(struct parser *parser, const struct statement *statement,
         word = read_word(parser, list ? ',' : ' ');
     }
     if (parser->at < parser->end && !is_blank(*parser->at) && !(list && *parser->at == ','))
-        return complain(parser, "a name goes on behind its quote; write: %s", statement->usage);
+        return complain(parser, "unexpected characters after the closing quote; write: %s",
+                        statement->usage);
     if (word.length == 0 && op->verb != LP_FAKE_BEGIN)
-        return complain(parser, "an empty name; write: %s", statement->usage);
+        return complain(parser, "the name is empty; write: %s", statement->usage);
     copy = lp_strings_add_bytes(&parser->script->pool, word.start, word.length);
     if (!copy)
         return lp_error(LLMPERF_ENOMEM, "out of memory");
@@ -271,8 +272,7 @@ static int read_number(struct parser *parser, const struct statement *statement,
             value = value * 10 + (uint64_t)(word.start[i] - '0');
     }
     if (word.length == 0)
-        return complain(parser, "%s without a number; write: %s", statement->word,
-                        statement->usage);
+        return complain(parser, "%s needs a number; write: %s", statement->word, statement->usage);
     if (value < least || value > most)
         return complain(parser, "%.*s is out of range; write a number from %llu to %llu",
                         shown(word), word.start, (unsigned long long)least,
@@ -289,7 +289,7 @@ static int read_choice(struct parser *parser, const struct statement *statement,
             *choice = i;
             return 0;
         }
-    return complain(parser, "%s does not know \"%.*s\"; write: %s", statement->word, shown(word),
+    return complain(parser, "%s does not accept \"%.*s\"; write: %s", statement->word, shown(word),
                     word.start, statement->usage);
 }
 
@@ -303,7 +303,7 @@ static int read_argument(struct parser *parser, const struct statement *statemen
     if (statement->argument == ARGUMENT_NAMES)
         return read_names(parser, statement, op);
     if (statement->argument != ARGUMENT_NONE && !skip_blanks(parser))
-        return complain(parser, "%s without its argument; write: %s", statement->word,
+        return complain(parser, "%s needs an argument; write: %s", statement->word,
                         statement->usage);
     if (statement->choices)
         status =
@@ -335,7 +335,7 @@ static int read_value(struct parser *parser, const struct statement *statement, 
     int status;
 
     if (op->given & (1u << key))
-        return complain(parser, "%s= is given twice; write it once", keys[key].word);
+        return complain(parser, "%s= is given more than once", keys[key].word);
     op->given |= 1u << key;
     if (key != LP_FAKE_KIND)
         return read_number(parser, statement, word, keys[key].least, most, &op->values[key]);
@@ -355,7 +355,7 @@ static int read_options(struct parser *parser, const struct statement *statement
             parser->at < parser->end && *parser->at == '=' ? find_key(statement, word) : 0;
 
         if (key == 0)
-            return complain(parser, "%s does not take \"%.*s\"; write: %s", statement->word,
+            return complain(parser, "%s does not accept \"%.*s\"; write: %s", statement->word,
                             shown(word), word.start, statement->usage);
         parser->at++;
         status = read_value(parser, statement, key, op);
@@ -366,9 +366,10 @@ static int read_options(struct parser *parser, const struct statement *statement
 static int open_repeat(struct parser *parser, const struct lp_fake_op *op)
 {
     if (parser->depth == LP_FAKE_NESTING)
-        return complain(parser, "repeats nested over %u deep; write fewer", LP_FAKE_NESTING);
+        return complain(parser, "repeats are nested more than %u deep", LP_FAKE_NESTING);
     if (op->number > LP_FAKE_REPEATS / parser->rounds)
-        return complain(parser, "nested repeats of over %llu rounds; write smaller numbers",
+        return complain(parser,
+                        "nested repeats have more than %llu rounds in total; write smaller numbers",
                         (unsigned long long)LP_FAKE_REPEATS);
     parser->rounds *= op->number;
     parser->open[parser->depth++] = (uint32_t)parser->script->ops.count;
@@ -378,7 +379,7 @@ static int open_repeat(struct parser *parser, const struct lp_fake_op *op)
 static int close_repeat(struct parser *parser, struct lp_fake_op *op)
 {
     if (parser->depth == 0)
-        return complain(parser, "done without repeat or on; write repeat N above it or remove it");
+        return complain(parser, "done without repeat or on; write repeat N before it or remove it");
     op->partner = parser->open[--parser->depth];
     parser->script->ops.items[op->partner].partner = (uint32_t)parser->script->ops.count;
     parser->rounds /= parser->script->ops.items[op->partner].number;
@@ -391,19 +392,19 @@ static int check_rule(struct parser *parser, const struct lp_fake_op *op)
     bool on = op->verb == LP_FAKE_ON;
 
     if (on && !parser->script->follows && parser->script->ops.count > 0)
-        return complain(parser, "on after statements that are played; write rules in a script of "
-                                "their own");
+        return complain(
+            parser, "rules (on) cannot follow other statements; write them in a separate script");
     parser->script->follows |= on;
     if (!parser->script->follows)
         return 0;
     if (on && parser->depth > 0)
-        return complain(parser, "on within on; write done above it");
+        return complain(parser, "on inside on; write done before it");
     if (!on && parser->depth == 0)
-        return complain(parser, "a statement outside of rules; write on PATTERN above it");
+        return complain(parser, "only rules are allowed here; write on PATTERN before it");
     if (!on && op->verb != LP_FAKE_LAUNCH && op->verb != LP_FAKE_REPEAT && op->verb != LP_FAKE_DONE)
-        return complain(parser, "a rule takes launch, repeat and done only");
+        return complain(parser, "a rule can contain launch, repeat and done only");
     if (op->given & ~(KEY(STREAM) | KEY(DURATION)))
-        return complain(parser, "launch in a rule takes stream= and duration= only");
+        return complain(parser, "launch in a rule accepts stream= and duration= only");
     return 0;
 }
 
@@ -445,7 +446,7 @@ static int check_given(struct parser *parser, const struct statement *statement,
 
     if (op->verb < LP_FAKE_NODE || (op->given & needed) == needed)
         return 0;
-    return complain(parser, "%s lacks an id; write: %s", statement->word, statement->usage);
+    return complain(parser, "%s needs an id; write: %s", statement->word, statement->usage);
 }
 
 static int read_statement(struct parser *parser)
@@ -493,7 +494,7 @@ static int read_lines(struct parser *parser, const char *bytes, const char *end)
         parser->end = newline ? newline : end;
         parser->line++;
         if (memchr(line, '\0', (size_t)(parser->end - line)))
-            return complain(parser, "a zero byte, this is no script; write text");
+            return complain(parser, "the file contains a zero byte, so it is not a script");
         if (skip_blanks(parser))
             status = read_statement(parser);
     }

@@ -101,7 +101,8 @@ int lp_chunk_file_read(struct lp_chunk_file *chunks)
     if (status < 0)
         return status;
     if (!is_there(chunks, at, size))
-        return lp_error(LLMPERF_EIO, "cannot read a recording: it became shorter meanwhile");
+        return lp_error(LLMPERF_EIO,
+                        "cannot read a recording: it became shorter while it was read");
     chunks->payload = chunks->bytes + (at - chunks->start);
     return lp_crc32c(chunks->payload, size) == chunks->header.crc ? 0 : LLMPERF_EFORMAT;
 }

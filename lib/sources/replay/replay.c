@@ -39,8 +39,7 @@ struct replay {
 
 static int damaged(const struct replay *replay, const char *what)
 {
-    return lp_error(LLMPERF_EFORMAT,
-                    "%s: damaged recording (%s near byte %" PRIu64 "); record it again",
+    return lp_error(LLMPERF_EFORMAT, "%s is damaged (%s near byte %" PRIu64 "); record it again",
                     replay->path, what, replay->chunks.at);
 }
 
@@ -409,7 +408,7 @@ static int read_chunk(struct replay *replay, uint32_t type, struct lp_varint_rea
         replay->ended = is_last(&replay->chunks);
         return replay->ended ? read_end(replay, reader) : damaged(replay, "the end");
     default:
-        return damaged(replay, "an unknown chunk");
+        return damaged(replay, "unknown chunk type");
     }
 }
 
@@ -421,11 +420,11 @@ static int read_whole_chunk(struct replay *replay, uint32_t type, struct lp_vari
     int status;
 
     if ((type == LP_CHUNK_START) != (replay->has_start && replay->chunks.at == LP_RECORDING_HEAD))
-        return damaged(replay, "a chunk in a wrong place");
+        return damaged(replay, "a chunk out of order");
     if (replay->behind_origin && type != LP_CHUNK_END)
-        return damaged(replay, "a chunk behind the last one");
+        return damaged(replay, "a chunk after the last one");
     status = read_chunk(replay, type, reader, sink);
-    return status == 0 && reader->at != reader->end ? damaged(replay, "bytes behind a chunk")
+    return status == 0 && reader->at != reader->end ? damaged(replay, "trailing bytes in a chunk")
                                                     : status;
 }
 
@@ -528,11 +527,12 @@ static int open_file(struct replay *replay)
     if (status < 0)
         return status;
     if (replay->chunks.size < LP_RECORDING_HEAD || memcmp(head, LP_RECORDING_MAGIC, 7) != 0)
-        return lp_error(LLMPERF_EFORMAT, "%s is not a recording of this library", replay->path);
+        return lp_error(LLMPERF_EFORMAT, "%s is not an llmperf recording", replay->path);
     if (head[7] < LP_RECORDING_OLDEST || head[7] > LP_RECORDING_VERSION)
-        return lp_error(LLMPERF_EFORMAT,
-                        "%s is a recording of version %d, this library reads versions %d to %d",
-                        replay->path, head[7], LP_RECORDING_OLDEST, LP_RECORDING_VERSION);
+        return lp_error(
+            LLMPERF_EFORMAT,
+            "%s is a recording of version %d; this version of llmperf reads versions %d to %d",
+            replay->path, head[7], LP_RECORDING_OLDEST, LP_RECORDING_VERSION);
     replay->without_graphs = head[7] < 2;
     replay->has_start = head[7] >= 3;
     look_ahead(replay);
@@ -576,7 +576,7 @@ int lp_device_open_replay(const struct lp_device_options *options,
     replay->head.ops = &ops;
     replay->head.names = options->names;
     if (!options->path)
-        status = lp_error(LLMPERF_EINVAL, "a replay needs a recording: set device_path");
+        status = lp_error(LLMPERF_EINVAL, "the replay source needs a recording: set device_path");
     else if (!(replay->path = lp_text_copy(options->path)))
         status = lp_error(LLMPERF_ENOMEM, "out of memory");
     else

@@ -91,7 +91,7 @@ static void work_without_end_is_ended(void **state)
                               &rows),
                      SQLITE_CORRUPT);
     assert_true(file.exhausted);
-    assert_non_null(strstr(lp_sqlite_message(&file), "than a file of its size can hold"));
+    assert_non_null(strstr(lp_sqlite_message(&file), "than a file of this size can contain"));
     lp_sqlite_close(&file);
 }
 

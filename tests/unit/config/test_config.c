@@ -281,7 +281,7 @@ static void aliases_share_their_anchor(void **state)
 static void bad_aliases_are_refused(void **state)
 {
     (void)state;
-    assert_refused("a: 1\nb: *nothing\n", ":2: alias *nothing has no anchor");
+    assert_refused("a: 1\nb: *nothing\n", ":2: alias *nothing has no matching anchor");
     assert_refused("a: &a\n  b: *a\n", ":2: alias *a stands inside");
     assert_refused("base: &b {x: 1}\nuse:\n  <<: *b\n", ":3: merge keys");
 }
@@ -296,7 +296,7 @@ static void aliases_that_multiply_are_refused(void **state)
         at += snprintf(yaml + at, sizeof(yaml) - (size_t)at,
                        "a%d: &a%d [*a%d, *a%d, *a%d, *a%d, *a%d, *a%d, *a%d, *a%d]\n", i, i, i - 1,
                        i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1);
-    assert_refused(yaml, "aliases that multiply");
+    assert_refused(yaml, "aliases that expand");
 }
 
 static void damaged_files_are_refused_with_a_line(void **state)
@@ -304,14 +304,14 @@ static void damaged_files_are_refused_with_a_line(void **state)
     (void)state;
     assert_refused("a: 1\nb: 2\na: 3\n", ":3: key \"a\" stands twice");
     assert_refused("a: &x 1\nb: 2\nm:\n  k: 1\n  k: *x\n", ":5: key \"k\" stands twice");
-    assert_refused("a: 1\n---\nb: 2\n", ":2: a second document");
+    assert_refused("a: 1\n---\nb: 2\n", ":2: a second YAML document");
     assert_refused("a: [1, 2\nb: 3\n", ":2: ");
     assert_refused("a: 1\n\tb: 2\n", ":2: ");
     assert_refused("a: 1\nb: \"no end\n", ":");
     assert_refused("a: !!int \"5\"\n", ":1: tag tag:yaml.org,2002:int");
     assert_refused("a: !mine [1]\n", ":1: a tag");
     assert_refused("? [1, 2]\n: 3\n", ":1: a list or map as a key");
-    assert_refused("a: \"x\\0y\"\n", ":1: a text holds a NUL");
+    assert_refused("a: \"x\\0y\"\n", ":1: a string contains a NUL");
     assert_refused("a: \xff\xfe\n", ":1: ");
 }
 

@@ -92,14 +92,15 @@ static void preset_keeps_quantities_and_candidates_in_order(void **state)
 static void wrong_presets_are_refused_with_line_and_remedy(void **state)
 {
     (void)state;
-    assert_refused("quantities: {a: {from: [x.sum]}}\n", "\"method\" is range or pm");
+    assert_refused("quantities: {a: {from: [x.sum]}}\n", "\"method\" must be range or pm");
     assert_refused("method: twice\nquantities: {a: {from: [x.sum]}}\n", "\"method\"");
-    assert_refused("method: range\n", "\"quantities\" is a map");
-    assert_refused("method: range\nquantities: {}\n", "\"quantities\" is a map");
-    assert_refused("method: range\nquantities:\n  a: 1\n", ":3: a quantity is a map");
+    assert_refused("method: range\n", "\"quantities\" must be a map");
+    assert_refused("method: range\nquantities: {}\n", "\"quantities\" must be a map");
+    assert_refused("method: range\nquantities:\n  a: 1\n", ":3: a quantity must be a map");
     assert_refused("method: range\nquantities:\n  a: {from: []}\n",
                    ":3: a quantity needs \"from\"");
-    assert_refused("method: range\nquantities:\n  a: {from: [{}]}\n", "a candidate is a text");
+    assert_refused("method: range\nquantities:\n  a: {from: [{}]}\n",
+                   "a candidate must be a string");
     assert_refused("method: range\npasses: 0\nquantities: {a: {from: [x]}}\n", "\"passes\"");
     assert_refused("method: range\npasses: two\nquantities: {a: {from: [x]}}\n", "\"passes\"");
 }

@@ -82,7 +82,7 @@ static void a_budget_leaves_out_what_it_does_not_cover(void **state)
     assert_in_range(one, 1, 100);
     assert_int_equal(one + left_out, 300);
     assert_float_equal(counted_value(LP_COUNTER_REGION, "LLM@one", 0), 7, 0);
-    assert_string_equal(counted_reason("LLM@one"), "it would have cost more than budget= allows");
+    assert_string_equal(counted_reason("LLM@one"), "its cost would have exceeded budget=");
     assert_int_equal(counted_facts(LP_COUNTER_REGION, "LLM@other"), 1); /* once, in any case */
 }
 
@@ -159,7 +159,7 @@ static void passes_that_differ_are_thrown_away(void **state)
     llmperf_region_end();
     assert_string_equal(counting_close(counters), "");
     assert_int_equal(counted_facts(LP_COUNTER_REGION, NULL), 0);
-    assert_non_null(strstr(counted_reason("LLM@step"), "did not do the same"));
+    assert_non_null(strstr(counted_reason("LLM@step"), "did different work"));
 }
 
 /* Threads */
@@ -221,7 +221,7 @@ static void launches_of_other_threads_are_told(void **state)
     lp_counters_state(counters, &now);
     assert_int_equal(now.others, 1);
     assert_string_equal(counting_close(counters), "");
-    assert_non_null(strstr(counted_reason("LLM@theirs"), "another thread was being counted"));
+    assert_non_null(strstr(counted_reason("LLM@theirs"), "another thread was being measured"));
     assert_int_equal(counted_facts(LP_COUNTER_REGION, "LLM@mine"), 1);
 }
 
@@ -242,7 +242,7 @@ static void work_in_another_context_is_not_counted_as_nothing(void **state)
     run_region("last", 1);
     assert_string_equal(counting_close(counters), "");
     assert_non_null(strstr(counted_reason("LLM@elsewhere"), "another CUDA context"));
-    assert_non_null(strstr(counted_reason("LLM@both"), "launched work in another CUDA context"));
+    assert_non_null(strstr(counted_reason("LLM@both"), "launched work in a CUDA context"));
     assert_int_equal(counted_facts(LP_COUNTER_REGION, NULL), 2);
     assert_int_equal(counted_facts(LP_COUNTER_REGION, "LLM@last"), 1);
 }

@@ -548,7 +548,8 @@ static void slim_is_left_where_it_cannot_be_had(void **state)
             lp_cupti_subscribe(&client, &symbols, false, callback, holder, sizeof(holder)), 0);
         llmperf_log_set(NULL, NULL, LLMPERF_LOG_NONE);
         assert_int_equal(client.slim, !old);
-        assert_non_null(strstr(heard, "LLMPERF_CUPTI_RECORDS=nonsense is neither slim nor whole"));
+        assert_non_null(
+            strstr(heard, "LLMPERF_CUPTI_RECORDS=nonsense is unknown; use slim or whole"));
         lp_cupti_unsubscribe(&client);
     }
     begin(state);

@@ -192,13 +192,13 @@ static void another_kind_or_version_of_file_is_refused(void **state)
 
     (void)state;
     assert_int_equal(replay("", 0, &profile), LLMPERF_EFORMAT);
-    check_error("is not a recording of this library");
+    check_error("is not an llmperf recording");
     assert_int_equal(replay("LLMPREC", 7, &profile), LLMPERF_EFORMAT);
     assert_int_equal(replay("begin LLM@prefill\n", 18, &profile), LLMPERF_EFORMAT);
-    check_error("is not a recording of this library");
+    check_error("is not an llmperf recording");
     bytes.at[7]++;
     assert_int_equal(replay(bytes.at, bytes.size, &profile), LLMPERF_EFORMAT);
-    check_error("is a recording of version 4, this library reads versions 1 to 3");
+    check_error("is a recording of version 4; this version of llmperf reads versions 1 to 3");
     free(bytes.at);
 }
 

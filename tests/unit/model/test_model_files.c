@@ -116,7 +116,7 @@ static void a_value_of_a_wrong_kind_is_named(void **state)
         { "[64]", "is a list" },
         { "{\"a\": 1}", "is a map" },
         { "99999999999999999999999", "is 99999999999999999999999" },
-        { "4194305", "from 1 to 4194304" },
+        { "4194305", "between 1 and 4194304" },
     };
     char text[1024];
 
@@ -137,7 +137,8 @@ static void a_value_of_a_wrong_kind_is_named(void **state)
 static void shapes_that_cannot_be_are_refused(void **state)
 {
     (void)state;
-    assert_refused("{" LLAMA ", \"num_key_value_heads\": 3}", "no multiple of num_key_value_heads");
+    assert_refused("{" LLAMA ", \"num_key_value_heads\": 3}",
+                   "not a multiple of num_key_value_heads");
     assert_refused("{" LLAMA ", \"num_key_value_heads\": 0}", "num_key_value_heads");
     assert_refused("{\"model_type\": \"llama\", \"hidden_size\": 65, \"num_hidden_layers\": 2, "
                    "\"num_attention_heads\": 4, \"intermediate_size\": 1, \"vocab_size\": 9}",
@@ -145,7 +146,7 @@ static void shapes_that_cannot_be_are_refused(void **state)
     assert_refused("{\"model_type\": \"mixtral\", \"hidden_size\": 64, \"num_hidden_layers\": 2, "
                    "\"num_attention_heads\": 4, \"intermediate_size\": 1, \"vocab_size\": 9, "
                    "\"num_local_experts\": 4, \"num_experts_per_tok\": 5}",
-                   "more than there are experts");
+                   "exceeds the number of experts");
     assert_refused("{\"model_type\": \"mixtral\", \"hidden_size\": 4194304, \"num_hidden_layers\": "
                    "4096, \"num_attention_heads\": 4, \"intermediate_size\": 4194304, "
                    "\"vocab_size\": 9, \"num_local_experts\": 65536, \"num_experts_per_tok\": 5}",
@@ -219,7 +220,7 @@ static void unknown_keys_are_reported_with_their_line(void **state)
         open_text("{" LLAMA ",\n \"rope_theta\": 1e6,\n \"new_idea\": {\"a\": [1]}}");
 
     (void)state;
-    assert_lists(llmperf_model_warning, model, ":3: new_idea is not known");
+    assert_lists(llmperf_model_warning, model, ":3: unknown key new_idea");
     assert_null(llmperf_model_warning(model, 1));
     llmperf_model_free(model);
 }
@@ -238,7 +239,7 @@ static void a_thousand_unknown_keys_are_cut_short(void **state)
     while (llmperf_model_warning(model, warnings))
         warnings++;
     assert_int_equal(warnings, 101);
-    assert_lists(llmperf_model_warning, model, "not listed");
+    assert_lists(llmperf_model_warning, model, "are not shown");
     llmperf_model_free(model);
 }
 

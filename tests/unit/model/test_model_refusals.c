@@ -60,7 +60,7 @@ static void impossible_steps_are_refused(void **state)
     REFUSED(step.new_tokens = &none, "0 new tokens");
     REFUSED(step.new_tokens = &huge, "new tokens");
     REFUSED(step.cached_tokens = &huge, "cached tokens");
-    REFUSED(step.new_tokens = NULL, "new_tokens is required");
+    REFUSED(step.new_tokens = NULL, "needs new_tokens");
     REFUSED(step.requests = 0, "0 requests");
     REFUSED(step.phase = 0, "phase 0");
     REFUSED(step.phase = 9, "phase 9");
@@ -69,10 +69,10 @@ static void impossible_steps_are_refused(void **state)
     REFUSED(step.weight_dtype = 99, "weight_dtype 99");
     REFUSED(step.kv_dtype = LLMPERF_DTYPE_INT4_G128, "kv_dtype int4_g128");
     REFUSED(step.draft_tokens = 3, "decode phase");
-    REFUSED(step.acceptance = 0.5, "without draft_tokens");
+    REFUSED(step.acceptance = 0.5, "acceptance needs draft_tokens");
     REFUSED(step.tensor_parallel = 3, "does not divide");
-    REFUSED(step.tensor_parallel = UINT32_MAX, "GPUs in parallel");
-    REFUSED(step.pipeline_parallel = 33, "more than 32 layers");
+    REFUSED(step.tensor_parallel = UINT32_MAX, "parallel GPUs");
+    REFUSED(step.pipeline_parallel = 33, "only 32 layers");
     REFUSED(step.pipeline_rank = 1, "pipeline_rank 1");
     REFUSED(step.expert_parallel = 2, "expert_parallel");
     REFUSED(step.experts_touched = 1, "experts_touched");
@@ -105,7 +105,7 @@ static void impossible_images_are_refused(void **state)
     assert_step_refused(model, &step, LLMPERF_EINVAL, "pixels");
     step.image_heights = NULL;
     step.tile_rows = &many;
-    assert_step_refused(model, &step, LLMPERF_EINVAL, "belong together");
+    assert_step_refused(model, &step, LLMPERF_EINVAL, "must be given together");
     step.tile_columns = &many;
     assert_step_refused(model, &step, LLMPERF_EINVAL, "tiles");
     step = step_of(LLMPERF_PHASE_PREFILL, &tokens, NULL);
@@ -121,7 +121,7 @@ static void numbers_above_64_bits_are_refused(void **state)
     llmperf_step step = step_of(LLMPERF_PHASE_PREFILL, &tokens, &tokens);
 
     (void)state;
-    assert_step_refused(model, &step, LLMPERF_EINVAL, "passes 64 bits");
+    assert_step_refused(model, &step, LLMPERF_EINVAL, "exceeds 64 bits");
     assert_int_equal(llmperf_model_flops(model, &step, "palm", &flops), LLMPERF_EINVAL);
     assert_int_equal(llmperf_pairs_causal(tokens, tokens, 0, &pairs), LLMPERF_EINVAL);
     assert_int_equal(llmperf_pairs_causal(tokens, tokens, 4096, &pairs), 0);

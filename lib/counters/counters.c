@@ -104,7 +104,7 @@ static int check_passes(struct lp_counters *counters)
             counters->options.preset->name, passes, counters->set->chip);
     return lp_error(
         LLMPERF_EINVAL,
-        "counters %s need %zu passes on %s, but %u are allowed; use preset light, or repeat the "
+        "counters %s need %zu passes on %s, %u allowed; use preset light, or repeat the "
         "regions in the program (replay=user) or the kernels (replay=kernel)",
         counters->options.preset->name, passes, counters->set->chip, most);
 }

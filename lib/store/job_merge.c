@@ -63,7 +63,7 @@ static int look_for_process(struct opened *opened, const char *run, const llmper
     if (runs) {
         lp_text_printf(&line,
                        "process %" PRIu32 " was still running when the runs were merged; its run "
-                                          "continues in %s: merge again after it has ended",
+                       "continues in %s: merge again after it has ended",
                        pid, run);
         status = line.failed ? out_of_memory() : keep_fault(opened, line.bytes);
     }

@@ -28,7 +28,7 @@ refused "expected KEY=VALUE" --config "$conf/plain.yaml" b
 refused "is not valid UTF-8" --config "$conf/plain.yaml" "a='"$'\xff'"'"
 refused "run.mode=bogus: run.mode: bogus is not one of regions, light, deep, counters" run.mode=bogus
 refused "session.tier: x is not one of" session.tier=x
-refused "must be from 1 to 1000" session.overhead_budget_permille=0
+refused "must be between 1 and 1000" session.overhead_budget_permille=0
 for preset in regions light deep counters; do
     expect 0 config profiling/session@session=$preset
     stdout_has "mode: $preset"

@@ -108,7 +108,7 @@ LLMPERF_CONFIG_DIR=nothing expect 0 run --out o --tier light --dtype fp8 --model
 run=$(last_line)
 is "$(metric 'm["tier"], m["model"]["name"], m["hardware"]["dtype"]' "$run")" "('light', 'mine', 'fp8')" "options alone"
 LLMPERF_CONFIG_DIR=nothing expect 2 run --out o run.mode=light -- "$program" work script
-stderr_has "there is no key run.mode"
+stderr_has "key run.mode does not exist"
 
 # What is wrong is said before the program starts, in one line, and leaves nothing.
 printf '{"model_type": "llama",' >broken.json
@@ -134,8 +134,8 @@ refused "other.yaml:2: model: no.json is neither a file" --config other.yaml
 refused "list.yaml" inputs.manifest=list.yaml
 printf 'a: 1\n' >list.yaml
 refused "inputs.manifest: list.yaml: a manifest must be a list" inputs.manifest=list.yaml
-refused "there is no dtype bf61" --dtype bf61
-refused "there is no dtype bf61" run.dtype=bf61
+refused "unknown dtype bf61" --dtype bf61
+refused "unknown dtype bf61" run.dtype=bf61
 refused "must be a positive number" hardware.peak_tflops=fast
 refused "nearest: session.rules" +session.rulse=x
 refused "tensor_parallel" "$llama" session.tensor_parallel=3
@@ -174,7 +174,7 @@ for words in "report bare" "import $recordings/two_stages.llmrec -o refused"; do
     expect 2 $words --model nosuch
     stderr_has "nosuch is neither a file nor a known model"
     expect 2 $words --dtype bf61
-    stderr_has "there is no dtype bf61"
+    stderr_has "unknown dtype bf61"
     stderr_is_one_line
 done
 [ ! -e refused ] || die "a refused import leaves a folder"

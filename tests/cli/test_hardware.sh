@@ -48,7 +48,7 @@ grep -qE "^  bf16 +700 +200 +user " out || die "LLMPERF_PEAK_TFLOPS was not take
 grep -qE "^  fp16 +989.4 .* table" out || die "other dtypes keep their peaks"
 printf 'hardware:\n  peak_tflops: {fp8: 1500}\n' >site.yaml
 expect 0 hardware H200 --config site.yaml
-grep -qE "^  fp8 +1500 .* user .*hardware.peak_tflops of the configuration" out || die "--config was not taken"
+grep -qE "^  fp8 +1500 .* user .*hardware.peak_tflops in the configuration" out || die "--config was not taken"
 LLMPERF_PEAK_TFLOPS=1979 expect 0 hardware H200
 stdout_has "Is this the sparse figure?"
 

@@ -21,7 +21,7 @@ assert seen["pipeline"]["nsys"]["nsys_cli"]["nvtx_capture"] == "LLM@prefill"
 assert seen["model"]["hidden_size"] == 4096 and seen["dataset"]["name"] == "synthetic"
 PYTHON
 expect 2 config profiling/ncu@pipeline.ncu=ncu.hoper
-stderr_has "there are ncu.hopper, ncu.default"
+stderr_has "available: ncu.hopper, ncu.default"
 
 if ! "$LLMPERF" counters --chip GH100 --list gpu__time_duration >out 2>err; then
     echo "skipped: metrics are not compared with the chips: $(head -n 1 err)"

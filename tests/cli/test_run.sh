@@ -45,7 +45,7 @@ stderr_has "LLMPERF_TRACE=yes: 1 keeps a trace"
 LLMPERF_TENSOR_PARALLEL=two expect 2 run --out refused -- /bin/true
 stderr_has "LLMPERF_TENSOR_PARALLEL=two is no number of GPUs; use 1 to 65536"
 expect 2 run --out refused session.tensor_parallel=0 -- /bin/true
-stderr_has "must be from 1 to 65536"
+stderr_has "must be between 1 and 65536"
 [ ! -e refused ] || die "a folder without a run is left"
 expect 2 run --counters nosuch -- /bin/true
 stderr_is_one_line

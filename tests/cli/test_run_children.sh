@@ -39,7 +39,7 @@ stderr_has "holds a run already"
 
 # What is in the merged run already is not added to it.
 expect 2 merge o/job "$one" -o again
-stderr_has "the run $(basename "$one") would count twice"
+stderr_has "the run $(basename "$one") would be counted twice"
 expect 2 merge "$one" "$one/run.llmperf" -o again
 
 # Apart: nothing is put together, and the job's folder names what there is.
@@ -47,7 +47,7 @@ expect 0 run --no-merge --out o run.id=apart -- "$program" children "$script" wo
 [ ! -e o/apart/merged ] || die "put together all the same"
 expect 2 report o/apart
 stderr_is_one_line
-stderr_has "o/apart holds 2 runs of processes; give one of them, such as o/apart/processes/"
+stderr_has "o/apart contains 2 runs of processes; give one of them, such as o/apart/processes/"
 
 # One process: nothing to put together, and the folder of the job stands for it.
 expect 0 run --out o run.id=single -- "$program" work "$script"

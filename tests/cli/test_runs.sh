@@ -51,7 +51,7 @@ with sqlite3.connect("changed/run.llmperf") as run:
     run.execute("UPDATE kernel SET total_ms = 2 * total_ms")' || die "no sqlite3 in Python"
 expect 2 report changed
 stderr_is_one_line
-stderr_has "changed/run.llmperf changed after it was written: the rows of kernel do not match their checksum"
+stderr_has "changed/run.llmperf was changed after it was written: the rows of kernel do not match their checksum"
 expect 2 compare run changed
 LLMPERF_OPEN_CHANGED=1 expect 0 report changed
 stdout_has "the run file was changed after it was written: rows of kernel do not match"

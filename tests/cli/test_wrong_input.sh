@@ -49,9 +49,9 @@ model_with "model_type" model_type 5
 
 # Shapes of files.
 : >empty.json
-refused "is a map of keys" model empty.json
+refused "must be a map of keys" model empty.json
 echo '[1, 2]' >list.json
-refused "is a map of keys" model list.json
+refused "must be a map of keys" model list.json
 printf '\000\001\377' >binary.json
 refused "binary.json" model binary.json
 echo '{"hidden_size": 1, "hidden_size": 2}' >twice.json
@@ -69,7 +69,7 @@ echo 'a: &a [*a]' >self.yaml
 truncate -s 10G huge.yaml
 for file in deep.json deep.yaml bomb.yaml self.yaml huge.yaml /dev/zero; do
     case $file in
-    deep*) words="nested deeper" ;;
+    deep*) words="nested more than" ;;
     bomb*) words="aliases that expand" ;;
     self*) words="self.yaml:1" ;;
     huge*) words="bytes" ;;
@@ -97,7 +97,7 @@ for peaks in 0 -5 .nan .inf 1e300 '"x"' '[1]' '{bf17: 1}' '{bf16: 0}' '{bf16: -1
 done
 for bandwidth in 0 -5 .nan .inf '"x"' '{a: 1}'; do
     printf 'hardware: {bandwidth_gbs: %s}\n' "$bandwidth" >site.yaml
-    refused "hardware.bandwidth_gbs of the configuration" hardware H200 --config site.yaml
+    refused "configuration: hardware.bandwidth_gbs must be" hardware H200 --config site.yaml
 done
 
 # Arguments.

@@ -106,7 +106,7 @@ static void a_wrong_model_or_dtype_leaves_the_profile_alone(void **state)
     assert_int_equal(llmperf_profile_apply_model(profile, "no_such_model", NULL), LLMPERF_ENOENT);
     check_error("no_such_model is neither a file nor a known model");
     assert_int_equal(llmperf_profile_apply_model(profile, MODEL, "bf61"), LLMPERF_EINVAL);
-    check_error("there is no dtype bf61");
+    check_error("unknown dtype bf61");
     assert_int_equal(llmperf_profile_apply_model(NULL, MODEL, NULL), LLMPERF_EINVAL);
     after = lasting_metrics(profile);
     assert_string_equal(after, before);

@@ -177,10 +177,9 @@ static void wrong_values_name_their_place(void **state)
             "session.yaml:3: run.mode: depe is not one of regions, light");
     refused("run:\n  mdoe: deep\n", LLMPERF_EFORMAT,
             "session.yaml:2: run.mdoe: unknown key; nearest: run.mode");
-    refused("artefacts: {dir: x}\n", LLMPERF_EFORMAT,
-            "artefacts: unknown key; nearest: artifacts");
+    refused("artefacts: {dir: x}\n", LLMPERF_EFORMAT, "artefacts: unknown key; nearest: artifacts");
     refused("artifacts:\n  keep_runs: -1\n", LLMPERF_EFORMAT,
-            "session.yaml:2: artifacts.keep_runs: must be from 0");
+            "session.yaml:2: artifacts.keep_runs: must be between 0");
     refused("artifacts:\n  keep_runs: many\n", LLMPERF_EFORMAT,
             "session.yaml:2: artifacts.keep_runs is many");
     refused("run: {id: a/b}\nartifacts: {dir: x}\n", LLMPERF_EINVAL, "plain folder name");

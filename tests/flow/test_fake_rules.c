@@ -110,7 +110,7 @@ static void a_script_of_rules_has_nothing_else(void **state)
         { "on LLM@x\nlaunch a device=1\ndone",
           ":2: launch in a rule accepts stream= and duration=" },
         { "on LLM@x\nlaunch a", ":1: on without done" },
-        { "on\ndone", ":1: on without a name" },
+        { "on\ndone", ":1: on needs a name" },
     };
 
     (void)state;

@@ -134,7 +134,8 @@ static bool is_untold_noted(uint32_t tensor, const char *second)
     parts[1] = play_share(MODEL, tensor, 0, second);
     assert_false(has_note(parts[1], "nobody told"));
     assert_int_equal(llmperf_profile_merge((const llmperf_profile *const *)parts, 2, &merged), 0);
-    noted = has_note(merged, "on each of the 2 GPUs of the merged runs: no parallel layout was given");
+    noted =
+        has_note(merged, "on each of the 2 GPUs of the merged runs: no parallel layout was given");
     llmperf_profile_free(merged);
     llmperf_profile_free(parts[0]);
     llmperf_profile_free(parts[1]);
@@ -165,7 +166,7 @@ static void refuse_share(const char *model, uint32_t tensor, uint32_t expert, co
 static void a_model_that_cannot_be_shared_so_is_refused(void **state)
 {
     (void)state;
-    refuse_share(MODEL, 3, 0, "tensor_parallel 3 does not divide the number of heads 32");
+    refuse_share(MODEL, 3, 0, "tensor_parallel 3 does not divide the number of heads (32)");
     refuse_share(MODEL, 65537, 0, "tensor_parallel is 65537; 1 to 65536");
     refuse_share(MODEL, 0, 2, "expert_parallel must be 1, or tensor_parallel x data_parallel");
     refuse_share("mixtral_8x7b", 4, 2, "expert_parallel must be 1");
@@ -287,7 +288,7 @@ static void the_configuration_tells_the_share_behind_the_environment(void **stat
     llmperf_profile_free(profile);
     options.config_path = write_test_file("wrong.yaml", wrong, sizeof(wrong) - 1);
     assert_int_equal(llmperf_session_start(&options, &session), LLMPERF_EFORMAT);
-    check_error("must be from 1 to 65536");
+    check_error("must be between 1 and 65536");
     options.config_path = write_test_file("stages.yaml", stages, sizeof(stages) - 1);
     assert_int_equal(llmperf_session_start(&options, &session), LLMPERF_EFORMAT);
     check_error("session.pipeline_parallel: a session cannot tell the work of a stage");

@@ -89,7 +89,7 @@ class Merged(support.TestCase):
         merged = self.merge(*runs)
         profile = llmperf.open(merged)
         self.assertEqual(profile.fact("merged_traces"), "1 of 2")
-        self.assertTrue(any("1 of 2 runs keep a trace" in note and name in note for note in profile.notes), profile.notes)
+        self.assertTrue(any("1 of 2 runs have a trace" in note and name in note for note in profile.notes), profile.notes)
         summary, trace = self.export(merged)
         self.assertEqual((summary["runs"], summary["runs_missing"]), (1, 1))
         self.assertEqual(self.remarks(trace), [f"runs without a trace, whose events are missing: {name}"])
@@ -140,7 +140,7 @@ class Merged(support.TestCase):
             self.assertEqual(summary["clocks"], 2)
             for gpu, shift in shifts.items():
                 self.assertTrue(0 <= moved[gpu] - shift < 64, (gpu, shift))
-            self.assertEqual(len([text for text in self.remarks(trace) if "by the time of day" in text]), 1)
+            self.assertEqual(len([text for text in self.remarks(trace) if "aligned by time of day" in text]), 1)
             # What is between a launch and its kernel stays.
             self.assertTrue(all(0 <= item.args.get("since launch ns", 0) < SECOND for item in trace.of("device")))
 

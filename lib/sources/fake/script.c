@@ -366,7 +366,8 @@ static int read_options(struct parser *parser, const struct statement *statement
 static int open_repeat(struct parser *parser, const struct lp_fake_op *op)
 {
     if (parser->depth == LP_FAKE_NESTING)
-        return complain(parser, "repeats are nested more than %u deep", LP_FAKE_NESTING);
+        return complain(parser, "repeats are nested more than %u deep; write fewer",
+                        LP_FAKE_NESTING);
     if (op->number > LP_FAKE_REPEATS / parser->rounds)
         return complain(parser,
                         "nested repeats have more than %llu rounds in total; write smaller numbers",

@@ -243,10 +243,11 @@ static int fill_sums(struct lp_nsys_csv *reader, llmperf_profile *profile)
             status = add_projection(profile, &reader->regions.items[i]);
     }
     fill_ledger(reader, lp_profile_ledger_edit(profile));
-    return status < 0 ? status
-                      : lp_profile_problem(
-                            profile, "summary tables do not say which region launched a kernel: "
-                                     "import the SQLite export for kernels by region");
+    return status < 0
+               ? status
+               : lp_profile_problem(profile,
+                                    "summary tables do not say which region launched a kernel: "
+                                    "import the SQLite export for kernels by region");
 }
 
 /* Kernels that two tables have (of two reports, say) are added up by joining: one part. */

@@ -48,7 +48,7 @@ static void a_file_above_the_limit_is_refused_and_one_at_it_is_not(void **state)
     assert_int_equal(size, 5);
     free(read);
     assert_int_equal(lp_file_read_most(in_test_folder("limit"), 4, &read, &size), LLMPERF_EFORMAT);
-    check_error("more than 4 bytes");
+    check_error("larger than 4 bytes");
     /* Has no size of its own. */
     assert_int_equal(lp_file_read_most("/proc/self/status", 10, &read, &size), LLMPERF_EFORMAT);
     assert_int_equal(truncate(in_test_folder("limit"), (off_t)10 << 30), 0);

@@ -82,13 +82,15 @@ static void unknown_keys_name_the_nearest_one(void **state)
 
     (void)state;
     refused(text, "run.mod=light", LLMPERF_EINVAL,
-            "run.mod=light: there is no key run.mod; nearest: run.mode", "+run.mod=light adds it");
+            "run.mod=light: key run.mod does not exist; nearest: run.mode",
+            "+run.mod=light adds it");
     refused(text, "artefacts.dir=x", LLMPERF_EINVAL, "nearest: artifacts.dir", "");
     refused(text, "top_n_kernels=x", LLMPERF_EINVAL, "nearest: run.top_n_kernels", "");
-    refused(text, "run={mdoe: x}", LLMPERF_EINVAL, "there is no key run.mdoe; nearest: run.mode",
+    refused(text, "run={mdoe: x}", LLMPERF_EINVAL, "key run.mdoe does not exist; nearest: run.mode",
             "");
     refused(text, "~runs", LLMPERF_EINVAL, "nearest: run", "");
-    refused(text, "wholly_different=1", LLMPERF_EINVAL, "there is no key wholly_different; +", "");
+    refused(text, "wholly_different=1", LLMPERF_EINVAL, "key wholly_different does not exist; +",
+            "");
 }
 
 static void values_that_a_key_does_not_take_are_refused(void **state)
@@ -105,11 +107,12 @@ static void values_that_a_key_does_not_take_are_refused(void **state)
             tiers);
     refused("a: 1\nrun: {mode: of}\n", NULL, LLMPERF_EFORMAT, ".yaml:2: run.mode: of", tiers);
     refused(text, "run.mode={a: 1}", LLMPERF_EFORMAT, "run.mode is a map", "");
-    refused(text, "session.overhead_budget_permille=1001", LLMPERF_EFORMAT, "from 1 to 1000", "");
+    refused(text, "session.overhead_budget_permille=1001", LLMPERF_EFORMAT, "between 1 and 1000",
+            "");
     refused(text, "session.overhead_budget_permille=1.5", LLMPERF_EFORMAT, "integer", "");
     refused(text, "artifacts.keep_trace=maybe", LLMPERF_EFORMAT, "artifacts.keep_trace is", "true");
-    refused(text, "+pipeline.ncu.ncu_cli.replay_mode=all", LLMPERF_EFORMAT, "all is not one of kernel",
-            "");
+    refused(text, "+pipeline.ncu.ncu_cli.replay_mode=all", LLMPERF_EFORMAT,
+            "all is not one of kernel", "");
     /* Nothing, what is still to be given, and keys of the same name elsewhere are fine. */
     config = compose(text, (const char *[]){ "run.mode=null", "session.tier=???",
                                              "+other.run.mode=bogus", NULL });
@@ -129,7 +132,8 @@ static void interpolation_errors_name_file_line_and_nearest_key(void **state)
             "first.yaml:1");
     refused("a: ${b\n", NULL, LLMPERF_EFORMAT, "is missing a closing }", "first.yaml:1");
     refused("a: ${oc.env:LP_ABSENT_VARIABLE}\n", NULL, LLMPERF_EFORMAT,
-            "first.yaml:1: a needs an environment variable that is not set: LP_ABSENT_VARIABLE", "");
+            "first.yaml:1: a needs an environment variable that is not set: LP_ABSENT_VARIABLE",
+            "");
     refused("a: 1\n", "a=${b.c}", LLMPERF_EFORMAT,
             "a=${b.c}: a refers to a key that does not exist: b.c", "");
 }
@@ -207,14 +211,14 @@ static void missing_options_list_what_there_is(void **state)
     write_file("db/mysql.yaml", "port: 1\n");
     write_file("db/postgres.yaml", "port: 2\n");
     refused("defaults:\n  - db: postgers\n", NULL, LLMPERF_ENOENT,
-            "first.yaml:2: configuration not found: db/postgers", "there are postgres, mysql");
+            "first.yaml:2: configuration not found: db/postgers", "available: postgres, mysql");
     refused("defaults: [{db: mysql}]\n", "db=oracle", LLMPERF_ENOENT, "db/oracle",
-            "there are mysql, postgres");
+            "available: mysql, postgres");
     refused("defaults: [{db@a.b: mysql}]\n", "db=postgres", LLMPERF_EINVAL,
             "db=postgres: the defaults list has no db; nearest: db@a.b",
             "add it with +db=postgres");
     refused("defaults:\n  - db: ???\n", NULL, LLMPERF_EINVAL, "choose an option: db=…",
-            "there are mysql, postgres");
+            "available: mysql, postgres");
     refused("defaults: [{override db: mysql}]\n", NULL, LLMPERF_EFORMAT, "first.yaml:1",
             "there is no db to override");
     refused("defaults: {db: mysql}\n", NULL, LLMPERF_EFORMAT, "first.yaml:1",

@@ -282,7 +282,7 @@ static void bad_aliases_are_refused(void **state)
 {
     (void)state;
     assert_refused("a: 1\nb: *nothing\n", ":2: alias *nothing has no matching anchor");
-    assert_refused("a: &a\n  b: *a\n", ":2: alias *a stands inside");
+    assert_refused("a: &a\n  b: *a\n", ":2: alias *a is used inside");
     assert_refused("base: &b {x: 1}\nuse:\n  <<: *b\n", ":3: merge keys");
 }
 
@@ -302,8 +302,8 @@ static void aliases_that_multiply_are_refused(void **state)
 static void damaged_files_are_refused_with_a_line(void **state)
 {
     (void)state;
-    assert_refused("a: 1\nb: 2\na: 3\n", ":3: key \"a\" stands twice");
-    assert_refused("a: &x 1\nb: 2\nm:\n  k: 1\n  k: *x\n", ":5: key \"k\" stands twice");
+    assert_refused("a: 1\nb: 2\na: 3\n", ":3: key \"a\" appears twice");
+    assert_refused("a: &x 1\nb: 2\nm:\n  k: 1\n  k: *x\n", ":5: key \"k\" appears twice");
     assert_refused("a: 1\n---\nb: 2\n", ":2: a second YAML document");
     assert_refused("a: [1, 2\nb: 3\n", ":2: ");
     assert_refused("a: 1\n\tb: 2\n", ":2: ");
@@ -323,7 +323,7 @@ static void depth_is_bounded(void **state)
     (void)state;
     memset(deep, '[', sizeof(deep) - 1);
     deep[sizeof(deep) - 1] = '\0';
-    assert_refused(deep, ":1: nested deeper than 64 levels");
+    assert_refused(deep, ":1: nested more than 64 levels deep");
     memset(deep, '[', LP_YAML_DEPTH);
     memset(deep + LP_YAML_DEPTH, ']', LP_YAML_DEPTH);
     deep[2 * LP_YAML_DEPTH] = '\0';

@@ -47,14 +47,14 @@ static const struct {
     int result;
     const char *what, *remedy;
 } bad_days[] = {
-    { LP_CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, "administrators", "--cap-add=SYS_ADMIN" },
-    { LP_CUPTI_ERROR_VIRTUALIZED_PRIVILEGES, "administrators",
+    { LP_CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, "administrator rights", "--cap-add=SYS_ADMIN" },
+    { LP_CUPTI_ERROR_VIRTUALIZED_PRIVILEGES, "administrator rights",
       "NVreg_RestrictProfilingToAdminUsers=0" },
     { LP_CUPTI_ERROR_HARDWARE_BUSY, "another profiler", "dcgmi profile --pause" },
     { LP_CUPTI_ERROR_MIG_DEVICE, "MIG", "use a GPU without MIG" },
     { LP_CUPTI_ERROR_VIRTUALIZED_DEVICE, "virtual", "host" },
     { LP_CUPTI_ERROR_CONFIDENTIAL_COMPUTING, "confidential computing", "" },
-    { LP_CUPTI_ERROR_NOT_SUPPORTED, "does not support", "" },
+    { LP_CUPTI_ERROR_NOT_SUPPORTED, "not supported by this GPU", "" },
     { LP_CUPTI_ERROR_OUT_OF_MEMORY, "memory", "" },
     { 999, "the mock's text", "(999)" },
 };
@@ -222,7 +222,7 @@ static void a_second_one_in_the_process_is_refused(void **state)
 
     (void)state;
     assert_int_equal(lp_counters_open(&options, &second), LLMPERF_ESTATE);
-    assert_non_null(strstr(llmperf_last_error(), "already in this process"));
+    assert_non_null(strstr(llmperf_last_error(), "already being collected in this process"));
     assert_null(second);
     counting_close(counters);
 }

@@ -132,7 +132,7 @@ static void a_zero_byte_is_refused(void **state)
 
     (void)state;
     assert_int_equal(play_bytes(&facts, "wait 1\nwa\0it 1\n", 15, true), LLMPERF_EFORMAT);
-    assert_non_null(strstr(llmperf_last_error(), ":2: a zero byte"));
+    assert_non_null(strstr(llmperf_last_error(), ":2: the file contains a zero byte"));
     clear_facts(&facts);
 }
 

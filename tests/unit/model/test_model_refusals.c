@@ -64,7 +64,7 @@ static void impossible_steps_are_refused(void **state)
     REFUSED(step.requests = 0, "0 requests");
     REFUSED(step.phase = 0, "phase 0");
     REFUSED(step.phase = 9, "phase 9");
-    REFUSED(step.logits = 9, "logits 9");
+    REFUSED(step.logits = 9, "logits value 9");
     REFUSED(step.logits_rows = &rows, "11 rows of logits");
     REFUSED(step.weight_dtype = 99, "weight_dtype 99");
     REFUSED(step.kv_dtype = LLMPERF_DTYPE_INT4_G128, "kv_dtype int4_g128");

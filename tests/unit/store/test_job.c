@@ -286,7 +286,7 @@ static void a_folder_stands_for_its_only_run(void **state)
     llmperf_profile_free(profile);
     put_run(at("d/processes/2"), "2", 10, "7.5");
     assert_int_equal(llmperf_profile_open(at("d"), &profile), LLMPERF_ENOENT);
-    assert_non_null(strstr(llmperf_last_error(), "holds 2 runs of processes; give one of them"));
+    assert_non_null(strstr(llmperf_last_error(), "contains 2 runs of processes; give one of them"));
     put_run(at("d/merged"), "d", 20, "7.5");
     assert_int_equal(llmperf_profile_open(at("d"), &profile), LLMPERF_OK);
     assert_string_equal(llmperf_profile_fact(profile, "run_id"), "d");

@@ -90,8 +90,8 @@ static void one_run_is_not_merged_with_itself(void **state)
     const llmperf_profile *const list[] = { runs[1], runs[0], runs[2], copy };
 
     (void)state;
-    check_refused(runs[0], runs[0], "the run a would count twice");
-    check_refused(runs[0], copy, "the run a would count twice");
+    check_refused(runs[0], runs[0], "the run a would be counted twice");
+    check_refused(runs[0], copy, "the run a would be counted twice");
     assert_int_equal(llmperf_profile_merge(list, 4, &three), LLMPERF_EINVAL);
     check_error("input 2 and input 4");
     assert_int_equal(llmperf_profile_merge(list, 3, &three), 0);
@@ -104,10 +104,10 @@ static void a_merged_run_is_not_merged_with_its_part(void **state)
     llmperf_profile *both = merge(runs[0], runs[1]), *read = reopen(both);
 
     (void)state;
-    check_refused(both, runs[0], "the run a would count twice");
-    check_refused(runs[1], both, "the run b would count twice");
-    check_refused(read, runs[1], "the run b would count twice");
-    check_refused(both, read, "the run a would count twice");
+    check_refused(both, runs[0], "the run a would be counted twice");
+    check_refused(runs[1], both, "the run b would be counted twice");
+    check_refused(read, runs[1], "the run b would be counted twice");
+    check_refused(both, read, "the run a would be counted twice");
     llmperf_profile_free(read);
     llmperf_profile_free(both);
 }
@@ -122,9 +122,9 @@ static void parts_are_known_through_all_merges(void **state)
     assert_string_equal(llmperf_profile_fact(all, "merged_from"), "c a b d");
     assert_string_equal(llmperf_profile_fact(all, "run_id"), "c and 3 more");
     assert_null(llmperf_profile_fact(all, LP_RUN_KEY_FACT));
-    check_refused(three, runs[0], "the run a would count twice");
-    check_refused(other, three, "the run b would count twice");
-    check_refused(all, other, "the run d would count twice");
+    check_refused(three, runs[0], "the run a would be counted twice");
+    check_refused(other, three, "the run b would be counted twice");
+    check_refused(all, other, "the run d would be counted twice");
     llmperf_profile_free(all);
     llmperf_profile_free(other);
     llmperf_profile_free(three);
@@ -138,7 +138,7 @@ static void a_name_makes_no_run(void **state)
 
     (void)state;
     assert_string_equal(llmperf_profile_fact(both, "merged_from"), "a a");
-    check_refused(both, same, "the run a would count twice");
+    check_refused(both, same, "the run a would be counted twice");
     llmperf_profile_free(both);
     llmperf_profile_free(same);
 }
@@ -148,7 +148,7 @@ static void a_run_that_has_gone_on_is_the_same_run(void **state)
     llmperf_profile *later = make_run("a", "000000000000ff00", 77);
 
     (void)state;
-    check_refused(runs[0], later, "the run a would count twice");
+    check_refused(runs[0], later, "the run a would be counted twice");
     llmperf_profile_free(later);
 }
 
@@ -158,9 +158,9 @@ static void a_run_without_a_key_is_known_by_what_it_holds(void **state)
     llmperf_profile *other = make_run("x", NULL, 6), *both = merge(a, other), *read = reopen(a);
 
     (void)state;
-    check_refused(a, again, "the run y would count twice");
-    check_refused(both, again, "the run y would count twice");
-    check_refused(both, read, "the run x would count twice");
+    check_refused(a, again, "the run y would be counted twice");
+    check_refused(both, again, "the run y would be counted twice");
+    check_refused(both, read, "the run x would be counted twice");
     llmperf_profile_free(read);
     llmperf_profile_free(both);
     llmperf_profile_free(other);
@@ -174,8 +174,8 @@ static void a_name_may_hold_anything(void **state)
     llmperf_profile *both = merge(odd, runs[0]);
 
     (void)state;
-    check_refused(both, odd, "the run first of 00 two would count twice");
-    check_refused(both, runs[0], "the run a would count twice");
+    check_refused(both, odd, "the run first of 00 two would be counted twice");
+    check_refused(both, runs[0], "the run a would be counted twice");
     llmperf_profile_free(both);
     llmperf_profile_free(odd);
 }
@@ -189,7 +189,7 @@ static void counters_of_several_runs_count_as_the_first_of_them(void **state)
     assert_int_equal(llmperf_profile_merge_counters((const llmperf_profile *const *)runs, 2, "k",
                                                     NULL, &counters),
                      0);
-    check_refused(counters, runs[0], "would count twice");
+    check_refused(counters, runs[0], "would be counted twice");
     both = merge(counters, runs[1]);
     llmperf_profile_free(both);
     llmperf_profile_free(counters);

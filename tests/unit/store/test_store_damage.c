@@ -112,9 +112,9 @@ static void a_run_without_a_commit_says_so(void **state)
     struct lp_store *store = create_run_store();
 
     (void)state;
-    assert_not_opened(run_path, LLMPERF_ENOENT, "before the first commit");
+    assert_not_opened(run_path, LLMPERF_ENOENT, "before the first write");
     assert_ok(lp_store_close(store));
-    assert_not_opened(run_path, LLMPERF_ENOENT, "before the first commit");
+    assert_not_opened(run_path, LLMPERF_ENOENT, "before the first write");
 }
 
 static void write_file(const char *path, const char *bytes, size_t size)
@@ -217,7 +217,7 @@ static void a_newer_format_names_both_versions(void **state)
     save_rows(run_path, 1);
     run_sql(run_path, "PRAGMA user_version=4");
     assert_not_opened(run_path, LLMPERF_EFORMAT, "format 4");
-    assert_error_has("format 3");
+    assert_error_has("formats up to 3");
 }
 
 static void an_older_format_names_both_versions(void **state)

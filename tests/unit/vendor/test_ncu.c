@@ -130,7 +130,7 @@ static void case_1_metric_rows_are_shorter_than_the_header(void **state)
     profile = import_text(table.bytes);
     assert_int_equal(llmperf_profile_metric_count(profile), 1);
     check_close(find(profile, "Duration", NULL, NULL, NULL).mean, 6460);
-    assert_true(has_problem(profile, "ncu: 1 rows were cut"));
+    assert_true(has_problem(profile, "ncu: 1 table rows were cut"));
     llmperf_profile_free(profile);
     lp_text_clear(&table);
 }

@@ -175,11 +175,11 @@ LLMPERF_API int llmperf_session_snapshot(llmperf_session *session, llmperf_profi
  * @return LLMPERF_OK, LLMPERF_EINVAL, LLMPERF_ESTATE. @threads any thread */
 LLMPERF_API int llmperf_session_ledger(llmperf_session *session, llmperf_ledger *ledger_out);
 
-/** Phases of a session. */
+/** States of a session. */
 enum {
-    LLMPERF_PHASE_RUNNING = 1,
-    LLMPERF_PHASE_PAUSED = 2,
-    LLMPERF_PHASE_STOPPED = 3 /**< its totals are final */
+    LLMPERF_STATE_RUNNING = 1,
+    LLMPERF_STATE_PAUSED = 2,
+    LLMPERF_STATE_STOPPED = 3 /**< its totals are final */
 };
 
 /** How a session does. Times are CLOCK_MONOTONIC. */
@@ -187,7 +187,7 @@ typedef struct llmperf_session_state {
     size_t struct_size;
     uint32_t
         verdict; /**< LLMPERF_VERDICT_… of what is in by now; dead: see llmperf_session_status() */
-    uint32_t phase;             /**< LLMPERF_PHASE_… */
+    uint32_t state;             /**< LLMPERF_STATE_… */
     uint64_t updated_ns;        /**< when this was so: five times a second while it runs */
     uint64_t verdict_ns;        /**< since when the verdict is this one */
     uint64_t verdict_changes;   /**< so far */

@@ -233,8 +233,9 @@ void lp_repeats_md(const struct lp_repeats *repeats, struct lp_text *out)
         LP_NUMBER(100 * repeats->threshold, 3));
 }
 
-int llmperf_repeats(const llmperf_profile *const *profiles, size_t count, double threshold_percent,
-                    uint32_t format, char **text_out, uint64_t *findings_out)
+int llmperf_repeats_compare(const llmperf_profile *const *profiles, size_t count,
+                            double threshold_percent, uint32_t format, char **text_out,
+                            uint64_t *findings_out)
 {
     struct lp_repeats repeats = { .findings = NULL };
     struct lp_text text = { NULL, 0, 0, false };
@@ -245,12 +246,12 @@ int llmperf_repeats(const llmperf_profile *const *profiles, size_t count, double
     for (size_t i = 0; i < count; i++)
         if (!profiles[i])
             return lp_error(LLMPERF_EINVAL, "profile %zu of %zu is NULL", i + 1, count);
-    if (!(threshold_percent >= 0) || format > LLMPERF_REPEATS_JSON)
+    if (!(threshold_percent >= 0) || format > LLMPERF_TEXT_JSON)
         return lp_error(LLMPERF_EINVAL,
                         "the threshold is a percentage from 0 on, the format one of "
-                        "LLMPERF_REPEATS_");
+                        "LLMPERF_TEXT_");
     if ((status = lp_repeats_read(&repeats, profiles, count, threshold_percent / 100)) == 0) {
-        if (format == LLMPERF_REPEATS_JSON)
+        if (format == LLMPERF_TEXT_JSON)
             lp_repeats_json(&repeats, &text);
         else
             lp_repeats_md(&repeats, &text);

@@ -9,7 +9,7 @@ static int write_text(const struct lp_compared *compared, uint32_t format, char 
 {
     struct lp_text text = { NULL, 0, 0, false };
 
-    if (format == LLMPERF_COMPARE_JSON)
+    if (format == LLMPERF_TEXT_JSON)
         lp_compare_json(compared, &text);
     else
         lp_compare_md(compared, &text);
@@ -24,7 +24,7 @@ static int check_runs(const struct lp_compare_runs *runs)
     return 0;
 }
 
-int llmperf_compare_runs(const llmperf_profile *const *base, size_t base_count,
+int llmperf_runs_compare(const llmperf_profile *const *base, size_t base_count,
                          const llmperf_profile *const *fresh, size_t fresh_count,
                          double threshold_percent, uint32_t format, char **text_out,
                          uint64_t *slower_out)
@@ -35,10 +35,10 @@ int llmperf_compare_runs(const llmperf_profile *const *base, size_t base_count,
 
     if (!base || base_count == 0 || !fresh || fresh_count == 0 || !text_out)
         return lp_error(LLMPERF_EINVAL, "profiles of both sides and text_out are required");
-    if (!(threshold_percent >= 0) || format > LLMPERF_COMPARE_JSON)
+    if (!(threshold_percent >= 0) || format > LLMPERF_TEXT_JSON)
         return lp_error(LLMPERF_EINVAL,
                         "the threshold is a percentage from 0 on, the format one of "
-                        "LLMPERF_COMPARE_");
+                        "LLMPERF_TEXT_");
     if ((status = check_runs(&sides[0])) < 0 || (status = check_runs(&sides[1])) < 0)
         return status;
     status = lp_compare(&sides[0], &sides[1], threshold_percent / 100, &comparison);
@@ -51,12 +51,4 @@ int llmperf_compare_runs(const llmperf_profile *const *base, size_t base_count,
         status = lp_error(LLMPERF_ENOTCOMPARABLE, "not comparable: %s", comparison.reason);
     lp_compare_clear(&comparison);
     return status;
-}
-
-int llmperf_compare(const llmperf_profile *base, const llmperf_profile *fresh,
-                    double threshold_percent, uint32_t format, char **text_out,
-                    uint64_t *slower_out)
-{
-    return llmperf_compare_runs(&base, 1, &fresh, 1, threshold_percent, format, text_out,
-                                slower_out);
 }

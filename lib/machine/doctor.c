@@ -313,21 +313,22 @@ static int write_json(const struct doctor *doctor, char **text_out)
     return lp_text_take(&json.text, text_out);
 }
 
-int llmperf_doctor(uint32_t format, char **text_out)
+int llmperf_machine_check(uint32_t format, char **text_out)
 {
     struct doctor doctor = { .usable = false };
     bool usable;
     int status;
 
-    if (!text_out || format > LLMPERF_DOCTOR_JSON)
+    if (!text_out || format > LLMPERF_TEXT_JSON)
         return lp_error(LLMPERF_EINVAL,
-                        "text_out and a format (LLMPERF_DOCTOR_TEXT or _JSON) are required");
+                        "text_out and a format (LLMPERF_TEXT_PLAIN or LLMPERF_TEXT_JSON) are "
+                        "required");
     examine(&doctor);
     if (doctor.failed)
         status = lp_error(LLMPERF_ENOMEM, "out of memory");
     else
-        status = format == LLMPERF_DOCTOR_JSON ? write_json(&doctor, text_out)
-                                               : write_text(&doctor, text_out);
+        status = format == LLMPERF_TEXT_JSON ? write_json(&doctor, text_out)
+                                             : write_text(&doctor, text_out);
     usable = doctor.usable;
     lp_vector_clear(&doctor.findings);
     if (status < 0)

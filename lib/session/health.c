@@ -127,7 +127,7 @@ static void tell_verdict(uint32_t before, const llmperf_ledger *ledger, uint32_t
                lp_ledger_fault(ledger, 0, line, sizeof(line)) ? line : "the device source failed");
 }
 
-static void set_state(struct llmperf_session *session, const llmperf_ledger *ledger, uint32_t phase,
+static void set_state(struct llmperf_session *session, const llmperf_ledger *ledger, uint32_t which,
                       uint64_t now_ns)
 {
     struct lp_health *health = &session->health;
@@ -141,7 +141,7 @@ static void set_state(struct llmperf_session *session, const llmperf_ledger *led
     }
     state->struct_size = sizeof(*state);
     state->verdict = verdict;
-    state->phase = phase;
+    state->state = which;
     state->updated_ns = now_ns;
     state->launches_expected =
         verdict == LLMPERF_VERDICT_NO_DEVICE ? LLMPERF_UNKNOWN : ledger->launches_expected;
@@ -169,7 +169,7 @@ void lp_health_look(struct llmperf_session *session, bool flushed)
     health->state.launches_pending = pending;
     health->state.silent_ms = health->silent_ns ? (double)(now_ns - health->silent_ns) / 1e6 : 0;
     lp_session_fill_ledger(session, &ledger, &stats);
-    set_state(session, &ledger, session->paused ? LLMPERF_PHASE_PAUSED : LLMPERF_PHASE_RUNNING,
+    set_state(session, &ledger, session->paused ? LLMPERF_STATE_PAUSED : LLMPERF_STATE_RUNNING,
               now_ns);
 }
 
@@ -178,5 +178,5 @@ void lp_health_end(struct llmperf_session *session, const llmperf_ledger *ledger
     session->health.dead = false;
     session->health.state.launches_pending = 0;
     session->health.state.silent_ms = 0;
-    set_state(session, ledger, LLMPERF_PHASE_STOPPED, lp_clock_now());
+    set_state(session, ledger, LLMPERF_STATE_STOPPED, lp_clock_now());
 }

@@ -118,7 +118,7 @@ static void a_driver_that_reports_nothing_is_found_dead_while_the_session_runs(v
     for (int i = 0; i < 5; i++)
         launch_one();
     state = await_verdict(session, LLMPERF_VERDICT_DEAD);
-    assert_int_equal(state.phase, LLMPERF_PHASE_RUNNING);
+    assert_int_equal(state.state, LLMPERF_STATE_RUNNING);
     assert_int_equal(state.deaths, 1);
     assert_int_equal(state.verdict_changes, 1);
     assert_int_equal(state.launches_expected, 5);
@@ -132,7 +132,7 @@ static void a_driver_that_reports_nothing_is_found_dead_while_the_session_runs(v
     assert_int_equal(llmperf_session_stop(session, &profile), 0);
     assert_int_equal(ledger_of(profile).verdict, LLMPERF_VERDICT_DEAD);
     state = state_of(session);
-    assert_int_equal(state.phase, LLMPERF_PHASE_STOPPED);
+    assert_int_equal(state.state, LLMPERF_STATE_STOPPED);
     assert_int_equal(state.verdict, LLMPERF_VERDICT_DEAD);
     assert_int_equal(told.dead, 1);
     assert_int_equal(told.healed, 0);
@@ -174,7 +174,7 @@ static void collecting_that_goes_on_is_looked_at_afresh(void **context)
     assert_int_equal(llmperf_session_flush(session), 0);
     assert_int_equal(state_of(session).kernels_seen, 1);
     assert_int_equal(llmperf_session_pause(session), 0);
-    assert_int_equal(state_of(session).phase, LLMPERF_PHASE_PAUSED);
+    assert_int_equal(state_of(session).state, LLMPERF_STATE_PAUSED);
     assert_int_equal(llmperf_session_resume(session), 0);
     lp_fake_silence(true);
     launch_one();
@@ -269,7 +269,7 @@ static void an_older_struct_gets_the_fields_it_knows(void **context)
     short_one.state.verdict_ns = 7;
     assert_int_equal(llmperf_session_status(session, &short_one.state), 0);
     assert_int_equal(short_one.state.struct_size, offsetof(llmperf_session_state, verdict_ns));
-    assert_int_equal(short_one.state.phase, LLMPERF_PHASE_RUNNING);
+    assert_int_equal(short_one.state.state, LLMPERF_STATE_RUNNING);
     assert_int_equal(short_one.state.verdict_ns, 7);
     assert_int_equal(short_one.behind, 7);
     assert_int_equal(llmperf_session_status(session, NULL), LLMPERF_EINVAL);

@@ -56,13 +56,13 @@ class Life(support.TestCase):
     def test_status_is_told_in_words_and_outlives_the_session(self) -> None:
         with llmperf.Session(source="none") as session:
             status = session.status()
-            self.assertEqual((status["phase"], status["verdict"]), ("running", "no_device"))
+            self.assertEqual((status["state"], status["verdict"]), ("running", "no_device"))
             self.assertIsNone(status["launches_expected"])
             self.assertEqual((status["regions_dropped"], status["deaths"]), (0, 0))
             session.pause()
-            self.assertEqual(session.status()["phase"], "paused")
+            self.assertEqual(session.status()["state"], "paused")
             session.resume()
-        self.assertEqual(session.status()["phase"], "stopped")
+        self.assertEqual(session.status()["state"], "stopped")
 
     def test_rules_are_texts_or_a_list_of_them(self) -> None:
         rules = ["decode_step p99 above 30 ms for 2 s", "prefill idle > 40 %"]

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/support/compared.h"
+#include "llmperf/output.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -34,4 +35,11 @@ struct lp_compare_row compared_row(const struct lp_comparison *comparison, const
             return comparison->rows.items[i];
     fail_msg("no row %s of %s", quantity, region);
     return (struct lp_compare_row){ .change = NAN };
+}
+
+int compare_pair(const llmperf_profile *base, const llmperf_profile *fresh,
+                 double threshold_percent, uint32_t format, char **text_out, uint64_t *slower_out)
+{
+    return llmperf_runs_compare(&base, 1, &fresh, 1, threshold_percent, format, text_out,
+                                slower_out);
 }

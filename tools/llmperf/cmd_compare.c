@@ -42,7 +42,7 @@ static int compare(const struct side *sides, double threshold, uint32_t format, 
     uint64_t slower;
     char *text;
     int status =
-        llmperf_compare_runs((const llmperf_profile *const *)sides[0].profiles, sides[0].opened,
+        llmperf_runs_compare((const llmperf_profile *const *)sides[0].profiles, sides[0].opened,
                              (const llmperf_profile *const *)sides[1].profiles, sides[1].opened,
                              threshold, format, &text, &slower);
 
@@ -92,6 +92,6 @@ int cmd_compare(const struct command *command, int argc, char **argv)
     json = strcmp(options[1].value, "json") == 0;
     if (!json && strcmp(options[1].value, "md") != 0)
         return fail_usage(command, "--format takes md or json");
-    return open_and_compare(argv + 1, threshold, json ? LLMPERF_COMPARE_JSON : LLMPERF_COMPARE_MD,
+    return open_and_compare(argv + 1, threshold, json ? LLMPERF_TEXT_JSON : LLMPERF_TEXT_PLAIN,
                             options[2].value);
 }

@@ -16,12 +16,12 @@ int cmd_doctor(const struct command *command, int argc, char **argv)
     if (count != 0)
         return fail_usage(command, "there is nothing to name");
     if (strcmp(options[0].value, "text") == 0)
-        format = LLMPERF_DOCTOR_TEXT;
+        format = LLMPERF_TEXT_PLAIN;
     else if (strcmp(options[0].value, "json") == 0)
-        format = LLMPERF_DOCTOR_JSON;
+        format = LLMPERF_TEXT_JSON;
     else
         return fail_usage(command, "format %s does not exist", options[0].value);
-    status = llmperf_doctor(format, &text);
+    status = llmperf_machine_check(format, &text);
     if (!text)
         return fail_status(status);
     print("%s", text);

@@ -13,8 +13,8 @@ static int write_repeats(llmperf_profile **profiles, size_t count, double thresh
 {
     uint64_t findings;
     char *text;
-    int status = llmperf_repeats((const llmperf_profile *const *)profiles, count, threshold, format,
-                                 &text, &findings);
+    int status = llmperf_repeats_compare((const llmperf_profile *const *)profiles, count, threshold,
+                                         format, &text, &findings);
 
     if (status < 0)
         return fail_status(status);
@@ -77,5 +77,5 @@ int cmd_repeats(const struct command *command, int argc, char **argv)
     if (!json && strcmp(options[1].value, "md") != 0)
         return fail_usage(command, "--format takes md or json");
     return find_and_write(command, argv + 1, count, threshold,
-                          json ? LLMPERF_REPEATS_JSON : LLMPERF_REPEATS_MD, options[2].value);
+                          json ? LLMPERF_TEXT_JSON : LLMPERF_TEXT_PLAIN, options[2].value);
 }

@@ -110,8 +110,8 @@ static int write_repeats(const struct runs *runs, uint32_t format, const char *f
                          uint64_t *findings)
 {
     char path[RUN_PATH_BYTES + 32], *text;
-    int status = llmperf_repeats((const llmperf_profile *const *)runs->profiles, runs->count,
-                                 THRESHOLD_PERCENT, format, &text, findings);
+    int status = llmperf_repeats_compare((const llmperf_profile *const *)runs->profiles,
+                                         runs->count, THRESHOLD_PERCENT, format, &text, findings);
 
     if (status < 0)
         return fail_status(status);
@@ -158,9 +158,8 @@ static int set_beside(const struct runs *runs)
 
     if (runs->count < 2)
         return EXIT_FINE;
-    if ((status = write_repeats(runs, LLMPERF_REPEATS_JSON, "repeats.json", &findings)) ==
-        EXIT_FINE)
-        status = write_repeats(runs, LLMPERF_REPEATS_MD, "repeats.md", &findings);
+    if ((status = write_repeats(runs, LLMPERF_TEXT_JSON, "repeats.json", &findings)) == EXIT_FINE)
+        status = write_repeats(runs, LLMPERF_TEXT_PLAIN, "repeats.md", &findings);
     if (status == EXIT_FINE)
         tell_distance(runs, findings > 0);
     return status;

@@ -23,7 +23,7 @@ def config_dir() -> Optional[str]:
 def doctor() -> Dict[str, Any]:
     """What works on this machine and what to do about the rest: driver, GPUs, CUPTI, tools."""
     text = _native.text()
-    status = library().llmperf_doctor(_native.LLMPERF_DOCTOR_JSON, byref(text))
+    status = library().llmperf_machine_check(_native.LLMPERF_TEXT_JSON, byref(text))
     if not text:
         check(status)
         return {}

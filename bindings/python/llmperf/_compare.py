@@ -27,10 +27,10 @@ def compare(base: Side, new: Side, threshold_percent: float = 5.0) -> Dict[str, 
     """
     sides = _handles(base), _handles(new)
     text = _native.text()
-    status = library().llmperf_compare_runs(
+    status = library().llmperf_runs_compare(
         cast(sides[0], _native.const_profile_pp), len(sides[0]),
         cast(sides[1], _native.const_profile_pp), len(sides[1]), threshold_percent,
-        _native.LLMPERF_COMPARE_JSON, byref(text), None)
+        _native.LLMPERF_TEXT_JSON, byref(text), None)
     # Not comparable is a result, not a failure: the text says why.
     if status != _native.LLMPERF_ENOTCOMPARABLE:
         check(status)

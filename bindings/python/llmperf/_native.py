@@ -124,9 +124,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "llmperf_document_text": (c_int, [_profile, c_uint32, POINTER(text)]),
     "llmperf_document_write": (c_int, [_profile, c_uint32, c_char_p]),
     "llmperf_artifacts_write": (c_int, [_profile, c_char_p]),
-    "llmperf_compare": (
-        c_int, [_profile, _profile, c_double, c_uint32, POINTER(text), POINTER(c_uint64)]),
-    "llmperf_compare_runs": (
+    "llmperf_runs_compare": (
         c_int,
         [const_profile_pp, c_size_t, const_profile_pp, c_size_t, c_double, c_uint32, POINTER(text),
          POINTER(c_uint64)]),
@@ -229,9 +227,9 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "llmperf_rules_check": (c_int, [c_char_p]),
     "llmperf_text_write": (c_int, [c_char_p, c_char_p]),
     "llmperf_validate": (c_int, [c_char_p, c_char_p]),
-    "llmperf_repeats": (
+    "llmperf_repeats_compare": (
         c_int, [const_profile_pp, c_size_t, c_double, c_uint32, POINTER(text), POINTER(c_uint64)]),
-    "llmperf_doctor": (c_int, [c_uint32, POINTER(text)]),
+    "llmperf_machine_check": (c_int, [c_uint32, POINTER(text)]),
     # sys/config.h
     "llmperf_config_dir": (c_char_p, []),
     "llmperf_config_open": (c_int, [c_char_p, POINTER(_config)]),

@@ -416,7 +416,7 @@ class llmperf_session_state(Structure):
     _fields_ = [
         ("struct_size", c_size_t),
         ("verdict", c_uint32),
-        ("phase", c_uint32),
+        ("state", c_uint32),
         ("updated_ns", c_uint64),
         ("verdict_ns", c_uint64),
         ("verdict_changes", c_uint64),

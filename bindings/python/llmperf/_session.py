@@ -31,10 +31,10 @@ _SOURCES = {
     "none": _native.LLMPERF_SOURCE_NONE,
 }
 
-_PHASES = {
-    _native.LLMPERF_PHASE_RUNNING: "running",
-    _native.LLMPERF_PHASE_PAUSED: "paused",
-    _native.LLMPERF_PHASE_STOPPED: "stopped",
+_STATES = {
+    _native.LLMPERF_STATE_RUNNING: "running",
+    _native.LLMPERF_STATE_PAUSED: "paused",
+    _native.LLMPERF_STATE_STOPPED: "stopped",
 }
 
 
@@ -222,13 +222,13 @@ class Session:
         """How the session does, also once it is stopped; takes no lock and waits for nobody.
 
         The keys are those of llmperf_session_state (session.h); "verdict" is a word as in
-        ledger(), "phase" is "running", "paused" or "stopped". "dead": kernels were launched and
+        ledger(), "state" is "running", "paused" or "stopped". "dead": kernels were launched and
         the driver reported none of them for two seconds.
         """
         state = _native.sized(_native.llmperf_session_state)
         check(library().llmperf_session_status(self._pointer(), byref(state)))
         row = ledger_row(state)
-        row["phase"] = _PHASES[row["phase"]]
+        row["state"] = _STATES[row["state"]]
         return row
 
     def iterations(self, after: int = 0) -> List[Dict[str, Any]]:

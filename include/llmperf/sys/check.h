@@ -2,67 +2,73 @@
 /** No promise: this header serves the llmperf command and may change in any release
  * (docs/explanation/abi.md).
  *
- * Checks: documents against schemas, rules, repeated runs against one another, this machine. */
+ * Checks of JSON documents, of sampling rules, of repeated runs and of this machine. */
 #ifndef LLMPERF_SYS_CHECK_H
 #define LLMPERF_SYS_CHECK_H
 
-#include "llmperf/profile.h"
+#include "llmperf/output.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/** A text as a file, such as one of llmperf_compare(), in the way of llmperf_document_write().
- * @return LLMPERF_OK, LLMPERF_EINVAL (also for a path that is a run file or another database),
- * LLMPERF_EIO. @threads any thread */
+/** Write a text to a file, the way llmperf_document_write() writes a document.
+ *
+ * @param text  Borrowed, for example from llmperf_runs_compare().
+ * @param path  File to create or replace. A run file or another database is refused.
+ * @return LLMPERF_OK; LLMPERF_EINVAL, LLMPERF_EIO.
+ * @threads any thread */
 LLMPERF_API int llmperf_text_write(const char *text, const char *path);
 
-/** Check a metrics.json, or any JSON file against a schema of your own (the part of JSON Schema
- * 2020-12 that ours uses).
+/** Check a JSON file against a JSON Schema. Supported is the part of JSON Schema 2020-12 that
+ * llmperf's own schemas use.
  *
- * @param schema_path  NULL: that of conf/schema in llmperf_config_dir() for metrics.json, region
- * reports, comparisons or repeats, by content.
- * @return LLMPERF_OK; LLMPERF_EFORMAT (the error names the place that fails), LLMPERF_ENOENT,
- * LLMPERF_EIO, LLMPERF_ENOMEM. */
+ * @param path         JSON file.
+ * @param schema_path  JSON Schema. NULL: the schema of metrics.json, region reports, comparisons or
+ * repeats, whichever the content asks for.
+ * @return LLMPERF_OK; LLMPERF_EFORMAT (the error names the first violation), LLMPERF_ENOENT,
+ * LLMPERF_EIO, LLMPERF_ENOMEM.
+ * @threads any thread */
 LLMPERF_API int llmperf_validate(const char *path, const char *schema_path);
 
-/** Are these rules of llmperf_session_options such that a session takes them? "" is none, which is
- * fine.
- * @return LLMPERF_OK; LLMPERF_EINVAL with what is wrong. @threads any thread */
+/** Check rules for triggered windows, as in llmperf_session_options.rules.
+ *
+ * @param rules  "" is valid: no rules.
+ * @return LLMPERF_OK; LLMPERF_EINVAL (the error says what is wrong).
+ * @threads any thread */
 LLMPERF_API int llmperf_rules_check(const char *rules);
 
-/** Formats of llmperf_repeats(). */
-enum { LLMPERF_REPEATS_MD = 0, LLMPERF_REPEATS_JSON = 1 };
-
-/** Compare repeated runs of one program: mean, standard deviation (n - 1), min, max, cv and
- * spread, (max - min) / mean, of the numbers of the run, of regions and of iterations, and which
- * runs are outliers (further from the median than the threshold and by the modified
- * z-score of Iglewicz and Hoaglin 1993 above 3.5; this needs three runs). Duration and GPU
- * busy time of the run, and mean wall time and GPU busy time of regions from 1 % of the run on are
- * judged by their spread. Runs that differ in program, GPU, driver, tier,
- * configuration, model, dtype, version or instances of a region are reported: they are no repeats.
+/** Compare repeated runs of one program. For the quantities of the run, its regions and iterations:
+ * mean, standard deviation (n - 1), minimum, maximum, coefficient of variation, and spread
+ * ((max - min) / mean).
  *
- * @param profiles   Borrowed, `count` of them, two at least.
- * @param threshold_percent  From 0 on; 10 is usual.
- * @param format     LLMPERF_REPEATS_…; the JSON is that of conf/schema/repeats.schema.json.
- * @param text_out   Yours: llmperf_text_free().
- * @param findings_out  Times that are further apart than the threshold, and ways in which the runs
- * are no repeats; NULL: not wanted.
- * @return LLMPERF_OK, LLMPERF_EINVAL, LLMPERF_ENOMEM. */
-LLMPERF_API int llmperf_repeats(const llmperf_profile *const *profiles, size_t count,
-                                double threshold_percent, uint32_t format, char **text_out,
-                                uint64_t *findings_out);
-
-/** Formats of llmperf_doctor(). */
-enum { LLMPERF_DOCTOR_TEXT = 0, LLMPERF_DOCTOR_JSON = 1 };
-
-/** What works on this machine and what to do about the rest: driver, GPUs, CUPTI, tools,
- * permissions, variables.
+ * Findings are: a spread above the threshold in the run's duration or GPU busy time, or in the mean
+ * host time or GPU busy time of a region with at least 1 % of the run; and any difference in
+ * program, GPU, driver, tier, configuration, model, dtype, version or calls of a region. A run is
+ * an outlier if it is further from the median than the threshold and its modified z-score is above
+ * 3.5 (Iglewicz and Hoaglin 1993); this takes three runs.
  *
+ * @param profiles           Borrowed: `count` profiles, at least two.
+ * @param count              Number of profiles.
+ * @param threshold_percent  0 or more; 10 is usual.
+ * @param format             LLMPERF_TEXT_…; the JSON has the schema repeats.schema.json.
+ * @param text_out           Yours: llmperf_text_free().
+ * @param findings_out       Number of findings; may be NULL.
+ * @return LLMPERF_OK; LLMPERF_EINVAL, LLMPERF_ENOMEM.
+ * @threads any thread; one at a time per profile */
+LLMPERF_API int llmperf_repeats_compare(const llmperf_profile *const *profiles, size_t count,
+                                        double threshold_percent, uint32_t format, char **text_out,
+                                        uint64_t *findings_out);
+
+/** Check whether profiling works on this machine, and say how to mend what does not: driver, GPUs,
+ * CUPTI, NVIDIA's tools, permissions, environment variables.
+ *
+ * @param format    LLMPERF_TEXT_…
  * @param text_out  Yours: llmperf_text_free().
- * @return LLMPERF_OK (profiling kernels works), LLMPERF_ENODEVICE (host times only; the text says
- * why), LLMPERF_ENOMEM. */
-LLMPERF_API int llmperf_doctor(uint32_t format, char **text_out);
+ * @return LLMPERF_OK (kernels can be profiled); LLMPERF_ENODEVICE (only host times can be measured;
+ * the text is set and has the reason), LLMPERF_EINVAL, LLMPERF_ENOMEM.
+ * @threads any thread */
+LLMPERF_API int llmperf_machine_check(uint32_t format, char **text_out);
 
 #ifdef __cplusplus
 }

@@ -242,12 +242,12 @@ static void what_only_one_run_has_comes_behind_what_both_have(void **state)
         assert_false(is_in_both(&comparison.rows.items[i++]));
     lp_compare_clear(&comparison);
 
-    assert_int_equal(llmperf_compare(base, fresh, 5, LLMPERF_COMPARE_MD, &text, NULL), 0);
+    assert_int_equal(compare_pair(base, fresh, 5, LLMPERF_TEXT_PLAIN, &text, NULL), 0);
     both = strstr(text, "| `LLM@prefill` | wall |");
     lonely = strstr(text, "| `APP@warm_up` | wall |");
     assert_true(both && lonely && both < lonely);
     llmperf_text_free(text);
-    assert_int_equal(llmperf_compare(base, fresh, 5, LLMPERF_COMPARE_JSON, &text, NULL), 0);
+    assert_int_equal(compare_pair(base, fresh, 5, LLMPERF_TEXT_JSON, &text, NULL), 0);
     assert_non_null(root = json_loads(text, 0, NULL));
     assert_int_equal(json_integer_value(json_object_get(root, "schema_version")), 2);
     first = json_array_get(json_object_get(root, "rows"), 0);
@@ -358,14 +358,14 @@ static void a_verdict_says_what_device_times_are(void **state)
 
     (void)state;
     fresh->ledger.verdict = LLMPERF_VERDICT_INCOMPLETE;
-    assert_int_equal(llmperf_compare(base, fresh, 5, LLMPERF_COMPARE_MD, &text, NULL),
+    assert_int_equal(compare_pair(base, fresh, 5, LLMPERF_TEXT_PLAIN, &text, NULL),
                      LLMPERF_ENOTCOMPARABLE);
     assert_non_null(strstr(text, ", sampled: device times are of a sample, 30.0 % of its work, and "
                                  "noise is that of the sample; "));
     assert_non_null(strstr(text, ", incomplete: its device times may lack something"));
     llmperf_text_free(text);
     fresh->ledger.verdict = LLMPERF_VERDICT_NO_DEVICE;
-    assert_int_equal(llmperf_compare(fresh, fresh, 5, LLMPERF_COMPARE_MD, &text, NULL), 0);
+    assert_int_equal(compare_pair(fresh, fresh, 5, LLMPERF_TEXT_PLAIN, &text, NULL), 0);
     assert_non_null(strstr(text, ", no_device: host times only\n"));
     assert_null(strstr(text, "may lack"));
     llmperf_text_free(text);
@@ -382,10 +382,10 @@ static void check_reason(llmperf_profile *base, llmperf_profile *fresh, const ch
 
     assert_string_equal(comparison.reason, reason);
     lp_compare_clear(&comparison);
-    assert_int_equal(llmperf_compare(base, fresh, 5, LLMPERF_COMPARE_JSON, &text, NULL), expected);
+    assert_int_equal(compare_pair(base, fresh, 5, LLMPERF_TEXT_JSON, &text, NULL), expected);
     assert_non_null(strstr(text, *reason ? "\"verdict\": \"not comparable\"" : "\"reason\": null"));
     llmperf_text_free(text);
-    assert_int_equal(llmperf_compare(base, fresh, 5, LLMPERF_COMPARE_MD, &text, NULL), expected);
+    assert_int_equal(compare_pair(base, fresh, 5, LLMPERF_TEXT_PLAIN, &text, NULL), expected);
     assert_int_equal(strncmp(text, "# llmperf compare: not comparable: ", 35) == 0, *reason != 0);
     assert_int_equal(strstr(text, "**No regression**") == NULL, *reason != 0);
     llmperf_text_free(text);
@@ -471,9 +471,9 @@ static void each_of_several_runs_must_have_its_part(void **state)
     char *text;
 
     (void)state;
-    assert_int_equal(llmperf_compare_runs((const llmperf_profile *const *)runs, 1,
+    assert_int_equal(llmperf_runs_compare((const llmperf_profile *const *)runs, 1,
                                           (const llmperf_profile *const *)runs + 1, 2, 5,
-                                          LLMPERF_COMPARE_MD, &text, NULL),
+                                          LLMPERF_TEXT_PLAIN, &text, NULL),
                      LLMPERF_ENOTCOMPARABLE);
     assert_string_equal(llmperf_last_error(), "not comparable: run 2 of new has no kernels");
     llmperf_text_free(text);
@@ -501,21 +501,21 @@ static void texts_are_for_people_and_for_programs(void **state)
     char *text;
 
     (void)state;
-    assert_int_equal(llmperf_compare(base, fresh, 5, LLMPERF_COMPARE_MD, &text, &slower), 0);
+    assert_int_equal(compare_pair(base, fresh, 5, LLMPERF_TEXT_PLAIN, &text, &slower), 0);
     assert_int_equal(slower, 1);
     assert_non_null(strstr(text, "**Regression**: 1 slower, 0 faster"));
     assert_non_null(strstr(text, "| `LLM@prefill` | wall |"));
     llmperf_text_free(text);
-    assert_int_equal(llmperf_compare(base, fresh, 5, LLMPERF_COMPARE_JSON, &text, NULL), 0);
+    assert_int_equal(compare_pair(base, fresh, 5, LLMPERF_TEXT_JSON, &text, NULL), 0);
     assert_non_null(root = json_loads(text, 0, NULL));
     assert_int_equal(json_integer_value(json_object_get(root, "slower")), 1);
     assert_int_equal(json_array_size(json_object_get(root, "rows")), 3);
     json_decref(root);
     llmperf_text_free(text);
-    assert_int_equal(llmperf_compare(base, NULL, 5, 0, &text, NULL), LLMPERF_EINVAL);
-    assert_int_equal(llmperf_compare(base, fresh, -1, 0, &text, NULL), LLMPERF_EINVAL);
-    assert_int_equal(llmperf_compare(base, fresh, NAN, 0, &text, NULL), LLMPERF_EINVAL);
-    assert_int_equal(llmperf_compare(base, fresh, 5, 2, &text, NULL), LLMPERF_EINVAL);
+    assert_int_equal(compare_pair(base, NULL, 5, 0, &text, NULL), LLMPERF_EINVAL);
+    assert_int_equal(compare_pair(base, fresh, -1, 0, &text, NULL), LLMPERF_EINVAL);
+    assert_int_equal(compare_pair(base, fresh, NAN, 0, &text, NULL), LLMPERF_EINVAL);
+    assert_int_equal(compare_pair(base, fresh, 5, 2, &text, NULL), LLMPERF_EINVAL);
     llmperf_profile_free(base);
     llmperf_profile_free(fresh);
 }

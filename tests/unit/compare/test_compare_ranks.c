@@ -274,7 +274,7 @@ static void other_numbers_of_ranks_are_told_and_not_paired(void **state)
     assert_int_equal(job_row(&comparison, "device").verdict, LP_COMPARE_UNLIKE);
     assert_int_equal(comparison.slower, 0);
     lp_compare_clear(&comparison);
-    assert_int_equal(llmperf_compare(base, fresh, 5, LLMPERF_COMPARE_MD, &text, NULL), 0);
+    assert_int_equal(compare_pair(base, fresh, 5, LLMPERF_TEXT_PLAIN, &text, NULL), 0);
     assert_text_has(text, "complete, 2 ranks\n");
     assert_text_has(text, "complete, 4 ranks\n");
     assert_text_has(text, "do not have the same ranks");
@@ -351,14 +351,14 @@ static void texts_say_whose_a_row_is(void **state)
     char *text;
 
     (void)state;
-    assert_int_equal(llmperf_compare(base, fresh, 5, LLMPERF_COMPARE_MD, &text, NULL), 0);
+    assert_int_equal(compare_pair(base, fresh, 5, LLMPERF_TEXT_PLAIN, &text, NULL), 0);
     assert_text_has(text, "**Regression**: 1 slower, 0 faster");
     assert_text_has(text, "Of single ranks: 1 slower, 0 faster");
     assert_text_has(text, "| `LLM@decode_step` | job (rank 1) | wall | 14.00 | 18.00 |");
     assert_text_has(text, "## Single ranks");
     assert_text_has(text, "| `LLM@decode_step` | rank 1 | wall | 14.00 | 18.00 |");
     llmperf_text_free(text);
-    assert_int_equal(llmperf_compare_runs(twice, 2, twice, 1, 5, LLMPERF_COMPARE_JSON, &text, NULL),
+    assert_int_equal(llmperf_runs_compare(twice, 2, twice, 1, 5, LLMPERF_TEXT_JSON, &text, NULL),
                      0);
     assert_non_null(root = json_loads(text, 0, NULL));
     row = json_object_get(root, "base");
@@ -370,9 +370,9 @@ static void texts_say_whose_a_row_is(void **state)
     assert_non_null(json_object_get(row, "scope"));
     json_decref(root);
     llmperf_text_free(text);
-    assert_int_equal(llmperf_compare_runs(twice, 0, twice, 1, 5, 0, &text, NULL), LLMPERF_EINVAL);
+    assert_int_equal(llmperf_runs_compare(twice, 0, twice, 1, 5, 0, &text, NULL), LLMPERF_EINVAL);
     twice[1] = NULL;
-    assert_int_equal(llmperf_compare_runs(twice, 2, twice, 1, 5, 0, &text, NULL), LLMPERF_EINVAL);
+    assert_int_equal(llmperf_runs_compare(twice, 2, twice, 1, 5, 0, &text, NULL), LLMPERF_EINVAL);
     llmperf_profile_free(base);
     llmperf_profile_free(fresh);
 }

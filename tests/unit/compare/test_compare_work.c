@@ -101,7 +101,7 @@ static void more_steps_are_no_regression(void **state)
     assert_int_equal(compared_row(&comparison, STEP, "wall").verdict, LP_COMPARE_SAME);
     assert_int_equal(comparison.slower, 0);
     assert_int_equal(comparison.other_work, 1);
-    assert_int_equal(llmperf_compare(base, fresh, 5, LLMPERF_COMPARE_MD, &text, &slower), 0);
+    assert_int_equal(compare_pair(base, fresh, 5, LLMPERF_TEXT_PLAIN, &text, &slower), 0);
     assert_int_equal(slower, 0);
     assert_text_has(text, "**No regression**");
     assert_text_has(text, "Not judged because an instance has other work: 1 row, see *Other work*");
@@ -312,7 +312,7 @@ static void programs_read_the_work_too(void **state)
     char *text;
 
     (void)state;
-    assert_int_equal(llmperf_compare(base, fresh, 5, LLMPERF_COMPARE_JSON, &text, NULL),
+    assert_int_equal(compare_pair(base, fresh, 5, LLMPERF_TEXT_JSON, &text, NULL),
                      LLMPERF_ENOTCOMPARABLE);
     assert_non_null(root = json_loads(text, 0, NULL));
     assert_string_equal(json_string_value(json_object_get(root, "reason")),

@@ -305,8 +305,8 @@ static void json_has_null_and_a_reason(void **state)
     bool seen = false;
 
     (void)state;
-    assert_int_equal(llmperf_repeats((const llmperf_profile *const *)job.runs, 2, 10,
-                                     LLMPERF_REPEATS_JSON, &text, &findings),
+    assert_int_equal(llmperf_repeats_compare((const llmperf_profile *const *)job.runs, 2, 10,
+                                             LLMPERF_TEXT_JSON, &text, &findings),
                      LLMPERF_OK);
     assert_int_equal(findings, 2);
     assert_non_null(root = json_loads(text, 0, NULL));
@@ -336,14 +336,17 @@ static void wrong_arguments_are_refused(void **state)
     char *text;
 
     (void)state;
-    assert_int_equal(llmperf_repeats(runs, 1, 10, LLMPERF_REPEATS_MD, &text, NULL), LLMPERF_EINVAL);
-    assert_int_equal(llmperf_repeats(runs, 2, 10, LLMPERF_REPEATS_MD, &text, NULL), LLMPERF_EINVAL);
+    assert_int_equal(llmperf_repeats_compare(runs, 1, 10, LLMPERF_TEXT_PLAIN, &text, NULL),
+                     LLMPERF_EINVAL);
+    assert_int_equal(llmperf_repeats_compare(runs, 2, 10, LLMPERF_TEXT_PLAIN, &text, NULL),
+                     LLMPERF_EINVAL);
     check_error("profile 2 of 2 is NULL");
     runs[1] = run;
-    assert_int_equal(llmperf_repeats(runs, 2, -1, LLMPERF_REPEATS_MD, &text, NULL), LLMPERF_EINVAL);
-    assert_int_equal(llmperf_repeats(runs, 2, (double)NAN, LLMPERF_REPEATS_MD, &text, NULL),
+    assert_int_equal(llmperf_repeats_compare(runs, 2, -1, LLMPERF_TEXT_PLAIN, &text, NULL),
                      LLMPERF_EINVAL);
-    assert_int_equal(llmperf_repeats(runs, 2, 10, 7, &text, NULL), LLMPERF_EINVAL);
+    assert_int_equal(llmperf_repeats_compare(runs, 2, (double)NAN, LLMPERF_TEXT_PLAIN, &text, NULL),
+                     LLMPERF_EINVAL);
+    assert_int_equal(llmperf_repeats_compare(runs, 2, 10, 7, &text, NULL), LLMPERF_EINVAL);
     llmperf_profile_free(run);
 }
 

@@ -394,7 +394,7 @@ static void wrong_arguments_are_refused(void **state)
     assert_int_equal(llmperf_artifacts_write(profile, NULL), LLMPERF_EINVAL);
     assert_int_equal(llmperf_validate(NULL, NULL), LLMPERF_EINVAL);
     assert_int_equal(llmperf_validate("/tmp/llmperf-no-such-file", NULL), LLMPERF_ENOENT);
-    assert_int_equal(llmperf_doctor(99, &text), LLMPERF_EINVAL);
+    assert_int_equal(llmperf_machine_check(99, &text), LLMPERF_EINVAL);
     llmperf_profile_free(profile);
 }
 
@@ -578,14 +578,14 @@ static void environment_holds_no_value_outside_the_list(void **state)
 static void doctor_answers_in_both_formats(void **state)
 {
     char *text = NULL, *json = NULL;
-    int status = llmperf_doctor(LLMPERF_DOCTOR_TEXT, &text);
+    int status = llmperf_machine_check(LLMPERF_TEXT_PLAIN, &text);
     json_t *root;
 
     (void)state;
     assert_true(status == LLMPERF_OK || status == LLMPERF_ENODEVICE);
     assert_text_has(text, " driver ");
     assert_text_has(text, " nsys ");
-    assert_int_equal(llmperf_doctor(LLMPERF_DOCTOR_JSON, &json), status);
+    assert_int_equal(llmperf_machine_check(LLMPERF_TEXT_JSON, &json), status);
     root = json_loads(json, JSON_REJECT_DUPLICATES, NULL);
     assert_non_null(root);
     assert_int_equal(json_is_true(json_object_get(root, "usable")), status == LLMPERF_OK);

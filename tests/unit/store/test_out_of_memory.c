@@ -15,6 +15,7 @@
 #include "lib/base/file.h"
 #include "lib/base/text.h"
 #include "llmperf/sys.h"
+#include "tests/support/compared.h"
 #include "tests/support/play.h"
 #include "tests/support/run_files.h"
 
@@ -175,7 +176,7 @@ static int compare_runs(char **result_out)
 {
     uint64_t slower = 0;
 
-    return llmperf_compare(opened, opened, 5, LLMPERF_COMPARE_MD, result_out, &slower);
+    return compare_pair(opened, opened, 5, LLMPERF_TEXT_PLAIN, result_out, &slower);
 }
 
 static int report(char **result_out)

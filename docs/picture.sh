@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The beginning of a run's report.html as a picture, by a Chromium without a window.
 #   picture.sh RUN_DIR PICTURE.png [HEIGHT]
-# docs/lab/deepseek-ocr.png: picture.sh "$(dsocr_profile --recorded=examples/data/dsocr_base_graphs.llmrec | tail -n 1)" docs/lab/deepseek-ocr.png
+# docs/report.png: picture.sh "$(dsocr_profile --recorded=examples/data/dsocr_base_graphs.llmrec | tail -n 1)" docs/report.png
 set -eu
 if [ $# -lt 2 ] || [ ! -f "$1/report.html" ]; then
     echo "usage: picture.sh RUN_DIR PICTURE.png [HEIGHT], with a report.html in RUN_DIR" >&2

@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The documents agree with the source: links, options of the command line, generated pages, quoted messages."""
+import glob
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import headers  # noqa: E402
+
+TOOL = os.path.join(headers.BUILD, "tools/llmperf")
+PAGES = [os.path.join(headers.SOURCE, name) for name in ("README.md", "CONTRIBUTING.md")]
+PAGES += sorted(glob.glob(os.path.join(headers.SOURCE, "docs/**/*.md"), recursive=True))
+
+
+def read(page):
+    with open(page, encoding="utf-8") as file:
+        return file.read()
+
+
+def short(page):
+    return os.path.relpath(page, headers.SOURCE)
+
+
+def without_code(page):
+    return re.sub(r"^```.*?^```$", "", read(page), flags=re.M | re.S)
+
+
+def headings(page):
+    """The anchors of a page's headings, as GitHub makes them."""
+    titles = [title.lower() for title in re.findall(r"^#+ (.*)$", without_code(page), re.M)]
+    return [re.sub(r"[^\w -]", "", title).strip().replace(" ", "-") for title in titles]
+
+
+def command_lines(page):
+    """(command, options) of each llmperf command in code, up to `--` or the end of that code."""
+    text = read(page)
+    code = re.findall(r"^```sh\n(.*?)^```$", text, re.M | re.S) + re.findall(r"`([^`\n]+)`", without_code(page))
+    for line in "\n".join(code).replace("\\\n", " ").split("\n"):
+        for name, rest in re.findall(r"\bllmperf ([a-z]+)\b(.*?)(?= -- |\bllmperf |[;#|]|&&|$)", line):
+            yield name, re.findall(r"(?<!\S)\[?(--[a-z][a-z-]*|-[a-z]\b)", rest)
+
+
+class Docs(unittest.TestCase):
+    def test_links_point_at_files_and_headings(self):
+        for page in [*PAGES, os.path.join(headers.SOURCE, "CHANGES.md")]:
+            for link in re.findall(r"\]\(([^)]+)\)", without_code(page)):
+                path, _, heading = link.partition("#")
+                target = os.path.join(os.path.dirname(page), path) if path else page
+                if "://" not in link:
+                    with self.subTest(f"{short(page)}: {link}"):
+                        self.assertTrue(os.path.exists(target))
+                        if heading:
+                            self.assertIn(heading, headings(target))
+
+    def test_each_page_is_reached_from_the_index(self):
+        index = os.path.join(headers.SOURCE, "docs/README.md")
+        linked = {os.path.normpath(os.path.join(os.path.dirname(index), link)) for link in re.findall(r"\]\(([^)#]+)", read(index))}
+        pages = {os.path.normpath(page) for page in PAGES if short(page).startswith("docs/")} - {index}
+        self.assertEqual(sorted(short(page) for page in pages - linked), [])
+
+    @unittest.skipUnless(os.path.exists(TOOL), "the command line is not built")
+    def test_options_of_llmperf_in_the_documents_exist(self):
+        helps = {}
+        for page in PAGES:
+            for name, options in (found for found in command_lines(page) if found[0] != "help"):
+                if name not in helps:
+                    answer = subprocess.run([TOOL, "help", name], capture_output=True, text=True, check=False)
+                    helps[name] = answer.stdout if answer.returncode == 0 else None
+                with self.subTest(f"{short(page)}: llmperf {name} {' '.join(options)}"):
+                    self.assertIsNotNone(helps[name], "no such command")
+                    self.assertEqual([option for option in options if not re.search(rf"(?<![\w-]){option}(?![\w-])", helps[name] + " --help")], [])
+
+    @unittest.skipUnless(os.path.exists(TOOL), "the command line is not built")
+    def test_generated_pages_are_current(self):
+        status, output = headers.run([sys.executable, os.path.join(headers.SOURCE, "docs/generate.py"), "--check"],
+                                     env={**os.environ, "LLMPERF": TOOL})
+        self.assertEqual(status, 0, output)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -40,11 +40,29 @@ def command_lines(page):
     text = read(page)
     code = re.findall(r"^```sh\n(.*?)^```$", text, re.M | re.S) + re.findall(r"`([^`\n]+)`", without_code(page))
     for line in "\n".join(code).replace("\\\n", " ").split("\n"):
-        for name, rest in re.findall(r"\bllmperf ([a-z]+)\b(.*?)(?= -- |\bllmperf |[;#|]|&&|$)", line):
+        for name, rest in re.findall(r"(?:^|[;&|(]\s*|=\S+ |sudo )llmperf ([a-z]+)\b(.*?)(?= -- |[;#|]|&&|$)", line):
             yield name, re.findall(r"(?<!\S)\[?(--[a-z][a-z-]*|-[a-z]\b)", rest)
 
 
+def source_texts():
+    """All string literals of the library and its tools, adjacent ones joined."""
+    texts = []
+    for folder, kind in (("lib", "*.[ch]"), ("tools", "*.[ch]"), ("bindings/python", "*.py")):
+        for path in glob.glob(os.path.join(headers.SOURCE, folder, "**", kind), recursive=True):
+            for run in re.findall(r'(?:"(?:[^"\\\n]|\\.)*"(?:\s|PRI\w+|\bf(?="))*)+', read(path)):
+                texts.append("".join(re.findall(r'"((?:[^"\\]|\\.)*)"', run)))
+    return "\n".join(texts)
+
+
 class Docs(unittest.TestCase):
+    def test_quoted_messages_stand_in_the_source(self):
+        texts = source_texts()
+        rows = re.findall(r"^\| `([^`]+)` \|", read(os.path.join(headers.SOURCE, "docs/how-to/errors.md")), re.M)
+        self.assertGreater(len(rows), 40)
+        for row in rows:
+            with self.subTest(row):
+                self.assertEqual([part for part in row.split("…") if part.strip(" :;,") not in texts], [])
+
     def test_links_point_at_files_and_headings(self):
         for page in [*PAGES, os.path.join(headers.SOURCE, "CHANGES.md")]:
             for link in re.findall(r"\]\(([^)]+)\)", without_code(page)):

@@ -4,6 +4,7 @@
 #define LLMPERF_LLMPERF_H
 
 #include "llmperf/api.h"
+#include "llmperf/findings.h"
 #include "llmperf/hardware.h"
 #include "llmperf/model.h"
 #include "llmperf/output.h"

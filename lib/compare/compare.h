@@ -124,7 +124,4 @@ enum lp_compare_verdict lp_compare_judge(const struct lp_comparison *comparison,
  * 1946); NaN: not known. */
 double lp_compare_noise(const struct lp_compare_mean *a, const struct lp_compare_mean *b);
 
-/** Half the width of Student's t that holds 99 % of it. */
-double lp_student_99(double freedom);
-
 #endif

@@ -4,22 +4,9 @@
 #include <stddef.h>
 
 #include "lib/compare/compare.h"
+#include "lib/findings/student.h"
 
 #define MINOR 0.01 /* share of a run's time below which nothing is judged */
-
-double lp_student_99(double freedom)
-{
-    static const double values[] = { 63.657, 9.925, 5.841, 4.604, 4.032, 3.707, 3.499,
-                                     3.355,  3.250, 3.169, 3.106, 3.055, 3.012, 2.977,
-                                     2.947,  2.921, 2.898, 2.878, 2.861, 2.845 };
-    size_t count = sizeof(values) / sizeof(values[0]);
-
-    if (!(freedom >= 1))
-        return values[0];
-    if (freedom < (double)count)
-        return values[(size_t)freedom - 1];
-    return 2.576 * (1 + 2.088 / freedom); /* meets the table at 20 within 0.01 */
-}
 
 double lp_compare_noise(const struct lp_compare_mean *a, const struct lp_compare_mean *b)
 {

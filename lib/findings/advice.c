@@ -340,7 +340,7 @@ static void set_ranks(const struct lp_findings *findings, struct lp_stage_facts 
 }
 
 /* What was collected stands for all instances, as wall times are of all. */
-static void scale_up(const llmperf_region_stats *stats, struct lp_stage_facts *facts)
+static void scale_up(double scale, struct lp_stage_facts *facts)
 {
     double *const collected[] = {
         &facts->busy_ms,          &facts->span_ms,         &facts->idle_ms,
@@ -350,12 +350,9 @@ static void scale_up(const llmperf_region_stats *stats, struct lp_stage_facts *f
         &facts->device_ms,        &facts->top_class_ms,    &facts->top_kernel_ms,
         &facts->copy_cast_ms,     &facts->small_ms,
     };
-    double collected_ms = lp_collected_ms(stats);
 
-    if (!(collected_ms > 0 && collected_ms < stats->wall_sum_ms))
-        return;
     for (size_t i = 0; i < sizeof(collected) / sizeof(collected[0]); i++)
-        *collected[i] *= stats->wall_sum_ms / collected_ms;
+        *collected[i] *= scale;
 }
 
 static int set_stage(const struct lp_findings *findings, const struct lp_region_finding *region,
@@ -371,7 +368,7 @@ static int set_stage(const struct lp_findings *findings, const struct lp_region_
     set_batch(findings, &region->stats, facts);
     set_ranks(findings, facts);
     status = set_kernels(findings, &region->stats, facts);
-    scale_up(&region->stats, facts);
+    scale_up(region->scale, facts);
     return status;
 }
 

@@ -17,6 +17,7 @@
 #include "lib/findings/measured.h"
 #include "lib/findings/ranks.h"
 #include "lib/findings/stage_iterations.h"
+#include "lib/findings/stages.h"
 #include "lib/findings/kernel_class.h"
 #include "lib/findings/kernel_work.h"
 #include "lib/profile/profile.h"
@@ -30,15 +31,16 @@
 struct lp_region_finding {
     llmperf_region_stats stats;
     llmperf_utilisation use; /* mbu is never above 1 here */
-    const char *mfu_reason, *mbu_reason, *bound_reason;
+    const char *mfu_reason, *mbu_reason, *bound_reason, *floor_reason, *ratio_reason;
     /* The same against the measured peaks of this GPU. */
     double mfu_measured, mbu_measured;
     const char *mfu_measured_reason, *mbu_measured_reason;
     struct lp_measured measured; /* by hardware counters */
-    double tokens_per_s;         /* by host time */
-    double variation;            /* std / mean of its wall times */
-    bool advised;                /* lp_advice_is_about() */
-    const char *around;          /* path of the innermost advised stage that holds it; NULL: none */
+    double scale; /* all calls / those whose device work was collected, by host time; 1: all were */
+    double tokens_per_s; /* by host time */
+    double variation;    /* std / mean of its wall times */
+    bool advised;        /* lp_advice_is_about() */
+    const char *around;  /* path of the innermost advised stage that holds it; NULL: none */
 };
 
 struct lp_findings {
@@ -54,6 +56,7 @@ struct lp_findings {
     struct lp_aggregates sums;
     LP_VECTOR(struct lp_region_finding) regions; /* as in the profile */
     LP_VECTOR(struct lp_stage_iterations) stages;
+    struct lp_stage_rows stage_rows;
     struct lp_ranks ranks;
     struct lp_kernel_works kernel_works;
     struct lp_cost_centres cost_centres;
@@ -65,6 +68,9 @@ struct lp_findings {
 /** The findings of a profile. They are made at the first call, and kept with the profile until it
  * changes. 0 or LLMPERF_ENOMEM. */
 int lp_findings_of(const llmperf_profile *profile, const struct lp_findings **findings_out);
+
+/** Fill findings->regions. 0 or LLMPERF_ENOMEM. */
+int lp_regions_add(struct lp_findings *findings);
 
 /** Did instances of the stage with this path run on the device at once? */
 static inline bool lp_findings_overlaps(const struct lp_findings *findings, const char *path)

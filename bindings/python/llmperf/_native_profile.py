@@ -288,6 +288,78 @@ class llmperf_window_kernel(Structure):
     ]
 
 
+class llmperf_stage(Structure):
+    """A stage in one process on one GPU: how fast it was and could be."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("path", c_char_p),
+        ("label", c_char_p),
+        ("region", c_uint64),
+        ("process_id", c_uint32),
+        ("device", c_int32),
+        ("calls", c_uint64),
+        ("tokens", c_uint64),
+        ("wall_ms", c_double),
+        ("call_ms", c_double),
+        ("tokens_per_s", c_double),
+        ("mfu", c_double),
+        ("mbu", c_double),
+        ("busy_ms", c_double),
+        ("busy_low_ms", c_double),
+        ("busy_high_ms", c_double),
+        ("idle_ms", c_double),
+        ("floor_ms", c_double),
+        ("floor_ratio", c_double),
+        ("wall_ratio", c_double),
+        ("collected", c_double),
+        ("rate", c_uint32),
+        ("bound", c_uint32),
+        ("confidence", c_uint32),
+        ("reserved", c_uint32),
+    ]
+
+
+class llmperf_advice(Structure):
+    """One piece of advice."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("id", c_char_p),
+        ("text", c_char_p),
+        ("stage", c_char_p),
+        ("saving_ms", c_double),
+        ("evidence", c_uint64),
+        ("severity", c_uint32),
+        ("reserved", c_uint32),
+    ]
+
+
+class llmperf_evidence(Structure):
+    """A number, or a word, that advice rests on."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("name", c_char_p),
+        ("unit", c_char_p),
+        ("text", c_char_p),
+        ("value", c_double),
+    ]
+
+
+class llmperf_gpu(Structure):
+    """A GPU that the program could use."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("name", c_char_p),
+        ("uuid", c_char_p),
+        ("device", c_int32),
+        ("process_id", c_uint32),
+        ("memory_bytes", c_uint64),
+    ]
+
+
 class llmperf_iteration_stats(Structure):
     """How one quantity of a stage is spread over its iterations."""
 

@@ -30,6 +30,11 @@ _DOCUMENTS = {
 }
 _REGION_KINDS = {_native.LLMPERF_REGION_STAGE: "stage", _native.LLMPERF_REGION_OPERATOR: "operator"}
 
+_RATES = {_native.LLMPERF_RATE_STAGE: "stage", _native.LLMPERF_RATE_HOST: "host",
+          _native.LLMPERF_RATE_THREAD: "thread"}
+_SEVERITIES = {_native.LLMPERF_SEVERITY_HIGH: "high", _native.LLMPERF_SEVERITY_MEDIUM: "medium",
+               _native.LLMPERF_SEVERITY_LOW: "low"}
+
 Row = Dict[str, Any]
 
 
@@ -172,6 +177,72 @@ class Profile:
         return ledger_row(ledger)
 
     @property
+    def verdict(self) -> str:
+        """How complete the profile is: "complete", "sampled", "incomplete", "no_device", "dead"."""
+        return self.ledger()["verdict"]
+
+    @property
+    def stages(self) -> List[Row]:
+        """How fast each stage was and could be, a row for each stage, process and GPU.
+
+        The keys are the fields of llmperf_stage (findings.h): path, label, process_id, device,
+        calls, tokens, wall_ms and busy_ms (all calls together), call_ms (mean), tokens_per_s, mfu
+        and mbu (0 to 1), floor_ms (roofline lower bound on busy_ms), floor_ratio, wall_ratio,
+        idle_ms, collected (share of the work whose device side was collected), busy_low_ms and
+        busy_high_ms (95 % confidence interval of busy_ms), and region (position in regions()).
+        rate says what tokens_per_s is: "stage" (tokens / host time), "host" (the device goes on
+        after the stage: the program is slower than this) or "thread" (calls ran at the same time:
+        rate of one). bound is "compute", "memory", "balanced", "communication" or "launch",
+        confidence that of the GPU's peaks: "high", "medium", "low" or "none". reasons has a
+        sentence for each field that is None.
+
+        In tier "light" device times stand for all calls, those that were not collected too.
+        """
+        lib = library()
+        rows = self._rows(lib.llmperf_profile_stage_count, lib.llmperf_profile_stage,
+                          _native.llmperf_stage)
+        for position, row in enumerate(rows):
+            row["rate"] = _RATES.get(row["rate"])
+            row["bound"] = text_of(lib.llmperf_bound_name(row["bound"])) if row["bound"] else None
+            row["confidence"] = text_of(lib.llmperf_confidence_name(row["confidence"]))
+            row["reasons"] = {
+                name: text_of(lib.llmperf_profile_stage_reason(self._pointer(), position,
+                                                               name.encode()))
+                for name, value in row.items() if value is None}
+        return rows
+
+    @property
+    def advice(self) -> List[Row]:
+        """What to do first, the largest possible saving first.
+
+        The keys are id (of the rule), text, stage (path; None: about the run), saving_ms (all calls
+        together; None: not known), severity ("high", "medium", "low"), and evidence: a list of
+        dicts of name, value (a number or a word) and unit ("ms", "us", "": a plain number or a
+        share from 0 to 1).
+        """
+        lib = library()
+        rows = self._rows(lib.llmperf_profile_advice_count, lib.llmperf_profile_advice,
+                          _native.llmperf_advice)
+        for position, row in enumerate(rows):
+            row["severity"] = _SEVERITIES.get(row["severity"])
+            row["evidence"] = [self._evidence(position, index) for index in range(row["evidence"])]
+        return rows
+
+    @property
+    def gpus(self) -> List[Row]:
+        """The GPUs that the program could use.
+
+        The keys are name, uuid, device (as in the other rows), process_id (of the only process that
+        used it; None: none or several did) and memory_bytes.
+        """
+        lib = library()
+        rows = self._rows(lib.llmperf_profile_gpu_count, lib.llmperf_profile_gpu,
+                          _native.llmperf_gpu)
+        for row in rows:
+            row["process_id"] = row["process_id"] or None
+        return rows
+
+    @property
     def problems(self) -> List[str]:
         """What keeps the profile from being complete, one line each."""
         return self._lines(library().llmperf_profile_problem)
@@ -235,6 +306,13 @@ class Profile:
             check(get(handle, position, byref(stats)))
             rows.append(row_of(stats))
         return rows
+
+    def _evidence(self, advice: int, index: int) -> Row:
+        evidence = _native.sized(_native.llmperf_evidence)
+        check(library().llmperf_profile_evidence(self._pointer(), advice, index, byref(evidence)))
+        row = row_of(evidence)
+        text = row.pop("text")
+        return {**row, "value": row["value"] if text is None else text}
 
     def _lines(self, get: Callable[..., Optional[bytes]]) -> List[str]:
         lines = []

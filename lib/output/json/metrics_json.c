@@ -69,8 +69,8 @@ static void put_region_utilisation(struct lp_metrics *metrics,
         lp_put_utilisation(metrics, "bound", NAN, region->bound_reason);
     else
         lp_json_string(&metrics->json, "bound", llmperf_bound_name(use->bound));
-    lp_put_utilisation(metrics, "time_floor_ms", use->time_floor_ms, use->floor_reason);
-    lp_put_utilisation(metrics, "floor_ratio", use->floor_ratio, use->ratio_reason);
+    lp_put_utilisation(metrics, "time_floor_ms", use->time_floor_ms, region->floor_reason);
+    lp_put_utilisation(metrics, "floor_ratio", use->floor_ratio, region->ratio_reason);
     lp_put_number(metrics, "wall_ratio", use->wall_ratio, LP_REASON_NO_ROOFLINE);
     lp_put_number(metrics, "intensity", use->intensity, LP_REASON_NO_ROOFLINE);
     lp_put_number(metrics, "achieved_tflops", use->achieved_tflops, LP_REASON_NO_ROOFLINE);

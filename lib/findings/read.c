@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What programs read of the findings. */
+#include <math.h>
+#include <string.h>
+
+#include "lib/base/status.h"
+#include "lib/findings/findings.h"
+#include "lib/profile/data.h"
+#include "llmperf/findings.h"
+
+static const struct lp_findings *findings_of(const llmperf_profile *profile)
+{
+    const struct lp_findings *findings = NULL;
+
+    return profile && lp_findings_of(profile, &findings) == 0 ? findings : NULL;
+}
+
+size_t llmperf_profile_stage_count(const llmperf_profile *profile)
+{
+    const struct lp_findings *findings = findings_of(profile);
+
+    return findings ? findings->stage_rows.rows.count : 0;
+}
+
+size_t llmperf_profile_advice_count(const llmperf_profile *profile)
+{
+    const struct lp_findings *findings = findings_of(profile);
+
+    return findings ? findings->advice.rows.count : 0;
+}
+
+size_t llmperf_profile_gpu_count(const llmperf_profile *profile)
+{
+    const struct lp_findings *findings = findings_of(profile);
+
+    return findings ? lp_machine_gpu_count(findings->machine) : 0;
+}
+
+/* Findings, if there is such a row. */
+static int find_row(const llmperf_profile *profile, size_t index,
+                    size_t (*count)(const llmperf_profile *), const void *out,
+                    const struct lp_findings **findings_out)
+{
+    int status;
+
+    if (!profile || !out)
+        return lp_error(LLMPERF_EINVAL, "profile and out-parameter are required");
+    if ((status = lp_findings_of(profile, findings_out)) < 0)
+        return status;
+    return index < count(profile)
+               ? 0
+               : lp_error(LLMPERF_EINVAL, "row %zu of %zu does not exist", index, count(profile));
+}
+
+int llmperf_profile_stage(const llmperf_profile *profile, size_t index, llmperf_stage *stage_out)
+{
+    const struct lp_findings *findings;
+    int status = find_row(profile, index, llmperf_profile_stage_count, stage_out, &findings);
+
+    return status < 0 ? status
+                      : lp_copy_struct(stage_out, &findings->stage_rows.rows.items[index].stage,
+                                       sizeof(*stage_out));
+}
+
+const char *llmperf_profile_stage_reason(const llmperf_profile *profile, size_t index,
+                                         const char *field)
+{
+    const struct lp_findings *findings = findings_of(profile);
+
+    return field && findings && index < findings->stage_rows.rows.count
+               ? lp_stage_reason(&findings->stage_rows.rows.items[index], field)
+               : NULL;
+}
+
+int llmperf_profile_advice(const llmperf_profile *profile, size_t index, llmperf_advice *advice_out)
+{
+    const struct lp_findings *findings;
+    int status = find_row(profile, index, llmperf_profile_advice_count, advice_out, &findings);
+    llmperf_advice advice = LLMPERF_ADVICE_INIT;
+    const struct lp_recommendation *row;
+
+    if (status < 0)
+        return status;
+    row = &findings->advice.rows.items[index];
+    advice.id = row->id;
+    advice.text = row->text;
+    advice.stage = row->region;
+    advice.saving_ms = row->at_stake_ms;
+    advice.evidence = row->evidence_count;
+    advice.severity = (uint32_t)row->severity + LLMPERF_SEVERITY_HIGH;
+    return lp_copy_struct(advice_out, &advice, sizeof(advice));
+}
+
+/* The end of a name says its unit. */
+static const char *unit_of(const char *name)
+{
+    const char *end = strrchr(name, '_');
+
+    if (end && (strcmp(end, "_ms") == 0 || strcmp(end, "_us") == 0))
+        return end + 1;
+    return "";
+}
+
+int llmperf_profile_evidence(const llmperf_profile *profile, size_t advice, size_t index,
+                             llmperf_evidence *evidence_out)
+{
+    const struct lp_findings *findings;
+    int status = find_row(profile, advice, llmperf_profile_advice_count, evidence_out, &findings);
+    llmperf_evidence evidence = LLMPERF_EVIDENCE_INIT;
+    const struct lp_recommendation *row;
+
+    if (status < 0)
+        return status;
+    row = &findings->advice.rows.items[advice];
+    if (index >= row->evidence_count)
+        return lp_error(LLMPERF_EINVAL, "evidence %zu of %zu does not exist", index,
+                        row->evidence_count);
+    evidence.name = row->evidence[index].name;
+    evidence.unit = unit_of(evidence.name);
+    evidence.text = row->evidence[index].text;
+    evidence.value = evidence.text ? (double)NAN : row->evidence[index].value;
+    return lp_copy_struct(evidence_out, &evidence, sizeof(evidence));
+}
+
+/* 0: none, or several. */
+static uint32_t process_on(const struct lp_findings *findings, int32_t device)
+{
+    uint32_t found = 0;
+
+    for (size_t i = 0; i < findings->regions.count; i++) {
+        const llmperf_region_stats *stats = &findings->regions.items[i].stats;
+
+        if (stats->device != device || device < 0)
+            continue;
+        if (found > 0 && stats->process_id != found)
+            return 0;
+        found = stats->process_id;
+    }
+    return found;
+}
+
+int llmperf_profile_gpu(const llmperf_profile *profile, size_t index, llmperf_gpu *gpu_out)
+{
+    const struct lp_findings *findings;
+    int status = find_row(profile, index, llmperf_profile_gpu_count, gpu_out, &findings);
+    llmperf_gpu gpu = LLMPERF_GPU_INIT;
+    double device, memory;
+
+    if (status < 0)
+        return status;
+    device = lp_machine_gpu_number(findings->machine, index, "device");
+    memory = lp_machine_gpu_number(findings->machine, index, "memory_bytes");
+    gpu.name = lp_machine_gpu_text(findings->machine, index, "name");
+    gpu.uuid = lp_machine_gpu_text(findings->machine, index, "uuid");
+    gpu.device = device >= 0 && device <= INT32_MAX ? (int32_t)device : -1;
+    gpu.process_id = process_on(findings, gpu.device);
+    gpu.memory_bytes = memory > 0 && memory < 1e18 ? (uint64_t)memory : LLMPERF_UNKNOWN;
+    return lp_copy_struct(gpu_out, &gpu, sizeof(gpu));
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What each region row means by itself. */
+#include <math.h>
+#include <string.h>
+
+#include "lib/base/status.h"
+#include "lib/findings/counter_index.h"
+#include "lib/findings/findings.h"
+#include "lib/profile/profile.h"
+#include "llmperf/region.h"
+
+bool lp_findings_varies(const struct lp_region_finding *region)
+{
+    return region->stats.kind == LLMPERF_REGION_STAGE && region->stats.instances > 1 &&
+           region->variation > 0.10;
+}
+
+const char *lp_work_origin(uint32_t origin)
+{
+    switch (origin) {
+    case LLMPERF_WORK_PROGRAM:
+        return "program";
+    case LLMPERF_WORK_MODEL:
+        return "model";
+    default:
+        return NULL;
+    }
+}
+
+bool lp_findings_describes(const struct lp_findings *findings, int32_t device)
+{
+    const struct lp_machine *machine = findings->machine;
+
+    for (size_t i = 0; i < lp_machine_gpu_count(machine); i++) {
+        const char *name = lp_machine_gpu_text(machine, i, "name");
+
+        if (lp_machine_gpu_number(machine, i, "device") == device)
+            return name && findings->limits.gpu_name &&
+                   strcmp(name, findings->limits.gpu_name) == 0;
+    }
+    return true;
+}
+
+/* The first thing that keeps a value from being known. */
+static const char *why_not(const struct lp_findings *findings, const llmperf_region_stats *region,
+                           bool compute, const char *reason)
+{
+    const struct lp_limits *limits = &findings->limits;
+    bool given = (compute ? region->flops : region->bytes) != LLMPERF_UNKNOWN;
+
+    if (given && findings->withheld)
+        return "less than 95 % of launches and device time is accounted for (see the ledger)";
+    if (given && !lp_findings_describes(findings, region->device))
+        return "the region ran on another GPU than hardware describes";
+    if (given && limits->hardware_reason[0])
+        return limits->hardware_reason;
+    return given && compute && limits->dtype_reason[0] ? limits->dtype_reason : reason;
+}
+
+static void set_use(const struct lp_findings *findings, struct lp_region_finding *region)
+{
+    const llmperf_region_stats *stats = &region->stats;
+    llmperf_utilisation *use = &region->use;
+
+    lp_limits_apply(lp_findings_describes(findings, stats->device) ? &findings->limits : NULL,
+                    stats, findings->device_known && !findings->withheld, use);
+    region->mfu_reason = isnan(use->mfu) ? why_not(findings, stats, true, use->mfu_reason) : NULL;
+    region->mbu_reason = isnan(use->mbu) ? why_not(findings, stats, false, use->mbu_reason) : NULL;
+    /* Every reader takes a utilisation for a share. */
+    if (use->mbu > 1) {
+        use->mbu = NAN;
+        region->mbu_reason =
+            "above 1: the bytes fit in the L2 cache and need not come from device memory";
+    }
+    region->floor_reason =
+        isnan(use->time_floor_ms) ? why_not(findings, stats, true, use->floor_reason) : NULL;
+    region->ratio_reason =
+        isnan(use->floor_ratio) ? why_not(findings, stats, true, use->ratio_reason) : NULL;
+    region->bound_reason = use->bound == LLMPERF_BOUND_UNKNOWN
+                               ? why_not(findings, stats, true, use->bound_reason)
+                               : NULL;
+}
+
+/* A share of a ceiling. Where the share of the peak is not known, this is not for the same reason.
+ */
+static double share_of(double achieved, double ceiling, const char *ceiling_reason,
+                       const char *peak_reason, const char **reason)
+{
+    double share = achieved / ceiling;
+
+    *reason = peak_reason      ? peak_reason
+              : isnan(ceiling) ? ceiling_reason
+              : !(share <= 1)  ? "above 1: faster than what was measured; measure again on an "
+                                 "idle GPU (llmperf hardware --measure)"
+                               : NULL;
+    return *reason ? NAN : share;
+}
+
+static void set_measured_use(const struct lp_findings *findings, struct lp_region_finding *region)
+{
+    const struct lp_limits *limits = &findings->limits;
+
+    region->mfu_measured =
+        share_of(region->use.achieved_tflops, limits->ceiling_tflops, limits->ceiling_tflops_reason,
+                 region->mfu_reason, &region->mfu_measured_reason);
+    region->mbu_measured =
+        share_of(region->use.achieved_gbs, limits->ceiling_gbs, limits->ceiling_gbs_reason,
+                 region->mbu_reason, &region->mbu_measured_reason);
+}
+
+static void set_rates(struct lp_region_finding *region)
+{
+    const llmperf_region_stats *stats = &region->stats;
+    double collected_ms = lp_collected_ms(stats);
+
+    region->scale = collected_ms > 0 && collected_ms < stats->wall_sum_ms
+                        ? stats->wall_sum_ms / collected_ms
+                        : 1;
+    region->variation =
+        stats->instances > 0 ? lp_variation(stats->wall_std_ms, stats->wall_mean_ms) : (double)NAN;
+    region->tokens_per_s = stats->tokens != LLMPERF_UNKNOWN && stats->wall_sum_ms > 0
+                               ? (double)stats->tokens * 1e3 / stats->wall_sum_ms
+                               : (double)NAN;
+}
+
+int lp_regions_add(struct lp_findings *findings)
+{
+    size_t count = llmperf_profile_region_count(findings->profile);
+    struct lp_counter_index counters;
+
+    if (lp_counter_index_init(&counters, findings->profile) < 0 ||
+        lp_vector_reserve(&findings->regions, count) < 0) {
+        lp_counter_index_clear(&counters);
+        return LLMPERF_ENOMEM;
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct lp_region_finding *region = &findings->regions.items[findings->regions.count++];
+
+        *region = (struct lp_region_finding){ .stats = LLMPERF_REGION_STATS_INIT };
+        llmperf_profile_region(findings->profile, i, &region->stats);
+        set_use(findings, region);
+        set_measured_use(findings, region);
+        set_rates(region);
+        lp_measured_of(&counters, &findings->limits, &region->stats, &region->measured);
+    }
+    lp_counter_index_clear(&counters);
+    return 0;
+}
+
+bool lp_findings_is_first(const struct lp_findings *findings, size_t region)
+{
+    return region == 0 || strcmp(findings->regions.items[region - 1].stats.path,
+                                 findings->regions.items[region].stats.path) != 0;
+}
+
+bool lp_findings_is_empty(const struct lp_findings *findings)
+{
+    return findings->regions.count == 0 && llmperf_profile_kernel_count(findings->profile) == 0;
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/findings/stages.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "lib/findings/findings.h"
+#include "lib/findings/stage_sum.h"
+#include "lib/findings/student.h"
+#include "lib/profile/profile.h"
+#include "llmperf/region.h"
+
+static const char no_device[] =
+    "no device was observed, or nothing was reported of its work (see the ledger)";
+static const char no_call[] = "no call began and ended within the session";
+static const char no_activity[] = "no device activity was seen in it";
+static const char not_collected[] = "device work was collected of none of its calls";
+
+uint32_t lp_stage_rate(const struct lp_findings *findings, const struct lp_region_finding *region)
+{
+    const llmperf_region_stats *stats = &region->stats;
+
+    if (isnan(region->tokens_per_s))
+        return LLMPERF_RATE_UNKNOWN;
+    if (lp_findings_overlaps(findings, stats->path))
+        return LLMPERF_RATE_THREAD;
+    return findings->device_known && stats->device >= 0 &&
+                   stats->gpu_busy_ms > lp_collected_ms(stats)
+               ? LLMPERF_RATE_HOST
+               : LLMPERF_RATE_STAGE;
+}
+
+static void set_host(const struct lp_findings *findings, const struct lp_region_finding *region,
+                     struct lp_stage_row *row)
+{
+    const llmperf_region_stats *stats = &region->stats;
+    llmperf_stage *stage = &row->stage;
+
+    stage->path = stats->path;
+    stage->label = stats->label;
+    stage->process_id = stats->process_id;
+    stage->device = stats->device;
+    stage->calls = stats->instances;
+    stage->tokens = stats->tokens;
+    stage->wall_ms = stats->instances > 0 ? stats->wall_sum_ms : (double)NAN;
+    stage->call_ms = stats->instances > 0 ? stats->wall_mean_ms : (double)NAN;
+    stage->tokens_per_s = region->tokens_per_s;
+    stage->rate = lp_stage_rate(findings, region);
+    stage->collected = 1 - stats->skipped_fraction;
+    row->reasons[LP_STAGE_CALLS] = stats->instances > 0 ? NULL : no_call;
+    row->reasons[LP_STAGE_TOKENS] = !isnan(region->tokens_per_s)       ? NULL
+                                    : stats->tokens == LLMPERF_UNKNOWN ? "no tokens were counted"
+                                                                       : no_call;
+}
+
+static void set_device(const struct lp_findings *findings, const struct lp_region_finding *region,
+                       struct lp_stage_row *row)
+{
+    const llmperf_region_stats *stats = &region->stats;
+    llmperf_stage *stage = &row->stage;
+    bool none = stats->skipped_fraction >= 1;
+    const char *reason = !findings->device_known     ? no_device
+                         : none                      ? not_collected
+                         : isnan(stats->gpu_busy_ms) ? no_activity
+                                                     : NULL;
+
+    stage->busy_ms = reason ? (double)NAN : region->scale * stats->gpu_busy_ms;
+    stage->idle_ms = reason ? (double)NAN : region->scale * stats->idle_ms;
+    row->reasons[LP_STAGE_BUSY] = reason;
+    row->reasons[LP_STAGE_DEVICE] = stats->device >= 0 ? NULL : reason ? reason : no_activity;
+    row->reasons[LP_STAGE_IDLE] = !isnan(stage->idle_ms)  ? NULL
+                                  : reason                ? reason
+                                  : stats->truncated > 0  ? "the session began or ended in a call"
+                                  : stats->instances == 0 ? no_call
+                                                          : no_activity;
+}
+
+/* Only where whole calls were chosen, and each is known alone: not of a stage around sampled ones,
+ * whose calls were all collected in part. */
+static const char *why_no_interval(const struct lp_findings *findings,
+                                   const llmperf_region_stats *stats,
+                                   const llmperf_iteration_stats *busy)
+{
+    if (lp_stage_sum_of(findings, stats->path, -1).rows > 1)
+        return "calls of several processes or GPUs are not told apart";
+    if (lp_findings_overlaps(findings, stats->path))
+        return "calls ran at the same time";
+    if (!busy || busy->count == 0 || busy->count >= stats->instances)
+        return "its calls were collected in part: see the stages inside it";
+    return busy->count < 2 || !(busy->mean_ms > 0) ? "fewer than two calls were collected" : NULL;
+}
+
+static void set_interval(const struct lp_findings *findings, const struct lp_region_finding *region,
+                         struct lp_stage_row *row)
+{
+    const llmperf_iteration_stats *busy = NULL;
+    llmperf_stage *stage = &row->stage;
+    const char *reason = row->reasons[LP_STAGE_BUSY];
+    double share = 0;
+
+    for (size_t i = 0; i < findings->stages.count; i++)
+        if (strcmp(findings->stages.items[i].region, stage->path) == 0)
+            busy = &findings->stages.items[i].times[LP_TIME_BUSY];
+    if (!reason && stage->collected < 1)
+        reason = why_no_interval(findings, &region->stats, busy);
+    if (!reason && stage->collected < 1)
+        share = lp_student_95((double)busy->count - 1) * busy->std_ms / busy->mean_ms /
+                sqrt((double)busy->count);
+    /* What was collected is the least that it can be. */
+    stage->busy_low_ms =
+        reason ? (double)NAN : fmax(stage->busy_ms * (1 - share), region->stats.gpu_busy_ms);
+    stage->busy_high_ms = reason ? (double)NAN : stage->busy_ms * (1 + share);
+    row->reasons[LP_STAGE_INTERVAL] = reason;
+}
+
+static void set_use(const struct lp_findings *findings, const struct lp_region_finding *region,
+                    struct lp_stage_row *row)
+{
+    const struct lp_limits *limits = &findings->limits;
+    const llmperf_utilisation *use = &region->use;
+    llmperf_stage *stage = &row->stage;
+
+    stage->mfu = use->mfu;
+    stage->mbu = use->mbu;
+    stage->floor_ms = region->scale * use->time_floor_ms;
+    stage->floor_ratio = use->floor_ratio;
+    stage->wall_ratio = use->wall_ratio;
+    stage->bound = use->bound;
+    if (lp_findings_describes(findings, stage->device))
+        stage->confidence = limits->peak.confidence < limits->bandwidth.confidence
+                                ? limits->peak.confidence
+                                : limits->bandwidth.confidence;
+    row->reasons[LP_STAGE_MFU] = region->mfu_reason;
+    row->reasons[LP_STAGE_MBU] = region->mbu_reason;
+    row->reasons[LP_STAGE_BOUND] = region->bound_reason;
+    row->reasons[LP_STAGE_FLOOR] = region->floor_reason;
+    row->reasons[LP_STAGE_RATIO] = region->ratio_reason;
+}
+
+int lp_stage_rows_add(struct lp_findings *findings)
+{
+    for (size_t i = 0; i < findings->regions.count; i++) {
+        const struct lp_region_finding *region = &findings->regions.items[i];
+        struct lp_stage_row row = { .stage = LLMPERF_STAGE_INIT };
+
+        if (region->stats.kind != LLMPERF_REGION_STAGE)
+            continue;
+        row.stage.region = i;
+        set_host(findings, region, &row);
+        set_device(findings, region, &row);
+        set_interval(findings, region, &row);
+        set_use(findings, region, &row);
+        if (lp_vector_push(&findings->stage_rows.rows, row) < 0)
+            return LLMPERF_ENOMEM;
+    }
+    return 0;
+}
+
+const char *lp_stage_reason(const struct lp_stage_row *row, const char *field)
+{
+    static const struct {
+        const char *field;
+        enum lp_stage_fact fact;
+    } fields[] = {
+        { "wall_ms", LP_STAGE_CALLS },
+        { "call_ms", LP_STAGE_CALLS },
+        { "tokens", LP_STAGE_TOKENS },
+        { "tokens_per_s", LP_STAGE_TOKENS },
+        { "rate", LP_STAGE_TOKENS },
+        { "mfu", LP_STAGE_MFU },
+        { "mbu", LP_STAGE_MBU },
+        { "device", LP_STAGE_DEVICE },
+        { "busy_ms", LP_STAGE_BUSY },
+        { "busy_low_ms", LP_STAGE_INTERVAL },
+        { "busy_high_ms", LP_STAGE_INTERVAL },
+        { "idle_ms", LP_STAGE_IDLE },
+        { "floor_ms", LP_STAGE_FLOOR },
+        { "floor_ratio", LP_STAGE_RATIO },
+        { "wall_ratio", LP_STAGE_RATIO },
+        { "bound", LP_STAGE_BOUND },
+    };
+
+    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+        if (strcmp(fields[i].field, field) == 0)
+            return row->reasons[fields[i].fact];
+    return NULL;
+}

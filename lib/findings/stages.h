@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The stages of a profile as programs read them (llmperf_profile_stage()).
+ * @threads any thread */
+#ifndef LP_FINDINGS_STAGES_H
+#define LP_FINDINGS_STAGES_H
+
+#include "lib/base/vector.h"
+#include "llmperf/findings.h"
+
+struct lp_findings;
+struct lp_region_finding;
+
+/** What has a reason where it is not known. */
+enum lp_stage_fact {
+    LP_STAGE_CALLS,
+    LP_STAGE_TOKENS,
+    LP_STAGE_MFU,
+    LP_STAGE_MBU,
+    LP_STAGE_DEVICE,
+    LP_STAGE_BUSY,
+    LP_STAGE_INTERVAL,
+    LP_STAGE_IDLE,
+    LP_STAGE_FLOOR,
+    LP_STAGE_RATIO,
+    LP_STAGE_BOUND,
+    LP_STAGE_FACTS
+};
+
+struct lp_stage_row {
+    llmperf_stage stage;
+    const char *reasons[LP_STAGE_FACTS]; /* NULL: known */
+};
+
+/** Zero-initialised: none. */
+struct lp_stage_rows {
+    LP_VECTOR(struct lp_stage_row) rows; /* in the order of regions */
+};
+
+/** Fill findings->stage_rows from the rest of the findings. 0 or LLMPERF_ENOMEM. */
+int lp_stage_rows_add(struct lp_findings *findings);
+
+/** LLMPERF_RATE_… of a region. */
+uint32_t lp_stage_rate(const struct lp_findings *findings, const struct lp_region_finding *region);
+
+/** Reason of a field of llmperf_stage; NULL: known, or no such field. */
+const char *lp_stage_reason(const struct lp_stage_row *row, const char *field);
+
+#endif

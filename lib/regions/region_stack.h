@@ -27,9 +27,7 @@ static inline void lp_stack_open(struct lp_thread *thread, uint32_t node, uint32
     if (lp_thread_recording()) { /* Before the push: a thread that joins an epoch here tells what
                                     was open before. */
         uint64_t value = 0;
-        uint16_t begin = atomic_load_explicit(&lp_sampler_on, memory_order_relaxed)
-                             ? lp_sampler_open(thread, node, &value)
-                             : LP_BEGIN_NOW;
+        uint16_t begin = lp_sampler_is_on() ? lp_sampler_open(thread, node, &value) : LP_BEGIN_NOW;
 
         lp_thread_record(thread, LP_RECORD_REGION_BEGIN, begin, node, value);
     }

@@ -1,62 +1,55 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/regions/sampler.h"
+
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/regions/hold.h"
-#include "lib/regions/sampler.h"
+#include "lib/regions/safepoint.h"
+#include "lib/regions/sampler_state.h"
 #include "lib/record/paths.h"
 #include "llmperf/region.h"
 #include "lib/base/forked.h"
 #include "lib/device/device.h"
 
-#define NOBODY      0u
 #define NOT_SAMPLED SIZE_MAX
 
-/* Launches under way that were not told are over by then: with a record they would have the id of
- * an earlier launch. */
+/* Launches that had begun before their callbacks went on are over by then: with a record they would
+ * have the id of an earlier launch. */
 #define UNDER_WAY_US 1000
 
-#define ALL        UINT32_MAX       /* the collector's window */
-#define TRIGGERED  (UINT32_MAX - 1) /* the collector's too */
-#define LEAVING    (UINT32_MAX - 2) /* records go off: nobody's, and not to be had yet */
-#define LEAVING_US 100000           /* far longer than that takes */
-#define SETTLING   (UINT32_MAX - 3) /* over, but records stay on until those of its graphs are in */
-#define SPANNING   (UINT32_MAX - 4) /* between two instances of a span: records stay on */
+#define CHANGING_US 100000 /* far longer than switching records takes */
 
-/* Written between windows only, by the collector. A thread that saw sampling on may still look
- * while another session begins: so the texts stay for ever. */
+/* Written by the collector, before a session samples. A thread that saw the session before may
+ * still read them: so the texts stay for ever. */
 static struct {
     _Atomic(const char *) label;
     _Atomic uint32_t every;
-    _Atomic int32_t left; /* instances until the next one that is taken */
+    _Atomic int32_t left; /* calls until the next one that is sampled */
 } labels[LP_SAMPLER_LABELS];
 static _Atomic size_t label_count;
 static _Atomic(void (*)(enum lp_collect what)) switch_records;
 static _Atomic(void (*)(void)) wake_collector;
 
-_Atomic bool lp_sampler_on;
-static _Atomic uint32_t owner; /* of the window: a thread's index + 1 */
-static _Atomic bool all_count; /* every thread's launches do: records are on already, and still */
-static _Atomic bool graphs;    /* were launched in the window */
-static _Atomic bool resting;
-static _Atomic uint64_t seen, random_state, taken, touched;
-static _Atomic uint32_t session; /* how often sampling has begun: windows are numbered anew */
+_Atomic uint64_t lp_sampler_word;
+static uint32_t sessions;                                   /* the collector's: so many sampled */
+static _Atomic uint64_t seen, random_state, taken, touched; /* calls */
 
-static _Atomic bool spans;         /* instances are collected in spans only */
-static _Atomic uint32_t span_left; /* instances */
-static _Atomic uint32_t launcher;  /* index + 1 of the thread that opens them; 0: none has */
-static _Atomic bool several;       /* another one launched */
+static _Atomic uint32_t burst_left; /* calls */
+static _Atomic uint32_t launcher;   /* index + 1 of the thread that opens them; 0: none has */
+#define SEVERAL UINT32_MAX          /* and another one launched */
 
-/* The triggered window. One word, so that a thread takes an instance of it, and the collector sees
- * that none is left or open, at one moment. */
-#define PLACES(number, left, open) ((uint64_t)(number) << 48 | (uint64_t)(left) << 24 | (open))
-#define NUMBER_OF(places)          ((uint32_t)((places) >> 48))
-#define LEFT_OF(places)            ((uint32_t)((places) >> 24) & 0xffffffu)
-#define OPEN_OF(places)            ((uint32_t)(places)&0xffffffu)
+/* The triggered window. One word, so that a thread takes a place in it, and the collector sees that
+ * none is left or open, at one moment. */
+#define PLACES(session, number, left, open)                                                        \
+    ((uint64_t)(session) << 40 | (uint64_t)(number) << 24 | (uint64_t)(left) << 12 | (open))
+#define SESSION_OF(places) ((uint32_t)((places) >> 40))
+#define NUMBER_OF(places)  ((uint32_t)((places) >> 24) & 0xffffu)
+#define LEFT_OF(places)    ((uint32_t)((places) >> 12) & 0xfffu)
+#define OPEN_OF(places)    ((uint32_t)(places)&0xfffu)
 static _Atomic uint64_t places;
-static _Atomic uint32_t wanted; /* its number, before it is open; 0: none is */
-static uint32_t wanted_units;   /* the collector's */
+static uint32_t requested_units; /* the collector's */
 
 /* Relaxed everywhere: a count more or less moves one sample. */
 static uint32_t next_random(void)
@@ -92,6 +85,97 @@ static void collect_now(enum lp_collect what)
     switch_to(what);
 }
 
+static uint32_t name_of(const struct lp_thread *thread)
+{
+    return thread->index + 1;
+}
+
+struct step {
+    bool taken; /* false: the event was refused */
+    enum lp_sampler_state from, to;
+    uint32_t session;
+};
+
+/* The only place where the state changes. */
+static struct step step(enum lp_sampler_event event, uint32_t who)
+{
+    uint64_t word = atomic_load(&lp_sampler_word), next;
+
+    do {
+        if ((next = lp_sampler_next(word, event, who)) == word) {
+            assert(lp_sampler_may_refuse(word, event, who));
+            return (struct step){ .taken = false };
+        }
+    } while (!atomic_compare_exchange_weak(&lp_sampler_word, &word, next));
+    return (struct step){ true, lp_sampler_state_of(word), lp_sampler_state_of(next),
+                          lp_sampler_session_of(next) };
+}
+
+/* Only while a session samples: OFF is 0. */
+static void set_flag(uint64_t flag)
+{
+    uint64_t word = atomic_load(&lp_sampler_word);
+
+    while (word != 0 && !(word & flag) &&
+           !atomic_compare_exchange_weak(&lp_sampler_word, &word, word | flag))
+        ;
+}
+
+static void clear_flag(uint64_t flag)
+{
+    atomic_fetch_and(&lp_sampler_word, ~flag);
+}
+
+static bool has_flag(uint64_t flag)
+{
+    return atomic_load(&lp_sampler_word) & flag;
+}
+
+static enum lp_sampler_state state_now(void)
+{
+    return lp_sampler_state_of(atomic_load(&lp_sampler_word));
+}
+
+/* Only the collector has time to wait. */
+static void switch_on(uint32_t who, enum lp_collect what)
+{
+    if (who == LP_SAMPLER_COLLECTOR) {
+        collect_now(what == LP_COLLECT_ALL ? LP_COLLECT_CALLS : LP_COLLECT_LAUNCHES);
+        usleep(UNDER_WAY_US);
+    }
+    collect_now(what);
+}
+
+/* From SETTLING records are on already, those of memcpy and memset or not: only kernels are needed.
+ */
+static struct step open_window(enum lp_sampler_event event, uint32_t who, enum lp_collect what)
+{
+    struct step opened = step(event, who);
+
+    if (!opened.taken || lp_sampler_records(opened.to) != LP_SAMPLER_RECORDS_CHANGING)
+        return opened;
+    switch_on(who, what);
+    opened = step(LP_SAMPLER_ON_RECORDS_ON, who);
+    if (!opened.taken) /* The session ended and did not wait any longer. */
+        collect_now(LP_COLLECT_NOTHING);
+    return opened;
+}
+
+/* While records are off, a replay of a graph writes its end times into records of the replay before
+ * that are not handed over yet (CUPTI 13.0). So they stay on until those are. */
+static void close_window(enum lp_sampler_event event, uint32_t who)
+{
+    void (*wake)(void) = atomic_load(&wake_collector);
+    struct step closed = step(event, who);
+
+    if (closed.taken && closed.to == LP_SAMPLER_STOPPING) {
+        collect_now(LP_COLLECT_NOTHING);
+        step(LP_SAMPLER_ON_RECORDS_OFF, who);
+    } else if (closed.taken && closed.to == LP_SAMPLER_SETTLING && wake) {
+        wake();
+    }
+}
+
 void lp_sampler_begin(const char *const *names, size_t count, uint32_t every,
                       void (*collect)(enum lp_collect what), void (*wake)(void))
 {
@@ -107,32 +191,38 @@ void lp_sampler_begin(const char *const *names, size_t count, uint32_t every,
     atomic_store(&seen, 0);
     atomic_store(&taken, 0);
     atomic_store(&touched, 0);
-    atomic_store(&graphs, false);
-    atomic_store(&spans, false);
     atomic_store(&launcher, 0);
-    atomic_store(&resting, true);
-    atomic_fetch_add(&session, 1);
-    atomic_store(&lp_sampler_on, true);
+    atomic_store(&places, 0);
+    sessions = sessions % LP_SAMPLER_SESSIONS + 1;
+    step(LP_SAMPLER_ON_SESSION_BEGINS, sessions);
 }
 
 void lp_sampler_go(void)
 {
-    atomic_store(&resting, false);
+    clear_flag(LP_SAMPLER_RESTING);
 }
 
-/* The window is given up before the records are switched off: a thread that is just switching them
- * on sees that and switches them off again. */
+void lp_sampler_rest(void)
+{
+    set_flag(LP_SAMPLER_RESTING);
+}
+
+/* A thread that is just switching records is waited for: else it would do so in a later session. */
 void lp_sampler_end(void)
 {
-    if (!atomic_exchange(&lp_sampler_on, false))
+    struct step ended = { .taken = false };
+
+    if (state_now() == LP_SAMPLER_OFF)
         return;
-    atomic_store(&all_count, false);
-    atomic_store(&spans, false);
-    atomic_store(&wanted, 0);
-    atomic_store(&places, 0);
-    for (int us = 0; atomic_load(&owner) == LEAVING && us < LEAVING_US; us += 10)
-        usleep(10);
-    if (atomic_exchange(&owner, NOBODY) != NOBODY)
+    lp_sampler_rest();
+    for (int us = 0; us < CHANGING_US && !ended.taken; us += 10) {
+        ended = step(LP_SAMPLER_ON_SESSION_ENDS, LP_SAMPLER_COLLECTOR);
+        if (!ended.taken)
+            usleep(10);
+    }
+    if (!ended.taken)
+        ended = step(LP_SAMPLER_ON_SESSION_GIVES_UP, LP_SAMPLER_COLLECTOR);
+    if (lp_sampler_records(ended.from) >= LP_SAMPLER_RECORDS_CHANGING)
         collect_now(LP_COLLECT_NOTHING);
 }
 
@@ -160,111 +250,38 @@ uint64_t lp_sampler_touched(void)
     return atomic_load_explicit(&touched, memory_order_relaxed);
 }
 
-void lp_sampler_rest(void)
-{
-    atomic_store(&resting, true);
-}
-
-/* Only the collector has time to wait. */
-static void switch_on(uint32_t who, enum lp_collect what)
-{
-    if (who == ALL || who == TRIGGERED) {
-        collect_now(what == LP_COLLECT_ALL ? LP_COLLECT_CALLS : LP_COLLECT_LAUNCHES);
-        usleep(UNDER_WAY_US);
-    }
-    collect_now(what);
-}
-
-/* One that settles has its records on still, those of copies too or not: only these are asked for
- * here. */
-static bool take_window(uint32_t who, enum lp_collect what)
-{
-    uint32_t nobody = NOBODY, settling = SETTLING;
-    bool on = false;
-
-    if (atomic_load(&resting))
-        return false;
-    if (!atomic_compare_exchange_strong(&owner, &nobody, who)) {
-        on = atomic_compare_exchange_strong(&owner, &settling, who);
-        if (!on)
-            return false;
-    }
-    if (!atomic_load(&lp_sampler_on)) { /* It ended just now: records are another's to switch. */
-        atomic_compare_exchange_strong(&owner, &who, on ? SETTLING : NOBODY);
-        return false;
-    }
-    if (!on || what == LP_COLLECT_ALL)
-        switch_on(who, what);
-    if (atomic_load(&owner) == who)
-        return true;
-    collect_now(LP_COLLECT_NOTHING);
-    return false;
-}
-
-/* The next one may have it once records are off: else they would go off in its window. */
-static void switch_off(uint32_t who)
-{
-    uint32_t leaving = LEAVING;
-
-    if (!atomic_compare_exchange_strong(&owner, &who, LEAVING))
-        return;
-    atomic_store(&graphs, false);
-    collect_now(LP_COLLECT_NOTHING);
-    atomic_compare_exchange_strong(&owner, &leaving, NOBODY);
-}
-
-/* While records are off, a replay of a graph writes its end times into records of the replay before
- * that are not handed over yet (CUPTI 13.0). So they stay on until those are. */
-static void leave_window(uint32_t who)
-{
-    void (*wake)(void) = atomic_load(&wake_collector);
-    uint32_t mine = who;
-
-    if (atomic_load(&spans) && atomic_compare_exchange_strong(&owner, &mine, SPANNING)) {
-        if (atomic_load(&spans))
-            return;
-        who = SPANNING; /* Spans ended just now, and found the window taken. */
-    }
-    if (!atomic_load(&graphs)) {
-        switch_off(who);
-        return;
-    }
-    if (atomic_compare_exchange_strong(&owner, &who, SETTLING) && wake)
-        wake();
-}
-
 bool lp_sampler_settles(void)
 {
-    return atomic_load(&owner) == SETTLING;
+    return state_now() == LP_SAMPLER_SETTLING;
 }
 
 void lp_sampler_settled(void)
 {
-    switch_off(SETTLING);
+    close_window(LP_SAMPLER_ON_SETTLED, LP_SAMPLER_COLLECTOR);
 }
 
+/* Relaxed: the thread has just read the word, in lp_sampler_takes(), and sees nothing older here.
+ */
 void lp_sampler_graph(void)
 {
-    if (!atomic_load_explicit(&graphs, memory_order_relaxed))
-        atomic_store(&graphs, true);
+    if (!(atomic_load_explicit(&lp_sampler_word, memory_order_relaxed) & LP_SAMPLER_GRAPHS))
+        set_flag(LP_SAMPLER_GRAPHS);
 }
 
 bool lp_sampler_open_all(void)
 {
-    if (!atomic_load(&lp_sampler_on) || !take_window(ALL, LP_COLLECT_KERNELS))
-        return false;
-    atomic_store(&all_count, true);
-    return true;
+    return open_window(LP_SAMPLER_ON_WINDOW_OPENS, LP_SAMPLER_COLLECTOR, LP_COLLECT_KERNELS).taken;
 }
 
-/* The driver makes the record of a launch behind the callback that counts it. Where collecting has
- * ended, such calls were awaited then. */
+/* CUPTI makes the record of a launch after the callback that counts it. Where collecting has ended,
+ * such calls were awaited then. */
 void lp_sampler_close_all(void)
 {
-    atomic_store(&all_count, false);
+    if (!step(LP_SAMPLER_ON_WINDOW_CLOSES, LP_SAMPLER_COLLECTOR).taken)
+        return;
     if (lp_thread_recording())
         lp_threads_await_calls();
-    leave_window(ALL);
+    close_window(LP_SAMPLER_ON_CALLS_OVER, LP_SAMPLER_COLLECTOR);
 }
 
 /* Only stages are followed one by one, and say how much of them was collected. */
@@ -306,37 +323,36 @@ static bool is_next(size_t index)
 
 void lp_sampler_trigger(uint32_t number, uint32_t units)
 {
-    wanted_units = units;
-    atomic_store(&wanted, number);
+    requested_units = units;
+    atomic_store(&places, PLACES(sessions, number, 0, 0));
+    set_flag(LP_SAMPLER_REQUESTED);
 }
 
-/* Instances are handed out once records are on for all threads, so each is collected whole. */
-static bool open_triggered(uint32_t number)
+/* Places are handed out once records are on for all threads, so each call is collected completely.
+ */
+static void open_triggered(void)
 {
-    if (!take_window(TRIGGERED, LP_COLLECT_ALL))
-        return false;
-    atomic_store(&places, PLACES(number, wanted_units, 0));
-    atomic_store(&wanted, 0);
-    return true;
+    uint32_t number = NUMBER_OF(atomic_load(&places));
+
+    if (!open_window(LP_SAMPLER_ON_TRIGGER_OPENS, LP_SAMPLER_COLLECTOR, LP_COLLECT_ALL).taken)
+        return;
+    atomic_store(&places, PLACES(sessions, number, requested_units, 0));
+    clear_flag(LP_SAMPLER_REQUESTED);
 }
 
 bool lp_sampler_triggered(void)
 {
-    uint32_t number = atomic_load(&wanted);
-    uint64_t now;
+    uint64_t now = atomic_load(&places);
 
-    if (!atomic_load(&lp_sampler_on))
+    if (state_now() == LP_SAMPLER_OFF || NUMBER_OF(now) == 0)
         return false;
-    if (number != 0) {
-        open_triggered(number);
+    if (has_flag(LP_SAMPLER_REQUESTED)) {
+        open_triggered();
         return true;
     }
-    now = atomic_load(&places);
-    if (NUMBER_OF(now) == 0)
-        return false;
     if (LEFT_OF(now) > 0 || OPEN_OF(now) > 0)
         return true;
-    leave_window(TRIGGERED);
+    close_window(LP_SAMPLER_ON_TRIGGER_CLOSES, LP_SAMPLER_COLLECTOR);
     atomic_store(&places, 0);
     return false;
 }
@@ -345,40 +361,48 @@ void lp_sampler_cut(void)
 {
     uint64_t now = atomic_load(&places);
 
-    atomic_store(&wanted, 0);
+    if (has_flag(LP_SAMPLER_REQUESTED)) {
+        clear_flag(LP_SAMPLER_REQUESTED);
+        atomic_store(&places, 0);
+        return;
+    }
     while (LEFT_OF(now) > 0 &&
-           !atomic_compare_exchange_weak(&places, &now, PLACES(NUMBER_OF(now), 0, OPEN_OF(now))))
+           !atomic_compare_exchange_weak(&places, &now,
+                                         PLACES(sessions, NUMBER_OF(now), 0, OPEN_OF(now))))
         ;
 }
 
-static void set_window(struct lp_thread *thread, uint32_t number)
+/* Does the window that the thread took still stand? */
+static bool has_window(const struct lp_thread *thread, uint64_t word)
+{
+    enum lp_sampler_state state = lp_sampler_state_of(word);
+
+    if (thread->window_depth == 0 || thread->window_session != lp_sampler_session_of(word))
+        return false;
+    if (state == LP_SAMPLER_TRIGGERED)
+        return thread->window_number == NUMBER_OF(atomic_load(&places));
+    return (state == LP_SAMPLER_SAMPLE || state == LP_SAMPLER_BURST_SAMPLE) &&
+           lp_sampler_owner_of(word) == name_of(thread);
+}
+
+static void set_window(struct lp_thread *thread, uint32_t session, uint32_t number)
 {
     thread->window_depth = thread->depth + 1;
     thread->window_number = number;
-    thread->window_session = atomic_load(&session);
+    thread->window_session = session;
 }
 
-/* Does the window that the thread took still stand? Also of another session it may have the number.
- */
-static bool has_window(const struct lp_thread *thread, uint32_t window)
-{
-    if (thread->window_depth == 0 || thread->window_session != atomic_load(&session))
-        return false;
-    return window == thread->index + 1 ||
-           (window == TRIGGERED && thread->window_number == NUMBER_OF(atomic_load(&places)));
-}
-
-/* An instance begins while the window is open. */
+/* A call begins while the window is requested or open. */
 static uint16_t take_place(struct lp_thread *thread, uint64_t *number_out)
 {
     uint64_t now = atomic_load(&places);
 
     while (LEFT_OF(now) > 0) {
-        uint64_t next = PLACES(NUMBER_OF(now), LEFT_OF(now) - 1, OPEN_OF(now) + 1);
+        uint64_t next = PLACES(SESSION_OF(now), NUMBER_OF(now), LEFT_OF(now) - 1, OPEN_OF(now) + 1);
 
         if (!atomic_compare_exchange_weak(&places, &now, next))
             continue;
-        set_window(thread, NUMBER_OF(now));
+        set_window(thread, SESSION_OF(now), NUMBER_OF(now));
         *number_out = NUMBER_OF(now);
         return LP_BEGIN_TRIGGERED;
     }
@@ -386,116 +410,137 @@ static uint16_t take_place(struct lp_thread *thread, uint64_t *number_out)
     return NUMBER_OF(now) != 0 ? LP_BEGIN_LEFT_OUT : LP_BEGIN_SKIPPED;
 }
 
-static void leave_place(uint32_t number)
+static void leave_place(const struct lp_thread *thread)
 {
     uint64_t now = atomic_load(&places);
 
-    while (NUMBER_OF(now) == number && OPEN_OF(now) > 0 &&
-           !atomic_compare_exchange_weak(&places, &now, now - 1))
+    while (SESSION_OF(now) == thread->window_session && NUMBER_OF(now) == thread->window_number &&
+           OPEN_OF(now) > 0 && !atomic_compare_exchange_weak(&places, &now, now - 1))
         ;
 }
 
-/* While it opens or is open, nothing else is sampled: what is left out belongs to it. */
-static uint16_t open_in_triggered(struct lp_thread *thread, uint32_t node, uint32_t opening,
-                                  uint64_t *number_out)
+/* Meanwhile nothing else is sampled: what is left out belongs to the window. Only stages are
+ * followed one by one: calls of others could not be distinguished from a sample. */
+static uint16_t open_in_triggered(struct lp_thread *thread, uint32_t node, uint64_t *number_out)
 {
-    /* Only stages are followed one by one: others could not be told from a sample. */
     if (find_label(node) == NOT_SAMPLED || lp_path_kind(node) != LLMPERF_REGION_STAGE)
         return LP_BEGIN_SKIPPED;
-    if (opening == 0)
-        return take_place(thread, number_out);
-    *number_out = opening;
-    return LP_BEGIN_LEFT_OUT;
+    return take_place(thread, number_out);
 }
 
-void lp_sampler_span(uint32_t units)
+void lp_sampler_burst(uint32_t calls)
 {
-    uint32_t nobody = NOBODY;
-
     atomic_store(&launcher, 0);
-    atomic_store(&several, false);
-    atomic_store(&span_left, units);
-    atomic_store(&spans, true);
-    atomic_compare_exchange_strong(&owner, &nobody, SPANNING);
+    atomic_store(&burst_left, calls);
+    step(LP_SAMPLER_ON_BURST_BEGINS, LP_SAMPLER_COLLECTOR);
 }
 
-/* An instance that is open still ends as one without spans does. */
-void lp_sampler_span_over(bool next)
+bool lp_sampler_detach(void)
 {
-    uint32_t spanning = SPANNING;
-
-    atomic_store(&span_left, 0);
-    if (next) {
-        atomic_compare_exchange_strong(&owner, &spanning, NOBODY);
-        return;
-    }
-    atomic_store(&spans, false);
-    leave_window(SPANNING);
+    if (!step(LP_SAMPLER_ON_CUPTI_LEAVES, LP_SAMPLER_COLLECTOR).taken)
+        return false;
+    atomic_store(&burst_left, 0);
+    return true;
 }
 
-uint32_t lp_sampler_span_left(void)
+void lp_sampler_end_bursts(void)
 {
-    return atomic_load(&span_left);
+    atomic_store(&burst_left, 0);
+    close_window(LP_SAMPLER_ON_BURSTS_END, LP_SAMPLER_COLLECTOR);
 }
 
-void lp_sampler_launched(const struct lp_thread *thread)
+uint32_t lp_sampler_burst_left(void)
+{
+    return atomic_load(&burst_left);
+}
+
+/* Relaxed: the collector looks at it again and again, and CUPTI leaves only while nobody launches.
+ */
+static inline void note_launcher(const struct lp_thread *thread)
 {
     uint32_t first = atomic_load_explicit(&launcher, memory_order_relaxed);
 
-    if (first != 0 && first != thread->index + 1)
-        atomic_store(&several, true);
+    if (first != 0 && first != name_of(thread) && first != SEVERAL)
+        atomic_store(&launcher, SEVERAL);
 }
 
 bool lp_sampler_several(void)
 {
-    return atomic_load(&several);
+    return atomic_load(&launcher) == SEVERAL;
 }
 
-/* Whether one is to come is looked at behind the hold: the span may begin or end there. */
-static uint16_t open_in_span(struct lp_thread *thread, uint32_t node)
+/* Whether a call of the burst is left is asked after the safepoint: a burst may begin or end there.
+ */
+static uint16_t open_in_burst(struct lp_thread *thread, uint32_t node)
 {
     void (*wake)(void) = atomic_load(&wake_collector);
-    uint32_t spanning = SPANNING, nobody = 0, left;
+    struct step begun = { .taken = false };
+    uint32_t nobody = 0, left;
 
-    if (find_label(node) == NOT_SAMPLED || atomic_load(&resting))
+    if (find_label(node) == NOT_SAMPLED || has_flag(LP_SAMPLER_RESTING))
         return LP_BEGIN_SKIPPED;
-    lp_sampler_launched(thread); /* It is about to: held, it would not hold up the other one. */
-    lp_hold_here(wake);
-    left = atomic_load(&span_left);
-    if (left == 0 || !atomic_compare_exchange_strong(&owner, &spanning, thread->index + 1))
+    note_launcher(thread); /* It is about to: stopped, it would not stop the other one. */
+    lp_safepoint_reach(wake);
+    left = atomic_load(&burst_left);
+    if (left > 0)
+        begun = step(LP_SAMPLER_ON_BURST_CALL_BEGINS, name_of(thread));
+    if (!begun.taken)
         return LP_BEGIN_SKIPPED;
-    atomic_compare_exchange_strong(&span_left, &left, left - 1);
+    atomic_compare_exchange_strong(&burst_left, &left, left - 1);
     if (left == 1 && wake)
         wake();
-    atomic_compare_exchange_strong(&launcher, &nobody, thread->index + 1);
+    atomic_compare_exchange_strong(&launcher, &nobody, name_of(thread));
     atomic_fetch_add_explicit(&taken, 1, memory_order_relaxed);
-    set_window(thread, 0);
+    set_window(thread, begun.session, 0);
     return LP_BEGIN_NOW;
+}
+
+static uint16_t open_sample(struct lp_thread *thread, uint32_t node, uint64_t word)
+{
+    size_t index = find_label(node);
+    struct step begun = { .taken = false };
+
+    if (is_next(index))
+        begun = open_window(LP_SAMPLER_ON_CALL_BEGINS, name_of(thread), LP_COLLECT_KERNELS);
+    if (begun.taken) {
+        atomic_fetch_add_explicit(&taken, 1, memory_order_relaxed);
+        set_window(thread, begun.session, 0);
+        return LP_BEGIN_NOW;
+    }
+    if (lp_sampler_state_of(word) == LP_SAMPLER_SETTLING && index != NOT_SAMPLED)
+        atomic_fetch_add_explicit(&touched, 1, memory_order_relaxed);
+    return LP_BEGIN_SKIPPED;
+}
+
+/* Out of line: the common case, a region of a thread that samples nothing, saves fewer registers.
+ */
+__attribute__((noinline)) static uint16_t open_in_other(struct lp_thread *thread, uint32_t node,
+                                                        uint64_t word, uint64_t *value_out)
+{
+    switch (lp_sampler_state_of(word)) {
+    case LP_SAMPLER_WINDOW_STARTS:
+    case LP_SAMPLER_WINDOW:
+    case LP_SAMPLER_WINDOW_ENDS: /* It may lie in it in part only. */
+        return LP_BEGIN_SKIPPED;
+    case LP_SAMPLER_BURST:
+    case LP_SAMPLER_BURST_SAMPLE:
+    case LP_SAMPLER_DETACHED:
+        return open_in_burst(thread, node);
+    default: /* requested, starts or open */
+        return open_in_triggered(thread, node, value_out);
+    }
 }
 
 uint16_t lp_sampler_open(struct lp_thread *thread, uint32_t node, uint64_t *value_out)
 {
-    uint32_t opening = atomic_load(&wanted), window = atomic_load(&owner);
-    size_t index;
+    uint64_t word = atomic_load(&lp_sampler_word);
 
-    if (window == ALL) /* It may lie in it in part only. */
-        return LP_BEGIN_SKIPPED;
-    if (has_window(thread, window))
+    if (has_window(thread, word))
         return LP_BEGIN_NOW;
-    thread->window_depth = 0; /* A session that ended took the window away. */
-    if (atomic_load(&spans))
-        return open_in_span(thread, node);
-    if (opening != 0 || window == TRIGGERED)
-        return open_in_triggered(thread, node, opening, value_out);
-    index = find_label(node);
-    if (!is_next(index) || !take_window(thread->index + 1, LP_COLLECT_KERNELS)) {
-        if (window == SETTLING && index != NOT_SAMPLED)
-            atomic_fetch_add_explicit(&touched, 1, memory_order_relaxed);
-        return LP_BEGIN_SKIPPED;
-    }
-    atomic_fetch_add_explicit(&taken, 1, memory_order_relaxed);
-    set_window(thread, 0);
-    return LP_BEGIN_NOW;
+    thread->window_depth = 0; /* It was taken away. */
+    if (!lp_sampler_samples(word))
+        return open_in_other(thread, node, word, value_out);
+    return open_sample(thread, node, word);
 }
 
 void lp_sampler_close(struct lp_thread *thread)
@@ -503,22 +548,19 @@ void lp_sampler_close(struct lp_thread *thread)
     thread->window_depth = 0;
     if (lp_capture_forked()) /* The driver belongs to the parent. */
         return;
-    if (thread->window_session != atomic_load(&session))
+    if (thread->window_session != lp_sampler_session_of(atomic_load(&lp_sampler_word)))
         return;
     if (thread->window_number != 0)
-        leave_place(thread->window_number);
+        leave_place(thread);
     else
-        leave_window(thread->index + 1);
+        close_window(LP_SAMPLER_ON_CALL_ENDS, name_of(thread));
 }
 
-/* Sequentially consistent, as the mark of a call before it: who closes the window for all threads
- * sees the mark, or the call sees that it is closed. */
-bool lp_sampler_takes(const struct lp_thread *thread, enum lp_launch_kind kind)
+bool lp_sampler_takes(const struct lp_thread *thread, enum lp_launch_kind kind, uint64_t word)
 {
-    bool own = thread->window_depth > 0 && thread->window_session == atomic_load(&session);
-
-    /* Copies and sets bring records in triggered windows only. */
-    if (kind == LP_LAUNCH_MEMORY)
-        return own && thread->window_number != 0;
-    return own || atomic_load(&all_count);
+    note_launcher(thread);
+    if (thread->window_depth > 0 && thread->window_session == lp_sampler_session_of(word))
+        return kind != LP_LAUNCH_MEMORY || thread->window_number != 0;
+    /* memcpy and memset bring records in triggered windows only. */
+    return kind != LP_LAUNCH_MEMORY && lp_sampler_state_of(word) == LP_SAMPLER_WINDOW;
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Collecting device activity for some instances of chosen regions only. A window is open while
- * such an instance is; one at a time in the process, and only what its own thread launches belongs
- * to it. Between windows the driver reports nothing, so that it costs nothing. The collector may
- * open a window for all threads instead, for programs that mark no such regions, or a triggered
- * window, in which instances on all threads are collected one and all. */
+/** Tier light: device activity is collected for a sample of calls of chosen regions. Only while
+ * such a call is open are CUPTI's records on, one call at a time in the process, and only launches
+ * of its own thread count. Besides, the collector can open a window for all threads (for programs
+ * that mark no such region), a triggered window (all calls of all threads), and sampling bursts (a
+ * row of calls, with CUPTI out of the process between them). docs/explanation/light-tier.md has the
+ * states, transitions and invariants. */
 #ifndef LP_REGIONS_SAMPLER_H
 #define LP_REGIONS_SAMPLER_H
 
@@ -17,28 +18,39 @@
 
 #define LP_SAMPLER_LABELS 8u
 
-/** Is sampling on? Off: everything is collected. */
-extern _Atomic bool lp_sampler_on;
+/** State, flags, owner and session: sampler_state.h. 0: no session samples. */
+extern _Atomic uint64_t lp_sampler_word;
 
-/** Sample instances of these labels, the first one and then one of `every`, at random distances.
+/** Does a session sample? Else everything is collected. Relaxed: a region more or less at the edge
+ * of a session is fine. */
+static inline bool lp_sampler_is_on(void)
+{
+    return atomic_load_explicit(&lp_sampler_word, memory_order_relaxed) != 0;
+}
+
+/** Sample calls of these labels, the first one and then one of `every`, at random distances.
  * `collect` switches the driver's records on and off, from any thread; `wake` wakes the collector
- * for lp_sampler_settles(), NULL: nobody. @threads collector only */
+ * for lp_sampler_settles(), NULL: nobody. Nothing is collected before lp_sampler_go().
+ * @threads collector only */
 void lp_sampler_begin(const char *const *labels, size_t count, uint32_t every,
                       void (*collect)(enum lp_collect what), void (*wake)(void));
 
-/** Windows open from now on; before that nothing is collected. No window opens any more. @threads
- * collector only */
+/** Windows may open from now on; none does any more. @threads collector only */
 void lp_sampler_go(void);
 void lp_sampler_rest(void);
 
-/** Close what is open; everything is collected from now on as the source has it. */
+/** Close what is open; everything is collected from now on as the source has it. @threads collector
+ * only */
 void lp_sampler_end(void);
 
-/** 1 of `every` instances of label `index` from now on. @threads any thread */
+/** 1 of `every` calls of label `index` from now on. @threads any thread */
 void lp_sampler_set(size_t index, uint32_t every);
 
-/** Instances of any of the labels that were begun so far. */
+/** Calls of any of the labels so far: all; those that opened a window; those that were not
+ * collected, and yet had records on. @threads any thread */
 uint64_t lp_sampler_seen(void);
+uint64_t lp_sampler_taken(void);
+uint64_t lp_sampler_touched(void);
 
 /** A graph is launched in the window. @threads any thread */
 void lp_sampler_graph(void);
@@ -49,41 +61,39 @@ void lp_sampler_graph(void);
 bool lp_sampler_settles(void);
 void lp_sampler_settled(void);
 
-/** Instances so far that opened a window; that were not collected, and yet had records on. */
-uint64_t lp_sampler_taken(void);
-uint64_t lp_sampler_touched(void);
-
 /** Open a window for all threads, if no other is open; close it. @threads collector only */
 bool lp_sampler_open_all(void);
 void lp_sampler_close_all(void);
 
-/** Collect the next `units` instances of the labels one and all, as window `number` (1 to
- * LP_SAMPLER_WINDOWS): as soon as the instance that is collected now is over. Instances that begin
- * meanwhile, and those behind the last, are left out until it is closed. @threads collector only */
+/** Collect the next `units` calls of the labels, all of them, as window `number` (1 to
+ * LP_SAMPLER_WINDOWS): as soon as the call that is collected now is over. Calls that begin
+ * meanwhile, and those after the last, are left out until the window is closed. @threads collector
+ * only */
 #define LP_SAMPLER_WINDOWS UINT16_MAX
 #define LP_SAMPLER_UNITS   1000u
 void lp_sampler_trigger(uint32_t number, uint32_t units);
 
-/** Open the triggered window if it can be by now, and close it once its instances are over. false:
+/** Open the triggered window if it can be by now, and close it once its calls are over. false:
  * there is none, or it is closed now. @threads collector only */
 bool lp_sampler_triggered(void);
 
-/** No further instance belongs to the triggered window. @threads collector only */
+/** No further call belongs to the triggered window. @threads collector only */
 void lp_sampler_cut(void);
 
-/** Collect the next `units` instances one and all, as samples: records are on and stay on behind
- * them, until the span is over. Sampling then goes on without spans, or, with `next`, collects
- * nothing until the next one. Instances hold their thread if that is asked for (hold.h). Only while
- * no other window is open. @threads collector only */
-void lp_sampler_span(uint32_t units);
-void lp_sampler_span_over(bool next);
+/** A sampling burst: collect the next `calls` calls, all of them. Records are on already and stay
+ * on until CUPTI leaves the process (nothing is collected until the next burst; false: it must not,
+ * because a call is being collected), or until bursts end (sampling goes on without them). Calls
+ * stop at the safepoint if one is requested (safepoint.h). A burst begins only before
+ * lp_sampler_go() or after lp_sampler_detach(). @threads collector only */
+void lp_sampler_burst(uint32_t calls);
+bool lp_sampler_detach(void);
+void lp_sampler_end_bursts(void);
 
-/** Units of the span that are still to come. @threads any thread */
-uint32_t lp_sampler_span_left(void);
+/** Calls of the burst that are still to come. @threads any thread */
+uint32_t lp_sampler_burst_left(void);
 
-/** A thread launches. In a span: has one launched that is not the one that opens the instances?
- * @threads any thread */
-void lp_sampler_launched(const struct lp_thread *thread);
+/** In a burst: has a thread launched that is not the one that opens the calls? @threads any thread
+ */
 bool lp_sampler_several(void);
 
 /** A region begins on its thread: enum lp_begin; `*value_out` goes with it. */
@@ -92,7 +102,8 @@ uint16_t lp_sampler_open(struct lp_thread *thread, uint32_t node, uint64_t *valu
 /** The region that opened this thread's window has ended. */
 void lp_sampler_close(struct lp_thread *thread);
 
-/** Does what this thread launches belong to an open window, and brings it records there? */
-bool lp_sampler_takes(const struct lp_thread *thread, enum lp_launch_kind kind);
+/** A thread launches: does that belong to an open window, and bring a record there?
+ * @param word  lp_sampler_word, as read after the mark of the call. */
+bool lp_sampler_takes(const struct lp_thread *thread, enum lp_launch_kind kind, uint64_t word);
 
 #endif

@@ -260,28 +260,27 @@ static void leave_untold(struct lp_thread *thread, uint32_t correlation)
     atomic_store_explicit(untold, LP_UNTOLD_VALUE(first, correlation), memory_order_release);
 }
 
-/* The epoch is read around the sampler, which changes between epochs only; and sequentially
- * consistent, as the call is marked before it: who ends the epoch sees the mark, or the call sees
- * the end. */
+/* The epoch is read around the sampler's word, which begins and ends between epochs only. All are
+ * sequentially consistent, as the mark of the call before them: who ends the epoch, or closes a
+ * window for all threads, sees the mark, or the call sees the end. */
 void lp_thread_launch(enum lp_launch_kind kind, uint32_t graph, uint32_t correlation)
 {
     struct lp_thread *thread = lp_thread_get();
     uint32_t epoch = atomic_load(&lp_capture_epoch);
-    bool sampled, kept;
+    uint64_t word;
+    bool kept;
 
     if (!thread)
         return;
-    sampled = atomic_load(&lp_sampler_on);
-    if (sampled)
-        lp_sampler_launched(thread);
-    kept = epoch != 0 && (!sampled || lp_sampler_takes(thread, kind)) &&
+    word = atomic_load(&lp_sampler_word);
+    kept = (word == 0 || lp_sampler_takes(thread, kind, word)) && epoch != 0 &&
            atomic_load(&lp_capture_epoch) == epoch;
     thread->kept = kept ? correlation : LP_CORRELATION_NONE;
     if (!kept) {
         leave_untold(thread, correlation);
         return;
     }
-    if (sampled && kind == LP_LAUNCH_GRAPH)
+    if (word != 0 && kind == LP_LAUNCH_GRAPH)
         lp_sampler_graph();
     keep_record(thread, epoch, LP_RECORD_LAUNCH, (uint16_t)kind, thread->node,
                 LP_LAUNCH_VALUE(graph, correlation));

@@ -141,8 +141,8 @@ static void bring_in_all(struct llmperf_session *session)
         late = lp_clock_now() - begin_ns > OUTSTANDING_NS;
         do_round(session, true, late);
         pending = lp_attribution_pending(session->attribution);
-    } while (!late && (session->activities != seen || pending > session->presence.unreported));
-    session->presence.unreported = pending;
+    } while (!late && (session->activities != seen || pending > session->detach.unreported));
+    session->detach.unreported = pending;
 }
 
 /* Nothing more is told first, then the calls that were told are awaited, and then records go off:
@@ -154,7 +154,7 @@ static void stop_capture(struct llmperf_session *session)
 
     if (device && session->sampling.on)
         lp_sampler_rest();
-    lp_presence_end(session); /* first: no thread is held while others are waited for */
+    lp_detach_end(session); /* first: no thread is held while others are waited for */
     if (!session->source || session->source->ops->live)
         lp_capture_end();
     if (!device)
@@ -192,7 +192,6 @@ static int resume_session(struct llmperf_session *session)
     if (session->source && (status = session->source->ops->start(session->source)) < 0)
         return status;
     lp_sampling_begin(session);
-    lp_presence_begin(session);
     if (!session->source || session->source->ops->live) {
         lp_capture_drain(&session->sink);
         lp_capture_begin(session->options.ring_bytes, false);
@@ -327,7 +326,6 @@ void *lp_session_collect(void *context)
             lp_wake_wait(lp_sampler_settles() ? LP_GRAPH_FLUSH_NS : round_length(session));
         if (session->injected && lp_session_take_attached(session)) {
             lp_sampling_begin(session);
-            lp_presence_begin(session);
             lp_health_begin(session);
             lp_session_commit(session, true);
         }
@@ -337,9 +335,9 @@ void *lp_session_collect(void *context)
         do_round(session, lp_flush_is_due(session, now, commit), false);
         lp_sampling_settle(session, now);
         lp_sampling_adjust(session, now);
-        if (lp_presence_look(session, now)) {
+        if (lp_detach_look(session, now)) {
             bring_in_all(session);
-            lp_presence_leave(session);
+            lp_detach_leave(session);
         }
         lp_watch_look(session, now);
         lp_counter_pace_adjust(session, now);

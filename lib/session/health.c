@@ -152,7 +152,7 @@ static void set_state(struct llmperf_session *session, const llmperf_ledger *led
     state->regions_dropped = ledger->regions_dropped;
     state->windows = session->watch.triggers.count;
     state->window_open = session->watch.open;
-    state->detached = lp_presence_is_away(session);
+    state->detached = lp_detach_is_out(session);
     publish(health);
 }
 

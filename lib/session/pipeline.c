@@ -29,7 +29,7 @@ static void pass_graphs(void *context, const struct lp_graph_event *events, size
 {
     struct llmperf_session *session = context;
 
-    session->presence.graphs += count;
+    session->detach.graphs += count;
     lp_attribution_graphs(session->attribution, events, count);
 }
 

@@ -108,9 +108,9 @@ void lp_sampling_begin(struct llmperf_session *session)
                      lp_wake_post);
     for (uint32_t i = 0; i < sampling->count; i++)
         lp_sampler_set(i, sampling->labels[i].every);
-    /* In here: launches that are told meanwhile must not count. */
-    if (!(session->options.flags & LLMPERF_SESSION_DETACH))
+    if (!(session->options.flags & LLMPERF_SESSION_DETACH)) /* no launch counts meanwhile */
         sampling->switch_ns = measure_switch(session->source->ops->collect);
+    lp_detach_begin(session);
     lp_sampler_go();
 }
 
@@ -244,14 +244,14 @@ static struct lp_stage_sample sample_of(struct llmperf_session *session,
     return now;
 }
 
-void lp_sampling_begin_span(struct llmperf_session *session)
+void lp_sampling_begin_burst(struct llmperf_session *session)
 {
     for (uint32_t i = 0; i < session->sampling.count; i++) {
         struct lp_sampled_label *label = &session->sampling.labels[i];
         struct lp_stage_sample now = sample_of(session, label);
         double skipped = (double)(now.all - now.collected - label->skipped_before);
 
-        if (session->presence.spans > 0 && skipped >= 1)
+        if (session->detach.bursts > 0 && skipped >= 1)
             label->between_ns =
                 (double)(now.all_ns - now.collected_ns - label->skipped_ns_before) / skipped;
         label->collected_before = now.collected;
@@ -259,9 +259,9 @@ void lp_sampling_begin_span(struct llmperf_session *session)
     }
 }
 
-struct lp_span_cost lp_sampling_end_span(struct llmperf_session *session)
+struct lp_burst_cost lp_sampling_end_burst(struct llmperf_session *session)
 {
-    struct lp_span_cost cost = { 0, 0, 0, 0 };
+    struct lp_burst_cost cost = { 0, 0, 0, 0 };
 
     for (uint32_t i = 0; i < session->sampling.count; i++) {
         struct lp_sampled_label *label = &session->sampling.labels[i];
@@ -299,7 +299,7 @@ static void adjust_label(struct llmperf_session *session, uint32_t index)
 
     if (now.collected == 0 || now.all == label->all)
         return;
-    if (session->presence.state == LP_PRESENT_ALWAYS)
+    if (session->detach.state == LP_DETACH_OFF)
         learn_cost(label, &now);
     cost_ns = cost_of(label, &now);
     cost_ns += cost_ns * touched_by_one() + sampling->switch_ns;
@@ -324,7 +324,7 @@ void lp_sampling_adjust(struct llmperf_session *session, uint64_t now_ns)
         sampling->seen = seen;
         sampling->seen_ns = now_ns;
     }
-    if (session->presence.state == LP_PRESENT_ALWAYS)
+    if (session->detach.state == LP_DETACH_OFF)
         adjust_windows(session, now_ns);
     if (now_ns - sampling->looked_ns < LOOK_NS)
         return;

@@ -21,14 +21,14 @@ struct lp_sampled_label {
     uint64_t collected_ns, all_ns;
     double cost_ns; /* of collecting one instance, measured; 0: not yet */
     double seen;    /* instances that cost_ns rests on */
-    /* In spans: instances and their host time, collected as the span began, and not collected as
+    /* With detach: calls and their host time, collected as the burst began, and not collected as
      * the one before it ended; and the mean time of those between the two, 0: not known. */
     uint64_t collected_before, collected_ns_before, skipped_before, skipped_ns_before;
     double between_ns;
 };
 
-/** What the instances cost that a span collected. */
-struct lp_span_cost {
+/** What collecting the calls of a burst cost. */
+struct lp_burst_cost {
     double units, cost_ns;
     double all, all_ns; /* instances so far, collected or not, and their host time */
 };
@@ -68,10 +68,10 @@ void lp_sampling_settle(struct llmperf_session *session, uint64_t now_ns);
  * what the window cost, and none is opened. */
 bool lp_sampling_asks(const struct llmperf_session *session, uint64_t now_ns);
 
-/** Collecting in spans (presence.h). The cost of an instance is what it takes longer than those
- * between the spans. */
-void lp_sampling_begin_span(struct llmperf_session *session);
-struct lp_span_cost lp_sampling_end_span(struct llmperf_session *session);
+/** Collecting in bursts (detach.h). The cost of a call is what it takes longer than those between
+ * the bursts. */
+void lp_sampling_begin_burst(struct llmperf_session *session);
+struct lp_burst_cost lp_sampling_end_burst(struct llmperf_session *session);
 
 /** Host time of all instances of the labels so far. */
 double lp_sampling_work_ns(struct llmperf_session *session);

@@ -137,7 +137,6 @@ static int start_session(struct llmperf_session *session)
     lp_capture_on_pressure(lp_wake_post);
     lp_capture_on_first_use(register_exit);
     lp_sampling_begin(session);
-    lp_presence_begin(session);
     lp_health_begin(session);
     if (!session->source || session->source->ops->live)
         lp_capture_begin(session->options.ring_bytes, true);

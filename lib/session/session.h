@@ -17,7 +17,7 @@
 #include "lib/session/options/given.h"
 #include "lib/session/health.h"
 #include "lib/session/options/options.h"
-#include "lib/session/presence.h"
+#include "lib/session/detach.h"
 #include "lib/session/request.h"
 #include "lib/trace/export/graph_ends.h"
 #include "lib/session/sampling.h"
@@ -70,7 +70,7 @@ struct llmperf_session {
     char *environment;                 /* JSON */
     bool environment_has_driver;
     struct lp_sampling sampling;
-    struct lp_presence presence;
+    struct lp_detach detach;
     struct lp_watch watch;
     struct lp_health health;
     bool paused;

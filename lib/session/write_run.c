@@ -218,7 +218,7 @@ int lp_session_profile(struct llmperf_session *session, bool running, llmperf_pr
     if ((status = add_facts(session, &stats, profile)) < 0 ||
         (status = add_given(session, profile)) < 0 ||
         (status = lp_watch_fill(session, profile)) < 0 ||
-        (status = lp_presence_fill(session, profile)) < 0 ||
+        (status = lp_detach_fill(session, profile)) < 0 ||
         (status = add_lines(session, &stats, running, profile)) < 0 ||
         (status = lp_session_trace_note(session, profile)) < 0 ||
         (status = lp_session_counters_add(session, process_id, profile)) < 0) {

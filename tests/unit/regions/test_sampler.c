@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Windows of several threads: whoever has one has the records, from its begin to its end. */
+/* Windows of several threads: records are on from the begin of a window to its end. */
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -26,6 +26,11 @@ static void collect(enum lp_collect what)
     sched_yield();
     atomic_store(&records_on, what == LP_COLLECT_KERNELS || what == LP_COLLECT_ALL);
     sched_yield();
+}
+
+static bool takes(enum lp_launch_kind kind)
+{
+    return lp_sampler_takes(lp_thread_get(), kind, atomic_load(&lp_sampler_word));
 }
 
 static void *run_instances(void *argument)
@@ -78,17 +83,17 @@ static void the_end_takes_the_window_away(void **state)
     lp_sampler_go();
     assert_int_equal(lp_sampler_open(lp_thread_get(), node, &value), LP_BEGIN_NOW);
     assert_int_equal(records_on, 1);
-    assert_true(lp_sampler_takes(lp_thread_get(), LP_LAUNCH_KERNEL));
-    assert_false(lp_sampler_takes(lp_thread_get(), LP_LAUNCH_MEMORY)); /* they bring no records */
+    assert_true(takes(LP_LAUNCH_KERNEL));
+    assert_false(takes(LP_LAUNCH_MEMORY)); /* they bring no records */
     lp_sampler_end();
     assert_int_equal(records_on, 0);
     lp_sampler_close(lp_thread_get());
     assert_int_equal(records_on, 0);
 }
 
-/* A thread may have seen sampling on just before it ended: the records are no longer its to switch,
- * a session that collects everything may have them on. */
-static void behind_the_end_nobody_gets_a_window(void **state)
+/* A thread may have seen sampling on just before it ended. It must not switch records any more: a
+ * session that collects everything may have them on. */
+static void after_the_end_no_window_opens(void **state)
 {
     const char *const labels[] = { "decode_step" };
     uint32_t node = lp_path_intern(LP_PATH_ROOT, "LLM@decode_step");
@@ -140,7 +145,7 @@ static void an_instance_of_an_earlier_session_does_not_close_a_window(void **sta
     assert_int_equal(pthread_create(&other, NULL, take_place, &taken), 0);
     pthread_join(other, NULL);
     assert_int_equal(taken, LP_BEGIN_TRIGGERED);
-    assert_false(lp_sampler_takes(lp_thread_get(), LP_LAUNCH_KERNEL));
+    assert_false(takes(LP_LAUNCH_KERNEL));
     lp_sampler_close(lp_thread_get());
     assert_true(lp_sampler_triggered());
     lp_sampler_end();
@@ -214,7 +219,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_window_is_left_before_another_opens),
         cmocka_unit_test(the_end_takes_the_window_away),
-        cmocka_unit_test(behind_the_end_nobody_gets_a_window),
+        cmocka_unit_test(after_the_end_no_window_opens),
         cmocka_unit_test(an_instance_of_an_earlier_session_does_not_close_a_window),
         cmocka_unit_test(labels_change_while_threads_run),
         cmocka_unit_test(distances_between_samples_are_as_far_as_asked_in_the_mean),

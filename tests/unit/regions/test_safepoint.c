@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** One thread waits at the begin of a sampled region, and is let go again whatever happens; ids of
+/** One thread stops at the begin of a sampled region, and is released whatever happens; ids of
  * launches go on where the driver's begin anew. */
 #include <pthread.h>
 #include <setjmp.h>
@@ -13,7 +13,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
-#include "lib/regions/hold.h"
+#include "lib/regions/safepoint.h"
 #include "lib/device/launch_ids.h"
 
 #define PATIENCE_NS UINT64_C(20000000000)
@@ -34,7 +34,7 @@ static bool is_ready(void)
 static void *come(void *unused)
 {
     (void)unused;
-    lp_hold_here(wake);
+    lp_safepoint_reach(wake);
     atomic_store(&passed, true);
     return NULL;
 }
@@ -45,7 +45,7 @@ static int begin(void **state)
     atomic_store(&passed, false);
     atomic_store(&ready, true);
     atomic_store(&wakes, 0);
-    lp_hold_free();
+    lp_safepoint_release();
     return 0;
 }
 
@@ -57,42 +57,42 @@ static pthread_t send_thread(void)
     return thread;
 }
 
-static void await(enum lp_hold wanted)
+static void await(enum lp_safepoint wanted)
 {
     uint64_t begin_ns = lp_clock_now();
 
-    while (lp_hold_look() != wanted) {
+    while (lp_safepoint_state() != wanted) {
         assert_true(lp_clock_now() - begin_ns < PATIENCE_NS);
         usleep(100);
     }
 }
 
-static void who_is_not_asked_goes_on(void **state)
+static void without_a_request_no_thread_stops(void **state)
 {
     (void)state;
     come(NULL);
     assert_true(atomic_load(&passed));
     assert_int_equal(atomic_load(&wakes), 0);
-    assert_false(lp_hold_take());
+    assert_false(lp_safepoint_take());
 }
 
-static void who_is_asked_waits_until_it_is_freed(void **state)
+static void a_thread_that_is_taken_stands_until_it_is_released(void **state)
 {
     pthread_t thread;
 
     (void)state;
-    lp_hold_ask(is_ready);
-    assert_false(lp_hold_take());
+    lp_safepoint_request(is_ready);
+    assert_false(lp_safepoint_take());
     thread = send_thread();
-    await(LP_HOLD_HELD);
-    assert_true(lp_hold_take());
-    usleep(1500000); /* longer than it would wait for somebody to take it */
+    await(LP_SAFEPOINT_WAITING);
+    assert_true(lp_safepoint_take());
+    usleep(1500000); /* longer than it waits without being taken */
     assert_false(atomic_load(&passed));
-    assert_true(lp_hold_free() >= 1500000000u);
+    assert_true(lp_safepoint_release() >= 1500000000u);
     pthread_join(thread, NULL);
     assert_true(atomic_load(&passed));
     assert_int_equal(atomic_load(&wakes), 1);
-    come(NULL); /* The next one is not asked. */
+    come(NULL); /* The next one is not requested. */
 }
 
 static void count_line(void *user, int32_t level, const char *line)
@@ -103,21 +103,21 @@ static void count_line(void *user, int32_t level, const char *line)
 }
 
 /* In Python it holds the lock that the function needs. */
-static void lines_of_the_log_wait_for_who_is_held(void **state)
+static void log_lines_wait_for_the_thread_that_stands(void **state)
 {
     pthread_t thread;
     int lines = 0;
 
     (void)state;
     llmperf_log_set(count_line, &lines, LLMPERF_LOG_WARN);
-    lp_hold_ask(NULL);
+    lp_safepoint_request(NULL);
     thread = send_thread();
-    await(LP_HOLD_HELD);
-    assert_true(lp_hold_take());
+    await(LP_SAFEPOINT_WAITING);
+    assert_true(lp_safepoint_take());
     lp_log(LLMPERF_LOG_WARN, "%d of them", 3);
     lp_log(LLMPERF_LOG_DEBUG, "not asked for");
     assert_int_equal(lines, 0);
-    lp_hold_free();
+    lp_safepoint_release();
     assert_int_equal(lines, 1);
     lp_log(LLMPERF_LOG_WARN, "%d of them", 3);
     assert_int_equal(lines, 2);
@@ -125,41 +125,41 @@ static void lines_of_the_log_wait_for_who_is_held(void **state)
     pthread_join(thread, NULL);
 }
 
-static void only_one_is_held(void **state)
+static void only_one_thread_stops(void **state)
 {
     pthread_t thread;
 
     (void)state;
-    lp_hold_ask(NULL);
+    lp_safepoint_request(NULL);
     thread = send_thread();
-    await(LP_HOLD_HELD);
+    await(LP_SAFEPOINT_WAITING);
     come(NULL);
-    assert_true(lp_hold_take());
-    lp_hold_free();
+    assert_true(lp_safepoint_take());
+    lp_safepoint_release();
     pthread_join(thread, NULL);
 }
 
-static void who_is_not_ready_goes_on(void **state)
+static void a_thread_that_is_not_ready_goes_on(void **state)
 {
     (void)state;
     atomic_store(&ready, false);
-    lp_hold_ask(is_ready);
+    lp_safepoint_request(is_ready);
     come(NULL);
-    assert_int_equal(lp_hold_look(), LP_HOLD_BUSY);
-    assert_false(lp_hold_take());
-    lp_hold_free();
-    assert_int_equal(lp_hold_look(), LP_HOLD_NOBODY);
+    assert_int_equal(lp_safepoint_state(), LP_SAFEPOINT_MISSED);
+    assert_false(lp_safepoint_take());
+    lp_safepoint_release();
+    assert_int_equal(lp_safepoint_state(), LP_SAFEPOINT_NONE);
 }
 
-static void who_is_not_taken_goes_on_soon(void **state)
+static void a_thread_that_is_not_taken_goes_on_soon(void **state)
 {
     (void)state;
-    lp_hold_ask(NULL);
+    lp_safepoint_request(NULL);
     come(NULL);
-    assert_int_equal(lp_hold_look(), LP_HOLD_BUSY);
-    assert_false(lp_hold_take());
-    assert_true(lp_hold_free() >= 200000000u); /* What that cost is known. */
-    assert_int_equal(lp_hold_free(), 0);
+    assert_int_equal(lp_safepoint_state(), LP_SAFEPOINT_MISSED);
+    assert_false(lp_safepoint_take());
+    assert_true(lp_safepoint_release() >= 200000000u); /* What that cost is known. */
+    assert_int_equal(lp_safepoint_release(), 0);
 }
 
 static void ids_go_on(void **state)
@@ -180,18 +180,18 @@ static void ids_go_on(void **state)
     assert_true(lp_launch_id_told(1) > after);
 }
 
-#define HELD(test) cmocka_unit_test_setup(test, begin)
+#define STOPPED(test) cmocka_unit_test_setup(test, begin)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        HELD(who_is_not_asked_goes_on),
-        HELD(who_is_asked_waits_until_it_is_freed),
-        HELD(lines_of_the_log_wait_for_who_is_held),
-        HELD(only_one_is_held),
-        HELD(who_is_not_ready_goes_on),
-        HELD(who_is_not_taken_goes_on_soon),
-        HELD(ids_go_on),
+        STOPPED(without_a_request_no_thread_stops),
+        STOPPED(a_thread_that_is_taken_stands_until_it_is_released),
+        STOPPED(log_lines_wait_for_the_thread_that_stands),
+        STOPPED(only_one_thread_stops),
+        STOPPED(a_thread_that_is_not_ready_goes_on),
+        STOPPED(a_thread_that_is_not_taken_goes_on_soon),
+        STOPPED(ids_go_on),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

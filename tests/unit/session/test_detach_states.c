@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** When the driver's profiler leaves the process between spans: at times that the test chooses. */
+/** When CUPTI leaves the process between sampling bursts: at times that the test chooses. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "lib/base/clock.h"
-#include "lib/regions/hold.h"
+#include "lib/regions/safepoint.h"
 #include "lib/regions/sampler.h"
 #include "lib/record/paths.h"
 #include "lib/session/session.h"
@@ -55,7 +55,6 @@ static int begin(void **state)
         lp_sampling_init(&session.sampling, NULL, 10) < 0)
         return -1;
     lp_sampling_begin(&session);
-    lp_presence_begin(&session);
     begin_ns = lp_clock_now();
     return 0;
 }
@@ -63,7 +62,7 @@ static int begin(void **state)
 static int end(void **state)
 {
     (void)state;
-    lp_presence_end(&session);
+    lp_detach_end(&session);
     lp_sampling_end(&session, begin_ns);
     lp_sampling_clear(&session.sampling);
     lp_attribution_free(session.attribution);
@@ -72,88 +71,88 @@ static int end(void **state)
     return 0;
 }
 
-/* All instances of the span, which bring records. */
-static void run_span(void)
+/* All calls of the burst, which bring records. */
+static void run_burst(void)
 {
     uint32_t node = lp_path_intern(LP_PATH_ROOT, "LLM@decode_step");
     struct lp_thread *thread = lp_thread_get();
     uint64_t value;
 
-    while (lp_sampler_span_left() > 0) {
+    while (lp_sampler_burst_left() > 0) {
         assert_int_equal(lp_sampler_open(thread, node, &value), LP_BEGIN_NOW);
         lp_sampler_close(thread);
         session.activities += 100;
     }
 }
 
-static enum lp_presence_state look(uint64_t ms)
+static enum lp_detach_state look(uint64_t ms)
 {
-    assert_false(lp_presence_look(&session, begin_ns + ms * MS));
-    return session.presence.state;
+    assert_false(lp_detach_look(&session, begin_ns + ms * MS));
+    return session.detach.state;
 }
 
-static void it_leaves_at_the_next_instance_behind_a_span(void **state)
+static void it_leaves_at_the_next_call_after_a_burst(void **state)
 {
     (void)state;
-    assert_int_equal(look(100), LP_PRESENT_SPAN);
-    assert_int_equal(lp_hold_look(), LP_HOLD_NOBODY);
-    run_span();
-    assert_int_equal(look(200), LP_PRESENT_LEAVES);
-    assert_int_equal(lp_hold_look(), LP_HOLD_ASKED);
+    assert_int_equal(look(100), LP_DETACH_BURST);
+    assert_int_equal(lp_safepoint_state(), LP_SAFEPOINT_NONE);
+    run_burst();
+    assert_int_equal(look(200), LP_DETACH_LEAVING);
+    assert_int_equal(lp_safepoint_state(), LP_SAFEPOINT_REQUESTED);
 }
 
 /* A server without a request. */
-static void it_waits_for_that_instance_as_long_as_it_takes(void **state)
+static void it_waits_for_that_call_as_long_as_it_takes(void **state)
 {
     (void)state;
-    session.presence.graphs = 10;
+    session.detach.graphs = 10;
     look(100);
-    run_span();
-    assert_int_equal(look(3000), LP_PRESENT_LEAVES);
-    assert_int_equal(look(3600000), LP_PRESENT_LEAVES);
-    assert_int_equal(lp_hold_look(), LP_HOLD_ASKED);
+    run_burst();
+    assert_int_equal(look(3000), LP_DETACH_LEAVING);
+    assert_int_equal(look(3600000), LP_DETACH_LEAVING);
+    assert_int_equal(lp_safepoint_state(), LP_SAFEPOINT_REQUESTED);
 }
 
 static void it_stays_while_graphs_are_made_and_for_good_after_a_minute(void **state)
 {
     (void)state;
-    run_span();
+    run_burst();
     for (uint64_t ms = 1000; ms <= 60000; ms += 1000) {
-        session.presence.graphs++;
-        assert_int_equal(look(ms), LP_PRESENT_SPAN);
+        session.detach.graphs++;
+        assert_int_equal(look(ms), LP_DETACH_BURST);
     }
-    session.presence.graphs++;
-    assert_int_equal(look(61001), LP_PRESENT_ALWAYS);
+    session.detach.graphs++;
+    assert_int_equal(look(61001), LP_DETACH_OFF);
 }
 
-static void it_leaves_two_seconds_behind_the_last_graph(void **state)
+static void it_leaves_two_seconds_after_the_last_graph(void **state)
 {
     (void)state;
-    run_span();
-    session.presence.graphs++;
-    assert_int_equal(look(1000), LP_PRESENT_SPAN);
-    assert_int_equal(look(2900), LP_PRESENT_SPAN);
-    assert_int_equal(look(3000), LP_PRESENT_LEAVES);
+    run_burst();
+    session.detach.graphs++;
+    assert_int_equal(look(1000), LP_DETACH_BURST);
+    assert_int_equal(look(2900), LP_DETACH_BURST);
+    assert_int_equal(look(3000), LP_DETACH_LEAVING);
 }
 
-/* Five minutes for the first instance, half a minute for each further one. */
-static void it_stays_if_kernels_run_without_instances(void **state)
+/* Five minutes for the first call, half a minute for each further one. */
+static void it_stays_if_kernels_run_outside_sampled_regions(void **state)
 {
     (void)state;
     session.activities = 5000;
-    assert_int_equal(look(299000), LP_PRESENT_SPAN);
-    assert_int_equal(look(301000), LP_PRESENT_ALWAYS);
+    assert_int_equal(look(299000), LP_DETACH_BURST);
+    assert_int_equal(look(301000), LP_DETACH_OFF);
 }
 
-static void it_stays_if_instances_cease_and_kernels_do_not(void **state)
+static void it_stays_if_calls_cease_and_kernels_do_not(void **state)
 {
     (void)state;
-    run_span();
-    assert_int_equal(look(1000), LP_PRESENT_LEAVES);
+    run_burst();
+    assert_int_equal(look(1000), LP_DETACH_LEAVING);
     session.activities += 500;
-    assert_int_equal(look(100000), LP_PRESENT_LEAVES);
+    assert_int_equal(look(100000), LP_DETACH_LEAVING);
     session.activities += 1000;
-    assert_int_equal(look(100100), LP_PRESENT_ALWAYS);
+    assert_int_equal(look(100100), LP_DETACH_OFF);
 }
 
 #define PLAYED(test) cmocka_unit_test_setup_teardown(test, begin, end)
@@ -161,12 +160,12 @@ static void it_stays_if_instances_cease_and_kernels_do_not(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        PLAYED(it_leaves_at_the_next_instance_behind_a_span),
-        PLAYED(it_waits_for_that_instance_as_long_as_it_takes),
+        PLAYED(it_leaves_at_the_next_call_after_a_burst),
+        PLAYED(it_waits_for_that_call_as_long_as_it_takes),
         PLAYED(it_stays_while_graphs_are_made_and_for_good_after_a_minute),
-        PLAYED(it_leaves_two_seconds_behind_the_last_graph),
-        PLAYED(it_stays_if_kernels_run_without_instances),
-        PLAYED(it_stays_if_instances_cease_and_kernels_do_not),
+        PLAYED(it_leaves_two_seconds_after_the_last_graph),
+        PLAYED(it_stays_if_kernels_run_outside_sampled_regions),
+        PLAYED(it_stays_if_calls_cease_and_kernels_do_not),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

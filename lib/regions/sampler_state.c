@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/regions/sampler_state.h"
+
+enum owned { FREE, OWNED };
+enum kind { OPENS, OWNERS, COLLECTORS, TRIES };
+
+static const struct {
+    enum owned owned;
+    enum lp_sampler_records records;
+} states[] = {
+#define STATE(name, owned, records) { owned, LP_SAMPLER_RECORDS_##records },
+    LP_SAMPLER_STATES(STATE)
+#undef STATE
+};
+
+static const enum kind kinds[] = {
+#define EVENT(name, kind) kind,
+    LP_SAMPLER_EVENTS(EVENT)
+#undef EVENT
+};
+
+#define LP_SAMPLER_OVER LP_SAMPLER_STATE_COUNT
+
+/* LP_SAMPLER_OFF: no transition. */
+static const uint8_t transitions[LP_SAMPLER_STATE_COUNT][LP_SAMPLER_EVENT_COUNT] = {
+#define TRANSITION(from, event, to) [LP_SAMPLER_##from][LP_SAMPLER_ON_##event] = LP_SAMPLER_##to,
+    LP_SAMPLER_TRANSITIONS(TRANSITION)
+#undef TRANSITION
+};
+
+enum lp_sampler_records lp_sampler_records(enum lp_sampler_state state)
+{
+    return states[state].records;
+}
+
+static bool is_owner(uint64_t word, uint32_t who)
+{
+    return states[lp_sampler_state_of(word)].owned && lp_sampler_owner_of(word) == who;
+}
+
+bool lp_sampler_may_refuse(uint64_t word, enum lp_sampler_event event, uint32_t who)
+{
+    return kinds[event] == OPENS || kinds[event] == TRIES ||
+           (kinds[event] == OWNERS && !is_owner(word, who));
+}
+
+uint64_t lp_sampler_next(uint64_t word, enum lp_sampler_event event, uint32_t who)
+{
+    enum lp_sampler_state from = lp_sampler_state_of(word);
+    uint32_t to = transitions[from][event], owner = who;
+
+    if (event == LP_SAMPLER_ON_SESSION_GIVES_UP)
+        return 0;
+    if (event == LP_SAMPLER_ON_SESSION_ENDS)
+        return states[from].records == LP_SAMPLER_RECORDS_CHANGING ? word : 0;
+    if (to == LP_SAMPLER_OFF || (kinds[event] == OPENS && (word & LP_SAMPLER_RESTING)) ||
+        (kinds[event] == OWNERS && !is_owner(word, who)))
+        return word;
+    if (event == LP_SAMPLER_ON_SESSION_BEGINS)
+        return (uint64_t)who << 40 | LP_SAMPLER_RESTING | to;
+    if (to == LP_SAMPLER_OVER)
+        to = word & LP_SAMPLER_GRAPHS ? LP_SAMPLER_SETTLING : LP_SAMPLER_STOPPING;
+    if (to == LP_SAMPLER_STOPPING)
+        word &= ~LP_SAMPLER_GRAPHS;
+    if (states[from].owned)
+        owner = lp_sampler_owner_of(word);
+    return (word & ~UINT64_C(0xffffff00ff)) | (states[to].owned ? (uint64_t)owner << 16 : 0) | to;
+}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "model_memory.h"
+#include "model/memory.h"
 
 #include <math.h>
 #include <string.h>

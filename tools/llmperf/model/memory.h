@@ -3,7 +3,7 @@
 #ifndef LLMPERF_TOOL_MODEL_MEMORY_H
 #define LLMPERF_TOOL_MODEL_MEMORY_H
 
-#include "model_answer.h"
+#include "model/answer.h"
 
 /** Fill answer->memory; after the work is known. */
 void work_out_memory(struct model_answer *answer);

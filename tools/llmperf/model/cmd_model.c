@@ -7,8 +7,8 @@
 
 #include "command.h"
 #include "folder.h"
-#include "model_gpu.h"
-#include "model_memory.h"
+#include "model/gpu.h"
+#include "model/memory.h"
 
 #define GENERATED_MAX 1000000
 #define BATCH_MAX     1000000

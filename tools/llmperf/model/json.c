@@ -3,8 +3,8 @@
 
 #include "command.h"
 #include "json.h"
-#include "model_gpu.h"
-#include "model_memory.h"
+#include "model/gpu.h"
+#include "model/memory.h"
 
 /* The next line holds another member of the same object. */
 static void member(const char *indent, const char *key, uint64_t value)

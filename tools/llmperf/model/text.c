@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "command.h"
-#include "model_gpu.h"
+#include "model/gpu.h"
 
 /* "16.06 G": four digits that matter and a decimal prefix. */
 static const char *scaled(uint64_t value, char text[32])

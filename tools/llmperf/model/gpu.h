@@ -4,7 +4,7 @@
 #define LLMPERF_TOOL_MODEL_GPU_H
 
 #include "command.h"
-#include "model_answer.h"
+#include "model/answer.h"
 
 /** Fill answer->gpu. @return EXIT_FINE; else a message was printed */
 int take_gpu(const struct command *command, const char *name, struct model_answer *answer);

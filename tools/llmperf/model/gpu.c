@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "model_gpu.h"
+#include "model/gpu.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "json.h"
-#include "model_memory.h"
+#include "model/memory.h"
 
 static const char *const phase_names[PHASES] = { "prefill", "decode", "vision" };
 

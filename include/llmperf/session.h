@@ -123,6 +123,10 @@ typedef struct llmperf_session_options {
      * their own paths, up to 1024 above the limit. Paths of earlier sessions that are no longer in
      * use do not count. */
     uint64_t path_limit;
+    /** Lines "KEY=VALUE": any key of the configuration (`llmperf config --help`), as part of the
+     * call, such as "report.top=50". They come before the environment and change `config` or
+     * config_path; "${" in a value means nothing special. NULL: none. */
+    const char *settings;
 } llmperf_session_options;
 #define LLMPERF_SESSION_OPTIONS_INIT LLMPERF_INIT(llmperf_session_options)
 

@@ -11,6 +11,7 @@
 #include "llmperf/sys/counters.h"
 #include "llmperf/sys/hardware.h"
 #include "llmperf/sys/inject.h"
+#include "llmperf/sys/option.h"
 #include "llmperf/sys/run.h"
 #include "llmperf/sys/trace.h"
 #include "llmperf/sys/vendor.h"

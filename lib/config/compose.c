@@ -7,7 +7,7 @@
 
 #include "lib/base/file.h"
 #include "lib/base/status.h"
-#include "lib/config/allowed.h"
+#include "lib/config/options.h"
 #include "lib/config/config.h"
 #include "lib/config/defaults.h"
 #include "lib/config/edit.h"
@@ -283,7 +283,7 @@ static int compose_config(struct composition composition, const char *name,
     config->root = composition.root;
     config->composed = true;
     if (status == 0)
-        status = lp_allowed_check_all(config);
+        status = lp_options_check(config);
     lp_repository_clear(&composition.repository);
     free(composition.overrides);
     if (status < 0)
@@ -307,4 +307,16 @@ int llmperf_config_compose_model(const char *name, const char *const *overrides,
     return compose_config(
         (struct composition){ .now = time(NULL), .for_run = true, .model = model }, name, overrides,
         override_count, config_out);
+}
+
+int lp_config_set(llmperf_config *config, const char *text)
+{
+    struct lp_override override;
+    int status = lp_override_parse(&config->values, text, &override);
+
+    if (status < 0)
+        return status;
+    if (override.kind == LP_OVERRIDE_CHANGE)
+        override.kind = LP_OVERRIDE_FORCE;
+    return lp_edit_apply(&config->values, config->root, &override);
 }

@@ -32,11 +32,14 @@ int lp_inputs_read(const char *file, char **text_out);
 int lp_config_check_keys(const llmperf_config *config, const char *key, const char *const *names);
 
 /** Read a value if it is there and not null; else *value_out stays as it is. What
- * lib/config/allowed.c says about the key holds also where a configuration was not composed.
+ * table of options says about the key holds also where a configuration was not composed.
  * @return 0; LLMPERF_EFORMAT with file and line. */
 int lp_config_take_text(const llmperf_config *config, const char *key, const char **value_out);
 int lp_config_take_integer(const llmperf_config *config, const char *key, int64_t *value_out);
 int lp_config_take_truth(const llmperf_config *config, const char *key, bool *value_out);
+
+/** Apply KEY=VALUE, where the key need not be there. 0; LLMPERF_EINVAL, LLMPERF_ENOMEM. */
+int lp_config_set(llmperf_config *config, const char *text);
 
 /** An error text that begins with the place of a value. @return LLMPERF_EFORMAT */
 int lp_config_refuse(const llmperf_config *config, const char *key, const char *format, ...)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading values that may be missing. */
-#include "lib/config/allowed.h"
+#include "lib/config/options.h"
 #include "lib/config/config.h"
 
 /* 1: there is a value, and its key takes it. */
 static int check_value(const llmperf_config *config, const char *key)
 {
-    const struct lp_allowed *allowed = lp_allowed_find(key);
-    int status = allowed ? lp_allowed_check(config, allowed) : 0;
+    const struct lp_option *option = lp_option_find(key);
+    int status = option ? lp_option_check(config, option) : 0;
 
     return status < 0 ? status : llmperf_config_has(config, key);
 }

@@ -11,6 +11,7 @@
 #include "llmperf/sys/hardware.h"
 #include "lib/base/file.h"
 #include "lib/base/variable.h"
+#include "lib/config/options.h"
 #include "lib/machine/environment.h"
 #include "lib/device/driver.h"
 #include "lib/hardware/ceilings.h"
@@ -48,48 +49,33 @@ static const char *const shown_variables[] = {
     "PMI_SIZE",
     "SLURM_PROCID",
     "SLURM_STEP_NUM_TASKS",
-    "LLMPERF_CUPTI_PATH",
-    "LLMPERF_TIER",
-    "LLMPERF_TRACE",
-    "LLMPERF_OUT",
-    "LLMPERF_CONFIG_DIR",
-    "LLMPERF_DTYPE",
-    "LLMPERF_TENSOR_PARALLEL",
-    "LLMPERF_EXPERT_PARALLEL",
-    "LLMPERF_PEAK_TFLOPS",
-    "LLMPERF_BANDWIDTH_GBS",
-    "LLMPERF_LOG",
 };
 
-/* Of these, and of other variables of ours, it is only told that they are set. */
+/* Of these, and of variables of ours that are no options, only that they are set is shown. */
 static const char *const hidden_variables[] = { "LD_PRELOAD", "LD_LIBRARY_PATH" };
 
 #define OUR_PREFIX "LLMPERF_"
 
-static bool is_shown(const char *variable)
+static bool is_option(const char *name)
 {
-    for (size_t i = 0; i < sizeof(shown_variables) / sizeof(shown_variables[0]); i++) {
-        size_t length = strlen(shown_variables[i]);
-
-        if (strncmp(variable, shown_variables[i], length) == 0 && variable[length] == '=')
+    for (size_t i = 0; i < lp_options_count; i++)
+        if (lp_options[i].variable && strcmp(lp_options[i].variable, name) == 0)
             return true;
-    }
     return false;
 }
 
-static void add_other_variables(struct lp_json *json)
+static void add_our_variables(struct lp_json *json)
 {
     char name[128];
 
     for (char **at = lp_variables_are_ignored() ? NULL : environ; at && *at; at++) {
         size_t length = strcspn(*at, "=");
 
-        if (strncmp(*at, OUR_PREFIX, strlen(OUR_PREFIX)) != 0 || is_shown(*at) ||
-            length >= sizeof(name))
+        if (strncmp(*at, OUR_PREFIX, strlen(OUR_PREFIX)) != 0 || length >= sizeof(name))
             continue;
         memcpy(name, *at, length);
         name[length] = '\0';
-        lp_json_string(json, name, "(set)");
+        lp_json_string(json, name, is_option(name) ? *at + length + 1 : "(set)");
     }
 }
 
@@ -105,7 +91,7 @@ void lp_environment_variables(struct lp_json *json)
     for (size_t i = 0; i < sizeof(hidden_variables) / sizeof(hidden_variables[0]); i++)
         if (lp_variable(hidden_variables[i]))
             lp_json_string(json, hidden_variables[i], "(set)");
-    add_other_variables(json);
+    add_our_variables(json);
     lp_json_close(json, '}');
 }
 

@@ -41,19 +41,15 @@ static int check_regions(const struct lp_options *options)
     return status;
 }
 
-static int check_rules(const struct lp_options *options, const llmperf_session_options *given)
+static int check_rules(const struct lp_options *options)
 {
-    const char *word = lp_variable("LLMPERF_RULES");
-    const char *from = given && given->rules ? "rules"
-                       : word && *word       ? "LLMPERF_RULES"
-                                             : "session.rules";
     char problem[1024];
     int status = options->rules ? llmperf_rules_check(options->rules) : 0;
 
     if (status == 0)
         return 0;
     snprintf(problem, sizeof(problem), "%s", llmperf_last_error());
-    return lp_error(status, "%s: %s", from, problem);
+    return lp_error(status, "%s: %s", options->rules_name, problem);
 }
 
 /* Of reports, which have no other dtype then. */
@@ -75,7 +71,7 @@ int llmperf_session_check(const llmperf_session_options *given, uint32_t *tier_o
     int status = lp_options_init(&options, given);
 
     if (status == 0 && (status = check_dtype()) == 0 && (status = check_model(&options)) == 0 &&
-        (status = check_rules(&options, given)) == 0 && (status = check_regions(&options)) == 0)
+        (status = check_rules(&options)) == 0 && (status = check_regions(&options)) == 0)
         status = check_counters(&options);
     if (status == 0 && tier_out)
         *tier_out = options.tier;

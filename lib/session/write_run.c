@@ -12,7 +12,6 @@
 #include "lib/session/session.h"
 #include "lib/session/session_counters.h"
 #include "lib/session/session_trace.h"
-#include "lib/session/options/tier.h"
 #include "llmperf/api.h"
 #include "lib/device/device.h"
 
@@ -117,7 +116,7 @@ static int add_facts(struct llmperf_session *session, const struct lp_device_sta
     uint64_t duration_ns = stats->duration_ns ? stats->duration_ns : now_ns - session->start_ns;
     const struct lp_session_config *config = &session->options.config;
     const char *recorded = session->source ? session->source->recorded : NULL;
-    char duration[32], pid[32];
+    char duration[32], pid[32], tier[LP_OPTION_WORD_BYTES];
     int status;
 
     snprintf(duration, sizeof(duration), "%.3f", (double)duration_ns / 1e6);
@@ -128,7 +127,8 @@ static int add_facts(struct llmperf_session *session, const struct lp_device_sta
         /* Who replays a recording twice has one run twice. */
         (status = lp_profile_set_fact(profile, LP_RUN_KEY_FACT,
                                       recorded ? NULL : session->run_key)) < 0 ||
-        (status = lp_profile_set_fact(profile, "tier", lp_tier_name(tier_of(session)))) < 0 ||
+        (status = lp_profile_set_fact(profile, "tier",
+                                      lp_option_word("run.mode", tier_of(session), tier))) < 0 ||
         (status = lp_profile_set_fact(profile, "source", session->source_name)) < 0 ||
         (status = lp_profile_set_fact(profile, "process_id", pid)) < 0 ||
         (status = lp_profile_set_fact(profile, "llmperf_version", LLMPERF_VERSION_STRING)) < 0 ||

@@ -41,7 +41,7 @@ stdout_has "variable: seen"
 grep -q "^log: the program runs with raised" out && die "a plain program is said to be privileged"
 rm -rf open/runs
 try "$TMPDIR/plain"
-stdout_has "LLMPERF_TIER=nonsense_if_read is no tier"
+stdout_has "LLMPERF_TIER=nonsense_if_read is not one of regions"
 
 # A program that holds the library finds the data beside itself, not where its caller's name for it points.
 mkdir -p prefix/bin prefix/share/llmperf bin share/llmperf

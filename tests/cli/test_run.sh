@@ -41,9 +41,9 @@ stderr_has "LLMPERF_RULES: rule"
 expect 2 run --out refused --tier light session.rules="decode_step p99" -- /bin/true
 stderr_has "session.rules: rule"
 LLMPERF_TRACE=yes expect 2 run --out refused -- /bin/true
-stderr_has "LLMPERF_TRACE=yes: 1 keeps a trace"
+stderr_has "LLMPERF_TRACE=yes: give 1 or 0"
 LLMPERF_TENSOR_PARALLEL=two expect 2 run --out refused -- /bin/true
-stderr_has "LLMPERF_TENSOR_PARALLEL=two is no number of GPUs; use 1 to 65536"
+stderr_has "LLMPERF_TENSOR_PARALLEL=two: must be between 1 and 65536"
 expect 2 run --out refused session.tensor_parallel=0 -- /bin/true
 stderr_has "must be between 1 and 65536"
 [ ! -e refused ] || die "a folder without a run is left"
@@ -209,10 +209,10 @@ expect 0 run --out o -- sh -c "'$own' library; '$own' library"
 is "$(metric 'sum(x["instances"] for x in m["regions"] if x["path"] == "LLM@prefill")' "$(last_line)")" 6 "of two processes"
 # A session that cannot start says why, and nothing else is blamed.
 expect 0 run --out o -- env LLMPERF_TIER=nonsense "$own" library
-stderr_has "is not profiled: LLMPERF_TIER=nonsense is no tier"
+stderr_has "is not profiled: LLMPERF_TIER=nonsense is not one of regions"
 stderr_is_one_line
 expect 0 run --out o -- env LLMPERF_TIER=nonsense "$program" ranges
-stderr_has "is not profiled: LLMPERF_TIER=nonsense is no tier"
+stderr_has "is not profiled: LLMPERF_TIER=nonsense is not one of regions"
 stderr_is_one_line
 expect 0 run --out o -- "$own" session
 run=$(last_line)

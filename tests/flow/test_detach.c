@@ -342,6 +342,7 @@ static void what_it_does_not_go_with_is_refused(void **state)
     options.counters = "live";
     check_refused(&options, "needs a session without counters");
     options = detached_options();
+    options.flags = 0;
     setenv("LLMPERF_DETACH", "perhaps", 1);
     check_refused(&options, "LLMPERF_DETACH=perhaps");
     unsetenv("LLMPERF_DETACH");

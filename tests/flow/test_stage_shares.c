@@ -167,7 +167,7 @@ static void a_model_that_cannot_be_shared_so_is_refused(void **state)
 {
     (void)state;
     refuse_share(MODEL, 3, 0, "tensor_parallel 3 does not divide the number of heads (32)");
-    refuse_share(MODEL, 65537, 0, "tensor_parallel is 65537; 1 to 65536");
+    refuse_share(MODEL, 65537, 0, "tensor_parallel is 65537; it must be between 1 and 65536");
     refuse_share(MODEL, 0, 2, "expert_parallel must be 1, or tensor_parallel x data_parallel");
     refuse_share("mixtral_8x7b", 4, 2, "expert_parallel must be 1");
     refuse_share("resnet_50", 2, 0, "has no decoder");
@@ -213,14 +213,14 @@ static void ranks_of_whom_nobody_told_are_noted(void **state)
     llmperf_profile *profile;
 
     (void)state;
-    check_ranks("WORLD_SIZE", "8", 0, STEP, "the 8 ranks (WORLD_SIZE) share it");
+    check_ranks("WORLD_SIZE", "8", 0, STEP, "on each of the 8 ranks (WORLD_SIZE)");
     check_ranks("OMPI_COMM_WORLD_SIZE", "2", 0, STEP, "set tensor_parallel of the session");
     check_ranks("WORLD_SIZE", "6", 4, STEP, "tensor_parallel 4 does not divide the 6 ranks");
     check_ranks("WORLD_SIZE", "1", 0, STEP, "");
     check_ranks("WORLD_SIZE", "8", 8, STEP, "");
     check_ranks("WORLD_SIZE", "8", 1, STEP, "");
     check_ranks("WORLD_SIZE", "8", 0, "begin LLM@prefill flops=5 bytes=5\nend\n", "");
-    check_ranks("WORLD_SIZE", "1", 0, ON_TWO_GPUS, "the 2 GPUs of this process share it");
+    check_ranks("WORLD_SIZE", "1", 0, ON_TWO_GPUS, "on each of the 2 GPUs of this process");
     check_ranks("WORLD_SIZE", "1", 2, ON_TWO_GPUS, "");
     setenv("WORLD_SIZE", "8", 1);
     profile = play_share(MODEL, 2, 0, STEP);
@@ -261,7 +261,7 @@ static void the_environment_tells_the_share(void **state)
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         setenv("LLMPERF_TENSOR_PARALLEL", wrong[i], 1);
         assert_int_equal(llmperf_session_start(&options, &session), LLMPERF_EINVAL);
-        check_error("is no number of GPUs; use 1 to 65536");
+        check_error("must be between 1 and 65536");
     }
     unsetenv("LLMPERF_TENSOR_PARALLEL");
 }
@@ -291,7 +291,8 @@ static void the_configuration_tells_the_share_behind_the_environment(void **stat
     check_error("must be between 1 and 65536");
     options.config_path = write_test_file("stages.yaml", stages, sizeof(stages) - 1);
     assert_int_equal(llmperf_session_start(&options, &session), LLMPERF_EFORMAT);
-    check_error("session.pipeline_parallel: a session cannot tell the work of a stage");
+    check_error(
+        "session.pipeline_parallel: a session cannot compute the work of one pipeline stage");
 }
 
 static void reports_say_how_the_model_is_shared(void **state)

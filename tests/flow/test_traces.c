@@ -140,7 +140,7 @@ static void environment_and_configuration_ask_for_a_trace(void **state)
     assert_int_equal(export_all(in_test_folder("asked")).kernels, 1);
     setenv("LLMPERF_TRACE", "yes", 1);
     assert_int_equal(llmperf_session_start(&options, &session), LLMPERF_EINVAL);
-    check_error("LLMPERF_TRACE=yes: 1 keeps a trace, 0 does not");
+    check_error("LLMPERF_TRACE=yes: give 1 or 0");
     unsetenv("LLMPERF_TRACE");
 }
 

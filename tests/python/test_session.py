@@ -241,6 +241,17 @@ class Errors(support.TestCase):
         with self.assertRaisesRegex(ValueError, "NUL"):
             llmperf.Session(out="a\0b")
 
+    def test_settings_are_keys_of_the_configuration(self) -> None:
+        with llmperf.Session(source="none", settings={"run.id": "it's ${one}", "run.dtype": "fp8"}) as session:
+            pass
+        assert session.profile is not None
+        self.assertEqual(session.profile.fact("run_id"), "it's ${one}")
+        for settings, words in (({"session.path_limit": 3}, "session.path_limit: must be between 16"),
+                                ({"artifacts.keep_trace": "maybe"}, "artifacts.keep_trace"),
+                                ({"session.path_limits": 99}, "nearest: session.path_limit")):
+            with self.assertRaisesRegex(llmperf.LlmperfError, words):
+                llmperf.Session(source="none", settings=settings).start()
+
     def test_second_session_is_busy(self) -> None:
         with llmperf.Session(source="none"):
             with self.assertRaises(llmperf.LlmperfError) as refused:

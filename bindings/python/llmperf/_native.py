@@ -48,6 +48,7 @@ STRUCTURES: List[Any] = [
     llmperf_region_attr,
     llmperf_counter_info,
     llmperf_session_options,
+    llmperf_option_info,
     llmperf_session_state,
     llmperf_input,
     llmperf_hardware_query,
@@ -281,6 +282,8 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
         c_int, [c_int32, POINTER(llmperf_measure_options), POINTER(text)]),
     "llmperf_hardware_measured": (c_char_p, [_hardware]),
     "llmperf_hardware_names": (c_int, [POINTER(text)]),
+    # sys/option.h
+    "llmperf_option_info_get": (c_int, [c_size_t, POINTER(llmperf_option_info)]),
     # sys/run.h
     "llmperf_runs_retain": (c_int, [c_char_p, c_uint64]),
     "llmperf_profile_merge_counters": (

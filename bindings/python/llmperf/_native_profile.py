@@ -2,7 +2,7 @@
 """Handles, and the structures of sessions and profiles, as ctypes sees them."""
 from __future__ import annotations
 
-from ctypes import Structure, _Pointer, c_char_p, c_double, c_int32, c_size_t, c_uint32, c_uint64
+from ctypes import Structure, _Pointer, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint32, c_uint64
 
 from ._native_constants import LLMPERF_ITERATION_CLASSES
 
@@ -479,6 +479,30 @@ class llmperf_session_options(Structure):
         ("expert_parallel", c_uint32),
         ("config", const_config_p),
         ("path_limit", c_uint64),
+        ("settings", c_char_p),
+    ]
+
+
+class llmperf_option_info(Structure):
+    """An option of the table of options."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("key", c_char_p),
+        ("other_key", c_char_p),
+        ("variable", c_char_p),
+        ("field", c_char_p),
+        ("word", c_char_p),
+        ("value", c_char_p),
+        ("commands", c_char_p),
+        ("choices", c_char_p),
+        ("least", c_int64),
+        ("most", c_int64),
+        ("unit", c_char_p),
+        ("usual", c_char_p),
+        ("help", c_char_p),
+        ("kind", c_uint32),
+        ("reserved", c_uint32),
     ]
 
 

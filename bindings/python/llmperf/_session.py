@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 import warnings
 import weakref
 from ctypes import byref, c_size_t, sizeof
 from functools import partial
 from types import TracebackType
-from typing import Any, Dict, List, Optional, Sequence, Type, Union
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Type, Union
 
 from . import _native
 from ._errors import LlmperfError
@@ -40,6 +41,16 @@ _STATES = {
 
 def _joined(texts: Union[str, Sequence[str], None], between: str) -> Optional[str]:
     return texts if texts is None or isinstance(texts, str) else between.join(texts)
+
+
+def _setting(key: str, value: Any) -> str:
+    """KEY=VALUE of one key; texts in quotes."""
+    if value is None or isinstance(value, bool):
+        return f"{key}={'null' if value is None else str(value).lower()}"
+    if isinstance(value, (int, float)):
+        return f"{key}={value}"
+    quoted = re.sub(r"(\\*)('|\Z)", lambda at: at[1] * 2 + ("\\'" if at[2] else ""), str(value))
+    return f"{key}='{quoted}'"
 
 
 class Session:
@@ -79,6 +90,8 @@ class Session:
         tensor_parallel; 0: LLMPERF_EXPERT_PARALLEL, else 1.
     path_limit: limit of region paths. Regions above it are counted together, except 1024 more
         stages, and the run is incomplete. 0: 65536.
+    settings: other keys of the configuration (`llmperf config --help`), such as
+        {"artifacts.keep_runs": 10}; they come before the environment and config_path.
     reports: write the report files at stop, beside run.llmperf.
     release: give CUPTI up at stop, so that another profiler (torch.profiler) can start.
     detach: for tier "light": between samples CUPTI is taken out of the process. For programs in
@@ -104,7 +117,7 @@ class Session:
                  rules: Union[str, Sequence[str], None] = None, keep_trace: bool = False,
                  trace_bytes: int = 0,
                  tensor_parallel: int = 0, expert_parallel: int = 0,
-                 path_limit: int = 0,
+                 path_limit: int = 0, settings: Optional[Mapping[str, Any]] = None,
                  reports: bool = True, release: bool = False,
                  graph_level: bool = False, detach: bool = False) -> None:
         options = _native.sized(_native.llmperf_session_options)
@@ -113,7 +126,8 @@ class Session:
         texts = {"run_dir": run_dir, "out_dir": out, "run_id": run_id, "config_path": config_path,
                  "model_path": model_path, "device_path": device_path, "record_path": record_path,
                  "counters": counters, "sample_regions": _joined(sample_regions, ","),
-                 "rules": _joined(rules, "; ")}
+                 "rules": _joined(rules, "; "),
+                 "settings": settings and "\n".join(_setting(*item) for item in settings.items())}
         for field, value in texts.items():
             if value is not None:
                 setattr(options, field, path_bytes(value))

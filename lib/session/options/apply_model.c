@@ -6,10 +6,9 @@
 #include <string.h>
 
 #include "lib/base/status.h"
-#include "lib/base/variable.h"
 #include "lib/config/config.h"
+#include "lib/config/options.h"
 #include "lib/profile/profile.h"
-#include "lib/session/options/from_config.h"
 #include "lib/session/options/stage_work.h"
 #include "lib/hardware/check.h"
 #include "lib/model/configured.h"
@@ -31,19 +30,21 @@ static uint32_t fact_gpus(const llmperf_profile *profile, const char *key)
     return word ? (uint32_t)strtoul(word, NULL, 10) : 0;
 }
 
-/* As a session chooses: environment, configuration, and last what the run was told before. */
+/* As a session chooses: environment, configuration, and last what the run was given before. */
 static int choose_share(struct application *job)
 {
-    llmperf_session_options options = LLMPERF_SESSION_OPTIONS_INIT;
-    int status = job->config ? lp_session_config_share(job->config, &options) : 0;
+    llmperf_session_options values = LLMPERF_SESSION_OPTIONS_INIT;
+    int status;
 
-    if (status < 0)
+    if ((status = lp_option_resolve("session.tensor_parallel", job->config, &values)) < 0 ||
+        (status = lp_option_resolve("session.expert_parallel", job->config, &values)) < 0)
         return status;
-    if (!options.tensor_parallel && !lp_variable(LP_TENSOR_VARIABLE))
-        options.tensor_parallel = fact_gpus(job->profile, LP_TENSOR_FACT);
-    if (!options.expert_parallel && !lp_variable(LP_EXPERT_VARIABLE))
-        options.expert_parallel = fact_gpus(job->profile, LP_EXPERT_FACT);
-    return lp_share_choose(&options, &job->share);
+    if (!values.tensor_parallel)
+        values.tensor_parallel = fact_gpus(job->profile, LP_TENSOR_FACT);
+    if (!values.expert_parallel)
+        values.expert_parallel = fact_gpus(job->profile, LP_EXPERT_FACT);
+    job->share = lp_share_of(values.tensor_parallel, values.expert_parallel);
+    return 0;
 }
 
 static int read_config(struct application *job)

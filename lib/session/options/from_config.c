@@ -8,8 +8,6 @@
 #include "lib/base/variable.h"
 #include "lib/config/config.h"
 #include "lib/session/options/from_config.h"
-#include "lib/session/options/share.h"
-#include "lib/session/options/tier.h"
 #include "lib/hardware/check.h"
 #include "llmperf/model.h"
 #include "llmperf/sys/config.h"
@@ -17,102 +15,23 @@
 #define MODEL_KEY    "model"
 #define COUNTERS_KEY "pipeline.counters"
 
-static const char *const run_keys[] = { "id", "mode", "dtype", "stage", "top_n_kernels", NULL };
-static const char *const artifact_keys[] = { "dir",         "keep_runs",  "keep_trace",
-                                             "trace_bytes", "warn_bytes", NULL };
-static const char *const hardware_keys[] = { "peak_tflops", "bandwidth_gbs", NULL };
-static const char *const session_keys[] = { "tier",
-                                            "overhead_budget_permille",
-                                            "sample_regions",
-                                            "rules",
-                                            "counters",
-                                            "tensor_parallel",
-                                            "expert_parallel",
-                                            "detach",
-                                            "path_limit",
-                                            NULL };
-static const char *const top_keys[] = { "run",   "artifacts", "inputs",   "hardware", "model",
-                                        "infer", "session",   "pipeline", "dataset",  NULL };
-
-static int check_keys(const llmperf_config *config)
-{
-    static const struct {
-        const char *map;
-        const char *const *names;
-    } maps[] = { { "", top_keys },
-                 { "run", run_keys },
-                 { "artifacts", artifact_keys },
-                 { "hardware", hardware_keys },
-                 { "session", session_keys } };
-    int status = 0;
-
-    for (size_t i = 0; status == 0 && i < sizeof(maps) / sizeof(maps[0]); i++)
-        status = lp_config_check_keys(config, maps[i].map, maps[i].names);
-    return status;
-}
-
-static bool is_set(const char *variable)
-{
-    const char *value = lp_variable(variable);
-
-    return value && *value;
-}
-
 /* Counters with tier deep are what tier counters is. */
-static int take_tier(const llmperf_config *config, llmperf_session_options *options)
+static int adapt_tier(const llmperf_config *config, struct lp_resolved *resolved)
 {
     const char *key = llmperf_config_has(config, "run.mode") ? "run.mode" : "session.tier";
-    const char *word = NULL;
-    int status = lp_config_take_text(config, key, &word);
-    bool counted = options->counters || llmperf_config_has(config, "session.counters") ||
-                   llmperf_config_length(config, COUNTERS_KEY) > 0;
+    enum lp_option_from from = lp_option_source(resolved, "run.mode");
+    uint32_t *tier = &resolved->values.tier;
+    bool counted = resolved->values.counters || llmperf_config_length(config, COUNTERS_KEY) > 0;
 
-    if (status < 0 || !word || options->tier || is_set("LLMPERF_TIER"))
-        return status;
-    options->tier = lp_tier_find(word);
-    if (options->tier == LLMPERF_TIER_REGIONS && counted)
+    if ((from != LP_FROM_CONFIG && from != LP_FROM_OVERRIDE) || !counted)
+        return 0;
+    if (*tier == LLMPERF_TIER_REGIONS)
         return lp_config_refuse(config, key,
                                 "tier regions collects no device data, but counters are "
                                 "configured; set run.mode=counters, or remove the counters");
-    if (options->tier == LLMPERF_TIER_DEEP && counted)
-        options->tier = LLMPERF_TIER_COUNTERS;
+    if (*tier == LLMPERF_TIER_DEEP)
+        *tier = LLMPERF_TIER_COUNTERS;
     return 0;
-}
-
-/* Without a folder a configured trace has no place, which is no fault of the program. */
-static int take_trace(const llmperf_config *config, llmperf_session_options *options)
-{
-    bool folder = options->run_dir || options->out_dir || is_set("LLMPERF_OUT");
-    int64_t bytes = (int64_t)options->trace_bytes;
-    bool keep = false;
-    int status = 0;
-
-    if (!bytes && (status = lp_config_take_integer(config, "artifacts.trace_bytes", &bytes)) < 0)
-        return status;
-    options->trace_bytes = (uint64_t)bytes;
-    status = lp_config_take_truth(config, "artifacts.keep_trace", &keep);
-    if (status == 0 && !options->keep_trace && folder && !is_set("LLMPERF_TRACE"))
-        options->keep_trace = keep;
-    return status;
-}
-
-static int take_counters(const llmperf_config *config, llmperf_session_options *options)
-{
-    if (is_set("LLMPERF_COUNTERS") || options->counters)
-        return 0;
-    return lp_config_take_text(config, "session.counters", &options->counters);
-}
-
-static int take_parallel(const llmperf_config *config, const char *key, const char *variable,
-                         uint32_t *option)
-{
-    int64_t gpus = *option;
-    int status = 0;
-
-    if (gpus == 0 && !is_set(variable))
-        status = lp_config_take_integer(config, key, &gpus);
-    *option = (uint32_t)gpus;
-    return status;
 }
 
 /* Who tells of stages must not get the work of the whole model in silence. */
@@ -125,60 +44,8 @@ static int refuse_pipeline(const llmperf_config *config)
     if (status < 0 || stages == 1)
         return status;
     return lp_config_refuse(config, key,
-                            "a session cannot tell the work of a stage of a pipeline; leave this "
+                            "a session cannot compute the work of one pipeline stage; leave this "
                             "out, and count flops and bytes by llmperf_model_work()");
-}
-
-int lp_session_config_share(const llmperf_config *config, llmperf_session_options *options)
-{
-    int status = take_parallel(config, "session.tensor_parallel", LP_TENSOR_VARIABLE,
-                               &options->tensor_parallel);
-
-    return status < 0 ? status
-                      : take_parallel(config, "session.expert_parallel", LP_EXPERT_VARIABLE,
-                                      &options->expert_parallel);
-}
-
-static int take_path_limit(const llmperf_config *config, llmperf_session_options *options)
-{
-    int64_t limit = (int64_t)options->path_limit;
-    int status = limit ? 0 : lp_config_take_integer(config, "session.path_limit", &limit);
-
-    options->path_limit = (uint64_t)limit;
-    return status;
-}
-
-static int take_options(const llmperf_config *config, bool of_job, llmperf_session_options *options)
-{
-    int64_t budget = options->overhead_budget_permille;
-    int status;
-
-    if ((status = take_tier(config, options)) < 0)
-        return status;
-    if (!options->run_id && !of_job &&
-        (status = lp_config_take_text(config, "run.id", &options->run_id)) < 0)
-        return status;
-    if (!options->run_dir && !options->out_dir && !is_set("LLMPERF_OUT") &&
-        (status = lp_config_take_text(config, "artifacts.dir", &options->out_dir)) < 0)
-        return status;
-    if ((status = take_trace(config, options)) < 0)
-        return status;
-    if (!budget &&
-        (status = lp_config_take_integer(config, "session.overhead_budget_permille", &budget)) < 0)
-        return status;
-    options->overhead_budget_permille = (uint32_t)budget;
-    if (!options->sample_regions && !is_set("LLMPERF_SAMPLE_REGIONS") &&
-        (status = lp_config_take_text(config, "session.sample_regions", &options->sample_regions)) <
-            0)
-        return status;
-    if (!options->rules && !is_set("LLMPERF_RULES") &&
-        (status = lp_config_take_text(config, "session.rules", &options->rules)) < 0)
-        return status;
-    if ((status = refuse_pipeline(config)) < 0 ||
-        (status = lp_session_config_share(config, options)) < 0 ||
-        (status = take_path_limit(config, options)) < 0)
-        return status;
-    return take_counters(config, options);
 }
 
 /* A model that is no map names none, and a session would go on without. */
@@ -224,8 +91,7 @@ static int keep(const llmperf_config *config, struct lp_session_config *kept)
         (status = lp_config_take_text(config, "run.dtype", &dtype)) < 0 ||
         (status = lp_config_take_text(config, "inputs.manifest", &manifest)) < 0 ||
         (status = lp_config_take_integer(config, "artifacts.keep_runs", &kept->keep_runs)) < 0 ||
-        (status = lp_config_take_integer(config, "artifacts.warn_bytes", &kept->warn_bytes)) < 0 ||
-        (status = lp_config_take_truth(config, "session.detach", &kept->detach)) < 0)
+        (status = lp_config_take_integer(config, "artifacts.warn_bytes", &kept->warn_bytes)) < 0)
         return status;
     if ((status = check_named(config, dtype)) < 0)
         return status;
@@ -237,31 +103,68 @@ static int keep(const llmperf_config *config, struct lp_session_config *kept)
     return status < 0 ? status : llmperf_config_fingerprint(config, &kept->fingerprint);
 }
 
-/* The program's own configuration comes before that of the command that started it. */
-static int find_tree(const llmperf_session_options *options, struct lp_session_config *kept)
+/* A tree of our own: that of the caller is his. */
+static int copy_tree(const llmperf_config *config, llmperf_config **copy_out)
 {
-    const char *path = options->config_path;
+    char *text = NULL;
+    int status = config ? llmperf_config_document(config, "", LLMPERF_CONFIG_YAML, &text) : 0;
+
+    if (status == 0)
+        status = llmperf_config_parse(text ? text : "{}", copy_out);
+    free(text);
+    return status;
+}
+
+/* Lines of KEY=VALUE. */
+static int apply_settings(const char *settings, struct lp_session_config *kept)
+{
+    int status = kept->composed ? 0 : copy_tree(kept->tree, &kept->composed);
+
+    while (status == 0 && *settings) {
+        size_t length = strcspn(settings, "\n");
+        char line[4096];
+
+        if (length >= sizeof(line))
+            return lp_error(LLMPERF_EINVAL, "settings: a line is longer than 4095 bytes");
+        snprintf(line, sizeof(line), "%.*s", (int)length, settings);
+        if (length > 0)
+            status = lp_config_set(kept->composed, line);
+        settings += length + (settings[length] == '\n');
+    }
+    kept->tree = kept->composed;
+    return status < 0 ? status : lp_options_check(kept->tree);
+}
+
+/* The program's own configuration comes before that of the command that started it. */
+static int find_tree(const llmperf_session_options *call, struct lp_session_config *kept)
+{
+    const char *path = call->config_path;
     int status = 0;
 
-    kept->tree = options->config;
+    kept->tree = call->config;
     kept->of_job = !kept->tree && !path;
     if (kept->of_job)
         path = lp_variable("LLMPERF_RUN_CONFIG");
     if (!kept->tree && path && *path)
-        status = llmperf_config_compose_model(path, NULL, 0, options->model_path, &kept->composed);
+        status = llmperf_config_compose_model(path, NULL, 0, call->model_path, &kept->composed);
     if (kept->composed)
         kept->tree = kept->composed;
-    return status;
+    return status < 0 || !call->settings ? status : apply_settings(call->settings, kept);
 }
 
-int lp_session_from_config(llmperf_session_options *options, struct lp_session_config *kept)
+int lp_session_from_config(const llmperf_session_options *call, struct lp_resolved *resolved,
+                           struct lp_session_config *kept)
 {
-    int status = find_tree(options, kept);
+    int status;
 
-    if (status < 0 || !kept->tree)
+    if ((status = find_tree(call, kept)) < 0 ||
+        (kept->tree && (status = lp_options_check_keys(kept->tree)) < 0) ||
+        (status = lp_options_resolve(call, kept->tree, resolved)) < 0 || !kept->tree)
         return status;
-    if ((status = check_keys(kept->tree)) < 0 ||
-        (status = take_options(kept->tree, kept->of_job, options)) < 0)
+    if (kept->of_job && !call->run_id && lp_option_source(resolved, "run.id") == LP_FROM_CONFIG)
+        resolved->values.run_id = NULL; /* of the job, whose processes cannot all have it */
+    if ((status = adapt_tier(kept->tree, resolved)) < 0 ||
+        (status = refuse_pipeline(kept->tree)) < 0)
         return status;
     return keep(kept->tree, kept);
 }

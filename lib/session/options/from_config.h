@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "lib/config/options.h"
 #include "llmperf/session.h"
 #include "llmperf/sys/config.h"
 
@@ -12,27 +13,22 @@
 struct lp_session_config {
     const llmperf_config *tree; /* while the session starts; NULL: no configuration */
     llmperf_config *composed;   /* the same, if it was composed here */
-    bool of_job; /* it is that of llmperf run, whose processes cannot all have the same run.id */
-    char *text;  /* as YAML; NULL: no configuration */
-    char *fingerprint;  /* of the text */
-    char *dtype;        /* what the program computes in; NULL: not said */
-    char *inputs;       /* inputs.yaml; NULL: none */
-    int64_t keep_runs;  /* 0: all */
-    int64_t warn_bytes; /* of a run's folder; 0: any size is fine */
-    bool detach;        /* where a session can */
+    bool of_job;                /* it is that of llmperf run */
+    char *text;                 /* as YAML; NULL: no configuration */
+    char *fingerprint;          /* of the text */
+    char *dtype;                /* what the program computes in; NULL: not said */
+    char *inputs;               /* inputs.yaml; NULL: none */
+    int64_t keep_runs;          /* 0: all */
+    int64_t warn_bytes;         /* of a run's folder; 0: any size is fine */
 };
 
-/** Take options->config or compose options->config_path (or LLMPERF_RUN_CONFIG), and fill in what
- * the program left at 0: tier, folder and name of the run, trace, share of the model, counters,
- * overhead budget. Variables of the environment come before the configuration.
+/** Take call->config or compose call->config_path (or LLMPERF_RUN_CONFIG), apply call->settings,
+ * and resolve all options.
  *
- * @param options  Its texts point into kept->tree afterwards.
- * @return 0; LLMPERF_ENOENT, LLMPERF_EFORMAT, LLMPERF_EIO, LLMPERF_ENOMEM. */
-int lp_session_from_config(llmperf_session_options *options, struct lp_session_config *kept);
-
-/** GPUs that share the model, where the options and the environment say nothing. 0 or
- * LLMPERF_EFORMAT. */
-int lp_session_config_share(const llmperf_config *config, llmperf_session_options *options);
+ * @param resolved  Its texts point into the call, the environment and kept->tree.
+ * @return 0; LLMPERF_EINVAL, LLMPERF_ENOENT, LLMPERF_EFORMAT, LLMPERF_EIO, LLMPERF_ENOMEM. */
+int lp_session_from_config(const llmperf_session_options *call, struct lp_resolved *resolved,
+                           struct lp_session_config *kept);
 
 /** Does it describe a model, or counters of a preset (pipeline.counters)? */
 bool lp_session_config_has_model(const struct lp_session_config *kept);

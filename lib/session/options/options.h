@@ -21,6 +21,7 @@ struct lp_options {
     bool run_id_is_ours; /* made here from the time: another may be taken if a run has it already */
     uint32_t overhead_budget_permille;
     char *sample_regions, *rules;
+    const char *rules_name; /* where the rules were given; static */
     char *model_path, *device_path, *record_path, *counters;
     bool keep_trace;
     uint64_t trace_bytes;

@@ -1,54 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/session/options/share.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/status.h"
 #include "lib/base/text.h"
-#include "lib/base/variable.h"
 #include "lib/profile/profile.h"
 
-#define GPUS_MAX 65536 /* as for a step */
-
-static int choose(uint32_t given, const char *option, const char *variable, uint32_t *out)
+struct lp_share lp_share_of(uint32_t tensor, uint32_t expert)
 {
-    const char *word = lp_variable(variable);
-    unsigned long number = given;
-
-    if (given > GPUS_MAX)
-        return lp_error(LLMPERF_EINVAL, "%s is %" PRIu32 "; 1 to %d, or 0 for not told", option,
-                        given, GPUS_MAX);
-    if (given == 0 && word && *word) {
-        char *end = NULL;
-
-        number = isdigit((unsigned char)*word) ? strtoul(word, &end, 10) : 0;
-        if (number < 1 || number > GPUS_MAX || *end)
-            return lp_error(LLMPERF_EINVAL, "%s=%.80s is no number of GPUs; use 1 to %d", variable,
-                            word, GPUS_MAX);
-    }
-    *out = (uint32_t)number;
-    return 0;
-}
-
-int lp_share_choose(const llmperf_session_options *given, struct lp_share *share_out)
-{
-    struct lp_share share = { 0 };
-    int status;
-
-    if ((status = choose(given->tensor_parallel, "tensor_parallel", LP_TENSOR_VARIABLE,
-                         &share.tensor)) < 0 ||
-        (status = choose(given->expert_parallel, "expert_parallel", LP_EXPERT_VARIABLE,
-                         &share.expert)) < 0)
-        return status;
-    share.told = share.tensor > 0 || share.expert > 0;
-    share.tensor = share.tensor ? share.tensor : 1;
-    share.expert = share.expert ? share.expert : 1;
-    *share_out = share;
-    return 0;
+    return (struct lp_share){ .tensor = tensor ? tensor : 1,
+                              .expert = expert ? expert : 1,
+                              .told = tensor > 0 || expert > 0 };
 }
 
 int lp_share_check(const struct lp_share *share, const llmperf_model *model,

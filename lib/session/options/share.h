@@ -9,18 +9,15 @@
 #include <stdint.h>
 
 #include "llmperf/model.h"
-#include "llmperf/session.h"
-
-#define LP_TENSOR_VARIABLE "LLMPERF_TENSOR_PARALLEL"
-#define LP_EXPERT_VARIABLE "LLMPERF_EXPERT_PARALLEL"
+#include "llmperf/profile.h"
 
 struct lp_share {
     uint32_t tensor, expert; /* as in llmperf_step; at least 1 */
     bool told;               /* one of them was given, be it 1 */
 };
 
-/** From the options, else the environment. 0; LLMPERF_EINVAL. */
-int lp_share_choose(const llmperf_session_options *given, struct lp_share *share_out);
+/** 0: not given. */
+struct lp_share lp_share_of(uint32_t tensor, uint32_t expert);
 
 /** Can this model be shared so? 0; LLMPERF_EINVAL with what does not fit. */
 int lp_share_check(const struct lp_share *share, const llmperf_model *model,

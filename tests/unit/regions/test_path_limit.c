@@ -124,7 +124,7 @@ static void limits_out_of_range_are_refused(void **state)
     (void)state;
     options.path_limit = 15;
     assert_int_equal(llmperf_session_start(&options, &session), LLMPERF_EINVAL);
-    check_error("path_limit is 15; give a number from 16 to 1048576");
+    check_error("path_limit is 15; it must be between 16 and 1048576");
     options.path_limit = (1 << 20) + 1;
     assert_int_equal(llmperf_session_start(&options, &session), LLMPERF_EINVAL);
 }

@@ -8,6 +8,7 @@
 #include "lib/record/paths.h"
 #include "lib/profile/histogram.h"
 #include "lib/profile/data.h"
+#include "lib/profile/fields.h"
 #include "lib/profile/profile.h"
 #include "llmperf/region.h"
 
@@ -50,26 +51,6 @@ int lp_profile_add_region(llmperf_profile *profile, uint32_t node,
     return lp_vector_push(&profile->regions, row);
 }
 
-static double quantile_ms(const struct lp_histogram *histogram, double fraction,
-                          const llmperf_kernel_stats *stats)
-{
-    return fmin(fmax(lp_histogram_quantile(histogram, fraction) / 1e6, stats->min_ms),
-                stats->max_ms);
-}
-
-static int encode(llmperf_profile *profile, const struct lp_histogram *histogram,
-                  struct lp_blob *blob)
-{
-    struct lp_text text = { NULL, 0, 0, false };
-
-    lp_histogram_encode(histogram, &text);
-    blob->bytes =
-        text.failed ? NULL : lp_strings_add_bytes(&profile->pool, text.bytes, text.length);
-    blob->size = text.length;
-    lp_text_clear(&text);
-    return blob->bytes ? 0 : out_of_memory();
-}
-
 static int measure(llmperf_profile *profile, struct lp_kernel_row *row,
                    const uint64_t *durations_ns, size_t count)
 {
@@ -89,11 +70,9 @@ static int measure(llmperf_profile *profile, struct lp_kernel_row *row,
         status = lp_histogram_add(&histogram, durations_ns[i]);
     }
     stats->mean_ms = stats->total_ms / (double)count;
-    stats->p50_ms = quantile_ms(&histogram, 0.50, stats);
-    stats->p95_ms = quantile_ms(&histogram, 0.95, stats);
-    stats->p99_ms = quantile_ms(&histogram, 0.99, stats);
+    lp_set_percentiles(LP_ROW_KERNEL, stats, &histogram, stats->min_ms, stats->max_ms);
     if (status == 0)
-        status = encode(profile, &histogram, &row->durations);
+        status = lp_profile_histogram(profile, &histogram, &row->durations);
     lp_histogram_clear(&histogram);
     return status;
 }

@@ -204,19 +204,3 @@ int lp_profile_make_captures(llmperf_profile *profile)
           compare_rows);
     return add_shares(profile);
 }
-
-size_t llmperf_profile_capture_count(const llmperf_profile *profile)
-{
-    return profile ? profile->captures.count : 0;
-}
-
-int llmperf_profile_capture(const llmperf_profile *profile, size_t index,
-                            llmperf_capture_stats *stats_out)
-{
-    if (!profile || !stats_out)
-        return lp_error(LLMPERF_EINVAL, "profile and out-parameter are required");
-    if (index >= profile->captures.count)
-        return lp_error(LLMPERF_EINVAL, "row %zu of %zu does not exist", index,
-                        profile->captures.count);
-    return lp_copy_struct(stats_out, &profile->captures.items[index], sizeof(*stats_out));
-}

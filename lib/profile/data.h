@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Inside of llmperf_profile, for lib/profile only. */
+/** Inside of llmperf_profile, for lib/profile and lib/store only. */
 #ifndef LP_PROFILE_DATA_H
 #define LP_PROFILE_DATA_H
 
@@ -8,6 +8,7 @@
 #include "lib/base/hashmap.h"
 #include "lib/base/strings.h"
 #include "lib/base/vector.h"
+#include "lib/profile/histogram.h"
 #include "llmperf/profile.h"
 
 /** An encoded histogram (histogram.h), in the profile's pool; NULL: none. */
@@ -66,6 +67,10 @@ void lp_profile_forget(llmperf_profile *profile);
 
 /** Copy a text into the profile; NULL for NULL or without memory. */
 const char *lp_profile_text(llmperf_profile *profile, const char *text);
+
+/** Encode a histogram into the profile. 0 or LLMPERF_ENOMEM. */
+int lp_profile_histogram(llmperf_profile *profile, const struct lp_histogram *histogram,
+                         struct lp_blob *blob_out);
 
 /** Add one line. 0 or LLMPERF_ENOMEM. */
 int lp_profile_add_problem(llmperf_profile *profile, const char *format, ...)

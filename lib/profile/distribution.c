@@ -30,13 +30,21 @@ double lp_distribution_std(const struct lp_distribution *distribution)
     return sqrt(distribution->spread / (double)(distribution->count - 1)) / 1e6;
 }
 
-double lp_distribution_quantile(const struct lp_distribution *distribution, double fraction)
+static double squares(uint64_t count, double std)
 {
-    double value = lp_histogram_quantile(&distribution->histogram, fraction);
+    return count > 1 ? std * std * (double)(count - 1) : 0;
+}
 
-    if (distribution->count == 0)
-        return NAN;
-    return fmin(fmax(value, (double)distribution->min_ns), (double)distribution->max_ns) / 1e6;
+/* Chan, Golub, LeVeque 1979: mean and squared differences of two samples together. */
+void lp_moments_add(uint64_t count, double *mean, double *std, uint64_t more_count,
+                    double more_mean, double more_std)
+{
+    double a = (double)count, b = (double)more_count, both = a + b, apart = more_mean - *mean;
+    double spread =
+        squares(count, *std) + squares(more_count, more_std) + apart * apart * a * b / both;
+
+    *mean += apart * b / both;
+    *std = both > 1 ? sqrt(spread / (both - 1)) : (double)NAN;
 }
 
 void lp_distribution_clear(struct lp_distribution *distribution)

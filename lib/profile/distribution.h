@@ -20,9 +20,10 @@ int lp_distribution_add(struct lp_distribution *distribution, uint64_t value_ns)
 double lp_distribution_mean(const struct lp_distribution *distribution);
 double lp_distribution_std(const struct lp_distribution *distribution);
 
-/** Value in milliseconds below which `fraction` of the values lie, within 2 % and never outside of
- * the extremes; NaN: empty. */
-double lp_distribution_quantile(const struct lp_distribution *distribution, double fraction);
+/** Mean and standard deviation of two samples together. @param mean, std  Of the first, `count`
+ * values; then of both. The standard deviation is of a sample; NaN below two values. */
+void lp_moments_add(uint64_t count, double *mean, double *std, uint64_t more_count,
+                    double more_mean, double more_std);
 
 void lp_distribution_clear(struct lp_distribution *distribution);
 

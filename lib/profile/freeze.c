@@ -9,6 +9,7 @@
 #include "lib/base/status.h"
 #include "lib/record/paths.h"
 #include "lib/profile/data.h"
+#include "lib/profile/fields.h"
 #include "lib/profile/totals.h"
 #include "lib/profile/verdict.h"
 #include "lib/profile/windows.h"
@@ -63,28 +64,6 @@ static const char *path_text(struct freezer *freezer, uint32_t node)
                                    : lp_profile_text(freezer->profile, freezer->scratch.bytes);
     }
     return freezer->paths[node];
-}
-
-static struct lp_blob encode(struct freezer *freezer, const struct lp_histogram *histogram)
-{
-    struct lp_blob blob = { NULL, 0 };
-
-    freezer->scratch.length = 0;
-    lp_histogram_encode(histogram, &freezer->scratch);
-    if (!freezer->scratch.failed && freezer->scratch.length > 0) {
-        blob.bytes = lp_strings_add_bytes(&freezer->profile->pool, freezer->scratch.bytes,
-                                          freezer->scratch.length);
-        blob.size = blob.bytes ? freezer->scratch.length : 0;
-    }
-    return blob;
-}
-
-static double quantile_ms(const struct lp_histogram *histogram, double fraction, uint64_t min_ns,
-                          uint64_t max_ns)
-{
-    double value = lp_histogram_quantile(histogram, fraction);
-
-    return fmin(fmax(value, (double)min_ns), (double)max_ns) / 1e6;
 }
 
 static void sum_kernel(struct device_sums *sum, const struct lp_kernel_total *kernel)
@@ -261,7 +240,7 @@ static void fill_wall(llmperf_region_stats *stats, const struct lp_host_total *h
 {
     stats->wall_sum_ms = stats->wall_mean_ms = stats->wall_std_ms = stats->wall_min_ms =
         stats->wall_max_ms = NAN;
-    stats->wall_p50_ms = stats->wall_p95_ms = stats->wall_p99_ms = NAN;
+    lp_set_percentiles(LP_ROW_REGION, stats, NULL, NAN, NAN);
     if (!host)
         return;
     stats->instances = host->wall.count;
@@ -273,9 +252,8 @@ static void fill_wall(llmperf_region_stats *stats, const struct lp_host_total *h
     stats->wall_std_ms = lp_distribution_std(&host->wall);
     stats->wall_min_ms = to_ms(host->wall.min_ns);
     stats->wall_max_ms = to_ms(host->wall.max_ns);
-    stats->wall_p50_ms = lp_distribution_quantile(&host->wall, 0.50);
-    stats->wall_p95_ms = lp_distribution_quantile(&host->wall, 0.95);
-    stats->wall_p99_ms = lp_distribution_quantile(&host->wall, 0.99);
+    lp_set_percentiles(LP_ROW_REGION, stats, &host->wall.histogram, stats->wall_min_ms,
+                       stats->wall_max_ms);
 }
 
 double lp_collected_ms(const llmperf_region_stats *row)
@@ -365,8 +343,9 @@ static int add_region_row(struct freezer *freezer, uint32_t node, uint32_t row)
         fill_no_device(freezer, &region.stats, node);
     else
         fill_device(freezer, &region.stats, row);
-    if (host && host->wall.count > 0)
-        region.wall = encode(freezer, &host->wall.histogram);
+    if (host && host->wall.count > 0 &&
+        lp_profile_histogram(freezer->profile, &host->wall.histogram, &region.wall) < 0)
+        return LLMPERF_ENOMEM;
     return lp_vector_push(&freezer->profile->regions, region);
 }
 
@@ -406,7 +385,7 @@ static int add_regions(struct freezer *freezer)
 
 static int add_kernel_row(struct freezer *freezer, const struct lp_kernel_total *total)
 {
-    struct lp_kernel_row row = { LLMPERF_KERNEL_STATS_INIT, encode(freezer, &total->durations) };
+    struct lp_kernel_row row = { LLMPERF_KERNEL_STATS_INIT, { NULL, 0 } };
     llmperf_kernel_stats *stats = &row.stats;
 
     stats->name =
@@ -421,11 +400,11 @@ static int add_kernel_row(struct freezer *freezer, const struct lp_kernel_total 
     stats->mean_ms = to_ms(total->total_ns) / (double)total->calls;
     stats->min_ms = to_ms(total->min_ns);
     stats->max_ms = to_ms(total->max_ns);
-    stats->p50_ms = quantile_ms(&total->durations, 0.50, total->min_ns, total->max_ns);
-    stats->p95_ms = quantile_ms(&total->durations, 0.95, total->min_ns, total->max_ns);
-    stats->p99_ms = quantile_ms(&total->durations, 0.99, total->min_ns, total->max_ns);
+    lp_set_percentiles(LP_ROW_KERNEL, stats, &total->durations, stats->min_ms, stats->max_ms);
     if (!stats->name || (!stats->region && total->node != LP_PATH_UNKNOWN))
         return lp_error(LLMPERF_ENOMEM, "out of memory");
+    if (lp_profile_histogram(freezer->profile, &total->durations, &row.durations) < 0)
+        return LLMPERF_ENOMEM;
     return lp_vector_push(&freezer->profile->kernels, row);
 }
 

@@ -7,6 +7,7 @@
 #include "lib/record/paths.h"
 #include "lib/profile/iterations.h"
 #include "lib/profile/data.h"
+#include "lib/profile/fields.h"
 
 static const char *const time_names[LP_STAGE_TIMES] = {
     [LP_STAGE_WALL] = "wall",
@@ -16,21 +17,6 @@ static const char *const time_names[LP_STAGE_TIMES] = {
     [LP_STAGE_IDLE_LAUNCH] = "idle_launch",
     [LP_STAGE_IDLE_WAIT] = "idle_wait",
 };
-
-static int encode(llmperf_profile *profile, const struct lp_histogram *histogram,
-                  struct lp_blob *blob_out)
-{
-    struct lp_text text = { NULL, 0, 0, false };
-
-    lp_histogram_encode(histogram, &text);
-    if (!text.failed && text.length > 0)
-        *blob_out = (struct lp_blob){ lp_strings_add_bytes(&profile->pool, text.bytes, text.length),
-                                      text.length };
-    lp_text_clear(&text);
-    return text.failed || (blob_out->size > 0 && !blob_out->bytes)
-               ? lp_error(LLMPERF_ENOMEM, "out of memory")
-               : 0;
-}
 
 static int add_stats(llmperf_profile *profile, const char *region, const char *quantity,
                      bool is_class, const struct lp_distribution *distribution)
@@ -47,10 +33,10 @@ static int add_stats(llmperf_profile *profile, const char *region, const char *q
     stats->std_ms = lp_distribution_std(distribution);
     stats->min_ms = (double)distribution->min_ns / 1e6;
     stats->max_ms = (double)distribution->max_ns / 1e6;
-    stats->p50_ms = lp_distribution_quantile(distribution, 0.50);
-    stats->p95_ms = lp_distribution_quantile(distribution, 0.95);
-    stats->p99_ms = lp_distribution_quantile(distribution, 0.99);
-    if (!stats->quantity || encode(profile, &distribution->histogram, &row.histogram) < 0)
+    lp_set_percentiles(LP_ROW_SPREAD, stats, &distribution->histogram, stats->min_ms,
+                       stats->max_ms);
+    if (!stats->quantity ||
+        lp_profile_histogram(profile, &distribution->histogram, &row.histogram) < 0)
         return lp_error(LLMPERF_ENOMEM, "out of memory");
     return lp_vector_push(&profile->iteration_stats, row);
 }

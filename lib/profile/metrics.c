@@ -6,25 +6,9 @@
 
 #include "lib/base/status.h"
 #include "lib/profile/data.h"
+#include "lib/profile/distribution.h"
+#include "lib/profile/fields.h"
 #include "lib/profile/profile.h"
-
-static uint64_t mix_text(uint64_t hash, const char *text)
-{
-    uint64_t word = text ? lp_hash_text(text, strlen(text)) : 1;
-
-    return (hash ^ word) * 0x9e3779b97f4a7c15u;
-}
-
-static uint64_t hash_key(const llmperf_metric_stats *stats)
-{
-    uint64_t hash = (uint64_t)stats->process_id << 32 | (uint32_t)stats->device;
-
-    hash = mix_text(hash, stats->name);
-    hash = mix_text(hash, stats->group);
-    hash = mix_text(hash, stats->source);
-    hash = mix_text(hash, stats->region);
-    return mix_text(hash, stats->kernel);
-}
 
 static int compare_owners(const llmperf_metric_stats *a, const llmperf_metric_stats *b)
 {
@@ -62,11 +46,11 @@ void lp_profile_sort_metrics(llmperf_profile *profile)
 static uint32_t find_row(const llmperf_profile *profile, const llmperf_metric_stats *stats,
                          uint64_t *twin_out)
 {
-    uint64_t key = hash_key(stats), twin = 0;
+    uint64_t key = lp_row_hash(LP_ROW_METRIC, stats, NULL), twin = 0;
     uint32_t row;
 
     while ((row = lp_hashmap_get(&profile->metric_rows, key, twin)) != LP_HASHMAP_NONE &&
-           compare_metrics(&profile->metrics.items[row], stats) != 0)
+           !lp_row_same(LP_ROW_METRIC, &profile->metrics.items[row], stats))
         twin++;
     *twin_out = twin;
     return row;
@@ -78,30 +62,12 @@ static int index_rows(llmperf_profile *profile)
         uint64_t twin;
 
         if (find_row(profile, &profile->metrics.items[i], &twin) == LP_HASHMAP_NONE &&
-            lp_hashmap_put(&profile->metric_rows, hash_key(&profile->metrics.items[i]), twin,
+            lp_hashmap_put(&profile->metric_rows,
+                           lp_row_hash(LP_ROW_METRIC, &profile->metrics.items[i], NULL), twin,
                            (uint32_t)i) < 0)
             return LLMPERF_ENOMEM;
     }
     return 0;
-}
-
-static double squares(const llmperf_metric_stats *stats)
-{
-    return stats->count > 1 ? stats->std * stats->std * (double)(stats->count - 1) : 0;
-}
-
-/* Chan, Golub, LeVeque 1979: mean and squared differences of two samples together. */
-static void put_together(llmperf_metric_stats *into, const llmperf_metric_stats *more)
-{
-    double a = (double)into->count, b = (double)more->count, both = a + b;
-    double apart = more->mean - into->mean;
-    double spread = squares(into) + squares(more) + apart * apart * a * b / both;
-
-    into->mean += apart * b / both;
-    into->std = both > 1 ? sqrt(spread / (both - 1)) : NAN;
-    into->min = fmin(into->min, more->min);
-    into->max = fmax(into->max, more->max);
-    into->count += more->count;
 }
 
 static void add_results(llmperf_metric_stats *into, const llmperf_metric_stats *more)
@@ -110,15 +76,14 @@ static void add_results(llmperf_metric_stats *into, const llmperf_metric_stats *
         into->text = NULL;
     if (more->count == 0)
         return;
-    if (into->count > 0) {
-        put_together(into, more);
-        return;
+    if (into->count == 0) {
+        into->mean = more->mean;
+        into->std = more->std;
+        into->min = into->max = NAN; /* fmin() and fmax() take the number */
+    } else {
+        lp_moments_add(into->count, &into->mean, &into->std, more->count, more->mean, more->std);
     }
-    into->mean = more->mean;
-    into->std = more->std;
-    into->min = more->min;
-    into->max = more->max;
-    into->count = more->count;
+    lp_row_add(LP_ROW_METRIC, into, more, 1, 1);
 }
 
 /* A text in the profile: `before` if that is the same, else a copy. False without memory. */
@@ -163,7 +128,8 @@ int lp_profile_add_metric(llmperf_profile *profile, const llmperf_metric_stats *
         return lp_error(LLMPERF_ENOMEM, "out of memory");
     found = (uint32_t)profile->metrics.count;
     if (lp_vector_push(&profile->metrics, row) < 0 ||
-        lp_hashmap_put(&profile->metric_rows, hash_key(&row), twin, found) < 0)
+        lp_hashmap_put(&profile->metric_rows, lp_row_hash(LP_ROW_METRIC, &row, NULL), twin, found) <
+            0)
         return LLMPERF_ENOMEM;
     return 0;
 }
@@ -173,20 +139,4 @@ bool lp_profile_has_metric(llmperf_profile *profile, const llmperf_metric_stats 
     uint64_t twin;
 
     return index_rows(profile) == 0 && find_row(profile, stats, &twin) != LP_HASHMAP_NONE;
-}
-
-size_t llmperf_profile_metric_count(const llmperf_profile *profile)
-{
-    return profile ? profile->metrics.count : 0;
-}
-
-int llmperf_profile_metric(const llmperf_profile *profile, size_t index,
-                           llmperf_metric_stats *stats_out)
-{
-    if (!profile || !stats_out)
-        return lp_error(LLMPERF_EINVAL, "profile and out-parameter are required");
-    if (index >= profile->metrics.count)
-        return lp_error(LLMPERF_EINVAL, "row %zu of %zu does not exist", index,
-                        profile->metrics.count);
-    return lp_copy_struct(stats_out, &profile->metrics.items[index], sizeof(*stats_out));
 }

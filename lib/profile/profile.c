@@ -89,6 +89,22 @@ const char *lp_profile_text(llmperf_profile *profile, const char *text)
     return copy;
 }
 
+int lp_profile_histogram(llmperf_profile *profile, const struct lp_histogram *histogram,
+                         struct lp_blob *blob_out)
+{
+    struct lp_text text = { NULL, 0, 0, false };
+
+    *blob_out = (struct lp_blob){ NULL, 0 };
+    lp_histogram_encode(histogram, &text);
+    if (!text.failed && text.length > 0)
+        *blob_out = (struct lp_blob){ lp_strings_add_bytes(&profile->pool, text.bytes, text.length),
+                                      text.length };
+    lp_text_clear(&text);
+    return text.failed || (blob_out->size > 0 && !blob_out->bytes)
+               ? lp_error(LLMPERF_ENOMEM, "out of memory")
+               : 0;
+}
+
 static const char *format_line(llmperf_profile *profile, const char *format, va_list args)
 {
     char line[1024];

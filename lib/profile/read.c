@@ -5,6 +5,7 @@
 
 #include "lib/base/status.h"
 #include "lib/profile/data.h"
+#include "lib/profile/fields.h"
 #include "lib/profile/profile.h"
 
 size_t llmperf_profile_region_count(const llmperf_profile *profile)
@@ -42,6 +43,16 @@ size_t llmperf_profile_iteration_stats_count(const llmperf_profile *profile)
     return profile ? profile->iteration_stats.count : 0;
 }
 
+size_t llmperf_profile_capture_count(const llmperf_profile *profile)
+{
+    return profile ? profile->captures.count : 0;
+}
+
+size_t llmperf_profile_metric_count(const llmperf_profile *profile)
+{
+    return profile ? profile->metrics.count : 0;
+}
+
 const char *llmperf_profile_class(const llmperf_profile *profile, size_t index)
 {
     char key[32];
@@ -52,22 +63,20 @@ const char *llmperf_profile_class(const llmperf_profile *profile, size_t index)
     return llmperf_profile_fact(profile, key);
 }
 
-static int check_row(const llmperf_profile *profile, size_t index, size_t count, const void *out)
+static int copy_row(const llmperf_profile *profile, enum lp_row_id id, size_t index, void *out)
 {
     if (!profile || !out)
         return lp_error(LLMPERF_EINVAL, "profile and out-parameter are required");
-    return index < count ? 0
-                         : lp_error(LLMPERF_EINVAL, "row %zu of %zu does not exist", index, count);
+    if (index >= lp_row_count(profile, id))
+        return lp_error(LLMPERF_EINVAL, "row %zu of %zu does not exist", index,
+                        lp_row_count(profile, id));
+    return lp_copy_struct(out, lp_row_at(profile, id, index), lp_row_kinds[id].size);
 }
 
 int llmperf_profile_region(const llmperf_profile *profile, size_t index,
                            llmperf_region_stats *stats_out)
 {
-    int status = check_row(profile, index, llmperf_profile_region_count(profile), stats_out);
-
-    return status < 0 ? status
-                      : lp_copy_struct(stats_out, &profile->regions.items[index].stats,
-                                       sizeof(*stats_out));
+    return copy_row(profile, LP_ROW_REGION, index, stats_out);
 }
 
 size_t lp_profile_find_region(const llmperf_profile *profile, const char *path)
@@ -91,63 +100,49 @@ size_t lp_profile_find_region(const llmperf_profile *profile, const char *path)
 int llmperf_profile_kernel(const llmperf_profile *profile, size_t index,
                            llmperf_kernel_stats *stats_out)
 {
-    int status = check_row(profile, index, llmperf_profile_kernel_count(profile), stats_out);
-
-    return status < 0 ? status
-                      : lp_copy_struct(stats_out, &profile->kernels.items[index].stats,
-                                       sizeof(*stats_out));
+    return copy_row(profile, LP_ROW_KERNEL, index, stats_out);
 }
 
 int llmperf_profile_operator(const llmperf_profile *profile, size_t index,
                              llmperf_operator_stats *stats_out)
 {
-    int status = check_row(profile, index, llmperf_profile_operator_count(profile), stats_out);
-
-    return status < 0
-               ? status
-               : lp_copy_struct(stats_out, &profile->operators.items[index], sizeof(*stats_out));
+    return copy_row(profile, LP_ROW_OPERATOR, index, stats_out);
 }
 
 int llmperf_profile_window(const llmperf_profile *profile, size_t index,
                            llmperf_window_stats *stats_out)
 {
-    int status = check_row(profile, index, llmperf_profile_window_count(profile), stats_out);
-
-    return status < 0
-               ? status
-               : lp_copy_struct(stats_out, &profile->windows.items[index], sizeof(*stats_out));
+    return copy_row(profile, LP_ROW_WINDOW, index, stats_out);
 }
 
 int llmperf_profile_window_kernel(const llmperf_profile *profile, size_t index,
                                   llmperf_window_kernel *kernel_out)
 {
-    int status =
-        check_row(profile, index, llmperf_profile_window_kernel_count(profile), kernel_out);
-
-    return status < 0 ? status
-                      : lp_copy_struct(kernel_out, &profile->window_kernels.items[index],
-                                       sizeof(*kernel_out));
+    return copy_row(profile, LP_ROW_WINDOW_KERNEL, index, kernel_out);
 }
 
 int llmperf_profile_iteration(const llmperf_profile *profile, size_t index,
                               llmperf_iteration *iteration_out)
 {
-    int status = check_row(profile, index, llmperf_profile_iteration_count(profile), iteration_out);
-
-    return status < 0 ? status
-                      : lp_copy_struct(iteration_out, &profile->iterations.items[index],
-                                       sizeof(*iteration_out));
+    return copy_row(profile, LP_ROW_ITERATION, index, iteration_out);
 }
 
 int llmperf_profile_iteration_stats(const llmperf_profile *profile, size_t index,
                                     llmperf_iteration_stats *stats_out)
 {
-    int status =
-        check_row(profile, index, llmperf_profile_iteration_stats_count(profile), stats_out);
+    return copy_row(profile, LP_ROW_SPREAD, index, stats_out);
+}
 
-    return status < 0 ? status
-                      : lp_copy_struct(stats_out, &profile->iteration_stats.items[index].stats,
-                                       sizeof(*stats_out));
+int llmperf_profile_capture(const llmperf_profile *profile, size_t index,
+                            llmperf_capture_stats *stats_out)
+{
+    return copy_row(profile, LP_ROW_CAPTURE, index, stats_out);
+}
+
+int llmperf_profile_metric(const llmperf_profile *profile, size_t index,
+                           llmperf_metric_stats *stats_out)
+{
+    return copy_row(profile, LP_ROW_METRIC, index, stats_out);
 }
 
 int llmperf_profile_ledger(const llmperf_profile *profile, llmperf_ledger *ledger_out)

@@ -29,10 +29,10 @@ struct lp_store_sum {
  * LLMPERF_ENOMEM. */
 int lp_store_sum_row(struct lp_store_sum *sum, struct sqlite3_stmt *row);
 
-/** What a file says its tables' checksums are, by lp_store_table_id; -1: it does not say. */
+/** What a file says its tables' checksums are, by lp_row_id; -1: it does not say. */
 struct lp_store_checksums {
     bool any;
-    int64_t crc[LP_STORE_TABLES];
+    int64_t crc[LP_ROW_KINDS];
 };
 
 /** Compute the checksums of all tables and keep them; within a transaction, once in the life of a

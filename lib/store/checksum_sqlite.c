@@ -84,16 +84,16 @@ static int sum_table(sqlite3 *db, const char *sql, uint32_t *crc_out)
     return code;
 }
 
-static int keep_checksum(sqlite3 *db, const struct lp_store_table *table)
+static int keep_checksum(sqlite3 *db, const struct lp_row_kind *kind)
 {
     struct lp_text sql = { NULL, 0, 0, false };
     uint32_t crc = 0;
     int code;
 
-    lp_store_sql_select(&sql, table);
+    lp_store_sql_select(&sql, kind);
     code = sql.failed ? SQLITE_NOMEM : sum_table(db, sql.bytes, &crc);
     sql.length = 0;
-    lp_text_printf(&sql, "INSERT INTO checksum(of_table, crc32c) VALUES('%s', %u)", table->name,
+    lp_text_printf(&sql, "INSERT INTO checksum(of_table, crc32c) VALUES('%s', %u)", kind->table,
                    crc);
     if (code == SQLITE_DONE)
         code = sql.failed ? SQLITE_NOMEM : sqlite3_exec(db, sql.bytes, NULL, NULL, NULL);
@@ -105,8 +105,9 @@ int lp_store_keep_checksums(struct sqlite3 *db)
 {
     int code = SQLITE_OK;
 
-    for (size_t i = 0; i < LP_STORE_TABLES && code == SQLITE_OK; i++)
-        code = keep_checksum(db, &lp_store_tables[i]);
+    for (size_t i = 0; i < LP_ROW_KINDS && code == SQLITE_OK; i++)
+        if (lp_row_kinds[i].table)
+            code = keep_checksum(db, &lp_row_kinds[i]);
     return code;
 }
 
@@ -115,8 +116,8 @@ static void take_checksum(struct lp_store_checksums *kept, sqlite3_stmt *row)
     const char *name = (const char *)sqlite3_column_text(row, 0);
 
     kept->any = true;
-    for (size_t i = 0; i < LP_STORE_TABLES; i++)
-        if (name && strcmp(lp_store_tables[i].name, name) == 0 &&
+    for (size_t i = 0; i < LP_ROW_KINDS; i++)
+        if (name && lp_row_kinds[i].table && strcmp(lp_row_kinds[i].table, name) == 0 &&
             sqlite3_column_type(row, 1) == SQLITE_INTEGER)
             kept->crc[i] = sqlite3_column_int64(row, 1);
 }
@@ -128,7 +129,7 @@ int lp_store_read_checksums(struct lp_sqlite *file, struct lp_store_checksums *k
         sqlite3_prepare_v2(file->db, "SELECT of_table, crc32c FROM checksum", -1, &row, NULL);
 
     kept_out->any = false;
-    for (size_t i = 0; i < LP_STORE_TABLES; i++)
+    for (size_t i = 0; i < LP_ROW_KINDS; i++)
         kept_out->crc[i] = -1;
     while (code == SQLITE_OK && (code = lp_sqlite_step(file, row)) == SQLITE_ROW) {
         take_checksum(kept_out, row);

@@ -15,6 +15,7 @@
 #include "lib/store/merged_folders.h"
 #include "lib/store/merged_runs.h"
 #include "lib/profile/data.h"
+#include "lib/profile/fields.h"
 #include "lib/profile/profile.h"
 
 struct merger {
@@ -50,26 +51,17 @@ static int add_identity(struct merger *merger, const llmperf_profile *part)
 
 /* Rows */
 
-static bool copy_text(struct merger *merger, const char **text)
-{
-    const char *copy = lp_profile_text(merger->out, *text);
-    bool fine = copy || !*text;
-
-    *text = copy;
-    return fine;
-}
-
-static bool copy_blob(struct merger *merger, struct lp_blob *blob)
-{
-    if (!blob->bytes)
-        return true;
-    blob->bytes = lp_strings_add_bytes(&merger->out->pool, blob->bytes, blob->size);
-    return blob->bytes != NULL;
-}
-
 static int out_of_memory(void)
 {
     return lp_error(LLMPERF_ENOMEM, "out of memory");
+}
+
+/* A row of its own, with copies of what it points to. */
+static int push(struct merger *merger, enum lp_row_id id, void *row)
+{
+    int status = lp_row_keep(merger->out, id, row);
+
+    return status < 0 ? status : lp_row_push(merger->out, id, row);
 }
 
 static int add_region(struct merger *merger, const struct lp_region_row *from)
@@ -80,11 +72,7 @@ static int add_region(struct merger *merger, const struct lp_region_row *from)
     if (status < 0)
         return status;
     row.stats.device = lp_merged_gpu(&merger->gpus, row.stats.device);
-    if (!copy_text(merger, &row.stats.path) || !copy_text(merger, &row.stats.label) ||
-        !copy_text(merger, &row.stats.parent) || !copy_text(merger, &row.stats.stage) ||
-        !copy_blob(merger, &row.wall))
-        return out_of_memory();
-    return lp_vector_push(&merger->out->regions, row);
+    return push(merger, LP_ROW_REGION, &row);
 }
 
 static int add_kernel(struct merger *merger, const struct lp_kernel_row *from)
@@ -105,25 +93,12 @@ static int add_metric(struct merger *merger, const llmperf_metric_stats *from)
     return status < 0 ? status : lp_profile_add_metric(merger->out, &stats);
 }
 
-static int add_iteration(struct merger *merger, const llmperf_iteration *from)
-{
-    llmperf_iteration row = *from;
-
-    return copy_text(merger, &row.region) ? lp_vector_push(&merger->out->iterations, row)
-                                          : out_of_memory();
-}
-
 static int add_window(struct merger *merger, const llmperf_window_stats *from)
 {
     llmperf_window_stats row = *from;
     int status = merged_process(merger, from->process_id, &row.process_id);
 
-    if (status < 0)
-        return status;
-    return copy_text(merger, &row.rule) && copy_text(merger, &row.region) &&
-                   copy_text(merger, &row.quantity) && copy_text(merger, &row.unit)
-               ? lp_vector_push(&merger->out->windows, row)
-               : out_of_memory();
+    return status < 0 ? status : push(merger, LP_ROW_WINDOW, &row);
 }
 
 static int add_window_kernel(struct merger *merger, const llmperf_window_kernel *from)
@@ -131,27 +106,17 @@ static int add_window_kernel(struct merger *merger, const llmperf_window_kernel 
     llmperf_window_kernel row = *from;
     int status = merged_process(merger, from->process_id, &row.process_id);
 
-    if (status < 0)
-        return status;
-    return copy_text(merger, &row.name) && copy_text(merger, &row.region) &&
-                   copy_text(merger, &row.captured_in)
-               ? lp_vector_push(&merger->out->window_kernels, row)
-               : out_of_memory();
+    return status < 0 ? status : push(merger, LP_ROW_WINDOW_KERNEL, &row);
+}
+
+static int add_iteration(struct merger *merger, const llmperf_iteration *from)
+{
+    llmperf_iteration row = *from;
+
+    return push(merger, LP_ROW_ITERATION, &row);
 }
 
 /* Ledgers */
-
-static uint64_t add_counts(uint64_t a, uint64_t b)
-{
-    if (a == LLMPERF_UNKNOWN || b == LLMPERF_UNKNOWN)
-        return LLMPERF_UNKNOWN;
-    return a + b < a ? LLMPERF_UNKNOWN - 1 : a + b;
-}
-
-static double add_known(double a, double b)
-{
-    return isnan(a) ? b : isnan(b) ? a : a + b;
-}
 
 static double device_ms(const llmperf_profile *profile)
 {
@@ -178,43 +143,6 @@ static uint32_t worse_verdict(uint32_t a, uint32_t b)
         if (order[i] == a || order[i] == b)
             return order[i];
     return LLMPERF_VERDICT_INCOMPLETE;
-}
-
-/* The counters of the ledger stand in one row, first to last, and those that came later behind. */
-static void add_ledger(llmperf_ledger *sum, const llmperf_profile *part, double device_before)
-{
-    const llmperf_ledger *more = &part->ledger;
-    uint64_t *to = &sum->launches_expected;
-    const uint64_t *from = &more->launches_expected;
-    size_t count = (size_t)(&sum->regions_unbalanced - to) + 1;
-    double device_more = device_ms(part);
-
-    for (size_t i = 0; i < count; i++)
-        to[i] = add_counts(to[i], from[i]);
-    sum->graphs_device_launchable =
-        add_counts(sum->graphs_device_launchable, more->graphs_device_launchable);
-    sum->kernels_outside_window =
-        add_counts(sum->kernels_outside_window, more->kernels_outside_window);
-    sum->kernels_in_windows = add_counts(sum->kernels_in_windows, more->kernels_in_windows);
-    sum->launches_duplicate = add_counts(sum->launches_duplicate, more->launches_duplicate);
-    sum->graph_records_missing =
-        add_counts(sum->graph_records_missing, more->graph_records_missing);
-    sum->memory_missing = add_counts(sum->memory_missing, more->memory_missing);
-    sum->records_before_launch =
-        add_counts(sum->records_before_launch, more->records_before_launch);
-    sum->records_foreign = add_counts(sum->records_foreign, more->records_foreign);
-    sum->names_over_limit = add_counts(sum->names_over_limit, more->names_over_limit);
-    sum->source_errors = add_counts(sum->source_errors, more->source_errors);
-    sum->regions_abandoned = add_counts(sum->regions_abandoned, more->regions_abandoned);
-    sum->regions_over_limit = add_counts(sum->regions_over_limit, more->regions_over_limit);
-    sum->cupti_overhead_ms = add_known(sum->cupti_overhead_ms, more->cupti_overhead_ms);
-    sum->sampled_fraction = fmin(sum->sampled_fraction, more->sampled_fraction);
-    if (isnan(sum->attributed_gpu_time_share))
-        sum->attributed_gpu_time_share = more->attributed_gpu_time_share;
-    else if (!isnan(more->attributed_gpu_time_share) && device_before + device_more > 0)
-        sum->attributed_gpu_time_share = (sum->attributed_gpu_time_share * device_before +
-                                          more->attributed_gpu_time_share * device_more) /
-                                         (device_before + device_more);
 }
 
 /* Beside programs that used CUDA, one that did not has nothing that could be missing. */
@@ -331,7 +259,7 @@ static int add_part(struct merger *merger, const llmperf_profile *part, double d
         status = add_metric(merger, &part->metrics.items[i]);
     if (status == 0 && (status = add_lines(merger, part)) == 0)
         status = add_facts(merger, part);
-    add_ledger(&merger->out->ledger, part, device_before);
+    lp_row_add(LP_ROW_LEDGER, &merger->out->ledger, &part->ledger, device_before, device_ms(part));
     if (counts_for_verdict(merger, part))
         merger->out->ledger.verdict =
             worse_verdict(merger->out->ledger.verdict, part->ledger.verdict);

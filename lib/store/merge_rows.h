@@ -15,10 +15,15 @@ struct lp_merged_row {
     bool known; /* every part brought its histogram */
 };
 
-/** Zero-initialised: empty. Index by index as the rows of the profile that is made. */
+/** Index by index as the rows of the profile that is made. */
+struct lp_merged_list {
+    LP_VECTOR(struct lp_merged_row) rows;
+    struct lp_hashmap keys; /* (hash of the keys, twin) -> row */
+};
+
+/** Zero-initialised: empty. */
 struct lp_merged_rows {
-    LP_VECTOR(struct lp_merged_row) kernels, spreads;
-    struct lp_hashmap kernel_keys, spread_keys; /* (hash of the key, twin) -> row */
+    struct lp_merged_list kernels, spreads;
 };
 
 /** Add a row to the rows of `out`. 0, LLMPERF_EFORMAT (its histogram is damaged), LLMPERF_ENOMEM.

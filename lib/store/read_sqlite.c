@@ -219,103 +219,69 @@ static int read_integer(const struct reader *reader, int at, sqlite3_int64 most,
                : damaged(reader->path, "a number is out of range");
 }
 
-static int read_column(const struct reader *reader, int at, const struct lp_store_column *column,
-                       void *row)
+static int read_field(const struct reader *reader, int at, const struct lp_field *field, void *row)
 {
-    void *field = (char *)row + column->offset;
+    void *value_out = (char *)row + field->offset;
     bool null = sqlite3_column_type(reader->rows, at) == SQLITE_NULL;
     sqlite3_int64 value = -1;
     int status = 0;
 
-    switch (column->type) {
-    case LP_COLUMN_NAME:
-        return read_name(reader, at, field);
-    case LP_COLUMN_TEXT:
-        return read_text(reader, at, field);
-    case LP_COLUMN_BLOB:
-        return read_blob(reader, at, field);
-    case LP_COLUMN_WORD:
+    switch (field->type) {
+    case LP_FIELD_NAME:
+        return read_name(reader, at, value_out);
+    case LP_FIELD_TEXT:
+        return read_text(reader, at, value_out);
+    case LP_FIELD_BLOB:
+        return read_blob(reader, at, value_out);
+    case LP_FIELD_WORD:
         status = read_integer(reader, at, UINT32_MAX, &value);
-        *(uint32_t *)field = (uint32_t)value;
+        *(uint32_t *)value_out = (uint32_t)value;
         break;
-    case LP_COLUMN_DEVICE:
+    case LP_FIELD_DEVICE:
         if (!null)
             status = read_integer(reader, at, DEVICE_MAX, &value);
-        *(int32_t *)field = (int32_t)value;
+        *(int32_t *)value_out = (int32_t)value;
         break;
-    case LP_COLUMN_COUNT:
+    case LP_FIELD_COUNT:
         value = sqlite3_column_int64(reader->rows, at);
-        *(uint64_t *)field = null ? LLMPERF_UNKNOWN : (uint64_t)value;
+        *(uint64_t *)value_out = null ? LLMPERF_UNKNOWN : (uint64_t)value;
         break;
-    case LP_COLUMN_NUMBER:
-        *(double *)field = null ? (double)NAN : sqlite3_column_double(reader->rows, at);
+    case LP_FIELD_NUMBER:
+        *(double *)value_out = null ? (double)NAN : sqlite3_column_double(reader->rows, at);
         break;
     }
     return status;
 }
 
-static int read_columns(const struct reader *reader, const struct lp_store_table *table, void *row)
+/* Room for a row of any kind. */
+union any_row {
+    struct lp_region_row region;
+    struct lp_kernel_row kernel;
+    struct lp_iteration_stats_row spread;
+    llmperf_ledger ledger;
+    llmperf_metric_stats metric;
+    llmperf_iteration iteration;
+    llmperf_window_stats window;
+    llmperf_window_kernel window_kernel;
+    struct lp_fact fact;
+    size_t struct_size; /* of the public ones */
+};
+
+static int take_row(const struct reader *reader, enum lp_row_id id)
 {
+    const struct lp_row_kind *kind = &lp_row_kinds[id];
+    union any_row row;
     int status = 0;
 
-    for (size_t i = 0; i < table->count && status == 0; i++)
-        status = read_column(reader, (int)i, &table->columns[i], row);
-    return status;
+    memset(&row, 0, sizeof(row));
+    if (kind->structure)
+        row.struct_size = kind->size;
+    for (size_t i = 0; i < kind->count && status == 0; i++)
+        status = read_field(reader, (int)i, &kind->fields[i], &row);
+    return status < 0 ? status : lp_row_push(reader->profile, id, &row);
 }
 
-static int take_ledger(const struct reader *reader)
-{
-    return read_columns(reader, &lp_store_tables[LP_STORE_LEDGER], &reader->profile->ledger);
-}
-
-static int take_region(const struct reader *reader)
-{
-    struct lp_region_row row = { .stats = LLMPERF_REGION_STATS_INIT };
-    int status = read_columns(reader, &lp_store_tables[LP_STORE_REGION], &row);
-
-    return status < 0 ? status : lp_vector_push(&reader->profile->regions, row);
-}
-
-static int take_kernel(const struct reader *reader)
-{
-    struct lp_kernel_row row = { .stats = LLMPERF_KERNEL_STATS_INIT };
-    int status = read_columns(reader, &lp_store_tables[LP_STORE_KERNEL], &row);
-
-    return status < 0 ? status : lp_vector_push(&reader->profile->kernels, row);
-}
-
-static int take_iteration(const struct reader *reader)
-{
-    llmperf_iteration row = LLMPERF_ITERATION_INIT;
-    int status = read_columns(reader, &lp_store_tables[LP_STORE_ITERATION], &row);
-
-    return status < 0 ? status : lp_vector_push(&reader->profile->iterations, row);
-}
-
-static int take_iteration_stats(const struct reader *reader)
-{
-    struct lp_iteration_stats_row row = { .stats = LLMPERF_ITERATION_STATS_INIT };
-    int status = read_columns(reader, &lp_store_tables[LP_STORE_ITERATION_STATS], &row);
-
-    return status < 0 ? status : lp_vector_push(&reader->profile->iteration_stats, row);
-}
-
-static int take_window(const struct reader *reader)
-{
-    llmperf_window_stats row = LLMPERF_WINDOW_STATS_INIT;
-    int status = read_columns(reader, &lp_store_tables[LP_STORE_WINDOW], &row);
-
-    return status < 0 ? status : lp_vector_push(&reader->profile->windows, row);
-}
-
-static int take_window_kernel(const struct reader *reader)
-{
-    llmperf_window_kernel row = LLMPERF_WINDOW_KERNEL_INIT;
-    int status = read_columns(reader, &lp_store_tables[LP_STORE_WINDOW_KERNEL], &row);
-
-    return status < 0 ? status : lp_vector_push(&reader->profile->window_kernels, row);
-}
-
+/* As it is: it may be a document of many lines, or a path. */
 static int take_fact(const struct reader *reader)
 {
     struct lp_fact fact = { NULL, NULL };
@@ -324,40 +290,13 @@ static int take_fact(const struct reader *reader)
 
     if (status < 0)
         return status;
-    /* As it is: it may be a document of many lines, or a path. */
     if ((value = (const char *)sqlite3_column_text(reader->rows, 1)) &&
         !(fact.value = lp_strings_add(&reader->profile->pool, value)))
         return out_of_memory(reader);
     return lp_vector_push(&reader->profile->facts, fact);
 }
 
-static int take_problem(const struct reader *reader)
-{
-    const char *line = NULL;
-    int status = read_columns(reader, &lp_store_tables[LP_STORE_PROBLEM], &line);
-
-    return status < 0 ? status : lp_vector_push(&reader->profile->problems, line);
-}
-
-static int take_note(const struct reader *reader)
-{
-    const char *line = NULL;
-    int status = read_columns(reader, &lp_store_tables[LP_STORE_NOTE], &line);
-
-    return status < 0 ? status : lp_vector_push(&reader->profile->notes, line);
-}
-
-static int take_metric(const struct reader *reader)
-{
-    llmperf_metric_stats stats = LLMPERF_METRIC_STATS_INIT;
-    int status = read_columns(reader, &lp_store_tables[LP_STORE_METRIC], &stats);
-
-    return status < 0 ? status : lp_vector_push(&reader->profile->metrics, stats);
-}
-
-/* Call `take` for each row. */
-static int read_rows(struct reader *reader, const char *sql,
-                     int (*take)(const struct reader *reader))
+static int read_rows(struct reader *reader, const char *sql, enum lp_row_id id)
 {
     int code = sqlite3_prepare_v2(reader->file.db, sql, -1, &reader->rows, NULL), status = 0;
 
@@ -366,7 +305,7 @@ static int read_rows(struct reader *reader, const char *sql,
     while (status == 0 && code == SQLITE_ROW &&
            (code = lp_sqlite_step(&reader->file, reader->rows)) == SQLITE_ROW) {
         if ((status = lp_store_sum_row(&reader->sum, reader->rows)) == 0)
-            status = take(reader);
+            status = id == LP_ROW_FACT ? take_fact(reader) : take_row(reader, id);
         reader->count++;
     }
     if (status == 0 && code != SQLITE_DONE)
@@ -391,20 +330,19 @@ static bool takes_changed(void)
     return word && strcmp(word, "1") == 0;
 }
 
-static int check_sum(struct reader *reader, const struct lp_store_table *table, bool there)
+static int check_sum(struct reader *reader, enum lp_row_id id)
 {
-    int64_t kept = reader->kept.crc[table - lp_store_tables];
+    const char *table = lp_row_kinds[id].table;
 
-    /* A version that did not have the table could not keep its checksum. */
-    if (!reader->kept.any || kept == reader->sum.crc || (kept < 0 && !there))
+    if (!reader->kept.any || reader->kept.crc[id] == reader->sum.crc)
         return 0;
     if (!takes_changed())
         return lp_error(LLMPERF_EFORMAT,
                         "%s was changed after it was written: the rows of %s do not match their "
                         "checksum; use a copy of the run, or set " OPEN_CHANGED
                         "=1 to read it anyway",
-                        reader->path, table->name);
-    lp_text_printf(&reader->changed, "%s%s", reader->changed.length ? ", " : "", table->name);
+                        reader->path, table);
+    lp_text_printf(&reader->changed, "%s%s", reader->changed.length ? ", " : "", table);
     return reader->changed.failed ? out_of_memory(reader) : 0;
 }
 
@@ -425,27 +363,24 @@ static int tell_changed(struct reader *reader)
     return status;
 }
 
-static int read_table(struct reader *reader, enum lp_store_table_id id,
-                      int (*take)(const struct reader *reader))
+static int read_table(struct reader *reader, enum lp_row_id id)
 {
-    const struct lp_store_table *table = &lp_store_tables[id];
+    const struct lp_row_kind *kind = &lp_row_kinds[id];
     struct lp_text sql = { NULL, 0, 0, false };
     bool there;
-    int status = has_table(reader, table->name, &there);
+    int status = has_table(reader, kind->table, &there);
 
     reader->count = 0;
     reader->sum.crc = 0;
     if (status < 0)
         return status;
-    if (!there && !table->optional)
+    if (!there)
         return lp_error(LLMPERF_EFORMAT, "%s is damaged: %s is not an ordinary table", reader->path,
-                        table->name);
-    if (there) {
-        lp_store_sql_select(&sql, table);
-        status = sql.failed ? out_of_memory(reader) : read_rows(reader, sql.bytes, take);
-        lp_text_clear(&sql);
-    }
-    return status < 0 ? status : check_sum(reader, table, there);
+                        kind->table);
+    lp_store_sql_select(&sql, kind);
+    status = sql.failed ? out_of_memory(reader) : read_rows(reader, sql.bytes, id);
+    lp_text_clear(&sql);
+    return status < 0 ? status : check_sum(reader, id);
 }
 
 /* Files of earlier versions have no table for them. */
@@ -465,25 +400,17 @@ static int read_profile(struct reader *reader)
 
     if ((status = check_format(&reader->file, reader->path)) < 0 ||
         (status = check_size(&reader->file, reader->path)) < 0 ||
-        (status = read_checksums(reader)) < 0 ||
-        (status = read_table(reader, LP_STORE_LEDGER, take_ledger)) < 0)
+        (status = read_checksums(reader)) < 0 || (status = read_table(reader, LP_ROW_LEDGER)) < 0)
         return status;
     if (reader->count == 0)
         return lp_error(
             LLMPERF_ENOENT,
             "%s is empty: its program has written nothing yet, or ended before the first write",
             reader->path);
-    if ((status = read_table(reader, LP_STORE_REGION, take_region)) < 0 ||
-        (status = read_table(reader, LP_STORE_KERNEL, take_kernel)) < 0 ||
-        (status = read_table(reader, LP_STORE_ITERATION, take_iteration)) < 0 ||
-        (status = read_table(reader, LP_STORE_ITERATION_STATS, take_iteration_stats)) < 0 ||
-        (status = read_table(reader, LP_STORE_WINDOW, take_window)) < 0 ||
-        (status = read_table(reader, LP_STORE_WINDOW_KERNEL, take_window_kernel)) < 0 ||
-        (status = read_table(reader, LP_STORE_FACT, take_fact)) < 0 ||
-        (status = read_table(reader, LP_STORE_PROBLEM, take_problem)) < 0 ||
-        (status = read_table(reader, LP_STORE_NOTE, take_note)) < 0 ||
-        (status = read_table(reader, LP_STORE_METRIC, take_metric)) < 0 ||
-        (status = tell_changed(reader)) < 0)
+    for (int id = LP_ROW_LEDGER + 1; id < LP_ROW_KINDS; id++)
+        if (lp_row_kinds[id].table && (status = read_table(reader, (enum lp_row_id)id)) < 0)
+            return status;
+    if ((status = tell_changed(reader)) < 0)
         return status;
     return lp_profile_finish(reader->profile);
 }

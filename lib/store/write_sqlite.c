@@ -30,7 +30,7 @@ struct row_state {
 
 /* The rows of one table, by their ids. */
 struct row_set {
-    const struct lp_store_table *table;
+    enum lp_row_id id;
     sqlite3_stmt *put, *drop;
     struct lp_hashmap by_key; /* key, how many rows before have that key -> index of the state */
     LP_VECTOR(struct row_state) states;
@@ -42,7 +42,7 @@ struct lp_store {
     sqlite3 *db;
     char *path;
     uint64_t write; /* number of the current write */
-    struct row_set sets[LP_STORE_TABLES];
+    struct row_set sets[LP_ROW_KINDS];
     bool committed; /* anything at all */
     bool unknown;   /* what the file holds: a write failed */
     bool shares_stale;
@@ -84,38 +84,38 @@ static int bind_blob(sqlite3_stmt *statement, int at, const struct lp_blob *blob
     return sqlite3_bind_blob64(statement, at, blob->bytes, blob->size, SQLITE_STATIC);
 }
 
-static int bind_column(sqlite3_stmt *statement, int at, const struct lp_store_column *column,
-                       const void *row)
+static int bind_field(sqlite3_stmt *statement, int at, const struct lp_field *field,
+                      const void *row)
 {
-    const void *field = (const char *)row + column->offset;
+    const void *value = (const char *)row + field->offset;
 
-    switch (column->type) {
-    case LP_COLUMN_NAME:
-    case LP_COLUMN_TEXT:
-        return sqlite3_bind_text(statement, at, *(const char *const *)field, -1, SQLITE_STATIC);
-    case LP_COLUMN_WORD:
-        return sqlite3_bind_int64(statement, at, *(const uint32_t *)field);
-    case LP_COLUMN_DEVICE:
-        return *(const int32_t *)field < 0
+    switch (field->type) {
+    case LP_FIELD_NAME:
+    case LP_FIELD_TEXT:
+        return sqlite3_bind_text(statement, at, *(const char *const *)value, -1, SQLITE_STATIC);
+    case LP_FIELD_WORD:
+        return sqlite3_bind_int64(statement, at, *(const uint32_t *)value);
+    case LP_FIELD_DEVICE:
+        return *(const int32_t *)value < 0
                    ? sqlite3_bind_null(statement, at)
-                   : sqlite3_bind_int(statement, at, *(const int32_t *)field);
-    case LP_COLUMN_COUNT:
-        return bind_count(statement, at, *(const uint64_t *)field);
-    case LP_COLUMN_NUMBER: /* SQLite makes NULL of NaN */
-        return sqlite3_bind_double(statement, at, *(const double *)field);
-    case LP_COLUMN_BLOB:
-        return bind_blob(statement, at, field);
+                   : sqlite3_bind_int(statement, at, *(const int32_t *)value);
+    case LP_FIELD_COUNT:
+        return bind_count(statement, at, *(const uint64_t *)value);
+    case LP_FIELD_NUMBER: /* SQLite makes NULL of NaN */
+        return sqlite3_bind_double(statement, at, *(const double *)value);
+    case LP_FIELD_BLOB:
+        return bind_blob(statement, at, value);
     }
     return SQLITE_MISUSE;
 }
 
-static int put_row(const struct lp_store *store, sqlite3_stmt *put,
-                   const struct lp_store_table *table, uint64_t id, const void *row)
+static int put_row(const struct lp_store *store, sqlite3_stmt *put, const struct lp_row_kind *kind,
+                   uint64_t id, const void *row)
 {
     int bound = sqlite3_bind_int64(put, 1, (sqlite3_int64)id);
 
-    for (size_t i = 0; i < table->count && bound == SQLITE_OK; i++)
-        bound = bind_column(put, (int)i + 2, &table->columns[i], row);
+    for (size_t i = 0; i < kind->count && bound == SQLITE_OK; i++)
+        bound = bind_field(put, (int)i + 2, &kind->fields[i], row);
     return run_statement(store, put, bound);
 }
 
@@ -146,7 +146,7 @@ static int add_state(struct row_set *set, uint64_t key, uint64_t twin)
 static int find_state(struct row_set *set, uint64_t write, const void *row,
                       struct row_state **state_out)
 {
-    uint64_t key = lp_store_hash(set->table->columns, set->table->keys, row), twin = 0;
+    uint64_t key = lp_row_hash(set->id, row, NULL), twin = 0;
     uint32_t index;
 
     while ((index = lp_hashmap_get(&set->by_key, key, twin)) != LP_HASHMAP_NONE &&
@@ -162,9 +162,15 @@ static int find_state(struct row_set *set, uint64_t write, const void *row,
     return 0;
 }
 
+/* A share changes whenever another row does: then the row is not written again. */
+static bool is_compared(const struct lp_field *field)
+{
+    return field->merge != LP_MERGE_SHARE;
+}
+
 static int put_if_changed(const struct lp_store *store, struct row_set *set, const void *row)
 {
-    uint64_t fingerprint = lp_store_hash(set->table->columns, set->table->compared, row) | 1;
+    uint64_t fingerprint = lp_row_hash(set->id, row, is_compared) | 1;
     struct row_state *state;
     int status;
 
@@ -176,7 +182,7 @@ static int put_if_changed(const struct lp_store *store, struct row_set *set, con
     }
     set->changed++;
     state->fingerprint = fingerprint;
-    return put_row(store, set->put, set->table, state->id, row);
+    return put_row(store, set->put, &lp_row_kinds[set->id], state->id, row);
 }
 
 /* Iterations come and go as long as a session runs: what is not in the file is forgotten. */
@@ -215,33 +221,32 @@ static int drop_vanished(const struct lp_store *store, struct row_set *set)
     return status < 0 || dropped == 0 ? status : forget_dropped(set, store->write);
 }
 
-static int put_rows(const struct lp_store *store, struct row_set *set, const void *rows,
-                    size_t row_size, size_t count)
+static int put_rows(const struct lp_store *store, struct row_set *set,
+                    const llmperf_profile *profile)
 {
     int status = 0;
 
     set->changed = set->kept = 0;
-    for (size_t i = 0; i < count && status == 0; i++)
-        status = put_if_changed(store, set, (const char *)rows + i * row_size);
+    for (size_t i = 0; i < lp_row_count(profile, set->id) && status == 0; i++)
+        status = put_if_changed(store, set, lp_row_at(profile, set->id, i));
     return status < 0 ? status : drop_vanished(store, set);
 }
-
-#define PUT_LIST(store, table, list)                                                               \
-    put_rows(store, &(store)->sets[table], (list).items, sizeof(*(list).items), (list).count)
 
 /* After a failed write the file may have other rows than those that are remembered. */
 static int begin_anew(struct lp_store *store)
 {
     int status = 0;
 
-    for (size_t i = 0; i < LP_STORE_TABLES && status == 0; i++) {
+    for (size_t i = 0; i < LP_ROW_KINDS && status == 0; i++) {
         struct row_set *set = &store->sets[i];
         struct lp_text sql = { NULL, 0, 0, false };
 
+        if (!lp_row_kinds[i].table)
+            continue;
         set->states.count = 0;
         set->last_id = 0;
         lp_hashmap_reset(&set->by_key);
-        lp_text_printf(&sql, "DELETE FROM %s", set->table->name);
+        lp_text_printf(&sql, "DELETE FROM %s", lp_row_kinds[i].table);
         status = sql.failed ? lp_error(LLMPERF_ENOMEM, "out of memory") : run_sql(store, sql.bytes);
         lp_text_clear(&sql);
     }
@@ -253,26 +258,17 @@ static int put_profile(struct lp_store *store, const llmperf_profile *profile)
     int status;
 
     if ((status = run_sql(store, "BEGIN IMMEDIATE")) < 0 ||
-        (status = store->unknown ? begin_anew(store) : 0) < 0 ||
-        (status = put_rows(store, &store->sets[LP_STORE_LEDGER], &profile->ledger,
-                           sizeof(profile->ledger), 1)) < 0 ||
-        (status = PUT_LIST(store, LP_STORE_REGION, profile->regions)) < 0 ||
-        (status = PUT_LIST(store, LP_STORE_KERNEL, profile->kernels)) < 0 ||
-        (status = PUT_LIST(store, LP_STORE_ITERATION, profile->iterations)) < 0 ||
-        (status = PUT_LIST(store, LP_STORE_ITERATION_STATS, profile->iteration_stats)) < 0 ||
-        (status = PUT_LIST(store, LP_STORE_WINDOW, profile->windows)) < 0 ||
-        (status = PUT_LIST(store, LP_STORE_WINDOW_KERNEL, profile->window_kernels)) < 0 ||
-        (status = PUT_LIST(store, LP_STORE_FACT, profile->facts)) < 0 ||
-        (status = PUT_LIST(store, LP_STORE_PROBLEM, profile->problems)) < 0 ||
-        (status = PUT_LIST(store, LP_STORE_NOTE, profile->notes)) < 0 ||
-        (status = PUT_LIST(store, LP_STORE_METRIC, profile->metrics)) < 0)
+        (status = store->unknown ? begin_anew(store) : 0) < 0)
         return status;
+    for (size_t i = 0; i < LP_ROW_KINDS; i++)
+        if (lp_row_kinds[i].table && (status = put_rows(store, &store->sets[i], profile)) < 0)
+            return status;
     return run_sql(store, "COMMIT");
 }
 
 int lp_store_write(struct lp_store *store, const llmperf_profile *profile)
 {
-    const struct row_set *kernels = &store->sets[LP_STORE_KERNEL];
+    const struct row_set *kernels = &store->sets[LP_ROW_KERNEL];
     int status;
 
     store->write++;
@@ -303,14 +299,14 @@ static void remove_companions(const char *path)
     }
 }
 
-static int prepare(const struct lp_store *store, const struct lp_store_table *table,
-                   void (*write_sql)(struct lp_text *sql, const struct lp_store_table *table),
+static int prepare(const struct lp_store *store, const struct lp_row_kind *kind,
+                   void (*write_sql)(struct lp_text *sql, const struct lp_row_kind *kind),
                    sqlite3_stmt **statement_out)
 {
     struct lp_text sql = { NULL, 0, 0, false };
     int status = 0;
 
-    write_sql(&sql, table);
+    write_sql(&sql, kind);
     if (sql.failed)
         status = lp_error(LLMPERF_ENOMEM, "out of memory");
     else if (sqlite3_prepare_v3(store->db, sql.bytes, -1, SQLITE_PREPARE_PERSISTENT, statement_out,
@@ -330,8 +326,9 @@ static int create_tables(const struct lp_store *store)
                    "PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF; BEGIN;"
                    "PRAGMA application_id=%d; PRAGMA user_version=%d;",
                    LP_STORE_APPLICATION, LP_STORE_FORMAT);
-    for (size_t i = 0; i < LP_STORE_TABLES; i++)
-        lp_store_sql_create(&sql, &lp_store_tables[i]);
+    for (size_t i = 0; i < LP_ROW_KINDS; i++)
+        if (lp_row_kinds[i].table)
+            lp_store_sql_create(&sql, &lp_row_kinds[i]);
     lp_text_puts(&sql, LP_STORE_SQL_CHECKSUM "COMMIT");
     status = sql.failed ? lp_error(LLMPERF_ENOMEM, "out of memory") : run_sql(store, sql.bytes);
     lp_text_clear(&sql);
@@ -390,12 +387,13 @@ static int open_store(struct lp_store *store)
              store,
              "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA temp_store=MEMORY")) < 0)
         return status;
-    for (size_t i = 0; i < LP_STORE_TABLES && status == 0; i++) {
+    for (size_t i = 0; i < LP_ROW_KINDS && status == 0; i++) {
         struct row_set *set = &store->sets[i];
 
-        set->table = &lp_store_tables[i];
-        if ((status = prepare(store, set->table, lp_store_sql_put, &set->put)) == 0)
-            status = prepare(store, set->table, lp_store_sql_drop, &set->drop);
+        set->id = (enum lp_row_id)i;
+        if (lp_row_kinds[i].table &&
+            (status = prepare(store, &lp_row_kinds[i], lp_store_sql_put, &set->put)) == 0)
+            status = prepare(store, &lp_row_kinds[i], lp_store_sql_drop, &set->drop);
     }
     return status;
 }
@@ -410,7 +408,7 @@ static void clear_rows(struct row_set *set)
 
 static void free_store(struct lp_store *store)
 {
-    for (size_t i = 0; i < LP_STORE_TABLES; i++)
+    for (size_t i = 0; i < LP_ROW_KINDS; i++)
         clear_rows(&store->sets[i]);
     sqlite3_close(store->db);
     free(store->path);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ctypes declarations against the C compiler's view of the headers.
+"""The ctypes declarations, and the members of rows that the library names, against the C compiler's
+view of the headers.
 
 The C code is generated from the declarations: nothing of the headers is parsed here.
 """
@@ -15,6 +16,7 @@ from typing import Any, List
 import support
 import llmperf
 from llmperf import _native
+from llmperf._library import library
 
 CC = shlex.split(os.environ.get("CC") or "cc")
 PLAIN = {
@@ -138,4 +140,6 @@ class Layout(support.TestCase):
 if __name__ == "__main__":
     if not shutil.which(CC[0]):
         support.skip_all(f"no C compiler ({CC[0]}); set CC")
+    support.need_library()
+    library()  # it names the members of rows
     support.main()

@@ -17,6 +17,7 @@
 
 #include "lib/base/file.h"
 #include "lib/profile/data.h"
+#include "lib/profile/fields.h"
 #include "lib/profile/profile.h"
 #include "tests/support/run_files.h"
 char run_folder[64], run_path[96], other_path[96];
@@ -58,229 +59,73 @@ void assert_error_has(const char *part)
         fail_msg("\"%s\" is not in \"%s\"", part, llmperf_last_error());
 }
 
-/* The fields of the public structs, kept apart from the columns of the store on purpose. */
-
-enum field_kind { SIZE, TEXT, DERIVED_TEXT, WORD, DEVICE, COUNT, NUMBER, DERIVED_NUMBER, RESERVED };
-
-struct field {
-    const char *name;
-    enum field_kind kind;
-    size_t offset;
-};
-
-#define LEDGER(kind, field) #field, kind, offsetof(llmperf_ledger, field)
-#define REGION(kind, field) #field, kind, offsetof(llmperf_region_stats, field)
-#define KERNEL(kind, field) #field, kind, offsetof(llmperf_kernel_stats, field)
-#define LENGTH(array)       (sizeof(array) / sizeof((array)[0]))
-
-static const struct field ledger_fields[] = {
-    { LEDGER(SIZE, struct_size) },
-    { LEDGER(COUNT, launches_expected) },
-    { LEDGER(COUNT, graph_launches) },
-    { LEDGER(COUNT, memory_calls) },
-    { LEDGER(COUNT, kernels_seen) },
-    { LEDGER(COUNT, graph_kernels_seen) },
-    { LEDGER(COUNT, memory_seen) },
-    { LEDGER(COUNT, kernels_attributed) },
-    { LEDGER(COUNT, kernels_outside) },
-    { LEDGER(COUNT, kernels_unattributed) },
-    { LEDGER(COUNT, launches_missing) },
-    { LEDGER(COUNT, records_dropped) },
-    { LEDGER(COUNT, records_invalid_time) },
-    { LEDGER(COUNT, records_incomplete) },
-    { LEDGER(COUNT, records_duplicate) },
-    { LEDGER(COUNT, records_late) },
-    { LEDGER(COUNT, graph_nodes_unmapped) },
-    { LEDGER(COUNT, regions_dropped) },
-    { LEDGER(COUNT, regions_truncated) },
-    { LEDGER(COUNT, regions_unbalanced) },
-    { LEDGER(NUMBER, cupti_overhead_ms) },
-    { LEDGER(NUMBER, sampled_fraction) },
-    { LEDGER(NUMBER, attributed_gpu_time_share) },
-    { LEDGER(WORD, verdict) },
-    { LEDGER(RESERVED, reserved) },
-    { LEDGER(COUNT, graphs_device_launchable) },
-    { LEDGER(COUNT, kernels_outside_window) },
-    { LEDGER(COUNT, kernels_in_windows) },
-    { LEDGER(COUNT, launches_duplicate) },
-    { LEDGER(COUNT, graph_records_missing) },
-    { LEDGER(COUNT, memory_missing) },
-    { LEDGER(COUNT, records_before_launch) },
-    { LEDGER(COUNT, records_foreign) },
-    { LEDGER(COUNT, names_over_limit) },
-    { LEDGER(COUNT, source_errors) },
-    { LEDGER(COUNT, regions_abandoned) },
-    { LEDGER(COUNT, regions_over_limit) },
-};
-
-static const struct field region_fields[] = {
-    { REGION(SIZE, struct_size) },
-    { REGION(TEXT, path) },
-    { REGION(TEXT, label) },
-    { REGION(TEXT, parent) },
-    { REGION(TEXT, stage) },
-    { REGION(WORD, depth) },
-    { REGION(WORD, kind) },
-    { REGION(DEVICE, device) },
-    { REGION(WORD, process_id) },
-    { REGION(COUNT, instances) },
-    { REGION(COUNT, truncated) },
-    { REGION(NUMBER, wall_sum_ms) },
-    { REGION(NUMBER, wall_mean_ms) },
-    { REGION(NUMBER, wall_std_ms) },
-    { REGION(NUMBER, wall_min_ms) },
-    { REGION(NUMBER, wall_max_ms) },
-    { REGION(NUMBER, wall_p50_ms) },
-    { REGION(NUMBER, wall_p95_ms) },
-    { REGION(NUMBER, wall_p99_ms) },
-    { REGION(NUMBER, gpu_busy_ms) },
-    { REGION(NUMBER, exclusive_gpu_busy_ms) },
-    { REGION(NUMBER, kernel_ms) },
-    { REGION(NUMBER, exclusive_kernel_ms) },
-    { REGION(NUMBER, memcpy_ms) },
-    { REGION(NUMBER, memset_ms) },
-    { REGION(NUMBER, idle_ms) },
-    { REGION(COUNT, kernel_count) },
-    { REGION(COUNT, memcpy_count) },
-    { REGION(COUNT, memset_count) },
-    { REGION(COUNT, memcpy_bytes) },
-    { REGION(COUNT, tokens) },
-    { REGION(COUNT, sequences) },
-    { REGION(COUNT, context) },
-    { REGION(COUNT, flops) },
-    { REGION(COUNT, bytes) },
-    { REGION(NUMBER, skipped_fraction) },
-    { REGION(WORD, flops_origin) },
-    { REGION(WORD, bytes_origin) },
-    { REGION(COUNT, window_instances) },
-    { REGION(NUMBER, window_ms) },
-    { REGION(COUNT, window_flops) },
-    { REGION(COUNT, window_bytes) },
-};
-
-static const struct field kernel_fields[] = {
-    { KERNEL(SIZE, struct_size) },
-    { KERNEL(TEXT, name) },
-    { KERNEL(DERIVED_TEXT, demangled) },
-    { KERNEL(DERIVED_TEXT, short_name) },
-    { KERNEL(TEXT, region) },
-    { KERNEL(TEXT, captured_in) },
-    { KERNEL(WORD, kind) },
-    { KERNEL(DEVICE, device) },
-    { KERNEL(COUNT, calls) },
-    { KERNEL(COUNT, bytes) },
-    { KERNEL(NUMBER, total_ms) },
-    { KERNEL(NUMBER, mean_ms) },
-    { KERNEL(NUMBER, min_ms) },
-    { KERNEL(NUMBER, max_ms) },
-    { KERNEL(NUMBER, p50_ms) },
-    { KERNEL(NUMBER, p95_ms) },
-    { KERNEL(NUMBER, p99_ms) },
-    { KERNEL(DERIVED_NUMBER, share) },
-};
-
-static size_t size_of_kind(enum field_kind kind)
-{
-    return kind == WORD || kind == DEVICE || kind == RESERVED ? 4 : 8;
-}
-
-static void assert_fields_tile(const struct field *fields, size_t count, size_t size)
-{
-    size_t end = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        if (fields[i].offset != end)
-            fail_msg("a field in front of %s is not in the list", fields[i].name);
-        end += size_of_kind(fields[i].kind);
-    }
-    assert_int_equal(end, size);
-}
-
-void assert_field_lists_complete(void)
-{
-    assert_fields_tile(ledger_fields, LENGTH(ledger_fields), sizeof(llmperf_ledger));
-    assert_fields_tile(region_fields, LENGTH(region_fields), sizeof(llmperf_region_stats));
-    assert_fields_tile(kernel_fields, LENGTH(kernel_fields), sizeof(llmperf_kernel_stats));
-}
-
 /* Give each field a value of its own; `number` starts it. */
-static void fill_fields(llmperf_profile *profile, const struct field *fields, size_t count,
-                        void *row, unsigned number)
+static void fill_fields(llmperf_profile *profile, enum lp_row_id id, void *row, unsigned number)
 {
     char text[64];
 
-    for (size_t i = 0; i < count; i++, number++) {
-        void *field = (char *)row + fields[i].offset;
+    for (size_t i = 0; i < lp_row_kinds[id].count; i++, number++) {
+        const struct lp_field *field = &lp_row_kinds[id].fields[i];
+        void *at = (char *)row + field->offset;
 
-        switch (fields[i].kind) {
-        case TEXT:
-        case DERIVED_TEXT:
-            snprintf(text, sizeof(text), "%s \xc3\xa9 '%u'", fields[i].name, number);
-            *(const char **)field = lp_profile_text(profile, text);
+        switch (field->type) {
+        case LP_FIELD_NAME:
+        case LP_FIELD_TEXT:
+            snprintf(text, sizeof(text), "%s \xc3\xa9 '%u'", field->name, number);
+            *(const char **)at = lp_profile_text(profile, text);
             break;
-        case WORD:
-            *(uint32_t *)field = UINT32_MAX - number;
+        case LP_FIELD_WORD:
+            *(uint32_t *)at = UINT32_MAX - number;
             break;
-        case DEVICE:
-            *(int32_t *)field = (int32_t)number;
+        case LP_FIELD_DEVICE:
+            *(int32_t *)at = (int32_t)number;
             break;
-        case COUNT:
-            *(uint64_t *)field = (UINT64_C(1) << 53) + number;
+        case LP_FIELD_COUNT:
+            *(uint64_t *)at = (UINT64_C(1) << 53) + number;
             break;
-        case NUMBER:
-        case DERIVED_NUMBER:
-            *(double *)field = number + 1 / 3.0;
+        case LP_FIELD_NUMBER:
+            *(double *)at = number + 1 / 3.0;
             break;
-        case SIZE:
-        case RESERVED:
+        case LP_FIELD_BLOB:
             break;
         }
     }
 }
 
 /* All that may be unknown, unknown. */
-static void fill_unknown_fields(const struct field *fields, size_t count, void *row)
+static void fill_unknown_fields(enum lp_row_id id, void *row)
 {
-    for (size_t i = 0; i < count; i++) {
-        void *field = (char *)row + fields[i].offset;
-
-        if (fields[i].kind == TEXT && strcmp(fields[i].name, "path") &&
-            strcmp(fields[i].name, "label") && strcmp(fields[i].name, "name"))
-            *(const char **)field = NULL;
-        else if (fields[i].kind == DEVICE)
-            *(int32_t *)field = -1;
-        else if (fields[i].kind == COUNT)
-            *(uint64_t *)field = LLMPERF_UNKNOWN;
-        else if (fields[i].kind == NUMBER)
-            *(double *)field = NAN;
-    }
+    for (size_t i = 0; i < lp_row_kinds[id].count; i++)
+        lp_field_forget(&lp_row_kinds[id].fields[i], row);
 }
 
-static void assert_field_equal(const struct field *field, const void *left, const void *right)
+/* Made again from other rows when a run is read. */
+static bool is_derived(const struct lp_field *field)
 {
-    const char *a = (const char *)left + field->offset, *b = (const char *)right + field->offset;
-    const char *text_a, *text_b;
+    return (field->merge == LP_MERGE_DERIVED && field->type == LP_FIELD_TEXT) ||
+           field->merge == LP_MERGE_SHARE;
+}
 
-    if (field->kind == DERIVED_TEXT || field->kind == DERIVED_NUMBER)
+static void assert_field_equal(const struct lp_field *field, const void *left, const void *right)
+{
+    const void *a = (const char *)left + field->offset, *b = (const char *)right + field->offset;
+
+    if (is_derived(field) || field->type == LP_FIELD_BLOB)
         return;
-    if (field->kind == TEXT) {
-        memcpy(&text_a, a, sizeof(text_a));
-        memcpy(&text_b, b, sizeof(text_b));
-        if (!text_a != !text_b || (text_a && strcmp(text_a, text_b)))
-            fail_msg("%s: \"%s\" became \"%s\"", field->name, text_a, text_b);
-    } else if (field->kind == NUMBER && isnan(*(const double *)(const void *)a)) {
-        if (!isnan(*(const double *)(const void *)b))
-            fail_msg("%s: NaN became a number", field->name);
-    } else if (memcmp(a, b, size_of_kind(field->kind)) != 0) {
+    if (lp_field_known(field, left) != lp_field_known(field, right))
+        fail_msg("%s is known on one side only", field->name);
+    if (!lp_field_known(field, left))
+        return;
+    if (field->type == LP_FIELD_NAME || field->type == LP_FIELD_TEXT)
+        assert_string_equal(*(const char *const *)a, *(const char *const *)b);
+    else if (memcmp(a, b, field->type <= LP_FIELD_DEVICE ? 4 : 8) != 0)
         fail_msg("%s changed", field->name);
-    }
 }
 
-static void assert_fields_equal(const struct field *fields, size_t count, const void *left,
-                                const void *right)
+static void assert_fields_equal(enum lp_row_id id, const void *left, const void *right)
 {
-    for (size_t i = 0; i < count; i++)
-        assert_field_equal(&fields[i], left, right);
+    for (size_t i = 0; i < lp_row_kinds[id].count; i++)
+        assert_field_equal(&lp_row_kinds[id].fields[i], left, right);
 }
 
 static void assert_blobs_equal(const struct lp_blob *left, const struct lp_blob *right)
@@ -312,13 +157,13 @@ static const struct lp_kernel_row *find_kernel_row(const llmperf_profile *profil
 
 void assert_profiles_equal(const llmperf_profile *left, const llmperf_profile *right)
 {
-    assert_fields_equal(ledger_fields, LENGTH(ledger_fields), &left->ledger, &right->ledger);
+    assert_fields_equal(LP_ROW_LEDGER, &left->ledger, &right->ledger);
     assert_int_equal(left->regions.count, right->regions.count);
     for (size_t i = 0; i < left->regions.count; i++) {
         const struct lp_region_row *a = &left->regions.items[i];
         const struct lp_region_row *b = find_region_row(right, a->stats.path);
 
-        assert_fields_equal(region_fields, LENGTH(region_fields), &a->stats, &b->stats);
+        assert_fields_equal(LP_ROW_REGION, a, b);
         assert_blobs_equal(&a->wall, &b->wall);
     }
     assert_int_equal(left->kernels.count, right->kernels.count);
@@ -326,7 +171,7 @@ void assert_profiles_equal(const llmperf_profile *left, const llmperf_profile *r
         const struct lp_kernel_row *a = &left->kernels.items[i];
         const struct lp_kernel_row *b = find_kernel_row(right, a->stats.name);
 
-        assert_fields_equal(kernel_fields, LENGTH(kernel_fields), &a->stats, &b->stats);
+        assert_fields_equal(LP_ROW_KERNEL, a, b);
         assert_blobs_equal(&a->durations, &b->durations);
     }
     assert_int_equal(left->facts.count, right->facts.count);
@@ -347,7 +192,7 @@ struct lp_region_row *add_region_row(llmperf_profile *profile, unsigned number)
 {
     struct lp_region_row row = { .stats = LLMPERF_REGION_STATS_INIT };
 
-    fill_fields(profile, region_fields, LENGTH(region_fields), &row.stats, number);
+    fill_fields(profile, LP_ROW_REGION, &row, number);
     assert_ok(lp_vector_push(&profile->regions, row));
     return &profile->regions.items[profile->regions.count - 1];
 }
@@ -356,7 +201,7 @@ struct lp_kernel_row *add_kernel_row(llmperf_profile *profile, unsigned number)
 {
     struct lp_kernel_row row = { .stats = LLMPERF_KERNEL_STATS_INIT };
 
-    fill_fields(profile, kernel_fields, LENGTH(kernel_fields), &row.stats, number);
+    fill_fields(profile, LP_ROW_KERNEL, &row, number);
     assert_ok(lp_vector_push(&profile->kernels, row));
     return &profile->kernels.items[profile->kernels.count - 1];
 }
@@ -366,7 +211,7 @@ llmperf_profile *make_numbered_profile(unsigned rows)
     llmperf_profile *profile = lp_profile_create();
 
     assert_non_null(profile);
-    fill_fields(profile, ledger_fields, LENGTH(ledger_fields), &profile->ledger, 100);
+    fill_fields(profile, LP_ROW_LEDGER, &profile->ledger, 100);
     for (unsigned i = 0; i < rows; i++) {
         add_region_row(profile, 1000 + i * 50)->wall = (struct lp_blob){ "a\0b", 3 };
         add_kernel_row(profile, 1000 + i * 50)->durations = (struct lp_blob){ "\0\1\2\3", 4 };
@@ -385,9 +230,9 @@ llmperf_profile *make_unknown_profile(unsigned rows)
     struct lp_region_row *region = add_region_row(profile, 5000);
     struct lp_kernel_row *kernel = add_kernel_row(profile, 5000);
 
-    fill_unknown_fields(region_fields, LENGTH(region_fields), &region->stats);
-    fill_unknown_fields(kernel_fields, LENGTH(kernel_fields), &kernel->stats);
-    fill_unknown_fields(ledger_fields, LENGTH(ledger_fields), &profile->ledger);
+    fill_unknown_fields(LP_ROW_REGION, region);
+    fill_unknown_fields(LP_ROW_KERNEL, kernel);
+    fill_unknown_fields(LP_ROW_LEDGER, &profile->ledger);
     return profile;
 }
 

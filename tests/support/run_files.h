@@ -19,9 +19,6 @@ int remove_run_folder(void **state);
 void assert_ok(int status);
 void assert_error_has(const char *part);
 
-/** The lists of fields that profiles are filled and compared by hold each field of the structs. */
-void assert_field_lists_complete(void);
-
 /** A region or kernel row whose values follow from `number`. */
 struct lp_region_row *add_region_row(llmperf_profile *profile, unsigned number);
 struct lp_kernel_row *add_kernel_row(llmperf_profile *profile, unsigned number);

@@ -130,4 +130,5 @@ def _bind(loaded: ctypes.CDLL) -> SimpleNamespace:
         function.restype = result
         function.argtypes = parameters
         setattr(bound, name, function)
+    _native.lay_out_rows(bound.llmperf_row_layout)
     return bound

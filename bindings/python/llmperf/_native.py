@@ -29,18 +29,9 @@ from ._native_constants import *  # noqa: F401,F403
 from ._native_profile import *  # noqa: F401,F403
 
 STRUCTURES: List[Any] = [
-    llmperf_ledger,
-    llmperf_region_stats,
-    llmperf_kernel_stats,
-    llmperf_operator_stats,
-    llmperf_capture_stats,
-    llmperf_metric_stats,
+    *ROWS,
     llmperf_import_options,
     llmperf_trace_summary,
-    llmperf_iteration,
-    llmperf_iteration_stats,
-    llmperf_window_stats,
-    llmperf_window_kernel,
     llmperf_stage,
     llmperf_advice,
     llmperf_evidence,
@@ -151,6 +142,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
         c_int,
         [_profile, c_size_t, POINTER(llmperf_iteration_stats)],
     ),
+    "llmperf_row_layout": (c_char_p, [c_char_p]),
     "llmperf_profile_class": (c_char_p, [_profile, c_size_t]),
     "llmperf_profile_region": (c_int, [_profile, c_size_t, POINTER(llmperf_region_stats)]),
     "llmperf_profile_kernel": (c_int, [_profile, c_size_t, POINTER(llmperf_kernel_stats)]),

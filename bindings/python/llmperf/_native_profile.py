@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ctypes import Structure, _Pointer, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint32, c_uint64
+from typing import Callable, Optional
 
 from ._native_constants import LLMPERF_ITERATION_CLASSES
 
@@ -42,250 +43,37 @@ class llmperf_session(Structure):
 class llmperf_ledger(Structure):
     """Expected against seen; counters are exact."""
 
-    _fields_ = [("struct_size", c_size_t)]
-    _fields_ += [
-        (name, c_uint64)
-        for name in (
-            "launches_expected",
-            "graph_launches",
-            "memory_calls",
-            "kernels_seen",
-            "graph_kernels_seen",
-            "memory_seen",
-            "kernels_attributed",
-            "kernels_outside",
-            "kernels_unattributed",
-            "launches_missing",
-            "records_dropped",
-            "records_invalid_time",
-            "records_incomplete",
-            "records_duplicate",
-            "records_late",
-            "graph_nodes_unmapped",
-            "regions_dropped",
-            "regions_truncated",
-            "regions_unbalanced",
-        )
-    ]
-    _fields_ += [
-        ("cupti_overhead_ms", c_double),
-        ("sampled_fraction", c_double),
-        ("attributed_gpu_time_share", c_double),
-        ("verdict", c_uint32),
-        ("reserved", c_uint32),
-        ("graphs_device_launchable", c_uint64),
-        ("kernels_outside_window", c_uint64),
-        ("kernels_in_windows", c_uint64),
-        ("launches_duplicate", c_uint64),
-        ("graph_records_missing", c_uint64),
-        ("memory_missing", c_uint64),
-        ("records_before_launch", c_uint64),
-        ("records_foreign", c_uint64),
-        ("names_over_limit", c_uint64),
-        ("source_errors", c_uint64),
-        ("regions_abandoned", c_uint64),
-        ("regions_over_limit", c_uint64),
-    ]
-
 
 class llmperf_region_stats(Structure):
     """One region path on one device."""
-
-    _fields_ = [
-        ("struct_size", c_size_t),
-        ("path", c_char_p),
-        ("label", c_char_p),
-        ("parent", c_char_p),
-        ("stage", c_char_p),
-        ("depth", c_uint32),
-        ("kind", c_uint32),
-        ("device", c_int32),
-        ("process_id", c_uint32),
-        ("instances", c_uint64),
-        ("truncated", c_uint64),
-        ("wall_sum_ms", c_double),
-        ("wall_mean_ms", c_double),
-        ("wall_std_ms", c_double),
-        ("wall_min_ms", c_double),
-        ("wall_max_ms", c_double),
-        ("wall_p50_ms", c_double),
-        ("wall_p95_ms", c_double),
-        ("wall_p99_ms", c_double),
-        ("gpu_busy_ms", c_double),
-        ("exclusive_gpu_busy_ms", c_double),
-        ("kernel_ms", c_double),
-        ("exclusive_kernel_ms", c_double),
-        ("memcpy_ms", c_double),
-        ("memset_ms", c_double),
-        ("idle_ms", c_double),
-        ("kernel_count", c_uint64),
-        ("memcpy_count", c_uint64),
-        ("memset_count", c_uint64),
-        ("memcpy_bytes", c_uint64),
-        ("tokens", c_uint64),
-        ("sequences", c_uint64),
-        ("context", c_uint64),
-        ("flops", c_uint64),
-        ("bytes", c_uint64),
-        ("skipped_fraction", c_double),
-        ("flops_origin", c_uint32),
-        ("bytes_origin", c_uint32),
-        ("window_instances", c_uint64),
-        ("window_ms", c_double),
-        ("window_flops", c_uint64),
-        ("window_bytes", c_uint64),
-    ]
 
 
 class llmperf_kernel_stats(Structure):
     """One kernel (or copy, set) of one region on one device."""
 
-    _fields_ = [
-        ("struct_size", c_size_t),
-        ("name", c_char_p),
-        ("demangled", c_char_p),
-        ("short_name", c_char_p),
-        ("region", c_char_p),
-        ("captured_in", c_char_p),
-        ("kind", c_uint32),
-        ("device", c_int32),
-        ("calls", c_uint64),
-        ("bytes", c_uint64),
-        ("total_ms", c_double),
-        ("mean_ms", c_double),
-        ("min_ms", c_double),
-        ("max_ms", c_double),
-        ("p50_ms", c_double),
-        ("p95_ms", c_double),
-        ("p99_ms", c_double),
-        ("share", c_double),
-    ]
-
 
 class llmperf_operator_stats(Structure):
     """Regions below a stage with one label and one stage."""
-
-    _fields_ = [
-        ("struct_size", c_size_t),
-        ("name", c_char_p),
-        ("stage", c_char_p),
-        ("calls", c_uint64),
-        ("total_time_ms", c_double),
-        ("cuda_time_ms", c_double),
-        ("mean_ms", c_double),
-    ]
 
 
 class llmperf_capture_stats(Structure):
     """What ran in CUDA graphs, by launch region and capture region."""
 
-    _fields_ = [
-        ("struct_size", c_size_t),
-        ("region", c_char_p),
-        ("captured_in", c_char_p),
-        ("device", c_int32),
-        ("depth", c_uint32),
-        ("kernel_count", c_uint64),
-        ("memory_count", c_uint64),
-        ("kernel_ms", c_double),
-        ("memory_ms", c_double),
-        ("exclusive_ms", c_double),
-        ("share", c_double),
-    ]
-
 
 class llmperf_metric_stats(Structure):
     """One named metric of a region, or of a kernel in it."""
-
-    _fields_ = [
-        ("struct_size", c_size_t),
-        ("name", c_char_p),
-        ("unit", c_char_p),
-        ("group", c_char_p),
-        ("source", c_char_p),
-        ("region", c_char_p),
-        ("kernel", c_char_p),
-        ("text", c_char_p),
-        ("device", c_int32),
-        ("process_id", c_uint32),
-        ("count", c_uint64),
-        ("mean", c_double),
-        ("std", c_double),
-        ("min", c_double),
-        ("max", c_double),
-    ]
 
 
 class llmperf_iteration(Structure):
     """One instance of a stage."""
 
-    _fields_ = [
-        ("struct_size", c_size_t),
-        ("region", c_char_p),
-        ("sequence", c_uint64),
-        ("begin_ns", c_uint64),
-        ("activities", c_uint64),
-        ("tokens", c_uint64),
-        ("sequences", c_uint64),
-        ("context", c_uint64),
-        ("flops", c_uint64),
-        ("bytes", c_uint64),
-        ("wall_ms", c_double),
-        ("span_ms", c_double),
-        ("busy_ms", c_double),
-        ("idle_ms", c_double),
-        ("idle_launch_ms", c_double),
-        ("idle_wait_ms", c_double),
-        ("class_ms", c_double * LLMPERF_ITERATION_CLASSES),
-        ("window", c_uint64),
-    ]
-
 
 class llmperf_window_stats(Structure):
     """A triggered window of tier light."""
 
-    _fields_ = [
-        ("struct_size", c_size_t),
-        ("number", c_uint64),
-        ("rule", c_char_p),
-        ("region", c_char_p),
-        ("quantity", c_char_p),
-        ("unit", c_char_p),
-        ("value", c_double),
-        ("threshold", c_double),
-        ("value_units", c_uint64),
-        ("triggered_ns", c_uint64),
-        ("begin_ns", c_uint64),
-        ("end_ns", c_uint64),
-        ("units_asked", c_uint64),
-        ("units", c_uint64),
-        ("units_left_out", c_uint64),
-        ("kernel_count", c_uint64),
-        ("memory_count", c_uint64),
-        ("wall_ms", c_double),
-        ("busy_ms", c_double),
-        ("idle_ms", c_double),
-        ("kernel_ms", c_double),
-        ("memory_ms", c_double),
-        ("process_id", c_uint32),
-        ("reserved", c_uint32),
-    ]
-
 
 class llmperf_window_kernel(Structure):
     """One kernel, copy or set of a triggered window."""
-
-    _fields_ = [
-        ("struct_size", c_size_t),
-        ("window", c_uint64),
-        ("name", c_char_p),
-        ("region", c_char_p),
-        ("captured_in", c_char_p),
-        ("calls", c_uint64),
-        ("total_ms", c_double),
-        ("kind", c_uint32),
-        ("process_id", c_uint32),
-    ]
 
 
 class llmperf_stage(Structure):
@@ -363,22 +151,40 @@ class llmperf_gpu(Structure):
 class llmperf_iteration_stats(Structure):
     """How one quantity of a stage is spread over its iterations."""
 
-    _fields_ = [
-        ("struct_size", c_size_t),
-        ("region", c_char_p),
-        ("quantity", c_char_p),
-        ("is_class", c_uint32),
-        ("reserved", c_uint32),
-        ("count", c_uint64),
-        ("sum_ms", c_double),
-        ("mean_ms", c_double),
-        ("std_ms", c_double),
-        ("min_ms", c_double),
-        ("max_ms", c_double),
-        ("p50_ms", c_double),
-        ("p95_ms", c_double),
-        ("p99_ms", c_double),
-    ]
+
+# What rows of a profile are read into. The library that is loaded says which members they have.
+ROWS = [
+    llmperf_ledger,
+    llmperf_region_stats,
+    llmperf_kernel_stats,
+    llmperf_operator_stats,
+    llmperf_capture_stats,
+    llmperf_metric_stats,
+    llmperf_iteration,
+    llmperf_window_stats,
+    llmperf_window_kernel,
+    llmperf_iteration_stats,
+]
+
+_ROW_TYPES = {
+    "text": c_char_p,
+    "u32": c_uint32,
+    "i32": c_int32,
+    "u64": c_uint64,
+    "f64": c_double,
+    "classes": c_double * LLMPERF_ITERATION_CLASSES,
+}
+
+
+def lay_out_rows(layout_of: Callable[[bytes], Optional[bytes]]) -> None:
+    """Give the structures of rows their members. layout_of: llmperf_row_layout()."""
+    for row in ROWS:
+        if hasattr(row, "_fields_"):
+            continue
+        layout = layout_of(row.__name__.encode()) or b""
+        members = [member.split(":") for member in layout.decode().split()]
+        row._fields_ = [("struct_size", c_size_t),
+                        *((name, _ROW_TYPES[kind]) for name, kind in members)]
 
 
 class llmperf_trace_summary(Structure):

@@ -4,6 +4,7 @@
 
 #include "lib/output/format/captures.h"
 #include "lib/output/format/markdown.h"
+#include "lib/output/format/row_fields.h"
 #include "lib/profile/profile.h"
 
 /* Complete instances of a region on a device; 0: not known. */
@@ -93,18 +94,9 @@ static void put_capture(struct lp_metrics *metrics, const llmperf_capture_stats 
     double ms = row->kernel_ms + row->memory_ms;
 
     lp_json_open(json, NULL, '{');
-    lp_json_string(json, "region", row->region);
-    lp_json_string(json, "captured_in", row->captured_in);
-    lp_put_device(metrics, row->device);
-    lp_json_integer(json, "depth", row->depth);
-    lp_json_count(json, "kernel_count", row->kernel_count);
-    lp_json_number(json, "kernel_ms", row->kernel_ms);
-    lp_json_count(json, "memory_count", row->memory_count);
-    lp_json_number(json, "memory_ms", row->memory_ms);
-    lp_json_number(json, "exclusive_ms", row->exclusive_ms);
+    lp_put_row(metrics, LP_ROW_CAPTURE, NULL, row, instances);
     lp_put_number(metrics, "instance_ms", instances > 0 ? ms / (double)instances : NAN,
                   LP_REASON_NO_INSTANCE);
-    lp_json_number(json, "share", row->share);
     lp_json_close(json, '}');
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lib/output/format/counters.h"
+#include "lib/output/format/row_fields.h"
 #include "lib/findings/counter_index.h"
 
 static bool same_text(const char *a, const char *b)
@@ -66,21 +67,9 @@ void lp_counters_json(struct lp_json *json, const struct lp_counter_index *index
 static void put_row(struct lp_json *json, const llmperf_metric_stats *metric)
 {
     lp_json_open(json, NULL, '{');
-    lp_json_string(json, "name", metric->name);
-    lp_json_string(json, "unit", metric->unit);
-    lp_json_string(json, "group", metric->group);
-    lp_json_string(json, "source", metric->source);
-    lp_json_string(json, "region", metric->region);
-    lp_json_string(json, "kernel", metric->kernel);
-    lp_json_count(json, "device", metric->device < 0 ? LLMPERF_UNKNOWN : (uint64_t)metric->device);
+    lp_row_json(json, LP_ROW_METRIC, metric);
     lp_json_count(json, "process_id",
                   metric->process_id == 0 ? LLMPERF_UNKNOWN : metric->process_id);
-    lp_json_count(json, "count", metric->count);
-    lp_json_string(json, "text", metric->text);
-    lp_json_number(json, "mean", metric->mean);
-    lp_json_number(json, "std", metric->std);
-    lp_json_number(json, "min", metric->min);
-    lp_json_number(json, "max", metric->max);
     lp_json_close(json, '}');
 }
 

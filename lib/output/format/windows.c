@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "lib/output/format/markdown.h"
+#include "lib/output/format/row_fields.h"
 #include "lib/profile/profile.h"
 #include "llmperf/profile.h"
 
@@ -49,12 +50,8 @@ static void put_kernels(struct lp_json *json, const llmperf_profile *profile,
     lp_json_open(json, "kernels", '[');
     while (next_kernel(profile, window, index, &kernel)) {
         lp_json_open(json, NULL, '{');
-        lp_json_string(json, "name", kernel.name);
+        lp_row_json(json, LP_ROW_WINDOW_KERNEL, &kernel);
         lp_json_string(json, "kind", llmperf_activity_kind_name(kernel.kind));
-        lp_json_string(json, "region", kernel.region);
-        lp_json_string(json, "captured_in", kernel.captured_in);
-        lp_json_count(json, "calls", kernel.calls);
-        lp_json_number(json, "total_ms", kernel.total_ms);
         lp_json_close(json, '}');
     }
     lp_json_close(json, ']');
@@ -64,28 +61,7 @@ static void put_window(struct lp_json *json, const llmperf_profile *profile,
                        const llmperf_window_stats *window, size_t *index)
 {
     lp_json_open(json, NULL, '{');
-    lp_json_count(json, "number", window->number);
-    lp_json_integer(json, "process_id", window->process_id);
-    lp_json_string(json, "rule", window->rule);
-    lp_json_string(json, "region", window->region);
-    lp_json_string(json, "quantity", window->quantity);
-    lp_json_string(json, "unit", window->unit);
-    lp_json_number(json, "value", window->value);
-    lp_json_number(json, "threshold", window->threshold);
-    lp_json_count(json, "value_units", window->value_units);
-    lp_json_count(json, "triggered_ns", window->triggered_ns);
-    lp_json_count(json, "begin_ns", window->begin_ns);
-    lp_json_count(json, "end_ns", window->end_ns);
-    lp_json_count(json, "units_asked", window->units_asked);
-    lp_json_count(json, "units", window->units);
-    lp_json_count(json, "units_left_out", window->units_left_out);
-    lp_json_count(json, "kernel_count", window->kernel_count);
-    lp_json_count(json, "memory_count", window->memory_count);
-    lp_json_number(json, "wall_ms", window->wall_ms);
-    lp_json_number(json, "busy_ms", window->busy_ms);
-    lp_json_number(json, "idle_ms", window->idle_ms);
-    lp_json_number(json, "kernel_ms", window->kernel_ms);
-    lp_json_number(json, "memory_ms", window->memory_ms);
+    lp_row_json(json, LP_ROW_WINDOW, window);
     put_kernels(json, profile, window, index);
     lp_json_close(json, '}');
 }

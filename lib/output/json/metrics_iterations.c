@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "lib/output/format/metrics_put.h"
+#include "lib/output/format/row_fields.h"
 #include "lib/profile/profile.h"
 
 static void put_spread(struct lp_metrics *metrics, const char *key,
@@ -16,17 +16,9 @@ static void put_spread(struct lp_metrics *metrics, const char *key,
         return;
     }
     lp_json_open(json, key, '{');
-    lp_json_count(json, "count", stats->count);
-    lp_put_number(metrics, "sum", stats->sum_ms, LP_REASON_NO_SPAN);
-    lp_put_number(metrics, "mean", stats->mean_ms, LP_REASON_NO_SPAN);
-    lp_put_number(metrics, "std", stats->std_ms, LP_REASON_NO_INSTANCE);
+    lp_put_row(metrics, LP_ROW_SPREAD, NULL, stats, stats->count);
     lp_put_number(metrics, "cv", lp_variation(stats->std_ms, stats->mean_ms),
                   LP_REASON_NO_INSTANCE);
-    lp_put_number(metrics, "min", stats->min_ms, LP_REASON_NO_SPAN);
-    lp_put_number(metrics, "max", stats->max_ms, LP_REASON_NO_SPAN);
-    lp_put_number(metrics, "p50", stats->p50_ms, LP_REASON_NO_SPAN);
-    lp_put_number(metrics, "p95", stats->p95_ms, LP_REASON_NO_SPAN);
-    lp_put_number(metrics, "p99", stats->p99_ms, LP_REASON_NO_SPAN);
     lp_json_close(json, '}');
 }
 
@@ -90,21 +82,9 @@ static void put_classes(struct lp_metrics *metrics, const llmperf_iteration *ite
 static void put_iteration(struct lp_metrics *metrics, const llmperf_iteration *iteration)
 {
     struct lp_json *json = &metrics->json;
-    char key[32];
 
     lp_json_open(json, NULL, '{');
-    lp_json_count(json, "sequence", iteration->sequence);
-    lp_json_count(json, "begin_ns", iteration->begin_ns);
-    lp_put_device_count(metrics, "activities", iteration->activities);
-    lp_put_count(metrics, "tokens", iteration->tokens, LP_REASON_NOT_COUNTED);
-    lp_put_count(metrics, "sequences", iteration->sequences, LP_REASON_NOT_COUNTED);
-    lp_put_count(metrics, "context", iteration->context, LP_REASON_NOT_COUNTED);
-    lp_put_count(metrics, "flops", iteration->flops, LP_REASON_NOT_COUNTED);
-    lp_put_count(metrics, "bytes", iteration->bytes, LP_REASON_NOT_COUNTED);
-    for (int time = 0; time < LP_ITERATION_TIMES; time++)
-        lp_put_number(metrics, time_key((enum lp_iteration_time)time, key),
-                      lp_iteration_time(iteration, (enum lp_iteration_time)time),
-                      LP_REASON_NO_SPAN);
+    lp_put_row(metrics, LP_ROW_ITERATION, NULL, iteration, 1);
     put_classes(metrics, iteration);
     lp_json_count(json, "window", iteration->window > 0 ? iteration->window : LLMPERF_UNKNOWN);
     lp_json_close(json, '}');

@@ -6,7 +6,7 @@
 #include "lib/output/format/captures.h"
 #include "lib/output/format/metrics_put.h"
 #include "lib/output/format/documents.h"
-#include "lib/output/json/row_fields.h"
+#include "lib/output/format/row_fields.h"
 #include "lib/output/format/windows.h"
 #include "lib/profile/profile.h"
 #include "llmperf/profile.h"
@@ -16,44 +16,6 @@
 #include "lib/output/format/json_writer.h"
 #include "lib/base/text.h"
 #include "lib/findings/counter_index.h"
-
-static void put_wall(struct lp_metrics *metrics, const struct lp_region_finding *row)
-{
-    const llmperf_region_stats *region = &row->stats;
-    bool any = region->instances > 0;
-
-    lp_json_open(&metrics->json, "wall_ms", '{');
-    lp_put_number(metrics, "sum", any ? region->wall_sum_ms : NAN, LP_REASON_NO_INSTANCE);
-    lp_put_number(metrics, "mean", any ? region->wall_mean_ms : NAN, LP_REASON_NO_INSTANCE);
-    lp_put_number(metrics, "std", any ? region->wall_std_ms : NAN, LP_REASON_NO_INSTANCE);
-    lp_put_number(metrics, "cv", row->variation, LP_REASON_NO_INSTANCE);
-    lp_put_number(metrics, "min", any ? region->wall_min_ms : NAN, LP_REASON_NO_INSTANCE);
-    lp_put_number(metrics, "max", any ? region->wall_max_ms : NAN, LP_REASON_NO_INSTANCE);
-    lp_put_number(metrics, "p50", any ? region->wall_p50_ms : NAN, LP_REASON_NO_INSTANCE);
-    lp_put_number(metrics, "p95", any ? region->wall_p95_ms : NAN, LP_REASON_NO_INSTANCE);
-    lp_put_number(metrics, "p99", any ? region->wall_p99_ms : NAN, LP_REASON_NO_INSTANCE);
-    lp_json_close(&metrics->json, '}');
-}
-
-static void put_region_device(struct lp_metrics *metrics, const llmperf_region_stats *region)
-{
-    lp_put_device_number(metrics, "gpu_busy_ms", region->gpu_busy_ms);
-    lp_put_device_number(metrics, "kernel_ms", region->kernel_ms);
-    lp_put_device_number(metrics, "exclusive_gpu_busy_ms", region->exclusive_gpu_busy_ms);
-    lp_put_device_number(metrics, "exclusive_kernel_ms", region->exclusive_kernel_ms);
-    lp_put_device_count(metrics, "kernel_count", region->kernel_count);
-    lp_put_device_number(metrics, "memcpy_ms", region->memcpy_ms);
-    lp_put_device_count(metrics, "memcpy_count", region->memcpy_count);
-    lp_put_device_count(metrics, "memcpy_bytes", region->memcpy_bytes);
-    lp_put_device_number(metrics, "memset_ms", region->memset_ms);
-    lp_put_device_count(metrics, "memset_count", region->memset_count);
-    if (!metrics->findings->device_known)
-        lp_put_null(metrics, "idle_ms", LP_REASON_NO_DEVICE);
-    else if (region->instances == 0)
-        lp_put_null(metrics, "idle_ms", LP_REASON_NO_INSTANCE);
-    else
-        lp_put_number(metrics, "idle_ms", region->idle_ms, LP_REASON_NO_ACTIVITY);
-}
 
 static void put_region_utilisation(struct lp_metrics *metrics,
                                    const struct lp_region_finding *region)
@@ -85,44 +47,24 @@ static void put_origin(struct lp_metrics *metrics, const char *key, uint32_t ori
     lp_put_string(metrics, key, lp_work_origin(origin), LP_REASON_NOT_COUNTED);
 }
 
-static void put_region_work(struct lp_metrics *metrics, const struct lp_region_finding *row)
-{
-    const llmperf_region_stats *region = &row->stats;
-
-    lp_put_count(metrics, "tokens", region->tokens, LP_REASON_NOT_COUNTED);
-    lp_put_number(metrics, "tokens_per_s", row->tokens_per_s, LP_REASON_NOT_COUNTED);
-    lp_put_count(metrics, "sequences", region->sequences, LP_REASON_NOT_COUNTED);
-    lp_put_count(metrics, "context", region->context, LP_REASON_NOT_COUNTED);
-    lp_put_count(metrics, "flops", region->flops, LP_REASON_NOT_COUNTED);
-    lp_put_count(metrics, "bytes", region->bytes, LP_REASON_NOT_COUNTED);
-    lp_json_number(&metrics->json, "sampled_fraction", 1 - region->skipped_fraction);
-    lp_json_count(&metrics->json, "window_instances", region->window_instances);
-    lp_json_number(&metrics->json, "window_ms", region->window_ms);
-    put_origin(metrics, "flops_origin", region->flops_origin);
-    put_origin(metrics, "bytes_origin", region->bytes_origin);
-    put_region_utilisation(metrics, row);
-    lp_counters_json(&metrics->json, &metrics->counters, region);
-}
-
 static void put_region(struct lp_metrics *metrics, const struct lp_region_finding *row)
 {
     const llmperf_region_stats *region = &row->stats;
     struct lp_json *json = &metrics->json;
 
     lp_json_open(json, NULL, '{');
-    lp_json_string(json, "path", region->path);
-    lp_json_string(json, "label", region->label);
-    lp_json_string(json, "parent", region->parent);
-    lp_json_string(json, "stage", region->stage);
+    lp_put_row(metrics, LP_ROW_REGION, NULL, region, region->instances);
     lp_json_string(json, "kind", region->kind == LLMPERF_REGION_STAGE ? "stage" : "operator");
-    lp_json_integer(json, "depth", region->depth);
-    lp_json_integer(json, "process_id", region->process_id);
-    lp_put_device(metrics, region->device);
-    lp_json_count(json, "instances", region->instances);
-    lp_json_count(json, "truncated", region->truncated);
-    put_wall(metrics, row);
-    put_region_device(metrics, region);
-    put_region_work(metrics, row);
+    lp_json_open(json, "wall_ms", '{');
+    lp_put_row(metrics, LP_ROW_REGION, "wall_ms", region, region->instances);
+    lp_put_number(metrics, "cv", row->variation, LP_REASON_NO_INSTANCE);
+    lp_json_close(json, '}');
+    lp_put_number(metrics, "tokens_per_s", row->tokens_per_s, LP_REASON_NOT_COUNTED);
+    lp_json_number(json, "sampled_fraction", 1 - region->skipped_fraction);
+    put_origin(metrics, "flops_origin", region->flops_origin);
+    put_origin(metrics, "bytes_origin", region->bytes_origin);
+    put_region_utilisation(metrics, row);
+    lp_counters_json(json, &metrics->counters, region);
     lp_json_close(json, '}');
 }
 
@@ -140,54 +82,31 @@ static void put_regions(struct lp_metrics *metrics, const char *key, bool stages
 
 static void put_operators(struct lp_metrics *metrics)
 {
-    struct lp_json *json = &metrics->json;
-    size_t count = llmperf_profile_operator_count(metrics->findings->profile);
+    const llmperf_profile *profile = metrics->findings->profile;
 
-    lp_json_open(json, "operators", '[');
-    for (size_t i = 0; i < count; i++) {
-        llmperf_operator_stats op = LLMPERF_OPERATOR_STATS_INIT;
+    lp_json_open(&metrics->json, "operators", '[');
+    for (size_t i = 0; i < lp_row_count(profile, LP_ROW_OPERATOR); i++) {
+        const llmperf_operator_stats *row = lp_row_at(profile, LP_ROW_OPERATOR, i);
 
-        llmperf_profile_operator(metrics->findings->profile, i, &op);
-        lp_json_open(json, NULL, '{');
-        lp_json_string(json, "op_name", op.name);
-        lp_put_number(metrics, "total_time_ms", op.total_time_ms, LP_REASON_NO_INSTANCE);
-        lp_put_device_number(metrics, "cuda_time_ms", op.cuda_time_ms);
-        lp_json_count(json, "calls", op.calls);
-        lp_put_number(metrics, "mean_ms", op.mean_ms, LP_REASON_NO_INSTANCE);
-        lp_json_string(json, "stage", op.stage);
-        lp_json_close(json, '}');
+        lp_json_open(&metrics->json, NULL, '{');
+        lp_put_row(metrics, LP_ROW_OPERATOR, NULL, row, row->calls);
+        lp_json_close(&metrics->json, '}');
     }
-    lp_json_close(json, ']');
+    lp_json_close(&metrics->json, ']');
 }
 
 static void put_kernel(struct lp_metrics *metrics, size_t index)
 {
-    llmperf_kernel_stats row = LLMPERF_KERNEL_STATS_INIT, *kernel = &row;
+    const struct lp_findings *findings = metrics->findings;
+    const llmperf_kernel_stats *kernel = lp_row_at(findings->profile, LP_ROW_KERNEL, index);
     struct lp_json *json = &metrics->json;
 
-    llmperf_profile_kernel(metrics->findings->profile, index, kernel);
     lp_json_open(json, NULL, '{');
-    lp_json_string(json, "kernel_name", kernel->demangled);
-    lp_json_string(json, "kernel_name_raw", kernel->name);
-    lp_json_string(json, "short_name", kernel->short_name);
+    lp_put_row(metrics, LP_ROW_KERNEL, NULL, kernel, 1);
     lp_json_string(json, "kind", llmperf_activity_kind_name(kernel->kind));
-    lp_put_device(metrics, kernel->device);
-    lp_json_string(json, "region", kernel->region);
-    lp_json_string(json, "captured_in", kernel->captured_in);
     lp_put_string(metrics, "kernel_class",
-                  metrics->findings->classes ? metrics->findings->kernel_classes.items[index]
-                                             : NULL,
+                  findings->classes ? findings->kernel_classes.items[index] : NULL,
                   LP_REASON_NO_CLASSES);
-    lp_json_count(json, "calls", kernel->calls);
-    lp_json_count(json, "bytes", kernel->bytes);
-    lp_put_number(metrics, "total_ms", kernel->total_ms, LP_REASON_NOT_COLLECTED);
-    lp_put_number(metrics, "mean_ms", kernel->mean_ms, LP_REASON_NOT_COLLECTED);
-    lp_put_number(metrics, "min_ms", kernel->min_ms, LP_REASON_NOT_COLLECTED);
-    lp_put_number(metrics, "max_ms", kernel->max_ms, LP_REASON_NOT_COLLECTED);
-    lp_put_number(metrics, "p50_ms", kernel->p50_ms, LP_REASON_NOT_COLLECTED);
-    lp_put_number(metrics, "p95_ms", kernel->p95_ms, LP_REASON_NOT_COLLECTED);
-    lp_put_number(metrics, "p99_ms", kernel->p99_ms, LP_REASON_NOT_COLLECTED);
-    lp_put_number(metrics, "share", kernel->share, LP_REASON_NOT_COLLECTED);
     lp_json_close(json, '}');
 }
 
@@ -202,17 +121,14 @@ static void put_kernels(struct lp_metrics *metrics)
 static void put_ledger(struct lp_metrics *metrics)
 {
     struct lp_json *json = &metrics->json;
-    const struct lp_row_kind *kind = &lp_row_kinds[0];
-    union lp_any_row row;
+    llmperf_ledger room;
+    const llmperf_ledger *ledger =
+        lp_shown_row(metrics->findings->profile, LP_ROW_LEDGER, 0, &room);
     const char *problem;
 
-    kind->get(metrics->findings->profile, 0, &row);
     lp_json_open(json, "ledger", '{');
-    for (size_t i = 0; i < kind->field_count; i++) {
-        lp_field_json(json, &kind->fields[i], &row);
-        metrics->used[LP_REASON_NOT_COLLECTED] |= !lp_field_known(&kind->fields[i], &row);
-    }
-    lp_json_string(json, "verdict", llmperf_verdict_name(row.ledger.verdict));
+    lp_put_row(metrics, LP_ROW_LEDGER, NULL, ledger, 1);
+    lp_json_string(json, "verdict", llmperf_verdict_name(ledger->verdict));
     lp_json_open(json, "problems", '[');
     for (size_t i = 0; (problem = llmperf_profile_problem(metrics->findings->profile, i)); i++)
         lp_json_string(json, NULL, problem);

@@ -8,55 +8,16 @@
 
 #include "lib/output/format/documents.h"
 #include "lib/output/rows/prometheus.h"
-#include "lib/output/json/row_fields.h"
+#include "lib/output/format/row_fields.h"
 #include "lib/findings/findings.h"
 #include "llmperf/profile.h"
 #include "lib/base/text.h"
 
-enum source { REGION, KERNEL };
-
-/* A family of samples: one for each row that knows the field. */
-static const struct family {
-    const char *name, *type, *help;
-    enum source source;
-    const char *field;
-    double factor;
-    bool
-        host; /* repeats in the rows of a region on several devices: taken once, without a device */
-} families[] = {
-    { "llmperf_region_instances_total", "counter", "Complete instances of a region.", REGION,
-      "instances", 1, true },
-    { "llmperf_region_wall_seconds_total", "counter", "Host time in complete instances.", REGION,
-      "wall_sum_ms", 1e-3, true },
-    { "llmperf_region_wall_p50_seconds", "gauge", "Median host time of an instance.", REGION,
-      "wall_p50_ms", 1e-3, true },
-    { "llmperf_region_wall_p95_seconds", "gauge", "95th percentile of host time.", REGION,
-      "wall_p95_ms", 1e-3, true },
-    { "llmperf_region_wall_p99_seconds", "gauge", "99th percentile of host time.", REGION,
-      "wall_p99_ms", 1e-3, true },
-    { "llmperf_region_tokens_total", "counter", "Tokens that the program counted.", REGION,
-      "tokens", 1, true },
-    { "llmperf_region_sequences_total", "counter", "Sequences that the program counted.", REGION,
-      "sequences", 1, true },
-    { "llmperf_region_flops_total", "counter", "FLOPs that the program or the model gave.", REGION,
-      "flops", 1, true },
-    { "llmperf_region_bytes_total", "counter",
-      "Bytes of device memory that the program or the model gave.", REGION, "bytes", 1, true },
-    { "llmperf_region_gpu_busy_seconds_total", "counter",
-      "Union of device intervals, nested regions included.", REGION, "gpu_busy_ms", 1e-3, false },
-    { "llmperf_region_kernel_seconds_total", "counter",
-      "Sum of kernel durations, nested regions included.", REGION, "kernel_ms", 1e-3, false },
-    { "llmperf_region_kernels_total", "counter", "Kernels, nested regions included.", REGION,
-      "kernel_count", 1, false },
-    { "llmperf_region_copy_bytes_total", "counter", "Bytes of copies, nested regions included.",
-      REGION, "memcpy_bytes", 1, false },
-    { "llmperf_kernel_calls_total", "counter", "Calls of a kernel, copy or set in a region.",
-      KERNEL, "calls", 1, false },
-    { "llmperf_kernel_seconds_total", "counter", "Device time of a kernel, copy or set.", KERNEL,
-      "total_ms", 1e-3, false },
-    { "llmperf_kernel_p95_seconds", "gauge", "95th percentile of the duration of a call.", KERNEL,
-      "p95_ms", 1e-3, false },
-};
+/* Do the rows of a region on several devices repeat it? It is taken once then, without a device. */
+static bool is_of_host(enum lp_row_id id, const struct lp_field *field)
+{
+    return id == LP_ROW_REGION && field->unknown != LP_UNKNOWN_NO_DEVICE;
+}
 
 static void put_device(struct lp_text *out, int32_t device)
 {
@@ -142,66 +103,47 @@ static void put_kernel_labels(struct lp_text *out, const llmperf_kernel_stats *k
     put_device(out, kernel->device);
 }
 
-static double value_of(const struct lp_row_kind *kind, const char *name, const void *row)
-{
-    for (size_t i = 0; i < kind->field_count; i++) {
-        const struct lp_field_name *field = &kind->fields[i];
-        const void *at = (const char *)row + field->offset;
-
-        if (strcmp(field->name, name) != 0)
-            continue;
-        if (field->type == LP_FIELD_NUMBER)
-            return *(const double *)at;
-        return *(const uint64_t *)at == LLMPERF_UNKNOWN ? (double)NAN
-                                                        : (double)*(const uint64_t *)at;
-    }
-    return NAN;
-}
-
 static bool is_repeated(const llmperf_region_stats *before, const llmperf_region_stats *region)
 {
     return before->path && strcmp(before->path, region->path) == 0 &&
            before->process_id == region->process_id;
 }
 
-static const struct lp_row_kind *kind_of(enum source source)
-{
-    const char *name = source == REGION ? "region" : "kernel";
-
-    for (size_t i = 0; i < lp_row_kind_count; i++)
-        if (strcmp(lp_row_kinds[i].name, name) == 0)
-            return &lp_row_kinds[i];
-    return NULL;
-}
-
-static void put_family(const llmperf_profile *profile, const struct family *family,
+static void put_sample(enum lp_row_id id, const struct lp_field *field, const void *row,
                        struct lp_text *out)
 {
-    const struct lp_row_kind *kind = kind_of(family->source);
-    llmperf_region_stats before = LLMPERF_REGION_STATS_INIT;
+    double value = lp_field_value(field, row) * (strcmp(field->unit, "ms") == 0 ? 1e-3 : 1);
 
-    lp_text_printf(out, "# HELP %s %s\n# TYPE %s %s\n", family->name, family->help, family->name,
-                   family->type);
-    for (size_t i = 0; i < kind->count(profile); i++) {
-        union lp_any_row row;
-        double value;
-        bool again;
+    if (!isfinite(value))
+        return;
+    lp_text_printf(out, "llmperf_%s{", field->series);
+    if (id == LP_ROW_REGION)
+        put_region_labels(out, row, is_of_host(id, field));
+    else
+        put_kernel_labels(out, row);
+    lp_prometheus_value(out, value);
+}
 
-        if (kind->get(profile, i, &row) < 0)
-            continue;
-        again = family->host && is_repeated(&before, &row.region);
-        if (family->source == REGION)
-            before = row.region;
-        value = value_of(kind, family->field, &row) * family->factor;
-        if (again || !isfinite(value))
-            continue;
-        lp_text_printf(out, "%s{", family->name);
-        if (family->source == REGION)
-            put_region_labels(out, &row.region, family->host);
-        else
-            put_kernel_labels(out, &row.kernel);
-        lp_prometheus_value(out, value);
-    }
+/* A metric: a sample for each row that knows the field. What only grows is a counter. */
+static void put_family(const llmperf_profile *profile, enum lp_row_id id,
+                       const struct lp_field *field, struct lp_text *out)
+{
+    size_t length = strlen(field->series);
+    bool counter = length > 6 && strcmp(field->series + length - 6, "_total") == 0;
+
+    lp_text_printf(out, "# HELP llmperf_%s %s\n# TYPE llmperf_%s %s\n", field->series, field->text,
+                   field->series, counter ? "counter" : "gauge");
+    for (size_t i = 0; i < lp_row_count(profile, id); i++)
+        if (i == 0 || !is_of_host(id, field) ||
+            !is_repeated(lp_row_at(profile, id, i - 1), lp_row_at(profile, id, i)))
+            put_sample(id, field, lp_row_at(profile, id, i), out);
+}
+
+static void put_families(const llmperf_profile *profile, enum lp_row_id id, struct lp_text *out)
+{
+    for (size_t i = 0; i < lp_row_kinds[id].count; i++)
+        if (lp_row_kinds[id].fields[i].series)
+            put_family(profile, id, &lp_row_kinds[id].fields[i], out);
 }
 
 /* By which device times and counts of a region are divided to be those of all its instances. */
@@ -257,21 +199,21 @@ static void put_metrics(const llmperf_profile *profile, struct lp_text *out)
 
 static void put_ledger(const llmperf_profile *profile, struct lp_text *out)
 {
-    const struct lp_row_kind *kind = &lp_row_kinds[0];
-    llmperf_ledger ledger = LLMPERF_LEDGER_INIT;
+    const struct lp_row_kind *kind = &lp_row_kinds[LP_ROW_LEDGER];
+    llmperf_ledger room;
+    const llmperf_ledger *ledger = lp_shown_row(profile, LP_ROW_LEDGER, 0, &room);
 
-    llmperf_profile_ledger(profile, &ledger);
     lp_text_puts(out, "# HELP llmperf_run_info The run, and how complete it is.\n"
                       "# TYPE llmperf_run_info gauge\nllmperf_run_info{");
     lp_prometheus_label(out, "run_id", llmperf_profile_fact(profile, "run_id"));
-    lp_prometheus_label(out, "verdict", llmperf_verdict_name(ledger.verdict));
+    lp_prometheus_label(out, "verdict", llmperf_verdict_name(ledger->verdict));
     lp_prometheus_value(out, 1);
     lp_text_puts(out, "# HELP llmperf_ledger Expected against seen; see docs/metrics.md.\n"
                       "# TYPE llmperf_ledger gauge\n");
-    for (size_t i = 0; i < kind->field_count; i++) {
-        double value = value_of(kind, kind->fields[i].name, &ledger);
+    for (size_t i = 0; i < kind->count; i++) {
+        double value = lp_field_value(&kind->fields[i], ledger);
 
-        if (!isfinite(value))
+        if (kind->fields[i].type == LP_FIELD_WORD || !isfinite(value))
             continue;
         lp_text_puts(out, "llmperf_ledger{");
         lp_prometheus_label(out, "quantity", kind->fields[i].name);
@@ -284,8 +226,8 @@ int lp_prometheus(const llmperf_profile *profile, struct lp_text *out)
     int status;
 
     put_ledger(profile, out);
-    for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
-        put_family(profile, &families[i], out);
+    put_families(profile, LP_ROW_REGION, out);
+    put_families(profile, LP_ROW_KERNEL, out);
     put_sampled_fractions(profile, out);
     lp_prometheus_stages(profile, out);
     lp_prometheus_windows(profile, out);

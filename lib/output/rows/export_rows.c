@@ -5,7 +5,7 @@
 
 #include "lib/findings/facts.h"
 #include "lib/output/format/documents.h"
-#include "lib/output/json/row_fields.h"
+#include "lib/output/format/row_fields.h"
 #include "llmperf/profile.h"
 #include "lib/output/format/json_writer.h"
 #include "lib/base/text.h"
@@ -50,14 +50,21 @@ static void put_run(const llmperf_profile *profile, struct lp_text *out)
     lp_text_clear(&json.text);
 }
 
+/* The verdict stands in words in the line of the run. */
+static bool is_shown(const struct lp_field *field)
+{
+    return field->type != LP_FIELD_BLOB && field->merge != LP_MERGE_WORST;
+}
+
 static void put_row(const struct lp_row_kind *kind, const void *row, struct lp_text *out)
 {
     struct lp_json json = { { NULL, 0, 0, false }, 0, false };
 
     lp_json_open(&json, NULL, '{');
-    lp_json_string(&json, "type", kind->name);
-    for (size_t i = 0; i < kind->field_count; i++)
-        lp_field_json(&json, &kind->fields[i], row);
+    lp_json_string(&json, "type", kind->type);
+    for (size_t i = 0; i < kind->count; i++)
+        if (is_shown(&kind->fields[i]))
+            lp_field_json(&json, &kind->fields[i], kind->fields[i].name, row);
     lp_json_close(&json, '}');
     add_line(out, &json);
     lp_text_clear(&json.text);
@@ -67,16 +74,11 @@ static void each_row(const llmperf_profile *profile, struct lp_text *out,
                      void (*put)(const struct lp_row_kind *kind, const void *row,
                                  struct lp_text *out))
 {
-    for (size_t k = 0; k < lp_row_kind_count; k++) {
-        const struct lp_row_kind *kind = &lp_row_kinds[k];
+    llmperf_ledger ledger;
 
-        for (size_t i = 0; i < kind->count(profile); i++) {
-            union lp_any_row row;
-
-            if (kind->get(profile, i, &row) == 0)
-                put(kind, &row, out);
-        }
-    }
+    for (int id = 0; id < LP_ROW_KINDS; id++)
+        for (size_t i = 0; lp_row_kinds[id].type && i < lp_row_count(profile, id); i++)
+            put(&lp_row_kinds[id], lp_shown_row(profile, id, i, &ledger), out);
 }
 
 int lp_rows_jsonl(const llmperf_profile *profile, struct lp_text *out)
@@ -125,13 +127,12 @@ static void put_cell(struct lp_text *out, const char *text)
 }
 
 /* The number as JSON has it; false: it is not known. */
-static bool write_number(const struct lp_field_name *field, const void *row, struct lp_text *number)
+static bool write_number(const struct lp_field *field, const void *row, struct lp_text *number)
 {
     struct lp_json json = { { NULL, 0, 0, false }, 0, false };
-    struct lp_field_name bare = { NULL, field->type, field->offset };
     bool known;
 
-    lp_field_json(&json, &bare, row);
+    lp_field_json(&json, field, NULL, row);
     known = !json.text.failed && strcmp(json.text.bytes, "null") != 0;
     number->length = 0;
     if (known)
@@ -140,9 +141,9 @@ static bool write_number(const struct lp_field_name *field, const void *row, str
     return known && !number->failed;
 }
 
-static const struct lp_field_name *find_field(const struct lp_row_kind *kind, const char *name)
+static const struct lp_field *find_field(const struct lp_row_kind *kind, const char *name)
 {
-    for (size_t i = 0; i < kind->field_count; i++)
+    for (size_t i = 0; i < kind->count; i++)
         if (strcmp(kind->fields[i].name, name) == 0)
             return &kind->fields[i];
     return NULL;
@@ -150,7 +151,7 @@ static const struct lp_field_name *find_field(const struct lp_row_kind *kind, co
 
 static const char *text_of(const struct lp_row_kind *kind, const void *row, const char *name)
 {
-    const struct lp_field_name *field = find_field(kind, name);
+    const struct lp_field *field = find_field(kind, name);
 
     return field ? *(const char *const *)(const void *)((const char *)row + field->offset) : NULL;
 }
@@ -162,9 +163,9 @@ static void write_key(const struct lp_row_kind *kind, const void *row, struct lp
     const char *region = text_of(kind, row, "path"), *name = text_of(kind, row, "demangled");
     struct lp_text number = { NULL, 0, 0, false };
 
-    lp_text_puts(key, kind->name);
+    lp_text_puts(key, kind->type);
     for (size_t i = 0; i < 2; i++) {
-        const struct lp_field_name *field = find_field(kind, numbers[i]);
+        const struct lp_field *field = find_field(kind, numbers[i]);
 
         put_number(key, field && write_number(field, row, &number) ? number.bytes : NULL);
     }
@@ -172,17 +173,17 @@ static void write_key(const struct lp_row_kind *kind, const void *row, struct lp
     put_cell(key, text_of(kind, row, "kernel"));
     name = name ? name : text_of(kind, row, "quantity");
     put_cell(key, name                                ? name
-                  : strcmp(kind->name, "region") == 0 ? NULL
+                  : strcmp(kind->type, "region") == 0 ? NULL
                                                       : text_of(kind, row, "name"));
     put_cell(key, text_of(kind, row, "group") ? text_of(kind, row, "group")
                                               : text_of(kind, row, "stage"));
     lp_text_clear(&number);
 }
 
-static bool is_key(const struct lp_field_name *field)
+static bool is_key(const struct lp_field *field)
 {
-    return field->type == LP_FIELD_TEXT || field->type == LP_FIELD_DEVICE ||
-           strcmp(field->name, "process_id") == 0;
+    return field->type == LP_FIELD_NAME || field->type == LP_FIELD_TEXT ||
+           field->type == LP_FIELD_DEVICE || strcmp(field->name, "process_id") == 0;
 }
 
 static void put_values(const struct lp_row_kind *kind, const void *row, struct lp_text *out)
@@ -190,8 +191,9 @@ static void put_values(const struct lp_row_kind *kind, const void *row, struct l
     struct lp_text key = { NULL, 0, 0, false }, number = key;
 
     write_key(kind, row, &key);
-    for (size_t i = 0; i < kind->field_count && !key.failed; i++) {
-        if (is_key(&kind->fields[i]) || !write_number(&kind->fields[i], row, &number))
+    for (size_t i = 0; i < kind->count && !key.failed; i++) {
+        if (is_key(&kind->fields[i]) || !is_shown(&kind->fields[i]) ||
+            !write_number(&kind->fields[i], row, &number))
             continue;
         lp_text_add(out, key.bytes, key.length);
         put_cell(out, kind->fields[i].name);

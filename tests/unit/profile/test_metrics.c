@@ -12,7 +12,6 @@
 
 #include <cmocka.h>
 #include <jansson.h>
-#include <sqlite3.h>
 
 #include "lib/profile/data.h"
 #include "lib/profile/profile.h"
@@ -183,22 +182,6 @@ static void metrics_come_back_from_a_run_file(void **state)
     llmperf_profile_free(profile);
 }
 
-static void a_run_file_without_metrics_still_opens(void **state)
-{
-    llmperf_profile *profile = lp_profile_create(), *again;
-    sqlite3 *db;
-
-    (void)state;
-    assert_int_equal(llmperf_profile_save(profile, run_path), 0);
-    assert_int_equal(sqlite3_open(run_path, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, "DROP TABLE metric", NULL, NULL, NULL), SQLITE_OK);
-    sqlite3_close(db);
-    assert_int_equal(llmperf_profile_open(run_path, &again), 0);
-    assert_int_equal(llmperf_profile_metric_count(again), 0);
-    llmperf_profile_free(again);
-    llmperf_profile_free(profile);
-}
-
 static void add_region(llmperf_profile *profile, const char *path)
 {
     struct lp_region_row region = { LLMPERF_REGION_STATS_INIT, { NULL, 0 } };
@@ -251,7 +234,6 @@ int main(void)
         cmocka_unit_test(texts_stay_while_they_agree),
         cmocka_unit_test(a_row_past_the_end_is_an_error),
         cmocka_unit_test(metrics_come_back_from_a_run_file),
-        cmocka_unit_test(a_run_file_without_metrics_still_opens),
         cmocka_unit_test(regions_show_their_own_counters),
     };
 

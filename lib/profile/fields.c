@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tables of fields.h, and what follows from them for any row. */
+#include <math.h>
+#include <string.h>
+
+#include "lib/base/status.h"
+#include "lib/profile/data.h"
+#include "lib/profile/fields.h"
+#include "lib/profile/histogram.h"
+#include "llmperf/sys/run.h"
+
+#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+
+/* A member of another type than its line says does not compile. */
+#define OFFSET(row, member, type)                                                                  \
+    (offsetof(row, member) + 0 * sizeof(char[_Generic(((row *)0)->member, type : 1)]))
+#define FIELD(kind, name, offset, unit, merge, unknown, json, series, text)                        \
+    { name, LP_FIELD_##kind, offset, unit, LP_MERGE_##merge, LP_UNKNOWN_##unknown,                 \
+      json, series,          text },
+#define FIELD_NAME(row, member, ...)                                                               \
+    FIELD(NAME, #member, OFFSET(row, member, const char *), __VA_ARGS__)
+#define FIELD_TEXT(row, member, ...)                                                               \
+    FIELD(TEXT, #member, OFFSET(row, member, const char *), __VA_ARGS__)
+#define FIELD_WORD(row, member, ...)                                                               \
+    FIELD(WORD, #member, OFFSET(row, member, uint32_t), __VA_ARGS__)
+#define FIELD_DEVICE(row, member, ...)                                                             \
+    FIELD(DEVICE, #member, OFFSET(row, member, int32_t), __VA_ARGS__)
+#define FIELD_COUNT(row, member, ...)                                                              \
+    FIELD(COUNT, #member, OFFSET(row, member, uint64_t), __VA_ARGS__)
+#define FIELD_NUMBER(row, member, ...)                                                             \
+    FIELD(NUMBER, #member, OFFSET(row, member, double), __VA_ARGS__)
+#define FIELD_BLOB(row, member, ...) FIELD(BLOB, #member, sizeof(row), __VA_ARGS__)
+#define FIELD_RESERVED(row, ...)
+#define CLASS(row, i, ...)                                                                         \
+    FIELD(NUMBER, "class_" #i "_ms", offsetof(row, class_ms) + (i) * sizeof(double), __VA_ARGS__)
+#define FIELD_CLASSES(row, member, ...)                                                            \
+    CLASS(row, 0, __VA_ARGS__)                                                                     \
+    CLASS(row, 1, __VA_ARGS__)                                                                     \
+    CLASS(row, 2, __VA_ARGS__)                                                                     \
+    CLASS(row, 3, __VA_ARGS__)                                                                     \
+    CLASS(row, 4, __VA_ARGS__)                                                                     \
+    CLASS(row, 5, __VA_ARGS__)                                                                     \
+    CLASS(row, 6, __VA_ARGS__)                                                                     \
+    CLASS(row, 7, __VA_ARGS__)                                                                     \
+    CLASS(row, 8, __VA_ARGS__)                                                                     \
+    CLASS(row, 9, __VA_ARGS__)                                                                     \
+    CLASS(row, 10, __VA_ARGS__)                                                                    \
+    CLASS(row, 11, __VA_ARGS__)                                                                    \
+    CLASS(row, 12, __VA_ARGS__)                                                                    \
+    CLASS(row, 13, __VA_ARGS__)                                                                    \
+    CLASS(row, 14, __VA_ARGS__)                                                                    \
+    CLASS(row, 15, __VA_ARGS__)
+
+_Static_assert(LLMPERF_ITERATION_CLASSES == 16, "each class has a column");
+_Static_assert(offsetof(struct lp_region_row, wall) == sizeof(llmperf_region_stats) &&
+                   offsetof(struct lp_kernel_row, durations) == sizeof(llmperf_kernel_stats) &&
+                   offsetof(struct lp_iteration_stats_row, histogram) ==
+                       sizeof(llmperf_iteration_stats),
+               "a histogram follows the public struct of its row");
+
+#define LEDGER(type, ...)        FIELD_##type(llmperf_ledger, __VA_ARGS__)
+#define REGION(type, ...)        FIELD_##type(llmperf_region_stats, __VA_ARGS__)
+#define KERNEL(type, ...)        FIELD_##type(llmperf_kernel_stats, __VA_ARGS__)
+#define OPERATOR(type, ...)      FIELD_##type(llmperf_operator_stats, __VA_ARGS__)
+#define SPREAD(type, ...)        FIELD_##type(llmperf_iteration_stats, __VA_ARGS__)
+#define METRIC(type, ...)        FIELD_##type(llmperf_metric_stats, __VA_ARGS__)
+#define ITERATION(type, ...)     FIELD_##type(llmperf_iteration, __VA_ARGS__)
+#define WINDOW(type, ...)        FIELD_##type(llmperf_window_stats, __VA_ARGS__)
+#define WINDOW_KERNEL(type, ...) FIELD_##type(llmperf_window_kernel, __VA_ARGS__)
+#define CAPTURE(type, ...)       FIELD_##type(llmperf_capture_stats, __VA_ARGS__)
+
+static const struct lp_field ledger_fields[] = { LP_LEDGER_FIELDS(LEDGER) };
+static const struct lp_field region_fields[] = { LP_REGION_FIELDS(REGION) };
+static const struct lp_field kernel_fields[] = { LP_KERNEL_FIELDS(KERNEL) };
+static const struct lp_field operator_fields[] = { LP_OPERATOR_FIELDS(OPERATOR) };
+static const struct lp_field spread_fields[] = { LP_SPREAD_FIELDS(SPREAD) };
+static const struct lp_field metric_fields[] = { LP_METRIC_FIELDS(METRIC) };
+static const struct lp_field iteration_fields[] = { LP_ITERATION_FIELDS(ITERATION) };
+static const struct lp_field window_fields[] = { LP_WINDOW_FIELDS(WINDOW) };
+static const struct lp_field window_kernel_fields[] = { LP_WINDOW_KERNEL_FIELDS(WINDOW_KERNEL) };
+static const struct lp_field capture_fields[] = { LP_CAPTURE_FIELDS(CAPTURE) };
+static const struct lp_field fact_fields[] = {
+    { .name = "key", .type = LP_FIELD_NAME, .offset = offsetof(struct lp_fact, key) },
+    { .name = "value",
+      .type = LP_FIELD_TEXT,
+      .offset = offsetof(struct lp_fact, value),
+      .merge = LP_MERGE_FIRST },
+};
+static const struct lp_field line_fields[] = {
+    { .name = "line", .type = LP_FIELD_NAME, .merge = LP_MERGE_APART }
+};
+
+/* Bytes of a member. */
+#define SIZE_NAME     sizeof(const char *)
+#define SIZE_TEXT     sizeof(const char *)
+#define SIZE_WORD     sizeof(uint32_t)
+#define SIZE_RESERVED sizeof(uint32_t)
+#define SIZE_DEVICE   sizeof(int32_t)
+#define SIZE_COUNT    sizeof(uint64_t)
+#define SIZE_NUMBER   sizeof(double)
+#define SIZE_CLASSES  (LLMPERF_ITERATION_CLASSES * sizeof(double))
+#define SIZE_BLOB     0
+
+#define SIZE(type, ...) +SIZE_##type
+#define COMPLETE(row, lines)                                                                       \
+    _Static_assert(sizeof(size_t) lines(SIZE) == sizeof(row), "each member of " #row " has a "     \
+                                                              "line")
+COMPLETE(llmperf_ledger, LP_LEDGER_FIELDS);
+COMPLETE(llmperf_region_stats, LP_REGION_FIELDS);
+COMPLETE(llmperf_kernel_stats, LP_KERNEL_FIELDS);
+COMPLETE(llmperf_operator_stats, LP_OPERATOR_FIELDS);
+COMPLETE(llmperf_iteration_stats, LP_SPREAD_FIELDS);
+COMPLETE(llmperf_metric_stats, LP_METRIC_FIELDS);
+COMPLETE(llmperf_iteration, LP_ITERATION_FIELDS);
+COMPLETE(llmperf_window_stats, LP_WINDOW_FIELDS);
+COMPLETE(llmperf_window_kernel, LP_WINDOW_KERNEL_FIELDS);
+COMPLETE(llmperf_capture_stats, LP_CAPTURE_FIELDS);
+
+#define LAYOUT_BLOB(member)     ""
+#define LAYOUT_NAME(member)     #member ":text "
+#define LAYOUT_TEXT(member)     #member ":text "
+#define LAYOUT_WORD(member)     #member ":u32 "
+#define LAYOUT_RESERVED(member) #member ":u32 "
+#define LAYOUT_DEVICE(member)   #member ":i32 "
+#define LAYOUT_COUNT(member)    #member ":u64 "
+#define LAYOUT_NUMBER(member)   #member ":f64 "
+#define LAYOUT_CLASSES(member)  #member ":classes "
+
+#define LAYOUT(type, member, ...)      LAYOUT_##type(member)
+#define KIND(table, type, public, row) table, type, #public, row(LAYOUT)
+#define ROWS(fields, public, row, list)                                                            \
+    fields, LENGTH(fields), sizeof(public), sizeof(row), offsetof(llmperf_profile, list)
+
+const struct lp_row_kind lp_row_kinds[LP_ROW_KINDS] = {
+    [LP_ROW_LEDGER] = { KIND("ledger", "ledger", llmperf_ledger, LP_LEDGER_FIELDS),
+                        ROWS(ledger_fields, llmperf_ledger, llmperf_ledger, ledger) },
+    [LP_ROW_REGION] = { KIND("region", "region", llmperf_region_stats, LP_REGION_FIELDS),
+                        ROWS(region_fields, llmperf_region_stats, struct lp_region_row, regions) },
+    [LP_ROW_KERNEL] = { KIND("kernel", "kernel", llmperf_kernel_stats, LP_KERNEL_FIELDS),
+                        ROWS(kernel_fields, llmperf_kernel_stats, struct lp_kernel_row, kernels) },
+    [LP_ROW_OPERATOR] = { KIND(NULL, "operator", llmperf_operator_stats, LP_OPERATOR_FIELDS),
+                          ROWS(operator_fields, llmperf_operator_stats, llmperf_operator_stats,
+                               operators) },
+    [LP_ROW_SPREAD] = { KIND("iteration_stats", "iterations", llmperf_iteration_stats,
+                             LP_SPREAD_FIELDS),
+                        ROWS(spread_fields, llmperf_iteration_stats, struct lp_iteration_stats_row,
+                             iteration_stats) },
+    [LP_ROW_METRIC] = { KIND("metric", "metric", llmperf_metric_stats, LP_METRIC_FIELDS),
+                        ROWS(metric_fields, llmperf_metric_stats, llmperf_metric_stats, metrics) },
+    [LP_ROW_ITERATION] = { KIND("iteration", NULL, llmperf_iteration, LP_ITERATION_FIELDS),
+                           ROWS(iteration_fields, llmperf_iteration, llmperf_iteration,
+                                iterations) },
+    [LP_ROW_WINDOW] = { KIND("deep_window", NULL, llmperf_window_stats, LP_WINDOW_FIELDS),
+                        ROWS(window_fields, llmperf_window_stats, llmperf_window_stats, windows) },
+    [LP_ROW_WINDOW_KERNEL] = { KIND("deep_window_kernel", NULL, llmperf_window_kernel,
+                                    LP_WINDOW_KERNEL_FIELDS),
+                               ROWS(window_kernel_fields, llmperf_window_kernel,
+                                    llmperf_window_kernel, window_kernels) },
+    [LP_ROW_CAPTURE] = { KIND(NULL, NULL, llmperf_capture_stats, LP_CAPTURE_FIELDS),
+                         ROWS(capture_fields, llmperf_capture_stats, llmperf_capture_stats,
+                              captures) },
+    [LP_ROW_FACT] = { "fact", NULL, NULL, NULL,
+                      ROWS(fact_fields, struct lp_fact, struct lp_fact, facts) },
+    [LP_ROW_PROBLEM] = { "problem", NULL, NULL, NULL,
+                         ROWS(line_fields, const char *, const char *, problems) },
+    [LP_ROW_NOTE] = { "note", NULL, NULL, NULL,
+                      ROWS(line_fields, const char *, const char *, notes) },
+};
+
+/* A vector of rows of any kind: only `items` differs in its type. */
+struct list {
+    void *items;
+    size_t count, capacity;
+};
+
+static struct list list_of(const llmperf_profile *profile, enum lp_row_id id)
+{
+    struct list list;
+
+    memcpy(&list, (const char *)profile + lp_row_kinds[id].list, sizeof(list));
+    return list;
+}
+
+size_t lp_row_count(const llmperf_profile *profile, enum lp_row_id id)
+{
+    return id == LP_ROW_LEDGER ? 1 : list_of(profile, id).count;
+}
+
+const void *lp_row_at(const llmperf_profile *profile, enum lp_row_id id, size_t index)
+{
+    if (id == LP_ROW_LEDGER)
+        return &profile->ledger;
+    return (const char *)list_of(profile, id).items + index * lp_row_kinds[id].row_size;
+}
+
+int lp_row_push(llmperf_profile *profile, enum lp_row_id id, const void *row)
+{
+    const struct lp_row_kind *kind = &lp_row_kinds[id];
+    struct list list;
+    int status = 0;
+
+    if (id == LP_ROW_LEDGER) {
+        memcpy(&profile->ledger, row, kind->row_size);
+        return 0;
+    }
+    list = list_of(profile, id);
+    if (list.count == list.capacity)
+        status = lp_vector_grow(&list.items, list.count, &list.capacity, 1, kind->row_size);
+    if (status == 0)
+        memcpy((char *)list.items + list.count++ * kind->row_size, row, kind->row_size);
+    memcpy((char *)profile + kind->list, &list, sizeof(list));
+    return status;
+}
+
+static bool keep_blob(llmperf_profile *profile, struct lp_blob *blob)
+{
+    if (!blob->bytes)
+        return true;
+    blob->bytes = lp_strings_add_bytes(&profile->pool, blob->bytes, blob->size);
+    return blob->bytes != NULL;
+}
+
+static bool keep_text(llmperf_profile *profile, const char **text)
+{
+    const char *copy = lp_profile_text(profile, *text);
+    bool fine = copy || !*text;
+
+    *text = copy;
+    return fine;
+}
+
+int lp_row_keep(llmperf_profile *profile, enum lp_row_id id, void *row)
+{
+    const struct lp_row_kind *kind = &lp_row_kinds[id];
+    bool fine = true;
+
+    for (size_t i = 0; i < kind->count && fine; i++) {
+        void *at = (char *)row + kind->fields[i].offset;
+
+        if (kind->fields[i].merge == LP_MERGE_DERIVED && kind->fields[i].type == LP_FIELD_TEXT)
+            lp_field_forget(&kind->fields[i], row);
+        else if (kind->fields[i].type == LP_FIELD_BLOB)
+            fine = keep_blob(profile, at);
+        else if (kind->fields[i].type == LP_FIELD_NAME || kind->fields[i].type == LP_FIELD_TEXT)
+            fine = keep_text(profile, at);
+    }
+    return fine ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
+}
+
+static uint64_t word_of(const struct lp_field *field, const void *at)
+{
+    const struct lp_blob *blob = at;
+    const char *text;
+    uint64_t word = 0;
+
+    switch (field->type) {
+    case LP_FIELD_NAME:
+    case LP_FIELD_TEXT:
+        text = *(const char *const *)at;
+        return text ? lp_hash_text(text, strlen(text)) : 1;
+    case LP_FIELD_WORD:
+    case LP_FIELD_DEVICE:
+        return *(const uint32_t *)at;
+    case LP_FIELD_COUNT:
+    case LP_FIELD_NUMBER:
+        memcpy(&word, at, sizeof(word));
+        return word;
+    case LP_FIELD_BLOB:
+        return blob->bytes ? lp_hash_text(blob->bytes, blob->size) : 0;
+    }
+    return word;
+}
+
+static bool is_key(const struct lp_field *field)
+{
+    return field->merge == LP_MERGE_KEY;
+}
+
+uint64_t lp_row_hash(enum lp_row_id id, const void *row, bool (*wanted)(const struct lp_field *))
+{
+    const struct lp_row_kind *kind = &lp_row_kinds[id];
+    uint64_t hash = 1;
+
+    for (size_t i = 0; i < kind->count; i++) {
+        const struct lp_field *field = &kind->fields[i];
+
+        if (!(wanted ? wanted : is_key)(field))
+            continue;
+        hash = (hash ^ word_of(field, (const char *)row + field->offset)) * 0x9e3779b97f4a7c15u;
+        hash ^= hash >> 32;
+    }
+    return hash;
+}
+
+static bool same_value(const struct lp_field *field, const void *a, const void *b)
+{
+    if (field->type == LP_FIELD_NAME || field->type == LP_FIELD_TEXT)
+        return lp_compare_text(*(const char *const *)a, *(const char *const *)b) == 0;
+    return word_of(field, a) == word_of(field, b);
+}
+
+bool lp_row_same(enum lp_row_id id, const void *a, const void *b)
+{
+    const struct lp_row_kind *kind = &lp_row_kinds[id];
+    bool same = true;
+
+    for (size_t i = 0; i < kind->count && same; i++) {
+        size_t offset = kind->fields[i].offset;
+
+        same = !is_key(&kind->fields[i]) ||
+               same_value(&kind->fields[i], (const char *)a + offset, (const char *)b + offset);
+    }
+    return same;
+}
+
+static void add_count(uint64_t *into, uint64_t more)
+{
+    if (*into == LLMPERF_UNKNOWN || more == LLMPERF_UNKNOWN)
+        *into = LLMPERF_UNKNOWN;
+    else
+        *into = *into + more < more ? LLMPERF_UNKNOWN - 1 : *into + more;
+}
+
+static double mean_of(double a, double b, double weight_a, double weight_b)
+{
+    if (isnan(a))
+        return b;
+    return isnan(b) || weight_a + weight_b <= 0
+               ? a
+               : (a * weight_a + b * weight_b) / (weight_a + weight_b);
+}
+
+static double added(enum lp_merge merge, double a, double b, double weight_a, double weight_b)
+{
+    switch (merge) {
+    case LP_MERGE_SUM:
+        return a + b;
+    case LP_MERGE_SUM_KNOWN:
+        return isnan(a) ? b : isnan(b) ? a : a + b;
+    case LP_MERGE_MIN:
+        return fmin(a, b);
+    case LP_MERGE_MAX:
+        return fmax(a, b);
+    case LP_MERGE_WEIGHTED:
+        return mean_of(a, b, weight_a, weight_b);
+    default:
+        return a;
+    }
+}
+
+void lp_row_add(enum lp_row_id id, void *into, const void *more, double weight_into,
+                double weight_more)
+{
+    const struct lp_row_kind *kind = &lp_row_kinds[id];
+
+    for (size_t i = 0; i < kind->count; i++) {
+        const struct lp_field *field = &kind->fields[i];
+        void *to = (char *)into + field->offset;
+        const void *from = (const char *)more + field->offset;
+
+        if (field->type == LP_FIELD_COUNT && field->merge == LP_MERGE_SUM)
+            add_count(to, *(const uint64_t *)from);
+        else if (field->type == LP_FIELD_NUMBER)
+            *(double *)to =
+                added(field->merge, *(double *)to, *(const double *)from, weight_into, weight_more);
+    }
+}
+
+bool lp_field_known(const struct lp_field *field, const void *row)
+{
+    const void *at = (const char *)row + field->offset;
+
+    switch (field->type) {
+    case LP_FIELD_NAME:
+    case LP_FIELD_TEXT:
+        return *(const char *const *)at != NULL;
+    case LP_FIELD_DEVICE:
+        return *(const int32_t *)at >= 0;
+    case LP_FIELD_COUNT:
+        return *(const uint64_t *)at != LLMPERF_UNKNOWN;
+    case LP_FIELD_NUMBER:
+        return isfinite(*(const double *)at);
+    case LP_FIELD_BLOB:
+        return ((const struct lp_blob *)at)->bytes != NULL;
+    case LP_FIELD_WORD:
+        break;
+    }
+    return true;
+}
+
+void lp_field_forget(const struct lp_field *field, void *row)
+{
+    void *at = (char *)row + field->offset;
+
+    switch (field->type) {
+    case LP_FIELD_TEXT:
+        *(const char **)at = NULL;
+        break;
+    case LP_FIELD_DEVICE:
+        *(int32_t *)at = -1;
+        break;
+    case LP_FIELD_COUNT:
+        *(uint64_t *)at = LLMPERF_UNKNOWN;
+        break;
+    case LP_FIELD_NUMBER:
+        *(double *)at = NAN;
+        break;
+    case LP_FIELD_BLOB:
+        *(struct lp_blob *)at = (struct lp_blob){ NULL, 0 };
+        break;
+    case LP_FIELD_NAME:
+    case LP_FIELD_WORD:
+        break;
+    }
+}
+
+double lp_field_value(const struct lp_field *field, const void *row)
+{
+    const void *at = (const char *)row + field->offset;
+
+    if (field->type == LP_FIELD_NUMBER)
+        return *(const double *)at;
+    if (field->type == LP_FIELD_WORD)
+        return *(const uint32_t *)at;
+    return field->type == LP_FIELD_COUNT && lp_field_known(field, row)
+               ? (double)*(const uint64_t *)at
+               : (double)NAN;
+}
+
+#define PERCENTILE(F, p, fraction, text, series)                                                   \
+    { #p, fraction, offsetof(llmperf_region_stats, wall_##p##_ms),                                 \
+      offsetof(llmperf_kernel_stats, p##_ms), offsetof(llmperf_iteration_stats, p##_ms) },
+const struct lp_percentile lp_percentiles[] = { LP_PERCENTILES(PERCENTILE, ) };
+
+static size_t percentile_offset(enum lp_row_id id, size_t number)
+{
+    const struct lp_percentile *percentile = &lp_percentiles[number];
+
+    return id == LP_ROW_REGION   ? percentile->region
+           : id == LP_ROW_KERNEL ? percentile->kernel
+                                 : percentile->spread;
+}
+
+double lp_percentile(enum lp_row_id id, const void *row, size_t number)
+{
+    return *(const double *)(const void *)((const char *)row + percentile_offset(id, number));
+}
+
+void lp_set_percentiles(enum lp_row_id id, void *row, const struct lp_histogram *histogram,
+                        double min_ms, double max_ms)
+{
+    for (size_t i = 0; i < LP_PERCENTILE_COUNT; i++) {
+        double *at = (double *)(void *)((char *)row + percentile_offset(id, i));
+
+        *at = NAN;
+        if (histogram)
+            *at = fmin(
+                fmax(lp_histogram_quantile(histogram, lp_percentiles[i].fraction) / 1e6, min_ms),
+                max_ms);
+    }
+}
+
+const char *llmperf_row_layout(const char *structure)
+{
+    for (size_t i = 0; structure && i < LP_ROW_KINDS; i++)
+        if (lp_row_kinds[i].structure && strcmp(lp_row_kinds[i].structure, structure) == 0)
+            return lp_row_kinds[i].layout;
+    return NULL;
+}

@@ -5,7 +5,8 @@
     docs/generate.py           renew the pages and the man page
     docs/generate.py --check   exit code 1 if a committed page is not current
 
-reference/api.md comes from include/llmperf, reference/cli.md and llmperf.1 from `llmperf help`. In the other pages a part
+reference/api.md comes from include/llmperf, reference/fields.md from lib/profile/fields.h, reference/cli.md and llmperf.1 from
+`llmperf help`. In the other pages a part
 between two comments, `<!-- generated: NAME -->` and `<!-- end -->`, comes from the function of that name in BLOCKS. The
 command is $LLMPERF or tools/llmperf of the build folder $LLMPERF_BUILD (default: build)."""
 import argparse
@@ -59,8 +60,7 @@ def declarations(text):
 
 
 def header_section(path, short):
-    with open(path, encoding="utf-8") as file:
-        text = file.read()
+    text = read(path)
     head, _, rest = text.partition("#ifndef")
     about = re.search(r"/\*\*(.*?)\*/", head, re.S)
     name = os.path.relpath(path, os.path.join(SOURCE, "include"))
@@ -91,22 +91,134 @@ def api_page():
     return "\n".join(parts)
 
 
-def roff(text):
-    return re.sub(r"^([.'])", r"\\&\1", text.replace("\\", "\\e").replace("-", "\\-"), flags=re.M)
+def read(path):
+    with open(os.path.join(SOURCE, path), encoding="utf-8") as file:
+        return file.read()
+
+
+def arguments(text):
+    """The arguments of a call or braced entry in C, split at its own commas."""
+    parts, depth = [""], 0
+    for token in re.findall(r'"(?:[^"\\]|\\.)*"|[^"]', text):
+        depth += (token in "({") - (token in ")}") if len(token) == 1 else 0
+        if token == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += token
+    return [part.strip() for part in parts]
+
+
+def string(expression, names):
+    """A C expression of string literals and names of such; None for NULL."""
+    pieces = re.findall(r'"((?:[^"\\]|\\.)*)"|(\w+)', expression)
+    if not pieces or pieces[0][1] == "NULL":
+        return None
+    return "".join(literal if not name else names.get(name, name) for literal, name in pieces).replace('\\"', '"').replace("|", "\\|")
+
+
+def options():
+    """Each entry of lib/config/option_table.c as a dict."""
+    text = re.sub(r"\n *(/\*.*?\*/)?(?=\n)", "", read("lib/config/option_table.c"), flags=re.S)
+    names = dict(re.findall(r'^#define (\w+) +"(.*)"$', text, re.M))
+    table = text[text.index("lp_options[] = {"):]
+    found = []
+    for kind, inner in re.findall(r"^    (\w+)\((.*?)\),$(?=\n    \w|\n+\})", table, re.M | re.S):
+        parts = arguments(inner)
+        key = parts[0][5:-1].split(",")[0] if parts[0].startswith("KEYS") else parts[0]
+        field = re.match(r"(FIELD|FLAG)\((\w+)\)", parts[2])
+        line = arguments(parts[3][4:-1]) if parts[3].startswith("CLI") else None
+        option = {"key": string(key, names), "variable": string(parts[1], names), "field": field and field[2],
+                  "line": line and " ".join(filter(None, (string(line[0], names), string(line[1], names)))),
+                  "help": string(parts[-1], names), "default": None if kind == "ANY" else string(parts[-2], names), "values": ""}
+        if kind == "WORD":
+            option["values"] = ", ".join(string(parts[5], names).split("\\|"))
+        elif kind == "NUMBER":
+            most = {"INT64_MAX": "", "INT32_MAX": "", "1 << 30": "1073741824"}.get(parts[5], parts[5])
+            unit = string(parts[6], names) or ""
+            option["values"] = (f"{parts[4]} to {most}" if most else f"{parts[4]} or more") + (f" {unit}" if unit else "")
+        elif kind == "SWITCH":
+            option["values"] = "true, false" + ("; variable: 1, 0" if option["variable"] else "")
+        found.append(option)
+    return found
+
+
+def code(text):
+    return f"`{text}`" if text else ""
+
+
+def options_table():
+    rows = ["| key | variable | option of a session | command line | values | default | meaning |", "| --- | --- | --- | --- | --- | --- | --- |"]
+    for option in options():
+        if option["help"] and (option["key"] or option["field"]):
+            cells = [code(option[name]) for name in ("key", "variable", "field", "line")] + [option["values"], code(option["default"]), option["help"]]
+            rows.append("| " + " | ".join(cells) + " |")
+    return "\n".join(rows) + "\n"
+
+
+def words_table():
+    rows = ["| key | values |", "| --- | --- |"]
+    rows += [f"| `{option['key']}` | {option['values']} |" for option in options() if not option["help"]]
+    return "\n".join(rows) + "\n"
+
+
+def environment_table():
+    rows = ["| variable | meaning |", "| --- | --- |"]
+    rows += [f"| `{option['variable']}` | {option['help']} |" for option in options() if option["variable"] and not (option["key"] or option["field"])]
+    return "\n".join(rows) + "\n"
 
 
 def environment():
-    """(variable, meaning) from the table of reference/configuration.md."""
-    with open(os.path.join(SOURCE, "docs/reference/configuration.md"), encoding="utf-8") as file:
-        rows = re.findall(r"^\| ((?:`[A-Z_]+`(?:, )?)+) \| (.*?) \|", file.read(), re.M)
-    for names, meaning in rows:
-        meaning = re.sub(r" ?\(?\[[^]]*\]\([^)]*\)\)?", "", meaning)
-        yield names.replace("`", ""), meaning.replace("`", "").replace("\\|", "|")
+    """(variable, meaning): those of options, then those of the table in reference/configuration.md."""
+    seen = {}
+    for option in options():
+        if option["variable"]:
+            default = f" Default: {option['default']}." if option["default"] else ""
+            seen.setdefault(option["variable"], option["help"] + default)
+    for name, meaning in re.findall(r"^\| `([A-Z_]+)` \| (.*?) \|$", read("docs/reference/configuration.md"), re.M):
+        seen.setdefault(name, re.sub(r" ?\(?\[[^]]*\]\([^)]*\)\)?", "", meaning).replace("`", ""))
+    return sorted((name, meaning.replace("\\|", "|")) for name, meaning in seen.items())
+
+
+FIELD_TYPES = {"NAME": "text", "TEXT": "text or null", "WORD": "number or word", "DEVICE": "number or null", "COUNT": "integer",
+               "NUMBER": "number", "CLASSES": "number for each kernel class"}
+
+
+def fields_page():
+    """The members of rows, from lib/profile/fields.h."""
+    text = read("lib/profile/fields.h")
+    percentiles = [arguments(line)[1:] for line in re.findall(r"^    P\((.*)\)", text, re.M)]
+    enums = {word.replace("LP_", "").split("_", 1)[1]: note for word, note in re.findall(r"^    (LP_(?:MERGE|UNKNOWN)_\w+),? +/\* (.*?) \*/", text, re.M)}
+    parts = ["# Fields\n", NOTE.format("lib/profile/fields.h"),
+             "The members of all rows of a profile. The C structs, `run.llmperf`, `metrics.json`, CSV, JSON lines, Prometheus and the Python package have the same members. "
+             "[Metrics](metrics.md) has formulas and sources.\n",
+             "*In metrics.json* is the member of the row there; – means that the value is not in `metrics.json`, or under another name that the text gives. "
+             "*Merge* says how rows of several runs become one row. Null rules:\n"]
+    parts += ["| rule | the value is null |", "| --- | --- |"]
+    parts += [f"| {word.lower().replace('_', ' ')} | {note} |" for word, note in enums.items() if f"LP_UNKNOWN_{word}" in text]
+    for struct, body in re.findall(r"^/\*\* (llmperf_\w+) \*/\n#define LP_\w+_FIELDS\(F\) \\\n(.*?)\n\n", text, re.M | re.S):
+        parts += [f"\n## {struct}\n", "| member | type | unit | in metrics.json | merge | null | meaning |", "| --- | --- | --- | --- | --- | --- | --- |"]
+        for line in body.split("\n"):
+            row = line.strip(" \\")
+            expanded = [row]
+            if row.startswith("LP_PERCENTILES("):
+                template = re.search(rf"^#define {row[15:].split(',')[0]}\(.*?\) \\\n    (.*)$", text, re.M)[1]
+                expanded = []
+                for name, _, meaning, series in percentiles:
+                    call = re.sub(r"(##)?\bp\b##|##p\b", name, template.replace("#p ", f'"{name}" ').replace("#p,", f'"{name}",'))
+                    expanded.append(re.sub(r"\bseries\b", series, re.sub(r"\btext\b(?= )", meaning, call)))
+            for call in expanded:
+                kind, member, unit, merge, unknown, json, _, meaning = arguments(call[2:-1])
+                if kind not in FIELD_TYPES:
+                    continue
+                json = string(json, {}) if json != "NULL" else None
+                cells = [f"`{member}`", FIELD_TYPES[kind], string(unit, {}) or "", f"`{json}`" if json else "–", merge.lower().replace("_", " "),
+                         "" if unknown == "NEVER" else unknown.lower().replace("_", " "), string(meaning, {})]
+                parts.append("| " + " | ".join(cells) + " |")
+    return "\n".join(parts) + "\n"
 
 
 def man_page():
-    with open(os.path.join(SOURCE, "include/llmperf/api.h"), encoding="utf-8") as file:
-        version = re.search(r'_STRING "([^"]+)"', file.read())[1]
+    version = re.search(r'_STRING "([^"]+)"', read("include/llmperf/api.h"))[1]
     lines = ['.\\" SPDX-License-Identifier: Apache-2.0', '.\\" docs/generate.py made this page from `llmperf help`.',
              f'.TH LLMPERF 1 "" "libllmperf {version}"', ".SH NAME", "llmperf \\- profile LLM inference and report the results",
              ".SH SYNOPSIS", ".B llmperf", ".I COMMAND", "[options]", ".SH DESCRIPTION", ".nf", roff(command("help").strip()), ".fi", ".SH COMMANDS"]
@@ -119,8 +231,8 @@ def man_page():
     return "\n".join(lines) + "\n"
 
 
-BLOCKS = {}
-PAGES = {"docs/reference/api.md": api_page, "docs/reference/cli.md": cli_page, "docs/llmperf.1": man_page}
+BLOCKS = {"options": options_table, "words": words_table, "environment": environment_table}
+PAGES = {"docs/reference/api.md": api_page, "docs/reference/fields.md": fields_page, "docs/reference/cli.md": cli_page, "docs/llmperf.1": man_page}
 
 
 def with_blocks(text):

@@ -74,6 +74,14 @@ class Docs(unittest.TestCase):
                         if heading:
                             self.assertIn(heading, headings(target))
 
+    def test_functions_of_the_documents_are_declared(self):
+        declared = set()
+        for path in glob.glob(os.path.join(headers.INCLUDE, "llmperf/**/*.h"), recursive=True):
+            declared |= set(re.findall(r"\b(llmperf_\w+)\(", headers.code_only(read(path))))
+        for page in PAGES:
+            with self.subTest(short(page)):
+                self.assertEqual(sorted(set(re.findall(r"\b(llmperf_\w+)\(\)", read(page))) - declared), [])
+
     def test_each_page_is_reached_from_the_index(self):
         index = os.path.join(headers.SOURCE, "docs/README.md")
         linked = {os.path.normpath(os.path.join(os.path.dirname(index), link)) for link in re.findall(r"\]\(([^)#]+)", read(index))}

@@ -118,6 +118,8 @@ def string(expression, names):
 
 def options():
     """Each entry of lib/config/option_table.c as a dict."""
+    if not os.path.exists(os.path.join(SOURCE, "lib/config/option_table.c")):
+        return []
     text = re.sub(r"\n *(/\*.*?\*/)?(?=\n)", "", read("lib/config/option_table.c"), flags=re.S)
     names = dict(re.findall(r'^#define (\w+) +"(.*)"$', text, re.M))
     table = text[text.index("lp_options[] = {"):]
@@ -232,7 +234,9 @@ def man_page():
 
 
 BLOCKS = {"options": options_table, "words": words_table, "environment": environment_table}
-PAGES = {"docs/reference/api.md": api_page, "docs/reference/fields.md": fields_page, "docs/reference/cli.md": cli_page, "docs/llmperf.1": man_page}
+PAGES = {"docs/reference/api.md": api_page, "docs/reference/cli.md": cli_page, "docs/llmperf.1": man_page}
+if os.path.exists(os.path.join(SOURCE, "lib/profile/fields.h")):
+    PAGES["docs/reference/fields.md"] = fields_page
 
 
 def with_blocks(text):

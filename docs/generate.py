@@ -118,8 +118,6 @@ def string(expression, names):
 
 def options():
     """Each entry of lib/config/option_table.c as a dict."""
-    if not os.path.exists(os.path.join(SOURCE, "lib/config/option_table.c")):
-        return []
     text = re.sub(r"\n *(/\*.*?\*/)?(?=\n)", "", read("lib/config/option_table.c"), flags=re.S)
     names = dict(re.findall(r'^#define (\w+) +"(.*)"$', text, re.M))
     table = text[text.index("lp_options[] = {"):]
@@ -217,6 +215,10 @@ def fields_page():
                          "" if unknown == "NEVER" else unknown.lower().replace("_", " "), string(meaning, {})]
                 parts.append("| " + " | ".join(cells) + " |")
     return "\n".join(parts) + "\n"
+
+
+def roff(text):
+    return re.sub(r"^([.'])", r"\\&\1", text.replace("\\", "\\e").replace("-", "\\-"), flags=re.M)
 
 
 def man_page():

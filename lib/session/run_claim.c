@@ -26,9 +26,9 @@ static int claim_file(const char *run_dir, char **path_out)
     if (fd >= 0)
         close(fd);
     else if (errno == EEXIST)
-        status = lp_error(LLMPERF_EBUSY,
-                          "%s holds a run already; choose another run_dir or run_id, or remove it",
-                          run_dir);
+        status = lp_error(
+            LLMPERF_EBUSY,
+            "%s already contains a run; choose another run_dir or run_id, or remove it", run_dir);
     else
         status = lp_error(LLMPERF_EIO, "cannot write %s: %s", path, strerror(errno));
     if (status < 0)

@@ -21,7 +21,7 @@ refused() { # WORDS ARGUMENT...
     stderr_is_one_line
     stderr_has "$words"
 }
-refused "there is no format xml" --format xml
+refused "unknown format xml" --format xml
 refused "configuration nonsense not found" --config nonsense
 refused "nearest: b.c" --config "$conf/plain.yaml" b.x=1
 refused "expected KEY=VALUE" --config "$conf/plain.yaml" b

@@ -17,7 +17,7 @@ expect 0 report imported
 stdout_has "gemm"
 expect 0 validate imported/metrics.json
 expect 2 import kernels.csv -o imported
-stderr_has "holds a run already"
+stderr_has "already contains a run"
 LLMPERF_OUT=$TMPDIR/out_here expect 0 import kernels.csv
 [ -s "$(tail -n 1 out)/report.md" ] || die "no run below LLMPERF_OUT"
 
@@ -99,7 +99,7 @@ for format in chrome perfetto nsys-sqlite; do
     expect 2 export "$recordings/two_stages.llmrec" --format $format
     stderr_has "give -o FILE"
     expect 0 export "$recordings/two_stages.llmrec" --format $format -o trace.$format
-    stdout_has "15 kernels, 6 copies and sets, 0 graphs, 7 regions, 15 launches, 0 samples in 0.000 s"
+    stdout_has "15 kernels, 6 memory copies and memsets, 0 graphs, 7 regions, 15 launches, 0 samples in 0.000 s"
     [ "$(tail -n 1 out)" = trace.$format ] || die "the file is not named last"
 done
 LLMPERF_TRACE=1 expect 0 import "$recordings/two_stages.llmrec" -o traced
@@ -109,11 +109,11 @@ expect 0 export traced --format chrome
 # Merged runs have the traces of those that keep one.
 LLMPERF_TRACE=1 expect 0 import "$LLMPERF_TEST_DATA/h200/dummy_resnet.llmrec" -o traced2
 expect 0 merge traced traced2 imported -o traces
-stderr_has "2 of 3 runs keep a trace, in their folders; llmperf export traces --format perfetto"
+stderr_has "2 of 3 runs have a trace, in their own folders; llmperf export traces --format perfetto"
 grep -q "2 of 3 runs have a trace; an exported trace lacks the others: " traces/report.md || die "the report does not say what has no trace"
 expect 0 export traces --format perfetto
 stdout_has "$((15 + 950)) kernels, "
-stderr_has "1 of 3 runs are in no trace"
+stderr_has "the events of 1 of 3 runs are missing"
 expect 0 merge traced traced2 -o traces2
 expect 0 export traces2 --format chrome
 [ ! -s err ] || die "$(cat err)"
@@ -143,7 +143,7 @@ expect 0 import trace.nsys-sqlite -o round
 stdout_has "verdict complete, 15 kernels"
 head -c 700 "$recordings/two_stages.llmrec" >cut.llmrec
 expect 0 export cut.llmrec --format perfetto -o cut.pftrace
-stderr_has "the recording has no end"
+stderr_has "the recording is incomplete at its end"
 expect 2 export a
 expect 2 export a --format pdf
 expect 2 export nosuch --format csv

@@ -78,7 +78,7 @@ expect 2 hardware H200 --list
 expect 2 hardware H200 --config nowhere.yaml
 stderr_is_one_line
 expect 2 hardware --measure H200
-stderr_has "leave the name out"
+stderr_has "omit the name"
 expect 2 hardware --measure --list
 for seconds in 0 -1 nan 61 x; do
     expect 2 hardware --measure --seconds $seconds

@@ -27,7 +27,7 @@ assert decode["bytes"] == expected["total"] and decode["kv_read_bytes"] == expec
 assert decode["experts_touched"] is None and seen["vision"] is None and seen["generation"] is None
 assert seen["hardware"] is None and not any(seen["floors"].values()) and not any(seen["bound"].values())
 assert prefill["floor"] is None and decode["turn"] == {"batch": None, "context": None}
-assert any("no GPU was named" in note for note in seen["notes"])
+assert any("no GPU was given" in note for note in seen["notes"])
 for step in prefill, decode:
     assert sum(row["model_flops"] for row in step["operators"]) == step["flops"]
     assert sum(row["weight_bytes"] for row in step["operators"]) == step["weight_bytes"]
@@ -71,7 +71,7 @@ assert seen["bound"] == {"prefill": "compute", "decode": "memory", "vision": Non
 assert abs(seen["decode"]["floor"]["mfu_limit"] - worked["mfu_at_floor"]) < 1e-12
 assert abs(seen["decode"]["floor"]["tokens_per_s"] - 8 * worked["tok_s_per_user_at_floor"]) < 1e-6
 assert seen["decode"]["turn"] == {"batch": None, "context": 566}
-assert any("memory bound at any batch" in note for note in seen["notes"])
+assert any("memory-bound at any batch" in note for note in seen["notes"])
 PYTHON
 expect 0 model llama_3_8b --gpu "Tesla V100-SXM2-16GB" --format json
 stderr_empty
@@ -95,10 +95,10 @@ python3 -c 'import json; assert json.load(open("out"))["floors"]["decode_ms"] > 
 expect 0 model deepseek-ocr --gpu H200 --tp 2
 stdout_has "link"
 expect 0 model resnet_50 --gpu H200
-stdout_has "MFU at most"
+stdout_has "MFU limit"
 "$LLMPERF" model llama_3_8b --gpu local >out 2>err
 case $? in
-0) stdout_has "floors, ms" ;;
+0) stdout_has "lower bounds, ms" ;;
 3) stdout_empty && stderr_is_one_line ;;
 *) die "--gpu local" ;;
 esac
@@ -120,11 +120,11 @@ expect 0 model llama_3_70b --gpu H200 --tp 4 --format json
 python3 -c 'import json; m = json.load(open("out")); assert abs(4 * m["memory"]["held_weights_bytes"] / m["weights_bytes"] - 1) < 0.01' ||
     die "a quarter of the weights"
 expect 0 model llama_3_70b --gpu "H100 SXM5"
-stdout_has "does not fit, more GPUs or narrower weights are needed"
+stdout_has "does not fit; use more GPUs or a narrower dtype for the weights"
 expect 0 model llama_3_70b --gpu "H100 SXM5" --tp 8 --dtype fp8 --batch 100000
 stdout_has "share       of one GPU: tp 8;"
 stdout_has "weights     72.66 GB as fp8, computed in bf16"
-stdout_has "does not fit, at most"
+stdout_has "does not fit; at most"
 grep -q 'e+0' out && die "a floor is written with an exponent"
 expect 0 model resnet_50 --gpu H200 --format json
 python3 -c 'import json; assert set(json.load(open("out"))["memory"].values()) == {None}' || die "memory of an image model"
@@ -153,7 +153,7 @@ done
 
 expect 0 model llama_3_70b --tp 8 --draft 3 --acceptance 0.8
 stdout_has "communication"
-stdout_has "expected from 3 drafts"
+stdout_has "expected with 3 draft tokens"
 expect 0 model resnet-50 --image 224x112
 stdout_has "classifier"
 
@@ -165,8 +165,8 @@ refused() { # WORDS ARGUMENT...
     stderr_is_one_line
     stderr_has "$words"
 }
-refused "give one model"
-refused "give one model" llama_3_8b gpt2
+refused "expected one model"
+refused "expected one model" llama_3_8b gpt2
 refused "takes no model" llama_3_8b --list
 refused "neither a file nor a known model" nonsense
 refused "format xml" llama_3_8b --format xml
@@ -182,8 +182,8 @@ refused "not a KV cache format" llama_3_8b --kv-dtype int4
 refused "does not divide" llama_3_8b --tp 7
 refused "--acceptance is 2" llama_3_8b --draft 3 --acceptance 2
 refused "--acceptance is nan" llama_3_8b --draft 3 --acceptance nan
-refused "do not go together" llama_3_8b --draft 3 --decode 5
-refused "no vision part" llama_3_8b --image 1024
+refused "cannot be combined" llama_3_8b --draft 3 --decode 5
+refused "no vision encoder" llama_3_8b --image 1024
 refused "--image is big" deepseek-ocr --image big
 refused "--tile-size" deepseek-ocr --tiles 2x2
 refused "too small" deepseek-ocr --image 8

@@ -40,7 +40,7 @@ expect 1 repeats job/run-1 job/run-1
 stdout_has "one and the same run"
 
 expect 2 repeats job/run-1
-stderr_has "give two runs or more"
+stderr_has "expected two or more runs"
 expect 2 repeats job/run-1 nosuch
 stderr_has "nosuch"
 stderr_is_one_line

@@ -30,7 +30,7 @@ stderr_has "--rule needs --tier light"
 for rules in "" " ; "; do
     expect 2 run --out refused --tier light --rule "$rules" -- /bin/true
     stderr_is_one_line
-    stderr_has "--rule holds no rule"
+    stderr_has "--rule is empty"
 done
 expect 2 run --tier light --rule "decode_step p99 above 30" -- /bin/true
 stderr_is_one_line
@@ -51,7 +51,7 @@ expect 2 run --counters nosuch -- /bin/true
 stderr_is_one_line
 stderr_has "no counter preset nosuch"
 expect 2 run --tier deep --counters light -- /bin/true
-stderr_has "needs --tier counters, or light"
+stderr_has "needs --tier counters or light"
 expect 2 run --tier light --counters roofline -- /bin/true
 stderr_has "take preset live"
 expect 2 run --counters "pm replay=user" -- /bin/true
@@ -86,7 +86,7 @@ is "$(metric 'm["tier"]' "$(last_line)")" light "the tier of the last"
 expect 0 run --out o -- /bin/echo --out "two words"
 is "$(head -n 1 out)" "--out two words" "output of the program"
 is "$(wc -l <out)" 2 "lines"
-stderr_has "neither CUDA nor NVTX nor regions of libllmperf: the run is empty"
+stderr_has "the program used no CUDA, no NVTX and no libllmperf regions: the run is empty"
 is "$(metric 'm["ledger"]["verdict"]' "$(last_line)")" no_device verdict
 expect 7 run --out o -- sh -c 'exit 7'
 expect 143 run --out o -- sh -c 'kill $$'
@@ -138,7 +138,7 @@ assert len(prefill) == 1 and prefill[0]["args"]["tokens"] == 128, prefill
 PY
 expect 0 run --out o --tier regions --trace artifacts.trace_bytes=1 -- "$program" ranges
 expect 0 export "$(last_line)" --format chrome
-stderr_has "the trace holds no event: the recording reached its size limit"
+stderr_has "the trace has no events: the recording reached its size limit"
 expect 0 run --out o --tier regions artifacts.keep_trace=true -- sh -c "'$program' ranges & '$program' ranges; wait"
 expect 0 export "$(last_line)" --format chrome -o both.json
 is "$(grep -c '"LLM@prefill","pid"' both.json)" 2 "prefills of two processes"
@@ -154,7 +154,7 @@ is "$(has_note "$(last_line)" | cut -c1-8)" "['rules:" "a rule without a device 
 grep -q "id: named" o/named/config.yaml || die "config.yaml is not what was composed"
 is "$(metric 'm["tier"], m["run_id"]' o/named)" "('light', 'named')" "what the configuration says"
 expect 2 run --config own.yaml run.id=named -- "$program" ranges
-stderr_has "holds a run already"
+stderr_has "already contains a run"
 LLMPERF_TIER=regions expect 0 run --config own.yaml --tier deep -- "$program" ranges
 is "$(metric 'm["tier"]' "$(last_line)")" deep "the option wins"
 
@@ -222,7 +222,7 @@ is "$(metric 'r["LLM@own"]["instances"], r["LLM@own/default@foreign"]["instances
 grep -q "$PWD/mine: process .*verdict" err || die "the program's own run is not told"
 expect 0 run --out o run.id=once -- "$own" session mine2
 expect 2 run --out o run.id=once -- "$own" session mine3
-stderr_has "holds a run already"
+stderr_has "already contains a run"
 
 # Another tool has its place already.
 export CUDA_INJECTION64_PATH=/opt/tool/libtool.so
@@ -231,13 +231,13 @@ stderr_has "/opt/tool/libtool.so"
 is "$(metric 'r["LLM@prefill"]["instances"]' "$(last_line)")" 1 "ranges beside another tool's CUDA injection"
 export NVTX_INJECTION64_PATH=/opt/tool/libtool.so
 expect 0 run --out o -- "$program" ranges
-stderr_has "NVTX_INJECTION64_PATH is /opt/tool/libtool.so"
-stderr_has "another tool has the injection"
+stderr_has "NVTX_INJECTION64_PATH is already set to /opt/tool/libtool.so"
+stderr_has "another tool is injected"
 unset CUDA_INJECTION64_PATH NVTX_INJECTION64_PATH
 NSYS_PROFILING_SESSION_ID=1 expect 0 run --out o -- "$program" ranges
-stderr_has "Nsight Systems profiles this program"
+stderr_has "Nsight Systems is profiling this program"
 NV_TPS_LAUNCH_TOKEN=x expect 0 run --out o -- "$program" ranges
-stderr_has "Nsight Compute profiles this program"
+stderr_has "Nsight Compute is profiling this program"
 
 # Injected by hand.
 library=$(python3 -c 'import os, sys; print(os.path.realpath(sys.argv[1]))' "$LLMPERF_TEST_PROGRAMS/../../lib/libllmperf.so")

@@ -17,7 +17,7 @@ assert eval(sys.argv[1]), (sys.argv[1], json.dumps(m)[:4000])' "$2" 2>>err || di
 # A parent and two children, and a forked child that executes nothing: three runs, and one of them all.
 expect 0 run --out o run.id=job -- "$program" children "$script" work work
 [ "$(last_line)" = "$PWD/o/job/merged" ] || die "the last line is $(last_line)"
-stderr_has "$PWD/o/job/merged: 3 processes together, verdict complete, 45 kernels"
+stderr_has "$PWD/o/job/merged: 3 processes merged, verdict complete, 45 kernels"
 [ "$(ls o/job/processes | wc -l)" = 3 ] || die "not three runs of processes"
 for file in run.llmperf report.md metrics.json env.json; do
     [ -s o/job/merged/$file ] || die "no $file of all processes"
@@ -35,7 +35,7 @@ expect 0 list o
 stdout_has "job/merged"
 [ "$(grep -c complete out)" = 4 ] || die "not four runs are listed"
 expect 2 run --out o run.id=job -- "$program" work "$script"
-stderr_has "holds a run already"
+stderr_has "already contains a run"
 
 # What is in the merged run already is not added to it.
 expect 2 merge o/job "$one" -o again
@@ -67,8 +67,8 @@ has o/early/merged 'l["verdict"] == "incomplete" and l["kernels_seen"] >= 30 and
 # A process that outlives the program: its run goes on, and the job says so and where it is.
 expect 0 run --out o run.id=left -- sh -c "'$program' stay '$script' '$PWD/end' &
     until '$LLMPERF' report o/left/processes/* >metrics 2>&1; do sleep 0.1; done; '$program' work '$script'"
-stderr_has "still runs, its run goes on there; so far"
-staying=$(grep -o "o/left/processes/.*: process [0-9]* still runs" err | cut -d: -f1)
+stderr_has "is still running and its run continues there; so far"
+staying=$(grep -o "o/left/processes/.*: process [0-9]* is still running" err | cut -d: -f1)
 [ ! -e "$staying/report.md" ] || die "a run that goes on has the reports of its end"
 has o/left/merged 'l["verdict"] == "incomplete" and sum("was still running when the runs were merged; its run continues in '"$PWD/$staying"'" in x for x in l["problems"]) == 1'
 touch end
@@ -79,7 +79,7 @@ stdout_has "2 runs: verdict complete, 30 kernels"
 
 # One that has no run by then: no empty run takes the place of the one that comes.
 expect 0 run --out o run.id=later -- sh -c "(until [ -e go ]; do sleep 0.1; done; exec '$program' work '$script') &"
-stderr_has "still runs and has no run yet: if it uses CUDA or NVTX, its run goes to $PWD/o/later/processes"
+stderr_has "is still running and has no run yet: if it uses CUDA or NVTX, its run is written to $PWD/o/later/processes"
 [ ! -e o/later/run.llmperf ] || die "an empty run was written"
 [ "$(last_line)" = "$PWD/o/later" ] || die "the last line is $(last_line)"
 touch go

@@ -41,7 +41,7 @@ cmp -s "$folder/repeats.md" /dev/null && die "repeats.md is empty"
 
 # A run that fails is the last one, and its code is that of all.
 expect 5 run --repeat 4 --out failed -- /bin/sh -c 'exit 5'
-stderr_has "run 1 ended with exit code 5: no further one is started"
+stderr_has "run 1 ended with exit code 5: no further runs are started"
 [ "$(ls -d failed/*/repeat-* | wc -l)" = 1 ] || die "it went on"
 printf '#!/bin/sh\necho once >>"%s/times"\n[ "$(wc -l <"%s/times")" -lt 2 ]\n' "$PWD" "$PWD" >second.sh
 chmod +x second.sh
@@ -51,14 +51,14 @@ expect 1 run --repeat 4 --out second -- ./second.sh
 expect 0 run --repeat 2 --out named run.id=mine -- /bin/true
 [ -s named/mine/repeats.md ] || die "run.id is not the name of the folder"
 # A program that is nothing for a profiler: said in words, and no verdict over how long nothing took.
-[ "$(grep -c 'used neither CUDA nor NVTX nor regions of libllmperf: the run is empty' err)" = 2 ] || die "an empty run is not told"
-stderr_has "2 runs, none with a region or device activity: there is nothing to set beside each other"
+[ "$(grep -c 'used no CUDA, no NVTX and no libllmperf regions: the run is empty' err)" = 2 ] || die "an empty run is not told"
+stderr_has "2 runs, none with a region or GPU activity: there is nothing to compare"
 grep -q 'within 10' err && die "empty runs are said to be alike"
 expect 1 repeats named/mine
 stdout_has "no run holds a region or device activity"
 stdout_has "**Not known**"
 expect 2 run --repeat 2 --out named run.id=mine -- /bin/true
-stderr_has "holds a run already"
+stderr_has "already contains a run"
 # Signals reach the program in later runs too.
 cat >stopped.sh <<'PROGRAM'
 #!/bin/sh

@@ -10,7 +10,7 @@ for file in run.llmperf report.md stages.md kernels.md operators.md metrics.json
     [ -s run/$file ] || die "run/$file is missing"
 done
 expect 2 import "$recordings/two_stages.llmrec" -o run
-stderr_has "holds a run already"
+stderr_has "already contains a run"
 
 # The report is the same from the folder, from the file and as it was written.
 expect 0 report run
@@ -70,7 +70,7 @@ rm -r damaged
 expect 0 list .
 mkdir empty
 expect 0 list empty
-stdout_has "no runs in empty"
+stdout_has "no runs found in empty"
 expect 2 list nosuch
 
 # An incomplete run says so in its first lines.
@@ -94,7 +94,7 @@ touch notes.txt
 expect 2 import notes.txt -o refused
 stderr_has "has no known format; give an nsys SQLite export"
 expect 2 import notes.txt "$recordings/two_stages.llmrec" -o refused
-stderr_has "import them apart"
+stderr_has "import them separately"
 expect 2 import notes.txt --names long -o refused
 printf 'not an llmperf recording' >bad.llmrec
 expect 2 import bad.llmrec -o refused

@@ -9,18 +9,18 @@ row() { grep -E "^ *$1 " out || die "no row of $1"; } # LABEL
 
 expect 2 top
 stderr_is_one_line
-stderr_has "runs holds no run"
+stderr_has "runs contains no run"
 expect 2 top a b
 mkdir empty
 expect 2 top empty --once
-stderr_has "empty holds no run"
+stderr_has "empty contains no run"
 
 # Of one that has ended: all of it, once, and the same without --once.
 expect 0 run --out o run.id=job -- "$program" children "$script" work
 expect 0 top o/job --once
 stdout_has "o/job: "
 stdout_has "0 of 2 processes running"
-stdout_has "ledger so far: complete, launches 12, kernels 30, dropped 0, invalid 0, unattributed 0"
+stdout_has "records so far: complete, launches 12, kernels 30, dropped 0, invalid 0, unattributed 0"
 [ "$(row LLM@decode_step | awk '{print $2}')" = 6 ] || die "not six decode steps"
 [ "$(row LLM@prefill | awk '{print $2}')" = 2 ] || die "not two prefills"
 row LLM@mlp | grep -q ' -  *[0-9.]*$' || die "tokens that are not known"
@@ -64,7 +64,7 @@ for option in "" --once; do
     expect 2 top damaged $option
     stderr_is_one_line
     stderr_has "damaged/processes/1/run.llmperf is damaged"
-    stdout_has "not shown: 1 that cannot be read, the first: damaged/processes/1/run.llmperf is damaged"
+    stdout_has "not shown: 1 unreadable runs, the first: damaged/processes/1/run.llmperf is damaged"
     stdout_has "0 of 1 processes running"
     [ "$(row LLM@decode_step | awk '{print $2}')" = 3 ] || die "not three decode steps beside a damaged run"
 done

@@ -29,12 +29,12 @@ done
 expect 2
 stderr_is_one_line
 expect 2 nonsense
-stderr_has "there is no command nonsense"
+stderr_has "unknown command nonsense"
 expect 2 help nonsense
 stdout_empty
-stderr_has "there is no command nonsense"
+stderr_has "unknown command nonsense"
 expect 2 report
-stderr_has "give one run"
+stderr_has "expected one run"
 expect 2 report a b
 expect 2 report --format
 expect 2 validate

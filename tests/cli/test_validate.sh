@@ -52,10 +52,10 @@ stderr_has '$.ledger.verdict: must be'
 expect 0 validate two_stages/regions
 [ "$(wc -l <out)" = $((files - 1)) ] || die "not the region reports"
 expect 2 validate two_stages --schema schema.json
-stderr_has "is for one file"
+stderr_has "needs a file"
 mkdir empty
 expect 2 validate empty
-stderr_has "empty holds no metrics.json"
+stderr_has "empty contains no metrics.json"
 stderr_is_one_line
 
 expect 2 validate nosuch.json

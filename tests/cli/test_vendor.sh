@@ -74,12 +74,12 @@ done
 grep -q "profile.*$program 1 '2 3'" runs/a/nsys/cmd.txt || die "cmd.txt lacks the program"
 grep -q "^# nsys 2025.3.2" runs/a/nsys/cmd.txt || die "cmd.txt lacks the version"
 [ "$(grep -c '^# exit code 0' runs/a/nsys/cmd.txt)" = 6 ] || die "cmd.txt has not six commands"
-stderr_has "nsys stats ended with exit code 0 and left no runs/a/nsys/run_nvtx_sum.csv; see runs/a/nsys/log.txt"
+stderr_has "nsys stats ended with exit code 0 and wrote no runs/a/nsys/run_nvtx_sum.csv; see runs/a/nsys/log.txt"
 run_has runs/a 'r["LLM@prefill"]["kernel_count"] == 3 and r["LLM@decode_all"]["kernel_count"] == 1 and m["run_id"] == "a"'
 grep -q "$(sha256sum <runs/a/config.yaml | cut -d' ' -f1)" runs/a/report.md || die "the report lacks the fingerprint"
 calls 'len(c) == 6 and c[1][1:3] == ["export", "--type=sqlite"]'
 with both 2 nsys --out runs run.id=a -- "$program"
-stderr_has "holds a run already"
+stderr_has "already contains a run"
 
 # Secrets among the arguments reach the program and no file of the run; what the tools write is for its owner.
 with both 0 nsys --out runs run.id=secret +site.api_key=hunter2 -- "$program" --api-key hunter2 HF_TOKEN=hunter2 https://me:hunter2@host/
@@ -102,13 +102,13 @@ with both 0 nsys --out runs run.id=older -- "$program"
 calls 'c[1][-1] == "runs/older/nsys/run.qdrep"'
 rm both/nsys.version
 FAKE_NSYS_EXIT=143 with both 0 nsys --out runs run.id=ended -- "$program"
-stderr_has "nsys profile ended with exit code 143; what it left is used"
+stderr_has "nsys profile ended with exit code 143; its partial result is used"
 : >calls.log
 with both 0 nsys --out runs run.id=rep run.stage=prefill profiling/nsys@pipeline.nsys=nsys.stage pipeline.nsys.nsys_cli.capture_range_end=repeat:2 -- "$program"
 stderr_has "only the first is imported"
 calls 'c[1][-1] == "runs/rep/nsys/run.1.nsys-rep" and "--nvtx-capture=prefill@LLM" in c[0]'
 FAKE_NSYS_EMPTY=1 with both 3 nsys --out runs run.id=empty -- "$program"
-stderr_has "nsys profile ended with exit code 0 and left no runs/empty/nsys/run.nsys-rep"
+stderr_has "nsys profile ended with exit code 0 and wrote no runs/empty/nsys/run.nsys-rep"
 calls 'len(c) == 1'
 
 # ncu: counters of kernels within the range.
@@ -147,7 +147,7 @@ with only_nsys 0 deep --out runs run.id=g -- "$program"
 stderr_has "ncu not found on PATH"
 run_has runs/g 'r["LLM@prefill"]["kernel_count"] == 3'
 with none 3 deep --out runs run.id=h -- "$program"
-stderr_has "neither tool left anything"
+stderr_has "neither nsys nor ncu produced a result"
 with none 3 nsys --out runs run.id=h -- "$program"
 stdout_empty
 stderr_is_one_line
@@ -161,9 +161,9 @@ refused() { # WORDS ARGUMENT...
     stderr_is_one_line
     stderr_has "$words"
 }
-refused "give a program" ncu
-refused "give a program behind --" ncu "$program"
-refused "is no key=value" ncu range -- x
+refused "expected a program" ncu
+refused "expected a program after --" ncu "$program"
+refused "expected KEY=VALUE" ncu range -- x
 refused "nosuchprogram" nsys -- nosuchprogram
 refused "nearest: pipeline.ncu.ncu_cli.sections" ncu --dry-run pipeline.ncu.ncu_cli.section=x -- x
 refused "ncu does not support for ranges" ncu --dry-run 'pipeline.ncu.ncu_cli.nvtx.include=LLM@*' -- x

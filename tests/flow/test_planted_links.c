@@ -194,7 +194,7 @@ static void a_link_in_place_of_the_run_file_is_refused(void **state)
     make_parent(path);
     assert_int_equal(symlink("/no/such/place", path), 0);
     assert_int_equal(llmperf_session_start(&options, &session), LLMPERF_EBUSY);
-    check_error("holds a run already");
+    check_error("already contains a run");
     assert_victim_unchanged();
 }
 

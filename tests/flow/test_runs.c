@@ -98,7 +98,7 @@ static void a_folder_that_holds_a_run_is_refused(void **state)
     llmperf_profile_free(play_options(&options));
     options.run_dir = in_test_folder("taken");
     assert_int_equal(llmperf_session_start(&options, &session), LLMPERF_EBUSY);
-    check_error("holds a run already");
+    check_error("already contains a run");
     assert_int_equal(llmperf_profile_open(in_test_folder("taken"), &profile), LLMPERF_OK);
     llmperf_profile_free(profile);
 }

@@ -85,13 +85,13 @@ int cmd_compare(const struct command *command, int argc, char **argv)
     if ((status = parse_options(command, argc, argv, options, 3, &count)) >= 0)
         return status;
     if (count != 2)
-        return fail_usage(command, "give two runs, or folders of repeats: BASE NEW");
+        return fail_usage(command, "expected two runs, or folders of repeats: BASE NEW");
     threshold = strtod(options[0].value, &end);
     if (end == options[0].value || *end || !(threshold >= 0))
-        return fail_usage(command, "--threshold takes a percentage from 0 on");
+        return fail_usage(command, "--threshold must be a percentage, 0 or more");
     json = strcmp(options[1].value, "json") == 0;
     if (!json && strcmp(options[1].value, "md") != 0)
-        return fail_usage(command, "--format takes md or json");
+        return fail_usage(command, "--format must be md or json");
     return open_and_compare(argv + 1, threshold, json ? LLMPERF_TEXT_JSON : LLMPERF_TEXT_PLAIN,
                             options[2].value);
 }

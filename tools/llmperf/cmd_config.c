@@ -19,7 +19,7 @@ int cmd_config(const struct command *command, int argc, char **argv)
         return code;
     json = strcmp(options[1].value, "json") == 0;
     if (!json && strcmp(options[1].value, "yaml") != 0)
-        return fail_usage(command, "there is no format %s; use yaml or json", options[1].value);
+        return fail_usage(command, "unknown format %s; use yaml or json", options[1].value);
     status = llmperf_config_compose_model(options[0].value, (const char *const *)(argv + 1),
                                           (size_t)count, options[2].value, &config);
     if (status == 0)

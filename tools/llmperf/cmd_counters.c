@@ -127,11 +127,11 @@ int cmd_counters(const struct command *command, int argc, char **argv)
     wish = (struct wish){ options[0].value, options[1].value, options[2].value, options[3].value,
                           options[4].value };
     if (count > 0)
-        return fail_usage(command, "%s is not an option", argv[1]);
+        return fail_usage(command, "unknown option %s", argv[1]);
     if (strcmp(wish.format, "text") != 0 && strcmp(wish.format, "json") != 0)
-        return fail_usage(command, "--format is text or json");
+        return fail_usage(command, "--format must be text or json");
     if (strcmp(wish.method, "range") != 0 && strcmp(wish.method, "pm") != 0)
-        return fail_usage(command, "--method is range or pm");
+        return fail_usage(command, "--method must be range or pm");
     if (!wish.chip && !wish.preset && !wish.pattern)
         return print_names();
     if (!wish.chip || (!wish.preset == !wish.pattern))

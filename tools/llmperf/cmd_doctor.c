@@ -14,13 +14,13 @@ int cmd_doctor(const struct command *command, int argc, char **argv)
     if ((status = parse_options(command, argc, argv, options, 1, &count)) >= 0)
         return status;
     if (count != 0)
-        return fail_usage(command, "there is nothing to name");
+        return fail_usage(command, "doctor takes no arguments");
     if (strcmp(options[0].value, "text") == 0)
         format = LLMPERF_TEXT_PLAIN;
     else if (strcmp(options[0].value, "json") == 0)
         format = LLMPERF_TEXT_JSON;
     else
-        return fail_usage(command, "format %s does not exist", options[0].value);
+        return fail_usage(command, "unknown format %s; use text or json", options[0].value);
     status = llmperf_machine_check(format, &text);
     if (!text)
         return fail_status(status);

@@ -64,8 +64,8 @@ static void tell_trace(const char *path, const llmperf_trace_summary *summary)
     uint64_t length_ns = summary->last_ns - summary->first_ns;
 
     if (summary->missing_from_ns && summary->first_ns == 0)
-        fprintf(stderr, "llmperf export: the trace holds no event: the recording reached its size "
-                        "limit (artifacts.trace_bytes) before the first\n");
+        fprintf(stderr, "llmperf export: the trace has no events: the recording reached its size "
+                        "limit (artifacts.trace_bytes) before the first one\n");
     else if (summary->missing_from_ns)
         fprintf(stderr,
                 "llmperf export: the trace ends %.3f s after its first event: the recording "
@@ -74,27 +74,29 @@ static void tell_trace(const char *path, const llmperf_trace_summary *summary)
                     ? (double)(summary->missing_from_ns - summary->first_ns) / 1e9
                     : 0.0);
     if (summary->cut)
-        fprintf(stderr, "llmperf export: the recording has no end: its program was killed, or "
-                        "still runs\n");
+        fprintf(stderr, "llmperf export: the recording is incomplete at its end: its program was "
+                        "killed or is still running\n");
     if (summary->runs_missing)
         fprintf(stderr,
-                "llmperf export: %" PRIu32 " of %" PRIu32
-                " runs are in no trace: they keep none, or "
-                "are not where they were; a remark in the trace names them\n",
+                "llmperf export: the events of %" PRIu32 " of %" PRIu32
+                " runs are missing: they have no trace, or were moved or deleted; a remark in the "
+                "trace names them\n",
                 summary->runs_missing, summary->runs + summary->runs_missing);
     if (summary->clocks > 1)
         fprintf(stderr,
-                "llmperf export: runs of %" PRIu32 " machines stand beside each other by the time "
-                "of day at their starts: between machines, times are right as far as these agree\n",
+                "llmperf export: the runs are from %" PRIu32
+                " machines, aligned by time of day: times between machines are only as exact as "
+                "their clock synchronisation\n",
                 summary->clocks);
     if (summary->runs_untimed)
         fprintf(stderr,
-                "llmperf export: %" PRIu32 " of %" PRIu32 " runs do not say when they were: their "
-                "events stand at times of their own\n",
+                "llmperf export: %" PRIu32 " of %" PRIu32
+                " runs have no start time: their events could not be aligned with the others\n",
                 summary->runs_untimed, summary->runs);
     if (strcmp(path, "-") != 0)
-        print("%" PRIu64 " kernels, %" PRIu64 " copies and sets, %" PRIu64 " graphs, %" PRIu64
-              " regions, %" PRIu64 " launches, %" PRIu64 " samples in %.3f s\n%s\n",
+        print("%" PRIu64 " kernels, %" PRIu64 " memory copies and memsets, %" PRIu64
+              " graphs, %" PRIu64 " regions, %" PRIu64 " launches, %" PRIu64
+              " samples in %.3f s\n%s\n",
               summary->kernels, summary->memory, summary->graphs, summary->regions,
               summary->launches, summary->samples, (double)length_ns / 1e9, path);
 }
@@ -107,10 +109,10 @@ static int export_trace(const struct command *command, const char *run, uint32_t
     int status;
 
     if (!path && !usual_file(run, trace, usual))
-        return fail_usage(command, "%s is no folder of a run: give -o FILE", run);
+        return fail_usage(command, "%s is not a run directory: give -o FILE", run);
     path = path ? path : usual;
     if (strcmp(path, "-") == 0 && trace == LLMPERF_TRACE_NSYS_SQLITE)
-        return fail_usage(command, "nsys-sqlite is a database: give -o FILE");
+        return fail_usage(command, "nsys-sqlite writes a database: give -o FILE");
     status =
         llmperf_trace_export(run, trace, strcmp(path, "-") == 0 ? "/dev/stdout" : path, &summary);
     if (status < 0)
@@ -128,10 +130,10 @@ int cmd_export(const struct command *command, int argc, char **argv)
     if ((status = parse_options(command, argc, argv, options, 2, &count)) >= 0)
         return status;
     if (count != 1)
-        return fail_usage(command, "give one run");
+        return fail_usage(command, "expected one run");
     if (!(format = find_format(options[0].value)))
-        return fail_usage(command, "--format takes prometheus, csv, jsonl, chrome, perfetto or "
-                                   "nsys-sqlite");
+        return fail_usage(
+            command, "--format must be prometheus, csv, jsonl, chrome, perfetto or nsys-sqlite");
     return format->document ? export_document(argv[1], format->document, options[1].value)
                             : export_trace(command, argv[1], format->trace, options[1].value);
 }

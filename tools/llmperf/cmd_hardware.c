@@ -22,7 +22,7 @@ static const struct {
     { "l2_mb", "L2 cache", "MB", LLMPERF_HARDWARE_L2_MB },
     { "link_gbs", "NVLink, both directions", "GB/s", LLMPERF_HARDWARE_LINK_GBS },
     { "sm_count", "SMs", "", LLMPERF_HARDWARE_SMS },
-    { "tensor_clock_mhz", "clock of tensor peaks", "MHz", LLMPERF_HARDWARE_TENSOR_CLOCK_MHZ },
+    { "tensor_clock_mhz", "clock of tensor cores", "MHz", LLMPERF_HARDWARE_TENSOR_CLOCK_MHZ },
     { "vector_clock_mhz", "clock of fp32 and fp64", "MHz", LLMPERF_HARDWARE_VECTOR_CLOCK_MHZ },
 };
 #define QUANTITIES (sizeof(quantities) / sizeof(quantities[0]))
@@ -81,8 +81,8 @@ static void print_ceilings(const llmperf_hardware *hardware)
 
     if (!llmperf_hardware_measured(hardware))
         return;
-    print("\n  %s\n  %-7s  %9s  %9s  %7s  %6s  %s\n", llmperf_hardware_measured(hardware),
-          "ceiling", "best", "median", "% peak", "MHz", "what ran (GB/s, TFLOP/s)");
+    print("\n  %s\n  %-7s  %9s  %9s  %7s  %6s  %s\n", llmperf_hardware_measured(hardware), "peak",
+          "best", "median", "% peak", "MHz", "how it was measured (GB/s, TFLOP/s)");
     for (size_t i = 0; (name = llmperf_ceiling_name(i)); i++) {
         llmperf_ceiling ceiling = LLMPERF_CEILING_INIT;
 
@@ -107,7 +107,7 @@ static void print_text(const llmperf_hardware *hardware, int32_t device)
     if (capability > 0)
         print(", compute capability %d.%d", capability / 10, capability % 10);
     print("\n\n  %-7s  %9s  %9s  %-8s  %-6s  %s\n", "dtype", "TFLOP/s", "ridge", "from", "sure",
-          "source (dense peaks; ridge in FLOPs a byte)");
+          "source (dense peaks; ridge in FLOPs per byte)");
     for (size_t i = 0; (text = llmperf_hardware_dtype(i)); i++) {
         llmperf_hardware_value value = peak_of(hardware, text);
 
@@ -275,7 +275,8 @@ static int print_local(const struct request *request)
         llmperf_hardware_free(hardware);
     }
     if (status == LLMPERF_ENODEVICE) {
-        fprintf(stderr, "llmperf: no GPU here: %s; name one, see llmperf hardware --list\n",
+        fprintf(stderr,
+                "llmperf: no GPU found: %s; give the name of a GPU, see llmperf hardware --list\n",
                 llmperf_last_error());
         return EXIT_ENVIRONMENT;
     }
@@ -340,16 +341,16 @@ int cmd_hardware(const struct command *command, int argc, char **argv)
     if ((status = parse_options(command, argc, argv, options, 3, &count)) >= 0)
         return status;
     if (request.measure && (list || count > 0))
-        return fail_usage(command, "--measure is of the GPUs of this machine; leave the name out");
+        return fail_usage(command, "--measure measures the GPUs of this machine; omit the name");
     if (options[2].value && !(request.measure && take_seconds(options[2].value, &request.seconds)))
-        return fail_usage(command, "--seconds is from 0.01 to 60, with --measure");
+        return fail_usage(command, "--seconds must be between 0.01 and 60 and needs --measure");
     if (strcmp(options[0].value, "text") != 0 && strcmp(options[0].value, "json") != 0)
-        return fail_usage(command, "format %s does not exist", options[0].value);
+        return fail_usage(command, "unknown format %s; use text or json", options[0].value);
     request.json = strcmp(options[0].value, "json") == 0;
     if (list)
         return count == 0 ? print_list(request.json) : fail_usage(command, "--list takes no name");
     if (!join_name(&request, count, argv))
-        return fail_usage(command, "the name of a GPU is plain ASCII and below %d characters",
+        return fail_usage(command, "the name of a GPU must be ASCII and shorter than %d characters",
                           NAME_BYTES);
     if (options[1].value && (status = llmperf_config_open(options[1].value, &request.config)) < 0)
         return fail_status(status);

@@ -56,7 +56,7 @@ static int replay_all(const struct command *command, char **paths, int count, co
     int status = EXIT_FINE;
 
     if (count > 1 && run_dir)
-        return fail_usage(command, "-o takes one recording");
+        return fail_usage(command, "-o works with one recording only");
     options.device_source = LLMPERF_SOURCE_REPLAY;
     options.config = configured->config;
     options.run_dir = run_dir;
@@ -83,7 +83,7 @@ static int name_run(const struct configured *configured, char *run_id, size_t si
     if (*given && *given != '.' && !strchr(given, '/') &&
         snprintf(run_id, size, "%s", given) < (int)size)
         return EXIT_FINE;
-    fprintf(stderr, "llmperf import: run.id %s must be a plain folder name\n", given);
+    fprintf(stderr, "llmperf import: run.id %s must be a folder name without a path\n", given);
     return EXIT_USAGE;
 }
 
@@ -128,8 +128,8 @@ static int check_formats(const struct command *command, char **paths, int count,
     }
     return *recordings_out == 0 || *recordings_out == count
                ? -1
-               : fail_usage(command, "recordings and files of other tools make runs of their own: "
-                                     "import them apart");
+               : fail_usage(command, "recordings become runs of their own: import them separately "
+                                     "from files of other tools");
 }
 
 /* Operands that are KEY=VALUE, and no file of that name, go to the configuration; the files stay at
@@ -162,12 +162,12 @@ int cmd_import(const struct command *command, int argc, char **argv)
     if ((count = take_words(&configured, count, argv)) < 0)
         return EXIT_USAGE;
     if (count == 0)
-        return fail_usage(command, "give a file of nsys or ncu, or a recording");
+        return fail_usage(command, "expected an nsys or ncu file, or a recording");
     exact = strcmp(options[1].value, "exact") == 0;
     if (!exact && strcmp(options[1].value, "short") != 0)
-        return fail_usage(command, "--names takes short or exact");
+        return fail_usage(command, "--names must be short or exact");
     if (options[0].value && holds_run(options[0].value))
-        return fail_usage(command, "%s holds a run already; give another -o, or remove it",
+        return fail_usage(command, "%s already contains a run; choose another -o or remove it",
                           options[0].value);
     if ((status = check_formats(command, argv + 1, count, &recordings)) >= 0)
         return status;

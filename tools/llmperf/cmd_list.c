@@ -133,7 +133,7 @@ static int list_files(const char *run)
 
     print("%12s  %s\n", "BYTES", "FILE");
     folder_each(run, print_file, &list);
-    print("%12" PRIu64 "  together\n", list.bytes);
+    print("%12" PRIu64 "  in total\n", list.bytes);
     return EXIT_FINE;
 }
 
@@ -160,7 +160,7 @@ int cmd_list(const struct command *command, int argc, char **argv)
     if ((status = parse_options(command, argc, argv, NULL, 0, &count)) >= 0)
         return status;
     if (count > 1)
-        return fail_usage(command, "give one folder or run");
+        return fail_usage(command, "expected one folder or run");
     snprintf(folder, sizeof(folder), "%s", count == 1 ? argv[1] : out && *out ? out : "runs");
     cut_run_file(folder);
     folder_cut_slashes(folder);
@@ -169,8 +169,8 @@ int cmd_list(const struct command *command, int argc, char **argv)
     list.prefix = strlen(folder) + 1;
     print_job(folder, &list);
     if (list.runs == 0 && folder_each(folder, print_run, &list) < 0)
-        return fail_usage(command, "%s is no folder and no run", folder);
+        return fail_usage(command, "%s is not a run directory and not a folder", folder);
     if (list.runs == 0)
-        print("no runs in %s\n", folder);
+        print("no runs found in %s\n", folder);
     return list.damaged > 0 ? EXIT_CHECK_FAILED : EXIT_FINE;
 }

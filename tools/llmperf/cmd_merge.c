@@ -40,11 +40,11 @@ int cmd_merge(const struct command *command, int argc, char **argv)
     if ((status = parse_options(command, argc, argv, options, 1, &count)) >= 0)
         return status;
     if (count < 2)
-        return fail_usage(command, "give two runs or more");
+        return fail_usage(command, "expected two or more runs");
     if (!options[0].value)
-        return fail_usage(command, "-o RUN_DIR is needed: where the merged run goes");
+        return fail_usage(command, "-o RUN_DIR is required: the folder for the merged run");
     if (holds_run(options[0].value))
-        return fail_usage(command, "%s holds a run already; give another -o, or remove it",
+        return fail_usage(command, "%s already contains a run; choose another -o or remove it",
                           options[0].value);
     if (!(profiles = calloc((size_t)count, sizeof(llmperf_profile *))))
         return EXIT_ENVIRONMENT;

@@ -51,7 +51,7 @@ static int find_and_write(const struct command *command, char **words, int count
         if (!run_paths_add(&runs, words[i]))
             status = EXIT_ENVIRONMENT;
     if (status == EXIT_FINE && runs.count < 2)
-        status = fail_usage(command, "give two runs or more, or a folder of runs");
+        status = fail_usage(command, "expected two or more runs, or a folder of runs");
     if (status == EXIT_FINE)
         status = open_and_write(&runs, threshold, format, path);
     run_paths_clear(&runs);
@@ -72,10 +72,10 @@ int cmd_repeats(const struct command *command, int argc, char **argv)
         return status;
     threshold = strtod(options[0].value, &end);
     if (end == options[0].value || *end || !(threshold >= 0))
-        return fail_usage(command, "--threshold takes a percentage from 0 on");
+        return fail_usage(command, "--threshold must be a percentage, 0 or more");
     json = strcmp(options[1].value, "json") == 0;
     if (!json && strcmp(options[1].value, "md") != 0)
-        return fail_usage(command, "--format takes md or json");
+        return fail_usage(command, "--format must be md or json");
     return find_and_write(command, argv + 1, count, threshold,
                           json ? LLMPERF_TEXT_JSON : LLMPERF_TEXT_PLAIN, options[2].value);
 }

@@ -42,10 +42,10 @@ int cmd_report(const struct command *command, int argc, char **argv)
     if ((status = parse_options(command, argc, argv, options, 4, &count)) >= 0)
         return status;
     if (count != 1)
-        return fail_usage(command, "give one run");
+        return fail_usage(command, "expected one run");
     if (!(document = find_document(options[0].value)))
         return fail_usage(command,
-                          "--format takes md, json, html, summary, assumptions, inputs, stages, "
+                          "--format must be md, json, html, summary, assumptions, inputs, stages, "
                           "operators or kernels, not %s",
                           options[0].value);
     if ((status = llmperf_profile_open(argv[1], &profile)) < 0)

@@ -64,18 +64,19 @@ static int make_job_folder(struct job *job, const char *out)
     const char *given = job->config.run_id;
 
     if (strchr(given, '/') || strcmp(given, ".") == 0 || strcmp(given, "..") == 0) {
-        fprintf(stderr, "llmperf run: run.id %s must be a plain folder name\n", given);
+        fprintf(stderr, "llmperf run: run.id %s must be a folder name without a path\n", given);
         return EXIT_USAGE;
     }
     make_run_id(run_id, sizeof(run_id));
     if (snprintf(folder, sizeof(folder), "%s/%s", out, *given ? given : run_id) >=
             (int)sizeof(folder) ||
         !folder_make_own(folder) || !realpath(folder, job->folder)) {
-        fprintf(stderr, "llmperf run: cannot make a folder in %s: %s\n", out, strerror(errno));
+        fprintf(stderr, "llmperf run: cannot create a folder in %s: %s\n", out, strerror(errno));
         return EXIT_ENVIRONMENT;
     }
     if (run_was_used(job->folder)) {
-        fprintf(stderr, "llmperf run: %s holds a run already; give another run.id\n", job->folder);
+        fprintf(stderr, "llmperf run: %s already contains a run; choose another run.id\n",
+                job->folder);
         return EXIT_USAGE;
     }
     if (job->config.text)
@@ -105,7 +106,9 @@ static bool runs_under_tool(void)
             : NULL;
 
     if (name)
-        fprintf(stderr, "llmperf run: %s profiles this program: collecting is left to it\n", name);
+        fprintf(stderr,
+                "llmperf run: %s is profiling this program; llmperf does not collect anything\n",
+                name);
     return name != NULL;
 }
 
@@ -116,7 +119,7 @@ static bool is_taken(const char *variable, const char *consequence)
 
     if (!path || !*path || strstr(path, "libllmperf.so"))
         return false;
-    fprintf(stderr, "llmperf run: %s is %s: that tool keeps its place, and %s\n", variable, path,
+    fprintf(stderr, "llmperf run: %s is already set to %s; it is kept, so %s\n", variable, path,
             consequence);
     return true;
 }
@@ -247,22 +250,19 @@ static void write_empty_run(const struct job *job)
 static void tell_why_empty(const struct job *job, const struct run_state *state)
 {
     if (job->keep_cuda)
-        fprintf(stderr, "llmperf run: nothing was collected: another tool has the injection\n");
+        fprintf(stderr, "llmperf run: nothing was collected because another tool is injected\n");
     else if (state->saw_library)
-        fprintf(stderr, "llmperf run: the program loaded libllmperf, but no session started; "
-                        "LLMPERF_LOG=warn says why\n");
+        fprintf(stderr, "llmperf run: the program loaded libllmperf, but no session started; run "
+                        "again with LLMPERF_LOG=warn to see why\n");
     else if (state->saw_driver)
         fprintf(stderr,
-                "llmperf run: the program loaded the CUDA driver but not libllmperf: it "
-                "never initialised CUDA, or the injection was ignored (a cleared "
-                "environment, another user, a library that libllmperf needs and the "
-                "program cannot find: ldd %s)\n",
+                "llmperf run: the program loaded the CUDA driver but not libllmperf: it never "
+                "initialised CUDA, or the injection was ignored (cleared environment, another "
+                "user, or a missing library that libllmperf needs: check ldd %s)\n",
                 job->library);
     else
-        fprintf(
-            stderr,
-            "llmperf run: the program used neither CUDA nor NVTX nor regions of libllmperf: the "
-            "run is empty\n");
+        fprintf(stderr, "llmperf run: the program used no CUDA, no NVTX and no libllmperf regions: "
+                        "the run is empty\n");
 }
 
 /* One run of all processes, beside those of each. */
@@ -282,10 +282,10 @@ static void merge_runs(const struct job *job, struct run_state *state)
     if (status < 0) {
         fail_status(status);
     } else if (!folder_make_own(folder)) {
-        fprintf(stderr, "llmperf run: cannot make the folder %s: %s\n", folder, strerror(errno));
+        fprintf(stderr, "llmperf run: cannot create folder %s: %s\n", folder, strerror(errno));
     } else if (new_run_save(merged, folder) == EXIT_FINE) {
         llmperf_profile_ledger(merged, &ledger);
-        fprintf(stderr, "llmperf: %s: %u processes together, verdict %s, %" PRIu64 " kernels\n",
+        fprintf(stderr, "llmperf: %s: %u processes merged, verdict %s, %" PRIu64 " kernels\n",
                 folder, state->runs, llmperf_verdict_name(ledger.verdict), ledger.kernels_seen);
         snprintf(state->best, sizeof(state->best), "%.*s", RUN_PATH_BYTES - 1, folder);
     }
@@ -302,8 +302,8 @@ static void conclude(const struct job *job, struct run_state *state)
     failed = run_tell_failed(job->folder);
     if (state->forked > 0)
         fprintf(stderr,
-                "llmperf run: %u processes were forked from a profiled one and used CUDA: they are "
-                "in no run; let them be spawned (exec) instead\n",
+                "llmperf run: %u processes were forked from a profiled one and used CUDA: no run "
+                "contains them; start them with exec (spawn) instead\n",
                 state->forked);
     if (state->runs == 0) {
         if (state->unreadable == 0 && state->left_count == 0 &&
@@ -370,7 +370,7 @@ static int check_counters(const struct job *job, const struct command *command)
 {
     return job->counters_asked && job->session_tier != LLMPERF_TIER_COUNTERS &&
                    job->session_tier != LLMPERF_TIER_LIGHT
-               ? fail_usage(command, "--counters needs --tier counters, or light")
+               ? fail_usage(command, "--counters needs --tier counters or light")
                : EXIT_FINE;
 }
 
@@ -378,7 +378,7 @@ static int check_rules(const struct job *job, const struct command *command)
 {
     return job->rules && job->session_tier != LLMPERF_TIER_LIGHT
                ? fail_usage(command,
-                            "--rule needs --tier light: other tiers collect all or nothing")
+                            "--rule needs --tier light: rules only change what tier light collects")
                : EXIT_FINE;
 }
 
@@ -400,8 +400,9 @@ static int run_job(struct job *job, const char *out, char *best)
         return status;
     job->keep_cuda = job->keep_nvtx = runs_under_tool();
     if (!job->keep_cuda) {
-        job->keep_cuda = is_taken("CUDA_INJECTION64_PATH", "kernels are not collected here");
-        job->keep_nvtx = is_taken("NVTX_INJECTION64_PATH", "NVTX ranges do not become regions");
+        job->keep_cuda = is_taken("CUDA_INJECTION64_PATH", "kernels are not collected");
+        job->keep_nvtx =
+            is_taken("NVTX_INJECTION64_PATH", "NVTX ranges are not recorded as regions");
     }
     return run_program(job, best);
 }
@@ -437,7 +438,7 @@ static int run_all(struct job *job, const struct command *command, const char *o
     if (!repeats)
         return run_job(job, out, best);
     if (!run_repeats_read(&wish, repeats))
-        return fail_usage(command, "--repeat takes a number from 2 to %u, or auto with counters",
+        return fail_usage(command, "--repeat must be a number from 2 to %u, or auto with counters",
                           RUN_REPEATS_MOST);
     if ((status = make_job_folder(job, out)) != EXIT_FINE)
         return status;
@@ -454,14 +455,14 @@ static int check_options(const struct command *command, const struct option_text
     const char *tier = options[TIER].value, *rules = options[RULE].value;
 
     if (tier && !tier_of(tier))
-        return fail_usage(command, "tier %s is none of regions, light, deep, counters", tier);
+        return fail_usage(command, "unknown tier %s; use regions, light, deep or counters", tier);
     if (rules && !rules[strspn(rules, " \t\n;")])
-        return fail_usage(command,
-                          "--rule holds no rule; write one such as \"decode_step p99 above 30 "
-                          "ms for 2 s\"");
+        return fail_usage(
+            command,
+            "--rule is empty; write a rule such as \"decode_step p99 above 30 ms for 2 s\"");
     if (options[COUNTERS].value && tier && tier_of(tier) != LLMPERF_TIER_COUNTERS &&
         tier_of(tier) != LLMPERF_TIER_LIGHT)
-        return fail_usage(command, "--counters needs --tier counters, or light");
+        return fail_usage(command, "--counters needs --tier counters or light");
     return EXIT_FINE;
 }
 
@@ -521,7 +522,7 @@ int cmd_run(const struct command *command, int argc, char **argv)
         (status = check_options(command, options)) != EXIT_FINE)
         return status;
     if (words == 0 || words + 1 == argc)
-        return fail_usage(command, "give a program behind --");
+        return fail_usage(command, "expected a program after --");
     job.program = argv + words + 1;
     for (int i = 1; i <= count; i++)
         if (!configured_add(&configured, argv[i]))

@@ -82,7 +82,7 @@ static int choose_folder(const char *given, char *folder)
     if (holds_runs(folder))
         return EXIT_FINE;
     fprintf(stderr,
-            "llmperf: %s holds no run; give a run, the folder of a job, or a folder of runs\n",
+            "llmperf: %s contains no run; give a run, the folder of a job, or a folder of runs\n",
             given);
     return EXIT_USAGE;
 }
@@ -150,7 +150,7 @@ int cmd_top(const struct command *command, int argc, char **argv)
     if ((status = parse_options(command, argc, argv, NULL, 0, &count)) >= 0)
         return status;
     if (count > 1)
-        return fail_usage(command, "give one run, job or folder of runs");
+        return fail_usage(command, "expected one run, job or folder of runs");
     if ((status = choose_folder(count == 1 ? argv[1] : NULL, folder)) != EXIT_FINE)
         return status;
     return once ? show_once(folder) : watch(folder);

@@ -62,9 +62,9 @@ static int check_folder(const struct command *command, const char *folder)
     struct walk walk = { 0, 0, EXIT_FINE, regions };
 
     if (folder_each(folder, visit, &walk) < 0)
-        return fail_usage(command, "%s is no folder that can be read", folder);
+        return fail_usage(command, "%s is not a readable folder", folder);
     if (walk.files == 0)
-        return fail_usage(command, "%s holds no metrics.json, repeats.json or regions/", folder);
+        return fail_usage(command, "%s contains no metrics.json, repeats.json or regions/", folder);
     return walk.code;
 }
 
@@ -77,11 +77,11 @@ int cmd_validate(const struct command *command, int argc, char **argv)
     if ((status = parse_options(command, argc, argv, options, 1, &count)) >= 0)
         return status;
     if (count != 1)
-        return fail_usage(command, "give one file, or the folder of a run");
+        return fail_usage(command, "expected one file, or a run directory");
     folder_cut_slashes(argv[1]);
     folder = folder_is_kind(argv[1], S_IFDIR);
     if (folder && options[0].value)
-        return fail_usage(command, "--schema is for one file, and %s is a folder", argv[1]);
+        return fail_usage(command, "--schema needs a file, but %s is a folder", argv[1]);
     if (!options[0].value && !llmperf_config_dir()) {
         fprintf(stderr, "llmperf: %s\n", llmperf_last_error());
         return EXIT_ENVIRONMENT;

@@ -56,7 +56,7 @@ static int take_words(struct vendor_job *job, int count, char **words)
     }
     for (; i < count; i++) {
         if (!strchr(words[i], '=') && words[i][0] != '~')
-            return fail_usage(job->command, "%s is no key=value; put -- before the program",
+            return fail_usage(job->command, "\"%s\": expected KEY=VALUE; put -- before the program",
                               words[i]);
         if (!configured_add(&job->configured, words[i]))
             return EXIT_USAGE;
@@ -83,7 +83,8 @@ static int name_run(struct vendor_job *job)
     else
         snprintf(job->run_id, sizeof(job->run_id), "%s-%ld", stamp, (long)getpid());
     if (!job->run_id[0] || strchr(job->run_id, '/') || job->run_id[0] == '.')
-        return fail_usage(job->command, "run.id %s must be a plain folder name", job->run_id);
+        return fail_usage(job->command, "run.id %s must be a folder name without a path",
+                          job->run_id);
     written = snprintf(job->run_dir, sizeof(job->run_dir), "%s/%s", out, job->run_id);
     return written < (int)sizeof(job->run_dir) ? EXIT_FINE
                                                : fail_usage(job->command, "%s is too long", out);
@@ -114,7 +115,7 @@ static int check_job(struct vendor_job *job)
         return EXIT_USAGE;
     snprintf(path, sizeof(path), "%s/run.llmperf", job->run_dir);
     if (vendor_has_file(path))
-        return fail_usage(job->command, "%s holds a run already", job->run_dir);
+        return fail_usage(job->command, "%s already contains a run", job->run_dir);
     return EXIT_FINE;
 }
 
@@ -177,7 +178,7 @@ static int run_commands(struct vendor_job *job, uint32_t tool, const llmperf_com
     for (size_t i = 0; (note = llmperf_commands_note(commands, i)); i++)
         fprintf(stderr, "llmperf: %s\n", note);
     if (!folder_make_own(folder)) {
-        perror("llmperf: cannot make the folder of the run");
+        perror("llmperf: cannot create the run directory");
         return EXIT_ENVIRONMENT;
     }
     made = vendor_run(commands, names[tool], version, folder);
@@ -248,12 +249,12 @@ static int conclude(const struct vendor_job *job)
     profile = import(job, &status);
     snprintf(path, sizeof(path), "%s/run.llmperf", job->run_dir);
     if (status == 0 && configured_apply(profile, NULL, NULL) != EXIT_FINE)
-        fprintf(stderr, "llmperf: the run is written without FLOPs and bytes of the model\n");
+        fprintf(stderr, "llmperf: the run has no FLOPs and bytes from the model\n");
     if (status == 0 && (status = llmperf_profile_save(profile, path)) == 0)
         status = llmperf_artifacts_write(profile, job->run_dir);
     llmperf_profile_free(profile);
     if (status < 0)
-        fprintf(stderr, "llmperf: %s; the files of the tools are in %s\n", llmperf_last_error(),
+        fprintf(stderr, "llmperf: %s; the tools' files are in %s\n", llmperf_last_error(),
                 job->run_dir);
     print("%s\n", job->run_dir);
     return status < 0 ? EXIT_CHECK_FAILED : EXIT_FINE;
@@ -288,7 +289,9 @@ static int use_both(struct vendor_job *job)
         return second;
     }
     if (job->result_count == 0) {
-        fprintf(stderr, "llmperf: neither tool left anything; llmperf run needs neither\n");
+        fprintf(
+            stderr,
+            "llmperf: neither nsys nor ncu produced a result; llmperf run works without them\n");
         return second == EXIT_USAGE ? second : EXIT_ENVIRONMENT;
     }
     return conclude(job);
@@ -322,7 +325,7 @@ int cmd_vendor(const struct command *command, int argc, char **argv)
         job->program = (const char **)(argv + split + 1);
         job->program_count = split + 1 < argc ? (size_t)(argc - split - 1) : 0;
         if (job->program_count == 0)
-            code = fail_usage(command, "give a program behind --");
+            code = fail_usage(command, "expected a program after --");
         else if ((code = take_words(job, count, argv + 1)) == EXIT_FINE &&
                  (code = set_options(job, options[3].value)) == EXIT_FINE &&
                  (code = compose(job)) == EXIT_FINE && (code = check_job(job)) == EXIT_FINE)

@@ -207,7 +207,7 @@ int parse_options(const struct command *command, int argc, char **argv, struct o
             print("%s", command->usage);
             return EXIT_FINE;
         } else if (!take_option(argc, argv, &i, options, option_count)) {
-            return fail_usage(command, "option %s is unknown or has no value", argument);
+            return fail_usage(command, "option %s is unknown or needs a value", argument);
         }
     }
     return -1;

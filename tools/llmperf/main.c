@@ -10,266 +10,242 @@
 
 /* The same for every command that has them. */
 #define MODEL_OPTIONS                                                                              \
-    "  --model MODEL  compute FLOPs, bytes, MFU, MBU and lower bounds of stages for this model: "  \
-    "a\n"                                                                                          \
+    "  --model MODEL  model for FLOPs, bytes, MFU, MBU and lower bounds on stage times: a\n"       \
     "                 name (llmperf model --list), a config.json or its folder\n"                  \
-    "  --dtype D      dtype that the program computes in; selects the peak: bf16, fp16, fp8, "     \
-    "fp32,\n"                                                                                      \
-    "                 tf32, ...\n"
+    "  --dtype D      dtype that the program computes in; selects the peak: bf16, fp16, fp8,\n"    \
+    "                 fp32, tf32, ...\n"
+#define VENDOR_OPTIONS                                                                             \
+    "  --config NAME  configuration: a name from the data files, a YAML file or a run's\n"         \
+    "                 config.yaml (default: config)\n"                                             \
+    "  --out DIR      folder for runs (default: $LLMPERF_OUT, else artifacts.dir)\n" MODEL_OPTIONS \
+    "  KEY=VALUE      changes the configuration: run.stage=LLM@decode_all,\n"                      \
+    "                 profiling/ncu@pipeline.ncu=ncu.hopper, ...\n"
 
 static const struct command commands[] = {
-    { "run", "profile a program that does not know the library",
+    { "run", "profile a program without changing it",
       "usage: llmperf run [options] [KEY=VALUE...] -- PROGRAM ARG...\n"
       "\n"
-      "Runs a program with CUDA_INJECTION64_PATH and NVTX_INJECTION64_PATH set to libllmperf, and\n"
-      "prints its run directory last. No change of the program: its kernels, copies and NVTX "
-      "ranges\n"
-      "are profiled, and those of processes that it starts, each in a run of its own, and all\n"
-      "together in RUN_DIR/merged. Processes that outlive the program are named; their runs go "
-      "on.\n"
-      "  --tier T       regions, light, deep or counters (default: $LLMPERF_TIER, run.mode, deep)\n"
-      "  --counters C   hardware counters of regions: a preset (llmperf counters), then words such "
-      "as\n"
-      "                 \"light include=default@forward\"; without --tier: tier counters\n"
-      "  --rule RULES   tier light: collect the next instances one and all where one holds, as in\n"
-      "                 \"decode_step p99 above 30 ms for 2 s\" (default: $LLMPERF_RULES, "
-      "session.rules)\n"
-      "  --out DIR      folder of runs (default: $LLMPERF_OUT, artifacts.dir, runs)\n"
-      "  --config NAME  configuration: a name, a YAML file or the config.yaml of a run; KEY=VALUE\n"
+      "Runs a program with libllmperf injected (CUDA_INJECTION64_PATH, NVTX_INJECTION64_PATH)\n"
+      "and profiles its kernels, memory copies and NVTX ranges. Each process that the program\n"
+      "starts gets a run of its own; RUN_DIR/merged combines them. Processes that are still\n"
+      "running at the end are named; their runs continue. The last line of output is the run\n"
+      "directory.\n"
+      "  --tier T       regions, light, deep or counters (default: $LLMPERF_TIER, run.mode,\n"
+      "                 deep)\n"
+      "  --counters C   hardware counters of regions: a preset (llmperf counters) and options,\n"
+      "                 as in \"light include=default@forward\"; without --tier, selects tier\n"
+      "                 counters\n"
+      "  --rule RULES   tier light: when a rule fires, collect all of the next calls, not only\n"
+      "                 samples, as in \"decode_step p99 above 30 ms for 2 s\" (default:\n"
+      "                 $LLMPERF_RULES, session.rules)\n"
+      "  --out DIR      folder for runs (default: $LLMPERF_OUT, artifacts.dir, runs)\n"
+      "  --config NAME  configuration: a name, a YAML file or a run's config.yaml; KEY=VALUE\n"
       "                 changes it (llmperf config)\n" MODEL_OPTIONS
-      "  --no-merge     leave the runs of several processes apart\n"
-      "  --trace        keep all events in the run, for llmperf export (artifacts.keep_trace)\n"
-      "  --repeat N     run it N times, and say how far the runs are apart (llmperf repeats); "
-      "tier\n"
-      "                 counters: once for each pass of the counters, N times at most, as one "
-      "run;\n"
-      "                 auto: as often as they need\n"
-      "Exit code: the program's; 128 + N if signal N ended it. 2 and 3 with a line of llmperf's "
-      "own:\n"
-      "it was not started, because of an option, the configuration, or what these name (a model, "
-      "a\n"
-      "manifest). A run that ends with another code than 0 is the last one.\n",
+      "  --no-merge     do not merge the runs of several processes\n"
+      "  --trace        keep every event for llmperf export (artifacts.keep_trace)\n"
+      "  --repeat N     run the program N times and report the spread (llmperf repeats). With\n"
+      "                 tier counters: one run per counter pass, at most N, merged into one\n"
+      "                 run; auto: as many runs as the counters need\n"
+      "Exit code: that of the program, or 128 + N if signal N ended it. 2 or 3 with a message\n"
+      "of llmperf: the program was not started because of an option, the configuration or a\n"
+      "file that they name. --repeat stops after the first run with an exit code other than 0.\n",
       cmd_run },
     { "report", "print the report of a run",
       "usage: llmperf report RUN [--format FORMAT] [--model MODEL] [--dtype D] [-o FILE]\n"
       "\n"
       "Prints the report of a run. RUN is a run directory or its run.llmperf.\n"
-      "  --format FORMAT  md: Markdown for people (default); json: metrics.json; html: a page\n"
-      "                   with charts; summary: plain words; assumptions, inputs, stages,\n"
-      "                   operators, kernels\n"
+      "  --format FORMAT  md: Markdown (default); json: metrics.json; html: a page with charts;\n"
+      "                   summary: a few sentences; assumptions, inputs, stages, operators,\n"
+      "                   kernels\n"
       "  -o FILE          write to a file; - is standard output\n"
-      "Options for a run that was collected without them; the run itself stays as it "
-      "is:\n" MODEL_OPTIONS,
+      "Options for a run that was profiled without them; the run itself is not "
+      "changed:\n" MODEL_OPTIONS,
       cmd_report },
-    { "top", "what a session does now, region by region",
+    { "top", "live view of a running session",
       "usage: llmperf top [RUN|DIR] [--once]\n"
       "\n"
-      "Shows what a running session has committed to its run, once a second, until it ends: rate,\n"
-      "time and GPU busy of each region, tokens and kernels a second, and the ledger so far. RUN "
-      "is\n"
-      "a run or the folder of a job; of a folder of runs (default: $LLMPERF_OUT, else runs) it is "
-      "the\n"
-      "newest. Rates are since the commit before; BUSY 100 % is one GPU. In a pipe plain lines.\n"
-      "  --once  print what there is, with rates since the beginning, and end\n",
+      "Shows the latest numbers of a running session once a second until it ends: rate, time\n"
+      "and GPU busy time of each region, tokens and kernels per second, and the record counts\n"
+      "so far. RUN is a run or the folder of a job; of a folder of runs (default: $LLMPERF_OUT,\n"
+      "else runs) the newest is shown. Rates cover the time since the previous update; BUSY\n"
+      "100 % is one busy GPU. If standard output is not a terminal, updates are printed one\n"
+      "after another.\n"
+      "  --once  print the current numbers, averaged since the start, and exit\n",
       cmd_top },
-    { "list", "runs under a folder, or the files of a run",
+    { "list", "list the runs in a folder, or the files of a run",
       "usage: llmperf list [DIR|RUN]\n"
       "\n"
-      "Lists the runs under a folder (default: $LLMPERF_OUT, else runs) with their verdicts, "
-      "those\n"
-      "of processes and repeats of a job too; or the files of one run with their sizes.\n",
+      "Lists the runs in a folder (default: $LLMPERF_OUT, else runs) with their verdicts,\n"
+      "including those of processes and repeats of a job; or the files of one run with their\n"
+      "sizes.\n",
       cmd_list },
-    { "import", "turn files of nsys and ncu, and recordings, into runs",
+    { "import", "convert nsys and ncu files, or recordings, into runs",
       "usage: llmperf import [options] [KEY=VALUE...] FILE...\n"
       "\n"
-      "Reads exports of nsys (SQLite), tables of nsys stats (CSV), reports of ncu (.ncu-rep) and "
-      "its\n"
-      "tables (CSV) into one run with reports, and tells formats apart by content. Recordings\n"
-      "(.llmrec) are played, each a run.\n"
-      "Prints the run directory last.\n"
-      "  -o RUN_DIR     run directory; default: a new one in $LLMPERF_OUT, artifacts.dir or runs\n"
-      "  --config NAME  configuration, a name or a YAML file; KEY=VALUE changes it (llmperf "
-      "config)\n" MODEL_OPTIONS
-      "  --names exact  keep what PyTorch appends to names of ranges (\", op_id = 7\"); default: "
-      "short\n",
+      "Combines nsys SQLite exports, nsys stats tables (CSV), ncu reports (.ncu-rep) and ncu\n"
+      "CSV output into one run with reports; formats are detected by content. Each recording\n"
+      "(.llmrec) is replayed into a run of its own. The last line of output is the run\n"
+      "directory.\n"
+      "  -o RUN_DIR     run directory; default: a new one in $LLMPERF_OUT, artifacts.dir or\n"
+      "                 runs\n"
+      "  --config NAME  configuration: a name or a YAML file; KEY=VALUE changes it (llmperf\n"
+      "                 config)\n" MODEL_OPTIONS
+      "  --names exact  keep the suffixes that PyTorch adds to range names (\", op_id = 7\");\n"
+      "                 default: short\n",
       cmd_import },
-    { "export", "a run in the format of another program",
+    { "export", "convert a run into another format",
       "usage: llmperf export RUN --format FORMAT [-o FILE]\n"
       "\n"
-      "  --format FORMAT  prometheus: totals in its text format; csv: every number of every row, "
-      "one a\n"
-      "                   line; jsonl: every row, one object a line.\n"
-      "                   Of a run with a trace (llmperf run --trace), or of a recording "
-      "(.llmrec):\n"
-      "                   perfetto: for ui.perfetto.dev; chrome: JSON as torch.profiler writes "
-      "it;\n"
-      "                   nsys-sqlite: the tables of nsys export\n"
-      "  -o FILE          write to a file; - is standard output. Default: standard output; of a "
-      "trace\n"
-      "                   RUN/trace.pftrace, RUN/trace.json, RUN/trace.sqlite\n",
+      "  --format FORMAT  prometheus: totals in Prometheus text format; csv: one line per\n"
+      "                   number; jsonl: one JSON object per row.\n"
+      "                   For a run with a trace (llmperf run --trace) or a recording\n"
+      "                   (.llmrec): perfetto: for ui.perfetto.dev; chrome: JSON like\n"
+      "                   torch.profiler's; nsys-sqlite: the tables of nsys export\n"
+      "  -o FILE          write to a file; - is standard output. Default: standard output; for\n"
+      "                   traces RUN/trace.pftrace, RUN/trace.json, RUN/trace.sqlite\n",
       cmd_export },
-    { "compare", "what became slower or faster between two runs",
+    { "compare", "show what became slower or faster between two runs",
       "usage: llmperf compare BASE NEW [--threshold PCT] [--format md|json] [-o FILE]\n"
       "\n"
-      "Compares times per instance of each region: wall, and device time by kernel class. Exit "
-      "code 1:\n"
-      "something became slower by more than the threshold and more than its noise, and by more "
-      "than "
-      "other\n"
-      "work of an instance (tokens, context) can explain, which is told. Each of BASE and NEW is\n"
-      "a run, or a folder of repeats (llmperf run --repeat): then noise is how far these are "
-      "apart. A run of\n"
-      "several processes or GPUs is one job; where both have the same ranks, each is compared "
-      "with its own.\n"
-      "Exit code 4: the runs have too little in common to be compared; the first line says why.\n"
+      "Compares the time per call of each region: wall time, and GPU time by kernel class. A\n"
+      "difference counts if it exceeds the threshold, the noise, and what a change in work per\n"
+      "call (tokens, context length) explains. BASE and NEW are runs or folders of repeats\n"
+      "(llmperf run --repeat), whose spread is then the noise. A run with several processes or\n"
+      "GPUs is one job; if both jobs have the same ranks, each rank is compared with its\n"
+      "counterpart.\n"
       "  --threshold PCT  default 5\n"
-      "  --format md|json Markdown for people (default), or JSON\n"
-      "  -o FILE          write to a file; - is standard output\n",
+      "  --format md|json Markdown (default) or JSON\n"
+      "  -o FILE          write to a file; - is standard output\n"
+      "Exit code 1: something became slower. 4: the runs have too little in common to be\n"
+      "compared; the first line says why.\n",
       cmd_compare },
-    { "repeats", "how far repeated runs of one program are apart",
+    { "repeats", "show the spread between repeated runs",
       "usage: llmperf repeats RUN RUN... [--threshold PCT] [--format md|json] [-o FILE]\n"
       "\n"
-      "Mean, standard deviation, least, most and spread of the numbers of runs, regions and "
-      "iterations\n"
-      "over two runs or more, which run is apart from the others, and what keeps them from being\n"
-      "repeats of one thing. RUN may be a folder of runs, as llmperf run --repeat makes. Exit code "
-      "1:\n"
-      "times are further apart than the threshold, or the runs are no repeats.\n"
+      "Mean, standard deviation, minimum, maximum and spread of the numbers of runs, regions\n"
+      "and iterations over two or more runs; which run is an outlier; and which differences\n"
+      "make the runs no repeats of each other. RUN may be a folder of runs from llmperf run\n"
+      "--repeat.\n"
       "  --threshold PCT  default 10\n"
-      "  --format md|json Markdown for people (default), or JSON\n"
-      "  -o FILE          write to a file; - is standard output\n",
+      "  --format md|json Markdown (default) or JSON\n"
+      "  -o FILE          write to a file; - is standard output\n"
+      "Exit code 1: times differ by more than the threshold, or the runs are not repeats.\n",
       cmd_repeats },
-    { "merge", "runs of several processes or ranks as one",
+    { "merge", "combine the runs of several processes or ranks",
       "usage: llmperf merge RUN RUN... -o RUN_DIR\n"
       "\n"
-      "Puts runs of one job together and writes a run directory with all reports. Regions stay "
-      "apart by\n"
-      "process; kernels of one region and device are added up; the verdict is that of the worst "
-      "run.\n"
-      "A run that would count twice is refused: given twice, or beside a merged run that it is "
-      "in.\n"
-      "Traces stay in the folders of their runs; llmperf export RUN_DIR puts them into one file.\n"
-      "Prints the run directory last.\n",
+      "Combines the runs of one job and writes a run directory with all reports. Regions are\n"
+      "kept by process; kernels of the same region and device are added up; the verdict is the\n"
+      "worst of all runs. A run that would be counted twice is refused: one that is given\n"
+      "twice, or that a given merged run already contains. Traces stay in their runs; llmperf\n"
+      "export RUN_DIR combines them into one file. The last line of output is the run\n"
+      "directory.\n",
       cmd_merge },
-    { "validate", "check JSON files of llmperf against their schemas",
+    { "validate", "check JSON files against their schemas",
       "usage: llmperf validate FILE|FOLDER [--schema FILE]\n"
       "\n"
-      "Checks a JSON file against its JSON Schema (2020-12), or all that a run has: metrics.json,\n"
-      "region reports and repeats.json, also those of its processes. A line for each file; exit "
-      "code "
-      "1\n"
-      "where one fails, and its line names the place.\n"
-      "  --schema FILE  default: that of metrics.json, region reports or repeats, by content\n",
+      "Checks a JSON file against its JSON Schema (2020-12), or every JSON file of a run:\n"
+      "metrics.json, region reports and repeats.json, including those of its processes. Prints\n"
+      "one line per file. Exit code 1: a file is invalid; its line says where.\n"
+      "  --schema FILE  default: the schema of metrics.json, region reports or repeats, chosen\n"
+      "                 by content\n",
       cmd_validate },
-    { "hardware", "peaks of a GPU and where they come from",
+    { "hardware", "show the peaks of a GPU and their sources",
       "usage: llmperf hardware [NAME] [--list] [--measure] [--format text|json] [--config FILE]\n"
       "\n"
-      "Prints the limits that utilisation is held against: dense peaks, bandwidth, ridge points, "
-      "each\n"
-      "with its source. NAME is a GPU as the driver calls it; default: the GPUs of this machine.\n"
-      "  --list         names of all GPUs that are known\n"
-      "  --measure      measure bandwidth and matrix rates of the GPUs of this machine and keep "
-      "them in\n"
-      "                 $XDG_CACHE_HOME/llmperf (default ~/.cache/llmperf); nothing else should "
-      "run\n"
-      "  --seconds S    of each ceiling that is measured (default 0.5)\n"
+      "Prints the limits that utilisation is computed from: dense peaks, bandwidth and ridge\n"
+      "points, each with its source. NAME is a GPU as the driver names it; default: the GPUs of\n"
+      "this machine.\n"
+      "  --list         names of all known GPUs\n"
+      "  --measure      measure bandwidth and matrix throughput of this machine's GPUs and\n"
+      "                 keep the results in $XDG_CACHE_HOME/llmperf (default\n"
+      "                 ~/.cache/llmperf); the GPUs must be otherwise idle\n"
+      "  --seconds S    time for each measured peak (default 0.5)\n"
       "  --config FILE  YAML with hardware.peak_tflops and hardware.bandwidth_gbs\n"
-      "LLMPERF_PEAK_TFLOPS (one number, or bf16=989,fp8=1979) and LLMPERF_BANDWIDTH_GBS win.\n",
+      "LLMPERF_PEAK_TFLOPS (one number, or bf16=989,fp8=1979) and LLMPERF_BANDWIDTH_GBS\n"
+      "override all other sources.\n",
       cmd_hardware },
-    { "counters", "hardware counters of a chip, presets and their passes",
+    { "counters", "list hardware counters, presets and their passes",
       "usage: llmperf counters [--chip CHIP (--preset PRESET | --list PATTERN)] [options]\n"
       "\n"
-      "What hardware counters a chip has and what a preset comes to on it; needs no GPU, only\n"
-      "libcupti 12.6 or newer with libnvperf_host. Alone: names of presets and chips.\n"
-      "  --chip CHIP        GH100 is the H100 and H200\n"
+      "Lists the hardware counters of a chip, or resolves a preset for it. Needs no GPU, only\n"
+      "libcupti 12.6 or newer with libnvperf_host. Without options: names of presets and chips.\n"
+      "  --chip CHIP        GPU die; GH100 is the H100 and H200\n"
       "  --preset PRESET    a name, the path of a preset file, or metrics joined by ','\n"
       "  --list PATTERN     metrics by name: exact, with '*', or regex:EXPRESSION\n"
-      "  --method range|pm  which metrics --list shows: counted (default) or sampled ones\n"
+      "  --method range|pm  which metrics --list shows: those of range profiling (default) or\n"
+      "                     of PM sampling\n"
       "  --format text|json default: text\n",
       cmd_counters },
-    { "nsys", "a run from NVIDIA Nsight Systems",
-      "usage: llmperf nsys [--dry-run] [options] [key=value...] -- PROGRAM ARG...\n"
+    { "nsys", "profile with NVIDIA Nsight Systems",
+      "usage: llmperf nsys [--dry-run] [options] [KEY=VALUE...] -- PROGRAM ARG...\n"
       "\n"
-      "Runs nsys over a program, exports its result and makes a run of it.\n"
+      "Profiles a program with nsys, exports the result and imports it as a run.\n"
       "\n"
-      "  --dry-run      print the commands as JSON, run nothing\n"
-      "  --config NAME  a name in the data files, a YAML file or the config.yaml of a run "
-      "(default:\n"
-      "                 config)\n"
-      "  --out DIR      folder of runs; default: $LLMPERF_OUT, else artifacts.dir\n" MODEL_OPTIONS
-      "  key=value      run.stage=LLM@decode_all, profiling/ncu@pipeline.ncu=ncu.hopper, ...\n",
+      "  --dry-run      print the commands as JSON without running them\n" VENDOR_OPTIONS,
       cmd_vendor },
-    { "ncu", "a run from NVIDIA Nsight Compute",
-      "usage: llmperf ncu [MODE replay] [--dry-run] [options] [key=value...]\n"
+    { "ncu", "profile with NVIDIA Nsight Compute",
+      "usage: llmperf ncu [MODE replay] [--dry-run] [options] [KEY=VALUE...]\n"
       "                   -- PROGRAM ARG...\n"
       "\n"
-      "Runs ncu over a program and makes a run of its result. MODE is kernel, application, range "
-      "or\n"
-      "app-range; those of ranges need run.stage or pipeline.ncu.ncu_cli.nvtx.include.\n"
+      "Profiles a program with ncu and imports the result as a run. MODE is kernel,\n"
+      "application, range or app-range; the range modes need run.stage or\n"
+      "pipeline.ncu.ncu_cli.nvtx.include.\n"
       "\n"
-      "  --dry-run      print the commands as JSON, run nothing\n"
-      "  --config NAME  a name in the data files, a YAML file or the config.yaml of a run "
-      "(default:\n"
-      "                 config)\n"
-      "  --out DIR      folder of runs; default: $LLMPERF_OUT, else artifacts.dir\n" MODEL_OPTIONS
-      "  key=value      run.stage=LLM@decode_all, profiling/ncu@pipeline.ncu=ncu.hopper, ...\n",
+      "  --dry-run      print the commands as JSON without running them\n" VENDOR_OPTIONS,
       cmd_vendor },
-    { "deep", "nsys, then ncu at the kernels that took longest",
-      "usage: llmperf deep [--dry-run] [options] [key=value...] -- PROGRAM ARG...\n"
+    { "deep", "profile with nsys, then ncu for the longest kernels",
+      "usage: llmperf deep [--dry-run] [options] [KEY=VALUE...] -- PROGRAM ARG...\n"
       "\n"
-      "Runs nsys over a program, then ncu at the run.top_n_kernels kernels that took longest "
-      "within\n"
-      "run.stage, and makes one run of both. With one of the tools missing the other is used.\n"
+      "Profiles a program with nsys, then the run.top_n_kernels kernels with the largest total\n"
+      "time in run.stage with ncu, and imports both as one run. If one of the tools is missing,\n"
+      "the other is used alone.\n"
       "\n"
-      "  --dry-run      print the commands as JSON, run nothing\n"
-      "  --config NAME  a name in the data files, a YAML file or the config.yaml of a run "
-      "(default:\n"
-      "                 config)\n"
-      "  --out DIR      folder of runs; default: $LLMPERF_OUT, else artifacts.dir\n" MODEL_OPTIONS
-      "  key=value      run.stage=LLM@decode_all, profiling/ncu@pipeline.ncu=ncu.hopper, ...\n",
+      "  --dry-run      print the commands as JSON without running them\n" VENDOR_OPTIONS,
       cmd_vendor },
-    { "config", "print a configuration as it is composed",
-      "usage: llmperf config [--config NAME] [--model MODEL] [--format yaml|json] [key=value...]\n"
+    { "config", "print the composed configuration",
+      "usage: llmperf config [--config NAME] [--model MODEL] [--format yaml|json]\n"
+      "                      [KEY=VALUE...]\n"
       "\n"
-      "Composes a configuration in Hydra's grammar and prints it.\n"
-      "  --config NAME       a name in the data files, or a YAML file (default: config)\n"
+      "Composes a configuration (Hydra syntax) and prints it.\n"
+      "  --config NAME       a name from the data files, or a YAML file (default: config)\n"
       "  --model MODEL       sets the key model to the description of a model\n"
       "  --format yaml|json  default: yaml\n"
-      "  key=value           a.b=c sets, +a.b=c adds, ~a.b removes, group=option chooses\n",
+      "  KEY=VALUE           a.b=c sets, +a.b=c adds, ~a.b removes, group=option chooses\n",
       cmd_config },
-    { "doctor", "what works on this machine, and what to do about the rest",
+    { "doctor", "check whether this machine can profile GPU kernels",
       "usage: llmperf doctor [--format text|json]\n"
       "\n"
-      "Looks at driver, GPUs, CUPTI, tools, permissions and variables. Exit code 0: kernels can "
-      "be\n"
-      "profiled here; 1: they cannot, and the lines say what to do.\n",
+      "Checks driver, GPUs, CUPTI, tools, permissions and environment variables, and says how\n"
+      "to fix what does not work. Exit code 0: kernels can be profiled here; 1: they cannot.\n",
       cmd_doctor },
-    { "model", "FLOPs and bytes of a model, without a run",
+    { "model", "compute FLOPs and bytes of a model without running it",
       "usage: llmperf model MODEL [options]\n"
       "\n"
-      "Parameters, FLOPs and bytes of a prefill and of a decode step. MODEL is a config.json, a "
-      "folder\n"
-      "with one, a YAML file with the same keys, or a name of --list (llama_3_8b).\n"
+      "Parameters, FLOPs and bytes of a prefill and a decode step. MODEL is a config.json, its\n"
+      "folder, a YAML file with the same keys, or a name from --list (llama_3_8b).\n"
       "  --list              names of the models in the data files\n"
       "  --prompt N          new tokens of each request (default 2048)\n"
-      "  --prefix N          tokens cached before them (default 0)\n"
-      "  --context N         positions a decode step attends (default: prefix + prompt)\n"
-      "  --decode N          also the sum over N generated tokens behind the prompt\n"
+      "  --prefix N          cached tokens before them (default 0)\n"
+      "  --context N         context length of the decode step (default: prefix + prompt)\n"
+      "  --decode N          also print the totals for N output tokens after the prompt\n"
       "  --batch N           requests (default 1)\n"
-      "  --dtype T           format of weights and KV cache (default: the model's)\n"
-      "  --weight-dtype T, --kv-dtype T   each apart\n"
-      "  --activation-dtype T   what quantised layers compute in: fp8 for products in fp8\n"
-      "                      (default: as quantization_config says, else the model's dtype)\n"
-      "  --tp N --pp N --pp-rank N --ep N --dp N   share of one GPU\n"
-      "  --draft N --acceptance P   speculation in the decode step\n"
-      "  --image WxH --tiles CxR --tile-size N     what the encoder sees, in pixels\n"
-      "  --gpu NAME          floors and bounds on this GPU; local: the first one of this machine\n"
+      "  --dtype T           dtype of weights and KV cache (default: the model's)\n"
+      "  --weight-dtype T, --kv-dtype T   the same, set separately\n"
+      "  --activation-dtype T   dtype that quantised layers compute in; fp8 for FP8 matrix\n"
+      "                      products (default: from quantization_config, else the model's\n"
+      "                      dtype)\n"
+      "  --tp N --pp N --pp-rank N --ep N --dp N   parallel layout; results are for one GPU\n"
+      "  --draft N --acceptance P   speculative decoding: draft tokens and their acceptance\n"
+      "                             rate\n"
+      "  --image WxH --tiles CxR --tile-size N     input of the vision encoder, in pixels\n"
+      "  --gpu NAME          lower bounds on step times on this GPU; local: the first GPU here\n"
       "  --format text|json  default: text\n"
-      "Formats: fp32 bf16 fp16 fp8 fp8_block128 int8 int4_g128 nvfp4 mxfp4 nf4 q4_0 q4_k q6_k "
+      "Dtypes: fp32 bf16 fp16 fp8 fp8_block128 int8 int4_g128 nvfp4 mxfp4 nf4 q4_0 q4_k q6_k\n"
       "q8_0.\n"
-      "Eight H100, all in fp8: llmperf model llama_3_70b --gpu \"H100 SXM5\" --tp 8 --batch 64 "
-      "--dtype fp8\n"
-      "                        --activation-dtype fp8\n",
+      "Example, eight H100 with FP8:\n"
+      "  llmperf model llama_3_70b --gpu \"H100 SXM5\" --tp 8 --batch 64 --dtype fp8\n"
+      "      --activation-dtype fp8\n",
       cmd_model },
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -279,10 +255,9 @@ static void print_help(void)
     print("usage: llmperf COMMAND [options]\n\n");
     for (size_t i = 0; i < COMMANDS; i++)
         print("  %-10s %s\n", commands[i].name, commands[i].summary);
-    print(
-        "\nllmperf help COMMAND prints its options; llmperf --version prints the version.\n"
-        "Exit codes: 0 ok, 1 a check failed, 2 wrong usage, 3 environment, 4 (compare) runs that\n"
-        "have too little in common.\n");
+    print("\nllmperf help COMMAND prints its options; llmperf --version prints the version.\n"
+          "Exit codes: 0 success, 1 a check failed, 2 wrong usage, 3 the environment prevents it,\n"
+          "4 (compare) the runs have too little in common.\n");
 }
 
 static const struct command *find_command(const char *name)
@@ -290,7 +265,7 @@ static const struct command *find_command(const char *name)
     for (size_t i = 0; i < COMMANDS; i++)
         if (strcmp(commands[i].name, name) == 0)
             return &commands[i];
-    fprintf(stderr, "llmperf: there is no command %s; see llmperf --help\n", name);
+    fprintf(stderr, "llmperf: unknown command %s; see llmperf --help\n", name);
     return NULL;
 }
 
@@ -311,7 +286,7 @@ static int run_command(int argc, char **argv)
     const struct command *command;
 
     if (!name) {
-        fprintf(stderr, "llmperf: which command? See llmperf --help\n");
+        fprintf(stderr, "llmperf: no command given; see llmperf --help\n");
         return EXIT_USAGE;
     }
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)

@@ -44,8 +44,8 @@ static void tell_traces(const llmperf_profile *profile, const char *run_dir)
 
     if (traces)
         fprintf(stderr,
-                "llmperf: %s runs keep a trace, in their folders; llmperf export %s --format "
-                "perfetto puts these together\n",
+                "llmperf: %s runs have a trace, in their own folders; llmperf export %s --format "
+                "perfetto combines them\n",
                 traces, run_dir);
 }
 
@@ -57,7 +57,7 @@ int new_run_save(const llmperf_profile *profile, const char *run_dir)
     snprintf(folder, sizeof(folder), "%s", run_dir);
     snprintf(file, sizeof(file), "%s/run.llmperf", folder);
     if (!folder_make(folder)) {
-        fprintf(stderr, "llmperf: cannot make the folder %s: %s\n", folder, strerror(errno));
+        fprintf(stderr, "llmperf: cannot create folder %s: %s\n", folder, strerror(errno));
         return EXIT_ENVIRONMENT;
     }
     if ((status = llmperf_profile_save(profile, file)) < 0 ||

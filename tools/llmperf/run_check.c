@@ -30,13 +30,15 @@ bool run_find_library(char *path)
 
     memcpy(&address, &function, sizeof(address));
     if (!dladdr(address, &info) || !info.dli_fname || !realpath(info.dli_fname, path)) {
-        fprintf(stderr, "llmperf run: libllmperf.so is not where it was; install it again\n");
+        fprintf(
+            stderr,
+            "llmperf run: libllmperf.so not found at its installed location; install it again\n");
         return false;
     }
     if (strstr(strrchr(path, '/'), ".so"))
         return true;
-    fprintf(stderr, "llmperf run: this llmperf holds its library inside, and a program cannot load "
-                    "that; build it with the shared library\n");
+    fprintf(stderr, "llmperf run: this llmperf is linked statically, so there is no library to "
+                    "load into a program; build it with the shared library\n");
     return false;
 }
 
@@ -103,12 +105,12 @@ static void check_elf(const char *path, int fd, const Elf64_Ehdr *header)
         (OUR_MACHINE != EM_NONE && header->e_machine != OUR_MACHINE))
         fprintf(stderr,
                 "llmperf run: %s is for another architecture (ELF machine %u) than libllmperf: it "
-                "cannot load it and is not profiled\n",
+                "cannot load libllmperf and is not profiled\n",
                 path, header->e_machine);
     else if (!is_dynamic(fd, header))
         fprintf(stderr,
-                "llmperf run: %s is linked statically: it cannot load libllmperf and is not "
-                "profiled itself; programs that it starts are\n",
+                "llmperf run: %s is statically linked: it cannot load libllmperf and is not "
+                "profiled; programs that it starts are\n",
                 path);
 }
 
@@ -121,13 +123,13 @@ static void check_rights(const char *path)
     if (((info.st_mode & S_ISUID) && info.st_uid != geteuid()) ||
         ((info.st_mode & S_ISGID) && info.st_gid != getegid()))
         fprintf(stderr,
-                "llmperf run: %s changes its user (setuid): the system drops the injection there; "
-                "use it outside, as in: %s llmperf run -- PROGRAM\n",
+                "llmperf run: %s is setuid or setgid: the system ignores the injection in it; "
+                "start llmperf through it, as in: %s llmperf run -- PROGRAM\n",
                 path, path);
     else if (geteuid() != 0 && getxattr(path, "security.capability", NULL, 0) > 0)
         fprintf(stderr,
                 "llmperf run: %s has file capabilities (getcap): libllmperf ignores the "
-                "environment in it and does not profile it; profile a copy without capabilities\n",
+                "environment there and does not profile it; profile a copy without capabilities\n",
                 path);
 }
 
@@ -153,7 +155,7 @@ static void check_file(const char *path, int depth)
 bool run_check_program(const char *name, char *path)
 {
     if (!find_program(name, path)) {
-        fprintf(stderr, "llmperf run: %s is no program that can be started\n", name);
+        fprintf(stderr, "llmperf run: %s is not an executable program\n", name);
         return false;
     }
     check_file(path, 0);

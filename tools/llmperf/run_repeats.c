@@ -66,22 +66,23 @@ static int decide(struct runs *runs)
 
     if (runs->grouped && runs->groups > wish->most) {
         fprintf(stderr,
-                "llmperf run: these counters need %u runs of the program, --repeat %u allows "
-                "fewer: give --repeat %u or auto, or take preset light\n",
+                "llmperf run: these counters need %u runs of the program but --repeat allows %u: "
+                "give --repeat %u or auto, or use preset light\n",
                 runs->groups, wish->most, runs->groups);
         runs->grouped = false;
         return EXIT_USAGE;
     }
     if (runs->grouped && runs->groups == 0)
-        fprintf(stderr, "llmperf run: no counters were set up in the first run: the notes of its "
-                        "report say why\n");
+        fprintf(
+            stderr,
+            "llmperf run: the first run collected no counters; the notes of its report say why\n");
     runs->grouped = runs->grouped && runs->groups > 1;
     if (runs->grouped)
         runs->wanted = runs->groups;
     else if (wish->automatic)
         runs->wanted = 1;
     if (runs->grouped)
-        fprintf(stderr, "llmperf run: the counters come in %u passes: the program runs %u times\n",
+        fprintf(stderr, "llmperf run: the counters need %u passes: the program runs %u times\n",
                 runs->groups, runs->groups);
     return EXIT_FINE;
 }
@@ -101,7 +102,8 @@ static int run_next(struct runs *runs, unsigned number,
     if (best[0])
         keep(runs, best);
     if (code != EXIT_FINE)
-        fprintf(stderr, "llmperf run: run %u ended with exit code %d: no further one is started\n",
+        fprintf(stderr,
+                "llmperf run: run %u ended with exit code %d: no further runs are started\n",
                 number, code);
     return code;
 }
@@ -140,13 +142,13 @@ static void tell_distance(const struct runs *runs, bool differ)
     count_content(runs, &filled, &devices);
     fprintf(stderr, "llmperf run: %zu runs, ", runs->count);
     if (filled == 0)
-        fprintf(stderr, "none with a region or device activity: there is nothing to set beside "
-                        "each other, and the lines above say why");
+        fprintf(stderr, "none with a region or GPU activity: there is nothing to compare; the "
+                        "lines above say why");
     else
         fprintf(stderr, "%s%s",
-                differ ? "which differ by more than 10 % or are no repeats"
+                differ ? "which differ by more than 10 % or are not repeats of each other"
                        : "all times within 10 %",
-                devices == 0 ? " (host times only: no device activity was seen)" : "");
+                devices == 0 ? " (host times only: there was no GPU activity)" : "");
     fprintf(stderr, "; see %s/repeats.md\n", runs->wish->folder);
 }
 
@@ -183,8 +185,8 @@ static int put_together(const struct runs *runs)
     status = new_run_save(together, runs->wish->folder);
     llmperf_profile_free(together);
     if (status == EXIT_FINE)
-        fprintf(stderr, "llmperf run: counters of %zu of %u passes in one run%s\n", merged,
-                runs->groups,
+        fprintf(stderr, "llmperf run: counters from %zu of %u passes merged into one run%s\n",
+                merged, runs->groups,
                 merged < runs->groups ? "; the notes of its report say what is missing" : "");
     return status;
 }

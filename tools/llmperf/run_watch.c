@@ -66,8 +66,8 @@ static bool goes_on(struct run_state *state, const llmperf_profile *profile)
 static void tell_going_on(const char *run, const llmperf_profile *profile,
                           const llmperf_ledger *ledger)
 {
-    fprintf(stderr, "llmperf: %s: process %s still runs, its run goes on there; so far", run,
-            text_of(profile, "process_id"));
+    fprintf(stderr, "llmperf: %s: process %s is still running and its run continues there; so far",
+            run, text_of(profile, "process_id"));
     if (ledger->verdict == LLMPERF_VERDICT_NO_DEVICE)
         fprintf(stderr, " host times only\n");
     else
@@ -82,7 +82,7 @@ static void tell_run(const char *run, const llmperf_profile *profile, const llmp
     fprintf(stderr, "llmperf: %s: process %s, verdict %s", run, text_of(profile, "process_id"),
             llmperf_verdict_name(ledger->verdict));
     if (ledger->verdict == LLMPERF_VERDICT_NO_DEVICE)
-        fprintf(stderr, " (%s)\n", reason ? reason : "no device");
+        fprintf(stderr, " (%s)\n", reason ? reason : "no device activity");
     else
         fprintf(stderr, ", %" PRIu64 " kernels, GPU busy %.1f ms\n", ledger->kernels_seen,
                 number_of(profile, "gpu_busy_ms"));
@@ -227,8 +227,9 @@ void run_tell_left(const struct run_state *state)
             continue;
         name_process(state->left[i], name, sizeof(name));
         fprintf(stderr,
-                "llmperf run: process %" PRIu32 " (%s) still runs and has no run yet: if it uses "
-                "CUDA or NVTX, its run goes to %s/processes\n",
+                "llmperf run: process %" PRIu32
+                " (%s) is still running and has no run yet: if it uses CUDA or NVTX, its run is "
+                "written to %s/processes\n",
                 state->left[i], name, state->job);
     }
 }

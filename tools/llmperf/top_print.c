@@ -89,7 +89,7 @@ static void print_totals(const struct top_state *state, const struct top_state *
     print_rate(state->sampled ? (double)NAN : kernels / seconds);
     print("   GPU busy %%");
     print_rate(state->sampled ? (double)NAN : busy / 10 / seconds);
-    print("   ledger so far: %s", state->verdict);
+    print("   records so far: %s", state->verdict);
     print_count("launches", state->launches);
     print_count("kernels", state->kernels);
     print_count("dropped", state->dropped);
@@ -108,8 +108,7 @@ void top_print(const char *folder, const struct top_state *state, const struct t
     print("%s: %.1f s, %u of %u processes running\n", folder, state->duration_ms / 1e3,
           state->running, state->runs);
     if (state->unreadable > 0)
-        print("not shown: %u that cannot be read, the first: %s\n", state->unreadable,
-              state->problem);
+        print("not shown: %u unreadable runs, the first: %s\n", state->unreadable, state->problem);
     if (state->runs == 0)
         return;
     print_totals(state, before, seconds);
@@ -120,5 +119,5 @@ void top_print(const char *folder, const struct top_state *state, const struct t
     if (shown < state->row_count)
         print("%zu more regions\n", state->row_count - shown);
     if (state->sampled)
-        print("sampled: BUSY and KERNELS/s are worked out from the share that was collected\n");
+        print("sampled: BUSY and KERNELS/s are extrapolated from the collected calls\n");
 }

@@ -101,11 +101,11 @@ static bool run_step(const llmperf_commands *commands, size_t index, const char 
     if (made) /* reports of the tools hold the command line, and older ones the environment */
         chmod(output, 0600);
     if (!made)
-        fprintf(stderr, "llmperf: %s %s ended with exit code %d and left no %s%s%s\n", tool, step,
+        fprintf(stderr, "llmperf: %s %s ended with exit code %d and wrote no %s%s%s\n", tool, step,
                 code, output, first ? "" : "; see ", first ? "" : log_file);
     else if (code != 0)
-        fprintf(stderr, "llmperf: %s %s ended with exit code %d; what it left is used\n", tool,
-                step, code);
+        fprintf(stderr, "llmperf: %s %s ended with exit code %d; its partial result is used\n",
+                tool, step, code);
     return made;
 }
 
@@ -150,11 +150,10 @@ bool vendor_check_ncu(const char *log_file)
     if (log)
         fclose(log);
     if (permission)
-        fprintf(stderr,
-                "llmperf: hardware counters are for administrators here: run as root, start "
-                "the container with --cap-add=SYS_ADMIN, or load the driver with "
-                "NVreg_RestrictProfilingToAdminUsers=0\n");
+        fprintf(stderr, "llmperf: hardware counters need administrator rights: run as root, start "
+                        "the container with --cap-add=SYS_ADMIN, or load the driver with "
+                        "NVreg_RestrictProfilingToAdminUsers=0\n");
     if (!table)
-        fprintf(stderr, "llmperf: ncu left no table in %s\n", log_file);
+        fprintf(stderr, "llmperf: ncu wrote no table to %s\n", log_file);
     return table;
 }

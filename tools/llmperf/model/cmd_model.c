@@ -55,7 +55,7 @@ static bool take_number(const struct command *command, const struct option_text 
         *value = number;
         return true;
     }
-    fail_usage(command, "%s is %s; it must be a whole number from %" PRIu64 " to %" PRIu64,
+    fail_usage(command, "%s is %s; it must be an integer between %" PRIu64 " and %" PRIu64,
                option->name, option->value, least, most);
     return false;
 }
@@ -86,7 +86,7 @@ static bool take_pair(const struct command *command, const struct option_text *o
         end += strlen(end);
     if (end && *end == '\0' && errno == 0 && *first && *second)
         return true;
-    fail_usage(command, "%s is %s; it must be like 1024 or 3x2", option->name, option->value);
+    fail_usage(command, "%s is %s; expected a size like 1024 or 3x2", option->name, option->value);
     return false;
 }
 
@@ -131,7 +131,7 @@ static bool take_acceptance(const struct command *command, const struct option_t
     *value = strtod(option->value, &end);
     if (end != option->value && *end == '\0' && *value >= 0 && *value <= 1)
         return true;
-    fail_usage(command, "%s is %s; it must be from 0 to 1", option->name, option->value);
+    fail_usage(command, "%s is %s; it must be between 0 and 1", option->name, option->value);
     return false;
 }
 
@@ -306,17 +306,17 @@ static int answer_for(const struct command *command, struct option_text *options
         !take_steps(command, options, &answer))
         return EXIT_USAGE;
     if ((answer.image_height || answer.tile_rows) && !answer.info.has_vision)
-        return fail_usage(command, "%s has no vision part; leave --image and --tiles out",
+        return fail_usage(command, "%s has no vision encoder; omit --image and --tiles",
                           answer.info.name);
     if (answer.generated && answer.decode_step.draft_tokens)
-        return fail_usage(command, "--decode and --draft do not go together; use --context");
+        return fail_usage(command, "--decode and --draft cannot be combined; use --context");
     if (answer.tile_rows && !answer.tile_pixels)
         return fail_usage(command, "--tiles needs --tile-size");
     if ((code = take_gpu(command, options[GPU].value, &answer)) != EXIT_FINE)
         return code;
     if (!make_arrays(&answer, &arrays)) {
         free_gpu(&answer);
-        return fail_usage(command, "no memory for a batch of %" PRIu64, answer.batch);
+        return fail_usage(command, "out of memory for a batch of %" PRIu64, answer.batch);
     }
     status = work_out(&answer, &arrays);
     if (status == 0 && strcmp(options[FORMAT].value, "json") == 0)
@@ -383,9 +383,9 @@ int cmd_model(const struct command *command, int argc, char **argv)
     if (list)
         return count == 0 ? print_names() : fail_usage(command, "--list takes no model");
     if (count != 1)
-        return fail_usage(command, "give one model");
+        return fail_usage(command, "expected one model");
     if (strcmp(options[FORMAT].value, "text") != 0 && strcmp(options[FORMAT].value, "json") != 0)
-        return fail_usage(command, "format %s does not exist", options[FORMAT].value);
+        return fail_usage(command, "unknown format %s; use text or json", options[FORMAT].value);
     if ((status = llmperf_model_open(argv[1], &model)) < 0)
         return fail_status(status);
     status = answer_for(command, options, model);

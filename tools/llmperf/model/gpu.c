@@ -54,11 +54,11 @@ int take_gpu(const struct command *command, const char *name, struct model_answe
             gpu->floors[i][k] = unknown_floor;
     gpu->turn = (llmperf_decode_turn){ sizeof(gpu->turn), NAN, NAN, NULL, NULL };
     gpu->name = name;
-    snprintf(gpu->reason, sizeof(gpu->reason), "no GPU was named; see --gpu");
+    snprintf(gpu->reason, sizeof(gpu->reason), "no GPU was given; see --gpu");
     if (!name)
         return EXIT_FINE;
     if (!*name)
-        return fail_usage(command, "--gpu needs a name, see llmperf hardware --list; or local");
+        return fail_usage(command, "--gpu needs a name from llmperf hardware --list, or local");
     status = find_gpu(name, &gpu->hardware);
     gpu->reason[0] = '\0';
     return status == 0 ? EXIT_FINE : fail_status(status);
@@ -156,7 +156,7 @@ static void print_limits(const struct model_answer *answer)
     }
     print_memory_text(answer);
     if ((text = llmperf_hardware_measured(gpu->hardware)))
-        print("  ceilings     %s\n", text);
+        print("  measured     %s\n", text);
     for (size_t i = 0; (text = llmperf_hardware_warning(gpu->hardware, i)); i++)
         print("  note: %s\n", text);
 }
@@ -208,13 +208,15 @@ static void print_turn(const struct model_answer *answer)
     const llmperf_decode_turn *turn = &answer->gpu.turn;
 
     if (isinf(turn->batch))
-        print("\ndecoding at this context stays memory bound at any batch\n");
+        print("\ndecoding at this context length is memory-bound at any batch size\n");
     else if (!isnan(turn->batch))
-        print("\ndecoding at this context turns compute bound at %.0f requests\n", turn->batch);
+        print("\ndecoding at this context length becomes compute-bound at a batch of %.0f\n",
+              turn->batch);
     if (isinf(turn->context))
-        print("at any context there is a batch that makes it compute bound\n");
+        print("at any context length, a large enough batch makes it compute-bound\n");
     else if (!isnan(turn->context))
-        print("above a context of %.0f it is memory bound at any batch\n", turn->context);
+        print("above a context length of %.0f it is memory-bound at any batch size\n",
+              turn->context);
 }
 
 #define MEMBER(name) offsetof(llmperf_step_floor, name)
@@ -226,32 +228,33 @@ void print_gpu_text(const struct model_answer *answer)
     if (!gpu->name)
         return;
     if (!gpu->hardware) {
-        print("\nno floors: %s\n", gpu->reason);
+        print("\nno lower bounds: %s\n", gpu->reason);
         return;
     }
     print_limits(answer);
-    print("\n%-24s", "floors, ms");
+    print("\n%-24s", "lower bounds, ms");
     for (enum model_phase phase = 0; phase < PHASES; phase++)
         if (gpu->has[phase])
             print(" %13s", phase_names[phase]);
     print("\n");
-    print_row(gpu, "roofline", IN_USE, MEMBER(roofline_ms), 1, "everything overlaps");
-    print_row(gpu, "serial", IN_USE, MEMBER(serial_ms), 1, "one operator after another");
+    print_row(gpu, "roofline", IN_USE, MEMBER(roofline_ms), 1, "all resources overlap");
+    print_row(gpu, "serial", IN_USE, MEMBER(serial_ms), 1, "operators one after another");
     print_row(gpu, "compute", IN_USE, MEMBER(compute_ms), 1, "");
     print_row(gpu, "memory", IN_USE, MEMBER(memory_ms), 1, "");
     if (answer->prefill.communication_bytes || answer->decode.communication_bytes)
         print_row(gpu, "link", IN_USE, MEMBER(link_ms), 1, "one direction");
     if (llmperf_hardware_measured(gpu->hardware)) {
         print_row(gpu, "roofline, measured", MEASURED, MEMBER(roofline_ms), 1,
-                  "against measured ceilings");
+                  "with measured peaks");
         print_row(gpu, "serial, measured", MEASURED, MEMBER(serial_ms), 1, "");
     }
     print_bounds(gpu);
-    print_row(gpu, "intensity", IN_USE, MEMBER(intensity), 1, "FLOPs a byte");
-    print_row(gpu, "ridge", IN_USE, MEMBER(ridge), 1, "FLOPs a byte: compute bounds above it");
-    print_row(gpu, "MFU at most, %", IN_USE, MEMBER(mfu_limit), 100, "");
-    print_row(gpu, "MBU at most, %", IN_USE, MEMBER(mbu_limit), 100, "");
-    print_row(gpu, "tokens/s at most", IN_USE, MEMBER(tokens_per_s), 1, "");
+    print_row(gpu, "intensity", IN_USE, MEMBER(intensity), 1, "FLOPs per byte");
+    print_row(gpu, "ridge", IN_USE, MEMBER(ridge), 1,
+              "FLOPs per byte; above it the step is compute-bound");
+    print_row(gpu, "MFU limit, %", IN_USE, MEMBER(mfu_limit), 100, "");
+    print_row(gpu, "MBU limit, %", IN_USE, MEMBER(mbu_limit), 100, "");
+    print_row(gpu, "tokens/s limit", IN_USE, MEMBER(tokens_per_s), 1, "");
     print_reasons(gpu);
     print_turn(answer);
 }
@@ -429,11 +432,11 @@ void print_gpu_notes(const struct model_answer *answer)
     print_note(&count, "turn.context is null", gpu->turn.context_reason);
     if (isinf(gpu->turn.batch))
         print_note(&count, "turn.batch is null",
-                   "decoding at this context is memory bound at any batch");
+                   "decoding at this context length is memory-bound at any batch size");
     if (isinf(gpu->turn.context))
         print_note(&count, "turn.context is null",
-                   "at any context there is a batch that makes decoding compute bound");
+                   "at any context length, a large enough batch makes decoding compute-bound");
     if (gpu->hardware && !llmperf_hardware_measured(gpu->hardware))
         print_note(&count, "measured floors are null",
-                   "no ceilings were measured on this GPU; see llmperf hardware --measure");
+                   "no peaks were measured on this GPU; see llmperf hardware --measure");
 }

@@ -61,14 +61,14 @@ void print_memory_text(const struct model_answer *answer)
 
     if (isnan(memory->requests))
         return;
-    print("  memory       %.4g GB as sold; weights %.4g GB, KV cache %.4g GB: ",
+    print("  memory       %.4g GB nominal; weights %.4g GB, KV cache %.4g GB: ",
           memory->gpu_bytes / GB, memory->weights_bytes / GB, memory->kv_bytes / GB);
     if (memory->requests == 0)
-        print("does not fit, more GPUs or narrower weights are needed\n");
+        print("does not fit; use more GPUs or a narrower dtype for the weights\n");
     else if (needed > memory->gpu_bytes)
-        print("does not fit, at most %.0f requests of this context do\n", memory->requests);
+        print("does not fit; at most %.0f requests of this context length fit\n", memory->requests);
     else
-        print("room for %.0f requests of this context\n", memory->requests);
+        print("up to %.0f requests of this context length fit\n", memory->requests);
 }
 
 void print_memory_json(const struct model_answer *answer)

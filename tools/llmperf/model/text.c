@@ -65,7 +65,7 @@ static void print_share(const llmperf_step *step)
                   (unsigned)value);
     }
     if (shown)
-        print("; FLOPs, bytes and floors below are its own, tokens/s those of a replica\n");
+        print("; FLOPs, bytes and lower bounds below are per GPU, tokens/s per replica\n");
 }
 
 static void print_parameters(const struct model_answer *answer)
@@ -73,11 +73,11 @@ static void print_parameters(const struct model_answer *answer)
     const llmperf_model_info *info = &answer->info;
     char text[32];
 
-    print("%s (%s), FLOPs and bytes as %s\n%s\n\n", info->name, info->family, info->convention,
-          info->source);
+    print("%s (%s), FLOPs and bytes counted as %s\n%s\n\n", info->name, info->family,
+          info->convention, info->source);
     print("parameters  %" PRIu64 " total", info->parameters_total);
     if (info->has_decoder)
-        print(", %" PRIu64 " used for a token", info->parameters_active);
+        print(", %" PRIu64 " active per token", info->parameters_active);
     if (info->has_decoder && info->has_vision)
         print(", %" PRIu64 " in vision", info->parameters_vision);
     print("\nweights     %sB as %s", scaled(answer->weight_bytes, text),
@@ -87,14 +87,14 @@ static void print_parameters(const struct model_answer *answer)
         return;
     }
     print(", computed in %s\n", llmperf_dtype_name(computed_in(answer)));
-    print("KV cache    %" PRIu64 " bytes a token as %s\n", answer->kv_bytes_per_token,
+    print("KV cache    %" PRIu64 " bytes per token as %s\n", answer->kv_bytes_per_token,
           llmperf_dtype_name(answer->kv_dtype));
     print("layers      %" PRIu64, info->layers);
     if (info->experts)
-        print(", %" PRIu64 " with %" PRIu64 " of %" PRIu64 " experts a token", info->moe_layers,
-              info->experts_per_token, info->experts);
+        print(", %" PRIu64 " with %" PRIu64 " of %" PRIu64 " experts active per token",
+              info->moe_layers, info->experts_per_token, info->experts);
     if (info->window_layers)
-        print(", %" PRIu64 " with a window of %" PRIu64, info->window_layers, info->window);
+        print(", %" PRIu64 " with a sliding window of %" PRIu64, info->window_layers, info->window);
     print("\n");
     print_share(&answer->prefill_step);
 }
@@ -116,23 +116,23 @@ static void print_work(const llmperf_work *work)
     if (work->hardware_flops != work->model_flops)
         print("  hardware FLOPs  %20" PRIu64 "  %sFLOP\n", work->hardware_flops,
               scaled(work->hardware_flops, text));
-    print("  vector FLOPs    %20" PRIu64 "  %sFLOP, about\n", work->vector_flops,
+    print("  vector FLOPs    %20" PRIu64 "  %sFLOP, estimate\n", work->vector_flops,
           scaled(work->vector_flops, text));
     print("  bytes           %20" PRIu64 "  %sB", work->bytes, scaled(work->bytes, text));
     print_bytes("weights", work->weight_bytes);
     print_bytes("KV read", work->kv_read_bytes);
     print_bytes("KV written", work->kv_write_bytes);
-    print("\n  activations     %20" PRIu64 "  %sB, not in bytes\n", work->activation_bytes,
+    print("\n  activations     %20" PRIu64 "  %sB, not included in bytes\n", work->activation_bytes,
           scaled(work->activation_bytes, text));
     if (work->communication_bytes)
         print("  communication   %20" PRIu64 "  %sB sent by this GPU\n", work->communication_bytes,
               scaled(work->communication_bytes, text));
     if (!isnan(work->experts_touched))
-        print("  experts         %20.4g  touched a layer\n", work->experts_touched);
+        print("  experts         %20.4g  touched per layer\n", work->experts_touched);
     if (work->bytes) {
         double intensity = (double)work->model_flops / (double)work->bytes;
 
-        print("  intensity       %20.*f  model FLOPs a byte\n", model_decimals(intensity, 4),
+        print("  intensity       %20.*f  model FLOPs per byte\n", model_decimals(intensity, 4),
               intensity);
     }
 }
@@ -162,14 +162,14 @@ static void print_conventions(const struct model_answer *answer)
     const char *name;
     uint64_t flops;
 
-    print("\nthe same prefill as others count it\n");
+    print("\nthe same prefill under other counting conventions\n");
     for (size_t i = 1; (name = llmperf_convention_name(i)); i++)
         if (llmperf_model_flops(answer->model, &answer->prefill_step, name, &flops) == 0)
             print("  %-13s %22" PRIu64 "  x %.3f  %s\n", name, flops,
                   (double)flops / (double)answer->prefill.model_flops,
                   llmperf_convention_note(name));
         else if (i == 1) {
-            print("  not for a share of a step\n");
+            print("  not available for one GPU's share of a step\n");
             return;
         }
 }
@@ -179,15 +179,15 @@ static void print_sum(const char *words, uint64_t value, const char *unit)
     char text[32];
 
     if (value == LLMPERF_UNKNOWN)
-        print("  %-15s %20s\n", words, "above 64 bits");
+        print("  %-15s %20s\n", words, "more than 64 bits");
     else
         print("  %-15s %20" PRIu64 "  %s%s\n", words, value, scaled(value, text), unit);
 }
 
 static void print_generation(const struct model_answer *answer)
 {
-    print("\ngeneration of %" PRIu64 " x %" PRIu64 " tokens behind the prompt\n", answer->batch,
-          answer->generated);
+    print("\ngeneration of %" PRIu64 " x %" PRIu64 " output tokens after the prompt\n",
+          answer->batch, answer->generated);
     print_sum("model FLOPs", answer->generation_flops, "FLOP");
     print_sum("bytes", answer->generation_bytes, "B");
 }
@@ -196,15 +196,15 @@ static void print_decoder(const struct model_answer *answer)
 {
     print("\nprefill of %" PRIu64 " x %" PRIu64 " tokens", answer->batch, answer->prompt);
     if (answer->prefix)
-        print(" behind %" PRIu64 " cached ones", answer->prefix);
-    print(", logits of the last\n");
+        print(" after %" PRIu64 " cached ones", answer->prefix);
+    print(", logits of the last one only\n");
     print_work(&answer->prefill);
     print_operators(answer, &answer->prefill_step, &answer->prefill);
-    print("\ndecode step of %" PRIu64 " x 1 token, each attends %" PRIu64 " positions\n",
-          answer->batch, answer->context);
+    print("\ndecode step of %" PRIu64 " x 1 token, context length %" PRIu64 "\n", answer->batch,
+          answer->context);
     print_work(&answer->decode);
     if (answer->decode_step.draft_tokens)
-        print("  tokens          %20.4g  expected from %u drafts a request\n",
+        print("  tokens          %20.4g  expected with %u draft tokens per request\n",
               answer->decode.tokens_expected, (unsigned)answer->decode_step.draft_tokens);
     print_operators(answer, &answer->decode_step, &answer->decode);
     if (answer->generated)

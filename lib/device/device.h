@@ -110,6 +110,7 @@ struct lp_device_source {
     struct lp_names *names;
     uint32_t cupti_version; /* cuptiGetVersion(), 0: not CUPTI */
     char cupti_path[512];   /* file that was loaded, "" if not CUPTI */
+    char gpu[96];           /* name of the GPU that a script gives, "": none */
     const char *recorded;   /* JSON of a recording's origin; NULL: not a recording */
 };
 

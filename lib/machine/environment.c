@@ -160,6 +160,17 @@ static void add_gpu(struct lp_json *json, const struct lp_gpu *gpu)
     lp_json_close(json, '}');
 }
 
+static void add_named_gpu(struct lp_json *json, const char *name)
+{
+    lp_json_open(json, "gpus", '[');
+    lp_json_open(json, NULL, '{');
+    lp_json_integer(json, "device", 0);
+    lp_json_string(json, "name", name);
+    lp_json_close(json, '}');
+    lp_json_close(json, ']');
+    lp_json_null(json, "gpus_reason");
+}
+
 static void add_gpus(struct lp_json *json, bool with_driver)
 {
     const char *reason =
@@ -283,15 +294,18 @@ static void add_program(struct lp_json *json)
     free(line);
 }
 
-int lp_environment_json(bool with_driver, uint32_t cupti_version, const char *cupti_path,
-                        char **text_out)
+int lp_environment_json(bool with_driver, const char *gpu, uint32_t cupti_version,
+                        const char *cupti_path, char **text_out)
 {
     struct lp_json json = { { NULL, 0, 0, false }, 0, false };
 
     lp_json_open(&json, NULL, '{');
     lp_json_integer(&json, "schema_version", 1);
     lp_json_string(&json, "llmperf_version", llmperf_version());
-    add_gpus(&json, with_driver);
+    if (gpu)
+        add_named_gpu(&json, gpu);
+    else
+        add_gpus(&json, with_driver);
     add_driver(&json);
     add_cupti(&json, cupti_version, cupti_path);
     add_host(&json);

@@ -14,12 +14,13 @@
  *
  * @param with_driver    Start the driver and ask it for its GPUs. False: they are left out, with
  * that reason.
+ * @param gpu            Name of the only GPU, instead of the driver's; NULL: none is named.
  * @param cupti_version  cuptiGetVersion(); 0: not loaded.
  * @param cupti_path     Borrowed; NULL: not loaded.
  * @param text_out       free().
  * @return 0 or LLMPERF_ENOMEM. */
-int lp_environment_json(bool with_driver, uint32_t cupti_version, const char *cupti_path,
-                        char **text_out);
+int lp_environment_json(bool with_driver, const char *gpu, uint32_t cupti_version,
+                        const char *cupti_path, char **text_out);
 
 /** Variables that change what a profile shows, as one object with key "variables". Values that
  * could hold a secret are "(set)". */

@@ -49,8 +49,10 @@ void lp_session_environment(struct llmperf_session *session)
 
     if (session->environment && (session->environment_has_driver || !with_driver))
         return;
-    if (lp_environment_json(with_driver, cupti ? session->source->cupti_version : 0,
-                            cupti ? session->source->cupti_path : NULL, &text) < 0)
+    if (lp_environment_json(
+            with_driver, session->source && session->source->gpu[0] ? session->source->gpu : NULL,
+            cupti ? session->source->cupti_version : 0, cupti ? session->source->cupti_path : NULL,
+            &text) < 0)
         return;
     free(session->environment);
     session->environment = text;

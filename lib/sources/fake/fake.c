@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Plays a script: statement after statement, and hands over what its threads and its device tell.
  */
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/base/file.h"
 #include "lib/base/status.h"
@@ -224,6 +226,8 @@ static int follow_program(struct lp_fake_player *player, const struct lp_device_
     int status = lp_fake_live_open(options, &player->script, source_out);
 
     player->script = (struct lp_fake_script){ .follows = true };
+    if (status == 0)
+        memcpy((*source_out)->gpu, player->head.gpu, sizeof(player->head.gpu));
     return status;
 }
 
@@ -256,6 +260,8 @@ int lp_device_open_fake(const struct lp_device_options *options,
     player->now_ns = CLOCK_START;
     lp_fake_device_init(&player->device, options->names);
     status = read_script(player, options->path);
+    snprintf(player->head.gpu, sizeof(player->head.gpu), "%s",
+             player->script.gpu ? player->script.gpu : "");
     if (status == 0 && player->script.follows)
         status = follow_program(player, options, source_out);
     else if (status == 0)

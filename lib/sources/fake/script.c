@@ -111,6 +111,7 @@ static const struct statement statements[] = {
     { "lost", LP_FAKE_LOST, ARGUMENT_NUMBER, NULL, 0, LP_FAKE_NUMBER, 0, "lost N" },
     { "foreign", LP_FAKE_FOREIGN, ARGUMENT_NUMBER, NULL, 0, LP_FAKE_NUMBER, 0, "foreign N" },
     { "refused", LP_FAKE_REFUSED, ARGUMENT_NUMBER, NULL, 0, LP_FAKE_NUMBER, 0, "refused N" },
+    { "gpu", LP_FAKE_GPU, ARGUMENT_NAME, NULL, 0, 0, 0, "gpu NAME" },
     { "on", LP_FAKE_ON, ARGUMENT_NAME, NULL, 0, 0, 0, "on PATTERN" },
     { "device_lost", LP_FAKE_DEVICE_LOST, ARGUMENT_NONE, NULL, 0, 0, 0, "device_lost" },
 };
@@ -460,19 +461,25 @@ static int read_statement(struct parser *parser)
     if (!statement)
         return complain(
             parser,
-            "unknown statement \"%.*s\"; write one of thread, at, wait, begin, end, count, launch, "
+            "unknown statement \"%.*s\"; write one of thread, at, wait, begin, end, count, "
+            "launch, "
             "graph, copy, set, "
             "launch_fail, capture, exit, repeat, done, fault, driver_drop, incomplete, overhead, "
             "node, node_clone, node_remove, node_update, graph_inline, instantiate, graph_update, "
-            "graph_destroy, graph_lost, on",
+            "graph_destroy, graph_lost, on, gpu",
             shown(word), word.start);
     op.verb = statement->verb;
     op.line = parser->line;
     op.first_name = (uint32_t)parser->script->names.count;
     if ((status = set_defaults(parser, statement, &op)) < 0 ||
         (status = read_argument(parser, statement, &op)) < 0 ||
-        (status = read_options(parser, statement, &op)) < 0 ||
-        (status = check_given(parser, statement, &op)) < 0 ||
+        (status = read_options(parser, statement, &op)) < 0)
+        return status;
+    if (op.verb == LP_FAKE_GPU) {
+        parser->script->gpu = parser->script->names.items[op.first_name];
+        return 0;
+    }
+    if ((status = check_given(parser, statement, &op)) < 0 ||
         (status = check_rule(parser, &op)) < 0)
         return status;
     if (op.verb == LP_FAKE_ON)

@@ -50,6 +50,7 @@ enum lp_fake_verb {
     LP_FAKE_FOREIGN,
     LP_FAKE_REFUSED,
     LP_FAKE_DEVICE_LOST,
+    LP_FAKE_GPU,
     LP_FAKE_ON
 };
 
@@ -115,7 +116,8 @@ struct lp_fake_script {
     LP_VECTOR(struct lp_fake_op) ops;
     LP_VECTOR(const char *) names;
     struct lp_strings pool;
-    bool follows; /* rules for regions of this process; else it is played */
+    const char *gpu; /* name of its GPU; NULL: not given */
+    bool follows;    /* rules for regions of this process; else it is played */
 };
 
 /** Read the script of `size` bytes into `script`. @param path  Stands in error texts.

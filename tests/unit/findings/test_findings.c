@@ -229,6 +229,21 @@ static void rows_that_are_not_there_are_refused(void **state)
     llmperf_profile_free(profile);
 }
 
+static void a_script_names_the_gpu_that_its_numbers_are_of(void **state)
+{
+    llmperf_profile *profile = play_script("gpu \"NVIDIA H200\"\n"
+                                           "begin LLM@decode_step bytes=4800000000\n"
+                                           "launch gemv duration=2000000\nwait 2100000\nend\n");
+    llmperf_gpu gpu = LLMPERF_GPU_INIT;
+    size_t at;
+
+    (void)state;
+    assert_int_equal(llmperf_profile_gpu(profile, 0, &gpu), 0);
+    assert_string_equal(gpu.name, "NVIDIA H200");
+    check_close(stage_at(profile, "LLM@decode_step", &at).mbu, 0.5);
+    llmperf_profile_free(profile);
+}
+
 static void students_t_of_95_percent_is_that_of_the_tables(void **state)
 {
     (void)state;
@@ -246,6 +261,7 @@ int main(void)
         cmocka_unit_test(what_is_not_known_has_a_reason),
         cmocka_unit_test(advice_has_its_evidence),
         cmocka_unit_test(rows_that_are_not_there_are_refused),
+        cmocka_unit_test(a_script_names_the_gpu_that_its_numbers_are_of),
         cmocka_unit_test(students_t_of_95_percent_is_that_of_the_tables),
         cmocka_unit_test(a_profile_that_changes_has_new_findings),
         cmocka_unit_test(a_run_directory_reads_each_configuration_file_once),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/bench/bare_cupti.h"
 #include "llmperf/sys/inject.h"
+#include "tests/bench/bare_cupti.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>

@@ -13,9 +13,9 @@
 #include "lib/record/paths.h"
 #include "llmperf/profile.h"
 
-#define PARKED_LIMIT 1000000u /* activities that wait for their launch */
-#define UNTOLD_NEAR  64u      /* stretches of launches that another one may be joined to */
-#define UNTOLD_MOST  4096u    /* stretches; each pause makes one a thread */
+#define PARKED_LIMIT   1000000u /* activities that wait for their launch */
+#define UNCOUNTED_NEAR 64u      /* intervals of ids that another one may be joined to */
+#define UNCOUNTED_MOST 4096u    /* intervals; each pause makes one a thread */
 
 /* No monotonic clock passes 146 years: driver faults such as 0x8000000000000000 do. */
 #define LATEST_NS (UINT64_C(1) << 62)
@@ -30,7 +30,7 @@
 typedef LP_VECTOR(struct lp_activity) activity_vector;
 
 /* Correlation ids of launches that were made while nothing was collected. */
-struct id_stretch {
+struct id_interval {
     uint32_t first, last;
 };
 
@@ -51,10 +51,10 @@ struct lp_attribution {
     uint64_t before_launch, nameless;
     uint64_t now_ns; /* of a running device; 0: nobody told */
     uint64_t newest_host_ns;
-    uint64_t reported;                   /* records of kernels and graphs, valid or not */
-    LP_VECTOR(struct id_stretch) untold; /* oldest first */
-    bool live;                           /* calls may be under way when collecting begins */
-    bool settled;                        /* nothing more comes */
+    uint64_t reported;                       /* records of kernels and graphs, valid or not */
+    LP_VECTOR(struct id_interval) uncounted; /* oldest first */
+    bool live;                               /* calls may be under way when collecting begins */
+    bool settled;                            /* nothing more comes */
 };
 
 struct lp_attribution *lp_attribution_create(const struct lp_attribution_sink *sink)
@@ -73,7 +73,7 @@ void lp_attribution_free(struct lp_attribution *attribution)
     lp_open_regions_clear(&attribution->regions);
     lp_correlation_clear(&attribution->correlation);
     lp_graph_map_clear(&attribution->graphs);
-    lp_vector_clear(&attribution->untold);
+    lp_vector_clear(&attribution->uncounted);
     lp_vector_clear(&attribution->parked[0]);
     lp_vector_clear(&attribution->parked[1]);
     free(attribution);
@@ -86,34 +86,35 @@ static bool is_awaited(const struct lp_launch *launch)
 }
 
 /* Does `id` lie in it? Ids wrap. */
-static bool stretch_has(const struct id_stretch *stretch, uint32_t id)
+static bool interval_has(const struct id_interval *interval, uint32_t id)
 {
-    return id - stretch->first <= stretch->last - stretch->first;
+    return id - interval->first <= interval->last - interval->first;
 }
 
-/* Stretches of threads cross each other, and a stretch is told again when it has grown. */
-static void add_untold(struct lp_attribution *attribution, const struct lp_record *record)
+/* Intervals of several threads overlap, and one is reported again when it has grown. */
+static void add_uncounted(struct lp_attribution *attribution, const struct lp_record *record)
 {
-    struct id_stretch added = { LP_UNTOLD_FIRST(record->value), LP_UNTOLD_LAST(record->value) };
-    size_t count = attribution->untold.count;
-    size_t oldest = count > UNTOLD_NEAR ? count - UNTOLD_NEAR : 0;
+    struct id_interval added = { LP_UNCOUNTED_FIRST(record->value),
+                                 LP_UNCOUNTED_LAST(record->value) };
+    size_t count = attribution->uncounted.count;
+    size_t oldest = count > UNCOUNTED_NEAR ? count - UNCOUNTED_NEAR : 0;
 
     for (size_t i = count; i-- > oldest;) {
-        struct id_stretch *known = &attribution->untold.items[i];
+        struct id_interval *known = &attribution->uncounted.items[i];
 
-        if (!stretch_has(known, added.first) && !stretch_has(&added, known->first))
+        if (!interval_has(known, added.first) && !interval_has(&added, known->first))
             continue;
-        if (stretch_has(&added, known->first))
+        if (interval_has(&added, known->first))
             known->first = added.first;
-        if (!stretch_has(known, added.last))
+        if (!interval_has(known, added.last))
             known->last = added.last;
         return;
     }
-    if (count == UNTOLD_MOST) /* The records of the older half have come. */
-        memmove(attribution->untold.items, attribution->untold.items + UNTOLD_MOST / 2,
-                (attribution->untold.count = UNTOLD_MOST / 2) * sizeof(added));
+    if (count == UNCOUNTED_MOST) /* The records of the older half have come. */
+        memmove(attribution->uncounted.items, attribution->uncounted.items + UNCOUNTED_MOST / 2,
+                (attribution->uncounted.count = UNCOUNTED_MOST / 2) * sizeof(added));
     /* Without memory what lies in it is unattributed. */
-    (void)lp_vector_push(&attribution->untold, added);
+    (void)lp_vector_push(&attribution->uncounted, added);
 }
 
 static void add_launch(struct lp_attribution *attribution, uint32_t thread,
@@ -193,7 +194,7 @@ void lp_attribution_host(struct lp_attribution *attribution, uint32_t thread,
         case LP_RECORD_LAUNCH:
             add_launch(attribution, thread, &records[i]);
             break;
-        case LP_RECORD_LAUNCH_VOID:
+        case LP_RECORD_LAUNCH_CANCELLED:
             void_launch(attribution, &records[i]);
             break;
         case LP_RECORD_COUNT:
@@ -208,8 +209,8 @@ void lp_attribution_host(struct lp_attribution *attribution, uint32_t thread,
         case LP_RECORD_RANGE:
             add_range(attribution, &records[i]);
             break;
-        case LP_RECORD_UNTOLD:
-            add_untold(attribution, &records[i]);
+        case LP_RECORD_UNCOUNTED:
+            add_uncounted(attribution, &records[i]);
             break;
         default:
             lp_open_regions_apply(&attribution->regions, thread, &records[i], sink);
@@ -436,8 +437,8 @@ static bool is_beside(const struct lp_attribution *attribution, const struct lp_
 {
     if (activity->correlation == LP_CORRELATION_NONE)
         return attribution->live && activity->graph_node == 0;
-    for (size_t i = attribution->untold.count; i-- > 0;)
-        if (stretch_has(&attribution->untold.items[i], activity->correlation))
+    for (size_t i = attribution->uncounted.count; i-- > 0;)
+        if (interval_has(&attribution->uncounted.items[i], activity->correlation))
             return true;
     return false;
 }

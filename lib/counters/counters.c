@@ -255,14 +255,14 @@ void lp_counters_launch(uint32_t kind, const char *name, void *launch_context, u
     leave();
 }
 
-void lp_counters_launch_void(uint32_t correlation)
+void lp_counters_launch_cancelled(uint32_t correlation)
 {
     struct lp_counters *counters;
 
     if (!lp_region_hook_get() || !(counters = enter()))
         return;
     if (atomic_load(&counters->phase) == LP_COUNTERS_RUNNING && counters->ranges)
-        lp_ranges_launch_void(counters, correlation);
+        lp_ranges_launch_cancelled(counters, correlation);
     leave();
 }
 

@@ -88,6 +88,6 @@ void lp_counters_close(struct lp_counters *counters);
  * look at a variable unless ranges are counted. */
 void lp_counters_launch(uint32_t kind, const char *name, void *launch_context,
                         uint32_t correlation);
-void lp_counters_launch_void(uint32_t correlation);
+void lp_counters_launch_cancelled(uint32_t correlation);
 
 #endif

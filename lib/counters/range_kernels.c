@@ -109,7 +109,7 @@ void lp_ranges_launch(struct lp_counters *counters, uint32_t kind, const char *n
     pthread_mutex_unlock(&ranges->launches_lock);
 }
 
-void lp_ranges_launch_void(struct lp_counters *counters, uint32_t correlation)
+void lp_ranges_launch_cancelled(struct lp_counters *counters, uint32_t correlation)
 {
     struct lp_ranges *ranges = counters->ranges;
 

@@ -109,7 +109,7 @@ void lp_ranges_end(struct lp_counters *counters, const struct lp_thread *thread,
 void lp_ranges_leave(struct lp_counters *counters, const struct lp_thread *thread);
 void lp_ranges_launch(struct lp_counters *counters, uint32_t kind, const char *name,
                       const void *launch_context, uint32_t correlation);
-void lp_ranges_launch_void(struct lp_counters *counters, uint32_t correlation);
+void lp_ranges_launch_cancelled(struct lp_counters *counters, uint32_t correlation);
 void lp_ranges_stop(struct lp_counters *counters);
 void lp_ranges_close(struct lp_counters *counters);
 

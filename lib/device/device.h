@@ -50,7 +50,7 @@ struct lp_device_options {
     bool memory_activities; /* copies and sets too */
     struct lp_names *names; /* kernel names go here; outlives the source */
     bool sampled;           /* start() leaves records off: ops->collect() switches them */
-    bool detached;          /* sampled in spans: start() switches them on, and they stay on */
+    bool detached;          /* sampled in bursts: start() switches them on, and they stay on */
     bool graph_level;       /* each launch of a graph as one span, not its nodes */
     bool release;           /* close() gives the driver's profiler up for others */
     bool watch_captures;    /* know of stream captures, for counters */
@@ -59,7 +59,7 @@ struct lp_device_options {
 /** What a session that samples collects right now. */
 enum lp_collect {
     LP_COLLECT_NOTHING,
-    LP_COLLECT_LAUNCHES, /* they are told, and bring no records yet: before KERNELS */
+    LP_COLLECT_LAUNCHES, /* callbacks report them, and they bring no records yet: before KERNELS */
     LP_COLLECT_CALLS,    /* so are copies and sets: before ALL */
     LP_COLLECT_KERNELS,  /* a sample */
     LP_COLLECT_ALL       /* copies and sets too: a triggered window */
@@ -67,13 +67,13 @@ enum lp_collect {
 
 struct lp_device_source;
 
-/** Taking the driver's profiler out of the process and bringing it back, while the one thread that
- * launches is held (hold.h). */
+/** Taking CUPTI out of the process and bringing it back, while the one thread that launches stands
+ * at the safepoint (lib/regions/safepoint.h). */
 struct lp_device_detach {
-    /** Can this thread be held so that it leaves? @threads the thread that is to be held */
+    /** May this thread stop here, so that CUPTI can leave? @threads the thread that is to stop */
     bool (*ready)(void);
-    /** It is held: has the device no work left? Waits for that, as long as it takes: what the
-     * device does may wait for the thread, which is not held for ever. */
+    /** It stands: has the device no work left? Waits for that, as long as it takes: what the
+     * device does may wait for the thread, which stands for 0.2 s at most. */
     bool (*idle)(void);
     /** All its records are in. 0; LLMPERF_ESTATE: it must stay, with the reason. */
     int (*leave)(struct lp_device_source *source);

@@ -13,15 +13,15 @@ enum lp_record_kind {
     LP_RECORD_COUNT = 3,        /* node, detail = quantity, value = amount */
     LP_RECORD_LAUNCH = 4,       /* node, detail = enum lp_launch_kind, value = correlation id,
                                 of a graph see LP_LAUNCH_VALUE */
-    LP_RECORD_LAUNCH_VOID =
+    LP_RECORD_LAUNCH_CANCELLED =
         5, /* value = correlation id of a launch that failed or was captured into a graph */
     LP_RECORD_UNBALANCED = 6,  /* an end without a begin */
     LP_RECORD_THREAD_EXIT = 7, /* all regions of the thread are closed */
     LP_RECORD_LOST = 8,        /* value records of this thread were dropped before this one */
     LP_RECORD_RANGE = 9,       /* node of a range that is on no stack and ended here, value = its
                                   nanoseconds; detail 1: it was open before collection started */
-    LP_RECORD_UNTOLD = 10      /* launches of the thread that were not kept, because nothing was
-                                  collected then: from and to correlation id, LP_UNTOLD_VALUE */
+    LP_RECORD_UNCOUNTED = 10   /* launches of the thread that do not count, because nothing was
+                               collected then: from and to correlation id, LP_UNCOUNTED_VALUE */
 };
 
 /** How a region begins. Values stand in recordings. */
@@ -30,8 +30,8 @@ enum lp_begin {
     LP_BEGIN_BEFORE = 1,  /* it was open before collection started */
     LP_BEGIN_SKIPPED = 2, /* sampling leaves its device work out */
     /* It is of the triggered window whose number is the record's value: */
-    LP_BEGIN_TRIGGERED = 3, /* one of its instances */
-    LP_BEGIN_LEFT_OUT = 4   /* begun while the window opened or closed, and not collected */
+    LP_BEGIN_TRIGGERED = 3, /* one of its calls */
+    LP_BEGIN_LEFT_OUT = 4   /* begun while the window was requested or open, and not collected */
 };
 
 /** How a region ends. Values stand in recordings; what is not 0 is no end by its own call. */
@@ -58,10 +58,11 @@ struct lp_record {
 };
 static_assert(sizeof(struct lp_record) == 24, "rings are sized by it");
 
-/** Of a thread's launches between two times of collecting; it may grow until the next begins. */
-#define LP_UNTOLD_VALUE(first, last) ((uint64_t)(first) << 32 | (last))
-#define LP_UNTOLD_FIRST(value)       ((uint32_t)((value) >> 32))
-#define LP_UNTOLD_LAST(value)        ((uint32_t)(value))
+/** Launches of a thread while nothing was collected; the interval may grow until collecting begins
+ * again. */
+#define LP_UNCOUNTED_VALUE(first, last) ((uint64_t)(first) << 32 | (last))
+#define LP_UNCOUNTED_FIRST(value)       ((uint32_t)((value) >> 32))
+#define LP_UNCOUNTED_LAST(value)        ((uint32_t)(value))
 
 /** Correlation id 0: the record has none. */
 #define LP_CORRELATION_NONE 0u

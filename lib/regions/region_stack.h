@@ -24,8 +24,8 @@ static inline void lp_stack_open(struct lp_thread *thread, uint32_t node, uint32
 
     if (__builtin_expect(hook != NULL, 0))
         hook->begin(thread, node);
-    if (lp_thread_recording()) { /* Before the push: a thread that joins an epoch here tells what
-                                    was open before. */
+    if (lp_thread_recording()) { /* Before the push: a thread that joins an epoch here reports
+                                    what was open before. */
         uint64_t value = 0;
         uint16_t begin = lp_sampler_is_on() ? lp_sampler_open(thread, node, &value) : LP_BEGIN_NOW;
 

@@ -13,7 +13,7 @@ _Atomic uint32_t lp_capture_epoch;
 static bool is_in_seen_call(const struct lp_thread *thread)
 {
     return atomic_load(&thread->calls) > 0 &&
-           atomic_load(&thread->calls_told) == thread->calls_seen;
+           atomic_load(&thread->calls_begun) == thread->calls_seen;
 }
 
 void lp_threads_await_calls(void)
@@ -22,7 +22,7 @@ void lp_threads_await_calls(void)
     uint64_t limit_ns = lp_clock_now() + CALL_MOST_NS;
 
     for (struct lp_thread *thread = all; thread; thread = thread->next)
-        thread->calls_seen = atomic_load(&thread->calls_told);
+        thread->calls_seen = atomic_load(&thread->calls_begun);
     for (struct lp_thread *thread = all; thread; thread = thread->next)
         while (is_in_seen_call(thread) && lp_clock_now() < limit_ns)
             usleep(CALL_STEP_US);

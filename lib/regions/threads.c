@@ -81,7 +81,7 @@ struct lp_thread *lp_thread_create(void)
         lp_capture_forked()) /* Another thread may have held the lock when the process forked. */
         return NULL;
     lp_tell_first_thread();
-    if (lp_thread_self) /* made by whoever was told */
+    if (lp_thread_self) /* made by the callback */
         return lp_thread_self;
     pthread_mutex_lock(&lock);
     thread = free_threads;
@@ -234,7 +234,7 @@ void lp_thread_record(struct lp_thread *thread, uint16_t kind, uint16_t detail, 
 
 void lp_thread_call_enter(struct lp_thread *thread)
 {
-    atomic_fetch_add(&thread->calls_told, 1);
+    atomic_fetch_add(&thread->calls_begun, 1);
     atomic_store(&thread->calls, atomic_load_explicit(&thread->calls, memory_order_relaxed) + 1);
 }
 
@@ -248,16 +248,16 @@ void lp_thread_call_exit(struct lp_thread *thread)
 }
 
 /* Before the driver makes its record: who has that can look here. */
-static void leave_untold(struct lp_thread *thread, uint32_t correlation)
+static void leave_uncounted(struct lp_thread *thread, uint32_t correlation)
 {
     uint32_t now = atomic_load(&gap), first = correlation;
-    _Atomic uint64_t *untold = &thread->untold[now % 2];
-    uint64_t before = atomic_load_explicit(untold, memory_order_relaxed);
+    _Atomic uint64_t *uncounted = &thread->uncounted[now % 2];
+    uint64_t before = atomic_load_explicit(uncounted, memory_order_relaxed);
 
-    if (before != 0 && thread->untold_gap == now)
-        first = LP_UNTOLD_FIRST(before);
-    thread->untold_gap = now;
-    atomic_store_explicit(untold, LP_UNTOLD_VALUE(first, correlation), memory_order_release);
+    if (before != 0 && thread->uncounted_gap == now)
+        first = LP_UNCOUNTED_FIRST(before);
+    thread->uncounted_gap = now;
+    atomic_store_explicit(uncounted, LP_UNCOUNTED_VALUE(first, correlation), memory_order_release);
 }
 
 /* The epoch is read around the sampler's word, which begins and ends between epochs only. All are
@@ -277,7 +277,7 @@ void lp_thread_launch(enum lp_launch_kind kind, uint32_t graph, uint32_t correla
            atomic_load(&lp_capture_epoch) == epoch;
     thread->kept = kept ? correlation : LP_CORRELATION_NONE;
     if (!kept) {
-        leave_untold(thread, correlation);
+        leave_uncounted(thread, correlation);
         return;
     }
     if (word != 0 && kind == LP_LAUNCH_GRAPH)
@@ -288,8 +288,8 @@ void lp_thread_launch(enum lp_launch_kind kind, uint32_t graph, uint32_t correla
 
 /* Into the ring that has the launch, also if collecting ended in the middle of the call: who ended
  * it waits for the call before the ring is read for the last time. Into the new one if collecting
- * went on meanwhile. A call inside another one was not seen: the outer one's is not kept. */
-void lp_thread_launch_void(uint32_t correlation)
+ * went on meanwhile. A call inside another one was not seen: the outer one's does not count. */
+void lp_thread_launch_cancelled(uint32_t correlation)
 {
     struct lp_thread *thread = lp_thread_self;
     uint32_t epoch = atomic_load(&lp_capture_epoch);
@@ -297,8 +297,8 @@ void lp_thread_launch_void(uint32_t correlation)
     if (!thread || correlation == LP_CORRELATION_NONE || thread->kept != correlation ||
         lp_capture_forked() || !thread->ring.records)
         return;
-    keep_record(thread, epoch != 0 ? epoch : thread->epoch, LP_RECORD_LAUNCH_VOID, 0, thread->node,
-                correlation);
+    keep_record(thread, epoch != 0 ? epoch : thread->epoch, LP_RECORD_LAUNCH_CANCELLED, 0,
+                thread->node, correlation);
 }
 
 bool lp_threads_in_call(void)
@@ -315,8 +315,8 @@ void lp_threads_begin_calls(void)
     for (struct lp_thread *thread = atomic_load(&lp_all_threads); thread; thread = thread->next) {
         atomic_store(&thread->calls, 0);
         thread->kept = LP_CORRELATION_NONE;
-        atomic_store(&thread->untold[0], 0);
-        atomic_store(&thread->untold[1], 0);
+        atomic_store(&thread->uncounted[0], 0);
+        atomic_store(&thread->uncounted[1], 0);
     }
 }
 
@@ -332,7 +332,7 @@ void lp_capture_begin(uint64_t ring_bytes, bool anew)
     last_epoch += 2;
     for (struct lp_thread *thread = anew ? atomic_load(&lp_all_threads) : NULL; thread;
          thread = thread->next)
-        thread->untold_told[0] = thread->untold_told[1] = 0;
+        thread->uncounted_reported[0] = thread->uncounted_reported[1] = 0;
     atomic_store(&lp_capture_epoch, last_epoch - 1);
     pthread_mutex_unlock(&lock);
 }
@@ -340,7 +340,7 @@ void lp_capture_begin(uint64_t ring_bytes, bool anew)
 void lp_capture_end(void)
 {
     pthread_mutex_lock(&lock);
-    atomic_fetch_add(&gap, 1); /* first: a launch that is not kept is of the new one */
+    atomic_fetch_add(&gap, 1); /* first: a launch that does not count is of the new one */
     atomic_store(&lp_capture_epoch, 0);
     pthread_mutex_unlock(&lock);
 }
@@ -348,26 +348,26 @@ void lp_capture_end(void)
 static void report_lost(struct lp_thread *thread, const struct lp_device_sink *sink)
 {
     uint64_t lost = atomic_load_explicit(&thread->ring.lost, memory_order_relaxed);
-    struct lp_record record = { lp_clock_now(), lost - thread->lost_told, LP_PATH_ROOT,
+    struct lp_record record = { lp_clock_now(), lost - thread->lost_reported, LP_PATH_ROOT,
                                 LP_RECORD_LOST, 0 };
 
     if (record.value == 0)
         return;
-    thread->lost_told = lost;
+    thread->lost_reported = lost;
     sink->host(sink->context, thread->index, &record, 1);
 }
 
 /* Before one is overwritten collecting ends twice, and each time all is drained. */
-static void report_untold(struct lp_thread *thread, const struct lp_device_sink *sink)
+static void report_uncounted(struct lp_thread *thread, const struct lp_device_sink *sink)
 {
     for (int i = 0; i < 2; i++) {
-        uint64_t untold = atomic_load_explicit(&thread->untold[i], memory_order_acquire);
-        struct lp_record record = { 0, untold, LP_PATH_ROOT, LP_RECORD_UNTOLD, 0 };
+        uint64_t uncounted = atomic_load_explicit(&thread->uncounted[i], memory_order_acquire);
+        struct lp_record record = { 0, uncounted, LP_PATH_ROOT, LP_RECORD_UNCOUNTED, 0 };
 
-        if (untold == thread->untold_told[i])
+        if (uncounted == thread->uncounted_reported[i])
             continue;
-        thread->untold_told[i] = untold;
-        if (untold == 0)
+        thread->uncounted_reported[i] = uncounted;
+        if (uncounted == 0)
             continue;
         record.time_ns = lp_clock_now();
         sink->host(sink->context, thread->index, &record, 1);
@@ -406,9 +406,9 @@ size_t lp_capture_drain(const struct lp_device_sink *sink)
          thread; thread = thread->next) {
         if (atomic_load_explicit(&thread->ring_epoch, memory_order_acquire) == current)
             total += drain_ring(thread, sink);
-        else /* Without memory for a ring a thread loses all that it tells. */
+        else /* Without memory for a ring a thread loses all its records. */
             report_lost(thread, sink);
-        report_untold(thread, sink);
+        report_uncounted(thread, sink);
     }
     return total;
 }

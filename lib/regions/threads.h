@@ -48,23 +48,23 @@ struct lp_thread {
     struct lp_path_cache_entry cache[LP_PATH_CACHE];
     struct lp_range_cache_entry ranges[LP_PATH_CACHE];
     struct lp_ring ring;
-    uint32_t learned;            /* path that was looked up last: it may be in neither cache */
-    uint32_t window_depth;       /* level that opened this thread's sampling window; 0: none */
-    uint32_t window_number;      /* triggered window that it lies in; 0: it is the thread's own */
-    uint32_t window_session;     /* of sampling: a window may outlast it */
-    uint32_t index;              /* stable name of this state, dense from 0 */
-    uint32_t epoch;              /* the producer's: epoch its ring belongs to */
-    _Atomic uint32_t ring_epoch; /* the same, released for the collector */
-    uint64_t lost_told;          /* the collector's: how much of ring.lost it has reported */
-    _Atomic uint64_t untold[2];  /* launches that were not kept since collecting last ended, and
-                                    since the end before: LP_UNTOLD_VALUE; 0: none */
-    uint64_t untold_told[2];     /* the collector's: what it has reported of them */
-    uint32_t untold_gap;         /* the producer's: how often collecting had ended by then */
-    _Atomic uint32_t calls;      /* launches under way, as callbacks tell; the thread writes */
-    _Atomic uint32_t calls_told; /* launches begun so far, likewise */
-    uint32_t calls_seen;         /* the collector's: calls_told as it began to wait */
-    uint32_t kept;               /* correlation id of the launch under way, if it was kept */
-    struct lp_thread *next;      /* list of all states */
+    uint32_t learned;              /* path that was looked up last: it may be in neither cache */
+    uint32_t window_depth;         /* level that opened this thread's sampling window; 0: none */
+    uint32_t window_number;        /* triggered window that it lies in; 0: it is the thread's own */
+    uint32_t window_session;       /* of sampling: a window may outlast it */
+    uint32_t index;                /* stable name of this state, dense from 0 */
+    uint32_t epoch;                /* the producer's: epoch its ring belongs to */
+    _Atomic uint32_t ring_epoch;   /* the same, released for the collector */
+    uint64_t lost_reported;        /* the collector's: how much of ring.lost it has reported */
+    _Atomic uint64_t uncounted[2]; /* launches that do not count, since collecting last ended and
+                                   since the end before: LP_UNCOUNTED_VALUE; 0: none */
+    uint64_t uncounted_reported[2]; /* the collector's: what it has reported of them */
+    uint32_t uncounted_gap;         /* the producer's: how often collecting had ended by then */
+    _Atomic uint32_t calls; /* launches under way that callbacks reported; the thread writes */
+    _Atomic uint32_t calls_begun; /* launches begun so far, likewise */
+    uint32_t calls_seen;          /* the collector's: calls_begun as it began to wait */
+    uint32_t kept;                /* correlation id of the launch under way, if it was kept */
+    struct lp_thread *next;       /* list of all states */
     struct lp_thread *next_free;
 };
 
@@ -104,17 +104,17 @@ void lp_thread_call_exit(struct lp_thread *thread);
 /** Is any thread in such a call? Sequentially consistent. */
 bool lp_threads_in_call(void);
 
-/** From now on calls are told, and their correlation ids begin anew. While none is told. */
+/** Callbacks will report calls again, with correlation ids from the beginning. While none does. */
 void lp_threads_begin_calls(void);
 
-/** Wait for the calls that are under way now, as far as callbacks told of them, 50 ms at most: the
- * driver may hold a thread for longer (its queue is full). @threads collector only */
+/** Wait for the calls that are under way now, as far as callbacks reported them, 50 ms at most: the
+ * driver may keep a thread for longer (its queue is full). @threads collector only */
 void lp_threads_await_calls(void);
 
-/** Keep a launch by this thread, charged to its innermost region. While nothing is collected it is
- * not kept, but its id is: its record may come all the same. For driver callbacks.
+/** Count a launch by this thread, charged to its innermost region. While nothing is collected it
+ * does not count, but its id is kept: its record may come all the same. For driver callbacks.
  * @param graph  Executable graph of a graph launch; 0: none, or not known. */
 void lp_thread_launch(enum lp_launch_kind kind, uint32_t graph, uint32_t correlation);
-void lp_thread_launch_void(uint32_t correlation);
+void lp_thread_launch_cancelled(uint32_t correlation);
 
 #endif

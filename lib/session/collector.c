@@ -30,7 +30,7 @@ static uint64_t host_time(const struct llmperf_session *session)
     return !session->source || session->source->ops->live ? lp_clock_now() : 0;
 }
 
-/* false: the program ends, and behind the driver's own exit handlers CUPTI crashes. */
+/* false: the program ends, and after the driver's own exit handlers CUPTI crashes. */
 static bool may_call_driver(const struct llmperf_session *session)
 {
     return !atomic_load(&session->driver_gone) || session->source->cupti_version == 0;
@@ -130,7 +130,7 @@ static void bring_in_graphs(struct llmperf_session *session)
 }
 
 /* The device is idle: what there is comes with the first answer, and the next one brings nothing.
- * What was awaited in vain once is not again: a thread is held. */
+ * What was awaited in vain once is not again, because a thread stands at the safepoint. */
 static void bring_in_all(struct llmperf_session *session)
 {
     uint64_t begin_ns = lp_clock_now(), seen, pending;
@@ -145,8 +145,8 @@ static void bring_in_all(struct llmperf_session *session)
     session->detach.unreported = pending;
 }
 
-/* Nothing more is told first, then the calls that were told are awaited, and then records go off:
- * the driver makes them after it has told of the call. */
+/* First no further launch counts, then calls under way are awaited, then records go off: the driver
+ * makes the record of a launch after the callback that counts it. */
 static void stop_capture(struct llmperf_session *session)
 {
     bool device = session->source && !session->paused && may_call_driver(session);
@@ -154,7 +154,7 @@ static void stop_capture(struct llmperf_session *session)
 
     if (device && session->sampling.on)
         lp_sampler_rest();
-    lp_detach_end(session); /* first: no thread is held while others are waited for */
+    lp_detach_end(session); /* first: no thread stands while others are waited for */
     if (!session->source || session->source->ops->live)
         lp_capture_end();
     if (!device)

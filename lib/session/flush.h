@@ -23,7 +23,7 @@ struct lp_flush {
     uint64_t came_awaited; /* launches that were known then */
 };
 
-/** Is one due? `commit`: what is known is written down behind it. */
+/** Is one due? `commit`: the run file is written after it. */
 bool lp_flush_is_due(const struct llmperf_session *session, uint64_t now_ns, bool commit);
 
 /** One was made. Tell it before the launches up to it are taken in. */

@@ -16,9 +16,9 @@
 #define DEFAULT_REGIONS "LLM@prefill,LLM@decode_step"
 #define DEFAULT_BUDGET  10u                  /* permille */
 #define LOOK_NS         UINT64_C(200000000)  /* between two looks */
-#define ALONE_NS        UINT64_C(1000000000) /* without an instance: the program marks none */
+#define ALONE_NS        UINT64_C(1000000000) /* without a call: the program marks none */
 #define WINDOW_NS       UINT64_C(20000000)   /* length of a window for all threads */
-#define EVERY_FIRST     50u                  /* before anything is known of an instance */
+#define EVERY_FIRST     50u                  /* before a call was measured */
 #define EVERY_MAX       1000000u
 
 /* Until it was measured: eager launches cost 0.6 us more with records on an H200, kernels of graphs
@@ -30,8 +30,9 @@
 /* In windows for all threads nothing is there to measure it by: PyTorch launches cost 1.7 us more
  * with records on an H200, more than a launch in C. */
 #define WINDOW_KERNEL_NS 2000.0
-#define SETTLED_NS       UINT64_C(500000000) /* after it, a window's records can be asked for */
-#define ENOUGH           20.0 /* instances of each kind that a difference of means rests on */
+#define SETTLED_NS                                                                                 \
+    UINT64_C(500000000) /* after it, the driver can be asked for a window's records */
+#define ENOUGH 20.0     /* calls of each kind before their means are compared */
 
 static int add_label(struct lp_sampling *sampling, const char *text, size_t length)
 {
@@ -75,7 +76,7 @@ void lp_sampling_clear(struct lp_sampling *sampling)
     sampling->count = 0;
 }
 
-/* The best of a few: what else the machine does is not its cost. */
+/* The fastest of five: the others were disturbed. */
 static double measure_switch(void (*collect)(enum lp_collect what))
 {
     uint64_t best = UINT64_MAX;
@@ -150,14 +151,14 @@ void lp_sampling_settle(struct llmperf_session *session, uint64_t now_ns)
         sampling->settle_taken = taken;
     }
     if (session->flush.made_ns == sampling->settle_flushed_ns ||
-        session->flush.made_ns < sampling->settle.since_ns) /* Nobody asked since. */
+        session->flush.made_ns < sampling->settle.since_ns) /* No flush since. */
         return;
     sampling->settle_flushed_ns = session->flush.made_ns;
     if (lp_graph_wait_over(&sampling->settle, session->attribution, now_ns))
         lp_sampler_settled();
 }
 
-/* Instances that records were on for beside each collected one: they cost as much. */
+/* Calls with records on that were not collected, for each that was: they cost as much. */
 static double touched_by_one(void)
 {
     uint64_t taken = lp_sampler_taken();
@@ -165,7 +166,7 @@ static double touched_by_one(void)
     return taken ? (double)lp_sampler_touched() / (double)taken : 0;
 }
 
-/* By now they are complete. */
+/* By now its records are complete. */
 static bool may_ask(const struct lp_sampling *sampling, uint64_t now_ns)
 {
     return sampling->closed_ns > 0 && now_ns - sampling->closed_ns >= SETTLED_NS;
@@ -199,7 +200,7 @@ static void adjust_windows(struct llmperf_session *session, uint64_t now_ns)
     }
 }
 
-/* `collected` instances took so much longer each, and ran `kernels` each. */
+/* `collected` calls took so much longer each, and ran `kernels` each. */
 static void add_cost(struct lp_sampled_label *label, double collected, double longer_ns,
                      double kernels)
 {
@@ -215,8 +216,7 @@ static double kernels_of_one(const struct lp_stage_sample *now)
     return now->collected ? (double)now->activities / (double)now->collected : 0;
 }
 
-/* The cost of collecting an instance: the difference of the means with and without, once both rest
- * on enough of them. */
+/* The cost of collecting a call: the difference of the mean times with and without. */
 static void learn_cost(struct lp_sampled_label *label, const struct lp_stage_sample *now)
 {
     double collected = (double)(now->collected - label->collected);
@@ -229,7 +229,7 @@ static void learn_cost(struct lp_sampled_label *label, const struct lp_stage_sam
                  kernels_of_one(now));
 }
 
-/* Of collecting one instance. */
+/* Of collecting one call. */
 static double cost_of(const struct lp_sampled_label *label, const struct lp_stage_sample *now)
 {
     return label->seen >= ENOUGH ? label->cost_ns : kernels_of_one(now) * KERNEL_NS;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Tier light: how much is collected, so that it costs no more than the budget. For lib/session, on
- * the collector thread. */
+/** Tier light: how many calls are sampled, so that it costs no more than the budget. For
+ * lib/session, on the collector thread. */
 #ifndef LP_SESSION_SAMPLING_H
 #define LP_SESSION_SAMPLING_H
 
@@ -16,11 +16,11 @@ struct llmperf_session;
 /** What is known of one sampled label. */
 struct lp_sampled_label {
     char *label;
-    uint32_t every;          /* 1 of so many instances */
-    uint64_t collected, all; /* instances at the last look */
+    uint32_t every;          /* 1 of so many calls is sampled */
+    uint64_t collected, all; /* calls at the last look */
     uint64_t collected_ns, all_ns;
-    double cost_ns; /* of collecting one instance, measured; 0: not yet */
-    double seen;    /* instances that cost_ns rests on */
+    double cost_ns; /* of collecting one call, measured; 0: not yet */
+    double seen;    /* calls that cost_ns was measured with */
     /* With detach: calls and their host time, collected as the burst began, and not collected as
      * the one before it ended; and the mean time of those between the two, 0: not known. */
     uint64_t collected_before, collected_ns_before, skipped_before, skipped_ns_before;
@@ -30,7 +30,7 @@ struct lp_sampled_label {
 /** What collecting the calls of a burst cost. */
 struct lp_burst_cost {
     double units, cost_ns;
-    double all, all_ns; /* instances so far, collected or not, and their host time */
+    double all, all_ns; /* calls so far, collected or not, and their host time */
 };
 
 struct lp_sampling {
@@ -40,7 +40,7 @@ struct lp_sampling {
     double budget;      /* share of the time, 0.01 is 1 % */
     double switch_ns;   /* of switching records on and off, measured */
     uint64_t looked_ns; /* last look */
-    uint64_t seen;      /* instances of the labels at the last look */
+    uint64_t seen;      /* calls of the labels at the last look */
     uint64_t seen_ns;   /* when there was a new one last */
     uint64_t window_ns; /* begin of the open window for all threads; 0: none is open */
     uint64_t closed_ns; /* end of one whose records are still awaited; 0: of none */
@@ -48,7 +48,7 @@ struct lp_sampling {
     uint64_t window_sum_ns, window_activities; /* of those that are over */
     struct lp_graph_wait settle; /* of a window with graphs; since_ns 0: none settles */
     uint64_t settle_taken;       /* windows that had been opened until then */
-    uint64_t settle_flushed_ns;  /* when the driver had been asked last before the look at it */
+    uint64_t settle_flushed_ns;  /* the flush before the last look at it */
 };
 
 /** Sample the regions of a comma-separated list (NULL: prefill and decode_step). 0 or
@@ -56,16 +56,15 @@ struct lp_sampling {
 int lp_sampling_init(struct lp_sampling *sampling, const char *regions, uint32_t budget_permille);
 void lp_sampling_clear(struct lp_sampling *sampling);
 
-/** Begin and end with the source's collection. @param now_ns  When launches ceased to count. */
+/** Begin and end with the source's collection. @param now_ns  When launches stopped counting. */
 void lp_sampling_begin(struct llmperf_session *session);
 void lp_sampling_end(struct llmperf_session *session, uint64_t now_ns);
 
-/** Behind a look at what came: are the records of a window with graphs all in, so that they may go
- * off? */
+/** After records came: are those of a window with graphs all in, so that records may go off? */
 void lp_sampling_settle(struct llmperf_session *session, uint64_t now_ns);
 
-/** Must the driver be asked for the records of a window for all threads? Until it was, nobody knows
- * what the window cost, and none is opened. */
+/** Must the driver be asked for the records of a window for all threads? Until then the cost of the
+ * window is not known, and none is opened. */
 bool lp_sampling_asks(const struct llmperf_session *session, uint64_t now_ns);
 
 /** Collecting in bursts (detach.h). The cost of a call is what it takes longer than those between
@@ -73,7 +72,7 @@ bool lp_sampling_asks(const struct llmperf_session *session, uint64_t now_ns);
 void lp_sampling_begin_burst(struct llmperf_session *session);
 struct lp_burst_cost lp_sampling_end_burst(struct llmperf_session *session);
 
-/** Host time of all instances of the labels so far. */
+/** Host time of all calls of the labels so far. */
 double lp_sampling_work_ns(struct llmperf_session *session);
 
 /** Look at what it costs and choose how much is collected from now on. */

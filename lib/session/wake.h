@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The collector's bell. For lib/session only. */
+/** Waking the collector thread. For lib/session only. */
 #ifndef LP_SESSION_WAKE_H
 #define LP_SESSION_WAKE_H
 

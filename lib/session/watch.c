@@ -16,8 +16,8 @@
 #include "llmperf/sys/check.h"
 
 #define LOOK_NS     UINT64_C(200000000)
-#define LONGEST_NS  UINT64_C(60000000000) /* a window waits so long for its instances */
-#define LEAST_UNITS 5u /* instances that a rule needs; the longest of them is known from one */
+#define LONGEST_NS  UINT64_C(60000000000) /* a window waits so long for its calls */
+#define LEAST_UNITS 5u /* calls that a rule needs; for the longest of them one is enough */
 
 /* A window is followed by 19 times its length without one: they take 5 % of the time at most. */
 #define PAUSE_FACTOR 19u
@@ -55,7 +55,7 @@ void lp_watch_clear(struct lp_watch *watch)
     lp_vector_clear(&watch->triggers);
 }
 
-/* Instances */
+/* Calls */
 
 static void keep(struct lp_watched_rule *rule, uint64_t end_ns, double first, double second)
 {
@@ -76,13 +76,13 @@ static void take_ended(void *context, uint32_t node, uint64_t end_ns, uint64_t w
             continue;
         if (rule->rule.quantity != LP_QUANTITY_TOKENS_PER_S)
             keep(rule, end_ns, (double)wall_ns, 0);
-        else if (tokens > 0) /* Nobody counted: no rate of 0. */
+        else if (tokens > 0) /* Not given is not a rate of 0. */
             keep(rule, end_ns, (double)tokens, (double)wall_ns);
     }
 }
 
-/* Of the instances whose device work was collected: it is known a second or two after their end,
- * and counts from then. */
+/* Of the calls whose device work was collected: it is known a second or two after their end, and
+ * counts from then. */
 static void take_done(void *context, uint32_t node, const llmperf_iteration *row)
 {
     struct lp_watch *watch = &((struct llmperf_session *)context)->watch;
@@ -128,7 +128,7 @@ static double measure(enum lp_quantity quantity, double *first, double second_su
     return quantity == LP_QUANTITY_IDLE ? 100 * sum / second_sum : 1e9 * sum / second_sum;
 }
 
-/* The value of a rule over its span up to `to_ns`; NaN: too few instances. */
+/* The value of a rule over its interval up to `to_ns`; NaN: too few calls. */
 static double evaluate(const struct lp_watch *watch, const struct lp_watched_rule *rule,
                        uint64_t to_ns, size_t *count_out)
 {
@@ -205,7 +205,7 @@ static void follow_window(struct lp_watch *watch, uint64_t now_ns)
         close_window(watch, now_ns);
 }
 
-/* When the rule may be looked at from: a span that ended earlier was, or stood in a pause. */
+/* Intervals that end later than this are new: earlier ones were evaluated, or lie in a pause. */
 static uint64_t begin_of_look(const struct lp_watch *watch, const struct lp_watched_rule *rule)
 {
     uint64_t begin_ns = watch->looked_ns;
@@ -214,8 +214,8 @@ static uint64_t begin_of_look(const struct lp_watch *watch, const struct lp_watc
     return rule->next_ns > begin_ns ? rule->next_ns : begin_ns;
 }
 
-/* Spans shorter than the time between two looks overlap by half, back to the last look: what lasts
- * for one and a half spans fills one of them. */
+/* Intervals shorter than the time between two looks overlap by half, back to the last look: what
+ * lasts for one and a half intervals fills one of them. */
 static void look_at_rule(struct lp_watch *watch, uint32_t index, uint64_t now_ns)
 {
     struct lp_watched_rule *rule = &watch->rules[index];

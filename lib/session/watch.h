@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Tier light: rules are held against the instances of stages, and one that holds opens a triggered
+/** Tier light: rules are evaluated over the calls of stages, and one that is true opens a triggered
  * window. For lib/session, on the collector thread. */
 #ifndef LP_SESSION_WATCH_H
 #define LP_SESSION_WATCH_H
@@ -13,10 +13,10 @@
 
 struct llmperf_session;
 
-#define LP_WATCH_KEPT    4096u /* instances that a rule looks at; the newest */
+#define LP_WATCH_KEPT    4096u /* calls that a rule looks at; the newest */
 #define LP_WATCH_WINDOWS 256u  /* of a session */
 
-/** An instance of a stage. */
+/** A call of a stage. */
 struct lp_watched_unit {
     uint64_t end_ns;
     double first, second; /* wall ns; tokens and wall ns; idle and span ms */
@@ -26,7 +26,7 @@ struct lp_watched_unit {
 struct lp_watched_rule {
     struct lp_rule rule;
     struct lp_watched_unit *units; /* a ring of LP_WATCH_KEPT */
-    uint64_t seen;                 /* instances so far */
+    uint64_t seen;                 /* calls so far */
     uint32_t windows;              /* that it opened */
     uint64_t next_ns;              /* not before */
 };
@@ -42,8 +42,8 @@ struct lp_watch {
     struct lp_watched_rule rules[LP_RULES];
     size_t count;
     LP_VECTOR(struct lp_trigger) triggers; /* window n is at n - 1 */
-    bool open;                             /* the newest is on its way or open */
-    uint64_t since_ns;                     /* instances that ended before do not count */
+    bool open;                             /* the newest is requested or open */
+    uint64_t since_ns;                     /* calls that ended before do not count */
     uint64_t looked_ns, next_ns;
 };
 
@@ -51,14 +51,14 @@ struct lp_watch {
 int lp_watch_init(struct lp_watch *watch, const char *rules);
 void lp_watch_clear(struct lp_watch *watch);
 
-/** What the totals tell of instances goes here. */
+/** Takes the calls that the totals report. */
 struct lp_watcher lp_watch_watcher(struct llmperf_session *session);
 
 /** Collecting begins, ends. */
 void lp_watch_begin(struct llmperf_session *session);
 void lp_watch_end(struct llmperf_session *session);
 
-/** Hold the rules against what there is, and follow the window. */
+/** Evaluate the rules, and open and close the window. */
 void lp_watch_look(struct llmperf_session *session, uint64_t now_ns);
 
 /** What is known of the windows into a profile. 0 or LLMPERF_ENOMEM. */

@@ -333,7 +333,7 @@ void lp_trace_host(struct lp_trace *trace, uint32_t thread, const struct lp_reco
         release_launch(trace, state);
         take_launch(state, thread, record);
         break;
-    case LP_RECORD_LAUNCH_VOID:
+    case LP_RECORD_LAUNCH_CANCELLED:
         state->holds = state->holds && state->held.of.launch.correlation != (uint32_t)record->value;
         break;
     case LP_RECORD_RANGE:

@@ -78,8 +78,8 @@ static void on_launch(uint32_t id, const struct lp_cupti_callback_data *data)
     }
     if (node_created ||
         (data->function_return_value && *(const int *)data->function_return_value != 0)) {
-        lp_thread_launch_void(correlation);
-        lp_counters_launch_void(correlation);
+        lp_thread_launch_cancelled(correlation);
+        lp_counters_launch_cancelled(correlation);
     }
     node_created = false;
     lp_cupti_call_exit();
@@ -331,16 +331,16 @@ static void flush(struct lp_device_source *head, bool force)
     source->dropped += lp_cupti_dropped(&client);
 }
 
-static void *held_context; /* of the thread that is held */
+static void *stopped_context; /* of the thread that stands at the safepoint */
 
 static bool is_ready(void)
 {
-    return !lp_cupti_capturing() && lp_driver_only_context(&held_context);
+    return !lp_cupti_capturing() && lp_driver_only_context(&stopped_context);
 }
 
 static bool is_idle(void)
 {
-    return !lp_cupti_capturing() && lp_driver_idle(held_context);
+    return !lp_cupti_capturing() && lp_driver_idle(stopped_context);
 }
 
 static int leave(struct lp_device_source *head)

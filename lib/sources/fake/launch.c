@@ -25,7 +25,7 @@ int lp_fake_play_void(struct lp_fake_player *player, struct lp_fake_thread *thre
     int status = tell_launch(player, thread, LP_LAUNCH_KERNEL, 0);
 
     return status < 0 ? status
-                      : lp_fake_thread_tell(thread, player->now_ns, LP_RECORD_LAUNCH_VOID, 0,
+                      : lp_fake_thread_tell(thread, player->now_ns, LP_RECORD_LAUNCH_CANCELLED, 0,
                                             player->correlation);
 }
 

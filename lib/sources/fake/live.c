@@ -68,7 +68,7 @@ static _Atomic bool running; /* they bring records */
 static _Atomic bool copies;  /* are collected too */
 static _Atomic(lp_fake_pause) at_launch;
 static _Atomic bool silent;
-static _Atomic bool away; /* as CUPTI is between spans: nothing is told, and ids begin anew */
+static _Atomic bool away; /* as CUPTI is between bursts: nothing is reported, and ids begin anew */
 static _Atomic bool busy; /* the device never becomes idle */
 static _Atomic uint32_t joins;
 static _Atomic uint32_t last_correlation;
@@ -312,7 +312,7 @@ void lp_fake_capture(void)
 
     if (correlation == LP_CORRELATION_NONE)
         return;
-    lp_thread_launch_void(correlation);
+    lp_thread_launch_cancelled(correlation);
     exit_call();
 }
 

@@ -117,7 +117,7 @@ static int read_kinds(struct replay *replay, struct lp_varint_reader *reader)
 
 static bool is_record_kind(uint16_t kind)
 {
-    return kind >= LP_RECORD_REGION_BEGIN && kind <= LP_RECORD_UNTOLD;
+    return kind >= LP_RECORD_REGION_BEGIN && kind <= LP_RECORD_UNCOUNTED;
 }
 
 static bool is_activity_kind(uint8_t kind)

@@ -119,13 +119,13 @@ static void a_record_waits_two_rounds_for_its_launch(void **state)
     assert_int_equal(ledger.launches_missing, 1);
 }
 
-static void untold(struct lp_attribution *attribution, uint32_t first, uint32_t last)
+static void uncounted(struct lp_attribution *attribution, uint32_t first, uint32_t last)
 {
-    tell(attribution, LP_RECORD_UNTOLD, 0, LP_PATH_ROOT, LP_UNTOLD_VALUE(first, last), 1000);
+    tell(attribution, LP_RECORD_UNCOUNTED, 0, LP_PATH_ROOT, LP_UNCOUNTED_VALUE(first, last), 1000);
 }
 
 /* Stretches of two threads that cross, one that grows, and one around the end of the ids. */
-static void records_of_untold_launches_stand_beside(void **state)
+static void records_of_uncounted_launches_stand_beside(void **state)
 {
     static const uint32_t beside[] = { 10, 15, 25, 30, 100, 120, UINT32_MAX, 3 };
     static const uint32_t unknown[] = { 9, 31, 99, 121, UINT32_MAX - 3, 4 };
@@ -134,11 +134,11 @@ static void records_of_untold_launches_stand_beside(void **state)
     llmperf_ledger ledger;
 
     (void)state;
-    untold(attribution, 10, 20);
-    untold(attribution, 15, 30);
-    untold(attribution, 100, 110);
-    untold(attribution, 100, 120);
-    untold(attribution, UINT32_MAX - 2, 3);
+    uncounted(attribution, 10, 20);
+    uncounted(attribution, 15, 30);
+    uncounted(attribution, 100, 110);
+    uncounted(attribution, 100, 120);
+    uncounted(attribution, UINT32_MAX - 2, 3);
     launch(attribution, LP_LAUNCH_KERNEL, 17); /* by another thread */
     run(attribution, kernel(17));
     for (size_t i = 0; i < sizeof(beside) / sizeof(beside[0]); i++)
@@ -206,14 +206,14 @@ static void nobody_waits_for_what_has_come_in_any_shape(void **state)
     run(attribution, bad);
     run(attribution, bad);
     assert_int_equal(lp_attribution_pending(attribution), 2);
-    tell(attribution, LP_RECORD_LAUNCH_VOID, 0, 0, 2, 1000);
-    tell(attribution, LP_RECORD_LAUNCH_VOID, 0, 0, 2, 1000); /* once is enough */
+    tell(attribution, LP_RECORD_LAUNCH_CANCELLED, 0, 0, 2, 1000);
+    tell(attribution, LP_RECORD_LAUNCH_CANCELLED, 0, 0, 2, 1000); /* once is enough */
     assert_int_equal(lp_attribution_pending(attribution), 1);
     run(attribution, kernel(3));
     run(attribution, kernel(3));
     assert_int_equal(lp_attribution_pending(attribution), 0);
     run(attribution, copy);
-    tell(attribution, LP_RECORD_LAUNCH_VOID, 0, 0, 5, 1000);
+    tell(attribution, LP_RECORD_LAUNCH_CANCELLED, 0, 0, 5, 1000);
     assert_int_equal(lp_attribution_pending_memory(attribution), 0);
     ledger = close_books(attribution);
     assert_int_equal(ledger.launches_expected, 1);
@@ -372,7 +372,7 @@ static void launches_of_a_quiet_server_are_forgotten(void **state)
     assert_int_equal(ledger.launches_missing, 0);
 }
 
-static void stretches_of_untold_launches_are_bounded(void **state)
+static void intervals_of_uncounted_launches_are_bounded(void **state)
 {
     struct found found = { 0 };
     struct lp_attribution *attribution = create(&found);
@@ -381,7 +381,7 @@ static void stretches_of_untold_launches_are_bounded(void **state)
 
     (void)state;
     for (uint32_t pause = 1; pause <= 40000; pause++) {
-        untold(attribution, pause * 100, pause * 100 + 10);
+        uncounted(attribution, pause * 100, pause * 100 + 10);
         before = pause == 10000 ? allocated_bytes() : before;
     }
     assert_in_range(allocated_bytes(), 0, before + 1024);
@@ -529,7 +529,7 @@ int main(void)
         cmocka_unit_test(launches_of_graphs_may_bring_over_65535_records),
         cmocka_unit_test(launches_of_graphs_that_bring_fewer_records_lack_some),
         cmocka_unit_test(a_record_waits_two_rounds_for_its_launch),
-        cmocka_unit_test(records_of_untold_launches_stand_beside),
+        cmocka_unit_test(records_of_uncounted_launches_stand_beside),
         cmocka_unit_test(a_record_without_an_id_belongs_to_no_launch),
         cmocka_unit_test(what_kernels_launch_themselves_is_no_duplicate),
         cmocka_unit_test(nobody_waits_for_what_has_come_in_any_shape),
@@ -539,7 +539,7 @@ int main(void)
         cmocka_unit_test(forgotten_launches_are_missing_and_memory_is_bounded),
         cmocka_unit_test(a_backlog_of_launches_is_not_forgotten),
         cmocka_unit_test(launches_of_a_quiet_server_are_forgotten),
-        cmocka_unit_test(stretches_of_untold_launches_are_bounded),
+        cmocka_unit_test(intervals_of_uncounted_launches_are_bounded),
         cmocka_unit_test(one_launch_for_several_devices_brings_a_record_each),
         cmocka_unit_test(regions_of_a_triggered_window_are_told_apart),
         cmocka_unit_test(a_lost_end_cuts_its_region_only),

@@ -273,7 +273,7 @@ static void a_failed_or_captured_launch_is_taken_back(void **state)
     assert_int_equal(facts.activities.count, 1);
     assert_int_equal(facts.activities.items[0].correlation, 3);
     assert_int_equal(count_host_records(&facts, LP_RECORD_LAUNCH), 3);
-    assert_int_equal(count_host_records(&facts, LP_RECORD_LAUNCH_VOID), 2);
+    assert_int_equal(count_host_records(&facts, LP_RECORD_LAUNCH_CANCELLED), 2);
     assert_int_equal(facts.host.items[1].value, 1);
     assert_int_equal(facts.host.items[3].value, 2);
     clear_facts(&facts);

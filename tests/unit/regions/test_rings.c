@@ -264,9 +264,9 @@ static void launches_that_are_not_kept_are_told_by_their_ids(void **state)
     told = drain();
     assert_int_equal(told.records.count, 2);
     assert_int_equal(told.records.items[0].kind, LP_RECORD_LAUNCH);
-    assert_int_equal(told.records.items[1].kind, LP_RECORD_UNTOLD);
-    assert_int_equal(LP_UNTOLD_FIRST(told.records.items[1].value), 4);
-    assert_int_equal(LP_UNTOLD_LAST(told.records.items[1].value), 7);
+    assert_int_equal(told.records.items[1].kind, LP_RECORD_UNCOUNTED);
+    assert_int_equal(LP_UNCOUNTED_FIRST(told.records.items[1].value), 4);
+    assert_int_equal(LP_UNCOUNTED_LAST(told.records.items[1].value), 7);
     clear(&told);
     told = drain();
     assert_int_equal(clear(&told), 0);
@@ -274,7 +274,7 @@ static void launches_that_are_not_kept_are_told_by_their_ids(void **state)
     lp_thread_launch(LP_LAUNCH_KERNEL, 0, 11);
     told = drain();
     assert_int_equal(told.records.count, 1);
-    assert_int_equal(told.records.items[0].value, LP_UNTOLD_VALUE(11, 11));
+    assert_int_equal(told.records.items[0].value, LP_UNCOUNTED_VALUE(11, 11));
     clear(&told);
 }
 

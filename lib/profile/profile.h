@@ -173,16 +173,16 @@ bool lp_profile_rank_count(const llmperf_profile *profile, struct lp_rank_count 
 #define LP_TENSOR_FACT "model_tensor_parallel"
 #define LP_EXPERT_FACT "model_expert_parallel"
 
-/** Fact of a run whose work is of the whole model because nobody told how these share it. */
-#define LP_UNTOLD_FACT "model_shared_by"
+/** Fact of a run whose work is of the whole model because how these share it was not given. */
+#define LP_SHARED_BY_FACT "model_shared_by"
 
 /** The most GPUs on which a region was whose work comes from a model; without a device 1. 0: no
  * region has such work. */
 uint64_t lp_profile_model_gpus(const llmperf_profile *profile);
 
-/** Set LP_UNTOLD_FACT to `who` ("8 ranks (WORLD_SIZE)"), with a note that says what it means. 0 or
- * LLMPERF_ENOMEM. */
-int lp_profile_note_untold(llmperf_profile *profile, const char *who);
+/** Set LP_SHARED_BY_FACT to `who` ("8 ranks (WORLD_SIZE)"), with a note that says what it means. 0
+ * or LLMPERF_ENOMEM. */
+int lp_profile_note_shared_by(llmperf_profile *profile, const char *who);
 
 /** Fact of a profile whose dtype was given after the run: it comes before all others. */
 #define LP_DTYPE_FACT "dtype_given"

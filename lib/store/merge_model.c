@@ -48,9 +48,9 @@ uint64_t lp_profile_model_gpus(const llmperf_profile *profile)
     return most;
 }
 
-int lp_profile_note_untold(llmperf_profile *profile, const char *who)
+int lp_profile_note_shared_by(llmperf_profile *profile, const char *who)
 {
-    int status = lp_profile_set_fact(profile, LP_UNTOLD_FACT, who);
+    int status = lp_profile_set_fact(profile, LP_SHARED_BY_FACT, who);
 
     return status < 0 ? status
                       : lp_profile_add_note(
@@ -63,7 +63,7 @@ int lp_profile_note_untold(llmperf_profile *profile, const char *who)
                             who);
 }
 
-/* A run that was told nothing is of the whole model. */
+/* A run without a parallel layout is of the whole model. */
 static bool is_other(const llmperf_profile *a, const llmperf_profile *b, const char *fact)
 {
     const char *one = llmperf_profile_fact(a, fact), *other = llmperf_profile_fact(b, fact);
@@ -89,8 +89,8 @@ int lp_merged_model_notes(const llmperf_profile *const *parts, size_t count, llm
         return lp_profile_note(out, "merged: the runs have different parallel layouts; each run's "
                                     "FLOPs and bytes are for its own layout");
     if (gpus <= 1 || llmperf_profile_fact(first, LP_TENSOR_FACT) ||
-        llmperf_profile_fact(out, LP_UNTOLD_FACT))
+        llmperf_profile_fact(out, LP_SHARED_BY_FACT))
         return 0;
     snprintf(who, sizeof(who), "%" PRIu64 " GPUs of the merged runs", gpus);
-    return lp_profile_note_untold(out, who);
+    return lp_profile_note_shared_by(out, who);
 }

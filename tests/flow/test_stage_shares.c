@@ -125,7 +125,7 @@ static void ranks_of_a_job_do_the_model_once(void **state)
 }
 
 /* Two runs of one process each; told or not, on one GPU or on two. */
-static bool is_untold_noted(uint32_t tensor, const char *second)
+static bool is_missing_layout_noted(uint32_t tensor, const char *second)
 {
     llmperf_profile *parts[2], *merged;
     bool noted;
@@ -145,10 +145,10 @@ static bool is_untold_noted(uint32_t tensor, const char *second)
 static void merged_ranks_of_whom_nobody_told_are_noted(void **state)
 {
     (void)state;
-    assert_true(is_untold_noted(0, ON_A_GPU("1")));
-    assert_false(is_untold_noted(0, ON_A_GPU("0")));
-    assert_false(is_untold_noted(1, ON_A_GPU("1")));
-    assert_false(is_untold_noted(2, ON_A_GPU("1")));
+    assert_true(is_missing_layout_noted(0, ON_A_GPU("1")));
+    assert_false(is_missing_layout_noted(0, ON_A_GPU("0")));
+    assert_false(is_missing_layout_noted(1, ON_A_GPU("1")));
+    assert_false(is_missing_layout_noted(2, ON_A_GPU("1")));
 }
 
 static void refuse_share(const char *model, uint32_t tensor, uint32_t expert, const char *why)

@@ -164,7 +164,7 @@ static void add_uncertain_limits(const struct lp_findings *findings, struct lp_t
 
 static void add_uncertain(const struct lp_findings *findings, struct lp_text *out)
 {
-    const char *untold = llmperf_profile_fact(findings->profile, LP_UNTOLD_FACT);
+    const char *shared_by = llmperf_profile_fact(findings->profile, LP_SHARED_BY_FACT);
     const char *words = verdict_words(findings->ledger.verdict);
     size_t before;
 
@@ -176,11 +176,11 @@ static void add_uncertain(const struct lp_findings *findings, struct lp_text *ou
     add_uncertain_limits(findings, out);
     if (llmperf_profile_fact(findings->profile, "model_warning.0"))
         lp_text_puts(out, "- The model's description has warnings: see assumptions.md.\n");
-    if (untold)
+    if (shared_by)
         lp_text_printf(out,
-                       "- Whether the %s share the model was not told: each is held against the "
-                       "work of all of it.\n",
-                       untold);
+                       "- No parallel layout was given for the %s: each is compared with the work "
+                       "of the whole model.\n",
+                       shared_by);
     lp_variation_md(findings, out);
     if (out->length == before)
         lp_text_puts(out,

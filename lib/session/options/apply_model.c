@@ -20,7 +20,7 @@ struct application {
     llmperf_profile *profile;
     const char *model, *dtype;
     llmperf_config *config; /* of the profile; NULL: it has none */
-    struct lp_share share;
+    struct lp_parallel parallel;
 };
 
 static uint32_t fact_gpus(const llmperf_profile *profile, const char *key)
@@ -31,7 +31,7 @@ static uint32_t fact_gpus(const llmperf_profile *profile, const char *key)
 }
 
 /* As a session chooses: environment, configuration, and last what the run was given before. */
-static int choose_share(struct application *job)
+static int choose_parallel(struct application *job)
 {
     llmperf_session_options values = LLMPERF_SESSION_OPTIONS_INIT;
     int status;
@@ -43,7 +43,7 @@ static int choose_share(struct application *job)
         values.tensor_parallel = fact_gpus(job->profile, LP_TENSOR_FACT);
     if (!values.expert_parallel)
         values.expert_parallel = fact_gpus(job->profile, LP_EXPERT_FACT);
-    job->share = lp_share_of(values.tensor_parallel, values.expert_parallel);
+    job->parallel = lp_parallel_of(values.tensor_parallel, values.expert_parallel);
     return 0;
 }
 
@@ -55,7 +55,7 @@ static int read_config(struct application *job)
     if (status == 0 && job->config && !job->dtype &&
         (status = lp_config_take_text(job->config, "infer.dtype", &job->dtype)) == 0)
         status = lp_config_take_text(job->config, "run.dtype", &job->dtype);
-    return status < 0 ? status : choose_share(job);
+    return status < 0 ? status : choose_parallel(job);
 }
 
 static int open_model(const struct application *job, struct lp_stage_work **work_out)
@@ -68,7 +68,7 @@ static int open_model(const struct application *job, struct lp_stage_work **work
         status = llmperf_model_open(job->model, &model);
     else if (job->config && llmperf_config_length(job->config, "model") > 0)
         status = lp_model_configured(job->config, &model);
-    return status < 0 || !model ? status : lp_stage_work_open(model, &job->share, work_out);
+    return status < 0 || !model ? status : lp_stage_work_open(model, &job->parallel, work_out);
 }
 
 /* Why the model changes nothing, or what was assumed where it does. */

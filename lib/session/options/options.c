@@ -116,7 +116,7 @@ static int take_options(struct lp_options *options, const struct lp_resolved *re
         (status = copy(&options->record_path, values->record_path)) < 0 ||
         (status = copy(&options->counters, values->counters)) < 0)
         return status;
-    options->share = lp_share_of(values->tensor_parallel, values->expert_parallel);
+    options->parallel = lp_parallel_of(values->tensor_parallel, values->expert_parallel);
     if (options->source == LLMPERF_SOURCE_REPLAY && !options->device_path)
         return lp_error(LLMPERF_EINVAL, "source replay needs a recording: set device_path");
     return choose_detach(options, lp_option_source(resolved, "session.detach"));
@@ -173,7 +173,7 @@ int lp_options_model(const struct lp_options *options, struct lp_stage_work **wo
         status = llmperf_model_open(options->model_path, &model);
     else if (lp_session_config_has_model(&options->config))
         status = lp_model_configured(options->config.tree, &model);
-    return status < 0 || !model ? status : lp_stage_work_open(model, &options->share, work_out);
+    return status < 0 || !model ? status : lp_stage_work_open(model, &options->parallel, work_out);
 }
 
 int lp_options_counters(const struct lp_options *options, struct lp_counter_request *request)

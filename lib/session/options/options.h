@@ -7,7 +7,7 @@
 
 #include "lib/session/options/counter_wish.h"
 #include "lib/session/options/from_config.h"
-#include "lib/session/options/share.h"
+#include "lib/session/options/parallel.h"
 #include "lib/session/options/stage_work.h"
 #include "llmperf/session.h"
 
@@ -25,7 +25,7 @@ struct lp_options {
     char *model_path, *device_path, *record_path, *counters;
     bool keep_trace;
     uint64_t trace_bytes;
-    struct lp_share share;
+    struct lp_parallel parallel;
     /* Why it is not, though the environment or a configuration asks for it; static, NULL: it is. */
     const char *detach_lacks;
     struct lp_session_config config;
@@ -36,7 +36,7 @@ int lp_options_init(struct lp_options *options, const llmperf_session_options *g
 void lp_options_clear(struct lp_options *options);
 
 /** The work of stages by the model of the program, else that of the configuration. *work_out: NULL
- * without a model. 0, or what llmperf_model_open() and lp_share_check() return. */
+ * without a model. 0, or what llmperf_model_open() and lp_parallel_check() return. */
 int lp_options_model(const struct lp_options *options, struct lp_stage_work **work_out);
 
 /** What it counts; lp_counter_request_clear(). As lp_counter_request_read(). */

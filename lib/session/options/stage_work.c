@@ -15,14 +15,14 @@
 struct lp_stage_work {
     llmperf_model *model;
     llmperf_model_info info;
-    struct lp_share share;
+    struct lp_parallel parallel;
     uint64_t *new_tokens, *cached_tokens; /* SEQUENCES_MAX each */
-    uint64_t unknown;                     /* instances whose work could not be told */
+    uint64_t unknown;                     /* calls whose work is not known */
     char reason[512];                     /* of the first one */
     bool shared_equally;                  /* several sequences were taken to be of equal length */
 };
 
-int lp_stage_work_open(llmperf_model *model, const struct lp_share *share,
+int lp_stage_work_open(llmperf_model *model, const struct lp_parallel *parallel,
                        struct lp_stage_work **work_out)
 {
     struct lp_stage_work *work = calloc(1, sizeof(*work));
@@ -36,11 +36,11 @@ int lp_stage_work_open(llmperf_model *model, const struct lp_share *share,
     work->new_tokens = malloc(SEQUENCES_MAX * sizeof(*work->new_tokens));
     work->cached_tokens = malloc(SEQUENCES_MAX * sizeof(*work->cached_tokens));
     work->info = (llmperf_model_info)LLMPERF_MODEL_INFO_INIT;
-    work->share = *share;
+    work->parallel = *parallel;
     if (!work->new_tokens || !work->cached_tokens)
         status = lp_error(LLMPERF_ENOMEM, "out of memory");
     else if ((status = llmperf_model_info_get(work->model, &work->info)) == 0)
-        status = lp_share_check(share, work->model, &work->info);
+        status = lp_parallel_check(parallel, work->model, &work->info);
     if (status < 0)
         lp_stage_work_free(work);
     else
@@ -121,7 +121,7 @@ static int compute(struct lp_stage_work *work, uint32_t phase, const uint64_t *q
     int status;
 
     step.phase = phase;
-    if ((status = lp_share_apply(&work->share, &step)) < 0)
+    if ((status = lp_parallel_apply(&work->parallel, &step)) < 0)
         return status;
     if (phase == LLMPERF_PHASE_VISION)
         step.images = images ? images : 1;
@@ -189,7 +189,7 @@ static int add_lines(const struct lp_stage_work *work, llmperf_profile *profile)
         status = lp_profile_set_fact(profile, key, line);
     }
     if (status == 0)
-        status = lp_share_facts(&work->share, &work->info, assumptions, profile);
+        status = lp_parallel_facts(&work->parallel, &work->info, assumptions, profile);
     for (size_t i = 0; status == 0 && (line = llmperf_model_warning(work->model, i)); i++) {
         snprintf(key, sizeof(key), "model_warning.%zu", i);
         status = lp_profile_set_fact(profile, key, line);

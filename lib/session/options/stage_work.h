@@ -6,13 +6,13 @@
 #define LP_SESSION_OPTIONS_STAGE_WORK_H
 
 #include "lib/profile/profile.h"
-#include "lib/session/options/share.h"
+#include "lib/session/options/parallel.h"
 
 struct lp_stage_work;
 
-/** @param model  Taken, also where this fails. @param share  Of this GPU.
- * @return 0, or what lp_share_check() returns. */
-int lp_stage_work_open(llmperf_model *model, const struct lp_share *share,
+/** @param model  Taken, also where this fails. @param parallel  Of this GPU.
+ * @return 0, or what lp_parallel_check() returns. */
+int lp_stage_work_open(llmperf_model *model, const struct lp_parallel *parallel,
                        struct lp_stage_work **work_out);
 void lp_stage_work_free(struct lp_stage_work *work);
 
@@ -28,8 +28,8 @@ struct lp_work_source lp_stage_work_source(struct lp_stage_work *work);
 /** Why the work of some instances is not known, of the first of them; NULL: it is known of all. */
 const char *lp_stage_work_reason(const struct lp_stage_work *work);
 
-/** Facts of the model and the share, assumptions and warnings, and why the work of some instances
- * is not known, into a profile.
+/** Facts of the model and its parallelism, assumptions and warnings, and why the work of some
+ * instances is not known, into a profile.
  * @param dtype  What the program computes in; NULL: what the model says. 0 or LLMPERF_ENOMEM. */
 int lp_stage_work_facts(const struct lp_stage_work *work, const char *dtype,
                         llmperf_profile *profile);

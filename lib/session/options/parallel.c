@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/session/options/share.h"
+#include "lib/session/options/parallel.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,20 +9,20 @@
 #include "lib/base/text.h"
 #include "lib/profile/profile.h"
 
-struct lp_share lp_share_of(uint32_t tensor, uint32_t expert)
+struct lp_parallel lp_parallel_of(uint32_t tensor, uint32_t expert)
 {
-    return (struct lp_share){ .tensor = tensor ? tensor : 1,
-                              .expert = expert ? expert : 1,
-                              .told = tensor > 0 || expert > 0 };
+    return (struct lp_parallel){ .tensor = tensor ? tensor : 1,
+                                 .expert = expert ? expert : 1,
+                                 .given = tensor > 0 || expert > 0 };
 }
 
-int lp_share_check(const struct lp_share *share, const llmperf_model *model,
-                   const llmperf_model_info *info)
+int lp_parallel_check(const struct lp_parallel *parallel, const llmperf_model *model,
+                      const llmperf_model_info *info)
 {
     llmperf_step step = LLMPERF_STEP_INIT;
     llmperf_work work = LLMPERF_WORK_INIT;
 
-    if (share->tensor == 1 && share->expert == 1)
+    if (parallel->tensor == 1 && parallel->expert == 1)
         return 0;
     if (!info->has_decoder)
         return lp_error(LLMPERF_EINVAL,
@@ -31,24 +31,24 @@ int lp_share_check(const struct lp_share *share, const llmperf_model *model,
                         info->name);
     step.phase = LLMPERF_PHASE_DECODE;
     step.requests = 1;
-    lp_share_apply(share, &step);
+    lp_parallel_apply(parallel, &step);
     return llmperf_model_work(model, &step, &work);
 }
 
-int lp_share_apply(const struct lp_share *share, llmperf_step *step)
+int lp_parallel_apply(const struct lp_parallel *parallel, llmperf_step *step)
 {
     if (step->phase == LLMPERF_PHASE_VISION)
-        return share->tensor == 1 ? 0
-                                  : lp_error(LLMPERF_EINVAL,
-                                             "whether %" PRIu32
-                                             " GPUs (tensor_parallel) share the encoder or each "
-                                             "runs all of it is not known; count its flops and "
-                                             "bytes",
-                                             share->tensor);
-    step->tensor_parallel = share->tensor;
-    step->expert_parallel = share->expert;
-    if (share->expert > 1)
-        step->data_parallel = share->expert / share->tensor;
+        return parallel->tensor == 1 ? 0
+                                     : lp_error(LLMPERF_EINVAL,
+                                                "whether %" PRIu32
+                                                " GPUs (tensor_parallel) share the encoder or each "
+                                                "runs all of it is not known; count its flops and "
+                                                "bytes",
+                                                parallel->tensor);
+    step->tensor_parallel = parallel->tensor;
+    step->expert_parallel = parallel->expert;
+    if (parallel->expert > 1)
+        step->data_parallel = parallel->expert / parallel->tensor;
     return 0;
 }
 
@@ -67,7 +67,7 @@ static int assume(llmperf_profile *profile, size_t *number, struct lp_text *line
     return status;
 }
 
-static int assume_tensor(const struct lp_share *share, const llmperf_model_info *info,
+static int assume_tensor(const struct lp_parallel *parallel, const llmperf_model_info *info,
                          size_t *number, llmperf_profile *profile)
 {
     struct lp_text line = { NULL, 0, 0, false };
@@ -76,29 +76,30 @@ static int assume_tensor(const struct lp_share *share, const llmperf_model_info 
                    "FLOPs and bytes are those of one GPU of %" PRIu32
                    " that share each layer (tensor_parallel): an equal share of the FLOPs, its own "
                    "heads and columns; norms, router and rows of the embedding are whole on each",
-                   share->tensor);
+                   parallel->tensor);
     if (info->latent_attention)
         lp_text_puts(&line, ", and so is the cache of latents");
-    else if (info->kv_heads < share->tensor)
+    else if (info->kv_heads < parallel->tensor)
         lp_text_printf(&line, ", and each holds a copy of one of the %" PRIu64 " KV heads",
                        info->kv_heads);
     return assume(profile, number, &line);
 }
 
-static int assume_expert(const struct lp_share *share, size_t *number, llmperf_profile *profile)
+static int assume_expert(const struct lp_parallel *parallel, size_t *number,
+                         llmperf_profile *profile)
 {
     struct lp_text line = { NULL, 0, 0, false };
 
     lp_text_printf(&line, "whole experts are spread over %" PRIu32 " GPUs (expert_parallel)",
-                   share->expert);
-    if (share->expert > share->tensor)
+                   parallel->expert);
+    if (parallel->expert > parallel->tensor)
         lp_text_printf(&line, ", whose %" PRIu32 " replicas all work on steps of the same size",
-                       share->expert / share->tensor);
+                       parallel->expert / parallel->tensor);
     return assume(profile, number, &line);
 }
 
-/* Told, but of fewer GPUs than there are ranks. */
-static int assume_replicas(const struct lp_share *share, const struct lp_rank_count *ranks,
+/* Given, with fewer GPUs than there are ranks. */
+static int assume_replicas(const struct lp_parallel *parallel, const struct lp_rank_count *ranks,
                            size_t *number, llmperf_profile *profile)
 {
     struct lp_text line = { NULL, 0, 0, false };
@@ -106,11 +107,12 @@ static int assume_replicas(const struct lp_share *share, const struct lp_rank_co
     lp_text_printf(&line,
                    "%" PRIu64 " ranks (%s) with tensor_parallel %" PRIu32 " are %" PRIu64
                    " replicas; a stage of a pipeline would count its own flops and bytes",
-                   ranks->count, ranks->variable, share->tensor, ranks->count / share->tensor);
+                   ranks->count, ranks->variable, parallel->tensor,
+                   ranks->count / parallel->tensor);
     return assume(profile, number, &line);
 }
 
-static int note_odd(const struct lp_share *share, const struct lp_rank_count *ranks,
+static int note_odd(const struct lp_parallel *parallel, const struct lp_rank_count *ranks,
                     llmperf_profile *profile)
 {
     char line[256];
@@ -118,11 +120,12 @@ static int note_odd(const struct lp_share *share, const struct lp_rank_count *ra
     snprintf(line, sizeof(line),
              "tensor_parallel %" PRIu32 " does not divide the %" PRIu64
              " ranks (%s): MFU and MBU hold only where so many GPUs do share each layer.",
-             share->tensor, ranks->count, ranks->variable);
+             parallel->tensor, ranks->count, ranks->variable);
     return lp_profile_note(profile, line);
 }
 
-static int tell_ranks(const struct lp_share *share, size_t *number, llmperf_profile *profile)
+static int report_ranks(const struct lp_parallel *parallel, size_t *number,
+                        llmperf_profile *profile)
 {
     struct lp_rank_count ranks = { 1, "" };
     uint64_t gpus = lp_profile_model_gpus(profile);
@@ -131,35 +134,35 @@ static int tell_ranks(const struct lp_share *share, size_t *number, llmperf_prof
 
     if (gpus == 0)
         return 0;
-    if (!share->told && several)
+    if (!parallel->given && several)
         snprintf(who, sizeof(who), "%" PRIu64 " ranks (%s)", ranks.count, ranks.variable);
-    else if (!share->told && gpus > 1)
+    else if (!parallel->given && gpus > 1)
         snprintf(who, sizeof(who), "%" PRIu64 " GPUs of this process", gpus);
-    else if (several && ranks.count % share->tensor)
-        return note_odd(share, &ranks, profile);
-    else if (several && ranks.count > share->tensor)
-        return assume_replicas(share, &ranks, number, profile);
+    else if (several && ranks.count % parallel->tensor)
+        return note_odd(parallel, &ranks, profile);
+    else if (several && ranks.count > parallel->tensor)
+        return assume_replicas(parallel, &ranks, number, profile);
     else
         return 0;
-    return lp_profile_note_untold(profile, who);
+    return lp_profile_note_shared_by(profile, who);
 }
 
-int lp_share_facts(const struct lp_share *share, const llmperf_model_info *info, size_t assumptions,
-                   llmperf_profile *profile)
+int lp_parallel_facts(const struct lp_parallel *parallel, const llmperf_model_info *info,
+                      size_t assumptions, llmperf_profile *profile)
 {
     char tensor[16], expert[16];
     int status;
 
-    if (!share->told)
-        return tell_ranks(share, &assumptions, profile);
-    snprintf(tensor, sizeof(tensor), "%" PRIu32, share->tensor);
-    snprintf(expert, sizeof(expert), "%" PRIu32, share->expert);
+    if (!parallel->given)
+        return report_ranks(parallel, &assumptions, profile);
+    snprintf(tensor, sizeof(tensor), "%" PRIu32, parallel->tensor);
+    snprintf(expert, sizeof(expert), "%" PRIu32, parallel->expert);
     if ((status = lp_profile_set_fact(profile, LP_TENSOR_FACT, tensor)) < 0 ||
         (status = lp_profile_set_fact(profile, LP_EXPERT_FACT, expert)) < 0)
         return status;
-    if (share->tensor > 1 && (status = assume_tensor(share, info, &assumptions, profile)) < 0)
+    if (parallel->tensor > 1 && (status = assume_tensor(parallel, info, &assumptions, profile)) < 0)
         return status;
-    if (share->expert > 1 && (status = assume_expert(share, &assumptions, profile)) < 0)
+    if (parallel->expert > 1 && (status = assume_expert(parallel, &assumptions, profile)) < 0)
         return status;
-    return tell_ranks(share, &assumptions, profile);
+    return report_ranks(parallel, &assumptions, profile);
 }

@@ -236,9 +236,8 @@ def man_page():
 
 
 BLOCKS = {"options": options_table, "words": words_table, "environment": environment_table}
-PAGES = {"docs/reference/api.md": api_page, "docs/reference/cli.md": cli_page, "docs/llmperf.1": man_page}
-if os.path.exists(os.path.join(SOURCE, "lib/profile/fields.h")):
-    PAGES["docs/reference/fields.md"] = fields_page
+PAGES = {"docs/reference/api.md": api_page, "docs/reference/fields.md": fields_page, "docs/reference/cli.md": cli_page,
+         "docs/llmperf.1": man_page}
 
 
 def with_blocks(text):

@@ -8,7 +8,7 @@
  * activation, residual, bias) are approximate and are never part of them. Hardware FLOPs are what
  * kernels execute: padding, rejected drafts, absorbed latent attention, work repeated on several
  * GPUs. Bytes are compulsory traffic: a weight once a step, an element of the KV cache read once
- * and written once. docs/metrics.md has every formula.
+ * and written once. docs/reference/metrics.md has every formula.
  *
  * @threads one at a time per object; reading from several threads is fine */
 #ifndef LLMPERF_MODEL_H

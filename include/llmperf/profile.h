@@ -131,9 +131,9 @@ typedef struct llmperf_region_stats {
     /** Given by the program; if not given on this region, the sum of its children; else
      * LLMPERF_UNKNOWN. */
     uint64_t tokens, sequences, context, flops, bytes;
-    /** Share of its work (docs/sampling.md) whose device side was left out: 0 but in sessions that
-     * sample; 1: all of it. Device times and counts, and idle_ms, are of the rest and not scaled;
-     * host times and amounts are of everything. */
+    /** Share of its work (docs/explanation/sampling.md) whose device side was left out: 0 but in
+     * sessions that sample; 1: all of it. Device times and counts, and idle_ms, are of the rest and
+     * not scaled; host times and amounts are of everything. */
     double skipped_fraction;
     uint32_t flops_origin, bytes_origin; /**< LLMPERF_WORK_…; of a sum of children, the program if
                                             it gave any part of it */

@@ -3,8 +3,8 @@
  * hardware.h. Nothing runs.
  *
  * A floor is a lower bound: no implementation that does this work can take less time. The roofline
- * floor lets everything overlap, the serial floor runs one operator after another. docs/metrics.md
- * has the formulas and their sources.
+ * floor lets everything overlap, the serial floor runs one operator after another.
+ * docs/reference/metrics.md has the formulas and their sources.
  *
  * @threads any thread, while nobody changes the model or the hardware */
 #ifndef LLMPERF_ROOFLINE_H

@@ -19,8 +19,8 @@ enum {
      * share that was collected. */
     LLMPERF_TIER_LIGHT = 2,
     LLMPERF_TIER_DEEP = 3,    /**< kernels, copies and sets */
-    LLMPERF_TIER_COUNTERS = 4 /**< deep and hardware counters (docs/counters.md); where there are
-                                 none, deep with the reason */
+    LLMPERF_TIER_COUNTERS = 4 /**< deep and hardware counters (docs/how-to/counters.md); where there
+                                 are none, deep with the reason */
 };
 
 /** Where device activity comes from. */
@@ -48,13 +48,14 @@ enum {
      * LLMPERF_ESTATE, because CUPTI would crash. */
     LLMPERF_SESSION_GRAPH_LEVEL = 4,
     /** Tier light: between samples CUPTI is taken out of the process, and launches cost what they
-     * cost without a profiler (docs/sampling.md). The program promises that one thread launches all
-     * of its device work, in one context, and opens the sampled regions, and that nothing else uses
-     * CUPTI. At the begin of a sampled region that thread is held until the device has no work left
-     * and CUPTI is out, or in again (3 to 15 ms, part of overhead_budget_permille). If another
-     * thread is seen to launch, CUPTI stays, as without this flag, and the log says so; one that
-     * launches a graph in the very moment in which CUPTI is taken out makes the device fail. Not
-     * with counters or rules: LLMPERF_EINVAL. Sources other than CUPTI have nothing to take out. */
+     * cost without a profiler (docs/explanation/sampling.md). The program promises that one thread
+     * launches all of its device work, in one context, and opens the sampled regions, and that
+     * nothing else uses CUPTI. At the begin of a sampled region that thread is held until the
+     * device has no work left and CUPTI is out, or in again (3 to 15 ms, part of
+     * overhead_budget_permille). If another thread is seen to launch, CUPTI stays, as without this
+     * flag, and the log says so; one that launches a graph in the very moment in which CUPTI is
+     * taken out makes the device fail. Not with counters or rules: LLMPERF_EINVAL. Sources other
+     * than CUPTI have nothing to take out. */
     LLMPERF_SESSION_DETACH = 8
 };
 
@@ -70,8 +71,8 @@ typedef struct llmperf_session_options {
     const char *run_id;  /**< NULL: UTC YYYYMMDD-HHMMSS-PID, with -1, -2 … if it is taken */
     const char *config_path; /**< configuration, as for llmperf_config_compose_model(): gives the
                                 options that are 0 here, and is kept with the run as config.yaml
-                                (docs/configuration.md); NULL: LLMPERF_RUN_CONFIG, which llmperf run
-                                sets, else none */
+                                (docs/reference/configuration.md); NULL: LLMPERF_RUN_CONFIG, which
+                                llmperf run sets, else none */
     const char *model_path;  /**< as for llmperf_model_open(): the model that gives the FLOPs and
                                 bytes of each prefill, decode_step and vision, those of this GPU
                                 (see tensor_parallel); NULL: `model` of the configuration, else
@@ -99,8 +100,8 @@ typedef struct llmperf_session_options {
     const char *sample_regions;
     /** For tier light: rules with semicolons between them, at most 8, such as "decode_step p99
      * above 30 ms for 2 s": while one holds, the next instances of the sampled regions are
-     * collected one and all, copies and sets too (docs/sampling.md). NULL: LLMPERF_RULES, else
-     * none. */
+     * collected one and all, copies and sets too (docs/explanation/sampling.md). NULL:
+     * LLMPERF_RULES, else none. */
     const char *rules;
     uint64_t trace_bytes; /**< with keep_trace: the recording ends at this size, and the run says
                              from when on; default 1 GiB */

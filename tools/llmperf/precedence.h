@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Which value counts where several are given: options and KEY=VALUE of the command line, then the
- * environment, then the configuration, then the default. docs/configuration.md has the rule. */
+ * environment, then the configuration, then the default. docs/reference/configuration.md has the
+ * rule. */
 #ifndef LLMPERF_TOOL_PRECEDENCE_H
 #define LLMPERF_TOOL_PRECEDENCE_H
 

@@ -4,7 +4,7 @@
  *
  * The arithmetic of utilisation: how much of a GPU's peak some work reached, what bounds it, and
  * how fast it could be at best. Pure functions on numbers: no run and no GPU is needed.
- * docs/metrics.md has the formulas and their sources.
+ * docs/reference/metrics.md has the formulas and their sources.
  *
  * What cannot be known is NaN with a reason in words; nothing is clamped. A utilisation above 1 is
  * a fault of its inputs, so it is NaN with a reason, too.

@@ -33,8 +33,8 @@ LLMPERF_API int llmperf_config_open(const char *path, llmperf_config **config_ou
 LLMPERF_API int llmperf_config_parse(const char *text, llmperf_config **config_out);
 
 /** Compose a configuration, as Hydra 1.3 does: a first file, the files of its defaults lists,
- * overrides; then interpolation. docs/configuration.md has the grammar, and what of Hydra there is
- * not.
+ * overrides; then interpolation. docs/reference/configuration.md has the grammar, and what of Hydra
+ * there is not.
  *
  * @param name            A name in llmperf_config_dir() ("config"), or the path of a YAML file,
  * whose folder is searched first.

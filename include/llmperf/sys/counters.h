@@ -3,8 +3,8 @@
  * (docs/explanation/abi.md).
  *
  * Hardware counters: which a chip has, and what a preset comes to on it. Works without a GPU where
- * libcupti (12.6 or newer) and libnvperf_host are installed. docs/counters.md explains presets and
- * replay.
+ * libcupti (12.6 or newer) and libnvperf_host are installed. docs/how-to/counters.md explains
+ * presets and replay.
  *
  * @threads one at a time per object, unless said otherwise */
 #ifndef LLMPERF_SYS_COUNTERS_H

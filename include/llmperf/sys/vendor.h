@@ -55,9 +55,9 @@ typedef struct llmperf_tool_request {
 typedef struct llmperf_commands llmperf_commands;
 
 /** Build the commands of a tool from pipeline.nsys or pipeline.ncu, run.stage and run.top_n_kernels
- * of a composed configuration (docs/vendor-tools.md). Values that these tools would misread without
- * a word are refused: patterns with '*' where they take exact names, metrics of nvprof, capture
- * ranges that do not exist.
+ * of a composed configuration (docs/how-to/nsys-and-ncu.md). Values that these tools would misread
+ * without a word are refused: patterns with '*' where they take exact names, metrics of nvprof,
+ * capture ranges that do not exist.
  *
  * @param config        Borrowed for the call.
  * @param request       struct_size, tool, folder and program are required.

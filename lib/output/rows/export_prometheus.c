@@ -208,8 +208,9 @@ static void put_ledger(const llmperf_profile *profile, struct lp_text *out)
     lp_prometheus_label(out, "run_id", llmperf_profile_fact(profile, "run_id"));
     lp_prometheus_label(out, "verdict", llmperf_verdict_name(ledger->verdict));
     lp_prometheus_value(out, 1);
-    lp_text_puts(out, "# HELP llmperf_ledger Expected against seen; see docs/metrics.md.\n"
-                      "# TYPE llmperf_ledger gauge\n");
+    lp_text_puts(out,
+                 "# HELP llmperf_ledger Expected against seen; see docs/reference/metrics.md.\n"
+                 "# TYPE llmperf_ledger gauge\n");
     for (size_t i = 0; i < kind->count; i++) {
         double value = lp_field_value(&kind->fields[i], ledger);
 

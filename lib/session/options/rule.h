@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Rules that open triggered windows, as text. The grammar stands in docs/sampling.md. For
- * lib/session only. @threads any thread */
+/** Rules that open triggered windows, as text. The grammar stands in docs/explanation/sampling.md.
+ * For lib/session only. @threads any thread */
 #ifndef LP_SESSION_OPTIONS_RULE_H
 #define LP_SESSION_OPTIONS_RULE_H
 

@@ -59,7 +59,7 @@ STANDARD = PUBLIC_STANDARD | {
 
 SPDX = "SPDX-License-Identifier: Apache-2.0"
 SPDX_FILES = ["*.c", "*.h", "*.hpp", "*.cu", "*.cuh", "*.cpp", "*.py", "*.sh", "*.yaml", "*.yml", "meson.build", "*/meson.build",
-              "meson_options.txt", ".ci/run"]
+              "meson_options.txt", ".ci/run", "tools/dev/*"]
 SPDX_EXCEPT = ["tests/data/*", "examples/data/*"]
 
 # Written in pieces, so that this file does not hold what it forbids.

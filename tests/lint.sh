@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What no compiler looks at: clang-format, shellcheck and clang-tidy (.clang-tidy) over the files that git knows.
+# What no compiler looks at: clang-format, shellcheck and clang-tidy (.clang-tidy) over the files that git knows, and the subjects of
+# the newest commits.
 #
 #   tests/lint.sh BUILD    a build folder with compile_commands.json
 set -u
@@ -15,8 +16,12 @@ fi
 mapfile -t sources < <(git ls-files '*.c' '*.h' '*.cu' '*.hpp')
 clang-format --dry-run -Werror "${sources[@]}" || failed=1
 
-mapfile -t scripts < <(git ls-files '*.sh' .ci)
+mapfile -t scripts < <(git ls-files '*.sh' .ci tools/dev)
 shellcheck -x -S warning "${scripts[@]}" || failed=1
+
+git log --no-merges -n 20 --format=%s | while read -r subject; do
+    [[ ${#subject} -le 60 && $subject =~ ^[^:]+:\ .*[^.]$ ]] || { echo "commit subject: not \"area: what it does\" of 60 characters at most: $subject"; false; } || exit 1
+done || failed=1
 
 # The analyzer gives a function up after so many steps: all of them would take six times as long.
 analyzer=()

@@ -13,7 +13,7 @@ struct lp_choice {
     const char *key; /* "group" or "group@package" */
     const char *name;
     const struct lp_value *names;
-    const char *text;              /* of the override; NULL: a list says so */
+    const char *text;              /* of the override; NULL: it comes from a list */
     const struct lp_value *origin; /* of that list */
     bool used;
 };
@@ -36,7 +36,7 @@ void lp_choices_clear(struct lp_choices *choices);
 /** An override of the command line. 0; LLMPERF_EINVAL, LLMPERF_ENOMEM. */
 int lp_choices_add(struct lp_choices *choices, const struct lp_override *override);
 
-/** "override group: option" of a list; what was said before wins. 0 or LLMPERF_ENOMEM. */
+/** "override group: option" of a list; an earlier choice wins. 0 or LLMPERF_ENOMEM. */
 int lp_choices_override(struct lp_choices *choices, const struct lp_default *item);
 
 /** Give an element the option that was chosen for it. 0 or LLMPERF_ENOMEM. */

@@ -18,7 +18,7 @@
 #define MODEL "model"
 #define USUAL "config"
 
-/* The work in hand. */
+/* State of one composition. */
 struct composition {
     struct lp_repository repository;
     struct lp_values *values;
@@ -61,7 +61,7 @@ static int choose_roots(struct composition *composition, const char *name)
         repository->roots[repository->root_count++] = folder;
         composition->name = slash ? slash + 1 : name;
     } else if (!data && !is_usual_run(composition)) {
-        return LLMPERF_ENOENT; /* llmperf_config_dir() said why */
+        return LLMPERF_ENOENT; /* llmperf_config_dir() set the error */
     }
     if (data)
         repository->roots[repository->root_count++] = data;
@@ -185,7 +185,7 @@ static int name_model(struct composition *composition, struct lp_value *descript
     return lp_value_put(composition->values, description, "name", value);
 }
 
-/* With its name: nothing else of the configuration says which file it came from. */
+/* The name is set too: it is the only trace of the file in the configuration. */
 static int put_model(struct composition *composition, const char *model)
 {
     struct lp_value *description;

@@ -120,7 +120,7 @@ static bool is_integer(const char *text)
     return digits > 0 && text[digits] == '\0' && (digits == 1 || text[0] != '0');
 }
 
-/* [+-]digits[.digits][e[+-]digits], a digit before or behind the point. */
+/* [+-]digits[.digits][e[+-]digits], with a digit before or after the point. */
 static bool is_number(const char *text)
 {
     size_t whole, fraction = 0;

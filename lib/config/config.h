@@ -31,8 +31,8 @@ int lp_inputs_read(const char *file, char **text_out);
  * @return 0; LLMPERF_EFORMAT with file, line and the name that was meant. */
 int lp_config_check_keys(const llmperf_config *config, const char *key, const char *const *names);
 
-/** Read a value if it is there and not null; else *value_out stays as it is. What
- * table of options says about the key holds also where a configuration was not composed.
+/** Read a value if it exists and is not null; otherwise *value_out is unchanged. The limits in the
+ * table of options apply also if the configuration was not composed.
  * @return 0; LLMPERF_EFORMAT with file and line. */
 int lp_config_take_text(const llmperf_config *config, const char *key, const char **value_out);
 int lp_config_take_integer(const llmperf_config *config, const char *key, int64_t *value_out);

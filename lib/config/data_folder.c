@@ -27,9 +27,9 @@ static bool take_folder(const char *path)
     return true;
 }
 
-/* The file that holds this code. Linked statically, that is the program: what dladdr() calls it,
- * its caller chose, and with more rights than its caller has, so may be the folder that it stands
- * in. */
+/* The file that contains this code. Linked statically, that is the program; the path from dladdr()
+ * is then chosen by the program's caller, so it must not be trusted if the program has more rights
+ * than its caller. */
 static bool find_library(char *path)
 {
     static const char self;

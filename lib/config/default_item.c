@@ -169,7 +169,7 @@ static const char *with_dots(struct lp_values *values, const char *group)
     return dotted;
 }
 
-/* Behind the last "_global_" a package starts at the root. */
+/* After the last "_global_" a package starts at the root. */
 static const char *cut_global(const char *package)
 {
     const char *found = NULL;
@@ -221,7 +221,7 @@ int lp_default_place(struct lp_values *values, struct lp_default *item, const ch
 {
     const char *found, *group;
 
-    if (!folder || !package) /* no memory to say where the list stands */
+    if (!folder || !package) /* no memory for the place of the list */
         return LLMPERF_ENOMEM;
     item->parent_folder = folder;
     item->parent_package = package;

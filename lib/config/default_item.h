@@ -10,7 +10,7 @@ struct lp_default {
     const struct lp_value *origin; /* where it was written; NULL: an override, or the first file */
     const char *group;             /* NULL: a file by its path */
     const char *path;              /* of a file without a group; "_self_" */
-    const char *package;           /* behind '@'; NULL: none; "": that of the parent */
+    const char *package;           /* after '@'; NULL: none; "": that of the parent */
     const char *name;              /* option of the group; NULL: none, or several */
     const struct lp_value *names;  /* list of options; NULL: one or none */
     bool optional, override, external, deleted, primary, package_is_whole;
@@ -32,8 +32,8 @@ bool lp_default_is_open(const struct lp_default *item);
 /** Option, or file name without folders; NULL: none. */
 const char *lp_default_name(const struct lp_default *item);
 
-/** Tell an element the folder and the package of the file that it stands in; once, or the same
- * again. 0 or LLMPERF_ENOMEM. */
+/** Set the folder and the package of the file that contains an element; a second call must give the
+ * same. 0 or LLMPERF_ENOMEM. */
 int lp_default_place(struct lp_values *values, struct lp_default *item, const char *folder,
                      const char *package);
 

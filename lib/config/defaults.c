@@ -13,7 +13,7 @@
 #define DEPTH_MOST 64
 #define ITEMS_MOST 10000
 
-/* The work in hand. */
+/* State of one expansion. */
 struct expansion {
     struct lp_repository *repository;
     struct lp_values *values;
@@ -60,7 +60,7 @@ static int add_child(struct lp_default *parent, struct lp_default *child)
     return 0;
 }
 
-/* A file that stands in a package of its own says so itself; that counts from the root. */
+/* A file can declare its own package, which is relative to the root. */
 static int take_header(struct expansion *expansion, struct lp_default *item,
                        const struct lp_source *source)
 {
@@ -126,8 +126,8 @@ static int read_list(struct expansion *expansion, struct lp_default *parent,
     return status;
 }
 
-/* "override group: option" of this list counts for what lies deeper, unless somebody further out
- * has chosen. */
+/* "override group: option" of this list applies to nested lists, unless an outer list or override
+ * has chosen already. */
 static int note_overrides(struct expansion *expansion, const struct lp_default *parent,
                           struct lp_default **list, size_t count, bool late)
 {
@@ -301,7 +301,7 @@ static int expand(struct expansion *expansion, struct lp_default *item, bool lat
     return status;
 }
 
-/* A group stands once among the parts. */
+/* A group appears once among the parts. */
 static int note_group(struct expansion *expansion, const struct lp_default *item)
 {
     const char *key = item->group ? lp_default_key(expansion->values, item) : NULL;

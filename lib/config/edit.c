@@ -10,7 +10,7 @@
 
 #define PARTS_MOST 64
 
-/* A change under way. */
+/* State of one change. */
 struct edit {
     struct lp_values *values;
     struct lp_value *root;

@@ -17,8 +17,8 @@ static bool is_plain(const char *text)
            lp_scalar_of(text) == LP_SCALAR_STRING;
 }
 
-/* Characters that stand in double quotes only, as an escape: control characters, line ends of any
- * kind, and what YAML does not count as a character. Their length in UTF-8, 0 for others. */
+/* Characters that need double quotes and an escape: control characters, line ends of any kind, and
+ * what YAML does not count as a character. Their length in UTF-8, 0 for others. */
 static size_t escape(const char *text, char name[8])
 {
     const unsigned char *byte = (const unsigned char *)text;
@@ -137,7 +137,8 @@ static void add_flat(struct lp_text *out, const struct lp_value *value)
     lp_text_puts(out, "\n");
 }
 
-/* Documents are kept and shown. What stands for a secret ("${oc.env:NAME}") is none. */
+/* Documents are stored and shown, so a placeholder of a secret ("${oc.env:NAME}") is kept
+ * unresolved. */
 static bool is_secret(const struct lp_value *map, const struct lp_value_entry *entry)
 {
     const struct lp_value *value = entry->value;
@@ -148,7 +149,7 @@ static bool is_secret(const struct lp_value *map, const struct lp_value_entry *e
            (value->state == LP_VALUE_RESOLVED || !strstr(value->text, "${"));
 }
 
-/* Entries of a map or list; the first one stands where the line has come to. */
+/* Entries of a map or list; the first one continues the current line. */
 static void add_entries(struct lp_text *out, const struct lp_value *value, int level)
 {
     for (size_t i = 0; i < value->count && !out->failed; i++) {

@@ -10,7 +10,7 @@
 #include "lib/base/text.h"
 #include "lib/config/config.h"
 
-/* The manifest under way. */
+/* State of reading one manifest. */
 struct manifest {
     llmperf_config *config;
     char folder[PATH_MAX];
@@ -33,7 +33,7 @@ static void put_path(struct manifest *manifest, const char *path)
         lp_text_puts(&manifest->out, "\n    size_bytes: null\n");
 }
 
-/* What else an entry says, such as its category, is kept if it is a plain value. */
+/* Other members of an entry, such as its category, are kept if they are plain values. */
 static int put_rest(struct manifest *manifest, const char *key)
 {
     const char *name;

@@ -8,7 +8,7 @@
 struct llmperf_config {
     struct lp_values values;
     struct lp_value *root;
-    bool composed; /* "???" asks for a value */
+    bool composed; /* "???": a required value that is missing */
 };
 
 #endif

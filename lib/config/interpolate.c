@@ -17,7 +17,7 @@
 #define ARGUMENTS_MOST 2
 #define BLANKS         " \t\n"
 
-/* One text under way. */
+/* State of reading one text. */
 struct reader {
     struct lp_interpolation *whole;
     struct lp_value *owner; /* the text's own node */
@@ -62,7 +62,7 @@ static const char *owner_place(const struct reader *reader)
 
 /* Texts */
 
-/* Backslashes before "${": two stand for one, an odd one takes the meaning away. */
+/* Backslashes before "${": two give one, and an odd one escapes the "${". */
 static void add_plain(struct reader *reader, struct lp_text *out)
 {
     const char *start = reader->at, *found;
@@ -127,8 +127,8 @@ static int read_text(struct reader *reader, struct lp_value **value_out)
 
 /* Keys */
 
-/* Follow a path; what lies on it is resolved first, for it may itself stand for a map. NULL and 0:
- * there is nothing. */
+/* Follow a path; values on it are resolved first, as they may be references to maps. NULL and 0:
+ * not found. */
 static int follow(struct lp_interpolation *whole, struct lp_value *from, const char *path,
                   struct lp_value **value_out)
 {
@@ -147,7 +147,7 @@ static int follow(struct lp_interpolation *whole, struct lp_value *from, const c
     return status;
 }
 
-/* One dot is the map or list that the text stands in, each further one the next outer. */
+/* One dot is the map or list that contains the text, each further dot its parent. */
 static int find_key(struct reader *reader, const char *path, struct lp_value **value_out)
 {
     struct lp_value *from = *path == '.' ? reader->owner : reader->whole->root;
@@ -378,7 +378,7 @@ static int evaluate(struct reader *reader, struct lp_value **value_out)
 
 /* Nodes */
 
-/* The node becomes a copy of what it stands for, and keeps its own place. */
+/* The node becomes a copy of the referenced value, and keeps its own place. */
 static int become(struct lp_values *values, struct lp_value *node, const struct lp_value *from)
 {
     struct lp_value *copy = lp_value_copy(values, from), *parent = node->parent;

@@ -5,7 +5,7 @@
 #include "lib/config/nearest.h"
 
 #define LETTERS_MOST 127
-#define KEYS_MOST    20000 /* looked at; a message is not worth more */
+#define KEYS_MOST    20000 /* keys to examine; enough for a message */
 
 struct search {
     const char *wanted;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What somebody may have meant who wrote a word wrong. For lib/config only. */
+/** Suggestions for misspelt words. For lib/config only. */
 #ifndef LP_CONFIG_NEAREST_H
 #define LP_CONFIG_NEAREST_H
 

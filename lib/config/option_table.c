@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All options, one entry each; lib/config/options.h says what the members mean. Entries begin with
- * the key of the configuration, the variable of the environment, the field of a call and the option
- * of the command line, and end with the default and the help. A key that another one follows stands
- * before it. */
+/* All options, one entry each; lib/config/options.h explains the members. Entries begin with the
+ * key of the configuration, the variable of the environment, the field of a call and the option of
+ * the command line, and end with the default and the help. A key precedes those that take their
+ * default from it. */
 #include "lib/config/options.h"
 
 #include "llmperf/session.h"

@@ -60,7 +60,8 @@ static bool is_int(const char *text)
     return *text != '\0';
 }
 
-/* Like YAML's, but a whole part has no leading zeros, and a lone "_" stands only between digits. */
+/* Like YAML's, but a whole part has no leading zeros, and a single "_" is allowed only between
+ * digits. */
 static bool is_float(const char *text)
 {
     size_t whole;
@@ -143,7 +144,7 @@ static int read_quoted(struct reader *reader, struct lp_value **value_out)
     return take_value(reader, &text, false, value_out);
 }
 
-/* "${…}" as it stands, up to the first brace: one within another needs quotes. */
+/* "${…}" unresolved, up to the first brace: nested ones need quotes. */
 static int read_interpolation(struct reader *reader, struct lp_text *text)
 {
     size_t length = strcspn(reader->at, "}");

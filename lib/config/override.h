@@ -18,15 +18,14 @@ struct lp_override {
     enum lp_override_kind kind;
     const char *text;       /* all of it */
     const char *key;        /* dotted key, or group with slashes */
-    const char *package;    /* behind '@'; NULL: none */
+    const char *package;    /* after '@'; NULL: none */
     struct lp_value *value; /* NULL: "~key" alone */
 };
 
 /** 0; LLMPERF_EINVAL (the error shows the place), LLMPERF_ENOMEM. All memory is of `values`. */
 int lp_override_parse(struct lp_values *values, const char *text, struct lp_override *out);
 
-/** Read a value alone: what stands behind '='. `owner` names it in errors. As lp_override_parse().
- */
+/** Read only a value: the text after '='. `owner` names it in errors. As lp_override_parse(). */
 int lp_override_value(struct lp_values *values, const char *owner, const char *text,
                       struct lp_value **value_out);
 

@@ -87,7 +87,7 @@ static int read_header(struct lp_repository *repository, struct lp_source *sourc
     return 0;
 }
 
-/* The defaults list is no part of what the file holds. */
+/* The defaults list does not belong to the values of the file. */
 static int take_defaults(struct lp_source *source)
 {
     struct lp_value *content = source->content;

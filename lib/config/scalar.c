@@ -68,7 +68,7 @@ static bool is_special_float(const char *text)
     return is_one_of(skip_sign(text), infinite, 3) || is_one_of(text, nan, 3);
 }
 
-/* Digits with a point or an exponent; a digit comes before or behind the point. */
+/* Digits with a point or an exponent, and at least one digit before or after the point. */
 static bool is_float(const char *text)
 {
     size_t whole, fraction = 0;

@@ -193,7 +193,7 @@ bool lp_path_next(const char **path, const char **key, size_t *length)
     if (*length == 0 || (bracket && *at++ != ']'))
         return false;
     *path = at + (*at == '.');
-    /* A dot stands between two keys, not behind the last one; a bracket needs none before it. */
+    /* A dot separates two keys and cannot be last; a bracket needs no dot before it. */
     return *at == '.' ? at[1] != '\0' && at[1] != '[' : *at == '[' || *at == '\0';
 }
 
@@ -299,8 +299,8 @@ bool lp_value_is_missing(const struct lp_value *value)
     return value->kind == LP_VALUE_TEXT && strcmp(value->text, "???") == 0;
 }
 
-/* The list or map that a text stands for that is one interpolation of a key ("${a.b}", "${.c}");
- * NULL for all others. */
+/* The list or map that a text refers to, if the text is one interpolation of a key ("${a.b}",
+ * "${.c}"); NULL for all others. */
 static const struct lp_value *stands_for(struct lp_values *values, const struct lp_value *text)
 {
     const struct lp_value *at = text;

@@ -62,7 +62,7 @@ void lp_values_clear(struct lp_values *values);
  * LLMPERF_ENOMEM. */
 int lp_value_read(struct lp_values *values, const char *path, struct lp_value **value_out);
 
-/** The same of text; `name` stands in errors. */
+/** The same for text; `name` is used in errors. */
 int lp_value_parse(struct lp_values *values, const char *name, const char *text, size_t size,
                    struct lp_value **value_out);
 
@@ -96,11 +96,11 @@ void lp_value_remove(struct lp_value *value, size_t index);
 struct lp_value *lp_value_copy(struct lp_values *values, const struct lp_value *from);
 
 /** Merge one map into another: maps key by key, all else by replacement; "???" replaces nothing. A
- * map that meets "${key}" of a map is merged with a copy of that. `from` stays as it is. 0,
+ * map that meets "${key}" of a map is merged with a copy of that. `from` is unchanged. 0,
  * LLMPERF_ENOMEM. */
 int lp_value_merge(struct lp_values *values, struct lp_value *into, const struct lp_value *from);
 
-/** "???": a value that somebody has to give. */
+/** "???": a required value that is missing. */
 bool lp_value_is_missing(const struct lp_value *value);
 
 /** "file:line", or the override. */

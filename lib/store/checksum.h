@@ -29,18 +29,17 @@ struct lp_store_sum {
  * LLMPERF_ENOMEM. */
 int lp_store_sum_row(struct lp_store_sum *sum, struct sqlite3_stmt *row);
 
-/** What a file says its tables' checksums are, by lp_row_id; -1: it does not say. */
+/** The checksums stored in a file, by lp_row_id; -1: not stored. */
 struct lp_store_checksums {
     bool any;
     int64_t crc[LP_ROW_KINDS];
 };
 
-/** Compute the checksums of all tables and keep them; within a transaction, once in the life of a
- * file. @return SQLITE_OK or what SQLite said */
+/** Compute the checksums of all tables and keep them; within a transaction, once per file. @return
+ * SQLITE_OK or SQLite's error */
 int lp_store_keep_checksums(struct sqlite3 *db);
 
-/** The checksums that a file keeps; it has the table for them. @return SQLITE_OK or what SQLite
- * said */
+/** The stored checksums; the file has a table of them. @return SQLITE_OK or SQLite's error */
 int lp_store_read_checksums(struct lp_sqlite *file, struct lp_store_checksums *kept_out);
 
 #endif

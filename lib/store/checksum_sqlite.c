@@ -8,8 +8,8 @@
 #include "lib/base/varint.h"
 #include "lib/store/checksum.h"
 
-/* Values as SQLite gives them, not as they lie on its pages: a file that was vacuumed or dumped and
- * read in again has the same checksums. */
+/* Checksums are of values, not of pages: a file that was vacuumed, or dumped and restored, keeps
+ * its checksums. */
 
 /* The type of a value, and the value itself or its size. */
 static void add_word(struct lp_text *bytes, int type, uint64_t word)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** What a run file holds: an SQLite database, application id "LLMP", user_version = format. A table
  * for each kind of rows that has one, with a column for each of its fields (fields.h), and the
- * table of checksums (checksum.h). NULL stands for NaN, LLMPERF_UNKNOWN, device -1 and NULL text;
- * counts over INT64_MAX wrap and come back. Histograms are blobs as lp_histogram_encode() writes
- * them. While a run goes on, kernel.share is as of the row's last change; readers of this library
- * and a closed file have it right. @threads any thread */
+ * table of checksums (checksum.h). NULL represents NaN, LLMPERF_UNKNOWN, device -1 and NULL text;
+ * counts above INT64_MAX are stored as negative numbers and restored. Histograms are blobs as
+ * lp_histogram_encode() writes them. While a run is open, kernel.share dates from the row's last
+ * change; it is correct in closed files and when read by this library. @threads any thread */
 #ifndef LP_STORE_COLUMNS_H
 #define LP_STORE_COLUMNS_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Folders of jobs: JOB/run.llmperf is of the program, JOB/processes/ID/run.llmperf of its
- * processes, JOB/run-PID holds the path of a run that is kept elsewhere, JOB/forked-PID stands for
- * a process that has none, JOB/merged/run.llmperf is of all of them. */
+/** Folders of jobs: JOB/run.llmperf is the run of the program, JOB/processes/ID/run.llmperf those
+ * of its processes, JOB/run-PID contains the path of a run that is kept elsewhere, JOB/forked-PID
+ * marks a process without a run, JOB/merged/run.llmperf combines them all. */
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Inside of llmperf_job, and what a folder of a job stands for. For lib/store only. @threads any
- * thread */
+/** Internals of llmperf_job, and which run the folder of a job refers to. For lib/store only.
+ * @threads any thread */
 #ifndef LP_STORE_JOB_H
 #define LP_STORE_JOB_H
 
@@ -15,9 +15,9 @@ struct llmperf_job {
     size_t forked;
 };
 
-/** Folder of the run that a folder without a run of its own stands for: that of all processes, or
- * the only one that there is. 0 and *run_out: free(); LLMPERF_ENOENT: there is none, or none is the
- * only one; LLMPERF_ENOMEM. */
+/** The run that a job folder without its own run refers to: the merged run of all processes, or the
+ * only run. 0 and *run_out: free(); LLMPERF_ENOENT: there is none, or more than one without a
+ * merged run; LLMPERF_ENOMEM. */
 int lp_job_only_run(const char *folder, char **run_out);
 
 #endif

@@ -29,7 +29,7 @@ struct merger {
     size_t without_cuda; /* parts of programs that did not use it */
 };
 
-/* A process id of this part as it is called in the merged profile. */
+/* The number of a part's process in the merged profile. */
 static int merged_process(struct merger *merger, uint32_t process_id, uint32_t *merged_out)
 {
     *merged_out = process_id;
@@ -38,7 +38,7 @@ static int merged_process(struct merger *merger, uint32_t process_id, uint32_t *
                : 0;
 }
 
-/* What a part says of its machine and of its processes. */
+/* Facts about machine and processes in a part. */
 static int add_identity(struct merger *merger, const llmperf_profile *part)
 {
     int status;
@@ -173,7 +173,7 @@ static bool has_line(const llmperf_profile *profile, bool problem, const char *l
     return false;
 }
 
-/* Problems of runs carry the run's name; what all say is said once. */
+/* Problems carry the name of their run; one that all runs have appears once. */
 static int add_line(struct merger *merger, bool problem, const char *run, const char *line)
 {
     char named[1024];
@@ -212,7 +212,7 @@ static int add_lines(struct merger *merger, const llmperf_profile *part)
     return status;
 }
 
-/* What one of several runs says of itself alone. */
+/* A fact of only one of several runs. */
 static bool is_of_one(const struct merger *merger, const char *key)
 {
     if (strncmp(key, LP_CLASS_FACT, strlen(LP_CLASS_FACT)) == 0)
@@ -307,7 +307,7 @@ static int merge_parts(const llmperf_profile *const *parts, size_t count, bool r
     return status;
 }
 
-/* The processes of the parts, one behind the other. */
+/* The processes of all parts, one after the other. */
 static int list_processes(const llmperf_profile *const *parts, size_t count, llmperf_profile *out)
 {
     struct lp_text text = { NULL, 0, 0, false };
@@ -345,7 +345,7 @@ llmperf_ledger *lp_profile_ledger_edit(llmperf_profile *profile)
     return &profile->ledger;
 }
 
-/* Time that the longest run took: how runs lie in time is not known. */
+/* The duration of the longest run: how runs overlap in time is unknown. */
 static int set_longest(const llmperf_profile *const *profiles, size_t count, llmperf_profile *out)
 {
     const char *longest = NULL;
@@ -360,7 +360,7 @@ static int set_longest(const llmperf_profile *const *profiles, size_t count, llm
     return lp_profile_set_fact(out, "duration_ms", longest);
 }
 
-/* Facts of one run that say nothing of all of them. */
+/* Facts of one run that do not apply to all. */
 static int set_run_facts(const llmperf_profile *const *profiles, size_t count, llmperf_profile *out)
 {
     const char *first = NULL;

@@ -57,7 +57,7 @@ static void compare_work(const llmperf_profile *first, const llmperf_profile *ot
                  first->regions.count);
 }
 
-/* Process ids differ from run to run; the rows of regions stand in the same order. */
+/* Process ids differ from run to run; the rows of regions are in the same order. */
 static uint32_t process_in_first(const llmperf_profile *first, const llmperf_profile *other,
                                  uint32_t process_id)
 {
@@ -67,7 +67,7 @@ static uint32_t process_in_first(const llmperf_profile *first, const llmperf_pro
     return process_id;
 }
 
-/* "flops_fp32 (part 2 of 3)". Returns the length of the quantity's name; 0: it is no part. */
+/* "flops_fp32 (part 2 of 3)". Returns the length of the quantity's name; 0: not a part. */
 static size_t read_part(const char *name, unsigned *part, unsigned *parts)
 {
     const char *at = strstr(name, " (part ");
@@ -155,7 +155,7 @@ static int take_metrics(struct merger *merger, const llmperf_profile *first,
     return status;
 }
 
-/* What its counters lack stands in its notes. */
+/* The missing counters of a run are in its notes. */
 static int take_notes(struct merger *merger, const llmperf_profile *from, size_t number)
 {
     int status = 0;
@@ -167,7 +167,7 @@ static int take_notes(struct merger *merger, const llmperf_profile *from, size_t
     return status;
 }
 
-/* Parts are no quantities of the whole. */
+/* Parts are not quantities of the whole run. */
 static int drop_parts(llmperf_profile *profile)
 {
     size_t kept = 0;

@@ -11,7 +11,7 @@
 #include "lib/profile/data.h"
 #include "lib/profile/profile.h"
 
-#define DEVICES 4096 /* a number beyond is no device of a host */
+#define DEVICES 4096 /* larger numbers are not devices of a host */
 
 static const char *text_of(const json_t *object, const char *key)
 {

@@ -8,8 +8,8 @@
 
 #include "llmperf/profile.h"
 
-/** Note in the merged run `out` that its parts share the model in unlike ways, or that nobody told
- * whether its GPUs share it. 0 or LLMPERF_ENOMEM. */
+/** Note in the merged run `out` that its parts have different parallel layouts, or that no layout
+ * was given for its GPUs. 0 or LLMPERF_ENOMEM. */
 int lp_merged_model_notes(const llmperf_profile *const *parts, size_t count, llmperf_profile *out);
 
 #endif

@@ -26,8 +26,8 @@ struct lp_merged_processes {
 int lp_merged_processes_add(struct lp_merged_processes *processes, size_t part,
                             const llmperf_profile *profile);
 
-/** A process id of a part as it is called in the merged run: ids that two parts share are told
- * apart. 0 or LLMPERF_ENOMEM. */
+/** The id of a part's process in the merged run: ids that two parts share are changed to differ. 0
+ * or LLMPERF_ENOMEM. */
 int lp_merged_process(struct lp_merged_processes *processes, size_t part, uint32_t process_id,
                       uint32_t *merged_out);
 

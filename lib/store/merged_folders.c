@@ -86,9 +86,9 @@ static char *find_folder(const char *folder, const char *kept_in, const char *ke
     return is_run(kept_in, key) ? lp_text_copy(kept_in) : find_beside(folder, kept_in, key);
 }
 
-/* Reading what a merged profile says */
+/* Reading the facts of a merged profile */
 
-/* A line without its end, as a text of its own, and the place behind it. */
+/* A line without its line end, copied, and the position after it. */
 static char *take_line(const char **text)
 {
     size_t length = strcspn(*text, "\n");

@@ -11,8 +11,8 @@
 #include "lib/store/merged_runs.h"
 #include "lib/profile/profile.h"
 
-/* Keys of contents. They stand in the files of merged runs: what goes into them, and in what order,
- * stays as it is. */
+/* Keys of contents. They are stored in merged runs, so their input and its order must not
+ * change. */
 
 static void add_word(struct lp_text *bytes, uint64_t word)
 {
@@ -155,7 +155,7 @@ static int take_profile(struct found *found, const llmperf_profile *profile, siz
     return status;
 }
 
-/* What documents call it: nobody shall take it for its first run. */
+/* Its name in documents: it must not be mistaken for its first run. */
 static int set_name(const struct found *found, llmperf_profile *out)
 {
     struct lp_text name = { NULL, 0, 0, false };

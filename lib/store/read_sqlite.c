@@ -82,8 +82,7 @@ static bool has_log(const char *path)
     return found;
 }
 
-/* SQLite opens what lies beside the file under these names, whatever it is, and waits for a pipe.
- */
+/* SQLite opens these files next to the database whatever they are, and waits if one is a pipe. */
 static int check_companions(const char *path)
 {
     static const char *const suffixes[] = { "-wal", "-shm", "-journal" };
@@ -170,7 +169,7 @@ struct reader {
     size_t count;       /* of its rows */
     struct lp_store_sum sum;
     struct lp_store_checksums kept;
-    struct lp_text changed; /* tables that are no longer as they were written */
+    struct lp_text changed; /* tables that changed after they were written */
 };
 
 static int out_of_memory(const struct reader *reader)
@@ -253,7 +252,7 @@ static int read_field(const struct reader *reader, int at, const struct lp_field
     return status;
 }
 
-/* Room for a row of any kind. */
+/* A buffer for a row of any kind. */
 union any_row {
     struct lp_region_row region;
     struct lp_kernel_row kernel;
@@ -281,7 +280,7 @@ static int take_row(const struct reader *reader, enum lp_row_id id)
     return status < 0 ? status : lp_row_push(reader->profile, id, &row);
 }
 
-/* As it is: it may be a document of many lines, or a path. */
+/* Unchanged: it may be a document of many lines, or a path. */
 static int take_fact(const struct reader *reader)
 {
     struct lp_fact fact = { NULL, NULL };
@@ -322,7 +321,7 @@ static int has_table(struct reader *reader, const char *name, bool *has_out)
                : read_error(&reader->file, reader->path);
 }
 
-/* Who asks for it gets a changed run too, with a problem that says so. */
+/* On request a changed run is read too, with a problem that says so. */
 static bool takes_changed(void)
 {
     const char *word = lp_variable(OPEN_CHANGED);
@@ -444,7 +443,7 @@ static int open_file(const char *path, llmperf_profile **profile_out)
     return 0;
 }
 
-/* The log of a run lies beside the file that a link leads to. Takes `path`. */
+/* SQLite's log is next to the file that a link points to. Takes `path`. */
 static char *follow_link(char *path)
 {
     struct stat info;
@@ -479,7 +478,7 @@ static int find_file(const char *run, char **path_out)
     return *path_out ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
 }
 
-/* NULL without memory, and of a folder that nobody can be sent to: its profile is as good. */
+/* NULL without memory, and for a folder that cannot be shown as a path: the profile is as good. */
 static char *folder_of(const char *path)
 {
     char *real = realpath(path, NULL), *slash = real ? strrchr(real, '/') : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writing run files: rows that did not change since the last write stay as they are. */
+/* Writing run files: rows that did not change since the last write are left alone. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -202,7 +202,7 @@ static int forget_dropped(struct row_set *set, uint64_t write)
     return status;
 }
 
-/* A row goes away when, for example, a region that had no device gets one. */
+/* A row is deleted when, for example, a region that had no device gets one. */
 static int drop_vanished(const struct lp_store *store, struct row_set *set)
 {
     size_t dropped = 0;
@@ -463,7 +463,7 @@ int lp_store_create(const char *path, struct lp_store **store_out)
     return 0;
 }
 
-/* Nothing is written behind them. */
+/* Nothing is written after them. */
 static int keep_checksums(const struct lp_store *store)
 {
     int status = run_sql(store, "BEGIN IMMEDIATE");

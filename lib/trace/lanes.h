@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Where activities stand in a trace: a stream shows one thing at a time, but branches of a graph
- * and kernels that begin before the one before them has ended overlap. Those go to further lanes of
+/** Rows for activities in a trace: a row shows one activity at a time, but branches of a graph and
+ * kernels that begin before the one before them has ended overlap. Those go to further lanes of
  * their stream. For lib/trace only.
  * @threads one at a time per object */
 #ifndef LP_TRACE_LANES_H

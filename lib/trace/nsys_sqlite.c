@@ -133,7 +133,7 @@ static void put_row(struct nsys *nsys, enum row row, const int64_t *values, int 
     check(nsys, sqlite3_reset(statement));
 }
 
-/* A row with texts, put seldom: NULL ends them, numbers stand behind. */
+/* A row with texts, written rarely: NULL ends the texts, numbers follow. */
 static void put_rare(struct nsys *nsys, const char *sql, const char *const *texts, int text_count,
                      const int64_t *values, int count)
 {
@@ -206,7 +206,7 @@ static int64_t thread_key(struct nsys *nsys, uint32_t thread)
 
 /* Ranges */
 
-/* What a region's label says stands in two places: "D@name" is range "name" of domain D. */
+/* A region's label is stored in two columns: "D@name" is range "name" of domain D. */
 static int64_t domain_of(struct nsys *nsys, const struct lp_path *path)
 {
     char name[256];

@@ -27,7 +27,7 @@ void lp_trace_order_clear(struct lp_trace_order *order)
     *order = (struct lp_trace_order){ 0 };
 }
 
-/* Where the ascending stretch that begins at `from` ends. */
+/* Where the ascending run of events that begins at `from` ends. */
 static size_t end_of_run(const struct lp_trace_key *keys, size_t from, size_t count)
 {
     size_t end = from + 1;
@@ -49,8 +49,8 @@ static void merge_runs(const struct lp_trace_key *from, size_t left, size_t midd
                      : from[right++];
 }
 
-/* Two neighbouring stretches become one, until one is left: the batches of threads and of the
- * device are ordered in themselves. @return whether there was more than one */
+/* Merge neighbouring ascending runs until one is left: each thread's and the device's batches are
+ * already sorted. @return whether there was more than one */
 static bool merge_pass(const struct lp_trace_key *from, struct lp_trace_key *to, size_t count)
 {
     size_t runs = 0;

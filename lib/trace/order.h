@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Events in the order of time, out of a stream that is nearly so: threads and buffers are drained
- * one after the other. So many events are held back that all disorder of a session lies among them;
- * an event that comes later still is passed on at once. For lib/trace only.
+/** Sorts a nearly sorted stream of events by time: threads and buffers are drained one after the
+ * other. Enough events are buffered to cover all disorder of a session; an event that comes even
+ * later is passed on at once. For lib/trace only.
  * @threads one at a time per object */
 #ifndef LP_TRACE_ORDER_H
 #define LP_TRACE_ORDER_H

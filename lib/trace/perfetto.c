@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Perfetto's protobuf (https://perfetto.dev/docs/reference/trace-packet-proto): tracks of the
  * process, its threads, GPUs, their streams and counters; slices of regions and activities; an
- * arrow from each launch to what it started. Texts are told once, then meant by number. */
+ * arrow from each launch to what it started. Each text is written once and then referred to by
+ * number. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,8 +105,8 @@ struct perfetto {
     struct lp_out_file out;
     struct lp_trace_words words;
     const struct lp_trace_facts *facts;
-    uint32_t sequence; /* of this process; tells tracks apart, too */
-    struct lp_text trace, packet, event, interned, part; /* under way; empty between packets */
+    uint32_t sequence; /* of this process; also distinguishes tracks */
+    struct lp_text trace, packet, event, interned, part; /* being written; empty between packets */
     marks told_names, told_texts;                        /* by number */
     marks threads, ranges, gpus;                         /* that have a track */
     struct lp_hashmap streams;                           /* (place, stream and lane) -> number */
@@ -119,7 +120,7 @@ static struct perfetto *of(struct lp_trace_writer *writer)
     return (struct perfetto *)(void *)writer;
 }
 
-/* Was this number said before? It is from now on. */
+/* Was this id written before? Marks it as written. */
 static bool is_told(struct perfetto *perfetto, marks *told, uint64_t number)
 {
     while (told->count <= number)
@@ -371,7 +372,7 @@ static void put_launch(struct lp_trace_writer *writer, const struct lp_trace_lau
     end_event(perfetto, launch->time_ns);
 }
 
-/* Names of copies and sets are words in brackets already. */
+/* Names of memory copies and memsets are in brackets already. */
 static void add_name(struct perfetto *perfetto, const struct lp_activity *activity)
 {
     uint64_t name = NAME_OF_KERNEL(activity->name), text = TEXT_OF_KERNEL(activity->name);
@@ -484,7 +485,7 @@ static void put_remark(struct lp_trace_writer *writer, uint64_t time_ns, const c
     end_event(perfetto, time_ns);
 }
 
-/* What was told, was told of another process. */
+/* Ids are written anew for another process. */
 static void forget(struct perfetto *perfetto)
 {
     lp_trace_words_clear(&perfetto->words);
@@ -501,8 +502,8 @@ static void put_facts(struct lp_trace_writer *writer, const struct lp_trace_fact
     forget(perfetto);
     perfetto->facts = facts;
     perfetto->words.names = facts->names;
-    /* Process ids have 22 bits. One may come twice: a process that executed another program. Files
-     * of several exports can be put behind one another. */
+    /* Process ids have 22 bits. An id may occur twice, if a process executed another program. Files
+     * of several exports can be concatenated. */
     perfetto->sequence = facts->part << 22 | (facts->process_id & 0x3fffff);
     if (perfetto->sequence == 0)
         perfetto->sequence = UINT32_MAX;

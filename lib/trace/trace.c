@@ -18,7 +18,7 @@ struct trace_thread {
     uint64_t last_ns;           /* its events do not go back in time, or they would not nest */
     struct lp_trace_event held; /* a launch that may yet turn out to have failed */
     bool holds;
-    LP_VECTOR(struct open_counts) open; /* regions, as they are passed on */
+    LP_VECTOR(struct open_counts) open; /* open regions, as passed on */
 };
 
 struct lp_trace {
@@ -177,7 +177,7 @@ static void add_on_thread(struct lp_trace *trace, struct trace_thread *thread,
     lp_trace_order_add(&trace->order, event);
 }
 
-/* Nothing came between a launch and what was said of it: it was one. */
+/* The record directly follows its launch, so it belongs to it. */
 static void release_launch(struct lp_trace *trace, struct trace_thread *thread)
 {
     if (!thread->holds)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The door of trace: attributed facts in, the same facts in the order of time out, in a file of
- * another program. Memory does not grow with the length of a trace.
+/** Writes traces: attributed records in; the same, sorted by time, out, in the file format of
+ * another program. Memory use does not grow with the length of a trace.
  * @threads one at a time per object, all functions */
 #ifndef LP_TRACE_TRACE_H
 #define LP_TRACE_TRACE_H
@@ -52,7 +52,7 @@ static inline const struct lp_trace_gpu *lp_trace_find_gpu(const struct lp_trace
     return NULL;
 }
 
-/** An instance of a region, or a range that is on no stack. */
+/** A call of a region, or a range that is not on a stack. */
 struct lp_trace_region {
     uint64_t begin_ns, end_ns;            /* end_ns: at its end only */
     uint64_t counts[LP_TRACE_QUANTITIES]; /* what the program counted in it, at its end only */
@@ -70,8 +70,8 @@ struct lp_trace_launch {
     uint32_t kind;               /* enum lp_launch_kind */
 };
 
-/** A file format. Events of a process come in the order of their begin; a region's end among them
- * at its time. A failure is remembered and told by finish(). */
+/** A file format. Events of a process come sorted by begin time, with region ends in between at
+ * their times. A failure is remembered and returned by finish(). */
 struct lp_trace_writer;
 struct lp_trace_writer_ops {
     /** A process: what comes belongs to it, until the next one begins. */
@@ -120,7 +120,7 @@ void lp_trace_plan(struct lp_trace *trace, const struct lp_counter_plan *plan);
 void lp_trace_counter(struct lp_trace *trace, const struct lp_counter_fact *fact,
                       const double *values);
 
-/** A remark behind the last event. */
+/** A remark at the end of the file. */
 void lp_trace_remark(struct lp_trace *trace, const char *text);
 
 /** All of this process is in: what was held back is written. @param summary_out  Its counts and

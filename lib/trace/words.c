@@ -13,7 +13,7 @@
 
 typedef LP_VECTOR(const char *) text_vector;
 
-/* Room for an entry of a table, NULL until it is made. NULL without memory. */
+/* Entry of a table, NULL until it is made. NULL without memory. */
 static const char **find_place(void *table, uint32_t index)
 {
     text_vector *texts = table;

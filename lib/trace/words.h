@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Texts that a trace says again and again: names of kernels, paths of regions, words for kinds.
- * Each is made once. For lib/trace only.
+/** Texts that a trace repeats: kernel names, region paths, names of kinds. Each is built once. For
+ * lib/trace only.
  * @threads one at a time per object */
 #ifndef LP_TRACE_WORDS_H
 #define LP_TRACE_WORDS_H

@@ -35,7 +35,7 @@ int lp_commands_join(llmperf_commands *commands, const llmperf_config *config, c
     if (count == 0 && llmperf_config_has(config, key)) {
         char *empty_list = NULL;
 
-        /* An empty list is no text, and no mistake. */
+        /* An empty list is valid and gives no text. */
         if (status == LLMPERF_EFORMAT &&
             llmperf_config_document(config, key, LLMPERF_CONFIG_JSON, &empty_list) == 0 &&
             strcmp(empty_list, "[]\n") == 0)

@@ -41,7 +41,7 @@ const char *lp_commands_text(llmperf_commands *commands, const char *format, ...
 /** The program that the tool starts, with its arguments. */
 void lp_commands_add_program(llmperf_commands *commands, const llmperf_tool_request *request);
 
-/** "args" of the configuration: further options as they are. 0 or LLMPERF_EFORMAT. */
+/** "args" of the configuration: further options, passed through unchanged. 0 or LLMPERF_EFORMAT. */
 int lp_commands_add_extra(llmperf_commands *commands, const llmperf_config *config,
                           const char *key);
 
@@ -57,7 +57,7 @@ const char *lp_commands_file(llmperf_commands *commands, const char *folder, con
 const char *lp_nsys_range(llmperf_commands *commands, const char *label);
 
 /** "LLM@prefill/" for the label LLM@prefill, "LLM@prefill/mlp" for a path within one domain; an
- * expression of ncu stays. NULL: neither; *problem_out says why. */
+ * expression in ncu's syntax is kept. NULL: neither; *problem_out is the reason. */
 const char *lp_ncu_range(llmperf_commands *commands, const char *text, const char **problem_out);
 
 /** Name of a kernel without return type, namespaces, template arguments and parameters, as ncu's

@@ -90,7 +90,7 @@ static size_t put_utf8(char *out, uint32_t code)
     return 4;
 }
 
-/* A unit of UTF-16; halves of a pair that stand alone become U+FFFD. */
+/* A unit of UTF-16; unpaired surrogates become U+FFFD. */
 static void put_unit(struct lp_csv *csv, uint32_t unit)
 {
     bool low = unit >= 0xdc00 && unit < 0xe000;
@@ -138,8 +138,8 @@ static void find_encoding(struct lp_csv *csv, const uint8_t *raw, size_t *size, 
     *size -= *skip;
 }
 
-/* More bytes behind csv->end, or csv->eof. Each unit of UTF-16 takes at most two bytes more than it
- * has. */
+/* Read more bytes after csv->end, or set csv->eof. Each unit of UTF-16 takes at most two bytes more
+ * than it has. */
 static int fill(struct lp_csv *csv)
 {
     uint8_t wide[4096];
@@ -245,8 +245,8 @@ static char *byte_in(const struct scan *scan, size_t at)
     return scan->csv->bytes + scan->csv->begin + at;
 }
 
-/* The rest of a quoted field; `at` stands behind the opening quote. *end_out: behind its text,
- * which moves down over quotes that were doubled. */
+/* The rest of a quoted field; `at` is after the opening quote. *end_out: the end of its text, which
+ * is moved down when doubled quotes become single ones. */
 static void scan_quoted(struct scan *scan, size_t *end_out)
 {
     struct lp_csv *csv = scan->csv;
@@ -282,7 +282,7 @@ static void scan_quoted(struct scan *scan, size_t *end_out)
     *end_out = out;
 }
 
-/* Up to the comma or line end; what stands behind a closing quote is not looked at. */
+/* Up to the comma or line end; characters after a closing quote are ignored. */
 static void scan_plain(struct scan *scan)
 {
     int byte;

@@ -11,8 +11,8 @@
 
 #include "lib/base/vector.h"
 
-/** A field, ended by NUL; quotes around it are gone, doubled ones inside are single. Valid until
- * the next call. */
+/** A field, ended by NUL, without its quotes and with doubled quotes made single. Valid until the
+ * next call. */
 struct lp_field {
     char *text;
     size_t length;
@@ -38,8 +38,8 @@ struct lp_csv {
 int lp_csv_open(struct lp_csv *csv, const char *path);
 void lp_csv_close(struct lp_csv *csv);
 
-/** The next line as it stands, without its end; it is not taken. Of a very long one only the first
- * part. @return 1, 0 at the end of the file, or an error. */
+/** The next line without its line end; it is not consumed. A very long line is cut.
+ * @return 1, 0 at the end of the file, or an error. */
 int lp_csv_peek(struct lp_csv *csv, const char **line_out, size_t *length_out);
 
 /** Take that line. 0 or an error. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** An SQLite file that another program wrote: opened read-only and never trusted. Tables and
- * columns come and go with the versions of that program, so what is asked for may be missing.
+ * columns come and go with the versions of that program, so any of them may be missing.
  * @threads one at a time per object */
 #ifndef LP_VENDOR_DATABASE_H
 #define LP_VENDOR_DATABASE_H
@@ -14,7 +14,7 @@ struct lp_database;
 /** A value; of a column that the table lacks, NULL. */
 struct lp_cell {
     int64_t number;
-    const char *text; /* columns asked for as text; valid until the row's visit ends */
+    const char *text; /* columns read as text; valid until the row's visit ends */
     bool null;
 };
 

@@ -52,9 +52,9 @@ static uint32_t word_at(const uint8_t *bytes)
     return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
-/* A file that is copied or exported right now is shorter than its header says: the size of a page
- * stands at byte 16 (1 for 65536), their number at 28, if the versions at 24 and 92 are the same.
- */
+/* A file that is copied or exported right now is shorter than its header says: the page size is at
+ * byte 16 (1 means 65536) and the number of pages at byte 28, which is valid if the versions at
+ * bytes 24 and 92 are equal. */
 static int check_size(const struct lp_database *database)
 {
     uint8_t head[100];
@@ -81,7 +81,7 @@ static int check_size(const struct lp_database *database)
                     database->path);
 }
 
-/* Immutable: the file is read as it is, without locks and without files beside it. */
+/* Immutable: the file is read without locks and without its journal. */
 static int connect_file(struct lp_database *database)
 {
     int code = lp_sqlite_open(&database->file, database->path, true);

@@ -6,12 +6,12 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
-/* As regions of a program that this library watches are called (lib/regions/nvtx_names.c): runs of
- * both kinds can be held against each other. */
+/* The same labels that the library gives NVTX ranges itself (lib/regions/nvtx_names.c), so that
+ * imported and live runs can be compared. */
 #define DEFAULT_DOMAIN "default"
 #define OUR_DOMAIN     "LLM"
 
-/* What torch.autograd.profiler.emit_nvtx() writes behind the name of an operator. */
+/* What torch.autograd.profiler.emit_nvtx() appends to the name of an operator. */
 static size_t length_without_counters(const char *name)
 {
     static const char *const counters[] = { ", op_id = ", ", seq = ", ", sizes = ", ", stashed seq",

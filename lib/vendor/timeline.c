@@ -125,8 +125,7 @@ static bool is_twin(const struct lp_op *a, const struct lp_op *b)
            a->stream == b->stream && a->kind == b->kind && a->graph_node == b->graph_node;
 }
 
-/* A row that says the same as one before it; equal ones stand together, those of other devices
- * among them. */
+/* A duplicate of an earlier row; equal rows are adjacent, mixed with those of other devices. */
 bool lp_timeline_is_duplicate(const struct lp_timeline *timeline, size_t index)
 {
     const struct lp_op *op = &timeline->ops.items[index];

@@ -27,7 +27,7 @@
 enum lp_op_graph {
     LP_OP_SINGLE = 0,
     LP_OP_NODE = 1, /* ran inside a CUDA graph */
-    LP_OP_GRAPH = 2 /* stands for a whole graph launch */
+    LP_OP_GRAPH = 2 /* represents a whole graph launch */
 };
 
 /** Something that ran on a device. */
@@ -101,7 +101,7 @@ struct lp_timeline {
     struct lp_hashmap link_rows, process_rows, nodes; /* nodes: (parent, label) -> path */
     LP_VECTOR(uint32_t) path_bytes;                   /* length of a path by node */
     uint64_t path_total;                              /* bytes of all paths together */
-    uint64_t process_mask; /* of a thread's key: its process; 0: processes are not told apart */
+    uint64_t process_mask; /* the process of a thread's key; 0: processes are not distinguished */
     uint64_t deep_spans, bad_spans; /* left out of paths; end before start */
     bool paths_full;                /* some paths became LP_PATH_OTHER */
     bool calls_known; /* the file has host calls: a launch without an operation means something */
@@ -112,7 +112,7 @@ void lp_timeline_clear(struct lp_timeline *timeline);
 /** All operations are there: links are made. 0 or LLMPERF_ENOMEM. */
 int lp_timeline_index(struct lp_timeline *timeline);
 
-/** A call, after lp_timeline_index(); those that started nothing and are no launches are forgotten.
+/** A call, after lp_timeline_index(); calls that started nothing and are not launches are dropped.
  * 0 or LLMPERF_ENOMEM. */
 int lp_timeline_call(struct lp_timeline *timeline, const struct lp_host_call *call);
 
@@ -125,8 +125,8 @@ int lp_timeline_incomplete(struct lp_timeline *timeline, uint64_t process);
 int lp_timeline_profiles(struct lp_timeline *timeline, llmperf_profile ***profiles_out,
                          size_t *count_out);
 
-/** For lib/vendor/timeline*.c: does an operation stand there twice, after lp_timeline_index()?
- * Paths of calls, and totals of ranges. A process, made if need be. */
+/** For lib/vendor/timeline*.c: is the operation a duplicate? After lp_timeline_index().
+ * Paths of calls, and totals of ranges. The process is created if it does not exist. */
 bool lp_timeline_is_duplicate(const struct lp_timeline *timeline, size_t index);
 int lp_timeline_project(struct lp_timeline *timeline);
 int lp_timeline_process(struct lp_timeline *timeline, uint64_t key,

@@ -32,7 +32,7 @@ static int compare_events(const void *left, const void *right)
     return (a->start > b->start) - (a->start < b->start);
 }
 
-/* A launch in stream capture makes a graph node instead of a kernel: the node's event lies in the
+/* A launch in stream capture makes a graph node instead of a kernel: the node's event is inside the
  * call. Events are ordered by thread and time. */
 static bool was_captured(const struct lp_timeline *timeline, const struct lp_host_call *call)
 {

@@ -80,7 +80,7 @@ static const char *path_range(llmperf_commands *commands, const char *path,
                             count > 1 ? "" : "/");
 }
 
-/* '*' and '+' stand for whole ranges between slashes; in a name they match nothing. */
+/* '*' and '+' match whole ranges between slashes; inside a name they match nothing. */
 static bool has_glob(const char *text)
 {
     for (const char *at = text; (at = strpbrk(at, "*+\\")); at++) {

@@ -25,7 +25,7 @@ static const char *full_label(llmperf_commands *commands, const char *stage)
     return strchr(stage, '@') ? stage : lp_commands_text(commands, "LLM@%s", stage);
 }
 
-/* Whether a path holds the label, or the labels of a path one behind the other. */
+/* Whether a path contains the label, or the labels of a path in that order. */
 static bool lies_in(const char *path, const char *stage)
 {
     size_t length = strlen(stage);
@@ -48,7 +48,7 @@ static int add_total(struct totals *totals, const char *function, double ms)
                : 0;
 }
 
-/* Copies and sets are no kernels. */
+/* Memory copies and memsets are not kernels. */
 static int add_up(llmperf_commands *commands, const llmperf_profile *profile, const char *stage,
                   const struct lp_patterns *excluded, struct totals *totals)
 {

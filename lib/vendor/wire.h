@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Messages of protocol buffers, field by field, in memory that somebody else wrote: nothing is
- * read beyond its end, whatever it says. @threads any thread */
+/** Messages of protocol buffers, field by field, in untrusted memory: nothing is read beyond its
+ * end, whatever the sizes in it. @threads any thread */
 #ifndef LP_VENDOR_WIRE_H
 #define LP_VENDOR_WIRE_H
 
@@ -23,8 +23,8 @@ enum lp_wire_type {
 struct lp_wire_field {
     uint32_t number;
     uint32_t type;        /* LP_WIRE_… */
-    uint64_t value;       /* not of LP_WIRE_BYTES; fixed ones as they stand, little-endian */
-    struct lp_wire bytes; /* of LP_WIRE_BYTES: where they stand */
+    uint64_t value;       /* not for LP_WIRE_BYTES; fixed ones unconverted, little-endian */
+    struct lp_wire bytes; /* for LP_WIRE_BYTES: its bytes */
 };
 
 /** Take the next field. @return 1; 0 at the end; LLMPERF_EFORMAT, without a text: what follows is

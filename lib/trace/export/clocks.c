@@ -54,7 +54,7 @@ static bool is_same(const struct lp_trace_clock *a, const struct lp_trace_clock 
     return apart < SAME_CLOCK_NS && apart > -SAME_CLOCK_NS;
 }
 
-/* The first one of the same clock speaks for all of it: they stay as they lie. */
+/* The first recording of a clock decides for all of that clock: their relative times are kept. */
 static void find_groups(struct lp_trace_clocks *clocks)
 {
     for (size_t i = 0; i < clocks->items.count; i++) {

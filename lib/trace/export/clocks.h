@@ -13,7 +13,7 @@
 struct lp_trace_clock {
     char *boot, *host;     /* NULL: not known */
     int64_t since_1970_ns; /* of its time 0 */
-    uint32_t timed;        /* 0: nothing says where it lies */
+    uint32_t timed;        /* 0: its offset is unknown */
     uint32_t group;        /* clocks of one group are one clock */
     uint64_t shift_ns;     /* to the clock of the file */
 };
@@ -25,15 +25,14 @@ struct lp_trace_clocks {
     uint32_t untimed;                       /* recordings whose place is not known, beside others */
 };
 
-/** The clock of the next recording. @param env  What it says of its machine; NULL: nothing.
+/** The clock of the next recording. @param env  Facts of its machine; NULL: none.
  * @param start_ns, start_utc_ns  One moment on it and since 1970; 0: not known. 0 or
- * LLMPERF_ENOMEM.
- */
+ * LLMPERF_ENOMEM. */
 int lp_trace_clocks_add(struct lp_trace_clocks *clocks, const char *env, uint64_t start_ns,
                         uint64_t start_utc_ns);
 
-/** All are known: work out groups and shifts. The clock of the file is that of the machine that has
- * run longest, so that no time of it lies before 0. */
+/** All recordings were added: compute groups and shifts. The file uses the clock of the machine
+ * with the longest uptime, so that no time is negative. */
 void lp_trace_clocks_settle(struct lp_trace_clocks *clocks);
 
 void lp_trace_clocks_clear(struct lp_trace_clocks *clocks);

@@ -75,7 +75,7 @@ static int check_target(const struct exporter *exporter, const char *source, con
                 : 0;
 }
 
-/* What the recording says about its machine (the env.json of its session). */
+/* The machine of the recording (the env.json of its session). */
 
 static uint64_t number_of(const json_t *object, const char *key)
 {
@@ -266,7 +266,8 @@ static const char *title_of(const char *recording)
     return before;
 }
 
-/* Opens a recording, and looks at its clock: all are needed before the first event is written. */
+/* Opens a recording and reads its clock: all clocks are needed before the first event is
+ * written. */
 static int open_recording(struct exporter *exporter, struct player *player, char *recording)
 {
     const struct lp_device_options options = { .path = recording, .names = &player->names };

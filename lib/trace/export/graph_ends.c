@@ -5,7 +5,7 @@
 
 #define WAIT_NS UINT64_C(100000000)
 
-/* Records of one launch of a graph that stand together, in one or two pieces. */
+/* Adjacent records of one graph launch, in one or two pieces. */
 struct run {
     struct lp_activity *pieces[2];
     size_t counts[2];
@@ -78,7 +78,7 @@ void lp_graph_ends_settle(struct lp_graph_ends *ends, struct lp_attribution *att
     ends->count = 0;
 }
 
-/* Marks what is late. @return how many of the batch's last records are too few to tell */
+/* Marks late records. @return how many of the batch's last records are too few to decide */
 static size_t look(struct lp_graph_ends *ends, struct lp_attribution *attribution,
                    struct lp_activity *activities, size_t count)
 {

@@ -23,7 +23,7 @@
 
 /** Zero-initialised: nothing was seen. */
 struct lp_graph_ends {
-    struct lp_activity held[LP_GRAPH_ENDS_MIN]; /* last ones of a batch, too few to tell */
+    struct lp_activity held[LP_GRAPH_ENDS_MIN]; /* last records of a batch, too few to decide */
     size_t count;
     uint32_t late;    /* correlation id of the launch found last, valid with any */
     uint64_t records; /* found so far */
@@ -49,9 +49,9 @@ struct lp_graph_wait {
         (now_ns), LLMPERF_UNKNOWN                                                                  \
     }
 
-/** Behind an answer of the driver: is the wait over? It is when the answer brought nothing, like
- * the one before it (which may have come while a graph ran), and no record is pending; and after
- * 100 ms. */
+/** After a flush of the driver: is the wait over? It is when this flush and the one before it
+ * brought nothing (the earlier one may have come while a graph ran) and no record is pending; and
+ * after 100 ms. */
 bool lp_graph_wait_over(struct lp_graph_wait *wait, const struct lp_attribution *attribution,
                         uint64_t now_ns);
 

@@ -61,8 +61,7 @@ static int add_part(struct lp_trace_sources *sources, const struct lp_part *part
     return 0;
 }
 
-/* A run that was merged from runs of no folder stands in the folder of a job: its trace is theirs.
- */
+/* A run merged from the processes of a job lies in the job's folder: its trace is theirs. */
 static int add_job_of(struct lp_trace_sources *sources, const char *merged)
 {
     char *folder = lp_text_copy(merged), *name = folder ? strrchr(folder, '/') : NULL;

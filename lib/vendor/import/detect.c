@@ -27,7 +27,7 @@ static bool begins(const char *head, size_t size, const char *with, size_t lengt
     return size >= length && memcmp(head, with, length) == 0;
 }
 
-/* Files that are no text. */
+/* Binary files. */
 static uint32_t binary_format(const char *head, size_t size)
 {
     if (begins(head, size, "SQLite format 3", 16))
@@ -69,7 +69,7 @@ static bool has_mark(const char *line, size_t length)
            begins(line, length, "==WARNING==", 11);
 }
 
-/* The first table says whose it is; without one, lines that only ncu prints. */
+/* The first table decides; without one, lines that only ncu prints. */
 static int find_table(struct lp_csv *csv, uint32_t *format_out)
 {
     const char *line;

@@ -111,7 +111,7 @@ static int read_sqlite(struct import *import, const char *path)
     return status < 0 ? status : add_part(import, part, path);
 }
 
-/* A report that cannot be read is no loss where its tables are. */
+/* A report that cannot be read does no harm if its tables can. */
 static int read_reports(struct import *import)
 {
     int status = 0;

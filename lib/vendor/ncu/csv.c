@@ -14,7 +14,7 @@
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 #define COLUMN_NONE   SIZE_MAX
 
-/* Columns that are no metrics of page raw. */
+/* Columns of page raw that are not metrics. */
 enum ncu_column {
     NCU_ID,
     NCU_PROCESS,
@@ -70,14 +70,14 @@ static const char *const ignored[] = { "Process Name", "Host Name", "Kernel Time
 struct table {
     struct lp_ncu *ncu;
     struct lp_csv *csv;
-    size_t columns[NCU_COLUMNS]; /* where they stand; COLUMN_NONE: nowhere */
+    size_t columns[NCU_COLUMNS]; /* column numbers; COLUMN_NONE: missing */
     size_t width;                /* of the header */
     uint32_t number;
     bool quoted;
     bool app_range;                /* ranges were measured by running the application again */
     LP_VECTOR(const char *) names; /* page raw: of metrics, NULL for the other columns */
     LP_VECTOR(uint32_t) metrics;   /* page raw: by column */
-    LP_VECTOR(char) key;           /* of the result before: what tells results apart */
+    LP_VECTOR(char) key;           /* of the previous result: tells results apart */
     uint32_t target;
     bool again;
 };
@@ -126,9 +126,9 @@ static bool is_ignored(const char *name)
     return false;
 }
 
-/* A range that is replayed stands last in its cell, in the ranges around it. Replay of the
- * application adds ranges that lie in it: there the first one counts. Of such a result ncu knows
- * nothing about single launches, so these columns of other ones are missing. */
+/* With range replay the replayed range is the last of its cell, after those around it. Application
+ * replay adds the ranges inside it; there the first one counts. Such results have no columns about
+ * single launches. */
 static void look_for_app_range(struct table *table)
 {
     bool launches = false, waves = false;
@@ -187,7 +187,7 @@ static uint32_t process_of(const struct lp_field *field)
                : 0;
 }
 
-/* Results of a range have no grid and say "range" for their kernel. */
+/* Results of a range have no grid, and "range" in place of the kernel name. */
 static bool is_range(const struct table *table)
 {
     return !has(table, NCU_GRID) && has(table, NCU_PUSH_POP) &&
@@ -225,7 +225,7 @@ static int find_target(struct table *table)
     return table->target == LP_HASHMAP_NONE ? lp_error(LLMPERF_ENOMEM, "out of memory") : 0;
 }
 
-/* Columns that tell one result from the next. */
+/* Columns that distinguish results. */
 static const enum ncu_column key_columns[] = { NCU_ID,   NCU_PROCESS, NCU_KERNEL, NCU_PUSH_POP,
                                                NCU_GRID, NCU_BLOCK,   NCU_DEVICE, NCU_START_STOP };
 
@@ -272,7 +272,7 @@ static int begin_result(struct table *table, uint64_t count)
 
 /* Page raw */
 
-/* The row of units stands below the header and has no id; a table without it has none. */
+/* The row of units is below the header and has no id; some tables have none. */
 static int read_units(struct table *table)
 {
     const struct lp_field *fields = table->csv->fields.items;
@@ -305,7 +305,8 @@ static int take_raw(struct table *table)
     target = &ncu->targets.items[table->target];
     if (target->raw_file == 0)
         target->raw_file = ncu->file;
-    if (table->again && target->raw_file != ncu->file) /* this page again, in other units, say */
+    if (table->again &&
+        target->raw_file != ncu->file) /* the same page again, for example in other units */
         return 0;
     values = lp_ncu_values(ncu, table->target, table->number, (uint32_t)table->width);
     if (!values)

@@ -67,7 +67,7 @@ static int emit_value(const struct lp_ncu *ncu, const struct lp_ncu_value *value
     return lp_profile_add_metric(profile, &stats);
 }
 
-/* Values of a target stand together, so its place is looked up once for all of them. */
+/* Values of a target are contiguous, so its place is looked up once for all of them. */
 static int emit_values(struct lp_ncu *ncu, struct lp_ncu_matcher *matcher, llmperf_profile *profile)
 {
     struct lp_ncu_place place = { NULL, NULL, -1, 0 };
@@ -202,7 +202,8 @@ static struct region *find_region(struct regions *regions, uint32_t node,
     return &regions->rows.items[row];
 }
 
-/* A kernel counts in its region and in all around it; work outside of regions stands alone. */
+/* A kernel counts in its region and all enclosing ones; work outside of regions counts
+ * separately. */
 static int add_to_regions(struct regions *regions, const struct lp_ncu_target *target,
                           double total_ms)
 {
@@ -221,7 +222,7 @@ static int add_to_regions(struct regions *regions, const struct lp_ncu_target *t
     }
 }
 
-/* A range that was measured as a whole: its kernels were not told apart. */
+/* A range that was measured as a whole: its kernels cannot be separated. */
 static int add_range(struct regions *regions, const struct lp_ncu_target *target)
 {
     struct region *region = find_region(regions, target->node, target);
@@ -339,7 +340,7 @@ static int add_problems(const struct lp_ncu *ncu, llmperf_profile *profile)
     return lp_profile_note(profile, line);
 }
 
-/* Names and sizes of GPUs stand among the metrics, if they were asked for. */
+/* Names and sizes of GPUs are among the metrics, if they were collected. */
 static void name_gpus(struct lp_ncu *ncu)
 {
     for (size_t i = 0; i < ncu->values.count; i++) {

@@ -10,7 +10,7 @@
 #include "lib/vendor/numbers.h"
 
 #define GPUS_MOST 64
-#define TEXT_MOST 256 /* bytes that are kept of a value that is no number */
+#define TEXT_MOST 256 /* bytes kept of a value that is not a number */
 
 void lp_ncu_clear(struct lp_ncu *ncu)
 {
@@ -205,7 +205,7 @@ static void put_number(struct lp_ncu_value *value, double number)
     value->max = number > value->max ? number : value->max;
 }
 
-/* "" and "n/a" say that there is nothing; other texts are values. */
+/* "" and "n/a" mean no value; other texts are values. */
 static int put_text(struct lp_ncu *ncu, struct lp_ncu_value *value, const char *word)
 {
     char clean[TEXT_MOST];
@@ -280,7 +280,7 @@ void lp_ncu_put_summary(struct lp_ncu *ncu, struct lp_ncu_value *value, uint32_t
         value->first = mean;
     value->count += (uint32_t)count;
     value->sum += (mean - value->first) * (double)count;
-    value->squares = NAN; /* how single results are spread is not told */
+    value->squares = NAN; /* the variance of single results is unknown */
     value->min = fmin(value->min, numbers[1] * factor);
     value->max = fmax(value->max, numbers[2] * factor);
 }

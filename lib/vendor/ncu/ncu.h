@@ -103,8 +103,7 @@ struct lp_ncu_value *lp_ncu_values(struct lp_ncu *ncu, uint32_t target, uint32_t
 int lp_ncu_put(struct lp_ncu *ncu, struct lp_ncu_value *value, uint32_t metric,
                const struct lp_field *cell, bool again);
 
-/** The same for a value that is no cell: a number, of which one that is not finite says nothing, or
- * a text. */
+/** The same for a value that is not a table cell: a number (ignored if not finite) or a text. */
 int lp_ncu_put_number(struct lp_ncu *ncu, struct lp_ncu_value *value, uint32_t metric,
                       double number, bool again);
 int lp_ncu_put_text(struct lp_ncu *ncu, struct lp_ncu_value *value, uint32_t metric,

@@ -33,7 +33,7 @@ static struct lp_ncu_slice cut_fields(struct lp_ncu_slice from, int fields)
     return nothing;
 }
 
-/* Domain and name with the message at `message`: "D:N:a:b:c:d" stands in front of the type. */
+/* Domain and name with the message at `message`: "D:N:a:b:c:d" precedes the type. */
 static bool split_with_message(struct lp_ncu_slice front, struct lp_ncu_slice message,
                                struct lp_ncu_slice *domain, struct lp_ncu_slice *name)
 {
@@ -46,7 +46,7 @@ static bool split_with_message(struct lp_ncu_slice front, struct lp_ncu_slice me
     return head.text[domain->length] == ':' && equals(*name, message);
 }
 
-/* Try each place where a type of message may stand. */
+/* Try each position at which the type of a message may begin. */
 static bool split_by_type(struct lp_ncu_slice item, struct lp_ncu_slice *domain,
                           struct lp_ncu_slice *name)
 {
@@ -114,7 +114,7 @@ static int open_item(struct lp_ncu_slice item, uint32_t flags, uint32_t *node)
     return lp_ncu_open_range(domain, name, flags, node);
 }
 
-/* In front of a range that was started and not pushed stands its number. */
+/* A range that was started and not pushed is preceded by its number. */
 static struct lp_ncu_slice without_number(struct lp_ncu_slice item)
 {
     size_t digits = 0;
@@ -126,8 +126,8 @@ static struct lp_ncu_slice without_number(struct lp_ncu_slice item)
     return item;
 }
 
-/* The item behind the quote at `at`: up to a quote with two blanks and a quote, or the end, behind
- * it. *end_out: where the next one may begin. */
+/* The item after the quote at `at`: up to a quote, two blanks and a quote, or the end, which
+ * follows it. *end_out: where the next item may begin. */
 static struct lp_ncu_slice take_item(const char *at, const char **end_out)
 {
     const char *quote = at;

@@ -20,8 +20,8 @@ struct lp_ncu_slice {
  * @param node_out  LP_PATH_ROOT: no range was open. 0 or LLMPERF_ENOMEM. */
 int lp_ncu_path(const char *cell, bool started, size_t most, uint32_t flags, uint32_t *node_out);
 
-/** Go from *node to the region of a range that stands directly in it. @param domain  empty: the one
- * without a name. 0 or LLMPERF_ENOMEM. */
+/** Go from *node to the region of a range directly inside it. @param domain  empty: the one without
+ * a name. 0 or LLMPERF_ENOMEM. */
 int lp_ncu_open_range(struct lp_ncu_slice domain, struct lp_ncu_slice name, uint32_t flags,
                       uint32_t *node);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The container: "NVR\0", the size of a header and it, then blocks to the end. A block is the size
- * of its header, the header, and a payload of entries, each behind its size: sources of kernels,
- * then results by kind. Sources, sections and advice are passed over. */
+ * of its header, the header, and a payload of entries, each preceded by its size: sources of
+ * kernels, then results by kind. Sources, sections and advice are skipped. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -43,7 +43,7 @@ struct container {
     LP_VECTOR(uint8_t) bytes;
 };
 
-/* What a header says of the payload behind it. */
+/* What a header says about the payload that follows it. */
 struct block {
     uint64_t sources, payload;
     uint64_t results[LP_NCU_KINDS];
@@ -160,7 +160,7 @@ static int take_names(struct lp_ncu_report *report, struct lp_wire table)
     return status;
 }
 
-/* The process stands in field 1, of the block's process and of the session alike. */
+/* The process id is field 1, both of the block's process and of the session. */
 static int take_process(struct lp_ncu_report *report, struct lp_wire message)
 {
     struct lp_wire_field id;
@@ -207,8 +207,8 @@ static int take_block_field(struct lp_ncu_report *report, const struct lp_wire_f
     return 0;
 }
 
-/* In a replay of the application ranges are told in another way; the command line that says so may
- * stand behind results. What cannot be read is found later. */
+/* In a replay of the application ranges are written differently; the command line that tells which
+ * replay mode was used may come after results. Unreadable data is reported later. */
 static int look_for_mode(struct container *container)
 {
     static const char app_range[] = "--replay-mode app-range";

@@ -17,7 +17,7 @@ struct lp_ncu_report {
     uint32_t process_id;         /* of the block that is read; 0: not known */
     bool app_range;              /* ranges were measured by running the application again */
     uint64_t results;            /* so far */
-    LP_VECTOR(char) text;        /* names of metrics, each with NUL behind it */
+    LP_VECTOR(char) text;        /* names of metrics, each ended by NUL */
     LP_VECTOR(size_t) names;     /* where they begin */
     LP_VECTOR(uint32_t) metrics; /* their rows; LP_HASHMAP_NONE: not looked up yet */
     LP_VECTOR(uint64_t) seen;    /* by row of metrics: number of the result that had it last */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The state of NVTX that a report keeps with each result: names of domains, what threads had
- * pushed, and what was started. As in ncu's tables, ranges stand by domain: how those of two
- * domains lie in each other is not kept. */
+ * pushed, and what was started. As in ncu's tables, ranges are kept by domain: how ranges of
+ * different domains nest is lost. */
 #include "lib/record/paths.h"
 #include "lib/vendor/ncu/report.h"
 #include "llmperf/api.h"
@@ -42,7 +42,7 @@ static int bytes_in(struct lp_wire message, uint32_t number, struct lp_wire *byt
     return status < 0 ? status : 0;
 }
 
-/* Name of a domain; nothing: it has none, or none is told. */
+/* Name of a domain; empty: it has none, or the report does not contain it. */
 static int find_domain(struct lp_wire state, uint64_t id, struct lp_wire *name_out)
 {
     struct lp_wire_field field;

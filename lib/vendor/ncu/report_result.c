@@ -24,7 +24,7 @@ enum {
 enum { METRIC_NAME = 1, METRIC_VALUE = 2 };
 enum { VALUE_TEXT = 1, VALUE_FLOAT = 2, VALUE_DOUBLE = 3, VALUE_UINT32 = 4, VALUE_UINT64 = 5 };
 
-/* A metric while it is looked at. */
+/* A metric while it is read. */
 struct sample {
     uint64_t name; /* index of the table of names */
     bool known, is_text;
@@ -32,7 +32,7 @@ struct sample {
     struct lp_wire text;
 };
 
-/* What stands in a result besides its metrics. */
+/* The contents of a result apart from its metrics. */
 struct result {
     struct lp_wire message;
     uint32_t node;
@@ -284,7 +284,7 @@ int lp_ncu_report_result(struct lp_ncu_report *report, enum lp_ncu_kind kind,
     struct place place;
     int status;
 
-    /* All of it is looked at first: a result that is damaged further on leaves nothing behind. */
+    /* The whole result is checked first: a damaged one adds nothing. */
     if ((status = each_sample(report, kind, &result, look_for_device, NULL)) < 0 ||
         (status = find_region(report, kind, &result)) < 0 ||
         (status = find_name(kind, &result)) < 0 ||

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reports name metrics and give values, but no units: ncu knows them when it prints. Their names
- * follow a scheme, unit__counter.rollup.submetric, in which the counter says what it counts. What
- * these rules say was held against 2,200 names of tables that ncu 2025.3 printed for a GH100. */
+/* Reports contain names and values of metrics but no units: ncu adds units when it prints. Names
+ * follow a scheme, unit__counter.rollup.submetric, in which the counter tells what is counted.
+ * These rules were checked against 2,200 names in tables that ncu 2025.3 printed for a GH100. */
 #include <stdbool.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Names outside of the scheme; one that ends with '*' stands for all that begin so. */
+/* Names outside of the scheme; one that ends with '*' is a prefix. */
 static const struct {
     const char *name, *unit;
 } exceptions[] = {
@@ -50,7 +50,7 @@ static const struct {
     { "sass__inst_executed_*", "inst" },
     { "lts__t_requests*", "request" },
     { "gcc__cache_requests_*", "request" },
-    /* What these are is told, but no unit is printed for them. */
+    /* Their meaning is known, but ncu prints no unit for them. */
     { "c2clink__*", "" },
     { "device__*", "" },
     { "launch__*", "" },
@@ -60,7 +60,7 @@ static const struct {
     { "sass__*", "" },
 };
 
-/* What a counter counts, by a word of its name; the first one that is there says it. */
+/* What a counter counts, from a word in its name; the first match decides. */
 struct quantity {
     const char *word, *unit, *rate, *per_cycle;
 };

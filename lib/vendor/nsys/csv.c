@@ -140,7 +140,7 @@ static enum lp_nsys_report find_report(const struct lp_nsys_table *table, bool i
     return REPORT_NONE;
 }
 
-/* Kernels have instances, calls have calls: else their tables look alike. */
+/* Kernels have a column of instances, calls one of calls: otherwise their tables look alike. */
 static bool counts_calls(const struct lp_csv *csv, const struct lp_nsys_table *table)
 {
     char name[NAME_BYTES], unit[NAME_BYTES];
@@ -186,7 +186,7 @@ bool lp_nsys_csv_is_header(const char *line, size_t length)
     return false;
 }
 
-/* A table ends at an empty line, at the title of the next one, or at a line that is no row. */
+/* A table ends at an empty line, at the title of the next one, or at a line that is not a row. */
 static int ends_here(struct lp_csv *csv)
 {
     const char *line;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables of nsys stats as a profile: traces by the same projection as an export, sums row by row
- * where there is no trace of their kind. */
+/* Tables of nsys stats as a profile: trace tables by the same projection as an export, summary
+ * tables row by row where there is no trace of that kind. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -51,8 +51,8 @@ static uint64_t only_process(const struct lp_nsys_csv *reader, bool *several_out
     return *several_out ? 0 : process;
 }
 
-/* Rows that stand for others, where those are missing: launches for the trace of the device,
- * projections for the trace of ranges. */
+/* Rows that replace missing ones: launches for the GPU trace, projections for the trace of
+ * ranges. */
 static int choose_rows(struct lp_nsys_csv *reader)
 {
     struct lp_timeline *timeline = &reader->timeline;
@@ -96,7 +96,7 @@ static int join_calls(struct lp_nsys_csv *reader, bool *several_out)
     return 0;
 }
 
-/* Launches that nobody recorded are not 0 launches. */
+/* Launches that were not recorded are unknown, not 0. */
 static void forget_calls(llmperf_ledger *ledger)
 {
     ledger->launches_expected = ledger->graph_launches = ledger->memory_calls =
@@ -250,7 +250,8 @@ static int fill_sums(struct lp_nsys_csv *reader, llmperf_profile *profile)
                                     "import the SQLite export for kernels by region");
 }
 
-/* Kernels that two tables have (of two reports, say) are added up by joining: one part. */
+/* Kernels that occur in two tables (of two reports, for example) are added up by merging: one
+ * part. */
 static int make_sums(struct lp_nsys_csv *reader, llmperf_profile **profile_out)
 {
     llmperf_profile *profile = lp_profile_create();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the rows of nsys stats say. */
+/* The meaning of the rows of nsys stats. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -248,7 +248,7 @@ static int take_kernel_sum(struct lp_nsys_csv *reader, const struct lp_nsys_tabl
     return lp_vector_push(&reader->kernels, sum);
 }
 
-/* Times and sizes of copies stand in two reports: one row of both. */
+/* Times and sizes of memory copies are in two reports: they become one row. */
 static int take_memory(struct lp_nsys_csv *reader, const struct lp_nsys_table *table, bool size)
 {
     struct lp_nsys_sum fresh = { .total = NAN, .avg = NAN, .med = NAN, .min = NAN, .max = NAN };
@@ -309,7 +309,7 @@ static void take_call_sum(struct lp_nsys_csv *reader, const struct lp_nsys_table
     }
 }
 
-/* The region of a range, at the top: tables of sums do not tell how ranges nest. */
+/* The region of a range, at the top level: summary tables do not contain the nesting of ranges. */
 static int find_region(struct lp_nsys_csv *reader, const struct lp_field *field,
                        struct lp_nsys_region **region_out)
 {

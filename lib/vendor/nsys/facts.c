@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an nsys export says about its run, and what it does not. */
+/* What an nsys export tells about its run, and what it lacks. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -140,7 +140,7 @@ static int visit_overhead(void *user, const struct lp_cell *cells)
     return 0;
 }
 
-/* The texts may name paths and accounts: only how many there are is told. */
+/* Their texts may contain paths and account names, so only their number is reported. */
 static int visit_diagnostic(void *user, const struct lp_cell *cells)
 {
     struct description *description = user;
@@ -273,12 +273,12 @@ static int set_duration(struct description *description)
     return lp_profile_set_fact(description->profile, "duration_ms", text);
 }
 
-/* Launches that nobody recorded are not 0 launches. */
+/* Launches that were not recorded are unknown, not 0. */
 static void fill_ledger(const struct lp_nsys *nsys, llmperf_ledger *ledger)
 {
     if (nsys->has_overhead)
         ledger->cupti_overhead_ms = (double)nsys->overhead_ns / 1e6;
-    ledger->graphs_device_launchable = LLMPERF_UNKNOWN; /* nsys does not tell */
+    ledger->graphs_device_launchable = LLMPERF_UNKNOWN; /* not in nsys exports */
     if (!nsys->timeline.calls_known)
         ledger->launches_expected = ledger->graph_launches = ledger->memory_calls =
             ledger->launches_missing = LLMPERF_UNKNOWN;

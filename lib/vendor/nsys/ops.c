@@ -171,7 +171,7 @@ int lp_nsys_read_ops(struct lp_nsys *nsys)
     };
     int status = 0;
 
-    /* Calls and operations can be told apart by process only if both name theirs. */
+    /* Calls and operations are matched by process only if both have a process id. */
     nsys->timeline.process_mask =
         lp_database_has_column(nsys->database, tables[0].table, "globalPid") ||
                 !lp_database_has(nsys->database, tables[0].table)

@@ -34,8 +34,8 @@ static uint64_t domain_key(uint64_t process, uint32_t domain)
     return process | (domain & 0xffffff);
 }
 
-/* The event's text: kept by its id, or by itself if it stands in the row. *key_out tells texts
- * apart. */
+/* The event's text: by its id, or the text itself if the row contains it. *key_out identifies the
+ * text. */
 static int find_text(struct lp_nsys *nsys, const struct lp_cell *cells, const char **text_out,
                      uint64_t *key_out)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An nsys export, read once from front to back. Tables that hold environments, command lines and
- * output of programs are never asked for. */
+ * output of programs are never read. */
 #include <stdlib.h>
 
 #include "lib/base/status.h"

@@ -8,14 +8,14 @@
 #include "lib/vendor/timeline.h"
 #include "lib/vendor/vendor.h"
 
-/** A text of the file, and what is known of it once it was looked at. */
+/** A text of the file, and what was derived from it. */
 struct lp_nsys_string {
     const char *text;
     uint32_t name; /* of timeline.names; LP_HASHMAP_NONE: not interned yet */
-    uint8_t call;  /* enum lp_call_kind; UINT8_MAX: not looked at */
+    uint8_t call;  /* enum lp_call_kind; UINT8_MAX: not derived yet */
 };
 
-/** A range as it stands in the file; its label needs the names of all domains. */
+/** A range as stored in the file; its label needs the names of all domains. */
 struct lp_nsys_label {
     const char *text; /* NULL: the range has none */
     uint64_t process;

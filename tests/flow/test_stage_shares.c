@@ -232,7 +232,7 @@ static void ranks_of_whom_nobody_told_are_noted(void **state)
     llmperf_profile_free(profile);
 }
 
-static void the_summary_says_that_nobody_told(void **state)
+static void the_summary_says_that_no_layout_was_given(void **state)
 {
     llmperf_profile *profile = play_share(MODEL, 0, 0, ON_TWO_GPUS);
     char *text = NULL;
@@ -240,7 +240,7 @@ static void the_summary_says_that_nobody_told(void **state)
     (void)state;
     assert_int_equal(llmperf_document_text(profile, LLMPERF_DOCUMENT_STAKEHOLDER_SUMMARY_MD, &text),
                      0);
-    assert_non_null(strstr(text, "Whether the 2 GPUs of this process share the model"));
+    assert_non_null(strstr(text, "No parallel layout was given for the 2 GPUs of this process"));
     llmperf_text_free(text);
     llmperf_profile_free(profile);
 }
@@ -324,7 +324,7 @@ int main(void)
         cmocka_unit_test(a_model_that_cannot_be_shared_so_is_refused),
         cmocka_unit_test(a_shared_encoder_is_counted_by_the_program),
         cmocka_unit_test(ranks_of_whom_nobody_told_are_noted),
-        cmocka_unit_test(the_summary_says_that_nobody_told),
+        cmocka_unit_test(the_summary_says_that_no_layout_was_given),
         cmocka_unit_test(the_environment_tells_the_share),
         cmocka_unit_test(the_configuration_tells_the_share_behind_the_environment),
         cmocka_unit_test(reports_say_how_the_model_is_shared),

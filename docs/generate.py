@@ -29,7 +29,8 @@ def command(*arguments):
 def commands():
     """(name, text of its help) in the order of `llmperf help`."""
     names = re.findall(r"^  ([a-z]+) {2,}\S", command("help"), re.M)
-    return [(name, command("help", name)) for name in names]
+    # The keys that `llmperf help config` lists stand in reference/configuration.md.
+    return [(name, command("help", name).split("\nKeys, ")[0]) for name in names]
 
 
 def cli_page():

@@ -230,6 +230,15 @@ static int place_model(struct composition *composition)
                     problem);
 }
 
+/* The key of an option need not stand in a file. */
+static int apply(const struct composition *composition, struct lp_override *override)
+{
+    if (composition->for_run && override->kind == LP_OVERRIDE_CHANGE &&
+        lp_option_find(override->key))
+        override->kind = LP_OVERRIDE_FORCE;
+    return lp_edit_apply(composition->values, composition->root, override);
+}
+
 static int compose(struct composition *composition, const char *name, const char *const *overrides,
                    size_t count)
 {
@@ -252,8 +261,7 @@ static int compose(struct composition *composition, const char *name, const char
     composition->model = NULL; /* It is in its place, and overrides may change it. */
     for (size_t i = 0; status == 0 && i < composition->override_count; i++)
         if (!lp_override_is_group(&composition->repository, &composition->overrides[i]))
-            status =
-                lp_edit_apply(composition->values, composition->root, &composition->overrides[i]);
+            status = apply(composition, &composition->overrides[i]);
     interpolation.root = composition->root;
     if (status == 0)
         status = check_maps(composition);

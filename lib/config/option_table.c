@@ -98,13 +98,17 @@ const struct lp_option lp_options[] = {
     NUMBER("artifacts.trace_bytes", NULL, FIELD(trace_bytes), NO_CLI, 1, INT64_MAX, "bytes",
            "1073741824",
            "Size at which such a trace ends; the run says from when on events are missing."),
+    NUMBER(
+        "report.top", NULL, NO_FIELD, CLI("--top", "N", "run report"), 1, 100000, "rows", NULL,
+        "Rows of the tables of longest regions, operators and kernels in reports. Default: 10 to "
+        "20 in report.md, 500 kernels in report.html."),
     NUMBER("artifacts.keep_runs", NULL, NO_FIELD, NO_CLI, 0, 1000000, "runs", "0",
            "Runs kept in the folder of runs; the oldest are removed, except runs that a program "
            "has open or wrote to in the last minute. 0: keep all."),
     NUMBER("artifacts.warn_bytes", NULL, NO_FIELD, NO_CLI, 0, INT64_MAX, "bytes", "0",
            "A run whose folder becomes larger says so in its notes. 0: no limit."),
     TEXT(NULL, "LLMPERF_RUN_CONFIG", FIELD(config_path),
-         CLI("--config", "NAME", "run nsys ncu deep import config"), NULL,
+         CLI("--config", "NAME", "run nsys ncu deep import config hardware top list"), NULL,
          "Configuration: a name in the data files, a YAML file or the config.yaml of a run. "
          "KEY=VALUE changes it."),
     /* What is computed from it */

@@ -11,6 +11,8 @@
 #include "lib/base/variable.h"
 #include "lib/config/config.h"
 #include "lib/config/inside.h"
+#include "lib/profile/data.h"
+#include "lib/profile/profile.h"
 #include "llmperf/sys/option.h"
 
 const struct lp_option *lp_option_find(const char *key)
@@ -126,9 +128,9 @@ static void names_below(const char *map, const char **names)
 
 int lp_options_check_keys(const llmperf_config *config)
 {
-    static const char *const maps[] = { "run",      "session",  "artifacts", "report",
-                                        "hardware", "pipeline", "inputs",    "model",
-                                        "infer",    "dataset",  NULL };
+    static const char *const maps[] = { "run",     "session",  "artifacts", "report",
+                                        "regions", "hardware", "pipeline",  "inputs",
+                                        "model",   "infer",    "dataset",   NULL };
     int status = lp_config_check_keys(config, "", maps);
 
     for (size_t i = 0; status == 0 && maps[i]; i++) {
@@ -334,6 +336,40 @@ const char *lp_option_name(const struct lp_resolved *resolved, const char *key)
     return from == LP_FROM_CALL          ? option->field
            : from == LP_FROM_ENVIRONMENT ? option->variable
                                          : key;
+}
+
+int lp_option_of_profile(const llmperf_profile *profile, const char *key, int64_t *number_out)
+{
+    const char *word = llmperf_profile_fact(profile, key);
+    const char *text = llmperf_profile_fact(profile, "config");
+    llmperf_config *config = NULL;
+    int status;
+
+    if (word)
+        return read_text(lp_option_find(key), key, word, number_out);
+    if (!text)
+        return 0;
+    if ((status = llmperf_config_parse(text, &config)) == 0)
+        status = lp_config_take_integer(config, key, number_out);
+    llmperf_config_free(config);
+    return status;
+}
+
+int llmperf_profile_set_option(llmperf_profile *profile, const char *key, const char *value)
+{
+    const struct lp_option *option = key ? lp_option_find(key) : NULL;
+    int64_t number;
+    int status;
+
+    if (!profile || !value)
+        return lp_error(LLMPERF_EINVAL, "profile, key and value are required");
+    if (!option || !option->commands || !strstr(option->commands, "report"))
+        return lp_error(LLMPERF_EINVAL, "%s is not an option of reports", key ? key : "NULL");
+    if ((status = read_text(option, key, value, &number)) < 0 ||
+        (status = lp_profile_set_fact(profile, key, value)) < 0)
+        return status;
+    lp_profile_forget(profile);
+    return 0;
 }
 
 int llmperf_option_info_get(size_t index, llmperf_option_info *info_out)

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "llmperf/sys/config.h"
+#include "llmperf/profile.h"
 #include "llmperf/session.h"
 
 enum lp_option_kind {
@@ -72,6 +73,11 @@ const char *lp_option_word(const char *key, int64_t number, char word[LP_OPTION_
  * the key. */
 enum lp_option_from lp_option_source(const struct lp_resolved *resolved, const char *key);
 const char *lp_option_name(const struct lp_resolved *resolved, const char *key);
+
+/** The number that a profile was given (llmperf_profile_set_option()), else that of the
+ * configuration that it keeps; without one *number_out stays. 0; LLMPERF_EFORMAT,
+ * LLMPERF_ENOMEM. */
+int lp_option_of_profile(const llmperf_profile *profile, const char *key, int64_t *number_out);
 
 /** The option of a key; NULL: the key takes anything. */
 const struct lp_option *lp_option_find(const char *key);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/config/options.h"
 #include "lib/base/status.h"
 #include "lib/findings/advice.h"
 #include "lib/findings/findings.h"
@@ -131,6 +132,8 @@ int lp_findings_of(const llmperf_profile *profile, const struct lp_findings **fi
     findings->gpu = find_gpu(findings);
     lp_aggregates_read(&findings->sums, profile);
     lp_limits_init(&findings->limits, profile, findings->machine, findings->gpu);
+    if (lp_option_of_profile(profile, "report.top", &findings->top) < 0)
+        findings->top = 0; /* of a configuration that a run would have refused */
     if ((status = work_out(findings)) < 0) {
         free_findings(&findings->kept);
         return lp_error(status, "out of memory");

@@ -61,6 +61,7 @@ struct lp_findings {
     struct lp_kernel_works kernel_works;
     struct lp_cost_centres cost_centres;
     struct lp_recommendations advice;
+    int64_t top;       /* rows of the tables of longest ones (report.top); 0: each has its own */
     bool device_known; /* device times mean something */
     bool withheld;     /* too little is accounted for to lead with a number */
 };
@@ -94,6 +95,12 @@ const char *lp_work_origin(uint32_t origin);
 
 /** Do the limits describe this device? A run may use GPUs that are not alike. */
 bool lp_findings_describes(const struct lp_findings *findings, int32_t device);
+
+/** Rows of a table of longest ones that usually has so many. */
+static inline size_t lp_findings_top(const struct lp_findings *findings, size_t usual)
+{
+    return findings->top > 0 ? (size_t)findings->top : usual;
+}
 
 /** A run of a program that opened no region and used no device, as far as was seen. */
 bool lp_findings_is_empty(const struct lp_findings *findings);

@@ -21,7 +21,7 @@ refused() { # WORDS ARGUMENT...
     stderr_is_one_line
     stderr_has "$words"
 }
-refused "unknown format xml" --format xml
+refused "--format is xml; it must be one of yaml, json" --format xml
 refused "configuration nonsense not found" --config nonsense
 refused "nearest: b.c" --config "$conf/plain.yaml" b.x=1
 refused "expected KEY=VALUE" --config "$conf/plain.yaml" b

@@ -107,8 +107,10 @@ mkdir nothing
 LLMPERF_CONFIG_DIR=nothing expect 0 run --out o --tier light --dtype fp8 --model mine -- "$program" work script
 run=$(last_line)
 is "$(metric 'm["tier"], m["model"]["name"], m["hardware"]["dtype"]' "$run")" "('light', 'mine', 'fp8')" "options alone"
-LLMPERF_CONFIG_DIR=nothing expect 2 run --out o run.mode=light -- "$program" work script
-stderr_has "key run.mode does not exist"
+LLMPERF_CONFIG_DIR=nothing expect 0 run --out o run.mode=light -- "$program" work script
+is "$(metric 'm["tier"]' "$(last_line)")" light "the key of an option"
+LLMPERF_CONFIG_DIR=nothing expect 2 run --out o run.moed=light -- "$program" work script
+stderr_has "run.moed"
 
 # What is wrong is said before the program starts, in one line, and leaves nothing.
 printf '{"model_type": "llama",' >broken.json

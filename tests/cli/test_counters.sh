@@ -9,7 +9,7 @@ stderr_is_one_line
 expect 2 counters --preset light
 expect 2 counters --chip GH100 --preset light --list '*'
 expect 2 counters --chip GH100 --list '*' --method sideways
-stderr_has "--method must be range or pm"
+stderr_has "it must be one of range, pm"
 expect 2 counters --format xml
 expect 2 counters GH100
 "$LLMPERF" counters >out 2>err

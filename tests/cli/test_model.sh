@@ -33,7 +33,7 @@ for step in prefill, decode:
     assert sum(row["weight_bytes"] for row in step["operators"]) == step["weight_bytes"]
 PYTHON
 
-expect 0 model "$models/llama_3_8b.json" --dtype fp8 --kv-dtype bf16 --decode 3 --prompt 10 --format=json
+expect 0 model "$models/llama_3_8b.json" --storage-dtype fp8 --kv-dtype bf16 --decode 3 --prompt 10 --format=json
 python3 - <<'PYTHON' || die "formats and generation"
 import json
 seen = json.load(open("out"))
@@ -121,7 +121,7 @@ python3 -c 'import json; m = json.load(open("out")); assert abs(4 * m["memory"][
     die "a quarter of the weights"
 expect 0 model llama_3_70b --gpu "H100 SXM5"
 stdout_has "does not fit; use more GPUs or a narrower dtype for the weights"
-expect 0 model llama_3_70b --gpu "H100 SXM5" --tp 8 --dtype fp8 --batch 100000
+expect 0 model llama_3_70b --gpu "H100 SXM5" --tp 8 --storage-dtype fp8 --batch 100000
 stdout_has "share       of one GPU: tp 8;"
 stdout_has "weights     72.66 GB as fp8, computed in bf16"
 stdout_has "does not fit; at most"
@@ -132,7 +132,7 @@ python3 -c 'import json; assert set(json.load(open("out"))["memory"].values()) =
 expect 0 model deepseek_v3 --gpu H200
 stdout_has "computed in fp8"
 stdout_has "  fp8          1978.9 TFLOP/s"
-expect 0 model deepseek_v3 --dtype bf16
+expect 0 model deepseek_v3 --storage-dtype bf16
 stdout_has "computed in bf16"
 expect 0 model --list
 stdout_has llama_3_8b
@@ -169,7 +169,7 @@ refused "expected one model"
 refused "expected one model" llama_3_8b gpt2
 refused "takes no model" llama_3_8b --list
 refused "neither a file nor a known model" nonsense
-refused "format xml" llama_3_8b --format xml
+refused "--format is xml" llama_3_8b --format xml
 refused "--gpu needs a name" llama_3_8b --gpu=
 LLMPERF_PEAK_TFLOPS=0 refused "not a positive number" llama_3_8b --gpu H200
 LLMPERF_BANDWIDTH_GBS=-1 refused "not a positive number" llama_3_8b --gpu H200
@@ -177,7 +177,10 @@ refused "--prompt is 0" llama_3_8b --prompt 0
 refused "--prompt is -5" llama_3_8b --prompt=-5
 refused "--prompt is 1e3" llama_3_8b --prompt 1e3
 refused "--batch is 99999999999999999999" llama_3_8b --batch 99999999999999999999
-refused 'unknown dtype "fp7"' llama_3_8b --dtype fp7
+# Elsewhere --dtype is what a program computes in.
+refused "give --storage-dtype for weights and KV cache" llama_3_8b --dtype fp8
+refused "give --storage-dtype for weights and KV cache" llama_3_8b --dtype=fp8
+refused 'unknown dtype "fp7"' llama_3_8b --storage-dtype fp7
 refused "not a KV cache format" llama_3_8b --kv-dtype int4
 refused "does not divide" llama_3_8b --tp 7
 refused "--acceptance is 2" llama_3_8b --draft 3 --acceptance 2

@@ -44,6 +44,20 @@ done
 agree import "$recordings/two_stages.llmrec"
 agree import "$LLMPERF_TEST_DATA/ncu/kernels.csv"
 
+# Commands that look at the folder of runs find it where the others write.
+mkdir -p data && cp -r "$LLMPERF_CONFIG_DIR"/* data && sed -i 's/^  dir: runs .*/  dir: configured/' data/config.yaml
+rm -rf configured
+LLMPERF_CONFIG_DIR=$PWD/data expect 0 run -- /bin/true
+rm -rf runs environment
+for command in list "top --once"; do
+    LLMPERF_CONFIG_DIR=$PWD/data expect 0 $command
+    stdout_has "$(ls -t configured | head -n 1)"
+    expect 0 $command --config own.yaml
+    stdout_has "$(ls -t configured | head -n 1)"
+    LLMPERF_CONFIG_DIR=$PWD/data LLMPERF_OUT=environment expect 2 $command
+    stderr_has environment
+done
+
 # Every setting that has a variable: KEY=VALUE takes the variable away from the program, another key leaves it.
 settled() { # VARIABLE=VALUE KEY=VALUE KEY=VALUE that says nothing of it
     local variable=${1%%=*}

@@ -26,6 +26,30 @@ for command in report list top import validate doctor hardware model; do
     stderr_has "--nonsense"
 done
 
+# Lines of help fit a terminal; each option of the library's table is where its commands are.
+for command in run report top list import export compare repeats merge validate hardware counters nsys ncu deep config doctor model; do
+    expect 0 help $command
+    stdout_has "usage: llmperf $command "
+    awk 'length($0) > 100 { exit 1 }' out || die "help $command has long lines"
+done
+for command in run nsys ncu deep import report; do
+    expect 0 help $command
+    stdout_has "--dtype DTYPE"
+done
+expect 0 help run
+stdout_has '(default: $LLMPERF_TIER, run.mode, deep)'
+expect 0 config --help
+stdout_has 'session.path_limit  (16 to 1048576 paths, default 65536)'
+stdout_has 'artifacts.dir  ($LLMPERF_OUT, --out)'
+expect 2 report a --format xml
+stderr_has "--format is xml; it must be one of md, json, html"
+expect 2 report a --format
+stderr_has "option --format needs a value"
+expect 2 top --once=1
+stderr_has "--once takes no value"
+expect 2 model llama_3_8b --batch 0
+stderr_has "--batch is 0; it must be an integer between 1 and 1000000"
+
 expect 2
 stderr_is_one_line
 expect 2 nonsense

@@ -109,7 +109,7 @@ for value in 0 -1 nan inf 1e3 99999999999999999999 "" x; do
 done
 for value in -1 nan x 1.5; do refused "--acceptance is $value" model llama_3_8b --draft 2 --acceptance="$value"; done
 refused "exceeds 64 bits" model llama_3_1_405b --prompt 68719476736
-refused "unknown dtype" model llama_3_8b --dtype float7
+refused "unknown dtype" model llama_3_8b --storage-dtype float7
 LLMPERF_PEAK_TFLOPS=0 refused "not a positive number" model llama_3_8b --gpu H200
 
 # What a run cannot know is null, with a reason: a peak that the run exceeds is an error flag, not 300 %.

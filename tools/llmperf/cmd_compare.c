@@ -72,26 +72,46 @@ static int open_and_compare(char **words, double threshold, uint32_t format, con
     return status;
 }
 
-int cmd_compare(const struct command *command, int argc, char **argv)
-{
-    struct option_text options[] = { { "--threshold", NULL, "5" },
-                                     { "--format", NULL, "md" },
-                                     { "--output", "-o", "-" } };
-    double threshold;
-    char *end;
-    int count, status;
-    bool json;
+enum { THRESHOLD, FORMAT, OUTPUT };
 
-    if ((status = parse_options(command, argc, argv, options, 3, &count)) >= 0)
+static const struct option options[] = {
+    [THRESHOLD] =
+        OPTION("--threshold", NULL, "PCT", "5", "smallest difference that counts, percent"),
+    [FORMAT] = OPTION("--format", NULL, "md|json", "md", "Markdown or JSON"),
+    [OUTPUT] = OPTION("--output", "-o", "FILE", "-", "write to a file; - is standard output"),
+    OPTIONS_END
+};
+
+static int run(const struct command *command, int argc, char **argv)
+{
+    struct words words;
+    double threshold;
+    int status;
+
+    if ((status = parse_words(command, argc, argv, &words)) >= 0)
         return status;
-    if (count != 2)
+    if (words.count != 2)
         return fail_usage(command, "expected two runs, or folders of repeats: BASE NEW");
-    threshold = strtod(options[0].value, &end);
-    if (end == options[0].value || *end || !(threshold >= 0))
-        return fail_usage(command, "--threshold must be a percentage, 0 or more");
-    json = strcmp(options[1].value, "json") == 0;
-    if (!json && strcmp(options[1].value, "md") != 0)
-        return fail_usage(command, "--format must be md or json");
-    return open_and_compare(argv + 1, threshold, json ? LLMPERF_TEXT_JSON : LLMPERF_TEXT_PLAIN,
-                            options[2].value);
+    if (!take_percent(command, &words, THRESHOLD, &threshold))
+        return EXIT_USAGE;
+    return open_and_compare(argv + 1, threshold,
+                            choice_of(command, &words, FORMAT) ? LLMPERF_TEXT_JSON
+                                                               : LLMPERF_TEXT_PLAIN,
+                            words.values[OUTPUT]);
 }
+
+const struct command command_compare = {
+    .name = "compare",
+    .summary = "show what became slower or faster between two runs",
+    .operands = "BASE NEW [options]",
+    .about = "Compares the time per call of each region: wall time, and GPU time by kernel class. "
+             "A difference counts if it exceeds the threshold, the noise, and what a change in "
+             "work per call (tokens, context length) explains. BASE and NEW are runs or folders of "
+             "repeats (llmperf run --repeat), whose spread is then the noise. A run with several "
+             "processes or GPUs is one job; if both jobs have the same ranks, each rank is "
+             "compared with its counterpart.",
+    .options = options,
+    .after = "Exit code 1: something became slower. 4: the runs have too little in common to be "
+             "compared; the first line says why.",
+    .run = run,
+};

@@ -1,30 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `llmperf config`: a configuration as it is composed. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "command.h"
 #include "llmperf/sys.h"
 
-int cmd_config(const struct command *command, int argc, char **argv)
-{
-    struct option_text options[] = { { "--config", NULL, "config" },
-                                     { "--format", NULL, "yaml" },
-                                     { "--model", NULL, NULL } };
-    llmperf_config *config = NULL;
-    bool json;
-    char *text;
-    int count, code, status;
+static const struct option options[] = {
+    OPTION("--format", NULL, "yaml|json", "yaml", "YAML or JSON"), OPTIONS_END
+};
 
-    if ((code = parse_options(command, argc, argv, options, 3, &count)) >= 0)
-        return code;
-    json = strcmp(options[1].value, "json") == 0;
-    if (!json && strcmp(options[1].value, "yaml") != 0)
-        return fail_usage(command, "unknown format %s; use yaml or json", options[1].value);
-    status = llmperf_config_compose_model(options[0].value, (const char *const *)(argv + 1),
-                                          (size_t)count, options[2].value, &config);
+static int run(const struct command *command, int argc, char **argv)
+{
+    llmperf_config *config = NULL;
+    struct words words;
+    const char *name;
+    char *text;
+    int status;
+
+    if ((status = parse_words(command, argc, argv, &words)) >= 0)
+        return status;
+    name = given_value(&words, "--config");
+    status =
+        llmperf_config_compose_model(name ? name : "config", (const char *const *)(argv + 1),
+                                     (size_t)words.count, given_value(&words, "--model"), &config);
     if (status == 0)
-        status = llmperf_config_document(config, "",
-                                         json ? LLMPERF_CONFIG_JSON : LLMPERF_CONFIG_YAML, &text);
+        status = llmperf_config_document(
+            config, "", choice_of(command, &words, 0) ? LLMPERF_CONFIG_JSON : LLMPERF_CONFIG_YAML,
+            &text);
     if (status == 0) {
         print("%s", text);
         llmperf_text_free(text);
@@ -32,3 +35,67 @@ int cmd_config(const struct command *command, int argc, char **argv)
     llmperf_config_free(config);
     return status < 0 ? fail_status(status) : EXIT_FINE;
 }
+
+/* "16 to 1048576 paths, default 65536, $VARIABLE, --option" */
+static void print_facts(const llmperf_option_info *info)
+{
+    const char *between = "";
+
+    print("  %s  (", info->key ? info->key : info->variable);
+    if (info->choices) {
+        print("%s", info->choices);
+        between = ", ";
+    } else if (info->kind == LLMPERF_OPTION_SWITCH) {
+        print("true|false");
+        between = ", ";
+    } else if (info->kind == LLMPERF_OPTION_NUMBER && info->most < INT64_MAX) {
+        print("%" PRId64 " to %" PRId64 " %s", info->least, info->most, info->unit);
+        between = ", ";
+    } else if (info->unit) {
+        print("%s", info->unit);
+        between = ", ";
+    }
+    if (info->usual && info->kind != LLMPERF_OPTION_SWITCH) {
+        print("%sdefault %s", between, info->usual);
+        between = ", ";
+    }
+    if (info->key && info->variable) {
+        print("%s$%s", between, info->variable);
+        between = ", ";
+    }
+    if (info->word)
+        print("%s%s", between, info->word);
+    else if (!*between)
+        print("%s", info->kind == LLMPERF_OPTION_ANY ? "map" : "text");
+    print(")\n      ");
+}
+
+static void print_keys(void)
+{
+    llmperf_option_info info = LLMPERF_OPTION_INFO_INIT;
+
+    print("\nKeys, with their values, default, environment variable and option. The command line "
+          "comes\nbefore the environment, the environment before the configuration.\n");
+    for (size_t i = 0; llmperf_option_info_get(i, &info) == 0; i++)
+        if (info.key && info.help) {
+            print_facts(&info);
+            print_wrapped(6, 6, info.help);
+        }
+    print("\nEnvironment only:\n");
+    for (size_t i = 0; llmperf_option_info_get(i, &info) == 0; i++)
+        if (!info.key && info.variable && !info.field) {
+            print("  %s\n      ", info.variable);
+            print_wrapped(6, 6, info.help);
+        }
+}
+
+const struct command command_config = {
+    .name = "config",
+    .summary = "print the composed configuration",
+    .operands = "[options] [KEY=VALUE...]",
+    .about = "Composes a configuration (Hydra syntax) and prints it. KEY=VALUE: a.b=c sets, +a.b=c "
+             "adds, ~a.b removes, group=option chooses.",
+    .options = options,
+    .run = run,
+    .more_help = print_keys,
+};

@@ -112,26 +112,32 @@ static int print_names(void)
     return EXIT_FINE;
 }
 
-int cmd_counters(const struct command *command, int argc, char **argv)
-{
-    struct option_text options[] = {
-        { "--chip", NULL, NULL },     { "--preset", NULL, NULL },    { "--list", NULL, NULL },
-        { "--format", NULL, "text" }, { "--method", NULL, "range" },
-    };
-    struct wish wish;
-    int count, status;
+enum { CHIP, PRESET, LIST, METHOD, FORMAT };
 
-    if ((status = parse_options(command, argc, argv, options,
-                                (int)(sizeof(options) / sizeof(options[0])), &count)) >= 0)
+static const struct option options[] = {
+    [CHIP] = OPTION("--chip", NULL, "CHIP", NULL, "GPU die; GH100 is the H100 and H200"),
+    [PRESET] = OPTION("--preset", NULL, "PRESET", NULL,
+                      "a name, the path of a preset file, or metrics joined by ','"),
+    [LIST] = OPTION("--list", NULL, "PATTERN", NULL,
+                    "metrics by name: exact, with '*', or regex:EXPRESSION"),
+    [METHOD] = OPTION("--method", NULL, "range|pm", "range",
+                      "metrics that --list shows: those of range profiling or of PM sampling"),
+    [FORMAT] = OPTION("--format", NULL, "text|json", "text", "text or JSON"),
+    OPTIONS_END
+};
+
+static int run(const struct command *command, int argc, char **argv)
+{
+    struct words words;
+    struct wish wish;
+    int status;
+
+    if ((status = parse_words(command, argc, argv, &words)) >= 0)
         return status;
-    wish = (struct wish){ options[0].value, options[1].value, options[2].value, options[3].value,
-                          options[4].value };
-    if (count > 0)
+    wish = (struct wish){ words.values[CHIP], words.values[PRESET], words.values[LIST],
+                          words.values[FORMAT], words.values[METHOD] };
+    if (words.count > 0)
         return fail_usage(command, "unknown option %s", argv[1]);
-    if (strcmp(wish.format, "text") != 0 && strcmp(wish.format, "json") != 0)
-        return fail_usage(command, "--format must be text or json");
-    if (strcmp(wish.method, "range") != 0 && strcmp(wish.method, "pm") != 0)
-        return fail_usage(command, "--method must be range or pm");
     if (!wish.chip && !wish.preset && !wish.pattern)
         return print_names();
     if (!wish.chip || (!wish.preset == !wish.pattern))
@@ -140,3 +146,14 @@ int cmd_counters(const struct command *command, int argc, char **argv)
         return fail_status(LLMPERF_ENODEVICE); /* Without libcupti it is the machine that lacks. */
     return print_counters(&wish);
 }
+
+const struct command command_counters = {
+    .name = "counters",
+    .summary = "list hardware counters, presets and their passes",
+    .operands = "[--chip CHIP (--preset PRESET | --list PATTERN)] [options]",
+    .about = "Lists the hardware counters of a chip, or resolves a preset for it. Needs no GPU, "
+             "only libcupti 12.6 or newer with libnvperf_host. Without options: names of presets "
+             "and chips.",
+    .options = options,
+    .run = run,
+};

@@ -4,27 +4,36 @@
 #include "command.h"
 #include "llmperf/sys.h"
 
-int cmd_doctor(const struct command *command, int argc, char **argv)
-{
-    struct option_text options[] = { { "--format", NULL, "text" } };
-    uint32_t format;
-    char *text = NULL;
-    int count, status;
+static const struct option options[] = {
+    OPTION("--format", NULL, "text|json", "text", "text or JSON"), OPTIONS_END
+};
 
-    if ((status = parse_options(command, argc, argv, options, 1, &count)) >= 0)
+static int run(const struct command *command, int argc, char **argv)
+{
+    struct words words;
+    char *text = NULL;
+    int status;
+
+    if ((status = parse_words(command, argc, argv, &words)) >= 0)
         return status;
-    if (count != 0)
+    if (words.count != 0)
         return fail_usage(command, "doctor takes no arguments");
-    if (strcmp(options[0].value, "text") == 0)
-        format = LLMPERF_TEXT_PLAIN;
-    else if (strcmp(options[0].value, "json") == 0)
-        format = LLMPERF_TEXT_JSON;
-    else
-        return fail_usage(command, "unknown format %s; use text or json", options[0].value);
-    status = llmperf_machine_check(format, &text);
+    status = llmperf_machine_check(
+        choice_of(command, &words, 0) ? LLMPERF_TEXT_JSON : LLMPERF_TEXT_PLAIN, &text);
     if (!text)
         return fail_status(status);
     print("%s", text);
     llmperf_text_free(text);
     return status == LLMPERF_OK ? EXIT_FINE : EXIT_CHECK_FAILED;
 }
+
+const struct command command_doctor = {
+    .name = "doctor",
+    .summary = "check whether this machine can profile GPU kernels",
+    .operands = "[options]",
+    .about = "Checks driver, GPUs, CUPTI, tools, permissions and environment variables, and says "
+             "how to fix what does not work. Exit code 0: kernels can be profiled here; 1: they "
+             "cannot.",
+    .options = options,
+    .run = run,
+};

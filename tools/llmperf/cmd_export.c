@@ -11,27 +11,30 @@
 
 #define PATH_BYTES 4096
 
+/* In the order of the choices of --format. */
 static const struct format {
-    const char *word;
     uint32_t document; /* LLMPERF_DOCUMENT_…; 0: a trace */
     uint32_t trace;    /* LLMPERF_TRACE_… */
 } formats[] = {
-    { "prometheus", LLMPERF_DOCUMENT_PROMETHEUS, 0 },
-    { "csv", LLMPERF_DOCUMENT_ROWS_CSV, 0 },
-    { "jsonl", LLMPERF_DOCUMENT_ROWS_JSONL, 0 },
-    { "chrome", 0, LLMPERF_TRACE_CHROME },
-    { "perfetto", 0, LLMPERF_TRACE_PERFETTO },
-    { "nsys-sqlite", 0, LLMPERF_TRACE_NSYS_SQLITE },
+    { LLMPERF_DOCUMENT_PROMETHEUS, 0 }, { LLMPERF_DOCUMENT_ROWS_CSV, 0 },
+    { LLMPERF_DOCUMENT_ROWS_JSONL, 0 }, { 0, LLMPERF_TRACE_PERFETTO },
+    { 0, LLMPERF_TRACE_CHROME },        { 0, LLMPERF_TRACE_NSYS_SQLITE },
 };
-#define FORMATS (sizeof(formats) / sizeof(formats[0]))
 
-static const struct format *find_format(const char *word)
-{
-    for (size_t i = 0; i < FORMATS; i++)
-        if (word && strcmp(formats[i].word, word) == 0)
-            return &formats[i];
-    return NULL;
-}
+enum { FORMAT, OUTPUT };
+
+static const struct option options[] = {
+    [FORMAT] =
+        OPTION("--format", NULL, "prometheus|csv|jsonl|perfetto|chrome|nsys-sqlite", NULL,
+               "prometheus: totals in Prometheus text format; csv: one line per number; jsonl: "
+               "one JSON object per row. For a run with a trace (llmperf run --trace) or a "
+               "recording (.llmrec): perfetto: for ui.perfetto.dev; chrome: JSON like "
+               "torch.profiler's; nsys-sqlite: the tables of nsys export"),
+    [OUTPUT] = OPTION("--output", "-o", "FILE", NULL,
+                      "write to a file; - is standard output. Default: standard output; for traces "
+                      "RUN/trace.pftrace, RUN/trace.json, RUN/trace.sqlite"),
+    OPTIONS_END
+};
 
 static int export_document(const char *run, uint32_t document, const char *path)
 {
@@ -121,19 +124,28 @@ static int export_trace(const struct command *command, const char *run, uint32_t
     return EXIT_FINE;
 }
 
-int cmd_export(const struct command *command, int argc, char **argv)
+static int run(const struct command *command, int argc, char **argv)
 {
-    struct option_text options[] = { { "--format", NULL, NULL }, { "--output", "-o", NULL } };
     const struct format *format;
-    int count, status;
+    struct words words;
+    int status;
 
-    if ((status = parse_options(command, argc, argv, options, 2, &count)) >= 0)
+    if ((status = parse_words(command, argc, argv, &words)) >= 0)
         return status;
-    if (count != 1)
+    if (words.count != 1)
         return fail_usage(command, "expected one run");
-    if (!(format = find_format(options[0].value)))
-        return fail_usage(
-            command, "--format must be prometheus, csv, jsonl, chrome, perfetto or nsys-sqlite");
-    return format->document ? export_document(argv[1], format->document, options[1].value)
-                            : export_trace(command, argv[1], format->trace, options[1].value);
+    if (!words.values[FORMAT])
+        return fail_usage(command, "give --format, one of %s", options[FORMAT].value);
+    format = &formats[choice_of(command, &words, FORMAT)];
+    return format->document ? export_document(argv[1], format->document, words.values[OUTPUT])
+                            : export_trace(command, argv[1], format->trace, words.values[OUTPUT]);
 }
+
+const struct command command_export = {
+    .name = "export",
+    .summary = "convert a run into another format",
+    .operands = "RUN --format FORMAT [-o FILE]",
+    .about = "Writes a run for other programs.",
+    .options = options,
+    .run = run,
+};

@@ -329,32 +329,68 @@ static bool take_seconds(const char *text, double *seconds)
     return end != text && *end == '\0' && *seconds >= 0.01 && *seconds <= 60;
 }
 
-int cmd_hardware(const struct command *command, int argc, char **argv)
-{
-    struct option_text options[] = { { "--format", NULL, "text" },
-                                     { "--config", NULL, NULL },
-                                     { "--seconds", NULL, NULL } };
-    bool list = take_flag(&argc, argv, "--list");
-    struct request request = { .measure = take_flag(&argc, argv, "--measure") };
-    int count, status;
+enum { LIST, MEASURE, SECONDS, FORMAT };
 
-    if ((status = parse_options(command, argc, argv, options, 3, &count)) >= 0)
-        return status;
-    if (request.measure && (list || count > 0))
+static const struct option options[] = {
+    [LIST] = OPTION("--list", NULL, NULL, NULL, "names of all known GPUs"),
+    [MEASURE] =
+        OPTION("--measure", NULL, NULL, NULL,
+               "measure bandwidth and matrix throughput of this machine's GPUs and keep the "
+               "results in $XDG_CACHE_HOME/llmperf (default ~/.cache/llmperf); the GPUs must be "
+               "otherwise idle"),
+    [SECONDS] = OPTION("--seconds", NULL, "S", NULL, "time for each measured peak (default: 0.5)"),
+    [FORMAT] = OPTION("--format", NULL, "text|json", "text", "text or JSON"),
+    OPTIONS_END
+};
+
+static int check_options(const struct command *command, const struct words *words,
+                         struct request *request)
+{
+    request->measure = words->values[MEASURE];
+    request->json = choice_of(command, words, FORMAT);
+    if (request->measure && (words->values[LIST] || words->count > 0))
         return fail_usage(command, "--measure measures the GPUs of this machine; omit the name");
-    if (options[2].value && !(request.measure && take_seconds(options[2].value, &request.seconds)))
+    if (words->values[SECONDS] &&
+        !(request->measure && take_seconds(words->values[SECONDS], &request->seconds)))
         return fail_usage(command, "--seconds must be between 0.01 and 60 and needs --measure");
-    if (strcmp(options[0].value, "text") != 0 && strcmp(options[0].value, "json") != 0)
-        return fail_usage(command, "unknown format %s; use text or json", options[0].value);
-    request.json = strcmp(options[0].value, "json") == 0;
-    if (list)
-        return count == 0 ? print_list(request.json) : fail_usage(command, "--list takes no name");
-    if (!join_name(&request, count, argv))
+    if (words->values[LIST] && words->count > 0)
+        return fail_usage(command, "--list takes no name");
+    return EXIT_FINE;
+}
+
+static int run(const struct command *command, int argc, char **argv)
+{
+    struct request request = { .json = false };
+    const char *config;
+    struct words words;
+    int status;
+
+    if ((status = parse_words(command, argc, argv, &words)) >= 0 ||
+        (status = check_options(command, &words, &request)) != EXIT_FINE)
+        return status;
+    if (words.values[LIST])
+        return print_list(request.json);
+    if (!join_name(&request, words.count, argv))
         return fail_usage(command, "the name of a GPU must be ASCII and shorter than %d characters",
                           NAME_BYTES);
-    if (options[1].value && (status = llmperf_config_open(options[1].value, &request.config)) < 0)
+    config = given_value(&words, "--config");
+    if (config && (status = llmperf_config_open(config, &request.config)) < 0)
         return fail_status(status);
-    status = count > 0 ? print_named(&request) : print_local(&request);
+    status = words.count > 0 ? print_named(&request) : print_local(&request);
     llmperf_config_free(request.config);
     return status;
 }
+
+const struct command command_hardware = {
+    .name = "hardware",
+    .summary = "show the peaks of a GPU and their sources",
+    .operands = "[NAME] [options]",
+    .about = "Prints the limits that utilisation is computed from: dense peaks, bandwidth and "
+             "ridge points, each with its source. NAME is a GPU as the driver names it; default: "
+             "the GPUs of this machine.",
+    .options = options,
+    .after = "LLMPERF_PEAK_TFLOPS (one number, or bf16=989,fp8=1979) and LLMPERF_BANDWIDTH_GBS "
+             "override all other sources; --config gives hardware.peak_tflops and "
+             "hardware.bandwidth_gbs.",
+    .run = run,
+};

@@ -10,7 +10,6 @@
 #include "configured.h"
 #include "llmperf/sys.h"
 #include "new_run.h"
-#include "precedence.h"
 
 static void print_result(const char *recording, const llmperf_profile *profile, const char *run_dir)
 {
@@ -39,16 +38,6 @@ static int replay(const char *recording, const llmperf_session_options *options)
     return status;
 }
 
-/* For runs that are given no folder of their own. */
-static const char *out_folder(const struct configured *configured)
-{
-    const char *configured_out = NULL;
-
-    if (configured->config && llmperf_config_has(configured->config, "artifacts.dir"))
-        llmperf_config_text(configured->config, "artifacts.dir", &configured_out);
-    return precedence_choose(NULL, "LLMPERF_OUT", configured_out, "runs");
-}
-
 static int replay_all(const struct command *command, char **paths, int count, const char *run_dir,
                       const struct configured *configured)
 {
@@ -60,7 +49,7 @@ static int replay_all(const struct command *command, char **paths, int count, co
     options.device_source = LLMPERF_SOURCE_REPLAY;
     options.config = configured->config;
     options.run_dir = run_dir;
-    options.out_dir = out_folder(configured);
+    options.out_dir = configured_text(configured, "artifacts.dir", "runs");
     for (int i = 0; i < count && status == EXIT_FINE; i++) {
         char run_id[RUN_ID_BYTES];
 
@@ -105,10 +94,11 @@ static int import_files(char **paths, int count, const char *run_dir, uint32_t f
     if (status < 0)
         return fail_status(status);
     snprintf(what, sizeof(what), "%d files", count);
-    status = configured->config ? configured_apply(profile, NULL, NULL) : EXIT_FINE;
+    status = configured->config ? configured_apply(profile, NULL) : EXIT_FINE;
     if (status == EXIT_FINE)
         status =
-            new_run_write(profile, run_dir, out_folder(configured), count == 1 ? paths[0] : what);
+            new_run_write(profile, run_dir, configured_text(configured, "artifacts.dir", "runs"),
+                          count == 1 ? paths[0] : what);
     llmperf_profile_free(profile);
     return status;
 }
@@ -146,42 +136,64 @@ static int take_words(struct configured *configured, int count, char **argv)
     return files;
 }
 
-int cmd_import(const struct command *command, int argc, char **argv)
-{
-    struct option_text options[] = { { "--output", "-o", NULL },
-                                     { "--names", NULL, "short" },
-                                     { "--model", NULL, NULL },
-                                     { "--dtype", NULL, NULL },
-                                     { "--config", NULL, NULL } };
-    struct configured configured = { .name = NULL };
-    int count, recordings, status;
-    bool exact;
+enum { OUTPUT, NAMES };
 
-    if ((status = parse_options(command, argc, argv, options, 5, &count)) >= 0)
+static const struct option options[] = {
+    [OUTPUT] = OPTION("--output", "-o", "RUN_DIR", NULL,
+                      "run directory; default: a new one in $LLMPERF_OUT, artifacts.dir or runs"),
+    [NAMES] = OPTION("--names", NULL, "short|exact", "short",
+                     "exact: keep the suffixes that PyTorch adds to range names (\", op_id = 7\")"),
+    OPTIONS_END
+};
+
+static int import_all(const struct command *command, char **paths, const struct words *words,
+                      int count, struct configured *configured)
+{
+    const char *run_dir = words->values[OUTPUT];
+    int recordings, status;
+
+    if (run_dir && holds_run(run_dir))
+        return fail_usage(command, "%s already contains a run; choose another -o or remove it",
+                          run_dir);
+    if ((status = check_formats(command, paths, count, &recordings)) >= 0)
         return status;
-    if ((count = take_words(&configured, count, argv)) < 0)
+    if (!configured_take(configured, words))
+        return EXIT_ENVIRONMENT;
+    if ((configured->name || configured->model || configured->count > 0) &&
+        (status = configured_compose(configured)) != EXIT_FINE)
+        return status;
+    return recordings > 0
+               ? replay_all(command, paths, count, run_dir, configured)
+               : import_files(paths, count, run_dir,
+                              choice_of(command, words, NAMES) ? LLMPERF_IMPORT_EXACT_NAMES : 0,
+                              configured);
+}
+
+static int run(const struct command *command, int argc, char **argv)
+{
+    struct configured configured = { .name = NULL };
+    struct words words;
+    int count, status;
+
+    if ((status = parse_words(command, argc, argv, &words)) >= 0)
+        return status;
+    if ((count = take_words(&configured, words.count, argv)) < 0)
         return EXIT_USAGE;
     if (count == 0)
         return fail_usage(command, "expected an nsys or ncu file, or a recording");
-    exact = strcmp(options[1].value, "exact") == 0;
-    if (!exact && strcmp(options[1].value, "short") != 0)
-        return fail_usage(command, "--names must be short or exact");
-    if (options[0].value && holds_run(options[0].value))
-        return fail_usage(command, "%s already contains a run; choose another -o or remove it",
-                          options[0].value);
-    if ((status = check_formats(command, argv + 1, count, &recordings)) >= 0)
-        return status;
-    configured.model = options[2].value;
-    configured.name = options[4].value;
-    status =
-        configured_set(&configured, "run.dtype", options[3].value) ? EXIT_FINE : EXIT_ENVIRONMENT;
-    if (status == EXIT_FINE && (configured.name || configured.model || configured.count > 0))
-        status = configured_compose(&configured);
-    if (status == EXIT_FINE && recordings > 0)
-        status = replay_all(command, argv + 1, count, options[0].value, &configured);
-    else if (status == EXIT_FINE)
-        status = import_files(argv + 1, count, options[0].value,
-                              exact ? LLMPERF_IMPORT_EXACT_NAMES : 0, &configured);
+    status = import_all(command, argv + 1, &words, count, &configured);
     configured_clear(&configured);
     return status;
 }
+
+const struct command command_import = {
+    .name = "import",
+    .summary = "convert nsys and ncu files, or recordings, into runs",
+    .operands = "[options] [KEY=VALUE...] FILE...",
+    .about = "Combines nsys SQLite exports, nsys stats tables (CSV), ncu reports (.ncu-rep) and "
+             "ncu CSV output into one run with reports; formats are detected by content. Each "
+             "recording (.llmrec) is replayed into a run of its own. The last line of output is "
+             "the run directory.",
+    .options = options,
+    .run = run,
+};

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "command.h"
+#include "configured.h"
 #include "folder.h"
 #include "llmperf/sys.h"
 
@@ -150,18 +151,10 @@ static void cut_run_file(char *path)
         snprintf(path, FOLDER_PATH_BYTES, ".");
 }
 
-int cmd_list(const struct command *command, int argc, char **argv)
+static int list_folder(const struct command *command, char *folder)
 {
-    const char *out = getenv("LLMPERF_OUT");
     struct run_list list = { 0, 0, 0 };
-    char folder[FOLDER_PATH_BYTES];
-    int count, status;
 
-    if ((status = parse_options(command, argc, argv, NULL, 0, &count)) >= 0)
-        return status;
-    if (count > 1)
-        return fail_usage(command, "expected one folder or run");
-    snprintf(folder, sizeof(folder), "%s", count == 1 ? argv[1] : out && *out ? out : "runs");
     cut_run_file(folder);
     folder_cut_slashes(folder);
     if (is_run(folder))
@@ -174,3 +167,28 @@ int cmd_list(const struct command *command, int argc, char **argv)
         print("no runs found in %s\n", folder);
     return list.damaged > 0 ? EXIT_CHECK_FAILED : EXIT_FINE;
 }
+
+static int run(const struct command *command, int argc, char **argv)
+{
+    char folder[FOLDER_PATH_BYTES];
+    struct words words;
+    int status;
+
+    if ((status = parse_words(command, argc, argv, &words)) >= 0)
+        return status;
+    if (words.count > 1)
+        return fail_usage(command, "expected one folder or run");
+    if ((status = configured_folder(&words, argv[1], folder)) != EXIT_FINE)
+        return status;
+    return list_folder(command, folder);
+}
+
+const struct command command_list = {
+    .name = "list",
+    .summary = "list the runs in a folder, or the files of a run",
+    .operands = "[DIR|RUN] [options]",
+    .about = "Lists the runs in a folder (default: $LLMPERF_OUT, artifacts.dir, runs) with their "
+             "verdicts, including those of processes and repeats of a job; or the files of one run "
+             "with their sizes.",
+    .run = run,
+};

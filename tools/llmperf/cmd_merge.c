@@ -31,27 +31,46 @@ static int merge_runs(llmperf_profile **profiles, int count, const char *run_dir
     return status;
 }
 
-int cmd_merge(const struct command *command, int argc, char **argv)
-{
-    struct option_text options[] = { { "--output", "-o", NULL } };
-    llmperf_profile **profiles;
-    int count, status;
+static const struct option options[] = {
+    OPTION("--output", "-o", "RUN_DIR", NULL, "run directory of the merged run"), OPTIONS_END
+};
 
-    if ((status = parse_options(command, argc, argv, options, 1, &count)) >= 0)
+static int run(const struct command *command, int argc, char **argv)
+{
+    llmperf_profile **profiles;
+    struct words words;
+    const char *out;
+    int status;
+
+    if ((status = parse_words(command, argc, argv, &words)) >= 0)
         return status;
-    if (count < 2)
+    if (words.count < 2)
         return fail_usage(command, "expected two or more runs");
-    if (!options[0].value)
+    if (!(out = words.values[0]))
         return fail_usage(command, "-o RUN_DIR is required: the folder for the merged run");
-    if (holds_run(options[0].value))
+    if (holds_run(out))
         return fail_usage(command, "%s already contains a run; choose another -o or remove it",
-                          options[0].value);
-    if (!(profiles = calloc((size_t)count, sizeof(llmperf_profile *))))
+                          out);
+    if (!(profiles = calloc((size_t)words.count, sizeof(llmperf_profile *))))
         return EXIT_ENVIRONMENT;
-    status = open_all(argv + 1, count, profiles);
-    status = status < 0 ? fail_status(status) : merge_runs(profiles, count, options[0].value);
-    for (int i = 0; i < count; i++)
+    status = open_all(argv + 1, words.count, profiles);
+    status = status < 0 ? fail_status(status) : merge_runs(profiles, words.count, out);
+    for (int i = 0; i < words.count; i++)
         llmperf_profile_free(profiles[i]);
     free(profiles);
     return status;
 }
+
+const struct command command_merge = {
+    .name = "merge",
+    .summary = "combine the runs of several processes or ranks",
+    .operands = "RUN RUN... -o RUN_DIR",
+    .about = "Combines the runs of one job and writes a run directory with all reports. Regions "
+             "are kept by process; kernels of the same region and device are added up; the verdict "
+             "is the worst of all runs. A run that would be counted twice is refused: one that is "
+             "given twice, or that a given merged run already contains. Traces stay in their runs; "
+             "llmperf export RUN_DIR combines them into one file. The last line of output is the "
+             "run directory.",
+    .options = options,
+    .run = run,
+};

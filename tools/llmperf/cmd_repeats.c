@@ -58,24 +58,40 @@ static int find_and_write(const struct command *command, char **words, int count
     return status;
 }
 
-int cmd_repeats(const struct command *command, int argc, char **argv)
-{
-    struct option_text options[] = { { "--threshold", NULL, "10" },
-                                     { "--format", NULL, "md" },
-                                     { "--output", "-o", "-" } };
-    double threshold;
-    char *end;
-    int count, status;
-    bool json;
+enum { THRESHOLD, FORMAT, OUTPUT };
 
-    if ((status = parse_options(command, argc, argv, options, 3, &count)) >= 0)
+static const struct option options[] = {
+    [THRESHOLD] = OPTION("--threshold", NULL, "PCT", "10", "largest spread of repeats, percent"),
+    [FORMAT] = OPTION("--format", NULL, "md|json", "md", "Markdown or JSON"),
+    [OUTPUT] = OPTION("--output", "-o", "FILE", "-", "write to a file; - is standard output"),
+    OPTIONS_END
+};
+
+static int run(const struct command *command, int argc, char **argv)
+{
+    struct words words;
+    double threshold;
+    int status;
+
+    if ((status = parse_words(command, argc, argv, &words)) >= 0)
         return status;
-    threshold = strtod(options[0].value, &end);
-    if (end == options[0].value || *end || !(threshold >= 0))
-        return fail_usage(command, "--threshold must be a percentage, 0 or more");
-    json = strcmp(options[1].value, "json") == 0;
-    if (!json && strcmp(options[1].value, "md") != 0)
-        return fail_usage(command, "--format must be md or json");
-    return find_and_write(command, argv + 1, count, threshold,
-                          json ? LLMPERF_TEXT_JSON : LLMPERF_TEXT_PLAIN, options[2].value);
+    if (!take_percent(command, &words, THRESHOLD, &threshold))
+        return EXIT_USAGE;
+    return find_and_write(command, argv + 1, words.count, threshold,
+                          choice_of(command, &words, FORMAT) ? LLMPERF_TEXT_JSON
+                                                             : LLMPERF_TEXT_PLAIN,
+                          words.values[OUTPUT]);
 }
+
+const struct command command_repeats = {
+    .name = "repeats",
+    .summary = "show the spread between repeated runs",
+    .operands = "RUN RUN... [options]",
+    .about = "Mean, standard deviation, minimum, maximum and spread of the numbers of runs, "
+             "regions and iterations over two or more runs; which run is an outlier; and which "
+             "differences make the runs no repeats of each other. RUN may be a folder of runs "
+             "from llmperf run --repeat.",
+    .options = options,
+    .after = "Exit code 1: times differ by more than the threshold, or the runs are not repeats.",
+    .run = run,
+};

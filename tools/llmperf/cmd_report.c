@@ -3,58 +3,54 @@
 
 #include "command.h"
 #include "configured.h"
-#include "llmperf/llmperf.h"
+#include "llmperf/sys.h"
 
-static const struct {
-    const char *word;
-    uint32_t document;
-} formats[] = {
-    { "md", LLMPERF_DOCUMENT_REPORT_MD },
-    { "json", LLMPERF_DOCUMENT_METRICS_JSON },
-    { "html", LLMPERF_DOCUMENT_REPORT_HTML },
-    { "summary", LLMPERF_DOCUMENT_STAKEHOLDER_SUMMARY_MD },
-    { "assumptions", LLMPERF_DOCUMENT_ASSUMPTIONS_MD },
-    { "inputs", LLMPERF_DOCUMENT_INPUTS_YAML },
-    { "stages", LLMPERF_DOCUMENT_STAGES_MD },
-    { "operators", LLMPERF_DOCUMENT_OPERATORS_MD },
-    { "kernels", LLMPERF_DOCUMENT_KERNELS_MD },
+enum { FORMAT, OUTPUT };
+
+static const struct option options[] = {
+    [FORMAT] = OPTION("--format", NULL,
+                      "md|json|html|summary|assumptions|inputs|stages|operators|kernels", "md",
+                      "md: Markdown; json: metrics.json; html: a page with charts; summary: a few "
+                      "sentences; or one table"),
+    [OUTPUT] = OPTION("--output", "-o", "FILE", "-", "write to a file; - is standard output"),
+    OPTIONS_END
 };
 
-/* 0: there is no such format. */
-static uint32_t find_document(const char *word)
-{
-    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
-        if (strcmp(formats[i].word, word) == 0)
-            return formats[i].document;
-    return 0;
-}
+/* In the order of the choices of --format. */
+static const uint32_t documents[] = {
+    LLMPERF_DOCUMENT_REPORT_MD,      LLMPERF_DOCUMENT_METRICS_JSON,
+    LLMPERF_DOCUMENT_REPORT_HTML,    LLMPERF_DOCUMENT_STAKEHOLDER_SUMMARY_MD,
+    LLMPERF_DOCUMENT_ASSUMPTIONS_MD, LLMPERF_DOCUMENT_INPUTS_YAML,
+    LLMPERF_DOCUMENT_STAGES_MD,      LLMPERF_DOCUMENT_OPERATORS_MD,
+    LLMPERF_DOCUMENT_KERNELS_MD,
+};
 
-int cmd_report(const struct command *command, int argc, char **argv)
+static int run(const struct command *command, int argc, char **argv)
 {
-    struct option_text options[] = { { "--format", NULL, "md" },
-                                     { "--output", "-o", "-" },
-                                     { "--model", NULL, NULL },
-                                     { "--dtype", NULL, NULL } };
     llmperf_profile *profile;
-    uint32_t document;
-    int count, status;
+    struct words words;
+    int status;
 
-    if ((status = parse_options(command, argc, argv, options, 4, &count)) >= 0)
+    if ((status = parse_words(command, argc, argv, &words)) >= 0)
         return status;
-    if (count != 1)
+    if (words.count != 1)
         return fail_usage(command, "expected one run");
-    if (!(document = find_document(options[0].value)))
-        return fail_usage(command,
-                          "--format must be md, json, html, summary, assumptions, inputs, stages, "
-                          "operators or kernels, not %s",
-                          options[0].value);
     if ((status = llmperf_profile_open(argv[1], &profile)) < 0)
         return fail_status(status);
-    status = options[2].value || options[3].value
-                 ? configured_apply(profile, options[2].value, options[3].value)
-                 : EXIT_FINE;
+    status = configured_apply(profile, &words);
     if (status == EXIT_FINE)
-        status = write_document(profile, document, options[1].value);
+        status = write_document(profile, documents[choice_of(command, &words, FORMAT)],
+                                words.values[OUTPUT]);
     llmperf_profile_free(profile);
     return status;
 }
+
+const struct command command_report = {
+    .name = "report",
+    .summary = "print the report of a run",
+    .operands = "RUN [options]",
+    .about = "Prints the report of a run. RUN is a run directory or its run.llmperf. Options that "
+             "the run was profiled without can be given later; the run itself is not changed.",
+    .options = options,
+    .run = run,
+};

@@ -17,22 +17,20 @@
 #include "folder.h"
 #include "llmperf/sys.h"
 #include "new_run.h"
-#include "precedence.h"
 #include "run.h"
 
 struct job {
     char folder[RUN_PATH_BYTES], library[RUN_PATH_BYTES];
     char config_file[RUN_PATH_BYTES + 16]; /* "": none */
     struct run_config config;
-    char path[RUN_PATH_BYTES];           /* of the program */
-    const char *tier, *rules, *counters; /* NULL: as the session finds fit */
-    uint32_t session_tier;               /* the same as `tier` */
-    bool counters_asked;                 /* as an option */
+    char path[RUN_PATH_BYTES];   /* of the program */
+    const char *tier, *counters; /* NULL: as the session finds fit */
+    const struct words *words;   /* of the command line */
+    uint32_t session_tier;       /* the same as `tier` */
     char **program;
     sigset_t handled, before;  /* signals that we wait for; the mask that the program gets */
     bool keep_cuda, keep_nvtx; /* another tool's injection stays */
     bool apart;                /* runs of processes are not put together */
-    bool trace;                /* each process keeps one */
     double started_s, shown_s;
     bool progress;
 };
@@ -86,15 +84,6 @@ static int make_job_folder(struct job *job, const char *out)
 
 static const char *const tiers[] = { "regions", "light", "deep", "counters" };
 
-/* LLMPERF_TIER_…; 0: the word is none. */
-static uint32_t tier_of(const char *word)
-{
-    for (uint32_t i = 0; i < sizeof(tiers) / sizeof(tiers[0]); i++)
-        if (strcmp(word, tiers[i]) == 0)
-            return LLMPERF_TIER_REGIONS + i;
-    return 0;
-}
-
 /* Under nsys or ncu nothing is set: they refuse to work beside another injection, and the ranges
  * are theirs. */
 static bool runs_under_tool(void)
@@ -126,6 +115,18 @@ static bool is_taken(const char *variable, const char *consequence)
 
 /* The program itself */
 
+/* For sessions with a configuration of their own. */
+static void set_options(const struct words *words)
+{
+    for (size_t i = 0; i < words->given_count; i++) {
+        const llmperf_option_info *info = &words->given[i].info;
+
+        if (info->variable && info->key && strcmp(info->word, "--out") != 0)
+            setenv(info->variable,
+                   info->kind == LLMPERF_OPTION_SWITCH ? "1" : words->given[i].value, 1);
+    }
+}
+
 static void set_environment(const struct job *job)
 {
     char pid[32], out[RUN_PATH_BYTES + 16];
@@ -142,12 +143,9 @@ static void set_environment(const struct job *job)
     unsetenv("LLMPERF_RUN_CONFIG");
     if (job->config_file[0])
         setenv("LLMPERF_RUN_CONFIG", job->config_file, 1);
+    set_options(job->words);
     if (job->tier)
         setenv("LLMPERF_TIER", job->tier, 1);
-    if (job->rules)
-        setenv("LLMPERF_RULES", job->rules, 1);
-    if (job->trace)
-        setenv("LLMPERF_TRACE", "1", 1);
     if (job->counters && *job->counters)
         setenv("LLMPERF_COUNTERS", job->counters, 1);
 }
@@ -366,26 +364,22 @@ static int check_words(const struct command *command, int count, char **argv)
     return EXIT_FINE;
 }
 
-static int check_counters(const struct job *job, const struct command *command)
+/* Of what the session in the program does not refuse. */
+static int check_tier(const struct job *job, const struct command *command)
 {
-    return job->counters_asked && job->session_tier != LLMPERF_TIER_COUNTERS &&
-                   job->session_tier != LLMPERF_TIER_LIGHT
-               ? fail_usage(command, "--counters needs --tier counters or light")
-               : EXIT_FINE;
-}
-
-static int check_rules(const struct job *job, const struct command *command)
-{
-    return job->rules && job->session_tier != LLMPERF_TIER_LIGHT
-               ? fail_usage(command,
-                            "--rule needs --tier light: rules only change what tier light collects")
-               : EXIT_FINE;
+    if (given_value(job->words, "--counters") && job->session_tier != LLMPERF_TIER_COUNTERS &&
+        job->session_tier != LLMPERF_TIER_LIGHT)
+        return fail_usage(command, "--counters needs --tier counters or light");
+    if (given_value(job->words, "--rule") && job->session_tier != LLMPERF_TIER_LIGHT)
+        return fail_usage(command,
+                          "--rule needs --tier light: rules only change what tier light collects");
+    return EXIT_FINE;
 }
 
 /* What the session in the program would refuse, was refused when the configuration was composed. */
 static int check_job(struct job *job, const struct command *command)
 {
-    if (check_rules(job, command) != EXIT_FINE || check_counters(job, command) != EXIT_FINE)
+    if (check_tier(job, command) != EXIT_FINE)
         return EXIT_USAGE;
     if (!run_check_program(job->program[0], job->path))
         return EXIT_USAGE;
@@ -446,88 +440,93 @@ static int run_all(struct job *job, const struct command *command, const char *o
     return run_repeats(&wish, run_once, job);
 }
 
-/* Options of the command line that stand for keys of the configuration, or stand alone. */
-enum { TIER, OUT, CONFIG, RULE, REPEAT, COUNTERS, MODEL, DTYPE, OPTIONS };
+enum { NO_MERGE, REPEAT };
+
+static const struct option options[] = {
+    [NO_MERGE] =
+        OPTION("--no-merge", NULL, NULL, NULL, "do not merge the runs of several processes"),
+    [REPEAT] =
+        OPTION("--repeat", NULL, "N", NULL,
+               "run the program N times and report the spread (llmperf repeats). With tier "
+               "counters: one run per counter pass, at most N, merged into one run; auto: as "
+               "many runs as the counters need"),
+    OPTIONS_END
+};
 
 /* Of what the configuration does not say. */
-static int check_options(const struct command *command, const struct option_text *options)
+static int check_options(const struct command *command, const struct words *words)
 {
-    const char *tier = options[TIER].value, *rules = options[RULE].value;
+    const char *tier = given_value(words, "--tier"), *rules = given_value(words, "--rule");
 
-    if (tier && !tier_of(tier))
-        return fail_usage(command, "unknown tier %s; use regions, light, deep or counters", tier);
     if (rules && !rules[strspn(rules, " \t\n;")])
         return fail_usage(
             command,
             "--rule is empty; write a rule such as \"decode_step p99 above 30 ms for 2 s\"");
-    if (options[COUNTERS].value && tier && tier_of(tier) != LLMPERF_TIER_COUNTERS &&
-        tier_of(tier) != LLMPERF_TIER_LIGHT)
+    if (given_value(words, "--counters") && tier && strcmp(tier, "counters") != 0 &&
+        strcmp(tier, "light") != 0)
         return fail_usage(command, "--counters needs --tier counters or light");
     return EXIT_FINE;
 }
 
-static bool set_options(struct configured *configured, const struct option_text *options,
-                        bool trace)
-{
-    configured->name = options[CONFIG].value;
-    configured->model = options[MODEL].value;
-    return configured_set(configured, "run.mode", options[TIER].value) &&
-           configured_set(configured, "artifacts.dir", options[OUT].value) &&
-           configured_set(configured, "session.rules", options[RULE].value) &&
-           configured_set(configured, "session.counters", options[COUNTERS].value) &&
-           configured_set(configured, "run.dtype", options[DTYPE].value) &&
-           (!trace || configured_add(configured, "++artifacts.keep_trace=true"));
-}
-
 static int run_configured(struct job *job, const struct command *command,
-                          const struct option_text *options, struct configured *configured)
+                          struct configured *configured)
 {
-    const char *out;
+    const struct words *words = job->words;
     int status;
 
-    if (!set_options(configured, options, job->trace))
+    if (!configured_take(configured, words))
         return EXIT_ENVIRONMENT;
     if ((status = run_compose(configured, &job->config)) != EXIT_FINE)
         return status;
     job->session_tier = configured->tier;
     job->tier = tiers[configured->tier - LLMPERF_TIER_REGIONS];
-    job->counters_asked = options[COUNTERS].value != NULL;
-    job->counters = precedence_choose(options[COUNTERS].value, "LLMPERF_COUNTERS",
-                                      job->config.counters, job->config.counted ? "" : NULL);
-    job->rules = options[RULE].value;
-    out = precedence_choose(options[OUT].value, "LLMPERF_OUT", job->config.out, "runs");
-    status = run_all(job, command, out, options[REPEAT].value);
+    job->counters =
+        configured_text(configured, "session.counters", job->config.counted ? "" : NULL);
+    status = run_all(job, command, configured_text(configured, "artifacts.dir", "runs"),
+                     words->values[REPEAT]);
     if (job->folder[0] && job->config.keep_runs > 0)
         llmperf_runs_retain(job->folder, (uint64_t)job->config.keep_runs);
     return status;
 }
 
-int cmd_run(const struct command *command, int argc, char **argv)
+static int run(const struct command *command, int argc, char **argv)
 {
-    struct option_text options[OPTIONS] = {
-        [TIER] = { "--tier", NULL, NULL },     [OUT] = { "--out", NULL, NULL },
-        [CONFIG] = { "--config", NULL, NULL }, [RULE] = { "--rule", NULL, NULL },
-        [REPEAT] = { "--repeat", NULL, NULL }, [COUNTERS] = { "--counters", NULL, NULL },
-        [MODEL] = { "--model", NULL, NULL },   [DTYPE] = { "--dtype", NULL, NULL },
-    };
-    int words = find_program_words(argc, argv), known = words > 0 ? words : argc, count, status;
+    int separator = find_program_words(argc, argv), status;
     struct configured configured = { .name = NULL };
     struct job job = { .folder = "" };
+    struct words words;
 
-    job.apart = take_flag(&known, argv, "--no-merge");
-    job.trace = take_flag(&known, argv, "--trace");
-    if ((status = parse_options(command, known, argv, options, OPTIONS, &count)) >= 0)
+    if ((status = parse_words(command, separator > 0 ? separator : argc, argv, &words)) >= 0)
         return status;
-    if ((status = check_words(command, count, argv)) != EXIT_FINE ||
-        (status = check_options(command, options)) != EXIT_FINE)
+    if ((status = check_words(command, words.count, argv)) != EXIT_FINE ||
+        (status = check_options(command, &words)) != EXIT_FINE)
         return status;
-    if (words == 0 || words + 1 == argc)
+    if (separator == 0 || separator + 1 == argc)
         return fail_usage(command, "expected a program after --");
-    job.program = argv + words + 1;
-    for (int i = 1; i <= count; i++)
+    job.words = &words;
+    job.apart = words.values[NO_MERGE];
+    job.program = argv + separator + 1;
+    for (int i = 1; i <= words.count; i++)
         if (!configured_add(&configured, argv[i]))
             return EXIT_USAGE;
-    status = run_configured(&job, command, options, &configured);
+    status = run_configured(&job, command, &configured);
     configured_clear(&configured);
     return status;
 }
+
+const struct command command_run = {
+    .name = "run",
+    .summary = "profile a program without changing it",
+    .operands = "[options] [KEY=VALUE...] -- PROGRAM ARG...",
+    .about = "Runs a program with libllmperf injected (CUDA_INJECTION64_PATH, "
+             "NVTX_INJECTION64_PATH) and profiles its kernels, memory copies and NVTX ranges. Each "
+             "process that the program starts gets a run of its own; RUN_DIR/merged combines them. "
+             "Processes that are still running at the end are named; their runs continue. The last "
+             "line of output is the run directory.",
+    .options = options,
+    .after = "Exit code: that of the program, or 128 + N if signal N ended it. 2 or 3 with a "
+             "message of llmperf: the program was not started because of an option, the "
+             "configuration or a file that they name. --repeat stops after the first run with an "
+             "exit code other than 0.",
+    .run = run,
+};

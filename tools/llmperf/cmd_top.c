@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "configured.h"
 #include "llmperf/sys.h"
 #include "top.h"
 
@@ -73,10 +74,6 @@ static bool find_newest(const char *folder, char *newest)
 /* A folder of runs stands for its newest one. */
 static int choose_folder(const char *given, char *folder)
 {
-    const char *out = getenv("LLMPERF_OUT");
-
-    if (!given)
-        given = out && *out ? out : "runs";
     if (holds_runs(given) || !find_newest(given, folder))
         snprintf(folder, PATH_BYTES, "%s", given);
     if (holds_runs(folder))
@@ -141,17 +138,38 @@ static int show_once(const char *folder)
     return status;
 }
 
-int cmd_top(const struct command *command, int argc, char **argv)
-{
-    bool once = take_flag(&argc, argv, "--once");
-    char folder[PATH_BYTES];
-    int count, status;
+static const struct option options[] = {
+    OPTION("--once", NULL, NULL, NULL,
+           "print the current numbers, averaged since the start, and exit"),
+    OPTIONS_END
+};
 
-    if ((status = parse_options(command, argc, argv, NULL, 0, &count)) >= 0)
+static int run(const struct command *command, int argc, char **argv)
+{
+    char given[PATH_BYTES], folder[PATH_BYTES];
+    struct words words;
+    int status;
+
+    if ((status = parse_words(command, argc, argv, &words)) >= 0)
         return status;
-    if (count > 1)
+    if (words.count > 1)
         return fail_usage(command, "expected one run, job or folder of runs");
-    if ((status = choose_folder(count == 1 ? argv[1] : NULL, folder)) != EXIT_FINE)
+    if ((status = configured_folder(&words, argv[1], given)) != EXIT_FINE ||
+        (status = choose_folder(given, folder)) != EXIT_FINE)
         return status;
-    return once ? show_once(folder) : watch(folder);
+    return words.values[0] ? show_once(folder) : watch(folder);
 }
+
+const struct command command_top = {
+    .name = "top",
+    .summary = "live view of a running session",
+    .operands = "[RUN|DIR] [options]",
+    .about = "Shows the latest numbers of a running session once a second until it ends: rate, "
+             "time and GPU busy time of each region, tokens and kernels per second, and the record "
+             "counts so far. RUN is a run or the folder of a job; of a folder of runs (default: "
+             "$LLMPERF_OUT, artifacts.dir, runs) the newest is shown. Rates cover the time since "
+             "the previous update; BUSY 100 % is one busy GPU. If standard output is not a "
+             "terminal, updates are printed one after another.",
+    .options = options,
+    .run = run,
+};

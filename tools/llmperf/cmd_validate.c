@@ -68,23 +68,42 @@ static int check_folder(const struct command *command, const char *folder)
     return walk.code;
 }
 
-int cmd_validate(const struct command *command, int argc, char **argv)
+static const struct option options[] = {
+    OPTION("--schema", NULL, "FILE", NULL,
+           "default: the schema of metrics.json, region reports or repeats, chosen by content"),
+    OPTIONS_END
+};
+
+static int run(const struct command *command, int argc, char **argv)
 {
-    struct option_text options[] = { { "--schema", NULL, NULL } };
-    int count, status;
+    const char *schema;
+    struct words words;
+    int status;
     bool folder;
 
-    if ((status = parse_options(command, argc, argv, options, 1, &count)) >= 0)
+    if ((status = parse_words(command, argc, argv, &words)) >= 0)
         return status;
-    if (count != 1)
+    if (words.count != 1)
         return fail_usage(command, "expected one file, or a run directory");
+    schema = words.values[0];
     folder_cut_slashes(argv[1]);
     folder = folder_is_kind(argv[1], S_IFDIR);
-    if (folder && options[0].value)
+    if (folder && schema)
         return fail_usage(command, "--schema needs a file, but %s is a folder", argv[1]);
-    if (!options[0].value && !llmperf_config_dir()) {
+    if (!schema && !llmperf_config_dir()) {
         fprintf(stderr, "llmperf: %s\n", llmperf_last_error());
         return EXIT_ENVIRONMENT;
     }
-    return folder ? check_folder(command, argv[1]) : check_file(argv[1], options[0].value);
+    return folder ? check_folder(command, argv[1]) : check_file(argv[1], schema);
 }
+
+const struct command command_validate = {
+    .name = "validate",
+    .summary = "check JSON files against their schemas",
+    .operands = "FILE|FOLDER [--schema FILE]",
+    .about = "Checks a JSON file against its JSON Schema (2020-12), or every JSON file of a run: "
+             "metrics.json, region reports and repeats.json, including those of its processes. "
+             "Prints one line per file. Exit code 1: a file is invalid; its line says where.",
+    .options = options,
+    .run = run,
+};

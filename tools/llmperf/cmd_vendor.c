@@ -9,7 +9,6 @@
 
 #include "command.h"
 #include "folder.h"
-#include "precedence.h"
 #include "run.h"
 #include "vendor.h"
 
@@ -19,7 +18,6 @@
 struct vendor_job {
     const struct command *command;
     struct configured configured;
-    const char *out;
     const char **program;
     size_t program_count;
     bool dry_run;
@@ -67,15 +65,12 @@ static int take_words(struct vendor_job *job, int count, char **words)
 static int name_run(struct vendor_job *job)
 {
     const llmperf_config *config = job->configured.config;
-    const char *out = NULL, *id = NULL;
+    const char *out = configured_text(&job->configured, "artifacts.dir", "runs"), *id = NULL;
     time_t now = time(NULL);
     char stamp[32];
     struct tm utc;
     int written;
 
-    if (llmperf_config_has(config, "artifacts.dir"))
-        llmperf_config_text(config, "artifacts.dir", &out);
-    out = precedence_choose(job->out, "LLMPERF_OUT", out, "runs");
     gmtime_r(&now, &utc);
     strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &utc);
     if (llmperf_config_has(config, "run.id") && llmperf_config_text(config, "run.id", &id) == 0)
@@ -88,14 +83,6 @@ static int name_run(struct vendor_job *job)
     written = snprintf(job->run_dir, sizeof(job->run_dir), "%s/%s", out, job->run_id);
     return written < (int)sizeof(job->run_dir) ? EXIT_FINE
                                                : fail_usage(job->command, "%s is too long", out);
-}
-
-static int set_options(struct vendor_job *job, const char *dtype)
-{
-    return configured_set(&job->configured, "run.dtype", dtype) &&
-                   configured_set(&job->configured, "artifacts.dir", job->out)
-               ? EXIT_FINE
-               : EXIT_ENVIRONMENT;
 }
 
 static int compose(struct vendor_job *job)
@@ -248,7 +235,7 @@ static int conclude(const struct vendor_job *job)
 
     profile = import(job, &status);
     snprintf(path, sizeof(path), "%s/run.llmperf", job->run_dir);
-    if (status == 0 && configured_apply(profile, NULL, NULL) != EXIT_FINE)
+    if (status == 0 && configured_apply(profile, NULL) != EXIT_FINE)
         fprintf(stderr, "llmperf: the run has no FLOPs and bytes from the model\n");
     if (status == 0 && (status = llmperf_profile_save(profile, path)) == 0)
         status = llmperf_artifacts_write(profile, job->run_dir);
@@ -305,33 +292,79 @@ static int find_program(int argc, char **argv)
     return argc;
 }
 
-int cmd_vendor(const struct command *command, int argc, char **argv)
+static const struct option options[] = { OPTION("--dry-run", NULL, NULL, NULL,
+                                                "print the commands as JSON without running them"),
+                                         OPTIONS_END };
+
+static int use_tools(struct vendor_job *job, int argc, char **argv)
 {
-    struct option_text options[] = { { "--config", NULL, "config" },
-                                     { "--out", NULL, NULL },
-                                     { "--model", NULL, NULL },
-                                     { "--dtype", NULL, NULL } };
-    int split = find_program(argc, argv), words = split, count, code;
+    int split = find_program(argc, argv), code;
+    struct words words;
+
+    if ((code = parse_words(job->command, split, argv, &words)) >= 0)
+        return code;
+    job->dry_run = words.values[0];
+    job->program = (const char **)(argv + split + 1);
+    job->program_count = split + 1 < argc ? (size_t)(argc - split - 1) : 0;
+    if (job->program_count == 0)
+        return fail_usage(job->command, "expected a program after --");
+    if ((code = take_words(job, words.count, argv + 1)) != EXIT_FINE)
+        return code;
+    if (!configured_take(&job->configured, &words))
+        return EXIT_ENVIRONMENT;
+    if ((code = compose(job)) != EXIT_FINE || (code = check_job(job)) != EXIT_FINE)
+        return code;
+    return strcmp(job->command->name, "deep") == 0 ? use_both(job) : use_one(job);
+}
+
+static int run(const struct command *command, int argc, char **argv)
+{
     struct vendor_job *job = calloc(1, sizeof(*job));
+    int code;
 
     if (!job)
         return EXIT_ENVIRONMENT;
     job->command = command;
-    job->dry_run = take_flag(&words, argv, "--dry-run");
-    if ((code = parse_options(command, words, argv, options, 4, &count)) < 0) {
-        job->configured.name = options[0].value;
-        job->configured.model = options[2].value;
-        job->out = options[1].value;
-        job->program = (const char **)(argv + split + 1);
-        job->program_count = split + 1 < argc ? (size_t)(argc - split - 1) : 0;
-        if (job->program_count == 0)
-            code = fail_usage(command, "expected a program after --");
-        else if ((code = take_words(job, count, argv + 1)) == EXIT_FINE &&
-                 (code = set_options(job, options[3].value)) == EXIT_FINE &&
-                 (code = compose(job)) == EXIT_FINE && (code = check_job(job)) == EXIT_FINE)
-            code = strcmp(command->name, "deep") == 0 ? use_both(job) : use_one(job);
-    }
+    code = use_tools(job, argc, argv);
     configured_clear(&job->configured);
     free(job);
     return code;
 }
+
+#define EXAMPLES                                                                                   \
+    "KEY=VALUE changes the configuration: run.stage=LLM@decode_all, "                              \
+    "profiling/ncu@pipeline.ncu=ncu.hopper ..."
+
+const struct command command_nsys = {
+    .name = "nsys",
+    .summary = "profile with NVIDIA Nsight Systems",
+    .operands = "[options] [KEY=VALUE...] -- PROGRAM ARG...",
+    .about = "Profiles a program with nsys, exports the result and imports it as a run.",
+    .options = options,
+    .after = EXAMPLES,
+    .run = run,
+};
+
+const struct command command_ncu = {
+    .name = "ncu",
+    .summary = "profile with NVIDIA Nsight Compute",
+    .operands = "[MODE replay] [options] [KEY=VALUE...] -- PROGRAM ARG...",
+    .about = "Profiles a program with ncu and imports the result as a run. MODE is kernel, "
+             "application, range or app-range; the range modes need run.stage or "
+             "pipeline.ncu.ncu_cli.nvtx.include.",
+    .options = options,
+    .after = EXAMPLES,
+    .run = run,
+};
+
+const struct command command_deep = {
+    .name = "deep",
+    .summary = "profile with nsys, then ncu for the longest kernels",
+    .operands = "[options] [KEY=VALUE...] -- PROGRAM ARG...",
+    .about = "Profiles a program with nsys, then the run.top_n_kernels kernels with the largest "
+             "total time in run.stage with ncu, and imports both as one run. If one of the tools "
+             "is missing, the other is used alone.",
+    .options = options,
+    .after = EXAMPLES,
+    .run = run,
+};

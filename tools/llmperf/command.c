@@ -104,20 +104,6 @@ int write_document(const llmperf_profile *profile, uint32_t document, const char
     return status;
 }
 
-bool take_flag(int *argc, char **argv, const char *flag)
-{
-    bool found = false;
-    int kept = 1;
-
-    for (int i = 1; i < *argc; i++)
-        if (strcmp(argv[i], flag) == 0)
-            found = true;
-        else
-            argv[kept++] = argv[i];
-    *argc = kept;
-    return found;
-}
-
 bool to_number(const char *text, uint64_t *value)
 {
     char *end;
@@ -153,62 +139,4 @@ int fail_with(int status, const char *text)
 int fail_status(int status)
 {
     return fail_with(status, llmperf_last_error());
-}
-
-/* Length of the option's name at the start of `argument`, 0 if it is another option. */
-static size_t match(const struct option_text *option, const char *argument)
-{
-    size_t length = strlen(option->name);
-
-    if (strncmp(argument, option->name, length) == 0 &&
-        (argument[length] == '\0' || argument[length] == '='))
-        return length;
-    return option->short_name && strcmp(argument, option->short_name) == 0
-               ? strlen(option->short_name)
-               : 0;
-}
-
-/* Takes the option at argv[*at], and its value if that stands behind it. False: no such option, or
- * no value. */
-static bool take_option(int argc, char **argv, int *at, struct option_text *options, int count)
-{
-    const char *argument = argv[*at];
-
-    for (int i = 0; i < count; i++) {
-        size_t length = match(&options[i], argument);
-
-        if (length == 0)
-            continue;
-        if (argument[length] == '=')
-            options[i].value = argument + length + 1;
-        else if (*at + 1 < argc)
-            options[i].value = argv[++*at];
-        else
-            return false;
-        return true;
-    }
-    return false;
-}
-
-int parse_options(const struct command *command, int argc, char **argv, struct option_text *options,
-                  int option_count, int *count)
-{
-    bool only_operands = false;
-
-    *count = 0;
-    for (int i = 1; i < argc; i++) {
-        char *argument = argv[i];
-
-        if (only_operands || argument[0] != '-' || argument[1] == '\0') {
-            argv[++*count] = argument;
-        } else if (strcmp(argument, "--") == 0) {
-            only_operands = true;
-        } else if (strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0) {
-            print("%s", command->usage);
-            return EXIT_FINE;
-        } else if (!take_option(argc, argv, &i, options, option_count)) {
-            return fail_usage(command, "option %s is unknown or needs a value", argument);
-        }
-    }
-    return -1;
 }

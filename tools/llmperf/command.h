@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "llmperf/profile.h"
+#include "options.h"
 
 /** Exit codes. */
 enum {
@@ -17,49 +18,15 @@ enum {
     EXIT_NOT_COMPARABLE = 4
 };
 
-struct command {
-    const char *name;
-    const char *summary;
-    const char *usage; /* what --help prints */
-    int (*run)(const struct command *command, int argc, char **argv);
-};
-
-/** Each takes its arguments from argv[1] on and returns an exit code. */
-int cmd_compare(const struct command *command, int argc, char **argv);
-int cmd_counters(const struct command *command, int argc, char **argv);
-int cmd_config(const struct command *command, int argc, char **argv);
-int cmd_doctor(const struct command *command, int argc, char **argv);
-int cmd_export(const struct command *command, int argc, char **argv);
-int cmd_hardware(const struct command *command, int argc, char **argv);
-int cmd_import(const struct command *command, int argc, char **argv);
-int cmd_list(const struct command *command, int argc, char **argv);
-int cmd_merge(const struct command *command, int argc, char **argv);
-int cmd_model(const struct command *command, int argc, char **argv);
-int cmd_repeats(const struct command *command, int argc, char **argv);
-int cmd_report(const struct command *command, int argc, char **argv);
-int cmd_run(const struct command *command, int argc, char **argv);
-int cmd_top(const struct command *command, int argc, char **argv);
-int cmd_vendor(const struct command *command, int argc, char **argv);
-int cmd_validate(const struct command *command, int argc, char **argv);
-
-/** An option with a value: `--format md`, `--format=md`; a short name ("-o") may be NULL. */
-struct option_text {
-    const char *name, *short_name;
-    const char *value; /* in: default; out: what was given */
-};
-
-/** Take options out of argv; what is left are `*count` operands at argv[1].
- * @return -1: go on; else an exit code (after --help, or a message about wrong usage). */
-int parse_options(const struct command *command, int argc, char **argv, struct option_text *options,
-                  int option_count, int *count);
+extern const struct command command_compare, command_config, command_counters, command_deep,
+    command_doctor, command_export, command_hardware, command_import, command_list, command_merge,
+    command_model, command_ncu, command_nsys, command_repeats, command_report, command_run,
+    command_top, command_validate;
 
 /** Write a text, a document of a run to a file; "-" is standard output.
  * @return exit code, after a message */
 int write_text(const char *text, const char *path);
 int write_document(const llmperf_profile *profile, uint32_t document, const char *path);
-
-/** Take an option without a value out of argv. Was it there? */
-bool take_flag(int *argc, char **argv, const char *flag);
 
 /** Is the text a decimal number of 64 bits, and nothing else? */
 bool to_number(const char *text, uint64_t *value);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "command.h"
-#include "precedence.h"
+#include "options.h"
 
 #define MADE_MOST (sizeof(((struct configured *)NULL)->made) / sizeof(char *))
 
@@ -53,22 +53,114 @@ static void quote(char *out, const char *text)
     *out = '\0';
 }
 
-bool configured_set(struct configured *configured, const char *key, const char *value)
+/* An option that stands for a key, which comes before KEY=VALUE. */
+static bool set(struct configured *configured, const char *key, const char *value, bool quoted)
 {
     char *word;
     int length;
 
-    if (!value)
-        return true;
     word = configured->made_count < MADE_MOST ? malloc(strlen(key) + 3 * strlen(value) + 8) : NULL;
     if (!word) {
         fprintf(stderr, "llmperf: out of memory\n");
         return false;
     }
     length = sprintf(word, "++%s=", key);
-    quote(word + length, value);
+    if (quoted)
+        quote(word + length, value);
+    else
+        strcpy(word + length, value);
     configured->made[configured->made_count++] = word;
     return keep(configured, word);
+}
+
+bool configured_take(struct configured *configured, const struct words *words)
+{
+    for (size_t i = 0; i < words->given_count; i++) {
+        const struct given *given = &words->given[i];
+
+        if (strcmp(given->info.word, "--config") == 0)
+            configured->name = given->value;
+        else if (strcmp(given->info.word, "--model") == 0)
+            configured->model = given->value;
+        else if (!set(configured, given->info.key, given->value,
+                      given->info.kind != LLMPERF_OPTION_SWITCH &&
+                          given->info.kind != LLMPERF_OPTION_NUMBER))
+            return false;
+    }
+    return true;
+}
+
+/* Precedence */
+
+/* Is `file` the option that "GROUP[@KEY]=OPTION" chooses, GROUP/OPTION.yaml? */
+static bool chooses(const char *override, const char *file)
+{
+    const char *group = override + strspn(override, "+"), *equal = strchr(group, '=');
+    size_t group_length = strcspn(group, "@="), option_length = equal ? strlen(equal + 1) : 0;
+    size_t length = group_length + 1 + option_length, file_length = strlen(file);
+    const char *end = file + file_length - strlen(".yaml");
+
+    if (option_length == 0 || file_length <= length + strlen("/.yaml") || strcmp(end, ".yaml") != 0)
+        return false;
+    return end[-(ptrdiff_t)length - 1] == '/' && strncmp(end - length, group, group_length) == 0 &&
+           end[-(ptrdiff_t)option_length - 1] == '/' &&
+           strncmp(end - option_length, equal + 1, option_length) == 0;
+}
+
+static bool is_of_command_line(const llmperf_config *config, const char *key,
+                               const char *const *overrides, size_t count)
+{
+    const char *file;
+    uint32_t line;
+
+    if (!key || llmperf_config_origin(config, key, &file, &line) < 0)
+        return false;
+    for (size_t i = 0; line > 0 && i < count; i++)
+        if (chooses(overrides[i], file))
+            return true;
+    return line == 0;
+}
+
+/* The variables that the command line replaces: neither this process nor the program that it starts
+ * reads them. */
+static void unset_replaced(const llmperf_config *config, const char *const *overrides, size_t count)
+{
+    llmperf_option_info info = LLMPERF_OPTION_INFO_INIT;
+
+    for (size_t i = 0; llmperf_option_info_get(i, &info) == 0; i++)
+        if (info.variable && (is_of_command_line(config, info.key, overrides, count) ||
+                              is_of_command_line(config, info.other_key, overrides, count)))
+            unsetenv(info.variable);
+}
+
+const char *configured_text(const struct configured *configured, const char *key, const char *usual)
+{
+    llmperf_option_info info = LLMPERF_OPTION_INFO_INIT;
+    const char *text = NULL;
+
+    for (size_t i = 0; llmperf_option_info_get(i, &info) == 0; i++)
+        if (info.key && strcmp(info.key, key) == 0 && info.variable)
+            text = getenv(info.variable);
+    if ((!text || !*text) && configured->config && llmperf_config_has(configured->config, key))
+        llmperf_config_text(configured->config, key, &text);
+    return text && *text ? text : usual;
+}
+
+int configured_folder(const struct words *words, const char *given, char *folder)
+{
+    const char *name = given_value(words, "--config");
+    struct configured configured = { .name = NULL };
+    int status = 0;
+
+    if (words->count == 0)
+        status =
+            llmperf_config_compose_model(name ? name : "config", NULL, 0, NULL, &configured.config);
+    if (status < 0)
+        return fail_status(status);
+    snprintf(folder, CONFIGURED_PATH_BYTES, "%s",
+             words->count > 0 ? given : configured_text(&configured, "artifacts.dir", "runs"));
+    configured_clear(&configured);
+    return EXIT_FINE;
 }
 
 static int check(struct configured *configured)
@@ -96,19 +188,32 @@ int configured_compose(struct configured *configured)
     if ((status = llmperf_config_document(configured->config, "", LLMPERF_CONFIG_YAML,
                                           &configured->text)) < 0)
         return fail_status(status);
-    precedence_apply(configured->config, configured->words, configured->count);
+    unset_replaced(configured->config, configured->words, configured->count);
     return check(configured);
 }
 
-int configured_apply(llmperf_profile *profile, const char *model, const char *dtype)
+static bool is_of_model(const llmperf_option_info *info)
 {
-    int status = llmperf_profile_apply_model(profile, model, dtype);
-    const char *reason = llmperf_profile_fact(profile, "model_reason");
+    return strcmp(info->word, "--model") == 0 || strcmp(info->word, "--dtype") == 0;
+}
 
+int configured_apply(llmperf_profile *profile, const struct words *words)
+{
+    const char *model = words ? given_value(words, "--model") : NULL;
+    const char *dtype = words ? given_value(words, "--dtype") : NULL, *reason;
+    int status = LLMPERF_OK;
+
+    for (size_t i = 0; words && status == LLMPERF_OK && i < words->given_count; i++)
+        if (!is_of_model(&words->given[i].info))
+            status = llmperf_profile_set_option(profile, words->given[i].info.key,
+                                                words->given[i].value);
+    if (status == LLMPERF_OK && (!words || model || dtype))
+        status = llmperf_profile_apply_model(profile, model, dtype);
     if (status < 0) {
         fail_status(status);
         return status == LLMPERF_ENOMEM ? EXIT_ENVIRONMENT : EXIT_USAGE;
     }
+    reason = !words || model || dtype ? llmperf_profile_fact(profile, "model_reason") : NULL;
     if (reason)
         fprintf(stderr, "llmperf: no FLOPs and bytes from the model: %s\n", reason);
     return EXIT_FINE;

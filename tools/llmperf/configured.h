@@ -10,14 +10,17 @@
 
 #include "llmperf/llmperf.h"
 
-#define CONFIGURED_WORDS 256
+#include "options.h"
+
+#define CONFIGURED_WORDS      256
+#define CONFIGURED_PATH_BYTES 4096
 
 struct configured {
     const char *name;  /* --config; NULL: the usual one */
     const char *model; /* --model; NULL: as the configuration says */
     const char *words[CONFIGURED_WORDS];
     size_t count;
-    char *made[16]; /* words that stand for options */
+    char *made[OPTIONS_MOST]; /* words that stand for options */
     size_t made_count;
     llmperf_config *config; /* NULL: there is none */
     char *text;             /* of it, as YAML */
@@ -27,17 +30,27 @@ struct configured {
 /** KEY=VALUE of the command line. false with a message: there are too many. */
 bool configured_add(struct configured *configured, const char *word);
 
-/** An option that stands for a key; after configured_add(), for it comes before KEY=VALUE.
- * @param value  NULL: the option was not given. false with a message: there is no memory. */
-bool configured_set(struct configured *configured, const char *key, const char *value);
+/** Options of the library's table, each as the key that it stands for; after configured_add(), for
+ * they come before KEY=VALUE. --config and --model are kept apart. false with a message: there is
+ * no memory. */
+bool configured_take(struct configured *configured, const struct words *words);
 
 /** Compose it, take what the command line decides out of the environment, and check it with all
  * that it names, as a session would. @return exit code, after one line. */
 int configured_compose(struct configured *configured);
 
-/** A profile gets the model and the dtype, and a line says where the model gives nothing.
- * @param model, dtype  NULL: of the configuration that the profile keeps. @return exit code */
-int configured_apply(llmperf_profile *profile, const char *model, const char *dtype);
+/** The value of an option: of its variable, of the configuration (which has the options of the
+ * command line, and then the variable is unset), else `usual`. */
+const char *configured_text(const struct configured *configured, const char *key,
+                            const char *usual);
+
+/** The folder that a command looks at: the operand `given`, else the folder of runs.
+ * @param folder  CONFIGURED_PATH_BYTES. @return exit code, after one line. */
+int configured_folder(const struct words *words, const char *given, char *folder);
+
+/** A profile gets what the options say, and a line says where the model gives nothing.
+ * @param words  NULL: of the configuration that the profile keeps. @return exit code */
+int configured_apply(llmperf_profile *profile, const struct words *words);
 
 void configured_clear(struct configured *configured);
 

@@ -22,8 +22,7 @@ bool run_check_program(const char *name, char *path);
 /** What the configuration says; "" where it says nothing. */
 struct run_config {
     const char *text; /* as composed, of `struct configured`; NULL: there is none */
-    char run_id[128], out[RUN_PATH_BYTES / 2];
-    char rules[RUN_PATH_BYTES];    /* of llmperf_session_options.rules */
+    char run_id[128];
     char counters[RUN_PATH_BYTES]; /* words of llmperf_session_options.counters */
     int64_t keep_runs;             /* 0: all */
     bool counted, sampled;         /* it chooses counters; by a preset in it that samples */

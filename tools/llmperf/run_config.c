@@ -38,12 +38,10 @@ int run_compose(struct configured *configured, struct run_config *config_out)
     *config_out = (struct run_config){ .text = configured->text };
     if (status != EXIT_FINE || !(config = configured->config))
         return status;
-    take_text(config, "session.rules", config_out->rules, sizeof(config_out->rules));
     config_out->counted = take_counters(config, config_out);
     if (llmperf_config_has(config, "artifacts.keep_runs"))
         llmperf_config_integer(config, "artifacts.keep_runs", &config_out->keep_runs);
     take_text(config, "run.id", config_out->run_id, sizeof(config_out->run_id));
-    take_text(config, "artifacts.dir", config_out->out, sizeof(config_out->out));
     return EXIT_FINE;
 }
 

@@ -275,6 +275,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "llmperf_hardware_measured": (c_char_p, [_hardware]),
     "llmperf_hardware_names": (c_int, [POINTER(text)]),
     # sys/option.h
+    "llmperf_profile_set_option": (c_int, [_profile, c_char_p, c_char_p]),
     "llmperf_option_info_get": (c_int, [c_size_t, POINTER(llmperf_option_info)]),
     # sys/run.h
     "llmperf_runs_retain": (c_int, [c_char_p, c_uint64]),

@@ -8,6 +8,7 @@
 #define LLMPERF_SYS_OPTION_H
 
 #include "llmperf/api.h"
+#include "llmperf/profile.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -47,6 +48,12 @@ typedef struct llmperf_option_info {
  * @param info_out  struct_size set by the caller.
  * @return LLMPERF_OK; LLMPERF_ENOENT after the last, LLMPERF_EINVAL. @threads any thread */
 LLMPERF_API int llmperf_option_info_get(size_t index, llmperf_option_info *info_out);
+
+/** Give a profile another value for an option of reports (`commands` names report), such as
+ * "report.top", "50"; it comes before the configuration that the profile keeps.
+ * @return LLMPERF_OK; LLMPERF_EINVAL, LLMPERF_ENOMEM. @threads one at a time per object */
+LLMPERF_API int llmperf_profile_set_option(llmperf_profile *profile, const char *key,
+                                           const char *value);
 
 #ifdef __cplusplus
 }

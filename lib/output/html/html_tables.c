@@ -349,20 +349,21 @@ void lp_html_kernels(const struct lp_findings *findings, struct lp_text *out)
         { "p99 ms", "p99_ms" },   { NULL, NULL }
     };
     size_t count = llmperf_profile_kernel_count(findings->profile);
+    size_t most = lp_findings_top(findings, KERNELS_MOST);
 
     if (count == 0) {
         lp_text_puts(out, "<p>No device activity was seen.</p>\n");
         return;
     }
     lp_html_rows_open(out, "Kernels, copies and sets; the full name stands in a tooltip.", columns);
-    for (size_t i = 0; i < count && i < KERNELS_MOST; i++) {
+    for (size_t i = 0; i < count && i < most; i++) {
         llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
 
         llmperf_profile_kernel(findings->profile, i, &kernel);
         kernel_row(i, &kernel, out);
     }
     lp_html_table_close(out);
-    if (count > KERNELS_MOST)
+    if (count > most)
         lp_text_puts(
             out, "<p class=\"note\">These are the longest ones; metrics.json and kernels.md have "
                  "all.</p>\n");

@@ -219,7 +219,8 @@ static int add_sections(const struct lp_findings *findings, struct lp_text *out)
     int status;
 
     lp_text_puts(out, "\n## Per-stage timings\n\n");
-    if ((status = lp_table_stages(findings->profile, TOP_REGIONS, out)) < 0)
+    if ((status = lp_table_stages(findings->profile, lp_findings_top(findings, TOP_REGIONS), out)) <
+        0)
         return status;
     lp_vision_md(findings, out);
     lp_text_puts(out, "\n## MFU and MBU\n\n");
@@ -228,11 +229,14 @@ static int add_sections(const struct lp_findings *findings, struct lp_text *out)
     lp_roofline_md(findings, out);
     lp_measured_md(findings, out);
     lp_text_puts(out, "\n## Top operators\n\n");
-    if ((status = lp_table_operators(findings->profile, TOP_OPERATORS, out)) < 0)
+    if ((status = lp_table_operators(findings->profile, lp_findings_top(findings, TOP_OPERATORS),
+                                     out)) < 0)
         return status;
     lp_text_puts(out, "\n## Top kernels\n\n");
-    if ((status = lp_table_kernel_names(findings->profile, TOP_NAMES, out)) < 0 ||
-        (status = lp_table_kernels(findings->profile, TOP_KERNELS, false, out)) < 0)
+    if ((status = lp_table_kernel_names(findings->profile, lp_findings_top(findings, TOP_NAMES),
+                                        out)) < 0 ||
+        (status = lp_table_kernels(findings->profile, lp_findings_top(findings, TOP_KERNELS), false,
+                                   out)) < 0)
         return status;
     if (llmperf_profile_capture_count(findings->profile) > 0) {
         lp_text_puts(out, "\n## CUDA graphs by captured region\n\n");

@@ -10,16 +10,16 @@
 #include "model/gpu.h"
 #include "model/memory.h"
 
-#define GENERATED_MAX 1000000
-#define BATCH_MAX     1000000
+#define TOKENS_MOST (UINT64_C(1) << 36)
 
-enum option {
+enum {
+    LIST,
     PROMPT,
     PREFIX,
-    DECODE,
     CONTEXT,
+    DECODE,
     BATCH,
-    DTYPE,
+    STORAGE_DTYPE,
     WEIGHT_DTYPE,
     KV_DTYPE,
     ACTIVATION_DTYPE,
@@ -33,9 +33,42 @@ enum option {
     IMAGE,
     TILES,
     TILE_SIZE,
-    FORMAT,
     GPU,
-    OPTIONS
+    FORMAT
+};
+
+static const struct option options[] = {
+    [LIST] = OPTION("--list", NULL, NULL, NULL, "names of the models in the data files"),
+    [PROMPT] = { "--prompt", NULL, "N", "2048", "new tokens of each request", 1, TOKENS_MOST },
+    [PREFIX] = { "--prefix", NULL, "N", "0", "cached tokens before them", 0, TOKENS_MOST },
+    [CONTEXT] = { "--context", NULL, "N", NULL,
+                  "context length of the decode step (default: prefix + prompt)", 1, TOKENS_MOST },
+    [DECODE] = { "--decode", NULL, "N", NULL,
+                 "also print the totals for N output tokens after the prompt", 1, 1000000 },
+    [BATCH] = { "--batch", NULL, "N", "1", "requests", 1, 1000000 },
+    [STORAGE_DTYPE] =
+        OPTION("--storage-dtype", NULL, "T", NULL,
+               "dtype that weights and KV cache are stored in (default: the model's)"),
+    [WEIGHT_DTYPE] = OPTION("--weight-dtype", NULL, "T", NULL, "the same for the weights alone"),
+    [KV_DTYPE] = OPTION("--kv-dtype", NULL, "T", NULL, "the same for the KV cache alone"),
+    [ACTIVATION_DTYPE] =
+        OPTION("--activation-dtype", NULL, "T", NULL,
+               "dtype that quantised layers compute in; fp8 for FP8 matrix products "
+               "(default: from quantization_config, else the model's dtype)"),
+    [TP] = { "--tp", NULL, "N", NULL, "tensor parallel GPUs; results are for one GPU", 1, 65536 },
+    [PP] = { "--pp", NULL, "N", NULL, "pipeline stages", 1, 65536 },
+    [PP_RANK] = { "--pp-rank", NULL, "N", NULL, "the stage of this GPU, from 0", 0, 65536 },
+    [EP] = { "--ep", NULL, "N", NULL, "GPUs that whole experts are spread over", 1, 65536 },
+    [DP] = { "--dp", NULL, "N", NULL, "replicas", 1, 65536 },
+    [DRAFT] = { "--draft", NULL, "N", NULL, "speculative decoding: draft tokens", 0, 65536 },
+    [ACCEPTANCE] = OPTION("--acceptance", NULL, "P", NULL, "their acceptance rate, from 0 to 1"),
+    [IMAGE] = OPTION("--image", NULL, "WxH", NULL, "input of the vision encoder, in pixels"),
+    [TILES] = OPTION("--tiles", NULL, "CxR", NULL, "tiles of the image: columns and rows"),
+    [TILE_SIZE] = { "--tile-size", NULL, "N", NULL, "pixels of a tile's side", 1, 65536 },
+    [GPU] = OPTION("--gpu", NULL, "NAME", NULL,
+                   "lower bounds on step times on this GPU; local: the first GPU here"),
+    [FORMAT] = OPTION("--format", NULL, "text|json", "text", "text or JSON"),
+    OPTIONS_END
 };
 
 /* Per request of the batch; the steps borrow them. */
@@ -43,143 +76,110 @@ struct arrays {
     uint64_t *prompt, *prefix, *cached, *generated;
 };
 
-/* Takes a whole number within bounds; one that was not given leaves *value as it is. */
-static bool take_number(const struct command *command, const struct option_text *option,
-                        uint64_t least, uint64_t most, uint64_t *value)
-{
-    uint64_t number;
-
-    if (!option->value)
-        return true;
-    if (to_number(option->value, &number) && number >= least && number <= most) {
-        *value = number;
-        return true;
-    }
-    fail_usage(command, "%s is %s; it must be an integer between %" PRIu64 " and %" PRIu64,
-               option->name, option->value, least, most);
-    return false;
-}
-
-static bool take_small(const struct command *command, const struct option_text *option,
-                       uint64_t least, uint32_t *value)
-{
-    uint64_t number = *value;
-
-    if (!take_number(command, option, least, 65536, &number))
-        return false;
-    *value = (uint32_t)number;
-    return true;
-}
-
 /* "1024" or "1280x720": the first and the second number. */
-static bool take_pair(const struct command *command, const struct option_text *option,
+static bool take_pair(const struct command *command, const struct words *words, int option,
                       uint64_t *first, uint64_t *second)
 {
+    const char *value = words->values[option];
     char *end = NULL;
 
-    if (!option->value)
+    if (!value)
         return true;
     errno = 0;
-    if (*option->value >= '0' && *option->value <= '9')
-        *first = *second = strtoull(option->value, &end, 10);
+    if (*value >= '0' && *value <= '9')
+        *first = *second = strtoull(value, &end, 10);
     if (end && *end == 'x' && to_number(end + 1, second))
         end += strlen(end);
     if (end && *end == '\0' && errno == 0 && *first && *second)
         return true;
-    fail_usage(command, "%s is %s; expected a size like 1024 or 3x2", option->name, option->value);
+    fail_usage(command, "%s is %s; expected a size like 1024 or 3x2", options[option].name, value);
     return false;
 }
 
-static bool take_dtype(const struct command *command, const struct option_text *option,
+static bool take_dtype(const struct command *command, const struct words *words, int option,
                        uint32_t *dtype)
 {
-    if (!option->value || llmperf_dtype_find(option->value, dtype) == 0)
+    const char *value = words->values[option];
+    if (!value || llmperf_dtype_find(value, dtype) == 0)
         return true;
-    fail_usage(command, "%s: %s", option->name, llmperf_last_error());
+    fail_usage(command, "%s: %s", options[option].name, llmperf_last_error());
     return false;
 }
 
-/* --dtype is of weights and cache, unless they are given apart; the cache takes none of the
+/* --storage-dtype is of weights and cache, unless they are given apart; the cache takes none of the
  * formats that only weights have. */
-static bool take_dtypes(const struct command *command, const struct option_text *options,
+static bool take_dtypes(const struct command *command, const struct words *words,
                         struct model_answer *answer)
 {
     uint32_t both = 0, activation = 0;
     uint64_t bytes;
 
-    if (!take_dtype(command, &options[DTYPE], &both))
+    if (!take_dtype(command, words, STORAGE_DTYPE, &both))
         return false;
     answer->weight_dtype = both ? both : answer->info.weight_dtype;
     answer->kv_dtype = both && llmperf_model_kv_bytes(answer->model, both, &bytes) == 0
                            ? both
                            : answer->info.kv_dtype;
-    if (!take_dtype(command, &options[WEIGHT_DTYPE], &answer->weight_dtype) ||
-        !take_dtype(command, &options[KV_DTYPE], &answer->kv_dtype) ||
-        !take_dtype(command, &options[ACTIVATION_DTYPE], &activation))
+    if (!take_dtype(command, words, WEIGHT_DTYPE, &answer->weight_dtype) ||
+        !take_dtype(command, words, KV_DTYPE, &answer->kv_dtype) ||
+        !take_dtype(command, words, ACTIVATION_DTYPE, &activation))
         return false;
     answer->prefill_step.activation_dtype = activation;
     return true;
 }
 
-static bool take_acceptance(const struct command *command, const struct option_text *option,
-                            double *value)
+static bool take_acceptance(const struct command *command, const struct words *words, int option,
+                            double *rate)
 {
+    const char *value = words->values[option];
     char *end;
 
-    if (!option->value)
+    if (!value)
         return true;
-    *value = strtod(option->value, &end);
-    if (end != option->value && *end == '\0' && *value >= 0 && *value <= 1)
+    *rate = strtod(value, &end);
+    if (end != value && *end == '\0' && *rate >= 0 && *rate <= 1)
         return true;
-    fail_usage(command, "%s is %s; it must be between 0 and 1", option->name, option->value);
+    fail_usage(command, "%s is %s; it must be between 0 and 1", options[option].name, value);
     return false;
 }
 
-static bool take_sizes(const struct command *command, const struct option_text *options,
+static bool take_sizes(const struct command *command, const struct words *words,
                        struct model_answer *answer)
 {
-    const uint64_t most = UINT64_C(1) << 36;
-
-    answer->prompt = 2048;
-    answer->batch = 1;
-    if (!take_number(command, &options[PROMPT], 1, most, &answer->prompt) ||
-        !take_number(command, &options[PREFIX], 0, most, &answer->prefix))
-        return false;
-    answer->context = answer->prefix + answer->prompt;
-    return take_number(command, &options[CONTEXT], 1, most, &answer->context) &&
-           take_number(command, &options[BATCH], 1, BATCH_MAX, &answer->batch) &&
-           take_number(command, &options[DECODE], 1, GENERATED_MAX, &answer->generated) &&
-           take_pair(command, &options[IMAGE], &answer->image_width, &answer->image_height) &&
-           take_pair(command, &options[TILES], &answer->tile_columns, &answer->tile_rows) &&
-           take_number(command, &options[TILE_SIZE], 1, 65536, &answer->tile_pixels);
+    answer->prompt = given_number(words, PROMPT, 0);
+    answer->prefix = given_number(words, PREFIX, 0);
+    answer->context = given_number(words, CONTEXT, answer->prefix + answer->prompt);
+    answer->batch = given_number(words, BATCH, 1);
+    answer->generated = given_number(words, DECODE, 0);
+    answer->tile_pixels = given_number(words, TILE_SIZE, 0);
+    return take_pair(command, words, IMAGE, &answer->image_width, &answer->image_height) &&
+           take_pair(command, words, TILES, &answer->tile_columns, &answer->tile_rows);
 }
 
-static bool take_parallel(const struct command *command, const struct option_text *options,
-                          llmperf_step *step)
+static void take_parallel(const struct words *words, llmperf_step *step)
 {
-    return take_small(command, &options[TP], 1, &step->tensor_parallel) &&
-           take_small(command, &options[PP], 1, &step->pipeline_parallel) &&
-           take_small(command, &options[PP_RANK], 0, &step->pipeline_rank) &&
-           take_small(command, &options[EP], 1, &step->expert_parallel) &&
-           take_small(command, &options[DP], 1, &step->data_parallel);
+    step->tensor_parallel = (uint32_t)given_number(words, TP, 0);
+    step->pipeline_parallel = (uint32_t)given_number(words, PP, 0);
+    step->pipeline_rank = (uint32_t)given_number(words, PP_RANK, 0);
+    step->expert_parallel = (uint32_t)given_number(words, EP, 0);
+    step->data_parallel = (uint32_t)given_number(words, DP, 0);
 }
 
 /* The steps without their arrays. */
-static bool take_steps(const struct command *command, const struct option_text *options,
+static bool take_steps(const struct command *command, const struct words *words,
                        struct model_answer *answer)
 {
     llmperf_step *step = &answer->prefill_step;
 
-    if (!take_parallel(command, options, step))
-        return false;
+    take_parallel(words, step);
     step->weight_dtype = answer->weight_dtype;
     step->kv_dtype = answer->kv_dtype;
     step->phase = LLMPERF_PHASE_PREFILL;
     step->requests = answer->batch;
     answer->decode_step = *step;
     answer->decode_step.phase = LLMPERF_PHASE_DECODE;
-    if (!take_small(command, &options[DRAFT], 0, &answer->decode_step.draft_tokens) ||
-        !take_acceptance(command, &options[ACCEPTANCE], &answer->decode_step.acceptance))
+    answer->decode_step.draft_tokens = (uint32_t)given_number(words, DRAFT, 0);
+    if (!take_acceptance(command, words, ACCEPTANCE, &answer->decode_step.acceptance))
         return false;
     step = &answer->vision_step;
     step->phase = LLMPERF_PHASE_VISION;
@@ -285,7 +285,7 @@ static int work_out(struct model_answer *answer, const struct arrays *arrays)
     return status;
 }
 
-static int answer_for(const struct command *command, struct option_text *options,
+static int answer_for(const struct command *command, const struct words *words,
                       const llmperf_model *model)
 {
     struct model_answer answer = {
@@ -302,8 +302,8 @@ static int answer_for(const struct command *command, struct option_text *options
     int status, code;
 
     llmperf_model_info_get(model, &answer.info);
-    if (!take_dtypes(command, options, &answer) || !take_sizes(command, options, &answer) ||
-        !take_steps(command, options, &answer))
+    if (!take_dtypes(command, words, &answer) || !take_sizes(command, words, &answer) ||
+        !take_steps(command, words, &answer))
         return EXIT_USAGE;
     if ((answer.image_height || answer.tile_rows) && !answer.info.has_vision)
         return fail_usage(command, "%s has no vision encoder; omit --image and --tiles",
@@ -312,14 +312,14 @@ static int answer_for(const struct command *command, struct option_text *options
         return fail_usage(command, "--decode and --draft cannot be combined; use --context");
     if (answer.tile_rows && !answer.tile_pixels)
         return fail_usage(command, "--tiles needs --tile-size");
-    if ((code = take_gpu(command, options[GPU].value, &answer)) != EXIT_FINE)
+    if ((code = take_gpu(command, words->values[GPU], &answer)) != EXIT_FINE)
         return code;
     if (!make_arrays(&answer, &arrays)) {
         free_gpu(&answer);
         return fail_usage(command, "out of memory for a batch of %" PRIu64, answer.batch);
     }
     status = work_out(&answer, &arrays);
-    if (status == 0 && strcmp(options[FORMAT].value, "json") == 0)
+    if (status == 0 && choice_of(command, words, FORMAT))
         print_model_json(&answer);
     else if (status == 0)
         print_model_text(&answer);
@@ -349,46 +349,47 @@ static int print_names(void)
     return EXIT_FINE;
 }
 
-int cmd_model(const struct command *command, int argc, char **argv)
+/* Elsewhere --dtype is what a program computes in. */
+static bool has_dtype(int argc, char **argv)
 {
-    struct option_text options[OPTIONS] = {
-        [PROMPT] = { "--prompt", NULL, NULL },
-        [PREFIX] = { "--prefix", NULL, NULL },
-        [DECODE] = { "--decode", NULL, NULL },
-        [CONTEXT] = { "--context", NULL, NULL },
-        [BATCH] = { "--batch", NULL, NULL },
-        [DTYPE] = { "--dtype", NULL, NULL },
-        [WEIGHT_DTYPE] = { "--weight-dtype", NULL, NULL },
-        [KV_DTYPE] = { "--kv-dtype", NULL, NULL },
-        [ACTIVATION_DTYPE] = { "--activation-dtype", NULL, NULL },
-        [TP] = { "--tp", NULL, NULL },
-        [PP] = { "--pp", NULL, NULL },
-        [PP_RANK] = { "--pp-rank", NULL, NULL },
-        [EP] = { "--ep", NULL, NULL },
-        [DP] = { "--dp", NULL, NULL },
-        [DRAFT] = { "--draft", NULL, NULL },
-        [ACCEPTANCE] = { "--acceptance", NULL, NULL },
-        [IMAGE] = { "--image", NULL, NULL },
-        [TILES] = { "--tiles", NULL, NULL },
-        [TILE_SIZE] = { "--tile-size", NULL, NULL },
-        [FORMAT] = { "--format", NULL, "text" },
-        [GPU] = { "--gpu", NULL, NULL },
-    };
-    bool list = take_flag(&argc, argv, "--list");
-    llmperf_model *model;
-    int count, status;
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--dtype") == 0 || strncmp(argv[i], "--dtype=", 8) == 0)
+            return true;
+    return false;
+}
 
-    if ((status = parse_options(command, argc, argv, options, OPTIONS, &count)) >= 0)
+static int run(const struct command *command, int argc, char **argv)
+{
+    llmperf_model *model;
+    struct words words;
+    int status;
+
+    if (has_dtype(argc, argv))
+        return fail_usage(command, "--dtype is what a program computes in (llmperf run, report); "
+                                   "give --storage-dtype for weights and KV cache, or "
+                                   "--activation-dtype for matrix products");
+    if ((status = parse_words(command, argc, argv, &words)) >= 0)
         return status;
-    if (list)
-        return count == 0 ? print_names() : fail_usage(command, "--list takes no model");
-    if (count != 1)
+    if (words.values[LIST])
+        return words.count == 0 ? print_names() : fail_usage(command, "--list takes no model");
+    if (words.count != 1)
         return fail_usage(command, "expected one model");
-    if (strcmp(options[FORMAT].value, "text") != 0 && strcmp(options[FORMAT].value, "json") != 0)
-        return fail_usage(command, "unknown format %s; use text or json", options[FORMAT].value);
     if ((status = llmperf_model_open(argv[1], &model)) < 0)
         return fail_status(status);
-    status = answer_for(command, options, model);
+    status = answer_for(command, &words, model);
     llmperf_model_free(model);
     return status;
 }
+
+const struct command command_model = {
+    .name = "model",
+    .summary = "compute FLOPs and bytes of a model without running it",
+    .operands = "MODEL [options]",
+    .about = "Parameters, FLOPs and bytes of a prefill and a decode step. MODEL is a config.json, "
+             "its folder, a YAML file with the same keys, or a name from --list (llama_3_8b).",
+    .options = options,
+    .after = "Dtypes: fp32 bf16 fp16 fp8 fp8_block128 int8 int4_g128 nvfp4 mxfp4 nf4 q4_0 q4_k "
+             "q6_k q8_0.\nExample, eight H100 with FP8: llmperf model llama_3_70b --gpu \"H100 "
+             "SXM5\" --tp 8 --batch 64 --storage-dtype fp8 --activation-dtype fp8",
+    .run = run,
+};

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The words of a command line: options from the command's table and from the library's table of
+ * options, then operands. Help comes from the same tables. */
+#ifndef LLMPERF_TOOL_OPTIONS_H
+#define LLMPERF_TOOL_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "llmperf/sys.h"
+
+#define OPTIONS_MOST 32
+
+/** An option of one command. */
+struct option {
+    const char *name, *letter; /* "--output", "-o" */
+    const char *value;         /* "FILE"; "md|json": one of these; NULL: it takes no value */
+    const char *usual;         /* the default; NULL: none */
+    const char *help;
+    uint64_t least, most; /* most > 0: a whole number in between */
+};
+
+#define OPTION(name, letter, value, usual, help)                                                   \
+    {                                                                                              \
+        name, letter, value, usual, help, 0, 0                                                     \
+    }
+#define OPTIONS_END OPTION(NULL, NULL, NULL, NULL, NULL)
+
+struct command {
+    const char *name;
+    const char *summary;
+    const char *operands; /* of the usage line */
+    const char *about;    /* paragraphs, each one line */
+    const struct option *options;
+    const char *after; /* paragraphs after the options; NULL: none */
+    int (*run)(const struct command *command, int argc, char **argv);
+    void (*more_help)(void); /* NULL: none */
+};
+
+/** What was given. */
+struct words {
+    const char *values[OPTIONS_MOST]; /* of the command's options, in their order; "" for one that
+                                         takes no value, NULL where there is none */
+    struct given {
+        llmperf_option_info info;
+        const char *value; /* "true" for one that takes no value */
+    } given[OPTIONS_MOST]; /* options of the library's table */
+    size_t given_count;
+    int count; /* operands, from argv[1] on */
+};
+
+/** Take the options out of argv, and check their values.
+ * @return -1: go on; else an exit code (after --help, or a message about wrong usage). */
+int parse_words(const struct command *command, int argc, char **argv, struct words *words);
+
+/** The value of an option of the library's table; NULL: not given. */
+const char *given_value(const struct words *words, const char *name);
+
+/** The number of an option with `most`; `usual` where it was not given. */
+uint64_t given_number(const struct words *words, int option, uint64_t usual);
+
+/** The place of a value in "md|json". */
+int choice_of(const struct command *command, const struct words *words, int option);
+
+/** A percentage from 0 on. false after a message. */
+bool take_percent(const struct command *command, const struct words *words, int option,
+                  double *percent);
+
+void print_help(const struct command *command);
+
+/** Print a text in lines of 80 columns at most, those after the first indented. */
+void print_wrapped(int column, int indent, const char *text);
+
+#endif

@@ -10,9 +10,10 @@
 #include "lib/compare/members.h"
 #include "lib/compare/repeats.h"
 #include "lib/compare/repeats_same.h"
+#include "lib/profile/fields.h"
 #include "llmperf/region.h"
 
-#define QUANTITIES_MOST 16
+#define QUANTITIES_MOST 24
 #define MINOR           0.01 /* share of a run's time below which nothing is judged */
 
 struct quantity {
@@ -29,10 +30,8 @@ static const struct quantity of_run[] = {
 enum {
     INSTANCES,
     WALL,
-    P50,
-    P95,
-    P99,
-    SUM,
+    PERCENTILES, /* of the wall time */
+    SUM = PERCENTILES + LP_PERCENTILE_COUNT,
     BUSY,
     KERNEL,
     IDLE,
@@ -43,13 +42,11 @@ enum {
     MBU,
     RATIO
 };
+#define WALL_PERCENTILE(F, p, ...) { "wall_ms." #p, "ms", false },
 static const struct quantity of_region[] = {
     { LP_REPEATS_INSTANCES, "", false },
     { "wall_ms.mean", "ms", true },
-    { "wall_ms.p50", "ms", false },
-    { "wall_ms.p95", "ms", false },
-    { "wall_ms.p99", "ms", false },
-    { "wall_ms.sum", "ms", false },
+    LP_PERCENTILES(WALL_PERCENTILE, ){ "wall_ms.sum", "ms", false },
     { "gpu_busy_ms", "ms", true },
     { "kernel_ms", "ms", false },
     { "idle_ms", "ms", false },
@@ -206,14 +203,16 @@ static void read_device_times(const struct lp_findings *findings, const llmperf_
 
 static void read_wall(const llmperf_region_stats *stats, struct numbers *numbers)
 {
-    const double walls[] = { stats->wall_mean_ms, stats->wall_p50_ms, stats->wall_p95_ms,
-                             stats->wall_p99_ms, stats->wall_sum_ms };
+    bool any = stats->instances > 0;
 
     numbers->values[INSTANCES] = (double)stats->instances;
-    for (size_t q = WALL; q <= SUM; q++) {
-        numbers->values[q] = stats->instances > 0 ? walls[q - WALL] : (double)NAN;
+    numbers->values[WALL] = any ? stats->wall_mean_ms : (double)NAN;
+    numbers->values[SUM] = any ? stats->wall_sum_ms : (double)NAN;
+    for (size_t i = 0; i < LP_PERCENTILE_COUNT; i++)
+        numbers->values[PERCENTILES + i] =
+            any ? lp_percentile(LP_ROW_REGION, stats, i) : (double)NAN;
+    for (size_t q = WALL; q <= SUM; q++)
         numbers->reasons[q] = "no instance began and ended within the session";
-    }
 }
 
 static void read_use(const struct lp_region_finding *region, struct numbers *numbers)

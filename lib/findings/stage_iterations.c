@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lib/findings/stage_iterations.h"
+#include "lib/profile/fields.h"
 
 static const char *const time_names[LP_ITERATION_TIMES] = {
     [LP_TIME_WALL] = "wall",
@@ -78,7 +79,7 @@ static void clear_times(struct lp_stage_iterations *stage)
         *time = (llmperf_iteration_stats)LLMPERF_ITERATION_STATS_INIT;
         time->sum_ms = time->mean_ms = time->std_ms = NAN;
         time->min_ms = time->max_ms = NAN;
-        time->p50_ms = time->p95_ms = time->p99_ms = NAN;
+        lp_set_percentiles(LP_ROW_SPREAD, time, NULL, NAN, NAN);
     }
 }
 

@@ -69,24 +69,25 @@ _Static_assert(offsetof(struct lp_region_row, wall) == sizeof(llmperf_region_sta
 #define WINDOW_KERNEL(type, ...) FIELD_##type(llmperf_window_kernel, __VA_ARGS__)
 #define CAPTURE(type, ...)       FIELD_##type(llmperf_capture_stats, __VA_ARGS__)
 
-static const struct lp_field ledger_fields[] = { LP_LEDGER_FIELDS(LEDGER) };
-static const struct lp_field region_fields[] = { LP_REGION_FIELDS(REGION) };
-static const struct lp_field kernel_fields[] = { LP_KERNEL_FIELDS(KERNEL) };
-static const struct lp_field operator_fields[] = { LP_OPERATOR_FIELDS(OPERATOR) };
-static const struct lp_field spread_fields[] = { LP_SPREAD_FIELDS(SPREAD) };
-static const struct lp_field metric_fields[] = { LP_METRIC_FIELDS(METRIC) };
-static const struct lp_field iteration_fields[] = { LP_ITERATION_FIELDS(ITERATION) };
-static const struct lp_field window_fields[] = { LP_WINDOW_FIELDS(WINDOW) };
-static const struct lp_field window_kernel_fields[] = { LP_WINDOW_KERNEL_FIELDS(WINDOW_KERNEL) };
-static const struct lp_field capture_fields[] = { LP_CAPTURE_FIELDS(CAPTURE) };
-static const struct lp_field fact_fields[] = {
+static const struct lp_row_field ledger_fields[] = { LP_LEDGER_FIELDS(LEDGER) };
+static const struct lp_row_field region_fields[] = { LP_REGION_FIELDS(REGION) };
+static const struct lp_row_field kernel_fields[] = { LP_KERNEL_FIELDS(KERNEL) };
+static const struct lp_row_field operator_fields[] = { LP_OPERATOR_FIELDS(OPERATOR) };
+static const struct lp_row_field spread_fields[] = { LP_SPREAD_FIELDS(SPREAD) };
+static const struct lp_row_field metric_fields[] = { LP_METRIC_FIELDS(METRIC) };
+static const struct lp_row_field iteration_fields[] = { LP_ITERATION_FIELDS(ITERATION) };
+static const struct lp_row_field window_fields[] = { LP_WINDOW_FIELDS(WINDOW) };
+static const struct lp_row_field window_kernel_fields[] = { LP_WINDOW_KERNEL_FIELDS(
+    WINDOW_KERNEL) };
+static const struct lp_row_field capture_fields[] = { LP_CAPTURE_FIELDS(CAPTURE) };
+static const struct lp_row_field fact_fields[] = {
     { .name = "key", .type = LP_FIELD_NAME, .offset = offsetof(struct lp_fact, key) },
     { .name = "value",
       .type = LP_FIELD_TEXT,
       .offset = offsetof(struct lp_fact, value),
       .merge = LP_MERGE_FIRST },
 };
-static const struct lp_field line_fields[] = {
+static const struct lp_row_field line_fields[] = {
     { .name = "line", .type = LP_FIELD_NAME, .merge = LP_MERGE_APART }
 };
 
@@ -247,7 +248,7 @@ int lp_row_keep(llmperf_profile *profile, enum lp_row_id id, void *row)
     return fine ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
 }
 
-static uint64_t word_of(const struct lp_field *field, const void *at)
+static uint64_t word_of(const struct lp_row_field *field, const void *at)
 {
     const struct lp_blob *blob = at;
     const char *text;
@@ -271,18 +272,19 @@ static uint64_t word_of(const struct lp_field *field, const void *at)
     return word;
 }
 
-static bool is_key(const struct lp_field *field)
+static bool is_key(const struct lp_row_field *field)
 {
     return field->merge == LP_MERGE_KEY;
 }
 
-uint64_t lp_row_hash(enum lp_row_id id, const void *row, bool (*wanted)(const struct lp_field *))
+uint64_t lp_row_hash(enum lp_row_id id, const void *row,
+                     bool (*wanted)(const struct lp_row_field *))
 {
     const struct lp_row_kind *kind = &lp_row_kinds[id];
     uint64_t hash = 1;
 
     for (size_t i = 0; i < kind->count; i++) {
-        const struct lp_field *field = &kind->fields[i];
+        const struct lp_row_field *field = &kind->fields[i];
 
         if (!(wanted ? wanted : is_key)(field))
             continue;
@@ -292,7 +294,7 @@ uint64_t lp_row_hash(enum lp_row_id id, const void *row, bool (*wanted)(const st
     return hash;
 }
 
-static bool same_value(const struct lp_field *field, const void *a, const void *b)
+static bool same_value(const struct lp_row_field *field, const void *a, const void *b)
 {
     if (field->type == LP_FIELD_NAME || field->type == LP_FIELD_TEXT)
         return lp_compare_text(*(const char *const *)a, *(const char *const *)b) == 0;
@@ -354,7 +356,7 @@ void lp_row_add(enum lp_row_id id, void *into, const void *more, double weight_i
     const struct lp_row_kind *kind = &lp_row_kinds[id];
 
     for (size_t i = 0; i < kind->count; i++) {
-        const struct lp_field *field = &kind->fields[i];
+        const struct lp_row_field *field = &kind->fields[i];
         void *to = (char *)into + field->offset;
         const void *from = (const char *)more + field->offset;
 
@@ -366,7 +368,7 @@ void lp_row_add(enum lp_row_id id, void *into, const void *more, double weight_i
     }
 }
 
-bool lp_field_known(const struct lp_field *field, const void *row)
+bool lp_field_known(const struct lp_row_field *field, const void *row)
 {
     const void *at = (const char *)row + field->offset;
 
@@ -388,7 +390,7 @@ bool lp_field_known(const struct lp_field *field, const void *row)
     return true;
 }
 
-void lp_field_forget(const struct lp_field *field, void *row)
+void lp_field_forget(const struct lp_row_field *field, void *row)
 {
     void *at = (char *)row + field->offset;
 
@@ -414,7 +416,7 @@ void lp_field_forget(const struct lp_field *field, void *row)
     }
 }
 
-double lp_field_value(const struct lp_field *field, const void *row)
+double lp_field_value(const struct lp_row_field *field, const void *row)
 {
     const void *at = (const char *)row + field->offset;
 
@@ -428,8 +430,12 @@ double lp_field_value(const struct lp_field *field, const void *row)
 }
 
 #define PERCENTILE(F, p, fraction, text, series)                                                   \
-    { #p, fraction, offsetof(llmperf_region_stats, wall_##p##_ms),                                 \
-      offsetof(llmperf_kernel_stats, p##_ms), offsetof(llmperf_iteration_stats, p##_ms) },
+    { #p,                                                                                          \
+      "wall_" #p "_ms",                                                                            \
+      fraction,                                                                                    \
+      offsetof(llmperf_region_stats, wall_##p##_ms),                                               \
+      offsetof(llmperf_kernel_stats, p##_ms),                                                      \
+      offsetof(llmperf_iteration_stats, p##_ms) },
 const struct lp_percentile lp_percentiles[] = { LP_PERCENTILES(PERCENTILE, ) };
 
 static size_t percentile_offset(enum lp_row_id id, size_t number)

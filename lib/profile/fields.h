@@ -294,7 +294,7 @@ enum lp_field_type {
     LP_FIELD_BLOB    /* struct lp_blob */
 };
 
-struct lp_field {
+struct lp_row_field {
     const char *name;
     enum lp_field_type type;
     size_t offset; /* in the row */
@@ -326,7 +326,7 @@ struct lp_row_kind {
     const char *type;      /* in CSV and JSON lines; NULL: not there */
     const char *structure; /* "llmperf_region_stats"; NULL: not public */
     const char *layout;    /* "name:type " of each member of it after struct_size */
-    const struct lp_field *fields;
+    const struct lp_row_field *fields;
     size_t count;
     size_t size;     /* of the public struct, with which a row begins */
     size_t row_size; /* of a row */
@@ -348,7 +348,8 @@ int lp_row_push(llmperf_profile *profile, enum lp_row_id id, const void *row);
 int lp_row_keep(llmperf_profile *profile, enum lp_row_id id, void *row);
 
 /** Hash of the members that `wanted` chooses; all keys for NULL. */
-uint64_t lp_row_hash(enum lp_row_id id, const void *row, bool (*wanted)(const struct lp_field *));
+uint64_t lp_row_hash(enum lp_row_id id, const void *row,
+                     bool (*wanted)(const struct lp_row_field *));
 
 /** Do two rows have the same keys? */
 bool lp_row_same(enum lp_row_id id, const void *a, const void *b);
@@ -358,17 +359,17 @@ void lp_row_add(enum lp_row_id id, void *into, const void *more, double weight_i
                 double weight_more);
 
 /** Is the member of this row known? */
-bool lp_field_known(const struct lp_field *field, const void *row);
+bool lp_field_known(const struct lp_row_field *field, const void *row);
 
 /** Make it unknown. */
-void lp_field_forget(const struct lp_field *field, void *row);
+void lp_field_forget(const struct lp_row_field *field, void *row);
 
 /** Value of a COUNT, WORD or NUMBER; NaN: not known. */
-double lp_field_value(const struct lp_field *field, const void *row);
+double lp_field_value(const struct lp_row_field *field, const void *row);
 
 /** A percentile; LP_PERCENTILES lists them. */
 struct lp_percentile {
-    const char *name; /* "p95" */
+    const char *name, *wall_name; /* "p95", "wall_p95_ms" */
     double fraction;
     size_t region, kernel, spread; /* offsets of the member in these rows */
 };

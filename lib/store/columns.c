@@ -4,7 +4,7 @@
 #include "lib/store/columns.h"
 
 /* GROUP and WINDOW are words of SQL. */
-const char *lp_store_column_name(const struct lp_field *field)
+const char *lp_store_column_name(const struct lp_row_field *field)
 {
     if (strcmp(field->name, "group") == 0)
         return "metric_group";

@@ -20,7 +20,7 @@
 #define LP_STORE_BUSY_MS     2000 /* a reader and a writer wait this long for each other */
 
 /** Column of a field, and of the id of a row. Static text. */
-const char *lp_store_column_name(const struct lp_field *field);
+const char *lp_store_column_name(const struct lp_row_field *field);
 const char *lp_store_id_name(const struct lp_row_kind *kind);
 
 /** Append the statement that creates the table of a kind, with its semicolon. */

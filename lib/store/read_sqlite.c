@@ -218,7 +218,8 @@ static int read_integer(const struct reader *reader, int at, sqlite3_int64 most,
                : damaged(reader->path, "a number is out of range");
 }
 
-static int read_field(const struct reader *reader, int at, const struct lp_field *field, void *row)
+static int read_field(const struct reader *reader, int at, const struct lp_row_field *field,
+                      void *row)
 {
     void *value_out = (char *)row + field->offset;
     bool null = sqlite3_column_type(reader->rows, at) == SQLITE_NULL;

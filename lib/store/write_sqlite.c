@@ -84,7 +84,7 @@ static int bind_blob(sqlite3_stmt *statement, int at, const struct lp_blob *blob
     return sqlite3_bind_blob64(statement, at, blob->bytes, blob->size, SQLITE_STATIC);
 }
 
-static int bind_field(sqlite3_stmt *statement, int at, const struct lp_field *field,
+static int bind_field(sqlite3_stmt *statement, int at, const struct lp_row_field *field,
                       const void *row)
 {
     const void *value = (const char *)row + field->offset;
@@ -163,7 +163,7 @@ static int find_state(struct row_set *set, uint64_t write, const void *row,
 }
 
 /* A share changes whenever another row does: then the row is not written again. */
-static bool is_compared(const struct lp_field *field)
+static bool is_compared(const struct lp_row_field *field)
 {
     return field->merge != LP_MERGE_SHARE;
 }

@@ -65,7 +65,7 @@ static void fill_fields(llmperf_profile *profile, enum lp_row_id id, void *row, 
     char text[64];
 
     for (size_t i = 0; i < lp_row_kinds[id].count; i++, number++) {
-        const struct lp_field *field = &lp_row_kinds[id].fields[i];
+        const struct lp_row_field *field = &lp_row_kinds[id].fields[i];
         void *at = (char *)row + field->offset;
 
         switch (field->type) {
@@ -100,13 +100,14 @@ static void fill_unknown_fields(enum lp_row_id id, void *row)
 }
 
 /* Made again from other rows when a run is read. */
-static bool is_derived(const struct lp_field *field)
+static bool is_derived(const struct lp_row_field *field)
 {
     return (field->merge == LP_MERGE_DERIVED && field->type == LP_FIELD_TEXT) ||
            field->merge == LP_MERGE_SHARE;
 }
 
-static void assert_field_equal(const struct lp_field *field, const void *left, const void *right)
+static void assert_field_equal(const struct lp_row_field *field, const void *left,
+                               const void *right)
 {
     const void *a = (const char *)left + field->offset, *b = (const char *)right + field->offset;
 

@@ -182,3 +182,21 @@ void lp_md_cell_region(struct lp_text *out, const char *path)
     else
         lp_md_cell_text(out, path ? "(no region)" : "(unknown launch)");
 }
+
+void lp_md_percentiles(struct lp_text *out, enum lp_row_id id, const void *row)
+{
+    for (size_t i = 0; i < LP_PERCENTILE_COUNT; i++)
+        lp_md_cell_number(out, row ? lp_percentile(id, row, i) : (double)NAN);
+}
+
+void lp_md_percentile_heads(struct lp_text *out)
+{
+    for (size_t i = 0; i < LP_PERCENTILE_COUNT; i++)
+        lp_text_printf(out, " %s ms |", lp_percentiles[i].name);
+}
+
+void lp_md_percentile_rules(struct lp_text *out)
+{
+    for (size_t i = 0; i < LP_PERCENTILE_COUNT; i++)
+        lp_text_puts(out, " ---: |");
+}

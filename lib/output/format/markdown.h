@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "lib/base/text.h"
+#include "lib/profile/fields.h"
 
 /** Stands where a value is not known. */
 #define LP_MD_UNKNOWN "–"
@@ -36,5 +37,11 @@ void lp_md_cell_region(struct lp_text *out, const char *path);
 
 /** The same with its process behind it. @param process_id  0: not told */
 void lp_md_cell_region_of(struct lp_text *out, const char *path, uint32_t process_id);
+
+/** Cells of all percentiles of a row, and of their columns in the two lines that head a table.
+ * @param row NULL: they are not known. */
+void lp_md_percentiles(struct lp_text *out, enum lp_row_id id, const void *row);
+void lp_md_percentile_heads(struct lp_text *out);
+void lp_md_percentile_rules(struct lp_text *out);
 
 #endif

@@ -18,7 +18,7 @@ const void *lp_shown_row(const llmperf_profile *profile, enum lp_row_id id, size
     return ledger;
 }
 
-void lp_field_json(struct lp_json *json, const struct lp_field *field, const char *key,
+void lp_field_json(struct lp_json *json, const struct lp_row_field *field, const char *key,
                    const void *row)
 {
     const void *at = (const char *)row + field->offset;
@@ -47,7 +47,7 @@ void lp_field_json(struct lp_json *json, const struct lp_field *field, const cha
 }
 
 /* The name of a field among the members of `object`; NULL: it is none of them. */
-static const char *member_of(const struct lp_field *field, const char *object)
+static const char *member_of(const struct lp_row_field *field, const char *object)
 {
     size_t length = object ? strlen(object) : 0;
 
@@ -107,7 +107,7 @@ static bool is_absent(const struct lp_metrics *metrics, enum lp_unknown unknown,
     return (of_device && !metrics->findings->device_known) || (of_instances && instances == 0);
 }
 
-static void put_field(struct lp_metrics *metrics, const struct lp_field *field, const char *key,
+static void put_field(struct lp_metrics *metrics, const struct lp_row_field *field, const char *key,
                       const void *row, uint64_t instances)
 {
     enum lp_reason reason = reason_of(metrics, field->unknown, instances);

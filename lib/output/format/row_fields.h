@@ -14,7 +14,7 @@ const void *lp_shown_row(const llmperf_profile *profile, enum lp_row_id id, size
                          llmperf_ledger *ledger);
 
 /** Add a field's value under `key`; what is not known is null. */
-void lp_field_json(struct lp_json *json, const struct lp_field *field, const char *key,
+void lp_field_json(struct lp_json *json, const struct lp_row_field *field, const char *key,
                    const void *row);
 
 /** Add the members of a row that fields.h gives a name in metrics.json. */

@@ -10,6 +10,7 @@
 #include "lib/output/html/svg.h"
 #include "llmperf/region.h"
 #include "lib/findings/recommend.h"
+#include "lib/profile/fields.h"
 
 /* A page of more is no help; metrics.json and kernels.md have all. */
 #define KERNELS_MOST 500
@@ -211,9 +212,9 @@ static void spread_row(const char *name, const char *base, const llmperf_iterati
     lp_html_cell_number(out, LP_POINTER("%s/mean", base), stats->mean_ms);
     lp_html_cell_number(out, LP_POINTER("%s/std", base), stats->std_ms);
     lp_html_cell_number(out, LP_POINTER("%s/min", base), stats->min_ms);
-    lp_html_cell_number(out, LP_POINTER("%s/p50", base), stats->p50_ms);
-    lp_html_cell_number(out, LP_POINTER("%s/p95", base), stats->p95_ms);
-    lp_html_cell_number(out, LP_POINTER("%s/p99", base), stats->p99_ms);
+    for (size_t i = 0; i < LP_PERCENTILE_COUNT; i++)
+        lp_html_cell_number(out, LP_POINTER("%s/%s", base, lp_percentiles[i].name),
+                            lp_percentile(LP_ROW_SPREAD, stats, i));
     lp_html_cell_number(out, LP_POINTER("%s/max", base), stats->max_ms);
     lp_html_cell_number(out, LP_POINTER("%s/sum", base), stats->sum_ms);
     lp_text_puts(out, "</tr>\n");
@@ -223,8 +224,12 @@ static void iteration_table(const struct lp_findings *findings, size_t i, struct
 {
     static const char *const names[] = { "Wall time", "Span on the device", "Busy",
                                          "Idle",      "Idle: launch bound", "Idle: waiting" };
-    static const char *const headings[] = { "Part",    "#Mean ms", "#Std ms", "#Min ms", "#p50 ms",
-                                            "#p95 ms", "#p99 ms",  "#Max ms", "#Sum ms", NULL };
+#define HEADING(F, p, ...) "#" #p " ms",
+    static const char *const headings[] = {
+        "Part",    "#Mean ms", "#Std ms", "#Min ms", LP_PERCENTILES(HEADING, ) "#Max ms",
+        "#Sum ms", NULL
+    };
+#undef HEADING
     const struct lp_stage_iterations *stage = &findings->stages.items[i];
     char word[LP_POINTER_BYTES];
 

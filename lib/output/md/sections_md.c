@@ -14,9 +14,7 @@ static void spread_row(const llmperf_iteration_stats *stats, double wall_ms, str
 {
     lp_md_cell_number(out, stats->mean_ms);
     lp_md_cell_number(out, 100 * stats->sum_ms / wall_ms);
-    lp_md_cell_number(out, stats->p50_ms);
-    lp_md_cell_number(out, stats->p95_ms);
-    lp_md_cell_number(out, stats->p99_ms);
+    lp_md_percentiles(out, LP_ROW_SPREAD, stats);
     lp_md_cell_number(out, stats->max_ms);
     lp_text_puts(out, "\n");
 }
@@ -72,8 +70,11 @@ static void add_stage(const struct lp_findings *findings, const struct lp_stage_
     lp_md_count(out, stage->times[LP_TIME_WALL].count);
     lp_text_puts(out,
                  stage->times[LP_TIME_WALL].count == 1 ? " iteration.\n\n" : " iterations.\n\n");
-    lp_text_puts(out, "| Part | Mean ms | Of wall % | p50 ms | p95 ms | p99 ms | Max ms |\n"
-                      "| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n");
+    lp_text_puts(out, "| Part | Mean ms | Of wall % |");
+    lp_md_percentile_heads(out);
+    lp_text_puts(out, " Max ms |\n| --- | ---: | ---: |");
+    lp_md_percentile_rules(out);
+    lp_text_puts(out, " ---: |\n");
     time_row(stage, LP_TIME_WALL, "**Wall time**", out);
     time_row(stage, LP_TIME_SPAN, "Span on the device", out);
     time_row(stage, LP_TIME_BUSY, "… busy", out);

@@ -43,9 +43,7 @@ static void stage_wall_row(const llmperf_region_stats *region, uint32_t process_
     lp_md_cell_number(out, any ? region->wall_sum_ms : NAN);
     lp_md_cell_number(out, any ? region->wall_mean_ms : NAN);
     lp_md_cell_number(out, any ? region->wall_std_ms : NAN);
-    lp_md_cell_number(out, any ? region->wall_p50_ms : NAN);
-    lp_md_cell_number(out, any ? region->wall_p95_ms : NAN);
-    lp_md_cell_number(out, any ? region->wall_p99_ms : NAN);
+    lp_md_percentiles(out, LP_ROW_REGION, any ? region : NULL);
     lp_md_cell_count(out, region->tokens);
     lp_md_cell_number(out, rate ? (double)region->tokens * 1e3 / region->wall_sum_ms : NAN);
     lp_text_puts(out, "\n");
@@ -145,10 +143,11 @@ static int find_shown(struct shown_list *list, const llmperf_profile *profile)
 static void add_wall_table(const llmperf_profile *profile, const struct shown_list *list,
                            size_t count, struct lp_text *out)
 {
-    lp_text_puts(out,
-                 "| Region | Instances | Wall ms | Mean ms | Std ms | p50 ms | p95 ms | p99 ms "
-                 "| Tokens | Tokens/s |\n"
-                 "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
+    lp_text_puts(out, "| Region | Instances | Wall ms | Mean ms | Std ms |");
+    lp_md_percentile_heads(out);
+    lp_text_puts(out, " Tokens | Tokens/s |\n| --- | ---: | ---: | ---: | ---: |");
+    lp_md_percentile_rules(out);
+    lp_text_puts(out, " ---: | ---: |\n");
     for (size_t i = 0; i < count; i++) {
         llmperf_region_stats region = row_of(profile, list->items.items[i].first);
 

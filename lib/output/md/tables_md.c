@@ -129,11 +129,8 @@ static void kernel_row(const struct lp_kernel_names *names, size_t index,
     lp_md_cell_number(out, kernel->total_ms);
     lp_md_cell_count(out, kernel->calls);
     lp_md_cell_number(out, kernel->mean_ms);
-    if (wide) {
-        lp_md_cell_number(out, kernel->p50_ms);
-        lp_md_cell_number(out, kernel->p95_ms);
-        lp_md_cell_number(out, kernel->p99_ms);
-    }
+    if (wide)
+        lp_md_percentiles(out, LP_ROW_KERNEL, kernel);
     lp_md_cell_number(out, 100 * kernel->share);
     lp_text_puts(out, "\n");
 }
@@ -142,10 +139,12 @@ static void kernel_header(bool wide, bool captures, struct lp_text *out)
 {
     lp_text_printf(out, "| Kernel | Region |%s Device | Total ms | Calls | Mean ms |",
                    captures ? " Captured in |" : "");
-    lp_text_puts(out, wide ? " p50 ms | p95 ms | p99 ms |" : "");
+    if (wide)
+        lp_md_percentile_heads(out);
     lp_text_printf(out, " Share %% |\n| --- | --- |%s ---: | ---: | ---: | ---: |",
                    captures ? " --- |" : "");
-    lp_text_puts(out, wide ? " ---: | ---: | ---: |" : "");
+    if (wide)
+        lp_md_percentile_rules(out);
     lp_text_puts(out, " ---: |\n");
 }
 

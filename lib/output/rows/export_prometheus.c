@@ -14,7 +14,7 @@
 #include "lib/base/text.h"
 
 /* Do the rows of a region on several devices repeat it? It is taken once then, without a device. */
-static bool is_of_host(enum lp_row_id id, const struct lp_field *field)
+static bool is_of_host(enum lp_row_id id, const struct lp_row_field *field)
 {
     return id == LP_ROW_REGION && field->unknown != LP_UNKNOWN_NO_DEVICE;
 }
@@ -109,7 +109,7 @@ static bool is_repeated(const llmperf_region_stats *before, const llmperf_region
            before->process_id == region->process_id;
 }
 
-static void put_sample(enum lp_row_id id, const struct lp_field *field, const void *row,
+static void put_sample(enum lp_row_id id, const struct lp_row_field *field, const void *row,
                        struct lp_text *out)
 {
     double value = lp_field_value(field, row) * (strcmp(field->unit, "ms") == 0 ? 1e-3 : 1);
@@ -126,7 +126,7 @@ static void put_sample(enum lp_row_id id, const struct lp_field *field, const vo
 
 /* A metric: a sample for each row that knows the field. What only grows is a counter. */
 static void put_family(const llmperf_profile *profile, enum lp_row_id id,
-                       const struct lp_field *field, struct lp_text *out)
+                       const struct lp_row_field *field, struct lp_text *out)
 {
     size_t length = strlen(field->series);
     bool counter = length > 6 && strcmp(field->series + length - 6, "_total") == 0;

@@ -51,7 +51,7 @@ static void put_run(const llmperf_profile *profile, struct lp_text *out)
 }
 
 /* The verdict stands in words in the line of the run. */
-static bool is_shown(const struct lp_field *field)
+static bool is_shown(const struct lp_row_field *field)
 {
     return field->type != LP_FIELD_BLOB && field->merge != LP_MERGE_WORST;
 }
@@ -127,7 +127,7 @@ static void put_cell(struct lp_text *out, const char *text)
 }
 
 /* The number as JSON has it; false: it is not known. */
-static bool write_number(const struct lp_field *field, const void *row, struct lp_text *number)
+static bool write_number(const struct lp_row_field *field, const void *row, struct lp_text *number)
 {
     struct lp_json json = { { NULL, 0, 0, false }, 0, false };
     bool known;
@@ -141,7 +141,7 @@ static bool write_number(const struct lp_field *field, const void *row, struct l
     return known && !number->failed;
 }
 
-static const struct lp_field *find_field(const struct lp_row_kind *kind, const char *name)
+static const struct lp_row_field *find_field(const struct lp_row_kind *kind, const char *name)
 {
     for (size_t i = 0; i < kind->count; i++)
         if (strcmp(kind->fields[i].name, name) == 0)
@@ -151,7 +151,7 @@ static const struct lp_field *find_field(const struct lp_row_kind *kind, const c
 
 static const char *text_of(const struct lp_row_kind *kind, const void *row, const char *name)
 {
-    const struct lp_field *field = find_field(kind, name);
+    const struct lp_row_field *field = find_field(kind, name);
 
     return field ? *(const char *const *)(const void *)((const char *)row + field->offset) : NULL;
 }
@@ -165,7 +165,7 @@ static void write_key(const struct lp_row_kind *kind, const void *row, struct lp
 
     lp_text_puts(key, kind->type);
     for (size_t i = 0; i < 2; i++) {
-        const struct lp_field *field = find_field(kind, numbers[i]);
+        const struct lp_row_field *field = find_field(kind, numbers[i]);
 
         put_number(key, field && write_number(field, row, &number) ? number.bytes : NULL);
     }
@@ -180,7 +180,7 @@ static void write_key(const struct lp_row_kind *kind, const void *row, struct lp
     lp_text_clear(&number);
 }
 
-static bool is_key(const struct lp_field *field)
+static bool is_key(const struct lp_row_field *field)
 {
     return field->type == LP_FIELD_NAME || field->type == LP_FIELD_TEXT ||
            field->type == LP_FIELD_DEVICE || strcmp(field->name, "process_id") == 0;

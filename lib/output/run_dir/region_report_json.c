@@ -7,6 +7,7 @@
 #include "lib/output/format/json_writer.h"
 #include "lib/output/run_dir/region_report.h"
 #include "lib/output/format/counters.h"
+#include "lib/profile/fields.h"
 
 static double device_value(const struct lp_region_set *set, double value)
 {
@@ -44,9 +45,9 @@ static void put_time(struct lp_json *json, const struct lp_region_set *set,
 
     lp_json_open(json, lp_section_names[LP_SECTION_TIME], '{');
     lp_json_number(json, "wall_mean_ms", any ? region->wall_mean_ms : NAN);
-    lp_json_number(json, "wall_p50_ms", any ? region->wall_p50_ms : NAN);
-    lp_json_number(json, "wall_p95_ms", any ? region->wall_p95_ms : NAN);
-    lp_json_number(json, "wall_p99_ms", any ? region->wall_p99_ms : NAN);
+    for (size_t i = 0; i < LP_PERCENTILE_COUNT; i++)
+        lp_json_number(json, lp_percentiles[i].wall_name,
+                       any ? lp_percentile(LP_ROW_REGION, region, i) : NAN);
     lp_json_number(json, "idle_ms", device_value(set, region->idle_ms));
     lp_json_number(json, "memcpy_ms", device_value(set, region->memcpy_ms));
     lp_json_number(json, "memset_ms", device_value(set, region->memset_ms));

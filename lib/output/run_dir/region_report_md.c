@@ -7,6 +7,7 @@
 #include "lib/output/format/markdown.h"
 #include "lib/output/run_dir/region_report.h"
 #include "lib/findings/counter_index.h"
+#include "lib/profile/fields.h"
 
 static double device_value(const struct lp_region_set *set, double value)
 {
@@ -55,12 +56,14 @@ static void put_time(const struct lp_region_set *set, const struct lp_region_par
 {
     const llmperf_region_stats *region = &part->row->stats;
     bool any = region->instances > 0;
+    char name[32];
 
     lp_text_puts(out, "\n| time | ms |\n| --- | --- |\n");
     put_row(out, "wall, mean", any ? region->wall_mean_ms : NAN);
-    put_row(out, "wall, p50", any ? region->wall_p50_ms : NAN);
-    put_row(out, "wall, p95", any ? region->wall_p95_ms : NAN);
-    put_row(out, "wall, p99", any ? region->wall_p99_ms : NAN);
+    for (size_t i = 0; i < LP_PERCENTILE_COUNT; i++) {
+        snprintf(name, sizeof(name), "wall, %s", lp_percentiles[i].name);
+        put_row(out, name, any ? lp_percentile(LP_ROW_REGION, region, i) : NAN);
+    }
     put_row(out, "device busy", device_value(set, region->gpu_busy_ms));
     put_row(out, "device idle", device_value(set, region->idle_ms));
 }

@@ -10,6 +10,7 @@
 #include "lib/record/paths.h"
 #include "lib/vendor/ncu/ncu.h"
 #include "lib/vendor/ncu/match.h"
+#include "lib/profile/fields.h"
 #include "llmperf/profile.h"
 
 static const char *name_of(const struct lp_ncu *ncu, const struct lp_ncu_target *target)
@@ -150,7 +151,7 @@ static int emit_kernel(const struct lp_ncu *ncu, const struct lp_ncu_target *tar
     stats.kind = LLMPERF_ACTIVITY_KERNEL;
     stats.device = target->device;
     stats.calls = target->results;
-    stats.p50_ms = stats.p95_ms = stats.p99_ms = NAN;
+    lp_set_percentiles(LP_ROW_KERNEL, &stats, NULL, NAN, NAN);
     if (target->node != LP_PATH_UNKNOWN && (status = print_path(&path, target->node)) == 0)
         stats.region = path.bytes;
     if (!timed)
@@ -189,7 +190,8 @@ static struct region *find_region(struct regions *regions, uint32_t node,
     stats->device = target->device;
     stats->process_id = target->process_id;
     stats->wall_sum_ms = stats->wall_mean_ms = stats->wall_std_ms = stats->wall_min_ms =
-        stats->wall_max_ms = stats->wall_p50_ms = stats->wall_p95_ms = stats->wall_p99_ms = NAN;
+        stats->wall_max_ms = NAN;
+    lp_set_percentiles(LP_ROW_REGION, stats, NULL, NAN, NAN);
     stats->gpu_busy_ms = stats->exclusive_gpu_busy_ms = stats->idle_ms = NAN;
     stats->memcpy_ms = stats->memset_ms = NAN;
     stats->memcpy_count = stats->memset_count = stats->memcpy_bytes = LLMPERF_UNKNOWN;

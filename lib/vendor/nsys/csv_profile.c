@@ -11,6 +11,7 @@
 #include "lib/record/paths.h"
 #include "lib/vendor/gpus.h"
 #include "lib/vendor/nsys/csv.h"
+#include "lib/profile/fields.h"
 #include "llmperf/profile.h"
 
 void lp_nsys_csv_clear(struct lp_nsys_csv *reader)
@@ -152,8 +153,8 @@ static int add_sum(llmperf_profile *profile, const struct lp_nsys_csv *reader,
     stats.mean_ms = stats.total_ms / (double)sum->count;
     stats.min_ms = sum->min / 1e6;
     stats.max_ms = sum->max / 1e6;
+    lp_set_percentiles(LP_ROW_KERNEL, &stats, NULL, NAN, NAN);
     stats.p50_ms = sum->med / 1e6;
-    stats.p95_ms = stats.p99_ms = NAN;
     return lp_profile_add_kernel(profile, &stats, NULL, 0);
 }
 
@@ -168,8 +169,8 @@ static int add_region(llmperf_profile *profile, const struct lp_nsys_region *reg
     stats.wall_std_ms = region->instances > 1 ? region->std / 1e6 : (double)NAN;
     stats.wall_min_ms = region->min / 1e6;
     stats.wall_max_ms = region->max / 1e6;
+    lp_set_percentiles(LP_ROW_REGION, &stats, NULL, NAN, NAN);
     stats.wall_p50_ms = region->med / 1e6;
-    stats.wall_p95_ms = stats.wall_p99_ms = NAN;
     stats.gpu_busy_ms = stats.exclusive_gpu_busy_ms = stats.exclusive_kernel_ms = NAN;
     stats.memcpy_ms = stats.memset_ms = stats.idle_ms = NAN;
     stats.kernel_ms = region->has_kernels ? region->kernel_time / 1e6 : (double)NAN;

@@ -75,7 +75,7 @@ static void save_full(const char *path)
 
 /* All that a file keeps, in order. */
 
-static bool is_any(const struct lp_field *field)
+static bool is_any(const struct lp_row_field *field)
 {
     return field != NULL;
 }
@@ -193,7 +193,7 @@ static void a_value_that_changed_is_told_in_each_column(void **state)
     (void)state;
     for (size_t i = 0; i < LP_ROW_KINDS; i++)
         for (size_t k = 0; lp_row_kinds[i].table && k < lp_row_kinds[i].count; k++) {
-            const struct lp_field *field = &lp_row_kinds[i].fields[k];
+            const struct lp_row_field *field = &lp_row_kinds[i].fields[k];
 
             snprintf(sql, sizeof(sql), "UPDATE %s SET %s=%s", lp_row_kinds[i].table,
                      lp_store_column_name(field), other_values[field->type]);

@@ -1,126 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The CUPTI source from end to end, over stand-ins for libcupti and libcuda: what the driver calls
- * back and records is what the test says. Each session gives CUPTI up at its end. */
-#include <dlfcn.h>
-#include <fcntl.h>
+/** The CUPTI source from end to end, over stand-ins for libcupti and libcuda. Each session gives
+ * CUPTI up at its end. */
 #include <math.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
-#include "lib/cupti/captures.h"
-#include "lib/device/launch_ids.h"
-#include "lib/record/graph_event.h"
-#include "tests/mock/cuda.h"
-#include "tests/mock/cupti.h"
-#include "tests/support/graphs.h"
-#include "tests/support/play.h"
-#include "lib/sources/cupti/cupti.h"
 #include "lib/device/device.h"
 #include "lib/device/driver.h"
-
-enum { LAUNCH_KERNEL = 307, MEMCPY_HTOD = 277, MEMSET_D8 = 249, MEMCPY_PEER = 319 };
-enum {
-    LAUNCH_GRAPH = 514,
-    INSTANTIATE = 643,
-    UPDATE = 696,
-    CAPTURE_BEGIN = 495,
-    CAPTURE_END = 497
-};
-
-static const struct mock_cupti *mock;
-static const struct mock_activity *driver;
-static void (*set_context)(void *context);
-static void (*set_cuda)(const struct mock_cuda *wanted);
-
-/* Where the library looks for a GPU. */
-int access(const char *path, int mode)
-{
-    return strcmp(path, "/dev/nvidiactl") == 0 ? 0 : faccessat(AT_FDCWD, path, mode, 0);
-}
-
-static void find(const char *file, const char *name, void *function)
-{
-    char path[1024];
-    void *address, *library;
-
-    snprintf(path, sizeof(path), "%s/%s", getenv("LLMPERF_MOCK"), file);
-    library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    address = library ? dlsym(library, name) : NULL;
-    if (!address) {
-        fprintf(stderr, "%s\n", dlerror());
-        exit(1);
-    }
-    memcpy(function, &address, sizeof(address));
-}
-
-static void load_mocks(void)
-{
-    mock_cupti_get *get;
-    mock_activity_get *get_activity;
-
-    setenv("LLMPERF_CUPTI_PATH", getenv("LLMPERF_MOCK"), 1);
-    find("libcuda.so.1", "mock_context", &set_context);
-    find("libcuda.so.1", "mock_cuda_set", &set_cuda);
-    find("libcupti.so.13", "mock_cupti", &get);
-    find("libcupti.so.13", "mock_activity", &get_activity);
-    mock = get();
-    driver = get_activity();
-}
-
-static int begin(void **state)
-{
-    const struct mock_cuda plain = { .gpus = 1 };
-
-    (void)state;
-    mock->reset();
-    set_cuda(&plain);
-    set_context(NULL);
-    return 0;
-}
-
-static llmperf_session_options deep(void)
-{
-    llmperf_session_options options = LLMPERF_SESSION_OPTIONS_INIT;
-
-    options.tier = LLMPERF_TIER_DEEP;
-    options.device_source = LLMPERF_SOURCE_CUPTI;
-    options.flags = LLMPERF_SESSION_RELEASE;
-    return options;
-}
-
-static llmperf_session *start_with(const llmperf_session_options *options)
-{
-    llmperf_session *session = NULL;
-
-    if (llmperf_session_start(options, &session) < 0)
-        fail_msg("%s", llmperf_last_error());
-    return session;
-}
-
-static llmperf_session *start(void)
-{
-    const llmperf_session_options options = deep();
-
-    return start_with(&options);
-}
-
-static const struct mock_call kernel = {
-    .id = LAUNCH_KERNEL, .kind = LP_CUPTI_KIND_CONCURRENT_KERNEL, .records = 1, .name = "kernel"
-};
-
-static void launch(int count)
-{
-    for (int i = 0; i < count; i++)
-        driver->call(&kernel);
-}
+#include "lib/device/launch_ids.h"
+#include "lib/record/graph_event.h"
+#include "lib/sources/cupti/cupti.h"
+#include "tests/support/at_once.h"
+#include "tests/support/driver.h"
 
 /* Calls and records */
 
@@ -142,7 +40,7 @@ static void work_is_charged_to_the_regions_that_launched_it(void **state)
                                       .memory_missing = 1,
                                       .sampled_fraction = 1,
                                       .verdict = LLMPERF_VERDICT_COMPLETE };
-    llmperf_session *session = start();
+    llmperf_session *session = start_deep();
     llmperf_profile *profile;
 
     (void)state;
@@ -175,8 +73,7 @@ static void calls_that_start_no_kernel_are_not_waited_for(void **state)
     static const struct mock_resource node = { LP_CUPTI_RESOURCE_GRAPHNODE_CREATED,
                                                { .node = (void *)LP_GRAPH_NODE(1, 1) } };
     struct mock_call failed = kernel, captured = kernel, unknown = { .id = 1000 };
-    llmperf_session *session = start();
-    llmperf_profile *profile;
+    llmperf_session *session = start_deep();
 
     (void)state;
     failed.result = 1;
@@ -190,17 +87,13 @@ static void calls_that_start_no_kernel_are_not_waited_for(void **state)
     driver->tell_resource(LP_CUPTI_RESOURCE_CONTEXT_CREATED, NULL);
     driver->tell_resource(node.id, &node.graph); /* made by a call that is no launch */
     launch(1);
-    profile = stop_session(session);
-    assert_int_equal(ledger_of(profile).launches_expected, 1);
-    assert_int_equal(ledger_of(profile).kernels_seen, 1);
-    assert_int_equal(ledger_of(profile).verdict, LLMPERF_VERDICT_COMPLETE);
-    llmperf_profile_free(profile);
+    check_complete(session, 1);
 }
 
 /* A callback that went on or off in the middle of a call. */
 static void half_told_calls_leave_the_others_alone(void **state)
 {
-    llmperf_session *session = start();
+    llmperf_session *session = start_deep();
     llmperf_profile *profile;
 
     (void)state;
@@ -220,7 +113,7 @@ static void records_of_others_and_half_records_are_counted(void **state)
 {
     struct lp_cupti_kernel record = { .kind = LP_CUPTI_KIND_CONCURRENT_KERNEL };
     const struct lp_cupti_overhead half = { .kind = 0 };
-    llmperf_session *session = start();
+    llmperf_session *session = start_deep();
     llmperf_profile *profile;
 
     (void)state;
@@ -250,7 +143,7 @@ static void *launch_on_thread(void *label)
 static void threads_that_launch_at_once_keep_their_kernels(void **state)
 {
     static char labels[THREADS][8] = { "a", "b", "c", "d" };
-    llmperf_session *session = start();
+    llmperf_session *session = start_deep();
     llmperf_profile *profile;
     pthread_t threads[THREADS];
 
@@ -272,8 +165,7 @@ static void threads_that_launch_at_once_keep_their_kernels(void **state)
 
 static void what_runs_while_paused_is_not_counted(void **state)
 {
-    llmperf_session *session = start();
-    llmperf_profile *profile;
+    llmperf_session *session = start_deep();
 
     (void)state;
     launch(3);
@@ -283,18 +175,14 @@ static void what_runs_while_paused_is_not_counted(void **state)
     launch(50);
     assert_int_equal(llmperf_session_resume(session), 0);
     launch(4);
-    profile = stop_session(session);
-    assert_int_equal(ledger_of(profile).launches_expected, 7);
-    assert_int_equal(ledger_of(profile).kernels_seen, 7);
-    assert_int_equal(ledger_of(profile).verdict, LLMPERF_VERDICT_COMPLETE);
-    llmperf_profile_free(profile);
+    check_complete(session, 7);
 }
 
 /* Losses */
 
 static void dropped_records_are_counted(void **state)
 {
-    llmperf_session *session = start();
+    llmperf_session *session = start_deep();
     llmperf_profile *profile;
 
     (void)state;
@@ -311,7 +199,7 @@ static void dropped_records_are_counted(void **state)
 static void a_full_pool_drops_records_or_grows(void **state)
 {
     struct mock_call many = { .id = MEMCPY_HTOD, .kind = LP_CUPTI_KIND_MEMCPY, .records = 60000 };
-    llmperf_session_options options = deep();
+    llmperf_session_options options = deep_options();
 
     (void)state;
     options.pool_bytes = 1;
@@ -334,12 +222,12 @@ static void a_full_pool_drops_records_or_grows(void **state)
 
 static void a_refused_flush_is_an_error_of_the_source(void **state)
 {
-    llmperf_session *session = start();
+    llmperf_session *session = start_deep();
     llmperf_profile *profile;
 
     (void)state;
     launch(1);
-    mock->set_failure("ActivityFlushAll", 999);
+    cupti->set_failure("ActivityFlushAll", 999);
     profile = stop_session(session);
     assert_true(ledger_of(profile).source_errors > 0);
     assert_true(has_problem(profile, "were refused by the driver's tracing"));
@@ -347,16 +235,6 @@ static void a_refused_flush_is_an_error_of_the_source(void **state)
 }
 
 /* Starting */
-
-static void refuse(int status, const char *part)
-{
-    const llmperf_session_options options = deep();
-    llmperf_session *session = NULL;
-
-    assert_int_equal(llmperf_session_start(&options, &session), status);
-    check_error(part);
-    assert_null(session);
-}
 
 static void what_cupti_refuses_is_said(void **state)
 {
@@ -371,20 +249,20 @@ static void what_cupti_refuses_is_said(void **state)
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        begin(state);
-        mock->set_failure(cases[i].call, 999);
+        reset_driver(state);
+        cupti->set_failure(cases[i].call, 999);
         refuse(cases[i].status, cases[i].part);
     }
-    begin(state);
-    mock->set_failure("ActivitySetAttribute", 999); /* An older one does not know it. */
-    llmperf_profile_free(stop_session(start()));
+    reset_driver(state);
+    cupti->set_failure("ActivitySetAttribute", 999); /* An older one does not know it. */
+    llmperf_profile_free(stop_session(start_deep()));
     driver->set_version(140000);
     refuse(LLMPERF_ENOENT, "is for CUDA 14, but the driver supports CUDA 13");
 }
 
 static void a_profiler_that_has_cupti_is_named(void **state)
 {
-    llmperf_session_options options = deep();
+    llmperf_session_options options = deep_options();
     llmperf_profile *profile;
     char path[512], holder[64];
     uint32_t version;
@@ -409,196 +287,28 @@ static void a_profiler_that_has_cupti_is_named(void **state)
 
 static void a_session_that_keeps_cupti_starts_the_next_without_a_subscription(void **state)
 {
-    llmperf_session_options options = deep();
+    llmperf_session_options options = deep_options();
 
     (void)state;
     options.flags = 0;
     assert_int_equal(llmperf_prewarm(), 0);
     for (int i = 0; i < 3; i++) {
         llmperf_session *session = start_with(&options);
-        llmperf_profile *profile;
 
         launch(5);
-        profile = stop_session(session);
-        assert_int_equal(ledger_of(profile).kernels_seen, 5);
-        assert_int_equal(ledger_of(profile).verdict, LLMPERF_VERDICT_COMPLETE);
-        llmperf_profile_free(profile);
+        check_complete(session, 5);
         launch(2); /* between sessions: nobody's */
     }
-    assert_int_equal(mock->count("Subscribe"), 1);
-    llmperf_profile_free(stop_session(start())); /* gives it up */
-    assert_int_equal(mock->count("Unsubscribe"), 1);
-}
-
-/* Graphs */
-
-#define NODE(graph, index) ((void *)LP_GRAPH_NODE(graph, index))
-#define GRAPH(id)          ((void *)(uintptr_t)(id))
-
-static void capture_node(const char *region, uint32_t graph, uint32_t index)
-{
-    const struct mock_resource node = { LP_CUPTI_RESOURCE_GRAPHNODE_CREATED,
-                                        { .node = NODE(graph, index) } };
-    struct mock_call captured = kernel;
-
-    captured.records = 0;
-    captured.resources = &node;
-    captured.resource_count = 1;
-    llmperf_region_begin(region);
-    driver->call(&captured);
-    llmperf_region_end();
-}
-
-/* Graph 2 from graph 1 of two nodes. */
-static void instantiate(void)
-{
-    static const struct mock_resource steps[] = {
-        { LP_CUPTI_RESOURCE_GRAPHNODE_CLONED, { .node = NODE(2, 0), .original_node = NODE(1, 0) } },
-        { LP_CUPTI_RESOURCE_GRAPHNODE_CLONED, { .node = NODE(2, 1), .original_node = NODE(1, 1) } },
-        { LP_CUPTI_RESOURCE_GRAPHEXEC_CREATE_STARTING, { .exec = GRAPH(2), .graph = GRAPH(1) } },
-        { LP_CUPTI_RESOURCE_GRAPHEXEC_CREATED, { .exec = GRAPH(2), .graph = GRAPH(1) } },
-    };
-    const struct mock_call call = { .id = INSTANTIATE, .resources = steps, .resource_count = 4 };
-
-    driver->call(&call);
-}
-
-static void launch_graph(uint32_t kind, uint32_t records)
-{
-    const struct mock_call call = { .id = LAUNCH_GRAPH,
-                                    .kind = kind,
-                                    .records = records,
-                                    .name = "node",
-                                    .node = LP_GRAPH_NODE(2, 0),
-                                    .parameters = { GRAPH(2) } };
-
-    driver->call(&call);
-}
-
-static void kernels_of_a_graph_name_the_region_that_captured_them(void **state)
-{
-    llmperf_session *session = start();
-    llmperf_profile *profile;
-
-    (void)state;
-    capture_node("first", 1, 0);
-    capture_node("second", 1, 1);
-    instantiate();
-    llmperf_region_begin("replay");
-    for (int i = 0; i < 3; i++)
-        launch_graph(LP_CUPTI_KIND_CONCURRENT_KERNEL, 2);
-    llmperf_region_end();
-    profile = stop_session(session);
-    assert_int_equal(ledger_of(profile).graph_launches, 3);
-    assert_int_equal(ledger_of(profile).graph_kernels_seen, 6);
-    assert_int_equal(ledger_of(profile).graph_nodes_unmapped, 0);
-    assert_int_equal(ledger_of(profile).launches_expected, 0);
-    assert_int_equal(ledger_of(profile).verdict, LLMPERF_VERDICT_COMPLETE);
-    assert_int_equal(captured_calls(profile, "node", "LLM@replay", "LLM@first"), 3);
-    assert_int_equal(captured_calls(profile, "node", "LLM@replay", "LLM@second"), 3);
-    llmperf_profile_free(profile);
-}
-
-static void graphs_that_change_are_followed(void **state)
-{
-    static const struct mock_resource steps[] = {
-        { LP_CUPTI_RESOURCE_GRAPHNODE_UPDATED,
-          { .original_node = NODE(2, 0), .node = NODE(3, 0) } },
-        { LP_CUPTI_RESOURCE_GRAPHNODE_UPDATED,
-          { .original_node = NODE(2, 1), .node = NODE(3, 1) } },
-    };
-    static const struct mock_resource gone[] = {
-        { LP_CUPTI_RESOURCE_GRAPH_DESTROY_STARTING, { .graph = GRAPH(1) } },
-        { LP_CUPTI_RESOURCE_GRAPHEXEC_DESTROY_STARTING, { .exec = GRAPH(2) } },
-        { 999, { .graph = GRAPH(1) } },
-    };
-    const struct mock_call update = {
-        .id = UPDATE, .parameters = { GRAPH(2), GRAPH(3) }, .resources = steps, .resource_count = 2
-    };
-    llmperf_session *session = start();
-    llmperf_profile *profile;
-
-    (void)state;
-    capture_node("first", 1, 0);
-    capture_node("second", 1, 1);
-    instantiate();
-    launch_graph(LP_CUPTI_KIND_CONCURRENT_KERNEL, 2);
-    capture_node("third", 3, 0);
-    capture_node("fourth", 3, 1);
-    driver->call(&update);
-    launch_graph(LP_CUPTI_KIND_CONCURRENT_KERNEL, 2);
-    for (size_t i = 0; i < sizeof(gone) / sizeof(gone[0]); i++)
-        driver->tell_resource(gone[i].id, &gone[i].graph);
-    profile = stop_session(session);
-    assert_int_equal(captured_calls(profile, "node", "", "LLM@first"), 1);
-    assert_int_equal(captured_calls(profile, "node", "", "LLM@second"), 1);
-    assert_int_equal(captured_calls(profile, "node", "", "LLM@third"), 1);
-    assert_int_equal(captured_calls(profile, "node", "", "LLM@fourth"), 1);
-    assert_int_equal(ledger_of(profile).graph_nodes_unmapped, 0);
-    llmperf_profile_free(profile);
-}
-
-static void launches_from_the_device_are_said(void **state)
-{
-    struct mock_call call = {
-        .id = INSTANTIATE, .parameters = { NULL, NULL, GRAPH(LP_CUPTI_INSTANTIATE_DEVICE_LAUNCH) }
-    };
-    static const struct mock_resource created = { LP_CUPTI_RESOURCE_GRAPHEXEC_CREATED,
-                                                  { .exec = GRAPH(9), .graph = GRAPH(8) } };
-    const uint64_t flags = LP_CUPTI_INSTANTIATE_DEVICE_LAUNCH;
-    const struct mock_call with = { .id = 656, /* cuGraphInstantiateWithParams */
-                                    .parameters = { NULL, NULL, &flags },
-                                    .resources = &created,
-                                    .resource_count = 1 };
-    llmperf_session *session = start();
-    llmperf_profile *profile;
-
-    (void)state;
-    call.resources = &created;
-    call.resource_count = 1;
-    driver->call(&call);
-    driver->call(&with);
-    instantiate();
-    profile = stop_session(session);
-    assert_int_equal(ledger_of(profile).graphs_device_launchable, 2);
-    llmperf_profile_free(profile);
-}
-
-/* Whole graphs or nodes: one of the two for a process, so in one of its own. */
-static void collect_whole_graphs(void **state)
-{
-    llmperf_session_options options = deep();
-    llmperf_session *session;
-    llmperf_profile *profile;
-
-    (void)state;
-    options.flags |= LLMPERF_SESSION_GRAPH_LEVEL;
-    set_context(&options);
-    assert_int_equal(llmperf_session_start(&options, &session), LLMPERF_ESTATE);
-    check_error("before CUDA is used");
-    set_context(NULL);
-    session = start_with(&options);
-    assert_true(driver->is_on(0, LP_CUPTI_KIND_GRAPH_TRACE));
-    llmperf_region_begin("replay");
-    launch_graph(LP_CUPTI_KIND_GRAPH_TRACE, 1);
-    llmperf_region_end();
-    profile = stop_session(session);
-    assert_int_equal(find_kernel(profile, "[graph]", "LLM@replay").calls, 1);
-    llmperf_profile_free(profile);
-    refuse(LLMPERF_ESTATE, "as whole graphs");
-}
-
-static void whole_graphs_are_one_span_each(void **state)
-{
-    (void)state;
-    assert_int_equal(run_self("whole_graphs", 0), 0);
+    assert_int_equal(cupti->count("Subscribe"), 1);
+    llmperf_profile_free(stop_session(start_deep())); /* gives it up */
+    assert_int_equal(cupti->count("Unsubscribe"), 1);
 }
 
 /* Sampling */
 
 static void records_are_on_in_sampled_instances_only(void **state)
 {
-    llmperf_session_options options = deep();
+    llmperf_session_options options = deep_options();
     llmperf_session *session;
     llmperf_profile *profile;
     uint64_t launched = 0, with_records = 0;
@@ -648,7 +358,7 @@ static void close_source(struct lp_device_source *source)
 }
 
 /* It is the first time in its process that CUPTI comes, else it does not leave. */
-static void leave_and_come_back(void **state)
+static void cupti_leaves_the_process_and_comes_back(void **state)
 {
     const struct mock_call begins = { .id = CAPTURE_BEGIN }, ends = { .id = CAPTURE_END };
     struct mock_call fails = begins;
@@ -665,7 +375,7 @@ static void leave_and_come_back(void **state)
     assert_false(detach->ready()); /* Another GPU is in use. */
     set_cuda(&own);
     assert_true(detach->ready());
-    begin(state);
+    reset_driver(state);
     set_context(source);
     driver->call(&begins);
     assert_false(detach->ready()); /* A stream is captured. */
@@ -682,27 +392,27 @@ static void leave_and_come_back(void **state)
     check_error("a thread was inside a launch");
     driver->tell(&kernel, LP_CUPTI_SITE_EXIT, 99);
     assert_int_equal(detach->leave(source), 0);
-    assert_int_equal(mock->count("Finalize"), 1);
+    assert_int_equal(cupti->count("Finalize"), 1);
     source->ops->flush(source, false); /* Each call would bring it back. */
     source->ops->collect(LP_COLLECT_KERNELS);
     source->ops->pause(source);
     assert_int_equal(source->ops->start(source), 0);
-    assert_int_equal(mock->count("ActivityFlushAll"), 0);
+    assert_int_equal(cupti->count("ActivityFlushAll"), 0);
     assert_int_equal(detach->join(source), 0);
     assert_true(driver->is_on(0, LP_CUPTI_KIND_CONCURRENT_KERNEL));
     assert_true(lp_launch_id(driver->call(&kernel)) > before); /* CUPTI's own begin anew. */
     assert_int_equal(detach->leave(source), 0);
-    mock->set_failure("Subscribe", 999);
+    cupti->set_failure("Subscribe", 999);
     assert_int_equal(detach->join(source), LLMPERF_ENODEVICE);
-    mock->set_failure(NULL, 0);
+    cupti->set_failure(NULL, 0);
     assert_int_equal(detach->join(source), 0);
     close_source(source);
 }
 
 /* The same in a session: out between samples, in for each of them. */
-static void sample_detached(void **state)
+static void samples_are_whole_where_cupti_leaves_between_them(void **state)
 {
-    llmperf_session_options options = deep();
+    llmperf_session_options options = deep_options();
     llmperf_session *session;
     llmperf_profile *profile;
 
@@ -713,13 +423,13 @@ static void sample_detached(void **state)
     options.overhead_budget_permille = 900;
     set_context(&options);
     session = start_with(&options);
-    for (int i = 0; i < 100000 && mock->count("Finalize") < 2; i++) {
+    for (int i = 0; i < 100000 && cupti->count("Finalize") < 2; i++) {
         llmperf_region_begin("step");
         launch(5);
         llmperf_region_end();
         usleep(100);
     }
-    assert_true(mock->count("Finalize") >= 2);
+    assert_true(cupti->count("Finalize") >= 2);
     profile = stop_session(session);
     assert_true(ledger_of(profile).kernels_seen > 0);
     assert_int_equal(ledger_of(profile).kernels_attributed, ledger_of(profile).kernels_seen);
@@ -727,18 +437,6 @@ static void sample_detached(void **state)
     assert_int_equal(ledger_of(profile).launches_missing, 0);
     assert_int_equal(ledger_of(profile).verdict, LLMPERF_VERDICT_SAMPLED);
     llmperf_profile_free(profile);
-}
-
-static void samples_are_whole_where_cupti_leaves_between_them(void **state)
-{
-    (void)state;
-    assert_int_equal(run_self("detached", 0), 0);
-}
-
-static void cupti_leaves_the_process_and_comes_back(void **state)
-{
-    (void)state;
-    assert_int_equal(run_self("leave", 0), 0);
 }
 
 static void cupti_stays_where_leaving_was_seen_to_fail(void **state)
@@ -811,40 +509,26 @@ static void gpus_are_what_the_driver_says(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(work_is_charged_to_the_regions_that_launched_it, begin),
-        cmocka_unit_test_setup(calls_that_start_no_kernel_are_not_waited_for, begin),
-        cmocka_unit_test_setup(half_told_calls_leave_the_others_alone, begin),
-        cmocka_unit_test_setup(records_of_others_and_half_records_are_counted, begin),
-        cmocka_unit_test_setup(threads_that_launch_at_once_keep_their_kernels, begin),
-        cmocka_unit_test_setup(what_runs_while_paused_is_not_counted, begin),
-        cmocka_unit_test_setup(dropped_records_are_counted, begin),
-        cmocka_unit_test_setup(a_full_pool_drops_records_or_grows, begin),
-        cmocka_unit_test_setup(a_refused_flush_is_an_error_of_the_source, begin),
-        cmocka_unit_test_setup(what_cupti_refuses_is_said, begin),
-        cmocka_unit_test_setup(a_profiler_that_has_cupti_is_named, begin),
+        cmocka_unit_test_setup(work_is_charged_to_the_regions_that_launched_it, reset_driver),
+        cmocka_unit_test_setup(calls_that_start_no_kernel_are_not_waited_for, reset_driver),
+        cmocka_unit_test_setup(half_told_calls_leave_the_others_alone, reset_driver),
+        cmocka_unit_test_setup(records_of_others_and_half_records_are_counted, reset_driver),
+        cmocka_unit_test_setup(threads_that_launch_at_once_keep_their_kernels, reset_driver),
+        cmocka_unit_test_setup(what_runs_while_paused_is_not_counted, reset_driver),
+        cmocka_unit_test_setup(dropped_records_are_counted, reset_driver),
+        cmocka_unit_test_setup(a_full_pool_drops_records_or_grows, reset_driver),
+        cmocka_unit_test_setup(a_refused_flush_is_an_error_of_the_source, reset_driver),
+        cmocka_unit_test_setup(what_cupti_refuses_is_said, reset_driver),
+        cmocka_unit_test_setup(a_profiler_that_has_cupti_is_named, reset_driver),
         cmocka_unit_test_setup(a_session_that_keeps_cupti_starts_the_next_without_a_subscription,
-                               begin),
-        cmocka_unit_test_setup(kernels_of_a_graph_name_the_region_that_captured_them, begin),
-        cmocka_unit_test_setup(graphs_that_change_are_followed, begin),
-        cmocka_unit_test_setup(launches_from_the_device_are_said, begin),
-        cmocka_unit_test_setup(whole_graphs_are_one_span_each, begin),
-        cmocka_unit_test_setup(records_are_on_in_sampled_instances_only, begin),
-        cmocka_unit_test_setup(cupti_leaves_the_process_and_comes_back, begin),
-        cmocka_unit_test_setup(samples_are_whole_where_cupti_leaves_between_them, begin),
-        cmocka_unit_test_setup(cupti_stays_where_leaving_was_seen_to_fail, begin),
-        cmocka_unit_test_setup(gpus_are_what_the_driver_says, begin),
+                               reset_driver),
+        cmocka_unit_test_setup(records_are_on_in_sampled_instances_only, reset_driver),
+        cmocka_unit_test_setup(cupti_leaves_the_process_and_comes_back, reset_driver),
+        cmocka_unit_test_setup(samples_are_whole_where_cupti_leaves_between_them, reset_driver),
+        cmocka_unit_test_setup(cupti_stays_where_leaving_was_seen_to_fail, reset_driver),
+        cmocka_unit_test_setup(gpus_are_what_the_driver_says, reset_driver),
     };
 
-    /* Each in a process of its own. */
-    static const struct CMUnitTest alone[] = {
-        { "whole_graphs", collect_whole_graphs, begin, NULL, NULL },
-        { "leave", leave_and_come_back, begin, NULL, NULL },
-        { "detached", sample_detached, begin, NULL, NULL },
-    };
-
-    load_mocks();
-    for (size_t i = 0; argc > 1 && i < sizeof(alone) / sizeof(alone[0]); i++)
-        if (strcmp(argv[1], alone[i].name) == 0)
-            return _cmocka_run_group_tests(alone[i].name, &alone[i], 1, NULL, NULL);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    load_driver();
+    return run_cases_at_once(argc, argv, tests, NULL, NULL);
 }

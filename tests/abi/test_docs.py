@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -81,6 +82,21 @@ class Docs(unittest.TestCase):
                     for page in re.findall(r"\bdocs/[\w/-]+\.md\b", read(path)):
                         with self.subTest(f"{short(path)}: {page}"):
                             self.assertTrue(os.path.exists(os.path.join(headers.SOURCE, page)) or page == "docs/x.md")
+
+    @unittest.skipUnless(os.path.exists(TOOL), "the command line is not built")
+    def test_commands_without_a_program_run_as_printed(self):
+        """Those of blocks that need neither a GPU nor a program: a recorded run, configurations, models."""
+        with tempfile.TemporaryDirectory() as folder:
+            os.symlink(os.path.join(headers.SOURCE, "examples"), os.path.join(folder, "examples"))
+            os.symlink(TOOL, os.path.join(folder, "llmperf"))
+            environment = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
+            for page, wanted in (("tutorial/first-report.md", r"llmperf (import|report) .*"), ("reference/configuration.md", r"llmperf config(?!.*my.yaml).*")):
+                blocks = "".join(re.findall(r"^```sh\n(.*?)^```$", read(os.path.join(headers.SOURCE, "docs", page)), re.M | re.S))
+                lines = [line for line in blocks.split("\n") if re.fullmatch(wanted, line)]
+                self.assertGreater(len(lines), 1, page)
+                for line in lines:
+                    status, output = headers.run(["bash", "-c", line], cwd=folder, env=environment)
+                    self.assertEqual(status, 0, f"{page}: {line}\n{output}")
 
     def test_functions_of_the_documents_are_declared(self):
         declared = set()

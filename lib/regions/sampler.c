@@ -85,6 +85,14 @@ static void collect_now(enum lp_collect what)
     switch_to(what);
 }
 
+static void wake_now(void)
+{
+    void (*wake)(void) = atomic_load(&wake_collector);
+
+    if (wake)
+        wake();
+}
+
 static uint32_t name_of(const struct lp_thread *thread)
 {
     return thread->index + 1;
@@ -146,8 +154,7 @@ static void switch_on(uint32_t who, enum lp_collect what)
     collect_now(what);
 }
 
-/* From SETTLING records are on already, those of memcpy and memset or not: only kernels are needed.
- */
+/* From SETTLING records are on already, with memcpy and memset or not: samples need neither. */
 static struct step open_window(enum lp_sampler_event event, uint32_t who, enum lp_collect what)
 {
     struct step opened = step(event, who);
@@ -165,14 +172,13 @@ static struct step open_window(enum lp_sampler_event event, uint32_t who, enum l
  * that are not handed over yet (CUPTI 13.0). So they stay on until those are. */
 static void close_window(enum lp_sampler_event event, uint32_t who)
 {
-    void (*wake)(void) = atomic_load(&wake_collector);
     struct step closed = step(event, who);
 
     if (closed.taken && closed.to == LP_SAMPLER_STOPPING) {
         collect_now(LP_COLLECT_NOTHING);
         step(LP_SAMPLER_ON_RECORDS_OFF, who);
-    } else if (closed.taken && closed.to == LP_SAMPLER_SETTLING && wake) {
-        wake();
+    } else if (closed.taken && closed.to == LP_SAMPLER_SETTLING) {
+        wake_now();
     }
 }
 
@@ -235,19 +241,11 @@ void lp_sampler_set(size_t index, uint32_t every)
         atomic_store(&labels[index].left, next_distance(every));
 }
 
-uint64_t lp_sampler_seen(void)
+struct lp_sampler_calls lp_sampler_calls(void)
 {
-    return atomic_load_explicit(&seen, memory_order_relaxed);
-}
-
-uint64_t lp_sampler_taken(void)
-{
-    return atomic_load_explicit(&taken, memory_order_relaxed);
-}
-
-uint64_t lp_sampler_touched(void)
-{
-    return atomic_load_explicit(&touched, memory_order_relaxed);
+    return (struct lp_sampler_calls){ atomic_load_explicit(&seen, memory_order_relaxed),
+                                      atomic_load_explicit(&taken, memory_order_relaxed),
+                                      atomic_load_explicit(&touched, memory_order_relaxed) };
 }
 
 bool lp_sampler_settles(void)
@@ -260,8 +258,7 @@ void lp_sampler_settled(void)
     close_window(LP_SAMPLER_ON_SETTLED, LP_SAMPLER_COLLECTOR);
 }
 
-/* Relaxed: the thread has just read the word, in lp_sampler_takes(), and sees nothing older here.
- */
+/* Relaxed: the thread has just read the word for this launch, and sees nothing older here. */
 void lp_sampler_graph(void)
 {
     if (!(atomic_load_explicit(&lp_sampler_word, memory_order_relaxed) & LP_SAMPLER_GRAPHS))
@@ -328,8 +325,7 @@ void lp_sampler_trigger(uint32_t number, uint32_t units)
     set_flag(LP_SAMPLER_REQUESTED);
 }
 
-/* Places are handed out once records are on for all threads, so each call is collected completely.
- */
+/* Places are handed out once records are on for all threads, so each call is complete. */
 static void open_triggered(void)
 {
     uint32_t number = NUMBER_OF(atomic_load(&places));
@@ -454,8 +450,7 @@ uint32_t lp_sampler_burst_left(void)
     return atomic_load(&burst_left);
 }
 
-/* Relaxed: the collector looks at it again and again, and CUPTI leaves only while nobody launches.
- */
+/* Relaxed: the collector looks at it again and again, and CUPTI leaves only between launches. */
 static inline void note_launcher(const struct lp_thread *thread)
 {
     uint32_t first = atomic_load_explicit(&launcher, memory_order_relaxed);
@@ -469,26 +464,24 @@ bool lp_sampler_several(void)
     return atomic_load(&launcher) == SEVERAL;
 }
 
-/* Whether a call of the burst is left is asked after the safepoint: a burst may begin or end there.
- */
+/* The calls left are read after the safepoint: a burst may begin or end there. */
 static uint16_t open_in_burst(struct lp_thread *thread, uint32_t node)
 {
-    void (*wake)(void) = atomic_load(&wake_collector);
     struct step begun = { .taken = false };
     uint32_t nobody = 0, left;
 
     if (find_label(node) == NOT_SAMPLED || has_flag(LP_SAMPLER_RESTING))
         return LP_BEGIN_SKIPPED;
     note_launcher(thread); /* It is about to: stopped, it would not stop the other one. */
-    lp_safepoint_reach(wake);
+    lp_safepoint_reach(wake_now);
     left = atomic_load(&burst_left);
     if (left > 0)
         begun = step(LP_SAMPLER_ON_BURST_CALL_BEGINS, name_of(thread));
     if (!begun.taken)
         return LP_BEGIN_SKIPPED;
     atomic_compare_exchange_strong(&burst_left, &left, left - 1);
-    if (left == 1 && wake)
-        wake();
+    if (left == 1)
+        wake_now();
     atomic_compare_exchange_strong(&launcher, &nobody, name_of(thread));
     atomic_fetch_add_explicit(&taken, 1, memory_order_relaxed);
     set_window(thread, begun.session, 0);
@@ -512,8 +505,7 @@ static uint16_t open_sample(struct lp_thread *thread, uint32_t node, uint64_t wo
     return LP_BEGIN_SKIPPED;
 }
 
-/* Out of line: the common case, a region of a thread that samples nothing, saves fewer registers.
- */
+/* Out of line, so that the common case saves fewer registers. */
 __attribute__((noinline)) static uint16_t open_in_other(struct lp_thread *thread, uint32_t node,
                                                         uint64_t word, uint64_t *value_out)
 {

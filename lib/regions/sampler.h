@@ -46,11 +46,13 @@ void lp_sampler_end(void);
 /** 1 of `every` calls of label `index` from now on. @threads any thread */
 void lp_sampler_set(size_t index, uint32_t every);
 
-/** Calls of any of the labels so far: all; those that opened a window; those that were not
- * collected, and yet had records on. @threads any thread */
-uint64_t lp_sampler_seen(void);
-uint64_t lp_sampler_taken(void);
-uint64_t lp_sampler_touched(void);
+/** Calls of any of the labels so far. @threads any thread */
+struct lp_sampler_calls {
+    uint64_t seen;    /* all */
+    uint64_t taken;   /* that opened a window */
+    uint64_t touched; /* that were not collected, and yet had records on */
+};
+struct lp_sampler_calls lp_sampler_calls(void);
 
 /** A graph is launched in the window. @threads any thread */
 void lp_sampler_graph(void);

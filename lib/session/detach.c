@@ -228,7 +228,7 @@ static bool graphs_are_quiet(struct lp_detach *detach, uint64_t now_ns)
 static bool is_alone(struct llmperf_session *session, uint64_t now_ns)
 {
     struct lp_detach *detach = &session->detach;
-    uint64_t seen = lp_sampler_seen();
+    uint64_t seen = lp_sampler_calls().seen;
 
     if (seen != detach->seen) {
         detach->seen = seen;

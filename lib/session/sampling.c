@@ -140,7 +140,7 @@ void lp_sampling_end(struct llmperf_session *session, uint64_t now_ns)
 void lp_sampling_settle(struct llmperf_session *session, uint64_t now_ns)
 {
     struct lp_sampling *sampling = &session->sampling;
-    uint64_t taken = lp_sampler_taken();
+    uint64_t taken = lp_sampler_calls().taken;
 
     if (!sampling->on || !lp_sampler_settles()) {
         sampling->settle.since_ns = 0;
@@ -161,9 +161,9 @@ void lp_sampling_settle(struct llmperf_session *session, uint64_t now_ns)
 /* Calls with records on that were not collected, for each that was: they cost as much. */
 static double touched_by_one(void)
 {
-    uint64_t taken = lp_sampler_taken();
+    struct lp_sampler_calls calls = lp_sampler_calls();
 
-    return taken ? (double)lp_sampler_touched() / (double)taken : 0;
+    return calls.taken ? (double)calls.touched / (double)calls.taken : 0;
 }
 
 /* By now its records are complete. */
@@ -320,7 +320,7 @@ void lp_sampling_adjust(struct llmperf_session *session, uint64_t now_ns)
 
     if (!sampling->on)
         return;
-    if ((seen = lp_sampler_seen()) != sampling->seen) {
+    if ((seen = lp_sampler_calls().seen) != sampling->seen) {
         sampling->seen = seen;
         sampling->seen_ns = now_ns;
     }

@@ -152,6 +152,26 @@ static void an_instance_of_an_earlier_session_does_not_close_a_window(void **sta
     assert_int_equal(records_on, 0);
 }
 
+/* Its launches would lose their records in the middle. */
+static void cupti_does_not_leave_while_a_call_is_collected(void **state)
+{
+    const char *const labels[] = { "decode_step" };
+    uint32_t node = lp_path_intern(LP_PATH_ROOT, "LLM@decode_step");
+    uint64_t value;
+
+    (void)state;
+    lp_sampler_begin(labels, 1, 1, collect, NULL);
+    lp_sampler_burst(2);
+    lp_sampler_go();
+    assert_int_equal(lp_sampler_open(lp_thread_get(), node, &value), LP_BEGIN_NOW);
+    assert_false(lp_sampler_detach());
+    assert_int_equal(lp_sampler_burst_left(), 1);
+    lp_sampler_close(lp_thread_get());
+    assert_true(lp_sampler_detach());
+    assert_int_equal(lp_sampler_open(lp_thread_get(), node, &value), LP_BEGIN_SKIPPED);
+    lp_sampler_end();
+}
+
 static void *run_until_over(void *argument)
 {
     struct lp_thread *thread = lp_thread_get();
@@ -221,6 +241,7 @@ int main(void)
         cmocka_unit_test(the_end_takes_the_window_away),
         cmocka_unit_test(after_the_end_no_window_opens),
         cmocka_unit_test(an_instance_of_an_earlier_session_does_not_close_a_window),
+        cmocka_unit_test(cupti_does_not_leave_while_a_call_is_collected),
         cmocka_unit_test(labels_change_while_threads_run),
         cmocka_unit_test(distances_between_samples_are_as_far_as_asked_in_the_mean),
     };

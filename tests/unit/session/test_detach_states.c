@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** When CUPTI leaves the process between sampling bursts: at times that the test chooses. */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -26,7 +28,22 @@ static bool is_so(void)
     return true;
 }
 
-static const struct lp_device_detach detach = { is_so, is_so, NULL, NULL };
+static int answer; /* of the source that is to leave or to join */
+
+static int leave_or_join(struct lp_device_source *source)
+{
+    (void)source;
+    return answer;
+}
+
+static bool may_stop;
+
+static bool is_ready(void)
+{
+    return may_stop;
+}
+
+static const struct lp_device_detach detach = { is_ready, is_so, leave_or_join, leave_or_join };
 static const struct lp_device_ops ops = { .live = true,
                                           .collect = collect_nothing,
                                           .detach = &detach };
@@ -46,6 +63,8 @@ static int begin(void **state)
     const struct lp_attribution_sink sink = { .activities = no_activities };
 
     (void)state;
+    may_stop = true;
+    answer = 0;
     session = (struct llmperf_session){ .source = &source };
     session.options.tier = LLMPERF_TIER_LIGHT;
     session.options.flags = LLMPERF_SESSION_DETACH;
@@ -155,6 +174,140 @@ static void it_stays_if_calls_cease_and_kernels_do_not(void **state)
     assert_int_equal(look(100100), LP_DETACH_OFF);
 }
 
+/* The thread that launches: each of these takes the state of the one before, with its name. */
+
+static uint16_t begun; /* how its newest call began */
+
+static void begin_call(void)
+{
+    uint32_t node = lp_path_intern(LP_PATH_ROOT, "LLM@decode_step");
+    struct lp_thread *thread = lp_thread_get();
+    uint64_t value;
+
+    begun = lp_sampler_open(thread, node, &value);
+    if (thread->window_depth > 0)
+        lp_sampler_close(thread);
+}
+
+static void *make_calls(void *unused)
+{
+    (void)unused;
+    do
+        begin_call();
+    while (lp_sampler_burst_left() > 0);
+    return NULL;
+}
+
+static pthread_t start_calls(void)
+{
+    pthread_t thread;
+
+    assert_int_equal(pthread_create(&thread, NULL, make_calls, NULL), 0);
+    return thread;
+}
+
+static pthread_t stop_thread(void)
+{
+    pthread_t thread = start_calls();
+
+    while (lp_safepoint_state() != LP_SAFEPOINT_WAITING)
+        usleep(100);
+    return thread;
+}
+
+/* Up to the request. */
+static void run_burst_aside(void)
+{
+    look(100);
+    pthread_join(start_calls(), NULL);
+    session.activities += 1000;
+    assert_int_equal(look(200), LP_DETACH_LEAVING);
+}
+
+/* Up to the moment in which CUPTI leaves; the source's answer as given. */
+static void leave(int status)
+{
+    pthread_t thread;
+
+    run_burst_aside();
+    thread = stop_thread();
+    assert_true(lp_detach_look(&session, begin_ns + 201 * MS));
+    answer = status;
+    lp_detach_leave(&session);
+    pthread_join(thread, NULL);
+    assert_int_equal(begun, LP_BEGIN_SKIPPED);
+    answer = 0;
+}
+
+/* The budget has room for the next burst. */
+static void wait_to_join(uint64_t ms)
+{
+    look(ms);
+    session.detach.next_ns = 0;
+    session.detach.next_work_ns = 0;
+    assert_int_equal(look(ms + 1), LP_DETACH_JOINING);
+}
+
+static void it_leaves_and_comes_back_at_the_safepoint(void **state)
+{
+    pthread_t thread;
+
+    (void)state;
+    leave(0);
+    assert_int_equal(session.detach.state, LP_DETACH_OUT);
+    assert_true(lp_detach_is_out(&session));
+    wait_to_join(5000);
+    thread = stop_thread();
+    assert_int_equal(look(5002), LP_DETACH_BURST);
+    pthread_join(thread, NULL);
+    assert_int_equal(lp_sampler_burst_left(), 0); /* Its call was the first of the burst. */
+    assert_false(lp_detach_is_out(&session));
+}
+
+static void it_stays_if_the_source_refuses_to_leave(void **state)
+{
+    (void)state;
+    leave(LLMPERF_ESTATE);
+    assert_int_equal(session.detach.state, LP_DETACH_OFF);
+}
+
+static void it_tries_again_if_the_source_does_not_come_back(void **state)
+{
+    pthread_t thread;
+
+    (void)state;
+    leave(0);
+    wait_to_join(5000);
+    answer = LLMPERF_EBUSY;
+    thread = stop_thread();
+    assert_int_equal(look(5002), LP_DETACH_OUT);
+    pthread_join(thread, NULL);
+    assert_int_equal(begun, LP_BEGIN_SKIPPED);
+    assert_int_equal(look(5003), LP_DETACH_OUT);
+}
+
+static void a_pause_takes_the_request_to_join_back(void **state)
+{
+    (void)state;
+    leave(0);
+    wait_to_join(5000);
+    lp_detach_end(&session);
+    assert_int_equal(session.detach.state, LP_DETACH_OUT);
+    assert_int_equal(lp_safepoint_state(), LP_SAFEPOINT_NONE);
+}
+
+static void it_stays_for_now_if_the_thread_could_not_stop(void **state)
+{
+    (void)state;
+    run_burst_aside();
+    may_stop = false;
+    pthread_join(start_calls(), NULL);
+    assert_int_equal(lp_safepoint_state(), LP_SAFEPOINT_MISSED);
+    assert_int_equal(look(201), LP_DETACH_BURST);
+    assert_int_equal(look(202), LP_DETACH_BURST); /* not at once */
+    assert_int_equal(look(302), LP_DETACH_LEAVING);
+}
+
 #define PLAYED(test) cmocka_unit_test_setup_teardown(test, begin, end)
 
 int main(void)
@@ -166,6 +319,11 @@ int main(void)
         PLAYED(it_leaves_two_seconds_after_the_last_graph),
         PLAYED(it_stays_if_kernels_run_outside_sampled_regions),
         PLAYED(it_stays_if_calls_cease_and_kernels_do_not),
+        PLAYED(it_leaves_and_comes_back_at_the_safepoint),
+        PLAYED(it_stays_if_the_source_refuses_to_leave),
+        PLAYED(it_tries_again_if_the_source_does_not_come_back),
+        PLAYED(a_pause_takes_the_request_to_join_back),
+        PLAYED(it_stays_for_now_if_the_thread_could_not_stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

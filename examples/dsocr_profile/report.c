@@ -358,7 +358,8 @@ int report_ledger(const llmperf_profile *profile)
 
     if (llmperf_profile_ledger(profile, &ledger) < 0)
         return complain(llmperf_last_error(), EXIT_ENVIRONMENT);
-    printf("ledger: %s, %llu kernels seen, %llu attributed", llmperf_verdict_name(ledger.verdict),
+    printf("ledger: %s, %llu kernels seen, %llu attributed",
+           llmperf_name(LLMPERF_NAME_VERDICT, ledger.verdict),
            (unsigned long long)ledger.kernels_seen, (unsigned long long)ledger.kernels_attributed);
     print_collected(profile, &ledger);
     for (size_t i = 0; (line = llmperf_profile_problem(profile, i)); i++)

@@ -81,7 +81,7 @@ int check_result(struct device *device, const struct model *model, double tolera
 /* Device time of a region path in all rows; NaN if the profiler has none. */
 static double profiler_ms(const llmperf_profile *profile, const char *path)
 {
-    size_t count = llmperf_profile_region_count(profile);
+    size_t count = llmperf_profile_count(profile, LLMPERF_ROWS_REGIONS);
     double sum = NAN;
 
     for (size_t i = 0; i < count; i++) {

@@ -135,7 +135,8 @@ static int print_ledger(const struct run *run)
            run->ms_per_iteration, (unsigned long long)run->plan->iterations,
            (unsigned long long)run->plan->warmup);
     printf("launches: %llu\n", (unsigned long long)run->launches);
-    printf("ledger: %s, kernels seen %llu of %llu expected\n", llmperf_verdict_name(ledger.verdict),
+    printf("ledger: %s, kernels seen %llu of %llu expected\n",
+           llmperf_name(LLMPERF_NAME_VERDICT, ledger.verdict),
            (unsigned long long)ledger.kernels_seen,
            (unsigned long long)(ledger.launches_expected == LLMPERF_UNKNOWN
                                     ? 0

@@ -160,7 +160,7 @@ static int print_iterations(llmperf_session *session)
         fprintf(stderr, "embed: %s\n", llmperf_last_error());
         return -1;
     }
-    for (size_t i = 0; i < llmperf_profile_iteration_stats_count(profile); i++)
+    for (size_t i = 0; i < llmperf_profile_count(profile, LLMPERF_ROWS_ITERATION_STATS); i++)
         if (llmperf_profile_iteration_stats(profile, i, &stats) == LLMPERF_OK && !stats.is_class &&
             strcmp(stats.quantity, "wall") == 0)
             printf("%-16s %6llu iterations, mean %.3f ms, p50 %.3f, p99 %.3f, longest %.3f\n",

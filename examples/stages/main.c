@@ -36,7 +36,7 @@ static void print_stage(const llmperf_profile *profile, size_t at)
     print_number(profile, at, "mbu", stage.mbu);
     print_number(profile, at, "busy_ms", stage.busy_ms);
     print_number(profile, at, "floor_ms", stage.floor_ms);
-    printf("  bound        %s\n", llmperf_bound_name(stage.bound));
+    printf("  bound        %s\n", llmperf_name(LLMPERF_NAME_BOUND, stage.bound));
 }
 
 int main(int argc, char **argv)
@@ -53,7 +53,7 @@ int main(int argc, char **argv)
         generate(1024, 16);
     if (!session || llmperf_session_stop(session, &profile) < 0)
         fprintf(stderr, "stages: %s\n", llmperf_last_error());
-    for (size_t i = 0; i < llmperf_profile_stage_count(profile); i++)
+    for (size_t i = 0; i < llmperf_profile_count(profile, LLMPERF_ROWS_STAGES); i++)
         print_stage(profile, i);
     llmperf_profile_free(profile);
     llmperf_session_free(session);

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What a profile means: how fast each stage was, what bounds it, how fast it could be, and what to
- * do first. The numbers are those of metrics.json and of the reports.
+/** Findings: how fast each stage was, what limits it, how fast it could be, and what to improve
+ * first. The numbers are those of the reports and of metrics.json.
  *
- * They are worked out at the first call about a profile, once, from its rows, the data of its GPU
- * and, where work is known, the FLOPs and bytes of its regions or model. Later changes of
- * environment variables and configuration files do not change them; llmperf_profile_apply_model()
- * does.
+ * Findings are computed once, at the first call for a profile, from its rows, the limits of its
+ * GPU, and the FLOPs and bytes of its regions or model. Later changes of environment variables and
+ * configuration files do not change them; llmperf_profile_apply_model() does.
  *
- * A double that cannot be known is NaN, never 0, and llmperf_profile_stage_reason() says why. Times
- * are milliseconds. Text belongs to the profile and lives as long as it does, or until
- * llmperf_profile_apply_model().
- *
- * @threads any thread, at the same time too, while nobody changes or frees the profile */
+ * Times are milliseconds. Unknown numbers are NaN, never 0; llmperf_profile_stage_reason() says
+ * why. Texts belong to the profile and live as long as it does, or until
+ * llmperf_profile_apply_model(). */
 #ifndef LLMPERF_FINDINGS_H
 #define LLMPERF_FINDINGS_H
 
@@ -23,9 +20,9 @@
 extern "C" {
 #endif
 
-/** What tokens_per_s of a stage is. */
+/** Meaning of llmperf_stage.tokens_per_s. */
 enum {
-    LLMPERF_RATE_UNKNOWN = 0, /**< it is not known */
+    LLMPERF_RATE_UNKNOWN = 0, /**< not known */
     LLMPERF_RATE_STAGE = 1,   /**< tokens / host time in the stage */
     LLMPERF_RATE_HOST = 2,    /**< the same, but the device still works when the host leaves the
                                  stage: the program as a whole is slower than this */
@@ -33,111 +30,130 @@ enum {
 };
 
 /** A stage in one process on one GPU. A stage that used several GPUs has a row for each; calls,
- * tokens and wall times repeat in them.
+ * tokens and host times repeat in them.
  *
- * In tier light device work is collected for a share of the calls. Device times and floors here
- * stand for all calls: what was collected x wall time of all calls / wall time of the collected
- * ones. (Those of llmperf_region_stats and metrics.json are of the collected calls only.) MFU, MBU
- * and ratios need no scaling: work and time are of the same calls. */
+ * Tier light collects the device work of a share of the calls. Device times and floors here are
+ * scaled to all calls: value of the collected calls x host time of all calls / host time of the
+ * collected ones. (Those of llmperf_region_stats and metrics.json are not scaled.) MFU, MBU and
+ * ratios need no scaling. */
 typedef struct llmperf_stage {
     size_t struct_size;
-    const char *path;  /**< "LLM@decode_all/LLM@decode_step" */
-    const char *label; /**< "LLM@decode_step" */
-    uint64_t region;   /**< its row in llmperf_profile_region(): more numbers of it */
-    uint32_t process_id;
+    const char *path;    /**< "LLM@decode_all/LLM@decode_step" */
+    const char *label;   /**< "LLM@decode_step" */
+    uint64_t region;     /**< its row in llmperf_profile_region(), which has more numbers */
+    uint32_t process_id; /**< operating system's process id */
     int32_t device;      /**< CUDA device ordinal; -1: no device activity */
-    uint64_t calls;      /**< complete ones */
-    uint64_t tokens;     /**< of all calls; LLMPERF_UNKNOWN: not counted */
+    uint64_t calls;      /**< complete calls */
+    uint64_t tokens;     /**< sum of all calls; LLMPERF_UNKNOWN: not counted */
     double wall_ms;      /**< host time, sum of all calls */
-    double call_ms;      /**< host time of a call, mean */
+    double call_ms;      /**< host time per call, mean */
     double tokens_per_s; /**< see rate */
     double mfu;          /**< model FLOPs / (device busy time x peak), 0 to 1 */
     double mbu;          /**< bytes / (device busy time x bandwidth), 0 to 1 */
-    double busy_ms;      /**< time in which the device worked for it, all calls */
-    double
-        busy_low_ms; /**< 95 % confidence interval of busy_ms, Student's t over collected calls; */
-    double busy_high_ms; /**< both are busy_ms where all calls were collected */
-    double idle_ms;      /**< wall_ms - busy_ms, not below 0 */
+    double busy_ms;      /**< device busy time, sum of all calls */
+    double busy_low_ms, busy_high_ms; /**< 95 % confidence interval of busy_ms (Student's t over the
+                                         collected calls); busy_ms if all calls were collected */
+    double idle_ms;                   /**< wall_ms - busy_ms, not below 0 */
     double floor_ms;     /**< roofline lower bound on busy_ms: FLOPs / peak or bytes / bandwidth,
                             whichever is larger */
     double floor_ratio;  /**< busy_ms / floor_ms, at least 1 */
     double wall_ratio;   /**< wall_ms / floor_ms */
-    double collected;    /**< share of its work whose device side was collected, 0 to 1 */
+    double collected;    /**< share of the work whose device side was collected, 0 to 1 */
     uint32_t rate;       /**< LLMPERF_RATE_… */
     uint32_t bound;      /**< LLMPERF_BOUND_… of roofline.h */
     uint32_t confidence; /**< LLMPERF_CONFIDENCE_… of the GPU's peak and bandwidth, the lower one:
                             how far mfu, mbu, floor and bound can be trusted */
-    uint32_t reserved;
+    uint32_t reserved;   /**< 0 */
 } llmperf_stage;
 #define LLMPERF_STAGE_INIT LLMPERF_INIT(llmperf_stage)
 
-/** How much of the time of all stages advice is about. */
+/** Severity of advice, by its share of the time of all stages. */
 enum {
     LLMPERF_SEVERITY_HIGH = 1,   /**< a quarter or more */
     LLMPERF_SEVERITY_MEDIUM = 2, /**< a twentieth or more */
-    LLMPERF_SEVERITY_LOW = 3
+    LLMPERF_SEVERITY_LOW = 3     /**< less */
 };
 
 /** One piece of advice. */
 typedef struct llmperf_advice {
     size_t struct_size;
-    const char *id;    /**< of the rule: "launch_bound"; docs/reference/metrics.md has them all */
-    const char *text;  /**< sentences for people */
-    const char *stage; /**< path; NULL: about the run */
-    double saving_ms;  /**< possible saving: the most that all calls together could take less; NaN:
-                          not known */
-    uint64_t evidence; /**< numbers and words that it rests on: llmperf_profile_evidence() */
+    const char *id;    /**< its rule: "launch_bound"; docs/reference/metrics.md lists all */
+    const char *text;  /**< what to do and why, in sentences */
+    const char *stage; /**< path of the stage; NULL: about the whole run */
+    double saving_ms;  /**< possible saving, all calls together: an upper limit; NaN: not known */
+    uint64_t evidence; /**< how many numbers and words llmperf_profile_evidence() has */
     uint32_t severity; /**< LLMPERF_SEVERITY_… */
-    uint32_t reserved;
+    uint32_t reserved; /**< 0 */
 } llmperf_advice;
 #define LLMPERF_ADVICE_INIT LLMPERF_INIT(llmperf_advice)
 
-/** A number, or a word, that advice rests on. */
+/** A number or a word that advice is based on. */
 typedef struct llmperf_evidence {
     size_t struct_size;
     const char *name; /**< "idle_share" */
     const char *unit; /**< "ms", "us"; "": a plain number or a share from 0 to 1 */
-    const char *text; /**< a word ("GEMM"); NULL: value holds a number */
-    double value;     /**< NaN where text is given */
+    const char *text; /**< a word ("GEMM"); NULL: it is a number */
+    double value;     /**< the number; NaN for a word */
 } llmperf_evidence;
 #define LLMPERF_EVIDENCE_INIT LLMPERF_INIT(llmperf_evidence)
 
-/** A GPU that the program could use. */
+/** A GPU that is visible to the program. */
 typedef struct llmperf_gpu {
     size_t struct_size;
     const char *name;      /**< "NVIDIA H200"; NULL: not known */
     const char *uuid;      /**< "GPU-…"; NULL: not known */
     int32_t device;        /**< CUDA device ordinal, as in the rows; -1: not known */
-    uint32_t process_id;   /**< of the process that used it; 0: none or several did */
+    uint32_t process_id;   /**< process that used it; 0: none, or several */
     uint64_t memory_bytes; /**< LLMPERF_UNKNOWN: not known */
 } llmperf_gpu;
 #define LLMPERF_GPU_INIT LLMPERF_INIT(llmperf_gpu)
 
-/** Number of rows: stages in the order of paths, advice with the most to gain first, GPUs as the
- * driver lists them. 0 without a profile, or out of memory. */
-LLMPERF_API size_t llmperf_profile_stage_count(const llmperf_profile *profile);
-LLMPERF_API size_t llmperf_profile_advice_count(const llmperf_profile *profile);
-LLMPERF_API size_t llmperf_profile_gpu_count(const llmperf_profile *profile);
-
-/** Row `index`. @param …_out  struct_size set by the caller; text Borrowed from the profile.
- * @return LLMPERF_OK, LLMPERF_EINVAL, LLMPERF_ENOMEM. */
+/** A stage.
+ *
+ * @param index      Row, from 0 to llmperf_profile_count(profile, LLMPERF_ROWS_STAGES) - 1.
+ * @param stage_out  struct_size set by the caller. Texts belong to the profile.
+ * @return LLMPERF_OK; LLMPERF_EINVAL (no such row), LLMPERF_ENOMEM.
+ * @threads any thread */
 LLMPERF_API int llmperf_profile_stage(const llmperf_profile *profile, size_t index,
                                       llmperf_stage *stage_out);
-LLMPERF_API int llmperf_profile_advice(const llmperf_profile *profile, size_t index,
-                                       llmperf_advice *advice_out);
-LLMPERF_API int llmperf_profile_gpu(const llmperf_profile *profile, size_t index,
-                                    llmperf_gpu *gpu_out);
 
 /** Why a number of a stage is not known.
- * @param field  Name of a field: "mfu", "bound", "busy_high_ms".
- * @return One sentence without a full stop, Borrowed from the profile; NULL: the field is known, or
- * there is no such stage or field. */
+ *
+ * @param index  Row, as for llmperf_profile_stage().
+ * @param field  Name of a member of llmperf_stage: "mfu", "bound", "busy_high_ms".
+ * @return One sentence without a full stop, text of the profile; NULL: the member is known, or
+ * there is no such stage or member.
+ * @threads any thread */
 LLMPERF_API const char *llmperf_profile_stage_reason(const llmperf_profile *profile, size_t index,
                                                      const char *field);
 
-/** What advice rests on, number `index` of it. @return as llmperf_profile_advice(). */
+/** A piece of advice.
+ *
+ * @param index       Row, from 0 to llmperf_profile_count(profile, LLMPERF_ROWS_ADVICE) - 1.
+ * @param advice_out  struct_size set by the caller. Texts belong to the profile.
+ * @return LLMPERF_OK; LLMPERF_EINVAL (no such row), LLMPERF_ENOMEM.
+ * @threads any thread */
+LLMPERF_API int llmperf_profile_advice(const llmperf_profile *profile, size_t index,
+                                       llmperf_advice *advice_out);
+
+/** A number or a word that advice is based on.
+ *
+ * @param advice        Row, as for llmperf_profile_advice().
+ * @param index         From 0 to llmperf_advice.evidence - 1.
+ * @param evidence_out  struct_size set by the caller. Texts belong to the profile.
+ * @return LLMPERF_OK; LLMPERF_EINVAL (no such row), LLMPERF_ENOMEM.
+ * @threads any thread */
 LLMPERF_API int llmperf_profile_evidence(const llmperf_profile *profile, size_t advice,
                                          size_t index, llmperf_evidence *evidence_out);
+
+/** A GPU.
+ *
+ * @param index    Row, from 0 to llmperf_profile_count(profile, LLMPERF_ROWS_GPUS) - 1.
+ * @param gpu_out  struct_size set by the caller. Texts belong to the profile.
+ * @return LLMPERF_OK; LLMPERF_EINVAL (no such row), LLMPERF_ENOMEM.
+ * @threads any thread */
+LLMPERF_API int llmperf_profile_gpu(const llmperf_profile *profile, size_t index,
+                                    llmperf_gpu *gpu_out);
 
 #ifdef __cplusplus
 }

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What a GPU can do at most: dense peaks by dtype, memory bandwidth, sizes, and ceilings measured
- * on it. Each value says where it comes from.
+/** Limits of a GPU: dense peak rates by dtype, memory bandwidth and sizes, each with its source.
  *
- * Looked up in conf/hardware by name, checked against what the device says about itself. A GPU that
- * is not listed, or that disagrees, gets computed values (SMs x rate x clock; 2 x memory clock x
- * bus width); what cannot be known is NaN with a reason. Nothing is guessed. The user's word wins
- * over both: LLMPERF_PEAK_TFLOPS, LLMPERF_BANDWIDTH_GBS, then a configuration file.
+ * A GPU is looked up by name in conf/hardware and checked against what the driver reports about it.
+ * A GPU that is not listed, or does not agree with its entry, gets computed values (SMs x rate x
+ * clock; 2 x memory clock x bus width). A value that is neither listed nor computable is NaN with a
+ * reason. LLMPERF_PEAK_TFLOPS and LLMPERF_BANDWIDTH_GBS, then hardware.peak_tflops and
+ * hardware.bandwidth_gbs of a configuration, replace the values of both.
  *
- * Peaks are dense (never 2:4 sparse), with FP32 accumulation, in 10^12 operations a second; a
- * multiply-add is 2.
- *
- * @threads one at a time per object; reading from several threads is fine */
+ * Peaks are dense (without 2:4 sparsity) with FP32 accumulation, in 10^12 operations a second; a
+ * multiply-add is 2 operations. */
 #ifndef LLMPERF_HARDWARE_H
 #define LLMPERF_HARDWARE_H
 
@@ -20,16 +18,16 @@
 extern "C" {
 #endif
 
-/** Where a value comes from. */
+/** Sources of a value. */
 enum {
-    LLMPERF_ORIGIN_NONE = 0,     /**< not known: the value is NaN */
+    LLMPERF_ORIGIN_NONE = 0,     /**< unknown: the value is NaN */
     LLMPERF_ORIGIN_TABLE = 1,    /**< published, from conf/hardware */
     LLMPERF_ORIGIN_COMPUTED = 2, /**< from the device's attributes; peaks within 10 % */
-    LLMPERF_ORIGIN_USER = 3,     /**< environment or configuration */
-    LLMPERF_ORIGIN_DEVICE = 4    /**< what the driver says */
+    LLMPERF_ORIGIN_USER = 3,     /**< from the environment or the configuration */
+    LLMPERF_ORIGIN_DEVICE = 4    /**< reported by the driver */
 };
 
-/** How far a value can be trusted. */
+/** Confidence in a value. */
 enum {
     LLMPERF_CONFIDENCE_NONE = 0,
     LLMPERF_CONFIDENCE_LOW = 1,
@@ -37,106 +35,117 @@ enum {
     LLMPERF_CONFIDENCE_HIGH = 3
 };
 
-/** Quantities besides the peaks. */
+/** Quantities of a GPU besides its peaks. */
 enum {
-    LLMPERF_HARDWARE_BANDWIDTH_GBS = 1, /**< device memory, 10^9 bytes a second */
-    LLMPERF_HARDWARE_MEMORY_GB = 2,     /**< as sold; of a device that is not listed 10^9 bytes */
-    LLMPERF_HARDWARE_L2_MB = 3,         /**< L2 cache, 2^20 bytes */
-    LLMPERF_HARDWARE_SMS = 4,           /**< streaming multiprocessors */
-    LLMPERF_HARDWARE_TENSOR_CLOCK_MHZ = 5, /**< clock of the peaks of tensor dtypes */
-    LLMPERF_HARDWARE_VECTOR_CLOCK_MHZ = 6, /**< clock of fp32 and fp64; what CUDA reports */
-    LLMPERF_HARDWARE_LINK_GBS = 7          /**< NVLink, both directions together */
+    LLMPERF_HARDWARE_BANDWIDTH_GBS = 1,    /**< device memory bandwidth, 10^9 bytes a second */
+    LLMPERF_HARDWARE_MEMORY_GB = 2,        /**< device memory as sold; 10^9 bytes if not listed */
+    LLMPERF_HARDWARE_L2_MB = 3,            /**< L2 cache, 2^20 bytes */
+    LLMPERF_HARDWARE_SMS = 4,              /**< streaming multiprocessors */
+    LLMPERF_HARDWARE_TENSOR_CLOCK_MHZ = 5, /**< clock that the tensor core peaks assume */
+    LLMPERF_HARDWARE_VECTOR_CLOCK_MHZ = 6, /**< clock that fp32 and fp64 peaks assume: CUDA's */
+    LLMPERF_HARDWARE_LINK_GBS = 7 /**< NVLink, sum of both directions, 10^9 bytes a second */
 };
 
+/** Limits of one GPU. */
 typedef struct llmperf_hardware llmperf_hardware;
 
-/** What is known about a GPU; 0 and NULL are "not known". */
+/** What is known about a GPU. 0 and NULL are unknown. */
 typedef struct llmperf_hardware_query {
     size_t struct_size;
-    const char *name; /**< as the driver gives it, or a name of the table */
-    uint64_t memory_bytes;
+    const char *name;           /**< as the driver gives it, or a name of conf/hardware */
+    uint64_t memory_bytes;      /**< device memory */
     int32_t cc_major, cc_minor; /**< compute capability */
-    int32_t sm_count;
-    int32_t clock_khz; /**< CUDA's clock rate */
-    int32_t memory_clock_khz;
-    int32_t bus_width_bits;
-    int32_t l2_bytes;
-    int32_t reserved;
-    const char *uuid;   /**< "GPU-…": ceilings measured on this very GPU are read; see
-                           llmperf_hardware_measure() */
-    const char *driver; /**< version of the driver, "580.95.05"; needed for them, too */
+    int32_t sm_count;           /**< streaming multiprocessors */
+    int32_t clock_khz;          /**< CUDA's clock rate */
+    int32_t memory_clock_khz;   /**< CUDA's memory clock rate */
+    int32_t bus_width_bits;     /**< of device memory */
+    int32_t l2_bytes;           /**< L2 cache */
+    int32_t reserved;           /**< 0 */
+    const char *uuid;   /**< "GPU-…"; with `driver`, measured peaks of this GPU are used */
+    const char *driver; /**< driver version, "580.95.05" */
 } llmperf_hardware_query;
 #define LLMPERF_HARDWARE_QUERY_INIT LLMPERF_INIT(llmperf_hardware_query)
 
-/** One value. Text lives as long as its hardware. */
+/** One value. Texts belong to the hardware object. */
 typedef struct llmperf_hardware_value {
     size_t struct_size;
-    double value;        /**< NaN: not known */
-    const char *source;  /**< where it comes from, in words; NULL if not known */
-    const char *reason;  /**< why it is not known; NULL if it is */
+    double value;        /**< NaN: unknown */
+    const char *source;  /**< source in words; NULL: unknown value */
+    const char *reason;  /**< why it is unknown; NULL: it is known */
     uint32_t origin;     /**< LLMPERF_ORIGIN_… */
     uint32_t confidence; /**< LLMPERF_CONFIDENCE_… */
 } llmperf_hardware_value;
 #define LLMPERF_HARDWARE_VALUE_INIT LLMPERF_INIT(llmperf_hardware_value)
 
-/** Look a GPU up.
+/** Look up a GPU by what is known about it.
  *
- * User values are in decimal notation: LLMPERF_PEAK_TFLOPS is one number for every dtype, or
- * "bf16=989,fp8=1979" for single ones; hardware.peak_tflops of a configuration likewise, as a
- * number or a map.
+ * LLMPERF_PEAK_TFLOPS is one number for all dtypes, or one for each ("bf16=989,fp8=1979");
+ * hardware.peak_tflops of a configuration is a number or a map likewise.
  *
  * @param query         Borrowed.
- * @param config        Borrowed; hardware.peak_tflops and hardware.bandwidth_gbs are looked up in
- * it. NULL: none.
+ * @param config        Borrowed; NULL: none.
  * @param hardware_out  Yours: llmperf_hardware_free().
- * @return LLMPERF_OK, also for a GPU that is not listed if its attributes or user values are given;
- * LLMPERF_ENOENT: neither listed nor described (the error names similar ones); LLMPERF_EINVAL: a
- * user value that is no positive number, or a name that fits several GPUs; LLMPERF_EFORMAT: a
- * damaged data file; LLMPERF_ENOMEM. */
+ * @return LLMPERF_OK (also for an unlisted GPU, if its attributes or user values are given);
+ * LLMPERF_ENOENT (neither listed nor described; the error names similar GPUs), LLMPERF_EINVAL (a
+ * user value that is not a positive number, or a name that matches several GPUs), LLMPERF_EFORMAT
+ * (a damaged data file), LLMPERF_ENOMEM.
+ * @threads any thread */
 LLMPERF_API int llmperf_hardware_find(const llmperf_hardware_query *query,
                                       const llmperf_config *config,
                                       llmperf_hardware **hardware_out);
 
-/** Look up GPU `device` of this machine. Starts the driver (cuInit), so a process that forks
- * afterwards has no CUDA in the child.
+/** Look up a GPU of this machine. This initialises the CUDA driver (cuInit), so child processes
+ * that are forked later cannot use CUDA.
  *
- * @param config        Borrowed, or NULL.
+ * @param device        CUDA device ordinal, from 0.
+ * @param config        Borrowed; NULL: none.
  * @param hardware_out  Yours: llmperf_hardware_free().
- * @return as llmperf_hardware_find(); LLMPERF_ENODEVICE: no driver or no GPU at all;
- * LLMPERF_ENOENT: no such device. */
+ * @return as llmperf_hardware_find(); LLMPERF_ENODEVICE (no driver or no GPU), LLMPERF_ENOENT (no
+ * such device)
+ * @threads any thread */
 LLMPERF_API int llmperf_hardware_local(int32_t device, const llmperf_config *config,
                                        llmperf_hardware **hardware_out);
 
-/** NULL is fine. */
+/** Free a hardware object.
+ *
+ * @param hardware  NULL does nothing.
+ * @threads one at a time per object */
 LLMPERF_API void llmperf_hardware_free(llmperf_hardware *hardware);
 
-/** Name in the table, else the name that was asked for; "unknown GPU" without one. Lives as long as
- * `hardware`. */
+/** Name of the GPU.
+ *
+ * @return Its name in conf/hardware, else the name in the query, else "unknown GPU". Belongs to
+ * `hardware`.
+ * @threads any thread */
 LLMPERF_API const char *llmperf_hardware_name(const llmperf_hardware *hardware);
 
-/** Dense peak of a dtype in TFLOP/s (INT8: TOP/s).
+/** Dense peak rate for a dtype, in TFLOP/s (int8: TOP/s).
  *
- * @param dtype      "fp64", "fp64_tc", "fp32", "tf32", "fp16", "bf16", "fp8", "int8", "fp4", or
- * another spelling of one ("bfloat16", "nvfp4", "fp8_block128"). It is the dtype that is computed
- * in: weights in int4 compute in their activations'.
- * @param value_out  struct_size set by the caller. A dtype that the GPU lacks is NaN with a reason.
- * @return LLMPERF_OK; LLMPERF_EINVAL: no such dtype, or one that is for storage only. */
+ * @param dtype      Dtype of the arithmetic: "fp64", "fp64_tc", "fp32", "tf32", "fp16", "bf16",
+ * "fp8", "int8", "fp4", or another spelling ("bfloat16", "nvfp4"). Weights stored in int4, for
+ * example, are computed in the dtype of the activations.
+ * @param value_out  struct_size set by the caller. NaN with a reason for a dtype that the GPU
+ * lacks.
+ * @return LLMPERF_OK; LLMPERF_EINVAL (no such dtype, or one for storage only).
+ * @threads any thread */
 LLMPERF_API int llmperf_hardware_peak(const llmperf_hardware *hardware, const char *dtype,
                                       llmperf_hardware_value *value_out);
 
-/** Another quantity. @param quantity  LLMPERF_HARDWARE_… @return LLMPERF_OK, LLMPERF_EINVAL. */
+/** Another quantity of the GPU.
+ *
+ * @param quantity   LLMPERF_HARDWARE_…
+ * @param value_out  struct_size set by the caller.
+ * @return LLMPERF_OK; LLMPERF_EINVAL.
+ * @threads any thread */
 LLMPERF_API int llmperf_hardware_quantity(const llmperf_hardware *hardware, uint32_t quantity,
                                           llmperf_hardware_value *value_out);
 
-/** What a reader of the numbers should know, one line each; NULL past the end. Lives as long as
- * `hardware`. */
+/** Warnings about the values, for example that the GPU does not agree with its entry.
+ *
+ * @param index  From 0.
+ * @return One line, belongs to `hardware`; NULL past the last.
+ * @threads any thread */
 LLMPERF_API const char *llmperf_hardware_warning(const llmperf_hardware *hardware, size_t index);
-
-/** "table", "computed", "user", "device", or "none". Static text. @threads any thread */
-LLMPERF_API const char *llmperf_origin_name(uint32_t origin);
-
-/** "high", "medium", "low", or "none". Static text. @threads any thread */
-LLMPERF_API const char *llmperf_confidence_name(uint32_t confidence);
 
 #ifdef __cplusplus
 }

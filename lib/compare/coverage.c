@@ -9,6 +9,7 @@
 #include "lib/base/status.h"
 #include "lib/compare/compare.h"
 #include "lib/compare/reader.h"
+#include "lib/profile/fields.h"
 
 #define ENOUGH 0.5 /* share of the time of a run */
 
@@ -114,7 +115,7 @@ static int find_around(struct sides *sides)
 /* The next kernel that was launched outside of regions, from `*at` on. */
 static bool next_outside(const llmperf_profile *profile, size_t *at, llmperf_kernel_stats *kernel)
 {
-    while (*at < llmperf_profile_kernel_count(profile)) {
+    while (*at < lp_row_count(profile, LP_ROW_KERNEL)) {
         *kernel = (llmperf_kernel_stats)LLMPERF_KERNEL_STATS_INIT;
         llmperf_profile_kernel(profile, (*at)++, kernel);
         if (kernel->region && !*kernel->region && !isnan(kernel->total_ms) && kernel->calls > 0)

@@ -34,7 +34,8 @@ static void put_run(struct lp_json *json, const llmperf_profile *profile,
 {
     lp_json_open(json, NULL, '{');
     lp_json_string(json, "run_id", llmperf_profile_fact(profile, "run_id"));
-    lp_json_string(json, "verdict", llmperf_verdict_name(lp_compare_run_verdict(profile)));
+    lp_json_string(json, "verdict",
+                   llmperf_name(LLMPERF_NAME_VERDICT, lp_compare_run_verdict(profile)));
     lp_json_count(json, "processes", ranks->processes.count);
     lp_json_count(json, "gpus", ranks->gpus);
     lp_json_number(json, "device_time_in_both", coverage->device);
@@ -49,8 +50,9 @@ static void put_runs(struct lp_json *json, const char *key, const struct lp_comp
     lp_json_open(json, key, '{');
     if (runs->count == 1) {
         lp_json_string(json, "run_id", llmperf_profile_fact(runs->profiles[0], "run_id"));
-        lp_json_string(json, "verdict",
-                       llmperf_verdict_name(lp_compare_run_verdict(runs->profiles[0])));
+        lp_json_string(
+            json, "verdict",
+            llmperf_name(LLMPERF_NAME_VERDICT, lp_compare_run_verdict(runs->profiles[0])));
     }
     lp_json_open(json, "runs", '[');
     for (size_t i = 0; i < runs->count; i++)

@@ -7,6 +7,7 @@
 
 #include "lib/base/text.h"
 #include "lib/compare/reader.h"
+#include "lib/profile/fields.h"
 #include "llmperf/profile.h"
 
 #define NORMAL_P95 1.645 /* of the normal distribution */
@@ -100,7 +101,7 @@ int lp_compare_read_kernels(struct lp_compare_reader *reader)
     const struct lp_findings *findings = reader->findings;
     int status = 0;
 
-    for (size_t i = 0; i < llmperf_profile_kernel_count(reader->profile) && status == 0; i++) {
+    for (size_t i = 0; i < lp_row_count(reader->profile, LP_ROW_KERNEL) && status == 0; i++) {
         llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
 
         llmperf_profile_kernel(reader->profile, i, &kernel);

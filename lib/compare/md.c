@@ -91,7 +91,7 @@ static void put_run(struct lp_text *out, const char *role, const llmperf_profile
     llmperf_profile_ledger(profile, &ledger);
     lp_text_printf(out, "- %s: ", role);
     lp_md_text(out, name ? name : "(unnamed)");
-    lp_text_printf(out, ", %s", llmperf_verdict_name(ledger.verdict));
+    lp_text_printf(out, ", %s", llmperf_name(LLMPERF_NAME_VERDICT, ledger.verdict));
     put_device_times(out, &ledger);
     if (ranks) {
         lp_text_puts(out, ledger.verdict == LLMPERF_VERDICT_COMPLETE ? ", " : "; ");

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "lib/base/status.h"
+#include "lib/profile/fields.h"
 #include "lib/profile/profile.h"
 
 size_t lp_member_process_at(const struct lp_members *members, uint32_t id)
@@ -59,13 +60,13 @@ static int find_all(struct lp_members *members, const llmperf_profile *profile)
 {
     int status = 0;
 
-    for (size_t i = 0; i < llmperf_profile_region_count(profile) && status == 0; i++) {
+    for (size_t i = 0; i < lp_row_count(profile, LP_ROW_REGION) && status == 0; i++) {
         llmperf_region_stats region = LLMPERF_REGION_STATS_INIT;
 
         llmperf_profile_region(profile, i, &region);
         status = add_region(members, profile, &region);
     }
-    for (size_t i = 0; i < llmperf_profile_kernel_count(profile) && status == 0; i++) {
+    for (size_t i = 0; i < lp_row_count(profile, LP_ROW_KERNEL) && status == 0; i++) {
         llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
 
         llmperf_profile_kernel(profile, i, &kernel);
@@ -130,7 +131,7 @@ static void number_gpus(struct lp_members *members, const llmperf_profile *profi
 {
     size_t owned = 0, pairs = 0;
 
-    for (size_t i = 0; i < llmperf_profile_region_count(profile); i++) {
+    for (size_t i = 0; i < lp_row_count(profile, LP_ROW_REGION); i++) {
         llmperf_region_stats region = LLMPERF_REGION_STATS_INIT;
         size_t process, gpu;
 

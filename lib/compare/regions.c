@@ -6,6 +6,7 @@
 
 #include "lib/base/text.h"
 #include "lib/compare/reader.h"
+#include "lib/profile/fields.h"
 #include "llmperf/region.h"
 
 /* Parents come first. */
@@ -89,7 +90,7 @@ int lp_compare_read_regions(struct lp_compare_reader *reader)
     llmperf_region_stats before = LLMPERF_REGION_STATS_INIT;
     int status = 0;
 
-    for (size_t i = 0; i < llmperf_profile_region_count(reader->profile) && status == 0; i++) {
+    for (size_t i = 0; i < lp_row_count(reader->profile, LP_ROW_REGION) && status == 0; i++) {
         llmperf_region_stats stats = LLMPERF_REGION_STATS_INIT;
         size_t at;
 

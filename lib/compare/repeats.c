@@ -290,7 +290,7 @@ static int read_iterations(struct reader *reader, size_t run)
     const llmperf_profile *profile = reader->repeats->findings[run]->profile;
     int status = 0;
 
-    for (size_t i = 0; i < llmperf_profile_iteration_stats_count(profile) && status == 0; i++) {
+    for (size_t i = 0; i < lp_row_count(profile, LP_ROW_SPREAD) && status == 0; i++) {
         llmperf_iteration_stats stats = LLMPERF_ITERATION_STATS_INIT;
         struct lp_repeats_subject subject = { .scope = LP_REPEATS_ITERATION, .device = -1 };
         struct numbers numbers = { .weight = 0 };

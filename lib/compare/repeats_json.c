@@ -22,7 +22,8 @@ static void put_runs(struct lp_json *json, const struct lp_repeats *repeats)
         lp_json_string(json, "created_at", llmperf_profile_fact(findings->profile, "created_at"));
         lp_json_string(json, "tier", llmperf_profile_fact(findings->profile, "tier"));
         lp_json_string(json, "gpu", findings->limits.gpu_name);
-        lp_json_string(json, "verdict", llmperf_verdict_name(findings->ledger.verdict));
+        lp_json_string(json, "verdict",
+                       llmperf_name(LLMPERF_NAME_VERDICT, findings->ledger.verdict));
         lp_json_close(json, '}');
     }
     lp_json_close(json, ']');

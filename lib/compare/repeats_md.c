@@ -38,7 +38,7 @@ static void put_runs(const struct lp_repeats *repeats, struct lp_text *out)
         lp_md_cell_text(out, llmperf_profile_fact(findings->profile, "run_id"));
         lp_md_cell_text(out, llmperf_profile_fact(findings->profile, "created_at"));
         lp_md_cell_text(out, llmperf_profile_fact(findings->profile, "tier"));
-        lp_md_cell_text(out, llmperf_verdict_name(findings->ledger.verdict));
+        lp_md_cell_text(out, llmperf_name(LLMPERF_NAME_VERDICT, findings->ledger.verdict));
         lp_md_cell_number(out, lp_duration_ms(findings->profile));
         lp_md_cell_number(out, findings->device_known
                                    ? lp_fact_number(findings->profile, "gpu_busy_ms")

@@ -164,7 +164,7 @@ static int check_verdict(struct lp_repeats *repeats, size_t run)
     if (verdict == LLMPERF_VERDICT_COMPLETE || verdict == LLMPERF_VERDICT_NO_DEVICE)
         return 0;
     lp_text_printf(&text, "run %zu is %s: its device times may lack something, see its report",
-                   run + 1, llmperf_verdict_name(verdict));
+                   run + 1, llmperf_name(LLMPERF_NAME_VERDICT, verdict));
     return keep(repeats, false, &text);
 }
 

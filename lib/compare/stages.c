@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/compare/reader.h"
+#include "lib/profile/fields.h"
 
 #define COLLECTIVE "collective"
 
@@ -90,8 +91,7 @@ int lp_compare_put_iterations(struct lp_compare_reader *reader)
 {
     int status = 0;
 
-    for (size_t i = 0; i < llmperf_profile_iteration_stats_count(reader->profile) && status == 0;
-         i++) {
+    for (size_t i = 0; i < lp_row_count(reader->profile, LP_ROW_SPREAD) && status == 0; i++) {
         llmperf_iteration_stats stats = LLMPERF_ITERATION_STATS_INIT;
         size_t place;
 

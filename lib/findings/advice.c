@@ -8,6 +8,7 @@
 #include "lib/base/text.h"
 #include "lib/findings/advice.h"
 #include "lib/findings/stage_sum.h"
+#include "lib/profile/fields.h"
 #include "lib/profile/profile.h"
 #include "llmperf/profile.h"
 #include "llmperf/region.h"
@@ -281,7 +282,7 @@ static int add_kernels(const struct lp_findings *findings, const llmperf_region_
     double part = part_of(findings, stats, stats->device);
     int status = 0;
 
-    for (size_t i = 0; status == 0 && i < llmperf_profile_kernel_count(findings->profile); i++) {
+    for (size_t i = 0; status == 0 && i < lp_row_count(findings->profile, LP_ROW_KERNEL); i++) {
         llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
 
         llmperf_profile_kernel(findings->profile, i, &kernel);

@@ -5,6 +5,7 @@
 #include "lib/base/hashmap.h"
 #include "lib/base/status.h"
 #include "lib/findings/class_totals.h"
+#include "lib/profile/fields.h"
 
 static int compare_text(const char *a, const char *b)
 {
@@ -14,7 +15,7 @@ static int compare_text(const char *a, const char *b)
 /* Region rows by path, to find the stage of a kernel. */
 static int index_regions(struct lp_hashmap *rows, const llmperf_profile *profile)
 {
-    for (size_t i = 0; i < llmperf_profile_region_count(profile); i++) {
+    for (size_t i = 0; i < lp_row_count(profile, LP_ROW_REGION); i++) {
         llmperf_region_stats region = LLMPERF_REGION_STATS_INIT;
 
         llmperf_profile_region(profile, i, &region);
@@ -85,7 +86,7 @@ int lp_class_totals_init(struct lp_class_totals *totals, const llmperf_profile *
 
     *totals = (struct lp_class_totals){ 0 };
     status = index_regions(&rows, profile);
-    for (size_t i = 0; status == 0 && i < llmperf_profile_kernel_count(profile); i++) {
+    for (size_t i = 0; status == 0 && i < lp_row_count(profile, LP_ROW_KERNEL); i++) {
         llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
 
         llmperf_profile_kernel(profile, i, &kernel);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lib/findings/counter_index.h"
+#include "lib/profile/fields.h"
 
 static bool same_text(const char *a, const char *b)
 {
@@ -31,7 +32,7 @@ int lp_counter_index_init(struct lp_counter_index *index, const llmperf_profile 
     int status = 0;
 
     *index = (struct lp_counter_index){ profile, { NULL, 0, 0 } };
-    for (size_t i = 0; status == 0 && i < llmperf_profile_metric_count(profile); i++) {
+    for (size_t i = 0; status == 0 && i < lp_row_count(profile, LP_ROW_METRIC); i++) {
         llmperf_metric_stats metric = LLMPERF_METRIC_STATS_INIT;
         uint64_t hash, twin;
 
@@ -56,5 +57,5 @@ size_t lp_counter_index_find(const struct lp_counter_index *index, const char *p
     uint64_t twin;
     uint32_t row = find_first(index, path, lp_hash_text(path, strlen(path)), &twin);
 
-    return row != LP_HASHMAP_NONE ? row : llmperf_profile_metric_count(index->profile);
+    return row != LP_HASHMAP_NONE ? row : lp_row_count(index->profile, LP_ROW_METRIC);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/findings/facts.h"
+#include "lib/profile/fields.h"
 #include "lib/profile/profile.h"
 #include "llmperf/profile.h"
 
@@ -162,7 +163,7 @@ static void add_kernel(struct lp_aggregates *sums, const llmperf_kernel_stats *k
 void lp_aggregates_read(struct lp_aggregates *sums, const llmperf_profile *profile)
 {
     *sums = (struct lp_aggregates){ 0 };
-    for (size_t i = 0; i < llmperf_profile_kernel_count(profile); i++) {
+    for (size_t i = 0; i < lp_row_count(profile, LP_ROW_KERNEL); i++) {
         llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
 
         llmperf_profile_kernel(profile, i, &kernel);

@@ -7,6 +7,7 @@
 #include "lib/base/status.h"
 #include "lib/findings/advice.h"
 #include "lib/findings/findings.h"
+#include "lib/profile/fields.h"
 #include "lib/profile/profile.h"
 #include "lib/findings/kernel_class.h"
 #include "lib/findings/recommend.h"
@@ -15,7 +16,7 @@ static size_t find_gpu(const struct lp_findings *findings)
 {
     llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
 
-    if (llmperf_profile_kernel_count(findings->profile) > 0)
+    if (lp_row_count(findings->profile, LP_ROW_KERNEL) > 0)
         llmperf_profile_kernel(findings->profile, 0, &kernel);
     for (size_t i = 0; i < lp_machine_gpu_count(findings->machine); i++)
         if (lp_machine_gpu_number(findings->machine, i, "device") == kernel.device)
@@ -46,7 +47,7 @@ static bool overlaps(const struct lp_findings *findings, const struct lp_stage_i
 
 static int add_stages(struct lp_findings *findings)
 {
-    size_t rows = llmperf_profile_iteration_stats_count(findings->profile);
+    size_t rows = lp_row_count(findings->profile, LP_ROW_SPREAD);
 
     for (size_t row = 0; row < rows;) {
         struct lp_stage_iterations stage;
@@ -63,7 +64,7 @@ static int add_stages(struct lp_findings *findings)
 static int add_classes(struct lp_findings *findings)
 {
     const llmperf_profile *profile = findings->profile;
-    size_t count = llmperf_profile_kernel_count(profile);
+    size_t count = lp_row_count(profile, LP_ROW_KERNEL);
     int status = lp_kernel_classes_open(NULL, &findings->classes);
 
     if (status < 0)

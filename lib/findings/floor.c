@@ -28,7 +28,7 @@ static double peak_of(const struct limits *limits, uint32_t dtype, const char **
 {
     llmperf_ceiling ceiling = LLMPERF_CEILING_INIT;
     llmperf_hardware_value value = LLMPERF_HARDWARE_VALUE_INIT;
-    const char *name = llmperf_dtype_name(dtype);
+    const char *name = llmperf_name(LLMPERF_NAME_DTYPE, dtype);
 
     if (limits->measured) {
         if (llmperf_hardware_ceiling(limits->hardware, name, &ceiling) == 0) {

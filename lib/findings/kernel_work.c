@@ -9,6 +9,7 @@
 #include "lib/base/status.h"
 #include "lib/findings/findings.h"
 #include "lib/findings/kernel_amounts.h"
+#include "lib/profile/fields.h"
 #include "lib/profile/profile.h"
 #include "llmperf/profile.h"
 
@@ -52,7 +53,7 @@ static int add_kernels(struct reader *reader)
 {
     const llmperf_profile *profile = reader->findings->profile;
 
-    for (size_t i = 0; i < llmperf_profile_kernel_count(profile); i++) {
+    for (size_t i = 0; i < lp_row_count(profile, LP_ROW_KERNEL); i++) {
         llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
         struct lp_kernel_work *work;
 
@@ -89,7 +90,7 @@ static int add_counted(struct reader *reader)
     const llmperf_profile *profile = reader->findings->profile;
     int status = 0;
 
-    for (size_t i = 0; i < llmperf_profile_metric_count(profile) && status == 0; i++) {
+    for (size_t i = 0; i < lp_row_count(profile, LP_ROW_METRIC) && status == 0; i++) {
         llmperf_metric_stats metric = LLMPERF_METRIC_STATS_INIT;
         struct lp_kernel_work *work;
 
@@ -163,7 +164,7 @@ static int take_counters(struct reader *reader)
 
     if (!amounts)
         return lp_error(LLMPERF_ENOMEM, "out of memory");
-    for (size_t i = 0; i < llmperf_profile_metric_count(profile); i++) {
+    for (size_t i = 0; i < lp_row_count(profile, LP_ROW_METRIC); i++) {
         llmperf_metric_stats metric = LLMPERF_METRIC_STATS_INIT;
         const struct lp_kernel_work *work;
 
@@ -253,7 +254,7 @@ static int take_regions(struct reader *reader)
     struct lp_hashmap regions = { NULL, 0, 0 };
     int status = index_regions(&regions, findings);
 
-    for (size_t i = 0; status == 0 && i < llmperf_profile_kernel_count(findings->profile); i++) {
+    for (size_t i = 0; status == 0 && i < lp_row_count(findings->profile, LP_ROW_KERNEL); i++) {
         llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
         const struct lp_region_finding *region;
         struct lp_kernel_work *work;

@@ -4,6 +4,7 @@
 
 #include "lib/findings/measured.h"
 #include "lib/findings/counter_index.h"
+#include "lib/profile/fields.h"
 
 /* Quantities of the presets that are floating-point operations, and the peak that each is held
  * against. */
@@ -64,7 +65,7 @@ static struct sums collect(const struct lp_counter_index *index, const struct lp
     llmperf_metric_stats metric = LLMPERF_METRIC_STATS_INIT;
 
     for (size_t i = lp_counter_index_find(index, region->path);
-         i < llmperf_profile_metric_count(index->profile) &&
+         i < lp_row_count(index->profile, LP_ROW_METRIC) &&
          llmperf_profile_metric(index->profile, i, &metric) == 0 && metric.region &&
          strcmp(metric.region, region->path) == 0;
          i++)

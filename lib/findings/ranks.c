@@ -6,6 +6,7 @@
 
 #include "lib/base/status.h"
 #include "lib/findings/findings.h"
+#include "lib/profile/fields.h"
 #include "llmperf/profile.h"
 #include "llmperf/region.h"
 #include "lib/findings/kernel_class.h"
@@ -58,7 +59,7 @@ static int find_talks(struct talks *talks, const struct lp_findings *findings)
 {
     int status = add_stages(talks, findings);
 
-    for (size_t i = 0; i < llmperf_profile_kernel_count(findings->profile) && status == 0; i++) {
+    for (size_t i = 0; i < lp_row_count(findings->profile, LP_ROW_KERNEL) && status == 0; i++) {
         llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
 
         llmperf_profile_kernel(findings->profile, i, &kernel);
@@ -112,7 +113,7 @@ static void add_kernels(struct lp_ranks *ranks, size_t first, const struct lp_fi
 {
     size_t next = 0;
 
-    for (size_t i = 0; i < llmperf_profile_kernel_count(findings->profile); i++) {
+    for (size_t i = 0; i < lp_row_count(findings->profile, LP_ROW_KERNEL); i++) {
         llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
         bool talks_here = next < talks->items.count && talks->items.items[next].kernel == i;
         struct lp_rank *rank;
@@ -189,7 +190,7 @@ bool lp_ranks_possible(const llmperf_profile *profile)
     llmperf_region_stats region = LLMPERF_REGION_STATS_INIT;
     int32_t first = -1;
 
-    for (size_t i = 0; i < llmperf_profile_region_count(profile); i++) {
+    for (size_t i = 0; i < lp_row_count(profile, LP_ROW_REGION); i++) {
         llmperf_profile_region(profile, i, &region);
         if (first >= 0 && region.device >= 0 && region.device != first)
             return true;

@@ -6,6 +6,7 @@
 #include "lib/base/status.h"
 #include "lib/findings/findings.h"
 #include "lib/profile/data.h"
+#include "lib/profile/fields.h"
 #include "llmperf/findings.h"
 
 static const struct lp_findings *findings_of(const llmperf_profile *profile)
@@ -15,30 +16,23 @@ static const struct lp_findings *findings_of(const llmperf_profile *profile)
     return profile && lp_findings_of(profile, &findings) == 0 ? findings : NULL;
 }
 
-size_t llmperf_profile_stage_count(const llmperf_profile *profile)
+size_t llmperf_profile_count(const llmperf_profile *profile, uint32_t rows)
 {
-    const struct lp_findings *findings = findings_of(profile);
+    const struct lp_findings *findings;
 
-    return findings ? findings->stage_rows.rows.count : 0;
-}
-
-size_t llmperf_profile_advice_count(const llmperf_profile *profile)
-{
-    const struct lp_findings *findings = findings_of(profile);
-
-    return findings ? findings->advice.rows.count : 0;
-}
-
-size_t llmperf_profile_gpu_count(const llmperf_profile *profile)
-{
-    const struct lp_findings *findings = findings_of(profile);
-
-    return findings ? lp_machine_gpu_count(findings->machine) : 0;
+    if (!profile || rows == 0 || rows > LLMPERF_ROWS_GPUS)
+        return 0;
+    if (rows < LLMPERF_ROWS_STAGES)
+        return lp_row_count(profile, rows);
+    if (!(findings = findings_of(profile)))
+        return 0;
+    return rows == LLMPERF_ROWS_STAGES   ? findings->stage_rows.rows.count
+           : rows == LLMPERF_ROWS_ADVICE ? findings->advice.rows.count
+                                         : lp_machine_gpu_count(findings->machine);
 }
 
 /* Findings, if there is such a row. */
-static int find_row(const llmperf_profile *profile, size_t index,
-                    size_t (*count)(const llmperf_profile *), const void *out,
+static int find_row(const llmperf_profile *profile, uint32_t rows, size_t index, const void *out,
                     const struct lp_findings **findings_out)
 {
     int status;
@@ -47,15 +41,16 @@ static int find_row(const llmperf_profile *profile, size_t index,
         return lp_error(LLMPERF_EINVAL, "profile and out-parameter are required");
     if ((status = lp_findings_of(profile, findings_out)) < 0)
         return status;
-    return index < count(profile)
+    return index < llmperf_profile_count(profile, rows)
                ? 0
-               : lp_error(LLMPERF_EINVAL, "row %zu of %zu does not exist", index, count(profile));
+               : lp_error(LLMPERF_EINVAL, "row %zu of %zu does not exist", index,
+                          llmperf_profile_count(profile, rows));
 }
 
 int llmperf_profile_stage(const llmperf_profile *profile, size_t index, llmperf_stage *stage_out)
 {
     const struct lp_findings *findings;
-    int status = find_row(profile, index, llmperf_profile_stage_count, stage_out, &findings);
+    int status = find_row(profile, LLMPERF_ROWS_STAGES, index, stage_out, &findings);
 
     return status < 0 ? status
                       : lp_copy_struct(stage_out, &findings->stage_rows.rows.items[index].stage,
@@ -75,7 +70,7 @@ const char *llmperf_profile_stage_reason(const llmperf_profile *profile, size_t 
 int llmperf_profile_advice(const llmperf_profile *profile, size_t index, llmperf_advice *advice_out)
 {
     const struct lp_findings *findings;
-    int status = find_row(profile, index, llmperf_profile_advice_count, advice_out, &findings);
+    int status = find_row(profile, LLMPERF_ROWS_ADVICE, index, advice_out, &findings);
     llmperf_advice advice = LLMPERF_ADVICE_INIT;
     const struct lp_recommendation *row;
 
@@ -105,7 +100,7 @@ int llmperf_profile_evidence(const llmperf_profile *profile, size_t advice, size
                              llmperf_evidence *evidence_out)
 {
     const struct lp_findings *findings;
-    int status = find_row(profile, advice, llmperf_profile_advice_count, evidence_out, &findings);
+    int status = find_row(profile, LLMPERF_ROWS_ADVICE, advice, evidence_out, &findings);
     llmperf_evidence evidence = LLMPERF_EVIDENCE_INIT;
     const struct lp_recommendation *row;
 
@@ -142,7 +137,7 @@ static uint32_t process_on(const struct lp_findings *findings, int32_t device)
 int llmperf_profile_gpu(const llmperf_profile *profile, size_t index, llmperf_gpu *gpu_out)
 {
     const struct lp_findings *findings;
-    int status = find_row(profile, index, llmperf_profile_gpu_count, gpu_out, &findings);
+    int status = find_row(profile, LLMPERF_ROWS_GPUS, index, gpu_out, &findings);
     llmperf_gpu gpu = LLMPERF_GPU_INIT;
     double device, memory;
 

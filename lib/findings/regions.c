@@ -6,6 +6,7 @@
 #include "lib/base/status.h"
 #include "lib/findings/counter_index.h"
 #include "lib/findings/findings.h"
+#include "lib/profile/fields.h"
 #include "lib/profile/profile.h"
 #include "llmperf/region.h"
 
@@ -125,7 +126,7 @@ static void set_rates(struct lp_region_finding *region)
 
 int lp_regions_add(struct lp_findings *findings)
 {
-    size_t count = llmperf_profile_region_count(findings->profile);
+    size_t count = lp_row_count(findings->profile, LP_ROW_REGION);
     struct lp_counter_index counters;
 
     if (lp_counter_index_init(&counters, findings->profile) < 0 ||
@@ -155,5 +156,5 @@ bool lp_findings_is_first(const struct lp_findings *findings, size_t region)
 
 bool lp_findings_is_empty(const struct lp_findings *findings)
 {
-    return findings->regions.count == 0 && llmperf_profile_kernel_count(findings->profile) == 0;
+    return findings->regions.count == 0 && lp_row_count(findings->profile, LP_ROW_KERNEL) == 0;
 }

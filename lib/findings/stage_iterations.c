@@ -49,7 +49,7 @@ static bool is_of(const char *region, const char *stage)
 
 static void find_recent(struct lp_stage_iterations *stage, const llmperf_profile *profile)
 {
-    stage->first_recent = llmperf_profile_iteration_count(profile);
+    stage->first_recent = lp_row_count(profile, LP_ROW_ITERATION);
     for (size_t row = stage->first_recent; row-- > 0 && stage->recent < LP_RECENT_ITERATIONS;) {
         llmperf_iteration iteration = LLMPERF_ITERATION_INIT;
 
@@ -110,7 +110,7 @@ bool lp_stage_iterations_next(const struct lp_stage_iterations *stage,
                               const llmperf_profile *profile, size_t *row,
                               llmperf_iteration *iteration)
 {
-    while (*row < llmperf_profile_iteration_count(profile)) {
+    while (*row < lp_row_count(profile, LP_ROW_ITERATION)) {
         *iteration = (llmperf_iteration)LLMPERF_ITERATION_INIT;
         llmperf_profile_iteration(profile, (*row)++, iteration);
         if (is_of(iteration->region, stage->region))

@@ -267,11 +267,3 @@ int llmperf_utilisation_add(llmperf_utilisation_input *total, const llmperf_util
     total->struct_size = size;
     return 0;
 }
-
-const char *llmperf_bound_name(uint32_t bound)
-{
-    static const char *const names[] = { "unknown",  "compute",       "memory",
-                                         "balanced", "communication", "launch" };
-
-    return bound < sizeof(names) / sizeof(names[0]) ? names[bound] : names[0];
-}

@@ -10,20 +10,20 @@
  * an E8M0 scale for 32 in mxfp4, an fp32 scale for 64 in NF4; ggml's block structs for the Q ones.
  */
 static const struct lp_dtype dtypes[] = {
-    [LLMPERF_DTYPE_FP32] = { "fp32", 4, 1, false, true },
-    [LLMPERF_DTYPE_BF16] = { "bf16", 2, 1, false, true },
-    [LLMPERF_DTYPE_FP16] = { "fp16", 2, 1, false, true },
-    [LLMPERF_DTYPE_FP8] = { "fp8", 1, 1, true, true },
-    [LLMPERF_DTYPE_FP8_BLOCK128] = { "fp8_block128", 4097, 4096, true, false },
-    [LLMPERF_DTYPE_INT8] = { "int8", 1, 1, true, true },
-    [LLMPERF_DTYPE_INT4_G128] = { "int4_g128", 133, 256, true, false },
-    [LLMPERF_DTYPE_NVFP4] = { "nvfp4", 9, 16, true, true },
-    [LLMPERF_DTYPE_MXFP4] = { "mxfp4", 17, 32, true, true },
-    [LLMPERF_DTYPE_NF4] = { "nf4", 9, 16, true, false },
-    [LLMPERF_DTYPE_Q4_0] = { "q4_0", 18, 32, true, true },
-    [LLMPERF_DTYPE_Q4_K] = { "q4_k", 144, 256, true, false },
-    [LLMPERF_DTYPE_Q6_K] = { "q6_k", 210, 256, true, false },
-    [LLMPERF_DTYPE_Q8_0] = { "q8_0", 34, 32, true, true },
+    [LLMPERF_DTYPE_FP32] = { 4, 1, false, true },
+    [LLMPERF_DTYPE_BF16] = { 2, 1, false, true },
+    [LLMPERF_DTYPE_FP16] = { 2, 1, false, true },
+    [LLMPERF_DTYPE_FP8] = { 1, 1, true, true },
+    [LLMPERF_DTYPE_FP8_BLOCK128] = { 4097, 4096, true, false },
+    [LLMPERF_DTYPE_INT8] = { 1, 1, true, true },
+    [LLMPERF_DTYPE_INT4_G128] = { 133, 256, true, false },
+    [LLMPERF_DTYPE_NVFP4] = { 9, 16, true, true },
+    [LLMPERF_DTYPE_MXFP4] = { 17, 32, true, true },
+    [LLMPERF_DTYPE_NF4] = { 9, 16, true, false },
+    [LLMPERF_DTYPE_Q4_0] = { 18, 32, true, true },
+    [LLMPERF_DTYPE_Q4_K] = { 144, 256, true, false },
+    [LLMPERF_DTYPE_Q6_K] = { 210, 256, true, false },
+    [LLMPERF_DTYPE_Q8_0] = { 34, 32, true, true },
 };
 #define DTYPES (sizeof(dtypes) / sizeof(dtypes[0]))
 
@@ -41,7 +41,7 @@ static const struct {
 
 const struct lp_dtype *lp_dtype(uint32_t dtype)
 {
-    return dtype < DTYPES && dtypes[dtype].name ? &dtypes[dtype] : NULL;
+    return dtype < DTYPES && dtypes[dtype].numerator > 0 ? &dtypes[dtype] : NULL;
 }
 
 lp_u128 lp_dtype_bytes(uint32_t dtype, lp_u128 elements)
@@ -56,7 +56,7 @@ int llmperf_dtype_find(const char *name, uint32_t *dtype_out)
     if (!name || !dtype_out)
         return lp_error(LLMPERF_EINVAL, "name and dtype_out are required");
     for (uint32_t i = 0; i < DTYPES; i++)
-        if (dtypes[i].name && strcmp(dtypes[i].name, name) == 0) {
+        if (lp_dtype(i) && strcmp(llmperf_name(LLMPERF_NAME_DTYPE, i), name) == 0) {
             *dtype_out = i;
             return 0;
         }
@@ -69,13 +69,6 @@ int llmperf_dtype_find(const char *name, uint32_t *dtype_out)
                     "unknown dtype \"%.40s\"; use fp32, bf16, fp16, fp8, fp8_block128, int8, "
                     "int4_g128, nvfp4, mxfp4, nf4, q4_0, q4_k, q6_k or q8_0",
                     name);
-}
-
-const char *llmperf_dtype_name(uint32_t dtype)
-{
-    const struct lp_dtype *format = lp_dtype(dtype);
-
-    return format ? format->name : "unknown";
 }
 
 double llmperf_dtype_bits(uint32_t dtype)

@@ -16,7 +16,6 @@ __extension__ typedef unsigned __int128 lp_u128;
 
 /** Bytes of an element are numerator / denominator. */
 struct lp_dtype {
-    const char *name;
     uint32_t numerator, denominator;
     bool quantised; /* tables, norms and routers then stay in 16 bits */
     bool for_cache; /* is it a format of the KV cache? */

@@ -10,22 +10,6 @@
 #include "lib/hardware/check.h"
 #include "llmperf/sys/hardware.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
-const char *llmperf_origin_name(uint32_t origin)
-{
-    static const char *const names[] = { "none", "table", "computed", "user", "device" };
-
-    return origin < COUNT(names) ? names[origin] : "none";
-}
-
-const char *llmperf_confidence_name(uint32_t confidence)
-{
-    static const char *const names[] = { "none", "low", "medium", "high" };
-
-    return confidence < COUNT(names) ? names[confidence] : "none";
-}
-
 static const char *add_text(llmperf_hardware *hardware, const char *format, va_list args)
     __attribute__((format(printf, 2, 0)));
 static const char *add_text(llmperf_hardware *hardware, const char *format, va_list args)

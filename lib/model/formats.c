@@ -142,7 +142,7 @@ static void read_quantisation(const struct lp_fields *fields, struct llmperf_mod
                        "%s:%u: unknown kind of quantization_config; weights are counted as %s "
                        "unless a step sets another dtype",
                        fields->reader->file, quantisation.line,
-                       llmperf_dtype_name(model->base_dtype));
+                       llmperf_name(LLMPERF_NAME_DTYPE, model->base_dtype));
         return;
     }
     model->weight_dtype = dtype;
@@ -172,7 +172,7 @@ void lp_read_formats(const struct lp_fields *fields)
         model->family && lp_decoder_family(model->family) ? LLMPERF_DTYPE_BF16 : LLMPERF_DTYPE_FP32;
     if (!word)
         lp_reader_assume(reader, "torch_dtype is absent: %s",
-                         llmperf_dtype_name(model->base_dtype));
+                         llmperf_name(LLMPERF_NAME_DTYPE, model->base_dtype));
     if (word && (llmperf_dtype_find(word, &model->base_dtype) < 0 ||
                  lp_dtype(model->base_dtype)->quantised))
         lp_reader_fail(reader, LLMPERF_EFORMAT,

@@ -93,7 +93,7 @@ int llmperf_model_kv_bytes(const llmperf_model *model, uint32_t dtype, uint64_t 
         dtype = model->kv_dtype;
     if (!lp_dtype(dtype) || !lp_dtype(dtype)->for_cache)
         return lp_error(LLMPERF_EINVAL, "dtype %s is not a KV cache format; use fp8 or nvfp4",
-                        llmperf_dtype_name(dtype));
+                        llmperf_name(LLMPERF_NAME_DTYPE, dtype));
     return narrow(kv_bytes(model, dtype), "the KV cache size per token", bytes_out);
 }
 

@@ -85,7 +85,7 @@ static int take_dtypes(const struct llmperf_model *model, struct lp_step *step)
         return status;
     if (!lp_dtype(step->cache)->for_cache)
         return lp_error(LLMPERF_EINVAL, "kv_dtype %s is not a KV cache format; use fp8 or nvfp4",
-                        lp_dtype(step->cache)->name);
+                        llmperf_name(LLMPERF_NAME_DTYPE, step->cache));
     return 0;
 }
 

@@ -91,7 +91,7 @@ enum lp_unknown {
     F(COUNT, regions_dropped, "", SUM, NEVER, "regions_dropped", NULL, "host records lost because the ring of a thread was full") \
     F(COUNT, regions_truncated, "", SUM, NEVER, "regions_truncated", NULL, "regions that were open at the start or at the end of the session") \
     F(COUNT, regions_unbalanced, "", SUM, NEVER, "regions_unbalanced", NULL, "region ends without a begin") \
-    F(NUMBER, cupti_overhead_ms, "ms", SUM_KNOWN, NOT_COLLECTED, "cupti_overhead_ms", NULL, "time of the OVERHEAD records by which the driver reports its own cost") \
+    F(NUMBER, tracing_overhead_ms, "ms", SUM_KNOWN, NOT_COLLECTED, "cupti_overhead_ms", NULL, "time of the OVERHEAD records by which the driver reports its own cost") \
     F(NUMBER, sampled_fraction, "1", MIN, NO_SOURCE, "sampled_fraction", NULL, "share of the work that was collected, without triggered windows") \
     F(NUMBER, attributed_gpu_time_share, "1", WEIGHTED, NOT_COLLECTED, "attributed_gpu_time_share", NULL, "device time whose launch is known / all device time; unknown without device time") \
     F(WORD, verdict, "", WORST, NEVER, NULL, NULL, "LLMPERF_VERDICT_…; in metrics.json as a word") \
@@ -306,15 +306,15 @@ struct lp_row_field {
 
 enum lp_row_id {
     LP_ROW_LEDGER,
-    LP_ROW_REGION,
-    LP_ROW_KERNEL,
-    LP_ROW_OPERATOR,
-    LP_ROW_SPREAD,
-    LP_ROW_METRIC,
-    LP_ROW_ITERATION,
-    LP_ROW_WINDOW,
-    LP_ROW_WINDOW_KERNEL,
-    LP_ROW_CAPTURE,
+    LP_ROW_REGION = LLMPERF_ROWS_REGIONS,
+    LP_ROW_KERNEL = LLMPERF_ROWS_KERNELS,
+    LP_ROW_OPERATOR = LLMPERF_ROWS_OPERATORS,
+    LP_ROW_SPREAD = LLMPERF_ROWS_ITERATION_STATS,
+    LP_ROW_METRIC = LLMPERF_ROWS_METRICS,
+    LP_ROW_ITERATION = LLMPERF_ROWS_ITERATIONS,
+    LP_ROW_WINDOW = LLMPERF_ROWS_WINDOWS,
+    LP_ROW_WINDOW_KERNEL = LLMPERF_ROWS_WINDOW_KERNELS,
+    LP_ROW_CAPTURE = LLMPERF_ROWS_CAPTURES,
     LP_ROW_FACT,
     LP_ROW_PROBLEM,
     LP_ROW_NOTE

@@ -8,51 +8,6 @@
 #include "lib/profile/fields.h"
 #include "lib/profile/profile.h"
 
-size_t llmperf_profile_region_count(const llmperf_profile *profile)
-{
-    return profile ? profile->regions.count : 0;
-}
-
-size_t llmperf_profile_kernel_count(const llmperf_profile *profile)
-{
-    return profile ? profile->kernels.count : 0;
-}
-
-size_t llmperf_profile_operator_count(const llmperf_profile *profile)
-{
-    return profile ? profile->operators.count : 0;
-}
-
-size_t llmperf_profile_window_count(const llmperf_profile *profile)
-{
-    return profile ? profile->windows.count : 0;
-}
-
-size_t llmperf_profile_window_kernel_count(const llmperf_profile *profile)
-{
-    return profile ? profile->window_kernels.count : 0;
-}
-
-size_t llmperf_profile_iteration_count(const llmperf_profile *profile)
-{
-    return profile ? profile->iterations.count : 0;
-}
-
-size_t llmperf_profile_iteration_stats_count(const llmperf_profile *profile)
-{
-    return profile ? profile->iteration_stats.count : 0;
-}
-
-size_t llmperf_profile_capture_count(const llmperf_profile *profile)
-{
-    return profile ? profile->captures.count : 0;
-}
-
-size_t llmperf_profile_metric_count(const llmperf_profile *profile)
-{
-    return profile ? profile->metrics.count : 0;
-}
-
 const char *llmperf_profile_class(const llmperf_profile *profile, size_t index)
 {
     char key[32];
@@ -165,12 +120,4 @@ const char *llmperf_profile_problem(const llmperf_profile *profile, size_t index
 const char *llmperf_profile_note(const llmperf_profile *profile, size_t index)
 {
     return profile && index < profile->notes.count ? profile->notes.items[index] : NULL;
-}
-
-const char *llmperf_verdict_name(uint32_t verdict)
-{
-    static const char *const names[] = { "unknown",    "complete",  "sampled",
-                                         "incomplete", "no_device", "dead" };
-
-    return names[verdict < sizeof(names) / sizeof(names[0]) ? verdict : 0];
 }

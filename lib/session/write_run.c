@@ -92,7 +92,7 @@ void lp_session_fill_ledger(struct llmperf_session *session, llmperf_ledger *led
     ledger->records_incomplete += stats->records_incomplete;
     ledger->records_foreign = stats->records_foreign;
     ledger->source_errors = stats->errors;
-    ledger->cupti_overhead_ms = stats->has_overhead ? (double)stats->overhead_ns / 1e6 : NAN;
+    ledger->tracing_overhead_ms = stats->has_overhead ? (double)stats->overhead_ns / 1e6 : NAN;
 }
 
 /* A recording does not say its tier; that it was sampled shows. */

@@ -272,7 +272,7 @@ static int merge(struct merger *merger, const llmperf_profile *const *parts, siz
     int status = 0;
 
     merger->out->ledger = (llmperf_ledger)LLMPERF_LEDGER_INIT;
-    merger->out->ledger.cupti_overhead_ms = merger->out->ledger.attributed_gpu_time_share = NAN;
+    merger->out->ledger.tracing_overhead_ms = merger->out->ledger.attributed_gpu_time_share = NAN;
     merger->out->ledger.sampled_fraction = NAN; /* fmin() takes the number */
     for (size_t i = 0; i < count; i++) {
         merger->with_iterations += parts[i]->iterations.count > 0;

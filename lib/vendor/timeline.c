@@ -39,7 +39,7 @@ int lp_timeline_process(struct lp_timeline *timeline, uint64_t key, struct lp_pr
                             LP_TIMELINE_PROCESSES);
         row = (uint32_t)timeline->processes.count;
         process.process_id = (uint32_t)(key >> 24 & 0xffffff);
-        process.ledger.cupti_overhead_ms = NAN;
+        process.ledger.tracing_overhead_ms = NAN;
         process.ledger.sampled_fraction = 1;
         process.totals = lp_totals_create(&timeline->names);
         if (!process.totals || lp_vector_push(&timeline->processes, process) < 0) {

@@ -7,6 +7,7 @@
 #include "lib/base/status.h"
 #include "lib/config/config.h"
 #include "lib/vendor/commands.h"
+#include "lib/profile/fields.h"
 
 #define EXCLUDE "pipeline.ncu.ncu_cli.kernel_exclude"
 
@@ -52,7 +53,7 @@ static int add_total(struct totals *totals, const char *function, double ms)
 static int add_up(llmperf_commands *commands, const llmperf_profile *profile, const char *stage,
                   const struct lp_patterns *excluded, struct totals *totals)
 {
-    size_t count = llmperf_profile_kernel_count(profile);
+    size_t count = lp_row_count(profile, LP_ROW_KERNEL);
     int status = 0;
 
     for (size_t i = 0; status == 0 && i < count; i++) {

@@ -65,7 +65,7 @@ static const char *stop_llmperf(void)
         fprintf(stderr, "# %s\n", llmperf_profile_problem(profile, i));
     llmperf_profile_free(profile);
     llmperf_session_free(session);
-    return llmperf_verdict_name(ledger.verdict);
+    return llmperf_name(LLMPERF_NAME_VERDICT, ledger.verdict);
 }
 
 static void start_mode(enum mode mode)

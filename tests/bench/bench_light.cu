@@ -89,7 +89,7 @@ static void finish(llmperf_session *session, uint64_t steps)
     }
     collected = collected_steps(profile);
     printf(" %llu %llu %.4f %s\n", (unsigned long long)steps, (unsigned long long)collected,
-           ledger.sampled_fraction, llmperf_verdict_name(ledger.verdict));
+           ledger.sampled_fraction, llmperf_name(LLMPERF_NAME_VERDICT, ledger.verdict));
     for (size_t i = 0; llmperf_profile_problem(profile, i); i++)
         fprintf(stderr, "problem: %s\n", llmperf_profile_problem(profile, i));
     if (ledger.kernels_seen != collected * KERNELS || ledger.launches_missing > 0) {

@@ -159,7 +159,7 @@ static bool stop(llmperf_session *session)
     bench_need(llmperf_session_stop(session, &profile), "stop");
     bench_need(llmperf_profile_ledger(profile, &ledger), "ledger");
     printf("%llu kernels, verdict %s\n", (unsigned long long)ledger.kernels_seen,
-           llmperf_verdict_name(ledger.verdict));
+           llmperf_name(LLMPERF_NAME_VERDICT, ledger.verdict));
     llmperf_profile_free(profile);
     llmperf_session_free(session);
     return ledger.verdict == LLMPERF_VERDICT_COMPLETE;

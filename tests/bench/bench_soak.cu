@@ -58,7 +58,8 @@ static bool ledger_is_right(llmperf_session *session, bool light, uint64_t steps
     printf("%llu kernels recorded, share %.4f, %llu times not valid, %llu dropped, verdict %s\n",
            (unsigned long long)ledger.kernels_seen, ledger.sampled_fraction,
            (unsigned long long)ledger.records_invalid_time,
-           (unsigned long long)ledger.records_dropped, llmperf_verdict_name(ledger.verdict));
+           (unsigned long long)ledger.records_dropped,
+           llmperf_name(LLMPERF_NAME_VERDICT, ledger.verdict));
     for (size_t i = 0; llmperf_profile_problem(profile, i); i++)
         printf("problem: %s\n", llmperf_profile_problem(profile, i));
     right = ledger.records_invalid_time == 0 && ledger.records_dropped == 0 &&

@@ -64,7 +64,7 @@ static void work_is_charged_to_the_regions_that_launched_it(void **state)
     assert_int_equal(find_kernel(profile, "[memcpy HtoD]", "LLM@prefill").bytes, 100);
     assert_int_equal(find_kernel(profile, "[memset]", "LLM@prefill").bytes, 20);
     assert_int_equal(find_kernel(profile, "[memcpy PtoP]", "LLM@prefill").bytes, 3);
-    check_close(ledger_of(profile).cupti_overhead_ms, 0.003);
+    check_close(ledger_of(profile).tracing_overhead_ms, 0.003);
     llmperf_profile_free(profile);
 }
 

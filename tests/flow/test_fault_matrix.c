@@ -482,7 +482,8 @@ static void check_fault(const struct fault *fault)
     assert_int_equal(ledger_of(sound).verdict, LLMPERF_VERDICT_COMPLETE);
     assert_null(llmperf_profile_problem(sound, 0));
     if (ledger_of(faulty).verdict != fault->verdict)
-        fail_msg("%s: verdict %s", fault->name, llmperf_verdict_name(ledger_of(faulty).verdict));
+        fail_msg("%s: verdict %s", fault->name,
+                 llmperf_name(LLMPERF_NAME_VERDICT, ledger_of(faulty).verdict));
     if (fault->told && !has_problem(faulty, fault->told) && !has_note(faulty, fault->told))
         fail_msg("%s: nothing says \"%s\"", fault->name, fault->told);
     read_lines(&sound_lines, sound);
@@ -546,7 +547,7 @@ static void names_above_the_limit_are_counted_together(void **state)
     assert_int_equal(other.calls, MANY_NAMES - 65535);
     assert_int_equal(ledger_of(profile).names_over_limit, MANY_NAMES - 65535);
     assert_int_equal(ledger_of(profile).kernels_attributed, MANY_NAMES);
-    assert_int_equal(llmperf_profile_kernel_count(profile), 65536);
+    assert_int_equal(llmperf_profile_count(profile, LLMPERF_ROWS_KERNELS), 65536);
     assert_true(has_note(profile, "names above the limit"));
     assert_int_equal(ledger_of(profile).verdict, LLMPERF_VERDICT_COMPLETE);
     llmperf_profile_free(profile);
@@ -600,7 +601,8 @@ static void the_page_has_the_same_table(void **state)
     for (size_t i = 0; i < FAULTS; i++) {
         print_fields(fields, sizeof(fields), &faults[i]);
         snprintf(row, sizeof(row), "| %s | %s | `%s` | %s |\n", faults[i].name, fields,
-                 llmperf_verdict_name(faults[i].verdict), changes[faults[i].change].words);
+                 llmperf_name(LLMPERF_NAME_VERDICT, faults[i].verdict),
+                 changes[faults[i].change].words);
         if (!strstr(page, row))
             fail_msg("docs/explanation/ledger.md lacks: %s", row);
     }

@@ -16,7 +16,7 @@ static llmperf_capture_stats find_capture(const llmperf_profile *profile, const 
 {
     llmperf_capture_stats row = LLMPERF_CAPTURE_STATS_INIT;
 
-    for (size_t i = 0; i < llmperf_profile_capture_count(profile); i++) {
+    for (size_t i = 0; i < llmperf_profile_count(profile, LLMPERF_ROWS_CAPTURES); i++) {
         assert_int_equal(llmperf_profile_capture(profile, i, &row), 0);
         if (!strcmp(row.region, region) && !strcmp(row.captured_in, captured))
             return row;
@@ -40,7 +40,7 @@ static void captures_are_told_by_layer(void **state)
     llmperf_capture_stats row;
 
     (void)state;
-    assert_int_equal(llmperf_profile_capture_count(profile), 4);
+    assert_int_equal(llmperf_profile_count(profile, LLMPERF_ROWS_CAPTURES), 4);
     row = find_capture(profile, "LLM@decode_step", "LLM@layer2");
     assert_int_equal(row.kernel_count, 10);
     assert_int_equal(row.memory_count, 10);
@@ -93,7 +93,7 @@ static void without_graphs_there_is_no_such_table(void **state)
     char *text = NULL;
 
     (void)state;
-    assert_int_equal(llmperf_profile_capture_count(profile), 0);
+    assert_int_equal(llmperf_profile_count(profile, LLMPERF_ROWS_CAPTURES), 0);
     assert_int_equal(llmperf_document_text(profile, LLMPERF_DOCUMENT_REPORT_MD, &text), 0);
     assert_null(strstr(text, "Captured in"));
     assert_null(strstr(text, "CUDA graphs by"));
@@ -106,7 +106,7 @@ static void nodes_without_a_capture_share_one_row(void **state)
     llmperf_profile *profile = play_script("begin step\ngraph a,b graph=9 index=3\nend\n");
 
     (void)state;
-    assert_int_equal(llmperf_profile_capture_count(profile), 1);
+    assert_int_equal(llmperf_profile_count(profile, LLMPERF_ROWS_CAPTURES), 1);
     assert_int_equal(
         find_capture(profile, "LLM@step", "LLM@(captured before profiling)").kernel_count, 2);
     llmperf_profile_free(profile);
@@ -119,7 +119,7 @@ static void captures_of_a_saved_run_are_the_same(void **state)
     (void)state;
     assert_int_equal(llmperf_profile_save(profile, in_test_folder("run.llmperf")), 0);
     assert_int_equal(llmperf_profile_open(in_test_folder("run.llmperf"), &opened), 0);
-    assert_int_equal(llmperf_profile_capture_count(opened), 4);
+    assert_int_equal(llmperf_profile_count(opened, LLMPERF_ROWS_CAPTURES), 4);
     check_close(find_capture(opened, "LLM@decode_step", "LLM@layer2").kernel_ms, 0.02);
     llmperf_profile_free(profile);
     llmperf_profile_free(opened);
@@ -134,7 +134,7 @@ static void a_row_that_does_not_exist_is_an_error(void **state)
     assert_int_equal(llmperf_profile_capture(profile, 0, &row), LLMPERF_EINVAL);
     check_error("row 0 of 0 does not exist");
     assert_int_equal(llmperf_profile_capture(NULL, 0, &row), LLMPERF_EINVAL);
-    assert_int_equal(llmperf_profile_capture_count(NULL), 0);
+    assert_int_equal(llmperf_profile_count(NULL, LLMPERF_ROWS_CAPTURES), 0);
     llmperf_profile_free(profile);
 }
 

@@ -33,7 +33,7 @@ static void expect(const llmperf_profile *profile, const char *region, const cha
 {
     uint64_t calls = 0;
 
-    for (size_t i = 0; i < llmperf_profile_kernel_count(profile); i++) {
+    for (size_t i = 0; i < llmperf_profile_count(profile, LLMPERF_ROWS_KERNELS); i++) {
         llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
 
         llmperf_profile_kernel(profile, i, &kernel);
@@ -62,7 +62,7 @@ static void a_graph_captured_before_is_named_and_capturing_again_heals(void **st
     expect_whole(profile, 45);
     expect(profile, "LLM@step", "LLM@again", "numbered<0", 5);
     expect(profile, "LLM@step", "LLM@again", "numbered<1", 5);
-    for (size_t i = 0; i < llmperf_profile_kernel_count(profile); i++) {
+    for (size_t i = 0; i < llmperf_profile_count(profile, LLMPERF_ROWS_KERNELS); i++) {
         llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
 
         llmperf_profile_kernel(profile, i, &kernel);

@@ -245,7 +245,7 @@ static void at_graph_level_a_graph_is_one_span(void **state)
     assert_int_equal(ledger_of(profile).memory_seen, 0);
     assert_int_equal(ledger_of(profile).graph_launches, 5);
     assert_int_equal(ledger_of(profile).graph_records_missing, 1); /* The last launch was told. */
-    assert_int_equal(llmperf_profile_capture_count(profile), 0);
+    assert_int_equal(llmperf_profile_count(profile, LLMPERF_ROWS_CAPTURES), 0);
     assert_true(has_note(profile, "Graph level:"));
     llmperf_profile_free(profile);
 }

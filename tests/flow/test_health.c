@@ -81,7 +81,7 @@ static llmperf_session_state await_verdict(const llmperf_session *session, uint3
 
     while (state.verdict != verdict) {
         if (lp_clock_now() - begin_ns > PATIENCE_NS)
-            fail_msg("still %s", llmperf_verdict_name(state.verdict));
+            fail_msg("still %s", llmperf_name(LLMPERF_NAME_VERDICT, state.verdict));
         usleep(10000);
         state = state_of(session);
     }

@@ -35,7 +35,7 @@ static void gaps_are_charged_to_the_host_only_if_its_launch_came_late(void **sta
     llmperf_iteration row = iteration(profile, 0);
 
     (void)state;
-    assert_int_equal(llmperf_profile_iteration_count(profile), 1);
+    assert_int_equal(llmperf_profile_count(profile, LLMPERF_ROWS_ITERATIONS), 1);
     assert_string_equal(row.region, "LLM@decode_step");
     assert_int_equal(row.sequence, 1);
     assert_int_equal(row.tokens, 3);
@@ -92,7 +92,7 @@ static void work_of_a_nested_stage_counts_in_both(void **state)
     llmperf_iteration vision = iteration(profile, 0), prefill = iteration(profile, 1);
 
     (void)state;
-    assert_int_equal(llmperf_profile_iteration_count(profile), 2);
+    assert_int_equal(llmperf_profile_count(profile, LLMPERF_ROWS_ITERATIONS), 2);
     assert_string_equal(vision.region, "LLM@prefill/LLM@vision");
     assert_int_equal(vision.activities, 1);
     check_close(vision.busy_ms, 0.001);
@@ -113,7 +113,7 @@ static void statistics_hold_all_instances_and_the_newest_are_kept(void **state)
                                            "wait 5000\n"
                                            "end\n"
                                            "done\n");
-    size_t kept = llmperf_profile_iteration_count(profile);
+    size_t kept = llmperf_profile_count(profile, LLMPERF_ROWS_ITERATIONS);
 
     (void)state;
     assert_int_equal(find_spread(profile, "LLM@decode_step", "wall").count, 3000);
@@ -150,7 +150,7 @@ static void an_instance_that_the_session_cuts_is_none(void **state)
                                            "end\n");
 
     (void)state;
-    assert_int_equal(llmperf_profile_iteration_count(profile), 1);
+    assert_int_equal(llmperf_profile_count(profile, LLMPERF_ROWS_ITERATIONS), 1);
     assert_string_equal(iteration(profile, 0).region, "LLM@decode_all/LLM@decode_step");
     llmperf_profile_free(profile);
 }

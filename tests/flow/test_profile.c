@@ -132,7 +132,7 @@ static void kernels_are_ordered_by_time_and_share_adds_up(void **state)
     double share = 0;
 
     (void)state;
-    assert_int_equal(llmperf_profile_kernel_count(profile), 5);
+    assert_int_equal(llmperf_profile_count(profile, LLMPERF_ROWS_KERNELS), 5);
     for (size_t i = 0; i < 5; i++) {
         llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
 
@@ -257,7 +257,7 @@ static void operators_add_up_by_label_and_stage(void **state)
     llmperf_operator_stats step = find_operator(profile, "LLM@mlp", "LLM@decode_step");
 
     (void)state;
-    assert_int_equal(llmperf_profile_operator_count(profile), 5);
+    assert_int_equal(llmperf_profile_count(profile, LLMPERF_ROWS_OPERATORS), 5);
     assert_int_equal(prefill.calls, 2);
     check_close(prefill.total_time_ms, 0.004);
     check_close(prefill.mean_ms, 0.002);
@@ -354,7 +354,7 @@ static void tier_light_has_kernels_only(void **state)
     (void)state;
     options.tier = LLMPERF_TIER_LIGHT;
     profile = play_options(&options);
-    assert_int_equal(llmperf_profile_kernel_count(profile), 1);
+    assert_int_equal(llmperf_profile_count(profile, LLMPERF_ROWS_KERNELS), 1);
     assert_int_equal(ledger_of(profile).memory_calls, 0);
     assert_int_equal(ledger_of(profile).verdict, LLMPERF_VERDICT_COMPLETE);
     assert_string_equal(llmperf_profile_fact(profile, "tier"), "light");
@@ -369,7 +369,7 @@ static void regions_follow_their_parents(void **state)
                                            "begin y\nend\nend\nend\n");
 
     (void)state;
-    assert_int_equal(llmperf_profile_region_count(profile), 5);
+    assert_int_equal(llmperf_profile_count(profile, LLMPERF_ROWS_REGIONS), 5);
     for (size_t i = 0; i < 5; i++) {
         llmperf_region_stats region = LLMPERF_REGION_STATS_INIT;
 
@@ -398,7 +398,7 @@ static void rows_past_the_end_and_missing_arguments_are_refused(void **state)
     assert_null(llmperf_profile_note(NULL, 0));
     assert_null(llmperf_profile_fact(profile, "no such fact"));
     assert_null(llmperf_profile_fact(NULL, "tier"));
-    assert_int_equal(llmperf_profile_region_count(NULL), 0);
+    assert_int_equal(llmperf_profile_count(NULL, LLMPERF_ROWS_REGIONS), 0);
     llmperf_profile_free(profile);
     llmperf_profile_free(NULL);
 }

@@ -33,7 +33,7 @@ static llmperf_metric_stats metric_of(const llmperf_profile *profile, const char
 {
     llmperf_metric_stats metric = LLMPERF_METRIC_STATS_INIT;
 
-    for (size_t i = 0; i < llmperf_profile_metric_count(profile); i++) {
+    for (size_t i = 0; i < llmperf_profile_count(profile, LLMPERF_ROWS_METRICS); i++) {
         llmperf_profile_metric(profile, i, &metric);
         if (metric.region && strcmp(metric.region, region) == 0 && strcmp(metric.name, name) == 0)
             return metric;

@@ -103,7 +103,7 @@ static void ranks_of_a_job_do_the_model_once(void **state)
     for (size_t i = 0; i < 2; i++)
         parts[i] = play_share(MODEL, 2, 0, STEP);
     assert_int_equal(llmperf_profile_merge((const llmperf_profile *const *)parts, 2, &merged), 0);
-    for (size_t i = 0; i < llmperf_profile_region_count(merged); i++) {
+    for (size_t i = 0; i < llmperf_profile_count(merged, LLMPERF_ROWS_REGIONS); i++) {
         llmperf_region_stats region = LLMPERF_REGION_STATS_INIT;
 
         assert_int_equal(llmperf_profile_region(merged, i, &region), 0);

@@ -190,7 +190,7 @@ static void of_many_threads_and_streams_nothing_is_lost(void **state)
         rounds * THREADS * STREAMS;
     expected.verdict = LLMPERF_VERDICT_COMPLETE;
     check_ledger(profile, &expected);
-    assert_int_equal(llmperf_profile_kernel_count(profile), THREADS * STREAMS);
+    assert_int_equal(llmperf_profile_count(profile, LLMPERF_ROWS_KERNELS), THREADS * STREAMS);
     for (int i = 0; i < THREADS; i++) {
         char region[32];
 
@@ -232,7 +232,7 @@ static void thousands_of_threads_may_end_inside_regions(void **state)
     assert_int_equal(ledger.regions_truncated, 2 * SHORT_THREADS);
     assert_int_equal(ledger.regions_unbalanced, 0);
     assert_int_equal(ledger.verdict, LLMPERF_VERDICT_COMPLETE);
-    assert_int_equal(llmperf_profile_kernel_count(profile), 1);
+    assert_int_equal(llmperf_profile_count(profile, LLMPERF_ROWS_KERNELS), 1);
     assert_int_equal(find_kernel(profile, "k", "LLM@short/LLM@left open").calls, SHORT_THREADS);
     assert_int_equal(find_region(profile, "LLM@short", 0).truncated, SHORT_THREADS);
     llmperf_profile_free(profile);
@@ -310,7 +310,7 @@ static void a_forked_child_records_nothing_and_harms_nothing(void **state)
     profile = stop_session(session);
     assert_int_equal(find_kernel(profile, "of the parent", "LLM@around fork").calls, FORKS);
     assert_int_equal(find_region(profile, "LLM@around fork", 0).instances, FORKS);
-    assert_int_equal(llmperf_profile_kernel_count(profile), 1);
+    assert_int_equal(llmperf_profile_count(profile, LLMPERF_ROWS_KERNELS), 1);
     assert_true(find_region(profile, "LLM@around fork", 0).tokens == LLMPERF_UNKNOWN);
     llmperf_profile_free(profile);
 }

@@ -139,7 +139,7 @@ static void the_next_instances_are_collected_one_and_all(void **context)
     run_fast(50, &steps);
     profile = stop(session);
     assert_int_equal(told.opened, 1);
-    assert_int_equal(llmperf_profile_window_count(profile), 1);
+    assert_int_equal(llmperf_profile_count(profile, LLMPERF_ROWS_WINDOWS), 1);
     window = window_of(profile, 0);
     assert_int_equal(window.number, 1);
     assert_string_equal(window.rule, RULE);
@@ -156,7 +156,7 @@ static void the_next_instances_are_collected_one_and_all(void **context)
     check_close(window.memory_ms, 10 * 0.0009);
     assert_true(window.busy_ms > 0 && window.wall_ms > window.busy_ms);
     assert_true(window.triggered_ns <= window.begin_ns && window.begin_ns < window.end_ns);
-    assert_int_equal(llmperf_profile_window_kernel_count(profile), 2);
+    assert_int_equal(llmperf_profile_count(profile, LLMPERF_ROWS_WINDOW_KERNELS), 2);
     assert_int_equal(llmperf_profile_window_kernel(profile, 0, &kernel), 0);
     assert_string_equal(kernel.name, "gemm");
     assert_string_equal(kernel.region, "LLM@decode_step/LLM@attention");
@@ -185,7 +185,7 @@ static void what_is_sampled_stays_a_random_sample(void **context)
     profile = stop(session);
     step = find_region(profile, "LLM@decode_step", 0);
     busy = find_spread(profile, NULL, "busy");
-    for (size_t i = 0; i < llmperf_profile_window_count(profile); i++)
+    for (size_t i = 0; i < llmperf_profile_count(profile, LLMPERF_ROWS_WINDOWS); i++)
         in_windows += window_of(profile, i).units + window_of(profile, i).units_left_out;
     /* Host times and amounts are of everything, and the windows' part is told. */
     assert_int_equal(step.instances, steps.fast + steps.slow);
@@ -194,7 +194,7 @@ static void what_is_sampled_stays_a_random_sample(void **context)
     assert_int_equal(step.window_flops, 3000 * in_windows); /* All in the slow phase. */
     assert_true(step.window_ms > 0 && step.window_ms < step.wall_sum_ms);
     /* Device numbers are of the sample: each instance with its kernels, none of a window. */
-    for (size_t i = 0; i < llmperf_profile_iteration_count(profile); i++) {
+    for (size_t i = 0; i < llmperf_profile_count(profile, LLMPERF_ROWS_ITERATIONS); i++) {
         assert_int_equal(llmperf_profile_iteration(profile, i, &row), 0);
         windowed += row.window != 0;
         sampled += row.window == 0 && !isnan(row.busy_ms);
@@ -310,7 +310,7 @@ static void a_stop_closes_the_window(void **context)
     session = start(NULL, 1); /* The next one knows of no window. */
     run_step(false);
     profile = stop(session);
-    assert_int_equal(llmperf_profile_window_count(profile), 0);
+    assert_int_equal(llmperf_profile_count(profile, LLMPERF_ROWS_WINDOWS), 0);
     assert_int_equal(find_region(profile, "LLM@decode_step", 0).kernel_count, FAST_KERNELS);
     llmperf_profile_free(profile);
 }
@@ -328,7 +328,7 @@ static void what_holds_not_opens_nothing(void **context)
     run_fast(scaled(2500, 1500), &steps);
     assert_int_equal(state_of(session).windows, 0);
     profile = stop(session);
-    assert_int_equal(llmperf_profile_window_count(profile), 0);
+    assert_int_equal(llmperf_profile_count(profile, LLMPERF_ROWS_WINDOWS), 0);
     assert_int_equal(ledger_of(profile).kernels_in_windows, 0);
     llmperf_profile_free(profile);
 }

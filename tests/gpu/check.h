@@ -102,7 +102,7 @@ static inline void expect_complete(const llmperf_profile *profile)
     llmperf_ledger ledger = ledger_of(profile);
 
     CHECK(ledger.verdict == LLMPERF_VERDICT_COMPLETE, "verdict %s, first problem: %s",
-          llmperf_verdict_name(ledger.verdict),
+          llmperf_name(LLMPERF_NAME_VERDICT, ledger.verdict),
           llmperf_profile_problem(profile, 0) ? llmperf_profile_problem(profile, 0) : "none");
 }
 
@@ -112,7 +112,7 @@ static inline llmperf_region_stats region_of(const llmperf_profile *profile, con
 {
     llmperf_region_stats stats = LLMPERF_REGION_STATS_INIT;
 
-    for (size_t i = 0; i < llmperf_profile_region_count(profile); i++) {
+    for (size_t i = 0; i < llmperf_profile_count(profile, LLMPERF_ROWS_REGIONS); i++) {
         llmperf_profile_region(profile, i, &stats);
         if (!strcmp(stats.path, path) && stats.device == device)
             return stats;

@@ -102,9 +102,10 @@ static inline void print_profile(const llmperf_profile *profile)
     llmperf_ledger ledger = ledger_of(profile);
     const char *line;
 
-    printf("  verdict %s, %lu kernels, %lu unattributed\n", llmperf_verdict_name(ledger.verdict),
-           (unsigned long)ledger.kernels_seen, (unsigned long)ledger.kernels_unattributed);
-    for (size_t i = 0; i < llmperf_profile_metric_count(profile) && i < 60; i++) {
+    printf("  verdict %s, %lu kernels, %lu unattributed\n",
+           llmperf_name(LLMPERF_NAME_VERDICT, ledger.verdict), (unsigned long)ledger.kernels_seen,
+           (unsigned long)ledger.kernels_unattributed);
+    for (size_t i = 0; i < llmperf_profile_count(profile, LLMPERF_ROWS_METRICS) && i < 60; i++) {
         llmperf_metric_stats metric = LLMPERF_METRIC_STATS_INIT;
 
         llmperf_profile_metric(profile, i, &metric);
@@ -113,7 +114,7 @@ static inline void print_profile(const llmperf_profile *profile)
                metric.mean, metric.unit, (unsigned long)metric.count, metric.min, metric.max,
                metric.text ? metric.text : "");
     }
-    for (size_t i = 0; i < llmperf_profile_kernel_count(profile); i++) {
+    for (size_t i = 0; i < llmperf_profile_count(profile, LLMPERF_ROWS_KERNELS); i++) {
         llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
 
         llmperf_profile_kernel(profile, i, &kernel);
@@ -135,7 +136,7 @@ static inline llmperf_metric_stats metric_of(const llmperf_profile *profile, con
 {
     llmperf_metric_stats metric = LLMPERF_METRIC_STATS_INIT;
 
-    for (size_t i = 0; i < llmperf_profile_metric_count(profile); i++) {
+    for (size_t i = 0; i < llmperf_profile_count(profile, LLMPERF_ROWS_METRICS); i++) {
         llmperf_profile_metric(profile, i, &metric);
         if (metric.region && !metric.kernel && !strcmp(metric.region, region) &&
             !strcmp(metric.name, name))

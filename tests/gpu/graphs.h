@@ -36,7 +36,7 @@ static inline uint64_t count_of(const llmperf_profile *profile, const char *regi
     uint64_t calls = 0;
     double ms = 0;
 
-    for (size_t i = 0; i < llmperf_profile_kernel_count(profile); i++) {
+    for (size_t i = 0; i < llmperf_profile_count(profile, LLMPERF_ROWS_KERNELS); i++) {
         llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
 
         llmperf_profile_kernel(profile, i, &kernel);
@@ -60,7 +60,7 @@ static inline void expect(const llmperf_profile *profile, const char *region, co
           captured, (unsigned long)wanted);
     if (found == wanted)
         return;
-    for (size_t i = 0; i < llmperf_profile_kernel_count(profile); i++) {
+    for (size_t i = 0; i < llmperf_profile_count(profile, LLMPERF_ROWS_KERNELS); i++) {
         llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
 
         llmperf_profile_kernel(profile, i, &kernel);

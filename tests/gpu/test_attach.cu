@@ -52,7 +52,7 @@ static void attach(useconds_t wait_us)
     lost = ledger.launches_missing > 0;
     printf("attached %u us after its threads: %llu launches, %llu kernels, %s\n", (unsigned)wait_us,
            (unsigned long long)ledger.launches_expected, (unsigned long long)ledger.kernels_seen,
-           llmperf_verdict_name(ledger.verdict));
+           llmperf_name(LLMPERF_NAME_VERDICT, ledger.verdict));
     CHECK(ledger.launches_expected > 0 &&
               ledger.kernels_seen + ledger.launches_missing == ledger.launches_expected,
           "%llu missing", (unsigned long long)ledger.launches_missing);

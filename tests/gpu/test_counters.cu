@@ -106,7 +106,7 @@ static void kernels_are_replayed_one_by_one(void)
     CUDA(cudaDeviceSynchronize());
     profile = stop_session(session);
     print_profile(profile);
-    for (size_t i = 0; i < llmperf_profile_metric_count(profile); i++) {
+    for (size_t i = 0; i < llmperf_profile_count(profile, LLMPERF_ROWS_METRICS); i++) {
         llmperf_profile_metric(profile, i, &metric);
         if (!metric.kernel || strcmp(metric.name, "tensor_flops_bf16"))
             continue;

@@ -145,14 +145,15 @@ static void check_collected(const llmperf_profile *profile, const struct steps *
     llmperf_ledger ledger = ledger_of(profile);
     uint64_t collected = collected_steps(profile);
 
-    printf("%llu of %llu steps collected; %llu kernels, %llu beside, %llu missing, %llu duplicate, "
-           "%s\n",
-           (unsigned long long)collected, (unsigned long long)steps->count,
-           (unsigned long long)ledger.kernels_seen,
-           (unsigned long long)ledger.kernels_outside_window,
-           (unsigned long long)ledger.launches_missing,
-           (unsigned long long)ledger.launches_duplicate, llmperf_verdict_name(ledger.verdict));
-    CHECK(ledger.verdict == LLMPERF_VERDICT_SAMPLED, "%s", llmperf_verdict_name(ledger.verdict));
+    printf(
+        "%llu of %llu steps collected; %llu kernels, %llu beside, %llu missing, %llu duplicate, "
+        "%s\n",
+        (unsigned long long)collected, (unsigned long long)steps->count,
+        (unsigned long long)ledger.kernels_seen, (unsigned long long)ledger.kernels_outside_window,
+        (unsigned long long)ledger.launches_missing, (unsigned long long)ledger.launches_duplicate,
+        llmperf_name(LLMPERF_NAME_VERDICT, ledger.verdict));
+    CHECK(ledger.verdict == LLMPERF_VERDICT_SAMPLED, "%s",
+          llmperf_name(LLMPERF_NAME_VERDICT, ledger.verdict));
     CHECK(region_of(profile, "LLM@decode_step", 0).instances == steps->count, "steps");
     CHECK(collected > 0 && eager_kernels(profile) == collected * EAGER, "%llu kernels",
           (unsigned long long)eager_kernels(profile));
@@ -277,7 +278,7 @@ static void steps_are_captured_while_cupti_comes(void)
     run_for(&steps, 1, session);
     profile = stop_session(session);
     CHECK(ledger_of(profile).verdict == LLMPERF_VERDICT_SAMPLED, "%s",
-          llmperf_verdict_name(ledger_of(profile).verdict));
+          llmperf_name(LLMPERF_NAME_VERDICT, ledger_of(profile).verdict));
     llmperf_profile_free(profile);
 }
 
@@ -315,7 +316,7 @@ static void it_stays_where_that_is_not_safe(void)
     CHECK(!is_detached(session), "later");
     profile = stop_session(session);
     CHECK(ledger_of(profile).verdict == LLMPERF_VERDICT_SAMPLED, "%s",
-          llmperf_verdict_name(ledger_of(profile).verdict));
+          llmperf_name(LLMPERF_NAME_VERDICT, ledger_of(profile).verdict));
     llmperf_profile_free(profile);
 }
 

@@ -44,7 +44,7 @@ int main(void)
         CHECK(region_of(profile, "LLM@both", device).kernel_count == LAUNCHES / 2, "device %d",
               device);
     CHECK(region_of(profile, "LLM@second only", 1).kernel_count == 1, "second only");
-    for (size_t i = 0; i < llmperf_profile_region_count(profile); i++) {
+    for (size_t i = 0; i < llmperf_profile_count(profile, LLMPERF_ROWS_REGIONS); i++) {
         llmperf_region_stats stats = LLMPERF_REGION_STATS_INIT;
 
         llmperf_profile_region(profile, i, &stats);
@@ -54,7 +54,7 @@ int main(void)
     CHECK(copies >= 1, "no copy between the devices was seen");
     printf("%lu kernels on two devices, %lu copies between them, verdict %s\n",
            (unsigned long)ledger.kernels_seen, (unsigned long)copies,
-           llmperf_verdict_name(ledger.verdict));
+           llmperf_name(LLMPERF_NAME_VERDICT, ledger.verdict));
     llmperf_profile_free(profile);
     return finish();
 }

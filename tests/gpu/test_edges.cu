@@ -50,10 +50,11 @@ static void check_end(const char *what, llmperf_session *session, uint32_t verdi
     printf("%s: %lu launches, %lu kernels, %lu beside, share %.3f, %s\n", what,
            (unsigned long)ledger.launches_expected, (unsigned long)ledger.kernels_seen,
            (unsigned long)ledger.kernels_outside_window, ledger.sampled_fraction,
-           llmperf_verdict_name(ledger.verdict));
+           llmperf_name(LLMPERF_NAME_VERDICT, ledger.verdict));
     for (size_t i = 0; ledger.verdict != verdict && llmperf_profile_problem(profile, i); i++)
         printf("problem: %s\n", llmperf_profile_problem(profile, i));
-    CHECK(ledger.verdict == verdict, "%s: %s", what, llmperf_verdict_name(ledger.verdict));
+    CHECK(ledger.verdict == verdict, "%s: %s", what,
+          llmperf_name(LLMPERF_NAME_VERDICT, ledger.verdict));
     CHECK(ledger.kernels_seen > 0 && ledger.kernels_seen == ledger.launches_expected,
           "%s: not as many kernels as launches", what);
     llmperf_profile_free(profile);

@@ -64,7 +64,7 @@ static void check_kernels(const char *what, const llmperf_profile *profile, uint
            (unsigned long long)sum.calls, sum.min_ms, sum.max_ms,
            (unsigned long long)ledger.records_invalid_time,
            (unsigned long long)ledger.kernels_outside_window, ledger.sampled_fraction,
-           llmperf_verdict_name(ledger.verdict));
+           llmperf_name(LLMPERF_NAME_VERDICT, ledger.verdict));
     for (size_t i = 0; ledger.verdict != verdict && llmperf_profile_problem(profile, i); i++)
         printf("problem: %s\n", llmperf_profile_problem(profile, i));
     CHECK(ledger.verdict == verdict, "%s", what);

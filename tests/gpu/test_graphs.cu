@@ -150,7 +150,7 @@ static void a_graph_captured_before_is_named_and_capturing_again_heals(void)
           (unsigned long)ledger_of(profile).graph_nodes_unmapped);
     expect(profile, "LLM@step", "LLM@again", "numbered<0", 5);
     expect(profile, "LLM@step", "LLM@again", "numbered<1", 5);
-    for (size_t i = 0; i < llmperf_profile_kernel_count(profile); i++) {
+    for (size_t i = 0; i < llmperf_profile_count(profile, LLMPERF_ROWS_KERNELS); i++) {
         llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
 
         llmperf_profile_kernel(profile, i, &kernel);

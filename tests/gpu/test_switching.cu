@@ -55,7 +55,7 @@ static void expect_right_ids(const llmperf_profile *profile, const char *what)
            what, (unsigned long)ledger.kernels_seen, (unsigned long)ledger.launches_expected,
            (unsigned long)ledger.kernels_outside_window, (unsigned long)ledger.launches_missing,
            (unsigned long)ledger.launches_duplicate, (unsigned long)ledger.records_duplicate,
-           llmperf_verdict_name(ledger.verdict));
+           llmperf_name(LLMPERF_NAME_VERDICT, ledger.verdict));
     CHECK(ledger.kernels_seen > 0, "nothing was collected");
     CHECK(ledger.launches_duplicate == 0 && ledger.records_duplicate == 0, "ids came twice");
     CHECK(ledger.launches_missing == 0, "launches without a kernel");

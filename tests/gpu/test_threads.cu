@@ -72,7 +72,7 @@ int main(void)
         CHECK(region_of(profile, path, 0).kernel_count + faulty >= each / 2, "%s", path);
     }
     printf("%lu launches, %lu kernels, verdict %s\n", (unsigned long)ledger.launches_expected,
-           (unsigned long)ledger.kernels_seen, llmperf_verdict_name(ledger.verdict));
+           (unsigned long)ledger.kernels_seen, llmperf_name(LLMPERF_NAME_VERDICT, ledger.verdict));
     llmperf_profile_free(profile);
     return finish();
 }

@@ -67,8 +67,8 @@ static void check_window(const llmperf_profile *profile, const char *what)
     llmperf_window_stats window = LLMPERF_WINDOW_STATS_INIT;
     llmperf_ledger ledger = ledger_of(profile);
 
-    CHECK(llmperf_profile_window_count(profile) == 1, "%s: %zu windows", what,
-          llmperf_profile_window_count(profile));
+    CHECK(llmperf_profile_count(profile, LLMPERF_ROWS_WINDOWS) == 1, "%s: %zu windows", what,
+          llmperf_profile_count(profile, LLMPERF_ROWS_WINDOWS));
     if (llmperf_profile_window(profile, 0, &window) < 0)
         return;
     printf("%s: %llu units, %llu left out, %llu kernels, %llu copies, wall %.3f ms, busy %.3f ms\n",
@@ -81,7 +81,7 @@ static void check_window(const llmperf_profile *profile, const char *what)
     CHECK(window.busy_ms > 0 && window.busy_ms < window.wall_ms, "%s", what);
     CHECK(ledger.kernels_in_windows == 12 * KERNELS, "%s", what);
     CHECK(ledger.verdict == LLMPERF_VERDICT_SAMPLED, "%s: verdict %s, first problem: %s", what,
-          llmperf_verdict_name(ledger.verdict),
+          llmperf_name(LLMPERF_NAME_VERDICT, ledger.verdict),
           llmperf_profile_problem(profile, 0) ? llmperf_profile_problem(profile, 0) : "none");
     CHECK(region_of(profile, "LLM@decode_step", 0).memcpy_count == 0,
           "%s: copies of a window are in a total", what);

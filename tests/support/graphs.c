@@ -14,14 +14,14 @@ llmperf_kernel_stats find_captured(const llmperf_profile *profile, const char *n
 {
     llmperf_kernel_stats stats = LLMPERF_KERNEL_STATS_INIT;
 
-    for (size_t i = 0; i < llmperf_profile_kernel_count(profile); i++) {
+    for (size_t i = 0; i < llmperf_profile_count(profile, LLMPERF_ROWS_KERNELS); i++) {
         assert_int_equal(llmperf_profile_kernel(profile, i, &stats), 0);
         if (!strcmp(stats.name, name) && stats.region && !strcmp(stats.region, region) &&
             (!captured ? !stats.captured_in
                        : stats.captured_in && !strcmp(stats.captured_in, captured)))
             return stats;
     }
-    for (size_t i = 0; i < llmperf_profile_kernel_count(profile); i++) {
+    for (size_t i = 0; i < llmperf_profile_count(profile, LLMPERF_ROWS_KERNELS); i++) {
         llmperf_profile_kernel(profile, i, &stats);
         print_error("%s in %s x %s: %llu\n", stats.name, stats.region ? stats.region : "(unseen)",
                     stats.captured_in ? stats.captured_in : "(none)",

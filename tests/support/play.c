@@ -109,7 +109,7 @@ llmperf_region_stats find_region(const llmperf_profile *profile, const char *pat
 {
     llmperf_region_stats stats = LLMPERF_REGION_STATS_INIT;
 
-    for (size_t i = 0; i < llmperf_profile_region_count(profile); i++) {
+    for (size_t i = 0; i < llmperf_profile_count(profile, LLMPERF_ROWS_REGIONS); i++) {
         assert_int_equal(llmperf_profile_region(profile, i, &stats), 0);
         if (same(stats.path, path) && stats.device == device)
             return stats;
@@ -122,7 +122,7 @@ bool has_region(const llmperf_profile *profile, const char *path)
 {
     llmperf_region_stats stats = LLMPERF_REGION_STATS_INIT;
 
-    for (size_t i = 0; i < llmperf_profile_region_count(profile); i++)
+    for (size_t i = 0; i < llmperf_profile_count(profile, LLMPERF_ROWS_REGIONS); i++)
         if (llmperf_profile_region(profile, i, &stats) == 0 && same(stats.path, path))
             return true;
     return false;
@@ -133,7 +133,7 @@ llmperf_kernel_stats find_kernel(const llmperf_profile *profile, const char *nam
 {
     llmperf_kernel_stats stats = LLMPERF_KERNEL_STATS_INIT;
 
-    for (size_t i = 0; i < llmperf_profile_kernel_count(profile); i++) {
+    for (size_t i = 0; i < llmperf_profile_count(profile, LLMPERF_ROWS_KERNELS); i++) {
         assert_int_equal(llmperf_profile_kernel(profile, i, &stats), 0);
         if (same(stats.name, name) && same(stats.region, region))
             return stats;
@@ -147,7 +147,7 @@ llmperf_operator_stats find_operator(const llmperf_profile *profile, const char 
 {
     llmperf_operator_stats stats = LLMPERF_OPERATOR_STATS_INIT;
 
-    for (size_t i = 0; i < llmperf_profile_operator_count(profile); i++) {
+    for (size_t i = 0; i < llmperf_profile_count(profile, LLMPERF_ROWS_OPERATORS); i++) {
         assert_int_equal(llmperf_profile_operator(profile, i, &stats), 0);
         if (same(stats.name, name) && same(stats.stage, stage))
             return stats;
@@ -219,8 +219,8 @@ void check_ledger(const llmperf_profile *profile, const llmperf_ledger *expected
         wrong++;
     }
     assert_int_equal(wrong, 0);
-    assert_string_equal(llmperf_verdict_name(ledger.verdict),
-                        llmperf_verdict_name(expected->verdict));
+    assert_string_equal(llmperf_name(LLMPERF_NAME_VERDICT, ledger.verdict),
+                        llmperf_name(LLMPERF_NAME_VERDICT, expected->verdict));
 }
 
 static bool has_line(const llmperf_profile *profile,

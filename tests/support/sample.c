@@ -199,7 +199,7 @@ static void set_ledger(llmperf_profile *profile)
 
     ledger->launches_expected = ledger->kernels_seen = ledger->kernels_attributed = 150400;
     ledger->memory_calls = ledger->memory_seen = 300;
-    ledger->cupti_overhead_ms = NAN;
+    ledger->tracing_overhead_ms = NAN;
     ledger->sampled_fraction = 1;
     ledger->attributed_gpu_time_share = 1;
     ledger->verdict = LLMPERF_VERDICT_COMPLETE;

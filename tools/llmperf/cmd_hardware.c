@@ -63,8 +63,8 @@ static void print_origin(const llmperf_hardware_value *value)
     if (isnan(value->value))
         print("  %s\n", value->reason);
     else
-        print("  %-8s  %-6s  %s\n", llmperf_origin_name(value->origin),
-              llmperf_confidence_name(value->confidence), value->source);
+        print("  %-8s  %-6s  %s\n", llmperf_name(LLMPERF_NAME_ORIGIN, value->origin),
+              llmperf_name(LLMPERF_NAME_CONFIDENCE, value->confidence), value->source);
 }
 
 /* Published peak of what a ceiling is of: of a dtype, or the bandwidth. */
@@ -139,7 +139,8 @@ static void put_value(const char *key, const llmperf_hardware_value *value, doub
         json_number("ridge", ridge);
     }
     print(", \"origin\": \"%s\", \"confidence\": \"%s\", \"source\": ",
-          llmperf_origin_name(value->origin), llmperf_confidence_name(value->confidence));
+          llmperf_name(LLMPERF_NAME_ORIGIN, value->origin),
+          llmperf_name(LLMPERF_NAME_CONFIDENCE, value->confidence));
     json_string(value->source);
     print(", \"reason\": ");
     json_string(value->reason);

@@ -17,7 +17,7 @@ static void print_result(const char *recording, const llmperf_profile *profile, 
 
     llmperf_profile_ledger(profile, &ledger);
     print("%s: verdict %s, %" PRIu64 " kernels\n%s\n", recording,
-          llmperf_verdict_name(ledger.verdict), ledger.kernels_seen, run_dir);
+          llmperf_name(LLMPERF_NAME_VERDICT, ledger.verdict), ledger.kernels_seen, run_dir);
 }
 
 static int replay(const char *recording, const llmperf_session_options *options)

@@ -47,7 +47,7 @@ static void print_one_run(const char *path, const char *name, struct run_list *l
     }
     llmperf_profile_ledger(profile, &ledger);
     print_line("%-28s %-20s %-8s %s", name, fact(profile, "created_at"), fact(profile, "tier"),
-               llmperf_verdict_name(ledger.verdict));
+               llmperf_name(LLMPERF_NAME_VERDICT, ledger.verdict));
     llmperf_profile_free(profile);
 }
 

@@ -284,7 +284,8 @@ static void merge_runs(const struct job *job, struct run_state *state)
     } else if (new_run_save(merged, folder) == EXIT_FINE) {
         llmperf_profile_ledger(merged, &ledger);
         fprintf(stderr, "llmperf: %s: %u processes merged, verdict %s, %" PRIu64 " kernels\n",
-                folder, state->runs, llmperf_verdict_name(ledger.verdict), ledger.kernels_seen);
+                folder, state->runs, llmperf_name(LLMPERF_NAME_VERDICT, ledger.verdict),
+                ledger.kernels_seen);
         snprintf(state->best, sizeof(state->best), "%.*s", RUN_PATH_BYTES - 1, folder);
     }
     llmperf_profile_free(merged);

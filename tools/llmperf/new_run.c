@@ -82,7 +82,7 @@ int new_run_write(const llmperf_profile *profile, const char *run_dir, const cha
     if ((status = new_run_save(profile, folder)) != EXIT_FINE)
         return status;
     llmperf_profile_ledger(profile, &ledger);
-    print("%s: verdict %s, %" PRIu64 " kernels\n%s\n", what, llmperf_verdict_name(ledger.verdict),
-          ledger.kernels_seen, folder);
+    print("%s: verdict %s, %" PRIu64 " kernels\n%s\n", what,
+          llmperf_name(LLMPERF_NAME_VERDICT, ledger.verdict), ledger.kernels_seen, folder);
     return EXIT_FINE;
 }

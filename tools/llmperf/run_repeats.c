@@ -128,9 +128,10 @@ static void count_content(const struct runs *runs, size_t *filled, size_t *devic
 {
     *filled = *devices = 0;
     for (size_t i = 0; i < runs->count; i++) {
-        size_t kernels = llmperf_profile_kernel_count(runs->profiles[i]);
+        size_t kernels = llmperf_profile_count(runs->profiles[i], LLMPERF_ROWS_KERNELS);
 
-        *filled += kernels > 0 || llmperf_profile_region_count(runs->profiles[i]) > 0;
+        *filled +=
+            kernels > 0 || llmperf_profile_count(runs->profiles[i], LLMPERF_ROWS_REGIONS) > 0;
         *devices += kernels > 0;
     }
 }

@@ -80,7 +80,7 @@ static void tell_run(const char *run, const llmperf_profile *profile, const llmp
     const char *reason = llmperf_profile_fact(profile, "source_reason");
 
     fprintf(stderr, "llmperf: %s: process %s, verdict %s", run, text_of(profile, "process_id"),
-            llmperf_verdict_name(ledger->verdict));
+            llmperf_name(LLMPERF_NAME_VERDICT, ledger->verdict));
     if (ledger->verdict == LLMPERF_VERDICT_NO_DEVICE)
         fprintf(stderr, " (%s)\n", reason ? reason : "no device activity");
     else

@@ -111,7 +111,7 @@ static void add_regions(struct top_state *state, const llmperf_profile *profile)
     struct search search = { state->row_count, 0 };
     llmperf_region_stats last = LLMPERF_REGION_STATS_INIT;
 
-    for (size_t i = 0; i < llmperf_profile_region_count(profile); i++) {
+    for (size_t i = 0; i < llmperf_profile_count(profile, LLMPERF_ROWS_REGIONS); i++) {
         llmperf_region_stats stats = LLMPERF_REGION_STATS_INIT;
         bool repeated;
 
@@ -192,7 +192,7 @@ int top_look(const char *folder, struct top_state *state)
         }
     }
     llmperf_job_free(job);
-    state->verdict = verdict ? llmperf_verdict_name(verdict) : "-";
+    state->verdict = verdict ? llmperf_name(LLMPERF_NAME_VERDICT, verdict) : "-";
     return EXIT_FINE;
 }
 

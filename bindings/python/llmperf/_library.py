@@ -58,6 +58,11 @@ def text_of(value: Optional[bytes]) -> Optional[str]:
     return None if value is None else value.decode("utf-8", "replace")
 
 
+def name_of(enumeration: int, value: int) -> str:
+    """Name of a value of an enumeration of the library, LLMPERF_NAME_..."""
+    return text_of(library().llmperf_name(enumeration, value)) or ""
+
+
 def take_text(text: Any) -> str:
     """Copy a text that the library handed out, and free it."""
     try:

@@ -90,8 +90,15 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "llmperf_version": (c_char_p, []),
     "llmperf_last_error": (c_char_p, []),
     "llmperf_status_name": (c_char_p, [c_int]),
+    "llmperf_name": (c_char_p, [c_uint32, c_uint32]),
     "llmperf_log_set": (None, [log_function, c_void_p, c_int32]),
     "llmperf_text_free": (None, [text]),
+    # findings.h
+    "llmperf_profile_stage": (c_int, [_profile, c_size_t, POINTER(llmperf_stage)]),
+    "llmperf_profile_advice": (c_int, [_profile, c_size_t, POINTER(llmperf_advice)]),
+    "llmperf_profile_gpu": (c_int, [_profile, c_size_t, POINTER(llmperf_gpu)]),
+    "llmperf_profile_stage_reason": (c_char_p, [_profile, c_size_t, c_char_p]),
+    "llmperf_profile_evidence": (c_int, [_profile, c_size_t, c_size_t, POINTER(llmperf_evidence)]),
     # hardware.h
     "llmperf_hardware_find": (
         c_int, [POINTER(llmperf_hardware_query), _config, POINTER(_hardware)]),
@@ -101,11 +108,8 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "llmperf_hardware_peak": (c_int, [_hardware, c_char_p, POINTER(llmperf_hardware_value)]),
     "llmperf_hardware_quantity": (c_int, [_hardware, c_uint32, POINTER(llmperf_hardware_value)]),
     "llmperf_hardware_warning": (c_char_p, [_hardware, c_size_t]),
-    "llmperf_origin_name": (c_char_p, [c_uint32]),
-    "llmperf_confidence_name": (c_char_p, [c_uint32]),
     # model.h
     "llmperf_dtype_find": (c_int, [c_char_p, POINTER(c_uint32)]),
-    "llmperf_dtype_name": (c_char_p, [c_uint32]),
     "llmperf_model_open": (c_int, [c_char_p, POINTER(_model)]),
     "llmperf_model_free": (None, [_model]),
     "llmperf_model_info_get": (c_int, [_model, POINTER(llmperf_model_info)]),
@@ -125,24 +129,14 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
         [const_profile_pp, c_size_t, const_profile_pp, c_size_t, c_double, c_uint32, POINTER(text),
          POINTER(c_uint64)]),
     # profile.h
-    "llmperf_activity_kind_name": (c_char_p, [c_uint32]),
-    "llmperf_profile_region_count": (c_size_t, [_profile]),
-    "llmperf_profile_kernel_count": (c_size_t, [_profile]),
-    "llmperf_profile_operator_count": (c_size_t, [_profile]),
-    "llmperf_profile_capture_count": (c_size_t, [_profile]),
-    "llmperf_profile_metric_count": (c_size_t, [_profile]),
-    "llmperf_profile_window_count": (c_size_t, [_profile]),
-    "llmperf_profile_window_kernel_count": (c_size_t, [_profile]),
     "llmperf_profile_window": (c_int, [_profile, c_size_t, POINTER(llmperf_window_stats)]),
     "llmperf_profile_window_kernel": (c_int, [_profile, c_size_t, POINTER(llmperf_window_kernel)]),
-    "llmperf_profile_iteration_count": (c_size_t, [_profile]),
-    "llmperf_profile_iteration_stats_count": (c_size_t, [_profile]),
     "llmperf_profile_iteration": (c_int, [_profile, c_size_t, POINTER(llmperf_iteration)]),
     "llmperf_profile_iteration_stats": (
         c_int,
         [_profile, c_size_t, POINTER(llmperf_iteration_stats)],
     ),
-    "llmperf_row_layout": (c_char_p, [c_char_p]),
+    "llmperf_profile_count": (c_size_t, [_profile, c_uint32]),
     "llmperf_profile_class": (c_char_p, [_profile, c_size_t]),
     "llmperf_profile_region": (c_int, [_profile, c_size_t, POINTER(llmperf_region_stats)]),
     "llmperf_profile_kernel": (c_int, [_profile, c_size_t, POINTER(llmperf_kernel_stats)]),
@@ -153,21 +147,11 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "llmperf_profile_ledger": (c_int, [_profile, POINTER(llmperf_ledger)]),
     "llmperf_profile_problem": (c_char_p, [_profile, c_size_t]),
     "llmperf_profile_note": (c_char_p, [_profile, c_size_t]),
-    "llmperf_verdict_name": (c_char_p, [c_uint32]),
     "llmperf_profile_fact": (c_char_p, [_profile, c_char_p]),
     "llmperf_profile_save": (c_int, [_profile, c_char_p]),
     "llmperf_profile_open": (c_int, [c_char_p, POINTER(_profile)]),
     "llmperf_profile_merge": (c_int, [const_profile_pp, c_size_t, POINTER(_profile)]),
     "llmperf_profile_free": (None, [_profile]),
-    # findings.h
-    "llmperf_profile_stage_count": (c_size_t, [_profile]),
-    "llmperf_profile_advice_count": (c_size_t, [_profile]),
-    "llmperf_profile_gpu_count": (c_size_t, [_profile]),
-    "llmperf_profile_stage": (c_int, [_profile, c_size_t, POINTER(llmperf_stage)]),
-    "llmperf_profile_advice": (c_int, [_profile, c_size_t, POINTER(llmperf_advice)]),
-    "llmperf_profile_gpu": (c_int, [_profile, c_size_t, POINTER(llmperf_gpu)]),
-    "llmperf_profile_stage_reason": (c_char_p, [_profile, c_size_t, c_char_p]),
-    "llmperf_profile_evidence": (c_int, [_profile, c_size_t, c_size_t, POINTER(llmperf_evidence)]),
     # region.h
     "llmperf_region_begin": (None, [c_char_p]),
     "llmperf_region_begin_attr": (None, [POINTER(llmperf_region_attr)]),
@@ -182,7 +166,6 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     # roofline.h
     "llmperf_model_floor": (
         c_int, [_model, POINTER(llmperf_step), _hardware, c_uint32, POINTER(llmperf_step_floor)]),
-    "llmperf_bound_name": (c_char_p, [c_uint32]),
     # session.h
     "llmperf_session_check": (c_int, [POINTER(llmperf_session_options), POINTER(c_uint32)]),
     "llmperf_session_start": (c_int, [POINTER(llmperf_session_options), POINTER(_session)]),
@@ -278,6 +261,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "llmperf_profile_set_option": (c_int, [_profile, c_char_p, c_char_p]),
     "llmperf_option_info_get": (c_int, [c_size_t, POINTER(llmperf_option_info)]),
     # sys/run.h
+    "llmperf_row_layout": (c_char_p, [c_char_p]),
     "llmperf_runs_retain": (c_int, [c_char_p, c_uint64]),
     "llmperf_profile_merge_counters": (
         c_int, [const_profile_pp, c_size_t, c_char_p, POINTER(c_size_t), POINTER(_profile)]),
@@ -303,7 +287,6 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "llmperf_commands_json": (c_int, [_commands, POINTER(text)]),
     "llmperf_commands_free": (None, [_commands]),
     "llmperf_format_detect": (c_int, [c_char_p, POINTER(c_uint32)]),
-    "llmperf_format_name": (c_char_p, [c_uint32]),
     "llmperf_import": (
         c_int, [POINTER(c_char_p), c_size_t, POINTER(llmperf_import_options), POINTER(_profile)]),
 }

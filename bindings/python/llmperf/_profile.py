@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any, Callable, Dict, List, Optional, Type
 
 from . import _native
-from ._library import check, library, path_bytes, take_text, text_of
+from ._library import check, library, name_of, path_bytes, take_text, text_of
 
 _DOCUMENTS = {
     "report.md": _native.LLMPERF_DOCUMENT_REPORT_MD,
@@ -28,7 +28,6 @@ _DOCUMENTS = {
     "rows.jsonl": _native.LLMPERF_DOCUMENT_ROWS_JSONL,
     "report.html": _native.LLMPERF_DOCUMENT_REPORT_HTML,
 }
-_REGION_KINDS = {_native.LLMPERF_REGION_STAGE: "stage", _native.LLMPERF_REGION_OPERATOR: "operator"}
 
 _RATES = {_native.LLMPERF_RATE_STAGE: "stage", _native.LLMPERF_RATE_HOST: "host",
           _native.LLMPERF_RATE_THREAD: "thread"}
@@ -72,10 +71,10 @@ class Profile:
         bytes.
         """
         lib = library()
-        rows = self._rows(lib.llmperf_profile_region_count, lib.llmperf_profile_region,
+        rows = self._rows(_native.LLMPERF_ROWS_REGIONS, lib.llmperf_profile_region,
                           _native.llmperf_region_stats)
         for row in rows:
-            row["kind"] = _REGION_KINDS.get(row["kind"], "unknown")
+            row["kind"] = name_of(_native.LLMPERF_NAME_REGION, row["kind"])
         return rows
 
     def kernels(self) -> List[Row]:
@@ -87,10 +86,10 @@ class Profile:
         (0 to 1).
         """
         lib = library()
-        rows = self._rows(lib.llmperf_profile_kernel_count, lib.llmperf_profile_kernel,
+        rows = self._rows(_native.LLMPERF_ROWS_KERNELS, lib.llmperf_profile_kernel,
                           _native.llmperf_kernel_stats)
         for row in rows:
-            row["kind"] = text_of(lib.llmperf_activity_kind_name(row["kind"]))
+            row["kind"] = name_of(_native.LLMPERF_NAME_ACTIVITY, row["kind"])
         return rows
 
     def operators(self) -> List[Row]:
@@ -99,7 +98,7 @@ class Profile:
         The keys are name, stage, calls, total_time_ms (host), cuda_time_ms (device busy), mean_ms.
         """
         lib = library()
-        return self._rows(lib.llmperf_profile_operator_count, lib.llmperf_profile_operator,
+        return self._rows(_native.LLMPERF_ROWS_OPERATORS, lib.llmperf_profile_operator,
                           _native.llmperf_operator_stats)
 
     def captures(self) -> List[Row]:
@@ -110,7 +109,7 @@ class Profile:
         kernel_ms, memory_ms (nested capture regions included), exclusive_ms, share (0 to 1).
         """
         lib = library()
-        return self._rows(lib.llmperf_profile_capture_count, lib.llmperf_profile_capture,
+        return self._rows(_native.LLMPERF_ROWS_CAPTURES, lib.llmperf_profile_capture,
                           _native.llmperf_capture_stats)
 
     def windows(self) -> List[Row]:
@@ -121,12 +120,12 @@ class Profile:
         total_ms. No other device number of the profile holds them.
         """
         lib = library()
-        rows = self._rows(lib.llmperf_profile_window_count, lib.llmperf_profile_window,
+        rows = self._rows(_native.LLMPERF_ROWS_WINDOWS, lib.llmperf_profile_window,
                           _native.llmperf_window_stats)
-        kernels = self._rows(lib.llmperf_profile_window_kernel_count,
+        kernels = self._rows(_native.LLMPERF_ROWS_WINDOW_KERNELS,
                              lib.llmperf_profile_window_kernel, _native.llmperf_window_kernel)
         for kernel in kernels:
-            kernel["kind"] = text_of(lib.llmperf_activity_kind_name(kernel["kind"]))
+            kernel["kind"] = name_of(_native.LLMPERF_NAME_ACTIVITY, kernel["kind"])
         for row in rows:
             row["kernels"] = [kernel for kernel in kernels
                               if (kernel["window"], kernel["process_id"])
@@ -140,7 +139,7 @@ class Profile:
         (None: of the region as a whole), text, device, process_id, count, mean, std, min, max.
         """
         lib = library()
-        return self._rows(lib.llmperf_profile_metric_count, lib.llmperf_profile_metric,
+        return self._rows(_native.LLMPERF_ROWS_METRICS, lib.llmperf_profile_metric,
                           _native.llmperf_metric_stats)
 
     def iterations(self) -> List[Row]:
@@ -151,7 +150,7 @@ class Profile:
         idle_launch_ms, idle_wait_ms; class_ms is a dict from kernel class to milliseconds.
         """
         lib = library()
-        rows = self._rows(lib.llmperf_profile_iteration_count, lib.llmperf_profile_iteration,
+        rows = self._rows(_native.LLMPERF_ROWS_ITERATIONS, lib.llmperf_profile_iteration,
                           _native.llmperf_iteration)
         name_classes(rows, partial(lib.llmperf_profile_class, self._pointer()))
         return rows
@@ -164,7 +163,7 @@ class Profile:
         p50_ms, p95_ms, p99_ms.
         """
         lib = library()
-        return self._rows(lib.llmperf_profile_iteration_stats_count,
+        return self._rows(_native.LLMPERF_ROWS_ITERATION_STATS,
                           lib.llmperf_profile_iteration_stats, _native.llmperf_iteration_stats)
 
     def ledger(self) -> Row:
@@ -199,12 +198,12 @@ class Profile:
         In tier "light" device times stand for all calls, those that were not collected too.
         """
         lib = library()
-        rows = self._rows(lib.llmperf_profile_stage_count, lib.llmperf_profile_stage,
+        rows = self._rows(_native.LLMPERF_ROWS_STAGES, lib.llmperf_profile_stage,
                           _native.llmperf_stage)
         for position, row in enumerate(rows):
             row["rate"] = _RATES.get(row["rate"])
-            row["bound"] = text_of(lib.llmperf_bound_name(row["bound"])) if row["bound"] else None
-            row["confidence"] = text_of(lib.llmperf_confidence_name(row["confidence"]))
+            row["bound"] = name_of(_native.LLMPERF_NAME_BOUND, row["bound"]) if row["bound"] else None
+            row["confidence"] = name_of(_native.LLMPERF_NAME_CONFIDENCE, row["confidence"])
             row["reasons"] = {
                 name: text_of(lib.llmperf_profile_stage_reason(self._pointer(), position,
                                                                name.encode()))
@@ -221,7 +220,7 @@ class Profile:
         share from 0 to 1).
         """
         lib = library()
-        rows = self._rows(lib.llmperf_profile_advice_count, lib.llmperf_profile_advice,
+        rows = self._rows(_native.LLMPERF_ROWS_ADVICE, lib.llmperf_profile_advice,
                           _native.llmperf_advice)
         for position, row in enumerate(rows):
             row["severity"] = _SEVERITIES.get(row["severity"])
@@ -236,7 +235,7 @@ class Profile:
         used it; None: none or several did) and memory_bytes.
         """
         lib = library()
-        rows = self._rows(lib.llmperf_profile_gpu_count, lib.llmperf_profile_gpu,
+        rows = self._rows(_native.LLMPERF_ROWS_GPUS, lib.llmperf_profile_gpu,
                           _native.llmperf_gpu)
         for row in rows:
             row["process_id"] = row["process_id"] or None
@@ -297,12 +296,11 @@ class Profile:
             raise ValueError("the profile is closed")
         return self._handle
 
-    def _rows(self, count: Callable[..., int], get: Callable[..., int],
-              structure: Any) -> List[Row]:
+    def _rows(self, kind: int, get: Callable[..., int], structure: Any) -> List[Row]:
         handle = self._pointer()
         stats = _native.sized(structure)
         rows = []
-        for position in range(count(handle)):
+        for position in range(library().llmperf_profile_count(handle, kind)):
             check(get(handle, position, byref(stats)))
             rows.append(row_of(stats))
         return rows
@@ -403,7 +401,7 @@ class Job:
 def ledger_row(ledger: Any) -> Row:
     """A structure with a verdict as a dict, the verdict in words."""
     row = row_of(ledger)
-    row["verdict"] = text_of(library().llmperf_verdict_name(row["verdict"]))
+    row["verdict"] = name_of(_native.LLMPERF_NAME_VERDICT, row["verdict"])
     return row
 
 
@@ -413,9 +411,9 @@ def row_of(stats: Any) -> Row:
             if name not in ("struct_size", "reserved")}
 
 
-def name_classes(rows: List[Row], name_of: Callable[[int], Optional[bytes]]) -> None:
+def name_classes(rows: List[Row], class_of: Callable[[int], Optional[bytes]]) -> None:
     """class_ms of iterations, a list by class number, as a dict from class to milliseconds."""
-    names = [text_of(name_of(number)) for number in range(_native.LLMPERF_ITERATION_CLASSES)]
+    names = [text_of(class_of(number)) for number in range(_native.LLMPERF_ITERATION_CLASSES)]
     for row in rows:
         row["class_ms"] = {name: time for name, time in zip(names, row["class_ms"])
                            if name is not None and time is not None}

@@ -14,7 +14,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Type, Union
 
 from . import _native
 from ._errors import LlmperfError
-from ._library import check, library, path_bytes, text_of
+from ._library import check, library, name_of, path_bytes, text_of
 from ._profile import Profile, ledger_row, name_classes, row_of
 
 _TIERS = {
@@ -30,12 +30,6 @@ _SOURCES = {
     "replay": _native.LLMPERF_SOURCE_REPLAY,
     "fake": _native.LLMPERF_SOURCE_FAKE,
     "none": _native.LLMPERF_SOURCE_NONE,
-}
-
-_STATES = {
-    _native.LLMPERF_STATE_RUNNING: "running",
-    _native.LLMPERF_STATE_PAUSED: "paused",
-    _native.LLMPERF_STATE_STOPPED: "stopped",
 }
 
 
@@ -242,7 +236,7 @@ class Session:
         state = _native.sized(_native.llmperf_session_state)
         check(library().llmperf_session_status(self._pointer(), byref(state)))
         row = ledger_row(state)
-        row["state"] = _STATES[row["state"]]
+        row["state"] = name_of(_native.LLMPERF_NAME_STATE, row["state"])
         return row
 
     def iterations(self, after: int = 0) -> List[Dict[str, Any]]:

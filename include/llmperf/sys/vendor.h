@@ -125,10 +125,6 @@ enum {
         7 /**< .ncu-rep: version 7 is read; ncu --import makes CSV of others */
 };
 
-/** Word for a format: "run", "recording", "nsys sqlite", "nsys csv", "ncu csv", "nsys report", "ncu
- * report", "unknown". Static text. */
-LLMPERF_API const char *llmperf_format_name(uint32_t format);
-
 /** What a file holds. @param format_out  LLMPERF_FORMAT_…
  * @return LLMPERF_OK, LLMPERF_EINVAL, LLMPERF_ENOENT, LLMPERF_EIO, LLMPERF_ENOMEM. */
 LLMPERF_API int llmperf_format_detect(const char *path, uint32_t *format_out);

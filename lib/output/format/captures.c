@@ -5,12 +5,13 @@
 #include "lib/output/format/captures.h"
 #include "lib/output/format/markdown.h"
 #include "lib/output/format/row_fields.h"
+#include "lib/profile/fields.h"
 #include "lib/profile/profile.h"
 
 /* Complete instances of a region on a device; 0: not known. */
 static uint64_t instances_of(const llmperf_profile *profile, const llmperf_capture_stats *row)
 {
-    size_t count = llmperf_profile_region_count(profile);
+    size_t count = lp_row_count(profile, LP_ROW_REGION);
     size_t i = row->region ? lp_profile_find_region(profile, row->region) : count;
 
     for (; i < count; i++) {
@@ -61,7 +62,7 @@ static void add_heading(const llmperf_capture_stats *row, bool first, struct lp_
 
 void lp_captures_md(const llmperf_profile *profile, size_t limit, struct lp_text *out)
 {
-    size_t count = llmperf_profile_capture_count(profile);
+    size_t count = lp_row_count(profile, LP_ROW_CAPTURE);
     llmperf_capture_stats before = LLMPERF_CAPTURE_STATS_INIT;
     uint64_t instances = 0;
 
@@ -102,7 +103,7 @@ static void put_capture(struct lp_metrics *metrics, const llmperf_capture_stats 
 
 void lp_put_captures(struct lp_metrics *metrics)
 {
-    size_t count = llmperf_profile_capture_count(metrics->findings->profile);
+    size_t count = lp_row_count(metrics->findings->profile, LP_ROW_CAPTURE);
     llmperf_capture_stats before = LLMPERF_CAPTURE_STATS_INIT;
     uint64_t instances = 0;
 

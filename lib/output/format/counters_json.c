@@ -5,6 +5,7 @@
 #include "lib/output/format/counters.h"
 #include "lib/output/format/row_fields.h"
 #include "lib/findings/counter_index.h"
+#include "lib/profile/fields.h"
 
 static bool same_text(const char *a, const char *b)
 {
@@ -25,7 +26,7 @@ static bool has_namesake(const llmperf_profile *profile, size_t index,
         llmperf_metric_stats other = LLMPERF_METRIC_STATS_INIT;
         size_t at = index + (size_t)side; /* row 0 has none before it: at is past the end */
 
-        if (at < llmperf_profile_metric_count(profile) &&
+        if (at < lp_row_count(profile, LP_ROW_METRIC) &&
             llmperf_profile_metric(profile, at, &other) == 0 && !other.kernel &&
             same_text(other.region, metric->region) && same_text(other.name, metric->name))
             return true;
@@ -55,7 +56,7 @@ void lp_counters_json(struct lp_json *json, const struct lp_counter_index *index
 
     lp_json_open(json, "counters", '{');
     for (size_t i = lp_counter_index_find(index, region->path);
-         i < llmperf_profile_metric_count(index->profile) &&
+         i < lp_row_count(index->profile, LP_ROW_METRIC) &&
          llmperf_profile_metric(index->profile, i, &metric) == 0 &&
          same_text(metric.region, region->path);
          i++)
@@ -75,7 +76,7 @@ static void put_row(struct lp_json *json, const llmperf_metric_stats *metric)
 
 void lp_metrics_rows_json(struct lp_json *json, const llmperf_profile *profile)
 {
-    size_t count = llmperf_profile_metric_count(profile);
+    size_t count = lp_row_count(profile, LP_ROW_METRIC);
 
     lp_json_open(json, "metrics", '[');
     for (size_t i = 0; i < count; i++) {

@@ -5,6 +5,7 @@
 
 #include "lib/output/format/markdown.h"
 #include "lib/output/format/row_fields.h"
+#include "lib/profile/fields.h"
 #include "lib/profile/profile.h"
 #include "llmperf/profile.h"
 
@@ -20,7 +21,7 @@ static int compare(uint64_t a, uint64_t b)
 static bool next_kernel(const llmperf_profile *profile, const llmperf_window_stats *window,
                         size_t *index, llmperf_window_kernel *kernel_out)
 {
-    size_t count = llmperf_profile_window_kernel_count(profile);
+    size_t count = lp_row_count(profile, LP_ROW_WINDOW_KERNEL);
 
     for (int order = -1; *index < count && order <= 0;) {
         *kernel_out = (llmperf_window_kernel)LLMPERF_WINDOW_KERNEL_INIT;
@@ -51,7 +52,7 @@ static void put_kernels(struct lp_json *json, const llmperf_profile *profile,
     while (next_kernel(profile, window, index, &kernel)) {
         lp_json_open(json, NULL, '{');
         lp_row_json(json, LP_ROW_WINDOW_KERNEL, &kernel);
-        lp_json_string(json, "kind", llmperf_activity_kind_name(kernel.kind));
+        lp_json_string(json, "kind", llmperf_name(LLMPERF_NAME_ACTIVITY, kernel.kind));
         lp_json_close(json, '}');
     }
     lp_json_close(json, ']');
@@ -71,7 +72,7 @@ void lp_windows_json(struct lp_json *json, const llmperf_profile *profile)
     size_t index = 0; /* of the next row of kernels */
 
     lp_json_open(json, "windows", '[');
-    for (size_t i = 0; i < llmperf_profile_window_count(profile); i++) {
+    for (size_t i = 0; i < lp_row_count(profile, LP_ROW_WINDOW); i++) {
         llmperf_window_stats window = window_at(profile, i);
 
         put_window(json, profile, &window, &index);
@@ -140,7 +141,7 @@ static void add_kernels(const llmperf_profile *profile, const llmperf_window_sta
 
 void lp_windows_md(const llmperf_profile *profile, struct lp_text *out)
 {
-    size_t count = llmperf_profile_window_count(profile);
+    size_t count = lp_row_count(profile, LP_ROW_WINDOW);
 
     lp_text_puts(out,
                  "| Window | Rule | Was | Instances | Left out | Wall ms | Busy ms | Idle ms | "

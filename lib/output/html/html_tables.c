@@ -147,8 +147,9 @@ static void utilisation_row(const struct lp_findings *findings, size_t i, struct
     lp_html_cell_percent(out, NULL, use->mfu);
     lp_html_cell_percent(out, NULL, region->mfu_measured);
     lp_html_cell_percent(out, NULL, use->mfu_limit);
-    lp_html_cell_text(out,
-                      use->bound == LLMPERF_BOUND_UNKNOWN ? NULL : llmperf_bound_name(use->bound));
+    lp_html_cell_text(out, use->bound == LLMPERF_BOUND_UNKNOWN
+                               ? NULL
+                               : llmperf_name(LLMPERF_NAME_BOUND, use->bound));
     lp_html_cell_text(out, lp_work_origin(region->stats.flops_origin));
     lp_text_puts(out, "</tr>\n");
 }
@@ -298,7 +299,7 @@ void lp_html_operators(const struct lp_findings *findings, struct lp_text *out)
 {
     static const char *const headings[] = { "Operator", "Stage",        "#Calls", "#Wall ms",
                                             "#Mean ms", "#GPU busy ms", NULL };
-    size_t count = llmperf_profile_operator_count(findings->profile);
+    size_t count = lp_row_count(findings->profile, LP_ROW_OPERATOR);
 
     if (count == 0) {
         lp_text_puts(out, "<p>No operator was marked (regions below a stage).</p>\n");
@@ -353,7 +354,7 @@ void lp_html_kernels(const struct lp_findings *findings, struct lp_text *out)
         { "Mean ms", "mean_ms" }, { "p50 ms", "p50_ms" },
         { "p99 ms", "p99_ms" },   { NULL, NULL }
     };
-    size_t count = llmperf_profile_kernel_count(findings->profile);
+    size_t count = lp_row_count(findings->profile, LP_ROW_KERNEL);
     size_t most = lp_findings_top(findings, KERNELS_MOST);
 
     if (count == 0) {

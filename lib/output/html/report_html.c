@@ -68,7 +68,8 @@ static void add_verdict(const struct lp_findings *findings, struct lp_text *out)
     const char *problem;
 
     lp_text_printf(out, "<div class=\"verdict%s\"><strong>Verdict: %s</strong> – %s",
-                   good ? "" : " bad", llmperf_verdict_name(verdict), meaning(verdict));
+                   good ? "" : " bad", llmperf_name(LLMPERF_NAME_VERDICT, verdict),
+                   meaning(verdict));
     if (llmperf_profile_problem(findings->profile, 0))
         lp_text_puts(out, "<ul>");
     for (size_t i = 0; (problem = llmperf_profile_problem(findings->profile, i)); i++) {

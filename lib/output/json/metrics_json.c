@@ -30,7 +30,7 @@ static void put_region_utilisation(struct lp_metrics *metrics,
     if (use->bound == LLMPERF_BOUND_UNKNOWN)
         lp_put_utilisation(metrics, "bound", NAN, region->bound_reason);
     else
-        lp_json_string(&metrics->json, "bound", llmperf_bound_name(use->bound));
+        lp_json_string(&metrics->json, "bound", llmperf_name(LLMPERF_NAME_BOUND, use->bound));
     lp_put_utilisation(metrics, "time_floor_ms", use->time_floor_ms, region->floor_reason);
     lp_put_utilisation(metrics, "floor_ratio", use->floor_ratio, region->ratio_reason);
     lp_put_number(metrics, "wall_ratio", use->wall_ratio, LP_REASON_NO_ROOFLINE);
@@ -103,7 +103,7 @@ static void put_kernel(struct lp_metrics *metrics, size_t index)
 
     lp_json_open(json, NULL, '{');
     lp_put_row(metrics, LP_ROW_KERNEL, NULL, kernel, 1);
-    lp_json_string(json, "kind", llmperf_activity_kind_name(kernel->kind));
+    lp_json_string(json, "kind", llmperf_name(LLMPERF_NAME_ACTIVITY, kernel->kind));
     lp_put_string(metrics, "kernel_class",
                   findings->classes ? findings->kernel_classes.items[index] : NULL,
                   LP_REASON_NO_CLASSES);
@@ -113,7 +113,7 @@ static void put_kernel(struct lp_metrics *metrics, size_t index)
 static void put_kernels(struct lp_metrics *metrics)
 {
     lp_json_open(&metrics->json, "kernels", '[');
-    for (size_t i = 0; i < llmperf_profile_kernel_count(metrics->findings->profile); i++)
+    for (size_t i = 0; i < lp_row_count(metrics->findings->profile, LP_ROW_KERNEL); i++)
         put_kernel(metrics, i);
     lp_json_close(&metrics->json, ']');
 }
@@ -128,7 +128,7 @@ static void put_ledger(struct lp_metrics *metrics)
 
     lp_json_open(json, "ledger", '{');
     lp_put_row(metrics, LP_ROW_LEDGER, NULL, ledger, 1);
-    lp_json_string(json, "verdict", llmperf_verdict_name(ledger->verdict));
+    lp_json_string(json, "verdict", llmperf_name(LLMPERF_NAME_VERDICT, ledger->verdict));
     lp_json_open(json, "problems", '[');
     for (size_t i = 0; (problem = llmperf_profile_problem(metrics->findings->profile, i)); i++)
         lp_json_string(json, NULL, problem);
@@ -181,7 +181,7 @@ static void put_source(struct lp_metrics *metrics, const char *key,
 {
     char text[512];
 
-    snprintf(text, sizeof(text), "%s: %s", llmperf_origin_name(value->origin),
+    snprintf(text, sizeof(text), "%s: %s", llmperf_name(LLMPERF_NAME_ORIGIN, value->origin),
              value->source ? value->source : "");
     lp_put_string(metrics, key, value->source ? text : NULL, LP_REASON_NO_LIMITS);
 }
@@ -276,8 +276,9 @@ static void put_limit_notes(struct lp_metrics *metrics)
         snprintf(text, sizeof(text),
                  "mfu and floors are held against the dense %s peak of %.6g TFLOP/s "
                  "(%s, confidence %s).",
-                 limits->dtype, limits->peak.value, llmperf_origin_name(limits->peak.origin),
-                 llmperf_confidence_name(limits->peak.confidence));
+                 limits->dtype, limits->peak.value,
+                 llmperf_name(LLMPERF_NAME_ORIGIN, limits->peak.origin),
+                 llmperf_name(LLMPERF_NAME_CONFIDENCE, limits->peak.confidence));
         lp_json_string(&metrics->json, NULL, text);
     }
     for (size_t i = 0; (warning = llmperf_hardware_warning(limits->hardware, i)); i++) {

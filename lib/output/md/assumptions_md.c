@@ -130,8 +130,9 @@ static void add_limit(struct lp_text *out, const char *name, const char *unit,
     lp_md_number(out, value->value);
     lp_text_printf(out, " %s", unit);
     if (value->source) {
-        lp_text_printf(out, " (%s, confidence %s: ", llmperf_origin_name(value->origin),
-                       llmperf_confidence_name(value->confidence));
+        lp_text_printf(out,
+                       " (%s, confidence %s: ", llmperf_name(LLMPERF_NAME_ORIGIN, value->origin),
+                       llmperf_name(LLMPERF_NAME_CONFIDENCE, value->confidence));
         lp_md_text(out, value->source);
         lp_text_puts(out, ")");
     }
@@ -166,7 +167,8 @@ static void add_conditions(const struct lp_findings *findings, struct lp_text *o
     add_fact(findings, "Why this source", "source_reason", out);
     add_fact(findings, "Recorded in", "recorded_from", out);
     add_line(out, "Driver", lp_machine_text(findings->machine, "driver.kernel_version"));
-    add_line(out, "Verdict of the ledger", llmperf_verdict_name(findings->ledger.verdict));
+    add_line(out, "Verdict of the ledger",
+             llmperf_name(LLMPERF_NAME_VERDICT, findings->ledger.verdict));
     if (findings->ledger.verdict == LLMPERF_VERDICT_SAMPLED) {
         lp_text_puts(out, "- Collected: ");
         lp_md_number(out, 100 * findings->ledger.sampled_fraction);

@@ -5,6 +5,7 @@
 #include "lib/base/status.h"
 #include "lib/output/md/kernel_names.h"
 #include "lib/output/format/markdown.h"
+#include "lib/profile/fields.h"
 
 struct entry {
     const char *short_name, *demangled;
@@ -47,7 +48,7 @@ static void number_group(struct lp_kernel_name *rows, const struct entry *group,
 
 int lp_kernel_names_init(struct lp_kernel_names *names, const llmperf_profile *profile)
 {
-    size_t count = llmperf_profile_kernel_count(profile);
+    size_t count = lp_row_count(profile, LP_ROW_KERNEL);
     struct entry *entries = calloc(count + 1, sizeof(*entries));
 
     *names = (struct lp_kernel_names){ calloc(count + 1, sizeof(*names->rows)), count };

@@ -7,6 +7,7 @@
 #include "lib/base/vector.h"
 #include "lib/output/format/markdown.h"
 #include "lib/output/md/tables_md.h"
+#include "lib/profile/fields.h"
 
 struct total {
     const char *name;
@@ -60,7 +61,7 @@ static void join(struct totals *totals)
 
 static int add_up(struct totals *totals, const llmperf_profile *profile)
 {
-    for (size_t i = 0; i < llmperf_profile_kernel_count(profile); i++) {
+    for (size_t i = 0; i < lp_row_count(profile, LP_ROW_KERNEL); i++) {
         llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
 
         llmperf_profile_kernel(profile, i, &kernel);
@@ -102,7 +103,7 @@ int lp_table_kernel_names(const llmperf_profile *profile, size_t limit, struct l
     int status = add_up(&totals, profile);
 
     /* Where each name has one row, the table of rows says the same. */
-    if (status == 0 && totals.items.count < llmperf_profile_kernel_count(profile))
+    if (status == 0 && totals.items.count < lp_row_count(profile, LP_ROW_KERNEL))
         add_rows(&totals, limit, out);
     lp_vector_clear(&totals.items);
     return status;

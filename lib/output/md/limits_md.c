@@ -13,7 +13,7 @@ static void add_limit(struct lp_text *out, const char *name, const llmperf_hardw
     lp_text_puts(out, "|");
     lp_md_cell_text(out, name);
     lp_md_cell_number(out, value->value);
-    lp_md_cell_text(out, value->source ? llmperf_origin_name(value->origin) : NULL);
+    lp_md_cell_text(out, value->source ? llmperf_name(LLMPERF_NAME_ORIGIN, value->origin) : NULL);
     lp_md_cell_number(out, ceiling);
     lp_md_cell_number(out, 100 * ceiling / value->value);
     lp_text_puts(out, "\n");

@@ -10,6 +10,7 @@
 #include "lib/output/md/tables_md.h"
 #include "lib/output/format/windows.h"
 #include "lib/base/text.h"
+#include "lib/profile/fields.h"
 
 /* Rows of the report's tables; the rest stands in operators.md and kernels.md. */
 #define TOP_REGIONS   20 /* where no stage was marked */
@@ -141,7 +142,7 @@ static void add_ledger_counts(const llmperf_ledger *ledger, struct lp_text *out)
     add_count(out, "Region ends without a begin", ledger->regions_unbalanced);
     add_count(out, "Regions left open when the one around them ended", ledger->regions_abandoned);
     add_count(out, "Regions above the limit of paths", ledger->regions_over_limit);
-    add_value(out, "CUPTI overhead ms", ledger->cupti_overhead_ms);
+    add_value(out, "CUPTI overhead ms", ledger->tracing_overhead_ms);
     add_value(out, "Collected %", counted ? 100 * ledger->sampled_fraction : NAN);
     add_value(out, "Device time with a known launch %", 100 * ledger->attributed_gpu_time_share);
 }
@@ -150,7 +151,7 @@ static void add_ledger(const llmperf_profile *profile, const llmperf_ledger *led
                        struct lp_text *out)
 {
     lp_text_printf(out, "\n## Ledger\n\nVerdict: **%s**.\n\n",
-                   llmperf_verdict_name(ledger->verdict));
+                   llmperf_name(LLMPERF_NAME_VERDICT, ledger->verdict));
     if (llmperf_profile_problem(profile, 0)) {
         lp_problems_md(profile, out);
         lp_text_puts(out, "\n");
@@ -238,7 +239,7 @@ static int add_sections(const struct lp_findings *findings, struct lp_text *out)
         (status = lp_table_kernels(findings->profile, lp_findings_top(findings, TOP_KERNELS), false,
                                    out)) < 0)
         return status;
-    if (llmperf_profile_capture_count(findings->profile) > 0) {
+    if (lp_row_count(findings->profile, LP_ROW_CAPTURE) > 0) {
         lp_text_puts(out, "\n## CUDA graphs by captured region\n\n");
         lp_captures_md(findings->profile, TOP_CAPTURES, out);
     }
@@ -247,7 +248,7 @@ static int add_sections(const struct lp_findings *findings, struct lp_text *out)
     lp_ranks_md(findings, out);
     lp_text_puts(out, "\n## Iterations\n\n");
     lp_iterations_md(findings, out);
-    if (llmperf_profile_window_count(findings->profile) > 0) {
+    if (lp_row_count(findings->profile, LP_ROW_WINDOW) > 0) {
         lp_text_puts(out, "\n## Triggered windows\n\n");
         lp_windows_md(findings->profile, out);
     }

@@ -9,6 +9,7 @@
 #include "lib/findings/facts.h"
 #include "lib/output/format/markdown.h"
 #include "lib/output/md/tables_md.h"
+#include "lib/profile/fields.h"
 #include "lib/profile/profile.h"
 #include "llmperf/region.h"
 
@@ -84,7 +85,7 @@ static llmperf_region_stats row_of(const llmperf_profile *profile, size_t index)
 
 static bool has_stages(const llmperf_profile *profile)
 {
-    for (size_t i = 0; i < llmperf_profile_region_count(profile); i++)
+    for (size_t i = 0; i < lp_row_count(profile, LP_ROW_REGION); i++)
         if (row_of(profile, i).kind == LLMPERF_REGION_STAGE)
             return true;
     return false;
@@ -132,7 +133,7 @@ static int compare_shown(const void *left, const void *right)
 static int find_shown(struct shown_list *list, const llmperf_profile *profile)
 {
     *list = (struct shown_list){ .stages = has_stages(profile) };
-    for (size_t i = 0; i < llmperf_profile_region_count(profile); i++)
+    for (size_t i = 0; i < lp_row_count(profile, LP_ROW_REGION); i++)
         if (add_row(list, profile, i) < 0)
             return lp_error(LLMPERF_ENOMEM, "out of memory");
     if (!list->stages && list->items.count > 0)

@@ -159,7 +159,7 @@ static void add_uncertain_limits(const struct lp_findings *findings, struct lp_t
     if (isnan(limits->peak.value) || limits->peak.confidence == LLMPERF_CONFIDENCE_HIGH)
         return;
     lp_text_printf(out, "- The peak of the GPU is known with %s confidence only.\n",
-                   llmperf_confidence_name(limits->peak.confidence));
+                   llmperf_name(LLMPERF_NAME_CONFIDENCE, limits->peak.confidence));
 }
 
 static void add_uncertain(const struct lp_findings *findings, struct lp_text *out)

@@ -7,6 +7,7 @@
 #include "lib/output/format/markdown.h"
 #include "lib/output/format/documents.h"
 #include "lib/output/md/tables_md.h"
+#include "lib/profile/fields.h"
 #include "llmperf/region.h"
 #include "lib/base/text.h"
 
@@ -32,7 +33,8 @@ void lp_table_warning(const llmperf_profile *profile, struct lp_text *out)
     default:
         return;
     }
-    lp_text_printf(out, "**Verdict: %s** – %s\n\n", llmperf_verdict_name(ledger.verdict), meaning);
+    lp_text_printf(out, "**Verdict: %s** – %s\n\n",
+                   llmperf_name(LLMPERF_NAME_VERDICT, ledger.verdict), meaning);
 }
 
 static bool device_known(const llmperf_profile *profile)
@@ -45,7 +47,7 @@ static bool device_known(const llmperf_profile *profile)
 
 int lp_table_operators(const llmperf_profile *profile, size_t limit, struct lp_text *out)
 {
-    size_t count = llmperf_profile_operator_count(profile);
+    size_t count = lp_row_count(profile, LP_ROW_OPERATOR);
     bool known = device_known(profile);
 
     if (count == 0) {
@@ -74,7 +76,7 @@ int lp_table_operators(const llmperf_profile *profile, size_t limit, struct lp_t
 
 void lp_table_classes(const struct lp_findings *findings, struct lp_text *out)
 {
-    if (llmperf_profile_kernel_count(findings->profile) == 0) {
+    if (lp_row_count(findings->profile, LP_ROW_KERNEL) == 0) {
         lp_text_puts(out, "No kernels: no device activity was observed.\n");
         return;
     }
@@ -105,7 +107,7 @@ void lp_table_classes(const struct lp_findings *findings, struct lp_text *out)
 /* Does any kernel come from a CUDA graph? Only then there is a column for its capture. */
 static bool has_captures(const llmperf_profile *profile)
 {
-    return llmperf_profile_capture_count(profile) > 0;
+    return lp_row_count(profile, LP_ROW_CAPTURE) > 0;
 }
 
 static void captured_cell(const llmperf_kernel_stats *kernel, struct lp_text *out)
@@ -150,7 +152,7 @@ static void kernel_header(bool wide, bool captures, struct lp_text *out)
 
 int lp_table_kernels(const llmperf_profile *profile, size_t limit, bool wide, struct lp_text *out)
 {
-    size_t count = llmperf_profile_kernel_count(profile);
+    size_t count = lp_row_count(profile, LP_ROW_KERNEL);
     struct lp_kernel_names names;
     double rest = 0;
     int status;

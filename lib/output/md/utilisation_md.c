@@ -29,7 +29,8 @@ static void add_source(struct lp_text *out, const char *what, const llmperf_hard
         return;
     lp_text_printf(out, "- %s: ", what);
     lp_md_text(out, value->source);
-    lp_text_printf(out, " (confidence %s)\n", llmperf_confidence_name(value->confidence));
+    lp_text_printf(out, " (confidence %s)\n",
+                   llmperf_name(LLMPERF_NAME_CONFIDENCE, value->confidence));
 }
 
 /* Regions of a stage differ in what is not known; each reason is said once. */
@@ -88,7 +89,7 @@ static void utilisation_row(const struct lp_findings *findings,
     lp_md_cell_number(out, 100 * use->mfu);
     lp_md_cell_number(out, 100 * region->mfu_measured);
     lp_md_cell_number(out, 100 * use->mfu_limit);
-    lp_md_cell_text(out, llmperf_bound_name(use->bound));
+    lp_md_cell_text(out, llmperf_name(LLMPERF_NAME_BOUND, use->bound));
     add_origin(&region->stats, out);
     lp_text_puts(out, "\n");
 }

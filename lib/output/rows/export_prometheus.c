@@ -92,7 +92,7 @@ static int put_ranks(const llmperf_profile *profile, struct lp_text *out)
 static void put_kernel_labels(struct lp_text *out, const llmperf_kernel_stats *kernel)
 {
     lp_prometheus_label(out, "kernel", kernel->demangled);
-    lp_prometheus_label(out, "kind", llmperf_activity_kind_name(kernel->kind));
+    lp_prometheus_label(out, "kind", llmperf_name(LLMPERF_NAME_ACTIVITY, kernel->kind));
     if (kernel->region)
         lp_prometheus_label(out, "region", kernel->region);
     if (kernel->captured_in)
@@ -154,7 +154,7 @@ static void put_sampled_fractions(const llmperf_profile *profile, struct lp_text
     lp_text_puts(out, "# HELP llmperf_region_sampled_fraction Share of the work whose device side "
                       "was collected; device times and counts are of this share.\n"
                       "# TYPE llmperf_region_sampled_fraction gauge\n");
-    for (size_t i = 0; i < llmperf_profile_region_count(profile); i++) {
+    for (size_t i = 0; i < lp_row_count(profile, LP_ROW_REGION); i++) {
         llmperf_region_stats region = LLMPERF_REGION_STATS_INIT;
 
         if (llmperf_profile_region(profile, i, &region) < 0)
@@ -173,7 +173,7 @@ static void put_metrics(const llmperf_profile *profile, struct lp_text *out)
 {
     lp_text_puts(out, "# HELP llmperf_metric Mean of a named metric over its results.\n"
                       "# TYPE llmperf_metric gauge\n");
-    for (size_t i = 0; i < llmperf_profile_metric_count(profile); i++) {
+    for (size_t i = 0; i < lp_row_count(profile, LP_ROW_METRIC); i++) {
         llmperf_metric_stats metric = LLMPERF_METRIC_STATS_INIT;
         char process[16];
 
@@ -206,7 +206,7 @@ static void put_ledger(const llmperf_profile *profile, struct lp_text *out)
     lp_text_puts(out, "# HELP llmperf_run_info The run, and how complete it is.\n"
                       "# TYPE llmperf_run_info gauge\nllmperf_run_info{");
     lp_prometheus_label(out, "run_id", llmperf_profile_fact(profile, "run_id"));
-    lp_prometheus_label(out, "verdict", llmperf_verdict_name(ledger->verdict));
+    lp_prometheus_label(out, "verdict", llmperf_name(LLMPERF_NAME_VERDICT, ledger->verdict));
     lp_prometheus_value(out, 1);
     lp_text_puts(out,
                  "# HELP llmperf_ledger Expected against seen; see docs/reference/metrics.md.\n"
@@ -217,7 +217,7 @@ static void put_ledger(const llmperf_profile *profile, struct lp_text *out)
         if (kind->fields[i].type == LP_FIELD_WORD || !isfinite(value))
             continue;
         lp_text_puts(out, "llmperf_ledger{");
-        lp_prometheus_label(out, "quantity", kind->fields[i].name);
+        lp_prometheus_label(out, "quantity", kind->fields[i].json);
         lp_prometheus_value(out, value);
     }
 }

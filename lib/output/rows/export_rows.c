@@ -44,7 +44,7 @@ static void put_run(const llmperf_profile *profile, struct lp_text *out)
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         lp_json_string(&json, texts[i], llmperf_profile_fact(profile, texts[i]));
     lp_json_number(&json, "duration_ms", lp_duration_ms(profile));
-    lp_json_string(&json, "verdict", llmperf_verdict_name(ledger.verdict));
+    lp_json_string(&json, "verdict", llmperf_name(LLMPERF_NAME_VERDICT, ledger.verdict));
     lp_json_close(&json, '}');
     add_line(out, &json);
     lp_text_clear(&json.text);

@@ -8,6 +8,7 @@
 
 #include "lib/base/number.h"
 #include "lib/output/format/json_writer.h"
+#include "lib/profile/fields.h"
 #include "lib/profile/profile.h"
 
 void lp_prometheus_label(struct lp_text *out, const char *name, const char *value)
@@ -88,7 +89,7 @@ void lp_prometheus_stages(const llmperf_profile *profile, struct lp_text *out)
 {
     lp_text_puts(out, "# HELP llmperf_stage_wall_seconds Host time of an instance of a stage.\n"
                       "# TYPE llmperf_stage_wall_seconds histogram\n");
-    for (size_t i = 0; i < llmperf_profile_iteration_stats_count(profile); i++) {
+    for (size_t i = 0; i < lp_row_count(profile, LP_ROW_SPREAD); i++) {
         llmperf_iteration_stats stats = LLMPERF_ITERATION_STATS_INIT;
 
         if (llmperf_profile_iteration_stats(profile, i, &stats) == 0 && !stats.is_class &&
@@ -109,7 +110,7 @@ static bool is_of_rule(const llmperf_profile *profile, size_t index,
 
 void lp_prometheus_windows(const llmperf_profile *profile, struct lp_text *out)
 {
-    size_t count = llmperf_profile_window_count(profile);
+    size_t count = lp_row_count(profile, LP_ROW_WINDOW);
 
     lp_text_puts(out, "# HELP llmperf_windows_total Windows that a rule triggered.\n"
                       "# TYPE llmperf_windows_total counter\n");

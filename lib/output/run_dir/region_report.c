@@ -8,6 +8,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/status.h"
 #include "lib/output/run_dir/region_report.h"
+#include "lib/profile/fields.h"
 #include "llmperf/profile.h"
 #include "lib/findings/counter_index.h"
 
@@ -73,7 +74,7 @@ static void cut_kernels(struct lp_region_part *part, size_t most)
 
 static int collect_kernels(const struct lp_region_set *set, struct lp_region_part *part)
 {
-    size_t count = llmperf_profile_kernel_count(set->findings->profile);
+    size_t count = lp_row_count(set->findings->profile, LP_ROW_KERNEL);
 
     for (size_t i = 0; i < count; i++) {
         llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
@@ -220,7 +221,7 @@ static bool is_shown(const struct lp_region_set *set, const struct lp_region_fil
 void lp_region_totals_of(const struct lp_region_set *set, const struct lp_region_filter *filter,
                          struct lp_region_totals *totals)
 {
-    size_t count = llmperf_profile_kernel_count(set->findings->profile);
+    size_t count = lp_row_count(set->findings->profile, LP_ROW_KERNEL);
 
     *totals = (struct lp_region_totals){ 0, 0, 0 };
     for (size_t i = 0; i < set->parts.count; i++)

@@ -202,7 +202,8 @@ int lp_region_report_json(const struct lp_region_set *set, const struct lp_regio
     lp_json_string(&json, "scope", scope);
     lp_json_string(&json, "label", filter->label);
     lp_json_string(&json, "run_id", llmperf_profile_fact(set->findings->profile, "run_id"));
-    lp_json_string(&json, "verdict", llmperf_verdict_name(set->findings->ledger.verdict));
+    lp_json_string(&json, "verdict",
+                   llmperf_name(LLMPERF_NAME_VERDICT, set->findings->ledger.verdict));
     lp_json_open(&json, "regions", '[');
     for (size_t i = 0; i < set->parts.count; i++)
         if (lp_region_filter_shows(filter, &set->parts.items[i]))

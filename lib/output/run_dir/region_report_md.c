@@ -146,7 +146,7 @@ static void put_counters(const struct lp_region_set *set, const llmperf_region_s
     bool any = false;
 
     for (size_t i = lp_counter_index_find(&set->counters, region->path);
-         i < llmperf_profile_metric_count(profile) &&
+         i < lp_row_count(profile, LP_ROW_METRIC) &&
          llmperf_profile_metric(profile, i, &metric) == 0 && metric.region &&
          strcmp(metric.region, region->path) == 0;
          i++) {
@@ -232,7 +232,7 @@ static void put_region(const struct lp_region_set *set, const struct lp_region_p
 /* Nothing to show: what the run did all the same. */
 static void put_baseline(const struct lp_region_set *set, struct lp_text *out)
 {
-    size_t kernels = llmperf_profile_kernel_count(set->findings->profile);
+    size_t kernels = lp_row_count(set->findings->profile, LP_ROW_KERNEL);
     double total = 0;
 
     for (size_t i = 0; i < kernels; i++) {
@@ -263,7 +263,7 @@ int lp_region_report_md(const struct lp_region_set *set, const struct lp_region_
     lp_text_puts(out, "\n\nRun ");
     lp_md_text(out, run_id ? run_id : LP_MD_UNKNOWN);
     lp_text_printf(out, ", scope %s, verdict %s.\n", scope,
-                   llmperf_verdict_name(set->findings->ledger.verdict));
+                   llmperf_name(LLMPERF_NAME_VERDICT, set->findings->ledger.verdict));
     if (totals.regions == 0) {
         put_baseline(set, out);
         return out->failed ? LLMPERF_ENOMEM : 0;

@@ -173,7 +173,7 @@ static const char *compute_dtype(const struct lp_stage_work *work)
             most = row.model_flops;
             dtype = row.compute_dtype;
         }
-    return llmperf_dtype_name(dtype);
+    return llmperf_name(LLMPERF_NAME_DTYPE, dtype);
 }
 
 static int add_lines(const struct lp_stage_work *work, llmperf_profile *profile)

@@ -14,14 +14,6 @@
 #define HEAD_BYTES 256
 #define RUN_ID     "LLMP" /* application id in the header of SQLite, at byte 68 */
 
-const char *llmperf_format_name(uint32_t format)
-{
-    static const char *const names[] = { "unknown",  "run",     "recording",   "nsys sqlite",
-                                         "nsys csv", "ncu csv", "nsys report", "ncu report" };
-
-    return names[format < sizeof(names) / sizeof(names[0]) ? format : 0];
-}
-
 static bool begins(const char *head, size_t size, const char *with, size_t length)
 {
     return size >= length && memcmp(head, with, length) == 0;

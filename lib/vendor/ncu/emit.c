@@ -268,7 +268,8 @@ static void fill_ledger(const struct lp_ncu *ncu, llmperf_ledger *ledger)
     *ledger = (llmperf_ledger)LLMPERF_LEDGER_INIT;
     ledger->launches_expected = ledger->graph_launches = ledger->memory_calls =
         ledger->launches_missing = ledger->graphs_device_launchable = LLMPERF_UNKNOWN;
-    ledger->cupti_overhead_ms = ledger->sampled_fraction = ledger->attributed_gpu_time_share = NAN;
+    ledger->tracing_overhead_ms = ledger->sampled_fraction = ledger->attributed_gpu_time_share =
+        NAN;
     ledger->verdict = LLMPERF_VERDICT_INCOMPLETE;
     for (size_t i = 0; i < ncu->targets.count; i++) {
         const struct lp_ncu_target *target = &ncu->targets.items[i];

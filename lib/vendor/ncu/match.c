@@ -8,6 +8,7 @@
 #include "lib/base/text.h"
 #include "lib/base/vector.h"
 #include "lib/vendor/ncu/match.h"
+#include "lib/profile/fields.h"
 #include "llmperf/profile.h"
 
 #define SUFFIX_REGIONS 4096 /* so many regions are looked through for the end of a path */
@@ -59,14 +60,14 @@ static int fill(struct lp_ncu_matcher *matcher)
 {
     int status = 0;
 
-    for (size_t i = 0; i < llmperf_profile_kernel_count(matcher->profile) && status == 0; i++) {
+    for (size_t i = 0; i < lp_row_count(matcher->profile, LP_ROW_KERNEL) && status == 0; i++) {
         llmperf_kernel_stats stats = LLMPERF_KERNEL_STATS_INIT;
 
         if (llmperf_profile_kernel(matcher->profile, i, &stats) == 0 &&
             stats.kind == LLMPERF_ACTIVITY_KERNEL)
             status = add_kernel(matcher, &stats);
     }
-    for (size_t i = 0; i < llmperf_profile_region_count(matcher->profile) && status == 0; i++) {
+    for (size_t i = 0; i < lp_row_count(matcher->profile, LP_ROW_REGION) && status == 0; i++) {
         llmperf_region_stats stats = LLMPERF_REGION_STATS_INIT;
 
         if (llmperf_profile_region(matcher->profile, i, &stats) < 0 ||

@@ -211,7 +211,8 @@ static void fill_ledger(const struct lp_nsys_csv *reader, llmperf_ledger *ledger
 {
     *ledger = (llmperf_ledger)LLMPERF_LEDGER_INIT;
     forget_calls(ledger);
-    ledger->cupti_overhead_ms = ledger->sampled_fraction = ledger->attributed_gpu_time_share = NAN;
+    ledger->tracing_overhead_ms = ledger->sampled_fraction = ledger->attributed_gpu_time_share =
+        NAN;
     ledger->verdict = LLMPERF_VERDICT_INCOMPLETE;
     for (size_t i = 0; i < reader->kernels.count; i++)
         ledger->kernels_seen += reader->kernels.items[i].count;

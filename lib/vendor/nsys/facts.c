@@ -277,7 +277,7 @@ static int set_duration(struct description *description)
 static void fill_ledger(const struct lp_nsys *nsys, llmperf_ledger *ledger)
 {
     if (nsys->has_overhead)
-        ledger->cupti_overhead_ms = (double)nsys->overhead_ns / 1e6;
+        ledger->tracing_overhead_ms = (double)nsys->overhead_ns / 1e6;
     ledger->graphs_device_launchable = LLMPERF_UNKNOWN; /* not in nsys exports */
     if (!nsys->timeline.calls_known)
         ledger->launches_expected = ledger->graph_launches = ledger->memory_calls =

@@ -84,7 +84,8 @@ static void check_told(const void *bytes, size_t size, const char *what, size_t 
     if (status == 0 && !profile)
         fail_msg("%s at %zu: no profile", what, where);
     if (profile && ledger_of(profile).verdict != LLMPERF_VERDICT_INCOMPLETE)
-        fail_msg("%s at %zu: %s", what, where, llmperf_verdict_name(ledger_of(profile).verdict));
+        fail_msg("%s at %zu: %s", what, where,
+                 llmperf_name(LLMPERF_NAME_VERDICT, ledger_of(profile).verdict));
     llmperf_profile_free(profile);
 }
 

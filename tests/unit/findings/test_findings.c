@@ -118,7 +118,7 @@ static llmperf_stage stage_at(const llmperf_profile *profile, const char *path, 
 {
     llmperf_stage stage = LLMPERF_STAGE_INIT;
 
-    for (*index = 0; *index < llmperf_profile_stage_count(profile); ++*index) {
+    for (*index = 0; *index < llmperf_profile_count(profile, LLMPERF_ROWS_STAGES); ++*index) {
         assert_int_equal(llmperf_profile_stage(profile, *index, &stage), 0);
         if (strcmp(stage.path, path) == 0)
             return stage;
@@ -194,7 +194,7 @@ static void advice_has_its_evidence(void **state)
     llmperf_evidence evidence = LLMPERF_EVIDENCE_INIT;
 
     (void)state;
-    assert_true(llmperf_profile_advice_count(profile) > 0);
+    assert_true(llmperf_profile_count(profile, LLMPERF_ROWS_ADVICE) > 0);
     assert_int_equal(llmperf_profile_advice(profile, 0, &advice), 0);
     assert_string_equal(advice.id, "launch_bound");
     assert_string_equal(advice.stage, SAMPLE_STEP);
@@ -217,15 +217,15 @@ static void rows_that_are_not_there_are_refused(void **state)
     llmperf_gpu gpu = LLMPERF_GPU_INIT;
 
     (void)state;
-    assert_int_equal(llmperf_profile_gpu_count(profile), 1);
+    assert_int_equal(llmperf_profile_count(profile, LLMPERF_ROWS_GPUS), 1);
     assert_int_equal(llmperf_profile_gpu(profile, 0, &gpu), 0);
     assert_string_equal(gpu.name, "NVIDIA H200");
     assert_int_equal(llmperf_profile_gpu(profile, 1, &gpu), LLMPERF_EINVAL);
     check_error("row 1 of 1 does not exist");
     assert_int_equal(llmperf_profile_stage(profile, 0, NULL), LLMPERF_EINVAL);
     assert_int_equal(llmperf_profile_stage(NULL, 0, &stage), LLMPERF_EINVAL);
-    assert_int_equal(llmperf_profile_stage_count(NULL), 0);
-    assert_int_equal(llmperf_profile_advice_count(NULL), 0);
+    assert_int_equal(llmperf_profile_count(NULL, LLMPERF_ROWS_STAGES), 0);
+    assert_int_equal(llmperf_profile_count(NULL, LLMPERF_ROWS_ADVICE), 0);
     llmperf_profile_free(profile);
 }
 

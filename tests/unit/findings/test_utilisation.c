@@ -122,7 +122,7 @@ static void floors_are_those_of_the_vectors(void **state)
         assert_same(1e3 * out.memory_floor_ms, number(item, "t_mem_us"), "memory floor");
         assert_same(1e3 * out.time_floor_ms, number(item, "floor_us"), "floor");
         assert_same(out.mfu_limit, number(item, "mfu_at_floor"), "limit of MFU");
-        assert_string_equal(llmperf_bound_name(out.bound), text(item, "bound"));
+        assert_string_equal(llmperf_name(LLMPERF_NAME_BOUND, out.bound), text(item, "bound"));
         assert_text_has(out.mfu_reason, "time is not known");
         /* At the floor MFU is its limit, and MBU 1. */
         input.time_ms = out.time_floor_ms;
@@ -499,9 +499,9 @@ static void closed_forms_are_those_of_the_vectors(void **state)
 static void bounds_have_names(void **state)
 {
     (void)state;
-    assert_string_equal(llmperf_bound_name(LLMPERF_BOUND_LAUNCH), "launch");
-    assert_string_equal(llmperf_bound_name(LLMPERF_BOUND_UNKNOWN), "unknown");
-    assert_string_equal(llmperf_bound_name(77), "unknown");
+    assert_string_equal(llmperf_name(LLMPERF_NAME_BOUND, LLMPERF_BOUND_LAUNCH), "launch");
+    assert_string_equal(llmperf_name(LLMPERF_NAME_BOUND, LLMPERF_BOUND_UNKNOWN), "unknown");
+    assert_string_equal(llmperf_name(LLMPERF_NAME_BOUND, 77), "unknown");
 }
 
 int main(void)

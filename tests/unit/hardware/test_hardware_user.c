@@ -196,8 +196,8 @@ static void wrong_calls_are_errors(void **state)
     llmperf_hardware_free(hardware);
     llmperf_hardware_free(NULL);
     assert_null(llmperf_hardware_dtype(9));
-    assert_string_equal(llmperf_origin_name(99), "none");
-    assert_string_equal(llmperf_confidence_name(LLMPERF_CONFIDENCE_HIGH), "high");
+    assert_string_equal(llmperf_name(LLMPERF_NAME_ORIGIN, 99), "unknown");
+    assert_string_equal(llmperf_name(LLMPERF_NAME_CONFIDENCE, LLMPERF_CONFIDENCE_HIGH), "high");
 }
 
 static void a_shorter_struct_of_an_older_caller_is_respected(void **state)

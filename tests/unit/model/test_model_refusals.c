@@ -154,7 +154,7 @@ static void formats_have_names_and_bits(void **state)
 
     (void)state;
     for (uint32_t i = 1; i <= LLMPERF_DTYPE_Q8_0; i++) {
-        assert_int_equal(llmperf_dtype_find(llmperf_dtype_name(i), &dtype), 0);
+        assert_int_equal(llmperf_dtype_find(llmperf_name(LLMPERF_NAME_DTYPE, i), &dtype), 0);
         assert_int_equal(dtype, i);
         assert_true(llmperf_dtype_bits(i) >= 4);
     }
@@ -163,7 +163,7 @@ static void formats_have_names_and_bits(void **state)
     assert_true(llmperf_dtype_bits(LLMPERF_DTYPE_Q6_K) == 6.5625);
     assert_int_equal(llmperf_dtype_find("fp7", &dtype), LLMPERF_EINVAL);
     assert_non_null(strstr(llmperf_last_error(), "fp7"));
-    assert_string_equal(llmperf_dtype_name(0), "unknown");
+    assert_string_equal(llmperf_name(LLMPERF_NAME_DTYPE, 99), "unknown");
     assert_true(llmperf_dtype_bits(12345) == 0);
 }
 

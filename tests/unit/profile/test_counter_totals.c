@@ -76,7 +76,7 @@ static llmperf_metric_stats find(const llmperf_profile *profile, const char *reg
 {
     llmperf_metric_stats metric = LLMPERF_METRIC_STATS_INIT;
 
-    for (size_t i = 0; i < llmperf_profile_metric_count(profile); i++) {
+    for (size_t i = 0; i < llmperf_profile_count(profile, LLMPERF_ROWS_METRICS); i++) {
         llmperf_profile_metric(profile, i, &metric);
         if (strcmp(metric.region, region) == 0 && strcmp(metric.name, name) == 0 &&
             (kernel ? metric.kernel && strcmp(metric.kernel, kernel) == 0 : !metric.kernel))
@@ -146,7 +146,7 @@ static void what_was_not_measured_is_told_by_reason(void **state)
                         "counters: 2 instances of LLM@a were not measured: of the weather.");
     assert_string_equal(llmperf_profile_note(profile, 1),
                         "counters: 1 instances of LLM@a were not measured: of the time.");
-    assert_int_equal(llmperf_profile_metric_count(profile), 0);
+    assert_int_equal(llmperf_profile_count(profile, LLMPERF_ROWS_METRICS), 0);
     llmperf_profile_free(profile);
 }
 

@@ -54,7 +54,7 @@ static void results_of_one_key_become_one_row(void **state)
     (void)state;
     for (size_t i = 0; i < 8; i++)
         add(profile, metric("dram__bytes.sum", "LLM@prefill", "gemm", values[i]));
-    assert_int_equal(llmperf_profile_metric_count(profile), 1);
+    assert_int_equal(llmperf_profile_count(profile, LLMPERF_ROWS_METRICS), 1);
     assert_int_equal(row(profile, 0).count, 8);
     assert_float_equal(row(profile, 0).mean, 5, 1e-12);
     assert_float_equal(row(profile, 0).std, sqrt(32.0 / 7), 1e-12);
@@ -81,7 +81,7 @@ static void each_part_of_the_key_tells_rows_apart(void **state)
         other.process_id = part == 6 ? 7 : other.process_id;
         add(profile, other);
     }
-    assert_int_equal(llmperf_profile_metric_count(profile), 8);
+    assert_int_equal(llmperf_profile_count(profile, LLMPERF_ROWS_METRICS), 8);
     llmperf_profile_free(profile);
 }
 
@@ -99,7 +99,7 @@ static void rows_are_found_again_after_they_were_ordered(void **state)
     assert_string_equal(row(profile, 1).kernel, "k");
     assert_string_equal(row(profile, 2).region, "B");
     add(profile, metric("z", "B", NULL, 3));
-    assert_int_equal(llmperf_profile_metric_count(profile), 3);
+    assert_int_equal(llmperf_profile_count(profile, LLMPERF_ROWS_METRICS), 3);
     assert_float_equal(row(profile, 2).mean, 2, 1e-12);
     llmperf_profile_free(profile);
 }
@@ -129,7 +129,7 @@ static void a_row_past_the_end_is_an_error(void **state)
     llmperf_metric_stats stats = LLMPERF_METRIC_STATS_INIT;
 
     (void)state;
-    assert_int_equal(llmperf_profile_metric_count(NULL), 0);
+    assert_int_equal(llmperf_profile_count(NULL, LLMPERF_ROWS_METRICS), 0);
     assert_int_equal(llmperf_profile_metric(NULL, 0, &stats), LLMPERF_EINVAL);
     assert_int_equal(llmperf_profile_metric(profile, 0, &stats), LLMPERF_EINVAL);
     llmperf_profile_free(profile);
@@ -166,7 +166,7 @@ static void metrics_come_back_from_a_run_file(void **state)
     assert_int_equal(lp_profile_finish(profile), 0);
     assert_int_equal(llmperf_profile_save(profile, run_path), 0);
     assert_int_equal(llmperf_profile_open(run_path, &again), 0);
-    assert_int_equal(llmperf_profile_metric_count(again), 2);
+    assert_int_equal(llmperf_profile_count(again, LLMPERF_ROWS_METRICS), 2);
     assert_null(row(again, 0).region);
     assert_true(isnan(row(again, 0).mean));
     assert_string_equal(row(again, 1).group, "Section");

@@ -110,7 +110,7 @@ static void kernels_of_unseen_launches_are_in_no_region(void **state)
     lp_names_intern(&names, "k");
     lp_totals_activities(totals, &activity, 1);
     profile = freeze(totals);
-    assert_int_equal(llmperf_profile_region_count(profile), 0);
+    assert_int_equal(llmperf_profile_count(profile, LLMPERF_ROWS_REGIONS), 0);
     assert_int_equal(find_kernel(profile, "k", NULL).calls, 1);
     llmperf_profile_free(profile);
     lp_totals_free(totals);

@@ -222,7 +222,7 @@ static void a_range_that_is_never_popped_ends_with_the_one_around_it(void **stat
     assert_int_equal(find_region(profile, "default@call/library@init", -1).truncated, count);
     expect_instances(profile, "default@after", 1);
     assert_int_equal(ledger_of(profile).regions_abandoned, count);
-    assert_int_equal(llmperf_profile_region_count(profile), 4);
+    assert_int_equal(llmperf_profile_count(profile, LLMPERF_ROWS_REGIONS), 4);
     llmperf_profile_free(profile);
     while (nvtx.domain_range_pop(library) >= 0)
         ;
@@ -243,7 +243,7 @@ static void a_session_that_starts_later_knows_nothing_of_dropped_ranges(void **s
     llmperf_region_end();
     profile = stop_session(session);
     expect_instances(profile, "default@inside", 1);
-    assert_int_equal(llmperf_profile_region_count(profile), 1);
+    assert_int_equal(llmperf_profile_count(profile, LLMPERF_ROWS_REGIONS), 1);
     assert_int_equal(ledger_of(profile).regions_unbalanced, 0);
     assert_int_equal(ledger_of(profile).regions_truncated, 0);
     llmperf_profile_free(profile);

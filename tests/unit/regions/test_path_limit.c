@@ -243,7 +243,8 @@ static void a_recording_of_reused_paths_is_replayed_with_their_names(void **stat
         assert_int_equal(find_region(live, path, 0).kernel_count, 1);
         assert_int_equal(find_region(replayed, path, 0).kernel_count, 1);
     }
-    assert_int_equal(llmperf_profile_region_count(replayed), llmperf_profile_region_count(live));
+    assert_int_equal(llmperf_profile_count(replayed, LLMPERF_ROWS_REGIONS),
+                     llmperf_profile_count(live, LLMPERF_ROWS_REGIONS));
     llmperf_profile_free(live);
     llmperf_profile_free(replayed);
 }
@@ -275,7 +276,7 @@ static void *mark_own(void *number)
 
 static void check_paths(const llmperf_profile *profile)
 {
-    for (size_t i = 0; i < llmperf_profile_region_count(profile); i++) {
+    for (size_t i = 0; i < llmperf_profile_count(profile, LLMPERF_ROWS_REGIONS); i++) {
         llmperf_region_stats row = LLMPERF_REGION_STATS_INIT;
         unsigned outer, inner;
 

@@ -85,7 +85,7 @@ static void a_long_label_is_cut_at_a_character(void **state)
         llmperf_region_end();
     }
     profile = stop_session(session);
-    assert_int_equal(llmperf_profile_region_count(profile), 3);
+    assert_int_equal(llmperf_profile_count(profile, LLMPERF_ROWS_REGIONS), 3);
     for (size_t i = 0; i < 3; i++) {
         static const size_t lengths[] = { 1024, 1024, 1023 };
         llmperf_region_stats region = LLMPERF_REGION_STATS_INIT;
@@ -158,7 +158,8 @@ static void levels_above_the_limit_count_in_the_deepest(void **state)
     llmperf_region_begin("on top again");
     llmperf_region_end();
     profile = stop_session(session);
-    assert_int_equal(llmperf_profile_region_count(profile), LLMPERF_REGION_DEPTH + 1);
+    assert_int_equal(llmperf_profile_count(profile, LLMPERF_ROWS_REGIONS),
+                     LLMPERF_REGION_DEPTH + 1);
     llmperf_profile_region(profile, LLMPERF_REGION_DEPTH - 1, &deepest);
     assert_int_equal(deepest.depth, LLMPERF_REGION_DEPTH - 1);
     assert_int_equal(deepest.instances, 1);

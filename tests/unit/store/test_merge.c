@@ -49,7 +49,7 @@ static size_t count_rows(const llmperf_profile *profile, const char *path, uint3
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < llmperf_profile_region_count(profile); i++) {
+    for (size_t i = 0; i < llmperf_profile_count(profile, LLMPERF_ROWS_REGIONS); i++) {
         llmperf_region_stats stats = LLMPERF_REGION_STATS_INIT;
 
         llmperf_profile_region(profile, i, &stats);
@@ -178,7 +178,7 @@ static void spreads_are_put_together_exactly(void **state)
     add_spread(a, 2, 2, sqrt(2));
     add_spread(b, 2, 6, sqrt(2));
     both = merge(a, b);
-    assert_int_equal(llmperf_profile_iteration_stats_count(both), 1);
+    assert_int_equal(llmperf_profile_count(both, LLMPERF_ROWS_ITERATION_STATS), 1);
     assert_int_equal(llmperf_profile_iteration_stats(both, 0, &stats), 0);
     assert_int_equal(stats.count, 4);
     check_close(stats.mean_ms, 4);

@@ -211,8 +211,9 @@ static char *counts_of(const llmperf_profile *profile)
     if (ledger.verdict != LLMPERF_VERDICT_COMPLETE)
         return NULL;
     snprintf(text, sizeof(text), "%llu kernels, %zu rows of regions, %zu of kernels",
-             (unsigned long long)ledger.kernels_seen, llmperf_profile_region_count(profile),
-             llmperf_profile_kernel_count(profile));
+             (unsigned long long)ledger.kernels_seen,
+             llmperf_profile_count(profile, LLMPERF_ROWS_REGIONS),
+             llmperf_profile_count(profile, LLMPERF_ROWS_KERNELS));
     return lp_text_copy(text);
 }
 

@@ -106,7 +106,7 @@ static void iterations_survive_in_the_order_of_their_sequence(void **state)
     llmperf_iteration expected = make_iteration(profile, 3);
 
     (void)state;
-    assert_int_equal(llmperf_profile_iteration_count(profile), 2);
+    assert_int_equal(llmperf_profile_count(profile, LLMPERF_ROWS_ITERATIONS), 2);
     assert_int_equal(llmperf_profile_iteration(profile, 0, &first), 0);
     assert_int_equal(llmperf_profile_iteration(profile, 1, &last), 0);
     assert_int_equal(first.sequence, 3);
@@ -127,7 +127,7 @@ static void statistics_are_ordered_times_first_then_the_longest_class(void **sta
     llmperf_profile *profile = saved_profile();
 
     (void)state;
-    assert_int_equal(llmperf_profile_iteration_stats_count(profile), 4);
+    assert_int_equal(llmperf_profile_count(profile, LLMPERF_ROWS_ITERATION_STATS), 4);
     for (size_t i = 0; i < 4; i++) {
         llmperf_iteration_stats row = LLMPERF_ITERATION_STATS_INIT;
 

@@ -350,8 +350,8 @@ static uint64_t commit_of(const llmperf_profile *profile)
     uint64_t commit;
 
     if (!has_region(profile, regions[0])) {
-        assert_int_equal(llmperf_profile_region_count(profile), 0);
-        assert_int_equal(llmperf_profile_kernel_count(profile), 0);
+        assert_int_equal(llmperf_profile_count(profile, LLMPERF_ROWS_REGIONS), 0);
+        assert_int_equal(llmperf_profile_count(profile, LLMPERF_ROWS_KERNELS), 0);
         return 0;
     }
     commit = find_region(profile, regions[0], -1).instances;

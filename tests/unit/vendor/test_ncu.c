@@ -70,7 +70,7 @@ static void add_detail(struct lp_text *table, int id, int pid, const char *secti
 static llmperf_metric_stats find(const llmperf_profile *profile, const char *name,
                                  const char *group, const char *region, const char *kernel)
 {
-    for (size_t i = 0; i < llmperf_profile_metric_count(profile); i++) {
+    for (size_t i = 0; i < llmperf_profile_count(profile, LLMPERF_ROWS_METRICS); i++) {
         llmperf_metric_stats stats = LLMPERF_METRIC_STATS_INIT;
 
         llmperf_profile_metric(profile, i, &stats);
@@ -128,7 +128,7 @@ static void case_1_metric_rows_are_shorter_than_the_header(void **state)
                          "https://x\",\"global\",\"96\"\n"
                          "\"0\",\"1\",\"nv\"\n");
     profile = import_text(table.bytes);
-    assert_int_equal(llmperf_profile_metric_count(profile), 1);
+    assert_int_equal(llmperf_profile_count(profile, LLMPERF_ROWS_METRICS), 1);
     check_close(find(profile, "Duration", NULL, NULL, NULL).mean, 6460);
     assert_true(has_problem(profile, "ncu: 1 table rows were cut"));
     llmperf_profile_free(profile);
@@ -201,7 +201,7 @@ static void case_8_units_are_those_of_the_row(void **state)
     add_detail(&table, 1, 1, "S", "Duration", "ms", "1.5");
     add_detail(&table, 2, 1, "S", "Duration", "second", "0.004");
     profile = import_text(table.bytes);
-    assert_int_equal(llmperf_profile_metric_count(profile), 1);
+    assert_int_equal(llmperf_profile_count(profile, LLMPERF_ROWS_METRICS), 1);
     check_close(find(profile, "Duration", "S", NULL, NULL).mean, 2e6);
     assert_int_equal(find(profile, "Duration", "S", NULL, NULL).count, 3);
     check_close(find_kernel(profile, "gemm(float *, int)", NULL).total_ms, 6);
@@ -224,7 +224,7 @@ static void case_9_cells_without_a_value_count_nothing(void **state)
         add_raw(&table, i, 1, "", "k", values);
     }
     profile = import_text(table.bytes);
-    assert_int_equal(llmperf_profile_metric_count(profile), 2);
+    assert_int_equal(llmperf_profile_count(profile, LLMPERF_ROWS_METRICS), 2);
     assert_int_equal(find(profile, "dram__bytes.sum", NULL, NULL, NULL).count, 5);
     assert_string_equal(find(profile, "launch__policy", NULL, NULL, NULL).text, "(148, 1, 1)");
     assert_true(isnan(find_kernel(profile, "k", "").total_ms)); /* never 0 */
@@ -299,7 +299,8 @@ static void case_15_processes_and_runs_repeat_ids(void **state)
     add_raw(&table, 0, 1, "", "k", "\"4\",\"1\",\"\""); /* ids begin anew */
     profile = import_text(table.bytes);
     assert_int_equal(ledger_of(profile).kernels_seen, 3);
-    assert_int_equal(llmperf_profile_kernel_count(profile), 2); /* of two processes */
+    assert_int_equal(llmperf_profile_count(profile, LLMPERF_ROWS_KERNELS),
+                     2); /* of two processes */
     llmperf_profile_free(profile);
     lp_text_clear(&table);
 }
@@ -328,7 +329,7 @@ static void case_16_results_of_a_range_are_of_the_region(void **state)
     assert_int_equal(find_region(profile, "LLM@prefill", 0).kernel_count, LLMPERF_UNKNOWN);
     assert_null(find(profile, "dram__bytes.sum", NULL, "LLM@prefill", NULL).kernel);
     check_close(find(profile, "dram__bytes.sum", NULL, "LLM@prefill", NULL).mean, 300);
-    assert_int_equal(llmperf_profile_kernel_count(profile), 0);
+    assert_int_equal(llmperf_profile_count(profile, LLMPERF_ROWS_KERNELS), 0);
     llmperf_profile_free(profile);
 }
 

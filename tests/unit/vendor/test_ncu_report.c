@@ -244,7 +244,7 @@ static bool near(double a, double b)
 
 static void compare_metric(const llmperf_profile *report, const llmperf_metric_stats *cell)
 {
-    for (size_t i = 0; i < llmperf_profile_metric_count(report); i++) {
+    for (size_t i = 0; i < llmperf_profile_count(report, LLMPERF_ROWS_METRICS); i++) {
         llmperf_metric_stats value = LLMPERF_METRIC_STATS_INIT;
 
         llmperf_profile_metric(report, i, &value);
@@ -272,17 +272,19 @@ static void compare_sample(const char *name, size_t metrics)
     report = import_sample(file);
     snprintf(file, sizeof(file), "%s.csv", name);
     table = import_sample(file);
-    assert_int_equal(llmperf_profile_metric_count(table), metrics);
-    assert_int_equal(llmperf_profile_metric_count(report), metrics);
+    assert_int_equal(llmperf_profile_count(table, LLMPERF_ROWS_METRICS), metrics);
+    assert_int_equal(llmperf_profile_count(report, LLMPERF_ROWS_METRICS), metrics);
     for (size_t i = 0; i < metrics; i++) {
         llmperf_metric_stats cell = LLMPERF_METRIC_STATS_INIT;
 
         llmperf_profile_metric(table, i, &cell);
         compare_metric(report, &cell);
     }
-    assert_int_equal(llmperf_profile_kernel_count(report), llmperf_profile_kernel_count(table));
-    assert_int_equal(llmperf_profile_region_count(report), llmperf_profile_region_count(table));
-    for (size_t i = 0; i < llmperf_profile_region_count(table); i++) {
+    assert_int_equal(llmperf_profile_count(report, LLMPERF_ROWS_KERNELS),
+                     llmperf_profile_count(table, LLMPERF_ROWS_KERNELS));
+    assert_int_equal(llmperf_profile_count(report, LLMPERF_ROWS_REGIONS),
+                     llmperf_profile_count(table, LLMPERF_ROWS_REGIONS));
+    for (size_t i = 0; i < llmperf_profile_count(table, LLMPERF_ROWS_REGIONS); i++) {
         llmperf_region_stats a = LLMPERF_REGION_STATS_INIT, b = a;
 
         llmperf_profile_region(report, i, &a);
@@ -312,7 +314,7 @@ static void ranges_are_those_of_the_table(void **state)
     profile = import_sample("ranges.ncu-rep");
     assert_int_equal(find_region(profile, "LLM@forward/LLM@stem", 0).instances, 1);
     assert_int_equal(find_region(profile, "LLM@forward/LLM@head", 0).instances, 1);
-    assert_int_equal(llmperf_profile_region_count(profile), 3);
+    assert_int_equal(llmperf_profile_count(profile, LLMPERF_ROWS_REGIONS), 3);
     llmperf_profile_free(profile);
 }
 
@@ -353,7 +355,7 @@ static void results_have_their_names_values_and_units(void **state)
     assert_int_equal(ledger_of(profile).kernels_unattributed, 1);
     check_close(find_region(profile, "LLM@prefill/LLM@mlp", 3).kernel_ms, 0.0015);
     assert_int_equal(find_region(profile, "LLM@prefill", 3).kernel_count, 1);
-    assert_int_equal(llmperf_profile_metric_count(profile), 6);
+    assert_int_equal(llmperf_profile_count(profile, LLMPERF_ROWS_METRICS), 6);
     llmperf_profile_metric(profile, 0, &metric);
     assert_string_equal(metric.kernel, "void a::k<(int)4>(float *)");
     assert_int_equal(metric.count, 1);
@@ -374,7 +376,7 @@ static void names_are_numbered_through_the_file(void **state)
     put_metric(&result, 13, 3, 8);
     put_block(&report, 2, &result, (const char *const[]){ "new__bytes.sum", NULL }, NULL);
     profile = import_whole(&report);
-    for (size_t i = 0; i < llmperf_profile_metric_count(profile); i++) {
+    for (size_t i = 0; i < llmperf_profile_count(profile, LLMPERF_ROWS_METRICS); i++) {
         llmperf_metric_stats metric = LLMPERF_METRIC_STATS_INIT;
 
         llmperf_profile_metric(profile, i, &metric);
@@ -417,7 +419,7 @@ static void the_mode_of_replay_says_which_range_was_measured(void **state)
         put_block(&report, 7, &result, usual_names, modes[i]);
         profile = import_whole(&report);
         assert_int_equal(find_region(profile, paths[i], 0).instances, 1);
-        assert_int_equal(llmperf_profile_region_count(profile), 1);
+        assert_int_equal(llmperf_profile_count(profile, LLMPERF_ROWS_REGIONS), 1);
         llmperf_profile_free(profile);
     }
 }
@@ -453,7 +455,7 @@ static void a_domain_that_is_not_told_and_a_range_without_a_name(void **state)
     put_block(&report, 2, &result, usual_names, NULL);
     profile = import_whole(&report);
     assert_int_equal(find_region(profile, "default@a", 3).kernel_count, 1);
-    assert_int_equal(llmperf_profile_region_count(profile), 2);
+    assert_int_equal(llmperf_profile_count(profile, LLMPERF_ROWS_REGIONS), 2);
     llmperf_profile_free(profile);
 }
 

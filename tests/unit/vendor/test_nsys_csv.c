@@ -247,7 +247,7 @@ static void rows_of_the_device_that_cannot_be_are_counted_and_left_out(void **st
                             DEVICE_ROW("7000", "700", "GPU (65536)", "too_large"));
 
     (void)state;
-    assert_int_equal(llmperf_profile_kernel_count(profile), 1);
+    assert_int_equal(llmperf_profile_count(profile, LLMPERF_ROWS_KERNELS), 1);
     assert_int_equal(find_kernel(profile, "k", NULL).device, 65535);
     assert_true(has_problem(profile, "2 table rows were cut"));
     llmperf_profile_free(profile);

@@ -135,8 +135,8 @@ static void print_value(const char *name, const char *unit, const llmperf_hardwa
         print("  %-12s -  %s\n", name, value->reason);
     else
         print("  %-12s %.5g %s  %s, confidence %s: %s\n", name, value->value, unit,
-              llmperf_origin_name(value->origin), llmperf_confidence_name(value->confidence),
-              value->source);
+              llmperf_name(LLMPERF_NAME_ORIGIN, value->origin),
+              llmperf_name(LLMPERF_NAME_CONFIDENCE, value->confidence), value->source);
 }
 
 static void print_limits(const struct model_answer *answer)
@@ -148,11 +148,11 @@ static void print_limits(const struct model_answer *answer)
     print("\nlimits of %s\n", llmperf_hardware_name(gpu->hardware));
     bandwidth_of(gpu, &value);
     print_value("bandwidth", "GB/s", &value);
-    for (uint32_t i = 1; strcmp(llmperf_dtype_name(i), "unknown") != 0; i++) {
+    for (uint32_t i = 1; strcmp(llmperf_name(LLMPERF_NAME_DTYPE, i), "unknown") != 0; i++) {
         if (!computes_in(answer, i))
             continue;
-        value = peak_of(gpu, llmperf_dtype_name(i));
-        print_value(llmperf_dtype_name(i), "TFLOP/s", &value);
+        value = peak_of(gpu, llmperf_name(LLMPERF_NAME_DTYPE, i));
+        print_value(llmperf_name(LLMPERF_NAME_DTYPE, i), "TFLOP/s", &value);
     }
     print_memory_text(answer);
     if ((text = llmperf_hardware_measured(gpu->hardware)))
@@ -192,7 +192,7 @@ static void print_bounds(const struct gpu_answer *gpu)
     print("  %-22s", "bound");
     for (enum model_phase phase = 0; phase < PHASES; phase++)
         if (gpu->has[phase])
-            print(" %13s", llmperf_bound_name(gpu->floors[IN_USE][phase].bound));
+            print(" %13s", llmperf_name(LLMPERF_NAME_BOUND, gpu->floors[IN_USE][phase].bound));
     print("\n");
 }
 
@@ -349,7 +349,8 @@ void print_gpu_json(const struct model_answer *answer)
         uint32_t bound = gpu->floors[IN_USE][phase].bound;
 
         print("%s\"%s\": ", phase ? ", " : "", phase_names[phase]);
-        json_string(bound == LLMPERF_BOUND_UNKNOWN ? NULL : llmperf_bound_name(bound));
+        json_string(bound == LLMPERF_BOUND_UNKNOWN ? NULL
+                                                   : llmperf_name(LLMPERF_NAME_BOUND, bound));
     }
     print("},\n");
 }

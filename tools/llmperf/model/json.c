@@ -42,7 +42,8 @@ static void print_operators(const llmperf_model *model, const llmperf_step *step
               ", \"compute_dtype\": \"%s\"}",
               i ? "," : "", op.name, op.layer_kind, op.layers, op.model_flops, op.vector_flops,
               op.hardware_flops, op.weight_bytes, op.kv_read_bytes, op.kv_write_bytes,
-              op.activation_bytes, op.communication_bytes, llmperf_dtype_name(op.compute_dtype));
+              op.activation_bytes, op.communication_bytes,
+              llmperf_name(LLMPERF_NAME_DTYPE, op.compute_dtype));
     }
     print("\n    ]\n");
 }
@@ -167,9 +168,9 @@ static void print_head(const struct model_answer *answer)
           info->parameters_attention_out, info->parameters_mlp, info->parameters_router,
           info->parameters_shared_experts, info->parameters_experts, info->parameters_vision,
           info->parameters_other);
-    member_text("  ", "weight_dtype", llmperf_dtype_name(answer->weight_dtype));
+    member_text("  ", "weight_dtype", llmperf_name(LLMPERF_NAME_DTYPE, answer->weight_dtype));
     member("  ", "weights_bytes", answer->weight_bytes);
-    member_text("  ", "kv_dtype", llmperf_dtype_name(answer->kv_dtype));
+    member_text("  ", "kv_dtype", llmperf_name(LLMPERF_NAME_DTYPE, answer->kv_dtype));
     member("  ", "kv_bytes_per_token", answer->kv_bytes_per_token);
 }
 

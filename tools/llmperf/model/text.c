@@ -81,14 +81,14 @@ static void print_parameters(const struct model_answer *answer)
     if (info->has_decoder && info->has_vision)
         print(", %" PRIu64 " in vision", info->parameters_vision);
     print("\nweights     %sB as %s", scaled(answer->weight_bytes, text),
-          llmperf_dtype_name(answer->weight_dtype));
+          llmperf_name(LLMPERF_NAME_DTYPE, answer->weight_dtype));
     if (!info->has_decoder) {
         print("\n");
         return;
     }
-    print(", computed in %s\n", llmperf_dtype_name(computed_in(answer)));
+    print(", computed in %s\n", llmperf_name(LLMPERF_NAME_DTYPE, computed_in(answer)));
     print("KV cache    %" PRIu64 " bytes per token as %s\n", answer->kv_bytes_per_token,
-          llmperf_dtype_name(answer->kv_dtype));
+          llmperf_name(LLMPERF_NAME_DTYPE, answer->kv_dtype));
     print("layers      %" PRIu64, info->layers);
     if (info->experts)
         print(", %" PRIu64 " with %" PRIu64 " of %" PRIu64 " experts active per token",

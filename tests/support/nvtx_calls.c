@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "lib/regions/nvtx_in.h"
+#include "lib/regions/capture.h"
 #include "tests/support/play.h"
 
 struct nvtx_calls nvtx;

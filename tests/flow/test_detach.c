@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Tier light that takes the driver's profiler out of the process between spans of instances, on
+/** Tier light that takes the driver's profiler out of the process between sampling bursts, on
  * the fake device, whose ids begin anew each time and which stops the program (assert) if it is
  * asked for something meanwhile. */
 #include <math.h>
@@ -143,7 +143,7 @@ static void check_steps(const llmperf_profile *profile, int steps)
     check_close(ledger.sampled_fraction, (double)collected / steps);
 }
 
-static void spans_are_collected_whole_and_nothing_between_them(void **state)
+static void bursts_are_collected_completely_and_nothing_between_them(void **state)
 {
     llmperf_session *session = start();
     llmperf_profile *profile;
@@ -201,14 +201,14 @@ static void pause_for(llmperf_session *session, uint32_t seconds)
     assert_int_equal(llmperf_session_resume(session), 0);
 }
 
-/* What falls due meanwhile would hold a thread that nobody takes. */
-static void nobody_is_held_behind_a_long_pause(void **state)
+/* What falls due meanwhile would stop a thread that nobody takes. */
+static void no_thread_stops_after_a_long_pause(void **state)
 {
     llmperf_session *session = start();
 
     (void)state;
     longest_step(10);
-    pause_for(session, 2); /* the span is late */
+    pause_for(session, 2); /* the burst is late */
     assert_true(longest_step(100) < 700000000);
     run_until(is_detached, session);
     longest_step(1000);
@@ -241,7 +241,7 @@ static void check_stays(llmperf_session *session, int steps, const char *why)
 }
 
 /* Of a device that is left as it was found, records are off between samples, behind a pause too. */
-static void it_stays_behind_a_pause_without_records(void **state)
+static void it_stays_after_a_pause_without_records(void **state)
 {
     llmperf_session *session = start();
     llmperf_profile *profile;
@@ -295,7 +295,7 @@ static void it_stays_if_the_device_is_never_idle(void **state)
     check_stays(session, run_until(has_given_up, session), "the device was not idle");
 }
 
-/* Nobody is held behind the end. */
+/* No thread stops after the end. */
 static void a_session_ends_while_it_is_out_and_the_next_one_has_it(void **state)
 {
     llmperf_session *session = start();
@@ -417,12 +417,12 @@ static void a_configuration_asks_for_it(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        HEARD(spans_are_collected_whole_and_nothing_between_them),
+        HEARD(bursts_are_collected_completely_and_nothing_between_them),
         HEARD(a_pause_while_it_is_out_leaves_it_out),
-        HEARD(nobody_is_held_behind_a_long_pause),
+        HEARD(no_thread_stops_after_a_long_pause),
         HEARD(it_stays_if_another_thread_launches),
         HEARD(it_stays_if_the_device_is_never_idle),
-        HEARD(it_stays_behind_a_pause_without_records),
+        HEARD(it_stays_after_a_pause_without_records),
         HEARD(a_session_ends_while_it_is_out_and_the_next_one_has_it),
         HEARD(what_it_does_not_go_with_is_refused),
         HEARD(a_variable_asks_for_it),

@@ -74,7 +74,8 @@ def header_section(path, short):
             title = ", ".join(f"`{function}`" for function in names)
             code = re.sub(r"^LLMPERF_API ", "", code, flags=re.M)
             code = re.sub(r"\n#define (\w+_INIT)\b.*", r"\n/* Initialise with \1. */", code, flags=re.S)
-            parts += [*([f"### {title}\n"] if title else []), comment_text(comment) + "\n", f"```c\n{code}\n```\n"]
+            shown = f"Its members are in [Fields](fields.md#{names[0]}).\n" if names and names[0] in row_structs() else f"```c\n{code}\n```\n"
+            parts += [*([f"### {title}\n"] if title else []), comment_text(comment) + "\n", shown]
     return "\n".join(parts).rstrip() + "\n"
 
 
@@ -182,6 +183,10 @@ def environment():
 
 FIELD_TYPES = {"NAME": "text", "TEXT": "text or null", "WORD": "number or word", "DEVICE": "number or null", "COUNT": "integer",
                "NUMBER": "number", "CLASSES": "number for each kernel class"}
+
+
+def row_structs():
+    return re.findall(r"^/\*\* (llmperf_\w+) \*/$", read("lib/profile/fields.h"), re.M)
 
 
 def fields_page():

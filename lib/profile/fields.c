@@ -117,55 +117,40 @@ COMPLETE(llmperf_window_stats, LP_WINDOW_FIELDS);
 COMPLETE(llmperf_window_kernel, LP_WINDOW_KERNEL_FIELDS);
 COMPLETE(llmperf_capture_stats, LP_CAPTURE_FIELDS);
 
-#define LAYOUT_BLOB(member)     ""
-#define LAYOUT_NAME(member)     #member ":text "
-#define LAYOUT_TEXT(member)     #member ":text "
-#define LAYOUT_WORD(member)     #member ":u32 "
-#define LAYOUT_RESERVED(member) #member ":u32 "
-#define LAYOUT_DEVICE(member)   #member ":i32 "
-#define LAYOUT_COUNT(member)    #member ":u64 "
-#define LAYOUT_NUMBER(member)   #member ":f64 "
-#define LAYOUT_CLASSES(member)  #member ":classes "
-
-#define LAYOUT(type, member, ...)      LAYOUT_##type(member)
-#define KIND(table, type, public, row) table, type, #public, row(LAYOUT)
 #define ROWS(fields, public, row, list)                                                            \
     fields, LENGTH(fields), sizeof(public), sizeof(row), offsetof(llmperf_profile, list)
 
 const struct lp_row_kind lp_row_kinds[LP_ROW_KINDS] = {
-    [LP_ROW_LEDGER] = { KIND("ledger", "ledger", llmperf_ledger, LP_LEDGER_FIELDS),
+    [LP_ROW_LEDGER] = { "ledger", "ledger", "llmperf_ledger",
                         ROWS(ledger_fields, llmperf_ledger, llmperf_ledger, ledger) },
-    [LP_ROW_REGION] = { KIND("region", "region", llmperf_region_stats, LP_REGION_FIELDS),
+    [LP_ROW_REGION] = { "region", "region", "llmperf_region_stats",
                         ROWS(region_fields, llmperf_region_stats, struct lp_region_row, regions) },
-    [LP_ROW_KERNEL] = { KIND("kernel", "kernel", llmperf_kernel_stats, LP_KERNEL_FIELDS),
+    [LP_ROW_KERNEL] = { "kernel", "kernel", "llmperf_kernel_stats",
                         ROWS(kernel_fields, llmperf_kernel_stats, struct lp_kernel_row, kernels) },
-    [LP_ROW_OPERATOR] = { KIND(NULL, "operator", llmperf_operator_stats, LP_OPERATOR_FIELDS),
+    [LP_ROW_OPERATOR] = { NULL, "operator", "llmperf_operator_stats",
                           ROWS(operator_fields, llmperf_operator_stats, llmperf_operator_stats,
                                operators) },
-    [LP_ROW_SPREAD] = { KIND("iteration_stats", "iterations", llmperf_iteration_stats,
-                             LP_SPREAD_FIELDS),
+    [LP_ROW_SPREAD] = { "iteration_stats", "iterations", "llmperf_iteration_stats",
                         ROWS(spread_fields, llmperf_iteration_stats, struct lp_iteration_stats_row,
                              iteration_stats) },
-    [LP_ROW_METRIC] = { KIND("metric", "metric", llmperf_metric_stats, LP_METRIC_FIELDS),
+    [LP_ROW_METRIC] = { "metric", "metric", "llmperf_metric_stats",
                         ROWS(metric_fields, llmperf_metric_stats, llmperf_metric_stats, metrics) },
-    [LP_ROW_ITERATION] = { KIND("iteration", NULL, llmperf_iteration, LP_ITERATION_FIELDS),
+    [LP_ROW_ITERATION] = { "iteration", NULL, "llmperf_iteration",
                            ROWS(iteration_fields, llmperf_iteration, llmperf_iteration,
                                 iterations) },
-    [LP_ROW_WINDOW] = { KIND("deep_window", NULL, llmperf_window_stats, LP_WINDOW_FIELDS),
+    [LP_ROW_WINDOW] = { "deep_window", NULL, "llmperf_window_stats",
                         ROWS(window_fields, llmperf_window_stats, llmperf_window_stats, windows) },
-    [LP_ROW_WINDOW_KERNEL] = { KIND("deep_window_kernel", NULL, llmperf_window_kernel,
-                                    LP_WINDOW_KERNEL_FIELDS),
+    [LP_ROW_WINDOW_KERNEL] = { "deep_window_kernel", NULL, "llmperf_window_kernel",
                                ROWS(window_kernel_fields, llmperf_window_kernel,
                                     llmperf_window_kernel, window_kernels) },
-    [LP_ROW_CAPTURE] = { KIND(NULL, NULL, llmperf_capture_stats, LP_CAPTURE_FIELDS),
+    [LP_ROW_CAPTURE] = { NULL, NULL, "llmperf_capture_stats",
                          ROWS(capture_fields, llmperf_capture_stats, llmperf_capture_stats,
                               captures) },
-    [LP_ROW_FACT] = { "fact", NULL, NULL, NULL,
+    [LP_ROW_FACT] = { "fact", NULL, NULL,
                       ROWS(fact_fields, struct lp_fact, struct lp_fact, facts) },
-    [LP_ROW_PROBLEM] = { "problem", NULL, NULL, NULL,
+    [LP_ROW_PROBLEM] = { "problem", NULL, NULL,
                          ROWS(line_fields, const char *, const char *, problems) },
-    [LP_ROW_NOTE] = { "note", NULL, NULL, NULL,
-                      ROWS(line_fields, const char *, const char *, notes) },
+    [LP_ROW_NOTE] = { "note", NULL, NULL, ROWS(line_fields, const char *, const char *, notes) },
 };
 
 /* A vector of rows of any kind: only `items` differs in its type. */
@@ -466,10 +451,35 @@ void lp_set_percentiles(enum lp_row_id id, void *row, const struct lp_histogram 
     }
 }
 
-const char *llmperf_row_layout(const char *structure)
+static const struct lp_row_kind *kind_of(const char *structure)
 {
     for (size_t i = 0; structure && i < LP_ROW_KINDS; i++)
         if (lp_row_kinds[i].structure && strcmp(lp_row_kinds[i].structure, structure) == 0)
-            return lp_row_kinds[i].layout;
+            return &lp_row_kinds[i];
     return NULL;
+}
+
+int llmperf_row_layout(const char *structure, char **text_out)
+{
+    static const char *const types[] = {
+        [LP_FIELD_NAME] = "text",  [LP_FIELD_TEXT] = "text", [LP_FIELD_WORD] = "u32",
+        [LP_FIELD_DEVICE] = "i32", [LP_FIELD_COUNT] = "u64", [LP_FIELD_NUMBER] = "f64",
+    };
+    const struct lp_row_kind *kind = kind_of(structure);
+    struct lp_text text = { NULL, 0, 0, false };
+
+    if (!kind || !text_out)
+        return lp_error(LLMPERF_EINVAL, "%s is no struct of a row", structure ? structure : "NULL");
+    for (size_t i = 0; i < kind->count; i++) {
+        const struct lp_row_field *field = &kind->fields[i];
+        bool class = strcmp(kind->structure, "llmperf_iteration") == 0 &&
+                     strncmp(field->name, "class_", 6) == 0;
+
+        if (field->type == LP_FIELD_BLOB || (class && strcmp(field->name, "class_0_ms") != 0))
+            continue;
+        lp_text_printf(&text, "%s%s:%s:%zu", text.length ? " " : "",
+                       class ? "class_ms" : field->name, class ? "classes" : types[field->type],
+                       field->offset);
+    }
+    return lp_text_take(&text, text_out);
 }

@@ -3,7 +3,7 @@
  * public structs. The run file, JSON, CSV, JSON lines, Prometheus, merging, the Python package and
  * docs/reference/fields.md are made from these lines.
  *
- * A line is F(type, member, unit, merge, unknown, json, series, text), in the order of the struct:
+ * A line is F(type, member, unit, merge, unknown, json, series, text), in the order of documents:
  *
  * type     NAME text, TEXT text or NULL, WORD uint32_t, DEVICE int32_t or -1, COUNT uint64_t or
  *          LLMPERF_UNKNOWN, NUMBER double or NaN, CLASSES a double for each kernel class, BLOB an
@@ -325,7 +325,6 @@ struct lp_row_kind {
     const char *table;     /* in a run file; NULL: made again from other rows */
     const char *type;      /* in CSV and JSON lines; NULL: not there */
     const char *structure; /* "llmperf_region_stats"; NULL: not public */
-    const char *layout;    /* "name:type " of each member of it after struct_size */
     const struct lp_row_field *fields;
     size_t count;
     size_t size;     /* of the public struct, with which a row begins */

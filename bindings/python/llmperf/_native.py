@@ -261,7 +261,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "llmperf_profile_set_option": (c_int, [_profile, c_char_p, c_char_p]),
     "llmperf_option_info_get": (c_int, [c_size_t, POINTER(llmperf_option_info)]),
     # sys/run.h
-    "llmperf_row_layout": (c_char_p, [c_char_p]),
+    "llmperf_row_layout": (c_int, [c_char_p, POINTER(text)]),
     "llmperf_runs_retain": (c_int, [c_char_p, c_uint64]),
     "llmperf_profile_merge_counters": (
         c_int, [const_profile_pp, c_size_t, c_char_p, POINTER(c_size_t), POINTER(_profile)]),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ctypes import Structure, _Pointer, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint32, c_uint64
-from typing import Callable, Optional
+from typing import Callable
 
 from ._native_constants import LLMPERF_ITERATION_CLASSES
 
@@ -176,15 +176,15 @@ _ROW_TYPES = {
 }
 
 
-def lay_out_rows(layout_of: Callable[[bytes], Optional[bytes]]) -> None:
+def lay_out_rows(layout_of: Callable[[str], str]) -> None:
     """Give the structures of rows their members. layout_of: llmperf_row_layout()."""
     for row in ROWS:
         if hasattr(row, "_fields_"):
             continue
-        layout = layout_of(row.__name__.encode()) or b""
-        members = [member.split(":") for member in layout.decode().split()]
+        members = [member.split(":") for member in layout_of(row.__name__).split()]
+        members.sort(key=lambda member: int(member[2]))
         row._fields_ = [("struct_size", c_size_t),
-                        *((name, _ROW_TYPES[kind]) for name, kind in members)]
+                        *((name, _ROW_TYPES[kind]) for name, kind, _ in members)]
 
 
 class llmperf_trace_summary(Structure):

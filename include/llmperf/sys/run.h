@@ -88,12 +88,15 @@ LLMPERF_API int llmperf_profile_merge_counters(const llmperf_profile *const *pro
                                                const char *run_id, size_t *merged_out,
                                                llmperf_profile **profile_out);
 
-/** Members of a row struct after struct_size, in order, for bindings of other languages: "name:type
- * " each; types are text, u32, i32, u64, f64, and classes, LLMPERF_ITERATION_CLASSES times f64.
- * @param structure  "llmperf_region_stats", any struct of llmperf/profile.h
- * that a row is read into.
- * @return static text; NULL: there is no such struct. @threads any thread */
-LLMPERF_API const char *llmperf_row_layout(const char *structure);
+/** Members of a row struct, for bindings of other languages: "name:type:offset", with spaces
+ * between them, in any order. Types are text, u32, i32, u64, f64, and classes, which is
+ * LLMPERF_ITERATION_CLASSES times f64. struct_size and reserved members are left out.
+ *
+ * @param structure  Any struct of llmperf/profile.h that a row is read into:
+ * "llmperf_region_stats".
+ * @param text_out   Yours: llmperf_text_free().
+ * @return LLMPERF_OK; LLMPERF_EINVAL, LLMPERF_ENOMEM. @threads any thread */
+LLMPERF_API int llmperf_row_layout(const char *structure, char **text_out);
 
 #ifdef __cplusplus
 }

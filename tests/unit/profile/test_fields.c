@@ -90,15 +90,21 @@ static void percentiles_lie_between_the_limits_or_are_unknown(void **state)
 
 static void the_layout_names_each_member(void **state)
 {
-    const char *layout = llmperf_row_layout("llmperf_region_stats");
+    char member[64], *layout = NULL;
 
     (void)state;
-    assert_true(strncmp(layout, "path:text label:text ", 21) == 0);
-    assert_non_null(strstr(layout, " wall_p95_ms:f64 "));
-    assert_non_null(
-        strstr(llmperf_row_layout("llmperf_iteration"), " class_ms:classes window:u64 "));
-    assert_null(llmperf_row_layout("llmperf_config"));
-    assert_null(llmperf_row_layout(NULL));
+    assert_ok(llmperf_row_layout("llmperf_region_stats", &layout));
+    assert_true(strncmp(layout, "path:text:8 label:text:16 ", 26) == 0);
+    snprintf(member, sizeof(member), " wall_p95_ms:f64:%zu ",
+             offsetof(llmperf_region_stats, wall_p95_ms));
+    assert_non_null(strstr(layout, member));
+    llmperf_text_free(layout);
+    assert_ok(llmperf_row_layout("llmperf_iteration", &layout));
+    assert_non_null(strstr(layout, " class_ms:classes:"));
+    assert_null(strstr(layout, "class_1"));
+    llmperf_text_free(layout);
+    assert_int_equal(llmperf_row_layout("llmperf_config", &layout), LLMPERF_EINVAL);
+    assert_int_equal(llmperf_row_layout(NULL, &layout), LLMPERF_EINVAL);
 }
 
 static void assert_has(const struct lp_text *text, const char *format, const char *name)

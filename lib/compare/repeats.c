@@ -186,31 +186,24 @@ static int read_run(struct reader *reader, size_t run)
 
 /* Regions */
 
-static void read_device_times(const struct lp_findings *findings, const llmperf_region_stats *stats,
-                              struct numbers *numbers)
+static void read_device_times(const llmperf_region_stats *known, struct numbers *numbers)
 {
-    for (size_t q = BUSY; q <= KERNELS; q++) {
-        numbers->values[q] = NAN;
+    for (size_t q = BUSY; q <= KERNELS; q++)
         numbers->reasons[q] = no_time;
-    }
-    if (!findings->device_known)
-        return;
-    numbers->values[BUSY] = stats->gpu_busy_ms;
-    numbers->values[KERNEL] = stats->kernel_ms;
-    numbers->values[IDLE] = stats->idle_ms;
-    numbers->values[KERNELS] = (double)stats->kernel_count;
+    numbers->values[BUSY] = known->gpu_busy_ms;
+    numbers->values[KERNEL] = known->kernel_ms;
+    numbers->values[IDLE] = known->idle_ms;
+    numbers->values[KERNELS] =
+        known->kernel_count == LLMPERF_UNKNOWN ? (double)NAN : (double)known->kernel_count;
 }
 
-static void read_wall(const llmperf_region_stats *stats, struct numbers *numbers)
+static void read_wall(const llmperf_region_stats *known, struct numbers *numbers)
 {
-    bool any = stats->instances > 0;
-
-    numbers->values[INSTANCES] = (double)stats->instances;
-    numbers->values[WALL] = any ? stats->wall_mean_ms : (double)NAN;
-    numbers->values[SUM] = any ? stats->wall_sum_ms : (double)NAN;
+    numbers->values[INSTANCES] = (double)known->instances;
+    numbers->values[WALL] = known->wall_mean_ms;
+    numbers->values[SUM] = known->wall_sum_ms;
     for (size_t i = 0; i < LP_PERCENTILE_COUNT; i++)
-        numbers->values[PERCENTILES + i] =
-            any ? lp_percentile(LP_ROW_REGION, stats, i) : (double)NAN;
+        numbers->values[PERCENTILES + i] = lp_percentile(LP_ROW_REGION, known, i);
     for (size_t q = WALL; q <= SUM; q++)
         numbers->reasons[q] = "no instance began and ended within the session";
 }
@@ -275,8 +268,8 @@ static int read_regions(struct reader *reader, size_t run)
         struct numbers numbers = { .weight =
                                        share_of(stats->gpu_busy_ms, findings->sums.device_ms) };
 
-        read_wall(stats, &numbers);
-        read_device_times(findings, stats, &numbers);
+        read_wall(&region->known, &numbers);
+        read_device_times(&region->known, &numbers);
         read_use(region, &numbers);
         if (stats->instances > 0)
             numbers.weight = fmax(numbers.weight, share_of(stats->wall_sum_ms, walls));

@@ -6,8 +6,7 @@
 #include "lib/base/hashmap.h"
 #include "lib/base/status.h"
 #include "lib/base/text.h"
-#include "lib/findings/advice.h"
-#include "lib/findings/stage_sum.h"
+#include "lib/findings/findings.h"
 #include "lib/profile/fields.h"
 #include "lib/profile/profile.h"
 #include "llmperf/profile.h"
@@ -131,11 +130,6 @@ static int mark_stages(struct lp_findings *findings)
         if (findings->regions.items[i].advised)
             status = find_around(findings, &findings->regions.items[i]);
     return status;
-}
-
-bool lp_advice_is_about(const struct lp_findings *findings, size_t index)
-{
-    return findings->regions.items[index].advised;
 }
 
 static double known(uint64_t value)
@@ -397,7 +391,7 @@ int lp_advice_add(struct lp_findings *findings)
          i++) {
         struct lp_stage_facts facts;
 
-        if (!lp_advice_is_about(findings, i))
+        if (!findings->regions.items[i].advised)
             continue;
         if ((status = set_stage(findings, &findings->regions.items[i], &facts)) == 0)
             status = lp_vector_push(&stages, facts);

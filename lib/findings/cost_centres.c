@@ -6,9 +6,7 @@
 #include <string.h>
 
 #include "lib/base/status.h"
-#include "lib/findings/advice.h"
 #include "lib/findings/findings.h"
-#include "lib/findings/stage_sum.h"
 #include "lib/profile/profile.h"
 #include "llmperf/region.h"
 #include "lib/findings/recommend.h"
@@ -122,7 +120,7 @@ static int add_regions(struct lp_cost_centres *centres, const struct lp_findings
         const llmperf_region_stats *stats = &findings->regions.items[i].stats;
         struct lp_stage_sum sum;
 
-        if (!lp_advice_is_about(findings, i))
+        if (!findings->regions.items[i].advised)
             continue;
         sum = lp_stage_sum_of(findings, stats->path, -1);
         centres->together |= sum.rows > 1;

@@ -5,7 +5,6 @@
 
 #include "lib/config/options.h"
 #include "lib/base/status.h"
-#include "lib/findings/advice.h"
 #include "lib/findings/findings.h"
 #include "lib/profile/fields.h"
 #include "lib/profile/profile.h"
@@ -91,6 +90,8 @@ static int work_out(struct lp_findings *findings)
         (status = lp_advice_add(findings)) < 0 ||
         (status = lp_cost_centres_init(&findings->cost_centres, findings)) < 0)
         return status;
+    if ((status = lp_tables_init(&findings->tables, findings->profile)) < 0)
+        return status;
     return lp_kernel_works_read(&findings->kernel_works, findings);
 }
 
@@ -98,6 +99,7 @@ static void free_findings(struct lp_kept *kept)
 {
     struct lp_findings *findings = (struct lp_findings *)kept;
 
+    lp_tables_clear(&findings->tables);
     lp_kernel_works_clear(&findings->kernel_works);
     lp_cost_centres_clear(&findings->cost_centres);
     lp_recommendations_clear(&findings->advice);

@@ -18,6 +18,7 @@
 #include "lib/findings/ranks.h"
 #include "lib/findings/stage_iterations.h"
 #include "lib/findings/stages.h"
+#include "lib/findings/tables.h"
 #include "lib/findings/kernel_class.h"
 #include "lib/findings/kernel_work.h"
 #include "lib/profile/profile.h"
@@ -30,6 +31,9 @@
  * is known. */
 struct lp_region_finding {
     llmperf_region_stats stats;
+    /* The same as documents show it: wall times are NaN where no call was complete, device numbers
+     * are not known where no device was observed. */
+    llmperf_region_stats known;
     llmperf_utilisation use; /* mbu is never above 1 here */
     const char *mfu_reason, *mbu_reason, *bound_reason, *floor_reason, *ratio_reason;
     /* The same against the measured peaks of this GPU. */
@@ -37,10 +41,15 @@ struct lp_region_finding {
     const char *mfu_measured_reason, *mbu_measured_reason;
     struct lp_measured measured; /* by hardware counters */
     double scale; /* all calls / those whose device work was collected, by host time; 1: all were */
-    double tokens_per_s; /* by host time */
-    double variation;    /* std / mean of its wall times */
-    bool advised;        /* lp_advice_is_about() */
-    const char *around;  /* path of the innermost advised stage that holds it; NULL: none */
+    double busy_share;             /* of the host time of the collected calls; may be above 1 */
+    double floor_call_ms;          /* roofline bound on the device time of a call */
+    double flops_call, bytes_call; /* of a call */
+    uint32_t rate;                 /* LLMPERF_RATE_…: what tokens_per_s is */
+    double tokens_per_s;           /* by host time */
+    double variation;              /* std / mean of its wall times */
+    bool advised; /* it stands for its stage: the busiest of its rows, and not only the frame of
+                     another stage (decode_all of its steps) */
+    const char *around; /* path of the innermost advised stage that holds it; NULL: none */
 };
 
 struct lp_findings {
@@ -59,6 +68,7 @@ struct lp_findings {
     struct lp_stage_rows stage_rows;
     struct lp_ranks ranks;
     struct lp_kernel_works kernel_works;
+    struct lp_tables tables;
     struct lp_cost_centres cost_centres;
     struct lp_recommendations advice;
     int64_t top;       /* rows of the tables of longest ones (report.top); 0: each has its own */
@@ -70,8 +80,23 @@ struct lp_findings {
  * changes. 0 or LLMPERF_ENOMEM. */
 int lp_findings_of(const llmperf_profile *profile, const struct lp_findings **findings_out);
 
-/** Fill findings->regions. 0 or LLMPERF_ENOMEM. */
+/** Fill regions, and from all the rest advice. 0 or LLMPERF_ENOMEM. */
+int lp_advice_add(struct lp_findings *findings);
 int lp_regions_add(struct lp_findings *findings);
+
+/** A stage over all of its rows: it has one for each process and GPU. */
+struct lp_stage_sum {
+    size_t rows, processes;
+    uint64_t instances; /* Σ over processes */
+    double wall_ms;     /* the same */
+    double time_ms; /* Σ over rows: the longer one of wall and busy time; busy time of instances
+                       that ran at once */
+    double busy_ms, idle_ms; /* Σ over rows that know it */
+};
+
+/** Add up the rows of this path. @param device  Of this GPU only; below 0: of all. */
+struct lp_stage_sum lp_stage_sum_of(const struct lp_findings *findings, const char *path,
+                                    int32_t device);
 
 /** Did instances of the stage with this path run on the device at once? */
 static inline bool lp_findings_overlaps(const struct lp_findings *findings, const char *path)

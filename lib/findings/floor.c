@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Floors of a step: its operators held against a GPU's limits. TFLOP/s x 1e9 are FLOPs a
+/* Floors of a step: its operators compared with a GPU's limits. TFLOP/s x 1e9 are FLOPs a
  * millisecond, GB/s x 1e6 bytes a millisecond. */
 #include "llmperf/roofline.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The limits that regions of a run are held against: peaks and bandwidth of its GPU, and the dtype
- * that the run computes in.
+/** The limits that regions of a run are compared with: peaks and bandwidth of its GPU, and the
+ * dtype that the run computes in.
  * @threads one at a time per object */
 #ifndef LP_FINDINGS_LIMITS_H
 #define LP_FINDINGS_LIMITS_H

@@ -236,6 +236,22 @@ void lp_ranks_extremes(const struct lp_ranks *ranks, const char *region,
     }
 }
 
+struct lp_rank_spread lp_ranks_spread(const struct lp_ranks *ranks, const char *region)
+{
+    struct lp_rank_spread spread = { 0, NAN, NAN };
+
+    for (size_t i = 0; i < ranks->rows.count; i++) {
+        const struct lp_rank *rank = &ranks->rows.items[i];
+
+        if (strcmp(rank->region, region) != 0)
+            continue;
+        spread.gpus++;
+        spread.least_ms = fmin(spread.least_ms, rank->collective_ms); /* NaN: the other one */
+        spread.most_ms = fmax(spread.most_ms, rank->collective_ms);
+    }
+    return spread;
+}
+
 double lp_ranks_waiting(const struct lp_ranks *ranks, const char *region, int32_t device)
 {
     for (size_t i = 0; i < ranks->rows.count; i++) {

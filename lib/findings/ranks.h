@@ -7,7 +7,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lib/base/text.h"
 #include "lib/base/vector.h"
 #include "llmperf/profile.h"
 
@@ -45,14 +44,15 @@ void lp_ranks_clear(struct lp_ranks *ranks);
 void lp_ranks_extremes(const struct lp_ranks *ranks, const char *region,
                        const struct lp_rank **waits, const struct lp_rank **last);
 
+/** How long GPUs of the stage with this path are in collectives in a call. 0 GPUs: none are. */
+struct lp_rank_spread {
+    size_t gpus;
+    double least_ms, most_ms;
+};
+struct lp_rank_spread lp_ranks_spread(const struct lp_ranks *ranks, const char *region);
+
 /** What a GPU waits in collectives of the stage, all instances together; 0 where it is not known.
  */
 double lp_ranks_waiting(const struct lp_ranks *ranks, const char *region, int32_t device);
-
-/** A table for report.md, with its heading; nothing where there are none. */
-void lp_ranks_md(const struct lp_findings *findings, struct lp_text *out);
-
-/** The same for report.html, without a heading. */
-void lp_ranks_html(const struct lp_findings *findings, struct lp_text *out);
 
 #endif

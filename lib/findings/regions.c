@@ -109,10 +109,42 @@ static void set_measured_use(const struct lp_findings *findings, struct lp_regio
                  region->mbu_reason, &region->mbu_measured_reason);
 }
 
+static double of_call(uint64_t amount, const llmperf_region_stats *stats)
+{
+    return amount == LLMPERF_UNKNOWN || stats->instances == 0
+               ? (double)NAN
+               : (double)amount / (double)stats->instances;
+}
+
+static void set_known(const struct lp_findings *findings, struct lp_region_finding *region)
+{
+    const struct lp_row_kind *kind = &lp_row_kinds[LP_ROW_REGION];
+    bool device = findings->device_known, instance = region->stats.instances > 0;
+
+    region->known = region->stats;
+    for (size_t i = 0; i < kind->count; i++) {
+        const struct lp_row_field *field = &kind->fields[i];
+        bool idle = field->unknown == LP_UNKNOWN_NO_IDLE;
+
+        if (field->offset < sizeof(region->known) &&
+            ((!device && (idle || field->unknown == LP_UNKNOWN_NO_DEVICE)) ||
+             (!instance && (idle || field->unknown == LP_UNKNOWN_NO_INSTANCE))))
+            lp_field_forget(field, &region->known);
+    }
+}
+
 static void set_rates(struct lp_region_finding *region)
 {
     const llmperf_region_stats *stats = &region->stats;
     double collected_ms = lp_collected_ms(stats);
+
+    region->busy_share = stats->instances > 0 && collected_ms > 0 && stats->device >= 0
+                             ? stats->gpu_busy_ms / collected_ms
+                             : (double)NAN;
+    region->floor_call_ms =
+        region->use.time_floor_ms / ((double)stats->instances * collected_ms / stats->wall_sum_ms);
+    region->flops_call = of_call(stats->flops, stats);
+    region->bytes_call = of_call(stats->bytes, stats);
 
     region->scale = collected_ms > 0 && collected_ms < stats->wall_sum_ms
                         ? stats->wall_sum_ms / collected_ms
@@ -141,6 +173,7 @@ int lp_regions_add(struct lp_findings *findings)
         llmperf_profile_region(findings->profile, i, &region->stats);
         set_use(findings, region);
         set_measured_use(findings, region);
+        set_known(findings, region);
         set_rates(region);
         lp_measured_of(&counters, &findings->limits, &region->stats, &region->measured);
     }

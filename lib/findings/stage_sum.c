@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/findings/stage_sum.h"
+#include "lib/findings/findings.h"
 
 #include <math.h>
 #include <string.h>

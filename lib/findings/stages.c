@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "lib/findings/findings.h"
-#include "lib/findings/stage_sum.h"
 #include "lib/findings/student.h"
 #include "lib/profile/profile.h"
 #include "llmperf/region.h"
@@ -16,7 +15,7 @@ static const char no_call[] = "no call began and ended within the session";
 static const char no_activity[] = "no device activity was seen in it";
 static const char not_collected[] = "device work was collected of none of its calls";
 
-uint32_t lp_stage_rate(const struct lp_findings *findings, const struct lp_region_finding *region)
+static uint32_t rate_of(const struct lp_findings *findings, const struct lp_region_finding *region)
 {
     const llmperf_region_stats *stats = &region->stats;
 
@@ -24,14 +23,11 @@ uint32_t lp_stage_rate(const struct lp_findings *findings, const struct lp_regio
         return LLMPERF_RATE_UNKNOWN;
     if (lp_findings_overlaps(findings, stats->path))
         return LLMPERF_RATE_THREAD;
-    return findings->device_known && stats->device >= 0 &&
-                   stats->gpu_busy_ms > lp_collected_ms(stats)
-               ? LLMPERF_RATE_HOST
-               : LLMPERF_RATE_STAGE;
+    return findings->device_known && region->busy_share > 1 ? LLMPERF_RATE_HOST
+                                                            : LLMPERF_RATE_STAGE;
 }
 
-static void set_host(const struct lp_findings *findings, const struct lp_region_finding *region,
-                     struct lp_stage_row *row)
+static void set_host(const struct lp_region_finding *region, struct lp_stage_row *row)
 {
     const llmperf_region_stats *stats = &region->stats;
     llmperf_stage *stage = &row->stage;
@@ -45,7 +41,7 @@ static void set_host(const struct lp_findings *findings, const struct lp_region_
     stage->wall_ms = stats->instances > 0 ? stats->wall_sum_ms : (double)NAN;
     stage->call_ms = stats->instances > 0 ? stats->wall_mean_ms : (double)NAN;
     stage->tokens_per_s = region->tokens_per_s;
-    stage->rate = lp_stage_rate(findings, region);
+    stage->rate = region->rate;
     stage->collected = 1 - stats->skipped_fraction;
     row->reasons[LP_STAGE_CALLS] = stats->instances > 0 ? NULL : no_call;
     row->reasons[LP_STAGE_TOKENS] = !isnan(region->tokens_per_s)       ? NULL
@@ -140,13 +136,14 @@ static void set_use(const struct lp_findings *findings, const struct lp_region_f
 int lp_stage_rows_add(struct lp_findings *findings)
 {
     for (size_t i = 0; i < findings->regions.count; i++) {
-        const struct lp_region_finding *region = &findings->regions.items[i];
+        struct lp_region_finding *region = &findings->regions.items[i];
         struct lp_stage_row row = { .stage = LLMPERF_STAGE_INIT };
 
         if (region->stats.kind != LLMPERF_REGION_STAGE)
             continue;
         row.stage.region = i;
-        set_host(findings, region, &row);
+        region->rate = rate_of(findings, region);
+        set_host(region, &row);
         set_device(findings, region, &row);
         set_interval(findings, region, &row);
         set_use(findings, region, &row);

@@ -8,7 +8,6 @@
 #include "llmperf/findings.h"
 
 struct lp_findings;
-struct lp_region_finding;
 
 /** What has a reason where it is not known. */
 enum lp_stage_fact {
@@ -36,11 +35,9 @@ struct lp_stage_rows {
     LP_VECTOR(struct lp_stage_row) rows; /* in the order of regions */
 };
 
-/** Fill findings->stage_rows from the rest of the findings. 0 or LLMPERF_ENOMEM. */
+/** Fill findings->stage_rows, and the rate of their regions, from the rest of the findings. 0 or
+ * LLMPERF_ENOMEM. */
 int lp_stage_rows_add(struct lp_findings *findings);
-
-/** LLMPERF_RATE_… of a region. */
-uint32_t lp_stage_rate(const struct lp_findings *findings, const struct lp_region_finding *region);
 
 /** Reason of a field of llmperf_stage; NULL: known, or no such field. */
 const char *lp_stage_reason(const struct lp_stage_row *row, const char *field);

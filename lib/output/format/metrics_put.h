@@ -71,6 +71,10 @@ void lp_put_reasons(struct lp_metrics *metrics);
 /** The member kernel_roofline. */
 void lp_put_kernel_roofline(struct lp_metrics *metrics);
 
+/** The members captures and windows. */
+void lp_put_captures(struct lp_metrics *metrics);
+void lp_put_windows(struct lp_metrics *metrics);
+
 /** The member ranks: empty where no two GPUs work together. */
 void lp_put_ranks(struct lp_metrics *metrics);
 

@@ -32,7 +32,7 @@ void lp_html_advice(const struct lp_findings *findings, struct lp_text *out)
         lp_html_text(out, row->text);
         lp_text_puts(out, "</span>");
         if (row->at_stake_ms > 0) {
-            lp_text_puts(out, " At stake: up to ");
+            lp_text_puts(out, " Possible saving: up to ");
             lp_html_number(out, LP_POINTER("/recommendations/%zu/at_stake_ms", i),
                            row->at_stake_ms);
             lp_text_puts(out, " ms.");
@@ -70,25 +70,21 @@ static void device_cell(int32_t device, struct lp_text *out)
 
 static void stage_row(const struct lp_findings *findings, size_t i, struct lp_text *out)
 {
-    const llmperf_region_stats *stats = &findings->regions.items[i].stats;
-    bool any = stats->instances > 0;
-    double rate = stats->tokens != LLMPERF_UNKNOWN && stats->wall_sum_ms > 0
-                      ? (double)stats->tokens * 1e3 / stats->wall_sum_ms
-                      : NAN;
+    const llmperf_region_stats *stats = &findings->regions.items[i].known;
 
     lp_html_row_open(out, LP_POINTER("/regions/%zu", i));
     region_cell(findings, stats, out);
-    device_cell(findings->device_known ? stats->device : -1, out);
+    device_cell(stats->device, out);
     lp_html_cell_count(out, NULL, stats->instances);
-    lp_html_cell_number(out, NULL, any ? stats->wall_sum_ms : NAN);
-    lp_html_cell_number(out, NULL, any ? stats->wall_mean_ms : NAN);
-    lp_html_cell_number(out, NULL, any ? stats->wall_p50_ms : NAN);
-    lp_html_cell_number(out, NULL, any ? stats->wall_p99_ms : NAN);
-    lp_html_cell_number(out, NULL, of_device(findings, stats->gpu_busy_ms));
-    lp_html_cell_number(out, NULL, any ? of_device(findings, stats->idle_ms) : NAN);
-    lp_html_cell_count(out, NULL, findings->device_known ? stats->kernel_count : LLMPERF_UNKNOWN);
+    lp_html_cell_number(out, NULL, stats->wall_sum_ms);
+    lp_html_cell_number(out, NULL, stats->wall_mean_ms);
+    lp_html_cell_number(out, NULL, stats->wall_p50_ms);
+    lp_html_cell_number(out, NULL, stats->wall_p99_ms);
+    lp_html_cell_number(out, NULL, stats->gpu_busy_ms);
+    lp_html_cell_number(out, NULL, stats->idle_ms);
+    lp_html_cell_count(out, NULL, stats->kernel_count);
     lp_html_cell_count(out, NULL, stats->tokens);
-    lp_html_cell_number(out, NULL, rate);
+    lp_html_cell_number(out, NULL, findings->regions.items[i].tokens_per_s);
     lp_text_puts(out, "</tr>\n");
 }
 
@@ -269,6 +265,42 @@ void lp_html_iterations(const struct lp_findings *findings, struct lp_text *out)
     }
 }
 
+static void add_ranks(const struct lp_findings *findings, struct lp_text *out)
+{
+    static const char *const headings[] = { "Stage",
+                                            "#Process",
+                                            "#GPU",
+                                            "#Wall ms",
+                                            "#Computing ms",
+                                            "#In collectives ms",
+                                            "#Collectives",
+                                            "#Waiting ms, at least",
+                                            NULL };
+
+    if (findings->ranks.rows.count == 0)
+        return;
+    lp_html_table_open(out,
+                       "GPUs that work together, of one instance. A collective ends when the last "
+                       "GPU has come to it: the others wait.",
+                       headings);
+    for (size_t i = 0; i < findings->ranks.rows.count; i++) {
+        const struct lp_rank *rank = &findings->ranks.rows.items[i];
+
+        lp_text_puts(out, "<tr>");
+        lp_html_cell_code(out, rank->region);
+        lp_html_cell_count(out, LP_POINTER("/ranks/%zu/process_id", i), rank->process_id);
+        lp_html_cell_count(out, LP_POINTER("/ranks/%zu/device", i), (uint64_t)rank->device);
+        lp_html_cell_number(out, LP_POINTER("/ranks/%zu/wall_ms", i), rank->wall_ms);
+        lp_html_cell_number(out, LP_POINTER("/ranks/%zu/compute_ms", i), rank->compute_ms);
+        lp_html_cell_number(out, LP_POINTER("/ranks/%zu/collective_ms", i), rank->collective_ms);
+        lp_html_cell_number(out, LP_POINTER("/ranks/%zu/collective_count", i),
+                            rank->collective_count);
+        lp_html_cell_number(out, LP_POINTER("/ranks/%zu/waiting_ms", i), rank->waiting_ms);
+        lp_text_puts(out, "</tr>\n");
+    }
+    lp_html_table_close(out);
+}
+
 void lp_html_classes(const struct lp_findings *findings, struct lp_text *out)
 {
     static const char *const headings[] = { "Stage",  "Kernel class",    "#Total ms",
@@ -292,7 +324,7 @@ void lp_html_classes(const struct lp_findings *findings, struct lp_text *out)
         lp_text_puts(out, "</tr>\n");
     }
     lp_html_table_close(out);
-    lp_ranks_html(findings, out);
+    add_ranks(findings, out);
 }
 
 void lp_html_operators(const struct lp_findings *findings, struct lp_text *out)

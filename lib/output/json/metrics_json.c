@@ -3,11 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/output/format/captures.h"
 #include "lib/output/format/metrics_put.h"
 #include "lib/output/format/documents.h"
 #include "lib/output/format/row_fields.h"
-#include "lib/output/format/windows.h"
 #include "lib/profile/profile.h"
 #include "llmperf/profile.h"
 #include "llmperf/region.h"
@@ -186,7 +184,7 @@ static void put_source(struct lp_metrics *metrics, const char *key,
     lp_put_string(metrics, key, value->source ? text : NULL, LP_REASON_NO_LIMITS);
 }
 
-/* Source of the peak that the run is held against; without a dtype that of its 16-bit peak. */
+/* Source of the peak that the run is compared with; without a dtype that of its 16-bit peak. */
 static void put_peak_source(struct lp_metrics *metrics)
 {
     llmperf_hardware_value value = metrics->findings->limits.peak;
@@ -265,7 +263,7 @@ static void put_aggregates(struct lp_metrics *metrics)
     lp_json_close(&metrics->json, '}');
 }
 
-/* What utilisation was held against, and why it is null where it is. */
+/* The peak that utilisation is relative to, and why it is null where it is. */
 static void put_limit_notes(struct lp_metrics *metrics)
 {
     const struct lp_limits *limits = &metrics->findings->limits;
@@ -274,7 +272,7 @@ static void put_limit_notes(struct lp_metrics *metrics)
 
     if (isfinite(limits->peak.value)) {
         snprintf(text, sizeof(text),
-                 "mfu and floors are held against the dense %s peak of %.6g TFLOP/s "
+                 "mfu and floors are relative to the dense %s peak of %.6g TFLOP/s "
                  "(%s, confidence %s).",
                  limits->dtype, limits->peak.value,
                  llmperf_name(LLMPERF_NAME_ORIGIN, limits->peak.origin),
@@ -402,7 +400,7 @@ static void put_document(struct lp_metrics *metrics)
     lp_put_ranks(metrics);
     lp_metrics_rows_json(json, metrics->findings->profile);
     lp_put_iterations(metrics);
-    lp_windows_json(json, metrics->findings->profile);
+    lp_put_windows(metrics);
     put_recommendations(metrics);
     put_ledger(metrics);
     put_aggregates(metrics);

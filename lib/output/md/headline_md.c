@@ -5,7 +5,6 @@
 #include "lib/findings/facts.h"
 #include "lib/output/md/headline_md.h"
 #include "lib/output/format/markdown.h"
-#include "lib/findings/stage_sum.h"
 #include "lib/profile/profile.h"
 #include "llmperf/region.h"
 
@@ -90,24 +89,17 @@ void lp_verdict_md(const llmperf_profile *profile, const llmperf_ledger *ledger,
     }
 }
 
-/* A region whose device work ends after it has more busy time than wall time; a share would say
- * nothing then. */
-static void add_busy(const llmperf_region_stats *region, bool at_once, struct lp_text *out)
+/* Where device work ends after its region, a share of the host time would say nothing. */
+static void add_busy(const struct lp_region_finding *row, bool at_once, struct lp_text *out)
 {
-    double share = region->gpu_busy_ms / lp_collected_ms(region);
-
-    lp_text_printf(out, ", GPU %" PRId32 " busy ", region->device);
-    if (at_once) {
-        lp_md_number(out, region->gpu_busy_ms);
-        lp_text_puts(out, " ms in all, with several instances at once");
+    lp_text_printf(out, ", GPU %" PRId32 " busy ", row->stats.device);
+    if (!at_once && row->busy_share <= 1) {
+        add_percent(out, row->busy_share);
         return;
     }
-    if (share <= 1) {
-        add_percent(out, share);
-        return;
-    }
-    lp_md_number(out, region->gpu_busy_ms);
-    lp_text_puts(out, " ms in all, some of it after the region");
+    lp_md_number(out, row->stats.gpu_busy_ms);
+    lp_text_puts(out, at_once ? " ms in all, with several instances at once"
+                              : " ms in all, some of it after the region");
 }
 
 /* For decode the distance from the floor says most, then MBU, then MFU, which is small by physics.
@@ -138,7 +130,7 @@ static void add_stage_sentence(const struct lp_region_finding *row, bool device,
                                uint32_t process_id, struct lp_text *out)
 {
     const llmperf_region_stats *region = &row->stats;
-    bool goes_on = device && region->device >= 0 && region->gpu_busy_ms > lp_collected_ms(region);
+    bool goes_on = device && row->busy_share > 1;
 
     lp_text_puts(out, "- ");
     lp_md_code(out, region->path);
@@ -150,13 +142,13 @@ static void add_stage_sentence(const struct lp_region_finding *row, bool device,
     if (!isnan(row->tokens_per_s)) {
         lp_text_puts(out, ", ");
         lp_md_number(out, row->tokens_per_s);
-        lp_text_puts(out, at_once   ? " tokens/s a thread"
-                          : goes_on ? " tokens/s by the host's clock"
-                                    : " tokens/s");
+        lp_text_puts(out, row->rate == LLMPERF_RATE_THREAD ? " tokens/s a thread"
+                          : row->rate == LLMPERF_RATE_HOST ? " tokens/s by the host's clock"
+                                                           : " tokens/s");
     }
     add_utilisation(&row->use, goes_on, at_once, out);
     if (device && region->device >= 0)
-        add_busy(region, at_once, out);
+        add_busy(row, at_once, out);
     lp_text_puts(out, "\n");
 }
 

@@ -8,7 +8,6 @@
 #include "lib/base/number.h"
 #include "lib/output/md/headline_md.h"
 #include "lib/output/format/markdown.h"
-#include "lib/findings/stage_sum.h"
 #include "lib/profile/profile.h"
 #include "llmperf/region.h"
 
@@ -46,7 +45,7 @@ static void add_row(struct rows *rows, const struct lp_region_finding *row)
     if (region->device < 0)
         return;
     widen(&rows->busy_ms, region->gpu_busy_ms);
-    widen(&rows->busy_share, 100 * region->gpu_busy_ms / lp_collected_ms(region));
+    widen(&rows->busy_share, 100 * row->busy_share);
 }
 
 static struct rows rows_of(const struct lp_findings *findings, const char *path)

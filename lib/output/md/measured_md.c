@@ -4,13 +4,6 @@
 #include "lib/output/format/markdown.h"
 #include "lib/output/md/sections_md.h"
 
-static double of_an_instance(uint64_t given, const llmperf_region_stats *region)
-{
-    return given == LLMPERF_UNKNOWN || region->instances == 0
-               ? NAN
-               : (double)given / (double)region->instances;
-}
-
 static void put_pair(struct lp_text *out, double given, double counted)
 {
     lp_md_cell_number(out, given);
@@ -18,15 +11,16 @@ static void put_pair(struct lp_text *out, double given, double counted)
     lp_md_cell_number(out, given > 0 ? counted / given : NAN);
 }
 
-static void put_row(const llmperf_region_stats *region, const struct lp_measured *measured,
-                    struct lp_text *out)
+static void put_row(const struct lp_region_finding *region, struct lp_text *out)
 {
+    const struct lp_measured *measured = &region->measured;
+
     lp_text_puts(out, "|");
-    lp_md_cell_region(out, region->path);
-    lp_md_cell_device(out, region->device);
+    lp_md_cell_region(out, region->stats.path);
+    lp_md_cell_device(out, region->stats.device);
     lp_md_cell_count(out, (uint64_t)measured->instances);
-    put_pair(out, of_an_instance(region->flops, region) / 1e9, measured->flops / 1e9);
-    put_pair(out, of_an_instance(region->bytes, region) / 1e9, measured->bytes / 1e9);
+    put_pair(out, region->flops_call / 1e9, measured->flops / 1e9);
+    put_pair(out, region->bytes_call / 1e9, measured->bytes / 1e9);
     lp_md_cell_number(out, 100 * measured->hfu);
     lp_text_puts(out, "\n");
 }
@@ -61,7 +55,7 @@ void lp_measured_md(const struct lp_findings *findings, struct lp_text *out)
         if (!any)
             put_head(out);
         any = true;
-        put_row(&region->stats, &region->measured, out);
+        put_row(region, out);
     }
     if (any)
         put_foot(out);

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
-#include "lib/output/format/captures.h"
 #include "lib/findings/facts.h"
 #include "lib/output/md/headline_md.h"
 #include "lib/output/format/markdown.h"
 #include "lib/output/format/documents.h"
 #include "lib/output/md/sections_md.h"
 #include "lib/output/md/tables_md.h"
-#include "lib/output/format/windows.h"
 #include "lib/base/text.h"
 #include "lib/profile/fields.h"
 
@@ -220,8 +218,7 @@ static int add_sections(const struct lp_findings *findings, struct lp_text *out)
     int status;
 
     lp_text_puts(out, "\n## Per-stage timings\n\n");
-    if ((status = lp_table_stages(findings->profile, lp_findings_top(findings, TOP_REGIONS), out)) <
-        0)
+    if ((status = lp_table_stages(findings, lp_findings_top(findings, TOP_REGIONS), out)) < 0)
         return status;
     lp_vision_md(findings, out);
     lp_text_puts(out, "\n## MFU and MBU\n\n");
@@ -234,23 +231,22 @@ static int add_sections(const struct lp_findings *findings, struct lp_text *out)
                                      out)) < 0)
         return status;
     lp_text_puts(out, "\n## Top kernels\n\n");
-    if ((status = lp_table_kernel_names(findings->profile, lp_findings_top(findings, TOP_NAMES),
-                                        out)) < 0 ||
-        (status = lp_table_kernels(findings->profile, lp_findings_top(findings, TOP_KERNELS), false,
+    lp_table_kernel_names(findings, lp_findings_top(findings, TOP_NAMES), out);
+    if ((status = lp_table_kernels(findings->profile, lp_findings_top(findings, TOP_KERNELS), false,
                                    out)) < 0)
         return status;
-    if (lp_row_count(findings->profile, LP_ROW_CAPTURE) > 0) {
+    if (findings->tables.captures.count > 0) {
         lp_text_puts(out, "\n## CUDA graphs by captured region\n\n");
-        lp_captures_md(findings->profile, TOP_CAPTURES, out);
+        lp_captures_md(findings, TOP_CAPTURES, out);
     }
     lp_text_puts(out, "\n## Kernel classes per stage\n\n");
     lp_table_classes(findings, out);
     lp_ranks_md(findings, out);
     lp_text_puts(out, "\n## Iterations\n\n");
     lp_iterations_md(findings, out);
-    if (lp_row_count(findings->profile, LP_ROW_WINDOW) > 0) {
+    if (findings->tables.windows.count > 0) {
         lp_text_puts(out, "\n## Triggered windows\n\n");
-        lp_windows_md(findings->profile, out);
+        lp_windows_md(findings, out);
     }
     return 0;
 }

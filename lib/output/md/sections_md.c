@@ -6,7 +6,6 @@
 #include "lib/base/number.h"
 #include "lib/output/format/markdown.h"
 #include "lib/output/md/sections_md.h"
-#include "lib/findings/stage_sum.h"
 #include "llmperf/region.h"
 #include "lib/findings/recommend.h"
 
@@ -122,7 +121,7 @@ void lp_advice_md(const struct lp_findings *findings, size_t limit, struct lp_te
         lp_text_printf(out, "%zu. **%s**: ", i + 1, capital(row->severity));
         lp_md_text(out, row->text);
         if (row->at_stake_ms > 0)
-            lp_text_printf(out, " At stake: up to %s ms.", LP_NUMBER(row->at_stake_ms, 4));
+            lp_text_printf(out, " Possible saving: up to %s ms.", LP_NUMBER(row->at_stake_ms, 4));
         lp_text_puts(out, "\n");
     }
 }

@@ -4,13 +4,11 @@
 #include <string.h>
 
 #include "lib/base/number.h"
-#include "lib/findings/advice.h"
 #include "lib/findings/cost_centres.h"
 #include "lib/output/md/headline_md.h"
 #include "lib/output/format/markdown.h"
 #include "lib/output/format/documents.h"
 #include "lib/output/md/sections_md.h"
-#include "lib/findings/stage_sum.h"
 #include "lib/profile/profile.h"
 #include "lib/base/text.h"
 
@@ -24,28 +22,12 @@ static void add_seconds(struct lp_text *out, double ms)
 /* How the GPUs of a stage work with each other. */
 static void add_company(const struct lp_findings *findings, const char *path, struct lp_text *out)
 {
-    size_t gpus = 0;
-    double least = NAN, most = NAN;
+    struct lp_rank_spread spread = lp_ranks_spread(&findings->ranks, path);
 
-    for (size_t i = 0; i < findings->ranks.rows.count; i++) {
-        const struct lp_rank *rank = &findings->ranks.rows.items[i];
-
-        if (strcmp(rank->region, path) != 0)
-            continue;
-        gpus++;
-        least = fmin(least, rank->collective_ms);
-        most = fmax(most, rank->collective_ms);
-    }
-    if (gpus > 0)
+    if (spread.gpus > 0)
         lp_text_printf(out,
                        "; %zu GPUs work on it together and communicate for %s to %s ms each time",
-                       gpus, LP_NUMBER(least, 3), LP_NUMBER(most, 3));
-}
-
-/* As many instances as the floor is of: it is of the work that was collected. */
-static double collected_instances(const llmperf_region_stats *stats)
-{
-    return (double)stats->instances * lp_collected_ms(stats) / stats->wall_sum_ms;
+                       spread.gpus, LP_NUMBER(spread.least_ms, 3), LP_NUMBER(spread.most_ms, 3));
 }
 
 static void stage_line(const struct lp_findings *findings, const struct lp_region_finding *region,
@@ -54,7 +36,6 @@ static void stage_line(const struct lp_findings *findings, const struct lp_regio
     const llmperf_region_stats *stats = &region->stats;
     bool at_once = lp_findings_overlaps(findings, stats->path);
     size_t processes = lp_stage_sum_of(findings, stats->path, -1).processes;
-    double floor_ms = region->use.time_floor_ms / collected_instances(stats);
 
     lp_text_puts(out, "- ");
     lp_md_code(out, stats->label);
@@ -68,10 +49,10 @@ static void stage_line(const struct lp_findings *findings, const struct lp_regio
         lp_text_printf(out, ", that is %s tokens a second%s", LP_NUMBER(region->tokens_per_s, 3),
                        at_once ? " for each of those that ran at once" : "");
     /* A floor above the time rests on a wrong peak, dtype or count: the notes say so. */
-    if (stats->truncated == 0 && floor_ms > 0 && floor_ms <= stats->wall_mean_ms &&
-        !(region->use.floor_ratio < 1)) {
+    if (stats->truncated == 0 && region->floor_call_ms > 0 &&
+        region->floor_call_ms <= stats->wall_mean_ms && !(region->use.floor_ratio < 1)) {
         lp_text_puts(out, "; this GPU could do it in ");
-        add_seconds(out, floor_ms);
+        add_seconds(out, region->floor_call_ms);
         lp_text_puts(out, " at best");
     }
     add_company(findings, stats->path, out);
@@ -88,7 +69,7 @@ static void add_result(const struct lp_findings *findings, struct lp_text *out)
         lp_text_puts(out, ".\n\n");
     }
     for (size_t i = 0; i < findings->regions.count; i++)
-        if (lp_advice_is_about(findings, i) && findings->regions.items[i].stats.instances > 0)
+        if (findings->regions.items[i].advised && findings->regions.items[i].stats.instances > 0)
             stage_line(findings, &findings->regions.items[i], out);
 }
 

@@ -201,17 +201,24 @@ static void begin_document(const llmperf_profile *profile, const char *title, st
 
 int lp_stages_md(const llmperf_profile *profile, struct lp_text *out)
 {
+    const struct lp_findings *findings;
+    int status;
+
     begin_document(profile, "Stages", out);
-    return lp_table_stages(profile, SIZE_MAX, out);
+    status = lp_findings_of(profile, &findings);
+    return status < 0 ? status : lp_table_stages(findings, SIZE_MAX, out);
 }
 
 int lp_kernels_md(const llmperf_profile *profile, struct lp_text *out)
 {
+    const struct lp_findings *findings;
     int status;
 
     begin_document(profile, "Kernels", out);
-    status = lp_table_kernel_names(profile, SIZE_MAX, out);
-    return status < 0 ? status : lp_table_kernels(profile, SIZE_MAX, true, out);
+    if ((status = lp_findings_of(profile, &findings)) < 0)
+        return status;
+    lp_table_kernel_names(findings, SIZE_MAX, out);
+    return lp_table_kernels(profile, SIZE_MAX, true, out);
 }
 
 int lp_operators_md(const llmperf_profile *profile, struct lp_text *out)

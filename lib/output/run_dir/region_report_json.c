@@ -22,14 +22,13 @@ static uint64_t device_count(const struct lp_region_set *set, uint64_t value)
 static void put_metrics(struct lp_json *json, const struct lp_region_set *set,
                         const struct lp_region_part *part)
 {
-    const llmperf_region_stats *region = &part->row->stats;
-    bool any = region->instances > 0;
+    const llmperf_region_stats *region = &part->row->known;
 
     lp_json_open(json, "metrics", '{');
     lp_json_count(json, "instances", region->instances);
-    lp_json_number(json, "wall_ms", any ? region->wall_sum_ms : NAN);
-    lp_json_number(json, "gpu_busy_ms", device_value(set, region->gpu_busy_ms));
-    lp_json_number(json, "exclusive_gpu_busy_ms", device_value(set, region->exclusive_gpu_busy_ms));
+    lp_json_number(json, "wall_ms", region->wall_sum_ms);
+    lp_json_number(json, "gpu_busy_ms", region->gpu_busy_ms);
+    lp_json_number(json, "exclusive_gpu_busy_ms", region->exclusive_gpu_busy_ms);
     lp_json_count(json, "kernel_count", device_count(set, part->calls));
     lp_json_number(json, "kernel_ms", device_value(set, part->total_ms));
     lp_json_count(json, "selected_kernel_count", device_count(set, part->selected_calls));
@@ -37,20 +36,17 @@ static void put_metrics(struct lp_json *json, const struct lp_region_set *set,
     lp_json_close(json, '}');
 }
 
-static void put_time(struct lp_json *json, const struct lp_region_set *set,
-                     const struct lp_region_part *part)
+static void put_time(struct lp_json *json, const struct lp_region_part *part)
 {
-    const llmperf_region_stats *region = &part->row->stats;
-    bool any = region->instances > 0;
+    const llmperf_region_stats *region = &part->row->known;
 
     lp_json_open(json, lp_section_names[LP_SECTION_TIME], '{');
-    lp_json_number(json, "wall_mean_ms", any ? region->wall_mean_ms : NAN);
+    lp_json_number(json, "wall_mean_ms", region->wall_mean_ms);
     for (size_t i = 0; i < LP_PERCENTILE_COUNT; i++)
-        lp_json_number(json, lp_percentiles[i].wall_name,
-                       any ? lp_percentile(LP_ROW_REGION, region, i) : NAN);
-    lp_json_number(json, "idle_ms", device_value(set, region->idle_ms));
-    lp_json_number(json, "memcpy_ms", device_value(set, region->memcpy_ms));
-    lp_json_number(json, "memset_ms", device_value(set, region->memset_ms));
+        lp_json_number(json, lp_percentiles[i].wall_name, lp_percentile(LP_ROW_REGION, region, i));
+    lp_json_number(json, "idle_ms", region->idle_ms);
+    lp_json_number(json, "memcpy_ms", region->memcpy_ms);
+    lp_json_number(json, "memset_ms", region->memset_ms);
     lp_json_count(json, "truncated", region->truncated);
     lp_json_close(json, '}');
 }
@@ -88,7 +84,7 @@ static void put_sections(struct lp_json *json, const struct lp_region_set *set,
 
     lp_json_open(json, "sections", '{');
     if (wanted[LP_SECTION_TIME])
-        put_time(json, set, part);
+        put_time(json, part);
     if (wanted[LP_SECTION_WORK])
         put_work(json, part);
     if (wanted[LP_SECTION_COUNTERS])

@@ -2,6 +2,7 @@
 /* Region reports for people. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "lib/output/format/markdown.h"
@@ -54,15 +55,14 @@ static void put_row(struct lp_text *out, const char *name, double value)
 static void put_time(const struct lp_region_set *set, const struct lp_region_part *part,
                      struct lp_text *out)
 {
-    const llmperf_region_stats *region = &part->row->stats;
-    bool any = region->instances > 0;
+    const llmperf_region_stats *region = &part->row->known;
     char name[32];
 
     lp_text_puts(out, "\n| time | ms |\n| --- | --- |\n");
-    put_row(out, "wall, mean", any ? region->wall_mean_ms : NAN);
+    put_row(out, "wall, mean", region->wall_mean_ms);
     for (size_t i = 0; i < LP_PERCENTILE_COUNT; i++) {
         snprintf(name, sizeof(name), "wall, %s", lp_percentiles[i].name);
-        put_row(out, name, any ? lp_percentile(LP_ROW_REGION, region, i) : NAN);
+        put_row(out, name, lp_percentile(LP_ROW_REGION, region, i));
     }
     put_row(out, "device busy", device_value(set, region->gpu_busy_ms));
     put_row(out, "device idle", device_value(set, region->idle_ms));

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "lib/findings/advice.h"
 #include "lib/findings/findings.h"
+#include "lib/output/html/html_tables.h"
 #include "llmperf/llmperf.h"
 #include "tests/support/play.h"
 #include "tests/support/text.h"
@@ -79,7 +79,7 @@ static void waiting_makes_no_gpu_the_busiest(void **state)
              &findings, &profile);
     assert_int_equal(findings->regions.count, 2);
     for (size_t i = 0; i < 2; i++)
-        assert_int_equal(lp_advice_is_about(findings, i),
+        assert_int_equal(findings->regions.items[i].advised,
                          findings->regions.items[i].stats.device == 0);
     check_close(lp_ranks_waiting(&findings->ranks, "LLM@decode_step", 1), 0.11);
     check_close(lp_ranks_waiting(&findings->ranks, "LLM@decode_step", 0), 0);
@@ -116,7 +116,7 @@ static void the_documents_say_so(void **state)
     text = lasting_metrics(profile);
     assert_text_has(text, "uneven_ranks");
     llmperf_text_free(text);
-    lp_ranks_html(findings, &page);
+    lp_html_classes(findings, &page);
     assert_text_has(page.bytes, "/ranks/1/waiting_ms");
     lp_text_clear(&page);
     llmperf_profile_free(profile);

@@ -224,7 +224,7 @@ static void recommendations_stand_above_and_in_full(void **state)
                     "What to look at first:\n\n1. **High**: LLM@decode_step is at 2.80x its memory "
                     "floor and 55.6 % idle between kernels, 80.0 % of that launch bound");
     assert_text_has(strstr(text, "## Recommendations"), "decodes 8 sequences a step");
-    assert_text_has(text, "At stake: up to 1200 ms.");
+    assert_text_has(text, "Possible saving: up to 1200 ms.");
     llmperf_text_free(text);
 }
 

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Rows of a profile with the sums, means and shares that documents show of them.
+ * @threads any thread */
+#ifndef LP_FINDINGS_TABLES_H
+#define LP_FINDINGS_TABLES_H
+
+#include <stdbool.h>
+
+#include "lib/base/vector.h"
+#include "llmperf/profile.h"
+
+struct lp_findings;
+
+/** What ran in CUDA graphs, launched in one region and captured in another. */
+struct lp_capture_finding {
+    llmperf_capture_stats stats;
+    double total_ms; /* kernels, copies and sets */
+    uint64_t calls;  /* complete ones of the launching region; 0: not known */
+    double call_ms;  /* of a call; NaN: not known */
+    bool first;      /* of its launching region and device */
+};
+
+/** A triggered window. Times are of a call, mean; NaN: no call was collected. */
+struct lp_window_finding {
+    llmperf_window_stats stats;
+    double wall_ms, busy_ms, idle_ms;
+    double per_call;              /* 1 / its calls */
+    size_t first_kernel, kernels; /* its rows of llmperf_profile_window_kernel() */
+};
+
+/** Kernels of one short name, all regions and devices together. */
+struct lp_kernel_total {
+    const char *name;
+    uint64_t calls, rows;
+    double total_ms, mean_ms, share; /* share: of all device time */
+};
+
+/** Zero-initialised: none. */
+struct lp_tables {
+    LP_VECTOR(struct lp_capture_finding) captures; /* in the order of the profile, as windows */
+    LP_VECTOR(struct lp_window_finding) windows;
+    LP_VECTOR(struct lp_kernel_total) kernels; /* longest first */
+};
+
+/** 0 or LLMPERF_ENOMEM. Clear them afterwards in both cases. */
+int lp_tables_init(struct lp_tables *tables, const llmperf_profile *profile);
+void lp_tables_clear(struct lp_tables *tables);
+
+#endif

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tables of device work: kernels by name, CUDA graphs, triggered windows, GPUs that work together.
+ */
+#include <inttypes.h>
+
+#include "lib/findings/facts.h"
+#include "lib/output/format/markdown.h"
+#include "lib/output/md/tables_md.h"
+#include "lib/profile/fields.h"
+
+#define WINDOWS_WITH_KERNELS 3u /* the newest ones */
+#define TOP_KERNELS          10u
+
+void lp_table_kernel_names(const struct lp_findings *findings, size_t limit, struct lp_text *out)
+{
+    size_t count = findings->tables.kernels.count;
+
+    /* Where each name has one row, the table of rows says the same. */
+    if (count == lp_row_count(findings->profile, LP_ROW_KERNEL))
+        return;
+    lp_text_puts(out,
+                 "| Kernel, all regions | Rows below | Total ms | Calls | Mean ms | Share % |\n"
+                 "| --- | ---: | ---: | ---: | ---: | ---: |\n");
+    for (size_t i = 0; i < count && i < limit; i++) {
+        const struct lp_kernel_total *total = &findings->tables.kernels.items[i];
+
+        lp_text_puts(out, "|");
+        lp_md_cell_code(out, total->name);
+        lp_md_cell_count(out, total->rows);
+        lp_md_cell_number(out, total->total_ms);
+        lp_md_cell_count(out, total->calls);
+        lp_md_cell_number(out, total->mean_ms);
+        lp_md_cell_number(out, 100 * total->share);
+        lp_text_puts(out, "\n");
+    }
+    if (count > limit)
+        lp_text_printf(out, "\n%zu more names in kernels.md.\n", count - limit);
+    lp_text_puts(out, "\n");
+}
+
+static void capture_heading(const llmperf_capture_stats *row, bool first, struct lp_text *out)
+{
+    lp_text_puts(out, first ? "Launched in " : "\nLaunched in ");
+    if (row->region && *row->region)
+        lp_md_code(out, row->region);
+    else
+        lp_text_puts(out, row->region ? "no region" : "a place that was not seen");
+    lp_text_printf(out,
+                   ", device %d:\n\n"
+                   "| Captured in | Kernels and copies | Total ms | Own ms | us an instance "
+                   "| Share %% |\n| --- | ---: | ---: | ---: | ---: | ---: |\n",
+                   row->device);
+}
+
+void lp_captures_md(const struct lp_findings *findings, size_t limit, struct lp_text *out)
+{
+    size_t count = findings->tables.captures.count;
+
+    for (size_t i = 0; i < count && i < limit; i++) {
+        const struct lp_capture_finding *row = &findings->tables.captures.items[i];
+
+        if (row->first)
+            capture_heading(&row->stats, i == 0, out);
+        lp_text_puts(out, "|");
+        lp_md_cell_region(out, row->stats.captured_in);
+        lp_md_cell_count(out, row->stats.kernel_count + row->stats.memory_count);
+        lp_md_cell_number(out, row->total_ms);
+        lp_md_cell_number(out, row->stats.exclusive_ms);
+        lp_md_cell_number(out, 1e3 * row->call_ms);
+        lp_md_cell_number(out, 100 * row->stats.share);
+        lp_text_puts(out, "\n");
+    }
+    if (count > limit)
+        lp_text_printf(out, "\n%zu more rows in metrics.json.\n", count - limit);
+    lp_text_puts(out, "\nWhat a region launched as a graph, by the region that was open when the "
+                      "nodes were captured, nested ones included; own leaves them out. Sums: "
+                      "branches that run at the same time count both.\n");
+}
+
+static void window_value(const llmperf_window_stats *window, struct lp_text *out)
+{
+    lp_text_puts(out, " ");
+    lp_md_number(out, window->value);
+    if (window->unit) {
+        lp_text_puts(out, " ");
+        lp_md_text(out, window->unit);
+        lp_text_printf(out, " of %" PRIu64, window->value_units);
+    }
+    lp_text_puts(out, " |");
+}
+
+static void window_row(const struct lp_window_finding *row, struct lp_text *out)
+{
+    const llmperf_window_stats *window = &row->stats;
+
+    lp_text_puts(out, "|");
+    lp_md_cell_count(out, window->number);
+    lp_md_cell_code(out, window->rule);
+    window_value(window, out);
+    lp_md_cell_count(out, window->units);
+    lp_md_cell_count(out, window->units_left_out);
+    lp_md_cell_number(out, row->wall_ms);
+    lp_md_cell_number(out, row->busy_ms);
+    lp_md_cell_number(out, row->idle_ms);
+    lp_md_cell_count(out, window->kernel_count);
+    lp_md_cell_count(out, window->memory_count);
+    lp_text_puts(out, "\n");
+}
+
+static void window_kernels(const llmperf_profile *profile, const struct lp_window_finding *window,
+                           struct lp_text *out)
+{
+    lp_text_printf(out,
+                   "\nWindow %" PRIu64 ", longest first:\n\n| Kernel | Region | Calls | Total ms "
+                   "| us an instance |\n| --- | --- | ---: | ---: | ---: |\n",
+                   window->stats.number);
+    for (size_t i = 0; i < window->kernels && i < TOP_KERNELS; i++) {
+        llmperf_window_kernel kernel = LLMPERF_WINDOW_KERNEL_INIT;
+
+        llmperf_profile_window_kernel(profile, window->first_kernel + i, &kernel);
+        lp_text_puts(out, "|");
+        lp_md_cell_code(out, kernel.name);
+        lp_md_cell_region(out, kernel.region);
+        lp_md_cell_count(out, kernel.calls);
+        lp_md_cell_number(out, kernel.total_ms);
+        lp_md_cell_number(out, 1e3 * window->per_call * kernel.total_ms);
+        lp_text_puts(out, "\n");
+    }
+}
+
+void lp_windows_md(const struct lp_findings *findings, struct lp_text *out)
+{
+    size_t count = findings->tables.windows.count;
+
+    lp_text_puts(out,
+                 "| Window | Rule | Was | Instances | Left out | Wall ms | Busy ms | Idle ms | "
+                 "Kernels | Copies and sets |\n| ---: | --- | --- | ---: | ---: | ---: | "
+                 "---: | ---: | ---: | ---: |\n");
+    for (size_t i = 0; i < count; i++)
+        window_row(&findings->tables.windows.items[i], out);
+    for (size_t i = count > WINDOWS_WITH_KERNELS ? count - WINDOWS_WITH_KERNELS : 0; i < count; i++)
+        window_kernels(findings->profile, &findings->tables.windows.items[i], out);
+    lp_text_puts(out, "\nInstances that were collected one and all because the rule held; times "
+                      "are means of an instance. They are no random sample: no other device number "
+                      "of this report holds them.\n");
+}
+
+void lp_ranks_md(const struct lp_findings *findings, struct lp_text *out)
+{
+    if (findings->ranks.rows.count == 0)
+        return;
+    lp_text_puts(out, "\n## GPUs that work together\n\n"
+                      "Of one instance; kernel times are sums. A collective ends when the last GPU "
+                      "has come to it: what the others wait is at least what they are in "
+                      "collectives longer than the one with the least.\n\n"
+                      "| Stage | GPU | Instances | Wall ms | Computing ms | In collectives ms | "
+                      "Collectives | Waiting ms, at least |\n"
+                      "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
+    for (size_t i = 0; i < findings->ranks.rows.count; i++) {
+        const struct lp_rank *rank = &findings->ranks.rows.items[i];
+
+        lp_text_puts(out, "|");
+        lp_md_cell_region_of(out, rank->region,
+                             lp_shown_process(findings->profile, rank->process_id));
+        lp_md_cell_device(out, rank->device);
+        lp_md_cell_count(out, rank->instances);
+        lp_md_cell_number(out, rank->wall_ms);
+        lp_md_cell_number(out, rank->compute_ms);
+        lp_md_cell_number(out, rank->collective_ms);
+        lp_md_cell_number(out, rank->collective_count);
+        lp_md_cell_number(out, rank->waiting_ms);
+        lp_text_puts(out, "\n");
+    }
+}

@@ -30,20 +30,22 @@ static void add_word(struct lp_recommendation *out, const char *name, const char
         out->evidence[out->evidence_count++] = (struct lp_evidence){ name, NAN, word };
 }
 
-static const char *floor_word(const struct lp_stage_facts *stage)
+static const char *bound_word(const struct lp_stage_facts *stage)
 {
-    return stage->compute_floor_ms > stage->memory_floor_ms ? "compute" : "memory";
+    return stage->compute_floor_ms > stage->memory_floor_ms ? "compute" : "memory-bandwidth";
 }
 
-/* "is 16.0x above its memory floor and ", if that floor is known. */
+/* "LLM@decode_step runs 16.0x slower than its memory-bandwidth bound and has ". */
 static void say_distance(const struct lp_stage_facts *stage, struct lp_recommendation *out,
                          struct lp_text *text)
 {
-    lp_text_printf(text, "%s is ", stage->label);
-    if (!(stage->wall_ratio > 1))
-        return;
-    lp_text_printf(text, "at %sx its %s floor and ", N(stage->wall_ratio), floor_word(stage));
-    add(out, "wall_ratio", stage->wall_ratio);
+    lp_text_puts(text, stage->label);
+    if (stage->wall_ratio > 1) {
+        lp_text_printf(text, " runs %sx slower than its %s bound and", N(stage->wall_ratio),
+                       bound_word(stage));
+        add(out, "wall_ratio", stage->wall_ratio);
+    }
+    lp_text_puts(text, " has ");
 }
 
 static bool idles(const struct lp_stage_facts *stage)
@@ -55,8 +57,9 @@ static void say_idle(const struct lp_stage_facts *stage, double part_ms,
                      struct lp_recommendation *out, struct lp_text *text)
 {
     say_distance(stage, out, text);
-    lp_text_printf(text, "%s %% idle between kernels, %s %% of that ",
-                   PERCENT(stage->idle_ms / stage->span_ms), PERCENT(part_ms / stage->idle_ms));
+    lp_text_printf(
+        text, "gaps between kernels for %s %% of its time on the GPU. In %s %% of the gap time ",
+        PERCENT(stage->idle_ms / stage->span_ms), PERCENT(part_ms / stage->idle_ms));
     add(out, "idle_share", stage->idle_ms / stage->span_ms);
     out->at_stake_ms = part_ms;
 }
@@ -68,8 +71,8 @@ static bool launch_bound(const struct lp_stage_facts *stage, struct lp_recommend
         return false;
     say_idle(stage, stage->idle_launch_ms, out, text);
     add(out, "idle_launch_share", stage->idle_launch_ms / stage->idle_ms);
-    lp_text_puts(text, "launch bound (the host launches too late): use CUDA graphs, or more work "
-                       "a launch, for example a larger batch.");
+    lp_text_puts(text, "the GPU waits for the host to launch: use CUDA graphs, or give each launch "
+                       "more work, for example with a larger batch.");
     return true;
 }
 
@@ -82,19 +85,19 @@ static bool waits(const struct lp_stage_facts *stage, struct lp_recommendation *
         return false;
     say_idle(stage, stage->idle_wait_ms, out, text);
     add(out, "idle_wait_share", stage->idle_wait_ms / stage->idle_ms);
-    lp_text_puts(text, "waiting with work already launched");
+    lp_text_puts(text, "the next kernel is launched already");
     /* What the device itself needs between two kernels of a stream is 1 to 2 us. */
     if (gap_us > 0 && gap_us <= BOUNDARY_US) {
         add(out, "mean_gap_us", gap_us);
         lp_text_printf(
             text,
-            ", %s us a kernel: that is what the device needs from one kernel to the next; "
-            "launch fewer, larger kernels (fusion), or let the next one begin early "
-            "(CUDA graphs, programmatic dependent launch).",
+            ". The mean gap of %s us is the GPU's own latency from kernel to kernel: launch fewer, "
+            "larger kernels (fusion), or let the next kernel start early (CUDA graphs, "
+            "programmatic dependent launch).",
             N(gap_us));
     } else {
         lp_text_puts(text, ": look for dependencies between streams, events and synchronisation "
-                           "that hold kernels back.");
+                           "that delay kernels.");
     }
     return true;
 }
@@ -108,11 +111,12 @@ static bool host_gap(const struct lp_stage_facts *stage, struct lp_recommendatio
         return false;
     add(out, "host_share", gap_ms / stage->step_ms);
     out->at_stake_ms = gap_ms;
-    lp_text_printf(text,
-                   "%s has no work on the device for %s %% of its time, before its first and after "
-                   "its last kernel: overlap what the host does there (scheduling, sampling, text) "
-                   "with the device, or make it cheaper.",
-                   stage->label, PERCENT(gap_ms / stage->step_ms));
+    lp_text_printf(
+        text,
+        "%s has no work on the GPU for %s %% of its time, before its first and after its "
+        "last kernel: overlap the host's work there (scheduling, sampling, "
+        "detokenisation) with the GPU, or make it cheaper.",
+        stage->label, PERCENT(gap_ms / stage->step_ms));
     return true;
 }
 
@@ -128,9 +132,8 @@ static bool device_idle(const struct lp_stage_facts *stage, struct lp_recommenda
     add(out, "idle_share", idle_ms / stage->wall_ms);
     out->at_stake_ms = idle_ms;
     lp_text_printf(text,
-                   "without device work for %s %% of its wall time; this run does not say whether "
-                   "launches come late or the device waits: compare its time with a run under CUDA "
-                   "graphs.",
+                   "no work on the GPU for %s %% of its wall time. This run does not show whether "
+                   "launches come late or the GPU waits: compare it with a run under CUDA graphs.",
                    PERCENT(idle_ms / stage->wall_ms));
     return true;
 }
@@ -143,16 +146,15 @@ static bool slow_kernels(const struct lp_stage_facts *stage, struct lp_recommend
     add(out, "floor_ratio", stage->floor_ratio);
     add(out, "mbu", stage->mbu);
     out->at_stake_ms = stage->busy_ms - stage->floor_ms;
-    lp_text_printf(text,
-                   "%s keeps the GPU busy for %sx its %s floor: the kernels themselves are slow",
-                   stage->label, N(stage->floor_ratio), floor_word(stage));
+    lp_text_printf(text, "The kernels of %s run %sx slower than its %s bound", stage->label,
+                   N(stage->floor_ratio), bound_word(stage));
     if (stage->top_class && stage->device_ms > 0) {
-        lp_text_printf(text, ", most of all %s (%s %% of its device time)", stage->top_class,
+        lp_text_printf(text, ", mostly %s (%s %% of its device time)", stage->top_class,
                        PERCENT(stage->top_class_ms / stage->device_ms));
         add_word(out, "top_class", stage->top_class);
         add(out, "top_class_share", stage->top_class_ms / stage->device_ms);
     }
-    lp_text_puts(text, ". Look for better kernels or libraries for these shapes.");
+    lp_text_puts(text, ". Look for faster kernels or libraries for these shapes.");
     return true;
 }
 
@@ -164,12 +166,13 @@ static bool memory_bound(const struct lp_stage_facts *stage, struct lp_recommend
     add(out, "floor_ratio", stage->floor_ratio);
     add(out, "mbu", stage->mbu);
     out->at_stake_ms = stage->floor_ms / 2; /* half the bytes */
-    lp_text_printf(text, "%s is memory bound, its kernels at %sx the memory floor", stage->label,
-                   N(stage->floor_ratio));
+    lp_text_printf(text, "%s is memory bound: its kernels take %sx the memory-bandwidth bound",
+                   stage->label, N(stage->floor_ratio));
     if (!isnan(stage->mbu))
         lp_text_printf(text, " (MBU %s %%)", PERCENT(stage->mbu));
-    lp_text_puts(text, ": only fewer bytes make it faster (quantised weights or KV cache), and "
-                       "only a larger batch gives more tokens for them.");
+    lp_text_puts(text,
+                 ". Only fewer bytes make it faster (quantised weights or KV cache); a larger "
+                 "batch gives more tokens for the same bytes.");
     return true;
 }
 
@@ -182,8 +185,8 @@ static bool small_batch(const struct lp_stage_facts *stage, struct lp_recommenda
     add(out, "batch", stage->batch);
     add(out, "critical_batch", stage->critical_batch);
     lp_text_printf(text,
-                   "%s decodes %s sequences a step; reading the weights (%s) stops dominating at "
-                   "about %s: until then a larger batch costs little time a step.",
+                   "%s decodes %s sequences a step. Reading the weights (%s) dominates up to about "
+                   "%s sequences: until then a larger batch costs little extra time a step.",
                    stage->label, COUNT(stage->batch), stage->dtype, N(stage->critical_batch));
     return true;
 }
@@ -200,14 +203,14 @@ static bool tiny_kernels(const struct lp_stage_facts *stage, struct lp_recommend
     add(out, "kernel_mean_us", mean_ms * 1e3);
     add(out, "small_share", stage->small_ms / stage->device_ms);
     out->at_stake_ms = stage->small_ms;
-    lp_text_printf(text, "%s runs %s kernels each time, of %s us on average", stage->label,
+    lp_text_printf(text, "%s runs %s kernels a call, %s us each on average", stage->label,
                    COUNT(each), N(mean_ms * 1e3));
     if (stage->small_ms > 0)
         lp_text_printf(text,
                        "; norms, element-wise work, copies and reductions are %s %% of its device "
                        "time",
                        PERCENT(stage->small_ms / stage->device_ms));
-    lp_text_puts(text, ": fuse them.");
+    lp_text_puts(text, ". Fuse them.");
     return true;
 }
 
@@ -221,10 +224,10 @@ static bool copy_cast(const struct lp_stage_facts *stage, struct lp_recommendati
     add(out, "copy_cast_share", share);
     out->at_stake_ms = stage->copy_cast_ms;
     lp_text_printf(text,
-                   "%s copies, converts or moves data in kernels for %s %% of its device time: "
+                   "Kernels that copy, convert or move data take %s %% of the device time of %s: "
                    "keep one layout and one dtype between operators, and write results where they "
                    "are read.",
-                   stage->label, PERCENT(share));
+                   PERCENT(share), stage->label);
     return true;
 }
 
@@ -241,9 +244,8 @@ static bool memcpy_in_decode(const struct lp_stage_facts *stage, struct lp_recom
     out->at_stake_ms = stage->memcpy_ms;
     lp_text_printf(
         text,
-        "%s makes %s memory copies a step, %s %% of its busy time: keep tokens, positions "
-        "and tables on the device, and use pinned memory and asynchronous copies for the "
-        "rest.",
+        "%s makes %s memory copies a step, %s %% of its busy time: keep tokens, positions and "
+        "tables on the GPU, and use pinned memory and asynchronous copies for the rest.",
         stage->label, COUNT(each), PERCENT(share));
     return true;
 }
@@ -257,10 +259,9 @@ static bool dominant_kernel(const struct lp_stage_facts *stage, struct lp_recomm
         return false;
     add_word(out, "kernel", stage->top_kernel);
     add(out, "kernel_share", share);
-    lp_text_printf(text,
-                   "One kernel, %s, takes %s %% of the device time of %s: study this one "
-                   "first, with ncu.",
-                   stage->top_kernel, PERCENT(share), stage->label);
+    lp_text_printf(
+        text, "One kernel, %s, takes %s %% of the device time of %s: study it first, with ncu.",
+        stage->top_kernel, PERCENT(share), stage->label);
     return true;
 }
 
@@ -277,8 +278,8 @@ static bool uneven_ranks(const struct lp_stage_facts *stage, struct lp_recommend
     out->at_stake_ms = stage->waiting_ms;
     lp_text_printf(text,
                    "GPU %" PRId32 " waits in collectives for at least %s %% of %s, for GPU %" PRId32
-                   ", which comes to them last: look for what holds that one up (its host thread, "
-                   "its clock, a larger share of the work).",
+                   ", which arrives last: look for what delays that one (its host thread, its "
+                   "clocks, a larger share of the work).",
                    stage->waiting_gpu, PERCENT(share), stage->label, stage->last_gpu);
     return true;
 }
@@ -293,11 +294,10 @@ static bool step_tail(const struct lp_stage_facts *stage, struct lp_recommendati
     add(out, "p50_ms", stage->wall_p50_ms);
     add(out, "p99_ms", stage->wall_p99_ms);
     out->at_stake_ms = fmax(0, stage->wall_ms - stage->wall_p50_ms * (double)stage->instances);
-    lp_text_printf(
-        text,
-        "%s has slow instances: p99 is %s ms, %sx the median of %s ms. Look for prefills "
-        "in between, allocations, garbage collection and growing contexts.",
-        stage->label, N(stage->wall_p99_ms), N(ratio), N(stage->wall_p50_ms));
+    lp_text_printf(text,
+                   "%s has slow calls: p99 is %s ms, %sx the median of %s ms. Look for prefills "
+                   "in between, allocations, garbage collection and growing contexts.",
+                   stage->label, N(stage->wall_p99_ms), N(ratio), N(stage->wall_p50_ms));
     return true;
 }
 
@@ -324,7 +324,8 @@ static bool incomplete_ledger(const struct lp_run_facts *run, struct lp_recommen
         return false;
     add_word(out, "problem", run->problem);
     out->severity = LP_SEVERITY_HIGH;
-    lp_text_printf(text, "The ledger does not add up (%s): mend this before you trust the rest.",
+    lp_text_printf(text,
+                   "The ledger does not add up (%s): fix this before you trust the other numbers.",
                    run->problem);
     return true;
 }
@@ -340,7 +341,7 @@ static bool outside_regions(const struct lp_run_facts *run, struct lp_recommenda
     out->severity = share >= 0.25 ? LP_SEVERITY_MEDIUM : LP_SEVERITY_LOW;
     lp_text_printf(text,
                    "%s %% of the device time was launched with no region open: mark the stage that "
-                   "it belongs to, or it is missing in every stage below.",
+                   "it belongs to, or it is missing from every stage.",
                    PERCENT(share));
     return true;
 }

@@ -33,9 +33,9 @@ static const char *const reasons[LP_REASON_COUNT] = {
         "hardware.measured is empty: no ceilings were measured on this GPU with "
         "this driver; see llmperf hardware --measure.",
     [LP_REASON_NO_FACT] = "Facts of the run that are null, and duration_ms, were not recorded.",
-    [LP_REASON_NO_DTYPE] =
-        "hardware.dtype is null where nobody told it (LLMPERF_DTYPE, run.dtype or a model); ridge "
-        "needs a peak of that dtype and a bandwidth.",
+    [LP_REASON_NO_DTYPE] = "hardware.dtype is null where it was not given (LLMPERF_DTYPE, "
+                           "run.dtype or a model); ridge "
+                           "needs a peak of that dtype and a bandwidth.",
     [LP_REASON_NO_ROOFLINE] =
         "wall_ratio, intensity, achieved_tflops, achieved_gbs, attainable_tflops and mfu_limit are "
         "null where FLOPs, bytes, device time or a limit are not known.",

@@ -181,9 +181,10 @@ void lp_html_utilisation(const struct lp_findings *findings, struct lp_text *out
     lp_text_puts(out, " FLOP/B.</p>\n");
     lp_html_rows_open(out,
                       lp_is_sampled(findings->profile)
-                          ? "The floor is the least time that the work of the collected "
-                            "instances can take."
-                          : "The floor is the least time that the work of all instances can take.",
+                          ? "The floor is the roofline lower bound on time, of the work of the "
+                            "collected instances."
+                          : "The floor is the roofline lower bound on time, of the work of all "
+                            "instances.",
                       columns);
     for (size_t i = 0; i < findings->regions.count; i++) {
         const llmperf_region_stats *stats = &findings->regions.items[i].stats;
@@ -195,8 +196,8 @@ void lp_html_utilisation(const struct lp_findings *findings, struct lp_text *out
     lp_text_puts(out,
                  "<p class=\"note\">In decode look at the distance from the floor first, then at "
                  "MBU: MFU is small there by physics. Wall/floor is busy/floor where the device "
-                 "worked for longer than the host was in the region. Regions whose work nobody "
-                 "gave are left out.</p>\n");
+                 "worked for longer than the host was in the region. Regions whose work is not "
+                 "known are left out.</p>\n");
 }
 
 static void spread_row(const char *name, const char *base, const llmperf_iteration_stats *stats,

@@ -134,8 +134,11 @@ void lp_utilisation_md(const struct lp_findings *findings, struct lp_text *out)
     else
         add_table(findings, &chosen, out);
     lp_shown_regions_clear(&chosen);
-    lp_text_printf(out, "\nThe floor is the least time that the work of %s instances can take; ",
-                   lp_is_sampled(findings->profile) ? "the collected" : "all");
+    lp_text_printf(
+        out,
+        "\nThe floor is the roofline lower bound on time: what the work of %s instances takes at "
+        "least at the GPU's peak and bandwidth; ",
+        lp_is_sampled(findings->profile) ? "the collected" : "all");
     lp_text_puts(out,
                  "wall/floor is busy/floor where the device worked for longer than the host was "
                  "in the region. MFU and MBU are of GPU busy time. The MFU limit is the most at "

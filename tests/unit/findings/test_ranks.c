@@ -100,7 +100,7 @@ static void the_documents_say_so(void **state)
     assert_text_has(text, "## GPUs that work together");
     assert_text_has(text, "| `LLM@decode_all/LLM@decode_step` | 1 | 4 |");
     assert_text_has(text, "GPU 1 waits in collectives for at least");
-    assert_text_has(text, "for GPU 0, which comes to them last");
+    assert_text_has(text, "for GPU 0, which arrives last");
     llmperf_text_free(text);
     assert_int_equal(llmperf_document_text(profile, LLMPERF_DOCUMENT_STAKEHOLDER_SUMMARY_MD, &text),
                      0);

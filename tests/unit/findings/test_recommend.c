@@ -131,18 +131,22 @@ static void late_launches_are_told_from_waiting(void **state)
     struct lp_stage_facts stage = idle_stage(380, 95);
 
     (void)state;
-    assert_says(&stage, "launch_bound", 380,
-                "LLM@decode_step is 50.0 % idle between kernels, 80.0 % of that launch bound");
+    assert_says(
+        &stage, "launch_bound", 380,
+        "LLM@decode_step has gaps between kernels for 50.0 % of its time on the GPU. In 80.0 % "
+        "of the gap time the GPU waits for the host to launch");
     stage.wall_ratio = 16.04;
     stage.memory_floor_ms = 2;
     stage.compute_floor_ms = 1;
-    assert_says(&stage, "launch_bound", 380, "is at 16.0x its memory floor and 50.0 % idle");
+    assert_says(&stage, "launch_bound", 380,
+                "runs 16.0x slower than its memory-bandwidth bound and has gaps");
     stage = idle_stage(95, 380);
-    assert_says(&stage, "waiting", 380, "80.0 % of that waiting");
+    assert_says(&stage, "waiting", 380,
+                "80.0 % of the gap time the next kernel is launched already");
     stage.kernel_count = 380e3 / 2.6; /* 2.6 us a kernel */
     assert_says(&stage, "waiting", 380, "look for dependencies between streams");
     stage.kernel_count = 380e3 / 2.4;
-    assert_says(&stage, "waiting", 380, "2.40 us a kernel: that is what the device needs");
+    assert_says(&stage, "waiting", 380, "The mean gap of 2.40 us is the GPU's own latency");
     stage = idle_stage(70, 70); /* 14.7 % of the span */
     assert_silent(&stage);
     stage.idle_ms = 475; /* and nothing said of the rest */
@@ -155,7 +159,7 @@ static void host_time_around_the_kernels_is_named(void **state)
 
     (void)state;
     stage.span_ms = 600;
-    assert_says(&stage, "host_gap", 400, "no work on the device for 40.0 % of its time");
+    assert_says(&stage, "host_gap", 400, "no work on the GPU for 40.0 % of its time");
     stage.span_ms = 760;
     assert_silent(&stage);
 }
@@ -166,7 +170,7 @@ static void idle_time_without_iterations_is_not_explained(void **state)
 
     (void)state;
     stage.busy_ms = 400;
-    assert_says(&stage, "device_idle", 600, "without device work for 60.0 %");
+    assert_says(&stage, "device_idle", 600, "has no work on the GPU for 60.0 %");
     stage.busy_ms = 0; /* nothing was launched: nothing to say */
     assert_silent(&stage);
 }
@@ -180,11 +184,11 @@ static void slow_kernels_name_the_largest_class(void **state)
     stage.floor_ms = 180;
     stage.memory_floor_ms = 180;
     stage.compute_floor_ms = 20;
-    assert_says(&stage, "slow_kernels", 720, "busy for 5.00x its memory floor");
+    assert_says(&stage, "slow_kernels", 720, "run 5.00x slower than its memory-bandwidth bound");
     stage.device_ms = 1000;
     stage.top_class = "GEMM";
     stage.top_class_ms = 850;
-    assert_says(&stage, "slow_kernels", 720, "most of all GEMM (85.0 % of its device time)");
+    assert_says(&stage, "slow_kernels", 720, "mostly GEMM (85.0 % of its device time)");
     stage.floor_ratio = 2.4;
     assert_silent(&stage);
 }
@@ -198,7 +202,7 @@ static void work_at_the_memory_floor_needs_fewer_bytes(void **state)
     stage.floor_ratio = 1.28;
     stage.floor_ms = 700;
     stage.mbu = 0.78;
-    assert_says(&stage, "memory_bound", 350, "1.28x the memory floor (MBU 78.0 %)");
+    assert_says(&stage, "memory_bound", 350, "1.28x the memory-bandwidth bound (MBU 78.0 %)");
     stage.floor_ratio = 1.6;
     assert_silent(&stage);
     stage.floor_ratio = 1.28;
@@ -230,7 +234,7 @@ static void many_short_kernels_are_to_be_fused(void **state)
     (void)state;
     stage.kernel_count = 50000;
     stage.kernel_ms = 155;
-    assert_says(&stage, "tiny_kernels", NAN, "500 kernels each time, of 3.10 us");
+    assert_says(&stage, "tiny_kernels", NAN, "500 kernels a call, 3.10 us each");
     stage.small_ms = 60;
     stage.device_ms = 240;
     assert_says(&stage, "tiny_kernels", 60, "are 25.0 % of its device time");
@@ -246,7 +250,7 @@ static void copies_are_named(void **state)
     (void)state;
     stage.device_ms = 900;
     stage.copy_cast_ms = 135;
-    assert_says(&stage, "copy_cast", 135, "15.0 % of its device time");
+    assert_says(&stage, "copy_cast", 135, "15.0 % of the device time of LLM@decode_step");
     stage.copy_cast_ms = 45;
     assert_silent(&stage);
     stage.memcpy_count = 100;

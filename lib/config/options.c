@@ -202,8 +202,15 @@ static uint64_t number_of(const struct lp_option *option, llmperf_session_option
                                               : *(uint64_t *)at;
 }
 
+static bool is_field(const struct lp_option *option)
+{
+    return option->size || option->flag;
+}
+
 static bool is_in_call(const struct lp_option *option, llmperf_session_options *values)
 {
+    if (!is_field(option))
+        return false;
     return is_number(option) ? number_of(option, values) != 0
                              : *(const char **)place(option, values) != NULL;
 }
@@ -269,25 +276,32 @@ static enum lp_option_from find_from(const struct lp_option *option, const llmpe
     return *text_out && **text_out ? LP_FROM_ENVIRONMENT : key ? LP_FROM_CONFIG : LP_FROM_NOWHERE;
 }
 
+/* @param number_out  0 where nothing gives one; of a call it is not read. */
 static int resolve(const struct lp_option *option, const llmperf_config *config,
-                   llmperf_session_options *values, uint8_t *from)
+                   llmperf_session_options *values, uint8_t *from, int64_t *number_out)
 {
     const char *key = find_key(option, config), *text;
-    int64_t number = 0;
     int status = 0;
 
+    *number_out = 0;
     *from = find_from(option, config, key, values, &text);
     if (*from == LP_FROM_CALL)
         return check_call(option, values);
     if (*from == LP_FROM_ENVIRONMENT)
-        status = read_text(option, option->variable, text, &number);
+        status = read_text(option, option->variable, text, number_out);
     else if (key)
-        status = read_config(config, option, key, &text, &number);
+        status = read_config(config, option, key, &text, number_out);
     else if ((text = option->usual))
-        status = read_text(option, option->field, text, &number);
-    if (status == 0 && (key || text))
-        set(option, values, text, number);
+        status = read_text(option, option->key, text, number_out);
+    if (status == 0 && (key || text) && is_field(option))
+        set(option, values, text, *number_out);
     return status;
+}
+
+/* Without a field: options of nsys and ncu, which have no help here, are read by their users. */
+static bool is_of_session(const struct lp_option *option)
+{
+    return option->key && option->help && is_number(option);
 }
 
 int lp_options_resolve(const llmperf_session_options *call, const llmperf_config *config,
@@ -297,17 +311,19 @@ int lp_options_resolve(const llmperf_session_options *call, const llmperf_config
 
     *resolved = (struct lp_resolved){ .values = *call };
     for (size_t i = 0; status == 0 && i < lp_options_count; i++)
-        if (lp_options[i].size || lp_options[i].flag)
-            status = resolve(&lp_options[i], config, &resolved->values, &resolved->from[i]);
+        if (is_field(&lp_options[i]) || is_of_session(&lp_options[i]))
+            status = resolve(&lp_options[i], config, &resolved->values, &resolved->from[i],
+                             &resolved->numbers[i]);
     return status;
 }
 
 int lp_option_resolve(const char *key, const llmperf_config *config,
                       llmperf_session_options *values)
 {
+    int64_t number;
     uint8_t from;
 
-    return resolve(lp_option_find(key), config, values, &from);
+    return resolve(lp_option_find(key), config, values, &from, &number);
 }
 
 const char *lp_option_word(const char *key, int64_t number, char word[LP_OPTION_WORD_BYTES])

@@ -49,8 +49,10 @@ enum lp_option_from {
 
 /** The value of each option in a session. */
 struct lp_resolved {
-    llmperf_session_options values; /* texts are those of the call, environment, configuration */
-    uint8_t from[LP_OPTIONS_MOST];  /* enum lp_option_from */
+    llmperf_session_options values;   /* texts are those of the call, environment, configuration */
+    int64_t numbers[LP_OPTIONS_MOST]; /* of options without a field; of a word its place, of a
+                                         switch 1 or 0 */
+    uint8_t from[LP_OPTIONS_MOST];    /* enum lp_option_from */
 };
 
 /** Take the value of each option from the first of call, environment, configuration and default
@@ -61,7 +63,7 @@ struct lp_resolved {
 int lp_options_resolve(const llmperf_session_options *call, const llmperf_config *config,
                        struct lp_resolved *resolved);
 
-/** The same for one option of a session. */
+/** The same as lp_options_resolve() for one option of a session. */
 int lp_option_resolve(const char *key, const llmperf_config *config,
                       llmperf_session_options *values);
 

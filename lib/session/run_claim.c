@@ -89,7 +89,8 @@ int lp_run_claim(struct llmperf_session *session)
     /* A folder that the program named itself has no runs of ours beside it, and that of a job has
      * the runs of its other processes: llmperf run looks after jobs. */
     if (session->options.in_folder_of_runs && !session->options.config.of_job)
-        lp_runs_retain(session->options.run_dir, session->options.config.keep_runs);
+        lp_runs_retain(session->options.run_dir,
+                       lp_options_number(&session->options, "artifacts.keep_runs"));
     return lp_store_create(session->run_file, &session->store);
 }
 

@@ -115,7 +115,7 @@ static int add_file(const char *path, const struct stat *info, int kind, struct 
 /* Of the run's folder as it is now: its reports are still to come, and small. */
 static int note_size(struct llmperf_session *session, llmperf_profile *profile)
 {
-    uint64_t most = (uint64_t)session->options.config.warn_bytes;
+    uint64_t most = (uint64_t)lp_options_number(&session->options, "artifacts.warn_bytes");
     char line[256];
 
     if (!session->options.run_dir || most == 0)

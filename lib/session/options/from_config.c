@@ -89,9 +89,7 @@ static int keep(const llmperf_config *config, struct lp_session_config *kept)
 
     if ((status = lp_config_take_text(config, "infer.dtype", &dtype)) < 0 ||
         (status = lp_config_take_text(config, "run.dtype", &dtype)) < 0 ||
-        (status = lp_config_take_text(config, "inputs.manifest", &manifest)) < 0 ||
-        (status = lp_config_take_integer(config, "artifacts.keep_runs", &kept->keep_runs)) < 0 ||
-        (status = lp_config_take_integer(config, "artifacts.warn_bytes", &kept->warn_bytes)) < 0)
+        (status = lp_config_take_text(config, "inputs.manifest", &manifest)) < 0)
         return status;
     if ((status = check_named(config, dtype)) < 0)
         return status;

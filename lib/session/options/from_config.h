@@ -18,8 +18,6 @@ struct lp_session_config {
     char *fingerprint;          /* of the text */
     char *dtype;                /* what the program computes in; NULL: not said */
     char *inputs;               /* inputs.yaml; NULL: none */
-    int64_t keep_runs;          /* 0: all */
-    int64_t warn_bytes;         /* of a run's folder; 0: any size is fine */
 };
 
 /** Take call->config or compose call->config_path (or LLMPERF_RUN_CONFIG), apply call->settings,

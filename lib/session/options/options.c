@@ -138,8 +138,14 @@ int lp_options_init(struct lp_options *options, const llmperf_session_options *g
     if ((status = check_flags(&whole)) < 0 ||
         (status = lp_session_from_config(&whole, &resolved, &options->config)) < 0)
         return status;
+    memcpy(options->numbers, resolved.numbers, sizeof(options->numbers));
     options->rules_name = lp_option_name(&resolved, "session.rules");
     return take_options(options, &resolved);
+}
+
+int64_t lp_options_number(const struct lp_options *options, const char *key)
+{
+    return options->numbers[lp_option_find(key) - lp_options];
 }
 
 void lp_options_clear(struct lp_options *options)

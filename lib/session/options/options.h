@@ -29,11 +29,15 @@ struct lp_options {
     /* Why it is not, though the environment or a configuration asks for it; static, NULL: it is. */
     const char *detach_lacks;
     struct lp_session_config config;
+    int64_t numbers[LP_OPTIONS_MOST]; /* lp_options_number() */
 };
 
 /** 0; LLMPERF_EINVAL, LLMPERF_ENOTSUP, LLMPERF_ENOMEM. Clear it afterwards in all cases. */
 int lp_options_init(struct lp_options *options, const llmperf_session_options *given);
 void lp_options_clear(struct lp_options *options);
+
+/** The number of an option that has no field here, such as "artifacts.keep_runs". */
+int64_t lp_options_number(const struct lp_options *options, const char *key);
 
 /** The work of stages by the model of the program, else that of the configuration. *work_out: NULL
  * without a model. 0, or what llmperf_model_open() and lp_parallel_check() return. */

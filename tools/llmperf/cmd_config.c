@@ -36,51 +36,42 @@ static int run(const struct command *command, int argc, char **argv)
     return status < 0 ? fail_status(status) : EXIT_FINE;
 }
 
-/* "16 to 1048576 paths, default 65536, $VARIABLE, --option" */
-static void print_facts(const llmperf_option_info *info)
+/* Such as "16 to 1048576 paths". */
+static void print_values(const llmperf_option_info *info)
 {
-    const char *between = "";
+    static const char *const kinds[] = { [LLMPERF_OPTION_TEXT] = "text",
+                                         [LLMPERF_OPTION_NUMBER] = "number",
+                                         [LLMPERF_OPTION_SWITCH] = "true|false",
+                                         [LLMPERF_OPTION_ANY] = "map" };
 
-    print("  %s  (", info->key ? info->key : info->variable);
-    if (info->choices) {
-        print("%s", info->choices);
-        between = ", ";
-    } else if (info->kind == LLMPERF_OPTION_SWITCH) {
-        print("true|false");
-        between = ", ";
-    } else if (info->kind == LLMPERF_OPTION_NUMBER && info->most < INT64_MAX) {
-        print("%" PRId64 " to %" PRId64 " %s", info->least, info->most, info->unit);
-        between = ", ";
-    } else if (info->unit) {
-        print("%s", info->unit);
-        between = ", ";
-    }
-    if (info->usual && info->kind != LLMPERF_OPTION_SWITCH) {
-        print("%sdefault %s", between, info->usual);
-        between = ", ";
-    }
-    if (info->key && info->variable) {
-        print("%s$%s", between, info->variable);
-        between = ", ";
-    }
-    if (info->word)
-        print("%s%s", between, info->word);
-    else if (!*between)
-        print("%s", info->kind == LLMPERF_OPTION_ANY ? "map" : "text");
-    print(")\n      ");
+    if (info->kind == LLMPERF_OPTION_NUMBER && info->most < INT64_MAX)
+        print("%" PRId64 " to %" PRId64, info->least, info->most);
+    else
+        print("%s", info->choices ? info->choices : kinds[info->kind]);
+    print("%s%s", info->unit ? " " : "", info->unit ? info->unit : "");
+}
+
+static void print_key(const llmperf_option_info *info)
+{
+    print("  %s  (", info->key);
+    print_values(info);
+    if (info->usual && info->kind != LLMPERF_OPTION_SWITCH)
+        print(", default %s", info->usual);
+    if (info->variable)
+        print(", $%s", info->variable);
+    print("%s%s)\n      ", info->word ? ", " : "", info->word ? info->word : "");
+    print_wrapped(6, 6, info->help);
 }
 
 static void print_keys(void)
 {
     llmperf_option_info info = LLMPERF_OPTION_INFO_INIT;
 
-    print("\nKeys, with their values, default, environment variable and option. The command line "
-          "comes\nbefore the environment, the environment before the configuration.\n");
+    print("\nKeys, with their values, default, environment variable and option. The command\n"
+          "line comes before the environment, the environment before the configuration.\n");
     for (size_t i = 0; llmperf_option_info_get(i, &info) == 0; i++)
-        if (info.key && info.help) {
-            print_facts(&info);
-            print_wrapped(6, 6, info.help);
-        }
+        if (info.key && info.help)
+            print_key(&info);
     print("\nEnvironment only:\n");
     for (size_t i = 0; llmperf_option_info_get(i, &info) == 0; i++)
         if (!info.key && info.variable && !info.field) {

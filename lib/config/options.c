@@ -209,10 +209,14 @@ static bool is_field(const struct lp_option *option)
 
 static bool is_in_call(const struct lp_option *option, llmperf_session_options *values)
 {
+    const char *text;
+
     if (!is_field(option))
         return false;
-    return is_number(option) ? number_of(option, values) != 0
-                             : *(const char **)place(option, values) != NULL;
+    if (is_number(option))
+        return number_of(option, values) != 0;
+    text = *(const char **)place(option, values);
+    return text && (*text || !option->usual); /* "" is none where there is no default */
 }
 
 static void set(const struct lp_option *option, llmperf_session_options *values, const char *text,

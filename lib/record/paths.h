@@ -18,7 +18,6 @@
 #define LP_PATH_OTHER   1u         /* "LLM@(too many paths)", outside of all stages */
 #define LP_PATH_UNKNOWN UINT32_MAX /* the launch was not seen */
 #define LP_PATH_LIMIT   65536u     /* unless a session says otherwise */
-#define LP_PATH_LEAST   16u
 #define LP_PATH_MOST    (1u << 20)
 #define LP_PATH_STAGES  1024u /* above the limit: stages, and what finds no place in them */
 #define LP_PATH_IDS     (LP_PATH_MOST + 2 * LP_PATH_STAGES) /* ids are below it */

@@ -13,13 +13,11 @@
 #include "lib/device/device.h"
 #include "lib/regions/sampler.h"
 
-#define DEFAULT_REGIONS "LLM@prefill,LLM@decode_step"
-#define DEFAULT_BUDGET  10u                  /* permille */
-#define LOOK_NS         UINT64_C(200000000)  /* between two looks */
-#define ALONE_NS        UINT64_C(1000000000) /* without a call: the program marks none */
-#define WINDOW_NS       UINT64_C(20000000)   /* length of a window for all threads */
-#define EVERY_FIRST     50u                  /* before a call was measured */
-#define EVERY_MAX       1000000u
+#define LOOK_NS     UINT64_C(200000000)  /* between two looks */
+#define ALONE_NS    UINT64_C(1000000000) /* without a call: the program marks none */
+#define WINDOW_NS   UINT64_C(20000000)   /* length of a window for all threads */
+#define EVERY_FIRST 50u                  /* before a call was measured */
+#define EVERY_MAX   1000000u
 
 /* Until it was measured: eager launches cost 0.6 us more with records on an H200, kernels of graphs
  * 0.16 us. */
@@ -53,11 +51,11 @@ static int add_label(struct lp_sampling *sampling, const char *text, size_t leng
 
 int lp_sampling_init(struct lp_sampling *sampling, const char *regions, uint32_t budget_permille)
 {
-    const char *at = regions && *regions ? regions : DEFAULT_REGIONS;
+    const char *at = regions;
     int status = 0;
 
     *sampling = (struct lp_sampling){ .switch_ns = SWITCH_NS };
-    sampling->budget = (budget_permille ? budget_permille : DEFAULT_BUDGET) / 1000.0;
+    sampling->budget = budget_permille / 1000.0;
     while (status == 0) {
         size_t length = strcspn(at, ",");
 

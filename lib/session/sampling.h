@@ -51,7 +51,7 @@ struct lp_sampling {
     uint64_t settle_flushed_ns;  /* the flush before the last look at it */
 };
 
-/** Sample the regions of a comma-separated list (NULL: prefill and decode_step). 0 or
+/** Sample the regions of a comma-separated list, which is not empty. 0 or
  * LLMPERF_EINVAL, LLMPERF_ENOMEM. */
 int lp_sampling_init(struct lp_sampling *sampling, const char *regions, uint32_t budget_permille);
 void lp_sampling_clear(struct lp_sampling *sampling);

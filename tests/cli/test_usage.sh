@@ -40,7 +40,7 @@ expect 0 help run
 stdout_has '(default: $LLMPERF_TIER, run.mode, deep)'
 expect 0 config --help
 stdout_has 'session.path_limit  (16 to 1048576 paths, default 65536)'
-stdout_has 'artifacts.dir  ($LLMPERF_OUT, --out)'
+stdout_has 'artifacts.dir  (text, $LLMPERF_OUT, --out)'
 expect 2 report a --format xml
 stderr_has "--format is xml; it must be one of md, json, html"
 expect 2 report a --format

@@ -375,7 +375,8 @@ static int run(const struct command *command, int argc, char **argv)
         return fail_usage(command, "the name of a GPU must be ASCII and shorter than %d characters",
                           NAME_BYTES);
     config = given_value(&words, "--config");
-    if (config && (status = llmperf_config_open(config, &request.config)) < 0)
+    if (config &&
+        (status = llmperf_config_compose_model(config, NULL, 0, NULL, &request.config)) < 0)
         return fail_status(status);
     status = words.count > 0 ? print_named(&request) : print_local(&request);
     llmperf_config_free(request.config);

@@ -71,7 +71,7 @@ static int begin(void **state)
     session.attribution = lp_attribution_create(&sink);
     session.totals = lp_totals_create(&session.names);
     if (!session.attribution || !session.totals ||
-        lp_sampling_init(&session.sampling, NULL, 10) < 0)
+        lp_sampling_init(&session.sampling, "prefill,decode_step", 10) < 0)
         return -1;
     lp_sampling_begin(&session);
     begin_ns = lp_clock_now();

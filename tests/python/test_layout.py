@@ -7,6 +7,7 @@ The C code is generated from the declarations: nothing of the headers is parsed 
 from __future__ import annotations
 
 import ctypes
+import inspect
 import os
 import shlex
 import shutil
@@ -118,6 +119,17 @@ class Layout(support.TestCase):
     def test_prototypes_are_those_of_the_headers(self) -> None:
         built = self.compile(prototype_program(), "-Wconversion", "-Wsign-conversion", "-c")
         self.assertEqual(built.returncode, 0, built.stdout)
+
+    def test_each_option_of_a_session_has_its_field(self) -> None:
+        info, fields, index = _native.sized(_native.llmperf_option_info), set(), 0
+        while llmperf._library.library().llmperf_option_info_get(index, ctypes.byref(info)) == 0:
+            fields.add(info.field and info.field.decode())
+            index += 1
+        self.assertGreater(index, 30)
+        declared = {field for field, _ in _native.llmperf_session_options._fields_}
+        self.assertEqual(fields - {None} | {"struct_size", "reserved", "config", "settings"}, declared)
+        accepted = set(inspect.signature(llmperf.Session.__init__).parameters)
+        self.assertEqual(fields - {None, "flags"} - accepted, {"out_dir", "device_source"})  # out, source
 
     def test_a_wrong_prototype_is_seen(self) -> None:
         right = prototype_program()

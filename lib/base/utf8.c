@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "lib/base/utf8.h"
+#include "llmperf/sys/check.h"
 
 /* Marks, embeddings, overrides and isolates that turn the direction of text, which then reads as
  * other text than it is; and the separators of lines and paragraphs. */
@@ -29,6 +30,11 @@ size_t lp_text_control(const char *at, unsigned *code_out)
     if (code_out)
         *code_out = code;
     return length;
+}
+
+size_t llmperf_text_control(const char *at)
+{
+    return at ? lp_text_control(at, NULL) : 0;
 }
 
 /* Length of the valid UTF-8 character at `s`, 0 if there is none (RFC 3629: no surrogates, no

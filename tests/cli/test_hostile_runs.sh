@@ -83,7 +83,7 @@ for text in TEXTS:
                      [text] * 7)
 for key in ("created_at", "tier", "source", "model"):
     database.execute("INSERT OR REPLACE INTO fact(id, key, value) VALUES((SELECT id FROM fact WHERE key=?), ?, ?)",
-                     [key, key, "\x1b[31m\u202e<script>alert(2)</script>\nz_fake 2030 deep complete"])
+                     [key, key, "\x1b[31m\u202e\u061c<script>alert(2)</script>\nz_fake 2030 deep complete"])
 database.commit()
 database.close()
 PYTHON

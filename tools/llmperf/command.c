@@ -10,28 +10,14 @@
 
 static int output_error;
 
-/* Bytes of a character at `s` that a terminal obeys, or that turns the direction of text; 0: it is
- * shown. Lines and tabs are ours. */
-static size_t control_length(const unsigned char *s)
-{
-    bool turns =
-        s[0] == 0xe2 &&
-        ((s[1] == 0x80 && (s[2] == 0x8e || s[2] == 0x8f || (s[2] >= 0xa8 && s[2] <= 0xae))) ||
-         (s[1] == 0x81 && s[2] >= 0xa6 && s[2] <= 0xa9));
-
-    if ((s[0] < 0x20 && s[0] != '\n' && s[0] != '\t') || s[0] == 0x7f)
-        return 1;
-    return turns ? 3 : s[0] == 0xc2 && s[1] >= 0x80 && s[1] < 0xa0 ? 2 : 0;
-}
-
 static void clean_text(char *text, bool one_line)
 {
-    unsigned char *out = (unsigned char *)text;
+    char *out = text;
 
-    for (const unsigned char *in = out; *in;) {
-        size_t length = control_length(in);
+    for (const char *in = text; *in;) {
+        size_t length = *in == '\n' || *in == '\t' ? one_line : llmperf_text_control(in);
 
-        *out++ = length > 0 || (one_line && (*in == '\n' || *in == '\t')) ? ' ' : *in;
+        *out++ = length > 0 ? ' ' : *in;
         in += length > 0 ? length : 1;
     }
     *out = '\0';

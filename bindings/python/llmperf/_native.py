@@ -214,6 +214,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "llmperf_context_critical": (c_double, [c_double, c_double, c_double, c_double]),
     # sys/check.h
     "llmperf_rules_check": (c_int, [c_char_p]),
+    "llmperf_text_control": (c_size_t, [c_char_p]),
     "llmperf_text_write": (c_int, [c_char_p, c_char_p]),
     "llmperf_validate": (c_int, [c_char_p, c_char_p]),
     "llmperf_repeats_compare": (

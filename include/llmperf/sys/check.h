@@ -20,6 +20,14 @@ extern "C" {
  * @threads any thread */
 LLMPERF_API int llmperf_text_write(const char *text, const char *path);
 
+/** Find a character that must not reach a terminal: control characters (C0, DEL, C1), line and
+ * paragraph separators, and characters that change the direction of text.
+ *
+ * @param at  Borrowed: a place in a text.
+ * @return Length in bytes of such a character at this place; 0: there is none.
+ * @threads any thread */
+LLMPERF_API size_t llmperf_text_control(const char *at);
+
 /** Check a JSON file against a JSON Schema. Supported is the part of JSON Schema 2020-12 that
  * llmperf's own schemas use.
  *

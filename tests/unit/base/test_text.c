@@ -11,7 +11,7 @@
 #include "lib/base/status.h"
 #include "lib/base/text.h"
 #include "lib/base/utf8.h"
-#include "llmperf/api.h"
+#include "llmperf/sys/check.h"
 
 static void check_clean(const char *raw, const char *clean)
 {
@@ -136,6 +136,17 @@ static void text_grows_and_is_handed_over(void **state)
     assert_null(lp_text_copy(NULL));
 }
 
+static void characters_that_terminals_obey_are_found(void **state)
+{
+    (void)state;
+    assert_int_equal(llmperf_text_control("\x1b[31m"), 1);
+    assert_int_equal(llmperf_text_control("\xc2\x9b"), 2);
+    assert_int_equal(llmperf_text_control("\xd8\x9c"), 2);
+    assert_int_equal(llmperf_text_control("\xe2\x80\xae"), 3);
+    assert_int_equal(llmperf_text_control("a\x1b"), 0);
+    assert_int_equal(llmperf_text_control(NULL), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -147,6 +158,7 @@ int main(void)
         cmocka_unit_test(text_moves_whole_with_what_failed),
         cmocka_unit_test(text_is_cut_at_a_character),
         cmocka_unit_test(text_grows_and_is_handed_over),
+        cmocka_unit_test(characters_that_terminals_obey_are_found),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,6 +10,7 @@
 #include "lib/regions/sampler_state.h"
 #include "lib/record/paths.h"
 #include "llmperf/region.h"
+#include "lib/base/clock.h"
 #include "lib/base/forked.h"
 #include "lib/device/device.h"
 
@@ -19,7 +20,7 @@
  * have the id of an earlier launch. */
 #define UNDER_WAY_US 1000
 
-#define CHANGING_US 100000 /* far longer than switching records takes */
+#define CHANGING_NS UINT64_C(100000000) /* far longer than switching records takes */
 
 /* Written by the collector, before a session samples. A thread that saw the session before may
  * still read them: so the texts stay for ever. */
@@ -216,16 +217,15 @@ void lp_sampler_rest(void)
 /* A thread that is just switching records is waited for: else it would do so in a later session. */
 void lp_sampler_end(void)
 {
-    struct step ended = { .taken = false };
+    uint64_t limit_ns = lp_clock_now() + CHANGING_NS;
+    struct step ended;
 
     if (state_now() == LP_SAMPLER_OFF)
         return;
     lp_sampler_rest();
-    for (int us = 0; us < CHANGING_US && !ended.taken; us += 10) {
-        ended = step(LP_SAMPLER_ON_SESSION_ENDS, LP_SAMPLER_COLLECTOR);
-        if (!ended.taken)
-            usleep(10);
-    }
+    while (!(ended = step(LP_SAMPLER_ON_SESSION_ENDS, LP_SAMPLER_COLLECTOR)).taken &&
+           lp_clock_now() < limit_ns)
+        usleep(10);
     if (!ended.taken)
         ended = step(LP_SAMPLER_ON_SESSION_GIVES_UP, LP_SAMPLER_COLLECTOR);
     if (lp_sampler_records(ended.from) >= LP_SAMPLER_RECORDS_CHANGING)

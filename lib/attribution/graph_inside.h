@@ -22,4 +22,12 @@ void lp_graph_map_set(struct lp_graph_map *map, struct lp_graph *graph, uint32_t
 /** Path that captured a node; LP_PATH_UNKNOWN: not known. */
 uint32_t lp_graph_map_path(struct lp_graph_map *map, uint64_t node);
 
+/* Updates of executable graphs (graph_update.c). */
+
+/** The first word of the update with this correlation id: keep what held before. */
+void lp_graph_begin_update(struct lp_graph_map *map, struct lp_graph *graph, uint32_t correlation);
+
+/** The update is complete: nodes that it did not name follow graph `origin` as well. */
+void lp_graph_end_update(struct lp_graph_map *map, uint32_t id, uint32_t origin);
+
 #endif

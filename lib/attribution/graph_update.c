@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "lib/attribution/graph_inside.h"
-#include "lib/attribution/graph_update.h"
 #include "lib/base/status.h"
 #include "lib/record/paths.h"
 

@@ -10,7 +10,6 @@
 #include "lib/config/options.h"
 #include "lib/config/config.h"
 #include "lib/config/defaults.h"
-#include "lib/config/edit.h"
 #include "lib/config/inside.h"
 #include "lib/config/interpolate.h"
 #include "lib/config/scalar.h"

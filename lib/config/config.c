@@ -9,7 +9,6 @@
 #include "lib/base/sha256.h"
 #include "lib/base/status.h"
 #include "lib/config/inside.h"
-#include "lib/config/emit.h"
 #include "lib/config/scalar.h"
 #include "llmperf/sys/config.h"
 

@@ -4,7 +4,7 @@
 
 #include "lib/base/status.h"
 #include "lib/base/text.h"
-#include "lib/config/edit.h"
+#include "lib/config/inside.h"
 #include "lib/config/nearest.h"
 #include "lib/config/scalar.h"
 

@@ -4,7 +4,7 @@
 
 #include "lib/base/secret.h"
 #include "lib/base/utf8.h"
-#include "lib/config/emit.h"
+#include "lib/config/inside.h"
 #include "lib/config/scalar.h"
 
 #define SAFE_FIRST "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_/"

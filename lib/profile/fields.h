@@ -51,7 +51,7 @@ enum lp_unknown {
     LP_UNKNOWN_NO_INSTANCE,   /* no complete instance */
     LP_UNKNOWN_NO_IDLE,       /* no device, no complete instance, no activity, or one was cut */
     LP_UNKNOWN_NOT_COUNTED,   /* neither the program nor the model gave it */
-    LP_UNKNOWN_NOT_COLLECTED, /* the source does not tell it */
+    LP_UNKNOWN_NOT_COLLECTED, /* the source does not report it */
     LP_UNKNOWN_NO_SPAN        /* no device work in it was seen */
 };
 
@@ -73,20 +73,20 @@ enum lp_unknown {
 /** llmperf_ledger */
 #define LP_LEDGER_FIELDS(F) \
     F(COUNT, launches_expected, "", SUM, NO_SOURCE, "launches_expected", NULL, "kernel launch calls that succeeded, without those under stream capture and without graph launches") \
-    F(COUNT, graph_launches, "", SUM, NO_SOURCE, "graph_launches", NULL, "graph launch calls; each may bring any number of records, none too") \
-    F(COUNT, memory_calls, "", SUM, NO_SOURCE, "memory_calls", NULL, "memcpy and memset calls; each may bring any number of records, none too") \
+    F(COUNT, graph_launches, "", SUM, NO_SOURCE, "graph_launches", NULL, "graph launch calls; each may cause any number of records, also none") \
+    F(COUNT, memory_calls, "", SUM, NO_SOURCE, "memory_calls", NULL, "memcpy and memset calls; each may cause any number of records, also none") \
     F(COUNT, kernels_seen, "", SUM, NEVER, "kernels_seen", NULL, "kernel records with valid times, graph kernels included") \
-    F(COUNT, graph_kernels_seen, "", SUM, NEVER, "graph_kernels_seen", NULL, "the part of `kernels_seen` that graph launches brought") \
+    F(COUNT, graph_kernels_seen, "", SUM, NEVER, "graph_kernels_seen", NULL, "the part of `kernels_seen` from graph launches") \
     F(COUNT, memory_seen, "", SUM, NEVER, "memory_seen", NULL, "memcpy and memset records with valid times") \
     F(COUNT, kernels_attributed, "", SUM, NEVER, "kernels_attributed", NULL, "kernels whose launch is known") \
     F(COUNT, kernels_outside, "", SUM, NEVER, "kernels_outside", NULL, "the part of `kernels_attributed` that was launched with no region open") \
     F(COUNT, kernels_unattributed, "", SUM, NEVER, "kernels_unattributed", NULL, "kernels whose launch was not seen") \
-    F(COUNT, launches_missing, "", SUM, NO_SOURCE, "launches_missing", NULL, "launches whose kernel record never came") \
+    F(COUNT, launches_missing, "", SUM, NO_SOURCE, "launches_missing", NULL, "launches whose kernel record never arrived") \
     F(COUNT, records_dropped, "", SUM, NEVER, "records_dropped", NULL, "device records dropped by the driver, or by the library because its pool was full") \
     F(COUNT, records_invalid_time, "", SUM, NEVER, "records_invalid_time", NULL, "records that end before they start, last longer than a day, or have a time that no clock has") \
     F(COUNT, records_incomplete, "", SUM, NEVER, "records_incomplete", NULL, "records without a start or an end time, or given up by the driver") \
-    F(COUNT, records_duplicate, "", SUM, NEVER, "records_duplicate", NULL, "second records of a launch that brings one; in no total") \
-    F(COUNT, records_late, "", SUM, NEVER, "records_late", NULL, "records that came after the busy time of their region was closed") \
+    F(COUNT, records_duplicate, "", SUM, NEVER, "records_duplicate", NULL, "second records of a launch with one record; in no total") \
+    F(COUNT, records_late, "", SUM, NEVER, "records_late", NULL, "records that arrived after the busy time of their region was closed") \
     F(COUNT, graph_nodes_unmapped, "", SUM, NEVER, "graph_nodes_unmapped", NULL, "graph records whose capture region is not known; `captured_in` says why") \
     F(COUNT, regions_dropped, "", SUM, NEVER, "regions_dropped", NULL, "host records lost because the ring of a thread was full") \
     F(COUNT, regions_truncated, "", SUM, NEVER, "regions_truncated", NULL, "regions that were open at the start or at the end of the session") \
@@ -98,11 +98,11 @@ enum lp_unknown {
     F(RESERVED, reserved, "", FIRST, NEVER, NULL, NULL, "") \
     F(COUNT, graphs_device_launchable, "", SUM, NOT_COLLECTED, "graphs_device_launchable", NULL, "graphs instantiated for launch from the device; the driver reports no kernels of such launches") \
     F(COUNT, kernels_outside_window, "", SUM, NEVER, "kernels_outside_window", NULL, "kernels launched by other threads or calls while a sampling window was open, or while collection started or stopped; in no total") \
-    F(COUNT, kernels_in_windows, "", SUM, NEVER, "kernels_in_windows", NULL, "the part of `kernels_attributed` that triggered windows hold; in no total of regions and kernels") \
-    F(COUNT, launches_duplicate, "", SUM, NEVER, "launches_duplicate", NULL, "launch calls with the correlation id of an earlier one: their records cannot be told apart") \
-    F(COUNT, graph_records_missing, "", SUM, NEVER, "graph_records_missing", NULL, "kernels, copies and memsets by which launches of a CUDA graph brought less than its fullest launch; not counted in sessions that sample") \
-    F(COUNT, memory_missing, "", SUM, NEVER, "memory_missing", NULL, "memcpy and memset calls without a record; those of zero bytes bring none") \
-    F(COUNT, records_before_launch, "", SUM, NEVER, "records_before_launch", NULL, "device records that begin over a millisecond before their launch call: the clocks differ, and idle times are not right") \
+    F(COUNT, kernels_in_windows, "", SUM, NEVER, "kernels_in_windows", NULL, "the part of `kernels_attributed` in triggered windows; in no total of regions and kernels") \
+    F(COUNT, launches_duplicate, "", SUM, NEVER, "launches_duplicate", NULL, "launch calls with the correlation id of an earlier one: their records cannot be distinguished") \
+    F(COUNT, graph_records_missing, "", SUM, NEVER, "graph_records_missing", NULL, "kernels, copies and memsets that launches of a CUDA graph lack compared with its fullest launch; not counted in sessions that sample") \
+    F(COUNT, memory_missing, "", SUM, NEVER, "memory_missing", NULL, "memcpy and memset calls without a record; those of zero bytes have none") \
+    F(COUNT, records_before_launch, "", SUM, NEVER, "records_before_launch", NULL, "device records that begin over a millisecond before their launch call: the clocks differ, and idle times are wrong") \
     F(COUNT, records_foreign, "", SUM, NEVER, "records_foreign", NULL, "device records of kinds that this session did not enable; ignored") \
     F(COUNT, names_over_limit, "", SUM, NEVER, "names_over_limit", NULL, "kernels, copies and memsets whose name was not among the first 65,536; they count as `[other names]`") \
     F(COUNT, source_errors, "", SUM, NEVER, "source_errors", NULL, "flush calls that CUPTI refused") \

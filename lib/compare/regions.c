@@ -87,20 +87,19 @@ static int add_process(struct lp_compare_reader *reader, size_t at,
 /* A region's rows on several devices repeat its host times. */
 int lp_compare_read_regions(struct lp_compare_reader *reader)
 {
-    llmperf_region_stats before = LLMPERF_REGION_STATS_INIT;
+    const llmperf_region_stats *before = NULL;
     int status = 0;
 
-    for (size_t i = 0; i < lp_row_count(reader->profile, LP_ROW_REGION) && status == 0; i++) {
-        llmperf_region_stats stats = LLMPERF_REGION_STATS_INIT;
-        size_t at;
+    for (size_t i = 0; i < reader->findings->regions.count && status == 0; i++) {
+        const llmperf_region_stats *stats = &reader->findings->regions.items[i].stats;
+        size_t at = lp_compare_find_place(reader, stats->path, true);
 
-        llmperf_profile_region(reader->profile, i, &stats);
-        if ((at = lp_compare_find_place(reader, stats.path, true)) == SIZE_MAX)
+        if (at == SIZE_MAX)
             return LLMPERF_ENOMEM;
-        if (!before.path || strcmp(before.path, stats.path) != 0 ||
-            before.process_id != stats.process_id)
-            status = add_process(reader, at, &stats);
-        add_collected(reader, at, &stats);
+        if (!before || strcmp(before->path, stats->path) != 0 ||
+            before->process_id != stats->process_id)
+            status = add_process(reader, at, stats);
+        add_collected(reader, at, stats);
         before = stats;
     }
     lp_compare_share_work(reader);

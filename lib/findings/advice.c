@@ -313,12 +313,11 @@ static void set_batch(const struct lp_findings *findings, const llmperf_region_s
                       struct lp_stage_facts *facts)
 {
     const struct lp_limits *limits = &findings->limits;
-    double ridge = limits->peak.value * 1e3 / limits->bandwidth.value;
 
     facts->decode = is_decode(stats->label);
     facts->batch = known(stats->sequences) / (double)(stats->instances + stats->truncated);
     facts->dtype = limits->dtype;
-    facts->critical_batch = llmperf_batch_critical(ridge, bytes_of(limits->dtype));
+    facts->critical_batch = llmperf_batch_critical(limits->ridge, bytes_of(limits->dtype));
 }
 
 static void set_ranks(const struct lp_findings *findings, struct lp_stage_facts *facts)

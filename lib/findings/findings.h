@@ -10,7 +10,6 @@
 #include <stdbool.h>
 
 #include "lib/base/vector.h"
-#include "lib/findings/class_totals.h"
 #include "lib/findings/cost_centres.h"
 #include "lib/findings/facts.h"
 #include "lib/findings/limits.h"

@@ -300,6 +300,24 @@ static void finish(const struct lp_findings *findings, struct lp_kernel_work *wo
                                           : NULL;
 }
 
+static struct lp_roof roof_of(const struct lp_limits *limits, const struct lp_kernel_works *works)
+{
+    struct lp_roof roof = { limits->peak.value, limits->bandwidth.value, NAN, limits->dtype };
+
+    for (size_t i = 0; isnan(roof.peak_tflops) && i < works->rows.count; i++) {
+        const struct lp_kernel_work *work = &works->rows.items[i];
+        llmperf_hardware_value peak = LLMPERF_HARDWARE_VALUE_INIT;
+
+        if (lp_kernel_work_has_point(work) && work->dtype && limits->hardware &&
+            llmperf_hardware_peak(limits->hardware, work->dtype, &peak) == 0) {
+            roof.peak_tflops = peak.value;
+            roof.dtype = work->dtype;
+        }
+    }
+    roof.ridge = roof.peak_tflops * 1e3 / roof.bandwidth_gbs;
+    return roof;
+}
+
 bool lp_kernel_work_has_point(const struct lp_kernel_work *work)
 {
     return work->intensity > 0 && work->achieved_tflops > 0;
@@ -315,6 +333,7 @@ int lp_kernel_works_read(struct lp_kernel_works *works, const struct lp_findings
         status = take_regions(&reader);
     for (size_t i = 0; status == 0 && i < works->rows.count; i++)
         finish(findings, &works->rows.items[i]);
+    works->roof = roof_of(&findings->limits, works);
     lp_hashmap_clear(&reader.keys);
     return status;
 }

@@ -34,7 +34,14 @@ struct lp_kernel_work {
     const char *reason; /* NULL: all is known */
 };
 
+/** A roofline to draw. NaN: there is none. */
+struct lp_roof {
+    double peak_tflops, bandwidth_gbs, ridge;
+    const char *dtype; /* of the peak */
+};
+
 struct lp_kernel_works {
+    struct lp_roof roof; /* of the run's dtype; if that is not known, of the first kernel's */
     LP_VECTOR(struct lp_kernel_work) rows; /* most device time first */
     struct lp_strings pool;                /* names of kernels that have no row in the profile */
 };

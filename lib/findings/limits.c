@@ -171,6 +171,7 @@ void lp_limits_init(struct lp_limits *limits, const llmperf_profile *profile,
                                   &limits->bandwidth);
         llmperf_hardware_quantity(limits->hardware, LLMPERF_HARDWARE_L2_MB, &limits->l2);
     }
+    limits->ridge = limits->peak.value * 1e3 / limits->bandwidth.value;
 }
 
 void lp_limits_clear(struct lp_limits *limits)

@@ -16,6 +16,7 @@ struct lp_limits {
     const char *gpu_name;       /* as the driver gives it; NULL: not known */
     char dtype[32];             /* "": nobody told */
     llmperf_hardware_value peak, bandwidth, l2;
+    double ridge; /* peak / bandwidth, FLOP/B; NaN: not known */
     /* Measured on this GPU: of the dtype, and the faster of reading and copying. NaN: not known. */
     double ceiling_tflops, ceiling_gbs;
     const char *ceiling_tflops_reason, *ceiling_gbs_reason; /* NULL: known */

@@ -5,9 +5,21 @@
 #ifndef LP_FINDINGS_MEASURED_H
 #define LP_FINDINGS_MEASURED_H
 
-#include "lib/findings/counter_index.h"
+#include "lib/base/hashmap.h"
 #include "lib/findings/limits.h"
-#include "lib/findings/counter_index.h"
+
+/** Where the metrics of a region stand. */
+struct lp_counter_index {
+    const llmperf_profile *profile;
+    struct lp_hashmap first; /* hash of the path, how many paths before have it: its first row */
+};
+
+/** 0 or LLMPERF_ENOMEM. */
+int lp_counter_index_init(struct lp_counter_index *index, const llmperf_profile *profile);
+void lp_counter_index_clear(struct lp_counter_index *index);
+
+/** First row of the metrics of a path; the number of rows if there is none. */
+size_t lp_counter_index_find(const struct lp_counter_index *index, const char *path);
 
 /** Of one instance, NaN where it is not known. */
 struct lp_measured {

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "lib/findings/recommend.h"
-#include "lib/findings/recommend_rules.h"
 #include "lib/base/status.h"
 #include "lib/base/text.h"
 

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "lib/findings/recommend_rules.h"
+#include "lib/findings/recommend.h"
 #include "lib/base/number.h"
 #include "llmperf/sys/analysis.h"
 

@@ -5,7 +5,7 @@
 #ifndef LP_OUTPUT_FORMAT_COUNTERS_H
 #define LP_OUTPUT_FORMAT_COUNTERS_H
 
-#include "lib/findings/counter_index.h"
+#include "lib/findings/measured.h"
 #include "lib/output/format/json_writer.h"
 #include "llmperf/profile.h"
 

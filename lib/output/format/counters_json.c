@@ -4,7 +4,7 @@
 
 #include "lib/output/format/counters.h"
 #include "lib/output/format/row_fields.h"
-#include "lib/findings/counter_index.h"
+#include "lib/findings/measured.h"
 #include "lib/profile/fields.h"
 
 static bool same_text(const char *a, const char *b)

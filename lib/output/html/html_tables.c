@@ -176,8 +176,7 @@ void lp_html_utilisation(const struct lp_findings *findings, struct lp_text *out
     lp_text_puts(out, "); bandwidth ");
     lp_html_number(out, "/hardware/bandwidth_gbs", findings->limits.bandwidth.value);
     lp_text_puts(out, " GB/s; ridge ");
-    lp_html_number(out, "/hardware/ridge",
-                   findings->limits.peak.value * 1e3 / findings->limits.bandwidth.value);
+    lp_html_number(out, "/hardware/ridge", findings->limits.ridge);
     lp_text_puts(out, " FLOP/B.</p>\n");
     lp_html_rows_open(out,
                       lp_is_sampled(findings->profile)

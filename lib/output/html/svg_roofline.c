@@ -20,8 +20,7 @@
 struct chart {
     const struct lp_findings *findings;
     const struct lp_kernel_works *works;
-    double peak, bandwidth; /* TFLOP/s, GB/s */
-    const char *dtype;      /* of the peak */
+    const struct lp_roof *roof;
     struct lp_svg_scale x, y;
 };
 
@@ -32,27 +31,7 @@ static bool is_shown(const struct lp_region_finding *region)
 
 static double attainable(const struct chart *chart, double intensity)
 {
-    return fmin(chart->peak, intensity * chart->bandwidth / 1e3);
-}
-
-/* The roof of the run's dtype; if nobody told it, of the one that the first kernel computes in. */
-static void set_roof(struct chart *chart)
-{
-    const struct lp_limits *limits = &chart->findings->limits;
-
-    chart->bandwidth = limits->bandwidth.value;
-    chart->peak = limits->peak.value;
-    chart->dtype = limits->dtype;
-    for (size_t i = 0; isnan(chart->peak) && i < chart->works->rows.count; i++) {
-        const struct lp_kernel_work *work = &chart->works->rows.items[i];
-        llmperf_hardware_value peak = LLMPERF_HARDWARE_VALUE_INIT;
-
-        if (lp_kernel_work_has_point(work) && work->dtype && limits->hardware &&
-            llmperf_hardware_peak(limits->hardware, work->dtype, &peak) == 0) {
-            chart->peak = peak.value;
-            chart->dtype = work->dtype;
-        }
-    }
+    return fmin(chart->roof->peak_tflops, intensity * chart->roof->bandwidth_gbs / 1e3);
 }
 
 struct bounds {
@@ -71,8 +50,8 @@ static void take_in(struct bounds *bounds, double intensity, double tflops)
 /* Whole decades around the ridge and all points. Returns the number of points. */
 static size_t set_scales(struct chart *chart)
 {
-    double ridge = chart->peak * 1e3 / chart->bandwidth;
-    struct bounds bounds = { ridge / 10, ridge * 10, chart->peak / 100, 0 };
+    double ridge = chart->roof->ridge;
+    struct bounds bounds = { ridge / 10, ridge * 10, chart->roof->peak_tflops / 100, 0 };
 
     for (size_t i = 0; i < chart->findings->regions.count; i++) {
         const struct lp_region_finding *region = &chart->findings->regions.items[i];
@@ -90,18 +69,19 @@ static size_t set_scales(struct chart *chart)
     bounds.high = pow(10, ceil(log10(bounds.high)));
     bounds.least = pow(10, floor(log10(fmin(bounds.least, attainable(chart, bounds.low)))));
     chart->x = (struct lp_svg_scale){ bounds.low, bounds.high, LEFT, LP_SVG_RIGHT, true };
-    chart->y = (struct lp_svg_scale){ bounds.least, pow(10, ceil(log10(chart->peak * 1.2))), BOTTOM,
-                                      TOP, true };
+    chart->y =
+        (struct lp_svg_scale){ bounds.least, pow(10, ceil(log10(chart->roof->peak_tflops * 1.2))),
+                               BOTTOM, TOP, true };
     return bounds.points;
 }
 
 static void add_roof(const struct chart *chart, struct lp_text *out)
 {
     const struct lp_svg_scale *x = &chart->x, *y = &chart->y;
-    double ridge = chart->peak * 1e3 / chart->bandwidth, peak_y = lp_svg_at(y, chart->peak);
+    double ridge = chart->roof->ridge, peak_y = lp_svg_at(y, chart->roof->peak_tflops);
     char peak[64];
 
-    snprintf(peak, sizeof(peak), "peak of %s", chart->dtype);
+    snprintf(peak, sizeof(peak), "peak of %s", chart->roof->dtype);
     lp_text_printf(out, "<polyline class=\"roof\" points=\"%s,%s %s,%s %s,%s\"/>\n", PX(x->from),
                    PX(lp_svg_at(y, attainable(chart, x->low))), PX(lp_svg_at(x, ridge)), PX(peak_y),
                    PX(x->to), PX(peak_y));
@@ -261,10 +241,11 @@ static void tell_why_not(const struct lp_findings *findings, struct lp_text *out
 
 void lp_svg_roofline(const struct lp_findings *findings, struct lp_text *out)
 {
-    struct chart chart = { .findings = findings, .works = &findings->kernel_works };
+    struct chart chart = { .findings = findings,
+                           .works = &findings->kernel_works,
+                           .roof = &findings->kernel_works.roof };
 
-    set_roof(&chart);
-    if (!(chart.peak > 0 && chart.bandwidth > 0) || set_scales(&chart) == 0)
+    if (!(chart.roof->ridge > 0) || set_scales(&chart) == 0)
         tell_why_not(findings, out);
     else
         draw(&chart, out);

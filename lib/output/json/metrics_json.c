@@ -13,7 +13,7 @@
 #include "lib/findings/recommend.h"
 #include "lib/output/format/json_writer.h"
 #include "lib/base/text.h"
-#include "lib/findings/counter_index.h"
+#include "lib/findings/measured.h"
 
 static void put_region_utilisation(struct lp_metrics *metrics,
                                    const struct lp_region_finding *region)
@@ -194,14 +194,13 @@ static void put_peak_source(struct lp_metrics *metrics)
     put_source(metrics, "peak_source", &value);
 }
 
-/* What the run computes in, as far as anybody told, and the ridge of its roofline. */
+/* What the run computes in, and the ridge of its roofline. */
 static void put_dtype(struct lp_metrics *metrics)
 {
     const struct lp_limits *limits = &metrics->findings->limits;
 
     lp_put_string(metrics, "dtype", limits->dtype[0] ? limits->dtype : NULL, LP_REASON_NO_DTYPE);
-    lp_put_number(metrics, "ridge", limits->peak.value * 1e3 / limits->bandwidth.value,
-                  LP_REASON_NO_DTYPE);
+    lp_put_number(metrics, "ridge", limits->ridge, LP_REASON_NO_DTYPE);
 }
 
 /* What was measured on this GPU; nothing where nothing was. */

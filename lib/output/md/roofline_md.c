@@ -36,7 +36,7 @@ static bool has_intensity(const struct lp_region_finding *region)
 static void region_rows(const struct lp_findings *findings, const struct lp_shown_regions *chosen,
                         struct lp_text *out)
 {
-    double ridge = findings->limits.peak.value * 1e3 / findings->limits.bandwidth.value;
+    double ridge = findings->limits.ridge;
     bool any = false;
 
     for (size_t i = 0; i < findings->regions.count; i++) {

@@ -2,8 +2,8 @@
 /** What region reports show, from the key `regions` of the run's configuration. For the files that
  * write region reports.
  * @threads one at a time per object */
-#ifndef LP_OUTPUT_RUN_DIR_REGION_OPTIONS_H
-#define LP_OUTPUT_RUN_DIR_REGION_OPTIONS_H
+#ifndef LP_FINDINGS_REGION_OPTIONS_H
+#define LP_FINDINGS_REGION_OPTIONS_H
 
 #include <stdbool.h>
 

@@ -17,7 +17,7 @@
 namespace llmperf
 {
 
-/** What a call that failed threw: its text is llmperf_last_error(), `status` LLMPERF_E…. */
+/** Exception for a failed call: what() is llmperf_last_error(), status() the LLMPERF_E… code. */
 class error : public std::runtime_error
 {
   public:
@@ -33,14 +33,14 @@ class error : public std::runtime_error
     int status_;
 };
 
-/** Throw what a call of the C API returned, unless it is LLMPERF_OK. */
+/** Throw an error if a call of the C API failed. */
 inline void check(int status)
 {
     if (status < 0)
         throw error(status);
 }
 
-/** What all guards share. */
+/** Base of the guards: not copyable. */
 class scope
 {
   public:
@@ -52,7 +52,7 @@ class scope
     ~scope() = default;
 };
 
-/** A region (llmperf_region_begin(), _attr()) until the end of the scope. */
+/** A region that is open until the end of the scope. */
 class region : scope
 {
   public:
@@ -70,7 +70,7 @@ class region : scope
     }
 };
 
-/** `LLM@prefill` of so many tokens of the prompt; 0: not known. */
+/** `LLM@prefill` until the end of the scope. tokens: prompt tokens computed; 0: not given. */
 class prefill : scope
 {
   public:
@@ -84,7 +84,7 @@ class prefill : scope
     }
 };
 
-/** `LLM@decode_all`, the token loop; add() what it makes. */
+/** `LLM@decode_all`, the decode loop, until the end of the scope; add() the tokens it generates. */
 class decode_all : scope
 {
   public:
@@ -105,8 +105,8 @@ class decode_all : scope
     uint64_t tokens_ = 0;
 };
 
-/** `LLM@decode_step` of so many sequences, which attend `context` positions together; 0: not known.
- */
+/** `LLM@decode_step` until the end of the scope. sequences: sequences in the batch; context: KV
+ * cache positions attended, summed over the sequences; 0: not given. */
 class decode_step : scope
 {
   public:
@@ -120,7 +120,7 @@ class decode_step : scope
     }
 };
 
-/** A session (llmperf_session_start()) that ends with the object at the latest. */
+/** A session; the destructor stops it if stop() was not called. */
 class session : scope
 {
   public:
@@ -129,20 +129,20 @@ class session : scope
     {
         check(llmperf_session_start(&options, &session_));
     }
-    /** Stops it if nobody did; a failure is not told then. */
+    /** Stops the session if it is running. Failures are ignored; call stop() to see them. */
     ~session()
     {
         llmperf_session_free(session_);
     }
 
-    /** llmperf_session_stop(): the reports are written. @throw error */
+    /** Stop and write the reports. @throw error */
     void stop()
     {
         check(llmperf_session_stop(session_, nullptr));
     }
 
-    /** The totals so far as a document, LLMPERF_DOCUMENT_…: for a metrics endpoint
-     * LLMPERF_DOCUMENT_PROMETHEUS. @throw error */
+    /** The totals so far as a document, LLMPERF_DOCUMENT_…; LLMPERF_DOCUMENT_PROMETHEUS serves a
+     * metrics endpoint. @throw error */
     std::string document(uint32_t document) const
     {
         struct parts {
@@ -160,7 +160,7 @@ class session : scope
         return parts.text;
     }
 
-    /** Folder of the run, "" if nothing is written. */
+    /** Folder of the run; "": nothing is written. */
     std::string run_dir() const
     {
         const char *folder = llmperf_session_run_dir(session_);
@@ -168,7 +168,7 @@ class session : scope
         return folder ? folder : "";
     }
 
-    /** For the rest of the C API; it stays this object's. */
+    /** The session for calls of the C API; it still belongs to this object. */
     llmperf_session *get() const noexcept
     {
         return session_;

@@ -6,9 +6,9 @@
 #include "lib/base/status.h"
 #include "lib/base/variable.h"
 #include "lib/session/options/options.h"
+#include "lib/session/options/rule.h"
 #include "lib/session/sampling.h"
 #include "llmperf/session.h"
-#include "llmperf/sys/check.h"
 #include "lib/hardware/check.h"
 
 static int check_model(const struct lp_options *options)
@@ -43,8 +43,10 @@ static int check_regions(const struct lp_options *options)
 
 static int check_rules(const struct lp_options *options)
 {
+    struct lp_rule rules[LP_RULES];
     char problem[1024];
-    int status = options->rules ? llmperf_rules_check(options->rules) : 0;
+    size_t count;
+    int status = options->rules ? lp_rules_read(options->rules, rules, &count) : 0;
 
     if (status == 0)
         return 0;

@@ -13,7 +13,6 @@
 #include "lib/record/paths.h"
 #include "lib/session/session.h"
 #include "lib/regions/sampler.h"
-#include "llmperf/sys/check.h"
 
 #define LOOK_NS     UINT64_C(200000000)
 #define LONGEST_NS  UINT64_C(60000000000) /* a window waits so long for its calls */
@@ -37,15 +36,6 @@ int lp_watch_init(struct lp_watch *watch, const char *rules)
             return lp_error(LLMPERF_ENOMEM, "out of memory");
     }
     return 0;
-}
-
-int llmperf_rules_check(const char *rules)
-{
-    struct lp_rule read[LP_RULES];
-    size_t count;
-
-    return rules ? lp_rules_read(rules, read, &count)
-                 : lp_error(LLMPERF_EINVAL, "rules are required");
 }
 
 void lp_watch_clear(struct lp_watch *watch)

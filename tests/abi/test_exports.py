@@ -19,13 +19,12 @@ TEST_FOLDERS = ("unit", "flow", "gpu", "python", "fuzz", "abi")
 
 
 def declared_functions():
-    """{node: {function: does a doc comment open the block of declarations that it stands in?}}"""
+    """{node: {function: the doc comment directly above its declaration, or ""}}"""
     functions = {"LLMPERF_0": {}, "LLMPERF_SYS": {}}
     for name in headers.header_names():
-        for block in re.split(r"\n[ \t]*\n", headers.header_text(name)):
-            for match in re.finditer(r"^LLMPERF_API [^;]*?\b(llmperf_\w+|InitializeInjection\w*)\(", block, re.M):
-                functions["LLMPERF_SYS" if headers.is_sys(name) else "LLMPERF_0"][match.group(1)] = (
-                    re.search(r"/\*\*.*?\*/", block[:match.start()], re.S) is not None)
+        for comment, function in re.findall(r"^(/\*\*(?:(?!\*/).)*\*/\n)?LLMPERF_API [^;]*?\b(llmperf_\w+|InitializeInjection\w*)\(",
+                                            headers.header_text(name), re.M | re.S):
+            functions["LLMPERF_SYS" if headers.is_sys(name) else "LLMPERF_0"][function] = comment
     return functions
 
 
@@ -67,7 +66,14 @@ class Exports(unittest.TestCase):
 
     def test_every_export_is_documented(self):
         for functions in declared_functions().values():
-            self.assertEqual([name for name, documented in functions.items() if not documented], [])
+            self.assertEqual([name for name, comment in functions.items() if not comment], [])
+            self.assertEqual([name for name, comment in functions.items() if "@threads" not in comment], [])
+
+    def test_every_stable_result_is_documented(self):
+        for name in headers.header_names():
+            if not headers.is_sys(name):
+                undocumented = re.findall(r"^/\*\*(?:(?!\*/|@return).)*\*/\nLLMPERF_API (?!void )[^;]*?\b(\w+)\(", headers.header_text(name), re.M | re.S)
+                self.assertEqual(undocumented, [], name)
 
     def test_every_stable_function_is_used_in_a_test(self):
         words = words_of_tests()

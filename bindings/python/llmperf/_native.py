@@ -213,7 +213,6 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "llmperf_intensity_limit": (c_double, [c_double, c_double, c_double, c_double]),
     "llmperf_context_critical": (c_double, [c_double, c_double, c_double, c_double]),
     # sys/check.h
-    "llmperf_rules_check": (c_int, [c_char_p]),
     "llmperf_text_control": (c_size_t, [c_char_p]),
     "llmperf_text_write": (c_int, [c_char_p, c_char_p]),
     "llmperf_validate": (c_int, [c_char_p, c_char_p]),
@@ -241,7 +240,6 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     # sys/counters.h
     "llmperf_counters_chip": (c_char_p, [c_size_t]),
     "llmperf_counters_presets": (c_int, [POINTER(text)]),
-    "llmperf_counters_check": (c_int, [c_char_p, c_uint32]),
     "llmperf_counters_open": (c_int, [c_char_p, c_char_p, POINTER(_counters)]),
     "llmperf_counters_list": (c_int, [c_char_p, c_char_p, c_uint32, POINTER(_counters)]),
     "llmperf_counters_count": (c_size_t, [_counters]),

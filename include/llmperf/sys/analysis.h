@@ -2,14 +2,12 @@
 /** No promise: this header serves the llmperf command and may change in any release
  * (docs/explanation/abi.md).
  *
- * The arithmetic of utilisation: how much of a GPU's peak some work reached, what bounds it, and
- * how fast it could be at best. Pure functions on numbers: no run and no GPU is needed.
+ * The arithmetic behind reports: utilisation and bounds of some work, critical batch sizes and
+ * contexts, other ways to count FLOPs. These functions need neither a run nor a GPU.
  * docs/reference/metrics.md has the formulas and their sources.
  *
- * What cannot be known is NaN with a reason in words; nothing is clamped. A utilisation above 1 is
- * a fault of its inputs, so it is NaN with a reason, too.
- *
- * @threads any thread */
+ * Unknown values are NaN with a reason in words. Nothing is clamped: a utilisation above 1 means a
+ * fault in its inputs, so it is NaN with a reason too. */
 #ifndef LLMPERF_SYS_ANALYSIS_H
 #define LLMPERF_SYS_ANALYSIS_H
 
@@ -24,169 +22,230 @@ extern "C" {
 /** Bits of llmperf_utilisation.warnings. */
 enum {
     LLMPERF_WARNING_L2_RESIDENT = 1, /**< a step moves less than twice the L2 cache: its bytes may
-                                        never reach device memory */
-    LLMPERF_WARNING_BUSY_UNKNOWN = 2 /**< without busy_share, launches and host are not looked at */
+                                        not reach device memory */
+    LLMPERF_WARNING_BUSY_UNKNOWN =
+        2 /**< without busy_share, launch-bound work cannot be detected */
 };
 
-/** Work and the limits it is held against. 0 and NaN are "not known". */
+/** Some work and the limits of the GPUs that did it. 0 and NaN are not known. */
 typedef struct llmperf_utilisation_input {
     size_t struct_size;
-    double flops;       /**< model FLOPs of all steps; a multiply-add is 2 */
-    double bytes;       /**< compulsory traffic of device memory of all steps */
-    double time_ms;     /**< device busy time of the same work: union of its intervals, all steps */
-    double peak_tflops; /**< dense, of the dtype that is computed in; llmperf_peak_mixed() for
-                           several */
-    double bandwidth_gbs;   /**< of device memory */
-    double busy_share;      /**< busy time / wall time, above 0, at most 1 */
+    double flops;           /**< model FLOPs of all steps; a multiply-add is 2 */
+    double bytes;           /**< compulsory traffic of device memory, all steps */
+    double time_ms;         /**< device busy time of the same work, all steps */
+    double peak_tflops;     /**< dense peak of the dtype of the arithmetic; llmperf_peak_mixed() for
+                               several dtypes */
+    double bandwidth_gbs;   /**< device memory bandwidth, 10^9 bytes a second */
+    double busy_share;      /**< busy time / host time, above 0, at most 1 */
     double serial_floor_ms; /**< llmperf_floor_serial() of all steps, if the operators are known */
-    double link_bytes;      /**< sent between GPUs */
-    double link_gbs;        /**< one direction */
+    double link_bytes;      /**< bytes sent between GPUs */
+    double link_gbs;        /**< link bandwidth, one direction, 10^9 bytes a second */
     double l2_mb;           /**< L2 cache, 2^20 bytes */
-    double steps;           /**< how often the work was repeated in time_ms; 0 is 1 */
-    double devices;         /**< GPUs that share the work in time_ms (the slowest one's); 0 is 1 */
+    double steps;           /**< repetitions of the work in time_ms; 0 means 1 */
+    double devices; /**< GPUs that share the work in time_ms (that of the slowest); 0 means 1 */
 } llmperf_utilisation_input;
 #define LLMPERF_UTILISATION_INPUT_INIT LLMPERF_INIT(llmperf_utilisation_input)
 
-/** Utilisation. Reasons are static text, NULL where the value is known. */
+/** Utilisation. Reasons are static text, NULL if the value is known. */
 typedef struct llmperf_utilisation {
     size_t struct_size;
-    double mfu; /**< flops / (time x peak x devices), 0 to 1 */
-    double mbu; /**< bytes / (time x bandwidth x devices), 0 to 1; with LLMPERF_WARNING_L2_RESIDENT
-                   it may be more */
+    double mfu;               /**< flops / (time x peak x devices), 0 to 1 */
+    double mbu;               /**< bytes / (time x bandwidth x devices), 0 to 1; may exceed 1 with
+                                 LLMPERF_WARNING_L2_RESIDENT */
     double achieved_tflops;   /**< flops / time */
     double achieved_gbs;      /**< bytes / time */
-    double intensity;         /**< flops / bytes */
-    double ridge;             /**< peak / bandwidth: the intensity from which on compute bounds */
+    double intensity;         /**< arithmetic intensity: flops / bytes */
+    double ridge;             /**< ridge point: peak / bandwidth */
     double attainable_tflops; /**< min(peak, intensity x bandwidth) x devices */
-    double mfu_limit;         /**< the most that MFU can be at this intensity: attainable / peak */
+    double mfu_limit;         /**< highest possible MFU at this intensity: attainable / peak */
     double compute_floor_ms, memory_floor_ms, link_floor_ms; /**< of all steps */
-    double time_floor_ms; /**< the serial floor if given, else the largest of the three; NaN if work
-                             is known, but not its limit */
+    double time_floor_ms; /**< the serial floor if given, else the largest of the three; NaN if
+                             there is work whose limit is not known */
     double floor_ratio;   /**< time / floor, at least 1 */
-    double wall_ratio;    /**< wall time / floor: time / (busy_share x floor) */
+    double wall_ratio;    /**< host time / floor */
     const char *mfu_reason, *mbu_reason, *intensity_reason, *floor_reason, *ratio_reason,
-        *bound_reason;
+        *bound_reason; /**< why the value is not known; NULL: it is */
     uint32_t bound;    /**< LLMPERF_BOUND_… */
     uint32_t warnings; /**< LLMPERF_WARNING_… */
 } llmperf_utilisation;
 #define LLMPERF_UTILISATION_INIT LLMPERF_INIT(llmperf_utilisation)
 
-/** Utilisation of some work. Without time_ms floors and bound are those of the work itself.
+/** Utilisation of some work. Without time_ms, only floors and bound are computed.
  *
- * @param input    Borrowed.
- * @param out      struct_size set by the caller. Values that cannot be known are NaN with a reason.
- * @return LLMPERF_OK; LLMPERF_EINVAL: a field is negative or infinite, or busy_share is above 1
- * (the error names it). */
+ * @param input  Borrowed.
+ * @param out    struct_size set by the caller.
+ * @return LLMPERF_OK; LLMPERF_EINVAL (a member is negative or infinite, or busy_share above 1; the
+ * error names it).
+ * @threads any thread */
 LLMPERF_API int llmperf_utilisation_compute(const llmperf_utilisation_input *input,
                                             llmperf_utilisation *out);
 
-/** Add work to a total, for utilisation over several regions or runs: Σ flops / Σ (time x peak),
- * never a mean of ratios.
- *
- * Sums of flops, bytes, times, serial floors and link bytes; peak, bandwidth and link are weighted
- * by time, busy_share is Σ busy / Σ wall. What is not known of a part is not known of the total.
+/** Add work to a total, for the utilisation of several regions or runs together: sum of flops / sum
+ * of (time x peak), not a mean of ratios. FLOPs, bytes and times are added up; peak, bandwidth and
+ * link are weighted by time; busy_share is the sum of busy times / sum of host times. What is not
+ * known of a part is not known of the total.
  *
  * @param total  Starts as LLMPERF_UTILISATION_INPUT_INIT.
  * @param part   Borrowed; needs time_ms.
- * @return LLMPERF_OK; LLMPERF_EINVAL as llmperf_utilisation_compute(), or if devices or l2_mb
- * differ. */
+ * @return as llmperf_utilisation_compute(); LLMPERF_EINVAL (devices or l2_mb differ)
+ * @threads any thread */
 LLMPERF_API int llmperf_utilisation_add(llmperf_utilisation_input *total,
                                         const llmperf_utilisation_input *part);
 
-/** One peak for work in several dtypes: Σ flops / Σ (flops / peak), so that MFU is the compute
- * floor / time. NaN for no work, or a number that is not positive. @param flops, peaks_tflops
- * `count` each. */
+/** One peak for work in several dtypes: sum of FLOPs / sum of (FLOPs / peak).
+ *
+ * @param flops         `count` numbers.
+ * @param peaks_tflops  `count` numbers.
+ * @param count         Number of dtypes.
+ * @return TFLOP/s; NaN for no work, or for a number that is not positive.
+ * @threads any thread */
 LLMPERF_API double llmperf_peak_mixed(const double *flops, const double *peaks_tflops,
                                       size_t count);
 
-/** Time of operators one after another, each at its own roof: Σ max(flops / peak, bytes /
- * bandwidth), in ms. An operator without FLOPs (or bytes) has 0 there. NaN for no operators, a
- * negative number, or a limit that is not positive.
- * @param flops, bytes, peaks_tflops  `count` each. */
+/** Least time of operators that execute one after another: sum of max(FLOPs / peak, bytes /
+ * bandwidth).
+ *
+ * @param flops          `count` numbers; 0 for an operator without FLOPs.
+ * @param bytes          `count` numbers; 0 for an operator without bytes.
+ * @param peaks_tflops   `count` numbers.
+ * @param count          Number of operators.
+ * @param bandwidth_gbs  Device memory bandwidth, 10^9 bytes a second.
+ * @return Milliseconds; NaN for no operators, a negative number, or a limit that is not positive.
+ * @threads any thread */
 LLMPERF_API double llmperf_floor_serial(const double *flops, const double *bytes,
                                         const double *peaks_tflops, size_t count,
                                         double bandwidth_gbs);
 
-/** Batch at which reading the weights stops to dominate decoding with short contexts: ridge x bytes
- * / 2 for weights of that many bytes. NaN if a number is not positive. */
+/** Batch size above which decoding with a short context is compute-bound: ridge x bytes / 2.
+ *
+ * @param ridge         Ridge point, FLOPs per byte.
+ * @param weight_bytes  Bytes of a weight.
+ * @return NaN if a number is not positive.
+ * @threads any thread */
 LLMPERF_API double llmperf_batch_critical(double ridge, double weight_bytes);
 
-/** FLOPs a byte of decoding at `context` as the batch grows without end: (2 N + a c) / (kv c).
+/** Arithmetic intensity of decoding as the batch size goes to infinity: (2 N + a c) / (kv c).
  *
  * @param active_parameters  N: weights multiplied for one token.
- * @param flops_per_pair     a: attention FLOPs of one (query, key) pair, all layers.
- * @param kv_bytes           Bytes of a token in the KV cache, all layers.
- * @return NaN if a number is not positive. */
+ * @param flops_per_pair     a: attention FLOPs of a (query, key) pair, all layers.
+ * @param kv_bytes           kv: bytes of a token in the KV cache, all layers.
+ * @param context            c: context length, in tokens.
+ * @return FLOPs per byte; NaN if a number is not positive.
+ * @threads any thread */
 LLMPERF_API double llmperf_intensity_limit(double active_parameters, double flops_per_pair,
                                            double kv_bytes, double context);
 
-/** Context above which decoding is memory bound at any batch: 2 N / (ridge kv - a). Infinite if
- * there is none (ridge kv <= a). NaN if a number is not positive. Parameters as
- * llmperf_intensity_limit(). */
+/** Context length above which decoding is memory-bound at any batch size: 2 N / (ridge kv - a).
+ * Parameters as for llmperf_intensity_limit().
+ *
+ * @param ridge  Ridge point, FLOPs per byte.
+ * @return Tokens; infinite if there is none, NaN if a number is not positive.
+ * @threads any thread */
 LLMPERF_API double llmperf_context_critical(double ridge, double active_parameters,
                                             double flops_per_pair, double kv_bytes);
 
-/** Where decoding changes from memory bound to compute bound. Links are left out. */
+/** Where decoding changes from memory-bound to compute-bound. Communication is left out. */
 typedef struct llmperf_decode_turn {
     size_t struct_size;
-    /** Requests from which on a decode step at this context is compute bound: the smallest number
-     * whose compute floor reaches the memory floor. Infinite: none does, the KV cache grows as fast
-     * as the work does. */
-    double batch;
-    /** Positions above which decoding is memory bound however many requests there are: FLOPs / peak
-     * of a request stay below its KV bytes / bandwidth. Infinite: there are none. */
-    double context;
+    double batch;   /**< smallest number of requests for which a decode step at this context is
+                       compute-bound; infinite: there is none, because the KV cache grows as fast as
+                       the work */
+    double context; /**< context length above which decoding is memory-bound for any number of
+                       requests; infinite: there is none */
     const char *batch_reason, *context_reason; /**< why NaN; static text or the hardware's */
 } llmperf_decode_turn;
 #define LLMPERF_DECODE_TURN_INIT LLMPERF_INIT(llmperf_decode_turn)
 
-/** Where decoding turns compute bound.
+/** Find where decoding changes from memory-bound to compute-bound.
  *
- * @param step  A decode step; its first request is repeated, the number of requests does not
- * matter. Up to 2^17 requests and a context of 2^36 are tried.
- * @return as llmperf_model_work(); LLMPERF_EINVAL: another phase. LLMPERF_ENOMEM. */
+ * @param step    A decode step. Its first request is repeated; the number of requests is ignored.
+ * Up to 2^17 requests and a context of 2^36 are tried.
+ * @param limits  LLMPERF_LIMITS_…
+ * @param out     struct_size set by the caller.
+ * @return as llmperf_model_work(); LLMPERF_EINVAL (another phase), LLMPERF_ENOMEM
+ * @threads any thread */
 LLMPERF_API int llmperf_model_decode_turn(const llmperf_model *model, const llmperf_step *step,
                                           const llmperf_hardware *hardware, uint32_t limits,
                                           llmperf_decode_turn *out);
 
-/** Bits an element, scales included; 0 for unknown ones. @threads any thread */
+/** Bits of an element, scales included.
+ *
+ * @param dtype  LLMPERF_DTYPE_…
+ * @return 0 for other numbers.
+ * @threads any thread */
 LLMPERF_API double llmperf_dtype_bits(uint32_t dtype);
 
-/** All weights in a format, and a token of the KV cache in one; 0 is the model's own.
- * @return LLMPERF_OK, LLMPERF_EINVAL (no such format, or not one for the KV cache). */
+/** Size of all weights of a model in a format.
+ *
+ * @param dtype      LLMPERF_DTYPE_…; LLMPERF_DTYPE_DEFAULT: the model's own.
+ * @param bytes_out  Bytes.
+ * @return LLMPERF_OK; LLMPERF_EINVAL (no such format).
+ * @threads any thread */
 LLMPERF_API int llmperf_model_weight_bytes(const llmperf_model *model, uint32_t dtype,
                                            uint64_t *bytes_out);
+
+/** Size of one token in the KV cache in a format, all layers.
+ *
+ * @param dtype      LLMPERF_DTYPE_…; LLMPERF_DTYPE_DEFAULT: the model's own.
+ * @param bytes_out  Bytes.
+ * @return LLMPERF_OK; LLMPERF_EINVAL (no such format, or not one for the KV cache).
+ * @threads any thread */
 LLMPERF_API int llmperf_model_kv_bytes(const llmperf_model *model, uint32_t dtype,
                                        uint64_t *bytes_out);
 
-/** Names of the conventions in which others count FLOPs: "exact-v1", "exact-all-v1", "vllm",
- * "megatron", "palm", "flop-counter", "fvcore", "two-n-active", "two-n-total". NULL past the end.
- * Static text. @threads any thread */
+/** Names of conventions for counting FLOPs: "exact-v1", "exact-all-v1", "vllm", "megatron", "palm",
+ * "flop-counter", "fvcore", "two-n-active", "two-n-total".
+ *
+ * @param index  From 0.
+ * @return Static text; NULL past the last.
+ * @threads any thread */
 LLMPERF_API const char *llmperf_convention_name(size_t index);
 
-/** One line about a convention: what it counts in another way. NULL for unknown ones. Static text.
+/** What a convention counts differently.
+ *
+ * @param convention  As from llmperf_convention_name().
+ * @return One line, static text; NULL for other texts.
  * @threads any thread */
 LLMPERF_API const char *llmperf_convention_note(const char *convention);
 
-/** FLOPs of a prefill or decode step as `convention` counts them; a multiply-add is 2 FLOPs but in
- * "fvcore". Shares (…_parallel), drafts and padding must be left at 0.
- * @return as llmperf_model_work(). */
+/** FLOPs of a prefill or decode step by a convention. A multiply-add is 2 FLOPs, except in
+ * "fvcore".
+ *
+ * @param step        Borrowed. Members for parallelism, drafts and padding must be 0.
+ * @param convention  As from llmperf_convention_name().
+ * @param flops_out   FLOPs.
+ * @return as llmperf_model_work()
+ * @threads any thread */
 LLMPERF_API int llmperf_model_flops(const llmperf_model *model, const llmperf_step *step,
                                     const char *convention, uint64_t *flops_out);
 
-/** (query, key) pairs of `new_tokens` behind `cached_tokens` under a causal mask; a window counts
- * the token itself, 0: none.
- * @return LLMPERF_OK; LLMPERF_EINVAL: a number above 2^36. @threads any thread */
+/** Number of (query, key) pairs of new tokens under a causal mask.
+ *
+ * @param new_tokens     Queries.
+ * @param cached_tokens  Tokens before them.
+ * @param window         Keys that a token attends, itself included; 0: all.
+ * @param pairs_out      Pairs.
+ * @return LLMPERF_OK; LLMPERF_EINVAL (a number above 2^36).
+ * @threads any thread */
 LLMPERF_API int llmperf_pairs_causal(uint64_t new_tokens, uint64_t cached_tokens, uint64_t window,
                                      uint64_t *pairs_out);
 
-/** Experts that at least one of `tokens` is sent to, if each picks `chosen` of `experts` uniformly
- * and by itself: experts x (1 - (1 - chosen/experts)^tokens). NaN if chosen is 0 or above experts.
+/** Expected number of experts that at least one token is routed to, with uniform and independent
+ * routing: experts x (1 - (1 - chosen / experts)^tokens).
+ *
+ * @param experts  Routed experts of a layer.
+ * @param chosen   Experts per token.
+ * @param tokens   Tokens.
+ * @return NaN if `chosen` is 0 or above `experts`.
  * @threads any thread */
 LLMPERF_API double llmperf_experts_expected(uint64_t experts, uint64_t chosen, uint64_t tokens);
 
-/** Tokens that a step of speculation yields: (1 - a^(g+1)) / (1 - a), one more than the accepted
- * drafts. NaN if `acceptance` is not within 0 to 1. @threads any thread */
+/** Expected tokens of a step with speculative decoding: (1 - a^(g+1)) / (1 - a).
+ *
+ * @param acceptance    a: probability that a drafted token is accepted, 0 to 1.
+ * @param draft_tokens  g: drafted tokens.
+ * @return NaN if `acceptance` is out of range.
+ * @threads any thread */
 LLMPERF_API double llmperf_tokens_expected(double acceptance, uint32_t draft_tokens);
 
 #ifdef __cplusplus

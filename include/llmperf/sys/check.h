@@ -2,7 +2,7 @@
 /** No promise: this header serves the llmperf command and may change in any release
  * (docs/explanation/abi.md).
  *
- * Checks of JSON documents, of sampling rules, of repeated runs and of this machine. */
+ * Checks of JSON documents, of repeated runs and of this machine. */
 #ifndef LLMPERF_SYS_CHECK_H
 #define LLMPERF_SYS_CHECK_H
 
@@ -38,13 +38,6 @@ LLMPERF_API size_t llmperf_text_control(const char *at);
  * LLMPERF_EIO, LLMPERF_ENOMEM.
  * @threads any thread */
 LLMPERF_API int llmperf_validate(const char *path, const char *schema_path);
-
-/** Check rules for triggered windows, as in llmperf_session_options.rules.
- *
- * @param rules  "" is valid: no rules.
- * @return LLMPERF_OK; LLMPERF_EINVAL (the error says what is wrong).
- * @threads any thread */
-LLMPERF_API int llmperf_rules_check(const char *rules);
 
 /** Compare repeated runs of one program. For the quantities of the run, its regions and iterations:
  * mean, standard deviation (n - 1), minimum, maximum, coefficient of variation, and spread

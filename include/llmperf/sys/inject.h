@@ -2,19 +2,20 @@
 /** No promise: this header serves the llmperf command and may change in any release
  * (docs/explanation/abi.md).
  *
- * Injection: profile a program that does not know this library. `llmperf run -- PROGRAM` does all
- * of it.
+ * Injection: profile a program that does not use this library. `llmperf run -- PROGRAM` sets
+ * everything up.
  *
- * CUDA_INJECTION64_PATH and NVTX_INJECTION64_PATH name libllmperf.so; the CUDA driver and NVTX load
- * it then and call the functions below. The first of these calls, or the first region of a program
- * that is linked to the library, starts a session for the process. The call from CUDA adds the
- * device to it. The environment configures the session: LLMPERF_TIER; LLMPERF_RUN_DIR (folder of
- * the whole job) with LLMPERF_RUN_PID (the process whose run is in that folder; others are in
- * processes/ below it), or else LLMPERF_OUT; LLMPERF_RUN_CONFIG (a composed configuration). With
- * neither LLMPERF_RUN_DIR nor LLMPERF_OUT nothing is collected.
+ * The environment variables CUDA_INJECTION64_PATH and NVTX_INJECTION64_PATH name libllmperf.so. The
+ * CUDA driver and NVTX then load it and call the functions below. The first such call, or the first
+ * region of a program that is linked to the library, starts a session for the process; the call
+ * from the CUDA driver adds the device. These environment variables configure the session:
+ * - LLMPERF_TIER: the tier.
+ * - LLMPERF_RUN_DIR: folder of the whole job. LLMPERF_RUN_PID is the process whose run is in that
+ *   folder; others are in processes/ below it.
+ * - LLMPERF_OUT: folder of runs, without LLMPERF_RUN_DIR. Without both nothing is collected.
+ * - LLMPERF_RUN_CONFIG: a composed configuration.
  *
- * The session ends with the program, or when the program starts a session of its own: nothing is
- * measured twice. */
+ * The session ends with the program, or when the program starts a session of its own. */
 #ifndef LLMPERF_SYS_INJECT_H
 #define LLMPERF_SYS_INJECT_H
 
@@ -24,23 +25,25 @@
 extern "C" {
 #endif
 
-/** For the CUDA driver, at the program's first use of CUDA. @return 1; 0: nothing is collected.
+/** Called by the CUDA driver when the program first uses CUDA.
+ *
+ * @return 1; 0: nothing is collected
  * @threads any thread */
 LLMPERF_API int InitializeInjection(void);
 
-/** For NVTX, at the first call of each shared object that uses it: its ranges become regions.
+/** Called by NVTX in each shared object that uses it, at its first call. Its ranges become regions.
  *
- * @param get_export_table  NVTX's function, `const void *(*)(uint32_t id)`; Borrowed, used during
- * the call.
- * @return 1; 0: the ranges of this object go nowhere. @threads any thread */
+ * @param get_export_table  Function of NVTX, `const void *(*)(uint32_t id)`, used during the call.
+ * @return 1; 0: ranges of this object are ignored
+ * @threads any thread */
 LLMPERF_API int InitializeInjectionNvtx2(const void *(*get_export_table)(uint32_t id));
 
-/** For NVTX, which calls it when a shared object first uses an extension. Ranges that are opened or
- * closed with a payload (NCCL does so) become regions like others.
+/** Called by NVTX when a shared object first uses an extension. Ranges that are opened or closed
+ * with a payload, as NCCL does, become regions.
  *
- * @param module_info  NVTX's description of the extension, nvtxExtModuleInfo_t; Borrowed, its
- * function slots are filled during the call.
- * @return 1; 0: the extension has no ranges. @threads any thread */
+ * @param module_info  nvtxExtModuleInfo_t of NVTX, Borrowed; its function slots are filled.
+ * @return 1; 0: the extension has no ranges
+ * @threads any thread */
 LLMPERF_API int InitializeInjectionNvtxExtension(void *module_info);
 
 #ifdef __cplusplus

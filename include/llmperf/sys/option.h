@@ -2,8 +2,8 @@
 /** No promise: this header serves the llmperf command and may change in any release
  * (docs/explanation/abi.md).
  *
- * The table of options: what each is called in a call, in the environment, in a configuration and
- * on the command line, what it may be, and its help. */
+ * The table of options: the names of each in a call, in the environment, in a configuration and on
+ * the command line, its values, and its help. */
 #ifndef LLMPERF_SYS_OPTION_H
 #define LLMPERF_SYS_OPTION_H
 
@@ -14,44 +14,51 @@
 extern "C" {
 #endif
 
-/** What a value is. */
+/** Types of values. */
 enum {
-    LLMPERF_OPTION_TEXT = 0,
+    LLMPERF_OPTION_TEXT = 0,   /**< any text */
     LLMPERF_OPTION_WORD = 1,   /**< one of `choices` */
-    LLMPERF_OPTION_NUMBER = 2, /**< a whole number from `least` to `most` */
+    LLMPERF_OPTION_NUMBER = 2, /**< an integer from `least` to `most` */
     LLMPERF_OPTION_SWITCH = 3, /**< true or false; 1 or 0 in the environment */
     LLMPERF_OPTION_ANY = 4     /**< a text, a list or a map */
 };
 
-/** One option. Texts are static; NULL: there is none. */
+/** One option. Texts are static; NULL: it has none. */
 typedef struct llmperf_option_info {
     size_t struct_size;
-    const char *key;       /**< of the configuration */
-    const char *other_key; /**< read where `key` has no value */
-    const char *variable;  /**< of the environment */
-    const char *field;     /**< of llmperf_session_options */
-    const char *word;      /**< of the command line, such as "--out" */
-    const char *value;     /**< what stands for its value in the help; NULL: it has none */
-    const char *commands;  /**< that take `word`, with blanks between them */
+    const char *key;       /**< key of the configuration */
+    const char *other_key; /**< key that is read if `key` has no value */
+    const char *variable;  /**< environment variable */
+    const char *field;     /**< member of llmperf_session_options */
+    const char *word;      /**< option of the command line: "--out" */
+    const char *value;     /**< its value in the help text: "DIR"; NULL: it takes none */
+    const char *commands;  /**< commands that take `word`, separated by blanks */
     const char *choices;   /**< "a|b|c" */
-    int64_t least;
-    int64_t most;
-    const char *unit;
-    const char *usual; /**< the default */
-    const char *help;
-    uint32_t kind; /**< LLMPERF_OPTION_… */
-    uint32_t reserved;
+    int64_t least;         /**< smallest number */
+    int64_t most;          /**< largest number */
+    const char *unit;      /**< unit of the number */
+    const char *usual;     /**< default */
+    const char *help;      /**< what it does */
+    uint32_t kind;         /**< LLMPERF_OPTION_… */
+    uint32_t reserved;     /**< 0 */
 } llmperf_option_info;
 #define LLMPERF_OPTION_INFO_INIT LLMPERF_INIT(llmperf_option_info)
 
-/** Option number `index` of the table.
+/** An option of the table.
+ *
+ * @param index     From 0.
  * @param info_out  struct_size set by the caller.
- * @return LLMPERF_OK; LLMPERF_ENOENT after the last, LLMPERF_EINVAL. @threads any thread */
+ * @return LLMPERF_OK; LLMPERF_ENOENT (past the last), LLMPERF_EINVAL.
+ * @threads any thread */
 LLMPERF_API int llmperf_option_info_get(size_t index, llmperf_option_info *info_out);
 
-/** Give a profile another value for an option of reports (`commands` names report), such as
- * "report.top", "50"; it comes before the configuration that the profile keeps.
- * @return LLMPERF_OK; LLMPERF_EINVAL, LLMPERF_ENOMEM. @threads one at a time per object */
+/** Set an option of reports for one profile, such as "report.top" to "50". It takes precedence over
+ * the configuration in the profile.
+ *
+ * @param key    Key of an option that command report takes.
+ * @param value  As in a configuration.
+ * @return LLMPERF_OK; LLMPERF_EINVAL, LLMPERF_ENOMEM.
+ * @threads one at a time per object */
 LLMPERF_API int llmperf_profile_set_option(llmperf_profile *profile, const char *key,
                                            const char *value);
 

@@ -195,13 +195,3 @@ void lp_counter_request_clear(struct lp_counter_request *request)
     lp_counter_preset_free(request->preset);
     *request = (struct lp_counter_request){ 0 };
 }
-
-int llmperf_counters_check(const char *words, uint32_t tier)
-{
-    struct lp_counter_request request;
-    int status = lp_counter_request_read(words, NULL, tier, &request);
-
-    if (status == 0)
-        lp_counter_request_clear(&request);
-    return status;
-}

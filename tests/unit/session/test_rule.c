@@ -11,7 +11,6 @@
 
 #include "lib/session/options/rule.h"
 #include "llmperf/session.h"
-#include "llmperf/sys/check.h"
 
 static struct lp_rule read_one(const char *text)
 {
@@ -123,14 +122,6 @@ static void what_cannot_be_is_refused_with_the_reason(void **state)
     }
 }
 
-static void rules_are_checked_without_a_session(void **state)
-{
-    (void)state;
-    assert_int_equal(llmperf_rules_check("decode_step p99 above 30 ms; b max > 1 s"), 0);
-    assert_int_equal(llmperf_rules_check("decode_step p99 above"), LLMPERF_EINVAL);
-    assert_int_equal(llmperf_rules_check(NULL), LLMPERF_EINVAL);
-}
-
 static void too_many_and_too_long_ones_are_refused(void **state)
 {
     struct lp_rule rules[LP_RULES];
@@ -155,7 +146,6 @@ int main(void)
         cmocka_unit_test(units_are_one_unit_inside),
         cmocka_unit_test(several_rules_stand_between_semicolons),
         cmocka_unit_test(what_cannot_be_is_refused_with_the_reason),
-        cmocka_unit_test(rules_are_checked_without_a_session),
         cmocka_unit_test(too_many_and_too_long_ones_are_refused),
     };
 

@@ -170,7 +170,7 @@ static int read_node(struct reader *reader, const char *path, struct lp_value **
                     "refers to a key that does not exist:", path,
                     lp_nearest_key(reader->whole->values, reader->whole->root, path));
     if (lp_value_is_missing(*value_out))
-        return refuse(reader, "refers to a value that is still missing (???):", path);
+        return refuse(reader, "refers to a value that is still missing (\?\?\?):", path);
     return 0;
 }
 

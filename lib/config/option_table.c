@@ -108,7 +108,7 @@ const struct lp_option lp_options[] = {
     NUMBER("artifacts.warn_bytes", NULL, NO_FIELD, NO_CLI, 0, INT64_MAX, "bytes", "0",
            "A run whose folder becomes larger says so in its notes. 0: no limit."),
     TEXT(NULL, "LLMPERF_RUN_CONFIG", FIELD(config_path),
-         CLI("--config", "NAME", "run nsys ncu deep import config hardware top list"), NULL,
+         CLI("--config", "NAME", "run nsys ncu deep import config top list"), NULL,
          "Configuration: a name in the data files, a YAML file or the config.yaml of a run. "
          "KEY=VALUE changes it."),
     /* What is computed from it */

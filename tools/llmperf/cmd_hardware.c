@@ -330,7 +330,7 @@ static bool take_seconds(const char *text, double *seconds)
     return end != text && *end == '\0' && *seconds >= 0.01 && *seconds <= 60;
 }
 
-enum { LIST, MEASURE, SECONDS, FORMAT };
+enum { LIST, MEASURE, SECONDS, CONFIG, FORMAT };
 
 static const struct option options[] = {
     [LIST] = OPTION("--list", NULL, NULL, NULL, "names of all known GPUs"),
@@ -340,6 +340,8 @@ static const struct option options[] = {
                "results in $XDG_CACHE_HOME/llmperf (default ~/.cache/llmperf); the GPUs must be "
                "otherwise idle"),
     [SECONDS] = OPTION("--seconds", NULL, "S", NULL, "time for each measured peak (default: 0.5)"),
+    [CONFIG] = OPTION("--config", NULL, "FILE", NULL,
+                      "YAML with hardware.peak_tflops and hardware.bandwidth_gbs"),
     [FORMAT] = OPTION("--format", NULL, "text|json", "text", "text or JSON"),
     OPTIONS_END
 };
@@ -374,9 +376,8 @@ static int run(const struct command *command, int argc, char **argv)
     if (!join_name(&request, words.count, argv))
         return fail_usage(command, "the name of a GPU must be ASCII and shorter than %d characters",
                           NAME_BYTES);
-    config = given_value(&words, "--config");
-    if (config &&
-        (status = llmperf_config_compose_model(config, NULL, 0, NULL, &request.config)) < 0)
+    config = words.values[CONFIG];
+    if (config && (status = llmperf_config_open(config, &request.config)) < 0)
         return fail_status(status);
     status = words.count > 0 ? print_named(&request) : print_local(&request);
     llmperf_config_free(request.config);
@@ -392,7 +393,6 @@ const struct command command_hardware = {
              "the GPUs of this machine.",
     .options = options,
     .after = "LLMPERF_PEAK_TFLOPS (one number, or bf16=989,fp8=1979) and LLMPERF_BANDWIDTH_GBS "
-             "override all other sources; --config gives hardware.peak_tflops and "
-             "hardware.bandwidth_gbs.",
+             "override all other sources.",
     .run = run,
 };

@@ -174,20 +174,25 @@ def opened(trace, folder):
     return Counter(os.path.relpath(path, folder) for path in paths if path.startswith(folder + os.sep) and os.path.isfile(path))
 
 
-def conf_measure(build):
-    name = "times one report reads a file of conf"
+def conf_measures(build):
+    """Reads by an import: of the report that it writes once the recording is played, and of all that it does."""
+    names = "times one report reads a file of conf", "times an import reads a file of conf, with its session"
     if not shutil.which("strace"):
-        return Measure(name, None, 1, "not measured: install strace")
-    conf = os.path.realpath(os.path.join(ROOT, "conf"))
+        return [Measure(names[0], None, 1, "not measured: install strace"), Measure(names[1], None)]
+    conf, recording = os.path.realpath(os.path.join(ROOT, "conf")), os.path.join(ROOT, RECORDING)
     with tempfile.TemporaryDirectory() as folder:
         trace = os.path.join(folder, "trace")
         run(["strace", "-f", "-e", "trace=open,openat", "-s", "4096", "-o", trace, os.path.join(build, "tools/llmperf"), "import",
              "--model", os.path.join(ROOT, "tests/data/model/deepseek_ocr.json"), "--dtype", "bf16", "-o", os.path.join(folder, "run"),
-             os.path.join(ROOT, RECORDING)], LLMPERF_CONFIG_DIR=conf)
+             recording], LLMPERF_CONFIG_DIR=conf)
         with open(trace, encoding="utf-8", errors="replace") as file:
-            times = opened(file.read(), conf)
-    worst = ", ".join(f"{path} {count}" for path, count in times.most_common(3))
-    return Measure(name, max(times.values(), default=0), 1, worst)
+            lines = file.read()
+    parts = lines[lines.rindex(f'"{recording}"'):], lines
+    times = [opened(part, conf) for part in parts]
+    if not times[0]:
+        sys.exit("the report reads no file of conf: what is measured here has changed")
+    return [Measure(name, max(found.values()), most, ", ".join(f"{path} {count}" for path, count in found.most_common(3)))
+            for name, most, found in zip(names, (1, None), times)]
 
 
 def test_measures(build):
@@ -265,7 +270,7 @@ def main(arguments):
     measures = source_measures(texts)
     if arguments:
         build = os.path.abspath(arguments[0])
-        measures += build_measures(build, texts) + [conf_measure(build)] + test_measures(build)
+        measures += build_measures(build, texts) + conf_measures(build) + test_measures(build)
     return show(measures)
 
 

@@ -7,6 +7,7 @@
 #include "lib/base/file.h"
 #include "lib/base/status.h"
 #include "lib/base/text.h"
+#include "lib/base/yaml_tree.h"
 #include "lib/config/nearest.h"
 #include "lib/config/repository.h"
 
@@ -62,18 +63,12 @@ static int find_file(const struct lp_repository *repository, const char *path,
 
 /* "# @package NAME" among the lines with '@' that the file begins with; any other line ends them,
  * as it does in Hydra. */
-static int read_header(struct lp_repository *repository, struct lp_source *source, const char *file)
+static int read_header(struct lp_repository *repository, struct lp_source *source,
+                       const char *bytes)
 {
     char text[HEADER_BYTES + 1], *line, *rest = text, name[HEADER_BYTES], extra[2];
-    FILE *stream;
-    int status = lp_file_open_stream(file, &stream);
-    size_t length;
 
-    if (status < 0)
-        return status;
-    length = fread(text, 1, HEADER_BYTES, stream);
-    fclose(stream);
-    text[length] = '\0';
+    snprintf(text, sizeof(text), "%s", bytes);
     while ((line = strsep(&rest, "\n"))) {
         line += strspn(line, " \t\r");
         if (!*line)
@@ -106,8 +101,15 @@ static int take_defaults(struct lp_source *source)
 
 static int read_source(struct lp_repository *repository, struct lp_source *source, const char *file)
 {
-    int status = lp_value_read(repository->values, file, &source->content);
+    char *bytes;
+    size_t size;
+    int status = lp_file_read_most(file, LP_YAML_BYTES, &bytes, &size);
 
+    if (status < 0)
+        return status;
+    if ((status = lp_value_parse(repository->values, file, bytes, size, &source->content)) == 0)
+        status = read_header(repository, source, bytes);
+    free(bytes);
     if (status < 0)
         return status;
     if (source->content->kind == LP_VALUE_TEXT && !*source->content->text)
@@ -115,8 +117,7 @@ static int read_source(struct lp_repository *repository, struct lp_source *sourc
     if (source->content->kind != LP_VALUE_MAP)
         return lp_error(LLMPERF_EFORMAT, "%s:%u: a configuration must be a map of keys to values",
                         file, source->content->line);
-    status = read_header(repository, source, file);
-    return status < 0 ? status : take_defaults(source);
+    return take_defaults(source);
 }
 
 static const struct lp_source *find_source(const struct lp_repository *repository, const char *path)

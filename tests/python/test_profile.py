@@ -148,8 +148,9 @@ class Device(support.TestCase):
         self.assertEqual(sum(row["calls"] for row in kernels), ledger["kernels_seen"])
         expected = json.loads(recording.with_suffix(".metrics.json").read_text())
         self.assertTrue(expected["kernels"])
-        self.assertEqual(document["kernels"], expected["kernels"])
-        # Counts that came later are not in the recorded document.
+        # Numbers that came later are not in the recorded document.
+        self.assertEqual([{key: row[key] for key in old} for row, old in
+                          zip(document["kernels"], expected["kernels"])], expected["kernels"])
         self.assertEqual({**document["ledger"], **expected["ledger"]}, document["ledger"])
 
     def test_a_faulty_script_names_its_line(self) -> None:

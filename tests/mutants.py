@@ -299,7 +299,11 @@ def main():
     if args.check:
         bad = []
         for fault in faults:
-            with open(os.path.join(ROOT, fault.file), encoding="utf-8") as file:
+            source = os.path.join(ROOT, fault.file)
+            if not os.path.exists(source):
+                bad.append(f"{fault.number} {fault.file}: no such file: {fault.name}")
+                continue
+            with open(source, encoding="utf-8") as file:
                 if not fault.plant(file.read()):
                     bad.append(f"{fault.number} {fault.file}: {fault.name}")
         print("\n".join(bad + [f"{len(faults)} faults, {len(bad)} not found exactly once"]))

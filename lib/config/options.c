@@ -394,7 +394,7 @@ int llmperf_profile_set_option(llmperf_profile *profile, const char *key, const 
 
 int llmperf_option_info_get(size_t index, llmperf_option_info *info_out)
 {
-    const struct lp_option *option = &lp_options[index];
+    const struct lp_option *option;
     llmperf_option_info info = LLMPERF_OPTION_INFO_INIT;
     size_t size = info_out ? info_out->struct_size : 0;
 
@@ -403,6 +403,7 @@ int llmperf_option_info_get(size_t index, llmperf_option_info *info_out)
                                         "LLMPERF_OPTION_INFO_INIT");
     if (index >= lp_options_count)
         return lp_error(LLMPERF_ENOENT, "there are %zu options", lp_options_count);
+    option = &lp_options[index];
     info.key = option->key;
     info.other_key = option->other;
     info.variable = option->variable;

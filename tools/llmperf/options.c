@@ -14,12 +14,13 @@
 /* Is the word one of a list with `between` as separator? Its place, else -1. */
 static int place_in(const char *list, char between, const char *word, size_t length)
 {
-    int place = 0;
-
-    for (const char *at = list; at; at = strchr(at, between), at += at != NULL, place++)
-        if (strncmp(at, word, length) == 0 && (at[length] == between || at[length] == '\0'))
+    for (int place = 0;; place++) {
+        if (strncmp(list, word, length) == 0 && (list[length] == between || list[length] == '\0'))
             return place;
-    return -1;
+        if (!(list = strchr(list, between)))
+            return -1;
+        list++;
+    }
 }
 
 /* "a, b, c" of "a|b|c". */

@@ -91,7 +91,7 @@ enum lp_unknown {
     F(COUNT, regions_dropped, "", SUM, NEVER, "regions_dropped", NULL, "host records lost because the ring of a thread was full") \
     F(COUNT, regions_truncated, "", SUM, NEVER, "regions_truncated", NULL, "regions that were open at the start or at the end of the session") \
     F(COUNT, regions_unbalanced, "", SUM, NEVER, "regions_unbalanced", NULL, "region ends without a begin") \
-    F(NUMBER, tracing_overhead_ms, "ms", SUM_KNOWN, NOT_COLLECTED, "cupti_overhead_ms", NULL, "time of the OVERHEAD records by which the driver reports its own cost") \
+    F(NUMBER, tracing_overhead_ms, "ms", SUM_KNOWN, NOT_COLLECTED, "tracing_overhead_ms", NULL, "time of the OVERHEAD records by which the driver reports its own cost") \
     F(NUMBER, sampled_fraction, "1", MIN, NO_SOURCE, "sampled_fraction", NULL, "share of the work that was collected, without triggered windows") \
     F(NUMBER, attributed_gpu_time_share, "1", WEIGHTED, NOT_COLLECTED, "attributed_gpu_time_share", NULL, "device time whose launch is known / all device time; unknown without device time") \
     F(WORD, verdict, "", WORST, NEVER, NULL, NULL, "LLMPERF_VERDICT_…; in metrics.json as a word") \

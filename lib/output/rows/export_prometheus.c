@@ -217,7 +217,7 @@ static void put_ledger(const llmperf_profile *profile, struct lp_text *out)
         if (kind->fields[i].type == LP_FIELD_WORD || !isfinite(value))
             continue;
         lp_text_puts(out, "llmperf_ledger{");
-        lp_prometheus_label(out, "quantity", kind->fields[i].json);
+        lp_prometheus_label(out, "quantity", kind->fields[i].name);
         lp_prometheus_value(out, value);
     }
 }

@@ -90,7 +90,8 @@ static int read_config(const llmperf_config *config, const struct lp_option *opt
     return 0;
 }
 
-int lp_option_check(const llmperf_config *config, const struct lp_option *option)
+/* No value is fine, and so is one that must still be given ("???"). */
+static int check_option(const llmperf_config *config, const struct lp_option *option)
 {
     const char *text;
     int64_t number;
@@ -107,7 +108,42 @@ int lp_options_check(const llmperf_config *config)
 
     for (size_t i = 0; i < lp_options_count && status == 0; i++)
         if (lp_options[i].key)
-            status = lp_option_check(config, &lp_options[i]);
+            status = check_option(config, &lp_options[i]);
+    return status;
+}
+
+/* Values that may be missing. */
+
+/* 1: there is a value, and its key takes it. */
+static int check_value(const llmperf_config *config, const char *key)
+{
+    const struct lp_option *option = lp_option_find(key);
+    int status = option ? check_option(config, option) : 0;
+
+    return status < 0 ? status : llmperf_config_has(config, key);
+}
+
+int lp_config_take_text(const llmperf_config *config, const char *key, const char **value_out)
+{
+    int status = check_value(config, key);
+
+    return status > 0 ? llmperf_config_text(config, key, value_out) : status;
+}
+
+int lp_config_take_integer(const llmperf_config *config, const char *key, int64_t *value_out)
+{
+    int status = check_value(config, key);
+
+    return status > 0 ? llmperf_config_integer(config, key, value_out) : status;
+}
+
+int lp_config_take_truth(const llmperf_config *config, const char *key, bool *value_out)
+{
+    int32_t truth = *value_out;
+    int status = check_value(config, key);
+
+    status = status > 0 ? llmperf_config_boolean(config, key, &truth) : status;
+    *value_out = truth != 0;
     return status;
 }
 

@@ -84,10 +84,6 @@ int lp_option_of_profile(const llmperf_profile *profile, const char *key, int64_
 /** The option of a key; NULL: the key takes anything. */
 const struct lp_option *lp_option_find(const char *key);
 
-/** Check the value that a configuration has at the key of an option; none is fine, and so is one
- * that must still be given ("???").
- * @return 0; LLMPERF_EFORMAT with the place of the value and what the key takes. */
-int lp_option_check(const llmperf_config *config, const struct lp_option *option);
 int lp_options_check(const llmperf_config *config);
 
 /** Refuse keys that look like one of the table written wrong; others may be the user's own.

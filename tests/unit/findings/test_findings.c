@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a profile means is worked out once, whoever asks. */
 #include <math.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -111,6 +112,31 @@ static void a_profile_that_changes_has_new_findings(void **state)
     assert_int_equal(lp_profile_set_fact(profile, LP_DTYPE_FACT, "fp8"), 0);
     assert_int_equal(lp_findings_of(profile, &findings), 0);
     assert_string_equal(findings->limits.dtype, "fp8");
+    llmperf_profile_free(profile);
+}
+
+#define THREADS 8
+
+static void *ask(void *profile)
+{
+    const struct lp_findings *findings = NULL;
+
+    return lp_findings_of(profile, &findings) == 0 ? (void *)findings->regions.items : NULL;
+}
+
+static void threads_share_the_findings_of_a_profile(void **state)
+{
+    llmperf_profile *profile = sample_profile();
+    pthread_t threads[THREADS];
+    void *found[THREADS];
+
+    (void)state;
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, ask, profile), 0);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_join(threads[i], &found[i]), 0);
+    for (int i = 0; i < THREADS; i++)
+        assert_true(found[i] && found[i] == found[0]);
     llmperf_profile_free(profile);
 }
 
@@ -263,6 +289,7 @@ int main(void)
         cmocka_unit_test(rows_that_are_not_there_are_refused),
         cmocka_unit_test(a_script_names_the_gpu_that_its_numbers_are_of),
         cmocka_unit_test(students_t_of_95_percent_is_that_of_the_tables),
+        cmocka_unit_test(threads_share_the_findings_of_a_profile),
         cmocka_unit_test(a_profile_that_changes_has_new_findings),
         cmocka_unit_test(a_run_directory_reads_each_configuration_file_once),
     };

@@ -191,6 +191,7 @@ static double part_of(const struct lp_findings *findings, const llmperf_region_s
 static void set_iterations(const struct lp_findings *findings, const llmperf_region_stats *stats,
                            struct lp_stage_facts *facts)
 {
+    const struct lp_stage_iterations *stage = lp_findings_iterations(findings, facts->region);
     double part = part_of(findings, stats, -1);
 
     facts->step_ms = facts->span_ms = NAN;
@@ -201,20 +202,13 @@ static void set_iterations(const struct lp_findings *findings, const llmperf_reg
         facts->wall_ratio = facts->floor_ratio;
         return;
     }
-    for (size_t i = 0; i < findings->stages.count; i++) {
-        const struct lp_stage_iterations *stage = &findings->stages.items[i];
-
-        if (strcmp(stage->region, facts->region) != 0)
-            continue;
-        facts->step_ms = part * stage->times[LP_TIME_WALL].sum_ms;
-        facts->span_ms = part * stage->times[LP_TIME_SPAN].sum_ms;
-        facts->idle_ms = part * stage->times[LP_TIME_IDLE].sum_ms;
-        facts->idle_launch_ms = part * stage->times[LP_TIME_IDLE_LAUNCH].sum_ms;
-        facts->idle_wait_ms = part * stage->times[LP_TIME_IDLE_WAIT].sum_ms;
-        /* Iterations without device work have a wall time but no span. */
-        if (stage->times[LP_TIME_SPAN].count != stage->times[LP_TIME_WALL].count)
-            facts->step_ms = NAN;
-    }
+    if (!stage)
+        return;
+    facts->step_ms = isnan(stage->host_ms) ? (double)NAN : part * stage->times[LP_TIME_WALL].sum_ms;
+    facts->span_ms = part * stage->times[LP_TIME_SPAN].sum_ms;
+    facts->idle_ms = part * stage->times[LP_TIME_IDLE].sum_ms;
+    facts->idle_launch_ms = part * stage->times[LP_TIME_IDLE_LAUNCH].sum_ms;
+    facts->idle_wait_ms = part * stage->times[LP_TIME_IDLE_WAIT].sum_ms;
 }
 
 /* Time by name: of kernels or of classes. */

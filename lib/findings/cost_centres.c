@@ -58,35 +58,23 @@ static int add(struct lp_cost_centres *centres, const char *stage, const char *w
     return ms > 0 ? lp_vector_push(&centres->rows, row) : 0;
 }
 
-static const struct lp_stage_iterations *iterations_of(const struct lp_findings *findings,
-                                                       const char *path)
-{
-    for (size_t i = 0; i < findings->stages.count; i++)
-        if (strcmp(findings->stages.items[i].region, path) == 0)
-            return &findings->stages.items[i];
-    return NULL;
-}
-
 static int add_waiting(struct lp_cost_centres *centres, const struct lp_findings *findings,
                        const llmperf_region_stats *stats, double idle_ms)
 {
-    const struct lp_stage_iterations *stage = iterations_of(findings, stats->path);
+    const struct lp_stage_iterations *stage = lp_findings_iterations(findings, stats->path);
     double scale = scale_of(findings, stats->label);
     int status;
 
     if (stage && stage->overlaps)
         return 0;
     if (!stage || stage->times[LP_TIME_SPAN].count == 0)
-        return add(centres, stats->label, "waiting: the GPU has nothing to do", scale * idle_ms);
-    if ((status = add(centres, stats->label, "waiting for the host to launch work",
+        return add(centres, stats->label, "GPU idle", scale * idle_ms);
+    if ((status = add(centres, stats->label, "GPU idle, waiting for the host to launch",
                       scale * stage->times[LP_TIME_IDLE_LAUNCH].sum_ms)) < 0 ||
-        (status = add(centres, stats->label, "waiting of the GPU for work before it",
+        (status = add(centres, stats->label, "gaps between dependent kernels",
                       scale * stage->times[LP_TIME_IDLE_WAIT].sum_ms)) < 0)
         return status;
-    if (stage->times[LP_TIME_SPAN].count != stage->times[LP_TIME_WALL].count)
-        return 0;
-    return add(centres, stats->label, "work of the host before and after that of the GPU",
-               stage->times[LP_TIME_WALL].sum_ms - stage->times[LP_TIME_SPAN].sum_ms);
+    return add(centres, stats->label, "host work before and after that of the GPU", stage->host_ms);
 }
 
 static int compare(const void *left, const void *right)

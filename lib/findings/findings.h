@@ -97,10 +97,33 @@ struct lp_stage_sum {
 struct lp_stage_sum lp_stage_sum_of(const struct lp_findings *findings, const char *path,
                                     int32_t device);
 
-/** Did instances of the stage with this path run on the device at once? */
+/** The least and the most of a number in the rows of a stage; NaN both: no row knows it. */
+struct lp_spread {
+    double least, most;
+};
+
+struct lp_stage_spread {
+    uint64_t least_calls, most_calls;
+    struct lp_spread call_ms, tokens_per_s, wall_ratio, mbu, mfu, busy_ms, busy_share;
+    bool compute; /* the floor of a row is one of arithmetic */
+};
+
+/** Over the rows of this path that have a complete call. */
+struct lp_stage_spread lp_stage_spread_of(const struct lp_findings *findings, const char *path);
+
+/** Iterations of the stage with this path; NULL: none were followed. */
+static inline const struct lp_stage_iterations *lp_findings_iterations(
+    const struct lp_findings *findings, const char *path)
+{
+    return lp_stage_iterations_find(findings->stages.items, findings->stages.count, path);
+}
+
+/** Did calls of the stage with this path run on the device at the same time? */
 static inline bool lp_findings_overlaps(const struct lp_findings *findings, const char *path)
 {
-    return lp_stage_overlaps(findings->stages.items, findings->stages.count, path);
+    const struct lp_stage_iterations *stage = lp_findings_iterations(findings, path);
+
+    return stage && stage->overlaps;
 }
 
 /** Is this row the first one of its path? It has one for each process and GPU. */

@@ -102,6 +102,10 @@ size_t lp_stage_iterations_read(struct lp_stage_iterations *stage, const llmperf
         if (llmperf_profile_iteration_stats(profile, ++row, &stats) < 0)
             break;
     }
+    /* Iterations without device work have a wall time but no span. */
+    stage->host_ms = stage->times[LP_TIME_SPAN].count == stage->times[LP_TIME_WALL].count
+                         ? stage->times[LP_TIME_WALL].sum_ms - stage->times[LP_TIME_SPAN].sum_ms
+                         : (double)NAN;
     find_recent(stage, profile);
     return row;
 }
@@ -119,10 +123,11 @@ bool lp_stage_iterations_next(const struct lp_stage_iterations *stage,
     return false;
 }
 
-bool lp_stage_overlaps(const struct lp_stage_iterations *stages, size_t count, const char *path)
+const struct lp_stage_iterations *lp_stage_iterations_find(const struct lp_stage_iterations *stages,
+                                                           size_t count, const char *path)
 {
     for (size_t i = 0; i < count; i++)
         if (strcmp(stages[i].region, path) == 0)
-            return stages[i].overlaps;
-    return false;
+            return &stages[i];
+    return NULL;
 }

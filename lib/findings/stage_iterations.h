@@ -25,9 +25,10 @@ enum lp_iteration_time {
 struct lp_stage_iterations {
     const char *region;                                /* path */
     llmperf_iteration_stats times[LP_ITERATION_TIMES]; /* count 0: not known */
-    size_t wall_row;                                   /* row of the time "wall" */
-    size_t first_class, class_count;                   /* rows of the profile's statistics */
-    size_t first_recent, recent; /* row and number of the single iterations that are shown */
+    double host_ms;  /* host only, before and after the span, of all iterations; NaN: not known */
+    size_t wall_row; /* row of the time "wall" */
+    size_t first_class, class_count; /* rows of the profile's statistics */
+    size_t first_recent, recent;     /* row and number of the single iterations that are shown */
     /* Instances ran on the device at once, so that gaps of one hold work of others.
      * lp_findings_of() sets it. */
     bool overlaps;
@@ -37,8 +38,9 @@ struct lp_stage_iterations {
 size_t lp_stage_iterations_read(struct lp_stage_iterations *stage, const llmperf_profile *profile,
                                 size_t row);
 
-/** Is there a stage with this path, and do its instances overlap? */
-bool lp_stage_overlaps(const struct lp_stage_iterations *stages, size_t count, const char *path);
+/** The stage with this path; NULL: there is none. */
+const struct lp_stage_iterations *lp_stage_iterations_find(const struct lp_stage_iterations *stages,
+                                                           size_t count, const char *path);
 
 /** Name of a time in the profile ("idle_launch"). */
 const char *lp_iteration_time_name(enum lp_iteration_time time);

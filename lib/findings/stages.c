@@ -89,14 +89,13 @@ static const char *why_no_interval(const struct lp_findings *findings,
 static void set_interval(const struct lp_findings *findings, const struct lp_region_finding *region,
                          struct lp_stage_row *row)
 {
-    const llmperf_iteration_stats *busy = NULL;
+    const struct lp_stage_iterations *iterations =
+        lp_findings_iterations(findings, row->stage.path);
+    const llmperf_iteration_stats *busy = iterations ? &iterations->times[LP_TIME_BUSY] : NULL;
     llmperf_stage *stage = &row->stage;
     const char *reason = row->reasons[LP_STAGE_BUSY];
     double share = 0;
 
-    for (size_t i = 0; i < findings->stages.count; i++)
-        if (strcmp(findings->stages.items[i].region, stage->path) == 0)
-            busy = &findings->stages.items[i].times[LP_TIME_BUSY];
     if (!reason && stage->collected < 1)
         reason = why_no_interval(findings, &region->stats, busy);
     if (!reason && stage->collected < 1)
@@ -220,4 +219,44 @@ struct lp_stage_sum lp_stage_sum_of(const struct lp_findings *findings, const ch
         sum.wall_ms += region->wall_sum_ms;
     }
     return sum;
+}
+
+static void widen(struct lp_spread *spread, double value)
+{
+    spread->least = fmin(spread->least, value); /* the other one, if one is NaN */
+    spread->most = fmax(spread->most, value);
+}
+
+static void add_row(struct lp_stage_spread *spread, const struct lp_region_finding *row)
+{
+    const llmperf_region_stats *region = &row->stats;
+
+    if (region->instances < spread->least_calls)
+        spread->least_calls = region->instances;
+    if (region->instances > spread->most_calls)
+        spread->most_calls = region->instances;
+    widen(&spread->call_ms, region->wall_mean_ms);
+    widen(&spread->tokens_per_s, row->tokens_per_s);
+    widen(&spread->wall_ratio, row->use.wall_ratio);
+    widen(&spread->mbu, row->use.mbu);
+    widen(&spread->mfu, row->use.mfu);
+    spread->compute |= row->use.compute_floor_ms > row->use.memory_floor_ms;
+    if (region->device < 0)
+        return;
+    widen(&spread->busy_ms, region->gpu_busy_ms);
+    widen(&spread->busy_share, row->busy_share);
+}
+
+struct lp_stage_spread lp_stage_spread_of(const struct lp_findings *findings, const char *path)
+{
+    static const struct lp_spread none = { NAN, NAN };
+    struct lp_stage_spread spread = {
+        UINT64_MAX, 0, none, none, none, none, none, none, none, false
+    };
+
+    for (size_t i = 0; i < findings->regions.count; i++)
+        if (strcmp(findings->regions.items[i].stats.path, path) == 0 &&
+            findings->regions.items[i].stats.instances > 0)
+            add_row(&spread, &findings->regions.items[i]);
+    return spread;
 }

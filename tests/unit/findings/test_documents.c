@@ -44,9 +44,9 @@ static void summary_names_the_three_largest_costs(void **state)
         text, "- `LLM@decode_step` takes 10.0 ms on average (300 times), that is 800 tokens a "
               "second; this GPU could do it in 3.57 ms at best.");
     /* Steps 3000 ms, prefill 50 ms, vision 12 ms, in prefill. */
-    assert_text_has(text,
-                    "1. **waiting for the host to launch work** in `LLM@decode_step`: 1.20 s, 39 % "
-                    "of the time of all stages");
+    assert_text_has(
+        text, "1. **GPU idle, waiting for the host to launch** in `LLM@decode_step`: 1.20 s, 39 % "
+              "of the time of all stages");
     assert_text_has(text, "2. **matrix products** in `LLM@decode_step`: 700 ms, 23 %");
     assert_text_lacks(text, "4. **");
     assert_text_has(text, "## Where to act\n\n1. **High**: LLM@decode_step");

@@ -191,7 +191,7 @@ static int resume_session(struct llmperf_session *session)
         return lp_error(LLMPERF_ESTATE, "the session is not paused");
     if (session->source && (status = session->source->ops->start(session->source)) < 0)
         return status;
-    lp_sampling_begin(session);
+    lp_detach_begin(session);
     if (!session->source || session->source->ops->live) {
         lp_capture_drain(&session->sink);
         lp_capture_begin(session->options.ring_bytes, false);
@@ -325,7 +325,7 @@ void *lp_session_collect(void *context)
         if (!session->playing)
             lp_wake_wait(lp_sampler_settles() ? LP_GRAPH_FLUSH_NS : round_length(session));
         if (session->injected && lp_session_take_attached(session)) {
-            lp_sampling_begin(session);
+            lp_detach_begin(session);
             lp_health_begin(session);
             lp_session_commit(session, true);
         }

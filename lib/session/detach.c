@@ -83,13 +83,12 @@ static void begin_burst(struct llmperf_session *session, uint32_t units, uint64_
     detach->seen_ns = now_ns;
 }
 
-void lp_detach_begin(struct llmperf_session *session)
+static void begin_bursts(struct llmperf_session *session)
 {
     struct lp_detach *detach = &session->detach;
     uint64_t now_ns = lp_clock_now();
 
-    if (!(session->options.flags & LLMPERF_SESSION_DETACH) || !session->sampling.on ||
-        !session->source->ops->detach)
+    if (!(session->options.flags & LLMPERF_SESSION_DETACH) || !session->source->ops->detach)
         return;
     if (detach->units == 0) {
         detach->units = FIRST_UNITS;
@@ -105,6 +104,15 @@ void lp_detach_begin(struct llmperf_session *session)
     }
     lp_sampler_burst(0); /* It was out before a pause too. */
     lp_sampler_detach();
+}
+
+void lp_detach_begin(struct llmperf_session *session)
+{
+    lp_sampling_begin(session);
+    if (!session->sampling.on)
+        return;
+    begin_bursts(session);
+    lp_sampler_go();
 }
 
 void lp_detach_end(struct llmperf_session *session)

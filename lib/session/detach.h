@@ -46,7 +46,8 @@ struct lp_detach {
     uint64_t all_stood_ns, all_out_ns; /* sums over them */
 };
 
-/** A session begins to sample, or does so again after a pause; before calls may open windows. */
+/** Begin sampling with the source's collection, or again after a pause; in bursts if the session
+ * asked for detach. */
 void lp_detach_begin(struct llmperf_session *session);
 
 /** Sampling is about to end: no thread stands at the safepoint any more. */

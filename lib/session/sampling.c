@@ -109,8 +109,6 @@ void lp_sampling_begin(struct llmperf_session *session)
         lp_sampler_set(i, sampling->labels[i].every);
     if (!(session->options.flags & LLMPERF_SESSION_DETACH)) /* no launch counts meanwhile */
         sampling->switch_ns = measure_switch(session->source->ops->collect);
-    lp_detach_begin(session);
-    lp_sampler_go();
 }
 
 static void close_window(struct llmperf_session *session, uint64_t now_ns)

@@ -56,7 +56,8 @@ struct lp_sampling {
 int lp_sampling_init(struct lp_sampling *sampling, const char *regions, uint32_t budget_permille);
 void lp_sampling_clear(struct lp_sampling *sampling);
 
-/** Begin and end with the source's collection. @param now_ns  When launches stopped counting. */
+/** Begin (calls open windows after lp_sampler_go()) and end with the source's collection.
+ * @param now_ns  When launches stopped counting. */
 void lp_sampling_begin(struct llmperf_session *session);
 void lp_sampling_end(struct llmperf_session *session, uint64_t now_ns);
 

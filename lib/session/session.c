@@ -136,7 +136,7 @@ static int start_session(struct llmperf_session *session)
         return lp_error(session->unwritten, "%s", session->unwritten_reason);
     lp_capture_on_pressure(lp_wake_post);
     lp_capture_on_first_use(register_exit);
-    lp_sampling_begin(session);
+    lp_detach_begin(session);
     lp_health_begin(session);
     if (!session->source || session->source->ops->live)
         lp_capture_begin(session->options.ring_bytes, true);

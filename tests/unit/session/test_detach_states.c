@@ -73,7 +73,7 @@ static int begin(void **state)
     if (!session.attribution || !session.totals ||
         lp_sampling_init(&session.sampling, "prefill,decode_step", 10) < 0)
         return -1;
-    lp_sampling_begin(&session);
+    lp_detach_begin(&session);
     begin_ns = lp_clock_now();
     return 0;
 }

@@ -226,7 +226,7 @@ static void what_a_window_cost_is_known_only_when_it_was_asked_for(void **state)
     source.ops = &ops;
     session.options.tier = LLMPERF_TIER_LIGHT;
     assert_int_equal(lp_sampling_init(&session.sampling, "prefill,decode_step", 10), 0);
-    lp_sampling_begin(&session);
+    lp_detach_begin(&session);
     lp_sampling_adjust(&session, at(2000));
     assert_true(session.sampling.window_ns == at(2000));
     lp_sampling_adjust(&session, at(2020));

@@ -32,5 +32,5 @@ done
 git ls-files 'lib/*.c' 'tools/*.c' ':!*_check.c' |
     while read -r file; do # those of this build only
         grep -qF "/$file\"" "$1/compile_commands.json" && echo "$file"
-    done | xargs -P "$(nproc)" -n 8 clang-tidy -p "$1" --quiet "${analyzer[@]}" 2> >(grep -v ' warnings generated' >&2) || failed=1
+    done | xargs -P "$(nproc)" -n 8 clang-tidy -p "$1" --quiet "${analyzer[@]}" 2> >(grep -vE ' warnings? generated' >&2) || failed=1
 exit $failed

@@ -104,7 +104,7 @@ static int add_regex(struct pattern *pattern, const char *expression)
     if (failed == REG_ESPACE)
         return lp_error(LLMPERF_ENOMEM, "out of memory");
     regerror(failed, &pattern->regex, reason, sizeof(reason));
-    return lp_error(LLMPERF_EFORMAT, "kernel classes: \"%s\" is no regular expression: %s",
+    return lp_error(LLMPERF_EFORMAT, "kernel classes: \"%s\" is not a valid regular expression: %s",
                     expression, reason);
 }
 
@@ -142,8 +142,8 @@ static int part_of(const llmperf_config *config, size_t index, enum part *part)
         return status;
     if (strcmp(text, "function") != 0 && strcmp(text, "name") != 0)
         return lp_error(LLMPERF_EFORMAT,
-                        "kernel classes: rule %zu says in: %s; write function or name, or leave it "
-                        "out to look in both",
+                        "kernel classes: rule %zu: unknown value of in: %s; write function or "
+                        "name, or omit it to search both",
                         index, text);
     *part = *text == 'f' ? FUNCTION : WHOLE;
     return 0;
@@ -167,7 +167,7 @@ static int add_rule(struct lp_kernel_classes *classes, const llmperf_config *con
     snprintf(key, sizeof(key), "rules.%zu.patterns", index);
     if ((count = llmperf_config_length(config, key)) == 0)
         return lp_error(LLMPERF_EFORMAT,
-                        "kernel classes: rule %zu (class %s) has no list \"patterns\"", index,
+                        "kernel classes: rule %zu (class %s) needs a list \"patterns\"", index,
                         class_name);
     for (size_t i = 0; i < count; i++) {
         snprintf(key, sizeof(key), "rules.%zu.patterns.%zu", index, i);
@@ -358,7 +358,7 @@ int lp_kernel_classes_open(const char *path, struct lp_kernel_classes **classes_
     for (size_t i = 0; status == 0 && i < llmperf_config_length(config, "rules"); i++)
         status = add_rule(classes, config, i);
     if (status == 0 && classes->patterns.count == 0)
-        status = lp_error(LLMPERF_EFORMAT, "kernel classes: the table has no list \"rules\"");
+        status = lp_error(LLMPERF_EFORMAT, "kernel classes: the table needs a list \"rules\"");
     llmperf_config_free(config);
     if (status < 0) {
         lp_kernel_classes_free(classes);

@@ -14,13 +14,11 @@
 #include "llmperf/profile.h"
 
 static const char no_counters[] =
-    "not counted kernel by kernel, which tier counters does with replay=kernel and preset "
-    "roofline, or ncu";
-static const char no_flops[] =
-    "not all its FLOPs were counted: preset roofline has all kinds, ncu the section "
-    "SpeedOfLight_RooflineChart";
-static const char no_bytes[] = "bytes of device memory were not counted of it";
-static const char no_time[] = "its device time is not known";
+    "not counted by kernel; use tier counters with replay=kernel and preset roofline, or ncu";
+static const char no_flops[] = "not all of its FLOPs were counted; use preset roofline, or ncu "
+                               "with section SpeedOfLight_RooflineChart";
+static const char no_bytes[] = "its bytes of device memory were not counted";
+static const char no_time[] = "its device time is unknown";
 
 struct reader {
     const struct lp_findings *findings;
@@ -234,13 +232,13 @@ static void take_region(struct lp_kernel_work *work, const struct lp_region_find
     if (measured->flops > 0 && measured->bytes > 0) {
         work->flops = measured->flops / calls;
         work->bytes = measured->bytes / calls;
-        work->source = "counters of a region that runs it alone";
+        work->source = "counters of a region that runs only this kernel";
     } else if (stats->flops != LLMPERF_UNKNOWN && stats->bytes != LLMPERF_UNKNOWN) {
         work->flops = (double)stats->flops / (double)stats->kernel_count;
         work->bytes = (double)stats->bytes / (double)stats->kernel_count;
         work->source = stats->flops_origin == LLMPERF_WORK_MODEL
-                           ? "the model, in a region that runs it alone"
-                           : "the program, of a region that runs it alone";
+                           ? "the model, in a region that runs only this kernel"
+                           : "the program, in a region that runs only this kernel";
     } else {
         return;
     }

@@ -109,7 +109,7 @@ static void find_hardware(struct lp_limits *limits, const struct lp_machine *mac
     query.driver = lp_machine_text(machine, "driver.kernel_version");
     if (!query.name)
         snprintf(limits->hardware_reason, sizeof(limits->hardware_reason),
-                 "no GPU was seen (env.json names none)");
+                 "no GPU was seen (env.json lists none)");
     else if (look_up(&query, config_text, &limits->hardware) < 0)
         snprintf(limits->hardware_reason, sizeof(limits->hardware_reason), "%s",
                  llmperf_last_error());
@@ -130,8 +130,8 @@ static void find_dtype(struct lp_limits *limits, const llmperf_profile *profile,
     if (!word || !*word)
         snprintf(limits->dtype_reason, sizeof(limits->dtype_reason),
                  "the dtype that the program computes in is not known; set " DTYPE_VARIABLE
-                 " (bf16, fp16, fp8 or another one of llmperf hardware) for the program or for "
-                 "llmperf report, or run.dtype in the configuration, or name the model (model_path "
+                 " (bf16, fp16, fp8 or another dtype of llmperf hardware) for the program or for "
+                 "llmperf report, set run.dtype in the configuration, or give a model (model_path "
                  "of the session)");
     else
         snprintf(limits->dtype, sizeof(limits->dtype), "%s", word);

@@ -135,19 +135,18 @@ static const char *why_no_hfu(const struct sums *sums, const struct lp_limits *l
                               const llmperf_region_stats *region)
 {
     if (!sums->any)
-        return "no operations were counted in this region: it needs tier counters with a preset "
-               "that counts "
-               "them";
+        return "no operations were counted in this region: use tier counters with a preset that "
+               "counts them";
     if (sums->flops == 0 && !sums->fp32)
-        return "its tensor cores did nothing, and other operations were not counted: they are in "
-               "kernels that CUPTI repeats (replay=kernel)";
+        return "its tensor cores were idle, and other operations were not counted: CUPTI counts "
+               "them only with kernel replay (replay=kernel)";
     if (!limits || !limits->hardware)
-        return "the GPU's peaks are not known";
+        return "the GPU's peaks are unknown";
     if (sums->unknown_peak)
-        return "the GPU has no known peak of a dtype that was counted";
+        return "the GPU has no known peak for a dtype that was counted";
     if (region->truncated > 0)
-        return "the start or the end of the session cut an instance";
-    return !(region->gpu_busy_ms > 0) ? "the region's device time is not known" : NULL;
+        return "a call was cut by the start or the end of the session";
+    return !(region->gpu_busy_ms > 0) ? "the device time of the region is unknown" : NULL;
 }
 
 void lp_measured_of(const struct lp_counter_index *index, const struct lp_limits *limits,
@@ -166,6 +165,6 @@ void lp_measured_of(const struct lp_counter_index *index, const struct lp_limits
                         : sums.floor_ms * (double)region->instances / region->gpu_busy_ms;
     if (measured->hfu > 1) {
         measured->hfu = NAN;
-        measured->hfu_reason = "above 1: the peak in use is too low for this GPU or its clocks";
+        measured->hfu_reason = "above 1: the peak is too low for this GPU or its clocks";
     }
 }

@@ -39,10 +39,11 @@ static int read_texts(const struct lp_yaml_tree *tree, const struct lp_yaml_node
         return 0;
     }
     if (entry->value->kind != LP_YAML_LIST || entry->value->count > PATTERNS_MOST)
-        return fault(tree, entry->line, "patterns are a text or a list of texts, 256 at most");
+        return fault(tree, entry->line,
+                     "patterns must be a string or a list of strings, at most 256");
     for (size_t i = 0; i < entry->value->count; i++) {
         if (entry->value->entries[i].value->kind != LP_YAML_TEXT)
-            return fault(tree, entry->value->entries[i].line, "a pattern is a text");
+            return fault(tree, entry->value->entries[i].line, "a pattern must be a string");
         texts[(*count_out)++] = entry->value->entries[i].value->text;
     }
     return 0;
@@ -68,7 +69,7 @@ static int read_bool(const struct lp_yaml_tree *tree, const struct lp_yaml_node 
     if (!entry)
         return 0;
     if (strcmp(text, "true") != 0 && strcmp(text, "false") != 0)
-        return fault(tree, entry->line, "aggregate is true or false");
+        return fault(tree, entry->line, "aggregate must be true or false");
     *value = strcmp(text, "true") == 0;
     return 0;
 }
@@ -84,7 +85,7 @@ static int read_count(const struct lp_yaml_tree *tree, const struct lp_yaml_node
         return 0;
     number = entry->value->kind == LP_YAML_TEXT ? strtoul(entry->value->text, &end, 10) : 0;
     if (number < 1 || number > 100000 || !end || *end)
-        return fault(tree, entry->line, "top and top_kernels are numbers from 1 to 100000");
+        return fault(tree, entry->line, "top and top_kernels must be numbers from 1 to 100000");
     *value = number;
     return 0;
 }
@@ -106,7 +107,7 @@ static int read_sections(const struct lp_yaml_tree *tree, const struct lp_yaml_n
             section++;
         if (section == LP_SECTIONS)
             return fault(tree, find(map, "sections")->line,
-                         "sections are time, work, counters and kernels");
+                         "sections must be time, work, counters or kernels");
         options->sections[section] = true;
     }
     return 0;
@@ -143,14 +144,15 @@ static int read_rules(const struct lp_yaml_tree *tree, const struct lp_yaml_node
     if (entry->value->kind == LP_YAML_MAP)
         return add_rule(tree, entry->value, options);
     if (entry->value->kind != LP_YAML_LIST)
-        return fault(tree, entry->line,
-                     "kernels is a map with include and exclude, or a list of such "
-                     "maps with region");
+        return fault(
+            tree, entry->line,
+            "kernels must be a map with include and exclude, or a list of such maps with region");
     for (size_t i = 0; i < entry->value->count && status == 0; i++)
-        status = entry->value->entries[i].value->kind == LP_YAML_MAP
-                     ? add_rule(tree, entry->value->entries[i].value, options)
-                     : fault(tree, entry->value->entries[i].line,
-                             "an element of kernels is a map with region, include and exclude");
+        status =
+            entry->value->entries[i].value->kind == LP_YAML_MAP
+                ? add_rule(tree, entry->value->entries[i].value, options)
+                : fault(tree, entry->value->entries[i].line,
+                        "an element of kernels must be a map with region, include and exclude");
     return status;
 }
 
@@ -160,7 +162,7 @@ static int read_regions(const struct lp_yaml_tree *tree, const struct lp_yaml_no
     int status;
 
     if (map->kind != LP_YAML_MAP)
-        return fault(tree, map->line, "this key is a map");
+        return fault(tree, map->line, "this key must be a map");
     if ((status = read_patterns(tree, map, "include", &options->include)) < 0 ||
         (status = read_bool(tree, map, "aggregate", &options->aggregate)) < 0 ||
         (status = read_count(tree, map, "top", &options->most_regions)) < 0 ||

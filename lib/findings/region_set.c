@@ -240,7 +240,6 @@ void lp_region_totals_of(const struct lp_region_set *set, const struct lp_region
 const char *lp_region_nothing(const struct lp_region_set *set)
 {
     return set->findings->regions.count == 0 ? "no matching regions: the run has no regions"
-           : set->matched == 0
-               ? "no matching regions: none of the run's regions fits regions.include"
-               : "no matching regions: none is of this scope";
+           : set->matched == 0 ? "no matching regions: no region of the run matches regions.include"
+                               : "no matching regions: none in this scope";
 }

@@ -52,7 +52,7 @@ static const char *why_not(const struct lp_findings *findings, const llmperf_reg
     if (given && findings->withheld)
         return "less than 95 % of launches and device time is accounted for (see the ledger)";
     if (given && !lp_findings_describes(findings, region->device))
-        return "the region ran on another GPU than hardware describes";
+        return "the region ran on another GPU than the one that hardware describes";
     if (given && limits->hardware_reason[0])
         return limits->hardware_reason;
     return given && compute && limits->dtype_reason[0] ? limits->dtype_reason : reason;
@@ -71,7 +71,7 @@ static void set_use(const struct lp_findings *findings, struct lp_region_finding
     if (use->mbu > 1) {
         use->mbu = NAN;
         region->mbu_reason =
-            "above 1: the bytes fit in the L2 cache and need not come from device memory";
+            "above 1: the bytes fit in the L2 cache and are not read from device memory";
     }
     region->floor_reason =
         isnan(use->time_floor_ms) ? why_not(findings, stats, true, use->floor_reason) : NULL;
@@ -91,8 +91,8 @@ static double share_of(double achieved, double ceiling, const char *ceiling_reas
 
     *reason = peak_reason      ? peak_reason
               : isnan(ceiling) ? ceiling_reason
-              : !(share <= 1)  ? "above 1: faster than what was measured; measure again on an "
-                                 "idle GPU (llmperf hardware --measure)"
+              : !(share <= 1)  ? "above 1: faster than the measured peak; measure again on an idle "
+                                 "GPU (llmperf hardware --measure)"
                                : NULL;
     return *reason ? NAN : share;
 }

@@ -43,7 +43,7 @@ static int read_input(const llmperf_utilisation_input *input, llmperf_utilisatio
     memcpy(values, (const char *)input + sizeof(size_t), size - sizeof(size_t));
     for (size_t i = 0; i < FIELDS; i++) {
         if (values[i] < 0 || isinf(values[i]))
-            return lp_error(LLMPERF_EINVAL, "%s is %g; it must be positive, or 0 for not known",
+            return lp_error(LLMPERF_EINVAL, "%s is %g; it must be positive, or 0 if unknown",
                             fields[i], values[i]);
         if (!is_known(values[i]))
             values[i] = NAN;
@@ -61,12 +61,12 @@ static int read_input(const llmperf_utilisation_input *input, llmperf_utilisatio
 static const char *missing_work(const llmperf_utilisation_input *in, bool memory)
 {
     if (memory)
-        return isnan(in->bytes)           ? "the bytes of the work are not known, or 0"
-               : isnan(in->bandwidth_gbs) ? "the memory bandwidth is not known"
+        return isnan(in->bytes)           ? "the bytes of the work are unknown or 0"
+               : isnan(in->bandwidth_gbs) ? "the memory bandwidth is unknown"
                                           : NULL;
-    return isnan(in->flops) ? "the FLOPs of the work are not known, or 0"
+    return isnan(in->flops) ? "the FLOPs of the work are unknown or 0"
            : isnan(in->peak_tflops)
-               ? "the peak of the dtype is not known, or the GPU lacks the dtype"
+               ? "the peak of the dtype is unknown, or the GPU does not support the dtype"
                : NULL;
 }
 
@@ -77,7 +77,7 @@ static void set_mfu(const llmperf_utilisation_input *in, llmperf_utilisation *ou
     if ((out->mfu_reason = missing_work(in, false)))
         out->mfu = NAN;
     else if (isnan(in->time_ms))
-        out->mfu_reason = "the time is not known, or 0";
+        out->mfu_reason = "the time is unknown or 0";
     else if (out->mfu > 1 + ROUNDING) {
         out->mfu = NAN;
         out->mfu_reason = "above 1, so an input is wrong: the peak, the dtype, the FLOPs (tokens, "
@@ -99,7 +99,7 @@ static void set_mbu(const llmperf_utilisation_input *in, llmperf_utilisation *ou
     if ((out->mbu_reason = missing_work(in, true)))
         out->mbu = NAN;
     else if (isnan(in->time_ms))
-        out->mbu_reason = "the time is not known, or 0";
+        out->mbu_reason = "the time is unknown or 0";
     else if (out->mbu > 1 + ROUNDING && !(out->warnings & LLMPERF_WARNING_L2_RESIDENT)) {
         out->mbu = NAN;
         out->mbu_reason = "above 1, so an input is wrong: the bandwidth, the bytes (tokens, dtype, "
@@ -140,12 +140,12 @@ static void set_floors(const llmperf_utilisation_input *in, llmperf_utilisation 
     out->time_floor_ms = isnan(in->serial_floor_ms) ? largest : in->serial_floor_ms;
     if (isnan(in->serial_floor_ms) && is_limit_missing(in)) {
         out->time_floor_ms = NAN;
-        out->floor_reason = "the work is known, but not the limit of the GPU that it meets: the "
-                            "peak of the dtype, or the bandwidth";
+        out->floor_reason = "the GPU limit that applies to the work is unknown: the peak of the "
+                            "dtype, or the bandwidth";
     } else if (in->serial_floor_ms < largest * (1 - ROUNDING)) {
         out->time_floor_ms = NAN;
-        out->floor_reason = "the serial floor is below the one of the whole work: they are not of "
-                            "the same operators, peak and bandwidth";
+        out->floor_reason = "the serial lower bound is below the lower bound of the whole work: "
+                            "operators, peak and bandwidth do not belong together";
     } else if (isnan(out->time_floor_ms)) {
         out->floor_reason = "neither FLOPs with a peak nor bytes with a bandwidth are known";
     }
@@ -156,16 +156,16 @@ static void set_ratio(const llmperf_utilisation_input *in, llmperf_utilisation *
     out->floor_ratio = in->time_ms / out->time_floor_ms;
     out->wall_ratio = out->floor_ratio / in->busy_share;
     if (isnan(in->time_ms))
-        out->ratio_reason = "the time is not known, or 0";
+        out->ratio_reason = "the time is unknown or 0";
     else if (isnan(out->time_floor_ms))
         out->ratio_reason = out->floor_reason;
     else if (out->floor_ratio < 1 - ROUNDING) {
         out->floor_ratio = out->wall_ratio = NAN;
         out->ratio_reason = out->warnings & LLMPERF_WARNING_L2_RESIDENT
-                                ? "faster than the floor: the bytes fit in the L2 cache and need "
-                                  "not come from device memory"
-                                : "faster than the floor, so an input is wrong: a limit, the work, "
-                                  "or the time";
+                                ? "faster than the lower bound: the bytes fit in the L2 cache and "
+                                  "are not read from device memory"
+                                : "faster than the lower bound, so an input is wrong: a limit, the "
+                                  "work, or the time";
     }
 }
 
@@ -192,7 +192,7 @@ static void set_bound(const llmperf_utilisation_input *in, llmperf_utilisation *
     else if (isnan(out->memory_floor_ms))
         out->bound_reason = missing_work(in, true);
     else if (isnan(in->busy_share) && far)
-        out->bound_reason = "far above the floor, and how busy the GPU was is not known: launches "
+        out->bound_reason = "far above the lower bound, and the GPU busy time is unknown: launches "
                             "and the host cannot be ruled out";
     else if (far && in->busy_share < MOSTLY_IDLE)
         out->bound = LLMPERF_BOUND_LAUNCH;
@@ -243,10 +243,10 @@ int llmperf_utilisation_add(llmperf_utilisation_input *total, const llmperf_util
         return status;
     first = isnan(sum.time_ms);
     if (isnan(in.time_ms))
-        return lp_error(LLMPERF_EINVAL, "work without a time cannot be added up");
+        return lp_error(LLMPERF_EINVAL, "works cannot be added up without a time");
     if (!first && (sum.devices != in.devices ||
                    (sum.l2_mb != in.l2_mb && !(isnan(sum.l2_mb) && isnan(in.l2_mb)))))
-        return lp_error(LLMPERF_EINVAL, "work of unlike GPUs cannot be added up");
+        return lp_error(LLMPERF_EINVAL, "works of different GPUs cannot be added up");
     if (first) {
         sum = in;
     } else {

@@ -343,12 +343,12 @@ static int note_skips(struct writer *writer)
         const char *path = path_of(writer, skip->node);
         const char *reason = lp_names_text(totals->names, skip->reason);
 
-        snprintf(line, sizeof(line), "counters: %" PRIu64 " instances of %s were not measured: %s.",
+        snprintf(line, sizeof(line), "counters: %" PRIu64 " calls of %s were not measured: %s.",
                  skip->count, path ? path : "a region", reason ? reason : "");
         status = lp_profile_note(writer->profile, line);
     }
     if (status == 0 && totals->skips.count > SKIPS_TOLD) {
-        snprintf(line, sizeof(line), "counters: instances of %zu more regions were not measured.",
+        snprintf(line, sizeof(line), "counters: calls of %zu more regions were not measured.",
                  totals->skips.count - SKIPS_TOLD);
         status = lp_profile_note(writer->profile, line);
     }
@@ -364,13 +364,13 @@ static int note_samples(struct writer *writer)
     if (!samples)
         return 0;
     snprintf(line, sizeof(line),
-             "counters: %" PRIu64 " samples, one each %.6g us; clocks may be locked while they are "
-             "taken, and no other profiler can use the counters.",
+             "counters: %" PRIu64 " samples, one every %.6g us; GPU clocks may be locked while "
+             "sampling, and no other profiler can use the counters.",
              lp_sample_regions_samples(samples), (double)writer->totals->plan.interval_ns / 1e3);
     status = lp_profile_note(writer->profile, line);
     if (status == 0 && lp_sample_regions_late(samples) > 0) {
         snprintf(line, sizeof(line),
-                 "counters: %" PRIu64 " device records came too late to be held against samples.",
+                 "counters: %" PRIu64 " device records came too late to be matched with samples.",
                  lp_sample_regions_late(samples));
         status = lp_profile_note(writer->profile, line);
     }
@@ -390,7 +390,7 @@ int lp_counter_totals_add(const struct lp_counter_totals *totals, uint32_t proce
         (status = note_skips(&writer)) == 0)
         status = note_samples(&writer);
     if (status == 0 && failed)
-        status = lp_profile_problem(profile, "memory ran out: hardware counters are missing");
+        status = lp_profile_problem(profile, "out of memory: hardware counters are missing");
     lp_text_clear(&writer.path);
     return status;
 }

@@ -447,13 +447,12 @@ static int add_lost_note(struct freezer *freezer)
 {
     return freezer->lost == 0
                ? 0
-               : lp_profile_add_note(
-                     freezer->profile,
-                     "%s: the model tells its work, but not that of the stage %s in it, so FLOPs "
-                     "and bytes are null: count them in that stage, or mark it as an operator, "
-                     "which is part of the work of the stage around it",
-                     path_text(freezer, lp_path_get(freezer->lost)->parent),
-                     lp_path_get(freezer->lost)->label);
+               : lp_profile_add_note(freezer->profile,
+                                     "%s: the model covers its work but not that of the nested "
+                                     "stage %s, so FLOPs and bytes are null: count them in that "
+                                     "stage, or mark it as an operator of the outer stage",
+                                     path_text(freezer, lp_path_get(freezer->lost)->parent),
+                                     lp_path_get(freezer->lost)->label);
 }
 
 static void fill_fractions(struct freezer *freezer)
@@ -511,8 +510,8 @@ static int fill_profile(struct freezer *freezer)
                                     freezer->profile)) < 0)
         return status;
     if (lp_totals_failed(totals) &&
-        (status =
-             lp_profile_add_problem(freezer->profile, "memory ran out: totals are too small")) < 0)
+        (status = lp_profile_add_problem(freezer->profile, "out of memory: totals are too small")) <
+            0)
         return status;
     if (freezer->scratch.failed)
         return lp_error(LLMPERF_ENOMEM, "out of memory");

@@ -178,15 +178,14 @@ int lp_iterations_freeze(const struct lp_iterations *iterations,
         status = add_recent(iterations, classifier, profile);
     if (status == 0 && iterations->late > 0)
         status = lp_profile_add_note(profile,
-                                     "%llu activities came after their iteration was closed: it is "
-                                     "too small by them; totals are not",
+                                     "%llu device records came after their iteration was closed: "
+                                     "its times are too small by them; totals are not",
                                      (unsigned long long)iterations->late);
     if (status == 0 && iterations->unordered > 0)
-        status = lp_profile_add_note(
-            profile,
-            "%llu activities came after a quarter of a million later ones of their iteration: its "
-            "busy time is short, its idle time too long, by at most their durations; totals are "
-            "not",
-            (unsigned long long)iterations->unordered);
+        status = lp_profile_add_note(profile,
+                                     "%llu device records came after 250,000 later ones of their "
+                                     "iteration: its busy time is too short and its idle time too "
+                                     "long by at most their durations; totals are correct",
+                                     (unsigned long long)iterations->unordered);
     return status;
 }

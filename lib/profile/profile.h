@@ -193,11 +193,11 @@ int lp_profile_note_shared_by(llmperf_profile *profile, const char *who);
 
 /** Problem of a run whose session has not been stopped. */
 #define LP_PROBLEM_OPEN                                                                            \
-    "this is no whole run: its program still runs, or it ended without stopping the session; "     \
-    "what happened after the last commit (usually at most a second) is missing"
+    "this run is incomplete: its program is still running, or ended without stopping the "         \
+    "session; what happened after the last write (usually at most a second) is missing"
 
 /** Fact "source_reason" of a run whose program did not use CUDA before it ended. */
-#define LP_REASON_NO_CUDA "no device activity: the program had not used CUDA by then"
+#define LP_REASON_NO_CUDA "no device activity: the program had not used CUDA yet"
 
 /** Add a problem (and make a complete verdict incomplete) or a note, which is left out if it is
  * there already. 0 or LLMPERF_ENOMEM. */

@@ -17,41 +17,41 @@ static const struct {
 } faults[] = {
     { offsetof(llmperf_ledger, regions_dropped),
       "%" PRIu64 " host records were dropped because a thread's ring was full (raise "
-      "ring_bytes), or graph events because there were too many" },
+      "ring_bytes), or graph events were dropped because there were too many" },
     { offsetof(llmperf_ledger, records_dropped),
       "%" PRIu64 " device records were dropped (raise pool_bytes)" },
     { offsetof(llmperf_ledger, source_errors),
       "%" PRIu64 " calls were refused by the driver's tracing; is the device lost, or does another "
-      "tool hold CUPTI?" },
+      "tool use CUPTI?" },
     { offsetof(llmperf_ledger, launches_duplicate),
-      "%" PRIu64 " launches had the correlation id of another one: their kernels may stand in the "
-      "wrong region (another tool has reset the ids)" },
+      "%" PRIu64 " launches had the correlation id of another one: their kernels may be counted in "
+      "the wrong region (another tool has reset the ids)" },
     { offsetof(llmperf_ledger, launches_missing),
-      "%" PRIu64 " kernel launches have no kernel record (code that is loaded while the first "
-      "session attaches never brings any: call llmperf_prewarm() before)" },
+      "%" PRIu64 " kernel launches have no kernel record (kernels that are loaded while the first "
+      "session starts are never recorded: call llmperf_prewarm() before loading them)" },
     { offsetof(llmperf_ledger, graph_records_missing),
-      "%" PRIu64
-      " records of CUDA graphs are missing: launches of one graph brought fewer than its "
-      "fullest launch" },
+      "%" PRIu64 " records of CUDA graphs are missing: some launches of a graph brought fewer "
+      "records than others" },
     { offsetof(llmperf_ledger, kernels_unattributed),
-      "%" PRIu64 " kernels ran whose launch was not seen; they are in no region (start the session "
+      "%" PRIu64 " kernels ran whose launch was not seen; they are counted outside of all regions "
+      "(start the session "
       "before the work it measures)" },
     { offsetof(llmperf_ledger, records_invalid_time),
-      "%" PRIu64 " device records had impossible times and were left out" },
+      "%" PRIu64 " device records had impossible times and were skipped" },
     { offsetof(llmperf_ledger, records_incomplete),
-      "%" PRIu64 " device records had no start or end time and were left out" },
+      "%" PRIu64 " device records had no start or end time and were skipped" },
     { offsetof(llmperf_ledger, records_duplicate),
       "%" PRIu64 " device records came twice; each launch was counted once" },
     { offsetof(llmperf_ledger, records_before_launch),
-      "%" PRIu64 " device records begin before their launch: the clocks of host and device differ, "
-      "durations are right, gaps and idle times are not" },
+      "%" PRIu64 " device records begin before their launch: the clocks of host and device differ; "
+      "durations are correct, gaps and idle times are not" },
     { offsetof(llmperf_ledger, regions_over_limit),
       "%" PRIu64
       " regions were above the limit of paths and are counted together in \"LLM@(too many "
       "paths)\": use region names that do not change with every call, or raise path_limit" },
     { offsetof(llmperf_ledger, records_late),
-      "%" PRIu64 " device records came after their time was closed; GPU-busy times are short by at "
-      "most their durations" },
+      "%" PRIu64 " device records came too late to be added to the GPU busy time, which is too "
+      "short by at most their durations" },
 };
 
 #define FAULTS (sizeof(faults) / sizeof(faults[0]))
@@ -134,64 +134,63 @@ static int add_notes(llmperf_profile *profile)
 
     if (unseen_memory > 0 &&
         lp_profile_add_note(profile,
-                            "%" PRIu64
-                            " copies and sets ran whose call was not seen; they are in no region",
+                            "%" PRIu64 " memory copies and memsets ran whose call was not seen; "
+                            "they are counted outside of all regions",
                             unseen_memory) < 0)
         return LLMPERF_ENOMEM;
     if (ledger->regions_truncated > 0 &&
-        lp_profile_add_note(profile,
-                            "%" PRIu64 " region instances were open at the start or the end of the "
-                            "session, or when their thread ended; their wall "
-                            "times are not known and not in the totals",
-                            ledger->regions_truncated) < 0)
+        lp_profile_add_note(
+            profile,
+            "%" PRIu64 " region calls were open at the start or the end of the session, or when "
+            "their thread ended; their wall times are unknown and not in the totals",
+            ledger->regions_truncated) < 0)
         return LLMPERF_ENOMEM;
     if (ledger->regions_unbalanced > 0 &&
         lp_profile_add_note(profile, "%" PRIu64 " region ends had no begin and were ignored",
                             ledger->regions_unbalanced) < 0)
         return LLMPERF_ENOMEM;
     if (ledger->regions_abandoned > 0 &&
-        lp_profile_add_note(profile,
-                            "%" PRIu64
-                            " regions or NVTX ranges were still open when a region around them "
-                            "ended, and were closed with it; their wall times are not in the "
-                            "totals",
-                            ledger->regions_abandoned) < 0)
+        lp_profile_add_note(
+            profile,
+            "%" PRIu64 " regions or NVTX ranges were still open when an enclosing region ended, "
+            "and were closed with it; their wall times are not in the totals",
+            ledger->regions_abandoned) < 0)
         return LLMPERF_ENOMEM;
     if (ledger->graph_nodes_unmapped > 0 &&
-        lp_profile_add_note(profile,
-                            "%" PRIu64
-                            " graph records ran nodes whose capture was not seen; they are charged "
-                            "to the region that launched the graph, and captured_in says why and "
-                            "which nodes (graphs that are captured again while a session runs are "
-                            "known from then on)",
-                            ledger->graph_nodes_unmapped) < 0)
+        lp_profile_add_note(
+            profile,
+            "%" PRIu64
+            " graph records ran nodes whose capture was not seen; their time is charged to the "
+            "region that launched the graph, and captured_in names the nodes and the reason (a "
+            "graph that is captured again during the session is known from then on)",
+            ledger->graph_nodes_unmapped) < 0)
         return LLMPERF_ENOMEM;
     if (ledger->memory_missing > 0 && ledger->verdict != LLMPERF_VERDICT_NO_DEVICE &&
-        lp_profile_add_note(profile,
-                            "%" PRIu64
-                            " copy and set calls brought no record; those of zero bytes never do",
-                            ledger->memory_missing) < 0)
+        lp_profile_add_note(
+            profile,
+            "%" PRIu64
+            " memcpy and memset calls have no record; those of zero bytes never have one",
+            ledger->memory_missing) < 0)
         return LLMPERF_ENOMEM;
     if (ledger->records_foreign > 0 &&
-        lp_profile_add_note(profile,
-                            "%" PRIu64
-                            " device records were of kinds that another tool in the process asked "
-                            "for; they were left out",
-                            ledger->records_foreign) < 0)
+        lp_profile_add_note(
+            profile,
+            "%" PRIu64
+            " device records were enabled by another tool in the process; they were skipped",
+            ledger->records_foreign) < 0)
         return LLMPERF_ENOMEM;
     if (ledger->names_over_limit > 0 &&
         lp_profile_add_note(profile,
-                            "%" PRIu64
-                            " device records have names above the limit of 65,536; they stand "
-                            "together as [other names]",
+                            "%" PRIu64 " device records have names beyond the limit of 65,536; "
+                            "they are counted together as [other names]",
                             ledger->names_over_limit) < 0)
         return LLMPERF_ENOMEM;
     if (ledger->graphs_device_launchable > 0 &&
         ledger->graphs_device_launchable != LLMPERF_UNKNOWN &&
         lp_profile_add_note(profile,
                             "%" PRIu64
-                            " graphs were instantiated for launch from the device; the driver "
-                            "reports no kernels of such launches, their time is missing here",
+                            " graphs were instantiated for launch from the device; CUPTI reports "
+                            "no kernels of such launches, so their time is missing",
                             ledger->graphs_device_launchable) < 0)
         return LLMPERF_ENOMEM;
     return 0;
@@ -215,9 +214,9 @@ int lp_profile_judge(llmperf_profile *profile)
         return 0;
     return lp_profile_add_problem(
         profile,
-        "%" PRIu64 " %s were launched and not one was reported: the driver's tracing is dead in "
-        "this process; restart the program, and start the session or call llmperf_prewarm() "
-        "before it loads kernels",
+        "%" PRIu64 " %s were launched, but no records were received: the driver's tracing does not "
+        "work in this process; restart the program, and start the session or call "
+        "llmperf_prewarm() before it loads kernels",
         ledger->launches_expected > 0 ? ledger->launches_expected : ledger->graph_launches,
         ledger->launches_expected > 0 ? "kernels" : "graphs");
 }

@@ -97,7 +97,7 @@ class OtherJansson(unittest.TestCase):
     def test_functions_with_names_of_jansson_are_refused(self):
         for shared in True, False:
             output = self.linked(shared, self.path("foreign.c"))
-            self.assertIn("refused: the program defines functions with names of jansson's", output)
+            self.assertIn("refused: the program defines functions that have the names of jansson's", output)
 
     def test_hidden_functions_beside_the_shared_library_do_no_harm(self):
         output = self.linked(True, "-fvisibility=hidden", self.path("foreign.c"))

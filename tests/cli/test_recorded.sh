@@ -153,7 +153,7 @@ assert any(note.startswith("mfu_measured is null") and "--measure" in note for n
 assert cached["hardware"]["measured"] == {"copy": 4276.869, "read": 4535.3, "fp32": 51.14}
 assert "2026-11-21T07:30:53Z with driver 580.159.04" in cached["hardware"]["measured_source"]
 above = check(cached, 51.14, 4535.3)
-assert (above > 0) == any("faster than what was measured" in note for note in cached["notes"])
+assert (above > 0) == any("faster than the measured peak" in note for note in cached["notes"])
 assert [region["mfu"] for region in cached["regions"]] == [region["mfu"] for region in told["regions"]]
 assert all(region["mfu_measured"] is None for region in part["regions"])
 assert any("mfu_measured is null" in note and "no time" in note for note in part["notes"])

@@ -25,8 +25,8 @@ change '0,/"verdict": "complete"/s//"verdict": "fine"/' '$.ledger.verdict: must 
 change '0,/"kernels_seen": 15/s//"kernels_seen": "15"/' '$.ledger.kernels_seen: is string, must be integer'
 change '0,/"mfu": null/s//"mfu": 1.56/' '$.regions[0].mfu: is 1.56, must be at most 1'
 change '0,/"instances": 1/s//"instances": -1/' '$.regions[0].instances: is -1, must be at least 0'
-change '0,/"tier": "deep"/s//"tier": "deep", "extra": 1/' '$.extra: is not a key of the schema'
-change '$d' 'is not JSON'
+change '0,/"tier": "deep"/s//"tier": "deep", "extra": 1/' '$.extra: is not allowed by the schema'
+change '$d' 'is not valid JSON'
 
 # A run: each of its files with a schema, a line each.
 expect 0 validate two_stages/
@@ -47,7 +47,7 @@ expect 1 validate job
 [ "$(wc -l <out)" = $((2 * files - 2)) ] || die "one that fails keeps others from being checked"
 [ "$(wc -l <err)" = 2 ] || die "not a line for each that fails"
 stderr_has "job/processes/1/regions/report.json"
-stderr_has "job/processes/2/metrics.json does not fit"
+stderr_has "job/processes/2/metrics.json does not match"
 stderr_has '$.ledger.verdict: must be'
 expect 0 validate two_stages/regions
 [ "$(wc -l <out)" = $((files - 1)) ] || die "not the region reports"

@@ -201,14 +201,14 @@ static const struct fault faults[] = {
       "regions_truncated=1",
       LLMPERF_VERDICT_COMPLETE,
       REGION,
-      "1 region instances were open" },
+      "1 region calls were open" },
     { "a thread ends with an open region",
       eager,
       { "thread 1\nbegin LLM@cut\nexit\nthread 0", "", "", "" },
       "regions_truncated=1",
       LLMPERF_VERDICT_COMPLETE,
       REGION,
-      "1 region instances were open" },
+      "1 region calls were open" },
     { "an end has no begin",
       eager,
       { "thread 1\nend\nthread 0", "", "", "" },
@@ -236,7 +236,7 @@ static const struct fault faults[] = {
       "records_foreign=9",
       LLMPERF_VERDICT_COMPLETE,
       NOTHING,
-      "9 device records were of kinds" },
+      "9 device records were enabled by another tool" },
     { "the driver refuses a flush",
       eager,
       { "refused 3", "", "", "" },
@@ -250,7 +250,7 @@ static const struct fault faults[] = {
       "memory_missing=6 memory_seen=0",
       LLMPERF_VERDICT_COMPLETE,
       COPIES,
-      "6 copy and set calls brought no record" },
+      "6 memcpy and memset calls have no record" },
     { "the driver stops reporting",
       eager,
       { "", "", "fault drop", "" },
@@ -264,7 +264,7 @@ static const struct fault faults[] = {
       NULL,
       LLMPERF_VERDICT_DEAD,
       DEVICE,
-      "not one was reported" },
+      "no records were received" },
     { "the device is lost",
       eager,
       { "", "", "device_lost", "" },
@@ -548,7 +548,7 @@ static void names_above_the_limit_are_counted_together(void **state)
     assert_int_equal(ledger_of(profile).names_over_limit, MANY_NAMES - 65535);
     assert_int_equal(ledger_of(profile).kernels_attributed, MANY_NAMES);
     assert_int_equal(llmperf_profile_count(profile, LLMPERF_ROWS_KERNELS), 65536);
-    assert_true(has_note(profile, "names above the limit"));
+    assert_true(has_note(profile, "names beyond the limit"));
     assert_int_equal(ledger_of(profile).verdict, LLMPERF_VERDICT_COMPLETE);
     llmperf_profile_free(profile);
     free(script);

@@ -81,7 +81,7 @@ static void without_any_record_the_tracing_is_dead(void **state)
     expected.kernels_seen = expected.kernels_attributed = 0;
     expected.launches_missing = LAUNCHES;
     expected.verdict = LLMPERF_VERDICT_DEAD;
-    check_ten("fault drop", &expected, "10 kernels were launched and not one was reported");
+    check_ten("fault drop", &expected, "10 kernels were launched, but no records were received");
 }
 
 static void a_record_that_came_twice_counts_once(void **state)
@@ -269,7 +269,7 @@ static void copies_without_a_call_are_noted(void **state)
         profile = play_script(script);
         assert_int_equal(ledger_of(profile).verdict, LLMPERF_VERDICT_COMPLETE);
         assert_int_equal(find_region(profile, "LLM@prefill", 0).memcpy_count, 1);
-        assert_true(has_note(profile, "2 copies and sets ran whose call was not seen"));
+        assert_true(has_note(profile, "2 memory copies and memsets ran whose call was not seen"));
         llmperf_profile_free(profile);
     }
 }
@@ -364,7 +364,7 @@ static void a_thread_that_ends_closes_its_regions_cut_short(void **state)
     assert_int_equal(a.kernel_count, 2);
     assert_int_equal(ledger_of(profile).regions_truncated, 2);
     assert_int_equal(ledger_of(profile).verdict, LLMPERF_VERDICT_COMPLETE);
-    assert_true(has_note(profile, "2 region instances were open"));
+    assert_true(has_note(profile, "2 region calls were open"));
     llmperf_profile_free(profile);
 }
 

@@ -95,7 +95,8 @@ static uint32_t verdict_of_snapshot(llmperf_session *session)
 
     assert_int_equal(llmperf_session_snapshot(session, &profile), 0);
     verdict = ledger_of(profile).verdict;
-    assert_true(has_problem(profile, "not one was reported") == (verdict == LLMPERF_VERDICT_DEAD));
+    assert_true(has_problem(profile, "no records were received") ==
+                (verdict == LLMPERF_VERDICT_DEAD));
     llmperf_profile_free(profile);
     return verdict;
 }

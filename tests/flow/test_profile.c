@@ -284,7 +284,7 @@ static void a_region_open_at_the_end_has_kernels_but_no_wall_time(void **state)
     assert_int_equal(find_region(profile, "LLM@a/LLM@b", -1).truncated, 1);
     assert_int_equal(ledger_of(profile).regions_truncated, 2);
     assert_int_equal(ledger_of(profile).verdict, LLMPERF_VERDICT_COMPLETE);
-    assert_true(has_note(profile, "2 region instances were open"));
+    assert_true(has_note(profile, "2 region calls were open"));
     llmperf_profile_free(profile);
 }
 

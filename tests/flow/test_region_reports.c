@@ -226,7 +226,7 @@ static void a_selection_without_a_match_says_so(void **state)
     assert_true(json_is_true(
         json_object_get(json_object_get(region(root, "LLM@B"), "selection"), "nothing_selected")));
     json_decref(root);
-    assert_file_has("report.md", "No kernel of this region fits the selection.");
+    assert_file_has("report.md", "No kernel of this region matches the selection.");
 }
 
 static void no_matching_region_is_a_baseline_report(void **state)
@@ -305,12 +305,12 @@ static void wrong_configurations_are_refused_with_the_line(void **state)
         const char *config, *part;
     } cases[] = {
         { "regions:\n  kernels:\n    - {include: 'regex:('}\n", "regex:(" },
-        { "regions: 1\n", "regions: this key is a map" },
+        { "regions: 1\n", "regions: this key must be a map" },
         { "regions:\n  aggregate: perhaps\n", ":2: regions: aggregate" },
         { "regions: {top: many}\n", "top" },
-        { "regions: {sections: [time, weather]}\n", "sections are" },
-        { "regions: {kernels: 1}\n", "kernels is a map" },
-        { "regions: {include: {}}\n", "patterns are" },
+        { "regions: {sections: [time, weather]}\n", "sections must be" },
+        { "regions: {kernels: 1}\n", "kernels must be a map" },
+        { "regions: {include: {}}\n", "patterns must be" },
     };
 
     (void)state;

@@ -132,7 +132,7 @@ static bool is_missing_layout_noted(uint32_t tensor, const char *second)
 
     parts[0] = play_share(MODEL, tensor, 0, ON_A_GPU("0"));
     parts[1] = play_share(MODEL, tensor, 0, second);
-    assert_false(has_note(parts[1], "nobody told"));
+    assert_false(has_note(parts[1], "no parallel layout"));
     assert_int_equal(llmperf_profile_merge((const llmperf_profile *const *)parts, 2, &merged), 0);
     noted =
         has_note(merged, "on each of the 2 GPUs of the merged runs: no parallel layout was given");

@@ -181,8 +181,9 @@ static void a_stage_inside_whose_work_is_not_known_leaves_the_sum_unknown(void *
     (void)state;
     assert_true(find_region(profile, "LLM@prefill/LLM@vision", -1).flops == LLMPERF_UNKNOWN);
     assert_true(find_region(profile, "LLM@prefill", -1).flops == LLMPERF_UNKNOWN);
-    assert_true(has_note(profile, "LLM@prefill: the model tells its work, but not that of the "
-                                  "stage LLM@vision in it"));
+    assert_true(has_note(
+        profile,
+        "LLM@prefill: the model covers its work but not that of the nested stage LLM@vision"));
     llmperf_profile_free(profile);
 }
 

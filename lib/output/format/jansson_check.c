@@ -37,9 +37,9 @@ int lp_jansson_check(void)
 
     if (!sound) /* Whose these are is not known: they are not freed. */
         return lp_error(LLMPERF_ESTATE,
-                        "the program defines functions with names of jansson's (such as "
-                        "json_object_get), which replace those of jansson; rename them, or "
-                        "compile them with -fvisibility=hidden and link the shared library");
+                        "the program defines functions that have the names of jansson's (such as "
+                        "json_object_get) and replace them; rename them, or compile them with "
+                        "-fvisibility=hidden and link the shared library");
     text = join(root, words, word);
     sound = text && strcmp(text, "{\"list\":[7,0.5],\"word\":[\"w\"]}") == 0;
     free(text);

@@ -29,7 +29,7 @@ void lp_html_ledger(const struct lp_findings *findings, struct lp_text *out)
     bool counted = ledger->verdict != LLMPERF_VERDICT_NO_DEVICE;
     uint64_t none = LLMPERF_UNKNOWN;
 
-    lp_html_table_open(out, "Expected against seen.", headings);
+    lp_html_table_open(out, "Expected and seen records.", headings);
     count_row(out, "Kernel launches expected", "launches_expected",
               counted ? ledger->launches_expected : none);
     count_row(out, "Graph launches", "graph_launches", counted ? ledger->graph_launches : none);
@@ -43,12 +43,12 @@ void lp_html_ledger(const struct lp_findings *findings, struct lp_text *out)
     count_row(out, "Launches without a kernel", "launches_missing",
               counted ? ledger->launches_missing : none);
     count_row(out, "Records dropped", "records_dropped", ledger->records_dropped);
-    count_row(out, "Records with an impossible time", "records_invalid_time",
+    count_row(out, "Records with an invalid time", "records_invalid_time",
               ledger->records_invalid_time);
     count_row(out, "Records without a start or an end", "records_incomplete",
               ledger->records_incomplete);
-    count_row(out, "Records twice", "records_duplicate", ledger->records_duplicate);
-    count_row(out, "Records late", "records_late", ledger->records_late);
+    count_row(out, "Duplicate records", "records_duplicate", ledger->records_duplicate);
+    count_row(out, "Late records", "records_late", ledger->records_late);
     count_row(out, "Region records dropped", "regions_dropped", ledger->regions_dropped);
     share_row(out, "Collected", "sampled_fraction", counted ? ledger->sampled_fraction : NAN);
     share_row(out, "Device time with a known launch", "attributed_gpu_time_share",
@@ -76,16 +76,16 @@ void lp_html_environment(const struct lp_findings *findings, struct lp_text *out
 {
     static const char *const headings[] = { "What", "Value", NULL };
 
-    lp_html_table_open(out, "Run and machine; env.json has more.", headings);
+    lp_html_table_open(out, "Run and machine; more in env.json.", headings);
     fact_row(findings, out, "Created", "created_at");
     fact_row(findings, out, "llmperf", "llmperf_version");
     fact_row(findings, out, "Tier", "tier");
     fact_row(findings, out, "Device source", "source");
-    fact_row(findings, out, "Why this source", "source_reason");
+    fact_row(findings, out, "Reason for this source", "source_reason");
     fact_row(findings, out, "Recording", "recorded_from");
     fact_row(findings, out, "Model", "model");
-    fact_row(findings, out, "Convention of its work", "model_convention");
-    fact_row(findings, out, "GPUs that share each layer of it", LP_TENSOR_FACT);
+    fact_row(findings, out, "Counting convention", "model_convention");
+    fact_row(findings, out, "GPUs that share each layer (tensor_parallel)", LP_TENSOR_FACT);
     text_row(out, "GPU", findings->limits.gpu_name);
     text_row(out, "Driver", lp_machine_text(findings->machine, "driver.kernel_version"));
     text_row(out, "CUPTI", lp_machine_text(findings->machine, "cupti.path"));
@@ -114,7 +114,6 @@ void lp_html_notes(const struct lp_findings *findings, struct lp_text *out)
         lp_html_text(out, findings->limits.dtype_reason);
         lp_text_puts(out, "</li>\n");
     }
-    lp_text_puts(out,
-                 "<li>A dash stands where a value is not known. Percentiles are within two "
-                 "per cent. The page holds everything it shows and loads nothing.</li>\n</ul>\n");
+    lp_text_puts(out, "<li>A dash marks an unknown value. Percentiles are accurate to 2 %. The "
+                      "page is self-contained.</li>\n</ul>\n");
 }

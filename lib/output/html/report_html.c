@@ -48,16 +48,16 @@ static const char *meaning(uint32_t verdict)
 {
     switch (verdict) {
     case LLMPERF_VERDICT_COMPLETE:
-        return "every launch has its records, every record its launch.";
+        return "every launch has its records, and every record its launch.";
     case LLMPERF_VERDICT_SAMPLED:
-        return "a known share of the work was collected, on purpose; device times are of that "
-               "share.";
+        return "sampled on purpose: a known share of the work was collected; device times cover "
+               "that share.";
     case LLMPERF_VERDICT_NO_DEVICE:
-        return "no device was observed: times are of the host only.";
+        return "no device was observed: host times only.";
     case LLMPERF_VERDICT_DEAD:
-        return "kernels were launched and not one was reported: device times are not known.";
+        return "kernels were launched, but no records were received: device times are unknown.";
     default:
-        return "something is missing: device times are lower bounds.";
+        return "records are missing: device times are lower bounds.";
     }
 }
 
@@ -96,7 +96,7 @@ static void add_section(const struct lp_findings *findings, const struct section
     lp_text_printf(out, "<section aria-labelledby=\"%s\">\n<h2 id=\"%s\">%s</h2>\n", section->id,
                    section->id, section->title);
     if (findings->withheld && section->withheld)
-        lp_text_puts(out, "<p>Withheld: the ledger accounts for too little of the work.</p>\n");
+        lp_text_puts(out, "<p>Withheld: too much of the work is missing from the ledger.</p>\n");
     else
         section->add(findings, out);
     lp_text_puts(out, "</section>\n");

@@ -124,19 +124,17 @@ void lp_svg_classes(const struct lp_findings *findings, struct lp_text *out)
     double bottom = TOP + LANE * (double)count_stages(totals);
 
     if (totals->rows.count == 0) {
-        lp_text_puts(out,
-                     "<p>No kernel classes: no device activity was seen, or their table could not "
-                     "be read.</p>\n");
+        lp_text_puts(out, "<p>No kernel classes: no device activity was seen, or "
+                          "kernel_classes.yaml could not be read.</p>\n");
         return;
     }
     for (size_t i = 0; i < totals->rows.count; i++)
         add_to_legend(&legend, &totals->rows.items[i]);
     sort_legend(&legend);
     lp_text_puts(out, "<figure>\n");
-    lp_svg_open(
-        out, "classes", (int)bottom + 38, "Kernel classes of each stage",
-        "One bar for each stage, split into kernel classes by their share of its device time. "
-        "The table below has the numbers.");
+    lp_svg_open(out, "classes", (int)bottom + 38, "Kernel classes of each stage",
+                "One bar per stage, divided into kernel classes by their share of its device time. "
+                "The table below has the numbers.");
     lp_svg_axis_x(out, &scale, TOP - 6, bottom, "% of the device time of the stage");
     add_bars(totals, &legend, out);
     lp_svg_close(out);

@@ -84,8 +84,8 @@ void lp_svg_histogram(const struct lp_findings *findings, size_t stage, struct l
     snprintf(title, sizeof(title), "Histogram of wall times, stage %zu", stage + 1);
     lp_text_puts(out, "<figure>\n");
     lp_svg_open(out, id, HEIGHT, title,
-                "How many iterations took how long on the host; the axis of time is logarithmic. "
-                "Dashed lines are the median and the 99th percentile, which stand in the table.");
+                "Number of iterations by host time, on a logarithmic time axis. Dashed lines mark "
+                "the median and the 99th percentile.");
     lp_svg_axis_y(out, &y, LEFT, LP_SVG_RIGHT, "iterations");
     lp_svg_axis_x(out, &x, TOP, BOTTOM, "ms wall time");
     add_bars(stage, buckets, count, &x, &y, out);

@@ -215,9 +215,8 @@ static void draw(const struct chart *chart, struct lp_text *out)
     lp_text_puts(out, "<figure>\n");
     lp_svg_open(
         out, "roofline", HEIGHT, "Roofline",
-        "Both axes are logarithmic: FLOPs for each byte, and TFLOP/s that were reached. The "
-        "line is the most that the GPU can do; circles are regions, squares are kernels, named in "
-        "the lists below.");
+        "Both axes are logarithmic: FLOPs per byte and achieved TFLOP/s. The line is the roofline "
+        "of the GPU; circles are regions and squares are kernels, named in the lists below.");
     lp_svg_axis_x(out, &chart->x, TOP, BOTTOM, "FLOP/B");
     lp_svg_axis_y(out, &chart->y, LEFT, LP_SVG_RIGHT, "TFLOP/s");
     add_roof(chart, out);
@@ -232,11 +231,12 @@ static void draw(const struct chart *chart, struct lp_text *out)
 static void tell_why_not(const struct lp_findings *findings, struct lp_text *out)
 {
     /* Counters of single kernels are good whatever the ledger says; times of regions are not. */
-    lp_text_puts(out, findings->withheld
-                          ? "<p>Withheld: the ledger accounts for too little of the work.</p>\n"
-                          : "<p>No roofline: it needs the peak of the dtype, the bandwidth, and a "
-                            "region or a kernel with FLOPs, bytes and device time. The notes say "
-                            "what is missing.</p>\n");
+    lp_text_puts(
+        out,
+        findings->withheld
+            ? "<p>Withheld: too much of the work is missing from the ledger.</p>\n"
+            : "<p>No roofline: it needs the peak of the dtype, the bandwidth, and and a region or "
+              "kernel with FLOPs, bytes and device time. The notes list what is missing.</p>\n");
 }
 
 void lp_svg_roofline(const struct lp_findings *findings, struct lp_text *out)

@@ -65,7 +65,7 @@ static void add_bar(struct lp_text *out, const struct lp_svg_scale *scale, doubl
     lp_text_puts(out, "\" data-value=\"");
     lp_html_raw(out, iteration->wall_ms);
     lp_text_printf(out, "\"><title>%s ms%s</title></rect>", LP_NUMBER(iteration->wall_ms, 4),
-                   isnan(busy) ? ", device time not known" : "");
+                   isnan(busy) ? ", device time unknown" : "");
     if (busy > 0)
         lp_text_printf(out, "<rect class=\"busy\" x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\"/>\n",
                        PX(x), PX(y + 20 * (1 - busy)), PX(width), PX(20 * busy));
@@ -94,24 +94,23 @@ void lp_svg_timeline(const struct lp_findings *findings, struct lp_text *out)
     double bottom = TOP + LANE * (double)range.lanes;
 
     if (!(range.length_ms > 0)) {
-        lp_text_puts(out, findings->stages.count > 0
-                              ? "<p>No timeline: single iterations stay in the runs that this one "
-                                "is made of; their reports have it.</p>\n"
-                              : "<p>No timeline: no stage was followed step by step.</p>\n");
+        lp_text_puts(out,
+                     findings->stages.count > 0
+                         ? "<p>No timeline: single iterations are kept only in the original runs; "
+                           "their reports show it.</p>\n"
+                         : "<p>No timeline: no stage was recorded iteration by iteration.</p>\n");
         return;
     }
     lp_text_puts(out, "<figure>\n");
-    lp_svg_open(
-        out, "timeline", (int)bottom + 38, "Timeline of stages",
-        "One lane for each stage, one bar for each of its newest iterations along the time of "
-        "the host. A bar is filled as far as the device was busy in it. The table of "
-        "iterations has the numbers.");
+    lp_svg_open(out, "timeline", (int)bottom + 38, "Timeline of stages",
+                "One row per stage with one bar for each of its newest iterations on the host's "
+                "time axis. The filled part of a bar is the time that the device was busy. The "
+                "table of iterations has the numbers.");
     lp_svg_axis_x(out, &scale, TOP - 4, bottom, "ms since the first one shown");
     for (size_t i = 0; i < range.lanes; i++)
         add_lane(findings, i, &range, &scale, out);
     lp_svg_close(out);
-    lp_text_puts(
-        out, "<figcaption>The newest iterations of each stage on the clock of the host. The filled "
-             "part of a bar is the time that the device was busy; a bar is only outlined if that "
-             "is not known.</figcaption></figure>\n");
+    lp_text_puts(out, "<figcaption>The newest iterations of each stage on the host's time axis. "
+                      "The filled part of a bar is the time that the device was busy; an outlined "
+                      "bar means that it is unknown.</figcaption></figure>\n");
 }

@@ -15,7 +15,7 @@
 static void add_line(struct lp_text *out, const char *name, const char *value)
 {
     lp_text_printf(out, "- %s: ", name);
-    lp_md_text(out, value ? value : "not known");
+    lp_md_text(out, value ? value : "unknown");
     lp_text_puts(out, "\n");
 }
 
@@ -51,10 +51,10 @@ static void add_batches(const struct lp_findings *findings, struct lp_text *out)
 {
     const char *last = NULL;
 
-    lp_text_puts(out,
-                 "## Batch and work\n\n"
-                 "| Stage | Instances | Sequences each | Tokens each | Context each | FLOPs from "
-                 "| Bytes from |\n| --- | ---: | ---: | ---: | ---: | --- | --- |\n");
+    lp_text_puts(
+        out,
+        "## Batch and work\n\n| Stage | Calls | Sequences per call | Tokens per call | Context per "
+        "call | FLOPs from | Bytes from |\n| --- | ---: | ---: | ---: | ---: | --- | --- |\n");
     for (size_t i = 0; i < findings->regions.count; i++) {
         const llmperf_region_stats *stats = &findings->regions.items[i].stats;
 
@@ -64,26 +64,23 @@ static void add_batches(const struct lp_findings *findings, struct lp_text *out)
         last = stats->path;
         batch_row(stats, out);
     }
-    lp_text_puts(out,
-                 "\nMeans over all instances. Sequences, tokens and context are what the program "
-                 "counted.\n\n");
+    lp_text_puts(
+        out,
+        "\nMeans over all calls. Sequences, tokens and context are what the program counted.\n\n");
 }
 
 static void add_conventions(const struct lp_findings *findings, struct lp_text *out)
 {
     lp_text_puts(out,
-                 "## Conventions\n\n"
-                 "- A multiply-add is 2 FLOPs.\n"
-                 "- FLOPs are those of the model: no padding, no recomputation, accepted tokens "
-                 "only.\n"
-                 "- Bytes are compulsory traffic of device memory: each weight once a step, each "
-                 "cached key and value once. Real traffic is larger, so MBU is a lower bound and "
-                 "the floor is a true floor.\n"
-                 "- MFU and MBU are of GPU busy time: the union of the intervals of a region's "
-                 "device work.\n"
-                 "- Vision nests in prefill and is counted once.\n");
-    add_fact(findings, "Convention of the model's work", "model_convention", out);
-    add_line(out, "Dtype that peaks are taken for",
+                 "## Conventions\n\n- A multiply-add is 2 FLOPs.\n- FLOPs are those of the model: "
+                 "no padding, no recomputation, accepted tokens only.\n- Bytes are compulsory "
+                 "traffic of device memory: each weight once per step, each cached key and value "
+                 "once. Real traffic is larger, so MBU is a lower bound.\n- The floor is a lower "
+                 "bound on time: the larger of FLOPs / peak and bytes / bandwidth.\n- MFU and MBU "
+                 "relate to GPU busy time: the union of the intervals of a region's device "
+                 "work.\n- Vision is nested in prefill and counted once.\n");
+    add_fact(findings, "Counting convention", "model_convention", out);
+    add_line(out, "Dtype of the peaks",
              findings->limits.dtype[0] ? findings->limits.dtype : findings->limits.dtype_reason);
     lp_text_puts(out, "\n");
 }
@@ -106,18 +103,18 @@ static void add_model(const struct lp_findings *findings, struct lp_text *out)
 {
     lp_text_puts(out, "## Model\n\n");
     if (!llmperf_profile_fact(findings->profile, "model")) {
-        lp_text_puts(out,
-                     "- No model was named: FLOPs and bytes are those that the program gave.\n\n");
+        lp_text_puts(
+            out, "- No model was given: FLOPs and bytes are those that the program counted.\n\n");
         return;
     }
     add_fact(findings, "Description", "model", out);
     add_fact(findings, "Name", "model_name", out);
     add_fact(findings, "Family", "model_family", out);
     add_fact(findings, "Parameters", "model_parameters_total", out);
-    add_fact(findings, "Parameters used for a token", "model_parameters_active", out);
+    add_fact(findings, "Active parameters per token", "model_parameters_active", out);
     add_fact(findings, "GPUs that share each layer (tensor_parallel)", LP_TENSOR_FACT, out);
-    add_fact(findings, "GPUs that whole experts are spread over (expert_parallel)", LP_EXPERT_FACT,
-             out);
+    add_fact(findings, "GPUs that whole experts are distributed over (expert_parallel)",
+             LP_EXPERT_FACT, out);
     add_numbered_facts(findings, "Assumed", "model_assumption", out);
     add_numbered_facts(findings, "Warning", "model_warning", out);
     lp_text_puts(out, "\n");
@@ -146,15 +143,15 @@ static void add_limits(const struct lp_findings *findings, struct lp_text *out)
 
     lp_text_puts(out, "## Peaks\n\n");
     if (limits->hardware_reason[0])
-        add_line(out, "Not known", limits->hardware_reason);
+        add_line(out, "Unknown", limits->hardware_reason);
     add_line(out, "GPU", limits->gpu_name);
     add_limit(out, "Dense peak", "TFLOP/s", &limits->peak);
     add_limit(out, "Bandwidth", "GB/s", &limits->bandwidth);
-    add_line(out, "Ceilings of this very GPU", measured ? measured : "not measured");
+    add_line(out, "Measured peaks of this GPU", measured ? measured : "not measured");
     for (size_t i = 0; (warning = llmperf_hardware_warning(limits->hardware, i)); i++)
         add_line(out, "Warning", warning);
     lp_text_puts(out,
-                 "- Clocks were neither locked nor read: peaks hold at the published clocks.\n\n");
+                 "- Clocks were neither locked nor read: peaks are for the published clocks.\n\n");
 }
 
 static void add_conditions(const struct lp_findings *findings, struct lp_text *out)
@@ -164,7 +161,7 @@ static void add_conditions(const struct lp_findings *findings, struct lp_text *o
     lp_text_puts(out, "## Measurement\n\n");
     add_fact(findings, "Tier", "tier", out);
     add_fact(findings, "Device source", "source", out);
-    add_fact(findings, "Why this source", "source_reason", out);
+    add_fact(findings, "Reason for this source", "source_reason", out);
     add_fact(findings, "Recorded in", "recorded_from", out);
     add_line(out, "Driver", lp_machine_text(findings->machine, "driver.kernel_version"));
     add_line(out, "Verdict of the ledger",
@@ -172,16 +169,15 @@ static void add_conditions(const struct lp_findings *findings, struct lp_text *o
     if (findings->ledger.verdict == LLMPERF_VERDICT_SAMPLED) {
         lp_text_puts(out, "- Collected: ");
         lp_md_number(out, 100 * findings->ledger.sampled_fraction);
-        lp_text_puts(out, " % of the work, on purpose\n");
+        lp_text_puts(out, " % of the work (sampled)\n");
     }
     if (blocking && strcmp(blocking, "0") != 0)
         lp_text_puts(out, "- CUDA_LAUNCH_BLOCKING was set: every launch waited for the device, so "
-                          "idle times are not those of normal use.\n");
-    lp_text_puts(out, "- All instances of a region count, the first one too: a warm-up inside the "
-                      "session is part of the numbers.\n"
-                      "- Wall times are of the host; device work may end after its region.\n"
-                      "- Device work belongs to the region that was open on the launching thread.\n"
-                      "- Percentiles are within 2 %.\n");
+                          "idle times are not representative.\n");
+    lp_text_puts(out, "- All calls of a region count, including the first: a warm-up inside the "
+                      "session is part of the numbers.\n- Wall times are host times; device work "
+                      "may end after its region.\n- Device work is charged to the region that was "
+                      "open on the launching thread.\n- Percentiles are accurate to 2 %.\n");
 }
 
 int lp_assumptions_md(const llmperf_profile *profile, struct lp_text *out)
@@ -192,7 +188,7 @@ int lp_assumptions_md(const llmperf_profile *profile, struct lp_text *out)
 
     if ((status = lp_findings_of(profile, &findings)) == 0) {
         lp_text_puts(out, "# Assumptions: ");
-        lp_md_text(out, run_id ? run_id : "run without a name");
+        lp_md_text(out, run_id ? run_id : "unnamed run");
         lp_text_puts(out, "\n\n");
         lp_table_warning(profile, out);
         add_batches(findings, out);

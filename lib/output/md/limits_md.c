@@ -24,8 +24,9 @@ static void add_limits(const struct lp_limits *limits, struct lp_text *out)
     const char *measured = llmperf_hardware_measured(limits->hardware);
     char name[64];
 
-    lp_text_puts(out, "| limit | in use | from | measured | % of it |\n"
-                      "| --- | ---: | --- | ---: | ---: |\n");
+    lp_text_puts(
+        out,
+        "| limit | in use | source | measured | % of it |\n| --- | ---: | --- | ---: | ---: |\n");
     if (limits->dtype[0]) {
         snprintf(name, sizeof(name), "%s, TFLOP/s", limits->dtype);
         add_limit(out, name, &limits->peak, limits->ceiling_tflops);
@@ -33,11 +34,11 @@ static void add_limits(const struct lp_limits *limits, struct lp_text *out)
     add_limit(out, "memory bandwidth, GB/s", &limits->bandwidth, limits->ceiling_gbs);
     lp_text_puts(out, "\n");
     lp_md_text(out, measured ? measured
-                             : "No ceilings were measured on this GPU with this driver; see "
-                               "llmperf hardware --measure.");
+                             : "No peaks were measured on this GPU with this driver; see llmperf "
+                               "hardware --measure.");
     lp_text_puts(out, "\n");
     if (limits->dtype_reason[0]) {
-        lp_text_puts(out, "\nMFU, floors and bounds are not known: ");
+        lp_text_puts(out, "\nMFU, floors and bounds are unknown: ");
         lp_md_text(out, limits->dtype_reason);
         lp_text_puts(out, ".\n");
     }
@@ -46,7 +47,7 @@ static void add_limits(const struct lp_limits *limits, struct lp_text *out)
 void lp_limits_md(const struct lp_findings *findings, struct lp_text *out)
 {
     if (!findings->limits.hardware) {
-        lp_text_puts(out, "Peaks and bandwidth are not known: ");
+        lp_text_puts(out, "Peaks and bandwidth are unknown: ");
         lp_md_text(out, findings->limits.hardware_reason);
         lp_text_puts(out, "\n");
         return;

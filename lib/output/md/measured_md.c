@@ -27,20 +27,20 @@ static void put_row(const struct lp_region_finding *region, struct lp_text *out)
 
 static void put_head(struct lp_text *out)
 {
-    lp_text_puts(out, "\n## Counted by the hardware\n\n"
-                      "| Region | Device | Counted instances | Model GFLOP | Counted GFLOP | "
+    lp_text_puts(out, "\n## Hardware counters\n\n"
+                      "| Region | Device | Counted calls | Model GFLOP | Counted GFLOP | "
                       "Counted/model | Model GB | Counted GB | Counted/model | HFU % |\n"
                       "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
 }
 
 static void put_foot(struct lp_text *out)
 {
-    lp_text_puts(out,
-                 "\nOf one instance. Operations: those of the dtypes that the preset counts, "
-                 "padded and repeated ones too; above the model's where tiles are padded, below "
-                 "where work is done outside of what is counted. Bytes: of device memory; above "
-                 "the model's by activations and what is read again, below by what stayed in the "
-                 "cache. More in regions/.\n");
+    lp_text_puts(
+        out,
+        "\nPer call. FLOPs: those of the dtypes that the preset counts, including padding and "
+        "recomputation; larger than the model's if tiles are padded, smaller if work runs in units "
+        "that are not counted. Bytes: device memory traffic; larger than the model's because of "
+        "activations and repeated reads, smaller because of cache hits. More in regions/.\n");
 }
 
 void lp_measured_md(const struct lp_findings *findings, struct lp_text *out)

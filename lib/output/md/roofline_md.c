@@ -43,17 +43,17 @@ static void region_rows(const struct lp_findings *findings, const struct lp_show
         if (!chosen->shown[i])
             continue;
         if (!any)
-            lp_text_puts(out, "| Region | Device | FLOP/B | Side of the ridge | TFLOP/s | Roof "
-                              "TFLOP/s | Of the roof % | GB/s |\n"
-                              "| --- | ---: | ---: | --- | ---: | ---: | ---: | ---: |\n");
+            lp_text_puts(
+                out, "| Region | Device | FLOP/B | Side of the ridge | TFLOP/s | Roof TFLOP/s | % "
+                     "of roof | GB/s |\n| --- | ---: | ---: | --- | ---: | ---: | ---: | ---: |\n");
         any = true;
         roofline_row(findings, &findings->regions.items[i], ridge, out);
     }
     lp_shown_regions_tell(chosen, out);
     if (!any) {
-        lp_text_puts(out, "Not known: no region has both FLOPs and bytes.\n");
+        lp_text_puts(out, "Unknown: no region has both FLOPs and bytes.\n");
     } else if (!isnan(ridge)) {
-        lp_text_printf(out, "\nRidge: %s FLOP/B; work to the left of it is limited by memory.\n",
+        lp_text_printf(out, "\nRidge: %s FLOP/B; work to the left of it is memory-bound.\n",
                        LP_NUMBER(ridge, 4));
     }
 }
@@ -121,19 +121,20 @@ static void put_kernels(const struct lp_kernel_works *works, struct lp_text *out
         return;
     lp_text_puts(out, "\n### Top kernels on the roofline\n\n");
     if (!any) {
-        lp_text_puts(out, "Not known: ");
+        lp_text_puts(out, "Unknown: ");
         lp_md_text(out, works->rows.items[0].reason);
         lp_text_puts(out, ".\n");
         return;
     }
     lp_text_puts(out, "| Kernel | Device | Kernel time % | GFLOP | MB | FLOP/B | TFLOP/s | Roof "
-                      "TFLOP/s | Of the roof % | GB/s | Most FLOPs in | Counted by |\n"
+                      "TFLOP/s | % of roof | GB/s | Most FLOPs in | Counted by |\n"
                       "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- "
                       "| --- |\n");
     for (size_t i = 0; i < works->rows.count; i++)
         kernel_row(&works->rows.items[i], out);
-    lp_text_puts(out, "\nFLOPs and bytes are of one call, the roof is that of the dtype that most "
-                      "of them are of.\n");
+    lp_text_puts(
+        out,
+        "\nFLOPs and bytes are per call; the roof is that of the dtype with the most FLOPs.\n");
     kernel_reasons(works, out);
 }
 

@@ -57,8 +57,7 @@ int llmperf_document_text(const llmperf_profile *profile, uint32_t document, cha
         return status;
     }
     return lp_error(LLMPERF_EINVAL,
-                    "document %u does not exist; see LLMPERF_DOCUMENT_ in llmperf/output.h",
-                    document);
+                    "unknown document %u; see LLMPERF_DOCUMENT_ in llmperf/output.h", document);
 }
 
 /* A device, a pipe or a link is written to; renaming a file over it would take it away from
@@ -99,8 +98,8 @@ int llmperf_text_write(const char *text, const char *path)
     if (is_special(path))
         return write_in_place(path, text);
     if (is_database(path))
-        return lp_error(LLMPERF_EINVAL,
-                        "%s is a run or another database; give the name of another file", path);
+        return lp_error(LLMPERF_EINVAL, "%s is a run or another database; choose another file name",
+                        path);
     return lp_file_write(path, text, strlen(text));
 }
 

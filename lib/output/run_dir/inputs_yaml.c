@@ -41,8 +41,8 @@ int lp_inputs_yaml(const llmperf_profile *profile, struct lp_text *out)
     json_t *root = text ? json_loads(text, 0, NULL) : NULL;
     json_t *name = run_id ? json_string(run_id) : NULL;
 
-    lp_text_puts(out, "# What the run was given, as its manifest (inputs.manifest) and its program "
-                      "(llmperf_session_add_input) say. null: not known.\nrun_id: ");
+    lp_text_puts(out, "# Inputs of the run, from its manifest (inputs.manifest) and its program "
+                      "(llmperf_session_add_input). null: unknown.\nrun_id: ");
     add_value(out, name);
     lp_text_puts(out, "\n");
     add_inputs(out, llmperf_profile_fact(profile, "inputs"), json_object_get(root, "inputs"));

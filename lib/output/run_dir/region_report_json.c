@@ -163,7 +163,7 @@ static void put_notes(struct lp_json *json, const struct lp_region_set *set, siz
         lp_json_string(json, NULL, lp_region_nothing(set));
     if (set->matched > set->parts.count) {
         snprintf(line, sizeof(line),
-                 "%zu of %zu regions are shown, those with the most device time.", set->parts.count,
+                 "%zu of %zu regions are shown: those with the most device time.", set->parts.count,
                  set->matched);
         lp_json_string(json, NULL, line);
     }

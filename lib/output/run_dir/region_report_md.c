@@ -18,10 +18,10 @@ static double device_value(const struct lp_region_set *set, double value)
 static void put_overview(const struct lp_region_set *set, const struct lp_region_filter *filter,
                          struct lp_text *out)
 {
-    lp_text_puts(
-        out, "| region | device | process | instances | wall ms | device busy ms | own busy ms | "
-             "kernels | kernel ms | selected ms |\n"
-             "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
+    lp_text_puts(out,
+                 "| region | device | process | calls | wall ms | device busy ms | own busy ms | "
+                 "kernels | kernel ms | selected ms |\n"
+                 "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
     for (size_t i = 0; i < set->parts.count; i++) {
         const struct lp_region_part *part = &set->parts.items[i];
         const llmperf_region_stats *region = &part->row->stats;
@@ -81,8 +81,8 @@ static void explain(struct lp_text *out, const char *what, double ratio, const c
 {
     if (isnan(ratio) || fabs(ratio - 1) <= 0.05)
         return;
-    lp_text_printf(out, "\nThe counters saw %s than the %s that were given: ",
-                   ratio > 1 ? "more" : "less", what);
+    lp_text_printf(
+        out, "\nThe counters measured %s than the %s given: ", ratio > 1 ? "more" : "less", what);
     lp_text_puts(out, ratio > 1 ? more : less);
     lp_text_puts(out, "\n");
 }
@@ -111,19 +111,19 @@ static void put_work(const struct lp_region_part *part, struct lp_text *out)
     put_row(out, "MFU", part->row->use.mfu);
     put_row(out, "HFU (measured)", measured->hfu);
     put_row(out, "MBU", part->row->use.mbu);
-    put_row(out, "intensity, FLOPs a byte (given)", part->row->use.intensity);
-    put_row(out, "intensity, FLOPs a byte (measured)", measured->intensity);
+    put_row(out, "intensity, FLOPs per byte (given)", part->row->use.intensity);
+    put_row(out, "intensity, FLOPs per byte (measured)", measured->intensity);
     if (measured->hfu_reason) {
-        lp_text_puts(out, "\nHFU is not known: ");
+        lp_text_puts(out, "\nHFU is unknown: ");
         lp_md_text(out, measured->hfu_reason);
         lp_text_puts(out, ".\n");
     }
     explain(out, "FLOPs", ratio_of(measured->flops, region->flops, region->instances),
-            "tiles that are padded, work that is done again, or an algorithm that needs more.",
+            "tile padding, recomputation, or an algorithm that does more work.",
             "a dtype that the preset does not count, or operations outside of tensor cores.");
     explain(out, "bytes", ratio_of(measured->bytes, region->bytes, region->instances),
-            "data that is read again because it does not stay in the cache, and activations.",
-            "data that came from the L2 cache.");
+            "data that is read again after leaving the cache, and activations.",
+            "cache hits in L2.");
 }
 
 static void put_counter(struct lp_text *out, const llmperf_metric_stats *metric)
@@ -184,7 +184,7 @@ static void put_kernels(const struct lp_region_part *part, struct lp_text *out)
 {
     put_selection(part, out);
     if (part->kernels.count == 0) {
-        lp_text_puts(out, part->calls > 0 ? "No kernel of this region fits the selection.\n"
+        lp_text_puts(out, part->calls > 0 ? "No kernel of this region matches the selection.\n"
                                           : "No kernels.\n");
         return;
     }
@@ -243,8 +243,9 @@ static void put_baseline(const struct lp_region_set *set, struct lp_text *out)
     }
     lp_text_puts(out, "\n");
     lp_text_puts(out, lp_region_nothing(set));
-    lp_text_printf(out, ".\n\nThe whole run: %zu regions, %zu kernels, copies and sets by name, ",
-                   set->findings->regions.count, kernels);
+    lp_text_printf(
+        out, ".\n\nThe whole run: %zu regions, %zu kernels, memory copies and memsets by name, ",
+        set->findings->regions.count, kernels);
     lp_md_number(out, device_value(set, total));
     lp_text_puts(out, " ms on the device. See ../report.md.\n");
 }
@@ -270,7 +271,7 @@ int lp_region_report_md(const struct lp_region_set *set, const struct lp_region_
     }
     lp_text_printf(out, "%" PRIu64 " selected kernels took ", totals.calls);
     lp_md_number(out, device_value(set, totals.kernel_ms));
-    lp_text_puts(out, " ms; what regions share is counted once.\n\n");
+    lp_text_puts(out, " ms; work shared by regions is counted once.\n\n");
     put_overview(set, filter, out);
     if (set->matched > set->parts.count)
         lp_text_printf(out, "\n%zu more regions are not shown; these have the most device time.\n",

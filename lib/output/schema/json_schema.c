@@ -273,7 +273,7 @@ static bool check_additional(struct check *check, const json_t *schema, const js
         if (json_object_get(named, key))
             continue;
         if (json_is_false(word))
-            return lp_json_fail(&check->fault, &below, "is not a key of the schema");
+            return lp_json_fail(&check->fault, &below, "is not allowed by the schema");
         if (!check_value(check, word, child, &below))
             return false;
     }
@@ -363,7 +363,8 @@ static bool check_one_of(struct check *check, const json_t *schema, const json_t
 
     (void)schema;
     if (matches > 1)
-        return lp_json_fail(&check->fault, place, "fits %zu alternatives, must fit one", matches);
+        return lp_json_fail(&check->fault, place,
+                            "matches %zu alternatives, must match exactly one", matches);
     return matches == 1;
 }
 
@@ -412,10 +413,10 @@ static bool check_value(struct check *check, const json_t *schema, const json_t 
 
     if (json_is_boolean(schema))
         return json_is_true(schema) ||
-               lp_json_fail(&check->fault, place, "the schema allows nothing here");
+               lp_json_fail(&check->fault, place, "no value is allowed here");
     if (check->depth == DEPTH_MAX)
-        return lp_json_fail(&check->fault, place, "document or schema is nested deeper than %d",
-                            DEPTH_MAX);
+        return lp_json_fail(&check->fault, place,
+                            "document or schema is nested more than %d levels deep", DEPTH_MAX);
     check->depth++;
     good = check_keywords(check, schema, value, place);
     check->depth--;
@@ -431,8 +432,8 @@ static int parse(const char *name, const char *text, size_t size, json_t **value
     *value_out = json_loadb(text, size, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &error);
     if (*value_out)
         return 0;
-    return lp_error(LLMPERF_EFORMAT, "%s is not JSON: line %d, column %d: %s", name, error.line,
-                    error.column, error.text);
+    return lp_error(LLMPERF_EFORMAT, "%s is not valid JSON: line %d, column %d: %s", name,
+                    error.line, error.column, error.text);
 }
 
 int lp_json_check(const char *name, const char *text, size_t size, const char *schema_name,
@@ -451,7 +452,7 @@ int lp_json_check(const char *name, const char *text, size_t size, const char *s
         status = lp_error(LLMPERF_EFORMAT, "schema %s cannot be used: %s", schema_name,
                           check.fault.text);
     else if (!check_value(&check, schema, value, &top))
-        status = lp_error(LLMPERF_EFORMAT, "%s does not fit %s: %s", name, schema_name,
+        status = lp_error(LLMPERF_EFORMAT, "%s does not match %s: %s", name, schema_name,
                           check.fault.text);
 out:
     json_decref(schema);

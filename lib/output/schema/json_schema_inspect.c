@@ -152,7 +152,7 @@ static bool inspect_ref(struct inspection *inspection, const json_t *word,
 
     if (json_is_object(target) || json_is_boolean(target))
         return true;
-    return lp_json_fail(inspection->fault, place, "leads to no schema in this file");
+    return lp_json_fail(inspection->fault, place, "refers to a schema that is not in this file");
 }
 
 static bool inspect_word(struct inspection *inspection, enum shape shape, const json_t *word,
@@ -167,7 +167,7 @@ static bool inspect_word(struct inspection *inspection, enum shape shape, const 
         return json_is_number(word) || lp_json_fail(inspection->fault, place, "must be a number");
     case SHAPE_COUNT:
         return (json_is_integer(word) && json_integer_value(word) >= 0) ||
-               lp_json_fail(inspection->fault, place, "must be an integer that is not negative");
+               lp_json_fail(inspection->fault, place, "must be a non-negative integer");
     case SHAPE_SINGLE:
         return is_single(word) ||
                lp_json_fail(inspection->fault, place, "objects and arrays are not supported here");
@@ -200,7 +200,7 @@ static bool inspect_schema(struct inspection *inspection, const json_t *schema,
     if (json_is_boolean(schema))
         return true;
     if (!json_is_object(schema))
-        return lp_json_fail(inspection->fault, place, "a schema is an object or a boolean");
+        return lp_json_fail(inspection->fault, place, "a schema must be an object or a boolean");
     json_object_foreach((json_t *)schema, key, word)
     {
         const struct keyword *keyword = find_keyword(key);

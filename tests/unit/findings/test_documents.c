@@ -169,9 +169,9 @@ static void assumptions_name_batch_dtype_peaks_and_model(void **state)
     assert_int_equal(lp_profile_set_fact(profile, "model_warning.0", "unknown key *x*"), 0);
     text = document_of(profile, LLMPERF_DOCUMENT_ASSUMPTIONS_MD);
     assert_text_has(text, "| `" SAMPLE_STEP "` | 300 | 8.000 | 8.000 | 16384 | model | program |");
-    assert_text_has(text, "- Dtype that peaks are taken for: bf16\n");
+    assert_text_has(text, "- Dtype of the peaks: bf16\n");
     assert_text_has(text, "- Dense peak: 989.4 TFLOP/s (table, confidence high: ");
-    assert_text_has(text, "- Convention of the model's work: exact-v1\n");
+    assert_text_has(text, "- Counting convention: exact-v1\n");
     assert_text_has(text,
                     "- Assumed: tied: no\n- Assumed: second\n- Warning: unknown key \\*x\\*\n");
     assert_text_has(text, "- Tier: deep\n");

@@ -225,7 +225,7 @@ static void what_was_not_counted_is_not_known(void **state)
     work = work_of(&read, "half");
     assert_true(isnan(work->flops) && isnan(work->intensity));
     check_close(work->bytes, 2e6);
-    assert_non_null(strstr(work->reason, "not all its FLOPs"));
+    assert_non_null(strstr(work->reason, "not all of its FLOPs"));
     work = work_of(&read, "copy");
     check_close(work->flops, 0);
     check_close(work->intensity, 0);

@@ -126,8 +126,7 @@ static void many_ranks_are_one_line_of_the_headline(void **state)
     assert_text_has(text, " of the time of all stages, processes and GPUs together\n");
     llmperf_text_free(text);
     text = document(three, LLMPERF_DOCUMENT_REPORT_HTML);
-    assert_text_has(text,
-                    "No timeline: single iterations stay in the runs that this one is made of");
+    assert_text_has(text, "No timeline: single iterations are kept only in the original runs");
     llmperf_text_free(text);
     llmperf_profile_free(two);
     llmperf_profile_free(three);

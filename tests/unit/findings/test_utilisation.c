@@ -123,7 +123,7 @@ static void floors_are_those_of_the_vectors(void **state)
         assert_same(1e3 * out.time_floor_ms, number(item, "floor_us"), "floor");
         assert_same(out.mfu_limit, number(item, "mfu_at_floor"), "limit of MFU");
         assert_string_equal(llmperf_name(LLMPERF_NAME_BOUND, out.bound), text(item, "bound"));
-        assert_text_has(out.mfu_reason, "time is not known");
+        assert_text_has(out.mfu_reason, "time is unknown");
         /* At the floor MFU is its limit, and MBU 1. */
         input.time_ms = out.time_floor_ms;
         input.busy_share = 1;
@@ -232,8 +232,8 @@ static void utilisation_above_one_is_an_error_and_never_clamped(void **state)
     assert_true(isnan(out.mfu));
     assert_text_has(out.mfu_reason, "above 1");
     assert_same(out.achieved_tflops, 250, "achieved");
-    assert_text_has(out.ratio_reason, "faster than the floor");
-    assert_text_has(out.bound_reason, "faster than the floor");
+    assert_text_has(out.ratio_reason, "faster than the lower bound");
+    assert_text_has(out.bound_reason, "faster than the lower bound");
     input = simple();
     input.bytes = 2e10;
     out = compute(&input);
@@ -287,7 +287,7 @@ static void what_is_missing_is_named(void **state)
     assert_text_has(out.mfu_reason, "peak of the dtype");
     assert_true(isnan(out.ridge));
     assert_same(out.memory_floor_ms, 1, "the memory floor is known");
-    assert_text_has(out.floor_reason, "not the limit");
+    assert_text_has(out.floor_reason, "the GPU limit that applies");
     input.busy_share = 0.01;
     assert_text_has(compute(&input).bound_reason, "peak of the dtype");
 
@@ -399,7 +399,7 @@ static void the_serial_floor_takes_the_place_of_the_roofline(void **state)
     assert_same(out.floor_ratio, 1.25, "ratio");
     input.serial_floor_ms = 4;
     out = compute(&input);
-    assert_text_has(out.floor_reason, "serial floor is below");
+    assert_text_has(out.floor_reason, "serial lower bound is below");
     assert_true(isnan(llmperf_floor_serial(flops, bytes, peaks, 0, 1000)));
     assert_true(isnan(llmperf_floor_serial(flops, bytes, peaks, 3, 0)));
     assert_true(isnan(llmperf_floor_serial(flops, bytes, flops, 3, 1000)));

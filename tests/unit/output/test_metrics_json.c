@@ -152,7 +152,7 @@ static void times_that_are_not_known_are_null_with_a_reason(void **state)
     assert_true(json_is_null(json_object_get(stage, "span_ms")));
     assert_true(json_is_null(
         json_object_get(json_array_get(json_object_get(stage, "recent"), 255), "idle_wait_ms")));
-    assert_true(has_note(root, "no device work was seen in one"));
+    assert_true(has_note(root, "no device work was seen"));
     json_decref(root);
 }
 

@@ -202,7 +202,7 @@ static void no_device_is_said_plainly_and_is_never_zero(void **state)
     assert_int_equal(json_integer_value(json_object_get(region, "tokens")), 5);
     assert_true(
         json_is_null(json_object_get(json_object_get(root, "ledger"), "launches_expected")));
-    assert_true(has_note(root, "no model description"));
+    assert_true(has_note(root, "no model was given"));
     json_decref(root);
     llmperf_text_free(text);
     llmperf_profile_free(profile);

@@ -143,9 +143,9 @@ static void what_was_not_measured_is_told_by_reason(void **state)
     put(totals, LP_COUNTER_SKIP, node, "of the time", 0, 0);
     profile = freeze(totals);
     assert_string_equal(llmperf_profile_note(profile, 0),
-                        "counters: 2 instances of LLM@a were not measured: of the weather.");
+                        "counters: 2 calls of LLM@a were not measured: of the weather.");
     assert_string_equal(llmperf_profile_note(profile, 1),
-                        "counters: 1 instances of LLM@a were not measured: of the time.");
+                        "counters: 1 calls of LLM@a were not measured: of the time.");
     assert_int_equal(llmperf_profile_count(profile, LLMPERF_ROWS_METRICS), 0);
     llmperf_profile_free(profile);
 }
@@ -450,7 +450,7 @@ static void a_recording_keeps_plan_and_facts(void **state)
     metric = find(profile, "LLM@recorded", NULL, "dram_read_bytes");
     assert_int_equal(metric.count, 5000);
     assert_true(metric.min == 1e-3 && metric.max == 1e-3);
-    assert_non_null(strstr(llmperf_profile_note(profile, 0), "1 instances of LLM@recorded"));
+    assert_non_null(strstr(llmperf_profile_note(profile, 0), "1 calls of LLM@recorded"));
     llmperf_profile_free(profile);
 }
 

@@ -215,12 +215,12 @@ static void a_process_that_still_runs_is_told(void **state)
     put_open_run(at("daemon/processes/2"), "2", done, false);
     profile = merge_job(at("daemon"), &ledger);
     assert_int_equal(ledger.verdict, LLMPERF_VERDICT_INCOMPLETE);
-    assert_int_equal(count_lines(profile, true, "still running"), 1);
+    assert_int_equal(count_lines(profile, true, "was still running"), 1);
     snprintf(text, sizeof(text), "process %ld was still running when the runs were merged",
              (long)open);
     assert_int_equal(count_lines(profile, true, text), 1);
     assert_int_equal(count_lines(profile, true, "its run continues in "), 1);
-    assert_int_equal(count_lines(profile, false, "still running"), 1);
+    assert_int_equal(count_lines(profile, false, "was still running"), 1);
     snprintf(text, sizeof(text), "process %ld was still running and had no run", (long)without);
     assert_int_equal(count_lines(profile, false, text), 1);
     llmperf_profile_free(profile);
@@ -228,8 +228,8 @@ static void a_process_that_still_runs_is_told(void **state)
     end_process(done);
     end_process(without);
     profile = merge_job(at("daemon"), &ledger);
-    assert_int_equal(count_lines(profile, true, "still running"), 0);
-    assert_int_equal(count_lines(profile, false, "still running"), 0);
+    assert_int_equal(count_lines(profile, true, "was still running"), 0);
+    assert_int_equal(count_lines(profile, false, "was still running"), 0);
     llmperf_profile_free(profile);
 }
 

@@ -210,7 +210,7 @@ static void check_judged(struct lp_comparison *out)
              row->verdict == LP_COMPARE_FASTER))
             return;
     }
-    snprintf(out->reason, sizeof(out->reason), "no time of a region could be judged");
+    snprintf(out->reason, sizeof(out->reason), "no region has times that can be compared");
 }
 
 /* The first that holds: what is missing says more than the share that follows from it. If some run

@@ -61,13 +61,13 @@ static void put_device_times(struct lp_text *out, const llmperf_ledger *ledger)
 {
     if (ledger->verdict == LLMPERF_VERDICT_SAMPLED)
         lp_text_printf(out,
-                       ": device times are of a sample, %s %% of its work, and noise is that of "
-                       "the sample",
+                       ": device times cover %s %% of its work, and the noise includes "
+                       "sampling error",
                        LP_NUMBER(ledger->sampled_fraction * 100, 3));
     else if (ledger->verdict == LLMPERF_VERDICT_NO_DEVICE)
         lp_text_puts(out, ": host times only");
     else if (ledger->verdict != LLMPERF_VERDICT_COMPLETE)
-        lp_text_puts(out, ": its device times may lack something, see its report");
+        lp_text_puts(out, ": its device times may be incomplete, see its report");
 }
 
 /* What the other side lacks, from 1 % on. */
@@ -123,33 +123,31 @@ static void put_verdict(struct lp_text *out, const struct lp_compared *compared)
     if (comparison->reason[0])
         lp_text_printf(out, "\n**Not comparable**: %s.\n", comparison->reason);
     lp_text_printf(out, "\n%s: %" PRIu64 " slower, %" PRIu64 " faster by more than %s %%.\n",
-                   comparison->reason[0] ? "Of what both have"
+                   comparison->reason[0] ? "In what both runs contain"
                    : comparison->slower  ? "**Regression**"
                                          : "**No regression**",
                    comparison->slower, comparison->faster,
                    LP_NUMBER(comparison->threshold * 100, 3));
     if (compared->base->count == 1 || compared->fresh->count == 1)
-        lp_text_puts(out,
-                     "\nNoise is of what happened within single runs: how far two runs of the same "
-                     "thing are apart is not in it. Compare folders of repeats (llmperf run "
-                     "--repeat 5) before you trust a difference of a few percent.\n");
+        lp_text_puts(out, "\nNoise is estimated within single runs and does not include the "
+                          "variation between runs. Compare folders of repeats (llmperf run "
+                          "--repeat 5) before you trust a difference of a few percent.\n");
     if (comparison->other_work > 0) {
-        lp_text_puts(out, "\nNot judged because an instance has other work: ");
+        lp_text_puts(out, "\nNot judged because the work per call differs: ");
         put_count(out, comparison->other_work, "row", "rows");
         lp_text_puts(out, ", see *Other work*.\n");
     }
     if (comparison->parts_slower + comparison->parts_faster > 0)
-        lp_text_printf(out,
-                       "\nOf single ranks: %" PRIu64 " slower, %" PRIu64 " faster, see below.\n",
+        lp_text_printf(out, "\nSingle ranks: %" PRIu64 " slower, %" PRIu64 " faster, see below.\n",
                        comparison->parts_slower, comparison->parts_faster);
     if (comparison->has_ranks && !comparison->paired)
         lp_text_printf(
             out,
-            "\nThe runs do not have the same ranks: a rank has other work in each, so none "
-            "is held against another one, and all rows are of whole jobs.%s\n",
-            comparison->same_gpus ? ""
-                                  : " Device times are sums over other numbers of GPUs "
-                                    "and not judged.");
+            "\nThe runs have different ranks, so ranks are not compared with each other and all "
+            "rows are for whole jobs.%s\n",
+            comparison->same_gpus
+                ? ""
+                : " Device times are sums over different numbers of GPUs and not judged.");
 }
 
 /* Rows */
@@ -161,7 +159,7 @@ static void put_change(struct lp_text *out, const struct lp_compare_row *row)
     else
         lp_text_printf(out, " %s%s |", row->change > 0 ? "+" : "", LP_NUMBER(row->change * 100, 3));
     if (isnan(row->noise_ms) || !(row->base.of.mean_ms > 0))
-        lp_text_puts(out, " not known |");
+        lp_text_puts(out, " unknown |");
     else
         lp_text_printf(out, " %s |", LP_NUMBER(row->noise_ms / row->base.of.mean_ms * 100, 2));
 }
@@ -279,7 +277,7 @@ static void put_table(struct lp_text *out, const struct lp_comparison *compariso
             left++;
     }
     if (left > 0)
-        lp_text_printf(out, "\n%zu more rows are in the JSON.\n", left);
+        lp_text_printf(out, "\n%zu more rows in the JSON.\n", left);
 }
 
 static bool is_minor(const struct lp_compare_row *row)
@@ -298,25 +296,23 @@ static void put_meaning(struct lp_text *out, const struct lp_compared *compared)
 
     lp_text_printf(
         out,
-        "\nTimes are means per instance of the region; device time is the sum of what an "
-        "instance launched, nested regions included. Noise is the difference that chance "
-        "alone makes in 1 of 100 cases. Rows below 1 %% of both runs, which are not judged: %zu.\n",
+        "\nTimes are means per call of the region; device time is the sum of what a call launched, "
+        "nested regions included. Noise is the difference that chance alone exceeds in 1 of 100 "
+        "cases. Rows below 1 %% of both runs, which are not judged: %zu.\n",
         count_rows(comparison, is_minor));
     if (comparison->has_ranks)
         lp_text_printf(
             out,
-            "\nWall time of a job is that of the process that is slowest in the region, device "
-            "time "
-            "the sum over its GPUs. computing: on the GPU that computes longest, without "
-            "collectives; communicating: in collectives, on the GPU that is in them the shortest; "
-            "waiting: what the one that waits longest is in them beyond that, at least. Ranks of a "
-            "job work on the same steps and are no repeats of one another: noise comes from each "
-            "rank alone. Rows of single ranks that did not change, in the JSON: %zu.\n",
+            "\nWall time of a job is that of the slowest process in the region, device time the "
+            "sum over its GPUs. Computing: time without collectives on the GPU that computes "
+            "longest. Communicating: time in collectives on the GPU with the least. Waiting: lower "
+            "bound on the further time in collectives of the GPU that waits longest. Ranks work on "
+            "the same steps, so they are not repeats of each other: noise comes from each rank "
+            "alone. Unchanged rows of single ranks, in the JSON: %zu.\n",
             count_rows(comparison, is_quiet_part));
     if (compared->base->count > 1 || compared->fresh->count > 1)
-        lp_text_puts(out,
-                     "\nA side of several runs has the mean of their means, and its noise comes "
-                     "from how far they are apart.\n");
+        lp_text_puts(out, "\nA side with several runs shows the mean of their means; its noise is "
+                          "their spread.\n");
 }
 
 void lp_compare_md(const struct lp_compared *compared, struct lp_text *out)
@@ -328,7 +324,7 @@ void lp_compare_md(const struct lp_compared *compared, struct lp_text *out)
     put_runs(out, compared);
     put_verdict(out, compared);
     if (count_rows(comparison, is_single) > 0)
-        lp_text_printf(out, "\n%zu rows are of one side only and not judged.\n",
+        lp_text_printf(out, "\n%zu rows exist on one side only and are not judged.\n",
                        count_rows(comparison, is_single));
     if (comparison->slower + comparison->faster > 0) {
         lp_text_puts(out, "\n");
@@ -339,13 +335,12 @@ void lp_compare_md(const struct lp_compared *compared, struct lp_text *out)
         put_table(out, comparison, SHOW_PARTS);
     }
     if (comparison->other_work > 0) {
-        lp_text_puts(out, "\n## Other work\n\n"
-                          "An instance has more or less to do than in the base. Whether it became "
-                          "slower or faster depends on how its time follows its work, so look at "
-                          "the regions inside, or compare runs of the same work.\n\n");
+        lp_text_puts(out, "\n## Other work\n\nThe work per call differs from the base. Whether it "
+                          "became slower or faster depends on how time scales with work, so look "
+                          "at the nested regions, or compare runs with the same work.\n\n");
         put_table(out, comparison, SHOW_WORK);
     }
-    lp_text_puts(out, "\n## Everything else\n\n");
+    lp_text_puts(out, "\n## All other rows\n\n");
     put_table(out, comparison, SHOW_REST);
     put_meaning(out, compared);
 }

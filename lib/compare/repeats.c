@@ -92,9 +92,9 @@ struct reader {
     struct lp_members members; /* of the run that is read */
 };
 
-static const char no_time[] = "device times are not known";
-static const char not_there[] = "not in each of the runs";
-static const char not_known[] = "not known in each of the runs; see their reports";
+static const char no_time[] = "device times are unknown";
+static const char not_there[] = "not in every run";
+static const char not_known[] = "unknown in some runs; see their reports";
 
 static bool is_same(const struct lp_repeats_subject *a, const struct lp_repeats_subject *b)
 {
@@ -173,7 +173,7 @@ static int read_run(struct reader *reader, size_t run)
         numbers.reasons[q] = findings->device_known ? not_known : no_time;
     }
     numbers.values[DURATION] = lp_duration_ms(findings->profile);
-    numbers.reasons[DURATION] = "a run does not say how long it took";
+    numbers.reasons[DURATION] = "the duration of a run is unknown";
     if (findings->device_known) {
         numbers.values[RUN_BUSY] = lp_fact_number(findings->profile, "gpu_busy_ms");
         numbers.values[DEVICE] = sums->device_ms;
@@ -205,7 +205,7 @@ static void read_wall(const llmperf_region_stats *known, struct numbers *numbers
     for (size_t i = 0; i < LP_PERCENTILE_COUNT; i++)
         numbers->values[PERCENTILES + i] = lp_percentile(LP_ROW_REGION, known, i);
     for (size_t q = WALL; q <= SUM; q++)
-        numbers->reasons[q] = "no instance began and ended within the session";
+        numbers->reasons[q] = "no call began and ended within the session";
 }
 
 static void read_use(const struct lp_region_finding *region, struct numbers *numbers)
@@ -219,7 +219,7 @@ static void read_use(const struct lp_region_finding *region, struct numbers *num
     numbers->values[MBU] = region->use.mbu;
     numbers->reasons[MBU] = region->mbu_reason;
     numbers->values[RATIO] = region->use.wall_ratio;
-    numbers->reasons[RATIO] = "the floor is not known";
+    numbers->reasons[RATIO] = "the lower bound (floor) is unknown";
 }
 
 /* Wall time of the top regions; they repeat in the rows of devices. */
@@ -296,7 +296,7 @@ static int read_iterations(struct reader *reader, size_t run)
         numbers.values[MEDIAN] = stats.count > 0 ? stats.p50_ms : (double)NAN;
         numbers.values[TAIL] = stats.count > 0 ? stats.p99_ms : (double)NAN;
         for (size_t q = MEAN; q <= TAIL; q++)
-            numbers.reasons[q] = "no iteration has it";
+            numbers.reasons[q] = "no iteration has this quantity";
         status = put(reader, run, &subject, &numbers);
     }
     return status;

@@ -94,10 +94,10 @@ static void put_difference(const struct lp_repeats *repeats, const struct lp_rep
 {
     lp_text_puts(out, "- ");
     put_name(row, out);
-    lp_text_printf(out, ": %s %% apart, from %s to %s %s", LP_NUMBER(100 * row->spread, 3),
+    lp_text_printf(out, ": %s %% spread, from %s to %s %s", LP_NUMBER(100 * row->spread, 3),
                    LP_NUMBER(row->min, 4), LP_NUMBER(row->max, 4), row->unit);
     if (has_apart(repeats, row)) {
-        lp_text_puts(out, "; apart from the others: run ");
+        lp_text_puts(out, "; outliers: run ");
         put_apart(repeats, row, out);
     }
     lp_text_puts(out, "\n");
@@ -109,14 +109,14 @@ static void put_verdict(const struct lp_repeats *repeats, struct lp_text *out)
     size_t told = 0;
 
     if (repeats->judged == 0)
-        lp_text_puts(out, "\n**Not known**: there is no time to judge in two of the runs.\n");
+        lp_text_puts(out, "\n**Unknown**: two of the runs have no times to compare.\n");
     else if (repeats->differing == 0)
-        lp_text_printf(out, "\n**Within %s %%**: all %zu times that were judged, over %zu runs.\n",
-                       percent, repeats->judged, repeats->count);
+        lp_text_printf(out, "\n**Within %s %%**: all %zu compared times over %zu runs.\n", percent,
+                       repeats->judged, repeats->count);
     else
         lp_text_printf(out,
-                       "\n**The runs differ**: %zu of %zu times are more than %s %% apart over %zu "
-                       "runs.\n\n",
+                       "\n**The runs differ**: %zu of %zu times differ by more than %s %% over "
+                       "%zu runs.\n\n",
                        repeats->differing, repeats->judged, percent, repeats->count);
     for (size_t i = 0; i < repeats->rows.count; i++) {
         const struct lp_repeats_row *row = &repeats->rows.items[i];
@@ -209,17 +209,17 @@ static void put_table(const struct lp_repeats *repeats, const char *title, enum 
         put_row(repeats, row, out);
     }
     if (shown > ROWS_MOST)
-        lp_text_printf(out, "\n%zu more rows are in the JSON.\n", shown - ROWS_MOST);
+        lp_text_printf(out, "\n%zu more rows in the JSON.\n", shown - ROWS_MOST);
 }
 
 void lp_repeats_md(const struct lp_repeats *repeats, struct lp_text *out)
 {
     lp_text_puts(out, "# llmperf repeats\n\n");
     put_runs(repeats, out);
-    put_lines("**No repeats of one thing**; what follows compares unlike runs:",
+    put_lines("**The runs are not repeats of each other**; differences:",
               repeats->differences.items, repeats->differences.count, out);
     put_verdict(repeats, out);
-    put_lines("To be read with care:", repeats->cautions.items, repeats->cautions.count, out);
+    put_lines("Limitations:", repeats->cautions.items, repeats->cautions.count, out);
     put_table(repeats, "The run", TABLE_RUN, out);
     put_table(repeats, "Stages", TABLE_STAGES, out);
     put_table(repeats, "Iterations", TABLE_ITERATIONS, out);
@@ -247,9 +247,9 @@ int llmperf_repeats_compare(const llmperf_profile *const *profiles, size_t count
         if (!profiles[i])
             return lp_error(LLMPERF_EINVAL, "profile %zu of %zu is NULL", i + 1, count);
     if (!(threshold_percent >= 0) || format > LLMPERF_TEXT_JSON)
-        return lp_error(LLMPERF_EINVAL,
-                        "the threshold is a percentage from 0 on, the format one of "
-                        "LLMPERF_TEXT_");
+        return lp_error(
+            LLMPERF_EINVAL,
+            "the threshold must be a percentage, 0 or more, and the format one of LLMPERF_TEXT_");
     if ((status = lp_repeats_read(&repeats, profiles, count, threshold_percent / 100)) == 0) {
         if (format == LLMPERF_TEXT_JSON)
             lp_repeats_json(&repeats, &text);

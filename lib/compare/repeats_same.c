@@ -38,7 +38,7 @@ static const struct {
     { "GPU", NULL, gpu_of },
     { "driver", NULL, driver_of },
     { "tier", "tier", NULL },
-    { "source of device activity", "source", NULL },
+    { "source of device records", "source", NULL },
     { "configuration (SHA-256)", "config_fingerprint", NULL },
     { "model", "model", NULL },
     { "dtype", NULL, dtype_of },
@@ -63,7 +63,7 @@ static const char *trait_of(const struct lp_repeats *repeats, size_t trait, size
                            ? llmperf_profile_fact(findings->profile, traits[trait].fact)
                            : traits[trait].get(findings);
 
-    return text ? text : "not known";
+    return text ? text : "unknown";
 }
 
 static int check_trait(struct lp_repeats *repeats, size_t trait)
@@ -94,7 +94,7 @@ static void put_instances(struct lp_text *text, double instances, size_t run)
     if (isnan(instances))
         lp_text_printf(text, " not in run %zu", run + 1);
     else
-        lp_text_printf(text, " %.0f instances in run %zu", instances, run + 1);
+        lp_text_printf(text, " %.0f calls in run %zu", instances, run + 1);
 }
 
 static int tell_work(struct lp_repeats *repeats, const struct lp_repeats_row *row)
@@ -148,8 +148,7 @@ static int check_ids(struct lp_repeats *repeats)
                 llmperf_profile_fact(b, "created_at") &&
                 strcmp(id, llmperf_profile_fact(b, "run_id")) == 0 &&
                 strcmp(created, llmperf_profile_fact(b, "created_at")) == 0) {
-                lp_text_printf(&text, "runs %zu and %zu are one and the same run", other + 1,
-                               run + 1);
+                lp_text_printf(&text, "runs %zu and %zu are the same run", other + 1, run + 1);
                 return keep(repeats, true, &text);
             }
         }
@@ -163,7 +162,7 @@ static int check_verdict(struct lp_repeats *repeats, size_t run)
 
     if (verdict == LLMPERF_VERDICT_COMPLETE || verdict == LLMPERF_VERDICT_NO_DEVICE)
         return 0;
-    lp_text_printf(&text, "run %zu is %s: its device times may lack something, see its report",
+    lp_text_printf(&text, "run %zu is %s: its device times may be incomplete, see its report",
                    run + 1, llmperf_name(LLMPERF_NAME_VERDICT, verdict));
     return keep(repeats, false, &text);
 }
@@ -176,8 +175,7 @@ static int check_content(struct lp_repeats *repeats)
     for (size_t run = 0; run < repeats->count; run++)
         if (!lp_findings_is_empty(repeats->findings[run]))
             return 0;
-    lp_text_puts(&text, "no run holds a region or device activity: there is nothing to set beside "
-                        "each other");
+    lp_text_puts(&text, "no run contains a region or device activity: there is nothing to compare");
     return keep(repeats, true, &text);
 }
 

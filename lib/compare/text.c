@@ -36,9 +36,9 @@ int llmperf_runs_compare(const llmperf_profile *const *base, size_t base_count,
     if (!base || base_count == 0 || !fresh || fresh_count == 0 || !text_out)
         return lp_error(LLMPERF_EINVAL, "profiles of both sides and text_out are required");
     if (!(threshold_percent >= 0) || format > LLMPERF_TEXT_JSON)
-        return lp_error(LLMPERF_EINVAL,
-                        "the threshold is a percentage from 0 on, the format one of "
-                        "LLMPERF_TEXT_");
+        return lp_error(
+            LLMPERF_EINVAL,
+            "the threshold must be a percentage, 0 or more, and the format one of LLMPERF_TEXT_");
     if ((status = check_runs(&sides[0])) < 0 || (status = check_runs(&sides[1])) < 0)
         return status;
     status = lp_compare(&sides[0], &sides[1], threshold_percent / 100, &comparison);

@@ -17,13 +17,13 @@ static const char *plain_class(const char *kernel_class)
     static const char *const words[][2] = {
         { "GEMM", "matrix products" },
         { "attention", "attention" },
-        { "MoE", "expert layers" },
+        { "MoE", "MoE expert layers" },
         { "norm", "normalisation" },
-        { "elementwise", "element-wise arithmetic" },
-        { "copy/cast", "moving and converting data in kernels" },
-        { "reduction", "sums and softmax" },
+        { "elementwise", "element-wise kernels" },
+        { "copy/cast", "data movement and conversion kernels" },
+        { "reduction", "reductions and softmax" },
         { "collective", "communication between GPUs" },
-        { "sampling", "choosing the next token" },
+        { "sampling", "token sampling" },
         { "memory op", "memory copies" },
         { "other", "other kernels" },
     };
@@ -74,7 +74,7 @@ static int add_waiting(struct lp_cost_centres *centres, const struct lp_findings
         (status = add(centres, stats->label, "gaps between dependent kernels",
                       scale * stage->times[LP_TIME_IDLE_WAIT].sum_ms)) < 0)
         return status;
-    return add(centres, stats->label, "host work before and after that of the GPU", stage->host_ms);
+    return add(centres, stats->label, "host work before and after the GPU work", stage->host_ms);
 }
 
 static int compare(const void *left, const void *right)
@@ -115,7 +115,7 @@ static int add_regions(struct lp_cost_centres *centres, const struct lp_findings
         if (!findings->regions.items[i].around)
             *all_ms += sum.time_ms;
         status = findings->device_known ? add_waiting(centres, findings, stats, sum.idle_ms)
-                                        : add(centres, stats->label, "its own time on the host",
+                                        : add(centres, stats->label, "host time",
                                               own_wall_ms(findings, stats->path, sum.wall_ms));
     }
     return status;

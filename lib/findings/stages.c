@@ -10,10 +10,10 @@
 #include "llmperf/region.h"
 
 static const char no_device[] =
-    "no device was observed, or nothing was reported of its work (see the ledger)";
+    "no device was observed, or none of its work was recorded (see the ledger)";
 static const char no_call[] = "no call began and ended within the session";
 static const char no_activity[] = "no device activity was seen in it";
-static const char not_collected[] = "device work was collected of none of its calls";
+static const char not_collected[] = "none of its calls was collected on the device";
 
 static uint32_t rate_of(const struct lp_findings *findings, const struct lp_region_finding *region)
 {
@@ -78,11 +78,11 @@ static const char *why_no_interval(const struct lp_findings *findings,
                                    const llmperf_iteration_stats *busy)
 {
     if (lp_stage_sum_of(findings, stats->path, -1).rows > 1)
-        return "calls of several processes or GPUs are not told apart";
+        return "calls of several processes or GPUs are combined";
     if (lp_findings_overlaps(findings, stats->path))
         return "calls ran at the same time";
     if (!busy || busy->count == 0 || busy->count >= stats->instances)
-        return "its calls were collected in part: see the stages inside it";
+        return "only part of each call was collected: see the stages inside it";
     return busy->count < 2 || !(busy->mean_ms > 0) ? "fewer than two calls were collected" : NULL;
 }
 

@@ -171,7 +171,7 @@ static void stop_capture(struct llmperf_session *session)
 static int pause_session(struct llmperf_session *session)
 {
     if (session->paused)
-        return lp_error(LLMPERF_ESTATE, "the session is paused already");
+        return lp_error(LLMPERF_ESTATE, "the session is already paused");
     if (session->counters)
         lp_counters_pause(session->counters, true);
     stop_capture(session);

@@ -35,7 +35,7 @@ uint64_t lp_counter_pace_begin(struct lp_counter_pace *pace, uint32_t tier, uint
                                       .share = light ? SHARE_LIGHT : SHARE };
     snprintf(pace->reason, sizeof(pace->reason), "%s",
              requested_ns ? "requested"
-                          : "default: no region of interest was long enough to choose by");
+                          : "default: no matching region was long enough to derive an interval");
     if (requested_ns)
         return (uint64_t)fmax((double)requested_ns, USUAL_NS);
     return (uint64_t)(light ? USUAL_LIGHT_NS : USUAL_NS);
@@ -52,7 +52,7 @@ uint64_t lp_counter_pace_sustained(struct lp_counter_pace *pace, uint64_t curren
         next = fmax(next, (double)current_ns * LONGER);
     if (next > requested)
         snprintf(pace->reason, sizeof(pace->reason),
-                 "%.6g us was requested; this machine cannot read samples that fast",
+                 "%.6g us was requested; this machine cannot read samples fast enough for that",
                  requested / 1e3);
     return (uint64_t)next;
 }
@@ -82,7 +82,7 @@ static void tell(struct lp_counter_pace *pace, const struct lp_counter_stretch *
     struct lp_text path = { NULL, 0, 0, false };
 
     lp_path_print(&path, shortest->node);
-    snprintf(pace->reason, sizeof(pace->reason), "%.200s runs %.4g ms at a time",
+    snprintf(pace->reason, sizeof(pace->reason), "%.200s takes %.4g ms per call",
              path.failed || !path.bytes ? "a region" : path.bytes, shortest->length_ns / 1e6);
     lp_text_clear(&path);
 }

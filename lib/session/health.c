@@ -69,17 +69,18 @@ static void tell_dead(struct lp_health *health, uint64_t launches, uint64_t sile
     health->dead_ns = lp_clock_now();
     health->state.deaths++;
     lp_log(LLMPERF_LOG_ERROR,
-           "dead: %" PRIu64 " launches of kernels and graphs in %.1f s, and the driver reported "
-           "none of them: device numbers are missing, host times go on; unless a kernel has run "
-           "all the while, which holds back the records of all, restart the program, and start the "
-           "session or call llmperf_prewarm() before it loads kernels",
+           "no records received: %" PRIu64
+           " launches of kernels and graphs in %.1f s, and the driver reported none of them: "
+           "device numbers are missing, host times continue. If no single kernel has run for all "
+           "that time (it would hold back all records), restart the program, and start the session "
+           "or call llmperf_prewarm() before it loads kernels",
            launches, (double)silent_ns / 1e9);
 }
 
 static void tell_healed(struct lp_health *health)
 {
     health->dead = false;
-    lp_log(LLMPERF_LOG_WARN, "no longer dead: the driver reports kernels again, after %.1f s",
+    lp_log(LLMPERF_LOG_WARN, "records are received again: the driver reports kernels after %.1f s",
            (double)(lp_clock_now() - health->dead_ns) / 1e9);
 }
 

@@ -82,8 +82,8 @@ static void start(void)
     else if (word_of("LLMPERF_OUT"))
         status = lp_session_start(&options, true, &session);
     else if (lp_variables_are_ignored())
-        status = lp_error(LLMPERF_EINVAL, "injected into a program with raised privileges, which "
-                                          "ignores LLMPERF_OUT: nothing is collected");
+        status = lp_error(LLMPERF_EINVAL, "injected into a program with raised privileges, where "
+                                          "LLMPERF_OUT is ignored: nothing is collected");
     else
         status = lp_error(LLMPERF_EINVAL, "injected without LLMPERF_OUT: nothing is collected");
     if (status < 0) {
@@ -136,7 +136,7 @@ void lp_inject_yield(void)
     pthread_mutex_unlock(&lock);
     if (!ours)
         return;
-    lp_log(LLMPERF_LOG_INFO, "the program starts a session of its own: the injected one ends");
+    lp_log(LLMPERF_LOG_INFO, "the program starts its own session, so the injected one ends");
     llmperf_session_free(ours);
 }
 

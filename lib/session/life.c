@@ -25,7 +25,8 @@ int lp_life_reserve(void)
     taken = active || starting;
     starting = starting || !taken;
     pthread_mutex_unlock(&life);
-    return taken ? lp_error(LLMPERF_EBUSY, "a session runs already in this process; stop it first")
+    return taken ? lp_error(LLMPERF_EBUSY,
+                            "a session is already running in this process; stop it first")
                  : 0;
 }
 

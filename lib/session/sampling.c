@@ -38,7 +38,7 @@ static int add_label(struct lp_sampling *sampling, const char *text, size_t leng
 
     if (length == 0 || sampling->count == LP_SAMPLED_LABELS)
         return lp_error(LLMPERF_EINVAL,
-                        "sample_regions takes up to %u labels with commas between them",
+                        "sample_regions accepts up to %u labels separated by commas",
                         LP_SAMPLED_LABELS);
     if (!(label = malloc(length + 5)))
         return lp_error(LLMPERF_ENOMEM, "out of memory");

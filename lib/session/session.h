@@ -123,8 +123,8 @@ void lp_inject_tell_run(const char *run_dir);
 
 /** What `ignores` means to who reads the log or the run. */
 #define LP_IGNORES                                                                                 \
-    "regions that the program marks are not in this run: its source, a recording or a script, "    \
-    "brings regions of its own; source none gives host times of the program's"
+    "regions marked by the program are not in this run: its source, a recording or a script, has " \
+    "its own regions; use source none for host times of the program's regions"
 
 /** Keep the first error of the pipeline for llmperf_session_stop(). */
 void lp_session_fail(struct llmperf_session *session, int status);

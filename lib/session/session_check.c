@@ -61,8 +61,8 @@ static int check_dtype(void)
     int status = word && *word ? lp_dtype_check(word) : 0;
 
     return status < 0 ? lp_error(status,
-                                 "LLMPERF_DTYPE=%.80s is no dtype; use fp64, fp64_tc, "
-                                 "fp32, tf32, fp16, bf16, fp8, int8 or fp4",
+                                 "LLMPERF_DTYPE=%.80s is unknown; use fp64, fp64_tc, fp32, tf32, "
+                                 "fp16, bf16, fp8, int8 or fp4",
                                  word)
                       : 0;
 }

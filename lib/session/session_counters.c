@@ -146,7 +146,7 @@ static int add_cost(const struct lp_counters_state *state, llmperf_profile *prof
         return 0;
     snprintf(line, sizeof(line),
              "counters: the program waited %.3f ms at the ends of %" PRIu64
-             " ranges; the GPU is drained there, so wall times are longer than without counters.",
+             " ranges, where the GPU is drained, so wall times are longer than without counters.",
              (double)state->cost_ns / 1e6, state->boundaries);
     return lp_profile_note(profile, line);
 }
@@ -159,8 +159,7 @@ static int add_others(const struct lp_counters_state *state, llmperf_profile *pr
         return 0;
     snprintf(line, sizeof(line),
              "counters: other threads launched work %" PRIu64
-             " times while a region was counted; the GPU counts all that runs, so it is in the "
-             "values of that region.",
+             " times while a region was measured; the counters include that work.",
              state->others);
     return lp_profile_note(profile, line);
 }
@@ -173,8 +172,8 @@ static int add_replay(const struct llmperf_session *session, llmperf_profile *pr
     if (!plan || strcmp(plan->method, "kernel") != 0)
         return 0;
     return lp_profile_note(profile,
-                           "counters: CUPTI gives no times of kernels that it repeats; their time "
-                           "is gpu_time of the counters, and region times are of all passes.");
+                           "counters: with kernel replay CUPTI reports no kernel times; see "
+                           "gpu_time in the counters. Region times include all passes.");
 }
 
 static int add_lines(struct llmperf_session *session, const struct lp_counters_state *state,
@@ -188,15 +187,15 @@ static int add_lines(struct llmperf_session *session, const struct lp_counters_s
         status = lp_profile_note(profile, problem);
     if (status == 0 && state->overflows > 0) {
         snprintf(line, sizeof(line),
-                 "counters: the GPU's buffer overflowed %" PRIu64
-                 " times, samples are missing; take a longer interval_us",
+                 "counters: the GPU's sample buffer overflowed %" PRIu64
+                 " times and samples are missing; use a longer interval_us",
                  state->overflows);
         status = lp_profile_problem(profile, line);
     }
     if (status == 0 && state->samples_lost > 0) {
         snprintf(line, sizeof(line),
                  "counters: %" PRIu64 " of %" PRIu64
-                 " samples are missing; values rest on the others.",
+                 " samples are missing; the values are from the others.",
                  state->samples_lost, state->samples_lost + state->samples);
         status = lp_profile_note(profile, line);
     }

@@ -70,8 +70,8 @@ static void look_at_limit(struct llmperf_session *session)
     if (!lp_recorder_full(session->trace, &after_ns) || *session->trace_problem)
         return;
     snprintf(session->trace_problem, sizeof(session->trace_problem),
-             "The trace ends %.3f s after its first event: it has reached trace_bytes = %" PRIu64
-             ". All else in this report is of the whole session.",
+             "The trace ends %.3f s after its first event: it reached trace_bytes = %" PRIu64
+             ". Everything else in this report covers the whole session.",
              (double)after_ns / 1e9, session->options.trace_bytes);
     lp_log(LLMPERF_LOG_WARN, "%s", session->trace_problem);
 }
@@ -96,7 +96,7 @@ void lp_session_trace_close(struct llmperf_session *session, const struct lp_dev
     session->trace = NULL;
     if (status < 0) {
         snprintf(session->trace_problem, sizeof(session->trace_problem),
-                 "The trace is not whole: %s", llmperf_last_error());
+                 "The trace is incomplete: %s", llmperf_last_error());
         lp_log(LLMPERF_LOG_WARN, "%s", session->trace_problem);
     }
 }
@@ -125,8 +125,8 @@ static int note_size(struct llmperf_session *session, llmperf_profile *profile)
     if (folder_bytes <= most)
         return 0;
     snprintf(line, sizeof(line),
-             "The folder of this run holds %.1f MB, more than artifacts.warn_bytes (%.1f MB): a "
-             "smaller artifacts.trace_bytes or tier light makes it smaller.",
+             "The folder of this run holds %.1f MB, more than artifacts.warn_bytes (%.1f MB): use "
+             "a smaller artifacts.trace_bytes or tier light.",
              (double)folder_bytes / 1e6, (double)most / 1e6);
     lp_log(LLMPERF_LOG_WARN, "%s", line);
     return lp_profile_note(profile, line);

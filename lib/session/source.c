@@ -31,8 +31,8 @@ static int open_source(struct llmperf_session *session, uint32_t kind,
 
     if (kind == LLMPERF_SOURCE_AUTO && lp_other_tool(tool, sizeof(tool)))
         return lp_error(LLMPERF_EBUSY,
-                        "%s profiles this process: collecting is left to it, and regions are shown "
-                        "to it as NVTX ranges",
+                        "%s is profiling this process: llmperf does not collect device data; "
+                        "regions are passed to that tool as NVTX ranges",
                         tool);
     if (kind == LLMPERF_SOURCE_REPLAY)
         status = lp_device_open_replay(&options, &source);

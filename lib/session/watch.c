@@ -162,14 +162,14 @@ static void trigger(struct lp_watch *watch, uint32_t index, double value, size_t
     watch->open = true;
     lp_sampler_trigger((uint32_t)watch->triggers.count, rule->rule.units);
     lp_log(LLMPERF_LOG_WARN,
-           "window %zu: rule \"%s\" holds, %s of %s was %s %s over %zu instances; the next %" PRIu32
-           " instances are collected in full",
+           "window %zu: rule \"%s\" fired: %s of %s was %s %s over %zu calls; the next %" PRIu32
+           " calls are collected completely",
            watch->triggers.count, rule->rule.text, lp_quantity_name(rule->rule.quantity),
            rule->rule.label, LP_NUMBER(value, 4), lp_quantity_unit(rule->rule.quantity), count,
            rule->rule.units);
     if (rule->windows == rule->rule.limit || watch->triggers.count == LP_WATCH_WINDOWS)
         lp_log(LLMPERF_LOG_WARN,
-               "window %zu is the last that rule \"%s\" opens in this session (limit)",
+               "window %zu is the last one of rule \"%s\" in this session (limit reached)",
                watch->triggers.count, rule->rule.text);
 }
 
@@ -181,7 +181,7 @@ static void close_window(struct lp_watch *watch, uint64_t now_ns)
     watch->open = false;
     watch->next_ns = now_ns + PAUSE_FACTOR * (now_ns - newest->time_ns);
     rule->next_ns = now_ns + rule->rule.cooldown_ns;
-    lp_log(LLMPERF_LOG_INFO, "window %zu is over after %.3f s", watch->triggers.count,
+    lp_log(LLMPERF_LOG_INFO, "window %zu ended after %.3f s", watch->triggers.count,
            (double)(now_ns - newest->time_ns) / 1e9);
 }
 
@@ -264,11 +264,11 @@ static int add_note(const struct llmperf_session *session, llmperf_profile *prof
 {
     if (session->watch.count == 0 || lp_attribution_is_sampled(session->attribution))
         return 0;
-    return lp_profile_note(profile, lp_options_sample(&session->options)
-                                        ? "rules: no device activity was sampled, so no window was "
-                                          "triggered"
-                                        : "rules: this session collects without sampling, so there "
-                                          "are no windows to trigger; use tier light");
+    return lp_profile_note(
+        profile,
+        lp_options_sample(&session->options)
+            ? "rules: no device activity was sampled, so no window was opened"
+            : "rules: this session collects all calls, so rules have no effect; use tier light");
 }
 
 int lp_watch_fill(const struct llmperf_session *session, llmperf_profile *profile)

@@ -29,7 +29,7 @@ void lp_session_written(struct llmperf_session *session, int status)
     if (status == 0)
         session->written_ns = session->committed_ns;
     if (status == 0 && session->unwritten < 0)
-        lp_log(LLMPERF_LOG_WARN, "%s could be written again; nothing of it is missing",
+        lp_log(LLMPERF_LOG_WARN, "%s can be written again; nothing is missing from it",
                session->run_file);
     if (status < 0 && session->unwritten == 0)
         lp_log(LLMPERF_LOG_ERROR, "%s", llmperf_last_error());
@@ -171,21 +171,20 @@ static int add_lines(struct llmperf_session *session, const struct lp_device_sta
     if (session->stage_work)
         status = lp_stage_work_facts(session->stage_work, session->options.config.dtype, profile);
     if (status == 0 && lp_attribution_untracked(session->attribution) > 0)
-        status = lp_profile_note(profile,
-                                 "Some instances of stages were not followed one by one: too many "
-                                 "were under way at once; totals hold them.");
+        status =
+            lp_profile_note(profile, "Some calls of stages were not recorded one by one because "
+                                     "too many were open at the same time; totals include them.");
     if (status == 0 && *session->source_reason)
         status = lp_profile_note(profile, session->source_reason);
     if (status == 0 && (session->options.flags & LLMPERF_SESSION_GRAPH_LEVEL))
-        status =
-            lp_profile_note(profile, "Graph level: each launch of a CUDA graph is one span, named "
-                                     "[graph]; it counts as busy time, and the kernels, copies and "
-                                     "sets in it are in no count or sum.");
+        status = lp_profile_note(
+            profile, "Graph level: each launch of a CUDA graph is one interval, named [graph]. It "
+                     "counts as busy time; its kernels, memcpys and memsets are not counted.");
     if (status == 0 && session->graph_ends.records > 0)
-        status = lp_profile_problem(
-            profile, "kernels of CUDA graphs that were collected in tier light have the end of a "
-                     "later replay, as CUPTI wrote it, and were left out: use tier deep for device "
-                     "times of graphs");
+        status = lp_profile_problem(profile,
+                                    "kernels of CUDA graphs that were collected in tier light have "
+                                    "the end time of a later replay, as CUPTI wrote it, and were "
+                                    "skipped: use tier deep for device times of graphs");
     if (status == 0 && session->ignores)
         status = lp_profile_note(profile, LP_IGNORES);
     if (status == 0 && stats->no_device)
@@ -196,10 +195,10 @@ static int add_lines(struct llmperf_session *session, const struct lp_device_sta
         status = lp_profile_problem(profile,
                                     "the recording ends early: it was cut while it was written");
     if (status == 0 && stats->full_ns)
-        status = lp_profile_problem(profile, "the recording reached its size limit: what came "
-                                             "later is missing");
+        status = lp_profile_problem(
+            profile, "the recording reached its size limit: later events are missing");
     if (status == 0 && lp_attribution_failed(session->attribution))
-        status = lp_profile_problem(profile, "memory ran out: launches or regions are missing");
+        status = lp_profile_problem(profile, "out of memory: launches or regions are missing");
     if (status == 0 && session->failed < 0)
         status = lp_profile_problem(profile, session->failure);
     return status;

@@ -231,7 +231,7 @@ for side in ("base", "new"):
 assert job["verdict"] == rows[step, "waiting", "job", None]["verdict"] == "faster"
 PY
 expect 0 compare tensor.0 tensor
-stdout_has "The runs do not have the same ranks"
+stdout_has "The runs have different ranks"
 expect 0 compare tensor tensor
 
 # Ranks become one run; the verdict is that of the worst.

@@ -34,10 +34,10 @@ stderr_has "repeats"
 # Runs that are no repeats of one thing.
 expect 0 import "$recordings/faults.llmrec" -o other
 expect 1 repeats job/run-1 other
-stdout_has "No repeats of one thing"
+stdout_has "The runs are not repeats of each other"
 stdout_has "run 2 is incomplete"
 expect 1 repeats job/run-1 job/run-1
-stdout_has "one and the same run"
+stdout_has "the same run"
 
 expect 2 repeats job/run-1
 stderr_has "expected two or more runs"
@@ -61,7 +61,7 @@ expect 0 compare job/run-1 job/run-2 -o /dev/null
 expect 0 compare job job
 stdout_has "- base: "
 [ "$(grep -c '^- base: ' out)" = "$(ls -d job/run-* | wc -l)" ] || die "not each of the repeats is a run of its side"
-stdout_has "A side of several runs"
+stdout_has "A side with several runs"
 expect 0 compare job job --format json -o sides.json
 expect 0 validate sides.json
 [ -c /dev/null ] || die "/dev/null is no device any more"

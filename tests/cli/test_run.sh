@@ -49,17 +49,17 @@ stderr_has "must be between 1 and 65536"
 [ ! -e refused ] || die "a folder without a run is left"
 expect 2 run --counters nosuch -- /bin/true
 stderr_is_one_line
-stderr_has "no counter preset nosuch"
+stderr_has "unknown counter preset: nosuch"
 expect 2 run --tier deep --counters light -- /bin/true
 stderr_has "needs --tier counters or light"
 expect 2 run --tier light --counters roofline -- /bin/true
-stderr_has "take preset live"
+stderr_has "use preset live"
 expect 2 run --counters "pm replay=user" -- /bin/true
-stderr_has "replay= is for presets that count ranges"
+stderr_has "replay= is for presets with range profiling"
 LLMPERF_COUNTERS="light include=regex:(" expect 2 run --tier counters -- /bin/true
 stderr_has "regex:("
 expect 2 run run.id=../up -- /bin/true
-stderr_has "must be a plain folder name"
+stderr_has "must be a folder name without a path"
 [ ! -e ../up ] || die "a folder outside of the folder of runs"
 expect 2 run --config nosuch -- /bin/true
 stderr_has "nosuch"
@@ -149,7 +149,7 @@ expect 5 run --config own.yaml run.id=named -- "$program" exit 5
 is "$(last_line)" "$PWD/o/named" "run.id and artifacts.dir"
 expect 0 run --out o --tier light --rule "prefill max above 1 ns" -- "$program" ranges
 is "$(metric 'm["windows"]' "$(last_line)")" "[]" "no device, no windows"
-has_note() { metric '[n for n in m["notes"] if "no window was triggered" in n]' "$1"; }
+has_note() { metric '[n for n in m["notes"] if "no window was opened" in n]' "$1"; }
 is "$(has_note "$(last_line)" | cut -c1-8)" "['rules:" "a rule without a device is noted"
 grep -q "id: named" o/named/config.yaml || die "config.yaml is not what was composed"
 is "$(metric 'm["tier"], m["run_id"]' o/named)" "('light', 'named')" "what the configuration says"

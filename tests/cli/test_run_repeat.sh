@@ -55,8 +55,8 @@ expect 0 run --repeat 2 --out named run.id=mine -- /bin/true
 stderr_has "2 runs, none with a region or GPU activity: there is nothing to compare"
 grep -q 'within 10' err && die "empty runs are said to be alike"
 expect 1 repeats named/mine
-stdout_has "no run holds a region or device activity"
-stdout_has "**Not known**"
+stdout_has "no run contains a region or device activity"
+stdout_has "**Unknown**"
 expect 2 run --repeat 2 --out named run.id=mine -- /bin/true
 stderr_has "already contains a run"
 # Signals reach the program in later runs too.

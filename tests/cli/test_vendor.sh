@@ -175,5 +175,5 @@ refused "not one of kernel, application" ncu --dry-run pipeline.ncu.ncu_cli.repl
 refused "not one of none, nvtx" nsys --dry-run pipeline.nsys.nsys_cli.capture_range=range -- x
 refused "nvtx needs a region" nsys --dry-run pipeline.nsys.nsys_cli.capture_range=nvtx -- x
 refused "no path and no pattern" nsys --dry-run profiling/nsys@pipeline.nsys=nsys.stage run.stage=LLM@a/LLM@b -- x
-refused "plain folder name" nsys run.id=../x -- "$program"
+refused "folder name without a path" nsys run.id=../x -- "$program"
 echo "fine"

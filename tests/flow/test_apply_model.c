@@ -77,8 +77,8 @@ static void instances_beyond_those_that_are_kept_are_taken_for_equal(void **stat
 
     (void)state;
     assert_true(found.flops == expected.flops && found.bytes == expected.bytes);
-    assert_true(has_note(later, "1100 instances of stages are not kept one by one"));
-    assert_false(has_note(then, "are not kept one by one"));
+    assert_true(has_note(later, "1100 calls of stages were not recorded one by one"));
+    assert_false(has_note(then, "were not recorded one by one"));
     llmperf_profile_free(then);
     llmperf_profile_free(later);
 }

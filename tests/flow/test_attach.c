@@ -144,7 +144,7 @@ static void an_environment_of_other_tools_attaches_nothing(void **state)
     assert_int_equal(llmperf_session_start(&options, &session), 0);
     unsetenv("NSYS_PROFILING_SESSION_ID");
     profile = stop_session(session);
-    assert_true(has_note(profile, "Nsight Systems profiles this process"));
+    assert_true(has_note(profile, "Nsight Systems is profiling this process"));
     setenv("CUDA_INJECTION64_PATH", "/opt/tool/libtool.so", 1);
     assert_int_equal(llmperf_session_start(&options, &session), 0);
     unsetenv("CUDA_INJECTION64_PATH");

@@ -139,7 +139,7 @@ static void sampled_regions_come_from_the_environment_or_the_configuration(void 
     static const char *const both = "run: {mode: light}\nsession: {sample_regions: 'forward,,'}\n";
 
     (void)state;
-    refused(both, LLMPERF_EINVAL, "sample_regions takes up to");
+    refused(both, LLMPERF_EINVAL, "sample_regions accepts up to");
     setenv("LLMPERF_SAMPLE_REGIONS", "forward", 1);
     {
         llmperf_session_options options = some_options();
@@ -147,7 +147,7 @@ static void sampled_regions_come_from_the_environment_or_the_configuration(void 
         llmperf_profile_free(play_with(both, &options));
     }
     setenv("LLMPERF_SAMPLE_REGIONS", "forward,,", 1);
-    refused("run: {mode: light}\n", LLMPERF_EINVAL, "sample_regions takes up to");
+    refused("run: {mode: light}\n", LLMPERF_EINVAL, "sample_regions accepts up to");
     unsetenv("LLMPERF_SAMPLE_REGIONS");
 }
 
@@ -182,7 +182,7 @@ static void wrong_values_name_their_place(void **state)
             "session.yaml:2: artifacts.keep_runs: must be between 0");
     refused("artifacts:\n  keep_runs: many\n", LLMPERF_EFORMAT,
             "session.yaml:2: artifacts.keep_runs is many");
-    refused("run: {id: a/b}\nartifacts: {dir: x}\n", LLMPERF_EINVAL, "plain folder name");
+    refused("run: {id: a/b}\nartifacts: {dir: x}\n", LLMPERF_EINVAL, "folder name without a path");
     refused("run: {mode: '${nothing}'}\n", LLMPERF_EFORMAT, "session.yaml:1");
     refused("inputs: {manifest: /nonexistent/list.yaml}\n", LLMPERF_ENOENT,
             "/nonexistent/list.yaml");

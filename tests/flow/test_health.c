@@ -28,9 +28,9 @@ static void hear(void *user, int32_t level, const char *line)
 {
     (void)user;
     pthread_mutex_lock(&told.lock);
-    if (strncmp(line, "dead: ", 6) == 0 && level == LLMPERF_LOG_ERROR)
+    if (strncmp(line, "no records received: ", 21) == 0 && level == LLMPERF_LOG_ERROR)
         told.dead++;
-    else if (strncmp(line, "no longer dead: ", 16) == 0 && level == LLMPERF_LOG_WARN)
+    else if (strncmp(line, "records are received again: ", 28) == 0 && level == LLMPERF_LOG_WARN)
         told.healed++;
     else if (strncmp(line, "incomplete: ", 12) == 0 && level == LLMPERF_LOG_WARN)
         told.incomplete++;

@@ -34,8 +34,8 @@ static void hear(void *user, int32_t level, const char *line)
     (void)user;
     pthread_mutex_lock(&told.lock);
     if (strncmp(line, "window ", 7) == 0 && level == LLMPERF_LOG_WARN) {
-        told.opened += strstr(line, "instances are collected in full") != NULL;
-        told.last += strstr(line, "is the last that rule") != NULL;
+        told.opened += strstr(line, "calls are collected completely") != NULL;
+        told.last += strstr(line, "is the last one of rule") != NULL;
     }
     pthread_mutex_unlock(&told.lock);
 }
@@ -389,7 +389,7 @@ static void a_rule_that_cannot_be_is_no_session(void **context)
     options.device_source = LLMPERF_SOURCE_FAKE;
     options.rules = "decode_step p98 > 3 ms";
     assert_int_equal(llmperf_session_start(&options, &session), LLMPERF_EINVAL);
-    check_error("\"p98\" is no quantity");
+    check_error("\"p98\" is not a known quantity");
 }
 
 static void rules_of_a_session_that_does_not_sample_are_noted(void **context)
@@ -402,7 +402,7 @@ static void rules_of_a_session_that_does_not_sample_are_noted(void **context)
     options.tier = LLMPERF_TIER_DEEP;
     options.rules = RULE;
     profile = play_options(&options);
-    assert_true(has_note(profile, "there are no windows to trigger; use tier light"));
+    assert_true(has_note(profile, "rules have no effect; use tier light"));
     llmperf_profile_free(profile);
 }
 

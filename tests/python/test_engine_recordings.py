@@ -158,7 +158,7 @@ class Recorded(support.TestCase):
                 profile = replay(ENGINE / f"{name}.llmrec")
                 rules = {row["id"] for row in profile.to_dict()["recommendations"]}
                 self.assertFalse(rules & {"waiting", "launch_bound", "host_gap", "device_idle"}, rules)
-                self.assertIn("Several instances ran on the device at once", profile.report_markdown())
+                self.assertIn("Several calls ran on the device at once", profile.report_markdown())
         self.assertIn("waiting", {row["id"] for row in replay(EXAMPLES / "dsocr_base.llmrec").to_dict()["recommendations"]})
         self.assertNotIn("at once", replay(EXAMPLES / "dsocr_base.llmrec").report_markdown().split("## Environment")[0])
 
@@ -216,7 +216,7 @@ class Recorded(support.TestCase):
         self.assertEqual(step["instances"], 2 * 200)
         self.assertEqual((step["kernel_count"], step["kernel_ms"], step["mfu"]), (0, 0, None))
         self.assertEqual(ledger["records_invalid_time"], ledger["graph_launches"] * each)
-        self.assertIn("the end of a later replay", " ".join(ledger["problems"]))
+        self.assertIn("the end time of a later replay", " ".join(ledger["problems"]))
         self.assertTrue(0 < ledger["sampled_fraction"] < 1)
         # Prefill was launched one by one: its kernels have their own ends.
         whole, prefill = one_request()["LLM@prefill"], regions(metrics)["LLM@prefill"]

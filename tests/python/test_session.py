@@ -70,9 +70,9 @@ class Life(support.TestCase):
                              sample_regions=["decode_step", "prefill"]) as session:
             self.assertEqual(session.status()["windows"], 0)
         self.assertEqual(session.profile.windows(), [])
-        self.assertIn("rules: no device activity was sampled, so no window was triggered",
+        self.assertIn("rules: no device activity was sampled, so no window was opened",
                       session.profile.notes)
-        with self.assertRaisesRegex(llmperf.LlmperfError, "p98.*is no quantity"):
+        with self.assertRaisesRegex(llmperf.LlmperfError, "p98.*is not a known quantity"):
             llmperf.Session(tier="light", source="none", rules="decode_step p98 > 1 s").start()
 
     def test_detach_is_for_tier_light(self) -> None:

@@ -96,7 +96,7 @@ class Stages(support.TestCase):
         # 2.365 (Student's t of 7 degrees) x 0.01252 / 0.9384 / sqrt(8)
         self.assertAlmostEqual(step["busy_high_ms"] / step["busy_ms"] - 1, 0.01116, 4)
         self.assertEqual((step["bound"], step["confidence"], step["rate"]), ("memory", "high", "stage"))
-        self.assertIn("in part", around["reasons"]["busy_low_ms"])
+        self.assertIn("only part", around["reasons"]["busy_low_ms"])
 
     def test_gpus_have_names_and_processes(self) -> None:
         ranks = [replay(RECORDED / f"engine/tensor_{rank}.llmrec") for rank in range(2)]

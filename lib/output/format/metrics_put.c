@@ -5,43 +5,38 @@
 #include "lib/output/format/metrics_put.h"
 
 static const char *const reasons[LP_REASON_COUNT] = {
-    [LP_REASON_NO_MODEL] = "model is null: no model description was given.",
-    [LP_REASON_NO_DEVICE] =
-        "Device times and counts are null: no device was observed, or no kernel "
-        "of it (see the ledger).",
+    [LP_REASON_NO_MODEL] = "model is null: no model was given.",
+    [LP_REASON_NO_DEVICE] = "Device times and counts are null: no device was observed, or none of "
+                            "its kernels was recorded (see the ledger).",
     [LP_REASON_NO_ACTIVITY] =
         "device and idle_ms are null where a region started no device activity; idle_ms also where "
-        "the start or the end of the session cut an instance.",
-    [LP_REASON_NO_INSTANCE] = "wall_ms and idle_ms hold null where no instance of a region was "
-                              "complete; std needs two instances.",
+        "a call was cut by the start or the end of the session.",
+    [LP_REASON_NO_INSTANCE] =
+        "wall_ms and idle_ms are null where no call of a region was complete; std needs two calls.",
     [LP_REASON_NOT_COUNTED] =
-        "tokens, sequences, context, flops and bytes are null where the program did "
-        "not give them; tokens_per_s needs tokens and a wall time.",
+        "tokens, sequences, context, flops and bytes are null where the program did not count "
+        "them; tokens_per_s needs tokens and a wall time.",
     [LP_REASON_NOT_COLLECTED] =
         "Values of the ledger and of kernels that are null were not collected.",
-    [LP_REASON_NO_ITERATIONS] =
-        "iterations is null: no stage was followed step by step, or the run is of an older "
-        "version.",
-    [LP_REASON_NO_SPAN] = "Times of iterations are null where no device work was seen in one; idle_"
-                          "launch_ms and idle_wait_ms also where no launch was.",
-    [LP_REASON_NO_CLASSES] =
-        "kernel_class and kernel_classes are null: kernel_classes.yaml could not be read (set "
-        "LLMPERF_CONFIG_DIR to the folder that holds it).",
-    [LP_REASON_NO_GPU] = "hardware is not known: no GPU was seen (env.json names none).",
-    [LP_REASON_NO_LIMITS] = "Peaks or bandwidth of the GPU are not known: see llmperf hardware.",
-    [LP_REASON_NO_CEILINGS] =
-        "hardware.measured is empty: no ceilings were measured on this GPU with "
-        "this driver; see llmperf hardware --measure.",
+    [LP_REASON_NO_ITERATIONS] = "iterations is null: no stage was recorded iteration by iteration, "
+                                "or the run is of an older version.",
+    [LP_REASON_NO_SPAN] = "Times of iterations are null where no device work was seen; "
+                          "idle_launch_ms and idle_wait_ms also where no launch was seen.",
+    [LP_REASON_NO_CLASSES] = "kernel_class and kernel_classes are null: kernel_classes.yaml could "
+                             "not be read (set LLMPERF_CONFIG_DIR to its folder).",
+    [LP_REASON_NO_GPU] = "hardware is unknown: no GPU was seen (env.json lists none).",
+    [LP_REASON_NO_LIMITS] = "Peaks or bandwidth of the GPU are unknown: see llmperf hardware.",
+    [LP_REASON_NO_CEILINGS] = "hardware.measured is empty: no peaks were measured on this GPU with "
+                              "this driver; see llmperf hardware --measure.",
     [LP_REASON_NO_FACT] = "Facts of the run that are null, and duration_ms, were not recorded.",
     [LP_REASON_NO_DTYPE] = "hardware.dtype is null where it was not given (LLMPERF_DTYPE, "
                            "run.dtype or a model); ridge "
                            "needs a peak of that dtype and a bandwidth.",
     [LP_REASON_NO_ROOFLINE] =
         "wall_ratio, intensity, achieved_tflops, achieved_gbs, attainable_tflops and mfu_limit are "
-        "null where FLOPs, bytes, device time or a limit are not known.",
-    [LP_REASON_UNLIKE_RANKS] =
-        "ranks[].waiting_ms is null where the GPUs of a stage do not have the "
-        "same instances and collectives.",
+        "null where FLOPs, bytes, device time or a limit are unknown.",
+    [LP_REASON_UNLIKE_RANKS] = "ranks[].waiting_ms is null where the GPUs of a stage do not have "
+                               "the same calls and collectives.",
 };
 
 void lp_put_null(struct lp_metrics *metrics, const char *key, enum lp_reason reason)

@@ -18,7 +18,7 @@
 void lp_html_advice(const struct lp_findings *findings, struct lp_text *out)
 {
     if (findings->advice.rows.count == 0) {
-        lp_text_puts(out, "<p>None: no rule found its numbers in this run.</p>\n");
+        lp_text_puts(out, "<p>None: no rule applies to this run.</p>\n");
         return;
     }
     lp_text_puts(out, "<ol class=\"advice\">\n");
@@ -105,7 +105,7 @@ void lp_html_stages(const struct lp_findings *findings, struct lp_text *out)
                                                      { NULL, NULL } };
     size_t others = 0;
 
-    lp_html_rows_open(out, "Stages of the program; a nested one is part of the one above.",
+    lp_html_rows_open(out, "Stages of the program; a nested stage is part of the one above it.",
                       columns);
     for (size_t i = 0; i < findings->regions.count; i++)
         if (findings->regions.items[i].stats.kind == LLMPERF_REGION_STAGE)
@@ -122,10 +122,10 @@ void lp_html_stages(const struct lp_findings *findings, struct lp_text *out)
         lp_html_table_close(out);
         lp_text_puts(out, "</details>\n");
     }
-    lp_text_puts(out,
-                 "<p class=\"note\">GPU busy is the union of the intervals of all work launched in "
-                 "the region, nested regions included. Vision is part of prefill and counted "
-                 "once.</p>\n");
+    lp_text_puts(
+        out,
+        "<p class=\"note\">GPU busy is the union of the intervals of all work launched in the "
+        "region, nested regions included. Vision is nested in prefill and counted once.</p>\n");
 }
 
 static void utilisation_row(const struct lp_findings *findings, size_t i, struct lp_text *out)
@@ -172,19 +172,18 @@ void lp_html_utilisation(const struct lp_findings *findings, struct lp_text *out
                        : "/hardware/peak/none",
                    findings->limits.peak.value);
     lp_text_puts(out, " TFLOP/s, dense (dtype ");
-    lp_html_text(out, findings->limits.dtype[0] ? findings->limits.dtype : "not known");
+    lp_html_text(out, findings->limits.dtype[0] ? findings->limits.dtype : "unknown");
     lp_text_puts(out, "); bandwidth ");
     lp_html_number(out, "/hardware/bandwidth_gbs", findings->limits.bandwidth.value);
     lp_text_puts(out, " GB/s; ridge ");
     lp_html_number(out, "/hardware/ridge", findings->limits.ridge);
     lp_text_puts(out, " FLOP/B.</p>\n");
-    lp_html_rows_open(out,
-                      lp_is_sampled(findings->profile)
-                          ? "The floor is the roofline lower bound on time, of the work of the "
-                            "collected instances."
-                          : "The floor is the roofline lower bound on time, of the work of all "
-                            "instances.",
-                      columns);
+    lp_html_rows_open(
+        out,
+        lp_is_sampled(findings->profile)
+            ? "The floor is the roofline lower bound on time, for the work of the collected calls."
+            : "The floor is the roofline lower bound on time, for the work of all calls.",
+        columns);
     for (size_t i = 0; i < findings->regions.count; i++) {
         const llmperf_region_stats *stats = &findings->regions.items[i].stats;
 
@@ -192,11 +191,11 @@ void lp_html_utilisation(const struct lp_findings *findings, struct lp_text *out
             utilisation_row(findings, i, out);
     }
     lp_html_table_close(out);
-    lp_text_puts(out,
-                 "<p class=\"note\">In decode look at the distance from the floor first, then at "
-                 "MBU: MFU is small there by physics. Wall/floor is busy/floor where the device "
-                 "worked for longer than the host was in the region. Regions whose work is not "
-                 "known are left out.</p>\n");
+    lp_text_puts(
+        out,
+        "<p class=\"note\">For decode look at the distance from the floor first, then at MBU: MFU "
+        "is necessarily small there. Wall/floor equals busy/floor where the device worked longer "
+        "than the host was in the region. Regions with unknown work are not listed.</p>\n");
 }
 
 static void spread_row(const char *name, const char *base, const llmperf_iteration_stats *stats,
@@ -219,8 +218,10 @@ static void spread_row(const char *name, const char *base, const llmperf_iterati
 
 static void iteration_table(const struct lp_findings *findings, size_t i, struct lp_text *out)
 {
-    static const char *const names[] = { "Wall time", "Span on the device", "Busy",
-                                         "Idle",      "Idle: launch bound", "Idle: waiting" };
+    static const char *const names[] = {
+        "Wall time", "First to last kernel",     "Busy",
+        "Idle",      "Idle: waiting for launch", "Idle: kernel gaps"
+    };
 #define HEADING(F, p, ...) "#" #p " ms",
     static const char *const headings[] = {
         "Part",    "#Mean ms", "#Std ms", "#Min ms", LP_PERCENTILES(HEADING, ) "#Max ms",
@@ -230,7 +231,7 @@ static void iteration_table(const struct lp_findings *findings, size_t i, struct
     const struct lp_stage_iterations *stage = &findings->stages.items[i];
     char word[LP_POINTER_BYTES];
 
-    lp_html_table_open(out, "Where the time of an iteration goes.", headings);
+    lp_html_table_open(out, "How the time of an iteration is spent.", headings);
     for (int time = 0; time < LP_ITERATION_TIMES; time++)
         spread_row(names[time],
                    LP_POINTER("/iterations/%zu/%s_ms", i,
@@ -251,7 +252,7 @@ static void iteration_table(const struct lp_findings *findings, size_t i, struct
 void lp_html_iterations(const struct lp_findings *findings, struct lp_text *out)
 {
     if (findings->stages.count == 0)
-        lp_text_puts(out, "<p>Not known: no stage was followed step by step.</p>\n");
+        lp_text_puts(out, "<p>Unknown: no stage was recorded iteration by iteration.</p>\n");
     for (size_t i = 0; i < findings->stages.count; i++) {
         lp_text_puts(out, "<h3><code>");
         lp_html_text(out, findings->stages.items[i].region);
@@ -280,8 +281,8 @@ static void add_ranks(const struct lp_findings *findings, struct lp_text *out)
     if (findings->ranks.rows.count == 0)
         return;
     lp_html_table_open(out,
-                       "GPUs that work together, of one instance. A collective ends when the last "
-                       "GPU has come to it: the others wait.",
+                       "GPUs that work together, per call. A collective ends after the last GPU "
+                       "has arrived; the others wait for it.",
                        headings);
     for (size_t i = 0; i < findings->ranks.rows.count; i++) {
         const struct lp_rank *rank = &findings->ranks.rows.items[i];
@@ -309,8 +310,7 @@ void lp_html_classes(const struct lp_findings *findings, struct lp_text *out)
     lp_svg_classes(findings, out);
     if (findings->class_totals.rows.count == 0)
         return;
-    lp_html_table_open(out,
-                       "Device time by stage and kernel class, a stage without those nested in it.",
+    lp_html_table_open(out, "Device time by stage and kernel class; nested stages are excluded.",
                        headings);
     for (size_t i = 0; i < findings->class_totals.rows.count; i++) {
         const struct lp_class_total *row = &findings->class_totals.rows.items[i];
@@ -337,7 +337,7 @@ void lp_html_operators(const struct lp_findings *findings, struct lp_text *out)
         lp_text_puts(out, "<p>No operator was marked (regions below a stage).</p>\n");
         return;
     }
-    lp_html_table_open(out, "Regions below a stage, wherever they are nested.", headings);
+    lp_html_table_open(out, "Regions below a stage, at any depth.", headings);
     for (size_t i = 0; i < count; i++) {
         llmperf_operator_stats op = LLMPERF_OPERATOR_STATS_INIT;
 
@@ -393,7 +393,8 @@ void lp_html_kernels(const struct lp_findings *findings, struct lp_text *out)
         lp_text_puts(out, "<p>No device activity was seen.</p>\n");
         return;
     }
-    lp_html_rows_open(out, "Kernels, copies and sets; the full name stands in a tooltip.", columns);
+    lp_html_rows_open(out, "Kernels, memcpys and memsets; hover over a name to see it in full.",
+                      columns);
     for (size_t i = 0; i < count && i < most; i++) {
         llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
 
@@ -403,6 +404,5 @@ void lp_html_kernels(const struct lp_findings *findings, struct lp_text *out)
     lp_html_table_close(out);
     if (count > most)
         lp_text_puts(
-            out, "<p class=\"note\">These are the longest ones; metrics.json and kernels.md have "
-                 "all.</p>\n");
+            out, "<p class=\"note\">The longest ones; metrics.json and kernels.md list all.</p>\n");
 }

@@ -44,11 +44,10 @@ static void capture_heading(const llmperf_capture_stats *row, bool first, struct
     if (row->region && *row->region)
         lp_md_code(out, row->region);
     else
-        lp_text_puts(out, row->region ? "no region" : "a place that was not seen");
+        lp_text_puts(out, row->region ? "no region" : "an unknown region");
     lp_text_printf(out,
-                   ", device %d:\n\n"
-                   "| Captured in | Kernels and copies | Total ms | Own ms | us an instance "
-                   "| Share %% |\n| --- | ---: | ---: | ---: | ---: | ---: |\n",
+                   ", device %d:\n\n| Captured in | Kernels and memcpys | Total ms | Own ms | us "
+                   "per call | Share %% |\n| --- | ---: | ---: | ---: | ---: | ---: |\n",
                    row->device);
 }
 
@@ -72,9 +71,10 @@ void lp_captures_md(const struct lp_findings *findings, size_t limit, struct lp_
     }
     if (count > limit)
         lp_text_printf(out, "\n%zu more rows in metrics.json.\n", count - limit);
-    lp_text_puts(out, "\nWhat a region launched as a graph, by the region that was open when the "
-                      "nodes were captured, nested ones included; own leaves them out. Sums: "
-                      "branches that run at the same time count both.\n");
+    lp_text_puts(
+        out, "\nDevice work of graphs that a region launched, by the region that was open when the "
+             "nodes were captured. Nested capture regions are included in Total and excluded from "
+             "Own. Times are sums: branches that run at the same time both count.\n");
 }
 
 static void window_value(const llmperf_window_stats *window, struct lp_text *out)
@@ -112,7 +112,7 @@ static void window_kernels(const llmperf_profile *profile, const struct lp_windo
 {
     lp_text_printf(out,
                    "\nWindow %" PRIu64 ", longest first:\n\n| Kernel | Region | Calls | Total ms "
-                   "| us an instance |\n| --- | --- | ---: | ---: | ---: |\n",
+                   "| us per call |\n| --- | --- | ---: | ---: | ---: |\n",
                    window->stats.number);
     for (size_t i = 0; i < window->kernels && i < TOP_KERNELS; i++) {
         llmperf_window_kernel kernel = LLMPERF_WINDOW_KERNEL_INIT;
@@ -132,30 +132,29 @@ void lp_windows_md(const struct lp_findings *findings, struct lp_text *out)
 {
     size_t count = findings->tables.windows.count;
 
-    lp_text_puts(out,
-                 "| Window | Rule | Was | Instances | Left out | Wall ms | Busy ms | Idle ms | "
-                 "Kernels | Copies and sets |\n| ---: | --- | --- | ---: | ---: | ---: | "
-                 "---: | ---: | ---: | ---: |\n");
+    lp_text_puts(out, "| Window | Rule | Value | Calls | Not collected | Wall ms | Busy ms | Idle "
+                      "ms | Kernels | Memcpys and memsets |\n| ---: | --- | --- | ---: | ---: | "
+                      "---: | ---: | ---: | ---: | ---: |\n");
     for (size_t i = 0; i < count; i++)
         window_row(&findings->tables.windows.items[i], out);
     for (size_t i = count > WINDOWS_WITH_KERNELS ? count - WINDOWS_WITH_KERNELS : 0; i < count; i++)
         window_kernels(findings->profile, &findings->tables.windows.items[i], out);
-    lp_text_puts(out, "\nInstances that were collected one and all because the rule held; times "
-                      "are means of an instance. They are no random sample: no other device number "
-                      "of this report holds them.\n");
+    lp_text_puts(
+        out,
+        "\nThese calls were collected completely because a rule fired; times are means per call. "
+        "They are not a random sample, so the other device numbers of this report exclude them.\n");
 }
 
 void lp_ranks_md(const struct lp_findings *findings, struct lp_text *out)
 {
     if (findings->ranks.rows.count == 0)
         return;
-    lp_text_puts(out, "\n## GPUs that work together\n\n"
-                      "Of one instance; kernel times are sums. A collective ends when the last GPU "
-                      "has come to it: what the others wait is at least what they are in "
-                      "collectives longer than the one with the least.\n\n"
-                      "| Stage | GPU | Instances | Wall ms | Computing ms | In collectives ms | "
-                      "Collectives | Waiting ms, at least |\n"
-                      "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
+    lp_text_puts(out,
+                 "\n## GPUs that work together\n\nPer call; kernel times are sums. A collective "
+                 "ends after the last GPU has arrived, so each GPU waits at least for the time "
+                 "that it spends in collectives beyond the GPU with the least.\n\n| Stage | GPU | "
+                 "Calls | Wall ms | Computing ms | In collectives ms | Collectives | Waiting ms, "
+                 "at least |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
     for (size_t i = 0; i < findings->ranks.rows.count; i++) {
         const struct lp_rank *rank = &findings->ranks.rows.items[i];
 

@@ -70,16 +70,16 @@ void lp_verdict_md(const llmperf_profile *profile, const llmperf_ledger *ledger,
     case LLMPERF_VERDICT_SAMPLED:
         lp_text_puts(out, "**Sampled**: ");
         add_percent(out, ledger->sampled_fraction);
-        lp_text_puts(out,
-                     " of the work was collected, on purpose; device totals are of that share.\n");
+        lp_text_puts(
+            out, " of the work was collected (tier light); device totals are for that share.\n");
         break;
     case LLMPERF_VERDICT_NO_DEVICE:
         add_no_device(profile, out);
         break;
     case LLMPERF_VERDICT_DEAD:
         lp_text_puts(out,
-                     "**Dead: kernels were launched and not one was reported.** Device times are "
-                     "not known; host times below are good.\n\n");
+                     "**No records received**: kernels were launched, but the driver reported none "
+                     "of them. Device times are unknown; the host times below are valid.\n\n");
         lp_problems_md(profile, out);
         break;
     default:
@@ -98,8 +98,8 @@ static void add_busy(const struct lp_region_finding *row, bool at_once, struct l
         return;
     }
     lp_md_number(out, row->stats.gpu_busy_ms);
-    lp_text_puts(out, at_once ? " ms in all, with several instances at once"
-                              : " ms in all, some of it after the region");
+    lp_text_puts(out, at_once ? " ms in total, with several calls at once"
+                              : " ms in total, partly after the region");
 }
 
 /* For decode the distance from the floor says most, then MBU, then MFU, which is small by physics.
@@ -113,7 +113,7 @@ static void add_utilisation(const llmperf_utilisation *use, bool goes_on, bool a
     if (!isnan(ratio)) {
         lp_text_puts(out, goes_on || at_once ? ", GPU busy " : ", ");
         lp_md_number(out, ratio);
-        lp_text_printf(out, "x its %s floor", compute ? "compute" : "memory");
+        lp_text_printf(out, "x the %s bound", compute ? "compute" : "memory-bandwidth");
     }
     if (!isnan(use->mbu)) {
         lp_text_puts(out, ", MBU ");
@@ -125,7 +125,7 @@ static void add_utilisation(const llmperf_utilisation *use, bool goes_on, bool a
     }
 }
 
-/* "LLM@prefill: 12.34 ms mean of 3, 41500 tokens/s, 1.30x its compute floor, GPU busy 92.1 %." */
+/* "LLM@prefill: 12.34 ms mean of 3, 41500 tokens/s, 1.30x the compute bound, GPU busy 92.1 %." */
 static void add_stage_sentence(const struct lp_region_finding *row, bool device, bool at_once,
                                uint32_t process_id, struct lp_text *out)
 {
@@ -142,8 +142,8 @@ static void add_stage_sentence(const struct lp_region_finding *row, bool device,
     if (!isnan(row->tokens_per_s)) {
         lp_text_puts(out, ", ");
         lp_md_number(out, row->tokens_per_s);
-        lp_text_puts(out, row->rate == LLMPERF_RATE_THREAD ? " tokens/s a thread"
-                          : row->rate == LLMPERF_RATE_HOST ? " tokens/s by the host's clock"
+        lp_text_puts(out, row->rate == LLMPERF_RATE_THREAD ? " tokens/s per thread"
+                          : row->rate == LLMPERF_RATE_HOST ? " tokens/s (host time)"
                                                            : " tokens/s");
     }
     add_utilisation(&row->use, goes_on, at_once, out);
@@ -210,8 +210,7 @@ static void add_missing_dtype(const struct lp_findings *findings, struct lp_text
     if (!findings->device_known || !findings->limits.hardware ||
         !findings->limits.dtype_reason[0] || !has_flops(findings))
         return;
-    lp_text_puts(out, "\nMFU, distances from the floor and the advice that rests on them are "
-                      "withheld: ");
+    lp_text_puts(out, "\nMFU, lower bounds and the advice based on them are withheld: ");
     lp_md_text(out, findings->limits.dtype_reason);
     lp_text_puts(out, ".\n");
 }
@@ -220,9 +219,9 @@ void lp_headline_md(const struct lp_findings *findings, struct lp_text *out)
 {
     lp_text_puts(out, "\n");
     if (findings->withheld) {
-        lp_text_puts(out, "Headline withheld: ");
+        lp_text_puts(out, "Summary withheld: ");
         add_percent(out, lp_coverage(&findings->ledger));
-        lp_text_puts(out, " of launches and device time is accounted for, 95 % is needed.\n");
+        lp_text_puts(out, " of launches and device time is accounted for; 95 % is required.\n");
         return;
     }
     add_totals(findings, out);

@@ -27,9 +27,9 @@ static void add(struct lp_text *out, const char *before, struct lp_spread spread
 static void add_busy(const struct lp_stage_spread *rows, bool at_once, struct lp_text *out)
 {
     if (at_once)
-        add(out, ", GPUs busy ", rows->busy_ms, 1, " ms in all, with several instances at once");
+        add(out, ", GPUs busy ", rows->busy_ms, 1, " ms in total, with several calls at once");
     else if (rows->busy_share.most > 1)
-        add(out, ", GPUs busy ", rows->busy_ms, 1, " ms in all, some of it after the region");
+        add(out, ", GPUs busy ", rows->busy_ms, 1, " ms in total, partly after the region");
     else
         add(out, ", GPUs busy ", rows->busy_share, 100, " %");
 }
@@ -50,10 +50,10 @@ void lp_stage_rows_md(const struct lp_findings *findings, const char *path, stru
     lp_text_printf(out, " mean of %" PRIu64, rows.least_calls);
     if (rows.most_calls > rows.least_calls)
         lp_text_printf(out, " to %" PRIu64, rows.most_calls);
-    add(out, ", ", rows.tokens_per_s, 1, at_once ? " tokens/s a thread" : " tokens/s");
+    add(out, ", ", rows.tokens_per_s, 1, at_once ? " tokens/s per thread" : " tokens/s");
     if (!at_once)
         add(out, ", ", rows.wall_ratio, 1,
-            rows.compute ? "x its compute floor" : "x its memory floor");
+            rows.compute ? "x the compute bound" : "x the memory-bandwidth bound");
     add(out, ", MBU ", rows.mbu, 100, " %");
     add(out, ", MFU ", rows.mfu, 100, " %");
     if (findings->device_known)

@@ -75,7 +75,7 @@ static void add_environment(const struct lp_findings *findings, struct lp_text *
     add_row(out, "llmperf", llmperf_profile_fact(profile, "llmperf_version"));
     add_row(out, "Tier", llmperf_profile_fact(profile, "tier"));
     add_row(out, "Device source", llmperf_profile_fact(profile, "source"));
-    add_row(out, "Why this source", llmperf_profile_fact(profile, "source_reason"));
+    add_row(out, "Reason for this source", llmperf_profile_fact(profile, "source_reason"));
     add_row(out, "Recording", llmperf_profile_fact(profile, "recorded_from"));
     add_row(out, "Process", llmperf_profile_fact(profile, "process_id"));
     add_row(out, "Model", lp_model_fact(profile));
@@ -114,32 +114,32 @@ static void add_ledger_counts(const llmperf_ledger *ledger, struct lp_text *out)
     add_count(out, "Kernels attributed", ledger->kernels_attributed);
     add_count(out, "… launched outside of regions", ledger->kernels_outside);
     add_count(out, "Kernels without a known launch", ledger->kernels_unattributed);
-    add_count(out, "Kernels beside a sampling window", ledger->kernels_outside_window);
+    add_count(out, "Kernels outside of sampling windows", ledger->kernels_outside_window);
     add_count(out, "Kernels of triggered windows", ledger->kernels_in_windows);
     add_count(out, "Launches without a kernel",
               counted ? ledger->launches_missing : LLMPERF_UNKNOWN);
-    add_count(out, "Copy and set calls", counted ? ledger->memory_calls : LLMPERF_UNKNOWN);
-    add_count(out, "Copies and sets seen", ledger->memory_seen);
+    add_count(out, "Memcpy and memset calls", counted ? ledger->memory_calls : LLMPERF_UNKNOWN);
+    add_count(out, "Memcpys and memsets seen", ledger->memory_seen);
     add_count(out, "Records dropped", ledger->records_dropped);
-    add_count(out, "Records with an impossible time", ledger->records_invalid_time);
+    add_count(out, "Records with an invalid time", ledger->records_invalid_time);
     add_count(out, "Records without a start or an end", ledger->records_incomplete);
-    add_count(out, "Records twice", ledger->records_duplicate);
-    add_count(out, "Records late", ledger->records_late);
+    add_count(out, "Duplicate records", ledger->records_duplicate);
+    add_count(out, "Late records", ledger->records_late);
     add_count(out, "Graph nodes without a capture region", ledger->graph_nodes_unmapped);
-    add_count(out, "Graphs that the device may launch unseen",
+    add_count(out, "Graphs that can be launched from the device",
               counted ? ledger->graphs_device_launchable : LLMPERF_UNKNOWN);
     add_count(out, "Region records dropped", ledger->regions_dropped);
-    add_count(out, "Launches with an id that was taken", ledger->launches_duplicate);
+    add_count(out, "Launches with a correlation id already in use", ledger->launches_duplicate);
     add_count(out, "Graph records missing", ledger->graph_records_missing);
-    add_count(out, "Copy and set calls without a record", ledger->memory_missing);
+    add_count(out, "Memcpy and memset calls without a record", ledger->memory_missing);
     add_count(out, "Records that begin before their launch", ledger->records_before_launch);
     add_count(out, "Records of another tool", ledger->records_foreign);
-    add_count(out, "Records of names above the limit", ledger->names_over_limit);
+    add_count(out, "Records with names beyond the limit", ledger->names_over_limit);
     add_count(out, "Errors of the device source", ledger->source_errors);
     add_count(out, "Regions cut by the start or the end", ledger->regions_truncated);
     add_count(out, "Region ends without a begin", ledger->regions_unbalanced);
-    add_count(out, "Regions left open when the one around them ended", ledger->regions_abandoned);
-    add_count(out, "Regions above the limit of paths", ledger->regions_over_limit);
+    add_count(out, "Regions still open when an enclosing one ended", ledger->regions_abandoned);
+    add_count(out, "Regions beyond the path limit", ledger->regions_over_limit);
     add_value(out, "CUPTI overhead ms", ledger->tracing_overhead_ms);
     add_value(out, "Collected %", counted ? 100 * ledger->sampled_fraction : NAN);
     add_value(out, "Device time with a known launch %", 100 * ledger->attributed_gpu_time_share);
@@ -164,12 +164,12 @@ static void add_aggregates(const struct lp_findings *findings, struct lp_text *o
 
     lp_text_puts(out, "\n## Aggregates\n\n| | |\n| --- | ---: |\n");
     add_value(out, "Profiled ms", lp_duration_ms(findings->profile));
-    add_value(out, "Device ms, all kernels, copies and sets", device ? sums->device_ms : NAN);
+    add_value(out, "Device ms, all kernels, memcpys and memsets", device ? sums->device_ms : NAN);
     add_value(out, "Kernels ms", device ? sums->kernel_ms : NAN);
     add_count(out, "Kernels", device ? sums->kernel_count : LLMPERF_UNKNOWN);
-    add_value(out, "Copies ms", device ? sums->memcpy_ms : NAN);
+    add_value(out, "Memcpys ms", device ? sums->memcpy_ms : NAN);
     add_count(out, "Copies", device ? sums->memcpy_count : LLMPERF_UNKNOWN);
-    add_value(out, "Sets ms", device ? sums->memset_ms : NAN);
+    add_value(out, "Memsets ms", device ? sums->memset_ms : NAN);
     add_value(out, "Launched outside of regions ms", device ? sums->outside_ms : NAN);
     add_value(out, "Launch not seen ms", device ? sums->unknown_launch_ms : NAN);
 }
@@ -185,8 +185,8 @@ static void add_notes(const struct lp_findings *findings, struct lp_text *out)
         lp_text_puts(out, "\n");
     }
     lp_variation_md(findings, out);
-    lp_text_puts(out, "- " LP_MD_UNKNOWN
-                      " stands where a value is not known. Percentiles are within 2 %.\n");
+    lp_text_puts(out,
+                 "- " LP_MD_UNKNOWN " marks an unknown value. Percentiles are accurate to 2 %.\n");
 }
 
 static void add_title(const struct lp_findings *findings, struct lp_text *out)
@@ -194,7 +194,7 @@ static void add_title(const struct lp_findings *findings, struct lp_text *out)
     const char *run_id = llmperf_profile_fact(findings->profile, "run_id");
 
     lp_text_puts(out, "# llmperf report: ");
-    lp_md_text(out, run_id ? run_id : "run without a name");
+    lp_md_text(out, run_id ? run_id : "unnamed run");
     lp_text_puts(out, "\n\n");
     lp_verdict_md(findings->profile, &findings->ledger, out);
     lp_headline_md(findings, out);
@@ -208,7 +208,7 @@ static void add_advice(const struct lp_findings *findings, struct lp_text *out)
 {
     lp_text_puts(out, "\n## Recommendations\n\n");
     if (findings->advice.rows.count == 0)
-        lp_text_puts(out, "None: no rule found its numbers in this run.\n");
+        lp_text_puts(out, "None: no rule applies to this run.\n");
     lp_advice_md(findings, SIZE_MAX, out);
 }
 

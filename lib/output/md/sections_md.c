@@ -34,7 +34,7 @@ static void host_row(const struct lp_stage_iterations *stage, struct lp_text *ou
 
     if (!(stage->host_ms > 0))
         return;
-    lp_text_puts(out, "| Host only, around the span |");
+    lp_text_puts(out, "| Host only, before and after the GPU work |");
     lp_md_cell_number(out, stage->host_ms / (double)wall->count);
     lp_md_cell_number(out, 100 * stage->host_ms / wall->sum_ms);
     for (int i = 0; i < 4; i++)
@@ -73,33 +73,31 @@ static void add_stage(const struct lp_findings *findings, const struct lp_stage_
     lp_md_percentile_rules(out);
     lp_text_puts(out, " ---: |\n");
     time_row(stage, LP_TIME_WALL, "**Wall time**", out);
-    time_row(stage, LP_TIME_SPAN, "Span on the device", out);
+    time_row(stage, LP_TIME_SPAN, "From first to last kernel", out);
     time_row(stage, LP_TIME_BUSY, "… busy", out);
     time_row(stage, LP_TIME_IDLE, "… idle between kernels", out);
-    time_row(stage, LP_TIME_IDLE_LAUNCH, "…… launch bound", out);
-    time_row(stage, LP_TIME_IDLE_WAIT, "…… waiting", out);
+    time_row(stage, LP_TIME_IDLE_LAUNCH, "…… waiting for launch", out);
+    time_row(stage, LP_TIME_IDLE_WAIT, "…… gaps between kernels", out);
     host_row(stage, out);
     class_rows(findings, stage, out);
     if (stage->overlaps)
-        lp_text_puts(out,
-                     "\nSeveral instances ran on the device at once: the idle time of one holds "
-                     "work of others.\n");
+        lp_text_puts(out, "\nSeveral calls ran on the device at once: the idle time of one "
+                          "contains work of others.\n");
     lp_text_puts(out, "\n");
 }
 
 void lp_iterations_md(const struct lp_findings *findings, struct lp_text *out)
 {
     if (findings->stages.count == 0) {
-        lp_text_puts(out, "Not known: no stage was followed step by step.\n");
+        lp_text_puts(out, "Unknown: no stage was recorded iteration by iteration.\n");
         return;
     }
     for (size_t i = 0; i < findings->stages.count; i++)
         add_stage(findings, &findings->stages.items[i], out);
-    lp_text_puts(
-        out,
-        "Launch bound: the host launched too late for the next work to begin when the "
-        "device was free. Waiting: it was launched in time, and a dependency or the "
-        "device held it back. Kernel times are sums, so classes that run at once count twice.\n");
+    lp_text_puts(out, "Waiting for launch: the GPU was idle because the host had not launched the "
+                      "next work yet. Gaps between kernels: the next work was launched in time, "
+                      "but a dependency or the GPU's own latency delayed it. Kernel times are "
+                      "sums, so kernels that run at the same time both count.\n");
 }
 
 static const char *capital(enum lp_severity severity)

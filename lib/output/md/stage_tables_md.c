@@ -131,7 +131,7 @@ static int find_shown(struct shown_list *list, const struct lp_findings *finding
 static void add_wall_table(const struct lp_findings *findings, const struct shown_list *list,
                            size_t count, struct lp_text *out)
 {
-    lp_text_puts(out, "| Region | Instances | Wall ms | Mean ms | Std ms |");
+    lp_text_puts(out, "| Region | Calls | Wall ms | Mean ms | Std ms |");
     lp_md_percentile_heads(out);
     lp_text_puts(out, " Tokens | Tokens/s |\n| --- | ---: | ---: | ---: | ---: |");
     lp_md_percentile_rules(out);
@@ -148,7 +148,7 @@ static void add_device_table(const struct lp_findings *findings, const struct sh
                              size_t count, struct lp_text *out)
 {
     lp_text_puts(out, "| Region | Device | GPU busy ms | Busy/wall % | Idle ms | Own busy ms "
-                      "| Kernels ms | Kernels | Copies ms |\n"
+                      "| Kernels ms | Kernels | Memcpys ms |\n"
                       "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < list->items.items[i].rows; k++) {
@@ -157,16 +157,16 @@ static void add_device_table(const struct lp_findings *findings, const struct sh
 
             stage_device_row(row, lp_shown_process(findings->profile, row->stats.process_id), out);
         }
-    lp_text_puts(
-        out, "\nGPU busy is the union of device intervals of work launched in the region, nested "
-             "regions included; own busy leaves them out; kernels ms is the sum. Busy/wall above "
-             "100 %: the host left the region before its device work was done. Wall ms adds up "
-             "all instances: where several threads are in a region at once, tokens/s, busy/wall "
-             "and idle are those of one thread.\n");
+    lp_text_puts(out, "\nGPU busy is the union of device intervals of work launched in the region, "
+                      "nested regions included; own busy excludes them; kernels ms is a sum. "
+                      "Busy/wall exceeds 100 % where the host left the region before its device "
+                      "work was done. Wall ms adds up all calls; where several threads are in a "
+                      "region at the same time, tokens/s, busy/wall and idle are per thread.\n");
     if (lp_is_sampled(findings->profile))
-        lp_text_puts(out, "\nThis run sampled: device columns are of the instances that were "
-                          "collected, and busy/wall and idle hold them against the host time of "
-                          "as much work.\n");
+        lp_text_puts(
+            out,
+            "\nThis run was sampled: device columns are for the collected calls, and busy/wall and "
+            "idle compare them with the host time of the same share of the work.\n");
 }
 
 static void add_tables(const struct lp_findings *findings, const struct shown_list *list,
@@ -177,9 +177,8 @@ static void add_tables(const struct lp_findings *findings, const struct shown_li
     if (!list->walls)
         lp_text_puts(out, "No region was marked.\n");
     else if (!list->stages)
-        lp_text_puts(
-            out, "No stage was marked (prefill, decode_all, decode_step, vision); these are the "
-                 "outermost regions, those with the most time first.\n\n");
+        lp_text_puts(out, "No stage was marked (prefill, decode_all, decode_step, vision); these "
+                          "are the outermost regions, longest first.\n\n");
     if (list->walls)
         add_wall_table(findings, list, count, out);
     if (findings->device_known && all > 0) {

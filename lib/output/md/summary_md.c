@@ -25,9 +25,9 @@ static void add_company(const struct lp_findings *findings, const char *path, st
     struct lp_rank_spread spread = lp_ranks_spread(&findings->ranks, path);
 
     if (spread.gpus > 0)
-        lp_text_printf(out,
-                       "; %zu GPUs work on it together and communicate for %s to %s ms each time",
-                       spread.gpus, LP_NUMBER(spread.least_ms, 3), LP_NUMBER(spread.most_ms, 3));
+        lp_text_printf(
+            out, "; %zu GPUs work on it together and spend %s to %s ms per call in communication",
+            spread.gpus, LP_NUMBER(spread.least_ms, 3), LP_NUMBER(spread.most_ms, 3));
 }
 
 static void stage_line(const struct lp_findings *findings, const struct lp_region_finding *region,
@@ -42,12 +42,12 @@ static void stage_line(const struct lp_findings *findings, const struct lp_regio
     lp_text_puts(out, stats->instances == 1 ? " took " : " takes ");
     add_seconds(out, stats->wall_mean_ms);
     if (stats->instances > 1)
-        lp_text_printf(out, " on average (%" PRIu64 " times)", stats->instances);
+        lp_text_printf(out, " on average (%" PRIu64 " calls)", stats->instances);
     if (processes > 1)
         lp_text_printf(out, " in the busiest of %zu processes", processes);
     if (!isnan(region->tokens_per_s))
-        lp_text_printf(out, ", that is %s tokens a second%s", LP_NUMBER(region->tokens_per_s, 3),
-                       at_once ? " for each of those that ran at once" : "");
+        lp_text_printf(out, ", which is %s tokens/s%s", LP_NUMBER(region->tokens_per_s, 3),
+                       at_once ? " for each of the calls that ran at the same time" : "");
     /* A floor above the time rests on a wrong peak, dtype or count: the notes say so. */
     if (stats->truncated == 0 && region->floor_call_ms > 0 &&
         region->floor_call_ms <= stats->wall_mean_ms && !(region->use.floor_ratio < 1)) {
@@ -64,7 +64,7 @@ static void add_result(const struct lp_findings *findings, struct lp_text *out)
     double duration = lp_duration_ms(findings->profile);
 
     if (!isnan(duration)) {
-        lp_text_puts(out, "The run was watched for ");
+        lp_text_puts(out, "The profile covers ");
         add_seconds(out, duration);
         lp_text_puts(out, ".\n\n");
     }
@@ -79,7 +79,7 @@ static void add_costs(const struct lp_findings *findings, struct lp_text *out)
 
     lp_text_puts(out, "\n## Where the time goes\n\n");
     if (centres->rows.count == 0)
-        lp_text_puts(out, "Not known: no stage was marked, and no work of a GPU was seen.\n");
+        lp_text_puts(out, "Unknown: no stage was marked, and no GPU work was seen.\n");
     for (size_t i = 0; i < centres->rows.count && i < TOP; i++) {
         const struct lp_cost_centre *row = &centres->rows.items[i];
 
@@ -95,7 +95,7 @@ static void add_costs(const struct lp_findings *findings, struct lp_text *out)
         if (!isnan(row->share))
             lp_text_printf(out, ", %s %% of the time of all stages%s",
                            LP_NUMBER(100 * row->share, 2),
-                           centres->together ? ", processes and GPUs together" : "");
+                           centres->together ? ", summed over processes and GPUs" : "");
         lp_text_puts(out, "\n");
     }
 }
@@ -104,7 +104,7 @@ static void add_actions(const struct lp_findings *findings, struct lp_text *out)
 {
     lp_text_puts(out, "\n## Where to act\n\n");
     if (findings->advice.rows.count == 0)
-        lp_text_puts(out, "No rule found its numbers in this run: nothing stands out.\n");
+        lp_text_puts(out, "No rule applies to this run.\n");
     lp_advice_md(findings, TOP, out);
 }
 
@@ -114,14 +114,14 @@ static const char *verdict_words(uint32_t verdict)
     case LLMPERF_VERDICT_COMPLETE:
         return NULL;
     case LLMPERF_VERDICT_SAMPLED:
-        return "Only a share of the work was looked at, on purpose; where the time goes is "
-               "worked out from it.";
+        return "The run was sampled: only a share of the work was collected, and the times above "
+               "are extrapolated from it.";
     case LLMPERF_VERDICT_NO_DEVICE:
-        return "No GPU was observed: these are times of the host only.";
+        return "No GPU was observed: all times are host times.";
     case LLMPERF_VERDICT_DEAD:
-        return "The GPU worked, but nothing was reported of it: times of the GPU are not known.";
+        return "Kernels were launched, but no records were received: GPU times are unknown.";
     default:
-        return "Something is missing: times of the GPU are lower bounds.";
+        return "Records are missing: GPU times are lower bounds.";
     }
 }
 
@@ -133,13 +133,13 @@ static void add_uncertain_limits(const struct lp_findings *findings, struct lp_t
                                                     : NULL;
 
     if (reason) {
-        lp_text_puts(out, "- How fast the GPU could be is not fully known: ");
+        lp_text_puts(out, "- The limits of the GPU are not fully known: ");
         lp_md_text(out, reason);
         lp_text_puts(out, ".\n");
     }
     if (isnan(limits->peak.value) || limits->peak.confidence == LLMPERF_CONFIDENCE_HIGH)
         return;
-    lp_text_printf(out, "- The peak of the GPU is known with %s confidence only.\n",
+    lp_text_printf(out, "- The peak of the GPU has only %s confidence.\n",
                    llmperf_name(LLMPERF_NAME_CONFIDENCE, limits->peak.confidence));
 }
 
@@ -164,9 +164,8 @@ static void add_uncertain(const struct lp_findings *findings, struct lp_text *ou
                        shared_by);
     lp_variation_md(findings, out);
     if (out->length == before)
-        lp_text_puts(out,
-                     "- Nothing is known to be missing. assumptions.md says what the numbers rest "
-                     "on.\n");
+        lp_text_puts(out, "- Nothing is known to be missing. assumptions.md lists the assumptions "
+                          "behind the numbers.\n");
 }
 
 int lp_summary_md(const llmperf_profile *profile, struct lp_text *out)
@@ -177,12 +176,12 @@ int lp_summary_md(const llmperf_profile *profile, struct lp_text *out)
 
     if ((status = lp_findings_of(profile, &findings)) == 0) {
         lp_text_puts(out, "# Summary: ");
-        lp_md_text(out, run_id ? run_id : "run without a name");
+        lp_md_text(out, run_id ? run_id : "unnamed run");
         lp_text_puts(out, "\n\n");
         add_result(findings, out);
         if (findings->withheld)
             lp_text_puts(out,
-                         "\nWhere the time goes is withheld: too little of the work was seen.\n");
+                         "\nWhere the time goes is withheld: too much of the work is missing.\n");
         else
             add_costs(findings, out);
         add_actions(findings, out);

@@ -19,16 +19,16 @@ void lp_table_warning(const llmperf_profile *profile, struct lp_text *out)
     llmperf_profile_ledger(profile, &ledger);
     switch (ledger.verdict) {
     case LLMPERF_VERDICT_SAMPLED:
-        meaning = "only a share of the work was collected, on purpose.";
+        meaning = "sampled: only a share of the work was collected.";
         break;
     case LLMPERF_VERDICT_INCOMPLETE:
-        meaning = "something is missing, device times are lower bounds; report.md says what.";
+        meaning = "records are missing, device times are lower bounds; see report.md.";
         break;
     case LLMPERF_VERDICT_NO_DEVICE:
-        meaning = "no device was observed, there are host times only.";
+        meaning = "no device was observed: host times only.";
         break;
     case LLMPERF_VERDICT_DEAD:
-        meaning = "kernels were launched and not one was reported; device times are not known.";
+        meaning = "kernels were launched, but no records were received: device times are unknown.";
         break;
     default:
         return;
@@ -81,9 +81,8 @@ void lp_table_classes(const struct lp_findings *findings, struct lp_text *out)
         return;
     }
     if (!findings->classes) {
-        lp_text_puts(out,
-                     "Not known: kernel_classes.yaml could not be read (set LLMPERF_CONFIG_DIR "
-                     "to the folder that holds it).\n");
+        lp_text_puts(out, "Unknown: kernel_classes.yaml could not be read (set LLMPERF_CONFIG_DIR "
+                          "to its folder).\n");
         return;
     }
     lp_text_puts(out, "| Stage | Kernel class | Total ms | Calls | Share of stage % |\n"
@@ -175,7 +174,7 @@ int lp_table_kernels(const llmperf_profile *profile, size_t limit, bool wide, st
             rest += kernel.share;
     }
     if (count > limit) {
-        lp_text_printf(out, "\n%zu more rows in kernels.md, together ", count - limit);
+        lp_text_printf(out, "\n%zu more rows in kernels.md, in total ", count - limit);
         lp_md_number(out, 100 * rest);
         lp_text_puts(out, " % of device time.\n");
     }

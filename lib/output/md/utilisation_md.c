@@ -39,7 +39,7 @@ static void add_reason(const char *name, const char *reason, const char **last, 
     if (!reason || (*last && strcmp(*last, reason) == 0))
         return;
     *last = reason;
-    lp_text_printf(out, "- %s is not known somewhere: ", name);
+    lp_text_printf(out, "- %s is unknown in some rows: ", name);
     lp_md_text(out, reason);
     lp_text_puts(out, "\n");
 }
@@ -97,14 +97,13 @@ static void utilisation_row(const struct lp_findings *findings,
 bool lp_work_is_missing(const struct lp_findings *findings, struct lp_text *out)
 {
     if (findings->withheld) {
-        lp_text_puts(out, "Withheld: the ledger accounts for too little.\n");
+        lp_text_puts(out, "Withheld: too much of the work is missing from the ledger.\n");
         return true;
     }
     if (has_any_work(findings))
         return false;
-    lp_text_puts(out,
-                 "Not known: the program gave no FLOPs or bytes (llmperf\\_region\\_count), and "
-                 "no model was named that they follow from.\n");
+    lp_text_puts(out, "Unknown: the program counted no FLOPs or bytes (llmperf\\_region\\_count), "
+                      "and no model was given to compute them from.\n");
     return true;
 }
 
@@ -134,16 +133,15 @@ void lp_utilisation_md(const struct lp_findings *findings, struct lp_text *out)
     else
         add_table(findings, &chosen, out);
     lp_shown_regions_clear(&chosen);
-    lp_text_printf(
+    lp_text_printf(out,
+                   "\nThe floor is the roofline lower bound on time: the least time that the work "
+                   "of %s calls takes at the GPU's peak and bandwidth; ",
+                   lp_is_sampled(findings->profile) ? "the collected" : "all");
+    lp_text_puts(
         out,
-        "\nThe floor is the roofline lower bound on time: what the work of %s instances takes at "
-        "least at the GPU's peak and bandwidth; ",
-        lp_is_sampled(findings->profile) ? "the collected" : "all");
-    lp_text_puts(out,
-                 "wall/floor is busy/floor where the device worked for longer than the host was "
-                 "in the region. MFU and MBU are of GPU busy time. The MFU limit is the most at "
-                 "this intensity: in "
-                 "decode look at the distance from the floor first, then at MBU.\n\n");
+        "wall/floor equals busy/floor where the device worked longer than the host was in the "
+        "region. MFU and MBU relate to GPU busy time. The MFU limit is the highest MFU possible at "
+        "this intensity: for decode look at the distance from the floor first, then at MBU.\n\n");
     add_source(out, "Peak", &findings->limits.peak);
     add_source(out, "Bandwidth", &findings->limits.bandwidth);
     add_reasons(findings, out);

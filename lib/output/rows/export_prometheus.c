@@ -46,11 +46,12 @@ static const struct rank_family {
     size_t offset; /* of a double of struct lp_rank, ms */
 } rank_families[] = {
     { "llmperf_rank_compute_seconds",
-      "Kernels of an instance that are no collectives, where GPUs work together.",
+      "Kernel time per call without collectives, where GPUs work together.",
       offsetof(struct lp_rank, compute_ms) },
-    { "llmperf_rank_collective_seconds", "Collectives of an instance, waiting included.",
+    { "llmperf_rank_collective_seconds", "Collective time per call, waiting included.",
       offsetof(struct lp_rank, collective_ms) },
-    { "llmperf_rank_waiting_seconds", "Waiting for other GPUs in collectives, at least.",
+    { "llmperf_rank_waiting_seconds",
+      "Lower bound on the time per call waiting for other GPUs in collectives.",
       offsetof(struct lp_rank, waiting_ms) },
 };
 
@@ -151,9 +152,9 @@ static void put_sampled_fractions(const llmperf_profile *profile, struct lp_text
 {
     llmperf_region_stats before = LLMPERF_REGION_STATS_INIT;
 
-    lp_text_puts(out, "# HELP llmperf_region_sampled_fraction Share of the work whose device side "
-                      "was collected; device times and counts are of this share.\n"
-                      "# TYPE llmperf_region_sampled_fraction gauge\n");
+    lp_text_puts(out, "# HELP llmperf_region_sampled_fraction Share of the work whose device "
+                      "records were collected; device times and counts are for this share.\n# TYPE "
+                      "llmperf_region_sampled_fraction gauge\n");
     for (size_t i = 0; i < lp_row_count(profile, LP_ROW_REGION); i++) {
         llmperf_region_stats region = LLMPERF_REGION_STATS_INIT;
 
@@ -203,13 +204,13 @@ static void put_ledger(const llmperf_profile *profile, struct lp_text *out)
     llmperf_ledger room;
     const llmperf_ledger *ledger = lp_shown_row(profile, LP_ROW_LEDGER, 0, &room);
 
-    lp_text_puts(out, "# HELP llmperf_run_info The run, and how complete it is.\n"
+    lp_text_puts(out, "# HELP llmperf_run_info The run and its verdict.\n"
                       "# TYPE llmperf_run_info gauge\nllmperf_run_info{");
     lp_prometheus_label(out, "run_id", llmperf_profile_fact(profile, "run_id"));
     lp_prometheus_label(out, "verdict", llmperf_name(LLMPERF_NAME_VERDICT, ledger->verdict));
     lp_prometheus_value(out, 1);
     lp_text_puts(out,
-                 "# HELP llmperf_ledger Expected against seen; see docs/reference/metrics.md.\n"
+                 "# HELP llmperf_ledger Expected and seen records; see docs/reference/metrics.md.\n"
                  "# TYPE llmperf_ledger gauge\n");
     for (size_t i = 0; i < kind->count; i++) {
         double value = lp_field_value(&kind->fields[i], ledger);

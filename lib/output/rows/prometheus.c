@@ -87,7 +87,7 @@ static void put_stage(const llmperf_profile *profile, size_t row,
 
 void lp_prometheus_stages(const llmperf_profile *profile, struct lp_text *out)
 {
-    lp_text_puts(out, "# HELP llmperf_stage_wall_seconds Host time of an instance of a stage.\n"
+    lp_text_puts(out, "# HELP llmperf_stage_wall_seconds Host time per call of a stage.\n"
                       "# TYPE llmperf_stage_wall_seconds histogram\n");
     for (size_t i = 0; i < lp_row_count(profile, LP_ROW_SPREAD); i++) {
         llmperf_iteration_stats stats = LLMPERF_ITERATION_STATS_INIT;

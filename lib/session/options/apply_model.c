@@ -80,12 +80,12 @@ static int explain(const struct application *job, const struct lp_stage_work *wo
     int status;
 
     if (derived == 0 && !reason) {
-        reason = "no region is a stage whose work it gives (LLM@prefill, LLM@decode_step, "
-                 "LLM@vision; of an encoder LLM@forward)";
-        if ((status = lp_profile_note(job->profile,
-                                      "The model gives no FLOPs and bytes: no region is a stage "
-                                      "whose work it gives (LLM@prefill, LLM@decode_step, "
-                                      "LLM@vision; of an encoder LLM@forward).")) < 0)
+        reason = "no region is a stage that it covers (LLM@prefill, LLM@decode_step, LLM@vision; "
+                 "for an encoder LLM@forward)";
+        if ((status = lp_profile_note(
+                 job->profile,
+                 "The model gives no FLOPs and bytes: no region is a stage that it covers "
+                 "(LLM@prefill, LLM@decode_step, LLM@vision; for an encoder LLM@forward).")) < 0)
             return status;
     }
     if (derived == 0)
@@ -94,8 +94,8 @@ static int explain(const struct application *job, const struct lp_stage_work *wo
         return 0;
     snprintf(line, sizeof(line),
              "The model was given after the run: %" PRIu64
-             " instances of stages are not kept one by "
-             "one, so their FLOPs and bytes are computed as if they were of equal size.",
+             " calls of stages were not recorded one by one, so their FLOPs and bytes are computed "
+             "as if all had the same size.",
              averaged);
     return lp_profile_note(job->profile, line);
 }

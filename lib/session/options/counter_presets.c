@@ -54,9 +54,10 @@ static int read_by_name(const char *name, struct lp_counter_preset **preset_out)
     if (path.failed)
         status = out_of_memory();
     else if (!lp_path_exists(path.bytes))
-        status = lp_error(LLMPERF_ENOENT,
-                          "there is no counter preset %s in %s/" FOLDER "; see llmperf counters",
-                          name, folder);
+        status =
+            lp_error(LLMPERF_ENOENT,
+                     "unknown counter preset: %s is not in %s/" FOLDER "; see llmperf counters",
+                     name, folder);
     else
         status = lp_counter_preset_read(path.bytes, name, preset_out);
     lp_text_clear(&path);
@@ -96,7 +97,7 @@ int llmperf_counters_presets(char **text_out)
     count = scandir(path, &entries, is_preset, alphasort);
     free(path);
     if (count < 0)
-        return lp_error(LLMPERF_ENOENT, "there is no folder " FOLDER " in %s", folder);
+        return lp_error(LLMPERF_ENOENT, "folder not found: " FOLDER " in %s", folder);
     for (int i = 0; i < count; i++) {
         lp_text_printf(&text, "%.*s\n", (int)strlen(entries[i]->d_name) - 5, entries[i]->d_name);
         free(entries[i]);
@@ -154,7 +155,7 @@ int llmperf_counters_list(const char *chip, const char *pattern, uint32_t method
     if (!chip || !pattern || !counters_out)
         return lp_error(LLMPERF_EINVAL, "chip, pattern and counters_out are required");
     if (method > LLMPERF_COUNTERS_PM)
-        return lp_error(LLMPERF_EINVAL, "method %u does not exist; see LLMPERF_COUNTERS_", method);
+        return lp_error(LLMPERF_EINVAL, "unknown method %u; see LLMPERF_COUNTERS_", method);
     status = lp_counter_set_list(
         chip, pattern, method == LLMPERF_COUNTERS_PM ? LP_COUNTER_PM : LP_COUNTER_RANGE, &set);
     return status < 0 ? status : wrap(set, counters_out);

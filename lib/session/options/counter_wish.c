@@ -45,8 +45,7 @@ static int read_replay(struct wish *wish, const char *value)
             wish->replay = i;
             return 0;
         }
-    return lp_error(LLMPERF_EINVAL, "counters: replay=%s is not known; it is none, user or kernel",
-                    value);
+    return lp_error(LLMPERF_EINVAL, "counters: unknown replay=%s; use none, user or kernel", value);
 }
 
 static int read_word(struct wish *wish, const char *word)
@@ -81,7 +80,7 @@ static int read_word(struct wish *wish, const char *word)
         return read_number(word, word + 12, 1000000, &wish->interval_us);
     if (strchr(word, '=') || wish->preset)
         return lp_error(LLMPERF_EINVAL,
-                        "counters: \"%s\" is not known; give one preset, then replay=, include=, "
+                        "counters: unknown word \"%s\"; give one preset, then replay=, include=, "
                         "passes=, group=, budget= or interval_us=",
                         word);
     wish->preset = word;
@@ -109,23 +108,23 @@ static int check(const struct wish *wish, const struct lp_counter_preset *preset
     bool pm = preset->method == LP_COUNTER_PM;
 
     if (pm && wish->replay != LP_REPLAY_NONE)
-        return lp_error(LLMPERF_EINVAL,
-                        "counters: preset %s is sampled while the program runs on: replay= is for "
-                        "presets that count ranges",
-                        preset->name);
+        return lp_error(
+            LLMPERF_EINVAL,
+            "counters: preset %s uses PM sampling: replay= is for presets with range profiling",
+            preset->name);
     if (!pm && wish->interval_us)
         return lp_error(LLMPERF_EINVAL,
-                        "counters: preset %s counts ranges: interval_us= is for presets that are "
-                        "sampled (pm, live)",
+                        "counters: preset %s uses range profiling: interval_us= is for sampled "
+                        "presets (pm, live)",
                         preset->name);
     if (wish->budget && (pm || wish->replay == LP_REPLAY_KERNEL))
-        return lp_error(LLMPERF_EINVAL, "counters: budget= is for ranges; %s",
+        return lp_error(LLMPERF_EINVAL, "counters: budget= is for range profiling; %s",
                         pm ? "sampling costs the program no time"
-                           : "with replay=kernel choose fewer regions by include=");
+                           : "with replay=kernel choose fewer regions with include=");
     if (!pm && tier == LLMPERF_TIER_LIGHT)
         return lp_error(LLMPERF_EINVAL,
                         "counters: preset %s stops the program at each region, which tier light "
-                        "does not; take preset live, or tier counters",
+                        "does not allow; use preset live, or tier counters",
                         preset->name);
     return 0;
 }
@@ -179,10 +178,10 @@ int lp_counter_request_read(const char *words, const llmperf_config *config, uin
     if (status == 0 && (wish.preset || config || counters))
         status = keep(&wish, config, tier, request);
     else if (status == 0 && words && *words)
-        status = lp_error(LLMPERF_EINVAL,
-                          "counters: \"%s\" names no preset; tier light takes one "
-                          "that is sampled, live",
-                          words);
+        status = lp_error(
+            LLMPERF_EINVAL,
+            "counters: \"%s\" contains no preset; tier light accepts sampled presets, such as live",
+            words);
     if (status < 0)
         lp_counter_request_clear(request);
     free(wish.copy);

@@ -44,8 +44,8 @@ static int refuse_pipeline(const llmperf_config *config)
     if (status < 0 || stages == 1)
         return status;
     return lp_config_refuse(config, key,
-                            "a session cannot compute the work of one pipeline stage; leave this "
-                            "out, and count flops and bytes by llmperf_model_work()");
+                            "a session cannot compute the work of one pipeline stage; remove this, "
+                            "and count flops and bytes with llmperf_model_work()");
 }
 
 /* A model that is no map names none, and a session would go on without. */
@@ -54,7 +54,7 @@ static int check_model(const llmperf_config *config)
     if (!llmperf_config_has(config, MODEL_KEY) || llmperf_config_length(config, MODEL_KEY) > 0)
         return 0;
     return lp_config_refuse(config, MODEL_KEY,
-                            "must be a map that describes a model; add its group, as in "
+                            "must be a map with a model description; add its group, as in "
                             "+model/llama_3_8b/arch@model=llama_3_8b.default");
 }
 

@@ -39,7 +39,7 @@ static int choose_run_dir(struct lp_options *options, const llmperf_session_opti
         return LLMPERF_ENOMEM;
     if (!*options->run_id || strchr(options->run_id, '/') || !strcmp(options->run_id, ".") ||
         !strcmp(options->run_id, ".."))
-        return lp_error(LLMPERF_EINVAL, "run_id \"%s\" must be a plain folder name",
+        return lp_error(LLMPERF_EINVAL, "run_id \"%s\" must be a folder name without a path",
                         options->run_id);
     return values->run_dir || (values->out_dir && *values->out_dir)
                ? choose_folder(options, values->run_dir, values->out_dir)
@@ -51,8 +51,7 @@ static int choose_run_dir(struct lp_options *options, const llmperf_session_opti
 static int choose_trace(struct lp_options *options, const struct lp_resolved *resolved)
 {
     if (lp_option_source(resolved, "artifacts.keep_trace") == LP_FROM_CALL && !options->run_dir)
-        return lp_error(LLMPERF_EINVAL,
-                        "keep_trace needs a folder to keep it in: set run_dir or out_dir");
+        return lp_error(LLMPERF_EINVAL, "keep_trace needs a folder: set run_dir or out_dir");
     options->keep_trace = resolved->values.keep_trace && options->run_dir;
     options->trace_bytes = resolved->values.trace_bytes;
     return 0;
@@ -66,8 +65,8 @@ static int check_flags(const llmperf_session_options *given)
 
     if (given->flags & ~known)
         return lp_error(LLMPERF_EINVAL,
-                        "flags 0x%" PRIx32 " are not known to this version; use "
-                        "LLMPERF_SESSION_NO_REPORTS, _RELEASE, _GRAPH_LEVEL and _DETACH",
+                        "unknown flags 0x%" PRIx32
+                        "; use LLMPERF_SESSION_NO_REPORTS, _RELEASE, _GRAPH_LEVEL and _DETACH",
                         given->flags & ~known);
     if (given->reserved)
         return lp_error(LLMPERF_EINVAL,
@@ -81,7 +80,7 @@ static int check_flags(const llmperf_session_options *given)
  * without, and their runs say so. */
 static int choose_detach(struct lp_options *options, enum lp_option_from from)
 {
-    const char *lacks = !lp_options_sample(options)         ? "tier light, with a budget under 1000"
+    const char *lacks = !lp_options_sample(options)         ? "tier light with a budget below 1000"
                         : options->rules && *options->rules ? "a session without rules"
                         : options->counters                 ? "a session without counters"
                                                             : NULL;
@@ -118,7 +117,7 @@ static int take_options(struct lp_options *options, const struct lp_resolved *re
         return status;
     options->parallel = lp_parallel_of(values->tensor_parallel, values->expert_parallel);
     if (options->source == LLMPERF_SOURCE_REPLAY && !options->device_path)
-        return lp_error(LLMPERF_EINVAL, "source replay needs a recording: set device_path");
+        return lp_error(LLMPERF_EINVAL, "the replay source needs a recording: set device_path");
     return choose_detach(options, lp_option_source(resolved, "session.detach"));
 }
 

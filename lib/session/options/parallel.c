@@ -26,7 +26,7 @@ int lp_parallel_check(const struct lp_parallel *parallel, const llmperf_model *m
         return 0;
     if (!info->has_decoder)
         return lp_error(LLMPERF_EINVAL,
-                        "%s has no decoder, whose layers alone can be shared here; leave "
+                        "%s has no decoder, and only decoder layers can be shared; leave "
                         "tensor_parallel and expert_parallel at 1",
                         info->name);
     step.phase = LLMPERF_PHASE_DECODE;
@@ -38,13 +38,13 @@ int lp_parallel_check(const struct lp_parallel *parallel, const llmperf_model *m
 int lp_parallel_apply(const struct lp_parallel *parallel, llmperf_step *step)
 {
     if (step->phase == LLMPERF_PHASE_VISION)
-        return parallel->tensor == 1 ? 0
-                                     : lp_error(LLMPERF_EINVAL,
-                                                "whether %" PRIu32
-                                                " GPUs (tensor_parallel) share the encoder or each "
-                                                "runs all of it is not known; count its flops and "
-                                                "bytes",
-                                                parallel->tensor);
+        return parallel->tensor == 1
+                   ? 0
+                   : lp_error(LLMPERF_EINVAL,
+                              "it is unknown whether %" PRIu32
+                              " GPUs (tensor_parallel) share the encoder or each runs all of it; "
+                              "count its flops and bytes in the program",
+                              parallel->tensor);
     step->tensor_parallel = parallel->tensor;
     step->expert_parallel = parallel->expert;
     if (parallel->expert > 1)

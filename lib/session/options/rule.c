@@ -109,10 +109,10 @@ static int take_number(struct words *words, const char *what, double *number_out
     if (!is_number(words->word[0]))
         return refuse(words, "%s needs a number, not \"%.40s\"", what, words->word);
     if (strspn(words->word, ".") == strlen(words->word))
-        return refuse(words, "\"%.40s\" is no number", words->word);
+        return refuse(words, "\"%.40s\" is not a number", words->word);
     for (const char *at = words->word; *at; at++) {
         if (*at == '.' && place > 0)
-            return refuse(words, "\"%.40s\" is no number", words->word);
+            return refuse(words, "\"%.40s\" is not a number", words->word);
         if (*at == '.') {
             place = 1;
             continue;
@@ -141,7 +141,7 @@ static int take_time(struct words *words, const char *what, double most_ns, doub
         if (!take_word(words, units[i].unit))
             continue;
         *ns_out = number * units[i].ns;
-        return *ns_out <= most_ns ? 0 : refuse(words, "%s is over %.0f s", what, most_ns / 1e9);
+        return *ns_out <= most_ns ? 0 : refuse(words, "%s exceeds %.0f s", what, most_ns / 1e9);
     }
     return refuse(words, "%s needs a time with ns, us, ms, s, min or h", what);
 }
@@ -154,7 +154,7 @@ static int take_count(struct words *words, const char *what, uint32_t most, uint
     if (status < 0)
         return status;
     if (number < 1 || number > most || number != (double)(uint32_t)number)
-        return refuse(words, "%s takes a whole number from 1 to %u", what, most);
+        return refuse(words, "%s needs a whole number from 1 to %u", what, most);
     *count_out = (uint32_t)number;
     return 0;
 }
@@ -166,7 +166,7 @@ static int take_label(struct words *words)
     words->at += strspn(words->at, " \t");
     length = strcspn(words->at, " \t");
     if (length == 0 || length > LLMPERF_LABEL_BYTES)
-        return refuse(words, "the label of a region comes first");
+        return refuse(words, "a rule begins with the label of a region");
     snprintf(words->rule->label, sizeof(words->rule->label), "%s%.*s",
              memchr(words->at, '@', length) ? "" : "LLM@", (int)length, words->at);
     words->at += length;
@@ -182,7 +182,7 @@ static int take_quantity(struct words *words)
         words->rule->quantity = (enum lp_quantity)i;
         return 0;
     }
-    return refuse(words, "\"%.40s\" is no quantity", words->word);
+    return refuse(words, "\"%.40s\" is not a known quantity", words->word);
 }
 
 static int take_side(struct words *words)
@@ -230,11 +230,11 @@ static int take_option(struct words *words)
         return status;
     }
     if (!take_word(words, "for"))
-        return refuse(words, "\"%.40s\" is not understood", words->word);
+        return refuse(words, "unexpected \"%.40s\"", words->word);
     if ((status = take_time(words, "for", (double)SPAN_MOST, &ns)) < 0)
         return status;
     rule->span_ns = (uint64_t)ns;
-    return rule->span_ns >= SPAN_LEAST ? 0 : refuse(words, "for is 20 ms or more");
+    return rule->span_ns >= SPAN_LEAST ? 0 : refuse(words, "for must be at least 20 ms");
 }
 
 static int read_rule(const char *text, size_t length, struct lp_rule *rule)
@@ -246,7 +246,7 @@ static int read_rule(const char *text, size_t length, struct lp_rule *rule)
         .span_ns = SPAN_NS, .units = UNITS, .limit = LIMIT, .cooldown_ns = COOLDOWN_NS
     };
     if (length >= sizeof(rule->text))
-        return lp_error(LLMPERF_EINVAL, "a rule of %zu bytes is too long; at most %zu", length,
+        return lp_error(LLMPERF_EINVAL, "the rule has %zu bytes; at most %zu are allowed", length,
                         sizeof(rule->text) - 1);
     memcpy(rule->text, text, length);
     rule->text[length] = '\0';
@@ -271,7 +271,7 @@ int lp_rules_read(const char *text, struct lp_rule *rules_out, size_t *count_out
             continue;
         }
         if (*count_out == LP_RULES)
-            return lp_error(LLMPERF_EINVAL, "there are over %u rules", LP_RULES);
+            return lp_error(LLMPERF_EINVAL, "more than %u rules", LP_RULES);
         while (length > blank && isspace((unsigned char)text[length - 1]))
             length--;
         status = read_rule(text + blank, length - blank, &rules_out[*count_out]);

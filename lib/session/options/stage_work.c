@@ -98,12 +98,13 @@ static int fill_sequences(struct lp_stage_work *work, const uint64_t *quantities
         context = tokens; /* a prompt with nothing in the cache */
     if (context < tokens)
         return lp_error(LLMPERF_EINVAL,
-                        "its context of %" PRIu64 " is below its %" PRIu64
-                        " tokens: each new token counts itself",
+                        "its context of %" PRIu64 " is smaller than its %" PRIu64
+                        " tokens (each new token counts itself)",
                         context, tokens);
     if (sequences > tokens || sequences > SEQUENCES_MAX)
-        return lp_error(LLMPERF_EINVAL, "%" PRIu64 " sequences of %" PRIu64 " tokens cannot be",
-                        sequences, tokens);
+        return lp_error(LLMPERF_EINVAL,
+                        "%" PRIu64 " sequences cannot have %" PRIu64 " tokens in total", sequences,
+                        tokens);
     share_out(tokens, sequences, work->new_tokens);
     share_out(context - tokens, sequences, work->cached_tokens);
     work->shared_equally = work->shared_equally || sequences > 1;
@@ -203,14 +204,13 @@ static int add_notes(const struct lp_stage_work *work, llmperf_profile *profile)
     int status = 0;
 
     if (work->shared_equally)
-        status = lp_profile_note(profile,
-                                 "Sequences of one batch were taken to be of equal length for the "
-                                 "model's FLOPs and bytes.");
+        status = lp_profile_note(
+            profile,
+            "The model's FLOPs and bytes assume that the sequences of a batch have equal length.");
     if (status < 0 || work->unknown == 0)
         return status;
     snprintf(line, sizeof(line),
-             "The model does not tell the work of %" PRIu64
-             " instances of stages (the first is %s).",
+             "The model cannot compute the work of %" PRIu64 " calls of stages (the first is %s).",
              work->unknown, work->reason);
     return lp_profile_note(profile, line);
 }

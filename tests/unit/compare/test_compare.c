@@ -361,14 +361,14 @@ static void a_verdict_says_what_device_times_are(void **state)
     fresh->ledger.verdict = LLMPERF_VERDICT_INCOMPLETE;
     assert_int_equal(compare_pair(base, fresh, 5, LLMPERF_TEXT_PLAIN, &text, NULL),
                      LLMPERF_ENOTCOMPARABLE);
-    assert_non_null(strstr(text, ", sampled: device times are of a sample, 30.0 % of its work, and "
-                                 "noise is that of the sample; "));
-    assert_non_null(strstr(text, ", incomplete: its device times may lack something"));
+    assert_non_null(strstr(text, ", sampled: device times cover 30.0 % of its work, and the noise "
+                                 "includes sampling error; "));
+    assert_non_null(strstr(text, ", incomplete: its device times may be incomplete"));
     llmperf_text_free(text);
     fresh->ledger.verdict = LLMPERF_VERDICT_NO_DEVICE;
     assert_int_equal(compare_pair(fresh, fresh, 5, LLMPERF_TEXT_PLAIN, &text, NULL), 0);
     assert_non_null(strstr(text, ", no_device: host times only\n"));
-    assert_null(strstr(text, "may lack"));
+    assert_null(strstr(text, "may be incomplete"));
     llmperf_text_free(text);
     llmperf_profile_free(base);
     llmperf_profile_free(fresh);

@@ -104,7 +104,7 @@ static void more_steps_are_no_regression(void **state)
     assert_int_equal(compare_pair(base, fresh, 5, LLMPERF_TEXT_PLAIN, &text, &slower), 0);
     assert_int_equal(slower, 0);
     assert_text_has(text, "**No regression**");
-    assert_text_has(text, "Not judged because an instance has other work: 1 row, see *Other work*");
+    assert_text_has(text, "Not judged because the work per call differs: 1 row, see *Other work*");
     assert_text_has(text, "## Other work");
     assert_text_has(text, "| tokens +28.0 %, time of each +1.00 % | 10 / 10 | other work |");
     llmperf_text_free(text);
@@ -316,7 +316,7 @@ static void programs_read_the_work_too(void **state)
                      LLMPERF_ENOTCOMPARABLE);
     assert_non_null(root = json_loads(text, 0, NULL));
     assert_string_equal(json_string_value(json_object_get(root, "reason")),
-                        "no time of a region could be judged");
+                        "no region has times that can be compared");
     assert_int_equal(json_integer_value(json_object_get(root, "other_work")), 1);
     row = json_array_get(json_object_get(root, "rows"), 0);
     assert_string_equal(json_string_value(json_object_get(row, "verdict")), "other work");

@@ -248,8 +248,8 @@ static void other_work_is_no_repeat(void **state)
 
     (void)state;
     read_job(&job);
-    assert_true(HAS_DIFFERENCE(&job, "LLM@prefill: 4 instances in run 1, 5 instances in run 2"));
-    assert_true(HAS_DIFFERENCE(&job, "LLM@vision: not in run 1, 1 instances in run 3"));
+    assert_true(HAS_DIFFERENCE(&job, "LLM@prefill: 4 calls in run 1, 5 calls in run 2"));
+    assert_true(HAS_DIFFERENCE(&job, "LLM@vision: not in run 1, 1 calls in run 3"));
     row = row_of(&job.repeats, "LLM@vision", 0, "wall_ms.mean");
     assert_int_equal(row->count, 1);
     assert_true(isnan(row->values[0]) && isnan(row->std) && isnan(row->spread));
@@ -273,9 +273,9 @@ static void another_setting_is_no_repeat(void **state)
     job.runs[1]->ledger.verdict = LLMPERF_VERDICT_INCOMPLETE;
     read_job(&job);
     assert_true(HAS_DIFFERENCE(&job, "tier: deep in run 1, light in run 3"));
-    assert_true(HAS_DIFFERENCE(&job, "configuration (SHA-256): not known in run 1, abc in run 3"));
+    assert_true(HAS_DIFFERENCE(&job, "configuration (SHA-256): unknown in run 1, abc in run 3"));
     assert_true(HAS_DIFFERENCE(&job, "GPU: NVIDIA H200 in run 1, NVIDIA A100 in run 2"));
-    assert_true(HAS_DIFFERENCE(&job, "program: a in run 1, not known in run 3"));
+    assert_true(HAS_DIFFERENCE(&job, "program: a in run 1, unknown in run 3"));
     assert_true(
         has_line(job.repeats.cautions.items, job.repeats.cautions.count, "run 2 is incomplete"));
     clear_job(&job);
@@ -291,7 +291,7 @@ static void one_run_given_twice_is_told(void **state)
         set_fact(job.runs[i], "created_at", "2026-01-01T00:00:00Z");
     }
     read_job(&job);
-    assert_true(HAS_DIFFERENCE(&job, "runs 1 and 2 are one and the same run"));
+    assert_true(HAS_DIFFERENCE(&job, "runs 1 and 2 are the same run"));
     clear_job(&job);
 }
 

@@ -122,8 +122,8 @@ static void many_ranks_are_one_line_of_the_headline(void **state)
                           "0.03600 ms of GPU busy time (25.0 %), 3 processes together.");
     llmperf_text_free(text);
     text = document(three, LLMPERF_DOCUMENT_STAKEHOLDER_SUMMARY_MD);
-    assert_text_has(text, " on average (5 times) in the busiest of 3 processes, that is ");
-    assert_text_has(text, " of the time of all stages, processes and GPUs together\n");
+    assert_text_has(text, " on average (5 calls) in the busiest of 3 processes, which is ");
+    assert_text_has(text, " of the time of all stages, summed over processes and GPUs\n");
     llmperf_text_free(text);
     text = document(three, LLMPERF_DOCUMENT_REPORT_HTML);
     assert_text_has(text, "No timeline: single iterations are kept only in the original runs");
@@ -173,8 +173,8 @@ static void without_a_device_the_longest_process_stands_for_all(void **state)
     assert_int_equal(llmperf_profile_merge((const llmperf_profile *const *)ranks, 2, &merged), 0);
     text = document(merged, LLMPERF_DOCUMENT_STAKEHOLDER_SUMMARY_MD);
     assert_text_has(text, "- `LLM@decode_step` took 0.300 ms in the busiest of 2 processes.\n\n");
-    assert_text_has(text, ": 0.400 ms, 100 % of the time of all stages, processes and GPUs "
-                          "together\n\n");
+    assert_text_has(text, ": 0.400 ms, 100 % of the time of all stages, summed over "
+                          "processes and GPUs\n\n");
     llmperf_text_free(text);
     llmperf_profile_free(merged);
     llmperf_profile_free(ranks[0]);

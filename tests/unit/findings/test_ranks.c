@@ -104,8 +104,8 @@ static void the_documents_say_so(void **state)
     llmperf_text_free(text);
     assert_int_equal(llmperf_document_text(profile, LLMPERF_DOCUMENT_STAKEHOLDER_SUMMARY_MD, &text),
                      0);
-    assert_text_has(text, "; 2 GPUs work on it together and communicate for 0.0400 to 0.130 ms "
-                          "each time.");
+    assert_text_has(text, "; 2 GPUs work on it together and spend 0.0400 to 0.130 ms "
+                          "per call in communication.");
     llmperf_text_free(text);
     assert_int_equal(llmperf_document_text(profile, LLMPERF_DOCUMENT_PROMETHEUS, &text), 0);
     assert_text_has(text, "# TYPE llmperf_rank_waiting_seconds gauge\n");

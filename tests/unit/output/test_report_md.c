@@ -54,9 +54,8 @@ static void decode_leads_with_its_distance_from_the_floor(void **state)
     char *text = sample_report_md(sample_profile());
 
     (void)state;
-    assert_text_has(text,
-                    "- `" SAMPLE_STEP "`: 10.00 ms mean of 300, 800.0 tokens/s, 2.797x its memory "
-                    "floor, MBU 89.37 %, MFU 3.251 %");
+    assert_text_has(text, "- `" SAMPLE_STEP "`: 10.00 ms mean of 300, 800.0 tokens/s, 2.797x the "
+                          "memory-bandwidth bound, MBU 89.37 %, MFU 3.251 %");
     assert_text_has(text,
                     "| `" SAMPLE_STEP "` | 0 | 1072 | 2.797 | 1.119 | 89.37 | – | 3.251 | – | "
                     "3.638 | memory | model, program |");
@@ -75,9 +74,9 @@ static void a_missing_dtype_is_told_where_mfu_would_stand(void **state)
     assert_int_equal(lp_profile_set_fact(profile, "dtype", ""), 0);
     assert_int_equal(lp_profile_finish(profile), 0);
     text = sample_report_md(profile);
-    headline = strstr(text, "MFU, distances from the floor and the advice that rests on them are "
-                            "withheld: the dtype that the program computes in is not known");
-    section = strstr(text, "MFU, floors and bounds are not known: the dtype");
+    headline = strstr(text, "MFU, lower bounds and the advice based on them are withheld: "
+                            "the dtype that the program computes in is not known");
+    section = strstr(text, "MFU, floors and bounds are unknown: the dtype");
     assert_true(headline && headline < strstr(text, "## Environment"));
     assert_true(section && section > strstr(text, "## MFU and MBU"));
     for (size_t i = 0; i < 2; i++) {
@@ -180,12 +179,12 @@ static void work_that_was_counted_stands_beside_the_models(void **state)
     add_metric(profile, "dram_write_bytes", "byte", 1e9);
     assert_int_equal(lp_profile_finish(profile), 0);
     text = sample_report_md(profile);
-    assert_text_has(text, "## Counted by the hardware");
+    assert_text_has(text, "## Hardware counters");
     assert_text_has(text, "| `" SAMPLE_STEP
                           "` | 0 | 3 | 128.7 | 500.0 | 3.886 | 17.16 | 21.00 | 1.224 | 12.63 |");
     llmperf_text_free(text);
     text = sample_report_md(sample_profile());
-    assert_text_lacks(text, "Counted by the hardware");
+    assert_text_lacks(text, "Hardware counters");
     llmperf_text_free(text);
 }
 
@@ -208,9 +207,9 @@ static void iterations_are_a_budget(void **state)
     (void)state;
     assert_text_has(text, "### `" SAMPLE_STEP "`\n\n300 iterations.");
     assert_text_has(text, "| … busy | 4.000 | 40.00 |");
-    assert_text_has(text, "| …… launch bound | 4.000 | 40.00 |");
-    assert_text_has(text, "| …… waiting | 1.000 | 10.00 |");
-    assert_text_has(text, "| Host only, around the span | 1.000 | 10.00 |");
+    assert_text_has(text, "| …… waiting for launch | 4.000 | 40.00 |");
+    assert_text_has(text, "| …… gaps between kernels | 1.000 | 10.00 |");
+    assert_text_has(text, "| Host only, before and after the GPU work | 1.000 | 10.00 |");
     assert_text_has(text, "| Kernels: attention | 1.000 | 10.00 |");
     llmperf_text_free(text);
 }
@@ -238,7 +237,7 @@ static void little_of_the_work_seen_withholds_what_it_means(void **state)
     profile->ledger.verdict = LLMPERF_VERDICT_INCOMPLETE;
     profile->ledger.kernels_attributed /= 2;
     text = sample_report_md(profile);
-    assert_text_has(text, "Headline withheld: 50.00 %");
+    assert_text_has(text, "Summary withheld: 50.00 %");
     assert_text_has(text, "\n\nWithheld: ");
     assert_text_has(text, "## Roofline\n\nWithheld: ");
     assert_text_lacks(text, "waits for the host to launch");
@@ -257,9 +256,9 @@ static void unknown_work_says_why(void **state)
     profile->iteration_stats.count = profile->iterations.count = 0;
     assert_int_equal(lp_profile_finish(profile), 0);
     text = sample_report_md(profile);
-    assert_text_has(text, "\n\nNot known: the program gave no FLOPs");
-    assert_text_has(text, "## Iterations\n\nNot known: ");
-    assert_text_lacks(text, "x its memory floor");
+    assert_text_has(text, "\n\nUnknown: the program counted no FLOPs");
+    assert_text_has(text, "## Iterations\n\nUnknown: ");
+    assert_text_lacks(text, "x the memory-bandwidth bound");
     llmperf_text_free(text);
 }
 

@@ -37,29 +37,35 @@ static int run(const struct command *command, int argc, char **argv)
 }
 
 /* Such as "16 to 1048576 paths". */
-static void print_values(const llmperf_option_info *info)
+static void values_of(const llmperf_option_info *info, char *text, size_t size)
 {
     static const char *const kinds[] = { [LLMPERF_OPTION_TEXT] = "text",
                                          [LLMPERF_OPTION_NUMBER] = "number",
                                          [LLMPERF_OPTION_SWITCH] = "true|false",
                                          [LLMPERF_OPTION_ANY] = "map" };
+    const char *unit = info->unit ? info->unit : "", *space = info->unit ? " " : "";
 
     if (info->kind == LLMPERF_OPTION_NUMBER && info->most < INT64_MAX)
-        print("%" PRId64 " to %" PRId64, info->least, info->most);
+        snprintf(text, size, "%" PRId64 " to %" PRId64 "%s%s", info->least, info->most, space,
+                 unit);
     else
-        print("%s", info->choices ? info->choices : kinds[info->kind]);
-    print("%s%s", info->unit ? " " : "", info->unit ? info->unit : "");
+        snprintf(text, size, "%s%s%s", info->choices ? info->choices : kinds[info->kind], space,
+                 unit);
 }
 
 static void print_key(const llmperf_option_info *info)
 {
-    print("  %s  (", info->key);
-    print_values(info);
-    if (info->usual && info->kind != LLMPERF_OPTION_SWITCH)
-        print(", default %s", info->usual);
-    if (info->variable)
-        print(", $%s", info->variable);
-    print("%s%s)\n      ", info->word ? ", " : "", info->word ? info->word : "");
+    bool has_default = info->usual && info->kind != LLMPERF_OPTION_SWITCH;
+    char values[256], line[512];
+
+    values_of(info, values, sizeof(values));
+    snprintf(line, sizeof(line), "(%s%s%s%s%s%s%s)", values, has_default ? ", default " : "",
+             has_default ? info->usual : "", info->variable ? ", $" : "",
+             info->variable ? info->variable : "", info->word ? ", " : "",
+             info->word ? info->word : "");
+    print("  %s  ", info->key);
+    print_wrapped(4 + (int)strlen(info->key), 6, line);
+    print("      ");
     print_wrapped(6, 6, info->help);
 }
 

@@ -246,7 +246,7 @@ static void the_list_is_sorted_and_each_name_is_found(void **state)
         llmperf_hardware_free(hardware);
         count++;
     }
-    assert_int_equal(count, 36);
+    assert_true(count >= json_array_size(json_object_get(vectors, "gpus")));
     llmperf_text_free(list);
 }
 

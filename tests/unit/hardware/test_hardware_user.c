@@ -195,7 +195,7 @@ static void wrong_calls_are_errors(void **state)
     assert_int_equal(llmperf_hardware_peak(hardware, "bf16", &value), LLMPERF_EINVAL);
     llmperf_hardware_free(hardware);
     llmperf_hardware_free(NULL);
-    assert_null(llmperf_hardware_dtype(9));
+    assert_null(llmperf_hardware_dtype(99));
     assert_string_equal(llmperf_name(LLMPERF_NAME_ORIGIN, 99), "unknown");
     assert_string_equal(llmperf_name(LLMPERF_NAME_CONFIDENCE, LLMPERF_CONFIDENCE_HIGH), "high");
 }

@@ -150,14 +150,16 @@ static void conventions_are_of_whole_steps(void **state)
 
 static void formats_have_names_and_bits(void **state)
 {
-    uint32_t dtype;
+    uint32_t dtype, i;
 
     (void)state;
-    for (uint32_t i = 1; i <= LLMPERF_DTYPE_Q8_0; i++) {
+    for (i = 1; llmperf_dtype_bits(i) > 0; i++) {
         assert_int_equal(llmperf_dtype_find(llmperf_name(LLMPERF_NAME_DTYPE, i), &dtype), 0);
         assert_int_equal(dtype, i);
         assert_true(llmperf_dtype_bits(i) >= 4);
     }
+    assert_true(i > LLMPERF_DTYPE_Q8_0);
+    assert_string_equal(llmperf_name(LLMPERF_NAME_DTYPE, i), "unknown");
     assert_true(llmperf_dtype_bits(LLMPERF_DTYPE_NVFP4) == 4.5);
     assert_true(llmperf_dtype_bits(LLMPERF_DTYPE_INT4_G128) == 4.15625);
     assert_true(llmperf_dtype_bits(LLMPERF_DTYPE_Q6_K) == 6.5625);

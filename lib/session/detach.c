@@ -352,7 +352,7 @@ int lp_detach_fill(const struct llmperf_session *session, llmperf_profile *profi
     char note[256];
 
     if (session->options.detach_lacks && session->source && session->source->ops->live) {
-        snprintf(note, sizeof(note), "detach: without effect, it needs %s",
+        snprintf(note, sizeof(note), "detach has no effect: it needs %s",
                  session->options.detach_lacks);
         return lp_profile_note(profile, note);
     }

@@ -110,7 +110,7 @@ expect 0 export traced --format chrome
 LLMPERF_TRACE=1 expect 0 import "$LLMPERF_TEST_DATA/h200/dummy_resnet.llmrec" -o traced2
 expect 0 merge traced traced2 imported -o traces
 stderr_has "2 of 3 runs have a trace, in their own folders; llmperf export traces --format perfetto"
-grep -q "2 of 3 runs have a trace; an exported trace lacks the others: " traces/report.md || die "the report does not say what has no trace"
+grep -q "2 of 3 runs have a trace; these have none: " traces/report.md || die "the report does not say what has no trace"
 expect 0 export traces --format perfetto
 stdout_has "$((15 + 950)) kernels, "
 stderr_has "the events of 1 of 3 runs are missing"

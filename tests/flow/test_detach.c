@@ -361,7 +361,7 @@ static void a_variable_asks_for_it(void **state)
     options.tier = LLMPERF_TIER_DEEP;
     assert_int_equal(llmperf_session_start(&options, &session), 0);
     profile = stop_session(session);
-    assert_true(has_note(profile, "detach: without effect, it needs tier light"));
+    assert_true(has_note(profile, "detach has no effect: it needs tier light"));
     llmperf_profile_free(profile);
     options.tier = LLMPERF_TIER_LIGHT;
     assert_int_equal(llmperf_session_start(&options, &session), 0);

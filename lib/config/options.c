@@ -324,7 +324,7 @@ static int resolve(const struct lp_option *option, const llmperf_config *config,
     int status = 0;
 
     *number_out = 0;
-    *from = find_from(option, config, key, values, &text);
+    *from = (uint8_t)find_from(option, config, key, values, &text);
     if (*from == LP_FROM_CALL)
         return check_call(option, values);
     if (*from == LP_FROM_ENVIRONMENT)

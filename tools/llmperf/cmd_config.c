@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `llmperf config`: a configuration as it is composed. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "command.h"

@@ -76,7 +76,7 @@ static void each_row(const llmperf_profile *profile, struct lp_text *out,
 {
     llmperf_ledger ledger;
 
-    for (int id = 0; id < LP_ROW_KINDS; id++)
+    for (enum lp_row_id id = LP_ROW_LEDGER; id < LP_ROW_KINDS; id++)
         for (size_t i = 0; lp_row_kinds[id].type && i < lp_row_count(profile, id); i++)
             put(&lp_row_kinds[id], lp_shown_row(profile, id, i, &ledger), out);
 }

@@ -84,7 +84,7 @@ static uint64_t hash_profile(const llmperf_profile *profile)
 {
     uint64_t hash = 1;
 
-    for (int id = 0; id < LP_ROW_KINDS; id++) {
+    for (enum lp_row_id id = LP_ROW_LEDGER; id < LP_ROW_KINDS; id++) {
         hash = hash * 31 + lp_row_count(profile, id);
         for (size_t i = 0; lp_row_kinds[id].table && i < lp_row_count(profile, id); i++)
             hash = hash * 31 + lp_row_hash(id, lp_row_at(profile, id, i), is_any);

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # llmperf config: the same compositions as Hydra, and wrong input in one line each.
-. "$LLMPERF_SOURCE/tests/cli/common.sh"
+. "${LLMPERF_SOURCE:?not set: use tools/dev/dev test}/tests/cli/common.sh"
 
 python3 "$LLMPERF_TEST_DATA/config/compare.py" "$LLMPERF" >out 2>err || die "compositions differ from Hydra's"
 cat out

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # One composed configuration for tool and session: groups, overrides of the model, a run's config.yaml again, and what is refused
 # before the program starts. Then a model and a dtype for what was collected without.
-. "$LLMPERF_SOURCE/tests/cli/common.sh"
+. "${LLMPERF_SOURCE:?not set: use tools/dev/dev test}/tests/cli/common.sh"
 unset "${!LLMPERF_R@}" LLMPERF_DTYPE LLMPERF_COUNTERS LLMPERF_SAMPLE_REGIONS LLMPERF_TRACE LLMPERF_DETACH
 unset CUDA_INJECTION64_PATH NVTX_INJECTION64_PATH NSYS_PROFILING_SESSION_ID NV_COMPUTE_PROFILER_PERFWORKS_DIR NV_TPS_LAUNCH_TOKEN
 program=$LLMPERF_TEST_PROGRAMS/scripted_program

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Metrics and presets of hardware counters, on machines with and without libcupti.
-. "$LLMPERF_SOURCE/tests/cli/common.sh"
+. "${LLMPERF_SOURCE:?not set: use tools/dev/dev test}/tests/cli/common.sh"
 
 expect 2 counters --chip GH100
 stderr_has "give --chip and either --preset or --list"

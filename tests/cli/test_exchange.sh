@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Runs of other tools in, runs out in formats of other tools, two runs compared, several merged.
-. "$LLMPERF_SOURCE/tests/cli/common.sh"
+. "${LLMPERF_SOURCE:?not set: use tools/dev/dev test}/tests/cli/common.sh"
 
 expect 0 import "$recordings/two_stages.llmrec" -o a
 expect 0 import "$recordings/two_stages.llmrec" -o b

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Peaks in use and where they come from, on machines with and without a GPU.
-. "$LLMPERF_SOURCE/tests/cli/common.sh"
+. "${LLMPERF_SOURCE:?not set: use tools/dev/dev test}/tests/cli/common.sh"
 unset LLMPERF_PEAK_TFLOPS LLMPERF_BANDWIDTH_GBS
 
 # A named GPU; words need no quotes.

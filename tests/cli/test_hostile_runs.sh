@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Runs that somebody made to hang or to mislead who looks at them: one clear line, at once, and the other runs are still shown.
-. "$LLMPERF_SOURCE/tests/cli/common.sh"
+. "${LLMPERF_SOURCE:?not set: use tools/dev/dev test}/tests/cli/common.sh"
 # A test that hangs fails here. On a busy machine under sanitizers a command takes seconds.
 expect_soon() {
     local code=$1

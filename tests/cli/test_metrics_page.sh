@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # docs/reference/metrics.md explains every key of what llmperf prints as JSON, in the section of that command, or fields.md does.
-. "$LLMPERF_SOURCE/tests/cli/common.sh"
+. "${LLMPERF_SOURCE:?not set: use tools/dev/dev test}/tests/cli/common.sh"
 export XDG_CACHE_HOME=$PWD/cache
 
 # keys_explained SECTION...: the keys of the file out stand as code in one of these sections

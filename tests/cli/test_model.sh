@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # llmperf model: numbers of the vectors, every config.json of the tests, wrong input in one line each.
-. "$LLMPERF_SOURCE/tests/cli/common.sh"
+. "${LLMPERF_SOURCE:?not set: use tools/dev/dev test}/tests/cli/common.sh"
 models=$LLMPERF_TEST_DATA/model
 
 expect 0 model llama-3-8b --prompt 2048 --context 2048 --batch 8 --format json

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Links that somebody left under the names of files and folders of a run: the commands write through none of them.
-. "$LLMPERF_SOURCE/tests/cli/common.sh"
+. "${LLMPERF_SOURCE:?not set: use tools/dev/dev test}/tests/cli/common.sh"
 fakes=$LLMPERF_TEST_DATA/fake_tools
 export FAKE_TOOLS_LOG=$TMPDIR/calls.log PATH=$fakes:$PATH
 printf 'not yours' >victim

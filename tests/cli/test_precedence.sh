@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Command line before environment before configuration before default, for every command that makes runs.
-. "$LLMPERF_SOURCE/tests/cli/common.sh"
+. "${LLMPERF_SOURCE:?not set: use tools/dev/dev test}/tests/cli/common.sh"
 unset "${!LLMPERF_R@}" LLMPERF_DTYPE LLMPERF_COUNTERS LLMPERF_SAMPLE_REGIONS LLMPERF_TRACE LLMPERF_DETACH
 unset CUDA_INJECTION64_PATH NVTX_INJECTION64_PATH NSYS_PROFILING_SESSION_ID NV_COMPUTE_PROFILER_PERFWORKS_DIR NV_TPS_LAUNCH_TOKEN
 # Tools that leave nothing: llmperf ends with exit code 3, and the folder that they were given shows where the run would be.

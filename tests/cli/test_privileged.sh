@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # In a program with rights that its user lacks (setuid, setgid, file capabilities) the environment chooses nothing.
-. "$LLMPERF_SOURCE/tests/cli/common.sh"
+. "${LLMPERF_SOURCE:?not set: use tools/dev/dev test}/tests/cli/common.sh"
 sanitized && { echo "the runtimes of sanitizers read the environment themselves"; exit 77; }
 
 chmod 755 .

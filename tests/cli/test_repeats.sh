@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Several runs beside each other: words, exit codes, JSON and its schema.
-. "$LLMPERF_SOURCE/tests/cli/common.sh"
+. "${LLMPERF_SOURCE:?not set: use tools/dev/dev test}/tests/cli/common.sh"
 
 for i in 1 2 3 10; do
     expect 0 import "$recordings/two_stages.llmrec" -o job/run-$i

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Rows of the tables of longest ones: as usual, by option and by key.
-. "$LLMPERF_SOURCE/tests/cli/common.sh"
+. "${LLMPERF_SOURCE:?not set: use tools/dev/dev test}/tests/cli/common.sh"
 recording=$LLMPERF_TEST_DATA/h200/dummy_resnet.llmrec
 
 rows() { # FILE: of operators, of kernels by name, of kernels

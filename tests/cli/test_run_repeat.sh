@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # llmperf run --repeat: the same program several times, and its runs beside each other.
-. "$LLMPERF_SOURCE/tests/cli/common.sh"
+. "${LLMPERF_SOURCE:?not set: use tools/dev/dev test}/tests/cli/common.sh"
 program=$LLMPERF_TEST_PROGRAMS/nvtx_program
 unset CUDA_INJECTION64_PATH NVTX_INJECTION64_PATH LLMPERF_COUNTERS
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # From a recording to a run, its report and its lists.
-. "$LLMPERF_SOURCE/tests/cli/common.sh"
+. "${LLMPERF_SOURCE:?not set: use tools/dev/dev test}/tests/cli/common.sh"
 
 expect 0 import "$recordings/two_stages.llmrec" -o run
 [ "$(tail -n 1 out)" = "$PWD/run" ] || die "the run directory is not the last line"

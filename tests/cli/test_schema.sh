@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Our schema check and python3-jsonschema say the same of metrics.json and of hundreds of changed copies.
-. "$LLMPERF_SOURCE/tests/cli/common.sh"
+. "${LLMPERF_SOURCE:?not set: use tools/dev/dev test}/tests/cli/common.sh"
 
 python3 -c 'import jsonschema; jsonschema.Draft202012Validator' 2>/dev/null || {
     echo "python3-jsonschema is not installed"

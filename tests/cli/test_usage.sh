@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Help, version, wrong usage, and output that cannot be written.
-. "$LLMPERF_SOURCE/tests/cli/common.sh"
+. "${LLMPERF_SOURCE:?not set: use tools/dev/dev test}/tests/cli/common.sh"
 
 expect 0 --version
 stdout_has "llmperf $(sed -n 's/.*VERSION_STRING "\(.*\)"/\1/p' "$LLMPERF_SOURCE/include/llmperf/api.h")"

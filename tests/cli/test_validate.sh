@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # metrics.json against its schema: good ones pass, changed ones fail and the message names the place.
-. "$LLMPERF_SOURCE/tests/cli/common.sh"
+. "${LLMPERF_SOURCE:?not set: use tools/dev/dev test}/tests/cli/common.sh"
 
 for name in two_stages faults; do
     expect 0 import "$recordings/$name.llmrec" -o $name

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # llmperf nsys, ncu and deep, with programs that stand in for NVIDIA's.
-. "$LLMPERF_SOURCE/tests/cli/common.sh"
+. "${LLMPERF_SOURCE:?not set: use tools/dev/dev test}/tests/cli/common.sh"
 fakes=$LLMPERF_TEST_DATA/fake_tools
 export FAKE_TOOLS_LOG=$TMPDIR/calls.log
 python=$(python3 -c 'import sys; print(sys.executable)')

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Wrong input is one clear line and exit code 2, at once, whatever is wrong with it; a value that cannot be known is null.
-. "$LLMPERF_SOURCE/tests/cli/common.sh"
+. "${LLMPERF_SOURCE:?not set: use tools/dev/dev test}/tests/cli/common.sh"
 unset LLMPERF_PEAK_TFLOPS LLMPERF_BANDWIDTH_GBS LLMPERF_DTYPE
 export XDG_CACHE_HOME=$PWD/cache
 # A reader that takes all the memory there is fails here, not the machine. Sanitizers reserve terabytes of addresses.

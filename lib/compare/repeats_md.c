@@ -227,9 +227,9 @@ void lp_repeats_md(const struct lp_repeats *repeats, struct lp_text *out)
     lp_text_printf(
         out,
         "\nTimes are ms. Std is of the runs (n - 1), CV is std / mean, spread is (max - min) / "
-        "mean. Apart: runs further than %s %% from the median, and far beyond the usual distance "
-        "from it. Judged are duration and GPU busy time of the run, mean wall time and GPU busy "
-        "time of regions from 1 %% of the run on.\n",
+        "mean. Apart: outliers, runs more than %s %% and more than 5.2 median absolute deviations "
+        "away from the median. Checked are duration and GPU busy time of the run, and mean wall "
+        "time and GPU busy time of regions that take at least 1 %% of the run.\n",
         LP_NUMBER(100 * repeats->threshold, 3));
 }
 

@@ -10,7 +10,7 @@
 #include "llmperf/region.h"
 
 static const char no_device[] =
-    "no device was observed, or none of its work was recorded (see the ledger)";
+    "no GPU was used, or no record of its kernels was received (see the ledger)";
 static const char no_call[] = "no call began and ended within the session";
 static const char no_activity[] = "no device activity was seen in it";
 static const char not_collected[] = "none of its calls was collected on the device";

@@ -195,6 +195,12 @@ class Recorded(support.TestCase):
         self.assertGreater(step["mbu"], 0.25)
         self.assertLess(step["mbu"], 0.265)
 
+    def test_shares_of_sampled_steps_are_of_the_sampled_steps(self) -> None:
+        report = replay(ENGINE / "light.llmrec").report_markdown()
+        steps = report[report.index("400 iterations, device times of 8 of them."):]
+        busy = next(line for line in steps.splitlines() if line.startswith("| … busy"))
+        self.assertGreater(float(busy.split("|")[3]), 80)  # percent of the wall time
+
     def test_costs_of_a_sampled_stage_stand_for_all_of_its_steps(self) -> None:
         profile = replay(ENGINE / "light.llmrec")
         metrics = profile.to_dict()

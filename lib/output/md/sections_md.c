@@ -9,10 +9,12 @@
 #include "llmperf/region.h"
 #include "lib/findings/recommend.h"
 
-static void spread_row(const llmperf_iteration_stats *stats, double wall_ms, struct lp_text *out)
+/* The share is of means: tier light knows the device times of some calls only. */
+static void spread_row(const llmperf_iteration_stats *stats, const llmperf_iteration_stats *wall,
+                       struct lp_text *out)
 {
     lp_md_cell_number(out, stats->mean_ms);
-    lp_md_cell_number(out, 100 * stats->sum_ms / wall_ms);
+    lp_md_cell_number(out, 100 * stats->mean_ms / wall->mean_ms);
     lp_md_percentiles(out, LP_ROW_SPREAD, stats);
     lp_md_cell_number(out, stats->max_ms);
     lp_text_puts(out, "\n");
@@ -24,7 +26,7 @@ static void time_row(const struct lp_stage_iterations *stage, enum lp_iteration_
     if (stage->times[time].count == 0)
         return;
     lp_text_printf(out, "| %s |", name);
-    spread_row(&stage->times[time], stage->times[LP_TIME_WALL].sum_ms, out);
+    spread_row(&stage->times[time], &stage->times[LP_TIME_WALL], out);
 }
 
 /* What the host does before the first and after the last kernel. */
@@ -54,7 +56,7 @@ static void class_rows(const struct lp_findings *findings, const struct lp_stage
         lp_text_puts(out, "| Kernels: ");
         lp_md_text(out, stats.quantity);
         lp_text_puts(out, " |");
-        spread_row(&stats, stage->times[LP_TIME_WALL].sum_ms, out);
+        spread_row(&stats, &stage->times[LP_TIME_WALL], out);
     }
 }
 
@@ -65,8 +67,14 @@ static void add_stage(const struct lp_findings *findings, const struct lp_stage_
     lp_md_code(out, stage->region);
     lp_text_puts(out, "\n\n");
     lp_md_count(out, stage->times[LP_TIME_WALL].count);
-    lp_text_puts(out,
-                 stage->times[LP_TIME_WALL].count == 1 ? " iteration.\n\n" : " iterations.\n\n");
+    lp_text_puts(out, stage->times[LP_TIME_WALL].count == 1 ? " iteration" : " iterations");
+    if (stage->times[LP_TIME_BUSY].count > 0 &&
+        stage->times[LP_TIME_BUSY].count < stage->times[LP_TIME_WALL].count) {
+        lp_text_puts(out, ", device times of ");
+        lp_md_count(out, stage->times[LP_TIME_BUSY].count);
+        lp_text_puts(out, " of them");
+    }
+    lp_text_puts(out, ".\n\n");
     lp_text_puts(out, "| Part | Mean ms | Of wall % |");
     lp_md_percentile_heads(out);
     lp_text_puts(out, " Max ms |\n| --- | ---: | ---: |");

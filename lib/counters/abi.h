@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The part of CUPTI's profiling interfaces that we use, in our own words: host (metrics of a
+/** Our own declarations of the part of CUPTI's profiling interfaces that we use: host (metrics of a
  * chip), range profiler, PM sampling. Every call takes one struct that begins with its size (up to
- * the last field, without padding behind it) and a NULL; counters_check.c holds each offset and
- * number against the toolkit's headers where the build finds them. Facts: CUPTI 13.0; the calls
- * exist from CUPTI 12.6 on. */
+ * the last field, without trailing padding) and a NULL; counters_check.c compares each offset and
+ * number with the toolkit's headers where the build finds them. Facts: CUPTI 13.0; the calls exist
+ * from CUPTI 12.6 on. */
 #ifndef LP_COUNTERS_ABI_H
 #define LP_COUNTERS_ABI_H
 

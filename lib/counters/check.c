@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Our picture of CUPTI's profiling interfaces against the toolkit's headers. Compiled where the
- * build finds them; holds no code. Headers before 13.0 have fewer names. */
+/* Compares our declarations of CUPTI's profiling interfaces with the toolkit's headers. Compiled
+ * where the build finds them; generates no code. Headers before 13.0 have fewer names. */
 #include <assert.h>
 
 #include "lib/counters/abi.h"
@@ -18,8 +18,8 @@
     static_assert(offsetof(struct ours, our_field) == offsetof(theirs, their_field) &&             \
                       sizeof(((struct ours *)0)->our_field) == sizeof(((theirs *)0)->their_field), \
                   #ours "." #our_field)
-/* The last field decides the size that CUPTI is told. Newer headers have more behind it, which they
- * know by that size not to touch. */
+/* The last field decides the size given to CUPTI. Newer headers have more fields after it, which
+ * CUPTI does not access, by that size. */
 #define SAME_SIZE(ours, last, theirs)                                                              \
     static_assert(LP_CUPTI_SIZE(ours, last) <= theirs##_STRUCT_SIZE, #ours)
 #define SAME_NUMBER(ours, theirs) static_assert((int)(ours) == (int)(theirs), #ours)

@@ -11,7 +11,7 @@
 #include "lib/regions/region_hook.h"
 #include "lib/record/paths.h"
 
-/* The one that is open. A hook may look at it at any time: it counts itself in before it does. */
+/* The open object. Hooks may read it at any time, and increment `entered` before they do. */
 static _Atomic(struct lp_counters *) current;
 static _Atomic int entered;
 
@@ -69,7 +69,7 @@ static uint32_t find_time_column(const struct lp_counter_set *set)
     return i;
 }
 
-/* A single metric that one pass does not give is left to instances of its region. */
+/* A single metric that needs several passes is collected over several calls of its region. */
 static int check_groups(struct lp_counters *counters)
 {
     uint32_t most = counters->options.most_passes;
@@ -85,7 +85,7 @@ static int check_groups(struct lp_counters *counters)
     return 0;
 }
 
-/* The numbers that a refusal rests on stand in it. */
+/* It holds the numbers that the refusal is based on. */
 static int check_passes(struct lp_counters *counters)
 {
     uint32_t most = counters->options.most_passes;
@@ -113,7 +113,7 @@ static int open_set(struct lp_counters *counters)
 {
     const struct lp_counters_options *options = &counters->options;
     const struct lp_counter_device *device = &counters->device;
-    struct lp_counter_preset preset = *options->preset; /* Lists and texts stay the caller's. */
+    struct lp_counter_preset preset = *options->preset; /* Lists and texts are borrowed. */
 
     preset.ranges = options->replay != LP_REPLAY_KERNEL;
     return options->group == 0
@@ -151,8 +151,8 @@ static void set_up_or_fail(struct lp_counters *counters)
     lp_counters_fail(counters);
 }
 
-/* By the first thread with a context that opens a region. Ranges need that context, and a second or
- * so; samples need to know the GPU, and the collector does the rest. */
+/* Called by the first thread with a context that opens a region. Ranges need that context and take
+ * about a second to set up; sampling needs only the GPU, the collector does the rest. */
 static void try_set_up(struct lp_counters *counters)
 {
     int idle = LP_COUNTERS_IDLE;
@@ -167,7 +167,7 @@ static void try_set_up(struct lp_counters *counters)
         set_up_or_fail(counters);
 }
 
-/* Begins that come too early are told, like all that is not measured. */
+/* Begins that come too early are reported, like everything that is not measured. */
 static void skip_early(struct lp_counters *counters, uint32_t node)
 {
     int phase = atomic_load(&counters->phase);
@@ -338,7 +338,7 @@ static void tell_plan(struct lp_counters *counters, const struct lp_device_sink 
 void lp_counters_deliver(struct lp_counters *counters, const struct lp_device_sink *sink)
 {
     if (atomic_load(&counters->phase) == LP_COUNTERS_SEEN && atomic_load(&current) == counters) {
-        atomic_store(&lp_region_hook, NULL); /* No region has to ask any more. */
+        atomic_store(&lp_region_hook, NULL); /* Regions need no longer call the hook. */
         set_up_or_fail(counters);
     }
     if (!sink->plan || atomic_load(&counters->phase) < LP_COUNTERS_RUNNING || !counters->set ||
@@ -385,8 +385,7 @@ void lp_counters_pause(struct lp_counters *counters, bool paused)
         lp_samples_go_on(counters);
 }
 
-/* Threads in a hook finish what they do; one that hangs in the driver is not waited for for ever.
- */
+/* Wait for threads in a hook, with a time limit, as one may hang in the driver. */
 static bool await_hooks(void)
 {
     const struct timespec nap = { 0, 1000000 };
@@ -426,7 +425,7 @@ void lp_counters_stop(struct lp_counters *counters)
     }
 }
 
-/* Why there is nothing, of a run in which nothing went wrong. */
+/* Why there are no values, for a run without errors. */
 static void tell_idle(struct lp_counters *counters, char *text, size_t size)
 {
     int phase = atomic_load(&counters->phase);
@@ -473,7 +472,7 @@ void lp_counters_close(struct lp_counters *counters)
     if (!counters)
         return;
     lp_counters_stop(counters);
-    if (atomic_load(&entered) > 0) /* It still holds us; better kept than freed under it. */
+    if (atomic_load(&entered) > 0) /* A thread still uses the object: leak it. */
         return;
     lp_ranges_close(counters);
     lp_samples_close(counters);

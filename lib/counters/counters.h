@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Hardware counters of the regions of this process: range profiler or PM sampling, as the preset
- * says. One at a time in a process. Set up when a region opens on a thread with a CUDA context,
- * which says what GPU is meant: ranges by that thread, and for the first region that is wanted;
- * sampling by the collector. */
+ * specifies. One at a time in a process. Set up when a region opens on a thread with a CUDA
+ * context, which determines the GPU: ranges by that thread, at the first requested region; sampling
+ * by the collector. */
 #ifndef LP_COUNTERS_COUNTERS_H
 #define LP_COUNTERS_COUNTERS_H
 
@@ -10,9 +10,9 @@
 #include "lib/counters/host.h"
 #include "lib/device/device.h"
 
-/** How work is repeated when one pass does not do. */
+/** How work is repeated when one pass is not enough. */
 enum lp_counter_replay {
-    LP_REPLAY_NONE,  /* it is not: the set has to fit into one pass */
+    LP_REPLAY_NONE,  /* not repeated: the set has to fit into one pass */
     LP_REPLAY_USER,  /* the program repeats the region; each time is a pass */
     LP_REPLAY_KERNEL /* CUPTI repeats each kernel */
 };
@@ -21,21 +21,21 @@ struct lp_counters_options {
     const struct lp_counter_preset *preset; /* Borrowed until close */
     const struct lp_patterns *include;      /* Borrowed until close: regions by label or path */
     enum lp_counter_replay replay;
-    uint32_t most_passes; /* 0: 1 without replay, else 64; of groups the most of them */
+    uint32_t most_passes; /* 0: 1 without replay, else 64; with groups: maximum number of groups */
     uint32_t group;       /* of the preset, counters_groups.h; 0: all of it */
-    uint32_t budget;      /* percent of the time that ranges may cost; 0: whatever they cost */
-    uint64_t interval_ns; /* PM sampling: to begin with */
-    bool attached;        /* CUPTI listens already; else lp_counters_attach() says when */
+    uint32_t budget;      /* maximum overhead of ranges in percent of the time; 0: no limit */
+    uint64_t interval_ns; /* PM sampling: initial interval */
+    bool attached;        /* CUPTI is attached already; else lp_counters_attach() follows */
     struct lp_names *names;
 };
 
-/** What there is to say of the collecting itself. */
+/** State of the collection itself. */
 struct lp_counters_state {
     bool running;        /* it was set up */
     char problem[512];   /* why it was not, or stopped; "" if nothing is wrong */
     uint64_t boundaries; /* begins and ends of ranges */
     uint64_t cost_ns;    /* time that threads of the program spent on them; sampling: collector */
-    uint64_t others;     /* launches of other threads while a region was counted: they are in it */
+    uint64_t others;     /* other threads' launches while a region was counted, included in it */
     uint64_t samples;    /* PM sampling */
     uint64_t samples_lost;
     uint64_t overflows; /* times that samples were lost because the buffer was full */
@@ -44,23 +44,23 @@ struct lp_counters_state {
 
 struct lp_counters;
 
-/** Start watching regions. 0; LLMPERF_ESTATE (one is open), LLMPERF_ENOMEM. What goes wrong later
- * stands in the state: nothing of CUPTI is loaded yet. @threads one at a time */
+/** Start watching regions. 0; LLMPERF_ESTATE (one is open), LLMPERF_ENOMEM. Later errors are
+ * reported in the state: CUPTI is not loaded yet. @threads one at a time */
 int lp_counters_open(const struct lp_counters_options *options, struct lp_counters **counters_out);
 
-/** CUPTI listens from now on, in a session that began without it. @threads any thread */
+/** CUPTI is attached from now on, in a session that began without it. @threads any thread */
 void lp_counters_attach(void);
 
-/** Hand over what was counted since the last call. @threads collector only */
+/** Deliver what was counted since the last call. @threads collector only */
 void lp_counters_deliver(struct lp_counters *counters, const struct lp_device_sink *sink);
 
-/** Not to count for a while; ranges that are open are still closed. @threads collector only */
+/** Pause counting; open ranges are still closed. @threads collector only */
 void lp_counters_pause(struct lp_counters *counters, bool paused);
 
 /** Stop counting; a last deliver brings the rest. @threads collector only */
 void lp_counters_stop(struct lp_counters *counters);
 
-/** Stop watching without a call of the driver, which is gone: what was not taken out yet is lost.
+/** Stop without calling the driver, which has shut down: values not read yet are lost.
  * @threads collector only */
 void lp_counters_abandon(struct lp_counters *counters);
 
@@ -69,23 +69,23 @@ void lp_counters_abandon(struct lp_counters *counters);
 void lp_counters_resample(struct lp_counters *counters, uint64_t interval_ns,
                           const struct lp_device_sink *sink);
 
-/** Is this region one that was asked for? @threads any thread */
+/** Is this region requested? @threads any thread */
 bool lp_counters_watches(struct lp_counters *counters, uint32_t node);
 
-/** Between two samples, in ns; 0: nothing is sampled now. @threads collector only */
+/** Sampling interval in ns; 0: not sampling. @threads collector only */
 uint64_t lp_counters_interval(const struct lp_counters *counters);
 
 void lp_counters_state(struct lp_counters *counters, struct lp_counters_state *state);
 
-/** What is collected, missing quantities too; NULL: it was not set up yet. Borrowed. @threads
+/** What is collected, with the missing quantities; NULL: not set up yet. Borrowed. @threads
  * collector only */
 const struct lp_counter_set *lp_counters_set(const struct lp_counters *counters);
 
-/** NULL is fine. Stops first. @threads collector only */
+/** Stops first. NULL is allowed. @threads collector only */
 void lp_counters_close(struct lp_counters *counters);
 
 /** A launch on this thread, from the driver's callback; `name` of the kernel or NULL. Costs one
- * look at a variable unless ranges are counted. */
+ * read of a variable unless ranges are counted. */
 void lp_counters_launch(uint32_t kind, const char *name, void *launch_context,
                         uint32_t correlation);
 void lp_counters_launch_cancelled(uint32_t correlation);

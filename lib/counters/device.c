@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The GPU side that both profilers share: which chip, what it can count, and what may be in the
- * way. */
+/* The GPU side that both profilers share: which chip, what it can count, and what may prevent
+ * it. */
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -17,8 +17,7 @@ static void find(void *library, const char *name, void *slot)
     memcpy(slot, &address, sizeof(address));
 }
 
-/* The driver's calls, once the program has loaded it. Threads that look at the same time find the
- * same. */
+/* The driver's calls, once the program has loaded it. Concurrent look-ups find the same address. */
 static int (*_Atomic get_current)(void **context);
 static int (*_Atomic get_device)(int *device);
 
@@ -53,7 +52,7 @@ bool lp_counter_device_look(struct lp_counter_device *device)
 
 static int initialise(const struct lp_counters_calls *calls)
 {
-    /* Once in the life of the process, and never undone: the second DeInitialize crashes. */
+    /* Once per process, and never undone: a second DeInitialize crashes. */
     static bool done;
     struct lp_cupti_profiler params = { LP_CUPTI_SIZE(lp_cupti_profiler, priv), NULL };
     int result;
@@ -111,7 +110,7 @@ static int read_chip(const struct lp_counters_calls *calls, struct lp_counter_de
     return 0;
 }
 
-/* Asked twice: for the size, then for the image. */
+/* Called twice: for the size, then for the image. */
 static int ask_availability(const struct lp_counters_calls *calls, enum lp_counter_method method,
                             const struct lp_counter_device *device, size_t *size, uint8_t *image)
 {

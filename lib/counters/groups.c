@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CUPTI's host side plans whole sets; what fits into one pass with what else is found by asking it
- * for the passes of trial sets. */
+/* CUPTI's host side plans whole sets; what fits into one pass together is found by querying the
+ * passes of trial sets. */
 #include "lib/counters/groups.h"
 
 #include <stdbool.h>
@@ -234,7 +234,7 @@ static void take_back(struct planner *planner)
     planner->ends.items[planner->ends.count - 1] = planner->members.count;
 }
 
-/* Device time beside the one member of a group. 1: it is in; 0: it does not fit into the pass. */
+/* Add device time to a group of one member. 1: added; 0: it does not fit into the pass. */
 static int add_time(struct planner *planner)
 {
     size_t group = planner->ends.count - 1;
@@ -266,7 +266,7 @@ static int fill_group(struct planner *planner, bool timed)
     return status < 0 ? status : 0;
 }
 
-/* The next unit that fits into one pass; units.count: none is left. */
+/* The next unit that fits into one pass; units.count: none left. */
 static uint32_t next_unit(const struct planner *planner)
 {
     uint32_t i = 0;
@@ -277,8 +277,8 @@ static uint32_t next_unit(const struct planner *planner)
     return i;
 }
 
-/* A group around a unit; one that needs its time beside it and has no room for it in its pass is
- * put off. */
+/* A group that starts with a unit. A unit that needs device time in its group but leaves no room
+ * for it in the pass is deferred. */
 static int make_group(struct planner *planner, uint32_t unit)
 {
     int status, timed;
@@ -294,7 +294,7 @@ static int make_group(struct planner *planner, uint32_t unit)
     return 0;
 }
 
-/* One that needs several passes has a group to itself, and its time. */
+/* A unit that needs several passes has its own group, with device time. */
 static int make_long_group(struct planner *planner, uint32_t unit)
 {
     int status;
@@ -316,7 +316,7 @@ static int make_groups(struct planner *planner)
     for (uint32_t i = 0; i < planner->units.count && status == 0; i++)
         if (planner->units.items[i].passes > 1)
             status = make_long_group(planner, i);
-    /* Nothing can be counted: the first group says so. */
+    /* Nothing can be counted: the first group reports it. */
     return status == 0 && planner->ends.count == 0 ? open_group(planner) : status;
 }
 
@@ -329,7 +329,7 @@ static int plan(struct planner *planner)
     return status == 0 ? make_groups(planner) : status;
 }
 
-/* What the chip lacks is told by the set that is asked for it: the first one. */
+/* Quantities that the chip lacks are reported by the set that requests them: the first one. */
 static int add_lacking(struct planner *planner)
 {
     size_t begin = planner->members.count;

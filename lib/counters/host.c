@@ -92,8 +92,8 @@ static int make_set(const char *chip, enum lp_counter_method method, const uint8
                     method == LP_COUNTER_PM ? "sampled (pm)" : "range");
 }
 
-/* Metric names are "base", "base.rollup" or "base.rollup.submetric". CUPTI says of whole names only
- * whether all that were added fit; its properties tell of one base whether it exists. */
+/* Metric names are "base", "base.rollup" or "base.rollup.submetric". For full names CUPTI reports
+ * only whether all that were added fit; its properties report whether one base exists. */
 static int read_properties(const struct lp_counter_set *set, const char *metric,
                            struct lp_cupti_host_properties *params)
 {
@@ -124,8 +124,8 @@ static bool is_collectable(const struct lp_counter_set *set, const uint8_t *avai
     return fits;
 }
 
-/* The next term of a candidate: "2 * metric.sum". Copied without blanks; the text behind it, NULL
- * at the end. */
+/* The next term of a candidate: "2 * metric.sum". Copied without blanks. Returns the text after it,
+ * NULL at the end. */
 static const char *next_term(const char *at, char *metric, size_t size, double *factor)
 {
     size_t length;
@@ -310,8 +310,8 @@ static int count_passes(const struct lp_counter_set *set, const uint8_t *availab
     return status;
 }
 
-/* Take the column that was added last out again if with it the set needs more than `most` passes.
- * 1: it stays; 0: it went. */
+/* Remove the column that was added last if with it the set needs more than `most` passes. 1: kept;
+ * 0: removed. */
 static int keep_within(struct lp_counter_set *set, const uint8_t *availability, uint32_t most,
                        size_t metrics_before, size_t *passes_out)
 {

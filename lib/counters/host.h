@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Metrics of a chip: which there are, what a preset comes to there, in how many passes, and values
- * out of collected data. All of it works without a GPU.
+/** Metrics of a chip: their names, the metrics and passes that a preset needs there, and values
+ * from collected data. All of it works without a GPU.
  * @threads one at a time per object */
 #ifndef LP_COUNTERS_HOST_H
 #define LP_COUNTERS_HOST_H
@@ -9,15 +9,15 @@
 #include "lib/counters/symbols.h"
 #include "lib/record/counter.h"
 
-/** A quantity that the chip gives, as a sum of its metrics. */
+/** A quantity that the chip provides, as a sum of its metrics. */
 struct lp_counter_column {
     const char *quantity, *unit, *about;
-    const char *metric; /* the candidate that was taken */
+    const char *metric; /* the chosen candidate */
     enum lp_counter_combine combine;
     uint32_t first, count; /* of its terms */
 };
 
-/** A quantity that it does not give. */
+/** A quantity that it does not provide. */
 struct lp_counter_missing {
     const char *quantity, *reason;
 };
@@ -37,7 +37,7 @@ struct lp_counter_set {
     LP_VECTOR(struct lp_counter_term) terms;
     LP_VECTOR(struct lp_counter_missing) missing;
     LP_VECTOR(double) values; /* of the metrics, while evaluating */
-    uint8_t *config;          /* what the device is told */
+    uint8_t *config;          /* configuration image for the device */
     size_t config_size, passes;
     struct lp_strings pool;
 };
@@ -46,10 +46,10 @@ struct lp_counter_set {
  * lp_counters_load()'s errors. */
 int lp_counter_chips(const char *const **names_out, size_t *count_out);
 
-/** What `preset` comes to on a chip.
- * @param availability  What lp_counters says the device can count; NULL: all that its kind can.
- * @return 0 and *set_out (lp_counter_set_free()); LLMPERF_EINVAL: no such chip, or not one quantity
- * is there; LLMPERF_ENOTSUP: the chip cannot be sampled; LLMPERF_ENOENT, LLMPERF_ENOMEM. */
+/** The set of metrics of `preset` on a chip.
+ * @param availability  What lp_counters reports as countable on the device; NULL: no limit.
+ * @return 0 and *set_out (lp_counter_set_free()); LLMPERF_EINVAL: no such chip, or none of its
+ * quantities; LLMPERF_ENOTSUP: the chip cannot be sampled; LLMPERF_ENOENT, LLMPERF_ENOMEM. */
 int lp_counter_set_open(const char *chip, const uint8_t *availability,
                         const struct lp_counter_preset *preset, struct lp_counter_set **set_out);
 
@@ -58,12 +58,12 @@ int lp_counter_set_open(const char *chip, const uint8_t *availability,
 int lp_counter_set_list(const char *chip, const char *pattern, enum lp_counter_method method,
                         struct lp_counter_set **set_out);
 
-/** Values of one range or sample of a data image, one a column; NaN where it has none.
- * 0 or LLMPERF_EIO. */
+/** Values of one range or sample of a data image, one per column; NaN where it has none. 0 or
+ * LLMPERF_EIO. */
 int lp_counter_set_evaluate(struct lp_counter_set *set, const uint8_t *data, size_t size,
                             size_t range, double *values);
 
-/** NULL is fine. */
+/** NULL is allowed. */
 void lp_counter_set_free(struct lp_counter_set *set);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** CUPTI's PM sampling: the GPU writes its counters into a buffer at fixed intervals; the collector
- * takes them out in small pieces. Sample times are on the clock of the activity records, ours. */
+ * reads it in small pieces. Sample times are on the clock of the activity records, ours. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -13,7 +13,7 @@
 #define PIECES_A_ROUND  64u  /* the rings come first */
 #define LOOK_SAMPLES    24u  /* and while they are taken out, about as many come at 100 us */
 
-/* A full buffer keeps its oldest samples and tells nobody. On GH100 172 samples filled 32 MiB
+/* A full buffer keeps its oldest samples and reports no error. On GH100 172 samples filled 32 MiB
  * (CUPTI 13.0, preset pm), and a buffer of 512 MiB held no more; the collector may be late. */
 #define SAMPLE_BYTES   (UINT64_C(192) << 10)
 #define BUFFER_NS      UINT64_C(80000000)
@@ -52,7 +52,7 @@ static int enable(struct lp_counters *counters)
 }
 
 /* Turing and GA100 sample by their clock only. It runs at about 1.4 GHz there; the samples' times
- * tell the truth. */
+ * are correct. */
 static bool has_time_trigger(const char *chip)
 {
     return strncmp(chip, "TU", 2) != 0 && strcmp(chip, "GA100") != 0;
@@ -129,7 +129,7 @@ static int start(struct lp_counters *counters)
     return status;
 }
 
-/* One piece out of the buffer. *full_out: there may be more. */
+/* Read one piece of the buffer. *full_out: there may be more. */
 static int decode(struct lp_counters *counters, size_t *count_out, bool *full_out)
 {
     struct lp_samples *samples = counters->samples;
@@ -150,7 +150,7 @@ static int decode(struct lp_counters *counters, size_t *count_out, bool *full_ou
     int result = counters->calls->PmSamplingDecodeData(&params);
 
     samples->overflows += params.overflow != 0;
-    if (result == LP_CUPTI_ERROR_OUT_OF_MEMORY) /* The buffer overflowed: what is left is good. */
+    if (result == LP_CUPTI_ERROR_OUT_OF_MEMORY) /* Overflow: the remaining samples are valid. */
         result = 0;
     if (result == 0)
         result = counters->calls->PmSamplingGetCounterDataInfo(&count);
@@ -159,7 +159,7 @@ static int decode(struct lp_counters *counters, size_t *count_out, bool *full_ou
     return result == 0 ? 0 : lp_counter_error(counters, "PmSamplingDecodeData", result);
 }
 
-/* Samples follow each other without a gap. */
+/* Samples are contiguous. */
 static void count_lost(struct lp_samples *samples, const struct lp_cupti_pm_info *info)
 {
     uint64_t length = info->end - info->start;
@@ -242,7 +242,7 @@ void lp_samples_deliver(struct lp_counters *counters, const struct lp_device_sin
     atomic_fetch_add(&counters->cost_ns, lp_clock_now() - since_ns);
 }
 
-/* The rest stays in the buffer for a last deliver. */
+/* The remaining samples stay in the buffer for a last deliver. */
 void lp_samples_stop(struct lp_counters *counters)
 {
     if (counters->samples->started)
@@ -251,7 +251,7 @@ void lp_samples_stop(struct lp_counters *counters)
 }
 
 /* The first decode and the first evaluation take up to 50 ms (CUPTI 13.0), longer than the buffer
- * has room for: samples of 2 ms are taken out and thrown away. */
+ * can hold: samples of 2 ms are read and discarded. */
 static int warm_up(struct lp_counters *counters)
 {
     const struct timespec pause = { 0, 2000000 };

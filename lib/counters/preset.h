@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What is wanted of the hardware counters: a preset (a YAML file of quantities, each with the
+/** What is requested of the hardware counters: a preset (a YAML file of quantities, each with the
  * metrics that give it, best first), or metrics by their own names.
  * @threads one at a time per object; reading from several threads is fine */
 #ifndef LP_COUNTERS_PRESET_H
@@ -19,7 +19,7 @@ enum lp_counter_method {
 
 /** A quantity. Each candidate is a sum of metrics: "a.sum", "a.sum + 2 * b.sum". */
 struct lp_counter_wish {
-    const char *quantity, *unit, *about; /* unit and about: NULL: as the metric says */
+    const char *quantity, *unit, *about; /* unit and about: NULL: those of the metric */
     LP_VECTOR(const char *) candidates;  /* best first */
 };
 
@@ -37,13 +37,12 @@ struct lp_counter_preset {
  * them. In a range they read 0, whatever ran (CUPTI 13.0, H200). */
 #define LP_COUNTER_INSTRUMENTED "__sass_"
 
-/** Read a preset file. `name` is what it is called by. 0 and *preset_out
- * (lp_counter_preset_free()); LLMPERF_ENOENT, LLMPERF_EFORMAT (the error names file and line),
- * LLMPERF_ENOMEM. */
+/** Read a preset file. `name` is the preset's name. 0 and *preset_out (lp_counter_preset_free());
+ * LLMPERF_ENOENT, LLMPERF_EFORMAT (the error names file and line), LLMPERF_ENOMEM. */
 int lp_counter_preset_read(const char *path, const char *name,
                            struct lp_counter_preset **preset_out);
 
-/** The same of a text; `name` stands in errors too. */
+/** The same from a text; `name` is used in errors too. */
 int lp_counter_preset_parse(const char *text, const char *name,
                             struct lp_counter_preset **preset_out);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stands in the way of hardware counters, in words that say what to do. */
+/* Messages on why hardware counters cannot be used, with what to do about it. */
 #include <stdio.h>
 
 #include "lib/base/log.h"

@@ -5,7 +5,7 @@
 
 #include "lib/counters/run.h"
 
-/* A region that is never measured may open for days: its skips are counted, not kept one by one. */
+/* A region that is never measured may be opened for days: its skips are counted, not queued. */
 static bool join_skip(struct lp_counter_queue *queue, uint32_t node, const char *reason)
 {
     uint32_t at = lp_hashmap_get(&queue->skips, node, (uint64_t)(uintptr_t)reason);

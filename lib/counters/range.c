@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** CUPTI's range profiler under our regions. It knows one stack of ranges for a GPU, measures them
- * one nesting level a pass, and adds up ranges of one name; so we give it flat ranges instead: a
- * region that has nested ones is measured in parts, between them, each under a number of its own,
- * and what a region comes to is the sum of its parts and of those of its nested regions. One pass
- * measures all levels, and a part that CUPTI lost is missed.
+/** CUPTI's range profiler for our regions. It knows one stack of ranges for a GPU, measures them
+ * one nesting level a pass, and adds up ranges of one name; so we use flat ranges instead: a region
+ * with nested ones is measured in parts, between them, each with its own number, and its value is
+ * the sum of its parts and of those of its nested regions. One pass measures all levels, and a part
+ * that CUPTI lost is missed.
  *
  * CUPTI waits for the GPU at both ends of a range: what was launched before it is not in it, all
- * that was launched in it is. Counters are of the whole GPU: one thread at a time has them. */
+ * that was launched in it is. Counters are of the whole GPU: one thread at a time owns them. */
 #include <stdlib.h>
 
 #include "lib/base/clock.h"
@@ -57,8 +57,8 @@ static int close_window(struct lp_counters *counters)
     return status < 0 ? status : take_in(counters);
 }
 
-/* Any call of the profiler now would end the capture, and whatever the program wanted of it. The
- * range that is open stays open until it is over; what it counts belongs to nobody. */
+/* Any profiler call now would invalidate the program's stream capture. The open range stays open
+ * until the capture ends; what it counts is not charged to any region. */
 static bool is_capturing(struct lp_counters *counters)
 {
     if (!lp_cupti_capturing())
@@ -92,7 +92,7 @@ static int push_part(struct lp_counters *counters)
     return 0;
 }
 
-/* The next part of the innermost region; in between, a full window makes room. */
+/* The next part of the innermost region; a full window is closed first. */
 static int next_part(struct lp_counters *counters)
 {
     struct lp_ranges *ranges = counters->ranges;
@@ -141,7 +141,7 @@ static int end_pass(struct lp_counters *counters)
 
 /* Regions */
 
-/* Has this thread the counters, or can it have them now? */
+/* Does this thread own the counters, or can it acquire them now? */
 static bool take_ownership(struct lp_counters *counters, const struct lp_thread *thread)
 {
     const struct lp_thread *nobody = NULL;
@@ -156,8 +156,8 @@ static void give_up(struct lp_counters *counters)
         atomic_store(&counters->ranges->owner, NULL);
 }
 
-/* Each outermost region is measured once, whatever it costs; then what fits is. Passes that have
- * begun go on. */
+/* Each outermost region is measured once, regardless of cost, then only within the budget. Passes
+ * that have begun are continued. */
 static bool affords(struct lp_counters *counters, uint32_t node)
 {
     struct lp_ranges *ranges = counters->ranges;
@@ -270,7 +270,7 @@ void lp_ranges_end(struct lp_counters *counters, const struct lp_thread *thread,
     give_up(counters);
 }
 
-/* What is open now will not come to a good end. */
+/* The open regions cannot be measured any more. */
 static void abandon(struct lp_counters *counters)
 {
     struct lp_ranges *ranges = counters->ranges;
@@ -307,7 +307,7 @@ int lp_ranges_open(struct lp_counters *counters)
         return status;
     if (counters->set->passes > 1)
         return 0;
-    /* The first Start finds out whether somebody else holds the counters, and takes longest. */
+    /* The first Start detects another owner of the counters, and takes longest. */
     if ((status = lp_range_start(counters)) < 0 || counters->options.replay != LP_REPLAY_KERNEL)
         return status;
     return lp_range_stop(counters, &all);

@@ -26,8 +26,8 @@ static size_t count_graphs(const struct lp_ranges *ranges)
     return graphs;
 }
 
-/* Ranges of a launch: one for a kernel; a graph has the rest if it is the only one, because nobody
- * says how many kernels it holds. */
+/* Ranges of a launch: one for a kernel; a graph has the rest if it is the only one, because its
+ * number of kernels is not known. */
 static size_t ranges_of(const struct lp_range_launch *launch, size_t ranges, size_t kernels)
 {
     return launch->kind == LP_LAUNCH_GRAPH ? ranges - kernels : 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What ranges come to: values of parts become those of regions. */
+/* Values of ranges: those of parts become those of regions. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,7 +147,7 @@ void lp_range_put_event(struct lp_ranges *ranges, enum lp_range_event_kind kind,
 
     ranges->shape = (ranges->shape ^ ((uint64_t)kind << 32 | node)) * 0x9e3779b97f4a7c15u;
     if (lp_vector_push(&ranges->events, event) < 0)
-        ranges->uneven = true; /* Without memory nothing of this window can be told. */
+        ranges->uneven = true; /* Out of memory: nothing of this window can be reported. */
 }
 
 int lp_range_sums_make(struct lp_counters *counters)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Inside of lp_counters, for lib/counters only. */
+/** Internals of lp_counters, for lib/counters only. */
 #ifndef LP_COUNTERS_RUN_H
 #define LP_COUNTERS_RUN_H
 
@@ -11,15 +11,15 @@
 #include "lib/regions/threads.h"
 #include "lib/record/names.h"
 
-/* More at once are lost without a word: CUPTI 13.0 kept 512 of 1000 ranges and told of none
+/* More at once are lost without an error: CUPTI 13.0 kept 512 of 1000 ranges and reported none
  * dropped. */
 #define LP_RANGES_MOST 256u
 
-#define LP_WANTED_KNOWN 65536u /* nodes above are looked up each time */
+#define LP_WANTED_KNOWN 65536u /* nodes from this number on are looked up each time */
 
 /** A GPU and what it can count. */
 struct lp_counter_device {
-    void *context; /* current when it was looked at */
+    void *context; /* current when it was queried */
     int ordinal;
     char chip[32];
     uint8_t *availability;
@@ -29,15 +29,15 @@ struct lp_counter_device {
 struct lp_counter_queued {
     uint32_t kind, node;
     const char *text; /* kernel or reason; lives as long as the queue */
-    size_t values;    /* place of its values, one a column */
-    uint64_t count;   /* skips: so many of them */
+    size_t values;    /* index of its values, one per column */
+    uint64_t count;   /* skips: their number */
 };
 
 struct lp_counter_queue {
     pthread_mutex_t lock; /* guards what follows */
     LP_VECTOR(struct lp_counter_queued) facts;
     LP_VECTOR(double) values;
-    struct lp_hashmap skips; /* node and reason: its place in facts */
+    struct lp_hashmap skips; /* node and reason: its index in facts */
     struct lp_names texts;   /* of kernels */
     bool failed;             /* memory ran out: facts are missing */
 };
@@ -63,9 +63,9 @@ struct lp_counters {
     uint32_t time_column; /* of device time; columns.count: none */
     _Atomic int phase;    /* enum lp_counters_phase */
     _Atomic bool paused;
-    bool driver_gone;                       /* nothing of it may be called any more */
-    _Atomic uint8_t known[LP_WANTED_KNOWN]; /* by node: 0 not looked at, 1 not wanted, 2 wanted */
-    _Atomic bool matched;                   /* a region that is wanted was seen */
+    bool driver_gone;                       /* it must not be called any more */
+    _Atomic uint8_t known[LP_WANTED_KNOWN]; /* by node: 0 unknown, 1 not requested, 2 requested */
+    _Atomic bool matched;                   /* a requested region was seen */
     _Atomic uint64_t boundaries, cost_ns, others;
     bool plan_told; /* collector's */
     struct lp_counter_queue queue;
@@ -75,7 +75,7 @@ struct lp_counters {
     struct lp_samples *samples; /* NULL: not this method */
 };
 
-/** The CUDA context of this thread; NULL: none. Looks only: starts nothing. @threads any thread */
+/** The CUDA context of this thread; NULL: none. Initialises nothing. @threads any thread */
 void *lp_counter_context(void);
 
 /** Which GPU this thread uses: `context` and `ordinal`. false: no context is current. */
@@ -89,13 +89,13 @@ int lp_counter_device_open(const struct lp_counters_calls *calls, enum lp_counte
 int lp_counter_explain(const struct lp_counters_calls *calls, const char *what, int result);
 int lp_counter_error(const struct lp_counters *counters, const char *what, int result);
 
-/** Is this region one that was asked for, by label or by path? @threads any thread */
+/** Is this region requested, by label or by path? @threads any thread */
 bool lp_counter_wanted(struct lp_counters *counters, uint32_t node);
 
 /** Keep the first problem, and collect no more. */
 void lp_counters_fail(struct lp_counters *counters);
 
-/** Queue a fact. @param values  One a column; NULL for a skip. @threads any thread */
+/** Queue a fact. @param values  One per column; NULL for a skip. @threads any thread */
 void lp_counter_put(struct lp_counters *counters, uint32_t kind, uint32_t node, const char *text,
                     const double *values);
 void lp_counter_queue_deliver(struct lp_counters *counters, const struct lp_device_sink *sink);

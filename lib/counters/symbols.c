@@ -15,7 +15,7 @@ static struct lp_counters_calls calls;
 static bool loaded;
 
 /* libcupti opens libnvperf_host by its bare name, which the loader finds only on its own paths.
- * Opened here first from beside libcupti, it is the one that fits. */
+ * Opened here first from libcupti's directory, it is the matching version. */
 static int open_host_library(void)
 {
     const char *slash = strrchr(calls.path, '/');

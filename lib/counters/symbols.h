@@ -55,7 +55,7 @@ struct lp_counters_calls {
 #undef CALL
 };
 
-/** The calls of this process's libcupti, with the libnvperf_host that lies beside it. 0 and
+/** The calls of this process's libcupti, with the libnvperf_host from the same directory. 0 and
  * *calls_out (never freed); LLMPERF_ENOENT: no libcupti, one before 12.6, or no libnvperf_host.
  * @threads any thread */
 int lp_counters_load(const struct lp_counters_calls **calls_out);

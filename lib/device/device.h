@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Device sources: where activity records come from, behind one table of functions. All functions
- * are called by the collector only, unless said otherwise. */
+/** Device sources: where activity records come from, each as one table of functions. All functions
+ * are called by the collector only, unless stated otherwise. */
 #ifndef LP_DEVICE_DEVICE_H
 #define LP_DEVICE_DEVICE_H
 
@@ -13,69 +13,69 @@
 #include "lib/record/names.h"
 #include "lib/record/record.h"
 
-/** Takes facts; batches are borrowed until the call returns, attribution may write into activities.
- */
+/** Receives facts; batches are borrowed until the call returns, attribution may write to
+ * activities. */
 struct lp_device_sink {
     void *context;
     void (*host)(void *context, uint32_t thread, const struct lp_record *records, size_t count);
     void (*activities)(void *context, struct lp_activity *activities, size_t count);
     /** In the order in which they happened, before the activities that they explain. */
     void (*graphs)(void *context, const struct lp_graph_event *events, size_t count);
-    /** Hardware counters; NULL: not wanted. The plan comes before the first fact, which has one
-     * value a column, and comes anew where a recording of another session begins. */
+    /** Hardware counters; NULL: not requested. The plan comes before the first fact, which has one
+     * value per column, and again where a recording of another session begins. */
     void (*plan)(void *context, const struct lp_counter_plan *plan);
     void (*counter)(void *context, const struct lp_counter_fact *fact, const double *values);
 };
 
-/** What the source itself knows to be missing or to cost. */
+/** Losses and overhead that the source itself knows of. */
 struct lp_device_stats {
     uint64_t records_dropped;    /* by the driver or because the pool was full */
-    uint64_t records_foreign;    /* of kinds that nobody here asked for */
-    uint64_t errors;             /* calls that the driver refused */
-    uint64_t records_incomplete; /* the driver gave a record up half written */
+    uint64_t records_foreign;    /* of kinds that were not requested */
+    uint64_t errors;             /* driver calls that failed */
+    uint64_t records_incomplete; /* the driver returned a half-written record */
     uint64_t overhead_ns;        /* the driver's own tracing cost; meaningful if has_overhead */
     bool has_overhead;
     bool no_device;       /* a recording of a session without a device source: host facts only */
     bool cut;             /* a recording that ends early */
     uint32_t process_id;  /* of the process that was recorded; 0: this one */
     uint64_t duration_ns; /* of the session that was recorded; 0: not a recording */
-    /* Of a recording: when it began, on the clock of records and since 1970 at the same moment, and
-     * from when on facts are missing because it reached its size limit; 0: not known, not so. */
+    /* For a recording: its start, on the records' clock and since 1970, and the time from which
+     * facts are missing because of its size limit; 0: not known, none missing. */
     uint64_t start_ns, start_utc_ns, full_ns;
 };
 
 struct lp_device_options {
     const char *path;       /* recording or script; Borrowed for open() */
-    uint64_t pool_bytes;    /* most memory for records under way */
-    bool memory_activities; /* copies and sets too */
-    struct lp_names *names; /* kernel names go here; outlives the source */
-    bool sampled;           /* start() leaves records off: ops->collect() switches them */
-    bool detached;          /* sampled in bursts: start() switches them on, and they stay on */
-    bool graph_level;       /* each launch of a graph as one span, not its nodes */
-    bool release;           /* close() gives the driver's profiler up for others */
-    bool watch_captures;    /* know of stream captures, for counters */
+    uint64_t pool_bytes;    /* maximum memory for records in flight */
+    bool memory_activities; /* memcpy and memset too */
+    struct lp_names *names; /* receives kernel names; outlives the source */
+    bool sampled;           /* start() leaves records off; ops->collect() turns them on and off */
+    bool detached;          /* sampled in bursts: start() turns records on, and they stay on */
+    bool graph_level;       /* one record per graph launch instead of one per node */
+    bool release;           /* close() releases the driver's profiler for other tools */
+    bool watch_captures;    /* track stream captures, for counters */
 };
 
-/** What a session that samples collects right now. */
+/** What a sampling session currently collects. */
 enum lp_collect {
     LP_COLLECT_NOTHING,
-    LP_COLLECT_LAUNCHES, /* callbacks report them, and they bring no records yet: before KERNELS */
-    LP_COLLECT_CALLS,    /* so are copies and sets: before ALL */
+    LP_COLLECT_LAUNCHES, /* callbacks only, no records yet: before KERNELS */
+    LP_COLLECT_CALLS,    /* memcpy and memset callbacks too: before ALL */
     LP_COLLECT_KERNELS,  /* a sample */
-    LP_COLLECT_ALL       /* copies and sets too: a triggered window */
+    LP_COLLECT_ALL       /* memcpy and memset too: a triggered window */
 };
 
 struct lp_device_source;
 
-/** Taking CUPTI out of the process and bringing it back, while the one thread that launches stands
- * at the safepoint (lib/regions/safepoint.h). */
+/** Detaching CUPTI from the process and attaching it again, while the one launching thread is
+ * stopped at the safepoint (lib/regions/safepoint.h). */
 struct lp_device_detach {
-    /** May this thread stop here, so that CUPTI can leave? @threads the thread that is to stop */
+    /** May this thread stop here for CUPTI to be detached? @threads the thread that is to stop */
     bool (*ready)(void);
-    /** It stands: has the device no work left? Waits for that, as long as it takes: what the
-     * device does may wait for the thread, which stands for 0.2 s at most. */
+    /** The thread is stopped: has the device no work left? Waits without a time limit, but the
+     * device's work may depend on the thread, which stops for 0.2 s at most. */
     bool (*idle)(void);
-    /** All its records are in. 0; LLMPERF_ESTATE: it must stay, with the reason. */
+    /** All its records have arrived. 0; LLMPERF_ESTATE: CUPTI must stay, with the reason. */
     int (*leave)(struct lp_device_source *source);
     /** Records are on from now on. 0; as opening the source. */
     int (*join)(struct lp_device_source *source);
@@ -83,15 +83,15 @@ struct lp_device_detach {
 
 struct lp_device_ops {
     const char *name;
-    /** true: time goes on by itself; false: a finite source, deliver() says when it is over. */
+    /** true: a live source; false: a finite one, deliver() reports its end. */
     bool live;
     int (*start)(struct lp_device_source *source); /* also: resume */
     void (*pause)(struct lp_device_source *source);
-    /** Switch records and launch callbacks on and off inside a session that samples; NULL: cannot.
+    /** Turn records and launch callbacks on and off in a sampling session; NULL: not supported.
      * @threads any thread */
     void (*collect)(enum lp_collect what);
-    /** Ask the driver for what is complete; `force` also for what is not. May block. Called with no
-     * lock held. */
+    /** Request completed records from the driver; with `force`, incomplete ones too. May block.
+     * Called with no lock held. */
     void (*flush)(struct lp_device_source *source, bool force);
     /** Set aside what has arrived. Host records are drained between take() and deliver(), so each
      * record finds its launch. */
@@ -101,7 +101,7 @@ struct lp_device_ops {
     int (*deliver)(struct lp_device_source *source, const struct lp_device_sink *sink);
     void (*stats)(const struct lp_device_source *source, struct lp_device_stats *stats);
     void (*close)(struct lp_device_source *source);
-    const struct lp_device_detach *detach; /* NULL: cannot */
+    const struct lp_device_detach *detach; /* NULL: not supported */
 };
 
 /** Common head of all sources. */
@@ -123,7 +123,7 @@ int lp_device_open_replay(const struct lp_device_options *options,
 int lp_device_open_fake(const struct lp_device_options *options,
                         struct lp_device_source **source_out);
 
-/** What finite sources answer to calls that only a running driver needs. */
+/** Stubs with which finite sources implement the calls that only a live driver needs. */
 int lp_finite_start(struct lp_device_source *source);
 void lp_finite_nothing(struct lp_device_source *source);
 void lp_finite_flush(struct lp_device_source *source, bool force);
@@ -136,8 +136,8 @@ struct lp_activity_batch {
 
 void lp_activity_batch_send(struct lp_activity_batch *batch, const struct lp_device_sink *sink);
 
-/** Room for one more activity, for the caller to fill in whole; sends the batch on first if it is
- * full. */
+/** Space for one more activity, all of whose fields the caller sets; first delivers a full
+ * batch. */
 static inline struct lp_activity *lp_activity_batch_room(struct lp_activity_batch *batch,
                                                          const struct lp_device_sink *sink)
 {

@@ -40,7 +40,7 @@ static struct driver {
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* POSIX gives functions as object pointers; memcpy keeps the compiler content. */
+/* dlsym() returns functions as object pointers; memcpy avoids the compiler's warning. */
 static void find(void *library, const char *name, bool needed, void *function)
 {
     void *address = dlsym(library, name);
@@ -137,7 +137,7 @@ static int count_active(int count, int except)
     return sum;
 }
 
-/* Before cuInit these calls answer that it was not called. */
+/* Before cuInit these calls fail with CUDA_ERROR_NOT_INITIALIZED. */
 bool lp_driver_has_context(void)
 {
     void *context = NULL;

@@ -9,20 +9,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** A GPU. 0: the driver did not say. */
+/** A GPU. 0: not reported by the driver. */
 struct lp_gpu {
     char name[256];
-    int32_t device; /* ordinal in this process: CUDA_VISIBLE_DEVICES counts */
+    int32_t device; /* ordinal in this process, after CUDA_VISIBLE_DEVICES */
     int32_t cc_major, cc_minor;
     int32_t sm_count;
     int32_t clock_khz, memory_clock_khz;
     int32_t bus_width_bits;
     int32_t l2_bytes;
     uint64_t memory_bytes;
-    char uuid[48]; /* "GPU-…"; "" if the driver did not say */
+    char uuid[48]; /* "GPU-…"; "" if the driver did not report it */
 };
 
-/** Is there a libcuda with the functions that we need? If not, `reason` says what is missing. Does
+/** Is there a libcuda with the functions that we need? If not, `reason` names what is missing. Does
  * not start the driver. */
 bool lp_driver_available(char *reason, size_t size);
 
@@ -46,7 +46,7 @@ bool lp_driver_has_context(void);
 /** The context of this thread, if its device is the only one in use. @threads any thread */
 bool lp_driver_only_context(void **context_out);
 
-/** Wait until its device has no work of it left. false: that failed. While no stream is captured.
+/** Wait until the context has no work left on its device; false: failed. Not during stream capture.
  * @threads any thread; it has no context afterwards */
 bool lp_driver_idle(void *context);
 

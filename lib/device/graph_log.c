@@ -11,20 +11,20 @@
 #include "lib/base/forked.h"
 #include "lib/device/device.h"
 
-#define TIDY_LEAST  4096u /* events before it is worth looking for those of destroyed graphs */
+#define TIDY_LEAST  4096u /* fewer events than this are not searched for destroyed graphs */
 #define DRAIN_BATCH 256u
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all that follows */
 static LP_VECTOR(struct lp_graph_event) events;
 static bool reading; /* a session waits for events */
-static size_t told;  /* events in front that it has */
+static size_t told;  /* number of the oldest events that it has received */
 static size_t tidy_at = TIDY_LEAST;
-static uint64_t lost;     /* dropped and not yet told */
+static uint64_t lost;     /* dropped and not yet reported */
 static uint64_t finished; /* graphs destroyed since the last tidying */
 
-/* Seen on the way from the newest event to the oldest. */
+/* State of a scan from the newest event to the oldest. */
 struct survey {
-    struct lp_hashmap dead, needed; /* graphs; needed: some node that is alive comes from it */
+    struct lp_hashmap dead, needed; /* graphs; needed: source of some node that is alive */
     struct lp_hashmap updated;      /* (graph, 0) -> correlation id of its last whole update;
                                        (node, 1): a later update of this node */
     bool failed;
@@ -37,7 +37,7 @@ static void note(struct survey *survey, struct lp_hashmap *set, uint64_t key, ui
         survey->failed = true;
 }
 
-/* An update that a later one makes void. */
+/* An update that a later one supersedes. */
 static bool is_superseded(struct survey *survey, const struct lp_graph_event *event)
 {
     uint32_t graph = LP_GRAPH_OF(event->node);
@@ -65,7 +65,7 @@ static bool is_needed(struct survey *survey, const struct lp_graph_event *event)
 
     if (event->kind == LP_GRAPH_DESTROYED || event->kind == LP_GRAPH_INLINED)
         note(survey, &survey->dead, event->kind == LP_GRAPH_INLINED ? origin : graph, 0, 1);
-    if (event->kind == LP_GRAPH_DESTROYED) /* If anything of the graph is: is_mourned(). */
+    if (event->kind == LP_GRAPH_DESTROYED) /* See is_mourned(). */
         return true;
     if (event->kind == LP_GRAPH_LOST)
         return false;
@@ -79,8 +79,7 @@ static bool is_needed(struct survey *survey, const struct lp_graph_event *event)
     return true;
 }
 
-/* A graph that is gone, of which something is kept: this event says that it is not kept for itself.
- */
+/* A destroyed graph of which events are kept for other graphs: keep its destruction, too. */
 static bool is_mourned(const struct survey *survey, const struct lp_graph_event *event)
 {
     return event->kind != LP_GRAPH_DESTROYED ||
@@ -107,7 +106,7 @@ static void squeeze(void)
     told = kept_told;
 }
 
-/* Under the lock. What the session has not got yet stays in any case. */
+/* Under the lock. Events that the session has not received yet are always kept. */
 static void tidy(void)
 {
     struct survey survey = { { NULL, 0, 0 }, { NULL, 0, 0 }, { NULL, 0, 0 }, false };
@@ -128,8 +127,8 @@ static void tidy(void)
     tidy_at = events.count * 2 > TIDY_LEAST ? events.count * 2 : TIDY_LEAST;
 }
 
-/* A clone is told twice, as created (under an id that may not be its last one) and as cloned: one
- * event does. */
+/* CUPTI reports a clone twice, as created (under an id that may not be its last one) and as cloned;
+ * one event is enough. */
 static bool replaces_last(const struct lp_graph_event *event)
 {
     const struct lp_graph_event *last = events.count > 0 ? &events.items[events.count - 1] : NULL;
@@ -152,7 +151,7 @@ static void append(const struct lp_graph_event *event)
 
 void lp_graph_log_add(const struct lp_graph_event *event)
 {
-    if (lp_capture_forked()) /* Another thread may have held the lock when the process forked. */
+    if (lp_capture_forked()) /* Another thread may have held the lock at the fork. */
         return;
     pthread_mutex_lock(&lock);
     append(event);

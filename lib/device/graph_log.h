@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What happened to the CUDA graphs of this process, in order, for as long as it matters: a session
- * that starts later still learns where the graphs were captured that are alive by then. Graphs are
- * captured and instantiated rarely, so a lock keeps the order of all threads. What destroyed graphs
- * left behind is forgotten. */
+/** Events of this process's CUDA graphs, in order, kept while they are needed: a session that
+ * starts later still learns where the graphs alive by then were captured. Graphs are captured and
+ * instantiated rarely, so a lock keeps the order of all threads. Events of destroyed graphs are
+ * removed. */
 #ifndef LP_DEVICE_GRAPH_LOG_H
 #define LP_DEVICE_GRAPH_LOG_H
 
 #include "lib/device/device.h"
 #include "lib/record/graph_event.h"
 
-/** Most events kept: 64 MiB. */
+/** Maximum number of events kept: 64 MiB. */
 #define LP_GRAPH_LOG_LIMIT (UINT32_C(1) << 21)
 
 /** Keep an event. Above the limit, or without memory, it is dropped and counted. @threads any
@@ -20,13 +20,13 @@ void lp_graph_log_add(const struct lp_graph_event *event);
  * follow */
 void lp_graph_log_begin(void);
 
-/** Hand over what came since the last drain. */
+/** Deliver the events since the last drain. */
 void lp_graph_log_drain(const struct lp_device_sink *sink);
 
-/** The session is over: nobody waits for events. */
+/** The session has ended: events are no longer delivered. */
 void lp_graph_log_end(void);
 
-/** Forget everything: from now on events are missed. */
+/** Remove all events; from now on events are missed. */
 void lp_graph_log_forget(void);
 
 /** Pass the paths of all events to lp_path_keep(). @threads any thread */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/device/launch_ids.h"
 
-/* The newest id that was told may lack some: of other threads, and of calls that are not told. */
+/* Ids above the newest one reported may exist: of other threads, and of unreported calls. */
 #define APART 4096u
 
 _Atomic uint32_t lp_launch_base, lp_launch_newest;

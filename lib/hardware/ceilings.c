@@ -15,7 +15,7 @@
 #include "llmperf/sys/config.h"
 #include "llmperf/sys/hardware.h"
 
-/* No GPU comes near: a larger number is not one that was measured. */
+/* Far above any GPU: a larger number cannot be a measurement. */
 #define MOST 1e9
 
 const char *llmperf_ceiling_name(size_t index)
@@ -48,7 +48,7 @@ void lp_ceilings_init(struct lp_ceilings *ceilings, const char *reason)
     }
 }
 
-/* They become part of a file's name. */
+/* Used as part of a file name. */
 static bool is_plain_word(const char *text)
 {
     size_t length = text ? strlen(text) : 0;
@@ -65,7 +65,7 @@ int lp_ceilings_path(const char *uuid, const char *driver, char **path_out)
 
     if (!is_plain_word(uuid) || !is_plain_word(driver))
         return lp_error(LLMPERF_EINVAL, "the GPU's UUID or its driver version is unknown");
-    /* The XDG specification has relative paths ignored. */
+    /* The XDG specification requires relative paths to be ignored. */
     if (cache && cache[0] == '/')
         lp_text_printf(&path, "%s", cache);
     else if (home && home[0] == '/')
@@ -122,7 +122,7 @@ int lp_ceilings_read(const char *path, struct lp_ceilings *ceilings_out)
     int status;
 
     lp_ceilings_init(ceilings_out, "was not measured");
-    /* A relative path would be looked for in the data files, too. */
+    /* A relative path would also be searched for in the data files. */
     if (!lp_path_exists(path))
         return lp_error(LLMPERF_ENOENT, "%s: file not found", path);
     if ((status = llmperf_config_open(path, &config)) < 0)
@@ -140,7 +140,7 @@ int lp_ceilings_read(const char *path, struct lp_ceilings *ceilings_out)
                           "%s has no measured_at; measure again: llmperf hardware --measure", path);
 }
 
-/* Single quotes: YAML takes everything but the quote as it is. */
+/* In YAML's single quotes only the quote itself needs escaping. */
 static void put_text(struct lp_text *out, const char *text)
 {
     lp_text_puts(out, "'");
@@ -156,7 +156,7 @@ static void put_line(struct lp_text *out, const char *key, const char *text)
     lp_text_puts(out, "\n");
 }
 
-/* Thousandths are enough, and whole numbers keep the locale's decimal point out of the file. */
+/* Written as integer thousandths, which do not depend on the locale's decimal point. */
 static void put_number(struct lp_text *out, const char *key, double value)
 {
     unsigned long long thousandths =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Ceilings that were measured on one GPU, and the file that keeps them.
+/** Peaks measured on one GPU, and the file that stores them.
  * @threads one at a time per object */
 #ifndef LP_HARDWARE_CEILINGS_H
 #define LP_HARDWARE_CEILINGS_H
@@ -25,17 +25,17 @@ struct lp_ceilings {
     struct lp_ceiling items[LP_CEILINGS];
 };
 
-/** None is known, for `reason`. */
+/** No measured peaks, with the `reason`. */
 void lp_ceilings_init(struct lp_ceilings *ceilings, const char *reason);
 
-/** The file for a GPU under a driver, malloc'ed. 0; LLMPERF_EINVAL: no plain words; LLMPERF_ENOENT:
- * neither XDG_CACHE_HOME nor HOME is set; LLMPERF_ENOMEM. */
+/** The file for a GPU under a driver, malloc'ed. 0; LLMPERF_EINVAL: unusable in a file name;
+ * LLMPERF_ENOENT: neither XDG_CACHE_HOME nor HOME is set; LLMPERF_ENOMEM. */
 int lp_ceilings_path(const char *uuid, const char *driver, char **path_out);
 
 /** 0, LLMPERF_ENOENT, LLMPERF_EFORMAT, LLMPERF_ENOMEM. */
 int lp_ceilings_read(const char *path, struct lp_ceilings *ceilings_out);
 
-/** Makes the folder, too. 0, LLMPERF_EIO, LLMPERF_ENOMEM. */
+/** Creates the directory, too. 0, LLMPERF_EIO, LLMPERF_ENOMEM. */
 int lp_ceilings_write(const char *path, const struct lp_ceilings *ceilings);
 
 /** Index of a ceiling by name or dtype; -1: none. */

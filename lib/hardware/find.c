@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The answer to one query: what the table has for a listed GPU, or what follows from the figures of
- * the driver; over both, what the user says. */
+/* The result of one query: the table's values for a listed GPU, or values computed from the
+ * driver's attributes; values given by the user override both. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "lib/base/status.h"
 #include "llmperf/sys/hardware.h"
 
-/* A query, its name taken apart, and what the table has for it. */
+/* A query, its parsed name, and the matching row of the table. */
 struct request {
     llmperf_hardware_query query;
     const llmperf_config *config;
@@ -181,7 +181,7 @@ static void fill_device_number(llmperf_hardware_value *value, double number, con
         lp_hardware_unset(value, missing);
 }
 
-/* HBM and GDDR transfer twice a clock as CUDA reports it. */
+/* HBM and GDDR transfer twice per memory clock as reported by CUDA. */
 static void compute_bandwidth(struct request *request)
 {
     const llmperf_hardware_query *query = &request->query;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The measured ceilings of a llmperf_hardware.
+/** The measured peaks of a llmperf_hardware.
  * @threads one at a time per object */
 #ifndef LP_HARDWARE_GPU_CEILINGS_H
 #define LP_HARDWARE_GPU_CEILINGS_H
@@ -7,11 +7,11 @@
 #include "lib/hardware/ceilings.h"
 #include "llmperf/hardware.h"
 
-/** Take these ceilings, for example those that a run recorded. */
+/** Use these peaks, for example those that a run recorded. */
 void lp_hardware_take_ceilings(llmperf_hardware *hardware, const struct lp_ceilings *ceilings,
                                const char *source);
 
-/** Read the ceilings of the GPU that a query names; without any, there is a reason. */
+/** Read the measured peaks of the GPU that a query names; if there are none, set the reason. */
 void lp_hardware_read_ceilings(llmperf_hardware *hardware, const char *uuid, const char *driver);
 
 #endif

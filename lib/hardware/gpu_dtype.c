@@ -22,7 +22,7 @@ static const struct {
     { "nvfp4", "fp4" },      { "mxfp4", "fp4" },       { "float4_e2m1fn", "fp4" },
 };
 
-/* Formats that weights are kept in, while the products are computed in their activations' dtype. */
+/* Storage formats of weights whose products are computed in the activations' dtype. */
 static const char *const stored[] = { "int4", "int4_g128", "nf4",  "q4_0",
                                       "q4_k", "q6_k",      "q8_0", "w4a16" };
 

@@ -17,7 +17,7 @@ int lp_hardware_dtype_index(const char *name);
  * units or not. */
 bool lp_hardware_is_tensor(int dtype);
 
-/** Are weights kept in it, while the products are computed in their activations' dtype? */
+/** Is it only a storage format of weights, with products computed in the activations' dtype? */
 bool lp_hardware_dtype_is_stored(const char *name);
 
 #endif

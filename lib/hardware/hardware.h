@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Inside of llmperf_hardware, for lib/hardware only.
+/** Internals of llmperf_hardware, for lib/hardware only.
  * @threads one at a time per object */
 #ifndef LP_HARDWARE_HARDWARE_H
 #define LP_HARDWARE_HARDWARE_H
@@ -21,13 +21,13 @@ struct llmperf_hardware {
     llmperf_hardware_value peaks[LP_PEAKS];
     llmperf_hardware_value quantities[LP_QUANTITIES]; /* LLMPERF_HARDWARE_… - 1 */
     struct lp_ceilings ceilings;
-    const char *measured; /* when and with what; NULL: the ceilings are not known */
+    const char *measured; /* when and with what; NULL: no measured peaks */
     LP_VECTOR(const char *) warnings;
     struct lp_strings pool;
 };
 
-/** Copy of a text that lives as long as the hardware; NULL for NULL, and without memory, which
- * `failed` remembers. */
+/** Copy of a text that lives as long as the hardware; NULL for NULL, and when out of memory, which
+ * sets `failed`. */
 const char *lp_hardware_text(llmperf_hardware *hardware, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void lp_hardware_warn(llmperf_hardware *hardware, const char *format, ...)

@@ -5,7 +5,7 @@
 
 #include "lib/hardware/match.h"
 
-/* The driver keeps a part for itself (ECC, firmware), and counts in 2^30. */
+/* The driver reserves a part (ECC, firmware), and counts in units of 2^30. */
 static bool is_size(double memory_gb, uint64_t memory_bytes)
 {
     double ratio = (double)memory_bytes / (double)(1 << 30) / memory_gb;
@@ -31,7 +31,7 @@ double lp_gpu_row_memory(const struct lp_gpu_row *row, const struct lp_gpu_name 
     return NAN;
 }
 
-/* A device that says something else than the table is another part. "" in `why`: it agrees. */
+/* A device whose attributes differ from the table is another part. `why` is "" if they agree. */
 static void check_device(const struct lp_gpu_row *row, const llmperf_hardware_query *query,
                          const struct lp_gpu_name *name, char *why, size_t size)
 {
@@ -47,7 +47,7 @@ static void check_device(const struct lp_gpu_row *row, const llmperf_hardware_qu
                  query->cc_major, query->cc_minor, row->name, row->capability / 10,
                  row->capability % 10);
     else if (name->mig)
-        return; /* the rest is that of a slice */
+        return; /* the other attributes are those of a slice */
     else if (query->sm_count > 0 && query->sm_count != row->sm_count)
         snprintf(why, size, "the device has %d SMs, the %s in the table has %d", query->sm_count,
                  row->name, row->sm_count);
@@ -63,8 +63,8 @@ struct search {
     struct lp_gpu_match match;
 };
 
-/* A row one of whose patterns stands in the name. The longest pattern decides: "h200" is not h20,
- * and "h100 nvl" says more than "h100". */
+/* A row with a pattern that the name contains. The longest pattern wins: "h200" is not h20, and
+ * "h100 nvl" is more specific than "h100". */
 static void consider(struct search *search, const struct lp_gpu_row *row, const char *text)
 {
     struct lp_gpu_match *match = &search->match;
@@ -106,7 +106,7 @@ static void consider_list(struct search *search, const struct lp_gpu_row *row, c
     }
 }
 
-/* Is the name a part of the row's, or of one of its other names? "H100" is of "H100 NVL". */
+/* Is the name a part of the row's name or of one of its aliases, as "H100" of "H100 NVL"? */
 static bool is_like(const struct lp_gpu_row *row, const struct lp_gpu_name *name)
 {
     struct lp_gpu_name other;

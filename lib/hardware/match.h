@@ -11,10 +11,10 @@
 #include "lib/hardware/table.h"
 #include "llmperf/hardware.h"
 
-/** What the table has for a query. */
+/** The table's match for a query. */
 struct lp_gpu_match {
     const struct lp_gpu_row *row;  /* the GPU; NULL: none fits */
-    const struct lp_gpu_row *near; /* named alike, but another part */
+    const struct lp_gpu_row *near; /* similar name, but another part */
     bool several;                  /* more than one fits */
     char why[512];                 /* why none fits; "" if nothing is near */
 };

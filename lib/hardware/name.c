@@ -6,7 +6,7 @@
 
 #include "lib/hardware/name.h"
 
-/* Vendor and brand: they tell no part from another. */
+/* Vendor and brand, which do not identify a part. */
 static const char *const decoration[] = { "nvidia",   "corporation", "geforce", "tesla",
                                           "graphics", "card",        "gpu" };
 
@@ -15,7 +15,7 @@ static bool is_letter_or_digit(char c)
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
 }
 
-/* Lower case words with one blank before and behind each. */
+/* Lower-case words with one blank before and after each. */
 static void split(char *words, size_t size, const char *text)
 {
     size_t length = 0;

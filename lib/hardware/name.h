@@ -7,10 +7,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Longest name of a GPU that is looked at, with its NUL. */
+/** Size of the longest GPU name that is parsed, with its NUL. */
 #define LP_GPU_NAME_BYTES 256
 
-/** A GPU's name taken apart. */
+/** A parsed GPU name. */
 struct lp_gpu_name {
     char words[LP_GPU_NAME_BYTES + 2]; /* " nvidia a100 sxm4 80gb ": lower case, one blank around */
     bool mig;                          /* a slice of the GPU in `words` */
@@ -19,8 +19,8 @@ struct lp_gpu_name {
 
 void lp_gpu_name_parse(struct lp_gpu_name *name, const char *text);
 
-/** Words of `name` that stand neither in `pattern` (words, which it contains; or NULL) nor are mere
- * decoration ("NVIDIA", "GeForce", the memory size `memory_gb` says). "": none. */
+/** Words of `name` that are neither in `pattern` (words that it contains; or NULL) nor
+ * uninformative ("NVIDIA", "GeForce", the memory size `memory_gb`). "": none. */
 void lp_gpu_name_rest(const struct lp_gpu_name *name, const char *pattern, const double *memory_gb,
                       size_t memory_count, char *rest, size_t size);
 

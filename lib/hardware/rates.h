@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** conf/hardware/rates.yaml: what the units of a compute capability do in a clock.
+/** conf/hardware/rates.yaml: throughput per clock of each compute capability's units.
  * @threads any thread */
 #ifndef LP_HARDWARE_RATES_H
 #define LP_HARDWARE_RATES_H
@@ -14,7 +14,7 @@ struct lp_gpu_rates {
     bool known;
     double rate[LP_PEAKS]; /* 0: no such unit */
     bool geforce_half[LP_PEAKS];
-    double tensor_clock; /* of the clock that CUDA reports */
+    double tensor_clock; /* relative to the clock that CUDA reports */
     char geforce_word[32];
 };
 

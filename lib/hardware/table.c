@@ -69,7 +69,7 @@ static int add_row(struct lp_gpu_table *table, const llmperf_config *config, siz
     int status;
 
     if (!(row.name = lp_gpu_row_text(&row, "name")))
-        return LLMPERF_EFORMAT; /* the message is that of the configuration */
+        return LLMPERF_EFORMAT; /* the configuration reader set the message */
     if ((status = read_capability(&row)) < 0 || (status = read_memory(&row)) < 0)
         return status;
     if (number_at(&row, "sm_count", &sm_count) < 0 || sm_count < 1 || sm_count > 1e6)
@@ -132,7 +132,7 @@ int lp_gpu_table_open(struct lp_gpu_table **table_out)
     const char *data = llmperf_config_dir();
     char *folder = data ? lp_path_join(data, FOLDER) : NULL;
     struct lp_gpu_table *table = calloc(1, sizeof(*table));
-    int status = LLMPERF_ENOENT; /* llmperf_config_dir() said why */
+    int status = LLMPERF_ENOENT; /* llmperf_config_dir() set the message */
 
     if (!table || (data && !folder))
         status = lp_error(LLMPERF_ENOMEM, "out of memory");
@@ -157,7 +157,7 @@ void lp_gpu_table_free(struct lp_gpu_table *table)
     free(table);
 }
 
-/* A number, or a map with value, source and confidence over the ones of its group. */
+/* A number, or a map whose value, source and confidence override those of its group. */
 static int read_value(const struct lp_gpu_row *row, const char *part, const char *source,
                       const char *confidence, llmperf_hardware_value *value_out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** conf/hardware, read: a row for each GPU that is listed.
+/** The contents of conf/hardware: one row per listed GPU.
  * @threads one at a time per object */
 #ifndef LP_HARDWARE_TABLE_H
 #define LP_HARDWARE_TABLE_H
@@ -36,7 +36,7 @@ void lp_gpu_table_free(struct lp_gpu_table *table);
 /** A text of the row, "match.0"; NULL: none. It lives as long as the table. */
 const char *lp_gpu_row_text(const struct lp_gpu_row *row, const char *part);
 
-/** Fill in what the row says. 0, LLMPERF_EFORMAT. */
+/** Set the values that the row gives. 0, LLMPERF_EFORMAT. */
 int lp_gpu_row_fill(const struct lp_gpu_row *row, llmperf_hardware *hardware);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the user says about a GPU: LLMPERF_PEAK_TFLOPS, LLMPERF_BANDWIDTH_GBS, configuration. */
+/* GPU values given by the user: LLMPERF_PEAK_TFLOPS, LLMPERF_BANDWIDTH_GBS, configuration. */
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 #define PEAK_KEY           "hardware.peak_tflops"
 #define BANDWIDTH_KEY      "hardware.bandwidth_gbs"
 
-/* No GPU comes near; a value above it is FLOP/s where TFLOP/s were asked for. */
+/* Far above any GPU; a larger value is FLOP/s given instead of TFLOP/s. */
 #define MOST 1e9
 
 /* A dense peak and the sparse one differ by 2. */
@@ -29,8 +29,8 @@ static bool is_sound(double value)
     return value > 0 && value <= MOST;
 }
 
-/* Digits with at most one point, and an exponent; nothing behind. The process may have chosen a
- * locale with a decimal comma. */
+/* Digits with at most one point and an optional exponent, nothing after them. The process's locale
+ * may have a decimal comma. */
 static bool parse(const char *text, size_t length, double *value_out)
 {
     char number[64], *end;

@@ -20,7 +20,7 @@
 
 extern char **environ;
 
-/* Variables whose values are shown. They are paths, numbers and words by their meaning. */
+/* Variables whose values are shown. They hold only paths, numbers and keywords. */
 static const char *const shown_variables[] = {
     "CUDA_VISIBLE_DEVICES",
     "CUDA_DEVICE_ORDER",
@@ -51,7 +51,7 @@ static const char *const shown_variables[] = {
     "SLURM_STEP_NUM_TASKS",
 };
 
-/* Of these, and of variables of ours that are no options, only that they are set is shown. */
+/* For these, and for variables of ours that are not options, only "(set)" is shown. */
 static const char *const hidden_variables[] = { "LD_PRELOAD", "LD_LIBRARY_PATH" };
 
 #define OUR_PREFIX "LLMPERF_"
@@ -103,12 +103,12 @@ const char *lp_environment_container(void)
         return "podman";
     if (lp_path_exists("/.dockerenv"))
         return "docker";
-    /* systemd-nspawn, lxc and others say so to their first process; we see it only if it was passed
-     * on. */
+    /* systemd-nspawn, lxc and others set it for their first process; we see it only if
+     * inherited. */
     return lp_variable("container") ? "other" : NULL;
 }
 
-/* 0: the driver did not say, which is not a number of anything here. */
+/* 0: not reported by the driver; 0 is not a valid value of any of these. */
 static void add_positive(struct lp_json *json, const char *key, uint64_t value)
 {
     if (value > 0)
@@ -117,8 +117,8 @@ static void add_positive(struct lp_json *json, const char *key, uint64_t value)
         lp_json_null(json, key);
 }
 
-/* Ceilings that were measured on this GPU with this driver: a report of this run, made anywhere,
- * holds it against them. */
+/* Peaks measured on this GPU with this driver: a report of this run, made on any machine, compares
+ * the run with them. */
 static void add_ceilings(struct lp_json *json, const struct lp_gpu *gpu)
 {
     struct lp_ceilings ceilings;

@@ -10,11 +10,11 @@
 #include "lib/output/format/json_writer.h"
 
 /** Describe this machine and process: GPUs, driver, CUPTI, host, and variables of an allow-list;
- * nothing that can hold a secret.
+ * nothing that could hold a secret.
  *
- * @param with_driver    Start the driver and ask it for its GPUs. False: they are left out, with
- * that reason.
- * @param gpu            Name of the only GPU, instead of the driver's; NULL: none is named.
+ * @param with_driver    Start the driver and query its GPUs. False: they are left out, with that
+ * reason.
+ * @param gpu            Name of the only GPU, instead of the driver's; NULL: not given.
  * @param cupti_version  cuptiGetVersion(); 0: not loaded.
  * @param cupti_path     Borrowed; NULL: not loaded.
  * @param text_out       free().
@@ -26,7 +26,7 @@ int lp_environment_json(bool with_driver, const char *gpu, uint32_t cupti_versio
  * could hold a secret are "(set)". */
 void lp_environment_variables(struct lp_json *json);
 
-/** "docker", "podman", "kubernetes", …; NULL: nothing says that this is a container. */
+/** "docker", "podman", "kubernetes", …; NULL: not known to be a container. */
 const char *lp_environment_container(void);
 
 #endif

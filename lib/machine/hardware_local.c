@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The GPUs of this machine: analysis knows what GPUs can do, capture asks the driver. */
+/* The GPUs of this machine: capture queries the driver, analysis has the peaks of GPUs. */
 #include "lib/base/status.h"
 #include "llmperf/hardware.h"
 #include "lib/device/driver.h"

@@ -32,8 +32,7 @@ bool lp_tool_find(const char *name, char *path, size_t size)
         size_t length = strcspn(folder, ":");
         int printed = snprintf(path, size, "%.*s/%s", (int)length, folder, name);
 
-        /* An empty entry means the current folder; a program from there is not what anybody means.
-         */
+        /* An empty entry means the current directory, from which no program is used. */
         if (length > 0 && (size_t)printed < size && is_program(path))
             return true;
         folder += length + (folder[length] == ':');
@@ -128,7 +127,7 @@ bool lp_tool_version(const char *path, char *version, size_t size)
     }
     done = read_until(fds[0], deadline, text, sizeof(text));
     close(fds[0]);
-    /* It has nothing more to say: whether it wants to end or hangs, this ends it. */
+    /* Its output is no longer needed: terminate it, whether it hangs or not. */
     kill(-pid, SIGKILL);
     while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
         ;

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Where a program stands on PATH. False: nowhere. */
+/** Find a program on PATH. False: not found. */
 bool lp_tool_find(const char *name, char *path, size_t size);
 
 /** Run `path --version` without a shell, for at most five seconds, and take the version out of what

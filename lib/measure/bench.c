@@ -9,12 +9,12 @@
 #include "lib/base/vector.h"
 #include "llmperf/api.h"
 
-/* First launches load code and wake the GPU. */
+/* Warm-up: the first launches load code and raise the GPU's clocks. */
 #define WARM_UPS 2
 
 #define LEAST_REPEATS 3
 
-/* What is measured of the memory must not fit in a cache. */
+/* Buffers for memory measurements must not fit in a cache. */
 #define LEAST_BUFFER ((size_t)1 << 24)
 
 static int make_buffers(struct lp_bench *bench, uint64_t wanted)
@@ -107,8 +107,8 @@ void lp_bench_close(struct lp_bench *bench)
 
 typedef LP_VECTOR(double) times_vector;
 
-/* One round, back to back: launches and the events between them. The clock is read while the GPU
- * still works on them. */
+/* One round, back to back: launches and the events between them. The clock is read while the GPU is
+ * still executing them. */
 static int run_round(struct lp_bench *bench, lp_bench_launch *launch, void *work, uint64_t first,
                      int count, double *clock_mhz)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Running one thing many times on a GPU, timed by events.
+/** Running one operation many times on a GPU, timed by events.
  * @threads one at a time per object */
 #ifndef LP_MEASURE_BENCH_H
 #define LP_MEASURE_BENCH_H
@@ -12,7 +12,7 @@
 #define LP_BENCH_ROUND   128
 #define LP_BENCH_BUFFERS 3
 
-/** SM clock of a GPU, asked of libnvidia-ml. */
+/** SM clock of a GPU, read from libnvidia-ml. */
 struct lp_gpu_clock {
     void *library, *device; /* NULL: not known */
     int (*clock)(void *device, int which, unsigned *mhz);
@@ -27,7 +27,7 @@ struct lp_bench {
     int device, sm_count;
     lp_device_address buffers[LP_BENCH_BUFFERS];
     size_t buffer_bytes; /* of each */
-    double seconds;      /* that a ceiling is measured for */
+    double seconds;      /* of measurement per peak */
 };
 
 struct lp_times {
@@ -42,7 +42,7 @@ typedef int lp_bench_launch(struct lp_bench *bench, void *work, uint64_t turn);
 /** Context, stream, events and buffers of a GPU: 0; LLMPERF_ENODEVICE, LLMPERF_ENOMEM. */
 int lp_bench_open(struct lp_bench *bench, int32_t device, const char *uuid, uint64_t buffer_bytes);
 
-/** NULL members are fine. */
+/** Members may be NULL. */
 void lp_bench_close(struct lp_bench *bench);
 
 /** Repeat for about `seconds`, at least three times. 0; LLMPERF_ENODEVICE, LLMPERF_ENOMEM. */

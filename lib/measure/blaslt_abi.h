@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Our picture of cuBLASLt's binary interface; blaslt_check.c holds it against NVIDIA's headers
- * where they are found.
+/** Our declarations of cuBLASLt's ABI; blaslt_check.c compares them with NVIDIA's headers where
+ * they are found.
  * @threads any thread */
 #ifndef LP_MEASURE_BLASLT_ABI_H
 #define LP_MEASURE_BLASLT_ABI_H

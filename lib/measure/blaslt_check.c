@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Our picture of cuBLASLt's binary interface against the toolkit's headers. Compiled where the
- * build finds them; holds no code. */
+/* Compares our declarations of cuBLASLt's ABI with the toolkit's headers. Compiled where the build
+ * finds them; generates no code. */
 #include <assert.h>
 
 #include "lib/measure/blaslt_abi.h"

@@ -13,7 +13,7 @@ int lp_symbol_find(void *library, const char *name, void *function)
 {
     void *address = dlsym(library, name);
 
-    /* POSIX gives functions as object pointers; memcpy keeps the compiler content. */
+    /* dlsym() returns functions as object pointers; memcpy avoids the compiler's warning. */
     memcpy(function, &address, sizeof(address));
     return address != NULL;
 }

@@ -12,11 +12,11 @@
 #define THREADS     512
 #define UNROLL      4  /* 16-byte pieces of a thread in flight */
 #define PIECE_BYTES 16 /* of one load */
-#define MOST_BLOCKS 32 /* a multiprocessor */
+#define MOST_BLOCKS 32 /* per multiprocessor */
 
 /* Parameters: from, pieces, to. A thread reads four pieces, one grid apart, moves on by four grids,
- * and mixes what it read; it writes only if the mix has a value that it will not have, which the
- * compiler cannot know. */
+ * and mixes what it read; it writes only if the mix has one improbable value, so that the compiler
+ * keeps the loads. */
 static const char read_ptx[] =
     ".visible .entry lp_read(.param .u64 from, .param .u64 pieces, .param .u64 to)\n"
     "{\n"
@@ -221,14 +221,14 @@ int lp_kernels_fill(const struct lp_kernels *kernels, struct lp_bench *bench, ui
     return result == 0 ? 0 : lp_cuda_error(&bench->cuda, "filling the buffers", result);
 }
 
-/* A way to read or to copy. */
+/* A variant of reading or copying. */
 struct memory_work {
     void *function; /* NULL: the driver's own copy */
     unsigned blocks;
     uint64_t pieces;
 };
 
-/* Buffers take turns: what the cache still holds of the last one is of no use. */
+/* Buffers alternate, so that cached data of the previous one is not reused. */
 static int start(struct lp_bench *bench, void *context, uint64_t turn)
 {
     struct memory_work *work = context;
@@ -260,7 +260,7 @@ void lp_ceiling_fail(struct lp_ceiling *ceiling)
         snprintf(ceiling->reason, sizeof(ceiling->reason), "%s", llmperf_last_error());
 }
 
-/* Whole rounds of the grid: the kernels look after no rest. */
+/* A whole number of grid rounds: the kernels do not handle a remainder. */
 static uint64_t pieces_of(const struct lp_bench *bench, unsigned blocks)
 {
     uint64_t round = (uint64_t)blocks * THREADS * UNROLL;
@@ -268,7 +268,7 @@ static uint64_t pieces_of(const struct lp_bench *bench, unsigned blocks)
     return bench->buffer_bytes / PIECE_BYTES / round * round;
 }
 
-/* The number of blocks that a short look finds best. */
+/* The number of blocks that is fastest in a short trial. */
 static int find_blocks(struct lp_bench *bench, struct memory_work *work)
 {
     double best = 0;

@@ -15,17 +15,17 @@ struct lp_kernels {
 /** 0 or LLMPERF_ENODEVICE. */
 int lp_kernels_open(struct lp_kernels *kernels, struct lp_bench *bench);
 
-/** Fill all buffers with random words, each ANDed and ORed: the words of numbers of one format near
- * 1. Zeros would run faster than data does. 0 or LLMPERF_ENODEVICE. */
+/** Fill all buffers with random words, each ANDed and ORed into numbers of one format near 1. Zeros
+ * would run faster than real data. 0 or LLMPERF_ENODEVICE. */
 int lp_kernels_fill(const struct lp_kernels *kernels, struct lp_bench *bench, uint32_t and_mask,
                     uint32_t or_mask);
 
-/** Measure reading, and copying by kernel and by the driver. What fails has its reason. */
+/** Measure reading, and copying by kernel and by the driver. Failures set the reason. */
 void lp_measure_memory(const struct lp_kernels *kernels, struct lp_bench *bench,
                        struct lp_ceilings *ceilings);
 
-/** Take the times of `work` units (bytes, FLOPs) as a ceiling, if it is higher than the one so far;
- * `scale` units make one of the ceiling a millisecond. */
+/** Use the times of `work` units (bytes, FLOPs) as the peak if they give a higher one than so far;
+ * `scale` units per millisecond are one unit of the peak. */
 void lp_ceiling_take(struct lp_ceiling *ceiling, double work, double scale,
                      const struct lp_times *times, const char *how);
 

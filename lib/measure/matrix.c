@@ -22,7 +22,7 @@
 #define SLOW_MS 60
 
 /* The search leaves the GPU at the clock that its power limit allows; after a pause the first
- * repeats run at the full one, and the median tells what lasts. */
+ * repeats run at the full clock, and the median gives the sustained rate. */
 #define PAUSE_US 200000
 
 /* cublasStatus_t is an int; handles and descriptors are pointers. 0 is success. */
@@ -100,7 +100,7 @@ static void *open_in(const char *folder, const char *below)
     return library;
 }
 
-/* What the user says, what the process has, the system's, a toolkit's. */
+/* In order: given by the user, loaded in the process, the system's, a toolkit's. */
 static void *open_library(void)
 {
     const char *said = lp_variable("LLMPERF_CUBLASLT_PATH");
@@ -154,7 +154,7 @@ static void close_blas(struct blas *blas, const struct lp_bench *bench)
         blas->destroy(blas->handle);
 }
 
-/* The library stays open: its threads and handlers would outlive it. */
+/* The library is never closed: its threads and handlers would outlive it. */
 static int open_blas(struct blas *blas, const struct lp_bench *bench)
 {
     const size_t bytes = WORKSPACE_BYTES;
@@ -187,7 +187,7 @@ static void clear_multiplication(struct multiplication *work)
         work->blas->layout_destroy(work->d);
 }
 
-/* Both factors lie along k, as weights and activations of a linear layer do; fp8 takes no other
+/* Both factors lie along k, as weights and activations of a linear layer do; fp8 supports no other
  * layout. */
 static int describe(struct multiplication *work)
 {
@@ -222,7 +222,7 @@ static int start(struct lp_bench *bench, void *context, uint64_t turn)
                                 WORKSPACE_BYTES, bench->stream);
 }
 
-/* The proposal that a short look finds fastest; *best_ms, infinite if none ran. */
+/* The proposal that is fastest in a short trial; *best_ms, infinite if none ran. */
 static int find_algorithm(struct multiplication *work, struct lp_bench *bench, double *best_ms)
 {
     struct lp_blas_proposal proposals[PROPOSALS];
@@ -266,7 +266,7 @@ static uint64_t largest_matrix(const struct product *product, const struct shape
     return in > out ? in : out;
 }
 
-/* One size: look for its algorithm, then measure it for long. */
+/* One size: find its algorithm, then measure at length. */
 static int run_shape(struct multiplication *work, struct lp_bench *bench,
                      struct lp_ceiling *ceiling, double *ms)
 {
@@ -276,7 +276,7 @@ static int run_shape(struct multiplication *work, struct lp_bench *bench,
     char how[128];
     int status = find_algorithm(work, bench, ms);
 
-    /* A short look says which sizes are worth a long one. */
+    /* A short trial selects the sizes for a long measurement. */
     if (status < 0 || flops_of(shape) / (*ms * 1e9) < 0.9 * ceiling->median)
         return status;
     usleep(PAUSE_US);

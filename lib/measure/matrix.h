@@ -7,7 +7,7 @@
 #include "lib/measure/kernels.h"
 #include "lib/hardware/ceilings.h"
 
-/** Measure all dtypes that we have a product for; what fails has its reason. */
+/** Measure all dtypes that we have a product for; failures set the reason. */
 void lp_measure_matrix(const struct lp_kernels *kernels, struct lp_bench *bench, int32_t capability,
                        struct lp_ceilings *ceilings);
 

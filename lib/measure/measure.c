@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ceilings of a GPU of this machine: measured, and kept in a file. */
+/* Peaks of a GPU of this machine: measured, and stored in a file. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,7 +102,7 @@ int llmperf_hardware_measure(int32_t device, const llmperf_measure_options *give
     if ((status = take_options(given, &options)) < 0 || (status = find_gpu(device, &gpu)) < 0)
         return status;
     name_gpu(&gpu, &ceilings);
-    /* First: without a place to keep them there is no sense in measuring. */
+    /* Checked first: results that cannot be stored are not worth measuring. */
     if ((status = lp_ceilings_path(ceilings.uuid, ceilings.driver, &path)) == 0 &&
         (status = measure(device, &gpu, &options, &ceilings)) == 0)
         status = lp_ceilings_write(path, &ceilings);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* FLOPs of a step as others count them. Made from the parameters and the pairs, not from the list
- * of operators: for "exact-v1" this is a second way to the same number. */
+/* FLOPs of a step by other tools' conventions. Computed from the parameters and the pairs, not from
+ * the list of operators: for "exact-v1" an independent computation of the same number. */
 #include <string.h>
 
 #include "lib/model/work.h"
@@ -14,7 +14,7 @@ struct convention {
     const char *name, *note;
     enum pair_rule pairs;
     enum weight_rule weights;
-    bool all_rows; /* of logits, whatever the step asks for */
+    bool all_rows; /* of logits, whatever the step requests */
     bool halved;   /* a multiply-add is 1 */
 };
 

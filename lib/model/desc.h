@@ -8,7 +8,7 @@
 #include "lib/base/strings.h"
 #include "lib/base/vector.h"
 
-/* Bounds of what a file may say. With them no product of the analysis passes 128 bits. */
+/* Limits on the values in a file. With them no product in the analysis exceeds 128 bits. */
 #define LP_LIMIT_LAYERS 4096
 #define LP_LIMIT_HEADS  65536
 #define LP_LIMIT_SIZE   4194304
@@ -47,7 +47,7 @@ struct lp_vit {
     uint64_t window;        /* patches a side; 0: every layer is global */
     uint64_t global_layers; /* with a window: layers without it */
     bool relative_positions;
-    bool embeds;     /* does it run its own patch convolution? CLIP behind SAM does not */
+    bool embeds;     /* does it run its own patch convolution? CLIP after SAM does not */
     bool patch_bias; /* of that convolution */
     bool pre_norm, post_norm;
 };
@@ -71,16 +71,16 @@ enum lp_vision_kind { LP_VISION_NONE, LP_VISION_VIT, LP_VISION_CONV, LP_VISION_S
 
 struct lp_vision {
     enum lp_vision_kind kind;
-    uint64_t height, width; /* of an image if a step does not say */
+    uint64_t height, width; /* of an image if a step does not give it */
     uint64_t channels;
     struct lp_vit vit;  /* the only one, or SAM */
     struct lp_vit clip; /* LP_VISION_SAM_CLIP */
     LP_VECTOR(struct lp_conv)
-    convs;                              /* the network, or what stands behind the first encoder */
+    convs;                              /* the network, or what follows the first encoder */
     uint64_t linear_in, linear_out;     /* projector or classifier; 0: none */
     bool linear_bias, linear_per_token; /* per token: projector; else once an image */
-    uint64_t pooled_tokens;             /* merged tokens in front of the projector; 0: all */
-    uint64_t special;                   /* parameters of learned marks between tokens */
+    uint64_t pooled_tokens;             /* merged tokens before the projector; 0: all */
+    uint64_t special;                   /* parameters of learned separator tokens */
 };
 
 struct llmperf_model {
@@ -131,7 +131,7 @@ void lp_decoder_attention(const struct lp_decoder *decoder, uint64_t tensor_para
 /** Weights of the encoder and what belongs to it. */
 lp_u128 lp_vision_parameters(const struct lp_vision *vision);
 
-/** Parameters in front of the layers of an encoder that a pass reads: patch convolution if it runs,
+/** Parameters before the layers of an encoder that a pass reads: patch convolution if it runs,
  * positions, class token. */
 lp_u128 lp_vit_input_parameters(const struct lp_vit *vit);
 /** Of one layer, without its linear layers: norms and relative positions. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Reading the keys of a model file. The first failure sticks: later calls do nothing and return 0,
- * so that a reader asks for all it needs and looks at `status` once. Keys that nobody asked for are
+ * so that a reader requests all it needs and checks `status` once. Keys that were not requested are
  * reported at the end.
  * @threads one at a time per object */
 #ifndef LP_MODEL_FIELDS_H
@@ -19,7 +19,7 @@ struct lp_reader {
     LP_VECTOR(const struct lp_yaml_entry *) used;
 };
 
-/** A map of the file; `path` stands before its keys in messages ("text_config."). */
+/** A map of the file; `path` precedes its keys in messages ("text_config."). */
 struct lp_fields {
     struct lp_reader *reader;
     const struct lp_yaml_node *map;
@@ -56,10 +56,10 @@ const char *lp_field_element_word(const struct lp_fields *fields, const char *ke
 /** A map below `key`. False if it is absent or null. */
 bool lp_field_map(const struct lp_fields *fields, const char *key, struct lp_fields *out);
 
-/** The whole subtree of `key` is known and says nothing about the work. */
+/** The whole subtree of `key` is known and does not affect the work. */
 void lp_field_skip(const struct lp_fields *fields, const char *key);
 
-/** Warnings for keys that were not asked for, down to the maps that were opened. */
+/** Warn about keys that were not requested, including those in nested maps that were opened. */
 void lp_fields_report_unknown(const struct lp_fields *fields);
 
 int lp_reader_fail(struct lp_reader *reader, int status, const char *format, ...)

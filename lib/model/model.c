@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The public face of a model: what it is, and the work of a step. */
+/* The public API of a model: its description, and the work of a step. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

@@ -21,7 +21,7 @@ static const char *first_architecture(const struct lp_fields *fields)
                : NULL;
 }
 
-/* Family of a map by what it says of itself; NULL: nothing that is known. */
+/* Family of a map by its own keys; NULL: not known. */
 static const char *decoder_family(const struct lp_fields *fields)
 {
     const char *family = lp_decoder_family(lp_field_word(fields, "model_type"));
@@ -47,7 +47,7 @@ static int fail_family(const struct lp_fields *root)
         file, type);
 }
 
-/* Keys of the root that its nested map says as well belong to that map. */
+/* Keys of the root that its nested map has too belong to that map. */
 static void skip_doubled(const struct lp_fields *root, const struct lp_fields *nested)
 {
     for (size_t i = 0; i < nested->map->count; i++)
@@ -116,7 +116,7 @@ static int read_root(const struct lp_fields *root)
     return reader->status;
 }
 
-/* All that llmperf_model_info says fits 64 bits, and is what the file declares. */
+/* Check that all of llmperf_model_info fits 64 bits and agrees with what the file declares. */
 static int check_total(struct lp_reader *reader)
 {
     struct lp_parameters parameters;
@@ -124,7 +124,7 @@ static int check_total(struct lp_reader *reader)
 
     lp_model_parameters(reader->model, &parameters);
     total = lp_parameters_total(&parameters);
-    /* Eight bytes a weight is more than any format takes. */
+    /* No format takes eight bytes per weight. */
     if (total > INT64_MAX / 8)
         return lp_reader_fail(reader, LLMPERF_EFORMAT, "%s: the model has more than 2^60 weights",
                               reader->file);
@@ -135,7 +135,7 @@ static int check_total(struct lp_reader *reader)
     return reader->status;
 }
 
-/* @param source  Stands in errors. @param path  Of the keys in them. */
+/* @param source  Named in errors. @param path  Of the keys in them. */
 static int read_map(struct llmperf_model *model, const char *source, const struct lp_yaml_node *map,
                     const char *path)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A step of a user: is it possible, and what does it add up to? */
+/* A step given by the user: checks, and sums over its requests. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>

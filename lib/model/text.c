@@ -6,7 +6,7 @@
 #include "lib/model/fields.h"
 #include "lib/base/status.h"
 
-/* Which layers have a sliding window, if "layer_types" does not say it. */
+/* Which layers have a sliding window, if there is no "layer_types". */
 enum window_rule {
     NO_WINDOW,
     WINDOW_EVERYWHERE, /* Mistral, Mixtral */
@@ -17,7 +17,7 @@ enum window_rule {
 
 enum expert_rule { NO_EXPERTS, EXPERTS_MIXTRAL, EXPERTS_QWEN, EXPERTS_DEEPSEEK };
 
-/* What the framework's own code of a family fixes, and the defaults of its configuration class. */
+/* Constants in the framework's code of a family, and the defaults of its configuration class. */
 struct family {
     const char *type, *architecture;
     enum window_rule window;
@@ -109,7 +109,7 @@ static void read_latent(const struct lp_fields *fields, struct lp_decoder *decod
     if (!lp_field_flag(fields, "use_mla", true, NULL))
         decoder->kv_rank = 0;
     if (decoder->kv_rank == 0) {
-        /* The keys may stand there with zeros. */
+        /* The keys may be present with zeros. */
         decoder->q_rank = 0;
         lp_field_skip(fields, "qk_nope_head_dim");
         lp_field_skip(fields, "qk_rope_head_dim");

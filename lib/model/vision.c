@@ -150,7 +150,7 @@ static void read_clip(const struct lp_fields *root, struct lp_vision *vision)
     lp_field_skip(root, "vision_config_dict");
 }
 
-/* What SAM puts behind its layers: to `channels` by a 1x1 and a 3x3 convolution. */
+/* What follows SAM's layers: to `channels` by a 1x1 and a 3x3 convolution. */
 static void add_neck(struct lp_reader *reader, uint64_t width, uint64_t channels)
 {
     add_conv(
@@ -214,10 +214,10 @@ static void read_sam(const struct lp_fields *root, struct lp_vision *vision)
 struct resnet_stage {
     const char *part;
     uint64_t in, out, stride;
-    bool bottleneck, first_convolves; /* the stride stands in the 1x1 convolution */
+    bool bottleneck, first_convolves; /* the 1x1 convolution has the stride */
 };
 
-/* One residual block; where an identity is the shortcut there is nothing to add for it. */
+/* One residual block; an identity shortcut adds nothing. */
 static void add_block(struct lp_reader *reader, const struct resnet_stage *stage, uint64_t in,
                       uint64_t stride)
 {
@@ -480,7 +480,7 @@ static void read_ocr(const struct lp_fields *root, const struct lp_fields *confi
     lp_fields_report_unknown(&projector);
 }
 
-/* SigLIP in front of Gemma 3: mean over squares of tokens, norm, one matrix. */
+/* SigLIP before Gemma 3: mean over squares of tokens, norm, one matrix. */
 static void read_siglip(const struct lp_fields *root, const struct lp_fields *config)
 {
     struct llmperf_model *model = root->reader->model;

@@ -63,8 +63,8 @@ static uint64_t round_up(uint64_t value, uint64_t step)
     return (value + step - 1) / step * step;
 }
 
-/* Layers of one kind: `tokens` of the image, `padded` with what fills the windows, each attends
- * `span`; rows and columns of the table of relative positions. */
+/* Layers of one kind: `tokens` of the image, `padded` with the windows' padding, each attends to
+ * `span` tokens; rows and columns of the table of relative positions. */
 struct attention {
     lp_u128 tokens, padded, span, rows, columns;
 };
@@ -224,7 +224,7 @@ static void add_linear_head(struct build *build, lp_u128 rows)
     add_elements(build, op, rows * (in + out));
 }
 
-/* Tokens that one view leaves behind, as a grid of them. */
+/* Grid of the tokens that one view produces. */
 static int add_view(struct build *build, const struct view *view, struct grid *left_out)
 {
     const struct lp_vision *vision = build->vision;
@@ -269,7 +269,7 @@ static int check_view(const struct view *view)
                     view->pixels.rows, view->pixels.columns, LP_LIMIT_PIXELS);
 }
 
-/* The whole image. DeepSeek-OCR ends each row and the view with a mark. */
+/* The whole image. DeepSeek-OCR ends each row and the view with a separator token. */
 static int add_whole(struct build *build, uint64_t image)
 {
     const llmperf_step *given = &build->step->given;
@@ -292,7 +292,7 @@ static int add_whole(struct build *build, uint64_t image)
     return 0;
 }
 
-/* Its tiles stand side by side: a mark behind each row of tokens of the whole array. */
+/* Its tiles side by side: a separator token after each row of tokens of the whole array. */
 static int add_tiles(struct build *build, uint64_t rows, uint64_t columns)
 {
     const llmperf_step *given = &build->step->given;

@@ -23,7 +23,7 @@ static const char *const kind_names[LP_LAYER_KINDS] = {
     [LP_LAYER_MOE | LP_LAYER_WINDOW] = "moe_window",
 };
 
-/* What the operators of one kind of layer are made from. */
+/* Inputs for the operators of one kind of layer. */
 struct build {
     const struct llmperf_model *model;
     const struct lp_decoder *decoder;
@@ -140,7 +140,7 @@ static void add_attention(const struct build *build)
     op->expected = step->useful_pairs[build->window] * (double)op->layers *
                    (double)build->whole.pair_flops / (double)step->tensor;
     op->hardware = pairs * (decode ? build->local.absorbed_pair_flops : build->local.pair_flops);
-    if (!decode) /* cached tokens lie there as latents: keys and values are made from them again */
+    if (!decode) /* cached tokens are latents, from which keys and values are recomputed */
         op->hardware += step->cached * op->layers * build->local.expand_flops;
     op->vector = pairs * SOFTMAX * (build->decoder->heads / step->tensor);
     op->kv_read = step->read[build->window] * cache;
@@ -303,11 +303,11 @@ static void add_output(struct build *build)
     op->expected = (double)whole * step->useful_rows / (double)step->tensor;
     op->hardware = 2 * h * local * step->rows;
     op->activations = lp_dtype_bytes(op->dtype, step->rows * (h + local));
-    if (step->rows > 0) /* a chunk that asks for no logits does not touch it */
+    if (step->rows > 0) /* a chunk that requests no logits does not read it */
         op->weights = lp_dtype_bytes(op->dtype, h * local);
 }
 
-/* Hand-over of the last layer's output to the next stage. */
+/* Transfer of the last layer's output to the next stage. */
 static void add_hand_over(struct build *build)
 {
     build->kind = "output";

@@ -9,7 +9,7 @@
 #define LP_OPERATORS_MAX 64
 #define LP_DRAFTS_MAX    1024
 
-/** A step that was checked, and the sums over its requests that all operators are made of. */
+/** A checked step, and the sums over its requests that all operators are computed from. */
 struct lp_step {
     llmperf_step given;
     uint64_t tensor, pipeline, expert, data;  /* parallel GPUs, each at least 1 */

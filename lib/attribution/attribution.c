@@ -24,7 +24,7 @@
 #define AHEAD_NS      UINT64_C(3600000000000)
 #define LIVE_AHEAD_NS UINT64_C(1000000000)
 
-/* How exact the two clocks are held together. */
+/* Bound on the error between the two clocks. */
 #define SKEW_NS UINT64_C(1000000)
 
 typedef LP_VECTOR(struct lp_activity) activity_vector;
@@ -49,12 +49,12 @@ struct lp_attribution {
     uint64_t attributed_ns, unattributed_ns;
     uint64_t missing, graph_missing, outside_window;
     uint64_t before_launch, nameless;
-    uint64_t now_ns; /* of a running device; 0: nobody told */
+    uint64_t now_ns; /* of a running device; 0: not reported */
     uint64_t newest_host_ns;
     uint64_t reported;                       /* records of kernels and graphs, valid or not */
     LP_VECTOR(struct id_interval) uncounted; /* oldest first */
-    bool live;                               /* calls may be under way when collecting begins */
-    bool settled;                            /* nothing more comes */
+    bool live;                               /* calls may be in progress when collecting begins */
+    bool settled;                            /* no more input follows */
 };
 
 struct lp_attribution *lp_attribution_create(const struct lp_attribution_sink *sink)
@@ -79,7 +79,7 @@ void lp_attribution_free(struct lp_attribution *attribution)
     free(attribution);
 }
 
-/* Copies of zero bytes never bring a record: nobody waits for memory operations. */
+/* Copies of zero bytes have no record, so memory operations are not waited for. */
 static bool is_awaited(const struct lp_launch *launch)
 {
     return launch->kind != LP_LAUNCH_MEMORY;
@@ -113,7 +113,7 @@ static void add_uncounted(struct lp_attribution *attribution, const struct lp_re
     if (count == UNCOUNTED_MOST) /* The records of the older half have come. */
         memmove(attribution->uncounted.items, attribution->uncounted.items + UNCOUNTED_MOST / 2,
                 (attribution->uncounted.count = UNCOUNTED_MOST / 2) * sizeof(added));
-    /* Without memory what lies in it is unattributed. */
+    /* Without memory, launches in it are unattributed. */
     (void)lp_vector_push(&attribution->uncounted, added);
 }
 
@@ -258,8 +258,8 @@ static bool time_is_valid(struct lp_attribution *attribution, const struct lp_ac
     return true;
 }
 
-/* A record of a launch. The first of one that should have brought one: nobody need wait for it any
- * more. */
+/* A record of a launch. The first record of a launch that was expected to have one ends the wait
+ * for it. */
 static void match_launch(struct lp_attribution *attribution, const struct lp_launch *launch,
                          bool kernel)
 {
@@ -276,7 +276,7 @@ static void match_launch(struct lp_attribution *attribution, const struct lp_lau
     attribution->memory_matched += launch->kind == LP_LAUNCH_MEMORY;
 }
 
-/* A record that is left out still says that its launch brought one: it is faulty, not missing. */
+/* A record that is left out still proves that its launch has one: it is faulty, not missing. */
 static void spoil_launch(struct lp_attribution *attribution, const struct lp_activity *activity)
 {
     struct lp_launch *launch =
@@ -312,7 +312,7 @@ static bool count_activity(struct lp_attribution *attribution, struct lp_activit
     bool launched = kernel && !activity->device_launched;
     bool unmapped = false;
 
-    /* CUPTI tells of whole graphs also while a session is paused. */
+    /* CUPTI reports whole graphs also while a session is paused. */
     if (!launch && activity->kind == LLMPERF_ACTIVITY_GRAPH)
         return false;
     if (launch && launched && launch->kind == LP_LAUNCH_KERNEL && launch->seen > 0) {
@@ -431,8 +431,8 @@ void lp_attribution_activities(struct lp_attribution *attribution, struct lp_act
         attribution->sink.activities(attribution->sink.context, activities, kept);
 }
 
-/* Launched at the edge of collecting: told when nothing was collected, and recorded all the same,
- * or under way when callbacks went on, which leaves it without an id. */
+/* Launched at the edge of collecting: reported while nothing was collected, yet recorded; or in
+ * progress when callbacks were switched on, and so without an id. */
 static bool is_beside(const struct lp_attribution *attribution, const struct lp_activity *activity)
 {
     if (activity->correlation == LP_CORRELATION_NONE)

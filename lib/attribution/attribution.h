@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The door of attribution: host records and activities in, attributed facts out, and the ledger of
+/** The API of attribution: host records and activities in, attributed facts out, and the ledger of
  * what was expected and seen.
  * @threads one at a time per object, all functions */
 #ifndef LP_ATTRIBUTION_ATTRIBUTION_H
@@ -19,15 +19,15 @@
 /** Most units at once: a unit's slot is the low half of its id. */
 #define LP_UNIT_SLOTS 65536u
 
-/** How a region lies to triggered windows (tier light): what lies in one is no random sample. */
+/** How a region relates to triggered windows (tier light): calls in one are not a random sample. */
 enum lp_in_window {
     LP_WINDOW_NOT,
-    LP_WINDOW_OUTERMOST, /* an instance that the window is made of */
-    LP_WINDOW_NESTED     /* a region in such an instance */
+    LP_WINDOW_OUTERMOST, /* a call that the window consists of */
+    LP_WINDOW_NESTED     /* a region inside such a call */
 };
 
-/** Takes the instances of stages that are followed one by one (units.h). An id may come again after
- * its unit is done. All NULL: nobody follows them. */
+/** Receives the calls of stages that are followed one by one (units.h). An id may be reused after
+ * its unit is done. All NULL: they are not followed. */
 struct lp_unit_sink {
     /** `collected`: its device work is; sampling leaves others out. `window`: the triggered window
      * that it lies in; 0: none. */
@@ -40,8 +40,8 @@ struct lp_unit_sink {
     void (*done)(void *context, uint32_t unit);
 };
 
-/** Takes the instances of all regions as they open and close on their threads. All NULL: nobody
- * wants them. Inner ones close before outer ones. */
+/** Receives the calls of all regions as they open and close on their threads. All NULL: not needed.
+ * Inner ones close before outer ones. */
 struct lp_span_sink {
     /** `before`: it was open before collection started. */
     void (*begin)(void *context, uint32_t thread, uint32_t node, uint64_t begin_ns, bool before);
@@ -50,7 +50,7 @@ struct lp_span_sink {
                 bool truncated);
 };
 
-/** Takes what attribution found out; batches are borrowed until the call returns. */
+/** Receives the attributed facts; batches are borrowed until the call returns. */
 struct lp_attribution_sink {
     void *context;
     /** `window`: what of a triggered window it is. */
@@ -70,18 +70,18 @@ struct lp_attribution *lp_attribution_create(const struct lp_attribution_sink *s
 void lp_attribution_free(struct lp_attribution *attribution);
 
 /** Device work is collected now and then: a record without a launch belongs to none of the windows
- * and is only counted. Also follows from a host record that tells of a region left out. */
+ * and is only counted. Also follows from a host record that reports a region left out. */
 void lp_attribution_sample(struct lp_attribution *attribution);
 
 /** Activities come from a running device since `now_ns`: a record without an id may be of a call
- * that was under way when collecting began. Tell it before the first. */
+ * that was in progress when collecting began. Call it before the first. */
 void lp_attribution_live(struct lp_attribution *attribution, uint64_t now_ns);
 
-/** The time of a running device: no activity ends behind it. */
+/** The time of a running device: no activity ends after it. */
 void lp_attribution_now(struct lp_attribution *attribution, uint64_t now_ns);
 
-/** The driver was asked at that time for all that it had complete, and that is in: a unit is done
- * only behind an answer that brought nothing more of it. */
+/** A flush was requested from the driver at that time, and its records are in: a unit is done only
+ * after a flush that delivered nothing more of it. */
 void lp_attribution_answered(struct lp_attribution *attribution, uint64_t asked_ns);
 
 /** Does a unit that has ended wait for such an answer? */
@@ -128,16 +128,16 @@ bool lp_attribution_has_graphs(const struct lp_attribution *attribution);
 /** Records that came for launches that count, whatever was wrong with them. */
 uint64_t lp_attribution_counted(const struct lp_attribution *attribution);
 
-/** Launch calls of kernels and graphs that should have brought a record and have not yet. */
+/** Launch calls of kernels and graphs that should have a record and have none yet. */
 uint64_t lp_attribution_pending(const struct lp_attribution *attribution);
 
-/** Records that launches of graphs are short of, as far as other launches of them tell. */
+/** Records that launches of graphs are short of, as far as other launches of them show. */
 uint64_t lp_attribution_pending_graphs(const struct lp_attribution *attribution);
 
-/** The same for calls of copies and sets; those of zero bytes never bring one. */
+/** The same for calls of copies and sets; those of zero bytes never have one. */
 uint64_t lp_attribution_pending_memory(const struct lp_attribution *attribution);
 
-/** Instances of stages that were not followed: too many at once. */
+/** Calls of stages that were not followed: too many at once. */
 uint64_t lp_attribution_untracked(const struct lp_attribution *attribution);
 
 /** Memory ran out: launches or regions are missing. */

@@ -22,8 +22,8 @@ static uint64_t count_missing(const struct lp_launch_page *page)
     return missing;
 }
 
-/* The page of an id. A page that stands in its place is older by the whole window, or newer after a
- * reset: it goes. */
+/* The page of an id. Another page in its place is older by the whole window, or newer after a
+ * reset: it is freed. */
 static struct lp_launch_page *make_page(struct lp_correlation *correlation, uint32_t number)
 {
     struct lp_launch_page **slot = &correlation->pages[number % LP_CORRELATION_PAGES];
@@ -59,7 +59,7 @@ struct lp_launch *lp_correlation_add(struct lp_correlation *correlation, uint32_
     return &launches[id % LP_CORRELATION_PAGE];
 }
 
-/* A graph may wait for a long time behind other work. */
+/* A graph may wait for a long time after other work. */
 static bool awaits_graph(const struct lp_launch_page *page)
 {
     for (uint32_t i = 0; i < LP_CORRELATION_PAGE; i++)

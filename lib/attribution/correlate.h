@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Correlation id -> launch. Ids are one growing counter of the process, so launches lie densely in
- * pages. Old pages, of a million launches ago or of ten minutes ago, are freed once every kernel
+/** Correlation id -> launch. Ids are one growing counter of the process, so launches fill pages
+ * densely. Old pages, of a million launches ago or of ten minutes ago, are freed once every kernel
  * launch in them has its record: a backlog of records grows the memory, and nothing else does. One
  * id may serve many records. */
 #ifndef LP_ATTRIBUTION_CORRELATE_H
@@ -12,7 +12,7 @@
 
 #define LP_CORRELATION_PAGE_BITS 12u
 #define LP_CORRELATION_PAGE      (1u << LP_CORRELATION_PAGE_BITS) /* launches */
-#define LP_CORRELATION_PAGES     8192u /* 33 million ids, the most under way at once */
+#define LP_CORRELATION_PAGES     8192u /* 33 million ids, the most in progress at once */
 #define LP_CORRELATION_KEPT      256u /* newest pages that stay in any case: 1 million ids, 16 MiB */
 
 struct lp_launch {
@@ -60,7 +60,7 @@ struct lp_launch *lp_correlation_add(struct lp_correlation *correlation, uint32_
  * @param now_ns  Time of the host; it grows from call to call. */
 void lp_correlation_retire(struct lp_correlation *correlation, uint64_t now_ns);
 
-/** Kernel launches in the window that have brought no record, not even one with invalid times. */
+/** Kernel launches in the window that have no record, not even one with invalid times. */
 uint64_t lp_correlation_missing(const struct lp_correlation *correlation);
 
 void lp_correlation_clear(struct lp_correlation *correlation);

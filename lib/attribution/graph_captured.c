@@ -53,7 +53,7 @@ static uint32_t name_unmapped(struct lp_graph_map *map, struct lp_graph *graph, 
     return path;
 }
 
-/* Ids wrap: the sign of the difference says which launch was first. */
+/* Ids wrap: the sign of the difference shows which launch was first. */
 static uint32_t path_then(const struct lp_graph *graph, uint32_t index, uint32_t correlation)
 {
     if (graph->forgotten != 0 && (int32_t)(correlation - graph->forgotten) < 0)

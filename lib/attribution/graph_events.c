@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What graph events say: nodes are made, cloned and removed, graphs instantiated and updated. */
+/* What graph events report: nodes are made, cloned and removed, graphs instantiated and updated. */
 #include "lib/attribution/graph_inside.h"
 #include "lib/base/status.h"
 #include "lib/record/paths.h"

@@ -6,13 +6,13 @@
 
 #include "lib/attribution/graph_map.h"
 
-/** The graph, new if it was not heard of; NULL without memory. Valid until a graph is added. */
+/** The graph, added if it is not known yet; NULL without memory. Valid until a graph is added. */
 struct lp_graph *lp_graph_map_add(struct lp_graph_map *map, uint32_t id);
 
 /** The arrays of a graph go, its counts stay. */
 void lp_graph_map_forget(struct lp_graph_map *map, struct lp_graph *graph);
 
-/** A graph was destroyed: arrays that records may still ask for are kept for a while. */
+/** A graph was destroyed: arrays that records may still need are kept for a while. */
 void lp_graph_map_destroy(struct lp_graph_map *map, uint32_t id);
 
 /** Path of a node, and the node that it follows; `source` 0: there is no such node. */
@@ -24,7 +24,7 @@ uint32_t lp_graph_map_path(struct lp_graph_map *map, uint64_t node);
 
 /* Updates of executable graphs (graph_update.c). */
 
-/** The first word of the update with this correlation id: keep what held before. */
+/** The first event of the update with this correlation id: keep the paths valid before it. */
 void lp_graph_begin_update(struct lp_graph_map *map, struct lp_graph *graph, uint32_t correlation);
 
 /** The update is complete: nodes that it did not name follow graph `origin` as well. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Launches of graphs, and what each of them brought. */
+/* Launches of graphs, and the records that each of them had. */
 #include "lib/attribution/graph_inside.h"
 #include "llmperf/profile.h"
 
@@ -38,7 +38,7 @@ uint64_t lp_graph_map_missing(const struct lp_graph_map *map)
 
         launches += graph->launches;
         records += graph->records;
-        /* Above the range of lp_launch.seen nobody knows how many there were. */
+        /* Above the range of lp_launch.seen the count is unknown. */
         if (!graph->has_bodies && graph->most < UINT16_MAX && expected > graph->records)
             missing += expected - graph->records;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The graphs that were heard of: found, added, forgotten; and the paths of their nodes. */
+/* The known graphs: found, added, forgotten; and the paths of their nodes. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -16,7 +16,7 @@
 #include "lib/record/record.h"
 #include "llmperf/profile.h"
 
-#define LP_GRAPH_REASON      0x80000000u /* set in paths that stand for a reason; ids are small */
+#define LP_GRAPH_REASON      0x80000000u /* set in a reason instead of a path; ids are small */
 #define LP_GRAPH_INDEX_LIMIT (1u << 20)  /* nodes of one graph */
 #define LP_GRAPH_VERSIONS    1024u      /* arrays kept of a graph that is updated again and again */
 #define LP_GRAPH_DEAD_BYTES  (8u << 20) /* arrays kept of destroyed executable graphs */
@@ -24,7 +24,7 @@
     4096u /* nodes without a capture region that get a row of their own                            \
            */
 
-/** Paths that held for launches before the one with correlation id `until`. */
+/** Paths valid for launches before the one with correlation id `until`. */
 struct lp_graph_version {
     uint32_t until, count;
     uint32_t *paths;
@@ -36,7 +36,7 @@ struct lp_graph_span {
     uint32_t correlation;
 };
 
-/** A node that the update under way has changed. */
+/** A node that the update in progress has changed. */
 struct lp_graph_change {
     uint64_t source; /* before */
     uint32_t index;
@@ -100,14 +100,14 @@ uint32_t lp_graph_map_launch_of(struct lp_graph_map *map, const struct lp_activi
                                 bool all_in);
 
 /** Path that captured the node of a record (of a whole graph: that was open when it was
- * instantiated), launched with `correlation`. *unmapped: the path is one
- * that stands for a reason why it is not known. */
+ * instantiated), launched with `correlation`. *unmapped: the path is unknown, and the value is the
+ * reason. */
 uint32_t lp_graph_map_captured(struct lp_graph_map *map, const struct lp_activity *activity,
                                uint32_t correlation, bool *unmapped);
 
 /** The same for most records, in two loads: their graph and launch are those of the record before.
- * @param path_out  With LP_GRAPH_REASON if it stands for a reason. false: ask lp_graph_map_seen()
- * and lp_graph_map_captured(). */
+ * @param path_out  With LP_GRAPH_REASON if it is a reason. false: call lp_graph_map_seen() and
+ * lp_graph_map_captured(). */
 static inline bool lp_graph_map_quick(const struct lp_graph_map *map,
                                       const struct lp_activity *activity, uint32_t *path_out)
 {
@@ -129,7 +129,7 @@ static inline bool lp_graph_map_quick(const struct lp_graph_map *map,
     return *path_out != LP_PATH_UNKNOWN;
 }
 
-/** A graph that was heard of; NULL: it was not. Valid until a graph is added. */
+/** A known graph; NULL: it is not known. Valid until a graph is added. */
 struct lp_graph *lp_graph_map_find(struct lp_graph_map *map, uint32_t id);
 
 /** A record of a launch came, the `seen`th of it; 0: one that is left out. */
@@ -147,7 +147,7 @@ static inline void lp_graph_map_count(struct lp_graph_map *map, const struct lp_
     graph->most = seen > graph->most ? seen : graph->most;
 }
 
-/** The launch that was told last of its graph failed. */
+/** The launch of its graph that was reported last failed. */
 void lp_graph_map_void(struct lp_graph_map *map, uint32_t correlation);
 
 /** Records by which launches of a graph brought less than its fullest one; of graphs without

@@ -62,7 +62,7 @@ static int list_followers(const struct lp_graph *graph, const uint64_t *before, 
     return 0;
 }
 
-/* Do the nodes that the driver named stand where the order puts them? */
+/* Are the nodes that the driver named at the indices that the order gives them? */
 static bool is_borne_out(const struct lp_graph *graph, const uint64_t *before,
                          const nodes *followers, const nodes *targets)
 {

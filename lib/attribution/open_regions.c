@@ -93,7 +93,7 @@ static void begin_region(struct lp_open_regions *regions, lp_open_stack *stack,
     opened->is_unit = false;
     opened->truncated = record->detail == LP_BEGIN_BEFORE;
     find_window(opened, around, record);
-    /* What it did before collection started is not known: such a one is not followed. */
+    /* What it did before collection started is not known, so it is not followed. */
     if (sink->units.begin && !opened->truncated &&
         lp_path_kind(record->node) == LLMPERF_REGION_STAGE) {
         opened->unit = lp_units_begin(&regions->units, parent, record->time_ns);

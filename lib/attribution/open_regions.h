@@ -27,7 +27,7 @@ struct lp_open_regions {
     bool failed;  /* memory ran out */
 };
 
-/** REGION_BEGIN, REGION_END and THREAD_EXIT of a thread; closed instances go to the sink. */
+/** REGION_BEGIN, REGION_END and THREAD_EXIT of a thread; closed calls go to the sink. */
 void lp_open_regions_apply(struct lp_open_regions *regions, uint32_t thread,
                            const struct lp_record *record, const struct lp_attribution_sink *sink);
 

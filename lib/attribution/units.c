@@ -5,13 +5,13 @@
 
 #define LOOK_NS UINT64_C(50000000) /* between two looks at the ended ones */
 
-/* A graph brings any number of records and a copy perhaps none, and nobody says which is the last.
- * What is complete comes by itself or with a flush, one a second: one that is made so long after
- * the last record must have brought nothing. */
+/* A graph has any number of records and a copy perhaps none, and none is marked as the last.
+ * Complete records come by themselves or with a flush, once a second: a flush made so long after
+ * the last record must have delivered nothing. */
 #define QUIET_NS  UINT64_C(1000000000)
 #define ANSWER_NS UINT64_C(500000000)
 
-/* A launch may never bring its record. */
+/* A launch may never get its record. */
 #define GIVEN_UP_NS UINT64_C(60000000000)
 
 /* A free slot; 0: none. */

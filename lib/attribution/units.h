@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Units: instances of stages that are followed one by one. A unit is open while its region is,
- * then ended until its device work is in, then done. Nested ones are linked to the unit they lie
- * in, which waits for them. Memory is bounded by LP_UNIT_SLOTS units at once.
+/** Units: calls of stages that are followed one by one. A unit is open while its region is, then
+ * ended until its device work is in, then done. Nested ones are linked to the unit around them,
+ * which waits for them. Memory is bounded by LP_UNIT_SLOTS units at once.
  * @threads one at a time per object */
 #ifndef LP_ATTRIBUTION_UNITS_H
 #define LP_ATTRIBUTION_UNITS_H
@@ -12,7 +12,7 @@
 struct lp_unit {
     uint64_t touched_ns; /* host time when something of it came in last */
     uint32_t parent;     /* unit, LP_UNIT_NONE at the top */
-    uint32_t pending;    /* launches, nested ones included, that have brought no record yet */
+    uint32_t pending;    /* launches, nested ones included, that have no record yet */
     uint16_t generation;
     bool in_use;
     bool launched; /* something was, in it or in a nested one */
@@ -23,9 +23,9 @@ struct lp_units {
     LP_VECTOR(uint16_t) vacant;      /* slots */
     LP_VECTOR(uint32_t) ended;       /* units, in the order of their ends */
     uint64_t looked_ns;              /* when the ended ones were looked at last */
-    uint64_t asked_ns;               /* when a running device was asked last; 0: there is none */
-    size_t unanswered;  /* ended ones with launches at the last look: the device must be asked */
-    uint64_t untracked; /* instances for which there was no slot */
+    uint64_t asked_ns;               /* when a running device was last flushed; 0: there is none */
+    size_t unanswered;  /* ended ones with launches at the last look: a flush is needed */
+    uint64_t untracked; /* calls for which there was no slot */
 };
 
 /** Open a unit in `parent`; LP_UNIT_NONE if there are too many or without memory. */
@@ -43,7 +43,7 @@ static inline struct lp_unit *lp_units_find(struct lp_units *units, uint32_t id)
     return unit && unit->in_use && unit->generation == id >> 16 ? unit : NULL;
 }
 
-/** A launch was made in it; `awaited`: it is sure to bring a record. */
+/** A launch was made in it; `awaited`: it is sure to have a record. */
 static inline void lp_units_launched(struct lp_units *units, uint32_t id, bool awaited)
 {
     for (struct lp_unit *unit; (unit = lp_units_find(units, id)); id = unit->parent) {

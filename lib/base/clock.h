@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The one clock of the library: CLOCK_MONOTONIC, nanoseconds. Regions read it, and CUPTI is told
- * to use it, so that host and device times compare without conversion. It is slewed by NTP but
- * never jumps, unlike CUPTI's default CLOCK_REALTIME.
+/** The one clock of the library: CLOCK_MONOTONIC, nanoseconds. Regions read it, and CUPTI is set to
+ * use it, so that host and device times compare without conversion. It is slewed by NTP but never
+ * jumps, unlike CUPTI's default CLOCK_REALTIME.
  * @threads any thread */
 #ifndef LP_BASE_CLOCK_H
 #define LP_BASE_CLOCK_H

@@ -119,7 +119,7 @@ void lp_size_signal_hold(struct lp_size_signal *held)
                     !sigismember(&held->before, SIGXFSZ);
 }
 
-/* The signal goes to the thread that wrote: one that came is taken here. */
+/* The signal goes to the thread that wrote: a pending one is consumed here. */
 void lp_size_signal_release(const struct lp_size_signal *held)
 {
     const struct timespec now = { 0, 0 };

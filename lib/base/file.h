@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/** A file above the size limit of the process brings a signal that ends the program. Between the
+/** A file above the size limit of the process raises a signal that ends the program. Between the
  * two, on this thread, it is an error of the write alone. They nest. */
 struct lp_size_signal {
     sigset_t before;
@@ -17,9 +17,9 @@ struct lp_size_signal {
 void lp_size_signal_hold(struct lp_size_signal *held);
 void lp_size_signal_release(const struct lp_size_signal *held);
 
-/** Create an empty file for writing, in place of whatever has its name: a link or a pipe that
- * somebody left there is removed and never written to. For names that the library chose, not for
- * those that a user gave. A descriptor, or -1 and errno. */
+/** Create an empty file for writing, in place of whatever has its name: a link or a pipe left there
+ * is removed and never written to. For names that the library chose, not for those that a user
+ * gave. A descriptor, or -1 and errno. */
 int lp_file_create(const char *path);
 
 /** As lp_file_create(). NULL and errno. */
@@ -37,8 +37,8 @@ int lp_file_open(const char *path, int *fd_out);
 /** As lp_file_open(), to be closed with fclose(). */
 int lp_file_open_stream(const char *path, FILE **stream_out);
 
-/** Read a whole regular file. *bytes_out: free(); a NUL stands behind the last byte. As
- * lp_file_open(), and LLMPERF_ENOMEM. */
+/** Read a whole regular file. *bytes_out: free(); a NUL follows the last byte. As lp_file_open(),
+ * and LLMPERF_ENOMEM. */
 int lp_file_read(const char *path, char **bytes_out, size_t *size_out);
 
 /** As lp_file_read(), of at most `most` bytes; also LLMPERF_EFORMAT: there are more. A file
@@ -55,7 +55,7 @@ int lp_folder_make_own(const char *path);
 bool lp_path_exists(const char *path);
 bool lp_path_is_folder(const char *path);
 
-/** A pipe, a terminal, a device: to open it may take for ever. */
+/** A pipe, a terminal, a device: opening it may block forever. */
 bool lp_path_is_special(const char *path);
 
 /** "folder/name", malloc'ed; NULL without memory. */

@@ -34,7 +34,7 @@ static void print_line(void *user, int32_t level, const char *line)
     fprintf(stderr, "llmperf: %s\n", line);
 }
 
-/* Whoever sets it to another word wants a log: warnings, and to be told which words there are. */
+/* Any other word means that a log is wanted: log warnings, and list the valid words. */
 static int32_t level_of_environment(void)
 {
     static const char *const words[] = { "none", "error", "warn", "info", "debug" };

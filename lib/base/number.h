@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Numbers for people, with a point whatever the locale of the host program says. @threads any
+/** Human-readable numbers, with a decimal point in any locale of the host program. @threads any
  * thread */
 #ifndef LP_BASE_NUMBER_H
 #define LP_BASE_NUMBER_H

@@ -73,7 +73,7 @@ void lp_sqlite_measure(struct lp_sqlite *file, const char *path)
     file->bytes_left = BYTES_LEAST + BYTES_PER_BYTE * bytes;
 }
 
-/* mmap: a file that somebody makes shorter meanwhile would end the program. */
+/* mmap: a file truncated meanwhile would crash the program (SIGBUS). */
 static int harden(struct lp_sqlite *file)
 {
     sqlite3 *db = file->db;

@@ -57,7 +57,7 @@ int lp_patterns_open(const char *const *texts, size_t count, struct lp_patterns 
     return status;
 }
 
-/* `*` stands for any text. On a mismatch only the last `*` need take one character more. */
+/* `*` matches any text. On a mismatch only the last `*` need take one character more. */
 static bool match_stars(const char *pattern, const char *name)
 {
     const char *star = NULL, *mark = NULL;

@@ -18,7 +18,7 @@ static const char *const secret_words[] = {
 };
 /* These only as a whole word. */
 static const char *const short_words[] = { "pass", "pwd", "auth", "pat", "dsn" };
-/* What makes a secret of a "key". */
+/* Words that make a "key" a secret. */
 static const char *const key_words[] = {
     "api",     "access",  "secret",       "private", "auth",   "account", "encryption",
     "signing", "license", "subscription", "service", "master", "shared",  "storage",
@@ -95,8 +95,8 @@ static size_t value_length(const char *value, char quote)
     return end ? (size_t)(end - value) : quote ? strlen(value) : strcspn(value, VALUE_END);
 }
 
-/* Add what stands before a value (a sign, blanks, a quote) and the mask. Returns behind the value.
- */
+/* Add what precedes a value (a sign, blanks, a quote) and the mask. Returns the position after the
+ * value. */
 static const char *mask_value(struct lp_text *out, const char *at, const char *value, bool rest)
 {
     char quote = *value == '"' || *value == '\'' ? *value++ : '\0';
@@ -120,8 +120,8 @@ static const char *mask_field(struct lp_text *out, const char *at, const char *v
     return value + length;
 }
 
-/* What follows a secret's name, up to behind its value. `first`: the name stands first in the
- * argument. */
+/* What follows a secret's name, up to the end of its value. `first`: the argument begins with it.
+ */
 static const char *mask_after(struct lp_text *out, const char *at, bool first, bool option,
                               bool *next)
 {
@@ -148,7 +148,7 @@ static bool is_token(struct word word)
     return false;
 }
 
-/* "://user:password@host"; a user alone is a token if it is long. Returns behind it. */
+/* "://user:password@host"; a user alone is a token if it is long. Returns the position after it. */
 static const char *mask_url(struct lp_text *out, const char *at)
 {
     const char *user = at + 3;

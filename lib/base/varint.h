@@ -10,7 +10,7 @@
 
 #define LP_VARINT_BYTES 10 /* most bytes one takes */
 
-/** Write; returns the byte behind. `out` has room for LP_VARINT_BYTES. */
+/** Write; returns the position after the last byte. `out` has room for LP_VARINT_BYTES. */
 static inline uint8_t *lp_varint_put(uint8_t *out, uint64_t value)
 {
     while (value >= 0x80) {

@@ -38,7 +38,7 @@ struct lp_yaml_node {
 
 struct lp_yaml_tree;
 
-/** Read a document. `name` stands in error texts. Nothing at all is a null text.
+/** Read a document. `name` is used in error texts. An empty document is a null text.
  * @return 0 and *tree_out (lp_yaml_free()), LLMPERF_EFORMAT ("name:line: …"), LLMPERF_ENOMEM. */
 int lp_yaml_parse(const char *name, const char *bytes, size_t size, struct lp_yaml_tree **tree_out);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The part of CUPTI's binary interface that we use, in our own words: so that the library builds
  * without CUDA headers and serves every CUPTI from 11.8 on. Records only ever grow at their tail,
- * so a prefix fits all versions. cupti_check.c holds each offset and number against the toolkit's
+ * so a prefix fits all versions. cupti_check.c checks each offset and number against the toolkit's
  * headers where the build finds them. Facts: CUPTI 13.0. */
 #ifndef LP_CUPTI_ABI_H
 #define LP_CUPTI_ABI_H
@@ -41,7 +41,7 @@ enum {
     LP_CUPTI_RESOURCE_GRAPHEXEC_CREATED = 18,
     LP_CUPTI_RESOURCE_GRAPHEXEC_DESTROY_STARTING = 19,
     LP_CUPTI_RESOURCE_GRAPHNODE_CLONED = 20,
-    LP_CUPTI_RESOURCE_GRAPHNODE_UPDATED = 22, /* "node" says what "original_node" does from now */
+    LP_CUPTI_RESOURCE_GRAPHNODE_UPDATED = 22, /* "node" takes over what "original_node" does */
 };
 enum { LP_CUPTI_INSTANTIATE_DEVICE_LAUNCH = 4 }; /* flag of the driver's instantiate calls */
 enum { LP_CUPTI_HOLDER_NAME_BYTES = 64 };
@@ -151,7 +151,7 @@ struct lp_cupti_graph_data {
 struct lp_cupti_subscriber_parameters {
     size_t struct_size;
     const char *name;
-    char *holder; /* out: who holds CUPTI */
+    char *holder; /* out: the profiler that is subscribed to CUPTI */
     size_t holder_size;
     uint8_t shared; /* 13.3: other profilers may subscribe too */
     uint8_t padding[7];

@@ -29,7 +29,7 @@ static bool is_among(const uint32_t *ids, size_t count, uint32_t id)
     return false;
 }
 
-/* Told before the call and taken back if it failed: at no time is a capture not known of. */
+/* Noted before the call and taken back if it failed, so that no capture is ever missed. */
 void lp_cupti_captures_call(uint32_t id, const struct lp_cupti_callback_data *data)
 {
     bool begin = is_among(capture_begins, COUNT(capture_begins), id),

@@ -19,7 +19,7 @@ void lp_cupti_captures_call(uint32_t id, const struct lp_cupti_callback_data *da
 /** None is known of, as at the beginning of a subscription. */
 void lp_cupti_captures_forget(void);
 
-/** Is a stream being captured, as far as the CUPTI source was told to watch? @threads any thread */
+/** Is a stream being captured, as far as the CUPTI source watches captures? @threads any thread */
 bool lp_cupti_capturing(void);
 
 #endif

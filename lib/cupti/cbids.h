@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Driver calls that start device work: X(launch kind, callback id, driver function). Numbers are
  * those of CUPTI's driver callback ids; they are only ever appended to, so one list serves all
- * versions, and an older library refuses those it does not know. cupti_check.c holds each against
+ * versions, and an older library refuses those it does not know. cupti_check.c checks each against
  * the toolkit's headers. */
 #ifndef LP_CUPTI_CBIDS_H
 #define LP_CUPTI_CBIDS_H

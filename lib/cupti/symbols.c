@@ -59,7 +59,7 @@ static void *open_library(const char *path, int flags)
     return library;
 }
 
-/* 1. What the user says: a file, or a folder that holds one. */
+/* 1. What the user gives: a file, or a folder that holds one. */
 static void *open_from_environment(void)
 {
     const char *place = lp_variable("LLMPERF_CUPTI_PATH");

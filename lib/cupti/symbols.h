@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** CUPTI's functions, found at run time. Which ones exist is asked by name, never concluded from a
- * version. */
+/** CUPTI's functions, found at run time. Which ones exist is looked up by name, never inferred from
+ * a version. */
 #ifndef LP_CUPTI_SYMBOLS_H
 #define LP_CUPTI_SYMBOLS_H
 
@@ -18,7 +18,7 @@ struct lp_cupti {
     int (*Subscribe_v2)(lp_cupti_subscriber *subscriber, lp_cupti_callback callback, void *user,
                         struct lp_cupti_subscriber_parameters *parameters); /* NULL before 13.0 */
     int (*Unsubscribe)(lp_cupti_subscriber subscriber);
-    int (*Finalize)(void); /* any other call brings CUPTI back */
+    int (*Finalize)(void); /* any other call attaches CUPTI again */
     int (*EnableCallback)(uint32_t enable, lp_cupti_subscriber subscriber, uint32_t domain,
                           uint32_t id);
     int (*ActivitySetAttribute)(uint32_t attribute, size_t *size, void *value);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Layouts of what hardware counters tell. A session has one plan; facts refer to its columns. */
+/** Layouts of hardware counter values. A session has one plan; facts refer to its columns. */
 #ifndef LP_RECORD_COUNTER_H
 #define LP_RECORD_COUNTER_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/** How two values of one column become one. Values stand in recordings. */
+/** How two values of one column become one. The numbers are stored in recordings. */
 enum lp_counter_combine {
     LP_COUNTER_SUM = 1,  /* they add up */
     LP_COUNTER_MEAN = 2, /* weighted by device time */
@@ -31,16 +31,16 @@ struct lp_counter_plan {
     size_t count;
 };
 
-/** Kinds of facts. Values stand in recordings. */
+/** Kinds of facts. The numbers are stored in recordings. */
 enum lp_counter_kind {
-    LP_COUNTER_REGION = 1, /* one instance of a region, nested ones included */
+    LP_COUNTER_REGION = 1, /* one call of a region, nested ones included */
     LP_COUNTER_OWN = 2,    /* the same without nested ones, if it had any */
     LP_COUNTER_KERNEL = 3, /* one kernel of a region */
     LP_COUNTER_SAMPLE = 4, /* start to end on the device; of no region */
-    LP_COUNTER_SKIP = 5    /* an instance that was not measured; name says why; it has no values */
+    LP_COUNTER_SKIP = 5    /* a call that was not measured; name says why; it has no values */
 };
 
-/** A fact; its values stand apart, one a column. */
+/** A fact; its values are stored separately, one a column. */
 struct lp_counter_fact {
     uint64_t start_ns, end_ns; /* samples only */
     uint32_t kind;             /* enum lp_counter_kind */

@@ -135,8 +135,8 @@ static void give_locks(void)
     pthread_mutex_unlock(&hold);
 }
 
-/* Before main, so that the root exists for whoever asks first. A forked child goes on opening
- * regions: it must not find a lock held by a thread that it does not have. */
+/* Before main, so that the root exists at the first use. A forked child goes on opening regions: it
+ * must not find a lock held by a thread that it does not have. */
 __attribute__((constructor)) static void make_fixed_nodes(void)
 {
     pthread_mutex_lock(&lock);

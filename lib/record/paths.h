@@ -17,7 +17,7 @@
 #define LP_PATH_ROOT    0u         /* no region open */
 #define LP_PATH_OTHER   1u         /* "LLM@(too many paths)", outside of all stages */
 #define LP_PATH_UNKNOWN UINT32_MAX /* the launch was not seen */
-#define LP_PATH_LIMIT   65536u     /* unless a session says otherwise */
+#define LP_PATH_LIMIT   65536u     /* unless a session sets another */
 #define LP_PATH_MOST    (1u << 20)
 #define LP_PATH_STAGES  1024u /* above the limit: stages, and what finds no place in them */
 #define LP_PATH_IDS     (LP_PATH_MOST + 2 * LP_PATH_STAGES) /* ids are below it */
@@ -30,8 +30,8 @@ struct lp_path {
     bool over;              /* above the limit, or below such a node */
     bool kept;              /* of lp_path_give_back() */
     uint32_t label_kind;    /* LLMPERF_REGION_…, by its label */
-    _Atomic uint32_t kind;  /* LLMPERF_REGION_…; AUTO until somebody says */
-    _Atomic bool is_range;  /* it had instances on no stack: which launches it held is not known */
+    _Atomic uint32_t kind;  /* LLMPERF_REGION_…; AUTO until it is set */
+    _Atomic bool is_range;  /* it had calls on no stack: which launches were in them is not known */
     _Atomic(void *) nvtx_domain, nvtx_name; /* handles that nvtx_out.c keeps here */
 };
 
@@ -50,12 +50,12 @@ const char *lp_path_raw_label(const char *label);
  * where that is equal. NULL if `node` is not `label` below `parent`, too. */
 const char *lp_path_label_of(uint32_t node, uint32_t parent, const char *label);
 
-/** From use to end nothing is given back. */
+/** From use to end no node is freed. */
 void lp_path_use(void);
 void lp_path_end_use(void);
 
-/** Between the two, on this thread, nothing is given back: so that a node that was found gets to
- * where it is looked for. */
+/** Between the two, on this thread, no node is freed: so that a node that was found gets to where
+ * it is looked for. */
 void lp_path_hold(void);
 void lp_path_release(void);
 

@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <stdint.h>
 
-/** Kinds of host records. Values stand in recordings. */
+/** Kinds of host records. The numbers are stored in recordings. */
 enum lp_record_kind {
     LP_RECORD_REGION_BEGIN = 1, /* node opened; detail: enum lp_begin, value: see there */
     LP_RECORD_REGION_END = 2,   /* node closed; detail: enum lp_end */
@@ -24,7 +24,7 @@ enum lp_record_kind {
                                collected then: from and to correlation id, LP_UNCOUNTED_VALUE */
 };
 
-/** How a region begins. Values stand in recordings. */
+/** How a region begins. The numbers are stored in recordings. */
 enum lp_begin {
     LP_BEGIN_NOW = 0,
     LP_BEGIN_BEFORE = 1,  /* it was open before collection started */
@@ -34,13 +34,13 @@ enum lp_begin {
     LP_BEGIN_LEFT_OUT = 4   /* begun while the window was requested or open, and not collected */
 };
 
-/** How a region ends. Values stand in recordings; what is not 0 is no end by its own call. */
+/** How a region ends. The numbers are stored in recordings; not 0: not ended by its own call. */
 enum lp_end {
     LP_END_NOW = 0,
     LP_END_DROPPED = 2 /* the region around it ended first */
 };
 
-/** What a launch call brings. Values stand in recordings. */
+/** What a launch call starts. The numbers are stored in recordings. */
 enum lp_launch_kind {
     LP_LAUNCH_KERNEL = 1,       /* exactly one kernel record */
     LP_LAUNCH_KERNEL_MULTI = 2, /* one kernel record for each device */
@@ -67,10 +67,10 @@ static_assert(sizeof(struct lp_record) == 24, "rings are sized by it");
 /** Correlation id 0: the record has none. */
 #define LP_CORRELATION_NONE 0u
 
-/** No activity lasts longer, a day: a record that says so is wrong. */
+/** The longest valid activity, a day: a longer record is wrong. */
 #define LP_ACTIVITY_LONGEST_NS UINT64_C(86400000000000)
 
-/** A span of device time. */
+/** An interval of device time. */
 struct lp_activity {
     uint64_t start_ns, end_ns;
     uint64_t bytes;      /* copies and sets */
@@ -85,7 +85,7 @@ struct lp_activity {
     uint32_t node;     /* set by attribution: path of the launch, LP_PATH_UNKNOWN without one */
     uint32_t captured; /* set by attribution: path that captured the graph node, LP_PATH_UNKNOWN
                           without one */
-    uint32_t unit;     /* set by attribution: instance of a stage that launched it, 0 without one */
+    uint32_t unit;     /* set by attribution: call of a stage that launched it, 0 without one */
     uint32_t queued;   /* set by attribution: lp_queued() of the launch call */
 };
 static_assert(sizeof(struct lp_activity) == 72, "batches are sized by it");
@@ -97,7 +97,7 @@ static inline uint32_t lp_queued(uint64_t time_ns)
     return (uint32_t)(time_ns >> 6);
 }
 
-/** How long before `start_ns` the launch call was, to 64 ns; 0 if it seems to lie behind it. */
+/** How long before `start_ns` the launch call was, to 64 ns; 0 if it appears to be after it. */
 static inline uint64_t lp_queued_before(uint64_t start_ns, uint32_t queued)
 {
     uint32_t steps = lp_queued(start_ns) - queued;

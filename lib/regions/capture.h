@@ -26,7 +26,7 @@ void lp_capture_ignore_end(void);
 bool lp_capture_ignored(void);
 
 /** Called when a ring is half full, from any thread, on the hot path: it must only wake the
- * collector. NULL: nobody. */
+ * collector. NULL: none. */
 void lp_capture_on_pressure(void (*wake)(void));
 
 /** Give back the paths that no thread, range or graph has. Between sessions; no effect while
@@ -34,11 +34,11 @@ void lp_capture_on_pressure(void (*wake)(void));
 void lp_capture_give_back_paths(void);
 
 /** Called once, when a thread is about to mark the first region of the process: on that thread, and
- * before the region has a path, so that it may begin to keep records. NULL: nobody. */
+ * before the region has a path, so that it may begin to keep records. NULL: none. */
 void lp_capture_on_first_thread(void (*tell)(void));
 
 /** Called when the program first makes a context, and again when it first launches: in a driver
- * callback on its own thread. NULL: nobody. */
+ * callback on its own thread. NULL: none. */
 void lp_capture_on_first_use(void (*tell)(void));
 
 /** Has the program made a context since CUPTI listens? */
@@ -47,8 +47,8 @@ bool lp_capture_device_used(void);
 /** NVTX out was built in. */
 bool lp_nvtx_out_available(void);
 
-/** Does this thread start NVTX for our own regions right now? NVTX then asks the tool of the
- * environment, which may be this library: it must not listen to itself. */
+/** Is this thread initialising NVTX for our own regions right now? NVTX then calls the tool named
+ * in the environment, which may be this library: it must not listen to itself. */
 bool lp_nvtx_out_starting(void);
 
 /** Make the NVTX ranges of one shared object regions from now on.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The moments when the program first marks a region, makes a context and launches. Inside capture;
- * the door is capture.h. */
+/** The moments when the program first marks a region, makes a context and launches. Internal to
+ * capture; the API is capture.h. */
 #ifndef LP_REGIONS_FIRST_USE_H
 #define LP_REGIONS_FIRST_USE_H
 

@@ -20,7 +20,7 @@ static void keep_thread(const struct lp_thread *thread)
     lp_path_keep(thread->learned);
 }
 
-/* The stacks first: what a callback takes from one is in the log before it is gone from there. */
+/* The stacks first: what a callback takes from one is in the log before it leaves the stack. */
 static void keep_all(void)
 {
     for (const struct lp_thread *thread = atomic_load(&lp_all_threads); thread;

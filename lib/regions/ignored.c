@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* While a recording or a script is played nobody asks for the regions of this process. Its first
- * one is noted, and costs nothing from then on. */
+/* While a recording or a script is played, the regions of this process are not used. The first one
+ * is noted; later ones cost nothing. */
 #include <stdatomic.h>
 
 #include "lib/regions/capture.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What a listener to NVTX 3 needs of its binary interface. nvtx_check.c holds it against NVIDIA's
+/** What a listener to NVTX 3 needs of its binary interface. nvtx_check.c checks it against NVIDIA's
  * headers where the build finds them; the library is built without them. */
 #ifndef LP_REGIONS_NVTX_ABI_H
 #define LP_REGIONS_NVTX_ABI_H

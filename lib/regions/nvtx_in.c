@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Listens to NVTX: each shared object that uses NVTX asks once, at its first call, and gets these
- * functions in its table. */
+/** Listens to NVTX: each shared object that uses NVTX initialises it once, at its first call, and
+ * gets these functions in its table. */
 #include <string.h>
 
 #include "lib/base/status.h"

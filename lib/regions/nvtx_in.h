@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** NVTX ranges of other people's code as regions. Inside capture; the door is capture.h. */
+/** NVTX ranges of other people's code as regions. Internal to capture; the API is capture.h. */
 #ifndef LP_REGIONS_NVTX_IN_H
 #define LP_REGIONS_NVTX_IN_H
 

@@ -187,8 +187,8 @@ static const char *drop_domain(const struct lp_nvtx_domain **domain, const char 
     return has_prefix(text, *domain) ? text + (*domain)->name_length + 1 : text;
 }
 
-/* PyTorch's emit_nvtx() writes "aten::mm, seq = 7, op_id = 12, sizes = …": the operator is what
- * stands before; numbers of calls would be as many names as calls. */
+/* PyTorch's emit_nvtx() writes "aten::mm, seq = 7, op_id = 12, sizes = …": the operator is the
+ * first part; with the numbers every call would have its own name. */
 static size_t name_length(const char *text)
 {
     static const char *const tails[] = { ", seq = ", ", op_id = ", ", sizes = ", ", stashed seq",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** NVTX's start/end ranges: they may cross and end on another thread, so they are no part of any
- * thread's stack. Each is a span of host time at the top of the tree of paths; launches stay with
+ * thread's stack. Each is an interval of host time at the top of the path tree; launches stay with
  * the push/pop regions. */
 #include <pthread.h>
 

@@ -19,7 +19,7 @@ struct lp_region_hook {
     void (*opened)(uint32_t node);
 };
 
-/** NULL: nobody. Static hooks only: a thread may still be in one that was taken away. */
+/** NULL: none. Static hooks only: a thread may still be in one that was taken away. */
 extern _Atomic(const struct lp_region_hook *) lp_region_hook;
 
 static inline const struct lp_region_hook *lp_region_hook_get(void)

@@ -20,7 +20,7 @@ static void forget_level(struct lp_thread *thread, uint32_t level)
         thread->window_depth--;
 }
 
-/* A level whose owner never ends it would stay for ever. */
+/* A level whose owner never ends it would stay forever. */
 static void forget_oldest(struct lp_thread *thread)
 {
     uint32_t count = 0, oldest = 0;

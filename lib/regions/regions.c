@@ -93,7 +93,7 @@ void llmperf_region_begin_attr(const llmperf_region_attr *attr)
     const llmperf_region_attr given = read_attr(attr);
 
     begin_region(given.label, given.kind);
-    /* Of a region above the limit there is no path: what is innermost is another one. */
+    /* A region above the limit has no path: another one is innermost. */
     if (lp_thread_self && given.kind && lp_thread_self->depth <= LLMPERF_REGION_DEPTH)
         set_kind(lp_thread_self->node, given.kind);
     llmperf_region_count(LLMPERF_QUANTITY_TOKENS, given.tokens);

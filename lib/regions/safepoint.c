@@ -15,8 +15,8 @@
 
 static _Atomic uint_fast32_t state; /* enum lp_safepoint */
 static _Atomic(bool (*)(void)) is_ready;
-static _Atomic uint64_t reached_ns;                      /* when the thread stopped */
-static _Atomic uint64_t missed_ns;                       /* how long one stood and was not taken */
+static _Atomic uint64_t reached_ns; /* when the thread stopped */
+static _Atomic uint64_t missed_ns;  /* how long a thread waited without being taken */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of who waits for `state` to change */
 static pthread_cond_t changed;
 static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -13,8 +13,8 @@ enum lp_safepoint {
     LP_SAFEPOINT_REQUESTED, /* the next thread that reaches it stops */
     LP_SAFEPOINT_REACHED,   /* a thread looks whether it may stop */
     LP_SAFEPOINT_WAITING,   /* it has stopped, for 0.2 s at most */
-    LP_SAFEPOINT_TAKEN,     /* it stands until it is released */
-    LP_SAFEPOINT_MISSED     /* it went on: it could not stop, or the collector did not take it */
+    LP_SAFEPOINT_TAKEN,     /* it waits until it is released */
+    LP_SAFEPOINT_MISSED     /* it continued: it could not stop, or the collector did not take it */
 };
 
 /** The next thread that reaches it stops, if `ready` (NULL: always), which is called on that
@@ -29,8 +29,8 @@ enum lp_safepoint lp_safepoint_state(void);
  */
 bool lp_safepoint_take(void);
 
-/** A thread that stands goes on, and nothing is requested any more. @return for how long threads
- * have stood since the request. @threads collector only */
+/** A waiting thread continues, and nothing is requested any more. @return how long threads have
+ * waited since the request. @threads collector only */
 uint64_t lp_safepoint_release(void);
 
 /** Stop here if that is requested; `wake` wakes the collector. @threads any thread */

@@ -23,7 +23,7 @@
 #define CHANGING_NS UINT64_C(100000000) /* far longer than switching records takes */
 
 /* Written by the collector, before a session samples. A thread that saw the session before may
- * still read them: so the texts stay for ever. */
+ * still read them: so the texts are never freed. */
 static struct {
     _Atomic(const char *) label;
     _Atomic uint32_t every;
@@ -170,7 +170,7 @@ static struct step open_window(enum lp_sampler_event event, uint32_t who, enum l
 }
 
 /* While records are off, a replay of a graph writes its end times into records of the replay before
- * that are not handed over yet (CUPTI 13.0). So they stay on until those are. */
+ * that are not handed over yet (CUPTI 13.0). So they stay on until those are delivered. */
 static void close_window(enum lp_sampler_event event, uint32_t who)
 {
     struct step closed = step(event, who);
@@ -368,7 +368,7 @@ void lp_sampler_cut(void)
         ;
 }
 
-/* Does the window that the thread took still stand? */
+/* Is the window that the thread took still open? */
 static bool has_window(const struct lp_thread *thread, uint64_t word)
 {
     enum lp_sampler_state state = lp_sampler_state_of(word);
@@ -512,7 +512,7 @@ __attribute__((noinline)) static uint16_t open_in_other(struct lp_thread *thread
     switch (lp_sampler_state_of(word)) {
     case LP_SAMPLER_WINDOW_STARTS:
     case LP_SAMPLER_WINDOW:
-    case LP_SAMPLER_WINDOW_ENDS: /* It may lie in it in part only. */
+    case LP_SAMPLER_WINDOW_ENDS: /* It may be in it in part only. */
         return LP_BEGIN_SKIPPED;
     case LP_SAMPLER_BURST:
     case LP_SAMPLER_BURST_SAMPLE:
@@ -553,6 +553,6 @@ bool lp_sampler_takes(const struct lp_thread *thread, enum lp_launch_kind kind, 
     note_launcher(thread);
     if (thread->window_depth > 0 && thread->window_session == lp_sampler_session_of(word))
         return kind != LP_LAUNCH_MEMORY || thread->window_number != 0;
-    /* memcpy and memset bring records in triggered windows only. */
+    /* memcpy and memset have records in triggered windows only. */
     return kind != LP_LAUNCH_MEMORY && lp_sampler_state_of(word) == LP_SAMPLER_WINDOW;
 }

@@ -30,7 +30,7 @@ static inline bool lp_sampler_is_on(void)
 
 /** Sample calls of these labels, the first one and then one of `every`, at random distances.
  * `collect` switches the driver's records on and off, from any thread; `wake` wakes the collector
- * for lp_sampler_settles(), NULL: nobody. Nothing is collected before lp_sampler_go().
+ * for lp_sampler_settles(), NULL: none. Nothing is collected before lp_sampler_go().
  * @threads collector only */
 void lp_sampler_begin(const char *const *labels, size_t count, uint32_t every,
                       void (*collect)(enum lp_collect what), void (*wake)(void));
@@ -104,7 +104,7 @@ uint16_t lp_sampler_open(struct lp_thread *thread, uint32_t node, uint64_t *valu
 /** The region that opened this thread's window has ended. */
 void lp_sampler_close(struct lp_thread *thread);
 
-/** A thread launches: does that belong to an open window, and bring a record there?
+/** A thread launches: does that belong to an open window, and have a record there?
  * @param word  lp_sampler_word, as read after the mark of the call. */
 bool lp_sampler_takes(const struct lp_thread *thread, enum lp_launch_kind kind, uint64_t word);
 

@@ -99,7 +99,7 @@ struct lp_thread *lp_thread_create(void)
     return thread;
 }
 
-/* A state that nobody has keeps no path from being given back. */
+/* A state without a thread does not keep any path from being freed. */
 static void forget_paths(struct lp_thread *thread)
 {
     lp_path_hold();
@@ -110,7 +110,7 @@ static void forget_paths(struct lp_thread *thread)
     lp_path_release();
 }
 
-/* The next thread that takes this state goes on in the same ring: the exit record lies between the
+/* The next thread that takes this state continues in the same ring: the exit record separates the
  * two. */
 static void leave_thread(void *state)
 {

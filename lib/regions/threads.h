@@ -28,7 +28,7 @@ struct lp_path_cache_entry {
     uint32_t parent, node;
 };
 
-/** The same for names of NVTX ranges, whose address says nothing: many are made for one call. */
+/** The same for names of NVTX ranges, whose address is no key: many are made for one call. */
 struct lp_range_cache_entry {
     uint64_t hash; /* of domain and name; 0: free */
     uint32_t parent, node;
@@ -48,22 +48,22 @@ struct lp_thread {
     struct lp_path_cache_entry cache[LP_PATH_CACHE];
     struct lp_range_cache_entry ranges[LP_PATH_CACHE];
     struct lp_ring ring;
-    uint32_t learned;              /* path that was looked up last: it may be in neither cache */
-    uint32_t window_depth;         /* level that opened this thread's sampling window; 0: none */
-    uint32_t window_number;        /* triggered window that it lies in; 0: it is the thread's own */
-    uint32_t window_session;       /* of sampling: a window may outlast it */
-    uint32_t index;                /* stable name of this state, dense from 0 */
-    uint32_t epoch;                /* the producer's: epoch its ring belongs to */
-    _Atomic uint32_t ring_epoch;   /* the same, released for the collector */
-    uint64_t lost_reported;        /* the collector's: how much of ring.lost it has reported */
-    _Atomic uint64_t uncounted[2]; /* launches that do not count, since collecting last ended and
-                                   since the end before: LP_UNCOUNTED_VALUE; 0: none */
+    uint32_t learned;               /* path that was looked up last: it may be in neither cache */
+    uint32_t window_depth;          /* level that opened this thread's sampling window; 0: none */
+    uint32_t window_number;         /* triggered window that it is in; 0: it is the thread's own */
+    uint32_t window_session;        /* of sampling: a window may outlast it */
+    uint32_t index;                 /* stable name of this state, dense from 0 */
+    uint32_t epoch;                 /* the producer's: epoch its ring belongs to */
+    _Atomic uint32_t ring_epoch;    /* the same, released for the collector */
+    uint64_t lost_reported;         /* the collector's: how much of ring.lost it has reported */
+    _Atomic uint64_t uncounted[2];  /* launches that do not count, since collecting last ended and
+                                    since the end before: LP_UNCOUNTED_VALUE; 0: none */
     uint64_t uncounted_reported[2]; /* the collector's: what it has reported of them */
     uint32_t uncounted_gap;         /* the producer's: how often collecting had ended by then */
-    _Atomic uint32_t calls; /* launches under way that callbacks reported; the thread writes */
+    _Atomic uint32_t calls; /* launches in progress that callbacks reported; the thread writes */
     _Atomic uint32_t calls_begun; /* launches begun so far, likewise */
     uint32_t calls_seen;          /* the collector's: calls_begun as it began to wait */
-    uint32_t kept;                /* correlation id of the launch under way, if it was kept */
+    uint32_t kept;                /* correlation id of the launch in progress, if it was kept */
     struct lp_thread *next;       /* list of all states */
     struct lp_thread *next_free;
 };

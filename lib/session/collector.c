@@ -24,7 +24,7 @@
 #define HEALTH_NS      UINT64_C(200000000)
 #define OUTSTANDING_NS UINT64_C(100000000) /* of a device that is idle */
 
-/* A recording has a time of its own: that of its newest record. */
+/* A recording has its own time: that of its newest record. */
 static uint64_t host_time(const struct llmperf_session *session)
 {
     return !session->source || session->source->ops->live ? lp_clock_now() : 0;
@@ -44,7 +44,7 @@ static void look_at_ignored(struct llmperf_session *session)
     lp_log(LLMPERF_LOG_WARN, "%s", LP_IGNORES);
 }
 
-/* Ask the driver for what is complete. 0: it was not asked; else the time from which on it was. */
+/* Flush complete records from the driver. 0: no flush was made; else the time at which it began. */
 static uint64_t ask_driver(struct llmperf_session *session, bool force)
 {
     uint64_t asked_ns = lp_clock_now();
@@ -56,7 +56,7 @@ static uint64_t ask_driver(struct llmperf_session *session, bool force)
     return asked_ns;
 }
 
-/* Behind what the rings and the driver had: what does not need every record. */
+/* After the records of the rings and the driver: work that does not need every record. */
 static void look_behind(struct llmperf_session *session, uint64_t asked_ns)
 {
     uint64_t now_ns = lp_clock_now();
@@ -129,8 +129,8 @@ static void bring_in_graphs(struct llmperf_session *session)
     }
 }
 
-/* The device is idle: what there is comes with the first answer, and the next one brings nothing.
- * What was awaited in vain once is not again, because a thread stands at the safepoint. */
+/* The device is idle: the first flush delivers all there is, and the next one delivers nothing.
+ * Records awaited in vain once are not awaited again, because a thread waits at the safepoint. */
 static void bring_in_all(struct llmperf_session *session)
 {
     uint64_t begin_ns = lp_clock_now(), seen, pending;
@@ -145,8 +145,8 @@ static void bring_in_all(struct llmperf_session *session)
     session->detach.unreported = pending;
 }
 
-/* First no further launch counts, then calls under way are awaited, then records go off: the driver
- * makes the record of a launch after the callback that counts it. */
+/* First no further launch counts, then calls in progress are awaited, then records are switched
+ * off: the driver makes the record of a launch after the callback that counts it. */
 static void stop_capture(struct llmperf_session *session)
 {
     bool device = session->source && !session->paused && may_call_driver(session);
@@ -154,7 +154,7 @@ static void stop_capture(struct llmperf_session *session)
 
     if (device && session->sampling.on)
         lp_sampler_rest();
-    lp_detach_end(session); /* first: no thread stands while others are waited for */
+    lp_detach_end(session); /* first: no thread waits there while others are waited for */
     if (!session->source || session->source->ops->live)
         lp_capture_end();
     if (!device)

@@ -17,7 +17,7 @@
 #define SHARE          0.5  /* of a core */
 #define SHARE_REQUEST  0.9  /* where the user requested an interval: short of losing any */
 #define SHARE_LIGHT    0.05 /* the same in tier light */
-#define STRETCH_PARTS  4.0  /* samples that a stretch of work should come to; two are needed */
+#define STRETCH_PARTS  4.0  /* samples wanted per interval of work; two are needed */
 #define STEP_NS        10000.0
 #define LOOK_NS        UINT64_C(1000000000)
 #define CHANGED_NS     UINT64_C(4000000000) /* till regions are known at the new interval */

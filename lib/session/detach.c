@@ -36,8 +36,8 @@
 /* What is not measured: launches between calls, the first ones after CUPTI came. */
 #define SHARE_OF_BUDGET 0.85
 
-/* CUPTI keeps about 0.1 MiB each time that it comes and goes (12.9, 13.0, 13.5): so the distance
- * grows with the number of bursts, by 0.1 s each, up to a minute. */
+/* CUPTI leaks about 0.1 MiB at each detach and attach (12.9, 13.0, 13.5), so the interval grows
+ * with the number of bursts, by 0.1 s each, up to a minute. */
 #define APART_NS    UINT64_C(2000000000)
 #define GROWS_NS    UINT64_C(100000000)
 #define FARTHEST_NS UINT64_C(60000000000)
@@ -264,7 +264,7 @@ static const char *find_obstacle(struct llmperf_session *session, bool quiet, ui
     return NULL;
 }
 
-/* A thread whose launches brought no record captures them. */
+/* A thread whose launches have no record is capturing them. */
 static void look_at_burst(struct llmperf_session *session, bool quiet, uint64_t now_ns)
 {
     struct lp_detach *detach = &session->detach;
@@ -279,7 +279,7 @@ static void look_at_burst(struct llmperf_session *session, bool quiet, uint64_t 
     enter(detach, LP_DETACH_LEAVING);
 }
 
-/* true: a thread stands at the safepoint, the device is idle, and no call is being collected. */
+/* true: a thread waits at the safepoint, the device is idle, and no call is being collected. */
 static bool look_at_leaving(struct llmperf_session *session, uint64_t now_ns)
 {
     struct lp_detach *detach = &session->detach;

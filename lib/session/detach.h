@@ -17,9 +17,9 @@ struct llmperf_session;
 enum lp_detach_state {
     LP_DETACH_OFF,     /* CUPTI stays: detach was not requested, or turned out not to be safe */
     LP_DETACH_BURST,   /* CUPTI is in, and calls are collected */
-    LP_DETACH_LEAVING, /* it leaves as soon as a thread stands at the safepoint */
+    LP_DETACH_LEAVING, /* it leaves as soon as a thread waits at the safepoint */
     LP_DETACH_OUT,     /* it is out of the process */
-    LP_DETACH_JOINING  /* it comes back as soon as a thread stands at the safepoint */
+    LP_DETACH_JOINING  /* it comes back as soon as a thread waits at the safepoint */
 };
 
 struct lp_detach {
@@ -37,31 +37,31 @@ struct lp_detach {
     uint64_t graphs;       /* events of graphs so far */
     uint64_t quiet_graphs; /* likewise at the last look that found new ones, */
     uint64_t quiet_ns;     /* and when that was */
-    uint64_t stood_ns;     /* for how long threads stood, for the current burst */
+    uint64_t stood_ns;     /* how long threads waited, for the current burst */
     uint32_t units;        /* calls of a burst */
     uint32_t busy;         /* attempts to leave in a row at which the device was not idle */
-    uint64_t unreported;   /* launches that were awaited in vain while a thread stood */
+    uint64_t unreported;   /* launches that were awaited in vain while a thread waited */
     uint64_t random;
     uint64_t bursts;                   /* that are over */
     uint64_t all_stood_ns, all_out_ns; /* sums over them */
 };
 
 /** Begin sampling with the source's collection, or again after a pause; in bursts if the session
- * asked for detach. */
+ * requested detach. */
 void lp_detach_begin(struct llmperf_session *session);
 
-/** Sampling is about to end: no thread stands at the safepoint any more. */
+/** Sampling is about to end: no thread waits at the safepoint any more. */
 void lp_detach_end(struct llmperf_session *session);
 
-/** Look at what is due. true: a thread stands, so that CUPTI can leave: bring in all records, and
- * call lp_detach_leave(). */
+/** Look at what is due. true: a thread waits, so CUPTI can leave: bring in all records, and call
+ * lp_detach_leave(). */
 bool lp_detach_look(struct llmperf_session *session, uint64_t now_ns);
 void lp_detach_leave(struct llmperf_session *session);
 
 /** Is CUPTI out of the process? */
 bool lp_detach_is_out(const struct llmperf_session *session);
 
-/** What the run says of it. 0 or LLMPERF_ENOMEM. */
+/** What the run reports about it. 0 or LLMPERF_ENOMEM. */
 int lp_detach_fill(const struct llmperf_session *session, llmperf_profile *profile);
 
 #endif

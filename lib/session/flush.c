@@ -7,13 +7,13 @@
 #define FLUSH_NS UINT64_C(1000000000)
 
 /* But for graphs of samples no two are closer. A driver that has reported nothing since collecting
- * began is asked as soon as this: one kernel that runs for seconds holds back what all threads
- * launch behind it, and would make the driver look dead if nothing had come before. */
+ * began is flushed this early: one kernel that runs for seconds holds back what all threads launch
+ * after it, and tracing would look dead if no record had come before. */
 #define LEAST_NS UINT64_C(100000000)
 
 /* A buffer with one record that is not complete is held back, so requests that meet a device at
  * work bring nothing. When nothing has come for FLUSH_NS one is made each time that the silence has
- * grown by a 40th: a driver that has died is not asked so often for ever. */
+ * grown by a 40th: a driver whose tracing is dead is not flushed that often forever. */
 #define RETRIES 40u
 
 /* Records of full buffers, while those before wait in one that is held back. Result sorts what
@@ -21,7 +21,7 @@
 #define MANY 200000u
 
 #define SILENT_NS UINT64_C(2000000000)
-#define COPIES_NS UINT64_C(300000000) /* some, of zero bytes, never bring a record */
+#define COPIES_NS UINT64_C(300000000) /* some, of zero bytes, never have a record */
 
 static uint64_t awaited(const struct llmperf_session *session)
 {
@@ -31,7 +31,7 @@ static uint64_t awaited(const struct llmperf_session *session)
     return progress.awaited;
 }
 
-/* Counts, not time, say when. */
+/* Counts, not time, decide when. */
 uint64_t lp_flush_patience(const struct llmperf_session *session)
 {
     if (lp_attribution_pending(session->attribution) > 0 ||
@@ -42,7 +42,7 @@ uint64_t lp_flush_patience(const struct llmperf_session *session)
 
 /* While records are on all the time anything may come, known to a count or not: the rest of a long
  * graph, work that the device launched or another tool wants. Where they are off mostly, and in
- * pauses, launches that nobody asked about are not held up for nothing. */
+ * pauses, launches that are not collected are not delayed needlessly. */
 static bool is_under_way(const struct llmperf_session *session)
 {
     return !(session->paused || session->sampling.on) ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** When the driver is asked for partly filled buffers; full ones come by themselves. A request
- * holds up what launches at that moment: five a second cost a program that replays graphs 0.4 %
+/** When to flush partly filled buffers of the driver; full ones come by themselves. A flush delays
+ * launches made at that moment: five a second cost a program that replays graphs 0.4 %
  * (docs/lab/performance.md).
  * @threads collector only */
 #ifndef LP_SESSION_FLUSH_H
@@ -26,7 +26,7 @@ struct lp_flush {
 /** Is one due? `commit`: the run file is written after it. */
 bool lp_flush_is_due(const struct llmperf_session *session, uint64_t now_ns, bool commit);
 
-/** One was made. Tell it before the launches up to it are taken in. */
+/** A flush was made. Call it before the launches up to it are taken in. */
 void lp_flush_made(struct llmperf_session *session, uint64_t now_ns);
 
 /** What had come by now is in. */

@@ -24,7 +24,7 @@ static void publish(struct lp_health *health)
     memcpy(words, &health->state, sizeof(words));
     version = atomic_load_explicit(&health->version, memory_order_relaxed); /* Only we write it. */
     atomic_store_explicit(&health->version, version + 1, memory_order_relaxed);
-    /* Release: who reads a new word also sees that the words are being written. */
+    /* Release: a thread that reads a new word also sees that the words are being written. */
     for (size_t i = 0; i < LP_STATE_WORDS; i++)
         atomic_store_explicit(&health->words[i], words[i], memory_order_release);
     atomic_store_explicit(&health->version, version + 2, memory_order_release);
@@ -164,7 +164,7 @@ void lp_health_look(struct llmperf_session *session, bool flushed)
     struct lp_device_stats stats;
     llmperf_ledger ledger;
 
-    /* A recording has no driver that could be dead. */
+    /* A recording has no driver whose tracing could be dead. */
     if (session->source && session->source->ops->live && !session->paused)
         look_for_death(session, flushed, pending, now_ns);
     health->state.launches_pending = pending;

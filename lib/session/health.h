@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** How the session does while it runs: its verdict so far, told by llmperf_session_status() and in
- * the log when it changes. A driver whose tracing is dead is found here, not only at the end. */
+/** Health of a running session: its verdict so far, reported by llmperf_session_status() and logged
+ * when it changes. A driver whose tracing is dead is found here, not only at the end. */
 #ifndef LP_SESSION_HEALTH_H
 #define LP_SESSION_HEALTH_H
 
@@ -21,7 +21,7 @@ struct lp_health {
     struct lp_attribution_progress before; /* when collecting began or went on */
     uint64_t silent_ns; /* since then launches are out and no record came; 0: none is out */
     uint64_t reported;  /* at the last look */
-    uint32_t looks;     /* behind flushes, while that lasts */
+    uint32_t looks;     /* after flushes, while that lasts */
     uint64_t dead_ns;   /* when it was found */
     llmperf_session_state state;
     /* The same for all threads, in words: odd while it is written. */
@@ -29,14 +29,14 @@ struct lp_health {
     _Atomic uint64_t words[LP_STATE_WORDS];
 };
 
-/** Collecting begins or goes on: what was launched before it says nothing. @threads collector only,
- * or before it runs */
+/** Collecting begins or goes on: launches before it prove nothing. @threads collector only, or
+ * before it runs */
 void lp_health_begin(struct llmperf_session *session);
 
 /** Has the driver reported anything since then? @threads collector only */
 bool lp_health_proven(const struct llmperf_session *session);
 
-/** Look and tell; `flushed`: the driver was asked for its records just before. @threads collector
+/** Check and report; `flushed`: the driver's records were flushed just before. @threads collector
  * only */
 void lp_health_look(struct llmperf_session *session, bool flushed);
 

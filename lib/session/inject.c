@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The session of a program that does not know us. */
+/** The session of a program that does not call the library. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
 static llmperf_session *session; /* the one that was started here; the exit handler stops it */
-static bool tried, attached;     /* each once in the life of a process */
+static bool tried, attached;     /* each once per process */
 
 static const char *word_of(const char *variable)
 {
@@ -155,7 +155,7 @@ void lp_inject_tell_run(const char *run_dir)
 int InitializeInjection(void)
 {
     if (lp_capture_forked())
-        leave_word("forked", ""); /* It records nothing, but would have had what to record. */
+        leave_word("forked", ""); /* It records nothing, although there was something to record. */
     if (!ensure_session())
         return 0;
     pthread_mutex_lock(&lock);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** How any thread asks the collector to do something and waits for it: one request at a time. For
- * lib/session only. */
+/** How any thread sends the collector a request and waits for it: one at a time. For lib/session
+ * only. */
 #ifndef LP_SESSION_REQUEST_H
 #define LP_SESSION_REQUEST_H
 
@@ -27,7 +27,7 @@ struct lp_request {
 };
 
 struct lp_requests {
-    pthread_mutex_t callers; /* one asks at a time */
+    pthread_mutex_t callers; /* one request at a time */
     pthread_mutex_t lock;    /* guards current and closed */
     pthread_cond_t done;
     struct lp_request *current;
@@ -37,11 +37,11 @@ struct lp_requests {
 void lp_requests_init(struct lp_requests *requests);
 void lp_requests_clear(struct lp_requests *requests);
 
-/** Ask and wait. The request's status (its text becomes this thread's last error), or
- * LLMPERF_ESTATE if the collector is gone. */
+/** Send and wait. The request's status (its text becomes this thread's last error), or
+ * LLMPERF_ESTATE if the collector has ended. */
 int lp_request_send(struct lp_requests *requests, struct lp_request *request);
 
-/** Collector: what is asked for now; NULL if nothing. */
+/** Collector: the current request; NULL if none. */
 struct lp_request *lp_request_take(struct lp_requests *requests);
 
 /** Collector: answer. After LP_REQUEST_STOP nothing more is taken. */

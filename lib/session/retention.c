@@ -40,7 +40,7 @@ static int compare_ages(const void *left, const void *right)
     return a->tv_nsec < b->tv_nsec ? -1 : a->tv_nsec > b->tv_nsec;
 }
 
-/* A run, or the folder of a job: what ended last in it says when. */
+/* A run, or the folder of a job: its time is that of the run in it that ended last. */
 static bool find_file(const char *path, struct stat *info_out)
 {
     static const char *const names[] = { "run.llmperf", "merged/run.llmperf", "repeats.json" };
@@ -60,7 +60,7 @@ static bool find_file(const char *path, struct stat *info_out)
     return found;
 }
 
-/* A link to a folder is no run of ours. */
+/* A link to a folder is not a run of ours. */
 static void look_at(struct old_runs *runs, const char *folder, const char *name)
 {
     char path[PATH_MAX];

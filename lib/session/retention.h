@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** artifacts.keep_runs: old runs make room for new ones. For lib/session only. */
+/** artifacts.keep_runs: old runs are removed when new ones start. For lib/session only. */
 #ifndef LP_SESSION_RETENTION_H
 #define LP_SESSION_RETENTION_H
 

@@ -25,11 +25,11 @@
 #define KERNEL_MIN_NS 100.0
 #define SWITCH_NS     5000.0
 
-/* In windows for all threads nothing is there to measure it by: PyTorch launches cost 1.7 us more
+/* In windows for all threads there is nothing to measure it from: PyTorch launches cost 1.7 us more
  * with records on an H200, more than a launch in C. */
 #define WINDOW_KERNEL_NS 2000.0
 #define SETTLED_NS                                                                                 \
-    UINT64_C(500000000) /* after it, the driver can be asked for a window's records */
+    UINT64_C(500000000) /* after it, a window's records can be flushed from the driver */
 #define ENOUGH 20.0     /* calls of each kind before their means are compared */
 
 static int add_label(struct lp_sampling *sampling, const char *text, size_t length)
@@ -174,8 +174,8 @@ bool lp_sampling_asks(const struct llmperf_session *session, uint64_t now_ns)
            session->flush.made_ns < session->sampling.closed_ns + SETTLED_NS;
 }
 
-/* Programs without such regions: windows for all threads, so far apart that what the last one
- * brought stays in the budget. */
+/* Programs without such regions: windows for all threads, so far apart that the cost of the last
+ * one stays in the budget. */
 static void adjust_windows(struct llmperf_session *session, uint64_t now_ns)
 {
     struct lp_sampling *sampling = &session->sampling;

@@ -64,12 +64,12 @@ void lp_sampling_end(struct llmperf_session *session, uint64_t now_ns);
 /** After records came: are those of a window with graphs all in, so that records may go off? */
 void lp_sampling_settle(struct llmperf_session *session, uint64_t now_ns);
 
-/** Must the driver be asked for the records of a window for all threads? Until then the cost of the
- * window is not known, and none is opened. */
+/** Must the records of a window for all threads be flushed from the driver? Until then the cost of
+ * the window is not known, and none is opened. */
 bool lp_sampling_asks(const struct llmperf_session *session, uint64_t now_ns);
 
-/** Collecting in bursts (detach.h). The cost of a call is what it takes longer than those between
- * the bursts. */
+/** Collecting in bursts (detach.h). The cost of a call is how much longer it takes than calls
+ * between the bursts. */
 void lp_sampling_begin_burst(struct llmperf_session *session);
 struct lp_burst_cost lp_sampling_end_burst(struct llmperf_session *session);
 

@@ -30,7 +30,7 @@
 #include "lib/findings/kernel_class.h"
 
 /* A program that ends without stopping its session still gets its report. Handlers run in the
- * reverse order of their registration, and behind the driver's own, CUPTI crashes. So this one is
+ * reverse order of their registration, and after the driver's own, CUPTI crashes. So this one is
  * registered again with the first context and with the first launch. If neither has happened, no
  * device work is outstanding. */
 static void stop_at_exit(void)

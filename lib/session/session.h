@@ -35,11 +35,11 @@ struct llmperf_session {
     char run_key[17]; /* no other run has it */
     bool has_paths;   /* lp_path_use() is on */
     bool injected;    /* its source is attached later, if at all */
-    char *run_file;   /* path of run.llmperf; NULL: nothing is written */
+    char *run_file;   /* path of run.llmperf; NULL: no file */
     pid_t pid;
     _Atomic bool stopped;        /* set by the thread that stops, read by all that ask */
-    struct lp_given given;       /* what the program said it was given */
-    struct lp_requests requests; /* how other threads ask the collector */
+    struct lp_given given;       /* what the program reported about its inputs */
+    struct lp_requests requests; /* requests of other threads to the collector */
     pthread_t collector;
     pthread_t stopper;             /* of llmperf_session_stop_async(), if has_stopper */
     _Atomic int has_stopper;       /* 1: it runs or has ended; 2: it was waited for */
@@ -63,7 +63,7 @@ struct llmperf_session {
     struct lp_counter_request counter_request;
     struct lp_counter_pace counter_pace;
     struct lp_counters *counters;      /* NULL: none are collected here */
-    char counters_reason[512];         /* why not; "" if nothing is wrong */
+    char counters_reason[512];         /* the reason; "" if nothing is wrong */
     struct lp_stage_work *stage_work;  /* NULL: no model */
     struct lp_kernel_classes *classes; /* NULL: the table could not be read */
     struct lp_store *store;            /* NULL: nothing is written */
@@ -89,18 +89,18 @@ struct llmperf_session {
     char failure[512];
 };
 
-/** Start a session. `injected`: for a program that does not know us, and without a source until one
- * is attached. As llmperf_session_start(). */
+/** Start a session. `injected`: for a program that does not call the library, and without a source
+ * until one is attached. As llmperf_session_start(). */
 int lp_session_start(const llmperf_session_options *options, bool injected,
                      llmperf_session **session_out);
 
 /** 0; LLMPERF_EINVAL, LLMPERF_ESTATE: it is not ours, or does not run any more. */
 int lp_session_check(const llmperf_session *session);
 
-/** Check it, ask the collector and wait for the answer. */
+/** Check it, send it to the collector and wait for the answer. */
 int lp_session_ask(llmperf_session *session, enum lp_request_kind kind, struct lp_request *request);
 
-/** Open the device source that the options ask for, in the caller's thread, and hand it to the
+/** Open the device source that the options request, in the caller's thread, and hand it to the
  * collector without waiting: the caller may hold locks of the driver. */
 void lp_session_attach(struct llmperf_session *session);
 
@@ -117,11 +117,10 @@ bool lp_session_take_attached(struct llmperf_session *session);
 /** End the injected session, because the program starts one of its own. */
 void lp_inject_yield(void);
 
-/** A session that the program started itself writes there: tell the tool that started the program.
- */
+/** A session that the program started itself writes there: report it to the launcher. */
 void lp_inject_tell_run(const char *run_dir);
 
-/** What `ignores` means to who reads the log or the run. */
+/** What `ignores` means, for readers of the log or the run. */
 #define LP_IGNORES                                                                                 \
     "regions marked by the program are not in this run: its source, a recording or a script, has " \
     "its own regions; use source none for host times of the program's regions"
@@ -132,11 +131,11 @@ void lp_session_fail(struct llmperf_session *session, int status);
 /** run.llmperf was written (0) or not, which a later time may mend. */
 void lp_session_written(struct llmperf_session *session, int status);
 
-/** The ledger of now, and what the source says of itself. */
+/** The current ledger, and what the source reports about itself. */
 void lp_session_fill_ledger(struct llmperf_session *session, llmperf_ledger *ledger,
                             struct lp_device_stats *stats);
 
-/** A profile of now, with facts; `running`: as a commit while the session goes on. 0 or
+/** The current profile, with facts; `running`: as a commit while the session goes on. 0 or
  * LLMPERF_ENOMEM. */
 int lp_session_profile(struct llmperf_session *session, bool running,
                        llmperf_profile **profile_out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a program calls: it asks a session that runs, and is answered by the collector. */
+/* What a program calls on a running session: requests that the collector answers. */
 #include <string.h>
 
 #include "lib/base/status.h"

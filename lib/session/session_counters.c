@@ -87,7 +87,7 @@ static void put_columns(struct lp_json *json, const struct lp_counter_plan *plan
     lp_json_close(json, ']');
 }
 
-/* What the chip lacks, as far as it was asked here; a recording does not know. */
+/* What the chip lacks, as far as it was queried here; not known for a recording. */
 static void put_missing(struct lp_json *json, const struct llmperf_session *session)
 {
     const struct lp_counter_set *set =
@@ -206,7 +206,7 @@ static int add_lines(struct llmperf_session *session, const struct lp_counters_s
     return status < 0 ? status : add_cost(state, profile);
 }
 
-/* How often the program has to run, for the one who repeats it. */
+/* How often the program has to run, for the caller that repeats it. */
 static int add_groups(const struct lp_counters_state *state, llmperf_profile *profile)
 {
     char text[16];

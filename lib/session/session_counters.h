@@ -5,8 +5,8 @@
 
 #include "lib/session/session.h"
 
-/** Collect what the session's options ask for. What the machine cannot do is a reason in the notes,
- * what the user asked for and does not exist an error: LLMPERF_EINVAL, LLMPERF_ENOENT,
+/** Collect what the session's options request. What the machine cannot do becomes a reason in the
+ * notes; a request for something that does not exist is an error: LLMPERF_EINVAL, LLMPERF_ENOENT,
  * LLMPERF_EFORMAT, LLMPERF_ENOMEM. */
 int lp_session_counters_open(struct llmperf_session *session);
 

@@ -62,7 +62,7 @@ void lp_session_trace_remove(struct llmperf_session *session)
     free(path);
 }
 
-/* Say it as soon as it is so: the run may be killed. */
+/* Report it at once: the run may be killed. */
 static void look_at_limit(struct llmperf_session *session)
 {
     uint64_t after_ns;
@@ -112,7 +112,7 @@ static int add_file(const char *path, const struct stat *info, int kind, struct 
     return 0;
 }
 
-/* Of the run's folder as it is now: its reports are still to come, and small. */
+/* Of the run's folder so far: its reports are still to come, and small. */
 static int note_size(struct llmperf_session *session, llmperf_profile *profile)
 {
     uint64_t most = (uint64_t)lp_options_number(&session->options, "artifacts.warn_bytes");

@@ -13,7 +13,7 @@
 int lp_session_record(struct llmperf_session *session, const char *path, uint64_t limit_bytes,
                       bool own_file, struct lp_recorder **recorder_out);
 
-/** Begin the trace in the run's folder, if one is asked for. 0 or as lp_recorder_open(). */
+/** Begin the trace in the run's folder, if one is requested. 0 or as lp_recorder_open(). */
 int lp_session_trace_open(struct llmperf_session *session);
 
 /** A session that did not start leaves none. */
@@ -25,7 +25,7 @@ void lp_session_trace_flush(struct llmperf_session *session);
 /** Collector: the end. What the trace lacks becomes a note of the run, not its failure. */
 void lp_session_trace_close(struct llmperf_session *session, const struct lp_device_stats *stats);
 
-/** Add what is to be said of trace and folder to a profile. 0 or LLMPERF_ENOMEM. */
+/** Add the facts about trace and folder to a profile. 0 or LLMPERF_ENOMEM. */
 int lp_session_trace_note(struct llmperf_session *session, llmperf_profile *profile);
 
 #endif

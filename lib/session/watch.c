@@ -259,7 +259,7 @@ void lp_watch_look(struct llmperf_session *session, uint64_t now_ns)
     watch->looked_ns = now_ns;
 }
 
-/* Rules without a session that samples are of no effect: the run says so. */
+/* Rules have no effect in a session that does not sample: the run says so. */
 static int add_note(const struct llmperf_session *session, llmperf_profile *profile)
 {
     if (session->watch.count == 0 || lp_attribution_is_sampled(session->attribution))

@@ -19,7 +19,7 @@ struct llmperf_session;
 /** A call of a stage. */
 struct lp_watched_unit {
     uint64_t end_ns;
-    double first, second; /* wall ns; tokens and wall ns; idle and span ms */
+    double first, second; /* wall ns; tokens and wall ns; idle and interval ms */
 };
 
 /** A rule and what it looks at. */

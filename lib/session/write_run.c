@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What a session knows of itself, put into profiles and into the run file. */
+/** What a session records about itself in profiles and in the run file. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -59,7 +59,7 @@ void lp_session_environment(struct llmperf_session *session)
     session->environment_has_driver = with_driver;
 }
 
-/* Of the time, in windows for all threads; NaN: instances of regions are sampled instead. */
+/* Of the time, in windows for all threads; NaN: calls of regions are sampled instead. */
 static double window_share(const struct llmperf_session *session)
 {
     uint64_t now_ns = session->stop_ns ? session->stop_ns : lp_clock_now();
@@ -81,7 +81,7 @@ void lp_session_fill_ledger(struct llmperf_session *session, llmperf_ledger *led
         ledger->verdict = LLMPERF_VERDICT_NO_DEVICE;
     if (stats->cut || stats->full_ns ||
         (session->source &&
-         session->failed < 0)) /* What it did not bring may be in the part that is lost. */
+         session->failed < 0)) /* What it lacks may be in the part that is lost. */
         ledger->verdict = LLMPERF_VERDICT_INCOMPLETE;
     if (session->health.dead && session->stop_ns == 0)
         ledger->verdict = LLMPERF_VERDICT_DEAD;
@@ -126,7 +126,7 @@ static int add_facts(struct llmperf_session *session, const struct lp_device_sta
              (long)(stats->process_id ? (pid_t)stats->process_id : session->pid));
     if ((status = lp_profile_set_fact(profile, "run_id", session->options.run_id)) < 0 ||
         (status = lp_profile_set_fact(profile, "created_at", session->created_at)) < 0 ||
-        /* Who replays a recording twice has one run twice. */
+        /* Replaying a recording twice makes the same run twice. */
         (status = lp_profile_set_fact(profile, LP_RUN_KEY_FACT,
                                       recorded ? NULL : session->run_key)) < 0 ||
         (status = lp_profile_set_fact(profile, "tier",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `llmperf config`: a configuration as it is composed. */
+/* `llmperf config`: print the composed configuration. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

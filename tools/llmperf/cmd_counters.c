@@ -94,7 +94,7 @@ static int print_counters(const struct wish *wish)
     return EXIT_FINE;
 }
 
-/* What there is to ask for. */
+/* What can be requested. */
 static int print_names(void)
 {
     char *presets;

@@ -48,8 +48,8 @@ static int export_document(const char *run, uint32_t document, const char *path)
     return status;
 }
 
-/* The usual file of a run's folder, of which nobody said that it may be a link. false: it is no
- * folder. */
+/* The default file in a run's folder; it must not be a link, as the user did not name it. false:
+ * not a folder. */
 static bool usual_file(const char *run, uint32_t trace, char *path)
 {
     struct stat info;

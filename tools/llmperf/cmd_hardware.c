@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `llmperf hardware`: the limits that MFU, MBU and floors are held against, and where they come
- * from. */
+/* `llmperf hardware`: the peaks that MFU, MBU and floors are computed from, and their sources. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -67,7 +66,7 @@ static void print_origin(const llmperf_hardware_value *value)
               llmperf_name(LLMPERF_NAME_CONFIDENCE, value->confidence), value->source);
 }
 
-/* Published peak of what a ceiling is of: of a dtype, or the bandwidth. */
+/* Theoretical peak of a measured one: of a dtype, or the bandwidth. */
 static double published(const llmperf_hardware *hardware, const char *name)
 {
     if (strcmp(name, "copy") == 0 || strcmp(name, "read") == 0)
@@ -215,7 +214,7 @@ static void print_json(const llmperf_hardware *hardware, int32_t device)
 
 struct request {
     bool json, measure;
-    double seconds; /* of each ceiling; 0: the default */
+    double seconds; /* of each measured peak; 0: the default */
     char name[NAME_BYTES];
     llmperf_config *config;
 };

@@ -122,7 +122,7 @@ static int check_formats(const struct command *command, char **paths, int count,
                                      "from files of other tools");
 }
 
-/* Operands that are KEY=VALUE, and no file of that name, go to the configuration; the files stay at
+/* Operands KEY=VALUE that are not names of files go to the configuration; the files stay at
  * argv[1]. @return how many files, -1 with a message */
 static int take_words(struct configured *configured, int count, char **argv)
 {

@@ -11,7 +11,7 @@
 #include "llmperf/sys.h"
 
 #define RUN_FILE "run.llmperf"
-/* Artifacts stand at most this deep: regions/<label>/report.md. */
+/* Artifacts are at most this deep: regions/<label>/report.md. */
 #define DEPTH_MAX 4
 
 static bool is_run(const char *folder)
@@ -51,8 +51,8 @@ static void print_one_run(const char *path, const char *name, struct run_list *l
     llmperf_profile_free(profile);
 }
 
-/* A run that stands below its job's folder is named from the listed folder on, one that is kept
- * elsewhere by its path. */
+/* A run below its job's folder is named relative to the listed folder, one kept elsewhere by its
+ * path. */
 static void print_below(const char *path, const char *job, struct run_list *list)
 {
     bool below = strncmp(path, job, strlen(job)) == 0 && path[strlen(job)] == '/';

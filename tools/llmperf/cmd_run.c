@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Profiles a program that does not know the library: the CUDA driver and NVTX are told to load it.
- */
+/** Profiles a program that does not call the library: the CUDA driver and NVTX load it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -29,7 +28,7 @@ struct job {
     uint32_t session_tier;       /* the same as `tier` */
     char **program;
     sigset_t handled, before;  /* signals that we wait for; the mask that the program gets */
-    bool keep_cuda, keep_nvtx; /* another tool's injection stays */
+    bool keep_cuda, keep_nvtx; /* another tool's injection is kept */
     bool apart;                /* runs of processes are not put together */
     double started_s, shown_s;
     bool progress;
@@ -150,7 +149,7 @@ static void set_environment(const struct job *job)
         setenv("LLMPERF_COUNTERS", job->counters, 1);
 }
 
-/* In the child: does not return. `failure`: where errno goes if the program cannot be started. */
+/* In the child: does not return. `failure`: where to write errno if the program cannot start. */
 static void become_program(const struct job *job, int failure)
 {
     int reason;
@@ -227,7 +226,7 @@ static int watch_program(struct job *job, struct run_state *state)
 
 /* After its end */
 
-/* A program without CUDA and without NVTX has nobody to write its run. */
+/* In a program without CUDA and without NVTX the library is never loaded, so no run is written. */
 static void write_empty_run(const struct job *job)
 {
     llmperf_session_options options = LLMPERF_SESSION_OPTIONS_INIT;
@@ -306,7 +305,7 @@ static void conclude(const struct job *job, struct run_state *state)
                 state->forked);
     if (state->runs == 0) {
         if (state->unreadable == 0 && state->left_count == 0 &&
-            failed == 0) { /* else it was told */
+            failed == 0) { /* else it was reported */
             tell_why_empty(job, state);
             write_empty_run(job);
         }
@@ -348,7 +347,7 @@ static int run_program(struct job *job, char *best)
     return exit_code_of(status);
 }
 
-/* Where "--" stands in argv; 0: nowhere. */
+/* Index of "--" in argv; 0: none. */
 static int find_program_words(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++)
@@ -402,7 +401,7 @@ static int run_job(struct job *job, const char *out, char *best)
     return run_program(job, best);
 }
 
-/* One of several runs: a job of its own in the folder of all. */
+/* One of several runs: its own job in the folder of all. */
 static int run_once(void *context, const char *name, const char *counters, char *best)
 {
     const struct job *all = context;
@@ -454,7 +453,7 @@ static const struct option options[] = {
     OPTIONS_END
 };
 
-/* Of what the configuration does not say. */
+/* For what the configuration does not set. */
 static int check_options(const struct command *command, const struct words *words)
 {
     const char *tier = given_value(words, "--tier"), *rules = given_value(words, "--rule");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A live view of a session: what it has committed to its run, once a second. The program that is
- * watched knows nothing of it. */
+/** A live view of a session: what it has committed to its run, once a second. The watched program
+ * is not involved. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,7 +71,7 @@ static bool find_newest(const char *folder, char *newest)
     return found;
 }
 
-/* A folder of runs stands for its newest one. */
+/* A folder of runs means its newest one. */
 static int choose_folder(const char *given, char *folder)
 {
     if (holds_runs(given) || !find_newest(given, folder))
@@ -84,13 +84,13 @@ static int choose_folder(const char *given, char *folder)
     return EXIT_USAGE;
 }
 
-/* What could be read was shown; that something could not is no less true. */
+/* What could be read was shown; that something could not be read is still an error. */
 static int end_of(const struct top_state *state)
 {
     return state->unreadable > 0 ? fail_with(state->problem_status, state->problem) : EXIT_FINE;
 }
 
-/* A session commits once a second; a look in between finds nothing new, and shows nothing. */
+/* A session commits once a second; a read in between finds nothing new, and shows nothing. */
 static int watch(const char *folder)
 {
     struct top_state states[2] = { { .runs = 0 }, { .runs = 0 } };
@@ -111,7 +111,7 @@ static int watch(const char *folder)
             any = true;
             now = !now;
             fflush(stdout);
-            if (ferror(stdout)) /* nobody reads on */
+            if (ferror(stdout)) /* the reader has closed the pipe */
                 break;
         }
         top_clear(&states[now]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** JSON files of llmperf held against their schemas: one, or all that a run has. */
+/** JSON files of llmperf checked against their schemas: one, or all of a run. */
 #include <stdio.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ static int check_file(const char *path, const char *schema)
     return status == LLMPERF_EFORMAT ? EXIT_CHECK_FAILED : code;
 }
 
-/* The way to what is looked at, and what was found so far. */
+/* The path to the value being checked, and the errors found so far. */
 struct walk {
     int depth, files, code;
     bool regions; /* all of the JSON files are region reports */

@@ -14,7 +14,7 @@
 
 #define RESULTS_MOST 32
 
-/* What was asked for, and what there is by now. */
+/* What was requested, and what is there so far. */
 struct vendor_job {
     const struct command *command;
     struct configured configured;
@@ -31,7 +31,7 @@ struct vendor_job {
 
 static const char *const names[] = { NULL, "nsys", "ncu" };
 
-/* What was asked for */
+/* What was requested */
 
 static bool is_replay(const char *word)
 {
@@ -114,8 +114,8 @@ static void keep_result(struct vendor_job *job, const char *path)
         snprintf(job->results[job->result_count++], VENDOR_PATH_BYTES, "%s", path);
 }
 
-/* The report of ncu has all digits, its table two decimals; a table stands in for a report that
- * cannot be read. */
+/* The report of ncu has all digits, its table two decimals; a table replaces a report that cannot
+ * be read. */
 static void keep_report(struct vendor_job *job, const char *folder)
 {
     char path[VENDOR_PATH_BYTES];
@@ -127,7 +127,7 @@ static void keep_report(struct vendor_job *job, const char *folder)
         keep_result(job, path);
 }
 
-/* The export of nsys says more than its tables: with it they are only kept. */
+/* The export of nsys has more than its tables: with it they are kept but not read. */
 static void keep_results(struct vendor_job *job, uint32_t tool, const llmperf_commands *commands)
 {
     bool exported = false;
@@ -226,7 +226,7 @@ static llmperf_profile *import(const struct vendor_job *job, int *status_out)
     return profile;
 }
 
-/* What the tools left becomes the run. Files that cannot be read stay where they are. */
+/* The files of the tools become the run. Those that cannot be read stay where they are. */
 static int conclude(const struct vendor_job *job)
 {
     char path[VENDOR_PATH_BYTES];
@@ -257,7 +257,7 @@ static int use_one(struct vendor_job *job)
     return job->dry_run || code != EXIT_FINE ? code : conclude(job);
 }
 
-/* nsys finds the kernels that count, ncu looks at them; either alone is better than nothing. */
+/* nsys finds the kernels that matter, ncu measures them; either alone is still useful. */
 static int use_both(struct vendor_job *job)
 {
     llmperf_profile *profile = NULL;

@@ -23,7 +23,7 @@ static void clean_text(char *text, bool one_line)
     *out = '\0';
 }
 
-/* Names of files, of programs and of what other people wrote may hold anything. */
+/* Names of files and of programs, and texts from other sources, may contain any bytes. */
 static void print_clean(const char *format, va_list args, bool one_line)
 {
     char *text = NULL;

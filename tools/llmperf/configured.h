@@ -17,10 +17,10 @@
 
 struct configured {
     const char *name;  /* --config; NULL: the usual one */
-    const char *model; /* --model; NULL: as the configuration says */
+    const char *model; /* --model; NULL: as in the configuration */
     const char *words[CONFIGURED_WORDS];
     size_t count;
-    char *made[OPTIONS_MOST]; /* words that stand for options */
+    char *made[OPTIONS_MOST]; /* words made from options */
     size_t made_count;
     llmperf_config *config; /* NULL: there is none */
     char *text;             /* of it, as YAML */
@@ -30,9 +30,8 @@ struct configured {
 /** KEY=VALUE of the command line. false with a message: there are too many. */
 bool configured_add(struct configured *configured, const char *word);
 
-/** Options of the library's table, each as the key that it stands for; after configured_add(), for
- * they come before KEY=VALUE. --config and --model are kept apart. false with a message: there is
- * no memory. */
+/** Options of the library's table, each as its key; after configured_add(), because they override
+ * KEY=VALUE. --config and --model are kept apart. false with a message: there is no memory. */
 bool configured_take(struct configured *configured, const struct words *words);
 
 /** Compose it, take what the command line decides out of the environment, and check it with all
@@ -48,7 +47,7 @@ const char *configured_text(const struct configured *configured, const char *key
  * @param folder  CONFIGURED_PATH_BYTES. @return exit code, after one line. */
 int configured_folder(const struct words *words, const char *given, char *folder);
 
-/** A profile gets what the options say, and a line says where the model gives nothing.
+/** Apply the options to a profile; a line is printed where the model gives nothing.
  * @param words  NULL: of the configuration that the profile keeps. @return exit code */
 int configured_apply(llmperf_profile *profile, const struct words *words);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What stands in a folder. */
+/** The entries of a folder. */
 #ifndef LLMPERF_TOOL_FOLDER_H
 #define LLMPERF_TOOL_FOLDER_H
 
@@ -15,7 +15,7 @@ bool folder_join(char *path, const char *folder, const char *name);
 /** @param kind  S_IFREG, S_IFDIR */
 bool folder_is_kind(const char *path, mode_t kind);
 
-/** Take the slashes off the end, so that what stands below can be named relative to it. */
+/** Take the slashes off the end, so that entries below can be named relative to it. */
 void folder_cut_slashes(char *path);
 
 /** Make a folder and its parents; an existing one is fine. @return false: see errno */
@@ -25,8 +25,8 @@ bool folder_make(const char *path);
  * refused, so that files do not end up where it leads. */
 bool folder_make_own(const char *path);
 
-/** Create a file in the folder of a run in place of whatever has its name: a link or a pipe that
- * somebody left there is removed and never written to. @return NULL: see errno */
+/** Create a file in the folder of a run in place of whatever has its name: a link or a pipe left
+ * there is removed and never written to. @return NULL: see errno */
 FILE *folder_new_file(const char *path, mode_t mode);
 
 /** Call `visit` with each entry in the order of names, those that begin with a dot left out.

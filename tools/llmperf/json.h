@@ -9,7 +9,7 @@ void json_string(const char *text);
 /** A number; null for what JSON has no number for. */
 void json_real(double value);
 
-/** "key": number, with neither comma nor line end behind it. */
+/** "key": number, with neither comma nor line end after it. */
 void json_number(const char *key, double value);
 
 #endif

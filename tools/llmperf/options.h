@@ -50,7 +50,7 @@ struct words {
 };
 
 /** Take the options out of argv, and check their values.
- * @return -1: go on; else an exit code (after --help, or a message about wrong usage). */
+ * @return -1: continue; else an exit code (after --help, or a message about wrong usage). */
 int parse_words(const struct command *command, int argc, char **argv, struct words *words);
 
 /** The value of an option of the library's table; NULL: not given. */

@@ -15,11 +15,11 @@
 /** The library that programs are made to load: its file. false with a message if there is none. */
 bool run_find_library(char *path);
 
-/** Find a program as execvp() would and say on standard error what keeps it from being profiled,
- * one line each. @param path  Out: its file. false: it is not there. */
+/** Find a program as execvp() would and report on standard error what prevents profiling it, one
+ * line each. @param path  Out: its file. false: it is not there. */
 bool run_check_program(const char *name, char *path);
 
-/** What the configuration says; "" where it says nothing. */
+/** What the configuration sets; "" where it is unset. */
 struct run_config {
     const char *text; /* as composed, of `struct configured`; NULL: there is none */
     char run_id[128];
@@ -44,7 +44,7 @@ struct run_state {
     unsigned runs, unreadable, forked;
     uint64_t kernels, dropped;
     double busy_ms, best_busy_ms;
-    uint32_t left[RUN_LEFT_MOST]; /* processes that outlive the program; 0: its run was told */
+    uint32_t left[RUN_LEFT_MOST]; /* processes that outlive the program; 0: its run was reported */
     size_t left_count;
     char best[RUN_PATH_BYTES]; /* run of the process with the most GPU time */
 };
@@ -64,7 +64,7 @@ void run_wait_for_processes(struct run_state *state);
 /** One line on standard error for each process that still runs and has no run. */
 void run_tell_left(const struct run_state *state);
 
-/** Add the runs of the job up. `tell`: print a line for each on standard error. */
+/** Add up the runs of the job. `tell`: print a line for each on standard error. */
 void run_look_at_runs(struct run_state *state, bool tell);
 
 /** One line over the last one, on a terminal. */
@@ -76,7 +76,7 @@ void run_end_progress(void);
 
 /** A program that runs several times. */
 struct run_repeats {
-    const char *tier, *counters; /* as the session gets them; NULL: not said */
+    const char *tier, *counters; /* as passed to the session; NULL: not given */
     const char *folder;          /* of all runs */
     unsigned most;               /* runs */
     bool sampled;                /* the counters are: one run has them all */
@@ -86,9 +86,9 @@ struct run_repeats {
 /** Read what --repeat says. false: that is nothing, or not for this tier. */
 bool run_repeats_read(struct run_repeats *wish, const char *word);
 
-/** Run the program as often as asked, or once for each group of its counters, and set the runs
- * beside each other: repeats.md and repeats.json in the folder; counters of groups become one run
- * there. The folder is printed last.
+/** Run the program as often as requested, or once for each group of its counters, and compare the
+ * runs: repeats.md and repeats.json in the folder; counters of groups become one run there. The
+ * folder is printed last.
  *
  * @param once  Runs it once, in a folder `name` below that of all, with these words for the
  * counters (NULL: as they are); returns an exit code, and the run in `best` (RUN_PATH_BYTES).

@@ -70,7 +70,7 @@ static bool find_program(const char *name, char *path)
     return false;
 }
 
-/* The interpreter of a script; false: it is no script. */
+/* The interpreter of a script; false: not a script. */
 static bool find_interpreter(const char *head, char *path)
 {
     size_t blank, length;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What the configuration says about a run. */
+/** What the configuration sets for a run. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -42,7 +42,7 @@ static int is_visible(const struct dirent *entry)
     return entry->d_name[0] != '.';
 }
 
-/* -1: this is no folder of runs. */
+/* -1: not a folder of runs. */
 static int add_folder(struct run_paths *runs, const char *folder)
 {
     struct dirent **entries;

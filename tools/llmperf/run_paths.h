@@ -12,8 +12,8 @@ struct run_paths {
     size_t count, capacity;
 };
 
-/** Add a run; of a folder that is no run, the runs in it in the order of their names, run-2 before
- * run-10. What is neither is added as it is, for the one who opens it to complain.
+/** Add a run; for a folder that is not a run, the runs in it in the order of their names, run-2
+ * before run-10. Anything else is added unchanged: opening it reports the error.
  * @return false: out of memory, with a message. */
 bool run_paths_add(struct run_paths *runs, const char *word);
 void run_paths_clear(struct run_paths *runs);

@@ -19,7 +19,7 @@ struct runs {
     size_t count;
     unsigned wanted;
     bool grouped;    /* each run has another group of the counters */
-    unsigned groups; /* that there are; 0: not known */
+    unsigned groups; /* available; 0: not known */
 };
 
 bool run_repeats_read(struct run_repeats *wish, const char *word)
@@ -35,7 +35,7 @@ bool run_repeats_read(struct run_repeats *wish, const char *word)
 }
 
 /* Counters that the program or CUPTI repeats for need no runs of their own, nor does a group that
- * was asked for. */
+ * was requested. */
 static bool is_grouped(const struct run_repeats *wish)
 {
     const char *words = wish->counters ? wish->counters : "light";

@@ -49,7 +49,7 @@ static const char *text_of(const llmperf_profile *profile, const char *fact)
     return text ? text : "?";
 }
 
-/* Does the process of this run still run? It is told with its run then. */
+/* Is the process of this run still alive? If so, that is reported with its run. */
 static bool goes_on(struct run_state *state, const llmperf_profile *profile)
 {
     uint32_t pid = (uint32_t)strtoul(text_of(profile, "process_id"), NULL, 10);
@@ -89,7 +89,7 @@ static void tell_run(const char *run, const llmperf_profile *profile, const llmp
 }
 
 /* A process that was killed leaves its facts; the reports are made from them here. So are those for
- * which the disk was full, or it is told. inputs.yaml comes last. */
+ * which the disk was full, or the failure is reported. inputs.yaml comes last. */
 static void write_missing_reports(const char *run, const llmperf_profile *profile)
 {
     char path[RUN_PATH_BYTES];
@@ -141,7 +141,7 @@ static int is_of_run(const struct dirent *entry)
     return is;
 }
 
-/* Files of a job that are left would be told as runs of the next one. */
+/* Leftover files of a job would be reported as runs of the next one. */
 bool run_was_used(const char *folder)
 {
     struct dirent **entries;

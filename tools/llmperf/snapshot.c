@@ -3,7 +3,7 @@
 
 #include "snapshot.h"
 
-/* A snapshot of a session that has not ended says what it will be if it never does. */
+/* A snapshot of an open session has the problem that is true if the session is never stopped. */
 bool snapshot_is_open(const llmperf_profile *profile)
 {
     const char *problem;

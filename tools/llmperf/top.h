@@ -12,7 +12,7 @@
 struct top_row {
     char *path;
     uint32_t depth;
-    uint64_t instances, tokens, kernels; /* tokens, kernels: LLMPERF_UNKNOWN if no process knows */
+    uint64_t instances, tokens, kernels; /* tokens, kernels: LLMPERF_UNKNOWN if unknown */
     double wall_ms, busy_ms; /* busy: NaN: not known; where it was sampled as for kernels */
 };
 
@@ -31,7 +31,7 @@ struct top_state {
 };
 
 /** Look at a job or a run. @return exit code, after a message; a job without runs has 0 of them.
- * That single runs cannot be read is no failure. */
+ * Single runs that cannot be read are not a failure. */
 int top_look(const char *folder, struct top_state *state);
 void top_clear(struct top_state *state);
 

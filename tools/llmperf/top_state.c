@@ -18,8 +18,8 @@ static double number_of(const llmperf_profile *profile, const char *fact)
     return text ? strtod(text, NULL) : (double)NAN;
 }
 
-/* Of a program in another namespace of processes it is not known: its snapshots go on, or do not.
- */
+/* For a program in another PID namespace this is unknown: only whether its snapshots continue shows
+ * it. */
 static bool is_alive(const llmperf_profile *profile)
 {
     const char *pid = llmperf_profile_fact(profile, "process_id");
@@ -38,7 +38,7 @@ static double add_ms(double a, double b)
 }
 
 /* The rows of runs that were read before, and the last of this one. Runs have the same order: the
- * row behind the last that was found is looked at first. */
+ * row after the last one found is tried first. */
 struct search {
     size_t known, next;
 };

@@ -19,7 +19,7 @@
 bool vendor_run(const llmperf_commands *commands, const char *tool, const char *version,
                 const char *folder);
 
-/** What ncu complained about in its log, with what to do about it, on standard error.
+/** What ncu complained about in its log, with the remedy, on standard error.
  * @return whether the log holds a table. */
 bool vendor_check_ncu(const char *log_file);
 

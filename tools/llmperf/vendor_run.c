@@ -74,7 +74,7 @@ static int run_one(const llmperf_commands *commands, size_t index, const char *l
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* For a person who wants to run it again. */
+/* For a user who wants to run it again. */
 static void write_command(FILE *out, const llmperf_commands *commands, size_t index)
 {
     char *line;

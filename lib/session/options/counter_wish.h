@@ -9,12 +9,12 @@
 #include "lib/counters/counters.h"
 
 struct lp_counter_request {
-    struct lp_counter_preset *preset; /* NULL: nothing is counted */
+    struct lp_counter_preset *preset; /* NULL: no counters */
     struct lp_patterns *include;
     enum lp_counter_replay replay;
     uint32_t passes;      /* 0: as usual */
     uint32_t group;       /* of the preset; 0: all of it */
-    uint32_t budget;      /* percent of the time that ranges may cost; 0: whatever they cost */
+    uint32_t budget;      /* percent of the time that ranges may cost; 0: no limit */
     uint64_t interval_ns; /* 0: as the session finds fit */
 };
 

@@ -34,7 +34,7 @@ static int adapt_tier(const llmperf_config *config, struct lp_resolved *resolved
     return 0;
 }
 
-/* Who tells of stages must not get the work of the whole model in silence. */
+/* A program that reports stages must not silently get the work of the whole model. */
 static int refuse_pipeline(const llmperf_config *config)
 {
     static const char key[] = "session.pipeline_parallel";

@@ -16,7 +16,7 @@ struct lp_session_config {
     bool of_job;                /* it is that of llmperf run */
     char *text;                 /* as YAML; NULL: no configuration */
     char *fingerprint;          /* of the text */
-    char *dtype;                /* what the program computes in; NULL: not said */
+    char *dtype;                /* compute dtype of the program; NULL: not given */
     char *inputs;               /* inputs.yaml; NULL: none */
 };
 

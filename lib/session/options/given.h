@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What the program said it was given. For lib/session only.
+/** What the program reported about its inputs. For lib/session only.
  * @threads any thread; `lock` guards the rest */
 #ifndef LP_SESSION_OPTIONS_GIVEN_H
 #define LP_SESSION_OPTIONS_GIVEN_H

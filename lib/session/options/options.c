@@ -46,8 +46,8 @@ static int choose_run_dir(struct lp_options *options, const llmperf_session_opti
                : 0;
 }
 
-/* A variable of the environment and a configuration ask for all sessions, also for those that write
- * no folder. */
+/* An environment variable or a configuration requests it for all sessions, also for those that
+ * write no folder. */
 static int choose_trace(struct lp_options *options, const struct lp_resolved *resolved)
 {
     if (lp_option_source(resolved, "artifacts.keep_trace") == LP_FROM_CALL && !options->run_dir)
@@ -57,7 +57,7 @@ static int choose_trace(struct lp_options *options, const struct lp_resolved *re
     return 0;
 }
 
-/* A flag of a newer version asks for something that this one would not do. */
+/* A flag of a newer version requests something that this version would not do. */
 static int check_flags(const llmperf_session_options *given)
 {
     const uint32_t known = LLMPERF_SESSION_NO_REPORTS | LLMPERF_SESSION_RELEASE |
@@ -76,8 +76,8 @@ static int check_flags(const llmperf_session_options *given)
     return 0;
 }
 
-/* A variable of the environment and a configuration ask for all sessions: those that cannot do
- * without, and their runs say so. */
+/* An environment variable or a configuration requests it for all sessions: those that cannot use it
+ * run without it, and their runs say so. */
 static int choose_detach(struct lp_options *options, enum lp_option_from from)
 {
     const char *lacks = !lp_options_sample(options)         ? "tier light with a budget below 1000"

@@ -26,7 +26,7 @@ struct lp_options {
     bool keep_trace;
     uint64_t trace_bytes;
     struct lp_parallel parallel;
-    /* Why it is not, though the environment or a configuration asks for it; static, NULL: it is. */
+    /* Why it is not, though the environment or a configuration requests it; static, NULL: it is. */
     const char *detach_lacks;
     struct lp_session_config config;
     int64_t numbers[LP_OPTIONS_MOST]; /* lp_options_number() */

@@ -30,7 +30,7 @@ int lp_parallel_apply(const struct lp_parallel *parallel, llmperf_step *step);
 
 /** If given: LP_TENSOR_FACT, LP_EXPERT_FACT, and what was assumed about them, as facts
  * model_assumption.N from N = `assumptions` on. If work comes from the model and the environment in
- * the facts names more ranks, a note says what they were taken for. 0 or LLMPERF_ENOMEM. */
+ * the facts names more ranks, a note says what was assumed about them. 0 or LLMPERF_ENOMEM. */
 int lp_parallel_facts(const struct lp_parallel *parallel, const llmperf_model_info *info,
                       size_t assumptions, llmperf_profile *profile);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Rules that open triggered windows, as text. The grammar stands in docs/explanation/sampling.md.
- * For lib/session only. @threads any thread */
+/** Rules that open triggered windows, as text. The grammar is in docs/explanation/sampling.md. For
+ * lib/session only. @threads any thread */
 #ifndef LP_SESSION_OPTIONS_RULE_H
 #define LP_SESSION_OPTIONS_RULE_H
 
@@ -32,8 +32,8 @@ struct lp_rule {
     enum lp_quantity quantity;
     bool above;
     double threshold; /* ms, 1/s or % */
-    uint64_t span_ns; /* instances that ended in the last so many ns */
-    uint32_t units;   /* instances to collect */
+    uint64_t span_ns; /* calls that ended in the last so many ns */
+    uint32_t units;   /* calls to collect */
     uint32_t limit;   /* windows in a session */
     uint64_t cooldown_ns;
 };

@@ -22,15 +22,15 @@ void lp_stage_work_free(struct lp_stage_work *work);
 /** Fact of a profile that was given a model which gives work to none of its regions: why. */
 #define LP_MODEL_REASON_FACT "model_reason"
 
-/** What totals ask. */
+/** The source of work that totals query. */
 struct lp_work_source lp_stage_work_source(struct lp_stage_work *work);
 
-/** Why the work of some instances is not known, of the first of them; NULL: it is known of all. */
+/** Why the work of some calls is not known (the first such reason); NULL: it is known for all. */
 const char *lp_stage_work_reason(const struct lp_stage_work *work);
 
-/** Facts of the model and its parallelism, assumptions and warnings, and why the work of some
- * instances is not known, into a profile.
- * @param dtype  What the program computes in; NULL: what the model says. 0 or LLMPERF_ENOMEM. */
+/** Facts of the model and its parallelism, assumptions and warnings, and why the work of some calls
+ * is not known, into a profile.
+ * @param dtype  Compute dtype of the program; NULL: that of the model. 0 or LLMPERF_ENOMEM. */
 int lp_stage_work_facts(const struct lp_stage_work *work, const char *dtype,
                         llmperf_profile *profile);
 

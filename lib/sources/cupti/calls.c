@@ -54,9 +54,9 @@ static void open_sets(uint32_t sets)
     atomic_fetch_or(&on, closed);
 }
 
-/* Under the lock. A thread marks itself before it looks at `on`; here `on` is taken back before
- * the marks are looked at: one of the two sees the other. Nothing goes off before that: the call of
- * a thread that saw `on` may be over, its exit untold, before it could go on again. */
+/* Under the lock. A thread marks itself before it looks at `on`; here `on` is taken back before the
+ * marks are looked at: one of the two sees the other. Nothing goes off before that: the call of a
+ * thread that saw `on` may be over, its exit not reported, before it could be switched on again. */
 static void close_sets(void)
 {
     uint32_t unwanted = atomic_load(&on) & ~atomic_load(&wanted);

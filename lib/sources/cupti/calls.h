@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Callbacks on the driver calls that start device work, on and off while threads launch.
  *
- * CUPTI (13.0, seen on an H200) knows of each thread how deep it is in calls. If a call's enter was
- * told and its exit was not, because the callback went off in between, that thread stays in the
- * call for good: all that it launches later has that call's correlation id. So callbacks go off
- * only when no thread is in such a call, and whoever enters one too late to be seen switches them
- * on again for its exit. */
+ * CUPTI (13.0, seen on an H200) tracks the call depth of each thread. If a call's enter was
+ * reported and its exit was not, because the callback was switched off in between, that thread
+ * stays in the call permanently: all that it launches later has that call's correlation id. So
+ * callbacks go off only when no thread is in such a call, and whoever enters one too late to be
+ * seen switches them on again for its exit. */
 #ifndef LP_SOURCES_CUPTI_CALLS_H
 #define LP_SOURCES_CUPTI_CALLS_H
 

@@ -60,7 +60,7 @@ static const uint8_t widths[LP_CUPTI_FIELDS] = {
 static const uint8_t numbers[KINDS][LP_CUPTI_FIELDS] = { LP_CUPTI_SLIM_FIELDS(NUMBER) };
 #undef NUMBER
 
-/* What CUPTI tells with each buffer, learned at the first one with records of a kind. */
+/* What CUPTI reports with each buffer, read at the first one with records of a kind. */
 static struct {
     _Atomic bool known;
     struct lp_cupti_layout layout;
@@ -146,7 +146,7 @@ static void select_fields(void)
 /* Subscription */
 
 /* CUPTI 13.3 and 13.5 give slim records over a driver of CUDA 13.0 too, but there they stop coming
- * after a few times off and on: only who asks for it gets that. */
+ * after a few times off and on, so they are used only on request. */
 static bool wants_slim(const struct lp_cupti *cupti)
 {
     const char *wish = lp_variable("LLMPERF_CUPTI_RECORDS");
@@ -254,9 +254,9 @@ static uint64_t read_clock(void)
     return lp_clock_now();
 }
 
-/* An older CUPTI refuses what it does not know, and behaves like that anyway.
- * Threads share buffers: with one for each thread, the default of 13.0, asking for records crashes
- * a program whose threads lose their core in the middle of a launch (13.0, 13.5). */
+/* An older CUPTI rejects attributes it does not know, and behaves like that anyway. Threads share
+ * buffers: with one for each thread, the default of 13.0, asking for records crashes a program
+ * whose threads lose their core in the middle of a launch (13.0, 13.5). */
 static const struct {
     uint32_t number;
     uint8_t value;

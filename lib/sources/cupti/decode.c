@@ -35,7 +35,7 @@ static const char *copy_name(uint8_t copy_kind)
     (*(const type *)(const void *)((const uint8_t *)(record) +                                     \
                                    (layout)->at[LP_CUPTI_FIELD_##field]))
 
-/* Zero stays zero: it says that the time is not known. */
+/* Zero stays zero: it means that the time is not known. */
 static uint64_t our_time(const struct lp_cupti_decoder *decoder, uint64_t time_ns)
 {
     return time_ns ? time_ns + decoder->clock_shift : 0;
@@ -59,7 +59,7 @@ static struct lp_activity *add_activity(struct lp_cupti_decoder *decoder,
     return activity;
 }
 
-/* The range profiler launches a kernel of its own for each range: it is no work of the program. */
+/* The range profiler launches a kernel of its own for each range: it is not work of the program. */
 static void add_kernel(struct lp_cupti_decoder *decoder, const struct lp_cupti_record *record,
                        const struct lp_cupti_layout *layout, const struct lp_device_sink *sink)
 {

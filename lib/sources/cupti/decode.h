@@ -11,9 +11,9 @@
 
 struct lp_cupti_decoder {
     struct lp_names *names;
-    uint64_t foreign;     /* records of kinds that somebody else asked for */
-    uint64_t incomplete;  /* buffers given up at a half-written record, records of a layout that
-                             was not told */
+    uint64_t foreign;     /* records of kinds that another profiler requested */
+    uint64_t incomplete;  /* buffers given up at a half-written record, records of a layout that was
+                             not reported */
     uint64_t clock_shift; /* from the times of the buffer at hand to ours */
     uint64_t overhead_ns; /* sum of OVERHEAD records */
     bool counters;        /* the range profiler may run beside: its own kernels are left out */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** This process's GPUs through CUPTI: one subscription and one set of callbacks for the life of the
  * process. Re-subscribing resets correlation ids, and CUPTI 13.0 gives wrong ones for graph
- * launches then; so sessions only switch kinds and callbacks, unless they are told to give it up.
- */
+ * launches then; so sessions only switch kinds and callbacks, unless they are configured to give it
+ * up. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,8 +29,8 @@
 #include "lib/device/device.h"
 #include "lib/device/driver.h"
 
-/* Launches under way whose enter was not told are over by then: with a record they would have the
- * id of an earlier launch. */
+/* Launches in progress whose enter was not reported are over by then: with a record they would have
+ * the id of an earlier launch. */
 #define UNDER_WAY_US 1000
 
 #define BUFFER_BYTES (UINT64_C(1) << 20) /* about 4,850 kernels */
@@ -46,8 +46,8 @@ static _Atomic bool updates;      /* graphs are changed, which is not seen while
 static bool exceed_pool;          /* this CUPTI crashes on a NULL buffer: never refuse one */
 static uint8_t graph_calls[1024]; /* callback id -> enum lp_graph_call */
 
-/* A launch made while its stream is captured becomes a graph node instead of a kernel: CUPTI tells
- * of the node between the call's enter and exit, on the same thread. */
+/* A launch made while its stream is captured becomes a graph node instead of a kernel: CUPTI
+ * reports the node between the call's enter and exit, on the same thread. */
 static __thread bool node_created;
 
 struct cupti_source {
@@ -170,8 +170,8 @@ static int subscribe(bool whole_only)
     return 0;
 }
 
-/* Slim records know no whole graphs, and did not stand being switched often; how counters get along
- * with them has not been seen. */
+/* Slim records know no whole graphs, and failed when switched often; counters together with them
+ * have not been tested. */
 static int set_up_process(uint64_t pool_bytes, bool whole_only)
 {
     int status = lp_cupti_load(&cupti);
@@ -239,7 +239,7 @@ static uint32_t calls_of(const struct cupti_source *source)
 }
 
 /* Callbacks go on first and off last: with records and without a callback, kernels would carry the
- * correlation id of the last launch that had one. CUPTI decides behind the enter callback whether a
+ * correlation id of the last launch that had one. CUPTI decides after the enter callback whether a
  * launch brings a record (13.0), and whether it counts is said in it, by the epoch or the sampler:
  * so one that counts while records are on brings its record if they stay on until it is over. */
 static int start(struct lp_device_source *head)
@@ -331,7 +331,7 @@ static void flush(struct lp_device_source *head, bool force)
     source->dropped += lp_cupti_dropped(&client);
 }
 
-static void *stopped_context; /* of the thread that stands at the safepoint */
+static void *stopped_context; /* of the thread that waits at the safepoint */
 
 static bool is_ready(void)
 {
@@ -396,7 +396,7 @@ static int deliver(struct lp_device_source *head, const struct lp_device_sink *s
         struct lp_buffer *buffer = source->taken;
 
         source->taken = buffer->next;
-        if (client.subscriber) /* Reading one brings CUPTI back: what is left then is no work. */
+        if (client.subscriber) /* Reading one attaches CUPTI: what is left then is not work. */
             lp_cupti_decode(&source->decoder, &client, buffer, sink);
         lp_buffer_recycle(&pool, buffer);
     }
@@ -408,8 +408,8 @@ static void read_stats(const struct lp_device_source *head, struct lp_device_sta
     const struct cupti_source *source = (const struct cupti_source *)(const void *)head;
     uint64_t refused = atomic_load(&pool.refused) - source->refused_before;
 
-    /* A refused buffer makes CUPTI drop records and count them; only if it did not count is the
-     * refusal itself told. */
+    /* A refused buffer makes CUPTI drop records and count them; the refusal itself is reported only
+     * if CUPTI did not count. */
     *stats = (struct lp_device_stats){
         .records_dropped = source->dropped ? source->dropped : refused,
         .records_incomplete = source->decoder.incomplete,
@@ -432,7 +432,7 @@ static void close_source(struct lp_device_source *head)
     free(head);
 }
 
-/* What an earlier session left in CUPTI belongs to nobody. */
+/* Records that an earlier session left in CUPTI are discarded. */
 static void discard_leftovers(struct cupti_source *source)
 {
     struct lp_buffer *buffer;
@@ -484,7 +484,7 @@ int lp_device_open_cupti(const struct lp_device_options *options,
 int lp_cupti_probe(char *path, size_t path_size, uint32_t *version, char *holder,
                    size_t holder_size)
 {
-    int status = gone ? 0 : lp_cupti_load(&cupti); /* Each call of its functions brings it back. */
+    int status = gone ? 0 : lp_cupti_load(&cupti); /* Each call of its functions attaches it. */
 
     snprintf(path, path_size, "%s", status < 0 ? "" : cupti->path);
     *version = status < 0 ? 0 : cupti->version;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Seen on CUPTI 13.0 with driver 580: an instantiation clones the graph and what is nested in it,
- * then says GRAPHEXEC_CREATE_STARTING, then moves the nodes of each nested graph behind the last
+ * then says GRAPHEXEC_CREATE_STARTING, then moves the nodes of each nested graph after the last
  * node of the executable one and says GRAPH_DESTROY_STARTING of the emptied graph, depth first,
- * then says GRAPHEXEC_CREATED. An update tells of the nodes whose parameters change, and of no
- * others. */
+ * then says GRAPHEXEC_CREATED. An update reports only the nodes whose parameters change. */
 #include "lib/sources/cupti/graphs.h"
 #include "lib/device/graph_log.h"
 #include "lib/regions/threads.h"
@@ -16,7 +15,7 @@ const uint32_t lp_cupti_graph_resources[] = {
     LP_CUPTI_RESOURCE_GRAPHNODE_UPDATED,          0,
 };
 
-/* What the calls under way on this thread have said so far. */
+/* What the calls in progress on this thread have reported so far. */
 static __thread uint32_t instantiating; /* executable graph; 0: none */
 static __thread uint32_t updating;      /* correlation id of the update call; 0: none */
 static __thread bool for_device;        /* the instantiate call wants launches from the device */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What CUPTI's callbacks say of CUDA graphs, into the graph log. @threads any thread, from
+/** What CUPTI's callbacks report about CUDA graphs, into the graph log. @threads any thread, from
  * callbacks */
 #ifndef LP_SOURCES_CUPTI_GRAPHS_H
 #define LP_SOURCES_CUPTI_GRAPHS_H

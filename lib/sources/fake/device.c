@@ -90,7 +90,7 @@ static void reverse_time(struct lp_activity *activity)
     activity->end_ns = start_ns;
 }
 
-/* A device record is on its way: with the fault, if this one is struck. */
+/* A device record is on its way: with the fault, if one is injected here. */
 static int report(struct lp_fake_device *device, struct lp_activity *activity)
 {
     bool of_launch =

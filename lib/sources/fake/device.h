@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The device that a script runs on: streams that work one thing after another, and the fault that
- * strikes each so many records.
+/** The device that a script runs on: streams that run one operation after another, and the fault
+ * injected every so many records.
  * @threads one at a time per object */
 #ifndef LP_SOURCES_FAKE_DEVICE_H
 #define LP_SOURCES_FAKE_DEVICE_H
@@ -35,7 +35,7 @@ void lp_fake_device_set_fault(struct lp_fake_device *device, const struct lp_fak
 /** Is this fault on, and does it strike this time? */
 bool lp_fake_device_strikes(struct lp_fake_device *device, enum lp_fake_fault fault);
 
-/** One span on the stream of the statement, ready from `now_ns` on. `activity` says what runs.
+/** One interval on the stream of the statement, ready from `now_ns` on. `activity` says what runs.
  * 0, LLMPERF_ENOMEM. */
 int lp_fake_device_run(struct lp_fake_device *device, uint64_t now_ns, const struct lp_fake_op *op,
                        struct lp_activity activity, const char *name);

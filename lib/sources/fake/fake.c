@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plays a script: statement after statement, and hands over what its threads and its device tell.
- */
+/* Plays a script: statement after statement, and delivers the output of its threads and device. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +10,7 @@
 #include "lib/sources/fake/player.h"
 
 #define OPS_A_CALL        2000
-#define ACTIVITIES_A_CALL 65536u /* a graph brings many for one statement */
+#define ACTIVITIES_A_CALL 65536u /* a graph makes many for one statement */
 #define CLOCK_START       UINT64_C(1000000)
 #define STATEMENT_NS      1000u
 

@@ -12,8 +12,8 @@
  * @param name  A string that lives as long as the session. @threads any thread */
 void lp_fake_launch(const char *name, uint32_t stream, uint64_t duration_ns);
 
-/** A launch that becomes a node of a graph that is captured: it is told, then taken back. @threads
- * any thread */
+/** A launch that becomes a node of a graph that is captured: it is reported, then taken back.
+ * @threads any thread */
 void lp_fake_capture(void);
 
 /** Replay a graph (1 to 4) of kernels that follow one another. While records are off, its ends go
@@ -21,10 +21,10 @@ void lp_fake_capture(void);
  * CUPTI 13.0. @threads any thread */
 void lp_fake_replay(uint32_t graph, size_t nodes, uint32_t stream, uint64_t duration_ns);
 
-/** A copy, of which the session is told where it collects copies. @threads any thread */
+/** A copy, reported to the session if it collects copies. @threads any thread */
 void lp_fake_copy(uint32_t stream, uint64_t duration_ns);
 
-/** From now on launches bring no records, as with a driver whose tracing is dead. @threads any
+/** From now on launches have no records, as with a driver whose tracing is dead. @threads any
  * thread */
 void lp_fake_silence(bool on);
 
@@ -35,8 +35,8 @@ void lp_fake_busy(bool on);
  * thread */
 uint32_t lp_fake_joins(void);
 
-/** Called on each launching thread, to hold it there: the launch has its id and is not told yet; it
- * is told, and whether it brings a record is not decided yet. NULL: nobody. @threads any thread */
+/** Called on each launching thread, to hold it there: the launch has its id and is not reported
+ * yet; it is reported, and its record is not decided yet. NULL: none. @threads any thread */
 enum lp_fake_moment { LP_FAKE_BEFORE_TOLD, LP_FAKE_AFTER_TOLD };
 typedef void (*lp_fake_pause)(enum lp_fake_moment moment);
 void lp_fake_pause_at_launch(lp_fake_pause pause);

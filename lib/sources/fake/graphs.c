@@ -27,7 +27,7 @@ static int tell_graph(struct lp_fake_player *player, const struct lp_fake_thread
 
     event.node += nodes ? more : 0;
     event.origin += nodes ? more : 0;
-    /* The nodes that an update changes are told before the call has ended. */
+    /* The nodes that an update changes are reported before the call has ended. */
     if (event.kind == LP_GRAPH_NODE_UPDATED)
         event.correlation = player->correlation + 1;
     else if (event.kind == LP_GRAPH_UPDATED)

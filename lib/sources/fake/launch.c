@@ -64,7 +64,7 @@ int lp_fake_play_kernel(struct lp_fake_player *player, struct lp_fake_thread *th
                       : run(player, op, activity, player->script.names.items[op->first_name]);
 }
 
-/* All nodes as one span. */
+/* All nodes as one interval. */
 static int launch_whole(struct lp_fake_player *player, struct lp_fake_thread *thread,
                         const struct lp_fake_op *op)
 {
@@ -80,7 +80,7 @@ static int launch_whole(struct lp_fake_player *player, struct lp_fake_thread *th
     return status < 0 ? status : run(player, &whole, activity, "[graph]");
 }
 
-/* The last `body` nodes lie in bodies of conditional nodes: their records name no launch. */
+/* The last `body` nodes are in bodies of conditional nodes: their records name no launch. */
 static int launch_nodes(struct lp_fake_player *player, struct lp_fake_thread *thread,
                         const struct lp_fake_op *op)
 {
@@ -107,7 +107,7 @@ int lp_fake_play_graph(struct lp_fake_player *player, struct lp_fake_thread *thr
                                : launch_nodes(player, thread, op);
 }
 
-/* Without memory activities the driver tells neither of the call nor of the copy. */
+/* Without memory activities the driver reports neither the call nor the copy. */
 int lp_fake_play_memory(struct lp_fake_player *player, struct lp_fake_thread *thread,
                         const struct lp_fake_op *op)
 {

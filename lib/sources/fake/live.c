@@ -196,7 +196,7 @@ void lp_fake_pause_at_launch(lp_fake_pause pause)
     atomic_store(&at_launch, pause);
 }
 
-/* What a driver's callbacks do around a call. 0: launches are not told. */
+/* What a driver's callbacks do around a call. 0: launches are not reported. */
 static uint32_t enter_call(enum lp_launch_kind kind, uint32_t graph)
 {
     struct lp_thread *thread;
@@ -403,7 +403,7 @@ static void pause_source(struct lp_device_source *head)
 static void collect(enum lp_collect what)
 {
     assert(!atomic_load(&away) || what == LP_COLLECT_NOTHING);
-    if (what == LP_COLLECT_LAUNCHES || what == LP_COLLECT_CALLS) /* They are always told. */
+    if (what == LP_COLLECT_LAUNCHES || what == LP_COLLECT_CALLS) /* They are always reported. */
         return;
     atomic_store(&copies, what == LP_COLLECT_ALL);
     atomic_store(&running, what != LP_COLLECT_NOTHING);
@@ -539,8 +539,8 @@ static void recycle_taken(struct live_source *source)
     }
 }
 
-/* What threads wrote and nobody asked for. Nobody looks at the pool after it while `running` is
- * off. */
+/* Records that threads wrote and that were not requested. The pool is not read after it while
+ * `running` is off. */
 static void discard(struct live_source *source)
 {
     flush(&source->head, true);

@@ -120,7 +120,7 @@ struct lp_fake_script {
     bool follows;    /* rules for regions of this process; else it is played */
 };
 
-/** Read the script of `size` bytes into `script`. @param path  Stands in error texts.
+/** Read the script of `size` bytes into `script`. @param path  For error texts.
  * @return 0, LLMPERF_EFORMAT, LLMPERF_ENOMEM; clear the script in any case. */
 int lp_fake_script_read(struct lp_fake_script *script, const char *path, const char *bytes,
                         size_t size);

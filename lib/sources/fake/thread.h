@@ -41,7 +41,7 @@ int lp_fake_thread_begin(struct lp_fake_thread *thread, uint64_t now_ns, const c
 int lp_fake_thread_end(struct lp_fake_thread *thread, uint64_t now_ns);
 int lp_fake_thread_exit(struct lp_fake_thread *thread, uint64_t now_ns);
 
-/** The last record, and with it what the thread does behind it, waits for the next call: a ring
+/** The last record, and with it what the thread does after it, waits for the next call: a ring
  * keeps its order. */
 void lp_fake_thread_postpone(struct lp_fake_thread *thread);
 

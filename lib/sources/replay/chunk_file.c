@@ -12,7 +12,7 @@
 #include "lib/base/varint.h"
 #include "llmperf/api.h"
 
-#define READ_BYTES (128u << 10) /* asked of the system at once, one after the other */
+#define READ_BYTES (128u << 10) /* bytes of one read call; calls are sequential */
 #define HEAD_BYTES 64u          /* where the file is passed over */
 
 /* Read up to `count` bytes at `start`. Negative: an error, in errno. */
@@ -41,8 +41,8 @@ static bool is_there(const struct lp_chunk_file *chunks, uint64_t at, size_t cou
            chunks->count - (at - chunks->start) >= count;
 }
 
-/* Make `count` bytes of the file stand in memory: with those that follow if the part before them
- * was read too. 0 (there may be fewer), LLMPERF_EIO, LLMPERF_ENOMEM. */
+/* Have `count` bytes of the file in memory: with those that follow if the part before them was read
+ * too. 0 (there may be fewer), LLMPERF_EIO, LLMPERF_ENOMEM. */
 static int fetch(struct lp_chunk_file *chunks, uint64_t at, size_t count)
 {
     size_t wanted = at - chunks->start <= chunks->count ? READ_BYTES : HEAD_BYTES;

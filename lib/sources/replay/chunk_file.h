@@ -39,7 +39,7 @@ bool lp_chunk_file_peek(struct lp_chunk_file *chunks);
  * writes the text), LLMPERF_EIO, LLMPERF_ENOMEM. */
 int lp_chunk_file_read(struct lp_chunk_file *chunks);
 
-/** Go behind the chunk that was looked at; back to the first one. */
+/** Skip the chunk that was looked at; go back to the first one. */
 void lp_chunk_file_pass(struct lp_chunk_file *chunks);
 void lp_chunk_file_rewind(struct lp_chunk_file *chunks);
 

@@ -26,7 +26,7 @@ struct lp_recorder {
     char *path;
     const struct lp_names *names;
     struct lp_device_sink next;
-    struct lp_text chunk; /* payload under way */
+    struct lp_text chunk; /* payload in progress */
     struct lp_text facts; /* of hardware counters, until there are enough for a chunk */
     size_t fact_count, columns;
     uint32_t names_told, paths_told;
@@ -253,7 +253,7 @@ static void record_graphs(void *context, const struct lp_graph_event *events, si
 {
     struct lp_recorder *recorder = context;
 
-    /* They have no times; behind the limit there is nothing that they could explain. */
+    /* They have no times; past the limit there is nothing that they could explain. */
     if (!recorder->full_ns)
         write_graphs(recorder, events, count);
     recorder->next.graphs(recorder->next.context, events, count);

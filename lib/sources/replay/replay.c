@@ -27,7 +27,7 @@ struct replay {
     struct lp_device_stats stats;
     bool ended, behind_origin;
     bool has_start;      /* of a version that begins with a START */
-    bool without_graphs; /* of a version that did not keep graph events; not told yet */
+    bool without_graphs; /* of a version that did not keep graph events; not reported yet */
     struct lp_activity_batch batch;
     struct lp_strings plan_texts;
     LP_VECTOR(struct lp_counter_heading) columns;
@@ -129,7 +129,7 @@ static int read_host(struct replay *replay, struct lp_varint_reader *reader,
                      const struct lp_device_sink *sink)
 {
     uint64_t thread = lp_varint_get(reader), count = lp_varint_get(reader);
-    struct lp_varint_reader in = *reader; /* nobody else knows it: it stays in registers */
+    struct lp_varint_reader in = *reader; /* a local copy: it stays in registers */
     struct lp_record record = { 0, 0, 0, 0, 0 };
 
     if (thread >= THREAD_LIMIT || count > (uint64_t)(reader->end - reader->at))
@@ -412,8 +412,8 @@ static int read_chunk(struct replay *replay, uint32_t type, struct lp_varint_rea
     }
 }
 
-/* A chunk's type is not in its checksum: one that is read as another kind leaves bytes over or
- * stands in a wrong place. Behind the origin comes the end only. */
+/* A chunk's type is not in its checksum: one that is read as another kind leaves bytes over or is
+ * in a wrong place. Only the end follows the origin. */
 static int read_whole_chunk(struct replay *replay, uint32_t type, struct lp_varint_reader *reader,
                             const struct lp_device_sink *sink)
 {
@@ -482,8 +482,8 @@ static int deliver(struct lp_device_source *source, const struct lp_device_sink 
     return replay->ended && status > 0 ? 0 : status;
 }
 
-/* What stands behind the facts but is asked for while they are followed one by one: which regions
- * are stages, whose recording it is. */
+/* What comes after the facts but is needed while they are read one by one: which regions are
+ * stages, whose recording it is. */
 static int look_at_chunk(struct replay *replay)
 {
     struct lp_varint_reader reader;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What `llmperf model` found out, and the two ways to print it. */
+/** The results of `llmperf model`, and the two ways to print them. */
 #ifndef LLMPERF_TOOL_MODEL_ANSWER_H
 #define LLMPERF_TOOL_MODEL_ANSWER_H
 
@@ -13,7 +13,7 @@ enum model_phase { PREFILL, DECODE_STEP, VISION, PHASES };
 enum { IN_USE, MEASURED, LIMITS };
 
 struct gpu_answer {
-    const char *name;           /* as asked for; NULL: no GPU was */
+    const char *name;           /* as requested; NULL: no GPU was */
     llmperf_hardware *hardware; /* NULL: not known */
     char reason[512];           /* why; "" if it is known */
     bool has[PHASES];           /* the model has such a step */
@@ -34,13 +34,13 @@ struct model_answer {
     llmperf_model_info info;
     uint32_t weight_dtype, kv_dtype;
     uint64_t weight_bytes, kv_bytes_per_token;
-    /* As asked for. */
+    /* As requested. */
     uint64_t prompt, prefix, context, batch, generated;
     uint64_t image_height, image_width, tile_rows, tile_columns, tile_pixels;
     /* Steps borrow the arrays of cmd_model.c. */
     llmperf_step prefill_step, decode_step, vision_step;
     llmperf_work prefill, prefill_all, decode, vision;
-    /* Of `generated` tokens for each request behind its prompt; 0 if none were asked for,
+    /* Of `generated` tokens for each request after its prompt; 0 if none were requested,
      * LLMPERF_UNKNOWN above 64 bits. */
     uint64_t generation_flops, generation_bytes;
     struct gpu_answer gpu;

@@ -43,7 +43,7 @@ static int find_gpu(const char *name, llmperf_hardware **hardware)
     return llmperf_hardware_find(&query, NULL, hardware);
 }
 
-/* Without a GPU its values are null; one that nobody knows is a wrong word. */
+/* Without a GPU its values are null; an unknown GPU is a usage error. */
 int take_gpu(const struct command *command, const char *name, struct model_answer *answer)
 {
     struct gpu_answer *gpu = &answer->gpu;

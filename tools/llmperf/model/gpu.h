@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** `llmperf model --gpu`: the steps of a model held against the limits of a GPU. */
+/** `llmperf model --gpu`: the steps of a model compared with the limits of a GPU. */
 #ifndef LLMPERF_TOOL_MODEL_GPU_H
 #define LLMPERF_TOOL_MODEL_GPU_H
 
@@ -14,19 +14,18 @@ int work_out_gpu(struct model_answer *answer);
 
 void free_gpu(struct model_answer *answer);
 
-/** Places behind the point of a number with so many digits that matter; all before the point are
- * shown. */
+/** Decimal places of a number with so many significant digits; all before the point are shown. */
 int model_decimals(double value, int digits);
 
 void print_gpu_text(const struct model_answer *answer);
 
-/** Members "hardware", "floors" and "bound", each with a comma behind it. */
+/** Members "hardware", "floors" and "bound", each with a comma after it. */
 void print_gpu_json(const struct model_answer *answer);
 
-/** Member "floor" of a step, with a comma behind it. */
+/** Member "floor" of a step, with a comma after it. */
 void print_floor_json(const struct gpu_answer *gpu, enum model_phase phase);
 
-/** Member "turn" of the decode step, with a comma behind it. */
+/** Member "turn" of the decode step, with a comma after it. */
 void print_turn_json(const struct gpu_answer *gpu);
 
 /** Strings of the array "notes": why values of the GPU are null. */

@@ -19,7 +19,7 @@ static void member_text(const char *indent, const char *key, const char *text)
     print(",\n");
 }
 
-/* A sum that passed 64 bits is not known. */
+/* A sum that overflowed 64 bits is unknown. */
 static void print_known(uint64_t value)
 {
     if (value == LLMPERF_UNKNOWN)

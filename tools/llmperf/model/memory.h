@@ -10,7 +10,7 @@ void work_out_memory(struct model_answer *answer);
 
 void print_memory_text(const struct model_answer *answer);
 
-/** Member "memory", with a comma behind it. */
+/** Member "memory", with a comma after it. */
 void print_memory_json(const struct model_answer *answer);
 
 #endif

@@ -40,7 +40,7 @@ enum lp_end {
     LP_END_DROPPED = 2 /* the region around it ended first */
 };
 
-/** What a launch call starts. The numbers are stored in recordings. */
+/** Records that a launch call produces. The numbers are stored in recordings. */
 enum lp_launch_kind {
     LP_LAUNCH_KERNEL = 1,       /* exactly one kernel record */
     LP_LAUNCH_KERNEL_MULTI = 2, /* one kernel record for each device */

@@ -32,7 +32,7 @@ static inline void lp_stack_open(struct lp_thread *thread, uint32_t node, uint32
         lp_thread_record(thread, LP_RECORD_REGION_BEGIN, begin, node, value);
     }
     thread->owner[thread->depth] = owner;
-    /* Release: a thread that frees paths sees what this thread did before the level is dropped. */
+    /* Release: a thread that frees paths sees, before it does, what this thread did up to here. */
     __atomic_store_n(&thread->stack[thread->depth++], node, __ATOMIC_RELEASE);
     thread->node = node;
     if (owner == LP_OWNER_SELF)

@@ -40,7 +40,7 @@ static int compare_ages(const void *left, const void *right)
     return a->tv_nsec < b->tv_nsec ? -1 : a->tv_nsec > b->tv_nsec;
 }
 
-/* A run, or the folder of a job: its time is that of the run in it that ended last. */
+/* A run, or the folder of a job: its time is that of its newest result file. */
 static bool find_file(const char *path, struct stat *info_out)
 {
     static const char *const names[] = { "run.llmperf", "merged/run.llmperf", "repeats.json" };

@@ -17,8 +17,10 @@ static double mean_of(double sum, uint64_t count)
 
 /* Captures */
 
-/* Complete calls of a region on a device; 0: not known. */
-static uint64_t calls_of(const llmperf_profile *profile, const llmperf_capture_stats *row)
+/* Complete calls of a region on a device, 0: not known; and the share of them that was collected.
+ */
+static uint64_t calls_of(const llmperf_profile *profile, const llmperf_capture_stats *row,
+                         double *collected_out)
 {
     size_t count = lp_row_count(profile, LP_ROW_REGION);
     size_t i = row->region ? lp_profile_find_region(profile, row->region) : count;
@@ -29,8 +31,10 @@ static uint64_t calls_of(const llmperf_profile *profile, const llmperf_capture_s
         llmperf_profile_region(profile, i, &region);
         if (strcmp(region.path, row->region) != 0)
             break;
-        if (region.device == row->device)
+        if (region.device == row->device) {
+            *collected_out = 1 - region.skipped_fraction;
             return region.truncated == 0 ? region.instances : 0;
+        }
     }
     return 0;
 }
@@ -44,6 +48,7 @@ static bool is_same_launch(const llmperf_capture_stats *a, const llmperf_capture
 static int add_captures(struct lp_tables *tables, const llmperf_profile *profile)
 {
     size_t count = lp_row_count(profile, LP_ROW_CAPTURE);
+    double collected = 1;
     uint64_t calls = 0;
 
     if (lp_vector_reserve(&tables->captures, count) < 0)
@@ -54,10 +59,10 @@ static int add_captures(struct lp_tables *tables, const llmperf_profile *profile
         *row = (struct lp_capture_finding){ .stats = LLMPERF_CAPTURE_STATS_INIT };
         llmperf_profile_capture(profile, i, &row->stats);
         row->first = i == 0 || !is_same_launch(&row->stats, &row[-1].stats);
-        calls = row->first ? calls_of(profile, &row->stats) : calls;
+        calls = row->first ? calls_of(profile, &row->stats, &collected) : calls;
         row->total_ms = row->stats.kernel_ms + row->stats.memory_ms;
         row->calls = calls;
-        row->call_ms = mean_of(row->total_ms, calls);
+        row->call_ms = mean_of(row->total_ms, calls) / collected;
     }
     return 0;
 }

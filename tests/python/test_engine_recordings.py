@@ -201,6 +201,12 @@ class Recorded(support.TestCase):
         busy = next(line for line in steps.splitlines() if line.startswith("| … busy"))
         self.assertGreater(float(busy.split("|")[3]), 80)  # percent of the wall time
 
+    def test_captures_of_sampled_steps_are_of_a_sampled_step(self) -> None:
+        metrics = self.metrics("light")
+        whole = next(row for row in metrics["captures"] if row["region"] == STEP)
+        step = regions(metrics)[STEP]
+        self.assertAlmostEqual(whole["instance_ms"], whole["kernel_ms"] / (step["sampled_fraction"] * step["instances"]), places=6)
+
     def test_costs_of_a_sampled_stage_stand_for_all_of_its_steps(self) -> None:
         profile = replay(ENGINE / "light.llmrec")
         metrics = profile.to_dict()

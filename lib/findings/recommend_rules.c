@@ -149,8 +149,8 @@ static bool slow_kernels(const struct lp_stage_facts *stage, struct lp_recommend
     lp_text_printf(text, "The kernels of %s run %sx slower than its %s bound", stage->label,
                    N(stage->floor_ratio), bound_word(stage));
     if (stage->top_class && stage->device_ms > 0) {
-        lp_text_printf(text, ", mostly %s (%s %% of its device time)", stage->top_class,
-                       PERCENT(stage->top_class_ms / stage->device_ms));
+        lp_text_printf(text, "; the largest class is %s (%s %% of the device time)",
+                       stage->top_class, PERCENT(stage->top_class_ms / stage->device_ms));
         add_word(out, "top_class", stage->top_class);
         add(out, "top_class_share", stage->top_class_ms / stage->device_ms);
     }
@@ -185,8 +185,10 @@ static bool small_batch(const struct lp_stage_facts *stage, struct lp_recommenda
     add(out, "batch", stage->batch);
     add(out, "critical_batch", stage->critical_batch);
     lp_text_printf(text,
-                   "%s decodes %s sequences a step. Reading the weights (%s) dominates up to about "
-                   "%s sequences: until then a larger batch costs little extra time a step.",
+                   "%s runs at batch size %s. Reading the weights (%s) dominates up to about "
+                   "%s sequences: until then a larger batch adds little time to a step. With "
+                   "experts, each further "
+                   "sequence may activate more of them.",
                    stage->label, COUNT(stage->batch), stage->dtype, N(stage->critical_batch));
     return true;
 }

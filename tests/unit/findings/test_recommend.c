@@ -188,7 +188,8 @@ static void slow_kernels_name_the_largest_class(void **state)
     stage.device_ms = 1000;
     stage.top_class = "GEMM";
     stage.top_class_ms = 850;
-    assert_says(&stage, "slow_kernels", 720, "mostly GEMM (85.0 % of its device time)");
+    assert_says(&stage, "slow_kernels", 720,
+                "the largest class is GEMM (85.0 % of the device time)");
     stage.floor_ratio = 2.4;
     assert_silent(&stage);
 }
@@ -219,7 +220,7 @@ static void small_batches_of_decode_are_named(void **state)
     stage.critical_batch = 206.1;
     stage.memory_floor_ms = 700;
     stage.compute_floor_ms = 26;
-    assert_says(&stage, "small_batch", NAN, "decodes 8 sequences a step");
+    assert_says(&stage, "small_batch", NAN, "runs at batch size 8");
     stage.decode = false;
     assert_silent(&stage);
     stage.decode = true;

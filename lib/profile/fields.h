@@ -9,8 +9,8 @@
  *          LLMPERF_UNKNOWN, NUMBER double or NaN, CLASSES a double for each kernel class, BLOB an
  *          encoded histogram after the struct, RESERVED uint32_t without meaning
  * unit     "ms", "ns", "bytes", "FLOP", a share ("1"), or "" for a count or a text
- * merge    what becomes of it when rows of several runs become one, see enum lp_merge
- * unknown  when it is not known, see enum lp_unknown
+ * merge    how rows of several runs are merged into one, see enum lp_merge
+ * unknown  when the value is unknown, see enum lp_unknown
  * json     member of the row in metrics.json ("a.b": member b of object a); NULL: the writer of
  *          metrics.json makes it
  * series   Prometheus metric without "llmperf_"; NULL: none. In seconds where the unit is "ms"
@@ -25,34 +25,34 @@
 
 #include "llmperf/profile.h"
 
-/** What becomes of a member when rows of several runs become one. */
+/** How a member is merged when rows of several runs become one row. */
 enum lp_merge {
-    LP_MERGE_KEY,       /* rows with the same keys are one row */
+    LP_MERGE_KEY,       /* rows with the same keys are merged */
     LP_MERGE_APART,     /* such rows of two runs stay two rows */
-    LP_MERGE_FIRST,     /* that of the first run */
-    LP_MERGE_SUM,       /* unknown if one is unknown */
-    LP_MERGE_SUM_KNOWN, /* of those that are known */
-    LP_MERGE_MIN,
-    LP_MERGE_MAX,
-    LP_MERGE_MOMENT,   /* mean and standard deviation, weighted by the count */
-    LP_MERGE_WEIGHTED, /* mean, weighted by device time */
-    LP_MERGE_QUANTILE, /* of the histograms together */
-    LP_MERGE_WORST,
-    LP_MERGE_DERIVED, /* computed from other members */
-    LP_MERGE_SHARE    /* computed from all rows: it changes when another row does */
+    LP_MERGE_FIRST,     /* the value of the first run */
+    LP_MERGE_SUM,       /* sum; unknown if one value is unknown */
+    LP_MERGE_SUM_KNOWN, /* sum of the known values */
+    LP_MERGE_MIN,       /* smallest value */
+    LP_MERGE_MAX,       /* largest value */
+    LP_MERGE_MOMENT,    /* mean and standard deviation, weighted by the count */
+    LP_MERGE_WEIGHTED,  /* mean, weighted by device time */
+    LP_MERGE_QUANTILE,  /* percentile of the merged histograms */
+    LP_MERGE_WORST,     /* the worst verdict */
+    LP_MERGE_DERIVED,   /* computed again from other members */
+    LP_MERGE_SHARE      /* computed again from all rows */
 };
 
-/** When a member is not known. */
+/** When a member is unknown. */
 enum lp_unknown {
     LP_UNKNOWN_NEVER,
-    LP_UNKNOWN_OTHER,         /* where the text says so */
+    LP_UNKNOWN_OTHER,         /* see the text of the member */
     LP_UNKNOWN_NO_SOURCE,     /* without a device source */
-    LP_UNKNOWN_NO_DEVICE,     /* no device, or no kernel of it, was observed */
-    LP_UNKNOWN_NO_INSTANCE,   /* no complete instance */
-    LP_UNKNOWN_NO_IDLE,       /* no device, no complete instance, no activity, or one was cut */
+    LP_UNKNOWN_NO_DEVICE,     /* no device was found, or no kernel was recorded */
+    LP_UNKNOWN_NO_INSTANCE,   /* no call was complete */
+    LP_UNKNOWN_NO_IDLE,       /* no device, no complete call, no device work, or a truncated call */
     LP_UNKNOWN_NOT_COUNTED,   /* neither the program nor the model gave it */
     LP_UNKNOWN_NOT_COLLECTED, /* the source does not report it */
-    LP_UNKNOWN_NO_SPAN        /* no device work in it was seen */
+    LP_UNKNOWN_NO_SPAN        /* no device work was recorded */
 };
 
 /* clang-format off */
@@ -64,7 +64,7 @@ enum lp_unknown {
     P(F, p99, 0.99, "99th percentile", NULL)
 
 #define LP_REGION_PERCENTILE(F, p, fraction, text, series) \
-    F(NUMBER, wall_##p##_ms, "ms", APART, NO_INSTANCE, "wall_ms." #p, "region_wall_" #p "_seconds", text " of the host time of an instance, within 2 %")
+    F(NUMBER, wall_##p##_ms, "ms", APART, NO_INSTANCE, "wall_ms." #p, "region_wall_" #p "_seconds", text " of the host time of a call, within 2 %")
 #define LP_KERNEL_PERCENTILE(F, p, fraction, text, series) \
     F(NUMBER, p##_ms, "ms", QUANTILE, NOT_COLLECTED, #p "_ms", series, text " of the duration of a call, within 2 %")
 #define LP_SPREAD_PERCENTILE(F, p, fraction, text, series) \
@@ -73,40 +73,40 @@ enum lp_unknown {
 /** llmperf_ledger */
 #define LP_LEDGER_FIELDS(F) \
     F(COUNT, launches_expected, "", SUM, NO_SOURCE, "launches_expected", NULL, "kernel launch calls that succeeded, without those under stream capture and without graph launches") \
-    F(COUNT, graph_launches, "", SUM, NO_SOURCE, "graph_launches", NULL, "graph launch calls; each may cause any number of records, also none") \
-    F(COUNT, memory_calls, "", SUM, NO_SOURCE, "memory_calls", NULL, "memcpy and memset calls; each may cause any number of records, also none") \
+    F(COUNT, graph_launches, "", SUM, NO_SOURCE, "graph_launches", NULL, "graph launch calls; each may cause any number of records, including none") \
+    F(COUNT, memory_calls, "", SUM, NO_SOURCE, "memory_calls", NULL, "memcpy and memset calls; each may cause any number of records, including none") \
     F(COUNT, kernels_seen, "", SUM, NEVER, "kernels_seen", NULL, "kernel records with valid times, graph kernels included") \
     F(COUNT, graph_kernels_seen, "", SUM, NEVER, "graph_kernels_seen", NULL, "the part of `kernels_seen` from graph launches") \
     F(COUNT, memory_seen, "", SUM, NEVER, "memory_seen", NULL, "memcpy and memset records with valid times") \
     F(COUNT, kernels_attributed, "", SUM, NEVER, "kernels_attributed", NULL, "kernels whose launch is known") \
     F(COUNT, kernels_outside, "", SUM, NEVER, "kernels_outside", NULL, "the part of `kernels_attributed` that was launched with no region open") \
-    F(COUNT, kernels_unattributed, "", SUM, NEVER, "kernels_unattributed", NULL, "kernels whose launch was not seen") \
+    F(COUNT, kernels_unattributed, "", SUM, NEVER, "kernels_unattributed", NULL, "kernels whose launch was not recorded") \
     F(COUNT, launches_missing, "", SUM, NO_SOURCE, "launches_missing", NULL, "launches whose kernel record never arrived") \
     F(COUNT, records_dropped, "", SUM, NEVER, "records_dropped", NULL, "device records dropped by the driver, or by the library because its pool was full") \
-    F(COUNT, records_invalid_time, "", SUM, NEVER, "records_invalid_time", NULL, "records that end before they start, last longer than a day, or have a time that no clock has") \
-    F(COUNT, records_incomplete, "", SUM, NEVER, "records_incomplete", NULL, "records without a start or an end time, or given up by the driver") \
-    F(COUNT, records_duplicate, "", SUM, NEVER, "records_duplicate", NULL, "second records of a launch with one record; in no total") \
-    F(COUNT, records_late, "", SUM, NEVER, "records_late", NULL, "records that arrived after the busy time of their region was closed") \
-    F(COUNT, graph_nodes_unmapped, "", SUM, NEVER, "graph_nodes_unmapped", NULL, "graph records whose capture region is not known; `captured_in` says why") \
+    F(COUNT, records_invalid_time, "", SUM, NEVER, "records_invalid_time", NULL, "records that end before they start, last longer than a day, or have an impossible time") \
+    F(COUNT, records_incomplete, "", SUM, NEVER, "records_incomplete", NULL, "records without a start or an end time, or that the driver did not complete") \
+    F(COUNT, records_duplicate, "", SUM, NEVER, "records_duplicate", NULL, "further records of a launch that can have only one; in no total") \
+    F(COUNT, records_late, "", SUM, NEVER, "records_late", NULL, "records that arrived after the busy time of their region had been computed") \
+    F(COUNT, graph_nodes_unmapped, "", SUM, NEVER, "graph_nodes_unmapped", NULL, "graph records whose capture region is unknown; `captured_in` gives the reason") \
     F(COUNT, regions_dropped, "", SUM, NEVER, "regions_dropped", NULL, "host records lost because the ring of a thread was full") \
     F(COUNT, regions_truncated, "", SUM, NEVER, "regions_truncated", NULL, "regions that were open at the start or at the end of the session") \
     F(COUNT, regions_unbalanced, "", SUM, NEVER, "regions_unbalanced", NULL, "region ends without a begin") \
-    F(NUMBER, tracing_overhead_ms, "ms", SUM_KNOWN, NOT_COLLECTED, "tracing_overhead_ms", NULL, "time of the OVERHEAD records by which the driver reports its own cost") \
-    F(NUMBER, sampled_fraction, "1", MIN, NO_SOURCE, "sampled_fraction", NULL, "share of the work that was collected, without triggered windows") \
+    F(NUMBER, tracing_overhead_ms, "ms", SUM_KNOWN, NOT_COLLECTED, "tracing_overhead_ms", NULL, "sum of CUPTI's OVERHEAD records, in which CUPTI reports its own cost") \
+    F(NUMBER, sampled_fraction, "1", MIN, NO_SOURCE, "sampled_fraction", NULL, "share of the work that was collected, triggered windows not included") \
     F(NUMBER, attributed_gpu_time_share, "1", WEIGHTED, NOT_COLLECTED, "attributed_gpu_time_share", NULL, "device time whose launch is known / all device time; unknown without device time") \
     F(WORD, verdict, "", WORST, NEVER, NULL, NULL, "LLMPERF_VERDICT_…; in metrics.json as a word") \
     F(RESERVED, reserved, "", FIRST, NEVER, NULL, NULL, "") \
     F(COUNT, graphs_device_launchable, "", SUM, NOT_COLLECTED, "graphs_device_launchable", NULL, "graphs instantiated for launch from the device; the driver reports no kernels of such launches") \
     F(COUNT, kernels_outside_window, "", SUM, NEVER, "kernels_outside_window", NULL, "kernels launched by other threads or calls while a sampling window was open, or while collection started or stopped; in no total") \
     F(COUNT, kernels_in_windows, "", SUM, NEVER, "kernels_in_windows", NULL, "the part of `kernels_attributed` in triggered windows; in no total of regions and kernels") \
-    F(COUNT, launches_duplicate, "", SUM, NEVER, "launches_duplicate", NULL, "launch calls with the correlation id of an earlier one: their records cannot be distinguished") \
-    F(COUNT, graph_records_missing, "", SUM, NEVER, "graph_records_missing", NULL, "kernels, copies and memsets that launches of a CUDA graph lack compared with its fullest launch; not counted in sessions that sample") \
+    F(COUNT, launches_duplicate, "", SUM, NEVER, "launches_duplicate", NULL, "launch calls with the correlation id of an earlier call; their records cannot be distinguished") \
+    F(COUNT, graph_records_missing, "", SUM, NEVER, "graph_records_missing", NULL, "kernels, memcpys and memsets missing in launches of a CUDA graph, compared with the launch of that graph that has most; not counted in sessions that sample") \
     F(COUNT, memory_missing, "", SUM, NEVER, "memory_missing", NULL, "memcpy and memset calls without a record; those of zero bytes have none") \
     F(COUNT, records_before_launch, "", SUM, NEVER, "records_before_launch", NULL, "device records that begin over a millisecond before their launch call: the clocks differ, and idle times are wrong") \
     F(COUNT, records_foreign, "", SUM, NEVER, "records_foreign", NULL, "device records of kinds that this session did not enable; ignored") \
-    F(COUNT, names_over_limit, "", SUM, NEVER, "names_over_limit", NULL, "kernels, copies and memsets whose name was not among the first 65,536; they count as `[other names]`") \
+    F(COUNT, names_over_limit, "", SUM, NEVER, "names_over_limit", NULL, "kernels, memcpys and memsets whose name was not among the first 65,536 names; counted as `[other names]`") \
     F(COUNT, source_errors, "", SUM, NEVER, "source_errors", NULL, "flush calls that CUPTI refused") \
-    F(COUNT, regions_abandoned, "", SUM, NEVER, "regions_abandoned", NULL, "regions that were still open when a region of another NVTX domain around them ended") \
+    F(COUNT, regions_abandoned, "", SUM, NEVER, "regions_abandoned", NULL, "regions that were still open when an enclosing region of another NVTX domain ended") \
     F(COUNT, regions_over_limit, "", SUM, NEVER, "regions_over_limit", NULL, "regions above the `path_limit` of the session; counted together as `LLM@(too many paths)`")
 
 /** llmperf_region_stats */
@@ -114,69 +114,69 @@ enum lp_unknown {
     F(NAME, path, "", KEY, NEVER, "path", NULL, "labels from the outermost region to this one, joined by `/`; empty: work launched with no region open") \
     F(NAME, label, "", APART, NEVER, "label", NULL, "label of the region") \
     F(TEXT, parent, "", APART, OTHER, "parent", NULL, "path of the parent; null at the top") \
-    F(TEXT, stage, "", APART, OTHER, "stage", NULL, "label of the stage that it is or lies in; null: none") \
+    F(TEXT, stage, "", APART, OTHER, "stage", NULL, "label of the stage that the region is or is inside; null: none") \
     F(WORD, depth, "", APART, NEVER, "depth", NULL, "0 at the top") \
     F(WORD, kind, "", APART, NEVER, NULL, NULL, "LLMPERF_REGION_…; in metrics.json `stage` or `operator`") \
     F(DEVICE, device, "", KEY, NO_DEVICE, "device", NULL, "CUDA device ordinal; null without device activity") \
     F(WORD, process_id, "", KEY, NEVER, "process_id", NULL, "process") \
-    F(COUNT, instances, "", APART, NEVER, "instances", "region_instances_total", "instances that began and ended within the session") \
-    F(COUNT, truncated, "", APART, NEVER, "truncated", NULL, "instances that were open when the session started, paused or ended, when a region of another NVTX domain around them ended, or whose begin or end was lost; not part of wall times") \
-    F(NUMBER, wall_sum_ms, "ms", APART, NO_INSTANCE, "wall_ms.sum", "region_wall_seconds_total", "host time from begin to end, of all complete instances") \
+    F(COUNT, instances, "", APART, NEVER, "instances", "region_instances_total", "calls of the region that began and ended within the session") \
+    F(COUNT, truncated, "", APART, NEVER, "truncated", NULL, "calls that were open when the session started, paused or ended, or when an enclosing region of another NVTX domain ended, and calls whose begin or end was lost; not part of wall times") \
+    F(NUMBER, wall_sum_ms, "ms", APART, NO_INSTANCE, "wall_ms.sum", "region_wall_seconds_total", "host time from begin to end, of all complete calls") \
     F(NUMBER, wall_mean_ms, "ms", APART, NO_INSTANCE, "wall_ms.mean", NULL, "`wall_sum_ms` / `instances`") \
-    F(NUMBER, wall_std_ms, "ms", APART, NO_INSTANCE, "wall_ms.std", NULL, "sample standard deviation (n - 1); unknown for one instance") \
-    F(NUMBER, wall_min_ms, "ms", APART, NO_INSTANCE, "wall_ms.min", NULL, "shortest complete instance") \
-    F(NUMBER, wall_max_ms, "ms", APART, NO_INSTANCE, "wall_ms.max", NULL, "longest complete instance") \
+    F(NUMBER, wall_std_ms, "ms", APART, NO_INSTANCE, "wall_ms.std", NULL, "sample standard deviation (n - 1); unknown for one call") \
+    F(NUMBER, wall_min_ms, "ms", APART, NO_INSTANCE, "wall_ms.min", NULL, "shortest complete call") \
+    F(NUMBER, wall_max_ms, "ms", APART, NO_INSTANCE, "wall_ms.max", NULL, "longest complete call") \
     LP_PERCENTILES(LP_REGION_PERCENTILE, F) \
-    F(NUMBER, gpu_busy_ms, "ms", APART, NO_DEVICE, "gpu_busy_ms", "region_gpu_busy_seconds_total", "union of the intervals of all activities, nested regions included: two kernels at once count once") \
-    F(NUMBER, exclusive_gpu_busy_ms, "ms", APART, NO_DEVICE, "exclusive_gpu_busy_ms", NULL, "union of the intervals of activities launched directly in the region") \
-    F(NUMBER, kernel_ms, "ms", APART, NO_DEVICE, "kernel_ms", "region_kernel_seconds_total", "sum of kernel durations, nested regions included: two kernels at once count twice") \
+    F(NUMBER, gpu_busy_ms, "ms", APART, NO_DEVICE, "gpu_busy_ms", "region_gpu_busy_seconds_total", "time in which at least one kernel, memcpy or memset ran (union of their intervals), nested regions included") \
+    F(NUMBER, exclusive_gpu_busy_ms, "ms", APART, NO_DEVICE, "exclusive_gpu_busy_ms", NULL, "the same, of work launched directly in the region") \
+    F(NUMBER, kernel_ms, "ms", APART, NO_DEVICE, "kernel_ms", "region_kernel_seconds_total", "sum of kernel durations, nested regions included; kernels that run at the same time count separately") \
     F(NUMBER, exclusive_kernel_ms, "ms", APART, NO_DEVICE, "exclusive_kernel_ms", NULL, "sum of the durations of kernels launched directly in the region") \
-    F(NUMBER, memcpy_ms, "ms", APART, NO_DEVICE, "memcpy_ms", NULL, "sum of the durations of copies, nested regions included") \
+    F(NUMBER, memcpy_ms, "ms", APART, NO_DEVICE, "memcpy_ms", NULL, "sum of the durations of memcpys, nested regions included") \
     F(NUMBER, memset_ms, "ms", APART, NO_DEVICE, "memset_ms", NULL, "sum of the durations of memsets, nested regions included") \
-    F(NUMBER, idle_ms, "ms", APART, NO_IDLE, "idle_ms", NULL, "(`wall_sum_ms` - `window_ms`) x (1 - `skipped_fraction`) - `gpu_busy_ms`, not below 0; unknown where an instance was truncated") \
+    F(NUMBER, idle_ms, "ms", APART, NO_IDLE, "idle_ms", NULL, "(`wall_sum_ms` - `window_ms`) x (1 - `skipped_fraction`) - `gpu_busy_ms`, not below 0; unknown if a call was truncated") \
     F(COUNT, kernel_count, "", APART, NO_DEVICE, "kernel_count", "region_kernels_total", "kernels, nested regions included") \
-    F(COUNT, memcpy_count, "", APART, NO_DEVICE, "memcpy_count", NULL, "copies, nested regions included") \
+    F(COUNT, memcpy_count, "", APART, NO_DEVICE, "memcpy_count", NULL, "memcpys, nested regions included") \
     F(COUNT, memset_count, "", APART, NO_DEVICE, "memset_count", NULL, "memsets, nested regions included") \
-    F(COUNT, memcpy_bytes, "bytes", APART, NO_DEVICE, "memcpy_bytes", "region_copy_bytes_total", "bytes of copies, nested regions included") \
-    F(COUNT, tokens, "", APART, NOT_COUNTED, "tokens", "region_tokens_total", "tokens that the program counted; if none on this region, the sum of its children") \
-    F(COUNT, sequences, "", APART, NOT_COUNTED, "sequences", "region_sequences_total", "sequences that the program counted, summed as `tokens`") \
-    F(COUNT, context, "", APART, NOT_COUNTED, "context", NULL, "KV positions attended, summed over the sequences, each new token counting itself") \
+    F(COUNT, memcpy_bytes, "bytes", APART, NO_DEVICE, "memcpy_bytes", "region_copy_bytes_total", "bytes of memcpys, nested regions included") \
+    F(COUNT, tokens, "", APART, NOT_COUNTED, "tokens", "region_tokens_total", "tokens that the program counted; without a count, the sum of the child regions") \
+    F(COUNT, sequences, "", APART, NOT_COUNTED, "sequences", "region_sequences_total", "sequences that the program counted; without a count, the sum of the child regions, as for `tokens`") \
+    F(COUNT, context, "", APART, NOT_COUNTED, "context", NULL, "KV positions attended, summed over the sequences; each new token attends to itself too") \
     F(COUNT, flops, "FLOP", APART, NOT_COUNTED, "flops", "region_flops_total", "FLOPs that the program or the model gave; a multiply-add is 2") \
     F(COUNT, bytes, "bytes", APART, NOT_COUNTED, "bytes", "region_bytes_total", "bytes of device memory that the program or the model gave") \
-    F(NUMBER, skipped_fraction, "1", APART, NEVER, NULL, NULL, "share of the work whose device side was not collected; 0 but in sessions that sample. In metrics.json `sampled_fraction`, 1 minus this. Device times and counts are of the rest and not scaled") \
+    F(NUMBER, skipped_fraction, "1", APART, NEVER, NULL, NULL, "share of the work whose device records were not collected; 0 unless the session samples. In metrics.json as `sampled_fraction`, 1 minus this value. Device times and counts cover the collected work and are not scaled") \
     F(WORD, flops_origin, "", APART, NOT_COUNTED, NULL, NULL, "LLMPERF_WORK_…; in metrics.json `program` or `model`") \
-    F(WORD, bytes_origin, "", APART, NOT_COUNTED, NULL, NULL, "the same of `bytes`") \
-    F(COUNT, window_instances, "", APART, NEVER, "window_instances", NULL, "instances that lie in triggered windows; no device number of the row holds them") \
-    F(NUMBER, window_ms, "ms", APART, NEVER, "window_ms", NULL, "the part of `wall_sum_ms` that lies in triggered windows") \
-    F(COUNT, window_flops, "FLOP", APART, NOT_COUNTED, NULL, NULL, "the part of `flops` that lies in triggered windows") \
-    F(COUNT, window_bytes, "bytes", APART, NOT_COUNTED, NULL, NULL, "the part of `bytes` that lies in triggered windows") \
+    F(WORD, bytes_origin, "", APART, NOT_COUNTED, NULL, NULL, "the same for `bytes`") \
+    F(COUNT, window_instances, "", APART, NEVER, "window_instances", NULL, "calls collected in triggered windows; the device numbers of the row do not include them") \
+    F(NUMBER, window_ms, "ms", APART, NEVER, "window_ms", NULL, "the part of `wall_sum_ms` of triggered windows") \
+    F(COUNT, window_flops, "FLOP", APART, NOT_COUNTED, NULL, NULL, "the part of `flops` of triggered windows") \
+    F(COUNT, window_bytes, "bytes", APART, NOT_COUNTED, NULL, NULL, "the part of `bytes` of triggered windows") \
     F(BLOB, wall_histogram, "", APART, NO_INSTANCE, NULL, NULL, "histogram of the wall times")
 
 /** llmperf_kernel_stats */
 #define LP_KERNEL_FIELDS(F) \
-    F(NAME, name, "", KEY, NEVER, "kernel_name_raw", NULL, "name as the driver reports it, usually mangled; copies: `[memcpy HtoD]` and so on") \
+    F(NAME, name, "", KEY, NEVER, "kernel_name_raw", NULL, "name as the driver reports it, usually mangled; a memcpy is called `[memcpy HtoD]`, `[memcpy DtoH]` and so on") \
     F(TEXT, demangled, "", DERIVED, NEVER, "kernel_name", NULL, "full C++ name") \
     F(TEXT, short_name, "", DERIVED, NEVER, "short_name", NULL, "C++ name without return type, template arguments and parameters") \
-    F(TEXT, region, "", KEY, OTHER, "region", NULL, "path; empty: launched with no region open; null: the launch was not seen") \
-    F(TEXT, captured_in, "", KEY, OTHER, "captured_in", NULL, "path of the region that captured the graph node; null: not of a graph; `LLM@(…` says why it is not known") \
+    F(TEXT, region, "", KEY, OTHER, "region", NULL, "path; empty: launched with no region open; null: the launch was not recorded") \
+    F(TEXT, captured_in, "", KEY, OTHER, "captured_in", NULL, "path of the region that captured the graph node; null: not launched by a graph; `LLM@(…` gives the reason if it is unknown") \
     F(WORD, kind, "", KEY, NEVER, NULL, NULL, "LLMPERF_ACTIVITY_…; in metrics.json as a word") \
     F(DEVICE, device, "", KEY, NO_DEVICE, "device", NULL, "CUDA device ordinal") \
-    F(COUNT, calls, "", SUM, NEVER, "calls", "kernel_calls_total", "records with valid times") \
-    F(COUNT, bytes, "bytes", SUM, NEVER, "bytes", NULL, "bytes of copies and memsets") \
+    F(COUNT, calls, "", SUM, NEVER, "calls", "kernel_calls_total", "calls: records with valid times") \
+    F(COUNT, bytes, "bytes", SUM, NEVER, "bytes", NULL, "bytes of memcpys and memsets") \
     F(NUMBER, total_ms, "ms", SUM, NOT_COLLECTED, "total_ms", "kernel_seconds_total", "device time of all calls") \
     F(NUMBER, mean_ms, "ms", DERIVED, NOT_COLLECTED, "mean_ms", NULL, "`total_ms` / `calls`") \
     F(NUMBER, min_ms, "ms", MIN, NOT_COLLECTED, "min_ms", NULL, "shortest call") \
     F(NUMBER, max_ms, "ms", MAX, NOT_COLLECTED, "max_ms", NULL, "longest call") \
     LP_PERCENTILES(LP_KERNEL_PERCENTILE, F) \
-    F(NUMBER, share, "1", SHARE, NOT_COLLECTED, "share", NULL, "`total_ms` / `total_ms` of all kernels, copies and memsets") \
+    F(NUMBER, share, "1", SHARE, NOT_COLLECTED, "share", NULL, "`total_ms` / `total_ms` of all kernels, memcpys and memsets") \
     F(BLOB, histogram, "", QUANTILE, NOT_COLLECTED, NULL, NULL, "histogram of the durations")
 
 /** llmperf_operator_stats */
 #define LP_OPERATOR_FIELDS(F) \
     F(NAME, name, "", KEY, NEVER, "op_name", NULL, "label") \
     F(TEXT, stage, "", KEY, OTHER, "stage", NULL, "label of the nearest stage around it; null: none") \
-    F(COUNT, calls, "", DERIVED, NEVER, "calls", NULL, "instances of all paths with this label and stage") \
-    F(NUMBER, total_time_ms, "ms", DERIVED, NO_INSTANCE, "total_time_ms", NULL, "host time of them; one inside another of its label adds none") \
+    F(COUNT, calls, "", DERIVED, NEVER, "calls", NULL, "calls of all paths with this label and stage") \
+    F(NUMBER, total_time_ms, "ms", DERIVED, NO_INSTANCE, "total_time_ms", NULL, "host time of these calls; a call inside another call of the same label is not added again") \
     F(NUMBER, cuda_time_ms, "ms", DERIVED, NO_DEVICE, "cuda_time_ms", NULL, "device busy time, nested regions included, summed over devices") \
     F(NUMBER, mean_ms, "ms", DERIVED, NO_INSTANCE, "mean_ms", NULL, "`total_time_ms` / `calls`")
 
@@ -189,7 +189,7 @@ enum lp_unknown {
     F(COUNT, count, "", SUM, NEVER, "count", NULL, "iterations that have the quantity; a class that did not run in an iteration counts there as 0 ms") \
     F(NUMBER, sum_ms, "ms", SUM, NO_SPAN, "sum", NULL, "sum") \
     F(NUMBER, mean_ms, "ms", MOMENT, NO_SPAN, "mean", NULL, "`sum_ms` / `count`") \
-    F(NUMBER, std_ms, "ms", MOMENT, NO_INSTANCE, "std", NULL, "sample standard deviation (n - 1); unknown below two iterations") \
+    F(NUMBER, std_ms, "ms", MOMENT, NO_INSTANCE, "std", NULL, "sample standard deviation (n - 1); unknown with fewer than two iterations") \
     F(NUMBER, min_ms, "ms", MIN, NO_SPAN, "min", NULL, "smallest") \
     F(NUMBER, max_ms, "ms", MAX, NO_SPAN, "max", NULL, "largest") \
     LP_PERCENTILES(LP_SPREAD_PERCENTILE, F) \
@@ -197,18 +197,18 @@ enum lp_unknown {
 
 /** llmperf_metric_stats */
 #define LP_METRIC_FIELDS(F) \
-    F(NAME, name, "", KEY, NEVER, "name", NULL, "name of the counter or metric, as the tool gives it") \
-    F(NAME, unit, "", FIRST, NEVER, "unit", NULL, "base unit: ns, byte, hz, %, byte/s; empty: a plain number or a text") \
-    F(TEXT, group, "", KEY, OTHER, "group", NULL, "section or preset that holds it; null: none") \
+    F(NAME, name, "", KEY, NEVER, "name", NULL, "name of the counter or metric, as the tool reports it") \
+    F(NAME, unit, "", FIRST, NEVER, "unit", NULL, "base unit: ns, byte, hz, %, byte/s; empty: a number without a unit, or a text") \
+    F(TEXT, group, "", KEY, OTHER, "group", NULL, "section or preset that it belongs to; null: none") \
     F(NAME, source, "", KEY, NEVER, "source", NULL, "`ncu`, `range_profiler` or `pm_sampling`") \
-    F(TEXT, region, "", KEY, OTHER, "region", NULL, "path; empty: no region was open; null: not known") \
-    F(TEXT, kernel, "", KEY, OTHER, "kernel", NULL, "kernel as the driver names it; null: of the region as a whole") \
-    F(TEXT, text, "", FIRST, OTHER, "text", NULL, "a value that is not a number; null where results differ") \
+    F(TEXT, region, "", KEY, OTHER, "region", NULL, "path; empty: no region was open; null: unknown") \
+    F(TEXT, kernel, "", KEY, OTHER, "kernel", NULL, "kernel name as the driver reports it; null: a metric of the whole region") \
+    F(TEXT, text, "", FIRST, OTHER, "text", NULL, "value that is not a number; null if results differ") \
     F(DEVICE, device, "", KEY, OTHER, "device", NULL, "CUDA device ordinal") \
-    F(WORD, process_id, "", KEY, NEVER, NULL, NULL, "process; 0: not known") \
-    F(COUNT, count, "", SUM, NEVER, "count", NULL, "results that had a value: kernel launches, instances of a range, samples") \
+    F(WORD, process_id, "", KEY, NEVER, NULL, NULL, "process; 0: unknown") \
+    F(COUNT, count, "", SUM, NEVER, "count", NULL, "results that had a value: kernel launches, calls of a range, samples") \
     F(NUMBER, mean, "", MOMENT, OTHER, "mean", NULL, "mean of the results; the sum is `mean` x `count`") \
-    F(NUMBER, std, "", MOMENT, OTHER, "std", NULL, "sample standard deviation (n - 1); unknown below two results") \
+    F(NUMBER, std, "", MOMENT, OTHER, "std", NULL, "sample standard deviation (n - 1); unknown with fewer than two results") \
     F(NUMBER, min, "", MIN, OTHER, "min", NULL, "smallest result") \
     F(NUMBER, max, "", MAX, OTHER, "max", NULL, "largest result")
 
@@ -217,69 +217,69 @@ enum lp_unknown {
     F(NAME, region, "", APART, NEVER, NULL, NULL, "path of the stage") \
     F(COUNT, sequence, "", KEY, NEVER, "sequence", NULL, "from 1, in the order in which iterations became complete") \
     F(COUNT, begin_ns, "ns", APART, NEVER, "begin_ns", NULL, "begin, host clock (CLOCK_MONOTONIC)") \
-    F(COUNT, activities, "", APART, NO_DEVICE, "activities", NULL, "kernels, copies and memsets") \
-    F(COUNT, tokens, "", APART, NOT_COUNTED, "tokens", NULL, "tokens that the program counted in it") \
+    F(COUNT, activities, "", APART, NO_DEVICE, "activities", NULL, "kernels, memcpys and memsets") \
+    F(COUNT, tokens, "", APART, NOT_COUNTED, "tokens", NULL, "tokens that the program counted in the iteration") \
     F(COUNT, sequences, "", APART, NOT_COUNTED, "sequences", NULL, "sequences") \
     F(COUNT, context, "", APART, NOT_COUNTED, "context", NULL, "KV positions attended") \
     F(COUNT, flops, "FLOP", APART, NOT_COUNTED, "flops", NULL, "FLOPs that the program or the model gave") \
     F(COUNT, bytes, "bytes", APART, NOT_COUNTED, "bytes", NULL, "bytes of device memory that the program or the model gave") \
     F(NUMBER, wall_ms, "ms", APART, NO_SPAN, "wall_ms", NULL, "host time from begin to end") \
     F(NUMBER, span_ms, "ms", APART, NO_SPAN, "span_ms", NULL, "first start to last end on the device") \
-    F(NUMBER, busy_ms, "ms", APART, NO_SPAN, "busy_ms", NULL, "the part of the span in which something ran") \
+    F(NUMBER, busy_ms, "ms", APART, NO_SPAN, "busy_ms", NULL, "the part of the span in which at least one kernel, memcpy or memset ran") \
     F(NUMBER, idle_ms, "ms", APART, NO_SPAN, "idle_ms", NULL, "`span_ms` - `busy_ms`") \
     F(NUMBER, idle_launch_ms, "ms", APART, NO_SPAN, "idle_launch_ms", NULL, "the part of `idle_ms` in which the GPU waited for the host to launch") \
     F(NUMBER, idle_wait_ms, "ms", APART, NO_SPAN, "idle_wait_ms", NULL, "the rest of `idle_ms`: gaps between dependent kernels that were launched in time") \
-    F(CLASSES, class_ms, "ms", APART, NO_SPAN, NULL, NULL, "sum of durations by kernel class; in metrics.json an object of those that ran") \
-    F(COUNT, window, "", APART, NEVER, NULL, NULL, "number of the triggered window that collected it; 0: none (null in metrics.json). Its device times are in no statistic")
+    F(CLASSES, class_ms, "ms", APART, NO_SPAN, NULL, NULL, "sum of durations for each kernel class; in metrics.json an object of the classes that ran") \
+    F(COUNT, window, "", APART, NEVER, NULL, NULL, "number of the triggered window that collected it; 0: none (null in metrics.json). Device times of triggered windows are in no statistic")
 
 /** llmperf_window_stats */
 #define LP_WINDOW_FIELDS(F) \
     F(COUNT, number, "", KEY, NEVER, "number", NULL, "from 1, in the order of the triggers") \
-    F(TEXT, rule, "", APART, OTHER, "rule", NULL, "text of the rule; null in a replay, because a recording does not hold rules") \
+    F(TEXT, rule, "", APART, OTHER, "rule", NULL, "text of the rule; null in a replay, because recordings do not contain rules") \
     F(TEXT, region, "", APART, OTHER, "region", NULL, "label that the rule watches") \
-    F(TEXT, quantity, "", APART, OTHER, "quantity", NULL, "what of it: `p99` …") \
+    F(TEXT, quantity, "", APART, OTHER, "quantity", NULL, "quantity of that region that the rule watches: `p99` …") \
     F(TEXT, unit, "", APART, OTHER, "unit", NULL, "unit of `value` and `threshold`: ms, 1/s, %") \
     F(NUMBER, value, "", APART, OTHER, "value", NULL, "the value that triggered the rule") \
     F(NUMBER, threshold, "", APART, OTHER, "threshold", NULL, "limit of the rule") \
-    F(COUNT, value_units, "", APART, OTHER, "value_units", NULL, "instances that the value is of") \
+    F(COUNT, value_units, "", APART, OTHER, "value_units", NULL, "calls from which the value was computed") \
     F(COUNT, triggered_ns, "ns", APART, OTHER, "triggered_ns", NULL, "when the rule triggered, host clock") \
-    F(COUNT, begin_ns, "ns", APART, OTHER, "begin_ns", NULL, "begin of the first collected instance, host clock") \
-    F(COUNT, end_ns, "ns", APART, OTHER, "end_ns", NULL, "end of the last collected instance, host clock") \
-    F(COUNT, units_asked, "", APART, OTHER, "units_asked", NULL, "instances to collect") \
-    F(COUNT, units, "", APART, NEVER, "units", NULL, "instances collected") \
-    F(COUNT, units_left_out, "", APART, NEVER, "units_left_out", NULL, "instances that began while the window opened or closed, and were not collected") \
+    F(COUNT, begin_ns, "ns", APART, OTHER, "begin_ns", NULL, "begin of the first collected call, host clock") \
+    F(COUNT, end_ns, "ns", APART, OTHER, "end_ns", NULL, "end of the last collected call, host clock") \
+    F(COUNT, units_asked, "", APART, OTHER, "units_asked", NULL, "calls to collect") \
+    F(COUNT, units, "", APART, NEVER, "units", NULL, "calls collected") \
+    F(COUNT, units_left_out, "", APART, NEVER, "units_left_out", NULL, "calls that began while the window opened or closed, and were not collected") \
     F(COUNT, kernel_count, "", APART, NEVER, "kernel_count", NULL, "kernels") \
-    F(COUNT, memory_count, "", APART, NEVER, "memory_count", NULL, "copies and memsets") \
-    F(NUMBER, wall_ms, "ms", APART, NEVER, "wall_ms", NULL, "sum over the collected instances of their `wall_ms`, see iterations") \
-    F(NUMBER, busy_ms, "ms", APART, NEVER, "busy_ms", NULL, "the same of `busy_ms`") \
-    F(NUMBER, idle_ms, "ms", APART, NEVER, "idle_ms", NULL, "the same of `idle_ms`") \
+    F(COUNT, memory_count, "", APART, NEVER, "memory_count", NULL, "memcpys and memsets") \
+    F(NUMBER, wall_ms, "ms", APART, NEVER, "wall_ms", NULL, "sum of `wall_ms` (as in iterations) over the collected calls") \
+    F(NUMBER, busy_ms, "ms", APART, NEVER, "busy_ms", NULL, "sum of `busy_ms` over the collected calls") \
+    F(NUMBER, idle_ms, "ms", APART, NEVER, "idle_ms", NULL, "sum of `idle_ms` over the collected calls") \
     F(NUMBER, kernel_ms, "ms", APART, NEVER, "kernel_ms", NULL, "sum of kernel durations") \
-    F(NUMBER, memory_ms, "ms", APART, NEVER, "memory_ms", NULL, "sum of the durations of copies and memsets") \
+    F(NUMBER, memory_ms, "ms", APART, NEVER, "memory_ms", NULL, "sum of the durations of memcpys and memsets") \
     F(WORD, process_id, "", KEY, NEVER, "process_id", NULL, "process") \
     F(RESERVED, reserved, "", FIRST, NEVER, NULL, NULL, "")
 
 /** llmperf_window_kernel */
 #define LP_WINDOW_KERNEL_FIELDS(F) \
     F(COUNT, window, "", KEY, NEVER, NULL, NULL, "number of the window") \
-    F(NAME, name, "", KEY, NEVER, "name", NULL, "kernel as the driver names it; `[others]`: all that found no row of their own after the first 512") \
+    F(NAME, name, "", KEY, NEVER, "name", NULL, "kernel name as the driver reports it; `[others]`: all kernels beyond the first 512 rows") \
     F(TEXT, region, "", KEY, OTHER, "region", NULL, "path of the launching region") \
     F(TEXT, captured_in, "", KEY, OTHER, "captured_in", NULL, "path of the region that captured the graph node") \
-    F(COUNT, calls, "", APART, NEVER, "calls", NULL, "records") \
+    F(COUNT, calls, "", APART, NEVER, "calls", NULL, "calls") \
     F(NUMBER, total_ms, "ms", APART, NEVER, "total_ms", NULL, "sum of durations") \
     F(WORD, kind, "", KEY, NEVER, NULL, NULL, "LLMPERF_ACTIVITY_…; in metrics.json as a word") \
     F(WORD, process_id, "", KEY, NEVER, NULL, NULL, "process")
 
 /** llmperf_capture_stats */
 #define LP_CAPTURE_FIELDS(F) \
-    F(TEXT, region, "", KEY, OTHER, "region", NULL, "path that launched the graph; empty: no region was open; null: the launch was not seen") \
-    F(NAME, captured_in, "", KEY, NEVER, "captured_in", NULL, "path that captured the nodes; `LLM@(…` says why it is not known") \
+    F(TEXT, region, "", KEY, OTHER, "region", NULL, "path of the region that launched the graph; empty: no region was open; null: the launch was not recorded") \
+    F(NAME, captured_in, "", KEY, NEVER, "captured_in", NULL, "path of the region that captured the nodes; `LLM@(…` gives the reason if it is unknown") \
     F(DEVICE, device, "", KEY, NEVER, "device", NULL, "CUDA device ordinal") \
     F(WORD, depth, "", DERIVED, NEVER, "depth", NULL, "depth of `captured_in`, 0 at the top") \
     F(COUNT, kernel_count, "", DERIVED, NEVER, "kernel_count", NULL, "kernels, nested capture regions included") \
-    F(COUNT, memory_count, "", DERIVED, NEVER, "memory_count", NULL, "copies and memsets, nested capture regions included") \
+    F(COUNT, memory_count, "", DERIVED, NEVER, "memory_count", NULL, "memcpys and memsets, nested capture regions included") \
     F(NUMBER, kernel_ms, "ms", DERIVED, NEVER, "kernel_ms", NULL, "sum of kernel durations, nested capture regions included") \
-    F(NUMBER, memory_ms, "ms", DERIVED, NEVER, "memory_ms", NULL, "sum of the durations of copies and memsets, nested capture regions included") \
-    F(NUMBER, exclusive_ms, "ms", DERIVED, NEVER, "exclusive_ms", NULL, "kernels, copies and memsets captured directly in the region") \
+    F(NUMBER, memory_ms, "ms", DERIVED, NEVER, "memory_ms", NULL, "sum of the durations of memcpys and memsets, nested capture regions included") \
+    F(NUMBER, exclusive_ms, "ms", DERIVED, NEVER, "exclusive_ms", NULL, "kernels, memcpys and memsets captured directly in the region") \
     F(NUMBER, share, "1", DERIVED, NEVER, "share", NULL, "(`kernel_ms` + `memory_ms`) / all graph work of `region` on the device")
 
 /* clang-format on */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Means of both sides are held against each other by Welch's test. What is a repeat of what decides
- * how well a mean is known: several runs of a job are repeats; of a single run the instances of one
- * process are, or the calls on one GPU. */
+/* Compares the means of both sides with Welch's test. The samples are the runs where a side has
+ * several; in a single run they are the calls of a region in one process, or the kernel calls on
+ * one GPU. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "lib/base/status.h"
 #include "lib/compare/compare.h"
 
-/* Repeats: the mean of their means, and how far these are apart. */
+/* Several runs: the mean of their means; its error comes from how much these vary. */
 static struct lp_compare_side side_of_several(const struct lp_compare_value *values, size_t count,
                                               bool iterations)
 {
@@ -106,7 +106,8 @@ static int add_rows(struct lp_comparison *out, const struct lp_compare_table *ta
     return status;
 }
 
-/* Have all runs the same ranks? A rank of two has other work than one of four. */
+/* Only runs with the same ranks are compared rank by rank: a rank of two has other work than one of
+ * four. */
 static void pair_ranks(struct lp_comparison *out)
 {
     const struct lp_compare_ranks *first = out->ranks.items;
@@ -131,7 +132,7 @@ static bool is_lonely(const struct lp_compare_row *row)
     return row->verdict == LP_COMPARE_ONLY_BASE || row->verdict == LP_COMPARE_ONLY_NEW;
 }
 
-/* Where most time was lost or won comes first, behind it what only one run has. */
+/* Rows of both sides first, largest difference of totals first; then rows of one side. */
 static double weight(const struct lp_compare_row *row)
 {
     return fabs(fmax(row->fresh.of.total_ms, 0) - fmax(row->base.of.total_ms, 0));
@@ -150,7 +151,7 @@ static int compare_rows(const void *left, const void *right)
     return order ? order : (a->key.number > b->key.number) - (a->key.number < b->key.number);
 }
 
-/* @param first  Place of the first of these runs among all of them. */
+/* @param first  Index of this side's first run among all runs. */
 static int read_runs(struct lp_comparison *out, struct lp_compare_table *table,
                      const struct lp_compare_runs *runs, size_t first)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How much of each run the other side has too: without that, "nothing is slower" says nothing. */
+/* How much of each run's time the other side has as well. Without it "nothing is slower" may only
+ * mean that nothing could be compared. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,9 +12,9 @@
 #include "lib/compare/reader.h"
 #include "lib/profile/fields.h"
 
-#define ENOUGH 0.5 /* share of the time of a run */
+#define ENOUGH 0.5 /* share of a run's time */
 
-/* Runs of a side are neighbours in the table. */
+/* The runs of a side are contiguous in the table. */
 struct side {
     const char *name;
     const struct lp_compare_runs *runs;
@@ -23,8 +24,9 @@ struct side {
 struct sides {
     const struct lp_compare_table *table;
     struct side of[2];
-    LP_VECTOR(size_t) around; /* by key: that of the region around it; SIZE_MAX: none */
-    double same_kernels[2];   /* share of the time outside of regions, in kernels of both sides */
+    LP_VECTOR(size_t) around; /* by key: the enclosing region's key; SIZE_MAX: none */
+    double same_kernels[2];   /* by side: share of the time outside of regions in kernels that both
+                                 sides have */
 };
 
 static bool has(const struct sides *sides, size_t key, size_t run)
@@ -48,7 +50,7 @@ static bool is_outermost(const struct sides *sides, size_t key, size_t run)
     return true;
 }
 
-/* A region is compared too where one around it is. */
+/* If an enclosing region is shared, its time includes this one. */
 static bool is_within_shared(const struct sides *sides, size_t key, size_t run,
                              const struct side *other)
 {
@@ -78,7 +80,7 @@ static double share_of(const struct sides *sides, size_t at, size_t run, const c
     return all > 0 ? fmin(shared / all, 1) : (double)NAN;
 }
 
-/* @param path  Room for the longest one. */
+/* @param path  Buffer for the longest path. */
 static size_t around_of(const struct lp_compare_table *table, struct lp_compare_key key, char *path)
 {
     size_t around = SIZE_MAX;
@@ -112,7 +114,7 @@ static int find_around(struct sides *sides)
     return 0;
 }
 
-/* The next kernel that was launched outside of regions, from `*at` on. */
+/* The next kernel launched outside of regions; advances *at. */
 static bool next_outside(const llmperf_profile *profile, size_t *at, llmperf_kernel_stats *kernel)
 {
     while (*at < lp_row_count(profile, LP_ROW_KERNEL)) {
@@ -136,7 +138,7 @@ static int add_names(const struct lp_compare_runs *runs, struct lp_hashmap *name
     return 0;
 }
 
-/* Any two programs have time outside of regions, so there the kernels must be the same ones. */
+/* Any two programs have time outside of regions, so only kernels of the same name count there. */
 static int find_same_kernels(struct sides *sides, size_t at)
 {
     const struct lp_compare_runs *runs = sides->of[at].runs;
@@ -167,7 +169,7 @@ static void name_run(const struct side *side, size_t run, char *name, size_t siz
         snprintf(name, size, "run %zu of %s", run + 1, side->name);
 }
 
-/* The reason for a run, if there is none yet. */
+/* Set the reason for a run, unless there is one. */
 static void check_missing(struct lp_comparison *out, const struct side *side, size_t run,
                           bool device)
 {
@@ -213,8 +215,8 @@ static void check_judged(struct lp_comparison *out)
     snprintf(out->reason, sizeof(out->reason), "no region has times that can be compared");
 }
 
-/* The first that holds: what is missing says more than the share that follows from it. If some run
- * has device time it decides, else host time does. */
+/* The first reason that holds: a missing region or device explains the low share that it causes.
+ * Device time decides if any run has it, otherwise host time. */
 static void find_reason(struct lp_comparison *out, const struct sides *sides)
 {
     const struct side *base = &sides->of[0], *fresh = &sides->of[1];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A comparison for programs. */
+/* Comparison as JSON. */
 #include <math.h>
 
 #include "lib/compare/text.h"
@@ -43,7 +43,7 @@ static void put_run(struct lp_json *json, const llmperf_profile *profile,
     lp_json_close(json, '}');
 }
 
-/* @param first  Place of the first run of this side among all runs. */
+/* @param first  Index of this side's first run among all runs. */
 static void put_runs(struct lp_json *json, const char *key, const struct lp_compare_runs *runs,
                      const struct lp_comparison *comparison, size_t first)
 {

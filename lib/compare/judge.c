@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When a difference of two means is more than chance. */
+/* Is a difference of two means larger than chance? */
 #include <math.h>
 #include <stddef.h>
 
 #include "lib/compare/compare.h"
 #include "lib/findings/student.h"
 
-#define MINOR 0.01 /* share of a run's time below which nothing is judged */
+#define MINOR 0.01 /* share of a run's time; smaller rows are not judged */
 
 double lp_compare_noise(const struct lp_compare_mean *a, const struct lp_compare_mean *b)
 {
@@ -25,7 +25,7 @@ static bool is_minor(const struct lp_compare_side *side)
     return !(side->of.total_ms >= MINOR * side->whole_ms);
 }
 
-/* As if other work made the base take so many times as long. */
+/* Verdict if the base had needed `times` its time because of different work. */
 static enum lp_compare_verdict judge_at(const struct lp_comparison *comparison,
                                         const struct lp_compare_row *row, double times)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Device time by kernel class of what an instance of a region launched, nested regions included, by
- * GPU. */
+/* Device time by kernel class and GPU for each call of a region, nested regions included. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +9,9 @@
 #include "lib/profile/fields.h"
 #include "llmperf/profile.h"
 
-#define NORMAL_P95 1.645 /* of the normal distribution */
+#define NORMAL_P95 1.645 /* 95th percentile of the standard normal distribution */
 
-/* How far calls are apart, from percentiles: profiles keep no sum of squares. */
+/* Standard deviation of the calls, from percentiles: profiles keep no sum of squares. */
 static double spread_of(const llmperf_kernel_stats *kernel)
 {
     double spread = (kernel->p95_ms - kernel->p50_ms) / NORMAL_P95;
@@ -40,7 +39,7 @@ size_t lp_compare_find_row(struct lp_compare_reader *reader, size_t place, const
     return index;
 }
 
-/* How many instances one that was collected stands for, in the region that launched a kernel. */
+/* Calls of the launching region for each call that was collected. */
 static double weight_of(struct lp_compare_reader *reader, const char *region, size_t gpu)
 {
     size_t place = lp_compare_find_place(reader, region, false);
@@ -62,7 +61,7 @@ static int add_calls(struct lp_compare_reader *reader, size_t place, const char 
     sum = &reader->sums.items[row * reader->members.gpus.count + gpu];
     sum->total_ms += kernel->total_ms * weight;
     sum->calls += kernel->calls;
-    /* A kernel that ran once says nothing of noise, and leaves out what the others say. */
+    /* A kernel that ran once has no variance; the sum is then of the others. */
     if (!isnan(spread)) {
         sum->variance += spread * spread * (double)kernel->calls * weight * weight;
         sum->known = true;
@@ -70,7 +69,7 @@ static int add_calls(struct lp_compare_reader *reader, size_t place, const char 
     return 0;
 }
 
-/* In its region and in all around it: those whose path is the front of its path. */
+/* Add to the region of the launch and to all enclosing ones (the prefixes of its path). */
 static int add_kernel(struct lp_compare_reader *reader, const llmperf_kernel_stats *kernel,
                       const char *kernel_class)
 {
@@ -134,8 +133,7 @@ struct lp_compare_mean lp_compare_mean_on(const struct lp_compare_reader *reader
     return mean;
 }
 
-/* Whatever GPUs have to do with one another, their sum is known no worse than by the sum of their
- * errors. */
+/* GPUs need not be independent: the error of a sum is at most the sum of the errors. */
 struct lp_compare_mean lp_compare_add_means(struct lp_compare_mean a, struct lp_compare_mean b)
 {
     if (isnan(a.mean_ms) || isnan(b.mean_ms))

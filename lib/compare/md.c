@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A comparison for people. */
+/* Comparison as Markdown. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -8,8 +8,8 @@
 #include "lib/compare/text.h"
 #include "lib/output/format/markdown.h"
 
-#define ROWS_MOST   50 /* of a table for people */
-#define SINGLE_MOST 10 /* of these, what only one run has */
+#define ROWS_MOST   50 /* rows of a table */
+#define SINGLE_MOST 10 /* of these, rows of one run only */
 
 enum shown { SHOW_JUDGED, SHOW_PARTS, SHOW_WORK, SHOW_REST };
 
@@ -56,7 +56,7 @@ static void put_ranks(struct lp_text *out, const struct lp_compare_ranks *ranks)
     }
 }
 
-/* What the verdict of a run means for its device times. */
+/* What a run's verdict means for its device times. */
 static void put_device_times(struct lp_text *out, const llmperf_ledger *ledger)
 {
     if (ledger->verdict == LLMPERF_VERDICT_SAMPLED)
@@ -70,7 +70,7 @@ static void put_device_times(struct lp_text *out, const llmperf_ledger *ledger)
         lp_text_puts(out, ": its device times may be incomplete, see its report");
 }
 
-/* What the other side lacks, from 1 % on. */
+/* Regions that the other side lacks, from 1 % of the time on. */
 static void put_coverage(struct lp_text *out, const struct lp_compare_coverage *coverage)
 {
     bool host = isnan(coverage->device);
@@ -169,7 +169,7 @@ static void put_percent(struct lp_text *out, const char *before, double share)
     lp_text_printf(out, "%s%s%s %%", before, share > 0 ? "+" : "", LP_NUMBER(share * 100, 3));
 }
 
-/* What differs in the work of an instance, and the time for each of it. */
+/* Which amount of work differs, and the time per unit of it. */
 static void put_work(struct lp_text *out, const struct lp_compare_row *row)
 {
     const char *amount =
@@ -197,7 +197,8 @@ static void put_number(struct lp_text *out, double value)
         lp_text_printf(out, " %s |", LP_NUMBER(value, 4));
 }
 
-/* Whose the row is; of a job also the rank that makes the quantity what it is, on both sides. */
+/* Process or GPU of the row; in a row of a job also the rank with the largest value on each
+ * side. */
 static void put_of(struct lp_text *out, const struct lp_comparison *comparison,
                    const struct lp_compare_row *row)
 {

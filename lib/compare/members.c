@@ -95,7 +95,8 @@ static int compare_gpus(const void *left, const void *right)
     return order ? order : (a->device > b->device) - (a->device < b->device);
 }
 
-/* A launcher that starts others has given its own number to all of them: that tells nothing. */
+/* Processes started by one rank of a launcher inherit its number: equal numbers do not identify
+ * them. */
 static bool ranks_tell(const struct lp_members *members)
 {
     for (size_t i = 0; i < members->with_gpu; i++)
@@ -126,7 +127,7 @@ static void number_processes(struct lp_members *members)
             i < members->with_gpu && items[i].rank >= 0 ? (uint32_t)items[i].rank : (uint32_t)i;
 }
 
-/* Who uses which, now that processes are in order. */
+/* Assign GPUs to processes, which are in order now. */
 static void number_gpus(struct lp_members *members, const llmperf_profile *profile)
 {
     size_t owned = 0, pairs = 0;
@@ -142,7 +143,7 @@ static void number_gpus(struct lp_members *members, const llmperf_profile *profi
             continue;
         if (members->gpus.items[gpu].process != SIZE_MAX &&
             members->gpus.items[gpu].process != process)
-            pairs = SIZE_MAX / 2; /* two on one GPU */
+            pairs = SIZE_MAX / 2; /* two processes on one GPU */
         if (process < members->gpus.items[gpu].process)
             members->gpus.items[gpu].process = process;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Processes and GPUs of a run, with numbers that the same ones have in another run: ids of
- * processes are given out anew each time.
+/** Processes and GPUs of a run, numbered so that equal numbers match between runs: process ids
+ * differ from run to run.
  * @threads one at a time per object */
 #ifndef LP_COMPARE_MEMBERS_H
 #define LP_COMPARE_MEMBERS_H
@@ -12,32 +12,33 @@
 #include "llmperf/profile.h"
 
 struct lp_member_process {
-    int64_t rank; /* that its launcher gave it; -1: not known */
+    int64_t rank; /* from its launcher; -1: not known */
     uint32_t id, number;
-    int32_t device; /* the first that it used; -1: none */
+    int32_t device; /* the first device it used; -1: none */
 };
 
 struct lp_member_gpu {
     int32_t device;
     uint32_t number;
-    size_t process; /* the first that used it; SIZE_MAX: no region did */
+    size_t process; /* the first process that used it; SIZE_MAX: none */
 };
 
-/** Zero-initialised: none. A process has the number that its launcher gave it (RANK and the like)
- * where all have one, else its place in the order of its GPU and of process ids. A GPU has the
- * number of its process where each has one of its own, else its place in that order. */
+/** Zero-initialised: none. A process has the rank that its launcher gave it (RANK and the like) if
+ * all processes have one; otherwise processes are numbered by GPU, then by process id. A GPU has
+ * the number of its process if each process has its own GPU; otherwise GPUs are numbered in the
+ * order of their processes. */
 struct lp_members {
     LP_VECTOR(struct lp_member_process) processes; /* by number */
     LP_VECTOR(struct lp_member_gpu) gpus;          /* by number */
-    size_t with_gpu;                               /* the first so many processes */
+    size_t with_gpu;                               /* processes [0, with_gpu) have a GPU */
     bool one_gpu_each;
 };
 
-/** 0 or LLMPERF_ENOMEM. Clear them afterwards in both cases. */
+/** 0 or LLMPERF_ENOMEM; clear `members` in any case. */
 int lp_members_find(struct lp_members *members, const llmperf_profile *profile);
 void lp_members_clear(struct lp_members *members);
 
-/** Place of a process or GPU; SIZE_MAX: there is no such. */
+/** Index of a process or GPU; SIZE_MAX: not found. */
 size_t lp_member_process_at(const struct lp_members *members, uint32_t id);
 size_t lp_member_gpu_at(const struct lp_members *members, int32_t device);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a region of a run stands, and its host time in a process. */
+/* Regions of a run, their nesting, and their host time by process. */
 #include <string.h>
 
 #include "lib/compare/reader.h"

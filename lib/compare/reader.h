@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A run on its way into the table of a comparison: its parts share what is known of its regions,
- * processes and GPUs. Functions that return a status: 0 or LLMPERF_ENOMEM.
+/** State while one run is read into the table of a comparison. Functions that return a status: 0 or
+ * LLMPERF_ENOMEM.
  * @threads one at a time per object */
 #ifndef LP_COMPARE_READER_H
 #define LP_COMPARE_READER_H
@@ -26,30 +26,30 @@
 struct lp_compare_wall {
     size_t place, process;
     struct lp_compare_mean of;
-    struct lp_compare_work all; /* of all its instances */
+    struct lp_compare_work all; /* of all calls */
 };
 
 struct lp_compare_place {
     const char *path;
-    double collected;   /* most of any GPU; see lp_compare_share */
-    uint64_t instances; /* most of any process */
+    double collected;   /* maximum over GPUs, see lp_compare_share */
+    uint64_t instances; /* maximum over processes */
     size_t processes;
-    size_t around;      /* the region that it is nested in; SIZE_MAX: none */
-    bool stage, in_one; /* it is a stage; it is no stage and lies in one */
+    size_t around;      /* enclosing region; SIZE_MAX: none */
+    bool stage, in_one; /* is a stage; is nested in a stage */
 };
 
-/* Instances of a region on a GPU, and so many of them whose device work was collected: fewer where
- * it was sampled, and those of triggered windows stand elsewhere. */
+/* Calls of a region on a GPU, and how many of them had their device work collected. In tier light
+ * only a sample is; calls in triggered windows are not counted here. */
 struct lp_compare_share {
     double instances, collected;
 };
 
-/* What is added up of a quantity of a region on a GPU, for all instances: what was collected of a
- * sampled stage stands for the rest of it. */
+/* Sum of a quantity of a region on a GPU. The collected calls of a sampled stage are scaled up to
+ * all calls. */
 struct lp_compare_sum {
-    double total_ms, variance; /* of the total */
+    double total_ms, variance; /* variance of total_ms */
     uint64_t calls;
-    bool known; /* the variance is */
+    bool known; /* variance is known */
 };
 
 struct lp_compare_device_row {
@@ -66,7 +66,8 @@ struct lp_compare_reader {
     LP_VECTOR(struct lp_compare_place) places;
     LP_VECTOR(struct lp_compare_share) shares; /* by place and GPU */
     LP_VECTOR(struct lp_compare_wall) walls;
-    LP_VECTOR(double) process_ms, gpu_ms; /* time of top regions; of all kernels */
+    LP_VECTOR(double)
+    process_ms, gpu_ms; /* wall time of top-level regions; device time of all kernels */
     LP_VECTOR(struct lp_compare_device_row) rows;
     LP_VECTOR(struct lp_compare_sum) sums; /* by row and GPU */
     struct lp_hashmap place_keys, row_keys, wall_keys;
@@ -74,44 +75,46 @@ struct lp_compare_reader {
 
 uint64_t lp_compare_hash(const char *text);
 
-/** Place of a key in the table; SIZE_MAX: no run has it. */
+/** Index of a key in the table; SIZE_MAX: no run has it. */
 size_t lp_compare_find_key(const struct lp_compare_table *table, const struct lp_compare_key *key);
 
-/** Where this run's value of a key stands; NULL without memory. */
+/** This run's value of a key, added if new; NULL: out of memory. */
 struct lp_compare_value *lp_compare_value_of(struct lp_compare_reader *reader,
                                              const struct lp_compare_key *key);
 
-/** A quantity, with the work of an instance of its region. @param number  Whose it is. */
+/** Set a quantity, with the work of a call of its region.
+ * @param number  Process or GPU; LP_COMPARE_NOBODY: all. */
 int lp_compare_put(struct lp_compare_reader *reader, struct lp_compare_key key,
                    struct lp_compare_mean mean, double whole_ms, uint32_t number);
 
-/** Index of a region; SIZE_MAX: there is none, or no memory. */
+/** Index of a region; SIZE_MAX: not found, or out of memory. */
 size_t lp_compare_find_place(struct lp_compare_reader *reader, const char *path, bool make);
 
-/** Index of a quantity of a region; SIZE_MAX: there is none, or no memory. */
+/** Index of a quantity of a region; SIZE_MAX: not found, or out of memory. */
 size_t lp_compare_find_row(struct lp_compare_reader *reader, size_t place, const char *quantity,
                            bool make);
 
-/** Host time of a region in a process; NULL: it was not there. */
+/** Host time of a region in a process; NULL: it did not run there. */
 struct lp_compare_wall *lp_compare_find_wall(const struct lp_compare_reader *reader, size_t place,
                                              size_t process);
 
-/** The work of all instances as the program counted it. */
+/** Work of all calls as the program counted it. */
 struct lp_compare_work lp_compare_counted(const llmperf_region_stats *stats);
 
-/** What follows from regions around and inside. After all regions are read. */
+/** Derive missing work from enclosing regions and nested stages. Call it after all regions are
+ * read. */
 void lp_compare_share_work(struct lp_compare_reader *reader);
 
-/** The greatest, at least 0. */
+/** The maximum; 0 for no values. */
 double lp_compare_most(const double *values, size_t count);
 
-/** Of an instance on one GPU. */
+/** Mean per call on one GPU. */
 struct lp_compare_mean lp_compare_mean_on(const struct lp_compare_reader *reader, size_t row,
                                           size_t gpu);
 struct lp_compare_mean lp_compare_add_means(struct lp_compare_mean a, struct lp_compare_mean b);
 
-/** In this order: regions, kernels; then what becomes of them. @param several  Processes or GPUs.
- */
+/** To be called in this order.
+ * @param several  The run has several processes or GPUs. */
 int lp_compare_read_regions(struct lp_compare_reader *reader);
 int lp_compare_read_kernels(struct lp_compare_reader *reader);
 int lp_compare_put_walls(struct lp_compare_reader *reader, bool several);

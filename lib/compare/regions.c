@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Host time of an instance of a region, by process. */
+/* Host time per call of a region, by process. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "lib/profile/fields.h"
 #include "llmperf/region.h"
 
-/* Parents come first. */
+/* Parents precede their children. */
 static int find_around(struct lp_compare_reader *reader, size_t at,
                        const llmperf_region_stats *stats)
 {
@@ -60,7 +60,7 @@ static void add_collected(struct lp_compare_reader *reader, size_t at,
                           const llmperf_region_stats *stats)
 {
     size_t gpu = lp_member_gpu_at(&reader->members, stats->device);
-    /* What was launched with no region open has no instances: it is one, the run. */
+    /* Work launched outside of any region: the run counts as one call. */
     double instances = fmax((double)stats->instances, 1);
     double n = (instances - (double)stats->window_instances) * (1 - stats->skipped_fraction);
     struct lp_compare_share *share;
@@ -84,7 +84,7 @@ static int add_process(struct lp_compare_reader *reader, size_t at,
                : add_wall(reader, at, stats);
 }
 
-/* A region's rows on several devices repeat its host times. */
+/* Rows of one region on several devices repeat its host times: only the first counts. */
 int lp_compare_read_regions(struct lp_compare_reader *reader)
 {
     const llmperf_region_stats *before = NULL;
@@ -115,7 +115,7 @@ double lp_compare_most(const double *values, size_t count)
     return most;
 }
 
-/* A job has done a step when its slowest process has. */
+/* A step of a job ends with its slowest process. */
 int lp_compare_put_walls(struct lp_compare_reader *reader, bool several)
 {
     double whole = lp_compare_most(reader->process_ms.items, reader->process_ms.count);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sets the numbers of several runs beside each other: a subject for each region (and device and
- * process), each time of its iterations, and the run; a row for each of their numbers. */
+/* Compares the numbers of repeated runs. Subjects are the run, each region (by device and process)
+ * and each time of its iterations. A subject has a row for each number. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "llmperf/region.h"
 
 #define QUANTITIES_MOST 24
-#define MINOR           0.01 /* share of a run's time below which nothing is judged */
+#define MINOR           0.01 /* share of a run's time; smaller rows are not judged */
 
 struct quantity {
     const char *name, *unit;
@@ -30,7 +30,7 @@ static const struct quantity of_run[] = {
 enum {
     INSTANCES,
     WALL,
-    PERCENTILES, /* of the wall time */
+    PERCENTILES, /* of wall time */
     SUM = PERCENTILES + LP_PERCENTILE_COUNT,
     BUSY,
     KERNEL,
@@ -70,26 +70,26 @@ static const struct {
                    { of_region, sizeof(of_region) / sizeof(*of_region) },
                    { of_iteration, sizeof(of_iteration) / sizeof(*of_iteration) } };
 
-/* The numbers of a subject in one run. */
+/* Numbers of a subject in one run. */
 struct numbers {
     double values[QUANTITIES_MOST];
     const char *reasons[QUANTITIES_MOST];
-    double weight; /* its share of the time of its run */
+    double weight; /* share of the run's time */
 };
 
-/* What is known of a subject while it is being read. */
+/* State of a subject while runs are read. */
 struct place {
-    size_t first; /* of its values: by quantity, then by run */
+    size_t first; /* first of its values: by quantity, then by run */
     const char *reasons[QUANTITIES_MOST];
-    uint64_t runs; /* that have it */
-    double weight; /* the most of any run */
+    uint64_t runs; /* runs that have the subject */
+    double weight; /* maximum over runs */
 };
 
 struct reader {
     struct lp_repeats *repeats;
-    LP_VECTOR(struct place) places; /* of the subjects */
+    LP_VECTOR(struct place) places; /* by subject */
     struct lp_hashmap keys;
-    struct lp_members members; /* of the run that is read */
+    struct lp_members members; /* of the current run */
 };
 
 static const char no_time[] = "device times are unknown";
@@ -122,7 +122,7 @@ static int add_subject(struct reader *reader, const struct lp_repeats_subject *s
     return lp_vector_push(&reader->places, place);
 }
 
-/* Index of a subject; LP_HASHMAP_NONE without memory. */
+/* Index of a subject, added if new; LP_HASHMAP_NONE: out of memory. */
 static uint32_t find_subject(struct reader *reader, const struct lp_repeats_subject *subject)
 {
     uint64_t key = hash(subject->region), second = hash(subject->time);
@@ -222,7 +222,7 @@ static void read_use(const struct lp_region_finding *region, struct numbers *num
     numbers->reasons[RATIO] = "the lower bound (floor) is unknown";
 }
 
-/* Wall time of the top regions; they repeat in the rows of devices. */
+/* Wall time of top-level regions. Rows on further devices repeat it and are skipped. */
 static double sum_of_walls(const struct lp_findings *findings)
 {
     const llmperf_region_stats *last = NULL;
@@ -311,7 +311,7 @@ static int read_profile(struct reader *reader, size_t run)
     return read_iterations(reader, run);
 }
 
-/* Rows: once all values stand still. */
+/* Rows point to the values, so they are made after the last value was added. */
 
 static int add_rows(struct reader *reader, size_t index)
 {

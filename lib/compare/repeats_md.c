@@ -10,8 +10,8 @@
 #include "lib/base/text.h"
 #include "llmperf/sys/check.h"
 
-#define ROWS_MOST  100 /* of a table for people */
-#define LINES_MOST 10  /* of what differs, each with its own sentence */
+#define ROWS_MOST  100 /* rows of a table */
+#define LINES_MOST 10  /* differences that get a sentence each */
 
 static void put_lines(const char *title, const char *const *lines, size_t count,
                       struct lp_text *out)
@@ -47,7 +47,7 @@ static void put_runs(const struct lp_repeats *repeats, struct lp_text *out)
     }
 }
 
-/* The first process needs no name: most runs have only that. */
+/* Most runs have one process, so the first is not named. */
 static void put_process(const struct lp_repeats_subject *subject, struct lp_text *out)
 {
     if (subject->process > 0)
@@ -166,7 +166,7 @@ static void put_row(const struct lp_repeats *repeats, const struct lp_repeats_ro
     lp_text_puts(out, " |\n");
 }
 
-/* Everything of the run and of stages; of operators the times that matter; of classes the mean. */
+/* The run and stages: all numbers. Operators: the main times. Kernel classes: the mean. */
 enum table { TABLE_RUN, TABLE_STAGES, TABLE_OPERATORS, TABLE_ITERATIONS };
 
 static bool is_in(const struct lp_repeats_row *row, enum table table)

@@ -6,7 +6,7 @@
 #include "lib/base/text.h"
 #include "lib/compare/repeats_same.h"
 
-/* Regions that differ are named one by one up to here. */
+/* differing regions listed by name */
 #define REGIONS_MOST 8
 
 static const char *program_of(const struct lp_findings *findings)
@@ -29,9 +29,9 @@ static const char *dtype_of(const struct lp_findings *findings)
     return findings->limits.dtype[0] ? findings->limits.dtype : NULL;
 }
 
-/* What repeats have in common. */
+/* Properties that repeats must share. */
 static const struct {
-    const char *name, *fact; /* fact NULL: `get` */
+    const char *name, *fact; /* fact NULL: use `get` */
     const char *(*get)(const struct lp_findings *findings);
 } traits[] = {
     { "program", NULL, program_of },
@@ -81,7 +81,7 @@ static int check_trait(struct lp_repeats *repeats, size_t trait)
     return keep(repeats, true, &text);
 }
 
-/* A region that is not in each run, or not as often. */
+/* A region that some run lacks or called a different number of times. */
 static bool is_other_work(const struct lp_repeats *repeats, const struct lp_repeats_row *row)
 {
     return row->subject->scope == LP_REPEATS_REGION &&
@@ -132,7 +132,7 @@ static int check_work(struct lp_repeats *repeats)
     return status == 0 && found > REGIONS_MOST ? tell_more(repeats, found - REGIONS_MOST) : status;
 }
 
-/* Two runs of one id may be the same run, twice. */
+/* Runs with the same id may be one run given twice. */
 static int check_ids(struct lp_repeats *repeats)
 {
     struct lp_text text = { NULL, 0, 0, false };
@@ -167,7 +167,7 @@ static int check_verdict(struct lp_repeats *repeats, size_t run)
     return keep(repeats, false, &text);
 }
 
-/* How long programs ran that showed nothing of themselves says nothing. */
+/* Without region or device times, only the run's duration is left, which is not comparable. */
 static int check_content(struct lp_repeats *repeats)
 {
     struct lp_text text = { NULL, 0, 0, false };

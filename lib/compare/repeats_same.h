@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Are runs repeats of one thing at all? @threads one at a time per object */
+/** Are the runs repeats of the same work? @threads one at a time per object */
 #ifndef LP_COMPARE_REPEATS_SAME_H
 #define LP_COMPARE_REPEATS_SAME_H
 

@@ -8,7 +8,7 @@
 /* Iglewicz and Hoaglin, How to Detect and Handle Outliers (1993). */
 #define Z_FACTOR   0.6745
 #define Z_MOST     3.5
-#define RUNS_LEAST 3 /* of two nobody can say which one is apart */
+#define RUNS_LEAST 3 /* with two runs neither is the outlier */
 
 static int compare_numbers(const void *left, const void *right)
 {
@@ -17,7 +17,9 @@ static int compare_numbers(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Median of the distances of the known values from `centre`; 0: of the values themselves. */
+/* Median of
+ * value - centre
+ * over the known values; with centre 0, of the values. */
 static double median_of(const double *values, size_t count, double centre, bool distances)
 {
     double *sorted = malloc(count * sizeof(*sorted)), median = NAN;

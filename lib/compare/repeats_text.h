@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Repeats for people and for programs. A failed allocation is remembered in the text.
+/** Repeats as Markdown and JSON. The text keeps a failed allocation.
  * @threads one at a time per object */
 #ifndef LP_COMPARE_REPEATS_TEXT_H
 #define LP_COMPARE_REPEATS_TEXT_H

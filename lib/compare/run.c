@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A run into the table of a comparison. */
+/* Reads a run into the table of a comparison. */
 #include "lib/compare/run.h"
 
 #include "lib/base/status.h"

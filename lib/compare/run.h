@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What a comparison looks at in one run. A run of several processes or GPUs is one job: its ranks
- * work on the same thing and wait for one another, so they are no repeats of it. They are told
- * apart, and quantities of the job are made of them.
+/** The quantities of one run that a comparison uses. A run with several processes or GPUs is one
+ * job: its ranks share the work and wait for one another, so they are not repeats. There are rows
+ * for single ranks and rows for the job.
  * @threads one at a time per object */
 #ifndef LP_COMPARE_RUN_H
 #define LP_COMPARE_RUN_H
@@ -13,67 +13,68 @@
 #include "lib/base/vector.h"
 #include "llmperf/profile.h"
 
-/** Whose quantity it is. */
+/** What a quantity belongs to. */
 enum lp_compare_scope {
     LP_COMPARE_JOB,
-    LP_COMPARE_PROCESS, /* of host times */
-    LP_COMPARE_GPU      /* of device times */
+    LP_COMPARE_PROCESS, /* host times */
+    LP_COMPARE_GPU      /* device times */
 };
 
 #define LP_COMPARE_NOBODY UINT32_MAX
 
 struct lp_compare_key {
-    const char *region;   /* path; "": no region */
-    const char *quantity; /* "wall", "device", a kernel class; of stages that GPUs work on together
-                             "computing", "communicating", "waiting" */
+    const char *region;   /* path; "": outside of regions */
+    const char *quantity; /* "wall", "device" or a kernel class; for stages that several GPUs share
+                             also "computing", "communicating", "waiting" */
     enum lp_compare_scope scope;
-    uint32_t number; /* of the process or the GPU, see lp_compare_ranks; of a job 0 */
+    uint32_t number; /* of the process or GPU, see lp_compare_ranks; 0 for a job */
 };
 
-/** A mean per instance, and how well it is known. NaN: not known. */
+/** Mean per call and its error. NaN: not known. */
 struct lp_compare_mean {
     double mean_ms;
     double error_ms;    /* standard error */
-    double freedom;     /* degrees of freedom of it */
-    double total_ms;    /* of all instances, where a part was sampled too */
-    uint64_t instances; /* that the mean is of: of device times those that were collected */
+    double freedom;     /* degrees of freedom of error_ms */
+    double total_ms;    /* of all calls; scaled up if only a sample was collected */
+    uint64_t instances; /* calls in the mean; for device times only the collected ones */
 };
 
 extern const struct lp_compare_mean lp_compare_unknown;
 
-/** Kinds of work, in the order in which a row tells them. */
+/** Kinds of work. A row reports the first that differs. */
 enum lp_compare_amount {
     LP_COMPARE_TOKENS,
     LP_COMPARE_FLOPS,
     LP_COMPARE_CONTEXT,
     LP_COMPARE_SEQUENCES,
     LP_COMPARE_BYTES,
-    LP_COMPARE_STAGES, /* instances of the stages directly inside */
+    LP_COMPARE_STAGES, /* calls of directly nested stages */
     LP_COMPARE_AMOUNTS
 };
 
-/** What an instance has to do: means. NaN: not known, or none. Of a region in a stage that has no
- * amounts of its own they are those around it, shared out over its own instances. */
+/** Mean work of a call. NaN: not known, or none. A region in a stage that has no amounts of its own
+ * gets its share of the enclosing region's. */
 struct lp_compare_work {
     double amounts[LP_COMPARE_AMOUNTS];
 };
 
 struct lp_compare_value {
-    struct lp_compare_mean of;         /* mean_ms NaN: the run does not have it */
-    struct lp_compare_mean iterations; /* the same from the iterations of a stage, which know
-                                          better; mean_ms NaN: it has none, or of several ranks */
+    struct lp_compare_mean of;         /* mean_ms NaN: the run lacks it */
+    struct lp_compare_mean iterations; /* from the iterations of a stage, with a better known error;
+                                          mean_ms NaN: no iterations, or several ranks */
     struct lp_compare_work work;
-    double whole_ms; /* time of the run, process or GPU that it is a part of */
-    bool lone;       /* device time of one instance that was sampled of several */
-    uint32_t number; /* of a job: the process or GPU that it is of; LP_COMPARE_NOBODY: of all */
+    double whole_ms; /* total time of the run, process or GPU */
+    bool lone;       /* device time of only one sampled call */
+    uint32_t
+        number; /* in a row of a job: the process or GPU of this value; LP_COMPARE_NOBODY: all */
 };
 
-/** What other runs need to know of the processes and GPUs of a run (members.h). */
+/** Numbers of the processes and GPUs of a run, see members.h. */
 struct lp_compare_ranks {
-    LP_VECTOR(uint32_t) processes; /* numbers, ascending; only those with a GPU if there are any */
+    LP_VECTOR(uint32_t) processes; /* ascending; only processes with a GPU, if any has one */
     size_t gpus;
     bool one_gpu_each;
-    bool several; /* processes or GPUs */
+    bool several; /* several processes or GPUs */
 };
 
 /** Quantities of all runs of a comparison. */
@@ -84,8 +85,8 @@ struct lp_compare_table {
     size_t runs;
 };
 
-/** Quantities of a run into the table. @param ranks  Zero-initialised; clear its processes.
- * 0 or LLMPERF_ENOMEM. */
+/** Read a run's quantities into the table. 0 or LLMPERF_ENOMEM.
+ * @param ranks  Zero-initialised; clear its processes afterwards. */
 int lp_compare_read(struct lp_compare_table *table, size_t run, const llmperf_profile *profile,
                     struct lp_compare_ranks *ranks);
 

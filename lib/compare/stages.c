@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is known of single instances of stages, and of GPUs that work on one stage together. */
+/* Times from the iterations of stages, and from several GPUs that share a stage. */
 #include <math.h>
 #include <string.h>
 
@@ -8,9 +8,8 @@
 
 #define COLLECTIVE "collective"
 
-/* The spread of the time in which a stage kept its GPU busy is that of its device time: the times
- * of calls in one instance follow its work, so they say too little of how far instances are apart.
- */
+/* The spread of device time per call is taken from the busy time of iterations. Kernel calls within
+ * one iteration vary with their work, which says little about the spread between iterations. */
 static void use_busy(struct lp_compare_value *device, const llmperf_iteration_stats *busy)
 {
     device->iterations = device->of;
@@ -40,7 +39,7 @@ static void widen(struct lp_compare_mean *around, const struct lp_compare_mean *
         hypot(isnan(around->error_ms) ? 0 : around->error_ms, times * stage->error_ms);
 }
 
-/* What a sample of a stage leaves open is open in the regions around it, too. */
+/* The sampling error of a stage is also in the times of its enclosing regions. */
 static int pass_up(struct lp_compare_reader *reader, size_t place, const char *quantity,
                    const struct lp_compare_mean *stage)
 {
@@ -82,11 +81,11 @@ static int put_iteration(struct lp_compare_reader *reader, size_t place,
         use_class(value, stats);
     else
         use_busy(value, stats);
-    stage = value->iterations; /* adding values moves them */
+    stage = value->iterations; /* a copy: adding values moves them */
     return sampled ? pass_up(reader, place, quantity, &stage) : 0;
 }
 
-/* Iterations of several processes stand together: they do not tell one from another. */
+/* Rows of iterations are not split by process, so stages of several processes are skipped. */
 int lp_compare_put_iterations(struct lp_compare_reader *reader)
 {
     int status = 0;
@@ -104,9 +103,9 @@ int lp_compare_put_iterations(struct lp_compare_reader *reader)
     return status;
 }
 
-/* GPUs that work together */
+/* GPUs that share a stage */
 
-/* How well a time of a GPU in a stage is known: that of these kernels. */
+/* A GPU's mean time in a stage, with the error of the kernels it comes from. */
 static struct lp_compare_mean known_as(struct lp_compare_reader *reader, const struct lp_rank *rank,
                                        double mean_ms, const char *quantity)
 {
@@ -134,7 +133,7 @@ static int put_of_rank(struct lp_compare_reader *reader, const struct lp_rank *r
                           reader->members.gpus.items[gpu].number);
 }
 
-/* What the stage is made of on the GPU that others wait for, and how long they wait. */
+/* Times of the stage on the slowest GPU, and how long the others wait for it. */
 static int put_stage(struct lp_compare_reader *reader, const struct lp_ranks *ranks,
                      const char *region)
 {

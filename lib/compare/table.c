@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Quantities of runs, by region, quantity and whose they are. */
+/* Table of quantities, by region, quantity and process or GPU. */
 #include <math.h>
 #include <string.h>
 
@@ -33,7 +33,7 @@ static int add_key(struct lp_compare_table *table, const struct lp_compare_key *
     return 0;
 }
 
-/* The hash after the last one that is taken stays in `second`: a new key belongs there. */
+/* On return `second` is the first free hash: the place for a new key. */
 static uint32_t probe(const struct lp_compare_table *table, const struct lp_compare_key *key,
                       uint64_t first, uint64_t *second)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What programs call to compare runs. */
+/* Public functions that compare runs. */
 #include "lib/compare/text.h"
 
 #include "lib/base/status.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Comparisons for people and for programs. A failed allocation is remembered in the text.
+/** Comparisons as Markdown and JSON. The text keeps a failed allocation.
  * @threads one at a time per object */
 #ifndef LP_COMPARE_TEXT_H
 #define LP_COMPARE_TEXT_H
@@ -7,7 +7,7 @@
 #include "lib/compare/compare.h"
 #include "lib/output/format/json_writer.h"
 
-/** What the texts are made of, borrowed. */
+/** Input of the texts, borrowed. */
 struct lp_compared {
     const struct lp_comparison *comparison;
     const struct lp_compare_runs *base, *fresh;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an instance of a region has to do, and what other work may do to its time. */
+/* The amount of work in a call of a region, and how a different amount may change its time. */
 #include <math.h>
 
 #include "lib/compare/compare.h"
 #include "lib/compare/reader.h"
 
-#define LITTLE 0.01 /* amounts as near as this are equal */
+#define LITTLE 0.01 /* amounts within this are equal */
 
 static double amount_of(uint64_t amount)
 {
@@ -30,7 +30,7 @@ static bool is_counted(const struct lp_compare_work *work)
     return false;
 }
 
-/* In regions around it up to the next stage. */
+/* Count the stage in each enclosing region, up to the next stage. */
 static void count_stage(struct lp_compare_reader *reader, const struct lp_compare_wall *wall)
 {
     size_t at = reader->places.items[wall->place].around;
@@ -62,7 +62,7 @@ void lp_compare_share_work(struct lp_compare_reader *reader)
     }
 }
 
-/* Place of the process that a number is of; SIZE_MAX: of all. */
+/* Index of the process that a number refers to; SIZE_MAX: all processes. */
 static size_t process_of(const struct lp_compare_reader *reader, const struct lp_compare_key *key,
                          uint32_t number)
 {
@@ -80,7 +80,7 @@ static size_t process_of(const struct lp_compare_reader *reader, const struct lp
     return SIZE_MAX;
 }
 
-/* Of an instance behind a key, of the process or GPU with this number. */
+/* Mean work per call of a key, for the process or GPU with this number. */
 static struct lp_compare_work work_of(struct lp_compare_reader *reader,
                                       const struct lp_compare_key *key, uint32_t number)
 {
@@ -124,15 +124,15 @@ static double ratio_of(const struct lp_compare_row *row, int amount)
     return fabs(ratio - 1) <= LITTLE ? 1 : ratio;
 }
 
-/* A time of all that an instance does. */
+/* Does the time include everything that a call does? */
 static bool is_whole(const struct lp_compare_row *row)
 {
     return strcmp(row->key.quantity, LP_COMPARE_WALL) == 0 ||
            strcmp(row->key.quantity, LP_COMPARE_ALL) == 0;
 }
 
-/* What an amount may do to a time. The context alone is no measure of a whole instance, whose bytes
- * and FLOPs hold it; of attention it is. Bytes alone say how the same work is done. */
+/* The factor by which an amount may change a time. The context length is a measure of attention
+ * only; for a whole call, bytes and FLOPs include it. Bytes matter only as a bound on it. */
 static double factor_of(const struct lp_compare_row *row, int amount, bool flops)
 {
     double ratio = ratio_of(row, amount), bytes = ratio_of(row, LP_COMPARE_BYTES);
@@ -142,8 +142,8 @@ static double factor_of(const struct lp_compare_row *row, int amount, bool flops
     return ratio > 1 ? fmin(ratio, fmax(bytes, 1)) : fmax(ratio, fmin(bytes, 1));
 }
 
-/* Stages inside count where nothing else is known: to need fewer of them for the same tokens is no
- * other work. */
+/* Nested stages count only if nothing else is known: fewer stages for the same tokens are the same
+ * work. */
 static bool is_held(const struct lp_compare_work_change *so_far, int amount, bool flops)
 {
     if (amount == LP_COMPARE_FLOPS)
@@ -157,7 +157,8 @@ struct lp_compare_work_change lp_compare_work_change(const struct lp_compare_row
                                                      bool same_gpus)
 {
     struct lp_compare_work_change change = { 1, 1, LP_COMPARE_AMOUNTS, NAN };
-    /* Ranks share the FLOPs of a model: other numbers of them have other shares. */
+    /* Ranks share the FLOPs of a model, so with other numbers of ranks FLOPs per rank do not
+     * compare. */
     bool flops = same_gpus && !isnan(ratio_of(row, LP_COMPARE_FLOPS));
 
     for (int i = 0; i < LP_COMPARE_AMOUNTS; i++) {
@@ -172,7 +173,7 @@ struct lp_compare_work_change lp_compare_work_change(const struct lp_compare_row
         change.least = fmin(change.least, factor);
         change.most = fmax(change.most, factor);
     }
-    /* Attention costs the square of the tokens; FLOPs hold that. */
+    /* Attention is quadratic in the tokens. FLOPs, if known, include that. */
     change.least *= flops ? 1 : change.least;
     change.most *= flops ? 1 : change.most;
     return change;

@@ -1,424 +1,345 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <jansson.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/status.h"
+#include "lib/base/text.h"
 #include "lib/output/schema/json_schema.h"
-#include "lib/output/schema/json_schema_inspect.h"
 
 /* Our schemas need about ten levels. A $ref that leads back to itself without going down ends here.
  */
 #define DEPTH_MAX 256
 
-struct check {
-    const json_t *root; /* schema document, for $ref */
-    struct lp_json_fault fault;
-    unsigned depth;
+/* Where in the document a value is: a chain on the stack, printed only when something is wrong. */
+struct place {
+    const struct place *parent; /* NULL: the top */
+    const char *key;            /* NULL: an array index, or the top */
+    size_t index;
 };
 
-typedef bool (*keyword_check)(struct check *check, const json_t *schema, const json_t *word,
-                              const json_t *value, const struct lp_json_place *place);
+struct check {
+    const json_t *root; /* schema document, for $ref */
+    unsigned depth;
+    bool unusable;   /* the fault is one of the schema */
+    char fault[512]; /* "$.regions[0].path: is null, must be string" */
+};
+
+/* One keyword of a schema, and the value it is about. */
+struct rule {
+    const char *name;
+    const json_t *schema; /* the one that the keyword is in */
+    json_t *word;         /* what the keyword has there */
+    const json_t *value;
+    const struct place *place;
+};
 
 static bool check_value(struct check *check, const json_t *schema, const json_t *value,
-                        const struct lp_json_place *place);
+                        const struct place *place);
 
-/* JSON Schema counts 1.0 as an integer. */
-static bool is_integer(const json_t *value)
+static size_t print_place(char *text, size_t size, const struct place *place)
 {
-    return json_is_integer(value) ||
-           (json_is_real(value) && json_real_value(value) == floor(json_real_value(value)));
+    size_t length;
+    int more;
+
+    if (!place->parent)
+        return (size_t)snprintf(text, size, "$");
+    length = print_place(text, size, place->parent);
+    if (length >= size)
+        return length;
+    if (!place->key)
+        more = snprintf(text + length, size - length, "[%zu]", place->index);
+    else
+        more = snprintf(text + length, size - length, ".%s", place->key);
+    return length + (size_t)more;
 }
 
-static bool is_type(const json_t *value, const char *type)
+/* Returns false, so that a failing check can `return fail(…)`. */
+__attribute__((format(printf, 3, 4))) static bool fail(struct check *check,
+                                                       const struct place *place,
+                                                       const char *format, ...)
 {
-    switch (json_typeof(value)) {
-    case JSON_OBJECT:
-        return strcmp(type, "object") == 0;
-    case JSON_ARRAY:
-        return strcmp(type, "array") == 0;
-    case JSON_STRING:
-        return strcmp(type, "string") == 0;
-    case JSON_INTEGER:
-    case JSON_REAL:
-        return strcmp(type, "number") == 0 || (strcmp(type, "integer") == 0 && is_integer(value));
-    case JSON_TRUE:
-    case JSON_FALSE:
-        return strcmp(type, "boolean") == 0;
-    default:
-        return strcmp(type, "null") == 0;
-    }
+    /* A place that does not fit is cut; the reason keeps its room. */
+    char where[256];
+    size_t length;
+    va_list args;
+
+    print_place(where, sizeof(where), place);
+    length = (size_t)snprintf(check->fault, sizeof(check->fault), "%s: ", where);
+    va_start(args, format);
+    vsnprintf(check->fault + length, sizeof(check->fault) - length, format, args);
+    va_end(args);
+    return false;
 }
 
 static const char *type_name(const json_t *value)
 {
-    static const char *const names[] = { "object", "array",   "string", "integer",
-                                         "number", "boolean", "null" };
+    static const char *const names[] = {
+        [JSON_OBJECT] = "object",   [JSON_ARRAY] = "array", [JSON_STRING] = "string",
+        [JSON_INTEGER] = "integer", [JSON_REAL] = "number", [JSON_TRUE] = "boolean",
+        [JSON_FALSE] = "boolean",   [JSON_NULL] = "null",
+    };
 
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (is_type(value, names[i]))
-            return names[i];
-    return "unknown";
+    return names[json_typeof(value)];
 }
 
-/* "number or null" of ["number", "null"]. */
-static void print_choices(char *text, size_t size, const json_t *choices)
+/* JSON Schema counts 1.0 as an integer. */
+static bool is_type(const json_t *type, const json_t *value)
 {
-    size_t length = 0, i;
-    json_t *choice;
+    const char *name = json_is_string(type) ? json_string_value(type) : "";
 
-    text[0] = '\0';
-    json_array_foreach(choices, i, choice)
-    {
-        char *value = json_dumps(choice, JSON_ENCODE_ANY | JSON_COMPACT);
-        const char *word = json_is_string(choice) ? json_string_value(choice) : value;
-        int more =
-            snprintf(text + length, size - length, "%s%s", i ? " or " : "", word ? word : "?");
-
-        free(value);
-        if (more < 0 || (size_t)more >= size - length)
-            return;
-        length += (size_t)more;
-    }
-}
-
-static bool check_type(struct check *check, const json_t *schema, const json_t *word,
-                       const json_t *value, const struct lp_json_place *place)
-{
-    char wanted[128];
-    json_t *type;
-    size_t i;
-
-    (void)schema;
-    if (json_is_string(word)) {
-        if (is_type(value, json_string_value(word)))
-            return true;
-        return lp_json_fail(&check->fault, place, "is %s, must be %s", type_name(value),
-                            json_string_value(word));
-    }
-    json_array_foreach(word, i, type) if (is_type(value, json_string_value(type))) return true;
-    print_choices(wanted, sizeof(wanted), word);
-    return lp_json_fail(&check->fault, place, "is %s, must be %s", type_name(value), wanted);
+    if (json_is_real(value) && strcmp(name, "integer") == 0)
+        return json_real_value(value) == floor(json_real_value(value));
+    return strcmp(name, type_name(value)) == 0 ||
+           (json_is_integer(value) && strcmp(name, "number") == 0);
 }
 
 /* 1 and 1.0 are one value in JSON Schema, but not to jansson. */
 static bool is_equal(const json_t *a, const json_t *b)
 {
-    if (json_is_number(a) && json_is_number(b) && json_typeof(a) != json_typeof(b))
-        return json_number_value(a) == json_number_value(b);
+    if (json_is_number(a) && json_is_number(b))
+        return json_typeof(a) == json_typeof(b) ? json_equal(a, b)
+                                                : json_number_value(a) == json_number_value(b);
     return json_equal(a, b);
 }
 
-static bool check_enum(struct check *check, const json_t *schema, const json_t *word,
-                       const json_t *value, const struct lp_json_place *place)
+/* One choice, or a list of them. */
+static const json_t *choice_at(const json_t *word, size_t index)
 {
+    return json_is_array(word) ? json_array_get(word, index) : index == 0 ? word : NULL;
+}
+
+/* "number or null" of ["number", "null"]. */
+static void print_choices(char *text, size_t size, const json_t *word)
+{
+    struct lp_text out = { 0 };
+    const json_t *choice;
+
+    for (size_t i = 0; (choice = choice_at(word, i)); i++) {
+        char *value = json_dumps(choice, JSON_ENCODE_ANY | JSON_COMPACT);
+
+        lp_text_printf(&out, "%s%s", i ? " or " : "",
+                       json_is_string(choice) ? json_string_value(choice)
+                       : value                ? value
+                                              : "?");
+        free(value);
+    }
+    snprintf(text, size, "%s", out.failed || !out.bytes ? "another value" : out.bytes);
+    lp_text_clear(&out);
+}
+
+static bool check_type(struct check *check, const struct rule *rule)
+{
+    const json_t *type;
+    char wanted[128];
+
+    for (size_t i = 0; (type = choice_at(rule->word, i)); i++)
+        if (is_type(type, rule->value))
+            return true;
+    print_choices(wanted, sizeof(wanted), rule->word);
+    return fail(check, rule->place, "is %s, must be %s", type_name(rule->value), wanted);
+}
+
+/* enum and const. */
+static bool check_choice(struct check *check, const struct rule *rule)
+{
+    const json_t *choice;
     char wanted[256];
-    json_t *choice;
-    size_t i;
 
-    (void)schema;
-    json_array_foreach(word, i, choice) if (is_equal(choice, value)) return true;
-    print_choices(wanted, sizeof(wanted), word);
-    return lp_json_fail(&check->fault, place, "must be %s", wanted);
+    for (size_t i = 0; (choice = choice_at(rule->word, i)); i++)
+        if (is_equal(choice, rule->value))
+            return true;
+    print_choices(wanted, sizeof(wanted), rule->word);
+    return fail(check, rule->place, "must be %s", wanted);
 }
 
-static bool check_const(struct check *check, const json_t *schema, const json_t *word,
-                        const json_t *value, const struct lp_json_place *place)
-{
-    char *wanted;
-
-    (void)schema;
-    if (is_equal(word, value))
-        return true;
-    wanted = json_dumps(word, JSON_ENCODE_ANY);
-    lp_json_fail(&check->fault, place, "must be %s", wanted ? wanted : "another value");
-    free(wanted);
-    return false;
-}
-
-static bool check_minimum(struct check *check, const json_t *schema, const json_t *word,
-                          const json_t *value, const struct lp_json_place *place)
-{
-    (void)schema;
-    if (!json_is_number(value) || json_number_value(value) >= json_number_value(word))
-        return true;
-    return lp_json_fail(&check->fault, place, "is %g, must be at least %g",
-                        json_number_value(value), json_number_value(word));
-}
-
-static bool check_maximum(struct check *check, const json_t *schema, const json_t *word,
-                          const json_t *value, const struct lp_json_place *place)
-{
-    (void)schema;
-    if (!json_is_number(value) || json_number_value(value) <= json_number_value(word))
-        return true;
-    return lp_json_fail(&check->fault, place, "is %g, must be at most %g", json_number_value(value),
-                        json_number_value(word));
-}
-
-static bool check_exclusive_minimum(struct check *check, const json_t *schema, const json_t *word,
-                                    const json_t *value, const struct lp_json_place *place)
-{
-    (void)schema;
-    if (!json_is_number(value) || json_number_value(value) > json_number_value(word))
-        return true;
-    return lp_json_fail(&check->fault, place, "is %g, must be more than %g",
-                        json_number_value(value), json_number_value(word));
-}
-
-static bool check_exclusive_maximum(struct check *check, const json_t *schema, const json_t *word,
-                                    const json_t *value, const struct lp_json_place *place)
-{
-    (void)schema;
-    if (!json_is_number(value) || json_number_value(value) < json_number_value(word))
-        return true;
-    return lp_json_fail(&check->fault, place, "is %g, must be less than %g",
-                        json_number_value(value), json_number_value(word));
-}
-
-static size_t count_characters(const char *string)
+static double count_characters(const char *string)
 {
     size_t count = 0;
 
     for (; *string; string++)
         count += ((unsigned char)*string & 0xc0) != 0x80;
-    return count;
+    return (double)count;
 }
 
-static bool check_min_length(struct check *check, const json_t *schema, const json_t *word,
-                             const json_t *value, const struct lp_json_place *place)
+/* A number, the characters of a string, or the elements of an array. */
+static bool check_bound(struct check *check, const struct rule *rule)
 {
-    (void)schema;
-    if (!json_is_string(value) ||
-        (double)count_characters(json_string_value(value)) >= json_number_value(word))
+    double limit = json_number_value(rule->word);
+    double size = json_is_string(rule->value)  ? count_characters(json_string_value(rule->value))
+                  : json_is_array(rule->value) ? (double)json_array_size(rule->value)
+                                               : json_number_value(rule->value);
+    bool is_most = strncmp(rule->name, "max", 3) == 0, is_number = json_is_number(rule->value);
+    bool is_more = strncmp(rule->name, "exclusive", 9) == 0;
+
+    if (is_most ? size <= limit : is_more ? size > limit : size >= limit)
         return true;
-    return lp_json_fail(&check->fault, place, "must have at least %g characters",
-                        json_number_value(word));
+    return fail(check, rule->place, "%s %g%s, must %s %s %g", is_number ? "is" : "has", size,
+                json_is_string(rule->value)  ? " characters"
+                : json_is_array(rule->value) ? " elements"
+                                             : "",
+                is_number ? "be" : "have",
+                is_most   ? "at most"
+                : is_more ? "more than"
+                          : "at least",
+                limit);
 }
 
-static bool check_min_items(struct check *check, const json_t *schema, const json_t *word,
-                            const json_t *value, const struct lp_json_place *place)
-{
-    (void)schema;
-    if (!json_is_array(value) || (double)json_array_size(value) >= json_number_value(word))
-        return true;
-    return lp_json_fail(&check->fault, place, "must have at least %g elements",
-                        json_number_value(word));
-}
-
-static bool check_max_items(struct check *check, const json_t *schema, const json_t *word,
-                            const json_t *value, const struct lp_json_place *place)
-{
-    (void)schema;
-    if (!json_is_array(value) || (double)json_array_size(value) <= json_number_value(word))
-        return true;
-    return lp_json_fail(&check->fault, place, "must have at most %g elements",
-                        json_number_value(word));
-}
-
-static bool check_required(struct check *check, const json_t *schema, const json_t *word,
-                           const json_t *value, const struct lp_json_place *place)
+static bool check_required(struct check *check, const struct rule *rule)
 {
     json_t *key;
     size_t i;
 
-    (void)schema;
-    if (!json_is_object(value))
-        return true;
-    json_array_foreach(
-        word, i, key) if (!json_object_get(value,
-                                           json_string_value(
-                                               key))) return lp_json_fail(&check->fault, place,
-                                                                          "key \"%s\" is missing",
-                                                                          json_string_value(key));
+    json_array_foreach(rule->word, i, key)
+    {
+        if (json_is_string(key) && !json_object_get(rule->value, json_string_value(key)))
+            return fail(check, rule->place, "key \"%s\" is missing", json_string_value(key));
+    }
     return true;
 }
 
-static bool check_properties(struct check *check, const json_t *schema, const json_t *word,
-                             const json_t *value, const struct lp_json_place *place)
+static bool check_properties(struct check *check, const struct rule *rule)
 {
     const char *key;
-    json_t *child;
+    json_t *child_schema;
 
-    (void)schema;
-    if (!json_is_object(value))
-        return true;
-    json_object_foreach((json_t *)value, key, child)
+    json_object_foreach((json_t *)rule->word, key, child_schema)
     {
-        const json_t *child_schema = json_object_get(word, key);
-        struct lp_json_place below = { place, key, 0 };
+        const json_t *child = json_object_get(rule->value, key);
+        struct place below = { rule->place, key, 0 };
 
-        if (child_schema && !check_value(check, child_schema, child, &below))
+        if (child && !check_value(check, child_schema, child, &below))
             return false;
     }
     return true;
 }
 
-static bool check_additional(struct check *check, const json_t *schema, const json_t *word,
-                             const json_t *value, const struct lp_json_place *place)
+static bool check_additional(struct check *check, const struct rule *rule)
 {
-    const json_t *named = json_object_get(schema, "properties");
+    const json_t *named = json_object_get(rule->schema, "properties");
     const char *key;
     json_t *child;
 
-    if (!json_is_object(value))
-        return true;
-    json_object_foreach((json_t *)value, key, child)
+    json_object_foreach((json_t *)rule->value, key, child)
     {
-        struct lp_json_place below = { place, key, 0 };
+        struct place below = { rule->place, key, 0 };
 
-        if (json_object_get(named, key))
-            continue;
-        if (json_is_false(word))
-            return lp_json_fail(&check->fault, &below, "is not allowed by the schema");
-        if (!check_value(check, word, child, &below))
+        if (!json_object_get(named, key) && !check_value(check, rule->word, child, &below))
             return false;
     }
     return true;
 }
 
-static bool check_prefix_items(struct check *check, const json_t *schema, const json_t *word,
-                               const json_t *value, const struct lp_json_place *place)
+static bool check_items(struct check *check, const struct rule *rule)
 {
     json_t *child;
     size_t i;
 
-    (void)schema;
-    json_array_foreach(value, i, child)
+    json_array_foreach(rule->value, i, child)
     {
-        struct lp_json_place below = { place, NULL, i };
+        struct place below = { rule->place, NULL, i };
 
-        if (i < json_array_size(word) &&
-            !check_value(check, json_array_get(word, i), child, &below))
+        if (!check_value(check, rule->word, child, &below))
             return false;
     }
     return true;
 }
 
-static bool check_items(struct check *check, const json_t *schema, const json_t *word,
-                        const json_t *value, const struct lp_json_place *place)
+static bool check_ref(struct check *check, const struct rule *rule)
 {
-    size_t first = json_array_size(json_object_get(schema, "prefixItems")), i;
-    json_t *child;
+    const char *name = json_string_value(rule->word);
+    const size_t prefix = strlen("#/$defs/");
+    const json_t *target =
+        strncmp(name, "#/$defs/", prefix) == 0
+            ? json_object_get(json_object_get(check->root, "$defs"), name + prefix)
+            : NULL;
 
-    json_array_foreach(value, i, child)
-    {
-        struct lp_json_place below = { place, NULL, i };
-
-        if (i >= first && !check_value(check, word, child, &below))
-            return false;
-    }
-    return true;
+    if (target)
+        return check_value(check, target, rule->value, rule->place);
+    check->unusable = true;
+    return fail(check, rule->place, "%s is not one of its $defs", name);
 }
 
-static bool check_ref(struct check *check, const json_t *schema, const json_t *word,
-                      const json_t *value, const struct lp_json_place *place)
-{
-    (void)schema;
-    return check_value(check, lp_schema_resolve(check->root, json_string_value(word)), value,
-                       place);
-}
+#define IS(type)   (1u << JSON_##type)
+#define IS_NUMBER  (IS(INTEGER) | IS(REAL))
+#define IS_BOOLEAN (IS(TRUE) | IS(FALSE))
+#define IS_SINGLE  (IS(STRING) | IS_NUMBER | IS_BOOLEAN | IS(NULL))
+#define IS_ANY     (IS_SINGLE | IS(OBJECT) | IS(ARRAY))
+#define IS_SCHEMA  (IS(OBJECT) | IS_BOOLEAN)
 
-/* How many alternatives take the value; the fault of the first one that does not stays in
- * check->what. */
-static size_t count_matches(struct check *check, const json_t *alternatives, const json_t *value,
-                            const struct lp_json_place *place)
-{
-    struct lp_json_fault first = { "" };
-    size_t matches = 0, i;
-    json_t *alternative;
-
-    json_array_foreach(alternatives, i, alternative)
-    {
-        if (check_value(check, alternative, value, place))
-            matches++;
-        else if (!first.text[0])
-            first = check->fault;
-    }
-    check->fault = first;
-    return matches;
-}
-
-static bool check_all_of(struct check *check, const json_t *schema, const json_t *word,
-                         const json_t *value, const struct lp_json_place *place)
-{
-    (void)schema;
-    return count_matches(check, word, value, place) == json_array_size(word);
-}
-
-static bool check_any_of(struct check *check, const json_t *schema, const json_t *word,
-                         const json_t *value, const struct lp_json_place *place)
-{
-    (void)schema;
-    return count_matches(check, word, value, place) > 0;
-}
-
-static bool check_one_of(struct check *check, const json_t *schema, const json_t *word,
-                         const json_t *value, const struct lp_json_place *place)
-{
-    size_t matches = count_matches(check, word, value, place);
-
-    (void)schema;
-    if (matches > 1)
-        return lp_json_fail(&check->fault, place,
-                            "matches %zu alternatives, must match exactly one", matches);
-    return matches == 1;
-}
-
-/* Keywords that say nothing about a value stand in json_schema_inspect.c only. */
 static const struct keyword {
     const char *name;
-    keyword_check check;
+    bool (*check)(struct check *check, const struct rule *rule); /* NULL: says nothing of values */
+    unsigned words;  /* types of what the keyword may have, */
+    unsigned values; /* and of values that it is about: sets of IS() */
 } keywords[] = {
-    { "$ref", check_ref },
-    { "type", check_type },
-    { "enum", check_enum },
-    { "const", check_const },
-    { "minimum", check_minimum },
-    { "maximum", check_maximum },
-    { "exclusiveMinimum", check_exclusive_minimum },
-    { "exclusiveMaximum", check_exclusive_maximum },
-    { "minLength", check_min_length },
-    { "minItems", check_min_items },
-    { "maxItems", check_max_items },
-    { "required", check_required },
-    { "properties", check_properties },
-    { "additionalProperties", check_additional },
-    { "prefixItems", check_prefix_items },
-    { "items", check_items },
-    { "allOf", check_all_of },
-    { "anyOf", check_any_of },
-    { "oneOf", check_one_of },
+    { "$schema", NULL, IS_ANY, 0 },
+    { "$id", NULL, IS_ANY, 0 },
+    { "$comment", NULL, IS_ANY, 0 },
+    { "$defs", NULL, IS_ANY, 0 },
+    { "title", NULL, IS_ANY, 0 },
+    { "description", NULL, IS_ANY, 0 },
+    { "default", NULL, IS_ANY, 0 },
+    { "examples", NULL, IS_ANY, 0 },
+    { "$ref", check_ref, IS(STRING), IS_ANY },
+    { "type", check_type, IS(STRING) | IS(ARRAY), IS_ANY },
+    { "enum", check_choice, IS(ARRAY), IS_ANY },
+    { "const", check_choice, IS_SINGLE, IS_ANY },
+    { "minimum", check_bound, IS_NUMBER, IS_NUMBER },
+    { "maximum", check_bound, IS_NUMBER, IS_NUMBER },
+    { "exclusiveMinimum", check_bound, IS_NUMBER, IS_NUMBER },
+    { "minLength", check_bound, IS(INTEGER), IS(STRING) },
+    { "minItems", check_bound, IS(INTEGER), IS(ARRAY) },
+    { "maxItems", check_bound, IS(INTEGER), IS(ARRAY) },
+    { "required", check_required, IS(ARRAY), IS(OBJECT) },
+    { "properties", check_properties, IS(OBJECT), IS(OBJECT) },
+    { "additionalProperties", check_additional, IS_SCHEMA, IS(OBJECT) },
+    { "items", check_items, IS_SCHEMA, IS(ARRAY) },
 };
 
-static bool check_keywords(struct check *check, const json_t *schema, const json_t *value,
-                           const struct lp_json_place *place)
+static const struct keyword *find_keyword(const char *name)
 {
-    for (size_t i = 0; i < sizeof(keywords) / sizeof(keywords[0]); i++) {
-        const json_t *word = json_object_get(schema, keywords[i].name);
+    for (size_t i = 0; i < sizeof(keywords) / sizeof(keywords[0]); i++)
+        if (strcmp(keywords[i].name, name) == 0)
+            return &keywords[i];
+    return NULL;
+}
 
-        if (word && !keywords[i].check(check, schema, word, value, place))
-            return false;
-    }
-    return true;
+static bool check_keyword(struct check *check, const struct rule *rule)
+{
+    const struct keyword *keyword = find_keyword(rule->name);
+
+    check->unusable = !keyword || !(keyword->words & 1u << json_typeof(rule->word));
+    if (check->unusable)
+        return fail(check, rule->place, "\"%s\": this %s is not supported", rule->name,
+                    keyword ? "keyword's value" : "keyword");
+    return !(keyword->values & 1u << json_typeof(rule->value)) || keyword->check(check, rule);
 }
 
 static bool check_value(struct check *check, const json_t *schema, const json_t *value,
-                        const struct lp_json_place *place)
+                        const struct place *place)
 {
-    bool good;
+    struct rule rule = { .schema = schema, .value = value, .place = place };
+    bool good = true;
 
     if (json_is_boolean(schema))
-        return json_is_true(schema) ||
-               lp_json_fail(&check->fault, place, "no value is allowed here");
+        return json_is_true(schema) || fail(check, place, "is not allowed by the schema");
+    check->unusable = !json_is_object(schema);
+    if (check->unusable)
+        return fail(check, place, "a schema must be an object or a boolean");
     if (check->depth == DEPTH_MAX)
-        return lp_json_fail(&check->fault, place,
-                            "document or schema is nested more than %d levels deep", DEPTH_MAX);
+        return fail(check, place, "document or schema is nested more than %d levels deep",
+                    DEPTH_MAX);
     check->depth++;
-    good = check_keywords(check, schema, value, place);
+    json_object_foreach((json_t *)schema, rule.name, rule.word)
+    {
+        if (!(good = check_keyword(check, &rule)))
+            break;
+    }
     check->depth--;
     return good;
 }
@@ -439,22 +360,20 @@ static int parse(const char *name, const char *text, size_t size, json_t **value
 int lp_json_check(const char *name, const char *text, size_t size, const char *schema_name,
                   const char *schema_text, size_t schema_size)
 {
-    const struct lp_json_place top = { NULL, NULL, 0 };
+    const struct place top = { NULL, NULL, 0 };
     struct check check = { .root = NULL };
     json_t *schema = NULL, *value = NULL;
     int status;
 
-    if ((status = parse(schema_name, schema_text, schema_size, &schema)) < 0 ||
-        (status = parse(name, text, size, &value)) < 0)
-        goto out;
-    check.root = schema;
-    if (!lp_schema_inspect(schema, &check.fault))
-        status = lp_error(LLMPERF_EFORMAT, "schema %s cannot be used: %s", schema_name,
-                          check.fault.text);
-    else if (!check_value(&check, schema, value, &top))
-        status = lp_error(LLMPERF_EFORMAT, "%s does not match %s: %s", name, schema_name,
-                          check.fault.text);
-out:
+    if ((status = parse(schema_name, schema_text, schema_size, &schema)) == 0 &&
+        (status = parse(name, text, size, &value)) == 0) {
+        check.root = schema;
+        if (!check_value(&check, schema, value, &top))
+            status = check.unusable ? lp_error(LLMPERF_EFORMAT, "schema %s cannot be used at %s",
+                                               schema_name, check.fault)
+                                    : lp_error(LLMPERF_EFORMAT, "%s does not match %s: %s", name,
+                                               schema_name, check.fault);
+    }
     json_decref(schema);
     json_decref(value);
     return status;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** JSON Schema 2020-12, the part that our schemas use: type, enum and const (of single values),
- * minimum, maximum, exclusiveMinimum, exclusiveMaximum, minLength, properties, required,
- * additionalProperties, items, prefixItems, minItems, maxItems, $ref within the document, allOf,
- * anyOf, oneOf; true and false as schemas. Any other keyword is an error, not ignored.
+ * minimum, maximum, exclusiveMinimum, minLength, properties, required, additionalProperties, items,
+ * minItems, maxItems, $ref to one of $defs; true and false as schemas. Any other keyword that
+ * applies to a value of the document is an error, not ignored.
  * @threads any thread */
 #ifndef LP_OUTPUT_SCHEMA_JSON_SCHEMA_H
 #define LP_OUTPUT_SCHEMA_JSON_SCHEMA_H

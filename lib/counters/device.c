@@ -54,7 +54,7 @@ static int initialise(const struct lp_counters_calls *calls)
 {
     /* Once per process, and never undone: a second DeInitialize crashes. */
     static bool done;
-    struct lp_cupti_profiler params = { LP_CUPTI_SIZE(lp_cupti_profiler, priv), NULL };
+    struct lp_cupti_profiler params = { LP_CUPTI_SIZE(lp_cupti_profiler), NULL };
     int result;
 
     if (done)
@@ -87,7 +87,7 @@ static int check_support(const struct lp_counters_calls *calls, enum lp_counter_
                          const struct lp_counter_device *device)
 {
     struct lp_cupti_device_supported params = {
-        .struct_size = LP_CUPTI_SIZE(lp_cupti_device_supported, api),
+        .struct_size = LP_CUPTI_SIZE(lp_cupti_device_supported),
         .device = device->ordinal,
         .api = method == LP_COUNTER_PM ? LP_CUPTI_SUPPORT_PM : LP_CUPTI_SUPPORT_RANGE,
     };
@@ -100,7 +100,7 @@ static int check_support(const struct lp_counters_calls *calls, enum lp_counter_
 
 static int read_chip(const struct lp_counters_calls *calls, struct lp_counter_device *device)
 {
-    struct lp_cupti_chip_name params = { LP_CUPTI_SIZE(lp_cupti_chip_name, name), NULL,
+    struct lp_cupti_chip_name params = { LP_CUPTI_SIZE(lp_cupti_chip_name), NULL,
                                          (size_t)device->ordinal, NULL };
     int result = calls->DeviceGetChipName(&params);
 
@@ -114,9 +114,9 @@ static int read_chip(const struct lp_counters_calls *calls, struct lp_counter_de
 static int ask_availability(const struct lp_counters_calls *calls, enum lp_counter_method method,
                             const struct lp_counter_device *device, size_t *size, uint8_t *image)
 {
-    struct lp_cupti_pm_availability pm = { LP_CUPTI_SIZE(lp_cupti_pm_availability, image), NULL,
+    struct lp_cupti_pm_availability pm = { LP_CUPTI_SIZE(lp_cupti_pm_availability), NULL,
                                            (size_t)device->ordinal, *size, image };
-    struct lp_cupti_availability range = { LP_CUPTI_SIZE(lp_cupti_availability, image), NULL,
+    struct lp_cupti_availability range = { LP_CUPTI_SIZE(lp_cupti_availability), NULL,
                                            device->context, *size, image };
     int result = method == LP_COUNTER_PM ? calls->PmSamplingGetCounterAvailability(&pm)
                                          : calls->ProfilerGetCounterAvailability(&range);

@@ -15,7 +15,7 @@ static int out_of_memory(void)
 
 int lp_counter_chips(const char *const **names_out, size_t *count_out)
 {
-    struct lp_cupti_host_chips chips = { LP_CUPTI_SIZE(lp_cupti_host_chips, names), NULL, 0, NULL };
+    struct lp_cupti_host_chips chips = { LP_CUPTI_SIZE(lp_cupti_host_chips), NULL, 0, NULL };
     const struct lp_counters_calls *calls;
     int status = lp_counters_load(&calls), result;
 
@@ -44,7 +44,7 @@ static bool is_chip(const char *name)
 
 static lp_cupti_object open_host(const struct lp_counter_set *set, const uint8_t *availability)
 {
-    struct lp_cupti_host_open params = { .struct_size = LP_CUPTI_SIZE(lp_cupti_host_open, host),
+    struct lp_cupti_host_open params = { .struct_size = LP_CUPTI_SIZE(lp_cupti_host_open),
                                          .type = set->method == LP_COUNTER_PM
                                                      ? LP_CUPTI_PROFILER_PM
                                                      : LP_CUPTI_PROFILER_RANGE,
@@ -56,7 +56,7 @@ static lp_cupti_object open_host(const struct lp_counter_set *set, const uint8_t
 
 static void close_host(const struct lp_counters_calls *calls, lp_cupti_object host)
 {
-    struct lp_cupti_host_close params = { LP_CUPTI_SIZE(lp_cupti_host_close, host), NULL, host };
+    struct lp_cupti_host_close params = { LP_CUPTI_SIZE(lp_cupti_host_close), NULL, host };
 
     if (host)
         calls->ProfilerHostDeinitialize(&params);
@@ -98,7 +98,7 @@ static int read_properties(const struct lp_counter_set *set, const char *metric,
                            struct lp_cupti_host_properties *params)
 {
     *params = (struct lp_cupti_host_properties){
-        .struct_size = LP_CUPTI_SIZE(lp_cupti_host_properties, kind),
+        .struct_size = LP_CUPTI_SIZE(lp_cupti_host_properties),
         .host = set->host,
         .metric = metric,
     };
@@ -109,7 +109,7 @@ static int read_properties(const struct lp_counter_set *set, const char *metric,
 static bool is_collectable(const struct lp_counter_set *set, const uint8_t *availability,
                            const char *metric)
 {
-    struct lp_cupti_host_add params = { .struct_size = LP_CUPTI_SIZE(lp_cupti_host_add, count),
+    struct lp_cupti_host_add params = { .struct_size = LP_CUPTI_SIZE(lp_cupti_host_add),
                                         .metrics = &metric,
                                         .count = 1 };
     struct lp_cupti_host_properties properties;
@@ -167,12 +167,12 @@ static bool fits(const struct lp_counter_set *set, const uint8_t *availability,
 static int configure(const struct lp_counter_set *set, lp_cupti_object host, uint8_t **config_out,
                      size_t *size_out)
 {
-    struct lp_cupti_host_add add = { LP_CUPTI_SIZE(lp_cupti_host_add, count), NULL, host,
+    struct lp_cupti_host_add add = { LP_CUPTI_SIZE(lp_cupti_host_add), NULL, host,
                                      set->metrics.items, set->metrics.count };
-    struct lp_cupti_host_config_size size = { LP_CUPTI_SIZE(lp_cupti_host_config_size, size), NULL,
-                                              host, 0 };
-    struct lp_cupti_host_config config = { LP_CUPTI_SIZE(lp_cupti_host_config, image), NULL, host,
-                                           0, NULL };
+    struct lp_cupti_host_config_size size = { LP_CUPTI_SIZE(lp_cupti_host_config_size), NULL, host,
+                                              0 };
+    struct lp_cupti_host_config config = { LP_CUPTI_SIZE(lp_cupti_host_config), NULL, host, 0,
+                                           NULL };
     int result;
 
     if ((result = set->calls->ProfilerHostConfigAddMetrics(&add)) != 0 ||
@@ -195,8 +195,8 @@ static int configure(const struct lp_counter_set *set, lp_cupti_object host, uin
 static int read_passes(const struct lp_counter_set *set, uint8_t *config, size_t size,
                        size_t *passes_out)
 {
-    struct lp_cupti_host_passes params = { LP_CUPTI_SIZE(lp_cupti_host_passes, passes), NULL, size,
-                                           config, 0 };
+    struct lp_cupti_host_passes params = { LP_CUPTI_SIZE(lp_cupti_host_passes), NULL, size, config,
+                                           0 };
     int result = set->calls->ProfilerHostGetNumOfPasses(&params);
 
     *passes_out = params.passes;
@@ -396,9 +396,9 @@ int lp_counter_set_open(const char *chip, const uint8_t *availability,
 
 static int list_kind(struct lp_counter_set *set, const struct lp_patterns *patterns, uint32_t kind)
 {
-    struct lp_cupti_host_metrics params = {
-        .struct_size = LP_CUPTI_SIZE(lp_cupti_host_metrics, count), .host = set->host, .kind = kind
-    };
+    struct lp_cupti_host_metrics params = { .struct_size = LP_CUPTI_SIZE(lp_cupti_host_metrics),
+                                            .host = set->host,
+                                            .kind = kind };
     int status = 0;
 
     if (set->calls->ProfilerHostGetBaseMetrics(&params) != 0)
@@ -458,7 +458,7 @@ int lp_counter_set_evaluate(struct lp_counter_set *set, const uint8_t *data, siz
                             size_t range, double *values)
 {
     struct lp_cupti_host_evaluate params = {
-        .struct_size = LP_CUPTI_SIZE(lp_cupti_host_evaluate, values),
+        .struct_size = LP_CUPTI_SIZE(lp_cupti_host_evaluate),
         .host = set->host,
         .data = data,
         .data_size = size,

@@ -34,8 +34,7 @@ struct lp_samples {
 static int call_simple(struct lp_counters *counters, int (*call)(struct lp_cupti_pm *params),
                        const char *what)
 {
-    struct lp_cupti_pm params = { LP_CUPTI_SIZE(lp_cupti_pm, object), NULL,
-                                  counters->samples->object };
+    struct lp_cupti_pm params = { LP_CUPTI_SIZE(lp_cupti_pm), NULL, counters->samples->object };
     int result = call(&params);
 
     return result == 0 ? 0 : lp_counter_error(counters, what, result);
@@ -43,7 +42,7 @@ static int call_simple(struct lp_counters *counters, int (*call)(struct lp_cupti
 
 static int enable(struct lp_counters *counters)
 {
-    struct lp_cupti_pm_enable params = { LP_CUPTI_SIZE(lp_cupti_pm_enable, object), NULL,
+    struct lp_cupti_pm_enable params = { LP_CUPTI_SIZE(lp_cupti_pm_enable), NULL,
                                          (size_t)counters->device.ordinal, NULL };
     int result = counters->calls->PmSamplingEnable(&params);
 
@@ -71,7 +70,7 @@ static int configure(struct lp_counters *counters)
     bool by_time = has_time_trigger(counters->device.chip);
     uint64_t interval = counters->options.interval_ns;
     struct lp_cupti_pm_config params = {
-        .struct_size = LP_CUPTI_SIZE(lp_cupti_pm_config, append),
+        .struct_size = LP_CUPTI_SIZE(lp_cupti_pm_config),
         .object = counters->samples->object,
         .config_size = counters->set->config_size,
         .config = counters->set->config,
@@ -89,7 +88,7 @@ static int make_image(struct lp_counters *counters)
 {
     struct lp_samples *samples = counters->samples;
     struct lp_cupti_pm_data_size params = {
-        .struct_size = LP_CUPTI_SIZE(lp_cupti_pm_data_size, size),
+        .struct_size = LP_CUPTI_SIZE(lp_cupti_pm_data_size),
         .object = samples->object,
         .metrics = counters->set->metrics.items,
         .count = counters->set->metrics.count,
@@ -111,8 +110,8 @@ static int make_image(struct lp_counters *counters)
 static int init_image(struct lp_counters *counters)
 {
     struct lp_samples *samples = counters->samples;
-    struct lp_cupti_data_init params = { LP_CUPTI_SIZE(lp_cupti_data_init, data), NULL,
-                                         samples->object, samples->data_size, samples->data };
+    struct lp_cupti_data_init params = { LP_CUPTI_SIZE(lp_cupti_data_init), NULL, samples->object,
+                                         samples->data_size, samples->data };
     int result = counters->calls->PmSamplingCounterDataImageInitialize(&params);
 
     return result == 0 ? 0
@@ -133,20 +132,16 @@ static int start(struct lp_counters *counters)
 static int decode(struct lp_counters *counters, size_t *count_out, bool *full_out)
 {
     struct lp_samples *samples = counters->samples;
-    struct lp_cupti_pm_decode params = { LP_CUPTI_SIZE(lp_cupti_pm_decode, overflow),
+    struct lp_cupti_pm_decode params = { LP_CUPTI_SIZE(lp_cupti_pm_decode),
                                          NULL,
                                          samples->object,
                                          samples->data,
                                          samples->data_size,
                                          0,
                                          0 };
-    struct lp_cupti_pm_count count = { LP_CUPTI_SIZE(lp_cupti_pm_count, completed),
-                                       NULL,
-                                       samples->data,
-                                       samples->data_size,
-                                       0,
-                                       0,
-                                       0 };
+    struct lp_cupti_pm_count count = {
+        LP_CUPTI_SIZE(lp_cupti_pm_count), NULL, samples->data, samples->data_size, 0, 0, 0
+    };
     int result = counters->calls->PmSamplingDecodeData(&params);
 
     samples->overflows += params.overflow != 0;
@@ -173,7 +168,7 @@ static void pass_sample(struct lp_counters *counters, size_t index,
                         const struct lp_device_sink *sink)
 {
     struct lp_samples *samples = counters->samples;
-    struct lp_cupti_pm_info info = { LP_CUPTI_SIZE(lp_cupti_pm_info, end),
+    struct lp_cupti_pm_info info = { LP_CUPTI_SIZE(lp_cupti_pm_info),
                                      NULL,
                                      samples->object,
                                      samples->data,

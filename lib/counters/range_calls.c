@@ -9,7 +9,7 @@
 static int call_simple(struct lp_counters *counters, int (*call)(struct lp_cupti_range *params),
                        const char *what)
 {
-    struct lp_cupti_range params = { LP_CUPTI_SIZE(lp_cupti_range, object), NULL,
+    struct lp_cupti_range params = { LP_CUPTI_SIZE(lp_cupti_range), NULL,
                                      counters->ranges->object };
     int result = call(&params);
 
@@ -19,8 +19,8 @@ static int call_simple(struct lp_counters *counters, int (*call)(struct lp_cupti
 int lp_range_image_clear(struct lp_counters *counters)
 {
     struct lp_ranges *ranges = counters->ranges;
-    struct lp_cupti_data_init params = { LP_CUPTI_SIZE(lp_cupti_data_init, data), NULL,
-                                         ranges->object, ranges->data_size, ranges->data };
+    struct lp_cupti_data_init params = { LP_CUPTI_SIZE(lp_cupti_data_init), NULL, ranges->object,
+                                         ranges->data_size, ranges->data };
     int result = counters->calls->RangeProfilerCounterDataImageInitialize(&params);
 
     return result == 0
@@ -32,7 +32,7 @@ int lp_range_image_make(struct lp_counters *counters)
 {
     struct lp_ranges *ranges = counters->ranges;
     struct lp_cupti_range_data_size params = {
-        .struct_size = LP_CUPTI_SIZE(lp_cupti_range_data_size, size),
+        .struct_size = LP_CUPTI_SIZE(lp_cupti_range_data_size),
         .object = ranges->object,
         .metrics = counters->set->metrics.items,
         .count = counters->set->metrics.count,
@@ -54,7 +54,7 @@ int lp_range_configure(struct lp_counters *counters)
     struct lp_ranges *ranges = counters->ranges;
     bool kernels = counters->options.replay == LP_REPLAY_KERNEL;
     struct lp_cupti_range_config params = {
-        .struct_size = LP_CUPTI_SIZE(lp_cupti_range_config, level),
+        .struct_size = LP_CUPTI_SIZE(lp_cupti_range_config),
         .object = ranges->object,
         .config_size = counters->set->config_size,
         .config = counters->set->config,
@@ -82,8 +82,7 @@ int lp_range_start(struct lp_counters *counters)
 
 int lp_range_stop(struct lp_counters *counters, bool *all_out)
 {
-    struct lp_cupti_range_stop params = { .struct_size =
-                                              LP_CUPTI_SIZE(lp_cupti_range_stop, all_passes),
+    struct lp_cupti_range_stop params = { .struct_size = LP_CUPTI_SIZE(lp_cupti_range_stop),
                                           .object = counters->ranges->object };
     int result = counters->calls->RangeProfilerStop(&params);
 
@@ -95,10 +94,10 @@ int lp_range_stop(struct lp_counters *counters, bool *all_out)
 int lp_range_decode(struct lp_counters *counters, size_t *ranges_out)
 {
     struct lp_ranges *ranges = counters->ranges;
-    struct lp_cupti_range_decode params = { LP_CUPTI_SIZE(lp_cupti_range_decode, dropped), NULL,
+    struct lp_cupti_range_decode params = { LP_CUPTI_SIZE(lp_cupti_range_decode), NULL,
                                             ranges->object, 0 };
-    struct lp_cupti_range_count count = { LP_CUPTI_SIZE(lp_cupti_range_count, ranges), NULL,
-                                          ranges->data, ranges->data_size, 0 };
+    struct lp_cupti_range_count count = { LP_CUPTI_SIZE(lp_cupti_range_count), NULL, ranges->data,
+                                          ranges->data_size, 0 };
     int result = counters->calls->RangeProfilerDecodeData(&params);
 
     if (result == 0)
@@ -110,7 +109,7 @@ int lp_range_decode(struct lp_counters *counters, size_t *ranges_out)
 /* The number that a range was pushed with; LP_RANGE_NO_PART if CUPTI does not report it. */
 uint32_t lp_range_part(struct lp_counters *counters, size_t range)
 {
-    struct lp_cupti_range_info params = { LP_CUPTI_SIZE(lp_cupti_range_info, name),
+    struct lp_cupti_range_info params = { LP_CUPTI_SIZE(lp_cupti_range_info),
                                           NULL,
                                           counters->ranges->data,
                                           counters->ranges->data_size,
@@ -127,7 +126,7 @@ uint32_t lp_range_part(struct lp_counters *counters, size_t range)
 
 int lp_range_enable(struct lp_counters *counters)
 {
-    struct lp_cupti_range_enable params = { LP_CUPTI_SIZE(lp_cupti_range_enable, object), NULL,
+    struct lp_cupti_range_enable params = { LP_CUPTI_SIZE(lp_cupti_range_enable), NULL,
                                             counters->device.context, NULL };
     int result = counters->calls->RangeProfilerEnable(&params);
 
@@ -138,7 +137,7 @@ int lp_range_enable(struct lp_counters *counters)
 void lp_range_disable(struct lp_counters *counters)
 {
     struct lp_ranges *ranges = counters->ranges;
-    struct lp_cupti_range params = { LP_CUPTI_SIZE(lp_cupti_range, object), NULL, ranges->object };
+    struct lp_cupti_range params = { LP_CUPTI_SIZE(lp_cupti_range), NULL, ranges->object };
 
     counters->calls->RangeProfilerDisable(&params);
     ranges->object = NULL;
@@ -147,7 +146,7 @@ void lp_range_disable(struct lp_counters *counters)
 int lp_range_push(struct lp_counters *counters, uint32_t part)
 {
     char name[16];
-    struct lp_cupti_range_push params = { LP_CUPTI_SIZE(lp_cupti_range_push, name), NULL,
+    struct lp_cupti_range_push params = { LP_CUPTI_SIZE(lp_cupti_range_push), NULL,
                                           counters->ranges->object, name };
     int result;
 

@@ -303,6 +303,13 @@ static int set_kernels(const struct lp_findings *findings, const llmperf_region_
     return status;
 }
 
+/* Above it decoding with a short context is compute-bound: a weight takes 2 FLOPs a request and is
+ * read once a step. */
+static double critical_batch(const struct lp_limits *limits)
+{
+    return limits->ridge > 0 ? limits->ridge * bytes_of(limits->dtype) / 2 : NAN;
+}
+
 static void set_batch(const struct lp_findings *findings, const llmperf_region_stats *stats,
                       struct lp_stage_facts *facts)
 {
@@ -311,7 +318,7 @@ static void set_batch(const struct lp_findings *findings, const llmperf_region_s
     facts->decode = is_decode(stats->label);
     facts->batch = known(stats->sequences) / (double)(stats->instances + stats->truncated);
     facts->dtype = limits->dtype;
-    facts->critical_batch = llmperf_batch_critical(limits->ridge, bytes_of(limits->dtype));
+    facts->critical_batch = critical_batch(limits);
 }
 
 static void set_ranks(const struct lp_findings *findings, struct lp_stage_facts *facts)

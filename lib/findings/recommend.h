@@ -25,7 +25,7 @@ struct lp_stage_facts {
     double compute_floor_ms, memory_floor_ms, mbu;
     uint32_t bound;        /* LLMPERF_BOUND_… */
     double batch;          /* sequences of a step */
-    double critical_batch; /* llmperf_batch_critical() for weights as wide as the dtype */
+    double critical_batch; /* for weights as wide as the dtype */
     const char *dtype;
     double kernel_ms, kernel_count, memcpy_ms, memcpy_count;
     double device_ms; /* Σ durations of what belongs to this stage and to none below */

@@ -70,10 +70,3 @@ int llmperf_dtype_find(const char *name, uint32_t *dtype_out)
                     "int4_g128, nvfp4, mxfp4, nf4, q4_0, q4_k, q6_k or q8_0",
                     name);
 }
-
-double llmperf_dtype_bits(uint32_t dtype)
-{
-    const struct lp_dtype *format = lp_dtype(dtype);
-
-    return format ? 8.0 * format->numerator / format->denominator : 0.0;
-}

@@ -27,7 +27,8 @@ const struct lp_dtype *lp_dtype(uint32_t dtype);
 /** Bytes of `elements`, rounded up. */
 lp_u128 lp_dtype_bytes(uint32_t dtype, lp_u128 elements);
 
-/** As llmperf_pairs_causal() without the check. */
+/** Number of (query, key) pairs of new tokens under a causal mask; window: keys that a token
+ * attends, itself included, 0: all. */
 lp_u128 lp_pairs_causal(uint64_t tokens, uint64_t cached, uint64_t window);
 
 #endif

@@ -26,37 +26,11 @@ lp_u128 lp_pairs_causal(uint64_t tokens, uint64_t cached, uint64_t window)
            (lp_u128)(tokens - growing) * window;
 }
 
-int llmperf_pairs_causal(uint64_t new_tokens, uint64_t cached_tokens, uint64_t window,
-                         uint64_t *pairs_out)
-{
-    lp_u128 pairs;
-
-    if (!pairs_out)
-        return lp_error(LLMPERF_EINVAL, "pairs_out is required");
-    if (new_tokens > LP_LIMIT_TOKENS || cached_tokens > LP_LIMIT_TOKENS)
-        return lp_error(LLMPERF_EINVAL, "a request has more than 2^36 tokens");
-    pairs = lp_pairs_causal(new_tokens, cached_tokens, window);
-    if (pairs > UINT64_MAX)
-        return lp_error(LLMPERF_EINVAL,
-                        "the number of attention pairs exceeds 64 bits; use fewer tokens");
-    *pairs_out = (uint64_t)pairs;
-    return 0;
-}
-
 double llmperf_experts_expected(uint64_t experts, uint64_t chosen, uint64_t tokens)
 {
     if (chosen == 0 || chosen > experts)
         return NAN;
     return (double)experts * (1 - pow(1 - (double)chosen / (double)experts, (double)tokens));
-}
-
-double llmperf_tokens_expected(double acceptance, uint32_t draft_tokens)
-{
-    if (!(acceptance >= 0 && acceptance <= 1))
-        return NAN;
-    if (acceptance == 1)
-        return (double)draft_tokens + 1;
-    return (1 - pow(acceptance, (double)draft_tokens + 1)) / (1 - acceptance);
 }
 
 static int take_dtype(const char *what, uint32_t given, uint32_t fallback, uint32_t *out)

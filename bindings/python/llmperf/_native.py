@@ -188,7 +188,6 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "llmperf_session_stop": (c_int, [_session, POINTER(_profile)]),
     "llmperf_session_free": (None, [_session]),
     # sys/analysis.h
-    "llmperf_dtype_bits": (c_double, [c_uint32]),
     "llmperf_model_weight_bytes": (c_int, [_model, c_uint32, POINTER(c_uint64)]),
     "llmperf_model_kv_bytes": (c_int, [_model, c_uint32, POINTER(c_uint64)]),
     "llmperf_convention_name": (c_char_p, [c_size_t]),
@@ -197,21 +196,11 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
         c_int,
         [_model, POINTER(llmperf_step), c_char_p, POINTER(c_uint64)],
     ),
-    "llmperf_pairs_causal": (c_int, [c_uint64, c_uint64, c_uint64, POINTER(c_uint64)]),
     "llmperf_experts_expected": (c_double, [c_uint64, c_uint64, c_uint64]),
-    "llmperf_tokens_expected": (c_double, [c_double, c_uint32]),
     "llmperf_model_decode_turn": (
         c_int, [_model, POINTER(llmperf_step), _hardware, c_uint32, POINTER(llmperf_decode_turn)]),
     "llmperf_utilisation_compute": (
         c_int, [POINTER(llmperf_utilisation_input), POINTER(llmperf_utilisation)]),
-    "llmperf_utilisation_add": (
-        c_int, [POINTER(llmperf_utilisation_input), POINTER(llmperf_utilisation_input)]),
-    "llmperf_peak_mixed": (c_double, [POINTER(c_double), POINTER(c_double), c_size_t]),
-    "llmperf_floor_serial": (
-        c_double, [POINTER(c_double), POINTER(c_double), POINTER(c_double), c_size_t, c_double]),
-    "llmperf_batch_critical": (c_double, [c_double, c_double]),
-    "llmperf_intensity_limit": (c_double, [c_double, c_double, c_double, c_double]),
-    "llmperf_context_critical": (c_double, [c_double, c_double, c_double, c_double]),
     # sys/check.h
     "llmperf_text_control": (c_size_t, [c_char_p]),
     "llmperf_text_write": (c_int, [c_char_p, c_char_p]),

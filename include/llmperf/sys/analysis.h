@@ -2,8 +2,8 @@
 /** No promise: this header serves the llmperf command and may change in any release
  * (docs/explanation/abi.md).
  *
- * The arithmetic behind reports: utilisation and bounds of some work, critical batch sizes and
- * contexts, other ways to count FLOPs. These functions need neither a run nor a GPU.
+ * The arithmetic behind reports: utilisation and bounds of some work, where decoding turns
+ * compute-bound, other ways to count FLOPs. These functions need neither a run nor a GPU.
  * docs/reference/metrics.md has the formulas and their sources.
  *
  * Unknown values are NaN with a reason in words. Nothing is clamped: a utilisation above 1 means a
@@ -30,14 +30,15 @@ enum {
 /** Some work and the limits of the GPUs that did it. 0 and NaN are not known. */
 typedef struct llmperf_utilisation_input {
     size_t struct_size;
-    double flops;           /**< model FLOPs of all steps; a multiply-add is 2 */
-    double bytes;           /**< compulsory traffic of device memory, all steps */
-    double time_ms;         /**< device busy time of the same work, all steps */
-    double peak_tflops;     /**< dense peak of the dtype of the arithmetic; llmperf_peak_mixed() for
-                               several dtypes */
+    double flops;       /**< model FLOPs of all steps; a multiply-add is 2 */
+    double bytes;       /**< compulsory traffic of device memory, all steps */
+    double time_ms;     /**< device busy time of the same work, all steps */
+    double peak_tflops; /**< dense peak of the dtype of the arithmetic; for several dtypes, the sum
+                           of FLOPs / sum of (FLOPs / peak) */
     double bandwidth_gbs;   /**< device memory bandwidth, 10^9 bytes a second */
     double busy_share;      /**< busy time / host time, above 0, at most 1 */
-    double serial_floor_ms; /**< llmperf_floor_serial() of all steps, if the operators are known */
+    double serial_floor_ms; /**< sum over operators of max(FLOPs / peak, bytes / bandwidth) of all
+                               steps, if the operators are known */
     double link_bytes;      /**< bytes sent between GPUs */
     double link_gbs;        /**< link bandwidth, one direction, 10^9 bytes a second */
     double l2_mb;           /**< L2 cache, 2^20 bytes */
@@ -80,70 +81,6 @@ typedef struct llmperf_utilisation {
 LLMPERF_API int llmperf_utilisation_compute(const llmperf_utilisation_input *input,
                                             llmperf_utilisation *out);
 
-/** Add work to a total, for the utilisation of several regions or runs together: sum of flops / sum
- * of (time x peak), not a mean of ratios. FLOPs, bytes and times are added up; peak, bandwidth and
- * link are weighted by time; busy_share is the sum of busy times / sum of host times. What is not
- * known of a part is not known of the total.
- *
- * @param total  Starts as LLMPERF_UTILISATION_INPUT_INIT.
- * @param part   Borrowed; needs time_ms.
- * @return as llmperf_utilisation_compute(); LLMPERF_EINVAL (devices or l2_mb differ)
- * @threads any thread */
-LLMPERF_API int llmperf_utilisation_add(llmperf_utilisation_input *total,
-                                        const llmperf_utilisation_input *part);
-
-/** One peak for work in several dtypes: sum of FLOPs / sum of (FLOPs / peak).
- *
- * @param flops         `count` numbers.
- * @param peaks_tflops  `count` numbers.
- * @param count         Number of dtypes.
- * @return TFLOP/s; NaN for no work, or for a number that is not positive.
- * @threads any thread */
-LLMPERF_API double llmperf_peak_mixed(const double *flops, const double *peaks_tflops,
-                                      size_t count);
-
-/** Least time of operators that execute one after another: sum of max(FLOPs / peak, bytes /
- * bandwidth).
- *
- * @param flops          `count` numbers; 0 for an operator without FLOPs.
- * @param bytes          `count` numbers; 0 for an operator without bytes.
- * @param peaks_tflops   `count` numbers.
- * @param count          Number of operators.
- * @param bandwidth_gbs  Device memory bandwidth, 10^9 bytes a second.
- * @return Milliseconds; NaN for no operators, a negative number, or a limit that is not positive.
- * @threads any thread */
-LLMPERF_API double llmperf_floor_serial(const double *flops, const double *bytes,
-                                        const double *peaks_tflops, size_t count,
-                                        double bandwidth_gbs);
-
-/** Batch size above which decoding with a short context is compute-bound: ridge x bytes / 2.
- *
- * @param ridge         Ridge point, FLOPs per byte.
- * @param weight_bytes  Bytes of a weight.
- * @return NaN if a number is not positive.
- * @threads any thread */
-LLMPERF_API double llmperf_batch_critical(double ridge, double weight_bytes);
-
-/** Arithmetic intensity of decoding as the batch size goes to infinity: (2 N + a c) / (kv c).
- *
- * @param active_parameters  N: weights multiplied for one token.
- * @param flops_per_pair     a: attention FLOPs of a (query, key) pair, all layers.
- * @param kv_bytes           kv: bytes of a token in the KV cache, all layers.
- * @param context            c: context length, in tokens.
- * @return FLOPs per byte; NaN if a number is not positive.
- * @threads any thread */
-LLMPERF_API double llmperf_intensity_limit(double active_parameters, double flops_per_pair,
-                                           double kv_bytes, double context);
-
-/** Context length above which decoding is memory-bound at any batch size: 2 N / (ridge kv - a).
- * Parameters as for llmperf_intensity_limit().
- *
- * @param ridge  Ridge point, FLOPs per byte.
- * @return Tokens; infinite if there is none, NaN if a number is not positive.
- * @threads any thread */
-LLMPERF_API double llmperf_context_critical(double ridge, double active_parameters,
-                                            double flops_per_pair, double kv_bytes);
-
 /** Where decoding changes from memory-bound to compute-bound. Communication is left out. */
 typedef struct llmperf_decode_turn {
     size_t struct_size;
@@ -167,13 +104,6 @@ typedef struct llmperf_decode_turn {
 LLMPERF_API int llmperf_model_decode_turn(const llmperf_model *model, const llmperf_step *step,
                                           const llmperf_hardware *hardware, uint32_t limits,
                                           llmperf_decode_turn *out);
-
-/** Bits of an element, scales included.
- *
- * @param dtype  LLMPERF_DTYPE_…
- * @return 0 for other numbers.
- * @threads any thread */
-LLMPERF_API double llmperf_dtype_bits(uint32_t dtype);
 
 /** Size of all weights of a model in a format.
  *
@@ -219,17 +149,6 @@ LLMPERF_API const char *llmperf_convention_note(const char *convention);
 LLMPERF_API int llmperf_model_flops(const llmperf_model *model, const llmperf_step *step,
                                     const char *convention, uint64_t *flops_out);
 
-/** Number of (query, key) pairs of new tokens under a causal mask.
- *
- * @param new_tokens     Queries.
- * @param cached_tokens  Tokens before them.
- * @param window         Keys that a token attends, itself included; 0: all.
- * @param pairs_out      Pairs.
- * @return LLMPERF_OK; LLMPERF_EINVAL (a number above 2^36).
- * @threads any thread */
-LLMPERF_API int llmperf_pairs_causal(uint64_t new_tokens, uint64_t cached_tokens, uint64_t window,
-                                     uint64_t *pairs_out);
-
 /** Expected number of experts that at least one token is routed to, with uniform and independent
  * routing: experts x (1 - (1 - chosen / experts)^tokens).
  *
@@ -239,14 +158,6 @@ LLMPERF_API int llmperf_pairs_causal(uint64_t new_tokens, uint64_t cached_tokens
  * @return NaN if `chosen` is 0 or above `experts`.
  * @threads any thread */
 LLMPERF_API double llmperf_experts_expected(uint64_t experts, uint64_t chosen, uint64_t tokens);
-
-/** Expected tokens of a step with speculative decoding: (1 - a^(g+1)) / (1 - a).
- *
- * @param acceptance    a: probability that a drafted token is accepted, 0 to 1.
- * @param draft_tokens  g: drafted tokens.
- * @return NaN if `acceptance` is out of range.
- * @threads any thread */
-LLMPERF_API double llmperf_tokens_expected(double acceptance, uint32_t draft_tokens);
 
 #ifdef __cplusplus
 }

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "lib/hardware/dtype.h"
 #include "llmperf/sys.h"
 
 static void each_enumeration_has_names(void **state)
@@ -55,7 +56,7 @@ static void other_numbers_are_unknown(void **state)
 static void every_dtype_is_found_by_its_name(void **state)
 {
     (void)state;
-    for (uint32_t dtype = LLMPERF_DTYPE_FP32; llmperf_dtype_bits(dtype) > 0; dtype++) {
+    for (uint32_t dtype = LLMPERF_DTYPE_FP32; lp_dtype(dtype); dtype++) {
         uint32_t found = 0;
 
         assert_int_equal(llmperf_dtype_find(llmperf_name(LLMPERF_NAME_DTYPE, dtype), &found), 0);

@@ -246,8 +246,7 @@ static void turns_are_those_of_the_closed_forms(void **state)
     for (size_t i = 0; i < 3; i++) {
         llmperf_model *model = open_model(rows[i].model);
         llmperf_step step = decode_step(1);
-        double context =
-            llmperf_context_critical(989.4e3 / 4800, rows[i].active, rows[i].pair, rows[i].kv);
+        double context = 2 * rows[i].active / (989.4e3 / 4800 * rows[i].kv - rows[i].pair);
 
         assert_true(turn_of(model, &step, hardware).context == floor(context));
         llmperf_model_free(model);

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 #include <jansson.h>
 
+#include "lib/hardware/dtype.h"
 #include "llmperf/model.h"
 #include "llmperf/sys/analysis.h"
 
@@ -347,14 +348,13 @@ static void pairs_equal_the_vectors(void **state)
     (void)state;
     json_array_foreach(at(at(vectors, "worked"), "pairs"), i, row)
     {
-        uint64_t n = (uint64_t)json_integer_value(at(row, "n")), pairs = 0;
+        uint64_t n = (uint64_t)json_integer_value(at(row, "n"));
         uint64_t prefix = (uint64_t)json_integer_value(at(row, "prefix"));
         uint64_t window = (uint64_t)json_integer_value(at(row, "window"));
 
         if (!json_is_true(at(row, "causal")))
             continue; /* n (P + n): part of the conventions */
-        assert_int_equal(llmperf_pairs_causal(n, prefix, window, &pairs), 0);
-        assert_number("pairs", pairs, at(row, "pairs"));
+        assert_number("pairs", (uint64_t)lp_pairs_causal(n, prefix, window), at(row, "pairs"));
     }
 }
 
@@ -385,14 +385,16 @@ static void speculation_equals_the_vectors(void **state)
     size_t i;
 
     (void)state;
-    json_array_foreach(at(at(vectors, "worked"), "spec_decode_expected_tokens"), i, row)
-        assert_double("tokens",
-                      llmperf_tokens_expected(json_real_value(at(row, "alpha")),
-                                              (uint32_t)json_integer_value(at(row, "gamma"))),
-                      json_real_value(at(row, "tokens")));
     step.phase = LLMPERF_PHASE_DECODE;
     step.requests = 1;
     step.cached_tokens = &cached;
+    json_array_foreach(at(at(vectors, "worked"), "spec_decode_expected_tokens"), i, row)
+    {
+        step.acceptance = json_real_value(at(row, "alpha"));
+        step.draft_tokens = (uint32_t)json_integer_value(at(row, "gamma"));
+        assert_double("tokens", work_of(model, &step).tokens_expected,
+                      json_real_value(at(row, "tokens")));
+    }
     step.draft_tokens = 3;
     step.acceptance = 0.8;
     work = work_of(model, &step);

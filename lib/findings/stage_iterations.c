@@ -5,38 +5,6 @@
 #include "lib/findings/stage_iterations.h"
 #include "lib/profile/fields.h"
 
-static const char *const time_names[LP_ITERATION_TIMES] = {
-    [LP_TIME_WALL] = "wall",
-    [LP_TIME_SPAN] = "span",
-    [LP_TIME_BUSY] = "busy",
-    [LP_TIME_IDLE] = "idle",
-    [LP_TIME_IDLE_LAUNCH] = "idle_launch",
-    [LP_TIME_IDLE_WAIT] = "idle_wait",
-};
-
-const char *lp_iteration_time_name(enum lp_iteration_time time)
-{
-    return time_names[time];
-}
-
-double lp_iteration_time(const llmperf_iteration *iteration, enum lp_iteration_time time)
-{
-    switch (time) {
-    case LP_TIME_WALL:
-        return iteration->wall_ms;
-    case LP_TIME_SPAN:
-        return iteration->span_ms;
-    case LP_TIME_BUSY:
-        return iteration->busy_ms;
-    case LP_TIME_IDLE:
-        return iteration->idle_ms;
-    case LP_TIME_IDLE_LAUNCH:
-        return iteration->idle_launch_ms;
-    default:
-        return iteration->idle_wait_ms;
-    }
-}
-
 double lp_variation(double std, double mean)
 {
     return mean > 0 ? std / mean : NAN;
@@ -64,16 +32,17 @@ static void find_recent(struct lp_stage_iterations *stage, const llmperf_profile
 static void set_time(struct lp_stage_iterations *stage, const llmperf_iteration_stats *stats,
                      size_t row)
 {
-    if (strcmp(stats->quantity, time_names[LP_TIME_WALL]) == 0)
+    enum lp_iteration_time time = lp_time_named(stats->quantity);
+
+    if (time == LP_TIME_WALL)
         stage->wall_row = row;
-    for (size_t i = 0; i < LP_ITERATION_TIMES; i++)
-        if (strcmp(stats->quantity, time_names[i]) == 0)
-            stage->times[i] = *stats;
+    if (time < LP_TIMES)
+        stage->times[time] = *stats;
 }
 
 static void clear_times(struct lp_stage_iterations *stage)
 {
-    for (size_t i = 0; i < LP_ITERATION_TIMES; i++) {
+    for (size_t i = 0; i < LP_TIMES; i++) {
         llmperf_iteration_stats *time = &stage->times[i];
 
         *time = (llmperf_iteration_stats)LLMPERF_ITERATION_STATS_INIT;

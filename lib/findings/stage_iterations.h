@@ -7,24 +7,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "llmperf/profile.h"
+#include "lib/profile/fields.h"
 
 /** Most single iterations of a stage that documents show: the newest. */
 #define LP_RECENT_ITERATIONS 256
 
-enum lp_iteration_time {
-    LP_TIME_WALL,
-    LP_TIME_SPAN,
-    LP_TIME_BUSY,
-    LP_TIME_IDLE,
-    LP_TIME_IDLE_LAUNCH,
-    LP_TIME_IDLE_WAIT
-};
-#define LP_ITERATION_TIMES 6
-
 struct lp_stage_iterations {
-    const char *region;                                /* path */
-    llmperf_iteration_stats times[LP_ITERATION_TIMES]; /* count 0: not known */
+    const char *region;                      /* path */
+    llmperf_iteration_stats times[LP_TIMES]; /* count 0: not known */
     double host_ms;  /* host only, before and after the span, of all iterations; NaN: not known */
     size_t wall_row; /* row of the time "wall" */
     size_t first_class, class_count; /* rows of the profile's statistics */
@@ -41,12 +31,6 @@ size_t lp_stage_iterations_read(struct lp_stage_iterations *stage, const llmperf
 /** The stage with this path; NULL: there is none. */
 const struct lp_stage_iterations *lp_stage_iterations_find(const struct lp_stage_iterations *stages,
                                                            size_t count, const char *path);
-
-/** Name of a time in the profile ("idle_launch"). */
-const char *lp_iteration_time_name(enum lp_iteration_time time);
-
-/** Value of that time in one iteration, ms. */
-double lp_iteration_time(const llmperf_iteration *iteration, enum lp_iteration_time time);
 
 /** Next one of the single iterations that are shown, oldest first; false: there are no more.
  * @param row  Starts as stage->first_recent. */

@@ -117,6 +117,9 @@ COMPLETE(llmperf_window_stats, LP_WINDOW_FIELDS);
 COMPLETE(llmperf_window_kernel, LP_WINDOW_KERNEL_FIELDS);
 COMPLETE(llmperf_capture_stats, LP_CAPTURE_FIELDS);
 
+#define TIME(constant, name, level, heading) { #name, #name "_ms", level, heading },
+const struct lp_time_name lp_time_names[LP_TIMES] = { LP_ITERATION_TIMES(TIME) };
+
 #define ROWS(fields, public, row, list)                                                            \
     fields, LENGTH(fields), sizeof(public), sizeof(row), offsetof(llmperf_profile, list)
 
@@ -430,6 +433,15 @@ static size_t percentile_offset(enum lp_row_id id, size_t number)
     return id == LP_ROW_REGION   ? percentile->region
            : id == LP_ROW_KERNEL ? percentile->kernel
                                  : percentile->spread;
+}
+
+enum lp_iteration_time lp_time_named(const char *name)
+{
+    enum lp_iteration_time time = 0;
+
+    while (time < LP_TIMES && strcmp(lp_time_names[time].name, name) != 0)
+        time++;
+    return time;
 }
 
 double lp_percentile(enum lp_row_id id, const void *row, size_t number)

@@ -70,6 +70,17 @@ enum lp_unknown {
 #define LP_SPREAD_PERCENTILE(F, p, fraction, text, series) \
     F(NUMBER, p##_ms, "ms", QUANTILE, NO_SPAN, #p, NULL, text ", within 2 %")
 
+/** Times of an iteration, in the order of documents: T(CONSTANT, name, level, heading). They are
+ * members of llmperf_iteration and quantities of llmperf_iteration_stats; one of a deeper level is
+ * part of the one above it. */
+#define LP_ITERATION_TIMES(T) \
+    T(WALL, wall, 0, "Wall time") \
+    T(SPAN, span, 0, "From first to last kernel") \
+    T(BUSY, busy, 1, "busy") \
+    T(IDLE, idle, 1, "idle between kernels") \
+    T(IDLE_LAUNCH, idle_launch, 2, "waiting for launch") \
+    T(IDLE_WAIT, idle_wait, 2, "gaps between kernels")
+
 /** llmperf_ledger */
 #define LP_LEDGER_FIELDS(F) \
     F(COUNT, launches_expected, "", SUM, NO_SOURCE, "launches_expected", NULL, "kernel launch calls that succeeded, without those under stream capture and without graph launches") \
@@ -365,6 +376,19 @@ void lp_field_forget(const struct lp_row_field *field, void *row);
 
 /** Value of a COUNT, WORD or NUMBER; NaN: not known. */
 double lp_field_value(const struct lp_row_field *field, const void *row);
+
+#define LP_TIME_CONSTANT(constant, ...) LP_TIME_##constant,
+enum lp_iteration_time { LP_ITERATION_TIMES(LP_TIME_CONSTANT) LP_TIMES };
+
+struct lp_time_name {
+    const char *name, *member; /* "idle_launch", "idle_launch_ms" */
+    int level;
+    const char *heading;
+};
+extern const struct lp_time_name lp_time_names[LP_TIMES];
+
+/** The time with this name; LP_TIMES: none has it. */
+enum lp_iteration_time lp_time_named(const char *name);
 
 /** A percentile; LP_PERCENTILES lists them. */
 struct lp_percentile {

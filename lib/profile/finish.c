@@ -9,6 +9,7 @@
 #include "lib/base/text.h"
 #include "lib/profile/captures.h"
 #include "lib/profile/data.h"
+#include "lib/profile/fields.h"
 #include "lib/profile/profile.h"
 #include "llmperf/profile.h"
 #include "llmperf/region.h"
@@ -199,18 +200,6 @@ static int make_operators(llmperf_profile *profile)
     return status;
 }
 
-static int time_position(const char *quantity)
-{
-    static const char *const times[] = {
-        "wall", "span", "busy", "idle", "idle_launch", "idle_wait"
-    };
-    int position = 0;
-
-    while (position < 6 && strcmp(times[position], quantity) != 0)
-        position++;
-    return position;
-}
-
 /* By region; times in the order of llmperf_iteration, then classes by time. */
 static int compare_iteration_stats(const void *left, const void *right)
 {
@@ -221,7 +210,7 @@ static int compare_iteration_stats(const void *left, const void *right)
     if (order || a->is_class != b->is_class)
         return order ? order : (int)a->is_class - (int)b->is_class;
     order = a->is_class ? compare_times(a->sum_ms, b->sum_ms)
-                        : time_position(a->quantity) - time_position(b->quantity);
+                        : (int)lp_time_named(a->quantity) - (int)lp_time_named(b->quantity);
     return order ? order : strcmp(a->quantity, b->quantity);
 }
 

@@ -307,21 +307,21 @@ static int add_class(struct lp_stage_total *stage, size_t index, uint64_t value_
 static int add_to_stage(struct lp_stage_total *stage, const struct lp_unit_work *work,
                         bool with_device)
 {
-    const uint64_t times[LP_STAGE_TIMES] = {
-        [LP_STAGE_WALL] = work->end_ns - work->begin_ns,
-        [LP_STAGE_SPAN] = work->frontier_ns - work->first_ns,
-        [LP_STAGE_BUSY] = work->busy_ns,
-        [LP_STAGE_IDLE] = work->idle_launch_ns + work->idle_wait_ns,
-        [LP_STAGE_IDLE_LAUNCH] = work->idle_launch_ns,
-        [LP_STAGE_IDLE_WAIT] = work->idle_wait_ns,
+    const uint64_t times[LP_TIMES] = {
+        [LP_TIME_WALL] = work->end_ns - work->begin_ns,
+        [LP_TIME_SPAN] = work->frontier_ns - work->first_ns,
+        [LP_TIME_BUSY] = work->busy_ns,
+        [LP_TIME_IDLE] = work->idle_launch_ns + work->idle_wait_ns,
+        [LP_TIME_IDLE_LAUNCH] = work->idle_launch_ns,
+        [LP_TIME_IDLE_WAIT] = work->idle_wait_ns,
     };
-    uint64_t before = stage->times[LP_STAGE_BUSY].count;
-    int status = lp_distribution_add(&stage->times[LP_STAGE_WALL], times[LP_STAGE_WALL]);
+    uint64_t before = stage->times[LP_TIME_BUSY].count;
+    int status = lp_distribution_add(&stage->times[LP_TIME_WALL], times[LP_TIME_WALL]);
 
     for (size_t i = 0; with_device && status == 0 && i < LLMPERF_ITERATION_CLASSES; i++)
         status = add_class(stage, i, work->class_ns[i], before);
-    for (size_t i = LP_STAGE_SPAN; with_device && status == 0 && i < LP_STAGE_TIMES; i++)
-        if (work->activities > 0 || i == LP_STAGE_BUSY)
+    for (size_t i = LP_TIME_SPAN; with_device && status == 0 && i < LP_TIMES; i++)
+        if (work->activities > 0 || i == LP_TIME_BUSY)
             status = lp_distribution_add(&stage->times[i], times[i]);
     return status;
 }
@@ -393,7 +393,7 @@ void lp_iterations_clear(struct lp_iterations *iterations)
         struct lp_stage_total *stage = &iterations->stages.items[i];
 
         free(stage->path);
-        for (size_t k = 0; k < LP_STAGE_TIMES; k++)
+        for (size_t k = 0; k < LP_TIMES; k++)
             lp_distribution_clear(&stage->times[k]);
         for (size_t k = 0; k < LLMPERF_ITERATION_CLASSES; k++) {
             if (stage->classes[k])

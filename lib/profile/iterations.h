@@ -8,6 +8,7 @@
 #include "lib/base/vector.h"
 #include "lib/record/record.h"
 #include "lib/profile/distribution.h"
+#include "lib/profile/fields.h"
 #include "lib/profile/iteration_ring.h"
 #include "lib/profile/profile.h"
 #include "lib/profile/windows.h"
@@ -36,21 +37,11 @@ struct lp_unit_work {
     uint64_t busy_ns, idle_launch_ns, idle_wait_ns;
 };
 
-enum lp_stage_time {
-    LP_STAGE_WALL,
-    LP_STAGE_SPAN,
-    LP_STAGE_BUSY,
-    LP_STAGE_IDLE,
-    LP_STAGE_IDLE_LAUNCH,
-    LP_STAGE_IDLE_WAIT,
-    LP_STAGE_TIMES
-};
-
 /** All finished instances of one stage. */
 struct lp_stage_total {
     uint32_t node;
     char *path;
-    struct lp_distribution times[LP_STAGE_TIMES];
+    struct lp_distribution times[LP_TIMES];
     /* Instances with their device work, their wall time and activities; not of triggered windows.
      */
     uint64_t collected, collected_ns, activities;
@@ -104,7 +95,7 @@ struct lp_window_total *lp_iterations_window(struct lp_iterations *iterations,
 /** Wall time of the instances that sampling chose from: those outside of triggered windows. */
 static inline uint64_t lp_stage_sampled_ns(const struct lp_stage_total *stage)
 {
-    return stage->times[LP_STAGE_WALL].sum_ns - stage->window_ns;
+    return stage->times[LP_TIME_WALL].sum_ns - stage->window_ns;
 }
 
 /** Share of the work of each path that was collected. Collecting makes an instance longer, so its

@@ -9,15 +9,6 @@
 #include "lib/profile/data.h"
 #include "lib/profile/fields.h"
 
-static const char *const time_names[LP_STAGE_TIMES] = {
-    [LP_STAGE_WALL] = "wall",
-    [LP_STAGE_SPAN] = "span",
-    [LP_STAGE_BUSY] = "busy",
-    [LP_STAGE_IDLE] = "idle",
-    [LP_STAGE_IDLE_LAUNCH] = "idle_launch",
-    [LP_STAGE_IDLE_WAIT] = "idle_wait",
-};
-
 static int add_stats(llmperf_profile *profile, const char *region, const char *quantity,
                      bool is_class, const struct lp_distribution *distribution)
 {
@@ -47,9 +38,9 @@ static int add_stage(llmperf_profile *profile, const struct lp_stage_total *stag
     const char *region = lp_profile_text(profile, stage->path);
     int status = region ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
 
-    for (size_t i = 0; status == 0 && i < LP_STAGE_TIMES; i++)
+    for (size_t i = 0; status == 0 && i < LP_TIMES; i++)
         if (stage->times[i].count > 0)
-            status = add_stats(profile, region, time_names[i], false, &stage->times[i]);
+            status = add_stats(profile, region, lp_time_names[i].name, false, &stage->times[i]);
     for (size_t i = 0; status == 0 && classifier->name && i < LLMPERF_ITERATION_CLASSES; i++)
         if (stage->classes[i])
             status = add_stats(profile, region, classifier->name(classifier->context, i), true,
@@ -105,7 +96,7 @@ static bool is_sampled(const struct lp_stage_total *stage)
 
 static double collected_share(const struct lp_stage_total *stage)
 {
-    uint64_t instances = stage->times[LP_STAGE_WALL].count - stage->window_units;
+    uint64_t instances = stage->times[LP_TIME_WALL].count - stage->window_units;
 
     if (stage->flops.instances == instances)
         return stage->flops.collected / stage->flops.all;

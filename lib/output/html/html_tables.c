@@ -218,10 +218,6 @@ static void spread_row(const char *name, const char *base, const llmperf_iterati
 
 static void iteration_table(const struct lp_findings *findings, size_t i, struct lp_text *out)
 {
-    static const char *const names[] = {
-        "Wall time", "First to last kernel",     "Busy",
-        "Idle",      "Idle: waiting for launch", "Idle: kernel gaps"
-    };
 #define HEADING(F, p, ...) "#" #p " ms",
     static const char *const headings[] = {
         "Part",    "#Mean ms", "#Std ms", "#Min ms", LP_PERCENTILES(HEADING, ) "#Max ms",
@@ -232,10 +228,9 @@ static void iteration_table(const struct lp_findings *findings, size_t i, struct
     char word[LP_POINTER_BYTES];
 
     lp_html_table_open(out, "How the time of an iteration is spent.", headings);
-    for (int time = 0; time < LP_ITERATION_TIMES; time++)
-        spread_row(names[time],
-                   LP_POINTER("/iterations/%zu/%s_ms", i,
-                              lp_iteration_time_name((enum lp_iteration_time)time)),
+    for (size_t time = 0; time < LP_TIMES; time++)
+        spread_row(lp_time_names[time].heading,
+                   LP_POINTER("/iterations/%zu/%s", i, lp_time_names[time].member),
                    &stage->times[time], out);
     for (size_t row = 0; row < stage->class_count; row++) {
         llmperf_iteration_stats stats = LLMPERF_ITERATION_STATS_INIT;

@@ -44,18 +44,10 @@ static void put_histogram(struct lp_metrics *metrics, const struct lp_stage_iter
     free(buckets);
 }
 
-static const char *time_key(enum lp_iteration_time time, char key[32])
-{
-    snprintf(key, 32, "%s_ms", lp_iteration_time_name(time));
-    return key;
-}
-
 static void put_spreads(struct lp_metrics *metrics, const struct lp_stage_iterations *stage)
 {
-    char key[32];
-
-    for (int time = 0; time < LP_ITERATION_TIMES; time++)
-        put_spread(metrics, time_key((enum lp_iteration_time)time, key), &stage->times[time]);
+    for (size_t i = 0; i < LP_TIMES; i++)
+        put_spread(metrics, lp_time_names[i].member, &stage->times[i]);
     lp_json_open(&metrics->json, "class_ms", '{');
     for (size_t i = 0; i < stage->class_count; i++) {
         llmperf_iteration_stats stats = LLMPERF_ITERATION_STATS_INIT;

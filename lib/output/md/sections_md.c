@@ -20,13 +20,18 @@ static void spread_row(const llmperf_iteration_stats *stats, const llmperf_itera
     lp_text_puts(out, "\n");
 }
 
-static void time_row(const struct lp_stage_iterations *stage, enum lp_iteration_time time,
-                     const char *name, struct lp_text *out)
+static void time_rows(const struct lp_stage_iterations *stage, struct lp_text *out)
 {
-    if (stage->times[time].count == 0)
-        return;
-    lp_text_printf(out, "| %s |", name);
-    spread_row(&stage->times[time], &stage->times[LP_TIME_WALL], out);
+    for (size_t i = 0; i < LP_TIMES; i++) {
+        if (stage->times[i].count == 0)
+            continue;
+        lp_text_puts(out, "| ");
+        for (int level = 0; level < lp_time_names[i].level; level++)
+            lp_text_puts(out, "…");
+        lp_text_printf(out, "%s%s |", lp_time_names[i].level > 0 ? " " : "",
+                       lp_time_names[i].heading);
+        spread_row(&stage->times[i], &stage->times[LP_TIME_WALL], out);
+    }
 }
 
 /* What the host does before the first and after the last kernel. */
@@ -80,12 +85,7 @@ static void add_stage(const struct lp_findings *findings, const struct lp_stage_
     lp_text_puts(out, " Max ms |\n| --- | ---: | ---: |");
     lp_md_percentile_rules(out);
     lp_text_puts(out, " ---: |\n");
-    time_row(stage, LP_TIME_WALL, "**Wall time**", out);
-    time_row(stage, LP_TIME_SPAN, "From first to last kernel", out);
-    time_row(stage, LP_TIME_BUSY, "… busy", out);
-    time_row(stage, LP_TIME_IDLE, "… idle between kernels", out);
-    time_row(stage, LP_TIME_IDLE_LAUNCH, "…… waiting for launch", out);
-    time_row(stage, LP_TIME_IDLE_WAIT, "…… gaps between kernels", out);
+    time_rows(stage, out);
     host_row(stage, out);
     class_rows(findings, stage, out);
     if (stage->overlaps)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Profile LLM inference engines: regions, the kernels below them, and a report that can be checked.
+"""Profile LLM inference engines: regions, the kernels launched in them, and reports.
 
     import llmperf
 
@@ -8,16 +8,17 @@
             logits = model(prompt)
     print(session.profile.report_markdown())
 
-The package calls libllmperf.so through ctypes. Importing it works without the library; the first
-use looks for it, in this order:
+The package calls libllmperf.so through ctypes. Importing it works without the library. The first
+call loads the library from the first of these places:
 
-1. LLMPERF_LIBRARY, the path of libllmperf.so; if set, nothing else is tried;
-2. a copy that is in the process already (`llmperf run`);
-3. beside this package;
-4. the lib folders of the prefix that this package is installed in;
-5. the dynamic loader's own places (LD_LIBRARY_PATH, ldconfig), then ctypes.util.find_library().
+1. the path in LLMPERF_LIBRARY; if it is set, no other place is searched;
+2. a copy that is already loaded in the process (`llmperf run`);
+3. the folder of this package;
+4. the lib folders of the prefix in which this package is installed;
+5. the places of the dynamic loader (LD_LIBRARY_PATH, ldconfig), then ctypes.util.find_library().
 
-If that fails, the use raises LibraryNotFoundError, an ImportError; available() tells beforehand.
+If there is none, the call raises LibraryNotFoundError, a subclass of ImportError. available()
+checks this without an exception.
 """
 from ._checks import config_dir, doctor, validate, version
 from ._compare import compare

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Questions to the library that need no session."""
+"""Functions that need no session."""
 from __future__ import annotations
 
 import json
@@ -21,18 +21,18 @@ def config_dir() -> Optional[str]:
 
 
 def doctor() -> Dict[str, Any]:
-    """What works on this machine and what to do about the rest: driver, GPUs, CUPTI, tools."""
+    """Check driver, GPUs, CUPTI and tools of this machine; the answer says how to fix problems."""
     text = _native.text()
     status = library().llmperf_machine_check(_native.LLMPERF_TEXT_JSON, byref(text))
     if not text:
         check(status)
         return {}
-    # LLMPERF_ENODEVICE is an answer here, not a failure: the text says why.
+    # LLMPERF_ENODEVICE is a result, not a failure: the text has the reason.
     return json.loads(take_text(text))
 
 
 def validate(path: Any, schema_path: Any = None) -> None:
-    """Check a metrics.json or region report; LlmperfError names the place that fails.
+    """Check a metrics.json or region report; LlmperfError names the first wrong member.
 
     schema_path: JSON Schema; None: the one in the library's data files.
     """

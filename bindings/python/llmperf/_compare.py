@@ -19,11 +19,11 @@ def _handles(side: Side) -> Any:
 
 
 def compare(base: Side, new: Side, threshold_percent: float = 5.0) -> Dict[str, Any]:
-    """What became slower or faster: the JSON of `llmperf compare` as a dict.
+    """Compare runs: the JSON of `llmperf compare` as a dict.
 
     base, new: a profile, or a sequence of repeated runs.
-    ["verdict"] is "regression", "no regression" or "not comparable". ["reason"] says why the runs
-    are not comparable, else it is None. docs/reference/metrics.md explains ["rows"].
+    ["verdict"] is "regression", "no regression" or "not comparable". ["reason"] says why runs are
+    not comparable; otherwise it is None. docs/reference/metrics.md explains ["rows"].
     """
     sides = _handles(base), _handles(new)
     text = _native.text()
@@ -31,7 +31,7 @@ def compare(base: Side, new: Side, threshold_percent: float = 5.0) -> Dict[str, 
         cast(sides[0], _native.const_profile_pp), len(sides[0]),
         cast(sides[1], _native.const_profile_pp), len(sides[1]), threshold_percent,
         _native.LLMPERF_TEXT_JSON, byref(text), None)
-    # Not comparable is a result, not a failure: the text says why.
+    # Not comparable is a result, not a failure: the text has the reason.
     if status != _native.LLMPERF_ENOTCOMPARABLE:
         check(status)
     return json.loads(take_text(text))

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What this package raises of its own."""
+"""Exceptions of this package."""
 from __future__ import annotations
 
 
 class LibraryNotFoundError(ImportError):
-    """libllmperf.so was not found or cannot be used; the text says where it was looked for."""
+    """libllmperf.so was not found or cannot be used; the text lists the places searched."""
 
 
 class LlmperfError(RuntimeError):
     """A call of the library failed.
 
-    status: the negative code, for example -6.
-    name: its name, for example "LLMPERF_ENOENT".
-    text: one line of the library that says what to do.
+    status: negative error code, for example -6.
+    name: name of the code, for example "LLMPERF_ENOENT".
+    text: error message of the library, one line.
     """
 
     def __init__(self, status: int, name: str, text: str) -> None:

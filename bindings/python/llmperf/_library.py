@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finding, loading and binding libllmperf.so; happens at the first call that needs it."""
+"""Finds, loads and binds libllmperf.so at the first call that needs it."""
 from __future__ import annotations
 
 import ctypes
@@ -15,8 +15,8 @@ from . import _native
 from ._errors import LibraryNotFoundError, LlmperfError
 
 _SONAME = f"libllmperf.so.{_native.LLMPERF_VERSION_MAJOR}"
-# These never block and take well under a microsecond: giving up the GIL would cost more than the
-# call, and in a busy engine getting it back can take milliseconds.
+# These never block and take well under a microsecond. Releasing the GIL would cost more than the
+# call, and in a busy engine taking it again can take milliseconds.
 _KEEP_GIL = ("llmperf_region_", "llmperf_prefill_", "llmperf_decode_", "llmperf_last_error")
 
 _lock = threading.Lock()
@@ -24,9 +24,9 @@ _bound: Optional[SimpleNamespace] = None
 
 
 def library() -> Any:
-    """The library; its functions as attributes, named as in C.
+    """The library, with its C functions as attributes.
 
-    Raises LibraryNotFoundError, each time until it can be loaded.
+    Raises LibraryNotFoundError while it cannot be loaded.
     """
     global _bound
     if _bound is None:
@@ -37,7 +37,7 @@ def library() -> Any:
 
 
 def available() -> bool:
-    """Whether the library can be loaded here; never raises. Loads it if so."""
+    """Load the library; False if that is not possible. Never raises."""
     try:
         library()
     except LibraryNotFoundError:
@@ -46,7 +46,7 @@ def available() -> bool:
 
 
 def check(status: int) -> None:
-    """Raise LlmperfError with this thread's error text if status is a failure."""
+    """Raise LlmperfError with the error text of this thread if status is a failure."""
     if status < 0:
         lib = library()
         raise LlmperfError(status, text_of(lib.llmperf_status_name(status)) or "",
@@ -64,7 +64,7 @@ def name_of(enumeration: int, value: int) -> str:
 
 
 def take_text(text: Any) -> str:
-    """Copy a text that the library handed out, and free it."""
+    """Copy a text that the library allocated, and free it."""
     try:
         return ctypes.string_at(text).decode("utf-8", "replace")
     finally:
@@ -75,21 +75,21 @@ def path_bytes(path: Any) -> bytes:
     """A str, bytes or os.PathLike for a `const char *` parameter."""
     encoded = os.fsencode(path)
     if b"\0" in encoded:
-        raise ValueError("a path holds a NUL character")
+        raise ValueError("a path contains a NUL character")
     return encoded
 
 
 def _load() -> ctypes.CDLL:
     chosen = os.environ.get("LLMPERF_LIBRARY")
     if chosen:
-        # A choice that does not work is an error, not a reason to take another library in silence.
+        # If the chosen library cannot be loaded, that is an error: never use another one silently.
         try:
             return ctypes.CDLL(os.path.abspath(chosen))
         except OSError as error:
             raise LibraryNotFoundError(
                 f"LLMPERF_LIBRARY={chosen} cannot be loaded: {error}") from None
     try:
-        # A copy that `llmperf run` injected has the session; a second copy would see no regions.
+        # `llmperf run` injected a copy, which has the session; a second copy would have no regions.
         return ctypes.CDLL(_SONAME, mode=os.RTLD_NOLOAD)
     except OSError:
         pass
@@ -117,7 +117,7 @@ def _candidates() -> Iterator[str]:
             if (folder / name).exists():
                 yield str(folder / name)
     yield _SONAME
-    found = ctypes.util.find_library("llmperf")  # last: it starts a compiler
+    found = ctypes.util.find_library("llmperf")  # last: it runs a compiler
     if found and found != _SONAME:
         yield found
 
@@ -131,7 +131,7 @@ def _bind(loaded: ctypes.CDLL) -> SimpleNamespace:
         except AttributeError:
             raise LibraryNotFoundError(
                 f"{loaded._name} has no {name}: it is not the version of this package; "
-                "set LLMPERF_LIBRARY to the libllmperf.so that belongs to it") from None
+                "set LLMPERF_LIBRARY to the libllmperf.so of that version") from None
         function.restype = result
         function.argtypes = parameters
         setattr(bound, name, function)
@@ -143,7 +143,7 @@ def _layout(bound: SimpleNamespace, structure: str) -> str:
     layout = _native.text()
     if bound.llmperf_row_layout(structure.encode(), ctypes.byref(layout)) < 0:
         raise LibraryNotFoundError(f"the library has no {structure}: it is not the version of this "
-                                   "package; set LLMPERF_LIBRARY to the one that belongs to it")
+                                   "package; set LLMPERF_LIBRARY to the library of that version")
     members = ctypes.string_at(layout).decode()
     bound.llmperf_text_free(layout)
     return members

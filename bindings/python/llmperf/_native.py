@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The C API as ctypes sees it: constants, structures and the prototype of each exported function.
+"""The C API for ctypes: constants, structures and the prototype of each exported function.
 
 Nothing here loads the library (see _library.py). Names are those of include/llmperf/*.h; the tests
 compile these declarations against the headers.
@@ -59,7 +59,7 @@ STRUCTURES: List[Any] = [
 
 
 def sized(structure: Any) -> Any:
-    """A zeroed instance with struct_size set, as the ..._INIT macros give it."""
+    """A zeroed structure with struct_size set, like the ..._INIT macros of C."""
     return structure(struct_size=sizeof(structure))
 
 
@@ -81,7 +81,7 @@ class const_profile_pp(_Pointer):  # type: ignore[type-arg]
 
 
 _session = POINTER(llmperf_session)
-# A text that is ours to free: c_char_p would be copied on return and its address lost.
+# A text that the caller frees. ctypes copies a c_char_p on return, and its address is lost.
 text = POINTER(c_char)
 
 # Name: (result, parameters).

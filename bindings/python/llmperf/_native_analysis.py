@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The structures of models, hardware and what is worked out of them, as ctypes sees them."""
+"""Structures of models, hardware and analysis for ctypes."""
 from __future__ import annotations
 
 from ctypes import (
@@ -22,7 +22,7 @@ class const_uint64_p(_Pointer):  # type: ignore[type-arg]
 
 
 class llmperf_model_info(Structure):
-    """What a model is."""
+    """Shape and parameters of a model."""
 
     _fields_ = [
         ("struct_size", c_size_t),
@@ -148,7 +148,7 @@ class llmperf_operator_work(Structure):
 
 
 class llmperf_hardware_query(Structure):
-    """What is known about a GPU; 0 is "not known"."""
+    """Peaks and properties of a GPU; 0: unknown."""
 
     _fields_ = [
         ("struct_size", c_size_t),
@@ -181,7 +181,7 @@ class llmperf_hardware_value(Structure):
 
 
 class llmperf_ceiling(Structure):
-    """The most that was measured of something on one GPU."""
+    """A measured peak of one GPU."""
 
     _fields_ = [
         ("struct_size", c_size_t),
@@ -195,13 +195,13 @@ class llmperf_ceiling(Structure):
 
 
 class llmperf_measure_options(Structure):
-    """How to measure ceilings; zero is the default."""
+    """How to measure peaks; 0: default."""
 
     _fields_ = [("struct_size", c_size_t), ("seconds", c_double), ("buffer_bytes", c_uint64)]
 
 
 class llmperf_tool_request(Structure):
-    """What nsys or ncu is to do."""
+    """Command lines for nsys or ncu."""
 
     _fields_ = [
         ("struct_size", c_size_t),
@@ -217,7 +217,7 @@ class llmperf_tool_request(Structure):
 
 
 class llmperf_step_floor(Structure):
-    """How fast a step of a model can be on a GPU."""
+    """Roofline bounds of a step of a model on a GPU."""
 
     _fields_ = [
         ("struct_size", c_size_t),
@@ -244,7 +244,7 @@ class llmperf_step_floor(Structure):
 
 
 class llmperf_decode_turn(Structure):
-    """Where decoding changes from memory bound to compute bound."""
+    """Batch size at which decode becomes compute-bound."""
 
     _fields_ = [
         ("struct_size", c_size_t),
@@ -256,7 +256,7 @@ class llmperf_decode_turn(Structure):
 
 
 class llmperf_utilisation_input(Structure):
-    """Work and the limits it is held against; 0 is "not known"."""
+    """Work, time and peaks of the GPU; 0: unknown."""
 
     _fields_ = [("struct_size", c_size_t)]
     _fields_ += [
@@ -279,7 +279,7 @@ class llmperf_utilisation_input(Structure):
 
 
 class llmperf_utilisation(Structure):
-    """Utilisation, floors and bound, with reasons for what is NaN."""
+    """Utilisation, roofline bounds and bound, with reasons for values that are NaN."""
 
     _fields_ = [("struct_size", c_size_t)]
     _fields_ += [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Handles, and the structures of sessions and profiles, as ctypes sees them."""
+"""Handles, and structures of sessions and profiles, for ctypes."""
 from __future__ import annotations
 
 from ctypes import Structure, _Pointer, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint32, c_uint64
@@ -41,7 +41,7 @@ class llmperf_session(Structure):
 
 
 class llmperf_ledger(Structure):
-    """Expected against seen; counters are exact."""
+    """Counts of expected, received and lost records."""
 
 
 class llmperf_region_stats(Structure):
@@ -49,15 +49,15 @@ class llmperf_region_stats(Structure):
 
 
 class llmperf_kernel_stats(Structure):
-    """One kernel (or copy, set) of one region on one device."""
+    """One kernel (or memcpy, memset) of one region on one device."""
 
 
 class llmperf_operator_stats(Structure):
-    """Regions below a stage with one label and one stage."""
+    """All regions with one label in one stage."""
 
 
 class llmperf_capture_stats(Structure):
-    """What ran in CUDA graphs, by launch region and capture region."""
+    """Work of CUDA graphs by launch region and capture region."""
 
 
 class llmperf_metric_stats(Structure):
@@ -65,7 +65,7 @@ class llmperf_metric_stats(Structure):
 
 
 class llmperf_iteration(Structure):
-    """One instance of a stage."""
+    """One iteration: a call of a stage."""
 
 
 class llmperf_window_stats(Structure):
@@ -73,11 +73,11 @@ class llmperf_window_stats(Structure):
 
 
 class llmperf_window_kernel(Structure):
-    """One kernel, copy or set of a triggered window."""
+    """One kernel, memcpy or memset of a triggered window."""
 
 
 class llmperf_stage(Structure):
-    """A stage in one process on one GPU: how fast it was and could be."""
+    """Speed and roofline bounds of a stage in one process on one GPU."""
 
     _fields_ = [
         ("struct_size", c_size_t),
@@ -109,7 +109,7 @@ class llmperf_stage(Structure):
 
 
 class llmperf_advice(Structure):
-    """One piece of advice."""
+    """One recommendation."""
 
     _fields_ = [
         ("struct_size", c_size_t),
@@ -124,7 +124,7 @@ class llmperf_advice(Structure):
 
 
 class llmperf_evidence(Structure):
-    """A number, or a word, that advice rests on."""
+    """A number or word that a recommendation is based on."""
 
     _fields_ = [
         ("struct_size", c_size_t),
@@ -149,10 +149,10 @@ class llmperf_gpu(Structure):
 
 
 class llmperf_iteration_stats(Structure):
-    """How one quantity of a stage is spread over its iterations."""
+    """Statistics of one quantity over the iterations of a stage."""
 
 
-# What rows of a profile are read into. The library that is loaded says which members they have.
+# Structures for rows of a profile. The loaded library defines their members.
 ROWS = [
     llmperf_ledger,
     llmperf_region_stats,
@@ -177,7 +177,7 @@ _ROW_TYPES = {
 
 
 def lay_out_rows(layout_of: Callable[[str], str]) -> None:
-    """Give the structures of rows their members. layout_of: llmperf_row_layout()."""
+    """Set the members of the row structures. layout_of: llmperf_row_layout()."""
     for row in ROWS:
         if hasattr(row, "_fields_"):
             continue
@@ -188,7 +188,7 @@ def lay_out_rows(layout_of: Callable[[str], str]) -> None:
 
 
 class llmperf_trace_summary(Structure):
-    """What a trace holds."""
+    """Contents of a trace."""
 
     _fields_ = [
         ("struct_size", c_size_t),
@@ -223,7 +223,7 @@ class llmperf_import_options(Structure):
 
 
 class llmperf_region_attr(Structure):
-    """A region with what is known about its work; 0 is "not given"."""
+    """A region and its work; 0: not given."""
 
     _fields_ = [
         ("struct_size", c_size_t),
@@ -258,7 +258,7 @@ class const_config_p(_Pointer):  # type: ignore[type-arg]
 
 
 class llmperf_session_options(Structure):
-    """Options of a session; 0 is "default"."""
+    """Options of a session; 0: default."""
 
     _fields_ = [
         ("struct_size", c_size_t),
@@ -290,7 +290,7 @@ class llmperf_session_options(Structure):
 
 
 class llmperf_option_info(Structure):
-    """An option of the table of options."""
+    """An entry of the option table."""
 
     _fields_ = [
         ("struct_size", c_size_t),
@@ -313,7 +313,7 @@ class llmperf_option_info(Structure):
 
 
 class llmperf_session_state(Structure):
-    """How a session does."""
+    """State of a session."""
 
     _fields_ = [
         ("struct_size", c_size_t),
@@ -337,7 +337,7 @@ class llmperf_session_state(Structure):
 
 
 class llmperf_input(Structure):
-    """Something that the program works on."""
+    """An input of the program."""
 
     _fields_ = [
         ("struct_size", c_size_t),

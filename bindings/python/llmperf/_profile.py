@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Profiles: totals per region and kernel, frozen at one moment, and the ledger beside them."""
+"""Profiles: totals of regions and kernels at one moment, and the ledger of records."""
 from __future__ import annotations
 
 import json
@@ -38,11 +38,11 @@ Row = Dict[str, Any]
 
 
 class Profile:
-    """Totals per region path and per kernel. Sessions and open() make it.
+    """Totals of region paths and kernels, from a session or open().
 
-    Times are milliseconds. What cannot be known is None, with the reason in `notes`. The memory in
-    the library is freed by close(), at the end of a `with` block, or with the object.
-    One thread at a time may close it; reading from several threads is fine.
+    Times are in milliseconds. Unknown values are None; the reason is in `notes`. close(), the end
+    of a `with` block, or the end of the object's life free the memory in the library. Several
+    threads may read a profile at the same time; close() must not run at the same time.
     """
 
     def __init__(self, handle: Any) -> None:
@@ -50,7 +50,7 @@ class Profile:
         self._free = weakref.finalize(self, library().llmperf_profile_free, handle)
 
     def close(self) -> None:
-        """Free the profile; it cannot be read afterwards. Again is fine."""
+        """Free the profile; it cannot be read afterwards. A second call does nothing."""
         self._free()
         self._handle = None
 
@@ -64,7 +64,7 @@ class Profile:
     def regions(self) -> List[Row]:
         """A row for each region path and device, parents first; a path on two devices has two rows.
 
-        The path "" is device work that was launched with no region open.
+        The row with path "" is device work that was launched with no region open.
         The keys are the fields of llmperf_region_stats (profile.h), among them path, label, parent,
         stage, depth, kind ("stage" or "operator"), device, instances, wall_sum_ms, wall_mean_ms,
         wall_p50_ms, gpu_busy_ms, kernel_ms, idle_ms, kernel_count, memcpy_bytes, tokens, flops,
@@ -78,11 +78,11 @@ class Profile:
         return rows
 
     def kernels(self) -> List[Row]:
-        """A row for each kernel, copy or set of a region and device, largest total first.
+        """A row for each kernel, memcpy or memset of a region and device, largest total first.
 
         The keys are the fields of llmperf_kernel_stats, among them name, demangled, short_name,
-        region ("": outside of all regions, None: its launch was not seen), captured_in, kind
-        ("kernel", "memcpy", "memset"), device, calls, bytes, total_ms, mean_ms, p50_ms, share
+        region ("": launched with no region open, None: the launch was not recorded), captured_in,
+        kind ("kernel", "memcpy", "memset"), device, calls, bytes, total_ms, mean_ms, p50_ms, share
         (0 to 1).
         """
         lib = library()
@@ -102,11 +102,12 @@ class Profile:
                           _native.llmperf_operator_stats)
 
     def captures(self) -> List[Row]:
-        """What ran in CUDA graphs, a row for each pair of launch region and capture region.
+        """Work of CUDA graphs, a row for each pair of launch region and capture region.
 
-        The keys are region ("": outside of all regions, None: its launch was not seen),
-        captured_in ("LLM@(...)": why it is not known), device, depth, kernel_count, memory_count,
-        kernel_ms, memory_ms (nested capture regions included), exclusive_ms, share (0 to 1).
+        The keys are region ("": launched with no region open, None: the launch was not recorded),
+        captured_in ("LLM@(...)": unknown, with the reason), device, depth, kernel_count,
+        memory_count, kernel_ms, memory_ms (nested capture regions included), exclusive_ms, share
+        (0 to 1).
         """
         lib = library()
         return self._rows(_native.LLMPERF_ROWS_CAPTURES, lib.llmperf_profile_capture,
@@ -116,8 +117,8 @@ class Profile:
         """Triggered windows of tier "light", each with its "kernels".
 
         The keys are the fields of llmperf_window_stats (profile.h), among them number, rule, value,
-        threshold, units, wall_ms, busy_ms, idle_ms; those of a kernel name, region, kind, calls,
-        total_ms. No other device number of the profile holds them.
+        threshold, units, wall_ms, busy_ms, idle_ms. The keys of a kernel are name, region, kind,
+        calls, total_ms. Device times of these windows are in no other row of the profile.
         """
         lib = library()
         rows = self._rows(_native.LLMPERF_ROWS_WINDOWS, lib.llmperf_profile_window,
@@ -133,17 +134,17 @@ class Profile:
         return rows
 
     def metrics(self) -> List[Row]:
-        """A row for each named metric (hardware counter, or what ncu measured) of a region or kernel.
+        """A row for each named metric (hardware counter, or metric of ncu) of a region or kernel.
 
         The keys are the fields of llmperf_metric_stats: name, unit, group, source, region, kernel
-        (None: of the region as a whole), text, device, process_id, count, mean, std, min, max.
+        (None: a metric of the whole region), text, device, process_id, count, mean, std, min, max.
         """
         lib = library()
         return self._rows(_native.LLMPERF_ROWS_METRICS, lib.llmperf_profile_metric,
                           _native.llmperf_metric_stats)
 
     def iterations(self) -> List[Row]:
-        """The newest instances of stages, oldest first.
+        """The newest iterations of stages, oldest first.
 
         The keys are the fields of llmperf_iteration (profile.h): region, sequence, begin_ns,
         activities, tokens, sequences, context, flops, bytes, wall_ms, span_ms, busy_ms, idle_ms,
@@ -156,10 +157,10 @@ class Profile:
         return rows
 
     def iteration_stats(self) -> List[Row]:
-        """How the times of a stage are spread over its instances, one row for each quantity.
+        """Statistics of the iterations of each stage, one row for each quantity.
 
         The keys are region, quantity ("wall", "span", "busy", "idle", "idle_launch", "idle_wait",
-        or a kernel class where is_class is 1), count, sum_ms, mean_ms, std_ms, min_ms, max_ms,
+        or a kernel class if is_class is 1), count, sum_ms, mean_ms, std_ms, min_ms, max_ms,
         p50_ms, p95_ms, p99_ms.
         """
         lib = library()
@@ -167,9 +168,9 @@ class Profile:
                           lib.llmperf_profile_iteration_stats, _native.llmperf_iteration_stats)
 
     def ledger(self) -> Row:
-        """What was expected, seen and lost; the keys are the fields of llmperf_ledger.
+        """Records expected, received and lost; the keys are the fields of llmperf_ledger.
 
-        verdict: "complete", "sampled", "incomplete", "no_device" or "dead"; see `problems`.
+        verdict: "complete", "sampled", "incomplete", "no_device" or "dead"; `problems` has reasons.
         """
         ledger = _native.sized(_native.llmperf_ledger)
         check(library().llmperf_profile_ledger(self._pointer(), byref(ledger)))
@@ -182,20 +183,23 @@ class Profile:
 
     @property
     def stages(self) -> List[Row]:
-        """How fast each stage was and could be, a row for each stage, process and GPU.
+        """Speed and roofline bounds, a row for each stage, process and GPU.
 
         The keys are the fields of llmperf_stage (findings.h): path, label, process_id, device,
         calls, tokens, wall_ms and busy_ms (all calls together), call_ms (mean), tokens_per_s, mfu
-        and mbu (0 to 1), floor_ms (roofline lower bound on busy_ms), floor_ratio, wall_ratio,
-        idle_ms, collected (share of the work whose device side was collected), busy_low_ms and
-        busy_high_ms (95 % confidence interval of busy_ms), and region (position in regions()).
-        rate says what tokens_per_s is: "stage" (tokens / host time), "host" (the device goes on
-        after the stage: the program is slower than this) or "thread" (calls ran at the same time:
-        rate of one). bound is "compute", "memory", "balanced", "communication" or "launch",
-        confidence that of the GPU's peaks: "high", "medium", "low" or "none". reasons has a
+        and mbu (0 to 1), floor_ms (roofline lower bound on busy_ms), floor_ratio (busy_ms /
+        floor_ms), wall_ratio (wall_ms / floor_ms), idle_ms, collected (share of the work whose
+        device records were collected), busy_low_ms and busy_high_ms (95 % confidence interval of
+        busy_ms), and region (position in regions()).
+
+        rate says how to read tokens_per_s: "stage" (tokens / host time), "host" (the device
+        continues after the stage ends, so the program is slower than this) or "thread" (calls
+        overlap; the rate of one thread). bound is what limits the stage: "compute", "memory",
+        "balanced" (compute and memory about equally), "communication", or "launch" (the host).
+        confidence is that of the GPU's peaks: "high", "medium", "low" or "none". reasons has a
         sentence for each field that is None.
 
-        In tier "light" device times stand for all calls, those that were not collected too.
+        In tier "light" device times are scaled to all calls.
         """
         lib = library()
         rows = self._rows(_native.LLMPERF_ROWS_STAGES, lib.llmperf_profile_stage,
@@ -212,12 +216,12 @@ class Profile:
 
     @property
     def advice(self) -> List[Row]:
-        """What to do first, the largest possible saving first.
+        """Recommendations, the largest possible saving first.
 
-        The keys are id (of the rule), text, stage (path; None: about the run), saving_ms (all calls
-        together; None: not known), severity ("high", "medium", "low"), and evidence: a list of
-        dicts of name, value (a number or a word) and unit ("ms", "us", "": a plain number or a
-        share from 0 to 1).
+        The keys are id (of the rule), text, stage (path; None: the whole run), saving_ms (all calls
+        together; None: unknown), severity ("high", "medium", "low"), and evidence: a list of
+        dicts of name, value (a number or a word) and unit ("ms", "us", or "": a number without a
+        unit or a share from 0 to 1).
         """
         lib = library()
         rows = self._rows(_native.LLMPERF_ROWS_ADVICE, lib.llmperf_profile_advice,
@@ -243,7 +247,7 @@ class Profile:
 
     @property
     def problems(self) -> List[str]:
-        """What keeps the profile from being complete, one line each."""
+        """Reasons why the profile is not complete, one line each."""
         return self._lines(library().llmperf_profile_problem)
 
     @property
@@ -258,7 +262,8 @@ class Profile:
     def apply_model(self, model: Any = None, dtype: Optional[str] = None) -> None:
         """Apply a model (a config.json, its folder, or a name such as "llama_3_8b") and the dtype
         that the program computed in, for example to a profile collected without them. FLOPs, bytes,
-        MFU and lower bounds of stages are computed. Fact "model_reason" says why if none are."""
+        MFU and roofline bounds of stages are computed from them. If that is not possible, fact
+        "model_reason" has the reason."""
         check(library().llmperf_profile_apply_model(
             self._pointer(), None if model is None else path_bytes(model),
             None if dtype is None else dtype.encode()))
@@ -276,11 +281,11 @@ class Profile:
         return json.loads(self.document("metrics.json"))
 
     def report_markdown(self) -> str:
-        """report.md: everything, for people."""
+        """The text of report.md."""
         return self.document("report.md")
 
     def write(self, name: str, path: Any) -> None:
-        """Write the document `name` (see document()) to the file `path`, whole or not at all."""
+        """Write the document `name` (see document()) to the file `path`, atomically."""
         check(library().llmperf_document_write(self._pointer(), _document(name), path_bytes(path)))
 
     def write_artifacts(self, run_dir: Any) -> None:
@@ -288,7 +293,7 @@ class Profile:
         check(library().llmperf_artifacts_write(self._pointer(), path_bytes(run_dir)))
 
     def save(self, path: Any) -> None:
-        """Save as a run file (SQLite) that open() reads; an existing one is replaced."""
+        """Save as a run file (SQLite) for open(); an existing file is replaced."""
         check(library().llmperf_profile_save(self._pointer(), path_bytes(path)))
 
     def _pointer(self) -> Any:
@@ -322,7 +327,7 @@ class Profile:
 
 
 def open(path: Any) -> Profile:  # noqa: A001 - reads as llmperf.open()
-    """Read a run back, also one that a killed process left.
+    """Read a run, also that of a killed process.
 
     path: a run directory, or its run.llmperf.
     """
@@ -332,11 +337,11 @@ def open(path: Any) -> Profile:  # noqa: A001 - reads as llmperf.open()
 
 
 def import_files(*paths: Any, run_id: Optional[str] = None, exact_names: bool = False) -> Profile:
-    """Read exports of nsys (SQLite), tables of nsys stats, reports and tables of ncu into one profile.
+    """Import exports (SQLite) and tables of nsys, and reports and tables of ncu, as one profile.
 
-    paths: files; their formats are told apart by what is in them.
-    run_id: name of the run, if the profile is to become one.
-    exact_names: keep what PyTorch appends to the names of ranges (", op_id = 7").
+    paths: files; the format is detected from the contents.
+    run_id: name of the run, for a profile that is saved as one.
+    exact_names: keep the suffix that PyTorch appends to the names of ranges (", op_id = 7").
     """
     files = (c_char_p * len(paths))(*[path_bytes(path) for path in paths])
     options = _native.sized(_native.llmperf_import_options)
@@ -348,7 +353,7 @@ def import_files(*paths: Any, run_id: Optional[str] = None, exact_names: bool = 
 
 
 def merge(*profiles: Profile) -> Profile:
-    """Put runs together: ranks or processes of one job, or parts of a long one."""
+    """Merge runs: ranks or processes of one job, or parts of a long job."""
     handles = (_native._profile * len(profiles))(*[profile._pointer() for profile in profiles])
     handle = _native._profile()
     check(library().llmperf_profile_merge(cast(handles, _native.const_profile_pp), len(profiles),
@@ -357,10 +362,10 @@ def merge(*profiles: Profile) -> Profile:
 
 
 class Job:
-    """The runs of a program and of its processes, as `llmperf run` leaves them in one folder.
+    """The runs of a program and its processes, in the folder that `llmperf run` wrote.
 
-    runs: their folders, that of the program itself first.
-    forked: processes that used CUDA and are in no run.
+    runs: folders of the runs, that of the program itself first.
+    forked: number of forked processes that used CUDA and have no run.
     """
 
     def __init__(self, folder: Any) -> None:
@@ -377,7 +382,7 @@ class Job:
         return job
 
     def processes(self) -> List[int]:
-        """Ids of processes of the job that run now, as llmperf run started them."""
+        """Ids of the processes of the job that are still running."""
         job = self._find()
         try:
             count = library().llmperf_job_processes(job, None, 0)
@@ -388,7 +393,7 @@ class Job:
         return list(pids[:count])
 
     def merge(self) -> Profile:
-        """All that can be read as one; the others are problems of it."""
+        """All runs that can be read, merged; the others become problems of the result."""
         handle = _native._profile()
         job = self._find()
         try:
@@ -399,7 +404,7 @@ class Job:
 
 
 def ledger_row(ledger: Any) -> Row:
-    """A structure with a verdict as a dict, the verdict in words."""
+    """A structure with a verdict as a dict, with the verdict as a word."""
     row = row_of(ledger)
     row["verdict"] = name_of(_native.LLMPERF_NAME_VERDICT, row["verdict"])
     return row
@@ -412,7 +417,7 @@ def row_of(stats: Any) -> Row:
 
 
 def name_classes(rows: List[Row], class_of: Callable[[int], Optional[bytes]]) -> None:
-    """class_ms of iterations, a list by class number, as a dict from class to milliseconds."""
+    """Make class_ms of iterations, a list by class number, a dict from class to milliseconds."""
     names = [text_of(class_of(number)) for number in range(_native.LLMPERF_ITERATION_CLASSES)]
     for row in rows:
         row["class_ms"] = {name: time for name, time in zip(names, row["class_ms"])

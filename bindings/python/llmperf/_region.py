@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Regions: named, nested spans of host time on the calling thread.
+"""Regions: named, nested intervals of host time on the calling thread.
 
-Regions need no session: a library marks them, the application decides about profiling. Kernels that
-a thread launches while a region is open are charged to it, whenever they run.
+Regions need no session: a library can mark them, and the application decides whether to profile.
+Kernels that a thread launches while a region is open are assigned to it, whenever they run.
 
-The stack of open regions belongs to the thread. So a `with` block must not hold an `await` (other
-tasks would run inside the region), and in a generator it must not hold a `yield`.
+Each thread has its own stack of open regions. A `with` block must therefore not contain an `await`
+(other tasks would run inside the region), and in a generator it must not contain a `yield`.
 """
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _KINDS = {
     "stage": _native.LLMPERF_REGION_STAGE,
     "operator": _native.LLMPERF_REGION_OPERATOR,
 }
-_PLAIN_LIMIT = 4096  # programs that put a number into each label must not fill memory here
+_PLAIN_LIMIT = 4096  # bounds memory if a program puts a number into each label
 _plain: Dict[Any, "Region"] = {}
 
 Amount = Optional[int]
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-# The first call of any of these loads the library and replaces all of them by the C functions: a
-# region then costs a global look-up and the call.
+# The first call of any of these loads the library and replaces all of them with the C functions. A
+# region then costs one global look-up and the call.
 def _begin(label: bytes) -> None:
     _bind()
     _begin(label)
@@ -64,9 +64,9 @@ def _bind() -> None:
 
 
 class Region:
-    """What region() returns: a context manager and decorator.
+    """A region from region(): a context manager and decorator.
 
-    It may be used again, nested in itself, and on any thread.
+    It may be reused, nested in itself, and used on any thread.
     """
 
     __slots__ = ("_label", "_attr")
@@ -112,7 +112,7 @@ class Region:
         @functools.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
             generator = function(*args, **kwargs)
-            around = self  # amounts belong to the call: they are counted at its first resume
+            around = self  # amounts are counted once for each call, at its first resume
             step: Callable[[Any], Any] = generator.send
             value: Any = None
             while True:
@@ -142,23 +142,22 @@ def region(label: Union[str, bytes], *, tokens: Amount = None, sequences: Amount
     label: `DOMAIN@name`; without `@` the domain is `LLM`.
     tokens: new tokens computed.
     sequences: sequences (requests) in the batch.
-    context: KV positions attended, summed over the sequences; each new token counts itself.
-    flops: floating-point operations; a multiply-add is 2.
-    bytes: bytes moved to and from device memory.
+    context: KV positions attended, summed over the sequences; each new token attends to itself too.
+    flops: floating-point operations; a multiply-add counts as 2.
+    bytes: bytes read from and written to device memory.
     kind: "stage", "operator" or "auto": prefill, decode_all, decode_step and vision of domain LLM
-        are stages, others operators. The first kind given for a path stays.
+        are stages, all others operators. The first kind given for a path is kept.
 
-    Amounts are integers from 0 to 2**64 - 1, counted each time the region opens; None and 0 are
-    "not given". An exception in the block ends the region and goes on.
+    Amounts are integers from 0 to 2**64 - 1 and are counted each time the region opens; None and 0
+    mean "not given". An exception in the block ends the region and propagates.
 
-    As a decorator of a generator function the region is open only while the generator runs, not
-    while it waits between `yield` and `next()`: each resume is one instance of the region, and the
-    amounts are counted at the first. Coroutine functions and asynchronous generators raise
-    TypeError.
+    If it decorates a generator function, the region is open only while the generator runs, not
+    while it is suspended at a `yield`. Each resume is one call of the region; the amounts are
+    counted at the first. Coroutine functions and asynchronous generators raise TypeError.
 
-    Measured on an AMD EPYC with CPython 3.11, begin and end together: 0.32 us without a session,
-    0.38 us with one; 0.22 and 0.28 us for an object that is kept and used again. With amounts
-    1.5 us, and 0.35 and 0.43 us if kept.
+    Cost of begin and end together, on an AMD EPYC with CPython 3.11: 0.32 us without a session and
+    0.38 us with one, or 0.22 and 0.28 us if the object is created once and reused. With amounts it
+    is 1.5 us, or 0.35 and 0.43 us if the object is reused.
 
     Without the library, opening a region raises LibraryNotFoundError; see available().
     """
@@ -203,7 +202,7 @@ def count(*, tokens: Amount = None, sequences: Amount = None, context: Amount = 
 class prefill:
     """`LLM@prefill`: the forward pass over the prompt, up to the first logits.
 
-    tokens: prompt tokens computed; None: not known.
+    tokens: prompt tokens computed; None: unknown.
     """
 
     __slots__ = ("_tokens",)
@@ -223,7 +222,7 @@ class prefill:
 class decode_all:
     """`LLM@decode_all`: the whole token loop.
 
-    tokens: tokens made by the loop; None: not known. It may be set inside the block::
+    tokens: tokens that the loop generated; None: unknown. It may be set inside the block::
 
         with llmperf.decode_all() as loop:
             loop.tokens = generate()
@@ -249,10 +248,10 @@ class decode_all:
 
 
 class decode_step:
-    """`LLM@decode_step`: one pass of the token loop; counts `sequences` tokens too.
+    """`LLM@decode_step`: one step of the token loop. It also counts `sequences` as its tokens.
 
-    sequences: sequences in the batch, one new token each; None: not known.
-    context: KV positions attended, summed over the sequences; None: not known.
+    sequences: sequences in the batch, with one new token each; None: unknown.
+    context: KV positions attended, summed over the sequences; None: unknown.
     """
 
     __slots__ = ("_sequences", "_context")
@@ -271,7 +270,7 @@ class decode_step:
 
 
 def _amount(name: str, value: Amount) -> int:
-    """Check here: ctypes would cut a number that does not fit to 64 bits, in silence."""
+    """The amount as an int. ctypes would silently truncate a number of more than 64 bits."""
     if value is None:
         return 0
     try:
@@ -288,7 +287,7 @@ def _encode(label: Union[str, bytes]) -> bytes:
         label = label.encode("utf-8", "replace")
     elif not isinstance(label, bytes):
         raise TypeError(f"a label is a str or bytes, not {type(label).__name__}")
-    return label.replace(b"\0", b"?")  # C would take the label as ended there
+    return label.replace(b"\0", b"?")  # a NUL ends a C string
 
 
 def _remember(label: Union[str, bytes]) -> Region:

@@ -55,51 +55,53 @@ class Session:
                 forward()
         print(session.profile.report_markdown())
 
-    tier: how much is collected. "regions": host times; "light": kernels; "deep": kernels, copies
-        and sets; "counters": deep and hardware counters. None: LLMPERF_TIER, else "deep".
-    out: folder of runs; the run goes to out/run_id. None: LLMPERF_OUT, else nothing is written.
-    source: where device activity comes from. "auto": "cupti" if it works, else "none", the reason
-        in the profile's notes; "cupti": this process's GPU, or fail; "replay": a recording; "fake":
+    tier: what is collected. "regions": host times; "light": kernels of a sample of steps; "deep":
+        all kernels, memcpys and memsets; "counters": as deep, and hardware counters. None:
+        LLMPERF_TIER, else "deep".
+    out: folder for runs; this run is written to out/run_id. None: LLMPERF_OUT, else no files.
+    source: where device records come from. "auto": "cupti" if it works, else "none", with the
+        reason in the profile's notes; "cupti": the GPU, or an error; "replay": a recording; "fake":
         a script, for tests; "none": host times only.
-    run_dir: folder of this run, created; instead of `out`.
-    run_id: name of the run; None: UTC YYYYMMDD-HHMMSS-PID.
-    config_path: configuration (docs/reference/configuration.md): fills in what is left open here; kept with the run as config.yaml.
-    model_path: a config.json, its folder or a name of the data files ("llama_3_8b"): gives each
-        prefill, decode step and vision pass its FLOPs and bytes, those of this GPU's share.
+    run_dir: folder of this run, instead of `out`; it is created.
+    run_id: name of the run. None: UTC time and process id, YYYYMMDD-HHMMSS-PID.
+    config_path: configuration file for everything not given here or in the environment
+        (docs/reference/configuration.md). It is stored with the run as config.yaml.
+    model_path: a config.json, its folder, or the name of a model that llmperf knows ("llama_3_8b").
+        FLOPs and bytes of each prefill, decode step and vision pass are computed from it, for this
+        GPU's share of the model.
     device_path: recording (source "replay") or script (source "fake").
-    record_path: file to write a recording of this session to.
-    counters: counter preset of tier "counters", or a sampled one ("live") of tier "light".
-    ring_bytes: host records kept per thread between two reads; 0: 4 MiB.
-    pool_bytes: most memory for device records under way; 0: 256 MiB.
-    overhead_budget_permille: for tier "light", in thousandths of the run time; 0: 10.
-    sample_regions: for tier "light", labels, or one text with commas between them.
-    rules: for tier "light", texts such as "decode_step p99 above 30 ms for 2 s": while one holds,
-        the next instances are collected one and all (docs/explanation/sampling.md).
-    keep_trace: keep a recording of all facts in the folder of the run, for export_trace(). False:
-        as LLMPERF_TRACE says.
-    trace_bytes: size at which that recording ends; the run says so then. 0: 1 GiB.
-    tensor_parallel: with a model, GPUs that share each layer of its decoder; 0:
+    record_path: file into which a recording of this session is written.
+    counters: counter preset of tier "counters"; or a sampled preset ("live") in tier "light".
+    ring_bytes: buffer for host records of each thread; 0: 4 MiB.
+    pool_bytes: maximum memory for device records that are not processed yet; 0: 256 MiB.
+    overhead_budget_permille: overhead budget of tier "light", in 1/1000 of the run time; 0: 10.
+    sample_regions: labels that tier "light" samples: a sequence, or one text with commas.
+    rules: for tier "light", texts such as "decode_step p99 above 30 ms for 2 s". When a rule
+        triggers, the next calls are all collected (docs/explanation/sampling.md).
+    keep_trace: store every event in the run folder, for export_trace(). False: LLMPERF_TRACE.
+    trace_bytes: maximum size of that trace; the run reports it if the limit was reached. 0: 1 GiB.
+    tensor_parallel: number of GPUs that share each decoder layer of the model; 0:
         LLMPERF_TENSOR_PARALLEL, else 1.
-    expert_parallel: with a model, GPUs that whole experts are spread over: 1, or a multiple of
+    expert_parallel: number of GPUs over which whole experts are spread: 1, or a multiple of
         tensor_parallel; 0: LLMPERF_EXPERT_PARALLEL, else 1.
-    path_limit: limit of region paths. Regions above it are counted together, except 1024 more
-        stages, and the run is incomplete. 0: 65536.
-    settings: other keys of the configuration (`llmperf config --help`), such as
-        {"artifacts.keep_runs": 10}; they come before the environment and config_path.
-    reports: write the report files at stop, beside run.llmperf.
-    release: give CUPTI up at stop, so that another profiler (torch.profiler) can start.
-    detach: for tier "light": between samples CUPTI is taken out of the process. For programs in
-        which one thread launches all device work and opens the sampled regions
-        (docs/explanation/sampling.md). False: as LLMPERF_DETACH says.
-    graph_level: each launch of a CUDA graph as one span, not its kernels; not in one process with
-        sessions that do not.
+    path_limit: limit of region paths. Regions above it are counted together, and the run is
+        incomplete. Stages have their own paths, up to 1024 above the limit. 0: 65536.
+    settings: other configuration keys (`llmperf config --help`), such as
+        {"artifacts.keep_runs": 10}. They take precedence over the environment and config_path.
+    reports: write the report files next to run.llmperf when the session stops.
+    release: detach CUPTI when the session stops, so that another profiler can start.
+    detach: for tier "light": remove CUPTI from the process between samples. For programs in which
+        one thread launches all device work and opens the sampled regions
+        (docs/explanation/sampling.md). False: LLMPERF_DETACH.
+    graph_level: record each launch of a CUDA graph as one activity, without its kernels. All
+        sessions of a process must have the same setting.
 
-    Collecting starts at the `with` statement or start() and ends with its block or stop(). All
-    methods may be called from any thread. A forked child records nothing: there the end of the
-    block does nothing, and calls raise LlmperfError (LLMPERF_ESTATE).
+    The session runs from the `with` statement or start() to the end of the block or stop(). All
+    methods may be called from any thread. A forked child records nothing: the end of the block
+    does nothing there, and calls raise LlmperfError (LLMPERF_ESTATE).
 
-    run_dir: folder of this run once started; None: nothing is written.
-    profile: the Profile of the whole run once stopped, else None.
+    run_dir: folder of this run, after the start; None: nothing is written.
+    profile: the Profile of the whole run, after the stop; None before.
     """
 
     def __init__(self, tier: Optional[str] = None, out: Any = None, source: str = "auto", *,
@@ -147,9 +149,9 @@ class Session:
         self.profile: Optional[Profile] = None
 
     def start(self) -> "Session":
-        """Start collecting; `with` does it. A session can be started once."""
+        """Start the session, as `with` does. A session can be started once."""
         if self._handle is not None:
-            raise _state_error("the session was started before; make a new one")
+            raise _state_error("the session was started before; create a new one")
         handle = _native._session()
         check(library().llmperf_session_start(byref(self._options), byref(handle)))
         self._handle = handle
@@ -172,23 +174,23 @@ class Session:
         except LlmperfError as stop_error:
             if error is None:
                 raise
-            # The exception of the block is the one to see.
+            # Raise the exception of the block, not this one.
             warnings.warn(f"llmperf session: {stop_error}", RuntimeWarning, stacklevel=2)
 
     def pause(self) -> None:
-        """Stop collecting device activity until resume(); the time in between is not counted."""
+        """Stop collecting device records until resume(). The time in between is not counted."""
         check(library().llmperf_session_pause(self._pointer()))
 
     def resume(self) -> None:
-        """Go on after pause()."""
+        """Collect again after pause()."""
         check(library().llmperf_session_resume(self._pointer()))
 
     def add_input(self, path: Any = None, *, name: Optional[str] = None, kind: Optional[str] = None,
                   size_bytes: int = 0, tokens: int = 0, width: int = 0, height: int = 0) -> None:
-        """Keep an input with the run, for inputs.yaml: a file or (without `path`) a name.
+        """Add an input to inputs.yaml of the run: a file, or only a name.
 
-        path: made absolute; it need not exist. kind: "image", "text" and so on. 0: not known;
-        the size is then that of the file. width, height: pixels of an image.
+        path: stored as an absolute path; it need not exist. kind: "image", "text" and so on.
+        size_bytes: 0: the size of the file. tokens, width, height (pixels of an image): 0: unknown.
         """
         row = _native.sized(_native.llmperf_input)
         row.path = None if path is None else path_bytes(path)
@@ -201,17 +203,17 @@ class Session:
         check(library().llmperf_session_add_input(self._pointer(), byref(row)))
 
     def flush(self) -> None:
-        """Take in all that is complete by now and commit it to run.llmperf; waits for that."""
+        """Process all complete records and commit them to run.llmperf; returns when that is done."""
         check(library().llmperf_session_flush(self._pointer()))
 
     def snapshot(self) -> Dict[str, Any]:
-        """Totals so far, while the session goes on, as metrics.json has them; includes a flush."""
+        """Totals so far as a dict like metrics.json. The session continues. Calls flush() first."""
         with self._snapshot() as profile:
             return profile.to_dict()
 
     def document(self, name: str) -> str:
-        """A document of the totals so far, as Profile.document(): "metrics.prom" is what a metrics
-        endpoint answers; includes a flush."""
+        """A document of the totals so far, as Profile.document(): "metrics.prom" is the text for a
+        Prometheus endpoint. Calls flush() first."""
         with self._snapshot() as profile:
             return profile.document(name)
 
@@ -221,17 +223,17 @@ class Session:
         return Profile(handle)
 
     def ledger(self) -> Dict[str, Any]:
-        """What was expected, seen and lost so far; the keys are those of Profile.ledger()."""
+        """Records expected, received and lost so far; the keys are those of Profile.ledger()."""
         ledger = _native.sized(_native.llmperf_ledger)
         check(library().llmperf_session_ledger(self._pointer(), byref(ledger)))
         return ledger_row(ledger)
 
     def status(self) -> Dict[str, Any]:
-        """How the session does, also once it is stopped; takes no lock and waits for nobody.
+        """State of the session, also after its stop. Takes no lock and never blocks.
 
-        The keys are those of llmperf_session_state (session.h); "verdict" is a word as in
-        ledger(), "state" is "running", "paused" or "stopped". "dead": kernels were launched and
-        the driver reported none of them for two seconds.
+        The keys are those of llmperf_session_state (session.h). "verdict" is a word as in
+        ledger(); "dead" means that kernels were launched, but no records arrived for two seconds.
+        "state" is "running", "paused" or "stopped".
         """
         state = _native.sized(_native.llmperf_session_state)
         check(library().llmperf_session_status(self._pointer(), byref(state)))
@@ -240,10 +242,11 @@ class Session:
         return row
 
     def iterations(self, after: int = 0) -> List[Dict[str, Any]]:
-        """The newest instances of stages while the session goes on, oldest first; waits for nobody.
+        """The newest iterations of stages so far, oldest first. Never blocks.
 
-        after: the "sequence" that was read last. The keys are those of llmperf_iteration
-        (session.h); class_ms is a dict from kernel class to milliseconds.
+        after: "sequence" of the last iteration that was read; only newer ones are returned. The
+        keys are those of llmperf_iteration (profile.h); class_ms is a dict from kernel class to
+        milliseconds.
         """
         rows = (_native.llmperf_iteration * _native.LLMPERF_ITERATIONS_KEPT)()
         rows[0].struct_size = sizeof(_native.llmperf_iteration)
@@ -256,11 +259,10 @@ class Session:
         return found
 
     def stop(self) -> Optional[Profile]:
-        """Stop, write the reports, and return the profile; a second call returns the same one.
+        """Stop, write the reports, and return the profile. A second call returns the same profile.
 
-        Waits until the device has reported the work launched so far, at most a few seconds after it
-        falls silent. If a file cannot be written, LlmperfError is raised and `profile` is set all
-        the same.
+        Waits for the records of all launched work, at most a few seconds after the last record
+        arrived. If a file cannot be written, LlmperfError is raised; `profile` is set nevertheless.
         """
         with self._stop_lock:
             if not self._stopped:
@@ -279,7 +281,7 @@ class Session:
 
 
 def _free_session(handle: Any, pid: int) -> None:
-    # In a forked child the collector thread does not exist, so there is nothing to stop or join.
+    # A forked child has no collector thread, so there is nothing to stop or join.
     if os.getpid() == pid:
         library().llmperf_session_free(handle)
 

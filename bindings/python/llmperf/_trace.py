@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Traces: what a session recorded, in the order of time, for the viewers of others."""
+"""Export of traces for Perfetto, Chrome and readers of nsys."""
 from __future__ import annotations
 
 from ctypes import byref
@@ -17,19 +17,20 @@ _FORMATS = {
 
 
 def export_trace(source: Any, path: Any, format: str = "perfetto") -> Dict[str, Any]:
-    """Write the trace of a session as a file of another program.
+    """Write the trace of a session in the format of another program.
 
-    source: a run directory or its run.llmperf, of a session with keep_trace; or a recording.
+    source: run directory (or its run.llmperf) of a session with keep_trace, or a recording.
     path: file to create or replace.
-    format: "perfetto" (ui.perfetto.dev), "chrome" (JSON as torch.profiler writes it) or
+    format: "perfetto" (ui.perfetto.dev), "chrome" (JSON, as from torch.profiler) or
         "nsys-sqlite" (the tables of nsys export).
 
-    Returns what the trace holds: kernels, memory (copies and sets), graphs, regions, launches,
-    samples, first_ns and last_ns on the clock of the events, missing_from_ns (0: nothing is
-    missing) and cut (1: the recording has no end).
+    Returns the contents of the trace: numbers of kernels, memory (memcpys and memsets), graphs,
+    regions, launches and samples; first_ns and last_ns on the clock of the events;
+    missing_from_ns (time from which events are missing; 0: none are) and cut (1: the recording
+    has no end).
     """
     if format not in _FORMATS:
-        raise ValueError(f"format {format!r} is none of {', '.join(_FORMATS)}")
+        raise ValueError(f"format {format!r} is not one of {', '.join(_FORMATS)}")
     summary = _native.sized(_native.llmperf_trace_summary)
     check(library().llmperf_trace_export(path_bytes(source), _FORMATS[format], path_bytes(path),
                                          byref(summary)))

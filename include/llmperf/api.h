@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What every header builds on: version, status codes, error text, names of enumeration values,
- * log.
+/** Basics of all headers: version, status codes, error text, names of enumeration values, log.
  *
  * Conventions of the whole library:
  * - A function that can fail returns LLMPERF_OK (0) or a negative LLMPERF_E… code.
  *   llmperf_last_error() returns the text of the calling thread's last failure: one line that says
  *   what to do.
  * - Out-parameters come last and are set only on success.
- * - Ownership in comments: "Borrowed" stays the caller's, "Yours" is freed by the caller with the
- *   function named there, "Static text" is never freed.
+ * - Ownership in comments: "Borrowed" is still owned by the caller, "Yours" is freed by the caller
+ * with the function named there, "Static text" is never freed.
  * - Structs that may grow begin with struct_size. Initialise them with their …_INIT macro. Zero
  *   means default, and new members are only appended.
  * - The library does not print (unless LLMPERF_LOG is set), exit, abort, change the locale or
@@ -141,8 +140,8 @@ LLMPERF_API void llmperf_log_set(llmperf_log_function function, void *user, int3
  * @threads any thread */
 LLMPERF_API void llmperf_text_free(char *text);
 
-/** A composed configuration. Only functions without a promise make one (llmperf/sys/config.h);
- * where the stable API takes one, NULL means none. */
+/** A composed configuration, from llmperf/sys/config.h, which is not part of the stable API.
+ * Functions of the stable API that take one accept NULL for none. */
 typedef struct llmperf_config llmperf_config;
 
 #ifdef __cplusplus

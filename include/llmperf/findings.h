@@ -4,10 +4,10 @@
  *
  * Findings are computed once, at the first call for a profile, from its rows, the limits of its
  * GPU, and the FLOPs and bytes of its regions or model. Later changes of environment variables and
- * configuration files do not change them; llmperf_profile_apply_model() does.
+ * configuration files have no effect on them; llmperf_profile_apply_model() computes them again.
  *
- * Times are milliseconds. Unknown numbers are NaN, never 0; llmperf_profile_stage_reason() says
- * why. Texts belong to the profile and live as long as it does, or until
+ * Times are milliseconds. Unknown numbers are NaN, never 0; llmperf_profile_stage_reason() has
+ * the reason. Texts belong to the profile and live as long as it does, or until
  * llmperf_profile_apply_model(). */
 #ifndef LLMPERF_FINDINGS_H
 #define LLMPERF_FINDINGS_H
@@ -24,16 +24,16 @@ extern "C" {
 enum {
     LLMPERF_RATE_UNKNOWN = 0, /**< not known */
     LLMPERF_RATE_STAGE = 1,   /**< tokens / host time in the stage */
-    LLMPERF_RATE_HOST = 2,    /**< the same, but the device still works when the host leaves the
-                                 stage: the program as a whole is slower than this */
-    LLMPERF_RATE_THREAD = 3   /**< calls ran at the same time: mean rate of one of them */
+    LLMPERF_RATE_HOST = 2,    /**< the same, but the device is still busy when the host leaves the
+                                 stage, so the program as a whole is slower than this */
+    LLMPERF_RATE_THREAD = 3   /**< calls overlap: mean rate of one thread */
 };
 
 /** A stage in one process on one GPU. A stage that used several GPUs has a row for each; calls,
  * tokens and host times repeat in them.
  *
- * Tier light collects the device work of a share of the calls. Device times and floors here are
- * scaled to all calls: value of the collected calls x host time of all calls / host time of the
+ * In tier light, device work is collected for a share of the calls. Device times and floors here
+ * are scaled to all calls: value of the collected calls x host time of all calls / host time of the
  * collected ones. (Those of llmperf_region_stats and metrics.json are not scaled.) MFU, MBU and
  * ratios need no scaling. */
 typedef struct llmperf_stage {
@@ -58,11 +58,11 @@ typedef struct llmperf_stage {
                             whichever is larger */
     double floor_ratio;  /**< busy_ms / floor_ms, at least 1 */
     double wall_ratio;   /**< wall_ms / floor_ms */
-    double collected;    /**< share of the work whose device side was collected, 0 to 1 */
+    double collected;    /**< share of the work whose device records were collected, 0 to 1 */
     uint32_t rate;       /**< LLMPERF_RATE_… */
     uint32_t bound;      /**< LLMPERF_BOUND_… of roofline.h */
-    uint32_t confidence; /**< LLMPERF_CONFIDENCE_… of the GPU's peak and bandwidth, the lower one:
-                            how far mfu, mbu, floor and bound can be trusted */
+    uint32_t confidence; /**< LLMPERF_CONFIDENCE_… of the GPU's peak or bandwidth, whichever is
+                            lower; mfu, mbu, floor and bound depend on these */
     uint32_t reserved;   /**< 0 */
 } llmperf_stage;
 #define LLMPERF_STAGE_INIT LLMPERF_INIT(llmperf_stage)
@@ -74,14 +74,14 @@ enum {
     LLMPERF_SEVERITY_LOW = 3     /**< less */
 };
 
-/** One piece of advice. */
+/** A recommendation. */
 typedef struct llmperf_advice {
     size_t struct_size;
-    const char *id;    /**< its rule: "launch_bound"; docs/reference/metrics.md lists all */
-    const char *text;  /**< what to do and why, in sentences */
-    const char *stage; /**< path of the stage; NULL: about the whole run */
+    const char *id;   /**< name of its rule: "launch_bound"; docs/reference/metrics.md lists them */
+    const char *text; /**< what to do and why, in sentences */
+    const char *stage; /**< path of the stage; NULL: the whole run */
     double saving_ms;  /**< possible saving, all calls together: an upper limit; NaN: not known */
-    uint64_t evidence; /**< how many numbers and words llmperf_profile_evidence() has */
+    uint64_t evidence; /**< number of rows of llmperf_profile_evidence() */
     uint32_t severity; /**< LLMPERF_SEVERITY_… */
     uint32_t reserved; /**< 0 */
 } llmperf_advice;
@@ -91,7 +91,7 @@ typedef struct llmperf_advice {
 typedef struct llmperf_evidence {
     size_t struct_size;
     const char *name; /**< "idle_share" */
-    const char *unit; /**< "ms", "us"; "": a plain number or a share from 0 to 1 */
+    const char *unit; /**< "ms", "us"; "": a number without a unit, or a share from 0 to 1 */
     const char *text; /**< a word ("GEMM"); NULL: it is a number */
     double value;     /**< the number; NaN for a word */
 } llmperf_evidence;
@@ -117,7 +117,7 @@ typedef struct llmperf_gpu {
 LLMPERF_API int llmperf_profile_stage(const llmperf_profile *profile, size_t index,
                                       llmperf_stage *stage_out);
 
-/** Why a number of a stage is not known.
+/** Reason why a number of a stage is unknown.
  *
  * @param index  Row, as for llmperf_profile_stage().
  * @param field  Name of a member of llmperf_stage: "mfu", "bound", "busy_high_ms".

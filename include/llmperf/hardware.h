@@ -2,13 +2,13 @@
 /** Limits of a GPU: dense peak rates by dtype, memory bandwidth and sizes, each with its source.
  *
  * A GPU is looked up by name in conf/hardware and checked against what the driver reports about it.
- * A GPU that is not listed, or does not agree with its entry, gets computed values (SMs x rate x
- * clock; 2 x memory clock x bus width). A value that is neither listed nor computable is NaN with a
- * reason. LLMPERF_PEAK_TFLOPS and LLMPERF_BANDWIDTH_GBS, then hardware.peak_tflops and
- * hardware.bandwidth_gbs of a configuration, replace the values of both.
+ * For a GPU that is not listed, or whose properties differ from its entry, values are computed (SMs
+ * x rate x clock; 2 x memory clock x bus width). A value that is neither listed nor computable is
+ * NaN with a reason. LLMPERF_PEAK_TFLOPS and LLMPERF_BANDWIDTH_GBS, then hardware.peak_tflops and
+ * hardware.bandwidth_gbs of a configuration, override both.
  *
  * Peaks are dense (without 2:4 sparsity) with FP32 accumulation, in 10^12 operations a second; a
- * multiply-add is 2 operations. */
+ * multiply-add counts as 2 operations. */
 #ifndef LLMPERF_HARDWARE_H
 #define LLMPERF_HARDWARE_H
 
@@ -49,10 +49,10 @@ enum {
 /** Limits of one GPU. */
 typedef struct llmperf_hardware llmperf_hardware;
 
-/** What is known about a GPU. 0 and NULL are unknown. */
+/** Properties of a GPU. 0 and NULL: unknown. */
 typedef struct llmperf_hardware_query {
     size_t struct_size;
-    const char *name;           /**< as the driver gives it, or a name of conf/hardware */
+    const char *name;           /**< as the driver reports it, or a name of conf/hardware */
     uint64_t memory_bytes;      /**< device memory */
     int32_t cc_major, cc_minor; /**< compute capability */
     int32_t sm_count;           /**< streaming multiprocessors */
@@ -77,7 +77,7 @@ typedef struct llmperf_hardware_value {
 } llmperf_hardware_value;
 #define LLMPERF_HARDWARE_VALUE_INIT LLMPERF_INIT(llmperf_hardware_value)
 
-/** Look up a GPU by what is known about it.
+/** Look up a GPU by its properties.
  *
  * LLMPERF_PEAK_TFLOPS is one number for all dtypes, or one for each ("bf16=989,fp8=1979");
  * hardware.peak_tflops of a configuration is a number or a map likewise.
@@ -140,7 +140,7 @@ LLMPERF_API int llmperf_hardware_peak(const llmperf_hardware *hardware, const ch
 LLMPERF_API int llmperf_hardware_quantity(const llmperf_hardware *hardware, uint32_t quantity,
                                           llmperf_hardware_value *value_out);
 
-/** Warnings about the values, for example that the GPU does not agree with its entry.
+/** Warnings about the values, for example that the properties of the GPU differ from its entry.
  *
  * @param index  From 0.
  * @return One line, belongs to `hardware`; NULL past the last.

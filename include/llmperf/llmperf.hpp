@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The C API for C++11: regions that close at the end of a scope, also when an exception leaves it,
- * and a session that stops there.
+/** The C API for C++11: regions that close at the end of a scope, also if an exception leaves it,
+ * and a session that stops at the end of its scope.
  *
  * Everything is inline and calls the functions of llmperf.h, so no C++ crosses the binary
- * interface. Guards are neither copied nor moved, because the stack of regions belongs to the
- * thread: destroy one on the thread that made it, in the reverse order, and hold none over a
- * co_await. Guards of regions never throw. */
+ * interface. Scope objects can be neither copied nor moved, because each thread has its own stack
+ * of regions: destroy them on the thread that created them, in reverse order, and keep none open
+ * across a co_await. Scope objects of regions never throw. */
 #ifndef LLMPERF_LLMPERF_HPP
 #define LLMPERF_LLMPERF_HPP
 
@@ -40,7 +40,7 @@ inline void check(int status)
         throw error(status);
 }
 
-/** Base of the guards: not copyable. */
+/** Base of the scope objects: not copyable. */
 class scope
 {
   public:

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Models, and the work (FLOPs and bytes) of their steps, from a description alone: no GPU and no
- * measurement is involved.
+/** Models, and the work (FLOPs and bytes) of their steps. Only a description of the model is used;
+ * no GPU is needed.
  *
  * How work is counted (convention "exact-v1"):
- * - A multiply-add is 2 FLOPs.
+ * - A multiply-add counts as 2 FLOPs.
  * - Model FLOPs are those of matrix products and convolutions that real tokens need: attention over
  *   causal (query, key) pairs, logits where they are requested, routed experts, accepted tokens.
  * - Vector FLOPs (norm, softmax, rotary embedding, activation, residual, bias) are approximate and
@@ -26,7 +26,7 @@ extern "C" {
 /** Formats of weights, activations and the KV cache; in brackets the bits of an element, scales
  * included. */
 enum {
-    LLMPERF_DTYPE_DEFAULT = 0,      /**< as the model says */
+    LLMPERF_DTYPE_DEFAULT = 0,      /**< that of the model */
     LLMPERF_DTYPE_FP32 = 1,         /**< (32) */
     LLMPERF_DTYPE_BF16 = 2,         /**< (16) */
     LLMPERF_DTYPE_FP16 = 3,         /**< (16) */
@@ -62,7 +62,7 @@ enum {
 /** A model's description. */
 typedef struct llmperf_model llmperf_model;
 
-/** Sizes of a model. Texts belong to the model. Numbers that do not apply are 0. */
+/** Sizes of a model. Texts belong to the model. Numbers that do not apply to it are 0. */
 typedef struct llmperf_model_info {
     size_t struct_size;
     const char *name;           /**< "name" of the file, else the name of its folder or file */
@@ -127,7 +127,7 @@ typedef struct llmperf_step {
     uint32_t expert_parallel;   /**< 1, or tensor_parallel x data_parallel: GPUs that whole experts
                                    are spread over */
     uint32_t data_parallel;     /**< replicas, each with a step of this size */
-    uint32_t pipeline_rank;     /**< pipeline stage whose work is wanted, from 0 */
+    uint32_t pipeline_rank;     /**< pipeline stage whose work is computed, from 0 */
     uint32_t vision_calls;      /**< forward calls of the encoder, which reads its weights in each;
                                    0 means 1 */
     uint64_t images;            /**< vision: number of images */
@@ -212,7 +212,7 @@ LLMPERF_API void llmperf_model_free(llmperf_model *model);
  * @threads any thread */
 LLMPERF_API int llmperf_model_info_get(const llmperf_model *model, llmperf_model_info *info_out);
 
-/** Keys of the description that were read but not understood.
+/** Keys of the description that are not supported and were ignored.
  *
  * @param index  From 0.
  * @return One line, belongs to the model; NULL past the last.

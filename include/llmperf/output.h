@@ -62,8 +62,8 @@ LLMPERF_API int llmperf_artifacts_write(const llmperf_profile *profile, const ch
 
 /** Formats of results that are not documents of a profile, such as a comparison. */
 enum {
-    LLMPERF_TEXT_PLAIN = 0, /**< for people: Markdown */
-    LLMPERF_TEXT_JSON = 1   /**< for programs: JSON, with a schema in conf/schema */
+    LLMPERF_TEXT_PLAIN = 0, /**< Markdown */
+    LLMPERF_TEXT_JSON = 1   /**< JSON, with a schema in conf/schema */
 };
 
 /** Compare two runs, or two groups of repeated runs. Reported are the host time of each region per
@@ -72,8 +72,8 @@ enum {
  * A quantity is slower if its mean grew by more than the threshold and the difference is
  * significant at 1 % (Welch's t-test; Welch 1947). With several runs on a side, mean and standard
  * error are those of the runs' means; with one run, those of its iterations or calls; with one
- * call, the threshold decides alone. Not judged are quantities below 1 % of both runs, and
- * differences that other work per call (tokens, FLOPs, context, sequences) can explain: they are
+ * call, only the threshold counts. Quantities below 1 % of both runs are not judged, nor are
+ * differences that other work per call (tokens, FLOPs, context, sequences) can explain: these are
  * reported as "other work". In tier light, device times are those of the sampled calls.
  *
  * A run of several processes or GPUs is compared as one job: host time is that of the slowest

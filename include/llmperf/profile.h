@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A profile: totals by region and by kernel at one moment, and a ledger that proves how complete
+/** A profile: totals by region and by kernel at one moment, and a ledger that shows how complete
  * they are.
  *
  * Times are milliseconds. Unknown values are never 0: a double is NaN, an integer is
- * LLMPERF_UNKNOWN, a device is -1; the profile's notes say why. Texts belong to the profile and
- * live as long as it does.
+ * LLMPERF_UNKNOWN, a device is -1; the profile's notes have the reason. Texts belong to the profile
+ * and live as long as it does.
  *
  * Rows of a kind are read by number, from 0 to llmperf_profile_count() - 1:
  *
@@ -22,7 +22,7 @@
 extern "C" {
 #endif
 
-/** An integer that is not known. */
+/** An unknown integer. */
 #define LLMPERF_UNKNOWN UINT64_MAX
 
 /** Totals of one run. */
@@ -40,7 +40,7 @@ enum {
 /** Kinds of device activity. */
 enum {
     LLMPERF_ACTIVITY_KERNEL = 1, /**< a kernel */
-    LLMPERF_ACTIVITY_MEMCPY = 2, /**< a copy, also between GPUs */
+    LLMPERF_ACTIVITY_MEMCPY = 2, /**< a memcpy, also between GPUs */
     LLMPERF_ACTIVITY_MEMSET = 3, /**< a memset */
     LLMPERF_ACTIVITY_GRAPH = 4   /**< a whole CUDA graph, with LLMPERF_SESSION_GRAPH_LEVEL */
 };
@@ -78,22 +78,24 @@ typedef struct llmperf_ledger {
     size_t struct_size;
     uint64_t launches_expected;  /**< kernel launch calls that succeeded, without those under
                                     stream capture and without graph launches */
-    uint64_t graph_launches;     /**< graph launch calls; each brings any number of records */
+    uint64_t graph_launches;     /**< graph launch calls; each may have any number of records */
     uint64_t memory_calls;       /**< memcpy and memset calls */
     uint64_t kernels_seen;       /**< kernel records with valid times, graph kernels included */
     uint64_t graph_kernels_seen; /**< the part of kernels_seen from graph launches */
     uint64_t memory_seen;        /**< memcpy and memset records with valid times */
     uint64_t kernels_attributed; /**< kernels whose launch is known */
     uint64_t kernels_outside;    /**< the part of kernels_attributed launched with no region open */
-    uint64_t kernels_unattributed; /**< kernels whose launch was not seen */
+    uint64_t kernels_unattributed; /**< kernels whose launch was not recorded */
     uint64_t launches_missing;     /**< launches without a kernel record */
-    uint64_t records_dropped; /**< device records dropped by the driver or for lack of memory */
+    uint64_t records_dropped; /**< device records dropped by the driver or because pool_bytes was
+                                 used up */
     uint64_t records_invalid_time; /**< device records that end before they start, or with a time
                                       that is impossible */
     uint64_t records_incomplete;   /**< device records without a start or an end time */
-    uint64_t records_duplicate;    /**< second records of a launch of one kernel; in no total */
-    uint64_t records_late;         /**< device records that arrived after the busy time of their
-                                      region was closed */
+    uint64_t
+        records_duplicate; /**< further records of a launch that can have only one; in no total */
+    uint64_t records_late; /**< device records that arrived after the busy time of their
+                              region had been computed */
     uint64_t graph_nodes_unmapped; /**< graph records whose capture region is not known */
     uint64_t regions_dropped;      /**< host records lost because a thread's buffer was full */
     uint64_t regions_truncated;    /**< regions that were open when the session started or ended */
@@ -105,28 +107,29 @@ typedef struct llmperf_ledger {
                                          no device time */
     uint32_t verdict;                 /**< LLMPERF_VERDICT_… */
     uint32_t reserved;                /**< 0 */
-    uint64_t graphs_device_launchable; /**< graphs instantiated for launch from the device; such
-                                          launches bring no records */
+    uint64_t graphs_device_launchable; /**< graphs instantiated for launch from the device; the
+                                          driver reports no kernels of such launches */
     uint64_t kernels_outside_window;   /**< kernels launched by other threads while a sampled region
                                           was collected, or while collection started or stopped; in
                                           no total */
     uint64_t kernels_in_windows;       /**< the part of kernels_attributed in triggered windows: in
                                           llmperf_window_stats, not in regions and kernels */
     uint64_t launches_duplicate;    /**< launches with the correlation id of an earlier one: their
-                                       records cannot be told apart */
-    uint64_t graph_records_missing; /**< records by which launches of a CUDA graph brought less
-                                       than its largest launch; not counted in tier light */
+                                       records cannot be distinguished */
+    uint64_t graph_records_missing; /**< records missing in launches of a CUDA graph, compared with
+                                       the launch of that graph that has most; not counted in tier
+                                       light */
     uint64_t memory_missing;        /**< memcpy and memset calls without a record; calls of zero
-                                       bytes bring none */
+                                       bytes have none */
     uint64_t records_before_launch; /**< device records that begin more than 1 ms before their
                                        launch: host and device clock differ, idle times are wrong */
     uint64_t records_foreign;       /**< device records of kinds that this session did not enable;
                                        ignored */
     uint64_t names_over_limit;      /**< activities whose name was not among the first 65,536;
-                                       they count as "[other names]" */
+                                       counted as "[other names]" */
     uint64_t source_errors;         /**< flush calls that the driver refused */
-    uint64_t regions_abandoned;     /**< regions that were open when a region of another NVTX
-                                       domain around them ended */
+    uint64_t regions_abandoned;     /**< regions that were open when an enclosing region of another
+                                       NVTX domain ended */
     uint64_t regions_over_limit;    /**< regions above path_limit of the session, counted
                                        together as "LLM@(too many paths)" */
 } llmperf_ledger;
@@ -138,21 +141,21 @@ typedef struct llmperf_region_stats {
     size_t struct_size;
     const char *path;    /**< labels joined by '/': "LLM@prefill/LLM@mlp"; "": no region open */
     const char *label;   /**< "LLM@mlp" */
-    const char *parent;  /**< path of the region around it; NULL: none */
-    const char *stage;   /**< label of the stage that it is or lies in; NULL: none */
+    const char *parent;  /**< path of the enclosing region; NULL: none */
+    const char *stage;   /**< label of the stage that it is or is inside; NULL: none */
     uint32_t depth;      /**< 0: outermost */
     uint32_t kind;       /**< LLMPERF_REGION_STAGE or LLMPERF_REGION_OPERATOR */
     int32_t device;      /**< CUDA device ordinal; -1: no device activity */
     uint32_t process_id; /**< operating system's process id */
     uint64_t instances;  /**< complete calls; wall times are of these */
     uint64_t truncated; /**< calls that were open when the session started, paused or ended, or when
-                           a region of another NVTX domain around them ended */
+                           an enclosing region of another NVTX domain ended */
     double wall_sum_ms, wall_mean_ms, wall_std_ms, wall_min_ms, wall_max_ms; /**< host time */
     double wall_p50_ms, wall_p95_ms, wall_p99_ms; /**< host time, percentiles within 2 % */
     double gpu_busy_ms;           /**< union of the intervals of all activities, nested */
-    double exclusive_gpu_busy_ms; /**< the same of activities launched directly in this region */
+    double exclusive_gpu_busy_ms; /**< the same, of activities launched directly in this region */
     double kernel_ms;             /**< sum of kernel durations, nested */
-    double exclusive_kernel_ms;   /**< the same of kernels launched directly in this region */
+    double exclusive_kernel_ms;   /**< the same, of kernels launched directly in this region */
     double memcpy_ms, memset_ms;  /**< sums of durations, nested */
     double idle_ms;               /**< host time of the collected calls - gpu_busy_ms, at least 0 */
     uint64_t kernel_count, memcpy_count, memset_count; /**< nested */
@@ -160,10 +163,10 @@ typedef struct llmperf_region_stats {
     uint64_t tokens, sequences, context; /**< counted by the program, see LLMPERF_QUANTITY_…; if not
                                             on this region, the sum of the regions in it */
     uint64_t flops, bytes;               /**< from the program, else from the model */
-    double skipped_fraction; /**< share of the work whose device side was not collected, 0
+    double skipped_fraction; /**< share of the work whose device records were not collected, 0
                                 except in tier light. Device times, device counts and
-                                idle_ms are of the rest, not scaled; host times and
-                                amounts are of all calls */
+                                idle_ms cover the collected work and are not scaled; host
+                                times and amounts are of all calls */
     uint32_t flops_origin, bytes_origin; /**< LLMPERF_WORK_… */
     uint64_t window_instances; /**< the part of instances in triggered windows: not in the device
                                   numbers here, nor in the work that skipped_fraction refers to */
@@ -172,21 +175,21 @@ typedef struct llmperf_region_stats {
 } llmperf_region_stats;
 #define LLMPERF_REGION_STATS_INIT LLMPERF_INIT(llmperf_region_stats)
 
-/** One kernel (or kind of copy or memset) of one region on one device. */
+/** One kernel (or kind of memcpy or memset) of one region on one device. */
 typedef struct llmperf_kernel_stats {
     size_t struct_size;
-    const char *name;       /**< as the driver gives it, usually mangled; "[memcpy HtoD]" … */
+    const char *name;       /**< as the driver reports it, usually mangled; "[memcpy HtoD]" … */
     const char *demangled;  /**< full C++ name; `name` if it is not mangled */
     const char *short_name; /**< without return type, template arguments and parameters */
-    const char *region;     /**< path; "": launched with no region open; NULL: launch not seen */
+    const char *region; /**< path; "": launched with no region open; NULL: launch not recorded */
     const char
         *captured_in; /**< of a graph node, path of the region that captured it; "": no region
-                         was open; "LLM@(…": not known, with the reason; NULL: not in a graph
+                         was open; "LLM@(…": unknown, with the reason; NULL: not in a graph
                        */
     uint32_t kind;    /**< LLMPERF_ACTIVITY_… */
     int32_t device;   /**< CUDA device ordinal */
     uint64_t calls;   /**< records with valid times */
-    uint64_t bytes;   /**< of copies and memsets */
+    uint64_t bytes;   /**< of memcpys and memsets */
     double total_ms, mean_ms, min_ms, max_ms; /**< durations */
     double p50_ms, p95_ms, p99_ms;            /**< durations, percentiles within 2 % */
     double share; /**< total_ms / device time of the whole profile, 0 to 1 */
@@ -240,7 +243,7 @@ typedef struct llmperf_iteration {
     const char *region;                  /**< path of the stage */
     uint64_t sequence;                   /**< from 1, in the order of completion */
     uint64_t begin_ns;                   /**< host clock, CLOCK_MONOTONIC */
-    uint64_t activities;                 /**< kernels, copies and memsets */
+    uint64_t activities;                 /**< kernels, memcpys and memsets */
     uint64_t tokens, sequences, context; /**< counted by the program, see LLMPERF_QUANTITY_… */
     uint64_t flops, bytes;               /**< from the program, else from the model */
     double wall_ms;                      /**< host time */
@@ -251,8 +254,8 @@ typedef struct llmperf_iteration {
     double idle_wait_ms; /**< gaps between dependent kernels that were launched in time */
     double class_ms[LLMPERF_ITERATION_CLASSES]; /**< sums of durations by kernel class, see
                                                    llmperf_profile_class() */
-    uint64_t window; /**< number of the triggered window that it belongs to, then its device times
-                        are in no statistics; 0: none */
+    uint64_t window; /**< number of the triggered window that collected it, 0: none; device times
+                        of triggered windows are in no statistics */
 } llmperf_iteration;
 #define LLMPERF_ITERATION_INIT LLMPERF_INIT(llmperf_iteration)
 
@@ -274,7 +277,7 @@ typedef struct llmperf_iteration_stats {
 #define LLMPERF_ITERATION_STATS_INIT LLMPERF_INIT(llmperf_iteration_stats)
 
 /** A triggered window of tier light: calls of sampled regions that were all collected because a
- * rule held. They are not a random sample, so they are in no numbers of regions, kernels and
+ * rule triggered. They are not a random sample, so they are in no numbers of regions, kernels and
  * iteration statistics. */
 typedef struct llmperf_window_stats {
     size_t struct_size;
@@ -291,7 +294,7 @@ typedef struct llmperf_window_stats {
     uint64_t units;            /**< calls collected */
     uint64_t units_left_out;   /**< calls that began while it opened or closed; not collected */
     uint64_t kernel_count;     /**< kernels */
-    uint64_t memory_count;     /**< copies and memsets */
+    uint64_t memory_count;     /**< memcpys and memsets */
     double wall_ms, busy_ms, idle_ms; /**< sums over the collected calls, as in llmperf_iteration */
     double kernel_ms, memory_ms;      /**< sums of durations */
     uint32_t process_id;              /**< operating system's process id */
@@ -299,7 +302,7 @@ typedef struct llmperf_window_stats {
 } llmperf_window_stats;
 #define LLMPERF_WINDOW_STATS_INIT LLMPERF_INIT(llmperf_window_stats)
 
-/** One kernel, copy or memset of a triggered window, by the region that launched it. */
+/** One kernel, memcpy or memset of a triggered window, by the region that launched it. */
 typedef struct llmperf_window_kernel {
     size_t struct_size;
     uint64_t window;    /**< number of the window */
@@ -313,18 +316,18 @@ typedef struct llmperf_window_kernel {
 } llmperf_window_kernel;
 #define LLMPERF_WINDOW_KERNEL_INIT LLMPERF_INIT(llmperf_window_kernel)
 
-/** What ran in CUDA graphs that were launched in one region and captured in another, on one device.
- * Times are sums of durations: branches of a graph that run at the same time count each. */
+/** Work of CUDA graphs that were launched in one region and captured in another, on one device.
+ * Times are sums of durations; branches of a graph that run at the same time count separately. */
 typedef struct llmperf_capture_stats {
     size_t struct_size;
-    const char *region;      /**< path of the launch; "": no region open; NULL: not seen */
+    const char *region;      /**< path of the launch; "": no region open; NULL: unknown */
     const char *captured_in; /**< path of the capture; "": no region open; "LLM@(…)": not known,
                                 with the reason */
     int32_t device;          /**< CUDA device ordinal */
     uint32_t depth;          /**< of captured_in; 0: outermost */
     uint64_t kernel_count;   /**< kernels, nested capture regions included */
-    uint64_t memory_count;   /**< copies and memsets, nested capture regions included */
-    double kernel_ms, memory_ms; /**< their durations */
+    uint64_t memory_count;   /**< memcpys and memsets, nested capture regions included */
+    double kernel_ms, memory_ms; /**< sums of their durations */
     double exclusive_ms;         /**< durations of all that was captured directly in this region */
     double share; /**< of all graph work that `region` launched on this device, 0 to 1 */
 } llmperf_capture_stats;
@@ -347,7 +350,7 @@ LLMPERF_API size_t llmperf_profile_count(const llmperf_profile *profile, uint32_
 LLMPERF_API int llmperf_profile_region(const llmperf_profile *profile, size_t index,
                                        llmperf_region_stats *stats_out);
 
-/** A kernel, copy or memset.
+/** A kernel, memcpy or memset.
  *
  * @param index  Row, from 0.
  * @param stats_out  struct_size set by the caller. Texts belong to the profile.
@@ -496,7 +499,7 @@ LLMPERF_API int llmperf_profile_open(const char *run, llmperf_profile **profile_
  *
  * - Regions stay separate by process. If two runs have the same process id, 4194304 (the number of
  *   process ids in Linux) is added to the second as often as needed.
- * - Kernels, copies and memsets of the same region and GPU are added up; percentiles come from
+ * - Kernels, memcpys and memsets of the same region and GPU are added up; percentiles come from
  * their histograms.
  * - GPUs are matched by UUID. A GPU whose ordinal is taken gets the first free one.
  * - The verdict is that of the worst run.

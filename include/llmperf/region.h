@@ -22,13 +22,13 @@
 extern "C" {
 #endif
 
-/** Most regions that may be open on a thread. */
+/** Maximum number of open regions on a thread. */
 #define LLMPERF_REGION_DEPTH 128
 
-/** Longest label, in bytes without the final NUL. */
+/** Maximum length of a label, in bytes without the final NUL. */
 #define LLMPERF_LABEL_BYTES 1024
 
-/** What a region is in the reports. */
+/** Kinds of regions. */
 enum {
     LLMPERF_REGION_AUTO = 0,    /**< stage if it is prefill, decode_all, decode_step or vision in
                                    domain LLM, else operator */
@@ -41,12 +41,12 @@ enum {
     LLMPERF_QUANTITY_TOKENS = 1,    /**< new tokens computed */
     LLMPERF_QUANTITY_SEQUENCES = 2, /**< sequences (requests) in the batch */
     LLMPERF_QUANTITY_CONTEXT = 3, /**< KV cache positions attended, summed over the sequences; each
-                                     new token counts itself */
-    LLMPERF_QUANTITY_FLOPS = 4,   /**< floating-point operations; a multiply-add is 2 */
-    LLMPERF_QUANTITY_BYTES = 5    /**< bytes moved to and from device memory */
+                                     new token attends to itself too */
+    LLMPERF_QUANTITY_FLOPS = 4,   /**< floating-point operations; a multiply-add counts as 2 */
+    LLMPERF_QUANTITY_BYTES = 5    /**< bytes read from and written to device memory */
 };
 
-/** A region and the amount of its work. Amounts of 0 are not given. */
+/** A region and the amount of its work. An amount of 0 means not given. */
 typedef struct llmperf_region_attr {
     size_t struct_size;
     const char *label;  /**< Borrowed for the call */

@@ -2,9 +2,10 @@
 /** Roofline bounds: the least time that a step of a model can take on a GPU, from its work
  * (model.h) and the GPU's limits (hardware.h). Nothing is executed.
  *
- * A floor is a lower bound on time: no implementation that does this work is faster. The roofline
- * floor assumes that computing, memory traffic and communication overlap completely; the serial
- * floor executes one operator after another. docs/reference/metrics.md has formulas and sources. */
+ * A floor is a lower bound on time: no implementation of the same work is faster. The roofline
+ * floor assumes that computation, memory traffic and communication overlap completely; the serial
+ * floor assumes that operators run one after another. docs/reference/metrics.md has formulas and
+ * sources. */
 #ifndef LLMPERF_ROOFLINE_H
 #define LLMPERF_ROOFLINE_H
 
@@ -16,15 +17,16 @@
 extern "C" {
 #endif
 
-/** What limits the speed of some work. */
+/** What limits the speed of some work. Compute floor: FLOPs / peak. Memory floor: bytes /
+ * bandwidth. Link floor: bytes sent / link bandwidth. */
 enum {
     LLMPERF_BOUND_UNKNOWN = 0,       /**< a reason is given next to it */
     LLMPERF_BOUND_COMPUTE = 1,       /**< compute floor above 1.2 x memory floor */
     LLMPERF_BOUND_MEMORY = 2,        /**< memory floor above 1.2 x compute floor */
-    LLMPERF_BOUND_BALANCED = 3,      /**< neither of the two */
-    LLMPERF_BOUND_COMMUNICATION = 4, /**< link floor above compute and memory floor */
+    LLMPERF_BOUND_BALANCED = 3,      /**< compute and memory floor within a factor of 1.2 */
+    LLMPERF_BOUND_COMMUNICATION = 4, /**< link floor above both */
     LLMPERF_BOUND_LAUNCH = 5         /**< launch-bound: host time above 3 x the floor, and the GPU
-                                        busy for less than half of it */
+                                        busy for less than half of the host time */
 };
 
 /** Limits that a floor is computed from. */
@@ -35,7 +37,7 @@ enum {
                                    --measure`) */
 };
 
-/** Floors of a step on one GPU (with parallelism: of its share of the work). Times are
+/** Floors of a step on one GPU (with parallelism: for its share of the work). Times are
  * milliseconds. Unknown values are NaN with a reason. Reasons are static text or belong to the
  * hardware. */
 typedef struct llmperf_step_floor {
@@ -46,7 +48,7 @@ typedef struct llmperf_step_floor {
     double roofline_ms;   /**< the largest of these three */
     double serial_ms;     /**< sum over operators of the largest of their three; at least
                              roofline_ms */
-    double peak_tflops;   /**< of the step's mix of dtypes: FLOPs / compute_ms */
+    double peak_tflops;   /**< peak for the mix of dtypes of the step: FLOPs / compute_ms */
     double bandwidth_gbs; /**< of device memory, 10^9 bytes a second */
     double link_gbs;      /**< one direction, 10^9 bytes a second; NaN: unknown */
     double intensity;     /**< arithmetic intensity: FLOPs / bytes */

@@ -15,24 +15,24 @@
 extern "C" {
 #endif
 
-/** How much is collected. */
+/** What is collected. */
 enum {
     LLMPERF_TIER_DEFAULT = 0, /**< LLMPERF_TIER, else the configuration's, else deep */
     LLMPERF_TIER_REGIONS = 1, /**< host times of regions only */
     LLMPERF_TIER_LIGHT = 2,   /**< for production: kernels of a random sample of prefills and decode
                                  steps, within overhead_budget_permille */
-    LLMPERF_TIER_DEEP = 3,    /**< all kernels, copies and memsets */
-    LLMPERF_TIER_COUNTERS = 4 /**< deep and hardware counters; deep with a note where counters are
-                                 not available */
+    LLMPERF_TIER_DEEP = 3,    /**< all kernels, memcpys and memsets */
+    LLMPERF_TIER_COUNTERS = 4 /**< as deep, and hardware counters; if they are not available, as
+                                 deep, with a note */
 };
 
 /** Sources of device activity. */
 enum {
     LLMPERF_SOURCE_AUTO = 0,   /**< CUPTI if it works, else none; the notes have the reason */
     LLMPERF_SOURCE_CUPTI = 1,  /**< this process's GPUs; the session fails to start without them */
-    LLMPERF_SOURCE_REPLAY = 2, /**< a recording (device_path) replaces this process: regions of this
-                                  process are left out, with a note */
-    LLMPERF_SOURCE_FAKE = 3,   /**< a script (device_path) replaces the GPU, for tests; see
+    LLMPERF_SOURCE_REPLAY = 2, /**< a recording (device_path) instead of this process: regions of
+                                  this process are not in the run, and a note says so */
+    LLMPERF_SOURCE_FAKE = 3,   /**< a script (device_path) instead of a GPU, for tests; see
                                   docs/reference/fake-script.md */
     LLMPERF_SOURCE_NONE = 4    /**< none: host times only */
 };
@@ -50,13 +50,13 @@ enum {
      * LLMPERF_ESTATE.
      */
     LLMPERF_SESSION_GRAPH_LEVEL = 4,
-    /** Tier light: detach CUPTI from the process between samples, so that launches cost what they
-     * cost without a profiler (docs/explanation/sampling.md). The program must launch all device
+    /** Tier light: detach CUPTI from the process between samples, so that launches cost as much as
+     * without a profiler (docs/explanation/sampling.md). The program must launch all device
      * work from one thread in one context, open the sampled regions on that thread, and use CUPTI
-     * for nothing else. Attaching and detaching hold that thread for 3 to 15 ms at the begin of a
+     * for nothing else. Attaching and detaching block that thread for 3 to 15 ms at the begin of a
      * sampled region, which counts in overhead_budget_permille. If another thread launches, CUPTI
-     * stays attached and the log says so; a graph launch by another thread at the very time of a
-     * detach makes the device fail. Refused with counters or rules (LLMPERF_EINVAL); without effect
+     * stays attached and the log says so; a graph launch by another thread during a detach makes
+     * the device fail. Refused with counters or rules (LLMPERF_EINVAL); without effect
      * for sources other than CUPTI. */
     LLMPERF_SESSION_DETACH = 8
 };
@@ -90,7 +90,7 @@ typedef struct llmperf_session_options {
     uint32_t overhead_budget_permille; /**< tier light: limit of the overhead, in thousandths of the
                                           run time; default 10; 1000: collect everything */
     uint32_t keep_trace; /**< 1: record all events into trace.llmrec in the run folder, for `llmperf
-                            export`; 0: as LLMPERF_TRACE says (1 or 0), else do not */
+                            export`; 0: LLMPERF_TRACE (1 or 0), else do not */
     uint32_t flags;      /**< LLMPERF_SESSION_… */
     uint32_t reserved;   /**< 0 */
     /** Tier light: labels of the sampled regions, at most 8, separated by commas. NULL:
@@ -98,16 +98,16 @@ typedef struct llmperf_session_options {
      * them, intervals of 20 ms are sampled. */
     const char *sample_regions;
     /** Tier light: rules for triggered windows, at most 8, separated by semicolons, such as
-     * "decode_step p99 above 30 ms for 2 s". While a rule holds, the next calls of the sampled
-     * regions are all collected, with copies and memsets (docs/explanation/sampling.md). NULL:
+     * "decode_step p99 above 30 ms for 2 s". When a rule triggers, the next calls of the sampled
+     * regions are all collected, with memcpys and memsets (docs/explanation/sampling.md). NULL:
      * LLMPERF_RULES, else none. */
     const char *rules;
     uint64_t trace_bytes; /**< with keep_trace: the recording ends at this size; default 1 GiB */
     /** With a model: GPUs that share each layer, 1 to 65536. FLOPs and bytes are those of one GPU's
      * share, see llmperf_step.tensor_parallel. 0: LLMPERF_TENSOR_PARALLEL, else 1; if the
-     * environment then shows several ranks, a note says that they were taken for replicas. Refused
-     * if the model cannot be divided so. For LLM@vision on several GPUs and for pipeline stages the
-     * program counts FLOPs and bytes itself. */
+     * environment then shows several ranks, a note says that they are assumed to be replicas.
+     * Refused if the model cannot be divided in this way. For LLM@vision on several GPUs and for
+     * pipeline stages the program counts FLOPs and bytes itself. */
     uint32_t tensor_parallel;
     /** With a model: GPUs that whole experts are spread over: 1, or a multiple of tensor_parallel
      * that divides the number of experts, see llmperf_step.expert_parallel. 0:
@@ -116,7 +116,7 @@ typedef struct llmperf_session_options {
     const llmperf_config *config; /**< composed configuration, instead of config_path; Borrowed
                                      until the start returns. NULL: none */
     /** Limit of region paths, 16 to 1048576; default 65536. Regions above it are counted together
-     * as "LLM@(too many paths)" in the stage around them. Stages keep their own paths, up to 1024
+     * as "LLM@(too many paths)" in the enclosing stage. Stages keep their own paths, up to 1024
      * above the limit. Paths of earlier sessions that are no longer in use do not count. */
     uint64_t path_limit;
     /** Values for keys of the configuration, lines of "KEY=VALUE" such as "report.top=50" (`llmperf
@@ -155,12 +155,12 @@ typedef struct llmperf_session_state {
     uint64_t windows;           /**< triggered windows so far (tier light with rules) */
     uint32_t window_open;       /**< 1: a triggered window is open or about to open */
     uint32_t detached;          /**< 1: CUPTI is detached now (LLMPERF_SESSION_DETACH) */
-    double silent_ms;           /**< time since launches are pending without any new record; kernels
-                                   are reported when they end */
+    double silent_ms;           /**< time for which launches have been pending without any new
+                                   record; CUPTI reports kernels when they end */
 } llmperf_session_state;
 #define LLMPERF_SESSION_STATE_INIT LLMPERF_INIT(llmperf_session_state)
 
-/** An input of the program, such as an image or a prompt. 0 and NULL are not known. Strings are
+/** An input of the program, such as an image or a prompt. 0 and NULL: unknown. Strings are
  * Borrowed for the call. */
 typedef struct llmperf_input {
     size_t struct_size;
@@ -169,7 +169,7 @@ typedef struct llmperf_input {
     const char *name;       /**< NULL: the last part of `path` */
     const char *kind;       /**< "image", "text", "audio" … */
     uint64_t size_bytes;    /**< 0: that of the file, if it can be read */
-    uint64_t tokens;        /**< tokens that it became */
+    uint64_t tokens;        /**< tokens after tokenisation */
     uint32_t width, height; /**< of an image, in pixels */
 } llmperf_input;
 #define LLMPERF_INPUT_INIT LLMPERF_INIT(llmperf_input)
@@ -290,7 +290,7 @@ LLMPERF_API int llmperf_session_iterations(const llmperf_session *session, uint6
  * @threads any thread */
 LLMPERF_API const char *llmperf_session_class(const llmperf_session *session, size_t index);
 
-/** Begin to stop and return at once. What happens from now on does not count.
+/** Begin to stop and return at once. Regions and launches after this call are not counted.
  * llmperf_session_wait() returns the profile.
  *
  * @return LLMPERF_OK; LLMPERF_ESTATE (already stopped), LLMPERF_ENOMEM (no thread; the session

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** No promise: the stable API together with all headers of llmperf/sys/, which serve the llmperf
+/** Not stable: the stable API together with all headers of llmperf/sys/, which serve the llmperf
  * command and may change in any release (docs/explanation/abi.md). */
 #ifndef LLMPERF_SYS_H
 #define LLMPERF_SYS_H

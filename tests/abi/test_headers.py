@@ -43,10 +43,10 @@ class Headers(unittest.TestCase):
             included = re.findall(r'#include "llmperf/(.*)"', headers.header_text(umbrella))
             self.assertEqual(included, [name for name in names if name != umbrella])
 
-    def test_each_header_without_a_promise_says_so(self):
+    def test_each_header_that_is_not_stable_says_so(self):
         for name in headers.header_names():
             if headers.is_sys(name):
-                self.assertRegex(headers.header_text(name), r"^/\* SPDX[^\n]*\n/\*\* No promise: ", name)
+                self.assertRegex(headers.header_text(name), r"^/\* SPDX[^\n]*\n/\*\* Not stable: ", name)
 
     def test_structs_have_no_hidden_padding(self):
         self.compiles(headers.CC, "c", '#include "llmperf/sys.h"' + FUNCTION, C99 + ["-Wpadded"])

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** No promise: this header serves the llmperf command and may change in any release
+/** Not stable: this header serves the llmperf command and may change in any release
  * (docs/explanation/abi.md).
  *
  * Configuration files: read one YAML file or compose several, and look values up by dotted key

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** No promise: this header serves the llmperf command and may change in any release
+/** Not stable: this header serves the llmperf command and may change in any release
  * (docs/explanation/abi.md).
  *
  * Injection: profile a program that does not use this library. `llmperf run -- PROGRAM` sets

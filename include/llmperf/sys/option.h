@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** No promise: this header serves the llmperf command and may change in any release
+/** Not stable: this header serves the llmperf command and may change in any release
  * (docs/explanation/abi.md).
  *
  * The table of options: the names of each in a call, in the environment, in a configuration and on

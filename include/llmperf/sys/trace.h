@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** No promise: this header serves the llmperf command and may change in any release
+/** Not stable: this header serves the llmperf command and may change in any release
  * (docs/explanation/abi.md).
  *
- * Traces: the events of a session in the order of time, for trace viewers. */
+ * Traces: the events of a session in order of time, for trace viewers. */
 #ifndef LLMPERF_SYS_TRACE_H
 #define LLMPERF_SYS_TRACE_H
 
@@ -24,7 +24,7 @@ enum {
 typedef struct llmperf_trace_summary {
     size_t struct_size;
     uint64_t kernels;  /**< kernels */
-    uint64_t memory;   /**< copies and memsets */
+    uint64_t memory;   /**< memcpys and memsets */
     uint64_t graphs;   /**< whole CUDA graphs (LLMPERF_SESSION_GRAPH_LEVEL) */
     uint64_t regions;  /**< calls of regions, and ranges that are on no stack */
     uint64_t launches; /**< calls that started device work, without failed and captured ones */

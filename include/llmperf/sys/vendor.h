@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** No promise: this header serves the llmperf command and may change in any release
+/** Not stable: this header serves the llmperf command and may change in any release
  * (docs/explanation/abi.md).
  *
  * NVIDIA Nsight Systems (nsys) and Nsight Compute (ncu): build the commands that start them, and
@@ -153,9 +153,10 @@ LLMPERF_API int llmperf_format_detect(const char *path, uint32_t *format_out);
 
 /** Flags of llmperf_import_options. Other bits are refused with LLMPERF_EINVAL. */
 enum {
-    /** Keep names of ranges unchanged. Without this flag, what
-     * torch.autograd.profiler.emit_nvtx() appends to the name of an operator (", op_id = 7",
-     * ", seq = 12", sizes) is cut off, because it would make each call a region of its own. */
+    /** Keep names of ranges unchanged. Without this flag, the
+     * suffix that torch.autograd.profiler.emit_nvtx() appends to the name of an operator (", op_id
+     * = 7", ", seq = 12", sizes) is removed, because it would make each call a region of its own.
+     */
     LLMPERF_IMPORT_EXACT_NAMES = 1
 };
 
@@ -171,7 +172,7 @@ typedef struct llmperf_import_options {
 
 /** Import files of nsys and ncu as one profile.
  *
- * Kernels, copies and ranges of nsys become regions, kernels and a ledger. Results of ncu become
+ * Kernels, memcpys and ranges of nsys become regions, kernels and a ledger. Results of ncu become
  * metrics of the kernels and ranges that they belong to. Without a file of nsys, the kernels are
  * those that ncu profiled, with the times that it measured. A range "name" of NVTX domain D becomes
  * region "D@name"; the unnamed domain is called "default", and "LLM@name" in it is a region of that

@@ -7,11 +7,23 @@
 #include "lib/output/format/markdown.h"
 #include "llmperf/profile.h"
 
+/* A list or a heading may stand before a text that begins its line; in a cell it begins none. */
+static bool begins_line(const struct lp_text *out)
+{
+    size_t at = out->length;
+
+    while (at > 0 && strchr(" #>-", out->bytes[at - 1]))
+        at--;
+    return at == 0 || out->bytes[at - 1] == '\n';
+}
+
 /* What opens a heading, a list, a quote or a rule where a line begins with it. */
 static void begin_text(struct lp_text *out, const char **string)
 {
     size_t digits;
 
+    if (!begins_line(out))
+        return;
     while (**string == ' ')
         (*string)++;
     digits = strspn(*string, "0123456789");

@@ -435,6 +435,20 @@ static void markdown_signs_are_escaped(void **state)
     assert_markdown(lp_md_cell_text, NULL, " – |");
 }
 
+static void signs_that_begin_a_line_need_no_escape_in_a_cell(void **state)
+{
+    struct lp_text text = { NULL, 0, 0, false };
+
+    (void)state;
+    lp_text_puts(&text, "- ");
+    lp_md_text(&text, "1. a");
+    lp_text_puts(&text, "\n|");
+    lp_md_cell_text(&text, "0.1.0");
+    lp_md_cell_text(&text, "- a");
+    assert_string_equal(text.bytes, "- 1\\. a\n| 0.1.0 | - a |");
+    lp_text_clear(&text);
+}
+
 static void assert_number(double value, const char *expected)
 {
     struct lp_text text = { NULL, 0, 0, false };
@@ -612,6 +626,7 @@ int main(void)
         cmocka_unit_test(links_and_devices_are_written_to_not_replaced),
         cmocka_unit_test(wrong_arguments_are_refused),
         cmocka_unit_test(markdown_signs_are_escaped),
+        cmocka_unit_test(signs_that_begin_a_line_need_no_escape_in_a_cell),
         cmocka_unit_test(numbers_have_four_digits),
         cmocka_unit_test(json_numbers_do_not_follow_the_locale),
         cmocka_unit_test(json_text_is_always_valid),

@@ -44,6 +44,54 @@ static bool overlaps(const struct lp_findings *findings, const struct lp_stage_i
            stage->times[LP_TIME_BUSY].sum_ms > OVERLAP * busy_ms;
 }
 
+/* Chosen calls are known one by one; of a stage with none of them all calls were left out. */
+static bool has_chosen_calls(const struct lp_findings *findings,
+                             const struct lp_stage_iterations *stage)
+{
+    size_t row = lp_profile_find_region(findings->profile, stage->region);
+
+    return stage->times[LP_TIME_BUSY].count > 0 ||
+           (row < findings->regions.count &&
+            findings->regions.items[row].stats.skipped_fraction >= 1);
+}
+
+static void mark_sampled(struct lp_findings *findings)
+{
+    for (size_t i = 0; findings->ledger.sampled_fraction < 1 && i < findings->stages.count; i++) {
+        struct lp_stage_iterations *stage = &findings->stages.items[i];
+
+        stage->sampled = has_chosen_calls(findings, stage);
+        for (size_t k = 0; stage->sampled && k < findings->stages.count; k++)
+            stage->sampled = k == i ||
+                             !lp_region_is_in(stage->region, findings->stages.items[k].region) ||
+                             !has_chosen_calls(findings, &findings->stages.items[k]);
+    }
+}
+
+static uint64_t collected_calls_of(const struct lp_findings *findings,
+                                   const llmperf_region_stats *stats)
+{
+    const struct lp_stage_iterations *stage = lp_findings_iterations(findings, stats->path);
+
+    if (!findings->device_known)
+        return LLMPERF_UNKNOWN;
+    if (!(stats->skipped_fraction > 0))
+        return stats->instances - stats->window_instances;
+    if (stats->skipped_fraction >= 1)
+        return 0;
+    return stage && stage->times[LP_TIME_BUSY].count > 0 &&
+                   lp_stage_sum_of(findings, stats->path, -1).processes == 1
+               ? stage->times[LP_TIME_BUSY].count
+               : LLMPERF_UNKNOWN;
+}
+
+static void set_collected(struct lp_findings *findings)
+{
+    for (size_t i = 0; i < findings->regions.count; i++)
+        findings->regions.items[i].collected_calls =
+            collected_calls_of(findings, &findings->regions.items[i].stats);
+}
+
 static int add_stages(struct lp_findings *findings)
 {
     size_t rows = lp_row_count(findings->profile, LP_ROW_SPREAD);
@@ -56,6 +104,8 @@ static int add_stages(struct lp_findings *findings)
         if (lp_vector_push(&findings->stages, stage) < 0)
             return LLMPERF_ENOMEM;
     }
+    mark_sampled(findings);
+    set_collected(findings);
     return 0;
 }
 

@@ -40,8 +40,9 @@ struct lp_region_finding {
     const char *mfu_measured_reason, *mbu_measured_reason;
     struct lp_measured measured; /* by hardware counters */
     double scale; /* all calls / those whose device work was collected, by host time; 1: all were */
-    double busy_share;             /* of the host time of the collected calls; may be above 1 */
-    double floor_call_ms;          /* roofline bound on the device time of a call */
+    uint64_t collected_calls; /* with device work; LLMPERF_UNKNOWN: only part of each, or unknown */
+    double busy_share;        /* of the host time of the collected calls; may be above 1 */
+    double floor_call_ms;     /* roofline bound on the device time of a call */
     double flops_call, bytes_call; /* of a call */
     uint32_t rate;                 /* LLMPERF_RATE_…: what tokens_per_s is */
     double tokens_per_s;           /* by host time */
@@ -86,8 +87,9 @@ int lp_regions_add(struct lp_findings *findings);
 /** A stage over all of its rows: it has one for each process and GPU. */
 struct lp_stage_sum {
     size_t rows, processes;
-    uint64_t instances; /* Σ over processes */
-    double wall_ms;     /* the same */
+    uint64_t instances;  /* Σ over processes */
+    double wall_ms;      /* the same */
+    double collected_ms; /* the same, of the calls whose device work was collected */
     double time_ms; /* Σ over rows: the longer one of wall and busy time; busy time of instances
                        that ran at once */
     double busy_ms, idle_ms; /* Σ over rows that know it */

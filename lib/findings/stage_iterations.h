@@ -22,6 +22,9 @@ struct lp_stage_iterations {
     /* Instances ran on the device at once, so that gaps of one hold work of others.
      * lp_findings_of() sets it. */
     bool overlaps;
+    /* Its calls were chosen for collecting device work or not; false for one around or inside such
+     * a stage. lp_findings_of() sets it. */
+    bool sampled;
 };
 
 /** Gather the stage whose statistics begin at `row`. Returns the row behind them. */

@@ -217,6 +217,7 @@ struct lp_stage_sum lp_stage_sum_of(const struct lp_findings *findings, const ch
         sum.processes++;
         sum.instances += region->instances;
         sum.wall_ms += region->wall_sum_ms;
+        sum.collected_ms += fmax(0, lp_collected_ms(region));
     }
     return sum;
 }

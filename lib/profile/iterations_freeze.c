@@ -121,6 +121,29 @@ static void pass_down(const struct lp_iterations *iterations, double *fractions,
     }
 }
 
+static bool is_sampled_stage(const struct lp_iterations *iterations, uint32_t node)
+{
+    uint32_t row = lp_hashmap_get(&iterations->stage_rows, node, 0);
+
+    return row != LP_HASHMAP_NONE && is_sampled(&iterations->stages.items[row]);
+}
+
+/* A sampled stage inside another one is part of it, and is not counted again. */
+static bool is_outermost_within(const struct lp_iterations *iterations,
+                                const struct lp_stage_total *stage, uint32_t node)
+{
+    uint32_t above = stage->node;
+
+    if (!is_sampled(stage))
+        return false;
+    while (above != node && above != LP_PATH_ROOT) {
+        above = lp_path_get(above)->parent;
+        if (is_sampled_stage(iterations, above))
+            return false;
+    }
+    return above == node;
+}
+
 /* Of the sampled stages in a path, all together; 0: there is none. */
 static double share_within(const struct lp_iterations *iterations, uint32_t node)
 {
@@ -128,11 +151,8 @@ static double share_within(const struct lp_iterations *iterations, uint32_t node
 
     for (size_t i = 0; i < iterations->stages.count; i++) {
         const struct lp_stage_total *stage = &iterations->stages.items[i];
-        uint32_t above = stage->node;
 
-        while (above != LP_PATH_ROOT && above != node)
-            above = lp_path_get(above)->parent;
-        if (above != node || !is_sampled(stage))
+        if (!is_outermost_within(iterations, stage, node))
             continue;
         collected_ns += collected_share(stage) * (double)lp_stage_sampled_ns(stage);
         all_ns += (double)lp_stage_sampled_ns(stage);

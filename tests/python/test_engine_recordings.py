@@ -201,6 +201,28 @@ class Recorded(support.TestCase):
         busy = next(line for line in steps.splitlines() if line.startswith("| … busy"))
         self.assertGreater(float(busy.split("|")[3]), 80)  # percent of the wall time
 
+    def test_vision_in_a_sampled_prefill_is_not_counted_again(self) -> None:
+        for name in ("light", "light_late"):
+            metrics = self.metrics(name)
+            outer = [row for row in metrics["regions"] if row["path"] in (STEP, "LLM@prefill")]
+            collected, all_ms = (sum(row["wall_ms"]["sum"] * share for row in outer for share in (row["sampled_fraction"] ** power,))
+                                 for power in (1, 0))
+            self.assertAlmostEqual(metrics["ledger"]["sampled_fraction"], collected / all_ms, places=3)
+
+    def test_the_headline_says_which_calls_were_collected(self) -> None:
+        profile = replay(ENGINE / "light.llmrec")
+        found, report = regions(profile.to_dict()), profile.report_markdown()
+        headline = report[:report.index("## Environment")]
+        calls = [found[path]["collected_instances"] for path in ("LLM@decode_all", STEP, "LLM@prefill", "LLM@prefill/LLM@vision")]
+        self.assertEqual(calls, [None, 8, 2, 2])
+        self.assertIn(f"- `{STEP}`: 8 of 400 calls, 1.997 % of its work\n- `LLM@prefill`: 2 of 2 calls, 100.0 % of its work\n\n", headline)
+        wall = sum(found[path]["wall_ms"]["sum"] * found[path]["sampled_fraction"] for path in (STEP, "LLM@prefill"))
+        self.assertIn(f"44.16 ms of device time in {wall:.4g} ms of host time. The whole run: 456.1 ms.", headline)
+        self.assertIn("| Region | Device | Collected calls |", report)
+        self.assertIn(f"| ↳ `{STEP}` | 0 | 8 | 7.507 |", report)
+        self.assertIn("| `LLM@decode_all` | 0 | – | 7.507 |", report)
+        self.assertNotIn("Collected calls", replay(ENGINE / "streams.llmrec").report_markdown())
+
     def test_captures_of_sampled_steps_are_of_a_sampled_step(self) -> None:
         metrics = self.metrics("light")
         whole = next(row for row in metrics["captures"] if row["region"] == STEP)

@@ -37,6 +37,9 @@ static const char *const reasons[LP_REASON_COUNT] = {
         "null where FLOPs, bytes, device time or a limit are unknown.",
     [LP_REASON_UNLIKE_RANKS] = "ranks[].waiting_ms is null where the GPUs of a stage do not have "
                                "the same calls and collectives.",
+    [LP_REASON_PART_OF_CALLS] =
+        "collected_instances is null where only part of each call was collected, where calls of "
+        "several processes are combined, and without a device.",
 };
 
 void lp_put_null(struct lp_metrics *metrics, const char *key, enum lp_reason reason)

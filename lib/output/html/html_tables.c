@@ -80,6 +80,7 @@ static void stage_row(const struct lp_findings *findings, size_t i, struct lp_te
     lp_html_cell_number(out, NULL, stats->wall_mean_ms);
     lp_html_cell_number(out, NULL, stats->wall_p50_ms);
     lp_html_cell_number(out, NULL, stats->wall_p99_ms);
+    lp_html_cell_count(out, NULL, findings->regions.items[i].collected_calls);
     lp_html_cell_number(out, NULL, stats->gpu_busy_ms);
     lp_html_cell_number(out, NULL, stats->idle_ms);
     lp_html_cell_count(out, NULL, stats->kernel_count);
@@ -97,6 +98,7 @@ void lp_html_stages(const struct lp_findings *findings, struct lp_text *out)
                                                      { "Mean ms", "wall_ms/mean" },
                                                      { "p50 ms", "wall_ms/p50" },
                                                      { "p99 ms", "wall_ms/p99" },
+                                                     { "Collected calls", "collected_instances" },
                                                      { "GPU busy ms", "gpu_busy_ms" },
                                                      { "Idle ms", "idle_ms" },
                                                      { "Kernels", "kernel_count" },
@@ -125,7 +127,8 @@ void lp_html_stages(const struct lp_findings *findings, struct lp_text *out)
     lp_text_puts(
         out,
         "<p class=\"note\">GPU busy is the union of the intervals of all work launched in the "
-        "region, nested regions included. Vision is nested in prefill and counted once.</p>\n");
+        "region, nested regions included, and of the collected calls only. Vision is nested in "
+        "prefill and counted once.</p>\n");
 }
 
 static void utilisation_row(const struct lp_findings *findings, size_t i, struct lp_text *out)

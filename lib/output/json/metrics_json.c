@@ -59,6 +59,7 @@ static void put_region(struct lp_metrics *metrics, const struct lp_region_findin
     lp_json_close(json, '}');
     lp_put_number(metrics, "tokens_per_s", row->tokens_per_s, LP_REASON_NOT_COUNTED);
     lp_json_number(json, "sampled_fraction", 1 - region->skipped_fraction);
+    lp_put_count(metrics, "collected_instances", row->collected_calls, LP_REASON_PART_OF_CALLS);
     put_origin(metrics, "flops_origin", region->flops_origin);
     put_origin(metrics, "bytes_origin", region->bytes_origin);
     put_region_utilisation(metrics, row);

@@ -60,18 +60,51 @@ static void add_no_device(const llmperf_profile *profile, struct lp_text *out)
     }
 }
 
-void lp_verdict_md(const llmperf_profile *profile, const llmperf_ledger *ledger,
-                   struct lp_text *out)
+/* "- `LLM@decode_step`: 8 of 400 calls, 2.000 % of its work". */
+static void add_sampled_stage(const struct lp_findings *findings,
+                              const struct lp_stage_iterations *stage, struct lp_text *out)
 {
+    size_t row = lp_profile_find_region(findings->profile, stage->region);
+
+    lp_text_puts(out, "- ");
+    lp_md_code(out, stage->region);
+    lp_text_printf(out, ": %" PRIu64 " of %" PRIu64 " calls", stage->times[LP_TIME_BUSY].count,
+                   stage->times[LP_TIME_WALL].count);
+    if (row < findings->regions.count) {
+        lp_text_puts(out, ", ");
+        add_percent(out, 1 - findings->regions.items[row].stats.skipped_fraction);
+        lp_text_puts(out, " of its work");
+    }
+    lp_text_puts(out, "\n");
+}
+
+static void add_sampled(const struct lp_findings *findings, struct lp_text *out)
+{
+    bool any = false;
+
+    lp_text_puts(out, "**Sampled** (tier light): device times are those of the collected calls, ");
+    add_percent(out, findings->ledger.sampled_fraction);
+    lp_text_puts(out, " of all work by host time.\n");
+    for (size_t i = 0; i < findings->stages.count; i++) {
+        if (!findings->stages.items[i].sampled)
+            continue;
+        lp_text_puts(out, any ? "" : "\n");
+        add_sampled_stage(findings, &findings->stages.items[i], out);
+        any = true;
+    }
+}
+
+void lp_verdict_md(const struct lp_findings *findings, struct lp_text *out)
+{
+    const llmperf_profile *profile = findings->profile;
+    const llmperf_ledger *ledger = &findings->ledger;
+
     switch (ledger->verdict) {
     case LLMPERF_VERDICT_COMPLETE:
         add_complete(ledger, out);
         break;
     case LLMPERF_VERDICT_SAMPLED:
-        lp_text_puts(out, "**Sampled**: ");
-        add_percent(out, ledger->sampled_fraction);
-        lp_text_puts(
-            out, " of the work was collected (tier light); device totals are for that share.\n");
+        add_sampled(findings, out);
         break;
     case LLMPERF_VERDICT_NO_DEVICE:
         add_no_device(profile, out);
@@ -177,11 +210,47 @@ static void add_stage_sentences(const struct lp_findings *findings, struct lp_te
     }
 }
 
+/* Host time of the calls that the device time of a sampled run belongs to; 0: not known. */
+static double collected_wall_ms(const struct lp_findings *findings)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < findings->stages.count; i++)
+        if (findings->stages.items[i].sampled)
+            sum += lp_stage_sum_of(findings, findings->stages.items[i].region, -1).collected_ms;
+    return sum;
+}
+
+static void add_sampled_totals(const struct lp_findings *findings, double duration_ms,
+                               struct lp_text *out)
+{
+    double wall_ms = collected_wall_ms(findings);
+
+    lp_text_puts(out, "The collected calls: ");
+    lp_md_number(out, findings->sums.device_ms);
+    lp_text_puts(out, " ms of device time");
+    if (wall_ms > 0) {
+        lp_text_puts(out, " in ");
+        lp_md_number(out, wall_ms);
+        lp_text_puts(out, " ms of host time");
+    }
+    if (!isnan(duration_ms)) {
+        lp_text_puts(out, ". The whole run: ");
+        lp_md_number(out, duration_ms);
+        lp_text_puts(out, " ms");
+    }
+    lp_text_puts(out, ".\n");
+}
+
 static void add_totals(const struct lp_findings *findings, struct lp_text *out)
 {
     double duration = lp_duration_ms(findings->profile);
     bool device = findings->device_known;
 
+    if (device && findings->ledger.sampled_fraction < 1) {
+        add_sampled_totals(findings, duration, out);
+        return;
+    }
     if (device) {
         lp_text_puts(out,
                      findings->ledger.verdict == LLMPERF_VERDICT_INCOMPLETE ? "At least " : "");

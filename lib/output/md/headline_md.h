@@ -8,8 +8,7 @@
 #include "lib/findings/findings.h"
 
 /** What the verdict means, in words; the problems, if something is missing. */
-void lp_verdict_md(const llmperf_profile *profile, const llmperf_ledger *ledger,
-                   struct lp_text *out);
+void lp_verdict_md(const struct lp_findings *findings, struct lp_text *out);
 
 /** Totals and stages in one line each; withheld from a profile that accounts for too little. */
 void lp_headline_md(const struct lp_findings *findings, struct lp_text *out);

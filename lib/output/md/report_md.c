@@ -114,7 +114,8 @@ static void add_ledger_counts(const llmperf_ledger *ledger, struct lp_text *out)
     add_count(out, "Kernels attributed", ledger->kernels_attributed);
     add_count(out, "… launched outside of regions", ledger->kernels_outside);
     add_count(out, "Kernels without a known launch", ledger->kernels_unattributed);
-    add_count(out, "Kernels outside of sampling windows", ledger->kernels_outside_window);
+    add_count(out, "Kernels recorded next to sampled calls, in no total",
+              ledger->kernels_outside_window);
     add_count(out, "Kernels of triggered windows", ledger->kernels_in_windows);
     add_count(out, "Launches without a kernel",
               counted ? ledger->launches_missing : LLMPERF_UNKNOWN);
@@ -196,7 +197,7 @@ static void add_title(const struct lp_findings *findings, struct lp_text *out)
     lp_text_puts(out, "# llmperf report: ");
     lp_md_text(out, run_id ? run_id : "unnamed run");
     lp_text_puts(out, "\n\n");
-    lp_verdict_md(findings->profile, &findings->ledger, out);
+    lp_verdict_md(findings, out);
     lp_headline_md(findings, out);
     if (findings->advice.rows.count == 0)
         return;

@@ -49,7 +49,7 @@ static void stage_wall_row(const struct lp_region_finding *row, uint32_t process
     lp_text_puts(out, "\n");
 }
 
-static void stage_device_row(const struct lp_region_finding *row, uint32_t process_id,
+static void stage_device_row(const struct lp_region_finding *row, uint32_t process_id, bool sampled,
                              struct lp_text *out)
 {
     const llmperf_region_stats *region = &row->stats;
@@ -57,6 +57,8 @@ static void stage_device_row(const struct lp_region_finding *row, uint32_t proce
     lp_text_puts(out, "|");
     stage_cell(region, process_id, out);
     lp_md_cell_device(out, region->device);
+    if (sampled)
+        lp_md_cell_count(out, row->collected_calls);
     lp_md_cell_number(out, region->gpu_busy_ms);
     lp_md_cell_number(out, 100 * row->busy_share);
     lp_md_cell_number(out, region->idle_ms);
@@ -147,26 +149,32 @@ static void add_wall_table(const struct lp_findings *findings, const struct show
 static void add_device_table(const struct lp_findings *findings, const struct shown_list *list,
                              size_t count, struct lp_text *out)
 {
-    lp_text_puts(out, "| Region | Device | GPU busy ms | Busy/wall % | Idle ms | Own busy ms "
-                      "| Kernels ms | Kernels | Memcpys ms |\n"
-                      "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
+    bool sampled = lp_is_sampled(findings->profile);
+
+    lp_text_printf(out,
+                   "| Region | Device |%s GPU busy ms | Busy/wall %% | Idle ms | Own busy ms "
+                   "| Kernels ms | Kernels | Memcpys ms |\n"
+                   "| --- | ---: |%s ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
+                   sampled ? " Collected calls |" : "", sampled ? " ---: |" : "");
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < list->items.items[i].rows; k++) {
             const struct lp_region_finding *row =
                 &findings->regions.items[list->items.items[i].first + k];
 
-            stage_device_row(row, lp_shown_process(findings->profile, row->stats.process_id), out);
+            stage_device_row(row, lp_shown_process(findings->profile, row->stats.process_id),
+                             sampled, out);
         }
     lp_text_puts(out, "\nGPU busy is the union of device intervals of work launched in the region, "
                       "nested regions included; own busy excludes them; kernels ms is a sum. "
                       "Busy/wall exceeds 100 % where the host left the region before its device "
                       "work was done. Wall ms adds up all calls; where several threads are in a "
                       "region at the same time, tokens/s, busy/wall and idle are per thread.\n");
-    if (lp_is_sampled(findings->profile))
+    if (sampled)
         lp_text_puts(
             out,
-            "\nThis run was sampled: device columns are for the collected calls, and busy/wall and "
-            "idle compare them with the host time of the same share of the work.\n");
+            "\nThis run was sampled: device columns are for the collected calls (–: of a part of "
+            "each call, see the stages in it). Busy/wall and idle compare them with the host time "
+            "of the same share of the work, not with the wall ms of all calls above.\n");
 }
 
 static void add_tables(const struct lp_findings *findings, const struct shown_list *list,

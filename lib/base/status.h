@@ -19,4 +19,9 @@ static inline int lp_status_after(int text_set, int status)
     return status;
 }
 
+static inline int lp_out_of_memory(void)
+{
+    return lp_error(LLMPERF_ENOMEM, "out of memory");
+}
+
 #endif

@@ -20,11 +20,6 @@ void lp_choices_clear(struct lp_choices *choices)
     lp_vector_clear(&choices->known);
 }
 
-static int no_memory(void)
-{
-    return lp_error(LLMPERF_ENOMEM, "out of memory");
-}
-
 bool lp_override_is_group(const struct lp_repository *repository,
                           const struct lp_override *override)
 {
@@ -66,7 +61,7 @@ static int append(struct lp_choices *choices, const struct lp_override *override
         item.names = override->value;
     if (item.package && strcmp(item.package, "_here_") == 0)
         item.package = "";
-    return lp_vector_push(&choices->appended, item) < 0 ? no_memory() : 0;
+    return lp_vector_push(&choices->appended, item) < 0 ? lp_out_of_memory() : 0;
 }
 
 static int replace(struct lp_choices *choices, struct lp_choice choice)
@@ -77,7 +72,7 @@ static int replace(struct lp_choices *choices, struct lp_choice choice)
         choices->chosen.items[i] = choice;
         return 0;
     }
-    return lp_vector_push(&choices->chosen, choice) < 0 ? no_memory() : 0;
+    return lp_vector_push(&choices->chosen, choice) < 0 ? lp_out_of_memory() : 0;
 }
 
 int lp_choices_add(struct lp_choices *choices, const struct lp_override *override)
@@ -103,7 +98,7 @@ int lp_choices_add(struct lp_choices *choices, const struct lp_override *overrid
         choice.names = value;
     if (override->kind == LP_OVERRIDE_CHANGE)
         return replace(choices, choice);
-    return lp_vector_push(&choices->removed, choice) < 0 ? no_memory() : 0;
+    return lp_vector_push(&choices->removed, choice) < 0 ? lp_out_of_memory() : 0;
 }
 
 static struct lp_choice *find(struct lp_choice *list, size_t count, const char *key)
@@ -125,7 +120,7 @@ int lp_choices_override(struct lp_choices *choices, const struct lp_default *ite
         return LLMPERF_ENOMEM;
     if (find(choices->chosen.items, choices->chosen.count, choice.key))
         return 0;
-    return lp_vector_push(&choices->chosen, choice) < 0 ? no_memory() : 0;
+    return lp_vector_push(&choices->chosen, choice) < 0 ? lp_out_of_memory() : 0;
 }
 
 int lp_choices_apply(struct lp_choices *choices, struct lp_default *item)
@@ -183,7 +178,7 @@ int lp_choices_learn(struct lp_choices *choices, const struct lp_default *item)
                             "one to use, or %s=… instead of +%s=…",
                             item->origin ? lp_value_place(item->origin, place, sizeof(place)) : "",
                             item->origin ? ": " : "", known.key, known.key, known.key, known.key);
-    return lp_vector_push(&choices->known, known) < 0 ? no_memory() : 0;
+    return lp_vector_push(&choices->known, known) < 0 ? lp_out_of_memory() : 0;
 }
 
 int lp_choices_map(const struct lp_choices *choices, struct lp_value **map_out)

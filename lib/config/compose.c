@@ -123,7 +123,7 @@ static int parse_overrides(struct composition *composition, const char *const *t
 
     composition->overrides = calloc(count + 1, sizeof(*composition->overrides));
     if (!composition->overrides)
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
+        return lp_out_of_memory();
     for (size_t i = 0; status == 0 && i < count; i++)
         status = parse_override(composition, texts[i], &model);
     if (!composition->model)
@@ -284,7 +284,7 @@ static int compose_config(struct composition composition, const char *name,
             "the name of the configuration is empty; give a YAML file or a name such as config");
     config = calloc(1, sizeof(*config));
     if (!config)
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
+        return lp_out_of_memory();
     composition.values = composition.repository.values = &config->values;
     status = compose(&composition, name, overrides, override_count);
     config->root = composition.root;

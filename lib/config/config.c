@@ -56,7 +56,7 @@ int llmperf_config_parse(const char *text, llmperf_config **config_out)
         return lp_error(LLMPERF_EINVAL, "text and config_out are required");
     config = calloc(1, sizeof(*config));
     if (!config)
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
+        return lp_out_of_memory();
     status = lp_value_parse(&config->values, "configuration", text, strlen(text), &config->root);
     if (status < 0)
         llmperf_config_free(config);
@@ -298,7 +298,7 @@ int llmperf_config_fingerprint(const llmperf_config *config, char **hex_out)
     lp_sha256(text, strlen(text), hex);
     free(text);
     if (!(text = strdup(hex)))
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
+        return lp_out_of_memory();
     *hex_out = text;
     return 0;
 }

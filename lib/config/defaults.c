@@ -55,7 +55,7 @@ static int add_child(struct lp_default *parent, struct lp_default *child)
 {
     if (lp_vector_grow((void **)&parent->children, parent->child_count, &parent->child_capacity, 1,
                        sizeof(struct lp_default *)) < 0)
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
+        return lp_out_of_memory();
     parent->children[parent->child_count++] = child;
     return 0;
 }
@@ -105,7 +105,7 @@ static int read_list(struct expansion *expansion, struct lp_default *parent,
     struct lp_default **list = calloc(count + 1, sizeof(struct lp_default *));
     struct lp_default item = { .path = "_self_" };
     bool has_self = false, has_other = false;
-    int status = list ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
+    int status = list ? 0 : lp_out_of_memory();
 
     *list_out = list;
     *count_out = 0;
@@ -254,7 +254,7 @@ static int expand_list(struct expansion *expansion, struct lp_default *item,
         if (grown)
             list = grown;
         if (!grown || !(list[count++] = add_item(expansion, &expansion->choices.appended.items[i])))
-            status = lp_error(LLMPERF_ENOMEM, "out of memory");
+            status = lp_out_of_memory();
     }
     if (status == 0 && (status = note_overrides(expansion, item, list, count, late)) == 0 &&
         (status = add_children(expansion, item, list, count, late)) == 0)
@@ -312,9 +312,7 @@ static int note_group(struct expansion *expansion, const struct lp_default *item
         if (strcmp(expansion->seen.items[i], key) == 0)
             return refuse(item, LLMPERF_EFORMAT,
                           "this group appears twice in the defaults lists: ", key, "");
-    return key && lp_vector_push(&expansion->seen, key) == 0
-               ? 0
-               : lp_error(LLMPERF_ENOMEM, "out of memory");
+    return key && lp_vector_push(&expansion->seen, key) == 0 ? 0 : lp_out_of_memory();
 }
 
 static int add_part(struct expansion *expansion, const struct lp_default *item)
@@ -326,7 +324,7 @@ static int add_part(struct expansion *expansion, const struct lp_default *item)
     if (status == 0)
         status = lp_repository_load(expansion->repository, path, &part.source);
     if (status == 0 && part.source && lp_vector_push(&expansion->parts->list, part) < 0)
-        status = lp_error(LLMPERF_ENOMEM, "out of memory");
+        status = lp_out_of_memory();
     return status;
 }
 

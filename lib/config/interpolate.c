@@ -351,7 +351,7 @@ static int read_name(struct reader *reader, struct lp_text *name)
         status = refuse(reader, "is missing a closing } in", reader->owner->text);
     if (status == 0 && name->length == 0)
         status = refuse(reader, "is missing a name in", reader->owner->text);
-    return status == 0 && name->failed ? lp_error(LLMPERF_ENOMEM, "out of memory") : status;
+    return status == 0 && name->failed ? lp_out_of_memory() : status;
 }
 
 /* "${…}" at the reader's place. */

@@ -113,7 +113,7 @@ static int take_value(const struct reader *reader, struct lp_text *text, bool pl
         *value_out = plain ? classify(reader, text->bytes)
                            : lp_value_text(reader->values, text->bytes, true, reader->owner, 0);
     else
-        lp_error(LLMPERF_ENOMEM, "out of memory");
+        lp_out_of_memory();
     lp_text_clear(text);
     return *value_out ? 0 : LLMPERF_ENOMEM;
 }
@@ -183,7 +183,7 @@ static int read_unquoted(struct reader *reader, const char *end, struct lp_value
     }
     if (status < 0 || text.failed) {
         lp_text_clear(&text);
-        return status < 0 ? status : lp_error(LLMPERF_ENOMEM, "out of memory");
+        return status < 0 ? status : lp_out_of_memory();
     }
     text.length -= blanks;
     text.bytes[text.length] = '\0';

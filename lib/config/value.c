@@ -60,7 +60,7 @@ const char *lp_values_printf(struct lp_values *values, const char *format, ...)
         free(text);
     }
     if (!kept)
-        lp_error(LLMPERF_ENOMEM, "out of memory");
+        lp_out_of_memory();
     return kept;
 }
 

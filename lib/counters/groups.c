@@ -33,11 +33,6 @@ struct planner {
     struct lp_strings pool;
 };
 
-static int out_of_memory(void)
-{
-    return lp_error(LLMPERF_ENOMEM, "out of memory");
-}
-
 /* Sets of units */
 
 static int add_wish(struct lp_counter_preset *trial, const struct unit *unit)
@@ -49,7 +44,7 @@ static int add_wish(struct lp_counter_preset *trial, const struct unit *unit)
     if (lp_vector_push(&wish.candidates, unit->candidate) < 0 ||
         lp_vector_push(&trial->wishes, wish) < 0) {
         lp_vector_clear(&wish.candidates);
-        return out_of_memory();
+        return lp_out_of_memory();
     }
     return 0;
 }
@@ -109,7 +104,7 @@ static int add_unit(struct planner *planner, const struct lp_counter_wish *wish,
 
     if (strcmp(candidate, TIME_METRIC) == 0 && planner->time == UINT32_MAX)
         planner->time = (uint32_t)planner->units.count;
-    return lp_vector_push(&planner->units, unit) < 0 ? out_of_memory() : 0;
+    return lp_vector_push(&planner->units, unit) < 0 ? lp_out_of_memory() : 0;
 }
 
 /* The terms of "a + 2 * b". Returns their number; 0: too many or too long. */
@@ -149,7 +144,7 @@ static int add_parts(struct planner *planner, const struct lp_counter_wish *wish
 
         snprintf(name, sizeof(name), "%.200s (part %zu of %zu)", wish->quantity, i + 1, count);
         quantity = lp_strings_add(&planner->pool, name);
-        status = term && quantity ? add_unit(planner, wish, quantity, term, 1) : out_of_memory();
+        status = term && quantity ? add_unit(planner, wish, quantity, term, 1) : lp_out_of_memory();
     }
     return status < 0 ? status : 1;
 }
@@ -208,14 +203,14 @@ static int add_member(struct planner *planner, uint32_t unit)
 {
     planner->units.items[unit].taken = true;
     if (lp_vector_push(&planner->members, unit) < 0)
-        return out_of_memory();
+        return lp_out_of_memory();
     planner->ends.items[planner->ends.count - 1] = planner->members.count;
     return 0;
 }
 
 static int open_group(struct planner *planner)
 {
-    return lp_vector_push(&planner->ends, planner->members.count) < 0 ? out_of_memory() : 0;
+    return lp_vector_push(&planner->ends, planner->members.count) < 0 ? lp_out_of_memory() : 0;
 }
 
 /* Percentages and means of the parts of a region are weighted by device time; sums are not. */
@@ -336,7 +331,7 @@ static int add_lacking(struct planner *planner)
 
     for (uint32_t i = 0; i < planner->units.count; i++)
         if (planner->units.items[i].passes == 0 && lp_vector_push(&planner->members, i) < 0)
-            return out_of_memory();
+            return lp_out_of_memory();
     return (int)(planner->members.count - begin);
 }
 
@@ -349,7 +344,7 @@ static int open_chosen(struct planner *planner, uint32_t group, struct lp_counte
     if (group == 1 && (lacking = add_lacking(planner)) < 0)
         return lacking;
     if (!(members = malloc((count + (size_t)lacking + 1) * sizeof(*members))))
-        return out_of_memory();
+        return lp_out_of_memory();
     memcpy(members, planner->members.items + begin, count * sizeof(*members));
     if (lacking > 0)
         memcpy(members + count, planner->members.items + planner->members.count - lacking,

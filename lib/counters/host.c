@@ -8,11 +8,6 @@
 #include "lib/base/text.h"
 #include "lib/counters/host.h"
 
-static int out_of_memory(void)
-{
-    return lp_error(LLMPERF_ENOMEM, "out of memory");
-}
-
 int lp_counter_chips(const char *const **names_out, size_t *count_out)
 {
     struct lp_cupti_host_chips chips = { LP_CUPTI_SIZE(lp_cupti_host_chips), NULL, 0, NULL };
@@ -78,7 +73,7 @@ static int make_set(const char *chip, enum lp_counter_method method, const uint8
                         "H200; llmperf counters lists them",
                         chip, calls->path);
     if (!(set = calloc(1, sizeof(*set))))
-        return out_of_memory();
+        return lp_out_of_memory();
     set->calls = calls;
     set->method = method;
     set->chip = lp_strings_add(&set->pool, chip);
@@ -180,7 +175,7 @@ static int configure(const struct lp_counter_set *set, lp_cupti_object host, uin
         return lp_error(LLMPERF_EINVAL, "these metrics cannot be collected together on %s: %s",
                         set->chip, lp_counters_text(set->calls, result));
     if (!(config.image = malloc(size.size)))
-        return out_of_memory();
+        return lp_out_of_memory();
     config.size = size.size;
     if ((result = set->calls->ProfilerHostGetConfigImage(&config)) != 0) {
         free(config.image);
@@ -217,7 +212,7 @@ static int find_metric(struct lp_counter_set *set, const char *metric, uint32_t 
         }
     *index_out = (uint32_t)set->metrics.count;
     text = lp_strings_add(&set->pool, metric);
-    return text ? lp_vector_push(&set->metrics, text) : out_of_memory();
+    return text ? lp_vector_push(&set->metrics, text) : lp_out_of_memory();
 }
 
 static int add_terms(struct lp_counter_set *set, struct lp_counter_column *column)
@@ -276,9 +271,9 @@ static int add_column(struct lp_counter_set *set, const struct lp_counter_wish *
                                               : properties.description ? properties.description
                                                                        : "");
     if (!column.metric || !column.quantity || !column.unit || !column.about)
-        return out_of_memory();
+        return lp_out_of_memory();
     if (add_terms(set, &column) < 0 || lp_vector_push(&set->columns, column) < 0)
-        return out_of_memory();
+        return lp_out_of_memory();
     return 0;
 }
 
@@ -288,7 +283,7 @@ static int add_missing(struct lp_counter_set *set, const char *quantity, const c
                                           lp_strings_add(&set->pool, reason) };
 
     return missing.quantity && missing.reason ? lp_vector_push(&set->missing, missing)
-                                              : out_of_memory();
+                                              : lp_out_of_memory();
 }
 
 /* Passes of all that the set holds now. */
@@ -301,7 +296,7 @@ static int count_passes(const struct lp_counter_set *set, const uint8_t *availab
     int status;
 
     if (!host)
-        return out_of_memory();
+        return lp_out_of_memory();
     if ((status = configure(set, host, &config, &size)) == 0) {
         status = read_passes(set, config, size, passes_out);
         free(config);
@@ -356,7 +351,7 @@ static int resolve(struct lp_counter_set *set, const uint8_t *availability,
     else
         lp_text_printf(&reason, "%s has no metric %s%s", set->chip, wish->candidates.items[0],
                        wish->candidates.count > 1 ? " and none of its alternatives" : "");
-    status = reason.failed ? out_of_memory() : add_missing(set, wish->quantity, reason.bytes);
+    status = reason.failed ? lp_out_of_memory() : add_missing(set, wish->quantity, reason.bytes);
     lp_text_clear(&reason);
     return status;
 }
@@ -417,7 +412,7 @@ static int list_kind(struct lp_counter_set *set, const struct lp_patterns *patte
             lp_strings_add(&set->pool, properties.description ? properties.description : "");
         status = column.quantity && column.unit && column.about
                      ? lp_vector_push(&set->columns, column)
-                     : out_of_memory();
+                     : lp_out_of_memory();
     }
     return status;
 }
@@ -470,7 +465,7 @@ int lp_counter_set_evaluate(struct lp_counter_set *set, const uint8_t *data, siz
 
     if (set->values.count < set->metrics.count &&
         lp_vector_reserve(&set->values, set->metrics.count) < 0)
-        return out_of_memory();
+        return lp_out_of_memory();
     params.values = set->values.items;
     if ((result = set->calls->ProfilerHostEvaluateToGpuValues(&params)) != 0)
         return lp_error(LLMPERF_EIO, "CUPTI cannot compute counter values: %s",

@@ -6,11 +6,6 @@
 #include "lib/base/yaml_tree.h"
 #include "lib/counters/preset.h"
 
-static int out_of_memory(void)
-{
-    return lp_error(LLMPERF_ENOMEM, "out of memory");
-}
-
 static int fault(const struct lp_yaml_tree *tree, uint32_t line, const char *what)
 {
     return lp_error(LLMPERF_EFORMAT, "%s:%u: %s", lp_yaml_name(tree), line, what);
@@ -42,7 +37,7 @@ static int read_candidates(struct lp_counter_preset *preset, struct lp_counter_w
                          "a candidate must be a string: metrics joined by \" + \"");
         if (!(text = lp_strings_add(&preset->pool, element->value->text)) ||
             lp_vector_push(&wish->candidates, text) < 0)
-            return out_of_memory();
+            return lp_out_of_memory();
     }
     return 0;
 }
@@ -55,12 +50,12 @@ static int read_wish(struct lp_counter_preset *preset, const struct lp_yaml_tree
     if (entry->value->kind != LP_YAML_MAP)
         return fault(tree, entry->line, "a quantity must be a map with unit, about and from");
     if (lp_vector_push(&preset->wishes, fresh) < 0)
-        return out_of_memory();
+        return lp_out_of_memory();
     wish = &preset->wishes.items[preset->wishes.count - 1];
     wish->quantity = lp_strings_add(&preset->pool, entry->key);
     wish->unit = lp_strings_add(&preset->pool, text_of(entry->value, "unit"));
     wish->about = lp_strings_add(&preset->pool, text_of(entry->value, "about"));
-    return wish->quantity ? read_candidates(preset, wish, tree, entry) : out_of_memory();
+    return wish->quantity ? read_candidates(preset, wish, tree, entry) : lp_out_of_memory();
 }
 
 static int read_method(struct lp_counter_preset *preset, const struct lp_yaml_tree *tree,
@@ -110,7 +105,7 @@ static int read_tree(struct lp_yaml_tree *tree, const char *name,
     int status;
 
     if (!preset || !(preset->name = lp_strings_add(&preset->pool, name)))
-        status = out_of_memory();
+        status = lp_out_of_memory();
     else
         status = read_preset(preset, tree);
     lp_yaml_free(tree);
@@ -145,18 +140,18 @@ static int add_raw(struct lp_counter_preset *preset, const char *metric)
 
     wish.quantity = lp_strings_add(&preset->pool, metric);
     if (!wish.quantity || lp_vector_push(&wish.candidates, wish.quantity) < 0)
-        return out_of_memory();
+        return lp_out_of_memory();
     if (lp_vector_push(&preset->wishes, wish) == 0)
         return 0;
     lp_vector_clear(&wish.candidates);
-    return out_of_memory();
+    return lp_out_of_memory();
 }
 
 int lp_counter_preset_raw(const char *const *metrics, size_t count, enum lp_counter_method method,
                           struct lp_counter_preset **preset_out)
 {
     struct lp_counter_preset *preset = calloc(1, sizeof(*preset));
-    int status = preset ? 0 : out_of_memory();
+    int status = preset ? 0 : lp_out_of_memory();
 
     for (size_t i = 0; status == 0 && i < count; i++)
         status = add_raw(preset, metrics[i]);

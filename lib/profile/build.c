@@ -12,11 +12,6 @@
 #include "lib/profile/profile.h"
 #include "llmperf/region.h"
 
-static int out_of_memory(void)
-{
-    return lp_error(LLMPERF_ENOMEM, "out of memory");
-}
-
 /* Text of a path; NULL without memory. */
 static const char *path_text(llmperf_profile *profile, uint32_t node)
 {
@@ -47,7 +42,7 @@ int lp_profile_add_region(llmperf_profile *profile, uint32_t node,
         stage == LP_PATH_ROOT ? NULL : lp_profile_text(profile, lp_path_get(stage)->label);
     if (!row.stats.path || !row.stats.label || (row.stats.depth > 0 && !row.stats.parent) ||
         (stage != LP_PATH_ROOT && !row.stats.stage))
-        return out_of_memory();
+        return lp_out_of_memory();
     return lp_vector_push(&profile->regions, row);
 }
 
@@ -88,7 +83,7 @@ int lp_profile_add_kernel(llmperf_profile *profile, const llmperf_kernel_stats *
     row.stats.region = lp_profile_text(profile, stats->region);
     row.stats.captured_in = NULL;
     if (!row.stats.name || (stats->region && !row.stats.region))
-        return out_of_memory();
+        return lp_out_of_memory();
     if (durations_ns && count > 0 && (status = measure(profile, &row, durations_ns, count)) < 0)
         return status;
     return lp_vector_push(&profile->kernels, row);

@@ -13,11 +13,6 @@
 
 #define PATH_BYTES 4096 /* most that a file with a path may hold */
 
-static int out_of_memory(void)
-{
-    return lp_error(LLMPERF_ENOMEM, "out of memory");
-}
-
 static bool holds_run(const char *folder)
 {
     char *path = lp_path_join(folder, "run.llmperf");
@@ -30,12 +25,12 @@ static bool holds_run(const char *folder)
 /* Takes `run`, which may be NULL: out of memory. */
 static int take_run(llmperf_job *job, char *run)
 {
-    int status = run ? 0 : out_of_memory();
+    int status = run ? 0 : lp_out_of_memory();
 
     if (status == 0 && holds_run(run)) {
         if (lp_vector_push(&job->runs, run) == 0)
             return 0;
-        status = out_of_memory();
+        status = lp_out_of_memory();
     }
     free(run);
     return status;
@@ -96,7 +91,7 @@ static int take_folder(llmperf_job *job, const char *folder, bool processes)
 static int find_runs(llmperf_job *job)
 {
     char *processes = lp_path_join(job->folder, "processes");
-    int status = processes ? 0 : out_of_memory();
+    int status = processes ? 0 : lp_out_of_memory();
 
     if (status == 0 && holds_run(job->folder))
         status = take_run(job, lp_text_copy(job->folder));
@@ -116,9 +111,9 @@ int llmperf_job_find(const char *folder, llmperf_job **job_out)
     if (!folder || !*folder || !job_out)
         return lp_error(LLMPERF_EINVAL, "folder and job_out are required");
     if (!(job = calloc(1, sizeof(*job))))
-        return out_of_memory();
+        return lp_out_of_memory();
     job->folder = lp_text_copy(folder);
-    status = job->folder ? 0 : out_of_memory();
+    status = job->folder ? 0 : lp_out_of_memory();
     for (size_t end = status == 0 ? strlen(folder) : 0; end > 1 && job->folder[end - 1] == '/';)
         job->folder[--end] = '\0';
     if (status == 0)
@@ -180,7 +175,7 @@ int lp_job_only_run(const char *folder, char **run_out)
                           "combine them with llmperf merge",
                           folder, job->runs.count, job->runs.items[0]);
     else if (!(*run_out = lp_text_copy(job->runs.items[0])))
-        status = out_of_memory();
+        status = lp_out_of_memory();
     llmperf_job_free(job);
     return status;
 }

@@ -11,11 +11,6 @@
 #include "lib/profile/data.h"
 #include "lib/profile/profile.h"
 
-static int out_of_memory(void)
-{
-    return lp_error(LLMPERF_ENOMEM, "out of memory");
-}
-
 #define RUNNING_MOST 64
 
 /* Profiles while they are opened. */
@@ -43,7 +38,7 @@ static int keep_fault(struct opened *opened, const char *text)
     if (fault && lp_vector_push(&opened->faults, fault) == 0)
         return 0;
     free(fault);
-    return out_of_memory();
+    return lp_out_of_memory();
 }
 
 /* A process that outlives its job: what it does from now on is in its own run only. */
@@ -65,7 +60,7 @@ static int look_for_process(struct opened *opened, const char *run, const llmper
                        "process %" PRIu32 " was still running when the runs were merged; its run "
                        "continues in %s: merge again after it has ended",
                        pid, run);
-        status = line.failed ? out_of_memory() : keep_fault(opened, line.bytes);
+        status = line.failed ? lp_out_of_memory() : keep_fault(opened, line.bytes);
     }
     lp_text_clear(&line);
     return status;
@@ -81,12 +76,12 @@ static int open_run(struct opened *opened, const char *run)
         if (lp_vector_push(&opened->profiles, profile) == 0)
             return look_for_process(opened, run, profile);
         llmperf_profile_free(profile);
-        return out_of_memory();
+        return lp_out_of_memory();
     }
     if (status == LLMPERF_ENOMEM)
         return status;
     lp_text_printf(&line, "the run of a process was skipped: %s", llmperf_last_error());
-    status = line.failed ? out_of_memory() : keep_fault(opened, line.bytes);
+    status = line.failed ? lp_out_of_memory() : keep_fault(opened, line.bytes);
     lp_text_clear(&line);
     return status;
 }

@@ -51,11 +51,6 @@ static int add_identity(struct merger *merger, const llmperf_profile *part)
 
 /* Rows */
 
-static int out_of_memory(void)
-{
-    return lp_error(LLMPERF_ENOMEM, "out of memory");
-}
-
 /* A row of its own, with copies of what it points to. */
 static int push(struct merger *merger, enum lp_row_id id, void *row)
 {
@@ -295,7 +290,7 @@ static int merge_parts(const llmperf_profile *const *parts, size_t count, bool r
                        llmperf_profile **profile_out)
 {
     struct merger merger = { .out = lp_profile_create(), .count = count, .runs = runs };
-    int status = merger.out ? merge(&merger, parts, count) : out_of_memory();
+    int status = merger.out ? merge(&merger, parts, count) : lp_out_of_memory();
 
     lp_merge_clear(&merger.rows);
     lp_merged_gpus_clear(&merger.gpus);
@@ -318,7 +313,7 @@ static int list_processes(const llmperf_profile *const *parts, size_t count, llm
 
         lp_text_printf(&text, "%s%s", i ? " " : "", fact ? fact : "?");
     }
-    status = text.failed ? out_of_memory() : lp_profile_set_fact(out, "process_id", text.bytes);
+    status = text.failed ? lp_out_of_memory() : lp_profile_set_fact(out, "process_id", text.bytes);
     lp_text_clear(&text);
     return status;
 }

@@ -28,11 +28,6 @@ struct merger {
     struct lp_hashmap keys; /* region, name: place in wholes */
 };
 
-static int out_of_memory(void)
-{
-    return lp_error(LLMPERF_ENOMEM, "out of memory");
-}
-
 /* Why the run did other work than the first one; "": it did the same. */
 static void compare_work(const llmperf_profile *first, const llmperf_profile *other, char *why,
                          size_t size)
@@ -123,7 +118,7 @@ static int add_part(struct merger *merger, const llmperf_metric_stats *metric, s
     snprintf(name, sizeof(name), "%.*s", (int)(length < 299 ? length : 299), metric->name);
     if (!(named.name = lp_profile_text(merger->out, name)) ||
         !(whole = find_whole(merger, &named, parts)))
-        return out_of_memory();
+        return lp_out_of_memory();
     if (whole->seen & UINT64_C(1) << (part - 1))
         return 0;
     whole->seen |= UINT64_C(1) << (part - 1);

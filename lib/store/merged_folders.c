@@ -12,11 +12,6 @@
 #define LEVELS      3   /* of folders that a run and its merged run may have been moved with */
 #define NAMES_BYTES 600 /* of runs without a trace, in a note */
 
-static int out_of_memory(void)
-{
-    return lp_error(LLMPERF_ENOMEM, "out of memory");
-}
-
 static size_t count_words(const char *text)
 {
     size_t count = 0;
@@ -126,7 +121,7 @@ static int add_part(struct lp_parts *parts, char *run, char *kept, const char **
         part.name = lp_text_copy(run + LP_RUN_KEY_DIGITS + 1);
         part.kept_in = name && name[1] ? lp_text_copy(name + 1) : NULL;
         part.folder = part.kept_in ? find_folder(folder, part.kept_in, run) : NULL;
-        status = part.name ? lp_vector_push(&parts->items, part) : out_of_memory();
+        status = part.name ? lp_vector_push(&parts->items, part) : lp_out_of_memory();
     }
     free(run);
     free(kept);
@@ -209,7 +204,7 @@ static int tell(const struct traces *traces, llmperf_profile *out)
 
     lp_text_printf(&count, "%zu of %zu", traces->with, traces->runs);
     if (traces->lines.failed || traces->without.failed || count.failed)
-        status = out_of_memory();
+        status = lp_out_of_memory();
     else if ((status = lp_profile_set_fact(out, LP_MERGED_FOLDERS_FACT, traces->lines.bytes)) ==
                  0 &&
              traces->with > 0)

@@ -39,7 +39,7 @@ static int build(llmperf_commands *commands, const llmperf_config *config,
                      ? lp_nsys_commands(commands, config, request)
                      : lp_ncu_commands(commands, config, request, profile);
 
-    return status == 0 && commands->failed ? lp_error(LLMPERF_ENOMEM, "out of memory") : status;
+    return status == 0 && commands->failed ? lp_out_of_memory() : status;
 }
 
 int llmperf_commands_build(const llmperf_config *config, const llmperf_tool_request *request,
@@ -52,7 +52,7 @@ int llmperf_commands_build(const llmperf_config *config, const llmperf_tool_requ
         return status;
     commands = calloc(1, sizeof(*commands));
     if (!commands)
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
+        return lp_out_of_memory();
     commands->tool = request->tool;
     commands->version =
         request->version ? lp_commands_text(commands, "%s", request->version) : NULL;

@@ -117,7 +117,7 @@ int lp_database_open(const char *path, struct lp_database **database_out)
 
     if (!database || !(database->path = lp_text_copy(path))) {
         free(database);
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
+        return lp_out_of_memory();
     }
     if ((status = open_checked(database)) < 0) {
         lp_database_close(database);
@@ -207,7 +207,7 @@ int lp_database_rows(struct lp_database *database, const char *table, const stru
         return 0;
     write_select(&sql, database, table, wants, count);
     if (sql.failed)
-        status = lp_error(LLMPERF_ENOMEM, "out of memory");
+        status = lp_out_of_memory();
     else if (sqlite3_prepare_v2(database->file.db, sql.bytes, -1, &statement, NULL) != SQLITE_OK)
         status = fail(database);
     else

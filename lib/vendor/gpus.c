@@ -60,8 +60,7 @@ int lp_gpus_set(llmperf_profile *profile, const struct lp_gpu_fact *gpus, size_t
     if (count == 0)
         put_text(&json, "gpus_reason", reason);
     lp_text_puts(&json, "}\n");
-    status = json.failed ? lp_error(LLMPERF_ENOMEM, "out of memory")
-                         : lp_profile_set_fact(profile, "env", json.bytes);
+    status = json.failed ? lp_out_of_memory() : lp_profile_set_fact(profile, "env", json.bytes);
     lp_text_clear(&json);
     return status;
 }

@@ -44,7 +44,7 @@ int lp_timeline_process(struct lp_timeline *timeline, uint64_t key, struct lp_pr
         process.totals = lp_totals_create(&timeline->names);
         if (!process.totals || lp_vector_push(&timeline->processes, process) < 0) {
             lp_totals_free(process.totals);
-            return lp_error(LLMPERF_ENOMEM, "out of memory");
+            return lp_out_of_memory();
         }
         if (lp_hashmap_put(&timeline->process_rows, key, 0, row) < 0)
             return LLMPERF_ENOMEM;

@@ -236,7 +236,7 @@ static int add_up(struct lp_timeline *timeline)
     int status;
 
     if (!feed)
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
+        return lp_out_of_memory();
     feed->timeline = timeline;
     if ((status = index_events(timeline, &feed->events)) == 0)
         status = feed_ops(feed);
@@ -302,7 +302,7 @@ int lp_timeline_profiles(struct lp_timeline *timeline, llmperf_profile ***profil
         return status;
     profiles = calloc(timeline->processes.count + 1, sizeof(*profiles));
     if (!profiles)
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
+        return lp_out_of_memory();
     if ((status = freeze_all(timeline, profiles, &count)) < 0) {
         while (count-- > 0)
             llmperf_profile_free(profiles[count]);

@@ -44,9 +44,8 @@ static int add_total(struct totals *totals, const char *function, double ms)
             totals->list.items[i].ms += ms;
             return 0;
         }
-    return lp_vector_push(&totals->list, (struct total){ function, ms }) < 0
-               ? lp_error(LLMPERF_ENOMEM, "out of memory")
-               : 0;
+    return lp_vector_push(&totals->list, (struct total){ function, ms }) < 0 ? lp_out_of_memory()
+                                                                             : 0;
 }
 
 /* Memory copies and memsets are not kernels. */

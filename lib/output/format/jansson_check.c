@@ -46,5 +46,5 @@ int lp_jansson_check(void)
     json_decref(word);
     json_decref(words);
     json_decref(root);
-    return sound ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
+    return sound ? 0 : lp_out_of_memory();
 }

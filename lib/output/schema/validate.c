@@ -33,7 +33,7 @@ static int default_schema(const char *text, size_t size, char **path_out)
     if (!folder)
         return LLMPERF_ENOENT; /* it said why */
     *path_out = lp_path_join(folder, schema_of(text, size));
-    return *path_out ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
+    return *path_out ? 0 : lp_out_of_memory();
 }
 
 int llmperf_validate(const char *path, const char *schema_path)

@@ -17,11 +17,6 @@ struct llmperf_counters {
     size_t count;
 };
 
-static int out_of_memory(void)
-{
-    return lp_error(LLMPERF_ENOMEM, "out of memory");
-}
-
 /* "a.sum,b.sum"; "pm:a.avg,b.avg" samples them. */
 static int split_metrics(const char *text, struct lp_counter_preset **preset_out)
 {
@@ -32,7 +27,7 @@ static int split_metrics(const char *text, struct lp_counter_preset **preset_out
     int status;
 
     if (!copy)
-        return out_of_memory();
+        return lp_out_of_memory();
     for (char *metric = strtok_r(copy, ",", &rest); metric; metric = strtok_r(NULL, ",", &rest))
         if (count < sizeof(metrics) / sizeof(metrics[0]))
             metrics[count++] = metric;
@@ -52,7 +47,7 @@ static int read_by_name(const char *name, struct lp_counter_preset **preset_out)
         return LLMPERF_ENOENT; /* it said why */
     lp_text_printf(&path, "%s/" FOLDER "/%s.yaml", folder, name);
     if (path.failed)
-        status = out_of_memory();
+        status = lp_out_of_memory();
     else if (!lp_path_exists(path.bytes))
         status =
             lp_error(LLMPERF_ENOENT,
@@ -93,7 +88,7 @@ int llmperf_counters_presets(char **text_out)
     if (!folder)
         return LLMPERF_ENOENT; /* it said why */
     if (!(path = lp_path_join(folder, FOLDER)))
-        return out_of_memory();
+        return lp_out_of_memory();
     count = scandir(path, &entries, is_preset, alphasort);
     free(path);
     if (count < 0)
@@ -123,7 +118,7 @@ static int wrap(struct lp_counter_set *set, llmperf_counters **counters_out)
 
     if (!counters) {
         lp_counter_set_free(set);
-        return out_of_memory();
+        return lp_out_of_memory();
     }
     counters->set = set;
     counters->count = set->columns.count + set->missing.count;

@@ -19,7 +19,7 @@ static int copy_text(const json_t *object, const char *key, char **copy)
     const char *text = json_string_value(json_object_get(object, key));
 
     *copy = text ? lp_text_copy(text) : NULL;
-    return text && !*copy ? lp_error(LLMPERF_ENOMEM, "out of memory") : 0;
+    return text && !*copy ? lp_out_of_memory() : 0;
 }
 
 int lp_trace_clocks_add(struct lp_trace_clocks *clocks, const char *env, uint64_t start_ns,

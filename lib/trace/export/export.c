@@ -47,11 +47,6 @@ struct exporter {
     llmperf_trace_summary summary;
 };
 
-static int out_of_memory(void)
-{
-    return lp_error(LLMPERF_ENOMEM, "out of memory");
-}
-
 static bool is_same_file(const struct stat *file, const char *path)
 {
     struct stat other;
@@ -248,10 +243,10 @@ static int open_pipeline(struct exporter *exporter, struct player *player)
     player->facts.start_utc_ns = stats.start_utc_ns;
     take_machine(player);
     if (!(player->trace = lp_trace_create(exporter->writer, &player->facts)))
-        return out_of_memory();
+        return lp_out_of_memory();
     results = lp_trace_sink(player->trace);
     player->attribution = lp_attribution_create(&results);
-    return player->attribution ? 0 : out_of_memory();
+    return player->attribution ? 0 : lp_out_of_memory();
 }
 
 /* A run's recording is called like its folder, another one like its file. */
@@ -324,7 +319,7 @@ static int open_all(struct exporter *exporter)
 
         if (!player || lp_vector_push(&exporter->players, player) < 0) {
             free(player);
-            return out_of_memory();
+            return lp_out_of_memory();
         }
         player->facts.part = (uint32_t)i;
         status = open_recording(exporter, player, exporter->sources.items.items[i].recording);

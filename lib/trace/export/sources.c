@@ -10,11 +10,6 @@
 #include "llmperf/sys/vendor.h"
 #include "lib/store/merge_gpus.h"
 
-static int out_of_memory(void)
-{
-    return lp_error(LLMPERF_ENOMEM, "out of memory");
-}
-
 /* Takes the path. */
 static int add_recording(struct lp_trace_sources *sources, char *path, uint32_t process_id)
 {
@@ -23,7 +18,7 @@ static int add_recording(struct lp_trace_sources *sources, char *path, uint32_t 
     if (path && lp_vector_push(&sources->items, source) == 0)
         return 0;
     free(path);
-    return out_of_memory();
+    return lp_out_of_memory();
 }
 
 /* 1: it keeps a trace; 0: it does not. */
@@ -124,7 +119,7 @@ static int find_in_run(struct lp_trace_sources *sources, const char *run)
         status = add_parts(sources, profile);
     llmperf_profile_free(profile);
     if (status >= 0 && (sources->lost.failed || sources->without.failed))
-        status = out_of_memory();
+        status = lp_out_of_memory();
     if (status < 0 || sources->items.count > 0)
         return status < 0 ? status : 0;
     return no_trace(sources, run);
@@ -134,7 +129,7 @@ static int find_beside(struct lp_trace_sources *sources, const char *run_file)
 {
     const char *slash = strrchr(run_file, '/');
     char *folder = slash ? strndup(run_file, (size_t)(slash - run_file) + 1) : lp_text_copy(".");
-    int status = folder ? find_in_run(sources, folder) : out_of_memory();
+    int status = folder ? find_in_run(sources, folder) : lp_out_of_memory();
 
     free(folder);
     return status;

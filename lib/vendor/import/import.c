@@ -73,7 +73,7 @@ static int detect_all(struct import *import)
 
     import->formats = calloc(import->count, sizeof(*import->formats));
     if (!import->formats)
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
+        return lp_out_of_memory();
     for (size_t i = 0; i < import->count && status == 0; i++) {
         uint32_t *format = &import->formats[i];
 
@@ -177,7 +177,7 @@ static int make_base(struct import *import, llmperf_profile **profile_out)
     else
         *profile_out = lp_profile_create();
     import->parts.count = 0;
-    return *profile_out ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
+    return *profile_out ? 0 : lp_out_of_memory();
 }
 
 static int set_facts(const struct import *import, llmperf_profile *profile)
@@ -191,7 +191,7 @@ static int set_facts(const struct import *import, llmperf_profile *profile)
 
         lp_text_printf(&names, "%s%s", i ? " " : "", slash ? slash + 1 : import->paths[i]);
     }
-    status = names.failed ? lp_error(LLMPERF_ENOMEM, "out of memory")
+    status = names.failed ? lp_out_of_memory()
                           : lp_profile_set_fact(profile, "imported_from", names.bytes);
     lp_text_clear(&names);
     if (status < 0 || (status = lp_profile_set_fact(profile, "run_id", import->run_id)) < 0 ||

@@ -158,7 +158,7 @@ static int read_header(struct table *table)
             table->columns[column] = i;
         else if (!is_ignored(fields[i].text) && *fields[i].text &&
                  !(name = lp_strings_add(&table->ncu->pool, fields[i].text)))
-            return lp_error(LLMPERF_ENOMEM, "out of memory");
+            return lp_out_of_memory();
         status = lp_vector_push(&table->names, name);
     }
     look_for_app_range(table);
@@ -222,7 +222,7 @@ static int find_target(struct table *table)
         return status;
     table->target = lp_ncu_target(ncu, node, range ? NULL : cell(table, NCU_KERNEL)->text, device,
                                   process_of(cell(table, NCU_PROCESS)));
-    return table->target == LP_HASHMAP_NONE ? lp_error(LLMPERF_ENOMEM, "out of memory") : 0;
+    return table->target == LP_HASHMAP_NONE ? lp_out_of_memory() : 0;
 }
 
 /* Columns that distinguish results. */
@@ -285,7 +285,7 @@ static int read_units(struct table *table)
         if (table->names.items[i] &&
             (metric = lp_ncu_metric(table->ncu, table->names.items[i], units ? fields[i].text : "",
                                     NULL)) == LP_HASHMAP_NONE)
-            return lp_error(LLMPERF_ENOMEM, "out of memory");
+            return lp_out_of_memory();
         if (lp_vector_push(&table->metrics, metric) < 0)
             return LLMPERF_ENOMEM;
     }
@@ -310,7 +310,7 @@ static int take_raw(struct table *table)
         return 0;
     values = lp_ncu_values(ncu, table->target, table->number, (uint32_t)table->width);
     if (!values)
-        return ncu->left_out > 0 ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
+        return ncu->left_out > 0 ? 0 : lp_out_of_memory();
     for (size_t i = 0; i < table->width && status == 0; i++)
         if (table->metrics.items[i] != LP_HASHMAP_NONE)
             status = lp_ncu_put(ncu, &values[i], table->metrics.items[i], &fields[i], table->again);
@@ -390,9 +390,9 @@ static int visit_details(struct table *table)
     if (!is_same_result(table) && (status = begin_result(table, count)) < 0)
         return status;
     if ((metric = metric_of_row(table)) == LP_HASHMAP_NONE)
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
+        return lp_out_of_memory();
     if (!(value = lp_ncu_value(table->ncu, table->target, metric)))
-        return table->ncu->left_out > 0 ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
+        return table->ncu->left_out > 0 ? 0 : lp_out_of_memory();
     return summary ? take_summary(table, value, metric, count)
                    : lp_ncu_put(table->ncu, value, metric, cell(table, NCU_VALUE), table->again);
 }

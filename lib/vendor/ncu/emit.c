@@ -23,7 +23,7 @@ static int print_path(struct lp_text *text, uint32_t node)
     text->length = 0;
     lp_path_print(text, node);
     lp_text_puts(text, "");
-    return text->failed ? lp_error(LLMPERF_ENOMEM, "out of memory") : 0;
+    return text->failed ? lp_out_of_memory() : 0;
 }
 
 /* Metrics */
@@ -240,7 +240,7 @@ static int add_range(struct regions *regions, const struct lp_ncu_target *target
 static int emit_rows(struct lp_ncu *ncu, struct regions *regions, llmperf_profile *profile)
 {
     uint32_t *durations = find_durations(ncu);
-    int status = durations ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
+    int status = durations ? 0 : lp_out_of_memory();
 
     for (uint32_t i = 0; i < ncu->targets.count && status == 0; i++) {
         const struct lp_ncu_target *target = &ncu->targets.items[i];

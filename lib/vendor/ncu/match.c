@@ -87,7 +87,7 @@ int lp_ncu_matcher_create(const llmperf_profile *profile, struct lp_ncu_matcher 
     int status;
 
     if (!matcher)
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
+        return lp_out_of_memory();
     matcher->profile = profile;
     if ((status = fill(matcher)) < 0)
         lp_ncu_matcher_free(matcher);
@@ -177,7 +177,7 @@ int lp_ncu_match(struct lp_ncu_matcher *matcher, struct lp_ncu_place *place)
         return 0;
     kernel = match_kernel(matcher, region, place->kernel);
     if (matcher->scratch.failed)
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
+        return lp_out_of_memory();
     if (kernel)
         place->kernel = kernel;
     else

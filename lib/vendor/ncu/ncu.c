@@ -217,7 +217,7 @@ static int put_text(struct lp_ncu *ncu, struct lp_ncu_value *value, const char *
         return 0;
     lp_text_sanitise(clean, sizeof(clean), word);
     if ((text = lp_names_intern(&ncu->texts, clean)) == LP_HASHMAP_NONE)
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
+        return lp_out_of_memory();
     if (value->text == LP_HASHMAP_NONE)
         value->text = text;
     else if (value->text != text)

@@ -94,7 +94,7 @@ int lp_ncu_open_range(struct lp_ncu_slice domain, struct lp_ncu_slice name, uint
     if (!domain_text.failed && !name_text.failed)
         lp_range_label(&label, unnamed ? NULL : domain_text.bytes, name_text.bytes, flags);
     if (domain_text.failed || name_text.failed || label.failed)
-        status = lp_error(LLMPERF_ENOMEM, "out of memory");
+        status = lp_out_of_memory();
     else
         *node = lp_path_intern(*node, label.bytes);
     lp_text_clear(&domain_text);

@@ -55,11 +55,6 @@ static int damaged(const struct container *container, const char *what)
                     container->path, container->at, what);
 }
 
-static int out_of_memory(void)
-{
-    return lp_error(LLMPERF_ENOMEM, "out of memory");
-}
-
 static int read_bytes(struct container *container, void *to, size_t size)
 {
     if (size > container->size - container->at)
@@ -105,7 +100,7 @@ static int read_message(struct container *container, struct lp_wire *message_out
         return damaged(container, "a message size exceeds the file");
     container->bytes.count = 0;
     if (lp_vector_reserve(&container->bytes, (size_t)size + 1) < 0)
-        return out_of_memory();
+        return lp_out_of_memory();
     *message_out = (struct lp_wire){ container->bytes.items, size };
     return read_bytes(container, container->bytes.items, size);
 }
@@ -151,7 +146,7 @@ static int take_names(struct lp_ncu_report *report, struct lp_wire table)
         if (lp_vector_push(&report->names, report->text.count) < 0 ||
             lp_vector_push(&report->metrics, LP_HASHMAP_NONE) < 0 ||
             lp_vector_reserve(&report->text, name.bytes.size + 1) < 0)
-            return out_of_memory();
+            return lp_out_of_memory();
         if (name.bytes.size > 0)
             memcpy(report->text.items + report->text.count, name.bytes.at, name.bytes.size);
         report->text.count += name.bytes.size;

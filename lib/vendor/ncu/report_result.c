@@ -213,7 +213,7 @@ static int is_first(struct lp_ncu_report *report, uint32_t metric)
 {
     while (report->seen.count <= metric)
         if (lp_vector_push(&report->seen, (uint64_t)0) < 0)
-            return lp_error(LLMPERF_ENOMEM, "out of memory");
+            return lp_out_of_memory();
     if (report->seen.items[metric] == report->results)
         return 0;
     report->seen.items[metric] = report->results;
@@ -245,15 +245,15 @@ static int put_sample(struct lp_ncu_report *report, struct result *result,
         return 0;
     metric = metric_of(report, sample);
     if (metric == LP_HASHMAP_NONE)
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
+        return lp_out_of_memory();
     if ((first = is_first(report, metric)) <= 0)
         return first;
     if (!(value = lp_ncu_value(report->ncu, place->target, metric)))
-        return report->ncu->left_out > 0 ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
+        return report->ncu->left_out > 0 ? 0 : lp_out_of_memory();
     if (!sample->is_text)
         return lp_ncu_put_number(report->ncu, value, metric, sample->number, place->again);
     if (!(text = text_of(report, sample->text)))
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
+        return lp_out_of_memory();
     return lp_ncu_put_text(report->ncu, value, metric, text, place->again);
 }
 
@@ -266,11 +266,11 @@ static int begin_result(struct lp_ncu_report *report, enum lp_ncu_kind kind,
     int length = snprintf(id, sizeof(id), "%llu", (unsigned long long)report->results);
 
     if (!name)
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
+        return lp_out_of_memory();
     place->target = lp_ncu_target(report->ncu, result->node, range ? NULL : name, result->device,
                                   report->process_id);
     if (place->target == LP_HASHMAP_NONE)
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
+        return lp_out_of_memory();
     report->results++;
     return lp_ncu_result(report->ncu, place->target, lp_hash_text(id, (size_t)length), 1,
                          &place->again);

@@ -201,8 +201,7 @@ static int add_projection(llmperf_profile *profile, const struct lp_nsys_region 
     stats.std = region->instances > 1 ? region->projected_std : (double)NAN;
     stats.min = region->projected_min;
     stats.max = region->projected_max;
-    status = path.failed ? lp_error(LLMPERF_ENOMEM, "out of memory")
-                         : lp_profile_add_metric(profile, &stats);
+    status = path.failed ? lp_out_of_memory() : lp_profile_add_metric(profile, &stats);
     lp_text_clear(&path);
     return status;
 }
@@ -257,7 +256,7 @@ static int fill_sums(struct lp_nsys_csv *reader, llmperf_profile *profile)
 static int make_sums(struct lp_nsys_csv *reader, llmperf_profile **profile_out)
 {
     llmperf_profile *profile = lp_profile_create();
-    int status = profile ? fill_sums(reader, profile) : lp_error(LLMPERF_ENOMEM, "out of memory");
+    int status = profile ? fill_sums(reader, profile) : lp_out_of_memory();
 
     if (status == 0)
         status = lp_profile_join((const llmperf_profile *const[]){ profile }, 1, profile_out);

@@ -88,7 +88,7 @@ static int label_of(struct lp_nsys_csv *reader, const char *text, struct lp_text
         snprintf(domain, sizeof(domain), "%.*s", (int)(colon - text), text);
         lp_range_label(label, domain, colon + 1, reader->flags);
     }
-    return label->failed ? lp_error(LLMPERF_ENOMEM, "out of memory") : 0;
+    return label->failed ? lp_out_of_memory() : 0;
 }
 
 static int find_label(struct lp_nsys_csv *reader, const struct lp_field *field, uint32_t *label_out)

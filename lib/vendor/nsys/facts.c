@@ -290,7 +290,7 @@ int lp_nsys_describe(struct lp_nsys *nsys, llmperf_profile *profile)
     int status;
 
     if (!description)
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
+        return lp_out_of_memory();
     description->nsys = nsys;
     description->profile = profile;
     if ((status = read_facts(description)) == 0 && (status = set_environment(description)) == 0 &&

@@ -140,7 +140,7 @@ static int take_op(struct lp_nsys *nsys, const struct lp_cell *cells, bool whole
     if (op.name == LP_HASHMAP_NONE ||
         (!cells[OP_CONTEXT].null && !whole_graph &&
          note_context(nsys, op.process, (uint64_t)cells[OP_CONTEXT].number, op.device) < 0))
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
+        return lp_out_of_memory();
     return lp_vector_push(&nsys->timeline.ops, op);
 }
 

@@ -50,7 +50,7 @@ static int find_text(struct lp_nsys *nsys, const struct lp_cell *cells, const ch
         *key_out = (uint64_t)(string - nsys->strings.items);
     } else if (!cells[NVTX_TEXT].null && cells[NVTX_TEXT].text) {
         if ((id = lp_names_intern(&nsys->inline_texts, cells[NVTX_TEXT].text)) == LP_HASHMAP_NONE)
-            return lp_error(LLMPERF_ENOMEM, "out of memory");
+            return lp_out_of_memory();
         *text_out = lp_names_text(&nsys->inline_texts, id);
         *key_out = UINT64_C(1) << 32 | id;
     }
@@ -143,7 +143,7 @@ static int make_label(struct lp_nsys *nsys, struct lp_nsys_label *label)
     if (!text.failed)
         label->label = lp_names_intern(&nsys->timeline.labels, text.bytes);
     lp_text_clear(&text);
-    return label->label == LP_HASHMAP_NONE ? lp_error(LLMPERF_ENOMEM, "out of memory") : 0;
+    return label->label == LP_HASHMAP_NONE ? lp_out_of_memory() : 0;
 }
 
 int lp_nsys_read_ranges(struct lp_nsys *nsys)

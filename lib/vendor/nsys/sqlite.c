@@ -93,7 +93,7 @@ int lp_nsys_sqlite_read(const char *path, uint32_t flags, llmperf_profile **prof
     int status;
 
     if (!nsys)
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
+        return lp_out_of_memory();
     nsys->path = path;
     nsys->flags = flags;
     status = read_file(nsys, profile_out);

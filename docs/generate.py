@@ -6,7 +6,7 @@
     docs/generate.py --check   exit code 1 if a committed page is not current
 
 reference/api.md comes from include/llmperf, reference/fields.md from lib/profile/fields.h, reference/cli.md and llmperf.1 from
-`llmperf help`. In the other pages a part
+`llmperf help`, and the declarations of the Python package from include/llmperf. In the other pages a part
 between two comments, `<!-- generated: NAME -->` and `<!-- end -->`, comes from the function of that name in BLOCKS. The
 command is $LLMPERF or tools/llmperf of the build folder $LLMPERF_BUILD (default: build)."""
 import argparse
@@ -225,6 +225,82 @@ def fields_page():
     return "\n".join(parts) + "\n"
 
 
+CTYPES_HEAD = '''# SPDX-License-Identifier: Apache-2.0
+# docs/generate.py made this file from the headers in include/llmperf. Change those, not this file.
+"""Constants, structures and functions of the C API as ctypes sees them. Nothing here loads the library (see _library.py)."""
+from __future__ import annotations
+
+from ctypes import (
+    CFUNCTYPE, POINTER, Structure, _Pointer, c_char, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p)
+from typing import Any, Dict, List, Tuple
+
+log_function = CFUNCTYPE(None, c_void_p, c_int32, c_char_p)
+# A text that is ours to free: c_char_p would be copied on return and its address lost.
+text = POINTER(c_char)
+'''
+# Pointers to what the library only reads, where the compiler must see that: a member of a struct, and a pointer to pointers.
+CONST_POINTERS = {"const uint64_t *": "const_uint64_p", "const llmperf_config *": "const_config_p",
+                  "const llmperf_profile *const *": "const_profile_pp"}
+PLAIN = {"void": "None", "char *": "text", "const char *": "c_char_p", "void *": "c_void_p", "llmperf_log_function": "log_function"}
+
+
+def ctype(declared, member=False):
+    """The ctypes name of a type of the headers."""
+    declared = " ".join(declared.replace("*", " * ").split()).replace("* *", "**").replace("* const", "*const")
+    if declared in CONST_POINTERS and (member or declared.endswith("*const *")):
+        return CONST_POINTERS[declared]
+    if declared in PLAIN:
+        return PLAIN[declared]
+    if declared.endswith("*"):
+        return f"POINTER({ctype(re.sub(r'( const| )$', '', declared[:-1].replace('*const', '*')))})"
+    declared = declared.replace("const ", "")
+    return f"c_{declared.removesuffix('_t')}" if declared != "size_t" and not declared.startswith("llmperf_") else declared.replace("size_t", "c_size_t")
+
+
+def header_parts():
+    """(header, constants, structs with their members or None, functions) of each public header, without its comments."""
+    folder = os.path.join(SOURCE, "include/llmperf")
+    for path in [*sorted(glob.glob(os.path.join(folder, "*.h"))), *sorted(glob.glob(os.path.join(folder, "sys/*.h")))]:
+        text = re.sub(r"/\*.*?\*/", " ", read(path), flags=re.S)
+        constants = [(name, value) for body in re.findall(r"\benum \w* ?\{(.*?)\}", text, re.S) for name, value in re.findall(r"(\w+) =\s+([^,}]+)", body)]
+        constants += [(name, value.replace("UINT64_MAX", "2**64 - 1")) for name, value in re.findall(r"^#define (LLMPERF_\w+) +(UINT64_MAX|\d+)$", text, re.M)]
+        text = re.sub(r"^[ \t]*#.*$", "", text.replace("\\\n", " "), flags=re.M)
+        structs = [(name, None) for name in re.findall(r"typedef struct (\w+) \1;", text)]
+        for name, body in re.findall(r"typedef struct (\w+) \{(.*?)\}", text, re.S):
+            members = []
+            for declaration in filter(str.strip, body.split(";")):
+                base = re.match(r"[\w\s]+(?=\s|\*)", declaration)[0]
+                for stars, member, count in re.findall(r"(\**)(\w+)(?:\[(\w+)\])?\s*(?:,|$)", declaration):
+                    members.append((member, ctype(base + stars, member=True) + (f" * {count}" if count else "")))
+            structs.append((name, members))
+        functions = [(name, ctype(result), [ctype(re.sub(r"\w+$", "", part)) for part in parameters.split(",") if part != "void"])
+                     for result, name, parameters in re.findall(r"LLMPERF_API ([^;()]*?)(llmperf_\w+)\(([^;()]*)\);", text)]
+        yield os.path.relpath(path, folder), [(name, value.strip()) for name, value in constants], structs, functions
+
+
+def python_declarations():
+    """bindings/python/llmperf/_declarations.py."""
+    headers = list(header_parts())
+    structs = [struct for _, _, found, _ in headers for struct in found]
+    lines = [CTYPES_HEAD]
+    for header, constants, _, _ in headers:
+        if constants:
+            lines += [f"# {header}", *(f"{name} = {value}" for name, value in constants), ""]
+    lines += ["CONSTANTS: Dict[str, int] = {", '    name: value for name, value in globals().items() if name.startswith("LLMPERF_")', "}"]
+    lines += [f"\n\nclass {name}(Structure):\n    \"\"\"Opaque.\"\"\"" for name, members in structs if members is None]
+    for declared, name in CONST_POINTERS.items():
+        target = ctype(declared.replace("const", "")[:-1])
+        lines += [f"\n\nclass {name}(_Pointer):  # type: ignore[type-arg]\n    \"\"\"{declared}\"\"\"\n\n    _type_ = {target}"]
+    for name, members in structs:
+        if members:
+            lines += [f"\n\nclass {name}(Structure):", "    _fields_ = [", *(f'        ("{member}", {kind}),' for member, kind in members), "    ]"]
+    lines += ["\n\nSTRUCTURES: List[Any] = [", *(f"    {name}," for name, members in structs if members), "]\n",
+              "# Name: (result, parameters).", "FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {"]
+    for header, _, _, functions in headers:
+        lines += [f"    # {header}", *(f'    "{name}": ({result}, [{", ".join(parameters)}]),' for name, result, parameters in functions)] if functions else []
+    return "\n".join([*lines, "}"]) + "\n"
+
+
 def roff(text):
     return re.sub(r"^([.'])", r"\\&\1", text.replace("\\", "\\e").replace("-", "\\-"), flags=re.M)
 
@@ -245,7 +321,7 @@ def man_page():
 
 BLOCKS = {"options": options_table, "words": words_table, "environment": environment_table}
 PAGES = {"docs/reference/api.md": api_page, "docs/reference/fields.md": fields_page, "docs/reference/cli.md": cli_page,
-         "docs/llmperf.1": man_page}
+         "docs/llmperf.1": man_page, "bindings/python/llmperf/_declarations.py": python_declarations}
 
 
 def with_blocks(text):

@@ -7,7 +7,6 @@
 #include "lib/profile/data.h"
 #include "lib/profile/fields.h"
 #include "lib/profile/histogram.h"
-#include "llmperf/sys/run.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -120,40 +119,39 @@ COMPLETE(llmperf_capture_stats, LP_CAPTURE_FIELDS);
 #define TIME(constant, name, level, heading) { #name, #name "_ms", level, heading },
 const struct lp_time_name lp_time_names[LP_TIMES] = { LP_ITERATION_TIMES(TIME) };
 
-#define ROWS(fields, public, row, list)                                                            \
-    fields, LENGTH(fields), sizeof(public), sizeof(row), offsetof(llmperf_profile, list)
+#define LIST(fields, size, row, list)                                                              \
+    fields, LENGTH(fields), size, sizeof(row), offsetof(llmperf_profile, list)
+#define ROWS(fields, public, row, list) LIST(fields, sizeof(public), row, list)
 
 const struct lp_row_kind lp_row_kinds[LP_ROW_KINDS] = {
-    [LP_ROW_LEDGER] = { "ledger", "ledger", "llmperf_ledger",
+    [LP_ROW_LEDGER] = { "ledger", "ledger",
                         ROWS(ledger_fields, llmperf_ledger, llmperf_ledger, ledger) },
-    [LP_ROW_REGION] = { "region", "region", "llmperf_region_stats",
+    [LP_ROW_REGION] = { "region", "region",
                         ROWS(region_fields, llmperf_region_stats, struct lp_region_row, regions) },
-    [LP_ROW_KERNEL] = { "kernel", "kernel", "llmperf_kernel_stats",
+    [LP_ROW_KERNEL] = { "kernel", "kernel",
                         ROWS(kernel_fields, llmperf_kernel_stats, struct lp_kernel_row, kernels) },
-    [LP_ROW_OPERATOR] = { NULL, "operator", "llmperf_operator_stats",
+    [LP_ROW_OPERATOR] = { NULL, "operator",
                           ROWS(operator_fields, llmperf_operator_stats, llmperf_operator_stats,
                                operators) },
-    [LP_ROW_SPREAD] = { "iteration_stats", "iterations", "llmperf_iteration_stats",
+    [LP_ROW_SPREAD] = { "iteration_stats", "iterations",
                         ROWS(spread_fields, llmperf_iteration_stats, struct lp_iteration_stats_row,
                              iteration_stats) },
-    [LP_ROW_METRIC] = { "metric", "metric", "llmperf_metric_stats",
+    [LP_ROW_METRIC] = { "metric", "metric",
                         ROWS(metric_fields, llmperf_metric_stats, llmperf_metric_stats, metrics) },
-    [LP_ROW_ITERATION] = { "iteration", NULL, "llmperf_iteration",
+    [LP_ROW_ITERATION] = { "iteration", NULL,
                            ROWS(iteration_fields, llmperf_iteration, llmperf_iteration,
                                 iterations) },
-    [LP_ROW_WINDOW] = { "deep_window", NULL, "llmperf_window_stats",
+    [LP_ROW_WINDOW] = { "deep_window", NULL,
                         ROWS(window_fields, llmperf_window_stats, llmperf_window_stats, windows) },
-    [LP_ROW_WINDOW_KERNEL] = { "deep_window_kernel", NULL, "llmperf_window_kernel",
+    [LP_ROW_WINDOW_KERNEL] = { "deep_window_kernel", NULL,
                                ROWS(window_kernel_fields, llmperf_window_kernel,
                                     llmperf_window_kernel, window_kernels) },
-    [LP_ROW_CAPTURE] = { NULL, NULL, "llmperf_capture_stats",
+    [LP_ROW_CAPTURE] = { NULL, NULL,
                          ROWS(capture_fields, llmperf_capture_stats, llmperf_capture_stats,
                               captures) },
-    [LP_ROW_FACT] = { "fact", NULL, NULL,
-                      ROWS(fact_fields, struct lp_fact, struct lp_fact, facts) },
-    [LP_ROW_PROBLEM] = { "problem", NULL, NULL,
-                         ROWS(line_fields, const char *, const char *, problems) },
-    [LP_ROW_NOTE] = { "note", NULL, NULL, ROWS(line_fields, const char *, const char *, notes) },
+    [LP_ROW_FACT] = { "fact", NULL, LIST(fact_fields, 0, struct lp_fact, facts) },
+    [LP_ROW_PROBLEM] = { "problem", NULL, LIST(line_fields, 0, const char *, problems) },
+    [LP_ROW_NOTE] = { "note", NULL, LIST(line_fields, 0, const char *, notes) },
 };
 
 /* A vector of rows of any kind: only `items` differs in its type. */
@@ -461,37 +459,4 @@ void lp_set_percentiles(enum lp_row_id id, void *row, const struct lp_histogram 
                 fmax(lp_histogram_quantile(histogram, lp_percentiles[i].fraction) / 1e6, min_ms),
                 max_ms);
     }
-}
-
-static const struct lp_row_kind *kind_of(const char *structure)
-{
-    for (size_t i = 0; structure && i < LP_ROW_KINDS; i++)
-        if (lp_row_kinds[i].structure && strcmp(lp_row_kinds[i].structure, structure) == 0)
-            return &lp_row_kinds[i];
-    return NULL;
-}
-
-int llmperf_row_layout(const char *structure, char **text_out)
-{
-    static const char *const types[] = {
-        [LP_FIELD_NAME] = "text",  [LP_FIELD_TEXT] = "text", [LP_FIELD_WORD] = "u32",
-        [LP_FIELD_DEVICE] = "i32", [LP_FIELD_COUNT] = "u64", [LP_FIELD_NUMBER] = "f64",
-    };
-    const struct lp_row_kind *kind = kind_of(structure);
-    struct lp_text text = { NULL, 0, 0, false };
-
-    if (!kind || !text_out)
-        return lp_error(LLMPERF_EINVAL, "%s is no struct of a row", structure ? structure : "NULL");
-    for (size_t i = 0; i < kind->count; i++) {
-        const struct lp_row_field *field = &kind->fields[i];
-        bool class = strcmp(kind->structure, "llmperf_iteration") == 0 &&
-                     strncmp(field->name, "class_", 6) == 0;
-
-        if (field->type == LP_FIELD_BLOB || (class && strcmp(field->name, "class_0_ms") != 0))
-            continue;
-        lp_text_printf(&text, "%s%s:%s:%zu", text.length ? " " : "",
-                       class ? "class_ms" : field->name, class ? "classes" : types[field->type],
-                       field->offset);
-    }
-    return lp_text_take(&text, text_out);
 }

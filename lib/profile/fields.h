@@ -333,12 +333,11 @@ enum lp_row_id {
 #define LP_ROW_KINDS 13
 
 struct lp_row_kind {
-    const char *table;     /* in a run file; NULL: made again from other rows */
-    const char *type;      /* in CSV and JSON lines; NULL: not there */
-    const char *structure; /* "llmperf_region_stats"; NULL: not public */
+    const char *table; /* in a run file; NULL: made again from other rows */
+    const char *type;  /* in CSV and JSON lines; NULL: not there */
     const struct lp_row_field *fields;
     size_t count;
-    size_t size;     /* of the public struct, with which a row begins */
+    size_t size;     /* of the public struct, with which a row begins; 0: none */
     size_t row_size; /* of a row */
     size_t list;     /* offset in llmperf_profile of the vector of rows; of the ledger itself */
 };

@@ -274,7 +274,7 @@ static int take_row(const struct reader *reader, enum lp_row_id id)
     int status = 0;
 
     memset(&row, 0, sizeof(row));
-    if (kind->structure)
+    if (kind->size > 0)
         row.struct_size = kind->size;
     for (size_t i = 0; i < kind->count && status == 0; i++)
         status = read_field(reader, (int)i, &kind->fields[i], &row);

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from ctypes import byref, cast
+from ctypes import POINTER, byref, cast
 from typing import Any, Dict, Sequence, Union
 
 from . import _native
@@ -15,7 +15,7 @@ Side = Union[Profile, Sequence[Profile]]
 
 def _handles(side: Side) -> Any:
     profiles = [side] if isinstance(side, Profile) else side
-    return (_native._profile * len(profiles))(*[profile._pointer() for profile in profiles])
+    return (POINTER(_native.llmperf_profile) * len(profiles))(*[profile._pointer() for profile in profiles])
 
 
 def compare(base: Side, new: Side, threshold_percent: float = 5.0) -> Dict[str, Any]:

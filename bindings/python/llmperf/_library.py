@@ -135,15 +135,4 @@ def _bind(loaded: ctypes.CDLL) -> SimpleNamespace:
         function.restype = result
         function.argtypes = parameters
         setattr(bound, name, function)
-    _native.lay_out_rows(lambda structure: _layout(bound, structure))
     return bound
-
-
-def _layout(bound: SimpleNamespace, structure: str) -> str:
-    layout = _native.text()
-    if bound.llmperf_row_layout(structure.encode(), ctypes.byref(layout)) < 0:
-        raise LibraryNotFoundError(f"the library has no {structure}: it is not the version of this "
-                                   "package; set LLMPERF_LIBRARY to the library of that version")
-    members = ctypes.string_at(layout).decode()
-    bound.llmperf_text_free(layout)
-    return members

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import weakref
-from ctypes import Array, byref, c_char_p, c_uint32, cast
+from ctypes import POINTER, Array, byref, c_char_p, c_uint32, cast
 from functools import partial
 from math import isnan
 from types import TracebackType
@@ -331,7 +331,7 @@ def open(path: Any) -> Profile:  # noqa: A001 - reads as llmperf.open()
 
     path: a run directory, or its run.llmperf.
     """
-    handle = _native._profile()
+    handle = POINTER(_native.llmperf_profile)()
     check(library().llmperf_profile_open(path_bytes(path), byref(handle)))
     return Profile(handle)
 
@@ -347,15 +347,15 @@ def import_files(*paths: Any, run_id: Optional[str] = None, exact_names: bool = 
     options = _native.sized(_native.llmperf_import_options)
     options.run_id = run_id.encode() if run_id else None
     options.flags = _native.LLMPERF_IMPORT_EXACT_NAMES if exact_names else 0
-    handle = _native._profile()
+    handle = POINTER(_native.llmperf_profile)()
     check(library().llmperf_import(files, len(paths), byref(options), byref(handle)))
     return Profile(handle)
 
 
 def merge(*profiles: Profile) -> Profile:
     """Merge runs: ranks or processes of one job, or parts of a long job."""
-    handles = (_native._profile * len(profiles))(*[profile._pointer() for profile in profiles])
-    handle = _native._profile()
+    handles = (POINTER(_native.llmperf_profile) * len(profiles))(*[profile._pointer() for profile in profiles])
+    handle = POINTER(_native.llmperf_profile)()
     check(library().llmperf_profile_merge(cast(handles, _native.const_profile_pp), len(profiles),
                                           byref(handle)))
     return Profile(handle)
@@ -377,7 +377,7 @@ class Job:
         library().llmperf_job_free(job)
 
     def _find(self) -> Any:
-        job = _native._job()
+        job = POINTER(_native.llmperf_job)()
         check(library().llmperf_job_find(self._folder, byref(job)))
         return job
 
@@ -394,7 +394,7 @@ class Job:
 
     def merge(self) -> Profile:
         """All runs that can be read, merged; the others become problems of the result."""
-        handle = _native._profile()
+        handle = POINTER(_native.llmperf_profile)()
         job = self._find()
         try:
             check(library().llmperf_job_merge(job, byref(handle)))

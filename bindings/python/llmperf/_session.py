@@ -7,7 +7,7 @@ import re
 import threading
 import warnings
 import weakref
-from ctypes import byref, c_size_t, sizeof
+from ctypes import POINTER, byref, c_size_t, sizeof
 from functools import partial
 from types import TracebackType
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Type, Union
@@ -152,7 +152,7 @@ class Session:
         """Start the session, as `with` does. A session can be started once."""
         if self._handle is not None:
             raise _state_error("the session was started before; create a new one")
-        handle = _native._session()
+        handle = POINTER(_native.llmperf_session)()
         check(library().llmperf_session_start(byref(self._options), byref(handle)))
         self._handle = handle
         self._pid = os.getpid()
@@ -218,7 +218,7 @@ class Session:
             return profile.document(name)
 
     def _snapshot(self) -> Profile:
-        handle = _native._profile()
+        handle = POINTER(_native.llmperf_profile)()
         check(library().llmperf_session_snapshot(self._pointer(), byref(handle)))
         return Profile(handle)
 
@@ -266,7 +266,7 @@ class Session:
         """
         with self._stop_lock:
             if not self._stopped:
-                handle = _native._profile()
+                handle = POINTER(_native.llmperf_profile)()
                 status = library().llmperf_session_stop(self._pointer(), byref(handle))
                 self._stopped = True
                 if handle:

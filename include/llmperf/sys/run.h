@@ -98,16 +98,6 @@ LLMPERF_API int llmperf_profile_merge_counters(const llmperf_profile *const *pro
                                                const char *run_id, size_t *merged_out,
                                                llmperf_profile **profile_out);
 
-/** Members of a row struct, for bindings of other languages: "name:type:offset" for each, separated
- * by blanks, in any order. Types are text, u32, i32, u64, f64, and classes
- * (LLMPERF_ITERATION_CLASSES x f64). struct_size and reserved members are left out.
- *
- * @param structure  "llmperf_region_stats", or another struct of llmperf/profile.h.
- * @param text_out   Yours: llmperf_text_free().
- * @return LLMPERF_OK; LLMPERF_EINVAL, LLMPERF_ENOMEM.
- * @threads any thread */
-LLMPERF_API int llmperf_row_layout(const char *structure, char **text_out);
-
 #ifdef __cplusplus
 }
 #endif

@@ -12,7 +12,6 @@
 
 #include "lib/output/format/documents.h"
 #include "lib/profile/fields.h"
-#include "llmperf/sys/run.h"
 #include "tests/support/run_files.h"
 
 static void each_count_of_the_ledger_is_added_up(void **state)
@@ -88,25 +87,6 @@ static void percentiles_lie_between_the_limits_or_are_unknown(void **state)
     lp_histogram_clear(&histogram);
 }
 
-static void the_layout_names_each_member(void **state)
-{
-    char member[64], *layout = NULL;
-
-    (void)state;
-    assert_ok(llmperf_row_layout("llmperf_region_stats", &layout));
-    assert_true(strncmp(layout, "path:text:8 label:text:16 ", 26) == 0);
-    snprintf(member, sizeof(member), " wall_p95_ms:f64:%zu ",
-             offsetof(llmperf_region_stats, wall_p95_ms));
-    assert_non_null(strstr(layout, member));
-    llmperf_text_free(layout);
-    assert_ok(llmperf_row_layout("llmperf_iteration", &layout));
-    assert_non_null(strstr(layout, " class_ms:classes:"));
-    assert_null(strstr(layout, "class_1"));
-    llmperf_text_free(layout);
-    assert_int_equal(llmperf_row_layout("llmperf_config", &layout), LLMPERF_EINVAL);
-    assert_int_equal(llmperf_row_layout(NULL, &layout), LLMPERF_EINVAL);
-}
-
 static void assert_has(const struct lp_text *text, const char *format, const char *name)
 {
     char wanted[100];
@@ -155,7 +135,6 @@ int main(void)
         cmocka_unit_test(the_share_of_attributed_time_is_weighted_by_device_time),
         cmocka_unit_test(rows_with_the_same_keys_are_the_same_row),
         cmocka_unit_test(percentiles_lie_between_the_limits_or_are_unknown),
-        cmocka_unit_test(the_layout_names_each_member),
         cmocka_unit_test(each_number_of_the_rows_is_in_the_exports),
     };
 

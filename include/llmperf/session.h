@@ -243,7 +243,7 @@ LLMPERF_API int llmperf_session_ledger(llmperf_session *session, llmperf_ledger 
 /** State and health of a session. Takes no lock and never waits.
  *
  * The verdict is `dead` if kernels or graphs were launched, two flushes and two seconds have
- * passed, and no records were received at all: the driver's tracing does not work in this process.
+ * passed, and no records were received at all: CUPTI does not work in this process.
  * A first kernel that runs longer than that looks the same, as does a device that was never idle
  * during a flush and has not filled a buffer. The verdict changes back when records arrive. Each
  * change is logged once, at level error (dead) or warn (incomplete, no longer dead).

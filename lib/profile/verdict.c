@@ -21,8 +21,8 @@ static const struct {
     { offsetof(llmperf_ledger, records_dropped),
       "%" PRIu64 " device records were dropped (raise pool_bytes)" },
     { offsetof(llmperf_ledger, source_errors),
-      "%" PRIu64 " calls were refused by the driver's tracing; is the device lost, or does another "
-      "tool use CUPTI?" },
+      "%" PRIu64 " flush calls of CUPTI failed; is the device lost, or does another tool use "
+      "CUPTI?" },
     { offsetof(llmperf_ledger, launches_duplicate),
       "%" PRIu64 " launches had the correlation id of another one: their kernels may be counted in "
       "the wrong region (another tool has reset the ids)" },
@@ -112,7 +112,7 @@ static int add_faults(llmperf_profile *profile)
     return 0;
 }
 
-/* No fault by itself: the driver copies and sets for itself too. */
+/* Not a fault: the driver also makes memcpys and memsets of its own. */
 static uint64_t count_unseen_memory(const llmperf_profile *profile)
 {
     uint64_t count = 0;
@@ -134,8 +134,8 @@ static int add_notes(llmperf_profile *profile)
 
     if (unseen_memory > 0 &&
         lp_profile_add_note(profile,
-                            "%" PRIu64 " memory copies and memsets ran whose call was not seen; "
-                            "they are counted outside of all regions",
+                            "%" PRIu64 " memcpys and memsets have no known call; they are counted "
+                            "outside of all regions",
                             unseen_memory) < 0)
         return LLMPERF_ENOMEM;
     if (ledger->regions_truncated > 0 &&
@@ -160,9 +160,9 @@ static int add_notes(llmperf_profile *profile)
         lp_profile_add_note(
             profile,
             "%" PRIu64
-            " graph records ran nodes whose capture was not seen; their time is charged to the "
-            "region that launched the graph, and captured_in names the nodes and the reason (a "
-            "graph that is captured again during the session is known from then on)",
+            " kernels, memcpys and memsets of CUDA graphs have no known capture region; their time "
+            "is assigned to the region that launched the graph, and captured_in gives the reason "
+            "(capture the graph during the session to see its regions)",
             ledger->graph_nodes_unmapped) < 0)
         return LLMPERF_ENOMEM;
     if (ledger->memory_missing > 0 && ledger->verdict != LLMPERF_VERDICT_NO_DEVICE &&
@@ -214,7 +214,7 @@ int lp_profile_judge(llmperf_profile *profile)
         return 0;
     return lp_profile_add_problem(
         profile,
-        "%" PRIu64 " %s were launched, but no records were received: the driver's tracing does not "
+        "%" PRIu64 " %s were launched, but no records were received: CUPTI does not "
         "work in this process; restart the program, and start the session or call "
         "llmperf_prewarm() before it loads kernels",
         ledger->launches_expected > 0 ? ledger->launches_expected : ledger->graph_launches,

@@ -41,15 +41,15 @@ static _Atomic uint32_t burst_left; /* calls */
 static _Atomic uint32_t launcher;   /* index + 1 of the thread that opens them; 0: none has */
 #define SEVERAL UINT32_MAX          /* and another one launched */
 
-/* The triggered window. One word, so that a thread takes a place in it, and the collector sees that
+/* The triggered window. One word, so that a thread takes a slot in it, and the collector sees that
  * none is left or open, at one moment. */
-#define PLACES(session, number, left, open)                                                        \
+#define SLOTS(session, number, left, open)                                                         \
     ((uint64_t)(session) << 40 | (uint64_t)(number) << 24 | (uint64_t)(left) << 12 | (open))
-#define SESSION_OF(places) ((uint32_t)((places) >> 40))
-#define NUMBER_OF(places)  ((uint32_t)((places) >> 24) & 0xffffu)
-#define LEFT_OF(places)    ((uint32_t)((places) >> 12) & 0xfffu)
-#define OPEN_OF(places)    ((uint32_t)(places)&0xfffu)
-static _Atomic uint64_t places;
+#define SESSION_OF(slots) ((uint32_t)((slots) >> 40))
+#define NUMBER_OF(slots)  ((uint32_t)((slots) >> 24) & 0xffffu)
+#define LEFT_OF(slots)    ((uint32_t)((slots) >> 12) & 0xfffu)
+#define OPEN_OF(slots)    ((uint32_t)(slots)&0xfffu)
+static _Atomic uint64_t slots;
 static uint32_t requested_units; /* the collector's */
 
 /* Relaxed everywhere: a count more or less moves one sample. */
@@ -62,8 +62,9 @@ static uint32_t next_random(void)
     return (uint32_t)(step >> 32);
 }
 
-/* 1 to 2 * every - 1, `every` in the mean: no rhythm of the program can hide between samples. */
-static int32_t next_distance(uint32_t every)
+/* 1 to 2 * every - 1, mean `every`: periodic behaviour of the program cannot hide between samples.
+ */
+static int32_t next_countdown(uint32_t every)
 {
     return every <= 1 ? 1 : (int32_t)(1 + next_random() % (2 * every - 1));
 }
@@ -199,19 +200,19 @@ void lp_sampler_begin(const char *const *names, size_t count, uint32_t every,
     atomic_store(&taken, 0);
     atomic_store(&touched, 0);
     atomic_store(&launcher, 0);
-    atomic_store(&places, 0);
+    atomic_store(&slots, 0);
     sessions = sessions % LP_SAMPLER_SESSIONS + 1;
     step(LP_SAMPLER_ON_SESSION_BEGINS, sessions);
 }
 
 void lp_sampler_go(void)
 {
-    clear_flag(LP_SAMPLER_RESTING);
+    clear_flag(LP_SAMPLER_SUSPENDED);
 }
 
-void lp_sampler_rest(void)
+void lp_sampler_suspend(void)
 {
-    set_flag(LP_SAMPLER_RESTING);
+    set_flag(LP_SAMPLER_SUSPENDED);
 }
 
 /* A thread that is just switching records is waited for: else it would do so in a later session. */
@@ -222,7 +223,7 @@ void lp_sampler_end(void)
 
     if (state_now() == LP_SAMPLER_OFF)
         return;
-    lp_sampler_rest();
+    lp_sampler_suspend();
     while (!(ended = step(LP_SAMPLER_ON_SESSION_ENDS, LP_SAMPLER_COLLECTOR)).taken &&
            lp_clock_now() < limit_ns)
         usleep(10);
@@ -237,8 +238,8 @@ void lp_sampler_set(size_t index, uint32_t every)
     uint32_t before =
         index < atomic_load(&label_count) ? atomic_exchange(&labels[index].every, every) : 0;
 
-    if (before > every) /* The distance that was chosen may be far too long now. */
-        atomic_store(&labels[index].left, next_distance(every));
+    if (before > every) /* The countdown may be far too long now. */
+        atomic_store(&labels[index].left, next_countdown(every));
 }
 
 struct lp_sampler_calls lp_sampler_calls(void)
@@ -313,7 +314,7 @@ static bool is_next(size_t index)
         return false;
     atomic_store_explicit(
         &labels[index].left,
-        next_distance(atomic_load_explicit(&labels[index].every, memory_order_relaxed)),
+        next_countdown(atomic_load_explicit(&labels[index].every, memory_order_relaxed)),
         memory_order_relaxed);
     return true;
 }
@@ -321,24 +322,24 @@ static bool is_next(size_t index)
 void lp_sampler_trigger(uint32_t number, uint32_t units)
 {
     requested_units = units;
-    atomic_store(&places, PLACES(sessions, number, 0, 0));
+    atomic_store(&slots, SLOTS(sessions, number, 0, 0));
     set_flag(LP_SAMPLER_REQUESTED);
 }
 
-/* Places are handed out once records are on for all threads, so each call is complete. */
+/* Slots are available once records are on for all threads, so each call is complete. */
 static void open_triggered(void)
 {
-    uint32_t number = NUMBER_OF(atomic_load(&places));
+    uint32_t number = NUMBER_OF(atomic_load(&slots));
 
     if (!open_window(LP_SAMPLER_ON_TRIGGER_OPENS, LP_SAMPLER_COLLECTOR, LP_COLLECT_ALL).taken)
         return;
-    atomic_store(&places, PLACES(sessions, number, requested_units, 0));
+    atomic_store(&slots, SLOTS(sessions, number, requested_units, 0));
     clear_flag(LP_SAMPLER_REQUESTED);
 }
 
 bool lp_sampler_triggered(void)
 {
-    uint64_t now = atomic_load(&places);
+    uint64_t now = atomic_load(&slots);
 
     if (state_now() == LP_SAMPLER_OFF || NUMBER_OF(now) == 0)
         return false;
@@ -349,22 +350,21 @@ bool lp_sampler_triggered(void)
     if (LEFT_OF(now) > 0 || OPEN_OF(now) > 0)
         return true;
     close_window(LP_SAMPLER_ON_TRIGGER_CLOSES, LP_SAMPLER_COLLECTOR);
-    atomic_store(&places, 0);
+    atomic_store(&slots, 0);
     return false;
 }
 
 void lp_sampler_cut(void)
 {
-    uint64_t now = atomic_load(&places);
+    uint64_t now = atomic_load(&slots);
 
     if (has_flag(LP_SAMPLER_REQUESTED)) {
         clear_flag(LP_SAMPLER_REQUESTED);
-        atomic_store(&places, 0);
+        atomic_store(&slots, 0);
         return;
     }
-    while (LEFT_OF(now) > 0 &&
-           !atomic_compare_exchange_weak(&places, &now,
-                                         PLACES(sessions, NUMBER_OF(now), 0, OPEN_OF(now))))
+    while (LEFT_OF(now) > 0 && !atomic_compare_exchange_weak(
+                                   &slots, &now, SLOTS(sessions, NUMBER_OF(now), 0, OPEN_OF(now))))
         ;
 }
 
@@ -376,7 +376,7 @@ static bool has_window(const struct lp_thread *thread, uint64_t word)
     if (thread->window_depth == 0 || thread->window_session != lp_sampler_session_of(word))
         return false;
     if (state == LP_SAMPLER_TRIGGERED)
-        return thread->window_number == NUMBER_OF(atomic_load(&places));
+        return thread->window_number == NUMBER_OF(atomic_load(&slots));
     return (state == LP_SAMPLER_SAMPLE || state == LP_SAMPLER_BURST_SAMPLE) &&
            lp_sampler_owner_of(word) == name_of(thread);
 }
@@ -389,14 +389,14 @@ static void set_window(struct lp_thread *thread, uint32_t session, uint32_t numb
 }
 
 /* A call begins while the window is requested or open. */
-static uint16_t take_place(struct lp_thread *thread, uint64_t *number_out)
+static uint16_t take_slot(struct lp_thread *thread, uint64_t *number_out)
 {
-    uint64_t now = atomic_load(&places);
+    uint64_t now = atomic_load(&slots);
 
     while (LEFT_OF(now) > 0) {
-        uint64_t next = PLACES(SESSION_OF(now), NUMBER_OF(now), LEFT_OF(now) - 1, OPEN_OF(now) + 1);
+        uint64_t next = SLOTS(SESSION_OF(now), NUMBER_OF(now), LEFT_OF(now) - 1, OPEN_OF(now) + 1);
 
-        if (!atomic_compare_exchange_weak(&places, &now, next))
+        if (!atomic_compare_exchange_weak(&slots, &now, next))
             continue;
         set_window(thread, SESSION_OF(now), NUMBER_OF(now));
         *number_out = NUMBER_OF(now);
@@ -406,12 +406,12 @@ static uint16_t take_place(struct lp_thread *thread, uint64_t *number_out)
     return NUMBER_OF(now) != 0 ? LP_BEGIN_LEFT_OUT : LP_BEGIN_SKIPPED;
 }
 
-static void leave_place(const struct lp_thread *thread)
+static void release_slot(const struct lp_thread *thread)
 {
-    uint64_t now = atomic_load(&places);
+    uint64_t now = atomic_load(&slots);
 
     while (SESSION_OF(now) == thread->window_session && NUMBER_OF(now) == thread->window_number &&
-           OPEN_OF(now) > 0 && !atomic_compare_exchange_weak(&places, &now, now - 1))
+           OPEN_OF(now) > 0 && !atomic_compare_exchange_weak(&slots, &now, now - 1))
         ;
 }
 
@@ -421,7 +421,7 @@ static uint16_t open_in_triggered(struct lp_thread *thread, uint32_t node, uint6
 {
     if (find_label(node) == NOT_SAMPLED || lp_path_kind(node) != LLMPERF_REGION_STAGE)
         return LP_BEGIN_SKIPPED;
-    return take_place(thread, number_out);
+    return take_slot(thread, number_out);
 }
 
 void lp_sampler_burst(uint32_t calls)
@@ -470,7 +470,7 @@ static uint16_t open_in_burst(struct lp_thread *thread, uint32_t node)
     struct step begun = { .taken = false };
     uint32_t nobody = 0, left;
 
-    if (find_label(node) == NOT_SAMPLED || has_flag(LP_SAMPLER_RESTING))
+    if (find_label(node) == NOT_SAMPLED || has_flag(LP_SAMPLER_SUSPENDED))
         return LP_BEGIN_SKIPPED;
     note_launcher(thread); /* It is about to: stopped, it would not stop the other one. */
     lp_safepoint_reach(wake_now);
@@ -543,7 +543,7 @@ void lp_sampler_close(struct lp_thread *thread)
     if (thread->window_session != lp_sampler_session_of(atomic_load(&lp_sampler_word)))
         return;
     if (thread->window_number != 0)
-        leave_place(thread);
+        release_slot(thread);
     else
         close_window(LP_SAMPLER_ON_CALL_ENDS, name_of(thread));
 }

@@ -28,7 +28,7 @@ static inline bool lp_sampler_is_on(void)
     return atomic_load_explicit(&lp_sampler_word, memory_order_relaxed) != 0;
 }
 
-/** Sample calls of these labels, the first one and then one of `every`, at random distances.
+/** Sample calls of these labels, the first call and then 1 of `every` at random.
  * `collect` switches the driver's records on and off, from any thread; `wake` wakes the collector
  * for lp_sampler_settles(), NULL: none. Nothing is collected before lp_sampler_go().
  * @threads collector only */
@@ -37,7 +37,7 @@ void lp_sampler_begin(const char *const *labels, size_t count, uint32_t every,
 
 /** Windows may open from now on; none does any more. @threads collector only */
 void lp_sampler_go(void);
-void lp_sampler_rest(void);
+void lp_sampler_suspend(void);
 
 /** Close what is open; everything is collected from now on as the source has it. @threads collector
  * only */

@@ -53,11 +53,11 @@ uint64_t lp_sampler_next(uint64_t word, enum lp_sampler_event event, uint32_t wh
         return 0;
     if (event == LP_SAMPLER_ON_SESSION_ENDS)
         return states[from].records == LP_SAMPLER_RECORDS_CHANGING ? word : 0;
-    if (to == LP_SAMPLER_OFF || (kinds[event] == OPENS && (word & LP_SAMPLER_RESTING)) ||
+    if (to == LP_SAMPLER_OFF || (kinds[event] == OPENS && (word & LP_SAMPLER_SUSPENDED)) ||
         (kinds[event] == OWNERS && !is_owner(word, who)))
         return word;
     if (event == LP_SAMPLER_ON_SESSION_BEGINS)
-        return (uint64_t)who << 40 | LP_SAMPLER_RESTING | to;
+        return (uint64_t)who << 40 | LP_SAMPLER_SUSPENDED | to;
     if (to == LP_SAMPLER_OVER)
         to = word & LP_SAMPLER_GRAPHS ? LP_SAMPLER_SETTLING : LP_SAMPLER_STOPPING;
     if (to == LP_SAMPLER_STOPPING)

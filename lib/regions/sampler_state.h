@@ -24,9 +24,9 @@
     X(BURST_SAMPLE, OWNED, ON)                                                                     \
     X(DETACHED, FREE, UNMANAGED)
 
-/** name, kind: OPENS may find another state, or that sampling rests, and is refused then; OWNERS is
- * from the owner of the state alone; COLLECTORS is from the collector, whoever owns the state;
- * TRIES likewise, but a thread may have been faster */
+/** name, kind: OPENS is refused in other states and while sampling is suspended; OWNERS is
+ * accepted from the owner of the state only; COLLECTORS from the collector, whoever owns the state;
+ * TRIES too, but a thread may have been faster */
 #define LP_SAMPLER_EVENTS(X)                                                                       \
     X(SESSION_BEGINS, COLLECTORS)                                                                  \
     X(CALL_BEGINS, OPENS)                                                                          \
@@ -84,7 +84,7 @@ enum lp_sampler_event { LP_SAMPLER_EVENTS(LP_SAMPLER_EVENT) LP_SAMPLER_EVENT_COU
 /* clang-format on */
 
 enum lp_sampler_records {
-    LP_SAMPLER_RECORDS_UNMANAGED, /* on or off is not the sampler's affair */
+    LP_SAMPLER_RECORDS_UNMANAGED, /* the sampler does not switch them */
     LP_SAMPLER_RECORDS_OFF,
     LP_SAMPLER_RECORDS_CHANGING,
     LP_SAMPLER_RECORDS_ON
@@ -92,8 +92,9 @@ enum lp_sampler_records {
 
 /** One word has it all, so that a transition is one compare-and-swap: state (bits 0 to 7), flags,
  * owner (16 to 39), number of the session (40 to 63). 0: OFF. */
-#define LP_SAMPLER_RESTING   (UINT64_C(1) << 8) /* no event that OPENS is taken */
-#define LP_SAMPLER_REQUESTED (UINT64_C(1) << 9) /* a triggered window is, and is not open yet */
+#define LP_SAMPLER_SUSPENDED (UINT64_C(1) << 8) /* events of kind OPENS are refused */
+#define LP_SAMPLER_REQUESTED                                                                       \
+    (UINT64_C(1) << 9) /* a triggered window is requested and not open yet */
 #define LP_SAMPLER_GRAPHS                                                                          \
     (UINT64_C(1) << 10) /* a CUDA graph was launched while records were on                         \
                          */
@@ -124,7 +125,7 @@ static inline bool lp_sampler_samples(uint64_t word)
 }
 
 /** The word after an event. The same word: nothing happens, because the table has no transition,
- * the owner is another one, or sampling rests.
+ * the owner is another one, or sampling is suspended.
  * @param who  LP_SAMPLER_COLLECTOR or a thread; of SESSION_BEGINS the session's number, from 1.
  * @threads any thread */
 uint64_t lp_sampler_next(uint64_t word, enum lp_sampler_event event, uint32_t who);

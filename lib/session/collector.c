@@ -153,7 +153,7 @@ static void stop_capture(struct llmperf_session *session)
     uint64_t now_ns = lp_clock_now();
 
     if (device && session->sampling.on)
-        lp_sampler_rest();
+        lp_sampler_suspend();
     lp_detach_end(session); /* first: no thread waits there while others are waited for */
     if (!session->source || session->source->ops->live)
         lp_capture_end();

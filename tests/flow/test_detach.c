@@ -334,7 +334,7 @@ static void what_it_does_not_go_with_is_refused(void **state)
     check_refused(&options, "detach (LLMPERF_SESSION_DETACH) needs tier light");
     options = detached_options();
     options.overhead_budget_permille = 1000;
-    check_refused(&options, "needs tier light with a budget below 1000");
+    check_refused(&options, "needs tier light with overhead_budget_permille below 1000");
     options = detached_options();
     options.rules = "decode_step p99 above 30 ms for 2 s";
     check_refused(&options, "needs a session without rules");

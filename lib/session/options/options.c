@@ -80,7 +80,8 @@ static int check_flags(const llmperf_session_options *given)
  * run without it, and their runs say so. */
 static int choose_detach(struct lp_options *options, enum lp_option_from from)
 {
-    const char *lacks = !lp_options_sample(options)         ? "tier light with a budget below 1000"
+    const char *lacks = !lp_options_sample(options)
+                            ? "tier light with overhead_budget_permille below 1000"
                         : options->rules && *options->rules ? "a session without rules"
                         : options->counters                 ? "a session without counters"
                                                             : NULL;

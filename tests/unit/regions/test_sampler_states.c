@@ -72,7 +72,7 @@ static int expected(uint32_t from, uint64_t flags, uint32_t owner, uint32_t even
     for (size_t i = 0; i < ROWS; i++)
         if (table[i].from == from && table[i].event == event)
             to = (int)table[i].to;
-    if (kinds[event] == OPENS && (flags & LP_SAMPLER_RESTING))
+    if (kinds[event] == OPENS && (flags & LP_SAMPLER_SUSPENDED))
         return -1;
     if (kinds[event] == OWNERS && owner != who)
         return -1;
@@ -96,7 +96,7 @@ static void check(uint32_t from, uint64_t flags, uint32_t owner, uint32_t event,
         return;
     }
     if (event == LP_SAMPLER_ON_SESSION_BEGINS) {
-        assert_true(next == ((uint64_t)who << 40 | LP_SAMPLER_RESTING | LP_SAMPLER_IDLE));
+        assert_true(next == ((uint64_t)who << 40 | LP_SAMPLER_SUSPENDED | LP_SAMPLER_IDLE));
         return;
     }
     if (to == LP_SAMPLER_STOPPING)
@@ -114,7 +114,7 @@ static void each_event_in_each_state_does_what_the_table_says(void **state)
             for (uint64_t flags = 0; flags < 8; flags++)
                 for (size_t owner = 0; owner < (owned[from] ? 4 : 1); owner++)
                     for (size_t who = 0; who < 4; who++)
-                        check(from, flags * LP_SAMPLER_RESTING, names[owner], event, names[who]);
+                        check(from, flags * LP_SAMPLER_SUSPENDED, names[owner], event, names[who]);
     for (uint32_t event = 0; event < LP_SAMPLER_EVENT_COUNT; event++)
         assert_true(lp_sampler_next(0, event, 5) == 0 || event == LP_SAMPLER_ON_SESSION_BEGINS);
 }
@@ -496,7 +496,7 @@ static void begin_any_work(const struct model *model)
                 next.records = next.burst = 1;
                 move(&next, LP_SAMPLER_ON_BURST_BEGINS, LP_SAMPLER_COLLECTOR);
             }
-            next.word &= ~LP_SAMPLER_RESTING;
+            next.word &= ~LP_SAMPLER_SUSPENDED;
             next.epoch = 1;
             visit(&next);
         }
@@ -507,7 +507,7 @@ static void begin_any_work(const struct model *model)
     begin_burst_work(model);
     if (state_of(model) < LP_SAMPLER_BURST)
         begin_triggered_work(model);
-    next.word |= LP_SAMPLER_RESTING;
+    next.word |= LP_SAMPLER_SUSPENDED;
     next.epoch = 0;
     next.work = E_AWAITS;
     for (int t = 0; t < THREADS; t++)

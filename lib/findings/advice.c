@@ -264,6 +264,28 @@ static void clear_shares(struct shares *shares)
     lp_vector_clear(&shares->items);
 }
 
+/* Is the innermost advised stage around this region the one of `facts`? What is nested in a region
+ * follows it. */
+static bool is_own(const struct lp_findings *findings, const char *region,
+                   const struct lp_stage_facts *facts)
+{
+    if (!lp_region_is_in(region, facts->region))
+        return false;
+    if (!facts->holds_stages)
+        return true;
+    for (size_t i = lp_profile_find_region(findings->profile, facts->region);
+         i < findings->regions.count; i++) {
+        const struct lp_region_finding *inner = &findings->regions.items[i];
+
+        if (!lp_region_is_in(inner->stats.path, facts->region))
+            break;
+        if (inner->advised && strcmp(inner->stats.path, facts->region) != 0 &&
+            lp_region_is_in(region, inner->stats.path))
+            return false;
+    }
+    return true;
+}
+
 static int add_kernels(const struct lp_findings *findings, const llmperf_region_stats *stats,
                        struct lp_stage_facts *facts, struct shares *kernels, struct shares *classes)
 {
@@ -274,7 +296,7 @@ static int add_kernels(const struct lp_findings *findings, const llmperf_region_
         llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
 
         llmperf_profile_kernel(findings->profile, i, &kernel);
-        if (!lp_region_is_in(kernel.region, facts->region) ||
+        if (!is_own(findings, kernel.region, facts) ||
             (stats->device >= 0 && kernel.device != stats->device))
             continue;
         kernel.total_ms *= part;
@@ -350,6 +372,15 @@ static void scale_up(double scale, struct lp_stage_facts *facts)
         *collected[i] *= scale;
 }
 
+static bool holds_stages(const struct lp_findings *findings, const char *path)
+{
+    for (size_t i = 0; i < findings->regions.count; i++)
+        if (findings->regions.items[i].around &&
+            strcmp(findings->regions.items[i].around, path) == 0)
+            return true;
+    return false;
+}
+
 static int set_stage(const struct lp_findings *findings, const struct lp_region_finding *region,
                      struct lp_stage_facts *facts)
 {
@@ -357,6 +388,8 @@ static int set_stage(const struct lp_findings *findings, const struct lp_region_
 
     *facts = (struct lp_stage_facts){ .region = region->stats.path,
                                       .label = region->stats.label,
+                                      .around = region->around,
+                                      .holds_stages = holds_stages(findings, region->stats.path),
                                       .instances = region->stats.instances };
     set_times(findings, region, facts);
     set_iterations(findings, &region->stats, facts);

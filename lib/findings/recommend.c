@@ -69,9 +69,31 @@ static int keep(struct lp_recommendations *out, struct lp_recommendation *row, s
     return status;
 }
 
-static int apply(const struct lp_stage_rule *rule, const struct lp_stage_facts *stage,
-                 double all_ms, struct lp_recommendations *out)
+/* Savings of stages inside are theirs: none is counted twice. */
+static double saving_inside(const struct lp_stage_rule *rule, const struct lp_stage_facts *stages,
+                            size_t count, size_t index, struct lp_text *text)
 {
+    double sum = 0;
+
+    for (size_t i = 0; rule->inclusive && i < count; i++) {
+        double saving;
+
+        if (!stages[i].around || strcmp(stages[i].around, stages[index].region) != 0 ||
+            !((saving = rule->saving(&stages[i])) > 0))
+            continue;
+        lp_text_printf(text, "%s%s", sum > 0 ? ", " : " The saving does not include that of ",
+                       stages[i].label);
+        sum += saving;
+    }
+    if (sum > 0)
+        lp_text_puts(text, " inside it.");
+    return sum;
+}
+
+static int apply(const struct lp_stage_rule *rule, const struct lp_stage_facts *stages,
+                 size_t count, size_t index, double all_ms, struct lp_recommendations *out)
+{
+    const struct lp_stage_facts *stage = &stages[index];
     struct lp_recommendation row = { .id = rule->id, .region = stage->region, .at_stake_ms = NAN };
     struct lp_text text = { NULL, 0, 0, false };
 
@@ -79,6 +101,9 @@ static int apply(const struct lp_stage_rule *rule, const struct lp_stage_facts *
         lp_text_clear(&text);
         return 0;
     }
+    if (rule->saving)
+        row.at_stake_ms = rule->saving(stage) - saving_inside(rule, stages, count, index, &text);
+    row.at_stake_ms = row.at_stake_ms < 0 ? 0 : row.at_stake_ms;
     row.severity = severity_of(row.at_stake_ms, all_ms);
     return keep(out, &row, &text);
 }
@@ -125,7 +150,7 @@ int lp_recommend(const struct lp_run_facts *run, const struct lp_stage_facts *st
         if (!(lp_stage_rules[rule].of_host ? run->host_usable : run->device_usable))
             continue;
         for (size_t i = 0; status == 0 && i < count; i++)
-            status = apply(&lp_stage_rules[rule], &stages[i], all_ms, out);
+            status = apply(&lp_stage_rules[rule], stages, count, i, all_ms, out);
     }
     if (out->rows.count > 0)
         qsort(out->rows.items, out->rows.count, sizeof(*out->rows.items), compare);

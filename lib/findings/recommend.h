@@ -15,6 +15,8 @@
 /** What is known of one stage, all its instances together. Times are ms; NaN, NULL: not known. */
 struct lp_stage_facts {
     const char *region, *label; /* path; its last label */
+    const char *around;         /* path of the innermost stage of the list around it; NULL: none */
+    bool holds_stages;          /* of the list */
     bool decode;                /* a step of decoding, not a prompt */
     uint64_t instances;
     double wall_ms, busy_ms; /* of complete instances; busy: union on the busiest device */
@@ -28,7 +30,8 @@ struct lp_stage_facts {
     double critical_batch; /* for weights as wide as the dtype */
     const char *dtype;
     double kernel_ms, kernel_count, memcpy_ms, memcpy_count;
-    double device_ms; /* Σ durations of what belongs to this stage and to none below */
+    /* Of what belongs to this stage and to none of the list inside it, sums of durations. */
+    double device_ms;
     const char *top_class, *top_kernel;
     double top_class_ms, top_kernel_ms;
     double copy_cast_ms; /* of device_ms */
@@ -63,7 +66,8 @@ struct lp_recommendation {
     const char *id;     /* of the rule */
     const char *region; /* path; NULL: of the run */
     enum lp_severity severity;
-    double at_stake_ms; /* the most that could be gained, all instances together; NaN: not known */
+    double at_stake_ms; /* the most that could be gained, all instances together and without
+                           what could be gained in stages inside; NaN: not known */
     char *text;
     struct lp_evidence evidence[LP_EVIDENCE_MOST];
     size_t evidence_count;
@@ -85,16 +89,18 @@ const char *lp_severity_name(enum lp_severity severity);
 
 /* The tables of rules. */
 
-/** Each check returns whether the rule has something to say. It then has set at_stake_ms and the
- * evidence, and added the text. A comparison with NaN is false: what is not known says nothing. */
+/** Each check returns whether the rule has something to say. It then has set the evidence and added
+ * the text. A comparison with NaN is false: what is not known says nothing. */
 struct lp_stage_rule {
     const char *id;
     bool of_host; /* needs no device times */
     bool (*check)(const struct lp_stage_facts *stage, struct lp_recommendation *out,
                   struct lp_text *text);
+    double (*saving)(const struct lp_stage_facts *stage); /* ms; NULL: not known */
+    bool inclusive; /* it holds the same saving of stages inside */
 };
 
-/** These set the severity, too. */
+/** These set at_stake_ms and the severity, too. */
 struct lp_run_rule {
     const char *id;
     bool (*check)(const struct lp_run_facts *run, struct lp_recommendation *out,

@@ -61,7 +61,6 @@ static void say_idle(const struct lp_stage_facts *stage, double part_ms,
         text, "gaps between kernels for %s %% of its time on the GPU. In %s %% of the gap time ",
         PERCENT(stage->idle_ms / stage->span_ms), PERCENT(part_ms / stage->idle_ms));
     add(out, "idle_share", stage->idle_ms / stage->span_ms);
-    out->at_stake_ms = part_ms;
 }
 
 static bool launch_bound(const struct lp_stage_facts *stage, struct lp_recommendation *out,
@@ -110,7 +109,6 @@ static bool host_gap(const struct lp_stage_facts *stage, struct lp_recommendatio
     if (!(stage->span_ms > 0 && gap_ms >= 0.25 * stage->step_ms))
         return false;
     add(out, "host_share", gap_ms / stage->step_ms);
-    out->at_stake_ms = gap_ms;
     lp_text_printf(
         text,
         "%s has no work on the GPU for %s %% of its time, before its first and after its "
@@ -130,12 +128,17 @@ static bool device_idle(const struct lp_stage_facts *stage, struct lp_recommenda
         return false;
     say_distance(stage, out, text);
     add(out, "idle_share", idle_ms / stage->wall_ms);
-    out->at_stake_ms = idle_ms;
     lp_text_printf(text,
                    "no work on the GPU for %s %% of its wall time. This run does not show whether "
                    "launches come late or the GPU waits: compare it with a run under CUDA graphs.",
                    PERCENT(idle_ms / stage->wall_ms));
     return true;
+}
+
+/* Shares by kernel are of what is charged to the stage itself. */
+static const char *without_nested(const struct lp_stage_facts *stage)
+{
+    return stage->holds_stages ? " without nested stages" : "";
 }
 
 static bool slow_kernels(const struct lp_stage_facts *stage, struct lp_recommendation *out,
@@ -145,14 +148,16 @@ static bool slow_kernels(const struct lp_stage_facts *stage, struct lp_recommend
         return false;
     add(out, "floor_ratio", stage->floor_ratio);
     add(out, "mbu", stage->mbu);
-    out->at_stake_ms = stage->busy_ms - stage->floor_ms;
     lp_text_printf(text, "The kernels of %s run %sx slower than its %s bound", stage->label,
                    N(stage->floor_ratio), bound_word(stage));
     if (stage->top_class && stage->device_ms > 0) {
-        lp_text_printf(text, "; the largest class is %s (%s %% of the device time)",
-                       stage->top_class, PERCENT(stage->top_class_ms / stage->device_ms));
+        double share = stage->top_class_ms / stage->device_ms;
+
+        lp_text_printf(text, "; %s %s (%s %% of its device time%s)",
+                       share > 0.5 ? "mostly" : "the largest class is", stage->top_class,
+                       PERCENT(share), without_nested(stage));
         add_word(out, "top_class", stage->top_class);
-        add(out, "top_class_share", stage->top_class_ms / stage->device_ms);
+        add(out, "top_class_share", share);
     }
     lp_text_puts(text, ". Look for faster kernels or libraries for these shapes.");
     return true;
@@ -165,7 +170,6 @@ static bool memory_bound(const struct lp_stage_facts *stage, struct lp_recommend
         return false;
     add(out, "floor_ratio", stage->floor_ratio);
     add(out, "mbu", stage->mbu);
-    out->at_stake_ms = stage->floor_ms / 2; /* half the bytes */
     lp_text_printf(text, "%s is memory bound: its kernels take %sx the memory-bandwidth bound",
                    stage->label, N(stage->floor_ratio));
     if (!isnan(stage->mbu))
@@ -204,14 +208,13 @@ static bool tiny_kernels(const struct lp_stage_facts *stage, struct lp_recommend
     add(out, "kernels_per_instance", each);
     add(out, "kernel_mean_us", mean_ms * 1e3);
     add(out, "small_share", stage->small_ms / stage->device_ms);
-    out->at_stake_ms = stage->small_ms;
     lp_text_printf(text, "%s runs %s kernels a call, %s us each on average", stage->label,
                    COUNT(each), N(mean_ms * 1e3));
     if (stage->small_ms > 0)
         lp_text_printf(text,
                        "; norms, element-wise work, copies and reductions are %s %% of its device "
-                       "time",
-                       PERCENT(stage->small_ms / stage->device_ms));
+                       "time%s",
+                       PERCENT(stage->small_ms / stage->device_ms), without_nested(stage));
     lp_text_puts(text, ". Fuse them.");
     return true;
 }
@@ -224,12 +227,11 @@ static bool copy_cast(const struct lp_stage_facts *stage, struct lp_recommendati
     if (!(share >= 0.1))
         return false;
     add(out, "copy_cast_share", share);
-    out->at_stake_ms = stage->copy_cast_ms;
     lp_text_printf(text,
-                   "Kernels that copy, convert or move data take %s %% of the device time of %s: "
+                   "Kernels that copy, convert or move data take %s %% of the device time of %s%s: "
                    "keep one layout and one dtype between operators, and write results where they "
                    "are read.",
-                   PERCENT(share), stage->label);
+                   PERCENT(share), stage->label, without_nested(stage));
     return true;
 }
 
@@ -243,7 +245,6 @@ static bool memcpy_in_decode(const struct lp_stage_facts *stage, struct lp_recom
         return false;
     add(out, "copies_per_instance", each);
     add(out, "copy_share", share);
-    out->at_stake_ms = stage->memcpy_ms;
     lp_text_printf(
         text,
         "%s makes %s memory copies a step, %s %% of its busy time: keep tokens, positions and "
@@ -262,8 +263,8 @@ static bool dominant_kernel(const struct lp_stage_facts *stage, struct lp_recomm
     add_word(out, "kernel", stage->top_kernel);
     add(out, "kernel_share", share);
     lp_text_printf(
-        text, "One kernel, %s, takes %s %% of the device time of %s: study it first, with ncu.",
-        stage->top_kernel, PERCENT(share), stage->label);
+        text, "One kernel, %s, takes %s %% of the device time of %s%s: study it first, with ncu.",
+        stage->top_kernel, PERCENT(share), stage->label, without_nested(stage));
     return true;
 }
 
@@ -277,7 +278,6 @@ static bool uneven_ranks(const struct lp_stage_facts *stage, struct lp_recommend
     add(out, "waiting_share", share);
     add(out, "waiting_gpu", stage->waiting_gpu);
     add(out, "last_gpu", stage->last_gpu);
-    out->at_stake_ms = stage->waiting_ms;
     lp_text_printf(text,
                    "GPU %" PRId32 " waits in collectives for at least %s %% of %s, for GPU %" PRId32
                    ", which arrives last: look for what delays that one (its host thread, its "
@@ -295,7 +295,6 @@ static bool step_tail(const struct lp_stage_facts *stage, struct lp_recommendati
         return false;
     add(out, "p50_ms", stage->wall_p50_ms);
     add(out, "p99_ms", stage->wall_p99_ms);
-    out->at_stake_ms = fmax(0, stage->wall_ms - stage->wall_p50_ms * (double)stage->instances);
     lp_text_printf(text,
                    "%s has slow calls: p99 is %s ms, %sx the median of %s ms. Look for prefills "
                    "in between, allocations, garbage collection and growing contexts.",
@@ -303,20 +302,75 @@ static bool step_tail(const struct lp_stage_facts *stage, struct lp_recommendati
     return true;
 }
 
+static double launch_idle(const struct lp_stage_facts *stage)
+{
+    return stage->idle_launch_ms;
+}
+
+static double wait_idle(const struct lp_stage_facts *stage)
+{
+    return stage->idle_wait_ms;
+}
+
+static double host_only(const struct lp_stage_facts *stage)
+{
+    return stage->step_ms - stage->span_ms;
+}
+
+static double not_busy(const struct lp_stage_facts *stage)
+{
+    return stage->wall_ms - stage->busy_ms;
+}
+
+static double above_floor(const struct lp_stage_facts *stage)
+{
+    return stage->busy_ms - stage->floor_ms;
+}
+
+static double half_floor(const struct lp_stage_facts *stage)
+{
+    return stage->floor_ms / 2; /* half the bytes */
+}
+
+static double small_kernels(const struct lp_stage_facts *stage)
+{
+    return stage->small_ms;
+}
+
+static double copies_and_casts(const struct lp_stage_facts *stage)
+{
+    return stage->copy_cast_ms;
+}
+
+static double memory_copies(const struct lp_stage_facts *stage)
+{
+    return stage->memcpy_ms;
+}
+
+static double waiting(const struct lp_stage_facts *stage)
+{
+    return stage->waiting_ms;
+}
+
+static double above_median(const struct lp_stage_facts *stage)
+{
+    return fmax(0, stage->wall_ms - stage->wall_p50_ms * (double)stage->instances);
+}
+
 const struct lp_stage_rule lp_stage_rules[LP_STAGE_RULES] = {
-    { "launch_bound", false, launch_bound },
-    { "waiting", false, waits },
-    { "host_gap", false, host_gap },
-    { "device_idle", false, device_idle },
-    { "slow_kernels", false, slow_kernels },
-    { "memory_bound", false, memory_bound },
-    { "small_batch", false, small_batch },
-    { "tiny_kernels", false, tiny_kernels },
-    { "copy_cast", false, copy_cast },
-    { "memcpy_in_decode", false, memcpy_in_decode },
-    { "dominant_kernel", false, dominant_kernel },
-    { "uneven_ranks", false, uneven_ranks },
-    { "step_tail", true, step_tail },
+    { "launch_bound", false, launch_bound, launch_idle, true },
+    { "waiting", false, waits, wait_idle, true },
+    { "host_gap", false, host_gap, host_only, true },
+    { "device_idle", false, device_idle, not_busy, true },
+    { "slow_kernels", false, slow_kernels, above_floor, true },
+    { "memory_bound", false, memory_bound, half_floor, true },
+    { "small_batch", false, small_batch, NULL, false },
+    { "tiny_kernels", false, tiny_kernels, small_kernels, false },
+    { "copy_cast", false, copy_cast, copies_and_casts, false },
+    { "memcpy_in_decode", false, memcpy_in_decode, memory_copies, true },
+    { "dominant_kernel", false, dominant_kernel, NULL, false },
+    { "uneven_ranks", false, uneven_ranks, waiting, true },
+    { "step_tail", true, step_tail, above_median, true },
 };
 
 static bool incomplete_ledger(const struct lp_run_facts *run, struct lp_recommendation *out,

@@ -32,6 +32,12 @@ def replay(recording: Path) -> llmperf.Profile:
     return session.profile
 
 
+def with_model(name: str) -> llmperf.Profile:
+    profile = replay(ENGINE / f"{name}.llmrec")
+    profile.apply_model(support.DATA / "model/deepseek_ocr.json", dtype="bf16")
+    return profile
+
+
 def regions(metrics: Dict[str, Any]) -> Dict[str, Any]:
     return {row["path"]: row for row in metrics["regions"]}
 
@@ -222,6 +228,22 @@ class Recorded(support.TestCase):
         self.assertIn(f"| ↳ `{STEP}` | 0 | 8 | 7.507 |", report)
         self.assertIn("| `LLM@decode_all` | 0 | – | 7.507 |", report)
         self.assertNotIn("Collected calls", replay(ENGINE / "streams.llmrec").report_markdown())
+
+    def test_advice_names_the_class_of_the_class_table_and_adds_no_saving_twice(self) -> None:
+        for name in ("light", "streams", "tensor_1"):
+            metrics = with_model(name).to_dict()
+            found = regions(metrics)
+            slow = {row["region"]: row for row in metrics["recommendations"] if row["id"] == "slow_kernels"}
+            for path, row in slow.items():
+                classes = [entry for entry in metrics["kernel_classes"] if entry["stage"] == found[path]["label"]]
+                self.assertEqual(row["evidence"]["top_class"], classes[0]["kernel_class"], (name, path))
+                self.assertAlmostEqual(row["evidence"]["top_class_share"], classes[0]["share"], places=9)
+                self.assertEqual("mostly" in row["text"], classes[0]["share"] > 0.5, row["text"])
+            if name == "tensor_1":
+                continue
+            prefill = found["LLM@prefill"]
+            both = slow["LLM@prefill"]["at_stake_ms"] + slow["LLM@prefill/LLM@vision"]["at_stake_ms"]
+            self.assertAlmostEqual(both, prefill["gpu_busy_ms"] - prefill["time_floor_ms"], places=6)
 
     def test_captures_of_sampled_steps_are_of_a_sampled_step(self) -> None:
         metrics = self.metrics("light")

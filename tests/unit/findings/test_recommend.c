@@ -189,9 +189,43 @@ static void slow_kernels_name_the_largest_class(void **state)
     stage.top_class = "GEMM";
     stage.top_class_ms = 850;
     assert_says(&stage, "slow_kernels", 720,
-                "the largest class is GEMM (85.0 % of the device time)");
+                "bound; mostly GEMM (85.0 % of its device time). Look");
+    stage.top_class_ms = 500; /* a half is not most */
+    assert_says(&stage, "slow_kernels", 720,
+                "bound; the largest class is GEMM (50.0 % of its device time). Look");
+    stage.holds_stages = true;
+    assert_says(&stage, "slow_kernels", 720, "(50.0 % of its device time without nested stages)");
     stage.floor_ratio = 2.4;
     assert_silent(&stage);
+}
+
+static void savings_of_nested_stages_are_not_added_twice(void **state)
+{
+    struct lp_stage_facts stages[] = { plain_stage(), plain_stage(), plain_stage() };
+    struct lp_recommendations out;
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        stages[i].floor_ratio = 3;
+        stages[i].busy_ms = stages[i].wall_ms = 900;
+        stages[i].floor_ms = 300;
+    }
+    stages[1].region = "LLM@decode_all/LLM@decode_step/LLM@vision";
+    stages[1].label = "LLM@vision";
+    stages[1].around = stages[0].region;
+    stages[1].busy_ms = stages[1].wall_ms = 500;
+    stages[1].floor_ms = 250;
+    stages[1].floor_ratio = 2; /* it has no advice of its own */
+    stages[2].region = stages[2].label = "LLM@prefill";
+    assert_int_equal(lp_recommend(&good_run, stages, 3, &out), 0);
+    assert_int_equal(out.rows.count, 2);
+    assert_string_equal(out.rows.items[0].region, "LLM@prefill");
+    assert_true(fabs(out.rows.items[0].at_stake_ms - 600) < 1e-9);
+    assert_null(strstr(out.rows.items[0].text, "does not include"));
+    assert_true(fabs(out.rows.items[1].at_stake_ms - 350) < 1e-9);
+    assert_non_null(strstr(out.rows.items[1].text,
+                           "The saving does not include that of LLM@vision inside it."));
+    lp_recommendations_clear(&out);
 }
 
 static void work_at_the_memory_floor_needs_fewer_bytes(void **state)
@@ -384,6 +418,7 @@ int main(void)
         cmocka_unit_test(host_time_around_the_kernels_is_named),
         cmocka_unit_test(idle_time_without_iterations_is_not_explained),
         cmocka_unit_test(slow_kernels_name_the_largest_class),
+        cmocka_unit_test(savings_of_nested_stages_are_not_added_twice),
         cmocka_unit_test(work_at_the_memory_floor_needs_fewer_bytes),
         cmocka_unit_test(small_batches_of_decode_are_named),
         cmocka_unit_test(many_short_kernels_are_to_be_fused),

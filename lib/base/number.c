@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
+#include <locale.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "lib/base/number.h"
 
@@ -43,4 +46,19 @@ const char *lp_number(char *out, double value, int digits)
     }
     put_decimal(out + length, LP_NUMBER_BYTES - (size_t)length, size, decimals);
     return out;
+}
+
+static locale_t c_locale;
+
+static void make_locale(void)
+{
+    c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+}
+
+double lp_number_read(const char *text, char **end_out)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, make_locale);
+    return c_locale ? strtod_l(text, end_out, c_locale) : strtod(text, end_out);
 }

@@ -14,4 +14,7 @@ const char *lp_number(char *out, double value, int digits);
 /** The same in a buffer that lives as long as the block around the call. */
 #define LP_NUMBER(value, digits) lp_number((char[LP_NUMBER_BYTES]){ 0 }, (value), (digits))
 
+/** strtod() with a decimal point, whatever the locale of the program. */
+double lp_number_read(const char *text, char **end_out);
+
 #endif

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /** Whether all of it is valid UTF-8 (RFC 3629). */
 bool lp_text_is_utf8(const char *text);
@@ -13,6 +14,9 @@ bool lp_text_is_utf8(const char *text);
  * obey them), line and paragraph separators, and characters that turn the direction of text.
  * @param code_out  Its code point; NULL is fine. */
 size_t lp_text_control(const char *at, unsigned *code_out);
+
+/** UTF-8 of one character; 0 bytes for a number that is none. */
+size_t lp_utf8_put(char out[4], uint32_t code);
 
 /** Copy `raw` to `clean` of `size` bytes: cut at a character boundary, invalid UTF-8 becomes
  * U+FFFD, control characters and those that turn the direction of text a blank.

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
-#include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/file.h"
+#include "lib/base/number.h"
 #include "lib/base/sha256.h"
 #include "lib/base/status.h"
 #include "lib/config/inside.h"
@@ -88,6 +88,14 @@ static int find(const llmperf_config *config, const char *key, const struct lp_v
     return 0;
 }
 
+static int find_for(const llmperf_config *config, const char *key, const void *value_out,
+                    const struct lp_value **found_out)
+{
+    if (!config || !key || !value_out)
+        return lp_error(LLMPERF_EINVAL, "config, key and value_out are required");
+    return find(config, key, found_out);
+}
+
 static int wrong_type(const char *key, const struct lp_value *at, const char *wanted)
 {
     static const char *const kinds[] = { "a text", "a list", "a map" };
@@ -148,11 +156,9 @@ int llmperf_config_integer(const llmperf_config *config, const char *key, int64_
 {
     const struct lp_value *at;
     long long value;
-    int status;
+    int status = find_for(config, key, value_out, &at);
 
-    if (!config || !key || !value_out)
-        return lp_error(LLMPERF_EINVAL, "config, key and value_out are required");
-    if ((status = find(config, key, &at)) < 0)
+    if (status < 0)
         return status;
     if (at->kind != LP_VALUE_TEXT || at->is_string || !is_integer(at->text))
         return wrong_type(key, at, "a decimal integer");
@@ -167,22 +173,14 @@ int llmperf_config_integer(const llmperf_config *config, const char *key, int64_
 int llmperf_config_number(const llmperf_config *config, const char *key, double *value_out)
 {
     const struct lp_value *at;
-    locale_t plain;
     double value;
-    int status;
+    int status = find_for(config, key, value_out, &at);
 
-    if (!config || !key || !value_out)
-        return lp_error(LLMPERF_EINVAL, "config, key and value_out are required");
-    if ((status = find(config, key, &at)) < 0)
+    if (status < 0)
         return status;
     if (at->kind != LP_VALUE_TEXT || at->is_string || !is_number(at->text))
         return wrong_type(key, at, "a decimal number");
-    /* The process may have chosen a locale with a decimal comma. */
-    plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (!plain)
-        return lp_error(LLMPERF_ENOMEM, "out of memory while reading %s", key);
-    value = strtod_l(at->text, NULL, plain);
-    freelocale(plain);
+    value = lp_number_read(at->text, NULL);
     if (!isfinite(value))
         return wrong_type(key, at, "within the range of a double");
     *value_out = value;
@@ -192,11 +190,9 @@ int llmperf_config_number(const llmperf_config *config, const char *key, double 
 int llmperf_config_text(const llmperf_config *config, const char *key, const char **value_out)
 {
     const struct lp_value *at;
-    int status;
+    int status = find_for(config, key, value_out, &at);
 
-    if (!config || !key || !value_out)
-        return lp_error(LLMPERF_EINVAL, "config, key and value_out are required");
-    if ((status = find(config, key, &at)) < 0)
+    if (status < 0)
         return status;
     if (at->kind != LP_VALUE_TEXT || lp_scalar_type(at) == LP_SCALAR_NULL)
         return wrong_type(key, at, "a text");
@@ -207,11 +203,9 @@ int llmperf_config_text(const llmperf_config *config, const char *key, const cha
 int llmperf_config_boolean(const llmperf_config *config, const char *key, int32_t *value_out)
 {
     const struct lp_value *at;
-    int status;
+    int status = find_for(config, key, value_out, &at);
 
-    if (!config || !key || !value_out)
-        return lp_error(LLMPERF_EINVAL, "config, key and value_out are required");
-    if ((status = find(config, key, &at)) < 0)
+    if (status < 0)
         return status;
     if (at->kind != LP_VALUE_TEXT || lp_scalar_type(at) != LP_SCALAR_BOOL)
         return wrong_type(key, at, "true or false");

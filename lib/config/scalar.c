@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/number.h"
 #include "lib/config/scalar.h"
 
 static bool is_one_of(const char *text, const char *const *words, size_t count)
@@ -144,15 +144,10 @@ static void add_int(struct lp_text *out, const char *text)
 
 static double to_double(const char *text)
 {
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    char digits[100];
-    double value;
+    char digits[100], *end;
 
     plain_digits(digits, text);
-    value = plain ? strtod_l(digits, NULL, plain) : NAN;
-    if (plain)
-        freelocale(plain);
-    return value;
+    return lp_number_read(digits, &end);
 }
 
 /* Fewest digits that read back as the same double: "d.ddde±xx" with its digits and exponent. */
@@ -208,42 +203,32 @@ static void add_float(struct lp_text *out, const char *text, bool json)
         lp_text_puts(out, special ? "nan" : *text == '-' ? "-inf" : "inf");
 }
 
-void lp_scalar_add_str(struct lp_text *out, const struct lp_value *value)
+static void add_scalar(struct lp_text *out, const struct lp_value *value, bool json)
 {
     switch (lp_scalar_type(value)) {
     case LP_SCALAR_NULL:
-        lp_text_puts(out, "None");
+        lp_text_puts(out, json ? "null" : "None");
         break;
     case LP_SCALAR_BOOL:
-        lp_text_puts(out, is_true(value->text) ? "True" : "False");
+        lp_text_puts(out, is_true(value->text) ? json ? "true" : "True" : json ? "false" : "False");
         break;
     case LP_SCALAR_INT:
         add_int(out, value->text);
         break;
     case LP_SCALAR_FLOAT:
-        add_float(out, value->text, false);
+        add_float(out, value->text, json);
         break;
-    default:
-        lp_text_puts(out, value->text);
+    case LP_SCALAR_STRING:
+        (json ? lp_text_json : lp_text_puts)(out, value->text);
     }
+}
+
+void lp_scalar_add_str(struct lp_text *out, const struct lp_value *value)
+{
+    add_scalar(out, value, false);
 }
 
 void lp_scalar_add_json(struct lp_text *out, const struct lp_value *value)
 {
-    switch (lp_scalar_type(value)) {
-    case LP_SCALAR_NULL:
-        lp_text_puts(out, "null");
-        break;
-    case LP_SCALAR_BOOL:
-        lp_text_puts(out, is_true(value->text) ? "true" : "false");
-        break;
-    case LP_SCALAR_INT:
-        add_int(out, value->text);
-        break;
-    case LP_SCALAR_FLOAT:
-        add_float(out, value->text, true);
-        break;
-    default:
-        lp_text_json(out, value->text);
-    }
+    add_scalar(out, value, true);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* GPU values given by the user: LLMPERF_PEAK_TFLOPS, LLMPERF_BANDWIDTH_GBS, configuration. */
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/hardware/user.h"
+#include "lib/base/number.h"
 #include "lib/base/status.h"
 #include "lib/base/variable.h"
 #include "lib/hardware/check.h"
@@ -34,15 +34,13 @@ static bool is_sound(double value)
 static bool parse(const char *text, size_t length, double *value_out)
 {
     char number[64], *end;
-    locale_t plain;
 
     if (length == 0 || length >= sizeof(number) || strspn(text, "0123456789.eE+-") < length ||
-        text[0] == '-' || !(plain = newlocale(LC_ALL_MASK, "C", (locale_t)0)))
+        text[0] == '-')
         return false;
     memcpy(number, text, length);
     number[length] = '\0';
-    *value_out = strtod_l(number, &end, plain);
-    freelocale(plain);
+    *value_out = lp_number_read(number, &end);
     return *end == '\0' && is_sound(*value_out);
 }
 

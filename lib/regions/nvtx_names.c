@@ -134,39 +134,12 @@ const struct lp_nvtx_string *lp_nvtx_string_of(const struct lp_nvtx_domain *doma
     return string;
 }
 
-/* UTF-8 of one character; 0 bytes for one that is none. */
-static size_t put_character(char out[4], uint32_t code)
-{
-    if (code < 0x80) {
-        out[0] = (char)code;
-        return 1;
-    }
-    if (code < 0x800) {
-        out[0] = (char)(0xc0 | code >> 6);
-        out[1] = (char)(0x80 | (code & 0x3f));
-        return 2;
-    }
-    if (code < 0x10000) {
-        out[0] = (char)(0xe0 | code >> 12);
-        out[1] = (char)(0x80 | (code >> 6 & 0x3f));
-        out[2] = (char)(0x80 | (code & 0x3f));
-        return 3;
-    }
-    if (code > 0x10ffff)
-        return 0;
-    out[0] = (char)(0xf0 | code >> 18);
-    out[1] = (char)(0x80 | (code >> 12 & 0x3f));
-    out[2] = (char)(0x80 | (code >> 6 & 0x3f));
-    out[3] = (char)(0x80 | (code & 0x3f));
-    return 4;
-}
-
 const char *lp_nvtx_narrow(char *out, size_t size, const wchar_t *wide)
 {
     size_t length = 0;
 
     for (; wide && *wide && length + 4 < size; wide++)
-        length += put_character(out + length, (uint32_t)*wide);
+        length += lp_utf8_put(out + length, (uint32_t)*wide);
     out[length] = '\0';
     return out;
 }

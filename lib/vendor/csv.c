@@ -7,6 +7,7 @@
 
 #include "lib/base/file.h"
 #include "lib/base/status.h"
+#include "lib/base/utf8.h"
 #include "lib/vendor/csv.h"
 
 #define READ_BYTES  (256u << 10)
@@ -66,30 +67,6 @@ static int read_bytes(const struct lp_csv *csv, void *bytes, size_t size, size_t
     return 0;
 }
 
-static size_t put_utf8(char *out, uint32_t code)
-{
-    if (code < 0x80) {
-        out[0] = (char)code;
-        return 1;
-    }
-    if (code < 0x800) {
-        out[0] = (char)(0xc0 | code >> 6);
-        out[1] = (char)(0x80 | (code & 0x3f));
-        return 2;
-    }
-    if (code < 0x10000) {
-        out[0] = (char)(0xe0 | code >> 12);
-        out[1] = (char)(0x80 | (code >> 6 & 0x3f));
-        out[2] = (char)(0x80 | (code & 0x3f));
-        return 3;
-    }
-    out[0] = (char)(0xf0 | code >> 18);
-    out[1] = (char)(0x80 | (code >> 12 & 0x3f));
-    out[2] = (char)(0x80 | (code >> 6 & 0x3f));
-    out[3] = (char)(0x80 | (code & 0x3f));
-    return 4;
-}
-
 /* A unit of UTF-16; unpaired surrogates become U+FFFD. */
 static void put_unit(struct lp_csv *csv, uint32_t unit)
 {
@@ -99,15 +76,15 @@ static void put_unit(struct lp_csv *csv, uint32_t unit)
     csv->high = 0;
     if (high && low) {
         csv->end +=
-            put_utf8(csv->bytes + csv->end, 0x10000 + ((high - 0xd800) << 10) + (unit - 0xdc00));
+            lp_utf8_put(csv->bytes + csv->end, 0x10000 + ((high - 0xd800) << 10) + (unit - 0xdc00));
         return;
     }
     if (high)
-        csv->end += put_utf8(csv->bytes + csv->end, 0xfffd);
+        csv->end += lp_utf8_put(csv->bytes + csv->end, 0xfffd);
     if (unit >= 0xd800 && unit < 0xdc00)
         csv->high = unit;
     else
-        csv->end += put_utf8(csv->bytes + csv->end, low ? 0xfffd : unit);
+        csv->end += lp_utf8_put(csv->bytes + csv->end, low ? 0xfffd : unit);
 }
 
 static void put_wide(struct lp_csv *csv, const uint8_t *raw, size_t size)
@@ -337,4 +314,12 @@ int lp_csv_record(struct lp_csv *csv)
     csv->begin += scan.at;
     csv->record++;
     return 1;
+}
+
+const struct lp_field *lp_csv_field(const struct lp_csv *csv, size_t column)
+{
+    static char none[1];
+    static const struct lp_field empty = { none, 0, 0 };
+
+    return column < csv->fields.count ? &csv->fields.items[column] : &empty;
 }

@@ -50,4 +50,7 @@ int lp_csv_skip(struct lp_csv *csv);
  * LLMPERF_ENOMEM. */
 int lp_csv_record(struct lp_csv *csv);
 
+/** Field of the record that was read last; empty where it has no such column. */
+const struct lp_field *lp_csv_field(const struct lp_csv *csv, size_t column);
+
 #endif

@@ -6,18 +6,13 @@
 #include "lib/base/text.h"
 #include "lib/vendor/gpus.h"
 
-/* Names are clean already (lp_text_sanitise()): only quotes and backslashes are left to mind. */
 static void put_text(struct lp_text *json, const char *key, const char *text)
 {
-    lp_text_printf(json, ", \"%s\": %s", key, *text ? "\"" : "null");
-    if (!*text)
-        return;
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\')
-            lp_text_puts(json, "\\");
-        lp_text_add(json, text, 1);
-    }
-    lp_text_puts(json, "\"");
+    lp_text_printf(json, ", \"%s\": ", key);
+    if (*text)
+        lp_text_json(json, text);
+    else
+        lp_text_puts(json, "null");
 }
 
 static void put_positive(struct lp_text *json, const char *key, int64_t value)

@@ -1,63 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <ctype.h>
-#include <locale.h>
 #include <math.h>
-#include <pthread.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/number.h"
 #include "lib/vendor/numbers.h"
 
 #define NUMBER_BYTES 64
-
-static locale_t c_locale;
-
-static void make_locale(void)
-{
-    c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-}
-
-/* Numbers that do not fit into 2^53 or have an exponent. `text` ends with NUL. */
-static bool parse_slowly(const char *text, double *value_out)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    char *end;
-
-    pthread_once(&once, make_locale);
-    if (!c_locale)
-        return false;
-    *value_out = strtod_l(text, &end, c_locale);
-    return end != text && !*end && isfinite(*value_out);
-}
-
-/* Digits with at most one point: mantissa and power of ten are exact, so their quotient is rounded
- * once, as strtod() does it. */
-static bool parse_quickly(const char *text, size_t length, double *value_out)
-{
-    static const double powers[] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                     1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                     1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
-    bool negative = length > 0 && text[0] == '-';
-    size_t at = negative, point = SIZE_MAX, digits = 0;
-    uint64_t mantissa = 0;
-
-    for (; at < length; at++) {
-        if (text[at] == '.' && point == SIZE_MAX) {
-            point = digits;
-            continue;
-        }
-        if (text[at] < '0' || text[at] > '9' || ++digits > 19)
-            return false;
-        mantissa = mantissa * 10 + (uint64_t)(text[at] - '0');
-    }
-    if (digits == 0 || mantissa > UINT64_C(1) << 53)
-        return false;
-    *value_out = (double)mantissa / powers[point == SIZE_MAX ? 0 : digits - point];
-    if (negative)
-        *value_out = -*value_out;
-    return true;
-}
 
 static bool is_numeric(const char *text, size_t length)
 {
@@ -94,11 +43,9 @@ static bool has_groups(const char *text, size_t length)
 
 enum lp_number lp_number_parse(const char *text, size_t length, double *value_out)
 {
-    char plain[NUMBER_BYTES];
+    char plain[NUMBER_BYTES], *end;
     size_t used = 0;
 
-    if (parse_quickly(text, length, value_out))
-        return LP_NUMBER_FINE;
     if (length == 0 || length >= sizeof(plain) || !is_numeric(text, length))
         return LP_NUMBER_NONE;
     if (memchr(text, ',', length) && !has_groups(text, length))
@@ -107,8 +54,8 @@ enum lp_number lp_number_parse(const char *text, size_t length, double *value_ou
         if (text[i] != ',')
             plain[used++] = text[i];
     plain[used] = '\0';
-    return parse_quickly(plain, used, value_out) || parse_slowly(plain, value_out) ? LP_NUMBER_FINE
-                                                                                   : LP_NUMBER_NONE;
+    *value_out = lp_number_read(plain, &end);
+    return *end || !isfinite(*value_out) ? LP_NUMBER_NONE : LP_NUMBER_FINE;
 }
 
 enum lp_number lp_number_parse_decimal_comma(const char *text, size_t length, double *value_out)

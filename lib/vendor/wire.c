@@ -1,25 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdbool.h>
 
+#include "lib/base/varint.h"
 #include "lib/vendor/wire.h"
 #include "llmperf/api.h"
 
-#define VARINT_MOST 10 /* bytes of 64 bits, seven each */
-
 static bool take_varint(struct lp_wire *wire, uint64_t *value_out)
 {
-    uint64_t value = 0;
+    struct lp_varint_reader reader = { wire->at, wire->at + wire->size, false };
 
-    for (size_t i = 0; i < VARINT_MOST && i < wire->size; i++) {
-        value |= (uint64_t)(wire->at[i] & 0x7f) << (7 * i);
-        if (wire->at[i] < 0x80) {
-            wire->at += i + 1;
-            wire->size -= i + 1;
-            *value_out = value;
-            return true;
-        }
-    }
-    return false;
+    *value_out = lp_varint_get(&reader);
+    wire->size -= (size_t)(reader.at - wire->at);
+    wire->at = reader.at;
+    return !reader.failed;
 }
 
 static bool take_fixed(struct lp_wire *wire, size_t size, uint64_t *value_out)

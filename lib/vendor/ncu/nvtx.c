@@ -6,6 +6,7 @@
  * are. */
 #include <ctype.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/status.h"
@@ -82,24 +83,21 @@ static bool split_plainly(struct lp_ncu_slice item, struct lp_ncu_slice *domain,
 int lp_ncu_open_range(struct lp_ncu_slice domain, struct lp_ncu_slice name, uint32_t flags,
                       uint32_t *node)
 {
-    struct lp_text domain_text = { NULL, 0, 0, false }, name_text = domain_text,
-                   label = domain_text;
     bool unnamed = domain.length == 0 || equals(domain, unnamed_domain);
+    char *domain_text = strndup(domain.text, domain.length);
+    char *name_text = strndup(name.text, name.length);
+    struct lp_text label = { .failed = !domain_text || !name_text };
     int status = 0;
 
-    lp_text_add(&domain_text, domain.text, domain.length);
-    lp_text_puts(&domain_text, "");
-    lp_text_add(&name_text, name.text, name.length);
-    lp_text_puts(&name_text, "");
-    if (!domain_text.failed && !name_text.failed)
-        lp_range_label(&label, unnamed ? NULL : domain_text.bytes, name_text.bytes, flags);
-    if (domain_text.failed || name_text.failed || label.failed)
+    if (!label.failed)
+        lp_range_label(&label, unnamed ? NULL : domain_text, name_text, flags);
+    if (label.failed)
         status = lp_out_of_memory();
     else
         *node = lp_path_intern(*node, label.bytes);
-    lp_text_clear(&domain_text);
-    lp_text_clear(&name_text);
     lp_text_clear(&label);
+    free(domain_text);
+    free(name_text);
     return status;
 }
 

@@ -14,11 +14,7 @@
 
 static const struct lp_field *cell(const struct lp_nsys_table *table, enum lp_nsys_column column)
 {
-    static char none[1];
-    static const struct lp_field empty = { none, 0, 0 };
-    size_t at = table->columns[column];
-
-    return at < table->csv->fields.count ? &table->csv->fields.items[at] : &empty;
+    return lp_csv_field(table->csv, table->columns[column]);
 }
 
 /* A number in ns or bytes; NaN: there is none. */

@@ -72,7 +72,6 @@ struct table {
     struct lp_csv *csv;
     size_t columns[NCU_COLUMNS]; /* column numbers; COLUMN_NONE: missing */
     size_t width;                /* of the header */
-    uint32_t number;
     bool quoted;
     bool app_range;                /* ranges were measured by running the application again */
     LP_VECTOR(const char *) names; /* page raw: of metrics, NULL for the other columns */
@@ -89,11 +88,7 @@ static bool has(const struct table *table, enum ncu_column column)
 
 static const struct lp_field *cell(const struct table *table, enum ncu_column column)
 {
-    static char none[1];
-    static const struct lp_field empty = { none, 0, 0 };
-    size_t at = table->columns[column];
-
-    return at < table->csv->fields.count ? &table->csv->fields.items[at] : &empty;
+    return lp_csv_field(table->csv, table->columns[column]);
 }
 
 /* Headers */
@@ -297,7 +292,6 @@ static int take_raw(struct table *table)
     struct lp_ncu *ncu = table->ncu;
     const struct lp_field *fields = table->csv->fields.items;
     struct lp_ncu_target *target;
-    struct lp_ncu_value *values;
     int status = begin_result(table, 1);
 
     if (status < 0)
@@ -308,12 +302,15 @@ static int take_raw(struct table *table)
     if (table->again &&
         target->raw_file != ncu->file) /* the same page again, for example in other units */
         return 0;
-    values = lp_ncu_values(ncu, table->target, table->number, (uint32_t)table->width);
-    if (!values)
-        return ncu->left_out > 0 ? 0 : lp_out_of_memory();
-    for (size_t i = 0; i < table->width && status == 0; i++)
-        if (table->metrics.items[i] != LP_HASHMAP_NONE)
-            status = lp_ncu_put(ncu, &values[i], table->metrics.items[i], &fields[i], table->again);
+    for (size_t i = 0; i < table->width && status == 0; i++) {
+        struct lp_ncu_value *value;
+
+        if (table->metrics.items[i] == LP_HASHMAP_NONE)
+            continue;
+        if (!(value = lp_ncu_value(ncu, table->target, table->metrics.items[i])))
+            return ncu->left_out > 0 ? 0 : lp_out_of_memory();
+        status = lp_ncu_put(ncu, value, &fields[i], table->again);
+    }
     return status;
 }
 
@@ -344,8 +341,7 @@ static uint32_t metric_of_row(struct table *table)
                          *group ? group : NULL);
 }
 
-static int take_summary(struct table *table, struct lp_ncu_value *value, uint32_t metric,
-                        uint64_t count)
+static int take_summary(struct table *table, struct lp_ncu_value *value, uint64_t count)
 {
     static const enum ncu_column columns[] = { NCU_AVERAGE, NCU_MINIMUM, NCU_MAXIMUM };
     double numbers[LENGTH(columns)];
@@ -356,7 +352,7 @@ static int take_summary(struct table *table, struct lp_ncu_value *value, uint32_
         if (lp_number_parse(field->text, field->length, &numbers[i]) != LP_NUMBER_FINE)
             return 0;
     }
-    lp_ncu_put_summary(table->ncu, value, metric, count, numbers);
+    lp_ncu_put_summary(table->ncu, value, count, numbers);
     return 0;
 }
 
@@ -393,8 +389,8 @@ static int visit_details(struct table *table)
         return lp_out_of_memory();
     if (!(value = lp_ncu_value(table->ncu, table->target, metric)))
         return table->ncu->left_out > 0 ? 0 : lp_out_of_memory();
-    return summary ? take_summary(table, value, metric, count)
-                   : lp_ncu_put(table->ncu, value, metric, cell(table, NCU_VALUE), table->again);
+    return summary ? take_summary(table, value, count)
+                   : lp_ncu_put(table->ncu, value, cell(table, NCU_VALUE), table->again);
 }
 
 /* A table ends where a line does not begin with a quote, or another header comes. */
@@ -430,9 +426,10 @@ static int read_rows(struct table *table)
 
 static int read_table(struct lp_ncu *ncu, struct lp_csv *csv, bool quoted)
 {
-    struct table table = { .ncu = ncu, .csv = csv, .quoted = quoted, .number = ncu->tables++ };
+    struct table table = { .ncu = ncu, .csv = csv, .quoted = quoted };
     int status = lp_csv_record(csv);
 
+    ncu->tables++;
     if (status > 0 && (status = read_header(&table)) == 0)
         status = read_rows(&table);
     lp_vector_clear(&table.names);

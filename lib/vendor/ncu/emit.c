@@ -80,8 +80,6 @@ static int emit_values(struct lp_ncu *ncu, struct lp_ncu_matcher *matcher, llmpe
         const struct lp_ncu_value *value = &ncu->values.items[i];
         const struct lp_ncu_target *target = &ncu->targets.items[value->target];
 
-        if (value->metric == LP_HASHMAP_NONE)
-            continue;
         if (value->target != last) {
             bool known = target->node != LP_PATH_UNKNOWN;
 
@@ -103,12 +101,10 @@ static int emit_values(struct lp_ncu *ncu, struct lp_ncu_matcher *matcher, llmpe
 
 static bool is_duration(const struct lp_ncu *ncu, const struct lp_ncu_value *value)
 {
-    const char *name;
+    const char *name = ncu->metrics.items[value->metric].name;
 
-    if (value->metric == LP_HASHMAP_NONE || value->count == 0)
-        return false;
-    name = ncu->metrics.items[value->metric].name;
-    return strcmp(name, "Duration") == 0 || strcmp(name, "gpu__time_duration.sum") == 0;
+    return value->count > 0 &&
+           (strcmp(name, "Duration") == 0 || strcmp(name, "gpu__time_duration.sum") == 0);
 }
 
 /* By target: the value that holds its durations, LP_HASHMAP_NONE: there is none. */
@@ -348,8 +344,7 @@ static void name_gpus(struct lp_ncu *ncu)
 {
     for (size_t i = 0; i < ncu->values.count; i++) {
         const struct lp_ncu_value *value = &ncu->values.items[i];
-        const char *name =
-            value->metric == LP_HASHMAP_NONE ? "" : ncu->metrics.items[value->metric].name;
+        const char *name = ncu->metrics.items[value->metric].name;
 
         for (size_t k = 0; k < ncu->gpus.count; k++) {
             struct lp_gpu_fact *gpu = &ncu->gpus.items[k];

@@ -31,11 +31,9 @@ void lp_ncu_clear(struct lp_ncu *ncu)
 uint32_t lp_ncu_target(struct lp_ncu *ncu, uint32_t node, const char *kernel, int32_t device,
                        uint32_t process_id)
 {
-    struct lp_ncu_target target = { .node = node,
-                                    .name = LP_HASHMAP_NONE,
-                                    .device = device,
-                                    .process_id = process_id,
-                                    .table = LP_HASHMAP_NONE };
+    struct lp_ncu_target target = {
+        .node = node, .name = LP_HASHMAP_NONE, .device = device, .process_id = process_id
+    };
     uint64_t place, owner = (uint64_t)(uint32_t)device << 32 | process_id;
     uint32_t row;
 
@@ -128,51 +126,27 @@ int lp_ncu_note_gpu(struct lp_ncu *ncu, int32_t device, int major, int minor)
     return lp_vector_push(&ncu->gpus, gpu);
 }
 
-static struct lp_ncu_value *add_values(struct lp_ncu *ncu, uint32_t target, uint32_t count)
-{
-    struct lp_ncu_value fresh = { .target = target,
-                                  .metric = LP_HASHMAP_NONE,
-                                  .text = LP_HASHMAP_NONE,
-                                  .min = INFINITY,
-                                  .max = -INFINITY };
-
-    if (ncu->values.count + count > LP_NCU_VALUES_MOST) {
-        ncu->left_out += count;
-        return NULL;
-    }
-    if (lp_vector_reserve(&ncu->values, count) < 0)
-        return NULL;
-    for (uint32_t i = 0; i < count; i++)
-        ncu->values.items[ncu->values.count + i] = fresh;
-    ncu->values.count += count;
-    return &ncu->values.items[ncu->values.count - count];
-}
-
 struct lp_ncu_value *lp_ncu_value(struct lp_ncu *ncu, uint32_t target, uint32_t metric)
 {
+    const struct lp_ncu_value fresh = { .target = target,
+                                        .metric = metric,
+                                        .file = ncu->file,
+                                        .text = LP_HASHMAP_NONE,
+                                        .min = INFINITY,
+                                        .max = -INFINITY };
     uint32_t row = lp_hashmap_get(&ncu->value_rows, target, metric);
-    struct lp_ncu_value *value;
 
     if (row != LP_HASHMAP_NONE)
         return &ncu->values.items[row];
-    row = (uint32_t)ncu->values.count;
-    value = add_values(ncu, target, 1);
-    return value && lp_hashmap_put(&ncu->value_rows, target, metric, row) == 0 ? value : NULL;
-}
-
-struct lp_ncu_value *lp_ncu_values(struct lp_ncu *ncu, uint32_t target, uint32_t table,
-                                   uint32_t count)
-{
-    struct lp_ncu_target *at = &ncu->targets.items[target];
-    struct lp_ncu_value *values;
-
-    if (at->table == table)
-        return &ncu->values.items[at->base];
-    if (!(values = add_values(ncu, target, count)))
+    if (ncu->values.count >= LP_NCU_VALUES_MOST) {
+        ncu->left_out++;
         return NULL;
-    at->table = table;
-    at->base = (uint32_t)(values - ncu->values.items);
-    return values;
+    }
+    row = (uint32_t)ncu->values.count;
+    return lp_vector_push(&ncu->values, fresh) == 0 &&
+                   lp_hashmap_put(&ncu->value_rows, target, metric, row) == 0
+               ? &ncu->values.items[row]
+               : NULL;
 }
 
 /* Once a result, though a table may have it under both names. */
@@ -226,27 +200,21 @@ static int put_text(struct lp_ncu *ncu, struct lp_ncu_value *value, const char *
 }
 
 /* Does the value take this result? One that came with an earlier file, too, counts there. */
-static bool takes(struct lp_ncu *ncu, struct lp_ncu_value *value, uint32_t metric, bool again)
+static bool takes(const struct lp_ncu *ncu, const struct lp_ncu_value *value, bool again)
 {
-    if (value->metric == LP_HASHMAP_NONE) {
-        value->metric = metric;
-        value->file = ncu->file;
-    }
     return !again || value->file == ncu->file;
 }
 
-int lp_ncu_put_text(struct lp_ncu *ncu, struct lp_ncu_value *value, uint32_t metric,
-                    const char *text, bool again)
+int lp_ncu_put_text(struct lp_ncu *ncu, struct lp_ncu_value *value, const char *text, bool again)
 {
-    return takes(ncu, value, metric, again) ? put_text(ncu, value, text) : 0;
+    return takes(ncu, value, again) ? put_text(ncu, value, text) : 0;
 }
 
-int lp_ncu_put_number(struct lp_ncu *ncu, struct lp_ncu_value *value, uint32_t metric,
-                      double number, bool again)
+int lp_ncu_put_number(struct lp_ncu *ncu, struct lp_ncu_value *value, double number, bool again)
 {
-    const struct lp_ncu_metric *of = &ncu->metrics.items[metric];
+    const struct lp_ncu_metric *of = &ncu->metrics.items[value->metric];
 
-    if (!takes(ncu, value, metric, again) || !isfinite(number))
+    if (!takes(ncu, value, again) || !isfinite(number))
         return 0;
     put_number(value, number * of->factor);
     return strcmp(of->unit, "ns") == 0
@@ -254,27 +222,24 @@ int lp_ncu_put_number(struct lp_ncu *ncu, struct lp_ncu_value *value, uint32_t m
                : 0;
 }
 
-int lp_ncu_put(struct lp_ncu *ncu, struct lp_ncu_value *value, uint32_t metric,
-               const struct lp_field *cell, bool again)
+int lp_ncu_put(struct lp_ncu *ncu, struct lp_ncu_value *value, const struct lp_field *cell,
+               bool again)
 {
     double number;
     enum lp_number kind = lp_number_parse(cell->text, cell->length, &number);
 
     if (kind == LP_NUMBER_FINE)
-        return lp_ncu_put_number(ncu, value, metric, number, again);
-    if (!takes(ncu, value, metric, again))
-        return 0;
-    if (kind == LP_NUMBER_COMMA)
-        ncu->commas++;
-    return put_text(ncu, value, cell->text);
+        return lp_ncu_put_number(ncu, value, number, again);
+    ncu->commas += kind == LP_NUMBER_COMMA && takes(ncu, value, again);
+    return lp_ncu_put_text(ncu, value, cell->text, again);
 }
 
-void lp_ncu_put_summary(struct lp_ncu *ncu, struct lp_ncu_value *value, uint32_t metric,
-                        uint64_t count, const double numbers[3])
+void lp_ncu_put_summary(struct lp_ncu *ncu, struct lp_ncu_value *value, uint64_t count,
+                        const double numbers[3])
 {
-    double factor = ncu->metrics.items[metric].factor, mean = numbers[0] * factor;
+    double factor = ncu->metrics.items[value->metric].factor, mean = numbers[0] * factor;
 
-    if (!takes(ncu, value, metric, false) || count == 0 || count > UINT32_MAX - value->count)
+    if (count == 0 || count > UINT32_MAX - value->count)
         return;
     if (value->count == 0)
         value->first = mean;

@@ -26,7 +26,7 @@ struct lp_ncu_metric {
 
 /** Results of a metric of a target; sums are of differences from the first value. */
 struct lp_ncu_value {
-    uint32_t target, metric; /* metric LP_HASHMAP_NONE: nothing was seen */
+    uint32_t target, metric;
     uint32_t count;
     uint32_t text;           /* of texts; LP_HASHMAP_NONE: none; LP_NCU_TEXTS_DIFFER */
     uint32_t file, reserved; /* that the value is from */
@@ -41,7 +41,6 @@ struct lp_ncu_target {
     int32_t device;
     uint32_t process_id;
     uint64_t results;              /* different ones, over all files */
-    uint32_t table, base;          /* table whose columns are values base, base + 1 … */
     uint32_t raw_file;             /* that has its page raw; 0: none yet */
     uint32_t duration_file;        /* that durations are from */
     uint32_t duration_raw;         /* of page raw or details: a table may have both */
@@ -57,7 +56,7 @@ struct lp_ncu {
     LP_VECTOR(struct lp_ncu_target) targets;
     struct lp_hashmap target_rows; /* (node and name, device and process) -> target */
     LP_VECTOR(struct lp_ncu_value) values;
-    struct lp_hashmap value_rows;  /* (target, metric) -> value; page details only */
+    struct lp_hashmap value_rows;  /* (target, metric) -> value */
     struct lp_hashmap result_rows; /* results that were counted; how often each was in a file */
     uint32_t file, tables;         /* number of the current file, from 1; tables so far */
     uint64_t results, ranges;      /* different ones; the part of them that are ranges */
@@ -94,28 +93,22 @@ int lp_ncu_result(struct lp_ncu *ncu, uint32_t target, uint64_t id, uint64_t cou
 /** The value of a metric of a target; NULL without memory, or if there are too many. */
 struct lp_ncu_value *lp_ncu_value(struct lp_ncu *ncu, uint32_t target, uint32_t metric);
 
-/** The values of `count` columns of a table, side by side; NULL as above. */
-struct lp_ncu_value *lp_ncu_values(struct lp_ncu *ncu, uint32_t target, uint32_t table,
-                                   uint32_t count);
-
 /** Put a cell into a value. @param again  the result is not new: only values that other files did
  * not bring are taken. 0 or LLMPERF_ENOMEM. */
-int lp_ncu_put(struct lp_ncu *ncu, struct lp_ncu_value *value, uint32_t metric,
-               const struct lp_field *cell, bool again);
+int lp_ncu_put(struct lp_ncu *ncu, struct lp_ncu_value *value, const struct lp_field *cell,
+               bool again);
 
 /** The same for a value that is not a table cell: a number (ignored if not finite) or a text. */
-int lp_ncu_put_number(struct lp_ncu *ncu, struct lp_ncu_value *value, uint32_t metric,
-                      double number, bool again);
-int lp_ncu_put_text(struct lp_ncu *ncu, struct lp_ncu_value *value, uint32_t metric,
-                    const char *text, bool again);
+int lp_ncu_put_number(struct lp_ncu *ncu, struct lp_ncu_value *value, double number, bool again);
+int lp_ncu_put_text(struct lp_ncu *ncu, struct lp_ncu_value *value, const char *text, bool again);
 
 /** A GPU that results are of. @param device  below 0: not known. @param major  0: not known. 0 or
  * LLMPERF_ENOMEM. */
 int lp_ncu_note_gpu(struct lp_ncu *ncu, int32_t device, int major, int minor);
 
 /** Put mean, least and greatest of `count` results into a value. */
-void lp_ncu_put_summary(struct lp_ncu *ncu, struct lp_ncu_value *value, uint32_t metric,
-                        uint64_t count, const double numbers[3]);
+void lp_ncu_put_summary(struct lp_ncu *ncu, struct lp_ncu_value *value, uint64_t count,
+                        const double numbers[3]);
 
 /** Add the results of a report (.ncu-rep). 0; LLMPERF_EFORMAT (another version, no results, or
  * damaged), LLMPERF_ENOENT, LLMPERF_EIO, LLMPERF_ENOMEM. */

@@ -251,10 +251,10 @@ static int put_sample(struct lp_ncu_report *report, struct result *result,
     if (!(value = lp_ncu_value(report->ncu, place->target, metric)))
         return report->ncu->left_out > 0 ? 0 : lp_out_of_memory();
     if (!sample->is_text)
-        return lp_ncu_put_number(report->ncu, value, metric, sample->number, place->again);
+        return lp_ncu_put_number(report->ncu, value, sample->number, place->again);
     if (!(text = text_of(report, sample->text)))
         return lp_out_of_memory();
-    return lp_ncu_put_text(report->ncu, value, metric, text, place->again);
+    return lp_ncu_put_text(report->ncu, value, text, place->again);
 }
 
 static int begin_result(struct lp_ncu_report *report, enum lp_ncu_kind kind,

@@ -222,7 +222,7 @@ void begin_prefill(struct work *work, uint64_t tokens)
     work->now = &work->prefill;
     work->now_more = NULL;
     begin(work, "LLM@prefill", LLMPERF_REGION_STAGE, work->prefill.all, tokens * work->sequences,
-          work->sequences * tokens * (tokens + 1) / 2);
+          work->sequences * tokens);
 }
 
 void begin_vision(struct work *work)

@@ -220,7 +220,7 @@ class Stages:
             self.decoding.close()
             self.position, self.is_decoding = count, False
             self.step.enter_context(llmperf.prefill(tokens=batch * count))
-            llmperf.count(sequences=batch, context=batch * count * (count + 1) // 2)
+            llmperf.count(sequences=batch, context=batch * count)
             return
         self.position += 1
         if not self.is_decoding:
@@ -251,7 +251,7 @@ def read_image(model, tokenizer, arguments):
 def generate(engine, batch, prompt, count):
     """One prompt and `count` tokens behind it. Each token is looked at, as a server does."""
     with llmperf.prefill(tokens=batch * prompt):
-        llmperf.count(sequences=batch, context=batch * prompt * (prompt + 1) // 2)
+        llmperf.count(sequences=batch, context=batch * prompt)
         token = engine.prefill()
         token.tolist()
     with llmperf.decode_all(tokens=batch * count):

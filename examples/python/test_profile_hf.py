@@ -87,7 +87,7 @@ class ProfileHf(unittest.TestCase):
         found = {region["path"]: region for region in session.profile.regions()}
         step = "LLM@decode_all/LLM@decode_step"
         self.assertEqual(found["LLM@prefill"]["tokens"], 2 * 3 * 10)
-        self.assertEqual(found["LLM@prefill"]["context"], 2 * 3 * 55)
+        self.assertEqual(found["LLM@prefill"]["context"], 2 * 3 * 10)
         self.assertEqual(found["LLM@decode_all"]["tokens"], 2 * 3 * 4)
         self.assertEqual((found[step]["instances"], found[step]["tokens"]), (8, 24))
         self.assertEqual(found[step]["context"], 2 * 3 * (11 + 12 + 13 + 14))

@@ -106,7 +106,7 @@ class decode_all : scope
 };
 
 /** `LLM@decode_step` until the end of the scope. sequences: sequences in the batch; context: KV
- * cache positions attended, summed over the sequences; 0: not given. */
+ * cache length, new tokens included, summed over the sequences; 0: not given. */
 class decode_step : scope
 {
   public:

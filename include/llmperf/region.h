@@ -40,10 +40,10 @@ enum {
 enum {
     LLMPERF_QUANTITY_TOKENS = 1,    /**< new tokens computed */
     LLMPERF_QUANTITY_SEQUENCES = 2, /**< sequences (requests) in the batch */
-    LLMPERF_QUANTITY_CONTEXT = 3, /**< KV cache positions attended, summed over the sequences; each
-                                     new token attends to itself too */
-    LLMPERF_QUANTITY_FLOPS = 4,   /**< floating-point operations; a multiply-add counts as 2 */
-    LLMPERF_QUANTITY_BYTES = 5    /**< bytes read from and written to device memory */
+    LLMPERF_QUANTITY_CONTEXT = 3,   /**< KV cache length, new tokens included, summed over the
+                                       sequences: n for a prompt of n tokens with an empty cache */
+    LLMPERF_QUANTITY_FLOPS = 4,     /**< floating-point operations; a multiply-add counts as 2 */
+    LLMPERF_QUANTITY_BYTES = 5      /**< bytes read from and written to device memory */
 };
 
 /** A region and the amount of its work. An amount of 0 means not given. */
@@ -110,7 +110,7 @@ LLMPERF_API void llmperf_decode_all_end(uint64_t tokens);
  * sequence. Counts `sequences` as its tokens.
  *
  * @param sequences  Sequences in the batch; 0: not given.
- * @param context    KV cache positions attended, summed over the sequences; 0: not given.
+ * @param context    KV cache length, new tokens included, summed over the sequences; 0: not given.
  * @threads any thread; each has its own stack of regions */
 LLMPERF_API void llmperf_decode_step_begin(uint64_t sequences, uint64_t context);
 

@@ -151,7 +151,7 @@ enum lp_unknown {
     F(COUNT, memcpy_bytes, "bytes", APART, NO_DEVICE, "memcpy_bytes", "region_copy_bytes_total", "bytes of memcpys, nested regions included") \
     F(COUNT, tokens, "", APART, NOT_COUNTED, "tokens", "region_tokens_total", "tokens that the program counted; without a count, the sum of the child regions") \
     F(COUNT, sequences, "", APART, NOT_COUNTED, "sequences", "region_sequences_total", "sequences that the program counted; without a count, the sum of the child regions, as for `tokens`") \
-    F(COUNT, context, "", APART, NOT_COUNTED, "context", NULL, "KV positions attended, summed over the sequences; each new token attends to itself too") \
+    F(COUNT, context, "", APART, NOT_COUNTED, "context", NULL, "length of the KV cache, new tokens included, summed over the sequences") \
     F(COUNT, flops, "FLOP", APART, NOT_COUNTED, "flops", "region_flops_total", "FLOPs that the program or the model gave; a multiply-add is 2") \
     F(COUNT, bytes, "bytes", APART, NOT_COUNTED, "bytes", "region_bytes_total", "bytes of device memory that the program or the model gave") \
     F(NUMBER, skipped_fraction, "1", APART, NEVER, NULL, NULL, "share of the work whose device records were not collected; 0 unless the session samples. In metrics.json as `sampled_fraction`, 1 minus this value. Device times and counts cover the collected work and are not scaled") \
@@ -231,7 +231,7 @@ enum lp_unknown {
     F(COUNT, activities, "", APART, NO_DEVICE, "activities", NULL, "kernels, memcpys and memsets") \
     F(COUNT, tokens, "", APART, NOT_COUNTED, "tokens", NULL, "tokens that the program counted in the iteration") \
     F(COUNT, sequences, "", APART, NOT_COUNTED, "sequences", NULL, "sequences") \
-    F(COUNT, context, "", APART, NOT_COUNTED, "context", NULL, "KV positions attended") \
+    F(COUNT, context, "", APART, NOT_COUNTED, "context", NULL, "length of the KV cache, summed over the sequences") \
     F(COUNT, flops, "FLOP", APART, NOT_COUNTED, "flops", NULL, "FLOPs that the program or the model gave") \
     F(COUNT, bytes, "bytes", APART, NOT_COUNTED, "bytes", NULL, "bytes of device memory that the program or the model gave") \
     F(NUMBER, wall_ms, "ms", APART, NO_SPAN, "wall_ms", NULL, "host time from begin to end") \

@@ -142,7 +142,7 @@ def region(label: Union[str, bytes], *, tokens: Amount = None, sequences: Amount
     label: `DOMAIN@name`; without `@` the domain is `LLM`.
     tokens: new tokens computed.
     sequences: sequences (requests) in the batch.
-    context: KV positions attended, summed over the sequences; each new token attends to itself too.
+    context: length of the KV cache, new tokens included, summed over the sequences.
     flops: floating-point operations; a multiply-add counts as 2.
     bytes: bytes read from and written to device memory.
     kind: "stage", "operator" or "auto": prefill, decode_all, decode_step and vision of domain LLM
@@ -251,7 +251,7 @@ class decode_step:
     """`LLM@decode_step`: one step of the token loop. It also counts `sequences` as its tokens.
 
     sequences: sequences in the batch, with one new token each; None: unknown.
-    context: KV positions attended, summed over the sequences; None: unknown.
+    context: length of the KV cache, new tokens included, summed over the sequences; None: unknown.
     """
 
     __slots__ = ("_sequences", "_context")

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/sized.h"
 #include "lib/base/status.h"
 #include "lib/base/variable.h"
 #include "lib/config/config.h"
@@ -432,11 +433,7 @@ int llmperf_option_info_get(size_t index, llmperf_option_info *info_out)
 {
     const struct lp_option *option;
     llmperf_option_info info = LLMPERF_OPTION_INFO_INIT;
-    size_t size = info_out ? info_out->struct_size : 0;
 
-    if (size < sizeof(size))
-        return lp_error(LLMPERF_EINVAL, "struct_size is not set; initialise the struct with "
-                                        "LLMPERF_OPTION_INFO_INIT");
     if (index >= lp_options_count)
         return lp_error(LLMPERF_ENOENT, "there are %zu options", lp_options_count);
     option = &lp_options[index];
@@ -454,7 +451,5 @@ int llmperf_option_info_get(size_t index, llmperf_option_info *info_out)
     info.usual = option->usual;
     info.help = option->help;
     info.kind = (uint32_t)option->kind;
-    memcpy(info_out, &info, size < sizeof(info) ? size : sizeof(info));
-    info_out->struct_size = size;
-    return 0;
+    return lp_sized_out(info_out, &info, sizeof(info));
 }

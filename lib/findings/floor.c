@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/model/work.h"
+#include "lib/base/sized.h"
 #include "lib/base/status.h"
 #include "llmperf/sys/analysis.h"
 #include "llmperf/sys/hardware.h"
@@ -160,14 +161,6 @@ static void add_up(const struct limits *limits, const struct lp_operators *list,
     finish(limits, floor, flops, bytes, tokens);
 }
 
-static int check_out(size_t struct_size)
-{
-    return struct_size >= sizeof(size_t)
-               ? 0
-               : lp_error(LLMPERF_EINVAL,
-                          "struct_size is not set; initialise the struct with its …_INIT macro");
-}
-
 int llmperf_model_floor(const llmperf_model *model, const llmperf_step *given,
                         const llmperf_hardware *hardware, uint32_t which, llmperf_step_floor *out)
 {
@@ -177,17 +170,13 @@ int llmperf_model_floor(const llmperf_model *model, const llmperf_step *given,
     struct lp_step step;
     int status;
 
-    if (!out)
-        return lp_error(LLMPERF_EINVAL, "out is required");
-    if ((status = check_out(out->struct_size)) < 0 ||
+    if ((status = lp_sized_check(out)) < 0 ||
         (status = take_limits(&limits, hardware, which)) < 0 ||
         (status = lp_model_operators(model, given, &step, &list)) < 0)
         return status;
     add_up(&limits, &list, step.given.draft_tokens ? step.useful_tokens : (double)list.tokens,
            &floor);
-    floor.struct_size = out->struct_size;
-    memcpy(out, &floor, out->struct_size < sizeof(floor) ? out->struct_size : sizeof(floor));
-    return 0;
+    return lp_sized_out(out, &floor, sizeof(floor));
 }
 
 /* A decode step of some number of requests, all like the first one of the user's. */
@@ -316,9 +305,7 @@ int llmperf_model_decode_turn(const llmperf_model *model, const llmperf_step *gi
     struct lp_step step;
     int status;
 
-    if (!out)
-        return lp_error(LLMPERF_EINVAL, "out is required");
-    if ((status = check_out(out->struct_size)) < 0 ||
+    if ((status = lp_sized_check(out)) < 0 ||
         (status = take_limits(&search.limits, hardware, which)) < 0 ||
         (status = lp_model_operators(model, given, &step, &list)) < 0)
         return status;
@@ -334,9 +321,5 @@ int llmperf_model_decode_turn(const llmperf_model *model, const llmperf_step *gi
     search.step.experts_touched = 0; /* a measured number is of one batch only */
     status = find_turns(&search, step.given.cached_tokens ? step.given.cached_tokens[0] : 0, &turn);
     free(search.cached);
-    if (status < 0)
-        return status;
-    turn.struct_size = out->struct_size;
-    memcpy(out, &turn, out->struct_size < sizeof(turn) ? out->struct_size : sizeof(turn));
-    return 0;
+    return status < 0 ? status : lp_sized_out(out, &turn, sizeof(turn));
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "lib/base/sized.h"
 #include "lib/base/status.h"
 #include "lib/findings/findings.h"
 #include "lib/profile/data.h"
@@ -53,8 +54,8 @@ int llmperf_profile_stage(const llmperf_profile *profile, size_t index, llmperf_
     int status = find_row(profile, LLMPERF_ROWS_STAGES, index, stage_out, &findings);
 
     return status < 0 ? status
-                      : lp_copy_struct(stage_out, &findings->stage_rows.rows.items[index].stage,
-                                       sizeof(*stage_out));
+                      : lp_sized_out(stage_out, &findings->stage_rows.rows.items[index].stage,
+                                     sizeof(*stage_out));
 }
 
 const char *llmperf_profile_stage_reason(const llmperf_profile *profile, size_t index,
@@ -83,7 +84,7 @@ int llmperf_profile_advice(const llmperf_profile *profile, size_t index, llmperf
     advice.saving_ms = row->at_stake_ms;
     advice.evidence = row->evidence_count;
     advice.severity = (uint32_t)row->severity + LLMPERF_SEVERITY_HIGH;
-    return lp_copy_struct(advice_out, &advice, sizeof(advice));
+    return lp_sized_out(advice_out, &advice, sizeof(advice));
 }
 
 /* The end of a name says its unit. */
@@ -114,7 +115,7 @@ int llmperf_profile_evidence(const llmperf_profile *profile, size_t advice, size
     evidence.unit = unit_of(evidence.name);
     evidence.text = row->evidence[index].text;
     evidence.value = evidence.text ? (double)NAN : row->evidence[index].value;
-    return lp_copy_struct(evidence_out, &evidence, sizeof(evidence));
+    return lp_sized_out(evidence_out, &evidence, sizeof(evidence));
 }
 
 /* 0: none, or several. */
@@ -150,5 +151,5 @@ int llmperf_profile_gpu(const llmperf_profile *profile, size_t index, llmperf_gp
     gpu.device = device >= 0 && device <= INT32_MAX ? (int32_t)device : -1;
     gpu.process_id = process_on(findings, gpu.device);
     gpu.memory_bytes = memory > 0 && memory < 1e18 ? (uint64_t)memory : LLMPERF_UNKNOWN;
-    return lp_copy_struct(gpu_out, &gpu, sizeof(gpu));
+    return lp_sized_out(gpu_out, &gpu, sizeof(gpu));
 }

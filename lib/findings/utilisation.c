@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "lib/base/sized.h"
 #include "lib/base/status.h"
 #include "llmperf/sys/analysis.h"
 
@@ -33,14 +34,12 @@ static bool is_known(double value)
 /* A whole copy of what the caller has, checked; 0 becomes NaN where it means "not known". */
 static int read_input(const llmperf_utilisation_input *input, llmperf_utilisation_input *whole)
 {
-    double values[FIELDS] = { 0 };
-    size_t size;
+    double values[FIELDS];
 
-    if (!input || input->struct_size < sizeof(size_t))
-        return lp_error(LLMPERF_EINVAL, "an input is required; initialise it with "
-                                        "LLMPERF_UTILISATION_INPUT_INIT");
-    size = input->struct_size < sizeof(*whole) ? input->struct_size : sizeof(*whole);
-    memcpy(values, (const char *)input + sizeof(size_t), size - sizeof(size_t));
+    *whole = (llmperf_utilisation_input)LLMPERF_UTILISATION_INPUT_INIT;
+    if (lp_sized_check(input) < 0 || lp_sized_in(whole, input, sizeof(*whole)) < 0)
+        return LLMPERF_EINVAL;
+    memcpy(values, (char *)whole + sizeof(size_t), sizeof(values));
     for (size_t i = 0; i < FIELDS; i++) {
         if (values[i] < 0 || isinf(values[i]))
             return lp_error(LLMPERF_EINVAL, "%s is %g; it must be positive, or 0 if unknown",
@@ -48,7 +47,6 @@ static int read_input(const llmperf_utilisation_input *input, llmperf_utilisatio
         if (!is_known(values[i]))
             values[i] = NAN;
     }
-    whole->struct_size = sizeof(*whole);
     memcpy((char *)whole + sizeof(size_t), values, sizeof(values));
     if (whole->busy_share > 1 + ROUNDING)
         return lp_error(LLMPERF_EINVAL, "busy_share is %g; it must not exceed 1",
@@ -206,13 +204,9 @@ int llmperf_utilisation_compute(const llmperf_utilisation_input *input, llmperf_
 {
     llmperf_utilisation_input in;
     llmperf_utilisation whole = LLMPERF_UTILISATION_INIT;
-    size_t size;
-    int status;
+    int status = read_input(input, &in);
 
-    if (!out || out->struct_size < sizeof(size_t))
-        return lp_error(LLMPERF_EINVAL,
-                        "an output is required; initialise it with LLMPERF_UTILISATION_INIT");
-    if ((status = read_input(input, &in)) < 0)
+    if (status < 0)
         return status;
     set_mfu(&in, &whole);
     set_mbu(&in, &whole);
@@ -220,8 +214,5 @@ int llmperf_utilisation_compute(const llmperf_utilisation_input *input, llmperf_
     set_floors(&in, &whole);
     set_ratio(&in, &whole);
     set_bound(&in, &whole);
-    size = out->struct_size;
-    memcpy(out, &whole, size < sizeof(whole) ? size : sizeof(whole));
-    out->struct_size = size;
-    return 0;
+    return lp_sized_out(out, &whole, sizeof(whole));
 }

@@ -11,6 +11,7 @@
 #include "lib/hardware/rates.h"
 #include "lib/hardware/table.h"
 #include "lib/hardware/user.h"
+#include "lib/base/sized.h"
 #include "lib/base/status.h"
 #include "llmperf/sys/hardware.h"
 
@@ -315,16 +316,12 @@ int llmperf_hardware_find(const llmperf_hardware_query *query, const llmperf_con
                           llmperf_hardware **hardware_out)
 {
     struct request request = { .query = LLMPERF_HARDWARE_QUERY_INIT, .config = config };
-    size_t size;
     int status;
 
     if (!query || !hardware_out)
         return lp_error(LLMPERF_EINVAL, "query and hardware_out are required");
-    if (query->struct_size < sizeof(size_t))
-        return lp_error(LLMPERF_EINVAL,
-                        "struct_size is not set; initialise with LLMPERF_HARDWARE_QUERY_INIT");
-    size = query->struct_size < sizeof(*query) ? query->struct_size : sizeof(*query);
-    memcpy(&request.query, query, size);
+    if ((status = lp_sized_in(&request.query, query, sizeof(*query))) < 0)
+        return status;
     if (query->name && strlen(query->name) >= LP_GPU_NAME_BYTES)
         return lp_error(LLMPERF_EINVAL, "the name of a GPU can have at most %d characters",
                         LP_GPU_NAME_BYTES - 1);

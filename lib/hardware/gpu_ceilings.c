@@ -5,6 +5,7 @@
 
 #include "lib/hardware/hardware.h"
 #include "lib/hardware/gpu_ceilings.h"
+#include "lib/base/sized.h"
 #include "lib/base/status.h"
 #include "llmperf/sys/hardware.h"
 
@@ -49,22 +50,18 @@ int llmperf_hardware_ceiling(const llmperf_hardware *hardware, const char *what,
     const struct lp_ceiling *item;
     int index;
 
-    if (!hardware || !what || !ceiling_out || ceiling_out->struct_size < sizeof(size_t))
-        return lp_error(LLMPERF_EINVAL, "hardware, what and a ceiling of LLMPERF_CEILING_INIT are "
-                                        "required");
+    if (!hardware || !what)
+        return lp_error(LLMPERF_EINVAL, "hardware and what are required");
     if ((index = lp_ceiling_index(what)) < 0)
         return lp_error(LLMPERF_EINVAL,
                         "unknown quantity %.40s; use copy, read, or a dtype of llmperf hardware",
                         what);
     item = &hardware->ceilings.items[index];
-    ceiling.struct_size = ceiling_out->struct_size;
     ceiling.best = item->best;
     ceiling.median = item->median;
     ceiling.clock_mhz = item->clock_mhz;
     ceiling.repeats = item->repeats;
     ceiling.how = isnan(item->best) ? NULL : item->how;
     ceiling.reason = isnan(item->best) ? item->reason : NULL;
-    memcpy(ceiling_out, &ceiling,
-           ceiling_out->struct_size < sizeof(ceiling) ? ceiling_out->struct_size : sizeof(ceiling));
-    return 0;
+    return lp_sized_out(ceiling_out, &ceiling, sizeof(ceiling));
 }

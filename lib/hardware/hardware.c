@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/hardware/hardware.h"
+#include "lib/base/sized.h"
 #include "lib/base/status.h"
 #include "lib/hardware/check.h"
 #include "llmperf/sys/hardware.h"
@@ -95,19 +96,6 @@ const char *llmperf_hardware_warning(const llmperf_hardware *hardware, size_t in
     return hardware && index < hardware->warnings.count ? hardware->warnings.items[index] : NULL;
 }
 
-/* Callers built against an older header have a shorter struct: they get the fields they know. */
-static int copy_value(const llmperf_hardware_value *value, llmperf_hardware_value *value_out)
-{
-    size_t wanted = value_out->struct_size;
-
-    if (wanted < sizeof(wanted))
-        return lp_error(LLMPERF_EINVAL,
-                        "struct_size is not set; initialise with LLMPERF_HARDWARE_VALUE_INIT");
-    memcpy(value_out, value, wanted < sizeof(*value) ? wanted : sizeof(*value));
-    value_out->struct_size = wanted;
-    return 0;
-}
-
 static int find_dtype(const char *dtype, int *index_out)
 {
     if (lp_hardware_dtype_is_stored(dtype))
@@ -138,7 +126,8 @@ int llmperf_hardware_peak(const llmperf_hardware *hardware, const char *dtype,
     if (!hardware || !dtype || !value_out)
         return lp_error(LLMPERF_EINVAL, "hardware, dtype and value_out are required");
     status = find_dtype(dtype, &index);
-    return status < 0 ? status : copy_value(&hardware->peaks[index], value_out);
+    return status < 0 ? status
+                      : lp_sized_out(value_out, &hardware->peaks[index], sizeof(*value_out));
 }
 
 int llmperf_hardware_quantity(const llmperf_hardware *hardware, uint32_t which,
@@ -148,5 +137,5 @@ int llmperf_hardware_quantity(const llmperf_hardware *hardware, uint32_t which,
         return lp_error(LLMPERF_EINVAL, "hardware and value_out are required");
     if (which == 0 || which > LP_QUANTITIES)
         return lp_error(LLMPERF_EINVAL, "unknown quantity %u; use LLMPERF_HARDWARE_…", which);
-    return copy_value(&hardware->quantities[which - 1], value_out);
+    return lp_sized_out(value_out, &hardware->quantities[which - 1], sizeof(*value_out));
 }

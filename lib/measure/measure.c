@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "lib/base/sized.h"
 #include "lib/base/status.h"
 #include "lib/measure/kernels.h"
 #include "lib/measure/matrix.h"
@@ -24,12 +25,8 @@
 static int take_options(const llmperf_measure_options *given, llmperf_measure_options *options)
 {
     *options = (llmperf_measure_options)LLMPERF_MEASURE_OPTIONS_INIT;
-    if (given && given->struct_size < sizeof(size_t))
-        return lp_error(LLMPERF_EINVAL,
-                        "struct_size is not set; initialise with LLMPERF_MEASURE_OPTIONS_INIT");
-    if (given)
-        memcpy(options, given,
-               given->struct_size < sizeof(*options) ? given->struct_size : sizeof(*options));
+    if (lp_sized_in(options, given, sizeof(*options)) < 0)
+        return LLMPERF_EINVAL;
     if (options->seconds == 0)
         options->seconds = SECONDS;
     if (options->buffer_bytes == 0)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/model/work.h"
+#include "lib/base/sized.h"
 #include "lib/base/status.h"
 #include "llmperf/sys/analysis.h"
 
@@ -29,17 +30,6 @@ const char *llmperf_model_warning(const llmperf_model *model, size_t index)
 const char *llmperf_model_assumption(const llmperf_model *model, size_t index)
 {
     return model && index < model->assumptions.count ? model->assumptions.items[index] : NULL;
-}
-
-/* Copy out what the caller's struct has room for. */
-static int hand_out(void *out, size_t size, void *whole, size_t whole_size)
-{
-    if (size < sizeof(size_t))
-        return lp_error(LLMPERF_EINVAL,
-                        "struct_size is not set; initialise the struct with its …_INIT macro");
-    memcpy(whole, &size, sizeof(size));
-    memcpy(out, whole, size < whole_size ? size : whole_size);
-    return 0;
 }
 
 static lp_u128 weight_bytes(const llmperf_model *model, uint32_t dtype,
@@ -162,7 +152,7 @@ int llmperf_model_info_get(const llmperf_model *model, llmperf_model_info *info_
     info.activation_dtype = model->activation_dtype;
     info.has_decoder = model->has_decoder;
     info.has_vision = model->vision.kind != LP_VISION_NONE;
-    return hand_out(info_out, info_out->struct_size, &info, sizeof(info));
+    return lp_sized_out(info_out, &info, sizeof(info));
 }
 
 int lp_model_operators(const struct llmperf_model *model, const llmperf_step *given,
@@ -260,7 +250,7 @@ int llmperf_model_work(const llmperf_model *model, const llmperf_step *given, ll
     work.requests =
         step.given.phase == LLMPERF_PHASE_VISION ? step.given.images : step.given.requests;
     work.tokens_expected = step.given.draft_tokens ? step.useful_tokens : (double)list.tokens;
-    return hand_out(out, out->struct_size, &work, sizeof(work));
+    return lp_sized_out(out, &work, sizeof(work));
 }
 
 int llmperf_model_operator(const llmperf_model *model, const llmperf_step *given, size_t index,
@@ -285,5 +275,5 @@ int llmperf_model_operator(const llmperf_model *model, const llmperf_step *given
     work.layer_kind = op->layer_kind;
     work.layers = op->layers;
     work.compute_dtype = op->dtype;
-    return hand_out(out, out->struct_size, &work, sizeof(work));
+    return lp_sized_out(out, &work, sizeof(work));
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/model/work.h"
+#include "lib/base/sized.h"
 #include "lib/base/status.h"
 #include "llmperf/sys/analysis.h"
 
@@ -256,11 +257,11 @@ int lp_step_prepare(const struct llmperf_model *model, const llmperf_step *given
 {
     int status;
 
-    if (!model || !given || given->struct_size < sizeof(given->struct_size))
-        return lp_error(LLMPERF_EINVAL, "model and step with its struct_size are required");
+    if (!model || !given)
+        return lp_error(LLMPERF_EINVAL, "model and step are required");
     memset(out, 0, sizeof(*out));
-    memcpy(&out->given, given,
-           given->struct_size < sizeof(*given) ? given->struct_size : sizeof(*given));
+    if ((status = lp_sized_in(&out->given, given, sizeof(*given))) < 0)
+        return status;
     given = &out->given;
     if (given->phase < LLMPERF_PHASE_PREFILL || given->phase > LLMPERF_PHASE_VISION)
         return lp_error(LLMPERF_EINVAL, "unknown phase %u", (unsigned)given->phase);

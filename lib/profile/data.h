@@ -84,10 +84,6 @@ bool lp_profile_has_metric(llmperf_profile *profile, const llmperf_metric_stats 
 /** Order the metrics. */
 void lp_profile_sort_metrics(llmperf_profile *profile);
 
-/** Struct to a caller whose header may be older: it gets the fields that it knows. 0 or
- * LLMPERF_EINVAL. */
-int lp_copy_struct(void *out, const void *from, size_t size);
-
 /** strcmp() with NULL before all text. */
 int lp_compare_text(const char *a, const char *b);
 

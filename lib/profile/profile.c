@@ -208,17 +208,3 @@ int lp_compare_paths(const char *a, const char *b)
     }
     return (*a == '/' ? 1 : (unsigned char)*a) - (*b == '/' ? 1 : (unsigned char)*b);
 }
-
-/* Callers built against an older header have a shorter struct: they get the fields they know. */
-int lp_copy_struct(void *out, const void *from, size_t size)
-{
-    size_t wanted;
-
-    memcpy(&wanted, out, sizeof(wanted));
-    if (wanted < sizeof(wanted))
-        return lp_error(LLMPERF_EINVAL,
-                        "struct_size is not set; initialise the struct with its …_INIT macro");
-    memcpy(out, from, wanted < size ? wanted : size);
-    memcpy(out, &wanted, sizeof(wanted));
-    return 0;
-}

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/base/sized.h"
 #include "lib/base/status.h"
 #include "lib/profile/data.h"
 #include "lib/profile/fields.h"
@@ -25,7 +26,7 @@ static int copy_row(const llmperf_profile *profile, enum lp_row_id id, size_t in
     if (index >= lp_row_count(profile, id))
         return lp_error(LLMPERF_EINVAL, "row %zu of %zu does not exist", index,
                         lp_row_count(profile, id));
-    return lp_copy_struct(out, lp_row_at(profile, id, index), lp_row_kinds[id].size);
+    return lp_sized_out(out, lp_row_at(profile, id, index), lp_row_kinds[id].size);
 }
 
 int llmperf_profile_region(const llmperf_profile *profile, size_t index,
@@ -104,7 +105,7 @@ int llmperf_profile_ledger(const llmperf_profile *profile, llmperf_ledger *ledge
 {
     if (!profile || !ledger_out)
         return lp_error(LLMPERF_EINVAL, "profile and ledger are required");
-    return lp_copy_struct(ledger_out, &profile->ledger, sizeof(*ledger_out));
+    return lp_sized_out(ledger_out, &profile->ledger, sizeof(*ledger_out));
 }
 
 const char *lp_profile_folder(const llmperf_profile *profile)

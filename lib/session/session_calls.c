@@ -2,6 +2,7 @@
 /* What a program calls on a running session: requests that the collector answers. */
 #include <string.h>
 
+#include "lib/base/sized.h"
 #include "lib/base/status.h"
 #include "lib/session/session.h"
 #include "lib/findings/kernel_class.h"
@@ -54,34 +55,19 @@ int llmperf_session_snapshot(llmperf_session *session, llmperf_profile **profile
 int llmperf_session_ledger(llmperf_session *session, llmperf_ledger *ledger_out)
 {
     struct lp_request request;
-    size_t size;
-    int status;
+    int status = lp_session_ask(session, LP_REQUEST_LEDGER, &request);
 
-    if (!ledger_out || ledger_out->struct_size < sizeof(size_t))
-        return lp_error(LLMPERF_EINVAL,
-                        "ledger_out is required, initialised with LLMPERF_LEDGER_INIT");
-    if ((status = lp_session_ask(session, LP_REQUEST_LEDGER, &request)) < 0)
-        return status;
-    size = ledger_out->struct_size;
-    memcpy(ledger_out, &request.ledger,
-           size < sizeof(request.ledger) ? size : sizeof(request.ledger));
-    ledger_out->struct_size = size;
-    return 0;
+    return status < 0 ? status : lp_sized_out(ledger_out, &request.ledger, sizeof(request.ledger));
 }
 
 int llmperf_session_status(const llmperf_session *session, llmperf_session_state *state_out)
 {
     llmperf_session_state state;
-    size_t size;
 
-    if (!session || !state_out || state_out->struct_size < sizeof(size_t))
-        return lp_error(LLMPERF_EINVAL, "session and state_out are required, state_out initialised "
-                                        "with LLMPERF_SESSION_STATE_INIT");
-    size = state_out->struct_size;
+    if (!session)
+        return lp_error(LLMPERF_EINVAL, "session is required");
     lp_health_read(&session->health, &state);
-    memcpy(state_out, &state, size < sizeof(state) ? size : sizeof(state));
-    state_out->struct_size = size;
-    return 0;
+    return lp_sized_out(state_out, &state, sizeof(state));
 }
 
 int llmperf_session_add_input(llmperf_session *session, const llmperf_input *input)
@@ -91,9 +77,9 @@ int llmperf_session_add_input(llmperf_session *session, const llmperf_input *inp
 
     if (status < 0)
         return status;
-    if (!input || input->struct_size < sizeof(size_t))
-        return lp_error(LLMPERF_EINVAL, "input is required, initialised with LLMPERF_INPUT_INIT");
-    memcpy(&whole, input, input->struct_size < sizeof(whole) ? input->struct_size : sizeof(whole));
+    if ((status = lp_sized_check(input)) < 0 ||
+        (status = lp_sized_in(&whole, input, sizeof(whole))) < 0)
+        return status;
     return lp_given_add(&session->given, &whole);
 }
 
@@ -122,15 +108,13 @@ int llmperf_session_iterations(const llmperf_session *session, uint64_t after,
     if (capacity == 0)
         return 0;
     size = iterations_out->struct_size;
-    if (size < sizeof(size))
-        return lp_error(
-            LLMPERF_EINVAL,
-            "struct_size is not set; initialise the first row with LLMPERF_ITERATION_INIT");
+    if (lp_sized_check(iterations_out) < 0)
+        return LLMPERF_EINVAL;
     while (*count_out < capacity && lp_totals_iteration(session->totals, after, &row)) {
         char *place = (char *)iterations_out + *count_out * size;
 
-        memcpy(place, &row, size < sizeof(row) ? size : sizeof(row));
         memcpy(place, &size, sizeof(size));
+        lp_sized_out(place, &row, sizeof(row));
         after = row.sequence;
         ++*count_out;
     }

@@ -274,7 +274,7 @@ static void an_older_struct_gets_the_fields_it_knows(void **context)
     assert_int_equal(short_one.state.verdict_ns, 7);
     assert_int_equal(short_one.behind, 7);
     assert_int_equal(llmperf_session_status(session, NULL), LLMPERF_EINVAL);
-    check_error("LLMPERF_SESSION_STATE_INIT");
+    check_error("struct_size is not set");
     llmperf_session_free(session);
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/base/file.h"
+#include "lib/base/sized.h"
 #include "lib/base/status.h"
 #include "lib/base/text.h"
 #include "lib/session/options/counter_presets.h"
@@ -184,20 +185,13 @@ int llmperf_counters_info(const llmperf_counters *counters, size_t index,
                           llmperf_counter_info *info_out)
 {
     llmperf_counter_info row;
-    size_t size;
 
-    if (!counters || !info_out)
-        return lp_error(LLMPERF_EINVAL, "counters and info_out are required");
+    if (!counters)
+        return lp_error(LLMPERF_EINVAL, "counters are required");
     if (index >= counters->count)
         return lp_error(LLMPERF_EINVAL, "row %zu of %zu does not exist", index, counters->count);
     row = row_of(counters->set, index);
-    size = info_out->struct_size;
-    if (size < sizeof(size))
-        return lp_error(LLMPERF_EINVAL, "struct_size is not set; initialise the struct with "
-                                        "LLMPERF_COUNTER_INFO_INIT");
-    memcpy(info_out, &row, size < sizeof(row) ? size : sizeof(row));
-    info_out->struct_size = size;
-    return 0;
+    return lp_sized_out(info_out, &row, sizeof(row));
 }
 
 uint32_t llmperf_counters_passes(const llmperf_counters *counters)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/sized.h"
 #include "lib/base/clock.h"
 #include "lib/base/file.h"
 #include "lib/base/status.h"
@@ -129,13 +130,8 @@ int lp_options_init(struct lp_options *options, const llmperf_session_options *g
     int status;
 
     *options = (struct lp_options){ 0 };
-    if (given && given->struct_size < sizeof(size_t))
-        return lp_error(LLMPERF_EINVAL,
-                        "struct_size is not set; initialise with LLMPERF_SESSION_OPTIONS_INIT");
-    if (given) /* Users of an older header have a shorter struct. */
-        memcpy(&whole, given,
-               given->struct_size < sizeof(whole) ? given->struct_size : sizeof(whole));
-    if ((status = check_flags(&whole)) < 0 ||
+    if ((status = lp_sized_in(&whole, given, sizeof(whole))) < 0 ||
+        (status = check_flags(&whole)) < 0 ||
         (status = lp_session_from_config(&whole, &resolved, &options->config)) < 0)
         return status;
     memcpy(options->numbers, resolved.numbers, sizeof(options->numbers));

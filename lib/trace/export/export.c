@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "lib/attribution/attribution.h"
+#include "lib/base/sized.h"
 #include "lib/base/status.h"
 #include "lib/base/text.h"
 #include "lib/base/utf8.h"
@@ -358,28 +359,22 @@ int llmperf_trace_export(const char *source, uint32_t format, const char *path,
                          llmperf_trace_summary *summary_out)
 {
     struct exporter exporter = { .summary = LLMPERF_TRACE_SUMMARY_INIT };
-    size_t size;
     int status;
 
     if (!source || !path || !llmperf_trace_file_name(format))
         return lp_error(LLMPERF_EINVAL,
                         "source, path and a format (LLMPERF_TRACE_ in llmperf/sys/trace.h) are "
                         "required");
-    if (summary_out && summary_out->struct_size < sizeof(size_t))
-        return lp_error(LLMPERF_EINVAL,
-                        "struct_size is not set; initialise with LLMPERF_TRACE_SUMMARY_INIT");
+    if (summary_out && (status = lp_sized_check(summary_out)) < 0)
+        return status;
     lp_path_use();
     if ((status = lp_trace_sources_find(&exporter.sources, source)) == 0 &&
         (status = check_target(&exporter, source, path)) == 0 &&
         (status = open_all(&exporter)) == 0 &&
         (status = lp_trace_writer_open(format, path, &exporter.writer)) == 0)
         status = export_all(&exporter);
-    if (status == 0 && summary_out) {
-        size = summary_out->struct_size;
-        memcpy(summary_out, &exporter.summary,
-               size < sizeof(exporter.summary) ? size : sizeof(exporter.summary));
-        summary_out->struct_size = size;
-    }
+    if (status == 0 && summary_out)
+        status = lp_sized_out(summary_out, &exporter.summary, sizeof(exporter.summary));
     clear(&exporter);
     lp_path_end_use();
     return status;

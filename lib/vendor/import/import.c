@@ -7,6 +7,7 @@
 
 #include "lib/base/file.h"
 #include "lib/base/sha256.h"
+#include "lib/base/sized.h"
 #include "lib/base/status.h"
 #include "lib/config/config.h"
 #include "lib/record/paths.h"
@@ -274,9 +275,8 @@ static int take_options(struct import *import, const llmperf_import_options *opt
 {
     llmperf_import_options full = LLMPERF_IMPORT_OPTIONS_INIT;
 
-    if (options)
-        memcpy(&full, options,
-               options->struct_size < sizeof(full) ? options->struct_size : sizeof(full));
+    if (lp_sized_in(&full, options, sizeof(full)) < 0)
+        return LLMPERF_EINVAL;
     if (full.flags & ~(uint32_t)LLMPERF_IMPORT_EXACT_NAMES)
         return lp_error(LLMPERF_EINVAL,
                         "unknown flags 0x%" PRIx32 "; use LLMPERF_IMPORT_EXACT_NAMES",

@@ -6,7 +6,7 @@
 #include "lib/base/text.h"
 #include "lib/compare/repeats_same.h"
 
-/* differing regions listed by name */
+/* Differing regions listed by name. */
 #define REGIONS_MOST 8
 
 static const char *program_of(const struct lp_findings *findings)

@@ -14,17 +14,18 @@
 #include "lib/findings/kernel_class.h"
 #include "lib/findings/recommend.h"
 
-/* A stage that another one fills that far is only its frame. */
+/* A stage that is mostly one nested stage (decode_all of decode steps) gets no advice of its
+ * own. */
 #define FRAME_SHARE 0.8
-#define STAGES_MOST 256u /* that advice looks at: each is compared with each */
+#define STAGES_MOST 256u /* stages that get advice; each is compared with every other */
 
 static bool is_stage(const llmperf_region_stats *region)
 {
     return region->kind == LLMPERF_REGION_STAGE && *region->path;
 }
 
-/* Waiting in collectives is no work: of GPUs that work together the one that the others wait for is
- * the busiest. */
+/* Busy time without waiting in collectives: of GPUs that share a stage, the one that the others
+ * wait for is the busiest. */
 static double busy_of(const struct lp_findings *findings, const llmperf_region_stats *region)
 {
     return isnan(region->gpu_busy_ms)
@@ -33,7 +34,7 @@ static double busy_of(const struct lp_findings *findings, const llmperf_region_s
                      lp_ranks_waiting(&findings->ranks, region->path, region->device);
 }
 
-/* Without device times the longest host time tells; of equals the first row stands for all. */
+/* Without device times the longest wall time decides. Of equal rows the first is used. */
 static bool is_busier(const struct lp_findings *findings, const llmperf_region_stats *a,
                       const llmperf_region_stats *b, bool is_first)
 {
@@ -79,7 +80,7 @@ static bool is_advised(const struct lp_findings *findings, size_t index)
 
     if (!is_stage(region) || !is_busiest(findings, index))
         return false;
-    /* What is nested in a region follows it. */
+    /* Nested regions follow their parent. */
     for (size_t i = lp_profile_find_region(findings->profile, region->path);
          i < findings->regions.count &&
          lp_region_is_in(findings->regions.items[i].stats.path, region->path);
@@ -103,7 +104,7 @@ static const char *advised_of(const struct lp_findings *findings, const char *pa
     return NULL;
 }
 
-/* From the inside out, as far as regions nest. */
+/* Innermost enclosing region first. */
 static int find_around(const struct lp_findings *findings, struct lp_region_finding *region)
 {
     char *path = lp_text_copy(region->stats.path), *slash;
@@ -137,7 +138,7 @@ static double known(uint64_t value)
     return value == LLMPERF_UNKNOWN ? NAN : (double)value;
 }
 
-/* Bytes of an element of a dtype: what its name says in bits. */
+/* Size of an element in bytes, from the number of bits in the dtype's name. */
 static double bytes_of(const char *dtype)
 {
     const char *digit = strpbrk(dtype, "123456789");
@@ -152,7 +153,7 @@ static bool is_decode(const char *label)
     return strcmp(name ? name + 1 : label, "decode_step") == 0;
 }
 
-/* Times of complete instances do not belong to the device times of cut ones. */
+/* Wall times are of complete calls only, so they are left out if a call was truncated. */
 static void set_times(const struct lp_findings *findings, const struct lp_region_finding *region,
                       struct lp_stage_facts *facts)
 {
@@ -177,8 +178,8 @@ static void set_times(const struct lp_findings *findings, const struct lp_region
     facts->bound = region->use.bound;
 }
 
-/* Of what is kept for all processes together (of kernels: on the GPU of this row), the part that a
- * stage of this row's process has on average. 1 where there is no other process. */
+/* A row's part of a sum over all processes (for kernels: over those that share its GPU): the mean
+ * for each call of the stage. 1 with one process. */
 static double part_of(const struct lp_findings *findings, const llmperf_region_stats *stats,
                       int32_t device)
 {
@@ -197,7 +198,7 @@ static void set_iterations(const struct lp_findings *findings, const llmperf_reg
     facts->step_ms = facts->span_ms = NAN;
     facts->idle_ms = facts->idle_launch_ms = facts->idle_wait_ms = NAN;
     if (lp_findings_overlaps(findings,
-                             facts->region)) { /* Wall times of several at once are no time. */
+                             facts->region)) { /* wall times of concurrent calls overlap */
         facts->wall_ms = NAN;
         facts->wall_ratio = facts->floor_ratio;
         return;
@@ -211,7 +212,7 @@ static void set_iterations(const struct lp_findings *findings, const llmperf_reg
     facts->idle_wait_ms = part * stage->times[LP_TIME_IDLE_WAIT].sum_ms;
 }
 
-/* Time by name: of kernels or of classes. */
+/* Time by name of a kernel or kernel class. */
 struct shares {
     struct lp_hashmap rows;
     LP_VECTOR(struct share {
@@ -356,7 +357,7 @@ static void set_ranks(const struct lp_findings *findings, struct lp_stage_facts 
     facts->last_gpu = last->device;
 }
 
-/* What was collected stands for all instances, as wall times are of all. */
+/* Scale the device numbers of the collected calls up to all calls. */
 static void scale_up(double scale, struct lp_stage_facts *facts)
 {
     double *const collected[] = {

@@ -11,7 +11,7 @@
 #include "llmperf/region.h"
 #include "lib/findings/recommend.h"
 
-/* Kernel classes as people outside of the trade would say. */
+/* Kernel classes in words for readers who do not know GPUs. */
 static const char *plain_class(const char *kernel_class)
 {
     static const char *const words[][2] = {
@@ -34,8 +34,7 @@ static const char *plain_class(const char *kernel_class)
     return kernel_class;
 }
 
-/* All instances of a stage for those whose device work was collected, by host time. 1 without
- * sampling. */
+/* Wall time of all calls of a stage / of its collected calls. 1 without sampling. */
 static double scale_of(const struct lp_findings *findings, const char *label)
 {
     double all_ms = 0, collected_ms = 0;
@@ -84,7 +83,7 @@ static int compare(const void *left, const void *right)
     return (a->ms < b->ms) - (a->ms > b->ms);
 }
 
-/* Without a device a stage costs its time on the host, less that of the stages in it. */
+/* Without a device: the stage's wall time less that of its nested stages. */
 static double own_wall_ms(const struct lp_findings *findings, const char *path, double wall_ms)
 {
     for (size_t i = lp_profile_find_region(findings->profile, path);

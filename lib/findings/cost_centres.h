@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What costs most time, in words for everybody: kernel classes of a stage, and waiting.
+/** What takes most time, for readers who do not know GPUs: the kernel classes of each stage, and
+ * idle time.
  * @threads one at a time per object */
 #ifndef LP_FINDINGS_COST_CENTRES_H
 #define LP_FINDINGS_COST_CENTRES_H
@@ -9,7 +10,7 @@
 #include "lib/base/vector.h"
 
 struct lp_cost_centre {
-    const char *stage; /* label or path; NULL: below no stage */
+    const char *stage; /* label or path; NULL: outside of stages */
     const char *what;  /* "matrix products" */
     double ms, share;  /* share: of the time of all stages */
 };
@@ -18,11 +19,11 @@ struct lp_findings;
 
 /** Zero-initialised: empty. */
 struct lp_cost_centres {
-    LP_VECTOR(struct lp_cost_centre) rows; /* the largest first */
+    LP_VECTOR(struct lp_cost_centre) rows; /* largest first */
     bool together;                         /* times are sums over several processes or GPUs */
 };
 
-/** 0 or LLMPERF_ENOMEM. Clear it afterwards in both cases. */
+/** 0 or LLMPERF_ENOMEM. Clear `centres` in any case. */
 int lp_cost_centres_init(struct lp_cost_centres *centres, const struct lp_findings *findings);
 void lp_cost_centres_clear(struct lp_cost_centres *centres);
 

@@ -102,7 +102,7 @@ static bool is_fact(const llmperf_profile *profile, const char *key, const char 
 double lp_fact_number(const llmperf_profile *profile, const char *key)
 {
     const char *text = llmperf_profile_fact(profile, key);
-    /* jansson reads numbers as JSON has them; strtod would follow the locale. */
+    /* jansson reads JSON numbers; strtod() would depend on the locale */
     json_t *value = text ? json_loads(text, JSON_DECODE_ANY, NULL) : NULL;
     double number = number_of(value);
 
@@ -112,7 +112,7 @@ double lp_fact_number(const llmperf_profile *profile, const char *key)
 
 double lp_duration_ms(const llmperf_profile *profile)
 {
-    /* A script has a clock of its own: how long it played says nothing. */
+    /* A script has its own clock, so its duration means nothing. */
     return is_fact(profile, "source", "fake") ? (double)NAN
                                               : lp_fact_number(profile, "duration_ms");
 }
@@ -133,7 +133,7 @@ double lp_coverage(const llmperf_ledger *ledger)
 {
     double coverage = ledger->attributed_gpu_time_share;
     double expected = (double)ledger->launches_expected;
-    /* Kernels of single launches that have a valid time and a known launch. */
+    /* Kernels of single launches with valid times and a known launch. */
     double usable = (double)ledger->kernels_attributed - (double)ledger->graph_kernels_seen;
 
     if (ledger->launches_expected > 0 && ledger->launches_expected != LLMPERF_UNKNOWN)

@@ -23,10 +23,10 @@ static size_t find_gpu(const struct lp_findings *findings)
     return 0;
 }
 
-/* More than rounding and records that came late. */
+/* More than rounding and late records explain. */
 #define OVERLAP 1.05
 
-/* Each instance's busy time counts what it shares with another one; that of the region does not. */
+/* Busy times of calls that ran at the same time add up to more than that of the region. */
 static bool overlaps(const struct lp_findings *findings, const struct lp_stage_iterations *stage)
 {
     double busy_ms = 0;
@@ -109,7 +109,7 @@ static int add_stages(struct lp_findings *findings)
     return 0;
 }
 
-/* Without the table no class is known. */
+/* Without the table of classes no class is known. */
 static int add_classes(struct lp_findings *findings)
 {
     const llmperf_profile *profile = findings->profile;
@@ -186,7 +186,7 @@ int lp_findings_of(const llmperf_profile *profile, const struct lp_findings **fi
     lp_aggregates_read(&findings->sums, profile);
     lp_limits_init(&findings->limits, profile, findings->machine, findings->gpu);
     if (lp_option_of_profile(profile, "report.top", &findings->top) < 0)
-        findings->top = 0; /* of a configuration that a run would have refused */
+        findings->top = 0; /* from a configuration that a run would refuse */
     if ((status = work_out(findings)) < 0) {
         free_findings(&findings->kept);
         return lp_error(status, "out of memory");

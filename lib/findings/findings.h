@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What a profile means: utilisation, lower bounds on time, classes, ranks, cost centres, advice.
- * It is worked out once for a profile and is const from then on; documents, comparisons and the
- * public API read it.
+/** What a profile means: utilisation, lower bounds on time, kernel classes, ranks, cost centres,
+ * advice. Computed once per profile and const from then on. Documents, comparisons and the public
+ * API read it.
  * @threads any thread, all functions */
 #ifndef LP_FINDINGS_FINDINGS_H
 #define LP_FINDINGS_FINDINGS_H
@@ -23,47 +23,46 @@
 #include "lib/profile/profile.h"
 #include "lib/findings/recommend.h"
 
-/** An incomplete profile that accounts for less than this has no headline. */
+/** An incomplete profile with less coverage has no headline. */
 #define LP_HEADLINE_COVERAGE 0.95
 
-/** A region row and its utilisation; NaN where that is not known. A reason is NULL where its value
- * is known. */
+/** A region row and its utilisation. NaN: not known. Reasons are NULL if the value is known. */
 struct lp_region_finding {
     llmperf_region_stats stats;
-    /* The same as documents show it: wall times are NaN where no call was complete, device numbers
-     * are not known where no device was observed. */
+    /* The row as documents show it: wall times are NaN without a complete call, and device numbers
+     * unknown if no device was observed. */
     llmperf_region_stats known;
-    llmperf_utilisation use; /* mbu is never above 1 here */
+    llmperf_utilisation use; /* mbu is at most 1 here */
     const char *mfu_reason, *mbu_reason, *bound_reason, *floor_reason, *ratio_reason;
-    /* The same against the measured peaks of this GPU. */
+    /* mfu and mbu relative to the measured peaks of this GPU. */
     double mfu_measured, mbu_measured;
     const char *mfu_measured_reason, *mbu_measured_reason;
-    struct lp_measured measured; /* by hardware counters */
-    double scale; /* all calls / those whose device work was collected, by host time; 1: all were */
+    struct lp_measured measured; /* from hardware counters */
+    double scale; /* wall time of all calls / of the collected calls; 1: all were collected */
     uint64_t collected_calls; /* with device work; LLMPERF_UNKNOWN: only part of each, or unknown */
-    double busy_share;        /* of the host time of the collected calls; may be above 1 */
-    double floor_call_ms;     /* roofline bound on the device time of a call */
-    double flops_call, bytes_call; /* of a call */
-    uint32_t rate;                 /* LLMPERF_RATE_…: what tokens_per_s is */
-    double tokens_per_s;           /* by host time */
-    double variation;              /* std / mean of its wall times */
-    bool advised; /* it stands for its stage: the busiest of its rows, and not only the frame of
-                     another stage (decode_all of its steps) */
-    const char *around; /* path of the innermost advised stage that holds it; NULL: none */
+    double busy_share;    /* of the wall time of the collected calls; above 1 if calls overlap */
+    double floor_call_ms; /* lower bound (roofline) on the device time of a call */
+    double flops_call, bytes_call; /* per call */
+    uint32_t rate;                 /* LLMPERF_RATE_…: what tokens_per_s counts */
+    double tokens_per_s;           /* in wall time */
+    double variation;              /* std / mean of wall times */
+    bool advised; /* advice uses this row for its stage: the busiest row of a stage that is not
+                     mostly one nested stage (such as decode_all, of decode steps) */
+    const char *around; /* path of the innermost enclosing stage with `advised`; NULL: none */
 };
 
 struct lp_findings {
-    struct lp_kept kept; /* first: it is kept with the profile */
+    struct lp_kept kept; /* must be first: kept with the profile */
     const llmperf_profile *profile;
     llmperf_ledger ledger;
     struct lp_machine *machine;
-    size_t gpu; /* that the profile is about, for lp_machine_gpu_text(): the first in its rows */
+    size_t gpu; /* for lp_machine_gpu_text(): the first GPU in the profile's rows */
     struct lp_limits limits;
     struct lp_kernel_classes *classes;      /* NULL: the table could not be read */
-    LP_VECTOR(const char *) kernel_classes; /* of the profile's kernel rows; empty without table */
+    LP_VECTOR(const char *) kernel_classes; /* by kernel row; empty without the table */
     struct lp_class_totals class_totals;
     struct lp_aggregates sums;
-    LP_VECTOR(struct lp_region_finding) regions; /* as in the profile */
+    LP_VECTOR(struct lp_region_finding) regions; /* in the order of the profile */
     LP_VECTOR(struct lp_stage_iterations) stages;
     struct lp_stage_rows stage_rows;
     struct lp_ranks ranks;
@@ -71,35 +70,35 @@ struct lp_findings {
     struct lp_tables tables;
     struct lp_cost_centres cost_centres;
     struct lp_recommendations advice;
-    int64_t top;       /* rows of the tables of longest ones (report.top); 0: each has its own */
-    bool device_known; /* device times mean something */
-    bool withheld;     /* too little is accounted for to lead with a number */
+    int64_t top;       /* rows in tables of the longest (report.top); 0: default of each table */
+    bool device_known; /* device times are valid */
+    bool withheld;     /* coverage is too low for a headline */
 };
 
-/** The findings of a profile. They are made at the first call, and kept with the profile until it
- * changes. 0 or LLMPERF_ENOMEM. */
+/** The findings of a profile, made at the first call and kept until the profile changes. 0 or
+ * LLMPERF_ENOMEM. */
 int lp_findings_of(const llmperf_profile *profile, const struct lp_findings **findings_out);
 
-/** Fill regions, and from all the rest advice. 0 or LLMPERF_ENOMEM. */
+/** Add advice; everything else must be there. 0 or LLMPERF_ENOMEM. */
 int lp_advice_add(struct lp_findings *findings);
 int lp_regions_add(struct lp_findings *findings);
 
-/** A stage over all of its rows: it has one for each process and GPU. */
+/** Sums over the rows of a stage, which has one for each process and GPU. */
 struct lp_stage_sum {
     size_t rows, processes;
-    uint64_t instances;  /* Σ over processes */
-    double wall_ms;      /* the same */
-    double collected_ms; /* the same, of the calls whose device work was collected */
-    double time_ms; /* Σ over rows: the longer one of wall and busy time; busy time of instances
-                       that ran at once */
-    double busy_ms, idle_ms; /* Σ over rows that know it */
+    uint64_t instances;  /* sum over processes */
+    double wall_ms;      /* sum over processes */
+    double collected_ms; /* wall time of the calls whose device work was collected */
+    double time_ms;      /* sum over rows of max(wall, busy); of busy time only if calls overlap */
+    double busy_ms, idle_ms; /* sums over rows where known */
 };
 
-/** Add up the rows of this path. @param device  Of this GPU only; below 0: of all. */
+/** Sum of the rows of a path.
+ * @param device  Only this GPU; below 0: all. */
 struct lp_stage_sum lp_stage_sum_of(const struct lp_findings *findings, const char *path,
                                     int32_t device);
 
-/** The least and the most of a number in the rows of a stage; NaN both: no row knows it. */
+/** Smallest and largest value over the rows of a stage; NaN: not known in any row. */
 struct lp_spread {
     double least, most;
 };
@@ -107,13 +106,13 @@ struct lp_spread {
 struct lp_stage_spread {
     uint64_t least_calls, most_calls;
     struct lp_spread call_ms, tokens_per_s, wall_ratio, mbu, mfu, busy_ms, busy_share;
-    bool compute; /* the floor of a row is one of arithmetic */
+    bool compute; /* a row is bounded by arithmetic */
 };
 
-/** Over the rows of this path that have a complete call. */
+/** Over the rows of a path that have a complete call. */
 struct lp_stage_spread lp_stage_spread_of(const struct lp_findings *findings, const char *path);
 
-/** Iterations of the stage with this path; NULL: none were followed. */
+/** Iterations of the stage with this path; NULL: none were collected. */
 static inline const struct lp_stage_iterations *lp_findings_iterations(
     const struct lp_findings *findings, const char *path)
 {
@@ -128,30 +127,30 @@ static inline bool lp_findings_overlaps(const struct lp_findings *findings, cons
     return stage && stage->overlaps;
 }
 
-/** Is this row the first one of its path? It has one for each process and GPU. */
+/** Is this row the first of its path? A path has one for each process and GPU. */
 bool lp_findings_is_first(const struct lp_findings *findings, size_t region);
 
-/** Do the instances of this stage differ by more than 10 % (std / mean)? */
+/** Do the calls of this stage vary by more than 10 % (std / mean)? */
 bool lp_findings_varies(const struct lp_region_finding *region);
 
-/** How documents say so: path, instances, percent. */
+/** Sentence about it, with path, calls and percent. */
 #define LP_VARIATION_FORMAT                                                                        \
     "%s: wall times of its %" PRIu64 " instances differ, std / mean is %.0f %%; look at the "      \
     "percentiles, not at the mean."
 
-/** "program" or "model"; NULL: FLOPs (bytes) are not known. */
+/** "program" or "model"; NULL: FLOPs or bytes are not known. */
 const char *lp_work_origin(uint32_t origin);
 
-/** Do the limits describe this device? A run may use GPUs that are not alike. */
+/** Are findings->limits those of this device? GPUs of a run may differ. */
 bool lp_findings_describes(const struct lp_findings *findings, int32_t device);
 
-/** Rows of a table of longest ones that usually has so many. */
+/** Number of rows in a table of the longest, with this default. */
 static inline size_t lp_findings_top(const struct lp_findings *findings, size_t usual)
 {
     return findings->top > 0 ? (size_t)findings->top : usual;
 }
 
-/** A run of a program that opened no region and used no device, as far as was seen. */
+/** Did the program open no region and use no device, as far as is known? */
 bool lp_findings_is_empty(const struct lp_findings *findings);
 
 #endif

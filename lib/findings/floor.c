@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Floors of a step: its operators compared with a GPU's limits. TFLOP/s x 1e9 are FLOPs a
- * millisecond, GB/s x 1e6 bytes a millisecond. */
+/* Lower bounds on the time of a step: its operators and the limits of a GPU. TFLOP/s x 1e9 =
+ * FLOP/ms, GB/s x 1e6 = bytes/ms. */
 #include "llmperf/roofline.h"
 
 #include <math.h>
@@ -13,11 +13,11 @@
 #include "llmperf/sys/analysis.h"
 #include "llmperf/sys/hardware.h"
 
-/* Most requests, and positions of one, that a turn is looked for at. */
+/* Largest batch size, and context of a request, that are searched. */
 #define BATCH_MOST   (UINT64_C(1) << 17)
 #define CONTEXT_MOST LP_LIMIT_TOKENS
 
-/* The limits of one GPU, looked up once. */
+/* Limits of one GPU. */
 struct limits {
     const llmperf_hardware *hardware;
     bool measured;
@@ -44,7 +44,7 @@ static double peak_of(const struct limits *limits, uint32_t dtype, const char **
     return NAN;
 }
 
-/* The faster of reading and copying: no work moves more. */
+/* The faster of reading and copying: no kernel moves data faster. */
 static void take_measured_bandwidth(struct limits *limits)
 {
     llmperf_ceiling read = LLMPERF_CEILING_INIT, copy = LLMPERF_CEILING_INIT;
@@ -62,7 +62,7 @@ static int take_limits(struct limits *limits, const llmperf_hardware *hardware, 
     if (!hardware || which > LLMPERF_LIMITS_MEASURED)
         return lp_error(LLMPERF_EINVAL, "hardware and one of LLMPERF_LIMITS_… are required");
     *limits = (struct limits){ .hardware = hardware, .measured = which == LLMPERF_LIMITS_MEASURED };
-    /* Links are not measured: both directions together as published, half of it one way. */
+    /* Links are not measured. The published number counts both directions; one has half of it. */
     llmperf_hardware_quantity(hardware, LLMPERF_HARDWARE_LINK_GBS, &value);
     limits->link_gbs = value.value / 2;
     limits->link_reason = value.reason;
@@ -81,7 +81,7 @@ static double bytes_of(const struct lp_operator *op)
     return (double)(op->weights + op->kv_read + op->kv_write);
 }
 
-/* Work without an end, or none: 0 for no work, whatever the limit. */
+/* NaN if work or limit is not known; 0 without work, whatever the limit. */
 static double time_of(double work, double limit)
 {
     return work > 0 ? work / limit : 0;
@@ -125,7 +125,7 @@ static uint32_t bound_of(const llmperf_step_floor *floor, double flops, double b
     return llmperf_utilisation_compute(&input, &out) == 0 ? out.bound : LLMPERF_BOUND_UNKNOWN;
 }
 
-/* What follows from the sums. */
+/* Computed from the sums. */
 static void finish(const struct limits *limits, llmperf_step_floor *floor, double flops,
                    double bytes, double tokens)
 {
@@ -179,7 +179,7 @@ int llmperf_model_floor(const llmperf_model *model, const llmperf_step *given,
     return lp_sized_out(out, &floor, sizeof(floor));
 }
 
-/* A decode step of some number of requests, all like the first one of the user's. */
+/* Decode steps with different numbers of requests, all like the user's first one. */
 struct search {
     const llmperf_model *model;
     struct limits limits;
@@ -200,7 +200,8 @@ static int floor_at(struct search *search, uint64_t requests, llmperf_step_floor
     return status;
 }
 
-/* Compute minus memory floor: weights dominate few requests, and the difference only turns once. */
+/* Compute bound minus memory bound. Small batches are bound by reading the weights, and the sign
+ * changes only once. */
 static int batch_surplus(struct search *search, uint64_t requests, double *surplus,
                          const char **reason)
 {
@@ -214,7 +215,8 @@ static int batch_surplus(struct search *search, uint64_t requests, double *surpl
     return 0;
 }
 
-/* Of one request among endlessly many: the weights cost it nothing. */
+/* As above for one request of a very large batch, where reading the weights costs nothing per
+ * request. */
 static int context_surplus(struct search *search, uint64_t context, double *surplus,
                            const char **reason)
 {
@@ -240,12 +242,11 @@ static int context_surplus(struct search *search, uint64_t context, double *surp
 typedef int surplus_function(struct search *search, uint64_t at, double *surplus,
                              const char **reason);
 
-/* The smallest number from 1 to `most` whose surplus has the sign that `rising` says; infinite:
- * none. */
+/* The smallest number in [1, most] with surplus >= 0 (if `rising`) or < 0; infinite: none. */
 static int find_turn(struct search *search, surplus_function *surplus_at, uint64_t most,
                      bool rising, double *turn, const char **reason)
 {
-    uint64_t low = 0, high = 1; /* turned at high, not at low */
+    uint64_t low = 0, high = 1; /* the sign has changed at high, not at low */
     double surplus;
     int status;
 
@@ -290,7 +291,7 @@ static int find_turns(struct search *search, uint64_t context, llmperf_decode_tu
         (status = find_turn(search, context_surplus, CONTEXT_MOST, false, &turn->context,
                             &turn->context_reason)) < 0)
         return status;
-    /* Found is the first context above it. */
+    /* The search found the first context above it. */
     turn->context -= 1;
     return 0;
 }
@@ -318,7 +319,7 @@ int llmperf_model_decode_turn(const llmperf_model *model, const llmperf_step *gi
     search.step.cached_tokens = search.cached;
     search.step.new_tokens = search.step.logits_rows = NULL;
     search.step.padded_tokens = 0;
-    search.step.experts_touched = 0; /* a measured number is of one batch only */
+    search.step.experts_touched = 0; /* a measured number holds for its batch size only */
     status = find_turns(&search, step.given.cached_tokens ? step.given.cached_tokens[0] : 0, &turn);
     free(search.cached);
     return status < 0 ? status : lp_sized_out(out, &turn, sizeof(turn));

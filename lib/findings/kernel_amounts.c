@@ -9,7 +9,7 @@
 #define TERMS_EACH    3
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
-/* What an alternative is a measure of. Operations of one kind have one peak. */
+/* What a set of metrics measures. FLOPs of one kind have the same peak. */
 enum kind { TIME, BYTES, BF16, FP16, FP8, FP4, TF32, FP64_TENSOR, FP32, FP64, KINDS };
 #define FIRST_TENSOR BF16
 #define LAST_TENSOR  FP64_TENSOR
@@ -20,7 +20,8 @@ static const char *const dtypes[KINDS] = { NULL,  NULL,   "bf16",    "fp16", "fp
 #define SASS(unit, op) unit "__sass_thread_inst_executed_op_" op "_pred_on"
 #define TENSOR(types)  "sm__ops_path_tensor_src_" types
 
-/* Sums of terms, best first of each kind. Of metrics of ncu the base of the name. */
+/* An amount is the sum of the terms of a line. Per kind, the best line comes first. Metrics of ncu
+ * are listed without their suffix. */
 static const struct {
     enum kind kind;
     struct {
@@ -59,13 +60,13 @@ static const struct {
       { { SASS("smsp", "dadd"), 1 }, { SASS("smsp", "dmul"), 1 }, { SASS("smsp", "dfma"), 2 } } },
 };
 
-/* The forms in which ncu gives one amount: as it is, in a cycle, in a second. */
+/* Suffixes of ncu's metrics: total, per cycle, per second. */
 enum form { SUM, PER_CYCLE, PER_SECOND };
 static const char *const forms[LP_AMOUNT_FORMS] = { ".sum", ".sum.per_cycle_elapsed",
                                                     ".sum.per_second" };
 static const char cycles[] = "smsp__cycles_elapsed.avg";
 
-/* -1: this metric is in none of them. */
+/* -1: none of these suffixes. */
 static int form_of(const char *behind)
 {
     if (*behind == '\0')
@@ -112,7 +113,7 @@ static double mean_of(const struct lp_kernel_amounts *amounts, size_t at, enum f
                : (double)NAN;
 }
 
-/* A term of a call; of its forms the first that is known. */
+/* A term for one call, from the first suffix that was measured. */
 static double amount_of(const struct lp_kernel_amounts *amounts, size_t at, double time_ns)
 {
     double value = mean_of(amounts, at, SUM);
@@ -161,6 +162,6 @@ void lp_kernel_amounts_read(const struct lp_kernel_amounts *amounts,
             counted->dtype = dtypes[kind];
         }
     }
-    /* No FLOPs where not all kinds were counted: they may be of another kind. */
+    /* FLOPs are not known unless all kinds were counted: they may be of another kind. */
     counted->flops = sum > 0 || (tensor && vector) ? sum : (double)NAN;
 }

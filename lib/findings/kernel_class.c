@@ -19,17 +19,17 @@
 #define MEMORY_CLASS "memory op"
 #define OTHER_CLASS  "other"
 
-/* A name holds a text only if it holds each pair of neighbouring characters of it. Most patterns
- * are ruled out by a look at a set of the name's pairs, without a search. */
+/* Fast rejection: a name can contain a pattern only if it contains all pairs of adjacent characters
+ * of it. Most patterns are rejected by a bit set of the name's pairs. */
 #define PAIR_SETS  1024
 #define PAIRS_MOST 8
 
-/* Where a pattern is looked for. */
+/* Part of a name that a pattern is searched in. */
 enum part {
-    FUNCTION, /* the function's own name */
+    FUNCTION, /* the function's name */
     WHOLE,    /* with namespaces, template arguments and parameters */
     PARTS,
-    EITHER = PARTS, /* the rule does not say: in the function's name, then in all of it */
+    EITHER = PARTS, /* no "in" in the rule: first the function's name, then all of it */
 };
 
 struct pair_set {
@@ -39,8 +39,8 @@ struct pair_set {
 struct pattern {
     const char *class_name;
     enum part part;
-    const char *text;     /* to find in the name, in small letters, 0 for each '*'; NULL: regex */
-    uint32_t piece_count; /* of `text` */
+    const char *text;     /* in lower case, '*' replaced by 0; NULL: regex */
+    uint32_t piece_count; /* parts of `text` between '*' */
     bool at_begin;
     uint16_t pairs[PAIRS_MOST];
     uint32_t pair_count;
@@ -49,8 +49,8 @@ struct pattern {
 
 struct lp_kernel_classes {
     LP_VECTOR(struct pattern) patterns; /* in the order of the table */
-    /* Index in `patterns` of the one that decides, by hash and length of the kernel's name; the
-     * number of patterns: none does. Reports ask for one name once a region. */
+    /* (hash, length of a kernel's name) -> index of its pattern, or the number of patterns if none
+     * matches. Reports look up a name once per region. */
     struct lp_hashmap known;
     const char *names[LLMPERF_ITERATION_CLASSES];
     size_t name_count;
@@ -73,7 +73,7 @@ static void make_small(char *text)
         *at = to_small(*at);
 }
 
-/* False without memory. */
+/* False: out of memory. */
 static bool keep_text(struct lp_kernel_classes *classes, struct pattern *pattern, const char *text)
 {
     char *small;
@@ -127,7 +127,7 @@ static int add_pattern(struct lp_kernel_classes *classes, const char *class_name
     return status;
 }
 
-/* What the rule says with "in". */
+/* Value of the rule's "in". */
 static int part_of(const llmperf_config *config, size_t index, enum part *part)
 {
     const char *text;
@@ -191,7 +191,7 @@ void lp_kernel_classes_free(struct lp_kernel_classes *classes)
     free(classes);
 }
 
-/* A part of a name in small letters, and its pairs. */
+/* A part of a name in lower case, and its pairs. */
 struct small_text {
     struct lp_text text;
     struct pair_set pairs;
@@ -209,7 +209,7 @@ static void prepare(struct small_text *small)
     }
 }
 
-/* "void a::b<c>(int)" is "b" and all of it. False without memory. */
+/* Splits "void a::b<c>(int)" into "b" and the whole. False: out of memory. */
 static bool split_name(struct small_text parts[PARTS], const char *name)
 {
     struct lp_text path = { .bytes = NULL };
@@ -236,7 +236,7 @@ static bool may_hold(const struct pair_set *set, const struct pattern *pattern)
     return true;
 }
 
-/* All pieces, one behind the other. */
+/* Does the name contain all pieces, in this order? */
 static bool holds_pieces(const struct pattern *pattern, const char *text)
 {
     const char *piece = pattern->text;
@@ -258,8 +258,8 @@ static bool matches(const struct pattern *pattern, const struct small_text *smal
     return may_hold(&small->pairs, pattern) && holds_pieces(pattern, small->text.bytes);
 }
 
-/* Index of the first pattern that matches among the rules that say where they look (EITHER: those
- * that do not, in `in`), or their number. */
+/* Index of the first matching pattern among the rules with "in" (or with EITHER, those without,
+ * searched in `in`); if none, the number of patterns. */
 static size_t first_match(const struct lp_kernel_classes *classes,
                           const struct small_text parts[PARTS], enum part in)
 {
@@ -275,8 +275,8 @@ static size_t first_match(const struct lp_kernel_classes *classes,
     return i;
 }
 
-/* What a kernel does stands in its own name; namespaces, template arguments and parameters say
- * whose it is and what it works on, and count where its own name says nothing. */
+/* The function's own name says what a kernel does. Namespaces, template arguments and parameters
+ * decide only if no rule matches that name. */
 static size_t decide(const struct lp_kernel_classes *classes, const char *name)
 {
     static const enum part order[] = { EITHER, FUNCTION, WHOLE };
@@ -306,7 +306,8 @@ const char *lp_kernel_class(struct lp_kernel_classes *classes, const char *name,
     found = lp_hashmap_get(&classes->known, hash, length);
     if (found == LP_HASHMAP_NONE) {
         found = (uint32_t)decide(classes, name);
-        lp_hashmap_put(&classes->known, hash, length, found); /* full: decided anew next time */
+        lp_hashmap_put(&classes->known, hash, length,
+                       found); /* if the map is full, the name is classified again next time */
     }
     return found < classes->patterns.count ? classes->patterns.items[found].class_name
                                            : OTHER_CLASS;

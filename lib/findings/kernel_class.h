@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Kernel classes by name: an ordered table of patterns, conf/kernel_classes.yaml, which says how
- * it is read. Answers are remembered. @threads one at a time per object */
+/** Kernel classes by name, from the ordered table of patterns in conf/kernel_classes.yaml, which
+ * explains its syntax. Results are cached. @threads one at a time per object */
 #ifndef LP_FINDINGS_KERNEL_CLASS_H
 #define LP_FINDINGS_KERNEL_CLASS_H
 
@@ -9,17 +9,19 @@
 
 struct lp_kernel_classes;
 
-/** Read the table. @param path  NULL: kernel_classes.yaml of the configuration folder.
- * 0; LLMPERF_ENOENT, LLMPERF_EFORMAT (the error names the rule), LLMPERF_ENOMEM. */
+/** Read the table.
+ * @param path  NULL: kernel_classes.yaml of the configuration folder.
+ * @return 0; LLMPERF_ENOENT; LLMPERF_EFORMAT (the error names the rule); LLMPERF_ENOMEM. */
 int lp_kernel_classes_open(const char *path, struct lp_kernel_classes **classes_out);
 void lp_kernel_classes_free(struct lp_kernel_classes *classes);
 
-/** Class of a kernel. @param name  C++ name. @param kind  LLMPERF_ACTIVITY_…. Text lives as long as
- * `classes`. */
+/** Class of a kernel. Texts live as long as `classes`.
+ * @param name  C++ name.
+ * @param kind  LLMPERF_ACTIVITY_…. */
 const char *lp_kernel_class(struct lp_kernel_classes *classes, const char *name, uint32_t kind);
 
-/** Classes by number, at most LLMPERF_ITERATION_CLASSES of them: "memory op", "other", then those
- * of the table in its order. Those past the limit count as "other". NULL: no such class. */
+/** Class by number: "memory op", "other", then those of the table in its order. There are at most
+ * LLMPERF_ITERATION_CLASSES; further ones count as "other". NULL: no such class. */
 const char *lp_kernel_class_name(const struct lp_kernel_classes *classes, size_t index);
 uint8_t lp_kernel_class_index(struct lp_kernel_classes *classes, const char *name, uint32_t kind);
 

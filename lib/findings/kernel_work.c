@@ -23,7 +23,7 @@ static const char no_time[] = "its device time is unknown";
 struct reader {
     const struct lp_findings *findings;
     struct lp_kernel_works *works;
-    struct lp_hashmap keys; /* name and device of all kernels: rows */
+    struct lp_hashmap keys; /* (name, device) of all kernels -> row */
 };
 
 static struct lp_kernel_work *find(struct reader *reader, const char *name, int32_t device,
@@ -68,7 +68,7 @@ static int add_kernels(struct reader *reader)
     return 0;
 }
 
-/* Names of a kernel of which only counters are known. */
+/* Names of a kernel that has only counters. */
 static int name_work(struct reader *reader, struct lp_kernel_work *work)
 {
     struct lp_text full = { NULL, 0, 0, false }, brief = { NULL, 0, 0, false };
@@ -82,7 +82,7 @@ static int name_work(struct reader *reader, struct lp_kernel_work *work)
     return work->demangled && work->short_name ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
 }
 
-/* CUPTI gives no times of kernels that it repeats: the time of those is a counter. */
+/* CUPTI gives no times of kernels that it replays: their time is a counter. */
 static int add_counted(struct reader *reader)
 {
     const llmperf_profile *profile = reader->findings->profile;
@@ -114,7 +114,7 @@ static int compare_works(const void *left, const void *right)
     return order ? order : a->device - b->device;
 }
 
-/* From here on the rows stand still. */
+/* Rows do not move any more from here on. */
 static int keep_top(struct reader *reader)
 {
     struct lp_kernel_works *works = reader->works;
@@ -151,7 +151,7 @@ static int keep_top(struct reader *reader)
     return 0;
 }
 
-/* Counters of single kernels */
+/* Counters of kernels */
 
 static int take_counters(struct reader *reader)
 {
@@ -187,7 +187,7 @@ static int take_counters(struct reader *reader)
     return 0;
 }
 
-/* Regions that run one kernel only */
+/* Regions that run only one kernel */
 
 static int index_regions(struct lp_hashmap *regions, const struct lp_findings *findings)
 {
@@ -201,7 +201,8 @@ static int index_regions(struct lp_hashmap *regions, const struct lp_findings *f
     return 0;
 }
 
-/* Of two processes with one path the kernels are one row: no region has as many as that. */
+/* The region that launched all calls of this kernel and nothing else; NULL: none. Kernels of
+ * processes with equal paths are one row, with more calls than any region: they have none. */
 static const struct lp_region_finding *only_region_of(const struct lp_hashmap *regions,
                                                       const struct lp_findings *findings,
                                                       const llmperf_kernel_stats *kernel)
@@ -268,7 +269,7 @@ static int take_regions(struct reader *reader)
     return status;
 }
 
-/* What it comes to */
+/* Result */
 
 static double peak_of(const struct lp_findings *findings, const struct lp_kernel_work *work)
 {

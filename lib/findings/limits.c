@@ -26,7 +26,8 @@ static void copy_text(char *out, size_t size, const char *text)
     snprintf(out, size, "%s", text ? text : "");
 }
 
-/* The run recorded them: then its reports are the same everywhere. */
+/* Measured peaks are read from the recording of the run, so its reports are the same on any
+ * machine. */
 static void take_recorded_ceilings(struct lp_limits *limits, const struct lp_machine *machine,
                                    size_t gpu)
 {
@@ -73,7 +74,7 @@ static void find_ceilings(struct lp_limits *limits)
     }
 }
 
-/* What the configuration of the run says about its GPU comes before the tables. */
+/* GPU limits in the run's configuration have precedence over the tables. */
 static int look_up(const llmperf_hardware_query *query, const char *config_text,
                    llmperf_hardware **hardware_out)
 {
@@ -115,7 +116,8 @@ static void find_hardware(struct lp_limits *limits, const struct lp_machine *mac
                  llmperf_last_error());
 }
 
-/* Given for this profile, said now, said when the run was made, or recorded. */
+/* In order of precedence: given for this profile; the variable now; the variable at the time of the
+ * run; the recorded fact. */
 static void find_dtype(struct lp_limits *limits, const llmperf_profile *profile,
                        const struct lp_machine *machine)
 {
@@ -180,7 +182,7 @@ void lp_limits_clear(struct lp_limits *limits)
     limits->hardware = NULL;
 }
 
-/* Of the instances that sampling chose from. */
+/* Work without triggered windows, among which sampling did not choose. */
 static double work(uint64_t given, uint64_t in_windows)
 {
     return given == LLMPERF_UNKNOWN || in_windows == LLMPERF_UNKNOWN ? NAN
@@ -191,9 +193,9 @@ void lp_limits_apply(const struct lp_limits *limits, const llmperf_region_stats 
                      bool device_known, llmperf_utilisation *out)
 {
     llmperf_utilisation_input input = LLMPERF_UTILISATION_INPUT_INIT;
-    /* Device time is that of the sampled share: so must be the work. */
+    /* Device time is of the sampled share, so the work is scaled to that share. */
     double collected = 1 - region->skipped_fraction;
-    /* Wall times are of complete instances only, device times of all. */
+    /* Wall times are of complete calls only, device times of all. */
     bool whole = region->instances > 0 && region->truncated == 0 && region->wall_sum_ms > 0;
 
     *out = (llmperf_utilisation)LLMPERF_UTILISATION_INIT;
@@ -205,7 +207,7 @@ void lp_limits_apply(const struct lp_limits *limits, const llmperf_region_stats 
     input.l2_mb = limits ? limits->l2.value : NAN;
     input.steps =
         (double)(region->instances - region->window_instances + region->truncated) * collected;
-    /* Device work may run on after its region ended: the host does not hold it up then. */
+    /* Device work may run on after its region has ended; the GPU is then busy all the time. */
     if (whole && input.time_ms > 0)
         input.busy_share = fmin(1, input.time_ms / lp_collected_ms(region));
     llmperf_utilisation_compute(&input, out);

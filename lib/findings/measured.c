@@ -11,7 +11,7 @@ static bool same_text(const char *a, const char *b)
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-/* The index of `path`'s first row, or LP_HASHMAP_NONE and in *twin_out the place for it. */
+/* The first row of `path`; LP_HASHMAP_NONE: none, and *twin_out is the free second word for it. */
 static uint32_t find_first(const struct lp_counter_index *index, const char *path, uint64_t hash,
                            uint64_t *twin_out)
 {
@@ -61,8 +61,7 @@ size_t lp_counter_index_find(const struct lp_counter_index *index, const char *p
     return row != LP_HASHMAP_NONE ? row : lp_row_count(index->profile, LP_ROW_METRIC);
 }
 
-/* Quantities of the presets that are floating-point operations, and the peak that each is held
- * against. */
+/* Quantities of the presets that count FLOPs, and the peak of each. */
 static const struct {
     const char *quantity, *dtype;
 } operations[] = {
@@ -74,7 +73,7 @@ static const struct {
 #define OPERATIONS (sizeof(operations) / sizeof(operations[0]))
 
 struct sums {
-    double flops, floor_ms; /* floor: operations of each dtype over its peak */
+    double flops, floor_ms; /* floor: FLOPs of each dtype / its peak, summed */
     double read, written, time_ns, instances;
     bool any, fp32, unknown_peak; /* fp32: work outside of tensor cores was counted */
 };

@@ -12,7 +12,7 @@
 #include "lib/findings/kernel_class.h"
 #include "lib/findings/recommend.h"
 
-/* A kernel of class collective, and the innermost stage that it is in. */
+/* A collective kernel and the innermost stage around it. */
 struct talk {
     size_t kernel;
     int32_t device;
@@ -21,7 +21,7 @@ struct talk {
 
 struct talks {
     LP_VECTOR(struct talk) items;   /* by kernel */
-    LP_VECTOR(const char *) stages; /* paths of all stages, each once */
+    LP_VECTOR(const char *) stages; /* paths of all stages, without duplicates */
 };
 
 static bool has_path(const struct talks *talks, const char *path)
@@ -87,7 +87,7 @@ static bool has_two_gpus(const struct talks *talks, const char *stage)
     return false;
 }
 
-/* Two processes on one GPU cannot be told apart by their kernels. */
+/* Kernels have no process: two processes on one GPU cannot be distinguished. */
 static bool is_alone(const struct lp_findings *findings, const llmperf_region_stats *region)
 {
     for (size_t i = 0; i < findings->regions.count; i++) {
@@ -139,8 +139,9 @@ static bool whole(const llmperf_region_stats *region)
            !(region->skipped_fraction > 0);
 }
 
-/* A collective ends everywhere when the last GPU has come: that one is in it for the shortest time,
- * and the others wait for it. Summed first and compared then, this is the least that it can be. */
+/* A collective ends on all GPUs when the last one has arrived. That GPU spends the shortest time in
+ * it; the others wait for the difference. Differences of sums are a lower bound of the waiting
+ * time. */
 static void set_waiting(struct lp_rank *rows, size_t count)
 {
     double least = INFINITY;
@@ -155,7 +156,7 @@ static void set_waiting(struct lp_rank *rows, size_t count)
         rows[i].waiting_ms = rows[i].collective_ms - least;
 }
 
-/* Rows of one stage; none if one of its GPUs does not fit. */
+/* Add the rows of one stage; none if one of its GPUs does not qualify. */
 static int add_stage(struct lp_ranks *ranks, const struct lp_findings *findings,
                      const struct talks *talks, const char *path)
 {
@@ -246,7 +247,8 @@ struct lp_rank_spread lp_ranks_spread(const struct lp_ranks *ranks, const char *
         if (strcmp(rank->region, region) != 0)
             continue;
         spread.gpus++;
-        spread.least_ms = fmin(spread.least_ms, rank->collective_ms); /* NaN: the other one */
+        spread.least_ms =
+            fmin(spread.least_ms, rank->collective_ms); /* fmin() and fmax() ignore NaN */
         spread.most_ms = fmax(spread.most_ms, rank->collective_ms);
     }
     return spread;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What programs read of the findings. */
+/* Public functions that read the findings. */
 #include <math.h>
 #include <string.h>
 
@@ -32,7 +32,7 @@ size_t llmperf_profile_count(const llmperf_profile *profile, uint32_t rows)
                                          : lp_machine_gpu_count(findings->machine);
 }
 
-/* Findings, if there is such a row. */
+/* Findings of a row, if it exists. */
 static int find_row(const llmperf_profile *profile, uint32_t rows, size_t index, const void *out,
                     const struct lp_findings **findings_out)
 {
@@ -87,7 +87,7 @@ int llmperf_profile_advice(const llmperf_profile *profile, size_t index, llmperf
     return lp_sized_out(advice_out, &advice, sizeof(advice));
 }
 
-/* The end of a name says its unit. */
+/* The suffix of a name gives its unit. */
 static const char *unit_of(const char *name)
 {
     const char *end = strrchr(name, '_');
@@ -118,7 +118,7 @@ int llmperf_profile_evidence(const llmperf_profile *profile, size_t advice, size
     return lp_sized_out(evidence_out, &evidence, sizeof(evidence));
 }
 
-/* 0: none, or several. */
+/* 0: none or several. */
 static uint32_t process_on(const struct lp_findings *findings, int32_t device)
 {
     uint32_t found = 0;

@@ -7,7 +7,7 @@
 #include "lib/base/status.h"
 #include "lib/base/text.h"
 
-/* Of the time of all stages together. */
+/* Of the time of all stages. */
 #define HIGH_SHARE   0.25
 #define MEDIUM_SHARE 0.05
 
@@ -25,10 +25,10 @@ static enum lp_severity severity_of(double at_stake_ms, double all_ms)
     return at_stake_ms >= MEDIUM_SHARE * all_ms ? LP_SEVERITY_MEDIUM : LP_SEVERITY_LOW;
 }
 
-/* Device work may run on after its region ended. */
+/* Device work may run on after its region has ended. */
 static double time_of(const struct lp_stage_facts *stage)
 {
-    return fmax(stage->wall_ms, stage->busy_ms); /* the other one, if one is NaN */
+    return fmax(stage->wall_ms, stage->busy_ms); /* fmax() ignores NaN */
 }
 
 bool lp_region_is_in(const char *path, const char *region)
@@ -39,7 +39,7 @@ bool lp_region_is_in(const char *path, const char *region)
            (path[length] == '\0' || path[length] == '/');
 }
 
-/* In another stage, whose time holds its own. */
+/* Is it nested in another stage, whose time includes its own? */
 static bool is_nested(const struct lp_stage_facts *stages, size_t count, size_t index)
 {
     for (size_t i = 0; i < count; i++)
@@ -59,7 +59,7 @@ static double time_of_all(const struct lp_stage_facts *stages, size_t count)
     return sum;
 }
 
-/* Takes the text of a rule that has something to say. */
+/* Add advice and take ownership of its text. */
 static int keep(struct lp_recommendations *out, struct lp_recommendation *row, struct lp_text *text)
 {
     int status = lp_text_take(text, &row->text);
@@ -127,7 +127,7 @@ static int compare(const void *left, const void *right)
     double x = isnan(a->at_stake_ms) ? -1 : a->at_stake_ms;
     double y = isnan(b->at_stake_ms) ? -1 : b->at_stake_ms;
 
-    /* Advice on the run is about what can be believed: it stands first among its equals. */
+    /* Advice about the run says whether its numbers are valid, so it comes first among equals. */
     if (a->severity != b->severity)
         return (int)a->severity - (int)b->severity;
     if (!a->region != !b->region)

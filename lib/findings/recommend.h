@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What to do about a run: rules over its numbers. A rule whose numbers are not known says nothing.
+/** Advice from rules over the numbers of a run. A rule whose numbers are not known is skipped.
  * docs/reference/metrics.md has the thresholds.
  * @threads any thread */
 #ifndef LP_FINDINGS_RECOMMEND_H
@@ -12,59 +12,59 @@
 #include "lib/base/text.h"
 #include "lib/base/vector.h"
 
-/** What is known of one stage, all its instances together. Times are ms; NaN, NULL: not known. */
+/** Numbers of a stage over all its calls. Times are ms. NaN, NULL: not known. */
 struct lp_stage_facts {
     const char *region, *label; /* path; its last label */
     const char *around;         /* path of the innermost stage of the list around it; NULL: none */
     bool holds_stages;          /* of the list */
-    bool decode;                /* a step of decoding, not a prompt */
+    bool decode;                /* a decode step */
     uint64_t instances;
-    double wall_ms, busy_ms; /* of complete instances; busy: union on the busiest device */
+    double wall_ms, busy_ms; /* of complete calls; busy: union on the busiest device */
     double wall_p50_ms, wall_p99_ms;
-    double step_ms; /* Σ wall of the iterations that the next four are of */
+    double step_ms; /* sum of wall times of the iterations of the next four */
     double span_ms, idle_ms, idle_launch_ms, idle_wait_ms;
-    double floor_ms, floor_ratio, wall_ratio; /* floor_ratio: busy / floor */
+    double floor_ms, floor_ratio,
+        wall_ratio; /* floor_ratio: busy / floor, wall_ratio: wall / floor */
     double compute_floor_ms, memory_floor_ms, mbu;
     uint32_t bound;        /* LLMPERF_BOUND_… */
-    double batch;          /* sequences of a step */
-    double critical_batch; /* for weights as wide as the dtype */
+    double batch;          /* sequences per step */
+    double critical_batch; /* for weights of the run's dtype */
     const char *dtype;
     double kernel_ms, kernel_count, memcpy_ms, memcpy_count;
     /* Of what belongs to this stage and to none of the list inside it, sums of durations. */
     double device_ms;
     const char *top_class, *top_kernel;
     double top_class_ms, top_kernel_ms;
-    double copy_cast_ms; /* of device_ms */
-    double small_ms;     /* of device_ms: norm, elementwise, copy/cast, reduction */
-    double waiting_ms;   /* in collectives, at least, of the GPU that waits longest */
-    int32_t waiting_gpu,
-        last_gpu; /* that one, and the one that it waits for most; with waiting_ms */
+    double copy_cast_ms;           /* part of device_ms */
+    double small_ms;               /* part of device_ms: norm, elementwise, copy/cast, reduction */
+    double waiting_ms;             /* lower bound, in collectives, of the GPU that waits longest */
+    int32_t waiting_gpu, last_gpu; /* that GPU, and the one that it waits for */
 };
 
-/** What is known of the run. */
+/** Numbers of the run. */
 struct lp_run_facts {
-    const char *problem;          /* first problem of an incomplete or dead ledger; NULL: none */
-    bool device_usable;           /* device times may be reasoned about */
-    bool host_usable;             /* wall times too */
-    double device_ms, outside_ms; /* Σ durations; those launched with no region open */
+    const char *problem; /* the first problem of an incomplete or dead ledger; NULL: none */
+    bool device_usable;  /* device times are good enough for advice */
+    bool host_usable;    /* wall times are, too */
+    double device_ms, outside_ms; /* sums of durations; outside of regions */
 };
 
-/** Is the region of this path `region`, or nested in it? */
+/** Is the region with this path `region` or nested in it? */
 bool lp_region_is_in(const char *path, const char *region);
 
 enum lp_severity { LP_SEVERITY_HIGH, LP_SEVERITY_MEDIUM, LP_SEVERITY_LOW };
 
-/** A number (or, where text is not NULL, a word) that a recommendation rests on. */
+/** A number, or a word if text is not NULL, on which advice is based. */
 struct lp_evidence {
     const char *name;
     double value;
-    const char *text; /* Borrowed from the facts */
+    const char *text; /* borrowed from the facts */
 };
 #define LP_EVIDENCE_MOST 8
 
 struct lp_recommendation {
-    const char *id;     /* of the rule */
-    const char *region; /* path; NULL: of the run */
+    const char *id;     /* id of the rule */
+    const char *region; /* path; NULL: the run */
     enum lp_severity severity;
     double at_stake_ms; /* the most that could be gained, all instances together and without
                            what could be gained in stages inside; NaN: not known */
@@ -75,11 +75,12 @@ struct lp_recommendation {
 
 /** Zero-initialised: empty. */
 struct lp_recommendations {
-    LP_VECTOR(struct lp_recommendation) rows; /* the worst first */
+    LP_VECTOR(struct lp_recommendation) rows; /* most severe first */
 };
 
-/** Apply the rules. @param stages  Stages that do not hold one another's time; borrowed as long as
- * `out`. 0 or LLMPERF_ENOMEM; clear `out` in both cases. */
+/** Apply the rules.
+ * @param stages  Their times do not include each other; must outlive `out`.
+ * @return 0 or LLMPERF_ENOMEM; clear `out` in any case. */
 int lp_recommend(const struct lp_run_facts *run, const struct lp_stage_facts *stages, size_t count,
                  struct lp_recommendations *out);
 void lp_recommendations_clear(struct lp_recommendations *recommendations);
@@ -87,7 +88,7 @@ void lp_recommendations_clear(struct lp_recommendations *recommendations);
 /** "high", "medium" or "low". */
 const char *lp_severity_name(enum lp_severity severity);
 
-/* The tables of rules. */
+/* Tables of rules */
 
 /** Each check returns whether the rule has something to say. It then has set the evidence and added
  * the text. A comparison with NaN is false: what is not known says nothing. */

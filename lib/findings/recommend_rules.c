@@ -6,16 +6,16 @@
 #include "lib/base/number.h"
 #include "llmperf/sys/analysis.h"
 
-/* Figures in a sentence: three digits are plenty. */
+/* Three significant digits in sentences. */
 #define N(value)       LP_NUMBER(value, 3)
 #define PERCENT(share) LP_NUMBER(100 * (share), 3)
-/* Whole ones without decimals. */
+/* Integers without decimals. */
 #define COUNT(value) LP_NUMBER(value, fabs((value)-round(value)) < 1e-9 ? 1 : 3)
 
-/* Idle time in a span is worth a word from here on. */
+/* Share of the span; less idle time gets no advice. */
 #define IDLE_SHARE 0.15
 
-/* Mean gap up to which waiting is put down to the boundary between two kernels. */
+/* Longest mean gap that the GPU's own kernel-to-kernel latency explains. */
 #define BOUNDARY_US 2.5
 
 static void add(struct lp_recommendation *out, const char *name, double value)
@@ -85,7 +85,7 @@ static bool waits(const struct lp_stage_facts *stage, struct lp_recommendation *
     say_idle(stage, stage->idle_wait_ms, out, text);
     add(out, "idle_wait_share", stage->idle_wait_ms / stage->idle_ms);
     lp_text_puts(text, "the next kernel is launched already");
-    /* What the device itself needs between two kernels of a stream is 1 to 2 us. */
+    /* The GPU itself needs 1 to 2 us between dependent kernels. */
     if (gap_us > 0 && gap_us <= BOUNDARY_US) {
         add(out, "mean_gap_us", gap_us);
         lp_text_printf(
@@ -118,7 +118,7 @@ static bool host_gap(const struct lp_stage_facts *stage, struct lp_recommendatio
     return true;
 }
 
-/* Idle time without iterations to say why. */
+/* Idle time without iterations that would give its cause. */
 static bool device_idle(const struct lp_stage_facts *stage, struct lp_recommendation *out,
                         struct lp_text *text)
 {
@@ -329,7 +329,7 @@ static double above_floor(const struct lp_stage_facts *stage)
 
 static double half_floor(const struct lp_stage_facts *stage)
 {
-    return stage->floor_ms / 2; /* half the bytes */
+    return stage->floor_ms / 2; /* half of the bytes */
 }
 
 static double small_kernels(const struct lp_stage_facts *stage)

@@ -25,7 +25,7 @@ static const struct lp_yaml_entry *find(const struct lp_yaml_node *map, const ch
     return entry && !lp_yaml_is_null(entry->value) ? entry : NULL;
 }
 
-/* One text or a list of texts. *count_out is 0 if the key is not there. */
+/* Read a text or a list of texts; *count_out is 0 if the key is missing. */
 static int read_texts(const struct lp_yaml_tree *tree, const struct lp_yaml_node *map,
                       const char *key, const char **texts, size_t *count_out)
 {

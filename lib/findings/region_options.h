@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What region reports show, from the key `regions` of the run's configuration. For the files that
- * write region reports.
+/** What region reports show: the key `regions` of the run's configuration.
  * @threads one at a time per object */
 #ifndef LP_FINDINGS_REGION_OPTIONS_H
 #define LP_FINDINGS_REGION_OPTIONS_H
@@ -19,31 +18,33 @@ enum lp_region_section {
 };
 #define LP_SECTIONS 4u
 
-/** By enum lp_region_section: as in a configuration and in the JSON. */
+/** By enum lp_region_section: names in configuration and JSON. */
 extern const char *const lp_section_names[LP_SECTIONS];
 
-/** Which kernels of the regions that it is for are shown. */
+/** Kernels to show for some regions. */
 struct lp_kernel_rule {
     struct lp_patterns *regions; /* NULL: all */
     struct lp_patterns *include; /* NULL: all */
-    struct lp_patterns *exclude; /* NULL: none; wins */
+    struct lp_patterns *exclude; /* NULL: none; has precedence */
 };
 
 struct lp_region_options {
     struct lp_patterns *include; /* NULL: all */
-    bool aggregate;              /* write the report over all processes and devices */
+    bool aggregate;              /* write a report over all processes and devices */
     bool sections[LP_SECTIONS];
     size_t most_regions, most_kernels;
-    LP_VECTOR(struct lp_kernel_rule) rules; /* the last that fits a region counts */
-    char fingerprint[20];                   /* of the configuration; "": there was none */
+    LP_VECTOR(struct lp_kernel_rule) rules; /* the last one that matches a region applies */
+    char fingerprint[20];                   /* of the configuration; "": none */
 };
 
-/** Read the profile's configuration; without one all is shown. Clear it afterwards in both cases.
- * 0; LLMPERF_EFORMAT, LLMPERF_EINVAL (the error names file, line and key), LLMPERF_ENOMEM. */
+/** Read the configuration in the profile; without one everything is shown. Clear `options` in any
+ * case.
+ * @return 0; LLMPERF_EFORMAT, LLMPERF_EINVAL (the error names file, line and key);
+ * LLMPERF_ENOMEM. */
 int lp_region_options_init(struct lp_region_options *options, const llmperf_profile *profile);
 void lp_region_options_clear(struct lp_region_options *options);
 
-/** Is this region to be shown, by label or by path? */
+/** Is a region with this label or path shown? */
 bool lp_region_options_shows(const struct lp_region_options *options,
                              const llmperf_region_stats *region);
 
@@ -51,7 +52,7 @@ bool lp_region_options_shows(const struct lp_region_options *options,
 const struct lp_kernel_rule *lp_region_options_rule(const struct lp_region_options *options,
                                                     const llmperf_region_stats *region);
 
-/** Does a rule show a kernel, by its demangled, short or raw name? */
+/** Does a rule show a kernel with one of these names: demangled, short, raw? */
 bool lp_kernel_rule_shows(const struct lp_kernel_rule *rule, const llmperf_kernel_stats *kernel);
 
 #endif

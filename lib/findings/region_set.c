@@ -12,7 +12,7 @@
 #include "llmperf/profile.h"
 #include "lib/findings/measured.h"
 
-/* Was it launched in the region, or in one that is nested in it? */
+/* Was it launched in the region or in a nested one? */
 static bool is_within(const llmperf_kernel_stats *kernel, const llmperf_region_stats *region)
 {
     size_t length = strlen(region->path);
@@ -39,7 +39,7 @@ static int compare_times(const void *left, const void *right)
     return compare_names(left, right);
 }
 
-/* A kernel that several nested regions launched is one row. */
+/* Merge the rows of a kernel that several nested regions launched. */
 static void join_kernels(struct lp_region_part *part)
 {
     size_t kept = 0;
@@ -99,7 +99,7 @@ static int collect_kernels(const struct lp_region_set *set, struct lp_region_par
     return 0;
 }
 
-/* How long a region took, for choosing the longest: device time, else host time. */
+/* Device time, else wall time, for choosing the longest regions. */
 static double weight_of(const struct lp_region_finding *row)
 {
     if (row->stats.gpu_busy_ms > 0)
@@ -204,7 +204,7 @@ void lp_region_scope_name(const struct lp_region_filter *filter, char *name, siz
                  filter->scope == LP_SCOPE_PROCESS ? "process" : "device", filter->id);
 }
 
-/* Does any region of the report show this kernel? Nested regions share theirs. */
+/* Does a region of the report show this kernel? Nested regions share theirs. */
 static bool is_shown(const struct lp_region_set *set, const struct lp_region_filter *filter,
                      const llmperf_kernel_stats *kernel)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What each region row means by itself. */
+/* Findings that need only one region row. */
 #include <math.h>
 #include <string.h>
 
@@ -42,7 +42,7 @@ bool lp_findings_describes(const struct lp_findings *findings, int32_t device)
     return true;
 }
 
-/* The first thing that keeps a value from being known. */
+/* The first reason why a value is not known. */
 static const char *why_not(const struct lp_findings *findings, const llmperf_region_stats *region,
                            bool compute, const char *reason)
 {
@@ -67,7 +67,7 @@ static void set_use(const struct lp_findings *findings, struct lp_region_finding
                     stats, findings->device_known && !findings->withheld, use);
     region->mfu_reason = isnan(use->mfu) ? why_not(findings, stats, true, use->mfu_reason) : NULL;
     region->mbu_reason = isnan(use->mbu) ? why_not(findings, stats, false, use->mbu_reason) : NULL;
-    /* Every reader takes a utilisation for a share. */
+    /* A utilisation above 1 would be misread. */
     if (use->mbu > 1) {
         use->mbu = NAN;
         region->mbu_reason =
@@ -82,8 +82,8 @@ static void set_use(const struct lp_findings *findings, struct lp_region_finding
                                : NULL;
 }
 
-/* A share of a ceiling. Where the share of the peak is not known, this is not for the same reason.
- */
+/* Share of a measured peak. If the share of the data-sheet peak is unknown, so is this one, for the
+ * same reason. */
 static double share_of(double achieved, double ceiling, const char *ceiling_reason,
                        const char *peak_reason, const char **reason)
 {

@@ -29,7 +29,7 @@ static double time_of(const struct lp_findings *findings, const llmperf_region_s
     return !isnan(busy_ms) ? busy_ms : stats->instances > 0 ? stats->wall_sum_ms : 0;
 }
 
-/* "layer04" and "layer11" are of one kind. */
+/* Regions whose paths differ only in numbers, such as "layer04" and "layer11", are of one kind. */
 static uint64_t hash_without_numbers(const char *path)
 {
     uint64_t hash = 0;
@@ -44,7 +44,7 @@ static uint64_t hash_without_numbers(const char *path)
     return hash;
 }
 
-/* All if there is room; else of each kind the one with the most time. */
+/* All of them if they fit, else the longest of each kind. */
 static int choose_others(struct lp_shown_regions *chosen, const struct lp_findings *findings,
                          const struct candidate *others, size_t count)
 {

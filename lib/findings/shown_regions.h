@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Regions that a table for people has room for: stages, and of the others those with the most
- * time, one of each kind, because layers differ in a number only.
+/** Regions shown in a table: all stages, and of the other regions the longest of each kind. Layers
+ * that differ only in their number are of one kind.
  * @threads one at a time per object */
 #ifndef LP_FINDINGS_SHOWN_REGIONS_H
 #define LP_FINDINGS_SHOWN_REGIONS_H
@@ -8,21 +8,21 @@
 #include "lib/base/text.h"
 #include "lib/findings/findings.h"
 
-/** Rows that are no stage. */
+/** Rows that are not stages, at most. */
 #define LP_SHOWN_REGIONS 20u
 
 struct lp_shown_regions {
-    bool *shown; /* at the index of findings->regions */
-    size_t left; /* rows of the table that are not shown */
+    bool *shown; /* by index in findings->regions */
+    size_t left; /* rows that are not shown */
 };
 
-/** Choose among the regions that `has` a value for the table.
- * 0 or LLMPERF_ENOMEM. Clear it afterwards in both cases. */
+/** Choose among the regions for which `has` is true. Clear `chosen` in any case.
+ * @return 0 or LLMPERF_ENOMEM. */
 int lp_shown_regions_choose(struct lp_shown_regions *chosen, const struct lp_findings *findings,
                             bool (*has)(const struct lp_region_finding *region));
 void lp_shown_regions_clear(struct lp_shown_regions *chosen);
 
-/** How many rows are not shown, and where they stand; nothing if all are. */
+/** Add a sentence about the rows that are not shown, if any. */
 void lp_shown_regions_tell(const struct lp_shown_regions *chosen, struct lp_text *out);
 
 #endif

@@ -71,8 +71,8 @@ static void set_device(const struct lp_findings *findings, const struct lp_regio
                                                           : no_activity;
 }
 
-/* Only where whole calls were chosen, and each is known alone: not of a stage around sampled ones,
- * whose calls were all collected in part. */
+/* An interval needs a random sample of whole calls. Calls of a stage around sampled stages were all
+ * collected, but only in part. */
 static const char *why_no_interval(const struct lp_findings *findings,
                                    const llmperf_region_stats *stats,
                                    const llmperf_iteration_stats *busy)
@@ -101,7 +101,7 @@ static void set_interval(const struct lp_findings *findings, const struct lp_reg
     if (!reason && stage->collected < 1)
         share = lp_student_95((double)busy->count - 1) * busy->std_ms / busy->mean_ms /
                 sqrt((double)busy->count);
-    /* What was collected is the least that it can be. */
+    /* Not less than what was collected. */
     stage->busy_low_ms =
         reason ? (double)NAN : fmax(stage->busy_ms * (1 - share), region->stats.gpu_busy_ms);
     stage->busy_high_ms = reason ? (double)NAN : stage->busy_ms * (1 + share);
@@ -205,11 +205,11 @@ struct lp_stage_sum lp_stage_sum_of(const struct lp_findings *findings, const ch
             break;
         if (device >= 0 && region->device != device)
             continue;
-        /* Host times repeat in the rows of the GPUs of a process. */
+        /* Wall times repeat in the rows of a process's GPUs. */
         again = before && before->process_id == region->process_id;
         before = region;
         sum.rows++;
-        sum.time_ms += fmax(0, time_of(findings, region)); /* 0 where it is not known */
+        sum.time_ms += fmax(0, time_of(findings, region)); /* NaN counts as 0 */
         sum.busy_ms += fmax(0, region->gpu_busy_ms);
         sum.idle_ms += fmax(0, region->idle_ms);
         if (again)
@@ -224,7 +224,7 @@ struct lp_stage_sum lp_stage_sum_of(const struct lp_findings *findings, const ch
 
 static void widen(struct lp_spread *spread, double value)
 {
-    spread->least = fmin(spread->least, value); /* the other one, if one is NaN */
+    spread->least = fmin(spread->least, value); /* fmin() and fmax() ignore NaN */
     spread->most = fmax(spread->most, value);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The stages of a profile as programs read them (llmperf_profile_stage()).
+/** The stages of a profile for the public API (llmperf_profile_stage()).
  * @threads any thread */
 #ifndef LP_FINDINGS_STAGES_H
 #define LP_FINDINGS_STAGES_H
@@ -9,7 +9,7 @@
 
 struct lp_findings;
 
-/** What has a reason where it is not known. */
+/** Values with a reason if not known. */
 enum lp_stage_fact {
     LP_STAGE_CALLS,
     LP_STAGE_TOKENS,
@@ -35,11 +35,11 @@ struct lp_stage_rows {
     LP_VECTOR(struct lp_stage_row) rows; /* in the order of regions */
 };
 
-/** Fill findings->stage_rows, and the rate of their regions, from the rest of the findings. 0 or
+/** Fill findings->stage_rows and the rates of their regions; everything else must be there. 0 or
  * LLMPERF_ENOMEM. */
 int lp_stage_rows_add(struct lp_findings *findings);
 
-/** Reason of a field of llmperf_stage; NULL: known, or no such field. */
+/** Reason for a field of llmperf_stage; NULL: known, or no such field. */
 const char *lp_stage_reason(const struct lp_stage_row *row, const char *field);
 
 #endif

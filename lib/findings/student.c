@@ -5,7 +5,7 @@
 
 #define TABLED 20
 
-/* From `TABLED` degrees on a curve that meets the table there, within 0.01. */
+/* Beyond `TABLED` degrees of freedom: a curve through the last value of the table, within 0.01. */
 static double width(const double *values, double normal, double slope, double freedom)
 {
     if (!(freedom >= 1))

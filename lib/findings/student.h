@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Student's t: how far a mean of few values may be off. @threads any thread */
+/** Quantiles of Student's t distribution, for confidence intervals. @threads any thread */
 #ifndef LP_FINDINGS_STUDENT_H
 #define LP_FINDINGS_STUDENT_H
 
-/** Half the width that holds 95 % or 99 % of it. @param freedom  NaN and below 1 count as 1. */
+/** Half-width of the two-sided 95 % (99 %) interval.
+ * @param freedom  Degrees of freedom; NaN and values below 1 count as 1. */
 double lp_student_95(double freedom);
 double lp_student_99(double freedom);
 

@@ -17,8 +17,7 @@ static double mean_of(double sum, uint64_t count)
 
 /* Captures */
 
-/* Complete calls of a region on a device, 0: not known; and the share of them that was collected.
- */
+/* Complete calls of a region on a device (0: not known), and their collected share. */
 static uint64_t calls_of(const llmperf_profile *profile, const llmperf_capture_stats *row,
                          double *collected_out)
 {
@@ -74,7 +73,7 @@ static int compare(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-/* Is this row of a kernel of an earlier window, of this one, of a later one? */
+/* Order of a window's kernel rows: is this row of an earlier window, this one, or a later one? */
 static int order_of(const llmperf_profile *profile, size_t index,
                     const llmperf_window_stats *window)
 {
@@ -135,7 +134,7 @@ static void sort_kernels(struct lp_tables *tables, int (*by)(const void *, const
         qsort(tables->kernels.items, tables->kernels.count, sizeof(*tables->kernels.items), by);
 }
 
-/* Neighbours of one name become one. */
+/* Merge adjacent rows with the same name. */
 static void join_kernels(struct lp_tables *tables)
 {
     size_t count = 0;
@@ -202,7 +201,7 @@ static int compare_text(const char *a, const char *b)
     return !a || !b ? (a == NULL) - (b == NULL) : strcmp(a, b);
 }
 
-/* Region rows by path, to find the stage of a kernel. */
+/* Index of region rows by path, to find the stage of a kernel. */
 static int index_regions(struct lp_hashmap *rows, const llmperf_profile *profile)
 {
     for (size_t i = 0; i < lp_row_count(profile, LP_ROW_REGION); i++) {

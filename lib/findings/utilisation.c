@@ -7,16 +7,15 @@
 #include "lib/base/status.h"
 #include "llmperf/sys/analysis.h"
 
-/* Floors closer than this are called balanced. */
+/* Bounds with a smaller ratio are called balanced. */
 #define CLEARLY 1.2
-/* Further above its floor than this, with an idle GPU, work waits for launches or the host. */
+/* Further above its bound than this, and with an idle GPU, work is launch-bound. */
 #define FAR_ABOVE   3.0
 #define MOSTLY_IDLE 0.5
-/* Times are measured in nanoseconds and added up; a share of 1e-6 below the floor is not a fault.
- */
+/* Rounding of nanoseconds: that far below the bound is no fault. */
 #define ROUNDING 1e-6
 
-/* Fields of the input behind struct_size, all doubles. */
+/* Members of the input after struct_size, all doubles. */
 static const char *const fields[] = { "flops",           "bytes",         "time_ms",
                                       "peak_tflops",     "bandwidth_gbs", "busy_share",
                                       "serial_floor_ms", "link_bytes",    "link_gbs",
@@ -28,10 +27,11 @@ _Static_assert(sizeof(llmperf_utilisation_input) == sizeof(size_t) + FIELDS * si
 
 static bool is_known(double value)
 {
-    return value > 0; /* not for NaN */
+    return value > 0; /* false for NaN */
 }
 
-/* A whole copy of what the caller has, checked; 0 becomes NaN where it means "not known". */
+/* Copy the caller's (maybe shorter) struct and check it; 0 becomes NaN where it means "not
+ * known". */
 static int read_input(const llmperf_utilisation_input *input, llmperf_utilisation_input *whole)
 {
     double values[FIELDS];
@@ -118,7 +118,7 @@ static void set_roofline(const llmperf_utilisation_input *in, llmperf_utilisatio
         out->intensity_reason = isnan(in->flops) ? missing_work(in, false) : missing_work(in, true);
 }
 
-/* A floor that leaves out known work would be too low without saying so. */
+/* A bound without a part of the known work would be too low. */
 static bool is_limit_missing(const llmperf_utilisation_input *in)
 {
     return (is_known(in->flops) && isnan(in->peak_tflops)) ||
@@ -133,7 +133,7 @@ static void set_floors(const llmperf_utilisation_input *in, llmperf_utilisation 
     out->compute_floor_ms = in->flops / (in->peak_tflops * 1e9 * in->devices);
     out->memory_floor_ms = in->bytes / (in->bandwidth_gbs * 1e6 * in->devices);
     out->link_floor_ms = in->link_bytes / (in->link_gbs * 1e6);
-    /* fmax takes the other one for NaN: a floor of one resource alone is still a floor. */
+    /* fmax() ignores NaN: the bound of one resource alone is still a lower bound */
     largest = fmax(fmax(out->compute_floor_ms, out->memory_floor_ms), out->link_floor_ms);
     out->time_floor_ms = isnan(in->serial_floor_ms) ? largest : in->serial_floor_ms;
     if (isnan(in->serial_floor_ms) && is_limit_missing(in)) {
@@ -167,7 +167,7 @@ static void set_ratio(const llmperf_utilisation_input *in, llmperf_utilisation *
     }
 }
 
-/* Bound of the work itself, on a GPU that is kept busy. */
+/* Bound of the work on a GPU that is kept busy. */
 static uint32_t bound_of_floors(const llmperf_utilisation *out)
 {
     double compute = out->compute_floor_ms, memory = out->memory_floor_ms;

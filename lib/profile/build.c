@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Profiles made row by row, by those that read totals instead of facts. */
+/** Profiles built row by row, for readers that have totals instead of records. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "lib/profile/profile.h"
 #include "llmperf/region.h"
 
-/* Text of a path; NULL without memory. */
+/* NULL: out of memory. */
 static const char *path_text(llmperf_profile *profile, uint32_t node)
 {
     struct lp_text text = { NULL, 0, 0, false };

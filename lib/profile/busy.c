@@ -6,11 +6,11 @@
 
 #include "lib/base/status.h"
 
-#define LOG_PART  8u  /* or this part of the log: what sorting late pieces into it costs */
-#define NEAR      16u /* places that a piece moves to the front at once */
-#define JOINED_NS (UINT32_C(1) << 24)    /* pieces are joined up to here */
-#define LOG_NS    UINT64_C(600000000000) /* ten minutes: records that come later are few */
-#define LOG_LEAST 16u                    /* this part of the log stays at any age */
+#define LOG_PART  8u  /* or this part of the log: sorting late intervals into it costs as much */
+#define NEAR      16u /* an interval is moved forward in place by at most this many */
+#define JOINED_NS (UINT32_C(1) << 24)    /* consecutive intervals are joined up to this length */
+#define LOG_NS    UINT64_C(600000000000) /* ten minutes: few records are later than that */
+#define LOG_LEAST 16u                    /* this part of the log is kept at any age */
 
 #define LENGTH_MOST ((UINT64_C(1) << LP_BUSY_LENGTH_BITS) - 1)
 #define ROW_MOST    ((UINT32_C(1) << LP_BUSY_ROW_BITS) - 1)
@@ -25,7 +25,7 @@ static uint64_t end_of(const struct lp_busy_piece *piece)
     return piece->start_ns + piece->length_ns;
 }
 
-/* No longer than LENGTH_MOST. */
+/* end_ns - start_ns must not exceed LENGTH_MOST. */
 static struct lp_busy_piece make_piece(uint64_t start_ns, uint64_t end_ns, uint32_t row)
 {
     return (struct lp_busy_piece){ start_ns, (end_ns - start_ns) & LENGTH_MOST, row & ROW_MOST };
@@ -56,9 +56,9 @@ int lp_busy_add_row(struct lp_busy *busy, uint32_t parent, uint16_t device)
     return lp_vector_push(&busy->rows, row);
 }
 
-/* Put in order */
+/* Sorting */
 
-/* Index behind the ascending run that starts at `from`. */
+/* End index of the ascending run that starts at `from`. */
 static size_t run_end(const struct lp_busy_piece *items, size_t from, size_t count)
 {
     size_t at = from + 1;
@@ -68,7 +68,7 @@ static size_t run_end(const struct lp_busy_piece *items, size_t from, size_t cou
     return at < count ? at : count;
 }
 
-/* Merge the runs [left, middle) and [middle, right) of `from` to the same place of `to`. */
+/* Merge the runs [left, middle) and [middle, right) of `from` into the same range of `to`. */
 static void merge_runs(const struct lp_busy_piece *from, struct lp_busy_piece *to, size_t left,
                        size_t middle, size_t right)
 {
@@ -81,8 +81,8 @@ static void merge_runs(const struct lp_busy_piece *from, struct lp_busy_piece *t
             to[out] = from[b++];
 }
 
-/* Natural merge sort: streams are ordered in themselves, so there are few runs and few passes. The
- * second half of the vector's memory is the other buffer and stays for the next time. */
+/* Natural merge sort: each stream is in order, so there are few runs and few passes. The second
+ * half of the vector's memory is the buffer; it is kept for the next call. */
 static int sort_pending(struct lp_busy_queue *queue)
 {
     lp_busy_pieces *pending = &queue->pending;
@@ -113,7 +113,7 @@ static int sort_pending(struct lp_busy_queue *queue)
     return 0;
 }
 
-/* The first piece that does not start before a time. */
+/* The first interval that starts at or after a time. */
 static size_t find_start(const lp_busy_pieces *sorted, uint64_t start_ns)
 {
     size_t low = 0, high = sorted->count;
@@ -131,7 +131,7 @@ static size_t find_start(const lp_busy_pieces *sorted, uint64_t start_ns)
 
 /* Sweep */
 
-/* Does a piece that starts behind all before it add anything? */
+/* Does an interval that starts after all earlier ones extend the union? */
 static bool cover(struct lp_busy_reach *reach, uint64_t start_ns, uint64_t end_ns)
 {
     uint64_t from_ns = later(start_ns, reach->until_ns);
@@ -143,7 +143,7 @@ static bool cover(struct lp_busy_reach *reach, uint64_t start_ns, uint64_t end_n
     return true;
 }
 
-/* A row that is busy keeps all above it busy. false: nothing is new, not even to its own row. */
+/* Parents are busy whenever a row is. false: not even the row's own union grew. */
 static bool sweep_piece(struct lp_busy_row *rows, const struct lp_busy_piece *piece)
 {
     uint64_t start_ns = piece->start_ns, end_ns = end_of(piece);
@@ -156,8 +156,7 @@ static bool sweep_piece(struct lp_busy_row *rows, const struct lp_busy_piece *pi
     return true;
 }
 
-/* Join a piece to the one before it of its row, if that reaches up to it. `until_ns`: where the row
- * reached before. */
+/* Join an interval with the row's last one if they touch. `until_ns`: the row's end before. */
 static bool join_piece(struct lp_busy_queue *queue, const struct lp_busy_row *row,
                        const struct lp_busy_piece *piece, uint64_t until_ns)
 {
@@ -174,7 +173,7 @@ static bool join_piece(struct lp_busy_queue *queue, const struct lp_busy_row *ro
     return true;
 }
 
-/* Sweep the pending pieces [first, end) into the log, which has room. */
+/* Sweep the pending intervals [first, end) into the log, which has space for them. */
 static void sweep(struct lp_busy *busy, struct lp_busy_queue *queue, size_t first, size_t end)
 {
     for (size_t i = first; i < end; i++) {
@@ -192,7 +191,7 @@ static void sweep(struct lp_busy *busy, struct lp_busy_queue *queue, size_t firs
         queue->swept_ns = queue->pending.items[end - 1].start_ns;
 }
 
-/* Late pieces */
+/* Late intervals */
 
 static bool sweep_from(struct lp_busy_row *rows, struct lp_busy_piece piece, uint64_t from_ns)
 {
@@ -204,7 +203,7 @@ static bool sweep_from(struct lp_busy_row *rows, struct lp_busy_piece piece, uin
     return sweep_piece(rows, &piece);
 }
 
-/* Rows of which nothing was swept. NULL without memory. */
+/* A copy with empty rows; NULL: out of memory. */
 static struct lp_busy_row *copy_tree(const struct lp_busy *busy)
 {
     struct lp_busy_row *rows = calloc(busy->rows.count, sizeof(*rows));
@@ -221,7 +220,7 @@ static void add_difference(struct lp_busy_reach *reach, const struct lp_busy_rea
     reach->until_ns = later(reach->until_ns, after->until_ns);
 }
 
-/* Sort the first `count` pending pieces into the log, which has room. */
+/* Sort the first `count` pending intervals into the log, which has space for them. */
 static void log_late(struct lp_busy_queue *queue, size_t count)
 {
     const struct lp_busy_piece *late = queue->pending.items;
@@ -236,8 +235,9 @@ static void log_late(struct lp_busy_queue *queue, size_t count)
             log[--to] = late[--count];
 }
 
-/* Sweep the time that the first `count` pending pieces span twice, without and with them: rows get
- * the difference. Returns how many of them, now in front, were news to their own row. */
+/* Sweep the time range of the first `count` pending intervals twice, without and with them, and add
+ * the difference to the rows. Returns how many extended their row's union; these are moved to the
+ * front. */
 static size_t sweep_twice(struct lp_busy_queue *queue, size_t count, struct lp_busy_row *before,
                           struct lp_busy_row *after)
 {
@@ -265,7 +265,8 @@ static size_t sweep_twice(struct lp_busy_queue *queue, size_t count, struct lp_b
     return news;
 }
 
-/* The first `count` pending pieces start before what was swept last. The log has room for them. */
+/* The first `count` pending intervals start before the last one swept. The log has space for
+ * them. */
 static int sweep_late(struct lp_busy *busy, struct lp_busy_queue *queue, size_t count)
 {
     struct lp_busy_row *before = copy_tree(busy), *after = copy_tree(busy);
@@ -290,7 +291,7 @@ static bool is_too_long(const struct lp_busy *busy, const struct lp_busy_queue *
                             queue->log.items[count / 2].start_ns + LOG_NS < queue->swept_ns);
 }
 
-/* Forget the older half of a log that is too long; what reaches into the rest stays. */
+/* Drop the older half of a log that is too long, except what overlaps the newer half. */
 static void bound_log(const struct lp_busy *busy, struct lp_busy_queue *queue)
 {
     struct lp_busy_piece *items = queue->log.items;
@@ -310,7 +311,7 @@ static void bound_log(const struct lp_busy *busy, struct lp_busy_queue *queue)
         queue->longest_ns = later(queue->longest_ns, items[i].length_ns);
 }
 
-/* Pieces that came late cost more: more of them at once cost less each. */
+/* Late intervals are expensive, and cheaper in larger batches. */
 static void adapt_due(struct lp_busy_queue *queue, size_t least, bool late)
 {
     size_t most = queue->log.count / LOG_PART;
@@ -320,7 +321,7 @@ static void adapt_due(struct lp_busy_queue *queue, size_t least, bool late)
     queue->due = queue->due > least ? queue->due : least;
 }
 
-/* The newer half of what is pending stays unless `all` is asked for: more may come before it. */
+/* Unless `all` is set, the newer half stays pending, since earlier intervals may still arrive. */
 static int sweep_pending(struct lp_busy *busy, struct lp_busy_queue *queue, bool all)
 {
     lp_busy_pieces *pending = &queue->pending;
@@ -360,8 +361,8 @@ static int push_piece(struct lp_busy_queue *queue, struct lp_busy_piece piece)
     return 0;
 }
 
-/* Is a piece one with the last that came? So are kernels of a region on two streams, or one after
- * the other in a graph. */
+/* Join with the last interval added, if they touch: kernels of a region on two streams, or
+ * consecutive ones of a graph. */
 static bool join_pending(struct lp_busy_queue *queue, uint32_t row, uint64_t start_ns,
                          uint64_t end_ns)
 {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** How long a region kept a device busy: the length of the union of what ran for it, alone and with
- * the regions below it. Regions are rows of a tree for each device.
+/** Busy time of regions: the length of the union of their device intervals, of a region alone and
+ * with its nested regions. Regions are rows of a tree for each device.
  *
- * Pieces of work arrive nearly by their start. Swept in that order, of a union only its last end
- * need be known: a piece adds what lies behind it. So pieces wait until there are some, are put in
- * order, and the older half is swept. What was swept is kept in a log for a while, against which a
- * piece that comes too late is held; so the length does not depend on the order. The log is
- * bounded, the part of a piece that lies before it is left out and counted.
+ * Intervals arrive almost in the order of their start. For intervals in that order, only the end of
+ * the union has to be kept: each adds the part after that end. So intervals wait until there is a
+ * batch, are sorted, and the older half is swept. Swept intervals stay in a log for a while. An
+ * interval that arrives too late is compared with the log, so the result does not depend on the
+ * order of arrival. The log is bounded. The part of an interval before the log is dropped and
+ * counted.
  * @threads one at a time per object, all functions */
 #ifndef LP_PROFILE_BUSY_H
 #define LP_PROFILE_BUSY_H
@@ -20,20 +21,20 @@
 /** No parent. */
 #define LP_BUSY_TOP UINT32_MAX
 
-/** A union that is swept. */
+/** Union of the intervals swept so far. */
 struct lp_busy_reach {
-    uint64_t until_ns; /* its last end */
-    uint64_t ns;       /* its length */
+    uint64_t until_ns; /* end of its last interval */
+    uint64_t ns;       /* length */
 };
 
 struct lp_busy_row {
-    struct lp_busy_reach own, all; /* alone; with the rows below */
+    struct lp_busy_reach own, all; /* the row alone; with its nested rows */
     uint32_t parent;
     uint32_t queue;
-    uint32_t last; /* where its last piece was put into the log; it may have moved */
+    uint32_t last; /* index of its last interval in the log; may be out of date */
 };
 
-#define LP_BUSY_LENGTH_BITS 40 /* 18 minutes; what is longer is several pieces */
+#define LP_BUSY_LENGTH_BITS 40 /* 18 minutes; longer intervals are split */
 #define LP_BUSY_ROW_BITS    24
 
 struct lp_busy_piece {
@@ -44,16 +45,16 @@ struct lp_busy_piece {
 
 typedef LP_VECTOR(struct lp_busy_piece) lp_busy_pieces;
 
-/** The pieces of one device. */
+/** The intervals of one device. */
 struct lp_busy_queue {
-    lp_busy_pieces pending;  /* not swept */
+    lp_busy_pieces pending;  /* not swept yet */
     lp_busy_pieces log;      /* swept, by start */
-    size_t due;              /* pending pieces that are swept */
-    bool pending_sorted_not; /* some pending piece starts before the one in front of it */
-    uint64_t swept_ns;       /* start of the last piece that was swept */
-    uint64_t kept_ns;        /* from here on the log is whole */
-    uint64_t longest_ns;     /* of the log */
-    uint64_t late;           /* pieces that began before kept_ns */
+    size_t due;              /* sweep when this many are pending */
+    bool pending_sorted_not; /* pending intervals are not in order */
+    uint64_t swept_ns;       /* start of the last interval swept */
+    uint64_t kept_ns;        /* the log is complete from here on */
+    uint64_t longest_ns;     /* longest interval in the log */
+    uint64_t late;           /* intervals that started before kept_ns */
     uint16_t device;
 };
 
@@ -63,21 +64,21 @@ struct lp_busy {
     size_t batch, kept;
 };
 
-/** @param batch  Pieces of a device that wait, at least, before some are swept. @param kept  Pieces
- * in the logs of all devices together, of 16 bytes. */
+/** @param batch  Pending intervals per device before a sweep, at least.
+ * @param kept  Intervals of 16 bytes in the logs of all devices. */
 void lp_busy_init(struct lp_busy *busy, size_t batch, size_t kept);
 
-/** Add a row, numbered from 0, below another one of the same device or LP_BUSY_TOP. 0 or
+/** Add a row (numbered from 0) under a row of the same device or LP_BUSY_TOP. 0 or
  * LLMPERF_ENOMEM. */
 int lp_busy_add_row(struct lp_busy *busy, uint32_t parent, uint16_t device);
 
-/** Something ran for a row, start <= end. 0 or LLMPERF_ENOMEM. */
+/** Add a device interval of a row, start <= end. 0 or LLMPERF_ENOMEM. */
 int lp_busy_add(struct lp_busy *busy, uint32_t row, uint64_t start_ns, uint64_t end_ns);
 
-/** Sweep all that is pending: then the lengths are right. 0 or LLMPERF_ENOMEM. */
+/** Sweep all pending intervals, so that the lengths are final. 0 or LLMPERF_ENOMEM. */
 int lp_busy_settle(struct lp_busy *busy);
 
-/** Pieces that came too late, so that lengths are short by at most theirs. */
+/** Intervals that came too late: the lengths may be short by at most theirs. */
 uint64_t lp_busy_late(const struct lp_busy *busy);
 
 void lp_busy_clear(struct lp_busy *busy);

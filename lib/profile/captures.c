@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Rows of launch region x capture region, from the rows of kernels. */
+/** Makes the rows of launch region x capture region from the kernel rows. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,16 +10,16 @@
 #include "llmperf/profile.h"
 #include "llmperf/region.h"
 
-/* Regions nest no deeper here, so this is for what others wrote: below it a path ends. */
+/* Regions nest less deep than this; deeper paths, from other tools, are cut. */
 #define DEPTH_MOST LLMPERF_REGION_DEPTH
 #define PATH_MOST  (LLMPERF_REGION_DEPTH * LLMPERF_LABEL_BYTES / 8)
 
-/* Paths that name a reason instead of a region hold one level for each node: kernels have those. */
+/* Kernels in graphs may have a path that states a reason: it is kept as one node. */
 #define REASON "LLM@("
 
 struct maker {
     llmperf_profile *profile;
-    struct lp_hashmap rows; /* region and device, capture path -> row */
+    struct lp_hashmap rows; /* (region and device, capture path) -> row */
 };
 
 static bool is_row_of(const llmperf_capture_stats *row, const llmperf_kernel_stats *kernel,
@@ -43,8 +43,8 @@ static int add_row(struct maker *maker, const llmperf_kernel_stats *kernel, size
                            : lp_error(LLMPERF_ENOMEM, "out of memory");
 }
 
-/* The row of the first `length` bytes of the capture path; NULL without memory. Different keys of
- * one hash get consecutive second words. */
+/* The row for the first `length` bytes of the capture path; NULL: out of memory. Keys with equal
+ * hashes get consecutive second words. */
 static llmperf_capture_stats *find_row(struct maker *maker, const llmperf_kernel_stats *kernel,
                                        size_t length, uint32_t depth)
 {
@@ -84,7 +84,7 @@ static int add_level(struct maker *maker, const llmperf_kernel_stats *kernel, si
     return 0;
 }
 
-/* A region holds what is nested in it: one row for each level of the path. */
+/* One row for each level of the path: a region includes its nested regions. */
 static int add_kernel(struct maker *maker, const llmperf_kernel_stats *kernel)
 {
     const char *path = kernel->captured_in, *end = path;
@@ -102,7 +102,7 @@ static int add_kernel(struct maker *maker, const llmperf_kernel_stats *kernel)
     return status;
 }
 
-/* Of the device time of all graph work that this region launched. */
+/* Share of each row in the device time of all graphs that its region launched. */
 static void share_rows(llmperf_profile *profile, struct lp_hashmap *sums, double *totals)
 {
     for (size_t i = 0; i < profile->captures.count; i++) {
@@ -154,7 +154,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* As lp_compare_paths(), but layer2 before layer10. */
+/* Like lp_compare_paths(), but layer2 sorts before layer10. */
 static int compare_numbered(const char *a, const char *b)
 {
     while (*a && *b) {

@@ -10,8 +10,8 @@
 #include "lib/record/paths.h"
 #include "lib/profile/counter_totals.h"
 
-#define SKIPS_TOLD      20u /* lines of notes */
-#define STRETCHES_LEAST 5u  /* that the length of a region's stretches rests on */
+#define SKIPS_TOLD      20u /* reported in notes, one line each */
+#define STRETCHES_LEAST 5u  /* intervals needed for a mean length */
 
 struct lp_counter_totals *lp_counter_totals_create(const struct lp_names *names)
 {
@@ -55,7 +55,7 @@ static bool keep_columns(struct lp_counter_totals *totals, const struct lp_count
 
 void lp_counter_totals_plan(struct lp_counter_totals *totals, const struct lp_counter_plan *plan)
 {
-    if (totals->plan.count > 0) { /* A session has one; only the interval may change. */
+    if (totals->plan.count > 0) { /* a session has one plan; only its interval may change */
         totals->plan.interval_ns = plan->interval_ns;
         if (totals->samples)
             lp_sample_regions_interval(totals->samples, plan->interval_ns);
@@ -104,7 +104,7 @@ static int make_row(struct lp_counter_totals *totals, const struct lp_counter_fa
     return 0;
 }
 
-/* Regions have no name: what stands in it means nothing. */
+/* The name of a region's row is unused and must not be part of the key. */
 static struct lp_counter_sum *find_sums(struct lp_counter_totals *totals,
                                         struct lp_counter_fact fact)
 {
@@ -206,7 +206,7 @@ const struct lp_counter_plan *lp_counter_totals_told(const struct lp_counter_tot
     return totals->plan.count > 0 ? &totals->plan : NULL;
 }
 
-/* To metrics of a profile */
+/* Metrics of a profile */
 
 struct writer {
     const struct lp_counter_totals *totals;
@@ -287,7 +287,7 @@ static int put_sampled(struct writer *writer, const struct lp_sample_row *row, c
     return lp_profile_add_metric(writer->profile, &metric);
 }
 
-/* A sum over a sample is told as a rate: "dram_read_bytes" as "dram_read_bytes_per_s". */
+/* Sampled sums are reported as rates: "dram_read_bytes" as "dram_read_bytes_per_s". */
 static int put_sample_column(struct writer *writer, size_t index, const struct lp_sample_row *row,
                              const char *path, size_t column)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Hardware counters to named metrics of regions and kernels. For lib/profile only; its functions
- * stand in result.h. Sampled counters are joined with what ran when: sample_regions.h. */
+/** Turns hardware counters into named metrics of regions and kernels. For lib/profile only;
+ * profile.h declares its functions. sample_regions.h assigns sampled counters to regions. */
 #ifndef LP_PROFILE_COUNTER_TOTALS_H
 #define LP_PROFILE_COUNTER_TOTALS_H
 
@@ -10,14 +10,14 @@
 #include "lib/profile/profile.h"
 #include "lib/profile/sample_regions.h"
 
-/* Welford's running mean: spread is the sum of squared differences from it. */
+/* Welford's running mean; `spread` is the sum of squared differences from it. */
 struct lp_counter_sum {
     uint64_t count;
     double mean, spread, min, max;
 };
 
-/** A region as a whole, its own part, or a kernel in it. Its sums stand in lp_counter_totals.sums,
- * one a column. */
+/** A region with nested regions, a region alone, or a kernel in it. Its sums are in
+ * lp_counter_totals.sums, one for each column. */
 struct lp_counter_row {
     uint32_t kind, node, name;
     uint16_t device;
@@ -31,14 +31,14 @@ struct lp_counter_skip {
 
 struct lp_counter_totals {
     const struct lp_names *names;
-    struct lp_counter_plan plan; /* count 0: none came */
+    struct lp_counter_plan plan; /* count 0: no plan yet */
     LP_VECTOR(struct lp_counter_heading) columns;
     struct lp_strings pool;
     LP_VECTOR(struct lp_counter_row) rows;
     LP_VECTOR(struct lp_counter_sum) sums;
     LP_VECTOR(struct lp_counter_skip) skips;
     struct lp_hashmap row_index, skip_index;
-    struct lp_sample_regions *samples; /* NULL: not sampled */
+    struct lp_sample_regions *samples; /* NULL: counters are not sampled */
     bool failed;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Inside of llmperf_profile, for lib/profile and lib/store only. */
+/** Contents of llmperf_profile. For lib/profile and lib/store only. */
 #ifndef LP_PROFILE_DATA_H
 #define LP_PROFILE_DATA_H
 
@@ -19,7 +19,7 @@ struct lp_blob {
 
 struct lp_region_row {
     llmperf_region_stats stats;
-    struct lp_blob wall; /* durations of the instances */
+    struct lp_blob wall; /* durations of the calls */
 };
 
 struct lp_kernel_row {
@@ -44,7 +44,7 @@ struct llmperf_profile {
     LP_VECTOR(llmperf_operator_stats) operators; /* made by lp_profile_finish() */
     LP_VECTOR(llmperf_capture_stats) captures;   /* made by lp_profile_finish() */
     LP_VECTOR(llmperf_metric_stats) metrics;
-    struct lp_hashmap metric_rows; /* hash of the key, how many rows before have that hash */
+    struct lp_hashmap metric_rows; /* (hash of the key, counter of collisions) -> row */
     LP_VECTOR(llmperf_iteration) iterations;
     LP_VECTOR(struct lp_iteration_stats_row) iteration_stats;
     LP_VECTOR(llmperf_window_stats) windows;
@@ -53,41 +53,41 @@ struct llmperf_profile {
     LP_VECTOR(const char *) notes;
     LP_VECTOR(struct lp_fact) facts;
     llmperf_ledger ledger;
-    char *folder;                   /* of the run file that it was read from; NULL: of none */
-    bool of_processes;              /* regions of more than one; made by lp_profile_finish() */
+    char *folder;                   /* folder of the run file; NULL: not read from a file */
+    bool of_processes;              /* regions of several processes; set by lp_profile_finish() */
     struct lp_strings pool;         /* all text */
     _Atomic(struct lp_kept *) kept; /* lp_profile_keep() */
 };
 
-/* Facts "kernel_class.0" … name the kernel classes of iterations. */
+/* Facts "kernel_class.0", … are the names of the kernel classes of iterations. */
 #define LP_CLASS_FACT "kernel_class."
 
-/** The profile changes: what was worked out from it is freed. */
+/** Free what was computed from the profile; call it when the profile changes. */
 void lp_profile_forget(llmperf_profile *profile);
 
-/** Copy a text into the profile; NULL for NULL or without memory. */
+/** Copy a text into the profile. NULL gives NULL; NULL also if memory runs out. */
 const char *lp_profile_text(llmperf_profile *profile, const char *text);
 
 /** Encode a histogram into the profile. 0 or LLMPERF_ENOMEM. */
 int lp_profile_histogram(llmperf_profile *profile, const struct lp_histogram *histogram,
                          struct lp_blob *blob_out);
 
-/** Add one line. 0 or LLMPERF_ENOMEM. */
+/** Add one problem. 0 or LLMPERF_ENOMEM. */
 int lp_profile_add_problem(llmperf_profile *profile, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 int lp_profile_add_note(llmperf_profile *profile, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/** Is there a metric of that name, group, source and place? */
+/** Is there a metric with the same key (name, group, source, region, kernel, device, process)? */
 bool lp_profile_has_metric(llmperf_profile *profile, const llmperf_metric_stats *stats);
 
 /** Order the metrics. */
 void lp_profile_sort_metrics(llmperf_profile *profile);
 
-/** strcmp() with NULL before all text. */
+/** strcmp() that sorts NULL first. */
 int lp_compare_text(const char *a, const char *b);
 
-/** By path, a region's children behind it and before its sisters. */
+/** Order of paths: a region's nested regions follow it, before its siblings. */
 int lp_compare_paths(const char *a, const char *b);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Work that a model gives to the stages of a profile that is there already. As in freeze.c, what
- * the program counted stands, and a region without work of its own has that of its children. */
+/* Computes the work of stages in a finished profile from a model. As in freeze.c, work that the
+ * program counted is kept, and a region without its own work gets the sum of its children. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,21 +12,22 @@
 enum { FLOPS, BYTES, WORKS };
 #define NO_PARENT SIZE_MAX
 
-/* Rows of one path and process: one for each device, with the same work in each. */
+/* Rows of one path and process, one for each device. All have the same work. */
 struct node {
     size_t first, count, parent;
-    uint64_t below[WORKS]; /* sum of its children, before */
+    uint64_t below[WORKS]; /* sum over the children that were added so far */
     bool has_below[WORKS];
-    bool is_own[WORKS]; /* the model gives it */
-    bool lost[WORKS];   /* of a stage in it nothing is known: no sum of others may stand for it */
+    bool is_own[WORKS]; /* given by the model */
+    bool lost[WORKS];   /* work of a nested stage is not known, so the sum would be too small */
 };
 
 struct derivation {
     llmperf_profile *profile;
     const struct lp_work_source *source;
     LP_VECTOR(struct node) nodes;
-    LP_VECTOR(size_t) open;     /* by depth: the node that came last */
-    uint64_t derived, averaged; /* instances with work from the model; those taken for equal */
+    LP_VECTOR(size_t) open; /* by depth: the last node */
+    uint64_t derived,
+        averaged; /* calls with work from the model; those of them assumed to be equal */
 };
 
 static llmperf_region_stats *row_of(const struct derivation *work, const struct node *node)
@@ -49,7 +50,7 @@ static uint32_t *origin_of(llmperf_region_stats *row, int which)
     return which == FLOPS ? &row->flops_origin : &row->bytes_origin;
 }
 
-/* Nodes of one path stand side by side, one for each process. */
+/* Nodes with the same path are adjacent, one for each process. */
 static size_t find_parent(const struct derivation *work, const llmperf_region_stats *row)
 {
     size_t at = row->depth > 0 && row->depth <= work->open.count ? work->open.items[row->depth - 1]
@@ -116,7 +117,7 @@ static void sum_children(struct derivation *work)
     }
 }
 
-/* What an earlier model gave, and what is but the sum of its children, is made anew. */
+/* Forget work from an earlier model and sums of children. */
 static void forget(struct derivation *work, const struct node *node)
 {
     llmperf_region_stats *row = row_of(work, node);
@@ -137,7 +138,7 @@ static void forget(struct derivation *work, const struct node *node)
     }
 }
 
-/* @return whether the model gives both. */
+/* @return whether the model gives FLOPs and bytes. */
 static bool ask(const struct derivation *work, const char *label, const uint64_t *quantities,
                 uint64_t out[WORKS])
 {
@@ -155,7 +156,7 @@ static void add_up(uint64_t sum[WORKS], const uint64_t more[WORKS], uint64_t tim
     }
 }
 
-/* One by one, as far as they are kept. @return how many; 0: of one the model gives nothing. */
+/* Ask the model for each kept iteration. @return their number; 0: one has no work in the model. */
 static uint64_t ask_each(struct derivation *work, const llmperf_region_stats *row,
                          uint64_t sum[WORKS])
 {
@@ -216,7 +217,7 @@ static bool ask_mean(const struct derivation *work, const llmperf_region_stats *
     return true;
 }
 
-/* Instances of triggered windows are like the others. */
+/* Calls in triggered windows are assumed to be like the others. */
 static uint64_t share_of_windows(const llmperf_region_stats *row, uint64_t value)
 {
     return row->window_instances == 0
@@ -248,7 +249,7 @@ static void derive(struct derivation *work, struct node *node)
     }
 }
 
-/* As add_to_parent() of freeze.c. */
+/* Same rules as add_to_parent() in freeze.c. */
 static void add_to_parent(const struct derivation *work, const struct node *node, int which)
 {
     struct node *above = &work->nodes.items[node->parent];
@@ -266,7 +267,7 @@ static void add_to_parent(const struct derivation *work, const struct node *node
         }
         return;
     }
-    /* What the model gives to a stage has its operators in it. */
+    /* The model's work of a stage includes its operators. */
     if (*origin_of(row, which) == LLMPERF_WORK_PROGRAM && above->is_own[which] && !is_stage)
         return;
     *sum = known(*sum) + below;
@@ -292,7 +293,7 @@ static void copy_to_devices(const struct derivation *work, const struct node *no
     }
 }
 
-/* Children stand after their parents. */
+/* Rows of children follow their parents. */
 static void derive_all(struct derivation *work)
 {
     sum_children(work);

@@ -35,7 +35,7 @@ static double squares(uint64_t count, double std)
     return count > 1 ? std * std * (double)(count - 1) : 0;
 }
 
-/* Chan, Golub, LeVeque 1979: mean and squared differences of two samples together. */
+/* Combination of two samples by Chan, Golub and LeVeque (1979). */
 void lp_moments_add(uint64_t count, double *mean, double *std, uint64_t more_count,
                     double more_mean, double more_std)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables of fields.h, and what follows from them for any row. */
+/* The tables of fields.h, and functions that work on any row through them. */
 #include <math.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
-/* A member of another type than its line says does not compile. */
+/* Fails to compile if a member's type differs from its line. */
 #define OFFSET(row, member, type)                                                                  \
     (offsetof(row, member) + 0 * sizeof(char[_Generic(((row *)0)->member, type : 1)]))
 #define FIELD(kind, name, offset, unit, merge, unknown, json, series, text)                        \
@@ -90,7 +90,7 @@ static const struct lp_row_field line_fields[] = {
     { .name = "line", .type = LP_FIELD_NAME, .merge = LP_MERGE_APART }
 };
 
-/* Bytes of a member. */
+/* Size of a member. */
 #define SIZE_NAME     sizeof(const char *)
 #define SIZE_TEXT     sizeof(const char *)
 #define SIZE_WORD     sizeof(uint32_t)
@@ -154,7 +154,7 @@ const struct lp_row_kind lp_row_kinds[LP_ROW_KINDS] = {
     [LP_ROW_NOTE] = { "note", NULL, LIST(line_fields, 0, const char *, notes) },
 };
 
-/* A vector of rows of any kind: only `items` differs in its type. */
+/* Common layout of the row vectors: only the type of `items` differs. */
 struct list {
     void *items;
     size_t count, capacity;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a profile needs once all rows are in: names, shares, operators, captures, and an order. */
+/* Completes a profile that has all rows: short names, shares, operators, captures, order. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,8 +115,7 @@ static bool is_of_operator(const llmperf_region_stats *region, const llmperf_ope
            lp_compare_text(stats->stage, region->stage) == 0;
 }
 
-/* @param rows  Label and stage -> index; different ones of one hash get consecutive second key
- * words. */
+/* @param rows  (label, stage) -> index. Keys with equal hashes get consecutive second words. */
 static llmperf_operator_stats *find_operator(llmperf_profile *profile, struct lp_hashmap *rows,
                                              const llmperf_region_stats *region)
 {
@@ -140,8 +139,8 @@ static llmperf_operator_stats *find_operator(llmperf_profile *profile, struct lp
     return &profile->operators.items[row];
 }
 
-/* Does an operator lie inside one of the same name? Its time is in that one's already. No label of
- * ours is longer: of one that is, each place would take long to compare. */
+/* Is an operator nested in one of the same name? That one includes its time. Longer labels come
+ * from other tools; they are skipped to bound the time. */
 static bool is_inside_itself(const llmperf_region_stats *region)
 {
     size_t length = strnlen(region->label, 2 * LLMPERF_LABEL_BYTES);
@@ -153,7 +152,7 @@ static bool is_inside_itself(const llmperf_region_stats *region)
     return false;
 }
 
-/* A region's rows on several devices repeat its host times: those count once, on the first row. */
+/* Rows of a region on several devices repeat its host times: only the first row counts. */
 static void add_to_operator(llmperf_operator_stats *stats, const llmperf_region_stats *region,
                             bool again)
 {
@@ -193,7 +192,7 @@ static int make_operators(llmperf_profile *profile)
     for (size_t i = 0; i < profile->operators.count; i++) {
         llmperf_operator_stats *stats = &profile->operators.items[i];
 
-        if (stats->calls == 0) /* its host times were not seen */
+        if (stats->calls == 0) /* its host times were not recorded */
             stats->total_time_ms = NAN;
         stats->mean_ms = stats->calls ? stats->total_time_ms / (double)stats->calls : NAN;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Totals to a profile. */
+/** Makes a profile from totals. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -20,29 +20,29 @@ struct device_sums {
     uint64_t kernel_ns, memcpy_ns, memset_ns, memcpy_bytes, kernels, memcpys, memsets;
 };
 
-/* What ran for a path on one device: alone, and with all below it. */
+/* Device work of a path on one device: alone, and with its nested regions. */
 struct device_work {
     struct device_sums own, all;
 };
 
-/* What instances work on, by node. */
+/* Work of regions, by node. */
 struct work_table {
     uint64_t (*quantities)[LP_QUANTITIES]; /* LLMPERF_UNKNOWN: not given */
     uint8_t (*origins)[LP_QUANTITIES];     /* LLMPERF_WORK_… */
-    bool window;                           /* of instances in triggered windows */
+    bool window;                           /* only calls in triggered windows */
 };
 
 struct freezer {
     struct lp_totals *totals;
     llmperf_profile *profile;
-    const char **paths;                  /* by node: its text in the profile */
+    const char **paths;                  /* by node: copy in the profile */
     struct device_work *works;           /* by device row */
-    struct work_table work, window_work; /* of all instances; of those in triggered windows */
+    struct work_table work, window_work; /* all calls; calls in triggered windows */
     double *window_ms;                   /* by node: host time in triggered windows */
     double *fractions;                   /* by node: share of its work that was collected */
     uint32_t nodes, process_id;
-    uint32_t count; /* of paths; their ids are below `nodes` */
-    uint32_t lost;  /* first stage whose unknown work hides that of the stage around it; 0: none */
+    uint32_t count; /* number of paths; their ids are below `nodes` */
+    uint32_t lost;  /* a stage whose unknown work makes that of its parent stage unknown; 0: none */
     struct lp_text scratch;
 };
 
@@ -92,7 +92,7 @@ static void add_sums(struct device_sums *sum, const struct device_sums *more)
     sum->memsets += more->memsets;
 }
 
-/* Rows of children stand behind their parents', so one pass from the end adds everything up. */
+/* Children follow their parents, so one pass from the end adds up everything. */
 static void sum_devices(struct freezer *freezer)
 {
     const struct lp_totals *totals = freezer->totals;
@@ -109,10 +109,10 @@ static void sum_devices(struct freezer *freezer)
     }
 }
 
-/* An origin: part of the work is not known, so no sum of other parts may stand for it. */
+/* As origin: the work of a part is not known, so the sum of the others would be too small. */
 #define WORK_LOST UINT8_MAX
 
-/* What the program gave, else what the model told of every instance. */
+/* Work that the program gave, else the model's if it has all calls. */
 static void own_quantity(const struct lp_host_work *host, uint32_t q, uint64_t *value_out,
                          uint8_t *origin_out)
 {
@@ -129,8 +129,7 @@ static void own_quantity(const struct lp_host_work *host, uint32_t q, uint64_t *
     }
 }
 
-/* Did a stage run whose work nobody knows? What the model tells of the stage around it is then too
- * little. */
+/* Does a stage lack its work? Then the model's work of the parent stage is too small. */
 static bool is_stage_with_work(const struct freezer *freezer, bool window, uint32_t node)
 {
     const struct lp_host_total *host =
@@ -151,8 +150,8 @@ static const struct lp_host_work *host_work(const struct freezer *freezer, bool 
                   : &freezer->totals->hosts.items[node].work;
 }
 
-/* What the model tells of a stage has its operators in it, whatever the program counts there, but
- * not the stages within it. */
+/* The model's work of a stage includes its operators, even those that the program counted, but not
+ * its nested stages. */
 static bool is_in_what_the_model_tells(const struct freezer *freezer, bool window, uint32_t node,
                                        uint8_t origin)
 {
@@ -162,8 +161,7 @@ static bool is_in_what_the_model_tells(const struct freezer *freezer, bool windo
            lp_path_kind(node) != LLMPERF_REGION_STAGE;
 }
 
-/* What a region does not give is the sum of what its children give, on top of what the model tells
- * of it. */
+/* A region without its own work gets the sum of its children, added to the model's work. */
 static void add_to_parent(struct freezer *freezer, struct work_table *work, uint32_t node,
                           uint32_t q)
 {
@@ -198,7 +196,7 @@ static void sum_quantities(struct freezer *freezer, struct work_table *work)
     for (uint32_t i = freezer->count; i-- > LP_PATH_OTHER + 1;) {
         uint32_t node = lp_path_nth(i);
 
-        /* The work of no region is not the sum of all regions. */
+        /* The root is work outside of regions, not the sum of all regions. */
         for (uint32_t q = 0; lp_path_get(node)->parent != LP_PATH_ROOT && q < LP_QUANTITIES; q++)
             add_to_parent(freezer, work, node, q);
     }
@@ -261,8 +259,7 @@ double lp_collected_ms(const llmperf_region_stats *row)
     return (row->wall_sum_ms - fmax(0, row->window_ms)) * (1 - fmax(0, row->skipped_fraction));
 }
 
-/* The root stands for work with no region open: only what was launched there counts, not the sum of
- * all regions. */
+/* The root is work outside of regions, so only launches outside of regions count. */
 static void fill_device(struct freezer *freezer, llmperf_region_stats *stats, uint32_t row)
 {
     const struct lp_device_total *total = &freezer->totals->devices.items[row];
@@ -286,8 +283,8 @@ static void fill_device(struct freezer *freezer, llmperf_region_stats *stats, ui
         stats->idle_ms = fmax(lp_collected_ms(stats) - stats->gpu_busy_ms, 0);
 }
 
-/* Without device rows: in a session that saw a device, no work is a known 0; without a device, and
- * for a range on no stack, nothing is known. */
+/* A path without device rows. If the session saw a device, its device work is 0. It is unknown
+ * without a device, and for ranges that are on no thread's stack. */
 static void fill_no_device(struct freezer *freezer, llmperf_region_stats *stats, uint32_t node)
 {
     bool unknown = freezer->profile->ledger.verdict == LLMPERF_VERDICT_NO_DEVICE ||
@@ -304,7 +301,7 @@ static void fill_no_device(struct freezer *freezer, llmperf_region_stats *stats,
             LLMPERF_UNKNOWN;
 }
 
-/* Amounts that are nowhere given in windows are 0 there if they are given at all. */
+/* An amount that is given elsewhere but not in windows is 0 in windows. */
 static uint64_t window_amount(const struct freezer *freezer, uint32_t node, uint32_t quantity)
 {
     uint64_t amount = freezer->window_work.quantities[node][quantity];
@@ -408,7 +405,7 @@ static int add_kernel_row(struct freezer *freezer, const struct lp_kernel_total 
     return lp_vector_push(&freezer->profile->kernels, row);
 }
 
-/* The union of everything that ran on a device, summed over devices. */
+/* Union of everything that ran on a device, summed over devices. */
 static int add_busy_fact(struct freezer *freezer)
 {
     const struct lp_totals *totals = freezer->totals;
@@ -426,7 +423,7 @@ static int add_busy_fact(struct freezer *freezer)
     return lp_profile_set_fact(freezer->profile, "gpu_busy_ms", text);
 }
 
-/* Launches belong to the push/pop region of their thread. */
+/* Launches are attributed to the push/pop region of their thread, not to ranges. */
 static int add_range_note(struct freezer *freezer)
 {
     uint32_t ranges = 0;
@@ -466,7 +463,7 @@ static void fill_fractions(struct freezer *freezer)
             freezer->fractions[node] = totals->sampled_share;
 }
 
-/* Of regions around triggered instances: the time of these. */
+/* Time of triggered calls, for their enclosing regions. */
 static void sum_window_ms(struct freezer *freezer)
 {
     const struct lp_totals *totals = freezer->totals;
@@ -545,7 +542,7 @@ int lp_totals_freeze(struct lp_totals *totals, const llmperf_ledger *ledger, uin
                                .process_id = process_id };
     int status;
 
-    freezer.nodes = lp_path_bound(); /* behind the count: those counted are below it */
+    freezer.nodes = lp_path_bound(); /* after the count, so that all counted nodes are below it */
     freezer.paths = calloc(freezer.nodes, sizeof(*freezer.paths));
     freezer.works = calloc(totals->devices.count + 1, sizeof(*freezer.works));
     freezer.fractions = calloc(freezer.nodes, sizeof(*freezer.fractions));

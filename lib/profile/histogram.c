@@ -69,7 +69,7 @@ double lp_histogram_quantile(const struct lp_histogram *histogram, double fracti
                 return middle;
         }
     }
-    return middle; /* a fraction over 1: the last one */
+    return middle; /* a fraction over 1: the last bucket */
 }
 
 static void add_varint(struct lp_text *text, uint64_t value)

@@ -13,7 +13,7 @@ void lp_iteration_ring_put(struct lp_iteration_ring *ring, const llmperf_iterati
 
     memcpy(words, row, sizeof(words));
     atomic_store_explicit(&slot->sequence, 0, memory_order_relaxed);
-    /* Release: who reads a new word also sees that the row is being written. */
+    /* Release: a reader that sees a new word also sees that the row is being written. */
     for (size_t i = 0; i < LP_ITERATION_WORDS; i++)
         atomic_store_explicit(&slot->words[i], words[i], memory_order_release);
     atomic_store_explicit(&slot->sequence, row->sequence, memory_order_release);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The newest iterations, by sequence. One thread writes and never waits; any thread reads while it
- * does: a reader whose row was replaced meanwhile takes a newer one. */
+/** The newest iterations, by sequence number. One thread writes without waiting. Any thread may
+ * read meanwhile; if its row is replaced while it reads, it reads a newer one. */
 #ifndef LP_PROFILE_ITERATION_RING_H
 #define LP_PROFILE_ITERATION_RING_H
 
@@ -17,14 +17,14 @@ struct lp_iteration_slot {
 };
 
 struct lp_iteration_ring {
-    _Atomic uint64_t newest; /* sequence of the newest row; 0: none */
+    _Atomic uint64_t newest; /* of the newest row; 0: none */
     struct lp_iteration_slot slots[LLMPERF_ITERATIONS_KEPT];
 };
 
-/** Append a row as `row->sequence`, one above the last. One thread. */
+/** Append a row whose `row->sequence` is one above the last. One thread only. */
 void lp_iteration_ring_put(struct lp_iteration_ring *ring, const llmperf_iteration *row);
 
-/** The oldest row above `after` that is still there; false: none. Any thread. */
+/** Read the oldest kept row above `after`; false: none. Any thread. */
 bool lp_iteration_ring_next(const struct lp_iteration_ring *ring, uint64_t after,
                             llmperf_iteration *row_out);
 

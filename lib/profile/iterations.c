@@ -9,8 +9,9 @@
 #include "lib/record/paths.h"
 #include "llmperf/region.h"
 
-/* Pieces that a unit keeps, 4 MiB: a step has hundreds. The older half of longer ones becomes a
- * sum; what the buffers of other threads and devices hold of the same time has come by then. */
+/* Intervals kept for an iteration (4 MiB). A decode step has hundreds. Of longer iterations, the
+ * older half is folded into sums: records of that time have arrived by then from all threads and
+ * devices. */
 #define SPANS_KEPT 262144u
 
 int lp_iterations_init(struct lp_iterations *iterations)
@@ -29,7 +30,7 @@ static struct lp_unit_work *find_work(const struct lp_iterations *iterations, ui
     return work && work->unit == unit ? work : NULL;
 }
 
-/* The place of a unit, with the memory that an earlier one in it left. */
+/* Work of a slot, reusing its memory. */
 static struct lp_unit_work *make_work(struct lp_iterations *iterations, uint32_t unit)
 {
     uint32_t slot = unit & UINT16_MAX;
@@ -44,7 +45,7 @@ static struct lp_unit_work *make_work(struct lp_iterations *iterations, uint32_t
     return *place;
 }
 
-/* A stage nests in another, vision in prefill: of both, a window counts the outer one. */
+/* Stages may nest, such as vision in prefill: a window counts only the outer one. */
 static bool is_in_other_unit(const struct lp_iterations *iterations, uint32_t parent,
                              bool collected, uint32_t window)
 {
@@ -117,12 +118,12 @@ static int compare_spans(const void *left, const void *right)
     return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
 }
 
-/* What is added up over the pieces of a unit; see struct lp_unit_work. */
+/* Sums over the intervals of an iteration; see struct lp_unit_work. */
 struct fold {
     uint64_t frontier_ns, busy_ns, idle_launch_ns, idle_wait_ns, latency_ns;
 };
 
-/* Moves half of the way up and half down: a median that needs no memory, within a few per cent. */
+/* Running median without memory, within a few per cent: it moves half of the way up or down. */
 static uint64_t follow_median(uint64_t median, uint64_t value)
 {
     uint64_t step = median / 64 + 1;
@@ -131,10 +132,10 @@ static uint64_t follow_median(uint64_t median, uint64_t value)
     return median == 0 ? value : next;
 }
 
-/* A piece of work behind all that begin earlier: what it adds to the busy time, and whom the gap in
- * front of it is charged to. A launch takes its time to reach an idle device: up to then the host
- * was late, even if the call lies before the gap. No branches: which way they go is as good as
- * random. */
+/* Add an interval that starts after all earlier ones: its busy time, and the cause of the gap
+ * before it. A launch takes some latency to reach an idle GPU. Within that latency the gap is
+ * charged to the host even if the launch call precedes the gap. Without branches, since these could
+ * not be predicted. */
 static void fold_span(struct fold *fold, const struct lp_span *span)
 {
     uint64_t frontier_ns = fold->frontier_ns, end_ns = span->start_ns + span->length_ns;
@@ -155,7 +156,7 @@ static void fold_span(struct fold *fold, const struct lp_span *span)
     fold->latency_ns = late && queued_ns > 0 ? latency_ns : fold->latency_ns;
 }
 
-/* Turn the first `count` pieces, by their start, into sums. */
+/* Fold the first `count` intervals (in order of start) into sums. */
 static void fold_spans(struct lp_iterations *iterations, struct lp_unit_work *work, size_t count)
 {
     struct fold fold;
@@ -225,7 +226,7 @@ void lp_iterations_add(struct lp_iterations *iterations, const struct lp_activit
     }
 }
 
-/* Row of a stage; NULL without memory. */
+/* NULL: out of memory. */
 static struct lp_stage_total *find_stage(struct lp_iterations *iterations, uint32_t node)
 {
     uint32_t row = lp_hashmap_get(&iterations->stage_rows, node, 0);
@@ -289,7 +290,8 @@ static llmperf_iteration make_row(const struct lp_unit_work *work, const char *p
     return row;
 }
 
-/* A class that did not run in an instance counts there as 0: also in those before its first. */
+/* A class that did not run in an iteration counts as 0 there, also in the iterations before its
+ * first. */
 static int add_class(struct lp_stage_total *stage, size_t index, uint64_t value_ns, uint64_t before)
 {
     struct lp_distribution **distribution = &stage->classes[index];
@@ -333,7 +335,8 @@ static void add_amount(struct lp_stage_amount *amount, uint64_t quantity, bool c
     amount->collected += collected ? (double)quantity : 0;
 }
 
-/* What lies in a triggered window is no random sample: its device times stay out of the spread. */
+/* Iterations in triggered windows are no random sample: their device times are not in the
+ * spread. */
 static int count_unit(struct lp_iterations *iterations, struct lp_stage_total *stage,
                       const struct lp_unit_work *work, bool with_device)
 {

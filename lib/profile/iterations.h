@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Instances of stages one by one, and how their times are spread: for lib/profile only. A unit
- * takes what was launched in it and in the units nested in it. */
+/** Single calls of stages (iterations) and the spread of their times. A unit is a call whose
+ * records are being collected; it includes the units nested in it. For lib/profile only. */
 #ifndef LP_PROFILE_ITERATIONS_H
 #define LP_PROFILE_ITERATIONS_H
 
@@ -13,58 +13,57 @@
 #include "lib/profile/profile.h"
 #include "lib/profile/windows.h"
 
-/** A piece of device work, and when its launch was called: lp_queued(). */
+/** A device interval and the time of its launch call, see lp_queued(). */
 struct lp_span {
     uint64_t start_ns;
     uint32_t length_ns, queued;
 };
 
-/** What is known of an instance while it is followed. */
+/** What is known of a unit so far. */
 struct lp_unit_work {
     uint32_t unit, parent, node;
-    uint32_t window; /* triggered window that it lies in; 0: none */
+    uint32_t window; /* triggered window that contains it; 0: none */
     bool truncated;
-    bool collected;     /* its device work is */
-    bool in_other_unit; /* that its window counts in the same way: its times are in that one's */
+    bool collected;     /* its device work is collected */
+    bool in_other_unit; /* its window counts an enclosing unit, which includes it */
     uint64_t begin_ns, end_ns;
     uint64_t quantities[LP_QUANTITIES];
     uint64_t activities;
     uint64_t class_ns[LLMPERF_ITERATION_CLASSES];
-    LP_VECTOR(struct lp_span) spans; /* not yet folded */
+    LP_VECTOR(struct lp_span) spans; /* not folded yet */
     bool spans_sorted_not;
-    uint64_t first_ns, frontier_ns; /* of what was folded: first start, last end */
-    uint64_t summed_ns;             /* start of the last that was folded */
+    uint64_t first_ns, frontier_ns; /* of the folded ones: first start, last end */
+    uint64_t summed_ns;             /* start of the last folded one */
     uint64_t busy_ns, idle_launch_ns, idle_wait_ns;
 };
 
-/** All finished instances of one stage. */
+/** All finished units of one stage. */
 struct lp_stage_total {
     uint32_t node;
     char *path;
     struct lp_distribution times[LP_TIMES];
-    /* Instances with their device work, their wall time and activities; not of triggered windows.
-     */
+    /* Units with device work, their wall time and activities, without triggered windows. */
     uint64_t collected, collected_ns, activities;
     struct lp_stage_amount {
-        uint64_t instances; /* that have it */
+        uint64_t instances; /* units that have it */
         double all, collected;
-    } flops, tokens;                  /* given by the program; of the same instances */
-    uint64_t window_units, window_ns; /* instances that lie in triggered windows */
-    struct lp_distribution *classes[LLMPERF_ITERATION_CLASSES]; /* NULL: did not run */
+    } flops, tokens;                  /* given by the program, for the same units */
+    uint64_t window_units, window_ns; /* units in triggered windows */
+    struct lp_distribution *classes[LLMPERF_ITERATION_CLASSES]; /* NULL: the class did not run */
 };
 
 struct lp_iterations {
-    LP_VECTOR(struct lp_unit_work *) works; /* by slot of the unit; NULL: never used */
+    LP_VECTOR(struct lp_unit_work *) works; /* by slot of the unit; NULL: unused */
     LP_VECTOR(struct lp_stage_total) stages;
     struct lp_hashmap stage_rows; /* by node */
     struct lp_iteration_ring *recent;
     struct lp_windows windows;
-    /* From a call to its work on an idle device: the median over calls that came while it was idle;
-     * 0: none was seen. */
+    /* Time from a launch call to its start on an idle GPU: median over launches to an idle GPU; 0:
+     * none. */
     uint64_t launch_latency_ns;
-    uint64_t sequence;  /* of the newest */
-    uint64_t late;      /* activities of units that were done */
-    uint64_t unordered; /* that began before what was summed up already */
+    uint64_t sequence;  /* of the newest iteration */
+    uint64_t late;      /* activities that came after their unit was done */
+    uint64_t unordered; /* activities that started before the folded part */
     bool failed;
 };
 
@@ -76,39 +75,41 @@ void lp_iterations_begin(struct lp_iterations *iterations, uint32_t unit, uint32
 void lp_iterations_count(struct lp_iterations *iterations, uint32_t unit, uint32_t quantity,
                          uint64_t amount);
 
-/** The work of a unit whose end is known; NULL: it is not followed. */
+/** The work of a unit that has ended; NULL: it is not followed. */
 struct lp_unit_work *lp_iterations_end(struct lp_iterations *iterations, uint32_t unit,
                                        uint64_t end_ns, bool truncated);
 
 void lp_iterations_add(struct lp_iterations *iterations, const struct lp_activity *activity,
                        uint8_t kernel_class);
 
-/** A unit is complete: it becomes an iteration. `with_device`: device times mean something. false:
- * it was cut. */
+/** A unit is complete: append it as an iteration.
+ * @param with_device  Device times are valid.
+ * @return false: it was truncated. */
 bool lp_iterations_done(struct lp_iterations *iterations, uint32_t unit, bool with_device,
                         uint32_t *node_out, llmperf_iteration *row_out);
 
-/** The triggered window that an activity belongs to; NULL: none. */
+/** Triggered window of an activity; NULL: none. */
 struct lp_window_total *lp_iterations_window(struct lp_iterations *iterations,
                                              const struct lp_activity *activity);
 
-/** Wall time of the instances that sampling chose from: those outside of triggered windows. */
+/** Wall time of the calls among which sampling chose: those outside of triggered windows. */
 static inline uint64_t lp_stage_sampled_ns(const struct lp_stage_total *stage)
 {
     return stage->times[LP_TIME_WALL].sum_ns - stage->window_ns;
 }
 
-/** Share of the work of each path that was collected. Collecting makes an instance longer, so its
- * host time does not tell: FLOPs do, else tokens, if all instances of a stage have them, else their
- * number. `sampled` false: all of it. Else that of the stage it lies in, or of the stages that lie
- * in it together (weighted by host time); 0 of neither. */
+/** Share of each path's work that was collected; 1 for all if `sampled` is false. A path in a
+ * sampled stage has the stage's share. A path around sampled stages has their mean, weighted by
+ * host time; other paths have 0. The share of a stage is of its FLOPs, else of its tokens, if all
+ * calls have them, else of its calls. Host time is not used because collecting makes a call
+ * longer. */
 void lp_iterations_fractions(const struct lp_iterations *iterations, bool sampled,
                              double *fractions, uint32_t nodes, uint32_t count);
 
-/** That of all sampled stages together; 0: none was. */
+/** The share of all sampled stages together; 0: none was sampled. */
 double lp_iterations_fraction(const struct lp_iterations *iterations);
 
-/** Rows of what is done now into a profile. 0 or LLMPERF_ENOMEM. */
+/** Add the rows so far to a profile. 0 or LLMPERF_ENOMEM. */
 int lp_iterations_freeze(const struct lp_iterations *iterations,
                          const struct lp_classifier *classifier, llmperf_profile *profile);
 

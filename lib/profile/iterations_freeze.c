@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Iterations to rows of a profile. */
+/** Makes the iteration rows of a profile. */
 #include <math.h>
 #include <stdio.h>
 
@@ -63,7 +63,7 @@ static int name_classes(llmperf_profile *profile, const struct lp_classifier *cl
     return status;
 }
 
-/* Places of classes that the table does not have. */
+/* Remove classes without a name in the table. */
 static void drop_unnamed(llmperf_iteration *row, const struct lp_classifier *classifier)
 {
     for (size_t i = 0; i < LLMPERF_ITERATION_CLASSES; i++)
@@ -88,7 +88,7 @@ static int add_recent(const struct lp_iterations *iterations,
     return status;
 }
 
-/* Stages that were sampled themselves; one around them was not. */
+/* Only stages that were sampled themselves, not enclosing ones. */
 static bool is_sampled(const struct lp_stage_total *stage)
 {
     return stage->collected > 0;
@@ -105,7 +105,7 @@ static double collected_share(const struct lp_stage_total *stage)
     return (double)stage->collected / (double)instances;
 }
 
-/* Of what lies in a sampled stage: that stage's. */
+/* A path in a sampled stage has that stage's share. */
 static void pass_down(const struct lp_iterations *iterations, double *fractions, uint32_t count)
 {
     for (uint32_t i = LP_PATH_OTHER + 1; i < count; i++) {
@@ -144,7 +144,7 @@ static bool is_outermost_within(const struct lp_iterations *iterations,
     return above == node;
 }
 
-/* Of the sampled stages in a path, all together; 0: there is none. */
+/* Share of all sampled stages inside a path; 0: there is none. */
 static double share_within(const struct lp_iterations *iterations, uint32_t node)
 {
     double collected_ns = 0, all_ns = 0;

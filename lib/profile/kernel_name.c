@@ -9,7 +9,7 @@
 
 static char *(*demangle)(const char *name, char *buffer, size_t *length, int *status);
 
-/* The C++ runtime's own demangler, opened at run time: the library itself stays plain C. */
+/* The C++ runtime's demangler is opened at run time, so the library does not link to C++. */
 static void find_demangler(void)
 {
     void *library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
@@ -32,8 +32,7 @@ void lp_kernel_demangle(struct lp_text *text, const char *name)
     free(plain);
 }
 
-/* Length of `operator<<` and the like at `s`, so that its brackets are not taken for template
- * arguments. */
+/* Length of `operator<<` and the like at `s`: its angle brackets are not template arguments. */
 static size_t operator_length(const char *s, char before)
 {
     static const char *const symbols[] = { "<=>", "<<=", ">>=", "->*", "<<", ">>",
@@ -47,7 +46,7 @@ static size_t operator_length(const char *s, char before)
     return 0;
 }
 
-/* The text that stands at a '(' inside a name, not in front of parameters: kept as it is. */
+/* Length of a text in parentheses that belongs to the name and is kept, not the parameters. */
 static size_t fixed_length(const char *s, char before)
 {
     static const char *const fixed[] = { "(anonymous namespace)", "{lambda(" };
@@ -58,14 +57,13 @@ static size_t fixed_length(const char *s, char before)
     return operator_length(s, before);
 }
 
-/* Names cut short by other tools have unbalanced brackets: whatever is left at the end is simply
- * dropped. */
+/* Names that other tools cut short have unbalanced brackets; the rest is dropped. */
 void lp_kernel_shorten(struct lp_text *text, const char *demangled)
 {
     size_t begin = text->length;
     int depth = 0;
 
-    if (demangled[0] == '[') { /* ours: "[memcpy HtoD]" */
+    if (demangled[0] == '[') { /* our own name: "[memcpy HtoD]" */
         lp_text_puts(text, demangled);
         return;
     }
@@ -80,10 +78,9 @@ void lp_kernel_shorten(struct lp_text *text, const char *demangled)
             depth--;
         else if (*s == '(' && depth == 0)
             break;
-        else if (*s == ' ' && depth == 0 && s[1] == '<') /* of "operator<< <int>" */
+        else if (*s == ' ' && depth == 0 && s[1] == '<') /* as in "operator<< <int>" */
             ;
-        else if (*s == ' ' && depth == 0 &&
-                 !text->failed) /* what came before was the return type */
+        else if (*s == ' ' && depth == 0 && !text->failed) /* the text so far was the return type */
             text->length = begin;
         else if (depth == 0)
             lp_text_add(text, s, 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Named metrics of a profile: found by key, put together, put in order. */
+/** Named metrics of a profile: search by key, merge, sort. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,10 +39,10 @@ void lp_profile_sort_metrics(llmperf_profile *profile)
     if (profile->metrics.count > 0)
         qsort(profile->metrics.items, profile->metrics.count, sizeof(*profile->metrics.items),
               compare_metrics);
-    lp_hashmap_clear(&profile->metric_rows); /* the rows moved */
+    lp_hashmap_clear(&profile->metric_rows); /* the rows have moved */
 }
 
-/* The row of a key, or LP_HASHMAP_NONE and in *twin_out the place in the map for a new one. */
+/* The row of a key; LP_HASHMAP_NONE: none, and *twin_out is the free second word for it. */
 static uint32_t find_row(const llmperf_profile *profile, const llmperf_metric_stats *stats,
                          uint64_t *twin_out)
 {
@@ -79,14 +79,14 @@ static void add_results(llmperf_metric_stats *into, const llmperf_metric_stats *
     if (into->count == 0) {
         into->mean = more->mean;
         into->std = more->std;
-        into->min = into->max = NAN; /* fmin() and fmax() take the number */
+        into->min = into->max = NAN; /* fmin() and fmax() ignore NaN */
     } else {
         lp_moments_add(into->count, &into->mean, &into->std, more->count, more->mean, more->std);
     }
     lp_row_add(LP_ROW_METRIC, into, more, 1, 1);
 }
 
-/* A text in the profile: `before` if that is the same, else a copy. False without memory. */
+/* Copy a text into the profile, or reuse `before` if equal. False: out of memory. */
 static bool keep_text(llmperf_profile *profile, const char **text, const char *before)
 {
     if (!*text)
@@ -95,7 +95,7 @@ static bool keep_text(llmperf_profile *profile, const char **text, const char *b
     return *text != NULL;
 }
 
-/* Neighbours share most of their texts, and kernel names are long. */
+/* Consecutive metrics share most texts, and kernel names are long. */
 static bool keep_texts(llmperf_profile *profile, llmperf_metric_stats *row)
 {
     static const llmperf_metric_stats none = LLMPERF_METRIC_STATS_INIT;

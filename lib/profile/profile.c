@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A profile as it is filled: its memory, texts, lines and facts; and how rows are compared. */
+/* Memory, texts, lines and facts of a profile, and the order of its rows. */
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ struct lp_kept *lp_profile_kept(const llmperf_profile *profile)
 
 struct lp_kept *lp_profile_keep(const llmperf_profile *profile, struct lp_kept *kept)
 {
-    llmperf_profile *own = (llmperf_profile *)profile; /* no profile is made const */
+    llmperf_profile *own = (llmperf_profile *)profile; /* profiles are never created const */
     struct lp_kept *first = NULL;
 
     if (atomic_compare_exchange_strong(&own->kept, &first, kept))
@@ -75,7 +75,7 @@ static bool is_plain(const char *text)
     return !*text;
 }
 
-/* Names come from programs and files of others, and go to terminals, browsers and tables. */
+/* Names come from other programs and files, and are shown in terminals, browsers and tables. */
 const char *lp_profile_text(llmperf_profile *profile, const char *text)
 {
     struct lp_text clean = { NULL, 0, 0, false };
@@ -158,7 +158,7 @@ int lp_profile_note(llmperf_profile *profile, const char *line)
 
 int lp_profile_set_fact(llmperf_profile *profile, const char *key, const char *value)
 {
-    /* Values may be documents of many lines, or paths. */
+    /* Not cleaned: values may be documents or paths. */
     struct lp_fact fact = { lp_profile_text(profile, key), lp_strings_add(&profile->pool, value) };
 
     if (!value)
@@ -198,8 +198,7 @@ int lp_compare_text(const char *a, const char *b)
     return !a || !b ? (a != NULL) - (b != NULL) : strcmp(a, b);
 }
 
-/* '/' sorts before every other character here, so that a region's children follow it and not its
- * longer-named sisters. */
+/* '/' sorts before all other characters, so nested regions directly follow their parent. */
 int lp_compare_paths(const char *a, const char *b)
 {
     while (*a && *a == *b) {

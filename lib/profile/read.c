@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What programs read from a profile. */
+/* Public functions that read a profile. */
 #include <stdio.h>
 #include <string.h>
 

@@ -8,11 +8,11 @@
 #include "lib/profile/sample_regions.h"
 #include "llmperf/region.h"
 
-#define FOLD_NS    UINT64_C(500000000) /* of samples: then what is older than SETTLED_NS is folded */
-#define SETTLED_NS UINT64_C(2000000000) /* records of that age have arrived */
-#define KEPT_MOST  (1u << 20)           /* intervals; more are folded even if no sample comes */
-#define BINS       640u                 /* 16 an octave: a value is within 4.4 % */
-#define BIN_ZERO   128                  /* bin of 1.0 */
+#define FOLD_NS    UINT64_C(500000000)  /* fold what is older than SETTLED_NS this often */
+#define SETTLED_NS UINT64_C(2000000000) /* records that old have arrived */
+#define KEPT_MOST  (1u << 20) /* intervals; above it they are folded even without new samples */
+#define BINS       640u       /* 16 for each octave: values are within 4.4 % */
+#define BIN_ZERO   128        /* bin of 1.0 */
 #define NO_DEVICE  UINT32_MAX
 
 struct interval {
@@ -22,21 +22,21 @@ struct interval {
 
 typedef LP_VECTOR(struct interval) intervals;
 
-/* One basis of a region: its device time, or its host time. */
+/* Samples of a region during its device time or its wall time. */
 struct basis {
     bool used;
-    uint64_t interval_ns; /* the coarsest of its samples */
-    uint64_t from_ns;     /* earlier samples are too coarse for it */
+    uint64_t interval_ns; /* longest interval of its samples */
+    uint64_t from_ns;     /* earlier samples are too long for it */
     double time_ns;
-    uint64_t covered_until; /* so that what runs at the same time counts once */
+    uint64_t covered_until; /* so that concurrent work counts once */
     uint64_t stretches;
-    double *sums; /* one a column: values by time */
-    double *bins; /* one row of BINS a column: time by value */
+    double *sums; /* by column: sum of value x time */
+    double *bins; /* by column: a row of BINS, time by value */
 };
 
 struct region {
     struct basis device, host;
-    bool elsewhere; /* it ran on a device that is not sampled */
+    bool elsewhere; /* it ran on a device without samples */
 };
 
 struct host_stack {
@@ -49,14 +49,14 @@ struct lp_sample_regions {
     size_t columns;
     bool *rate, *percent; /* by column */
     uint64_t interval_ns;
-    LP_VECTOR(struct interval) times; /* of samples; node unused */
-    LP_VECTOR(double) values;         /* of samples, one row each */
+    LP_VECTOR(struct interval) times; /* of samples; node is unused */
+    LP_VECTOR(double) values;         /* a row for each sample */
     intervals activities, host;
     LP_VECTOR(struct region) regions;      /* by node */
-    LP_VECTOR(uint32_t) rows;              /* nodes with anything */
+    LP_VECTOR(uint32_t) rows;              /* nodes with samples */
     LP_VECTOR(struct host_stack *) stacks; /* by thread */
     uint64_t folded_until, changed_ns, samples, late;
-    uint32_t device; /* that is sampled; NO_DEVICE: not known yet */
+    uint32_t device; /* the sampled device; NO_DEVICE: not known yet */
     bool failed;
 };
 
@@ -176,7 +176,7 @@ static void add_sample(const struct lp_sample_regions *regions, struct basis *ba
     }
 }
 
-/* The first sample that ends behind `at`. */
+/* The first sample that ends after `at`. */
 static size_t first_sample(const struct lp_sample_regions *regions, uint64_t at)
 {
     size_t low = 0, high = regions->times.count;
@@ -216,7 +216,7 @@ static void add_interval(struct lp_sample_regions *regions, const struct interva
 
     if (!region || !open_basis(regions, region, basis, node) || start < basis->from_ns)
         return;
-    /* A gap shorter than a sample cannot be seen. */
+    /* Shorter gaps than a sample cannot be seen. */
     if (host || basis->covered_until == 0 || start > basis->covered_until + regions->interval_ns)
         basis->stretches++;
     if (start < basis->covered_until)
@@ -250,7 +250,7 @@ static void fold_intervals(struct lp_sample_regions *regions, intervals *list, u
             list->items[kept++] = *interval;
             continue;
         }
-        /* Host intervals of outer regions are there by themselves. */
+        /* Outer regions have their own host intervals. */
         for (uint32_t node = interval->node; node != LP_PATH_ROOT;
              node = host ? LP_PATH_ROOT : lp_path_get(node)->parent)
             add_interval(regions, interval, node, host);
@@ -271,7 +271,7 @@ static void drop_samples(struct lp_sample_regions *regions, uint64_t until)
     regions->values.count = left * regions->columns;
 }
 
-/* An interval that reaches beyond `until` stays whole, and so do the samples that it needs. */
+/* Intervals that end after `until` are kept whole, with the samples that they need. */
 static uint64_t oldest_needed(const struct lp_sample_regions *regions, uint64_t until)
 {
     for (size_t i = 0; i < regions->activities.count; i++)
@@ -350,7 +350,7 @@ void lp_sample_regions_sample(struct lp_sample_regions *regions, const struct lp
         fold(regions, fact->end_ns - SETTLED_NS);
 }
 
-/* Facts */
+/* Input */
 
 static void put_interval(struct lp_sample_regions *regions, intervals *list, uint64_t start,
                          uint64_t end, uint32_t node)

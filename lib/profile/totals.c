@@ -9,7 +9,7 @@
 #include "llmperf/profile.h"
 #include "llmperf/region.h"
 
-#define BUSY_BATCH 8192u               /* stays in the cache */
+#define BUSY_BATCH 8192u               /* fits into the cache */
 #define BUSY_KEPT  (UINT32_C(1) << 20) /* 16 MiB */
 
 struct lp_totals *lp_totals_create(const struct lp_names *names)
@@ -184,8 +184,7 @@ bool lp_totals_iteration(const struct lp_totals *totals, uint64_t after,
     return lp_iteration_ring_next(totals->iterations.recent, after, iteration_out);
 }
 
-/* Row of a path on a device; rows of its parents are made with it. LP_HASHMAP_NONE without memory.
- */
+/* Row of a path on a device, added with its parents if new. LP_HASHMAP_NONE: out of memory. */
 static uint32_t find_device_row(struct lp_totals *totals, uint32_t node, uint16_t device)
 {
     uint32_t row = lp_hashmap_get(&totals->device_rows, node, device);
@@ -260,7 +259,7 @@ static uint32_t find_kernel_row(struct lp_totals *totals, const struct lp_activi
     return row != LP_HASHMAP_NONE ? row : add_kernel_row(totals, activity, key0, key1);
 }
 
-/* The row that followed the last time, else by key. */
+/* First try the row that followed last time, then search by key. */
 static struct lp_kernel_total *find_kernel(struct lp_totals *totals,
                                            const struct lp_activity *activity)
 {
@@ -318,7 +317,7 @@ void lp_totals_activities(struct lp_totals *totals, const struct lp_activity *ac
         struct lp_window_total *window = lp_iterations_window(&totals->iterations, &activities[i]);
         struct lp_kernel_total *kernel;
 
-        if (window) { /* No random sample: it is in no other total. */
+        if (window) { /* a window is no random sample: not in any other total */
             add_to_window(totals, window, &activities[i]);
             continue;
         }

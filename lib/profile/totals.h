@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Inside of lp_totals, for lib/profile only. */
+/** Contents of lp_totals, for lib/profile only. */
 #ifndef LP_PROFILE_TOTALS_H
 #define LP_PROFILE_TOTALS_H
 
@@ -11,25 +11,25 @@
 #include "lib/profile/iterations.h"
 #include "lib/profile/profile.h"
 
-/** The work of instances of one path. */
+/** Work of the calls of one path. */
 struct lp_host_work {
     uint64_t quantities[LP_QUANTITIES];
-    uint64_t derived_flops, derived_bytes; /* of instances whose work the model told */
-    uint64_t derived, underived;           /* instances with and without */
+    uint64_t derived_flops, derived_bytes; /* of calls whose work the model gave */
+    uint64_t derived, underived;           /* calls with and without work from the model */
 };
 
-/** What the host said of one path. */
+/** Host records of one path. */
 struct lp_host_total {
-    struct lp_distribution wall; /* of the complete instances */
+    struct lp_distribution wall; /* of complete calls */
     uint64_t truncated;
     struct lp_host_work work;
-    /* The part of all this that triggered windows hold. */
+    /* The part of the above in triggered windows. */
     uint64_t window_instances, window_ns;
-    uint64_t window_outer_ns; /* the part of window_ns that lies in no other region of it */
+    uint64_t window_outer_ns; /* the part of window_ns outside of nested windows */
     struct lp_host_work window_work;
 };
 
-/** A path for which something ran on a device. What it was follows from the kernels' rows. */
+/** A path with device work. Details are in the kernel rows. */
 struct lp_device_total {
     uint32_t node; /* LP_PATH_UNKNOWN: launch not seen */
     uint16_t device;
@@ -42,8 +42,8 @@ struct lp_kernel_total {
     uint8_t kind;
     uint8_t kernel_class;
     uint32_t row;  /* device total */
-    uint32_t next; /* row of the activity that came after this one the last time: models repeat
-                      themselves */
+    uint32_t next; /* row of the activity that followed this one last time: models repeat the same
+                      sequence */
     uint64_t calls, bytes, total_ns, min_ns, max_ns;
     struct lp_histogram durations;
 };
@@ -52,21 +52,21 @@ struct lp_totals {
     const struct lp_names *names;
     LP_VECTOR(struct lp_host_total) hosts; /* by node */
     LP_VECTOR(struct lp_device_total) devices;
-    struct lp_busy busy; /* its rows are those of `devices` */
+    struct lp_busy busy; /* has the rows of `devices` */
     LP_VECTOR(struct lp_kernel_total) kernels;
     struct lp_hashmap device_rows, kernel_rows;
     struct lp_iterations iterations;
     struct lp_work_source work_source;
     struct lp_watcher watcher;
     bool sampled;
-    double sampled_share; /* of the time, for all regions alike; NaN: by stages */
+    double sampled_share; /* of the time, for all regions alike; NaN: by stage */
     struct lp_classifier classifier;
     struct lp_counter_totals *counters; /* NULL: none */
-    uint32_t last_kernel;               /* row of the activity before */
+    uint32_t last_kernel;               /* row of the previous activity */
     bool failed;
 };
 
-/** The work of an instance of a stage: what the program counted stands, the rest is derived. */
+/** Work of a call of a stage: what the program counted is kept, the rest comes from the model. */
 void lp_totals_derive_work(struct lp_totals *totals, struct lp_unit_work *unit);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Totals as the receiver of what attribution finds out. */
+/** Passes the results of attribution to the totals. */
 #include "lib/profile/totals.h"
 
 static void take_region(void *totals, uint32_t node, uint64_t wall_ns, bool truncated,

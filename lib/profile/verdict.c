@@ -9,8 +9,8 @@
 #include "lib/profile/verdict.h"
 #include "llmperf/profile.h"
 
-/* Every number that must be 0 in a complete profile, and what to say and do if it is not. Causes
- * first: what is lost shows in others too. */
+/* Numbers that must be 0 in a complete profile, with a message. Causes first: a lost record also
+ * shows in later numbers. */
 static const struct {
     size_t offset;
     const char *sentence;
@@ -80,7 +80,7 @@ static bool has_fault(const llmperf_ledger *ledger)
     return false;
 }
 
-/* Only graphs were launched, and nothing at all came. While they run that says nothing. */
+/* Only graphs were launched and no record arrived. While they still run this is no fault. */
 static bool is_silent_of_graphs(const llmperf_ledger *ledger)
 {
     return ledger->graph_launches > 0 && ledger->launches_expected == 0 &&
@@ -203,7 +203,7 @@ int lp_profile_judge(llmperf_profile *profile)
     if (add_notes(profile) < 0 || add_faults(profile) < 0)
         return LLMPERF_ENOMEM;
     ledger->verdict = lp_ledger_verdict(ledger);
-    if (ledger->verdict == LLMPERF_VERDICT_NO_DEVICE) { /* Nobody counted: not known is not none. */
+    if (ledger->verdict == LLMPERF_VERDICT_NO_DEVICE) { /* nothing was counted: unknown, not 0 */
         ledger->launches_expected = ledger->graph_launches = LLMPERF_UNKNOWN;
         ledger->memory_calls = ledger->launches_missing = LLMPERF_UNKNOWN;
         ledger->graphs_device_launchable = LLMPERF_UNKNOWN;

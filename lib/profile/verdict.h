@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What a ledger means, in a word and in sentences. For lib/profile only. */
+/** Verdict and problems of a ledger. For lib/profile only. */
 #ifndef LP_PROFILE_VERDICT_H
 #define LP_PROFILE_VERDICT_H
 

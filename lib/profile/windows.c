@@ -12,7 +12,7 @@
 
 struct lp_window_total *lp_windows_find(const struct lp_windows *windows, uint32_t number)
 {
-    for (size_t i = windows->count; i-- > 0;) /* The newest one is asked for. */
+    for (size_t i = windows->count; i-- > 0;) /* mostly the newest is wanted */
         if (windows->items[i].number == number)
             return &windows->items[i];
     return NULL;
@@ -41,7 +41,7 @@ static bool is_row_of(const struct lp_window_kernel_total *row, const struct lp_
            row->captured == activity->captured && row->kind == activity->kind;
 }
 
-/* Steps repeat themselves: the row behind the last one is looked at first. */
+/* Iterations repeat the same sequence, so try the row after the last one first. */
 struct lp_window_kernel_total *lp_window_find(struct lp_window_total *window,
                                               const struct lp_activity *activity)
 {
@@ -114,14 +114,14 @@ uint64_t lp_windows_kernels(const struct lp_windows *windows)
     return kernels;
 }
 
-/* Into a profile */
+/* Profile rows */
 
 static double to_ms(uint64_t ns)
 {
     return (double)ns / 1e6;
 }
 
-/* Text of a path; NULL: it is not known, or there is no memory. */
+/* NULL: not known, or out of memory. */
 static const char *path_text(llmperf_profile *profile, uint32_t node)
 {
     struct lp_text text = { NULL, 0, 0, false };

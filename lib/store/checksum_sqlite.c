@@ -8,16 +8,15 @@
 #include "lib/base/varint.h"
 #include "lib/store/checksum.h"
 
-/* Checksums are of values, not of pages: a file that was vacuumed, or dumped and restored, keeps
- * its checksums. */
+/* Checksums cover values, not pages, so VACUUM or dump and restore do not change them. */
 
-/* The type of a value, and the value itself or its size. */
+/* Append the type and the value, or its size. */
 static void add_word(struct lp_text *bytes, int type, uint64_t word)
 {
     char tagged[1 + sizeof(word)] = { (char)type };
 
     for (size_t i = 0; i < sizeof(word); i++)
-        tagged[1 + i] = (char)(word >> (8 * i)); /* little endian, everywhere */
+        tagged[1 + i] = (char)(word >> (8 * i)); /* little endian on every machine */
     lp_text_add(bytes, tagged, sizeof(tagged));
 }
 
@@ -43,7 +42,7 @@ static void add_value(struct lp_text *bytes, sqlite3_stmt *row, int at)
         number = sqlite3_column_double(row, at);
         memcpy(&word, &number, sizeof(word));
         break;
-    case SQLITE_TEXT: /* the text first: its size is that of UTF-8 then */
+    case SQLITE_TEXT: /* converts to UTF-8, so it comes before the size */
         value = sqlite3_column_text(row, at);
         add_sized(bytes, type, value, value ? sqlite3_column_bytes(row, at) : 0);
         return;
@@ -57,7 +56,7 @@ static void add_value(struct lp_text *bytes, sqlite3_stmt *row, int at)
     add_word(bytes, type, word);
 }
 
-/* The checksum so far goes first, so rows that change places are seen. */
+/* Includes the checksum of the rows before, so a changed order is found. */
 int lp_store_sum_row(struct lp_store_sum *sum, struct sqlite3_stmt *row)
 {
     sum->bytes.length = 0;

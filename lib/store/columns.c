@@ -3,7 +3,7 @@
 
 #include "lib/store/columns.h"
 
-/* GROUP and WINDOW are words of SQL. */
+/* GROUP and WINDOW are SQL keywords. */
 const char *lp_store_column_name(const struct lp_row_field *field)
 {
     if (strcmp(field->name, "group") == 0)
@@ -11,7 +11,7 @@ const char *lp_store_column_name(const struct lp_row_field *field)
     return strcmp(field->name, "window") == 0 ? "deep_window" : field->name;
 }
 
-/* Lines are in order, which is their key; other rows may move. */
+/* Problems and notes are keyed by their position; other rows may move. */
 const char *lp_store_id_name(const struct lp_row_kind *kind)
 {
     return kind == &lp_row_kinds[LP_ROW_PROBLEM] || kind == &lp_row_kinds[LP_ROW_NOTE] ? "position"
@@ -55,7 +55,6 @@ void lp_store_sql_select(struct lp_text *sql, const struct lp_row_kind *kind)
 {
     for (size_t i = 0; i < kind->count; i++)
         lp_text_printf(sql, "%s %s", i ? "," : "SELECT", lp_store_column_name(&kind->fields[i]));
-    /* The id of a row is its place in the table: nothing has to be sorted, whatever the file holds.
-     */
+    /* The id is the rowid, so no sorting is needed, whatever the file holds. */
     lp_text_printf(sql, " FROM %s NOT INDEXED ORDER BY rowid", kind->table);
 }

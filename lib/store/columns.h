@@ -17,27 +17,27 @@
 
 #define LP_STORE_APPLICATION 0x4c4c4d50 /* "LLMP" */
 #define LP_STORE_FORMAT      4
-#define LP_STORE_BUSY_MS     2000 /* a reader and a writer wait this long for each other */
+#define LP_STORE_BUSY_MS     2000 /* how long a reader and a writer wait for each other */
 
-/** Column of a field, and of the id of a row. Static text. */
+/** Column name of a field, and of the row id. Static text. */
 const char *lp_store_column_name(const struct lp_row_field *field);
 const char *lp_store_id_name(const struct lp_row_kind *kind);
 
-/** Append the statement that creates the table of a kind, with its semicolon. */
+/** Append CREATE TABLE for a kind of row, with semicolon. */
 void lp_store_sql_create(struct lp_text *sql, const struct lp_row_kind *kind);
 
-/** Append the statement that writes or replaces a row: parameter 1 is its id, the columns follow.
- */
+/** Append the statement that inserts or replaces a row. Parameter 1 is its id, the columns
+ * follow. */
 void lp_store_sql_put(struct lp_text *sql, const struct lp_row_kind *kind);
 
-/** Append the statement that deletes the row with the id of parameter 1. */
+/** Append the statement that deletes the row whose id is parameter 1. */
 void lp_store_sql_drop(struct lp_text *sql, const struct lp_row_kind *kind);
 
 /** Append the query for all columns of all rows, by id. */
 void lp_store_sql_select(struct lp_text *sql, const struct lp_row_kind *kind);
 
-/** Was this process forked while its parent had a run file open? SQLite's locks may then be held by
- * a thread that the child does not have: it must not be called. */
+/** Was this process forked while its parent had a run file open? Then SQLite must not be called:
+ * its locks may be held by a thread that does not exist in the child. */
 bool lp_store_is_orphaned(void);
 
 #endif

@@ -11,7 +11,7 @@
 #include "lib/base/text.h"
 #include "lib/store/job.h"
 
-#define PATH_BYTES 4096 /* most that a file with a path may hold */
+#define PATH_BYTES 4096 /* maximum size of a file that holds a path */
 
 static bool holds_run(const char *folder)
 {
@@ -36,8 +36,8 @@ static int take_run(llmperf_job *job, char *run)
     return status;
 }
 
-/* A run that a process keeps elsewhere. A file that is being written is one that is not there yet.
- */
+/* The path of a run that a process keeps elsewhere. A file that is still being written is
+ * ignored. */
 static int take_word(llmperf_job *job, const char *path)
 {
     size_t size;
@@ -72,7 +72,7 @@ static int take_entry(llmperf_job *job, const char *folder, const char *name, bo
     return status;
 }
 
-/* @return 0, LLMPERF_ENOENT without a folder, LLMPERF_ENOMEM */
+/* @return 0; LLMPERF_ENOENT: no such folder; LLMPERF_ENOMEM */
 static int take_folder(llmperf_job *job, const char *folder, bool processes)
 {
     struct dirent **entries;

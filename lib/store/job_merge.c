@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The runs of a job as one profile. */
+/* Merges the runs of a job into one profile. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,11 +13,11 @@
 
 #define RUNNING_MOST 64
 
-/* Profiles while they are opened. */
+/* Profiles opened so far. */
 struct opened {
     LP_VECTOR(llmperf_profile *) profiles;
-    LP_VECTOR(char *) faults;       /* one for each run that cannot be read, or goes on */
-    uint32_t running[RUNNING_MOST]; /* processes; 0: one whose run was found */
+    LP_VECTOR(char *) faults; /* one line for each run that cannot be read or is still running */
+    uint32_t running[RUNNING_MOST]; /* processes; 0: its run was found */
     size_t running_count;
 };
 
@@ -41,7 +41,7 @@ static int keep_fault(struct opened *opened, const char *text)
     return lp_out_of_memory();
 }
 
-/* A process that outlives its job: what it does from now on is in its own run only. */
+/* A process may outlive its job. Its later work is in its own run only. */
 static int look_for_process(struct opened *opened, const char *run, const llmperf_profile *profile)
 {
     const char *text = llmperf_profile_fact(profile, "process_id");
@@ -95,7 +95,7 @@ static int tell_faults(const struct opened *opened, llmperf_profile *profile)
     return status;
 }
 
-/* It may never use the device: nothing need be missing. */
+/* A running process without a run may never use the device: a note, not a problem. */
 static int tell_running(const struct opened *opened, const char *folder, llmperf_profile *profile)
 {
     int status = 0;
@@ -118,7 +118,7 @@ static bool has_device(const llmperf_profile *profile)
            ledger.verdict != LLMPERF_VERDICT_NO_DEVICE;
 }
 
-/* Facts of the machine and of the GPUs are taken from the first: a launcher may know of no GPU. */
+/* Facts of machine and GPUs come from the first profile, and a launcher may have no GPU. */
 static void put_devices_first(struct opened *opened)
 {
     size_t with = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Processes of a job that run now: `llmperf run` gives each the folder of the job in its
- * environment, and Linux shows that of the user's own processes. */
+/* Running processes of a job. `llmperf run` sets the job's folder in their environment, which Linux
+ * shows for the user's own processes. */
 #include <ctype.h>
 #include <dirent.h>
 #include <stdbool.h>
@@ -28,7 +28,7 @@ static bool names_folder(const char *environment, size_t size, const char *folde
     return false;
 }
 
-/* One that has ended and waits for its parent has no environment any more. */
+/* A zombie has no environment. */
 static bool is_of_job(const char *pid, const char *folder)
 {
     char path[64], *environment;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Profiles into one: processes of a file, files of a run, runs of a job. */
+/** Merges profiles: processes of a file, files of a run, runs of a job. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -24,12 +24,12 @@ struct merger {
     struct lp_merged_gpus gpus;
     struct lp_merged_processes processes;
     size_t part, count;
-    bool runs; /* parts are runs of their own, not parts of one */
+    bool runs; /* parts are runs, not files or processes of one run */
     size_t with_iterations;
-    size_t without_cuda; /* parts of programs that did not use it */
+    size_t without_cuda; /* parts of programs that did not use CUDA */
 };
 
-/* The number of a part's process in the merged profile. */
+/* Process id of a part's process in the merged profile. */
 static int merged_process(struct merger *merger, uint32_t process_id, uint32_t *merged_out)
 {
     *merged_out = process_id;
@@ -38,7 +38,7 @@ static int merged_process(struct merger *merger, uint32_t process_id, uint32_t *
                : 0;
 }
 
-/* Facts about machine and processes in a part. */
+/* Facts about machine and processes of a part. */
 static int add_identity(struct merger *merger, const llmperf_profile *part)
 {
     int status;
@@ -51,7 +51,7 @@ static int add_identity(struct merger *merger, const llmperf_profile *part)
 
 /* Rows */
 
-/* A row of its own, with copies of what it points to. */
+/* Append a row; what it points to is copied. */
 static int push(struct merger *merger, enum lp_row_id id, void *row)
 {
     int status = lp_row_keep(merger->out, id, row);
@@ -124,7 +124,7 @@ static double device_ms(const llmperf_profile *profile)
 
 static uint32_t worse_verdict(uint32_t a, uint32_t b)
 {
-    /* Without a device beside runs with one: something is missing. */
+    /* Best to worst. NO_DEVICE with any other verdict means that something is missing. */
     static const uint32_t order[] = { LLMPERF_VERDICT_COMPLETE, LLMPERF_VERDICT_SAMPLED,
                                       LLMPERF_VERDICT_INCOMPLETE, LLMPERF_VERDICT_DEAD };
 
@@ -140,7 +140,7 @@ static uint32_t worse_verdict(uint32_t a, uint32_t b)
     return LLMPERF_VERDICT_INCOMPLETE;
 }
 
-/* Beside programs that used CUDA, one that did not has nothing that could be missing. */
+/* Nothing is missing from a program that did not use CUDA. */
 static bool used_no_cuda(const llmperf_profile *part)
 {
     const char *reason = llmperf_profile_fact(part, "source_reason");
@@ -168,7 +168,7 @@ static bool has_line(const llmperf_profile *profile, bool problem, const char *l
     return false;
 }
 
-/* Problems carry the name of their run; one that all runs have appears once. */
+/* Problems are prefixed with their run's name. A problem that all runs have appears once. */
 static int add_line(struct merger *merger, bool problem, const char *run, const char *line)
 {
     char named[1024];
@@ -180,7 +180,7 @@ static int add_line(struct merger *merger, bool problem, const char *run, const 
                    : lp_profile_add_note(merger->out, "%s", named);
 }
 
-/* What a part is called in front of its problems; "": it is the only one. */
+/* The part's name before its problems; "": it is the only part. */
 static void name_part(const struct merger *merger, const llmperf_profile *part, char name[128])
 {
     const char *run = llmperf_profile_fact(part, merger->runs ? "run_id" : "process_id");
@@ -207,7 +207,7 @@ static int add_lines(struct merger *merger, const llmperf_profile *part)
     return status;
 }
 
-/* A fact of only one of several runs. */
+/* Facts that only one of several runs has. */
 static bool is_of_one(const struct merger *merger, const char *key)
 {
     if (strncmp(key, LP_CLASS_FACT, strlen(LP_CLASS_FACT)) == 0)
@@ -268,7 +268,7 @@ static int merge(struct merger *merger, const llmperf_profile *const *parts, siz
 
     merger->out->ledger = (llmperf_ledger)LLMPERF_LEDGER_INIT;
     merger->out->ledger.tracing_overhead_ms = merger->out->ledger.attributed_gpu_time_share = NAN;
-    merger->out->ledger.sampled_fraction = NAN; /* fmin() takes the number */
+    merger->out->ledger.sampled_fraction = NAN; /* fmin() ignores NaN */
     for (size_t i = 0; i < count; i++) {
         merger->with_iterations += parts[i]->iterations.count > 0;
         merger->without_cuda += used_no_cuda(parts[i]);
@@ -302,7 +302,7 @@ static int merge_parts(const llmperf_profile *const *parts, size_t count, bool r
     return status;
 }
 
-/* The processes of all parts, one after the other. */
+/* Process ids of all parts, in order. */
 static int list_processes(const llmperf_profile *const *parts, size_t count, llmperf_profile *out)
 {
     struct lp_text text = { NULL, 0, 0, false };
@@ -340,7 +340,7 @@ llmperf_ledger *lp_profile_ledger_edit(llmperf_profile *profile)
     return &profile->ledger;
 }
 
-/* The duration of the longest run: how runs overlap in time is unknown. */
+/* The longest run's duration: how runs overlap in time is not known. */
 static int set_longest(const llmperf_profile *const *profiles, size_t count, llmperf_profile *out)
 {
     const char *longest = NULL;
@@ -348,14 +348,14 @@ static int set_longest(const llmperf_profile *const *profiles, size_t count, llm
     for (size_t i = 0; i < count; i++) {
         const char *duration = llmperf_profile_fact(profiles[i], "duration_ms");
 
-        /* Whole milliseconds: the point of strtod() follows the locale. */
+        /* Whole milliseconds: strtod() would depend on the locale. */
         if (duration && (!longest || strtoull(duration, NULL, 10) > strtoull(longest, NULL, 10)))
             longest = duration;
     }
     return lp_profile_set_fact(out, "duration_ms", longest);
 }
 
-/* Facts of one run that do not apply to all. */
+/* Facts of one run that do not hold for the merged run. */
 static int set_run_facts(const llmperf_profile *const *profiles, size_t count, llmperf_profile *out)
 {
     const char *first = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counters of one preset, group by group from runs of one program, as those of one run: the first
- * run's profile with the counters of all. */
+/* Merges the counters of one preset, collected group by group in several runs of one program, into
+ * the profile of the first run. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -15,20 +15,20 @@
 #define PARTS_MOST 64u
 #define RANGES     "range_profiler"
 
-/* A quantity that is put together from its parts. */
+/* A quantity that is computed from several parts. */
 struct whole {
-    llmperf_metric_stats metric; /* its name is that of the quantity */
-    uint64_t seen;               /* parts, by bit */
+    llmperf_metric_stats metric; /* named after the quantity */
+    uint64_t seen;               /* bit set of parts */
     unsigned parts;
 };
 
 struct merger {
     llmperf_profile *out;
     LP_VECTOR(struct whole) wholes;
-    struct lp_hashmap keys; /* region, name: place in wholes */
+    struct lp_hashmap keys; /* (region, name) -> index in `wholes` */
 };
 
-/* Why the run did other work than the first one; "": it did the same. */
+/* How the run's work differs from that of the first run; "": it does not. */
 static void compare_work(const llmperf_profile *first, const llmperf_profile *other, char *why,
                          size_t size)
 {
@@ -52,7 +52,7 @@ static void compare_work(const llmperf_profile *first, const llmperf_profile *ot
                  first->regions.count);
 }
 
-/* Process ids differ from run to run; the rows of regions are in the same order. */
+/* Process ids differ between runs; the order of region rows does not. */
 static uint32_t process_in_first(const llmperf_profile *first, const llmperf_profile *other,
                                  uint32_t process_id)
 {
@@ -62,7 +62,8 @@ static uint32_t process_in_first(const llmperf_profile *first, const llmperf_pro
     return process_id;
 }
 
-/* "flops_fp32 (part 2 of 3)". Returns the length of the quantity's name; 0: not a part. */
+/* Read a name such as "flops_fp32 (part 2 of 3)". Returns the length of the quantity's name; 0: not
+ * a part. */
 static size_t read_part(const char *name, unsigned *part, unsigned *parts)
 {
     const char *at = strstr(name, " (part ");
@@ -101,7 +102,7 @@ static struct whole *find_whole(struct merger *merger, const llmperf_metric_stat
     }
     index = (uint32_t)merger->wholes.count;
     fresh.metric.mean = 0;
-    fresh.metric.std = fresh.metric.min = fresh.metric.max = NAN; /* of a sum they are not known */
+    fresh.metric.std = fresh.metric.min = fresh.metric.max = NAN; /* not known for a sum */
     if (lp_vector_push(&merger->wholes, fresh) < 0 ||
         lp_hashmap_put(&merger->keys, key, second, index) < 0)
         return NULL;
@@ -128,7 +129,7 @@ static int add_part(struct merger *merger, const llmperf_metric_stats *metric, s
     return 0;
 }
 
-/* Counters of a run; `first`: they are in the result already. */
+/* Add a run's counters; those of the first run are already in the result. */
 static int take_metrics(struct merger *merger, const llmperf_profile *first,
                         const llmperf_profile *from)
 {
@@ -150,7 +151,7 @@ static int take_metrics(struct merger *merger, const llmperf_profile *first,
     return status;
 }
 
-/* The missing counters of a run are in its notes. */
+/* A run's notes say which counters it lacks. */
 static int take_notes(struct merger *merger, const llmperf_profile *from, size_t number)
 {
     int status = 0;
@@ -162,7 +163,7 @@ static int take_notes(struct merger *merger, const llmperf_profile *from, size_t
     return status;
 }
 
-/* Parts are not quantities of the whole run. */
+/* Remove quantities of which some part is missing. */
 static int drop_parts(llmperf_profile *profile)
 {
     size_t kept = 0;

@@ -11,7 +11,7 @@
 #include "lib/profile/data.h"
 #include "lib/profile/profile.h"
 
-#define DEVICES 4096 /* larger numbers are not devices of a host */
+#define DEVICES 4096 /* larger device numbers are invalid */
 
 static const char *text_of(const json_t *object, const char *key)
 {
@@ -25,8 +25,8 @@ static bool same_gpu(const json_t *a, const json_t *b)
     return !uuid_a || !uuid_b || strcmp(uuid_a, uuid_b) == 0;
 }
 
-/* The number of a GPU that is known by its UUID; otherwise its own one if that is free or of the
- * same GPU, else the first free one. */
+/* The number of a GPU in the merged run: that of the GPU with its UUID; else its own number, if
+ * free or of the same GPU; else the first free number. */
 static size_t number_of(const struct lp_merged_gpus *gpus, const json_t *gpu, size_t device)
 {
     size_t number = 0;
@@ -108,14 +108,14 @@ int32_t lp_merged_gpu(const struct lp_merged_gpus *gpus, int32_t device)
     return device >= 0 && (size_t)device < gpus->part.count ? gpus->part.items[device] : device;
 }
 
-/* The list of GPUs in the facts of the first run becomes that of all. */
+/* Replace the list of GPUs in the first run's facts. */
 static int set_gpus(const struct lp_merged_gpus *gpus, llmperf_profile *out)
 {
     const char *env = llmperf_profile_fact(out, "env");
     json_t *root = env ? json_loads(env, 0, NULL) : NULL, *list = json_array();
     char *text = NULL;
     int status = 0;
-    /* It was read before, as that of the first run. */
+    /* The text was parsed before: if it cannot be now, memory ran out. */
     bool failed = !list || (env && !root && gpus->unread == 0), any = false;
 
     for (size_t i = 0; i < gpus->gpus.count; i++)

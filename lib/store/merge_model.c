@@ -14,7 +14,7 @@ static bool is_derived(const llmperf_region_stats *region)
     return region->flops_origin == LLMPERF_WORK_MODEL || region->bytes_origin == LLMPERF_WORK_MODEL;
 }
 
-/* Is the device of a row in no row of its path before it? */
+/* Is this the first row of its path with this device? */
 static bool is_new_device(const llmperf_profile *profile, size_t row)
 {
     const llmperf_region_stats *region = &profile->regions.items[row].stats;
@@ -63,7 +63,7 @@ int lp_profile_note_shared_by(llmperf_profile *profile, const char *who)
                             who);
 }
 
-/* A run without a parallel layout is of the whole model. */
+/* Without the fact the run has the whole model: the same as "1". */
 static bool is_other(const llmperf_profile *a, const llmperf_profile *b, const char *fact)
 {
     const char *one = llmperf_profile_fact(a, fact), *other = llmperf_profile_fact(b, fact);

@@ -10,7 +10,7 @@
 #include "lib/base/status.h"
 #include "lib/profile/profile.h"
 
-#define PROCESS_IDS UINT32_C(4194304) /* Linux gives out ids below 2^22 */
+#define PROCESS_IDS UINT32_C(4194304) /* process ids of Linux are below 2^22 */
 #define RANK_DIGITS 9
 
 int lp_merged_process(struct lp_merged_processes *processes, size_t part, uint32_t process_id,
@@ -32,7 +32,7 @@ int lp_merged_process(struct lp_merged_processes *processes, size_t part, uint32
                : 0;
 }
 
-/* Length of the next word of a list; 0: there is none. */
+/* Length of the next word of a list; 0 at its end. */
 static size_t next_word(const char **list)
 {
     *list += strspn(*list, " ");
@@ -47,7 +47,7 @@ static bool is_rank(const char *text, size_t length)
     return length > 0 && length <= RANK_DIGITS;
 }
 
-/* The first of several variables, up to NULL, that env.json shows as a number. -1: none. */
+/* Value of the first of these variables (up to NULL) that env.json has as a number; -1: none. */
 static int64_t first_number(const llmperf_profile *profile, const char *const *variables,
                             const char **variable_out)
 {
@@ -67,8 +67,8 @@ static int64_t first_number(const llmperf_profile *profile, const char *const *v
     return number;
 }
 
-/* What the launcher of a single process gave it: the most particular first, since a job of Slurm
- * may start a launcher that starts the ranks. -1: nothing. */
+/* Rank from the launcher of a single process; -1: none. Innermost launcher first: a Slurm job may
+ * start a launcher that starts the ranks. */
 static int64_t launched_as(const llmperf_profile *profile)
 {
     static const char *const variables[] = { "RANK",     "OMPI_COMM_WORLD_RANK", "PMIX_RANK",

@@ -6,7 +6,7 @@
 #include "lib/profile/fields.h"
 #include "lib/store/merge_rows.h"
 
-/* Histogram of one more part. That of the first stays encoded until a second one comes. */
+/* Add a part's histogram. The first part's stays encoded until there is a second. */
 static int add_histogram(struct lp_merged_row *row, const struct lp_blob *first,
                          const struct lp_blob *more)
 {
@@ -21,7 +21,7 @@ static int add_histogram(struct lp_merged_row *row, const struct lp_blob *first,
                : lp_histogram_decode(&row->durations, more->bytes, more->size);
 }
 
-/* The row of `out` with the keys of `from`; LP_HASHMAP_NONE: it was added. */
+/* The row of `out` with the keys of `from`; LP_HASHMAP_NONE: a new row was appended. */
 static int find_or_add(struct lp_merged_list *list, llmperf_profile *out, enum lp_row_id id,
                        void *from, bool known, uint32_t *row_out)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Rows that several profiles have become one: kernels and the spread of iterations. For lib/store
- * only. @threads one at a time per object */
+/** Merges rows of several profiles: kernels and iterations. For lib/store only.
+ * @threads one at a time per object */
 #ifndef LP_STORE_MERGE_ROWS_H
 #define LP_STORE_MERGE_ROWS_H
 
@@ -8,17 +8,17 @@
 #include "lib/profile/histogram.h"
 #include "lib/profile/data.h"
 
-/** Durations of a row that came from several profiles. */
+/** Durations of a row that several profiles have. */
 struct lp_merged_row {
     struct lp_histogram durations;
     size_t parts;
-    bool known; /* every part brought its histogram */
+    bool known; /* every part had a histogram */
 };
 
-/** Index by index as the rows of the profile that is made. */
+/** By index, like the rows of the merged profile. */
 struct lp_merged_list {
     LP_VECTOR(struct lp_merged_row) rows;
-    struct lp_hashmap keys; /* (hash of the keys, twin) -> row */
+    struct lp_hashmap keys; /* (hash of the keys, counter of collisions) -> row */
 };
 
 /** Zero-initialised: empty. */
@@ -26,14 +26,13 @@ struct lp_merged_rows {
     struct lp_merged_list kernels, spreads;
 };
 
-/** Add a row to the rows of `out`. 0, LLMPERF_EFORMAT (its histogram is damaged), LLMPERF_ENOMEM.
- */
+/** Merge a row into `out`. 0; LLMPERF_EFORMAT: damaged histogram; LLMPERF_ENOMEM. */
 int lp_merge_kernel(struct lp_merged_rows *rows, llmperf_profile *out,
                     const struct lp_kernel_row *from);
 int lp_merge_spread(struct lp_merged_rows *rows, llmperf_profile *out,
                     const struct lp_iteration_stats_row *from);
 
-/** Percentiles and histograms of the rows of several parts. 0 or LLMPERF_ENOMEM. */
+/** Compute percentiles and histograms of rows with several parts. 0 or LLMPERF_ENOMEM. */
 int lp_merge_finish(struct lp_merged_rows *rows, llmperf_profile *out);
 
 void lp_merge_clear(struct lp_merged_rows *rows);

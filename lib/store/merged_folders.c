@@ -9,8 +9,8 @@
 #include "lib/store/merged_runs.h"
 #include "lib/profile/profile.h"
 
-#define LEVELS      3   /* of folders that a run and its merged run may have been moved with */
-#define NAMES_BYTES 600 /* of runs without a trace, in a note */
+#define LEVELS      3   /* parent folders tried when a run and its merged run were moved together */
+#define NAMES_BYTES 600 /* names in a note, of runs without a trace */
 
 static size_t count_words(const char *text)
 {
@@ -40,7 +40,7 @@ static bool is_run(const char *folder, const char *key)
     return is;
 }
 
-/* The last so many names of a path. */
+/* The last `names` components of a path. */
 static const char *last_names(const char *path, int names)
 {
     const char *at = path + strlen(path);
@@ -50,7 +50,8 @@ static const char *last_names(const char *path, int names)
     return *at == '/' ? at + 1 : at;
 }
 
-/* The same place beside a folder as it was beside one above the old one. */
+/* The runs may have been moved together with the merged run: look for the end of the old path
+ * beside `folder` and its parents. */
 static char *find_beside(const char *folder, const char *kept_in, const char *key)
 {
     char *base = lp_text_copy(folder), *slash;
@@ -83,7 +84,7 @@ static char *find_folder(const char *folder, const char *kept_in, const char *ke
 
 /* Reading the facts of a merged profile */
 
-/* A line without its line end, copied, and the position after it. */
+/* Copy a line without its end and advance. */
 static char *take_line(const char **text)
 {
     size_t length = strcspn(*text, "\n");
@@ -93,7 +94,7 @@ static char *take_line(const char **text)
     return line;
 }
 
-/* The only one of so many words; 0: they are more, or no number. */
+/* The process id, if `count` is 1; else 0. Skips `count` words. */
 static uint32_t take_process(const char **words, size_t count)
 {
     uint32_t process_id = 0;
@@ -106,7 +107,7 @@ static uint32_t take_process(const char **words, size_t count)
     return count == 1 ? process_id : 0;
 }
 
-/* Takes both lines. */
+/* Takes ownership of both lines. */
 static int add_part(struct lp_parts *parts, char *run, char *kept, const char **words,
                     const char *folder)
 {

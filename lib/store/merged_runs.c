@@ -11,8 +11,7 @@
 #include "lib/store/merged_runs.h"
 #include "lib/profile/profile.h"
 
-/* Keys of contents. They are stored in merged runs, so their input and its order must not
- * change. */
+/* Hashes of contents are stored in merged runs: their input and its order must not change. */
 
 static void add_word(struct lp_text *bytes, uint64_t word)
 {
@@ -21,7 +20,7 @@ static void add_word(struct lp_text *bytes, uint64_t word)
 
 static void add_number(struct lp_text *bytes, double number)
 {
-    uint64_t word = UINT64_MAX; /* one NaN may differ from another in its bits */
+    uint64_t word = UINT64_MAX; /* all NaNs are the same value */
 
     if (!isnan(number))
         memcpy(&word, &number, sizeof(word));
@@ -33,7 +32,7 @@ static void add_text(struct lp_text *bytes, const char *text)
     lp_text_printf(bytes, "%s\n", text ? text : "");
 }
 
-/* Not its name nor when it was made: a file may be imported twice. */
+/* Without name and creation time, since a file may be imported twice. */
 static void key_of_contents(const llmperf_profile *profile, struct lp_text *bytes)
 {
     static const char *const facts[] = { "process_id", "duration_ms", "env" };
@@ -113,7 +112,7 @@ void lp_merged_runs_lines(const llmperf_profile *profile, struct lp_text *lines)
     put_name(profile, lines);
 }
 
-/* Runs that were found so far, by key: the number of the profile that holds each, from 1 on. */
+/* Runs found so far: key -> number of the profile that contains it, from 1. */
 struct found {
     struct lp_hashmap holders;
     struct lp_text *names;
@@ -155,7 +154,7 @@ static int take_profile(struct found *found, const llmperf_profile *profile, siz
     return status;
 }
 
-/* Its name in documents: it must not be mistaken for its first run. */
+/* The name in documents must differ from the first run's. */
 static int set_name(const struct found *found, llmperf_profile *out)
 {
     struct lp_text name = { NULL, 0, 0, false };

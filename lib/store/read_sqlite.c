@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading run files: one that is being written, too, and one on a read-only medium. */
+/* Reads run files, also while they are written and on read-only media. */
 #include <errno.h>
 #include <math.h>
 #include <stdbool.h>
@@ -20,7 +20,7 @@
 #include "lib/store/checksum.h"
 #include "lib/store/columns.h"
 
-#define DEVICE_MAX   65535 /* records hold 16 bits */
+#define DEVICE_MAX   65535 /* the limit of 16-bit device numbers in records */
 #define OPEN_CHANGED "LLMPERF_OPEN_CHANGED"
 
 static int damaged(const char *path, const char *reason)
@@ -54,8 +54,8 @@ static int read_error(const struct lp_sqlite *file, const char *path)
         lp_sqlite_message(file));
 }
 
-/* Open and take a snapshot: all that follows is read as of one commit. file->db is also set on
- * failure, for the message. */
+/* Open a file and start a read transaction, so that all reads see one commit. file->db is set on
+ * failure as well, for the message. */
 static int connect_reader(struct lp_sqlite *file, const char *path, bool immutable)
 {
     int code = lp_sqlite_open(file, path, immutable), ignored;
@@ -64,7 +64,7 @@ static int connect_reader(struct lp_sqlite *file, const char *path, bool immutab
         return code;
     sqlite3_busy_timeout(file->db, LP_STORE_BUSY_MS);
     code = sqlite3_exec(file->db, "BEGIN", NULL, NULL, NULL);
-    if (code == SQLITE_OK) /* BEGIN alone reads nothing */
+    if (code == SQLITE_OK) /* BEGIN alone takes no snapshot */
         code = lp_sqlite_number(file, "SELECT 1 FROM sqlite_master LIMIT 1", &ignored);
     lp_sqlite_measure(file, path);
     return code;
@@ -82,7 +82,7 @@ static bool has_log(const char *path)
     return found;
 }
 
-/* SQLite opens these files next to the database whatever they are, and waits if one is a pipe. */
+/* SQLite opens these files with the database and would block if one is a pipe. */
 static int check_companions(const char *path)
 {
     static const char *const suffixes[] = { "-wal", "-shm", "-journal" };
@@ -112,8 +112,8 @@ static int open_reader(const char *path, struct lp_sqlite *file)
     if ((status = check_companions(path)) < 0)
         return status;
     code = connect_reader(file, path, false) & 0xff;
-    /* A file in WAL mode on a read-only medium: SQLite wants to make an index of a log that is not
-     * there. Without a log the file alone is complete. */
+    /* In WAL mode SQLite creates an index file, which fails on a read-only medium. Without a log
+     * the database file alone is complete. */
     if ((code == SQLITE_CANTOPEN || code == SQLITE_READONLY) && !has_log(path)) {
         lp_sqlite_close(file);
         code = connect_reader(file, path, true) & 0xff;
@@ -145,8 +145,8 @@ static int check_format(struct lp_sqlite *file, const char *path)
                           path, format, LP_STORE_FORMAT);
 }
 
-/* SQLite takes the missing part of a last page for zeros. With a log, pages may be only in there.
- */
+/* SQLite reads missing bytes at the end of a file as zeros. If there is a log, pages may exist only
+ * in the log. */
 static int check_size(struct lp_sqlite *file, const char *path)
 {
     int pages = 0, page_bytes = 0;
@@ -160,16 +160,16 @@ static int check_size(struct lp_sqlite *file, const char *path)
     return damaged(path, "its end is missing");
 }
 
-/* A profile that is being read. */
+/* State while a profile is read. */
 struct reader {
     struct lp_sqlite file;
     const char *path;
     llmperf_profile *profile;
-    sqlite3_stmt *rows; /* of the table that is being read */
-    size_t count;       /* of its rows */
+    sqlite3_stmt *rows; /* of the current table */
+    size_t count;       /* rows read */
     struct lp_store_sum sum;
     struct lp_store_checksums kept;
-    struct lp_text changed; /* tables that changed after they were written */
+    struct lp_text changed; /* names of tables that fail their checksum */
 };
 
 static int out_of_memory(const struct reader *reader)
@@ -177,7 +177,7 @@ static int out_of_memory(const struct reader *reader)
     return lp_error(LLMPERF_ENOMEM, "out of memory for %s", reader->path);
 }
 
-/* *text_out is NULL for NULL. */
+/* *text_out is NULL for SQL NULL. */
 static int read_text(const struct reader *reader, int at, const char **text_out)
 {
     const char *text;
@@ -253,7 +253,7 @@ static int read_field(const struct reader *reader, int at, const struct lp_row_f
     return status;
 }
 
-/* A buffer for a row of any kind. */
+/* Large enough for a row of any kind. */
 union any_row {
     struct lp_region_row region;
     struct lp_kernel_row kernel;
@@ -264,7 +264,7 @@ union any_row {
     llmperf_window_stats window;
     llmperf_window_kernel window_kernel;
     struct lp_fact fact;
-    size_t struct_size; /* of the public ones */
+    size_t struct_size; /* size of the public struct */
 };
 
 static int take_row(const struct reader *reader, enum lp_row_id id)
@@ -281,7 +281,7 @@ static int take_row(const struct reader *reader, enum lp_row_id id)
     return status < 0 ? status : lp_row_push(reader->profile, id, &row);
 }
 
-/* Unchanged: it may be a document of many lines, or a path. */
+/* Facts are not checked for line ends: they may be documents or paths. */
 static int take_fact(const struct reader *reader)
 {
     struct lp_fact fact = { NULL, NULL };
@@ -322,7 +322,7 @@ static int has_table(struct reader *reader, const char *name, bool *has_out)
                : read_error(&reader->file, reader->path);
 }
 
-/* On request a changed run is read too, with a problem that says so. */
+/* On request a changed run is read; the profile then has a problem that says so. */
 static bool takes_changed(void)
 {
     const char *word = lp_variable(OPEN_CHANGED);
@@ -383,7 +383,7 @@ static int read_table(struct reader *reader, enum lp_row_id id)
     return status < 0 ? status : check_sum(reader, id);
 }
 
-/* Files of earlier versions have no table for them. */
+/* Files of earlier versions have no table of checksums. */
 static int read_checksums(struct reader *reader)
 {
     bool there = false;
@@ -444,7 +444,7 @@ static int open_file(const char *path, llmperf_profile **profile_out)
     return 0;
 }
 
-/* SQLite's log is next to the file that a link points to. Takes `path`. */
+/* SQLite's log is beside the link's target. Takes ownership of `path`. */
 static char *follow_link(char *path)
 {
     struct stat info;
@@ -456,7 +456,7 @@ static char *follow_link(char *path)
     return real;
 }
 
-/* The folder of a job may hold no run of its own. */
+/* A job folder without its own run refers to the run of its processes. */
 static int find_file(const char *run, char **path_out)
 {
     char *path = lp_path_is_folder(run) ? lp_path_join(run, "run.llmperf") : lp_text_copy(run);
@@ -479,7 +479,7 @@ static int find_file(const char *run, char **path_out)
     return *path_out ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
 }
 
-/* NULL without memory, and for a folder that cannot be shown as a path: the profile is as good. */
+/* NULL if memory runs out or the path has no real name: the profile does not need it. */
 static char *folder_of(const char *path)
 {
     char *real = realpath(path, NULL), *slash = real ? strrchr(real, '/') : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writing run files: rows that did not change since the last write are left alone. */
+/* Writes run files. Only changed rows are written again. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -23,19 +23,19 @@
 /* A row of the file. */
 struct row_state {
     uint64_t id;
-    uint64_t key;         /* hash of the key columns */
-    uint64_t fingerprint; /* of the row as it was written last */
-    uint64_t write;       /* the last write that had this row */
+    uint64_t key;         /* of the key columns */
+    uint64_t fingerprint; /* hash of the row as last written */
+    uint64_t write;       /* number of the last write with this row */
 };
 
-/* The rows of one table, by their ids. */
+/* Rows of one table. */
 struct row_set {
     enum lp_row_id id;
     sqlite3_stmt *put, *drop;
-    struct lp_hashmap by_key; /* key, how many rows before have that key -> index of the state */
+    struct lp_hashmap by_key; /* (key, number of earlier rows with that key) -> index in `states` */
     LP_VECTOR(struct row_state) states;
     uint64_t last_id;
-    size_t changed, kept; /* of the last write */
+    size_t changed, kept; /* rows, in the last write */
 };
 
 struct lp_store {
@@ -43,8 +43,8 @@ struct lp_store {
     char *path;
     uint64_t write; /* number of the current write */
     struct row_set sets[LP_ROW_KINDS];
-    bool committed; /* anything at all */
-    bool unknown;   /* what the file holds: a write failed */
+    bool committed; /* at least once */
+    bool unknown;   /* a write failed: the file's rows are not known */
     bool shares_stale;
 };
 
@@ -62,7 +62,7 @@ static int run_sql(const struct lp_store *store, const char *sql)
     return sqlite3_exec(store->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : write_error(store);
 }
 
-/* Run a statement that gives no rows. `bound`: what binding returned. */
+/* @param bound  Result of binding the parameters. */
 static int run_statement(const struct lp_store *store, sqlite3_stmt *statement, int bound)
 {
     int status = 0;
@@ -101,7 +101,7 @@ static int bind_field(sqlite3_stmt *statement, int at, const struct lp_row_field
                    : sqlite3_bind_int(statement, at, *(const int32_t *)value);
     case LP_FIELD_COUNT:
         return bind_count(statement, at, *(const uint64_t *)value);
-    case LP_FIELD_NUMBER: /* SQLite makes NULL of NaN */
+    case LP_FIELD_NUMBER: /* SQLite stores NaN as NULL */
         return sqlite3_bind_double(statement, at, *(const double *)value);
     case LP_FIELD_BLOB:
         return bind_blob(statement, at, value);
@@ -119,7 +119,7 @@ static int put_row(const struct lp_store *store, sqlite3_stmt *put, const struct
     return run_statement(store, put, bound);
 }
 
-/* Index the state under its key; rows with the same key in one profile each have their own. */
+/* Index a state by its key. Rows of a profile with equal keys get consecutive `twin` numbers. */
 static int index_state(struct row_set *set, size_t index, uint64_t twin)
 {
     uint64_t key = set->states.items[index].key;
@@ -162,7 +162,7 @@ static int find_state(struct row_set *set, uint64_t write, const void *row,
     return 0;
 }
 
-/* A share changes whenever another row does: then the row is not written again. */
+/* A share changes whenever another row changes; that alone does not rewrite a row. */
 static bool is_compared(const struct lp_row_field *field)
 {
     return field->merge != LP_MERGE_SHARE;
@@ -185,7 +185,7 @@ static int put_if_changed(const struct lp_store *store, struct row_set *set, con
     return put_row(store, set->put, &lp_row_kinds[set->id], state->id, row);
 }
 
-/* Iterations come and go as long as a session runs: what is not in the file is forgotten. */
+/* Iterations come and go during a session: forget the state of deleted rows. */
 static int forget_dropped(struct row_set *set, uint64_t write)
 {
     size_t kept = 0;
@@ -202,7 +202,8 @@ static int forget_dropped(struct row_set *set, uint64_t write)
     return status;
 }
 
-/* A row is deleted when, for example, a region that had no device gets one. */
+/* Delete rows that the profile no longer has, such as a region's row without device once it has
+ * one. */
 static int drop_vanished(const struct lp_store *store, struct row_set *set)
 {
     size_t dropped = 0;
@@ -232,7 +233,7 @@ static int put_rows(const struct lp_store *store, struct row_set *set,
     return status < 0 ? status : drop_vanished(store, set);
 }
 
-/* After a failed write the file may have other rows than those that are remembered. */
+/* After a failed write the file's rows may differ from the state in memory: delete them all. */
 static int begin_anew(struct lp_store *store)
 {
     int status = 0;
@@ -284,7 +285,7 @@ int lp_store_write(struct lp_store *store, const llmperf_profile *profile)
     return 0;
 }
 
-/* A write-ahead log that belongs to another file of this name must never be applied to ours. */
+/* A log left by another file of this name must never be applied to the new file. */
 static void remove_companions(const char *path)
 {
     static const char *const suffixes[] = { "-wal", "-shm", "-journal" };
@@ -316,7 +317,7 @@ static int prepare(const struct lp_store *store, const struct lp_row_kind *kind,
     return status;
 }
 
-/* In one transaction: who opens the file meanwhile sees an empty database or all of it. */
+/* In one transaction, so a reader sees an empty database or all tables. */
 static int create_tables(const struct lp_store *store)
 {
     struct lp_text sql = { NULL, 0, 0, false };
@@ -344,8 +345,8 @@ static int open_database(struct lp_store *store, const char *path)
     return 0;
 }
 
-/* A program may be killed at any moment: the file gets its name once it is an empty run, and no
- * reader ever finds one that is none. */
+/* The program may be killed at any moment, so the file is renamed to its final name only when it is
+ * a valid empty run. */
 static int make_file(struct lp_store *store)
 {
     char *fresh = NULL;
@@ -353,7 +354,7 @@ static int make_file(struct lp_store *store)
 
     if (asprintf(&fresh, "%s.new", store->path) < 0)
         return lp_error(LLMPERF_ENOMEM, "out of memory");
-    remove_companions(fresh); /* of a program that was killed just then */
+    remove_companions(fresh); /* left by a killed program */
     if ((fd = lp_file_create(fresh)) < 0) {
         status =
             lp_error(LLMPERF_EIO,
@@ -463,7 +464,7 @@ int lp_store_create(const char *path, struct lp_store **store_out)
     return 0;
 }
 
-/* Nothing is written after them. */
+/* Must be the last write. */
 static int keep_checksums(const struct lp_store *store)
 {
     int status = run_sql(store, "BEGIN IMMEDIATE");
@@ -488,7 +489,7 @@ int lp_store_close(struct lp_store *store)
                                 " (SELECT sum(total_ms) FROM kernel), 0)");
     if (status == 0 && store->committed)
         status = keep_checksums(store);
-    /* A reader that stays holds the log: then it stays too, and nothing is lost. */
+    /* An open reader keeps the log in use; then the log stays, and nothing is lost. */
     code = sqlite3_exec(store->db, "PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode=DELETE",
                         NULL, NULL, NULL);
     if (status == 0 && code != SQLITE_OK && code != SQLITE_BUSY && code != SQLITE_LOCKED)

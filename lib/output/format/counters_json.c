@@ -18,13 +18,15 @@ static bool is_of_row(const llmperf_metric_stats *metric, const llmperf_region_s
            (metric->process_id == 0 || metric->process_id == region->process_id);
 }
 
-/* Rows of one name of one region stand side by side. */
+/* Rows of a region with the same name are adjacent. */
 static bool has_namesake(const llmperf_profile *profile, size_t index,
                          const llmperf_metric_stats *metric)
 {
     for (int side = -1; side <= 1; side += 2) {
         llmperf_metric_stats other = LLMPERF_METRIC_STATS_INIT;
-        size_t at = index + (size_t)side; /* row 0 has none before it: at is past the end */
+        size_t at =
+            index +
+            (size_t)side; /* for row 0, the row before wraps around to a value past the end */
 
         if (at < lp_row_count(profile, LP_ROW_METRIC) &&
             llmperf_profile_metric(profile, at, &other) == 0 && !other.kernel &&

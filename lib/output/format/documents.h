@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Front header of output: documents of a profile, and JSON text for those who write other
- * documents.
+/** Public header of output: the documents of a profile, and JSON text for other writers.
  * @threads one at a time per object */
 #ifndef LP_OUTPUT_FORMAT_DOCUMENTS_H
 #define LP_OUTPUT_FORMAT_DOCUMENTS_H
@@ -22,8 +21,8 @@ int lp_prometheus(const llmperf_profile *profile, struct lp_text *out);
 int lp_rows_csv(const llmperf_profile *profile, struct lp_text *out);
 int lp_rows_jsonl(const llmperf_profile *profile, struct lp_text *out);
 
-/** Is the jansson that we call one? 0, LLMPERF_ESTATE (functions of the program have its names),
- * LLMPERF_ENOMEM.
+/** Check that calls to jansson reach jansson. 0; LLMPERF_ESTATE: the program has functions with the
+ * same names; LLMPERF_ENOMEM.
  * @threads any thread */
 int lp_jansson_check(void);
 

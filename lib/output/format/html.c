@@ -140,7 +140,7 @@ void lp_html_count(struct lp_text *out, const char *pointer, uint64_t value)
     lp_text_printf(out, "\">%" PRIu64 "</data>", value);
 }
 
-/* What is shown as it is needs no value beside it. */
+/* If the text shows the exact value, a data-value attribute is not needed. */
 static void put_plain(struct lp_text *out, double value, double scale)
 {
     if (!isfinite(value)) {
@@ -220,7 +220,7 @@ static void begin_table(struct lp_text *out, const char *caption)
     lp_text_puts(out, "</caption><thead><tr>");
 }
 
-/* @param metric  NULL: the column says nothing of its numbers. */
+/* @param metric  NULL: the column has no metric. */
 static void put_heading(struct lp_text *out, const char *title, bool number, const char *metric)
 {
     lp_text_printf(out, "<th scope=\"col\"%s", number ? " class=\"n\"" : "");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Functions of a program that have names of jansson's take their place, in the shared library too.
- * Those of another copy of jansson do as well; others would give wrong numbers. */
+/** If a program defines functions with jansson's names, they replace jansson's, even in the shared
+ * library. A second copy of jansson is harmless; other functions would give wrong numbers. */
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static bool holds_list(const json_t *root)
            json_number_value(json_array_get(list, 1)) == 0.5 && !json_object_get(root, "none");
 }
 
-/* NULL: without memory. */
+/* NULL: out of memory. */
 static char *join(json_t *root, json_t *words, json_t *word)
 {
     if (!root || !words || !word || json_array_append(words, word) < 0 ||
@@ -35,7 +35,7 @@ int lp_jansson_check(void)
     bool sound = (!root || holds_list(root)) && (!words || json_is_array(words)) &&
                  (!word || json_is_string(word));
 
-    if (!sound) /* Whose these are is not known: they are not freed. */
+    if (!sound) /* the values are not freed: they may belong to other functions */
         return lp_error(LLMPERF_ESTATE,
                         "the program defines functions that have the names of jansson's (such as "
                         "json_object_get) and replace them; rename them, or compile them with "

@@ -23,7 +23,7 @@ static void quote_clean(struct lp_text *out, const char *clean)
     lp_text_add(out, "\"", 1);
 }
 
-/* Nearly all text is: it stands as it is between its quotes. */
+/* Most texts need no escapes. */
 static bool is_plain(const char *raw)
 {
     for (; *raw; raw++)
@@ -146,7 +146,7 @@ void lp_json_bool(struct lp_json *json, const char *key, bool value)
     lp_text_puts(&json->text, value ? "true" : "false");
 }
 
-/* The host program may have set a locale whose decimal point is not '.', and not even one byte. */
+/* A program's locale may have another decimal point, even of several bytes. */
 static void mend_decimal_point(char *digits)
 {
     char *out = digits;
@@ -173,7 +173,7 @@ void lp_json_number(struct lp_json *json, const char *key, double value)
         lp_json_null(json, key);
         return;
     }
-    /* 15 digits: milliseconds keep their nanoseconds for 11 days, and 0.1 stays 0.1. */
+    /* 15 digits: milliseconds keep their nanoseconds for 11 days, and 0.1 is written as 0.1 */
     snprintf(digits, sizeof(digits), "%.15g", value);
     if (digits[strspn(digits, "0123456789eE+-.")])
         mend_decimal_point(digits);

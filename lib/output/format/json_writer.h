@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** JSON text, written front to back. Always valid: text is made valid UTF-8, a number that is not
- * finite becomes null, and the decimal point does not follow the locale. A failed allocation is
- * remembered in text.failed.
+/** Writer of JSON text. Its output is always valid: invalid UTF-8 is replaced, infinite numbers and
+ * NaN become null, and the decimal point does not depend on the locale. text.failed keeps a failed
+ * allocation.
  * @threads one at a time per object */
 #ifndef LP_OUTPUT_FORMAT_JSON_WRITER_H
 #define LP_OUTPUT_FORMAT_JSON_WRITER_H
@@ -11,14 +11,14 @@
 
 #include "lib/base/text.h"
 
-/** Zero-initialised: an empty document. */
+/** Zero-initialised: empty document. */
 struct lp_json {
     struct lp_text text;
     unsigned depth;
-    bool comma; /* an element stands before the next one */
+    bool comma; /* a value precedes the next one */
 };
 
-/** Every value takes a key in an object, NULL in an array and at the top. */
+/** Values in an object need a key. In an array and at the top it is NULL. */
 void lp_json_open(struct lp_json *json, const char *key, char bracket);
 void lp_json_close(struct lp_json *json, char bracket);
 

@@ -7,7 +7,7 @@
 #include "lib/output/format/markdown.h"
 #include "llmperf/profile.h"
 
-/* A list or a heading may stand before a text that begins its line; in a cell it begins none. */
+/* A text starts its line even after a list or heading marker, but not in a cell. */
 static bool begins_line(const struct lp_text *out)
 {
     size_t at = out->length;
@@ -17,7 +17,7 @@ static bool begins_line(const struct lp_text *out)
     return at == 0 || out->bytes[at - 1] == '\n';
 }
 
-/* What opens a heading, a list, a quote or a rule where a line begins with it. */
+/* Escape what would start a heading, list, quote or rule at the start of a line. */
 static void begin_text(struct lp_text *out, const char **string)
 {
     size_t digits;
@@ -72,8 +72,10 @@ static void add_fence(struct lp_text *out, size_t length)
         lp_text_add(out, "`", 1);
 }
 
-/* Tables look for '|' before code spans, so it is escaped there too. Backslashes that stand before
- * it are doubled: to a reader that pairs them up the cell would end otherwise. */
+/* Tables split cells at '
+ * ' before they look for code spans, so it is escaped. Backslashes before it are doubled, because
+ * some readers would otherwise take the '
+ * ' as the end of the cell. */
 static void add_code_bytes(struct lp_text *out, const char *string)
 {
     while (*string) {
@@ -102,7 +104,7 @@ static void add_code(struct lp_text *out, const char *string)
     add_fence(out, run + 1);
     lp_text_puts(out, padded ? " " : "");
     add_code_bytes(out, string);
-    /* A backslash at the end would take the sign behind it along in some readers. */
+    /* Some readers would let a backslash at the end escape the next character. */
     lp_text_puts(out, padded || string[length - 1] == '\\' ? " " : "");
     add_fence(out, run + 1);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Pieces of Markdown that survive any text in them. A row is "|", cells, "\n"; each cell ends with
- * "|".
+/** Markdown with any text in it. A table row is "
+ * ", cells and "\n"; each cell ends with "
+ * ".
  * @threads one at a time per object */
 #ifndef LP_OUTPUT_FORMAT_MARKDOWN_H
 #define LP_OUTPUT_FORMAT_MARKDOWN_H
@@ -11,35 +12,36 @@
 #include "lib/base/text.h"
 #include "lib/profile/fields.h"
 
-/** Stands where a value is not known. */
+/** Shown for unknown values. */
 #define LP_MD_UNKNOWN "–"
 
-/** One line of text with Markdown's signs escaped, in a cell or outside. */
+/** One line of text, with Markdown characters escaped; also for cells. */
 void lp_md_text(struct lp_text *out, const char *string);
 
-/** Code span that is safe in a cell: labels and kernel names keep their signs, and `a@b.c` becomes
- * no mail link. */
+/** Code span, also for cells: labels and kernel names are shown unchanged, and `a@b.c` does not
+ * become a mail link. */
 void lp_md_code(struct lp_text *out, const char *string);
 
-/** Four significant digits, at most six decimals (a nanosecond in ms); NaN is LP_MD_UNKNOWN. */
+/** Four significant digits and at most six decimals (1 ns in ms). NaN is LP_MD_UNKNOWN. */
 void lp_md_number(struct lp_text *out, double value);
 void lp_md_count(struct lp_text *out, uint64_t value);
 
-/** The same as cells. NULL text is LP_MD_UNKNOWN. */
+/** As cells. NULL is LP_MD_UNKNOWN. */
 void lp_md_cell_text(struct lp_text *out, const char *string);
 void lp_md_cell_code(struct lp_text *out, const char *string);
 void lp_md_cell_number(struct lp_text *out, double value);
 void lp_md_cell_count(struct lp_text *out, uint64_t value);
 void lp_md_cell_device(struct lp_text *out, int32_t device);
 
-/** A region path as a cell: "" is "(no region)", NULL "(unknown launch)". */
+/** Region path as a cell: "" is "(no region)", NULL is "(unknown launch)". */
 void lp_md_cell_region(struct lp_text *out, const char *path);
 
-/** The same with its process behind it. @param process_id  0: not told */
+/** As above, followed by the process.
+ * @param process_id  0: not shown */
 void lp_md_cell_region_of(struct lp_text *out, const char *path, uint32_t process_id);
 
-/** Cells of all percentiles of a row, and of their columns in the two lines that head a table.
- * @param row NULL: they are not known. */
+/** Cells of all percentiles of a row, and their columns in the two head lines of a table.
+ * @param row  NULL: not known. */
 void lp_md_percentiles(struct lp_text *out, enum lp_row_id id, const void *row);
 void lp_md_percentile_heads(struct lp_text *out);
 void lp_md_percentile_rules(struct lp_text *out);

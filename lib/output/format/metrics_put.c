@@ -55,7 +55,7 @@ void lp_put_number(struct lp_metrics *metrics, const char *key, double value, en
     lp_json_number(&metrics->json, key, value);
 }
 
-/* A number of the utilisation, or null with the reason that came with it. */
+/* A number of llmperf_utilisation; null has the given reason. */
 void lp_put_utilisation(struct lp_metrics *metrics, const char *key, double value,
                         const char *reason)
 {
@@ -96,7 +96,7 @@ void lp_put_fact(struct lp_metrics *metrics, const char *key, const char *fact)
                   LP_REASON_NO_FACT);
 }
 
-/* Values that only a device gives: what the profile holds, or null if none was observed. */
+/* A value that needs a device: null if none was observed. */
 void lp_put_device_number(struct lp_metrics *metrics, const char *key, double value)
 {
     lp_put_number(metrics, key, metrics->findings->device_known ? value : NAN, LP_REASON_NO_DEVICE);
@@ -108,7 +108,7 @@ void lp_put_device_count(struct lp_metrics *metrics, const char *key, uint64_t v
                  LP_REASON_NO_DEVICE);
 }
 
-/* A device of -1 means that there is none to name. */
+/* -1: no device. */
 void lp_put_device(struct lp_metrics *metrics, int32_t device)
 {
     if (device < 0)

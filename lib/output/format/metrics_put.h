@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Values of metrics.json, and why they are null where they are. For the files that write
- * metrics.json.
+/** Values in metrics.json, and the reasons of null values. For the writers of metrics.json.
  * @threads one at a time per object */
 #ifndef LP_OUTPUT_FORMAT_METRICS_PUT_H
 #define LP_OUTPUT_FORMAT_METRICS_PUT_H
@@ -11,7 +10,7 @@
 #include "lib/output/format/json_writer.h"
 #include "lib/findings/findings.h"
 
-/** Why a value is null. Each reason that was used becomes one line of notes[]. */
+/** Reason of a null value. Each reason in use becomes one line of notes[]. */
 enum lp_reason {
     LP_REASON_NO_MODEL,
     LP_REASON_NO_DEVICE,
@@ -33,7 +32,7 @@ enum lp_reason {
     LP_REASON_COUNT
 };
 
-/** Most pairs of a value and a reason that notes[] tells of. */
+/** Pairs of value and reason in notes[], at most. */
 #define LP_WHY_MOST 48
 
 struct lp_metrics {
@@ -47,7 +46,7 @@ struct lp_metrics {
     size_t why_count;
 };
 
-/** A member, or null and a reason for it. NULL, LLMPERF_UNKNOWN and NaN are null. */
+/** A member; unknown values (NULL, LLMPERF_UNKNOWN, NaN) are null and need a reason. */
 void lp_put_null(struct lp_metrics *metrics, const char *key, enum lp_reason reason);
 void lp_put_number(struct lp_metrics *metrics, const char *key, double value,
                    enum lp_reason reason);
@@ -57,16 +56,16 @@ void lp_put_string(struct lp_metrics *metrics, const char *key, const char *valu
                    enum lp_reason reason);
 void lp_put_fact(struct lp_metrics *metrics, const char *key, const char *fact);
 
-/** A number of the utilisation, or null with the reason that came with it. */
+/** A number of llmperf_utilisation; null has the given reason. */
 void lp_put_utilisation(struct lp_metrics *metrics, const char *key, double value,
                         const char *reason);
 
-/** Values that only a device gives: what the profile holds, or null if none was observed. */
+/** Values that need a device: null if none was observed. */
 void lp_put_device_number(struct lp_metrics *metrics, const char *key, double value);
 void lp_put_device_count(struct lp_metrics *metrics, const char *key, uint64_t value);
 void lp_put_device(struct lp_metrics *metrics, int32_t device);
 
-/** The elements of notes[]: reasons that were used. */
+/** Add the reasons in use to notes[]. */
 void lp_put_reasons(struct lp_metrics *metrics);
 
 /** The member kernel_roofline. */
@@ -76,7 +75,7 @@ void lp_put_kernel_roofline(struct lp_metrics *metrics);
 void lp_put_captures(struct lp_metrics *metrics);
 void lp_put_windows(struct lp_metrics *metrics);
 
-/** The member ranks: empty where no two GPUs work together. */
+/** The member ranks; empty unless two GPUs share a stage. */
 void lp_put_ranks(struct lp_metrics *metrics);
 
 /** The member iterations. */

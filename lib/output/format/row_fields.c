@@ -46,7 +46,7 @@ void lp_field_json(struct lp_json *json, const struct lp_row_field *field, const
     }
 }
 
-/* The name of a field among the members of `object`; NULL: it is none of them. */
+/* Name of a field in `object`; NULL: it is not a member. */
 static const char *member_of(const struct lp_row_field *field, const char *object)
 {
     size_t length = object ? strlen(object) : 0;
@@ -69,7 +69,7 @@ void lp_row_json(struct lp_json *json, enum lp_row_id id, const void *row)
             lp_field_json(json, &kind->fields[i], kind->fields[i].json, row);
 }
 
-/* LP_REASON_COUNT: none, it is known or says itself why it is not. */
+/* LP_REASON_COUNT: the value is known, or has its own reason. */
 static enum lp_reason reason_of(const struct lp_metrics *metrics, enum lp_unknown unknown,
                                 uint64_t instances)
 {
@@ -98,7 +98,7 @@ static enum lp_reason reason_of(const struct lp_metrics *metrics, enum lp_unknow
     return LP_REASON_COUNT;
 }
 
-/* Is a number of this kind unknown, whatever the row holds? */
+/* Is a field of this kind unknown in this profile, whatever its row contains? */
 static bool is_absent(const struct lp_metrics *metrics, enum lp_unknown unknown, uint64_t instances)
 {
     bool of_device = unknown == LP_UNKNOWN_NO_DEVICE || unknown == LP_UNKNOWN_NO_IDLE;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The look of report.html. Colours of classes keep apart for most kinds of colour blindness, in
- * light and in dark; nothing is said by colour alone. */
+/* Style of report.html. The colours of classes can be distinguished with most kinds of colour
+ * blindness, on light and dark pages. Nothing is shown by colour alone. */
 #include "lib/output/format/html.h"
 
 /* clang-format off */

@@ -12,7 +12,7 @@
 #include "lib/findings/recommend.h"
 #include "lib/profile/fields.h"
 
-/* A page of more is no help; metrics.json and kernels.md have all. */
+/* Rows of the table; metrics.json and kernels.md have all. */
 #define KERNELS_MOST 500
 
 void lp_html_advice(const struct lp_findings *findings, struct lp_text *out)

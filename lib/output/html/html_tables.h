@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Sections of report.html that are tables and lists.
+/** Tables and lists of report.html.
  * @threads one at a time per object */
 #ifndef LP_OUTPUT_HTML_HTML_TABLES_H
 #define LP_OUTPUT_HTML_HTML_TABLES_H

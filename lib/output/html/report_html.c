@@ -11,7 +11,7 @@
 static const struct section {
     const char *id, *title;
     void (*add)(const struct lp_findings *findings, struct lp_text *out);
-    bool withheld; /* says what cannot be said of a run of which too little was seen */
+    bool withheld; /* left out if the profile's coverage is too low */
 } sections[] = {
     { "recommendations", "Recommendations", lp_html_advice, false },
     { "timeline-of-stages", "Timeline", lp_svg_timeline, true },

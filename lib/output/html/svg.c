@@ -8,7 +8,7 @@
 #include "lib/base/utf8.h"
 #include "lib/output/format/html.h"
 
-/* Pixels need no more. */
+/* Precision of pixels. */
 #define PX(value) LP_NUMBER(value, 5)
 
 double lp_svg_at(const struct lp_svg_scale *scale, double value)
@@ -69,7 +69,7 @@ void lp_svg_name(struct lp_text *out, double x, double y, size_t most, const cha
     lp_text_puts(out, "</text>\n");
 }
 
-/* 1, 2 or 5 times a power of ten, about `wanted` of them on the scale. */
+/* 1, 2 or 5 times a power of ten, for about `wanted` ticks on the scale. */
 static double step_of(const struct lp_svg_scale *scale, int wanted)
 {
     double rough = (scale->high - scale->low) / wanted;
@@ -78,8 +78,8 @@ static double step_of(const struct lp_svg_scale *scale, int wanted)
     return power * (digit <= 1 ? 1 : digit <= 2 ? 2 : digit <= 5 ? 5 : 10);
 }
 
-/* The next tick behind `value`; NaN begins. A logarithmic scale of less than two decades has ticks
- * at 1, 2 and 5. */
+/* The tick after `value`; NaN gives the first. Logarithmic scales below two decades have ticks at
+ * 1, 2 and 5. */
 static double next_tick(const struct lp_svg_scale *scale, double value, int wanted)
 {
     double step, power, digit;
@@ -101,7 +101,7 @@ static double next_tick(const struct lp_svg_scale *scale, double value, int want
     return power * (digit < 1.5 ? 2 : digit < 3 ? 5 : 10);
 }
 
-/* Without the zeros behind the point: a tick is a round number. */
+/* Ticks are round numbers: no trailing zeros. */
 static const char *tick_text(char *buffer, double value)
 {
     size_t length;

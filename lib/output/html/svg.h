@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Charts of report.html as inline SVG, drawn in a box of LP_SVG_WIDTH. Each chart has a title and
- * a description for those who cannot see it.
+/** Charts of report.html as inline SVG of width LP_SVG_WIDTH. Each has a title and a description
+ * for screen readers.
  * @threads one at a time per object */
 #ifndef LP_OUTPUT_HTML_SVG_H
 #define LP_OUTPUT_HTML_SVG_H
@@ -11,11 +11,11 @@
 #include "lib/findings/findings.h"
 
 #define LP_SVG_WIDTH 900
-/** Where lanes and bars begin; their names stand to the left. */
+/** Start of lanes and bars; their names are to the left. */
 #define LP_SVG_LEFT  190
 #define LP_SVG_RIGHT 880
 
-/** Values from `low` to `high` on pixels from `from` to `to`. */
+/** Maps values [low, high] to pixels [from, to]. */
 struct lp_svg_scale {
     double low, high, from, to;
     bool logarithmic;
@@ -23,7 +23,8 @@ struct lp_svg_scale {
 
 double lp_svg_at(const struct lp_svg_scale *scale, double value);
 
-/** @param id  Unique on the page. `title` and `description` are escaped. */
+/** @param id  Unique on the page.
+ * @param title, description  Are escaped. */
 void lp_svg_open(struct lp_text *out, const char *id, int height, const char *title,
                  const char *description);
 void lp_svg_close(struct lp_text *out);
@@ -35,17 +36,17 @@ void lp_svg_line(struct lp_text *out, const char *style, double x1, double y1, d
 void lp_svg_text(struct lp_text *out, const char *style, double x, double y, const char *anchor,
                  const char *text);
 
-/** A name cut to fit into `most` characters, with an ellipsis; the whole one as a tooltip. */
+/** A name, cut to `most` characters with an ellipsis; the tooltip has the full name. */
 void lp_svg_name(struct lp_text *out, double x, double y, size_t most, const char *name);
 
-/** Ticks and grid lines of a horizontal axis from `top` to `bottom`, with a unit at its end. */
+/** Ticks and grid lines of a horizontal axis, with its unit at the end. */
 void lp_svg_axis_x(struct lp_text *out, const struct lp_svg_scale *scale, double top, double bottom,
                    const char *unit);
-/** The same of a vertical one from `left` to `right`. */
+/** The same for a vertical axis. */
 void lp_svg_axis_y(struct lp_text *out, const struct lp_svg_scale *scale, double left, double right,
                    const char *unit);
 
-/** The charts; each adds a figure, or a line that says why there is none. */
+/** The charts. Each adds a figure, or a line that says why there is none. */
 void lp_svg_timeline(const struct lp_findings *findings, struct lp_text *out);
 void lp_svg_classes(const struct lp_findings *findings, struct lp_text *out);
 void lp_svg_roofline(const struct lp_findings *findings, struct lp_text *out);

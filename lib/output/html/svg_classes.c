@@ -12,7 +12,7 @@
 
 #define PX(value) LP_NUMBER(value, 5)
 
-/* Classes in the order of their time, so that the largest have the first colours. */
+/* Classes by time, so that the largest get the first colours. */
 struct legend {
     struct {
         const char *name;
@@ -85,7 +85,7 @@ static void add_legend(const struct legend *legend, struct lp_text *out)
     lp_text_puts(out, "</ul>\n");
 }
 
-/* Rows of one stage stand together. */
+/* Rows of a stage are adjacent. */
 static size_t count_stages(const struct lp_class_totals *totals)
 {
     size_t count = 0;

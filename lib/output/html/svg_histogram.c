@@ -30,7 +30,7 @@ static void add_bars(size_t stage, const struct lp_bucket *buckets, size_t count
 {
     for (size_t i = 0; i < count; i++) {
         double from = lp_svg_at(x, buckets[i].low_ms), to = lp_svg_at(x, buckets[i].high_ms);
-        /* A single slow one among a million is to be seen. */
+        /* One slow call in a million must be visible. */
         double top = fmin(lp_svg_at(y, (double)buckets[i].count), BOTTOM - 2);
 
         lp_text_printf(
@@ -56,7 +56,7 @@ static void add_mark(struct lp_text *out, const struct lp_svg_scale *x, double v
     lp_svg_text(out, "s", at + (left ? -4 : 4), TOP - 6, left ? "end" : "start", name);
 }
 
-/* Some room on both sides, so that bars of one bucket have a shape. */
+/* Margins, so that a histogram with one bucket has a visible bar. */
 static struct lp_svg_scale scale_of(const struct lp_bucket *buckets, size_t count)
 {
     double low = fmax(buckets[0].low_ms, 1e-6), high = buckets[count - 1].high_ms;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Regions are circles with numbers, kernels are squares with letters: not told by colour alone. */
+/* Regions are numbered circles, kernels are squares with letters: never distinguished by colour
+ * alone. */
 #include <math.h>
 #include <stdio.h>
 
@@ -13,7 +14,7 @@
 #define LEFT   70
 #define TOP    34
 #define BOTTOM 350
-#define SIDE   11 /* of a kernel's square */
+#define SIDE   11 /* size of a kernel's square */
 
 #define PX(value) LP_NUMBER(value, 5)
 
@@ -88,12 +89,12 @@ static void add_roof(const struct chart *chart, struct lp_text *out)
     lp_svg_line(out, "mark", lp_svg_at(x, ridge), peak_y, lp_svg_at(x, ridge), BOTTOM);
     lp_svg_text(out, "s", lp_svg_at(x, ridge) + 6, BOTTOM - 8, "start", "ridge");
     lp_svg_text(out, "s", x->to, peak_y - 7, "end", peak);
-    /* Below the middle of the slope: the line rises away from the text. */
+    /* Below the middle of the slope, so that the line does not cross the text. */
     lp_svg_text(out, "s", (x->from + lp_svg_at(x, ridge)) / 2 + 12,
                 lp_svg_at(y, attainable(chart, sqrt(x->low * ridge))) + 14, "start", "bandwidth");
 }
 
-/* Neighbours get their names on different sides. */
+/* Alternate the side of the name, so that neighbours do not overlap. */
 static void add_mark(size_t number, double x, double y, const char *text, struct lp_text *out)
 {
     lp_svg_text(out, "", x + (number % 2 ? 9 : -9), y, number % 2 ? "start" : "end", text);
@@ -147,7 +148,7 @@ static void add_kernels(const struct chart *chart, struct lp_text *out)
         lp_text_puts(out, "\"><title>");
         lp_html_text(out, work->demangled);
         lp_text_puts(out, "</title></rect>");
-        add_mark(number, px, py + 16, text, out); /* The roof is above it. */
+        add_mark(number, px, py + 16, text, out); /* below the mark, since the roof is above it */
     }
 }
 
@@ -230,7 +231,7 @@ static void draw(const struct chart *chart, struct lp_text *out)
 
 static void tell_why_not(const struct lp_findings *findings, struct lp_text *out)
 {
-    /* Counters of single kernels are good whatever the ledger says; times of regions are not. */
+    /* Counters of kernels are valid whatever the ledger says; times of regions are not. */
     lp_text_puts(
         out,
         findings->withheld

@@ -8,7 +8,7 @@
 
 #define LANE 34
 #define TOP  14
-/* More lanes would be no picture. */
+/* Lanes in the picture; more would be unreadable. */
 #define LANES_MOST 16
 
 #define PX(value) LP_NUMBER(value, 5)
@@ -48,14 +48,15 @@ static struct range find_range(const struct lp_findings *findings)
     return range;
 }
 
-/* The whole height is wall time; how far it is filled says how busy the device was in it. */
+/* The bar's height stands for the wall time, its filled part for the share that the GPU was
+ * busy. */
 static void add_bar(struct lp_text *out, const struct lp_svg_scale *scale, double y,
                     double begin_ms, const llmperf_iteration *iteration, const char *pointer)
 {
     double x = lp_svg_at(scale, begin_ms);
     double whole = lp_svg_at(scale, begin_ms + iteration->wall_ms) - x;
-    double width = fmax(0.6, whole - (whole > 2 ? 0.5 : 0)); /* neighbours are told apart */
-    /* fmin() takes what is not known for 1. */
+    double width = fmax(0.6, whole - (whole > 2 ? 0.5 : 0)); /* a gap between neighbours */
+    /* fmin() ignores NaN, which gives 1 */
     double share = iteration->busy_ms / iteration->wall_ms, busy = share > 1 ? 1 : share;
 
     lp_text_printf(

@@ -22,7 +22,7 @@ static void put_spread(struct lp_metrics *metrics, const char *key,
     lp_json_close(json, '}');
 }
 
-/* Rows of [low ms, high ms, count]; none where the run has no histogram. */
+/* Array of [low ms, high ms, count]; empty if the run has no histogram. */
 static void put_histogram(struct lp_metrics *metrics, const struct lp_stage_iterations *stage)
 {
     struct lp_json *json = &metrics->json;
@@ -58,7 +58,7 @@ static void put_spreads(struct lp_metrics *metrics, const struct lp_stage_iterat
     lp_json_close(&metrics->json, '}');
 }
 
-/* Classes that did not run are left out: most of sixteen would be 0. */
+/* Only classes that ran: most of the sixteen would be 0. */
 static void put_classes(struct lp_metrics *metrics, const llmperf_iteration *iteration)
 {
     lp_json_open(&metrics->json, "class_ms", '{');

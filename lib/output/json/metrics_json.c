@@ -39,7 +39,7 @@ static void put_region_utilisation(struct lp_metrics *metrics,
     lp_put_number(metrics, "mfu_limit", use->mfu_limit, LP_REASON_NO_ROOFLINE);
 }
 
-/* Where FLOPs or bytes come from. */
+/* Origin of FLOPs or bytes. */
 static void put_origin(struct lp_metrics *metrics, const char *key, uint32_t origin)
 {
     lp_put_string(metrics, key, lp_work_origin(origin), LP_REASON_NOT_COUNTED);
@@ -135,7 +135,7 @@ static void put_ledger(struct lp_metrics *metrics)
     lp_json_close(json, '}');
 }
 
-/* Of which nobody told, a run is of the whole model. */
+/* Without a parallel layout the work is that of the whole model. */
 static void put_gpus(struct lp_metrics *metrics, const char *key, const char *fact)
 {
     double gpus = lp_fact_number(metrics->findings->profile, fact);
@@ -185,7 +185,7 @@ static void put_source(struct lp_metrics *metrics, const char *key,
     lp_put_string(metrics, key, value->source ? text : NULL, LP_REASON_NO_LIMITS);
 }
 
-/* Source of the peak that the run is compared with; without a dtype that of its 16-bit peak. */
+/* Source of the peak that MFU is relative to; without a dtype, of the 16-bit peak. */
 static void put_peak_source(struct lp_metrics *metrics)
 {
     llmperf_hardware_value value = metrics->findings->limits.peak;
@@ -195,7 +195,7 @@ static void put_peak_source(struct lp_metrics *metrics)
     put_source(metrics, "peak_source", &value);
 }
 
-/* What the run computes in, and the ridge of its roofline. */
+/* The dtype, and the ridge of its roofline. */
 static void put_dtype(struct lp_metrics *metrics)
 {
     const struct lp_limits *limits = &metrics->findings->limits;
@@ -204,7 +204,7 @@ static void put_dtype(struct lp_metrics *metrics)
     lp_put_number(metrics, "ridge", limits->ridge, LP_REASON_NO_DTYPE);
 }
 
-/* What was measured on this GPU; nothing where nothing was. */
+/* Measured peaks of this GPU, if any. */
 static void put_measured(struct lp_metrics *metrics)
 {
     const llmperf_hardware *hardware = metrics->findings->limits.hardware;
@@ -263,7 +263,7 @@ static void put_aggregates(struct lp_metrics *metrics)
     lp_json_close(&metrics->json, '}');
 }
 
-/* The peak that utilisation is relative to, and why it is null where it is. */
+/* The peak that utilisation is relative to, or why it is null. */
 static void put_limit_notes(struct lp_metrics *metrics)
 {
     const struct lp_limits *limits = &metrics->findings->limits;
@@ -290,7 +290,7 @@ static void put_limit_notes(struct lp_metrics *metrics)
     }
 }
 
-/* Instances of a stage that differ are no repetition of one thing: their mean says little. */
+/* If the calls of a stage differ, their mean says little. */
 static void put_variation_notes(struct lp_metrics *metrics)
 {
     const char *last = "";
@@ -299,7 +299,7 @@ static void put_variation_notes(struct lp_metrics *metrics)
     for (size_t i = 0; i < metrics->findings->regions.count; i++) {
         const struct lp_region_finding *region = &metrics->findings->regions.items[i];
 
-        /* Wall times repeat in the rows of several devices. */
+        /* Rows of further devices repeat the wall times. */
         if (!lp_findings_varies(region) || strcmp(region->stats.path, last) == 0)
             continue;
         last = region->stats.path;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables of device work: kernels by name, CUDA graphs, triggered windows, GPUs that work together.
- */
+/* Tables of device work: kernels by name, CUDA graphs, triggered windows, GPUs that share a
+ * stage. */
 #include <inttypes.h>
 
 #include "lib/findings/facts.h"
@@ -8,14 +8,14 @@
 #include "lib/output/md/tables_md.h"
 #include "lib/profile/fields.h"
 
-#define WINDOWS_WITH_KERNELS 3u /* the newest ones */
+#define WINDOWS_WITH_KERNELS 3u /* the newest windows */
 #define TOP_KERNELS          10u
 
 void lp_table_kernel_names(const struct lp_findings *findings, size_t limit, struct lp_text *out)
 {
     size_t count = findings->tables.kernels.count;
 
-    /* Where each name has one row, the table of rows says the same. */
+    /* If each name has one row, the table of rows has the same content. */
     if (count == lp_row_count(findings->profile, LP_ROW_KERNEL))
         return;
     lp_text_puts(out,

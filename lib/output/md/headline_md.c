@@ -8,7 +8,7 @@
 #include "lib/profile/profile.h"
 #include "llmperf/region.h"
 
-/* A stage with more rows (of processes and GPUs) than this gets one line for all of them. */
+/* A stage with more rows (one for each process and GPU) gets one line for all of them. */
 #define ROWS_OF_A_STAGE 2
 
 static void add_percent(struct lp_text *out, double share)
@@ -122,7 +122,7 @@ void lp_verdict_md(const struct lp_findings *findings, struct lp_text *out)
     }
 }
 
-/* Where device work ends after its region, a share of the host time would say nothing. */
+/* If device work ends after its region, its share of the wall time means nothing. */
 static void add_busy(const struct lp_region_finding *row, bool at_once, struct lp_text *out)
 {
     lp_text_printf(out, ", GPU %" PRId32 " busy ", row->stats.device);
@@ -135,8 +135,7 @@ static void add_busy(const struct lp_region_finding *row, bool at_once, struct l
                               : " ms in total, partly after the region");
 }
 
-/* For decode the distance from the floor says most, then MBU, then MFU, which is small by physics.
- */
+/* In decode the ratio to the lower bound matters most, then MBU; MFU is always small there. */
 static void add_utilisation(const llmperf_utilisation *use, bool goes_on, bool at_once,
                             struct lp_text *out)
 {
@@ -273,7 +272,7 @@ static bool has_flops(const struct lp_findings *findings)
     return false;
 }
 
-/* One word is all that lacks: said here, not where a reader misses a number. */
+/* Only the dtype is missing: say so at the top. */
 static void add_missing_dtype(const struct lp_findings *findings, struct lp_text *out)
 {
     if (!findings->device_known || !findings->limits.hardware ||

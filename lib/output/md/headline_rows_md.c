@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** One line of a stage that many processes or GPUs are in: the least and the most of each number.
- */
+/** One line for a stage with many processes or GPUs: smallest and largest value of each number. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -9,7 +8,7 @@
 #include "lib/output/md/headline_md.h"
 #include "lib/output/format/markdown.h"
 
-/* ", MBU 11.26 to 13.71 %"; nothing if no row knows it. */
+/* ", MBU 11.26 to 13.71 %"; nothing if it is not known in any row. */
 static void add(struct lp_text *out, const char *before, struct lp_spread spread, double factor,
                 const char *after)
 {

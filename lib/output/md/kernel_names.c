@@ -22,7 +22,7 @@ static int compare_entries(const void *a, const void *b)
     return order != 0 ? order : (left->row > right->row) - (left->row < right->row);
 }
 
-/* Entries from `first` on that share a short name. */
+/* Number of entries from `first` with the same short name. */
 static size_t group_size(const struct entry *first, const struct entry *end)
 {
     const struct entry *at = first;

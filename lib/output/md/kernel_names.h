@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Short kernel names that stand for several kernels (template instances) get a number, so that
- * rows can be told apart.
+/** Numbers for short kernel names that several kernels (template instances) share.
  * @threads one at a time per object */
 #ifndef LP_OUTPUT_MD_KERNEL_NAMES_H
 #define LP_OUTPUT_MD_KERNEL_NAMES_H
@@ -13,7 +12,7 @@
 #include "llmperf/profile.h"
 
 struct lp_kernel_name {
-    uint32_t variant; /* 0: the short name is enough */
+    uint32_t variant; /* 0: the short name is unique */
     bool first;       /* first row with this name */
 };
 
@@ -22,15 +21,15 @@ struct lp_kernel_names {
     size_t count;
 };
 
-/** 0 or LLMPERF_ENOMEM. Clear it afterwards in both cases. */
+/** 0 or LLMPERF_ENOMEM. Clear `names` in any case. */
 int lp_kernel_names_init(struct lp_kernel_names *names, const llmperf_profile *profile);
 void lp_kernel_names_clear(struct lp_kernel_names *names);
 
-/** Name of a row as a cell: short name and, where needed, its number. */
+/** Name of a row as a cell: short name, and its number if it has one. */
 void lp_kernel_names_cell(const struct lp_kernel_names *names, size_t index,
                           const llmperf_kernel_stats *kernel, struct lp_text *out);
 
-/** List of the numbered names with their full names, for below a table of the first `rows` rows.
+/** List of the numbered names in the first `rows` rows with their full names, to follow a table.
  * Nothing if there are none. */
 void lp_kernel_names_legend(const struct lp_kernel_names *names, const llmperf_profile *profile,
                             size_t rows, struct lp_text *out);

@@ -7,8 +7,7 @@
 #include "lib/base/text.h"
 #include "lib/findings/findings.h"
 
-/** The limits of the GPU, as they are used and as they were measured. One line where there is no
- * such GPU. */
+/** The GPU's limits: those in use, and those measured. One line if the GPU is not known. */
 void lp_limits_md(const struct lp_findings *findings, struct lp_text *out);
 
 #endif

@@ -10,13 +10,13 @@
 #include "lib/base/text.h"
 #include "lib/profile/fields.h"
 
-/* Rows of the report's tables; the rest stands in operators.md and kernels.md. */
-#define TOP_REGIONS   20 /* where no stage was marked */
+/* Rows in the report's tables; operators.md and kernels.md have all. */
+#define TOP_REGIONS   20 /* without stages */
 #define TOP_OPERATORS 15
 #define TOP_NAMES     10
 #define TOP_KERNELS   20
 #define TOP_CAPTURES  150 /* 24 layers of five parts */
-/* Recommendations that stand above everything. */
+/* Advice shown at the top. */
 #define FIRST_ADVICE 3
 
 static void add_row(struct lp_text *out, const char *name, const char *value)
@@ -213,7 +213,7 @@ static void add_advice(const struct lp_findings *findings, struct lp_text *out)
     lp_advice_md(findings, SIZE_MAX, out);
 }
 
-/* Tables that say what was measured, then what it means. */
+/* Tables of measurements, then of findings. */
 static int add_sections(const struct lp_findings *findings, struct lp_text *out)
 {
     int status;

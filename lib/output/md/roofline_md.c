@@ -91,7 +91,7 @@ static void kernel_row(const struct lp_kernel_work *work, struct lp_text *out)
     lp_text_puts(out, "\n");
 }
 
-/* Each reason once. */
+/* Without repetition. */
 static void kernel_reasons(const struct lp_kernel_works *works, struct lp_text *out)
 {
     const char *told[4] = { NULL };

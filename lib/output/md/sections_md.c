@@ -9,7 +9,7 @@
 #include "llmperf/region.h"
 #include "lib/findings/recommend.h"
 
-/* The share is of means: tier light knows the device times of some calls only. */
+/* Shares are of means: tier light knows the device times of some calls only. */
 static void spread_row(const llmperf_iteration_stats *stats, const llmperf_iteration_stats *wall,
                        struct lp_text *out)
 {
@@ -34,7 +34,7 @@ static void time_rows(const struct lp_stage_iterations *stage, struct lp_text *o
     }
 }
 
-/* What the host does before the first and after the last kernel. */
+/* Host time before the first and after the last kernel. */
 static void host_row(const struct lp_stage_iterations *stage, struct lp_text *out)
 {
     const llmperf_iteration_stats *wall = &stage->times[LP_TIME_WALL];

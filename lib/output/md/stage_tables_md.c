@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Times of stages; of the outermost regions where no stage was marked, which may be hundreds. */
+/* Times of stages, or of the outermost regions if there are no stages; there may be hundreds. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,19 +13,19 @@
 #include "lib/profile/profile.h"
 #include "llmperf/region.h"
 
-/* Rows of a region, one for each device, which stand together in the profile. */
+/* Rows of a region, one for each device; they are adjacent in the profile. */
 struct shown {
     size_t first, rows;
-    double busy_ms, wall_ms; /* what it is ranked by */
+    double busy_ms, wall_ms; /* sort keys */
 };
 
 struct shown_list {
     LP_VECTOR(struct shown) items;
-    bool stages; /* else the outermost regions */
-    bool walls;  /* any has a time on the host */
+    bool stages; /* false: the outermost regions */
+    bool walls;  /* a row has a wall time */
 };
 
-/* A nested stage is marked: its time is part of the one above. */
+/* A nested stage is marked, because its time is part of its parent's. */
 static void stage_cell(const llmperf_region_stats *region, uint32_t process_id, struct lp_text *out)
 {
     lp_text_puts(out, region->depth > 0 && *region->path ? " ↳" : "");
@@ -69,7 +69,7 @@ static void stage_device_row(const struct lp_region_finding *row, uint32_t proce
     lp_text_puts(out, "\n");
 }
 
-/* Wall times repeat in the rows of a region that used several devices: it is shown once. */
+/* Rows of a region on several devices repeat its wall times, which are shown once. */
 static bool is_same_region(const llmperf_region_stats *a, const llmperf_region_stats *b)
 {
     return a->process_id == b->process_id && a->path && b->path && strcmp(a->path, b->path) == 0;
@@ -83,7 +83,7 @@ static bool has_stages(const struct lp_findings *findings)
     return false;
 }
 
-/* What was launched with no region open has device times, but no time on the host. */
+/* Work outside of regions has device times but no wall time. */
 static bool is_shown(const llmperf_region_stats *region, bool stages)
 {
     return !*region->path || (stages ? region->kind == LLMPERF_REGION_STAGE : region->depth == 0);
@@ -118,7 +118,7 @@ static int compare_shown(const void *left, const void *right)
     return order ? order : (a->first > b->first) - (a->first < b->first);
 }
 
-/* Stages in the order of the tree, other regions by their time. 0 or LLMPERF_ENOMEM */
+/* Stages in tree order, other regions by time. 0 or LLMPERF_ENOMEM. */
 static int find_shown(struct shown_list *list, const struct lp_findings *findings)
 {
     *list = (struct shown_list){ .stages = has_stages(findings) };

@@ -19,7 +19,7 @@ static void add_seconds(struct lp_text *out, double ms)
     lp_text_printf(out, ms >= 1000 ? "%s s" : "%s ms", LP_NUMBER(ms >= 1000 ? ms / 1000 : ms, 3));
 }
 
-/* How the GPUs of a stage work with each other. */
+/* How the GPUs of a stage share its work. */
 static void add_company(const struct lp_findings *findings, const char *path, struct lp_text *out)
 {
     struct lp_rank_spread spread = lp_ranks_spread(&findings->ranks, path);
@@ -48,7 +48,8 @@ static void stage_line(const struct lp_findings *findings, const struct lp_regio
     if (!isnan(region->tokens_per_s))
         lp_text_printf(out, ", which is %s tokens/s%s", LP_NUMBER(region->tokens_per_s, 3),
                        at_once ? " for each of the calls that ran at the same time" : "");
-    /* A floor above the time rests on a wrong peak, dtype or count: the notes say so. */
+    /* A lower bound above the measured time comes from a wrong peak, dtype or count; the notes say
+     * so. */
     if (stats->truncated == 0 && region->floor_call_ms > 0 &&
         region->floor_call_ms <= stats->wall_mean_ms && !(region->use.floor_ratio < 1)) {
         lp_text_puts(out, "; this GPU could do it in ");

@@ -103,7 +103,7 @@ void lp_table_classes(const struct lp_findings *findings, struct lp_text *out)
     }
 }
 
-/* Does any kernel come from a CUDA graph? Only then there is a column for its capture. */
+/* The column of capture regions is shown only if there are kernels of CUDA graphs. */
 static bool has_captures(const llmperf_profile *profile)
 {
     return lp_row_count(profile, LP_ROW_CAPTURE) > 0;
@@ -184,7 +184,7 @@ out:
     return status;
 }
 
-/* Title and warning above one table; `table` takes the whole of it. */
+/* Title and warning, for documents with one table. */
 static void begin_document(const llmperf_profile *profile, const char *title, struct lp_text *out)
 {
     const char *run_id = llmperf_profile_fact(profile, "run_id");

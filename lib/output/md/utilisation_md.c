@@ -22,7 +22,7 @@ static bool has_any_work(const struct lp_findings *findings)
     return false;
 }
 
-/* Where the denominators come from. */
+/* Source of a peak or bandwidth. */
 static void add_source(struct lp_text *out, const char *what, const llmperf_hardware_value *value)
 {
     if (isnan(value->value) || !value->source)
@@ -33,7 +33,7 @@ static void add_source(struct lp_text *out, const char *what, const llmperf_hard
                    llmperf_name(LLMPERF_NAME_CONFIDENCE, value->confidence));
 }
 
-/* Regions of a stage differ in what is not known; each reason is said once. */
+/* Regions lack different values; each reason appears once. */
 static void add_reason(const char *name, const char *reason, const char **last, struct lp_text *out)
 {
     if (!reason || (*last && strcmp(*last, reason) == 0))
@@ -46,7 +46,8 @@ static void add_reason(const char *name, const char *reason, const char **last, 
 
 static void add_reasons(const struct lp_findings *findings, struct lp_text *out)
 {
-    const char *mfu = findings->limits.dtype_reason, *mbu = NULL, *bound = mfu; /* said above */
+    const char *mfu = findings->limits.dtype_reason, *mbu = NULL,
+               *bound = mfu; /* the dtype is reported above */
 
     for (size_t i = 0; i < findings->regions.count; i++) {
         const struct lp_region_finding *region = &findings->regions.items[i];

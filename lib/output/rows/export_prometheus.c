@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Totals in the text format of Prometheus (exposition format 0.0.4). Base units: seconds and bytes.
- * What is not known has no sample. */
+/* Totals in the text format of Prometheus (0.0.4), in seconds and bytes. Unknown values have no
+ * sample. */
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -13,7 +13,8 @@
 #include "llmperf/profile.h"
 #include "lib/base/text.h"
 
-/* Do the rows of a region on several devices repeat it? It is taken once then, without a device. */
+/* Is this a host number, which rows of further devices repeat? It is written once, without
+ * device. */
 static bool is_of_host(enum lp_row_id id, const struct lp_row_field *field)
 {
     return id == LP_ROW_REGION && field->unknown != LP_UNKNOWN_NO_DEVICE;
@@ -40,10 +41,10 @@ static void put_region_labels(struct lp_text *out, const llmperf_region_stats *r
         put_device(out, region->device);
 }
 
-/* GPUs that work on a stage together. */
+/* Times of GPUs that share a stage. */
 static const struct rank_family {
     const char *name, *help;
-    size_t offset; /* of a double of struct lp_rank, ms */
+    size_t offset; /* in struct lp_rank; a double, in ms */
 } rank_families[] = {
     { "llmperf_rank_compute_seconds",
       "Kernel time per call without collectives, where GPUs work together.",
@@ -80,7 +81,7 @@ static int put_ranks(const llmperf_profile *profile, struct lp_text *out)
     const struct lp_findings *findings;
     int status;
 
-    if (!lp_ranks_possible(profile)) /* A server is asked often, and mostly has one GPU. */
+    if (!lp_ranks_possible(profile)) /* a server is scraped often and mostly has one GPU */
         return 0;
     status = lp_findings_of(profile, &findings);
     for (size_t i = 0; i < sizeof(rank_families) / sizeof(rank_families[0]) && status == 0; i++)
@@ -89,7 +90,7 @@ static int put_ranks(const llmperf_profile *profile, struct lp_text *out)
     return status;
 }
 
-/* Launched with no region open is region "", not known has no label. */
+/* Outside of regions the label is ""; unknown regions have no label. */
 static void put_kernel_labels(struct lp_text *out, const llmperf_kernel_stats *kernel)
 {
     lp_prometheus_label(out, "kernel", kernel->demangled);
@@ -98,7 +99,7 @@ static void put_kernel_labels(struct lp_text *out, const llmperf_kernel_stats *k
         lp_prometheus_label(out, "region", kernel->region);
     if (kernel->captured_in)
         lp_prometheus_label(out, "captured_in", kernel->captured_in);
-    /* Two names may read alike: the raw one tells them apart. */
+    /* Two kernels may have the same demangled name. */
     if (strcmp(kernel->name, kernel->demangled) != 0)
         lp_prometheus_label(out, "symbol", kernel->name);
     put_device(out, kernel->device);
@@ -125,7 +126,7 @@ static void put_sample(enum lp_row_id id, const struct lp_row_field *field, cons
     lp_prometheus_value(out, value);
 }
 
-/* A metric: a sample for each row that knows the field. What only grows is a counter. */
+/* A metric, with a sample for each row where it is known. Sums are counters. */
 static void put_family(const llmperf_profile *profile, enum lp_row_id id,
                        const struct lp_row_field *field, struct lp_text *out)
 {
@@ -147,7 +148,8 @@ static void put_families(const llmperf_profile *profile, enum lp_row_id id, stru
             put_family(profile, id, &lp_row_kinds[id].fields[i], out);
 }
 
-/* By which device times and counts of a region are divided to be those of all its instances. */
+/* Device times and counts of a region must be divided by this to estimate those of all its
+ * calls. */
 static void put_sampled_fractions(const llmperf_profile *profile, struct lp_text *out)
 {
     llmperf_region_stats before = LLMPERF_REGION_STATS_INIT;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All rows of a profile for programs: JSON, one object a line, and CSV, one number a line. */
+/* All rows of a profile as JSON lines (one object per line) and CSV (one number per line). */
 #include <math.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@
 
 /* JSON lines */
 
-/* The writer puts each member on a line of its own; there is no line end in a value. */
+/* The writer puts each member on its own line; values contain no line ends. */
 static void add_line(struct lp_text *out, const struct lp_json *json)
 {
     bool indent = false;
@@ -50,7 +50,7 @@ static void put_run(const llmperf_profile *profile, struct lp_text *out)
     lp_text_clear(&json.text);
 }
 
-/* The verdict stands in words in the line of the run. */
+/* The line of the run has the verdict as a word. */
 static bool is_shown(const struct lp_row_field *field)
 {
     return field->type != LP_FIELD_BLOB && field->merge != LP_MERGE_WORST;
@@ -96,9 +96,9 @@ static void put_number(struct lp_text *out, const char *number)
     lp_text_puts(out, number ? number : "");
 }
 
-/* Spreadsheets compute what begins so: a name would be a formula. Of a text that begins with the
- * apostrophe, one is taken off too, so that there is one way back. The wide ones are typed in East
- * Asia. */
+/* Spreadsheets would take a name that starts like this as a formula; it gets an apostrophe in
+ * front. So does a name with an apostrophe, so that readers can always remove one. The wide
+ * characters are East Asian forms. */
 static bool begins_formula(const char *text)
 {
     static const char *const wide[] = { "\xef\xbc\x9d", "\xef\xbc\x8b", "\xef\xbc\x8d",
@@ -126,7 +126,7 @@ static void put_cell(struct lp_text *out, const char *text)
     lp_text_puts(out, "\"");
 }
 
-/* The number as JSON has it; false: it is not known. */
+/* Write a number as in JSON; false: not known. */
 static bool write_number(const struct lp_row_field *field, const void *row, struct lp_text *number)
 {
     struct lp_json json = { { NULL, 0, 0, false }, 0, false };
@@ -156,7 +156,7 @@ static const char *text_of(const struct lp_row_kind *kind, const void *row, cons
     return field ? *(const char *const *)(const void *)((const char *)row + field->offset) : NULL;
 }
 
-/* What a row is about, in the same columns for every kind. */
+/* The key of a row, in the same columns for every kind. */
 static void write_key(const struct lp_row_kind *kind, const void *row, struct lp_text *key)
 {
     static const char *const numbers[] = { "process_id", "device" };

@@ -37,13 +37,13 @@ void lp_prometheus_value(struct lp_text *out, double value)
     lp_text_clear(&json.text);
 }
 
-/* Limits of the buckets of stages, 0.1 ms to 70 s: steps in each power of ten, in 1e-6 s. */
+/* Limits of the buckets of stages, from 0.1 ms to 70 s: these steps, in us, times powers of ten. */
 static const unsigned bucket_steps[] = { 100, 150, 200, 300, 500, 700 };
 #define BUCKET_STEPS  (sizeof(bucket_steps) / sizeof(bucket_steps[0]))
 #define BUCKET_POWERS 6
 
-/* A bucket of ours that a limit cuts lies on the side of its middle, always the same, so that no
- * count ever falls. */
+/* A histogram bucket that contains a limit is counted by its middle, always in the same way, so
+ * that counters never decrease. */
 static uint64_t count_below(const struct lp_bucket *buckets, size_t count, double limit_ms)
 {
     uint64_t sum = 0;

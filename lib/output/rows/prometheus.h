@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Samples of the text format of Prometheus, and the families that are counts over the single
- * instances of stages.
+/** Samples in the text format of Prometheus, and families that count single calls of stages.
  * @threads any thread */
 #ifndef LP_OUTPUT_ROWS_PROMETHEUS_H
 #define LP_OUTPUT_ROWS_PROMETHEUS_H
@@ -8,17 +7,17 @@
 #include "lib/base/text.h"
 #include "llmperf/profile.h"
 
-/** A label of the sample that `out` ends with: `{name="value"`, or with a comma behind others. */
+/** Add a label to the sample at the end of `out`, with "{" or "," before it. */
 void lp_prometheus_label(struct lp_text *out, const char *name, const char *value);
 
-/** The end of a sample: its value, and the line. */
+/** End a sample with its value. */
 void lp_prometheus_value(struct lp_text *out, double value);
 
-/** Histograms of the host time of stages: percentiles of any stretch of time come from these, the
- * gauges of regions are of the whole session. */
+/** Histograms of the wall time of stages, from which percentiles of any interval can be computed.
+ * The gauges of regions are over the whole session. */
 void lp_prometheus_stages(const llmperf_profile *profile, struct lp_text *out);
 
-/** Triggered windows: a sample for each rule of a process that held. */
+/** Triggered windows: a sample for each process and each rule that triggered. */
 void lp_prometheus_windows(const llmperf_profile *profile, struct lp_text *out);
 
 #endif

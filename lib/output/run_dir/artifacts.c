@@ -35,7 +35,7 @@ static const struct document {
     { LLMPERF_DOCUMENT_ASSUMPTIONS_MD, "assumptions.md", lp_assumptions_md },
     { LLMPERF_DOCUMENT_REPORT_HTML, "report.html", lp_report_html },
     { LLMPERF_DOCUMENT_INPUTS_YAML, "inputs.yaml", lp_inputs_yaml },
-    { LLMPERF_DOCUMENT_PROMETHEUS, NULL, lp_prometheus }, /* NULL: on request only */
+    { LLMPERF_DOCUMENT_PROMETHEUS, NULL, lp_prometheus }, /* NULL: only on request */
     { LLMPERF_DOCUMENT_ROWS_CSV, NULL, lp_rows_csv },
     { LLMPERF_DOCUMENT_ROWS_JSONL, NULL, lp_rows_jsonl },
 };
@@ -60,8 +60,7 @@ int llmperf_document_text(const llmperf_profile *profile, uint32_t document, cha
                     "unknown document %u; see LLMPERF_DOCUMENT_ in llmperf/output.h", document);
 }
 
-/* A device, a pipe or a link is written to; renaming a file over it would take it away from
- * everybody. */
+/* Devices, pipes and links are written to: a rename would replace them. */
 static bool is_special(const char *path)
 {
     struct stat info;
@@ -69,7 +68,7 @@ static bool is_special(const char *path)
     return lstat(path, &info) == 0 && !S_ISREG(info.st_mode);
 }
 
-/* The file that holds all else: no text replaces it. */
+/* The run's database is never replaced by a document. */
 static bool is_database(const char *path)
 {
     char head[6] = "";
@@ -117,7 +116,7 @@ int llmperf_document_write(const llmperf_profile *profile, uint32_t document, co
     return status;
 }
 
-/* In place of whatever has that name in the folder of the run, a link too. */
+/* Replaces whatever has that name in the run's folder, even a link. */
 static int write_text(const char *text, const char *run_dir, const char *file)
 {
     char *path = lp_path_join(run_dir, file);
@@ -128,7 +127,7 @@ static int write_text(const char *text, const char *run_dir, const char *file)
     return status;
 }
 
-/* Files that could not be written, and why the first of them was not. */
+/* Files that could not be written, and the error of the first. */
 struct lacking {
     struct lp_text files;
     char reason[512];
@@ -158,7 +157,7 @@ static int write_document(const llmperf_profile *profile, const char *run_dir,
     return status;
 }
 
-/* One that fails keeps no other from being written: a disk may have room for the small ones. */
+/* Continue after a failure: there may be space for smaller files. */
 int llmperf_artifacts_write(const llmperf_profile *profile, const char *run_dir)
 {
     struct lacking lacking = { { NULL, 0, 0, false }, "", 0 };

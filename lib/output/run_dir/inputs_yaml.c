@@ -5,7 +5,7 @@
 #include "lib/output/format/documents.h"
 #include "lib/base/text.h"
 
-/* JSON's strings, numbers and null are YAML's. */
+/* Strings, numbers and null of JSON are valid YAML. */
 static void add_value(struct lp_text *out, const json_t *value)
 {
     char *text = value ? json_dumps(value, JSON_ENCODE_ANY) : NULL;
@@ -26,7 +26,7 @@ static void add_input(struct lp_text *out, const json_t *input)
     }
 }
 
-/* What the configuration's manifest listed is YAML already, beginning with "inputs:". */
+/* The list of the configuration's manifest is YAML that starts with "inputs:". */
 static void add_inputs(struct lp_text *out, const char *manifest, const json_t *given)
 {
     lp_text_puts(out, manifest ? manifest : json_array_size(given) ? "inputs:\n" : "inputs: []\n");

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The folder regions/ of a run: a report for each label, each process and each device, and one over
- * all. */
+/* The folder regions/ of a run: a report for each label, process and device, and one over all. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +13,7 @@
 #include "lib/output/run_dir/region_report.h"
 #include "lib/base/text.h"
 
-#define NAME_MOST                                                                                  \
-    96u /* bytes; every file system takes 143, and the files' paths grow by the run's */
+#define NAME_MOST 96u /* bytes; file systems allow at least 143, and paths include the run's */
 
 static bool is_plain(char c)
 {
@@ -23,7 +21,7 @@ static bool is_plain(char c)
            strchr("@._-", c) != NULL;
 }
 
-/* Names that some system keeps for itself, or that would hide. */
+/* Names that some systems reserve, or that would be hidden files. */
 static bool is_reserved(const char *label)
 {
     size_t length = strlen(label);
@@ -43,7 +41,7 @@ void lp_region_folder_name(const char *label, bool twin, struct lp_text *out)
         if (length < NAME_MOST)
             lp_text_add(out, plain ? at : "_", 1);
     }
-    /* The hash tells apart what looks alike now. */
+    /* The hash distinguishes names that became equal. */
     if (changed)
         lp_text_printf(out, "-%08" PRIx64, lp_hash_text(label, strlen(label)) & UINT32_MAX);
 }
@@ -61,7 +59,7 @@ static int write_text(const char *folder, const char *name, const char *suffix,
     return status;
 }
 
-/* One report in both formats: folder/name.md, folder/name.json. */
+/* Write folder/name.md and folder/name.json. */
 static int write_report(const struct lp_region_set *set, const struct lp_region_filter *filter,
                         const char *folder, const char *name)
 {
@@ -78,7 +76,7 @@ static int write_report(const struct lp_region_set *set, const struct lp_region_
     return status;
 }
 
-/* Has a part before this one the same label (or process, or device)? */
+/* Does an earlier part have the same label (or process, or device)? */
 static bool is_repeated(const struct lp_region_set *set, size_t index, enum lp_region_scope scope,
                         bool by_label)
 {
@@ -154,7 +152,7 @@ static int write_all(const struct lp_region_set *set, const char *folder)
 
     for (size_t i = 0; status == 0 && i < set->parts.count; i++)
         status = write_part(set, i, folder);
-    /* Without regions the aggregate says so, wanted or not. */
+    /* Without regions the aggregate report says so, even if it was not requested. */
     if (status == 0 && (set->options.aggregate || set->parts.count == 0))
         status = write_report(set, &aggregate, folder, "report");
     return status;

@@ -51,7 +51,7 @@ static void put_time(struct lp_json *json, const struct lp_region_part *part)
     lp_json_close(json, '}');
 }
 
-/* What the program or the model says, and what the counters say, side by side. */
+/* Work that program or model gave, and work that counters measured. */
 static void put_work(struct lp_json *json, const struct lp_region_part *part)
 {
     const llmperf_region_stats *region = &part->row->stats;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Region reports for people. */
+/* Region reports as Markdown. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -68,7 +68,7 @@ static void put_time(const struct lp_region_set *set, const struct lp_region_par
     put_row(out, "device idle", device_value(set, region->idle_ms));
 }
 
-/* Measured over analytic, of all instances. */
+/* Measured / analytic, over all calls. */
 static double ratio_of(double measured, uint64_t analytic, uint64_t instances)
 {
     return analytic == LLMPERF_UNKNOWN || analytic == 0 || isnan(measured)
@@ -229,7 +229,7 @@ static void put_region(const struct lp_region_set *set, const struct lp_region_p
         put_kernels(part, out);
 }
 
-/* Nothing to show: what the run did all the same. */
+/* Without regions: what the run did. */
 static void put_baseline(const struct lp_region_set *set, struct lp_text *out)
 {
     size_t kernels = lp_row_count(set->findings->profile, LP_ROW_KERNEL);

@@ -11,29 +11,28 @@
 #include "lib/base/text.h"
 #include "lib/output/schema/json_schema.h"
 
-/* Our schemas need about ten levels. A $ref that leads back to itself without going down ends here.
- */
+/* Our schemas need about ten levels. The limit ends a $ref that refers to itself. */
 #define DEPTH_MAX 256
 
-/* Where in the document a value is: a chain on the stack, printed only when something is wrong. */
+/* Position of a value: a linked list on the stack, printed only in errors. */
 struct place {
-    const struct place *parent; /* NULL: the top */
-    const char *key;            /* NULL: an array index, or the top */
+    const struct place *parent; /* NULL: top level */
+    const char *key;            /* NULL: array index, or top level */
     size_t index;
 };
 
 struct check {
     const json_t *root; /* schema document, for $ref */
     unsigned depth;
-    bool unusable;   /* the fault is one of the schema */
+    bool unusable;   /* the fault is in the schema */
     char fault[512]; /* "$.regions[0].path: is null, must be string" */
 };
 
-/* One keyword of a schema, and the value it is about. */
+/* A keyword of a schema and the value to check. */
 struct rule {
     const char *name;
-    const json_t *schema; /* the one that the keyword is in */
-    json_t *word;         /* what the keyword has there */
+    const json_t *schema; /* the schema with the keyword */
+    json_t *word;         /* value of the keyword in it */
     const json_t *value;
     const struct place *place;
 };
@@ -63,7 +62,7 @@ __attribute__((format(printf, 3, 4))) static bool fail(struct check *check,
                                                        const struct place *place,
                                                        const char *format, ...)
 {
-    /* A place that does not fit is cut; the reason keeps its room. */
+    /* A position that is too long is cut; the reason is printed in full. */
     char where[256];
     size_t length;
     va_list args;
@@ -87,7 +86,7 @@ static const char *type_name(const json_t *value)
     return names[json_typeof(value)];
 }
 
-/* JSON Schema counts 1.0 as an integer. */
+/* In JSON Schema 1.0 is an integer. */
 static bool is_type(const json_t *type, const json_t *value)
 {
     const char *name = json_is_string(type) ? json_string_value(type) : "";
@@ -98,7 +97,7 @@ static bool is_type(const json_t *type, const json_t *value)
            (json_is_integer(value) && strcmp(name, "number") == 0);
 }
 
-/* 1 and 1.0 are one value in JSON Schema, but not to jansson. */
+/* In JSON Schema 1 equals 1.0; in jansson it does not. */
 static bool is_equal(const json_t *a, const json_t *b)
 {
     if (json_is_number(a) && json_is_number(b))
@@ -107,7 +106,7 @@ static bool is_equal(const json_t *a, const json_t *b)
     return json_equal(a, b);
 }
 
-/* One choice, or a list of them. */
+/* The value is one choice or a list of choices. */
 static const json_t *choice_at(const json_t *word, size_t index)
 {
     return json_is_array(word) ? json_array_get(word, index) : index == 0 ? word : NULL;
@@ -166,7 +165,7 @@ static double count_characters(const char *string)
     return (double)count;
 }
 
-/* A number, the characters of a string, or the elements of an array. */
+/* Bounds of a number, of the characters of a string, or of the elements of an array. */
 static bool check_bound(struct check *check, const struct rule *rule)
 {
     double limit = json_number_value(rule->word);
@@ -273,9 +272,9 @@ static bool check_ref(struct check *check, const struct rule *rule)
 
 static const struct keyword {
     const char *name;
-    bool (*check)(struct check *check, const struct rule *rule); /* NULL: says nothing of values */
-    unsigned words;  /* types of what the keyword may have, */
-    unsigned values; /* and of values that it is about: sets of IS() */
+    bool (*check)(struct check *check, const struct rule *rule); /* NULL: does not check values */
+    unsigned words;  /* types that the keyword may have, a set of IS() */
+    unsigned values; /* types of values that it checks, a set of IS() */
 } keywords[] = {
     { "$schema", NULL, IS_ANY, 0 },
     { "$id", NULL, IS_ANY, 0 },
@@ -348,8 +347,7 @@ static int parse(const char *name, const char *text, size_t size, json_t **value
 {
     json_error_t error;
 
-    /* Zero bytes are legal as \u0000 but we read strings as C strings; jansson refuses them by
-     * default. */
+    /* jansson rejects the zero byte \u0000 by default; we read strings as C strings. */
     *value_out = json_loadb(text, size, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &error);
     if (*value_out)
         return 0;

@@ -10,10 +10,10 @@
 #include "llmperf/sys/check.h"
 #include "llmperf/sys/config.h"
 
-/* The metrics.json of a hundred thousand kernels has some 80 million. */
+/* metrics.json with a hundred thousand kernels has about 80 MB. */
 #define MOST_BYTES ((size_t)1 << 30)
 
-/* Keys that only one kind of document has. What cannot be read is for the check to say. */
+/* By keys that only one kind of document has. Unreadable text is reported by the check. */
 static const char *schema_of(const char *text, size_t size)
 {
     json_t *root = json_loadb(text, size, 0, NULL);

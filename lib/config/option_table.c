@@ -55,29 +55,31 @@ const struct lp_option lp_options[] = {
          "The tier of the chosen profiling/session; run.mode follows it."),
     WORD(KEYS("run.mode", "session.tier"), "LLMPERF_TIER", FIELD(tier),
          CLI("--tier", "TIER", "run"), 1, TIERS, "deep",
-         "How much is collected: regions (host times), light (a sample, always on), deep (all) or "
-         "counters (deep with hardware counters)."),
+         "What is collected: regions (host times), light (kernels of a random sample of steps), "
+         "deep "
+         "(all kernels) or counters (as deep, with hardware counters)."),
     NUMBER("session.overhead_budget_permille", NULL, FIELD(overhead_budget_permille), NO_CLI, 1,
            1000, "permille", "10",
-           "Tier light: most of the run time that collecting may cost. 1000: collect everything."),
+           "Tier light: limit of the overhead of collecting, in 1/1000 of the run time. 1000: "
+           "collect everything."),
     TEXT("session.sample_regions", "LLMPERF_SAMPLE_REGIONS", FIELD(sample_regions), NO_CLI,
          "LLM@prefill,LLM@decode_step",
          "Tier light: labels whose calls are sampled, separated by commas, at most 8."),
     TEXT("session.rules", "LLMPERF_RULES", FIELD(rules), CLI("--rule", "RULES", "run"), NULL,
          "Tier light: rules, separated by semicolons, such as \"decode_step p99 above 30 ms for 2 "
-         "s\". While one holds, the next calls are collected completely."),
+         "s\". When one triggers, the next calls are all collected."),
     TEXT("session.counters", "LLMPERF_COUNTERS", FIELD(counters), CLI("--counters", "WORDS", "run"),
          NULL,
          "Hardware counters of regions: a preset (llmperf counters), then words such as "
          "include=default@forward. Tier deep becomes tier counters."),
     SWITCH("session.detach", "LLMPERF_DETACH", FLAG(LLMPERF_SESSION_DETACH), NO_CLI, "0",
-           "Tier light: take CUPTI out of the process between samples."),
+           "Tier light: detach CUPTI from the process between samples."),
     NUMBER("session.path_limit", NULL, FIELD(path_limit), NO_CLI, 16, 1048576, "paths", "65536",
            "Limit of region paths. Regions above it are counted together as LLM@(too many paths)."),
     NUMBER(NULL, NULL, FIELD(ring_bytes), NO_CLI, 1, 1 << 30, "bytes", "4194304",
-           "Host records kept for each thread between two reads."),
+           "Buffer for host records of each thread."),
     NUMBER(NULL, NULL, FIELD(pool_bytes), NO_CLI, 1, INT64_MAX, "bytes", "268435456",
-           "Most memory for device records that are not read yet."),
+           "Maximum memory for device records that are not processed yet."),
     WORD(NULL, NULL, FIELD(device_source), NO_CLI, 0, SOURCES, "auto",
          "Where device records come from."),
     TEXT(NULL, NULL, FIELD(device_path), NO_CLI, NULL,
@@ -89,24 +91,24 @@ const struct lp_option lp_options[] = {
          "Name of the run; default: UTC time and process id."),
     TEXT("artifacts.dir", "LLMPERF_OUT", FIELD(out_dir), CLI("--out", "DIR", "run nsys ncu deep"),
          NULL,
-         "Folder of runs: a run goes to DIR/ID. A session in a program writes nothing by default; "
-         "the command line writes to runs."),
+         "Folder for runs; each run is written to DIR/ID. Without it the command line uses folder "
+         "runs, and a session in a program writes nothing."),
     TEXT(NULL, NULL, FIELD(run_dir), NO_CLI, NULL,
-         "Folder of this run, instead of a folder of runs."),
+         "Folder of this run, instead of artifacts.dir/run.id."),
     SWITCH("artifacts.keep_trace", "LLMPERF_TRACE", FIELD(keep_trace), CLI("--trace", NULL, "run"),
-           "0", "Keep all events in the folder of the run, for llmperf export."),
+           "0", "Store all events in the run folder, for llmperf export."),
     NUMBER("artifacts.trace_bytes", NULL, FIELD(trace_bytes), NO_CLI, 1, INT64_MAX, "bytes",
            "1073741824",
-           "Size at which such a trace ends; the run says from when on events are missing."),
+           "Maximum size of the trace; the run reports the time from which events are missing."),
     NUMBER(
         "report.top", NULL, NO_FIELD, CLI("--top", "N", "run report"), 1, 100000, "rows", NULL,
-        "Rows of the tables of longest regions, operators and kernels in reports. Default: 10 to "
-        "20 in report.md, 500 kernels in report.html."),
+        "Rows in the tables of longest regions, operators and kernels. Without it, report.md has "
+        "10 to 20 rows and report.html 500 kernels."),
     NUMBER("artifacts.keep_runs", NULL, NO_FIELD, NO_CLI, 0, 1000000, "runs", "0",
            "Runs kept in the folder of runs; the oldest are removed, except runs that a program "
            "has open or wrote to in the last minute. 0: keep all."),
     NUMBER("artifacts.warn_bytes", NULL, NO_FIELD, NO_CLI, 0, INT64_MAX, "bytes", "0",
-           "A run whose folder becomes larger says so in its notes. 0: no limit."),
+           "Size of a run folder above which the run has a note. 0: no limit."),
     TEXT(NULL, "LLMPERF_RUN_CONFIG", FIELD(config_path),
          CLI("--config", "NAME", "run nsys ncu deep import config top list"), NULL,
          "Configuration: a name in the data files, a YAML file or the config.yaml of a run. "
@@ -114,35 +116,35 @@ const struct lp_option lp_options[] = {
     /* What is computed from it */
     ANY("model", NULL, FIELD(model_path),
         CLI("--model", "MODEL", "run nsys ncu deep import report config"), NULL,
-        "The model whose FLOPs, bytes and lower bounds are computed: a name (llmperf model "
-        "--list), a config.json or its folder."),
+        "Model from which FLOPs, bytes and roofline bounds of the stages are computed: a name "
+        "(llmperf model --list), a config.json or its folder."),
     TEXT(KEYS("run.dtype", "infer.dtype"), "LLMPERF_DTYPE", NO_FIELD,
          CLI("--dtype", "DTYPE", "run nsys ncu deep import report"), NULL,
-         "The dtype that the program computes in, which selects the peak for MFU: bf16, fp16, fp8, "
+         "Dtype in which the program computes; it selects the peak for MFU: bf16, fp16, fp8, "
          "fp32, tf32 ... Default: the dtype of the model."),
     NUMBER("session.tensor_parallel", "LLMPERF_TENSOR_PARALLEL", FIELD(tensor_parallel), NO_CLI, 1,
-           65536, "GPUs", NULL,
-           "With a model: GPUs that share each layer. Default: not given, computed as 1."),
+           65536, "GPUs", NULL, "With a model: number of GPUs that share each layer. Default: 1."),
     NUMBER("session.expert_parallel", "LLMPERF_EXPERT_PARALLEL", FIELD(expert_parallel), NO_CLI, 1,
            65536, "GPUs", NULL,
-           "With a model: GPUs that whole experts are spread over. Default: not given, computed as "
-           "1."),
+           "With a model: number of GPUs over which whole experts are spread. Default: 1."),
     ANY("hardware.peak_tflops", "LLMPERF_PEAK_TFLOPS", NO_FIELD, NO_CLI, "TFLOP/s",
         "Peak of the GPU instead of the built-in table: one number, or one for each dtype "
         "(variable: bf16=989,fp8=1979)."),
     ANY("hardware.bandwidth_gbs", "LLMPERF_BANDWIDTH_GBS", NO_FIELD, NO_CLI, "GB/s",
         "Memory bandwidth of the GPU instead of the built-in table."),
-    TEXT("inputs.manifest", NULL, NO_FIELD, NO_CLI, NULL,
-         "YAML list of what the program reads: paths, or maps with path and more. Kept as "
-         "inputs.yaml."),
+    TEXT(
+        "inputs.manifest", NULL, NO_FIELD, NO_CLI, NULL,
+        "YAML list of the inputs of the program: paths, or maps with a path and other keys. Stored "
+        "with the run as inputs.yaml."),
     ANY("infer", NULL, NO_FIELD, NO_CLI, NULL,
-        "Inference parameters of the program; infer.dtype is used where run.dtype is not given."),
-    ANY("dataset", NULL, NO_FIELD, NO_CLI, NULL, "Data set of the program; kept with the run."),
+        "Inference parameters of the program; infer.dtype is used if run.dtype is not given."),
+    ANY("dataset", NULL, NO_FIELD, NO_CLI, NULL, "Data set of the program; stored with the run."),
     /* nsys and ncu */
     TEXT("run.stage", NULL, NO_FIELD, NO_CLI, NULL,
-         "Region that nsys and ncu look at, such as LLM@decode_all; default: everything."),
-    NUMBER("run.top_n_kernels", NULL, NO_FIELD, NO_CLI, 1, 1000, "kernels", "10",
-           "How many kernels of the result of nsys ncu looks at (llmperf deep)."),
+         "Region that nsys and ncu profile, such as LLM@decode_all; default: the whole program."),
+    NUMBER(
+        "run.top_n_kernels", NULL, NO_FIELD, NO_CLI, 1, 1000, "kernels", "10",
+        "llmperf deep: number of kernels, the longest in the result of nsys, that ncu profiles."),
     ANY("pipeline.counters", "LLMPERF_COUNTERS", NO_FIELD, NO_CLI, NULL,
         "Preset of hardware counters, chosen by profiling/counters@pipeline.counters=PRESET."),
     ANY("pipeline.nsys", NULL, NO_FIELD, NO_CLI, NULL,

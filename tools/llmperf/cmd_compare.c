@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What became slower or faster between two runs, or repeats of them. */
+/** `llmperf compare`: two runs, or two groups of repeated runs. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,7 +76,7 @@ enum { THRESHOLD, FORMAT, OUTPUT };
 
 static const struct option options[] = {
     [THRESHOLD] =
-        OPTION("--threshold", NULL, "PCT", "5", "smallest difference that counts, percent"),
+        OPTION("--threshold", NULL, "PCT", "5", "differences up to this are ignored, percent"),
     [FORMAT] = OPTION("--format", NULL, "md|json", "md", "Markdown or JSON"),
     [OUTPUT] = OPTION("--output", "-o", "FILE", "-", "write to a file; - is standard output"),
     OPTIONS_END

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `llmperf counters`: metrics of a chip, what a preset comes to there, and in how many passes. */
+/* `llmperf counters`: metrics of a chip, and the metrics and passes of a preset on it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -94,7 +94,7 @@ static int print_counters(const struct wish *wish)
     return EXIT_FINE;
 }
 
-/* What can be requested. */
+/* Lists presets and chips. */
 static int print_names(void)
 {
     char *presets;
@@ -106,7 +106,8 @@ static int print_names(void)
     print("presets:\n%s\nchips:\n", presets);
     llmperf_text_free(presets);
     if (!llmperf_counters_chip(0))
-        return fail_status(LLMPERF_ENODEVICE); /* Without libcupti it is the machine that lacks. */
+        return fail_status(
+            LLMPERF_ENODEVICE); /* A missing libcupti is a fault of the environment. */
     for (size_t i = 0; (chip = llmperf_counters_chip(i)); i++)
         print("%s\n", chip);
     return EXIT_FINE;
@@ -143,7 +144,8 @@ static int run(const struct command *command, int argc, char **argv)
     if (!wish.chip || (!wish.preset == !wish.pattern))
         return fail_usage(command, "give --chip and either --preset or --list");
     if (!llmperf_counters_chip(0))
-        return fail_status(LLMPERF_ENODEVICE); /* Without libcupti it is the machine that lacks. */
+        return fail_status(
+            LLMPERF_ENODEVICE); /* A missing libcupti is a fault of the environment. */
     return print_counters(&wish);
 }
 

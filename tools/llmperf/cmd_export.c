@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Runs in the formats of other programs. */
+/** `llmperf export`: a run in the format of another program. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -48,8 +48,8 @@ static int export_document(const char *run, uint32_t document, const char *path)
     return status;
 }
 
-/* The default file in a run's folder; it must not be a link, as the user did not name it. false:
- * not a folder. */
+/* The default file in a run folder. A link is refused, because the user did not name the file.
+ * false: not a folder. */
 static bool usual_file(const char *run, uint32_t trace, char *path)
 {
     struct stat info;

@@ -42,7 +42,7 @@ static llmperf_hardware_value quantity_of(const llmperf_hardware *hardware, uint
     return value;
 }
 
-/* FLOPs a byte; NaN if one of the two is not known. */
+/* FLOPs per byte; NaN if one of the two is unknown. */
 static double ridge_of(const llmperf_hardware *hardware, const char *dtype)
 {
     return 1e3 * peak_of(hardware, dtype).value /
@@ -66,7 +66,7 @@ static void print_origin(const llmperf_hardware_value *value)
               llmperf_name(LLMPERF_NAME_CONFIDENCE, value->confidence), value->source);
 }
 
-/* Theoretical peak of a measured one: of a dtype, or the bandwidth. */
+/* Theoretical peak that belongs to a measured one: of a dtype, or the bandwidth. */
 static double published(const llmperf_hardware *hardware, const char *name)
 {
     if (strcmp(name, "copy") == 0 || strcmp(name, "read") == 0)
@@ -246,7 +246,7 @@ static int print_named(const struct request *request)
     return EXIT_FINE;
 }
 
-/* Of every GPU that this process sees. */
+/* For every GPU that is visible to this process. */
 static int measure_all(double seconds)
 {
     llmperf_measure_options options = LLMPERF_MEASURE_OPTIONS_INIT;
@@ -387,7 +387,7 @@ const struct command command_hardware = {
     .name = "hardware",
     .summary = "show the peaks of a GPU and their sources",
     .operands = "[NAME] [options]",
-    .about = "Prints the limits that utilisation is computed from: dense peaks, bandwidth and "
+    .about = "Prints the peaks that MFU and MBU are computed from: dense peaks, bandwidth and "
              "ridge points, each with its source. NAME is a GPU as the driver names it; default: "
              "the GPUs of this machine.",
     .options = options,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Files of other tools become one run; recordings of this library are played, each a run. */
+/** `llmperf import`: files of other tools become one run; each recording of this library is
+ * replayed into a run of its own. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +55,8 @@ static int replay_all(const struct command *command, char **paths, int count, co
         char run_id[RUN_ID_BYTES];
 
         new_run_id(run_id, i + 1);
-        options.run_id = count > 1 ? run_id : NULL; /* one has that of the configuration */
+        options.run_id =
+            count > 1 ? run_id : NULL; /* a single one has the id of the configuration */
         options.device_path = paths[i];
         status = replay(paths[i], &options);
     }
@@ -122,8 +124,8 @@ static int check_formats(const struct command *command, char **paths, int count,
                                      "from files of other tools");
 }
 
-/* Operands KEY=VALUE that are not names of files go to the configuration; the files stay at
- * argv[1]. @return how many files, -1 with a message */
+/* Move operands KEY=VALUE that are not file names to the configuration; the files stay from argv[1]
+ * on. @return number of files; -1 after a message */
 static int take_words(struct configured *configured, int count, char **argv)
 {
     int files = 0;

@@ -51,8 +51,8 @@ static void print_one_run(const char *path, const char *name, struct run_list *l
     llmperf_profile_free(profile);
 }
 
-/* A run below its job's folder is named relative to the listed folder, one kept elsewhere by its
- * path. */
+/* A run below the folder of its job is named relative to the listed folder, any other by its path.
+ */
 static void print_below(const char *path, const char *job, struct run_list *list)
 {
     bool below = strncmp(path, job, strlen(job)) == 0 && path[strlen(job)] == '/';
@@ -81,8 +81,8 @@ static void print_repeat(const char *path, const char *name, void *user)
         print_job(path, user);
 }
 
-/* A run; that of all processes of its job, and theirs, wherever they are; and so for each repeat of
- * a job. */
+/* A run, the merged run of its job and the runs of the processes, wherever they are; the same for
+ * each repeat of a job. */
 static void print_job(const char *path, struct run_list *list)
 {
     char merged[FOLDER_PATH_BYTES];
@@ -138,7 +138,7 @@ static int list_files(const char *run)
     return EXIT_FINE;
 }
 
-/* Folder of a run.llmperf that was named itself. */
+/* Folder of a run that was given as its run.llmperf. */
 static void cut_run_file(char *path)
 {
     char *slash = strrchr(path, '/');

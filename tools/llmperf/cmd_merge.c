@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Runs of several processes or ranks as one. */
+/** `llmperf merge`: runs of several processes or ranks as one run. */
 #include <stdio.h>
 #include <stdlib.h>
 

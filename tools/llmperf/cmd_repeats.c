@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** How far repeated runs of one program are apart. */
+/** `llmperf repeats`: differences between repeated runs of one program. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +61,8 @@ static int find_and_write(const struct command *command, char **words, int count
 enum { THRESHOLD, FORMAT, OUTPUT };
 
 static const struct option options[] = {
-    [THRESHOLD] = OPTION("--threshold", NULL, "PCT", "10", "largest spread of repeats, percent"),
+    [THRESHOLD] =
+        OPTION("--threshold", NULL, "PCT", "10", "spread above which the exit code is 1, percent"),
     [FORMAT] = OPTION("--format", NULL, "md|json", "md", "Markdown or JSON"),
     [OUTPUT] = OPTION("--output", "-o", "FILE", "-", "write to a file; - is standard output"),
     OPTIONS_END
@@ -87,10 +88,11 @@ const struct command command_repeats = {
     .name = "repeats",
     .summary = "show the spread between repeated runs",
     .operands = "RUN RUN... [options]",
-    .about = "Mean, standard deviation, minimum, maximum and spread of the numbers of runs, "
-             "regions and iterations over two or more runs; which run is an outlier; and which "
-             "differences make the runs no repeats of each other. RUN may be a folder of runs "
-             "from llmperf run --repeat.",
+    .about =
+        "Shows mean, standard deviation, minimum, maximum and spread ((max - min) / mean) of the "
+        "times of two or more runs, outliers, and differences because of which the runs are not "
+        "repeats of each other, such as another GPU or other work. RUN may be a folder of runs "
+        "from llmperf run --repeat.",
     .options = options,
     .after = "Exit code 1: times differ by more than the threshold, or the runs are not repeats.",
     .run = run,

@@ -10,8 +10,8 @@ enum { FORMAT, OUTPUT };
 static const struct option options[] = {
     [FORMAT] = OPTION("--format", NULL,
                       "md|json|html|summary|assumptions|inputs|stages|operators|kernels", "md",
-                      "md: Markdown; json: metrics.json; html: a page with charts; summary: a few "
-                      "sentences; or one table"),
+                      "md: the report; json: metrics.json; html: a page with charts; summary: "
+                      "stakeholder_summary.md; the others: one part of the report"),
     [OUTPUT] = OPTION("--output", "-o", "FILE", "-", "write to a file; - is standard output"),
     OPTIONS_END
 };
@@ -49,8 +49,8 @@ const struct command command_report = {
     .name = "report",
     .summary = "print the report of a run",
     .operands = "RUN [options]",
-    .about = "Prints the report of a run. RUN is a run directory or its run.llmperf. Options that "
-             "the run was profiled without can be given later; the run itself is not changed.",
+    .about = "Prints the report of a run. RUN is a run directory or its run.llmperf. Model, "
+             "dtype and table sizes can be given after the run; the run itself is not changed.",
     .options = options,
     .run = run,
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Profiles a program that does not call the library: the CUDA driver and NVTX load it. */
+/** `llmperf run`: profiles a program that does not call the library. The CUDA driver and NVTX load
+ * it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -23,13 +24,13 @@ struct job {
     char config_file[RUN_PATH_BYTES + 16]; /* "": none */
     struct run_config config;
     char path[RUN_PATH_BYTES];   /* of the program */
-    const char *tier, *counters; /* NULL: as the session finds fit */
+    const char *tier, *counters; /* NULL: the session chooses */
     const struct words *words;   /* of the command line */
     uint32_t session_tier;       /* the same as `tier` */
     char **program;
-    sigset_t handled, before;  /* signals that we wait for; the mask that the program gets */
-    bool keep_cuda, keep_nvtx; /* another tool's injection is kept */
-    bool apart;                /* runs of processes are not put together */
+    sigset_t handled, before;  /* signals that llmperf waits for; the signal mask of the program */
+    bool keep_cuda, keep_nvtx; /* the injection of another tool is kept */
+    bool apart;                /* runs of processes are not merged */
     double started_s, shown_s;
     bool progress;
 };
@@ -83,8 +84,8 @@ static int make_job_folder(struct job *job, const char *out)
 
 static const char *const tiers[] = { "regions", "light", "deep", "counters" };
 
-/* Under nsys or ncu nothing is set: they refuse to work beside another injection, and the ranges
- * are theirs. */
+/* Under nsys or ncu nothing is set: they do not work with a second injection, and they collect the
+ * ranges. */
 static bool runs_under_tool(void)
 {
     const char *name =
@@ -100,7 +101,7 @@ static bool runs_under_tool(void)
     return name != NULL;
 }
 
-/* Our place among the injections: another tool's is never taken. */
+/* Set an injection variable, unless another tool has set it. */
 static bool is_taken(const char *variable, const char *consequence)
 {
     const char *path = getenv(variable);
@@ -112,7 +113,7 @@ static bool is_taken(const char *variable, const char *consequence)
     return true;
 }
 
-/* The program itself */
+/* The program */
 
 /* For sessions with a configuration of their own. */
 static void set_options(const struct words *words)
@@ -149,7 +150,7 @@ static void set_environment(const struct job *job)
         setenv("LLMPERF_COUNTERS", job->counters, 1);
 }
 
-/* In the child: does not return. `failure`: where to write errno if the program cannot start. */
+/* In the child; does not return. `failure`: pipe for errno if the program cannot be started. */
 static void become_program(const struct job *job, int failure)
 {
     int reason;
@@ -164,7 +165,7 @@ static void become_program(const struct job *job, int failure)
     _exit(EXIT_ENVIRONMENT);
 }
 
-/* 0 and the pid, else errno of what kept it from starting. */
+/* 0 and the pid; otherwise the errno of the failed start. */
 static int start_program(const struct job *job, pid_t *pid_out)
 {
     int failure[2], reason = 0;
@@ -182,7 +183,8 @@ static int start_program(const struct job *job, pid_t *pid_out)
     return reason;
 }
 
-/* A signal of the terminal has reached the program too; one that was sent to us alone has not. */
+/* The terminal sends its signals to the program too; a signal that was sent to llmperf alone must
+ * be forwarded. */
 static void pass_on(const siginfo_t *info, pid_t pid)
 {
     if (info->si_code != SI_KERNEL)
@@ -216,7 +218,8 @@ static int watch_program(struct job *job, struct run_state *state)
             pass_on(&info, state->pid);
         else if (number < 0)
             look(job, state);
-        if (pause.tv_nsec < 500000000) /* Short programs are over soon, long ones want peace. */
+        if (pause.tv_nsec <
+            500000000) /* Check often at first, because short programs end soon, then less often. */
             pause.tv_nsec += pause.tv_nsec / 4;
     }
     if (job->shown_s > 0)
@@ -226,7 +229,7 @@ static int watch_program(struct job *job, struct run_state *state)
 
 /* After its end */
 
-/* In a program without CUDA and without NVTX the library is never loaded, so no run is written. */
+/* A program without CUDA and NVTX never loads the library, so no run is written. */
 static void write_empty_run(const struct job *job)
 {
     llmperf_session_options options = LLMPERF_SESSION_OPTIONS_INIT;
@@ -262,7 +265,7 @@ static void tell_why_empty(const struct job *job, const struct run_state *state)
                         "the run is empty\n");
 }
 
-/* One run of all processes, beside those of each. */
+/* One merged run of all processes, in addition to theirs. */
 static void merge_runs(const struct job *job, struct run_state *state)
 {
     llmperf_ledger ledger = LLMPERF_LEDGER_INIT;
@@ -305,7 +308,7 @@ static void conclude(const struct job *job, struct run_state *state)
                 state->forked);
     if (state->runs == 0) {
         if (state->unreadable == 0 && state->left_count == 0 &&
-            failed == 0) { /* else it was reported */
+            failed == 0) { /* otherwise the failure was reported */
             tell_why_empty(job, state);
             write_empty_run(job);
         }
@@ -364,7 +367,7 @@ static int check_words(const struct command *command, int count, char **argv)
     return EXIT_FINE;
 }
 
-/* Of what the session in the program does not refuse. */
+/* Combinations that the session in the program accepts but that have no effect. */
 static int check_tier(const struct job *job, const struct command *command)
 {
     if (given_value(job->words, "--counters") && job->session_tier != LLMPERF_TIER_COUNTERS &&
@@ -376,7 +379,7 @@ static int check_tier(const struct job *job, const struct command *command)
     return EXIT_FINE;
 }
 
-/* What the session in the program would refuse, was refused when the configuration was composed. */
+/* What a session would refuse was refused when the configuration was composed. */
 static int check_job(struct job *job, const struct command *command)
 {
     if (check_tier(job, command) != EXIT_FINE)
@@ -401,7 +404,7 @@ static int run_job(struct job *job, const char *out, char *best)
     return run_program(job, best);
 }
 
-/* One of several runs: its own job in the folder of all. */
+/* One of several runs: a job of its own in the common folder. */
 static int run_once(void *context, const char *name, const char *counters, char *best)
 {
     const struct job *all = context;
@@ -453,7 +456,7 @@ static const struct option options[] = {
     OPTIONS_END
 };
 
-/* For what the configuration does not set. */
+/* For options that are no keys of the configuration. */
 static int check_options(const struct command *command, const struct words *words)
 {
     const char *tier = given_value(words, "--tier"), *rules = given_value(words, "--rule");
@@ -518,11 +521,12 @@ const struct command command_run = {
     .name = "run",
     .summary = "profile a program without changing it",
     .operands = "[options] [KEY=VALUE...] -- PROGRAM ARG...",
-    .about = "Runs a program with libllmperf injected (CUDA_INJECTION64_PATH, "
-             "NVTX_INJECTION64_PATH) and profiles its kernels, memory copies and NVTX ranges. Each "
-             "process that the program starts gets a run of its own; RUN_DIR/merged combines them. "
-             "Processes that are still running at the end are named; their runs continue. The last "
-             "line of output is the run directory.",
+    .about =
+        "Runs a program with libllmperf injected (CUDA_INJECTION64_PATH, "
+        "NVTX_INJECTION64_PATH) and profiles its kernels, memcpys and NVTX ranges. Each "
+        "process that the program starts gets a run of its own; RUN_DIR/merged combines them. "
+        "Processes that are still running at the end are listed; their runs continue. The last "
+        "line of output is the run directory.",
     .options = options,
     .after = "Exit code: that of the program, or 128 + N if signal N ended it. 2 or 3 with a "
              "message of llmperf: the program was not started because of an option, the "

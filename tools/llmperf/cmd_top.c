@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A live view of a session: what it has committed to its run, once a second. The watched program
- * is not involved. */
+/** `llmperf top`: what a session has committed to its run file, once a second. The watched program
+ * takes no part. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,9 +16,9 @@
 #include "top.h"
 
 #define PATH_BYTES 4096
-#define HEAD_LINES 5 /* lines of a screen that no region has */
+#define HEAD_LINES 5 /* lines of the screen without a region */
 
-/* Rows of regions that the terminal has room for; all of them in a pipe. */
+/* Rows of regions that fit the terminal; all of them in a pipe. */
 static size_t rows_of_screen(bool screen)
 {
     struct winsize size;
@@ -42,7 +42,7 @@ static bool holds_runs(const char *folder)
     return count > 0;
 }
 
-/* The job or run in a folder of runs that was written to last. */
+/* The job or run in a folder of runs that was written last. */
 static bool find_newest(const char *folder, char *newest)
 {
     DIR *list = opendir(folder);
@@ -71,7 +71,7 @@ static bool find_newest(const char *folder, char *newest)
     return found;
 }
 
-/* A folder of runs means its newest one. */
+/* For a folder of runs, its newest run is used. */
 static int choose_folder(const char *given, char *folder)
 {
     if (holds_runs(given) || !find_newest(given, folder))
@@ -84,13 +84,14 @@ static int choose_folder(const char *given, char *folder)
     return EXIT_USAGE;
 }
 
-/* What could be read was shown; that something could not be read is still an error. */
+/* What could be read was shown, but a run that cannot be read is still an error. */
 static int end_of(const struct top_state *state)
 {
     return state->unreadable > 0 ? fail_with(state->problem_status, state->problem) : EXIT_FINE;
 }
 
-/* A session commits once a second; a read in between finds nothing new, and shows nothing. */
+/* A session commits once a second; a read before the next commit finds nothing new and prints
+ * nothing. */
 static int watch(const char *folder)
 {
     struct top_state states[2] = { { .runs = 0 }, { .runs = 0 } };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** JSON files of llmperf checked against their schemas: one, or all of a run. */
+/** `llmperf validate`: check one JSON file, or all JSON files of a run, against their schemas. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** `llmperf nsys`, `llmperf ncu`, `llmperf deep`: NVIDIA's own profilers with options from the
- * configuration, their results as one run. */
+/** `llmperf nsys`, `llmperf ncu`, `llmperf deep`: run NVIDIA's profilers with options from the
+ * configuration, and import their results as one run. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 #define RESULTS_MOST 32
 
-/* What was requested, and what is there so far. */
+/* The request, and the results so far. */
 struct vendor_job {
     const struct command *command;
     struct configured configured;
@@ -26,12 +26,12 @@ struct vendor_job {
     char results[RESULTS_MOST][VENDOR_PATH_BYTES];
     size_t result_count;
     bool both;
-    size_t printed; /* tools of a dry run */
+    size_t printed; /* tools in a dry run */
 };
 
 static const char *const names[] = { NULL, "nsys", "ncu" };
 
-/* What was requested */
+/* Options */
 
 static bool is_replay(const char *word)
 {
@@ -39,7 +39,7 @@ static bool is_replay(const char *word)
            strcmp(word, "range") == 0 || strcmp(word, "app-range") == 0;
 }
 
-/* "range replay" in front of overrides chooses ncu's mode. */
+/* "range replay" before the overrides selects the mode of ncu. */
 static int take_words(struct vendor_job *job, int count, char **words)
 {
     static char mode[64];
@@ -114,7 +114,7 @@ static void keep_result(struct vendor_job *job, const char *path)
         snprintf(job->results[job->result_count++], VENDOR_PATH_BYTES, "%s", path);
 }
 
-/* The report of ncu has all digits, its table two decimals; a table replaces a report that cannot
+/* The report of ncu has all digits, its table two decimals. The table is used if the report cannot
  * be read. */
 static void keep_report(struct vendor_job *job, const char *folder)
 {
@@ -127,7 +127,8 @@ static void keep_report(struct vendor_job *job, const char *folder)
         keep_result(job, path);
 }
 
-/* The export of nsys has more than its tables: with it they are kept but not read. */
+/* The export of nsys contains more than its tables: if there is one, the tables are kept but not
+ * read. */
 static void keep_results(struct vendor_job *job, uint32_t tool, const llmperf_commands *commands)
 {
     bool exported = false;
@@ -177,7 +178,7 @@ static int run_commands(struct vendor_job *job, uint32_t tool, const llmperf_com
     return made ? EXIT_FINE : EXIT_ENVIRONMENT;
 }
 
-/* @return exit code; EXIT_ENVIRONMENT: this tool could do nothing */
+/* @return exit code; EXIT_ENVIRONMENT: the tool gave no result */
 static int use_tool(struct vendor_job *job, uint32_t tool, const llmperf_profile *profile)
 {
     llmperf_tool_request request = LLMPERF_TOOL_REQUEST_INIT;
@@ -226,7 +227,7 @@ static llmperf_profile *import(const struct vendor_job *job, int *status_out)
     return profile;
 }
 
-/* The files of the tools become the run. Those that cannot be read stay where they are. */
+/* Import the files of the tools. Files that cannot be read are kept. */
 static int conclude(const struct vendor_job *job)
 {
     char path[VENDOR_PATH_BYTES];
@@ -257,7 +258,7 @@ static int use_one(struct vendor_job *job)
     return job->dry_run || code != EXIT_FINE ? code : conclude(job);
 }
 
-/* nsys finds the kernels that matter, ncu measures them; either alone is still useful. */
+/* nsys finds the longest kernels, ncu measures them; the result of one tool alone is useful too. */
 static int use_both(struct vendor_job *job)
 {
     llmperf_profile *profile = NULL;

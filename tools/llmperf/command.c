@@ -60,7 +60,7 @@ int finish_output(int code)
 {
     if (fflush(stdout) != 0 && !output_error)
         output_error = errno;
-    /* The reader of a pipe has seen enough: that is its right. */
+    /* A reader may close its pipe at any time. */
     if (!output_error || output_error == EPIPE)
         return code;
     fprintf(stderr, "llmperf: cannot write to standard output: %s\n", strerror(output_error));

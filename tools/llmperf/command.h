@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Commands of the command line, and what they share. */
+/** Commands of the command line, and functions that they share. */
 #ifndef LLMPERF_TOOL_COMMAND_H
 #define LLMPERF_TOOL_COMMAND_H
 
@@ -23,12 +23,12 @@ extern const struct command command_compare, command_config, command_counters, c
     command_model, command_ncu, command_nsys, command_repeats, command_report, command_run,
     command_top, command_validate;
 
-/** Write a text, a document of a run to a file; "-" is standard output.
+/** Write a text, or a document of a run, to a file; "-" is standard output.
  * @return exit code, after a message */
 int write_text(const char *text, const char *path);
 int write_document(const llmperf_profile *profile, uint32_t document, const char *path);
 
-/** Is the text a decimal number of 64 bits, and nothing else? */
+/** Is the whole text a decimal number of at most 64 bits? */
 bool to_number(const char *text, uint64_t *value);
 
 /** Message on standard error. @return EXIT_USAGE */
@@ -38,18 +38,18 @@ int fail_usage(const struct command *command, const char *format, ...)
 /** Message of the library's last error. @return exit code for `status` */
 int fail_status(int status);
 
-/** The same with `text` as the message, for a failure that was kept. */
+/** The same with `text` as the message. */
 int fail_with(int status, const char *text);
 
-/** Print to standard output, without characters that a terminal obeys but for line ends and tabs; a
- * closed pipe is remembered, not fatal. */
+/** Print to standard output, without control characters other than line ends and tabs. A closed
+ * pipe is noted, not fatal. */
 void print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/** The same for one line, whatever the names in it hold; the end of the line is added. */
+/** The same for one line: line ends in names are replaced, and one is added at the end. */
 void print_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/** What printing came to. @return `code`, or EXIT_ENVIRONMENT if output was lost for another reason
- * than a closed pipe. */
+/** Result of printing. @return `code`; EXIT_ENVIRONMENT if output was lost, unless a closed pipe
+ * was the reason. */
 int finish_output(int code);
 
 #endif

@@ -32,7 +32,7 @@ static char *put(char *out, char byte, size_t times)
     return out + times;
 }
 
-/* In the quotes of the grammar: a backslash before a quote, before "${", and those before both are
+/* Quoted as the grammar requires: a backslash before quotes and "${"; backslashes before these are
  * doubled. */
 static void quote(char *out, const char *text)
 {
@@ -53,7 +53,7 @@ static void quote(char *out, const char *text)
     *out = '\0';
 }
 
-/* An option that stands for a key, which comes before KEY=VALUE. */
+/* An option that sets a key. It takes precedence over KEY=VALUE. */
 static bool set(struct configured *configured, const char *key, const char *value, bool quoted)
 {
     char *word;
@@ -121,8 +121,7 @@ static bool is_of_command_line(const llmperf_config *config, const char *key,
     return line == 0;
 }
 
-/* The variables that the command line replaces: neither this process nor the program that it starts
- * reads them. */
+/* Unset the variables that the command line overrides, for this process and the program. */
 static void unset_replaced(const llmperf_config *config, const char *const *overrides, size_t count)
 {
     llmperf_option_info info = LLMPERF_OPTION_INFO_INIT;

@@ -67,8 +67,9 @@ static int run_command(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    /* A reader that closes the pipe must not kill us in the middle of writing a run. */
+    /* A closed pipe must not end the process while it writes a run. */
     signal(SIGPIPE, SIG_IGN);
-    unsetenv("LLMPERF_RUN_CONFIG"); /* Of a run that started us: our sessions are our own. */
+    unsetenv("LLMPERF_RUN_CONFIG"); /* Variables of an enclosing llmperf run do not apply to
+                                       sessions of this process. */
     return finish_output(run_command(argc, argv));
 }

@@ -37,7 +37,7 @@ bool holds_run(const char *run_dir)
            stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-/* Runs that were put together keep their traces. */
+/* Merged runs keep their traces. */
 static void tell_traces(const llmperf_profile *profile, const char *run_dir)
 {
     const char *traces = llmperf_profile_fact(profile, "merged_traces");

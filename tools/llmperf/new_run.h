@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Run directories that commands make of profiles. */
+/** Run directories that commands write from profiles. */
 #ifndef LLMPERF_TOOL_NEW_RUN_H
 #define LLMPERF_TOOL_NEW_RUN_H
 
@@ -10,16 +10,16 @@
 
 #define RUN_ID_BYTES 64
 
-/** Several runs may be made in one second: the library's run id plus a number. */
+/** Run id of the library plus a number, because several runs may be written in one second. */
 void new_run_id(char id[RUN_ID_BYTES], int number);
 
 bool holds_run(const char *run_dir);
 
-/** Write run.llmperf and the reports into a folder, which is made. @return exit code */
+/** Write run.llmperf and the reports into a new folder. @return exit code */
 int new_run_save(const llmperf_profile *profile, const char *run_dir);
 
-/** Do that; print what it is of, the verdict, and last the folder. @param run_dir  NULL: the run's
- * id below `out`.
+/** The same, and print the name of the source, the verdict and, last, the folder. @param run_dir
+ * NULL: the run's id below `out`.
  * @return exit code */
 int new_run_write(const llmperf_profile *profile, const char *run_dir, const char *out,
                   const char *what);

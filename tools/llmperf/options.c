@@ -11,7 +11,7 @@
 
 #define COLUMNS 80
 
-/* Is the word one of a list with `between` as separator? Its place, else -1. */
+/* Index of a word in a list with separator `between`; -1: not in it. */
 static int place_in(const char *list, char between, const char *word, size_t length)
 {
     for (int place = 0;; place++) {
@@ -85,7 +85,7 @@ static int fail_value(const struct command *command, const char *argument)
     return fail_usage(command, "option %s needs a value", argument);
 }
 
-/* -2: it is no option of the command; else as parse_words(). */
+/* -2: not an option of the command; otherwise as parse_words(). */
 static int take_own(const struct command *command, int argc, char **argv, int *at,
                     struct words *words)
 {
@@ -253,7 +253,8 @@ static void print_option(int width, const char *name, const char *letter, const 
     print_wrapped(width, width, help);
 }
 
-/* With what gives its value where the option does not: "(default: $LLMPERF_TIER, run.mode, deep)".
+/* With the sources of the value if the option is not given: "(default: $LLMPERF_TIER, run.mode,
+ * deep)".
  */
 static void print_library_option(int width, const llmperf_option_info *info)
 {

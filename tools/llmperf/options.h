@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The words of a command line: options from the command's table and from the library's table of
- * options, then operands. Help comes from the same tables. */
+/** The arguments of a command: options from its own table and from the option table of the library,
+ * then operands. The help text comes from the same tables. */
 #ifndef LLMPERF_TOOL_OPTIONS_H
 #define LLMPERF_TOOL_OPTIONS_H
 
@@ -17,7 +17,7 @@ struct option {
     const char *value;         /* "FILE"; "md|json": one of these; NULL: it takes no value */
     const char *usual;         /* the default; NULL: none */
     const char *help;
-    uint64_t least, most; /* most > 0: a whole number in between */
+    uint64_t least, most; /* most > 0: an integer in this range */
 };
 
 #define OPTION(name, letter, value, usual, help)                                                   \
@@ -37,10 +37,10 @@ struct command {
     void (*more_help)(void); /* NULL: none */
 };
 
-/** What was given. */
+/** The given arguments. */
 struct words {
-    const char *values[OPTIONS_MOST]; /* of the command's options, in their order; "" for one that
-                                         takes no value, NULL where there is none */
+    const char *values[OPTIONS_MOST]; /* values of the command's options, in the order of its table;
+                                         "" for an option without a value, NULL: not given */
     struct given {
         llmperf_option_info info;
         const char *value; /* "true" for one that takes no value */
@@ -49,26 +49,26 @@ struct words {
     int count; /* operands, from argv[1] on */
 };
 
-/** Take the options out of argv, and check their values.
+/** Remove the options from argv and check their values.
  * @return -1: continue; else an exit code (after --help, or a message about wrong usage). */
 int parse_words(const struct command *command, int argc, char **argv, struct words *words);
 
 /** The value of an option of the library's table; NULL: not given. */
 const char *given_value(const struct words *words, const char *name);
 
-/** The number of an option with `most`; `usual` where it was not given. */
+/** The value of a number option; `usual` if it was not given. */
 uint64_t given_number(const struct words *words, int option, uint64_t usual);
 
-/** The place of a value in "md|json". */
+/** Index of a value in "md|json". */
 int choice_of(const struct command *command, const struct words *words, int option);
 
-/** A percentage from 0 on. false after a message. */
+/** A percentage of at least 0. false after a message. */
 bool take_percent(const struct command *command, const struct words *words, int option,
                   double *percent);
 
 void print_help(const struct command *command);
 
-/** Print a text in lines of 80 columns at most, those after the first indented. */
+/** Print a text in lines of at most 80 columns; lines after the first are indented. */
 void print_wrapped(int column, int indent, const char *text);
 
 #endif

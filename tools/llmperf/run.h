@@ -12,30 +12,30 @@
 #define RUN_PATH_BYTES 4096
 #define RUN_LEFT_MOST  64
 
-/** The library that programs are made to load: its file. false with a message if there is none. */
+/** Path of the library that is injected. false after a message: there is none. */
 bool run_find_library(char *path);
 
-/** Find a program as execvp() would and report on standard error what prevents profiling it, one
- * line each. @param path  Out: its file. false: it is not there. */
+/** Find a program as execvp() does, and report on standard error what prevents profiling it, one
+ * line each. @param path Out: its file. false: not found. */
 bool run_check_program(const char *name, char *path);
 
-/** What the configuration sets; "" where it is unset. */
+/** Values from the configuration; "": not set. */
 struct run_config {
     const char *text; /* as composed, of `struct configured`; NULL: there is none */
     char run_id[128];
     char counters[RUN_PATH_BYTES]; /* words of llmperf_session_options.counters */
     int64_t keep_runs;             /* 0: all */
-    bool counted, sampled;         /* it chooses counters; by a preset in it that samples */
+    bool counted, sampled;         /* 1: the configuration selects counters; by a sampled preset */
 };
 
 /** Compose the configuration, check it, and read what llmperf run itself needs. @return exit code
  */
 int run_compose(struct configured *configured, struct run_config *config_out);
 
-/** Write it to a file, if there is one. @return exit code */
+/** Write the configuration to a file, if there is one. @return exit code */
 int run_keep_config(const struct run_config *config, const char *path);
 
-/** What a process under profile has done so far, by its runs. */
+/** Progress of a profiled program, read from its runs. */
 struct run_state {
     const char *job;     /* folder of the job */
     const char *library; /* path that the program should load */
@@ -44,37 +44,38 @@ struct run_state {
     unsigned runs, unreadable, forked;
     uint64_t kernels, dropped;
     double busy_ms, best_busy_ms;
-    uint32_t left[RUN_LEFT_MOST]; /* processes that outlive the program; 0: its run was reported */
+    uint32_t left[RUN_LEFT_MOST]; /* processes that outlive the program; 0: reported */
     size_t left_count;
     char best[RUN_PATH_BYTES]; /* run of the process with the most GPU time */
 };
 
-/** Look at the program's memory map: did it load the driver, did it load us? */
+/** Read the memory map of the program: has it loaded the driver and this library? */
 void run_look_at_maps(struct run_state *state);
 
-/** Does the folder of a job have anything that the processes of an earlier one left? */
+/** Does the folder of a job contain files of the processes of an earlier job? */
 bool run_was_used(const char *folder);
 
 /** A line on standard error for each process whose session could not start. @return how many */
 int run_tell_failed(const char *folder);
 
-/** The program has ended: give its other processes a second to end too, and note which do not. */
+/** After the end of the program: wait a second for its other processes, and note which are still
+ * running. */
 void run_wait_for_processes(struct run_state *state);
 
 /** One line on standard error for each process that still runs and has no run. */
 void run_tell_left(const struct run_state *state);
 
-/** Add up the runs of the job. `tell`: print a line for each on standard error. */
+/** Add up the runs of the job. `tell`: print a line for each run on standard error. */
 void run_look_at_runs(struct run_state *state, bool tell);
 
-/** One line over the last one, on a terminal. */
+/** On a terminal: overwrite the last line. */
 void run_show_progress(const struct run_state *state, double elapsed_s);
 void run_end_progress(void);
 
-/** Most runs of one program. */
+/** Maximum number of runs of one program. */
 #define RUN_REPEATS_MOST 1000u
 
-/** A program that runs several times. */
+/** A program that is run several times. */
 struct run_repeats {
     const char *tier, *counters; /* as passed to the session; NULL: not given */
     const char *folder;          /* of all runs */
@@ -83,7 +84,7 @@ struct run_repeats {
     bool automatic;              /* as many as the counters need */
 };
 
-/** Read what --repeat says. false: that is nothing, or not for this tier. */
+/** Read the value of --repeat. false: invalid, or not for this tier. */
 bool run_repeats_read(struct run_repeats *wish, const char *word);
 
 /** Run the program as often as requested, or once for each group of its counters, and compare the

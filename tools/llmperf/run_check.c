@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What keeps a program from being profiled, seen before it starts. */
+/** Checks before the start: reasons why a program cannot be profiled. */
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
@@ -83,7 +83,7 @@ static bool find_interpreter(const char *head, char *path)
     return length > 0;
 }
 
-/* Does the file name a dynamic loader? What does not, cannot load us. */
+/* Does the file name a dynamic loader? Otherwise it cannot load the library. */
 static bool is_dynamic(int fd, const Elf64_Ehdr *header)
 {
     Elf64_Phdr program;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What the configuration sets for a run. */
+/** Values of the configuration that llmperf run needs. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static bool take_text(const llmperf_config *config, const char *key, char *text,
            snprintf(text, size, "%s", value) < (int)size;
 }
 
-/* Words for counters; "" also where a preset was chosen as a group, which names itself. */
+/* Words for the counters; "" also if a preset was chosen as a group, which has its own name. */
 static bool take_counters(const llmperf_config *config, struct run_config *config_out)
 {
     const char *method;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Runs that the words of a command line name. */
+/** Runs that the operands of a command name. */
 #ifndef LLMPERF_TOOL_RUN_PATHS_H
 #define LLMPERF_TOOL_RUN_PATHS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A program that runs several times: the same each time, or with another group of counters. */
+/** Several runs of a program: all the same, or each with another group of counters. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,8 +34,8 @@ bool run_repeats_read(struct run_repeats *wish, const char *word)
     return end != word && !*end && number >= 2 && number <= (long)RUN_REPEATS_MOST;
 }
 
-/* Counters that the program or CUPTI repeats for need no runs of their own, nor does a group that
- * was requested. */
+/* Counters with replay=user or replay=kernel need no further runs, nor does a single requested
+ * group. */
 static bool is_grouped(const struct run_repeats *wish)
 {
     const char *words = wish->counters ? wish->counters : "light";
@@ -45,7 +45,7 @@ static bool is_grouped(const struct run_repeats *wish)
            !strstr(words, "replay=kernel") && strncmp(words, "pm", 2) != 0;
 }
 
-/* Keeps the run; one that cannot be read is left out, with a line. */
+/* Keep the run. A run that cannot be read is left out, with a message. */
 static void keep(struct runs *runs, const char *path)
 {
     const char *groups;
@@ -59,7 +59,7 @@ static void keep(struct runs *runs, const char *path)
         runs->groups = (unsigned)strtoul(groups, NULL, 10);
 }
 
-/* After the first run: how many there have to be. @return exit code */
+/* After the first run: the number of runs that are needed. @return exit code */
 static int decide(struct runs *runs)
 {
     const struct run_repeats *wish = runs->wish;
@@ -123,7 +123,7 @@ static int write_repeats(const struct runs *runs, uint32_t format, const char *f
     return status;
 }
 
-/* Runs whose programs showed anything at all; those with device activity. */
+/* Number of runs with a region or device activity, and of runs with device activity. */
 static void count_content(const struct runs *runs, size_t *filled, size_t *devices)
 {
     *filled = *devices = 0;
@@ -153,7 +153,7 @@ static void tell_distance(const struct runs *runs, bool differ)
     fprintf(stderr, "; see %s/repeats.md\n", runs->wish->folder);
 }
 
-/* How far the runs are apart. */
+/* Compare the runs. */
 static int set_beside(const struct runs *runs)
 {
     uint64_t findings = 0;
@@ -168,7 +168,7 @@ static int set_beside(const struct runs *runs)
     return status;
 }
 
-/* Counters of all groups as one run, in the folder of all. */
+/* Merge the counters of all groups into one run, in the common folder. */
 static int put_together(const struct runs *runs)
 {
     const char *slash = strrchr(runs->wish->folder, '/');

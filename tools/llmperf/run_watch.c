@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What is seen of a program while it is profiled: its memory map, and the runs that it commits. */
+/** Watches a profiled program: its memory map, and the runs that it commits. */
 #include <dirent.h>
 #include <inttypes.h>
 #include <math.h>
@@ -49,7 +49,7 @@ static const char *text_of(const llmperf_profile *profile, const char *fact)
     return text ? text : "?";
 }
 
-/* Is the process of this run still alive? If so, that is reported with its run. */
+/* Is the process of this run still alive? If so, print a line about it. */
 static bool goes_on(struct run_state *state, const llmperf_profile *profile)
 {
     uint32_t pid = (uint32_t)strtoul(text_of(profile, "process_id"), NULL, 10);
@@ -88,8 +88,8 @@ static void tell_run(const char *run, const llmperf_profile *profile, const llmp
                 number_of(profile, "gpu_busy_ms"));
 }
 
-/* A process that was killed leaves its facts; the reports are made from them here. So are those for
- * which the disk was full, or the failure is reported. inputs.yaml comes last. */
+/* Reports of a killed process, or of one whose disk was full, are written here from its run file.
+ * If that fails too, the failure is reported. inputs.yaml is written last. */
 static void write_missing_reports(const char *run, const llmperf_profile *profile)
 {
     char path[RUN_PATH_BYTES];
@@ -115,7 +115,7 @@ static void look_at_run(struct run_state *state, const char *run, bool tell)
     llmperf_profile_ledger(profile, &ledger);
     busy_ms = number_of(profile, "gpu_busy_ms");
     if (tell && goes_on(state, profile)) {
-        tell_going_on(run, profile, &ledger); /* Its reports come at its end. */
+        tell_going_on(run, profile, &ledger); /* A running process writes its reports at its end. */
     } else if (tell) {
         tell_run(run, profile, &ledger);
         write_missing_reports(run, profile);
@@ -141,7 +141,7 @@ static int is_of_run(const struct dirent *entry)
     return is;
 }
 
-/* Leftover files of a job would be reported as runs of the next one. */
+/* Files of an earlier job would be reported as runs of this one. */
 bool run_was_used(const char *folder)
 {
     struct dirent **entries;

@@ -3,7 +3,7 @@
 
 #include "snapshot.h"
 
-/* A snapshot of an open session has the problem that is true if the session is never stopped. */
+/* A snapshot of an open session has a problem that says that the session was not stopped. */
 bool snapshot_is_open(const llmperf_profile *profile)
 {
     const char *problem;

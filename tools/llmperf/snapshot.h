@@ -7,7 +7,7 @@
 
 #include "llmperf/llmperf.h"
 
-/** Has the session of this run not been stopped, or not yet? */
+/** Is the session of this run not stopped (still running or killed)? */
 bool snapshot_is_open(const llmperf_profile *profile);
 
 #endif

@@ -37,7 +37,7 @@ static const struct top_row *find_row(const struct top_state *state, const char 
     return NULL;
 }
 
-/* The last label, set in by its depth; of a long one the end. */
+/* The last label, indented by its depth; only the end of a long label. */
 static void print_path(const struct top_row *row)
 {
     const char *slash = strrchr(row->path, '/'), *label = slash ? slash + 1 : row->path;

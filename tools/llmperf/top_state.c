@@ -18,8 +18,8 @@ static double number_of(const llmperf_profile *profile, const char *fact)
     return text ? strtod(text, NULL) : (double)NAN;
 }
 
-/* For a program in another PID namespace this is unknown: only whether its snapshots continue shows
- * it. */
+/* For a program in another PID namespace this is unknown; only continuing commits show that it
+ * runs. */
 static bool is_alive(const llmperf_profile *profile)
 {
     const char *pid = llmperf_profile_fact(profile, "process_id");
@@ -37,8 +37,8 @@ static double add_ms(double a, double b)
     return isnan(a) ? b : isnan(b) ? a : a + b;
 }
 
-/* The rows of runs that were read before, and the last of this one. Runs have the same order: the
- * row after the last one found is tried first. */
+/* The rows of runs that were read before. Runs have their rows in the same order, so the row after
+ * the last match is tried first. */
 struct search {
     size_t known, next;
 };
@@ -74,7 +74,7 @@ static struct top_row *make_row(struct top_state *state, const llmperf_region_st
     return grown[state->row_count].path ? &grown[state->row_count++] : NULL;
 }
 
-/* All of the work of a row by what was collected of it, by host time; 1 but in tier light. */
+/* Factor from collected to all work of a row, by host time; 1 except in tier light. */
 static double times_of(const llmperf_region_stats *stats)
 {
     double collected_ms =
@@ -84,7 +84,7 @@ static double times_of(const llmperf_region_stats *stats)
                                                                  : 1;
 }
 
-/* Host values repeat in the rows of a process that used several devices. */
+/* Host values repeat in the rows of a process with several devices. */
 static void add_region(struct top_state *state, struct search *search,
                        const llmperf_region_stats *stats, bool repeated)
 {

@@ -19,11 +19,11 @@
 bool vendor_run(const llmperf_commands *commands, const char *tool, const char *version,
                 const char *folder);
 
-/** What ncu complained about in its log, with the remedy, on standard error.
- * @return whether the log holds a table. */
+/** Print errors from the log of ncu with their fix on standard error. @return true if the log
+ * contains a table. */
 bool vendor_check_ncu(const char *log_file);
 
-/** Whether there is a file with anything in it. */
+/** Does the file exist, and is it not empty? */
 bool vendor_has_file(const char *path);
 
 #endif

@@ -20,7 +20,7 @@ bool vendor_has_file(const char *path)
     return path && stat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0;
 }
 
-/* Arguments as execv() wants them; NULL without memory. */
+/* Arguments for execv(); NULL: out of memory. */
 static char **copy_arguments(const llmperf_commands *commands, size_t index)
 {
     size_t count = 0;
@@ -34,8 +34,8 @@ static char **copy_arguments(const llmperf_commands *commands, size_t index)
     return arguments;
 }
 
-/* In the child: does not return. The program's own command keeps our terminal and language; the
- * others write tables, which must not come with decimal commas. */
+/* In the child; does not return. The command that runs the program keeps terminal and locale. The
+ * others write tables, in locale C, because decimal commas would not be understood. */
 static void become(char **arguments, const char *log_file)
 {
     const int flags = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC;
@@ -54,7 +54,7 @@ static void become(char **arguments, const char *log_file)
     _exit(127);
 }
 
-/* Exit code, 128 + signal, or -1: it could not be started. */
+/* Exit code, or 128 + signal; -1: not started. */
 static int run_one(const llmperf_commands *commands, size_t index, const char *log_file)
 {
     char **arguments = copy_arguments(commands, index);
@@ -74,7 +74,7 @@ static int run_one(const llmperf_commands *commands, size_t index, const char *l
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* For a user who wants to run it again. */
+/* So that a user can run it again. */
 static void write_command(FILE *out, const llmperf_commands *commands, size_t index)
 {
     char *line;
@@ -83,7 +83,7 @@ static void write_command(FILE *out, const llmperf_commands *commands, size_t in
         fprintf(out, "%s\n", line);
         llmperf_text_free(line);
     }
-    fflush(out); /* The command itself may take hours, and be killed. */
+    fflush(out); /* Written before the command runs, because it may take hours or be killed. */
 }
 
 static bool run_step(const llmperf_commands *commands, size_t index, const char *tool, FILE *list,
@@ -129,7 +129,7 @@ bool vendor_run(const llmperf_commands *commands, const char *tool, const char *
         if (run_step(commands, i, tool, list, log_file) && i == 0)
             made = true;
     fclose(list);
-    /* The tool and the program had the terminal's signals; from here on they are ours again. */
+    /* From here on llmperf handles the signals of the terminal again. */
     signal(SIGINT, interrupt);
     signal(SIGQUIT, quit);
     return made;

@@ -198,7 +198,10 @@ void lp_html_utilisation(const struct lp_findings *findings, struct lp_text *out
         out,
         "<p class=\"note\">For decode look at the distance from the floor first, then at MBU: MFU "
         "is necessarily small there. Wall/floor equals busy/floor where the device worked longer "
-        "than the host was in the region. Regions with unknown work are not listed.</p>\n");
+        "than the host was in the region. Bound: compute or memory if its lower bound on time is "
+        "more than 1.2 times the other, balanced if neither is, communication if transfers between "
+        "GPUs take longer than both, launch if the host time is above 3 times the floor and the "
+        "GPU is busy for less than half of it. Regions with unknown work are not listed.</p>\n");
 }
 
 static void spread_row(const char *name, const char *base, const llmperf_iteration_stats *stats,

@@ -142,7 +142,11 @@ void lp_utilisation_md(const struct lp_findings *findings, struct lp_text *out)
         out,
         "wall/floor equals busy/floor where the device worked longer than the host was in the "
         "region. MFU and MBU relate to GPU busy time. The MFU limit is the highest MFU possible at "
-        "this intensity: for decode look at the distance from the floor first, then at MBU.\n\n");
+        "this intensity: for decode look at the distance from the floor first, then at MBU.\n\n"
+        "*Bound* names what limits the region: *compute* or *memory* if its lower bound on time is "
+        "more than 1.2 times the other, *balanced* if neither is, *communication* if transfers "
+        "between GPUs take longer than both, *launch* if the host time is above 3 times the floor "
+        "and the GPU is busy for less than half of it.\n\n");
     add_source(out, "Peak", &findings->limits.peak);
     add_source(out, "Bandwidth", &findings->limits.bandwidth);
     add_reasons(findings, out);

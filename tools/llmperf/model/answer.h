@@ -9,24 +9,24 @@
 
 enum model_phase { PREFILL, DECODE_STEP, VISION, PHASES };
 
-/* Against the limits in use, and against the ceilings that were measured. */
+/* With the peaks in use, and with the measured peaks. */
 enum { IN_USE, MEASURED, LIMITS };
 
 struct gpu_answer {
-    const char *name;           /* as requested; NULL: no GPU was */
+    const char *name;           /* as given; NULL: none was given */
     llmperf_hardware *hardware; /* NULL: not known */
-    char reason[512];           /* why; "" if it is known */
+    char reason[512];           /* reason; "" if it is known */
     bool has[PHASES];           /* the model has such a step */
     llmperf_step_floor floors[LIMITS][PHASES];
     llmperf_decode_turn turn;
 };
 
-/* Of one GPU; NaN: not known. */
+/* Of one GPU; NaN: unknown. */
 struct memory_answer {
     double gpu_bytes;     /* as sold */
-    double weights_bytes; /* that it holds */
+    double weights_bytes; /* of this GPU's share of the model */
     double kv_bytes;      /* cache of the batch at the context of the decode step */
-    double requests;      /* most whose cache fits beside the weights */
+    double requests;      /* maximum whose KV cache fits next to the weights */
 };
 
 struct model_answer {
@@ -34,7 +34,7 @@ struct model_answer {
     llmperf_model_info info;
     uint32_t weight_dtype, kv_dtype;
     uint64_t weight_bytes, kv_bytes_per_token;
-    /* As requested. */
+    /* The request. */
     uint64_t prompt, prefix, context, batch, generated;
     uint64_t image_height, image_width, tile_rows, tile_columns, tile_pixels;
     /* Steps borrow the arrays of cmd_model.c. */

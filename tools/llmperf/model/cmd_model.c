@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `llmperf model`: parameters, FLOPs and bytes of a model, with no run and no GPU. */
+/* `llmperf model`: parameters, FLOPs and bytes of a model. Needs no run and no GPU. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -106,8 +106,8 @@ static bool take_dtype(const struct command *command, const struct words *words,
     return false;
 }
 
-/* --storage-dtype is of weights and cache, unless they are given apart; the cache takes none of the
- * formats that only weights have. */
+/* --storage-dtype applies to weights and KV cache, unless they have options of their own. Formats
+ * for weights only do not apply to the KV cache. */
 static bool take_dtypes(const struct command *command, const struct words *words,
                         struct model_answer *answer)
 {
@@ -222,8 +222,8 @@ static uint64_t times_or_unknown(uint64_t value, uint64_t factor)
     return __builtin_mul_overflow(value, factor, &value) ? LLMPERF_UNKNOWN : value;
 }
 
-/* FLOPs of all steps: those of a prefill of the generated tokens that asks for each one's logits.
- * Bytes: a step reads its weights again, and one more position of the cache. */
+/* FLOPs of all steps equal those of a prefill of the generated tokens with logits for each. Bytes:
+ * each step reads the weights again, and one more position of the KV cache. */
 static int work_generation(struct model_answer *answer, const struct arrays *arrays)
 {
     llmperf_step all = answer->prefill_step, one = answer->decode_step;

@@ -103,7 +103,7 @@ static double bandwidth_of(const struct gpu_answer *gpu, llmperf_hardware_value 
     return value->value;
 }
 
-/* Formats that the operators of all steps compute in; true for the first `index` of a format. */
+/* Formats in which the operators of all steps compute; true for the first index of each format. */
 static bool computes_in(const struct model_answer *answer, uint32_t dtype)
 {
     llmperf_operator_work op = LLMPERF_OPERATOR_WORK_INIT;
@@ -168,7 +168,7 @@ int model_decimals(double value, int digits)
     return places > 0 ? places : 0;
 }
 
-/* One line of the table of floors: a member of each step's floor. */
+/* One line of the table of lower bounds: one member of llmperf_step_floor for each step. */
 static void print_row(const struct gpu_answer *gpu, const char *words, size_t which, size_t member,
                       double factor, const char *comment)
 {

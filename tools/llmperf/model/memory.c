@@ -9,8 +9,8 @@
 
 #define GB 1e9
 
-/* Rows of the table are what a step reads; what a GPU holds is its share of the whole table. A tied
- * one is the LM head. */
+/* A step reads rows of the embedding table; a GPU stores its share of the whole table. A tied table
+ * is the LM head. */
 static double table_bytes(const struct model_answer *answer)
 {
     const llmperf_step *step = &answer->prefill_step;
@@ -23,7 +23,7 @@ static double table_bytes(const struct model_answer *answer)
            (step->tensor_parallel ? step->tensor_parallel : 1);
 }
 
-/* A step that touches every expert reads all weights of its GPU but the embedding table. */
+/* A step that uses every expert reads all weights of its GPU except the embedding table. */
 static double weights_held(const struct model_answer *answer)
 {
     llmperf_operator_work op = LLMPERF_OPERATOR_WORK_INIT;

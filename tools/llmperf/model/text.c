@@ -8,7 +8,7 @@
 #include "command.h"
 #include "model/gpu.h"
 
-/* "16.06 G": four digits that matter and a decimal prefix. */
+/* "16.06 G": four significant digits and a decimal prefix. */
 static const char *scaled(uint64_t value, char text[32])
 {
     static const char prefixes[] = " kMGTPE";
@@ -42,7 +42,7 @@ static uint32_t computed_in(const struct model_answer *answer)
     return dtype;
 }
 
-/* What the numbers below are of, where several GPUs share the work. */
+/* Says that the numbers below are per GPU, if several GPUs share the work. */
 static void print_share(const llmperf_step *step)
 {
     static const struct {

@@ -196,14 +196,14 @@ def fields_page():
     enums = {word.replace("LP_", "").split("_", 1)[1]: note for word, note in re.findall(r"^    (LP_(?:MERGE|UNKNOWN)_\w+),? +/\* (.*?) \*/", text, re.M)}
     parts = ["# Fields\n", NOTE.format("lib/profile/fields.h"),
              "The members of all rows of a profile. The C structs, `run.llmperf`, `metrics.json`, CSV, JSON lines, Prometheus and the Python package have the same members. "
-             "[Metrics](metrics.md) has formulas and sources.\n",
+             "[Metrics](metrics.md) has formulas and sources. The last three tables are of rows that only `metrics.json`, Prometheus and reports have.\n",
              "*In metrics.json* is the name of the member there; – means that the value is not in `metrics.json`, or under a name that the meaning gives. "
              "*Null* says when the value is unknown, *merge* how rows of several runs are merged into one:\n"]
     for prefix, title in (("UNKNOWN", "null | the value is unknown"), ("MERGE", "merge | value of the merged row")):
         parts += [f"| {title} |", "| --- | --- |"]
         parts += [f"| {word.lower().replace('_', ' ')} | {note} |" for word, note in enums.items() if f"LP_{prefix}_{word}" in text] + [""]
     parts.pop()
-    for struct, body in re.findall(r"^/\*\* (llmperf_\w+) \*/\n#define LP_\w+_FIELDS\(F\) \\\n(.*?)\n\n", text, re.M | re.S):
+    for struct, body in re.findall(r"^/\*\* (\w+) \*/\n#define LP_\w+_FIELDS\(F\) \\\n(.*?)\n\n", text, re.M | re.S):
         parts += [f"\n## {struct}\n", "| member | type | unit | in metrics.json | merge | null | meaning |", "| --- | --- | --- | --- | --- | --- | --- |"]
         for line in body.split("\n"):
             row = line.strip(" \\")

@@ -10,28 +10,12 @@
 
 #include "lib/base/strings.h"
 #include "lib/base/vector.h"
+#include "lib/profile/fields.h"
 
 struct lp_findings;
 
 /** Kernels considered: those with the most device time. */
 #define LP_KERNEL_WORK_MOST 20
-
-/** A kernel on one device, over all regions. NaN: not known, see `reason`. */
-struct lp_kernel_work {
-    const char *name, *short_name; /* as in llmperf_kernel_stats */
-    const char *demangled;
-    int32_t device;
-    uint64_t calls;
-    double total_ms, share; /* share: of the device time of all kernels */
-    double counted_ms;      /* time from counters, where CUPTI gives no times of kernels */
-    uint64_t counted_calls;
-    /* Mean of the measured calls. */
-    double flops, bytes, time_ms;
-    double intensity, achieved_tflops, achieved_gbs, attainable_tflops;
-    const char *dtype;  /* of most FLOPs; NULL: not known, or no FLOPs */
-    const char *source; /* of FLOPs and bytes; NULL: none */
-    const char *reason; /* NULL: everything is known */
-};
 
 /** Limits of the roofline plot. NaN: none. */
 struct lp_roof {

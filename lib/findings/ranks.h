@@ -8,21 +8,9 @@
 #include <stdint.h>
 
 #include "lib/base/vector.h"
-#include "llmperf/profile.h"
+#include "lib/profile/fields.h"
 
 struct lp_findings;
-
-/** A GPU in a stage. Times are sums of durations per call, in ms. NaN: not known. */
-struct lp_rank {
-    const char *region; /* path of the stage */
-    uint32_t process_id;
-    int32_t device;
-    uint64_t instances;
-    double wall_ms;    /* mean */
-    double compute_ms; /* kernels that are not collectives */
-    double collective_ms, collective_count;
-    double waiting_ms; /* lower bound; part of collective_ms */
-};
 
 /** Zero-initialised: none. */
 struct lp_ranks {

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 #include "lib/base/vector.h"
-#include "llmperf/profile.h"
+#include "lib/profile/fields.h"
 
 struct lp_findings;
 
@@ -33,15 +33,6 @@ struct lp_kernel_total {
     const char *name;
     uint64_t calls, rows;
     double total_ms, mean_ms, share; /* share: of all device time */
-};
-
-/** Device time of a stage and kernel class. */
-struct lp_class_total {
-    const char *stage;        /* label; NULL: outside of stages */
-    const char *kernel_class; /* lives as long as the classes */
-    uint64_t calls;
-    double total_ms;
-    double share; /* of the stage's device time, 0 to 1 */
 };
 
 /** Zero-initialised: empty. */

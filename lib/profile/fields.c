@@ -16,18 +16,14 @@
 #define FIELD(kind, name, offset, unit, merge, unknown, json, series, text)                        \
     { name, LP_FIELD_##kind, offset, unit, LP_MERGE_##merge, LP_UNKNOWN_##unknown,                 \
       json, series,          text },
-#define FIELD_NAME(row, member, ...)                                                               \
-    FIELD(NAME, #member, OFFSET(row, member, const char *), __VA_ARGS__)
-#define FIELD_TEXT(row, member, ...)                                                               \
-    FIELD(TEXT, #member, OFFSET(row, member, const char *), __VA_ARGS__)
-#define FIELD_WORD(row, member, ...)                                                               \
-    FIELD(WORD, #member, OFFSET(row, member, uint32_t), __VA_ARGS__)
-#define FIELD_DEVICE(row, member, ...)                                                             \
-    FIELD(DEVICE, #member, OFFSET(row, member, int32_t), __VA_ARGS__)
-#define FIELD_COUNT(row, member, ...)                                                              \
-    FIELD(COUNT, #member, OFFSET(row, member, uint64_t), __VA_ARGS__)
-#define FIELD_NUMBER(row, member, ...)                                                             \
-    FIELD(NUMBER, #member, OFFSET(row, member, double), __VA_ARGS__)
+#define PLAIN(kind, row, member, ...)                                                              \
+    FIELD(kind, #member, OFFSET(row, member, LP_TYPE_##kind), __VA_ARGS__)
+#define FIELD_NAME(...)              PLAIN(NAME, __VA_ARGS__)
+#define FIELD_TEXT(...)              PLAIN(TEXT, __VA_ARGS__)
+#define FIELD_WORD(...)              PLAIN(WORD, __VA_ARGS__)
+#define FIELD_DEVICE(...)            PLAIN(DEVICE, __VA_ARGS__)
+#define FIELD_COUNT(...)             PLAIN(COUNT, __VA_ARGS__)
+#define FIELD_NUMBER(...)            PLAIN(NUMBER, __VA_ARGS__)
 #define FIELD_BLOB(row, member, ...) FIELD(BLOB, #member, sizeof(row), __VA_ARGS__)
 #define FIELD_RESERVED(row, ...)
 #define CLASS(row, i, ...)                                                                         \
@@ -67,6 +63,9 @@ _Static_assert(offsetof(struct lp_region_row, wall) == sizeof(llmperf_region_sta
 #define WINDOW(type, ...)        FIELD_##type(llmperf_window_stats, __VA_ARGS__)
 #define WINDOW_KERNEL(type, ...) FIELD_##type(llmperf_window_kernel, __VA_ARGS__)
 #define CAPTURE(type, ...)       FIELD_##type(llmperf_capture_stats, __VA_ARGS__)
+#define RANK(type, ...)          FIELD_##type(struct lp_rank, __VA_ARGS__)
+#define KERNEL_CLASS(type, ...)  FIELD_##type(struct lp_class_total, __VA_ARGS__)
+#define KERNEL_WORK(type, ...)   FIELD_##type(struct lp_kernel_work, __VA_ARGS__)
 
 static const struct lp_row_field ledger_fields[] = { LP_LEDGER_FIELDS(LEDGER) };
 static const struct lp_row_field region_fields[] = { LP_REGION_FIELDS(REGION) };
@@ -79,6 +78,9 @@ static const struct lp_row_field window_fields[] = { LP_WINDOW_FIELDS(WINDOW) };
 static const struct lp_row_field window_kernel_fields[] = { LP_WINDOW_KERNEL_FIELDS(
     WINDOW_KERNEL) };
 static const struct lp_row_field capture_fields[] = { LP_CAPTURE_FIELDS(CAPTURE) };
+static const struct lp_row_field rank_fields[] = { LP_RANK_FIELDS(RANK) };
+static const struct lp_row_field class_fields[] = { LP_CLASS_FIELDS(KERNEL_CLASS) };
+static const struct lp_row_field work_fields[] = { LP_KERNEL_WORK_FIELDS(KERNEL_WORK) };
 static const struct lp_row_field fact_fields[] = {
     { .name = "key", .type = LP_FIELD_NAME, .offset = offsetof(struct lp_fact, key) },
     { .name = "value",
@@ -91,13 +93,13 @@ static const struct lp_row_field line_fields[] = {
 };
 
 /* Size of a member. */
-#define SIZE_NAME     sizeof(const char *)
-#define SIZE_TEXT     sizeof(const char *)
-#define SIZE_WORD     sizeof(uint32_t)
+#define SIZE_NAME     sizeof(LP_TYPE_NAME)
+#define SIZE_TEXT     sizeof(LP_TYPE_TEXT)
+#define SIZE_WORD     sizeof(LP_TYPE_WORD)
 #define SIZE_RESERVED sizeof(uint32_t)
-#define SIZE_DEVICE   sizeof(int32_t)
-#define SIZE_COUNT    sizeof(uint64_t)
-#define SIZE_NUMBER   sizeof(double)
+#define SIZE_DEVICE   sizeof(LP_TYPE_DEVICE)
+#define SIZE_COUNT    sizeof(LP_TYPE_COUNT)
+#define SIZE_NUMBER   sizeof(LP_TYPE_NUMBER)
 #define SIZE_CLASSES  (LLMPERF_ITERATION_CLASSES * sizeof(double))
 #define SIZE_BLOB     0
 
@@ -121,9 +123,13 @@ const struct lp_time_name lp_time_names[LP_TIMES] = { LP_ITERATION_TIMES(TIME) }
 
 #define LIST(fields, size, row, list)                                                              \
     fields, LENGTH(fields), size, sizeof(row), offsetof(llmperf_profile, list)
+#define FOUND(fields, row)                                                                         \
+    {                                                                                              \
+        NULL, NULL, fields, LENGTH(fields), 0, sizeof(row), 0                                      \
+    }
 #define ROWS(fields, public, row, list) LIST(fields, sizeof(public), row, list)
 
-const struct lp_row_kind lp_row_kinds[LP_ROW_KINDS] = {
+const struct lp_row_kind lp_row_kinds[] = {
     [LP_ROW_LEDGER] = { "ledger", "ledger",
                         ROWS(ledger_fields, llmperf_ledger, llmperf_ledger, ledger) },
     [LP_ROW_REGION] = { "region", "region",
@@ -152,6 +158,9 @@ const struct lp_row_kind lp_row_kinds[LP_ROW_KINDS] = {
     [LP_ROW_FACT] = { "fact", NULL, LIST(fact_fields, 0, struct lp_fact, facts) },
     [LP_ROW_PROBLEM] = { "problem", NULL, LIST(line_fields, 0, const char *, problems) },
     [LP_ROW_NOTE] = { "note", NULL, LIST(line_fields, 0, const char *, notes) },
+    [LP_ROW_RANK] = FOUND(rank_fields, struct lp_rank),
+    [LP_ROW_CLASS] = FOUND(class_fields, struct lp_class_total),
+    [LP_ROW_KERNEL_WORK] = FOUND(work_fields, struct lp_kernel_work),
 };
 
 /* Common layout of the row vectors: only the type of `items` differs. */

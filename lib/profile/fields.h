@@ -52,6 +52,7 @@ enum lp_unknown {
     LP_UNKNOWN_NO_IDLE,       /* no device, no complete call, no device work, or a truncated call */
     LP_UNKNOWN_NOT_COUNTED,   /* neither the program nor the model gave it */
     LP_UNKNOWN_NOT_COLLECTED, /* the source does not report it */
+    LP_UNKNOWN_UNLIKE_RANKS,  /* the GPUs of a stage differ in calls or collectives */
     LP_UNKNOWN_NO_SPAN        /* no device work was recorded */
 };
 
@@ -293,7 +294,69 @@ enum lp_unknown {
     F(NUMBER, exclusive_ms, "ms", DERIVED, NEVER, "exclusive_ms", NULL, "kernels, memcpys and memsets captured directly in the region") \
     F(NUMBER, share, "1", DERIVED, NEVER, "share", NULL, "(`kernel_ms` + `memory_ms`) / all graph work of `region` on the device")
 
+/** ranks */
+#define LP_RANK_FIELDS(F) \
+    F(NAME, region, "", KEY, NEVER, "region", NULL, "path of a stage on which several GPUs work together") \
+    F(WORD, process_id, "", KEY, NEVER, "process_id", NULL, "process") \
+    F(DEVICE, device, "", KEY, NEVER, "device", NULL, "CUDA device ordinal") \
+    F(COUNT, instances, "", DERIVED, NEVER, "instances", NULL, "complete calls") \
+    F(NUMBER, wall_ms, "ms", DERIVED, NO_INSTANCE, "wall_ms", NULL, "mean host time of a call") \
+    F(NUMBER, compute_ms, "ms", DERIVED, NEVER, "compute_ms", "rank_compute_seconds", "kernel durations per call without collectives") \
+    F(NUMBER, collective_ms, "ms", DERIVED, NEVER, "collective_ms", "rank_collective_seconds", "durations of collectives per call, waiting included") \
+    F(NUMBER, collective_count, "", DERIVED, NEVER, "collective_count", NULL, "collectives per call") \
+    F(NUMBER, waiting_ms, "ms", DERIVED, UNLIKE_RANKS, "waiting_ms", "rank_waiting_seconds", "lower bound on the time per call waiting for other GPUs in collectives")
+
+/** kernel_classes */
+#define LP_CLASS_FIELDS(F) \
+    F(TEXT, stage, "", KEY, OTHER, "stage", NULL, "label of the stage; null: in no stage") \
+    F(NAME, kernel_class, "", KEY, NEVER, "kernel_class", NULL, "kernel class") \
+    F(COUNT, calls, "", DERIVED, NEVER, "calls", NULL, "calls of its kernels, memcpys or memsets, all devices") \
+    F(NUMBER, total_ms, "ms", DERIVED, NEVER, "total_ms", NULL, "their durations") \
+    F(NUMBER, share, "1", DERIVED, NEVER, "share", NULL, "`total_ms` / `total_ms` of all classes of the stage")
+
+/** kernel_roofline */
+#define LP_KERNEL_WORK_FIELDS(F) \
+    F(NAME, demangled, "", KEY, NEVER, "kernel_name", NULL, "full C++ name of a kernel, all regions together") \
+    F(NAME, short_name, "", KEY, NEVER, "short_name", NULL, "C++ name without return type, template arguments and parameters") \
+    F(DEVICE, device, "", KEY, OTHER, "device", NULL, "CUDA device ordinal; null: unknown") \
+    F(COUNT, calls, "", DERIVED, NEVER, "calls", NULL, "calls") \
+    F(NUMBER, total_ms, "ms", DERIVED, NEVER, "total_ms", NULL, "durations of all calls") \
+    F(NUMBER, share, "1", DERIVED, NEVER, "share", NULL, "`total_ms` / `total_ms` of all kernels") \
+    F(NUMBER, flops, "FLOP", DERIVED, OTHER, "flops", NULL, "FLOPs of a call, mean of the calls that were measured; `reason` says why a number is null") \
+    F(NUMBER, bytes, "bytes", DERIVED, OTHER, "bytes", NULL, "bytes of device memory, as `flops`") \
+    F(NUMBER, time_ms, "ms", DERIVED, OTHER, "time_ms", NULL, "duration, as `flops`") \
+    F(NUMBER, intensity, "FLOP/byte", DERIVED, OTHER, "intensity", NULL, "`flops` / `bytes`") \
+    F(NUMBER, achieved_tflops, "TFLOP/s", DERIVED, OTHER, "achieved_tflops", NULL, "`flops` / `time_ms`") \
+    F(NUMBER, attainable_tflops, "TFLOP/s", DERIVED, OTHER, "attainable_tflops", NULL, "the smaller of the peak and bandwidth x `intensity`") \
+    F(NUMBER, achieved_gbs, "GB/s", DERIVED, OTHER, "achieved_gbs", NULL, "`bytes` / `time_ms`") \
+    F(TEXT, dtype, "", DERIVED, OTHER, "dtype", NULL, "dtype of most of its FLOPs; null: unknown, or it has none") \
+    F(TEXT, source, "", DERIVED, OTHER, "source", NULL, "where FLOPs and bytes come from; null: they are unknown") \
+    F(TEXT, reason, "", DERIVED, OTHER, "reason", NULL, "why a number is unknown; null: all are known")
+
 /* clang-format on */
+
+/* C types of members. */
+#define LP_TYPE_NAME                 const char *
+#define LP_TYPE_TEXT                 const char *
+#define LP_TYPE_WORD                 uint32_t
+#define LP_TYPE_DEVICE               int32_t
+#define LP_TYPE_COUNT                uint64_t
+#define LP_TYPE_NUMBER               double
+#define LP_MEMBER(type, member, ...) LP_TYPE_##type member;
+
+/** Rows of findings: computed from the rows of a profile, in no run file. */
+struct lp_rank {
+    LP_RANK_FIELDS(LP_MEMBER)
+};
+struct lp_class_total {
+    LP_CLASS_FIELDS(LP_MEMBER)
+};
+struct lp_kernel_work {
+    LP_KERNEL_WORK_FIELDS(LP_MEMBER)
+    const char *name;  /* as in llmperf_kernel_stats */
+    double counted_ms; /* time from counters, where CUPTI gives no times of kernels */
+    uint64_t counted_calls;
+};
 
 enum lp_field_type {
     LP_FIELD_NAME,   /* const char *, never NULL */
@@ -328,9 +391,12 @@ enum lp_row_id {
     LP_ROW_CAPTURE = LLMPERF_ROWS_CAPTURES,
     LP_ROW_FACT,
     LP_ROW_PROBLEM,
-    LP_ROW_NOTE
+    LP_ROW_NOTE,
+    LP_ROW_RANK, /* from here on rows of findings */
+    LP_ROW_CLASS,
+    LP_ROW_KERNEL_WORK
 };
-#define LP_ROW_KINDS 13
+#define LP_ROW_KINDS 13 /* that a profile holds */
 
 struct lp_row_kind {
     const char *table; /* in a run file; NULL: made again from other rows */
@@ -343,7 +409,7 @@ struct lp_row_kind {
 };
 
 /** By lp_row_id. */
-extern const struct lp_row_kind lp_row_kinds[LP_ROW_KINDS];
+extern const struct lp_row_kind lp_row_kinds[];
 
 /** The rows of a kind; of the ledger there is one. Pointers are valid until a row is added. */
 size_t lp_row_count(const llmperf_profile *profile, enum lp_row_id id);

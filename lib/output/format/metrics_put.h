@@ -68,15 +68,13 @@ void lp_put_device(struct lp_metrics *metrics, int32_t device);
 /** Add the reasons in use to notes[]. */
 void lp_put_reasons(struct lp_metrics *metrics);
 
-/** The member kernel_roofline. */
-void lp_put_kernel_roofline(struct lp_metrics *metrics);
-
 /** The members captures and windows. */
 void lp_put_captures(struct lp_metrics *metrics);
 void lp_put_windows(struct lp_metrics *metrics);
 
-/** The member ranks; empty unless two GPUs share a stage. */
-void lp_put_ranks(struct lp_metrics *metrics);
+/** A member that is an array of rows of findings, such as ranks. */
+void lp_put_rows(struct lp_metrics *metrics, const char *key, enum lp_row_id id, const void *rows,
+                 size_t count);
 
 /** The member iterations. */
 void lp_put_iterations(struct lp_metrics *metrics);

@@ -91,6 +91,8 @@ static enum lp_reason reason_of(const struct lp_metrics *metrics, enum lp_unknow
         return LP_REASON_NOT_COUNTED;
     case LP_UNKNOWN_NO_SPAN:
         return LP_REASON_NO_SPAN;
+    case LP_UNKNOWN_UNLIKE_RANKS:
+        return LP_REASON_UNLIKE_RANKS;
     case LP_UNKNOWN_NEVER:
     case LP_UNKNOWN_OTHER:
         break;
@@ -112,7 +114,7 @@ static void put_field(struct lp_metrics *metrics, const struct lp_row_field *fie
 {
     enum lp_reason reason = reason_of(metrics, field->unknown, instances);
 
-    if (field->type == LP_FIELD_DEVICE)
+    if (field->type == LP_FIELD_DEVICE && field->unknown == LP_UNKNOWN_NO_DEVICE)
         lp_put_device(metrics, *(const int32_t *)(const void *)((const char *)row + field->offset));
     else if (is_absent(metrics, field->unknown, instances))
         lp_put_null(metrics, key, reason);

@@ -322,27 +322,19 @@ static void put_notes(struct lp_metrics *metrics)
     lp_json_close(&metrics->json, ']');
 }
 
-static void put_classes(struct lp_metrics *metrics)
+static void put_findings(struct lp_metrics *metrics)
 {
-    struct lp_json *json = &metrics->json;
+    const struct lp_findings *findings = metrics->findings;
 
-    if (!metrics->findings->classes) {
+    lp_put_rows(metrics, "kernel_roofline", LP_ROW_KERNEL_WORK, findings->kernel_works.rows.items,
+                findings->kernel_works.rows.count);
+    if (findings->classes)
+        lp_put_rows(metrics, "kernel_classes", LP_ROW_CLASS, findings->class_totals.rows.items,
+                    findings->class_totals.rows.count);
+    else
         lp_put_null(metrics, "kernel_classes", LP_REASON_NO_CLASSES);
-        return;
-    }
-    lp_json_open(json, "kernel_classes", '[');
-    for (size_t i = 0; i < metrics->findings->class_totals.rows.count; i++) {
-        const struct lp_class_total *row = &metrics->findings->class_totals.rows.items[i];
-
-        lp_json_open(json, NULL, '{');
-        lp_json_string(json, "stage", row->stage);
-        lp_json_string(json, "kernel_class", row->kernel_class);
-        lp_json_count(json, "calls", row->calls);
-        lp_json_number(json, "total_ms", row->total_ms);
-        lp_json_number(json, "share", row->share);
-        lp_json_close(json, '}');
-    }
-    lp_json_close(json, ']');
+    lp_put_rows(metrics, "ranks", LP_ROW_RANK, findings->ranks.rows.items,
+                findings->ranks.rows.count);
 }
 
 static void put_evidence(struct lp_json *json, const struct lp_recommendation *row)
@@ -394,10 +386,8 @@ static void put_document(struct lp_metrics *metrics)
     put_regions(metrics, "stages", true);
     put_operators(metrics);
     put_kernels(metrics);
-    lp_put_kernel_roofline(metrics);
+    put_findings(metrics);
     lp_put_captures(metrics);
-    put_classes(metrics);
-    lp_put_ranks(metrics);
     lp_metrics_rows_json(json, metrics->findings->profile);
     lp_put_iterations(metrics);
     lp_put_windows(metrics);

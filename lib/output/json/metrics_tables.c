@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Members of metrics.json about device work: captures, windows, ranks, kernel_roofline. */
+/* Members of metrics.json about device work: captures, windows, and rows of findings. */
 #include "lib/output/format/metrics_put.h"
 #include "lib/output/format/row_fields.h"
 
@@ -50,57 +50,14 @@ void lp_put_windows(struct lp_metrics *metrics)
     lp_json_close(json, ']');
 }
 
-void lp_put_ranks(struct lp_metrics *metrics)
+void lp_put_rows(struct lp_metrics *metrics, const char *key, enum lp_row_id id, const void *rows,
+                 size_t count)
 {
-    struct lp_json *json = &metrics->json;
-
-    lp_json_open(json, "ranks", '[');
-    for (size_t i = 0; i < metrics->findings->ranks.rows.count; i++) {
-        const struct lp_rank *rank = &metrics->findings->ranks.rows.items[i];
-
-        lp_json_open(json, NULL, '{');
-        lp_json_string(json, "region", rank->region);
-        lp_json_count(json, "process_id", rank->process_id);
-        lp_json_count(json, "device", (uint64_t)rank->device);
-        lp_json_count(json, "instances", rank->instances);
-        lp_put_number(metrics, "wall_ms", rank->wall_ms, LP_REASON_NO_INSTANCE);
-        lp_json_number(json, "compute_ms", rank->compute_ms);
-        lp_json_number(json, "collective_ms", rank->collective_ms);
-        lp_json_number(json, "collective_count", rank->collective_count);
-        lp_put_number(metrics, "waiting_ms", rank->waiting_ms, LP_REASON_UNLIKE_RANKS);
-        lp_json_close(json, '}');
+    lp_json_open(&metrics->json, key, '[');
+    for (size_t i = 0; i < count; i++) {
+        lp_json_open(&metrics->json, NULL, '{');
+        lp_put_row(metrics, id, NULL, (const char *)rows + i * lp_row_kinds[id].row_size, 1);
+        lp_json_close(&metrics->json, '}');
     }
-    lp_json_close(json, ']');
-}
-
-static void put_work(struct lp_json *json, const struct lp_kernel_work *work)
-{
-    lp_json_open(json, NULL, '{');
-    lp_json_string(json, "kernel_name", work->demangled);
-    lp_json_string(json, "short_name", work->short_name);
-    lp_json_count(json, "device", work->device < 0 ? LLMPERF_UNKNOWN : (uint64_t)work->device);
-    lp_json_count(json, "calls", work->calls);
-    lp_json_number(json, "total_ms", work->total_ms);
-    lp_json_number(json, "share", work->share);
-    lp_json_number(json, "flops", work->flops);
-    lp_json_number(json, "bytes", work->bytes);
-    lp_json_number(json, "time_ms", work->time_ms);
-    lp_json_number(json, "intensity", work->intensity);
-    lp_json_number(json, "achieved_tflops", work->achieved_tflops);
-    lp_json_number(json, "attainable_tflops", work->attainable_tflops);
-    lp_json_number(json, "achieved_gbs", work->achieved_gbs);
-    lp_json_string(json, "dtype", work->dtype);
-    lp_json_string(json, "source", work->source);
-    lp_json_string(json, "reason", work->reason);
-    lp_json_close(json, '}');
-}
-
-void lp_put_kernel_roofline(struct lp_metrics *metrics)
-{
-    const struct lp_kernel_works *works = &metrics->findings->kernel_works;
-
-    lp_json_open(&metrics->json, "kernel_roofline", '[');
-    for (size_t i = 0; i < works->rows.count; i++)
-        put_work(&metrics->json, &works->rows.items[i]);
     lp_json_close(&metrics->json, ']');
 }

@@ -2,7 +2,6 @@
 /* Totals in the text format of Prometheus (0.0.4), in seconds and bytes. Unknown values have no
  * sample. */
 #include <math.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -30,64 +29,16 @@ static void put_device(struct lp_text *out, int32_t device)
     lp_prometheus_label(out, "device", text);
 }
 
-static void put_region_labels(struct lp_text *out, const llmperf_region_stats *region, bool host)
+/* A device of -1 is not named. */
+static void put_region_labels(struct lp_text *out, const char *path, uint32_t process_id,
+                              int32_t device)
 {
     char process[16];
 
-    snprintf(process, sizeof(process), "%u", region->process_id);
-    lp_prometheus_label(out, "region", region->path);
+    snprintf(process, sizeof(process), "%u", process_id);
+    lp_prometheus_label(out, "region", path);
     lp_prometheus_label(out, "process", process);
-    if (!host)
-        put_device(out, region->device);
-}
-
-/* Times of GPUs that share a stage. */
-static const struct rank_family {
-    const char *name, *help;
-    size_t offset; /* in struct lp_rank; a double, in ms */
-} rank_families[] = {
-    { "llmperf_rank_compute_seconds",
-      "Kernel time per call without collectives, where GPUs work together.",
-      offsetof(struct lp_rank, compute_ms) },
-    { "llmperf_rank_collective_seconds", "Collective time per call, waiting included.",
-      offsetof(struct lp_rank, collective_ms) },
-    { "llmperf_rank_waiting_seconds",
-      "Lower bound on the time per call waiting for other GPUs in collectives.",
-      offsetof(struct lp_rank, waiting_ms) },
-};
-
-static void put_rank_family(const struct lp_ranks *ranks, const struct rank_family *family,
-                            struct lp_text *out)
-{
-    lp_text_printf(out, "# HELP %s %s\n# TYPE %s gauge\n", family->name, family->help,
-                   family->name);
-    for (size_t i = 0; i < ranks->rows.count; i++) {
-        const struct lp_rank *rank = &ranks->rows.items[i];
-        double value = *(const double *)((const char *)rank + family->offset);
-        const llmperf_region_stats region = { .path = rank->region,
-                                              .process_id = rank->process_id,
-                                              .device = rank->device };
-
-        if (!isfinite(value))
-            continue;
-        lp_text_printf(out, "%s{", family->name);
-        put_region_labels(out, &region, false);
-        lp_prometheus_value(out, value * 1e-3);
-    }
-}
-
-static int put_ranks(const llmperf_profile *profile, struct lp_text *out)
-{
-    const struct lp_findings *findings;
-    int status;
-
-    if (!lp_ranks_possible(profile)) /* a server is scraped often and mostly has one GPU */
-        return 0;
-    status = lp_findings_of(profile, &findings);
-    for (size_t i = 0; i < sizeof(rank_families) / sizeof(rank_families[0]) && status == 0; i++)
-        if (findings->ranks.rows.count > 0)
-            put_rank_family(&findings->ranks, &rank_families[i], out);
-    return status;
+    put_device(out, device);
 }
 
 /* Outside of regions the label is ""; unknown regions have no label. */
@@ -111,41 +62,62 @@ static bool is_repeated(const llmperf_region_stats *before, const llmperf_region
            before->process_id == region->process_id;
 }
 
-static void put_sample(enum lp_row_id id, const struct lp_row_field *field, const void *row,
+static void put_labels(enum lp_row_id id, const struct lp_row_field *field, const void *row,
                        struct lp_text *out)
 {
-    double value = lp_field_value(field, row) * (strcmp(field->unit, "ms") == 0 ? 1e-3 : 1);
+    const llmperf_region_stats *region = row;
+    const struct lp_rank *rank = row;
 
-    if (!isfinite(value))
-        return;
-    lp_text_printf(out, "llmperf_%s{", field->series);
-    if (id == LP_ROW_REGION)
-        put_region_labels(out, row, is_of_host(id, field));
-    else
+    if (id == LP_ROW_KERNEL)
         put_kernel_labels(out, row);
-    lp_prometheus_value(out, value);
+    else if (id == LP_ROW_RANK)
+        put_region_labels(out, rank->region, rank->process_id, rank->device);
+    else
+        put_region_labels(out, region->path, region->process_id,
+                          is_of_host(id, field) ? -1 : region->device);
 }
 
 /* A metric, with a sample for each row where it is known. Sums are counters. */
-static void put_family(const llmperf_profile *profile, enum lp_row_id id,
+static void put_family(enum lp_row_id id, const char *rows, size_t count,
                        const struct lp_row_field *field, struct lp_text *out)
 {
-    size_t length = strlen(field->series);
+    size_t length = strlen(field->series), size = lp_row_kinds[id].row_size;
     bool counter = length > 6 && strcmp(field->series + length - 6, "_total") == 0;
 
     lp_text_printf(out, "# HELP llmperf_%s %s\n# TYPE llmperf_%s %s\n", field->series, field->text,
                    field->series, counter ? "counter" : "gauge");
-    for (size_t i = 0; i < lp_row_count(profile, id); i++)
-        if (i == 0 || !is_of_host(id, field) ||
-            !is_repeated(lp_row_at(profile, id, i - 1), lp_row_at(profile, id, i)))
-            put_sample(id, field, lp_row_at(profile, id, i), out);
+    for (size_t i = 0; i < count; i++) {
+        const void *row = rows + i * size;
+        double value = lp_field_value(field, row) * (strcmp(field->unit, "ms") == 0 ? 1e-3 : 1);
+
+        if (!isfinite(value) || (i > 0 && is_of_host(id, field) &&
+                                 is_repeated((const void *)(rows + (i - 1) * size), row)))
+            continue;
+        lp_text_printf(out, "llmperf_%s{", field->series);
+        put_labels(id, field, row, out);
+        lp_prometheus_value(out, value);
+    }
 }
 
-static void put_families(const llmperf_profile *profile, enum lp_row_id id, struct lp_text *out)
+static void put_families(enum lp_row_id id, const void *rows, size_t count, struct lp_text *out)
 {
     for (size_t i = 0; i < lp_row_kinds[id].count; i++)
         if (lp_row_kinds[id].fields[i].series)
-            put_family(profile, id, &lp_row_kinds[id].fields[i], out);
+            put_family(id, rows, count, &lp_row_kinds[id].fields[i], out);
+}
+
+/* Times of GPUs that share a stage. */
+static int put_ranks(const llmperf_profile *profile, struct lp_text *out)
+{
+    const struct lp_findings *findings;
+    int status;
+
+    if (!lp_ranks_possible(profile)) /* a server is scraped often and mostly has one GPU */
+        return 0;
+    status = lp_findings_of(profile, &findings);
+    if (status == 0 && findings->ranks.rows.count > 0)
+        put_families(LP_ROW_RANK, findings->ranks.rows.items, findings->ranks.rows.count, out);
+    return status;
 }
 
 /* Device times and counts of a region must be divided by this to estimate those of all its
@@ -165,7 +137,7 @@ static void put_sampled_fractions(const llmperf_profile *profile, struct lp_text
         if (region.device >= 0 && isfinite(region.skipped_fraction) &&
             !is_repeated(&before, &region)) {
             lp_text_puts(out, "llmperf_region_sampled_fraction{");
-            put_region_labels(out, &region, true);
+            put_region_labels(out, region.path, region.process_id, -1);
             lp_prometheus_value(out, 1 - region.skipped_fraction);
         }
         before = region;
@@ -230,8 +202,10 @@ int lp_prometheus(const llmperf_profile *profile, struct lp_text *out)
     int status;
 
     put_ledger(profile, out);
-    put_families(profile, LP_ROW_REGION, out);
-    put_families(profile, LP_ROW_KERNEL, out);
+    put_families(LP_ROW_REGION, lp_row_at(profile, LP_ROW_REGION, 0),
+                 lp_row_count(profile, LP_ROW_REGION), out);
+    put_families(LP_ROW_KERNEL, lp_row_at(profile, LP_ROW_KERNEL, 0),
+                 lp_row_count(profile, LP_ROW_KERNEL), out);
     put_sampled_fractions(profile, out);
     lp_prometheus_stages(profile, out);
     lp_prometheus_windows(profile, out);

@@ -122,6 +122,31 @@ static void the_documents_say_so(void **state)
     llmperf_profile_free(profile);
 }
 
+static void each_member_of_a_rank_is_in_the_documents(void **state)
+{
+    const struct lp_row_kind *kind = &lp_row_kinds[LP_ROW_RANK];
+    const struct lp_findings *findings;
+    llmperf_profile *profile;
+    char *metrics, *prometheus, name[64];
+
+    (void)state;
+    ranks_of(STEPS(""), &findings, &profile);
+    assert_int_equal(llmperf_document_text(profile, LLMPERF_DOCUMENT_METRICS_JSON, &metrics), 0);
+    assert_int_equal(llmperf_document_text(profile, LLMPERF_DOCUMENT_PROMETHEUS, &prometheus), 0);
+    assert_non_null(strstr(metrics, "\"ranks\": ["));
+    assert_int_equal(kind->count, 9);
+    for (size_t i = 0; i < kind->count; i++) {
+        snprintf(name, sizeof(name), "\"%s\": ", kind->fields[i].name);
+        assert_text_has(strstr(metrics, "\"ranks\": ["), name);
+        snprintf(name, sizeof(name), "\nllmperf_%s{", kind->fields[i].series);
+        if (kind->fields[i].series)
+            assert_text_has(prometheus, name);
+    }
+    llmperf_text_free(metrics);
+    llmperf_text_free(prometheus);
+    llmperf_profile_free(profile);
+}
+
 /* One of them sums up once more than the other. */
 static void unlike_gpus_are_not_compared(void **state)
 {
@@ -187,6 +212,7 @@ int main(void)
         cmocka_unit_test(the_last_gpu_is_in_collectives_the_shortest),
         cmocka_unit_test(waiting_makes_no_gpu_the_busiest),
         cmocka_unit_test(the_documents_say_so),
+        cmocka_unit_test(each_member_of_a_rank_is_in_the_documents),
         cmocka_unit_test(unlike_gpus_are_not_compared),
         cmocka_unit_test(nothing_is_said_of_gpus_that_do_not_talk),
         cmocka_unit_test(processes_that_share_a_gpu_are_not_told_apart),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The part of CUPTI's binary interface that we use, in our own words: so that the library builds
  * without CUDA headers and serves every CUPTI from 11.8 on. Records only ever grow at their tail,
- * so a prefix fits all versions. cupti_check.c checks each offset and number against the toolkit's
+ * so a prefix fits all versions. check.c checks each offset and number against the toolkit's
  * headers where the build finds them. Facts: CUPTI 13.0. */
 #ifndef LP_CUPTI_ABI_H
 #define LP_CUPTI_ABI_H
@@ -9,45 +9,52 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum {
-    LP_CUPTI_SUCCESS = 0,
-    LP_CUPTI_ERROR_MAX_LIMIT_REACHED = 12,
-    LP_CUPTI_ERROR_INVALID_KIND = 21,
-    LP_CUPTI_ERROR_MULTIPLE_SUBSCRIBERS = 39,
-};
+/* Our name, the number, CUPTI's name. */
+#define LP_CUPTI_NUMBERS(NUMBER)                                                                   \
+    NUMBER(LP_CUPTI_SUCCESS, 0, CUPTI_SUCCESS)                                                     \
+    NUMBER(LP_CUPTI_ERROR_MAX_LIMIT_REACHED, 12, CUPTI_ERROR_MAX_LIMIT_REACHED)                    \
+    NUMBER(LP_CUPTI_ERROR_INVALID_KIND, 21, CUPTI_ERROR_INVALID_KIND)                              \
+    NUMBER(LP_CUPTI_ERROR_MULTIPLE_SUBSCRIBERS, 39,                                                \
+           CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)                                         \
+    NUMBER(LP_CUPTI_KIND_MEMCPY, 1, CUPTI_ACTIVITY_KIND_MEMCPY)                                    \
+    NUMBER(LP_CUPTI_KIND_MEMSET, 2, CUPTI_ACTIVITY_KIND_MEMSET)                                    \
+    NUMBER(LP_CUPTI_KIND_CONCURRENT_KERNEL, 10, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)             \
+    /* a launch of a graph as one record, instead of its nodes */                                  \
+    NUMBER(LP_CUPTI_KIND_GRAPH_TRACE, 51, CUPTI_ACTIVITY_KIND_GRAPH_TRACE)                         \
+    NUMBER(LP_CUPTI_KIND_OVERHEAD, 17, CUPTI_ACTIVITY_KIND_OVERHEAD)                               \
+    /* copies between devices */                                                                   \
+    NUMBER(LP_CUPTI_KIND_MEMCPY2, 22, CUPTI_ACTIVITY_KIND_MEMCPY2)                                 \
+    NUMBER(LP_CUPTI_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, 5,                                            \
+           CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER)                                         \
+    NUMBER(LP_CUPTI_ATTR_PER_THREAD_ACTIVITY_BUFFER, 9,                                            \
+           CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER)                                         \
+    NUMBER(LP_CUPTI_FLAG_FLUSH_FORCED, 1, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED)                        \
+    NUMBER(LP_CUPTI_DOMAIN_DRIVER_API, 1, CUPTI_CB_DOMAIN_DRIVER_API)                              \
+    NUMBER(LP_CUPTI_DOMAIN_RESOURCE, 3, CUPTI_CB_DOMAIN_RESOURCE)                                  \
+    NUMBER(LP_CUPTI_SITE_ENTER, 0, CUPTI_API_ENTER)                                                \
+    NUMBER(LP_CUPTI_SITE_EXIT, 1, CUPTI_API_EXIT)                                                  \
+    NUMBER(LP_CUPTI_RESOURCE_GRAPH_DESTROY_STARTING, 10,                                           \
+           CUPTI_CBID_RESOURCE_GRAPH_DESTROY_STARTING)                                             \
+    NUMBER(LP_CUPTI_RESOURCE_CONTEXT_CREATED, 1, CUPTI_CBID_RESOURCE_CONTEXT_CREATED)              \
+    NUMBER(LP_CUPTI_RESOURCE_GRAPHNODE_CREATED, 13, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED)         \
+    NUMBER(LP_CUPTI_RESOURCE_GRAPHEXEC_CREATE_STARTING, 17,                                        \
+           CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATE_STARTING)                                          \
+    NUMBER(LP_CUPTI_RESOURCE_GRAPHEXEC_CREATED, 18, CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED)         \
+    NUMBER(LP_CUPTI_RESOURCE_GRAPHEXEC_DESTROY_STARTING, 19,                                       \
+           CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING)                                         \
+    NUMBER(LP_CUPTI_RESOURCE_GRAPHNODE_CLONED, 20, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED)           \
+    /* "node" takes over what "original_node" does */                                              \
+    NUMBER(LP_CUPTI_RESOURCE_GRAPHNODE_UPDATED, 22, CUPTI_CBID_RESOURCE_GRAPH_NODE_UPDATED)        \
+    NUMBER(LP_CUPTI_INSTANTIATE_DEVICE_LAUNCH, 4, CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)       \
+    NUMBER(LP_CUPTI_HOLDER_NAME_BYTES, 64, CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN)
 
-enum {
-    LP_CUPTI_KIND_MEMCPY = 1,
-    LP_CUPTI_KIND_MEMSET = 2,
-    LP_CUPTI_KIND_CONCURRENT_KERNEL = 10,
-    LP_CUPTI_KIND_OVERHEAD = 17,
-    LP_CUPTI_KIND_MEMCPY2 = 22,     /* copies between devices */
-    LP_CUPTI_KIND_GRAPH_TRACE = 51, /* a launch of a graph as one record, instead of its nodes */
-};
+#define LP_CUPTI_ENUMERATOR(name, number, theirs) name = number,
+enum { LP_CUPTI_NUMBERS(LP_CUPTI_ENUMERATOR) };
+#undef LP_CUPTI_ENUMERATOR
 
-enum {
-    LP_CUPTI_ATTR_ZEROED_OUT_ACTIVITY_BUFFER = 5,
-    LP_CUPTI_ATTR_PER_THREAD_ACTIVITY_BUFFER = 9,
-    LP_CUPTI_ATTR_USER_DEFINED_RECORDS = 11, /* 13.3 */
-};
-enum { LP_CUPTI_FLAG_FLUSH_FORCED = 1 };
-enum { LP_CUPTI_DOMAIN_DRIVER_API = 1, LP_CUPTI_DOMAIN_RESOURCE = 3 };
-enum { LP_CUPTI_SITE_ENTER = 0, LP_CUPTI_SITE_EXIT = 1 };
-enum {
-    LP_CUPTI_RESOURCE_CONTEXT_CREATED = 1,
-    LP_CUPTI_RESOURCE_GRAPH_DESTROY_STARTING = 10,
-    LP_CUPTI_RESOURCE_GRAPHNODE_CREATED = 13,
-    LP_CUPTI_RESOURCE_GRAPHEXEC_CREATE_STARTING = 17,
-    LP_CUPTI_RESOURCE_GRAPHEXEC_CREATED = 18,
-    LP_CUPTI_RESOURCE_GRAPHEXEC_DESTROY_STARTING = 19,
-    LP_CUPTI_RESOURCE_GRAPHNODE_CLONED = 20,
-    LP_CUPTI_RESOURCE_GRAPHNODE_UPDATED = 22, /* "node" takes over what "original_node" does */
-};
-enum { LP_CUPTI_INSTANTIATE_DEVICE_LAUNCH = 4 }; /* flag of the driver's instantiate calls */
-enum { LP_CUPTI_HOLDER_NAME_BYTES = 64 };
-enum {
-    LP_CUPTI_VERSION_12_9 = 27
-}; /* from here on a NULL buffer makes CUPTI drop and count; before, it crashes */
+enum { LP_CUPTI_ATTR_USER_DEFINED_RECORDS = 11 }; /* 13.3 */
+/* From here on a NULL buffer makes CUPTI drop and count; before, it crashes. */
+enum { LP_CUPTI_VERSION_12_9 = 27 };
 
 struct lp_cupti_record { /* head of every activity record */
     uint32_t kind;

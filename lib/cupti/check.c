@@ -14,52 +14,34 @@
     static_assert(offsetof(struct ours, our_field) == offsetof(theirs, their_field) &&             \
                       sizeof(((struct ours *)0)->our_field) == sizeof(((theirs *)0)->their_field), \
                   #ours "." #our_field)
+/* Members that all records of one operation have. */
+#define SAME_ACTIVITY(ours, theirs)                                                                \
+    SAME_FIELD(ours, start, theirs, start);                                                        \
+    SAME_FIELD(ours, end, theirs, end);                                                            \
+    SAME_FIELD(ours, device_id, theirs, deviceId);                                                 \
+    SAME_FIELD(ours, context_id, theirs, contextId);                                               \
+    SAME_FIELD(ours, stream_id, theirs, streamId);                                                 \
+    SAME_FIELD(ours, correlation_id, theirs, correlationId);                                       \
+    SAME_FIELD(ours, graph_node_id, theirs, graphNodeId);                                          \
+    SAME_FIELD(ours, graph_id, theirs, graphId)
 #define SAME_NUMBER(ours, theirs) static_assert((int)(ours) == (int)(theirs), #ours)
 
+SAME_ACTIVITY(lp_cupti_kernel, CUpti_ActivityKernel10);
 SAME_FIELD(lp_cupti_kernel, kind, CUpti_ActivityKernel10, kind);
-SAME_FIELD(lp_cupti_kernel, start, CUpti_ActivityKernel10, start);
-SAME_FIELD(lp_cupti_kernel, end, CUpti_ActivityKernel10, end);
-SAME_FIELD(lp_cupti_kernel, device_id, CUpti_ActivityKernel10, deviceId);
-SAME_FIELD(lp_cupti_kernel, context_id, CUpti_ActivityKernel10, contextId);
-SAME_FIELD(lp_cupti_kernel, stream_id, CUpti_ActivityKernel10, streamId);
-SAME_FIELD(lp_cupti_kernel, correlation_id, CUpti_ActivityKernel10, correlationId);
 SAME_FIELD(lp_cupti_kernel, name, CUpti_ActivityKernel10, name);
 SAME_FIELD(lp_cupti_kernel, queued, CUpti_ActivityKernel10, queued);
 SAME_FIELD(lp_cupti_kernel, submitted, CUpti_ActivityKernel10, submitted);
-SAME_FIELD(lp_cupti_kernel, graph_node_id, CUpti_ActivityKernel10, graphNodeId);
-SAME_FIELD(lp_cupti_kernel, graph_id, CUpti_ActivityKernel10, graphId);
 
+SAME_ACTIVITY(lp_cupti_memcpy, CUpti_ActivityMemcpy6);
 SAME_FIELD(lp_cupti_memcpy, copy_kind, CUpti_ActivityMemcpy6, copyKind);
 SAME_FIELD(lp_cupti_memcpy, bytes, CUpti_ActivityMemcpy6, bytes);
-SAME_FIELD(lp_cupti_memcpy, start, CUpti_ActivityMemcpy6, start);
-SAME_FIELD(lp_cupti_memcpy, end, CUpti_ActivityMemcpy6, end);
-SAME_FIELD(lp_cupti_memcpy, device_id, CUpti_ActivityMemcpy6, deviceId);
-SAME_FIELD(lp_cupti_memcpy, context_id, CUpti_ActivityMemcpy6, contextId);
-SAME_FIELD(lp_cupti_memcpy, stream_id, CUpti_ActivityMemcpy6, streamId);
-SAME_FIELD(lp_cupti_memcpy, correlation_id, CUpti_ActivityMemcpy6, correlationId);
-SAME_FIELD(lp_cupti_memcpy, graph_node_id, CUpti_ActivityMemcpy6, graphNodeId);
-SAME_FIELD(lp_cupti_memcpy, graph_id, CUpti_ActivityMemcpy6, graphId);
 
+SAME_ACTIVITY(lp_cupti_memcpy2, CUpti_ActivityMemcpyPtoP4);
 SAME_FIELD(lp_cupti_memcpy2, copy_kind, CUpti_ActivityMemcpyPtoP4, copyKind);
 SAME_FIELD(lp_cupti_memcpy2, bytes, CUpti_ActivityMemcpyPtoP4, bytes);
-SAME_FIELD(lp_cupti_memcpy2, start, CUpti_ActivityMemcpyPtoP4, start);
-SAME_FIELD(lp_cupti_memcpy2, end, CUpti_ActivityMemcpyPtoP4, end);
-SAME_FIELD(lp_cupti_memcpy2, device_id, CUpti_ActivityMemcpyPtoP4, deviceId);
-SAME_FIELD(lp_cupti_memcpy2, context_id, CUpti_ActivityMemcpyPtoP4, contextId);
-SAME_FIELD(lp_cupti_memcpy2, stream_id, CUpti_ActivityMemcpyPtoP4, streamId);
-SAME_FIELD(lp_cupti_memcpy2, correlation_id, CUpti_ActivityMemcpyPtoP4, correlationId);
-SAME_FIELD(lp_cupti_memcpy2, graph_node_id, CUpti_ActivityMemcpyPtoP4, graphNodeId);
-SAME_FIELD(lp_cupti_memcpy2, graph_id, CUpti_ActivityMemcpyPtoP4, graphId);
 
+SAME_ACTIVITY(lp_cupti_memset, CUpti_ActivityMemset4);
 SAME_FIELD(lp_cupti_memset, bytes, CUpti_ActivityMemset4, bytes);
-SAME_FIELD(lp_cupti_memset, start, CUpti_ActivityMemset4, start);
-SAME_FIELD(lp_cupti_memset, end, CUpti_ActivityMemset4, end);
-SAME_FIELD(lp_cupti_memset, device_id, CUpti_ActivityMemset4, deviceId);
-SAME_FIELD(lp_cupti_memset, context_id, CUpti_ActivityMemset4, contextId);
-SAME_FIELD(lp_cupti_memset, stream_id, CUpti_ActivityMemset4, streamId);
-SAME_FIELD(lp_cupti_memset, correlation_id, CUpti_ActivityMemset4, correlationId);
-SAME_FIELD(lp_cupti_memset, graph_node_id, CUpti_ActivityMemset4, graphNodeId);
-SAME_FIELD(lp_cupti_memset, graph_id, CUpti_ActivityMemset4, graphId);
 
 SAME_FIELD(lp_cupti_graph_trace, correlation_id, CUpti_ActivityGraphTrace2, correlationId);
 SAME_FIELD(lp_cupti_graph_trace, start, CUpti_ActivityGraphTrace2, start);
@@ -106,39 +88,8 @@ SAME_NUMBER(LP_CUPTI_ATTR_USER_DEFINED_RECORDS, CUPTI_ACTIVITY_ATTR_USER_DEFINED
 LP_CUPTI_SLIM_FIELDS(SAME_SLIM_FIELD)
 #endif
 
-SAME_NUMBER(LP_CUPTI_SUCCESS, CUPTI_SUCCESS);
-SAME_NUMBER(LP_CUPTI_ERROR_MAX_LIMIT_REACHED, CUPTI_ERROR_MAX_LIMIT_REACHED);
-SAME_NUMBER(LP_CUPTI_ERROR_INVALID_KIND, CUPTI_ERROR_INVALID_KIND);
-SAME_NUMBER(LP_CUPTI_ERROR_MULTIPLE_SUBSCRIBERS, CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
-SAME_NUMBER(LP_CUPTI_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY);
-SAME_NUMBER(LP_CUPTI_KIND_MEMSET, CUPTI_ACTIVITY_KIND_MEMSET);
-SAME_NUMBER(LP_CUPTI_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
-SAME_NUMBER(LP_CUPTI_KIND_GRAPH_TRACE, CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
-SAME_NUMBER(LP_CUPTI_KIND_OVERHEAD, CUPTI_ACTIVITY_KIND_OVERHEAD);
-SAME_NUMBER(LP_CUPTI_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMCPY2);
-SAME_NUMBER(LP_CUPTI_ATTR_ZEROED_OUT_ACTIVITY_BUFFER,
-            CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER);
-#if CUPTI_API_VERSION >= 22 /* CUDA 12.3 */
-SAME_NUMBER(LP_CUPTI_ATTR_PER_THREAD_ACTIVITY_BUFFER,
-            CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER);
-#endif
-SAME_NUMBER(LP_CUPTI_FLAG_FLUSH_FORCED, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
-SAME_NUMBER(LP_CUPTI_DOMAIN_DRIVER_API, CUPTI_CB_DOMAIN_DRIVER_API);
-SAME_NUMBER(LP_CUPTI_DOMAIN_RESOURCE, CUPTI_CB_DOMAIN_RESOURCE);
-SAME_NUMBER(LP_CUPTI_SITE_ENTER, CUPTI_API_ENTER);
-SAME_NUMBER(LP_CUPTI_SITE_EXIT, CUPTI_API_EXIT);
-SAME_NUMBER(LP_CUPTI_RESOURCE_GRAPH_DESTROY_STARTING, CUPTI_CBID_RESOURCE_GRAPH_DESTROY_STARTING);
-SAME_NUMBER(LP_CUPTI_RESOURCE_CONTEXT_CREATED, CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
-SAME_NUMBER(LP_CUPTI_RESOURCE_GRAPHNODE_CREATED, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
-SAME_NUMBER(LP_CUPTI_RESOURCE_GRAPHEXEC_CREATE_STARTING,
-            CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATE_STARTING);
-SAME_NUMBER(LP_CUPTI_RESOURCE_GRAPHEXEC_CREATED, CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED);
-SAME_NUMBER(LP_CUPTI_RESOURCE_GRAPHEXEC_DESTROY_STARTING,
-            CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING);
-SAME_NUMBER(LP_CUPTI_RESOURCE_GRAPHNODE_CLONED, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED);
-SAME_NUMBER(LP_CUPTI_RESOURCE_GRAPHNODE_UPDATED, CUPTI_CBID_RESOURCE_GRAPH_NODE_UPDATED);
-SAME_NUMBER(LP_CUPTI_INSTANTIATE_DEVICE_LAUNCH, CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH);
-SAME_NUMBER(LP_CUPTI_HOLDER_NAME_BYTES, CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN);
+#define SAME_NAMED(ours, number, theirs) SAME_NUMBER(ours, theirs);
+LP_CUPTI_NUMBERS(SAME_NAMED)
 
 #define SAME_CALL(kind, number, function) SAME_NUMBER(number, CUPTI_DRIVER_TRACE_CBID_##function);
 LP_CUPTI_LAUNCH_CALLS(SAME_CALL)

@@ -9,40 +9,40 @@
 
 #define LP_NVTX_TABLE_CALLBACKS 1u
 
-enum { LP_NVTX_MODULE_CORE = 1, LP_NVTX_MODULE_CORE2 = 5 };
+/* Our name, the number, NVTX's name. */
+#define LP_NVTX_NUMBERS(NUMBER)                                                                    \
+    NUMBER(LP_NVTX_MODULE_CORE, 1, NVTX_CB_MODULE_CORE)                                            \
+    NUMBER(LP_NVTX_MODULE_CORE2, 5, NVTX_CB_MODULE_CORE2)                                          \
+    /* Places in the table of module CORE. */                                                      \
+    NUMBER(LP_NVTX_RANGE_START_EX, 4, NVTX_CBID_CORE_RangeStartEx)                                 \
+    NUMBER(LP_NVTX_RANGE_START_A, 5, NVTX_CBID_CORE_RangeStartA)                                   \
+    NUMBER(LP_NVTX_RANGE_START_W, 6, NVTX_CBID_CORE_RangeStartW)                                   \
+    NUMBER(LP_NVTX_RANGE_END, 7, NVTX_CBID_CORE_RangeEnd)                                          \
+    NUMBER(LP_NVTX_RANGE_PUSH_EX, 8, NVTX_CBID_CORE_RangePushEx)                                   \
+    NUMBER(LP_NVTX_RANGE_PUSH_A, 9, NVTX_CBID_CORE_RangePushA)                                     \
+    NUMBER(LP_NVTX_RANGE_PUSH_W, 10, NVTX_CBID_CORE_RangePushW)                                    \
+    NUMBER(LP_NVTX_RANGE_POP, 11, NVTX_CBID_CORE_RangePop)                                         \
+    /* Places in the table of module CORE2. */                                                     \
+    NUMBER(LP_NVTX_DOMAIN_RANGE_START_EX, 2, NVTX_CBID_CORE2_DomainRangeStartEx)                   \
+    NUMBER(LP_NVTX_DOMAIN_RANGE_END, 3, NVTX_CBID_CORE2_DomainRangeEnd)                            \
+    NUMBER(LP_NVTX_DOMAIN_RANGE_PUSH_EX, 4, NVTX_CBID_CORE2_DomainRangePushEx)                     \
+    NUMBER(LP_NVTX_DOMAIN_RANGE_POP, 5, NVTX_CBID_CORE2_DomainRangePop)                            \
+    NUMBER(LP_NVTX_DOMAIN_REGISTER_STRING_A, 10, NVTX_CBID_CORE2_DomainRegisterStringA)            \
+    NUMBER(LP_NVTX_DOMAIN_REGISTER_STRING_W, 11, NVTX_CBID_CORE2_DomainRegisterStringW)            \
+    NUMBER(LP_NVTX_DOMAIN_CREATE_A, 12, NVTX_CBID_CORE2_DomainCreateA)                             \
+    NUMBER(LP_NVTX_DOMAIN_CREATE_W, 13, NVTX_CBID_CORE2_DomainCreateW)                             \
+    /* Kinds of messages and payloads. */                                                          \
+    NUMBER(LP_NVTX_MESSAGE_ASCII, 1, NVTX_MESSAGE_TYPE_ASCII)                                      \
+    NUMBER(LP_NVTX_MESSAGE_WIDE, 2, NVTX_MESSAGE_TYPE_UNICODE)                                     \
+    NUMBER(LP_NVTX_MESSAGE_REGISTERED, 3, NVTX_MESSAGE_TYPE_REGISTERED)                            \
+    NUMBER(LP_NVTX_PAYLOAD_UINT64, 1, NVTX_PAYLOAD_TYPE_UNSIGNED_INT64)                            \
+    NUMBER(LP_NVTX_PAYLOAD_INT64, 2, NVTX_PAYLOAD_TYPE_INT64)                                      \
+    NUMBER(LP_NVTX_PAYLOAD_UINT32, 4, NVTX_PAYLOAD_TYPE_UNSIGNED_INT32)                            \
+    NUMBER(LP_NVTX_PAYLOAD_INT32, 5, NVTX_PAYLOAD_TYPE_INT32)
 
-/** Places in the table of module CORE. */
-enum {
-    LP_NVTX_RANGE_START_EX = 4,
-    LP_NVTX_RANGE_START_A = 5,
-    LP_NVTX_RANGE_START_W = 6,
-    LP_NVTX_RANGE_END = 7,
-    LP_NVTX_RANGE_PUSH_EX = 8,
-    LP_NVTX_RANGE_PUSH_A = 9,
-    LP_NVTX_RANGE_PUSH_W = 10,
-    LP_NVTX_RANGE_POP = 11
-};
-
-/** Places in the table of module CORE2. */
-enum {
-    LP_NVTX_DOMAIN_RANGE_START_EX = 2,
-    LP_NVTX_DOMAIN_RANGE_END = 3,
-    LP_NVTX_DOMAIN_RANGE_PUSH_EX = 4,
-    LP_NVTX_DOMAIN_RANGE_POP = 5,
-    LP_NVTX_DOMAIN_REGISTER_STRING_A = 10,
-    LP_NVTX_DOMAIN_REGISTER_STRING_W = 11,
-    LP_NVTX_DOMAIN_CREATE_A = 12,
-    LP_NVTX_DOMAIN_CREATE_W = 13
-};
-
-enum { LP_NVTX_MESSAGE_ASCII = 1, LP_NVTX_MESSAGE_WIDE = 2, LP_NVTX_MESSAGE_REGISTERED = 3 };
-
-enum {
-    LP_NVTX_PAYLOAD_UINT64 = 1,
-    LP_NVTX_PAYLOAD_INT64 = 2,
-    LP_NVTX_PAYLOAD_UINT32 = 4,
-    LP_NVTX_PAYLOAD_INT32 = 5
-};
+#define LP_NVTX_ENUMERATOR(name, number, theirs) name = number,
+enum { LP_NVTX_NUMBERS(LP_NVTX_ENUMERATOR) };
+#undef LP_NVTX_ENUMERATOR
 
 struct lp_nvtx_attributes {
     uint16_t version, size;

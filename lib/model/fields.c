@@ -133,6 +133,23 @@ int lp_reader_fail(struct lp_reader *reader, int status, const char *format, ...
     return reader->status = lp_error(status, "%s", line);
 }
 
+int lp_reader_memory(struct lp_reader *reader)
+{
+    return lp_reader_fail(reader, LLMPERF_ENOMEM, "out of memory while reading %s", reader->file);
+}
+
+int lp_field_fail(const struct lp_fields *fields, const char *format, ...)
+{
+    char line[512];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(line, sizeof(line), format, args);
+    va_end(args);
+    return lp_reader_fail(fields->reader, LLMPERF_EFORMAT, "%s:%u: %s%s", fields->reader->file,
+                          fields->line, fields->path, line);
+}
+
 void lp_reader_warn(struct lp_reader *reader, const char *format, ...)
 {
     const char *line;
@@ -146,7 +163,7 @@ void lp_reader_warn(struct lp_reader *reader, const char *format, ...)
                : "further messages of this kind are not shown";
     va_end(args);
     if (!line || lp_vector_push(&reader->model->warnings, line) < 0)
-        lp_reader_fail(reader, LLMPERF_ENOMEM, "out of memory while reading %s", reader->file);
+        lp_reader_memory(reader);
 }
 
 void lp_reader_assume(struct lp_reader *reader, const char *format, ...)
@@ -160,7 +177,7 @@ void lp_reader_assume(struct lp_reader *reader, const char *format, ...)
     line = keep(reader, format, args);
     va_end(args);
     if (!line || lp_vector_push(&reader->model->assumptions, line) < 0)
-        lp_reader_fail(reader, LLMPERF_ENOMEM, "out of memory while reading %s", reader->file);
+        lp_reader_memory(reader);
 }
 
 /* Entry of a key that is not null, marked as known; NULL: absent, null, or an earlier failure. */
@@ -175,7 +192,7 @@ static const struct lp_yaml_entry *use(const struct lp_fields *fields, const cha
     if (!entry)
         return NULL;
     if (lp_vector_push(&reader->used, entry) < 0)
-        lp_reader_fail(reader, LLMPERF_ENOMEM, "out of memory while reading %s", reader->file);
+        lp_reader_memory(reader);
     return lp_yaml_is_null(entry->value) ? NULL : entry;
 }
 
@@ -238,8 +255,7 @@ uint64_t lp_field_need(const struct lp_fields *fields, const char *key, uint64_t
 
     if (entry)
         return whole(fields, key, entry, 1, limit);
-    lp_reader_fail(fields->reader, LLMPERF_EFORMAT, "%s:%u: %s%s is missing; add it",
-                   fields->reader->file, fields->line, fields->path, key);
+    lp_field_fail(fields, "%s is missing; add it", key);
     return 0;
 }
 
@@ -336,8 +352,7 @@ bool lp_field_map(const struct lp_fields *fields, const char *key, struct lp_fie
     snprintf(path, sizeof(path), "%s%s.", fields->path, key);
     kept = lp_strings_add(&fields->reader->model->texts, path);
     if (!kept) {
-        lp_reader_fail(fields->reader, LLMPERF_ENOMEM, "out of memory while reading %s",
-                       fields->reader->file);
+        lp_reader_memory(fields->reader);
         return false;
     }
     *out = (struct lp_fields){ fields->reader, entry->value, kept, entry->line };

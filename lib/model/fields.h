@@ -62,6 +62,11 @@ void lp_field_skip(const struct lp_fields *fields, const char *key);
 /** Warn about keys that were not requested, including those in nested maps that were opened. */
 void lp_fields_report_unknown(const struct lp_fields *fields);
 
+/** Fail at the line of a map; the text goes on after the path of its keys. */
+int lp_field_fail(const struct lp_fields *fields, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/** Fail without memory. */
+int lp_reader_memory(struct lp_reader *reader);
 int lp_reader_fail(struct lp_reader *reader, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void lp_reader_warn(struct lp_reader *reader, const char *format, ...)

@@ -147,14 +147,9 @@ static void read_heads(const struct lp_fields *fields, const struct family *fami
         decoder->head_dim = lp_field_or(fields, "head_dim", decoder->hidden / decoder->heads,
                                         LP_LIMIT_SIZE, "hidden_size / num_attention_heads");
     else
-        lp_reader_fail(
-            reader, LLMPERF_EFORMAT,
-            "%s:%u: %shidden_size is not a multiple of num_attention_heads; add head_dim",
-            reader->file, fields->line, fields->path);
+        lp_field_fail(fields, "hidden_size is not a multiple of num_attention_heads; add head_dim");
     if (reader->status == 0 && (decoder->kv_heads == 0 || decoder->heads % decoder->kv_heads))
-        lp_reader_fail(reader, LLMPERF_EFORMAT,
-                       "%s:%u: %snum_attention_heads is not a multiple of num_key_value_heads",
-                       reader->file, fields->line, fields->path);
+        lp_field_fail(fields, "num_attention_heads is not a multiple of num_key_value_heads");
 }
 
 static bool listed(const struct lp_fields *fields, const char *key, uint64_t layer)
@@ -223,9 +218,7 @@ static void read_experts(const struct lp_fields *fields, const struct family *fa
         read_deepseek_experts(fields, family, decoder);
     }
     if (reader->status == 0 && decoder->chosen > decoder->experts)
-        lp_reader_fail(reader, LLMPERF_EFORMAT,
-                       "%s:%u: %snum_experts_per_tok exceeds the number of experts", reader->file,
-                       fields->line, fields->path);
+        lp_field_fail(fields, "num_experts_per_tok exceeds the number of experts");
 }
 
 /* Does layer `i` have the window by the rule of its family? */
@@ -250,9 +243,8 @@ static void read_layer_types(const struct lp_fields *fields, struct lp_decoder *
     struct lp_reader *reader = fields->reader;
 
     if (lp_field_length(fields, "layer_types") != decoder->layers) {
-        lp_reader_fail(reader, LLMPERF_EFORMAT,
-                       "%s:%u: %slayer_types must name each of the %u layers", reader->file,
-                       fields->line, fields->path, (unsigned)decoder->layers);
+        lp_field_fail(fields, "layer_types must name each of the %u layers",
+                      (unsigned)decoder->layers);
         return;
     }
     for (uint64_t i = 0; i < decoder->layers && reader->status == 0; i++) {
@@ -320,8 +312,7 @@ static int make_kinds(struct lp_reader *reader, struct lp_decoder *decoder)
         return reader->status;
     decoder->kinds = calloc(decoder->layers, 1);
     if (!decoder->kinds)
-        return lp_reader_fail(reader, LLMPERF_ENOMEM, "out of memory while reading %s",
-                              reader->file);
+        return lp_reader_memory(reader);
     return 0;
 }
 
@@ -354,8 +345,7 @@ static int read_gpt2(const struct lp_fields *fields, const struct family *family
     if (make_kinds(reader, decoder) < 0)
         return reader->status;
     if (decoder->hidden % decoder->heads)
-        return lp_reader_fail(reader, LLMPERF_EFORMAT, "%s:%u: n_embd is not a multiple of n_head",
-                              reader->file, fields->line);
+        return lp_field_fail(fields, "n_embd is not a multiple of n_head");
     decoder->head_dim = decoder->hidden / decoder->heads;
     return 0;
 }

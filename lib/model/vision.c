@@ -74,7 +74,20 @@ lp_u128 lp_vision_parameters(const struct lp_vision *vision)
 static void add_conv(struct lp_reader *reader, struct lp_conv conv)
 {
     if (reader->status == 0 && lp_vector_push(&reader->model->vision.convs, conv) < 0)
-        lp_reader_fail(reader, LLMPERF_ENOMEM, "out of memory while reading %s", reader->file);
+        lp_reader_memory(reader);
+}
+
+/* A convolution that keeps the size at stride 1, with a norm after it. */
+static struct lp_conv same_conv(const char *part, uint64_t in, uint64_t out, uint64_t kernel,
+                                uint64_t stride)
+{
+    return (struct lp_conv){ .part = part,
+                             .in = in,
+                             .out = out,
+                             .kernel = kernel,
+                             .stride = stride,
+                             .padding = kernel / 2,
+                             .norm = true };
 }
 
 /* Keys that all plain encoders share. */
@@ -95,10 +108,8 @@ static void read_vit(const struct lp_fields *fields, struct lp_vit *vit, uint64_
     vit->grid = side / vit->patch;
     *side_out = side;
     if (vit->width % vit->heads || vit->grid == 0)
-        lp_reader_fail(reader, LLMPERF_EFORMAT,
-                       "%s:%u: %shidden_size must be a multiple of num_attention_heads and "
-                       "image_size at least patch_size",
-                       reader->file, fields->line, fields->path);
+        lp_field_fail(fields, "hidden_size must be a multiple of num_attention_heads and "
+                              "image_size at least patch_size");
 }
 
 /* Labels of a classifier: id2label lists them, num_labels counts them. */
@@ -153,17 +164,8 @@ static void read_clip(const struct lp_fields *root, struct lp_vision *vision)
 /* What follows SAM's layers: to `channels` by a 1x1 and a 3x3 convolution. */
 static void add_neck(struct lp_reader *reader, uint64_t width, uint64_t channels)
 {
-    add_conv(
-        reader,
-        (struct lp_conv){
-            .part = "neck", .in = width, .out = channels, .kernel = 1, .stride = 1, .norm = true });
-    add_conv(reader, (struct lp_conv){ .part = "neck",
-                                       .in = channels,
-                                       .out = channels,
-                                       .kernel = 3,
-                                       .stride = 1,
-                                       .padding = 1,
-                                       .norm = true });
+    add_conv(reader, same_conv("neck", width, channels, 1, 1));
+    add_conv(reader, same_conv("neck", channels, channels, 3, 1));
 }
 
 static uint64_t count_global(const struct lp_fields *fields, const struct lp_vit *vit)
@@ -173,9 +175,7 @@ static uint64_t count_global(const struct lp_fields *fields, const struct lp_vit
     for (size_t i = 0; i < count; i++)
         (void)lp_field_element(fields, "global_attn_indexes", i, vit->layers - 1);
     if (count > vit->layers)
-        lp_reader_fail(fields->reader, LLMPERF_EFORMAT,
-                       "%s:%u: %sglobal_attn_indexes lists more layers than the model has",
-                       fields->reader->file, fields->line, fields->path);
+        lp_field_fail(fields, "global_attn_indexes lists more layers than the model has");
     return count;
 }
 
@@ -245,13 +245,8 @@ static void add_block(struct lp_reader *reader, const struct resnet_stage *stage
     }
     if (in == out && stride == 1)
         return;
-    conv = (struct lp_conv){ .part = stage->part,
-                             .role = LP_CONV_SHORTCUT,
-                             .in = in,
-                             .out = out,
-                             .kernel = 1,
-                             .stride = stride,
-                             .norm = true };
+    conv = same_conv(stage->part, in, out, 1, stride);
+    conv.role = LP_CONV_SHORTCUT;
     add_conv(reader, conv);
 }
 
@@ -265,9 +260,7 @@ static void add_stages(const struct lp_fields *fields, uint64_t in, bool bottlen
     bool early = lp_field_flag(fields, "downsample_in_bottleneck", false, NULL);
 
     if (stages == 0 || stages > 8 || lp_field_length(fields, "hidden_sizes") != stages) {
-        lp_reader_fail(reader, LLMPERF_EFORMAT,
-                       "%s:%u: depths and hidden_sizes must be lists of the same length, 1 to 8",
-                       reader->file, fields->line);
+        lp_field_fail(fields, "depths and hidden_sizes must be lists of the same length, 1 to 8");
         return;
     }
     for (size_t i = 0; i < stages && reader->status == 0; i++) {
@@ -291,6 +284,7 @@ static void read_resnet(const struct lp_fields *fields, struct lp_vision *vision
     struct lp_reader *reader = fields->reader;
     uint64_t width = lp_field_need(fields, "embedding_size", LP_LIMIT_SIZE);
     const char *type = lp_field_word(fields, "layer_type");
+    struct lp_conv pool;
 
     vision->kind = LP_VISION_CONV;
     vision->channels = lp_field_or(fields, "num_channels", 3, 65536, FRAMEWORK_DEFAULT);
@@ -301,20 +295,10 @@ static void read_resnet(const struct lp_fields *fields, struct lp_vision *vision
         lp_reader_fail(reader, LLMPERF_EFORMAT,
                        "%s: layer_type is \"%.40s\"; it must be bottleneck or basic", reader->file,
                        type);
-    add_conv(reader, (struct lp_conv){ .part = "stem",
-                                       .in = vision->channels,
-                                       .out = width,
-                                       .kernel = 7,
-                                       .stride = 2,
-                                       .padding = 3,
-                                       .norm = true });
-    add_conv(reader, (struct lp_conv){ .part = "stem",
-                                       .role = LP_CONV_POOL,
-                                       .in = width,
-                                       .out = width,
-                                       .kernel = 3,
-                                       .stride = 2,
-                                       .padding = 1 });
+    add_conv(reader, same_conv("stem", vision->channels, width, 7, 2));
+    pool = same_conv("stem", width, width, 3, 2);
+    pool.role = LP_CONV_POOL;
+    add_conv(reader, pool);
     add_stages(fields, width, !type || strcmp(type, "bottleneck") == 0);
     vision->linear_out = read_labels(fields);
     if (vision->linear_out == 0)
@@ -338,21 +322,9 @@ static void read_shallow_resnet(const struct lp_fields *fields, struct lp_vision
     vision->height = lp_field_need(&input, "height", LP_LIMIT_PIXELS);
     vision->width = lp_field_need(&input, "width", LP_LIMIT_PIXELS);
     lp_field_skip(fields, "batch_norm_epsilon");
-    add_conv(reader, (struct lp_conv){ .part = "stem",
-                                       .in = vision->channels,
-                                       .out = width,
-                                       .kernel = 3,
-                                       .stride = 1,
-                                       .padding = 1,
-                                       .norm = true });
+    add_conv(reader, same_conv("stem", vision->channels, width, 3, 1));
     for (uint64_t i = 0; i < 2 * blocks; i++)
-        add_conv(reader, (struct lp_conv){ .part = "residual",
-                                           .in = width,
-                                           .out = width,
-                                           .kernel = 3,
-                                           .stride = 1,
-                                           .padding = 1,
-                                           .norm = true });
+        add_conv(reader, same_conv("residual", width, width, 3, 1));
     vision->linear_in = width;
     vision->linear_out = lp_field_need(fields, "classes", LP_LIMIT_SIZE);
     vision->linear_bias = true;
@@ -391,14 +363,14 @@ static void read_named_vit(const struct lp_fields *fields, struct lp_vit *vit)
     vit->mlp = 4 * vit->width;
     vit->channels = 3;
     if (reader->status == 0 && vit->width % vit->heads)
-        lp_reader_fail(reader, LLMPERF_EFORMAT, "%s:%u: %swidth is not a multiple of heads",
-                       reader->file, fields->line, fields->path);
+        lp_field_fail(fields, "width is not a multiple of heads");
 }
 
 static void read_ocr_sam(const struct lp_fields *fields, struct lp_vision *vision)
 {
     struct lp_reader *reader = fields->reader;
     struct lp_vit *vit = &vision->vit;
+    struct lp_conv conv;
     uint64_t in = 256;
 
     vit->name = "sam";
@@ -409,9 +381,7 @@ static void read_ocr_sam(const struct lp_fields *fields, struct lp_vision *visio
     if (reader->status < 0)
         return;
     if (vit->patch == 0 || vision->height / vit->patch == 0) {
-        lp_reader_fail(reader, LLMPERF_EFORMAT,
-                       "%s:%u: %spatch_size does not divide the image size", reader->file,
-                       fields->line, fields->path);
+        lp_field_fail(fields, "patch_size does not divide the image size");
         return;
     }
     vit->grid = vision->height / vit->patch;
@@ -420,12 +390,9 @@ static void read_ocr_sam(const struct lp_fields *fields, struct lp_vision *visio
     for (size_t i = 0; i < lp_field_length(fields, "downsample_channels"); i++) {
         uint64_t out = lp_field_element(fields, "downsample_channels", i, LP_LIMIT_SIZE);
 
-        add_conv(reader, (struct lp_conv){ .part = "compressor",
-                                           .in = in,
-                                           .out = out,
-                                           .kernel = 3,
-                                           .stride = 2,
-                                           .padding = 1 });
+        conv = same_conv("compressor", in, out, 3, 2);
+        conv.norm = false;
+        add_conv(reader, conv);
         in = out;
     }
 }

@@ -319,7 +319,13 @@ def man_page():
     return "\n".join(lines) + "\n"
 
 
-BLOCKS = {"options": options_table, "words": words_table, "environment": environment_table}
+def dtypes():
+    """Formats of weights with their bits, from the enumeration."""
+    rows = re.findall(r"LLMPERF_DTYPE_(\w+) = \d+,? */\*\*< \(([^)]*)\)", read("include/llmperf/model.h"))
+    return "".join(f"- `{name.lower()}`: {bits}\n" for name, bits in rows)
+
+
+BLOCKS = {"dtypes": dtypes, "options": options_table, "words": words_table, "environment": environment_table}
 PAGES = {"docs/reference/api.md": api_page, "docs/reference/fields.md": fields_page, "docs/reference/cli.md": cli_page,
          "docs/llmperf.1": man_page, "bindings/python/llmperf/_declarations.py": python_declarations}
 

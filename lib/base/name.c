@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names of the values of public enumerations. */
+#include "lib/base/dtype.h"
 #include "llmperf/hardware.h"
 #include "llmperf/model.h"
 #include "llmperf/profile.h"
@@ -44,16 +45,6 @@ static const char *const bounds[] = {
     [LLMPERF_BOUND_COMMUNICATION] = "communication",
     [LLMPERF_BOUND_LAUNCH] = "launch",
 };
-static const char *const dtypes[] = {
-    [LLMPERF_DTYPE_DEFAULT] = "default", [LLMPERF_DTYPE_FP32] = "fp32",
-    [LLMPERF_DTYPE_BF16] = "bf16",       [LLMPERF_DTYPE_FP16] = "fp16",
-    [LLMPERF_DTYPE_FP8] = "fp8",         [LLMPERF_DTYPE_FP8_BLOCK128] = "fp8_block128",
-    [LLMPERF_DTYPE_INT8] = "int8",       [LLMPERF_DTYPE_INT4_G128] = "int4_g128",
-    [LLMPERF_DTYPE_NVFP4] = "nvfp4",     [LLMPERF_DTYPE_MXFP4] = "mxfp4",
-    [LLMPERF_DTYPE_NF4] = "nf4",         [LLMPERF_DTYPE_Q4_0] = "q4_0",
-    [LLMPERF_DTYPE_Q4_K] = "q4_k",       [LLMPERF_DTYPE_Q6_K] = "q6_k",
-    [LLMPERF_DTYPE_Q8_0] = "q8_0",
-};
 static const char *const origins[] = {
     [LLMPERF_ORIGIN_NONE] = "none",         [LLMPERF_ORIGIN_TABLE] = "table",
     [LLMPERF_ORIGIN_COMPUTED] = "computed", [LLMPERF_ORIGIN_USER] = "user",
@@ -80,15 +71,17 @@ static const struct {
     const char *const *names;
     size_t count;
 } enumerations[] = {
-    [LLMPERF_NAME_VERDICT] = NAMES(verdicts),       [LLMPERF_NAME_ACTIVITY] = NAMES(activities),
-    [LLMPERF_NAME_REGION] = NAMES(regions),         [LLMPERF_NAME_TIER] = NAMES(tiers),
-    [LLMPERF_NAME_STATE] = NAMES(states),           [LLMPERF_NAME_BOUND] = NAMES(bounds),
-    [LLMPERF_NAME_DTYPE] = NAMES(dtypes),           [LLMPERF_NAME_ORIGIN] = NAMES(origins),
-    [LLMPERF_NAME_CONFIDENCE] = NAMES(confidences), [LLMPERF_NAME_FORMAT] = NAMES(formats),
+    [LLMPERF_NAME_VERDICT] = NAMES(verdicts), [LLMPERF_NAME_ACTIVITY] = NAMES(activities),
+    [LLMPERF_NAME_REGION] = NAMES(regions),   [LLMPERF_NAME_TIER] = NAMES(tiers),
+    [LLMPERF_NAME_STATE] = NAMES(states),     [LLMPERF_NAME_BOUND] = NAMES(bounds),
+    [LLMPERF_NAME_ORIGIN] = NAMES(origins),   [LLMPERF_NAME_CONFIDENCE] = NAMES(confidences),
+    [LLMPERF_NAME_FORMAT] = NAMES(formats),
 };
 
 const char *llmperf_name(uint32_t enumeration, uint32_t value)
 {
+    if (enumeration == LLMPERF_NAME_DTYPE)
+        return lp_dtype_name(value);
     if (enumeration >= sizeof(enumerations) / sizeof(enumerations[0]) ||
         value >= enumerations[enumeration].count || !enumerations[enumeration].names[value])
         return "unknown";

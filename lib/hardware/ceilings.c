@@ -33,7 +33,7 @@ int lp_ceiling_index(const char *what)
         return LP_CEILING_COPY;
     if (strcmp(what, "read") == 0)
         return LP_CEILING_READ;
-    dtype = lp_hardware_dtype_index(what);
+    dtype = lp_peak_find(what);
     return dtype < 0 ? -1 : LP_CEILING_DTYPE + dtype;
 }
 

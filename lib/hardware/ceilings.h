@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/hardware/gpu_dtype.h"
+#include "lib/base/dtype.h"
 
 /** llmperf_ceiling_name(): "copy", "read", then the dtypes. */
 enum { LP_CEILING_COPY, LP_CEILING_READ, LP_CEILING_DTYPE };

@@ -68,8 +68,8 @@ static void complete_peaks(struct request *request, const struct lp_gpu_rates *r
     bool holds = request->match.row->formula_holds;
 
     for (int i = 0; i < LP_PEAKS; i++) {
-        uint32_t clock = lp_hardware_is_tensor(i) ? LLMPERF_HARDWARE_TENSOR_CLOCK_MHZ
-                                                  : LLMPERF_HARDWARE_VECTOR_CLOCK_MHZ;
+        uint32_t clock = lp_peak_is_tensor(i) ? LLMPERF_HARDWARE_TENSOR_CLOCK_MHZ
+                                              : LLMPERF_HARDWARE_VECTOR_CLOCK_MHZ;
 
         if (hardware->peaks[i].origin != LLMPERF_ORIGIN_NONE)
             continue;
@@ -232,7 +232,7 @@ static int compute_peaks(struct request *request)
         return status;
     for (int i = 0; i < LP_PEAKS; i++)
         compute_peak(request, &rates, i, request->query.sm_count,
-                     clock_mhz * (lp_hardware_is_tensor(i) ? rates.tensor_clock : 1),
+                     clock_mhz * (lp_peak_is_tensor(i) ? rates.tensor_clock : 1),
                      LLMPERF_CONFIDENCE_MEDIUM);
     lp_hardware_set(quantity(hardware, LLMPERF_HARDWARE_TENSOR_CLOCK_MHZ),
                     clock_mhz * rates.tensor_clock, LLMPERF_ORIGIN_COMPUTED,

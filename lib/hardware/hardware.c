@@ -8,7 +8,6 @@
 #include "lib/hardware/hardware.h"
 #include "lib/base/sized.h"
 #include "lib/base/status.h"
-#include "lib/hardware/check.h"
 #include "llmperf/sys/hardware.h"
 
 static const char *add_text(llmperf_hardware *hardware, const char *format, va_list args)
@@ -96,38 +95,15 @@ const char *llmperf_hardware_warning(const llmperf_hardware *hardware, size_t in
     return hardware && index < hardware->warnings.count ? hardware->warnings.items[index] : NULL;
 }
 
-static int find_dtype(const char *dtype, int *index_out)
-{
-    if (lp_hardware_dtype_is_stored(dtype))
-        return lp_error(LLMPERF_EINVAL,
-                        "weights in %s are computed in the dtype of their activations: use the "
-                        "peak of that dtype (bf16, fp16 or fp8)",
-                        dtype);
-    if ((*index_out = lp_hardware_dtype_index(dtype)) < 0)
-        return lp_error(
-            LLMPERF_EINVAL,
-            "unknown dtype %.40s; use fp64, fp64_tc, fp32, tf32, fp16, bf16, fp8, int8 or fp4",
-            dtype);
-    return 0;
-}
-
-int lp_dtype_check(const char *dtype)
-{
-    int index;
-
-    return find_dtype(dtype, &index);
-}
-
 int llmperf_hardware_peak(const llmperf_hardware *hardware, const char *dtype,
                           llmperf_hardware_value *value_out)
 {
-    int index, status;
+    int index;
 
     if (!hardware || !dtype || !value_out)
         return lp_error(LLMPERF_EINVAL, "hardware, dtype and value_out are required");
-    status = find_dtype(dtype, &index);
-    return status < 0 ? status
-                      : lp_sized_out(value_out, &hardware->peaks[index], sizeof(*value_out));
+    index = lp_peak_read(dtype);
+    return index < 0 ? index : lp_sized_out(value_out, &hardware->peaks[index], sizeof(*value_out));
 }
 
 int llmperf_hardware_quantity(const llmperf_hardware *hardware, uint32_t which,

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 #include "lib/hardware/ceilings.h"
-#include "lib/hardware/gpu_dtype.h"
+#include "lib/base/dtype.h"
 #include "lib/base/strings.h"
 #include "lib/base/vector.h"
 #include "llmperf/hardware.h"

@@ -34,8 +34,8 @@ static int read_entry(const llmperf_config *config, size_t entry, struct lp_gpu_
         return LLMPERF_EFORMAT;
     for (size_t i = 0; i < LP_PEAKS; i++) {
         snprintf(key, sizeof(key), "rates.%zu.geforce_half.%zu", entry, i);
-        if (llmperf_config_text(config, key, &text) == 0 && lp_hardware_dtype_index(text) >= 0)
-            rates->geforce_half[lp_hardware_dtype_index(text)] = true;
+        if (llmperf_config_text(config, key, &text) == 0 && lp_peak_find(text) >= 0)
+            rates->geforce_half[lp_peak_find(text)] = true;
     }
     rates->known = true;
     return 0;

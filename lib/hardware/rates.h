@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lib/hardware/gpu_dtype.h"
+#include "lib/base/dtype.h"
 
 /** Rates of a compute capability (x 10), FLOPs per clock and SM. */
 struct lp_gpu_rates {

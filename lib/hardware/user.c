@@ -9,7 +9,6 @@
 #include "lib/base/number.h"
 #include "lib/base/status.h"
 #include "lib/base/variable.h"
-#include "lib/hardware/check.h"
 #include "llmperf/sys/config.h"
 #include "llmperf/sys/hardware.h"
 
@@ -102,7 +101,7 @@ static int take_peak_variable(llmperf_hardware *hardware, const char *text)
         int dtype;
 
         snprintf(name, sizeof(name), "%.*s", (int)(name_length < 31 ? name_length : 31), at);
-        dtype = lp_hardware_dtype_index(name);
+        dtype = lp_peak_find(name);
         if (dtype < 0 || at[name_length] != '=' ||
             !parse(at + name_length + 1, length - name_length - 1, &value))
             return bad_peaks(text);

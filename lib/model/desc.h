@@ -4,9 +4,12 @@
 #ifndef LP_MODEL_DESC_H
 #define LP_MODEL_DESC_H
 
-#include "lib/hardware/dtype.h"
+#include "lib/base/dtype.h"
 #include "lib/base/strings.h"
 #include "lib/base/vector.h"
+#include "llmperf/model.h"
+
+#define LP_CONVENTION "exact-v1"
 
 /* Limits on the values in a file. With them no product in the analysis exceeds 128 bits. */
 #define LP_LIMIT_LAYERS 4096

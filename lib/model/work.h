@@ -59,6 +59,10 @@ int lp_vision_work(const struct llmperf_model *model, const struct lp_step *step
 int lp_model_operators(const struct llmperf_model *model, const llmperf_step *given,
                        struct lp_step *step, struct lp_operators *list);
 
+/** Number of (query, key) pairs of new tokens under a causal mask; window: keys that a token
+ * attends, itself included, 0: all. */
+lp_u128 lp_pairs_causal(uint64_t tokens, uint64_t cached, uint64_t window);
+
 lp_u128 lp_divide_up(lp_u128 value, lp_u128 divisor);
 
 /** Nearest whole number. */

@@ -9,7 +9,7 @@
 #include "lib/session/options/rule.h"
 #include "lib/session/sampling.h"
 #include "llmperf/session.h"
-#include "lib/hardware/check.h"
+#include "lib/base/dtype.h"
 
 static int check_model(const struct lp_options *options)
 {
@@ -58,13 +58,12 @@ static int check_rules(const struct lp_options *options)
 static int check_dtype(void)
 {
     const char *word = lp_variable("LLMPERF_DTYPE");
-    int status = word && *word ? lp_dtype_check(word) : 0;
+    char problem[256];
 
-    return status < 0 ? lp_error(status,
-                                 "LLMPERF_DTYPE=%.80s is unknown; use fp64, fp64_tc, fp32, tf32, "
-                                 "fp16, bf16, fp8, int8 or fp4",
-                                 word)
-                      : 0;
+    if (!word || !*word || lp_peak_read(word) >= 0)
+        return 0;
+    snprintf(problem, sizeof(problem), "%s", llmperf_last_error());
+    return lp_error(LLMPERF_EINVAL, "LLMPERF_DTYPE: %s", problem);
 }
 
 int llmperf_session_check(const llmperf_session_options *given, uint32_t *tier_out)

@@ -10,7 +10,7 @@
 #include "lib/config/options.h"
 #include "lib/profile/profile.h"
 #include "lib/session/options/stage_work.h"
-#include "lib/hardware/check.h"
+#include "lib/base/dtype.h"
 #include "lib/model/configured.h"
 #include "llmperf/model.h"
 #include "llmperf/sys/config.h"
@@ -123,7 +123,7 @@ int llmperf_profile_apply_model(llmperf_profile *profile, const char *model, con
 
     if (!profile)
         return lp_error(LLMPERF_EINVAL, "profile is required");
-    if (dtype && (status = lp_dtype_check(dtype)) < 0)
+    if (dtype && (status = lp_peak_read(dtype)) < 0)
         return status;
     if ((status = lp_profile_set_fact(profile, LP_DTYPE_FACT, dtype)) == 0 &&
         (status = read_config(&job)) == 0 && (status = open_model(&job, &work)) == 0)

@@ -8,7 +8,8 @@
 #include "lib/base/variable.h"
 #include "lib/config/config.h"
 #include "lib/session/options/from_config.h"
-#include "lib/hardware/check.h"
+#include "lib/base/dtype.h"
+#include "lib/hardware/user.h"
 #include "llmperf/model.h"
 #include "llmperf/sys/config.h"
 
@@ -63,7 +64,7 @@ static int check_named(const llmperf_config *config, const char *dtype)
 {
     int status = check_model(config);
 
-    if (status == 0 && llmperf_config_has(config, "run.dtype") && lp_dtype_check(dtype) < 0)
+    if (status == 0 && llmperf_config_has(config, "run.dtype") && lp_peak_read(dtype) < 0)
         status = lp_config_refuse(config, "run.dtype", "%s", llmperf_last_error());
     return status < 0 ? status : lp_hardware_check(config);
 }

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "lib/hardware/dtype.h"
+#include "lib/base/dtype.h"
 #include "llmperf/sys.h"
 
 static void each_enumeration_has_names(void **state)

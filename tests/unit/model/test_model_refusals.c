@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "tests/support/model_work.h"
-#include "lib/hardware/dtype.h"
+#include "lib/model/work.h"
 #include "llmperf/sys/analysis.h"
 
 static void a_smaller_struct_is_filled_as_far_as_it_goes(void **state)

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "lib/hardware/dtype.h"
+#include "lib/model/work.h"
 #include "llmperf/model.h"
 #include "llmperf/sys/analysis.h"
 

@@ -2,6 +2,7 @@
 /* `llmperf model`: parameters, FLOPs and bytes of a model. Needs no run and no GPU. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -381,6 +382,20 @@ static int run(const struct command *command, int argc, char **argv)
     return status;
 }
 
+static void print_dtypes(void)
+{
+    char text[512] = "Dtypes:";
+    size_t used = strlen(text);
+    const char *name;
+
+    for (uint32_t i = LLMPERF_DTYPE_FP32; used < sizeof(text); i++) {
+        if (strcmp(name = llmperf_name(LLMPERF_NAME_DTYPE, i), "unknown") == 0)
+            break;
+        used += (size_t)snprintf(text + used, sizeof(text) - used, " %s", name);
+    }
+    print_wrapped(0, 0, text);
+}
+
 const struct command command_model = {
     .name = "model",
     .summary = "compute FLOPs and bytes of a model without running it",
@@ -388,8 +403,8 @@ const struct command command_model = {
     .about = "Parameters, FLOPs and bytes of a prefill and a decode step. MODEL is a config.json, "
              "its folder, a YAML file with the same keys, or a name from --list (llama_3_8b).",
     .options = options,
-    .after = "Dtypes: fp32 bf16 fp16 fp8 fp8_block128 int8 int4_g128 nvfp4 mxfp4 nf4 q4_0 q4_k "
-             "q6_k q8_0.\nExample, eight H100 with FP8: llmperf model llama_3_70b --gpu \"H100 "
+    .more_help = print_dtypes,
+    .after = "Example, eight H100 with FP8: llmperf model llama_3_70b --gpu \"H100 "
              "SXM5\" --tp 8 --batch 64 --storage-dtype fp8 --activation-dtype fp8",
     .run = run,
 };

@@ -138,6 +138,8 @@ def options():
             most = {"INT64_MAX": "", "INT32_MAX": "", "1 << 30": "1073741824"}.get(parts[5], parts[5])
             unit = string(parts[6], names) or ""
             option["values"] = (f"{parts[4]} to {most}" if most else f"{parts[4]} or more") + (f" {unit}" if unit else "")
+        elif kind == "ANY":
+            option["values"] = string(parts[4], names) or ""
         elif kind == "SWITCH":
             option["values"] = "true, false" + ("; variable: 1, 0" if option["variable"] else "")
         found.append(option)

@@ -22,7 +22,6 @@ struct composition {
     struct lp_repository repository;
     struct lp_values *values;
     struct lp_value *root;
-    bool for_run;      /* put the description of a model where a text names one */
     bool is_empty;     /* no file at all: a run has its options alone */
     const char *model; /* comes before that text; NULL: none */
     const char *name;  /* of the first file, below its folder */
@@ -40,7 +39,7 @@ static bool is_file(const char *name)
 /* It needs no data files: then it has its options alone. */
 static bool is_usual_run(const struct composition *composition)
 {
-    return composition->for_run && strcmp(composition->name, USUAL) == 0;
+    return strcmp(composition->name, USUAL) == 0;
 }
 
 /* A file brings its own folder, which is searched before that of the library. */
@@ -92,11 +91,11 @@ static int check_first(struct composition *composition, const char *name)
 }
 
 /* "model=NAME": the folder of that name has groups and no options, so nothing else can be meant. */
-static bool names_model(const struct composition *composition, const struct lp_override *override)
+static bool names_model(const struct lp_override *override)
 {
     const struct lp_value *value = override->value;
 
-    return composition->for_run && override->kind != LP_OVERRIDE_REMOVE && !override->package &&
+    return override->kind != LP_OVERRIDE_REMOVE && !override->package &&
            strcmp(override->key, MODEL) == 0 && value && value->kind == LP_VALUE_TEXT &&
            lp_scalar_type(value) == LP_SCALAR_STRING;
 }
@@ -109,7 +108,7 @@ static int parse_override(struct composition *composition, const char *text, con
 
     if (status < 0)
         return status;
-    if (names_model(composition, override))
+    if (names_model(override))
         *model = override->value->text;
     else
         composition->override_count++;
@@ -156,7 +155,7 @@ static int check_maps(const struct composition *composition)
                  { "pipeline", "profiling/counters@pipeline.counters" } };
     char place[512];
 
-    for (size_t i = 0; composition->for_run && i < sizeof(maps) / sizeof(maps[0]); i++) {
+    for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
         const struct lp_value *value =
             lp_value_get(composition->root, maps[i].key, strlen(maps[i].key));
 
@@ -218,7 +217,7 @@ static int place_model(struct composition *composition)
     char place[512], problem[512];
     int status;
 
-    if (!composition->for_run || (!composition->model && !named))
+    if (!composition->model && !named)
         return 0;
     if (composition->model)
         return put_model(composition, composition->model);
@@ -232,8 +231,7 @@ static int place_model(struct composition *composition)
 /* The key of an option need not stand in a file. */
 static int apply(const struct composition *composition, struct lp_override *override)
 {
-    if (composition->for_run && override->kind == LP_OVERRIDE_CHANGE &&
-        lp_option_find(override->key))
+    if (override->kind == LP_OVERRIDE_CHANGE && lp_option_find(override->key))
         override->kind = LP_OVERRIDE_FORCE;
     return lp_edit_apply(composition->values, composition->root, override);
 }
@@ -269,10 +267,10 @@ static int compose(struct composition *composition, const char *name, const char
     return status < 0 ? status : place_model(composition);
 }
 
-static int compose_config(struct composition composition, const char *name,
-                          const char *const *overrides, size_t override_count,
-                          llmperf_config **config_out)
+int llmperf_config_compose(const char *name, const char *const *overrides, size_t override_count,
+                           const char *model, llmperf_config **config_out)
 {
+    struct composition composition = { .now = time(NULL), .model = model };
     llmperf_config *config;
     int status;
 
@@ -298,22 +296,6 @@ static int compose_config(struct composition composition, const char *name,
     else
         *config_out = config;
     return status;
-}
-
-int llmperf_config_compose(const char *name, const char *const *overrides, size_t override_count,
-                           llmperf_config **config_out)
-{
-    return compose_config((struct composition){ .now = time(NULL) }, name, overrides,
-                          override_count, config_out);
-}
-
-int llmperf_config_compose_model(const char *name, const char *const *overrides,
-                                 size_t override_count, const char *model,
-                                 llmperf_config **config_out)
-{
-    return compose_config(
-        (struct composition){ .now = time(NULL), .for_run = true, .model = model }, name, overrides,
-        override_count, config_out);
 }
 
 int lp_config_set(llmperf_config *config, const char *text)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +10,7 @@
 #include "lib/base/number.h"
 #include "lib/base/sha256.h"
 #include "lib/base/status.h"
+#include "lib/config/config.h"
 #include "lib/config/inside.h"
 #include "lib/config/scalar.h"
 #include "llmperf/sys/config.h"
@@ -295,6 +298,20 @@ int llmperf_config_fingerprint(const llmperf_config *config, char **hex_out)
         return lp_out_of_memory();
     *hex_out = text;
     return 0;
+}
+
+int lp_config_refuse(const llmperf_config *config, const char *key, const char *format, ...)
+{
+    const struct lp_value *value = lp_value_at(config->root, key);
+    char place[512] = "", problem[512];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(problem, sizeof(problem), format, args);
+    va_end(args);
+    if (value)
+        lp_value_place(value, place, sizeof(place));
+    return lp_error(LLMPERF_EFORMAT, "%s%s%s: %s", place, *place ? ": " : "", key, problem);
 }
 
 void llmperf_config_free(llmperf_config *config)

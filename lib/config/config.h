@@ -26,11 +26,6 @@ const char *lp_model_name(const char *path, size_t *length_out);
  * @return 0; LLMPERF_ENOENT, LLMPERF_EFORMAT (file and line), LLMPERF_EIO, LLMPERF_ENOMEM. */
 int lp_inputs_read(const char *file, char **text_out);
 
-/** Refuse keys of a map that look like one of `names` written wrong; others may be the user's own.
- * `names` ends with NULL. A map that is not there is fine.
- * @return 0; LLMPERF_EFORMAT with file, line and the name that was meant. */
-int lp_config_check_keys(const llmperf_config *config, const char *key, const char *const *names);
-
 /** Read a value if it exists and is not null; otherwise *value_out is unchanged. The limits in the
  * table of options apply also if the configuration was not composed.
  * @return 0; LLMPERF_EFORMAT with file and line. */

@@ -11,6 +11,7 @@
 #include "lib/base/status.h"
 #include "lib/base/variable.h"
 #include "lib/config/config.h"
+#include "lib/config/nearest.h"
 #include "lib/config/inside.h"
 #include "lib/profile/data.h"
 #include "lib/profile/profile.h"
@@ -148,6 +149,43 @@ int lp_config_take_truth(const llmperf_config *config, const char *key, bool *va
     return status;
 }
 
+static int check_key(const llmperf_config *config, const char *map, const char *key,
+                     const char *const *names)
+{
+    const char *best = NULL;
+    size_t distance = (size_t)-1;
+    char path[256];
+
+    /* Ours at the root are maps; a plain value there is the program's own. */
+    if (!*map && llmperf_config_length(config, key) == 0)
+        return 0;
+    for (size_t i = 0; names[i]; i++) {
+        size_t far = lp_distance(key, names[i]);
+
+        if (far == 0)
+            return 0;
+        if (far < distance) {
+            distance = far;
+            best = names[i];
+        }
+    }
+    if (!best || !lp_distance_is_near(key, distance))
+        return 0;
+    snprintf(path, sizeof(path), "%s%s%s", map, *map ? "." : "", key);
+    return lp_config_refuse(config, path, "unknown key; nearest: %s%s%s", map, *map ? "." : "",
+                            best);
+}
+
+static int check_keys(const llmperf_config *config, const char *key, const char *const *names)
+{
+    const char *found;
+    int status = 0;
+
+    for (size_t i = 0; status == 0 && (found = llmperf_config_key(config, key, i)); i++)
+        status = check_key(config, key, found, names);
+    return status;
+}
+
 /* The keys of a map that options have, ended by NULL; `size` is enough for all. */
 static void names_below(const char *map, const char **names)
 {
@@ -163,20 +201,23 @@ static void names_below(const char *map, const char **names)
     names[count] = NULL;
 }
 
+int lp_options_check_map(const llmperf_config *config, const char *map)
+{
+    const char *names[LP_OPTIONS_MOST];
+
+    names_below(map, names);
+    return names[0] ? check_keys(config, map, names) : 0;
+}
+
 int lp_options_check_keys(const llmperf_config *config)
 {
     static const char *const maps[] = { "run",     "session",  "artifacts", "report",
                                         "regions", "hardware", "pipeline",  "inputs",
                                         "model",   "infer",    "dataset",   NULL };
-    int status = lp_config_check_keys(config, "", maps);
+    int status = check_keys(config, "", maps);
 
-    for (size_t i = 0; status == 0 && maps[i]; i++) {
-        const char *names[LP_OPTIONS_MOST];
-
-        names_below(maps[i], names);
-        if (names[0])
-            status = lp_config_check_keys(config, maps[i], names);
-    }
+    for (size_t i = 0; status == 0 && maps[i]; i++)
+        status = lp_options_check_map(config, maps[i]);
     return status;
 }
 

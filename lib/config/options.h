@@ -90,4 +90,7 @@ int lp_options_check(const llmperf_config *config);
  * @return 0; LLMPERF_EFORMAT with file, line and the key that was meant. */
 int lp_options_check_keys(const llmperf_config *config);
 
+/** The same for the keys of one map. */
+int lp_options_check_map(const llmperf_config *config, const char *map);
+
 #endif

@@ -148,7 +148,7 @@ static void a_session_takes_the_composed_configuration(void **state)
     llmperf_config *config = NULL;
 
     (void)state;
-    if (llmperf_config_compose_model("config", overrides, 2, MODEL, &config) < 0)
+    if (llmperf_config_compose("config", overrides, 2, MODEL, &config) < 0)
         fail_msg("%s", llmperf_last_error());
     options.config = config;
     options.out_dir = in_test_folder("out");

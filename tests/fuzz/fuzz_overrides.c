@@ -40,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     text[size] = '\0';
     for (char *rest = text, *line; count < LINES_MOST && (line = strsep(&rest, "\n"));)
         overrides[count++] = line;
-    check_error(llmperf_config_compose(NULL, overrides, count, &config));
+    check_error(llmperf_config_compose("config", overrides, count, NULL, &config));
     if (config)
         check_document(config);
     llmperf_config_free(config);

@@ -40,7 +40,7 @@ int main(int argc, char **argv)
     printf("nsys: %s\n", path ? path : "none");
     llmperf_text_free(path);
     llmperf_text_free(version);
-    if (argc > 1 && llmperf_config_compose(argv[1], NULL, 0, &config) == 0 &&
+    if (argc > 1 && llmperf_config_compose(argv[1], NULL, 0, NULL, &config) == 0 &&
         llmperf_config_text(config, "run.id", &text) == 0)
         printf("variable: %s\n", text);
     llmperf_config_free(config);

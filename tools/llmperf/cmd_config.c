@@ -22,9 +22,8 @@ static int run(const struct command *command, int argc, char **argv)
     if ((status = parse_words(command, argc, argv, &words)) >= 0)
         return status;
     name = given_value(&words, "--config");
-    status =
-        llmperf_config_compose_model(name ? name : "config", (const char *const *)(argv + 1),
-                                     (size_t)words.count, given_value(&words, "--model"), &config);
+    status = llmperf_config_compose(name ? name : "config", (const char *const *)(argv + 1),
+                                    (size_t)words.count, given_value(&words, "--model"), &config);
     if (status == 0)
         status = llmperf_config_document(
             config, "", choice_of(command, &words, 0) ? LLMPERF_CONFIG_JSON : LLMPERF_CONFIG_YAML,

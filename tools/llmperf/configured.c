@@ -152,8 +152,7 @@ int configured_folder(const struct words *words, const char *given, char *folder
     int status = 0;
 
     if (words->count == 0)
-        status =
-            llmperf_config_compose_model(name ? name : "config", NULL, 0, NULL, &configured.config);
+        status = llmperf_config_compose(name ? name : "config", NULL, 0, NULL, &configured.config);
     if (status < 0)
         return fail_status(status);
     snprintf(folder, CONFIGURED_PATH_BYTES, "%s",
@@ -176,9 +175,9 @@ static int check(struct configured *configured)
 
 int configured_compose(struct configured *configured)
 {
-    int status = llmperf_config_compose_model(configured->name ? configured->name : "config",
-                                              configured->words, configured->count,
-                                              configured->model, &configured->config);
+    int status =
+        llmperf_config_compose(configured->name ? configured->name : "config", configured->words,
+                               configured->count, configured->model, &configured->config);
 
     if (status < 0) {
         fail_status(status);

@@ -45,37 +45,25 @@ LLMPERF_API int llmperf_config_parse(const char *text, llmperf_config **config_o
 
 /** Compose a configuration the way Hydra 1.3 does: a first file, the files of its defaults lists,
  * overrides, then interpolation. docs/reference/configuration.md has the grammar and the parts of
- * Hydra that are not supported.
+ * Hydra that are not supported. A text at key `model` (or in an override "model=NAME") is replaced
+ * with the description of that model; its name is then at `model.name`. Overrides such as
+ * "model.num_hidden_layers=4" are applied after that.
  *
  * @param name            A name in llmperf_config_dir() ("config"), or the path of a YAML file; its
- * folder is then searched first.
+ * folder is then searched first. If the data files have no "config", it is an empty configuration.
  * @param overrides       Borrowed: "key=value", "+key=value", "++key=value", "~key",
  * "group=option", "group@package=option". NULL: none.
  * @param override_count  Number of overrides.
+ * @param model           As for llmperf_model_open(); replaces `model` of the files. NULL: none.
  * @param config_out      Yours: llmperf_config_free().
- * @return LLMPERF_OK; LLMPERF_ENOENT (a file or an option), LLMPERF_EINVAL (an override),
+ * @return LLMPERF_OK; LLMPERF_ENOENT (a file, an option or a model), LLMPERF_EINVAL (an override),
  * LLMPERF_EFORMAT (also a value that a key of conf/config.yaml does not take), LLMPERF_EIO,
  * LLMPERF_ENOMEM. The error names file and line or the override, and the nearest name or the
  * possible values.
  * @threads any thread */
 LLMPERF_API int llmperf_config_compose(const char *name, const char *const *overrides,
-                                       size_t override_count, llmperf_config **config_out);
-
-/** Compose a configuration as llmperf_config_compose(), and replace a text at key `model` (or in an
- * override "model=NAME") with the description of that model; its name is then at `model.name`.
- * Overrides such as "model.num_hidden_layers=4" are applied after that. If the data files have no
- * "config", name "config" is an empty configuration.
- *
- * @param name            As for llmperf_config_compose().
- * @param overrides       As for llmperf_config_compose().
- * @param override_count  Number of overrides.
- * @param model           As for llmperf_model_open(); replaces `model` of the files. NULL: none.
- * @param config_out      Yours: llmperf_config_free().
- * @return as llmperf_config_compose(); LLMPERF_ENOENT (no such model)
- * @threads any thread */
-LLMPERF_API int llmperf_config_compose_model(const char *name, const char *const *overrides,
-                                             size_t override_count, const char *model,
-                                             llmperf_config **config_out);
+                                       size_t override_count, const char *model,
+                                       llmperf_config **config_out);
 
 /** Value of a key as an integer.
  *

@@ -145,7 +145,7 @@ static int find_tree(const llmperf_session_options *call, struct lp_session_conf
     if (kept->of_job)
         path = lp_variable("LLMPERF_RUN_CONFIG");
     if (!kept->tree && path && *path)
-        status = llmperf_config_compose_model(path, NULL, 0, call->model_path, &kept->composed);
+        status = llmperf_config_compose(path, NULL, 0, call->model_path, &kept->composed);
     if (kept->composed)
         kept->tree = kept->composed;
     return status < 0 || !call->settings ? status : apply_settings(call->settings, kept);

@@ -6,6 +6,7 @@
 
 #include "lib/base/status.h"
 #include "lib/config/config.h"
+#include "lib/config/options.h"
 #include "lib/vendor/commands.h"
 
 #define CLI "pipeline.ncu.ncu_cli"
@@ -14,27 +15,6 @@
 
 /* A kernel that was chosen among many may run thousands of times; each costs several passes. */
 #define LAUNCHES_EACH 10
-
-static const char *const keys[] = { "target_processes",
-                                    "replay_mode",
-                                    "graph_profiling",
-                                    "nvtx",
-                                    "set",
-                                    "sections",
-                                    "metrics",
-                                    "kernel_name",
-                                    "kernel_name_base",
-                                    "kernel_exclude",
-                                    "launch_skip",
-                                    "launch_count",
-                                    "clock_control",
-                                    "cache_control",
-                                    "profile_from_start",
-                                    "export",
-                                    "force_overwrite",
-                                    "args",
-                                    NULL };
-static const char *const nvtx_keys[] = { "include", "exclude", NULL };
 
 static void add_option(llmperf_commands *commands, const char *option, const char *value)
 {
@@ -247,8 +227,8 @@ int lp_ncu_commands(llmperf_commands *commands, const llmperf_config *config,
     bool ranges;
     int status;
 
-    if ((status = lp_config_check_keys(config, CLI, keys)) < 0 ||
-        (status = lp_config_check_keys(config, CLI ".nvtx", nvtx_keys)) < 0 ||
+    if ((status = lp_options_check_map(config, CLI)) < 0 ||
+        (status = lp_options_check_map(config, CLI ".nvtx")) < 0 ||
         (status = lp_config_take_text(config, CLI ".replay_mode", &replay)) < 0)
         return status;
     ranges = strstr(replay, "range") != NULL;

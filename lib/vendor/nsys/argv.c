@@ -5,6 +5,7 @@
 
 #include "lib/base/status.h"
 #include "lib/config/config.h"
+#include "lib/config/options.h"
 #include "lib/vendor/commands.h"
 
 #define CLI "pipeline.nsys.nsys_cli"
@@ -14,21 +15,6 @@
 #define REPORT_UNDERSCORE 202302u /* cuda_gpu_kern_sum; gpukernsum before */
 #define DISCARD           202501u /* --discard-environment */
 #define METRICS_DEVICES   202501u /* --gpu-metrics-devices; without the last s before */
-
-static const char *const keys[] = { "trace",
-                                    "sample",
-                                    "cpuctxsw",
-                                    "cuda_graph_trace",
-                                    "cuda_memory_usage",
-                                    "gpu_metrics_devices",
-                                    "capture_range",
-                                    "capture_range_end",
-                                    "nvtx_capture",
-                                    "discard_environment",
-                                    "export",
-                                    "force_overwrite",
-                                    "args",
-                                    NULL };
 
 static const struct report {
     const char *now, *before;
@@ -246,7 +232,7 @@ int lp_nsys_commands(llmperf_commands *commands, const llmperf_config *config,
     bool sqlite = true;
     int status;
 
-    if ((status = lp_config_check_keys(config, CLI, keys)) < 0 ||
+    if ((status = lp_options_check_map(config, CLI)) < 0 ||
         (status = lp_config_take_truth(config, CLI ".export.sqlite", &sqlite)) < 0 ||
         (status = add_profile(commands, config, request, tool, report)) < 0)
         return status;

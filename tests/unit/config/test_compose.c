@@ -42,7 +42,7 @@ static int try_compose(const char *text, const char *const *overrides, llmperf_c
     while (overrides && overrides[count])
         count++;
     write_file("first.yaml", text);
-    return llmperf_config_compose(path_of("first.yaml"), overrides, count, config_out);
+    return llmperf_config_compose(path_of("first.yaml"), overrides, count, NULL, config_out);
 }
 
 static llmperf_config *compose(const char *text, const char *const *overrides)
@@ -244,10 +244,10 @@ static void names_without_a_file_say_what_there_is(void **state)
     llmperf_config *config = NULL;
 
     (void)state;
-    assert_int_equal(llmperf_config_compose("conifg", NULL, 0, &config), LLMPERF_ENOENT);
+    assert_int_equal(llmperf_config_compose("conifg", NULL, 0, NULL, &config), LLMPERF_ENOENT);
     assert_non_null(strstr(llmperf_last_error(), "configuration conifg not found"));
-    assert_int_equal(llmperf_config_compose(NULL, NULL, 0, &config), LLMPERF_EINVAL);
-    assert_int_equal(llmperf_config_compose("config", NULL, 1, &config), LLMPERF_EINVAL);
+    assert_int_equal(llmperf_config_compose(NULL, NULL, 0, NULL, &config), LLMPERF_EINVAL);
+    assert_int_equal(llmperf_config_compose("config", NULL, 1, NULL, &config), LLMPERF_EINVAL);
     assert_null(config);
 }
 

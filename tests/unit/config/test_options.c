@@ -125,10 +125,10 @@ static void what_is_in_the_call_comes_first(void **state)
     assert_int_equal(resolved.values.tensor_parallel, 16);
     llmperf_config_free(config);
     /* An override is part of the call too. */
-    if (llmperf_config_compose("config", &override, 1, &config) < 0)
+    if (llmperf_config_compose("config", &override, 1, NULL, &config) < 0)
         assert_int_equal(
             llmperf_config_compose("config", (const char *const[]){ "+session.tensor_parallel=4" },
-                                   1, &config),
+                                   1, NULL, &config),
             0);
     resolve(config, &resolved);
     assert_int_equal(resolved.values.tensor_parallel, 4);
@@ -206,6 +206,36 @@ static void the_table_is_sound(void **state)
     }
 }
 
+static void check_keys_below(const llmperf_config *config, const char *map)
+{
+    const char *name;
+
+    for (size_t i = 0; (name = llmperf_config_key(config, map, i)); i++) {
+        char key[256];
+
+        snprintf(key, sizeof(key), "%s.%s", map, name);
+        if (!lp_option_find(key))
+            fail_msg("%s is not in the table", key);
+        check_keys_below(config, key);
+    }
+}
+
+/* Else a key of theirs would be refused as one written wrong. */
+static void keys_of_the_presets_of_nsys_and_ncu_are_in_the_table(void **state)
+{
+    llmperf_config *config = NULL;
+
+    (void)state;
+    if (llmperf_config_compose("config", NULL, 0, NULL, &config) < 0)
+        fail_msg("%s", llmperf_last_error());
+    assert_int_equal(lp_options_check_map(config, "pipeline.nsys.nsys_cli"), 0);
+    assert_true(llmperf_config_length(config, "pipeline.nsys.nsys_cli") > 5);
+    assert_true(llmperf_config_length(config, "pipeline.ncu.ncu_cli") > 5);
+    check_keys_below(config, "pipeline.nsys.nsys_cli");
+    check_keys_below(config, "pipeline.ncu.ncu_cli");
+    llmperf_config_free(config);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -213,6 +243,7 @@ int main(void)
         cmocka_unit_test(what_is_in_the_call_comes_first),
         cmocka_unit_test(values_out_of_range_are_refused_wherever_they_stand),
         cmocka_unit_test(the_table_is_sound),
+        cmocka_unit_test(keys_of_the_presets_of_nsys_and_ncu_are_in_the_table),
     };
 
     return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);

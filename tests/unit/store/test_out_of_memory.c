@@ -139,7 +139,7 @@ static int compose(char **result_out)
     static const char *const overrides[] = { "run.stage=LLM@decode_step", "+a.b='a quoted text'",
                                              "+a.c=[1,two,\"3\",{k: 4}]" };
     llmperf_config *config = NULL;
-    int status = llmperf_config_compose("config", overrides, 3, &config);
+    int status = llmperf_config_compose("config", overrides, 3, NULL, &config);
 
     fail_no_more();
     if (status == 0)

@@ -187,18 +187,32 @@ FIELD_TYPES = {"NAME": "text", "TEXT": "text or null", "WORD": "number or word",
                "NUMBER": "number", "CLASSES": "number for each kernel class"}
 
 
+C_TYPES = {"const char *": "text", "uint32_t": "number or word", "int32_t": "number", "uint64_t": "integer", "double": "number"}
+
+
+def struct_members(header):
+    """{struct: {member: (C type, its comment as Markdown)}} of a public header."""
+    found = {}
+    for struct, body in re.findall(r"^typedef struct (\w+) \{\n(.*?)^\}", read("include/llmperf/" + header), re.M | re.S):
+        found[struct] = {}
+        for kind, names, comment in re.findall(r"^    ([\w ]+[ *])([\w, \[\]]+);\s*/\*\*<(.*?)\*/", body, re.M | re.S):
+            meaning = re.sub(r'"([^"]*)"|(?<![\w.])(llmperf_\w+\.\w+|[a-z]\w*_\w+(?:\(\))?)', lambda part: f"`{part[1] or part[2] or part[0]}`", " ".join(comment.split()))
+            found[struct].update({name.split("[")[0]: (kind.strip(), meaning) for name in names.split(", ") if name != "reserved"})
+    return found
+
+
 def row_structs():
-    return re.findall(r"^/\*\* (llmperf_\w+) \*/$", read("lib/profile/fields.h"), re.M)
+    return [*struct_members("findings.h"), *re.findall(r"^/\*\* (llmperf_\w+) \*/$", read("lib/profile/fields.h"), re.M)]
 
 
 def fields_page():
-    """The members of rows, from lib/profile/fields.h."""
-    text = read("lib/profile/fields.h")
-    percentiles = [arguments(line)[1:] for line in re.findall(r"^    P\((.*)\)", text, re.M)]
+    """The members of rows, from lib/profile/fields.h, with their comments in the public headers."""
+    text, public = read("lib/profile/fields.h"), struct_members("profile.h")
+    percentiles = [arguments(line)[1] for line in re.findall(r"^    P\((.*)\)", text, re.M)]
     enums = {word.replace("LP_", "").split("_", 1)[1]: note for word, note in re.findall(r"^    (LP_(?:MERGE|UNKNOWN)_\w+),? +/\* (.*?) \*/", text, re.M)}
-    parts = ["# Fields\n", NOTE.format("lib/profile/fields.h"),
+    parts = ["# Fields\n", NOTE.format("lib/profile/fields.h and the headers in include/llmperf"),
              "The members of all rows of a profile. The C structs, `run.llmperf`, `metrics.json`, CSV, JSON lines, Prometheus and the Python package have the same members. "
-             "[Metrics](metrics.md) has formulas and sources. The last three tables are of rows that only `metrics.json`, Prometheus and reports have.\n",
+             "[Metrics](metrics.md) has formulas and sources. Rows without a C struct are named as in `metrics.json`. An unknown value is `NULL`, `NaN`, `LLMPERF_UNKNOWN` or a device of -1 in C, `null` in JSON. *Nested* values of a region include the regions inside it.\n",
              "*In metrics.json* is the name of the member there; – means that the value is not in `metrics.json`, or under a name that the meaning gives. "
              "*Null* says when the value is unknown, *merge* how rows of several runs are merged into one:\n"]
     for prefix, title in (("UNKNOWN", "null | the value is unknown"), ("MERGE", "merge | value of the merged row")):
@@ -212,18 +226,19 @@ def fields_page():
             expanded = [row]
             if row.startswith("LP_PERCENTILES("):
                 template = re.search(rf"^#define {row[15:].split(',')[0]}\(.*?\) \\\n    (.*)$", text, re.M)[1]
-                expanded = []
-                for name, _, meaning, series in percentiles:
-                    call = re.sub(r"(##)?\bp\b##|##p\b", name, template.replace("#p ", f'"{name}" ').replace("#p,", f'"{name}",'))
-                    expanded.append(re.sub(r"\bseries\b", series, re.sub(r"\btext\b(?= )", meaning, call)))
+                expanded = [re.sub(r"#p\b", f'"{name}"', re.sub(r"(##)?\bp##|##p\b", name, template)) for name in percentiles]
             for call in expanded:
-                kind, member, unit, merge, unknown, json, _, meaning = arguments(call[2:-1])
+                kind, member, unit, merge, unknown, json, *rest = arguments(call[2:-1])
                 if kind not in FIELD_TYPES:
                     continue
                 json = string(json, {}) if json != "NULL" else None
                 cells = [f"`{member}`", FIELD_TYPES[kind], string(unit, {}) or "", f"`{json}`" if json else "–", merge.lower().replace("_", " "),
-                         "" if unknown == "NEVER" else unknown.lower().replace("_", " "), string(meaning, {})]
+                         "" if unknown == "NEVER" else unknown.lower().replace("_", " "),
+                         public[struct][member][1] if struct in public else string(rest[1], {})]
                 parts.append("| " + " | ".join(cells) + " |")
+    for struct, members in struct_members("findings.h").items():
+        parts += [f"\n## {struct}\n", "| member | type | meaning |", "| --- | --- | --- |"]
+        parts += [f"| `{member}` | {C_TYPES[kind]} | {meaning} |" for member, (kind, meaning) in members.items()]
     return "\n".join(parts) + "\n"
 
 

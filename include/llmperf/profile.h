@@ -76,10 +76,12 @@ enum {
  * docs/explanation/ledger.md explains how they prove that a profile is complete. */
 typedef struct llmperf_ledger {
     size_t struct_size;
-    uint64_t launches_expected;  /**< kernel launch calls that succeeded, without those under
-                                    stream capture and without graph launches */
-    uint64_t graph_launches;     /**< graph launch calls; each may have any number of records */
-    uint64_t memory_calls;       /**< memcpy and memset calls */
+    uint64_t launches_expected;  /**< kernel launch calls that succeeded, without those under stream
+                                    capture and without graph launches */
+    uint64_t graph_launches;     /**< graph launch calls; each may cause any number of records,
+                                    including none */
+    uint64_t memory_calls;       /**< memcpy and memset calls; each may cause any number of records,
+                                    including none */
     uint64_t kernels_seen;       /**< kernel records with valid times, graph kernels included */
     uint64_t graph_kernels_seen; /**< the part of kernels_seen from graph launches */
     uint64_t memory_seen;        /**< memcpy and memset records with valid times */
@@ -87,51 +89,54 @@ typedef struct llmperf_ledger {
     uint64_t kernels_outside;    /**< the part of kernels_attributed launched with no region open */
     uint64_t kernels_unattributed; /**< kernels whose launch was not recorded */
     uint64_t launches_missing;     /**< launches without a kernel record */
-    uint64_t records_dropped; /**< device records dropped by the driver or because pool_bytes was
-                                 used up */
-    uint64_t records_invalid_time; /**< device records that end before they start, or with a time
-                                      that is impossible */
-    uint64_t records_incomplete;   /**< device records without a start or an end time */
+    uint64_t records_dropped; /**< device records dropped by the driver, or by the library because
+                                 pool_bytes was used up */
+    uint64_t records_invalid_time; /**< records that end before they start, last longer than a day,
+                                      or have an impossible time */
+    uint64_t records_incomplete; /**< records without a start or an end time, or that the driver did
+                                    not complete */
     uint64_t
         records_duplicate; /**< further records of a launch that can have only one; in no total */
-    uint64_t records_late; /**< device records that arrived after the busy time of their
-                              region had been computed */
-    uint64_t graph_nodes_unmapped; /**< graph records whose capture region is not known */
-    uint64_t regions_dropped;      /**< host records lost because a thread's buffer was full */
+    uint64_t records_late; /**< records that arrived after the busy time of their region had been
+                              computed */
+    uint64_t graph_nodes_unmapped; /**< graph records whose capture region is unknown; captured_in
+                                      of the kernels says why */
+    uint64_t regions_dropped;      /**< host records lost because the ring of a thread was full */
     uint64_t regions_truncated;    /**< regions that were open when the session started or ended */
     uint64_t regions_unbalanced;   /**< region ends without a begin */
-    double tracing_overhead_ms;    /**< time that the driver reports as its own tracing overhead;
-                                      NaN: not collected */
-    double sampled_fraction;       /**< share of the work that was collected, 0 to 1 */
+    double tracing_overhead_ms;    /**< sum of CUPTI's OVERHEAD records, in which it reports its own
+                                      cost; NaN: not collected */
+    double sampled_fraction; /**< share of the work that was collected, 0 to 1; triggered windows
+                                not included */
     double attributed_gpu_time_share; /**< device time whose launch is known / all device time; NaN:
                                          no device time */
-    uint32_t verdict;                 /**< LLMPERF_VERDICT_… */
+    uint32_t verdict;                 /**< LLMPERF_VERDICT_…; in metrics.json a word */
     uint32_t reserved;                /**< 0 */
     uint64_t graphs_device_launchable; /**< graphs instantiated for launch from the device; the
                                           driver reports no kernels of such launches */
-    uint64_t kernels_outside_window;   /**< kernels launched by other threads while a sampled region
-                                          was collected, or while collection started or stopped; in
-                                          no total */
+    uint64_t kernels_outside_window;   /**< kernels launched by other threads or calls while a
+                                          sampling window was open, or while collection started or
+                                          stopped; in no total */
     uint64_t kernels_in_windows;       /**< the part of kernels_attributed in triggered windows: in
                                           llmperf_window_stats, not in regions and kernels */
-    uint64_t launches_duplicate;    /**< launches with the correlation id of an earlier one: their
+    uint64_t launches_duplicate;    /**< launches with the correlation id of an earlier one; their
                                        records cannot be distinguished */
-    uint64_t graph_records_missing; /**< records missing in launches of a CUDA graph, compared with
-                                       the launch of that graph that has most; not counted in tier
-                                       light */
-    uint64_t memory_missing;        /**< memcpy and memset calls without a record; calls of zero
-                                       bytes have none */
+    uint64_t graph_records_missing; /**< kernels, memcpys and memsets missing in launches of a CUDA
+                                       graph, compared with the launch of that graph that has most;
+                                       not counted in tier light */
+    uint64_t memory_missing; /**< memcpy and memset calls without a record; calls of zero bytes have
+                                none */
     uint64_t records_before_launch; /**< device records that begin more than 1 ms before their
                                        launch: host and device clock differ, idle times are wrong */
-    uint64_t records_foreign;       /**< device records of kinds that this session did not enable;
-                                       ignored */
-    uint64_t names_over_limit;      /**< activities whose name was not among the first 65,536;
-                                       counted as "[other names]" */
-    uint64_t source_errors;         /**< flush calls that the driver refused */
-    uint64_t regions_abandoned;     /**< regions that were open when an enclosing region of another
-                                       NVTX domain ended */
-    uint64_t regions_over_limit;    /**< regions above path_limit of the session, counted
-                                       together as "LLM@(too many paths)" */
+    uint64_t
+        records_foreign; /**< device records of kinds that this session did not enable; ignored */
+    uint64_t names_over_limit;  /**< kernels, memcpys and memsets whose name was not among the first
+                                   65,536; counted as "[other names]" */
+    uint64_t source_errors;     /**< flush calls that CUPTI refused */
+    uint64_t regions_abandoned; /**< regions that were still open when an enclosing region of
+                                   another NVTX domain ended */
+    uint64_t regions_over_limit; /**< regions above path_limit of the session; counted together as
+                                    "LLM@(too many paths)" */
 } llmperf_ledger;
 #define LLMPERF_LEDGER_INIT LLMPERF_INIT(llmperf_ledger)
 
@@ -139,39 +144,58 @@ typedef struct llmperf_ledger {
  * repeat in them. "Nested" numbers include the regions inside it. */
 typedef struct llmperf_region_stats {
     size_t struct_size;
-    const char *path;    /**< labels joined by '/': "LLM@prefill/LLM@mlp"; "": no region open */
-    const char *label;   /**< "LLM@mlp" */
-    const char *parent;  /**< path of the enclosing region; NULL: none */
-    const char *stage;   /**< label of the stage that it is or is inside; NULL: none */
-    uint32_t depth;      /**< 0: outermost */
-    uint32_t kind;       /**< LLMPERF_REGION_STAGE or LLMPERF_REGION_OPERATOR */
-    int32_t device;      /**< CUDA device ordinal; -1: no device activity */
+    const char *path;  /**< labels from the outermost region to this one: "LLM@prefill/LLM@mlp"; "":
+                          no region open */
+    const char *label; /**< "LLM@mlp" */
+    const char *parent; /**< path of the enclosing region; NULL: none */
+    const char *stage;  /**< label of the stage that it is or is inside; NULL: none */
+    uint32_t depth;     /**< 0: outermost */
+    uint32_t kind;  /**< LLMPERF_REGION_STAGE or LLMPERF_REGION_OPERATOR; in metrics.json a word */
+    int32_t device; /**< CUDA device ordinal; -1: no device activity */
     uint32_t process_id; /**< operating system's process id */
     uint64_t instances;  /**< complete calls; wall times are of these */
     uint64_t truncated; /**< calls that were open when the session started, paused or ended, or when
-                           an enclosing region of another NVTX domain ended */
-    double wall_sum_ms, wall_mean_ms, wall_std_ms, wall_min_ms, wall_max_ms; /**< host time */
-    double wall_p50_ms, wall_p95_ms, wall_p99_ms; /**< host time, percentiles within 2 % */
-    double gpu_busy_ms;           /**< union of the intervals of all activities, nested */
-    double exclusive_gpu_busy_ms; /**< the same, of activities launched directly in this region */
-    double kernel_ms;             /**< sum of kernel durations, nested */
-    double exclusive_kernel_ms;   /**< the same, of kernels launched directly in this region */
-    double memcpy_ms, memset_ms;  /**< sums of durations, nested */
-    double idle_ms;               /**< host time of the collected calls - gpu_busy_ms, at least 0 */
-    uint64_t kernel_count, memcpy_count, memset_count; /**< nested */
-    uint64_t memcpy_bytes;                             /**< bytes copied, nested */
-    uint64_t tokens, sequences, context; /**< counted by the program, see LLMPERF_QUANTITY_…; if not
-                                            on this region, the sum of the regions in it */
-    uint64_t flops, bytes;               /**< from the program, else from the model */
-    double skipped_fraction; /**< share of the work whose device records were not collected, 0
-                                except in tier light. Device times, device counts and
-                                idle_ms cover the collected work and are not scaled; host
-                                times and amounts are of all calls */
-    uint32_t flops_origin, bytes_origin; /**< LLMPERF_WORK_… */
+                           an enclosing region of another NVTX domain ended, and calls whose begin
+                           or end was lost */
+    double wall_sum_ms; /**< host time from begin to end */
+    double wall_mean_ms; /**< wall_sum_ms / instances */
+    double wall_std_ms;  /**< of a sample (n - 1); NaN for fewer than two calls */
+    double wall_min_ms;  /**< shortest call */
+    double wall_max_ms;  /**< longest call */
+    double wall_p50_ms;  /**< median, within 2 % */
+    double wall_p95_ms;  /**< 95th percentile, within 2 % */
+    double wall_p99_ms;  /**< 99th percentile, within 2 % */
+    double gpu_busy_ms; /**< time in which at least one kernel, memcpy or memset ran (union of their
+                           intervals), nested */
+    double exclusive_gpu_busy_ms; /**< the same, of work launched directly in this region */
+    double kernel_ms; /**< sum of kernel durations, nested; kernels that run at the same time count
+                         separately */
+    double exclusive_kernel_ms; /**< the same, of kernels launched directly in this region */
+    double memcpy_ms;           /**< sum of memcpy durations, nested */
+    double memset_ms;           /**< sum of memset durations, nested */
+    double idle_ms; /**< (wall_sum_ms - window_ms) x (1 - skipped_fraction) - gpu_busy_ms, at least
+                       0; NaN if a call was truncated */
+    uint64_t kernel_count; /**< kernels, nested */
+    uint64_t memcpy_count; /**< memcpys, nested */
+    uint64_t memset_count; /**< memsets, nested */
+    uint64_t memcpy_bytes; /**< bytes of memcpys, nested */
+    uint64_t tokens;    /**< tokens that the program counted; if not on this region, the sum of the
+                           regions in it */
+    uint64_t sequences; /**< sequences, counted in the same way */
+    uint64_t context; /**< length of the KV cache, new tokens included, summed over the sequences */
+    uint64_t flops;   /**< FLOPs that the program or the model gave; a multiply-add is 2 */
+    uint64_t bytes;   /**< bytes of device memory that the program or the model gave */
+    double skipped_fraction;   /**< share of the work whose device records were not collected, 0
+                                  except in tier light. Device times, device counts and idle_ms cover
+                                  the collected work and are not scaled; host times and amounts are of
+                                  all calls. In metrics.json sampled_fraction, 1 minus this */
+    uint32_t flops_origin;     /**< LLMPERF_WORK_…; in metrics.json a word */
+    uint32_t bytes_origin;     /**< the same, of bytes */
     uint64_t window_instances; /**< the part of instances in triggered windows: not in the device
                                   numbers here, nor in the work that skipped_fraction refers to */
     double window_ms;          /**< the part of wall_sum_ms in triggered windows */
-    uint64_t window_flops, window_bytes; /**< the part of flops and bytes in triggered windows */
+    uint64_t window_flops;     /**< the part of flops in triggered windows */
+    uint64_t window_bytes;     /**< the part of bytes in triggered windows */
 } llmperf_region_stats;
 #define LLMPERF_REGION_STATS_INIT LLMPERF_INIT(llmperf_region_stats)
 
@@ -179,20 +203,24 @@ typedef struct llmperf_region_stats {
 typedef struct llmperf_kernel_stats {
     size_t struct_size;
     const char *name;       /**< as the driver reports it, usually mangled; "[memcpy HtoD]" … */
-    const char *demangled;  /**< full C++ name; `name` if it is not mangled */
+    const char *demangled;  /**< full C++ name; name if it is not mangled */
     const char *short_name; /**< without return type, template arguments and parameters */
     const char *region; /**< path; "": launched with no region open; NULL: launch not recorded */
     const char
-        *captured_in; /**< of a graph node, path of the region that captured it; "": no region
-                         was open; "LLM@(…": unknown, with the reason; NULL: not in a graph
-                       */
-    uint32_t kind;    /**< LLMPERF_ACTIVITY_… */
+        *captured_in; /**< of a graph node, path of the region that captured it; "": no region was
+                         open; "LLM@(…": unknown, with the reason; NULL: not in a graph */
+    uint32_t kind;    /**< LLMPERF_ACTIVITY_…; in metrics.json a word */
     int32_t device;   /**< CUDA device ordinal */
     uint64_t calls;   /**< records with valid times */
-    uint64_t bytes;   /**< of memcpys and memsets */
-    double total_ms, mean_ms, min_ms, max_ms; /**< durations */
-    double p50_ms, p95_ms, p99_ms;            /**< durations, percentiles within 2 % */
-    double share; /**< total_ms / device time of the whole profile, 0 to 1 */
+    uint64_t bytes;   /**< bytes of memcpys and memsets */
+    double total_ms;  /**< sum of the durations */
+    double mean_ms;   /**< total_ms / calls */
+    double min_ms;    /**< shortest call */
+    double max_ms;    /**< longest call */
+    double p50_ms;    /**< median, within 2 % */
+    double p95_ms;    /**< 95th percentile, within 2 % */
+    double p99_ms;    /**< 99th percentile, within 2 % */
+    double share;     /**< total_ms / total_ms of all kernels, memcpys and memsets, 0 to 1 */
 } llmperf_kernel_stats;
 #define LLMPERF_KERNEL_STATS_INIT LLMPERF_INIT(llmperf_kernel_stats)
 
@@ -204,7 +232,7 @@ typedef struct llmperf_operator_stats {
     const char *stage;    /**< label of the stage; NULL: in no stage */
     uint64_t calls;       /**< complete calls */
     double total_time_ms; /**< host time */
-    double cuda_time_ms;  /**< device busy time, nested, sum over devices */
+    double cuda_time_ms;  /**< device busy time, nested, summed over devices */
     double mean_ms;       /**< total_time_ms / calls */
 } llmperf_operator_stats;
 #define LLMPERF_OPERATOR_STATS_INIT LLMPERF_INIT(llmperf_operator_stats)
@@ -218,14 +246,16 @@ typedef struct llmperf_metric_stats {
     const char *group;   /**< section or preset; NULL: none. The same metric in two groups may have
                             different values */
     const char *source;  /**< "ncu", "range_profiler" or "pm_sampling" */
-    const char *region;  /**< path; "": no region open; NULL: not known */
+    const char *region;  /**< path; "": no region open; NULL: unknown */
     const char *kernel;  /**< as llmperf_kernel_stats.name; NULL: the region as a whole, nested */
     const char *text;    /**< value that is not a number; NULL: a number, or different texts */
-    int32_t device;      /**< CUDA device ordinal; -1: not known */
-    uint32_t process_id; /**< 0: not known */
+    int32_t device;      /**< CUDA device ordinal; -1: unknown */
+    uint32_t process_id; /**< 0: unknown */
     uint64_t count;      /**< results: kernel launches, calls of a range, or samples */
-    double mean, std;    /**< std: of a sample (n - 1); NaN for fewer than two results */
-    double min, max;     /**< smallest and largest result */
+    double mean;         /**< mean of the results; the sum is mean x count */
+    double std;          /**< of a sample (n - 1); NaN for fewer than two results */
+    double min;          /**< smallest result */
+    double max;          /**< largest result */
 } llmperf_metric_stats;
 #define LLMPERF_METRIC_STATS_INIT LLMPERF_INIT(llmperf_metric_stats)
 
@@ -240,39 +270,47 @@ typedef struct llmperf_metric_stats {
  * span and idle times also without device work. */
 typedef struct llmperf_iteration {
     size_t struct_size;
-    const char *region;                  /**< path of the stage */
-    uint64_t sequence;                   /**< from 1, in the order of completion */
-    uint64_t begin_ns;                   /**< host clock, CLOCK_MONOTONIC */
-    uint64_t activities;                 /**< kernels, memcpys and memsets */
-    uint64_t tokens, sequences, context; /**< counted by the program, see LLMPERF_QUANTITY_… */
-    uint64_t flops, bytes;               /**< from the program, else from the model */
-    double wall_ms;                      /**< host time */
-    double span_ms;                      /**< first start to last end on the device */
-    double busy_ms;                      /**< the part of span_ms in which something executed */
-    double idle_ms;                      /**< span_ms - busy_ms = idle_launch_ms + idle_wait_ms */
-    double idle_launch_ms;               /**< GPU idle, waiting for the host to launch */
-    double idle_wait_ms; /**< gaps between dependent kernels that were launched in time */
+    const char *region;  /**< path of the stage */
+    uint64_t sequence;   /**< from 1, in the order of completion */
+    uint64_t begin_ns;   /**< host clock, CLOCK_MONOTONIC */
+    uint64_t activities; /**< kernels, memcpys and memsets */
+    uint64_t tokens;     /**< counted by the program, see LLMPERF_QUANTITY_… */
+    uint64_t sequences;  /**< the same */
+    uint64_t context;    /**< length of the KV cache, summed over the sequences */
+    uint64_t flops;      /**< from the program, else from the model */
+    uint64_t bytes;      /**< the same; bytes of device memory */
+    double wall_ms;      /**< host time */
+    double span_ms;      /**< first start to last end on the device */
+    double busy_ms; /**< the part of span_ms in which at least one kernel, memcpy or memset ran */
+    double idle_ms; /**< span_ms - busy_ms = idle_launch_ms + idle_wait_ms */
+    double idle_launch_ms; /**< GPU idle, waiting for the host to launch */
+    double idle_wait_ms;   /**< gaps between dependent kernels that were launched in time */
     double class_ms[LLMPERF_ITERATION_CLASSES]; /**< sums of durations by kernel class, see
-                                                   llmperf_profile_class() */
-    uint64_t window; /**< number of the triggered window that collected it, 0: none; device times
-                        of triggered windows are in no statistics */
+                                                   llmperf_profile_class(); in metrics.json an
+                                                   object of the classes that ran */
+    uint64_t window; /**< number of the triggered window that collected it, 0: none; device times of
+                        triggered windows are in no statistics */
 } llmperf_iteration;
 #define LLMPERF_ITERATION_INIT LLMPERF_INIT(llmperf_iteration)
 
 /** Distribution of one quantity of a stage over its iterations. */
 typedef struct llmperf_iteration_stats {
     size_t struct_size;
-    const char *region;     /**< path of the stage */
-    const char *quantity;   /**< "wall", "span", "busy", "idle", "idle_launch", "idle_wait" (see
-                               llmperf_iteration), or a kernel class */
-    uint32_t is_class;      /**< 1: quantity is a kernel class */
-    uint32_t reserved;      /**< 0 */
-    uint64_t count;         /**< iterations that have the quantity; a class without kernels in an
-                               iteration counts as 0 ms there */
-    double sum_ms, mean_ms; /**< sum and mean */
-    double std_ms;          /**< of a sample (n - 1); NaN for fewer than two iterations */
-    double min_ms, max_ms;  /**< smallest and largest */
-    double p50_ms, p95_ms, p99_ms; /**< percentiles within 2 % */
+    const char *region;   /**< path of the stage */
+    const char *quantity; /**< "wall", "span", "busy", "idle", "idle_launch", "idle_wait" (see
+                             llmperf_iteration), or a kernel class */
+    uint32_t is_class;    /**< 1: quantity is a kernel class */
+    uint32_t reserved;    /**< 0 */
+    uint64_t count; /**< iterations that have the quantity; a class without kernels in an iteration
+                       counts as 0 ms there */
+    double sum_ms;  /**< sum */
+    double mean_ms; /**< sum_ms / count */
+    double std_ms;  /**< of a sample (n - 1); NaN for fewer than two iterations */
+    double min_ms;  /**< smallest */
+    double max_ms;  /**< largest */
+    double p50_ms;  /**< median, within 2 % */
+    double p95_ms;  /**< 95th percentile, within 2 % */
+    double p99_ms;  /**< 99th percentile, within 2 % */
 } llmperf_iteration_stats;
 #define LLMPERF_ITERATION_STATS_INIT LLMPERF_INIT(llmperf_iteration_stats)
 
@@ -281,24 +319,29 @@ typedef struct llmperf_iteration_stats {
  * iteration statistics. */
 typedef struct llmperf_window_stats {
     size_t struct_size;
-    uint64_t number;           /**< from 1, in the order of their triggers */
-    const char *rule;          /**< text of the rule; NULL: not known (of a recording) */
-    const char *region;        /**< label that the rule watches; NULL: not known */
-    const char *quantity;      /**< "p99", "tokens/s" …; NULL: not known */
-    const char *unit;          /**< of value and threshold: "ms", "1/s", "%"; NULL: not known */
-    double value, threshold;   /**< value that triggered, and the limit of the rule */
-    uint64_t value_units;      /**< calls that the value is computed from */
-    uint64_t triggered_ns;     /**< time of the trigger, CLOCK_MONOTONIC */
-    uint64_t begin_ns, end_ns; /**< of its first and its last call */
-    uint64_t units_asked;      /**< calls requested */
-    uint64_t units;            /**< calls collected */
-    uint64_t units_left_out;   /**< calls that began while it opened or closed; not collected */
-    uint64_t kernel_count;     /**< kernels */
-    uint64_t memory_count;     /**< memcpys and memsets */
-    double wall_ms, busy_ms, idle_ms; /**< sums over the collected calls, as in llmperf_iteration */
-    double kernel_ms, memory_ms;      /**< sums of durations */
-    uint32_t process_id;              /**< operating system's process id */
-    uint32_t reserved;                /**< 0 */
+    uint64_t number;         /**< from 1, in the order of their triggers */
+    const char *rule;        /**< text of the rule; NULL: unknown (of a recording) */
+    const char *region;      /**< label that the rule watches; NULL: unknown */
+    const char *quantity;    /**< "p99", "tokens/s" …; NULL: unknown */
+    const char *unit;        /**< of value and threshold: "ms", "1/s", "%"; NULL: unknown */
+    double value;            /**< value that triggered the rule */
+    double threshold;        /**< limit of the rule */
+    uint64_t value_units;    /**< calls that the value is computed from */
+    uint64_t triggered_ns;   /**< time of the trigger, CLOCK_MONOTONIC */
+    uint64_t begin_ns;       /**< begin of its first call */
+    uint64_t end_ns;         /**< end of its last call */
+    uint64_t units_asked;    /**< calls requested */
+    uint64_t units;          /**< calls collected */
+    uint64_t units_left_out; /**< calls that began while it opened or closed; not collected */
+    uint64_t kernel_count;   /**< kernels */
+    uint64_t memory_count;   /**< memcpys and memsets */
+    double wall_ms;          /**< sum over the collected calls, as in llmperf_iteration */
+    double busy_ms;          /**< the same */
+    double idle_ms;          /**< the same */
+    double kernel_ms;        /**< sum of kernel durations */
+    double memory_ms;        /**< sum of the durations of memcpys and memsets */
+    uint32_t process_id;     /**< operating system's process id */
+    uint32_t reserved;       /**< 0 */
 } llmperf_window_stats;
 #define LLMPERF_WINDOW_STATS_INIT LLMPERF_INIT(llmperf_window_stats)
 
@@ -311,7 +354,7 @@ typedef struct llmperf_window_kernel {
     const char *captured_in; /**< as llmperf_kernel_stats.captured_in */
     uint64_t calls;          /**< records with valid times */
     double total_ms;         /**< sum of durations */
-    uint32_t kind;           /**< LLMPERF_ACTIVITY_… */
+    uint32_t kind;           /**< LLMPERF_ACTIVITY_…; in metrics.json a word */
     uint32_t process_id;     /**< operating system's process id */
 } llmperf_window_kernel;
 #define LLMPERF_WINDOW_KERNEL_INIT LLMPERF_INIT(llmperf_window_kernel)
@@ -321,15 +364,18 @@ typedef struct llmperf_window_kernel {
 typedef struct llmperf_capture_stats {
     size_t struct_size;
     const char *region;      /**< path of the launch; "": no region open; NULL: unknown */
-    const char *captured_in; /**< path of the capture; "": no region open; "LLM@(…)": not known,
-                                with the reason */
+    const char *captured_in; /**< path of the capture; "": no region open; "LLM@(…": unknown, with
+                                the reason */
     int32_t device;          /**< CUDA device ordinal */
     uint32_t depth;          /**< of captured_in; 0: outermost */
     uint64_t kernel_count;   /**< kernels, nested capture regions included */
     uint64_t memory_count;   /**< memcpys and memsets, nested capture regions included */
-    double kernel_ms, memory_ms; /**< sums of their durations */
-    double exclusive_ms;         /**< durations of all that was captured directly in this region */
-    double share; /**< of all graph work that `region` launched on this device, 0 to 1 */
+    double kernel_ms;        /**< sum of kernel durations, nested capture regions included */
+    double memory_ms;    /**< sum of the durations of memcpys and memsets, nested capture regions
+                            included */
+    double exclusive_ms; /**< durations of all that was captured directly in this region */
+    double share; /**< (kernel_ms + memory_ms) / all graph work that region launched on this device,
+                     0 to 1 */
 } llmperf_capture_stats;
 #define LLMPERF_CAPTURE_STATS_INIT LLMPERF_INIT(llmperf_capture_stats)
 

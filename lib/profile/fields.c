@@ -13,9 +13,10 @@
 /* Fails to compile if a member's type differs from its line. */
 #define OFFSET(row, member, type)                                                                  \
     (offsetof(row, member) + 0 * sizeof(char[_Generic(((row *)0)->member, type : 1)]))
-#define FIELD(kind, name, offset, unit, merge, unknown, json, series, text)                        \
-    { name, LP_FIELD_##kind, offset, unit, LP_MERGE_##merge, LP_UNKNOWN_##unknown,                 \
-      json, series,          text },
+#define RULES(unit, merge, unknown, json, series, text, ...)                                       \
+    unit, LP_MERGE_##merge, LP_UNKNOWN_##unknown, json, series, text
+#define FIELD(kind, name, offset, ...)                                                             \
+    { name, LP_FIELD_##kind, offset, RULES(__VA_ARGS__, NULL, NULL, ) },
 #define PLAIN(kind, row, member, ...)                                                              \
     FIELD(kind, #member, OFFSET(row, member, LP_TYPE_##kind), __VA_ARGS__)
 #define FIELD_NAME(...)              PLAIN(NAME, __VA_ARGS__)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The members of all rows of a profile, one line each: the only place that lists them besides the
- * public structs. The run file, JSON, CSV, JSON lines, Prometheus, merging, the Python package and
- * docs/reference/fields.md are made from these lines.
+/** The members of all rows of a profile, one line each. The run file, JSON, CSV, JSON lines,
+ * Prometheus, merging and docs/reference/fields.md are made from these lines. What a member of a
+ * public struct means stands at the member (llmperf/profile.h).
  *
  * A line is F(type, member, unit, merge, unknown, json, series, text), in the order of documents:
  *
@@ -13,8 +13,9 @@
  * unknown  when the value is unknown, see enum lp_unknown
  * json     member of the row in metrics.json ("a.b": member b of object a); NULL: the writer of
  *          metrics.json makes it
- * series   Prometheus metric without "llmperf_"; NULL: none. In seconds where the unit is "ms"
- * text     what it is, one phrase: the HELP of the metric and the text of docs/reference/fields.md
+ * series   Prometheus metric without "llmperf_"; NULL or left out: none. In seconds where the unit
+ *          is "ms"
+ * text     HELP of this metric; of rows of findings also the meaning of the member
  */
 #ifndef LP_PROFILE_FIELDS_H
 #define LP_PROFILE_FIELDS_H
@@ -69,7 +70,7 @@ enum lp_unknown {
 #define LP_KERNEL_PERCENTILE(F, p, fraction, text, series) \
     F(NUMBER, p##_ms, "ms", QUANTILE, NOT_COLLECTED, #p "_ms", series, text " of the duration of a call, within 2 %")
 #define LP_SPREAD_PERCENTILE(F, p, fraction, text, series) \
-    F(NUMBER, p##_ms, "ms", QUANTILE, NO_SPAN, #p, NULL, text ", within 2 %")
+    F(NUMBER, p##_ms, "ms", QUANTILE, NO_SPAN, #p)
 
 /** Times of an iteration, in the order of documents: T(CONSTANT, name, level, heading). They are
  * members of llmperf_iteration and quantities of llmperf_iteration_stats; one of a deeper level is
@@ -84,215 +85,215 @@ enum lp_unknown {
 
 /** llmperf_ledger */
 #define LP_LEDGER_FIELDS(F) \
-    F(COUNT, launches_expected, "", SUM, NO_SOURCE, "launches_expected", NULL, "kernel launch calls that succeeded, without those under stream capture and without graph launches") \
-    F(COUNT, graph_launches, "", SUM, NO_SOURCE, "graph_launches", NULL, "graph launch calls; each may cause any number of records, including none") \
-    F(COUNT, memory_calls, "", SUM, NO_SOURCE, "memory_calls", NULL, "memcpy and memset calls; each may cause any number of records, including none") \
-    F(COUNT, kernels_seen, "", SUM, NEVER, "kernels_seen", NULL, "kernel records with valid times, graph kernels included") \
-    F(COUNT, graph_kernels_seen, "", SUM, NEVER, "graph_kernels_seen", NULL, "the part of `kernels_seen` from graph launches") \
-    F(COUNT, memory_seen, "", SUM, NEVER, "memory_seen", NULL, "memcpy and memset records with valid times") \
-    F(COUNT, kernels_attributed, "", SUM, NEVER, "kernels_attributed", NULL, "kernels whose launch is known") \
-    F(COUNT, kernels_outside, "", SUM, NEVER, "kernels_outside", NULL, "the part of `kernels_attributed` that was launched with no region open") \
-    F(COUNT, kernels_unattributed, "", SUM, NEVER, "kernels_unattributed", NULL, "kernels whose launch was not recorded") \
-    F(COUNT, launches_missing, "", SUM, NO_SOURCE, "launches_missing", NULL, "launches whose kernel record never arrived") \
-    F(COUNT, records_dropped, "", SUM, NEVER, "records_dropped", NULL, "device records dropped by the driver, or by the library because its pool was full") \
-    F(COUNT, records_invalid_time, "", SUM, NEVER, "records_invalid_time", NULL, "records that end before they start, last longer than a day, or have an impossible time") \
-    F(COUNT, records_incomplete, "", SUM, NEVER, "records_incomplete", NULL, "records without a start or an end time, or that the driver did not complete") \
-    F(COUNT, records_duplicate, "", SUM, NEVER, "records_duplicate", NULL, "further records of a launch that can have only one; in no total") \
-    F(COUNT, records_late, "", SUM, NEVER, "records_late", NULL, "records that arrived after the busy time of their region had been computed") \
-    F(COUNT, graph_nodes_unmapped, "", SUM, NEVER, "graph_nodes_unmapped", NULL, "graph records whose capture region is unknown; `captured_in` gives the reason") \
-    F(COUNT, regions_dropped, "", SUM, NEVER, "regions_dropped", NULL, "host records lost because the ring of a thread was full") \
-    F(COUNT, regions_truncated, "", SUM, NEVER, "regions_truncated", NULL, "regions that were open at the start or at the end of the session") \
-    F(COUNT, regions_unbalanced, "", SUM, NEVER, "regions_unbalanced", NULL, "region ends without a begin") \
-    F(NUMBER, tracing_overhead_ms, "ms", SUM_KNOWN, NOT_COLLECTED, "tracing_overhead_ms", NULL, "sum of CUPTI's OVERHEAD records, in which CUPTI reports its own cost") \
-    F(NUMBER, sampled_fraction, "1", MIN, NO_SOURCE, "sampled_fraction", NULL, "share of the work that was collected, triggered windows not included") \
-    F(NUMBER, attributed_gpu_time_share, "1", WEIGHTED, NOT_COLLECTED, "attributed_gpu_time_share", NULL, "device time whose launch is known / all device time; unknown without device time") \
-    F(WORD, verdict, "", WORST, NEVER, NULL, NULL, "LLMPERF_VERDICT_…; in metrics.json as a word") \
-    F(RESERVED, reserved, "", FIRST, NEVER, NULL, NULL, "") \
-    F(COUNT, graphs_device_launchable, "", SUM, NOT_COLLECTED, "graphs_device_launchable", NULL, "graphs instantiated for launch from the device; the driver reports no kernels of such launches") \
-    F(COUNT, kernels_outside_window, "", SUM, NEVER, "kernels_outside_window", NULL, "kernels launched by other threads or calls while a sampling window was open, or while collection started or stopped; in no total") \
-    F(COUNT, kernels_in_windows, "", SUM, NEVER, "kernels_in_windows", NULL, "the part of `kernels_attributed` in triggered windows; in no total of regions and kernels") \
-    F(COUNT, launches_duplicate, "", SUM, NEVER, "launches_duplicate", NULL, "launch calls with the correlation id of an earlier call; their records cannot be distinguished") \
-    F(COUNT, graph_records_missing, "", SUM, NEVER, "graph_records_missing", NULL, "kernels, memcpys and memsets missing in launches of a CUDA graph, compared with the launch of that graph that has most; not counted in sessions that sample") \
-    F(COUNT, memory_missing, "", SUM, NEVER, "memory_missing", NULL, "memcpy and memset calls without a record; those of zero bytes have none") \
-    F(COUNT, records_before_launch, "", SUM, NEVER, "records_before_launch", NULL, "device records that begin over a millisecond before their launch call: the clocks differ, and idle times are wrong") \
-    F(COUNT, records_foreign, "", SUM, NEVER, "records_foreign", NULL, "device records of kinds that this session did not enable; ignored") \
-    F(COUNT, names_over_limit, "", SUM, NEVER, "names_over_limit", NULL, "kernels, memcpys and memsets whose name was not among the first 65,536 names; counted as `[other names]`") \
-    F(COUNT, source_errors, "", SUM, NEVER, "source_errors", NULL, "flush calls that CUPTI refused") \
-    F(COUNT, regions_abandoned, "", SUM, NEVER, "regions_abandoned", NULL, "regions that were still open when an enclosing region of another NVTX domain ended") \
-    F(COUNT, regions_over_limit, "", SUM, NEVER, "regions_over_limit", NULL, "regions above the `path_limit` of the session; counted together as `LLM@(too many paths)`")
+    F(COUNT, launches_expected, "", SUM, NO_SOURCE, "launches_expected") \
+    F(COUNT, graph_launches, "", SUM, NO_SOURCE, "graph_launches") \
+    F(COUNT, memory_calls, "", SUM, NO_SOURCE, "memory_calls") \
+    F(COUNT, kernels_seen, "", SUM, NEVER, "kernels_seen") \
+    F(COUNT, graph_kernels_seen, "", SUM, NEVER, "graph_kernels_seen") \
+    F(COUNT, memory_seen, "", SUM, NEVER, "memory_seen") \
+    F(COUNT, kernels_attributed, "", SUM, NEVER, "kernels_attributed") \
+    F(COUNT, kernels_outside, "", SUM, NEVER, "kernels_outside") \
+    F(COUNT, kernels_unattributed, "", SUM, NEVER, "kernels_unattributed") \
+    F(COUNT, launches_missing, "", SUM, NO_SOURCE, "launches_missing") \
+    F(COUNT, records_dropped, "", SUM, NEVER, "records_dropped") \
+    F(COUNT, records_invalid_time, "", SUM, NEVER, "records_invalid_time") \
+    F(COUNT, records_incomplete, "", SUM, NEVER, "records_incomplete") \
+    F(COUNT, records_duplicate, "", SUM, NEVER, "records_duplicate") \
+    F(COUNT, records_late, "", SUM, NEVER, "records_late") \
+    F(COUNT, graph_nodes_unmapped, "", SUM, NEVER, "graph_nodes_unmapped") \
+    F(COUNT, regions_dropped, "", SUM, NEVER, "regions_dropped") \
+    F(COUNT, regions_truncated, "", SUM, NEVER, "regions_truncated") \
+    F(COUNT, regions_unbalanced, "", SUM, NEVER, "regions_unbalanced") \
+    F(NUMBER, tracing_overhead_ms, "ms", SUM_KNOWN, NOT_COLLECTED, "tracing_overhead_ms") \
+    F(NUMBER, sampled_fraction, "1", MIN, NO_SOURCE, "sampled_fraction") \
+    F(NUMBER, attributed_gpu_time_share, "1", WEIGHTED, NOT_COLLECTED, "attributed_gpu_time_share") \
+    F(WORD, verdict, "", WORST, NEVER, NULL) \
+    F(RESERVED, reserved, "", FIRST, NEVER, NULL) \
+    F(COUNT, graphs_device_launchable, "", SUM, NOT_COLLECTED, "graphs_device_launchable") \
+    F(COUNT, kernels_outside_window, "", SUM, NEVER, "kernels_outside_window") \
+    F(COUNT, kernels_in_windows, "", SUM, NEVER, "kernels_in_windows") \
+    F(COUNT, launches_duplicate, "", SUM, NEVER, "launches_duplicate") \
+    F(COUNT, graph_records_missing, "", SUM, NEVER, "graph_records_missing") \
+    F(COUNT, memory_missing, "", SUM, NEVER, "memory_missing") \
+    F(COUNT, records_before_launch, "", SUM, NEVER, "records_before_launch") \
+    F(COUNT, records_foreign, "", SUM, NEVER, "records_foreign") \
+    F(COUNT, names_over_limit, "", SUM, NEVER, "names_over_limit") \
+    F(COUNT, source_errors, "", SUM, NEVER, "source_errors") \
+    F(COUNT, regions_abandoned, "", SUM, NEVER, "regions_abandoned") \
+    F(COUNT, regions_over_limit, "", SUM, NEVER, "regions_over_limit")
 
 /** llmperf_region_stats */
 #define LP_REGION_FIELDS(F) \
-    F(NAME, path, "", KEY, NEVER, "path", NULL, "labels from the outermost region to this one, joined by `/`; empty: work launched with no region open") \
-    F(NAME, label, "", APART, NEVER, "label", NULL, "label of the region") \
-    F(TEXT, parent, "", APART, OTHER, "parent", NULL, "path of the parent; null at the top") \
-    F(TEXT, stage, "", APART, OTHER, "stage", NULL, "label of the stage that the region is or is inside; null: none") \
-    F(WORD, depth, "", APART, NEVER, "depth", NULL, "0 at the top") \
-    F(WORD, kind, "", APART, NEVER, NULL, NULL, "LLMPERF_REGION_…; in metrics.json `stage` or `operator`") \
-    F(DEVICE, device, "", KEY, NO_DEVICE, "device", NULL, "CUDA device ordinal; null without device activity") \
-    F(WORD, process_id, "", KEY, NEVER, "process_id", NULL, "process") \
+    F(NAME, path, "", KEY, NEVER, "path") \
+    F(NAME, label, "", APART, NEVER, "label") \
+    F(TEXT, parent, "", APART, OTHER, "parent") \
+    F(TEXT, stage, "", APART, OTHER, "stage") \
+    F(WORD, depth, "", APART, NEVER, "depth") \
+    F(WORD, kind, "", APART, NEVER, NULL) \
+    F(DEVICE, device, "", KEY, NO_DEVICE, "device") \
+    F(WORD, process_id, "", KEY, NEVER, "process_id") \
     F(COUNT, instances, "", APART, NEVER, "instances", "region_instances_total", "calls of the region that began and ended within the session") \
-    F(COUNT, truncated, "", APART, NEVER, "truncated", NULL, "calls that were open when the session started, paused or ended, or when an enclosing region of another NVTX domain ended, and calls whose begin or end was lost; not part of wall times") \
+    F(COUNT, truncated, "", APART, NEVER, "truncated") \
     F(NUMBER, wall_sum_ms, "ms", APART, NO_INSTANCE, "wall_ms.sum", "region_wall_seconds_total", "host time from begin to end, of all complete calls") \
-    F(NUMBER, wall_mean_ms, "ms", APART, NO_INSTANCE, "wall_ms.mean", NULL, "`wall_sum_ms` / `instances`") \
-    F(NUMBER, wall_std_ms, "ms", APART, NO_INSTANCE, "wall_ms.std", NULL, "sample standard deviation (n - 1); unknown for one call") \
-    F(NUMBER, wall_min_ms, "ms", APART, NO_INSTANCE, "wall_ms.min", NULL, "shortest complete call") \
-    F(NUMBER, wall_max_ms, "ms", APART, NO_INSTANCE, "wall_ms.max", NULL, "longest complete call") \
+    F(NUMBER, wall_mean_ms, "ms", APART, NO_INSTANCE, "wall_ms.mean") \
+    F(NUMBER, wall_std_ms, "ms", APART, NO_INSTANCE, "wall_ms.std") \
+    F(NUMBER, wall_min_ms, "ms", APART, NO_INSTANCE, "wall_ms.min") \
+    F(NUMBER, wall_max_ms, "ms", APART, NO_INSTANCE, "wall_ms.max") \
     LP_PERCENTILES(LP_REGION_PERCENTILE, F) \
     F(NUMBER, gpu_busy_ms, "ms", APART, NO_DEVICE, "gpu_busy_ms", "region_gpu_busy_seconds_total", "time in which at least one kernel, memcpy or memset ran (union of their intervals), nested regions included") \
-    F(NUMBER, exclusive_gpu_busy_ms, "ms", APART, NO_DEVICE, "exclusive_gpu_busy_ms", NULL, "the same, of work launched directly in the region") \
+    F(NUMBER, exclusive_gpu_busy_ms, "ms", APART, NO_DEVICE, "exclusive_gpu_busy_ms") \
     F(NUMBER, kernel_ms, "ms", APART, NO_DEVICE, "kernel_ms", "region_kernel_seconds_total", "sum of kernel durations, nested regions included; kernels that run at the same time count separately") \
-    F(NUMBER, exclusive_kernel_ms, "ms", APART, NO_DEVICE, "exclusive_kernel_ms", NULL, "sum of the durations of kernels launched directly in the region") \
-    F(NUMBER, memcpy_ms, "ms", APART, NO_DEVICE, "memcpy_ms", NULL, "sum of the durations of memcpys, nested regions included") \
-    F(NUMBER, memset_ms, "ms", APART, NO_DEVICE, "memset_ms", NULL, "sum of the durations of memsets, nested regions included") \
-    F(NUMBER, idle_ms, "ms", APART, NO_IDLE, "idle_ms", NULL, "(`wall_sum_ms` - `window_ms`) x (1 - `skipped_fraction`) - `gpu_busy_ms`, not below 0; unknown if a call was truncated") \
+    F(NUMBER, exclusive_kernel_ms, "ms", APART, NO_DEVICE, "exclusive_kernel_ms") \
+    F(NUMBER, memcpy_ms, "ms", APART, NO_DEVICE, "memcpy_ms") \
+    F(NUMBER, memset_ms, "ms", APART, NO_DEVICE, "memset_ms") \
+    F(NUMBER, idle_ms, "ms", APART, NO_IDLE, "idle_ms") \
     F(COUNT, kernel_count, "", APART, NO_DEVICE, "kernel_count", "region_kernels_total", "kernels, nested regions included") \
-    F(COUNT, memcpy_count, "", APART, NO_DEVICE, "memcpy_count", NULL, "memcpys, nested regions included") \
-    F(COUNT, memset_count, "", APART, NO_DEVICE, "memset_count", NULL, "memsets, nested regions included") \
+    F(COUNT, memcpy_count, "", APART, NO_DEVICE, "memcpy_count") \
+    F(COUNT, memset_count, "", APART, NO_DEVICE, "memset_count") \
     F(COUNT, memcpy_bytes, "bytes", APART, NO_DEVICE, "memcpy_bytes", "region_copy_bytes_total", "bytes of memcpys, nested regions included") \
     F(COUNT, tokens, "", APART, NOT_COUNTED, "tokens", "region_tokens_total", "tokens that the program counted; without a count, the sum of the child regions") \
     F(COUNT, sequences, "", APART, NOT_COUNTED, "sequences", "region_sequences_total", "sequences that the program counted; without a count, the sum of the child regions, as for `tokens`") \
-    F(COUNT, context, "", APART, NOT_COUNTED, "context", NULL, "length of the KV cache, new tokens included, summed over the sequences") \
+    F(COUNT, context, "", APART, NOT_COUNTED, "context") \
     F(COUNT, flops, "FLOP", APART, NOT_COUNTED, "flops", "region_flops_total", "FLOPs that the program or the model gave; a multiply-add is 2") \
     F(COUNT, bytes, "bytes", APART, NOT_COUNTED, "bytes", "region_bytes_total", "bytes of device memory that the program or the model gave") \
-    F(NUMBER, skipped_fraction, "1", APART, NEVER, NULL, NULL, "share of the work whose device records were not collected; 0 unless the session samples. In metrics.json as `sampled_fraction`, 1 minus this value. Device times and counts cover the collected work and are not scaled") \
-    F(WORD, flops_origin, "", APART, NOT_COUNTED, NULL, NULL, "LLMPERF_WORK_…; in metrics.json `program` or `model`") \
-    F(WORD, bytes_origin, "", APART, NOT_COUNTED, NULL, NULL, "the same for `bytes`") \
-    F(COUNT, window_instances, "", APART, NEVER, "window_instances", NULL, "calls collected in triggered windows; the device numbers of the row do not include them") \
-    F(NUMBER, window_ms, "ms", APART, NEVER, "window_ms", NULL, "the part of `wall_sum_ms` of triggered windows") \
-    F(COUNT, window_flops, "FLOP", APART, NOT_COUNTED, NULL, NULL, "the part of `flops` of triggered windows") \
-    F(COUNT, window_bytes, "bytes", APART, NOT_COUNTED, NULL, NULL, "the part of `bytes` of triggered windows") \
-    F(BLOB, wall_histogram, "", APART, NO_INSTANCE, NULL, NULL, "histogram of the wall times")
+    F(NUMBER, skipped_fraction, "1", APART, NEVER, NULL) \
+    F(WORD, flops_origin, "", APART, NOT_COUNTED, NULL) \
+    F(WORD, bytes_origin, "", APART, NOT_COUNTED, NULL) \
+    F(COUNT, window_instances, "", APART, NEVER, "window_instances") \
+    F(NUMBER, window_ms, "ms", APART, NEVER, "window_ms") \
+    F(COUNT, window_flops, "FLOP", APART, NOT_COUNTED, NULL) \
+    F(COUNT, window_bytes, "bytes", APART, NOT_COUNTED, NULL) \
+    F(BLOB, wall_histogram, "", APART, NO_INSTANCE, NULL)
 
 /** llmperf_kernel_stats */
 #define LP_KERNEL_FIELDS(F) \
-    F(NAME, name, "", KEY, NEVER, "kernel_name_raw", NULL, "name as the driver reports it, usually mangled; a memcpy is called `[memcpy HtoD]`, `[memcpy DtoH]` and so on") \
-    F(TEXT, demangled, "", DERIVED, NEVER, "kernel_name", NULL, "full C++ name") \
-    F(TEXT, short_name, "", DERIVED, NEVER, "short_name", NULL, "C++ name without return type, template arguments and parameters") \
-    F(TEXT, region, "", KEY, OTHER, "region", NULL, "path; empty: launched with no region open; null: the launch was not recorded") \
-    F(TEXT, captured_in, "", KEY, OTHER, "captured_in", NULL, "path of the region that captured the graph node; null: not launched by a graph; `LLM@(…` gives the reason if it is unknown") \
-    F(WORD, kind, "", KEY, NEVER, NULL, NULL, "LLMPERF_ACTIVITY_…; in metrics.json as a word") \
-    F(DEVICE, device, "", KEY, NO_DEVICE, "device", NULL, "CUDA device ordinal") \
+    F(NAME, name, "", KEY, NEVER, "kernel_name_raw") \
+    F(TEXT, demangled, "", DERIVED, NEVER, "kernel_name") \
+    F(TEXT, short_name, "", DERIVED, NEVER, "short_name") \
+    F(TEXT, region, "", KEY, OTHER, "region") \
+    F(TEXT, captured_in, "", KEY, OTHER, "captured_in") \
+    F(WORD, kind, "", KEY, NEVER, NULL) \
+    F(DEVICE, device, "", KEY, NO_DEVICE, "device") \
     F(COUNT, calls, "", SUM, NEVER, "calls", "kernel_calls_total", "calls: records with valid times") \
-    F(COUNT, bytes, "bytes", SUM, NEVER, "bytes", NULL, "bytes of memcpys and memsets") \
+    F(COUNT, bytes, "bytes", SUM, NEVER, "bytes") \
     F(NUMBER, total_ms, "ms", SUM, NOT_COLLECTED, "total_ms", "kernel_seconds_total", "device time of all calls") \
-    F(NUMBER, mean_ms, "ms", DERIVED, NOT_COLLECTED, "mean_ms", NULL, "`total_ms` / `calls`") \
-    F(NUMBER, min_ms, "ms", MIN, NOT_COLLECTED, "min_ms", NULL, "shortest call") \
-    F(NUMBER, max_ms, "ms", MAX, NOT_COLLECTED, "max_ms", NULL, "longest call") \
+    F(NUMBER, mean_ms, "ms", DERIVED, NOT_COLLECTED, "mean_ms") \
+    F(NUMBER, min_ms, "ms", MIN, NOT_COLLECTED, "min_ms") \
+    F(NUMBER, max_ms, "ms", MAX, NOT_COLLECTED, "max_ms") \
     LP_PERCENTILES(LP_KERNEL_PERCENTILE, F) \
-    F(NUMBER, share, "1", SHARE, NOT_COLLECTED, "share", NULL, "`total_ms` / `total_ms` of all kernels, memcpys and memsets") \
-    F(BLOB, histogram, "", QUANTILE, NOT_COLLECTED, NULL, NULL, "histogram of the durations")
+    F(NUMBER, share, "1", SHARE, NOT_COLLECTED, "share") \
+    F(BLOB, histogram, "", QUANTILE, NOT_COLLECTED, NULL)
 
 /** llmperf_operator_stats */
 #define LP_OPERATOR_FIELDS(F) \
-    F(NAME, name, "", KEY, NEVER, "op_name", NULL, "label") \
-    F(TEXT, stage, "", KEY, OTHER, "stage", NULL, "label of the nearest stage around it; null: none") \
-    F(COUNT, calls, "", DERIVED, NEVER, "calls", NULL, "calls of all paths with this label and stage") \
-    F(NUMBER, total_time_ms, "ms", DERIVED, NO_INSTANCE, "total_time_ms", NULL, "host time of these calls; a call inside another call of the same label is not added again") \
-    F(NUMBER, cuda_time_ms, "ms", DERIVED, NO_DEVICE, "cuda_time_ms", NULL, "device busy time, nested regions included, summed over devices") \
-    F(NUMBER, mean_ms, "ms", DERIVED, NO_INSTANCE, "mean_ms", NULL, "`total_time_ms` / `calls`")
+    F(NAME, name, "", KEY, NEVER, "op_name") \
+    F(TEXT, stage, "", KEY, OTHER, "stage") \
+    F(COUNT, calls, "", DERIVED, NEVER, "calls") \
+    F(NUMBER, total_time_ms, "ms", DERIVED, NO_INSTANCE, "total_time_ms") \
+    F(NUMBER, cuda_time_ms, "ms", DERIVED, NO_DEVICE, "cuda_time_ms") \
+    F(NUMBER, mean_ms, "ms", DERIVED, NO_INSTANCE, "mean_ms")
 
 /** llmperf_iteration_stats */
 #define LP_SPREAD_FIELDS(F) \
-    F(NAME, region, "", KEY, NEVER, NULL, NULL, "path of the stage") \
-    F(NAME, quantity, "", KEY, NEVER, NULL, NULL, "`wall`, `span`, `busy`, `idle`, `idle_launch`, `idle_wait`, or a kernel class") \
-    F(WORD, is_class, "", KEY, NEVER, NULL, NULL, "1: `quantity` is a kernel class") \
-    F(RESERVED, reserved, "", FIRST, NEVER, NULL, NULL, "") \
-    F(COUNT, count, "", SUM, NEVER, "count", NULL, "iterations that have the quantity; a class that did not run in an iteration counts there as 0 ms") \
-    F(NUMBER, sum_ms, "ms", SUM, NO_SPAN, "sum", NULL, "sum") \
-    F(NUMBER, mean_ms, "ms", MOMENT, NO_SPAN, "mean", NULL, "`sum_ms` / `count`") \
-    F(NUMBER, std_ms, "ms", MOMENT, NO_INSTANCE, "std", NULL, "sample standard deviation (n - 1); unknown with fewer than two iterations") \
-    F(NUMBER, min_ms, "ms", MIN, NO_SPAN, "min", NULL, "smallest") \
-    F(NUMBER, max_ms, "ms", MAX, NO_SPAN, "max", NULL, "largest") \
+    F(NAME, region, "", KEY, NEVER, NULL) \
+    F(NAME, quantity, "", KEY, NEVER, NULL) \
+    F(WORD, is_class, "", KEY, NEVER, NULL) \
+    F(RESERVED, reserved, "", FIRST, NEVER, NULL) \
+    F(COUNT, count, "", SUM, NEVER, "count") \
+    F(NUMBER, sum_ms, "ms", SUM, NO_SPAN, "sum") \
+    F(NUMBER, mean_ms, "ms", MOMENT, NO_SPAN, "mean") \
+    F(NUMBER, std_ms, "ms", MOMENT, NO_INSTANCE, "std") \
+    F(NUMBER, min_ms, "ms", MIN, NO_SPAN, "min") \
+    F(NUMBER, max_ms, "ms", MAX, NO_SPAN, "max") \
     LP_PERCENTILES(LP_SPREAD_PERCENTILE, F) \
-    F(BLOB, histogram, "", QUANTILE, OTHER, NULL, NULL, "histogram of the times")
+    F(BLOB, histogram, "", QUANTILE, OTHER, NULL)
 
 /** llmperf_metric_stats */
 #define LP_METRIC_FIELDS(F) \
-    F(NAME, name, "", KEY, NEVER, "name", NULL, "name of the counter or metric, as the tool reports it") \
-    F(NAME, unit, "", FIRST, NEVER, "unit", NULL, "base unit: ns, byte, hz, %, byte/s; empty: a number without a unit, or a text") \
-    F(TEXT, group, "", KEY, OTHER, "group", NULL, "section or preset that it belongs to; null: none") \
-    F(NAME, source, "", KEY, NEVER, "source", NULL, "`ncu`, `range_profiler` or `pm_sampling`") \
-    F(TEXT, region, "", KEY, OTHER, "region", NULL, "path; empty: no region was open; null: unknown") \
-    F(TEXT, kernel, "", KEY, OTHER, "kernel", NULL, "kernel name as the driver reports it; null: a metric of the whole region") \
-    F(TEXT, text, "", FIRST, OTHER, "text", NULL, "value that is not a number; null if results differ") \
-    F(DEVICE, device, "", KEY, OTHER, "device", NULL, "CUDA device ordinal") \
-    F(WORD, process_id, "", KEY, NEVER, NULL, NULL, "process; 0: unknown") \
-    F(COUNT, count, "", SUM, NEVER, "count", NULL, "results that had a value: kernel launches, calls of a range, samples") \
-    F(NUMBER, mean, "", MOMENT, OTHER, "mean", NULL, "mean of the results; the sum is `mean` x `count`") \
-    F(NUMBER, std, "", MOMENT, OTHER, "std", NULL, "sample standard deviation (n - 1); unknown with fewer than two results") \
-    F(NUMBER, min, "", MIN, OTHER, "min", NULL, "smallest result") \
-    F(NUMBER, max, "", MAX, OTHER, "max", NULL, "largest result")
+    F(NAME, name, "", KEY, NEVER, "name") \
+    F(NAME, unit, "", FIRST, NEVER, "unit") \
+    F(TEXT, group, "", KEY, OTHER, "group") \
+    F(NAME, source, "", KEY, NEVER, "source") \
+    F(TEXT, region, "", KEY, OTHER, "region") \
+    F(TEXT, kernel, "", KEY, OTHER, "kernel") \
+    F(TEXT, text, "", FIRST, OTHER, "text") \
+    F(DEVICE, device, "", KEY, OTHER, "device") \
+    F(WORD, process_id, "", KEY, NEVER, NULL) \
+    F(COUNT, count, "", SUM, NEVER, "count") \
+    F(NUMBER, mean, "", MOMENT, OTHER, "mean") \
+    F(NUMBER, std, "", MOMENT, OTHER, "std") \
+    F(NUMBER, min, "", MIN, OTHER, "min") \
+    F(NUMBER, max, "", MAX, OTHER, "max")
 
 /** llmperf_iteration */
 #define LP_ITERATION_FIELDS(F) \
-    F(NAME, region, "", APART, NEVER, NULL, NULL, "path of the stage") \
-    F(COUNT, sequence, "", KEY, NEVER, "sequence", NULL, "from 1, in the order in which iterations became complete") \
-    F(COUNT, begin_ns, "ns", APART, NEVER, "begin_ns", NULL, "begin, host clock (CLOCK_MONOTONIC)") \
-    F(COUNT, activities, "", APART, NO_DEVICE, "activities", NULL, "kernels, memcpys and memsets") \
-    F(COUNT, tokens, "", APART, NOT_COUNTED, "tokens", NULL, "tokens that the program counted in the iteration") \
-    F(COUNT, sequences, "", APART, NOT_COUNTED, "sequences", NULL, "sequences") \
-    F(COUNT, context, "", APART, NOT_COUNTED, "context", NULL, "length of the KV cache, summed over the sequences") \
-    F(COUNT, flops, "FLOP", APART, NOT_COUNTED, "flops", NULL, "FLOPs that the program or the model gave") \
-    F(COUNT, bytes, "bytes", APART, NOT_COUNTED, "bytes", NULL, "bytes of device memory that the program or the model gave") \
-    F(NUMBER, wall_ms, "ms", APART, NO_SPAN, "wall_ms", NULL, "host time from begin to end") \
-    F(NUMBER, span_ms, "ms", APART, NO_SPAN, "span_ms", NULL, "first start to last end on the device") \
-    F(NUMBER, busy_ms, "ms", APART, NO_SPAN, "busy_ms", NULL, "the part of the span in which at least one kernel, memcpy or memset ran") \
-    F(NUMBER, idle_ms, "ms", APART, NO_SPAN, "idle_ms", NULL, "`span_ms` - `busy_ms`") \
-    F(NUMBER, idle_launch_ms, "ms", APART, NO_SPAN, "idle_launch_ms", NULL, "the part of `idle_ms` in which the GPU waited for the host to launch") \
-    F(NUMBER, idle_wait_ms, "ms", APART, NO_SPAN, "idle_wait_ms", NULL, "the rest of `idle_ms`: gaps between dependent kernels that were launched in time") \
-    F(CLASSES, class_ms, "ms", APART, NO_SPAN, NULL, NULL, "sum of durations for each kernel class; in metrics.json an object of the classes that ran") \
-    F(COUNT, window, "", APART, NEVER, NULL, NULL, "number of the triggered window that collected it; 0: none (null in metrics.json). Device times of triggered windows are in no statistic")
+    F(NAME, region, "", APART, NEVER, NULL) \
+    F(COUNT, sequence, "", KEY, NEVER, "sequence") \
+    F(COUNT, begin_ns, "ns", APART, NEVER, "begin_ns") \
+    F(COUNT, activities, "", APART, NO_DEVICE, "activities") \
+    F(COUNT, tokens, "", APART, NOT_COUNTED, "tokens") \
+    F(COUNT, sequences, "", APART, NOT_COUNTED, "sequences") \
+    F(COUNT, context, "", APART, NOT_COUNTED, "context") \
+    F(COUNT, flops, "FLOP", APART, NOT_COUNTED, "flops") \
+    F(COUNT, bytes, "bytes", APART, NOT_COUNTED, "bytes") \
+    F(NUMBER, wall_ms, "ms", APART, NO_SPAN, "wall_ms") \
+    F(NUMBER, span_ms, "ms", APART, NO_SPAN, "span_ms") \
+    F(NUMBER, busy_ms, "ms", APART, NO_SPAN, "busy_ms") \
+    F(NUMBER, idle_ms, "ms", APART, NO_SPAN, "idle_ms") \
+    F(NUMBER, idle_launch_ms, "ms", APART, NO_SPAN, "idle_launch_ms") \
+    F(NUMBER, idle_wait_ms, "ms", APART, NO_SPAN, "idle_wait_ms") \
+    F(CLASSES, class_ms, "ms", APART, NO_SPAN, NULL) \
+    F(COUNT, window, "", APART, NEVER, NULL)
 
 /** llmperf_window_stats */
 #define LP_WINDOW_FIELDS(F) \
-    F(COUNT, number, "", KEY, NEVER, "number", NULL, "from 1, in the order of the triggers") \
-    F(TEXT, rule, "", APART, OTHER, "rule", NULL, "text of the rule; null in a replay, because recordings do not contain rules") \
-    F(TEXT, region, "", APART, OTHER, "region", NULL, "label that the rule watches") \
-    F(TEXT, quantity, "", APART, OTHER, "quantity", NULL, "quantity of that region that the rule watches: `p99` …") \
-    F(TEXT, unit, "", APART, OTHER, "unit", NULL, "unit of `value` and `threshold`: ms, 1/s, %") \
-    F(NUMBER, value, "", APART, OTHER, "value", NULL, "the value that triggered the rule") \
-    F(NUMBER, threshold, "", APART, OTHER, "threshold", NULL, "limit of the rule") \
-    F(COUNT, value_units, "", APART, OTHER, "value_units", NULL, "calls from which the value was computed") \
-    F(COUNT, triggered_ns, "ns", APART, OTHER, "triggered_ns", NULL, "when the rule triggered, host clock") \
-    F(COUNT, begin_ns, "ns", APART, OTHER, "begin_ns", NULL, "begin of the first collected call, host clock") \
-    F(COUNT, end_ns, "ns", APART, OTHER, "end_ns", NULL, "end of the last collected call, host clock") \
-    F(COUNT, units_asked, "", APART, OTHER, "units_asked", NULL, "calls to collect") \
-    F(COUNT, units, "", APART, NEVER, "units", NULL, "calls collected") \
-    F(COUNT, units_left_out, "", APART, NEVER, "units_left_out", NULL, "calls that began while the window opened or closed, and were not collected") \
-    F(COUNT, kernel_count, "", APART, NEVER, "kernel_count", NULL, "kernels") \
-    F(COUNT, memory_count, "", APART, NEVER, "memory_count", NULL, "memcpys and memsets") \
-    F(NUMBER, wall_ms, "ms", APART, NEVER, "wall_ms", NULL, "sum of `wall_ms` (as in iterations) over the collected calls") \
-    F(NUMBER, busy_ms, "ms", APART, NEVER, "busy_ms", NULL, "sum of `busy_ms` over the collected calls") \
-    F(NUMBER, idle_ms, "ms", APART, NEVER, "idle_ms", NULL, "sum of `idle_ms` over the collected calls") \
-    F(NUMBER, kernel_ms, "ms", APART, NEVER, "kernel_ms", NULL, "sum of kernel durations") \
-    F(NUMBER, memory_ms, "ms", APART, NEVER, "memory_ms", NULL, "sum of the durations of memcpys and memsets") \
-    F(WORD, process_id, "", KEY, NEVER, "process_id", NULL, "process") \
-    F(RESERVED, reserved, "", FIRST, NEVER, NULL, NULL, "")
+    F(COUNT, number, "", KEY, NEVER, "number") \
+    F(TEXT, rule, "", APART, OTHER, "rule") \
+    F(TEXT, region, "", APART, OTHER, "region") \
+    F(TEXT, quantity, "", APART, OTHER, "quantity") \
+    F(TEXT, unit, "", APART, OTHER, "unit") \
+    F(NUMBER, value, "", APART, OTHER, "value") \
+    F(NUMBER, threshold, "", APART, OTHER, "threshold") \
+    F(COUNT, value_units, "", APART, OTHER, "value_units") \
+    F(COUNT, triggered_ns, "ns", APART, OTHER, "triggered_ns") \
+    F(COUNT, begin_ns, "ns", APART, OTHER, "begin_ns") \
+    F(COUNT, end_ns, "ns", APART, OTHER, "end_ns") \
+    F(COUNT, units_asked, "", APART, OTHER, "units_asked") \
+    F(COUNT, units, "", APART, NEVER, "units") \
+    F(COUNT, units_left_out, "", APART, NEVER, "units_left_out") \
+    F(COUNT, kernel_count, "", APART, NEVER, "kernel_count") \
+    F(COUNT, memory_count, "", APART, NEVER, "memory_count") \
+    F(NUMBER, wall_ms, "ms", APART, NEVER, "wall_ms") \
+    F(NUMBER, busy_ms, "ms", APART, NEVER, "busy_ms") \
+    F(NUMBER, idle_ms, "ms", APART, NEVER, "idle_ms") \
+    F(NUMBER, kernel_ms, "ms", APART, NEVER, "kernel_ms") \
+    F(NUMBER, memory_ms, "ms", APART, NEVER, "memory_ms") \
+    F(WORD, process_id, "", KEY, NEVER, "process_id") \
+    F(RESERVED, reserved, "", FIRST, NEVER, NULL)
 
 /** llmperf_window_kernel */
 #define LP_WINDOW_KERNEL_FIELDS(F) \
-    F(COUNT, window, "", KEY, NEVER, NULL, NULL, "number of the window") \
-    F(NAME, name, "", KEY, NEVER, "name", NULL, "kernel name as the driver reports it; `[others]`: all kernels beyond the first 512 rows") \
-    F(TEXT, region, "", KEY, OTHER, "region", NULL, "path of the launching region") \
-    F(TEXT, captured_in, "", KEY, OTHER, "captured_in", NULL, "path of the region that captured the graph node") \
-    F(COUNT, calls, "", APART, NEVER, "calls", NULL, "calls") \
-    F(NUMBER, total_ms, "ms", APART, NEVER, "total_ms", NULL, "sum of durations") \
-    F(WORD, kind, "", KEY, NEVER, NULL, NULL, "LLMPERF_ACTIVITY_…; in metrics.json as a word") \
-    F(WORD, process_id, "", KEY, NEVER, NULL, NULL, "process")
+    F(COUNT, window, "", KEY, NEVER, NULL) \
+    F(NAME, name, "", KEY, NEVER, "name") \
+    F(TEXT, region, "", KEY, OTHER, "region") \
+    F(TEXT, captured_in, "", KEY, OTHER, "captured_in") \
+    F(COUNT, calls, "", APART, NEVER, "calls") \
+    F(NUMBER, total_ms, "ms", APART, NEVER, "total_ms") \
+    F(WORD, kind, "", KEY, NEVER, NULL) \
+    F(WORD, process_id, "", KEY, NEVER, NULL)
 
 /** llmperf_capture_stats */
 #define LP_CAPTURE_FIELDS(F) \
-    F(TEXT, region, "", KEY, OTHER, "region", NULL, "path of the region that launched the graph; empty: no region was open; null: the launch was not recorded") \
-    F(NAME, captured_in, "", KEY, NEVER, "captured_in", NULL, "path of the region that captured the nodes; `LLM@(…` gives the reason if it is unknown") \
-    F(DEVICE, device, "", KEY, NEVER, "device", NULL, "CUDA device ordinal") \
-    F(WORD, depth, "", DERIVED, NEVER, "depth", NULL, "depth of `captured_in`, 0 at the top") \
-    F(COUNT, kernel_count, "", DERIVED, NEVER, "kernel_count", NULL, "kernels, nested capture regions included") \
-    F(COUNT, memory_count, "", DERIVED, NEVER, "memory_count", NULL, "memcpys and memsets, nested capture regions included") \
-    F(NUMBER, kernel_ms, "ms", DERIVED, NEVER, "kernel_ms", NULL, "sum of kernel durations, nested capture regions included") \
-    F(NUMBER, memory_ms, "ms", DERIVED, NEVER, "memory_ms", NULL, "sum of the durations of memcpys and memsets, nested capture regions included") \
-    F(NUMBER, exclusive_ms, "ms", DERIVED, NEVER, "exclusive_ms", NULL, "kernels, memcpys and memsets captured directly in the region") \
-    F(NUMBER, share, "1", DERIVED, NEVER, "share", NULL, "(`kernel_ms` + `memory_ms`) / all graph work of `region` on the device")
+    F(TEXT, region, "", KEY, OTHER, "region") \
+    F(NAME, captured_in, "", KEY, NEVER, "captured_in") \
+    F(DEVICE, device, "", KEY, NEVER, "device") \
+    F(WORD, depth, "", DERIVED, NEVER, "depth") \
+    F(COUNT, kernel_count, "", DERIVED, NEVER, "kernel_count") \
+    F(COUNT, memory_count, "", DERIVED, NEVER, "memory_count") \
+    F(NUMBER, kernel_ms, "ms", DERIVED, NEVER, "kernel_ms") \
+    F(NUMBER, memory_ms, "ms", DERIVED, NEVER, "memory_ms") \
+    F(NUMBER, exclusive_ms, "ms", DERIVED, NEVER, "exclusive_ms") \
+    F(NUMBER, share, "1", DERIVED, NEVER, "share")
 
 /** ranks */
 #define LP_RANK_FIELDS(F) \

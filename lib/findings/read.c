@@ -81,7 +81,7 @@ int llmperf_profile_advice(const llmperf_profile *profile, size_t index, llmperf
     advice.id = row->id;
     advice.text = row->text;
     advice.stage = row->region;
-    advice.saving_ms = row->at_stake_ms;
+    advice.saving_ms = row->saving_ms;
     advice.evidence = row->evidence_count;
     advice.severity = (uint32_t)row->severity + LLMPERF_SEVERITY_HIGH;
     return lp_sized_out(advice_out, &advice, sizeof(advice));

@@ -18,11 +18,11 @@ const char *lp_severity_name(enum lp_severity severity)
     return names[severity];
 }
 
-static enum lp_severity severity_of(double at_stake_ms, double all_ms)
+static enum lp_severity severity_of(double saving_ms, double all_ms)
 {
-    if (at_stake_ms >= HIGH_SHARE * all_ms)
+    if (saving_ms >= HIGH_SHARE * all_ms)
         return LP_SEVERITY_HIGH;
-    return at_stake_ms >= MEDIUM_SHARE * all_ms ? LP_SEVERITY_MEDIUM : LP_SEVERITY_LOW;
+    return saving_ms >= MEDIUM_SHARE * all_ms ? LP_SEVERITY_MEDIUM : LP_SEVERITY_LOW;
 }
 
 /* Device work may run on after its region has ended. */
@@ -94,7 +94,7 @@ static int apply(const struct lp_stage_rule *rule, const struct lp_stage_facts *
                  size_t count, size_t index, double all_ms, struct lp_recommendations *out)
 {
     const struct lp_stage_facts *stage = &stages[index];
-    struct lp_recommendation row = { .id = rule->id, .region = stage->region, .at_stake_ms = NAN };
+    struct lp_recommendation row = { .id = rule->id, .region = stage->region, .saving_ms = NAN };
     struct lp_text text = { NULL, 0, 0, false };
 
     if (!rule->check(stage, &row, &text)) {
@@ -102,16 +102,16 @@ static int apply(const struct lp_stage_rule *rule, const struct lp_stage_facts *
         return 0;
     }
     if (rule->saving)
-        row.at_stake_ms = rule->saving(stage) - saving_inside(rule, stages, count, index, &text);
-    row.at_stake_ms = row.at_stake_ms < 0 ? 0 : row.at_stake_ms;
-    row.severity = severity_of(row.at_stake_ms, all_ms);
+        row.saving_ms = rule->saving(stage) - saving_inside(rule, stages, count, index, &text);
+    row.saving_ms = row.saving_ms < 0 ? 0 : row.saving_ms;
+    row.severity = severity_of(row.saving_ms, all_ms);
     return keep(out, &row, &text);
 }
 
 static int apply_to_run(const struct lp_run_rule *rule, const struct lp_run_facts *run,
                         struct lp_recommendations *out)
 {
-    struct lp_recommendation row = { .id = rule->id, .region = NULL, .at_stake_ms = NAN };
+    struct lp_recommendation row = { .id = rule->id, .region = NULL, .saving_ms = NAN };
     struct lp_text text = { NULL, 0, 0, false };
 
     if (!rule->check(run, &row, &text)) {
@@ -124,8 +124,8 @@ static int apply_to_run(const struct lp_run_rule *rule, const struct lp_run_fact
 static int compare(const void *left, const void *right)
 {
     const struct lp_recommendation *a = left, *b = right;
-    double x = isnan(a->at_stake_ms) ? -1 : a->at_stake_ms;
-    double y = isnan(b->at_stake_ms) ? -1 : b->at_stake_ms;
+    double x = isnan(a->saving_ms) ? -1 : a->saving_ms;
+    double y = isnan(b->saving_ms) ? -1 : b->saving_ms;
 
     /* Advice about the run says whether its numbers are valid, so it comes first among equals. */
     if (a->severity != b->severity)

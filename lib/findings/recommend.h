@@ -66,8 +66,8 @@ struct lp_recommendation {
     const char *id;     /* id of the rule */
     const char *region; /* path; NULL: the run */
     enum lp_severity severity;
-    double at_stake_ms; /* the most that could be gained, all instances together and without
-                           what could be gained in stages inside; NaN: not known */
+    double saving_ms; /* possible saving of all calls together, without
+                           that of stages inside; NaN: unknown */
     char *text;
     struct lp_evidence evidence[LP_EVIDENCE_MOST];
     size_t evidence_count;
@@ -101,7 +101,7 @@ struct lp_stage_rule {
     bool inclusive; /* it holds the same saving of stages inside */
 };
 
-/** These set at_stake_ms and the severity, too. */
+/** These set saving_ms and the severity, too. */
 struct lp_run_rule {
     const char *id;
     bool (*check)(const struct lp_run_facts *run, struct lp_recommendation *out,

@@ -242,7 +242,7 @@ class Recorded(support.TestCase):
             if name == "tensor_1":
                 continue
             prefill = found["LLM@prefill"]
-            both = slow["LLM@prefill"]["at_stake_ms"] + slow["LLM@prefill/LLM@vision"]["at_stake_ms"]
+            both = slow["LLM@prefill"]["saving_ms"] + slow["LLM@prefill/LLM@vision"]["saving_ms"]
             self.assertAlmostEqual(both, prefill["gpu_busy_ms"] - prefill["time_floor_ms"], places=6)
 
     def test_captures_of_sampled_steps_are_of_a_sampled_step(self) -> None:

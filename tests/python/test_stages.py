@@ -78,7 +78,7 @@ class Stages(support.TestCase):
                 advised += len(rows)
                 self.assertEqual([(row["id"], row["text"], row["stage"], rounded(row["saving_ms"]), row["severity"],
                                    {part["name"]: rounded(part["value"]) for part in row["evidence"]}) for row in profile.advice],
-                                 [(row["id"], row["text"], row["region"], rounded(row["at_stake_ms"]), row["severity"],
+                                 [(row["id"], row["text"], row["region"], rounded(row["saving_ms"]), row["severity"],
                                    {name: rounded(value) for name, value in row["evidence"].items()}) for row in rows])
                 for part in (part for row in profile.advice for part in row["evidence"]):
                     self.assertEqual(part["unit"], next((unit for unit in ("ms", "us") if part["name"].endswith("_" + unit)), ""))

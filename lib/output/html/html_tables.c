@@ -31,10 +31,9 @@ void lp_html_advice(const struct lp_findings *findings, struct lp_text *out)
                        lp_severity_name(row->severity), i);
         lp_html_text(out, row->text);
         lp_text_puts(out, "</span>");
-        if (row->at_stake_ms > 0) {
+        if (row->saving_ms > 0) {
             lp_text_puts(out, " Possible saving: up to ");
-            lp_html_number(out, LP_POINTER("/recommendations/%zu/at_stake_ms", i),
-                           row->at_stake_ms);
+            lp_html_number(out, LP_POINTER("/recommendations/%zu/saving_ms", i), row->saving_ms);
             lp_text_puts(out, " ms.");
         }
         lp_text_puts(out, "</li>\n");

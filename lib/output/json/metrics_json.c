@@ -361,7 +361,7 @@ static void put_recommendations(struct lp_metrics *metrics)
         lp_json_string(json, "id", row->id);
         lp_json_string(json, "region", row->region);
         lp_json_string(json, "severity", lp_severity_name(row->severity));
-        lp_json_number(json, "at_stake_ms", row->at_stake_ms);
+        lp_json_number(json, "saving_ms", row->saving_ms);
         lp_json_string(json, "text", row->text);
         put_evidence(json, row);
         lp_json_close(json, '}');

@@ -124,8 +124,8 @@ void lp_advice_md(const struct lp_findings *findings, size_t limit, struct lp_te
 
         lp_text_printf(out, "%zu. **%s**: ", i + 1, capital(row->severity));
         lp_md_text(out, row->text);
-        if (row->at_stake_ms > 0)
-            lp_text_printf(out, " Possible saving: up to %s ms.", LP_NUMBER(row->at_stake_ms, 4));
+        if (row->saving_ms > 0)
+            lp_text_printf(out, " Possible saving: up to %s ms.", LP_NUMBER(row->saving_ms, 4));
         lp_text_puts(out, "\n");
     }
 }

@@ -54,8 +54,8 @@ static void summary_names_the_three_largest_costs(void **state)
     llmperf_text_free(text);
 }
 
-/* What the worst advice on steps says is at stake, with a share of their device work collected. */
-static double at_stake(double skipped_fraction)
+/* Saving of the most severe advice on steps; a share of their device work was not collected. */
+static double possible_saving(double skipped_fraction)
 {
     llmperf_profile *profile = sample_profile();
     const struct lp_findings *findings;
@@ -64,7 +64,7 @@ static double at_stake(double skipped_fraction)
     sample_find(profile, SAMPLE_STEP)->skipped_fraction = skipped_fraction;
     assert_int_equal(lp_findings_of(profile, &findings), 0);
     assert_string_equal(findings->advice.rows.items[0].id, "launch_bound");
-    ms = findings->advice.rows.items[0].at_stake_ms;
+    ms = findings->advice.rows.items[0].saving_ms;
     llmperf_profile_free(profile);
     return ms;
 }
@@ -72,8 +72,8 @@ static double at_stake(double skipped_fraction)
 static void advice_on_a_sampled_stage_is_on_all_its_instances(void **state)
 {
     (void)state;
-    assert_true(at_stake(0) > 0);
-    assert_true(fabs(at_stake(0.75) - 4 * at_stake(0)) < 1e-6);
+    assert_true(possible_saving(0) > 0);
+    assert_true(fabs(possible_saving(0.75) - 4 * possible_saving(0)) < 1e-6);
 }
 
 /* Half of 300 steps of 10 ms was collected: in 1200 ms of the 1500 that those took the device was

@@ -59,9 +59,9 @@ static void check_same_advice(const struct lp_findings *one, const struct lp_fin
 
         assert_string_equal(a->text, b->text);
         assert_int_equal(a->severity, b->severity);
-        assert_int_equal(isnan(a->at_stake_ms), isnan(b->at_stake_ms));
-        if (!isnan(a->at_stake_ms))
-            check_close(a->at_stake_ms, b->at_stake_ms);
+        assert_int_equal(isnan(a->saving_ms), isnan(b->saving_ms));
+        if (!isnan(a->saving_ms))
+            check_close(a->saving_ms, b->saving_ms);
     }
 }
 
@@ -80,7 +80,7 @@ static void check_same_shares(const struct lp_findings *one, const struct lp_fin
     }
 }
 
-static void what_is_at_stake_does_not_grow_with_the_ranks(void **state)
+static void possible_savings_do_not_grow_with_the_ranks(void **state)
 {
     (void)state;
     for (int uuids = 0; uuids < 2; uuids++) {
@@ -184,7 +184,7 @@ static void without_a_device_the_longest_process_stands_for_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_at_stake_does_not_grow_with_the_ranks),
+        cmocka_unit_test(possible_savings_do_not_grow_with_the_ranks),
         cmocka_unit_test(many_ranks_are_one_line_of_the_headline),
         cmocka_unit_test(a_line_of_many_ranks_has_the_least_and_the_most),
         cmocka_unit_test(without_a_device_the_longest_process_stands_for_all),

@@ -78,7 +78,7 @@ static double evidence(const struct lp_recommendation *row, const char *name)
 }
 
 /* One recommendation, of this rule, with that in its text. */
-static void assert_says(const struct lp_stage_facts *stage, const char *id, double at_stake_ms,
+static void assert_says(const struct lp_stage_facts *stage, const char *id, double saving_ms,
                         const char *words)
 {
     struct lp_recommendations out = of_stage(stage);
@@ -87,9 +87,8 @@ static void assert_says(const struct lp_stage_facts *stage, const char *id, doub
     assert_int_equal(out.rows.count, 1);
     assert_string_equal(row->id, id);
     assert_string_equal(row->region, stage->region);
-    if (isnan(at_stake_ms) ? !isnan(row->at_stake_ms)
-                           : !(fabs(row->at_stake_ms - at_stake_ms) < 1e-9))
-        fail_msg("%s: %g ms at stake", id, row->at_stake_ms);
+    if (isnan(saving_ms) ? !isnan(row->saving_ms) : !(fabs(row->saving_ms - saving_ms) < 1e-9))
+        fail_msg("%s: %g ms saving", id, row->saving_ms);
     if (!strstr(row->text, words))
         fail_msg("\"%s\" is not in: %s", words, row->text);
     lp_recommendations_clear(&out);
@@ -220,9 +219,9 @@ static void savings_of_nested_stages_are_not_added_twice(void **state)
     assert_int_equal(lp_recommend(&good_run, stages, 3, &out), 0);
     assert_int_equal(out.rows.count, 2);
     assert_string_equal(out.rows.items[0].region, "LLM@prefill");
-    assert_true(fabs(out.rows.items[0].at_stake_ms - 600) < 1e-9);
+    assert_true(fabs(out.rows.items[0].saving_ms - 600) < 1e-9);
     assert_null(strstr(out.rows.items[0].text, "does not include"));
-    assert_true(fabs(out.rows.items[1].at_stake_ms - 350) < 1e-9);
+    assert_true(fabs(out.rows.items[1].saving_ms - 350) < 1e-9);
     assert_non_null(strstr(out.rows.items[1].text,
                            "The saving does not include that of LLM@vision inside it."));
     lp_recommendations_clear(&out);
@@ -367,7 +366,7 @@ static void work_outside_of_regions_is_named(void **state)
     lp_recommendations_clear(&out);
 }
 
-static void the_most_time_at_stake_stands_first(void **state)
+static void the_largest_saving_comes_first(void **state)
 {
     struct lp_stage_facts stages[2] = { idle_stage(200, 0), idle_stage(600, 0) };
     struct lp_recommendations out;
@@ -427,7 +426,7 @@ int main(void)
         cmocka_unit_test(slow_instances_are_named),
         cmocka_unit_test(untrusted_runs_get_the_ledger_and_host_times_only),
         cmocka_unit_test(work_outside_of_regions_is_named),
-        cmocka_unit_test(the_most_time_at_stake_stands_first),
+        cmocka_unit_test(the_largest_saving_comes_first),
         cmocka_unit_test(time_of_nested_stages_counts_once),
     };
 

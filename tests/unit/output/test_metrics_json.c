@@ -244,7 +244,7 @@ static void recommendations_rest_on_numbers_of_the_run(void **state)
     assert_string_equal(json_string_value(json_object_get(first, "severity")), "high");
     assert_near(number(evidence, "idle_share"), 5. / 9, 1e-12);
     assert_near(number(evidence, "idle_launch_share"), 0.8, 1e-12);
-    assert_near(number(first, "at_stake_ms"), 4 * SAMPLE_STEPS, 1e-9);
+    assert_near(number(first, "saving_ms"), 4 * SAMPLE_STEPS, 1e-9);
     assert_non_null(recommendation(root, "small_batch"));
     assert_non_null(recommendation(root, "memory_bound"));
     assert_non_null(recommendation(root, "step_tail"));

@@ -103,6 +103,11 @@ char *lp_text_copy(const char *string)
     return string ? strdup(string) : NULL;
 }
 
+bool lp_text_same(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
 void llmperf_text_free(char *text)
 {
     free(text);

@@ -33,6 +33,9 @@ int lp_text_take(struct lp_text *text, char **out);
 /** malloc'ed copy, NULL without memory. A NULL string gives NULL. */
 char *lp_text_copy(const char *string);
 
+/** Whether both are the same text, or both NULL. */
+bool lp_text_same(const char *a, const char *b);
+
 /** Add text of other people on one line and without control characters: lp_text_sanitise(). */
 void lp_text_clean(struct lp_text *text, const char *raw);
 

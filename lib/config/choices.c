@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "lib/base/status.h"
+#include "lib/base/text.h"
 #include "lib/config/choices.h"
 #include "lib/config/defaults.h"
 #include "lib/config/nearest.h"
@@ -153,11 +154,6 @@ int lp_choices_remove(struct lp_choices *choices, struct lp_default *item)
     return 0;
 }
 
-static bool is_same(const char *left, const char *right)
-{
-    return left && right ? strcmp(left, right) == 0 : left == right;
-}
-
 int lp_choices_learn(struct lp_choices *choices, const struct lp_default *item)
 {
     struct lp_values *values = choices->repository->values;
@@ -172,7 +168,7 @@ int lp_choices_learn(struct lp_choices *choices, const struct lp_default *item)
         return LLMPERF_ENOMEM;
     for (size_t i = 0; i < choices->known.count; i++)
         if (strcmp(choices->known.items[i].key, known.key) == 0 &&
-            !is_same(choices->known.items[i].name, known.name))
+            !lp_text_same(choices->known.items[i].name, known.name))
             return lp_error(LLMPERF_EFORMAT,
                             "%s%sthere are two options for %s; write \"override %s\" before the "
                             "one to use, or %s=… instead of +%s=…",

@@ -3,13 +3,9 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "lib/base/text.h"
 #include "lib/findings/measured.h"
 #include "lib/profile/fields.h"
-
-static bool same_text(const char *a, const char *b)
-{
-    return a && b ? strcmp(a, b) == 0 : a == b;
-}
 
 /* The first row of `path`; LP_HASHMAP_NONE: none, and *twin_out is the free second word for it. */
 static uint32_t find_first(const struct lp_counter_index *index, const char *path, uint64_t hash,
@@ -21,7 +17,7 @@ static uint32_t find_first(const struct lp_counter_index *index, const char *pat
 
     while ((row = lp_hashmap_get(&index->first, hash, twin)) != LP_HASHMAP_NONE &&
            llmperf_profile_metric(index->profile, row, &metric) == 0 &&
-           !same_text(metric.region, path))
+           !lp_text_same(metric.region, path))
         twin++;
     *twin_out = twin;
     return row;
@@ -38,7 +34,7 @@ int lp_counter_index_init(struct lp_counter_index *index, const llmperf_profile 
         uint64_t hash, twin;
 
         if (llmperf_profile_metric(profile, i, &metric) < 0 || !metric.region ||
-            same_text(metric.region, before))
+            lp_text_same(metric.region, before))
             continue;
         before = metric.region;
         hash = lp_hash_text(before, strlen(before));

@@ -2,15 +2,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/base/text.h"
 #include "lib/output/format/counters.h"
 #include "lib/output/format/row_fields.h"
 #include "lib/findings/measured.h"
 #include "lib/profile/fields.h"
-
-static bool same_text(const char *a, const char *b)
-{
-    return a && b ? strcmp(a, b) == 0 : a == b;
-}
 
 static bool is_of_row(const llmperf_metric_stats *metric, const llmperf_region_stats *region)
 {
@@ -30,7 +26,7 @@ static bool has_namesake(const llmperf_profile *profile, size_t index,
 
         if (at < lp_row_count(profile, LP_ROW_METRIC) &&
             llmperf_profile_metric(profile, at, &other) == 0 && !other.kernel &&
-            same_text(other.region, metric->region) && same_text(other.name, metric->name))
+            lp_text_same(other.region, metric->region) && lp_text_same(other.name, metric->name))
             return true;
     }
     return false;
@@ -60,7 +56,7 @@ void lp_counters_json(struct lp_json *json, const struct lp_counter_index *index
     for (size_t i = lp_counter_index_find(index, region->path);
          i < lp_row_count(index->profile, LP_ROW_METRIC) &&
          llmperf_profile_metric(index->profile, i, &metric) == 0 &&
-         same_text(metric.region, region->path);
+         lp_text_same(metric.region, region->path);
          i++)
         if (is_of_row(&metric, region))
             put_counter(json, index->profile, i, &metric);

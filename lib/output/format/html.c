@@ -124,11 +124,6 @@ void lp_html_number(struct lp_text *out, const char *pointer, double value)
     put_number(out, pointer, value, 1);
 }
 
-void lp_html_percent(struct lp_text *out, const char *pointer, double value)
-{
-    put_number(out, pointer, value, 100);
-}
-
 void lp_html_count(struct lp_text *out, const char *pointer, uint64_t value)
 {
     if (value == LLMPERF_UNKNOWN) {

@@ -27,13 +27,12 @@ const char *lp_pointer(char *out, const char *format, ...) __attribute__((format
 /** Escape a text for use in a pointer. */
 const char *lp_pointer_word(char *out, const char *word);
 
-/** A number of metrics.json; NaN is a dash. `percent`: multiplied by 100. */
+/** A number of metrics.json; NaN is a dash. */
 void lp_html_number(struct lp_text *out, const char *pointer, double value);
-void lp_html_percent(struct lp_text *out, const char *pointer, double value);
 void lp_html_count(struct lp_text *out, const char *pointer, uint64_t value);
 
-/** As cells of a table, with a sort key. In a row of lp_html_row_open() `pointer` is NULL: row and
- * column give it. */
+/** As cells of a table, with a sort key; `percent`: multiplied by 100. In a row of
+ * lp_html_row_open() `pointer` is NULL: row and column give it. */
 void lp_html_cell_number(struct lp_text *out, const char *pointer, double value);
 void lp_html_cell_percent(struct lp_text *out, const char *pointer, double value);
 void lp_html_cell_count(struct lp_text *out, const char *pointer, uint64_t value);

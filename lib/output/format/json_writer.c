@@ -7,22 +7,6 @@
 #include "lib/output/format/json_writer.h"
 #include "llmperf/profile.h"
 
-static void quote_clean(struct lp_text *out, const char *clean)
-{
-    lp_text_add(out, "\"", 1);
-    while (*clean) {
-        size_t plain = strcspn(clean, "\"\\");
-
-        lp_text_add(out, clean, plain);
-        clean += plain;
-        if (*clean) {
-            lp_text_add(out, "\\", 1);
-            lp_text_add(out, clean++, 1);
-        }
-    }
-    lp_text_add(out, "\"", 1);
-}
-
 /* Most texts need no escapes. */
 static bool is_plain(const char *raw)
 {
@@ -32,24 +16,19 @@ static bool is_plain(const char *raw)
     return true;
 }
 
-static void quote_plain(struct lp_text *out, const char *raw)
-{
-    lp_text_add(out, "\"", 1);
-    lp_text_puts(out, raw);
-    lp_text_add(out, "\"", 1);
-}
-
 static void quote(struct lp_text *out, const char *raw)
 {
     struct lp_text clean = { NULL, 0, 0, false };
 
     if (is_plain(raw)) {
-        quote_plain(out, raw);
+        lp_text_add(out, "\"", 1);
+        lp_text_puts(out, raw);
+        lp_text_add(out, "\"", 1);
         return;
     }
     lp_text_clean(&clean, raw);
     if (!clean.failed)
-        quote_clean(out, clean.bytes);
+        lp_text_json(out, clean.bytes);
     out->failed |= clean.failed;
     lp_text_clear(&clean);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lib/base/number.h"
+#include "lib/base/text.h"
 #include "lib/output/format/html.h"
 #include "lib/output/html/svg.h"
 
@@ -55,11 +56,6 @@ static void sort_legend(struct legend *legend)
         }
 }
 
-static bool same_stage(const char *a, const char *b)
-{
-    return a && b ? strcmp(a, b) == 0 : a == b;
-}
-
 static void add_part(struct lp_text *out, size_t index, const struct lp_class_total *row, double y,
                      double from, double to, size_t colour)
 {
@@ -92,7 +88,7 @@ static size_t count_stages(const struct lp_class_totals *totals)
 
     for (size_t i = 0; i < totals->rows.count; i++)
         count +=
-            i == 0 || !same_stage(totals->rows.items[i].stage, totals->rows.items[i - 1].stage);
+            i == 0 || !lp_text_same(totals->rows.items[i].stage, totals->rows.items[i - 1].stage);
     return count;
 }
 
@@ -105,7 +101,7 @@ static void add_bars(const struct lp_class_totals *totals, const struct legend *
     for (size_t i = 0; i < totals->rows.count; i++) {
         const struct lp_class_total *row = &totals->rows.items[i];
 
-        if (i == 0 || !same_stage(row->stage, row[-1].stage)) {
+        if (i == 0 || !lp_text_same(row->stage, row[-1].stage)) {
             y += LANE;
             sum = 0;
             lp_svg_name(out, LP_SVG_LEFT - 8, y + 15, 26, row->stage ? row->stage : "(no stage)");

@@ -76,14 +76,14 @@ static int compare_ops(const void *left, const void *right)
     return (a->name > b->name) - (a->name < b->name);
 }
 
-/* Rows are not in the order of time in every file; busy times want them nearly so, and duplicates
- * side by side. */
-static void order_ops(struct lp_timeline *timeline)
+void lp_timeline_sort(void *items, size_t count, size_t size,
+                      int (*compare)(const void *, const void *))
 {
-    for (size_t i = 1; i < timeline->ops.count; i++)
-        if (compare_ops(&timeline->ops.items[i - 1], &timeline->ops.items[i]) > 0) {
-            qsort(timeline->ops.items, timeline->ops.count, sizeof(*timeline->ops.items),
-                  compare_ops);
+    const char *at = items;
+
+    for (size_t i = 1; i < count; i++)
+        if (compare(at + (i - 1) * size, at + i * size) > 0) {
+            qsort(items, count, size, compare);
             return;
         }
 }
@@ -113,7 +113,9 @@ int lp_timeline_index(struct lp_timeline *timeline)
 {
     int status = 0;
 
-    order_ops(timeline);
+    /* Busy times want rows nearly in the order of time, and duplicates side by side. */
+    lp_timeline_sort(timeline->ops.items, timeline->ops.count, sizeof(*timeline->ops.items),
+                     compare_ops);
     for (size_t i = 0; i < timeline->ops.count && status == 0; i++)
         status = link_op(timeline, &timeline->ops.items[i]);
     return status;

@@ -127,6 +127,9 @@ int lp_timeline_profiles(struct lp_timeline *timeline, llmperf_profile ***profil
 
 /** For lib/vendor/timeline*.c: is the operation a duplicate? After lp_timeline_index().
  * Paths of calls, and totals of ranges. The process is created if it does not exist. */
+/** Sort what is not in order yet; rows often are. */
+void lp_timeline_sort(void *items, size_t count, size_t size,
+                      int (*compare)(const void *, const void *));
 bool lp_timeline_is_duplicate(const struct lp_timeline *timeline, size_t index);
 int lp_timeline_project(struct lp_timeline *timeline);
 int lp_timeline_process(struct lp_timeline *timeline, uint64_t key,

@@ -55,9 +55,8 @@ static bool was_captured(const struct lp_timeline *timeline, const struct lp_hos
 
 static int count_lonely(struct lp_timeline *timeline)
 {
-    if (timeline->lonely.count > 0)
-        qsort(timeline->lonely.items, timeline->lonely.count, sizeof(*timeline->lonely.items),
-              compare_calls);
+    lp_timeline_sort(timeline->lonely.items, timeline->lonely.count,
+                     sizeof(*timeline->lonely.items), compare_calls);
     for (size_t i = 0; i < timeline->lonely.count; i++) {
         const struct lp_host_call *call = &timeline->lonely.items[i];
         struct lp_process *process;
@@ -278,9 +277,8 @@ static int freeze_all(struct lp_timeline *timeline, llmperf_profile **profiles, 
 {
     int status = 0;
 
-    if (timeline->processes.count > 0)
-        qsort(timeline->processes.items, timeline->processes.count,
-              sizeof(*timeline->processes.items), compare_processes);
+    lp_timeline_sort(timeline->processes.items, timeline->processes.count,
+                     sizeof(*timeline->processes.items), compare_processes);
     for (; *count < timeline->processes.count && status == 0; ++*count)
         status = freeze(timeline, &timeline->processes.items[*count], &profiles[*count]);
     *count -= status < 0;
@@ -294,9 +292,8 @@ int lp_timeline_profiles(struct lp_timeline *timeline, llmperf_profile ***profil
     size_t count = 0;
     int status;
 
-    if (timeline->node_events.count > 0)
-        qsort(timeline->node_events.items, timeline->node_events.count,
-              sizeof(*timeline->node_events.items), compare_events);
+    lp_timeline_sort(timeline->node_events.items, timeline->node_events.count,
+                     sizeof(*timeline->node_events.items), compare_events);
     if ((status = lp_timeline_project(timeline)) < 0 || (status = count_links(timeline)) < 0 ||
         (status = count_lonely(timeline)) < 0 || (status = add_up(timeline)) < 0)
         return status;

@@ -230,23 +230,6 @@ static struct query *make_queries(struct lp_timeline *timeline, size_t count)
     return queries;
 }
 
-static bool is_sorted(const void *items, size_t count, size_t size,
-                      int (*compare)(const void *, const void *))
-{
-    const char *at = items;
-
-    for (size_t i = 1; i < count; i++)
-        if (compare(at + (i - 1) * size, at + i * size) > 0)
-            return false;
-    return true;
-}
-
-static void sort(void *items, size_t count, size_t size, int (*compare)(const void *, const void *))
-{
-    if (count > 1 && !is_sorted(items, count, size, compare))
-        qsort(items, count, size, compare);
-}
-
 /* Spans before queries of the same moment: a range that begins with the call holds it. */
 static int run_sweep(struct lp_timeline *timeline, const struct query *queries, size_t count)
 {
@@ -283,9 +266,9 @@ int lp_timeline_project(struct lp_timeline *timeline)
         return 0;
     if (!(queries = make_queries(timeline, count)))
         return lp_error(LLMPERF_ENOMEM, "out of memory (%zu calls)", count);
-    sort(timeline->spans.items, timeline->spans.count, sizeof(*timeline->spans.items),
-         compare_spans);
-    sort(queries, count, sizeof(*queries), compare_queries);
+    lp_timeline_sort(timeline->spans.items, timeline->spans.count, sizeof(*timeline->spans.items),
+                     compare_spans);
+    lp_timeline_sort(queries, count, sizeof(*queries), compare_queries);
     status = run_sweep(timeline, queries, count);
     free(queries);
     return status;

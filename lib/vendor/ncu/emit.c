@@ -99,32 +99,12 @@ static int emit_values(struct lp_ncu *ncu, struct lp_ncu_matcher *matcher, llmpe
 
 /* Kernels and regions, where no timeline has them */
 
-static bool is_duration(const struct lp_ncu *ncu, const struct lp_ncu_value *value)
-{
-    const char *name = ncu->metrics.items[value->metric].name;
-
-    return value->count > 0 &&
-           (strcmp(name, "Duration") == 0 || strcmp(name, "gpu__time_duration.sum") == 0);
-}
-
-/* By target: the value that holds its durations, LP_HASHMAP_NONE: there is none. */
-static uint32_t *find_durations(const struct lp_ncu *ncu)
-{
-    uint32_t *found = malloc((ncu->targets.count + 1) * sizeof(*found));
-
-    for (size_t i = 0; found && i < ncu->targets.count; i++)
-        found[i] = LP_HASHMAP_NONE;
-    for (size_t i = 0; found && i < ncu->values.count; i++)
-        if (is_duration(ncu, &ncu->values.items[i]))
-            found[ncu->values.items[i].target] = (uint32_t)i;
-    return found;
-}
-
 /* Without a duration for each result the sum is not known; a summary has means only. */
-static void fill_times(const struct lp_ncu *ncu, uint32_t duration, llmperf_kernel_stats *stats)
+static void fill_times(const struct lp_ncu *ncu, const struct lp_ncu_target *target,
+                       llmperf_kernel_stats *stats)
 {
     const struct lp_ncu_value *value =
-        duration == LP_HASHMAP_NONE ? NULL : &ncu->values.items[duration];
+        target->summary == LP_HASHMAP_NONE ? NULL : &ncu->values.items[target->summary];
 
     stats->total_ms = stats->mean_ms = stats->min_ms = stats->max_ms = NAN;
     if (!value || value->count < stats->calls)
@@ -136,7 +116,7 @@ static void fill_times(const struct lp_ncu *ncu, uint32_t duration, llmperf_kern
 }
 
 static int emit_kernel(const struct lp_ncu *ncu, const struct lp_ncu_target *target,
-                       uint32_t duration, llmperf_profile *profile, double *total_ms_out)
+                       llmperf_profile *profile, double *total_ms_out)
 {
     bool timed = target->durations.count == target->results && target->results > 0;
     llmperf_kernel_stats stats = LLMPERF_KERNEL_STATS_INIT;
@@ -151,7 +131,7 @@ static int emit_kernel(const struct lp_ncu *ncu, const struct lp_ncu_target *tar
     if (target->node != LP_PATH_UNKNOWN && (status = print_path(&path, target->node)) == 0)
         stats.region = path.bytes;
     if (!timed)
-        fill_times(ncu, duration, &stats);
+        fill_times(ncu, target, &stats);
     for (size_t i = 0; timed && i < target->durations.count; i++)
         stats.total_ms += (double)target->durations.items[i] / 1e6;
     *total_ms_out = stats.total_ms;
@@ -235,8 +215,7 @@ static int add_range(struct regions *regions, const struct lp_ncu_target *target
 
 static int emit_rows(struct lp_ncu *ncu, struct regions *regions, llmperf_profile *profile)
 {
-    uint32_t *durations = find_durations(ncu);
-    int status = durations ? 0 : lp_out_of_memory();
+    int status = 0;
 
     for (uint32_t i = 0; i < ncu->targets.count && status == 0; i++) {
         const struct lp_ncu_target *target = &ncu->targets.items[i];
@@ -245,12 +224,11 @@ static int emit_rows(struct lp_ncu *ncu, struct regions *regions, llmperf_profil
         if (target->results == 0)
             continue;
         if (target->name != LP_HASHMAP_NONE)
-            status = emit_kernel(ncu, target, durations[i], profile, &total_ms);
+            status = emit_kernel(ncu, target, profile, &total_ms);
         if (status == 0 && target->node != LP_PATH_UNKNOWN)
             status = target->name == LP_HASHMAP_NONE ? add_range(regions, target)
                                                      : add_to_regions(regions, target, total_ms);
     }
-    free(durations);
     for (size_t i = 0; i < regions->rows.count && status == 0; i++)
         status = lp_profile_add_region(profile, regions->rows.items[i].node,
                                        &regions->rows.items[i].stats);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/base/status.h"
+#include "lib/base/text.h"
 #include "lib/base/utf8.h"
 #include "lib/vendor/ncu/ncu.h"
 #include "lib/vendor/numbers.h"
@@ -49,16 +50,11 @@ uint32_t lp_ncu_target(struct lp_ncu *ncu, uint32_t node, const char *kernel, in
                : LP_HASHMAP_NONE;
 }
 
-static bool same_text(const char *a, const char *b)
-{
-    return a && b ? strcmp(a, b) == 0 : a == b;
-}
-
 static bool is_metric(const struct lp_ncu_metric *metric, const char *name, const char *base,
                       double factor, const char *group)
 {
     return metric->factor == factor && strcmp(metric->name, name) == 0 &&
-           strcmp(metric->unit, base) == 0 && same_text(metric->group, group);
+           strcmp(metric->unit, base) == 0 && lp_text_same(metric->group, group);
 }
 
 /* Metrics of one name in several units of one base are several rows here; lp_profile_add_metric()
@@ -149,13 +145,19 @@ struct lp_ncu_value *lp_ncu_value(struct lp_ncu *ncu, uint32_t target, uint32_t 
                : NULL;
 }
 
+static bool is_duration(const char *name, bool *raw_out)
+{
+    *raw_out = strcmp(name, "gpu__time_duration.sum") == 0;
+    return *raw_out || strcmp(name, "Duration") == 0;
+}
+
 /* Once a result, though a table may have it under both names. */
 static int put_duration(struct lp_ncu *ncu, uint32_t target, const char *name, double ns)
 {
     struct lp_ncu_target *at = &ncu->targets.items[target];
-    bool raw = strcmp(name, "gpu__time_duration.sum") == 0;
+    bool raw;
 
-    if ((!raw && strcmp(name, "Duration") != 0) || !(ns >= 0) || ns >= 9e18)
+    if (!is_duration(name, &raw) || !(ns >= 0) || ns >= 9e18)
         return 0;
     if (at->duration_file == 0) {
         at->duration_file = ncu->file;
@@ -237,7 +239,9 @@ int lp_ncu_put(struct lp_ncu *ncu, struct lp_ncu_value *value, const struct lp_f
 void lp_ncu_put_summary(struct lp_ncu *ncu, struct lp_ncu_value *value, uint64_t count,
                         const double numbers[3])
 {
-    double factor = ncu->metrics.items[value->metric].factor, mean = numbers[0] * factor;
+    const struct lp_ncu_metric *metric = &ncu->metrics.items[value->metric];
+    double factor = metric->factor, mean = numbers[0] * factor;
+    bool raw;
 
     if (count == 0 || count > UINT32_MAX - value->count)
         return;
@@ -248,4 +252,6 @@ void lp_ncu_put_summary(struct lp_ncu *ncu, struct lp_ncu_value *value, uint64_t
     value->squares = NAN; /* the variance of single results is unknown */
     value->min = fmin(value->min, numbers[1] * factor);
     value->max = fmax(value->max, numbers[2] * factor);
+    if (is_duration(metric->name, &raw))
+        ncu->targets.items[value->target].summary = (uint32_t)(value - ncu->values.items);
 }

@@ -42,6 +42,7 @@ struct lp_ncu_target {
     uint32_t process_id;
     uint64_t results;              /* different ones, over all files */
     uint32_t raw_file;             /* that has its page raw; 0: none yet */
+    uint32_t summary;              /* value that sums up durations; LP_HASHMAP_NONE: none */
     uint32_t duration_file;        /* that durations are from */
     uint32_t duration_raw;         /* of page raw or details: a table may have both */
     LP_VECTOR(uint64_t) durations; /* ns, one a result */

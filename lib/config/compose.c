@@ -214,7 +214,7 @@ static const struct lp_value *find_model_name(const struct composition *composit
 static int place_model(struct composition *composition)
 {
     const struct lp_value *named = find_model_name(composition);
-    char place[512], problem[512];
+    char place[512];
     int status;
 
     if (!composition->model && !named)
@@ -223,9 +223,8 @@ static int place_model(struct composition *composition)
         return put_model(composition, composition->model);
     if ((status = put_model(composition, named->text)) >= 0)
         return status;
-    snprintf(problem, sizeof(problem), "%s", llmperf_last_error());
     return lp_error(status, "%s: " MODEL ": %s", lp_value_place(named, place, sizeof(place)),
-                    problem);
+                    llmperf_last_error());
 }
 
 /* The key of an option need not stand in a file. */

@@ -55,14 +55,10 @@ static int initialise(const struct lp_counters_calls *calls)
     /* Once per process, and never undone: a second DeInitialize crashes. */
     static bool done;
     struct lp_cupti_profiler params = { LP_CUPTI_SIZE(lp_cupti_profiler), NULL };
-    int result;
+    int status = done ? 0 : LP_COUNTER_CALL(calls, ProfilerInitialize, &params);
 
-    if (done)
-        return 0;
-    if ((result = calls->ProfilerInitialize(&params)) != 0)
-        return lp_counter_explain(calls, "cuptiProfilerInitialize", result);
-    done = true;
-    return 0;
+    done = status == 0;
+    return status;
 }
 
 static int refuse(const struct lp_cupti_device_supported *found)
@@ -91,10 +87,10 @@ static int check_support(const struct lp_counters_calls *calls, enum lp_counter_
         .device = device->ordinal,
         .api = method == LP_COUNTER_PM ? LP_CUPTI_SUPPORT_PM : LP_CUPTI_SUPPORT_RANGE,
     };
-    int result = calls->ProfilerDeviceSupported(&params);
+    int status = LP_COUNTER_CALL(calls, ProfilerDeviceSupported, &params);
 
-    if (result != 0)
-        return lp_counter_explain(calls, "cuptiProfilerDeviceSupported", result);
+    if (status < 0)
+        return status;
     return params.supported == LP_CUPTI_LEVEL_SUPPORTED ? 0 : refuse(&params);
 }
 
@@ -105,7 +101,7 @@ static int read_chip(const struct lp_counters_calls *calls, struct lp_counter_de
     int result = calls->DeviceGetChipName(&params);
 
     if (result != 0 || !params.name)
-        return lp_counter_explain(calls, "cuptiDeviceGetChipName", result);
+        return lp_counter_explain(calls, "cuptiDeviceGetChipName", result ? result : -1);
     snprintf(device->chip, sizeof(device->chip), "%s", params.name);
     return 0;
 }
@@ -122,7 +118,7 @@ static int ask_availability(const struct lp_counters_calls *calls, enum lp_count
                                          : calls->ProfilerGetCounterAvailability(&range);
 
     *size = method == LP_COUNTER_PM ? pm.size : range.size;
-    return result == 0 ? 0 : lp_counter_explain(calls, "GetCounterAvailability", result);
+    return lp_counter_explain(calls, "GetCounterAvailability", result);
 }
 
 static int read_availability(const struct lp_counters_calls *calls, enum lp_counter_method method,

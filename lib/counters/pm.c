@@ -31,23 +31,14 @@ struct lp_samples {
     uint64_t drained_ns, samples, overflows, lost;
 };
 
-static int call_simple(struct lp_counters *counters, int (*call)(struct lp_cupti_pm *params),
-                       const char *what)
-{
-    struct lp_cupti_pm params = { LP_CUPTI_SIZE(lp_cupti_pm), NULL, counters->samples->object };
-    int result = call(&params);
-
-    return result == 0 ? 0 : lp_counter_error(counters, what, result);
-}
-
 static int enable(struct lp_counters *counters)
 {
     struct lp_cupti_pm_enable params = { LP_CUPTI_SIZE(lp_cupti_pm_enable), NULL,
                                          (size_t)counters->device.ordinal, NULL };
-    int result = counters->calls->PmSamplingEnable(&params);
+    int status = LP_COUNTER_CALL(counters->calls, PmSamplingEnable, &params);
 
-    counters->samples->object = result == 0 ? params.object : NULL;
-    return result == 0 ? 0 : lp_counter_error(counters, "PmSamplingEnable", result);
+    counters->samples->object = status == 0 ? params.object : NULL;
+    return status;
 }
 
 /* Turing and GA100 sample by their clock only. It runs at about 1.4 GHz there; the samples' times
@@ -79,9 +70,8 @@ static int configure(struct lp_counters *counters)
         .trigger = by_time ? LP_CUPTI_PM_TIME : LP_CUPTI_PM_SYSCLK,
         .append = LP_CUPTI_PM_KEEP_OLDEST,
     };
-    int result = counters->calls->PmSamplingSetConfig(&params);
 
-    return result == 0 ? 0 : lp_counter_error(counters, "PmSamplingSetConfig", result);
+    return LP_COUNTER_CALL(counters->calls, PmSamplingSetConfig, &params);
 }
 
 static int make_image(struct lp_counters *counters)
@@ -94,10 +84,10 @@ static int make_image(struct lp_counters *counters)
         .count = counters->set->metrics.count,
         .samples = SAMPLES_A_PIECE,
     };
-    int result = counters->calls->PmSamplingGetCounterDataSize(&params);
+    int status = LP_COUNTER_CALL(counters->calls, PmSamplingGetCounterDataSize, &params);
 
-    if (result != 0)
-        return lp_counter_error(counters, "PmSamplingGetCounterDataSize", result);
+    if (status < 0)
+        return status;
     samples->data_size = params.size;
     samples->data = malloc(params.size);
     samples->values = calloc(counters->set->columns.count, sizeof(*samples->values));
@@ -112,15 +102,14 @@ static int init_image(struct lp_counters *counters)
     struct lp_samples *samples = counters->samples;
     struct lp_cupti_data_init params = { LP_CUPTI_SIZE(lp_cupti_data_init), NULL, samples->object,
                                          samples->data_size, samples->data };
-    int result = counters->calls->PmSamplingCounterDataImageInitialize(&params);
 
-    return result == 0 ? 0
-                       : lp_counter_error(counters, "PmSamplingCounterDataImageInitialize", result);
+    return LP_COUNTER_CALL(counters->calls, PmSamplingCounterDataImageInitialize, &params);
 }
 
 static int start(struct lp_counters *counters)
 {
-    int status = call_simple(counters, counters->calls->PmSamplingStart, "PmSamplingStart");
+    struct lp_cupti_pm params = { LP_CUPTI_SIZE(lp_cupti_pm), NULL, counters->samples->object };
+    int status = LP_COUNTER_CALL(counters->calls, PmSamplingStart, &params);
 
     counters->samples->started = status == 0;
     counters->samples->first_seen = false;
@@ -151,7 +140,7 @@ static int decode(struct lp_counters *counters, size_t *count_out, bool *full_ou
         result = counters->calls->PmSamplingGetCounterDataInfo(&count);
     *count_out = count.completed;
     *full_out = params.reason == LP_CUPTI_PM_STOP_FULL && count.completed > 0;
-    return result == 0 ? 0 : lp_counter_error(counters, "PmSamplingDecodeData", result);
+    return lp_counter_explain(counters->calls, "cuptiPmSamplingDecodeData", result);
 }
 
 /* Samples are contiguous. */
@@ -240,8 +229,10 @@ void lp_samples_deliver(struct lp_counters *counters, const struct lp_device_sin
 /* The remaining samples stay in the buffer for a last deliver. */
 void lp_samples_stop(struct lp_counters *counters)
 {
+    struct lp_cupti_pm params = { LP_CUPTI_SIZE(lp_cupti_pm), NULL, counters->samples->object };
+
     if (counters->samples->started)
-        call_simple(counters, counters->calls->PmSamplingStop, "PmSamplingStop");
+        counters->calls->PmSamplingStop(&params);
     counters->samples->started = false;
 }
 
@@ -306,11 +297,13 @@ void lp_samples_state(const struct lp_counters *counters, struct lp_counters_sta
 void lp_samples_close(struct lp_counters *counters)
 {
     struct lp_samples *samples = counters->samples;
+    struct lp_cupti_pm params = { LP_CUPTI_SIZE(lp_cupti_pm), NULL, NULL };
 
     if (!samples)
         return;
+    params.object = samples->object;
     if (samples->object && !counters->driver_gone)
-        call_simple(counters, counters->calls->PmSamplingDisable, "PmSamplingDisable");
+        counters->calls->PmSamplingDisable(&params);
     free(samples->data);
     free(samples->values);
     free(samples);

@@ -45,16 +45,13 @@ int lp_counter_explain(const struct lp_counters_calls *calls, const char *what, 
 {
     const char *remedy = remedy_of(result);
 
+    if (result == 0)
+        return 0;
     if (remedy)
         return lp_error(status_of(result), "no hardware counters: %s (%s: %d)", remedy, what,
                         result);
     return lp_error(LLMPERF_EIO, "no hardware counters: %s failed: %s (%d)", what,
                     lp_counters_text(calls, result), result);
-}
-
-int lp_counter_error(const struct lp_counters *counters, const char *what, int result)
-{
-    return lp_counter_explain(counters->calls, what, result);
 }
 
 void lp_counters_fail(struct lp_counters *counters)

@@ -59,7 +59,7 @@ struct lp_ranges {
     bool listen; /* launches are recorded */
 };
 
-/** CUPTI's calls. 0 or the error of lp_counter_error(), LLMPERF_ENOMEM. */
+/** CUPTI's calls. 0 or the error of LP_COUNTER_CALL(), LLMPERF_ENOMEM. */
 int lp_range_enable(struct lp_counters *counters);
 void lp_range_disable(struct lp_counters *counters);
 int lp_range_image_make(struct lp_counters *counters);

@@ -6,26 +6,13 @@
 #include "lib/base/status.h"
 #include "lib/counters/range.h"
 
-static int call_simple(struct lp_counters *counters, int (*call)(struct lp_cupti_range *params),
-                       const char *what)
-{
-    struct lp_cupti_range params = { LP_CUPTI_SIZE(lp_cupti_range), NULL,
-                                     counters->ranges->object };
-    int result = call(&params);
-
-    return result == 0 ? 0 : lp_counter_error(counters, what, result);
-}
-
 int lp_range_image_clear(struct lp_counters *counters)
 {
     struct lp_ranges *ranges = counters->ranges;
     struct lp_cupti_data_init params = { LP_CUPTI_SIZE(lp_cupti_data_init), NULL, ranges->object,
                                          ranges->data_size, ranges->data };
-    int result = counters->calls->RangeProfilerCounterDataImageInitialize(&params);
 
-    return result == 0
-               ? 0
-               : lp_counter_error(counters, "RangeProfilerCounterDataImageInitialize", result);
+    return LP_COUNTER_CALL(counters->calls, RangeProfilerCounterDataImageInitialize, &params);
 }
 
 int lp_range_image_make(struct lp_counters *counters)
@@ -39,10 +26,10 @@ int lp_range_image_make(struct lp_counters *counters)
         .ranges = LP_RANGES_MOST,
         .nodes = LP_RANGES_MOST,
     };
-    int result = counters->calls->RangeProfilerGetCounterDataSize(&params);
+    int status = LP_COUNTER_CALL(counters->calls, RangeProfilerGetCounterDataSize, &params);
 
-    if (result != 0)
-        return lp_counter_error(counters, "RangeProfilerGetCounterDataSize", result);
+    if (status < 0)
+        return status;
     ranges->data_size = params.size;
     if (!(ranges->data = malloc(params.size)))
         return lp_error(LLMPERF_ENOMEM, "out of memory for %zu bytes of counter data", params.size);
@@ -67,14 +54,15 @@ int lp_range_configure(struct lp_counters *counters)
         .first_level = 1,
         .level = 1,
     };
-    int result = counters->calls->RangeProfilerSetConfig(&params);
 
-    return result == 0 ? 0 : lp_counter_error(counters, "RangeProfilerSetConfig", result);
+    return LP_COUNTER_CALL(counters->calls, RangeProfilerSetConfig, &params);
 }
 
 int lp_range_start(struct lp_counters *counters)
 {
-    int status = call_simple(counters, counters->calls->RangeProfilerStart, "RangeProfilerStart");
+    struct lp_cupti_range params = { LP_CUPTI_SIZE(lp_cupti_range), NULL,
+                                     counters->ranges->object };
+    int status = LP_COUNTER_CALL(counters->calls, RangeProfilerStart, &params);
 
     counters->ranges->started = status == 0;
     return status;
@@ -84,11 +72,11 @@ int lp_range_stop(struct lp_counters *counters, bool *all_out)
 {
     struct lp_cupti_range_stop params = { .struct_size = LP_CUPTI_SIZE(lp_cupti_range_stop),
                                           .object = counters->ranges->object };
-    int result = counters->calls->RangeProfilerStop(&params);
+    int status = LP_COUNTER_CALL(counters->calls, RangeProfilerStop, &params);
 
     counters->ranges->started = false;
     *all_out = params.all_passes != 0;
-    return result == 0 ? 0 : lp_counter_error(counters, "RangeProfilerStop", result);
+    return status;
 }
 
 int lp_range_decode(struct lp_counters *counters, size_t *ranges_out)
@@ -98,12 +86,12 @@ int lp_range_decode(struct lp_counters *counters, size_t *ranges_out)
                                             ranges->object, 0 };
     struct lp_cupti_range_count count = { LP_CUPTI_SIZE(lp_cupti_range_count), NULL, ranges->data,
                                           ranges->data_size, 0 };
-    int result = counters->calls->RangeProfilerDecodeData(&params);
+    int status = LP_COUNTER_CALL(counters->calls, RangeProfilerDecodeData, &params);
 
-    if (result == 0)
-        result = counters->calls->RangeProfilerGetCounterDataInfo(&count);
+    if (status == 0)
+        status = LP_COUNTER_CALL(counters->calls, RangeProfilerGetCounterDataInfo, &count);
     *ranges_out = count.ranges;
-    return result == 0 ? 0 : lp_counter_error(counters, "RangeProfilerDecodeData", result);
+    return status;
 }
 
 /* The number that a range was pushed with; LP_RANGE_NO_PART if CUPTI does not report it. */
@@ -128,10 +116,10 @@ int lp_range_enable(struct lp_counters *counters)
 {
     struct lp_cupti_range_enable params = { LP_CUPTI_SIZE(lp_cupti_range_enable), NULL,
                                             counters->device.context, NULL };
-    int result = counters->calls->RangeProfilerEnable(&params);
+    int status = LP_COUNTER_CALL(counters->calls, RangeProfilerEnable, &params);
 
     counters->ranges->object = params.object;
-    return result == 0 ? 0 : lp_counter_error(counters, "RangeProfilerEnable", result);
+    return status;
 }
 
 void lp_range_disable(struct lp_counters *counters)
@@ -148,14 +136,15 @@ int lp_range_push(struct lp_counters *counters, uint32_t part)
     char name[16];
     struct lp_cupti_range_push params = { LP_CUPTI_SIZE(lp_cupti_range_push), NULL,
                                           counters->ranges->object, name };
-    int result;
 
     snprintf(name, sizeof(name), "%u", part);
-    result = counters->calls->RangeProfilerPushRange(&params);
-    return result == 0 ? 0 : lp_counter_error(counters, "RangeProfilerPushRange", result);
+    return LP_COUNTER_CALL(counters->calls, RangeProfilerPushRange, &params);
 }
 
 int lp_range_pop(struct lp_counters *counters)
 {
-    return call_simple(counters, counters->calls->RangeProfilerPopRange, "RangeProfilerPopRange");
+    struct lp_cupti_range params = { LP_CUPTI_SIZE(lp_cupti_range), NULL,
+                                     counters->ranges->object };
+
+    return LP_COUNTER_CALL(counters->calls, RangeProfilerPopRange, &params);
 }

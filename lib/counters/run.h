@@ -85,9 +85,10 @@ bool lp_counter_device_look(struct lp_counter_device *device);
 int lp_counter_device_open(const struct lp_counters_calls *calls, enum lp_counter_method method,
                            struct lp_counter_device *device);
 
-/** Text of a failed call, with what to do about it. Returns LLMPERF_EBUSY, _ENOTSUP or _EIO. */
+/** Make a call of CUPTI. 0; LLMPERF_EBUSY, _ENOTSUP or _EIO, and the text says what to do. */
+#define LP_COUNTER_CALL(calls, function, params)                                                   \
+    lp_counter_explain((calls), "cupti" #function, (calls)->function(params))
 int lp_counter_explain(const struct lp_counters_calls *calls, const char *what, int result);
-int lp_counter_error(const struct lp_counters *counters, const char *what, int result);
 
 /** Is this region requested, by label or by path? @threads any thread */
 bool lp_counter_wanted(struct lp_counters *counters, uint32_t node);

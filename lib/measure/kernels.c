@@ -14,6 +14,44 @@
 #define PIECE_BYTES 16 /* of one load */
 #define MOST_BLOCKS 32 /* per multiprocessor */
 
+/* %r4: this thread, %r5: threads of the grid. */
+#define PTX_THREAD                                                                                 \
+    "    mov.u32 %r0, %ctaid.x;\n"                                                                 \
+    "    mov.u32 %r1, %ntid.x;\n"                                                                  \
+    "    mov.u32 %r2, %tid.x;\n"                                                                   \
+    "    mov.u32 %r3, %nctaid.x;\n"                                                                \
+    "    mad.lo.u32 %r4, %r0, %r1, %r2;\n"                                                         \
+    "    mul.lo.u32 %r5, %r3, %r1;\n"
+/* Parameters from, pieces, to in %d0 to %d2. */
+#define PTX_FROM_TO                                                                                \
+    "    ld.param.u64 %d0, [from];\n"                                                              \
+    "    ld.param.u64 %d1, [pieces];\n"                                                            \
+    "    ld.param.u64 %d2, [to];\n"                                                                \
+    "    cvta.to.global.u64 %d0, %d0;\n"                                                           \
+    "    cvta.to.global.u64 %d2, %d2;\n"
+/* Where the four pieces of a thread begin, one grid apart, and the step of four grids. */
+#define PTX_PIECES                                                                                 \
+    "    cvt.u64.u32 %d3, %r4;\n"                                                                  \
+    "    mul.wide.u32 %d4, %r5, 16;\n"                                                             \
+    "    shl.b64 %d5, %d3, 4;\n"                                                                   \
+    "    add.u64 %d6, %d0, %d5;\n"                                                                 \
+    "    add.u64 %d7, %d6, %d4;\n"                                                                 \
+    "    add.u64 %d8, %d7, %d4;\n"                                                                 \
+    "    add.u64 %d9, %d8, %d4;\n"                                                                 \
+    "    shl.b64 %d10, %d4, 2;\n"                                                                  \
+    "    mul.wide.u32 %d11, %r5, 4;\n"
+#define PTX_LOAD_PIECES                                                                            \
+    "    ld.global.v4.u32 {%r8, %r9, %r10, %r11}, [%d6];\n"                                        \
+    "    ld.global.v4.u32 {%r12, %r13, %r14, %r15}, [%d7];\n"                                      \
+    "    ld.global.v4.u32 {%r16, %r17, %r18, %r19}, [%d8];\n"                                      \
+    "    ld.global.v4.u32 {%r20, %r21, %r22, %r23}, [%d9];\n"
+#define PTX_NEXT_PIECES                                                                            \
+    "    add.u64 %d6, %d6, %d10;\n"                                                                \
+    "    add.u64 %d7, %d7, %d10;\n"                                                                \
+    "    add.u64 %d8, %d8, %d10;\n"                                                                \
+    "    add.u64 %d9, %d9, %d10;\n"                                                                \
+    "    add.u64 %d3, %d3, %d11;\n"
+
 /* Parameters: from, pieces, to. A thread reads four pieces, one grid apart, moves on by four grids,
  * and mixes what it read; it writes only if the mix has one improbable value, so that the compiler
  * keeps the loads. */
@@ -22,41 +60,10 @@ static const char read_ptx[] =
     "{\n"
     "    .reg .pred %p<2>;\n"
     "    .reg .b32 %r<24>;\n"
-    "    .reg .b64 %d<12>;\n"
-    "    ld.param.u64 %d0, [from];\n"
-    "    ld.param.u64 %d1, [pieces];\n"
-    "    ld.param.u64 %d2, [to];\n"
-    "    cvta.to.global.u64 %d0, %d0;\n"
-    "    cvta.to.global.u64 %d2, %d2;\n"
-    "    mov.u32 %r0, %ctaid.x;\n"
-    "    mov.u32 %r1, %ntid.x;\n"
-    "    mov.u32 %r2, %tid.x;\n"
-    "    mov.u32 %r3, %nctaid.x;\n"
-    "    mad.lo.u32 %r4, %r0, %r1, %r2;\n" /* this thread */
-    "    mul.lo.u32 %r5, %r3, %r1;\n"      /* threads of the grid */
-    "    cvt.u64.u32 %d3, %r4;\n"
-    "    mul.wide.u32 %d4, %r5, 16;\n"
-    "    shl.b64 %d5, %d3, 4;\n"
-    "    add.u64 %d6, %d0, %d5;\n"
-    "    add.u64 %d7, %d6, %d4;\n"
-    "    add.u64 %d8, %d7, %d4;\n"
-    "    add.u64 %d9, %d8, %d4;\n"
-    "    shl.b64 %d10, %d4, 2;\n"
-    "    mul.wide.u32 %d11, %r5, 4;\n"
-    "    mov.u32 %r6, 0;\n"
+    "    .reg .b64 %d<12>;\n" PTX_FROM_TO PTX_THREAD PTX_PIECES "    mov.u32 %r6, 0;\n"
     "read_loop:\n"
     "    setp.ge.u64 %p0, %d3, %d1;\n"
-    "    @%p0 bra read_done;\n"
-    "    ld.global.v4.u32 {%r8, %r9, %r10, %r11}, [%d6];\n"
-    "    ld.global.v4.u32 {%r12, %r13, %r14, %r15}, [%d7];\n"
-    "    ld.global.v4.u32 {%r16, %r17, %r18, %r19}, [%d8];\n"
-    "    ld.global.v4.u32 {%r20, %r21, %r22, %r23}, [%d9];\n"
-    "    add.u64 %d6, %d6, %d10;\n"
-    "    add.u64 %d7, %d7, %d10;\n"
-    "    add.u64 %d8, %d8, %d10;\n"
-    "    add.u64 %d9, %d9, %d10;\n"
-    "    add.u64 %d3, %d3, %d11;\n"
-    "    xor.b32 %r8, %r8, %r9;\n"
+    "    @%p0 bra read_done;\n" PTX_LOAD_PIECES PTX_NEXT_PIECES "    xor.b32 %r8, %r8, %r9;\n"
     "    xor.b32 %r10, %r10, %r11;\n"
     "    xor.b32 %r12, %r12, %r13;\n"
     "    xor.b32 %r14, %r14, %r15;\n"
@@ -87,48 +94,18 @@ static const char copy_ptx[] =
     "{\n"
     "    .reg .pred %p<1>;\n"
     "    .reg .b32 %r<24>;\n"
-    "    .reg .b64 %d<16>;\n"
-    "    ld.param.u64 %d0, [from];\n"
-    "    ld.param.u64 %d1, [pieces];\n"
-    "    ld.param.u64 %d2, [to];\n"
-    "    cvta.to.global.u64 %d0, %d0;\n"
-    "    cvta.to.global.u64 %d2, %d2;\n"
+    "    .reg .b64 %d<16>;\n" PTX_FROM_TO
     "    sub.u64 %d12, %d2, %d0;\n" /* from a source to its destination */
-    "    mov.u32 %r0, %ctaid.x;\n"
-    "    mov.u32 %r1, %ntid.x;\n"
-    "    mov.u32 %r2, %tid.x;\n"
-    "    mov.u32 %r3, %nctaid.x;\n"
-    "    mad.lo.u32 %r4, %r0, %r1, %r2;\n"
-    "    mul.lo.u32 %r5, %r3, %r1;\n"
-    "    cvt.u64.u32 %d3, %r4;\n"
-    "    mul.wide.u32 %d4, %r5, 16;\n"
-    "    shl.b64 %d5, %d3, 4;\n"
-    "    add.u64 %d6, %d0, %d5;\n"
-    "    add.u64 %d7, %d6, %d4;\n"
-    "    add.u64 %d8, %d7, %d4;\n"
-    "    add.u64 %d9, %d8, %d4;\n"
-    "    shl.b64 %d10, %d4, 2;\n"
-    "    mul.wide.u32 %d11, %r5, 4;\n"
-    "copy_loop:\n"
+    PTX_THREAD PTX_PIECES "copy_loop:\n"
     "    setp.ge.u64 %p0, %d3, %d1;\n"
-    "    @%p0 bra copy_end;\n"
-    "    ld.global.v4.u32 {%r8, %r9, %r10, %r11}, [%d6];\n"
-    "    ld.global.v4.u32 {%r12, %r13, %r14, %r15}, [%d7];\n"
-    "    ld.global.v4.u32 {%r16, %r17, %r18, %r19}, [%d8];\n"
-    "    ld.global.v4.u32 {%r20, %r21, %r22, %r23}, [%d9];\n"
-    "    add.u64 %d13, %d6, %d12;\n"
+    "    @%p0 bra copy_end;\n" PTX_LOAD_PIECES "    add.u64 %d13, %d6, %d12;\n"
     "    st.global.v4.u32 [%d13], {%r8, %r9, %r10, %r11};\n"
     "    add.u64 %d13, %d7, %d12;\n"
     "    st.global.v4.u32 [%d13], {%r12, %r13, %r14, %r15};\n"
     "    add.u64 %d13, %d8, %d12;\n"
     "    st.global.v4.u32 [%d13], {%r16, %r17, %r18, %r19};\n"
     "    add.u64 %d13, %d9, %d12;\n"
-    "    st.global.v4.u32 [%d13], {%r20, %r21, %r22, %r23};\n"
-    "    add.u64 %d6, %d6, %d10;\n"
-    "    add.u64 %d7, %d7, %d10;\n"
-    "    add.u64 %d8, %d8, %d10;\n"
-    "    add.u64 %d9, %d9, %d10;\n"
-    "    add.u64 %d3, %d3, %d11;\n"
+    "    st.global.v4.u32 [%d13], {%r20, %r21, %r22, %r23};\n" PTX_NEXT_PIECES
     "    bra copy_loop;\n"
     "copy_end:\n"
     "    ret;\n"
@@ -147,14 +124,7 @@ static const char fill_ptx[] =
     "    ld.param.u32 %r8, [seed];\n"
     "    ld.param.u32 %r9, [keep];\n"
     "    ld.param.u32 %r10, [put];\n"
-    "    cvta.to.global.u64 %d0, %d0;\n"
-    "    mov.u32 %r0, %ctaid.x;\n"
-    "    mov.u32 %r1, %ntid.x;\n"
-    "    mov.u32 %r2, %tid.x;\n"
-    "    mov.u32 %r3, %nctaid.x;\n"
-    "    mad.lo.u32 %r4, %r0, %r1, %r2;\n"
-    "    mul.lo.u32 %r5, %r3, %r1;\n"
-    "    cvt.u64.u32 %d2, %r4;\n"
+    "    cvta.to.global.u64 %d0, %d0;\n" PTX_THREAD "    cvt.u64.u32 %d2, %r4;\n"
     "    cvt.u64.u32 %d3, %r5;\n"
     "fill_loop:\n"
     "    setp.ge.u64 %p0, %d2, %d1;\n"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a session would refuse, before there is one. */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "lib/base/status.h"
@@ -44,26 +43,22 @@ static int check_regions(const struct lp_options *options)
 static int check_rules(const struct lp_options *options)
 {
     struct lp_rule rules[LP_RULES];
-    char problem[1024];
     size_t count;
     int status = options->rules ? lp_rules_read(options->rules, rules, &count) : 0;
 
     if (status == 0)
         return 0;
-    snprintf(problem, sizeof(problem), "%s", llmperf_last_error());
-    return lp_error(status, "%s: %s", options->rules_name, problem);
+    return lp_error(status, "%s: %s", options->rules_name, llmperf_last_error());
 }
 
 /* Of reports, which have no other dtype then. */
 static int check_dtype(void)
 {
     const char *word = lp_variable("LLMPERF_DTYPE");
-    char problem[256];
 
     if (!word || !*word || lp_peak_read(word) >= 0)
         return 0;
-    snprintf(problem, sizeof(problem), "%s", llmperf_last_error());
-    return lp_error(LLMPERF_EINVAL, "LLMPERF_DTYPE: %s", problem);
+    return lp_error(LLMPERF_EINVAL, "LLMPERF_DTYPE: %s", llmperf_last_error());
 }
 
 int llmperf_session_check(const llmperf_session_options *given, uint32_t *tier_out)

@@ -73,14 +73,10 @@ static int keep_inputs(const llmperf_config *config, const char *manifest,
                        struct lp_session_config *kept)
 {
     int status = lp_inputs_read(manifest, &kept->inputs);
-    char problem[512];
 
-    if (status == 0 || status == LLMPERF_ENOMEM)
-        return status;
-    snprintf(problem, sizeof(problem), "%s", llmperf_last_error());
-    lp_config_refuse(config, "inputs.manifest", "%s", problem);
-    snprintf(problem, sizeof(problem), "%s", llmperf_last_error());
-    return lp_error(status, "%s", problem);
+    if (status < 0 && status != LLMPERF_ENOMEM)
+        lp_config_refuse(config, "inputs.manifest", "%s", llmperf_last_error());
+    return status;
 }
 
 static int keep(const llmperf_config *config, struct lp_session_config *kept)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/base/number.h"
 #include "lib/base/status.h"
 #include "lib/base/utf8.h"
 
@@ -101,27 +102,16 @@ static bool take_word(struct words *words, const char *word)
     return true;
 }
 
-/* Digits with at most one point, whatever the locale says. */
 static int take_number(struct words *words, const char *what, double *number_out)
 {
-    double value = 0, place = 0;
+    char *end;
 
     if (!is_number(words->word[0]))
         return refuse(words, "%s needs a number, not \"%.40s\"", what, words->word);
-    if (strspn(words->word, ".") == strlen(words->word))
+    *number_out = lp_number_read(words->word, &end);
+    if (*end)
         return refuse(words, "\"%.40s\" is not a number", words->word);
-    for (const char *at = words->word; *at; at++) {
-        if (*at == '.' && place > 0)
-            return refuse(words, "\"%.40s\" is not a number", words->word);
-        if (*at == '.') {
-            place = 1;
-            continue;
-        }
-        value = value * 10 + (*at - '0');
-        place *= 10;
-    }
     next_word(words);
-    *number_out = place > 0 ? value / place : value;
     return 0;
 }
 

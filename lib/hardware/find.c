@@ -8,7 +8,6 @@
 #include "lib/hardware/hardware.h"
 #include "lib/hardware/gpu_ceilings.h"
 #include "lib/hardware/match.h"
-#include "lib/hardware/rates.h"
 #include "lib/hardware/table.h"
 #include "lib/hardware/user.h"
 #include "lib/base/sized.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Which row of the table a GPU is.
+/** Names of GPUs, as drivers and people write them, and which row of the table one is.
  * @threads any thread */
 #ifndef LP_HARDWARE_MATCH_H
 #define LP_HARDWARE_MATCH_H
@@ -7,9 +7,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lib/hardware/name.h"
 #include "lib/hardware/table.h"
 #include "llmperf/hardware.h"
+
+/** Size of the longest GPU name that is parsed, with its NUL. */
+#define LP_GPU_NAME_BYTES 256
+
+/** A parsed GPU name. */
+struct lp_gpu_name {
+    char words[LP_GPU_NAME_BYTES + 2]; /* " nvidia a100 sxm4 80gb ": lower case, one blank around */
+    bool mig;                          /* a slice of the GPU in `words` */
+    double mig_memory_gb;
+};
+
+void lp_gpu_name_parse(struct lp_gpu_name *name, const char *text);
 
 /** The table's match for a query. */
 struct lp_gpu_match {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The contents of conf/hardware: one row per listed GPU.
+/** The contents of conf/hardware: one row per listed GPU, and in rates.yaml the throughput per
+ * clock of each compute capability's units.
  * @threads one at a time per object */
 #ifndef LP_HARDWARE_TABLE_H
 #define LP_HARDWARE_TABLE_H
@@ -38,5 +39,17 @@ const char *lp_gpu_row_text(const struct lp_gpu_row *row, const char *part);
 
 /** Set the values that the row gives. 0, LLMPERF_EFORMAT. */
 int lp_gpu_row_fill(const struct lp_gpu_row *row, llmperf_hardware *hardware);
+
+/** Rates of a compute capability (x 10), FLOPs per clock and SM. */
+struct lp_gpu_rates {
+    bool known;
+    double rate[LP_PEAKS]; /* 0: no such unit */
+    bool geforce_half[LP_PEAKS];
+    double tensor_clock; /* relative to the clock that CUDA reports */
+    char geforce_word[32];
+};
+
+/** 0, LLMPERF_ENOENT, LLMPERF_EFORMAT, LLMPERF_ENOMEM. */
+int lp_gpu_rates_read(int32_t capability, struct lp_gpu_rates *rates_out);
 
 #endif

@@ -11,7 +11,6 @@
 #include "lib/session/session.h"
 #include "lib/session/session_counters.h"
 #include "lib/session/session_trace.h"
-#include "lib/session/wake.h"
 #include "lib/counters/counters.h"
 #include "lib/device/device.h"
 #include "lib/sources/replay/recording.h"

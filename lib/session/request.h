@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** How any thread sends the collector a request and waits for it: one at a time. For lib/session
- * only. */
+/** How any thread wakes the collector, or sends it a request and waits for it: one at a time. For
+ * lib/session only. */
 #ifndef LP_SESSION_REQUEST_H
 #define LP_SESSION_REQUEST_H
 
 #include <pthread.h>
+#include <stdint.h>
 
 #include "llmperf/profile.h"
 
@@ -46,5 +47,11 @@ struct lp_request *lp_request_take(struct lp_requests *requests);
 
 /** Collector: answer. After LP_REQUEST_STOP nothing more is taken. */
 void lp_request_answer(struct lp_requests *requests, struct lp_request *request, int status);
+
+/** Wake the collector. @threads any thread, also on the hot path */
+void lp_wake_post(void);
+
+/** Sleep until somebody posts, at most `ns`. @threads collector only */
+void lp_wake_wait(uint64_t ns);
 
 #endif

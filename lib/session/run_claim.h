@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The folder and the file of a run: whoever makes the file first has the run. For lib/session
- * only.
- */
+/** The folder and the file of a run: whoever makes the file first has the run; and what becomes of
+ * older runs beside it. For lib/session only. */
 #ifndef LP_SESSION_RUN_CLAIM_H
 #define LP_SESSION_RUN_CLAIM_H
+
+#include <stdint.h>
 
 struct llmperf_session;
 
@@ -13,5 +14,10 @@ int lp_run_claim(struct llmperf_session *session);
 
 /** A session that did not start leaves no run behind. */
 void lp_run_unclaim(struct llmperf_session *session);
+
+/** Remove the oldest runs beside `run_dir` until `keep` are left, it among them. A run is a folder
+ * that holds run.llmperf, merged/run.llmperf or repeats.json; one that was written to within the
+ * last minute may still be running and stays, and so does whatever cannot be removed. */
+void lp_runs_retain(const char *run_dir, int64_t keep);
 
 #endif

@@ -9,7 +9,6 @@
 #include "lib/base/status.h"
 #include "lib/base/text.h"
 #include "lib/session/session.h"
-#include "lib/session/wake.h"
 #include "lib/device/device.h"
 #include "lib/regions/sampler.h"
 

@@ -21,7 +21,6 @@
 #include "lib/session/session.h"
 #include "lib/session/session_counters.h"
 #include "lib/session/session_trace.h"
-#include "lib/session/wake.h"
 #include "llmperf/output.h"
 #include "lib/base/forked.h"
 #include "lib/sources/cupti/cupti.h"

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "lib/base/file.h"
-#include "lib/session/retention.h"
+#include "lib/session/run_claim.h"
 #include "tests/support/play.h"
 
 /* A run that was written to so long ago. @return its folder, as in_test_folder(). */

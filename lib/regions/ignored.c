@@ -9,10 +9,8 @@
 static _Atomic bool seen;
 
 static void begin(const struct lp_thread *thread, uint32_t node);
-static void end(const struct lp_thread *thread, uint32_t node);
-static void leave(const struct lp_thread *thread);
 
-static const struct lp_region_hook hook = { begin, end, leave, NULL };
+static const struct lp_region_hook hook = { .begin = begin };
 
 /* Of ours only: counters have one, too. */
 static void unhook(void)
@@ -28,17 +26,6 @@ static void begin(const struct lp_thread *thread, uint32_t node)
     (void)node;
     atomic_store(&seen, true);
     unhook();
-}
-
-static void end(const struct lp_thread *thread, uint32_t node)
-{
-    (void)thread;
-    (void)node;
-}
-
-static void leave(const struct lp_thread *thread)
-{
-    (void)thread;
 }
 
 void lp_capture_ignore_begin(void)

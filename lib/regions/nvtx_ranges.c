@@ -21,19 +21,19 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows 
 static struct open_range ranges[OPEN_MAX];
 static uint32_t first_free, used; /* from 1; places touched so far */
 
-static void take_lock(void)
+void lp_nvtx_ranges_hold(void)
 {
     pthread_mutex_lock(&lock);
 }
 
-static void give_lock(void)
+void lp_nvtx_ranges_release(void)
 {
     pthread_mutex_unlock(&lock);
 }
 
 __attribute__((constructor)) static void make_fork_hooks(void)
 {
-    pthread_atfork(take_lock, give_lock, give_lock);
+    pthread_atfork(lp_nvtx_ranges_hold, lp_nvtx_ranges_release, lp_nvtx_ranges_release);
 }
 
 /* Under the lock. A place from 1; 0: all are taken. */
@@ -65,16 +65,6 @@ uint64_t lp_nvtx_range_start(uint32_t node)
     }
     pthread_mutex_unlock(&lock);
     return id;
-}
-
-void lp_nvtx_ranges_hold(void)
-{
-    take_lock();
-}
-
-void lp_nvtx_ranges_release(void)
-{
-    give_lock();
 }
 
 void lp_nvtx_ranges_keep_paths(void)

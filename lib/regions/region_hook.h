@@ -11,7 +11,7 @@ struct lp_thread;
 
 /** `begin` is called before the region's begin is recorded, `end` after its end was: the region
  * does not contain the cost of the hook. `leave`: the thread ends, maybe with open regions.
- * `opened`: the region is open now; may be NULL. */
+ * `opened`: the region is open now. Each may be NULL. */
 struct lp_region_hook {
     void (*begin)(const struct lp_thread *thread, uint32_t node);
     void (*end)(const struct lp_thread *thread, uint32_t node);

@@ -22,7 +22,7 @@ static inline void lp_stack_open(struct lp_thread *thread, uint32_t node, uint32
 {
     const struct lp_region_hook *hook = lp_region_hook_get();
 
-    if (__builtin_expect(hook != NULL, 0))
+    if (__builtin_expect(hook != NULL, 0) && hook->begin)
         hook->begin(thread, node);
     if (lp_thread_recording()) { /* Before the push: a thread that joins an epoch here reports
                                     what was open before. */
@@ -55,7 +55,7 @@ static inline void lp_stack_close_top(struct lp_thread *thread, enum lp_end end)
         lp_sampler_close(thread);
     thread->depth--;
     thread->node = thread->depth > 0 ? thread->stack[thread->depth - 1] : LP_PATH_ROOT;
-    if (__builtin_expect(hook != NULL, 0))
+    if (__builtin_expect(hook != NULL, 0) && hook->end)
         hook->end(thread, node);
 }
 

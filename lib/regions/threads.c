@@ -121,7 +121,7 @@ static void leave_thread(void *state)
     exit_rounds++;
     if (lp_capture_forked())
         return;
-    if (hook)
+    if (hook && hook->leave)
         hook->leave(thread);
     if (lp_thread_recording())
         lp_thread_record(thread, LP_RECORD_THREAD_EXIT, 0, LP_PATH_ROOT, 0);

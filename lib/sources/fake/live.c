@@ -276,18 +276,7 @@ static void run_rules(uint32_t node)
     pthread_rwlock_unlock(&rules_lock);
 }
 
-static void pass(const struct lp_thread *thread, uint32_t node)
-{
-    (void)thread;
-    (void)node;
-}
-
-static void pass_thread(const struct lp_thread *thread)
-{
-    (void)thread;
-}
-
-static const struct lp_region_hook rules_hook = { pass, pass, pass_thread, run_rules };
+static const struct lp_region_hook rules_hook = { .opened = run_rules };
 
 /* Of ours only: counters have one, too. The rules are taken. */
 static void set_rules(struct lp_fake_script *script)

@@ -207,7 +207,7 @@ def row_structs():
 
 def fields_page():
     """The members of rows, from lib/profile/fields.h, with their comments in the public headers."""
-    text, public = read("lib/profile/fields.h"), struct_members("profile.h")
+    text, public = read("lib/profile/fields.h"), {**struct_members("profile.h"), **struct_members("findings.h")}
     percentiles = [arguments(line)[1] for line in re.findall(r"^    P\((.*)\)", text, re.M)]
     enums = {word.replace("LP_", "").split("_", 1)[1]: note for word, note in re.findall(r"^    (LP_(?:MERGE|UNKNOWN)_\w+),? +/\* (.*?) \*/", text, re.M)}
     parts = ["# Fields\n", NOTE.format("lib/profile/fields.h and the headers in include/llmperf"),
@@ -236,7 +236,7 @@ def fields_page():
                          "" if unknown == "NEVER" else unknown.lower().replace("_", " "),
                          public[struct][member][1] if struct in public else string(rest[1], {})]
                 parts.append("| " + " | ".join(cells) + " |")
-    for struct, members in struct_members("findings.h").items():
+    for struct, members in ((struct, public[struct]) for struct in struct_members("findings.h") if f"/** {struct} */" not in text):
         parts += [f"\n## {struct}\n", "| member | type | meaning |", "| --- | --- | --- |"]
         parts += [f"| `{member}` | {C_TYPES[kind]} | {meaning} |" for member, (kind, meaning) in members.items()]
     return "\n".join(parts) + "\n"

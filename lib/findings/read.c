@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Public functions that read the findings. */
-#include <math.h>
-#include <string.h>
+#include <inttypes.h>
 
 #include "lib/base/sized.h"
 #include "lib/base/status.h"
@@ -72,29 +71,10 @@ int llmperf_profile_advice(const llmperf_profile *profile, size_t index, llmperf
 {
     const struct lp_findings *findings;
     int status = find_row(profile, LLMPERF_ROWS_ADVICE, index, advice_out, &findings);
-    llmperf_advice advice = LLMPERF_ADVICE_INIT;
-    const struct lp_recommendation *row;
 
-    if (status < 0)
-        return status;
-    row = &findings->advice.rows.items[index];
-    advice.id = row->id;
-    advice.text = row->text;
-    advice.stage = row->region;
-    advice.saving_ms = row->saving_ms;
-    advice.evidence = row->evidence_count;
-    advice.severity = (uint32_t)row->severity + LLMPERF_SEVERITY_HIGH;
-    return lp_sized_out(advice_out, &advice, sizeof(advice));
-}
-
-/* The suffix of a name gives its unit. */
-static const char *unit_of(const char *name)
-{
-    const char *end = strrchr(name, '_');
-
-    if (end && (strcmp(end, "_ms") == 0 || strcmp(end, "_us") == 0))
-        return end + 1;
-    return "";
+    return status < 0 ? status
+                      : lp_sized_out(advice_out, &findings->advice.rows.items[index].advice,
+                                     sizeof(*advice_out));
 }
 
 int llmperf_profile_evidence(const llmperf_profile *profile, size_t advice, size_t index,
@@ -102,20 +82,15 @@ int llmperf_profile_evidence(const llmperf_profile *profile, size_t advice, size
 {
     const struct lp_findings *findings;
     int status = find_row(profile, LLMPERF_ROWS_ADVICE, advice, evidence_out, &findings);
-    llmperf_evidence evidence = LLMPERF_EVIDENCE_INIT;
     const struct lp_recommendation *row;
 
     if (status < 0)
         return status;
     row = &findings->advice.rows.items[advice];
-    if (index >= row->evidence_count)
-        return lp_error(LLMPERF_EINVAL, "evidence %zu of %zu does not exist", index,
-                        row->evidence_count);
-    evidence.name = row->evidence[index].name;
-    evidence.unit = unit_of(evidence.name);
-    evidence.text = row->evidence[index].text;
-    evidence.value = evidence.text ? (double)NAN : row->evidence[index].value;
-    return lp_sized_out(evidence_out, &evidence, sizeof(evidence));
+    if (index >= row->advice.evidence)
+        return lp_error(LLMPERF_EINVAL, "evidence %zu of %" PRIu64 " does not exist", index,
+                        row->advice.evidence);
+    return lp_sized_out(evidence_out, &row->evidence[index], sizeof(*evidence_out));
 }
 
 /* 0: none or several. */

@@ -11,18 +11,18 @@
 #define HIGH_SHARE   0.25
 #define MEDIUM_SHARE 0.05
 
-const char *lp_severity_name(enum lp_severity severity)
+const char *lp_severity_name(uint32_t severity)
 {
     static const char *const names[] = { "high", "medium", "low" };
 
-    return names[severity];
+    return names[severity - LLMPERF_SEVERITY_HIGH];
 }
 
-static enum lp_severity severity_of(double saving_ms, double all_ms)
+static uint32_t severity_of(double saving_ms, double all_ms)
 {
     if (saving_ms >= HIGH_SHARE * all_ms)
-        return LP_SEVERITY_HIGH;
-    return saving_ms >= MEDIUM_SHARE * all_ms ? LP_SEVERITY_MEDIUM : LP_SEVERITY_LOW;
+        return LLMPERF_SEVERITY_HIGH;
+    return saving_ms >= MEDIUM_SHARE * all_ms ? LLMPERF_SEVERITY_MEDIUM : LLMPERF_SEVERITY_LOW;
 }
 
 /* Device work may run on after its region has ended. */
@@ -64,6 +64,7 @@ static int keep(struct lp_recommendations *out, struct lp_recommendation *row, s
 {
     int status = lp_text_take(text, &row->text);
 
+    row->advice.text = row->text;
     if (status == 0 && (status = lp_vector_push(&out->rows, *row)) < 0)
         free(row->text);
     return status;
@@ -94,7 +95,8 @@ static int apply(const struct lp_stage_rule *rule, const struct lp_stage_facts *
                  size_t count, size_t index, double all_ms, struct lp_recommendations *out)
 {
     const struct lp_stage_facts *stage = &stages[index];
-    struct lp_recommendation row = { .id = rule->id, .region = stage->region, .saving_ms = NAN };
+    struct lp_recommendation row = { .advice = { sizeof(row.advice), .id = rule->id,
+                                                 .stage = stage->region, .saving_ms = NAN } };
     struct lp_text text = { NULL, 0, 0, false };
 
     if (!rule->check(stage, &row, &text)) {
@@ -102,16 +104,18 @@ static int apply(const struct lp_stage_rule *rule, const struct lp_stage_facts *
         return 0;
     }
     if (rule->saving)
-        row.saving_ms = rule->saving(stage) - saving_inside(rule, stages, count, index, &text);
-    row.saving_ms = row.saving_ms < 0 ? 0 : row.saving_ms;
-    row.severity = severity_of(row.saving_ms, all_ms);
+        row.advice.saving_ms =
+            rule->saving(stage) - saving_inside(rule, stages, count, index, &text);
+    row.advice.saving_ms = row.advice.saving_ms < 0 ? 0 : row.advice.saving_ms;
+    row.advice.severity = severity_of(row.advice.saving_ms, all_ms);
     return keep(out, &row, &text);
 }
 
 static int apply_to_run(const struct lp_run_rule *rule, const struct lp_run_facts *run,
                         struct lp_recommendations *out)
 {
-    struct lp_recommendation row = { .id = rule->id, .region = NULL, .saving_ms = NAN };
+    struct lp_recommendation row = { .advice = { sizeof(row.advice), .id = rule->id,
+                                                 .saving_ms = NAN } };
     struct lp_text text = { NULL, 0, 0, false };
 
     if (!rule->check(run, &row, &text)) {
@@ -123,15 +127,16 @@ static int apply_to_run(const struct lp_run_rule *rule, const struct lp_run_fact
 
 static int compare(const void *left, const void *right)
 {
-    const struct lp_recommendation *a = left, *b = right;
+    const llmperf_advice *a = &((const struct lp_recommendation *)left)->advice;
+    const llmperf_advice *b = &((const struct lp_recommendation *)right)->advice;
     double x = isnan(a->saving_ms) ? -1 : a->saving_ms;
     double y = isnan(b->saving_ms) ? -1 : b->saving_ms;
 
     /* Advice about the run says whether its numbers are valid, so it comes first among equals. */
     if (a->severity != b->severity)
         return (int)a->severity - (int)b->severity;
-    if (!a->region != !b->region)
-        return a->region ? 1 : -1;
+    if (!a->stage != !b->stage)
+        return a->stage ? 1 : -1;
     if (x < y || x > y)
         return x < y ? 1 : -1;
     return strcmp(a->id, b->id);

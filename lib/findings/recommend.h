@@ -11,6 +11,7 @@
 
 #include "lib/base/text.h"
 #include "lib/base/vector.h"
+#include "llmperf/findings.h"
 
 /** Numbers of a stage over all its calls. Times are ms. NaN, NULL: not known. */
 struct lp_stage_facts {
@@ -52,25 +53,13 @@ struct lp_run_facts {
 /** Is the region with this path `region` or nested in it? */
 bool lp_region_is_in(const char *path, const char *region);
 
-enum lp_severity { LP_SEVERITY_HIGH, LP_SEVERITY_MEDIUM, LP_SEVERITY_LOW };
-
-/** A number, or a word if text is not NULL, on which advice is based. */
-struct lp_evidence {
-    const char *name;
-    double value;
-    const char *text; /* borrowed from the facts */
-};
 #define LP_EVIDENCE_MOST 8
 
+/** Advice and the numbers and words on which it is based. */
 struct lp_recommendation {
-    const char *id;     /* id of the rule */
-    const char *region; /* path; NULL: the run */
-    enum lp_severity severity;
-    double saving_ms; /* possible saving of all calls together, without
-                           that of stages inside; NaN: unknown */
-    char *text;
-    struct lp_evidence evidence[LP_EVIDENCE_MOST];
-    size_t evidence_count;
+    llmperf_advice advice; /* saving_ms: without what could be gained in stages inside */
+    llmperf_evidence evidence[LP_EVIDENCE_MOST];
+    char *text; /* advice.text, which it owns */
 };
 
 /** Zero-initialised: empty. */
@@ -85,8 +74,8 @@ int lp_recommend(const struct lp_run_facts *run, const struct lp_stage_facts *st
                  struct lp_recommendations *out);
 void lp_recommendations_clear(struct lp_recommendations *recommendations);
 
-/** "high", "medium" or "low". */
-const char *lp_severity_name(enum lp_severity severity);
+/** "high", "medium" or "low". @param severity  LLMPERF_SEVERITY_… */
+const char *lp_severity_name(uint32_t severity);
 
 /* Tables of rules */
 

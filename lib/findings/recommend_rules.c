@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "lib/findings/recommend.h"
 #include "lib/base/number.h"
@@ -18,16 +19,26 @@
 /* Longest mean gap that the GPU's own kernel-to-kernel latency explains. */
 #define BOUNDARY_US 2.5
 
+/* The suffix of a name gives its unit. */
+static const char *unit_of(const char *name)
+{
+    const char *end = strrchr(name, '_');
+
+    return end && (strcmp(end, "_ms") == 0 || strcmp(end, "_us") == 0) ? end + 1 : "";
+}
+
 static void add(struct lp_recommendation *out, const char *name, double value)
 {
-    if (!isnan(value) && out->evidence_count < LP_EVIDENCE_MOST)
-        out->evidence[out->evidence_count++] = (struct lp_evidence){ name, value, NULL };
+    if (!isnan(value) && out->advice.evidence < LP_EVIDENCE_MOST)
+        out->evidence[out->advice.evidence++] =
+            (llmperf_evidence){ sizeof(llmperf_evidence), name, unit_of(name), NULL, value };
 }
 
 static void add_word(struct lp_recommendation *out, const char *name, const char *word)
 {
-    if (word && out->evidence_count < LP_EVIDENCE_MOST)
-        out->evidence[out->evidence_count++] = (struct lp_evidence){ name, NAN, word };
+    if (word && out->advice.evidence < LP_EVIDENCE_MOST)
+        out->evidence[out->advice.evidence++] =
+            (llmperf_evidence){ sizeof(llmperf_evidence), name, "", word, NAN };
 }
 
 static const char *bound_word(const struct lp_stage_facts *stage)
@@ -379,7 +390,7 @@ static bool incomplete_ledger(const struct lp_run_facts *run, struct lp_recommen
     if (!run->problem)
         return false;
     add_word(out, "problem", run->problem);
-    out->severity = LP_SEVERITY_HIGH;
+    out->advice.severity = LLMPERF_SEVERITY_HIGH;
     lp_text_printf(text,
                    "The ledger does not add up (%s): fix this before you trust the other numbers.",
                    run->problem);
@@ -394,7 +405,7 @@ static bool outside_regions(const struct lp_run_facts *run, struct lp_recommenda
     if (!run->device_usable || !(share >= 0.05))
         return false;
     add(out, "outside_share", share);
-    out->severity = share >= 0.25 ? LP_SEVERITY_MEDIUM : LP_SEVERITY_LOW;
+    out->advice.severity = share >= 0.25 ? LLMPERF_SEVERITY_MEDIUM : LLMPERF_SEVERITY_LOW;
     lp_text_printf(text,
                    "%s %% of the device time was launched with no region open: mark the stage that "
                    "it belongs to, or it is missing from every stage.",

@@ -64,6 +64,7 @@ _Static_assert(offsetof(struct lp_region_row, wall) == sizeof(llmperf_region_sta
 #define WINDOW(type, ...)        FIELD_##type(llmperf_window_stats, __VA_ARGS__)
 #define WINDOW_KERNEL(type, ...) FIELD_##type(llmperf_window_kernel, __VA_ARGS__)
 #define CAPTURE(type, ...)       FIELD_##type(llmperf_capture_stats, __VA_ARGS__)
+#define ADVICE(type, ...)        FIELD_##type(llmperf_advice, __VA_ARGS__)
 #define RANK(type, ...)          FIELD_##type(struct lp_rank, __VA_ARGS__)
 #define KERNEL_CLASS(type, ...)  FIELD_##type(struct lp_class_total, __VA_ARGS__)
 #define KERNEL_WORK(type, ...)   FIELD_##type(struct lp_kernel_work, __VA_ARGS__)
@@ -79,6 +80,7 @@ static const struct lp_row_field window_fields[] = { LP_WINDOW_FIELDS(WINDOW) };
 static const struct lp_row_field window_kernel_fields[] = { LP_WINDOW_KERNEL_FIELDS(
     WINDOW_KERNEL) };
 static const struct lp_row_field capture_fields[] = { LP_CAPTURE_FIELDS(CAPTURE) };
+static const struct lp_row_field advice_fields[] = { LP_ADVICE_FIELDS(ADVICE) };
 static const struct lp_row_field rank_fields[] = { LP_RANK_FIELDS(RANK) };
 static const struct lp_row_field class_fields[] = { LP_CLASS_FIELDS(KERNEL_CLASS) };
 static const struct lp_row_field work_fields[] = { LP_KERNEL_WORK_FIELDS(KERNEL_WORK) };
@@ -118,6 +120,7 @@ COMPLETE(llmperf_iteration, LP_ITERATION_FIELDS);
 COMPLETE(llmperf_window_stats, LP_WINDOW_FIELDS);
 COMPLETE(llmperf_window_kernel, LP_WINDOW_KERNEL_FIELDS);
 COMPLETE(llmperf_capture_stats, LP_CAPTURE_FIELDS);
+COMPLETE(llmperf_advice, LP_ADVICE_FIELDS);
 
 #define TIME(constant, name, level, heading) { #name, #name "_ms", level, heading },
 const struct lp_time_name lp_time_names[LP_TIMES] = { LP_ITERATION_TIMES(TIME) };
@@ -159,6 +162,7 @@ const struct lp_row_kind lp_row_kinds[] = {
     [LP_ROW_FACT] = { "fact", NULL, LIST(fact_fields, 0, struct lp_fact, facts) },
     [LP_ROW_PROBLEM] = { "problem", NULL, LIST(line_fields, 0, const char *, problems) },
     [LP_ROW_NOTE] = { "note", NULL, LIST(line_fields, 0, const char *, notes) },
+    [LP_ROW_ADVICE] = FOUND(advice_fields, llmperf_advice),
     [LP_ROW_RANK] = FOUND(rank_fields, struct lp_rank),
     [LP_ROW_CLASS] = FOUND(class_fields, struct lp_class_total),
     [LP_ROW_KERNEL_WORK] = FOUND(work_fields, struct lp_kernel_work),

@@ -24,6 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "llmperf/findings.h"
 #include "llmperf/profile.h"
 
 /** How a member is merged when rows of several runs become one row. */
@@ -295,6 +296,16 @@ enum lp_unknown {
     F(NUMBER, exclusive_ms, "ms", DERIVED, NEVER, "exclusive_ms") \
     F(NUMBER, share, "1", DERIVED, NEVER, "share")
 
+/** llmperf_advice */
+#define LP_ADVICE_FIELDS(F) \
+    F(NAME, id, "", KEY, NEVER, "id") \
+    F(NAME, text, "", DERIVED, NEVER, "text") \
+    F(TEXT, stage, "", KEY, OTHER, "region") \
+    F(NUMBER, saving_ms, "ms", DERIVED, OTHER, "saving_ms") \
+    F(COUNT, evidence, "", DERIVED, NEVER, NULL) \
+    F(WORD, severity, "", DERIVED, NEVER, NULL) \
+    F(RESERVED, reserved, "", FIRST, NEVER, NULL)
+
 /** ranks */
 #define LP_RANK_FIELDS(F) \
     F(NAME, region, "", KEY, NEVER, "region", NULL, "path of a stage on which several GPUs work together") \
@@ -393,7 +404,8 @@ enum lp_row_id {
     LP_ROW_FACT,
     LP_ROW_PROBLEM,
     LP_ROW_NOTE,
-    LP_ROW_RANK, /* from here on rows of findings */
+    LP_ROW_ADVICE, /* from here on rows of findings */
+    LP_ROW_RANK,
     LP_ROW_CLASS,
     LP_ROW_KERNEL_WORK
 };

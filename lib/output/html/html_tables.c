@@ -23,7 +23,7 @@ void lp_html_advice(const struct lp_findings *findings, struct lp_text *out)
     }
     lp_text_puts(out, "<ol class=\"advice\">\n");
     for (size_t i = 0; i < findings->advice.rows.count; i++) {
-        const struct lp_recommendation *row = &findings->advice.rows.items[i];
+        const llmperf_advice *row = &findings->advice.rows.items[i].advice;
 
         lp_text_printf(out,
                        "<li><span class=\"severity\">%s</span>: <span "

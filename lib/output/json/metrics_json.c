@@ -337,15 +337,14 @@ static void put_findings(struct lp_metrics *metrics)
                 findings->ranks.rows.count);
 }
 
-static void put_evidence(struct lp_json *json, const struct lp_recommendation *row)
+static void put_evidence(struct lp_json *json, const llmperf_evidence *evidence, uint64_t count)
 {
     lp_json_open(json, "evidence", '{');
-    for (size_t i = 0; i < row->evidence_count; i++) {
-        if (row->evidence[i].text)
-            lp_json_string(json, row->evidence[i].name, row->evidence[i].text);
+    for (uint64_t i = 0; i < count; i++)
+        if (evidence[i].text)
+            lp_json_string(json, evidence[i].name, evidence[i].text);
         else
-            lp_json_number(json, row->evidence[i].name, row->evidence[i].value);
-    }
+            lp_json_number(json, evidence[i].name, evidence[i].value);
     lp_json_close(json, '}');
 }
 
@@ -358,12 +357,9 @@ static void put_recommendations(struct lp_metrics *metrics)
         const struct lp_recommendation *row = &metrics->findings->advice.rows.items[i];
 
         lp_json_open(json, NULL, '{');
-        lp_json_string(json, "id", row->id);
-        lp_json_string(json, "region", row->region);
-        lp_json_string(json, "severity", lp_severity_name(row->severity));
-        lp_json_number(json, "saving_ms", row->saving_ms);
-        lp_json_string(json, "text", row->text);
-        put_evidence(json, row);
+        lp_put_row(metrics, LP_ROW_ADVICE, NULL, &row->advice, 1);
+        lp_json_string(json, "severity", lp_severity_name(row->advice.severity));
+        put_evidence(json, row->evidence, row->advice.evidence);
         lp_json_close(json, '}');
     }
     lp_json_close(json, ']');

@@ -108,11 +108,11 @@ void lp_iterations_md(const struct lp_findings *findings, struct lp_text *out)
                       "sums, so kernels that run at the same time both count.\n");
 }
 
-static const char *capital(enum lp_severity severity)
+static const char *capital(uint32_t severity)
 {
     static const char *const words[] = { "High", "Medium", "Low" };
 
-    return words[severity];
+    return words[severity - LLMPERF_SEVERITY_HIGH];
 }
 
 void lp_advice_md(const struct lp_findings *findings, size_t limit, struct lp_text *out)
@@ -120,7 +120,7 @@ void lp_advice_md(const struct lp_findings *findings, size_t limit, struct lp_te
     size_t count = findings->advice.rows.count;
 
     for (size_t i = 0; i < count && i < limit; i++) {
-        const struct lp_recommendation *row = &findings->advice.rows.items[i];
+        const llmperf_advice *row = &findings->advice.rows.items[i].advice;
 
         lp_text_printf(out, "%zu. **%s**: ", i + 1, capital(row->severity));
         lp_md_text(out, row->text);

@@ -63,8 +63,8 @@ static double possible_saving(double skipped_fraction)
 
     sample_find(profile, SAMPLE_STEP)->skipped_fraction = skipped_fraction;
     assert_int_equal(lp_findings_of(profile, &findings), 0);
-    assert_string_equal(findings->advice.rows.items[0].id, "launch_bound");
-    ms = findings->advice.rows.items[0].saving_ms;
+    assert_string_equal(findings->advice.rows.items[0].advice.id, "launch_bound");
+    ms = findings->advice.rows.items[0].advice.saving_ms;
     llmperf_profile_free(profile);
     return ms;
 }

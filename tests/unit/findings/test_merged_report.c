@@ -54,8 +54,8 @@ static void check_same_advice(const struct lp_findings *one, const struct lp_fin
     assert_true(one->advice.rows.count >= 3);
     assert_int_equal(one->advice.rows.count, all->advice.rows.count);
     for (size_t i = 0; i < one->advice.rows.count; i++) {
-        const struct lp_recommendation *a = &one->advice.rows.items[i];
-        const struct lp_recommendation *b = &all->advice.rows.items[i];
+        const llmperf_advice *a = &one->advice.rows.items[i].advice;
+        const llmperf_advice *b = &all->advice.rows.items[i].advice;
 
         assert_string_equal(a->text, b->text);
         assert_int_equal(a->severity, b->severity);

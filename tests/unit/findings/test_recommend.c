@@ -70,10 +70,10 @@ static struct lp_recommendations of_stage(const struct lp_stage_facts *stage)
 
 static double evidence(const struct lp_recommendation *row, const char *name)
 {
-    for (size_t i = 0; i < row->evidence_count; i++)
+    for (size_t i = 0; i < row->advice.evidence; i++)
         if (strcmp(row->evidence[i].name, name) == 0)
             return row->evidence[i].value;
-    fail_msg("%s has no evidence %s", row->id, name);
+    fail_msg("%s has no evidence %s", row->advice.id, name);
     return NAN;
 }
 
@@ -85,10 +85,11 @@ static void assert_says(const struct lp_stage_facts *stage, const char *id, doub
     const struct lp_recommendation *row = out.rows.items;
 
     assert_int_equal(out.rows.count, 1);
-    assert_string_equal(row->id, id);
-    assert_string_equal(row->region, stage->region);
-    if (isnan(saving_ms) ? !isnan(row->saving_ms) : !(fabs(row->saving_ms - saving_ms) < 1e-9))
-        fail_msg("%s: %g ms saving", id, row->saving_ms);
+    assert_string_equal(row->advice.id, id);
+    assert_string_equal(row->advice.stage, stage->region);
+    if (isnan(saving_ms) ? !isnan(row->advice.saving_ms)
+                         : !(fabs(row->advice.saving_ms - saving_ms) < 1e-9))
+        fail_msg("%s: %g ms saving", id, row->advice.saving_ms);
     if (!strstr(row->text, words))
         fail_msg("\"%s\" is not in: %s", words, row->text);
     lp_recommendations_clear(&out);
@@ -99,7 +100,7 @@ static void assert_silent(const struct lp_stage_facts *stage)
     struct lp_recommendations out = of_stage(stage);
 
     if (out.rows.count > 0)
-        fail_msg("%s: %s", out.rows.items[0].id, out.rows.items[0].text);
+        fail_msg("%s: %s", out.rows.items[0].advice.id, out.rows.items[0].text);
     lp_recommendations_clear(&out);
 }
 
@@ -218,10 +219,10 @@ static void savings_of_nested_stages_are_not_added_twice(void **state)
     stages[2].region = stages[2].label = "LLM@prefill";
     assert_int_equal(lp_recommend(&good_run, stages, 3, &out), 0);
     assert_int_equal(out.rows.count, 2);
-    assert_string_equal(out.rows.items[0].region, "LLM@prefill");
-    assert_true(fabs(out.rows.items[0].saving_ms - 600) < 1e-9);
+    assert_string_equal(out.rows.items[0].advice.stage, "LLM@prefill");
+    assert_true(fabs(out.rows.items[0].advice.saving_ms - 600) < 1e-9);
     assert_null(strstr(out.rows.items[0].text, "does not include"));
-    assert_true(fabs(out.rows.items[1].saving_ms - 350) < 1e-9);
+    assert_true(fabs(out.rows.items[1].advice.saving_ms - 350) < 1e-9);
     assert_non_null(strstr(out.rows.items[1].text,
                            "The saving does not include that of LLM@vision inside it."));
     lp_recommendations_clear(&out);
@@ -336,10 +337,10 @@ static void untrusted_runs_get_the_ledger_and_host_times_only(void **state)
     stage.wall_p99_ms = 31;
     assert_int_equal(lp_recommend(&run, &stage, 1, &out), 0);
     assert_int_equal(out.rows.count, 2);
-    assert_string_equal(out.rows.items[0].id, "incomplete_ledger");
+    assert_string_equal(out.rows.items[0].advice.id, "incomplete_ledger");
     assert_non_null(strstr(out.rows.items[0].text, "7 launches are missing"));
-    assert_null(out.rows.items[0].region);
-    assert_string_equal(out.rows.items[1].id, "step_tail");
+    assert_null(out.rows.items[0].advice.stage);
+    assert_string_equal(out.rows.items[1].advice.id, "step_tail");
     lp_recommendations_clear(&out);
     run.host_usable = false;
     assert_int_equal(lp_recommend(&run, &stage, 1, &out), 0);
@@ -356,8 +357,8 @@ static void work_outside_of_regions_is_named(void **state)
     run.outside_ms = 90;
     assert_int_equal(lp_recommend(&run, NULL, 0, &out), 0);
     assert_int_equal(out.rows.count, 1);
-    assert_string_equal(out.rows.items[0].id, "outside_regions");
-    assert_int_equal(out.rows.items[0].severity, LP_SEVERITY_LOW);
+    assert_string_equal(out.rows.items[0].advice.id, "outside_regions");
+    assert_int_equal(out.rows.items[0].advice.severity, LLMPERF_SEVERITY_LOW);
     assert_true(fabs(evidence(&out.rows.items[0], "outside_share") - 0.1) < 1e-12);
     lp_recommendations_clear(&out);
     run.outside_ms = 40;
@@ -377,12 +378,12 @@ static void the_largest_saving_comes_first(void **state)
     stages[0].top_kernel_ms = stages[0].device_ms = 900;
     assert_int_equal(lp_recommend(&good_run, stages, 2, &out), 0);
     assert_int_equal(out.rows.count, 3);
-    assert_string_equal(out.rows.items[0].region, stages[1].region);
-    assert_int_equal(out.rows.items[0].severity, LP_SEVERITY_HIGH); /* 600 of 2000 ms */
-    assert_string_equal(out.rows.items[1].region, "LLM@prefill");
-    assert_int_equal(out.rows.items[1].severity, LP_SEVERITY_MEDIUM);
-    assert_string_equal(out.rows.items[2].id, "dominant_kernel");
-    assert_int_equal(out.rows.items[2].severity, LP_SEVERITY_LOW);
+    assert_string_equal(out.rows.items[0].advice.stage, stages[1].region);
+    assert_int_equal(out.rows.items[0].advice.severity, LLMPERF_SEVERITY_HIGH); /* 600 of 2000 ms */
+    assert_string_equal(out.rows.items[1].advice.stage, "LLM@prefill");
+    assert_int_equal(out.rows.items[1].advice.severity, LLMPERF_SEVERITY_MEDIUM);
+    assert_string_equal(out.rows.items[2].advice.id, "dominant_kernel");
+    assert_int_equal(out.rows.items[2].advice.severity, LLMPERF_SEVERITY_LOW);
     lp_recommendations_clear(&out);
 }
 
@@ -400,12 +401,13 @@ static void time_of_nested_stages_counts_once(void **state)
     stages[2].region = "LLM@prefill/LLM@vision/LLM@resize";
     assert_int_equal(lp_recommend(&good_run, stages, 3, &out), 0);
     assert_int_equal(out.rows.count, 1);
-    assert_int_equal(out.rows.items[0].severity, LP_SEVERITY_HIGH); /* 400 of 1000 ms */
+    assert_int_equal(out.rows.items[0].advice.severity, LLMPERF_SEVERITY_HIGH); /* 400 of 1000 ms */
     lp_recommendations_clear(&out);
     stages[1].region = "LLM@prefill_2"; /* beside it */
     stages[2].region = "LLM@decode";
     assert_int_equal(lp_recommend(&good_run, stages, 3, &out), 0);
-    assert_int_equal(out.rows.items[0].severity, LP_SEVERITY_MEDIUM); /* 400 of 3000 ms */
+    assert_int_equal(out.rows.items[0].advice.severity,
+                     LLMPERF_SEVERITY_MEDIUM); /* 400 of 3000 ms */
     lp_recommendations_clear(&out);
 }
 

@@ -416,6 +416,15 @@ void lp_field_forget(const struct lp_row_field *field, void *row)
     }
 }
 
+void lp_row_forget(enum lp_row_id id, void *row)
+{
+    const struct lp_row_kind *kind = &lp_row_kinds[id];
+
+    for (size_t i = 0; i < kind->count; i++)
+        if (kind->fields[i].unknown != LP_UNKNOWN_NEVER && kind->fields[i].type != LP_FIELD_BLOB)
+            lp_field_forget(&kind->fields[i], row);
+}
+
 double lp_field_value(const struct lp_row_field *field, const void *row)
 {
     const void *at = (const char *)row + field->offset;

@@ -452,6 +452,9 @@ bool lp_field_known(const struct lp_row_field *field, const void *row);
 /** Make it unknown. */
 void lp_field_forget(const struct lp_row_field *field, void *row);
 
+/** Make all members unknown that can be; blobs stay. */
+void lp_row_forget(enum lp_row_id id, void *row);
+
 /** Value of a COUNT, WORD or NUMBER; NaN: not known. */
 double lp_field_value(const struct lp_row_field *field, const void *row);
 

@@ -155,3 +155,11 @@ int lp_timeline_call(struct lp_timeline *timeline, const struct lp_host_call *ca
         *known = *call;
     return 0;
 }
+
+void lp_timeline_forget_calls(const struct lp_timeline *timeline, llmperf_ledger *ledger)
+{
+    ledger->graphs_device_launchable = LLMPERF_UNKNOWN;
+    if (!timeline->calls_known)
+        ledger->launches_expected = ledger->graph_launches = ledger->memory_calls =
+            ledger->launches_missing = LLMPERF_UNKNOWN;
+}

@@ -125,6 +125,9 @@ int lp_timeline_incomplete(struct lp_timeline *timeline, uint64_t process);
 int lp_timeline_profiles(struct lp_timeline *timeline, llmperf_profile ***profiles_out,
                          size_t *count_out);
 
+/** Launches that were not recorded are unknown, not 0. */
+void lp_timeline_forget_calls(const struct lp_timeline *timeline, llmperf_ledger *ledger);
+
 /** For lib/vendor/timeline*.c: is the operation a duplicate? After lp_timeline_index().
  * Paths of calls, and totals of ranges. The process is created if it does not exist. */
 /** Sort what is not in order yet; rows often are. */

@@ -163,16 +163,11 @@ static struct region *find_region(struct regions *regions, uint32_t node,
 
     if (row != LP_HASHMAP_NONE)
         return &regions->rows.items[row];
+    lp_row_forget(LP_ROW_REGION, stats);
     stats->device = target->device;
     stats->process_id = target->process_id;
-    stats->wall_sum_ms = stats->wall_mean_ms = stats->wall_std_ms = stats->wall_min_ms =
-        stats->wall_max_ms = NAN;
-    lp_set_percentiles(LP_ROW_REGION, stats, NULL, NAN, NAN);
-    stats->gpu_busy_ms = stats->exclusive_gpu_busy_ms = stats->idle_ms = NAN;
-    stats->memcpy_ms = stats->memset_ms = NAN;
-    stats->memcpy_count = stats->memset_count = stats->memcpy_bytes = LLMPERF_UNKNOWN;
-    stats->tokens = stats->sequences = stats->context = stats->flops = stats->bytes =
-        LLMPERF_UNKNOWN;
+    stats->kernel_ms = stats->exclusive_kernel_ms = 0;
+    stats->kernel_count = 0;
     row = (uint32_t)regions->rows.count;
     if (lp_vector_push(&regions->rows, fresh) < 0 ||
         lp_hashmap_put(&regions->keys, node, owner, row) < 0)
@@ -240,10 +235,7 @@ static int emit_rows(struct lp_ncu *ncu, struct regions *regions, llmperf_profil
 static void fill_ledger(const struct lp_ncu *ncu, llmperf_ledger *ledger)
 {
     *ledger = (llmperf_ledger)LLMPERF_LEDGER_INIT;
-    ledger->launches_expected = ledger->graph_launches = ledger->memory_calls =
-        ledger->launches_missing = ledger->graphs_device_launchable = LLMPERF_UNKNOWN;
-    ledger->tracing_overhead_ms = ledger->sampled_fraction = ledger->attributed_gpu_time_share =
-        NAN;
+    lp_row_forget(LP_ROW_LEDGER, ledger);
     ledger->verdict = LLMPERF_VERDICT_INCOMPLETE;
     for (size_t i = 0; i < ncu->targets.count; i++) {
         const struct lp_ncu_target *target = &ncu->targets.items[i];

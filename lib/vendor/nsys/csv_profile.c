@@ -97,13 +97,6 @@ static int join_calls(struct lp_nsys_csv *reader, bool *several_out)
     return 0;
 }
 
-/* Launches that were not recorded are unknown, not 0. */
-static void forget_calls(llmperf_ledger *ledger)
-{
-    ledger->launches_expected = ledger->graph_launches = ledger->memory_calls =
-        ledger->launches_missing = ledger->graphs_device_launchable = LLMPERF_UNKNOWN;
-}
-
 static int make_timeline(struct lp_nsys_csv *reader, llmperf_profile **profile_out)
 {
     llmperf_profile **profiles = NULL;
@@ -120,9 +113,7 @@ static int make_timeline(struct lp_nsys_csv *reader, llmperf_profile **profile_o
     free(profiles);
     if (status < 0)
         return status;
-    lp_profile_ledger_edit(*profile_out)->graphs_device_launchable = LLMPERF_UNKNOWN;
-    if (!reader->timeline.calls_known)
-        forget_calls(lp_profile_ledger_edit(*profile_out));
+    lp_timeline_forget_calls(&reader->timeline, lp_profile_ledger_edit(*profile_out));
     if (several && reader->timeline.ops.count > 0 && !reader->timeline.calls_known)
         return lp_profile_note(
             *profile_out,
@@ -162,21 +153,18 @@ static int add_region(llmperf_profile *profile, const struct lp_nsys_region *reg
 {
     llmperf_region_stats stats = LLMPERF_REGION_STATS_INIT;
 
-    stats.device = -1;
+    lp_row_forget(LP_ROW_REGION, &stats);
     stats.instances = region->instances;
     stats.wall_sum_ms = region->wall / 1e6;
     stats.wall_mean_ms = region->avg / 1e6;
     stats.wall_std_ms = region->instances > 1 ? region->std / 1e6 : (double)NAN;
     stats.wall_min_ms = region->min / 1e6;
     stats.wall_max_ms = region->max / 1e6;
-    lp_set_percentiles(LP_ROW_REGION, &stats, NULL, NAN, NAN);
     stats.wall_p50_ms = region->med / 1e6;
-    stats.gpu_busy_ms = stats.exclusive_gpu_busy_ms = stats.exclusive_kernel_ms = NAN;
-    stats.memcpy_ms = stats.memset_ms = stats.idle_ms = NAN;
-    stats.kernel_ms = region->has_kernels ? region->kernel_time / 1e6 : (double)NAN;
-    stats.kernel_count = region->has_kernels ? region->kernels : LLMPERF_UNKNOWN;
-    stats.memcpy_count = stats.memset_count = stats.memcpy_bytes = LLMPERF_UNKNOWN;
-    stats.tokens = stats.sequences = stats.context = stats.flops = stats.bytes = LLMPERF_UNKNOWN;
+    if (region->has_kernels) {
+        stats.kernel_ms = region->kernel_time / 1e6;
+        stats.kernel_count = region->kernels;
+    }
     return lp_profile_add_region(profile, region->node, &stats);
 }
 
@@ -209,9 +197,7 @@ static int add_projection(llmperf_profile *profile, const struct lp_nsys_region 
 static void fill_ledger(const struct lp_nsys_csv *reader, llmperf_ledger *ledger)
 {
     *ledger = (llmperf_ledger)LLMPERF_LEDGER_INIT;
-    forget_calls(ledger);
-    ledger->tracing_overhead_ms = ledger->sampled_fraction = ledger->attributed_gpu_time_share =
-        NAN;
+    lp_row_forget(LP_ROW_LEDGER, ledger);
     ledger->verdict = LLMPERF_VERDICT_INCOMPLETE;
     for (size_t i = 0; i < reader->kernels.count; i++)
         ledger->kernels_seen += reader->kernels.items[i].count;

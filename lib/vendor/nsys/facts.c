@@ -273,20 +273,10 @@ static int set_duration(struct description *description)
     return lp_profile_set_fact(description->profile, "duration_ms", text);
 }
 
-/* Launches that were not recorded are unknown, not 0. */
-static void fill_ledger(const struct lp_nsys *nsys, llmperf_ledger *ledger)
-{
-    if (nsys->has_overhead)
-        ledger->tracing_overhead_ms = (double)nsys->overhead_ns / 1e6;
-    ledger->graphs_device_launchable = LLMPERF_UNKNOWN; /* not in nsys exports */
-    if (!nsys->timeline.calls_known)
-        ledger->launches_expected = ledger->graph_launches = ledger->memory_calls =
-            ledger->launches_missing = LLMPERF_UNKNOWN;
-}
-
 int lp_nsys_describe(struct lp_nsys *nsys, llmperf_profile *profile)
 {
     struct description *description = calloc(1, sizeof(*description));
+    llmperf_ledger *ledger = lp_profile_ledger_edit(profile);
     int status;
 
     if (!description)
@@ -298,7 +288,9 @@ int lp_nsys_describe(struct lp_nsys *nsys, llmperf_profile *profile)
         (status = check_age(description)) == 0 &&
         (status = lp_profile_set_fact(profile, "source", "nsys")) == 0)
         status = lp_profile_set_fact(profile, "tier", "deep");
-    fill_ledger(nsys, lp_profile_ledger_edit(profile));
+    if (nsys->has_overhead)
+        ledger->tracing_overhead_ms = (double)nsys->overhead_ns / 1e6;
+    lp_timeline_forget_calls(&nsys->timeline, ledger);
     free(description);
     return status;
 }

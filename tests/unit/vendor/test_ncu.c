@@ -327,6 +327,8 @@ static void case_16_results_of_a_range_are_of_the_region(void **state)
     assert_int_equal(find_region(profile, "LLM@prefill/LLM@mlp", 0).instances, 1);
     assert_int_equal(find_region(profile, "LLM@prefill", 0).instances, 1);
     assert_int_equal(find_region(profile, "LLM@prefill", 0).kernel_count, LLMPERF_UNKNOWN);
+    /* The parts of amounts that are unknown are unknown too. */
+    assert_int_equal(find_region(profile, "LLM@prefill", 0).window_flops, LLMPERF_UNKNOWN);
     assert_null(find(profile, "dram__bytes.sum", NULL, "LLM@prefill", NULL).kernel);
     check_close(find(profile, "dram__bytes.sum", NULL, "LLM@prefill", NULL).mean, 300);
     assert_int_equal(llmperf_profile_count(profile, LLMPERF_ROWS_KERNELS), 0);

@@ -115,6 +115,10 @@ void llmperf_text_free(char *text)
 
 void lp_text_json(struct lp_text *text, const char *string)
 {
+    if (!string) {
+        lp_text_puts(text, "null");
+        return;
+    }
     lp_text_puts(text, "\"");
     while (*string) {
         unsigned code;

@@ -39,7 +39,7 @@ bool lp_text_same(const char *a, const char *b);
 /** Add text of other people on one line and without control characters: lp_text_sanitise(). */
 void lp_text_clean(struct lp_text *text, const char *raw);
 
-/** Add a string in double quotes, as JSON and YAML read it. */
+/** Add a string in double quotes, as JSON and YAML read it; NULL is null. */
 void lp_text_json(struct lp_text *text, const char *string);
 
 #endif

@@ -219,25 +219,17 @@ int llmperf_commands_line(const llmperf_commands *commands, size_t index, char *
     return lp_text_take(&line, line_out);
 }
 
-static void put_string(struct lp_text *out, const char *text)
-{
-    if (text)
-        lp_text_json(out, text);
-    else
-        lp_text_puts(out, "null");
-}
-
 static void put_command(struct lp_text *out, const struct lp_command *command)
 {
     lp_text_puts(out, "    {\n      \"step\": ");
-    put_string(out, command->step);
+    lp_text_json(out, command->step);
     lp_text_puts(out, ",\n      \"argv\": [");
     for (size_t i = 0; i < command->argv.count; i++) {
         lp_text_puts(out, i ? ",\n        " : "\n        ");
-        put_string(out, command->argv.items[i]);
+        lp_text_json(out, command->argv.items[i]);
     }
     lp_text_puts(out, "\n      ],\n      \"output\": ");
-    put_string(out, command->output);
+    lp_text_json(out, command->output);
     lp_text_puts(out, "\n    }");
 }
 
@@ -249,7 +241,7 @@ int llmperf_commands_json(const llmperf_commands *commands, char **text_out)
         return lp_error(LLMPERF_EINVAL, "commands and text_out are required");
     lp_text_printf(&out, "{\n  \"tool\": \"%s\",\n  \"version\": ",
                    commands->tool == LLMPERF_TOOL_NSYS ? "nsys" : "ncu");
-    put_string(&out, commands->version);
+    lp_text_json(&out, commands->version);
     lp_text_puts(&out, ",\n  \"commands\": [");
     for (size_t i = 0; i < commands->list.count; i++) {
         lp_text_puts(&out, i ? ",\n" : "\n");
@@ -258,7 +250,7 @@ int llmperf_commands_json(const llmperf_commands *commands, char **text_out)
     lp_text_puts(&out, "\n  ],\n  \"notes\": [");
     for (size_t i = 0; i < commands->notes.count; i++) {
         lp_text_puts(&out, i ? ", " : "");
-        put_string(&out, commands->notes.items[i]);
+        lp_text_json(&out, commands->notes.items[i]);
     }
     lp_text_puts(&out, "]\n}\n");
     return lp_text_take(&out, text_out);

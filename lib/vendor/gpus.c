@@ -9,10 +9,7 @@
 static void put_text(struct lp_text *json, const char *key, const char *text)
 {
     lp_text_printf(json, ", \"%s\": ", key);
-    if (*text)
-        lp_text_json(json, text);
-    else
-        lp_text_puts(json, "null");
+    lp_text_json(json, *text ? text : NULL);
 }
 
 static void put_positive(struct lp_text *json, const char *key, int64_t value)

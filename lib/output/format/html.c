@@ -100,18 +100,20 @@ void lp_html_raw(struct lp_text *out, double value)
     lp_text_clear(&json.text);
 }
 
-static void open_data(struct lp_text *out, const char *pointer, double value)
-{
-    lp_text_puts(out, "<data value=\"");
-    lp_html_raw(out, value);
-    lp_text_puts(out, "\" data-metric=\"");
-    lp_html_text(out, pointer);
-    lp_text_puts(out, "\">");
-}
-
+/* @param pointer  NULL: the row and column of a cell give it, and NaN is a dash alone. */
 static void put_number(struct lp_text *out, const char *pointer, double value, double scale)
 {
-    open_data(out, pointer, value);
+    if (!pointer && !isfinite(value)) {
+        lp_text_puts(out, UNKNOWN);
+        return;
+    }
+    lp_text_puts(out, "<data value=\"");
+    lp_html_raw(out, value);
+    if (pointer) {
+        lp_text_puts(out, "\" data-metric=\"");
+        lp_html_text(out, pointer);
+    }
+    lp_text_puts(out, "\">");
     if (isfinite(value))
         lp_text_printf(out, "%s%s", LP_NUMBER(value * scale, 4), scale > 1 ? " %" : "");
     else
@@ -135,25 +137,10 @@ void lp_html_count(struct lp_text *out, const char *pointer, uint64_t value)
     lp_text_printf(out, "\">%" PRIu64 "</data>", value);
 }
 
-/* If the text shows the exact value, a data-value attribute is not needed. */
-static void put_plain(struct lp_text *out, double value, double scale)
-{
-    if (!isfinite(value)) {
-        lp_text_puts(out, UNKNOWN);
-        return;
-    }
-    lp_text_puts(out, "<data value=\"");
-    lp_html_raw(out, value);
-    lp_text_printf(out, "\">%s%s</data>", LP_NUMBER(value * scale, 4), scale > 1 ? " %" : "");
-}
-
 static void put_cell(struct lp_text *out, const char *pointer, double value, double scale)
 {
     lp_text_puts(out, pointer ? "<td class=\"n\">" : "<td>");
-    if (pointer)
-        put_number(out, pointer, value, scale);
-    else
-        put_plain(out, value, scale);
+    put_number(out, pointer, value, scale);
     lp_text_puts(out, "</td>");
 }
 

@@ -200,7 +200,7 @@ int lp_profile_note_shared_by(llmperf_profile *profile, const char *who);
     "session; what happened after the last write (usually at most a second) is missing"
 
 /** Fact "source_reason" of a run whose program never used CUDA. */
-#define LP_REASON_NO_CUDA "no device activity: the program had not used CUDA yet"
+#define LP_REASON_NO_CUDA "no device activity: the program has not used CUDA"
 
 /** Add a problem (which makes a complete verdict incomplete) or a note. Notes are not repeated. 0
  * or LLMPERF_ENOMEM. */

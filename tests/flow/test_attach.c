@@ -100,7 +100,7 @@ static void without_a_source_it_says_why(void **state)
     run_step();
     profile = stop_session(session);
     assert_int_equal(ledger_of(profile).verdict, LLMPERF_VERDICT_NO_DEVICE);
-    assert_true(has_note(profile, "had not used CUDA"));
+    assert_true(has_note(profile, "has not used CUDA"));
     llmperf_profile_free(profile);
 }
 

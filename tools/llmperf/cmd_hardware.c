@@ -62,7 +62,7 @@ static void print_origin(const llmperf_hardware_value *value)
     if (isnan(value->value))
         print("  %s\n", value->reason);
     else
-        print("  %-8s  %-6s  %s\n", llmperf_name(LLMPERF_NAME_ORIGIN, value->origin),
+        print("  %-8s  %-10s  %s\n", llmperf_name(LLMPERF_NAME_ORIGIN, value->origin),
               llmperf_name(LLMPERF_NAME_CONFIDENCE, value->confidence), value->source);
 }
 
@@ -105,8 +105,8 @@ static void print_text(const llmperf_hardware *hardware, int32_t device)
     print("%s", llmperf_hardware_name(hardware));
     if (capability > 0)
         print(", compute capability %d.%d", capability / 10, capability % 10);
-    print("\n\n  %-7s  %9s  %9s  %-8s  %-6s  %s\n", "dtype", "TFLOP/s", "ridge", "from", "sure",
-          "source (dense peaks; ridge in FLOPs per byte)");
+    print("\n\n  %-7s  %9s  %9s  %-8s  %-10s  %s\n", "dtype", "TFLOP/s", "ridge", "from",
+          "confidence", "source (dense peaks; ridge in FLOPs per byte)");
     for (size_t i = 0; (text = llmperf_hardware_dtype(i)); i++) {
         llmperf_hardware_value value = peak_of(hardware, text);
 

@@ -155,7 +155,7 @@ static void check_file(const char *path, int depth)
 bool run_check_program(const char *name, char *path)
 {
     if (!find_program(name, path)) {
-        fprintf(stderr, "llmperf run: %s is not an executable program\n", name);
+        fprintf(stderr, "llmperf run: %s was not found or is not executable\n", name);
         return false;
     }
     check_file(path, 0);

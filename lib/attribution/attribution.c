@@ -40,7 +40,8 @@ struct lp_attribution {
     struct lp_correlation correlation;
     struct lp_graph_map graphs;
     activity_vector parked[2]; /* without a launch, since this round and since the round before */
-    uint64_t launches, voids, graph_launches, graph_voids, memory_calls, memory_voids, records_lost;
+    uint64_t launches, failed_launches, graph_launches, graph_failed, memory_calls, memory_failed,
+        records_lost;
     uint64_t matched, graphs_matched,
         memory_matched; /* launches with their record, with their first record */
     uint64_t kernels_seen, graph_kernels_seen, memory_seen, kernels_attributed, kernels_outside,
@@ -130,7 +131,7 @@ static void add_launch(struct lp_attribution *attribution, uint32_t thread,
         launch->unit = unit;
         launch->queued = lp_queued(record->time_ns);
         launch->kind = (uint8_t)record->detail;
-        launch->is_void = launch->spoiled = 0;
+        launch->call_failed = launch->spoiled = 0;
         launch->seen = 0;
     }
     attribution->launches += record->detail == LP_LAUNCH_KERNEL;
@@ -142,21 +143,21 @@ static void add_launch(struct lp_attribution *attribution, uint32_t thread,
                             (uint32_t)record->value, record->node);
 }
 
-static void void_launch(struct lp_attribution *attribution, const struct lp_record *record)
+static void fail_launch(struct lp_attribution *attribution, const struct lp_record *record)
 {
     struct lp_launch *launch =
         lp_correlation_find(&attribution->correlation, (uint32_t)record->value);
 
-    if (!launch || launch->is_void)
+    if (!launch || launch->call_failed)
         return;
-    launch->is_void = 1;
+    launch->call_failed = 1;
     if (launch->seen == 0 && !launch->spoiled && is_awaited(launch))
         lp_units_landed(&attribution->regions.units, launch->unit, true, record->time_ns);
-    attribution->voids += launch->kind == LP_LAUNCH_KERNEL;
-    attribution->graph_voids += launch->kind == LP_LAUNCH_GRAPH;
+    attribution->failed_launches += launch->kind == LP_LAUNCH_KERNEL;
+    attribution->graph_failed += launch->kind == LP_LAUNCH_GRAPH;
     if (launch->kind == LP_LAUNCH_GRAPH)
-        lp_graph_map_void(&attribution->graphs, (uint32_t)record->value);
-    attribution->memory_voids += launch->kind == LP_LAUNCH_MEMORY;
+        lp_graph_map_failed(&attribution->graphs, (uint32_t)record->value);
+    attribution->memory_failed += launch->kind == LP_LAUNCH_MEMORY;
 }
 
 static void add_range(struct lp_attribution *attribution, const struct lp_record *record)
@@ -195,7 +196,7 @@ void lp_attribution_host(struct lp_attribution *attribution, uint32_t thread,
             add_launch(attribution, thread, &records[i]);
             break;
         case LP_RECORD_LAUNCH_CANCELLED:
-            void_launch(attribution, &records[i]);
+            fail_launch(attribution, &records[i]);
             break;
         case LP_RECORD_COUNT:
             add_count(attribution, thread, &records[i]);
@@ -263,7 +264,7 @@ static bool time_is_valid(struct lp_attribution *attribution, const struct lp_ac
 static void match_launch(struct lp_attribution *attribution, const struct lp_launch *launch,
                          bool kernel)
 {
-    bool first = !launch->is_void && !launch->spoiled && launch->seen == 0;
+    bool first = !launch->call_failed && !launch->spoiled && launch->seen == 0;
     bool awaited = launch->kind == LP_LAUNCH_KERNEL ? kernel : is_awaited(launch);
 
     if (launch->unit != LP_UNIT_NONE)
@@ -490,8 +491,8 @@ void lp_attribution_close_regions(struct lp_attribution *attribution)
 void lp_attribution_progress(const struct lp_attribution *attribution,
                              struct lp_attribution_progress *progress_out)
 {
-    progress_out->awaited = attribution->launches - attribution->voids +
-                            attribution->graph_launches - attribution->graph_voids;
+    progress_out->awaited = attribution->launches - attribution->failed_launches +
+                            attribution->graph_launches - attribution->graph_failed;
     progress_out->reported = attribution->reported;
 }
 
@@ -514,8 +515,9 @@ uint64_t lp_attribution_counted(const struct lp_attribution *attribution)
 uint64_t lp_attribution_pending(const struct lp_attribution *attribution)
 {
     uint64_t launches = attribution->launches + attribution->graph_launches;
-    uint64_t settled = attribution->matched + attribution->voids + attribution->graphs_matched +
-                       attribution->graph_voids + attribution->correlation.forgotten;
+    uint64_t settled = attribution->matched + attribution->failed_launches +
+                       attribution->graphs_matched + attribution->graph_failed +
+                       attribution->correlation.forgotten;
 
     return launches > settled ? launches - settled : 0;
 }
@@ -532,7 +534,7 @@ uint64_t lp_attribution_untracked(const struct lp_attribution *attribution)
 
 uint64_t lp_attribution_pending_memory(const struct lp_attribution *attribution)
 {
-    uint64_t settled = attribution->memory_matched + attribution->memory_voids;
+    uint64_t settled = attribution->memory_matched + attribution->memory_failed;
 
     return attribution->memory_calls > settled ? attribution->memory_calls - settled : 0;
 }
@@ -547,9 +549,9 @@ void lp_attribution_ledger(const struct lp_attribution *attribution, llmperf_led
 {
     uint64_t all_ns = attribution->attributed_ns + attribution->unattributed_ns;
 
-    ledger->launches_expected = attribution->launches - attribution->voids;
-    ledger->graph_launches = attribution->graph_launches - attribution->graph_voids;
-    ledger->memory_calls = attribution->memory_calls - attribution->memory_voids;
+    ledger->launches_expected = attribution->launches - attribution->failed_launches;
+    ledger->graph_launches = attribution->graph_launches - attribution->graph_failed;
+    ledger->memory_calls = attribution->memory_calls - attribution->memory_failed;
     ledger->kernels_seen = attribution->kernels_seen;
     ledger->graph_kernels_seen = attribution->graph_kernels_seen;
     ledger->memory_seen = attribution->memory_seen;

@@ -16,7 +16,7 @@ static uint64_t count_missing(const struct lp_launch_page *page)
     for (uint32_t i = 0; i < LP_CORRELATION_PAGE; i++) {
         const struct lp_launch *launch = &page->launches[i];
 
-        missing += launch->kind == LP_LAUNCH_KERNEL && !launch->is_void && !launch->spoiled &&
+        missing += launch->kind == LP_LAUNCH_KERNEL && !launch->call_failed && !launch->spoiled &&
                    launch->seen == 0;
     }
     return missing;
@@ -63,7 +63,7 @@ struct lp_launch *lp_correlation_add(struct lp_correlation *correlation, uint32_
 static bool awaits_graph(const struct lp_launch_page *page)
 {
     for (uint32_t i = 0; i < LP_CORRELATION_PAGE; i++)
-        if (page->launches[i].kind == LP_LAUNCH_GRAPH && !page->launches[i].is_void &&
+        if (page->launches[i].kind == LP_LAUNCH_GRAPH && !page->launches[i].call_failed &&
             page->launches[i].seen == 0)
             return true;
     return false;

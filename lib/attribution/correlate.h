@@ -20,7 +20,7 @@ struct lp_launch {
     uint32_t unit;   /* LP_UNIT_NONE: none */
     uint32_t queued; /* time of the call, lp_queued() */
     uint8_t kind;    /* enum lp_launch_kind; 0: no launch with this id */
-    uint8_t is_void : 1;
+    uint8_t call_failed : 1;
     uint8_t spoiled : 1; /* a record came whose times were not valid */
     uint16_t seen;       /* valid records so far; stops at its largest value */
 };

@@ -21,7 +21,7 @@ void lp_graph_map_launch(struct lp_graph_map *map, uint32_t id, uint32_t correla
 }
 
 /* Seldom: all are looked at. */
-void lp_graph_map_void(struct lp_graph_map *map, uint32_t correlation)
+void lp_graph_map_failed(struct lp_graph_map *map, uint32_t correlation)
 {
     for (size_t i = 0; i < map->graphs.count; i++)
         if (map->graphs.items[i].last_launch == correlation && map->graphs.items[i].launches > 0)

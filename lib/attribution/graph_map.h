@@ -148,7 +148,7 @@ static inline void lp_graph_map_count(struct lp_graph_map *map, const struct lp_
 }
 
 /** The launch of its graph that was reported last failed. */
-void lp_graph_map_void(struct lp_graph_map *map, uint32_t correlation);
+void lp_graph_map_failed(struct lp_graph_map *map, uint32_t correlation);
 
 /** Records by which launches of a graph brought less than its fullest one; of graphs without
  * conditional bodies. Where none brought any: launches. */

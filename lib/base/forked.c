@@ -5,17 +5,17 @@
 #include "lib/base/forked.h"
 
 static _Atomic bool forked;
-static void (*tell)(void);
+static void (*callback)(void);
 
 static void begin_child(void)
 {
     atomic_store(&forked, true);
-    tell();
+    callback();
 }
 
 void lp_capture_watch_forks(void (*in_child)(void))
 {
-    tell = in_child;
+    callback = in_child;
     pthread_atfork(NULL, NULL, begin_child);
 }
 

@@ -38,7 +38,7 @@ static void print_line(void *user, int32_t level, const char *line)
 static int32_t level_of_environment(void)
 {
     static const char *const words[] = { "none", "error", "warn", "info", "debug" };
-    static atomic_flag told = ATOMIC_FLAG_INIT;
+    static atomic_flag reported = ATOMIC_FLAG_INIT;
     const char *word = lp_variable("LLMPERF_LOG");
     char line[128];
 
@@ -47,7 +47,7 @@ static int32_t level_of_environment(void)
     for (int32_t i = 0; i < (int32_t)(sizeof(words) / sizeof(words[0])); i++)
         if (!strcmp(word, words[i]))
             return i;
-    if (!atomic_flag_test_and_set(&told)) {
+    if (!atomic_flag_test_and_set(&reported)) {
         snprintf(line, sizeof(line),
                  "LLMPERF_LOG=%.40s is unknown; use none, error, warn, info or debug. Using warn",
                  word);

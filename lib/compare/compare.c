@@ -50,7 +50,7 @@ static struct lp_compare_side side_of(const struct lp_compare_value *values, siz
     return (struct lp_compare_side){ .of = *mean,
                                      .work = values->work,
                                      .whole_ms = values->whole_ms,
-                                     .lone = values->lone,
+                                     .single_sample = values->single_sample,
                                      .runs = isnan(mean->mean_ms) ? 0u : 1u,
                                      .number = values->number };
 }

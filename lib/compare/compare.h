@@ -20,7 +20,7 @@ enum lp_compare_verdict {
     LP_COMPARE_ONLY_NEW,
     LP_COMPARE_MINOR,  /* below 1 % of the time on both sides: not judged */
     LP_COMPARE_UNLIKE, /* a sum over different numbers of GPUs: not judged */
-    LP_COMPARE_LONE,   /* only one sampled call: not judged */
+    LP_COMPARE_SINGLE, /* only one sampled call: not judged */
     LP_COMPARE_WORK /* amounts of work differ; the verdict depends on how time scales with them */
 };
 
@@ -29,10 +29,10 @@ struct lp_compare_side {
     struct lp_compare_mean
         of; /* of several runs: the mean of their means, and its standard error */
     struct lp_compare_work work;
-    double whole_ms; /* total time of the run; of.total_ms is a part of it */
-    bool lone;       /* single runs only, as in lp_compare_value */
-    uint32_t runs;   /* runs that have the row */
-    uint32_t number; /* as in lp_compare_value; LP_COMPARE_NOBODY with several runs */
+    double whole_ms;    /* total time of the run; of.total_ms is a part of it */
+    bool single_sample; /* single runs only, as in lp_compare_value */
+    uint32_t runs;      /* runs that have the row */
+    uint32_t number;    /* as in lp_compare_value; LP_COMPARE_NOBODY with several runs */
 };
 
 /** How the work of a call differs, and by which factors its time may differ for that reason. The

@@ -54,8 +54,8 @@ enum lp_compare_verdict lp_compare_judge(const struct lp_comparison *comparison,
         return LP_COMPARE_MINOR;
     if (sum && !comparison->same_gpus)
         return LP_COMPARE_UNLIKE;
-    if (row->base.lone || row->fresh.lone)
-        return LP_COMPARE_LONE;
+    if (row->base.single_sample || row->fresh.single_sample)
+        return LP_COMPARE_SINGLE;
     verdict = judge_at(comparison, row, row->work.least);
     return verdict == judge_at(comparison, row, row->work.most) ? verdict : LP_COMPARE_WORK;
 }

@@ -97,7 +97,7 @@ static int compare_gpus(const void *left, const void *right)
 
 /* Processes started by one rank of a launcher inherit its number: equal numbers do not identify
  * them. */
-static bool ranks_tell(const struct lp_members *members)
+static bool ranks_are_distinct(const struct lp_members *members)
 {
     for (size_t i = 0; i < members->with_gpu; i++)
         if (members->processes.items[i].rank < 0 ||
@@ -117,7 +117,7 @@ static void number_processes(struct lp_members *members)
     while (members->with_gpu < count && items[members->with_gpu].device >= 0)
         members->with_gpu++;
     members->with_gpu = members->with_gpu ? members->with_gpu : count;
-    if (!ranks_tell(members)) {
+    if (!ranks_are_distinct(members)) {
         for (size_t i = 0; i < count; i++)
             items[i].rank = -1;
         qsort(items, count, sizeof(*items), compare_processes);

@@ -363,7 +363,7 @@ int lp_repeats_read(struct lp_repeats *repeats, const llmperf_profile *const *pr
     for (size_t i = 0; i < repeats->subjects.count && status == 0; i++)
         status = add_rows(&reader, i);
     if (status == 0)
-        status = lp_repeats_hold_against(repeats);
+        status = lp_repeats_check_same(repeats);
     lp_vector_clear(&reader.places);
     lp_members_clear(&reader.members);
     lp_hashmap_clear(&reader.keys);

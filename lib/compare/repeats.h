@@ -74,6 +74,6 @@ void lp_repeats_summarise(struct lp_repeats_row *row, size_t count, double thres
  * threshold and its modified z-score, 0.6745
  * x - median
  * / deviation, is above 3.5 (Iglewicz and Hoaglin 1993). */
-bool lp_repeats_is_apart(const struct lp_repeats_row *row, size_t run, double threshold);
+bool lp_repeats_is_outlier(const struct lp_repeats_row *row, size_t run, double threshold);
 
 #endif

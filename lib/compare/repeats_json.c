@@ -72,7 +72,7 @@ static void put_row(struct lp_json *json, const struct lp_repeats *repeats,
     lp_json_bool(json, "differs", row->differs);
     lp_json_open(json, "apart", '[');
     for (size_t run = 0; run < repeats->count; run++)
-        if (lp_repeats_is_apart(row, run, repeats->threshold))
+        if (lp_repeats_is_outlier(row, run, repeats->threshold))
             lp_json_count(json, NULL, run + 1);
     lp_json_close(json, ']');
     lp_json_string(json, "reason", row->count < repeats->count ? row->reason : NULL);

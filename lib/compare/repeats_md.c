@@ -68,23 +68,23 @@ static void put_name(const struct lp_repeats_row *row, struct lp_text *out)
 }
 
 /* "1, 3" */
-static void put_apart(const struct lp_repeats *repeats, const struct lp_repeats_row *row,
-                      struct lp_text *out)
+static void put_outliers(const struct lp_repeats *repeats, const struct lp_repeats_row *row,
+                         struct lp_text *out)
 {
     const char *comma = "";
 
     for (size_t run = 0; run < repeats->count; run++) {
-        if (!lp_repeats_is_apart(row, run, repeats->threshold))
+        if (!lp_repeats_is_outlier(row, run, repeats->threshold))
             continue;
         lp_text_printf(out, "%s%zu", comma, run + 1);
         comma = ", ";
     }
 }
 
-static bool has_apart(const struct lp_repeats *repeats, const struct lp_repeats_row *row)
+static bool has_outlier(const struct lp_repeats *repeats, const struct lp_repeats_row *row)
 {
     for (size_t run = 0; run < repeats->count; run++)
-        if (lp_repeats_is_apart(row, run, repeats->threshold))
+        if (lp_repeats_is_outlier(row, run, repeats->threshold))
             return true;
     return false;
 }
@@ -96,9 +96,9 @@ static void put_difference(const struct lp_repeats *repeats, const struct lp_rep
     put_name(row, out);
     lp_text_printf(out, ": %s %% spread, from %s to %s %s", LP_NUMBER(100 * row->spread, 3),
                    LP_NUMBER(row->min, 4), LP_NUMBER(row->max, 4), row->unit);
-    if (has_apart(repeats, row)) {
+    if (has_outlier(repeats, row)) {
         lp_text_puts(out, "; outliers: run ");
-        put_apart(repeats, row, out);
+        put_outliers(repeats, row, out);
     }
     lp_text_puts(out, "\n");
 }
@@ -106,7 +106,7 @@ static void put_difference(const struct lp_repeats *repeats, const struct lp_rep
 static void put_verdict(const struct lp_repeats *repeats, struct lp_text *out)
 {
     const char *percent = LP_NUMBER(100 * repeats->threshold, 3);
-    size_t told = 0;
+    size_t listed = 0;
 
     if (repeats->judged == 0)
         lp_text_puts(out, "\n**Unknown**: two of the runs have no times to compare.\n");
@@ -121,11 +121,11 @@ static void put_verdict(const struct lp_repeats *repeats, struct lp_text *out)
     for (size_t i = 0; i < repeats->rows.count; i++) {
         const struct lp_repeats_row *row = &repeats->rows.items[i];
 
-        if (row->judged && row->differs && told++ < LINES_MOST)
+        if (row->judged && row->differs && listed++ < LINES_MOST)
             put_difference(repeats, row, out);
     }
-    if (told > LINES_MOST)
-        lp_text_printf(out, "- and %zu more\n", told - LINES_MOST);
+    if (listed > LINES_MOST)
+        lp_text_printf(out, "- and %zu more\n", listed - LINES_MOST);
 }
 
 static void put_quantity(const struct lp_repeats_row *row, struct lp_text *out)
@@ -162,7 +162,7 @@ static void put_row(const struct lp_repeats *repeats, const struct lp_repeats_ro
     lp_md_cell_number(out, 100 * row->spread);
     lp_md_cell_count(out, row->count);
     lp_text_puts(out, " ");
-    put_apart(repeats, row, out);
+    put_outliers(repeats, row, out);
     lp_text_puts(out, " |\n");
 }
 

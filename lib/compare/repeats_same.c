@@ -97,7 +97,7 @@ static void put_instances(struct lp_text *text, double instances, size_t run)
         lp_text_printf(text, " %.0f calls in run %zu", instances, run + 1);
 }
 
-static int tell_work(struct lp_repeats *repeats, const struct lp_repeats_row *row)
+static int report_work(struct lp_repeats *repeats, const struct lp_repeats_row *row)
 {
     struct lp_text text = { NULL, 0, 0, false };
     size_t run = 1;
@@ -113,7 +113,7 @@ static int tell_work(struct lp_repeats *repeats, const struct lp_repeats_row *ro
     return keep(repeats, true, &text);
 }
 
-static int tell_more(struct lp_repeats *repeats, size_t more)
+static int report_more(struct lp_repeats *repeats, size_t more)
 {
     struct lp_text text = { NULL, 0, 0, false };
 
@@ -128,8 +128,9 @@ static int check_work(struct lp_repeats *repeats)
 
     for (size_t i = 0; i < repeats->rows.count && status == 0; i++)
         if (is_other_work(repeats, &repeats->rows.items[i]) && found++ < REGIONS_MOST)
-            status = tell_work(repeats, &repeats->rows.items[i]);
-    return status == 0 && found > REGIONS_MOST ? tell_more(repeats, found - REGIONS_MOST) : status;
+            status = report_work(repeats, &repeats->rows.items[i]);
+    return status == 0 && found > REGIONS_MOST ? report_more(repeats, found - REGIONS_MOST)
+                                               : status;
 }
 
 /* Runs with the same id may be one run given twice. */
@@ -179,7 +180,7 @@ static int check_content(struct lp_repeats *repeats)
     return keep(repeats, true, &text);
 }
 
-int lp_repeats_hold_against(struct lp_repeats *repeats)
+int lp_repeats_check_same(struct lp_repeats *repeats)
 {
     int status = check_ids(repeats);
 

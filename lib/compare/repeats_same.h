@@ -6,6 +6,6 @@
 #include "lib/compare/repeats.h"
 
 /** Fill differences and cautions. 0 or LLMPERF_ENOMEM. */
-int lp_repeats_hold_against(struct lp_repeats *repeats);
+int lp_repeats_check_same(struct lp_repeats *repeats);
 
 #endif

@@ -69,7 +69,7 @@ void lp_repeats_summarise(struct lp_repeats_row *row, size_t count, double thres
     row->differs = row->spread > threshold;
 }
 
-bool lp_repeats_is_apart(const struct lp_repeats_row *row, size_t run, double threshold)
+bool lp_repeats_is_outlier(const struct lp_repeats_row *row, size_t run, double threshold)
 {
     double distance = fabs(row->values[run] - row->median);
 

@@ -5,7 +5,7 @@
 #include "lib/base/status.h"
 #include "lib/compare/reader.h"
 
-static int tell_ranks(const struct lp_members *members, struct lp_compare_ranks *ranks)
+static int report_ranks(const struct lp_members *members, struct lp_compare_ranks *ranks)
 {
     for (size_t i = 0; i < members->with_gpu; i++)
         if (lp_vector_push(&ranks->processes, members->processes.items[i].number) < 0)
@@ -23,7 +23,7 @@ static int read_all(struct lp_compare_reader *reader, struct lp_compare_ranks *r
     if (status == 0)
         status = lp_members_find(&reader->members, reader->profile);
     if (status == 0)
-        status = tell_ranks(&reader->members, ranks);
+        status = report_ranks(&reader->members, ranks);
     if (status == 0)
         status = lp_compare_push_zeros(&reader->process_ms, reader->members.processes.count);
     if (status == 0)

@@ -63,8 +63,8 @@ struct lp_compare_value {
     struct lp_compare_mean iterations; /* from the iterations of a stage, with a better known error;
                                           mean_ms NaN: no iterations, or several ranks */
     struct lp_compare_work work;
-    double whole_ms; /* total time of the run, process or GPU */
-    bool lone;       /* device time of only one sampled call */
+    double whole_ms;    /* total time of the run, process or GPU */
+    bool single_sample; /* device time of only one sampled call */
     uint32_t
         number; /* in a row of a job: the process or GPU of this value; LP_COMPARE_NOBODY: all */
 };

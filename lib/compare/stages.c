@@ -74,7 +74,7 @@ static int put_iteration(struct lp_compare_reader *reader, size_t place,
 
     if (!value)
         return LLMPERF_ENOMEM;
-    value->lone = sampled && stats->count < 2;
+    value->single_sample = sampled && stats->count < 2;
     if (stats->count < 2 || (!stats->is_class && isnan(value->of.mean_ms)))
         return 0;
     if (stats->is_class)

@@ -144,7 +144,7 @@ static double factor_of(const struct lp_compare_row *row, int amount, bool flops
 
 /* Nested stages count only if nothing else is known: fewer stages for the same tokens are the same
  * work. */
-static bool is_held(const struct lp_compare_work_change *so_far, int amount, bool flops)
+static bool applies(const struct lp_compare_work_change *so_far, int amount, bool flops)
 {
     if (amount == LP_COMPARE_FLOPS)
         return flops;
@@ -164,7 +164,7 @@ struct lp_compare_work_change lp_compare_work_change(const struct lp_compare_row
     for (int i = 0; i < LP_COMPARE_AMOUNTS; i++) {
         double ratio = ratio_of(row, i), factor = factor_of(row, i, flops);
 
-        if (isnan(ratio) || !is_held(&change, i, flops))
+        if (isnan(ratio) || !applies(&change, i, flops))
             continue;
         if (change.amount == LP_COMPARE_AMOUNTS || change.ratio == 1) {
             change.amount = (enum lp_compare_amount)i;

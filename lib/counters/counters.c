@@ -305,7 +305,7 @@ static const char *replay_name(const struct lp_counters *counters)
     return counters->set->method == LP_COUNTER_PM ? "none" : names[counters->options.replay];
 }
 
-static void tell_plan(struct lp_counters *counters, const struct lp_device_sink *sink)
+static void report_plan(struct lp_counters *counters, const struct lp_device_sink *sink)
 {
     const struct lp_counter_set *set = counters->set;
     struct lp_counter_plan plan = {
@@ -331,7 +331,7 @@ static void tell_plan(struct lp_counters *counters, const struct lp_device_sink 
                                          set->columns.items[i].combine };
     plan.columns = columns;
     sink->plan(sink->context, &plan);
-    counters->plan_told = true;
+    counters->plan_reported = true;
     free(columns);
 }
 
@@ -344,8 +344,8 @@ void lp_counters_deliver(struct lp_counters *counters, const struct lp_device_si
     if (!sink->plan || atomic_load(&counters->phase) < LP_COUNTERS_RUNNING || !counters->set ||
         (!counters->ranges && !counters->samples))
         return;
-    if (!counters->plan_told)
-        tell_plan(counters, sink);
+    if (!counters->plan_reported)
+        report_plan(counters, sink);
     if (counters->samples)
         lp_samples_deliver(counters, sink);
     lp_counter_queue_deliver(counters, sink);
@@ -359,7 +359,7 @@ void lp_counters_resample(struct lp_counters *counters, uint64_t interval_ns,
     if (lp_samples_restart(counters, interval_ns, sink) < 0)
         lp_counters_fail(counters);
     else
-        tell_plan(counters, sink);
+        report_plan(counters, sink);
 }
 
 bool lp_counters_watches(struct lp_counters *counters, uint32_t node)
@@ -426,7 +426,7 @@ void lp_counters_stop(struct lp_counters *counters)
 }
 
 /* Why there are no values, for a run without errors. */
-static void tell_idle(struct lp_counters *counters, char *text, size_t size)
+static void report_idle(struct lp_counters *counters, char *text, size_t size)
 {
     int phase = atomic_load(&counters->phase);
     bool ranges = counters->options.preset->method == LP_COUNTER_RANGE;
@@ -447,7 +447,7 @@ static void tell_idle(struct lp_counters *counters, char *text, size_t size)
 void lp_counters_state(struct lp_counters *counters, struct lp_counters_state *state)
 {
     *state = (struct lp_counters_state){
-        .running = counters->plan_told,
+        .running = counters->plan_reported,
         .boundaries = atomic_load(&counters->boundaries),
         .cost_ns = atomic_load(&counters->cost_ns),
         .groups = counters->groups,
@@ -457,14 +457,14 @@ void lp_counters_state(struct lp_counters *counters, struct lp_counters_state *s
     snprintf(state->problem, sizeof(state->problem), "%s", counters->problem);
     pthread_mutex_unlock(&counters->problem_lock);
     if (!state->problem[0])
-        tell_idle(counters, state->problem, sizeof(state->problem));
+        report_idle(counters, state->problem, sizeof(state->problem));
     if (counters->samples)
         lp_samples_state(counters, state);
 }
 
 const struct lp_counter_set *lp_counters_set(const struct lp_counters *counters)
 {
-    return counters->plan_told ? counters->set : NULL;
+    return counters->plan_reported ? counters->set : NULL;
 }
 
 void lp_counters_close(struct lp_counters *counters)

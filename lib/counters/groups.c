@@ -35,15 +35,15 @@ struct planner {
 
 /* Sets of units */
 
-static int add_wish(struct lp_counter_preset *trial, const struct unit *unit)
+static int add_quantity(struct lp_counter_preset *trial, const struct unit *unit)
 {
-    struct lp_counter_wish wish = { .quantity = unit->quantity,
-                                    .unit = unit->unit,
-                                    .about = unit->about };
+    struct lp_counter_quantity wanted = { .quantity = unit->quantity,
+                                          .unit = unit->unit,
+                                          .about = unit->about };
 
-    if (lp_vector_push(&wish.candidates, unit->candidate) < 0 ||
-        lp_vector_push(&trial->wishes, wish) < 0) {
-        lp_vector_clear(&wish.candidates);
+    if (lp_vector_push(&wanted.candidates, unit->candidate) < 0 ||
+        lp_vector_push(&trial->quantities, wanted) < 0) {
+        lp_vector_clear(&wanted.candidates);
         return lp_out_of_memory();
     }
     return 0;
@@ -51,9 +51,9 @@ static int add_wish(struct lp_counter_preset *trial, const struct unit *unit)
 
 static void clear_trial(struct lp_counter_preset *trial)
 {
-    for (size_t i = 0; i < trial->wishes.count; i++)
-        lp_vector_clear(&trial->wishes.items[i].candidates);
-    lp_vector_clear(&trial->wishes);
+    for (size_t i = 0; i < trial->quantities.count; i++)
+        lp_vector_clear(&trial->quantities.items[i].candidates);
+    lp_vector_clear(&trial->quantities);
 }
 
 /* A set of some units, and of one more if `more` is one. */
@@ -66,9 +66,9 @@ static int open_units(const struct planner *planner, const uint32_t *members, si
     int status = 0;
 
     for (size_t i = 0; i < count && status == 0; i++)
-        status = add_wish(&trial, &planner->units.items[members[i]]);
+        status = add_quantity(&trial, &planner->units.items[members[i]]);
     if (status == 0 && more < planner->units.count)
-        status = add_wish(&trial, &planner->units.items[more]);
+        status = add_quantity(&trial, &planner->units.items[more]);
     if (status == 0)
         status = lp_counter_set_open(planner->chip, planner->availability, &trial, set_out);
     clear_trial(&trial);
@@ -83,7 +83,7 @@ static int count_alone(const struct planner *planner, const char *candidate, siz
                                        .method = planner->preset->method,
                                        .ranges = planner->preset->ranges };
     struct lp_counter_set *set = NULL;
-    int status = add_wish(&trial, &unit);
+    int status = add_quantity(&trial, &unit);
 
     *passes_out = 0;
     if (status == 0)
@@ -97,10 +97,10 @@ static int count_alone(const struct planner *planner, const char *candidate, siz
 
 /* Units */
 
-static int add_unit(struct planner *planner, const struct lp_counter_wish *wish,
+static int add_unit(struct planner *planner, const struct lp_counter_quantity *wanted,
                     const char *quantity, const char *candidate, size_t passes)
 {
-    struct unit unit = { quantity, wish->unit, wish->about, candidate, passes, false };
+    struct unit unit = { quantity, wanted->unit, wanted->about, candidate, passes, false };
 
     if (strcmp(candidate, TIME_METRIC) == 0 && planner->time == UINT32_MAX)
         planner->time = (uint32_t)planner->units.count;
@@ -128,7 +128,7 @@ static size_t split_terms(const char *candidate, char terms[TERMS_MOST][TERM_BYT
 }
 
 /* 1: each term fits into a pass, and they are units now; 0: not all do. */
-static int add_parts(struct planner *planner, const struct lp_counter_wish *wish,
+static int add_parts(struct planner *planner, const struct lp_counter_quantity *wanted,
                      const char *candidate)
 {
     char terms[TERMS_MOST][TERM_BYTES], name[TERM_BYTES];
@@ -142,38 +142,39 @@ static int add_parts(struct planner *planner, const struct lp_counter_wish *wish
     for (size_t i = 0; i < count && status == 0; i++) {
         const char *quantity, *term = lp_strings_add(&planner->pool, terms[i]);
 
-        snprintf(name, sizeof(name), "%.200s (part %zu of %zu)", wish->quantity, i + 1, count);
+        snprintf(name, sizeof(name), "%.200s (part %zu of %zu)", wanted->quantity, i + 1, count);
         quantity = lp_strings_add(&planner->pool, name);
-        status = term && quantity ? add_unit(planner, wish, quantity, term, 1) : lp_out_of_memory();
+        status =
+            term && quantity ? add_unit(planner, wanted, quantity, term, 1) : lp_out_of_memory();
     }
     return status < 0 ? status : 1;
 }
 
 /* The best candidate that fits into one pass, whole or in parts; else the best there is. */
-static int add_units(struct planner *planner, const struct lp_counter_wish *wish)
+static int add_units(struct planner *planner, const struct lp_counter_quantity *wanted)
 {
     const char *fallback = NULL;
     size_t fallback_passes = 0, passes;
     int status;
 
-    for (size_t i = 0; i < wish->candidates.count; i++) {
-        const char *candidate = wish->candidates.items[i];
+    for (size_t i = 0; i < wanted->candidates.count; i++) {
+        const char *candidate = wanted->candidates.items[i];
 
         if ((status = count_alone(planner, candidate, &passes)) < 0)
             return status;
         if (passes == 1)
-            return add_unit(planner, wish, wish->quantity, candidate, 1);
+            return add_unit(planner, wanted, wanted->quantity, candidate, 1);
         if (passes == 0)
             continue;
-        if ((status = add_parts(planner, wish, candidate)) != 0)
+        if ((status = add_parts(planner, wanted, candidate)) != 0)
             return status < 0 ? status : 0;
         if (!fallback) {
             fallback = candidate;
             fallback_passes = passes;
         }
     }
-    return add_unit(planner, wish, wish->quantity, fallback ? fallback : wish->candidates.items[0],
-                    fallback_passes);
+    return add_unit(planner, wanted, wanted->quantity,
+                    fallback ? fallback : wanted->candidates.items[0], fallback_passes);
 }
 
 /* Groups */
@@ -319,8 +320,8 @@ static int plan(struct planner *planner)
 {
     int status = 0;
 
-    for (size_t i = 0; i < planner->preset->wishes.count && status == 0; i++)
-        status = add_units(planner, &planner->preset->wishes.items[i]);
+    for (size_t i = 0; i < planner->preset->quantities.count && status == 0; i++)
+        status = add_units(planner, &planner->preset->quantities.items[i]);
     return status == 0 ? make_groups(planner) : status;
 }
 

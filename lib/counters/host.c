@@ -253,7 +253,7 @@ static const char *unit_of(const char *metric, const struct lp_cupti_host_proper
     return dot && strstr(dot, "pct") ? "%" : properties->unit ? properties->unit : "";
 }
 
-static int add_column(struct lp_counter_set *set, const struct lp_counter_wish *wish,
+static int add_column(struct lp_counter_set *set, const struct lp_counter_quantity *wanted,
                       const char *candidate)
 {
     struct lp_cupti_host_properties properties;
@@ -265,9 +265,10 @@ static int add_column(struct lp_counter_set *set, const struct lp_counter_wish *
     next_term(candidate, first, sizeof(first), &factor);
     if (read_properties(set, first, &properties) != 0)
         properties.unit = properties.description = NULL;
-    column.quantity = lp_strings_add(&set->pool, wish->quantity);
-    column.unit = lp_strings_add(&set->pool, wish->unit ? wish->unit : unit_of(first, &properties));
-    column.about = lp_strings_add(&set->pool, wish->about              ? wish->about
+    column.quantity = lp_strings_add(&set->pool, wanted->quantity);
+    column.unit =
+        lp_strings_add(&set->pool, wanted->unit ? wanted->unit : unit_of(first, &properties));
+    column.about = lp_strings_add(&set->pool, wanted->about            ? wanted->about
                                               : properties.description ? properties.description
                                                                        : "");
     if (!column.metric || !column.quantity || !column.unit || !column.about)
@@ -321,23 +322,23 @@ static int keep_within(struct lp_counter_set *set, const uint8_t *availability, 
 }
 
 static int resolve(struct lp_counter_set *set, const uint8_t *availability,
-                   const struct lp_counter_wish *wish, uint32_t most, bool ranges)
+                   const struct lp_counter_quantity *wanted, uint32_t most, bool ranges)
 {
     struct lp_text reason = { NULL, 0, 0, false };
     bool instrumented = false;
     size_t passes = 0;
     int status;
 
-    for (size_t i = 0; i < wish->candidates.count; i++) {
+    for (size_t i = 0; i < wanted->candidates.count; i++) {
         size_t metrics_before = set->metrics.count;
 
-        if (ranges && strstr(wish->candidates.items[i], LP_COUNTER_INSTRUMENTED)) {
+        if (ranges && strstr(wanted->candidates.items[i], LP_COUNTER_INSTRUMENTED)) {
             instrumented = true;
             continue;
         }
-        if (!fits(set, availability, wish->candidates.items[i]))
+        if (!fits(set, availability, wanted->candidates.items[i]))
             continue;
-        if ((status = add_column(set, wish, wish->candidates.items[i])) < 0 || most == 0 ||
+        if ((status = add_column(set, wanted, wanted->candidates.items[i])) < 0 || most == 0 ||
             (status = keep_within(set, availability, most, metrics_before, &passes)) != 0)
             return status < 0 ? status : 0;
     }
@@ -349,9 +350,9 @@ static int resolve(struct lp_counter_set *set, const uint8_t *availability,
     else if (instrumented)
         lp_text_puts(&reason, "CUPTI can count it only with kernel replay: set replay=kernel");
     else
-        lp_text_printf(&reason, "%s has no metric %s%s", set->chip, wish->candidates.items[0],
-                       wish->candidates.count > 1 ? " and none of its alternatives" : "");
-    status = reason.failed ? lp_out_of_memory() : add_missing(set, wish->quantity, reason.bytes);
+        lp_text_printf(&reason, "%s has no metric %s%s", set->chip, wanted->candidates.items[0],
+                       wanted->candidates.count > 1 ? " and none of its alternatives" : "");
+    status = reason.failed ? lp_out_of_memory() : add_missing(set, wanted->quantity, reason.bytes);
     lp_text_clear(&reason);
     return status;
 }
@@ -361,8 +362,8 @@ static int fill_set(struct lp_counter_set *set, const uint8_t *availability,
 {
     int status = 0;
 
-    for (size_t i = 0; i < preset->wishes.count && status == 0; i++)
-        status = resolve(set, availability, &preset->wishes.items[i], preset->most_passes,
+    for (size_t i = 0; i < preset->quantities.count && status == 0; i++)
+        status = resolve(set, availability, &preset->quantities.items[i], preset->most_passes,
                          preset->ranges);
     if (status < 0)
         return status;

@@ -20,7 +20,7 @@ static const char *text_of(const struct lp_yaml_node *map, const char *key)
                : NULL;
 }
 
-static int read_candidates(struct lp_counter_preset *preset, struct lp_counter_wish *wish,
+static int read_candidates(struct lp_counter_preset *preset, struct lp_counter_quantity *wanted,
                            const struct lp_yaml_tree *tree, const struct lp_yaml_entry *entry)
 {
     const struct lp_yaml_entry *from = lp_yaml_get(entry->value, "from", 4);
@@ -36,26 +36,26 @@ static int read_candidates(struct lp_counter_preset *preset, struct lp_counter_w
             return fault(tree, element->line,
                          "a candidate must be a string: metrics joined by \" + \"");
         if (!(text = lp_strings_add(&preset->pool, element->value->text)) ||
-            lp_vector_push(&wish->candidates, text) < 0)
+            lp_vector_push(&wanted->candidates, text) < 0)
             return lp_out_of_memory();
     }
     return 0;
 }
 
-static int read_wish(struct lp_counter_preset *preset, const struct lp_yaml_tree *tree,
-                     const struct lp_yaml_entry *entry)
+static int read_quantity(struct lp_counter_preset *preset, const struct lp_yaml_tree *tree,
+                         const struct lp_yaml_entry *entry)
 {
-    struct lp_counter_wish fresh = { 0 }, *wish;
+    struct lp_counter_quantity fresh = { 0 }, *wanted;
 
     if (entry->value->kind != LP_YAML_MAP)
         return fault(tree, entry->line, "a quantity must be a map with unit, about and from");
-    if (lp_vector_push(&preset->wishes, fresh) < 0)
+    if (lp_vector_push(&preset->quantities, fresh) < 0)
         return lp_out_of_memory();
-    wish = &preset->wishes.items[preset->wishes.count - 1];
-    wish->quantity = lp_strings_add(&preset->pool, entry->key);
-    wish->unit = lp_strings_add(&preset->pool, text_of(entry->value, "unit"));
-    wish->about = lp_strings_add(&preset->pool, text_of(entry->value, "about"));
-    return wish->quantity ? read_candidates(preset, wish, tree, entry) : lp_out_of_memory();
+    wanted = &preset->quantities.items[preset->quantities.count - 1];
+    wanted->quantity = lp_strings_add(&preset->pool, entry->key);
+    wanted->unit = lp_strings_add(&preset->pool, text_of(entry->value, "unit"));
+    wanted->about = lp_strings_add(&preset->pool, text_of(entry->value, "about"));
+    return wanted->quantity ? read_candidates(preset, wanted, tree, entry) : lp_out_of_memory();
 }
 
 static int read_method(struct lp_counter_preset *preset, const struct lp_yaml_tree *tree,
@@ -94,7 +94,7 @@ static int read_preset(struct lp_counter_preset *preset, const struct lp_yaml_tr
     if (!quantities || quantities->value->kind != LP_YAML_MAP || quantities->value->count == 0)
         return fault(tree, root->line, "\"quantities\" must be a map");
     for (size_t i = 0; status == 0 && i < quantities->value->count; i++)
-        status = read_wish(preset, tree, &quantities->value->entries[i]);
+        status = read_quantity(preset, tree, &quantities->value->entries[i]);
     return status;
 }
 
@@ -136,14 +136,14 @@ int lp_counter_preset_parse(const char *text, const char *name,
 
 static int add_raw(struct lp_counter_preset *preset, const char *metric)
 {
-    struct lp_counter_wish wish = { 0 };
+    struct lp_counter_quantity wanted = { 0 };
 
-    wish.quantity = lp_strings_add(&preset->pool, metric);
-    if (!wish.quantity || lp_vector_push(&wish.candidates, wish.quantity) < 0)
+    wanted.quantity = lp_strings_add(&preset->pool, metric);
+    if (!wanted.quantity || lp_vector_push(&wanted.candidates, wanted.quantity) < 0)
         return lp_out_of_memory();
-    if (lp_vector_push(&preset->wishes, wish) == 0)
+    if (lp_vector_push(&preset->quantities, wanted) == 0)
         return 0;
-    lp_vector_clear(&wish.candidates);
+    lp_vector_clear(&wanted.candidates);
     return lp_out_of_memory();
 }
 
@@ -169,9 +169,9 @@ void lp_counter_preset_free(struct lp_counter_preset *preset)
 {
     if (!preset)
         return;
-    for (size_t i = 0; i < preset->wishes.count; i++)
-        lp_vector_clear(&preset->wishes.items[i].candidates);
-    lp_vector_clear(&preset->wishes);
+    for (size_t i = 0; i < preset->quantities.count; i++)
+        lp_vector_clear(&preset->quantities.items[i].candidates);
+    lp_vector_clear(&preset->quantities);
     lp_strings_clear(&preset->pool);
     free(preset);
 }

@@ -18,7 +18,7 @@ enum lp_counter_method {
 };
 
 /** A quantity. Each candidate is a sum of metrics: "a.sum", "a.sum + 2 * b.sum". */
-struct lp_counter_wish {
+struct lp_counter_quantity {
     const char *quantity, *unit, *about; /* unit and about: NULL: those of the metric */
     LP_VECTOR(const char *) candidates;  /* best first */
 };
@@ -29,7 +29,7 @@ struct lp_counter_preset {
     uint32_t
         most_passes; /* what would need more is left out, first come first served; 0: no limit */
     bool ranges;     /* only what ranges can count, LP_COUNTER_INSTRUMENTED cannot */
-    LP_VECTOR(struct lp_counter_wish) wishes;
+    LP_VECTOR(struct lp_counter_quantity) quantities;
     struct lp_strings pool;
 };
 

@@ -169,11 +169,11 @@ static bool affords(struct lp_counters *counters, uint32_t node)
         ranges->since_ns = now_ns;
         ranges->cost_ns = atomic_load(&counters->cost_ns);
     }
-    for (size_t i = 0; i < ranges->paid.count; i++)
-        if (ranges->paid.items[i] == node)
+    for (size_t i = 0; i < ranges->measured.count; i++)
+        if (ranges->measured.items[i] == node)
             return (atomic_load(&counters->cost_ns) - ranges->cost_ns) * 100 <=
                    (now_ns - ranges->since_ns) * counters->options.budget;
-    (void)lp_vector_push(&ranges->paid, node);
+    (void)lp_vector_push(&ranges->measured, node);
     return true;
 }
 
@@ -342,7 +342,7 @@ void lp_ranges_close(struct lp_counters *counters)
         return;
     free(ranges->frames[0].inclusive);
     free(ranges->data);
-    lp_vector_clear(&ranges->paid);
+    lp_vector_clear(&ranges->measured);
     lp_vector_clear(&ranges->events);
     lp_vector_clear(&ranges->values);
     lp_vector_clear(&ranges->scratch);

@@ -41,7 +41,7 @@ struct lp_ranges {
     _Atomic(const struct lp_thread *) owner; /* owns the counters; all below is the owner's */
     uint64_t since_ns;                       /* budget: counting began */
     uint64_t cost_ns;                        /* cost until then, of the setup */
-    LP_VECTOR(uint32_t) paid;                /* budget: outermost regions that were measured once */
+    LP_VECTOR(uint32_t) measured;            /* budget: outermost regions that were measured once */
     uint32_t stack[LLMPERF_REGION_DEPTH];
     uint32_t depth;
     bool started, part_open;

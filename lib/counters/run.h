@@ -67,7 +67,7 @@ struct lp_counters {
     _Atomic uint8_t known[LP_WANTED_KNOWN]; /* by node: 0 unknown, 1 not requested, 2 requested */
     _Atomic bool matched;                   /* a requested region was seen */
     _Atomic uint64_t boundaries, cost_ns, others;
-    bool plan_told; /* collector's */
+    bool plan_reported; /* collector's */
     struct lp_counter_queue queue;
     pthread_mutex_t problem_lock; /* guards problem */
     char problem[512];

@@ -16,8 +16,8 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all that follows */
 static LP_VECTOR(struct lp_graph_event) events;
-static bool reading; /* a session waits for events */
-static size_t told;  /* number of the oldest events that it has received */
+static bool reading;     /* a session waits for events */
+static size_t delivered; /* number of the oldest events that it has received */
 static size_t tidy_at = TIDY_LEAST;
 static uint64_t lost;     /* dropped and not yet reported */
 static uint64_t finished; /* graphs destroyed since the last tidying */
@@ -89,21 +89,21 @@ static bool is_mourned(const struct survey *survey, const struct lp_graph_event 
 static void drop_all(void)
 {
     lost += events.count;
-    events.count = told = 0;
+    events.count = delivered = 0;
 }
 
 static void squeeze(void)
 {
-    size_t kept = 0, kept_told = 0;
+    size_t kept = 0, kept_delivered = 0;
 
     for (size_t i = 0; i < events.count; i++) {
         if (events.items[i].kind == 0)
             continue;
-        kept_told += i < told;
+        kept_delivered += i < delivered;
         events.items[kept++] = events.items[i];
     }
     events.count = kept;
-    told = kept_told;
+    delivered = kept_delivered;
 }
 
 /* Under the lock. Events that the session has not received yet are always kept. */
@@ -112,10 +112,10 @@ static void tidy(void)
     struct survey survey = { { NULL, 0, 0 }, { NULL, 0, 0 }, { NULL, 0, 0 }, false };
 
     for (size_t i = events.count; i-- > 0;)
-        if (!is_needed(&survey, &events.items[i]) && (!reading || i < told))
+        if (!is_needed(&survey, &events.items[i]) && (!reading || i < delivered))
             events.items[i].kind = 0;
     for (size_t i = 0; i < events.count; i++)
-        if (!is_mourned(&survey, &events.items[i]) && (!reading || i < told))
+        if (!is_mourned(&survey, &events.items[i]) && (!reading || i < delivered))
             events.items[i].kind = 0;
     if (survey.failed)
         drop_all();
@@ -134,7 +134,8 @@ static bool replaces_last(const struct lp_graph_event *event)
     const struct lp_graph_event *last = events.count > 0 ? &events.items[events.count - 1] : NULL;
 
     return last && event->kind == LP_GRAPH_NODE_CLONED && last->kind == LP_GRAPH_NODE_CREATED &&
-           LP_GRAPH_OF(last->node) == LP_GRAPH_OF(event->node) && (!reading || told < events.count);
+           LP_GRAPH_OF(last->node) == LP_GRAPH_OF(event->node) &&
+           (!reading || delivered < events.count);
 }
 
 /* Under the lock. */
@@ -164,7 +165,7 @@ void lp_graph_log_begin(void)
     if (finished > 0)
         tidy();
     reading = true;
-    told = 0;
+    delivered = 0;
     pthread_mutex_unlock(&lock);
 }
 
@@ -179,7 +180,7 @@ void lp_graph_log_forget(void)
 {
     pthread_mutex_lock(&lock);
     lp_vector_clear(&events);
-    told = 0;
+    delivered = 0;
     lost = finished = 0;
     tidy_at = TIDY_LEAST;
     pthread_mutex_unlock(&lock);
@@ -212,8 +213,8 @@ static size_t take_batch(struct lp_graph_event batch[DRAIN_BATCH])
         batch[count++] = (struct lp_graph_event){ .kind = LP_GRAPH_LOST, .origin = lost };
         lost = 0;
     }
-    while (count < DRAIN_BATCH && told < events.count)
-        batch[count++] = events.items[told++];
+    while (count < DRAIN_BATCH && delivered < events.count)
+        batch[count++] = events.items[delivered++];
     pthread_mutex_unlock(&lock);
     return count;
 }

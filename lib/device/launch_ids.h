@@ -21,7 +21,7 @@ static inline uint32_t lp_launch_id(uint32_t id)
 }
 
 /** The same, for the launch being reported. @threads any thread */
-static inline uint32_t lp_launch_id_told(uint32_t id)
+static inline uint32_t lp_launch_id_reported(uint32_t id)
 {
     atomic_store_explicit(&lp_launch_newest, id, memory_order_relaxed);
     return lp_launch_id(id);

@@ -100,7 +100,7 @@ void lp_shown_regions_clear(struct lp_shown_regions *chosen)
     *chosen = (struct lp_shown_regions){ NULL, 0 };
 }
 
-void lp_shown_regions_tell(const struct lp_shown_regions *chosen, struct lp_text *out)
+void lp_shown_regions_note(const struct lp_shown_regions *chosen, struct lp_text *out)
 {
     if (chosen->left > 0)
         lp_text_printf(

@@ -23,6 +23,6 @@ int lp_shown_regions_choose(struct lp_shown_regions *chosen, const struct lp_fin
 void lp_shown_regions_clear(struct lp_shown_regions *chosen);
 
 /** Add a sentence about the rows that are not shown, if any. */
-void lp_shown_regions_tell(const struct lp_shown_regions *chosen, struct lp_text *out);
+void lp_shown_regions_note(const struct lp_shown_regions *chosen, struct lp_text *out);
 
 #endif

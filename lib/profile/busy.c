@@ -20,15 +20,15 @@ static uint64_t later(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-static uint64_t end_of(const struct lp_busy_piece *piece)
+static uint64_t end_of(const struct lp_busy_interval *interval)
 {
-    return piece->start_ns + piece->length_ns;
+    return interval->start_ns + interval->length_ns;
 }
 
 /* end_ns - start_ns must not exceed LENGTH_MOST. */
-static struct lp_busy_piece make_piece(uint64_t start_ns, uint64_t end_ns, uint32_t row)
+static struct lp_busy_interval make_interval(uint64_t start_ns, uint64_t end_ns, uint32_t row)
 {
-    return (struct lp_busy_piece){ start_ns, (end_ns - start_ns) & LENGTH_MOST, row & ROW_MOST };
+    return (struct lp_busy_interval){ start_ns, (end_ns - start_ns) & LENGTH_MOST, row & ROW_MOST };
 }
 
 void lp_busy_init(struct lp_busy *busy, size_t batch, size_t kept)
@@ -59,7 +59,7 @@ int lp_busy_add_row(struct lp_busy *busy, uint32_t parent, uint16_t device)
 /* Sorting */
 
 /* End index of the ascending run that starts at `from`. */
-static size_t run_end(const struct lp_busy_piece *items, size_t from, size_t count)
+static size_t run_end(const struct lp_busy_interval *items, size_t from, size_t count)
 {
     size_t at = from + 1;
 
@@ -69,8 +69,8 @@ static size_t run_end(const struct lp_busy_piece *items, size_t from, size_t cou
 }
 
 /* Merge the runs [left, middle) and [middle, right) of `from` into the same range of `to`. */
-static void merge_runs(const struct lp_busy_piece *from, struct lp_busy_piece *to, size_t left,
-                       size_t middle, size_t right)
+static void merge_runs(const struct lp_busy_interval *from, struct lp_busy_interval *to,
+                       size_t left, size_t middle, size_t right)
 {
     size_t a = left, b = middle;
 
@@ -85,11 +85,11 @@ static void merge_runs(const struct lp_busy_piece *from, struct lp_busy_piece *t
  * half of the vector's memory is the buffer; it is kept for the next call. */
 static int sort_pending(struct lp_busy_queue *queue)
 {
-    lp_busy_pieces *pending = &queue->pending;
+    lp_busy_intervals *pending = &queue->pending;
     size_t count = pending->count, runs;
-    struct lp_busy_piece *from, *to, *swap;
+    struct lp_busy_interval *from, *to, *swap;
 
-    if (!queue->pending_sorted_not)
+    if (!queue->pending_unsorted)
         return 0;
     if (lp_vector_reserve(pending, count) < 0)
         return LLMPERF_ENOMEM;
@@ -109,12 +109,12 @@ static int sort_pending(struct lp_busy_queue *queue)
     } while (runs > 1);
     if (from != pending->items)
         memcpy(pending->items, from, count * sizeof(*from));
-    queue->pending_sorted_not = false;
+    queue->pending_unsorted = false;
     return 0;
 }
 
 /* The first interval that starts at or after a time. */
-static size_t find_start(const lp_busy_pieces *sorted, uint64_t start_ns)
+static size_t find_start(const lp_busy_intervals *sorted, uint64_t start_ns)
 {
     size_t low = 0, high = sorted->count;
 
@@ -144,28 +144,30 @@ static bool cover(struct lp_busy_reach *reach, uint64_t start_ns, uint64_t end_n
 }
 
 /* Parents are busy whenever a row is. false: not even the row's own union grew. */
-static bool sweep_piece(struct lp_busy_row *rows, const struct lp_busy_piece *piece)
+static bool sweep_interval(struct lp_busy_row *rows, const struct lp_busy_interval *interval)
 {
-    uint64_t start_ns = piece->start_ns, end_ns = end_of(piece);
+    uint64_t start_ns = interval->start_ns, end_ns = end_of(interval);
 
-    if (!cover(&rows[piece->row].own, start_ns, end_ns))
+    if (!cover(&rows[interval->row].own, start_ns, end_ns))
         return false;
-    for (uint32_t row = piece->row; row != LP_BUSY_TOP; row = rows[row].parent)
+    for (uint32_t row = interval->row; row != LP_BUSY_TOP; row = rows[row].parent)
         if (!cover(&rows[row].all, start_ns, end_ns))
             break;
     return true;
 }
 
 /* Join an interval with the row's last one if they touch. `until_ns`: the row's end before. */
-static bool join_piece(struct lp_busy_queue *queue, const struct lp_busy_row *row,
-                       const struct lp_busy_piece *piece, uint64_t until_ns)
+static bool join_interval(struct lp_busy_queue *queue, const struct lp_busy_row *row,
+                          const struct lp_busy_interval *interval, uint64_t until_ns)
 {
-    struct lp_busy_piece *last = row->last < queue->log.count ? &queue->log.items[row->last] : NULL;
+    struct lp_busy_interval *last =
+        row->last < queue->log.count ? &queue->log.items[row->last] : NULL;
     uint64_t length_ns;
 
-    if (piece->start_ns > until_ns || !last || last->row != piece->row || end_of(last) != until_ns)
+    if (interval->start_ns > until_ns || !last || last->row != interval->row ||
+        end_of(last) != until_ns)
         return false;
-    length_ns = end_of(piece) - last->start_ns;
+    length_ns = end_of(interval) - last->start_ns;
     if (length_ns > JOINED_NS)
         return false;
     last->length_ns = length_ns & LENGTH_MOST;
@@ -177,15 +179,16 @@ static bool join_piece(struct lp_busy_queue *queue, const struct lp_busy_row *ro
 static void sweep(struct lp_busy *busy, struct lp_busy_queue *queue, size_t first, size_t end)
 {
     for (size_t i = first; i < end; i++) {
-        const struct lp_busy_piece *piece = &queue->pending.items[i];
-        struct lp_busy_row *row = &busy->rows.items[piece->row];
+        const struct lp_busy_interval *interval = &queue->pending.items[i];
+        struct lp_busy_row *row = &busy->rows.items[interval->row];
         uint64_t until_ns = row->own.until_ns;
 
-        if (!sweep_piece(busy->rows.items, piece) || join_piece(queue, row, piece, until_ns))
+        if (!sweep_interval(busy->rows.items, interval) ||
+            join_interval(queue, row, interval, until_ns))
             continue;
         row->last = (uint32_t)queue->log.count;
-        queue->log.items[queue->log.count++] = *piece;
-        queue->longest_ns = later(queue->longest_ns, piece->length_ns);
+        queue->log.items[queue->log.count++] = *interval;
+        queue->longest_ns = later(queue->longest_ns, interval->length_ns);
     }
     if (end > first)
         queue->swept_ns = queue->pending.items[end - 1].start_ns;
@@ -193,14 +196,14 @@ static void sweep(struct lp_busy *busy, struct lp_busy_queue *queue, size_t firs
 
 /* Late intervals */
 
-static bool sweep_from(struct lp_busy_row *rows, struct lp_busy_piece piece, uint64_t from_ns)
+static bool sweep_from(struct lp_busy_row *rows, struct lp_busy_interval interval, uint64_t from_ns)
 {
-    if (piece.start_ns < from_ns) {
-        if (end_of(&piece) <= from_ns)
+    if (interval.start_ns < from_ns) {
+        if (end_of(&interval) <= from_ns)
             return false;
-        piece = make_piece(from_ns, end_of(&piece), piece.row);
+        interval = make_interval(from_ns, end_of(&interval), interval.row);
     }
-    return sweep_piece(rows, &piece);
+    return sweep_interval(rows, &interval);
 }
 
 /* A copy with empty rows; NULL: out of memory. */
@@ -223,8 +226,8 @@ static void add_difference(struct lp_busy_reach *reach, const struct lp_busy_rea
 /* Sort the first `count` pending intervals into the log, which has space for them. */
 static void log_late(struct lp_busy_queue *queue, size_t count)
 {
-    const struct lp_busy_piece *late = queue->pending.items;
-    struct lp_busy_piece *log = queue->log.items;
+    const struct lp_busy_interval *late = queue->pending.items;
+    struct lp_busy_interval *log = queue->log.items;
     size_t from = queue->log.count, to = from + count;
 
     queue->log.count = to;
@@ -241,9 +244,9 @@ static void log_late(struct lp_busy_queue *queue, size_t count)
 static size_t sweep_twice(struct lp_busy_queue *queue, size_t count, struct lp_busy_row *before,
                           struct lp_busy_row *after)
 {
-    struct lp_busy_piece *late = queue->pending.items;
+    struct lp_busy_interval *late = queue->pending.items;
     uint64_t from_ns = late[0].start_ns, to_ns = 0;
-    size_t at, end, news = 0, next = 0;
+    size_t at, end, extending = 0, next = 0;
 
     for (size_t i = 0; i < count; i++) {
         to_ns = later(to_ns, end_of(&late[i]));
@@ -253,8 +256,8 @@ static size_t sweep_twice(struct lp_busy_queue *queue, size_t count, struct lp_b
     end = find_start(&queue->log, to_ns);
     while (at < end || next < count) {
         if (next < count && (at == end || late[next].start_ns < queue->log.items[at].start_ns)) {
-            if (sweep_piece(after, &late[next]))
-                late[news++] = late[next];
+            if (sweep_interval(after, &late[next]))
+                late[extending++] = late[next];
             next++;
         } else {
             sweep_from(before, queue->log.items[at], from_ns);
@@ -262,7 +265,7 @@ static size_t sweep_twice(struct lp_busy_queue *queue, size_t count, struct lp_b
             at++;
         }
     }
-    return news;
+    return extending;
 }
 
 /* The first `count` pending intervals start before the last one swept. The log has space for
@@ -294,7 +297,7 @@ static bool is_too_long(const struct lp_busy *busy, const struct lp_busy_queue *
 /* Drop the older half of a log that is too long, except what overlaps the newer half. */
 static void bound_log(const struct lp_busy *busy, struct lp_busy_queue *queue)
 {
-    struct lp_busy_piece *items = queue->log.items;
+    struct lp_busy_interval *items = queue->log.items;
     size_t half = queue->log.count / 2, kept = 0;
 
     if (!is_too_long(busy, queue))
@@ -302,7 +305,7 @@ static void bound_log(const struct lp_busy *busy, struct lp_busy_queue *queue)
     queue->kept_ns = items[half].start_ns;
     for (size_t i = 0; i < half; i++) {
         if (end_of(&items[i]) > queue->kept_ns)
-            items[kept++] = make_piece(queue->kept_ns, end_of(&items[i]), items[i].row);
+            items[kept++] = make_interval(queue->kept_ns, end_of(&items[i]), items[i].row);
     }
     memmove(items + kept, items + half, (queue->log.count - half) * sizeof(*items));
     queue->log.count -= half - kept;
@@ -324,7 +327,7 @@ static void adapt_due(struct lp_busy_queue *queue, size_t least, bool late)
 /* Unless `all` is set, the newer half stays pending, since earlier intervals may still arrive. */
 static int sweep_pending(struct lp_busy *busy, struct lp_busy_queue *queue, bool all)
 {
-    lp_busy_pieces *pending = &queue->pending;
+    lp_busy_intervals *pending = &queue->pending;
     size_t late, ready;
 
     if (lp_vector_reserve(&queue->log, pending->count) < 0 || sort_pending(queue) < 0)
@@ -342,21 +345,21 @@ static int sweep_pending(struct lp_busy *busy, struct lp_busy_queue *queue, bool
     return 0;
 }
 
-static int push_piece(struct lp_busy_queue *queue, struct lp_busy_piece piece)
+static int push_interval(struct lp_busy_queue *queue, struct lp_busy_interval interval)
 {
-    lp_busy_pieces *pending = &queue->pending;
+    lp_busy_intervals *pending = &queue->pending;
     size_t at = pending->count;
 
     if (lp_vector_reserve(pending, 1) < 0)
         return LLMPERF_ENOMEM;
     while (at > 0 && pending->count - at < NEAR &&
-           pending->items[at - 1].start_ns > piece.start_ns) {
+           pending->items[at - 1].start_ns > interval.start_ns) {
         pending->items[at] = pending->items[at - 1];
         at--;
     }
-    if (at > 0 && pending->items[at - 1].start_ns > piece.start_ns)
-        queue->pending_sorted_not = true;
-    pending->items[at] = piece;
+    if (at > 0 && pending->items[at - 1].start_ns > interval.start_ns)
+        queue->pending_unsorted = true;
+    pending->items[at] = interval;
     pending->count++;
     return 0;
 }
@@ -366,7 +369,7 @@ static int push_piece(struct lp_busy_queue *queue, struct lp_busy_piece piece)
 static bool join_pending(struct lp_busy_queue *queue, uint32_t row, uint64_t start_ns,
                          uint64_t end_ns)
 {
-    struct lp_busy_piece *last =
+    struct lp_busy_interval *last =
         queue->pending.count > 0 ? &queue->pending.items[queue->pending.count - 1] : NULL;
 
     if (!last || last->row != row || start_ns < last->start_ns || start_ns > end_of(last) ||
@@ -389,9 +392,9 @@ int lp_busy_add(struct lp_busy *busy, uint32_t row, uint64_t start_ns, uint64_t 
     if (end_ns <= start_ns || join_pending(queue, row, start_ns, end_ns))
         return 0;
     for (; end_ns - start_ns > LENGTH_MOST && status == 0; start_ns += LENGTH_MOST)
-        status = push_piece(queue, make_piece(start_ns, start_ns + LENGTH_MOST, row));
+        status = push_interval(queue, make_interval(start_ns, start_ns + LENGTH_MOST, row));
     if (status == 0)
-        status = push_piece(queue, make_piece(start_ns, end_ns, row));
+        status = push_interval(queue, make_interval(start_ns, end_ns, row));
     if (status == 0 && queue->pending.count >= queue->due)
         status = sweep_pending(busy, queue, false);
     return status;

@@ -37,24 +37,24 @@ struct lp_busy_row {
 #define LP_BUSY_LENGTH_BITS 40 /* 18 minutes; longer intervals are split */
 #define LP_BUSY_ROW_BITS    24
 
-struct lp_busy_piece {
+struct lp_busy_interval {
     uint64_t start_ns;
     uint64_t length_ns : LP_BUSY_LENGTH_BITS;
     uint64_t row : LP_BUSY_ROW_BITS;
 };
 
-typedef LP_VECTOR(struct lp_busy_piece) lp_busy_pieces;
+typedef LP_VECTOR(struct lp_busy_interval) lp_busy_intervals;
 
 /** The intervals of one device. */
 struct lp_busy_queue {
-    lp_busy_pieces pending;  /* not swept yet */
-    lp_busy_pieces log;      /* swept, by start */
-    size_t due;              /* sweep when this many are pending */
-    bool pending_sorted_not; /* pending intervals are not in order */
-    uint64_t swept_ns;       /* start of the last interval swept */
-    uint64_t kept_ns;        /* the log is complete from here on */
-    uint64_t longest_ns;     /* longest interval in the log */
-    uint64_t late;           /* intervals that started before kept_ns */
+    lp_busy_intervals pending; /* not swept yet */
+    lp_busy_intervals log;     /* swept, by start */
+    size_t due;                /* sweep when this many are pending */
+    bool pending_unsorted;     /* pending intervals are not in order */
+    uint64_t swept_ns;         /* start of the last interval swept */
+    uint64_t kept_ns;          /* the log is complete from here on */
+    uint64_t longest_ns;       /* longest interval in the log */
+    uint64_t late;             /* intervals that started before kept_ns */
     uint16_t device;
 };
 

@@ -10,8 +10,8 @@
 #include "lib/record/paths.h"
 #include "lib/profile/counter_totals.h"
 
-#define SKIPS_TOLD      20u /* reported in notes, one line each */
-#define STRETCHES_LEAST 5u  /* intervals needed for a mean length */
+#define SKIPS_REPORTED 20u /* reported in notes, one line each */
+#define ACTIVE_LEAST   5u  /* intervals needed for a mean length */
 
 struct lp_counter_totals *lp_counter_totals_create(const struct lp_names *names)
 {
@@ -183,7 +183,7 @@ void lp_counter_totals_settle(struct lp_counter_totals *totals)
 
 bool lp_counter_totals_shortest(const struct lp_counter_totals *totals, double least_ns,
                                 bool (*wanted)(void *context, uint32_t node), void *context,
-                                struct lp_counter_stretch *shortest_out)
+                                struct lp_counter_active *shortest_out)
 {
     size_t count = totals->samples ? lp_sample_regions_count(totals->samples) : 0;
     bool found = false;
@@ -192,16 +192,16 @@ bool lp_counter_totals_shortest(const struct lp_counter_totals *totals, double l
         struct lp_sample_row row;
 
         lp_sample_regions_row(totals->samples, i, &row);
-        if (row.elsewhere || row.stretches < STRETCHES_LEAST || !(row.stretch_ns >= least_ns) ||
-            (found && row.stretch_ns >= shortest_out->length_ns) || !wanted(context, row.node))
+        if (row.elsewhere || row.active_count < ACTIVE_LEAST || !(row.active_ns >= least_ns) ||
+            (found && row.active_ns >= shortest_out->length_ns) || !wanted(context, row.node))
             continue;
-        *shortest_out = (struct lp_counter_stretch){ row.node, row.stretch_ns };
+        *shortest_out = (struct lp_counter_active){ row.node, row.active_ns };
         found = true;
     }
     return found;
 }
 
-const struct lp_counter_plan *lp_counter_totals_told(const struct lp_counter_totals *totals)
+const struct lp_counter_plan *lp_counter_totals_current_plan(const struct lp_counter_totals *totals)
 {
     return totals->plan.count > 0 ? &totals->plan : NULL;
 }
@@ -338,7 +338,7 @@ static int note_skips(struct writer *writer)
     char line[1400];
     int status = 0;
 
-    for (size_t i = 0; i < totals->skips.count && i < SKIPS_TOLD && status == 0; i++) {
+    for (size_t i = 0; i < totals->skips.count && i < SKIPS_REPORTED && status == 0; i++) {
         const struct lp_counter_skip *skip = &totals->skips.items[i];
         const char *path = path_of(writer, skip->node);
         const char *reason = lp_names_text(totals->names, skip->reason);
@@ -347,9 +347,9 @@ static int note_skips(struct writer *writer)
                  skip->count, path ? path : "a region", reason ? reason : "");
         status = lp_profile_note(writer->profile, line);
     }
-    if (status == 0 && totals->skips.count > SKIPS_TOLD) {
+    if (status == 0 && totals->skips.count > SKIPS_REPORTED) {
         snprintf(line, sizeof(line), "counters: calls of %zu more regions were not measured.",
-                 totals->skips.count - SKIPS_TOLD);
+                 totals->skips.count - SKIPS_REPORTED);
         status = lp_profile_note(writer->profile, line);
     }
     return status;

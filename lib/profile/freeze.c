@@ -152,8 +152,8 @@ static const struct lp_host_work *host_work(const struct freezer *freezer, bool 
 
 /* The model's work of a stage includes its operators, even those that the program counted, but not
  * its nested stages. */
-static bool is_in_what_the_model_tells(const struct freezer *freezer, bool window, uint32_t node,
-                                       uint8_t origin)
+static bool is_in_model_work(const struct freezer *freezer, bool window, uint32_t node,
+                             uint8_t origin)
 {
     const struct lp_host_work *host = host_work(freezer, window, lp_path_get(node)->parent);
 
@@ -180,7 +180,7 @@ static void add_to_parent(struct freezer *freezer, struct work_table *work, uint
         }
         return;
     }
-    if (is_in_what_the_model_tells(freezer, work->window, node, origin_below))
+    if (is_in_model_work(freezer, work->window, node, origin_below))
         return;
     *above = (*above == LLMPERF_UNKNOWN ? 0 : *above) + below;
     if (*origin == LLMPERF_WORK_UNKNOWN || origin_below == LLMPERF_WORK_PROGRAM)

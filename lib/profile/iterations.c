@@ -162,9 +162,9 @@ static void fold_spans(struct lp_iterations *iterations, struct lp_unit_work *wo
     struct fold fold;
     size_t left = work->spans.count - count;
 
-    if (work->spans_sorted_not)
+    if (work->spans_unsorted)
         qsort(work->spans.items, work->spans.count, sizeof(*work->spans.items), compare_spans);
-    work->spans_sorted_not = false;
+    work->spans_unsorted = false;
     if (count > 0 && work->frontier_ns == 0)
         work->first_ns = work->frontier_ns = work->spans.items[0].start_ns;
     fold = (struct fold){ work->frontier_ns, work->busy_ns, work->idle_launch_ns,
@@ -189,7 +189,7 @@ static int push_span(struct lp_iterations *iterations, struct lp_unit_work *work
     const struct lp_span *last =
         work->spans.count > 0 ? &work->spans.items[work->spans.count - 1] : NULL;
 
-    work->spans_sorted_not |= last && span->start_ns < last->start_ns;
+    work->spans_unsorted |= last && span->start_ns < last->start_ns;
     if (lp_vector_push(&work->spans, *span) < 0)
         return LLMPERF_ENOMEM;
     if (work->spans.count >= SPANS_KEPT)

@@ -31,7 +31,7 @@ struct lp_unit_work {
     uint64_t activities;
     uint64_t class_ns[LLMPERF_ITERATION_CLASSES];
     LP_VECTOR(struct lp_span) spans; /* not folded yet */
-    bool spans_sorted_not;
+    bool spans_unsorted;
     uint64_t first_ns, frontier_ns; /* of the folded ones: first start, last end */
     uint64_t summed_ns;             /* start of the last folded one */
     uint64_t busy_ns, idle_launch_ns, idle_wait_ns;

@@ -246,7 +246,7 @@ void lp_counter_totals_host(struct lp_counter_totals *totals, uint32_t thread,
                             const struct lp_record *records, size_t count);
 
 /** Continuous device work of a region, as counter samples see it. */
-struct lp_counter_stretch {
+struct lp_counter_active {
     uint32_t node;
     double length_ns; /* mean */
 };
@@ -255,13 +255,14 @@ struct lp_counter_stretch {
  * least `least_ns`. false: none, or counters are not sampled. */
 bool lp_counter_totals_shortest(const struct lp_counter_totals *totals, double least_ns,
                                 bool (*wanted)(void *context, uint32_t node), void *context,
-                                struct lp_counter_stretch *shortest_out);
+                                struct lp_counter_active *shortest_out);
 
 /** No more data will come: fold the samples of the last seconds into the metrics. */
 void lp_counter_totals_settle(struct lp_counter_totals *totals);
 
 /** The plan; NULL: none yet. Lives as long as the totals. */
-const struct lp_counter_plan *lp_counter_totals_told(const struct lp_counter_totals *totals);
+const struct lp_counter_plan *lp_counter_totals_current_plan(
+    const struct lp_counter_totals *totals);
 
 /** Add metrics and notes to a profile; lp_profile_finish() sorts them. 0 or LLMPERF_ENOMEM. */
 int lp_counter_totals_add(const struct lp_counter_totals *totals, uint32_t process_id,

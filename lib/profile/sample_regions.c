@@ -29,7 +29,7 @@ struct basis {
     uint64_t from_ns;     /* earlier samples are too long for it */
     double time_ns;
     uint64_t covered_until; /* so that concurrent work counts once */
-    uint64_t stretches;
+    uint64_t active_count;
     double *sums; /* by column: sum of value x time */
     double *bins; /* by column: a row of BINS, time by value */
 };
@@ -218,7 +218,7 @@ static void add_interval(struct lp_sample_regions *regions, const struct interva
         return;
     /* Shorter gaps than a sample cannot be seen. */
     if (host || basis->covered_until == 0 || start > basis->covered_until + regions->interval_ns)
-        basis->stretches++;
+        basis->active_count++;
     if (start < basis->covered_until)
         start = basis->covered_until;
     if (interval->end <= start)
@@ -296,8 +296,8 @@ void lp_sample_regions_settle(struct lp_sample_regions *regions)
 
 static bool is_too_short(const struct basis *basis)
 {
-    return basis->stretches == 0 ||
-           basis->time_ns < 2 * (double)basis->interval_ns * (double)basis->stretches;
+    return basis->active_count == 0 ||
+           basis->time_ns < 2 * (double)basis->interval_ns * (double)basis->active_count;
 }
 
 static void change_basis(const struct lp_sample_regions *regions, struct basis *basis)
@@ -312,7 +312,7 @@ static void change_basis(const struct lp_sample_regions *regions, struct basis *
     basis->interval_ns = regions->interval_ns;
     basis->from_ns = regions->changed_ns;
     basis->time_ns = 0;
-    basis->stretches = 0;
+    basis->active_count = 0;
     memset(basis->sums, 0, regions->columns * sizeof(*basis->sums));
     memset(basis->bins, 0, regions->columns * BINS * sizeof(*basis->bins));
 }
@@ -450,8 +450,8 @@ void lp_sample_regions_row(const struct lp_sample_regions *regions, size_t index
     row_out->node = regions->rows.items[index];
     row_out->host = basis == &regions->regions.items[row_out->node].host;
     row_out->time_ns = basis->time_ns;
-    row_out->stretches = basis->stretches;
-    row_out->stretch_ns = basis->time_ns / (double)basis->stretches;
+    row_out->active_count = basis->active_count;
+    row_out->active_ns = basis->time_ns / (double)basis->active_count;
     row_out->too_short = is_too_short(basis);
     row_out->elsewhere = row_out->host && regions->regions.items[row_out->node].elsewhere;
 }

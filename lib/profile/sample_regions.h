@@ -49,12 +49,12 @@ struct lp_sample_value {
 
 struct lp_sample_row {
     uint32_t node;
-    bool host;         /* sampled during wall time */
-    bool too_short;    /* no values: its continuous work is shorter than two samples */
-    bool elsewhere;    /* no values: it ran only on devices without samples */
-    double time_ns;    /* time with samples */
-    double stretch_ns; /* mean length of continuous work at this interval */
-    uint64_t stretches;
+    bool host;        /* sampled during wall time */
+    bool too_short;   /* no values: its continuous work is shorter than two samples */
+    bool elsewhere;   /* no values: it ran only on devices without samples */
+    double time_ns;   /* time with samples */
+    double active_ns; /* mean length of continuous work at this interval */
+    uint64_t active_count;
 };
 
 /** Number of rows; value of a row in a column. */

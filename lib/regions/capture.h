@@ -35,11 +35,11 @@ void lp_capture_give_back_paths(void);
 
 /** Called once, when a thread is about to mark the first region of the process: on that thread, and
  * before the region has a path, so that it may begin to keep records. NULL: none. */
-void lp_capture_on_first_thread(void (*tell)(void));
+void lp_capture_on_first_thread(void (*callback)(void));
 
 /** Called when the program first makes a context, and again when it first launches: in a driver
  * callback on its own thread. NULL: none. */
-void lp_capture_on_first_use(void (*tell)(void));
+void lp_capture_on_first_use(void (*callback)(void));
 
 /** Has the program made a context since CUPTI listens? */
 bool lp_capture_device_used(void);

@@ -4,34 +4,34 @@
 
 static _Atomic(void (*)(void)) first_thread;
 
-void lp_capture_on_first_thread(void (*tell)(void))
+void lp_capture_on_first_thread(void (*callback)(void))
 {
-    atomic_store(&first_thread, tell);
+    atomic_store(&first_thread, callback);
 }
 
-void lp_tell_first_thread(void)
+void lp_notify_first_thread(void)
 {
-    void (*tell)(void) = atomic_exchange(&first_thread, NULL);
+    void (*callback)(void) = atomic_exchange(&first_thread, NULL);
 
-    if (tell)
-        tell();
+    if (callback)
+        callback();
 }
 
 struct lp_first_use lp_first_context, lp_first_launch;
 
 static _Atomic(void (*)(void)) listener;
 
-void lp_capture_on_first_use(void (*tell)(void))
+void lp_capture_on_first_use(void (*callback)(void))
 {
-    atomic_store(&listener, tell);
+    atomic_store(&listener, callback);
 }
 
-void lp_tell_first_use(struct lp_first_use *use)
+void lp_notify_first_use(struct lp_first_use *use)
 {
-    void (*tell)(void) = atomic_load(&listener);
+    void (*callback)(void) = atomic_load(&listener);
 
-    if (!atomic_exchange(&use->seen, true) && tell)
-        tell();
+    if (!atomic_exchange(&use->seen, true) && callback)
+        callback();
 }
 
 bool lp_capture_device_used(void)

@@ -14,16 +14,16 @@ struct lp_first_use {
 extern struct lp_first_use lp_first_context, lp_first_launch;
 
 /** Before a thread has its state. */
-void lp_tell_first_thread(void);
+void lp_notify_first_thread(void);
 
-void lp_tell_first_use(struct lp_first_use *use);
+void lp_notify_first_use(struct lp_first_use *use);
 
 /** In a driver callback, on the program's thread. */
 static inline void lp_note_use(struct lp_first_use *use)
 {
     /* Relaxed: whoever is first is settled by an exchange. */
     if (__builtin_expect(!atomic_load_explicit(&use->seen, memory_order_relaxed), 0))
-        lp_tell_first_use(use);
+        lp_notify_first_use(use);
 }
 
 #endif

@@ -80,18 +80,18 @@ bool lp_safepoint_take(void)
 uint64_t lp_safepoint_release(void)
 {
     uint_fast32_t before;
-    uint64_t stood_ns;
+    uint64_t stopped_ns;
 
     pthread_once(&once, set_up);
     pthread_mutex_lock(&lock);
     before = atomic_exchange(&state, LP_SAFEPOINT_NONE);
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&lock);
-    stood_ns = atomic_exchange(&missed_ns, 0);
+    stopped_ns = atomic_exchange(&missed_ns, 0);
     if (before == LP_SAFEPOINT_WAITING || before == LP_SAFEPOINT_TAKEN)
-        stood_ns += lp_clock_now() - atomic_load(&reached_ns);
+        stopped_ns += lp_clock_now() - atomic_load(&reached_ns);
     lp_log_deliver();
-    return stood_ns;
+    return stopped_ns;
 }
 
 static void wait_here(void)

@@ -80,7 +80,7 @@ struct lp_thread *lp_thread_create(void)
     if (exit_rounds >= PTHREAD_DESTRUCTOR_ITERATIONS ||
         lp_capture_forked()) /* Another thread may have held the lock when the process forked. */
         return NULL;
-    lp_tell_first_thread();
+    lp_notify_first_thread();
     if (lp_thread_self) /* made by the callback */
         return lp_thread_self;
     pthread_mutex_lock(&lock);

@@ -17,7 +17,7 @@
 #define SHARE          0.5  /* of a core */
 #define SHARE_REQUEST  0.9  /* where the user requested an interval: short of losing any */
 #define SHARE_LIGHT    0.05 /* the same in tier light */
-#define STRETCH_PARTS  4.0  /* samples wanted per interval of work; two are needed */
+#define SAMPLES_WANTED 4.0  /* samples wanted per interval of work; two are needed */
 #define STEP_NS        10000.0
 #define LOOK_NS        UINT64_C(1000000000)
 #define CHANGED_NS     UINT64_C(4000000000) /* till regions are known at the new interval */
@@ -64,10 +64,9 @@ static double finest(const struct lp_counter_pace *pace, double sample_ns)
     return fmin(fmax(FINEST_NS, affordable), COARSEST_NS);
 }
 
-uint64_t lp_counter_pace_fit(const struct lp_counter_pace *pace, double stretch_ns,
-                             double sample_ns)
+uint64_t lp_counter_pace_fit(const struct lp_counter_pace *pace, double active_ns, double sample_ns)
 {
-    double fit = floor(stretch_ns / STRETCH_PARTS / STEP_NS) * STEP_NS;
+    double fit = floor(active_ns / SAMPLES_WANTED / STEP_NS) * STEP_NS;
 
     return (uint64_t)fmin(fmax(fit, finest(pace, sample_ns)), COARSEST_NS);
 }
@@ -77,7 +76,7 @@ static bool is_wanted(void *session, uint32_t node)
     return lp_counters_watches(((struct llmperf_session *)session)->counters, node);
 }
 
-static void tell(struct lp_counter_pace *pace, const struct lp_counter_stretch *shortest)
+static void report(struct lp_counter_pace *pace, const struct lp_counter_active *shortest)
 {
     struct lp_text path = { NULL, 0, 0, false };
 
@@ -102,14 +101,14 @@ static void fit_regions(struct llmperf_session *session, const struct lp_counter
                         uint64_t current_ns)
 {
     struct lp_counter_pace *pace = &session->counter_pace;
-    struct lp_counter_stretch shortest;
+    struct lp_counter_active shortest;
     uint64_t fit;
     double sample_ns = state->samples > 0 ? (double)state->cost_ns / (double)state->samples : 0;
     /* A region that is too short at the finest interval too is no reason to take it. */
     if (!lp_counter_totals_shortest(session->counter_totals, 2 * finest(pace, sample_ns), is_wanted,
                                     session, &shortest))
         return;
-    tell(pace, &shortest);
+    report(pace, &shortest);
     fit = lp_counter_pace_fit(pace, shortest.length_ns, sample_ns);
     if ((double)fit < 0.8 * (double)current_ns || (double)fit > 1.5 * (double)current_ns)
         change(session, fit);

@@ -23,9 +23,9 @@ struct lp_counter_pace {
  * this machine must be known first. */
 uint64_t lp_counter_pace_begin(struct lp_counter_pace *pace, uint32_t tier, uint64_t requested_ns);
 
-/** The interval that fits regions whose work comes in intervals of `stretch_ns`, if a sample costs
+/** The interval that fits regions whose work comes in intervals of `active_ns`, if a sample costs
  * `sample_ns` of the collector's time (0: not known). */
-uint64_t lp_counter_pace_fit(const struct lp_counter_pace *pace, double stretch_ns,
+uint64_t lp_counter_pace_fit(const struct lp_counter_pace *pace, double active_ns,
                              double sample_ns);
 
 /** The interval for a request: as requested, or the shortest that this machine sustains. Once it

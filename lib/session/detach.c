@@ -38,7 +38,7 @@
 
 /* CUPTI leaks about 0.1 MiB at each detach and attach (12.9, 13.0, 13.5), so the interval grows
  * with the number of bursts, by 0.1 s each, up to a minute. */
-#define APART_NS    UINT64_C(2000000000)
+#define SPACING_NS  UINT64_C(2000000000)
 #define GROWS_NS    UINT64_C(100000000)
 #define FARTHEST_NS UINT64_C(60000000000)
 
@@ -143,10 +143,10 @@ static void stay(struct llmperf_session *session, const char *why)
 static void choose_units(struct lp_detach *detach, const struct lp_burst_cost *cost,
                          double budget_ns)
 {
-    double units = FIRST_UNITS, stood_ns = (double)detach->stood_ns;
+    double units = FIRST_UNITS, stopped_ns = (double)detach->stopped_ns;
 
     if (cost->cost_ns > 0)
-        units = fmax(stood_ns, budget_ns - stood_ns) / cost->cost_ns * cost->units;
+        units = fmax(stopped_ns, budget_ns - stopped_ns) / cost->cost_ns * cost->units;
     if (cost->all > 0)
         units = fmin(units, (double)BURST_NS / 2 * cost->all / fmax(cost->all_ns, 1));
     detach->units = (uint32_t)fmin(fmax(units, LEAST_UNITS), MOST_UNITS);
@@ -158,21 +158,21 @@ static void judge_burst(struct llmperf_session *session)
     struct lp_detach *detach = &session->detach;
     struct lp_burst_cost cost = lp_sampling_end_burst(session);
     double budget = session->sampling.budget * SHARE_OF_BUDGET;
-    double cost_ns = (double)detach->stood_ns + cost.cost_ns;
-    double apart_ns = fmin((double)APART_NS + (double)(GROWS_NS * detach->bursts), FARTHEST_NS);
+    double cost_ns = (double)detach->stopped_ns + cost.cost_ns;
+    double spacing_ns = fmin((double)SPACING_NS + (double)(GROWS_NS * detach->bursts), FARTHEST_NS);
     double jitter = 0.75 + next_random(detach) / 2;
 
-    choose_units(detach, &cost, budget * apart_ns);
-    detach->next_ns = detach->since_ns + (uint64_t)(apart_ns * jitter);
+    choose_units(detach, &cost, budget * spacing_ns);
+    detach->next_ns = detach->since_ns + (uint64_t)(spacing_ns * jitter);
     detach->next_work_ns = detach->since_work_ns + cost_ns / budget * jitter;
     detach->judged = true;
     lp_log(
         LLMPERF_LOG_DEBUG,
         "detach: a thread was stopped for %.1f ms, and collecting %.0f calls cost %.1f ms; CUPTI "
         "comes back after %.1f s of sampled regions, for %" PRIu32 " calls",
-        (double)detach->stood_ns / 1e6, cost.units, cost.cost_ns / 1e6,
+        (double)detach->stopped_ns / 1e6, cost.units, cost.cost_ns / 1e6,
         (detach->next_work_ns - detach->since_work_ns) / 1e9, detach->units);
-    detach->stood_ns = 0;
+    detach->stopped_ns = 0;
 }
 
 static void end_burst(struct llmperf_session *session, uint64_t now_ns)
@@ -180,7 +180,7 @@ static void end_burst(struct llmperf_session *session, uint64_t now_ns)
     struct lp_detach *detach = &session->detach;
 
     detach->bursts++;
-    detach->all_stood_ns += detach->stood_ns;
+    detach->all_stopped_ns += detach->stopped_ns;
     detach->since_ns = now_ns;
     detach->since_work_ns = lp_sampling_work_ns(session);
     detach->judged = false;
@@ -199,7 +199,7 @@ void lp_detach_leave(struct llmperf_session *session)
         stay(session, why);
         return;
     }
-    detach->stood_ns += lp_safepoint_release();
+    detach->stopped_ns += lp_safepoint_release();
     detach->busy = 0;
     end_burst(session, now_ns);
 }
@@ -220,7 +220,7 @@ static void join(struct llmperf_session *session)
     }
     detach->all_out_ns += now_ns - detach->since_ns;
     begin_burst(session, detach->units, now_ns);
-    detach->stood_ns += lp_safepoint_release();
+    detach->stopped_ns += lp_safepoint_release();
 }
 
 static bool graphs_are_quiet(struct lp_detach *detach, uint64_t now_ns)
@@ -290,7 +290,7 @@ static bool look_at_leaving(struct llmperf_session *session, uint64_t now_ns)
     if (thread == LP_SAFEPOINT_WAITING && session->source->ops->detach->idle() &&
         lp_safepoint_take() && lp_sampler_detach())
         return true;
-    detach->stood_ns += lp_safepoint_release();
+    detach->stopped_ns += lp_safepoint_release();
     detach->busy++;
     detach->next_ns = now_ns + AGAIN_NS;
     enter(detach, LP_DETACH_BURST);
@@ -335,7 +335,7 @@ bool lp_detach_look(struct llmperf_session *session, uint64_t now_ns)
         return false;
     case LP_DETACH_JOINING:
         if (lp_safepoint_state() == LP_SAFEPOINT_MISSED) {
-            detach->stood_ns += lp_safepoint_release();
+            detach->stopped_ns += lp_safepoint_release();
             lp_safepoint_request(NULL);
         } else if (lp_safepoint_take()) {
             join(session);
@@ -364,7 +364,7 @@ int lp_detach_fill(const struct llmperf_session *session, llmperf_profile *profi
              "detach: CUPTI was out of the process for %.1f %% of the time, and left it %" PRIu64
              " times; the thread that launches was stopped for %.1f ms in all, %.1f ms each time",
              100 * (double)out_ns / (double)(now_ns - session->start_ns), detach->bursts,
-             (double)detach->all_stood_ns / 1e6,
-             (double)detach->all_stood_ns / 1e6 / (double)detach->bursts);
+             (double)detach->all_stopped_ns / 1e6,
+             (double)detach->all_stopped_ns / 1e6 / (double)detach->bursts);
     return lp_profile_note(profile, note);
 }

@@ -37,13 +37,13 @@ struct lp_detach {
     uint64_t graphs;       /* events of graphs so far */
     uint64_t quiet_graphs; /* likewise at the last look that found new ones, */
     uint64_t quiet_ns;     /* and when that was */
-    uint64_t stood_ns;     /* how long threads waited, for the current burst */
+    uint64_t stopped_ns;   /* how long threads waited, for the current burst */
     uint32_t units;        /* calls of a burst */
     uint32_t busy;         /* attempts to leave in a row at which the device was not idle */
     uint64_t unreported;   /* launches that were awaited in vain while a thread waited */
     uint64_t random;
-    uint64_t bursts;                   /* that are over */
-    uint64_t all_stood_ns, all_out_ns; /* sums over them */
+    uint64_t bursts;                     /* that are over */
+    uint64_t all_stopped_ns, all_out_ns; /* sums over them */
 };
 
 /** Begin sampling with the source's collection, or again after a pause; in bursts if the session

@@ -63,7 +63,7 @@ bool lp_health_proven(const struct llmperf_session *session)
     return now.reported != session->health.before.reported;
 }
 
-static void tell_dead(struct lp_health *health, uint64_t launches, uint64_t silent_ns)
+static void report_dead(struct lp_health *health, uint64_t launches, uint64_t silent_ns)
 {
     health->dead = true;
     health->dead_ns = lp_clock_now();
@@ -77,7 +77,7 @@ static void tell_dead(struct lp_health *health, uint64_t launches, uint64_t sile
            launches, (double)silent_ns / 1e9);
 }
 
-static void tell_healed(struct lp_health *health)
+static void report_recovered(struct lp_health *health)
 {
     health->dead = false;
     lp_log(LLMPERF_LOG_WARN, "records are received again: the driver reports kernels after %.1f s",
@@ -111,15 +111,15 @@ static void look_for_death(struct llmperf_session *session, bool flushed, uint64
     launches = now.awaited - health->before.awaited;
     if (lp_health_proven(session)) {
         if (health->dead)
-            tell_healed(health);
+            report_recovered(health);
     } else if (!health->dead && launches > 0 && health->looks >= DEAD_LOOKS &&
                now_ns - health->silent_ns >= DEAD_NS) {
-        tell_dead(health, launches, now_ns - health->silent_ns);
+        report_dead(health, launches, now_ns - health->silent_ns);
     }
 }
 
 /* dead has its own lines. */
-static void tell_verdict(uint32_t before, const llmperf_ledger *ledger, uint32_t verdict)
+static void report_verdict(uint32_t before, const llmperf_ledger *ledger, uint32_t verdict)
 {
     char line[512];
 
@@ -136,7 +136,7 @@ static void set_state(struct llmperf_session *session, const llmperf_ledger *led
     uint32_t verdict = lp_ledger_verdict(ledger);
 
     if (verdict != state->verdict) {
-        tell_verdict(state->verdict, ledger, verdict);
+        report_verdict(state->verdict, ledger, verdict);
         state->verdict_changes += state->verdict != 0;
         state->verdict_ns = now_ns;
     }

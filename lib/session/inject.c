@@ -140,7 +140,7 @@ void lp_inject_yield(void)
     llmperf_session_free(ours);
 }
 
-void lp_inject_tell_run(const char *run_dir)
+void lp_inject_report_run(const char *run_dir)
 {
     const char *job = word_of("LLMPERF_RUN_DIR");
     char *whole = NULL;

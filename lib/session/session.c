@@ -332,7 +332,7 @@ int llmperf_prewarm(void)
     int status;
 
     if (lp_life_reserve() < 0)
-        return 0; /* The session that runs has paid. */
+        return 0; /* A running session has already loaded CUPTI. */
     status = lp_cupti_prewarm();
     lp_life_begin(NULL);
     return status;

@@ -12,7 +12,7 @@
 #include "lib/regions/capture.h"
 #include "lib/profile/profile.h"
 #include "lib/session/counter_pace.h"
-#include "lib/session/options/counter_wish.h"
+#include "lib/session/options/counter_request.h"
 #include "lib/session/flush.h"
 #include "lib/session/options/given.h"
 #include "lib/session/health.h"
@@ -118,7 +118,7 @@ bool lp_session_take_attached(struct llmperf_session *session);
 void lp_inject_yield(void);
 
 /** A session that the program started itself writes there: report it to the launcher. */
-void lp_inject_tell_run(const char *run_dir);
+void lp_inject_report_run(const char *run_dir);
 
 /** What `ignores` means, for readers of the log or the run. */
 #define LP_IGNORES                                                                                 \

@@ -16,7 +16,7 @@ int llmperf_session_start(const llmperf_session_options *options, llmperf_sessio
     lp_inject_yield();
     status = lp_session_start(options, false, session_out);
     if (status == 0)
-        lp_inject_tell_run((*session_out)->options.run_dir);
+        lp_inject_report_run((*session_out)->options.run_dir);
     return status;
 }
 

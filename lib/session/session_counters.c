@@ -167,7 +167,7 @@ static int add_others(const struct lp_counters_state *state, llmperf_profile *pr
 /* What kernel replay does to the rest of the profile. */
 static int add_replay(const struct llmperf_session *session, llmperf_profile *profile)
 {
-    const struct lp_counter_plan *plan = lp_counter_totals_told(session->counter_totals);
+    const struct lp_counter_plan *plan = lp_counter_totals_current_plan(session->counter_totals);
 
     if (!plan || strcmp(plan->method, "kernel") != 0)
         return 0;
@@ -218,7 +218,7 @@ static int add_groups(const struct lp_counters_state *state, llmperf_profile *pr
 int lp_session_counters_add(struct llmperf_session *session, uint32_t process_id,
                             llmperf_profile *profile)
 {
-    const struct lp_counter_plan *plan = lp_counter_totals_told(session->counter_totals);
+    const struct lp_counter_plan *plan = lp_counter_totals_current_plan(session->counter_totals);
     struct lp_counters_state state = { 0 };
     int status;
 

@@ -86,7 +86,7 @@ static int open_run(struct opened *opened, const char *run)
     return status;
 }
 
-static int tell_faults(const struct opened *opened, llmperf_profile *profile)
+static int add_faults(const struct opened *opened, llmperf_profile *profile)
 {
     int status = 0;
 
@@ -96,7 +96,7 @@ static int tell_faults(const struct opened *opened, llmperf_profile *profile)
 }
 
 /* A running process without a run may never use the device: a note, not a problem. */
-static int tell_running(const struct opened *opened, const char *folder, llmperf_profile *profile)
+static int note_running(const struct opened *opened, const char *folder, llmperf_profile *profile)
 {
     int status = 0;
 
@@ -148,8 +148,8 @@ static int merge_opened(const llmperf_job *job, struct opened *opened,
                                    opened->profiles.count, &merged);
     if (status < 0)
         return status;
-    if ((status = tell_faults(opened, merged)) < 0 ||
-        (status = tell_running(opened, job->folder, merged)) < 0 ||
+    if ((status = add_faults(opened, merged)) < 0 ||
+        (status = note_running(opened, job->folder, merged)) < 0 ||
         (status = lp_profile_set_fact(merged, "run_id", slash ? slash + 1 : job->folder)) < 0)
         llmperf_profile_free(merged);
     else

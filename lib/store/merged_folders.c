@@ -198,7 +198,7 @@ static int add_merged(struct traces *traces, const llmperf_profile *profile)
     return status;
 }
 
-static int tell(const struct traces *traces, llmperf_profile *out)
+static int add_facts(const struct traces *traces, llmperf_profile *out)
 {
     struct lp_text count = { NULL, 0, 0, false };
     int status;
@@ -234,7 +234,7 @@ int lp_merged_folders_set(const llmperf_profile *const *profiles, size_t count,
                     profiles[i]->folder);
     }
     if (status == 0)
-        status = tell(&traces, out);
+        status = add_facts(&traces, out);
     lp_text_clear(&traces.lines);
     lp_text_clear(&traces.without);
     return status;

@@ -346,7 +346,7 @@ static int check_sum(struct reader *reader, enum lp_row_id id)
     return reader->changed.failed ? out_of_memory(reader) : 0;
 }
 
-static int tell_changed(struct reader *reader)
+static int report_changed(struct reader *reader)
 {
     struct lp_text line = { NULL, 0, 0, false };
     int status;
@@ -410,7 +410,7 @@ static int read_profile(struct reader *reader)
     for (int id = LP_ROW_LEDGER + 1; id < LP_ROW_KINDS; id++)
         if (lp_row_kinds[id].table && (status = read_table(reader, (enum lp_row_id)id)) < 0)
             return status;
-    if ((status = tell_changed(reader)) < 0)
+    if ((status = report_changed(reader)) < 0)
         return status;
     return lp_profile_finish(reader->profile);
 }

@@ -36,7 +36,7 @@ struct chrome {
     uint64_t base_ns; /* time 0 of the file */
     bool begun;
     quoted_texts names, labels, paths;  /* as JSON, by number */
-    struct lp_hashmap told;             /* (process, thread) that has a name */
+    struct lp_hashmap named;            /* (process, thread) that has a name */
     LP_VECTOR(const char *) quantities; /* of the counters' columns, as JSON */
     bool failed;
 };
@@ -144,20 +144,20 @@ static void put_meta(struct chrome *chrome, const char *what, uint32_t process, 
         what, process, thread, strcmp(what, "process_labels") == 0 ? "labels" : "name", quoted);
 }
 
-static bool is_told(struct chrome *chrome, uint32_t process, uint32_t thread)
+static bool is_written(struct chrome *chrome, uint32_t process, uint32_t thread)
 {
-    if (lp_hashmap_get(&chrome->told, process, thread) != LP_HASHMAP_NONE)
+    if (lp_hashmap_get(&chrome->named, process, thread) != LP_HASHMAP_NONE)
         return true;
-    if (lp_hashmap_put(&chrome->told, process, thread, 1) < 0)
+    if (lp_hashmap_put(&chrome->named, process, thread, 1) < 0)
         chrome->failed = true;
     return false;
 }
 
-static void tell_thread(struct chrome *chrome, uint32_t thread)
+static void name_thread(struct chrome *chrome, uint32_t thread)
 {
     char name[32];
 
-    if (is_told(chrome, chrome->process, thread))
+    if (is_written(chrome, chrome->process, thread))
         return;
     snprintf(name, sizeof(name), thread < RANGES_THREAD ? "\"thread %u\"" : "\"ranges\"", thread);
     put_meta(chrome, "thread_name", chrome->process, thread, name);
@@ -171,13 +171,13 @@ static uint32_t gpu_process(const struct chrome *chrome, uint32_t device)
 /* A thread number that no stream has. */
 #define GPU_ITSELF UINT32_MAX
 
-static void tell_gpu(struct chrome *chrome, uint32_t device)
+static void name_gpu(struct chrome *chrome, uint32_t device)
 {
     const struct lp_trace_gpu *gpu = lp_trace_find_gpu(chrome->facts, device);
     uint32_t process = gpu_process(chrome, device);
     char name[32];
 
-    if (is_told(chrome, process, GPU_ITSELF))
+    if (is_written(chrome, process, GPU_ITSELF))
         return;
     put_meta(chrome, "process_name", process, 0, quote(chrome, chrome->facts->title));
     snprintf(name, sizeof(name), "\"GPU %u\"", device);
@@ -186,15 +186,15 @@ static void tell_gpu(struct chrome *chrome, uint32_t device)
         put_meta(chrome, "process_labels", process, 0, quote(chrome, gpu->name));
 }
 
-static void tell_stream(struct chrome *chrome, const struct lp_activity *activity, uint32_t lane,
+static void name_stream(struct chrome *chrome, const struct lp_activity *activity, uint32_t lane,
                         uint32_t thread)
 {
     uint32_t process = gpu_process(chrome, activity->device);
     char name[64];
 
-    if (is_told(chrome, process, thread))
+    if (is_written(chrome, process, thread))
         return;
-    tell_gpu(chrome, activity->device);
+    name_gpu(chrome, activity->device);
     lp_trace_stream_name(name, sizeof(name), activity, lane);
     put_meta(chrome, "thread_name", process, thread, quote(chrome, name));
 }
@@ -203,7 +203,7 @@ static void tell_stream(struct chrome *chrome, const struct lp_activity *activit
 
 static void put_span(struct chrome *chrome, const struct lp_trace_region *region, uint32_t thread)
 {
-    tell_thread(chrome, thread);
+    name_thread(chrome, thread);
     begin_line(chrome, "X", "user_annotation", quoted_label(chrome, region->node), chrome->process,
                thread, region->begin_ns);
     put_length(chrome, region->begin_ns, region->end_ns);
@@ -249,7 +249,7 @@ static void put_launch(struct lp_trace_writer *writer, const struct lp_trace_lau
     struct chrome *chrome = of(writer);
     char name[64];
 
-    tell_thread(chrome, launch->thread);
+    name_thread(chrome, launch->thread);
     snprintf(name, sizeof(name), "\"%s\"", lp_trace_launch_function(launch->kind));
     begin_line(chrome, "X", "cuda_runtime", name, chrome->process, launch->thread, launch->time_ns);
     lp_text_printf(&chrome->text, ",\"dur\":0.000,\"args\":{\"correlation\":%u}}",
@@ -299,7 +299,7 @@ static void put_activity(struct lp_trace_writer *writer, const struct lp_activit
     uint32_t thread = activity->stream + lane * LANE_THREADS;
     uint32_t process = gpu_process(chrome, activity->device);
 
-    tell_stream(chrome, activity, lane, thread);
+    name_stream(chrome, activity, lane, thread);
     begin_line(chrome, "X", category_of(activity), quoted_name(chrome, activity->name), process,
                thread, activity->start_ns);
     put_length(chrome, activity->start_ns, activity->end_ns);
@@ -329,7 +329,7 @@ static void put_sample(struct lp_trace_writer *writer, const struct lp_counter_f
 {
     struct chrome *chrome = of(writer);
 
-    tell_gpu(chrome, fact->device);
+    name_gpu(chrome, fact->device);
     for (size_t i = 0; i < chrome->quantities.count; i++) {
         if (!isfinite(values[i]))
             continue;
@@ -385,7 +385,7 @@ static void forget(struct chrome *chrome)
 {
     chrome->names.count = chrome->labels.count = chrome->paths.count = 0;
     chrome->quantities.count = 0;
-    lp_hashmap_reset(&chrome->told);
+    lp_hashmap_reset(&chrome->named);
     lp_trace_words_clear(&chrome->words);
 }
 
@@ -427,7 +427,7 @@ static void free_writer(struct lp_trace_writer *writer)
     lp_vector_clear(&chrome->labels);
     lp_vector_clear(&chrome->paths);
     lp_vector_clear(&chrome->quantities);
-    lp_hashmap_clear(&chrome->told);
+    lp_hashmap_clear(&chrome->named);
     lp_trace_words_clear(&chrome->words);
     free(chrome);
 }

@@ -107,7 +107,7 @@ struct perfetto {
     const struct lp_trace_facts *facts;
     uint32_t sequence; /* of this process; also distinguishes tracks */
     struct lp_text trace, packet, event, interned, part; /* being written; empty between packets */
-    marks told_names, told_texts;                        /* by number */
+    marks written_names, written_texts;                  /* by number */
     marks threads, ranges, gpus;                         /* that have a track */
     struct lp_hashmap streams;                           /* (place, stream and lane) -> number */
     LP_VECTOR(const char *) units, quantities;           /* of the counters' columns */
@@ -121,16 +121,16 @@ static struct perfetto *of(struct lp_trace_writer *writer)
 }
 
 /* Was this id written before? Marks it as written. */
-static bool is_told(struct perfetto *perfetto, marks *told, uint64_t number)
+static bool is_written(struct perfetto *perfetto, marks *written, uint64_t number)
 {
-    while (told->count <= number)
-        if (lp_vector_push(told, 0) < 0) {
+    while (written->count <= number)
+        if (lp_vector_push(written, 0) < 0) {
             perfetto->failed = true;
             return true;
         }
-    if (told->items[number])
+    if (written->items[number])
         return true;
-    told->items[number] = 1;
+    written->items[number] = 1;
     return false;
 }
 
@@ -161,7 +161,7 @@ static void intern(struct perfetto *perfetto, uint32_t field, uint64_t number, c
     lp_proto_message(&perfetto->interned, field, &perfetto->part);
 }
 
-static void tell_words(struct perfetto *perfetto)
+static void write_words(struct perfetto *perfetto)
 {
     for (uint32_t i = CATEGORY_REGION; i <= CATEGORY_REMARK; i++)
         intern(perfetto, INTERNED_CATEGORY, i, categories[i]);
@@ -189,7 +189,7 @@ static void end_track(struct perfetto *perfetto)
     end_packet(perfetto, 0);
 }
 
-static void tell_process(struct perfetto *perfetto)
+static void name_process(struct perfetto *perfetto)
 {
     begin_track(perfetto, uuid_of(perfetto, TRACK_OF_PROCESS, 0), 0, NULL);
     lp_proto_number(&perfetto->part, PROCESS_PID, perfetto->facts->process_id);
@@ -203,7 +203,7 @@ static uint64_t thread_track(struct perfetto *perfetto, uint32_t thread)
     uint64_t uuid = uuid_of(perfetto, TRACK_OF_THREAD, thread);
     char name[32];
 
-    if (is_told(perfetto, &perfetto->threads, thread))
+    if (is_written(perfetto, &perfetto->threads, thread))
         return uuid;
     snprintf(name, sizeof(name), "thread %u", thread);
     begin_track(perfetto, uuid, uuid_of(perfetto, TRACK_OF_PROCESS, 0), name);
@@ -217,7 +217,7 @@ static uint64_t gpu_track(struct perfetto *perfetto, uint32_t device)
     const struct lp_trace_gpu *gpu = lp_trace_find_gpu(perfetto->facts, device);
     char name[160];
 
-    if (is_told(perfetto, &perfetto->gpus, device))
+    if (is_written(perfetto, &perfetto->gpus, device))
         return uuid;
     snprintf(name, sizeof(name), "GPU %u%s%s", device, gpu ? " " : "", gpu ? gpu->name : "");
     begin_track(perfetto, uuid, uuid_of(perfetto, TRACK_OF_PROCESS, 0), name);
@@ -283,14 +283,14 @@ static void add_path(struct perfetto *perfetto, uint32_t argument, uint32_t node
 
     if (node == LP_PATH_ROOT)
         return;
-    if (!is_told(perfetto, &perfetto->told_texts, number))
+    if (!is_written(perfetto, &perfetto->written_texts, number))
         intern(perfetto, INTERNED_TEXT, number, lp_trace_path(&perfetto->words, node));
     add_argument(perfetto, argument, ARGUMENT_TEXT, number);
 }
 
 static void add_label(struct perfetto *perfetto, uint32_t node)
 {
-    if (!is_told(perfetto, &perfetto->told_names, NAME_OF_LABEL(node)))
+    if (!is_written(perfetto, &perfetto->written_names, NAME_OF_LABEL(node)))
         intern(perfetto, INTERNED_NAME, NAME_OF_LABEL(node), lp_path_get(node)->label);
     lp_proto_number(&perfetto->event, EVENT_NAME, NAME_OF_LABEL(node));
 }
@@ -330,7 +330,7 @@ static uint64_t range_track(struct perfetto *perfetto, uint32_t lane)
 {
     uint64_t uuid = uuid_of(perfetto, TRACK_OF_RANGES, lane);
 
-    if (is_told(perfetto, &perfetto->ranges, lane))
+    if (is_written(perfetto, &perfetto->ranges, lane))
         return uuid;
     begin_track(perfetto, uuid, uuid_of(perfetto, TRACK_OF_PROCESS, 0), "ranges");
     end_track(perfetto);
@@ -377,13 +377,13 @@ static void add_name(struct perfetto *perfetto, const struct lp_activity *activi
 {
     uint64_t name = NAME_OF_KERNEL(activity->name), text = TEXT_OF_KERNEL(activity->name);
 
-    if (!is_told(perfetto, &perfetto->told_names, name))
+    if (!is_written(perfetto, &perfetto->written_names, name))
         intern(perfetto, INTERNED_NAME, name,
                lp_trace_brief_name(&perfetto->words, activity->name));
     lp_proto_number(&perfetto->event, EVENT_NAME, name);
     if (activity->kind != LLMPERF_ACTIVITY_KERNEL)
         return;
-    if (!is_told(perfetto, &perfetto->told_texts, text))
+    if (!is_written(perfetto, &perfetto->written_texts, text))
         intern(perfetto, INTERNED_TEXT, text, lp_trace_full_name(&perfetto->words, activity->name));
     add_argument(perfetto, ARG_KERNEL, ARGUMENT_TEXT, text);
 }
@@ -448,7 +448,7 @@ static uint64_t counter_track(struct perfetto *perfetto, uint32_t device, uint32
     uint32_t number = device << 12 | column;
     uint64_t uuid = uuid_of(perfetto, TRACK_OF_COUNTER, number), gpu;
 
-    if (is_told(perfetto, &perfetto->counters, number))
+    if (is_written(perfetto, &perfetto->counters, number))
         return uuid;
     gpu = gpu_track(perfetto, device);
     begin_track(perfetto, uuid, gpu, perfetto->quantities.items[column]);
@@ -489,7 +489,7 @@ static void put_remark(struct lp_trace_writer *writer, uint64_t time_ns, const c
 static void forget(struct perfetto *perfetto)
 {
     lp_trace_words_clear(&perfetto->words);
-    perfetto->told_names.count = perfetto->told_texts.count = 0;
+    perfetto->written_names.count = perfetto->written_texts.count = 0;
     perfetto->threads.count = perfetto->ranges.count = perfetto->gpus.count = 0;
     perfetto->counters.count = perfetto->units.count = perfetto->quantities.count = 0;
     lp_hashmap_reset(&perfetto->streams);
@@ -507,8 +507,8 @@ static void put_facts(struct lp_trace_writer *writer, const struct lp_trace_fact
     perfetto->sequence = facts->part << 22 | (facts->process_id & 0x3fffff);
     if (perfetto->sequence == 0)
         perfetto->sequence = UINT32_MAX;
-    tell_words(perfetto);
-    tell_process(perfetto);
+    write_words(perfetto);
+    name_process(perfetto);
 }
 
 static int finish(struct lp_trace_writer *writer)
@@ -531,8 +531,8 @@ static void free_writer(struct lp_trace_writer *writer)
     lp_text_clear(&perfetto->event);
     lp_text_clear(&perfetto->interned);
     lp_text_clear(&perfetto->part);
-    lp_vector_clear(&perfetto->told_names);
-    lp_vector_clear(&perfetto->told_texts);
+    lp_vector_clear(&perfetto->written_names);
+    lp_vector_clear(&perfetto->written_texts);
     lp_vector_clear(&perfetto->threads);
     lp_vector_clear(&perfetto->ranges);
     lp_vector_clear(&perfetto->gpus);

@@ -72,10 +72,10 @@ static void wait_until_collecting_ended(void)
 
 static void hold(enum lp_fake_moment moment)
 {
-    if (role == HELD_UNTOLD && moment == LP_FAKE_BEFORE_TOLD) {
+    if (role == HELD_UNTOLD && moment == LP_FAKE_BEFORE_REPORT) {
         atomic_fetch_add(&untold_held, 1);
         wait_until_collecting_ended();
-    } else if (role == HELD_TOLD && moment == LP_FAKE_AFTER_TOLD) {
+    } else if (role == HELD_TOLD && moment == LP_FAKE_AFTER_REPORT) {
         atomic_fetch_add(&told_held, 1);
         wait_until_collecting_ended();
         while (atomic_load(&untold_held) > 0 && !atomic_load(&untold_done))

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "lib/record/paths.h"
-#include "lib/session/options/counter_wish.h"
+#include "lib/session/options/counter_request.h"
 #include "llmperf/llmperf.h"
 #include "lib/counters/counters.h"
 #include "lib/device/device.h"

@@ -7,7 +7,7 @@
 #include "json.h"
 #include "llmperf/sys.h"
 
-struct wish {
+struct request {
     const char *chip, *preset, *pattern, *format, *method;
 };
 
@@ -25,14 +25,14 @@ static llmperf_counter_info info_of(const llmperf_counters *counters, size_t ind
     return info;
 }
 
-static void print_json(const struct wish *wish, const llmperf_counters *counters)
+static void print_json(const struct request *request, const llmperf_counters *counters)
 {
     uint32_t passes = llmperf_counters_passes(counters);
 
     print("{");
-    put_string("chip", wish->chip);
+    put_string("chip", request->chip);
     print(", ");
-    put_string("preset", wish->preset);
+    put_string("preset", request->preset);
     print(", ");
     put_string("method", llmperf_counters_method(counters) == LLMPERF_COUNTERS_PM ? "pm" : "range");
     if (passes)
@@ -56,12 +56,12 @@ static void print_json(const struct wish *wish, const llmperf_counters *counters
     print("]}\n");
 }
 
-static void print_text(const struct wish *wish, const llmperf_counters *counters)
+static void print_text(const struct request *request, const llmperf_counters *counters)
 {
     uint32_t passes = llmperf_counters_passes(counters);
 
     if (passes)
-        print("%s on %s: %u pass%s (%s)\n\n", wish->preset, wish->chip, passes,
+        print("%s on %s: %u pass%s (%s)\n\n", request->preset, request->chip, passes,
               passes > 1 ? "es" : "",
               llmperf_counters_method(counters) == LLMPERF_COUNTERS_PM ? "sampled" : "range");
     for (size_t i = 0; i < llmperf_counters_count(counters); i++) {
@@ -76,20 +76,21 @@ static void print_text(const struct wish *wish, const llmperf_counters *counters
     }
 }
 
-static int print_counters(const struct wish *wish)
+static int print_counters(const struct request *request)
 {
     uint32_t method =
-        strcmp(wish->method, "pm") == 0 ? LLMPERF_COUNTERS_PM : LLMPERF_COUNTERS_RANGE;
+        strcmp(request->method, "pm") == 0 ? LLMPERF_COUNTERS_PM : LLMPERF_COUNTERS_RANGE;
     llmperf_counters *counters;
-    int status = wish->preset ? llmperf_counters_open(wish->chip, wish->preset, &counters)
-                              : llmperf_counters_list(wish->chip, wish->pattern, method, &counters);
+    int status = request->preset
+                     ? llmperf_counters_open(request->chip, request->preset, &counters)
+                     : llmperf_counters_list(request->chip, request->pattern, method, &counters);
 
     if (status < 0)
         return fail_status(status);
-    if (strcmp(wish->format, "json") == 0)
-        print_json(wish, counters);
+    if (strcmp(request->format, "json") == 0)
+        print_json(request, counters);
     else
-        print_text(wish, counters);
+        print_text(request, counters);
     llmperf_counters_free(counters);
     return EXIT_FINE;
 }
@@ -130,23 +131,23 @@ static const struct option options[] = {
 static int run(const struct command *command, int argc, char **argv)
 {
     struct words words;
-    struct wish wish;
+    struct request request;
     int status;
 
     if ((status = parse_words(command, argc, argv, &words)) >= 0)
         return status;
-    wish = (struct wish){ words.values[CHIP], words.values[PRESET], words.values[LIST],
-                          words.values[FORMAT], words.values[METHOD] };
+    request = (struct request){ words.values[CHIP], words.values[PRESET], words.values[LIST],
+                                words.values[FORMAT], words.values[METHOD] };
     if (words.count > 0)
         return fail_usage(command, "unknown option %s", argv[1]);
-    if (!wish.chip && !wish.preset && !wish.pattern)
+    if (!request.chip && !request.preset && !request.pattern)
         return print_names();
-    if (!wish.chip || (!wish.preset == !wish.pattern))
+    if (!request.chip || (!request.preset == !request.pattern))
         return fail_usage(command, "give --chip and either --preset or --list");
     if (!llmperf_counters_chip(0))
         return fail_status(
             LLMPERF_ENODEVICE); /* A missing libcupti is a fault of the environment. */
-    return print_counters(&wish);
+    return print_counters(&request);
 }
 
 const struct command command_counters = {

@@ -62,7 +62,7 @@ static bool usual_file(const char *run, uint32_t trace, char *path)
     return true;
 }
 
-static void tell_trace(const char *path, const llmperf_trace_summary *summary)
+static void report_trace(const char *path, const llmperf_trace_summary *summary)
 {
     uint64_t length_ns = summary->last_ns - summary->first_ns;
 
@@ -120,7 +120,7 @@ static int export_trace(const struct command *command, const char *run, uint32_t
         llmperf_trace_export(run, trace, strcmp(path, "-") == 0 ? "/dev/stdout" : path, &summary);
     if (status < 0)
         return fail_status(status);
-    tell_trace(path, &summary);
+    report_trace(path, &summary);
     return EXIT_FINE;
 }
 

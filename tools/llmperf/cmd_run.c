@@ -247,7 +247,7 @@ static void write_empty_run(const struct job *job)
     llmperf_session_free(session);
 }
 
-static void tell_why_empty(const struct job *job, const struct run_state *state)
+static void report_why_empty(const struct job *job, const struct run_state *state)
 {
     if (job->keep_cuda)
         fprintf(stderr, "llmperf run: nothing was collected because another tool is injected\n");
@@ -299,8 +299,8 @@ static void conclude(const struct job *job, struct run_state *state)
 
     run_wait_for_processes(state);
     run_look_at_runs(state, true);
-    run_tell_left(state);
-    failed = run_tell_failed(job->folder);
+    run_report_left(state);
+    failed = run_report_failed(job->folder);
     if (state->forked > 0)
         fprintf(stderr,
                 "llmperf run: %u processes were forked from a profiled one and used CUDA: no run "
@@ -309,7 +309,7 @@ static void conclude(const struct job *job, struct run_state *state)
     if (state->runs == 0) {
         if (state->unreadable == 0 && state->left_count == 0 &&
             failed == 0) { /* otherwise the failure was reported */
-            tell_why_empty(job, state);
+            report_why_empty(job, state);
             write_empty_run(job);
         }
         snprintf(state->best, sizeof(state->best), "%s", job->folder);
@@ -425,22 +425,22 @@ static int run_all(struct job *job, const struct command *command, const char *o
                    const char *repeats)
 {
     char best[RUN_PATH_BYTES];
-    struct run_repeats wish = { .tier = job->tier,
-                                .counters = job->counters,
-                                .sampled = job->config.sampled };
+    struct run_repeats repeats_options = { .tier = job->tier,
+                                           .counters = job->counters,
+                                           .sampled = job->config.sampled };
     int status = check_job(job, command);
 
     if (status != EXIT_FINE)
         return status;
     if (!repeats)
         return run_job(job, out, best);
-    if (!run_repeats_read(&wish, repeats))
+    if (!run_repeats_read(&repeats_options, repeats))
         return fail_usage(command, "--repeat must be a number from 2 to %u, or auto with counters",
                           RUN_REPEATS_MOST);
     if ((status = make_job_folder(job, out)) != EXIT_FINE)
         return status;
-    wish.folder = job->folder;
-    return run_repeats(&wish, run_once, job);
+    repeats_options.folder = job->folder;
+    return run_repeats(&repeats_options, run_once, job);
 }
 
 enum { NO_MERGE, REPEAT };

@@ -38,7 +38,7 @@ bool holds_run(const char *run_dir)
 }
 
 /* Merged runs keep their traces. */
-static void tell_traces(const llmperf_profile *profile, const char *run_dir)
+static void report_traces(const llmperf_profile *profile, const char *run_dir)
 {
     const char *traces = llmperf_profile_fact(profile, "merged_traces");
 
@@ -63,7 +63,7 @@ int new_run_save(const llmperf_profile *profile, const char *run_dir)
     if ((status = llmperf_profile_save(profile, file)) < 0 ||
         (status = llmperf_artifacts_write(profile, folder)) < 0)
         return fail_status(status);
-    tell_traces(profile, run_dir);
+    report_traces(profile, run_dir);
     return EXIT_FINE;
 }
 

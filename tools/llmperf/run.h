@@ -56,17 +56,17 @@ void run_look_at_maps(struct run_state *state);
 bool run_was_used(const char *folder);
 
 /** A line on standard error for each process whose session could not start. @return how many */
-int run_tell_failed(const char *folder);
+int run_report_failed(const char *folder);
 
 /** After the end of the program: wait a second for its other processes, and note which are still
  * running. */
 void run_wait_for_processes(struct run_state *state);
 
 /** One line on standard error for each process that still runs and has no run. */
-void run_tell_left(const struct run_state *state);
+void run_report_left(const struct run_state *state);
 
-/** Add up the runs of the job. `tell`: print a line for each run on standard error. */
-void run_look_at_runs(struct run_state *state, bool tell);
+/** Add up the runs of the job. `report`: print a line for each run on standard error. */
+void run_look_at_runs(struct run_state *state, bool report);
 
 /** On a terminal: overwrite the last line. */
 void run_show_progress(const struct run_state *state, double elapsed_s);
@@ -85,7 +85,7 @@ struct run_repeats {
 };
 
 /** Read the value of --repeat. false: invalid, or not for this tier. */
-bool run_repeats_read(struct run_repeats *wish, const char *word);
+bool run_repeats_read(struct run_repeats *options, const char *word);
 
 /** Run the program as often as requested, or once for each group of its counters, and compare the
  * runs: repeats.md and repeats.json in the folder; counters of groups become one run there. The
@@ -94,7 +94,7 @@ bool run_repeats_read(struct run_repeats *wish, const char *word);
  * @param once  Runs it once, in a folder `name` below that of all, with these words for the
  * counters (NULL: as they are); returns an exit code, and the run in `best` (RUN_PATH_BYTES).
  * @return exit code: the first that is not 0, after which no further run is started. */
-int run_repeats(const struct run_repeats *wish,
+int run_repeats(const struct run_repeats *options,
                 int (*once)(void *context, const char *name, const char *counters, char *best),
                 void *context);
 

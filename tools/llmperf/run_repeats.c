@@ -14,7 +14,7 @@
 #define GROUPS_MOST       64u
 
 struct runs {
-    const struct run_repeats *wish;
+    const struct run_repeats *options;
     llmperf_profile *profiles[RUN_REPEATS_MOST];
     size_t count;
     unsigned wanted;
@@ -22,25 +22,25 @@ struct runs {
     unsigned groups; /* available; 0: not known */
 };
 
-bool run_repeats_read(struct run_repeats *wish, const char *word)
+bool run_repeats_read(struct run_repeats *options, const char *word)
 {
     char *end;
     long number = strtol(word, &end, 10);
 
-    wish->automatic = strcmp(word, "auto") == 0;
-    wish->most = wish->automatic ? GROUPS_MOST : (unsigned)number;
-    if (wish->automatic)
-        return wish->tier && strcmp(wish->tier, "counters") == 0;
+    options->automatic = strcmp(word, "auto") == 0;
+    options->most = options->automatic ? GROUPS_MOST : (unsigned)number;
+    if (options->automatic)
+        return options->tier && strcmp(options->tier, "counters") == 0;
     return end != word && !*end && number >= 2 && number <= (long)RUN_REPEATS_MOST;
 }
 
 /* Counters with replay=user or replay=kernel need no further runs, nor does a single requested
  * group. */
-static bool is_grouped(const struct run_repeats *wish)
+static bool is_grouped(const struct run_repeats *options)
 {
-    const char *words = wish->counters ? wish->counters : "light";
+    const char *words = options->counters ? options->counters : "light";
 
-    return wish->tier && strcmp(wish->tier, "counters") == 0 && !wish->sampled &&
+    return options->tier && strcmp(options->tier, "counters") == 0 && !options->sampled &&
            !strstr(words, "group=") && !strstr(words, "replay=user") &&
            !strstr(words, "replay=kernel") && strncmp(words, "pm", 2) != 0;
 }
@@ -62,13 +62,13 @@ static void keep(struct runs *runs, const char *path)
 /* After the first run: the number of runs that are needed. @return exit code */
 static int decide(struct runs *runs)
 {
-    const struct run_repeats *wish = runs->wish;
+    const struct run_repeats *options = runs->options;
 
-    if (runs->grouped && runs->groups > wish->most) {
+    if (runs->grouped && runs->groups > options->most) {
         fprintf(stderr,
                 "llmperf run: these counters need %u runs of the program but --repeat allows %u: "
                 "give --repeat %u or auto, or use preset light\n",
-                runs->groups, wish->most, runs->groups);
+                runs->groups, options->most, runs->groups);
         runs->grouped = false;
         return EXIT_USAGE;
     }
@@ -79,7 +79,7 @@ static int decide(struct runs *runs)
     runs->grouped = runs->grouped && runs->groups > 1;
     if (runs->grouped)
         runs->wanted = runs->groups;
-    else if (wish->automatic)
+    else if (options->automatic)
         runs->wanted = 1;
     if (runs->grouped)
         fprintf(stderr, "llmperf run: the counters need %u passes: the program runs %u times\n",
@@ -91,13 +91,13 @@ static int run_next(struct runs *runs, unsigned number,
                     int (*once)(void *context, const char *name, const char *counters, char *best),
                     void *context)
 {
-    const char *words = runs->wish->counters ? runs->wish->counters : "light";
+    const char *words = runs->options->counters ? runs->options->counters : "light";
     char name[32], counters[4096], best[RUN_PATH_BYTES] = "";
     int code;
 
     snprintf(name, sizeof(name), "repeat-%u", number);
     snprintf(counters, sizeof(counters), "%.4000s group=%u passes=%u", words, number,
-             runs->wish->most);
+             runs->options->most);
     code = once(context, name, runs->grouped ? counters : NULL, best);
     if (best[0])
         keep(runs, best);
@@ -117,7 +117,7 @@ static int write_repeats(const struct runs *runs, uint32_t format, const char *f
 
     if (status < 0)
         return fail_status(status);
-    snprintf(path, sizeof(path), "%s/%s", runs->wish->folder, file);
+    snprintf(path, sizeof(path), "%s/%s", runs->options->folder, file);
     status = write_text(text, path);
     llmperf_text_free(text);
     return status;
@@ -136,7 +136,7 @@ static void count_content(const struct runs *runs, size_t *filled, size_t *devic
     }
 }
 
-static void tell_distance(const struct runs *runs, bool differ)
+static void report_distance(const struct runs *runs, bool differ)
 {
     size_t filled, devices;
 
@@ -150,7 +150,7 @@ static void tell_distance(const struct runs *runs, bool differ)
                 differ ? "which differ by more than 10 % or are not repeats of each other"
                        : "all times within 10 %",
                 devices == 0 ? " (host times only: there was no GPU activity)" : "");
-    fprintf(stderr, "; see %s/repeats.md\n", runs->wish->folder);
+    fprintf(stderr, "; see %s/repeats.md\n", runs->options->folder);
 }
 
 /* Compare the runs. */
@@ -164,14 +164,14 @@ static int set_beside(const struct runs *runs)
     if ((status = write_repeats(runs, LLMPERF_TEXT_JSON, "repeats.json", &findings)) == EXIT_FINE)
         status = write_repeats(runs, LLMPERF_TEXT_PLAIN, "repeats.md", &findings);
     if (status == EXIT_FINE)
-        tell_distance(runs, findings > 0);
+        report_distance(runs, findings > 0);
     return status;
 }
 
 /* Merge the counters of all groups into one run, in the common folder. */
 static int put_together(const struct runs *runs)
 {
-    const char *slash = strrchr(runs->wish->folder, '/');
+    const char *slash = strrchr(runs->options->folder, '/');
     llmperf_profile *together;
     size_t merged = 0;
     int status;
@@ -183,7 +183,7 @@ static int put_together(const struct runs *runs)
                                        slash ? slash + 1 : NULL, &merged, &together);
     if (status < 0)
         return fail_status(status);
-    status = new_run_save(together, runs->wish->folder);
+    status = new_run_save(together, runs->options->folder);
     llmperf_profile_free(together);
     if (status == EXIT_FINE)
         fprintf(stderr, "llmperf run: counters from %zu of %u passes merged into one run%s\n",
@@ -192,7 +192,7 @@ static int put_together(const struct runs *runs)
     return status;
 }
 
-int run_repeats(const struct run_repeats *wish,
+int run_repeats(const struct run_repeats *options,
                 int (*once)(void *context, const char *name, const char *counters, char *best),
                 void *context)
 {
@@ -203,9 +203,9 @@ int run_repeats(const struct run_repeats *wish,
         fprintf(stderr, "llmperf: out of memory\n");
         return EXIT_ENVIRONMENT;
     }
-    runs->wish = wish;
-    runs->wanted = wish->most;
-    runs->grouped = is_grouped(wish);
+    runs->options = options;
+    runs->wanted = options->most;
+    runs->grouped = is_grouped(options);
     for (unsigned number = 1; number <= runs->wanted && code == EXIT_FINE; number++) {
         code = run_next(runs, number, once, context);
         fflush(stdout); /* Before the program prints again. */
@@ -218,6 +218,6 @@ int run_repeats(const struct run_repeats *wish,
     for (size_t i = 0; i < runs->count; i++)
         llmperf_profile_free(runs->profiles[i]);
     free(runs);
-    print("%s\n", wish->folder);
+    print("%s\n", options->folder);
     return code != EXIT_FINE ? code : written;
 }

@@ -63,8 +63,8 @@ static bool goes_on(struct run_state *state, const llmperf_profile *profile)
     return runs;
 }
 
-static void tell_going_on(const char *run, const llmperf_profile *profile,
-                          const llmperf_ledger *ledger)
+static void report_still_running(const char *run, const llmperf_profile *profile,
+                                 const llmperf_ledger *ledger)
 {
     fprintf(stderr, "llmperf: %s: process %s is still running and its run continues there; so far",
             run, text_of(profile, "process_id"));
@@ -75,7 +75,8 @@ static void tell_going_on(const char *run, const llmperf_profile *profile,
                 number_of(profile, "gpu_busy_ms"));
 }
 
-static void tell_run(const char *run, const llmperf_profile *profile, const llmperf_ledger *ledger)
+static void report_run(const char *run, const llmperf_profile *profile,
+                       const llmperf_ledger *ledger)
 {
     const char *reason = llmperf_profile_fact(profile, "source_reason");
 
@@ -100,7 +101,7 @@ static void write_missing_reports(const char *run, const llmperf_profile *profil
         fprintf(stderr, "llmperf run: %s\n", llmperf_last_error());
 }
 
-static void look_at_run(struct run_state *state, const char *run, bool tell)
+static void look_at_run(struct run_state *state, const char *run, bool report)
 {
     llmperf_ledger ledger = LLMPERF_LEDGER_INIT;
     llmperf_profile *profile;
@@ -108,16 +109,17 @@ static void look_at_run(struct run_state *state, const char *run, bool tell)
 
     if (llmperf_profile_open(run, &profile) < 0) {
         state->unreadable++;
-        if (tell)
+        if (report)
             fprintf(stderr, "llmperf: %s\n", llmperf_last_error());
         return;
     }
     llmperf_profile_ledger(profile, &ledger);
     busy_ms = number_of(profile, "gpu_busy_ms");
-    if (tell && goes_on(state, profile)) {
-        tell_going_on(run, profile, &ledger); /* A running process writes its reports at its end. */
-    } else if (tell) {
-        tell_run(run, profile, &ledger);
+    if (report && goes_on(state, profile)) {
+        report_still_running(run, profile,
+                             &ledger); /* A running process writes its reports at its end. */
+    } else if (report) {
+        report_run(run, profile, &ledger);
         write_missing_reports(run, profile);
     }
     if (state->runs++ == 0 || busy_ms > state->best_busy_ms) {
@@ -159,7 +161,7 @@ static int is_failure(const struct dirent *entry)
     return strncmp(entry->d_name, "failed-", 7) == 0;
 }
 
-static void tell_failure(const char *folder, const char *name)
+static void report_failure(const char *folder, const char *name)
 {
     char path[RUN_PATH_BYTES], line[1024] = "";
     FILE *file = join(path, folder, name) ? fopen(path, "re") : NULL;
@@ -171,13 +173,13 @@ static void tell_failure(const char *folder, const char *name)
         fclose(file);
 }
 
-int run_tell_failed(const char *folder)
+int run_report_failed(const char *folder)
 {
     struct dirent **entries;
     int count = scandir(folder, &entries, is_failure, alphasort);
 
     for (int i = 0; i < count; i++) {
-        tell_failure(folder, entries[i]->d_name);
+        report_failure(folder, entries[i]->d_name);
         free(entries[i]);
     }
     if (count >= 0)
@@ -218,7 +220,7 @@ static void name_process(uint32_t pid, char *name, int size)
         fclose(file);
 }
 
-void run_tell_left(const struct run_state *state)
+void run_report_left(const struct run_state *state)
 {
     char name[64];
 
@@ -234,7 +236,7 @@ void run_tell_left(const struct run_state *state)
     }
 }
 
-void run_look_at_runs(struct run_state *state, bool tell)
+void run_look_at_runs(struct run_state *state, bool report)
 {
     llmperf_job *job;
 
@@ -244,7 +246,7 @@ void run_look_at_runs(struct run_state *state, bool tell)
     if (llmperf_job_find(state->job, &job) < 0)
         return;
     for (size_t i = 0; i < llmperf_job_run_count(job); i++)
-        look_at_run(state, llmperf_job_run(job, i), tell);
+        look_at_run(state, llmperf_job_run(job, i), report);
     state->forked = (unsigned)llmperf_job_forked_count(job);
     llmperf_job_free(job);
 }

@@ -229,7 +229,7 @@ static void draw(const struct chart *chart, struct lp_text *out)
     lp_text_puts(out, "</figure>\n");
 }
 
-static void tell_why_not(const struct lp_findings *findings, struct lp_text *out)
+static void put_reason(const struct lp_findings *findings, struct lp_text *out)
 {
     /* Counters of kernels are valid whatever the ledger says; times of regions are not. */
     lp_text_puts(
@@ -247,7 +247,7 @@ void lp_svg_roofline(const struct lp_findings *findings, struct lp_text *out)
                            .roof = &findings->kernel_works.roof };
 
     if (!(chart.roof->ridge > 0) || set_scales(&chart) == 0)
-        tell_why_not(findings, out);
+        put_reason(findings, out);
     else
         draw(&chart, out);
 }

@@ -49,7 +49,7 @@ static void region_rows(const struct lp_findings *findings, const struct lp_show
         any = true;
         roofline_row(findings, &findings->regions.items[i], ridge, out);
     }
-    lp_shown_regions_tell(chosen, out);
+    lp_shown_regions_note(chosen, out);
     if (!any) {
         lp_text_puts(out, "Unknown: no region has both FLOPs and bytes.\n");
     } else if (!isnan(ridge)) {
@@ -94,17 +94,17 @@ static void kernel_row(const struct lp_kernel_work *work, struct lp_text *out)
 /* Without repetition. */
 static void kernel_reasons(const struct lp_kernel_works *works, struct lp_text *out)
 {
-    const char *told[4] = { NULL };
+    const char *reasons[4] = { NULL };
 
     for (size_t i = 0; i < works->rows.count; i++) {
         const char *reason = works->rows.items[i].reason;
         size_t at = 0;
 
-        while (reason && at < 4 && told[at] && told[at] != reason)
+        while (reason && at < 4 && reasons[at] && reasons[at] != reason)
             at++;
-        if (!reason || at == 4 || told[at])
+        if (!reason || at == 4 || reasons[at])
             continue;
-        told[at] = reason;
+        reasons[at] = reason;
         lp_text_puts(out, "\n– in the table: ");
         lp_md_text(out, reason);
         lp_text_puts(out, ".\n");

@@ -118,7 +118,7 @@ static void add_table(const struct lp_findings *findings, const struct lp_shown_
     for (size_t i = 0; i < findings->regions.count; i++)
         if (chosen->shown[i])
             utilisation_row(findings, &findings->regions.items[i], out);
-    lp_shown_regions_tell(chosen, out);
+    lp_shown_regions_note(chosen, out);
 }
 
 void lp_utilisation_md(const struct lp_findings *findings, struct lp_text *out)

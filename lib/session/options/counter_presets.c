@@ -129,16 +129,16 @@ static int wrap(struct lp_counter_set *set, llmperf_counters **counters_out)
 
 int llmperf_counters_open(const char *chip, const char *preset, llmperf_counters **counters_out)
 {
-    struct lp_counter_preset *wishes;
+    struct lp_counter_preset *quantities;
     struct lp_counter_set *set;
     int status;
 
     if (!chip || !preset || !counters_out)
         return lp_error(LLMPERF_EINVAL, "chip, preset and counters_out are required");
-    if ((status = lp_counter_preset_find(preset, &wishes)) < 0)
+    if ((status = lp_counter_preset_find(preset, &quantities)) < 0)
         return status;
-    status = lp_counter_set_open(chip, NULL, wishes, &set);
-    lp_counter_preset_free(wishes);
+    status = lp_counter_set_open(chip, NULL, quantities, &set);
+    lp_counter_preset_free(quantities);
     return status < 0 ? status : wrap(set, counters_out);
 }
 

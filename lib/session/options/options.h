@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "lib/session/options/counter_wish.h"
+#include "lib/session/options/counter_request.h"
 #include "lib/session/options/from_config.h"
 #include "lib/session/options/parallel.h"
 #include "lib/session/options/stage_work.h"

@@ -136,7 +136,7 @@ static bool counts_its_work(const uint64_t *quantities)
     return quantities[LLMPERF_QUANTITY_FLOPS] && quantities[LLMPERF_QUANTITY_BYTES];
 }
 
-static void tell_work(void *context, const char *label, const uint64_t *quantities,
+static void give_work(void *context, const char *label, const uint64_t *quantities,
                       uint64_t *flops_out, uint64_t *bytes_out)
 {
     struct lp_stage_work *work = context;
@@ -155,7 +155,7 @@ static void tell_work(void *context, const char *label, const uint64_t *quantiti
 
 struct lp_work_source lp_stage_work_source(struct lp_stage_work *work)
 {
-    return (struct lp_work_source){ work, tell_work };
+    return (struct lp_work_source){ work, give_work };
 }
 
 /* What the matrix products compute in: the format of the operator with most FLOPs. */

@@ -70,7 +70,7 @@ static pthread_mutex_t learning = PTHREAD_MUTEX_INITIALIZER;
 static lp_cupti_buffer_requested requested_by_client;
 static lp_cupti_buffer_completed completed_for_client;
 
-static bool read_layout(const struct lp_cupti_record_layout *told, const uint8_t *wanted,
+static bool read_layout(const struct lp_cupti_record_layout *reported, const uint8_t *wanted,
                         struct lp_cupti_layout *layout)
 {
     *layout = (struct lp_cupti_layout){ { 0 } };
@@ -79,9 +79,9 @@ static bool read_layout(const struct lp_cupti_record_layout *told, const uint8_t
 
         if (wanted[field] == 0)
             continue;
-        for (size_t i = 0; !place && i < told->field_count; i++)
-            if (told->fields[i].number == wanted[field])
-                place = &told->fields[i];
+        for (size_t i = 0; !place && i < reported->field_count; i++)
+            if (reported->fields[i].number == wanted[field])
+                place = &reported->fields[i];
         /* Correlation ids are wider than in whole records; their lower half is read. */
         if (!place || place->size < widths[field] || place->offset > UINT16_MAX)
             return false;
@@ -90,11 +90,11 @@ static bool read_layout(const struct lp_cupti_record_layout *told, const uint8_t
     return true;
 }
 
-static void learn(uint32_t kind, const struct lp_cupti_record_layout *told)
+static void learn(uint32_t kind, const struct lp_cupti_record_layout *reported)
 {
     struct lp_cupti_layout layout;
 
-    if (!read_layout(told, numbers[kind], &layout)) {
+    if (!read_layout(reported, numbers[kind], &layout)) {
         lp_log(LLMPERF_LOG_WARN, "CUPTI uses an unknown layout for records of kind %u", kind);
         return;
     }
@@ -149,15 +149,15 @@ static void select_fields(void)
  * after a few times off and on, so they are used only on request. */
 static bool wants_slim(const struct lp_cupti *cupti)
 {
-    const char *wish = lp_variable("LLMPERF_CUPTI_RECORDS");
+    const char *word = lp_variable("LLMPERF_CUPTI_RECORDS");
 
-    if (wish && (strcmp(wish, "slim") == 0 || strcmp(wish, "whole") == 0))
-        return strcmp(wish, "slim") == 0;
-    if (wish && *wish)
+    if (word && (strcmp(word, "slim") == 0 || strcmp(word, "whole") == 0))
+        return strcmp(word, "slim") == 0;
+    if (word && *word)
         lp_log(LLMPERF_LOG_WARN,
                "LLMPERF_CUPTI_RECORDS=%s is unknown; use slim or whole. The default for this "
                "driver is used",
-               wish);
+               word);
     return cupti->driver >= LP_CUPTI_SLIM_DRIVER;
 }
 

@@ -72,7 +72,7 @@ static void on_launch(uint32_t id, const struct lp_cupti_callback_data *data)
                          kind == LP_LAUNCH_GRAPH && lp_thread_recording()
                              ? lp_cupti_launched_graph(cupti, data)
                              : 0,
-                         lp_launch_id_told(data->correlation_id));
+                         lp_launch_id_reported(data->correlation_id));
         lp_counters_launch(kind, data->symbol_name, data->context, correlation);
         return;
     }

@@ -44,7 +44,7 @@ static int play_host(struct lp_fake_player *player, struct lp_fake_thread *threa
         return lp_fake_play_memory(player, thread, op);
     case LP_FAKE_LAUNCH_FAIL:
     case LP_FAKE_CAPTURE:
-        return lp_fake_play_void(player, thread);
+        return lp_fake_play_failed(player, thread);
     case LP_FAKE_NODE:
     case LP_FAKE_NODE_CLONE:
     case LP_FAKE_INSTANTIATE:
@@ -55,7 +55,7 @@ static int play_host(struct lp_fake_player *player, struct lp_fake_thread *threa
     case LP_FAKE_GRAPH_DESTROY:
         return lp_fake_play_graph_event(player, thread, op);
     case LP_FAKE_LOST:
-        return lp_fake_thread_tell(thread, player->now_ns, LP_RECORD_LOST, 0, op->number);
+        return lp_fake_thread_report(thread, player->now_ns, LP_RECORD_LOST, 0, op->number);
     default:
         return lp_fake_thread_exit(thread, player->now_ns);
     }

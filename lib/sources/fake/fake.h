@@ -37,7 +37,7 @@ uint32_t lp_fake_joins(void);
 
 /** Called on each launching thread, to hold it there: the launch has its id and is not reported
  * yet; it is reported, and its record is not decided yet. NULL: none. @threads any thread */
-enum lp_fake_moment { LP_FAKE_BEFORE_TOLD, LP_FAKE_AFTER_TOLD };
+enum lp_fake_moment { LP_FAKE_BEFORE_REPORT, LP_FAKE_AFTER_REPORT };
 typedef void (*lp_fake_pause)(enum lp_fake_moment moment);
 void lp_fake_pause_at_launch(lp_fake_pause pause);
 

@@ -3,8 +3,8 @@
 #include "lib/sources/fake/player.h"
 
 /* One event of a graph; `more`: which of several nodes. */
-static int tell_graph(struct lp_fake_player *player, const struct lp_fake_thread *thread,
-                      const struct lp_fake_op *op, uint32_t more)
+static int report_graph(struct lp_fake_player *player, const struct lp_fake_thread *thread,
+                        const struct lp_fake_op *op, uint32_t more)
 {
     static const uint32_t kinds[] = {
         [LP_FAKE_NODE] = LP_GRAPH_NODE_CREATED,
@@ -44,13 +44,13 @@ int lp_fake_play_graph_event(struct lp_fake_player *player, const struct lp_fake
     int status = 0;
 
     if (!several)
-        return tell_graph(player, thread, op, 0);
+        return report_graph(player, thread, op, 0);
     if (op->verb == LP_FAKE_INSTANTIATE)
         each.verb = LP_FAKE_NODE_CLONE;
     for (uint32_t i = 0; status == 0 && i < op->values[LP_FAKE_NODES]; i++)
-        status = tell_graph(player, thread, &each, i);
+        status = report_graph(player, thread, &each, i);
     if (status == 0 && op->verb == LP_FAKE_INSTANTIATE)
-        status = tell_graph(player, thread, op, 0);
+        status = report_graph(player, thread, op, 0);
     return status;
 }
 

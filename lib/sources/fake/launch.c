@@ -6,8 +6,8 @@
 #include "lib/sources/fake/player.h"
 #include "llmperf/profile.h"
 
-static int tell_launch(struct lp_fake_player *player, struct lp_fake_thread *thread, uint16_t kind,
-                       uint32_t graph)
+static int report_launch(struct lp_fake_player *player, struct lp_fake_thread *thread,
+                         uint16_t kind, uint32_t graph)
 {
     if (player->correlation == LP_FAKE_NEVER_LAUNCHED - 1)
         return lp_error(LLMPERF_EFORMAT,
@@ -16,23 +16,23 @@ static int tell_launch(struct lp_fake_player *player, struct lp_fake_thread *thr
     if (!lp_fake_device_strikes(&player->device, LP_FAKE_SAME_CORRELATION) ||
         player->correlation == 0)
         player->correlation++;
-    return lp_fake_thread_tell(thread, player->now_ns, LP_RECORD_LAUNCH, kind,
-                               LP_LAUNCH_VALUE(graph, player->correlation));
+    return lp_fake_thread_report(thread, player->now_ns, LP_RECORD_LAUNCH, kind,
+                                 LP_LAUNCH_VALUE(graph, player->correlation));
 }
 
-int lp_fake_play_void(struct lp_fake_player *player, struct lp_fake_thread *thread)
+int lp_fake_play_failed(struct lp_fake_player *player, struct lp_fake_thread *thread)
 {
-    int status = tell_launch(player, thread, LP_LAUNCH_KERNEL, 0);
+    int status = report_launch(player, thread, LP_LAUNCH_KERNEL, 0);
 
     return status < 0 ? status
-                      : lp_fake_thread_tell(thread, player->now_ns, LP_RECORD_LAUNCH_CANCELLED, 0,
-                                            player->correlation);
+                      : lp_fake_thread_report(thread, player->now_ns, LP_RECORD_LAUNCH_CANCELLED, 0,
+                                              player->correlation);
 }
 
 static int launch(struct lp_fake_player *player, struct lp_fake_thread *thread, uint16_t kind,
                   uint32_t graph)
 {
-    int status = tell_launch(player, thread, kind, graph);
+    int status = report_launch(player, thread, kind, graph);
 
     /* The launch is the last record of its thread. */
     if (status == 0 && lp_fake_device_strikes(&player->device, LP_FAKE_LATE_LAUNCH) && !thread->cut)

@@ -63,9 +63,9 @@ struct live_source {
 
 /* Threads use all of this until the process is gone: static, never destroyed. */
 static struct lp_buffer_pool pool;
-static _Atomic bool told;    /* launches are */
-static _Atomic bool running; /* they bring records */
-static _Atomic bool copies;  /* are collected too */
+static _Atomic bool reporting; /* launches are */
+static _Atomic bool running;   /* they bring records */
+static _Atomic bool copies;    /* are collected too */
 static _Atomic(lp_fake_pause) at_launch;
 static _Atomic bool silent;
 static _Atomic bool away; /* as CUPTI is between bursts: nothing is reported, and ids begin anew */
@@ -180,7 +180,7 @@ static uint32_t next_correlation(void)
     do { /* Relaxed: ids need to differ, nothing else. */
         id = atomic_fetch_add_explicit(&last_correlation, 1, memory_order_relaxed) + 1;
     } while (id == LP_CORRELATION_NONE);
-    return lp_launch_id_told(id);
+    return lp_launch_id_reported(id);
 }
 
 static void pause_at(enum lp_fake_moment moment)
@@ -202,14 +202,14 @@ static uint32_t enter_call(enum lp_launch_kind kind, uint32_t graph)
     struct lp_thread *thread;
     uint32_t correlation;
 
-    if (!atomic_load(&told) || lp_capture_forked())
+    if (!atomic_load(&reporting) || lp_capture_forked())
         return LP_CORRELATION_NONE;
     correlation = next_correlation();
-    pause_at(LP_FAKE_BEFORE_TOLD);
+    pause_at(LP_FAKE_BEFORE_REPORT);
     if ((thread = lp_thread_get()))
         lp_thread_call_enter(thread);
     lp_thread_launch(kind, graph, correlation);
-    pause_at(LP_FAKE_AFTER_TOLD);
+    pause_at(LP_FAKE_AFTER_REPORT);
     return correlation;
 }
 
@@ -376,7 +376,7 @@ static int start(struct lp_device_source *head)
 
     if (atomic_load(&away))
         return 0;
-    atomic_store(&told, true);
+    atomic_store(&reporting, true);
     atomic_store(&copies, source->memory_activities && !source->sampled);
     atomic_store(&running, !source->sampled || source->detached);
     return 0;
@@ -386,7 +386,7 @@ static void pause_source(struct lp_device_source *head)
 {
     (void)head;
     atomic_store(&running, false);
-    atomic_store(&told, false);
+    atomic_store(&reporting, false);
 }
 
 static void collect(enum lp_collect what)
@@ -443,7 +443,7 @@ static int leave(struct lp_device_source *head)
     if (lp_threads_in_call())
         return lp_error(LLMPERF_ESTATE, "a thread was inside a launch");
     atomic_store(&running, false);
-    atomic_store(&told, false);
+    atomic_store(&reporting, false);
     atomic_store(&away, true);
     atomic_store(&last_correlation, 0);
     lp_launch_ids_renew();

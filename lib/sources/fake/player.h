@@ -38,7 +38,7 @@ int lp_fake_play_graph(struct lp_fake_player *player, struct lp_fake_thread *thr
 int lp_fake_play_memory(struct lp_fake_player *player, struct lp_fake_thread *thread,
                         const struct lp_fake_op *op);
 /** A launch that is cancelled: it has no device work. */
-int lp_fake_play_void(struct lp_fake_player *player, struct lp_fake_thread *thread);
+int lp_fake_play_failed(struct lp_fake_player *player, struct lp_fake_thread *thread);
 
 /** What happens to a graph. An instantiation clones the nodes of its graph first. */
 int lp_fake_play_graph_event(struct lp_fake_player *player, const struct lp_fake_thread *thread,

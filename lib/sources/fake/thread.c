@@ -11,8 +11,8 @@ uint32_t lp_fake_thread_path(const struct lp_fake_thread *thread)
     return depth > 0 ? thread->stack[depth - 1] : LP_PATH_ROOT;
 }
 
-int lp_fake_thread_tell(struct lp_fake_thread *thread, uint64_t now_ns, uint16_t kind,
-                        uint16_t detail, uint64_t value)
+int lp_fake_thread_report(struct lp_fake_thread *thread, uint64_t now_ns, uint16_t kind,
+                          uint16_t detail, uint64_t value)
 {
     uint32_t node = kind == LP_RECORD_UNBALANCED || kind == LP_RECORD_THREAD_EXIT
                         ? LP_PATH_ROOT
@@ -27,7 +27,7 @@ int lp_fake_thread_count(struct lp_fake_thread *thread, uint64_t now_ns, uint32_
 {
     if (thread->depth == 0 || amount == 0)
         return 0;
-    return lp_fake_thread_tell(thread, now_ns, LP_RECORD_COUNT, (uint16_t)quantity, amount);
+    return lp_fake_thread_report(thread, now_ns, LP_RECORD_COUNT, (uint16_t)quantity, amount);
 }
 
 int lp_fake_thread_begin(struct lp_fake_thread *thread, uint64_t now_ns, const char *label,
@@ -40,7 +40,7 @@ int lp_fake_thread_begin(struct lp_fake_thread *thread, uint64_t now_ns, const c
         uint32_t parent = thread->depth > 1 ? thread->stack[thread->depth - 2] : LP_PATH_ROOT;
 
         thread->stack[thread->depth - 1] = lp_path_intern(parent, label);
-        status = lp_fake_thread_tell(thread, now_ns, LP_RECORD_REGION_BEGIN, 0, 0);
+        status = lp_fake_thread_report(thread, now_ns, LP_RECORD_REGION_BEGIN, 0, 0);
     }
     if (kind != LLMPERF_REGION_AUTO && thread->depth <= LLMPERF_REGION_DEPTH)
         atomic_compare_exchange_strong(&lp_path_get(lp_fake_thread_path(thread))->kind, &unset,
@@ -55,9 +55,9 @@ int lp_fake_thread_end(struct lp_fake_thread *thread, uint64_t now_ns)
     int status = 0;
 
     if (thread->depth == 0)
-        return lp_fake_thread_tell(thread, now_ns, LP_RECORD_UNBALANCED, 0, 0);
+        return lp_fake_thread_report(thread, now_ns, LP_RECORD_UNBALANCED, 0, 0);
     if (thread->depth <= LLMPERF_REGION_DEPTH)
-        status = lp_fake_thread_tell(thread, now_ns, LP_RECORD_REGION_END, 0, 0);
+        status = lp_fake_thread_report(thread, now_ns, LP_RECORD_REGION_END, 0, 0);
     thread->depth--;
     return status;
 }
@@ -65,7 +65,7 @@ int lp_fake_thread_end(struct lp_fake_thread *thread, uint64_t now_ns)
 int lp_fake_thread_exit(struct lp_fake_thread *thread, uint64_t now_ns)
 {
     thread->depth = 0;
-    return lp_fake_thread_tell(thread, now_ns, LP_RECORD_THREAD_EXIT, 0, 0);
+    return lp_fake_thread_report(thread, now_ns, LP_RECORD_THREAD_EXIT, 0, 0);
 }
 
 void lp_fake_thread_postpone(struct lp_fake_thread *thread)

@@ -29,8 +29,8 @@ void lp_fake_thread_clear(struct lp_fake_thread *thread);
 uint32_t lp_fake_thread_path(const struct lp_fake_thread *thread);
 
 /** One more record, of the innermost region. */
-int lp_fake_thread_tell(struct lp_fake_thread *thread, uint64_t now_ns, uint16_t kind,
-                        uint16_t detail, uint64_t value);
+int lp_fake_thread_report(struct lp_fake_thread *thread, uint64_t now_ns, uint16_t kind,
+                          uint16_t detail, uint64_t value);
 
 int lp_fake_thread_count(struct lp_fake_thread *thread, uint64_t now_ns, uint32_t quantity,
                          uint64_t amount);

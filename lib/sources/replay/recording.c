@@ -29,7 +29,7 @@ struct lp_recorder {
     struct lp_text chunk; /* payload in progress */
     struct lp_text facts; /* of hardware counters, until there are enough for a chunk */
     size_t fact_count, columns;
-    uint32_t names_told, paths_told;
+    uint32_t names_reported, paths_reported;
     int failed; /* errno of the first failed write */
 };
 
@@ -91,16 +91,16 @@ static bool has_room(struct lp_recorder *recorder, uint64_t time_ns)
 }
 
 /* Names and paths that appeared since the last chunk: a reader knows each before it is used. */
-static void tell_names(struct lp_recorder *recorder)
+static void report_names(struct lp_recorder *recorder)
 {
     uint32_t count = (uint32_t)recorder->names->texts.count;
 
-    if (recorder->names_told == count)
+    if (recorder->names_reported == count)
         return;
-    put_number(recorder, recorder->names_told);
-    put_number(recorder, count - recorder->names_told);
-    while (recorder->names_told < count)
-        put_string(recorder, lp_names_text(recorder->names, recorder->names_told++));
+    put_number(recorder, recorder->names_reported);
+    put_number(recorder, count - recorder->names_reported);
+    while (recorder->names_reported < count)
+        put_string(recorder, lp_names_text(recorder->names, recorder->names_reported++));
     write_chunk(recorder, LP_CHUNK_NAMES);
 }
 
@@ -110,16 +110,16 @@ static uint32_t number_of(uint32_t node)
     return lp_path_get(node)->order;
 }
 
-static void tell_paths(struct lp_recorder *recorder)
+static void report_paths(struct lp_recorder *recorder)
 {
     uint32_t count = lp_path_count();
 
-    if (recorder->paths_told == count)
+    if (recorder->paths_reported == count)
         return;
-    put_number(recorder, recorder->paths_told);
-    put_number(recorder, count - recorder->paths_told);
-    for (; recorder->paths_told < count; recorder->paths_told++) {
-        const struct lp_path *path = lp_path_get(lp_path_nth(recorder->paths_told));
+    put_number(recorder, recorder->paths_reported);
+    put_number(recorder, count - recorder->paths_reported);
+    for (; recorder->paths_reported < count; recorder->paths_reported++) {
+        const struct lp_path *path = lp_path_get(lp_path_nth(recorder->paths_reported));
 
         put_number(recorder, number_of(path->parent));
         put_string(recorder, path->label);
@@ -127,12 +127,12 @@ static void tell_paths(struct lp_recorder *recorder)
     write_chunk(recorder, LP_CHUNK_PATHS);
 }
 
-static void tell_kinds(struct lp_recorder *recorder)
+static void report_kinds(struct lp_recorder *recorder)
 {
     uint32_t count = 0, limit;
 
-    tell_paths(recorder); /* A reader knows each path before its kind. */
-    limit = recorder->paths_told;
+    report_paths(recorder); /* A reader knows each path before its kind. */
+    limit = recorder->paths_reported;
     for (uint32_t i = 0; i < limit; i++)
         count += atomic_load(&lp_path_get(lp_path_nth(i))->kind) != LLMPERF_REGION_AUTO;
     put_number(recorder, count);
@@ -152,7 +152,7 @@ static void write_host(struct lp_recorder *recorder, uint32_t thread,
 {
     struct lp_record before = { 0, 0, 0, 0, 0 }, record;
 
-    tell_paths(recorder);
+    report_paths(recorder);
     put_number(recorder, thread);
     put_number(recorder, count);
     for (size_t i = 0; i < count; i++) {
@@ -211,7 +211,7 @@ static void write_activities(struct lp_recorder *recorder, const struct lp_activ
 {
     struct lp_activity before = { 0 };
 
-    tell_names(recorder);
+    report_names(recorder);
     put_number(recorder, count);
     for (size_t i = 0; i < count; i++) {
         put_activity(recorder, &activities[i], &before);
@@ -234,7 +234,7 @@ static void write_graphs(struct lp_recorder *recorder, const struct lp_graph_eve
 {
     struct lp_graph_event before = { 0, 0, 0, 0, 0, 0 }, event;
 
-    tell_paths(recorder);
+    report_paths(recorder);
     put_number(recorder, count);
     for (size_t i = 0; i < count; i++) {
         put_number(recorder, (uint64_t)events[i].detail << 4 | events[i].kind);
@@ -263,8 +263,8 @@ static void write_facts(struct lp_recorder *recorder)
 {
     if (recorder->fact_count == 0)
         return;
-    tell_names(recorder);
-    tell_paths(recorder);
+    report_names(recorder);
+    report_paths(recorder);
     put_number(recorder, recorder->fact_count);
     lp_text_add(&recorder->chunk, recorder->facts.bytes, recorder->facts.length);
     recorder->chunk.failed = recorder->chunk.failed || recorder->facts.failed;
@@ -402,7 +402,7 @@ int lp_recorder_close(struct lp_recorder *recorder, const struct lp_device_stats
     if (!recorder)
         return 0;
     write_facts(recorder);
-    tell_kinds(recorder);
+    report_kinds(recorder);
     lp_text_puts(&recorder->chunk, origin);
     write_chunk(recorder, LP_CHUNK_ORIGIN);
     put_number(recorder, stats->records_dropped);

@@ -428,7 +428,7 @@ static int read_whole_chunk(struct replay *replay, uint32_t type, struct lp_vari
                                                     : status;
 }
 
-static void tell_no_graphs(struct replay *replay, const struct lp_device_sink *sink)
+static void report_no_graphs(struct replay *replay, const struct lp_device_sink *sink)
 {
     const struct lp_graph_event event = { .kind = LP_GRAPH_NOT_RECORDED };
 
@@ -474,7 +474,7 @@ static int deliver(struct lp_device_source *source, const struct lp_device_sink 
     struct replay *replay = (struct replay *)(void *)source;
     int status = 1;
 
-    tell_no_graphs(replay, sink);
+    report_no_graphs(replay, sink);
     for (int i = 0; i < CHUNKS_A_CALL && status > 0 && !replay->ended; i++)
         status = deliver_chunk(replay, sink);
     if (status == 0 && !replay->ended)

@@ -79,14 +79,14 @@ static int add_parts(struct lp_trace_sources *sources, const llmperf_profile *me
 {
     struct lp_parts parts = { { NULL, 0, 0 } };
     const char *folder = lp_profile_folder(merged);
-    bool told = false;
+    bool known = false;
     int status = lp_parts_find(&parts, merged, folder);
 
     for (size_t i = 0; i < parts.items.count && status == 0; i++) {
-        told |= parts.items.items[i].kept_in != NULL;
+        known |= parts.items.items[i].kept_in != NULL;
         status = add_part(sources, &parts.items.items[i]);
     }
-    if (status == 0 && !told) {
+    if (status == 0 && !known) {
         sources->missing = 0;
         status = add_job_of(sources, folder);
     } else if (status == 0) {

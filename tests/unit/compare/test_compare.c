@@ -346,7 +346,7 @@ static void a_sample_of_one_instance_is_not_judged(void **state)
     add_busy(fresh, 1, 4, NAN);
     comparison = compare_profiles(base, fresh);
     assert_int_equal(compared_row(&comparison, "APP@turn/LLM@decode_step", "device").verdict,
-                     LP_COMPARE_LONE);
+                     LP_COMPARE_SINGLE);
     lp_compare_clear(&comparison);
     llmperf_profile_free(base);
     llmperf_profile_free(fresh);

@@ -149,7 +149,7 @@ static void runs_within_the_threshold_do_not_differ(void **state)
     assert_int_equal(job.repeats.differing, 0);
     /* Of two runs nobody can say which one is apart. */
     assert_false(
-        lp_repeats_is_apart(row_of(&job.repeats, "LLM@prefill", 0, "wall_ms.mean"), 1, 0.0001));
+        lp_repeats_is_outlier(row_of(&job.repeats, "LLM@prefill", 0, "wall_ms.mean"), 1, 0.0001));
     clear_job(&job);
 }
 
@@ -166,7 +166,7 @@ static void the_run_that_is_apart_is_named(void **state)
     check_close(row->median, 10.05);
     assert_true(fabs(row->deviation - 0.05) < 1e-9);
     for (size_t run = 0; run < 5; run++)
-        assert_int_equal(lp_repeats_is_apart(row, run, 0.10), run == 2);
+        assert_int_equal(lp_repeats_is_outlier(row, run, 0.10), run == 2);
     clear_job(&job);
 }
 
@@ -180,7 +180,7 @@ static void a_wide_spread_without_a_centre_has_no_run_apart(void **state)
     row = row_of(&job.repeats, "LLM@prefill", 0, "wall_ms.mean");
     assert_true(row->differs);
     for (size_t run = 0; run < 3; run++)
-        assert_false(lp_repeats_is_apart(row, run, 0.10));
+        assert_false(lp_repeats_is_outlier(row, run, 0.10));
     clear_job(&job);
 }
 

@@ -80,12 +80,12 @@ static void preset_keeps_quantities_and_candidates_in_order(void **state)
     assert_string_equal(preset->about, "two");
     assert_int_equal(preset->method, LP_COUNTER_PM);
     assert_int_equal(preset->most_passes, 1);
-    assert_int_equal(preset->wishes.count, 2);
-    assert_string_equal(preset->wishes.items[0].quantity, "b");
-    assert_string_equal(preset->wishes.items[0].unit, "byte");
-    assert_int_equal(preset->wishes.items[0].candidates.count, 2);
-    assert_string_equal(preset->wishes.items[0].candidates.items[1], "y__b.sum");
-    assert_null(preset->wishes.items[1].unit);
+    assert_int_equal(preset->quantities.count, 2);
+    assert_string_equal(preset->quantities.items[0].quantity, "b");
+    assert_string_equal(preset->quantities.items[0].unit, "byte");
+    assert_int_equal(preset->quantities.items[0].candidates.count, 2);
+    assert_string_equal(preset->quantities.items[0].candidates.items[1], "y__b.sum");
+    assert_null(preset->quantities.items[1].unit);
     lp_counter_preset_free(preset);
 }
 

@@ -127,8 +127,8 @@ static void every_quantity_is_in_one_group(void **state)
 
     (void)state;
     need_cupti();
-    for (size_t i = 0; i < roofline->wishes.count; i++) {
-        const char *quantity = roofline->wishes.items[i].quantity;
+    for (size_t i = 0; i < roofline->quantities.count; i++) {
+        const char *quantity = roofline->quantities.items[i].quantity;
         size_t found = holders(groups, quantity);
 
         if (is_missing(groups->sets[0], quantity))

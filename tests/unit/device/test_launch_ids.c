@@ -11,15 +11,15 @@
 
 static void ids_of_two_lives_are_not_the_same(void **state)
 {
-    uint32_t first = lp_launch_id_told(1), last = lp_launch_id_told(1000), next;
+    uint32_t first = lp_launch_id_reported(1), last = lp_launch_id_reported(1000), next;
 
     (void)state;
     lp_launch_ids_renew();
-    next = lp_launch_id_told(1);
+    next = lp_launch_id_reported(1);
     assert_int_equal(last - first, 999);
     assert_true(next - first > last - first);
     lp_launch_ids_renew();
-    assert_true(lp_launch_id_told(1) - first > next - first);
+    assert_true(lp_launch_id_reported(1) - first > next - first);
     assert_int_equal(lp_launch_id(LP_CORRELATION_NONE), LP_CORRELATION_NONE);
 }
 

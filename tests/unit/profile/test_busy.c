@@ -91,7 +91,7 @@ static void assert_lengths(void)
     }
     assert_int_equal(lp_busy_late(&busy), late);
     for (size_t q = 0; q < busy.queues.count; q++) {
-        const lp_busy_pieces *log = &busy.queues.items[q].log;
+        const lp_busy_intervals *log = &busy.queues.items[q].log;
 
         for (size_t i = 1; i < log->count; i++)
             assert_true(log->items[i - 1].start_ns <= log->items[i].start_ns);

@@ -43,7 +43,7 @@ static struct lp_counter_totals *make_totals(const struct lp_counter_plan *plan)
     struct lp_counter_totals *totals = lp_counter_totals_create(&names);
 
     assert_non_null(totals);
-    assert_null(lp_counter_totals_told(totals));
+    assert_null(lp_counter_totals_current_plan(totals));
     lp_counter_totals_plan(totals, plan);
     return totals;
 }
@@ -266,7 +266,7 @@ static void finer_samples_take_the_place_of_too_coarse_ones(void **state)
     uint32_t shorter = lp_path_intern(LP_PATH_ROOT, "LLM@shorter");
     uint32_t longer = lp_path_intern(LP_PATH_ROOT, "LLM@longer");
     uint64_t at = 50000000 * US;
-    struct lp_counter_stretch shortest;
+    struct lp_counter_active shortest;
     llmperf_profile *profile;
 
     (void)state;
@@ -292,7 +292,7 @@ static void finer_samples_take_the_place_of_too_coarse_ones(void **state)
         run(totals, shorter, at, at + 400 * US);
         run(totals, longer, at + 1000 * US, at + 3000 * US);
     }
-    assert_int_equal(lp_counter_totals_told(totals)->interval_ns, 100 * US);
+    assert_int_equal(lp_counter_totals_current_plan(totals)->interval_ns, 100 * US);
     profile = freeze(totals);
     assert_float_equal(find(profile, "LLM@shorter", NULL, "sm_active").mean, 60, 1e-9);
     assert_float_equal(find(profile, "LLM@shorter", NULL, "sampled_time").mean,
@@ -444,8 +444,9 @@ static void a_recording_keeps_plan_and_facts(void **state)
 
     (void)state;
     record_and_replay(write_facts, totals);
-    assert_string_equal(lp_counter_totals_told(totals)->chip, "GH100");
-    assert_string_equal(lp_counter_totals_told(totals)->columns[1].metric, "dram__bytes_read.sum");
+    assert_string_equal(lp_counter_totals_current_plan(totals)->chip, "GH100");
+    assert_string_equal(lp_counter_totals_current_plan(totals)->columns[1].metric,
+                        "dram__bytes_read.sum");
     profile = freeze(totals);
     metric = find(profile, "LLM@recorded", NULL, "dram_read_bytes");
     assert_int_equal(metric.count, 5000);

@@ -168,16 +168,16 @@ static void ids_go_on(void **state)
 
     (void)state;
     assert_int_equal(lp_launch_id(LP_CORRELATION_NONE), LP_CORRELATION_NONE);
-    before = lp_launch_id_told(1000);
-    lp_launch_id_told(1001);
+    before = lp_launch_id_reported(1000);
+    lp_launch_id_reported(1001);
     assert_int_equal(lp_launch_id(1002), before + 2);
     lp_launch_ids_renew();
     assert_int_equal(lp_launch_id(LP_CORRELATION_NONE), LP_CORRELATION_NONE);
-    after = lp_launch_id_told(1);
+    after = lp_launch_id_reported(1);
     assert_true(after > before + 1);
     assert_int_equal(lp_launch_id(7), after + 6);
     lp_launch_ids_renew();
-    assert_true(lp_launch_id_told(1) > after);
+    assert_true(lp_launch_id_reported(1) > after);
 }
 
 #define STOPPED(test) cmocka_unit_test_setup(test, begin)

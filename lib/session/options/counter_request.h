@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** What a session shall count, out of the words of llmperf_session_options.counters. For
  * lib/session only. */
-#ifndef LP_SESSION_OPTIONS_COUNTER_WISH_H
-#define LP_SESSION_OPTIONS_COUNTER_WISH_H
+#ifndef LP_SESSION_OPTIONS_COUNTER_REQUEST_H
+#define LP_SESSION_OPTIONS_COUNTER_REQUEST_H
 
 #include "lib/base/pattern.h"
 #include "llmperf/sys/config.h"

@@ -27,14 +27,14 @@ struct limits {
 
 static double peak_of(const struct limits *limits, uint32_t dtype, const char **reason)
 {
-    llmperf_ceiling ceiling = LLMPERF_CEILING_INIT;
+    llmperf_measured_peak measured_peak = LLMPERF_MEASURED_PEAK_INIT;
     llmperf_hardware_value value = LLMPERF_HARDWARE_VALUE_INIT;
     const char *name = llmperf_name(LLMPERF_NAME_DTYPE, dtype);
 
     if (limits->measured) {
-        if (llmperf_hardware_ceiling(limits->hardware, name, &ceiling) == 0) {
-            *reason = ceiling.reason;
-            return ceiling.best;
+        if (llmperf_hardware_measured_peak(limits->hardware, name, &measured_peak) == 0) {
+            *reason = measured_peak.reason;
+            return measured_peak.best;
         }
     } else if (llmperf_hardware_peak(limits->hardware, name, &value) == 0) {
         *reason = value.reason;
@@ -47,10 +47,10 @@ static double peak_of(const struct limits *limits, uint32_t dtype, const char **
 /* The faster of reading and copying: no kernel moves data faster. */
 static void take_measured_bandwidth(struct limits *limits)
 {
-    llmperf_ceiling read = LLMPERF_CEILING_INIT, copy = LLMPERF_CEILING_INIT;
+    llmperf_measured_peak read = LLMPERF_MEASURED_PEAK_INIT, copy = LLMPERF_MEASURED_PEAK_INIT;
 
-    llmperf_hardware_ceiling(limits->hardware, "read", &read);
-    llmperf_hardware_ceiling(limits->hardware, "copy", &copy);
+    llmperf_hardware_measured_peak(limits->hardware, "read", &read);
+    llmperf_hardware_measured_peak(limits->hardware, "copy", &copy);
     limits->bandwidth_gbs = fmax(read.best, copy.best);
     limits->bandwidth_reason = isnan(limits->bandwidth_gbs) ? read.reason : NULL;
 }

@@ -9,8 +9,8 @@
 #include "lib/profile/profile.h"
 #include "llmperf/sys/config.h"
 #include "llmperf/sys/hardware.h"
-#include "lib/hardware/ceilings.h"
-#include "lib/hardware/gpu_ceilings.h"
+#include "lib/hardware/measured_peaks.h"
+#include "lib/hardware/gpu_peaks.h"
 
 #define DTYPE_VARIABLE "LLMPERF_DTYPE"
 
@@ -28,21 +28,21 @@ static void copy_text(char *out, size_t size, const char *text)
 
 /* Measured peaks are read from the recording of the run, so its reports are the same on any
  * machine. */
-static void take_recorded_ceilings(struct lp_limits *limits, const struct lp_machine *machine,
-                                   size_t gpu)
+static void take_recorded_peaks(struct lp_limits *limits, const struct lp_machine *machine,
+                                size_t gpu)
 {
     const char *at = lp_machine_gpu_text(machine, gpu, "measured.measured_at"), *name;
-    struct lp_ceilings ceilings;
+    struct lp_measured_peaks measured_peaks;
     char key[64];
 
     if (!at || !limits->hardware)
         return;
-    lp_ceilings_init(&ceilings, "was not measured");
-    copy_text(ceilings.measured_at, sizeof(ceilings.measured_at), at);
-    copy_text(ceilings.driver, sizeof(ceilings.driver),
+    lp_measured_peaks_init(&measured_peaks, "was not measured");
+    copy_text(measured_peaks.measured_at, sizeof(measured_peaks.measured_at), at);
+    copy_text(measured_peaks.driver, sizeof(measured_peaks.driver),
               lp_machine_text(machine, "driver.kernel_version"));
-    for (size_t i = 0; (name = llmperf_ceiling_name(i)); i++) {
-        struct lp_ceiling *item = &ceilings.items[i];
+    for (size_t i = 0; (name = llmperf_measured_peak_name(i)); i++) {
+        struct lp_measured_peak *item = &measured_peaks.items[i];
         double best;
 
         snprintf(key, sizeof(key), "measured.%s", name);
@@ -53,24 +53,24 @@ static void take_recorded_ceilings(struct lp_limits *limits, const struct lp_mac
         item->reason[0] = '\0';
         copy_text(item->how, sizeof(item->how), "env.json of the run");
     }
-    lp_hardware_take_ceilings(limits->hardware, &ceilings, "env.json of the run");
+    lp_hardware_take_peaks(limits->hardware, &measured_peaks, "env.json of the run");
 }
 
-static void find_ceilings(struct lp_limits *limits)
+static void find_peaks(struct lp_limits *limits)
 {
-    llmperf_ceiling read = LLMPERF_CEILING_INIT, copy = LLMPERF_CEILING_INIT;
-    llmperf_ceiling dtype = LLMPERF_CEILING_INIT;
+    llmperf_measured_peak read = LLMPERF_MEASURED_PEAK_INIT, copy = LLMPERF_MEASURED_PEAK_INIT;
+    llmperf_measured_peak dtype = LLMPERF_MEASURED_PEAK_INIT;
 
     if (!limits->hardware)
         return;
-    llmperf_hardware_ceiling(limits->hardware, "read", &read);
-    llmperf_hardware_ceiling(limits->hardware, "copy", &copy);
-    limits->ceiling_gbs = fmax(read.best, copy.best);
-    limits->ceiling_gbs_reason = isnan(limits->ceiling_gbs) ? read.reason : NULL;
+    llmperf_hardware_measured_peak(limits->hardware, "read", &read);
+    llmperf_hardware_measured_peak(limits->hardware, "copy", &copy);
+    limits->measured_bandwidth_gbs = fmax(read.best, copy.best);
+    limits->measured_gbs_reason = isnan(limits->measured_bandwidth_gbs) ? read.reason : NULL;
     if (limits->dtype[0] &&
-        llmperf_hardware_ceiling(limits->hardware, limits->dtype, &dtype) == 0) {
-        limits->ceiling_tflops = dtype.best;
-        limits->ceiling_tflops_reason = dtype.reason;
+        llmperf_hardware_measured_peak(limits->hardware, limits->dtype, &dtype) == 0) {
+        limits->measured_tflops = dtype.best;
+        limits->measured_tflops_reason = dtype.reason;
     }
 }
 
@@ -160,14 +160,14 @@ void lp_limits_init(struct lp_limits *limits, const llmperf_profile *profile,
     *limits = (struct lp_limits){ .peak = unknown,
                                   .bandwidth = unknown,
                                   .l2 = unknown,
-                                  .ceiling_tflops = NAN,
-                                  .ceiling_gbs = NAN };
+                                  .measured_tflops = NAN,
+                                  .measured_bandwidth_gbs = NAN };
     limits->gpu_name = lp_machine_gpu_text(machine, gpu, "name");
     find_hardware(limits, machine, gpu, llmperf_profile_fact(profile, "config"));
     find_dtype(limits, profile, machine);
     find_peak(limits);
-    take_recorded_ceilings(limits, machine, gpu);
-    find_ceilings(limits);
+    take_recorded_peaks(limits, machine, gpu);
+    find_peaks(limits);
     if (limits->hardware) {
         llmperf_hardware_quantity(limits->hardware, LLMPERF_HARDWARE_BANDWIDTH_GBS,
                                   &limits->bandwidth);

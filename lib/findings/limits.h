@@ -18,9 +18,9 @@ struct lp_limits {
     double ridge; /* peak / bandwidth, FLOP/B; NaN: not known */
     /* Measured on this GPU: the peak of the dtype, and the faster of reading and copying. NaN: not
      * known. */
-    double ceiling_tflops, ceiling_gbs;
-    const char *ceiling_tflops_reason, *ceiling_gbs_reason; /* NULL: known */
-    char hardware_reason[512], dtype_reason[512];           /* "": known */
+    double measured_tflops, measured_bandwidth_gbs;
+    const char *measured_tflops_reason, *measured_gbs_reason; /* NULL: known */
+    char hardware_reason[512], dtype_reason[512];             /* "": known */
 };
 
 /** Never fails; unknown values have a reason. `limits` borrows texts of `machine`. */

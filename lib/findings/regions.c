@@ -84,16 +84,16 @@ static void set_use(const struct lp_findings *findings, struct lp_region_finding
 
 /* Share of a measured peak. If the share of the data-sheet peak is unknown, so is this one, for the
  * same reason. */
-static double share_of(double achieved, double ceiling, const char *ceiling_reason,
+static double share_of(double achieved, double measured_peak, const char *measured_reason,
                        const char *peak_reason, const char **reason)
 {
-    double share = achieved / ceiling;
+    double share = achieved / measured_peak;
 
-    *reason = peak_reason      ? peak_reason
-              : isnan(ceiling) ? ceiling_reason
-              : !(share <= 1)  ? "above 1: faster than the measured peak; measure again on an idle "
-                                 "GPU (llmperf hardware --measure)"
-                               : NULL;
+    *reason = peak_reason            ? peak_reason
+              : isnan(measured_peak) ? measured_reason
+              : !(share <= 1) ? "above 1: faster than the measured peak; measure again on an idle "
+                                "GPU (llmperf hardware --measure)"
+                              : NULL;
     return *reason ? NAN : share;
 }
 
@@ -102,11 +102,11 @@ static void set_measured_use(const struct lp_findings *findings, struct lp_regio
     const struct lp_limits *limits = &findings->limits;
 
     region->mfu_measured =
-        share_of(region->use.achieved_tflops, limits->ceiling_tflops, limits->ceiling_tflops_reason,
-                 region->mfu_reason, &region->mfu_measured_reason);
+        share_of(region->use.achieved_tflops, limits->measured_tflops,
+                 limits->measured_tflops_reason, region->mfu_reason, &region->mfu_measured_reason);
     region->mbu_measured =
-        share_of(region->use.achieved_gbs, limits->ceiling_gbs, limits->ceiling_gbs_reason,
-                 region->mbu_reason, &region->mbu_measured_reason);
+        share_of(region->use.achieved_gbs, limits->measured_bandwidth_gbs,
+                 limits->measured_gbs_reason, region->mbu_reason, &region->mbu_measured_reason);
 }
 
 static double of_call(uint64_t amount, const llmperf_region_stats *stats)

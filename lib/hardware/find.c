@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "lib/hardware/hardware.h"
-#include "lib/hardware/gpu_ceilings.h"
+#include "lib/hardware/gpu_peaks.h"
 #include "lib/hardware/match.h"
 #include "lib/hardware/table.h"
 #include "lib/hardware/user.h"
@@ -304,7 +304,7 @@ static int look_up(struct request *request)
         !request->match.row && !described && !user)
         status = not_found(request);
     if (status == 0)
-        lp_hardware_read_ceilings(request->hardware, query->uuid, query->driver);
+        lp_hardware_read_peaks(request->hardware, query->uuid, query->driver);
     lp_gpu_table_free(table);
     if (status == 0 && request->hardware->failed)
         status = lp_error(LLMPERF_ENOMEM, "out of memory");

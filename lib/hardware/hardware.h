@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "lib/hardware/ceilings.h"
+#include "lib/hardware/measured_peaks.h"
 #include "lib/base/dtype.h"
 #include "lib/base/strings.h"
 #include "lib/base/vector.h"
@@ -20,7 +20,7 @@ struct llmperf_hardware {
     bool failed; /* out of memory */
     llmperf_hardware_value peaks[LP_PEAKS];
     llmperf_hardware_value quantities[LP_QUANTITIES]; /* LLMPERF_HARDWARE_… - 1 */
-    struct lp_ceilings ceilings;
+    struct lp_measured_peaks measured_peaks;
     const char *measured; /* when and with what; NULL: no measured peaks */
     LP_VECTOR(const char *) warnings;
     struct lp_strings pool;

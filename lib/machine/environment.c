@@ -14,7 +14,7 @@
 #include "lib/config/options.h"
 #include "lib/machine/environment.h"
 #include "lib/device/driver.h"
-#include "lib/hardware/ceilings.h"
+#include "lib/hardware/measured_peaks.h"
 #include "lib/output/format/json_writer.h"
 #include "lib/base/text.h"
 
@@ -119,24 +119,25 @@ static void add_positive(struct lp_json *json, const char *key, uint64_t value)
 
 /* Peaks measured on this GPU with this driver: a report of this run, made on any machine, compares
  * the run with them. */
-static void add_ceilings(struct lp_json *json, const struct lp_gpu *gpu)
+static void add_peaks(struct lp_json *json, const struct lp_gpu *gpu)
 {
-    struct lp_ceilings ceilings;
+    struct lp_measured_peaks measured_peaks;
     char driver[64], *path = NULL;
     const char *name;
 
     if (!lp_driver_module_version(driver, sizeof(driver)) ||
-        lp_ceilings_path(gpu->uuid, driver, &path) < 0 || lp_ceilings_read(path, &ceilings) < 0) {
+        lp_measured_peaks_path(gpu->uuid, driver, &path) < 0 ||
+        lp_measured_peaks_read(path, &measured_peaks) < 0) {
         lp_json_null(json, "measured");
         free(path);
         return;
     }
     free(path);
     lp_json_open(json, "measured", '{');
-    lp_json_string(json, "measured_at", ceilings.measured_at);
-    for (size_t i = 0; (name = llmperf_ceiling_name(i)); i++)
-        if (!isnan(ceilings.items[i].best))
-            lp_json_number(json, name, ceilings.items[i].best);
+    lp_json_string(json, "measured_at", measured_peaks.measured_at);
+    for (size_t i = 0; (name = llmperf_measured_peak_name(i)); i++)
+        if (!isnan(measured_peaks.items[i].best))
+            lp_json_number(json, name, measured_peaks.items[i].best);
     lp_json_close(json, '}');
 }
 
@@ -156,7 +157,7 @@ static void add_gpu(struct lp_json *json, const struct lp_gpu *gpu)
     add_positive(json, "bus_width_bits", (uint64_t)gpu->bus_width_bits);
     add_positive(json, "l2_bytes", (uint64_t)gpu->l2_bytes);
     add_positive(json, "memory_bytes", gpu->memory_bytes);
-    add_ceilings(json, gpu);
+    add_peaks(json, gpu);
     lp_json_close(json, '}');
 }
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "llmperf/api.h"
-#include "lib/hardware/ceilings.h"
+#include "lib/hardware/measured_peaks.h"
 
 #define THREADS     512
 #define UNROLL      4  /* 16-byte pieces of a thread in flight */
@@ -211,23 +211,23 @@ static int start(struct lp_bench *bench, void *context, uint64_t turn)
     return launch(bench, work->function, work->blocks, parameters);
 }
 
-void lp_ceiling_take(struct lp_ceiling *ceiling, double work, double scale,
-                     const struct lp_times *times, const char *how)
+void lp_measured_peak_take(struct lp_measured_peak *measured_peak, double work, double scale,
+                           const struct lp_times *times, const char *how)
 {
-    if (work / (times->best_ms * scale) <= ceiling->best)
+    if (work / (times->best_ms * scale) <= measured_peak->best)
         return;
-    ceiling->best = work / (times->best_ms * scale);
-    ceiling->median = work / (times->median_ms * scale);
-    ceiling->clock_mhz = times->clock_mhz;
-    ceiling->repeats = times->repeats;
-    ceiling->reason[0] = '\0';
-    snprintf(ceiling->how, sizeof(ceiling->how), "%s", how);
+    measured_peak->best = work / (times->best_ms * scale);
+    measured_peak->median = work / (times->median_ms * scale);
+    measured_peak->clock_mhz = times->clock_mhz;
+    measured_peak->repeats = times->repeats;
+    measured_peak->reason[0] = '\0';
+    snprintf(measured_peak->how, sizeof(measured_peak->how), "%s", how);
 }
 
-void lp_ceiling_fail(struct lp_ceiling *ceiling)
+void lp_measured_peak_fail(struct lp_measured_peak *measured_peak)
 {
-    if (isnan(ceiling->best))
-        snprintf(ceiling->reason, sizeof(ceiling->reason), "%s", llmperf_last_error());
+    if (isnan(measured_peak->best))
+        snprintf(measured_peak->reason, sizeof(measured_peak->reason), "%s", llmperf_last_error());
 }
 
 /* A whole number of grid rounds: the kernels do not handle a remainder. */
@@ -265,7 +265,7 @@ static int find_blocks(struct lp_bench *bench, struct memory_work *work)
 }
 
 static void measure(struct lp_bench *bench, void *function, double factor,
-                    struct lp_ceiling *ceiling)
+                    struct lp_measured_peak *measured_peak)
 {
     struct memory_work work = { function, 0, bench->buffer_bytes / PIECE_BYTES };
     struct lp_times times;
@@ -273,7 +273,7 @@ static void measure(struct lp_bench *bench, void *function, double factor,
 
     if ((function && find_blocks(bench, &work) < 0) ||
         lp_bench_repeat(bench, start, &work, bench->seconds, &times) < 0) {
-        lp_ceiling_fail(ceiling);
+        lp_measured_peak_fail(measured_peak);
         return;
     }
     if (function)
@@ -282,14 +282,15 @@ static void measure(struct lp_bench *bench, void *function, double factor,
     else
         snprintf(how, sizeof(how), "the driver's copy, %" PRIu64 " MB per repeat",
                  work.pieces * PIECE_BYTES / 1000000);
-    lp_ceiling_take(ceiling, factor * (double)work.pieces * PIECE_BYTES, 1e6, &times, how);
+    lp_measured_peak_take(measured_peak, factor * (double)work.pieces * PIECE_BYTES, 1e6, &times,
+                          how);
 }
 
 void lp_measure_memory(const struct lp_kernels *kernels, struct lp_bench *bench,
-                       struct lp_ceilings *ceilings)
+                       struct lp_measured_peaks *measured_peaks)
 {
-    measure(bench, kernels->read, 1, &ceilings->items[LP_CEILING_READ]);
+    measure(bench, kernels->read, 1, &measured_peaks->items[LP_PEAK_READ]);
     /* Read and written bytes. */
-    measure(bench, kernels->copy, 2, &ceilings->items[LP_CEILING_COPY]);
-    measure(bench, NULL, 2, &ceilings->items[LP_CEILING_COPY]);
+    measure(bench, kernels->copy, 2, &measured_peaks->items[LP_PEAK_COPY]);
+    measure(bench, NULL, 2, &measured_peaks->items[LP_PEAK_COPY]);
 }

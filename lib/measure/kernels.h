@@ -6,7 +6,7 @@
 #define LP_MEASURE_KERNELS_H
 
 #include "lib/measure/bench.h"
-#include "lib/hardware/ceilings.h"
+#include "lib/hardware/measured_peaks.h"
 
 struct lp_kernels {
     void *read, *copy, *fill; /* functions of the bench's module */
@@ -22,14 +22,14 @@ int lp_kernels_fill(const struct lp_kernels *kernels, struct lp_bench *bench, ui
 
 /** Measure reading, and copying by kernel and by the driver. Failures set the reason. */
 void lp_measure_memory(const struct lp_kernels *kernels, struct lp_bench *bench,
-                       struct lp_ceilings *ceilings);
+                       struct lp_measured_peaks *measured_peaks);
 
 /** Use the times of `work` units (bytes, FLOPs) as the peak if they give a higher one than so far;
  * `scale` units per millisecond are one unit of the peak. */
-void lp_ceiling_take(struct lp_ceiling *ceiling, double work, double scale,
-                     const struct lp_times *times, const char *how);
+void lp_measured_peak_take(struct lp_measured_peak *measured_peak, double work, double scale,
+                           const struct lp_times *times, const char *how);
 
 /** The last error becomes the reason, unless something was measured. */
-void lp_ceiling_fail(struct lp_ceiling *ceiling);
+void lp_measured_peak_fail(struct lp_measured_peak *measured_peak);
 
 #endif

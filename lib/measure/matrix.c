@@ -13,7 +13,7 @@
 #include "lib/base/variable.h"
 #include "lib/measure/blaslt_abi.h"
 #include "llmperf/api.h"
-#include "lib/hardware/ceilings.h"
+#include "lib/hardware/measured_peaks.h"
 
 #define WORKSPACE_BYTES ((size_t)64 << 20)
 #define PROPOSALS       6
@@ -268,7 +268,7 @@ static uint64_t largest_matrix(const struct product *product, const struct shape
 
 /* One size: find its algorithm, then measure at length. */
 static int run_shape(struct multiplication *work, struct lp_bench *bench,
-                     struct lp_ceiling *ceiling, double *ms)
+                     struct lp_measured_peak *measured_peak, double *ms)
 {
     const struct shape *shape = &work->shape;
     bool is_fp8 = work->product->in == LP_BLAS_R_8F_E4M3;
@@ -277,7 +277,7 @@ static int run_shape(struct multiplication *work, struct lp_bench *bench,
     int status = find_algorithm(work, bench, ms);
 
     /* A short trial selects the sizes for a long measurement. */
-    if (status < 0 || flops_of(shape) / (*ms * 1e9) < 0.9 * ceiling->median)
+    if (status < 0 || flops_of(shape) / (*ms * 1e9) < 0.9 * measured_peak->median)
         return status;
     usleep(PAUSE_US);
     if ((status = lp_bench_repeat(bench, start, work, bench->seconds / 2, &times)) < 0)
@@ -285,19 +285,19 @@ static int run_shape(struct multiplication *work, struct lp_bench *bench,
     snprintf(how, sizeof(how), "cuBLASLt, %llu x %llu x %llu, random numbers%s",
              (unsigned long long)shape->m, (unsigned long long)shape->n,
              (unsigned long long)shape->k, is_fp8 ? " of E4M3, fast accumulation" : "");
-    lp_ceiling_take(ceiling, flops_of(shape), 1e9, &times, how);
+    lp_measured_peak_take(measured_peak, flops_of(shape), 1e9, &times, how);
     return 0;
 }
 
 static int measure_shape(const struct blas *blas, const struct product *product,
                          const struct shape *shape, struct lp_bench *bench,
-                         struct lp_ceiling *ceiling, double *ms)
+                         struct lp_measured_peak *measured_peak, double *ms)
 {
     struct multiplication work = { .blas = blas, .product = product, .shape = *shape };
     int result = describe(&work), status;
 
     if (result == 0)
-        status = run_shape(&work, bench, ceiling, ms);
+        status = run_shape(&work, bench, measured_peak, ms);
     else
         status =
             lp_error(LLMPERF_ENOTSUP, "cuBLASLt does not support %s matrix products (status %d)",
@@ -308,7 +308,7 @@ static int measure_shape(const struct blas *blas, const struct product *product,
 
 static void measure_product(const struct blas *blas, const struct product *product,
                             const struct lp_kernels *kernels, struct lp_bench *bench,
-                            struct lp_ceiling *ceiling)
+                            struct lp_measured_peak *measured_peak)
 {
     int status = lp_kernels_fill(kernels, bench, product->and_mask, product->or_mask);
     double ms = 0;
@@ -317,29 +317,30 @@ static void measure_product(const struct blas *blas, const struct product *produ
         status = lp_error(LLMPERF_ENOMEM, "too little memory is free on the GPU");
     for (size_t i = 0; i < SHAPES && status == 0 && ms < SLOW_MS; i++)
         if (largest_matrix(product, &shapes[i]) <= bench->buffer_bytes)
-            status = measure_shape(blas, product, &shapes[i], bench, ceiling, &ms);
+            status = measure_shape(blas, product, &shapes[i], bench, measured_peak, &ms);
     if (status < 0)
-        lp_ceiling_fail(ceiling);
+        lp_measured_peak_fail(measured_peak);
 }
 
 void lp_measure_matrix(const struct lp_kernels *kernels, struct lp_bench *bench, int32_t capability,
-                       struct lp_ceilings *ceilings)
+                       struct lp_measured_peaks *measured_peaks)
 {
     struct blas blas = { .handle = NULL };
     int status = open_blas(&blas, bench);
 
     for (size_t i = 0; i < sizeof(products) / sizeof(products[0]); i++) {
         const struct product *product = &products[i];
-        struct lp_ceiling *ceiling = &ceilings->items[lp_ceiling_index(product->dtype)];
+        struct lp_measured_peak *measured_peak =
+            &measured_peaks->items[lp_measured_peak_index(product->dtype)];
 
         if (status < 0)
-            lp_ceiling_fail(ceiling);
+            lp_measured_peak_fail(measured_peak);
         else if ((uint32_t)capability < product->least_capability)
-            snprintf(ceiling->reason, sizeof(ceiling->reason),
+            snprintf(measured_peak->reason, sizeof(measured_peak->reason),
                      "compute capability %d.%d has no %s unit", capability / 10, capability % 10,
                      product->dtype);
         else
-            measure_product(&blas, product, kernels, bench, ceiling);
+            measure_product(&blas, product, kernels, bench, measured_peak);
     }
     close_blas(&blas, bench);
 }

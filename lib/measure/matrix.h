@@ -5,10 +5,10 @@
 #define LP_MEASURE_MATRIX_H
 
 #include "lib/measure/kernels.h"
-#include "lib/hardware/ceilings.h"
+#include "lib/hardware/measured_peaks.h"
 
 /** Measure all dtypes that we have a product for; failures set the reason. */
 void lp_measure_matrix(const struct lp_kernels *kernels, struct lp_bench *bench, int32_t capability,
-                       struct lp_ceilings *ceilings);
+                       struct lp_measured_peaks *measured_peaks);
 
 #endif

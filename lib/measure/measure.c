@@ -12,7 +12,7 @@
 #include "llmperf/hardware.h"
 #include "llmperf/sys/hardware.h"
 #include "lib/device/driver.h"
-#include "lib/hardware/ceilings.h"
+#include "lib/hardware/measured_peaks.h"
 
 #define SECONDS       0.5
 #define SECONDS_LEAST 0.01
@@ -53,23 +53,24 @@ static int find_gpu(int32_t device, struct lp_gpu *gpu)
     return lp_driver_gpu(device, gpu);
 }
 
-static void name_gpu(const struct lp_gpu *gpu, struct lp_ceilings *ceilings)
+static void name_gpu(const struct lp_gpu *gpu, struct lp_measured_peaks *measured_peaks)
 {
     time_t now = time(NULL);
     struct tm utc;
 
-    lp_ceilings_init(ceilings, NOT_MEASURED);
-    snprintf(ceilings->uuid, sizeof(ceilings->uuid), "%s", gpu->uuid);
-    snprintf(ceilings->gpu, sizeof(ceilings->gpu), "%.*s", (int)sizeof(ceilings->gpu) - 1,
-             gpu->name);
-    if (!lp_driver_module_version(ceilings->driver, sizeof(ceilings->driver)))
-        ceilings->driver[0] = '\0';
+    lp_measured_peaks_init(measured_peaks, NOT_MEASURED);
+    snprintf(measured_peaks->uuid, sizeof(measured_peaks->uuid), "%s", gpu->uuid);
+    snprintf(measured_peaks->gpu, sizeof(measured_peaks->gpu), "%.*s",
+             (int)sizeof(measured_peaks->gpu) - 1, gpu->name);
+    if (!lp_driver_module_version(measured_peaks->driver, sizeof(measured_peaks->driver)))
+        measured_peaks->driver[0] = '\0';
     gmtime_r(&now, &utc);
-    strftime(ceilings->measured_at, sizeof(ceilings->measured_at), "%Y-%m-%dT%H:%M:%SZ", &utc);
+    strftime(measured_peaks->measured_at, sizeof(measured_peaks->measured_at), "%Y-%m-%dT%H:%M:%SZ",
+             &utc);
 }
 
 static int measure(int32_t device, const struct lp_gpu *gpu, const llmperf_measure_options *options,
-                   struct lp_ceilings *ceilings)
+                   struct lp_measured_peaks *measured_peaks)
 {
     struct lp_kernels kernels;
     struct lp_bench bench;
@@ -81,8 +82,8 @@ static int measure(int32_t device, const struct lp_gpu *gpu, const llmperf_measu
     bench.sm_count = gpu->sm_count > 0 ? gpu->sm_count : 1;
     if ((status = lp_kernels_open(&kernels, &bench)) == 0 &&
         (status = lp_kernels_fill(&kernels, &bench, UINT32_MAX, 0)) == 0) {
-        lp_measure_memory(&kernels, &bench, ceilings);
-        lp_measure_matrix(&kernels, &bench, 10 * gpu->cc_major + gpu->cc_minor, ceilings);
+        lp_measure_memory(&kernels, &bench, measured_peaks);
+        lp_measure_matrix(&kernels, &bench, 10 * gpu->cc_major + gpu->cc_minor, measured_peaks);
     }
     lp_bench_close(&bench);
     return status;
@@ -91,18 +92,18 @@ static int measure(int32_t device, const struct lp_gpu *gpu, const llmperf_measu
 int llmperf_hardware_measure(int32_t device, const llmperf_measure_options *given, char **path_out)
 {
     llmperf_measure_options options;
-    struct lp_ceilings ceilings;
+    struct lp_measured_peaks measured_peaks;
     struct lp_gpu gpu;
     char *path = NULL;
     int status;
 
     if ((status = take_options(given, &options)) < 0 || (status = find_gpu(device, &gpu)) < 0)
         return status;
-    name_gpu(&gpu, &ceilings);
+    name_gpu(&gpu, &measured_peaks);
     /* Checked first: results that cannot be stored are not worth measuring. */
-    if ((status = lp_ceilings_path(ceilings.uuid, ceilings.driver, &path)) == 0 &&
-        (status = measure(device, &gpu, &options, &ceilings)) == 0)
-        status = lp_ceilings_write(path, &ceilings);
+    if ((status = lp_measured_peaks_path(measured_peaks.uuid, measured_peaks.driver, &path)) == 0 &&
+        (status = measure(device, &gpu, &options, &measured_peaks)) == 0)
+        status = lp_measured_peaks_write(path, &measured_peaks);
     if (status == 0 && path_out)
         *path_out = path;
     else

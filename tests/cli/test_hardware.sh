@@ -87,9 +87,9 @@ for seconds in 0 -1 nan 61 x; do
 done
 expect 2 hardware H200 --seconds 1
 
-# Ceilings that were measured belong to one GPU; a name alone has none.
+# Measured peaks belong to one GPU; a name alone has none.
 expect 0 hardware --format json H200
-python3 - <<'PYTHON' || die "ceilings of a name"
+python3 - <<'PYTHON' || die "measured peaks of a name"
 import json
 (gpu,) = json.load(open("out"))["gpus"]
 assert gpu["measured_source"] is None and gpu["measured"]["bf16"]["best"] is None
@@ -116,8 +116,8 @@ esac
 export XDG_CACHE_HOME=$PWD/cache
 "$LLMPERF" hardware --measure --seconds 0.05 --format json >out 2>err
 case $? in
-0) ls cache/llmperf/*.yaml >names || die "no file of ceilings"
-    python3 -c 'import json; assert json.load(open("out"))["gpus"][0]["measured"]["copy"]["best"] > 1' || die "no ceiling" ;;
+0) ls cache/llmperf/*.yaml >names || die "no file of measured peaks"
+    python3 -c 'import json; assert json.load(open("out"))["gpus"][0]["measured"]["copy"]["best"] > 1' || die "no measured peak" ;;
 3) stdout_empty && stderr_is_one_line && stderr_has "cannot measure" ;;
 *) die "hardware --measure" ;;
 esac

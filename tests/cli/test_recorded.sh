@@ -3,7 +3,7 @@
 # A recording of a real H200 gives the report that the live run gave.
 set -eu
 unset LLMPERF_DTYPE LLMPERF_PEAK_TFLOPS LLMPERF_BANDWIDTH_GBS
-export XDG_CACHE_HOME=$TMPDIR/cache # no ceilings of this machine
+export XDG_CACHE_HOME=$TMPDIR/cache # no measured peaks of this machine
 data=$LLMPERF_TEST_DATA/h200
 
 "$LLMPERF" import "$data/dummy_resnet.llmrec" -o "$TMPDIR/run" >/dev/null
@@ -93,13 +93,13 @@ assert wrong["hardware"]["peak"] == {} and wrong["hardware"]["bandwidth_gbs"] is
 assert all(region["mfu"] is region["mbu"] is None for region in wrong["regions"])
 EOF
 
-# Ceilings that were measured on this GPU with this driver: both denominators stand in the reports.
+# Peaks measured on this GPU with this driver: the reports have both denominators.
 mkdir -p "$XDG_CACHE_HOME/llmperf"
 cat >"$XDG_CACHE_HOME/llmperf/GPU-d43566c9-05c7-ccde-7af9-7c28194876bd-580.159.04.yaml" <<'EOF'
 schema_version: 1
 measured_at: '2026-11-21T07:30:53Z'
 driver: '580.159.04'
-ceilings:
+peaks:
   copy: {best: 4276.869, median: 4250.612, clock_mhz: 1980.000, repeats: 250, how: 'kernel'}
   read: {best: 4535.300, median: 4511.600, clock_mhz: 1980.000, repeats: 250, how: 'kernel'}
   fp32: {best: 51.140, median: 51.000, clock_mhz: 1935.000, repeats: 12, how: 'cuBLASLt'}
@@ -108,7 +108,7 @@ EOF
 LLMPERF_DTYPE=fp32 "$LLMPERF" report "$TMPDIR/run" --format json >"$TMPDIR/cached.json"
 LLMPERF_DTYPE=tf32 "$LLMPERF" report "$TMPDIR/run" --format json >"$TMPDIR/part.json"
 LLMPERF_DTYPE=fp32 "$LLMPERF" report "$TMPDIR/run" >"$TMPDIR/cached.md"
-# A run that recorded ceilings keeps them, whatever this machine has.
+# A run that recorded measured peaks keeps them, whatever this machine has.
 cp -r "$TMPDIR/run" "$TMPDIR/recorded"
 python3 - "$TMPDIR/recorded/run.llmperf" <<'EOF'
 import json
@@ -137,8 +137,8 @@ told, cached, part, recorded = (json.load(open(f"{sys.argv[1]}/{name}.json")) fo
 def check(metrics, tflops, gbs):
     above = 0
     for region in metrics["regions"]:
-        for share, achieved, ceiling in (("mfu_measured", "achieved_tflops", tflops), ("mbu_measured", "achieved_gbs", gbs)):
-            expected = region[achieved] / ceiling
+        for share, achieved, peak in (("mfu_measured", "achieved_tflops", tflops), ("mbu_measured", "achieved_gbs", gbs)):
+            expected = region[achieved] / peak
             if expected > 1:
                 above += 1
                 assert region[share] is None, region

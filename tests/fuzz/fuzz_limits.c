@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as a configuration, as measured ceilings, as a table of kernel classes, and as a GPU's
+/* Any bytes as a configuration, as measured peaks, as a table of kernel classes, and as a GPU's
  * name: refused with one line, or taken; a limit is never 0, negative or infinite. */
 #include <math.h>
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"
 #include "lib/findings/kernel_class.h"
-#include "lib/hardware/ceilings.h"
+#include "lib/hardware/measured_peaks.h"
 #include "llmperf/sys/config.h"
 
 static void check_error(int status)
@@ -39,13 +39,13 @@ static void check_hardware(const char *name, const llmperf_config *config)
     llmperf_hardware_free(hardware);
 }
 
-static void check_ceilings(const char *path)
+static void check_peaks(const char *path)
 {
-    struct lp_ceilings ceilings;
+    struct lp_measured_peaks measured_peaks;
 
-    check_error(lp_ceilings_read(path, &ceilings));
-    for (size_t i = 0; i < LP_CEILINGS; i++)
-        check_limit(ceilings.items[i].best);
+    check_error(lp_measured_peaks_read(path, &measured_peaks));
+    for (size_t i = 0; i < LP_MEASURED_PEAKS; i++)
+        check_limit(measured_peaks.items[i].best);
 }
 
 static void check_classes(const char *path)
@@ -65,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     llmperf_config *config = NULL;
     char name[300];
 
-    check_ceilings(path);
+    check_peaks(path);
     check_classes(path);
     check_error(llmperf_config_open(path, &config));
     if (config)

@@ -74,7 +74,7 @@ static double published(const llmperf_hardware *hardware, const char *name)
     return peak_of(hardware, name).value;
 }
 
-static void print_ceilings(const llmperf_hardware *hardware)
+static void print_peaks(const llmperf_hardware *hardware)
 {
     const char *name;
 
@@ -82,16 +82,16 @@ static void print_ceilings(const llmperf_hardware *hardware)
         return;
     print("\n  %s\n  %-7s  %9s  %9s  %7s  %6s  %s\n", llmperf_hardware_measured(hardware), "peak",
           "best", "median", "% peak", "MHz", "how it was measured (GB/s, TFLOP/s)");
-    for (size_t i = 0; (name = llmperf_ceiling_name(i)); i++) {
-        llmperf_ceiling ceiling = LLMPERF_CEILING_INIT;
+    for (size_t i = 0; (name = llmperf_measured_peak_name(i)); i++) {
+        llmperf_measured_peak measured_peak = LLMPERF_MEASURED_PEAK_INIT;
 
-        llmperf_hardware_ceiling(hardware, name, &ceiling);
+        llmperf_hardware_measured_peak(hardware, name, &measured_peak);
         print("  %-7s", name);
-        print_number(11, ceiling.best);
-        print_number(11, ceiling.median);
-        print_number(9, 100 * ceiling.best / published(hardware, name));
-        print_number(7, ceiling.clock_mhz);
-        print("  %s\n", ceiling.how ? ceiling.how : ceiling.reason);
+        print_number(11, measured_peak.best);
+        print_number(11, measured_peak.median);
+        print_number(9, 100 * measured_peak.best / published(hardware, name));
+        print_number(7, measured_peak.clock_mhz);
+        print("  %s\n", measured_peak.how ? measured_peak.how : measured_peak.reason);
     }
 }
 
@@ -124,7 +124,7 @@ static void print_text(const llmperf_hardware *hardware, int32_t device)
         print(" %-4s", quantities[i].unit);
         print_origin(&value);
     }
-    print_ceilings(hardware);
+    print_peaks(hardware);
     for (size_t i = 0; (text = llmperf_hardware_warning(hardware, i)); i++)
         print("%s  Note: %s.\n", i == 0 ? "\n" : "", text);
 }
@@ -146,28 +146,28 @@ static void put_value(const char *key, const llmperf_hardware_value *value, doub
     print("}");
 }
 
-static void put_ceilings(const llmperf_hardware *hardware)
+static void put_peaks(const llmperf_hardware *hardware)
 {
     const char *name;
 
     print(",\n  \"measured\": {");
-    for (size_t i = 0; (name = llmperf_ceiling_name(i)); i++) {
-        llmperf_ceiling ceiling = LLMPERF_CEILING_INIT;
+    for (size_t i = 0; (name = llmperf_measured_peak_name(i)); i++) {
+        llmperf_measured_peak measured_peak = LLMPERF_MEASURED_PEAK_INIT;
 
-        llmperf_hardware_ceiling(hardware, name, &ceiling);
+        llmperf_hardware_measured_peak(hardware, name, &measured_peak);
         print("%s\n    \"%s\": {", i > 0 ? "," : "", name);
-        json_number("best", ceiling.best);
+        json_number("best", measured_peak.best);
         print(", ");
-        json_number("median", ceiling.median);
+        json_number("median", measured_peak.median);
         print(", ");
-        json_number("clock_mhz", ceiling.clock_mhz);
-        if (ceiling.repeats > 0)
-            print(", \"repeats\": %llu, \"how\": ", (unsigned long long)ceiling.repeats);
+        json_number("clock_mhz", measured_peak.clock_mhz);
+        if (measured_peak.repeats > 0)
+            print(", \"repeats\": %llu, \"how\": ", (unsigned long long)measured_peak.repeats);
         else
             print(", \"repeats\": null, \"how\": ");
-        json_string(ceiling.how);
+        json_string(measured_peak.how);
         print(", \"reason\": ");
-        json_string(ceiling.reason);
+        json_string(measured_peak.reason);
         print("}");
     }
     print("\n  },\n  \"measured_source\": ");
@@ -203,7 +203,7 @@ static void print_json(const llmperf_hardware *hardware, int32_t device)
         print(",\n  ");
         put_value(quantities[i].key, &value, NAN);
     }
-    put_ceilings(hardware);
+    put_peaks(hardware);
     print(",\n  \"warnings\": [");
     for (size_t i = 0; (text = llmperf_hardware_warning(hardware, i)); i++) {
         print("%s", i > 0 ? ", " : "");

@@ -899,7 +899,7 @@ class llmperf_counter_info(Structure):
     ]
 
 
-class llmperf_ceiling(Structure):
+class llmperf_measured_peak(Structure):
     _fields_ = [
         ("struct_size", c_size_t),
         ("best", c_double),
@@ -1015,7 +1015,7 @@ STRUCTURES: List[Any] = [
     llmperf_utilisation,
     llmperf_decode_turn,
     llmperf_counter_info,
-    llmperf_ceiling,
+    llmperf_measured_peak,
     llmperf_measure_options,
     llmperf_option_info,
     llmperf_trace_summary,
@@ -1157,8 +1157,8 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "llmperf_hardware_capability": (c_int32, [POINTER(llmperf_hardware)]),
     "llmperf_hardware_dtype": (c_char_p, [c_size_t]),
     "llmperf_hardware_names": (c_int, [POINTER(text)]),
-    "llmperf_ceiling_name": (c_char_p, [c_size_t]),
-    "llmperf_hardware_ceiling": (c_int, [POINTER(llmperf_hardware), c_char_p, POINTER(llmperf_ceiling)]),
+    "llmperf_measured_peak_name": (c_char_p, [c_size_t]),
+    "llmperf_hardware_measured_peak": (c_int, [POINTER(llmperf_hardware), c_char_p, POINTER(llmperf_measured_peak)]),
     "llmperf_hardware_measured": (c_char_p, [POINTER(llmperf_hardware)]),
     "llmperf_hardware_measure": (c_int, [c_int32, POINTER(llmperf_measure_options), POINTER(text)]),
     # sys/option.h

@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 /** A peak that was measured on one GPU. Texts belong to the hardware object. */
-typedef struct llmperf_ceiling {
+typedef struct llmperf_measured_peak {
     size_t struct_size;
     double best;        /**< of the fastest repeat: TFLOP/s of a dtype, GB/s of "read" and of "copy"
                            (bytes read and written); NaN: not known */
@@ -22,8 +22,8 @@ typedef struct llmperf_ceiling {
     uint64_t repeats;   /**< number of repeats */
     const char *how;    /**< what was executed; NULL: not known */
     const char *reason; /**< why it is not known; NULL: it is known */
-} llmperf_ceiling;
-#define LLMPERF_CEILING_INIT LLMPERF_INIT(llmperf_ceiling)
+} llmperf_measured_peak;
+#define LLMPERF_MEASURED_PEAK_INIT LLMPERF_INIT(llmperf_measured_peak)
 
 /** Options of a measurement. Zero means default. */
 typedef struct llmperf_measure_options {
@@ -59,16 +59,16 @@ LLMPERF_API int llmperf_hardware_names(char **names_out);
  * @param index  From 0.
  * @return "copy", "read" or a dtype. Static text; NULL past the last.
  * @threads any thread */
-LLMPERF_API const char *llmperf_ceiling_name(size_t index);
+LLMPERF_API const char *llmperf_measured_peak_name(size_t index);
 
 /** A measured peak.
  *
- * @param what         "copy", "read", or a dtype as for llmperf_hardware_peak().
- * @param ceiling_out  struct_size set by the caller. NaN with a reason if it was not measured.
+ * @param what      "copy", "read", or a dtype as for llmperf_hardware_peak().
+ * @param peak_out  struct_size set by the caller. NaN with a reason if it was not measured.
  * @return LLMPERF_OK; LLMPERF_EINVAL (no such peak).
  * @threads any thread */
-LLMPERF_API int llmperf_hardware_ceiling(const llmperf_hardware *hardware, const char *what,
-                                         llmperf_ceiling *ceiling_out);
+LLMPERF_API int llmperf_hardware_measured_peak(const llmperf_hardware *hardware, const char *what,
+                                               llmperf_measured_peak *peak_out);
 
 /** Date and method of the measurement.
  *

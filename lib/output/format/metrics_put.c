@@ -26,8 +26,9 @@ static const char *const reasons[LP_REASON_COUNT] = {
                              "not be read (set LLMPERF_CONFIG_DIR to its folder).",
     [LP_REASON_NO_GPU] = "hardware is unknown: no GPU was seen (env.json lists none).",
     [LP_REASON_NO_LIMITS] = "Peaks or bandwidth of the GPU are unknown: see llmperf hardware.",
-    [LP_REASON_NO_CEILINGS] = "hardware.measured is empty: no peaks were measured on this GPU with "
-                              "this driver; see llmperf hardware --measure.",
+    [LP_REASON_NO_MEASURED_PEAKS] =
+        "hardware.measured is empty: no peaks were measured on this GPU with "
+        "this driver; see llmperf hardware --measure.",
     [LP_REASON_NO_FACT] = "Facts of the run that are null, and duration_ms, were not recorded.",
     [LP_REASON_NO_DTYPE] = "hardware.dtype is null where it was not given (LLMPERF_DTYPE, "
                            "run.dtype or a model); ridge "

@@ -211,15 +211,16 @@ static void put_measured(struct lp_metrics *metrics)
     const char *name;
 
     lp_json_open(&metrics->json, "measured", '{');
-    for (size_t i = 0; hardware && (name = llmperf_ceiling_name(i)); i++) {
-        llmperf_ceiling ceiling = LLMPERF_CEILING_INIT;
+    for (size_t i = 0; hardware && (name = llmperf_measured_peak_name(i)); i++) {
+        llmperf_measured_peak measured_peak = LLMPERF_MEASURED_PEAK_INIT;
 
-        if (llmperf_hardware_ceiling(hardware, name, &ceiling) == 0 && isfinite(ceiling.best))
-            lp_json_number(&metrics->json, name, ceiling.best);
+        if (llmperf_hardware_measured_peak(hardware, name, &measured_peak) == 0 &&
+            isfinite(measured_peak.best))
+            lp_json_number(&metrics->json, name, measured_peak.best);
     }
     lp_json_close(&metrics->json, '}');
     lp_put_string(metrics, "measured_source", llmperf_hardware_measured(hardware),
-                  LP_REASON_NO_CEILINGS);
+                  LP_REASON_NO_MEASURED_PEAKS);
 }
 
 static void put_hardware(struct lp_metrics *metrics)

@@ -8,14 +8,14 @@
 #include "llmperf/sys/hardware.h"
 
 static void add_limit(struct lp_text *out, const char *name, const llmperf_hardware_value *value,
-                      double ceiling)
+                      double measured_peak)
 {
     lp_text_puts(out, "|");
     lp_md_cell_text(out, name);
     lp_md_cell_number(out, value->value);
     lp_md_cell_text(out, value->source ? llmperf_name(LLMPERF_NAME_ORIGIN, value->origin) : NULL);
-    lp_md_cell_number(out, ceiling);
-    lp_md_cell_number(out, 100 * ceiling / value->value);
+    lp_md_cell_number(out, measured_peak);
+    lp_md_cell_number(out, 100 * measured_peak / value->value);
     lp_text_puts(out, "\n");
 }
 
@@ -29,9 +29,9 @@ static void add_limits(const struct lp_limits *limits, struct lp_text *out)
         "| limit | in use | source | measured | % of it |\n| --- | ---: | --- | ---: | ---: |\n");
     if (limits->dtype[0]) {
         snprintf(name, sizeof(name), "%s, TFLOP/s", limits->dtype);
-        add_limit(out, name, &limits->peak, limits->ceiling_tflops);
+        add_limit(out, name, &limits->peak, limits->measured_tflops);
     }
-    add_limit(out, "memory bandwidth, GB/s", &limits->bandwidth, limits->ceiling_gbs);
+    add_limit(out, "memory bandwidth, GB/s", &limits->bandwidth, limits->measured_bandwidth_gbs);
     lp_text_puts(out, "\n");
     lp_md_text(out, measured ? measured
                              : "No peaks were measured on this GPU with this driver; see llmperf "

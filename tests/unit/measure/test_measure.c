@@ -16,7 +16,7 @@
 #include "llmperf/sys/hardware.h"
 #include "tests/support/hardware.h"
 #include "tests/support/text.h"
-#include "lib/hardware/ceilings.h"
+#include "lib/hardware/measured_peaks.h"
 
 /* A launch takes as many ms as the script says, in turn. Events note the time. */
 static struct {
@@ -169,58 +169,58 @@ static void a_clock_that_stands_still_is_an_error_not_an_endless_rate(void **sta
 static void bandwidth_is_bytes_over_time_and_a_copy_counts_both_ways(void **state)
 {
     struct lp_kernels kernels = { (void *)"read", (void *)"copy", (void *)"fill" };
-    struct lp_ceilings ceilings;
+    struct lp_measured_peaks measured_peaks;
     struct lp_bench bench;
     double bytes = (double)((size_t)1 << 26);
 
     (void)state;
     start_gpu(&bench);
-    lp_ceilings_init(&ceilings, "not yet");
-    lp_measure_memory(&kernels, &bench, &ceilings);
+    lp_measured_peaks_init(&measured_peaks, "not yet");
+    lp_measure_memory(&kernels, &bench, &measured_peaks);
     /* 64 MiB a ms. */
-    assert_near(ceilings.items[LP_CEILING_READ].best, bytes / 1e6, 1e-6, "read");
-    assert_near(ceilings.items[LP_CEILING_COPY].best, 2 * bytes / 1e6, 1e-6, "copy");
-    assert_near(ceilings.items[LP_CEILING_COPY].median, 2 * bytes / 1e6, 1e-6, "median");
+    assert_near(measured_peaks.items[LP_PEAK_READ].best, bytes / 1e6, 1e-6, "read");
+    assert_near(measured_peaks.items[LP_PEAK_COPY].best, 2 * bytes / 1e6, 1e-6, "copy");
+    assert_near(measured_peaks.items[LP_PEAK_COPY].median, 2 * bytes / 1e6, 1e-6, "median");
     assert_true(gpu.copies > 0);
     assert_true(gpu.from != gpu.to);
-    assert_string_equal(ceilings.items[LP_CEILING_READ].reason, "");
-    assert_text_has(ceilings.items[LP_CEILING_READ].how, "kernel");
+    assert_string_equal(measured_peaks.items[LP_PEAK_READ].reason, "");
+    assert_text_has(measured_peaks.items[LP_PEAK_READ].how, "kernel");
 }
 
 static void what_cannot_be_measured_has_a_reason_and_the_rest_goes_on(void **state)
 {
     struct lp_kernels kernels = { (void *)"read", (void *)"copy", (void *)"fill" };
-    struct lp_ceilings ceilings;
+    struct lp_measured_peaks measured_peaks;
     struct lp_bench bench;
 
     (void)state;
     start_gpu(&bench);
-    lp_ceilings_init(&ceilings, "not yet");
+    lp_measured_peaks_init(&measured_peaks, "not yet");
     gpu.fail_at = 0;
-    lp_measure_memory(&kernels, &bench, &ceilings);
-    assert_true(isnan(ceilings.items[LP_CEILING_READ].best));
-    assert_text_has(ceilings.items[LP_CEILING_READ].reason, "launch failed");
-    assert_string_equal(ceilings.items[LP_CEILING_READ].how, "");
+    lp_measure_memory(&kernels, &bench, &measured_peaks);
+    assert_true(isnan(measured_peaks.items[LP_PEAK_READ].best));
+    assert_text_has(measured_peaks.items[LP_PEAK_READ].reason, "launch failed");
+    assert_string_equal(measured_peaks.items[LP_PEAK_READ].how, "");
 }
 
-static void a_ceiling_keeps_the_higher_of_two_ways(void **state)
+static void a_peak_keeps_the_higher_of_two_ways(void **state)
 {
-    struct lp_ceilings ceilings;
-    struct lp_ceiling *item = &ceilings.items[LP_CEILING_COPY];
+    struct lp_measured_peaks measured_peaks;
+    struct lp_measured_peak *item = &measured_peaks.items[LP_PEAK_COPY];
     const struct lp_times slow = { 2, 3, 1000, 10 }, fast = { 1, 2, 900, 20 };
 
     (void)state;
-    lp_ceilings_init(&ceilings, "not yet");
-    lp_ceiling_take(item, 8e6, 1e6, &slow, "slow");
+    lp_measured_peaks_init(&measured_peaks, "not yet");
+    lp_measured_peak_take(item, 8e6, 1e6, &slow, "slow");
     assert_near(item->best, 4, 1e-9, "the first one");
-    lp_ceiling_take(item, 8e6, 1e6, &fast, "fast");
+    lp_measured_peak_take(item, 8e6, 1e6, &fast, "fast");
     assert_near(item->best, 8, 1e-9, "a higher one");
-    lp_ceiling_take(item, 8e6, 1e6, &slow, "slow");
+    lp_measured_peak_take(item, 8e6, 1e6, &slow, "slow");
     assert_near(item->best, 8, 1e-9, "not a lower one");
     assert_near(item->median, 4, 1e-9, "median");
     assert_string_equal(item->how, "fast");
     assert_int_equal(item->repeats, 20);
-    lp_ceiling_fail(item);
+    lp_measured_peak_fail(item);
     assert_string_equal(item->reason, "");
 }
 
@@ -251,7 +251,7 @@ int main(void)
         cmocka_unit_test(a_clock_that_stands_still_is_an_error_not_an_endless_rate),
         cmocka_unit_test(bandwidth_is_bytes_over_time_and_a_copy_counts_both_ways),
         cmocka_unit_test(what_cannot_be_measured_has_a_reason_and_the_rest_goes_on),
-        cmocka_unit_test(a_ceiling_keeps_the_higher_of_two_ways),
+        cmocka_unit_test(a_peak_keeps_the_higher_of_two_ways),
         cmocka_unit_test(options_out_of_range_are_refused_before_anything_starts),
     };
 

@@ -281,14 +281,14 @@ static void print_measured_json(const struct gpu_answer *gpu)
     const char *name;
 
     print(", \"measured\": {");
-    for (size_t i = 0, shown = 0; (name = llmperf_ceiling_name(i)); i++) {
-        llmperf_ceiling ceiling = LLMPERF_CEILING_INIT;
+    for (size_t i = 0, shown = 0; (name = llmperf_measured_peak_name(i)); i++) {
+        llmperf_measured_peak measured_peak = LLMPERF_MEASURED_PEAK_INIT;
 
-        llmperf_hardware_ceiling(gpu->hardware, name, &ceiling);
-        if (isnan(ceiling.best))
+        llmperf_hardware_measured_peak(gpu->hardware, name, &measured_peak);
+        if (isnan(measured_peak.best))
             continue;
         print("%s", shown++ ? ", " : "");
-        json_number(name, ceiling.best);
+        json_number(name, measured_peak.best);
     }
     print("}, \"measured_source\": ");
     json_string(llmperf_hardware_measured(gpu->hardware));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/hardware/ceilings.h"
+#include "lib/hardware/measured_peaks.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,30 +18,30 @@
 /* Far above any GPU: a larger number cannot be a measurement. */
 #define MOST 1e9
 
-const char *llmperf_ceiling_name(size_t index)
+const char *llmperf_measured_peak_name(size_t index)
 {
-    if (index == LP_CEILING_COPY)
+    if (index == LP_PEAK_COPY)
         return "copy";
-    return index == LP_CEILING_READ ? "read" : llmperf_hardware_dtype(index - LP_CEILING_DTYPE);
+    return index == LP_PEAK_READ ? "read" : llmperf_hardware_dtype(index - LP_PEAK_DTYPE);
 }
 
-int lp_ceiling_index(const char *what)
+int lp_measured_peak_index(const char *what)
 {
     int dtype;
 
     if (strcmp(what, "copy") == 0)
-        return LP_CEILING_COPY;
+        return LP_PEAK_COPY;
     if (strcmp(what, "read") == 0)
-        return LP_CEILING_READ;
+        return LP_PEAK_READ;
     dtype = lp_peak_find(what);
-    return dtype < 0 ? -1 : LP_CEILING_DTYPE + dtype;
+    return dtype < 0 ? -1 : LP_PEAK_DTYPE + dtype;
 }
 
-void lp_ceilings_init(struct lp_ceilings *ceilings, const char *reason)
+void lp_measured_peaks_init(struct lp_measured_peaks *measured_peaks, const char *reason)
 {
-    memset(ceilings, 0, sizeof(*ceilings));
-    for (size_t i = 0; i < LP_CEILINGS; i++) {
-        struct lp_ceiling *item = &ceilings->items[i];
+    memset(measured_peaks, 0, sizeof(*measured_peaks));
+    for (size_t i = 0; i < LP_MEASURED_PEAKS; i++) {
+        struct lp_measured_peak *item = &measured_peaks->items[i];
 
         item->best = item->median = item->clock_mhz = NAN;
         snprintf(item->reason, sizeof(item->reason), "%s", reason);
@@ -58,7 +58,7 @@ static bool is_plain_word(const char *text)
                length;
 }
 
-int lp_ceilings_path(const char *uuid, const char *driver, char **path_out)
+int lp_measured_peaks_path(const char *uuid, const char *driver, char **path_out)
 {
     const char *cache = lp_variable("XDG_CACHE_HOME"), *home = lp_variable("HOME");
     struct lp_text path = { NULL, 0, 0, false };
@@ -91,18 +91,18 @@ static double read_number(const llmperf_config *config, const char *name, const 
     char key[64];
     double value;
 
-    snprintf(key, sizeof(key), "ceilings.%s.%s", name, part);
+    snprintf(key, sizeof(key), "peaks.%s.%s", name, part);
     return llmperf_config_number(config, key, &value) == 0 && value > 0 && value <= MOST ? value
                                                                                          : NAN;
 }
 
-static void read_item(const llmperf_config *config, const char *name, struct lp_ceiling *item)
+static void read_item(const llmperf_config *config, const char *name, struct lp_measured_peak *item)
 {
     double repeats = read_number(config, name, "repeats");
     char key[64];
 
     item->best = read_number(config, name, "best");
-    snprintf(key, sizeof(key), "ceilings.%s.reason", name);
+    snprintf(key, sizeof(key), "peaks.%s.reason", name);
     read_text(config, key, item->reason, sizeof(item->reason));
     if (isnan(item->best))
         return;
@@ -110,31 +110,31 @@ static void read_item(const llmperf_config *config, const char *name, struct lp_
     item->median = read_number(config, name, "median");
     item->clock_mhz = read_number(config, name, "clock_mhz");
     item->repeats = repeats > 0 ? (uint64_t)repeats : 0;
-    snprintf(key, sizeof(key), "ceilings.%s.how", name);
+    snprintf(key, sizeof(key), "peaks.%s.how", name);
     snprintf(item->how, sizeof(item->how), "not given");
     read_text(config, key, item->how, sizeof(item->how));
 }
 
-int lp_ceilings_read(const char *path, struct lp_ceilings *ceilings_out)
+int lp_measured_peaks_read(const char *path, struct lp_measured_peaks *peaks_out)
 {
     llmperf_config *config;
     const char *name;
     int status;
 
-    lp_ceilings_init(ceilings_out, "was not measured");
+    lp_measured_peaks_init(peaks_out, "was not measured");
     /* A relative path would also be searched for in the data files. */
     if (!lp_path_exists(path))
         return lp_error(LLMPERF_ENOENT, "%s: file not found", path);
     if ((status = llmperf_config_open(path, &config)) < 0)
         return status;
-    read_text(config, "gpu", ceilings_out->gpu, sizeof(ceilings_out->gpu));
-    read_text(config, "uuid", ceilings_out->uuid, sizeof(ceilings_out->uuid));
-    read_text(config, "driver", ceilings_out->driver, sizeof(ceilings_out->driver));
-    read_text(config, "measured_at", ceilings_out->measured_at, sizeof(ceilings_out->measured_at));
-    for (size_t i = 0; (name = llmperf_ceiling_name(i)); i++)
-        read_item(config, name, &ceilings_out->items[i]);
+    read_text(config, "gpu", peaks_out->gpu, sizeof(peaks_out->gpu));
+    read_text(config, "uuid", peaks_out->uuid, sizeof(peaks_out->uuid));
+    read_text(config, "driver", peaks_out->driver, sizeof(peaks_out->driver));
+    read_text(config, "measured_at", peaks_out->measured_at, sizeof(peaks_out->measured_at));
+    for (size_t i = 0; (name = llmperf_measured_peak_name(i)); i++)
+        read_item(config, name, &peaks_out->items[i]);
     llmperf_config_free(config);
-    return ceilings_out->measured_at[0]
+    return peaks_out->measured_at[0]
                ? 0
                : lp_error(LLMPERF_EFORMAT,
                           "%s has no measured_at; measure again: llmperf hardware --measure", path);
@@ -166,7 +166,7 @@ static void put_number(struct lp_text *out, const char *key, double value)
         lp_text_printf(out, "%s: %llu.%03llu, ", key, thousandths / 1000, thousandths % 1000);
 }
 
-static void put_item(struct lp_text *out, const char *name, const struct lp_ceiling *item)
+static void put_item(struct lp_text *out, const char *name, const struct lp_measured_peak *item)
 {
     lp_text_printf(out, "  %s: {", name);
     if (isnan(item->best)) {
@@ -197,7 +197,7 @@ static int make_folder_of(const char *path)
     return status;
 }
 
-int lp_ceilings_write(const char *path, const struct lp_ceilings *ceilings)
+int lp_measured_peaks_write(const char *path, const struct lp_measured_peaks *measured_peaks)
 {
     struct lp_text out = { NULL, 0, 0, false };
     const char *name;
@@ -206,13 +206,13 @@ int lp_ceilings_write(const char *path, const struct lp_ceilings *ceilings)
     lp_text_puts(
         &out, "# Peaks measured on one GPU by llmperf hardware --measure: GB/s for copy and read, "
               "TFLOP/s for dtypes.\n# Delete the file to forget them.\nschema_version: 1\n");
-    put_line(&out, "gpu", ceilings->gpu);
-    put_line(&out, "uuid", ceilings->uuid);
-    put_line(&out, "driver", ceilings->driver);
-    put_line(&out, "measured_at", ceilings->measured_at);
-    lp_text_puts(&out, "ceilings:\n");
-    for (size_t i = 0; (name = llmperf_ceiling_name(i)); i++)
-        put_item(&out, name, &ceilings->items[i]);
+    put_line(&out, "gpu", measured_peaks->gpu);
+    put_line(&out, "uuid", measured_peaks->uuid);
+    put_line(&out, "driver", measured_peaks->driver);
+    put_line(&out, "measured_at", measured_peaks->measured_at);
+    lp_text_puts(&out, "peaks:\n");
+    for (size_t i = 0; (name = llmperf_measured_peak_name(i)); i++)
+        put_item(&out, name, &measured_peaks->items[i]);
     if (out.failed)
         status = lp_error(LLMPERF_ENOMEM, "out of memory");
     else if ((status = make_folder_of(path)) == 0)

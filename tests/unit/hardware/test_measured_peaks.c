@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ceilings that were measured: the file that keeps them, and the look-up that reads it back. */
+/* Measured peaks: the file that keeps them, and the look-up that reads it back. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "lib/hardware/ceilings.h"
+#include "lib/hardware/measured_peaks.h"
 #include "lib/base/file.h"
 #include "llmperf/roofline.h"
 #include "llmperf/sys/hardware.h"
@@ -27,7 +27,7 @@ static char folder[64];
 static int make_folder(void **state)
 {
     (void)state;
-    snprintf(folder, sizeof(folder), "/tmp/llmperf-ceilings-XXXXXX");
+    snprintf(folder, sizeof(folder), "/tmp/llmperf-peaks-XXXXXX");
     assert_non_null(mkdtemp(folder));
     setenv("XDG_CACHE_HOME", folder, 1);
     return 0;
@@ -42,7 +42,7 @@ static int remove_folder(void **state)
     return system(command);
 }
 
-static void set(struct lp_ceiling *item, double best, const char *how)
+static void set(struct lp_measured_peak *item, double best, const char *how)
 {
     item->best = best;
     item->median = best / 1.01;
@@ -52,28 +52,30 @@ static void set(struct lp_ceiling *item, double best, const char *how)
     snprintf(item->how, sizeof(item->how), "%s", how);
 }
 
-static struct lp_ceilings sample(void)
+static struct lp_measured_peaks sample(void)
 {
-    struct lp_ceilings ceilings;
+    struct lp_measured_peaks measured_peaks;
 
-    lp_ceilings_init(&ceilings, "libcublasLt wasn't found");
-    snprintf(ceilings.uuid, sizeof(ceilings.uuid), "%s", UUID);
-    snprintf(ceilings.driver, sizeof(ceilings.driver), "%s", DRIVER);
-    snprintf(ceilings.gpu, sizeof(ceilings.gpu), "It's a GPU: #1");
-    snprintf(ceilings.measured_at, sizeof(ceilings.measured_at), "2026-11-21T07:00:00Z");
-    set(&ceilings.items[LP_CEILING_COPY], 4012.25, "kernel, 2 x 1 GiB");
-    set(&ceilings.items[LP_CEILING_READ], 4380.5, "kernel");
-    set(&ceilings.items[lp_ceiling_index("bf16")], 788.125, "cublasLt 8192 x 8192 x 8192");
-    return ceilings;
+    lp_measured_peaks_init(&measured_peaks, "libcublasLt wasn't found");
+    snprintf(measured_peaks.uuid, sizeof(measured_peaks.uuid), "%s", UUID);
+    snprintf(measured_peaks.driver, sizeof(measured_peaks.driver), "%s", DRIVER);
+    snprintf(measured_peaks.gpu, sizeof(measured_peaks.gpu), "It's a GPU: #1");
+    snprintf(measured_peaks.measured_at, sizeof(measured_peaks.measured_at),
+             "2026-11-21T07:00:00Z");
+    set(&measured_peaks.items[LP_PEAK_COPY], 4012.25, "kernel, 2 x 1 GiB");
+    set(&measured_peaks.items[LP_PEAK_READ], 4380.5, "kernel");
+    set(&measured_peaks.items[lp_measured_peak_index("bf16")], 788.125,
+        "cublasLt 8192 x 8192 x 8192");
+    return measured_peaks;
 }
 
 static char *write_sample(void)
 {
-    struct lp_ceilings ceilings = sample();
+    struct lp_measured_peaks measured_peaks = sample();
     char *path = NULL;
 
-    assert_int_equal(lp_ceilings_path(UUID, DRIVER, &path), 0);
-    assert_int_equal(lp_ceilings_write(path, &ceilings), 0);
+    assert_int_equal(lp_measured_peaks_path(UUID, DRIVER, &path), 0);
+    assert_int_equal(lp_measured_peaks_write(path, &measured_peaks), 0);
     return path;
 }
 
@@ -86,28 +88,28 @@ static llmperf_hardware *find_this_gpu(void)
     return find_gpu(&query);
 }
 
-static llmperf_ceiling ceiling_of(const llmperf_hardware *hardware, const char *what)
+static llmperf_measured_peak measured_peak_of(const llmperf_hardware *hardware, const char *what)
 {
-    llmperf_ceiling ceiling = LLMPERF_CEILING_INIT;
+    llmperf_measured_peak measured_peak = LLMPERF_MEASURED_PEAK_INIT;
 
-    if (llmperf_hardware_ceiling(hardware, what, &ceiling) < 0)
+    if (llmperf_hardware_measured_peak(hardware, what, &measured_peak) < 0)
         fail_msg("%s", llmperf_last_error());
-    assert_true(isnan(ceiling.best) == (ceiling.reason != NULL));
-    assert_true(isnan(ceiling.best) == (ceiling.how == NULL));
-    return ceiling;
+    assert_true(isnan(measured_peak.best) == (measured_peak.reason != NULL));
+    assert_true(isnan(measured_peak.best) == (measured_peak.how == NULL));
+    return measured_peak;
 }
 
 static void the_file_says_what_was_written(void **state)
 {
-    struct lp_ceilings read, written = sample();
+    struct lp_measured_peaks read, written = sample();
     char *path = write_sample();
 
     (void)state;
-    assert_int_equal(lp_ceilings_read(path, &read), 0);
+    assert_int_equal(lp_measured_peaks_read(path, &read), 0);
     assert_string_equal(read.gpu, written.gpu);
     assert_string_equal(read.measured_at, written.measured_at);
-    for (size_t i = 0; i < LP_CEILINGS; i++) {
-        const struct lp_ceiling *a = &read.items[i], *b = &written.items[i];
+    for (size_t i = 0; i < LP_MEASURED_PEAKS; i++) {
+        const struct lp_measured_peak *a = &read.items[i], *b = &written.items[i];
 
         assert_true(isnan(a->best) == isnan(b->best));
         assert_string_equal(a->how, b->how);
@@ -122,18 +124,18 @@ static void the_file_says_what_was_written(void **state)
     free(path);
 }
 
-static void a_look_up_of_the_gpu_reads_its_ceilings_back(void **state)
+static void a_look_up_of_the_gpu_reads_its_measured_peaks_back(void **state)
 {
     llmperf_hardware *hardware;
     char *path = write_sample();
 
     (void)state;
     hardware = find_this_gpu();
-    assert_near(ceiling_of(hardware, "bf16").best, 788.125, 1e-9, "bf16");
-    assert_near(ceiling_of(hardware, "bfloat16").best, 788.125, 1e-9, "another spelling");
-    assert_near(ceiling_of(hardware, "read").best, 4380.5, 1e-9, "read");
-    assert_string_equal(ceiling_of(hardware, "copy").how, "kernel, 2 x 1 GiB");
-    assert_string_equal(ceiling_of(hardware, "fp8").reason, "libcublasLt wasn't found");
+    assert_near(measured_peak_of(hardware, "bf16").best, 788.125, 1e-9, "bf16");
+    assert_near(measured_peak_of(hardware, "bfloat16").best, 788.125, 1e-9, "another spelling");
+    assert_near(measured_peak_of(hardware, "read").best, 4380.5, 1e-9, "read");
+    assert_string_equal(measured_peak_of(hardware, "copy").how, "kernel, 2 x 1 GiB");
+    assert_string_equal(measured_peak_of(hardware, "fp8").reason, "libcublasLt wasn't found");
     assert_text_has(llmperf_hardware_measured(hardware), path);
     assert_text_has(llmperf_hardware_measured(hardware),
                     "2026-11-21T07:00:00Z with driver " DRIVER);
@@ -143,17 +145,17 @@ static void a_look_up_of_the_gpu_reads_its_ceilings_back(void **state)
     free(path);
 }
 
-static void a_gpu_without_a_file_has_no_ceilings_and_says_what_to_do(void **state)
+static void a_gpu_without_a_file_has_no_measured_peaks_and_says_what_to_do(void **state)
 {
     llmperf_hardware *hardware = find_this_gpu();
 
     (void)state;
-    assert_true(isnan(ceiling_of(hardware, "bf16").best));
-    assert_text_has(ceiling_of(hardware, "bf16").reason, "llmperf hardware --measure");
+    assert_true(isnan(measured_peak_of(hardware, "bf16").best));
+    assert_text_has(measured_peak_of(hardware, "bf16").reason, "llmperf hardware --measure");
     assert_null(llmperf_hardware_measured(hardware));
     llmperf_hardware_free(hardware);
     hardware = find_gpu_name("H200");
-    assert_true(isnan(ceiling_of(hardware, "copy").best));
+    assert_true(isnan(measured_peak_of(hardware, "copy").best));
     llmperf_hardware_free(hardware);
 }
 
@@ -171,9 +173,9 @@ static void another_driver_needs_another_measurement(void **state)
     llmperf_hardware_free(hardware);
 }
 
-static void floors_against_ceilings_are_longer_than_against_peaks(void **state)
+static void floors_against_measured_peaks_are_longer_than_against_published(void **state)
 {
-    llmperf_step_floor peaks = LLMPERF_STEP_FLOOR_INIT, ceilings = LLMPERF_STEP_FLOOR_INIT;
+    llmperf_step_floor peaks = LLMPERF_STEP_FLOOR_INIT, measured_peaks = LLMPERF_STEP_FLOOR_INIT;
     llmperf_step step = LLMPERF_STEP_INIT;
     llmperf_hardware *hardware;
     llmperf_model *model = NULL;
@@ -188,16 +190,16 @@ static void floors_against_ceilings_are_longer_than_against_peaks(void **state)
     step.cached_tokens = &cached;
     assert_int_equal(llmperf_model_floor(model, &step, hardware, LLMPERF_LIMITS_IN_USE, &peaks), 0);
     assert_int_equal(
-        llmperf_model_floor(model, &step, hardware, LLMPERF_LIMITS_MEASURED, &ceilings), 0);
+        llmperf_model_floor(model, &step, hardware, LLMPERF_LIMITS_MEASURED, &measured_peaks), 0);
     assert_near(peaks.roofline_ms, 15278424064.0 / 4800e6, 1e-9, "published");
-    assert_near(ceilings.roofline_ms, 15278424064.0 / 4380.5e6, 1e-9,
+    assert_near(measured_peaks.roofline_ms, 15278424064.0 / 4380.5e6, 1e-9,
                 "the faster of read and copy");
-    assert_near(ceilings.peak_tflops, 788.125, 1e-9, "peak");
+    assert_near(measured_peaks.peak_tflops, 788.125, 1e-9, "peak");
     step.weight_dtype = step.activation_dtype = LLMPERF_DTYPE_FP8;
     assert_int_equal(
-        llmperf_model_floor(model, &step, hardware, LLMPERF_LIMITS_MEASURED, &ceilings), 0);
-    assert_true(isnan(ceilings.roofline_ms));
-    assert_string_equal(ceilings.bound_reason, "libcublasLt wasn't found");
+        llmperf_model_floor(model, &step, hardware, LLMPERF_LIMITS_MEASURED, &measured_peaks), 0);
+    assert_true(isnan(measured_peaks.roofline_ms));
+    assert_string_equal(measured_peaks.bound_reason, "libcublasLt wasn't found");
     llmperf_model_free(model);
     llmperf_hardware_free(hardware);
 }
@@ -210,8 +212,8 @@ static void check_damaged(const char *text, const char *reason, const char *warn
 
     assert_int_equal(lp_file_write(path, text, strlen(text)), 0);
     hardware = find_this_gpu();
-    assert_true(isnan(ceiling_of(hardware, "bf16").best));
-    assert_text_has(ceiling_of(hardware, "bf16").reason, reason);
+    assert_true(isnan(measured_peak_of(hardware, "bf16").best));
+    assert_text_has(measured_peak_of(hardware, "bf16").reason, reason);
     if (warning)
         assert_true(hardware_warns(hardware, warning));
     assert_true(peak_of(hardware, "bf16").value == 989.4);
@@ -224,12 +226,11 @@ static void a_damaged_file_is_a_warning_not_a_number(void **state)
     (void)state;
     check_damaged("{", "damaged", ".yaml");
     check_damaged("", "damaged", "measure again");
-    check_damaged("measured_at: x\nceilings: {bf16: {best: nan, how: a}}", "was not measured",
-                  NULL);
-    check_damaged("measured_at: x\nceilings: {bf16: {best: -5, how: a}}", "was not measured", NULL);
-    check_damaged("measured_at: x\nceilings: {bf16: {best: 0, how: a}}", "was not measured", NULL);
-    check_damaged("measured_at: x\nceilings: {bf16: {best: 1e300}}", "was not measured", NULL);
-    check_damaged("measured_at: x\nceilings: [1, 2]", "was not measured", NULL);
+    check_damaged("measured_at: x\npeaks: {bf16: {best: nan, how: a}}", "was not measured", NULL);
+    check_damaged("measured_at: x\npeaks: {bf16: {best: -5, how: a}}", "was not measured", NULL);
+    check_damaged("measured_at: x\npeaks: {bf16: {best: 0, how: a}}", "was not measured", NULL);
+    check_damaged("measured_at: x\npeaks: {bf16: {best: 1e300}}", "was not measured", NULL);
+    check_damaged("measured_at: x\npeaks: [1, 2]", "was not measured", NULL);
 }
 
 static void names_that_leave_the_folder_are_refused(void **state)
@@ -237,10 +238,10 @@ static void names_that_leave_the_folder_are_refused(void **state)
     char *path = NULL;
 
     (void)state;
-    assert_int_equal(lp_ceilings_path("../../etc/x", DRIVER, &path), LLMPERF_EINVAL);
-    assert_int_equal(lp_ceilings_path(UUID, "1/2", &path), LLMPERF_EINVAL);
-    assert_int_equal(lp_ceilings_path("", DRIVER, &path), LLMPERF_EINVAL);
-    assert_int_equal(lp_ceilings_path(UUID, ".", &path), LLMPERF_EINVAL);
+    assert_int_equal(lp_measured_peaks_path("../../etc/x", DRIVER, &path), LLMPERF_EINVAL);
+    assert_int_equal(lp_measured_peaks_path(UUID, "1/2", &path), LLMPERF_EINVAL);
+    assert_int_equal(lp_measured_peaks_path("", DRIVER, &path), LLMPERF_EINVAL);
+    assert_int_equal(lp_measured_peaks_path(UUID, ".", &path), LLMPERF_EINVAL);
     assert_null(path);
 }
 
@@ -251,31 +252,33 @@ static void without_the_variable_the_home_folder_has_the_cache(void **state)
     (void)state;
     setenv("XDG_CACHE_HOME", "relative", 1);
     setenv("HOME", "/a/home", 1);
-    assert_int_equal(lp_ceilings_path(UUID, DRIVER, &path), 0);
+    assert_int_equal(lp_measured_peaks_path(UUID, DRIVER, &path), 0);
     assert_string_equal(path, "/a/home/.cache/llmperf/" UUID "-" DRIVER ".yaml");
     free(path);
     unsetenv("HOME");
-    assert_int_equal(lp_ceilings_path(UUID, DRIVER, &path), LLMPERF_ENOENT);
+    assert_int_equal(lp_measured_peaks_path(UUID, DRIVER, &path), LLMPERF_ENOENT);
     if (home)
         setenv("HOME", home, 1);
     free(home);
 }
 
-static void every_ceiling_has_a_name_and_other_names_are_refused(void **state)
+static void every_peak_has_a_name_and_other_names_are_refused(void **state)
 {
     llmperf_hardware *hardware = find_gpu_name("H200");
-    llmperf_ceiling ceiling = LLMPERF_CEILING_INIT;
+    llmperf_measured_peak measured_peak = LLMPERF_MEASURED_PEAK_INIT;
     size_t count = 0;
 
     (void)state;
-    for (const char *name; (name = llmperf_ceiling_name(count)); count++)
-        assert_int_equal(lp_ceiling_index(name), count);
-    assert_int_equal(count, LP_CEILINGS);
-    assert_int_equal(llmperf_hardware_ceiling(hardware, "write", &ceiling), LLMPERF_EINVAL);
+    for (const char *name; (name = llmperf_measured_peak_name(count)); count++)
+        assert_int_equal(lp_measured_peak_index(name), count);
+    assert_int_equal(count, LP_MEASURED_PEAKS);
+    assert_int_equal(llmperf_hardware_measured_peak(hardware, "write", &measured_peak),
+                     LLMPERF_EINVAL);
     assert_text_has(llmperf_last_error(), "unknown quantity write");
-    assert_int_equal(llmperf_hardware_ceiling(NULL, "copy", &ceiling), LLMPERF_EINVAL);
-    ceiling.struct_size = 0;
-    assert_int_equal(llmperf_hardware_ceiling(hardware, "copy", &ceiling), LLMPERF_EINVAL);
+    assert_int_equal(llmperf_hardware_measured_peak(NULL, "copy", &measured_peak), LLMPERF_EINVAL);
+    measured_peak.struct_size = 0;
+    assert_int_equal(llmperf_hardware_measured_peak(hardware, "copy", &measured_peak),
+                     LLMPERF_EINVAL);
     llmperf_hardware_free(hardware);
 }
 
@@ -285,14 +288,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(the_file_says_what_was_written),
-        CASE(a_look_up_of_the_gpu_reads_its_ceilings_back),
-        CASE(a_gpu_without_a_file_has_no_ceilings_and_says_what_to_do),
+        CASE(a_look_up_of_the_gpu_reads_its_measured_peaks_back),
+        CASE(a_gpu_without_a_file_has_no_measured_peaks_and_says_what_to_do),
         CASE(another_driver_needs_another_measurement),
-        CASE(floors_against_ceilings_are_longer_than_against_peaks),
+        CASE(floors_against_measured_peaks_are_longer_than_against_published),
         CASE(a_damaged_file_is_a_warning_not_a_number),
         CASE(names_that_leave_the_folder_are_refused),
         CASE(without_the_variable_the_home_folder_has_the_cache),
-        CASE(every_ceiling_has_a_name_and_other_names_are_refused),
+        CASE(every_peak_has_a_name_and_other_names_are_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
